@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# pfstat: where the time of page faults goes. `make help` lists the targets.
+
+BUILD	?= build
+KDIR	?= /lib/modules/$(shell uname -r)/build
+CLANG	?= $(firstword $(foreach c,clang clang-19 clang-14,$(shell command -v $(c))))
+BPFTOOL	?= $(firstword $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool))
+CC	?= gcc
+V	?= 0
+Q	:= $(if $(filter 1,$(V)),,@)
+say	= @printf '  %-7s %s\n' '$(1)' '$(2)'
+
+help:
+	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
+
+#: make demo     the page-fault study in a VM, needs nothing installed (first run: some minutes)
+#: make check    unit tests on this machine, then the tests in a VM on every kernel
+#: make          the module, the eBPF programs and pfdrive, for this machine's kernel
+#: make lint     style and static checks; names the tools that are not installed
+#: make check-unit, check-vm [KERNELS=6.12] [TESTS=file]    the two halves of check
+#: make install, clean
+#: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
+.DEFAULT_GOAL := all
+all: module pfdrive
+.PHONY: help all module pfdrive demo check check-unit check-vm lint install clean
+.DELETE_ON_ERROR:
+
+include tools/make/module.mk
+include tools/make/user.mk
+include tools/make/check.mk
+
+demo:
+	$(Q)tools/demo
+
+clean:
+	$(Q)rm -rf $(BUILD)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * What the module says of a page fault, and the ring that carries it.
+ *
+ * One record is one call of one wrapped VMA operation (an "attempt"). Times
+ * are nanoseconds of CLOCK_MONOTONIC. This file is shared by the module, the
+ * eBPF programs and user space: plain fixed-width types, no holes.
+ */
+#ifndef PFSTAT_RECORD_H
+#define PFSTAT_RECORD_H
+
+#include <linux/types.h>
+
+/* Raised whenever anything below changes shape or meaning. */
+#define PFSTAT_ABI_VERSION 1
+
+/* Which VMA operation was called. */
+enum pfstat_op {
+	PFSTAT_OP_FAULT,
+	PFSTAT_OP_MAP_PAGES,
+	PFSTAT_OP_HUGE_FAULT,
+	PFSTAT_OP_PAGE_MKWRITE,
+	PFSTAT_OP_PFN_MKWRITE,
+	PFSTAT_NR_OPS
+};
+
+#define PFSTAT_OP_NAMES \
+	{ "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
+
+/*
+ * What the call turned out to be. The columns of the page-fault study
+ * (003_2fbed3abe8323206.txt) are sums: disk = DISK + WAIT + READAHEAD,
+ * short = SHORT, long = LONG + AROUND.
+ */
+enum pfstat_class {
+	PFSTAT_CLASS_DISK,	/* had to start a read */
+	PFSTAT_CLASS_WAIT,	/* met a page that somebody else was reading */
+	PFSTAT_CLASS_READAHEAD,	/* met the readahead mark, submitted more */
+	PFSTAT_CLASS_SHORT,	/* the retry that follows one of these */
+	PFSTAT_CLASS_LONG,	/* solved from the page cache */
+	PFSTAT_CLASS_AROUND,	/* solved by fault-around (map_pages) */
+	PFSTAT_CLASS_MKWRITE,	/* a page becomes writable */
+	PFSTAT_CLASS_PASS,	/* solved nothing; the kernel goes on to ->fault */
+	PFSTAT_CLASS_ERROR,	/* SIGBUS, OOM, poisoned page */
+	PFSTAT_NR_CLASSES
+};
+
+#define PFSTAT_CLASS_NAMES \
+	{ "disk", "wait", "readahead", "short", "long", "around", "mkwrite", \
+	  "pass", "error" }
+
+/* The page cache at the faulting offset, looked up just before the call. */
+enum pfstat_before {
+	PFSTAT_BEFORE_UNKNOWN,	/* not looked up for this operation */
+	PFSTAT_BEFORE_ABSENT,
+	PFSTAT_BEFORE_IN_FLIGHT,	/* present, not up to date */
+	PFSTAT_BEFORE_MARKED,	/* up to date, carries the readahead mark */
+	PFSTAT_BEFORE_CACHED,	/* up to date */
+	PFSTAT_NR_BEFORE
+};
+
+/* pfstat_record.facts */
+#define PFSTAT_FACT_SLEPT	0x01	/* a voluntary context switch in the call */
+#define PFSTAT_FACT_PREEMPTED	0x02	/* an involuntary one */
+#define PFSTAT_FACT_SHARED	0x04	/* VM_SHARED mapping */
+#define PFSTAT_FACT_COW		0x08	/* pfn is the private copy's */
+
+/* pfstat_record.flags: the kernel's FAULT_FLAG_*, the same since v5.10. */
+#define PFSTAT_FLAG_WRITE	0x0001
+#define PFSTAT_FLAG_ALLOW_RETRY	0x0004
+#define PFSTAT_FLAG_TRIED	0x0020
+#define PFSTAT_FLAG_USER	0x0040
+#define PFSTAT_FLAG_REMOTE	0x0080
+#define PFSTAT_FLAG_INSTRUCTION	0x0100
+#define PFSTAT_FLAG_VMA_LOCK	0x1000	/* since v6.4 */
+
+/* pfstat_record.result: the kernel's VM_FAULT_*, the same since v5.1. */
+#define PFSTAT_RESULT_OOM	0x0001
+#define PFSTAT_RESULT_SIGBUS	0x0002
+#define PFSTAT_RESULT_MAJOR	0x0004
+#define PFSTAT_RESULT_HWPOISON	0x0010
+#define PFSTAT_RESULT_HWPOISON_LARGE 0x0020
+#define PFSTAT_RESULT_SIGSEGV	0x0040
+#define PFSTAT_RESULT_NOPAGE	0x0100
+#define PFSTAT_RESULT_LOCKED	0x0200
+#define PFSTAT_RESULT_RETRY	0x0400
+#define PFSTAT_RESULT_FALLBACK	0x0800
+#define PFSTAT_RESULT_ERROR \
+	(PFSTAT_RESULT_OOM | PFSTAT_RESULT_SIGBUS | PFSTAT_RESULT_SIGSEGV | \
+	 PFSTAT_RESULT_HWPOISON | PFSTAT_RESULT_HWPOISON_LARGE)
+
+#define PFSTAT_NO_PFN	(~(__u64)0)	/* the call mapped no page */
+
+struct pfstat_record {
+	__u64 sequence;		/* 1 for the first record of this CPU's ring; stored last */
+	__u64 start_ns;
+	__u64 duration_ns;
+	__u64 earlier_ns;	/* start_ns of the same thread's previous attempt at
+				 * the same fault; 0: this is the first */
+	__u64 address;		/* virtual, as faulted (not page-masked) */
+	__u64 pgoff;		/* page of the file */
+	__u64 pfn;		/* page frame, or PFSTAT_NO_PFN */
+	__u64 inode;
+	__u32 dev;		/* major << 20 | minor of the file's super block */
+	__u32 pid;		/* process (tgid) of the thread that faulted, initial namespace */
+	__u32 tid;		/* thread */
+	__u32 flags;		/* PFSTAT_FLAG_* and other FAULT_FLAG_* */
+	__u32 result;		/* PFSTAT_RESULT_* */
+	__u16 cpu;		/* where the call ended */
+	__u8 op;		/* enum pfstat_op */
+	__u8 class;		/* enum pfstat_class */
+	__u8 order;		/* log2 of the pages of the folio mapped */
+	__u8 before;		/* enum pfstat_before */
+	__u8 facts;		/* PFSTAT_FACT_* */
+	__u8 reserved[5];	/* zero */
+};
+
+/*
+ * A ring is one CPU's: a page with this header, then `capacity` records.
+ * Record number n (from 0) lies at data[n % capacity]; valid when its
+ * sequence is n + 1 both before and after it was copied.
+ *
+ * The module writes everything but `tail`, and trusts nothing it reads here.
+ * In drop mode a record that finds head - tail == capacity is not stored and
+ * counted in `lost`; in overwrite mode `tail` is ignored, the oldest record
+ * gives way and the reader counts the sequence numbers that it missed.
+ * Always: calls = head + lost.
+ */
+struct pfstat_ring_header {
+	__u32 version;		/* PFSTAT_ABI_VERSION */
+	__u32 record_size;	/* bytes */
+	__u64 capacity;		/* records */
+	__u32 cpu;
+	__u32 overwrite;	/* 1: overwrite mode */
+	__u64 head;		/* records stored so far; read with acquire */
+	__u64 lost;		/* calls not stored */
+	__u64 reserved[3];
+	__u64 tail;		/* records consumed; written by the reader, release */
+};
+
+_Static_assert(sizeof(struct pfstat_record) == 96, "ABI");
+_Static_assert(sizeof(struct pfstat_ring_header) == 72, "ABI");
+
+#endif

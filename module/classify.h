@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a wrapper call was. Pure: the unit tests call it in user space. */
+#ifndef PFSTAT_CLASSIFY_H
+#define PFSTAT_CLASSIFY_H
+
+#include <pfstat/record.h>
+
+struct pfstat_facts {
+	__u8 op;		/* enum pfstat_op */
+	__u8 before;		/* enum pfstat_before */
+	__u8 cause;		/* what the earlier attempts of this fault ran into: DISK,
+				 * WAIT or READAHEAD; PFSTAT_NR_CLASSES: nothing */
+	__u8 slept;		/* a voluntary context switch during the call */
+	__u32 result;		/* PFSTAT_RESULT_* */
+};
+
+enum pfstat_class pfstat_classify(const struct pfstat_facts *facts);
+
+#endif

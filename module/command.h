@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command language of `control` and `session` (see <pfstat/control.h>).
+ * Pure: it parses, it does nothing; the unit tests call it in user space.
+ */
+#ifndef PFSTAT_COMMAND_H
+#define PFSTAT_COMMAND_H
+
+#include <linux/types.h>
+#include <pfstat/control.h>
+
+#ifndef __KERNEL__
+#include <stdbool.h>
+#endif
+
+enum pfstat_verb {
+	PFSTAT_VERB_NONE,	/* an empty line */
+	PFSTAT_VERB_PID,
+	PFSTAT_VERB_FOLLOW,
+	PFSTAT_VERB_FILE,
+	PFSTAT_VERB_FAULT_AROUND,
+	PFSTAT_VERB_RING_SIZE,
+	PFSTAT_VERB_MODE,
+	PFSTAT_VERB_STOP,
+	PFSTAT_VERB_CLEAR,
+};
+
+struct pfstat_command {
+	enum pfstat_verb verb;
+	__u64 number;		/* PID, FOLLOW: process; FILE: descriptor; RING_SIZE: bytes */
+	bool now;		/* PID: present mappings only */
+	bool on;		/* FAULT_AROUND: keep; MODE: overwrite */
+};
+
+/* Parses one line, without its newline. 0, or -EINVAL and *command unchanged. */
+int pfstat_command_parse(const char *line, struct pfstat_command *command);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every difference between kernels, and nothing else. The PFSTAT_HAVE_ macros
+ * come from module/probes/ (asked when the module is built), never from
+ * version numbers: distributions backport.
+ */
+#ifndef PFSTAT_COMPAT_H
+#define PFSTAT_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/version.h>
+
+/* Read and tried from 6.1 on; older page caches have no maple tree of VMAs. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "pfstat needs Linux 6.1 or newer"
+#endif
+
+/* v6.6: the size of a huge fault is an order, no longer an enum. */
+#ifdef PFSTAT_HAVE_PAGE_ENTRY_SIZE
+typedef enum page_entry_size compat_huge_size_t;
+#else
+typedef unsigned int compat_huge_size_t;
+#endif
+
+/* v6.4: VMAs have a lock of their own; a writer must take it too. */
+#ifdef PFSTAT_HAVE_VMA_LOCK
+#define compat_vma_start_write(vma) vma_start_write(vma)
+#else
+#define compat_vma_start_write(vma) do { } while (0)
+#endif
+
+/* v6.18: folio->flags became a struct of one word. */
+static inline unsigned long compat_folio_flags(const struct folio *folio)
+{
+#ifdef PFSTAT_HAVE_MEMDESC_FLAGS
+	return READ_ONCE(folio->flags.f);
+#else
+	return READ_ONCE(folio->flags);
+#endif
+}
+
+#endif

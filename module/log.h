@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The text files: `log`, `stats`, `targets`. */
+#ifndef PFSTAT_LOG_H
+#define PFSTAT_LOG_H
+
+#include <linux/fs.h>
+
+extern const struct file_operations pfstat_log_fops;
+extern const struct file_operations pfstat_stats_fops;
+extern const struct file_operations pfstat_targets_fops;
+
+#endif

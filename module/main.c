@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Load and unload: the order in which the parts come and go. */
+#define pr_fmt(fmt) "pfstat: " fmt
+
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+
+#include "chain.h"
+#include "control.h"
+#include "fault.h"
+#include "follow.h"
+#include "ring.h"
+#include "session.h"
+#include "shadow.h"
+#include "target.h"
+
+/* How long unload waits for address spaces that are being torn down. */
+#define EXIT_TEARDOWN_MS 1000
+
+static int __init pfstat_init(void)
+{
+	int err;
+
+	pfstat_ring_init();
+	err = pfstat_chain_init();
+	if (err)
+		return err;
+	err = pfstat_control_init();
+	if (err)
+		goto exit_chain;
+	return 0;
+
+exit_chain:
+	pfstat_chain_exit();
+	return err;
+}
+
+/*
+ * Waits until no CPU can be in this module's code on behalf of a fault.
+ *
+ * Whoever loaded a wrapper's address has entered it, or never will, after the
+ * first grace period; rcu_tasks takes sleeping for leaving, so calls asleep in
+ * I/O are waited for by their count; the second grace period covers the few
+ * instructions between their last count and the return.
+ */
+static void drain_calls(void)
+{
+	synchronize_rcu_tasks();
+	while (pfstat_fault_in_flight())
+		msleep(1);
+	synchronize_rcu_tasks();
+}
+
+/* An exiting mm that was never unhooked may look at its vm_ops for a while. */
+static bool wait_for_teardown(void)
+{
+	unsigned int waited;
+
+	for (waited = 0; !pfstat_target_all_gone(); waited++) {
+		if (waited == EXIT_TEARDOWN_MS)
+			return false;
+		msleep(1);
+	}
+	return true;
+}
+
+static void __exit pfstat_exit(void)
+{
+	bool gone;
+
+	pfstat_control_exit();
+	pfstat_session_exit();
+	pfstat_shadow_neutralise();
+	drain_calls();
+	pfstat_follow_exit();
+	gone = wait_for_teardown();
+	if (!gone)
+		pr_warn("an exiting process may still hold shadow operations: leaking %zu bytes\n",
+			pfstat_shadow_bytes());
+	pfstat_shadow_exit(!gone);
+	pfstat_target_exit();
+	pfstat_chain_exit();
+	pfstat_ring_exit();
+	/* Probes and RCU callbacks of ours have run. */
+	rcu_barrier();
+}
+
+module_init(pfstat_init);
+module_exit(pfstat_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Times page faults by wrapping VMA fault handlers");

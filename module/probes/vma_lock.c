@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Has a VMA a lock of its own? No: 6.1. Yes: 6.4 and later. */
+#include <linux/mm.h>
+
+void probe(struct vm_area_struct *vma);
+void probe(struct vm_area_struct *vma)
+{
+	vma_start_write(vma);
+}

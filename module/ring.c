@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Per-CPU rings of fixed-size records.
+ *
+ *	           tail                head
+ *	            v                   v
+ *	  ...|read |new |new |new |new |free|free|...	drop: full when head - tail == capacity
+ *
+ *	  slot:  sequence n+1-capacity -> 0 -> (fields) -> n+1
+ *
+ * Fault handlers run in process context, so with preemption off a CPU has one
+ * writer and needs no lock. The sequence is zeroed first and stored last: a
+ * reader that finds n + 1 before and after its copy has a whole record. The
+ * header page belongs to user space too; the writer keeps its own head and
+ * reads only `tail` from it: a wrong tail can make it drop or overwrite, and
+ * nothing worse.
+ */
+#include <linux/cpumask.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/vmalloc.h>
+
+#include "ring.h"
+
+DEFINE_PER_CPU(struct ring, pfstat_rings);
+
+/* Buffers against setup and exit. Taken below the mmap lock (mmap of a ring). */
+static DEFINE_MUTEX(ring_mutex);
+
+static void ring_empty(struct ring *ring, unsigned int cpu)
+{
+	ring->head = 0;
+	ring->lost = 0;
+	ring->index = 0;
+	if (!ring->header)
+		return;
+	memset(ring->header, 0, PAGE_SIZE + ring->capacity * sizeof(*ring->data));
+	ring->header->version = PFSTAT_ABI_VERSION;
+	ring->header->record_size = sizeof(struct pfstat_record);
+	ring->header->capacity = ring->capacity;
+	ring->header->cpu = cpu;
+	ring->header->overwrite = ring->overwrite;
+}
+
+static void ring_free(struct ring *ring)
+{
+	vfree(ring->header);	/* a mapping keeps its own pages */
+	ring->header = NULL;
+	ring->data = NULL;
+	ring->capacity = 0;
+}
+
+static int ring_allocate(struct ring *ring, size_t size)
+{
+	u64 capacity = size / sizeof(struct pfstat_record);
+
+	if (ring->header && ring->capacity == capacity)
+		return 0;
+	ring_free(ring);
+	ring->header = vmalloc_user(PAGE_SIZE + PAGE_ALIGN(size));
+	if (!ring->header)
+		return -ENOMEM;
+	ring->data = (void *)ring->header + PAGE_SIZE;
+	ring->capacity = capacity;
+	return 0;
+}
+
+int pfstat_ring_setup(size_t size, bool overwrite)
+{
+	struct ring *ring;
+	int cpu, err = 0;
+
+	mutex_lock(&ring_mutex);
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		ring = per_cpu_ptr(&pfstat_rings, cpu);
+		err = ring_allocate(ring, size);
+		if (err)
+			break;
+	}
+	cpus_read_unlock();
+	for_each_possible_cpu(cpu) {
+		ring = per_cpu_ptr(&pfstat_rings, cpu);
+		if (err)
+			ring_free(ring);
+		ring->overwrite = overwrite;
+		ring_empty(ring, cpu);
+	}
+	mutex_unlock(&ring_mutex);
+	return err;
+}
+
+void pfstat_ring_reset(void)
+{
+	int cpu;
+
+	mutex_lock(&ring_mutex);
+	for_each_possible_cpu(cpu)
+		ring_empty(per_cpu_ptr(&pfstat_rings, cpu), cpu);
+	mutex_unlock(&ring_mutex);
+}
+
+void pfstat_ring_wake(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		wake_up_interruptible(&per_cpu_ptr(&pfstat_rings, cpu)->readers);
+}
+
+size_t pfstat_ring_bytes(void)
+{
+	size_t bytes = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
+
+		if (ring->header)
+			bytes += PAGE_SIZE + PAGE_ALIGN(ring->capacity * sizeof(*ring->data));
+	}
+	return bytes;
+}
+
+u64 pfstat_ring_stored(void)
+{
+	u64 stored = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		stored += READ_ONCE(per_cpu_ptr(&pfstat_rings, cpu)->head);
+	return stored;
+}
+
+u64 pfstat_ring_lost(void)
+{
+	u64 lost = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		lost += READ_ONCE(per_cpu_ptr(&pfstat_rings, cpu)->lost);
+	return lost;
+}
+
+int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma)
+{
+	struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
+	int err = -ENODATA;
+
+	mutex_lock(&ring_mutex);
+	if (ring->header)
+		err = remap_vmalloc_range(vma, ring->header, vma->vm_pgoff);
+	mutex_unlock(&ring_mutex);
+	return err;
+}
+
+static u64 ring_unread(const struct ring *ring)
+{
+	/* Pairs with the reader's release of tail: the slots before it are free. */
+	return ring->head - smp_load_acquire(&ring->header->tail);
+}
+
+__poll_t pfstat_ring_poll(unsigned int cpu, struct file *file, poll_table *wait)
+{
+	struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
+	__poll_t events = 0;
+
+	poll_wait(file, &ring->readers, wait);
+	mutex_lock(&ring_mutex);
+	if (!ring->header)
+		events = EPOLLERR;
+	else if (ring_unread(ring) >= DIV_ROUND_UP(ring->capacity, 2))
+		events = EPOLLIN | EPOLLRDNORM;
+	mutex_unlock(&ring_mutex);
+	return events;
+}
+
+void pfstat_ring_hold(void)
+{
+	mutex_lock(&ring_mutex);
+}
+
+void pfstat_ring_release(void)
+{
+	mutex_unlock(&ring_mutex);
+}
+
+bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *record)
+{
+	struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
+	const struct pfstat_record *slot;
+	u64 rest;
+
+	if (!ring->header)
+		return false;
+	div64_u64_rem(position, ring->capacity, &rest);
+	slot = &ring->data[rest];
+	/* Pairs with the release in pfstat_ring_commit(). */
+	if (smp_load_acquire(&slot->sequence) != position + 1)
+		return false;
+	*record = *slot;
+	/* The copy is over before the sequence is looked at again. */
+	smp_rmb();
+	return READ_ONCE(slot->sequence) == position + 1;
+}
+
+struct pfstat_record *pfstat_ring_reserve(struct ring *ring)
+{
+	struct pfstat_record *record;
+
+	if (unlikely(!ring->header))
+		goto full;
+	if (!ring->overwrite && ring_unread(ring) >= ring->capacity)
+		goto full;
+
+	record = &ring->data[ring->index];
+	WRITE_ONCE(record->sequence, 0);
+	/* Readers see the zero before any of the new fields. */
+	smp_wmb();
+	return record;
+
+full:
+	ring->lost++;
+	if (ring->header)
+		WRITE_ONCE(ring->header->lost, ring->lost);
+	return &ring->spill;
+}
+
+void pfstat_ring_commit(struct ring *ring, struct pfstat_record *record)
+{
+	if (record == &ring->spill)
+		return;
+
+	WRITE_ONCE(ring->head, ring->head + 1);
+	if (++ring->index == ring->capacity)
+		ring->index = 0;
+	/* Pairs with the acquire in pfstat_ring_copy() and in user space. */
+	smp_store_release(&record->sequence, ring->head);
+	/* Pairs with the reader's acquire: the records before head are whole. */
+	smp_store_release(&ring->header->head, ring->head);
+
+	if (unlikely(ring_unread(ring) == DIV_ROUND_UP(ring->capacity, 2)))
+		wake_up_interruptible(&ring->readers);
+}
+
+void pfstat_ring_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		init_waitqueue_head(&per_cpu_ptr(&pfstat_rings, cpu)->readers);
+}
+
+void pfstat_ring_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		ring_free(per_cpu_ptr(&pfstat_rings, cpu));
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The per-CPU rings of records; see <pfstat/record.h> for what readers see. */
+#ifndef PFSTAT_RING_H
+#define PFSTAT_RING_H
+
+#include <linux/percpu.h>
+#include <linux/poll.h>
+#include <linux/wait.h>
+#include <pfstat/record.h>
+
+struct vm_area_struct;
+
+/* The writer's own view: nothing here can be reached from user space. */
+struct ring {
+	struct pfstat_ring_header *header;	/* the shared page; NULL: no ring */
+	struct pfstat_record *data;
+	u64 head;		/* records stored */
+	u64 lost;		/* calls that found no room */
+	u64 capacity;		/* records */
+	u64 index;		/* head % capacity */
+	bool overwrite;
+	struct pfstat_record spill;	/* for the tracepoint, when there is no room */
+	wait_queue_head_t readers;
+};
+
+DECLARE_PER_CPU(struct ring, pfstat_rings);
+
+void pfstat_ring_init(void);
+void pfstat_ring_exit(void);
+
+/*
+ * Gives every online CPU an empty ring of `size` bytes of records; a buffer
+ * that already has this size is used again. No writer may be active. -ENOMEM
+ * leaves no rings.
+ */
+int pfstat_ring_setup(size_t size, bool overwrite);
+void pfstat_ring_reset(void);	/* no writer may be active */
+void pfstat_ring_wake(void);	/* readers look again: recording ended */
+size_t pfstat_ring_bytes(void);	/* held by all rings */
+
+/* Sums over all CPUs; exact when no writer is active. */
+u64 pfstat_ring_stored(void);
+u64 pfstat_ring_lost(void);
+
+int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma);
+__poll_t pfstat_ring_poll(unsigned int cpu, struct file *file, poll_table *wait);
+
+/* Readers in the kernel hold the rings still, against setup and exit. */
+void pfstat_ring_hold(void);
+void pfstat_ring_release(void);
+/*
+ * Copies record number `position` of a CPU. False: it is not there, not yet
+ * or no longer. Rings must be held.
+ */
+bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *record);
+
+/*
+ * The hot path. Preemption is off from reserve to commit, so that a CPU has
+ * one writer. Without room reserve counts the loss and returns the spill.
+ */
+struct pfstat_record *pfstat_ring_reserve(struct ring *ring);
+void pfstat_ring_commit(struct ring *ring, struct pfstat_record *record);
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The recorder; see session.h. */
+#define pr_fmt(fmt) "pfstat: " fmt
+
+#include <linux/dcache.h>
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/workqueue.h>
+
+#include "chain.h"
+#include "command.h"
+#include "fault.h"
+#include "follow.h"
+#include "ring.h"
+#include "session.h"
+#include "tally.h"
+#include "target.h"
+
+/* How long stop waits for faults that are inside their handler, in I/O mostly. */
+#define SESSION_DRAIN_MS 5000
+
+static const struct session_state session_defaults = {
+	.fault_around = true,
+	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
+};
+
+/* Above the mmap lock: it is held while address spaces are walked. */
+static DEFINE_MUTEX(session_mutex);
+static struct session_state session = {
+	.fault_around = true,
+	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
+};
+
+void pfstat_session_state(struct session_state *state)
+{
+	mutex_lock(&session_mutex);
+	*state = session;
+	mutex_unlock(&session_mutex);
+}
+
+/* Waits until no call is inside a wrapper; false: some take too long. */
+static bool session_drain(void)
+{
+	unsigned int waited;
+
+	for (waited = 0; pfstat_fault_in_flight(); waited++) {
+		if (waited == SESSION_DRAIN_MS)
+			return false;
+		usleep_range(1000, 2000);
+	}
+	return true;
+}
+
+static void session_reset_figures(void)
+{
+	pfstat_ring_reset();
+	pfstat_tally_reset();
+	pfstat_chain_reset();
+}
+
+/* Before the first target: empty rings of the size asked for. */
+static int session_start(void)
+{
+	int err;
+
+	if (session.recording)
+		return 0;
+	/* A call of the last session may still be asleep in its handler. */
+	if (!session_drain())
+		return -EBUSY;
+	err = pfstat_ring_setup(session.ring_size, session.overwrite);
+	if (err)
+		return err;
+	session_reset_figures();
+	pfstat_target_open(session.fault_around);
+	pfstat_fault_record(true);
+	session.recording = true;
+	return 0;
+}
+
+static void session_stop(void)
+{
+	if (!session.recording)
+		return;
+	pfstat_target_shut();
+	pfstat_follow_stop();
+	pfstat_target_unhook_all();
+	if (!session_drain())
+		pr_info("%ld faults did not end within %d ms and leave no record\n",
+			pfstat_fault_in_flight(), SESSION_DRAIN_MS);
+	pfstat_fault_record(false);
+	session.recording = false;
+	pfstat_ring_wake();
+}
+
+static void session_release(void)
+{
+	session_stop();
+	session = session_defaults;
+}
+
+/* The last target of `control` ended by itself. */
+static void session_idle(struct work_struct *work)
+{
+	mutex_lock(&session_mutex);
+	if (session.user == SESSION_CONTROL && pfstat_target_reap())
+		session_release();
+	mutex_unlock(&session_mutex);
+}
+static DECLARE_WORK(session_idle_work, session_idle);
+
+static void session_on_idle(void)
+{
+	schedule_work(&session_idle_work);
+}
+
+static int session_busy(void)
+{
+	if (session.user == SESSION_PROGRAM)
+		pr_info_ratelimited("busy: the recorder is held by %s (pid %d)\n",
+				    session.comm, session.pid);
+	else
+		pr_info_ratelimited("busy: the recorder is held by control; 'stop' there ends it\n");
+	return -EBUSY;
+}
+
+int pfstat_session_open(void)
+{
+	int err = 0;
+
+	mutex_lock(&session_mutex);
+	if (session.user == SESSION_CONTROL && pfstat_target_reap())
+		session_release();
+	if (session.user != SESSION_NOBODY) {
+		err = session_busy();
+	} else {
+		session = session_defaults;
+		session.user = SESSION_PROGRAM;
+		session.pid = current->tgid;
+		get_task_comm(session.comm, current);
+	}
+	mutex_unlock(&session_mutex);
+	return err;
+}
+
+void pfstat_session_close(void)
+{
+	mutex_lock(&session_mutex);
+	session_release();
+	mutex_unlock(&session_mutex);
+}
+
+static struct task_struct *process_get(u64 number)
+{
+	struct task_struct *task;
+	struct pid *pid;
+
+	pid = find_get_pid(number);
+	task = get_pid_task(pid, PIDTYPE_TGID);
+	put_pid(pid);
+	return task;
+}
+
+static int watch_mm(struct task_struct *task, struct mm_struct *mm, bool future, bool follow)
+{
+	struct pfstat_hook_result result;
+	int err;
+
+	err = pfstat_follow_start(session_on_idle);
+	if (err)
+		return err;
+	if (future) {
+		err = pfstat_target_add_process(task_tgid(task), follow, GFP_KERNEL);
+		if (err)
+			return err;
+	}
+	err = pfstat_target_add_mm(mm, task->tgid, future, follow, GFP_KERNEL);
+	if (err)
+		return err;
+	return pfstat_target_hook_mm(mm, NULL, &result);
+}
+
+static int command_watch(u64 number, bool future, bool follow)
+{
+	struct task_struct *task = process_get(number);
+	struct mm_struct *mm;
+	int err;
+
+	if (!task)
+		return -ESRCH;
+	mm = get_task_mm(task);
+	if (!mm) {
+		err = task->flags & PF_KTHREAD ? -EPERM : -ESRCH;
+		goto put_task;
+	}
+	err = session_start();
+	if (!err)
+		err = watch_mm(task, mm, future, follow);
+	mmput_async(mm);
+put_task:
+	put_task_struct(task);
+	return err;
+}
+
+static int watch_file(const struct inode *inode)
+{
+	struct pfstat_hook_result result;
+	int err;
+
+	err = pfstat_target_add_mm(current->mm, current->tgid, false, false, GFP_KERNEL);
+	if (err)
+		return err;
+	err = pfstat_target_hook_mm(current->mm, inode, &result);
+	if (err || result.hooked)
+		return err;
+	return result.refused ? -EOPNOTSUPP : -ENOENT;
+}
+
+static int command_file(u64 number)
+{
+	struct file *file;
+	int err;
+
+	if (session.user != SESSION_PROGRAM)
+		return -EINVAL;
+	file = fget(number);
+	if (!file)
+		return -EBADF;
+	err = session_start();
+	if (!err)	/* an overlay's mappings are of the file below it */
+		err = watch_file(d_real_inode(file->f_path.dentry));
+	fput(file);
+	return err;
+}
+
+static int command_option(const struct pfstat_command *command)
+{
+	if (session.recording)
+		return -EBUSY;
+	switch (command->verb) {
+	case PFSTAT_VERB_FAULT_AROUND:
+		session.fault_around = command->on;
+		return 0;
+	case PFSTAT_VERB_RING_SIZE:
+		session.ring_size = command->number;
+		return 0;
+	default:
+		session.overwrite = command->on;
+		return 0;
+	}
+}
+
+static int command_clear(void)
+{
+	/* Calls that end meanwhile leave no record: neither before nor after. */
+	if (session.recording)
+		pfstat_fault_record(false);
+	session_reset_figures();
+	if (session.recording)
+		pfstat_fault_record(true);
+	return 0;
+}
+
+static int session_execute(const struct pfstat_command *command)
+{
+	switch (command->verb) {
+	case PFSTAT_VERB_PID:
+		return command_watch(command->number, !command->now, false);
+	case PFSTAT_VERB_FOLLOW:
+		return command_watch(command->number, true, true);
+	case PFSTAT_VERB_FILE:
+		return command_file(command->number);
+	case PFSTAT_VERB_FAULT_AROUND:
+	case PFSTAT_VERB_RING_SIZE:
+	case PFSTAT_VERB_MODE:
+		return command_option(command);
+	case PFSTAT_VERB_STOP:
+		session_stop();
+		return 0;
+	case PFSTAT_VERB_CLEAR:
+		return command_clear();
+	default:
+		return 0;
+	}
+}
+
+/* `control` holds the recorder while its targets stand, options do not count. */
+static int session_claim(enum session_user user)
+{
+	if (session.user != user && session.user != SESSION_NOBODY)
+		return session_busy();
+	return 0;
+}
+
+int pfstat_session_command(enum session_user user, const char *line)
+{
+	struct pfstat_command command;
+	bool started;
+	int err;
+
+	err = pfstat_command_parse(line, &command);
+	if (err) {
+		pr_info_ratelimited("not a command: '%.64s'\n", line);
+		return err;
+	}
+	mutex_lock(&session_mutex);
+	err = session_claim(user);
+	if (err)
+		goto unlock;
+	started = session.recording;
+	err = session_execute(&command);
+	if (err) {
+		pr_info_ratelimited("'%.64s' failed: %d\n", line, err);
+		/* Nothing changed: a start that found no target is taken back. */
+		if (!started && session.recording)
+			session_stop();
+	}
+	if (user == SESSION_CONTROL)
+		session.user = session.recording ? SESSION_CONTROL : SESSION_NOBODY;
+unlock:
+	mutex_unlock(&session_mutex);
+	return err;
+}
+
+void pfstat_session_exit(void)
+{
+	cancel_work_sync(&session_idle_work);
+	mutex_lock(&session_mutex);
+	session_release();
+	mutex_unlock(&session_mutex);
+	cancel_work_sync(&session_idle_work);
+}

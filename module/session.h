@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The recorder: who holds it, its options, what a command does. There is one
+ * at a time. Commands come from `control` (the shell) or from an open
+ * `session` file (a program); see <pfstat/control.h>.
+ */
+#ifndef PFSTAT_SESSION_H
+#define PFSTAT_SESSION_H
+
+#include <linux/types.h>
+
+enum session_user {
+	SESSION_NOBODY,
+	SESSION_CONTROL,
+	SESSION_PROGRAM,
+};
+
+struct session_state {
+	enum session_user user;
+	pid_t pid;		/* of the program that opened `session` */
+	char comm[16];
+	bool recording;
+	bool fault_around;
+	bool overwrite;
+	size_t ring_size;
+};
+
+/* A program opens and closes `session`. open: 0 or -EBUSY. */
+int pfstat_session_open(void);
+void pfstat_session_close(void);
+/* One line of a write; 0 or the errno stated in <pfstat/control.h>. */
+int pfstat_session_command(enum session_user user, const char *line);
+
+void pfstat_session_state(struct session_state *state);
+void pfstat_session_exit(void);
+
+#endif

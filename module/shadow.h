@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Shadow operations: made from a VMA's own, hooked into it, taken out again. */
+#ifndef PFSTAT_SHADOW_H
+#define PFSTAT_SHADOW_H
+
+#include <linux/list.h>
+#include <linux/mm.h>
+
+struct shadow {
+	struct vm_operations_struct ops;	/* what a hooked VMA points to */
+	const struct vm_operations_struct *original;
+	struct vm_operations_struct pristine;	/* the original's members when it was copied */
+	bool fault_around;
+	struct list_head list;
+};
+
+/* 0, or why this VMA must not be hooked: -EOPNOTSUPP. */
+int pfstat_shadow_allowed(const struct vm_area_struct *vma);
+bool pfstat_shadow_hooked(const struct vm_area_struct *vma);
+struct shadow *pfstat_shadow_of(const struct vm_operations_struct *ops);
+
+/*
+ * The VMA must be write-locked: its mm's mmap lock, and the VMA's own lock
+ * where there is one. hook: 0, -EOPNOTSUPP, -ENOMEM; already hooked is 0.
+ */
+int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
+void pfstat_shadow_unhook(struct vm_area_struct *vma);
+
+/* From now on every shadow calls the original operations directly. */
+void pfstat_shadow_neutralise(void);
+/* Frees all shadows; with `leak` only forgets them (a VMA may point there). */
+void pfstat_shadow_exit(bool leak);
+size_t pfstat_shadow_bytes(void);
+
+#endif

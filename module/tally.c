@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counts and log2 histograms by class; see tally.h. */
+#include <linux/string.h>
+
+#include "tally.h"
+
+DEFINE_PER_CPU(struct tally, pfstat_tallies);
+
+void pfstat_tally_reset(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&pfstat_tallies, cpu), 0, sizeof(struct tally));
+}
+
+static void tally_merge(struct tally *sum, const struct tally *part)
+{
+	int class, i;
+
+	for (class = 0; class < PFSTAT_NR_CLASSES; class++) {
+		sum->total_ns[class] += part->total_ns[class];
+		sum->max_ns[class] = max(sum->max_ns[class], part->max_ns[class]);
+		for (i = 0; i < TALLY_BUCKETS; i++)
+			sum->histogram[class][i] += part->histogram[class][i];
+	}
+	for (i = 0; i < PFSTAT_NR_OPS; i++)
+		sum->op[i] += part->op[i];
+	sum->retried += part->retried;
+}
+
+void pfstat_tally_sum(struct tally *sum)
+{
+	int cpu;
+
+	memset(sum, 0, sizeof(*sum));
+	for_each_possible_cpu(cpu)
+		tally_merge(sum, per_cpu_ptr(&pfstat_tallies, cpu));
+}
+
+u64 pfstat_tally_count(const struct tally *tally, enum pfstat_class class)
+{
+	u64 count = 0;
+	int i;
+
+	for (i = 0; i < TALLY_BUCKETS; i++)
+		count += tally->histogram[class][i];
+	return count;
+}

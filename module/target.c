@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is watched. Additions come from commands, from the fork probe, from
+ * the do_mmap probe (atomic) and from ->open below the mmap lock; so the
+ * tables have a spinlock of their own and are read under RCU.
+ */
+#include <linux/fs.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "compat.h"
+#include "shadow.h"
+#include "target.h"
+
+#define TARGET_HASH_BITS 8
+
+static DEFINE_HASHTABLE(processes, TARGET_HASH_BITS);
+static DEFINE_HASHTABLE(mms, TARGET_HASH_BITS);
+static DEFINE_SPINLOCK(targets_lock);
+static bool targets_open;		/* under targets_lock */
+static bool targets_fault_around;	/* fixed while open */
+
+void pfstat_target_open(bool fault_around)
+{
+	spin_lock(&targets_lock);
+	targets_fault_around = fault_around;
+	WRITE_ONCE(targets_open, true);
+	spin_unlock(&targets_lock);
+}
+
+bool pfstat_target_is_open(void)
+{
+	return READ_ONCE(targets_open);
+}
+
+bool pfstat_target_fault_around(void)
+{
+	return targets_fault_around;
+}
+
+struct watched_process *pfstat_target_find_process(struct pid *pid)
+{
+	struct watched_process *process;
+
+	hash_for_each_possible_rcu(processes, process, node, (unsigned long)pid)
+		if (process->pid == pid)
+			return process;
+	return NULL;
+}
+
+struct watched_mm *pfstat_target_find_mm(struct mm_struct *mm)
+{
+	struct watched_mm *watched;
+
+	hash_for_each_possible_rcu(mms, watched, node, (unsigned long)mm)
+		if (watched->mm == mm)
+			return watched;
+	return NULL;
+}
+
+int pfstat_target_add_process(struct pid *pid, bool follow, gfp_t gfp)
+{
+	struct watched_process *made = kzalloc(sizeof(*made), gfp);
+	struct watched_process *there;
+	int err = 0;
+
+	if (!made)
+		return -ENOMEM;
+	made->pid = get_pid(pid);
+	made->follow = follow;
+
+	spin_lock(&targets_lock);
+	there = pfstat_target_find_process(pid);
+	if (!targets_open) {
+		err = -ESHUTDOWN;
+	} else if (there) {
+		there->follow |= follow;
+	} else {
+		hash_add_rcu(processes, &made->node, (unsigned long)pid);
+		made = NULL;
+	}
+	spin_unlock(&targets_lock);
+
+	if (made) {
+		put_pid(made->pid);
+		kfree(made);
+	}
+	return err;
+}
+
+int pfstat_target_add_mm(struct mm_struct *mm, pid_t pid, bool future, bool follow, gfp_t gfp)
+{
+	struct watched_mm *made = kzalloc(sizeof(*made), gfp);
+	struct watched_mm *there;
+	int err = 0;
+
+	if (!made)
+		return -ENOMEM;
+	*made = (struct watched_mm) {
+		.mm = mm, .pid = pid, .future = future, .follow = follow,
+	};
+
+	spin_lock(&targets_lock);
+	there = pfstat_target_find_mm(mm);
+	if (!targets_open) {
+		err = -ESHUTDOWN;
+	} else if (there) {
+		there->pid = there->pid ?: pid;
+		there->future |= future;
+		there->follow |= follow;
+	} else {
+		mmgrab(mm);
+		hash_add_rcu(mms, &made->node, (unsigned long)mm);
+		made = NULL;
+	}
+	spin_unlock(&targets_lock);
+
+	kfree(made);
+	return err;
+}
+
+static int hook_vma(struct vm_area_struct *vma, struct pfstat_hook_result *result)
+{
+	int err;
+
+	compat_vma_start_write(vma);
+	err = pfstat_shadow_hook(vma, targets_fault_around, GFP_KERNEL);
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		result->refused++;
+	else
+		result->hooked++;
+	return 0;
+}
+
+int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
+			  struct pfstat_hook_result *result)
+{
+	struct vm_area_struct *vma;
+	int err;
+
+	*result = (struct pfstat_hook_result) { 0 };
+	err = mmap_write_lock_killable(mm);
+	if (err)
+		return err;
+	VMA_ITERATOR(vmi, mm, 0);
+	for_each_vma(vmi, vma) {
+		if (xa_is_zero(vma))	/* where a fork that failed stopped copying */
+			break;
+		if (!vma->vm_file || (file && file_inode(vma->vm_file) != file))
+			continue;
+		err = hook_vma(vma, result);
+		if (err)
+			break;
+	}
+	mmap_write_unlock(mm);
+	return err;
+}
+
+static void unhook_mm(struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+
+	/* Not killable: a killed recorder must unhook all the same. */
+	mmap_write_lock(mm);
+	VMA_ITERATOR(vmi, mm, 0);
+	for_each_vma(vmi, vma) {
+		if (xa_is_zero(vma))
+			break;
+		if (!pfstat_shadow_hooked(vma))
+			continue;
+		compat_vma_start_write(vma);
+		pfstat_shadow_unhook(vma);
+	}
+	mmap_write_unlock(mm);
+}
+
+/*
+ * The next live address space at or after *bucket, *skip entries into it. The
+ * table may grow between two calls: then an entry can be visited twice, and a
+ * new one be missed. Who must not miss any closes the list first and keeps
+ * pfstat_target_reap() away.
+ */
+static struct watched_mm *next_mm(unsigned int *bucket, unsigned int *skip)
+{
+	struct watched_mm *watched;
+	unsigned int i;
+
+	for (; *bucket < HASH_SIZE(mms); ++*bucket, *skip = 0) {
+		i = 0;
+		hlist_for_each_entry_rcu(watched, &mms[*bucket], node) {
+			if (i++ < *skip)
+				continue;
+			++*skip;
+			if (mmget_not_zero(watched->mm))
+				return watched;
+		}
+	}
+	return NULL;
+}
+
+void pfstat_target_for_each_mm(void (*visit)(struct watched_mm *watched, void *data), void *data)
+{
+	unsigned int bucket = 0, skip = 0;
+	struct watched_mm *watched, copy;
+
+	for (;;) {
+		rcu_read_lock();
+		watched = next_mm(&bucket, &skip);
+		if (watched)
+			copy = *watched;
+		rcu_read_unlock();
+		if (!watched)
+			return;
+		visit(&copy, data);
+		mmput_async(copy.mm);	/* the last put may be ours: not in our locks */
+		cond_resched();
+	}
+}
+
+static void visit_hook(struct watched_mm *watched, void *data)
+{
+	struct pfstat_hook_result result;
+
+	if (watched->future)
+		pfstat_target_hook_mm(watched->mm, NULL, &result);
+}
+
+void pfstat_target_hook_all(void)
+{
+	pfstat_target_for_each_mm(visit_hook, NULL);
+}
+
+static void visit_unhook(struct watched_mm *watched, void *data)
+{
+	unhook_mm(watched->mm);
+}
+
+static void free_process(struct watched_process *process)
+{
+	hash_del_rcu(&process->node);
+	put_pid(process->pid);
+	kfree_rcu(process, rcu);
+}
+
+static void free_mm(struct watched_mm *watched)
+{
+	hash_del_rcu(&watched->node);
+	mmdrop(watched->mm);
+	kfree_rcu(watched, rcu);
+}
+
+void pfstat_target_shut(void)
+{
+	spin_lock(&targets_lock);
+	WRITE_ONCE(targets_open, false);
+	spin_unlock(&targets_lock);
+}
+
+static bool process_lives(const struct watched_process *process)
+{
+	struct task_struct *leader = pid_task(process->pid, PIDTYPE_TGID);
+
+	/* A leader that has ended stays visible while its threads run. */
+	return leader && (!(leader->flags & PF_EXITING) || !thread_group_empty(leader));
+}
+
+/*
+ * No VMA of a dead address space can lead to a shadow any more: its users are
+ * gone and our reference is the last, which is after exit_mmap().
+ */
+static bool mm_dead(const struct watched_mm *watched)
+{
+	return !atomic_read(&watched->mm->mm_users) && atomic_read(&watched->mm->mm_count) == 1;
+}
+
+static bool reap_processes(bool living_too)
+{
+	struct watched_process *process;
+	struct hlist_node *next;
+	bool empty = true;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_safe(processes, bucket, next, process, node) {
+		if (living_too || !process_lives(process))
+			free_process(process);
+		else
+			empty = false;
+	}
+	rcu_read_unlock();
+	return empty;
+}
+
+static bool reap_mms(bool living_too)
+{
+	struct watched_mm *watched;
+	struct hlist_node *next;
+	bool empty = true;
+	int bucket, users;
+
+	hash_for_each_safe(mms, bucket, next, watched, node) {
+		users = atomic_read(&watched->mm->mm_users);
+		if (mm_dead(watched) || (users && living_too))
+			free_mm(watched);
+		else if (users)
+			empty = false;
+	}
+	return empty;
+}
+
+static bool reap(bool living_too)
+{
+	bool empty;
+
+	spin_lock(&targets_lock);
+	empty = reap_processes(living_too);
+	empty &= reap_mms(living_too);
+	spin_unlock(&targets_lock);
+	return empty;
+}
+
+bool pfstat_target_reap(void)
+{
+	return reap(false);
+}
+
+void pfstat_target_unhook_all(void)
+{
+	/* Nothing is added any more, and ->open unhooks: one walk is enough. */
+	pfstat_target_for_each_mm(visit_unhook, NULL);
+	reap(true);
+}
+
+bool pfstat_target_all_gone(void)
+{
+	pfstat_target_reap();
+	return hash_empty(mms);
+}
+
+void pfstat_target_exit(void)
+{
+	struct watched_mm *watched;
+	struct hlist_node *next;
+	int bucket;
+
+	spin_lock(&targets_lock);
+	hash_for_each_safe(mms, bucket, next, watched, node)
+		free_mm(watched);
+	spin_unlock(&targets_lock);
+	/* kfree_rcu() needs nothing of this module; no waiting. */
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is watched: processes (by their struct pid, so that a pid used again is
+ * somebody else) and address spaces. Hooks and unhooks their VMAs.
+ */
+#ifndef PFSTAT_TARGET_H
+#define PFSTAT_TARGET_H
+
+#include <linux/hashtable.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+
+struct watched_process {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	struct pid *pid;
+	bool follow;		/* its children too */
+};
+
+struct watched_mm {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	struct mm_struct *mm;	/* held by mmgrab() */
+	pid_t pid;		/* for people; 0: not known yet */
+	bool future;		/* mappings that it makes later, too */
+	bool follow;		/* copies that a fork makes, too */
+};
+
+/*
+ * The list is open while a recorder works. Shut, nothing can be added (and
+ * ->open unhooks copies), so that unhook_all, one walk, leaves nothing hooked.
+ * Between the two whoever reaps or hooks must be stopped.
+ */
+void pfstat_target_open(bool fault_around);
+void pfstat_target_shut(void);
+void pfstat_target_unhook_all(void);
+bool pfstat_target_is_open(void);
+bool pfstat_target_fault_around(void);
+
+/* 0, -ENOMEM, -ESHUTDOWN (closed); what is there already is widened. */
+int pfstat_target_add_process(struct pid *pid, bool follow, gfp_t gfp);
+int pfstat_target_add_mm(struct mm_struct *mm, pid_t pid, bool future, bool follow, gfp_t gfp);
+
+/* Look-ups; under rcu_read_lock(), valid as long. */
+struct watched_process *pfstat_target_find_process(struct pid *pid);
+struct watched_mm *pfstat_target_find_mm(struct mm_struct *mm);
+
+/* Hooks what may be hooked in mm, only this file's mappings if file is given. */
+struct pfstat_hook_result {
+	unsigned int hooked;
+	unsigned int refused;	/* mappings (of that file) that must not be hooked */
+};
+int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
+			  struct pfstat_hook_result *result);
+
+/* Calls visit for each live address space, with its users held; may sleep. */
+void pfstat_target_for_each_mm(void (*visit)(struct watched_mm *watched, void *data), void *data);
+void pfstat_target_hook_all(void);	/* again: what was missed */
+
+/* Forgets the dead. True: nothing is watched any more. */
+bool pfstat_target_reap(void);
+/* At the end: true when no address space can still hold a shadow pointer. */
+bool pfstat_target_all_gone(void);
+void pfstat_target_exit(void);
+
+#endif

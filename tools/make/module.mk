@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# pfstat.ko, out of source: the kernel's build system writes next to what it
+# compiles, so it is given a folder of links below $(BUILD).
+
+module_src	:= $(wildcard module/*.[ch] module/probes/*.c include/pfstat/*.h)
+module_dir	:= $(BUILD)/module
+
+module: $(BUILD)/pfstat.ko
+
+$(BUILD)/pfstat.ko: $(module_src) Kbuild
+	$(call say,KBUILD,$@)
+	$(Q)rm -rf $(module_dir) && mkdir -p $(module_dir)
+	$(Q)ln -s $(CURDIR)/module $(CURDIR)/include $(CURDIR)/Kbuild $(module_dir)
+	$(Q)rm $(module_dir)/module && mkdir $(module_dir)/module
+	$(Q)ln -s $(CURDIR)/module/* $(module_dir)/module
+	$(Q)+$(MAKE) $(if $(Q),-s) -C $(KDIR) M=$(abspath $(module_dir)) modules
+	$(Q)cp $(module_dir)/pfstat.ko $@

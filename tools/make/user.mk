@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The eBPF programs and pfdrive.
+
+packages	:= libbpf jansson smartcols libseccomp
+user_src	:= $(wildcard user/*.c user/*/*.c)
+user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
+bpf_src		:= $(wildcard bpf/*.bpf.c)
+bpf_obj		:= $(bpf_src:%.c=$(BUILD)/%.o)
+
+WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
+CFLAGS		?= -O2 -g
+user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -I$(BUILD) $(WARNINGS) $(CFLAGS) \
+		  $(shell pkg-config --cflags $(packages)) -MMD -MP
+user_libs	= $(shell pkg-config --libs $(packages)) -lelf -lz -lpthread -lm
+
+pfdrive: $(BUILD)/pfdrive
+
+$(BUILD)/pfdrive: $(user_obj)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
+
+$(BUILD)/user/%.o: user/%.c | $(BUILD)/pfstat.skel.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(user_cflags) -c -o $@ $<
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude \
+		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -c -o $@ $<
+
+$(BUILD)/pfstat.bpf.o: $(bpf_obj)
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(BUILD)/pfstat.skel.h: $(BUILD)/pfstat.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name pfstat_bpf > $@
+
+-include $(user_obj:.o=.d) $(bpf_obj:.o=.d)
