@@ -184,7 +184,7 @@ static void attempt_end(const struct attempt *attempt, u64 end_ns, vm_fault_t re
 /* The page that ->fault() hands over to be mapped; only without these results. */
 static struct page *fault_page(const struct vm_fault *vmf, vm_fault_t ret)
 {
-	if (ret & (VM_FAULT_ERROR | VM_FAULT_NOPAGE | VM_FAULT_RETRY | VM_FAULT_FALLBACK))
+	if (ret & (VM_FAULT_ERROR | VM_FAULT_NOPAGE | VM_FAULT_RETRY))
 		return NULL;
 	return vmf->cow_page ?: vmf->page;
 }
@@ -367,7 +367,7 @@ static_assert(PFSTAT_FLAG_INSTRUCTION == FAULT_FLAG_INSTRUCTION);
 #ifdef PFSTAT_HAVE_VMA_LOCK
 static_assert(PFSTAT_FLAG_VMA_LOCK == FAULT_FLAG_VMA_LOCK);
 #endif
-static_assert(PFSTAT_RESULT_ERROR == (__force u32)VM_FAULT_ERROR);
+static_assert((PFSTAT_RESULT_ERROR | PFSTAT_RESULT_FALLBACK) == (__force u32)VM_FAULT_ERROR);
 static_assert(PFSTAT_RESULT_MAJOR == (__force u32)VM_FAULT_MAJOR);
 static_assert(PFSTAT_RESULT_NOPAGE == (__force u32)VM_FAULT_NOPAGE);
 static_assert(PFSTAT_RESULT_LOCKED == (__force u32)VM_FAULT_LOCKED);

@@ -15,6 +15,7 @@
  * reads only `tail` from it: a wrong tail can make it drop or overwrite, and
  * nothing worse.
  */
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
