@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * System calls of the targets: how many, how long, by number and error. A call
+ * counts when it was entered and left as a target: the one that makes a thread
+ * a target, and the one that ends it, do not.
+ */
+#include "common.bpf.h"
+
+#define MAX_ERRNO 4095
+#define NR_RT_SIGRETURN 15	/* x86-64; its result is the interrupted code's register */
+
+struct entered {
+	__u64 start_ns;
+	__u32 number;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_THREADS);
+	__type(key, __u32);	/* tid */
+	__type(value, struct entered);
+} in_syscall SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 2048);
+	__type(key, struct pfstat_syscall_key);
+	__type(value, struct pfstat_syscall_value);
+} syscalls SEC(".maps");
+
+static const struct pfstat_syscall_value nothing;
+
+/* 0 for 0, else one more than the position of the highest bit. */
+static __always_inline __u32 bit_length(__u64 ns)
+{
+	__u32 length = 0;
+
+	if (ns >> 32) {
+		ns >>= 32;
+		length += 32;
+	}
+	if (ns >> 16) {
+		ns >>= 16;
+		length += 16;
+	}
+	if (ns >> 8) {
+		ns >>= 8;
+		length += 8;
+	}
+	if (ns >> 4) {
+		ns >>= 4;
+		length += 4;
+	}
+	if (ns >> 2) {
+		ns >>= 2;
+		length += 2;
+	}
+	if (ns >> 1) {
+		ns >>= 1;
+		length += 1;
+	}
+	return length + ns;
+}
+
+static __always_inline void add(const struct pfstat_syscall_key *key, __u64 duration_ns)
+{
+	struct pfstat_syscall_value *value;
+	__u32 bucket = bit_length(duration_ns);
+
+	value = bpf_map_lookup_elem(&syscalls, key);
+	if (!value) {
+		/* Another CPU may be faster: then its entry is ours too. */
+		bpf_map_update_elem(&syscalls, key, &nothing, BPF_NOEXIST);
+		value = bpf_map_lookup_elem(&syscalls, key);
+	}
+	if (!value) {
+		count(PFSTAT_COUNT_SYSCALL_LOST);
+		return;
+	}
+	value->count++;
+	value->total_ns += duration_ns;
+	if (bucket >= PFSTAT_SYSCALL_BUCKETS)
+		bucket = PFSTAT_SYSCALL_BUCKETS - 1;	/* the last has no upper end */
+	value->log2_ns[bucket]++;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_sys_enter, void *regs, long number)
+{
+	struct entered entered = { .number = number };
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 tid = id;
+
+	if (!is_target(id >> 32, tid))
+		return 0;
+	entered.start_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&in_syscall, &tid, &entered, BPF_ANY))
+		count(PFSTAT_COUNT_SYSCALL_LOST);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit, void *regs, long ret)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct pfstat_syscall_key key = {};
+	struct entered *entered;
+	__u64 duration_ns;
+	__u32 tid = id;
+
+	entered = bpf_map_lookup_elem(&in_syscall, &tid);
+	if (!entered)
+		return 0;
+	duration_ns = bpf_ktime_get_ns() - entered->start_ns;
+	key.number = entered->number;
+	bpf_map_delete_elem(&in_syscall, &tid);
+	if (!is_target(id >> 32, tid))
+		return 0;
+	if (ret < 0 && ret >= -MAX_ERRNO && key.number != NR_RT_SIGRETURN)
+		key.error = -ret;
+	add(&key, duration_ns);
+	return 0;
+}
+
+/* exit(2) does not return, nor does a call that a fatal signal ends. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_process_exit, struct task_struct *task)
+{
+	__u32 tid = task->pid;
+
+	bpf_map_delete_elem(&in_syscall, &tid);
+	return 0;
+}
+
+/* execve of a thread that is not the first: it comes back with the first one's tid. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_process_exec, struct task_struct *task, int old_tid)
+{
+	__u32 before = old_tid, tid = task->pid;
+	struct entered *entered, kept;
+
+	if (before == tid)
+		return 0;
+	entered = bpf_map_lookup_elem(&in_syscall, &before);
+	if (!entered)
+		return 0;
+	kept = *entered;
+	bpf_map_delete_elem(&in_syscall, &before);
+	if (bpf_map_update_elem(&in_syscall, &tid, &kept, BPF_ANY))
+		count(PFSTAT_COUNT_SYSCALL_LOST);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
