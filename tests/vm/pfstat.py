@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the VM tests share: the module's files, parsed; the driver; workloads."""
+import collections
+import ctypes
+import json
+import mmap
+import os
+import pathlib
+import struct
+import subprocess
+
+BUILD = pathlib.Path(os.environ.get("PFSTAT_BUILD", "build"))
+MODULE = pathlib.Path(os.environ.get("PFSTAT_KO", BUILD / "pfstat.ko"))
+PFDRIVE = BUILD / "pfdrive"
+DEBUGFS = pathlib.Path("/sys/kernel/debug/pfstat")
+PINS = pathlib.Path("/sys/fs/bpf/pfstat")
+DISK = pathlib.Path("/mnt/disk")
+PAGE = 4096
+KERNEL = tuple(int(n) for n in os.uname().release.split(".")[:2])
+
+NO_PFN = None
+
+
+def run(*command, check=True, **kwargs):
+    """A command's CompletedProcess, its output as text."""
+    result = subprocess.run([str(word) for word in command], text=True, capture_output=True,
+                            timeout=300, **kwargs)
+    if check and result.returncode:
+        raise AssertionError(f"{command} ended with {result.returncode}:\n"
+                             f"{result.stdout}{result.stderr}")
+    return result
+
+
+def loaded():
+    return pathlib.Path("/sys/module/pfstat").exists()
+
+
+def load():
+    if not loaded():
+        run("insmod", MODULE)
+
+
+def unload():
+    if loaded():
+        run("rmmod", "pfstat")
+
+
+def control(line):
+    """One command by the shell's file; an OSError carries the module's errno."""
+    fd = os.open(DEBUGFS / "control", os.O_WRONLY)
+    try:
+        os.write(fd, line.encode())
+    finally:
+        os.close(fd)
+
+
+class Session:
+    """The program's way in: targets go when it is closed."""
+
+    def __init__(self, *lines):
+        self.fd = os.open(DEBUGFS / "session", os.O_RDWR)
+        for line in lines:
+            self.command(line)
+
+    def command(self, line):
+        os.write(self.fd, line.encode())
+
+    def close(self):
+        if self.fd >= 0:
+            os.close(self.fd)
+        self.fd = -1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def log():
+    """(head, records): head has calls, here and lost; a record is a dict."""
+    lines = (DEBUGFS / "log").read_text().splitlines()
+    words = lines[0].replace(",", "").split()
+    head = {words[i]: int(words[i + 1]) for i in range(4, len(words) - 1, 2)}
+    names = [word.split("(")[0] for word in lines[1].lstrip("# ").split()]
+    return head, [parse_record(names, line.split()) for line in lines[2:]]
+
+
+def parse_record(names, words):
+    assert len(names) == len(words), (names, words)
+    record = dict(zip(names, words))
+    for name in ("start_ns", "duration_ns", "pid", "tid", "cpu", "pgoff", "order", "inode",
+                 "earlier_ns"):
+        record[name] = int(record[name])
+    for name in ("address", "flags", "result"):
+        record[name] = int(record[name], 16)
+    record["pfn"] = NO_PFN if record["pfn"] == "-" else int(record["pfn"], 16)
+    return record
+
+
+def stats():
+    """The numbers of `stats` by name; a class's count by its name."""
+    values = {}
+    for line in (DEBUGFS / "stats").read_text().split("histogram")[0].splitlines():
+        words = line.split()
+        if len(words) >= 2 and words[1].lstrip("-").isdigit():
+            values[words[0]] = int(words[1])
+    return values
+
+
+def targets():
+    return (DEBUGFS / "targets").read_text()
+
+
+def hooked():
+    return sum(line.startswith("vma ") for line in targets().splitlines())
+
+
+def classes(records):
+    return collections.Counter(record["class"] for record in records)
+
+
+def pagemap_pfn(address, pid="self"):
+    with open(f"/proc/{pid}/pagemap", "rb") as pagemap:
+        pagemap.seek(address // PAGE * 8)
+        entry, = struct.unpack("Q", pagemap.read(8))
+    return entry & ((1 << 55) - 1) if entry >> 63 else NO_PFN
+
+
+def drive(*options, check=True):
+    """pfdrive's JSON for one run."""
+    return json.loads(run(PFDRIVE, "--format", "json", *options, check=check).stdout)
+
+
+def make_file(path, size, fill=b"\x5a"):
+    path = pathlib.Path(path)
+    if not path.exists() or path.stat().st_size != size:
+        with open(path, "wb") as file:
+            file.write(fill * size)
+            file.flush()
+            os.fsync(file.fileno())
+    return path
+
+
+def drop_cache():
+    os.sync()
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+
+
+def warm(path):
+    with open(path, "rb") as file:
+        while file.read(1 << 20):
+            pass
+
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+                      ctypes.c_long]
+LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
+def map_memory(fd, size, prot, flags):
+    """mmap(2) itself: Python's looks at the file's size, which debugfs leaves 0."""
+    address = LIBC.mmap(None, size, prot, flags, fd, 0)
+    if address == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return address
+
+
+class Mapping:
+    """A file mapped into this process; touch pages, know their addresses."""
+
+    def __init__(self, path, shared=True, write=False):
+        self.file = open(path, "r+b" if write else "rb")
+        size = os.fstat(self.file.fileno()).st_size
+        prot = mmap.PROT_READ | (mmap.PROT_WRITE if write else 0)
+        flags = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE
+        self.size = size
+        self.address = map_memory(self.file.fileno(), size, prot, flags)
+        self.bytes = (ctypes.c_ubyte * size).from_address(self.address)
+
+    def fd(self):
+        return self.file.fileno()
+
+    def read(self, page):
+        return self.bytes[page * PAGE]
+
+    def write(self, page, value=1):
+        self.bytes[page * PAGE] = value
+
+    def close(self):
+        if self.address:
+            LIBC.munmap(self.address, self.size)
+            self.file.close()
+        self.address = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Workload:
+    """One of tests/vm/workload.c's programs, waiting at its starting line."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([str(BUILD / "workload"), *map(str, arguments)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = int(self.process.stdout.readline())
+
+    def go(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def finish(self):
+        self.go()
+        assert self.process.wait(timeout=120) == 0
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def of_file(records, path):
+    inode = os.stat(path).st_ino
+    return [record for record in records if record["inode"] == inode]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Bad input: the right errno, one line in the kernel log, nothing changed."""
+import errno
+import os
+import stat
+import subprocess
+
+import pytest
+
+import pfstat
+from pfstat import Mapping, Session
+
+
+def pfstat_lines(kernel_log):
+    return [line for line in kernel_log() if line.startswith("pfstat:")]
+
+
+@pytest.mark.parametrize("line, error", [
+    ("frobnicate", errno.EINVAL),
+    ("pid", errno.EINVAL),
+    ("pid -1", errno.EINVAL),
+    ("pid 0x10", errno.EINVAL),
+    ("pid 99999999999999999999", errno.EINVAL),
+    ("pid 1 later", errno.EINVAL),
+    ("fault_around maybe", errno.EINVAL),
+    ("ring_size 1", errno.EINVAL),
+    ("ring_size 2G", errno.EINVAL),
+    ("mode", errno.EINVAL),
+    ("stop now", errno.EINVAL),
+    pytest.param("x" * 4000, errno.EINVAL, id="a-long-word"),
+    pytest.param("y" * 5000, errno.EOVERFLOW, id="a-write-too-long"),
+    ("pid 4194303", errno.ESRCH),
+    ("pid 2", errno.EPERM),             # kthreadd
+    ("file 0", errno.EINVAL),           # the shell's file has no descriptors to look up
+])
+def test_control_refuses(line, error, kernel_log):
+    before = pfstat.targets()
+    with pytest.raises(OSError) as refusal:
+        pfstat.control(line)
+    assert refusal.value.errno == error
+    assert pfstat.targets() == before
+    assert len(pfstat_lines(kernel_log)) <= 1
+
+
+def test_a_dead_pid_is_refused():
+    child = subprocess.Popen(["true"])
+    child.wait()
+    with pytest.raises(OSError) as refusal:
+        pfstat.control(f"pid {child.pid}")
+    assert refusal.value.errno == errno.ESRCH
+
+
+def session_refuses(line):
+    with Session() as session:
+        with pytest.raises(OSError) as refusal:
+            session.command(line)
+        assert pfstat.hooked() == 0
+    return refusal.value.errno
+
+
+def test_session_refuses_descriptors_that_lead_nowhere(small_file):
+    assert session_refuses("file 987654") == errno.EBADF
+    with open(small_file) as unmapped:
+        assert session_refuses(f"file {unmapped.fileno()}") == errno.ENOENT
+
+
+def test_mappings_that_must_not_be_hooked_are_refused():
+    tmpfs = pfstat.make_file("/dev/shm/pfstat-test", pfstat.PAGE)
+    with Mapping(tmpfs) as mapping:
+        assert session_refuses(f"file {mapping.fd()}") == errno.EOPNOTSUPP
+    os.unlink(tmpfs)
+
+
+def test_second_recorder_gets_ebusy_and_the_holder_is_named(kernel_log):
+    with Session() as session:
+        with pytest.raises(OSError) as refusal:
+            Session()
+        assert refusal.value.errno == errno.EBUSY
+        with pytest.raises(OSError) as refusal:
+            pfstat.control(f"pid {os.getpid()}")
+        assert refusal.value.errno == errno.EBUSY
+        assert pfstat.targets().splitlines()[0].startswith(f"recorder {os.getpid()} ")
+        assert any(f"pid {os.getpid()}" in line for line in pfstat_lines(kernel_log))
+        session.command("stop")
+
+
+def test_options_are_refused_once_something_is_watched(small_file):
+    pfstat.warm(small_file)
+    with Mapping(small_file) as mapping:
+        with Session(f"file {mapping.fd()}") as session:
+            for line in ("fault_around off", "ring_size 8K", "mode overwrite"):
+                with pytest.raises(OSError) as refusal:
+                    session.command(line)
+                assert refusal.value.errno == errno.EBUSY
+
+
+def test_lines_before_a_bad_one_hold():
+    with Session() as session:
+        with pytest.raises(OSError):
+            session.command("fault_around off\nbogus\nmode overwrite\n")
+        assert "fault_around off, mode drop" in pfstat.targets()
+
+
+def test_a_write_from_unmapped_memory_is_efault():
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = os.open(pfstat.DEBUGFS / "control", os.O_WRONLY)
+    assert libc.write(fd, ctypes.c_void_p(8), 16) == -1
+    assert ctypes.get_errno() == errno.EFAULT
+    os.close(fd)
+
+
+def test_files_are_for_root_alone():
+    for name in ("log", "stats", "targets", "control", "session", "ring/cpu0"):
+        mode = stat.S_IMODE(os.stat(pfstat.DEBUGFS / name).st_mode)
+        assert mode & 0o177 == 0, (name, oct(mode))

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The five experiments of the study, in instruction time: their counts close."""
+import functools
+
+import pytest
+
+import pfstat
+
+SIZE = 46137344
+PAGES = SIZE // pfstat.PAGE
+CLASSES = ("disk", "wait", "readahead", "short", "long", "around", "mkwrite", "pass", "error")
+
+EXPERIMENTS = {
+    "random-cold": ("--pattern", "random", "--cache", "cold"),
+    "random-warm": ("--pattern", "random", "--cache", "warm"),
+    "sequential": ("--pattern", "sequential", "--cache", "cold"),
+    "stride-4K": ("--pattern", "stride:4K", "--cache", "cold"),
+    "stride-256K": ("--pattern", "stride:256K", "--cache", "cold"),
+}
+
+pytestmark = pytest.mark.deterministic
+
+
+@functools.lru_cache(maxsize=None)
+def experiment(name, run=0):
+    path = pfstat.make_file(pfstat.DISK / "file.bin", SIZE)
+    return pfstat.drive("--fault-around", "off", *EXPERIMENTS[name], path)
+
+
+def count(result, name):
+    return result["classes"][name]["count"] if name in result["classes"] else 0
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_counts_close(name):
+    result = experiment(name)
+    counts = {c: count(result, c) for c in CLASSES}
+    assert result["lost"] == 0
+    assert result["calls"] == sum(counts.values())
+    assert result["pages_touched"] == PAGES
+    # Every call that had to come again did so, once.
+    assert counts["short"] == result["retried"]
+    assert counts["short"] == counts["disk"] + counts["wait"] + counts["readahead"]
+    # Every page was mapped by one fault, which getrusage counted too.
+    assert counts["long"] + counts["short"] == PAGES == result["faults"]
+    rusage = result["rusage"]
+    assert rusage["minflt"] + rusage["majflt"] == PAGES
+    assert counts["around"] == counts["pass"] == counts["error"] == counts["mkwrite"] == 0
+    assert all(d["why"] or d["amount"] == 0 for d in result["differences"])
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_majflt_is_getrusages(name):
+    result = experiment(name)
+    expected = count(result, "disk")
+    if pfstat.KERNEL < (6, 4):
+        # Before the per-VMA lock every retry carries TRIED, which counts as major.
+        expected = result["retried"]
+    assert result["rusage"]["majflt"] == expected
+
+
+def test_warm_cache_needs_no_disk():
+    result = experiment("random-warm")
+    assert count(result, "long") == PAGES
+    assert result["rusage"]["inblock"] == 0
+
+
+def test_sequential_read_has_one_disk_fault():
+    for name in ("sequential", "stride-4K"):
+        assert count(experiment(name), "disk") == 1
+
+
+def test_disk_faults_wait_for_a_disk_of_100_us():
+    for name in ("random-cold", "stride-256K"):
+        disk = experiment(name)["classes"]["disk"]
+        assert disk["p50_ns"] > 100_000
+        # What they cost is mostly the wait: the thread was off the CPU.
+        assert 0.3 < disk["off_cpu_ns"] / disk["total_ns"] <= 1
+    for name in EXPERIMENTS:
+        for solved in ("short", "long"):
+            figures = experiment(name)["classes"].get(solved)
+            if figures and figures["count"]:
+                assert figures["p50_ns"] < 2_000
+
+
+def test_the_study_columns_are_sums_of_classes():
+    result = experiment("random-cold")
+    study, classes = result["study"], result["classes"]
+    assert study["disk"]["count"] == sum(
+        classes[c]["count"] for c in ("disk", "wait", "readahead") if c in classes)
+    assert study["all"]["count"] == result["calls"]
+
+
+@pytest.mark.parametrize("name", ["random-cold", "stride-256K"])
+def test_two_runs_agree_within_one_percent(name):
+    first, second = experiment(name), experiment(name, run=1)
+    for class_name in ("disk", "long", "short"):
+        a, b = first["classes"][class_name], second["classes"][class_name]
+        assert abs(a["count"] - b["count"]) <= 0.01 * a["count"]
+    a, b = (result["study"]["all"]["total_ns"] for result in (first, second))
+    assert abs(a - b) <= 0.01 * a
+
+
+def test_the_log_holds_the_run_afterwards():
+    result = experiment("stride-4K", run=2)
+    head, records = pfstat.log()
+    assert head["calls"] == result["calls"]
+    assert pfstat.classes(records) == {
+        name: count(result, name) for name in CLASSES if count(result, name)}

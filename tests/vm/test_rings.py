@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Records read + lost = wrapper calls, whatever the ring and whoever reads."""
+import ctypes
+import mmap
+import os
+import select
+import struct
+
+import pfstat
+from pfstat import PAGE, Mapping, Session
+
+RECORD_SIZE = 96
+PER_PAGE = PAGE // RECORD_SIZE
+HEAD, LOST, TAIL = 24, 32, 64       # offsets in the header of record.h
+
+
+def run_pages(small_file, *options):
+    pfstat.warm(small_file)
+    os.sched_setaffinity(0, {0})
+    with Mapping(small_file) as mapping:
+        with Session(*options, "fault_around off", f"file {mapping.fd()}"):
+            for page in range(256):
+                mapping.read(page)
+    os.sched_setaffinity(0, range(os.cpu_count()))
+    return pfstat.log()
+
+
+def test_drop_mode_with_a_ring_of_one_page_counts_what_it_lost(small_file):
+    head, records = run_pages(small_file, "ring_size 4K", "mode drop")
+    assert head == {"calls": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
+    assert [r["pgoff"] for r in records] == list(range(PER_PAGE))
+    assert pfstat.stats()["lost"] == 256 - PER_PAGE
+    assert pfstat.stats()["long"] == 256      # stats do not depend on the ring
+
+
+def test_overwrite_mode_with_a_ring_of_one_page_keeps_the_last(small_file):
+    head, records = run_pages(small_file, "ring_size 4K", "mode overwrite")
+    assert head == {"calls": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
+    assert [r["pgoff"] for r in records] == list(range(256 - PER_PAGE, 256))
+
+
+class Ring:
+    """The mapped ring of CPU 0, read as a program would."""
+
+    def __init__(self):
+        self.fd = os.open(pfstat.DEBUGFS / "ring" / "cpu0", os.O_RDWR)
+        self.address = pfstat.map_memory(self.fd, 2 * PAGE, mmap.PROT_READ | mmap.PROT_WRITE,
+                                         mmap.MAP_SHARED)
+        self.map = (ctypes.c_ubyte * (2 * PAGE)).from_address(self.address)
+
+    def get(self, offset):
+        return struct.unpack_from("Q", self.map, offset)[0]
+
+    def set_tail(self, tail):
+        struct.pack_into("Q", self.map, TAIL, tail)
+
+    def pgoff(self, position):
+        at = PAGE + position % PER_PAGE * RECORD_SIZE
+        sequence = struct.unpack_from("Q", self.map, at)[0]
+        assert sequence == position + 1
+        return struct.unpack_from("Q", self.map, at + 40)[0]
+
+    def readable(self):
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def close(self):
+        pfstat.LIBC.munmap(self.address, 2 * PAGE)
+        os.close(self.fd)
+
+
+def on_cpu0(test):
+    def wrapped(small_file):
+        pfstat.warm(small_file)
+        os.sched_setaffinity(0, {0})
+        try:
+            with Mapping(small_file) as mapping:
+                with Session("ring_size 4K", "fault_around off", f"file {mapping.fd()}"):
+                    ring = Ring()
+                    test(mapping, ring)
+                    ring.close()
+        finally:
+            os.sched_setaffinity(0, range(os.cpu_count()))
+    wrapped.__name__ = test.__name__
+    return wrapped
+
+
+@on_cpu0
+def test_a_reader_that_keeps_up_loses_nothing(mapping, ring):
+    for page in range(256):
+        mapping.read(page)
+        assert ring.pgoff(page) == page
+        ring.set_tail(page + 1)
+    assert (ring.get(HEAD), ring.get(LOST)) == (256, 0)
+
+
+@on_cpu0
+def test_ring_is_readable_from_half_full_on(mapping, ring):
+    for page in range(PER_PAGE // 2):
+        assert not ring.readable()
+        mapping.read(page)
+    assert ring.readable()
+    ring.set_tail(PER_PAGE // 2)
+    assert not ring.readable()
+
+
+@on_cpu0
+def test_a_wild_tail_only_loses_records(mapping, ring):
+    """User space owns the header page: nothing it writes may do harm."""
+    for tail in (1 << 63, (1 << 64) - 1, 12345):
+        ring.set_tail(tail)
+        mapping.read(ring.get(LOST) % 256)
+    assert ring.get(HEAD) + ring.get(LOST) == pfstat.stats()["calls"]
+    for offset in range(0, PAGE, 8):
+        struct.pack_into("Q", ring.map, offset, (1 << 64) - 1)
+    for page in range(100, 160):
+        mapping.read(page)
+    stats = pfstat.stats()
+    assert stats["stored"] + stats["lost"] == stats["calls"]
+    pfstat.log()
+
+
+def test_clear_forgets_and_recording_goes_on(small_file):
+    pfstat.warm(small_file)
+    with Mapping(small_file) as mapping:
+        with Session("fault_around off", f"file {mapping.fd()}") as session:
+            mapping.read(0)
+            session.command("clear")
+            mapping.read(1)
+        head, records = pfstat.log()
+        assert head["calls"] == 1
+        assert [r["pgoff"] for r in records] == [1]

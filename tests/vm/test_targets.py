@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is watched: a process, its children, its later mappings; and when it ends."""
+import os
+import pathlib
+import subprocess
+import time
+
+import pfstat
+from pfstat import Mapping, Session, Workload
+
+PAGES = 64
+
+
+def file_on_disk(name):
+    path = pfstat.make_file(pfstat.DISK / name, PAGES * pfstat.PAGE)
+    pfstat.warm(path)
+    return path
+
+
+def pages_seen(path, pid=None):
+    """Distinct (process, page) pairs that a solved fault left of this file."""
+    return sorted({(r["pid"], r["pgoff"]) for r in pfstat.of_file(pfstat.log()[1], path)
+                   if r["class"] in ("long", "short") and pid in (None, r["pid"])})
+
+
+def all_pages(pid):
+    return [(pid, page) for page in range(PAGES)]
+
+
+def test_pid_sees_mappings_made_later():
+    path = file_on_disk("targets")
+    workload = Workload("touch", path)
+    pfstat.control("fault_around off")
+    pfstat.control(f"pid {workload.pid}")
+    workload.finish()
+    assert pages_seen(path) == all_pages(workload.pid)
+
+
+def test_pid_now_leaves_later_mappings_alone():
+    path = file_on_disk("targets")
+    workload = Workload("touch", path)
+    pfstat.control("fault_around off")
+    pfstat.control(f"pid {workload.pid} now")
+    assert pfstat.hooked() > 0      # its libc, its program
+    workload.finish()
+    assert pages_seen(path) == []
+
+
+def test_pid_does_not_follow_a_fork():
+    path = file_on_disk("targets")
+    workload = Workload("fork", path)
+    pfstat.control("fault_around off")
+    pfstat.control(f"pid {workload.pid}")
+    workload.finish()
+    assert pages_seen(path) == all_pages(workload.pid)
+
+
+def test_follow_sees_the_child_of_a_fork():
+    path = file_on_disk("targets")
+    workload = Workload("fork", path)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {workload.pid}")
+    workload.finish()
+    seen = pages_seen(path)
+    processes = {pid for pid, _ in seen}
+    assert len(processes) == 2 and workload.pid in processes
+    for pid in processes:
+        assert pages_seen(path, pid) == all_pages(pid)
+
+
+def test_follow_sees_a_forked_child_after_its_exec():
+    path = file_on_disk("targets")
+    workload = Workload("exec", path)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {workload.pid}")
+    workload.finish()
+    seen = pages_seen(path)
+    child, = {pid for pid, _ in seen}
+    assert child != workload.pid
+    assert seen == all_pages(child)
+
+
+def test_populate_faults_are_seen():
+    """The probe hooks the new mapping before MAP_POPULATE fills it."""
+    path = file_on_disk("targets")
+    workload = Workload("populate", path)
+    pfstat.control("fault_around off")
+    pfstat.control(f"pid {workload.pid}")
+    workload.finish()
+    assert pages_seen(path) == all_pages(workload.pid)
+
+
+def test_split_and_moved_mappings_stay_hooked():
+    path = file_on_disk("targets")
+    workload = Workload("reshape", path)
+    pfstat.control("fault_around off")
+    pfstat.control(f"pid {workload.pid} now")
+    workload.finish()
+    assert pages_seen(path) == all_pages(workload.pid)
+
+
+def test_targets_of_control_end_with_the_process():
+    path = file_on_disk("targets")
+    workload = Workload("touch", path)
+    pfstat.control(f"pid {workload.pid}")
+    assert pfstat.targets().startswith("recorder control")
+    workload.finish()
+    for _ in range(100):
+        if pfstat.targets().startswith("recorder none"):
+            break
+        time.sleep(0.1)
+    assert pfstat.targets().startswith("recorder none")
+    assert pfstat.hooked() == 0
+    Session().close()
+
+
+def test_stop_unhooks_a_living_process_and_keeps_the_log():
+    path = file_on_disk("targets")
+    workload = Workload("fork", path)
+    pfstat.control("fault_around off")
+    pfstat.control(f"pid {workload.pid}")
+    assert str(path) in pfstat.targets()
+    pfstat.control("stop")
+    assert pfstat.hooked() == 0
+    workload.finish()
+    assert pages_seen(path) == []
+
+
+def test_closing_the_session_unhooks(small_file):
+    pfstat.warm(small_file)
+    with Mapping(small_file) as mapping:
+        session = Session("fault_around off", f"file {mapping.fd()}")
+        mapping.read(0)
+        session.close()
+        mapping.read(1)
+        assert [r["pgoff"] for r in pfstat.log()[1]] == [0]
+
+
+def test_fork_of_a_file_target_is_let_go(small_file):
+    pfstat.warm(small_file)
+    with Mapping(small_file) as mapping:
+        with Session("fault_around off", f"file {mapping.fd()}"):
+            child = os.fork()
+            if not child:
+                mapping.read(5)
+                os._exit(0)
+            os.waitpid(child, 0)
+            assert pfstat.hooked() == 1
+        assert pfstat.of_file(pfstat.log()[1], small_file) == []
+
+
+def test_killed_recorder_leaves_nothing_hooked(small_file):
+    """kill -9 in the middle of a run: hooks, pins and the recorder are free again."""
+    big = pfstat.make_file(pfstat.DISK / "big", 46137344)
+    process = subprocess.Popen([str(pfstat.PFDRIVE), "--pattern", "random", str(big)],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        if pfstat.hooked():
+            break
+        time.sleep(0.02)
+    assert pfstat.hooked() == 1
+    process.kill()
+    process.wait()
+    assert pfstat.hooked() == 0
+    assert pfstat.targets().startswith("recorder none")
+    pfstat.drive("--accesses", "10", small_file)     # and the next one works
+    assert not pathlib.Path(pfstat.PINS).exists()

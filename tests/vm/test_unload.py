@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The module goes at any moment; nothing of it remains, nobody notices."""
+import pathlib
+import time
+
+import pfstat
+from pfstat import Workload
+
+
+def remains():
+    kprobes = pathlib.Path("/sys/kernel/debug/kprobes/list").read_text()
+    return [name for name, there in {
+        "module": pfstat.loaded(),
+        "debugfs": pfstat.DEBUGFS.exists(),
+        "kprobe": "do_mmap" in kprobes,
+        "pins": pfstat.PINS.exists(),
+    }.items() if there]
+
+
+def test_rmmod_while_four_threads_fault():
+    path = pfstat.make_file(pfstat.DISK / "threads", 512 * pfstat.PAGE)
+    workload = Workload("threads", path, 4)
+    workload.go()
+    for _ in range(10):
+        pfstat.load()
+        pfstat.control(f"follow {workload.pid}")
+        for _ in range(200):
+            if pfstat.stats()["calls"] > 1000:
+                break
+            time.sleep(0.05)
+        assert pfstat.stats()["calls"] > 1000
+        pfstat.unload()
+        assert remains() == []
+        assert workload.process.poll() is None
+    workload.kill()
+
+
+def test_rmmod_with_a_disk_fault_in_flight(small_file):
+    """The handler sleeps in I/O while the module goes."""
+    workload = Workload("threads", small_file, 2)
+    pfstat.control(f"pid {workload.pid}")
+    workload.go()
+    for _ in range(20):
+        pfstat.drop_cache()
+    pfstat.unload()
+    assert remains() == []
+    assert workload.process.poll() is None
+    workload.kill()
+
+
+def test_rmmod_is_refused_while_a_program_holds_the_session():
+    session = pfstat.Session()
+    result = pfstat.run("rmmod", "pfstat", check=False)
+    assert result.returncode != 0 and "in use" in result.stderr
+    session.close()
+    pfstat.unload()
+    assert remains() == []
+
+
+def test_load_and_unload_leave_no_memory_behind():
+    def unevictable():
+        fields = dict(line.split(":") for line in
+                      pathlib.Path("/proc/meminfo").read_text().splitlines())
+        return int(fields["VmallocUsed"].split()[0])
+
+    pfstat.unload()
+    before = unevictable()
+    for _ in range(10):
+        pfstat.load()
+        pfstat.unload()
+    assert unevictable() - before < 256      # KiB; ten tables would be 1500

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programs to watch. Each waits for a line on stdin before it touches
+ * anything, so that a test can attach first, and says its pids on stdout.
+ *
+ *	workload touch FILE		map FILE, read each page once
+ *	workload fork FILE		the same in a forked child, then in the parent
+ *	workload exec FILE		exec itself as `touch FILE` from a forked child
+ *	workload populate FILE		map FILE with MAP_POPULATE, read each page
+ *	workload reshape FILE		split the mapping (mprotect) and move a part (mremap)
+ *	workload threads FILE N		N threads read pages, dropping them again, for ever
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE 4096UL
+
+static size_t size;
+
+static char *map_file(const char *path, int flags)
+{
+	struct stat st;
+	char *map;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &st)) {
+		perror(path);
+		exit(1);
+	}
+	size = st.st_size;
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED | flags, fd, 0);
+	if (map == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	close(fd);
+	return map;
+}
+
+static void touch(const volatile char *map, size_t length)
+{
+	size_t at;
+
+	for (at = 0; at < length; at += PAGE)
+		(void)map[at];
+}
+
+static void touch_file(const char *path, int flags)
+{
+	char *map = map_file(path, flags);
+
+	touch(map, size);
+}
+
+static void wait_for_line(void)
+{
+	printf("%d\n", getpid());
+	fflush(stdout);
+	if (getchar() == EOF)
+		exit(2);
+}
+
+static void run_touch(const char *path)
+{
+	wait_for_line();
+	touch_file(path, 0);
+}
+
+static void run_fork(const char *path)
+{
+	char *map = map_file(path, 0);
+
+	wait_for_line();
+	if (!fork()) {
+		touch(map, size);
+		_exit(0);
+	}
+	wait(NULL);
+	touch(map, size);
+}
+
+static void run_exec(const char *path)
+{
+	wait_for_line();
+	if (!fork()) {
+		execl("/proc/self/exe", "workload", "now", path, (char *)NULL);
+		_exit(1);
+	}
+	wait(NULL);
+}
+
+static void run_populate(const char *path)
+{
+	wait_for_line();
+	touch_file(path, MAP_POPULATE);
+}
+
+static void run_reshape(const char *path)
+{
+	char *map = map_file(path, 0);
+	size_t half = size / 2 / PAGE * PAGE;
+	char *moved;
+
+	wait_for_line();
+	mprotect(map + half / 2, PAGE, PROT_NONE);
+	mprotect(map + half / 2, PAGE, PROT_READ);
+	moved = mremap(map + half, size - half, size - half, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       map + 4 * size);
+	if (moved == MAP_FAILED) {
+		perror("mremap");
+		exit(1);
+	}
+	touch(map, half);
+	touch(moved, size - half);
+}
+
+static void *thread_main(void *arg)
+{
+	char *map = arg;
+
+	for (;;) {
+		touch(map, size);
+		madvise(map, size, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+static void run_threads(const char *path, int count)
+{
+	char *map = map_file(path, 0);
+	pthread_t thread;
+
+	wait_for_line();
+	while (count--)
+		pthread_create(&thread, NULL, thread_main, map);
+	pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+
+	if (!strcmp(what, "touch"))
+		run_touch(argv[2]);
+	else if (!strcmp(what, "now"))
+		touch_file(argv[2], 0);
+	else if (!strcmp(what, "fork"))
+		run_fork(argv[2]);
+	else if (!strcmp(what, "exec"))
+		run_exec(argv[2]);
+	else if (!strcmp(what, "populate"))
+		run_populate(argv[2]);
+	else if (!strcmp(what, "reshape"))
+		run_reshape(argv[2]);
+	else if (!strcmp(what, "threads") && argc > 3)
+		run_threads(argv[2], atoi(argv[3]));
+	else
+		return 2;
+	return 0;
+}
