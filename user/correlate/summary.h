@@ -2,7 +2,8 @@
 /*
  * What a run amounts to: counts, times and quantiles by class. Pure: fed with
  * records and off-CPU stays, asked for figures; no I/O, no clock, no globals.
- * Memory is bounded: it does not grow with the number of records.
+ * Memory is bounded: it grows with the number of threads, never with the number
+ * of records.
  */
 #ifndef PFSTAT_USER_SUMMARY_H
 #define PFSTAT_USER_SUMMARY_H
@@ -29,6 +30,10 @@ struct summary_figures {
 	uint64_t faults;	/* chains that completed: the module's logical faults */
 	uint64_t major;		/* of these, those that the kernel counts in majflt */
 	uint64_t late;		/* records that arrived out of time order */
+	uint64_t unfinished;	/* chains whose next attempt never came: a signal, or
+				 * another thread mapped the page meanwhile */
+	uint64_t off_cpu_partial;	/* records whose off_cpu_ns is a lower bound, because
+					 * too many stays were waiting (see offcpu.h) */
 };
 
 struct summary;
@@ -39,7 +44,8 @@ void summary_free(struct summary *summary);
 
 /*
  * Feed in time order a thread: first the off-CPU stays up to some moment, then
- * the records that ended before it. -ENOMEM, else 0.
+ * the records that ended before it. -ENOMEM; -EINVAL: a class this version does not
+ * know; else 0.
  */
 int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *stay);
 int summary_add_record(struct summary *summary, const struct pfstat_record *record);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From attempts to logical faults, one thread at a time.
+ *
+ * The attempts of one fault make a chain:
+ *
+ *	map_pages -> PASS	the kernel goes on to ->fault
+ *	fault -> RETRY		the lock was dropped, the kernel comes again
+ *	fault -> solved		one logical fault
+ *	page_mkwrite		a part of it, when the fault was the first write to
+ *				a page of a shared mapping
+ *
+ * What counts is what the kernel counts, mm_account_fault() in mm/memory.c:
+ * nothing for a call that ends in RETRY or in an error; else one fault, major
+ * when the last result has VM_FAULT_MAJOR or the last flags FAULT_FLAG_TRIED.
+ */
+#ifndef PFSTAT_USER_CHAIN_H
+#define PFSTAT_USER_CHAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pfstat/record.h>
+
+/* A thread's chain; all zero before its first record. */
+struct chain {
+	uint64_t page;		/* virtual address >> 12 */
+	bool open;		/* the last attempt did not end the fault */
+	bool passed;		/* it was one that passes on to ->fault */
+	bool shared_write;	/* the last attempt ended a first write: mkwrite may follow */
+	bool major;		/* the fault that it ended was counted as major */
+};
+
+struct chain_counts {
+	uint64_t faults;	/* logical faults */
+	uint64_t major;		/* of these */
+	uint64_t unfinished;	/* chains begun and (so far) not ended */
+};
+
+/* Records of a thread in time order. */
+void chain_add(struct chain *chain, const struct pfstat_record *record,
+	       struct chain_counts *counts);
+
+#endif

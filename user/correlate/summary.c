@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+
+#include "chain.h"
+#include "offcpu.h"
+#include "quantile.h"
+#include "summary.h"
+#include "threads.h"
+
+struct class_state {
+	struct quantiles quantiles;
+	uint64_t total_ns;
+	uint64_t off_cpu_ns;
+};
+
+struct summary {
+	struct class_state classes[PFSTAT_NR_CLASSES];
+	struct threads threads;
+	struct chain_counts chains;
+	uint64_t calls;
+	uint64_t retried;
+	uint64_t late;
+	uint64_t off_cpu_partial;
+};
+
+struct summary *summary_new(void)
+{
+	return calloc(1, sizeof(struct summary));
+}
+
+void summary_free(struct summary *summary)
+{
+	unsigned int i;
+
+	if (!summary)
+		return;
+	for (i = 0; i < PFSTAT_NR_CLASSES; i++)
+		quantile_exit(&summary->classes[i].quantiles);
+	threads_exit(&summary->threads);
+	free(summary);
+}
+
+int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *stay)
+{
+	struct thread *thread = threads_get(&summary->threads, stay->tid);
+
+	if (!thread)
+		return -ENOMEM;
+	return offcpu_add(&thread->offcpu, stay->off_ns, stay->on_ns);
+}
+
+/* Counts in figures by class; not added to anything when there is no memory. */
+static int add_to_class(struct summary *summary, struct thread *thread,
+			const struct pfstat_record *record)
+{
+	struct class_state *class = &summary->classes[record->class];
+	bool partial;
+	int err;
+
+	err = quantile_add(&class->quantiles, record->duration_ns);
+	if (err)
+		return err;
+	class->total_ns += record->duration_ns;
+	class->off_cpu_ns += offcpu_take(&thread->offcpu, record->start_ns,
+					 record->start_ns + record->duration_ns, &partial);
+	summary->off_cpu_partial += partial;
+	return 0;
+}
+
+int summary_add_record(struct summary *summary, const struct pfstat_record *record)
+{
+	struct thread *thread;
+	int err;
+
+	if (record->class >= PFSTAT_NR_CLASSES)
+		return -EINVAL;
+	thread = threads_get(&summary->threads, record->tid);
+	if (!thread)
+		return -ENOMEM;
+	err = add_to_class(summary, thread, record);
+	if (err)
+		return err;
+
+	chain_add(&thread->chain, record, &summary->chains);
+	summary->calls++;
+	summary->retried += !!(record->result & PFSTAT_RESULT_RETRY);
+	summary->late += record->start_ns < thread->last_ns;
+	if (record->start_ns > thread->last_ns)
+		thread->last_ns = record->start_ns;
+	return 0;
+}
+
+void summary_combine(const struct summary *summary, const enum pfstat_class *classes,
+		     unsigned int nr_classes, struct class_figures *figures)
+{
+	const struct quantiles *several[PFSTAT_NR_CLASSES];
+	const struct class_state *class;
+	unsigned int i;
+
+	*figures = (struct class_figures){ 0 };
+	for (i = 0; i < nr_classes; i++) {
+		class = &summary->classes[classes[i]];
+		several[i] = &class->quantiles;
+		figures->count += class->quantiles.count;
+		figures->total_ns += class->total_ns;
+		figures->off_cpu_ns += class->off_cpu_ns;
+		if (class->quantiles.max_ns > figures->max_ns)
+			figures->max_ns = class->quantiles.max_ns;
+	}
+	figures->p50_ns = quantile_of(several, nr_classes, 500);
+	figures->p99_ns = quantile_of(several, nr_classes, 990);
+}
+
+void summary_figures(const struct summary *summary, struct summary_figures *figures)
+{
+	enum pfstat_class class;
+
+	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+		summary_combine(summary, &class, 1, &figures->classes[class]);
+	figures->calls = summary->calls;
+	figures->retried = summary->retried;
+	figures->late = summary->late;
+	figures->off_cpu_partial = summary->off_cpu_partial;
+	figures->faults = summary->chains.faults;
+	figures->major = summary->chains.major;
+	figures->unfinished = summary->chains.unfinished;
+}
