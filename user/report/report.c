@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+
+#include "printers.h"
+
+static int print_as(FILE *out, enum report_format format, const struct view *views, size_t nr)
+{
+	switch (format) {
+	case REPORT_TABLE:
+		return table_print(out, views, nr);
+	case REPORT_CSV:
+		return csv_print(out, views, nr);
+	case REPORT_JSON:
+		return json_print(out, views, nr);
+	}
+	return -EINVAL;
+}
+
+/*
+ * The text does not depend on the user's locale: decimal points for programs,
+ * and µ for people, also where LANG says nothing (a VM's console).
+ */
+static int print_neutral(FILE *out, enum report_format format, const struct view *views,
+			 size_t nr)
+{
+	locale_t neutral = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+	locale_t before;
+	int err;
+
+	if (!neutral)
+		return -errno;
+	before = uselocale(neutral);
+	err = print_as(out, format, views, nr);
+	uselocale(before);
+	freelocale(neutral);
+	return err;
+}
+
+/* All or nothing: a report cut short by a lack of memory would look whole. */
+static int print_at_once(FILE *out, enum report_format format, const struct view *views,
+			 size_t nr)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	int err;
+
+	if (!memory)
+		return -errno;
+	err = print_neutral(memory, format, views, nr);
+	if (fclose(memory) && !err)
+		err = -ENOMEM;
+	if (!err) {
+		errno = 0;
+		if (fwrite(text, 1, length, out) != length || fflush(out))
+			err = errno ? -errno : -EIO;
+	}
+	free(text);
+	return err;
+}
+
+int report_print(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs)
+{
+	struct view *views;
+	size_t i;
+	int err;
+
+	if (!nr_runs)
+		return -EINVAL;
+	views = calloc(nr_runs, sizeof(*views));
+	if (!views)
+		return -ENOMEM;
+	for (i = 0; i < nr_runs; i++)
+		view_run(&views[i], &runs[i]);
+	err = print_at_once(out, format, views, nr_runs);
+	free(views);
+	return err;
+}

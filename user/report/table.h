@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The parts of the table printer. Each returns 0 or a negative errno. */
+#ifndef PFSTAT_USER_TABLE_H
+#define PFSTAT_USER_TABLE_H
+
+#include <stdio.h>
+
+#include "view.h"
+
+/* The machine, and the state that the run was measured under. */
+int table_environment(FILE *out, const struct report *run);
+
+/* The table of the page-fault study (003_2fbed3abe8323206.txt). */
+int table_study(FILE *out, const struct view *view);
+
+/* Several runs: the study's table of each, then means and standard deviations. */
+int table_repeats(FILE *out, const struct view *views, size_t nr);
+
+/*
+ * One line in capitals for everything that makes the figures less than whole.
+ * number: which of several runs, from 1; 0: the only one.
+ */
+void table_warnings(FILE *out, const struct view *view, size_t number);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "grid.h"
+#include "table.h"
+
+#define TEXT_WIDTH 84	/* what the names of the lines leave of a page */
+
+static const char *known(const char *text)
+{
+	return text && *text ? text : "n/a";
+}
+
+/* 1024 based, as the sizes that pfdrive takes. */
+static const char *size_text(uint64_t bytes, char *text, size_t length)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double size = bytes;
+	size_t unit = 0;
+
+	while (size >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		size /= 1024;
+		unit++;
+	}
+	snprintf(text, length, "%.*f %s", size == (uint64_t)size ? 0 : 1, size, units[unit]);
+	return text;
+}
+
+static void line(struct grid *grid, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void line(struct grid *grid, const char *name, const char *format, ...)
+{
+	char text[8192];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	grid_row(grid);
+	grid_cell(grid, "%s", name);
+	grid_text(grid, TEXT_WIDTH, text);
+}
+
+static void machine_lines(struct grid *grid, const struct environment *e)
+{
+	char memory[32];
+
+	line(grid, "Machine", "%s; %u CPU%s, %s; virtualization: %s", known(e->machine), e->cpus,
+	     e->cpus == 1 ? "" : "s",
+	     e->memory_bytes ? size_text(e->memory_bytes, memory, sizeof(memory)) : "memory n/a",
+	     known(e->virtualization));
+	line(grid, "Kernel", "%s; clock source: %s", known(e->kernel), known(e->clocksource));
+}
+
+static void file_lines(struct grid *grid, const struct environment *e)
+{
+	char size[32], readahead[32] = "n/a";
+
+	line(grid, "File", "%s", known(e->file));
+	line(grid, "", "%s, %" PRIu64 " pages; %s on %s",
+	     size_text(e->file_bytes, size, sizeof(size)), e->file_pages, known(e->filesystem),
+	     known(e->device));
+	if (e->readahead_bytes >= 0)
+		size_text(e->readahead_bytes, readahead, sizeof(readahead));
+	line(grid, "Cache", "%s: %" PRIu64 " of %" PRIu64 " pages resident before; read-ahead %s",
+	     known(e->cache), e->resident_pages, e->file_pages, readahead);
+}
+
+static void access_lines(struct grid *grid, const struct report *run)
+{
+	const struct environment *e = &run->environment;
+	char around[32] = "size n/a", cpu[32] = "not pinned";
+
+	if (e->pinned_cpu >= 0)
+		snprintf(cpu, sizeof(cpu), "on CPU %d", e->pinned_cpu);
+	line(grid, "Accesses", "%s: %" PRIu64 " in %.3f ms, seed %" PRIu64 ", %s",
+	     known(e->pattern), e->accesses, run->elapsed_ns / 1e6, e->seed, cpu);
+	if (e->fault_around_bytes)
+		size_text(e->fault_around_bytes, around, sizeof(around));
+	if (e->fault_around)
+		line(grid, "Fault-around", "kept (%s)", around);
+	else
+		line(grid, "Fault-around", "off: every page faults by itself");
+	if (e->overhead_ns)
+		line(grid, "Instrument", "%" PRIu64 " ns a call", e->overhead_ns);
+}
+
+int table_environment(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = { "<", "<" };
+	struct grid grid;
+
+	grid_open(&grid, headings, 2);
+	if (grid.table)
+		scols_table_enable_noheadings(grid.table, 1);
+	machine_lines(&grid, &run->environment);
+	file_lines(&grid, &run->environment);
+	access_lines(&grid, run);
+	return grid_close(&grid, out);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "grid.h"
+#include "table.h"
+
+enum row { ROW_COUNT, ROW_PERCENT, ROW_MEAN, ROW_TOTAL, NR_ROWS };
+
+static double figure_of(const struct view *view, enum row row, enum study_column column)
+{
+	const struct class_figures *figures = &view->study[column];
+
+	switch (row) {
+	case ROW_COUNT:
+		return figures->count;
+	case ROW_PERCENT:
+		return 100 * view_share(figures->count, view->study[STUDY_ALL].count);
+	case ROW_MEAN:
+		return view_mean_ns(figures) / 1e3;
+	default:
+		return figures->total_ns / 1e6;
+	}
+}
+
+static void spread_cell(struct grid *grid, struct spread spread, bool fine)
+{
+	/* As many as the deviation needs to be seen. */
+	const int digits = fine && spread.stddev < 0.995 ? 2 : 1;
+
+	if (isnan(spread.mean))
+		grid_cell(grid, "-");
+	else
+		grid_cell(grid, "%.*f ± %.*f", digits, spread.mean, digits, spread.stddev);
+}
+
+static int table_spread(FILE *out, const struct view *views, size_t nr)
+{
+	static const char *const names[NR_ROWS] = {
+		"Count", "Percentage", "Average fault cost (µs)", "Total fault cost (ms)"
+	};
+	static const char *const headings[] = {
+		"<", ">Disk faults", ">Non-disk short", ">Non-disk long", ">All faults"
+	};
+	double *values = calloc(nr, sizeof(*values));
+	enum study_column column;
+	struct grid grid;
+	enum row row;
+	size_t i;
+
+	if (!values)
+		return -ENOMEM;
+	grid_open(&grid, headings, sizeof(headings) / sizeof(headings[0]));
+	for (row = 0; row < NR_ROWS; row++) {
+		grid_row(&grid);
+		grid_cell(&grid, "%s", names[row]);
+		for (column = 0; column < STUDY_NR_COLUMNS; column++) {
+			for (i = 0; i < nr; i++)
+				values[i] = figure_of(&views[i], row, column);
+			spread_cell(&grid, view_spread(values, nr), row != ROW_COUNT);
+		}
+	}
+	free(values);
+	return grid_close(&grid, out);
+}
+
+static size_t unexplained(const struct report *run)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < run->nr_differences; i++)
+		count += !run->differences[i].why[0];
+	return count;
+}
+
+static int table_repeat(FILE *out, const struct view *view, size_t number, size_t nr)
+{
+	const struct report *run = view->run;
+	const size_t nr_unexplained = unexplained(run);
+
+	fprintf(out, "Run %zu of %zu: %.3f ms; logical faults %" PRIu64 ", minflt %ld, majflt %ld",
+		number, nr, run->elapsed_ns / 1e6, view->figures.faults, run->rusage.ru_minflt,
+		run->rusage.ru_majflt);
+	if (nr_unexplained)
+		fprintf(out, "; %zu difference%s unexplained", nr_unexplained,
+			nr_unexplained == 1 ? "" : "s");
+	fputc('\n', out);
+	return table_study(out, view);
+}
+
+int table_repeats(FILE *out, const struct view *views, size_t nr)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < nr; i++) {
+		err = table_repeat(out, &views[i], i + 1, nr);
+		if (err)
+			return err;
+		fputc('\n', out);
+	}
+	fprintf(out, "Mean ± standard deviation of %zu runs\n", nr);
+	return table_spread(out, views, nr);
+}
