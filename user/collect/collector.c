@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <pfstat/control.h>
+
+#include "collector.h"
+#include "ring.h"
+
+struct collector {
+	struct collector_options options;
+	struct ring *rings;
+	unsigned int nr_rings;
+	struct pollfd *polled;		/* the rings, the events, the stop */
+	unsigned int nr_polled;
+	int stop;			/* eventfd */
+	pthread_t thread;
+	bool running;
+	uint64_t read;
+	int err;			/* the first; the thread's until it is joined */
+	struct cursor *cursors;		/* of a drain: the rings that have more */
+};
+
+/* A ring's oldest unread record. */
+struct cursor {
+	struct ring *ring;
+	const struct pfstat_record *record;
+	uint64_t end_ns;
+};
+
+/* The record belongs to this drain: it ended before the drain began. False: none does. */
+static bool cursor_load(struct cursor *cursor, uint64_t until_ns, int *err)
+{
+	cursor->record = ring_peek(cursor->ring, err);
+	if (!cursor->record)
+		return false;
+	cursor->end_ns = cursor->record->start_ns + cursor->record->duration_ns;
+	return cursor->end_ns <= until_ns;
+}
+
+static unsigned int oldest(const struct cursor *cursors, unsigned int nr)
+{
+	unsigned int i, found = 0;
+
+	for (i = 1; i < nr; i++)
+		if (cursors[i].end_ns < cursors[found].end_ns)
+			found = i;
+	return found;
+}
+
+static int merge(struct collector *collector, uint64_t until_ns)
+{
+	struct cursor *cursors = collector->cursors, *cursor;
+	unsigned int nr = 0, i;
+	int err = 0;
+
+	for (i = 0; i < collector->nr_rings; i++) {
+		cursors[nr].ring = &collector->rings[i];
+		nr += cursor_load(&cursors[nr], until_ns, &err);
+	}
+	while (nr && !err) {
+		cursor = &cursors[oldest(cursors, nr)];
+		err = summary_add_record(collector->options.summary, cursor->record);
+		collector->read++;
+		ring_next(cursor->ring);
+		if (!cursor_load(cursor, until_ns, &err))
+			*cursor = cursors[--nr];
+	}
+	return err;
+}
+
+/*
+ * Heads are taken one after the other. A thread may store a record in the
+ * first ring just after its head was taken, move, and store the next in the
+ * second just before: that one ended after until_ns, and is left for later.
+ * Stays are taken after the heads: those within the records are there by then.
+ */
+static int drain(struct collector *collector, uint64_t until_ns)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < collector->nr_rings; i++)
+		ring_look(&collector->rings[i]);
+	if (collector->options.events)
+		err = events_drain(collector->options.events);
+	if (!err)
+		err = merge(collector, until_ns);
+	for (i = 0; i < collector->nr_rings; i++)
+		ring_publish(&collector->rings[i]);
+	return err;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static bool is_stopped(const struct collector *collector)
+{
+	return collector->polled[collector->nr_polled - 1].revents;
+}
+
+static void *collect(void *argument)
+{
+	struct collector *collector = argument;
+	int ready;
+
+	for (;;) {
+		ready = poll(collector->polled, collector->nr_polled, collector->options.tick_ms);
+		if (ready > 0 && is_stopped(collector))
+			return NULL;
+		if (ready == 0)
+			collector->options.tick(collector->options.context);
+		if (ready > 0)
+			collector->err = drain(collector, now_ns());
+		if (collector->err)
+			return NULL;	/* the module counts as lost what no longer fits */
+	}
+}
+
+static int open_rings(struct collector *collector)
+{
+	int nr_cpus = libbpf_num_possible_cpus();
+	char path[128];
+	int cpu, err;
+
+	if (nr_cpus < 0)
+		return nr_cpus;
+	collector->rings = calloc(nr_cpus, sizeof(*collector->rings));
+	collector->cursors = calloc(nr_cpus, sizeof(*collector->cursors));
+	collector->polled = calloc(nr_cpus + 2, sizeof(*collector->polled));
+	if (!collector->rings || !collector->cursors || !collector->polled)
+		return -ENOMEM;
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		snprintf(path, sizeof(path), "%s/%s/cpu%d", PFSTAT_DEBUGFS, PFSTAT_DIR_RING, cpu);
+		err = ring_open(&collector->rings[collector->nr_rings], path);
+		if (err == -ENODATA || err == -ENOENT)
+			continue;	/* a CPU that is not online has none */
+		if (err)
+			return err;
+		collector->nr_rings++;
+	}
+	return collector->nr_rings ? 0 : -ENODATA;
+}
+
+static void add_polled(struct collector *collector, int fd)
+{
+	collector->polled[collector->nr_polled++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+}
+
+static int open_polled(struct collector *collector)
+{
+	unsigned int i;
+
+	collector->stop = eventfd(0, EFD_CLOEXEC);
+	if (collector->stop < 0)
+		return -errno;
+	for (i = 0; i < collector->nr_rings; i++)
+		add_polled(collector, collector->rings[i].fd);
+	if (collector->options.events)
+		add_polled(collector, events_fd(collector->options.events));
+	add_polled(collector, collector->stop);	/* the last, see is_stopped() */
+	return 0;
+}
+
+int collector_open(struct collector **opened, const struct collector_options *options)
+{
+	struct collector *collector = calloc(1, sizeof(*collector));
+	int err;
+
+	*opened = NULL;
+	if (!collector)
+		return -ENOMEM;
+	collector->options = *options;
+	collector->stop = -1;
+	err = open_rings(collector);
+	if (!err)
+		err = open_polled(collector);
+	if (err) {
+		collector_close(collector);
+		return err;
+	}
+	*opened = collector;
+	return 0;
+}
+
+static void join(struct collector *collector)
+{
+	const uint64_t one = 1;
+
+	if (!collector->running)
+		return;
+	while (write(collector->stop, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(collector->thread, NULL);
+	collector->running = false;
+}
+
+void collector_close(struct collector *collector)
+{
+	unsigned int i;
+
+	if (!collector)
+		return;
+	join(collector);
+	for (i = 0; i < collector->nr_rings; i++)
+		ring_close(&collector->rings[i]);
+	if (collector->stop >= 0)
+		close(collector->stop);
+	free(collector->rings);
+	free(collector->cursors);
+	free(collector->polled);
+	free(collector);
+}
+
+int collector_start(struct collector *collector)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	int err;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setaffinity_np(&attributes, sizeof(cpu_set_t), collector->options.cpus);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&collector->thread, &attributes, collect, collector);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	collector->running = !err;
+	return err;
+}
+
+int collector_stop(struct collector *collector)
+{
+	join(collector);
+	if (!collector->err)
+		collector->err = drain(collector, UINT64_MAX);
+	return collector->err;
+}
+
+uint64_t collector_read(const struct collector *collector)
+{
+	return collector->read;
+}

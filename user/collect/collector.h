@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Brings everything that is said of a run into its summary, in time order:
+ *
+ *	module's rings (a CPU each) ─┐ merged by the time at which calls ended
+ *	eBPF ring (stays) ───────────┴─> summary: the stays first, then the records
+ *
+ * A thread sleeps until a ring is half full, then drains all; so a run whose
+ * records fit wakes nobody. Memory does not grow with the number of records:
+ * they are read where they lie.
+ */
+#ifndef PFSTAT_USER_COLLECTOR_H
+#define PFSTAT_USER_COLLECTOR_H
+
+#include <sched.h>
+#include <stdint.h>
+
+#include "../correlate/summary.h"
+#include "events.h"
+
+struct collector;
+
+struct collector_options {
+	struct summary *summary;
+	struct events *events;		/* NULL: no eBPF */
+	const cpu_set_t *cpus;		/* where the thread may run */
+	int tick_ms;			/* -1: none */
+	void (*tick)(void *context);	/* called in the thread every tick_ms */
+	void *context;
+};
+
+/* Opens the rings; the module must be recording. -ENODATA: there is none. */
+int collector_open(struct collector **collector, const struct collector_options *options);
+void collector_close(struct collector *collector);
+
+/* Starts the thread, all signals blocked in it. */
+int collector_start(struct collector *collector);
+/*
+ * Ends the thread and drains what is left; nothing may be recorded any more.
+ * Returns the first error since the start.
+ */
+int collector_stop(struct collector *collector);
+
+/* Records read so far. */
+uint64_t collector_read(const struct collector *collector);
+
+#endif

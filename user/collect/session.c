@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <pfstat/control.h>
+
+#include "session.h"
+
+#define DEBUGFS "/sys/kernel/debug"
+
+int session_open(struct session *session)
+{
+	session->fd = open(PFSTAT_DEBUGFS "/" PFSTAT_FILE_SESSION, O_WRONLY | O_CLOEXEC);
+	return session->fd < 0 ? -errno : 0;
+}
+
+void session_close(struct session *session)
+{
+	if (session->fd >= 0)
+		close(session->fd);
+	session->fd = -1;
+}
+
+int session_command(const struct session *session, const char *format, ...)
+{
+	char line[256];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (length < 0 || (size_t)length >= sizeof(line))
+		return -EOVERFLOW;
+	return write(session->fd, line, length) < 0 ? -errno : 0;
+}
+
+int session_counts(uint64_t *calls, uint64_t *lost)
+{
+	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_STATS, "re");
+	unsigned int found = 0;
+	char line[256];
+
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		found |= sscanf(line, "calls %" SCNu64, calls) == 1 ? 1 : 0;
+		found |= sscanf(line, "lost %" SCNu64, lost) == 1 ? 2 : 0;
+	}
+	fclose(file);
+	return found == 3 ? 0 : -EPROTO;
+}
+
+/* `targets` begins with "recorder PID COMMAND" or "recorder control". */
+static void explain_busy(char *sentence, size_t size)
+{
+	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_TARGETS, "re");
+	char line[128] = "", holder[64] = "";
+	int pid;
+
+	if (file) {
+		if (!fgets(line, sizeof(line), file))
+			line[0] = '\0';
+		fclose(file);
+	}
+	if (sscanf(line, "recorder %d %63[^\n]", &pid, holder) == 2)
+		snprintf(sentence, size, "the recorder is held by %s (pid %d): wait until it ends",
+			 holder, pid);
+	else if (!strncmp(line, "recorder control", strlen("recorder control")))
+		snprintf(sentence, size, "the recorder is held by the targets of %s/%s: "
+			 "write 'stop' to it first", PFSTAT_DEBUGFS, PFSTAT_FILE_CONTROL);
+	else
+		snprintf(sentence, size, "the recorder is held by somebody else: try again");
+}
+
+static bool is_debugfs(void)
+{
+	struct statfs statfs_buffer;
+
+	return !statfs(DEBUGFS, &statfs_buffer) && statfs_buffer.f_type == DEBUGFS_MAGIC;
+}
+
+void session_explain(int err, char *sentence, size_t size)
+{
+	if (err == -EBUSY)
+		explain_busy(sentence, size);
+	else if (access("/sys/module/pfstat", F_OK))
+		snprintf(sentence, size,
+			 "the pfstat module is not loaded: run insmod pfstat.ko as root");
+	else if (err == -EACCES || geteuid())
+		snprintf(sentence, size, "the pfstat module lets only root in: run it with sudo");
+	else if (err == -ENOENT && !is_debugfs())
+		snprintf(sentence, size, "debugfs is not mounted: run mount -t debugfs none %s",
+			 DEBUGFS);
+	else if (err == -EPERM)
+		snprintf(sentence, size, "the kernel does not let root into %s (lockdown): "
+			 "boot without Secure Boot's lockdown", DEBUGFS);
+	else
+		snprintf(sentence, size, "cannot open %s/%s: %s", PFSTAT_DEBUGFS,
+			 PFSTAT_FILE_SESSION, strerror(-err));
+}

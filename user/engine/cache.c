@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "pattern.h"
+
+/* A window of the file is mapped, to ask about it; an untouched mapping pins nothing. */
+#define WINDOW_BYTES (1ULL << 30)
+#define READ_BYTES (1U << 20)
+
+/*
+ * Pages stay for a while when they are locked, being written, or still on the
+ * list of another CPU: wait between attempts, 2 seconds in all.
+ */
+#define COLD_ATTEMPTS 40
+#define COLD_WAIT_NS 50000000L
+
+static int resident_in_window(const struct mapping *mapping, uint64_t offset, uint64_t bytes,
+			      unsigned char *vector, uint64_t *pages)
+{
+	void *window = mmap(NULL, bytes, PROT_READ, MAP_SHARED, mapping->fd, offset);
+	uint64_t i;
+	int err = 0;
+
+	if (window == MAP_FAILED)
+		return -errno;
+	if (mincore(window, bytes, vector))
+		err = -errno;
+	for (i = 0; !err && i < (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE; i++)
+		*pages += vector[i] & 1;
+	munmap(window, bytes);
+	return err;
+}
+
+int cache_resident(const struct mapping *mapping, uint64_t *pages)
+{
+	unsigned char *vector = malloc(WINDOW_BYTES / PATTERN_PAGE);
+	uint64_t offset, bytes;
+	int err = 0;
+
+	if (!vector)
+		return -ENOMEM;
+	*pages = 0;
+	for (offset = 0; offset < mapping->bytes && !err; offset += bytes) {
+		bytes = mapping->bytes - offset;
+		if (bytes > WINDOW_BYTES)
+			bytes = WINDOW_BYTES;
+		err = resident_in_window(mapping, offset, bytes, vector, pages);
+	}
+	free(vector);
+	return err;
+}
+
+static int drop(const struct mapping *mapping)
+{
+	/* Dirty pages are not dropped. A file system without a disk refuses: no matter. */
+	if (fdatasync(mapping->fd) && errno != EINVAL && errno != EROFS)
+		return -errno;
+	/* Length 0: to the end, with the last page even if the file ends within it. */
+	return -posix_fadvise(mapping->fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+		    uint64_t *resident)
+{
+	const struct timespec wait = { .tv_nsec = COLD_WAIT_NS };
+	int attempt, err;
+
+	for (attempt = 0; attempt < COLD_ATTEMPTS; attempt++) {
+		if (attempt)
+			nanosleep(&wait, NULL);
+		if (*stop)
+			return -EINTR;
+		err = drop(mapping);
+		if (!err)
+			err = cache_resident(mapping, resident);
+		if (err || !*resident)
+			return err;
+	}
+	return -EBUSY;
+}
+
+static int read_all(const struct mapping *mapping, char *buffer, const volatile sig_atomic_t *stop)
+{
+	uint64_t offset = 0;
+	ssize_t got;
+
+	while (offset < mapping->bytes) {
+		if (*stop)
+			return -EINTR;
+		got = pread(mapping->fd, buffer, READ_BYTES, offset);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got == 0)
+			return -ESTALE;	/* somebody cut the file */
+		if (got > 0)
+			offset += got;
+	}
+	return 0;
+}
+
+int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+		    uint64_t *resident)
+{
+	char *buffer = malloc(READ_BYTES);
+	int err;
+
+	if (!buffer)
+		return -ENOMEM;
+	err = read_all(mapping, buffer, stop);
+	free(buffer);
+	if (!err)
+		err = cache_resident(mapping, resident);
+	if (!err && *resident < mapping->pages)
+		err = -ENOSPC;
+	return err;
+}

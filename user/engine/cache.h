@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One file's pages in the page cache: put in, taken out, and verified. The
+ * caches of other files are left alone.
+ */
+#ifndef PFSTAT_USER_CACHE_H
+#define PFSTAT_USER_CACHE_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "mapping.h"
+
+/* Pages of the file that are in the cache now (mincore). */
+int cache_resident(const struct mapping *mapping, uint64_t *pages);
+
+/*
+ * Writes the file's dirty pages back, drops all of them, and verifies. The
+ * file must not be mapped here. -EBUSY: *resident pages stay, whatever is
+ * done; -EINTR: told to stop.
+ */
+int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+		    uint64_t *resident);
+
+/* Reads the whole file, and verifies. -ENOSPC: only *resident pages fit. */
+int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+		    uint64_t *resident);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Numbers as people write them. */
+#ifndef PFSTAT_USER_SIZE_H
+#define PFSTAT_USER_SIZE_H
+
+#include <stdint.h>
+
+/* Decimal digits, then nothing or one of K, M, G (powers of 1024). -EINVAL, -ERANGE, else 0. */
+int size_parse(const char *text, uint64_t *size);
+
+#endif
