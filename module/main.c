@@ -82,8 +82,6 @@ static void __exit pfstat_exit(void)
 	pfstat_target_exit();
 	pfstat_chain_exit();
 	pfstat_ring_exit();
-	/* Probes and RCU callbacks of ours have run. */
-	rcu_barrier();
 }
 
 module_init(pfstat_init);

@@ -101,14 +101,6 @@ void pfstat_ring_reset(void)
 	mutex_unlock(&ring_mutex);
 }
 
-void pfstat_ring_wake(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		wake_up_interruptible(&per_cpu_ptr(&pfstat_rings, cpu)->readers);
-}
-
 size_t pfstat_ring_bytes(void)
 {
 	size_t bytes = 0;

@@ -35,7 +35,6 @@ void pfstat_ring_exit(void);
  */
 int pfstat_ring_setup(size_t size, bool overwrite);
 void pfstat_ring_reset(void);	/* no writer may be active */
-void pfstat_ring_wake(void);	/* readers look again: recording ended */
 size_t pfstat_ring_bytes(void);	/* held by all rings */
 
 /* Sums over all CPUs; exact when no writer is active. */

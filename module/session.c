@@ -95,21 +95,28 @@ static void session_stop(void)
 			pfstat_fault_in_flight(), SESSION_DRAIN_MS);
 	pfstat_fault_record(false);
 	session.recording = false;
-	pfstat_ring_wake();
 }
 
+/* The recorder is free again, with the options that a program expects. */
 static void session_release(void)
 {
 	session_stop();
 	session = session_defaults;
 }
 
-/* The last target of `control` ended by itself. */
+/* Have the targets of `control` ended by themselves? Its options stay. */
+static void session_check_idle(void)
+{
+	if (session.user != SESSION_CONTROL || !pfstat_target_reap())
+		return;
+	session_stop();
+	session.user = SESSION_NOBODY;
+}
+
 static void session_idle(struct work_struct *work)
 {
 	mutex_lock(&session_mutex);
-	if (session.user == SESSION_CONTROL && pfstat_target_reap())
-		session_release();
+	session_check_idle();
 	mutex_unlock(&session_mutex);
 }
 static DECLARE_WORK(session_idle_work, session_idle);
@@ -134,8 +141,7 @@ int pfstat_session_open(void)
 	int err = 0;
 
 	mutex_lock(&session_mutex);
-	if (session.user == SESSION_CONTROL && pfstat_target_reap())
-		session_release();
+	session_check_idle();
 	if (session.user != SESSION_NOBODY) {
 		err = session_busy();
 	} else {

@@ -45,7 +45,8 @@ struct watched_process *pfstat_target_find_process(struct pid *pid)
 {
 	struct watched_process *process;
 
-	hash_for_each_possible_rcu(processes, process, node, (unsigned long)pid)
+	hash_for_each_possible_rcu(processes, process, node, (unsigned long)pid,
+				   lockdep_is_held(&targets_lock))
 		if (process->pid == pid)
 			return process;
 	return NULL;
@@ -55,7 +56,8 @@ struct watched_mm *pfstat_target_find_mm(struct mm_struct *mm)
 {
 	struct watched_mm *watched;
 
-	hash_for_each_possible_rcu(mms, watched, node, (unsigned long)mm)
+	hash_for_each_possible_rcu(mms, watched, node, (unsigned long)mm,
+				   lockdep_is_held(&targets_lock))
 		if (watched->mm == mm)
 			return watched;
 	return NULL;
@@ -247,11 +249,18 @@ static void free_process(struct watched_process *process)
 	kfree_rcu(process, rcu);
 }
 
-static void free_mm(struct watched_mm *watched)
+/* Frees what was taken out of the table, once no reader can try its mm's users. */
+static void free_mms(struct list_head *dead)
 {
-	hash_del_rcu(&watched->node);
-	mmdrop(watched->mm);
-	kfree_rcu(watched, rcu);
+	struct watched_mm *watched, *next;
+
+	if (list_empty(dead))
+		return;
+	synchronize_rcu();
+	list_for_each_entry_safe(watched, next, dead, dead) {
+		mmdrop(watched->mm);
+		kfree(watched);
+	}
 }
 
 void pfstat_target_shut(void)
@@ -296,7 +305,7 @@ static bool reap_processes(bool living_too)
 	return empty;
 }
 
-static bool reap_mms(bool living_too)
+static bool reap_mms(bool living_too, struct list_head *dead)
 {
 	struct watched_mm *watched;
 	struct hlist_node *next;
@@ -305,22 +314,26 @@ static bool reap_mms(bool living_too)
 
 	hash_for_each_safe(mms, bucket, next, watched, node) {
 		users = atomic_read(&watched->mm->mm_users);
-		if (mm_dead(watched) || (users && living_too))
-			free_mm(watched);
-		else if (users)
+		if (mm_dead(watched) || (users && living_too)) {
+			hash_del_rcu(&watched->node);
+			list_add(&watched->dead, dead);
+		} else if (users) {
 			empty = false;
+		}
 	}
 	return empty;
 }
 
 static bool reap(bool living_too)
 {
+	LIST_HEAD(dead);
 	bool empty;
 
 	spin_lock(&targets_lock);
 	empty = reap_processes(living_too);
-	empty &= reap_mms(living_too);
+	empty &= reap_mms(living_too, &dead);
 	spin_unlock(&targets_lock);
+	free_mms(&dead);
 	return empty;
 }
 
@@ -346,11 +359,14 @@ void pfstat_target_exit(void)
 {
 	struct watched_mm *watched;
 	struct hlist_node *next;
+	LIST_HEAD(dead);
 	int bucket;
 
 	spin_lock(&targets_lock);
-	hash_for_each_safe(mms, bucket, next, watched, node)
-		free_mm(watched);
+	hash_for_each_safe(mms, bucket, next, watched, node) {
+		hash_del_rcu(&watched->node);
+		list_add(&watched->dead, &dead);
+	}
 	spin_unlock(&targets_lock);
-	/* kfree_rcu() needs nothing of this module; no waiting. */
+	free_mms(&dead);
 }

@@ -19,7 +19,7 @@ struct watched_process {
 
 struct watched_mm {
 	struct hlist_node node;
-	struct rcu_head rcu;
+	struct list_head dead;	/* on its way out */
 	struct mm_struct *mm;	/* held by mmgrab() */
 	pid_t pid;		/* for people; 0: not known yet */
 	bool future;		/* mappings that it makes later, too */

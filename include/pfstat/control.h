@@ -18,6 +18,8 @@
  * fault_around, ring_size and mode are taken before the first target only
  * (else EBUSY). Targets given to `control` stay until `stop` or the end of
  * the process; targets given to `session` go when it is closed.
+ * A session begins with the defaults (keep, 4 MiB, drop) and leaves them;
+ * `control` keeps what it was given until then.
  * There is one recorder at a time: while `session` is open, or targets of
  * `control` stand, the other gets EBUSY; `targets` names the holder.
  *

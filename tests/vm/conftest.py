@@ -67,3 +67,15 @@ def pytest_collection_modifyitems(config, items):
     wanted = os.environ.get("LAB_DETERMINISTIC") == "1"
     items[:] = [item for item in items
                 if bool(item.get_closest_marker("deterministic")) == wanted]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    """The closing line. A skip counts as failed: what a kernel cannot do is left out by name."""
+    stats = config.pluginmanager.get_plugin("terminalreporter").stats
+    failed = [report for word in ("failed", "error", "skipped") for report in stats.get(word, [])]
+    for report in failed:
+        print(f"\n{report.nodeid}\n{report.longreprtext}")
+    passed = {report.nodeid for report in stats.get("passed", [])}
+    bad = {report.nodeid for report in failed}
+    print(f"{len(passed - bad)} passed, {len(bad)} failed")
