@@ -8,8 +8,11 @@
 struct pfstat_facts {
 	__u8 op;		/* enum pfstat_op */
 	__u8 before;		/* enum pfstat_before */
-	__u8 cause;		/* what the earlier attempts of this fault ran into: DISK,
-				 * WAIT or READAHEAD; PFSTAT_NR_CLASSES: nothing */
+	/*
+	 * What the earlier attempts of this fault ran into: DISK, WAIT or
+	 * READAHEAD; PFSTAT_NR_CLASSES: nothing.
+	 */
+	__u8 cause;
 	__u8 slept;		/* a voluntary context switch during the call */
 	__u32 result;		/* PFSTAT_RESULT_* */
 };

@@ -14,8 +14,8 @@
 
 #define MAX_WORDS 3
 #define MAX_WORD 16
-#define MAX_PID (1ULL << 22)	/* PID_MAX_LIMIT on 64 bit */
-#define MAX_FD (1ULL << 30)	/* the kernel's sysctl_nr_open_max is below */
+#define MAX_PID 4194304ULL	/* PID_MAX_LIMIT on 64 bit */
+#define MAX_FD 2147483647ULL	/* INT_MAX */
 
 struct words {
 	char word[MAX_WORDS][MAX_WORD];

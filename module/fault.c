@@ -331,30 +331,28 @@ out:
 	return ret;
 }
 
-#define WRAPPED_OPERATIONS(do_one) \
-	do_one(fault) \
-	do_one(map_pages) \
-	do_one(huge_fault) \
-	do_one(page_mkwrite) \
-	do_one(pfn_mkwrite)
-
 void pfstat_fault_wrap(struct vm_operations_struct *ops)
 {
-#define WRAP(member) \
-	if (ops->member) \
-		ops->member = shadow_##member;
-	WRAPPED_OPERATIONS(WRAP)
-#undef WRAP
+	if (ops->fault)
+		ops->fault = shadow_fault;
+	if (ops->map_pages)
+		ops->map_pages = shadow_map_pages;
+	if (ops->huge_fault)
+		ops->huge_fault = shadow_huge_fault;
+	if (ops->page_mkwrite)
+		ops->page_mkwrite = shadow_page_mkwrite;
+	if (ops->pfn_mkwrite)
+		ops->pfn_mkwrite = shadow_pfn_mkwrite;
 }
 
 void pfstat_fault_unwrap(struct vm_operations_struct *ops,
 			 const struct vm_operations_struct *original)
 {
-#define UNWRAP(member) \
-	if (ops->member) \
-		WRITE_ONCE(ops->member, original->member);
-	WRAPPED_OPERATIONS(UNWRAP)
-#undef UNWRAP
+	WRITE_ONCE(ops->fault, original->fault);
+	WRITE_ONCE(ops->map_pages, original->map_pages);
+	WRITE_ONCE(ops->huge_fault, original->huge_fault);
+	WRITE_ONCE(ops->page_mkwrite, original->page_mkwrite);
+	WRITE_ONCE(ops->pfn_mkwrite, original->pfn_mkwrite);
 }
 
 /* record.h states the kernel's values for user space; they must be the same. */

@@ -17,6 +17,7 @@
 
 /* How long unload waits for address spaces that are being torn down. */
 #define EXIT_TEARDOWN_MS 1000
+#define EXIT_POLL_MS 20
 
 static int __init pfstat_init(void)
 {
@@ -48,7 +49,7 @@ static void drain_calls(void)
 {
 	synchronize_rcu_tasks();
 	while (pfstat_fault_in_flight())
-		msleep(1);
+		msleep(EXIT_POLL_MS);
 	synchronize_rcu_tasks();
 }
 
@@ -57,10 +58,10 @@ static bool wait_for_teardown(void)
 {
 	unsigned int waited;
 
-	for (waited = 0; !pfstat_target_all_gone(); waited++) {
-		if (waited == EXIT_TEARDOWN_MS)
+	for (waited = 0; !pfstat_target_all_gone(); waited += EXIT_POLL_MS) {
+		if (waited >= EXIT_TEARDOWN_MS)
 			return false;
-		msleep(1);
+		msleep(EXIT_POLL_MS);
 	}
 	return true;
 }

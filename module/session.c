@@ -119,6 +119,7 @@ static void session_idle(struct work_struct *work)
 	session_check_idle();
 	mutex_unlock(&session_mutex);
 }
+
 static DECLARE_WORK(session_idle_work, session_idle);
 
 static void session_on_idle(void)

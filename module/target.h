@@ -50,6 +50,7 @@ struct pfstat_hook_result {
 	unsigned int hooked;
 	unsigned int refused;	/* mappings (of that file) that must not be hooked */
 };
+
 int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
 			  struct pfstat_hook_result *result);
 

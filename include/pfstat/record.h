@@ -95,8 +95,7 @@ struct pfstat_record {
 	__u64 sequence;		/* 1 for the first record of this CPU's ring; stored last */
 	__u64 start_ns;
 	__u64 duration_ns;
-	__u64 earlier_ns;	/* start_ns of the same thread's previous attempt at
-				 * the same fault; 0: this is the first */
+	__u64 earlier_ns;	/* start_ns of the thread's previous attempt at this fault, or 0 */
 	__u64 address;		/* virtual, as faulted (not page-masked) */
 	__u64 pgoff;		/* page of the file */
 	__u64 pfn;		/* page frame, or PFSTAT_NO_PFN */

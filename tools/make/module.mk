@@ -13,5 +13,5 @@ $(BUILD)/pfstat.ko: $(module_src) Kbuild
 	$(Q)ln -s $(CURDIR)/module $(CURDIR)/include $(CURDIR)/Kbuild $(module_dir)
 	$(Q)rm $(module_dir)/module && mkdir $(module_dir)/module
 	$(Q)ln -s $(CURDIR)/module/* $(module_dir)/module
-	$(Q)+$(MAKE) $(if $(Q),-s) -C $(KDIR) M=$(abspath $(module_dir)) modules
+	$(Q)+$(MAKE) $(if $(Q),-s) -C $(KDIR) M=$(abspath $(module_dir)) $(SPARSE) modules
 	$(Q)cp $(module_dir)/pfstat.ko $@
