@@ -330,7 +330,7 @@ static int targets_show(struct seq_file *m, void *v)
 	seq_printf(m, "options fault_around %s, mode %s, ring_size %zu\n",
 		   state.fault_around ? "keep" : "off", state.overwrite ? "overwrite" : "drop",
 		   state.ring_size);
-	pfstat_target_for_each_mm(show_mm, m);
+	pfstat_target_visit_mms(show_mm, m);
 	return 0;
 }
 

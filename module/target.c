@@ -205,7 +205,7 @@ static struct watched_mm *next_mm(unsigned int *bucket, unsigned int *skip)
 	return NULL;
 }
 
-void pfstat_target_for_each_mm(void (*visit)(struct watched_mm *watched, void *data), void *data)
+void pfstat_target_visit_mms(pfstat_mm_visitor visit, void *data)
 {
 	unsigned int bucket = 0, skip = 0;
 	struct watched_mm *watched, copy;
@@ -234,7 +234,7 @@ static void visit_hook(struct watched_mm *watched, void *data)
 
 void pfstat_target_hook_all(void)
 {
-	pfstat_target_for_each_mm(visit_hook, NULL);
+	pfstat_target_visit_mms(visit_hook, NULL);
 }
 
 static void visit_unhook(struct watched_mm *watched, void *data)
@@ -345,7 +345,7 @@ bool pfstat_target_reap(void)
 void pfstat_target_unhook_all(void)
 {
 	/* Nothing is added any more, and ->open unhooks: one walk is enough. */
-	pfstat_target_for_each_mm(visit_unhook, NULL);
+	pfstat_target_visit_mms(visit_unhook, NULL);
 	reap(true);
 }
 

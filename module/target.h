@@ -55,7 +55,8 @@ int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
 			  struct pfstat_hook_result *result);
 
 /* Calls visit for each live address space, with its users held; may sleep. */
-void pfstat_target_for_each_mm(void (*visit)(struct watched_mm *watched, void *data), void *data);
+typedef void (*pfstat_mm_visitor)(struct watched_mm *watched, void *data);
+void pfstat_target_visit_mms(pfstat_mm_visitor visit, void *data);
 void pfstat_target_hook_all(void);	/* again: what was missed */
 
 /* Forgets the dead. True: nothing is watched any more. */
