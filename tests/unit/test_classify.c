@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The module's decision what a call was, compiled for this machine. */
+#include <stdbool.h>
+
+#include "module/classify.h"
+#include "runner.h"
+
+#define NONE PFSTAT_NR_CLASSES
+#define LOCKED PFSTAT_RESULT_LOCKED
+#define NOPAGE PFSTAT_RESULT_NOPAGE
+#define RETRY PFSTAT_RESULT_RETRY
+#define MAJOR PFSTAT_RESULT_MAJOR
+#define FALLBACK PFSTAT_RESULT_FALLBACK
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const __u8 causes[] = { PFSTAT_CLASS_DISK, PFSTAT_CLASS_WAIT, PFSTAT_CLASS_READAHEAD };
+static const __u8 fault_ops[] = { PFSTAT_OP_FAULT, PFSTAT_OP_HUGE_FAULT };
+
+static enum pfstat_class classify(enum pfstat_op op, enum pfstat_before before, __u8 cause,
+				  bool slept, __u32 result)
+{
+	const struct pfstat_facts facts = {
+		.op = op, .before = before, .cause = cause, .slept = slept, .result = result,
+	};
+
+	return pfstat_classify(&facts);
+}
+
+START_TEST(test_error_is_error_whatever_else_it_was)
+{
+	static const __u32 errors[] = {
+		PFSTAT_RESULT_OOM, PFSTAT_RESULT_SIGBUS, PFSTAT_RESULT_SIGSEGV,
+		PFSTAT_RESULT_HWPOISON, PFSTAT_RESULT_HWPOISON_LARGE,
+	};
+	unsigned int op;
+	size_t i;
+
+	for (op = 0; op < PFSTAT_NR_OPS; op++)
+		for (i = 0; i < COUNT(errors); i++)
+			ck_assert_int_eq(classify(op, PFSTAT_BEFORE_ABSENT, PFSTAT_CLASS_DISK,
+						  true, errors[i] | MAJOR | RETRY),
+					 PFSTAT_CLASS_ERROR);
+}
+END_TEST
+
+START_TEST(test_mkwrite_is_mkwrite)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_PAGE_MKWRITE, 0, NONE, false, LOCKED),
+			 PFSTAT_CLASS_MKWRITE);
+	ck_assert_int_eq(classify(PFSTAT_OP_PFN_MKWRITE, 0, NONE, false, 0),
+			 PFSTAT_CLASS_MKWRITE);
+	ck_assert_int_eq(classify(PFSTAT_OP_PAGE_MKWRITE, 0, PFSTAT_CLASS_DISK, true, NOPAGE),
+			 PFSTAT_CLASS_MKWRITE);
+}
+END_TEST
+
+START_TEST(test_huge_fault_that_falls_back_passes)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_HUGE_FAULT, PFSTAT_BEFORE_ABSENT, NONE, false,
+				  FALLBACK),
+			 PFSTAT_CLASS_PASS);
+	ck_assert_int_eq(classify(PFSTAT_OP_HUGE_FAULT, PFSTAT_BEFORE_CACHED, PFSTAT_CLASS_DISK,
+				  true, FALLBACK),
+			 PFSTAT_CLASS_PASS);
+}
+END_TEST
+
+START_TEST(test_map_pages_that_maps_is_around)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, NONE, false, NOPAGE),
+			 PFSTAT_CLASS_AROUND);
+}
+END_TEST
+
+START_TEST(test_map_pages_that_maps_after_a_cause_is_short)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(causes); i++)
+		ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, causes[i], false, NOPAGE),
+				 PFSTAT_CLASS_SHORT);
+}
+END_TEST
+
+START_TEST(test_map_pages_that_maps_nothing_passes)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, NONE, false, 0), PFSTAT_CLASS_PASS);
+	/* Also as a retry: the page was evicted again. */
+	ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, PFSTAT_CLASS_DISK, false, 0),
+			 PFSTAT_CLASS_PASS);
+}
+END_TEST
+
+START_TEST(test_major_is_disk)
+{
+	unsigned int before;
+	size_t i;
+
+	/* The result decides: the page may have been evicted after the look-up. */
+	for (i = 0; i < COUNT(fault_ops); i++)
+		for (before = 0; before < PFSTAT_NR_BEFORE; before++) {
+			ck_assert_int_eq(classify(fault_ops[i], before, NONE, true, MAJOR | RETRY),
+					 PFSTAT_CLASS_DISK);
+			ck_assert_int_eq(classify(fault_ops[i], before, PFSTAT_CLASS_WAIT, false,
+						  MAJOR | LOCKED),
+					 PFSTAT_CLASS_DISK);
+		}
+}
+END_TEST
+
+START_TEST(test_retry_at_the_mark_is_readahead)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, false, RETRY),
+			 PFSTAT_CLASS_READAHEAD);
+	/* Submitting may sleep for a request. */
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, true, RETRY),
+			 PFSTAT_CLASS_READAHEAD);
+}
+END_TEST
+
+START_TEST(test_retry_elsewhere_is_wait)
+{
+	unsigned int before;
+
+	/* Not slept either: the read may end between the look and the sleep. */
+	for (before = 0; before < PFSTAT_NR_BEFORE; before++)
+		if (before != PFSTAT_BEFORE_MARKED) {
+			ck_assert_int_eq(classify(PFSTAT_OP_FAULT, before, NONE, true, RETRY),
+					 PFSTAT_CLASS_WAIT);
+			ck_assert_int_eq(classify(PFSTAT_OP_FAULT, before, NONE, false, RETRY),
+					 PFSTAT_CLASS_WAIT);
+		}
+}
+END_TEST
+
+START_TEST(test_page_in_flight_that_was_slept_for_is_wait)
+{
+	size_t i;
+
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT, NONE, true, LOCKED),
+			 PFSTAT_CLASS_WAIT);
+	/* In flight again, in a retry. */
+	for (i = 0; i < COUNT(causes); i++)
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT, causes[i],
+					  true, LOCKED),
+				 PFSTAT_CLASS_WAIT);
+}
+END_TEST
+
+START_TEST(test_page_in_flight_without_sleep_is_no_wait)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT, NONE, false, LOCKED),
+			 PFSTAT_CLASS_LONG);
+}
+END_TEST
+
+START_TEST(test_sleep_alone_is_no_wait)
+{
+	/* For a lock, or for memory. */
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, NONE, true, LOCKED),
+			 PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, PFSTAT_CLASS_DISK, true,
+				  LOCKED),
+			 PFSTAT_CLASS_SHORT);
+}
+END_TEST
+
+START_TEST(test_solved_after_a_cause_is_short)
+{
+	size_t op, i;
+
+	for (op = 0; op < COUNT(fault_ops); op++)
+		for (i = 0; i < COUNT(causes); i++)
+			ck_assert_int_eq(classify(fault_ops[op], PFSTAT_BEFORE_CACHED, causes[i],
+						  false, LOCKED),
+					 PFSTAT_CLASS_SHORT);
+}
+END_TEST
+
+START_TEST(test_solved_at_once_is_long)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(fault_ops); i++)
+		ck_assert_int_eq(classify(fault_ops[i], PFSTAT_BEFORE_CACHED, NONE, false, LOCKED),
+				 PFSTAT_CLASS_LONG);
+	/* Another thread mapped it first (6.12). */
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, NONE, false, NOPAGE),
+			 PFSTAT_CLASS_LONG);
+	/* The mark, but whoever came before had submitted. */
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, false, LOCKED),
+			 PFSTAT_CLASS_LONG);
+}
+END_TEST
+
+RUN_TESTS("classify",
+	  test_error_is_error_whatever_else_it_was,
+	  test_mkwrite_is_mkwrite,
+	  test_huge_fault_that_falls_back_passes,
+	  test_map_pages_that_maps_is_around,
+	  test_map_pages_that_maps_after_a_cause_is_short,
+	  test_map_pages_that_maps_nothing_passes,
+	  test_major_is_disk,
+	  test_retry_at_the_mark_is_readahead,
+	  test_retry_elsewhere_is_wait,
+	  test_page_in_flight_that_was_slept_for_is_wait,
+	  test_page_in_flight_without_sleep_is_no_wait,
+	  test_sleep_alone_is_no_wait,
+	  test_solved_after_a_cause_is_short,
+	  test_solved_at_once_is_long)

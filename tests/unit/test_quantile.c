@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The histogram's quantiles against those of the sorted times themselves. */
+#include <string.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/correlate/quantile.h"
+
+#define MAX_TIMES 20000
+
+struct sample {
+	uint64_t times[MAX_TIMES];
+	size_t nr;
+};
+
+static void put(struct sample *sample, uint64_t ns)
+{
+	ck_assert_uint_lt(sample->nr, MAX_TIMES);
+	sample->times[sample->nr++] = ns;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The definition in quantile.h, on the sorted times. */
+static uint64_t exact(const struct sample *sorted, unsigned int per_mille)
+{
+	size_t rank = (sorted->nr * per_mille + 999) / 1000;
+
+	return sorted->times[rank ? rank - 1 : 0];
+}
+
+static void fill(struct quantiles *quantiles, const struct sample *sample)
+{
+	size_t i;
+
+	for (i = 0; i < sample->nr; i++)
+		ck_assert_int_eq(quantile_add(quantiles, sample->times[i]), 0);
+}
+
+/* Never below the exact one, above it by less than 0.1 %, equal below 2048 ns. */
+static void check_against_sorted(struct sample *sample)
+{
+	struct quantiles quantiles = { 0 };
+	const struct quantiles *one = &quantiles;
+	uint64_t right, found;
+	unsigned int per_mille;
+
+	fill(&quantiles, sample);
+	qsort(sample->times, sample->nr, sizeof(sample->times[0]), compare);
+	for (per_mille = 0; per_mille <= 1000; per_mille++) {
+		right = exact(sample, per_mille);
+		found = quantile_of(&one, 1, per_mille);
+		ck_assert_uint_ge(found, right);
+		if (right < 2048)
+			ck_assert_uint_eq(found, right);
+		else
+			ck_assert_double_lt((double)(found - right) / right, 0.001);
+	}
+	ck_assert_uint_eq(quantile_of(&one, 1, 1000), sample->times[sample->nr - 1]);
+	ck_assert_uint_eq(quantiles.max_ns, sample->times[sample->nr - 1]);
+	quantile_exit(&quantiles);
+}
+
+START_TEST(test_every_nanosecond_below_2048_is_exact)
+{
+	static struct sample sample;
+	uint64_t i;
+
+	for (i = 0; i < 2048; i++)
+		put(&sample, i * 1021 % 2048);	/* each once, scrambled */
+	check_against_sorted(&sample);
+}
+END_TEST
+
+START_TEST(test_edges_of_powers_of_two)
+{
+	static struct sample sample;
+	unsigned int bit;
+
+	for (bit = 0; bit < 64; bit++) {
+		put(&sample, (1ULL << bit) - 1);
+		put(&sample, 1ULL << bit);
+		put(&sample, (1ULL << bit) + 1);
+	}
+	check_against_sorted(&sample);
+}
+END_TEST
+
+START_TEST(test_edges_of_buckets)
+{
+	static struct sample sample;
+	uint64_t bucket;
+
+	/* Each bucket of [2^20, 2^21): its lowest and its highest time. */
+	for (bucket = 0; bucket < 1024; bucket++) {
+		put(&sample, (1024 + bucket) << 10);
+		put(&sample, ((1024 + bucket + 1) << 10) - 1);
+	}
+	check_against_sorted(&sample);
+}
+END_TEST
+
+START_TEST(test_two_modes_far_apart)
+{
+	static struct sample sample;
+	size_t i;
+
+	/* The study's own shape: 300 ns and 150 µs; and one of 18 minutes. */
+	for (i = 0; i < 6000; i++) {
+		put(&sample, 300);
+		put(&sample, 150000 + i);
+	}
+	put(&sample, 1ULL << 40);
+	check_against_sorted(&sample);
+}
+END_TEST
+
+START_TEST(test_spread_over_all_magnitudes)
+{
+	static struct sample sample;
+	uint64_t state = 1;
+	size_t i;
+
+	for (i = 0; i < MAX_TIMES; i++)
+		put(&sample, random_next(&state) >> (random_next(&state) % 64));
+	check_against_sorted(&sample);
+}
+END_TEST
+
+START_TEST(test_one_time_is_every_quantile)
+{
+	static struct sample sample;
+
+	put(&sample, 123456789);
+	check_against_sorted(&sample);
+}
+END_TEST
+
+START_TEST(test_equal_times_are_never_overstated)
+{
+	static struct sample sample;
+	struct quantiles quantiles = { 0 };
+	const struct quantiles *one = &quantiles;
+	size_t i;
+
+	for (i = 0; i < 1000; i++)
+		put(&sample, 1000001);
+	fill(&quantiles, &sample);
+	ck_assert_uint_eq(quantile_of(&one, 1, 1), 1000001);
+	ck_assert_uint_eq(quantile_of(&one, 1, 990), 1000001);
+	quantile_exit(&quantiles);
+}
+END_TEST
+
+START_TEST(test_nearest_rank_of_few)
+{
+	struct quantiles quantiles = { 0 };
+	const struct quantiles *one = &quantiles;
+	uint64_t ns;
+
+	/* p50 of 10, 20, 30, 40 is the second: ceil(0.5 * 4) = 2. */
+	for (ns = 10; ns <= 40; ns += 10)
+		ck_assert_int_eq(quantile_add(&quantiles, ns), 0);
+	ck_assert_uint_eq(quantile_of(&one, 1, 0), 10);
+	ck_assert_uint_eq(quantile_of(&one, 1, 250), 10);
+	ck_assert_uint_eq(quantile_of(&one, 1, 251), 20);
+	ck_assert_uint_eq(quantile_of(&one, 1, 500), 20);
+	ck_assert_uint_eq(quantile_of(&one, 1, 990), 40);
+	quantile_exit(&quantiles);
+}
+END_TEST
+
+START_TEST(test_nothing_has_quantile_zero)
+{
+	struct quantiles quantiles = { 0 };
+	const struct quantiles *one = &quantiles;
+
+	ck_assert_uint_eq(quantile_of(&one, 1, 500), 0);
+	ck_assert_uint_eq(quantile_of(NULL, 0, 500), 0);
+	quantile_exit(&quantiles);
+}
+END_TEST
+
+START_TEST(test_several_taken_together_equal_one)
+{
+	static struct sample sample;
+	struct quantiles whole = { 0 }, parts[3] = { 0 };
+	const struct quantiles *one = &whole;
+	const struct quantiles *several[] = { &parts[0], &parts[1], &parts[2] };
+	uint64_t state = 2;
+	unsigned int per_mille;
+	size_t i;
+
+	for (i = 0; i < 9000; i++)
+		put(&sample, random_next(&state) >> (random_next(&state) % 50));
+	fill(&whole, &sample);
+	/* Unequal parts, and one that stays empty at its end. */
+	for (i = 0; i < sample.nr; i++)
+		ck_assert_int_eq(quantile_add(&parts[i % 7 ? 0 : 1], sample.times[i]), 0);
+	for (per_mille = 0; per_mille <= 1000; per_mille++)
+		ck_assert_uint_eq(quantile_of(several, 3, per_mille),
+				  quantile_of(&one, 1, per_mille));
+	for (i = 0; i < 3; i++)
+		quantile_exit(&parts[i]);
+	quantile_exit(&whole);
+}
+END_TEST
+
+START_TEST(test_memory_grows_with_magnitudes_only)
+{
+	struct quantiles quantiles = { 0 };
+	uint64_t state = 3;
+	unsigned int i, used = 0;
+
+	for (i = 0; i < 1000000; i++)
+		ck_assert_int_eq(quantile_add(&quantiles, random_next(&state) & 0xfffff), 0);
+	for (i = 0; i < QUANTILE_RANGES; i++)
+		used += quantiles.ranges[i] != NULL;
+	/* [0, 2^10) and ten powers of two up to 2^20. */
+	ck_assert_uint_eq(used, 11);
+	ck_assert_uint_eq(quantiles.count, 1000000);
+	quantile_exit(&quantiles);
+}
+END_TEST
+
+RUN_TESTS("quantile",
+	  test_every_nanosecond_below_2048_is_exact,
+	  test_edges_of_powers_of_two,
+	  test_edges_of_buckets,
+	  test_two_modes_far_apart,
+	  test_spread_over_all_magnitudes,
+	  test_one_time_is_every_quantile,
+	  test_equal_times_are_never_overstated,
+	  test_nearest_rank_of_few,
+	  test_nothing_has_quantile_zero,
+	  test_several_taken_together_equal_one,
+	  test_memory_grows_with_magnitudes_only)

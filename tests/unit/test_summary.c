@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a run amounts to: the parts put together. */
+#include <errno.h>
+#include <string.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/correlate/summary.h"
+
+#define RETRY PFSTAT_RESULT_RETRY
+#define LOCKED PFSTAT_RESULT_LOCKED
+
+static const enum pfstat_class study_disk[] = {
+	PFSTAT_CLASS_DISK, PFSTAT_CLASS_WAIT, PFSTAT_CLASS_READAHEAD
+};
+
+static struct pfstat_record record_of(uint32_t tid, enum pfstat_class class, uint64_t start_ns,
+				      uint64_t duration_ns)
+{
+	return (struct pfstat_record){
+		.tid = tid,
+		.class = class,
+		.start_ns = start_ns,
+		.duration_ns = duration_ns,
+		.op = PFSTAT_OP_FAULT,
+		.result = LOCKED,
+		/* Every one at a page of its own. */
+		.address = start_ns * 4096,
+	};
+}
+
+static void add(struct summary *summary, const struct pfstat_record *record)
+{
+	ck_assert_int_eq(summary_add_record(summary, record), 0);
+}
+
+static void add_stay(struct summary *summary, uint32_t tid, uint64_t off_ns, uint64_t on_ns)
+{
+	const struct pfstat_off_cpu stay = {
+		.type = PFSTAT_EVENT_OFF_CPU, .tid = tid, .off_ns = off_ns, .on_ns = on_ns,
+	};
+
+	ck_assert_int_eq(summary_add_off_cpu(summary, &stay), 0);
+}
+
+START_TEST(test_nothing_is_all_zero)
+{
+	struct summary *summary = summary_new();
+	const struct summary_figures zero = { 0 };
+	struct summary_figures figures;
+
+	summary_figures(summary, &figures);
+	ck_assert_mem_eq(&figures, &zero, sizeof(zero));
+	summary_free(summary);
+}
+END_TEST
+
+START_TEST(test_free_accepts_null)
+{
+	summary_free(NULL);
+}
+END_TEST
+
+START_TEST(test_figures_of_a_class_are_its_own)
+{
+	struct summary *summary = summary_new();
+	struct summary_figures figures;
+	struct pfstat_record record;
+	uint64_t i;
+
+	for (i = 1; i <= 100; i++) {
+		record = record_of(1, PFSTAT_CLASS_LONG, 1000 * i, i);
+		add(summary, &record);
+	}
+	record = record_of(1, PFSTAT_CLASS_DISK, 200000, 123456);
+	add(summary, &record);
+	summary_figures(summary, &figures);
+	ck_assert_uint_eq(figures.calls, 101);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].count, 100);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].total_ns, 5050);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].p50_ns, 50);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].p99_ns, 99);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].max_ns, 100);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_DISK].count, 1);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_DISK].max_ns, 123456);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_SHORT].count, 0);
+	summary_free(summary);
+}
+END_TEST
+
+START_TEST(test_combined_classes_are_one_population)
+{
+	struct summary *summary = summary_new();
+	struct class_figures figures;
+	struct pfstat_record record;
+	uint64_t i;
+
+	/* 1 … 90 in disk, 91 … 100 in wait: the median of both is neither's. */
+	for (i = 1; i <= 100; i++) {
+		record = record_of(1, i <= 90 ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_WAIT, 1000 * i,
+				   i);
+		add(summary, &record);
+	}
+	record = record_of(1, PFSTAT_CLASS_LONG, 200000, 7);
+	add(summary, &record);
+	summary_combine(summary, study_disk, 3, &figures);
+	ck_assert_uint_eq(figures.count, 100);
+	ck_assert_uint_eq(figures.total_ns, 5050);
+	ck_assert_uint_eq(figures.p50_ns, 50);
+	ck_assert_uint_eq(figures.p99_ns, 99);
+	ck_assert_uint_eq(figures.max_ns, 100);
+	summary_combine(summary, study_disk, 0, &figures);
+	ck_assert_uint_eq(figures.count, 0);
+	summary_free(summary);
+}
+END_TEST
+
+START_TEST(test_off_cpu_goes_to_the_class_and_thread_it_fell_into)
+{
+	struct summary *summary = summary_new();
+	struct summary_figures figures;
+	struct pfstat_record disk = record_of(1, PFSTAT_CLASS_DISK, 1000, 500);
+	struct pfstat_record shorter = record_of(1, PFSTAT_CLASS_SHORT, 1600, 10);
+	struct pfstat_record other = record_of(2, PFSTAT_CLASS_LONG, 1000, 500);
+	struct class_figures combined;
+
+	add_stay(summary, 1, 1100, 1400);
+	add_stay(summary, 3, 1000, 1500);
+	add(summary, &disk);
+	add(summary, &other);
+	add(summary, &shorter);
+	summary_figures(summary, &figures);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_DISK].off_cpu_ns, 300);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_SHORT].off_cpu_ns, 0);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].off_cpu_ns, 0);
+	ck_assert_uint_eq(figures.off_cpu_partial, 0);
+	summary_combine(summary, study_disk, 3, &combined);
+	ck_assert_uint_eq(combined.off_cpu_ns, 300);
+	summary_free(summary);
+}
+END_TEST
+
+START_TEST(test_dropped_stays_are_told_by_the_records_they_concern)
+{
+	struct summary *summary = summary_new();
+	struct pfstat_record early = record_of(1, PFSTAT_CLASS_DISK, 1, 9);
+	struct pfstat_record recent = record_of(1, PFSTAT_CLASS_DISK, 7000000, 100);
+	struct summary_figures figures;
+	uint64_t i;
+
+	for (i = 1; i < 70000; i++)
+		add_stay(summary, 1, 100 * i, 100 * i + 50);
+	add(summary, &early);
+	add(summary, &recent);
+	summary_figures(summary, &figures);
+	ck_assert_uint_eq(figures.off_cpu_partial, 1);
+	summary_free(summary);
+}
+END_TEST
+
+START_TEST(test_late_record_is_counted_as_late)
+{
+	struct summary *summary = summary_new();
+	struct pfstat_record record;
+	struct summary_figures figures;
+
+	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10);
+	add(summary, &record);
+	record = record_of(2, PFSTAT_CLASS_LONG, 1000, 10);	/* another thread's time */
+	add(summary, &record);
+	record = record_of(1, PFSTAT_CLASS_LONG, 1000, 10);
+	add(summary, &record);
+	record = record_of(1, PFSTAT_CLASS_LONG, 1500, 10);	/* still before 2000 */
+	add(summary, &record);
+	record = record_of(1, PFSTAT_CLASS_LONG, 3000, 10);
+	add(summary, &record);
+	summary_figures(summary, &figures);
+	ck_assert_uint_eq(figures.late, 2);
+	ck_assert_uint_eq(figures.calls, 5);
+	summary_free(summary);
+}
+END_TEST
+
+START_TEST(test_unknown_class_is_refused_and_not_counted)
+{
+	struct summary *summary = summary_new();
+	struct pfstat_record record = record_of(1, PFSTAT_NR_CLASSES, 1000, 10);
+	struct summary_figures figures;
+
+	ck_assert_int_eq(summary_add_record(summary, &record), -EINVAL);
+	summary_figures(summary, &figures);
+	ck_assert_uint_eq(figures.calls, 0);
+	ck_assert_uint_eq(figures.faults, 0);
+	summary_free(summary);
+}
+END_TEST
+
+/* The study's random experiment: 6198 of 11299 pages from disk. */
+START_TEST(test_experiment_closes)
+{
+	struct summary *summary = summary_new();
+	struct pfstat_record record;
+	struct summary_figures figures;
+	uint64_t page, now = 1;
+
+	for (page = 0; page < 11299; page++) {
+		record = record_of(1, PFSTAT_CLASS_LONG, now, 6500);
+		record.address = page * 4096;
+		if (page < 6198) {
+			record.class = PFSTAT_CLASS_DISK;
+			record.result = PFSTAT_RESULT_MAJOR | RETRY;
+			add(summary, &record);
+			record.earlier_ns = now;
+			record.start_ns = now += 150000;
+			record.class = PFSTAT_CLASS_SHORT;
+			record.result = LOCKED;
+			record.flags = PFSTAT_FLAG_TRIED;
+		}
+		add(summary, &record);
+		now += 10000;
+	}
+	summary_figures(summary, &figures);
+	ck_assert_uint_eq(figures.calls, 17497);
+	ck_assert_uint_eq(figures.retried, 6198);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_SHORT].count, 6198);
+	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].count, 5101);
+	ck_assert_uint_eq(figures.faults, 11299);
+	ck_assert_uint_eq(figures.major, 6198);
+	ck_assert_uint_eq(figures.unfinished, 0);
+	ck_assert_uint_eq(figures.late, 0);
+	summary_free(summary);
+}
+END_TEST
+
+/* Chains of many threads interleaved at random: each thread is kept apart. */
+START_TEST(test_threads_do_not_mix)
+{
+	enum { THREADS = 5000, RECORDS = 200000 };
+	struct summary *summary = summary_new();
+	static uint64_t retry_at[THREADS];
+	struct summary_figures figures;
+	struct pfstat_record record;
+	uint64_t state = 5, now, faults = 0, open = 0;
+	uint32_t thread;
+
+	memset(retry_at, 0, sizeof(retry_at));
+	for (now = 1; now <= RECORDS; now++) {
+		thread = random_next(&state) % THREADS;
+		record = record_of(thread * 64, PFSTAT_CLASS_LONG, now, 10);
+		record.address = 4096;	/* all at the same page */
+		record.earlier_ns = retry_at[thread];
+		open -= retry_at[thread] != 0;
+		if (random_next(&state) % 2) {
+			record.result = RETRY;
+			retry_at[thread] = now;
+			open++;
+		} else {
+			retry_at[thread] = 0;
+			faults++;
+		}
+		add_stay(summary, record.tid, now, now + 1 + thread % 5);
+		add(summary, &record);
+	}
+	summary_figures(summary, &figures);
+	ck_assert_uint_eq(figures.faults, faults);
+	ck_assert_uint_eq(figures.unfinished, open);
+	ck_assert_uint_eq(figures.late, 0);
+	ck_assert_uint_gt(figures.classes[PFSTAT_CLASS_LONG].off_cpu_ns, RECORDS);
+	summary_free(summary);
+}
+END_TEST
+
+RUN_TESTS("summary",
+	  test_nothing_is_all_zero,
+	  test_free_accepts_null,
+	  test_figures_of_a_class_are_its_own,
+	  test_combined_classes_are_one_population,
+	  test_off_cpu_goes_to_the_class_and_thread_it_fell_into,
+	  test_dropped_stays_are_told_by_the_records_they_concern,
+	  test_late_record_is_counted_as_late,
+	  test_unknown_class_is_refused_and_not_counted,
+	  test_experiment_closes,
+	  test_threads_do_not_mix)
