@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_drive.h"
+#include "complain.h"
+#include "interrupt.h"
+#include "options.h"
+#include "output.h"
+#include "run.h"
+
+struct drive {
+	struct options options;
+	struct mapping mapping;
+	struct pattern pattern;
+	struct output *json;
+	cpu_set_t cpus;		/* where pfdrive was allowed to run */
+	struct result *results;
+	unsigned int nr_results;
+};
+
+static int complain_of_file(const char *file, int err)
+{
+	switch (err) {
+	case -EISDIR:
+		return complain(STATUS_FAILED, "%s is a folder: name a file", file);
+	case -EMEDIUMTYPE:
+		return complain(STATUS_FAILED, "%s is not a regular file: name one", file);
+	case -ENODATA:
+		return complain(STATUS_FAILED, "%s is empty: there is nothing to access", file);
+	case -EFBIG:
+		return complain(STATUS_FAILED, "%s is too large to map: %llu bytes at most", file,
+				MAPPING_MAX_BYTES);
+	case -ENOENT:
+		return complain(STATUS_FAILED, "there is no file %s: make one, or name another",
+				file);
+	case -EACCES:
+		return complain(STATUS_FAILED, "no right to read %s: run as its owner or root",
+				file);
+	default:
+		return complain(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err));
+	}
+}
+
+static int open_file(struct drive *drive)
+{
+	const struct options *options = &drive->options;
+	int err;
+
+	err = mapping_open(&drive->mapping, options->file);
+	if (err)
+		return complain_of_file(options->file, err);
+	drive->pattern = options->pattern;
+	err = pattern_fit(&drive->pattern, drive->mapping.bytes, options->accesses, options->seed);
+	if (err)
+		return complain(STATUS_USAGE, "--pattern: the stride of %s is longer than %s, "
+				"%" PRIu64 " bytes", options->pattern_text, options->file,
+				drive->mapping.bytes);
+	return STATUS_OK;
+}
+
+static int open_json(struct drive *drive)
+{
+	const char *path = drive->options.json;
+	int err;
+
+	if (!path)
+		return STATUS_OK;
+	err = output_open(&drive->json, path, drive->mapping.fd);
+	if (err == -EEXIST)
+		return complain(STATUS_USAGE, "--json: %s is the file to be measured, which is never "
+				"written to", path);
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+		     STATUS_OK;
+}
+
+static int stay_on_cpu(struct drive *drive)
+{
+	const int cpu = drive->options.cpu;
+	cpu_set_t one;
+
+	CPU_ZERO(&drive->cpus);
+	if (sched_getaffinity(0, sizeof(drive->cpus), &drive->cpus))
+		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(errno));
+	if (cpu < 0)
+		return STATUS_OK;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		return complain(STATUS_FAILED, "cannot run on CPU %d: %s: name one that is online",
+				cpu, strerror(errno));
+	return STATUS_OK;
+}
+
+static int run_all(struct drive *drive)
+{
+	struct run_plan plan = {
+		.options = &drive->options,
+		.pattern = &drive->pattern,
+		.mapping = &drive->mapping,
+		.cpus = &drive->cpus,
+	};
+	int status = STATUS_OK;
+
+	drive->results = calloc(drive->options.repeats, sizeof(*drive->results));
+	if (!drive->results)
+		return complain(STATUS_FAILED, "out of memory");
+	while (!status && drive->nr_results < drive->options.repeats) {
+		plan.number = drive->nr_results + 1;
+		status = run_once(&plan, &drive->results[drive->nr_results++]);
+	}
+	return status;
+}
+
+static int print_to(FILE *out, enum report_format format, const struct drive *drive)
+{
+	struct report *reports = calloc(drive->nr_results, sizeof(*reports));
+	unsigned int i;
+	int err;
+
+	if (!reports)
+		return -ENOMEM;
+	for (i = 0; i < drive->nr_results; i++)
+		reports[i] = drive->results[i].report;
+	err = report_print(out, format, reports, drive->nr_results);
+	free(reports);
+	if (!err && (fflush(out) || ferror(out)))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+static int write_json(struct drive *drive)
+{
+	int err;
+
+	if (!drive->json)
+		return STATUS_OK;
+	err = print_to(output_stream(drive->json), REPORT_JSON, drive);
+	if (!err) {
+		err = output_commit(drive->json);
+		drive->json = NULL;
+	}
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", drive->options.json,
+			      strerror(-err)) : STATUS_OK;
+}
+
+static int print(struct drive *drive)
+{
+	int err = print_to(stdout, drive->options.format, drive);
+	int status = write_json(drive);
+
+	return err ? complain(STATUS_FAILED, "cannot print: %s", strerror(-err)) : status;
+}
+
+/* The instrument's own accounts must close; if not, nothing here can be trusted. */
+static int check_accounts(const struct drive *drive)
+{
+	struct summary_figures figures;
+	const struct report *report;
+	int status = STATUS_OK;
+	unsigned int i;
+
+	for (i = 0; i < drive->nr_results; i++) {
+		report = &drive->results[i].report;
+		summary_figures(report->summary, &figures);
+		if (figures.calls + report->lost == report->calls)
+			continue;
+		status = complain(STATUS_FAILED, "run %u: the module counted %" PRIu64 " calls, but "
+				  "%" PRIu64 " records were read and %" PRIu64 " lost: do not trust "
+				  "these figures, and report a bug", i + 1, report->calls,
+				  figures.calls, report->lost);
+	}
+	return status;
+}
+
+static int drive_steps(struct drive *drive)
+{
+	int status;
+
+	status = open_file(drive);
+	if (!status)
+		status = open_json(drive);
+	if (!status)
+		status = stay_on_cpu(drive);
+	if (!status)
+		status = run_all(drive);
+	if (!status)
+		status = print(drive);
+	if (!status)
+		status = check_accounts(drive);
+	return status;
+}
+
+int cmd_drive(int argc, char **argv)
+{
+	struct drive drive = { .mapping = MAPPING_NONE };
+	unsigned int i;
+	int status;
+
+	options_parse(&drive.options, argc, argv);
+	interrupt_init();
+	status = drive_steps(&drive);
+	for (i = 0; i < drive.nr_results; i++)
+		result_free(&drive.results[i]);
+	free(drive.results);
+	output_close(drive.json);
+	mapping_close(&drive.mapping);
+	return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How pfdrive says what went wrong: one sentence on stderr. */
+#ifndef PFSTAT_USER_COMPLAIN_H
+#define PFSTAT_USER_COMPLAIN_H
+
+/* Exit statuses. Ended by a signal: 128 and its number. */
+enum status {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+};
+
+/* "pfdrive: …\n". Returns status, so that a failing step is one line. */
+int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#include <pfstat/control.h>
+#include <pfstat/record.h>
+
+#include "complain.h"
+#include "options.h"
+#include "size.h"
+
+#define STRING(x) #x
+#define STRING_OF(x) STRING(x)
+
+const char *argp_program_version = "pfdrive 0.1, records of version " STRING_OF(PFSTAT_ABI_VERSION);
+
+enum key {
+	KEY_ACCESSES = 'n',
+	KEY_CACHE = 'c',
+	KEY_FORMAT = 'f',
+	KEY_PATTERN = 'p',
+	KEY_REPEAT = 'r',
+	KEY_SEED = 's',
+	KEY_CPU = 256,
+	KEY_FAULT_AROUND,
+	KEY_JSON,
+	KEY_NO_BPF,
+	KEY_RING_SIZE,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "What is done:", 1 },
+	{ "pattern", KEY_PATTERN, "PATTERN", 0, PATTERN_NAMES " (default random)", 1 },
+	{ "accesses", KEY_ACCESSES, "N", 0, "one byte each (default: the file's bytes)", 1 },
+	{ "seed", KEY_SEED, "N", 0, "of the random pattern (default 1)", 1 },
+	{ "repeat", KEY_REPEAT, "N", 0, "that many runs (default 1)", 1 },
+	{ NULL, 0, NULL, 0, "Under what conditions:", 2 },
+	{ "cache", KEY_CACHE, "cold|warm", 0,
+	  "no page of the file in the page cache before a run, or all (default cold)", 2 },
+	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
+	  "off: every page faults by itself (default keep)", 2 },
+	{ "cpu", KEY_CPU, "N", 0, "stay on this CPU", 2 },
+	{ NULL, 0, NULL, 0, "What is recorded, what is printed:", 3 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 3 },
+	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 3 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0,
+	  "without eBPF: off-CPU times and system calls are n/a", 3 },
+	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 3 },
+	{ 0 },
+};
+
+static const char doc[] =
+	"Maps FILE, touches its bytes in the order of a pattern, and prints what the page faults "
+	"cost, by class.\v"
+	"Numbers take K, M, G (1024). FILE is only read. Needs the pfstat module, and root.";
+
+/* Says it and exits. */
+#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
+
+static uint64_t number_of(const struct argp_state *state, const char *name, const char *text,
+			  uint64_t min, uint64_t max)
+{
+	uint64_t number = 0;
+
+	if (size_parse(text, &number) || number < min || number > max)
+		usage(state, "--%s: '%s' is not a number from %lu to %lu", name, text, min, max);
+	return number;
+}
+
+/* Which of two or three words; their order is the result's. */
+static unsigned int word_of(const struct argp_state *state, const char *name, const char *text,
+			    const char *const *words, const char *all)
+{
+	unsigned int i;
+
+	for (i = 0; words[i]; i++)
+		if (!strcmp(text, words[i]))
+			return i;
+	usage(state, "--%s: '%s' is not one of %s", name, text, all);
+	return 0;
+}
+
+static void set_pattern(const struct argp_state *state, struct options *options, const char *text)
+{
+	const size_t room = sizeof(((struct environment *)0)->pattern);
+	int err;
+
+	err = strlen(text) < room ? pattern_parse(&options->pattern, text) : -ENOENT;
+	if (err == -EINVAL)
+		usage(state, "--pattern: '%s' is not right: the patterns are %s", text,
+		      PATTERN_NAMES);
+	if (err)
+		usage(state, "--pattern: there is no '%s': the patterns are %s", text,
+		      PATTERN_NAMES);
+	options->pattern_text = text;
+}
+
+static void set_file(const struct argp_state *state, struct options *options, const char *file)
+{
+	if (options->file)
+		usage(state, "one FILE at a time: '%s' is too many", file);
+	options->file = file;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const caches[] = { "cold", "warm", NULL };
+	static const char *const around[] = { "off", "keep", NULL };
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
+	};
+	struct options *options = state->input;
+
+	switch (key) {
+	case KEY_PATTERN:
+		set_pattern(state, options, text);
+		return 0;
+	case KEY_ACCESSES:
+		options->accesses = number_of(state, "accesses", text, 1, UINT64_MAX);
+		return 0;
+	case KEY_SEED:
+		options->seed = number_of(state, "seed", text, 0, UINT64_MAX);
+		return 0;
+	case KEY_REPEAT:
+		options->repeats = number_of(state, "repeat", text, 1, 10000);
+		return 0;
+	case KEY_CACHE:
+		options->warm = word_of(state, "cache", text, caches, "cold, warm");
+		return 0;
+	case KEY_FAULT_AROUND:
+		options->fault_around = word_of(state, "fault-around", text, around, "keep, off");
+		return 0;
+	case KEY_CPU:
+		options->cpu = number_of(state, "cpu", text, 0, CPU_SETSIZE - 1);
+		return 0;
+	case KEY_FORMAT:
+		options->format = word_of(state, "format", text, formats, "table, csv, json");
+		return 0;
+	case KEY_JSON:
+		options->json = text;
+		return 0;
+	case KEY_NO_BPF:
+		options->bpf = false;
+		return 0;
+	case KEY_RING_SIZE:
+		options->ring_size = number_of(state, "ring-size", text, PFSTAT_RING_SIZE_MIN,
+					       PFSTAT_RING_SIZE_MAX);
+		return 0;
+	case ARGP_KEY_ARG:
+		set_file(state, options, text);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage(state, "no FILE was given: pfdrive [OPTION...] FILE; see --help");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "FILE", .doc = doc,
+	};
+
+	*options = (struct options){
+		.pattern_text = "random",
+		.seed = 1,
+		.fault_around = true,
+		.bpf = true,
+		.repeats = 1,
+		.cpu = -1,
+		.format = REPORT_TABLE,
+	};
+	pattern_parse(&options->pattern, options->pattern_text);
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

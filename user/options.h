@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the command line asks of a drive. */
+#ifndef PFSTAT_USER_OPTIONS_H
+#define PFSTAT_USER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/pattern.h"
+#include "report/report.h"
+
+struct options {
+	const char *file;
+	struct pattern pattern;
+	const char *pattern_text;
+	uint64_t accesses;	/* 0: as many as the file has bytes */
+	uint64_t seed;
+	uint64_t ring_size;	/* bytes; 0: the module's default */
+	bool warm;
+	bool fault_around;
+	bool bpf;
+	unsigned int repeats;
+	int cpu;		/* -1: any */
+	enum report_format format;
+	const char *json;	/* NULL: no file */
+};
+
+/* Ends the program with STATUS_USAGE and a sentence when it does not understand. */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

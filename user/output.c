@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output.h"
+
+struct output {
+	FILE *stream;
+	char *path;		/* what it will be called; through links */
+	char *temporary;	/* NULL: written to directly */
+};
+
+static void output_free(struct output *output)
+{
+	free(output->temporary);
+	free(output->path);
+	free(output);
+}
+
+static bool same_file(const struct stat *stat, int fd)
+{
+	struct stat other;
+
+	return !fstat(fd, &other) && stat->st_dev == other.st_dev && stat->st_ino == other.st_ino;
+}
+
+static int open_directly(const struct output *output)
+{
+	int fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* mode: what a replaced file had, so that it keeps it. */
+static int open_temporary(struct output *output, mode_t mode)
+{
+	int fd, err;
+
+	if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
+		output->temporary = NULL;
+		return -ENOMEM;
+	}
+	fd = mkostemp(output->temporary, O_CLOEXEC);
+	if (fd < 0) {
+		err = -errno;
+		free(output->temporary);
+		output->temporary = NULL;
+		return err;
+	}
+	fchmod(fd, mode);
+	return fd;
+}
+
+static mode_t default_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int open_path(struct output *output, const char *path, int not)
+{
+	struct stat stat_buffer;
+	bool exists = !stat(path, &stat_buffer);
+
+	if (exists && same_file(&stat_buffer, not))
+		return -EEXIST;
+	if (exists && S_ISDIR(stat_buffer.st_mode))
+		return -EISDIR;
+	/* A link stays one: what it leads to is replaced. */
+	output->path = exists ? realpath(path, NULL) : strdup(path);
+	if (!output->path)
+		return -errno;
+	if (exists && !S_ISREG(stat_buffer.st_mode))
+		return open_directly(output);
+	return open_temporary(output, exists ? stat_buffer.st_mode & 0777 : default_mode());
+}
+
+int output_open(struct output **opened, const char *path, int not)
+{
+	struct output *output = calloc(1, sizeof(*output));
+	int fd;
+
+	*opened = NULL;
+	if (!output)
+		return -ENOMEM;
+	fd = open_path(output, path, not);
+	if (fd < 0) {
+		output_free(output);
+		return fd;
+	}
+	output->stream = fdopen(fd, "w");
+	if (!output->stream) {
+		close(fd);
+		output_close(output);
+		return -ENOMEM;
+	}
+	*opened = output;
+	return 0;
+}
+
+FILE *output_stream(struct output *output)
+{
+	return output->stream;
+}
+
+int output_commit(struct output *output)
+{
+	bool failed = ferror(output->stream);
+	int err = 0;
+
+	if (fclose(output->stream) || failed)
+		err = errno ? -errno : -EIO;
+	output->stream = NULL;
+	if (!err && output->temporary) {
+		if (rename(output->temporary, output->path)) {
+			err = -errno;
+		} else {
+			free(output->temporary);
+			output->temporary = NULL;
+		}
+	}
+	output_close(output);
+	return err;
+}
+
+void output_close(struct output *output)
+{
+	if (!output)
+		return;
+	if (output->stream)
+		fclose(output->stream);
+	if (output->temporary)
+		unlink(output->temporary);
+	output_free(output);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One measured run: everything that it needs is opened, and closed again; what
+ * stays is the result.
+ */
+#ifndef PFSTAT_USER_RUN_H
+#define PFSTAT_USER_RUN_H
+
+#include <sched.h>
+
+#include "engine/mapping.h"
+#include "options.h"
+#include "report/report.h"
+
+#define RUN_DIFFERENCES 2
+
+/* A report, and what it points to. */
+struct result {
+	struct report report;
+	struct syscall_row *syscalls;
+	struct difference differences[RUN_DIFFERENCES];
+};
+
+struct run_plan {
+	const struct options *options;
+	const struct pattern *pattern;	/* fitted to the file */
+	struct mapping *mapping;	/* open, not mapped */
+	const cpu_set_t *cpus;		/* where pfdrive may run, but for the accesses */
+	unsigned int number;		/* of this run, from 1 */
+};
+
+/* STATUS_OK, or the exit status, after a complaint. */
+int run_once(const struct run_plan *plan, struct result *result);
+void result_free(struct result *result);
+
+#endif
