@@ -45,11 +45,13 @@ static void line(struct grid *grid, const char *name, const char *format, ...)
 
 static void machine_lines(struct grid *grid, const struct environment *e)
 {
-	char memory[32];
+	char cpus[32] = "CPUs n/a", memory[32] = "memory n/a";
 
-	line(grid, "Machine", "%s; %u CPU%s, %s; virtualization: %s", known(e->machine), e->cpus,
-	     e->cpus == 1 ? "" : "s",
-	     e->memory_bytes ? size_text(e->memory_bytes, memory, sizeof(memory)) : "memory n/a",
+	if (e->cpus)
+		snprintf(cpus, sizeof(cpus), "%u CPU%s", e->cpus, e->cpus == 1 ? "" : "s");
+	if (e->memory_bytes)
+		size_text(e->memory_bytes, memory, sizeof(memory));
+	line(grid, "Machine", "%s; %s, %s; virtualization: %s", known(e->machine), cpus, memory,
 	     known(e->virtualization));
 	line(grid, "Kernel", "%s; clock source: %s", known(e->kernel), known(e->clocksource));
 }
