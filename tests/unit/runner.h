@@ -20,7 +20,8 @@ static inline int run_tests(const char *name, const TTest *const *tests, size_t 
 	tcase_set_timeout(tcase, 60);	/* sanitizers on a loaded machine */
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
+	/* CK_VERBOSITY=verbose names every test. */
+	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The JSON that is printed: parsed back, and held against its schema. */
+#include <jansson.h>
+#include <math.h>
+
+#include "runner.h"
+#include "sample_run.h"
+#include "schema.h"
+
+#define SCHEMA "Documentation/pfdrive.schema.json"	/* the tests run at the top */
+
+static json_t *parse(const char *text)
+{
+	json_error_t error;
+	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+	ck_assert_msg(json != NULL, "%s at %d:%d", error.text, error.line, error.column);
+	return json;
+}
+
+static json_t *print_and_parse(const struct report *runs, size_t nr)
+{
+	char *text = sample_print(REPORT_JSON, runs, nr);
+	json_t *json = parse(text);
+
+	free(text);
+	return json;
+}
+
+static struct schema schema_load(void)
+{
+	json_error_t error;
+	struct schema schema = { .root = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error) };
+
+	ck_assert_msg(schema.root != NULL, SCHEMA ": %s", error.text);
+	return schema;
+}
+
+static bool accepted(struct schema *schema, const json_t *json)
+{
+	return schema_accepts(schema, schema->root, json, "$");
+}
+
+static void check_schema(const json_t *json)
+{
+	struct schema schema = schema_load();
+
+	ck_assert_msg(accepted(&schema, json), "%s", schema.why);
+	json_decref((json_t *)schema.root);
+}
+
+/* The value at a path of keys, for example "classes.disk.count". */
+static json_t *at(json_t *json, const char *path)
+{
+	char copy[128], *key, *rest = copy;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	while ((key = strsep(&rest, ".")))
+		json = json_object_get(json, key);
+	ck_assert_msg(json != NULL, "no %s", path);
+	return json;
+}
+
+static json_int_t integer_at(json_t *json, const char *path)
+{
+	ck_assert_msg(json_is_integer(at(json, path)), "%s is no integer", path);
+	return json_integer_value(at(json, path));
+}
+
+static void check_null(json_t *json, const char *path)
+{
+	ck_assert_msg(json_is_null(at(json, path)), "%s is not null", path);
+}
+
+static void check_real(json_t *json, const char *path, double value)
+{
+	ck_assert_msg(json_is_number(at(json, path)), "%s is no number", path);
+	ck_assert_double_eq_tol(json_number_value(at(json, path)), value, 0.001);
+}
+
+START_TEST(test_one_run_matches_the_schema)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_empty_run_matches_the_schema)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open_empty(&run);
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_several_runs_match_the_schema)
+{
+	struct sample_run runs[2];
+	struct report reports[2];
+	json_t *json;
+
+	sample_open(&runs[0], 150000);
+	sample_open_empty(&runs[1]);
+	reports[0] = runs[0].report;
+	reports[1] = runs[1].report;
+	json = print_and_parse(reports, 2);
+	check_schema(json);
+	json_decref(json);
+	sample_close(&runs[0]);
+	sample_close(&runs[1]);
+}
+END_TEST
+
+/* Every object of the output, reached in turn, with a key more and a key less. */
+static unsigned int check_strict(struct schema *schema, json_t *root, json_t *object)
+{
+	unsigned int found = 0;
+	const char *key;
+	json_t *member, *copy, *item;
+	void *next;
+	size_t i;
+
+	json_array_foreach(object, i, item)
+		found += check_strict(schema, root, item);
+	if (!json_is_object(object))
+		return found;
+
+	json_object_set_new(object, "surprise", json_integer(0));
+	ck_assert(!accepted(schema, root));
+	json_object_del(object, "surprise");
+	copy = json_copy(object);
+	json_object_foreach_safe(copy, next, key, member) {
+		json_object_del(object, key);
+		ck_assert_msg(!accepted(schema, root), "%s may be missing", key);
+		json_object_set(object, key, member);
+		found += 1 + check_strict(schema, root, member);
+	}
+	json_decref(copy);
+	return found;
+}
+
+START_TEST(test_schema_refuses_any_other_and_any_missing_key)
+{
+	struct schema schema = schema_load();
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	/* 19 of the run, 21 of the environment, 4 + 16 of study, 9 + 63 of classes, … */
+	ck_assert_uint_ge(check_strict(&schema, json, json), 150);
+	ck_assert(accepted(&schema, json));
+	json_decref(json);
+	json_decref((json_t *)schema.root);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_schema_refuses_wrong_types)
+{
+	struct schema schema = schema_load();
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	json_object_set_new(json, "lost", json_string("0"));
+	ck_assert(!accepted(&schema, json));
+	json_object_set_new(json, "lost", json_integer(-1));
+	ck_assert(!accepted(&schema, json));
+	json_object_set_new(json, "lost", json_null());
+	ck_assert(!accepted(&schema, json));
+	json_object_set_new(json, "lost", json_integer(0));
+	ck_assert(accepted(&schema, json));
+	json_object_set_new(at(json, "environment"), "cache", json_string("tepid"));
+	ck_assert(!accepted(&schema, json));
+	json_decref(json);
+	json_decref((json_t *)schema.root);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_figures_are_the_runs)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	ck_assert_int_eq(integer_at(json, "classes.disk.count"), SAMPLE_DISK);
+	ck_assert_int_eq(integer_at(json, "classes.wait.count"), SAMPLE_WAIT);
+	ck_assert_int_eq(integer_at(json, "classes.around.count"), SAMPLE_AROUND);
+	ck_assert_int_eq(integer_at(json, "classes.disk.p50_ns"), 150000);
+	ck_assert_int_eq(integer_at(json, "classes.disk.p99_ns"), 150000);
+	ck_assert_int_eq(integer_at(json, "classes.disk.max_ns"), 150000);
+	ck_assert_int_eq(integer_at(json, "classes.disk.total_ns"), SAMPLE_DISK * 150000LL);
+	ck_assert_int_eq(integer_at(json, "classes.disk.off_cpu_ns"), SAMPLE_DISK * 145000LL);
+	ck_assert_int_eq(integer_at(json, "classes.short.off_cpu_ns"), 0);
+	check_real(json, "classes.short.mean_ns", 300);
+	ck_assert_int_eq(integer_at(json, "calls"), SAMPLE_CALLS);
+	ck_assert_int_eq(integer_at(json, "lost"), 0);
+	ck_assert_int_eq(integer_at(json, "retried"), SAMPLE_RETRIED);
+	ck_assert_int_eq(integer_at(json, "faults"), SAMPLE_FAULTS);
+	ck_assert_int_eq(integer_at(json, "major"), SAMPLE_RETRIED);
+	ck_assert_int_eq(integer_at(json, "pages_touched"), SAMPLE_FAULTS);
+	ck_assert_int_eq(integer_at(json, "elapsed_ns"), 1234567890);
+	ck_assert_int_eq(integer_at(json, "rusage.majflt"), SAMPLE_RETRIED - 3);
+	ck_assert_int_eq(integer_at(json, "rusage.nvcsw"), 6150);
+	ck_assert_int_eq(integer_at(json, "rusage.utime_us"), 1000005);
+	ck_assert_int_eq(integer_at(json, "events_lost"), 0);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_study_columns_are_sums_of_classes)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	ck_assert_int_eq(integer_at(json, "study.disk.count"), 6198);
+	ck_assert_int_eq(integer_at(json, "study.short.count"), 6198);
+	ck_assert_int_eq(integer_at(json, "study.long.count"), 5101);
+	ck_assert_int_eq(integer_at(json, "study.all.count"), 17497);
+	check_real(json, "study.disk.percent", 35.423);
+	check_real(json, "study.all.percent", 100);
+	check_real(json, "study.long.mean_ns", 6500);
+	ck_assert_int_eq(integer_at(json, "study.all.total_ns"),
+			 6198 * 150000LL + 6198 * 300LL + 5101 * 6500LL);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_study_leaves_out_what_is_no_fault_of_its_own)
+{
+	struct sample_run run;
+	struct pfstat_record record = { .tid = 1, .duration_ns = 10 };
+	json_t *json;
+
+	sample_open_empty(&run);
+	for (record.class = 0; record.class < PFSTAT_NR_CLASSES; record.class++) {
+		record.start_ns += 100;
+		ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+	}
+	json = print_and_parse(&run.report, 1);
+	ck_assert_int_eq(integer_at(json, "study.all.count"), 6);
+	ck_assert_int_eq(integer_at(json, "classes.mkwrite.count"), 1);
+	ck_assert_int_eq(integer_at(json, "classes.pass.count"), 1);
+	ck_assert_int_eq(integer_at(json, "classes.error.count"), 1);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_what_was_not_measured_is_null)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.have_bpf = false;
+	run.report.bpf_missing = "not permitted: run as root";
+	run.report.environment.readahead_bytes = -1;
+	run.report.environment.pinned_cpu = -1;
+	run.report.environment.device[0] = '\0';
+	run.report.environment.fault_around_bytes = 0;
+	json = print_and_parse(&run.report, 1);
+	check_null(json, "classes.disk.off_cpu_ns");
+	check_null(json, "syscalls");
+	check_null(json, "events_lost");
+	check_null(json, "off_cpu_partial");
+	check_null(json, "environment.readahead_bytes");
+	check_null(json, "environment.pinned_cpu");
+	check_null(json, "environment.device");
+	check_null(json, "environment.fault_around_bytes");
+	check_null(json, "environment.overhead_ns");
+	ck_assert_str_eq(json_string_value(at(json, "bpf_missing")), "not permitted: run as root");
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_nothing_has_no_mean_but_a_total)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open_empty(&run);
+	json = print_and_parse(&run.report, 1);
+	ck_assert_int_eq(integer_at(json, "classes.disk.count"), 0);
+	ck_assert_int_eq(integer_at(json, "classes.disk.total_ns"), 0);
+	check_null(json, "classes.disk.mean_ns");
+	check_null(json, "classes.disk.p50_ns");
+	check_null(json, "classes.disk.p99_ns");
+	check_null(json, "classes.disk.max_ns");
+	check_null(json, "study.disk.mean_ns");
+	check_null(json, "study.disk.percent");
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_read_ahead_of_zero_is_zero)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.environment.readahead_bytes = 0;
+	json = print_and_parse(&run.report, 1);
+	ck_assert_int_eq(integer_at(json, "environment.readahead_bytes"), 0);
+	ck_assert_int_eq(integer_at(json, "environment.pinned_cpu"), 0);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_any_file_name_makes_valid_json)
+{
+	struct sample_run run;
+	const char *name;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	strcpy(run.report.environment.file, "/a\xff\xc3/\xe2\x82\xac\"\n\x1b\xf0\x9f");
+	json = print_and_parse(&run.report, 1);
+	name = json_string_value(at(json, "environment.file"));
+	ck_assert_str_eq(name, "/a\ufffd\ufffd/€\"\n\x1b\ufffd\ufffd");
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_seed_keeps_all_its_bits)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.environment.seed = INT64_MAX;
+	json = print_and_parse(&run.report, 1);
+	ck_assert_int_eq(integer_at(json, "environment.seed"), INT64_MAX);
+	json_decref(json);
+	run.report.environment.seed = UINT64_MAX;
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	ck_assert_str_eq(json_string_value(at(json, "environment.seed")), "18446744073709551615");
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_system_calls_have_names_results_and_histograms)
+{
+	struct sample_run run;
+	json_t *json, *list, *call;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	list = at(json, "syscalls");
+	ck_assert_uint_eq(json_array_size(list), 3);
+	call = json_array_get(list, 0);
+	ck_assert_str_eq(json_string_value(at(call, "name")), "read");
+	ck_assert_int_eq(integer_at(call, "error"), 0);
+	ck_assert_int_eq(integer_at(call, "count"), 12);
+	check_real(call, "mean_ns", 10288);
+	/* Bucket 14 is the last that holds something. */
+	ck_assert_uint_eq(json_array_size(at(call, "log2_ns")), 15);
+	ck_assert_int_eq(json_integer_value(json_array_get(at(call, "log2_ns"), 0)), 2);
+	ck_assert_int_eq(json_integer_value(json_array_get(at(call, "log2_ns"), 14)), 10);
+	call = json_array_get(list, 1);
+	ck_assert_str_eq(json_string_value(at(call, "name")), "clock_nanosleep");
+	ck_assert_int_eq(integer_at(call, "error"), EINTR);
+	call = json_array_get(list, 2);
+	check_null(call, "name");
+	ck_assert_int_eq(integer_at(call, "number"), 99999);
+	ck_assert_uint_eq(json_array_size(at(call, "log2_ns")), 40);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_no_system_calls_is_an_empty_list)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.nr_syscalls = 0;
+	json = print_and_parse(&run.report, 1);
+	ck_assert(json_is_array(at(json, "syscalls")));
+	ck_assert_uint_eq(json_array_size(at(json, "syscalls")), 0);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_unexplained_difference_has_no_why)
+{
+	struct sample_run run;
+	json_t *json, *list;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	list = at(json, "differences");
+	ck_assert_uint_eq(json_array_size(list), 2);
+	ck_assert_int_eq(integer_at(json_array_get(list, 0), "amount"), -3);
+	check_null(json_array_get(list, 0), "why");
+	ck_assert_int_eq(integer_at(json_array_get(list, 1), "amount"), 198);
+	ck_assert(json_is_string(at(json_array_get(list, 1), "why")));
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_several_runs_have_mean_and_deviation)
+{
+	struct sample_run runs[2];
+	struct report reports[2];
+	json_t *json;
+
+	sample_open(&runs[0], 100000);
+	sample_open(&runs[1], 200000);
+	runs[1].report.elapsed_ns = 1234567890 + 1000;
+	runs[1].report.have_bpf = false;
+	reports[0] = runs[0].report;
+	reports[1] = runs[1].report;
+	json = print_and_parse(reports, 2);
+	ck_assert_uint_eq(json_array_size(at(json, "runs")), 2);
+	check_real(json, "mean.elapsed_ns", 1234567890 + 500);
+	check_real(json, "stddev.elapsed_ns", 1000 / sqrt(2));
+	check_real(json, "mean.classes.disk.mean_ns", 150000);
+	check_real(json, "stddev.classes.disk.mean_ns", 100000 / sqrt(2));
+	check_real(json, "mean.study.disk.count", 6198);
+	check_real(json, "stddev.study.disk.count", 0);
+	check_real(json, "mean.rusage.nvcsw", 6150);
+	/* Only one of them knows. */
+	check_null(json, "mean.classes.disk.off_cpu_ns");
+	check_null(json, "stddev.classes.disk.off_cpu_ns");
+	/* Neither has any. */
+	check_null(json, "mean.classes.error.mean_ns");
+	json_decref(json);
+	sample_close(&runs[0]);
+	sample_close(&runs[1]);
+}
+END_TEST
+
+RUN_TESTS("json",
+	  test_one_run_matches_the_schema,
+	  test_empty_run_matches_the_schema,
+	  test_several_runs_match_the_schema,
+	  test_schema_refuses_any_other_and_any_missing_key,
+	  test_schema_refuses_wrong_types,
+	  test_figures_are_the_runs,
+	  test_study_columns_are_sums_of_classes,
+	  test_study_leaves_out_what_is_no_fault_of_its_own,
+	  test_what_was_not_measured_is_null,
+	  test_nothing_has_no_mean_but_a_total,
+	  test_read_ahead_of_zero_is_zero,
+	  test_any_file_name_makes_valid_json,
+	  test_seed_keeps_all_its_bits,
+	  test_system_calls_have_names_results_and_histograms,
+	  test_no_system_calls_is_an_empty_list,
+	  test_unexplained_difference_has_no_why,
+	  test_several_runs_have_mean_and_deviation)

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table and the CSV that are printed: what they say, not how they look. */
+#include <ctype.h>
+#include <locale.h>
+#include <stdbool.h>
+
+#include "runner.h"
+#include "sample_run.h"
+
+#define MAX_WIDTH 100
+#define MAX_FIELDS 16
+
+/* The line of a text that starts with `start`, without its newline; to be freed. */
+static char *line_of(const char *text, const char *start)
+{
+	const size_t length = strlen(start);
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+		if (!strncmp(text, start, length))
+			return strndup(text, strcspn(text, "\n"));
+	ck_abort_msg("no line starts with \"%s\"", start);
+}
+
+/* The words of a line, blanks between them as one: "Count 6198 6198". */
+static void check_line(const char *text, const char *start, const char *words)
+{
+	char *line = line_of(text, start), *from = line, *to = line;
+
+	for (; *from; from++)
+		if (*from != ' ' || (to > line && to[-1] != ' '))
+			*to++ = *from;
+	while (to > line && to[-1] == ' ')
+		to--;
+	*to = '\0';
+	ck_assert_str_eq(line, words);
+	free(line);
+}
+
+static void check_contains(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in:\n%s", part, text);
+}
+
+static void check_lacks(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) == NULL, "\"%s\" is in:\n%s", part, text);
+}
+
+static void check_width(const char *text)
+{
+	unsigned int width = 0;
+
+	for (; *text; text++) {
+		width = *text == '\n' ? 0 : width + ((*text & 0xc0) != 0x80);
+		ck_assert_msg(width <= MAX_WIDTH, "wider than %d columns:\n%s", MAX_WIDTH, text);
+	}
+}
+
+static char *print_table(const struct sample_run *run)
+{
+	char *text = sample_print(REPORT_TABLE, &run->report, 1);
+
+	check_width(text);
+	return text;
+}
+
+START_TEST(test_table_is_the_studys)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_contains(text, "Disk faults  Non-disk short  Non-disk long  All faults\n");
+	check_line(text, "Count ", "Count 6198 6198 5101 17497");
+	check_line(text, "Percentage ", "Percentage 35.4% 35.4% 29.2% 100.0%");
+	check_line(text, "Average ", "Average fault cost (µs) 150.0 0.30 6.50 55.1");
+	check_line(text, "Total fault", "Total fault cost (ms) 929.7 1.86 33.2 964.7");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_prints_a_dash_for_averages_of_nothing)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open_empty(&run);
+	text = print_table(&run);
+	check_line(text, "Count ", "Count 0 0 0 0");
+	check_line(text, "Percentage ", "Percentage - - - -");
+	check_line(text, "Average ", "Average fault cost (µs) - - - -");
+	check_line(text, "Total fault", "Total fault cost (ms) 0.00 0.00 0.00 0.00");
+	check_lacks(text, "nan");
+	check_lacks(text, " inf");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_small_share_is_not_printed_as_zero)
+{
+	struct sample_run run;
+	struct pfstat_record record = { .tid = 1, .duration_ns = 10, .class = PFSTAT_CLASS_LONG };
+	char *text;
+
+	/* The study's sequential experiment: one disk fault among 11301. */
+	sample_open_empty(&run);
+	for (record.start_ns = 1; record.start_ns <= 11300; record.start_ns++)
+		ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+	record.class = PFSTAT_CLASS_DISK;
+	ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+	text = print_table(&run);
+	check_line(text, "Percentage ", "Percentage <0.1% 0.0% 100.0% 100.0%");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_of_classes_has_those_that_occurred)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_line(text, "disk ", "disk 6000 34.3% 150.0 150.0 150.0 150.0 900.0 96.7%");
+	check_line(text, "wait ", "wait 150 0.9% 150.0 150.0 150.0 150.0 22.5 96.7%");
+	check_line(text, "short ", "short 6198 35.4% 0.30 0.30 0.30 0.30 1.86 0.0%");
+	check_line(text, "around ", "around 101 0.6% 6.50 6.50 6.50 6.50 0.66 0.0%");
+	check_contains(text, "\nall calls ");
+	check_lacks(text, "\nmkwrite ");
+	check_lacks(text, "\npass ");
+	check_lacks(text, "\nerror ");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_shows_mkwrite_pass_and_error_when_they_occurred)
+{
+	struct sample_run run;
+	struct pfstat_record record = { .tid = 1, .start_ns = 1, .duration_ns = 10 };
+	char *text;
+
+	sample_open_empty(&run);
+	for (record.class = PFSTAT_CLASS_MKWRITE; record.class < PFSTAT_NR_CLASSES; record.class++)
+		ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+	text = print_table(&run);
+	check_contains(text, "\nmkwrite ");
+	check_contains(text, "\npass ");
+	check_contains(text, "\nerror ");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_without_ebpf_says_na_and_why)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.have_bpf = false;
+	run.report.bpf_missing = "not permitted: run as root";
+	text = print_table(&run);
+	check_line(text, "disk ", "disk 6000 34.3% 150.0 150.0 150.0 150.0 900.0 n/a");
+	check_line(text, "System calls", "System calls and off-CPU times: n/a (not permitted: run as "
+		   "root)");
+	check_lacks(text, "clock_nanosleep");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_states_what_it_was_measured_under)
+{
+	static const char *const parts[] = {
+		"6.1.0-32-amd64", "QEMU Virtual CPU version 2.5+", "1 CPU,", "1 GiB", "tsc",
+		"virtualization: qemu", "/mnt/disk/demo.bin", "11299 pages", "ext4", "nullb0",
+		"cold: 0 of 11299 pages resident", "read-ahead 128 KiB", "random: 46280704",
+		"1234.568 ms", "seed 1", "on CPU 0", "off: every page faults by itself",
+	};
+	struct sample_run run;
+	char *text;
+	size_t i;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		check_contains(text, parts[i]);
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_says_na_for_what_is_not_known_of_the_machine)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open_empty(&run);
+	text = print_table(&run);
+	check_line(text, "Machine", "Machine n/a; CPUs n/a, memory n/a; virtualization: n/a");
+	check_line(text, "Kernel", "Kernel n/a; clock source: n/a");
+	check_contains(text, "read-ahead n/a");
+	check_contains(text, "not pinned");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_puts_counts_side_by_side)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_contains(text, "Pages touched  Logical faults  of these major  minflt  majflt  nvcsw");
+	check_contains(text, "        11299           11299            6198    5104    6195   6150");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_names_every_difference_or_says_unexplained)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_line(text, "majflt - major", "majflt - major -3 unexplained");
+	check_contains(text, "+198  the kernel counts a fault as major");
+	free(text);
+	run.report.nr_differences = 0;
+	text = print_table(&run);
+	check_lacks(text, "Difference");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_wraps_long_text_between_words)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	memset(run.differences[0].what, 'w', sizeof(run.differences[0].what) - 61);
+	memset(run.differences[0].why, 'y', sizeof(run.differences[0].why) - 1);
+	for (size_t i = 7; i < sizeof(run.differences[0].why) - 1; i += 8)
+		run.differences[0].why[i] = ' ';
+	text = print_table(&run);
+	check_contains(text, "yyyyyyy\n");
+	check_lacks(text, "\\x0a");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_table_names_system_calls_and_errors)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_line(text, "read ", "read ok 12 10.3 0.12");
+	check_line(text, "clock_nanosleep", "clock_nanosleep EINTR 1 1.00 0.00");
+	check_line(text, "99999", "99999 errno 12345 1 0.00 0.00");
+	free(text);
+	run.report.nr_syscalls = 0;
+	text = print_table(&run);
+	check_contains(text, "System calls: none\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+/* The first line, when it is all in capitals: a warning. */
+static bool starts_loud(const char *text)
+{
+	for (; *text && *text != '\n'; text++)
+		if (islower((unsigned char)*text))
+			return false;
+	return true;
+}
+
+START_TEST(test_nothing_lost_is_quiet)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	ck_assert(!starts_loud(text));
+	check_lacks(text, "LOST");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_lost_records_are_loud)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.lost = 7;
+	run.report.calls += 7;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	ck_assert(!strncmp(text, "LOST 7 OF 17504 RECORDS", 23));
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_calls_that_do_not_close_are_loud)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.calls += 1;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	ck_assert(!strncmp(text, "17498 CALLS, BUT 17497 RECORDS READ AND 0 LOST", 45));
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_lost_events_are_loud)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.events_lost = 3;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	ck_assert(!strncmp(text, "LOST 3 EVENTS", 13));
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_late_records_are_loud)
+{
+	struct sample_run run;
+	const struct pfstat_record record = { .tid = 1, .duration_ns = 10 };
+	char *text;
+
+	sample_open(&run, 150000);
+	ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+	run.report.calls += 1;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	ck_assert(!strncmp(text, "1 RECORDS OUT OF ORDER", 22));
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_file_name_cannot_tear_the_table)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	strcpy(run.report.environment.file, "/a\nCount 1\x1b[31m\xff");
+	text = print_table(&run);
+	check_line(text, "Count ", "Count 6198 6198 5101 17497");
+	check_lacks(text, "\x1b");
+	check_lacks(text, "\xff");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_several_runs_have_a_table_each_and_their_mean)
+{
+	struct sample_run runs[2];
+	struct report reports[2];
+	char *text, *mean;
+
+	sample_open(&runs[0], 100000);
+	sample_open(&runs[1], 200000);
+	runs[1].report.lost = 1;
+	runs[1].report.calls += 1;
+	reports[0] = runs[0].report;
+	reports[1] = runs[1].report;
+	text = sample_print(REPORT_TABLE, reports, 2);
+	check_width(text);
+	ck_assert(!strncmp(text, "RUN 2: LOST 1 OF 17498 RECORDS", 30));
+	check_contains(text, "\nRun 1 of 2: ");
+	check_contains(text, "\nRun 2 of 2: ");
+	check_contains(text, "1 difference unexplained");
+	mean = strstr(text, "\nMean ± standard deviation of 2 runs\n");
+	ck_assert_ptr_nonnull(mean);
+	check_line(mean, "Count ", "Count 6198.0 ± 0.0 6198.0 ± 0.0 5101.0 ± 0.0 17497.0 ± 0.0");
+	check_line(mean, "Average ",
+		   "Average fault cost (µs) 150.0 ± 70.7 0.30 ± 0.00 6.50 ± 0.00 55.1 ± 25.0");
+	free(text);
+	sample_close(&runs[0]);
+	sample_close(&runs[1]);
+}
+END_TEST
+
+/* Splits a line of CSV that has no quotes; the number of its fields. */
+static size_t split(char *line, char *fields[MAX_FIELDS])
+{
+	size_t nr = 0;
+
+	while (line) {
+		ck_assert_uint_lt(nr, MAX_FIELDS);
+		fields[nr++] = strsep(&line, ",");
+	}
+	return nr;
+}
+
+static void check_csv_line(char *line, size_t number, size_t nr_fields)
+{
+	static const char *const names[PFSTAT_NR_CLASSES] = PFSTAT_CLASS_NAMES;
+	char *fields[MAX_FIELDS];
+
+	ck_assert_uint_eq(split(line, fields), nr_fields);
+	ck_assert_int_eq(atoi(fields[0]), number / PFSTAT_NR_CLASSES + 1);
+	ck_assert_str_eq(fields[3], names[number % PFSTAT_NR_CLASSES]);
+}
+
+START_TEST(test_csv_has_a_header_and_a_line_a_class_and_run)
+{
+	struct sample_run run;
+	struct report reports[2];
+	char *text, *rest, *line, *fields[MAX_FIELDS];
+	size_t nr_fields, number = 0;
+
+	sample_open(&run, 150000);
+	reports[0] = reports[1] = run.report;
+	rest = text = sample_print(REPORT_CSV, reports, 2);
+	line = strsep(&rest, "\n");
+	ck_assert_str_eq(line, "run,pattern,cache,class,count,mean_ns,p50_ns,p99_ns,max_ns,total_ns,"
+			 "off_cpu_ns,lost_records,lost_events");
+	nr_fields = split(line, fields);
+	while ((line = strsep(&rest, "\n")) && *line)
+		check_csv_line(line, number++, nr_fields);
+	ck_assert_uint_eq(number, 2 * PFSTAT_NR_CLASSES);
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_csv_has_the_figures_and_na)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.lost = 7;
+	text = sample_print(REPORT_CSV, &run.report, 1);
+	check_contains(text, "\n1,random,cold,wait,150,150000.000,150000,150000,150000,22500000,"
+		       "21750000,7,0\n");
+	check_contains(text, "\n1,random,cold,error,0,n/a,n/a,n/a,n/a,0,0,7,0\n");
+	free(text);
+	run.report.have_bpf = false;
+	text = sample_print(REPORT_CSV, &run.report, 1);
+	check_contains(text, "\n1,random,cold,error,0,n/a,n/a,n/a,n/a,0,n/a,7,n/a\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_csv_quotes_text_that_holds_a_comma)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	strcpy(run.report.environment.pattern, "zipf:0,\"5\"");
+	text = sample_print(REPORT_CSV, &run.report, 1);
+	check_contains(text, "\n1,\"zipf:0,\"\"5\"\"\",cold,disk,");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_locale_of_the_caller_is_left_alone)
+{
+	struct sample_run run;
+	locale_t before = uselocale((locale_t)0);
+	char *text;
+
+	/* The tests run in the C locale; µ is printed all the same. */
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_contains(text, "µs");
+	ck_assert(uselocale((locale_t)0) == before);
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_output_that_cannot_be_written_is_an_error)
+{
+	struct sample_run run;
+	enum report_format format;
+	FILE *full;
+
+	sample_open(&run, 150000);
+	for (format = REPORT_TABLE; format <= REPORT_JSON; format++) {
+		full = fopen("/dev/full", "w");
+		ck_assert_ptr_nonnull(full);
+		ck_assert_int_eq(report_print(full, format, &run.report, 1), -ENOSPC);
+		fclose(full);
+	}
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_no_run_and_no_format_are_refused)
+{
+	struct sample_run run;
+
+	sample_open_empty(&run);
+	ck_assert_int_eq(report_print(stdout, REPORT_TABLE, &run.report, 0), -EINVAL);
+	ck_assert_int_eq(report_print(stdout, (enum report_format)3, &run.report, 1), -EINVAL);
+	sample_close(&run);
+}
+END_TEST
+
+RUN_TESTS("report",
+	  test_table_is_the_studys,
+	  test_table_prints_a_dash_for_averages_of_nothing,
+	  test_small_share_is_not_printed_as_zero,
+	  test_table_of_classes_has_those_that_occurred,
+	  test_table_shows_mkwrite_pass_and_error_when_they_occurred,
+	  test_table_without_ebpf_says_na_and_why,
+	  test_table_states_what_it_was_measured_under,
+	  test_table_says_na_for_what_is_not_known_of_the_machine,
+	  test_table_puts_counts_side_by_side,
+	  test_table_names_every_difference_or_says_unexplained,
+	  test_table_wraps_long_text_between_words,
+	  test_table_names_system_calls_and_errors,
+	  test_nothing_lost_is_quiet,
+	  test_lost_records_are_loud,
+	  test_calls_that_do_not_close_are_loud,
+	  test_lost_events_are_loud,
+	  test_late_records_are_loud,
+	  test_file_name_cannot_tear_the_table,
+	  test_several_runs_have_a_table_each_and_their_mean,
+	  test_csv_has_a_header_and_a_line_a_class_and_run,
+	  test_csv_has_the_figures_and_na,
+	  test_csv_quotes_text_that_holds_a_comma,
+	  test_locale_of_the_caller_is_left_alone,
+	  test_output_that_cannot_be_written_is_an_error,
+	  test_no_run_and_no_format_are_refused)
