@@ -23,7 +23,7 @@
 struct sample_run {
 	struct report report;
 	struct syscall_row syscalls[3];
-	struct difference differences[2];
+	struct difference differences[3];
 };
 
 static inline void sample_environment(struct environment *e)
@@ -117,10 +117,11 @@ static inline void sample_details(struct sample_run *run)
 		"the kernel counts a fault as major when its retry carries FAULT_FLAG_TRIED, so "
 		"also those that only waited or submitted readahead",
 	};
+	run->differences[2] = (struct difference){ "minflt - (faults - major)", 0, "" };
 	run->report.syscalls = run->syscalls;
 	run->report.nr_syscalls = 3;
 	run->report.differences = run->differences;
-	run->report.nr_differences = 2;
+	run->report.nr_differences = 3;
 }
 
 static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
@@ -137,6 +138,7 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	run->report.rusage.ru_utime.tv_sec = 1;
 	run->report.rusage.ru_utime.tv_usec = 5;
 	run->report.have_bpf = true;
+	run->report.off_cpu_count = SAMPLE_RETRIED;
 	run->report.repeat = 1;
 	run->report.repeats = 1;
 	sample_details(run);

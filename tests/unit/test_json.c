@@ -158,7 +158,7 @@ START_TEST(test_schema_refuses_any_other_and_any_missing_key)
 
 	sample_open(&run, 150000);
 	json = print_and_parse(&run.report, 1);
-	/* 19 of the run, 21 of the environment, 4 + 16 of study, 9 + 63 of classes, … */
+	/* 20 of the run, 21 of the environment, 4 + 16 of study, 9 + 63 of classes, … */
 	ck_assert_uint_ge(check_strict(&schema, json, json), 150);
 	ck_assert(accepted(&schema, json));
 	json_decref(json);
@@ -219,6 +219,7 @@ START_TEST(test_figures_are_the_runs)
 	ck_assert_int_eq(integer_at(json, "rusage.nvcsw"), 6150);
 	ck_assert_int_eq(integer_at(json, "rusage.utime_us"), 1000005);
 	ck_assert_int_eq(integer_at(json, "events_lost"), 0);
+	ck_assert_int_eq(integer_at(json, "off_cpu_count"), SAMPLE_RETRIED);
 	json_decref(json);
 	sample_close(&run);
 }
@@ -282,6 +283,7 @@ START_TEST(test_what_was_not_measured_is_null)
 	check_null(json, "classes.disk.off_cpu_ns");
 	check_null(json, "syscalls");
 	check_null(json, "events_lost");
+	check_null(json, "off_cpu_count");
 	check_null(json, "off_cpu_partial");
 	check_null(json, "environment.readahead_bytes");
 	check_null(json, "environment.pinned_cpu");
@@ -417,7 +419,7 @@ START_TEST(test_unexplained_difference_has_no_why)
 	sample_open(&run, 150000);
 	json = print_and_parse(&run.report, 1);
 	list = at(json, "differences");
-	ck_assert_uint_eq(json_array_size(list), 2);
+	ck_assert_uint_eq(json_array_size(list), 3);
 	ck_assert_int_eq(integer_at(json_array_get(list, 0), "amount"), -3);
 	check_null(json_array_get(list, 0), "why");
 	ck_assert_int_eq(integer_at(json_array_get(list, 1), "amount"), 198);

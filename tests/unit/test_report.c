@@ -218,8 +218,10 @@ START_TEST(test_table_puts_counts_side_by_side)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_contains(text, "Pages touched  Logical faults  of these major  minflt  majflt  nvcsw");
-	check_contains(text, "        11299           11299            6198    5104    6195   6150");
+	check_contains(text, "\nPages touched  Logical faults  of these major  minflt  majflt  nvcsw"
+		       "  nivcsw  Off-CPU stays\n");
+	check_contains(text, "\n        11299           11299            6198    5104    6195   6150"
+		       "       0           6198\n");
 	free(text);
 	sample_close(&run);
 }
@@ -233,6 +235,7 @@ START_TEST(test_table_names_every_difference_or_says_unexplained)
 	sample_open(&run, 150000);
 	text = print_table(&run);
 	check_line(text, "majflt - major", "majflt - major -3 unexplained");
+	check_line(text, "minflt -", "minflt - (faults - major) 0 they agree");
 	check_contains(text, "+198  the kernel counts a fault as major");
 	free(text);
 	run.report.nr_differences = 0;

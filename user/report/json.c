@@ -244,7 +244,7 @@ static json_t *run_of(const struct view *view)
 	const struct report *run = view->run;
 	const struct summary_figures *figures = &view->figures;
 
-	return json_pack("{so so so so so so so so so so so so so so so so so so so}",
+	return json_pack("{so so so so so so so so so so so so so so so so so so so so}",
 		"environment", environment_of(&run->environment),
 		"repeat", number(run->repeat),
 		"elapsed_ns", number(run->elapsed_ns),
@@ -262,6 +262,7 @@ static json_t *run_of(const struct view *view)
 		"differences", differences_of(run),
 		"syscalls", syscalls_of(run),
 		"events_lost", number_or_null(run->have_bpf, run->events_lost),
+		"off_cpu_count", number_or_null(run->have_bpf, run->off_cpu_count),
 		"off_cpu_partial", number_or_null(run->have_bpf, figures->off_cpu_partial),
 		"bpf_missing", run->have_bpf ? json_null() : text_or_null(run->bpf_missing));
 }

@@ -51,7 +51,7 @@ struct syscall_row {
 struct difference {
 	char what[96];		/* "minflt - faults" */
 	int64_t amount;
-	char why[160];		/* "" : unexplained */
+	char why[160];		/* "" : unexplained, unless amount is 0 */
 };
 
 struct report {
@@ -65,7 +65,7 @@ struct report {
 	bool have_bpf;		/* false: off-CPU and syscalls are n/a */
 	const char *bpf_missing;	/* why, one clause */
 	uint64_t events_lost;	/* off-CPU events and syscalls that eBPF lost */
-	uint64_t off_cpu_count;
+	uint64_t off_cpu_count;	/* stays off the CPU that eBPF saw */
 	const struct syscall_row *syscalls;	/* by total time, longest first */
 	size_t nr_syscalls;
 	const struct difference *differences;

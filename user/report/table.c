@@ -101,7 +101,7 @@ static int table_counts(FILE *out, const struct view *view)
 {
 	static const char *const headings[] = {
 		">Pages touched", ">Logical faults", ">of these major", ">minflt", ">majflt",
-		">nvcsw", ">nivcsw"
+		">nvcsw", ">nivcsw", ">Off-CPU stays"
 	};
 	const struct rusage *rusage = &view->run->rusage;
 	struct grid grid;
@@ -115,7 +115,18 @@ static int table_counts(FILE *out, const struct view *view)
 	grid_cell(&grid, "%ld", rusage->ru_majflt);
 	grid_cell(&grid, "%ld", rusage->ru_nvcsw);
 	grid_cell(&grid, "%ld", rusage->ru_nivcsw);
+	if (view->run->have_bpf)
+		grid_cell(&grid, "%" PRIu64, view->run->off_cpu_count);
+	else
+		grid_cell(&grid, "n/a");
 	return grid_close(&grid, out);
+}
+
+static const char *explanation(const struct difference *difference)
+{
+	if (difference->why[0])
+		return difference->why;
+	return view_unexplained(difference) ? "unexplained" : "they agree";
 }
 
 static int table_differences(FILE *out, const struct report *run)
@@ -133,8 +144,8 @@ static int table_differences(FILE *out, const struct report *run)
 		difference = &run->differences[i];
 		grid_row(&grid);
 		grid_text(&grid, 36, difference->what);
-		grid_cell(&grid, "%+" PRId64, difference->amount);
-		grid_text(&grid, 48, difference->why[0] ? difference->why : "unexplained");
+		grid_cell(&grid, difference->amount ? "%+" PRId64 : "%" PRId64, difference->amount);
+		grid_text(&grid, 48, explanation(difference));
 	}
 	return grid_close(&grid, out);
 }

@@ -48,6 +48,11 @@ struct spread view_spread(const double *values, size_t nr)
 	return spread;
 }
 
+bool view_unexplained(const struct difference *difference)
+{
+	return difference->amount && !difference->why[0];
+}
+
 const char *view_class_name(enum pfstat_class class)
 {
 	static const char *const names[PFSTAT_NR_CLASSES] = PFSTAT_CLASS_NAMES;

@@ -35,6 +35,8 @@ double view_share(uint64_t part, uint64_t whole);
 /* NAN when one of the values is. */
 struct spread view_spread(const double *values, size_t nr);
 
+bool view_unexplained(const struct difference *difference);
+
 /* The name of enum pfstat_class as it is spelled everywhere. */
 const char *view_class_name(enum pfstat_class class);
 
