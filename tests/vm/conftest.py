@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every test starts with the module loaded and idle, and ends with a clean kernel log."""
 import itertools
-import os
 import re
 
 import pytest
@@ -60,13 +59,6 @@ def pytest_configure(config):
     with open("/proc/sys/kernel/printk_devkmsg", "w") as setting:
         setting.write("on\n")      # it insists on the newline
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
-
-
-def pytest_collection_modifyitems(config, items):
-    """The deterministic lab runs the marked tests, the other one the rest."""
-    wanted = os.environ.get("LAB_DETERMINISTIC") == "1"
-    items[:] = [item for item in items
-                if bool(item.get_closest_marker("deterministic")) == wanted]
 
 
 @pytest.hookimpl(trylast=True)
