@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
+# What every part of the lab uses: messages, locks, the cache, the kernel table.
+
+LAB_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pfstat/lab
+FAILED=125		# the lab itself failed; COMMAND's statuses are lower, mostly
+TIMED_OUT=124
+QUIET=no
+
+say()
+{
+	[ "$QUIET" = yes ] || printf 'lab: %s\n' "$*" >&2
+}
+
+die()
+{
+	printf 'lab: %s\n' "$*" >&2
+	exit "$FAILED"
+}
+
+usage_error()
+{
+	printf 'lab: %s (try tools/lab --help)\n' "$*" >&2
+	exit 2
+}
+
+need()
+{
+	local tool
+	for tool; do
+		command -v "$tool" >/dev/null ||
+			die "cannot find $tool: run tools/deps"
+	done
+}
+
+# Runs what needs root: as root directly, else as root of a user namespace.
+# Either way with mounts of its own, which vanish with the process.
+as_root()
+{
+	if [ "$EUID" = 0 ]; then
+		unshare --mount -- "$@"
+	else
+		unshare --map-auto --map-root-user --mount -- "$@"
+	fi
+}
+
+remove_tree()
+{
+	as_root rm -rf --one-file-system -- "$@"
+}
+
+# lock NAME: held until unlock or exit. The descriptor is in lock_fd; a process
+# that outlives the step must not inherit it.
+lock()
+{
+	mkdir -p "$LAB_CACHE"
+	exec {lock_fd}>"$LAB_CACHE/$1.lock"
+	flock -n "$lock_fd" && return
+	say "waiting for another lab that builds $1"
+	flock "$lock_fd"
+}
+
+unlock()
+{
+	exec {lock_fd}>&-
+}
+
+# kernel_row NAME: sets suite image headers download disk.
+kernel_row()
+{
+	local name
+	while read -r name suite image headers download disk; do
+		[ "$name" != "$1" ] || return 0
+	done < <(kernel_table)
+	usage_error "unknown kernel $1: it is one of $(kernel_names)"
+}
+
+kernel_table()
+{
+	grep -v -e '^#' -e '^$' "$LAB_DIR/kernels"
+}
+
+kernel_names()
+{
+	kernel_table | awk '{ printf "%s%s", sep, $1; sep = ", " }'
+}
+
+default_kernel()
+{
+	kernel_table | awk 'NR == 1 { print $1 }'
+}
+
+packages()
+{
+	grep -v -e '^#' -e '^$' "$LAB_DIR/packages"
+}
+
+# What determines a root, in a short name: change any of it and "prepare" builds anew.
+root_key()
+{
+	{
+		kernel_table | awk -v name="$1" '$1 == name { print $2, $3, $4 }'
+		packages
+		cat "$LAB_DIR"/{root.sh,make-initrd,initramfs-init}
+		dpkg --print-architecture
+	} | sha256sum | cut -c1-12
+}
+
+# select_kernel NAME: sets kernel and root_home, where its root is or will be.
+select_kernel()
+{
+	kernel=$1
+	kernel_row "$kernel"
+	root_home=$LAB_CACHE/$kernel-$(root_key "$kernel")
+}
+
+megabytes()
+{
+	du -sm "$1" 2>/dev/null | cut -f1
+}
+
+# on_exit COMMAND…: what to undo when the lab ends, in whatever way; last first.
+cleanups=()
+on_exit()
+{
+	cleanups=("$(printf '%q ' "$@")" "${cleanups[@]}")
+}
+
+run_cleanups()
+{
+	local step
+	set +e
+	for step in "${cleanups[@]}"; do
+		eval "$step"
+	done
+}
+
+trap run_cleanups EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Where Debian comes from: the machine's own apt configuration. No host name is
+# written anywhere in pfstat. PFSTAT_MIRROR=URI overrides, for other distributions.
+
+# Every binary source of this machine, "suite<TAB>uri<TAB>keyring", from both
+# formats. (apt-get indextargets would say it, but only after an apt-get update.)
+apt_sources()
+{
+	local etc=${APT_ETC:-/etc/apt}
+
+	find "$etc/sources.list" "$etc/sources.list.d" -name '*.list' -exec cat {} + 2>/dev/null |
+		awk '$1 == "deb" {
+			key = ""
+			if (match($0, /\[[^]]*\]/)) {
+				options = substr($0, RSTART + 1, RLENGTH - 2)
+				$0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
+				if (match(options, /signed-by=[^ ]*/))
+					key = substr(options, RSTART + 10, RLENGTH - 10)
+			}
+			print $3 "\t" $2 "\t" key
+		}'
+	find "$etc/sources.list.d" -name '*.sources' \
+			-exec sh -c 'for f; do cat "$f"; echo; done' sh {} + 2>/dev/null |
+		awk 'function flush(  i, j, n, m, s, u) {
+			n = split(field["suites"], s, " "); m = split(field["uris"], u, " ")
+			if (field["types"] ~ /(^| )deb( |$)/ && field["enabled"] !~ /^no/)
+				for (i = 1; i <= n; i++)
+					for (j = 1; j <= m; j++)
+						print s[i] "\t" u[j] "\t" field["signed-by"]
+			delete field
+		}
+		/^#/ { next }
+		/^[ \t]*$/ { flush(); next }
+		/^[^ \t]/ { name = tolower($0); sub(/:.*/, "", name); sub(/^[^:]*:[ \t]*/, "") }
+		{ field[name] = field[name] (field[name] == "" ? "" : " ") $0 }
+		END { flush() }'
+}
+
+# sources_for SUITE: sources.list lines, from the mirrors that this machine uses
+# for its own release. A Signed-By that is a key, not a file, is left to mmdebstrap.
+sources_for()
+{
+	local suite=$1 own security
+	own=$(. /etc/os-release && echo "${ID:-}/${VERSION_CODENAME:-sid}")
+
+	if [ -n "${PFSTAT_MIRROR:-}" ]; then
+		echo "deb $PFSTAT_MIRROR $suite main"
+		return
+	fi
+	[ "${own%%/*}" = debian ] ||
+		die "cannot tell a Debian mirror: this machine is not Debian; set PFSTAT_MIRROR=URI"
+	own=${own##*/}
+	apt_sources | source_line "$own" "$suite" | grep . ||
+		die "cannot find a source for $own in ${APT_ETC:-/etc/apt}: set PFSTAT_MIRROR=URI"
+	[ "$suite" != sid ] || return 0
+	security=$(apt_sources | source_line "$own-security" "$suite-security")
+	[ -z "$security" ] || echo "$security"
+}
+
+source_line()
+{
+	awk -F'\t' -v own="$1" -v suite="$2" '$1 == own {
+		print "deb " ($3 ~ /^\// ? "[signed-by=" $3 "] " : "") $2 " " suite " main"
+		exit
+	}'
+}
+
+# The part of this machine's apt settings that reaches a mirror: proxies,
+# certificates, whether old indexes are accepted (mirrors that stand still).
+apt_settings()
+{
+	apt-config dump | grep -E '^Acquire::(https?|ftp|Proxy|Check-|Retries|Force)[^ ]* "..*";' || true
+}

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
+# Builds what a guest boots from, once a kernel, in $root_home:
+#   root/      the directory, where the tree is built natively (see tree.sh)
+#   root.img   the same as an ext4 image, shared by all guests, never written
+#   vmlinux    the kernel, unpacked: an emulator takes seconds to unpack it
+#   initrd     our own, with only the modules that reach a disk
+#   release    the kernel's release
+
+# Needed before the root is mounted, where the kernel has them as modules.
+BOOT_MODULES=(virtio_pci virtio_blk ext4 virtio_console)
+SPARE_MB=500
+
+prepare()
+{
+	lock "$kernel"
+	if [ -e "$root_home/release" ]; then
+		touch "$root_home"
+	else
+		need mmdebstrap mke2fs unshare dpkg
+		check_space
+		build_root_home
+		drop_old_roots
+	fi
+	unlock
+}
+
+check_space()
+{
+	local free
+	free=$(df -Pm "$LAB_CACHE" | awk 'NR == 2 { print $4 }')
+	[ "$free" -ge $((disk + SPARE_MB)) ] ||
+		die "cannot prepare $kernel: $LAB_CACHE has $free MB free, $((disk + SPARE_MB)) MB are needed"
+}
+
+# Everything under a temporary name; the rename makes it valid, whole or not at all.
+build_root_home()
+{
+	local started=$SECONDS temporary
+
+	# Left by a lab that was killed; the lock says nobody builds there now.
+	remove_tree "$LAB_CACHE/$kernel".tmp.*
+	temporary=$(mktemp -d "$LAB_CACHE/$kernel.tmp.XXXXXX")
+	on_exit remove_tree "$temporary"
+	chmod 755 "$temporary"
+	say "building a Debian $suite root for Linux $kernel, once: about $download MB to download, $disk MB in $LAB_CACHE"
+	bootstrap "$temporary"
+	say "making the disk image and the initramfs"
+	unpack_kernel "$temporary"
+	make_initrd "$temporary"
+	make_image "$temporary/root" "$temporary/root.img" 4096
+	release_of "$temporary/root" >"$temporary/release"
+	remove_tree "$root_home"
+	mv "$temporary" "$root_home"
+	say "Linux $(<"$root_home/release") is ready after $((SECONDS - started)) s"
+}
+
+# Documentation is left out, and nothing is flushed: an interrupted root is thrown away.
+bootstrap()
+{
+	local home=$1 log=$LAB_CACHE/$kernel.log
+	local include
+	include=$(packages | paste -sd,),$image,$headers
+
+	apt_settings >"$home/apt.conf"
+	sources_for "$suite" >"$home/sources.list"
+	# INITRD=No: Debian's kernel package would build an initrd that nobody uses.
+	# shellcheck disable=SC2016  # the hooks are for another shell
+	INITRD=No as_root mmdebstrap --mode=root --variant=minbase --format=directory \
+		--aptopt="$home/apt.conf" --dpkgopt=force-unsafe-io \
+		--dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--include="$include" \
+		--customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap' \
+		--customize-hook='mkdir -p "$1"/pfstat "$1"/mnt/disk "$1"/out' \
+		"$suite" "$home/root" - <"$home/sources.list" >"$log" 2>&1 ||
+		die "cannot build the root of $kernel: $(first_error "$log"); see $log"
+}
+
+first_error()
+{
+	grep -m1 -E '^(E:|.*No space left)' "$1" || tail -n1 "$1"
+}
+
+release_of()
+{
+	basename "$1"/lib/modules/*
+}
+
+in_root()
+{
+	local root=$1
+	shift
+	as_root chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"
+}
+
+# The boot header says where the compressed ELF file lies (Documentation/arch/
+# x86/boot.rst: setup_sects, payload_offset, payload_length); its last four
+# bytes are the unpacked size, except in gzip and zstd frames that hold it too.
+unpack_kernel()
+{
+	local home=$1 image sectors offset length tool
+	image=$home/root/boot/vmlinuz-$(release_of "$home/root")
+
+	sectors=$(od -An -tu1 -j 0x1f1 -N 1 "$image")
+	offset=$(od -An -tu4 -j 0x248 -N 4 "$image")
+	length=$(od -An -tu4 -j 0x24c -N 4 "$image")
+	dd if="$image" of="$home/payload" bs=1M iflag=skip_bytes,count_bytes status=none \
+		skip=$(((sectors + 1) * 512 + offset)) count=$((length - 4))
+	tool=$(unpacker "$home/payload")
+	in_root "$home/root" "$tool" -dc <"$home/payload" >"$home/vmlinux" ||
+		die "cannot unpack the kernel of $kernel: $image has a format that is not known"
+	rm "$home/payload"
+}
+
+unpacker()
+{
+	case $(od -An -tx1 -N 4 "$1" | tr -d ' ') in
+	28b52ffd) echo zstd ;;
+	02214c18) echo lz4 ;;
+	fd377a58) echo xz ;;
+	1f8b*) echo gzip ;;
+	*) echo false ;;
+	esac
+}
+
+# Uncompressed: unpacking costs more under emulation than reading.
+make_initrd()
+{
+	local home=$1
+	install -m 755 "$LAB_DIR/initramfs-init" "$home/root/tmp/init"
+	in_root "$home/root" sh -s "$(release_of "$home/root")" "${BOOT_MODULES[@]}" \
+		<"$LAB_DIR/make-initrd" >"$home/initrd" ||
+		die "cannot make the initramfs of $kernel"
+	rm "$home/root/tmp/init"
+}
+
+# make_image DIR IMAGE SPARE_MB: ext4 with room left; no journal, every guest
+# writes to a copy that is thrown away.
+make_image()
+{
+	local dir=$1 image=$2 spare=$3 used
+	used=$(as_root du -sm --apparent-size "$dir" | cut -f1)
+	rm -f "$image"
+	truncate -s $((used + used / 4 + spare))M "$image"
+	as_root mke2fs -q -t ext4 -O '^has_journal' -m 0 -d "$dir" "$image" >&2 ||
+		die "cannot make $image: is the disk full?"
+}
+
+# Roots of an older lab that nobody used for a week.
+drop_old_roots()
+{
+	local old
+	find "$LAB_CACHE" -maxdepth 1 -type d -name "$kernel-*" ! -path "$root_home" -mtime +7 |
+		while read -r old; do
+			say "removing $old, unused for a week"
+			remove_tree "$old"
+		done
+}

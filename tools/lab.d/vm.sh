@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
+# Boots the guest in QEMU and carries COMMAND, its output and its status across.
+#
+# Disks: vda the root, vdb the tree, vdc what this run brings and takes (a tar
+# each way). Ports: 1 stdout, 2 stderr, 3 control, on which the guest says
+# "ready" and later "status N whole|lost".
+
+QEMU=qemu-system-x86_64
+BOOT_SECONDS=180	# a boot takes 3 to 20 s, on a busy machine more
+PROBE_SECONDS=10
+TRANSFER_SIZE=16G	# sparse: only what is brought back takes room
+
+# The CPU of an emulated guest. Without la57 page tables have the usual four
+# levels. Without cx16 because QEMU 7.2 now and then loses the flags around
+# cmpxchg16b when it emulates several CPUs, and the guest's allocator crashes:
+# seen in 5 boots of 48, in none of 72 without it.
+TCG_CPU=max,la57=off,cx16=off
+
+# tsc=reliable: else an emulated guest reads the hpet, a slow device, as its clock.
+# nokaslr: the same addresses in every run. mitigations=off: which ones the kernel
+# would choose depends on the CPU that QEMU makes up. panic=-1: with -no-reboot
+# a panic ends the VM at once. loglevel=5: warnings and worse reach the console.
+KERNEL_ARGUMENTS='console=ttyS0 quiet loglevel=5 panic=-1 tsc=reliable nokaslr mitigations=off random.trust_cpu=on'
+
+# choose_accelerator: sets accel to kvm or tcg. /dev/kvm may exist and yet no
+# guest boots, so one is booted; the verdict holds for this host kernel and QEMU.
+choose_accelerator()
+{
+	local verdict
+	accel=tcg
+	[ -w /dev/kvm ] && [ "$deterministic" = no ] || return 0
+	verdict=$LAB_CACHE/accelerator-$({ uname -rv; $QEMU --version; } | sha256sum | cut -c1-12)
+	if [ ! -e "$verdict" ]; then
+		say "trying whether KVM boots a guest, at most $PROBE_SECONDS s, once"
+		if kvm_boots; then echo kvm; else echo tcg; fi >"$verdict.$$"
+		mv "$verdict.$$" "$verdict"
+	fi
+	accel=$(<"$verdict")
+}
+
+kvm_boots()
+{
+	timeout -k 1 "$PROBE_SECONDS" $QEMU -nodefaults -no-user-config -display none -no-reboot \
+		-accel kvm -cpu host -m 256M -kernel "$root_home/vmlinux" -initrd "$root_home/initrd" \
+		-append "$KERNEL_ARGUMENTS lab.probe" -serial stdio </dev/null 2>/dev/null |
+		grep -q lab-probe-alive
+}
+
+# qemu_machine: sets machine, the options that make the CPU and its clock.
+qemu_machine()
+{
+	choose_accelerator
+	if [ "$deterministic" = yes ]; then
+		# One instruction, one nanosecond; idle time is skipped. The seed is
+		# what the guest's rdrand returns, the clock starts at a fixed time.
+		machine=(-accel "tcg,thread=single" -icount "shift=0,sleep=off" -smp 1 -cpu "$TCG_CPU"
+			-seed 1 -rtc "base=utc,clock=vm")
+		say "Linux $release, deterministic: time is instructions executed, 1 ns each"
+	elif [ "$accel" = kvm ]; then
+		machine=(-accel kvm -cpu host -smp "$cpus")
+		say "Linux $release, KVM, $cpus CPUs"
+	else
+		machine=(-accel "tcg,thread=multi" -cpu "$TCG_CPU" -smp "$cpus")
+		say "Linux $release, emulated (TCG), $cpus CPUs"
+	fi
+}
+
+# pack_run MODE COMMAND…: the guest's script, settings and COMMAND, on the transfer disk.
+pack_run()
+{
+	local mode=$1 rows=24 columns=80
+	shift
+	mkdir "$work/run"
+	cp "$LAB_DIR/guest" "$work/run/guest"
+	printf '%s\0' "$@" >"$work/run/command"
+	[ ! -t 0 ] || read -r rows columns < <(stty size)
+	printf '%s=%q\n' LAB_MODE "$mode" LAB_KERNEL "$kernel" DISK_LATENCY "$disk_latency" \
+		LAB_TERM "${TERM:-dumb}" LAB_ROWS "$rows" LAB_COLUMNS "$columns" >"$work/run/settings"
+	tar -C "$work/run" --owner=0 --group=0 -cf "$work/transfer" guest settings command
+	truncate -s $TRANSFER_SIZE "$work/transfer"
+}
+
+# qemu_options: sets options, all but the consoles and ports.
+qemu_options()
+{
+	local disk=if=virtio,format=raw,cache=unsafe
+	qemu_machine
+	options=(-nodefaults -no-user-config -display none -no-reboot -m "$mem" "${machine[@]}"
+		-kernel "$root_home/vmlinux" -initrd "$root_home/initrd" -append "$KERNEL_ARGUMENTS"
+		-drive "file=$root_home/root.img,snapshot=on,$disk"
+		-drive "file=$work/tree.img,snapshot=on,$disk"
+		-drive "file=$work/transfer,$disk"
+		-chardev "file,id=console,path=$work/console.log" -serial chardev:console
+		-device virtio-serial)
+}
+
+# relay FIFO: what comes from the guest goes on; when nobody reads it any more
+# (a closed pipe) it is swallowed, so that the guest does not block.
+relay()
+{
+	{ cat; cat >/dev/null; } <"$1" 2>/dev/null
+}
+
+# Every VM gets a directory that vanishes with it; QEMU's copies of the disks
+# are there too, not in a /tmp that may be small.
+make_work()
+{
+	work=$(mktemp -d "$LAB_CACHE/vm.XXXXXX")
+	on_exit rm -rf "$work"
+	: >"$work/console.log"
+}
+
+# run_vm COMMAND…: returns COMMAND's status.
+run_vm()
+{
+	make_work
+	build_tree "$work/tree.img"
+	pack_run command "$@"
+	qemu_options
+	mkfifo "$work/stdout" "$work/stderr"
+	relay "$work/stdout" &
+	relays=($!)
+	relay "$work/stderr" >&2 &
+	relays+=($!)
+	# QEMU's own standard output is the control port: it ends when QEMU ends.
+	exec {control}< <(TMPDIR=$work exec $QEMU "${options[@]}" \
+		-chardev "file,id=stdout,path=$work/stdout" -device virtserialport,nr=1,chardev=stdout \
+		-chardev "file,id=stderr,path=$work/stderr" -device virtserialport,nr=2,chardev=stderr \
+		-chardev file,id=control,path=/dev/stdout -device virtserialport,nr=3,chardev=control \
+		</dev/null 2>"$work/qemu.log")
+	vm_pid=$!
+	on_exit kill_vm
+	follow_vm
+}
+
+kill_vm()
+{
+	kill "$vm_pid" "${relays[@]}" 2>/dev/null
+	wait "$vm_pid" 2>/dev/null
+}
+
+# follow_vm: listens on the control port until the guest is off.
+follow_vm()
+{
+	local line word status=none whole
+	if ! expect "$BOOT_SECONDS" line || [ "$line" != ready ]; then
+		fail_vm "$FAILED" "the guest did not boot within $BOOT_SECONDS s"
+	fi
+	expect "$timeout" line || fail_vm $? "the guest stopped before COMMAND ended"
+	read -r word status whole <<<"$line"
+	[ "$word" = status ] || fail_vm "$FAILED" "the guest stopped before COMMAND ended"
+	expect 60 line || true
+	wait "${relays[@]}" || true
+	bring_back "$whole"
+	warn_of_kernel_log
+	exit "$status"
+}
+
+# expect SECONDS NAME: a line from the guest; 124 when time is out, else 125.
+expect()
+{
+	local code=0
+	IFS= read -r -t "$1" -u "$control" "$2" || code=$?
+	[ $code -gt 128 ] && return "$TIMED_OUT"
+	[ $code = 0 ] || return "$FAILED"
+}
+
+fail_vm()
+{
+	local code=$1 reason=$2
+	kill_vm
+	[ "$code" != "$TIMED_OUT" ] || reason="COMMAND did not end within $timeout s"
+	keep_console
+	printf 'lab: %s\n' "$reason" >&2
+	head -n5 "$work/qemu.log" >&2
+	printf 'lab: the end of the kernel console (%s):\n' "$console_log" >&2
+	tail -n 25 "$work/console.log" >&2
+	exit "$code"
+}
+
+keep_console()
+{
+	console_log=${out:-$TREE/build/lab}/console.log
+	mkdir -p "${console_log%/*}" && cp "$work/console.log" "$console_log"
+}
+
+bring_back()
+{
+	keep_console
+	[ -n "$out" ] || return 0
+	[ "$1" = whole ] || die "cannot bring back \$OUT: it is larger than $TRANSFER_SIZE"
+	tar -C "$out" --no-same-owner -xf "$work/transfer" ||
+		die "cannot write to $out what COMMAND left"
+}
+
+warn_of_kernel_log()
+{
+	local line
+	line=$(grep -m1 -E 'BUG|WARNING|Oops|general protection' "$work/console.log") || return 0
+	say "the guest's kernel complained: ${line#*] } (see $console_log)"
+}
+
+# The shell has the terminal for itself: a virtio console, not the serial line,
+# on which the kernel logs.
+shell_vm()
+{
+	local status=0
+	[[ -t 0 && -t 1 ]] || usage_error "shell needs a terminal; use run -- COMMAND"
+	make_work
+	build_tree "$work/tree.img"
+	pack_run shell
+	qemu_options
+	say "exit ends the VM; a lost one is ended by Ctrl-A X"
+	TMPDIR=$work $QEMU "${options[@]}" -chardev stdio,id=tty,mux=on,signal=off \
+		-device virtconsole,nr=1,chardev=tty -chardev "file,id=control,path=$work/control" \
+		-device virtserialport,nr=3,chardev=control 2>"$work/qemu.log" || status=$?
+	keep_console
+	[ $status = 0 ] || die "QEMU ended with status $status: $(head -n1 "$work/qemu.log")"
+	read -r _ status whole < <(grep '^status' "$work/control") ||
+		die "the guest stopped before the shell ended; see $console_log"
+	bring_back "$whole"
+	exit "$status"
+}
