@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The module's parser of commands, compiled for this machine. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "module/command.h"
+#include "random.h"
+#include "runner.h"
+
+static struct pfstat_command parse(const char *line)
+{
+	struct pfstat_command command = { 0 };
+
+	ck_assert_msg(pfstat_command_parse(line, &command) == 0, "\"%s\" is refused", line);
+	return command;
+}
+
+static void check_refused(const char *line)
+{
+	struct pfstat_command command, before;
+
+	memset(&command, 0x5a, sizeof(command));
+	before = command;
+	ck_assert_msg(pfstat_command_parse(line, &command) == -EINVAL, "\"%s\" is taken", line);
+	ck_assert_mem_eq(&command, &before, sizeof(before));
+}
+
+START_TEST(test_every_command_is_understood)
+{
+	ck_assert_int_eq(parse("pid 123").verb, PFSTAT_VERB_PID);
+	ck_assert_uint_eq(parse("pid 123").number, 123);
+	ck_assert(!parse("pid 123").now);
+	ck_assert(parse("pid 123 now").now);
+	ck_assert_int_eq(parse("follow 1").verb, PFSTAT_VERB_FOLLOW);
+	ck_assert_uint_eq(parse("follow 1").number, 1);
+	ck_assert_int_eq(parse("file 0").verb, PFSTAT_VERB_FILE);
+	ck_assert_int_eq(parse("fault_around keep").verb, PFSTAT_VERB_FAULT_AROUND);
+	ck_assert(parse("fault_around keep").on);
+	ck_assert(!parse("fault_around off").on);
+	ck_assert_int_eq(parse("ring_size 4096").verb, PFSTAT_VERB_RING_SIZE);
+	ck_assert_int_eq(parse("mode drop").verb, PFSTAT_VERB_MODE);
+	ck_assert(!parse("mode drop").on);
+	ck_assert(parse("mode overwrite").on);
+	ck_assert_int_eq(parse("stop").verb, PFSTAT_VERB_STOP);
+	ck_assert_int_eq(parse("clear").verb, PFSTAT_VERB_CLEAR);
+}
+END_TEST
+
+START_TEST(test_blanks_do_not_matter)
+{
+	ck_assert_uint_eq(parse("  pid \t 123  now \r").number, 123);
+	ck_assert_int_eq(parse("").verb, PFSTAT_VERB_NONE);
+	ck_assert_int_eq(parse(" \t\r ").verb, PFSTAT_VERB_NONE);
+}
+END_TEST
+
+START_TEST(test_sizes_take_units)
+{
+	ck_assert_uint_eq(parse("ring_size 4K").number, 4096);
+	ck_assert_uint_eq(parse("ring_size 3M").number, 3 << 20);
+	ck_assert_uint_eq(parse("ring_size 1G").number, 1 << 30);
+}
+END_TEST
+
+START_TEST(test_sizes_outside_their_bounds_are_refused)
+{
+	check_refused("ring_size 0");
+	check_refused("ring_size 4095");
+	check_refused("ring_size 1073741825");
+	check_refused("ring_size 2G");
+	check_refused("ring_size 1048577K");
+	check_refused("ring_size 18446744073709551617K");
+	/* 2^54 K would be 2^64, that is 0 when it wraps. */
+	check_refused("ring_size 18014398509481984K");
+}
+END_TEST
+
+START_TEST(test_numbers_must_be_numbers)
+{
+	check_refused("pid -1");
+	check_refused("pid +1");
+	check_refused("pid 0x10");
+	check_refused("pid 12a");
+	check_refused("pid 1K");
+	check_refused("pid K");
+	check_refused("pid 1.5");
+	check_refused("pid 4294967297");
+	check_refused("pid 18446744073709551617");
+	check_refused("ring_size K");
+	check_refused("ring_size 4KK");
+	check_refused("ring_size 4k");
+	check_refused("file 99999999999");
+}
+END_TEST
+
+START_TEST(test_unknown_words_are_refused)
+{
+	check_refused("start");
+	check_refused("PID 1");
+	check_refused("pi 1");
+	check_refused("pid 1 later");
+	check_refused("fault_around on");
+	check_refused("mode keep");
+	check_refused("follow 1 now");
+}
+END_TEST
+
+START_TEST(test_too_few_and_too_many_words_are_refused)
+{
+	check_refused("pid");
+	check_refused("mode");
+	check_refused("stop now");
+	check_refused("clear 1");
+	check_refused("pid 1 now now");
+	check_refused("pid 1 now now now");
+}
+END_TEST
+
+START_TEST(test_longest_word_is_refused_not_cut)
+{
+	char line[5000];
+
+	/* Cut to its first letters it would be a command. */
+	check_refused("stopstopstopstopstopstop");
+	check_refused("pid 000000000000000000000000000001");
+	memset(line, 'a', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	check_refused(line);
+}
+END_TEST
+
+/* Under the sanitizers: no line, however odd, is read or written beyond its end. */
+START_TEST(test_random_lines_are_refused_or_sound)
+{
+	static const char letters[] = "pidfollowstopclearmodering_size 0123456789KMG \t\r-\xff";
+	struct pfstat_command command;
+	uint64_t state = 6, length, i;
+	unsigned int round;
+	char *line;
+
+	for (round = 0; round < 200000; round++) {
+		length = random_next(&state) % 40;
+		line = malloc(length + 1);
+		for (i = 0; i < length; i++)
+			line[i] = letters[random_next(&state) % (sizeof(letters) - 1)];
+		line[length] = '\0';
+		if (!pfstat_command_parse(line, &command))
+			ck_assert_int_le(command.verb, PFSTAT_VERB_CLEAR);
+		free(line);
+	}
+}
+END_TEST
+
+RUN_TESTS("command",
+	  test_every_command_is_understood,
+	  test_blanks_do_not_matter,
+	  test_sizes_take_units,
+	  test_sizes_outside_their_bounds_are_refused,
+	  test_numbers_must_be_numbers,
+	  test_unknown_words_are_refused,
+	  test_too_few_and_too_many_words_are_refused,
+	  test_longest_word_is_refused_not_cut,
+	  test_random_lines_are_refused_or_sound)
