@@ -85,20 +85,23 @@ static int sequential_pages(const struct pattern *pattern, const volatile sig_at
 /* Stride: a sweep is one span, or several when it is longer than a stretch. */
 
 struct stride {
-	uint64_t offset, stride, bytes;
+	uint64_t offset, stride;
 	uint64_t sweep_left;	/* accesses until the sweep ends */
 	uint64_t start;		/* of this sweep: p * page + byte */
 	uint64_t byte;
+	/* Sweeps from up to last_long have `longest` accesses, the others one less. */
+	uint64_t longest, last_long;
 };
 
-static void stride_begin_sweep(struct stride *stride)
+/* Inlined and without a division: with long strides a sweep is soon over. */
+static ALWAYS_INLINE void stride_begin_sweep(struct stride *stride)
 {
 	stride->offset = stride->start;
-	stride->sweep_left = (stride->bytes - 1 - stride->start) / stride->stride + 1;
+	stride->sweep_left = stride->longest - (stride->start > stride->last_long);
 }
 
 /* A start is below the stride, which is at most the file's size: no sweep is empty. */
-static void stride_next_sweep(struct stride *stride)
+static ALWAYS_INLINE void stride_next_sweep(struct stride *stride)
 {
 	stride->start += PATTERN_PAGE;
 	if (stride->start >= stride->stride) {
@@ -112,7 +115,11 @@ static void stride_next_sweep(struct stride *stride)
 
 static struct stride stride_begin(const struct pattern *pattern)
 {
-	struct stride stride = { .stride = pattern->stride, .bytes = pattern->bytes };
+	struct stride stride = {
+		.stride = pattern->stride,
+		.longest = (pattern->bytes - 1) / pattern->stride + 1,
+		.last_long = (pattern->bytes - 1) % pattern->stride,
+	};
 
 	stride_begin_sweep(&stride);
 	return stride;
