@@ -32,9 +32,9 @@ struct {
 static const struct pfstat_syscall_value nothing;
 
 /* 0 for 0, else one more than the position of the highest bit. */
-static __always_inline __u32 bit_length(__u64 ns)
+static __always_inline __u64 bit_length(__u64 ns)
 {
-	__u32 length = 0;
+	__u64 length = 0;
 
 	if (ns >> 32) {
 		ns >>= 32;
@@ -66,7 +66,7 @@ static __always_inline __u32 bit_length(__u64 ns)
 static __always_inline void add(const struct pfstat_syscall_key *key, __u64 duration_ns)
 {
 	struct pfstat_syscall_value *value;
-	__u32 bucket = bit_length(duration_ns);
+	__u64 bucket = bit_length(duration_ns);
 
 	value = bpf_map_lookup_elem(&syscalls, key);
 	if (!value) {
@@ -80,6 +80,8 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 	}
 	value->count++;
 	value->total_ns += duration_ns;
+	/* The verifier of 6.1 wants the very register compared that is the index. */
+	barrier_var(bucket);
 	if (bucket >= PFSTAT_SYSCALL_BUCKETS)
 		bucket = PFSTAT_SYSCALL_BUCKETS - 1;	/* the last has no upper end */
 	value->log2_ns[bucket]++;

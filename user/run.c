@@ -292,7 +292,7 @@ static void explain(struct difference *difference, const struct report *report,
 
 	if (amount > 0 && report->lost && (uint64_t)amount <= report->lost)
 		snprintf(difference->why, sizeof(difference->why),
-			 "%" PRIu64 " records were lost, these faults are among them", report->lost);
+			 "%" PRIu64 " records were lost, enough to hide these faults", report->lost);
 	else if (amount > 0 && (uint64_t)amount <= figures->unfinished)
 		snprintf(difference->why, sizeof(difference->why),
 			 "%" PRIu64 " faults needed no further call: the page was mapped meanwhile",

@@ -106,13 +106,13 @@ static void run_reshape(const char *path)
 {
 	char *map = map_file(path, 0);
 	size_t half = size / 2 / PAGE * PAGE;
+	char *room = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *moved;
 
 	wait_for_line();
 	mprotect(map + half / 2, PAGE, PROT_NONE);
 	mprotect(map + half / 2, PAGE, PROT_READ);
-	moved = mremap(map + half, size - half, size - half, MREMAP_MAYMOVE | MREMAP_FIXED,
-		       map + 4 * size);
+	moved = mremap(map + half, size - half, size - half, MREMAP_MAYMOVE | MREMAP_FIXED, room);
 	if (moved == MAP_FAILED) {
 		perror("mremap");
 		exit(1);

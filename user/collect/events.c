@@ -105,7 +105,10 @@ static const char *missing(void)
 
 static void explain(const char *step, int err, char *why, size_t size)
 {
-	if (err == -EPERM || err == -EACCES)
+	if (err == -EACCES && !geteuid())
+		snprintf(why, size, "this kernel's verifier refuses the eBPF programs: "
+			 "report a bug, and use --no-bpf meanwhile");
+	else if (err == -EPERM || err == -EACCES)
 		snprintf(why, size, "no right to %s (CAP_BPF and CAP_PERFMON, and no lockdown): "
 			 "run as root, or with --no-bpf", step);
 	else
