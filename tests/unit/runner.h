@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static inline int run_tests(const char *name, const TTest *const *tests, size_t nr)
+static inline int run_tests(const char *name, const struct TTest *const *tests, size_t nr)
 {
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create(name);
@@ -30,9 +30,9 @@ static inline int run_tests(const char *name, const TTest *const *tests, size_t 
 #define RUN_TESTS(name, ...) \
 	int main(void) \
 	{ \
-		const TTest *const tests[] = { __VA_ARGS__ }; \
+		const struct TTest *const tests[] = { __VA_ARGS__ }; \
 		\
-		return run_tests(name, tests, sizeof(tests) / sizeof(tests[0])); \
+		exit(run_tests(name, tests, sizeof(tests) / sizeof(tests[0]))); \
 	}
 
 #endif

@@ -14,7 +14,7 @@ static json_t *parse(const char *text)
 	json_error_t error;
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 
-	ck_assert_msg(json != NULL, "%s at %d:%d", error.text, error.line, error.column);
+	ck_assert_msg(json, "%s at %d:%d", error.text, error.line, error.column);
 	return json;
 }
 
@@ -32,7 +32,7 @@ static struct schema schema_load(void)
 	json_error_t error;
 	struct schema schema = { .root = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error) };
 
-	ck_assert_msg(schema.root != NULL, SCHEMA ": %s", error.text);
+	ck_assert_msg(schema.root, SCHEMA ": %s", error.text);
 	return schema;
 }
 
@@ -57,7 +57,7 @@ static json_t *at(json_t *json, const char *path)
 	snprintf(copy, sizeof(copy), "%s", path);
 	while ((key = strsep(&rest, ".")))
 		json = json_object_get(json, key);
-	ck_assert_msg(json != NULL, "no %s", path);
+	ck_assert_msg(json, "no %s", path);
 	return json;
 }
 

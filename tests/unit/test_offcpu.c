@@ -112,6 +112,25 @@ START_TEST(test_stays_that_came_long_before_are_kept)
 }
 END_TEST
 
+START_TEST(test_stays_keep_their_order_when_memory_grows)
+{
+	struct offcpu offcpu = { 0 };
+	uint64_t i;
+
+	/* The oldest lies in the middle of the ring when that becomes too small. */
+	for (i = 1; i <= 80; i++) {
+		add(&offcpu, 100 * i + 10, 100 * i + 10 + i);
+		if (i == 14)
+			while (offcpu.count > 4)
+				take(&offcpu, 100 * (15 - offcpu.count),
+				     100 * (15 - offcpu.count) + 90);
+	}
+	for (i = 11; i <= 80; i++)
+		ck_assert_uint_eq(take(&offcpu, 100 * i, 100 * i + 90), i);
+	offcpu_exit(&offcpu);
+}
+END_TEST
+
 START_TEST(test_memory_does_not_grow_with_records)
 {
 	struct offcpu offcpu = { 0 };
@@ -194,6 +213,7 @@ RUN_TESTS("offcpu",
 	  test_two_stays_in_a_record_are_summed,
 	  test_stay_that_runs_backwards_counts_nothing,
 	  test_stays_that_came_long_before_are_kept,
+	  test_stays_keep_their_order_when_memory_grows,
 	  test_memory_does_not_grow_with_records,
 	  test_too_many_stays_drop_the_oldest_and_say_so,
 	  test_late_record_is_known_to_be_partial,
