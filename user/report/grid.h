@@ -21,8 +21,11 @@ void grid_open(struct grid *grid, const char *const *headings, size_t nr);
 void grid_row(struct grid *grid);
 void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* One cell of text that is wrapped between words to `width` columns. */
-void grid_text(struct grid *grid, size_t width, const char *text);
+/*
+ * A cell with as many words as `width` columns hold, at least one. Returns the
+ * rest, to go into a row of its own; "" when there is none.
+ */
+const char *grid_text(struct grid *grid, size_t width, const char *text);
 
 /* Prints, frees; 0 or the first error of all. */
 int grid_close(struct grid *grid, FILE *out);

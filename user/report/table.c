@@ -129,10 +129,26 @@ static const char *explanation(const struct difference *difference)
 	return view_unexplained(difference) ? "unexplained" : "they agree";
 }
 
+static void difference_rows(struct grid *grid, const struct difference *difference)
+{
+	const char *what = difference->what, *why = explanation(difference);
+	const int64_t amount = difference->amount;
+
+	grid_row(grid);
+	what = grid_text(grid, 36, what);
+	grid_cell(grid, amount ? "%+" PRId64 : "%" PRId64, amount);
+	why = grid_text(grid, 48, why);
+	while (*what || *why) {
+		grid_row(grid);
+		what = grid_text(grid, 36, what);
+		grid_cell(grid, "%s", "");
+		why = grid_text(grid, 48, why);
+	}
+}
+
 static int table_differences(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { "<Difference", ">Amount", "<Explanation" };
-	const struct difference *difference;
 	struct grid grid;
 	size_t i;
 
@@ -140,13 +156,8 @@ static int table_differences(FILE *out, const struct report *run)
 		return 0;
 	fputc('\n', out);
 	grid_open(&grid, headings, COUNT(headings));
-	for (i = 0; i < run->nr_differences; i++) {
-		difference = &run->differences[i];
-		grid_row(&grid);
-		grid_text(&grid, 36, difference->what);
-		grid_cell(&grid, difference->amount ? "%+" PRId64 : "%" PRId64, difference->amount);
-		grid_text(&grid, 48, explanation(difference));
-	}
+	for (i = 0; i < run->nr_differences; i++)
+		difference_rows(&grid, &run->differences[i]);
 	return grid_close(&grid, out);
 }
 

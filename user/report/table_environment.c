@@ -32,6 +32,7 @@ static void line(struct grid *grid, const char *name, const char *format, ...)
 
 static void line(struct grid *grid, const char *name, const char *format, ...)
 {
+	const char *rest;
 	char text[8192];
 	va_list arguments;
 
@@ -40,7 +41,12 @@ static void line(struct grid *grid, const char *name, const char *format, ...)
 	va_end(arguments);
 	grid_row(grid);
 	grid_cell(grid, "%s", name);
-	grid_text(grid, TEXT_WIDTH, text);
+	rest = grid_text(grid, TEXT_WIDTH, text);
+	while (*rest) {
+		grid_row(grid);
+		grid_cell(grid, "%s", "");
+		rest = grid_text(grid, TEXT_WIDTH, rest);
+	}
 }
 
 static void machine_lines(struct grid *grid, const struct environment *e)
