@@ -187,6 +187,20 @@ START_TEST(test_retry_that_never_came_is_unfinished)
 }
 END_TEST
 
+START_TEST(test_another_page_never_continues_a_chain)
+{
+	struct thread thread = { 0 };
+
+	/* Records were lost between: how page 1 went on, and how page 2 began. */
+	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), RETRY), false);
+	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(2), LOCKED), true);
+	expect(&thread, 1, 0, 1);
+	tell(&thread, attempt(PFSTAT_OP_MAP_PAGES, AT(3), 0), false);
+	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(4), LOCKED), false);
+	expect(&thread, 2, 0, 2);
+}
+END_TEST
+
 START_TEST(test_lost_record_in_a_chain_loses_no_fault)
 {
 	struct thread thread = { 0 };
@@ -351,6 +365,7 @@ RUN_TESTS("chain",
 	  test_huge_fault_that_falls_back_begins_no_fault_of_its_own,
 	  test_many_retries_are_one_fault,
 	  test_retry_that_never_came_is_unfinished,
+	  test_another_page_never_continues_a_chain,
 	  test_lost_record_in_a_chain_loses_no_fault,
 	  test_error_is_no_fault,
 	  test_first_shared_write_and_its_mkwrite_are_one_fault,
