@@ -23,6 +23,9 @@ TCG_CPU=max,la57=off,cx16=off
 # a panic ends the VM at once. loglevel=5: warnings and worse reach the console.
 KERNEL_ARGUMENTS='console=ttyS0 quiet loglevel=5 panic=-1 tsc=reliable nokaslr mitigations=off random.trust_cpu=on'
 
+# A line of the kernel console that tells of trouble.
+TROUBLE='BUG:|WARNING:|Oops:|general protection fault|Kernel panic|rcu.*stall'
+
 # choose_accelerator: sets accel to kvm or tcg. /dev/kvm may exist and yet no
 # guest boots, so one is booted; the verdict holds for this host kernel and QEMU.
 choose_accelerator()
@@ -169,14 +172,24 @@ expect()
 fail_vm()
 {
 	local code=$1 reason=$2
-	kill_vm
 	[ "$code" != "$TIMED_OUT" ] || reason="COMMAND did not end within $timeout s"
-	keep_console
 	printf 'lab: %s\n' "$reason" >&2
 	head -n5 "$work/qemu.log" >&2
-	printf 'lab: the end of the kernel console (%s):\n' "$console_log" >&2
-	tail -n 25 "$work/console.log" >&2
+	kill_vm
+	keep_console
+	printf 'lab: from the kernel console (all of it: %s):\n' "$console_log" >&2
+	telling_lines "$work/console.log" >&2
 	exit "$code"
+}
+
+# Where the trouble starts, if the kernel says so; else the end.
+telling_lines()
+{
+	if grep -qE "$TROUBLE" "$1"; then
+		grep -m1 -A30 -E "$TROUBLE" "$1"
+	else
+		tail -n 20 "$1"
+	fi
 }
 
 keep_console()
@@ -197,7 +210,7 @@ bring_back()
 warn_of_kernel_log()
 {
 	local line
-	line=$(grep -m1 -E 'BUG|WARNING|Oops|general protection' "$work/console.log") || return 0
+	line=$(grep -m1 -E "$TROUBLE" "$work/console.log") || return 0
 	say "the guest's kernel complained: ${line#*] } (see $console_log)"
 }
 
