@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive: what it refuses and how, what it leaves behind, and that its counts close."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+from pfstat import Mapping, Session
+
+FOREVER = "4000G"       # accesses
+
+
+def refused(status, *options, **kwargs):
+    """One sentence on stderr, nothing on stdout, the exit status."""
+    result = pfstat.run(pfstat.PFDRIVE, *options, check=False, **kwargs)
+    assert result.returncode == status, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.startswith("pfdrive: ") and result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@contextlib.contextmanager
+def unmounted(place, kind):
+    pfstat.run("umount", place)
+    try:
+        yield
+    finally:
+        pfstat.run("mount", "-t", kind, kind, place)
+
+
+@pytest.fixture
+def running(small_file):
+    """A pfdrive in the middle of its accesses."""
+    process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", FOREVER, small_file],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pid = str(process.pid)
+    for _ in range(1000):
+        # It is a target of eBPF only while it makes the accesses.
+        if (pfstat.PINS / "targets").exists() and pid in pfstat.run(
+                "bpftool", "map", "dump", "pinned", pfstat.PINS / "targets").stdout:
+            break
+        time.sleep(0.02)
+    else:
+        raise AssertionError("it does not start")
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--pattern", "zigzag"], "'zigzag'"),
+    (["--pattern", "stride"], "stride:SIZE"),
+    (["--pattern", "stride:0"], "'stride:0'"),
+    (["--pattern", "stride:4k"], "'stride:4k'"),
+    (["--accesses", "0"], "'0'"),
+    (["--accesses", "many"], "'many'"),
+    (["--cache", "tepid"], "cold, warm"),
+    (["--fault-around", "on"], "keep, off"),
+    (["--repeat", "0"], "'0'"),
+    (["--format", "xml"], "table, csv, json"),
+    (["--ring-size", "4095"], "'4095'"),
+    (["--pattern", "stride:2M"], "longer than"),
+    (["another"], "too many"),
+])
+def test_usage_is_refused_with_2(options, words, small_file):
+    assert words in refused(2, *options, small_file)
+
+
+def test_unknown_option_and_no_file_are_refused_with_2():
+    assert pfstat.run(pfstat.PFDRIVE, "--frobnicate", check=False).returncode == 2
+    assert "no FILE" in refused(2)
+
+
+@pytest.mark.parametrize("name, words", [
+    ("missing", "there is no file"),
+    ("folder", "is a folder"),
+    ("empty", "is empty"),
+    ("fifo", "not a regular file"),
+    ("large", "too large"),
+])
+def test_bad_files_are_refused_with_1(name, words, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "empty").touch()
+    os.mkfifo(tmp_path / "fifo")
+    with open(tmp_path / "large", "wb") as file:
+        os.truncate(file.fileno(), 1 << 47)     # sparse, on a tmpfs
+    assert words in refused(1, tmp_path / name)
+
+
+def test_an_unreadable_file_is_refused(small_file):
+    os.chmod(small_file, 0)
+    assert "no right to read" in refused(1, small_file, user=65534, group=65534, extra_groups=[])
+
+
+def test_without_root(small_file):
+    assert "sudo" in refused(1, small_file, user=65534, group=65534, extra_groups=[])
+
+
+def test_without_the_module(small_file):
+    pfstat.unload()
+    assert "insmod pfstat.ko" in refused(1, small_file)
+
+
+def test_without_debugfs(small_file):
+    with unmounted("/sys/kernel/debug", "debugfs"):
+        assert "mount -t debugfs" in refused(1, small_file)
+
+
+def test_without_a_place_to_pin(small_file):
+    with unmounted("/sys/fs/bpf", "bpf"):
+        assert "mount -t bpf" in refused(1, small_file)
+        result = pfstat.drive("--no-bpf", "--accesses", "10", small_file)
+    assert result["syscalls"] is None
+    assert result["classes"]["disk"]["off_cpu_ns"] is None
+
+
+def test_without_a_right_to_ebpf(small_file):
+    """Root, but not to everything: the user may be told, or may go on without."""
+    bounded = ["setpriv", "--bounding-set", "-bpf,-sys_admin,-perfmon", "--inh-caps",
+               "-bpf,-sys_admin,-perfmon", pfstat.PFDRIVE, "--accesses", "10", small_file]
+    result = pfstat.run(*bounded, check=False)
+    assert result.returncode == 1
+    assert "no right" in result.stderr and "--no-bpf" in result.stderr
+
+
+def test_the_holder_is_named(running, small_file):
+    assert f"held by pfdrive (pid {running.pid})" in refused(1, small_file)
+    assert running.poll() is None
+
+
+def test_control_as_the_holder_is_named(small_file):
+    pfstat.control(f"pid {os.getpid()}")
+    assert "'stop'" in refused(1, small_file)
+
+
+def test_pages_that_stay_are_counted(small_file):
+    with Mapping(small_file) as mapping:
+        for page in range(256):
+            mapping.read(page)
+        assert "256 of 256 pages" in refused(1, small_file)
+
+
+def test_pins_are_there_while_it_runs(running):
+    assert {pin.name for pin in pfstat.PINS.iterdir()} >= {
+        "targets", "syscalls", "counts", "events", "on_sched_switch", "on_sys_enter", "on_sys_exit"}
+    for name in ("syscalls", "targets", "counts"):
+        json.loads(pfstat.run("bpftool", "-j", "map", "dump", "pinned", pfstat.PINS / name).stdout)
+    assert "on_sched_switch" in pfstat.run("bpftool", "prog", "show", "pinned",
+                                           pfstat.PINS / "on_sched_switch").stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_cleanly(running, number):
+    running.send_signal(number)
+    stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 128 + number
+    assert (stdout, stderr) == ("", "")
+    assert not pfstat.PINS.exists()
+    assert pfstat.hooked() == 0
+
+
+def test_pins_of_a_killed_one_are_taken_away(running, small_file):
+    running.kill()
+    running.communicate()
+    assert pfstat.PINS.exists()
+    pfstat.drive("--accesses", "10", small_file)
+    assert not pfstat.PINS.exists()
+
+
+def test_a_file_cut_during_the_run(running, small_file):
+    os.truncate(small_file, pfstat.PAGE)
+    stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert stdout == "" and "cut the file" in stderr
+    assert not pfstat.PINS.exists()
+
+
+@pytest.mark.parametrize("pattern", ["random", "sequential", "stride:4K", "stride:64K"])
+@pytest.mark.parametrize("around", ["keep", "off"])
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_counts_close(pattern, around, cache, small_file):
+    result = pfstat.drive("--pattern", pattern, "--cache", cache, "--fault-around", around,
+                          small_file)
+    assert result["lost"] == result["events_lost"] == 0
+    assert result["calls"] == sum(c["count"] for c in result["classes"].values())
+    assert result["rusage"]["minflt"] + result["rusage"]["majflt"] == result["faults"]
+    assert all(difference["amount"] == 0 for difference in result["differences"])
+    assert result["pages_touched"] == 256
+    assert result["environment"]["resident_pages"] == (256 if cache == "warm" else 0)
+
+
+def test_off_cpu_stays_are_the_context_switches(small_file):
+    result = pfstat.drive("--fault-around", "off", small_file)
+    switches = result["rusage"]["nvcsw"] + result["rusage"]["nivcsw"]
+    # At the edges one may fall between eBPF's view and getrusage's.
+    assert abs(result["off_cpu_count"] - switches) <= 1
+    assert switches >= result["classes"]["disk"]["count"] / 2
+
+
+def test_system_calls_are_those_of_the_run(small_file):
+    calls = {call["name"]: call["count"] for call in pfstat.drive(small_file)["syscalls"]}
+    assert calls.pop("getrusage") == 2
+    assert set(calls) <= {"clock_gettime"}
+
+
+def test_a_ring_of_one_page_loses_and_says_so(small_file):
+    big = pfstat.make_file(pfstat.DISK / "big", 46137344)
+    result = pfstat.drive("--ring-size", "4K", "--fault-around", "off", "--cache", "warm",
+                          "--pattern", "stride:4K", "--accesses", "11264", big)
+    read = sum(c["count"] for c in result["classes"].values())
+    assert result["calls"] == 11264 == read + result["lost"]
+    assert result["lost"] > 0
+    table = pfstat.run(pfstat.PFDRIVE, "--ring-size", "4K", "--fault-around", "off", "--cache",
+                       "warm", "--pattern", "stride:4K", "--accesses", "11264", big).stdout
+    assert "LOST" in table
+
+
+def test_only_this_files_cache_is_dropped(small_file):
+    other = pfstat.make_file(pfstat.DISK / "other", 64 * pfstat.PAGE)
+    pfstat.warm(other)
+    pfstat.drive("--cache", "cold", "--accesses", "10", small_file)
+    with Session("fault_around off") as session, Mapping(other) as mapping:
+        session.command(f"file {mapping.fd()}")
+        for page in range(64):
+            mapping.read(page)
+        assert pfstat.classes(pfstat.log()[1]) == {"long": 64}
+
+
+def test_dirty_pages_are_written_then_dropped(small_file):
+    with open(small_file, "r+b") as file:
+        file.write(b"new")
+    result = pfstat.drive("--cache", "cold", "--pattern", "sequential", small_file)
+    assert result["environment"]["resident_pages"] == 0
+    assert small_file.read_bytes()[:4] == b"newZ"
+
+
+def test_the_file_is_not_written_to(small_file):
+    before, content = small_file.stat(), small_file.read_bytes()
+    assert "never written to" in refused(2, "--json", small_file, small_file)
+    pfstat.drive(small_file)
+    after = small_file.stat()
+    assert (before.st_mtime_ns, before.st_ctime_ns) == (after.st_mtime_ns, after.st_ctime_ns)
+    assert small_file.read_bytes() == content
+
+
+def test_json_file_is_whole_or_not_there(small_file, tmp_path):
+    path = tmp_path / "run.json"
+    pfstat.run(pfstat.PFDRIVE, "--json", path, "--accesses", "10", small_file)
+    assert json.loads(path.read_text())["calls"] > 0
+    before = path.read_text()
+    pfstat.unload()
+    refused(1, "--json", path, small_file)
+    assert path.read_text() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_repeated_runs_are_all_reported(small_file):
+    runs = pfstat.drive("--repeat", "3", "--cpu", "0", small_file)["runs"]
+    assert len(runs) == 3
+    for run in runs:
+        assert run["environment"]["pinned_cpu"] == 0
+        assert run["environment"]["resident_pages"] == 0
+        assert run["calls"] == sum(c["count"] for c in run["classes"].values())
+
+
+def test_full_output_is_an_error(small_file):
+    with open("/dev/full", "w") as full:
+        process = subprocess.run([pfstat.PFDRIVE, "--accesses", "10", small_file], stdout=full,
+                                 stderr=subprocess.PIPE, text=True, check=False)
+    assert process.returncode == 1
+    assert "No space left" in process.stderr
