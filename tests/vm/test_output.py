@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What pfdrive prints, against what the module counted."""
+import csv
+
+import pfstat
+
+
+def test_csv_adds_up_to_the_calls(small_file):
+    text = pfstat.run(pfstat.PFDRIVE, "--format", "csv", "--fault-around", "off",
+                      small_file).stdout
+    rows = list(csv.DictReader(text.splitlines()))
+    assert sum(int(row["count"]) for row in rows) == pfstat.stats()["calls"]
+
+
+def test_accesses_bound_the_pages_touched(small_file):
+    run = pfstat.drive("--pattern", "stride:4K", "--accesses", "10", "--cache", "warm",
+                       "--fault-around", "off", small_file)
+    assert run["pages_touched"] == 10 == run["calls"]
+
+
+def test_a_small_file_of_a_few_bytes_works(tmp_path):
+    path = pfstat.make_file(pfstat.DISK / "tiny", 3)
+    for pattern in ("random", "sequential"):
+        run = pfstat.drive("--pattern", pattern, "--fault-around", "off", path)
+        assert run["pages_touched"] == 1 == run["faults"]
