@@ -72,8 +72,8 @@ static int open_json(struct drive *drive)
 		return STATUS_OK;
 	err = output_open(&drive->json, path, drive->mapping.fd);
 	if (err == -EEXIST)
-		return complain(STATUS_USAGE, "--json: %s is the file to be measured, which is never "
-				"written to", path);
+		return complain(STATUS_USAGE, "--json: %s is the file to be measured, which is "
+				"never written to", path);
 	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
 		     STATUS_OK;
 }
@@ -148,12 +148,12 @@ static int write_json(struct drive *drive)
 			      strerror(-err)) : STATUS_OK;
 }
 
-static int print(struct drive *drive)
+static int print_results(struct drive *drive)
 {
 	int err = print_to(stdout, drive->options.format, drive);
 	int status = write_json(drive);
 
-	return err ? complain(STATUS_FAILED, "cannot print: %s", strerror(-err)) : status;
+	return err ? complain(STATUS_FAILED, "cannot print the results: %s", strerror(-err)) : status;
 }
 
 /* The instrument's own accounts must close; if not, nothing here can be trusted. */
@@ -169,10 +169,10 @@ static int check_accounts(const struct drive *drive)
 		summary_figures(report->summary, &figures);
 		if (figures.calls + report->lost == report->calls)
 			continue;
-		status = complain(STATUS_FAILED, "run %u: the module counted %" PRIu64 " calls, but "
-				  "%" PRIu64 " records were read and %" PRIu64 " lost: do not trust "
-				  "these figures, and report a bug", i + 1, report->calls,
-				  figures.calls, report->lost);
+		status = complain(STATUS_FAILED, "run %u: the module counted %" PRIu64 " calls, "
+				  "but %" PRIu64 " records were read and %" PRIu64 " lost: "
+				  "do not trust these figures, and report a bug", i + 1,
+				  report->calls, figures.calls, report->lost);
 	}
 	return status;
 }
@@ -189,7 +189,7 @@ static int drive_steps(struct drive *drive)
 	if (!status)
 		status = run_all(drive);
 	if (!status)
-		status = print(drive);
+		status = print_results(drive);
 	if (!status)
 		status = check_accounts(drive);
 	return status;

@@ -76,8 +76,8 @@ static int complain_of_cache(const struct run *run, int err, uint64_t resident)
 				"page cache: end what maps or locks it, or use a file on a disk",
 				resident, pages, file);
 	if (err == -ENOSPC)
-		return complain(STATUS_FAILED, "only %" PRIu64 " of %" PRIu64 " pages of %s stay in "
-				"the page cache: use a smaller file, or more memory",
+		return complain(STATUS_FAILED, "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
+				"in the page cache: use a smaller file, or more memory",
 				resident, pages, file);
 	return complain(STATUS_FAILED, "cannot %s %s: %s",
 			run->plan->options->warm ? "read" : "drop the cached pages of", file,
@@ -127,8 +127,8 @@ static int hook(struct run *run)
 				"is it as old as this pfdrive?", strerror(-err));
 	err = mapping_map(run->plan->mapping);
 	if (err)
-		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s", options->file,
-				run->plan->mapping->bytes, strerror(-err));
+		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s",
+				options->file, run->plan->mapping->bytes, strerror(-err));
 	err = session_command(&run->session, "file %d", run->plan->mapping->fd);
 	return err ? complain_of_hook(run, err) : STATUS_OK;
 }
@@ -206,8 +206,8 @@ static int drive(struct run *run)
 
 	if (sigsetjmp(interrupt_bus, 1)) {
 		interrupt_bus_armed = 0;
-		return complain(STATUS_FAILED, "%s cannot be read after %" PRIu64 " accesses: the disk "
-				"fails, or somebody cut the file", file, run->watch.done);
+		return complain(STATUS_FAILED, "%s cannot be read after %" PRIu64 " accesses: "
+				"the disk fails, or somebody cut the file", file, run->watch.done);
 	}
 	err = access_file(run);
 	if (interrupt_signal)
@@ -292,7 +292,8 @@ static void explain(struct difference *difference, const struct report *report,
 
 	if (amount > 0 && report->lost && (uint64_t)amount <= report->lost)
 		snprintf(difference->why, sizeof(difference->why),
-			 "%" PRIu64 " records were lost, enough to hide these faults", report->lost);
+			 "%" PRIu64 " records were lost, enough to hide these faults",
+			 report->lost);
 	else if (amount > 0 && (uint64_t)amount <= figures->unfinished)
 		snprintf(difference->why, sizeof(difference->why),
 			 "%" PRIu64 " faults needed no further call: the page was mapped meanwhile",

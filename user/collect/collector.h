@@ -2,8 +2,8 @@
 /*
  * Brings everything that is said of a run into its summary, in time order:
  *
- *	module's rings (a CPU each) ─┐ merged by the time at which calls ended
- *	eBPF ring (stays) ───────────┴─> summary: the stays first, then the records
+ *	module's rings, a CPU each --+ merged by the time at which calls ended
+ *	eBPF's ring of stays --------+--> summary: the stays first, then the records
  *
  * A thread sleeps until a ring is half full, then drains all; so a run whose
  * records fit wakes nobody. Memory does not grow with the number of records:

@@ -95,8 +95,8 @@ static const char *missing(void)
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): use one that has, or --no-bpf";
 	if (!in_initial_pid_namespace())
-		return "eBPF sees other process numbers than this container: run outside of it, "
-		       "or with --no-bpf";
+		return "eBPF sees other process numbers than this container: "
+		       "run outside of it, or with --no-bpf";
 	if (!pins_possible())
 		return "no bpf file system is mounted: run mount -t bpf bpf /sys/fs/bpf, "
 		       "or use --no-bpf";

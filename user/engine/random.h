@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) uint64_t random_u64(struct random *
  */
 static inline __attribute__((always_inline)) uint64_t random_below(struct random *random)
 {
-	return ((unsigned __int128)random_u64(random) * random->bound) >> 64;
+	return ((__uint128_t)random_u64(random) * random->bound) >> 64;
 }
 
 #endif
