@@ -9,8 +9,26 @@
  *	readahead mark			submitted more		RETRY
  *	page in flight			slept			RETRY (LOCKED when TRIED)
  *	page up to date			-			LOCKED
+ *
+ * A page can be in flight and carry the mark: then the handler submits first,
+ * and sleeps only if the read has not ended by then.
  */
 #include "classify.h"
+
+static int in_flight(const struct pfstat_facts *facts)
+{
+	return facts->before == PFSTAT_BEFORE_IN_FLIGHT ||
+	       facts->before == PFSTAT_BEFORE_IN_FLIGHT_MARKED;
+}
+
+static enum pfstat_class classify_retry(const struct pfstat_facts *facts)
+{
+	if (facts->before == PFSTAT_BEFORE_MARKED)
+		return PFSTAT_CLASS_READAHEAD;
+	if (facts->before == PFSTAT_BEFORE_IN_FLIGHT_MARKED && !facts->slept)
+		return PFSTAT_CLASS_READAHEAD;
+	return PFSTAT_CLASS_WAIT;
+}
 
 static enum pfstat_class classify_map_pages(const struct pfstat_facts *facts)
 {
@@ -28,10 +46,9 @@ static enum pfstat_class classify_fault(const struct pfstat_facts *facts)
 	if (facts->result & PFSTAT_RESULT_MAJOR)
 		return PFSTAT_CLASS_DISK;
 	if (facts->result & PFSTAT_RESULT_RETRY)
-		return facts->before == PFSTAT_BEFORE_MARKED ?
-		       PFSTAT_CLASS_READAHEAD : PFSTAT_CLASS_WAIT;
+		return classify_retry(facts);
 	/* A sleep alone may have been for a lock or for memory. */
-	if (facts->before == PFSTAT_BEFORE_IN_FLIGHT && facts->slept)
+	if (in_flight(facts) && facts->slept)
 		return PFSTAT_CLASS_WAIT;
 	if (facts->cause != PFSTAT_NR_CLASSES)
 		return PFSTAT_CLASS_SHORT;

@@ -59,6 +59,16 @@ long pfstat_fault_in_flight(void)
 	return sum;
 }
 
+static enum pfstat_before folio_state(unsigned long flags)
+{
+	/* The mark shares its bit with PG_reclaim, which goes with writeback. */
+	bool marked = flags & BIT(PG_readahead) && !(flags & BIT(PG_writeback));
+
+	if (flags & BIT(PG_uptodate))
+		return marked ? PFSTAT_BEFORE_MARKED : PFSTAT_BEFORE_CACHED;
+	return marked ? PFSTAT_BEFORE_IN_FLIGHT_MARKED : PFSTAT_BEFORE_IN_FLIGHT;
+}
+
 /*
  * The page cache at a file offset, by reading flags without a reference: under
  * RCU the page's struct stays, and what it says may be a moment old in any case.
@@ -67,19 +77,11 @@ static enum pfstat_before cache_state(struct address_space *mapping, pgoff_t pgo
 {
 	enum pfstat_before before = PFSTAT_BEFORE_ABSENT;
 	struct folio *folio;
-	unsigned long flags;
 
 	rcu_read_lock();
 	folio = xa_load(&mapping->i_pages, pgoff);
-	if (folio && !xa_is_value(folio)) {
-		flags = compat_folio_flags(folio);
-		if (!(flags & BIT(PG_uptodate)))
-			before = PFSTAT_BEFORE_IN_FLIGHT;
-		else if (flags & BIT(PG_readahead) && !(flags & BIT(PG_writeback)))
-			before = PFSTAT_BEFORE_MARKED;
-		else
-			before = PFSTAT_BEFORE_CACHED;
-	}
+	if (folio && !xa_is_value(folio))
+		before = folio_state(compat_folio_flags(folio));
 	rcu_read_unlock();
 	return before;
 }

@@ -56,6 +56,7 @@ enum pfstat_before {
 	PFSTAT_BEFORE_IN_FLIGHT,	/* present, not up to date */
 	PFSTAT_BEFORE_MARKED,	/* up to date, carries the readahead mark */
 	PFSTAT_BEFORE_CACHED,	/* up to date */
+	PFSTAT_BEFORE_IN_FLIGHT_MARKED,	/* in flight, carries the readahead mark */
 	PFSTAT_NR_BEFORE
 };
 

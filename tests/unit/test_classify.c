@@ -124,13 +124,31 @@ START_TEST(test_retry_elsewhere_is_wait)
 	unsigned int before;
 
 	/* Not slept either: the read may end between the look and the sleep. */
-	for (before = 0; before < PFSTAT_NR_BEFORE; before++)
-		if (before != PFSTAT_BEFORE_MARKED) {
-			ck_assert_int_eq(classify(PFSTAT_OP_FAULT, before, NONE, true, RETRY),
-					 PFSTAT_CLASS_WAIT);
-			ck_assert_int_eq(classify(PFSTAT_OP_FAULT, before, NONE, false, RETRY),
-					 PFSTAT_CLASS_WAIT);
-		}
+	for (before = 0; before < PFSTAT_NR_BEFORE; before++) {
+		if (before == PFSTAT_BEFORE_MARKED)
+			continue;
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, before, NONE, true, RETRY),
+				 PFSTAT_CLASS_WAIT);
+		if (before == PFSTAT_BEFORE_IN_FLIGHT_MARKED)
+			continue;
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, before, NONE, false, RETRY),
+				 PFSTAT_CLASS_WAIT);
+	}
+}
+END_TEST
+
+/* Seen as a wait of 277 us that never left the CPU: it had submitted readahead. */
+START_TEST(test_mark_on_a_page_in_flight_without_sleep_is_readahead)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT_MARKED, NONE, false,
+				  RETRY),
+			 PFSTAT_CLASS_READAHEAD);
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT_MARKED, NONE, true,
+				  RETRY),
+			 PFSTAT_CLASS_WAIT);
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT_MARKED, NONE, true,
+				  LOCKED),
+			 PFSTAT_CLASS_WAIT);
 }
 END_TEST
 
@@ -204,6 +222,7 @@ RUN_TESTS("classify",
 	  test_major_is_disk,
 	  test_retry_at_the_mark_is_readahead,
 	  test_retry_elsewhere_is_wait,
+	  test_mark_on_a_page_in_flight_without_sleep_is_readahead,
 	  test_page_in_flight_that_was_slept_for_is_wait,
 	  test_page_in_flight_without_sleep_is_no_wait,
 	  test_sleep_alone_is_no_wait,

@@ -218,10 +218,10 @@ START_TEST(test_table_puts_counts_side_by_side)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_contains(text, "\nPages touched  Logical faults  of these major  minflt  majflt  nvcsw"
-		       "  nivcsw  Off-CPU stays\n");
-	check_contains(text, "\n        11299           11299            6198    5104    6195   6150"
-		       "       0           6198\n");
+	check_contains(text, "\nPages touched  Faults  Major  minflt  majflt  nvcsw  nivcsw"
+		       "  Off-CPU stays  Records lost\n");
+	check_contains(text, "\n        11299   11299   6198    5104    6195   6150       0"
+		       "           6198             0\n");
 	free(text);
 	sample_close(&run);
 }

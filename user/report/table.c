@@ -100,8 +100,8 @@ static int table_classes(FILE *out, const struct view *view)
 static int table_counts(FILE *out, const struct view *view)
 {
 	static const char *const headings[] = {
-		">Pages touched", ">Logical faults", ">of these major", ">minflt", ">majflt",
-		">nvcsw", ">nivcsw", ">Off-CPU stays"
+		">Pages touched", ">Faults", ">Major", ">minflt", ">majflt", ">nvcsw", ">nivcsw",
+		">Off-CPU stays", ">Records lost"
 	};
 	const struct rusage *rusage = &view->run->rusage;
 	struct grid grid;
@@ -119,6 +119,7 @@ static int table_counts(FILE *out, const struct view *view)
 		grid_cell(&grid, "%" PRIu64, view->run->off_cpu_count);
 	else
 		grid_cell(&grid, "n/a");
+	grid_cell(&grid, "%" PRIu64, view->run->lost);
 	return grid_close(&grid, out);
 }
 
