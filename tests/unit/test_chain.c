@@ -254,9 +254,11 @@ START_TEST(test_second_mkwrite_of_a_page_is_a_fault)
 
 	tell(&thread, shared_write(PFSTAT_OP_FAULT, AT(1), LOCKED), false);
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
-	/* Written back meanwhile, and write-protected again. */
+	/* Written back meanwhile, and write-protected again; twice. */
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 2, 0, 0);
+	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
+	expect(&thread, 3, 0, 0);
 }
 END_TEST
 
@@ -278,6 +280,29 @@ START_TEST(test_mkwrite_after_another_record_is_a_fault)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(2), LOCKED), false);
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 3, 0, 0);
+}
+END_TEST
+
+START_TEST(test_mkwrite_after_a_shared_read_is_a_fault)
+{
+	struct thread thread = { 0 };
+	struct pfstat_record record = shared_write(PFSTAT_OP_FAULT, AT(1), LOCKED);
+
+	record.flags = 0;
+	tell(&thread, record, false);
+	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
+	expect(&thread, 2, 0, 0);
+}
+END_TEST
+
+START_TEST(test_mkwrite_after_an_attempt_that_retries_is_a_fault)
+{
+	struct thread thread = { 0 };
+
+	tell(&thread, shared_write(PFSTAT_OP_FAULT, AT(1), LOCKED), false);
+	tell(&thread, shared_write(PFSTAT_OP_FAULT, AT(1), RETRY), false);
+	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
+	expect(&thread, 2, 0, 1);
 }
 END_TEST
 
@@ -373,6 +398,8 @@ RUN_TESTS("chain",
 	  test_second_mkwrite_of_a_page_is_a_fault,
 	  test_mkwrite_of_another_page_is_a_fault,
 	  test_mkwrite_after_another_record_is_a_fault,
+	  test_mkwrite_after_a_shared_read_is_a_fault,
+	  test_mkwrite_after_an_attempt_that_retries_is_a_fault,
 	  test_mkwrite_after_a_private_write_is_a_fault,
 	  test_pfn_mkwrite_is_a_fault,
 	  test_cold_shared_write_is_one_major_fault,

@@ -75,7 +75,7 @@ void chain_add(struct chain *chain, const struct pfstat_record *record,
 	chain->page = page_of(record);
 	chain->shared_write = false;
 	chain->passed = pass && !retry;
-	chain->open = !error && (retry || pass);
+	chain->open = retry || pass;
 	if (chain->open)
 		counts->unfinished++;
 	else if (!error)
