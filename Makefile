@@ -34,3 +34,9 @@ demo:
 
 clean:
 	$(Q)rm -rf $(BUILD)
+
+PREFIX	?= /usr/local
+install: all
+	install -D -m 755 $(BUILD)/pfdrive $(DESTDIR)$(PREFIX)/sbin/pfdrive
+	install -D -m 644 $(BUILD)/pfstat.ko \
+		$(DESTDIR)/lib/modules/$(notdir $(patsubst %/build,%,$(KDIR)))/updates/pfstat.ko

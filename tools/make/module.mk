@@ -9,6 +9,8 @@ module: $(BUILD)/pfstat.ko
 
 $(BUILD)/pfstat.ko: $(module_src) Kbuild
 	$(call say,KBUILD,$@)
+	$(Q)test -d $(KDIR) || { echo "no kernel headers at $(KDIR): install them" \
+		"(apt-get install linux-headers-$$(uname -r)) or use the VM (make demo)" >&2; exit 1; }
 	$(Q)rm -rf $(module_dir) && mkdir -p $(module_dir)
 	$(Q)ln -s $(CURDIR)/module $(CURDIR)/include $(CURDIR)/Kbuild $(module_dir)
 	$(Q)rm $(module_dir)/module && mkdir $(module_dir)/module
