@@ -153,7 +153,9 @@ static int print_results(struct drive *drive)
 	int err = print_to(stdout, drive->options.format, drive);
 	int status = write_json(drive);
 
-	return err ? complain(STATUS_FAILED, "cannot print the results: %s", strerror(-err)) : status;
+	if (err)
+		return complain(STATUS_FAILED, "cannot print the results: %s", strerror(-err));
+	return status;
 }
 
 /* The instrument's own accounts must close; if not, nothing here can be trusted. */

@@ -258,6 +258,9 @@ START_TEST(test_study_leaves_out_what_is_no_fault_of_its_own)
 		ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
 	}
 	json = print_and_parse(&run.report, 1);
+	ck_assert_int_eq(integer_at(json, "study.disk.count"), 3);
+	ck_assert_int_eq(integer_at(json, "study.short.count"), 1);
+	ck_assert_int_eq(integer_at(json, "study.long.count"), 2);
 	ck_assert_int_eq(integer_at(json, "study.all.count"), 6);
 	ck_assert_int_eq(integer_at(json, "classes.mkwrite.count"), 1);
 	ck_assert_int_eq(integer_at(json, "classes.pass.count"), 1);

@@ -87,7 +87,8 @@ START_TEST(test_every_byte_once)
 		for (i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
 			ck_assert_uint_eq(sum_of(patterns[i], data, sizes[j], 0), sum);
 			/* and again, when told to go on */
-			ck_assert_uint_eq(sum_of(patterns[i], data, sizes[j], 2 * sizes[j]), 2 * sum);
+			ck_assert_uint_eq(sum_of(patterns[i], data, sizes[j], 2 * sizes[j]),
+					  2 * sum);
 		}
 	}
 }
@@ -128,8 +129,11 @@ START_TEST(test_pages_are_those_that_a_run_touches)
 
 	for (i = 0; i < 9; i++) {
 		for (j = 0; j < 6; j++) {
-			memcpy(accesses, (uint64_t[]){ 1, 7, sizes[j] / 300 + 1, sizes[j] / 3 + 1,
-						       2 * sizes[j] + 3 }, sizeof(accesses));
+			accesses[0] = 1;
+			accesses[1] = 7;
+			accesses[2] = sizes[j] / 300 + 1;
+			accesses[3] = sizes[j] / 3 + 1;
+			accesses[4] = 2 * sizes[j] + 3;
 			for (k = 0; k < 5; k++) {
 				ck_assert_int_eq(pattern_parse(&pattern, patterns[i]), 0);
 				if (pattern_fit(&pattern, sizes[j], accesses[k], 42))
@@ -211,7 +215,8 @@ END_TEST
 START_TEST(test_bad_patterns)
 {
 	static const char *const arguments[] = {
-		"random:", "random:1", "sequential:4K", "stride", "stride:", "stride:0", "stride:-1",
+		"random:", "random:1", "sequential:4K", "stride", "stride:", "stride:0",
+		"stride:-1",
 		"stride:4k", "stride:4KB", "stride: 4", "stride:99999999999999999999",
 		"stride:17179869184G",
 	};

@@ -220,7 +220,7 @@ START_TEST(test_memory_grows_with_magnitudes_only)
 	for (i = 0; i < 1000000; i++)
 		ck_assert_int_eq(quantile_add(&quantiles, random_next(&state) & 0xfffff), 0);
 	for (i = 0; i < QUANTILE_RANGES; i++)
-		used += quantiles.ranges[i] != NULL;
+		used += !!quantiles.ranges[i];
 	/* [0, 2^10) and ten powers of two up to 2^20. */
 	ck_assert_uint_eq(used, 11);
 	ck_assert_uint_eq(quantiles.count, 1000000);

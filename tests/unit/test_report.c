@@ -38,12 +38,12 @@ static void check_line(const char *text, const char *start, const char *words)
 
 static void check_contains(const char *text, const char *part)
 {
-	ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in:\n%s", part, text);
+	ck_assert_msg(strstr(text, part), "\"%s\" is not in:\n%s", part, text);
 }
 
 static void check_lacks(const char *text, const char *part)
 {
-	ck_assert_msg(strstr(text, part) == NULL, "\"%s\" is in:\n%s", part, text);
+	ck_assert_msg(!strstr(text, part), "\"%s\" is in:\n%s", part, text);
 }
 
 static void check_width(const char *text)
@@ -166,9 +166,10 @@ START_TEST(test_table_without_ebpf_says_na_and_why)
 	run.report.bpf_missing = "not permitted: run as root";
 	text = print_table(&run);
 	check_line(text, "disk ", "disk 6000 34.3% 150.0 150.0 150.0 150.0 900.0 n/a");
-	check_line(text, "System calls", "System calls and off-CPU times: n/a (not permitted: run as "
-		   "root)");
+	check_line(text, "System calls",
+		   "System calls and off-CPU times: n/a (not permitted: run as root)");
 	check_lacks(text, "clock_nanosleep");
+	check_contains(text, "   6150       0            n/a  ");
 	free(text);
 	sample_close(&run);
 }
@@ -260,6 +261,37 @@ START_TEST(test_table_wraps_long_text_between_words)
 	check_contains(text, "yyyyyyy\n");
 	check_lacks(text, "\\x0a");
 	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_wrapped_text_is_whole_and_in_its_column)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_contains(text, "  the kernel counts a fault as major when its\n"
+		       "                                   retry carries FAULT_FLAG_TRIED, so also those\n"
+		       "                                   that only waited or submitted readahead\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_narrow_terminal_cuts_nothing)
+{
+	struct sample_run run;
+	char *wide, *narrow;
+
+	sample_open(&run, 150000);
+	wide = print_table(&run);
+	setenv("COLUMNS", "30", 1);
+	narrow = print_table(&run);
+	ck_assert_str_eq(narrow, wide);
+	free(wide);
+	free(narrow);
 	sample_close(&run);
 }
 END_TEST
@@ -369,6 +401,27 @@ START_TEST(test_late_records_are_loud)
 }
 END_TEST
 
+START_TEST(test_partial_off_cpu_times_are_loud)
+{
+	struct sample_run run;
+	struct pfstat_off_cpu stay = { .tid = 2, .on_ns = 10 };
+	const struct pfstat_record record = { .tid = 2, .duration_ns = 10 };
+	unsigned int i;
+	char *text;
+
+	sample_open(&run, 150000);
+	for (i = 0; i < 70000; i++)
+		ck_assert_int_eq(summary_add_off_cpu(run.report.summary, &stay), 0);
+	ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+	run.report.calls += 1;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	check_contains(text, "FOR UP TO 1 CALLS");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_file_name_cannot_tear_the_table)
 {
 	struct sample_run run;
@@ -405,9 +458,12 @@ START_TEST(test_several_runs_have_a_table_each_and_their_mean)
 	check_contains(text, "1 difference unexplained");
 	mean = strstr(text, "\nMean ± standard deviation of 2 runs\n");
 	ck_assert_ptr_nonnull(mean);
-	check_line(mean, "Count ", "Count 6198.0 ± 0.0 6198.0 ± 0.0 5101.0 ± 0.0 17497.0 ± 0.0");
+	check_line(mean, "Count ",
+		   "Count 6198.0 ± 0.0 6198.0 ± 0.0 5101.0 ± 0.0 17497.0 ± 0.0");
 	check_line(mean, "Average ",
 		   "Average fault cost (µs) 150.0 ± 70.7 0.30 ± 0.00 6.50 ± 0.00 55.1 ± 25.0");
+	check_line(mean, "Total fault",
+		   "Total fault cost (ms) 929.7 ± 438.3 1.86 ± 0.00 33.16 ± 0.00 964.7 ± 438.3");
 	free(text);
 	sample_close(&runs[0]);
 	sample_close(&runs[1]);
@@ -444,10 +500,13 @@ START_TEST(test_csv_has_a_header_and_a_line_a_class_and_run)
 	size_t nr_fields, number = 0;
 
 	sample_open(&run, 150000);
-	reports[0] = reports[1] = run.report;
-	rest = text = sample_print(REPORT_CSV, reports, 2);
+	reports[0] = run.report;
+	reports[1] = run.report;
+	text = sample_print(REPORT_CSV, reports, 2);
+	rest = text;
 	line = strsep(&rest, "\n");
-	ck_assert_str_eq(line, "run,pattern,cache,class,count,mean_ns,p50_ns,p99_ns,max_ns,total_ns,"
+	ck_assert_str_eq(line,
+			 "run,pattern,cache,class,count,mean_ns,p50_ns,p99_ns,max_ns,total_ns,"
 			 "off_cpu_ns,lost_records,lost_events");
 	nr_fields = split(line, fields);
 	while ((line = strsep(&rest, "\n")) && *line)
@@ -548,12 +607,15 @@ RUN_TESTS("report",
 	  test_table_puts_counts_side_by_side,
 	  test_table_names_every_difference_or_says_unexplained,
 	  test_table_wraps_long_text_between_words,
+	  test_wrapped_text_is_whole_and_in_its_column,
+	  test_narrow_terminal_cuts_nothing,
 	  test_table_names_system_calls_and_errors,
 	  test_nothing_lost_is_quiet,
 	  test_lost_records_are_loud,
 	  test_calls_that_do_not_close_are_loud,
 	  test_lost_events_are_loud,
 	  test_late_records_are_loud,
+	  test_partial_off_cpu_times_are_loud,
 	  test_file_name_cannot_tear_the_table,
 	  test_several_runs_have_a_table_each_and_their_mean,
 	  test_csv_has_a_header_and_a_line_a_class_and_run,

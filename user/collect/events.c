@@ -93,7 +93,8 @@ static bool in_initial_pid_namespace(void)
 static const char *missing(void)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): use one that has, or --no-bpf";
+		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): "
+		       "use one that has, or --no-bpf";
 	if (!in_initial_pid_namespace())
 		return "eBPF sees other process numbers than this container: "
 		       "run outside of it, or with --no-bpf";

@@ -75,7 +75,7 @@ static uint64_t count_at(const struct quantiles *const *several, size_t nr, stru
 static uint64_t rank_of(uint64_t count, unsigned int per_mille)
 {
 	/* 128 bits: the product must not overflow. */
-	uint64_t rank = ((unsigned __int128)count * per_mille + 999) / 1000;
+	uint64_t rank = ((__uint128_t)count * per_mille + 999) / 1000;
 
 	return rank ? rank : 1;
 }

@@ -30,10 +30,10 @@ struct summary_figures {
 	uint64_t faults;	/* chains that completed: the module's logical faults */
 	uint64_t major;		/* of these, those that the kernel counts in majflt */
 	uint64_t late;		/* records that arrived out of time order */
-	uint64_t unfinished;	/* chains whose next attempt never came: a signal, or
-				 * another thread mapped the page meanwhile */
-	uint64_t off_cpu_partial;	/* records whose off_cpu_ns is a lower bound, because
-					 * too many stays were waiting (see offcpu.h) */
+	/* Chains whose next attempt never came: a signal, or another thread mapped the page. */
+	uint64_t unfinished;
+	/* Records whose off_cpu_ns is a lower bound: too many stays waited (see offcpu.h). */
+	uint64_t off_cpu_partial;
 };
 
 struct summary;

@@ -196,14 +196,14 @@ static json_t *syscall_of(const struct syscall_row *row)
 	char *name = view_syscall_name(row->number);
 	json_t *object;
 
-	object = json_pack("{so so so so so so so}",
-		"name", text_or_null(name),
-		"number", number(row->number),
-		"error", number(row->error),
-		"count", number(row->value.count),
-		"total_ns", number(row->value.total_ns),
-		"mean_ns", json_real_or_null(view_share(row->value.total_ns, row->value.count)),
-		"log2_ns", log2_of(row->value.log2_ns, PFSTAT_SYSCALL_BUCKETS));
+	object = json_pack("{so so so so so so so}", "name", text_or_null(name),
+			   "number", number(row->number),
+			   "error", number(row->error),
+			   "count", number(row->value.count),
+			   "total_ns", number(row->value.total_ns),
+			   "mean_ns",
+			   json_real_or_null(view_share(row->value.total_ns, row->value.count)),
+			   "log2_ns", log2_of(row->value.log2_ns, PFSTAT_SYSCALL_BUCKETS));
 	free(name);
 	return object;
 }
