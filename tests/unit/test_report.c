@@ -280,22 +280,6 @@ START_TEST(test_wrapped_text_is_whole_and_in_its_column)
 }
 END_TEST
 
-START_TEST(test_narrow_terminal_cuts_nothing)
-{
-	struct sample_run run;
-	char *wide, *narrow;
-
-	sample_open(&run, 150000);
-	wide = print_table(&run);
-	setenv("COLUMNS", "30", 1);
-	narrow = print_table(&run);
-	ck_assert_str_eq(narrow, wide);
-	free(wide);
-	free(narrow);
-	sample_close(&run);
-}
-END_TEST
-
 START_TEST(test_table_names_system_calls_and_errors)
 {
 	struct sample_run run;
@@ -608,7 +592,6 @@ RUN_TESTS("report",
 	  test_table_names_every_difference_or_says_unexplained,
 	  test_table_wraps_long_text_between_words,
 	  test_wrapped_text_is_whole_and_in_its_column,
-	  test_narrow_terminal_cuts_nothing,
 	  test_table_names_system_calls_and_errors,
 	  test_nothing_lost_is_quiet,
 	  test_lost_records_are_loud,
