@@ -33,15 +33,26 @@ need()
 	done
 }
 
-# Runs what needs root: as root directly, else as root of a user namespace.
-# Either way with mounts of its own, which vanish with the process.
+# become_root: decides how as_root runs what needs root. Root does it directly, a
+# user as root of a user namespace; both with mounts of their own, which vanish
+# with the process. Root of a container may be without the right to mount.
+become_root()
+{
+	namespace=(unshare --mount --)
+	[ "$EUID" = 0 ] || namespace=(unshare --map-auto --map-root-user --mount --)
+	if as_root true 2>/dev/null; then
+		can_mount=yes
+		return
+	fi
+	[ "$EUID" = 0 ] || die "cannot become root of a user namespace: run as root," \
+		"or give $(id -un) ranges in /etc/subuid and /etc/subgid"
+	namespace=()
+	can_mount=no
+}
+
 as_root()
 {
-	if [ "$EUID" = 0 ]; then
-		unshare --mount -- "$@"
-	else
-		unshare --map-auto --map-root-user --mount -- "$@"
-	fi
+	"${namespace[@]}" "$@"
 }
 
 remove_tree()

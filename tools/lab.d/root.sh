@@ -13,11 +13,12 @@ SPARE_MB=500
 
 prepare()
 {
+	need mmdebstrap mke2fs unshare flock dpkg
+	become_root
 	lock "$kernel"
 	if [ -e "$root_home/release" ]; then
 		touch "$root_home"
 	else
-		need mmdebstrap mke2fs unshare dpkg
 		check_space
 		build_root_home
 		drop_old_roots
@@ -64,13 +65,15 @@ bootstrap()
 
 	apt_settings >"$home/apt.conf"
 	sources_for "$suite" >"$home/sources.list"
-	# INITRD=No: Debian's kernel package would build an initrd that nobody uses.
+	# INITRD=No and no mktirfs: an initrd would be built that nobody uses.
 	# shellcheck disable=SC2016  # the hooks are for another shell
 	INITRD=No as_root mmdebstrap --mode=root --variant=minbase --format=directory \
 		--aptopt="$home/apt.conf" --dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--dpkgopt=path-exclude=/usr/sbin/mktirfs \
+		--essential-hook='ln -s /bin/true "$1"/usr/sbin/mktirfs' \
 		--include="$include" \
 		--customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap' \
 		--customize-hook='mkdir -p "$1"/pfstat "$1"/mnt/disk "$1"/out' \
@@ -148,13 +151,13 @@ make_image()
 		die "cannot make $image: is the disk full?"
 }
 
-# Roots of an older lab that nobody used for a week.
+# Roots of an older lab that nobody used for days.
 drop_old_roots()
 {
 	local old
-	find "$LAB_CACHE" -maxdepth 1 -type d -name "$kernel-*" ! -path "$root_home" -mtime +7 |
+	find "$LAB_CACHE" -maxdepth 1 -type d -name "$kernel-*" ! -path "$root_home" -mtime +3 |
 		while read -r old; do
-			say "removing $old, unused for a week"
+			say "removing $old, unused for days"
 			remove_tree "$old"
 		done
 }

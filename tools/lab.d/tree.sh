@@ -7,7 +7,7 @@
 # too, so that the paths in debug information and dependency files are the guest's.
 tree_key()
 {
-	printf %s "$TREE" | sha256sum | cut -c1-12
+	printf %s "${TREE:?}" | sha256sum | cut -c1-12
 }
 
 # build_tree LINK: builds, and makes LINK a hard link to the disk image; a later
@@ -17,7 +17,7 @@ build_tree()
 	local link=$1 home started=$SECONDS
 	home=$root_home/trees/$(tree_key)
 
-	lock "$kernel-tree-$(tree_key)"
+	if [ "$can_mount" = yes ]; then lock "$kernel-tree-$(tree_key)"; else lock "$kernel"; fi
 	mkdir -p "$home"
 	copy_tree "$home"
 	run_make "$home"
@@ -45,24 +45,49 @@ copy_tree()
 	mv "$home/new" "$home/tree"
 }
 
+# make says nothing unless it fails: COMMAND's output is what the caller wants.
 run_make()
 {
-	local home=$1 log=$1/make.log release
+	local home=$1 log=$1/make.log release enter=make_with_mounts
 	release=$(<"$root_home/release")
+	[ "$can_mount" = yes ] || enter=make_without_mounts
 
 	say "building the tree for Linux $release"
-	# shellcheck disable=SC2016  # the script is for another shell
-	as_root sh -euc '
-		root=$1; tree=$2; shift 2
-		mount --bind "$tree" "$root/pfstat"
-		mount --rbind /dev "$root/dev"
-		mount --rbind /proc "$root/proc"
-		exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-			HOME=/root LANG=C.UTF-8 "$@"
-	' sh "$root_home/root" "$home/tree" \
-		make -C /pfstat --no-print-directory -j"$(nproc)" all \
+	$enter "$home/tree" make -C /pfstat --no-print-directory -j"$(nproc)" all \
 		BUILD="build/$kernel" KDIR="/lib/modules/$release/build" \
 		</dev/null >"$log" 2>&1 && return
 	cat "$log" >&2
 	die "cannot build the tree for Linux $kernel: make failed, its output is above"
+}
+
+IN_ROOT_ENV='env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8'
+
+# The tree is mounted in the root; other trees are built there at the same time.
+make_with_mounts()
+{
+	local tree=$1
+	shift
+	# shellcheck disable=SC2016  # the script is for another shell
+	as_root sh -euc '
+		root=$1; tree=$2; environment=$3; shift 3
+		mount --bind "$tree" "$root/pfstat"
+		mount --rbind /dev "$root/dev"
+		mount --rbind /proc "$root/proc"
+		exec chroot "$root" $environment "$@"
+	' sh "$root_home/root" "$tree" "$IN_ROOT_ENV" "$@"
+}
+
+# Where nothing can be mounted the tree moves into the root and back again; the
+# lock is on the whole root then.
+make_without_mounts()
+{
+	local tree=$1 place=$root_home/root/pfstat code=0
+	shift
+	rm -rf "$place"
+	mv "$tree" "$place"
+	# shellcheck disable=SC2086  # words of a command
+	chroot "$root_home/root" $IN_ROOT_ENV "$@" || code=$?
+	mv "$place" "$tree"
+	mkdir "$place"
+	return $code
 }

@@ -78,6 +78,7 @@ pack_run()
 	cp "$LAB_DIR/guest" "$work/run/guest"
 	printf '%s\0' "$@" >"$work/run/command"
 	[ ! -t 0 ] || read -r rows columns < <(stty size)
+	[ "$rows" != 0 ] || rows=24 columns=80
 	printf '%s=%q\n' LAB_MODE "$mode" LAB_KERNEL "$kernel" DISK_LATENCY "$disk_latency" \
 		LAB_TERM "${TERM:-dumb}" LAB_ROWS "$rows" LAB_COLUMNS "$columns" >"$work/run/settings"
 	tar -C "$work/run" --owner=0 --group=0 -cf "$work/transfer" guest settings command
@@ -109,9 +110,20 @@ relay()
 # are there too, not in a /tmp that may be small.
 make_work()
 {
-	work=$(mktemp -d "$LAB_CACHE/vm.XXXXXX")
+	drop_dead_vms
+	work=$(mktemp -d "$LAB_CACHE/vm.$$.XXXXXX")
 	on_exit rm -rf "$work"
 	: >"$work/console.log"
+}
+
+# Of labs that were killed outright. (QEMU dies with its lab: setpriv, below.)
+drop_dead_vms()
+{
+	local dir pid
+	for dir in "$LAB_CACHE"/vm.*; do
+		pid=${dir##*/vm.}
+		[ -e "/proc/${pid%.*}" ] || rm -rf "$dir"
+	done
 }
 
 # run_vm COMMAND…: returns COMMAND's status.
@@ -127,7 +139,7 @@ run_vm()
 	relay "$work/stderr" >&2 &
 	relays+=($!)
 	# QEMU's own standard output is the control port: it ends when QEMU ends.
-	exec {control}< <(TMPDIR=$work exec $QEMU "${options[@]}" \
+	exec {control}< <(TMPDIR=$work exec setpriv --pdeathsig TERM "$QEMU" "${options[@]}" \
 		-chardev "file,id=stdout,path=$work/stdout" -device virtserialport,nr=1,chardev=stdout \
 		-chardev "file,id=stderr,path=$work/stderr" -device virtserialport,nr=2,chardev=stderr \
 		-chardev file,id=control,path=/dev/stdout -device virtserialport,nr=3,chardev=control \
