@@ -29,9 +29,14 @@ prepare()
 check_space()
 {
 	local free
-	free=$(df -Pm "$LAB_CACHE" | awk 'NR == 2 { print $4 }')
+	free=$(free_megabytes)
 	[ "$free" -ge $((disk + SPARE_MB)) ] ||
 		die "cannot prepare $kernel: $LAB_CACHE has $free MB free, $((disk + SPARE_MB)) MB are needed"
+}
+
+free_megabytes()
+{
+	df -Pm "$LAB_CACHE" | awk 'NR == 2 { print $4 }'
 }
 
 # Everything under a temporary name; the rename makes it valid, whole or not at all.
@@ -147,8 +152,8 @@ make_image()
 	used=$(as_root du -sm --apparent-size "$dir" | cut -f1)
 	rm -f "$image"
 	truncate -s $((used + used / 4 + spare))M "$image"
-	as_root mke2fs -q -t ext4 -O '^has_journal' -m 0 -d "$dir" "$image" >&2 ||
-		die "cannot make $image: is the disk full?"
+	as_root mke2fs -q -t ext4 -O '^has_journal' -m 0 -d "$dir" "$image" >/dev/null 2>&1 ||
+		die "cannot make $image: is the disk full? $(free_megabytes) MB are free"
 }
 
 # Roots of an older lab that nobody used for days.
