@@ -9,7 +9,8 @@ apt_sources()
 {
 	local etc=${APT_ETC:-/etc/apt}
 
-	find "$etc/sources.list" "$etc/sources.list.d" -name '*.list' -exec cat {} + 2>/dev/null |
+	# Either place may be missing, which is no error.
+	{ find "$etc/sources.list" "$etc/sources.list.d" -name '*.list' -exec cat {} + 2>/dev/null || true; } |
 		awk '$1 == "deb" {
 			key = ""
 			if (match($0, /\[[^]]*\]/)) {
@@ -20,8 +21,8 @@ apt_sources()
 			}
 			print $3 "\t" $2 "\t" key
 		}'
-	find "$etc/sources.list.d" -name '*.sources' \
-			-exec sh -c 'for f; do cat "$f"; echo; done' sh {} + 2>/dev/null |
+	{ find "$etc/sources.list.d" -name '*.sources' \
+		-exec sh -c 'for f; do cat "$f"; echo; done' sh {} + 2>/dev/null || true; } |
 		awk 'function flush(  i, j, n, m, s, u) {
 			n = split(field["suites"], s, " "); m = split(field["uris"], u, " ")
 			if (field["types"] ~ /(^| )deb( |$)/ && field["enabled"] !~ /^no/)
@@ -41,29 +42,30 @@ apt_sources()
 # for its own release. A Signed-By that is a key, not a file, is left to mmdebstrap.
 sources_for()
 {
-	local suite=$1 own security
-	own=$(. /etc/os-release && echo "${ID:-}/${VERSION_CODENAME:-sid}")
+	local suite=$1 id own
+	id=$(. /etc/os-release && echo "${ID:-}")
+	own=$(. /etc/os-release && echo "${VERSION_CODENAME:-sid}")
 
 	if [ -n "${PFSTAT_MIRROR:-}" ]; then
 		echo "deb $PFSTAT_MIRROR $suite main"
 		return
 	fi
-	[ "${own%%/*}" = debian ] ||
+	[ "$id" = debian ] ||
 		die "cannot tell a Debian mirror: this machine is not Debian; set PFSTAT_MIRROR=URI"
-	own=${own##*/}
-	apt_sources | source_line "$own" "$suite" | grep . ||
+	source_line "$suite" "$own" stable testing unstable | grep . ||
 		die "cannot find a source for $own in ${APT_ETC:-/etc/apt}: set PFSTAT_MIRROR=URI"
-	[ "$suite" != sid ] || return 0
-	security=$(apt_sources | source_line "$own-security" "$suite-security")
-	[ -z "$security" ] || echo "$security"
+	[ "$suite" = sid ] ||
+		source_line "$suite-security" "$own-security" stable-security testing-security
 }
 
+# source_line SUITE NAME…: SUITE at the first mirror that serves a suite NAME.
 source_line()
 {
-	awk -F'\t' -v own="$1" -v suite="$2" '$1 == own {
-		print "deb " ($3 ~ /^\// ? "[signed-by=" $3 "] " : "") $2 " " suite " main"
-		exit
-	}'
+	apt_sources | awk -F'\t' -v suite="$1" -v names="${*:2}" '
+		!found && index(" " names " ", " " $1 " ") {
+			found = 1
+			print "deb " ($3 ~ /^\// ? "[signed-by=" $3 "] " : "") $2 " " suite " main"
+		}'
 }
 
 # The part of this machine's apt settings that reaches a mirror: proxies,
