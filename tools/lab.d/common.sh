@@ -146,18 +146,6 @@ run_cleanups()
 	done
 }
 
-# What fails without a word of its own must not end the lab silently, nor with a
-# status that looks like COMMAND's.
-unexpected()
-{
-	case $1 in
-	2 | "$FAILED") exit "$1" ;;	# a subshell has said why
-	*) die "cannot go on: $3 failed at ${2##*/}" ;;
-	esac
-}
-
-set -o errtrace
-trap 'unexpected $? "${BASH_SOURCE[0]}:$LINENO" "$BASH_COMMAND"' ERR
 trap run_cleanups EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
