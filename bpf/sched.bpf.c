@@ -42,7 +42,7 @@ static __always_inline void leave(const struct task_struct *task, __u32 state)
 		return;
 	left.off_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&off_since, &tid, &left, BPF_ANY))
-		count(PFSTAT_COUNT_OFF_CPU_LOST);
+		count(PFSTAT_COUNT_EVENTS_LOST);
 }
 
 static __always_inline void send(const struct task_struct *task, const struct left *left)
@@ -52,19 +52,25 @@ static __always_inline void send(const struct task_struct *task, const struct le
 
 	stay = bpf_ringbuf_reserve(&events, sizeof(*stay), 0);
 	if (!stay) {
-		count(PFSTAT_COUNT_OFF_CPU_LOST);
+		count(PFSTAT_COUNT_EVENTS_LOST);
 		return;
 	}
-	stay->type = PFSTAT_EVENT_OFF_CPU;
-	stay->pid = task->tgid;
-	stay->tid = task->pid;
-	stay->state = left->state;
-	stay->off_ns = left->off_ns;
-	stay->on_ns = bpf_ktime_get_ns();
+	*stay = (struct pfstat_off_cpu){
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU,
+			.size = sizeof(*stay),
+			.pid = task->tgid,
+			.tid = task->pid,
+			.ns = bpf_ktime_get_ns(),
+		},
+		.state = left->state,
+		.off_ns = left->off_ns,
+	};
 	flags = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENTS_BYTES / 2 ?
 		BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	bpf_ringbuf_submit(stay, flags);
 	count(PFSTAT_COUNT_OFF_CPU);
+	count(PFSTAT_COUNT_EVENTS);
 }
 
 /* Whoever left as a target has an entry; so this is the filter. */

@@ -11,7 +11,9 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/percpu.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/timekeeping.h>
 #include <linux/xarray.h>
 
@@ -36,6 +38,8 @@ struct attempt {
 	u8 op;
 	u8 before;
 	bool shared;
+	u16 around_before;	/* of map_pages: the window, see record.h */
+	u16 around_pages;
 	struct chain chain;
 };
 
@@ -99,6 +103,8 @@ static void attempt_begin(struct attempt *attempt, const struct vm_fault *vmf, e
 	attempt->op = op;
 	attempt->shared = vma->vm_flags & VM_SHARED;
 	attempt->before = PFSTAT_BEFORE_UNKNOWN;
+	attempt->around_before = 0;
+	attempt->around_pages = 0;
 	if (op == PFSTAT_OP_FAULT || op == PFSTAT_OP_HUGE_FAULT)
 		attempt->before = cache_state(vma->vm_file->f_mapping, vmf->pgoff);
 	attempt->chain = pfstat_chain_resume(vmf->real_address & PAGE_MASK);
@@ -137,6 +143,17 @@ static u8 attempt_facts(const struct attempt *attempt, bool cow)
 	       (cow ? PFSTAT_FACT_COW : 0);
 }
 
+/*
+ * Where the program was. A fault of somebody else's memory (ptrace) has no
+ * instruction in the current program, nor has a kernel thread a program.
+ */
+static u64 attempt_ip(const struct attempt *attempt)
+{
+	if (attempt->flags & FAULT_FLAG_REMOTE || current->flags & PF_KTHREAD)
+		return 0;
+	return instruction_pointer(task_pt_regs(current));
+}
+
 static void attempt_store(const struct attempt *attempt, u64 duration_ns, vm_fault_t ret,
 			  enum pfstat_class class, struct page *page, bool cow)
 {
@@ -166,6 +183,10 @@ static void attempt_store(const struct attempt *attempt, u64 duration_ns, vm_fau
 	record->order = page ? folio_order(page_folio(page)) : 0;
 	record->before = attempt->before;
 	record->facts = attempt_facts(attempt, cow);
+	record->reserved = 0;
+	record->around_before = attempt->around_before;
+	record->around_pages = attempt->around_pages;
+	record->ip = attempt_ip(attempt);
 	pfstat_tally_add(record);
 	trace_pfstat_fault(record);
 	pfstat_ring_commit(ring, record);
@@ -276,6 +297,8 @@ static vm_fault_t shadow_map_pages(struct vm_fault *vmf, pgoff_t start_pgoff, pg
 	}
 
 	attempt_begin(&attempt, vmf, PFSTAT_OP_MAP_PAGES);
+	attempt.around_before = vmf->pgoff - start_pgoff;
+	attempt.around_pages = end_pgoff - start_pgoff + 1;
 	ret = pfstat_shadow_of(ops)->original->map_pages(vmf, start_pgoff, end_pgoff);
 	end_ns = ktime_get_mono_fast_ns();
 	if (ret & VM_FAULT_NOPAGE)
@@ -345,6 +368,11 @@ void pfstat_fault_wrap(struct vm_operations_struct *ops)
 		ops->page_mkwrite = shadow_page_mkwrite;
 	if (ops->pfn_mkwrite)
 		ops->pfn_mkwrite = shadow_pfn_mkwrite;
+}
+
+unsigned long pfstat_fault_wrapper(void)
+{
+	return (unsigned long)shadow_fault;
 }
 
 void pfstat_fault_unwrap(struct vm_operations_struct *ops,

@@ -32,6 +32,9 @@ void pfstat_fault_wrap(struct vm_operations_struct *ops);
 void pfstat_fault_unwrap(struct vm_operations_struct *ops,
 			 const struct vm_operations_struct *original);
 
+/* What a hooked VMA's ->fault is, for whoever must recognise it. */
+unsigned long pfstat_fault_wrapper(void);
+
 /* While false, calls are passed on and leave no record. */
 void pfstat_fault_record(bool on);
 #endif

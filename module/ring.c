@@ -21,6 +21,7 @@
 #include <linux/mutex.h>
 #include <linux/vmalloc.h>
 
+#include "fault.h"
 #include "ring.h"
 
 DEFINE_PER_CPU(struct ring, pfstat_rings);
@@ -41,6 +42,7 @@ static void ring_empty(struct ring *ring, unsigned int cpu)
 	ring->header->capacity = ring->capacity;
 	ring->header->cpu = cpu;
 	ring->header->overwrite = ring->overwrite;
+	ring->header->wrapper = pfstat_fault_wrapper();
 }
 
 static void ring_free(struct ring *ring)

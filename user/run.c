@@ -34,14 +34,21 @@ static int interrupted(void)
 	return 128 + interrupt_signal;
 }
 
-static int on_stay(void *context, const struct pfstat_off_cpu *stay)
+static int on_item(void *context, const struct item *item)
 {
-	return summary_add_off_cpu(context, stay);
+	struct summary *summary = context;
+
+	if (item->type == ITEM_RECORD)
+		return summary_add_record(summary, item->record);
+	if (item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_OFF_CPU)
+		return summary_add_off_cpu(summary, (const struct pfstat_off_cpu *)item->event);
+	return 0;
 }
 
 /* Whatever can refuse does so before the page cache is touched. */
 static int open_instruments(struct run *run)
 {
+	const struct events_options events_options = { 0 };
 	char why[512];
 	int err;
 
@@ -57,7 +64,7 @@ static int open_instruments(struct run *run)
 		run->report->bpf_missing = "--no-bpf was given";
 		return STATUS_OK;
 	}
-	err = events_open(&run->events, on_stay, run->report->summary, why, sizeof(why));
+	err = events_open(&run->events, &events_options, why, sizeof(why));
 	if (err)
 		return complain(STATUS_FAILED, "%s", why);
 	run->report->have_bpf = true;
@@ -137,12 +144,13 @@ static int start_collector(struct run *run)
 {
 	const struct run_plan *plan = run->plan;
 	const struct collector_options options = {
-		.summary = run->report->summary,
+		.sink = on_item,
+		.sink_context = run->report->summary,
 		.events = run->events,
 		.cpus = plan->cpus,
 		.tick_ms = progress_tick_ms(),
 		.tick = progress_tick,
-		.context = &run->progress,
+		.tick_context = &run->progress,
 	};
 	int err;
 
@@ -185,7 +193,7 @@ static int access_file(struct run *run)
 	start_ns = now_ns();
 	interrupt_bus_armed = 1;
 	if (run->events)
-		err = events_watch_thread(run->events, tid);
+		err = events_watch(run->events, tid, PFSTAT_TARGET_THREAD);
 
 	getrusage(RUSAGE_THREAD, &run->before);
 	start_ns = now_ns();
@@ -194,7 +202,7 @@ static int access_file(struct run *run)
 	getrusage(RUSAGE_THREAD, &run->after);
 
 	if (run->events && !err)
-		err = events_ignore_thread(run->events, tid);
+		err = events_ignore(run->events, tid);
 	interrupt_bus_armed = 0;
 	return err;
 }
@@ -244,21 +252,21 @@ static void take_rusage(struct run *run)
 
 static int take_events(struct run *run, struct result *result)
 {
-	uint64_t counts[PFSTAT_NR_COUNTS];
+	struct facts facts = { 0 };
 	int err;
 
 	if (!run->events)
 		return 0;
-	err = events_counts(run->events, counts);
-	if (!err)
-		err = events_syscalls(run->events, &result->syscalls, &run->report->nr_syscalls);
+	err = events_facts(run->events, &facts);
+	result->syscalls = facts.syscalls;
 	if (err)
 		return err;
-	run->report->syscalls = result->syscalls;
-	run->report->off_cpu_count = counts[PFSTAT_COUNT_OFF_CPU];
-	run->report->events_lost = counts[PFSTAT_COUNT_OFF_CPU_LOST] +
-				   counts[PFSTAT_COUNT_SYSCALL_LOST];
-	return events_received(run->events) == counts[PFSTAT_COUNT_OFF_CPU] ? 0 : -EPROTO;
+	run->report->syscalls = facts.syscalls;
+	run->report->nr_syscalls = facts.nr_syscalls;
+	run->report->off_cpu_count = facts.counts[PFSTAT_COUNT_OFF_CPU];
+	run->report->events_lost = facts.counts[PFSTAT_COUNT_EVENTS_LOST] +
+				   facts.counts[PFSTAT_COUNT_SYSCALL_LOST];
+	return events_received(run->events) == facts.counts[PFSTAT_COUNT_EVENTS] ? 0 : -EPROTO;
 }
 
 /* Everything ends, in this order: what is said, what is read, what is counted. */

@@ -2,6 +2,10 @@
 /*
  * What the eBPF programs say. Times are nanoseconds of CLOCK_MONOTONIC
  * (bpf_ktime_get_ns), the module's clock. Plain fixed-width types, no holes.
+ *
+ * An event is sent when it is over: `event.ns` is its end, so that events and
+ * the module's records, which end too, can be merged by it. Device numbers are
+ * major << 20 | minor, as in <pfstat/record.h>.
  */
 #ifndef PFSTAT_EVENT_H
 #define PFSTAT_EVENT_H
@@ -13,16 +17,150 @@
 
 enum pfstat_event_type {
 	PFSTAT_EVENT_OFF_CPU,
+	PFSTAT_EVENT_BLOCK,
+	PFSTAT_EVENT_FAULT,
+	PFSTAT_EVENT_PAGE,
+	PFSTAT_EVENT_TASK,
+	PFSTAT_NR_EVENTS
 };
 
-/* One stay of a target's thread off the CPU, sent when it runs again. */
-struct pfstat_off_cpu {
-	__u32 type;		/* PFSTAT_EVENT_OFF_CPU */
+/* The head of every event. */
+struct pfstat_event {
+	__u16 type;		/* enum pfstat_event_type */
+	__u16 size;		/* bytes, with this head */
+	__u32 flags;		/* by type, see below */
 	__u32 pid;		/* process (tgid) */
 	__u32 tid;
-	__u32 state;		/* task state it left with: 0 = was runnable (preempted) */
+	__u64 ns;		/* when it was over */
+};
+
+/* pfstat_off_cpu.event.flags */
+#define PFSTAT_OFF_CPU_PREEMPTED	0x1	/* it was runnable all the time */
+#define PFSTAT_OFF_CPU_IOWAIT		0x2	/* left in io_schedule() */
+#define PFSTAT_OFF_CPU_WOKEN		0x4	/* woken_ns is known */
+
+/* One stay of a target's thread off the CPU; event.ns: it runs again. */
+struct pfstat_off_cpu {
+	struct pfstat_event event;
 	__u64 off_ns;
-	__u64 on_ns;
+	__u64 woken_ns;		/* runnable from here on; 0 without PFSTAT_OFF_CPU_WOKEN */
+	__u32 state;		/* task state it left with: 0 = was runnable */
+	__u32 waker;		/* thread that woke it; 0: unknown, an interrupt or idle */
+};
+
+/* pfstat_block.event.flags */
+#define PFSTAT_BLOCK_WRITE	0x1
+#define PFSTAT_BLOCK_READAHEAD	0x2
+#define PFSTAT_BLOCK_ERROR	0x4
+#define PFSTAT_BLOCK_FILE	0x8	/* fs_dev, inode, pgoff are known */
+#define PFSTAT_BLOCK_SWAP	0x10	/* anonymous memory's page */
+
+/*
+ * One request that a target's thread handed to a block device (event.pid, .tid:
+ * that thread); event.ns: it is completed.
+ */
+struct pfstat_block {
+	struct pfstat_event event;
+	__u64 insert_ns;	/* into the queue; = issue_ns when issued directly */
+	__u64 issue_ns;		/* to the driver */
+	__u64 sector;		/* of 512 bytes, on `dev` */
+	__u64 inode;		/* of the file whose first page it moves */
+	__u64 pgoff;		/* that page */
+	__u32 dev;		/* the disk */
+	__u32 fs_dev;		/* the file's super block, as in pfstat_record */
+	__u32 bytes;
+	__u32 reserved;
+};
+
+/* What handle_mm_fault() was about. */
+enum pfstat_fault_kind {
+	PFSTAT_FAULT_HOOKED,	/* a file operation that the module wraps: it left records */
+	PFSTAT_FAULT_FILE,	/* a file operation, not wrapped */
+	PFSTAT_FAULT_ANON,	/* a new anonymous page */
+	PFSTAT_FAULT_SWAP,	/* do_swap_page(): swapped out, or migrating */
+	PFSTAT_FAULT_COW,	/* do_wp_page() of a private page */
+	PFSTAT_FAULT_OTHER,	/* solved meanwhile, NUMA hint, huge page */
+	PFSTAT_NR_FAULT_KINDS
+};
+
+#define PFSTAT_FAULT_KIND_NAMES \
+	{ "hooked", "file", "anon", "swap", "cow", "other" }
+
+/* Where it came from. */
+enum pfstat_fault_origin {
+	PFSTAT_ORIGIN_USER,	/* the program's own access */
+	PFSTAT_ORIGIN_KERNEL,	/* the kernel's access to user memory, in a system call */
+	PFSTAT_ORIGIN_GUP,	/* get_user_pages(): populate, O_DIRECT, ptrace, … */
+	PFSTAT_NR_ORIGINS
+};
+
+/* How it came back. */
+enum pfstat_fault_outcome {
+	PFSTAT_OUTCOME_MINOR,	/* solved; as the kernel counts them */
+	PFSTAT_OUTCOME_MAJOR,
+	PFSTAT_OUTCOME_RETRY,	/* the same fault will come again */
+	PFSTAT_OUTCOME_ERROR,
+	PFSTAT_NR_OUTCOMES
+};
+
+/*
+ * Index of the map `faults`, whose values are pfstat_fault_value, one a CPU:
+ * every return of handle_mm_fault() of a target.
+ */
+#define PFSTAT_FAULT_INDEX(kind, origin, outcome) \
+	(((kind) * PFSTAT_NR_ORIGINS + (origin)) * PFSTAT_NR_OUTCOMES + (outcome))
+#define PFSTAT_NR_FAULT_INDICES \
+	(PFSTAT_NR_FAULT_KINDS * PFSTAT_NR_ORIGINS * PFSTAT_NR_OUTCOMES)
+
+struct pfstat_fault_value {
+	__u64 count;
+	__u64 total_ns;
+};
+
+/*
+ * One call of handle_mm_fault(), sent unless its kind is HOOKED (the module's
+ * records say more), then too if every fault was asked for; event.ns: it
+ * returned. event.flags: enum pfstat_fault_kind.
+ */
+struct pfstat_fault {
+	struct pfstat_event event;
+	__u64 start_ns;
+	__u64 address;
+	__u64 ip;		/* user-mode instruction, 0: unknown */
+	__u64 pgoff;		/* page of the file; of the address when there is none */
+	__u64 inode;		/* 0: no file */
+	__u32 dev;
+	__u32 fault_flags;	/* PFSTAT_FLAG_* */
+	__u32 result;		/* PFSTAT_RESULT_* */
+	__s32 stack;		/* id in the map `stacks`; negative: none */
+	__u8 origin;		/* enum pfstat_fault_origin */
+	__u8 outcome;		/* enum pfstat_fault_outcome */
+	__u8 reserved[6];
+};
+
+/* pfstat_page.event.flags */
+#define PFSTAT_PAGE_ADDED	0x1	/* into the page cache, by a target */
+#define PFSTAT_PAGE_REMOVED	0x2	/* from it, by anybody, of a file that a target added to */
+
+/* event.pid, .tid: who did it. */
+struct pfstat_page {
+	struct pfstat_event event;
+	__u64 inode;
+	__u64 pgoff;		/* the first */
+	__u32 dev;
+	__u32 pages;
+};
+
+/* pfstat_task.event.flags */
+#define PFSTAT_TASK_FORK	0x1	/* a target's child, or thread, begins: it is event.pid, .tid */
+#define PFSTAT_TASK_EXEC	0x2
+#define PFSTAT_TASK_EXIT	0x4	/* no more is said of event.tid */
+
+struct pfstat_task {
+	struct pfstat_event event;
+	__u32 parent;		/* tid of who forked; of an exec: tid before it */
+	__u32 reserved;
+	char comm[16];
 };
 
 /* Key of the map `syscalls`: result is 0 for success or a positive errno. */
@@ -40,10 +178,11 @@ struct pfstat_syscall_value {
 	__u64 log2_ns[PFSTAT_SYSCALL_BUCKETS];	/* [n]: 2^(n-1) <= ns < 2^n; [0]: 0 ns */
 };
 
-/* Value of the map `counts`, one a CPU: everything that was seen or missed. */
+/* Index of the map `counts`, one a CPU: everything that was seen or missed. */
 enum pfstat_count {
 	PFSTAT_COUNT_OFF_CPU,		/* off-CPU events sent */
-	PFSTAT_COUNT_OFF_CPU_LOST,	/* no room in the ring buffer */
+	PFSTAT_COUNT_EVENTS,		/* events of all types sent */
+	PFSTAT_COUNT_EVENTS_LOST,	/* no room in the ring buffer, or in a map */
 	PFSTAT_COUNT_SYSCALL_LOST,	/* no room in a map */
 	PFSTAT_NR_COUNTS
 };
@@ -52,9 +191,15 @@ enum pfstat_count {
 enum pfstat_target {
 	PFSTAT_TARGET_PROCESS = 1,	/* key is a tgid: all its threads */
 	PFSTAT_TARGET_THREAD = 2,	/* key is a tid: this thread alone */
+	PFSTAT_TARGET_FOLLOW = 3,	/* as PROCESS, and its children, and theirs */
 };
 
-_Static_assert(sizeof(struct pfstat_off_cpu) == 32, "ABI");
+_Static_assert(sizeof(struct pfstat_event) == 24, "ABI");
+_Static_assert(sizeof(struct pfstat_off_cpu) == 48, "ABI");
+_Static_assert(sizeof(struct pfstat_block) == 80, "ABI");
+_Static_assert(sizeof(struct pfstat_fault) == 88, "ABI");
+_Static_assert(sizeof(struct pfstat_page) == 48, "ABI");
+_Static_assert(sizeof(struct pfstat_task) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_value) == 336, "ABI");
 

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /* Raised whenever anything below changes shape or meaning. */
-#define PFSTAT_ABI_VERSION 1
+#define PFSTAT_ABI_VERSION 2
 
 /* Which VMA operation was called. */
 enum pfstat_op {
@@ -112,7 +112,14 @@ struct pfstat_record {
 	__u8 order;		/* log2 of the pages of the folio mapped */
 	__u8 before;		/* enum pfstat_before */
 	__u8 facts;		/* PFSTAT_FACT_* */
-	__u8 reserved[5];	/* zero */
+	__u8 reserved;		/* zero */
+	/*
+	 * map_pages: the window that it may map is pgoff - around_before and the
+	 * around_pages from there on. Else 0.
+	 */
+	__u16 around_before;
+	__u16 around_pages;
+	__u64 ip;		/* instruction of the program that was interrupted; 0: none */
 };
 
 /*
@@ -134,11 +141,12 @@ struct pfstat_ring_header {
 	__u32 overwrite;	/* 1: overwrite mode */
 	__u64 head;		/* records stored so far; read with acquire */
 	__u64 lost;		/* calls not stored */
-	__u64 reserved[3];
+	__u64 wrapper;		/* a hooked VMA's ->fault: for eBPF to recognise it */
+	__u64 reserved[2];
 	__u64 tail;		/* records consumed; written by the reader, release */
 };
 
-_Static_assert(sizeof(struct pfstat_record) == 96, "ABI");
+_Static_assert(sizeof(struct pfstat_record) == 104, "ABI");
 _Static_assert(sizeof(struct pfstat_ring_header) == 72, "ABI");
 
 #endif

@@ -69,7 +69,7 @@ static inline struct summary *sample_summary(uint64_t disk_ns)
 {
 	struct summary *summary = summary_new();
 	struct pfstat_record record;
-	struct pfstat_off_cpu stay = { .type = PFSTAT_EVENT_OFF_CPU, .tid = 1 };
+	struct pfstat_off_cpu stay = { .event = { .type = PFSTAT_EVENT_OFF_CPU, .tid = 1 } };
 	uint64_t now = 1;
 	unsigned int page;
 
@@ -82,7 +82,7 @@ static inline struct summary *sample_summary(uint64_t disk_ns)
 			record.duration_ns = disk_ns;
 			record.result = PFSTAT_RESULT_RETRY;
 			stay.off_ns = now + 5000;
-			stay.on_ns = now + disk_ns;
+			stay.event.ns = now + disk_ns;
 			ck_assert_int_eq(summary_add_off_cpu(summary, &stay), 0);
 			ck_assert_int_eq(summary_add_record(summary, &record), 0);
 			record.earlier_ns = now;

@@ -388,7 +388,7 @@ END_TEST
 START_TEST(test_partial_off_cpu_times_are_loud)
 {
 	struct sample_run run;
-	struct pfstat_off_cpu stay = { .tid = 2, .on_ns = 10 };
+	struct pfstat_off_cpu stay = { .event = { .tid = 2, .ns = 10 } };
 	const struct pfstat_record record = { .tid = 2, .duration_ns = 10 };
 	unsigned int i;
 	char *text;

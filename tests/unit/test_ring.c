@@ -9,7 +9,7 @@
 #include "runner.h"
 #include "user/collect/ring.h"
 
-#define CAPACITY 42U	/* of a ring of one page */
+#define CAPACITY 39U	/* of a ring of one page */
 
 struct writer {
 	char path[32];

@@ -37,7 +37,8 @@ static void add(struct summary *summary, const struct pfstat_record *record)
 static void add_stay(struct summary *summary, uint32_t tid, uint64_t off_ns, uint64_t on_ns)
 {
 	const struct pfstat_off_cpu stay = {
-		.type = PFSTAT_EVENT_OFF_CPU, .tid = tid, .off_ns = off_ns, .on_ns = on_ns,
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .tid = tid, .ns = on_ns },
+		.off_ns = off_ns,
 	};
 
 	ck_assert_int_eq(summary_add_off_cpu(summary, &stay), 0);

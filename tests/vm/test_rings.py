@@ -9,7 +9,7 @@ import struct
 import pfstat
 from pfstat import PAGE, Mapping, Session
 
-RECORD_SIZE = 96
+RECORD_SIZE = 104
 PER_PAGE = PAGE // RECORD_SIZE
 HEAD, LOST, TAIL = 24, 32, 64       # offsets in the header of record.h
 

@@ -14,6 +14,7 @@
 #include <pfstat/control.h>
 
 #include "collector.h"
+#include "queue.h"
 #include "ring.h"
 
 struct collector {
@@ -28,6 +29,7 @@ struct collector {
 	uint64_t read;
 	int err;			/* the first; the thread's until it is joined */
 	struct cursor *cursors;		/* of a drain: the rings that have more */
+	struct queue queue;		/* events whose turn has not come */
 };
 
 /* A ring's oldest unread record. */
@@ -57,6 +59,28 @@ static unsigned int oldest(const struct cursor *cursors, unsigned int nr)
 	return found;
 }
 
+static int hand_on_events(struct collector *collector, uint64_t until_ns)
+{
+	struct item item;
+	int err = 0;
+
+	while (!err && queue_next_ns(&collector->queue) <= until_ns && queue_any(&collector->queue)) {
+		item = queue_take(&collector->queue);
+		err = collector->options.sink(collector->options.sink_context, &item);
+	}
+	return err;
+}
+
+static int hand_on_record(struct collector *collector, const struct cursor *cursor)
+{
+	const struct item item = {
+		.type = ITEM_RECORD, .ns = cursor->end_ns, .record = cursor->record,
+	};
+
+	collector->read++;
+	return collector->options.sink(collector->options.sink_context, &item);
+}
+
 static int merge(struct collector *collector, uint64_t until_ns)
 {
 	struct cursor *cursors = collector->cursors, *cursor;
@@ -69,12 +93,32 @@ static int merge(struct collector *collector, uint64_t until_ns)
 	}
 	while (nr && !err) {
 		cursor = &cursors[oldest(cursors, nr)];
-		err = summary_add_record(collector->options.summary, cursor->record);
-		collector->read++;
+		err = hand_on_events(collector, cursor->end_ns);
+		if (err)
+			break;
+		err = hand_on_record(collector, cursor);
 		ring_next(cursor->ring);
 		if (!cursor_load(cursor, until_ns, &err))
 			*cursor = cursors[--nr];
 	}
+	return err ? err : hand_on_events(collector, until_ns);
+}
+
+static int keep_event(void *context, const struct pfstat_event *event)
+{
+	struct collector *collector = context;
+
+	return queue_add(&collector->queue, ITEM_EVENT, event->ns, event, event->size);
+}
+
+static int read_events(struct collector *collector)
+{
+	int err;
+
+	if (!collector->options.events)
+		return 0;
+	err = events_drain(collector->options.events, keep_event, collector);
+	queue_sort(&collector->queue);
 	return err;
 }
 
@@ -82,17 +126,17 @@ static int merge(struct collector *collector, uint64_t until_ns)
  * Heads are taken one after the other. A thread may store a record in the
  * first ring just after its head was taken, move, and store the next in the
  * second just before: that one ended after until_ns, and is left for later.
- * Stays are taken after the heads: those within the records are there by then.
+ * Events are taken after the heads: whatever happened within a call of which the
+ * record is there has been said by then.
  */
 static int drain(struct collector *collector, uint64_t until_ns)
 {
 	unsigned int i;
-	int err = 0;
+	int err;
 
 	for (i = 0; i < collector->nr_rings; i++)
 		ring_look(&collector->rings[i]);
-	if (collector->options.events)
-		err = events_drain(collector->options.events);
+	err = read_events(collector);
 	if (!err)
 		err = merge(collector, until_ns);
 	for (i = 0; i < collector->nr_rings; i++)
@@ -123,7 +167,7 @@ static void *collect(void *argument)
 		if (ready > 0 && is_stopped(collector))
 			return NULL;
 		if (ready == 0)
-			collector->options.tick(collector->options.context);
+			collector->options.tick(collector->options.tick_context);
 		if (ready > 0)
 			collector->err = drain(collector, now_ns());
 		if (collector->err)
@@ -222,6 +266,7 @@ void collector_close(struct collector *collector)
 		close(collector->stop);
 	free(collector->rings);
 	free(collector->cursors);
+	queue_exit(&collector->queue);
 	free(collector->polled);
 	free(collector);
 }
@@ -249,6 +294,11 @@ int collector_stop(struct collector *collector)
 	if (!collector->err)
 		collector->err = drain(collector, UINT64_MAX);
 	return collector->err;
+}
+
+uint64_t collector_wrapper(const struct collector *collector)
+{
+	return collector->rings[0].header->wrapper;
 }
 
 uint64_t collector_read(const struct collector *collector)

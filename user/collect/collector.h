@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Brings everything that is said of a run into its summary, in time order:
+ * Brings everything that is said of a run into one stream of items, in time order:
  *
- *	module's rings, a CPU each --+ merged by the time at which calls ended
- *	eBPF's ring of stays --------+--> summary: the stays first, then the records
+ *	module's rings, a CPU each --+
+ *	eBPF's ring of events -------+--> merged by the time at which each was over
  *
  * A thread sleeps until a ring is half full, then drains all; so a run whose
  * records fit wakes nobody. Memory does not grow with the number of records:
@@ -15,18 +15,19 @@
 #include <sched.h>
 #include <stdint.h>
 
-#include "../correlate/summary.h"
+#include "../item.h"
 #include "events.h"
 
 struct collector;
 
 struct collector_options {
-	struct summary *summary;
+	item_sink sink;			/* called in the thread, and in collector_stop() */
+	void *sink_context;
 	struct events *events;		/* NULL: no eBPF */
 	const cpu_set_t *cpus;		/* where the thread may run */
 	int tick_ms;			/* -1: none */
 	void (*tick)(void *context);	/* called in the thread every tick_ms */
-	void *context;
+	void *tick_context;
 };
 
 /* Opens the rings; the module must be recording. -ENODATA: there is none. */
@@ -40,6 +41,9 @@ int collector_start(struct collector *collector);
  * Returns the first error since the start.
  */
 int collector_stop(struct collector *collector);
+
+/* The address of the wrapper that hooked VMAs have as ->fault. */
+uint64_t collector_wrapper(const struct collector *collector);
 
 /* Records read so far. */
 uint64_t collector_read(const struct collector *collector);

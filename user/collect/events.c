@@ -28,7 +28,7 @@ struct events {
 	struct pfstat_bpf *bpf;
 	struct ring_buffer *ring;
 	struct positions positions;
-	events_on_stay on_stay;
+	events_sink sink;	/* of the drain */
 	void *context;
 	uint64_t received;
 	bool pinned;
@@ -36,13 +36,13 @@ struct events {
 
 static int on_event(void *context, void *data, size_t size)
 {
-	const struct pfstat_off_cpu *stay = data;
+	const struct pfstat_event *event = data;
 	struct events *events = context;
 
-	if (size < sizeof(*stay) || stay->type != PFSTAT_EVENT_OFF_CPU)
+	if (size < sizeof(*event) || event->type >= PFSTAT_NR_EVENTS || event->size > size)
 		return -EPROTO;
 	events->received++;
-	return events->on_stay(events->context, stay);
+	return events->sink(events->context, event);
 }
 
 static int positions_open(struct positions *positions, int fd)
@@ -148,7 +148,7 @@ static int events_open_ring(struct events *events, const char **step)
 	return positions_open(&events->positions, fd);
 }
 
-int events_open(struct events **opened, events_on_stay on_stay, void *context, char *why,
+int events_open(struct events **opened, const struct events_options *options, char *why,
 		size_t size)
 {
 	struct events *events;
@@ -165,8 +165,7 @@ int events_open(struct events **opened, events_on_stay on_stay, void *context, c
 		explain("load the eBPF programs", -ENOMEM, why, size);
 		return -ENOMEM;
 	}
-	events->on_stay = on_stay;
-	events->context = context;
+	(void)options;
 	libbpf_set_print(quiet);	/* its lines say nothing to a user */
 	err = events_load(events, &step);
 	if (!err)
@@ -192,16 +191,28 @@ void events_close(struct events *events)
 	free(events);
 }
 
-int events_watch_thread(struct events *events, pid_t tid)
+uint32_t events_hooks(const struct events *events)
 {
-	const __u32 key = tid, value = PFSTAT_TARGET_THREAD;
+	(void)events;
+	return 0;
+}
+
+void events_set_wrapper(struct events *events, uint64_t address)
+{
+	(void)events;
+	(void)address;
+}
+
+int events_watch(struct events *events, pid_t id, enum pfstat_target how)
+{
+	const __u32 key = id, value = how;
 
 	return bpf_map_update_elem(bpf_map__fd(events->bpf->maps.targets), &key, &value, BPF_ANY);
 }
 
-int events_ignore_thread(struct events *events, pid_t tid)
+int events_ignore(struct events *events, pid_t id)
 {
-	const __u32 key = tid;
+	const __u32 key = id;
 
 	return bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.targets), &key);
 }
@@ -216,11 +227,13 @@ int events_fd(const struct events *events)
  * although later ones may be ready: go on until everything is read that was
  * written when we began.
  */
-int events_drain(struct events *events)
+int events_drain(struct events *events, events_sink sink, void *context)
 {
 	uint64_t end = position_written(&events->positions);
 	int got;
 
+	events->sink = sink;
+	events->context = context;
 	while (position_read(&events->positions) < end) {
 		got = ring_buffer__consume(events->ring);
 		if (got < 0)
@@ -236,7 +249,7 @@ uint64_t events_received(const struct events *events)
 	return events->received;
 }
 
-int events_counts(const struct events *events, uint64_t *counts)
+static int read_counts(const struct events *events, uint64_t *counts)
 {
 	int fd = bpf_map__fd(events->bpf->maps.counts);
 	int nr_cpus = libbpf_num_possible_cpus();
@@ -297,7 +310,7 @@ static int append_row(struct syscall_row **rows, size_t *nr_rows,
 	return 0;
 }
 
-int events_syscalls(const struct events *events, struct syscall_row **rows, size_t *nr_rows)
+static int read_syscalls(const struct events *events, struct syscall_row **rows, size_t *nr_rows)
 {
 	int fd = bpf_map__fd(events->bpf->maps.syscalls);
 	int nr_cpus = libbpf_num_possible_cpus();
@@ -322,4 +335,14 @@ int events_syscalls(const struct events *events, struct syscall_row **rows, size
 	if (*nr_rows)
 		qsort(*rows, *nr_rows, sizeof(**rows), longest_first);
 	return err;
+}
+
+int events_facts(const struct events *events, struct facts *facts)
+{
+	int err;
+
+	facts->have_bpf = true;
+	facts->hooks = events_hooks(events);
+	err = read_counts(events, facts->counts);
+	return err ? err : read_syscalls(events, &facts->syscalls, &facts->nr_syscalls);
 }

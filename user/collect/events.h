@@ -3,17 +3,26 @@
 #ifndef PFSTAT_USER_EVENTS_H
 #define PFSTAT_USER_EVENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include <pfstat/event.h>
 
-#include "../report/report.h"
+#include "../correlate/facts.h"
 
 struct events;
 
-typedef int (*events_on_stay)(void *context, const struct pfstat_off_cpu *stay);
+/* Takes one event, which is only there during the call. 0 or a negative errno. */
+typedef int (*events_sink)(void *context, const struct pfstat_event *event);
+
+struct events_options {
+	bool every_fault;	/* an event for hooked faults too, else only a count */
+	bool pages;		/* page cache: added, removed */
+	bool stacks;		/* user stacks of faults, for every one sent */
+	uint32_t without;	/* 1 << enum fact_hook: optional hooks to leave out */
+};
 
 /*
  * Loads, attaches, pins under PFSTAT_PIN_DIR; what an earlier, killed program
@@ -22,26 +31,29 @@ typedef int (*events_on_stay)(void *context, const struct pfstat_off_cpu *stay);
  * On failure returns a negative errno and the reason in `why`: what is wrong
  * and what to do, one clause.
  */
-int events_open(struct events **events, events_on_stay on_stay, void *context,
+int events_open(struct events **events, const struct events_options *options,
 		char *why, size_t size);
 /* Unpins, detaches, frees. */
 void events_close(struct events *events);
 
-/* System calls count when entered and left in between. */
-int events_watch_thread(struct events *events, pid_t tid);
-int events_ignore_thread(struct events *events, pid_t tid);
+/* 1 << enum fact_hook for each optional hook that this kernel has. */
+uint32_t events_hooks(const struct events *events);
+
+/* id is a tid or a tgid. System calls count when entered and left in between. */
+int events_watch(struct events *events, pid_t id, enum pfstat_target how);
+int events_ignore(struct events *events, pid_t id);
+/* Faults of VMAs with this ->fault are the module's; see pfstat_ring_header.wrapper. */
+void events_set_wrapper(struct events *events, uint64_t address);
 
 /* Readable when the events' ring is half full. */
 int events_fd(const struct events *events);
-/* Hands over every stay that ended before the call. Its first error, or on_stay's. */
-int events_drain(struct events *events);
+/* Hands over every event that ended before the call. Its first error, or the sink's. */
+int events_drain(struct events *events, events_sink sink, void *context);
 
-/* Stays handed over so far. */
+/* Events handed over so far. */
 uint64_t events_received(const struct events *events);
 
-/* Sums over all CPUs, PFSTAT_NR_COUNTS of them. */
-int events_counts(const struct events *events, uint64_t *counts);
-/* Longest total time first; the caller frees *rows. */
-int events_syscalls(const struct events *events, struct syscall_row **rows, size_t *nr_rows);
+/* Fills what eBPF knows: hooks, counts, faults, system calls; sums over all CPUs. */
+int events_facts(const struct events *events, struct facts *facts);
 
 #endif

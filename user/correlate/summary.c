@@ -43,11 +43,11 @@ void summary_free(struct summary *summary)
 
 int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *stay)
 {
-	struct thread *thread = threads_get(&summary->threads, stay->tid);
+	struct thread *thread = threads_get(&summary->threads, stay->event.tid);
 
 	if (!thread)
 		return -ENOMEM;
-	return offcpu_add(&thread->offcpu, stay->off_ns, stay->on_ns);
+	return offcpu_add(&thread->offcpu, stay->off_ns, stay->event.ns);
 }
 
 /* Counts in figures by class; not added to anything when there is no memory. */

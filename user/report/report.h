@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 
 #include <pfstat/event.h>
+#include "../correlate/facts.h"
 #include "../correlate/summary.h"
 
 /* The machine, and the state that the run was measured under. */
@@ -39,12 +40,6 @@ struct environment {
 	bool fault_around;
 	uint64_t fault_around_bytes;	/* the kernel's setting; 0: n/a */
 	uint64_t overhead_ns;	/* reserved for the instrument's own cost; 0: n/a */
-};
-
-struct syscall_row {
-	uint32_t number;
-	uint32_t error;		/* 0, or an errno */
-	struct pfstat_syscall_value value;	/* summed over CPUs */
 };
 
 /* One reason for a difference between two counts, and how much it explains. */

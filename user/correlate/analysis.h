@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Everything that is made of the items of a run, as they stream by; memory does
+ * not grow with their number.
+ *
+ *	item -> explain (chains, parts) -> explained fault -> figures by class,
+ *					groups, readahead, and who else listens
+ */
+#ifndef PFSTAT_USER_ANALYSIS_H
+#define PFSTAT_USER_ANALYSIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../item.h"
+#include "explain.h"
+#include "facts.h"
+#include "groups.h"
+#include "quantile.h"
+#include "readahead.h"
+#include "summary.h"
+
+struct analysis;
+
+/* NULL: no memory. */
+struct analysis *analysis_new(void);
+void analysis_free(struct analysis *analysis);
+
+/* Calls sink for every logical fault too; one more listener each time. At most 4. */
+int analysis_listen(struct analysis *analysis, explain_sink sink, void *context);
+
+/* Feed in time order. -ENOMEM; -EINVAL: an item of a version that is not known. An item_sink. */
+int analysis_add(void *analysis, const struct item *item);
+/* No more items: faults still open are handed on as unsolved. */
+int analysis_finish(struct analysis *analysis);
+
+/* By class of call, as the module counts. */
+const struct summary *analysis_summary(const struct analysis *analysis);
+
+struct part_figures {
+	uint64_t total_ns;
+	uint64_t p50_ns, p99_ns;	/* of the faults of the class, 0 included */
+	uint64_t max_ns;
+};
+
+/* Of logical faults of one class. */
+struct fault_figures {
+	uint64_t count;
+	uint64_t major;
+	uint64_t unsolved;	/* of count */
+	uint64_t pages;		/* mapped, as far as it is known */
+	struct part_figures whole;	/* end - start */
+	struct part_figures parts[NR_PARTS];
+};
+
+void analysis_faults(const struct analysis *analysis, enum fault_class class,
+		     struct fault_figures *figures);
+/* All classes as one. */
+void analysis_all_faults(const struct analysis *analysis, struct fault_figures *figures);
+/* Histogram of a part, or of the whole (NR_PARTS): for compare. NULL: no fault of the class. */
+const struct quantiles *analysis_histogram(const struct analysis *analysis,
+					   enum fault_class class, enum part part);
+
+void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures);
+
+/* Service time (issue to completion) of the requests of targets. */
+struct block_figures {
+	uint64_t reads, writes, errors;
+	uint64_t bytes_read, bytes_written;
+	struct part_figures queue, device;	/* of reads */
+};
+
+void analysis_blocks(const struct analysis *analysis, struct block_figures *figures);
+
+/*
+ * Groups of one dimension, costliest (total_ns) first; the caller frees *groups.
+ * Names of code addresses come from analysis_name_code(), else "0x… (object)".
+ */
+int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
+		    size_t *nr);
+
+/* Each code address that was seen, with the file and offset that its map says. */
+struct code_place {
+	uint32_t pid;
+	uint64_t ip;
+	const char *path;	/* "": no map known */
+	uint64_t offset;	/* in the file, bytes */
+};
+typedef int (*code_visitor)(void *context, const struct code_place *place);
+int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context);
+/* The symbol of path at offset; copied. */
+int analysis_name_code(struct analysis *analysis, const char *path, uint64_t offset,
+		       const char *symbol);
+
+#endif

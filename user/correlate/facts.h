@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is known of a run beside its items: counts that the kernel, the module
+ * and eBPF kept, each from its own place. A recording carries it (recording/),
+ * the ledger compares it. What could not be had is FACT_NONE and prints "n/a".
+ */
+#ifndef PFSTAT_USER_FACTS_H
+#define PFSTAT_USER_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+#define FACT_NONE UINT64_MAX
+
+/* Optional hooks of eBPF: a bit each in facts.hooks. */
+enum fact_hook {
+	HOOK_WAKEUP,		/* sched_waking: the run-queue part */
+	HOOK_BLOCK_INSERT,	/* the queue part */
+	HOOK_BLOCK,		/* issue and completion: the device part */
+	HOOK_FAULT,		/* handle_mm_fault: the kernel's own count */
+	HOOK_SWAP,		/* do_swap_page: tells swap-ins from other */
+	HOOK_WP,		/* do_wp_page: tells copies on write */
+	HOOK_DO_FAULT,		/* do_fault: tells faults solved without a file operation */
+	HOOK_PAGE_ADD,		/* mm_filemap_add_to_page_cache */
+	HOOK_PAGE_DELETE,	/* mm_filemap_delete_from_page_cache */
+	NR_HOOKS
+};
+
+#define HOOK_NAMES \
+	{ "wakeup", "block_insert", "block", "fault", "swap", "wp", "do_fault", \
+	  "page_add", "page_delete" }
+
+struct syscall_row {
+	uint32_t number;
+	uint32_t error;		/* 0, or an errno */
+	struct pfstat_syscall_value value;	/* summed over CPUs */
+};
+
+struct facts {
+	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC, of the watched part */
+	/* The module's. */
+	uint64_t calls;		/* wrapper calls counted */
+	uint64_t lost;		/* of these, not stored */
+	/* eBPF's; without it have_bpf is false and the rest is meaningless. */
+	bool have_bpf;
+	char bpf_missing[256];	/* why, one clause */
+	uint32_t hooks;		/* 1 << enum fact_hook: attached */
+	uint64_t counts[PFSTAT_NR_COUNTS];
+	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
+	struct syscall_row *syscalls;	/* by total time, longest first; facts_exit() frees */
+	size_t nr_syscalls;
+	/* getrusage(2), or /proc for a running process: of all that was watched. */
+	uint64_t utime_ns, stime_ns;
+	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw, maxrss_bytes;
+	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
+	uint64_t perf_faults, perf_minor, perf_major;
+};
+
+/* Everything FACT_NONE or empty. */
+void facts_init(struct facts *facts);
+void facts_exit(struct facts *facts);
+
+#endif

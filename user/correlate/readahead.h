@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What became of the pages that were read into the page cache: two bits a
+ * page, of the files that targets read.
+ */
+#ifndef PFSTAT_USER_READAHEAD_H
+#define PFSTAT_USER_READAHEAD_H
+
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+#include "explain.h"
+
+struct readahead_figures {
+	uint64_t read;		/* pages added to the page cache by targets */
+	uint64_t mapped;	/* of these, mapped by a fault afterwards */
+	uint64_t evicted_unused;	/* removed before that */
+	uint64_t idle;		/* neither, at the end */
+	uint64_t overflow;	/* pages of more files than are kept: counted nowhere above */
+};
+
+struct readahead;
+
+struct readahead *readahead_new(void);
+void readahead_free(struct readahead *readahead);
+int readahead_add_page(struct readahead *readahead, const struct pfstat_page *page);
+int readahead_add_fault(struct readahead *readahead, const struct explained *fault);
+void readahead_figures(const struct readahead *readahead, struct readahead_figures *figures);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The facts of a run as the tail of a recording. */
+#ifndef PFSTAT_USER_FACTS_JSON_H
+#define PFSTAT_USER_FACTS_JSON_H
+
+#include <jansson.h>
+
+#include "../correlate/facts.h"
+
+/* NULL: no memory. */
+json_t *facts_to_json(const struct facts *facts);
+/* What is missing stays FACT_NONE. -EINVAL: it is no tail; -ENOMEM. */
+int facts_from_json(struct facts *facts, const json_t *json);
+
+#endif

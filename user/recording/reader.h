@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Reads a recording, see recording.h; trusts nothing in it. */
+#ifndef PFSTAT_USER_RECORDING_READER_H
+#define PFSTAT_USER_RECORDING_READER_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "../item.h"
+
+struct recording_reader;
+
+/*
+ * Opens and reads the head. On failure a negative errno and a clause in why
+ * ("run.pfs is no recording", "run.pfs is of version 3: this pfdrive reads up to 1").
+ * "-" is standard input.
+ */
+int recording_open(struct recording_reader **reader, const char *path, char *why, size_t size);
+void recording_close(struct recording_reader *reader);
+
+const json_t *recording_head(const struct recording_reader *reader);
+
+/*
+ * 1 and the next item, which stays until the next call; 0: no more. Damage and
+ * a missing end are no error: the items end before it, see recording_damage().
+ */
+int recording_next(struct recording_reader *reader, struct item *item);
+
+/* After the last item. NULL: none, the recording was cut. */
+const json_t *recording_tail(const struct recording_reader *reader);
+/* An array of all symbols; after the last item. */
+const json_t *recording_symbols(const struct recording_reader *reader);
+/* One clause: what is damaged, and where; NULL: nothing. After the last item. */
+const char *recording_damage(const struct recording_reader *reader);
+
+#endif

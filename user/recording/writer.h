@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Writes a recording, see recording.h. Bounded memory, whatever its length. */
+#ifndef PFSTAT_USER_RECORDING_WRITER_H
+#define PFSTAT_USER_RECORDING_WRITER_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "../item.h"
+
+struct recording_writer;
+
+/* The head is written at once; out stays the caller's. 0 or a negative errno. */
+int recording_begin(struct recording_writer **writer, FILE *out, const json_t *head);
+/* An item_sink. */
+int recording_add(void *writer, const struct item *item);
+/* Between items, a block of its own. */
+int recording_add_symbols(struct recording_writer *writer, const json_t *symbols);
+/* Writes what is left, and the tail; frees in any case. */
+int recording_end(struct recording_writer *writer, const json_t *tail);
+/* Frees; the file has no tail. */
+void recording_abandon(struct recording_writer *writer);
+
+/* Bytes written so far, items so far. */
+uint64_t recording_bytes(const struct recording_writer *writer);
+uint64_t recording_items(const struct recording_writer *writer);
+
+#endif
