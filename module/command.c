@@ -89,6 +89,7 @@ static const struct {
 	{ "pid", PFSTAT_VERB_PID, 2, 3 },
 	{ "follow", PFSTAT_VERB_FOLLOW, 2, 2 },
 	{ "file", PFSTAT_VERB_FILE, 2, 2 },
+	{ "only", PFSTAT_VERB_ONLY, 2, 2 },
 	{ "fault_around", PFSTAT_VERB_FAULT_AROUND, 2, 2 },
 	{ "ring_size", PFSTAT_VERB_RING_SIZE, 2, 2 },
 	{ "mode", PFSTAT_VERB_MODE, 2, 2 },
@@ -109,6 +110,7 @@ static int parse_arguments(const struct words *words, struct pfstat_command *com
 	case PFSTAT_VERB_FOLLOW:
 		return parse_number(first, false, MAX_PID, &command->number);
 	case PFSTAT_VERB_FILE:
+	case PFSTAT_VERB_ONLY:
 		return parse_number(first, false, MAX_FD, &command->number);
 	case PFSTAT_VERB_RING_SIZE:
 		if (parse_number(first, true, PFSTAT_RING_SIZE_MAX, &command->number))

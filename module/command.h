@@ -18,6 +18,7 @@ enum pfstat_verb {
 	PFSTAT_VERB_PID,
 	PFSTAT_VERB_FOLLOW,
 	PFSTAT_VERB_FILE,
+	PFSTAT_VERB_ONLY,
 	PFSTAT_VERB_FAULT_AROUND,
 	PFSTAT_VERB_RING_SIZE,
 	PFSTAT_VERB_MODE,
@@ -27,7 +28,7 @@ enum pfstat_verb {
 
 struct pfstat_command {
 	enum pfstat_verb verb;
-	__u64 number;		/* PID, FOLLOW: process; FILE: descriptor; RING_SIZE: bytes */
+	__u64 number;		/* PID, FOLLOW: process; FILE, ONLY: descriptor; RING_SIZE: bytes */
 	bool now;		/* PID: present mappings only */
 	bool on;		/* FAULT_AROUND: keep; MODE: overwrite */
 };

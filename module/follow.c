@@ -142,7 +142,7 @@ static int on_mmap_return(struct kretprobe_instance *instance, struct pt_regs *r
 	if (err)
 		goto out;
 	vma = find_vma(current->mm, address);
-	if (!vma || vma->vm_start > address || !vma->vm_file)
+	if (!vma || vma->vm_start > address || !pfstat_target_wants(vma))
 		return 0;
 	err = pfstat_shadow_hook(vma, pfstat_target_fault_around(), GFP_NOWAIT | __GFP_NOWARN);
 out:

@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
+#include <linux/path.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/workqueue.h>
@@ -36,6 +37,12 @@ static struct session_state session = {
 	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
 };
 
+/*
+ * Of all that is watched, this file's mappings alone; no dentry: any. A path, not
+ * a file: who named the open `session` itself would keep it open for ever.
+ */
+static struct path session_only;
+
 void pfstat_session_state(struct session_state *state)
 {
 	mutex_lock(&session_mutex);
@@ -63,6 +70,19 @@ static void session_reset_figures(void)
 	pfstat_chain_reset();
 }
 
+/* An overlay's mappings are of the file below it. */
+static const struct inode *session_only_inode(void)
+{
+	return session_only.dentry ? d_real_inode(session_only.dentry) : NULL;
+}
+
+/* Takes the reference over. */
+static void session_set_only(struct path path)
+{
+	path_put(&session_only);
+	session_only = path;
+}
+
 /* Before the first target: empty rings of the size asked for. */
 static int session_start(void)
 {
@@ -77,7 +97,7 @@ static int session_start(void)
 	if (err)
 		return err;
 	session_reset_figures();
-	pfstat_target_open(session.fault_around);
+	pfstat_target_open(session.fault_around, session_only_inode());
 	pfstat_fault_record(true);
 	session.recording = true;
 	return 0;
@@ -101,6 +121,7 @@ static void session_stop(void)
 static void session_release(void)
 {
 	session_stop();
+	session_set_only((struct path) { });
 	session = session_defaults;
 }
 
@@ -245,6 +266,23 @@ static int command_file(u64 number)
 	return err;
 }
 
+static int command_only(u64 number)
+{
+	struct file *file;
+
+	if (session.user != SESSION_PROGRAM)
+		return -EINVAL;
+	if (session.recording)
+		return -EBUSY;
+	file = fget(number);
+	if (!file)
+		return -EBADF;
+	path_get(&file->f_path);
+	session_set_only(file->f_path);
+	fput(file);
+	return 0;
+}
+
 static int command_option(const struct pfstat_command *command)
 {
 	if (session.recording)
@@ -282,6 +320,8 @@ static int session_execute(const struct pfstat_command *command)
 		return command_watch(command->number, true, true);
 	case PFSTAT_VERB_FILE:
 		return command_file(command->number);
+	case PFSTAT_VERB_ONLY:
+		return command_only(command->number);
 	case PFSTAT_VERB_FAULT_AROUND:
 	case PFSTAT_VERB_RING_SIZE:
 	case PFSTAT_VERB_MODE:

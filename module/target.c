@@ -22,11 +22,13 @@ static DEFINE_HASHTABLE(mms, TARGET_HASH_BITS);
 static DEFINE_SPINLOCK(targets_lock);
 static bool targets_open;		/* under targets_lock */
 static bool targets_fault_around;	/* fixed while open */
+static const struct inode *targets_only;	/* fixed while open */
 
-void pfstat_target_open(bool fault_around)
+void pfstat_target_open(bool fault_around, const struct inode *only)
 {
 	spin_lock(&targets_lock);
 	targets_fault_around = fault_around;
+	targets_only = only;
 	WRITE_ONCE(targets_open, true);
 	spin_unlock(&targets_lock);
 }
@@ -39,6 +41,13 @@ bool pfstat_target_is_open(void)
 bool pfstat_target_fault_around(void)
 {
 	return targets_fault_around;
+}
+
+bool pfstat_target_wants(const struct vm_area_struct *vma)
+{
+	if (!vma->vm_file)
+		return false;
+	return !targets_only || file_inode(vma->vm_file) == targets_only;
 }
 
 struct watched_process *pfstat_target_find_process(struct pid *pid)
@@ -153,7 +162,7 @@ int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
 	for_each_vma(vmi, vma) {
 		if (xa_is_zero(vma))	/* where a fork that failed stopped copying */
 			break;
-		if (!vma->vm_file || (file && file_inode(vma->vm_file) != file))
+		if (!pfstat_target_wants(vma) || (file && file_inode(vma->vm_file) != file))
 			continue;
 		err = hook_vma(vma, result);
 		if (err)

@@ -29,13 +29,16 @@ struct watched_mm {
 /*
  * The list is open while a recorder works. Shut, nothing can be added (and
  * ->open unhooks copies), so that unhook_all, one walk, leaves nothing hooked.
- * Between the two whoever reaps or hooks must be stopped.
+ * Between the two whoever reaps or hooks must be stopped. `only`: no other file's
+ * mappings are hooked; NULL: every file's. The caller holds it until shut.
  */
-void pfstat_target_open(bool fault_around);
+void pfstat_target_open(bool fault_around, const struct inode *only);
 void pfstat_target_shut(void);
 void pfstat_target_unhook_all(void);
 bool pfstat_target_is_open(void);
 bool pfstat_target_fault_around(void);
+/* Is the VMA of a file that is watched: of any, or of the only one? */
+bool pfstat_target_wants(const struct vm_area_struct *vma);
 
 /* 0, -ENOMEM, -ESHUTDOWN (closed); what is there already is widened. */
 int pfstat_target_add_process(struct pid *pid, bool follow, gfp_t gfp);

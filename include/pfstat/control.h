@@ -9,16 +9,18 @@
  *   follow N		the same, and its children, and theirs
  *   file FD		(session only) this process's mappings of the file that
  *			it has open as FD
+ *   only FD			(session only) of all that is watched, the mappings of
+ *				the file that it has open as FD, and no other
  *   fault_around keep|off	off: every page faults by itself (map_pages hidden)
  *   ring_size SIZE	bytes of records a CPU; K, M, G; from a page to 1 G
  *   mode drop|overwrite	what a full ring does with a new record
  *   stop		unhook everything; what was recorded stays readable
  *   clear		forget what was recorded
  *
- * fault_around, ring_size and mode are taken before the first target only
+ * only, fault_around, ring_size and mode are taken before the first target only
  * (else EBUSY). Targets given to `control` stay until `stop` or the end of
  * the process; targets given to `session` go when it is closed.
- * A session begins with the defaults (keep, 4 MiB, drop) and leaves them;
+ * A session begins with the defaults (every file, keep, 4 MiB, drop) and leaves them;
  * `control` keeps what it was given until then.
  * There is one recorder at a time: while `session` is open, or targets of
  * `control` stand, the other gets EBUSY; `targets` names the holder.

@@ -35,6 +35,8 @@ START_TEST(test_every_command_is_understood)
 	ck_assert_int_eq(parse("follow 1").verb, PFSTAT_VERB_FOLLOW);
 	ck_assert_uint_eq(parse("follow 1").number, 1);
 	ck_assert_int_eq(parse("file 0").verb, PFSTAT_VERB_FILE);
+	ck_assert_int_eq(parse("only 7").verb, PFSTAT_VERB_ONLY);
+	ck_assert_uint_eq(parse("only 7").number, 7);
 	ck_assert_int_eq(parse("fault_around keep").verb, PFSTAT_VERB_FAULT_AROUND);
 	ck_assert(parse("fault_around keep").on);
 	ck_assert(!parse("fault_around off").on);

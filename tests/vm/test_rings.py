@@ -11,6 +11,7 @@ from pfstat import PAGE, Mapping, Session
 
 RECORD_SIZE = 104
 PER_PAGE = PAGE // RECORD_SIZE
+HALF = (PER_PAGE + 1) // 2
 HEAD, LOST, TAIL = 24, 32, 64       # offsets in the header of record.h
 
 
@@ -97,11 +98,11 @@ def test_a_reader_that_keeps_up_loses_nothing(mapping, ring):
 
 @on_cpu0
 def test_ring_is_readable_from_half_full_on(mapping, ring):
-    for page in range(PER_PAGE // 2):
+    for page in range(HALF):
         assert not ring.readable()
         mapping.read(page)
     assert ring.readable()
-    ring.set_tail(PER_PAGE // 2)
+    ring.set_tail(HALF)
     assert not ring.readable()
 
 

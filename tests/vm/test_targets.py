@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is watched: a process, its children, its later mappings; and when it ends."""
+import errno
 import os
 import pathlib
 import subprocess
 import time
+
+import pytest
 
 import pfstat
 from pfstat import Mapping, Session, Workload
@@ -165,3 +168,30 @@ def test_killed_recorder_leaves_nothing_hooked(small_file):
     assert pfstat.targets().startswith("recorder none")
     pfstat.drive("--accesses", "10", small_file)     # and the next one works
     assert not pathlib.Path(pfstat.PINS).exists()
+
+
+def test_only_one_file_of_all_that_is_mapped(small_file):
+    other = pfstat.make_file(pfstat.DISK / "other", 64 * pfstat.PAGE)
+    workload = Workload("touch", small_file)
+    with Mapping(small_file) as named, Session() as session:
+        session.command(f"only {named.fd()}")
+        session.command(f"follow {workload.pid}")
+        with pytest.raises(OSError) as refused:
+            session.command(f"only {named.fd()}")
+        assert refused.value.errno == errno.EBUSY
+        workload.finish()
+    other.unlink()
+    _, records = pfstat.log()
+    assert records and len(records) == len(pfstat.of_file(records, small_file))
+
+
+def test_only_takes_descriptors_of_a_session(small_file):
+    with Session() as session:
+        with pytest.raises(OSError) as refused:
+            session.command("only 9999")
+        assert refused.value.errno == errno.EBADF
+        session.command(f"only {session.fd}")  # names itself: must not keep itself open
+    assert "recorder none" in pfstat.targets()
+    with pytest.raises(OSError) as refused:
+        (pfstat.DEBUGFS / "control").write_text("only 0\n")
+    assert refused.value.errno == errno.EINVAL
