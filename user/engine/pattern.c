@@ -240,6 +240,7 @@ void pattern_warm_up(const struct pattern *pattern)
 	struct pattern_watch watch = { .stop = &stop };
 	struct pattern small = *pattern;
 
+	small.paced = false;
 	small.bytes = sizeof(buffer);
 	/* More than the bytes, so that the wrap is run as well. */
 	small.accesses = 2 * sizeof(buffer);

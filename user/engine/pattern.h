@@ -27,6 +27,7 @@
 #define PATTERN_NAMES "random, sequential, stride:SIZE"
 
 struct pattern;
+struct replay;
 
 /* What a run and those who wait for it tell each other. */
 struct pattern_watch {
@@ -51,6 +52,8 @@ struct pattern {
 	uint64_t seed;
 	uint64_t bytes;		/* of the file */
 	uint64_t accesses;
+	const struct replay *replay;	/* of a replay: the pages, in order (replay.h) */
+	bool paced;		/* of a replay: keep the recorded gaps */
 };
 
 /* "NAME[:ARGUMENT]". -ENOENT: no such pattern, -EINVAL: its argument. */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A replay's order, gaps and pages. */
+#include <string.h>
+#include <time.h>
+
+#include "runner.h"
+#include "user/engine/replay.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+START_TEST(test_gaps_are_between_faults)
+{
+	struct replay replay = { 0 };
+
+	/* Ends come in another order than starts: two threads overlap. */
+	ck_assert_int_eq(replay_add(&replay, 7, 1000, 1100), 0);
+	ck_assert_int_eq(replay_add(&replay, 9, 1250, 1300), 0);
+	ck_assert_int_eq(replay_add(&replay, 8, 1150, 2000), 0);
+	ck_assert_int_eq(replay_add(&replay, 10, 2500, 2600), 0);
+	replay_order(&replay);
+	ck_assert_uint_eq(replay.visits[0].page, 7);
+	ck_assert_uint_eq(replay.visits[1].page, 8);
+	ck_assert_uint_eq(replay.visits[2].page, 9);
+	ck_assert_uint_eq(replay.visits[0].end_ns, 0);
+	ck_assert_uint_eq(replay.visits[1].end_ns, 50);
+	ck_assert_uint_eq(replay.visits[2].end_ns, 0);
+	ck_assert_uint_eq(replay.visits[3].end_ns, 500);
+	replay_exit(&replay);
+}
+END_TEST
+
+START_TEST(test_visits_touch_their_pages_and_no_other)
+{
+	static uint8_t data[8 * PATTERN_PAGE];
+	const volatile sig_atomic_t stop = 0;
+	struct pattern_watch watch = { .stop = &stop };
+	struct replay replay = { 0 };
+	struct pattern pattern;
+	uint64_t pages;
+
+	memset(data, 0, sizeof(data));
+	data[2 * PATTERN_PAGE] = 1;
+	data[5 * PATTERN_PAGE] = 10;
+	data[7 * PATTERN_PAGE] = 100;
+	replay_add(&replay, 5, 10, 20);
+	replay_add(&replay, 2, 30, 40);
+	replay_add(&replay, 5, 50, 60);
+	replay_add(&replay, 8, 70, 80);	/* beyond the end of a file that became shorter */
+	replay_order(&replay);
+	replay_pattern(&pattern, &replay, sizeof(data), false);
+	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 21);
+	ck_assert_uint_eq(watch.done, 4);
+	ck_assert_int_eq(pattern_pages(&pattern, &stop, &pages), 0);
+	ck_assert_uint_eq(pages, 2);
+	pattern_warm_up(&pattern);
+	replay_exit(&replay);
+}
+END_TEST
+
+START_TEST(test_pace_is_never_faster_than_recorded)
+{
+	static const uint8_t data[PATTERN_PAGE];
+	const volatile sig_atomic_t stop = 0;
+	struct pattern_watch watch = { .stop = &stop };
+	struct replay replay = { 0 };
+	struct pattern pattern;
+	uint64_t start_ns;
+
+	replay_add(&replay, 0, 0, 0);
+	replay_add(&replay, 0, 50000, 50000);	/* spun */
+	replay_add(&replay, 0, 3050000, 3050000);	/* slept and spun */
+	replay_order(&replay);
+	replay_pattern(&pattern, &replay, sizeof(data), true);
+	start_ns = now_ns();
+	pattern_run(&pattern, data, &watch);
+	ck_assert_uint_ge(now_ns() - start_ns, 3050000);
+	replay_exit(&replay);
+}
+END_TEST
+
+START_TEST(test_nothing_recorded_is_nothing)
+{
+	struct replay replay = { 0 };
+
+	replay_order(&replay);
+	ck_assert_uint_eq(replay.count, 0);
+	replay_exit(&replay);
+}
+END_TEST
+
+RUN_TESTS("replay", test_gaps_are_between_faults, test_visits_touch_their_pages_and_no_other,
+	  test_pace_is_never_faster_than_recorded, test_nothing_recorded_is_nothing)

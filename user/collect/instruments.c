@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector.h"
+#include "instruments.h"
+#include "session.h"
+
+struct instruments {
+	struct instruments_options options;
+	struct session session;
+	struct events *events;
+	struct collector *collector;
+	cpu_set_t cpus;
+};
+
+static int say(int err, char *why, size_t size, const char *what)
+{
+	snprintf(why, size, "%s: %s", what, strerror(-err));
+	return err;
+}
+
+static int say_out_of_memory(char *why, size_t size)
+{
+	snprintf(why, size, "out of memory");
+	return -ENOMEM;
+}
+
+static int open_session(struct instruments *instruments, char *why, size_t size)
+{
+	int err = session_open(&instruments->session);
+
+	if (err)
+		session_explain(err, why, size);
+	return err;
+}
+
+static int set_options(struct instruments *instruments, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+	int err = 0;
+
+	if (options->ring_size)
+		err = session_command(&instruments->session, "ring_size %" PRIu64,
+				      options->ring_size);
+	if (!err && !options->fault_around)
+		err = session_command(&instruments->session, "fault_around off");
+	if (!err && options->only_fd >= 0)
+		err = session_command(&instruments->session, "only %d", options->only_fd);
+	if (err)
+		snprintf(why, size, "the module refuses an option: %s: is it as old as this pfdrive?",
+			 strerror(-err));
+	return err;
+}
+
+static int open_all(struct instruments *instruments, char *why, size_t size)
+{
+	int err;
+
+	err = open_session(instruments, why, size);
+	if (!err)
+		err = set_options(instruments, why, size);
+	if (!err && instruments->options.bpf)
+		err = events_open(&instruments->events, &instruments->options.events, why, size);
+	return err;
+}
+
+int instruments_open(struct instruments **opened, const struct instruments_options *options,
+		     char *why, size_t size)
+{
+	struct instruments *instruments = calloc(1, sizeof(*instruments));
+	int err;
+
+	*opened = NULL;
+	if (!instruments)
+		return say_out_of_memory(why, size);
+	instruments->options = *options;
+	instruments->session = SESSION_NONE;
+	if (options->cpus)
+		instruments->cpus = *options->cpus;
+	else
+		sched_getaffinity(0, sizeof(instruments->cpus), &instruments->cpus);
+	err = open_all(instruments, why, size);
+	if (err) {
+		instruments_close(instruments);
+		return err;
+	}
+	*opened = instruments;
+	return 0;
+}
+
+/*
+ * The rings are there from the first target on. Before anything is a target of
+ * eBPF it is told the wrapper: a hooked file's fault is never taken for another.
+ */
+static int open_collector(struct instruments *instruments, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+	const struct collector_options collector_options = {
+		.sink = options->sink,
+		.sink_context = options->sink_context,
+		.events = instruments->events,
+		.cpus = &instruments->cpus,
+		.tick_ms = options->tick_ms,
+		.tick = options->tick,
+		.tick_context = options->tick_context,
+	};
+	int err;
+
+	if (instruments->collector)
+		return 0;
+	err = collector_open(&instruments->collector, &collector_options);
+	if (err)
+		return say(err, why, size, "cannot read the module's rings");
+	if (instruments->events)
+		events_set_wrapper(instruments->events,
+				   collector_wrapper(instruments->collector));
+	return 0;
+}
+
+static int explain_hook(int err, const char *what, char *why, size_t size)
+{
+	switch (err) {
+	case -EOPNOTSUPP:
+		snprintf(why, size, "the module does not watch files of the kind of %s: "
+			 "use one on a disk's file system", what);
+		break;
+	case -ENOMEM:
+		snprintf(why, size, "no memory for the module's rings: use a smaller --ring-size");
+		break;
+	case -ESRCH:
+		snprintf(why, size, "there is no %s", what);
+		break;
+	case -EPERM:
+		snprintf(why, size, "%s is a kernel thread: it has no memory of its own", what);
+		break;
+	default:
+		snprintf(why, size, "the module cannot watch %s: %s", what, strerror(-err));
+	}
+	return err;
+}
+
+int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
+			  size_t size)
+{
+	int err = session_command(&instruments->session, "file %d", fd);
+
+	if (err)
+		return explain_hook(err, path, why, size);
+	return open_collector(instruments, why, size);
+}
+
+int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
+		       size_t size)
+{
+	char what[32];
+	int err;
+
+	(void)existing;
+	snprintf(what, sizeof(what), "process %d", pid);
+	err = session_command(&instruments->session, "follow %d", pid);
+	if (err)
+		return explain_hook(err, what, why, size);
+	err = open_collector(instruments, why, size);
+	if (err || !instruments->events)
+		return err;
+	err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);
+	return err ? say(err, why, size, "cannot name a process to eBPF") : 0;
+}
+
+int instruments_go(struct instruments *instruments, char *why, size_t size)
+{
+	int err = collector_start(instruments->collector);
+
+	return err ? say(err, why, size, "cannot start the thread that reads the rings") : 0;
+}
+
+static int take_events(struct instruments *instruments, struct facts *facts)
+{
+	int err = events_facts(instruments->events, facts);
+
+	if (err)
+		return err;
+	return events_received(instruments->events) == facts->counts[PFSTAT_COUNT_EVENTS] ?
+		0 : -EPROTO;
+}
+
+int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+	int err;
+
+	err = session_command(&instruments->session, "stop");
+	if (err)
+		return say(err, why, size, "the module does not stop");
+	err = collector_stop(instruments->collector);
+	if (err)
+		return say(err, why, size, "cannot read what was recorded");
+	err = session_counts(&facts->calls, &facts->lost);
+	if (err)
+		return say(err, why, size, "cannot read the module's counts");
+	if (instruments->events)
+		err = take_events(instruments, facts);
+	else
+		snprintf(facts->bpf_missing, sizeof(facts->bpf_missing), "%s",
+			 options->bpf_missing ?: "");
+	return err ? say(err, why, size, "cannot read what eBPF counted") : 0;
+}
+
+int instruments_begin_thread(struct instruments *instruments, pid_t tid)
+{
+	if (!instruments->events)
+		return 0;
+	return events_watch(instruments->events, tid, PFSTAT_TARGET_THREAD);
+}
+
+int instruments_end_thread(struct instruments *instruments, pid_t tid)
+{
+	return instruments->events ? events_ignore(instruments->events, tid) : 0;
+}
+
+/* The pins before the session: whoever gets that next makes its own. */
+void instruments_close(struct instruments *instruments)
+{
+	if (!instruments)
+		return;
+	collector_close(instruments->collector);
+	events_close(instruments->events);
+	session_close(&instruments->session);
+	free(instruments);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Everything that watches, opened and closed together: the module's session,
+ * eBPF's programs, perf's maps and counters, and the collector that makes one
+ * stream of what they say.
+ *
+ *	open, then hook one file or follow processes, then go (the collector's
+ *	thread reads), then stop (the facts), then close
+ */
+#ifndef PFSTAT_USER_INSTRUMENTS_H
+#define PFSTAT_USER_INSTRUMENTS_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../correlate/facts.h"
+#include "../item.h"
+#include "events.h"
+
+struct instruments;
+
+struct instruments_options {
+	bool bpf;		/* false: bpf_missing says why */
+	const char *bpf_missing;
+	struct events_options events;
+	bool maps;		/* mappings of processes, as they come to be */
+	uint64_t ring_size;	/* bytes; 0: the module's default */
+	bool fault_around;
+	int only_fd;		/* of all mappings only this file's; -1: any */
+	item_sink sink;
+	void *sink_context;
+	const cpu_set_t *cpus;	/* where the collector's thread may run; NULL: anywhere */
+	int tick_ms;		/* -1: none */
+	void (*tick)(void *context);	/* in the collector's thread */
+	void *tick_context;
+};
+
+/* All return 0, or a negative errno and one clause in why: what is wrong, what to do. */
+int instruments_open(struct instruments **instruments, const struct instruments_options *options,
+		     char *why, size_t size);
+/* This process's mappings of the file that is open as fd. */
+int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
+			  size_t size);
+/* A process and its children; `existing`: its present mappings are told too. */
+int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
+		       size_t size);
+int instruments_go(struct instruments *instruments, char *why, size_t size);
+/*
+ * Nothing is watched any more; all that was said has passed the sink. Fills what the
+ * instruments know: the module's, eBPF's and perf's; facts must be initialised.
+ */
+int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size);
+void instruments_close(struct instruments *instruments);
+
+/*
+ * For a loop that watches itself: between the two, and nothing else. Without
+ * eBPF they do nothing.
+ */
+int instruments_begin_thread(struct instruments *instruments, pid_t tid);
+int instruments_end_thread(struct instruments *instruments, pid_t tid);
+
+#endif

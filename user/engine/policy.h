@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What may be asked of the kernel about a mapping: advice, read-ahead, populate. */
+#ifndef PFSTAT_USER_POLICY_H
+#define PFSTAT_USER_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define POLICY_ADVICE_NAMES "normal, random, sequential, willneed"
+
+struct policy {
+	int advice;		/* MADV_*; -1: none is given */
+	int64_t readahead_bytes;	/* of the file as it is opened; -1: the device's */
+	bool populate;		/* MAP_POPULATE */
+};
+
+#define POLICY_NONE ((struct policy){ .advice = -1, .readahead_bytes = -1 })
+
+/* One of POLICY_ADVICE_NAMES; -EINVAL. */
+int policy_parse_advice(struct policy *policy, const char *text);
+
+/*
+ * A file takes its read-ahead over from its device when it is opened (f_ra,
+ * file_ra_state_init()). So the device's is set for just that moment:
+ * begin, open the file, end. -EOPNOTSUPP: this file system has none of its own.
+ */
+struct policy_readahead {
+	char path[64];
+	char before[32];	/* "": nothing to put back */
+};
+
+int policy_readahead_begin(struct policy_readahead *readahead, const char *file, int64_t bytes);
+void policy_readahead_end(struct policy_readahead *readahead);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+
+/* What a program expects of signals, whatever pfdrive made of them. */
+static void default_signals(void)
+{
+	static const int changed[] = { SIGINT, SIGTERM, SIGHUP, SIGBUS, SIGCHLD };
+	sigset_t none;
+	size_t i;
+
+	for (i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
+		signal(changed[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static _Noreturn void be_child(int go, int failed, char *const *argv)
+{
+	ssize_t got;
+	char byte;
+	int err;
+
+	do
+		got = read(go, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(0);	/* pfdrive has ended: nobody wants the command */
+	default_signals();
+	execvp(argv[0], argv);
+	err = errno;
+	while (write(failed, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+int command_hold(struct command *command, char *const *argv)
+{
+	int go[2], failed[2], err;
+
+	*command = COMMAND_NONE;
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(failed, O_CLOEXEC)) {
+		err = -errno;
+		goto close_go;
+	}
+	command->pid = fork();
+	if (command->pid < 0) {
+		err = -errno;
+		command->pid = 0;
+		goto close_failed;
+	}
+	if (!command->pid) {
+		close(go[1]);
+		be_child(go[0], failed[1], argv);
+	}
+	close(go[0]);
+	close(failed[1]);
+	command->go = go[1];
+	command->failed = failed[0];
+	return 0;
+
+close_failed:
+	close(failed[0]);
+	close(failed[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	return err;
+}
+
+int command_go(struct command *command)
+{
+	ssize_t got;
+	int err = 0;
+
+	if (write(command->go, "", 1) < 0)
+		return -errno;
+	do
+		got = read(command->failed, &err, sizeof(err));
+	while (got < 0 && errno == EINTR);
+	close(command->go);
+	close(command->failed);
+	command->go = command->failed = -1;
+	if (got != sizeof(err))
+		return 0;
+	waitpid(command->pid, NULL, 0);
+	command->pid = 0;
+	return -err;
+}
+
+void command_close(struct command *command)
+{
+	if (command->go < 0)
+		return;
+	close(command->go);	/* the end of file ends it */
+	close(command->failed);
+	waitpid(command->pid, NULL, 0);
+	*command = COMMAND_NONE;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A command that is held just before its exec, so that it can be watched from there on. */
+#ifndef PFSTAT_USER_COMMAND_H
+#define PFSTAT_USER_COMMAND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct command {
+	pid_t pid;		/* 0: none */
+	int go;			/* closed or written to: it goes on */
+	int failed;		/* its exec's errno comes here; end of file: it went well */
+};
+
+#define COMMAND_NONE ((struct command){ .go = -1, .failed = -1 })
+
+/* Forks; the child waits. 0 or a negative errno. */
+int command_hold(struct command *command, char *const *argv);
+/* Lets it go. 0, or the negative errno of its exec: then it is gone. */
+int command_go(struct command *command);
+/* A command that was never let go ends; one that runs is left alone. */
+void command_close(struct command *command);
+
+#endif

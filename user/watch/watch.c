@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../complain.h"
+#include "../interrupt.h"
+#include "command.h"
+#include "processes.h"
+#include "watch.h"
+
+#define SECOND_NS 1000000000ULL
+
+/* A process that was a target from the start. */
+struct member {
+	pid_t pid;
+	int pidfd;
+	struct process_counts before;
+};
+
+struct watch {
+	struct watch_options options;
+	struct instruments *instruments;
+	struct command command;
+	struct member *members;
+	unsigned int nr_members;
+	struct pollfd *polled;
+	int only_fd;
+	uint64_t start_ns, end_ns;
+	bool ended;		/* the command has, with this status: */
+	int wait_status;
+	struct rusage rusage;	/* of the command and of orphans of it */
+	bool orphans;		/* some of its descendants run on */
+	bool forked;		/* a watched process had a child: counts of it alone are not all */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+/* Listens to the stream on its way: were there more processes than we know? */
+static int pass_on(void *context, const struct item *item)
+{
+	struct watch *watch = context;
+	const struct pfstat_event *event = item->event;
+
+	if (item->type == ITEM_EVENT && event->type == PFSTAT_EVENT_TASK &&
+	    event->flags & PFSTAT_TASK_FORK && event->pid == event->tid)
+		watch->forked = true;
+	return watch->options.instruments.sink(watch->options.instruments.sink_context, item);
+}
+
+static bool is_member(const struct watch *watch, pid_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < watch->nr_members; i++)
+		if (watch->members[i].pid == pid)
+			return true;
+	return false;
+}
+
+static int append_member(struct watch *watch, pid_t pid)
+{
+	struct member *members = reallocarray(watch->members, watch->nr_members + 1,
+					      sizeof(*members));
+	struct pollfd *polled;
+
+	if (!members)
+		return -ENOMEM;
+	watch->members = members;
+	polled = reallocarray(watch->polled, watch->nr_members + 1, sizeof(*polled));
+	if (!polled)
+		return -ENOMEM;
+	watch->polled = polled;
+	members[watch->nr_members++] = (struct member){ .pid = pid, .pidfd = -1 };
+	return 0;
+}
+
+static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
+{
+	struct member *member;
+	int err;
+
+	err = append_member(watch, pid);
+	if (err) {
+		snprintf(why, size, "out of memory");
+		return err;
+	}
+	member = &watch->members[watch->nr_members - 1];
+	err = instruments_follow(watch->instruments, pid, !watch->options.command, why, size);
+	if (err) {
+		watch->nr_members--;
+		return err;
+	}
+	member->pidfd = pidfd_open(pid, 0);
+	process_counts(pid, &member->before);
+	return 0;
+}
+
+/* Processes come and go while they are listed: one that is gone is no error. */
+static int follow_visited(void *context, pid_t pid)
+{
+	struct watch *watch = context;
+	char why[512];
+	int err;
+
+	if (pid == getpid() || is_member(watch, pid))
+		return 0;
+	err = follow(watch, pid, why, sizeof(why));
+	if (err == -ESRCH || err == -EPERM)
+		return 0;
+	if (err)
+		complain(STATUS_FAILED, "%s", why);
+	return err ? -ECANCELED : 0;
+}
+
+static int follow_cgroup(struct watch *watch)
+{
+	const char *path = watch->options.cgroup;
+	int err = processes_in_cgroup(path, follow_visited, watch);
+
+	if (err == -ECANCELED)
+		return STATUS_FAILED;
+	if (err)
+		return complain(STATUS_FAILED, "cannot list the processes of %s: %s: name a folder "
+				"of cgroup v2, such as /sys/fs/cgroup/system.slice", path,
+				strerror(-err));
+	return STATUS_OK;
+}
+
+static int follow_mappers(struct watch *watch)
+{
+	struct stat stat_buffer;
+	int err;
+
+	if (fstat(watch->only_fd, &stat_buffer))
+		return complain(STATUS_FAILED, "cannot look at %s: %s", watch->options.file,
+				strerror(errno));
+	err = processes_that_map(stat_buffer.st_dev, stat_buffer.st_ino, follow_visited, watch);
+	return err ? STATUS_FAILED : STATUS_OK;
+}
+
+static int hold_command(struct watch *watch)
+{
+	char why[512];
+	int err;
+
+	/* Its orphans become ours, so that their getrusage is not lost. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	err = command_hold(&watch->command, watch->options.command);
+	if (err)
+		return complain(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
+	err = follow(watch, watch->command.pid, why, sizeof(why));
+	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
+}
+
+static int follow_pid(struct watch *watch)
+{
+	char why[512];
+
+	if (watch->options.pid == getpid())
+		return complain(STATUS_USAGE, "-p: %d is pfdrive itself", watch->options.pid);
+	if (follow(watch, watch->options.pid, why, sizeof(why)))
+		return complain(STATUS_FAILED, "%s", why);
+	return STATUS_OK;
+}
+
+static int follow_all(struct watch *watch)
+{
+	const struct watch_options *options = &watch->options;
+	int status;
+
+	if (options->command)
+		status = hold_command(watch);
+	else if (options->pid)
+		status = follow_pid(watch);
+	else if (options->cgroup)
+		status = follow_cgroup(watch);
+	else
+		status = follow_mappers(watch);
+	if (!status && !watch->nr_members)
+		status = complain(STATUS_FAILED, "there is no process to watch: %s %s",
+				  options->cgroup ? "none in" : "nobody maps",
+				  options->cgroup ?: options->file);
+	return status;
+}
+
+static int open_only(struct watch *watch)
+{
+	const char *file = watch->options.file;
+
+	if (!file)
+		return STATUS_OK;
+	watch->only_fd = open(file, O_RDONLY | O_CLOEXEC);
+	return watch->only_fd < 0 ? complain(STATUS_FAILED, "cannot open %s: %s", file,
+					     strerror(errno)) : STATUS_OK;
+}
+
+static int open_instruments(struct watch *watch)
+{
+	struct instruments_options options = watch->options.instruments;
+	char why[512];
+	int err;
+
+	options.only_fd = watch->only_fd;
+	options.sink = pass_on;
+	options.sink_context = watch;
+	options.maps = true;
+	err = instruments_open(&watch->instruments, &options, why, sizeof(why));
+	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
+}
+
+static int start(struct watch *watch)
+{
+	char why[512];
+
+	if (instruments_go(watch->instruments, why, sizeof(why)))
+		return complain(STATUS_FAILED, "%s", why);
+	watch->start_ns = now_ns();
+	return STATUS_OK;
+}
+
+int watch_open(struct watch **opened, const struct watch_options *options)
+{
+	struct watch *watch = calloc(1, sizeof(*watch));
+	int status;
+
+	*opened = watch;
+	if (!watch)
+		return complain(STATUS_FAILED, "out of memory");
+	watch->options = *options;
+	watch->command = COMMAND_NONE;
+	watch->only_fd = -1;
+	status = open_only(watch);
+	if (!status)
+		status = open_instruments(watch);
+	if (!status)
+		status = follow_all(watch);
+	if (!status)
+		status = start(watch);
+	return status;
+}
+
+static int let_command_go(struct watch *watch)
+{
+	const char *name;
+	int err;
+
+	if (!watch->options.command)
+		return STATUS_OK;
+	name = watch->options.command[0];
+	err = command_go(&watch->command);
+	if (err == -ENOENT)
+		return complain(127, "there is no command %s", name);
+	return err ? complain(126, "cannot run %s: %s", name, strerror(-err)) : STATUS_OK;
+}
+
+/* Does any of the processes that were there from the start still run? */
+static bool anybody_lives(const struct watch *watch)
+{
+	unsigned int i;
+
+	for (i = 0; i < watch->nr_members; i++)
+		if (watch->members[i].pidfd >= 0)
+			return true;
+	return false;
+}
+
+/* Forgets who has ended. */
+static void look_at_members(struct watch *watch)
+{
+	unsigned int i;
+
+	for (i = 0; i < watch->nr_members; i++) {
+		if (watch->members[i].pidfd < 0 || !watch->polled[i].revents)
+			continue;
+		close(watch->members[i].pidfd);
+		watch->members[i].pidfd = -1;
+	}
+}
+
+/* Until when to sleep at most; the end, the next interval, the next look at the cgroup. */
+static uint64_t next_wake_ns(const struct watch *watch, uint64_t now, uint64_t interval_end)
+{
+	uint64_t wake = UINT64_MAX;
+
+	if (watch->options.duration_ns)
+		wake = watch->start_ns + watch->options.duration_ns;
+	if (watch->options.interval_ns && interval_end < wake)
+		wake = interval_end;
+	if (watch->options.cgroup && now + SECOND_NS < wake)
+		wake = now + SECOND_NS;
+	return wake;
+}
+
+/* Sleeps with the signals let in only here, so that none is missed. */
+static int sleep_until(struct watch *watch, uint64_t wake)
+{
+	uint64_t now = now_ns(), left = wake > now ? wake - now : 0;
+	const struct timespec timeout = { left / SECOND_NS, left % SECOND_NS };
+	unsigned int i;
+	sigset_t none;
+
+	for (i = 0; i < watch->nr_members; i++)
+		watch->polled[i] = (struct pollfd){ watch->members[i].pidfd, POLLIN, 0 };
+	sigemptyset(&none);
+	return ppoll(watch->polled, watch->nr_members, wake == UINT64_MAX ? NULL : &timeout,
+		     &none);
+}
+
+static bool is_over(const struct watch *watch)
+{
+	const uint64_t duration = watch->options.duration_ns;
+
+	return interrupt_signal || (duration && now_ns() >= watch->start_ns + duration) ||
+	       (!anybody_lives(watch) && !watch->options.cgroup);
+}
+
+static int wait_for_end(struct watch *watch)
+{
+	uint64_t interval_end = watch->start_ns + watch->options.interval_ns, now;
+	int status = STATUS_OK;
+
+	while (!status && !is_over(watch)) {
+		if (sleep_until(watch, next_wake_ns(watch, now_ns(), interval_end)) > 0)
+			look_at_members(watch);
+		now = now_ns();
+		if (watch->options.cgroup)
+			status = follow_cgroup(watch);
+		if (watch->options.interval_ns && now >= interval_end) {
+			watch->options.every_interval(watch->options.context);
+			while (interval_end <= now)
+				interval_end += watch->options.interval_ns;
+		}
+	}
+	return status;
+}
+
+int watch_run(struct watch *watch)
+{
+	sigset_t ends, before;
+	int status;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	status = let_command_go(watch);
+	if (!status)
+		status = wait_for_end(watch);
+	watch->end_ns = now_ns();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
+static void add_rusage(struct rusage *sum, const struct rusage *one)
+{
+	timeradd(&sum->ru_utime, &one->ru_utime, &sum->ru_utime);
+	timeradd(&sum->ru_stime, &one->ru_stime, &sum->ru_stime);
+	sum->ru_minflt += one->ru_minflt;
+	sum->ru_majflt += one->ru_majflt;
+	sum->ru_inblock += one->ru_inblock;
+	sum->ru_oublock += one->ru_oublock;
+	sum->ru_nvcsw += one->ru_nvcsw;
+	sum->ru_nivcsw += one->ru_nivcsw;
+	if (one->ru_maxrss > sum->ru_maxrss)
+		sum->ru_maxrss = one->ru_maxrss;
+}
+
+/* The command, and whoever of its descendants was left to us and has ended. */
+static void reap(struct watch *watch)
+{
+	struct rusage rusage;
+	int wait_status;
+	pid_t pid;
+
+	for (;;) {
+		pid = wait4(-1, &wait_status, WNOHANG, &rusage);
+		if (pid <= 0)
+			break;
+		add_rusage(&watch->rusage, &rusage);
+		if (pid == watch->command.pid) {
+			watch->ended = true;
+			watch->wait_status = wait_status;
+		}
+	}
+	watch->orphans = pid == 0;
+}
+
+static uint64_t ns_of(struct timeval time)
+{
+	return time.tv_sec * SECOND_NS + time.tv_usec * 1000;
+}
+
+/* The child that waited for its exec had faults of its own before it was watched. */
+static void take_rusage(const struct watch *watch, struct facts *facts)
+{
+	const struct process_counts *before = &watch->members[0].before;
+	const struct rusage *rusage = &watch->rusage;
+
+	facts->minflt = rusage->ru_minflt - before->minflt;
+	facts->majflt = rusage->ru_majflt - before->majflt;
+	facts->utime_ns = ns_of(rusage->ru_utime);
+	facts->stime_ns = ns_of(rusage->ru_stime);
+	facts->inblock = rusage->ru_inblock;
+	facts->oublock = rusage->ru_oublock;
+	facts->nvcsw = rusage->ru_nvcsw;
+	facts->nivcsw = rusage->ru_nivcsw;
+	facts->maxrss_bytes = rusage->ru_maxrss * 1024ULL;
+}
+
+/* One that was there before and is there still; its children's counts are not in /proc. */
+static void take_difference(const struct watch *watch, struct facts *facts)
+{
+	const struct member *member = &watch->members[0];
+	struct process_counts after;
+
+	if (watch->nr_members != 1 || watch->forked || member->pidfd < 0 ||
+	    process_counts(member->pid, &after))
+		return;
+	facts->minflt = after.minflt - member->before.minflt;
+	facts->majflt = after.majflt - member->before.majflt;
+	facts->utime_ns = after.utime_ns - member->before.utime_ns;
+	facts->stime_ns = after.stime_ns - member->before.stime_ns;
+}
+
+int watch_stop(struct watch *watch, struct facts *facts)
+{
+	char why[512];
+	int err;
+
+	if (watch->options.command)
+		reap(watch);
+	facts->start_ns = watch->start_ns;
+	facts->end_ns = watch->end_ns;
+	if (!watch->ended)
+		take_difference(watch, facts);
+	err = instruments_stop(watch->instruments, facts, why, sizeof(why));
+	if (watch->ended && !watch->orphans)
+		take_rusage(watch, facts);
+	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
+}
+
+void watch_close(struct watch *watch)
+{
+	unsigned int i;
+
+	if (!watch)
+		return;
+	instruments_close(watch->instruments);
+	command_close(&watch->command);
+	for (i = 0; i < watch->nr_members; i++)
+		if (watch->members[i].pidfd >= 0)
+			close(watch->members[i].pidfd);
+	if (watch->only_fd >= 0)
+		close(watch->only_fd);
+	free(watch->members);
+	free(watch->polled);
+	free(watch);
+}
+
+int watch_status(const struct watch *watch)
+{
+	if (!watch->ended)
+		return STATUS_OK;
+	if (WIFSIGNALED(watch->wait_status))
+		return 128 + WTERMSIG(watch->wait_status);
+	return WEXITSTATUS(watch->wait_status);
+}
+
+unsigned int watch_processes(const struct watch *watch)
+{
+	return watch->nr_members;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Any program as the workload: a command, from before its exec; a process that
+ * runs; the processes of a cgroup, or those that map a file. Their children too.
+ * They run on unharmed, however the watching ends.
+ */
+#ifndef PFSTAT_USER_WATCH_H
+#define PFSTAT_USER_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../collect/instruments.h"
+
+struct watch;
+
+struct watch_options {
+	char *const *command;	/* NULL: a pid, a cgroup, or a file */
+	pid_t pid;		/* 0: none */
+	const char *cgroup;	/* folder of cgroup v2; NULL: none */
+	const char *file;	/* only this file's faults; alone: of whoever maps it now */
+	uint64_t duration_ns;	/* 0: until the end, or a signal */
+	uint64_t interval_ns;	/* 0: none; else every_interval() is called that often */
+	void (*every_interval)(void *context);	/* not in the collector's thread */
+	void *context;
+	/* .sink, .bpf, .events, .ring_size and .fault_around are taken from here */
+	struct instruments_options instruments;
+};
+
+/* Each returns STATUS_OK, or the exit status after a complaint. */
+int watch_open(struct watch **watch, const struct watch_options *options);
+/* Lets a command go; returns when it, or the process, has ended, or time is up, or a signal came. */
+int watch_run(struct watch *watch);
+/* No items after this one. */
+int watch_stop(struct watch *watch, struct facts *facts);
+void watch_close(struct watch *watch);
+
+/* What pfdrive's own exit status is to be: the command's, when it has ended. */
+int watch_status(const struct watch *watch);
+/* Processes watched from the start; more may have been forked. */
+unsigned int watch_processes(const struct watch *watch);
+
+#endif
