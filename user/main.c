@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* pfdrive: one subcommand so far, which needs no name. */
+/* pfdrive: a subcommand by its name; anything else is a FILE to drive. */
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "cmd_drive.h"
 
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "drive", cmd_drive },
+};
+
 int main(int argc, char **argv)
 {
-	/* The option parser's sentences begin with it, like all others. */
+	size_t i;
+
+	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(argv[1], commands[i].name))
+			continue;
+		/* The option parser's sentences begin with it, like all others. */
+		argv[1] = program_invocation_short_name;
+		return commands[i].run(argc - 1, argv + 1);
+	}
 	argv[0] = program_invocation_short_name;
 	return cmd_drive(argc, argv);
 }
