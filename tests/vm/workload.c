@@ -9,6 +9,19 @@
  *	workload populate FILE		map FILE with MAP_POPULATE, read each page
  *	workload reshape FILE		split the mapping (mprotect) and move a part (mremap)
  *	workload threads FILE N		N threads read pages, dropping them again, for ever
+ *
+ * And some that wait for nothing, to be started by pfdrive:
+ *
+ *	workload now FILE		map FILE, read each page once
+ *	workload same FILE N		N threads read each page of one mapping
+ *	workload apart FILE N		N threads, each with a mapping of its own
+ *	workload server FILE N		N children one after the other, each reads its
+ *					share of the pages
+ *	workload execs FILE N		the same process executes itself N times, then `now`
+ *	workload filled FILE		MAP_POPULATE, then read each page
+ *	workload anon PAGES		write each page of anonymous memory
+ *	workload copy PAGES		write them, fork, write each again in the child
+ *	workload twice PAGES		write each page, then read each (swap, when memory is short)
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -143,6 +156,109 @@ static void run_threads(const char *path, int count)
 	pthread_join(thread, NULL);
 }
 
+struct share {
+	pthread_t thread;
+	const char *path;	/* NULL: map is given */
+	char *map;
+};
+
+static void *read_share(void *arg)
+{
+	struct share *share = arg;
+
+	if (share->path)
+		share->map = map_file(share->path, 0);
+	touch(share->map, size);
+	return NULL;
+}
+
+static void run_readers(const char *path, int count, int apart)
+{
+	struct share *shares = calloc(count, sizeof(*shares));
+	char *map = apart ? NULL : map_file(path, 0);
+	int i;
+
+	for (i = 0; i < count; i++) {
+		shares[i].path = apart ? path : NULL;
+		shares[i].map = map;
+		pthread_create(&shares[i].thread, NULL, read_share, &shares[i]);
+	}
+	for (i = 0; i < count; i++)
+		pthread_join(shares[i].thread, NULL);
+	free(shares);
+}
+
+static void run_server(const char *path, int count)
+{
+	char *map = map_file(path, 0);
+	size_t part = size / count / PAGE * PAGE;
+	pid_t child;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		child = fork();
+		if (!child) {
+			touch(map + i * part, part);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+static void run_execs(const char *path, int count)
+{
+	char left[16];
+
+	snprintf(left, sizeof(left), "%d", count - 1);
+	if (count)
+		execl("/proc/self/exe", "workload", "execs", path, left, (char *)NULL);
+	touch_file(path, 0);
+}
+
+static char *anonymous(size_t pages)
+{
+	char *map;
+
+	size = pages * PAGE;
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	/* One fault a page, whatever the machine's setting is. */
+	madvise(map, size, MADV_NOHUGEPAGE);
+	return map;
+}
+
+static void write_each(volatile char *map)
+{
+	size_t at;
+
+	for (at = 0; at < size; at += PAGE)
+		map[at] = 1;
+}
+
+static void run_copy(size_t pages)
+{
+	char *map = anonymous(pages);
+
+	write_each(map);
+	if (!fork()) {
+		write_each(map);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+static void run_twice(size_t pages)
+{
+	char *map = anonymous(pages);
+
+	write_each(map);
+	touch(map, size);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -161,6 +277,22 @@ int main(int argc, char **argv)
 		run_reshape(argv[2]);
 	else if (!strcmp(what, "threads") && argc > 3)
 		run_threads(argv[2], atoi(argv[3]));
+	else if (!strcmp(what, "same") && argc > 3)
+		run_readers(argv[2], atoi(argv[3]), 0);
+	else if (!strcmp(what, "apart") && argc > 3)
+		run_readers(argv[2], atoi(argv[3]), 1);
+	else if (!strcmp(what, "server") && argc > 3)
+		run_server(argv[2], atoi(argv[3]));
+	else if (!strcmp(what, "execs") && argc > 3)
+		run_execs(argv[2], atoi(argv[3]));
+	else if (!strcmp(what, "filled"))
+		touch_file(argv[2], MAP_POPULATE);
+	else if (!strcmp(what, "anon"))
+		write_each(anonymous(atoi(argv[2])));
+	else if (!strcmp(what, "copy"))
+		run_copy(atoi(argv[2]));
+	else if (!strcmp(what, "twice"))
+		run_twice(atoi(argv[2]));
 	else
 		return 2;
 	return 0;

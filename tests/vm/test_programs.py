@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Real programs, recorded from before their exec: the ledger closes for each."""
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+
+PAGES = 512
+SIZE = PAGES * pfstat.PAGE
+
+
+@pytest.fixture(name="cold_file")
+def fixture_cold_file():
+    path = pfstat.make_file(pfstat.DISK / "programs", SIZE, b"a line of text\n"[:1])
+    pfstat.drop_cache()
+    return path
+
+
+def record(*command, options=(), check=True):
+    """JSON of `pfdrive record -- COMMAND`, and what the command wrote."""
+    out = pathlib.Path("/tmp/record.json")
+    out.unlink(missing_ok=True)
+    process = pfstat.run(pfstat.PFDRIVE, "record", "--json", out, *options, "--", *command,
+                         check=check)
+    return json.loads(out.read_text()), process.stdout
+
+
+def count(result, name):
+    """What one place counted, by the ledger's name."""
+    return next(c["value"] for c in result["ledger"]["counts"] if c["name"] == name)
+
+
+def faults(result, name):
+    return result["parts"]["classes"].get(name, {"count": 0})["count"]
+
+
+def closes(result):
+    """Nothing was lost, and every difference between the counts has a name."""
+    assert result["lost"] == result["events_lost"] == 0
+    assert result["calls"] == sum(c["count"] for c in result["classes"].values())
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+    assert result["rusage"]["minflt"] is not None
+
+
+def of_file(result, path):
+    """The row of one file of a report by file."""
+    return next((row for row in result["groups"]["rows"] if row["name"] == str(path)), None)
+
+
+def test_cat_of_a_cold_file_maps_only_its_libraries(cold_file):
+    result, _ = record("cat", cold_file)
+    closes(result)
+    # It reads with read(2): the pages come in, but no fault maps them.
+    assert result["readahead"]["read"] >= PAGES
+    assert result["requests"]["reads"] > 0
+
+
+def test_grep_of_a_cold_file(cold_file):
+    result, _ = record("grep", "-c", "nothing of the kind", cold_file, check=False)
+    closes(result)
+    assert result["requests"]["bytes_read"] >= SIZE
+
+
+def test_python_with_mmap(cold_file):
+    script = ("import mmap\n"
+              f"with open('{cold_file}', 'rb') as file:\n"
+              "    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\n"
+              "    print(sum(data[i] for i in range(0, len(data), 4096)))\n")
+    result, out = record("python3", "-c", script, options=("--by", "file"))
+    closes(result)
+    assert int(out.split()[0]) == ord("a") * PAGES
+    row = of_file(result, cold_file)
+    assert row["faults"] >= PAGES / 16 and row["major"] >= 1
+
+
+def test_sqlite_with_mmap(tmp_path):
+    path = pfstat.DISK / "test.db"
+    path.unlink(missing_ok=True)
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table t (a integer primary key, b text)")
+        connection.executemany("insert into t (b) values (?)",
+                               [("x" * 100,) for _ in range(20000)])
+    connection.close()
+    pfstat.drop_cache()
+    result, out = record("sqlite3", path, "pragma mmap_size=268435456;"
+                         "select count(*) from t where b like '%y%'", options=("--by", "file"))
+    closes(result)
+    assert out.split()[1] == "0"
+    row = of_file(result, path)
+    assert row["faults"] > 0 and row["major"] > 0
+
+
+@pytest.mark.parametrize("how", ["same", "apart"])
+def test_four_threads(how, cold_file):
+    result, _ = record(pfstat.BUILD / "workload", how, cold_file, "4", options=("--by", "thread"))
+    closes(result)
+    rows = [row for row in result["groups"]["rows"] if row["name"].startswith("workload")]
+    assert len(rows) == 5
+    assert result["ledger"]["unexplained"] == 0
+
+
+def test_fork_server(cold_file):
+    result, _ = record(pfstat.BUILD / "workload", "server", cold_file, "100",
+                       options=("--by", "file"))
+    closes(result)
+    assert of_file(result, cold_file)["faults"] >= 100
+
+
+def test_a_program_that_executes_itself(cold_file):
+    result, _ = record(pfstat.BUILD / "workload", "execs", cold_file, "10",
+                       options=("--by", "file", "--fault-around", "off"))
+    closes(result)
+    assert of_file(result, cold_file)["faults"] == PAGES
+
+
+def test_populate_is_get_user_pages(cold_file):
+    result, _ = record(pfstat.BUILD / "workload", "filled", cold_file,
+                       options=("--by", "file", "--fault-around", "off"))
+    closes(result)
+    assert of_file(result, cold_file)["faults"] == PAGES
+
+
+def test_anonymous_memory():
+    result, _ = record(pfstat.BUILD / "workload", "anon", "1000")
+    closes(result)
+    assert 1000 <= faults(result, "anon") <= 1200
+
+
+def test_copy_on_write():
+    result, _ = record(pfstat.BUILD / "workload", "copy", "1000")
+    closes(result)
+    assert 1000 <= faults(result, "cow") <= 1200
+
+
+@pytest.fixture(name="swap")
+def fixture_swap():
+    """A null_blk of its own to swap to, and a cgroup with 8 MiB."""
+    config = pathlib.Path("/sys/kernel/config/nullb/swap")
+    subprocess.run(["modprobe", "configfs"], check=False)
+    subprocess.run(["mount", "-t", "configfs", "none", "/sys/kernel/config"], check=False,
+                   stderr=subprocess.DEVNULL)
+    config.mkdir()
+    for name, value in (("size", 128), ("memory_backed", 1), ("blocksize", 4096),
+                        ("irqmode", 2), ("completion_nsec", 100000), ("power", 1)):
+        (config / name).write_text(str(value))
+    device = f"/dev/nullb{(config / 'index').read_text().strip()}"
+    for _ in range(100):
+        if os.path.exists(device):
+            break
+        time.sleep(0.05)
+    subprocess.run(["mkswap", device], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["swapon", device], check=True)
+    cgroups = pathlib.Path("/sys/fs/cgroup")
+    if not (cgroups / "cgroup.controllers").exists():
+        subprocess.run(["mount", "-t", "cgroup2", "none", cgroups], check=True)
+    (cgroups / "cgroup.subtree_control").write_text("+memory")
+    group = cgroups / "small"
+    group.mkdir()
+    (group / "memory.max").write_text(str(8 << 20))
+    yield group
+    subprocess.run(["swapoff", device], check=True)
+    group.rmdir()
+    (config / "power").write_text("0")
+    config.rmdir()
+
+
+def test_swap_in_under_a_memory_limit(swap):
+    result, _ = record("sh", "-c", f"echo 0 >{swap}/cgroup.procs; "
+                       f"exec {pfstat.BUILD}/workload twice 4096")
+    closes(result)
+    assert faults(result, "anon") >= 4096
+    # Half of the 16 MiB at least was swapped out, and came in again.
+    assert faults(result, "swap") >= 2048
+    parts = result["parts"]["classes"]["swap"]["parts"]
+    assert parts["device"]["total_ns"] > 0
+
+
+def test_a_running_process(cold_file):
+    workload = pfstat.Workload("touch", cold_file)
+    out = pathlib.Path("/tmp/record.json")
+    process = subprocess.Popen([pfstat.PFDRIVE, "record", "-p", str(workload.pid), "--by", "file",
+                                "--fault-around", "off", "--json", out])
+    for _ in range(600):
+        if pfstat.hooked():
+            break
+        time.sleep(0.05)
+    time.sleep(1)
+    workload.finish()
+    assert process.wait(timeout=60) == 0
+    result = json.loads(out.read_text())
+    assert result["calls"] == sum(c["count"] for c in result["classes"].values())
+    assert of_file(result, cold_file)["faults"] == PAGES
