@@ -56,21 +56,25 @@ static void take_back(struct chain *chain, struct chain_counts *counts)
 	counts->major -= chain->major;
 }
 
-void chain_add(struct chain *chain, const struct pfstat_record *record,
-	       struct chain_counts *counts)
+enum chain_role chain_add(struct chain *chain, const struct pfstat_record *record,
+			  struct chain_counts *counts)
 {
 	const bool retry = record->result & PFSTAT_RESULT_RETRY;
 	const bool error = record->result & PFSTAT_RESULT_ERROR;
 	const bool pass = record->class == PFSTAT_CLASS_PASS;
+	enum chain_role role = CHAIN_FIRST;
 
 	if (belongs_to_last(chain, record)) {
+		role = CHAIN_SEQUEL;
 		chain->shared_write = false;
 		if (!retry && !error && !(record->result & PFSTAT_RESULT_NOPAGE))
-			return;
+			return role;
 		take_back(chain, counts);
 	}
-	if (continues(chain, record))
+	if (continues(chain, record)) {
+		role = CHAIN_NEXT;
 		counts->unfinished--;
+	}
 
 	chain->page = page_of(record);
 	chain->shared_write = false;
@@ -80,4 +84,5 @@ void chain_add(struct chain *chain, const struct pfstat_record *record,
 		counts->unfinished++;
 	else if (!error)
 		complete(chain, record, counts);
+	return role;
 }

@@ -37,8 +37,15 @@ struct chain_counts {
 	uint64_t unfinished;	/* chains begun and (so far) not ended */
 };
 
-/* Records of a thread in time order. */
-void chain_add(struct chain *chain, const struct pfstat_record *record,
-	       struct chain_counts *counts);
+/* What an attempt is to the fault that the thread's attempt before belonged to. */
+enum chain_role {
+	CHAIN_FIRST,	/* of another fault */
+	CHAIN_NEXT,	/* of the same: that was still open */
+	CHAIN_SEQUEL,	/* of the same, which had seemed complete: page_mkwrite */
+};
+
+/* Records of a thread in time order. chain->open says afterwards whether more will come. */
+enum chain_role chain_add(struct chain *chain, const struct pfstat_record *record,
+			  struct chain_counts *counts);
 
 #endif

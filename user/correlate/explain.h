@@ -95,4 +95,18 @@ struct explained {
 /* Called once for each logical fault, when it is over; 0 or a negative errno. */
 typedef int (*explain_sink)(void *context, const struct explained *fault);
 
+struct explain;
+
+/*
+ * have_bpf: stays off the CPU are told; else parts are not known. NULL: no memory.
+ */
+struct explain *explain_new(bool have_bpf, explain_sink sink, void *context);
+void explain_free(struct explain *explain);
+
+/* In time order, see item.h. The sink's error, or -ENOMEM. */
+int explain_record(struct explain *explain, const struct pfstat_record *record);
+int explain_event(struct explain *explain, const struct pfstat_event *event);
+/* No more: faults still open are handed on, as not solved. */
+int explain_finish(struct explain *explain);
+
 #endif

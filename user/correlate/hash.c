@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+
+#include "hash.h"
+
+#define FIRST_SLOTS 64
+
+/*
+ * Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the high
+ * bits of a multiple of 2^64 divided by the golden ratio.
+ */
+static size_t home_of(uint64_t key, size_t nr_slots)
+{
+	return ((key * 11400714819323198485ULL) >> 32) & (nr_slots - 1);
+}
+
+/* The slot that holds the key, or the free one where it belongs. */
+static struct hash_slot *slot_of(struct hash_slot *slots, size_t nr_slots, uint64_t key)
+{
+	size_t i = home_of(key, nr_slots);
+
+	while (slots[i].value && slots[i].key != key)
+		i = (i + 1) & (nr_slots - 1);
+	return &slots[i];
+}
+
+void *hash_find(const struct hash *hash, uint64_t key)
+{
+	return hash->nr_slots ? slot_of(hash->slots, hash->nr_slots, key)->value : NULL;
+}
+
+static int grow(struct hash *hash)
+{
+	size_t nr_slots = hash->nr_slots ? 2 * hash->nr_slots : FIRST_SLOTS, i;
+	struct hash_slot *slots = calloc(nr_slots, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			*slot_of(slots, nr_slots, hash->slots[i].key) = hash->slots[i];
+	free(hash->slots);
+	hash->slots = slots;
+	hash->nr_slots = nr_slots;
+	return 0;
+}
+
+int hash_add(struct hash *hash, uint64_t key, void *value)
+{
+	int err;
+
+	if (2 * hash->count >= hash->nr_slots) {
+		err = grow(hash);
+		if (err)
+			return err;
+	}
+	*slot_of(hash->slots, hash->nr_slots, key) = (struct hash_slot){ key, value };
+	hash->count++;
+	return 0;
+}
+
+/* Whoever was pushed past the free slot moves up, so that no search ends too early. */
+static void close_gap(struct hash *hash, size_t gap)
+{
+	const size_t mask = hash->nr_slots - 1;
+	struct hash_slot *slots = hash->slots;
+	size_t i = gap, home;
+
+	for (;;) {
+		i = (i + 1) & mask;
+		if (!slots[i].value)
+			break;
+		home = home_of(slots[i].key, hash->nr_slots);
+		if (((i - home) & mask) < ((i - gap) & mask))
+			continue;
+		slots[gap] = slots[i];
+		gap = i;
+	}
+	slots[gap].value = NULL;
+}
+
+void *hash_take(struct hash *hash, uint64_t key)
+{
+	struct hash_slot *slot;
+	void *value;
+
+	if (!hash->nr_slots)
+		return NULL;
+	slot = slot_of(hash->slots, hash->nr_slots, key);
+	value = slot->value;
+	if (!value)
+		return NULL;
+	hash->count--;
+	close_gap(hash, slot - hash->slots);
+	return value;
+}
+
+int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value), void *context)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; !err && i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			err = visit(context, hash->slots[i].value);
+	return err;
+}
+
+void hash_exit(struct hash *hash, void (*free_value)(void *value))
+{
+	size_t i;
+
+	for (i = 0; i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			free_value(hash->slots[i].value);
+	free(hash->slots);
+	*hash = (struct hash){ 0 };
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pointers found by a number. Open addressing, at most half full; all zero is empty. */
+#ifndef PFSTAT_USER_HASH_H
+#define PFSTAT_USER_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_slot {
+	uint64_t key;
+	void *value;	/* NULL: free */
+};
+
+struct hash {
+	struct hash_slot *slots;
+	size_t nr_slots;	/* 0 or a power of two */
+	size_t count;
+};
+
+/* NULL: it is not there. */
+void *hash_find(const struct hash *hash, uint64_t key);
+/* The key must not be there. -ENOMEM. */
+int hash_add(struct hash *hash, uint64_t key, void *value);
+/* Removes and returns; NULL: it was not there. */
+void *hash_take(struct hash *hash, uint64_t key);
+/* In no order; ends when visit does not return 0, with that. Visit must not add or take. */
+int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value), void *context);
+void hash_exit(struct hash *hash, void (*free_value)(void *value));
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The block requests completed last, and what a thread that slept was waiting
+ * for in the meantime.
+ */
+#ifndef PFSTAT_USER_REQUESTS_H
+#define PFSTAT_USER_REQUESTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+/* Kept; a wait that ends with more completions behind it does not find its own. */
+#define REQUESTS_MAX 4096U
+
+/* All zero is none. */
+struct requests {
+	struct pfstat_block *ring;
+	uint64_t count;		/* ever added; the last REQUESTS_MAX are there */
+};
+
+void requests_exit(struct requests *requests);
+/* In the order of completion. -ENOMEM. */
+int requests_add(struct requests *requests, const struct pfstat_block *request);
+
+/* Who waits, for which page, since when. */
+struct requests_wait {
+	uint32_t dev;
+	uint32_t tid;
+	uint64_t inode, pgoff;	/* inode 0: no file */
+	uint64_t start_ns;	/* of the fault */
+	uint64_t from_ns;	/* of the sleep */
+};
+
+#define REQUESTS_MATCHES 16
+
+/*
+ * Those that were completed after wait->from_ns and move its page, or were
+ * handed over by its thread since start_ns; the latest first, at most
+ * REQUESTS_MATCHES. They stay until the next requests_add().
+ */
+size_t requests_match(const struct requests *requests, const struct requests_wait *wait,
+		      const struct pfstat_block **matches);
+
+#endif
