@@ -19,7 +19,10 @@ enum item_type {
 	ITEM_NR_TYPES
 };
 
-/* A mapping of a process, as perf's PERF_RECORD_MMAP2 or /proc/PID/maps tell. */
+/*
+ * A mapping of a process, as perf's PERF_RECORD_MMAP2 or /proc/PID/maps tell.
+ * bytes 0: the process executes a program, its mappings so far are gone.
+ */
 struct item_map {
 	uint64_t ns;		/* 0: it was there before */
 	uint64_t address;

@@ -159,7 +159,7 @@ struct pfstat_page {
 struct pfstat_task {
 	struct pfstat_event event;
 	__u32 parent;		/* tid of who forked; of an exec: tid before it */
-	__u32 reserved;
+	__u32 parent_pid;	/* its process */
 	char comm[16];
 };
 

@@ -9,6 +9,7 @@
 #ifndef PFSTAT_USER_ANALYSIS_H
 #define PFSTAT_USER_ANALYSIS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,8 +23,8 @@
 
 struct analysis;
 
-/* NULL: no memory. */
-struct analysis *analysis_new(void);
+/* have_bpf: eBPF's events are among the items. NULL: no memory. */
+struct analysis *analysis_new(bool have_bpf);
 void analysis_free(struct analysis *analysis);
 
 /* Calls sink for every logical fault too; one more listener each time. At most 4. */
@@ -31,7 +32,7 @@ int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)
 
 /* Feed in time order. -ENOMEM; -EINVAL: an item of a version that is not known. An item_sink. */
 int analysis_add(void *analysis, const struct item *item);
-/* No more items: faults still open are handed on as unsolved. */
+/* No more items: faults still open are handed on as unsolved. Figures are right before, too. */
 int analysis_finish(struct analysis *analysis);
 
 /* By class of call, as the module counts. */
@@ -57,7 +58,10 @@ void analysis_faults(const struct analysis *analysis, enum fault_class class,
 		     struct fault_figures *figures);
 /* All classes as one. */
 void analysis_all_faults(const struct analysis *analysis, struct fault_figures *figures);
-/* Histogram of a part, or of the whole (NR_PARTS): for compare. NULL: no fault of the class. */
+/*
+ * Histogram of a part, or of the whole (NR_PARTS): for compare. NULL: no fault of
+ * the class. Faults without that part are in it, as 0, after analysis_finish().
+ */
 const struct quantiles *analysis_histogram(const struct analysis *analysis,
 					   enum fault_class class, enum part part);
 
@@ -79,11 +83,9 @@ void analysis_blocks(const struct analysis *analysis, struct block_figures *figu
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
 		    size_t *nr);
 
-/* Each code address that was seen, with the file and offset that its map says. */
+/* Each code address that was seen and whose file is known. */
 struct code_place {
-	uint32_t pid;
-	uint64_t ip;
-	const char *path;	/* "": no map known */
+	const char *path;
 	uint64_t offset;	/* in the file, bytes */
 };
 typedef int (*code_visitor)(void *context, const struct code_place *place);

@@ -66,6 +66,7 @@ enum chain_role chain_add(struct chain *chain, const struct pfstat_record *recor
 
 	if (belongs_to_last(chain, record)) {
 		role = CHAIN_SEQUEL;
+		counts->sequels++;
 		chain->shared_write = false;
 		if (!retry && !error && !(record->result & PFSTAT_RESULT_NOPAGE))
 			return role;

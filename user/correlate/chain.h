@@ -35,6 +35,7 @@ struct chain_counts {
 	uint64_t faults;	/* logical faults */
 	uint64_t major;		/* of these */
 	uint64_t unfinished;	/* chains begun and (so far) not ended */
+	uint64_t sequels;	/* page_mkwrite calls that are a part of the fault before them */
 };
 
 /* What an attempt is to the fault that the thread's attempt before belonged to. */

@@ -41,6 +41,8 @@ struct syscall_row {
 
 struct facts {
 	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC, of the watched part */
+	bool hooked_only;	/* nothing but hooked files was touched: the driver's own loop */
+	bool edges;		/* watched while it ran: the counts began and ended at other moments */
 	/* The module's. */
 	uint64_t calls;		/* wrapper calls counted */
 	uint64_t lost;		/* of these, not stored */

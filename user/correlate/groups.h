@@ -34,4 +34,42 @@ struct group {
 /* Groups kept for one dimension; the rest is added up in one that is named "(others)". */
 #define GROUPS_MAX 16384
 
+/* What makes a group one, by its dimension; the rest is 0. No padding. */
+struct group_key {
+	uint64_t address;	/* VMA: start; code: offset in the file, or the address itself */
+	uint64_t end;		/* VMA */
+	uint64_t inode;		/* file */
+	uint32_t dev;		/* file */
+	uint32_t pid;		/* VMA, thread; code of no known file */
+	uint32_t tid;		/* thread */
+	uint32_t path;		/* VMA, code: number of the name, see spaces.h */
+};
+
+/* One group as it is kept. */
+struct cell {
+	struct group_key key;
+	struct cell *next;	/* of the same hash */
+	uint32_t path;		/* of a file: its name when it was first seen */
+	char comm[16];		/* of a thread: its name */
+	char *symbol;		/* of a code address: its name, or NULL */
+	uint64_t faults, major, total_ns, max_ns;
+	uint64_t parts_ns[NR_PARTS];
+	uint32_t classes[NR_FAULT_CLASSES];
+};
+
+struct groups;
+
+struct groups *groups_new(void);
+void groups_free(struct groups *groups);
+/* Adds a fault to the group of the key; *cell: that, when it is a new one, else NULL. -ENOMEM. */
+int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
+	       struct cell **made);
+/* NULL: there is none. */
+struct cell *groups_find(const struct groups *groups, const struct group_key *key);
+int groups_visit(const struct groups *groups, int (*visit)(void *context, struct cell *cell),
+		 void *context);
+/* Groups that were kept, and the one of all others: NULL when there are none. */
+size_t groups_count(const struct groups *groups);
+const struct cell *groups_others(const struct groups *groups);
+
 #endif

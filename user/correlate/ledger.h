@@ -38,7 +38,7 @@ struct ledger_difference {
 };
 
 #define LEDGER_MAX_COUNTS 16
-#define LEDGER_MAX_DIFFERENCES 8
+#define LEDGER_MAX_DIFFERENCES 12
 
 struct ledger {
 	struct ledger_count counts[LEDGER_MAX_COUNTS];

@@ -46,6 +46,11 @@ void quantile_exit(struct quantiles *quantiles)
 
 int quantile_add(struct quantiles *quantiles, uint64_t ns)
 {
+	return quantile_add_many(quantiles, ns, 1);
+}
+
+int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times)
+{
 	struct place place = place_of(ns);
 	uint64_t **range = &quantiles->ranges[place.range];
 
@@ -54,8 +59,8 @@ int quantile_add(struct quantiles *quantiles, uint64_t ns)
 		if (!*range)
 			return -ENOMEM;
 	}
-	(*range)[place.bucket]++;
-	quantiles->count++;
+	(*range)[place.bucket] += times;
+	quantiles->count += times;
 	if (ns > quantiles->max_ns)
 		quantiles->max_ns = ns;
 	return 0;

@@ -27,6 +27,9 @@ void quantile_exit(struct quantiles *quantiles);
 /* -ENOMEM when a new range finds no memory (nothing is counted then), else 0. */
 int quantile_add(struct quantiles *quantiles, uint64_t ns);
 
+/* As if ns had been added that many times. */
+int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times);
+
 /*
  * The quantile of all times of `nr` histograms taken together, by nearest rank:
  * of n sorted times the one of rank ceil(per_mille / 1000 * n), the first rank

@@ -6,7 +6,15 @@
 #include "offcpu.h"
 #include "quantile.h"
 #include "summary.h"
-#include "threads.h"
+#include "hash.h"
+
+/* What is known of a thread. */
+struct thread {
+	uint32_t tid;
+	uint64_t last_ns;	/* start of the latest record */
+	struct chain chain;
+	struct offcpu offcpu;
+};
 
 struct class_state {
 	struct quantiles quantiles;
@@ -16,7 +24,8 @@ struct class_state {
 
 struct summary {
 	struct class_state classes[PFSTAT_NR_CLASSES];
-	struct threads threads;
+	struct hash threads;	/* by tid */
+	struct thread *last;	/* found last: records come in runs */
 	struct chain_counts chains;
 	uint64_t calls;
 	uint64_t retried;
@@ -29,6 +38,44 @@ struct summary *summary_new(void)
 	return calloc(1, sizeof(struct summary));
 }
 
+static void thread_free(void *value)
+{
+	struct thread *thread = value;
+
+	offcpu_exit(&thread->offcpu);
+	free(thread);
+}
+
+/* The thread, new and all zero when it was not known; NULL: no memory. */
+static struct thread *thread_get(struct summary *summary, uint32_t tid)
+{
+	struct thread *thread = summary->last;
+
+	if (thread && thread->tid == tid)
+		return thread;
+	thread = hash_find(&summary->threads, tid);
+	if (!thread) {
+		thread = calloc(1, sizeof(*thread));
+		if (!thread || hash_add(&summary->threads, tid, thread)) {
+			free(thread);
+			return NULL;
+		}
+		thread->tid = tid;
+	}
+	summary->last = thread;
+	return thread;
+}
+
+void summary_end_thread(struct summary *summary, uint32_t tid)
+{
+	struct thread *thread = hash_take(&summary->threads, tid);
+
+	if (!thread)
+		return;
+	summary->last = NULL;
+	thread_free(thread);
+}
+
 void summary_free(struct summary *summary)
 {
 	unsigned int i;
@@ -37,13 +84,13 @@ void summary_free(struct summary *summary)
 		return;
 	for (i = 0; i < PFSTAT_NR_CLASSES; i++)
 		quantile_exit(&summary->classes[i].quantiles);
-	threads_exit(&summary->threads);
+	hash_exit(&summary->threads, thread_free);
 	free(summary);
 }
 
 int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *stay)
 {
-	struct thread *thread = threads_get(&summary->threads, stay->event.tid);
+	struct thread *thread = thread_get(summary, stay->event.tid);
 
 	if (!thread)
 		return -ENOMEM;
@@ -75,7 +122,7 @@ int summary_add_record(struct summary *summary, const struct pfstat_record *reco
 
 	if (record->class >= PFSTAT_NR_CLASSES)
 		return -EINVAL;
-	thread = threads_get(&summary->threads, record->tid);
+	thread = thread_get(summary, record->tid);
 	if (!thread)
 		return -ENOMEM;
 	err = add_to_class(summary, thread, record);
@@ -124,5 +171,6 @@ void summary_figures(const struct summary *summary, struct summary_figures *figu
 	figures->off_cpu_partial = summary->off_cpu_partial;
 	figures->faults = summary->chains.faults;
 	figures->major = summary->chains.major;
+	figures->sequels = summary->chains.sequels;
 	figures->unfinished = summary->chains.unfinished;
 }

@@ -29,6 +29,7 @@ struct summary_figures {
 	uint64_t retried;	/* calls that returned RETRY */
 	uint64_t faults;	/* chains that completed: the module's logical faults */
 	uint64_t major;		/* of these, those that the kernel counts in majflt */
+	uint64_t sequels;	/* page_mkwrite calls that are a part of the fault before them */
 	uint64_t late;		/* records that arrived out of time order */
 	/* Chains whose next attempt never came: a signal, or another thread mapped the page. */
 	uint64_t unfinished;
@@ -49,6 +50,9 @@ void summary_free(struct summary *summary);
  */
 int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *stay);
 int summary_add_record(struct summary *summary, const struct pfstat_record *record);
+
+/* The thread has ended; its number may come again. */
+void summary_end_thread(struct summary *summary, uint32_t tid);
 
 void summary_figures(const struct summary *summary, struct summary_figures *figures);
 /* The figures of several classes taken as one (a column of the study). */

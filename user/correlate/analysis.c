@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "spaces.h"
+
+#define LISTENERS_MAX 4
+
+/* Of the faults of a class. A fault without a part is not in that part's histogram. */
+struct class_faults {
+	uint64_t count, major, unsolved, pages;
+	uint64_t total_ns[NR_PARTS + 1];		/* [NR_PARTS]: the whole */
+	struct quantiles quantiles[NR_PARTS + 1];
+};
+
+struct block_state {
+	struct block_figures figures;
+	struct quantiles queue, device;
+};
+
+struct analysis {
+	struct summary *summary;
+	struct explain *explain;
+	struct spaces *spaces;
+	struct readahead *readahead;
+	struct groups *groups[NR_GROUP_BY];
+	struct class_faults classes[NR_FAULT_CLASSES];
+	struct block_state blocks;
+	struct {
+		explain_sink sink;
+		void *context;
+	} listeners[LISTENERS_MAX];
+	unsigned int nr_listeners;
+};
+
+static int take_fault(void *context, const struct explained *fault);
+
+static bool open_parts(struct analysis *analysis, bool have_bpf)
+{
+	enum group_by by;
+	bool ok;
+
+	analysis->summary = summary_new();
+	analysis->explain = explain_new(have_bpf, take_fault, analysis);
+	analysis->spaces = spaces_new();
+	analysis->readahead = readahead_new();
+	ok = analysis->summary && analysis->explain && analysis->spaces && analysis->readahead;
+	for (by = 0; by < NR_GROUP_BY; by++) {
+		analysis->groups[by] = groups_new();
+		ok = ok && analysis->groups[by];
+	}
+	return ok;
+}
+
+struct analysis *analysis_new(bool have_bpf)
+{
+	struct analysis *analysis = calloc(1, sizeof(*analysis));
+
+	if (analysis && !open_parts(analysis, have_bpf)) {
+		analysis_free(analysis);
+		return NULL;
+	}
+	return analysis;
+}
+
+void analysis_free(struct analysis *analysis)
+{
+	enum fault_class class;
+	enum group_by by;
+	unsigned int i;
+
+	if (!analysis)
+		return;
+	summary_free(analysis->summary);
+	explain_free(analysis->explain);
+	spaces_free(analysis->spaces);
+	readahead_free(analysis->readahead);
+	for (by = 0; by < NR_GROUP_BY; by++)
+		groups_free(analysis->groups[by]);
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		for (i = 0; i <= NR_PARTS; i++)
+			quantile_exit(&analysis->classes[class].quantiles[i]);
+	quantile_exit(&analysis->blocks.queue);
+	quantile_exit(&analysis->blocks.device);
+	free(analysis);
+}
+
+int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)
+{
+	if (analysis->nr_listeners == LISTENERS_MAX)
+		return -ENOSPC;
+	analysis->listeners[analysis->nr_listeners].sink = sink;
+	analysis->listeners[analysis->nr_listeners++].context = context;
+	return 0;
+}
+
+static uint64_t pages_of(const struct explained *fault)
+{
+	if (!fault->solved)
+		return 0;
+	/* What fault-around mapped beside the page is not told: one at least. */
+	return fault->order && !fault->around_pages ? 1ULL << fault->order : 1;
+}
+
+static int add_to_class(struct analysis *analysis, const struct explained *fault)
+{
+	struct class_faults *class = &analysis->classes[fault->class];
+	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
+	enum part part;
+	int err;
+
+	class->count++;
+	class->major += fault->major;
+	class->unsolved += !fault->solved;
+	class->pages += pages_of(fault);
+	class->total_ns[NR_PARTS] += whole_ns;
+	err = quantile_add(&class->quantiles[NR_PARTS], whole_ns);
+	for (part = 0; part < NR_PARTS && !err; part++) {
+		if (!fault->parts_ns[part])
+			continue;
+		class->total_ns[part] += fault->parts_ns[part];
+		err = quantile_add(&class->quantiles[part], fault->parts_ns[part]);
+	}
+	return err;
+}
+
+static int add_to_file(struct analysis *analysis, const struct explained *fault)
+{
+	const struct group_key key = { .inode = fault->inode, .dev = fault->dev };
+	const struct space_map *map;
+	struct cell *made;
+	int err;
+
+	err = groups_add(analysis->groups[GROUP_BY_FILE], &key, fault, &made);
+	if (err || !made || !fault->inode)
+		return err;
+	made->path = spaces_file_path(analysis->spaces, fault->dev, fault->inode);
+	map = made->path ? NULL : spaces_find(analysis->spaces, fault->pid, fault->address);
+	if (map && map->inode == fault->inode)	/* its device is another (btrfs) */
+		made->path = map->path;
+	return 0;
+}
+
+static int add_to_vma(struct analysis *analysis, const struct explained *fault)
+{
+	const struct space_map *map = spaces_find(analysis->spaces, fault->pid, fault->address);
+	struct group_key key = { .pid = fault->pid };
+	struct cell *made;
+
+	if (map) {
+		key.address = map->start;
+		key.end = map->end;
+		key.path = map->path;
+	}
+	return groups_add(analysis->groups[GROUP_BY_VMA], &key, fault, &made);
+}
+
+static int add_to_thread(struct analysis *analysis, const struct explained *fault)
+{
+	const struct group_key key = { .pid = fault->pid, .tid = fault->tid };
+	struct cell *made;
+	int err;
+
+	err = groups_add(analysis->groups[GROUP_BY_THREAD], &key, fault, &made);
+	if (!err && made)
+		strcpy(made->comm, spaces_comm(analysis->spaces, fault->tid));
+	return err;
+}
+
+static struct group_key code_key(struct analysis *analysis, const struct explained *fault)
+{
+	const struct space_map *map = spaces_find(analysis->spaces, fault->pid, fault->ip);
+
+	if (!map || !map->path || !map->inode)
+		return (struct group_key){ .pid = fault->pid, .address = fault->ip };
+	return (struct group_key){
+		.path = map->path, .address = fault->ip - map->start + (map->pgoff << 12),
+	};
+}
+
+static int add_to_code(struct analysis *analysis, const struct explained *fault)
+{
+	const struct group_key key = code_key(analysis, fault);
+	struct cell *made;
+
+	return groups_add(analysis->groups[GROUP_BY_CODE], &key, fault, &made);
+}
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct analysis *analysis = context;
+	unsigned int i;
+	int err;
+
+	err = add_to_class(analysis, fault);
+	if (!err)
+		err = add_to_file(analysis, fault);
+	if (!err)
+		err = add_to_vma(analysis, fault);
+	if (!err)
+		err = add_to_thread(analysis, fault);
+	if (!err)
+		err = add_to_code(analysis, fault);
+	if (!err)
+		err = readahead_add_fault(analysis->readahead, fault);
+	for (i = 0; i < analysis->nr_listeners && !err; i++)
+		err = analysis->listeners[i].sink(analysis->listeners[i].context, fault);
+	return err;
+}
+
+static int add_block(struct analysis *analysis, const struct pfstat_block *block)
+{
+	struct block_figures *figures = &analysis->blocks.figures;
+	const uint64_t queue_ns = block->issue_ns - block->insert_ns;
+	const uint64_t device_ns = block->event.ns - block->issue_ns;
+	int err;
+
+	figures->errors += !!(block->event.flags & PFSTAT_BLOCK_ERROR);
+	if (block->event.flags & PFSTAT_BLOCK_WRITE) {
+		figures->writes++;
+		figures->bytes_written += block->bytes;
+		return 0;
+	}
+	figures->reads++;
+	figures->bytes_read += block->bytes;
+	figures->queue.total_ns += queue_ns;
+	figures->device.total_ns += device_ns;
+	err = quantile_add(&analysis->blocks.queue, queue_ns);
+	return err ? err : quantile_add(&analysis->blocks.device, device_ns);
+}
+
+/* A program that a thread executes gives it another name. */
+static void rename_thread(struct analysis *analysis, const struct pfstat_task *task)
+{
+	const struct group_key key = { .pid = task->event.pid, .tid = task->event.tid };
+	struct cell *cell = groups_find(analysis->groups[GROUP_BY_THREAD], &key);
+
+	if (cell)
+		strcpy(cell->comm, spaces_comm(analysis->spaces, task->event.tid));
+}
+
+static int add_task(struct analysis *analysis, const struct pfstat_task *task)
+{
+	int err = 0;
+
+	if (task->event.flags & PFSTAT_TASK_EXIT)
+		summary_end_thread(analysis->summary, task->event.tid);
+	else
+		err = spaces_add_task(analysis->spaces, task);
+	if (!err && task->event.flags & PFSTAT_TASK_EXEC)
+		rename_thread(analysis, task);
+	if (!err)
+		err = explain_event(analysis->explain, &task->event);
+	/* Its last faults were told just now; only then its maps may go. */
+	if (!err && task->event.flags & PFSTAT_TASK_EXIT)
+		err = spaces_add_task(analysis->spaces, task);
+	return err;
+}
+
+static int add_event(struct analysis *analysis, const struct pfstat_event *event)
+{
+	int err = 0;
+
+	switch (event->type) {
+	case PFSTAT_EVENT_TASK:
+		return add_task(analysis, (const struct pfstat_task *)event);
+	case PFSTAT_EVENT_PAGE:
+		return readahead_add_page(analysis->readahead, (const struct pfstat_page *)event);
+	case PFSTAT_EVENT_OFF_CPU:
+		err = summary_add_off_cpu(analysis->summary, (const struct pfstat_off_cpu *)event);
+		break;
+	case PFSTAT_EVENT_BLOCK:
+		err = add_block(analysis, (const struct pfstat_block *)event);
+		break;
+	case PFSTAT_EVENT_FAULT:
+		break;
+	default:
+		return -EINVAL;
+	}
+	return err ? err : explain_event(analysis->explain, event);
+}
+
+static int add_record(struct analysis *analysis, const struct pfstat_record *record)
+{
+	int err = summary_add_record(analysis->summary, record);
+
+	return err ? err : explain_record(analysis->explain, record);
+}
+
+int analysis_add(void *context, const struct item *item)
+{
+	struct analysis *analysis = context;
+
+	switch (item->type) {
+	case ITEM_RECORD:
+		return add_record(analysis, item->record);
+	case ITEM_EVENT:
+		return add_event(analysis, item->event);
+	case ITEM_MAP:
+		return spaces_add_map(analysis->spaces, item->map);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Those that had nothing of a part had 0 of it. */
+static int add_zeros(struct class_faults *class)
+{
+	enum part part;
+	int err = 0;
+
+	for (part = 0; part < NR_PARTS && !err; part++)
+		if (class->quantiles[part].count < class->count)
+			err = quantile_add_many(&class->quantiles[part], 0,
+						class->count - class->quantiles[part].count);
+	return err;
+}
+
+int analysis_finish(struct analysis *analysis)
+{
+	enum fault_class class;
+	int err;
+
+	err = explain_finish(analysis->explain);
+	for (class = 0; class < NR_FAULT_CLASSES && !err; class++)
+		if (analysis->classes[class].count)
+			err = add_zeros(&analysis->classes[class]);
+	return err;
+}
+
+const struct summary *analysis_summary(const struct analysis *analysis)
+{
+	return analysis->summary;
+}
+
+static void fill_part(struct part_figures *figures, const struct quantiles *const *several,
+		      size_t nr, uint64_t total_ns)
+{
+	size_t i;
+
+	figures->total_ns = total_ns;
+	figures->p50_ns = quantile_of(several, nr, 500);
+	figures->p99_ns = quantile_of(several, nr, 990);
+	figures->max_ns = 0;
+	for (i = 0; i < nr; i++)
+		if (several[i]->max_ns > figures->max_ns)
+			figures->max_ns = several[i]->max_ns;
+}
+
+static void fill_faults(const struct analysis *analysis, enum fault_class from, enum fault_class to,
+			struct fault_figures *figures)
+{
+	const struct quantiles *several[NR_FAULT_CLASSES];
+	const struct class_faults *class;
+	uint64_t total_ns;
+	unsigned int part;
+	enum fault_class i;
+
+	*figures = (struct fault_figures){ 0 };
+	for (i = from; i < to; i++) {
+		class = &analysis->classes[i];
+		figures->count += class->count;
+		figures->major += class->major;
+		figures->unsolved += class->unsolved;
+		figures->pages += class->pages;
+	}
+	for (part = 0; part <= NR_PARTS; part++) {
+		total_ns = 0;
+		for (i = from; i < to; i++) {
+			class = &analysis->classes[i];
+			several[i - from] = &class->quantiles[part];
+			total_ns += class->total_ns[part];
+		}
+		fill_part(part == NR_PARTS ? &figures->whole : &figures->parts[part], several,
+			  to - from, total_ns);
+	}
+}
+
+void analysis_faults(const struct analysis *analysis, enum fault_class class,
+		     struct fault_figures *figures)
+{
+	fill_faults(analysis, class, class + 1, figures);
+}
+
+void analysis_all_faults(const struct analysis *analysis, struct fault_figures *figures)
+{
+	fill_faults(analysis, 0, NR_FAULT_CLASSES, figures);
+}
+
+const struct quantiles *analysis_histogram(const struct analysis *analysis,
+					   enum fault_class class, enum part part)
+{
+	const struct class_faults *faults = &analysis->classes[class];
+
+	return faults->count ? &faults->quantiles[part] : NULL;
+}
+
+void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures)
+{
+	readahead_figures(analysis->readahead, figures);
+}
+
+void analysis_blocks(const struct analysis *analysis, struct block_figures *figures)
+{
+	const struct quantiles *queue = &analysis->blocks.queue, *device = &analysis->blocks.device;
+
+	*figures = analysis->blocks.figures;
+	fill_part(&figures->queue, &queue, 1, figures->queue.total_ns);
+	fill_part(&figures->device, &device, 1, figures->device.total_ns);
+}
+
+static const char *path_or(const struct analysis *analysis, uint32_t path, const char *other)
+{
+	return path ? spaces_path(analysis->spaces, path) : other;
+}
+
+static void name_file(const struct analysis *analysis, const struct cell *cell, struct group *group)
+{
+	uint32_t path = spaces_file_path(analysis->spaces, cell->key.dev, cell->key.inode);
+
+	if (!cell->key.inode)
+		snprintf(group->name, sizeof(group->name), "(anonymous memory)");
+	else if (path || cell->path)
+		snprintf(group->name, sizeof(group->name), "%s",
+			 spaces_path(analysis->spaces, path ? path : cell->path));
+	else
+		snprintf(group->name, sizeof(group->name), "(device %u:%u inode %" PRIu64 ")",
+			 cell->key.dev >> 20, cell->key.dev & 0xfffff, cell->key.inode);
+}
+
+static void name_vma(const struct analysis *analysis, const struct cell *cell, struct group *group)
+{
+	if (cell->key.end)
+		snprintf(group->name, sizeof(group->name), "%u %" PRIx64 "-%" PRIx64 " %s",
+			 cell->key.pid, cell->key.address, cell->key.end,
+			 path_or(analysis, cell->key.path, "(anonymous memory)"));
+	else
+		snprintf(group->name, sizeof(group->name), "%u (no mapping known)", cell->key.pid);
+}
+
+static void name_thread(const struct cell *cell, struct group *group)
+{
+	if (cell->comm[0])
+		snprintf(group->name, sizeof(group->name), "%s (%u)", cell->comm, cell->key.tid);
+	else
+		snprintf(group->name, sizeof(group->name), "(%u)", cell->key.tid);
+}
+
+static void name_code(const struct analysis *analysis, const struct cell *cell, struct group *group)
+{
+	const char *path = spaces_path(analysis->spaces, cell->key.path);
+
+	if (!cell->key.path && !cell->key.address)
+		snprintf(group->name, sizeof(group->name), "(not known)");
+	else if (!cell->key.path)
+		snprintf(group->name, sizeof(group->name), "0x%" PRIx64 " (pid %u)",
+			 cell->key.address, cell->key.pid);
+	else if (cell->symbol)
+		snprintf(group->name, sizeof(group->name), "%s (%s)", cell->symbol, path);
+	else
+		snprintf(group->name, sizeof(group->name), "0x%" PRIx64 " (%s)",
+			 cell->key.address, path);
+}
+
+static void fill_group(struct group *group, const struct cell *cell)
+{
+	enum fault_class class;
+
+	group->pid = cell->key.pid;
+	group->tid = cell->key.tid;
+	group->address = cell->key.address;
+	group->inode = cell->key.inode;
+	group->dev = cell->key.dev;
+	group->faults = cell->faults;
+	group->major = cell->major;
+	group->total_ns = cell->total_ns;
+	group->max_ns = cell->max_ns;
+	memcpy(group->parts_ns, cell->parts_ns, sizeof(group->parts_ns));
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		group->classes[class] = cell->classes[class];
+}
+
+struct listing {
+	const struct analysis *analysis;
+	enum group_by by;
+	struct group *groups;
+	size_t nr;
+};
+
+static int list_cell(void *context, struct cell *cell)
+{
+	struct listing *listing = context;
+	struct group *group = &listing->groups[listing->nr++];
+
+	fill_group(group, cell);
+	switch (listing->by) {
+	case GROUP_BY_FILE:
+		name_file(listing->analysis, cell, group);
+		break;
+	case GROUP_BY_VMA:
+		name_vma(listing->analysis, cell, group);
+		break;
+	case GROUP_BY_THREAD:
+		name_thread(cell, group);
+		break;
+	default:
+		name_code(listing->analysis, cell, group);
+	}
+	return 0;
+}
+
+static int costliest_first(const void *a, const void *b)
+{
+	const struct group *left = a, *right = b;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	return strcmp(left->name, right->name);
+}
+
+int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
+		    size_t *nr)
+{
+	const struct groups *kept = analysis->groups[by];
+	const struct cell *others = groups_others(kept);
+	struct listing listing = { .analysis = analysis, .by = by };
+
+	listing.groups = calloc(groups_count(kept) + 1, sizeof(*listing.groups));
+	if (!listing.groups)
+		return -ENOMEM;
+	groups_visit(kept, list_cell, &listing);
+	if (others) {
+		fill_group(&listing.groups[listing.nr], others);
+		strcpy(listing.groups[listing.nr++].name, "(others)");
+	}
+	qsort(listing.groups, listing.nr, sizeof(*listing.groups), costliest_first);
+	*groups = listing.groups;
+	*nr = listing.nr;
+	return 0;
+}
+
+struct code_visit {
+	const struct analysis *analysis;
+	code_visitor visit;
+	void *context;
+};
+
+static int visit_code_cell(void *context, struct cell *cell)
+{
+	const struct code_visit *visit = context;
+	const struct code_place place = {
+		.path = spaces_path(visit->analysis->spaces, cell->key.path),
+		.offset = cell->key.address,
+	};
+
+	return cell->key.path ? visit->visit(visit->context, &place) : 0;
+}
+
+int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context)
+{
+	struct code_visit all = { analysis, visit, context };
+
+	return groups_visit(analysis->groups[GROUP_BY_CODE], visit_code_cell, &all);
+}
+
+int analysis_name_code(struct analysis *analysis, const char *path, uint64_t offset,
+		       const char *symbol)
+{
+	const struct group_key key = {
+		.path = spaces_path_number(analysis->spaces, path), .address = offset,
+	};
+	struct cell *cell = key.path ?
+			    groups_find(analysis->groups[GROUP_BY_CODE], &key) : NULL;
+
+	if (!cell)
+		return 0;
+	free(cell->symbol);
+	cell->symbol = strdup(symbol);
+	return cell->symbol ? 0 : -ENOMEM;
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "spaces.h"
+
+/* Different names and files that are kept; the rest has none. */
+#define PATHS_MAX 65536U
+/* Mappings of one process that are kept: vm.max_map_count's default. */
+#define MAPS_MAX 65530U
+
+struct space {
+	struct space_map *maps;	/* by address, without overlaps */
+	size_t nr_maps, capacity;
+	size_t last;		/* found last */
+};
+
+struct name {
+	char comm[16];
+};
+
+struct path {
+	uint32_t number;
+	struct path *next;	/* of the same hash */
+	char text[];
+};
+
+struct file_path {
+	uint32_t dev, path;
+	uint64_t inode;
+};
+
+struct spaces {
+	struct hash spaces;		/* by pid */
+	struct hash names;		/* by tid */
+	struct hash paths;		/* by hash of the text */
+	struct hash files;		/* by dev and inode */
+	const char **texts;		/* by number; [0] is "" */
+	uint32_t nr_paths;
+	uint32_t last_pid;
+	struct space *last;
+};
+
+struct spaces *spaces_new(void)
+{
+	struct spaces *spaces = calloc(1, sizeof(*spaces));
+
+	if (!spaces)
+		return NULL;
+	spaces->texts = calloc(PATHS_MAX, sizeof(*spaces->texts));
+	if (!spaces->texts) {
+		free(spaces);
+		return NULL;
+	}
+	spaces->texts[0] = "";
+	spaces->nr_paths = 1;
+	return spaces;
+}
+
+static void space_free(void *value)
+{
+	struct space *space = value;
+
+	free(space->maps);
+	free(space);
+}
+
+static void path_free(void *value)
+{
+	struct path *path = value, *next;
+
+	for (; path; path = next) {
+		next = path->next;
+		free(path);
+	}
+}
+
+void spaces_free(struct spaces *spaces)
+{
+	if (!spaces)
+		return;
+	hash_exit(&spaces->spaces, space_free);
+	hash_exit(&spaces->names, free);
+	hash_exit(&spaces->paths, path_free);
+	hash_exit(&spaces->files, free);
+	free(spaces->texts);
+	free(spaces);
+}
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 14695981039346656037ULL;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
+	return hash;
+}
+
+static struct path *find_path(struct path *path, const char *text)
+{
+	while (path && strcmp(path->text, text))
+		path = path->next;
+	return path;
+}
+
+uint32_t spaces_path_number(const struct spaces *spaces, const char *text)
+{
+	const struct path *path = find_path(hash_find(&spaces->paths, hash_of(text)), text);
+
+	return path ? path->number : 0;
+}
+
+/* The path's number, new if need be; 0: no path, or too many. */
+static int number_of(struct spaces *spaces, const char *text, uint32_t *number)
+{
+	const uint64_t key = hash_of(text);
+	struct path *first = hash_find(&spaces->paths, key), *path;
+	const size_t bytes = strlen(text) + 1;
+
+	*number = 0;
+	path = find_path(first, text);
+	if (path)
+		*number = path->number;
+	if (path || !*text || spaces->nr_paths == PATHS_MAX)
+		return 0;
+	path = malloc(sizeof(*path) + bytes);
+	if (!path)
+		return -ENOMEM;
+	memcpy(path->text, text, bytes);
+	path->next = NULL;
+	path->number = *number = spaces->nr_paths;
+	if (first) {
+		path->next = first->next;
+		first->next = path;
+	} else if (hash_add(&spaces->paths, key, path)) {
+		free(path);
+		return -ENOMEM;
+	}
+	spaces->texts[spaces->nr_paths++] = path->text;
+	return 0;
+}
+
+static uint64_t file_key(uint32_t dev, uint64_t inode)
+{
+	return ((uint64_t)dev << 44) ^ inode;
+}
+
+/* A file's latest name. Two files of one key: the first keeps it. */
+static int name_file(struct spaces *spaces, uint32_t dev, uint64_t inode, uint32_t path)
+{
+	struct file_path *file = hash_find(&spaces->files, file_key(dev, inode));
+
+	if (file) {
+		if (file->dev == dev && file->inode == inode)
+			file->path = path;
+		return 0;
+	}
+	if (spaces->files.count >= PATHS_MAX)
+		return 0;
+	file = malloc(sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	*file = (struct file_path){ .dev = dev, .path = path, .inode = inode };
+	if (!hash_add(&spaces->files, file_key(dev, inode), file))
+		return 0;
+	free(file);
+	return -ENOMEM;
+}
+
+static struct space *space_find(struct spaces *spaces, uint32_t pid)
+{
+	if (!spaces->last || spaces->last_pid != pid) {
+		spaces->last = hash_find(&spaces->spaces, pid);
+		spaces->last_pid = pid;
+	}
+	return spaces->last;
+}
+
+static struct space *space_get(struct spaces *spaces, uint32_t pid)
+{
+	struct space *space = space_find(spaces, pid);
+
+	if (space)
+		return space;
+	space = calloc(1, sizeof(*space));
+	if (space && hash_add(&spaces->spaces, pid, space)) {
+		free(space);
+		space = NULL;
+	}
+	spaces->last = space;
+	return space;
+}
+
+/* Index of the first map that ends after the address. */
+static size_t first_after(const struct space *space, uint64_t address)
+{
+	size_t low = 0, high = space->nr_maps, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (space->maps[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int make_room(struct space *space)
+{
+	size_t capacity = space->capacity ? 2 * space->capacity : 16;
+	struct space_map *maps;
+
+	/* One more may be cut in two by the next. */
+	if (space->nr_maps + 2 <= space->capacity)
+		return 0;
+	maps = reallocarray(space->maps, capacity, sizeof(*maps));
+	if (!maps)
+		return -ENOMEM;
+	space->maps = maps;
+	space->capacity = capacity;
+	return 0;
+}
+
+static void insert_at(struct space *space, size_t at, const struct space_map *map)
+{
+	memmove(&space->maps[at + 1], &space->maps[at],
+		(space->nr_maps - at) * sizeof(*space->maps));
+	space->maps[at] = *map;
+	space->nr_maps++;
+}
+
+static void cut_front(struct space_map *map, uint64_t start)
+{
+	if (map->inode)
+		map->pgoff += (start - map->start) >> 12;
+	map->start = start;
+}
+
+/* What the new one covers is gone; what it cuts keeps its ends. There is room for two more. */
+static void make_hole(struct space *space, uint64_t start, uint64_t end)
+{
+	size_t at = first_after(space, start), until;
+	struct space_map rest;
+
+	if (at < space->nr_maps && space->maps[at].start < start) {
+		rest = space->maps[at];
+		space->maps[at].end = start;
+		at++;
+		if (rest.end > end) {
+			cut_front(&rest, end);
+			insert_at(space, at, &rest);
+		}
+	}
+	for (until = at; until < space->nr_maps && space->maps[until].end <= end; until++)
+		;
+	if (until < space->nr_maps && space->maps[until].start < end)
+		cut_front(&space->maps[until], end);
+	memmove(&space->maps[at], &space->maps[until],
+		(space->nr_maps - until) * sizeof(*space->maps));
+	space->nr_maps -= until - at;
+}
+
+static int insert(struct space *space, const struct space_map *map)
+{
+	int err;
+
+	if (space->nr_maps >= MAPS_MAX)
+		return 0;
+	err = make_room(space);
+	if (err)
+		return err;
+	make_hole(space, map->start, map->end);
+	insert_at(space, first_after(space, map->start), map);
+	space->last = 0;
+	return 0;
+}
+
+int spaces_add_map(struct spaces *spaces, const struct item_map *map)
+{
+	struct space *space = space_get(spaces, map->pid);
+	struct space_map added = {
+		.start = map->address,
+		.end = map->address + map->bytes,
+		.pgoff = map->pgoff,
+		.inode = map->inode,
+		.dev = map->dev,
+	};
+	int err;
+
+	if (!space)
+		return -ENOMEM;
+	if (!map->bytes) {
+		space->nr_maps = space->last = 0;
+		return 0;
+	}
+	if (added.end <= added.start)
+		return 0;
+	err = number_of(spaces, map->path, &added.path);
+	if (!err && map->inode && added.path)
+		err = name_file(spaces, map->dev, map->inode, added.path);
+	return err ? err : insert(space, &added);
+}
+
+static int copy_space(struct spaces *spaces, uint32_t from, uint32_t to)
+{
+	const struct space *parent = hash_find(&spaces->spaces, from);
+	struct space *child;
+	size_t i;
+	int err = 0;
+
+	if (!parent || from == to)
+		return 0;
+	child = space_get(spaces, to);
+	if (!child)
+		return -ENOMEM;
+	child->nr_maps = 0;
+	for (i = 0; i < parent->nr_maps && !err; i++) {
+		err = make_room(child);
+		if (!err)
+			child->maps[child->nr_maps++] = parent->maps[i];
+	}
+	return err;
+}
+
+static void forget_space(struct spaces *spaces, uint32_t pid)
+{
+	struct space *space = hash_take(&spaces->spaces, pid);
+
+	if (!space)
+		return;
+	spaces->last = NULL;
+	space_free(space);
+}
+
+static int set_name(struct spaces *spaces, uint32_t tid, const char *comm)
+{
+	struct name *name = hash_find(&spaces->names, tid);
+
+	if (!name) {
+		name = calloc(1, sizeof(*name));
+		if (!name || hash_add(&spaces->names, tid, name)) {
+			free(name);
+			return -ENOMEM;
+		}
+	}
+	memcpy(name->comm, comm, sizeof(name->comm));
+	name->comm[sizeof(name->comm) - 1] = '\0';
+	return 0;
+}
+
+int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task)
+{
+	const uint32_t pid = task->event.pid, tid = task->event.tid;
+	int err;
+
+	if (task->event.flags & PFSTAT_TASK_EXIT) {
+		free(hash_take(&spaces->names, tid));
+		if (pid == tid)
+			forget_space(spaces, pid);
+		return 0;
+	}
+	err = set_name(spaces, tid, task->comm);
+	/* The parent's number is its thread's; its process has the maps. */
+	if (!err && task->event.flags & PFSTAT_TASK_FORK && pid == tid)
+		err = copy_space(spaces, task->parent_pid, pid);
+	return err;
+}
+
+const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address)
+{
+	struct space *space = space_find(spaces, pid);
+	const struct space_map *map;
+
+	if (!space || !space->nr_maps)
+		return NULL;
+	map = &space->maps[space->last];
+	if (address < map->start || address >= map->end) {
+		space->last = first_after(space, address);
+		if (space->last == space->nr_maps)
+			space->last = 0;
+		map = &space->maps[space->last];
+	}
+	return address >= map->start && address < map->end ? map : NULL;
+}
+
+const char *spaces_path(const struct spaces *spaces, uint32_t path)
+{
+	return spaces->texts[path];
+}
+
+uint32_t spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode)
+{
+	const struct file_path *file = hash_find(&spaces->files, file_key(dev, inode));
+
+	return file && file->dev == dev && file->inode == inode ? file->path : 0;
+}
+
+const char *spaces_comm(const struct spaces *spaces, uint32_t tid)
+{
+	const struct name *name = hash_find(&spaces->names, tid);
+
+	return name ? name->comm : "";
+}

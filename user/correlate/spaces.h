@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is mapped where in which process, and what tasks are called. */
+#ifndef PFSTAT_USER_SPACES_H
+#define PFSTAT_USER_SPACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../item.h"
+
+struct spaces;
+
+struct space_map {
+	uint64_t start, end;	/* addresses */
+	uint64_t pgoff;		/* page of the file at start */
+	uint64_t inode;		/* 0: no file */
+	uint32_t dev;
+	uint32_t path;		/* number of its name, see spaces_path() */
+};
+
+struct spaces *spaces_new(void);
+void spaces_free(struct spaces *spaces);
+
+/* -ENOMEM. A map replaces what it overlaps. */
+int spaces_add_map(struct spaces *spaces, const struct item_map *map);
+/* Forks copy, exits forget. */
+int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
+
+/* The mapping at an address; NULL: none is known. Until the next addition. */
+const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address);
+/* Of a number; "" for 0, which is no name. */
+const char *spaces_path(const struct spaces *spaces, uint32_t path);
+/* Of a name; 0: it is not known. */
+uint32_t spaces_path_number(const struct spaces *spaces, const char *path);
+/* The latest path of a file; 0: none is known. */
+uint32_t spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode);
+/* The task's name; "": not known. */
+const char *spaces_comm(const struct spaces *spaces, uint32_t tid);
+
+#endif
