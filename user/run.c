@@ -8,9 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/collector.h"
-#include "collect/events.h"
-#include "collect/session.h"
+#include "collect/instruments.h"
 #include "complain.h"
 #include "engine/cache.h"
 #include "engine/environment.h"
@@ -21,9 +19,8 @@
 struct run {
 	const struct run_plan *plan;
 	struct report *report;
-	struct session session;
-	struct events *events;
-	struct collector *collector;
+	struct result *result;
+	struct instruments *instruments;
 	struct pattern_watch watch;
 	struct progress progress;
 	struct rusage before, after;
@@ -36,39 +33,38 @@ static int interrupted(void)
 
 static int on_item(void *context, const struct item *item)
 {
-	struct summary *summary = context;
+	struct run *run = context;
+	int err = analysis_add(run->result->analysis, item);
 
-	if (item->type == ITEM_RECORD)
-		return summary_add_record(summary, item->record);
-	if (item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_OFF_CPU)
-		return summary_add_off_cpu(summary, (const struct pfstat_off_cpu *)item->event);
-	return 0;
+	return err;
 }
 
 /* Whatever can refuse does so before the page cache is touched. */
 static int open_instruments(struct run *run)
 {
-	const struct events_options events_options = { 0 };
+	const struct options *options = run->plan->options;
+	const struct instruments_options instruments_options = {
+		.bpf = options->bpf,
+		.bpf_missing = "--no-bpf was given",
+		.events = { .pages = true },
+		.ring_size = options->ring_size,
+		.fault_around = options->fault_around,
+		.only_fd = -1,
+		.sink = on_item,
+		.sink_context = run,
+		.cpus = run->plan->cpus,
+		.tick_ms = progress_tick_ms(),
+		.tick = progress_tick,
+		.tick_context = &run->progress,
+	};
 	char why[512];
 	int err;
 
-	run->report->summary = summary_new();
-	if (!run->report->summary)
+	run->result->analysis = analysis_new(options->bpf);
+	if (!run->result->analysis)
 		return complain(STATUS_FAILED, "out of memory");
-	err = session_open(&run->session);
-	if (err) {
-		session_explain(err, why, sizeof(why));
-		return complain(STATUS_FAILED, "%s", why);
-	}
-	if (!run->plan->options->bpf) {
-		run->report->bpf_missing = "--no-bpf was given";
-		return STATUS_OK;
-	}
-	err = events_open(&run->events, &events_options, why, sizeof(why));
-	if (err)
-		return complain(STATUS_FAILED, "%s", why);
-	run->report->have_bpf = true;
-	return STATUS_OK;
+	err = instruments_open(&run->instruments, &instruments_options, why, sizeof(why));
+	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
 }
 
 static int complain_of_cache(const struct run *run, int err, uint64_t resident)
@@ -107,64 +103,28 @@ static int prepare_cache(struct run *run)
 	return STATUS_OK;
 }
 
-static int complain_of_hook(const struct run *run, int err)
-{
-	const char *file = run->plan->options->file;
-
-	if (err == -EOPNOTSUPP)
-		return complain(STATUS_FAILED, "the module does not watch files of the kind of %s: "
-				"use one on a disk's file system", file);
-	if (err == -ENOMEM)
-		return complain(STATUS_FAILED, "no memory for the module's rings: "
-				"use a smaller --ring-size");
-	return complain(STATUS_FAILED, "the module cannot watch %s: %s", file, strerror(-err));
-}
-
 static int hook(struct run *run)
 {
 	const struct options *options = run->plan->options;
-	int err = 0;
-
-	if (options->ring_size)
-		err = session_command(&run->session, "ring_size %" PRIu64, options->ring_size);
-	if (!err && !options->fault_around)
-		err = session_command(&run->session, "fault_around off");
-	if (err)
-		return complain(STATUS_FAILED, "the module refuses an option: %s: "
-				"is it as old as this pfdrive?", strerror(-err));
-	err = mapping_map(run->plan->mapping);
-	if (err)
-		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s",
-				options->file, run->plan->mapping->bytes, strerror(-err));
-	err = session_command(&run->session, "file %d", run->plan->mapping->fd);
-	return err ? complain_of_hook(run, err) : STATUS_OK;
-}
-
-static int start_collector(struct run *run)
-{
-	const struct run_plan *plan = run->plan;
-	const struct collector_options options = {
-		.sink = on_item,
-		.sink_context = run->report->summary,
-		.events = run->events,
-		.cpus = plan->cpus,
-		.tick_ms = progress_tick_ms(),
-		.tick = progress_tick,
-		.tick_context = &run->progress,
-	};
+	struct mapping *mapping = run->plan->mapping;
+	char why[512];
 	int err;
 
+	err = mapping_map(mapping);
+	if (err)
+		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s",
+				options->file, mapping->bytes, strerror(-err));
+	if (instruments_hook_file(run->instruments, mapping->fd, options->file, why, sizeof(why)))
+		return complain(STATUS_FAILED, "%s", why);
 	run->progress = (struct progress){
 		.watch = &run->watch,
-		.accesses = plan->pattern->accesses,
-		.number = plan->number,
-		.of = plan->options->repeats,
+		.accesses = run->plan->pattern->accesses,
+		.number = run->plan->number,
+		.of = options->repeats,
 	};
-	err = collector_open(&run->collector, &options);
-	if (!err)
-		err = collector_start(run->collector);
-	return err ? complain(STATUS_FAILED, "cannot read the module's rings: %s", strerror(-err)) :
-		     STATUS_OK;
+	if (instruments_go(run->instruments, why, sizeof(why)))
+		return complain(STATUS_FAILED, "%s", why);
+	return STATUS_OK;
 }
 
 static uint64_t now_ns(void)
@@ -186,14 +146,13 @@ static int access_file(struct run *run)
 	const struct run_plan *plan = run->plan;
 	const pid_t tid = gettid();
 	uint64_t start_ns;
-	int err = 0;
+	int err;
 
 	pattern_warm_up(plan->pattern);
 	getrusage(RUSAGE_THREAD, &run->after);
 	start_ns = now_ns();
 	interrupt_bus_armed = 1;
-	if (run->events)
-		err = events_watch(run->events, tid, PFSTAT_TARGET_THREAD);
+	err = instruments_begin_thread(run->instruments, tid);
 
 	getrusage(RUSAGE_THREAD, &run->before);
 	start_ns = now_ns();
@@ -201,8 +160,8 @@ static int access_file(struct run *run)
 	run->report->elapsed_ns = now_ns() - start_ns;
 	getrusage(RUSAGE_THREAD, &run->after);
 
-	if (run->events && !err)
-		err = events_ignore(run->events, tid);
+	if (!err)
+		err = instruments_end_thread(run->instruments, tid);
 	interrupt_bus_armed = 0;
 	return err;
 }
@@ -224,70 +183,48 @@ static int drive(struct run *run)
 			      strerror(-err)) : STATUS_OK;
 }
 
-static struct timeval elapsed(struct timeval from, struct timeval to)
+static uint64_t ns_of(struct timeval time)
 {
-	struct timeval difference;
+	return time.tv_sec * 1000000000ULL + time.tv_usec * 1000;
+}
 
-	timersub(&to, &from, &difference);
-	return difference;
+static struct timeval timeval_of(uint64_t ns)
+{
+	return (struct timeval){ ns / 1000000000ULL, ns % 1000000000ULL / 1000 };
 }
 
 static void take_rusage(struct run *run)
 {
 	const struct rusage *before = &run->before, *after = &run->after;
-	struct rusage *rusage = &run->report->rusage;
+	struct facts *facts = &run->result->facts;
 
-	*rusage = (struct rusage){
-		.ru_utime = elapsed(before->ru_utime, after->ru_utime),
-		.ru_stime = elapsed(before->ru_stime, after->ru_stime),
-		.ru_maxrss = after->ru_maxrss,
-	};
-	rusage->ru_minflt = after->ru_minflt - before->ru_minflt;
-	rusage->ru_majflt = after->ru_majflt - before->ru_majflt;
-	rusage->ru_inblock = after->ru_inblock - before->ru_inblock;
-	rusage->ru_oublock = after->ru_oublock - before->ru_oublock;
-	rusage->ru_nvcsw = after->ru_nvcsw - before->ru_nvcsw;
-	rusage->ru_nivcsw = after->ru_nivcsw - before->ru_nivcsw;
-}
-
-static int take_events(struct run *run, struct result *result)
-{
-	struct facts facts = { 0 };
-	int err;
-
-	if (!run->events)
-		return 0;
-	err = events_facts(run->events, &facts);
-	result->syscalls = facts.syscalls;
-	if (err)
-		return err;
-	run->report->syscalls = facts.syscalls;
-	run->report->nr_syscalls = facts.nr_syscalls;
-	run->report->off_cpu_count = facts.counts[PFSTAT_COUNT_OFF_CPU];
-	run->report->events_lost = facts.counts[PFSTAT_COUNT_EVENTS_LOST] +
-				   facts.counts[PFSTAT_COUNT_SYSCALL_LOST];
-	return events_received(run->events) == facts.counts[PFSTAT_COUNT_EVENTS] ? 0 : -EPROTO;
+	facts->hooked_only = true;
+	facts->utime_ns = ns_of(after->ru_utime) - ns_of(before->ru_utime);
+	facts->stime_ns = ns_of(after->ru_stime) - ns_of(before->ru_stime);
+	facts->minflt = after->ru_minflt - before->ru_minflt;
+	facts->majflt = after->ru_majflt - before->ru_majflt;
+	facts->inblock = after->ru_inblock - before->ru_inblock;
+	facts->oublock = after->ru_oublock - before->ru_oublock;
+	facts->nvcsw = after->ru_nvcsw - before->ru_nvcsw;
+	facts->nivcsw = after->ru_nivcsw - before->ru_nivcsw;
+	facts->maxrss_bytes = after->ru_maxrss * 1024ULL;
 }
 
 /* Everything ends, in this order: what is said, what is read, what is counted. */
-static int gather(struct run *run, struct result *result)
+static int gather(struct run *run)
 {
+	struct facts *facts = &run->result->facts;
+	char why[512];
 	int err;
 
-	err = session_command(&run->session, "stop");
-	if (err)
-		return complain(STATUS_FAILED, "the module does not stop: %s", strerror(-err));
-	err = collector_stop(run->collector);
+	err = instruments_stop(run->instruments, facts, why, sizeof(why));
 	progress_end(&run->progress);
 	if (err)
-		return complain(STATUS_FAILED, "cannot read what was recorded: %s", strerror(-err));
-	err = session_counts(&run->report->calls, &run->report->lost);
+		return complain(STATUS_FAILED, "%s", why);
+	err = analysis_finish(run->result->analysis);
 	if (err)
-		return complain(STATUS_FAILED, "cannot read the module's counts: %s",
+		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
 				strerror(-err));
-	err = take_events(run, result);
-	if (err)
-		return complain(STATUS_FAILED, "cannot read what eBPF counted: %s", strerror(-err));
 	take_rusage(run);
 	return STATUS_OK;
 }
@@ -346,6 +283,33 @@ static void fill_environment(const struct run *run)
 	run->report->repeats = plan->options->repeats;
 }
 
+/* What the printers want of what the instruments said. */
+static void fill_report(struct result *result)
+{
+	const struct facts *facts = &result->facts;
+	struct report *report = &result->report;
+
+	report->summary = analysis_summary(result->analysis);
+	report->calls = facts->calls;
+	report->lost = facts->lost;
+	report->have_bpf = facts->have_bpf;
+	report->bpf_missing = facts->bpf_missing;
+	report->events_lost = facts->counts[PFSTAT_COUNT_EVENTS_LOST] +
+			      facts->counts[PFSTAT_COUNT_SYSCALL_LOST];
+	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
+	report->syscalls = facts->syscalls;
+	report->nr_syscalls = facts->nr_syscalls;
+	report->rusage.ru_minflt = facts->minflt;
+	report->rusage.ru_majflt = facts->majflt;
+	report->rusage.ru_inblock = facts->inblock;
+	report->rusage.ru_oublock = facts->oublock;
+	report->rusage.ru_nvcsw = facts->nvcsw;
+	report->rusage.ru_nivcsw = facts->nivcsw;
+	report->rusage.ru_maxrss = facts->maxrss_bytes / 1024;
+	report->rusage.ru_utime = timeval_of(facts->utime_ns);
+	report->rusage.ru_stime = timeval_of(facts->stime_ns);
+}
+
 static int count_pages(struct run *run)
 {
 	int err = pattern_pages(run->plan->pattern, &interrupt_signal,
@@ -357,7 +321,7 @@ static int count_pages(struct run *run)
 		     STATUS_OK;
 }
 
-static int run_steps(struct run *run, struct result *result)
+static int run_steps(struct run *run)
 {
 	int status;
 
@@ -368,11 +332,9 @@ static int run_steps(struct run *run, struct result *result)
 	if (!status)
 		status = hook(run);
 	if (!status)
-		status = start_collector(run);
-	if (!status)
 		status = drive(run);
 	if (!status)
-		status = gather(run, result);
+		status = gather(run);
 	return status;
 }
 
@@ -381,28 +343,28 @@ int run_once(const struct run_plan *plan, struct result *result)
 	struct run run = {
 		.plan = plan,
 		.report = &result->report,
-		.session = SESSION_NONE,
+		.result = result,
 		.watch = { .stop = &interrupt_signal },
 	};
 	int status;
 
 	*result = (struct result){ 0 };
-	status = run_steps(&run, result);
-	/* The pins before the session: whoever gets that next makes its own. */
-	collector_close(run.collector);
+	facts_init(&result->facts);
+	status = run_steps(&run);
 	progress_end(&run.progress);
-	events_close(run.events);
-	session_close(&run.session);
+	instruments_close(run.instruments);
 	mapping_unmap(plan->mapping);
 	if (!status)
 		status = count_pages(&run);
-	if (!status)
+	if (!status) {
+		fill_report(result);
 		compare_counts(result);
+	}
 	return status;
 }
 
 void result_free(struct result *result)
 {
-	summary_free(result->report.summary);
-	free(result->syscalls);
+	analysis_free(result->analysis);
+	facts_exit(&result->facts);
 }

@@ -8,6 +8,8 @@
 
 #include <sched.h>
 
+#include "correlate/analysis.h"
+#include "correlate/facts.h"
 #include "engine/mapping.h"
 #include "options.h"
 #include "report/report.h"
@@ -17,7 +19,8 @@
 /* A report, and what it points to. */
 struct result {
 	struct report report;
-	struct syscall_row *syscalls;
+	struct analysis *analysis;
+	struct facts facts;
 	struct difference differences[RUN_DIFFERENCES];
 };
 

@@ -158,7 +158,7 @@ static inline void sample_open_empty(struct sample_run *run)
 
 static inline void sample_close(struct sample_run *run)
 {
-	summary_free(run->report.summary);
+	summary_free((struct summary *)run->report.summary);
 }
 
 /* To be freed. Not inlined: gcc 12 then sees a dangling pointer where there is none. */

@@ -108,9 +108,9 @@ START_TEST(test_small_share_is_not_printed_as_zero)
 	/* The study's sequential experiment: one disk fault among 11301. */
 	sample_open_empty(&run);
 	for (record.start_ns = 1; record.start_ns <= 11300; record.start_ns++)
-		ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+		ck_assert_int_eq(summary_add_record((struct summary *)run.report.summary, &record), 0);
 	record.class = PFSTAT_CLASS_DISK;
-	ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+	ck_assert_int_eq(summary_add_record((struct summary *)run.report.summary, &record), 0);
 	text = print_table(&run);
 	check_line(text, "Percentage ", "Percentage <0.1% 0.0% 100.0% 100.0%");
 	free(text);
@@ -146,7 +146,7 @@ START_TEST(test_table_shows_mkwrite_pass_and_error_when_they_occurred)
 
 	sample_open_empty(&run);
 	for (record.class = PFSTAT_CLASS_MKWRITE; record.class < PFSTAT_NR_CLASSES; record.class++)
-		ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+		ck_assert_int_eq(summary_add_record((struct summary *)run.report.summary, &record), 0);
 	text = print_table(&run);
 	check_contains(text, "\nmkwrite ");
 	check_contains(text, "\npass ");
@@ -375,7 +375,7 @@ START_TEST(test_late_records_are_loud)
 	char *text;
 
 	sample_open(&run, 150000);
-	ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+	ck_assert_int_eq(summary_add_record((struct summary *)run.report.summary, &record), 0);
 	run.report.calls += 1;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
@@ -395,8 +395,8 @@ START_TEST(test_partial_off_cpu_times_are_loud)
 
 	sample_open(&run, 150000);
 	for (i = 0; i < 70000; i++)
-		ck_assert_int_eq(summary_add_off_cpu(run.report.summary, &stay), 0);
-	ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+		ck_assert_int_eq(summary_add_off_cpu((struct summary *)run.report.summary, &stay), 0);
+	ck_assert_int_eq(summary_add_record((struct summary *)run.report.summary, &record), 0);
 	run.report.calls += 1;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));

@@ -51,7 +51,7 @@ struct difference {
 
 struct report {
 	struct environment environment;
-	struct summary *summary;
+	const struct summary *summary;
 	uint64_t elapsed_ns;	/* of the access loop */
 	uint64_t calls;		/* wrapper calls, as the module counted them */
 	uint64_t lost;		/* records lost in the module's rings */
