@@ -255,7 +255,7 @@ START_TEST(test_study_leaves_out_what_is_no_fault_of_its_own)
 	sample_open_empty(&run);
 	for (record.class = 0; record.class < PFSTAT_NR_CLASSES; record.class++) {
 		record.start_ns += 100;
-		ck_assert_int_eq(summary_add_record(run.report.summary, &record), 0);
+		ck_assert_int_eq(summary_add_record((struct summary *)run.report.summary, &record), 0);
 	}
 	json = print_and_parse(&run.report, 1);
 	ck_assert_int_eq(integer_at(json, "study.disk.count"), 3);
