@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pfstat/control.h>
+
+#include "../complain.h"
+#include "../size.h"
+#include "options.h"
+
+#define SECOND_NS 1000000000ULL
+#define LONGEST_S (365.0 * 24 * 3600)
+#define MAX_PID 4194304U
+
+enum key {
+	KEY_PID = 'p',
+	KEY_DURATION = 'd',
+	KEY_CGROUP = 1000,
+	KEY_FILE,
+	KEY_FAULT_AROUND,
+	KEY_NO_BPF,
+	KEY_NO_PAGES,
+	KEY_RING_SIZE,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "What is watched (or a COMMAND):", 1 },
+	{ "pid", KEY_PID, "PID", 0, "this process, and its children from now on", 1 },
+	{ "cgroup", KEY_CGROUP, "PATH", 0, "the processes of this folder of cgroup v2", 1 },
+	{ "file", KEY_FILE, "PATH", 0,
+	  "only this file's faults; alone: of every process that maps it now", 1 },
+	{ "duration", KEY_DURATION, "SECONDS", 0, "end after that long", 1 },
+	{ NULL, 0, NULL, 0, "How:", 2 },
+	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
+	  "off: every page of a file faults by itself (default keep)", 2 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: hooked files alone, no parts", 2 },
+	{ "no-pages", KEY_NO_PAGES, NULL, 0, "without the page cache's additions and removals", 2 },
+	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 2 },
+	{ 0 },
+};
+
+/* Says it and exits. */
+#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
+
+static uint64_t duration_of(const struct argp_state *state, const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (*end || end == text || !(seconds > 0) || seconds > LONGEST_S)
+		usage(state, "--duration: '%s' is not a number of seconds", text);
+	return seconds * SECOND_NS;
+}
+
+static uint64_t size_of(const struct argp_state *state, const char *name, const char *text,
+			uint64_t min, uint64_t max)
+{
+	uint64_t size = 0;
+
+	if (size_parse(text, &size) || size < min || size > max)
+		usage(state, "--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, name, text,
+		      min, max);
+	return size;
+}
+
+static bool around_of(const struct argp_state *state, const char *text)
+{
+	if (strcmp(text, "keep") && strcmp(text, "off"))
+		usage(state, "--fault-around: '%s' is not one of keep, off", text);
+	return !strcmp(text, "keep");
+}
+
+static void check_targets(const struct argp_state *state, const struct watch_options *options)
+{
+	const int nr = !!options->command + !!options->pid + !!options->cgroup;
+
+	if (nr > 1)
+		usage(state, "one of COMMAND, --pid and --cgroup at a time");
+	if (!nr && !options->file)
+		usage(state, "nothing to watch was given: a COMMAND, --pid, --cgroup or --file; "
+		      "see --help");
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct watch_options *options = state->input;
+
+	switch (key) {
+	case KEY_PID:
+		options->pid = size_of(state, "pid", text, 1, MAX_PID);
+		return 0;
+	case KEY_CGROUP:
+		options->cgroup = text;
+		return 0;
+	case KEY_FILE:
+		options->file = text;
+		return 0;
+	case KEY_DURATION:
+		options->duration_ns = duration_of(state, text);
+		return 0;
+	case KEY_FAULT_AROUND:
+		options->instruments.fault_around = around_of(state, text);
+		return 0;
+	case KEY_NO_BPF:
+		options->instruments.bpf = false;
+		return 0;
+	case KEY_NO_PAGES:
+		options->instruments.events.pages = false;
+		return 0;
+	case KEY_RING_SIZE:
+		options->instruments.ring_size = size_of(state, "ring-size", text,
+							 PFSTAT_RING_SIZE_MIN,
+							 PFSTAT_RING_SIZE_MAX);
+		return 0;
+	case ARGP_KEY_ARGS:
+		options->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		check_targets(state, options);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp watch_argp = { .options = argp_options, .parser = parse_option };
+
+void watch_options_init(struct watch_options *options)
+{
+	*options = (struct watch_options){
+		.instruments = {
+			.bpf = true,
+			.bpf_missing = "--no-bpf was given",
+			.events = { .pages = true },
+			.fault_around = true,
+			.tick_ms = -1,
+		},
+	};
+}
