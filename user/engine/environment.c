@@ -165,19 +165,17 @@ static void read_place(struct environment *environment, const struct mapping *ma
 	char source[PATH_MAX] = "";
 	dev_t dev;
 
-	environment->readahead_bytes = -1;
 	read_mount(mapping, environment->filesystem, sizeof(environment->filesystem),
 		   source, sizeof(source));
 	if (find_block_device(mapping, source, &dev))
 		read_device(environment, dev);
 }
 
-void environment_read(struct environment *environment, const char *path,
-		      const struct mapping *mapping)
+void environment_read_machine(struct environment *environment)
 {
-	char resolved[PATH_MAX], text[32];
 	struct utsname uts;
 	struct sysinfo info;
+	char text[32];
 
 	if (!uname(&uts))
 		copy(environment->kernel, sizeof(environment->kernel), uts.release);
@@ -188,12 +186,20 @@ void environment_read(struct environment *environment, const char *path,
 	read_line(DIR_CLOCKSOURCE "/current_clocksource", environment->clocksource,
 		  sizeof(environment->clocksource));
 	read_virtualization(environment->virtualization, sizeof(environment->virtualization));
+	environment->readahead_bytes = -1;
+	environment->pinned_cpu = -1;
+	read_line("/sys/kernel/debug/fault_around_bytes", text, sizeof(text));
+	environment->fault_around_bytes = strtoull(text, NULL, 10);
+}
 
+void environment_read(struct environment *environment, const char *path,
+		      const struct mapping *mapping)
+{
+	char resolved[PATH_MAX];
+
+	environment_read_machine(environment);
 	copy(environment->file, sizeof(environment->file), realpath(path, resolved) ?: path);
 	environment->file_bytes = mapping->bytes;
 	environment->file_pages = mapping->pages;
 	read_place(environment, mapping);
-
-	read_line("/sys/kernel/debug/fault_around_bytes", text, sizeof(text));
-	environment->fault_around_bytes = strtoull(text, NULL, 10);
 }

@@ -6,6 +6,9 @@
 #include "../report/report.h"
 #include "mapping.h"
 
+/* The machine's part, and fault_around_bytes; of no file, on no CPU in particular. */
+void environment_read_machine(struct environment *environment);
+
 /*
  * Fills everything up to readahead_bytes, and fault_around_bytes; what cannot
  * be found out stays "" or n/a. The rest is the run's to fill.
