@@ -10,11 +10,13 @@
 #include "complain.h"
 #include "options.h"
 #include "size.h"
+#include "version.h"
 
 #define STRING(x) #x
 #define STRING_OF(x) STRING(x)
 
-const char *argp_program_version = "pfdrive 0.1, records of version " STRING_OF(PFSTAT_ABI_VERSION);
+const char *argp_program_version =
+	"pfdrive " PFDRIVE_VERSION ", records of version " STRING_OF(PFSTAT_ABI_VERSION);
 
 enum key {
 	KEY_ACCESSES = 'n',

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -188,11 +189,6 @@ static uint64_t ns_of(struct timeval time)
 	return time.tv_sec * 1000000000ULL + time.tv_usec * 1000;
 }
 
-static struct timeval timeval_of(uint64_t ns)
-{
-	return (struct timeval){ ns / 1000000000ULL, ns % 1000000000ULL / 1000 };
-}
-
 static void take_rusage(struct run *run)
 {
 	const struct rusage *before = &run->before, *after = &run->after;
@@ -229,49 +225,13 @@ static int gather(struct run *run)
 	return STATUS_OK;
 }
 
-/* Only what is really known explains a difference; else why stays empty. */
-static void explain(struct difference *difference, const struct report *report,
-		    const struct summary_figures *figures)
-{
-	const int64_t amount = difference->amount;
-
-	if (amount > 0 && report->lost && (uint64_t)amount <= report->lost)
-		snprintf(difference->why, sizeof(difference->why),
-			 "%" PRIu64 " records were lost, enough to hide these faults",
-			 report->lost);
-	else if (amount > 0 && (uint64_t)amount <= figures->unfinished)
-		snprintf(difference->why, sizeof(difference->why),
-			 "%" PRIu64 " faults needed no further call: the page was mapped meanwhile",
-			 figures->unfinished);
-}
-
-static void compare_counts(struct result *result)
-{
-	struct report *report = &result->report;
-	struct difference *minor = &result->differences[0], *major = &result->differences[1];
-	struct summary_figures figures;
-
-	summary_figures(report->summary, &figures);
-	*minor = (struct difference){
-		.what = "minflt - (faults - major)",
-		.amount = report->rusage.ru_minflt - (int64_t)(figures.faults - figures.major),
-	};
-	*major = (struct difference){
-		.what = "majflt - major",
-		.amount = report->rusage.ru_majflt - (int64_t)figures.major,
-	};
-	explain(minor, report, &figures);
-	explain(major, report, &figures);
-	report->differences = result->differences;
-	report->nr_differences = RUN_DIFFERENCES;
-}
-
 static void fill_environment(const struct run *run)
 {
 	struct environment *environment = &run->report->environment;
 	const struct run_plan *plan = run->plan;
 
 	environment_read(environment, plan->options->file, plan->mapping);
+	strcpy(environment->kind, "drive");
 	strcpy(environment->cache, plan->options->warm ? "warm" : "cold");
 	/* options_parse() has refused a longer one. */
 	strcpy(environment->pattern, plan->options->pattern_text);
@@ -281,33 +241,6 @@ static void fill_environment(const struct run *run)
 	environment->fault_around = plan->options->fault_around;
 	run->report->repeat = plan->number;
 	run->report->repeats = plan->options->repeats;
-}
-
-/* What the printers want of what the instruments said. */
-static void fill_report(struct result *result)
-{
-	const struct facts *facts = &result->facts;
-	struct report *report = &result->report;
-
-	report->summary = analysis_summary(result->analysis);
-	report->calls = facts->calls;
-	report->lost = facts->lost;
-	report->have_bpf = facts->have_bpf;
-	report->bpf_missing = facts->bpf_missing;
-	report->events_lost = facts->counts[PFSTAT_COUNT_EVENTS_LOST] +
-			      facts->counts[PFSTAT_COUNT_SYSCALL_LOST];
-	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
-	report->syscalls = facts->syscalls;
-	report->nr_syscalls = facts->nr_syscalls;
-	report->rusage.ru_minflt = facts->minflt;
-	report->rusage.ru_majflt = facts->majflt;
-	report->rusage.ru_inblock = facts->inblock;
-	report->rusage.ru_oublock = facts->oublock;
-	report->rusage.ru_nvcsw = facts->nvcsw;
-	report->rusage.ru_nivcsw = facts->nivcsw;
-	report->rusage.ru_maxrss = facts->maxrss_bytes / 1024;
-	report->rusage.ru_utime = timeval_of(facts->utime_ns);
-	report->rusage.ru_stime = timeval_of(facts->stime_ns);
 }
 
 static int count_pages(struct run *run)
@@ -349,6 +282,7 @@ int run_once(const struct run_plan *plan, struct result *result)
 	int status;
 
 	*result = (struct result){ 0 };
+	report_init(&result->report);
 	facts_init(&result->facts);
 	status = run_steps(&run);
 	progress_end(&run.progress);
@@ -356,15 +290,14 @@ int run_once(const struct run_plan *plan, struct result *result)
 	mapping_unmap(plan->mapping);
 	if (!status)
 		status = count_pages(&run);
-	if (!status) {
-		fill_report(result);
-		compare_counts(result);
-	}
+	if (!status && report_fill(&result->report, result->analysis, &result->facts))
+		status = complain(STATUS_FAILED, "out of memory");
 	return status;
 }
 
 void result_free(struct result *result)
 {
+	report_exit(&result->report);
 	analysis_free(result->analysis);
 	facts_exit(&result->facts);
 }

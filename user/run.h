@@ -14,14 +14,11 @@
 #include "options.h"
 #include "report/report.h"
 
-#define RUN_DIFFERENCES 2
-
 /* A report, and what it points to. */
 struct result {
 	struct report report;
 	struct analysis *analysis;
 	struct facts facts;
-	struct difference differences[RUN_DIFFERENCES];
 };
 
 struct run_plan {

@@ -23,12 +23,14 @@
 struct sample_run {
 	struct report report;
 	struct syscall_row syscalls[3];
-	struct difference differences[3];
+	struct group groups[3];
 };
 
 static inline void sample_environment(struct environment *e)
 {
 	*e = (struct environment){
+		.kind = "drive",
+		.version = "0.1",
 		.kernel = "6.1.0-32-amd64",
 		.machine = "QEMU Virtual CPU version 2.5+",
 		.cpus = 1,
@@ -111,49 +113,167 @@ static inline void sample_details(struct sample_run *run)
 		.number = 99999, .error = 12345,
 		.value = { .count = 1, .total_ns = 1, .log2_ns[39] = 1 },
 	};
-	run->differences[0] = (struct difference){ "majflt - major", -3, "" };
-	run->differences[1] = (struct difference){
-		"majflt - disk", 198,
-		"the kernel counts a fault as major when its retry carries FAULT_FLAG_TRIED, so "
-		"also those that only waited or submitted readahead",
-	};
-	run->differences[2] = (struct difference){ "minflt - (faults - major)", 0, "" };
 	run->report.syscalls = run->syscalls;
 	run->report.nr_syscalls = 3;
-	run->report.differences = run->differences;
-	run->report.nr_differences = 3;
+}
+
+/* Each fault of the class the same; the parts that are named, ns each, add up to the whole. */
+static inline void sample_faults(struct report *report, enum fault_class class, uint64_t count,
+				 bool major, const uint64_t parts_ns[NR_PARTS])
+{
+	struct fault_figures *faults = &report->faults[class], *all = &report->all_faults;
+	uint64_t whole_ns = 0;
+	enum part part;
+
+	faults->count = faults->pages = count;
+	faults->major = major ? count : 0;
+	for (part = 0; part < NR_PARTS; part++) {
+		faults->parts[part] = (struct part_figures){
+			count * parts_ns[part], parts_ns[part], parts_ns[part], parts_ns[part],
+		};
+		all->parts[part].total_ns += count * parts_ns[part];
+		all->parts[part].p99_ns = all->parts[part].max_ns = 1;
+		whole_ns += parts_ns[part];
+	}
+	faults->whole = (struct part_figures){ count * whole_ns, whole_ns, whole_ns, whole_ns };
+	all->whole.total_ns += count * whole_ns;
+	all->whole.p50_ns = all->whole.p99_ns = all->whole.max_ns = whole_ns;
+	all->count += count;
+	all->pages += count;
+	all->major += faults->major;
+}
+
+static inline void sample_parts(struct report *report)
+{
+	static const uint64_t read[NR_PARTS] = {
+		[PART_CPU_BEFORE] = 5000, [PART_QUEUE] = 100, [PART_DEVICE] = 130000,
+		[PART_RUNQUEUE] = 15000, [PART_CPU_AFTER] = 300,
+	};
+	static const uint64_t wait[NR_PARTS] = {
+		[PART_CPU_BEFORE] = 5000, [PART_FOREIGN] = 145000, [PART_CPU_AFTER] = 400,
+	};
+	static const uint64_t cached[NR_PARTS] = { [PART_CPU_BEFORE] = 6500 };
+	static const uint64_t anon[NR_PARTS] = { [PART_CPU_BEFORE] = 600, [PART_RESIDUE] = 400 };
+
+	report->parts_known = true;
+	sample_faults(report, (enum fault_class)PFSTAT_CLASS_DISK, SAMPLE_DISK, true, read);
+	sample_faults(report, (enum fault_class)PFSTAT_CLASS_WAIT, SAMPLE_WAIT, true, wait);
+	sample_faults(report, (enum fault_class)PFSTAT_CLASS_READAHEAD, SAMPLE_READAHEAD, true,
+		      read);
+	sample_faults(report, (enum fault_class)PFSTAT_CLASS_LONG, SAMPLE_LONG, false, cached);
+	sample_faults(report, (enum fault_class)PFSTAT_CLASS_AROUND, SAMPLE_AROUND, false, cached);
+	sample_faults(report, FAULT_ANON, 20, false, anon);
+	report->blocks = (struct block_figures){
+		.reads = 6048, .bytes_read = 6048 * 4096, .writes = 2, .bytes_written = 1 << 20,
+		.queue = { 6048 * 100, 100, 200, 300 },
+		.device = { 6048ULL * 130000, 130000, 140000, 150000 },
+	};
+	report->readahead = (struct readahead_figures){
+		.read = 8000, .mapped = 7000, .evicted_unused = 100, .idle = 900,
+	};
+}
+
+static inline struct ledger_difference *sample_difference(struct ledger *ledger, const char *left,
+							  const char *right, int64_t amount)
+{
+	struct ledger_difference *difference = &ledger->differences[ledger->nr_differences++];
+
+	difference->left = left;
+	difference->right = right;
+	difference->amount = amount;
+	difference->known = true;
+	return difference;
+}
+
+static inline void sample_reason(struct ledger_difference *difference, const char *name,
+				 int64_t amount)
+{
+	difference->reasons[difference->nr_reasons].name = name;
+	difference->reasons[difference->nr_reasons++].amount = amount;
+}
+
+static inline void sample_ledger(struct ledger *ledger)
+{
+	struct ledger_difference *difference;
+
+	ledger->counts[0] = (struct ledger_count){ "wrapper calls", "module", SAMPLE_CALLS };
+	ledger->counts[1] = (struct ledger_count){ "logical faults", "module", SAMPLE_FAULTS };
+	ledger->counts[2] = (struct ledger_count){ "page-faults", "perf", FACT_NONE };
+	ledger->nr_counts = 3;
+	difference = sample_difference(ledger, "wrapper calls", "logical faults",
+				       SAMPLE_CALLS - SAMPLE_FAULTS);
+	sample_reason(difference, "calls that the kernel made again", SAMPLE_RETRIED + 2);
+	sample_reason(difference, "an error that was counted twice, for the sake of a long line",
+		      -2);
+	sample_difference(ledger, "handle_mm_fault() minor, hooked", "logical faults, minor", 0);
+	sample_difference(ledger, "page-faults", "minor-faults + major-faults", 0)->known = false;
+}
+
+static inline void sample_groups(struct sample_run *run, enum group_by by)
+{
+	run->groups[0] = (struct group){
+		.name = "/mnt/disk/demo.bin", .inode = 12, .dev = 8 << 20 | 1, .pid = 77,
+		.address = 0x7f0000000000, .faults = 6000, .major = 6000, .total_ns = 900000000,
+		.max_ns = 160000, .classes[PFSTAT_CLASS_DISK] = 6000,
+		.parts_ns = { [PART_CPU_BEFORE] = 90000000, [PART_DEVICE] = 810000000 },
+	};
+	run->groups[1] = (struct group){
+		.name = "(anonymous memory)", .tid = 78, .faults = 20, .total_ns = 20000,
+		.max_ns = 1000, .classes[FAULT_ANON] = 20, .parts_ns = { [PART_CPU_BEFORE] = 20000 },
+	};
+	run->groups[2] = (struct group){
+		.name = "/lib/a,b\"\n.so", .inode = UINT64_MAX, .faults = 2, .major = 1,
+		.total_ns = 5000, .max_ns = 4000, .parts_ns = { [PART_RUNQUEUE] = 5000 },
+	};
+	run->report.grouped = true;
+	run->report.by = by;
+	run->report.groups = run->groups;
+	run->report.nr_groups = 3;
 }
 
 static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 {
 	memset(run, 0, sizeof(*run));
+	report_init(&run->report);
 	sample_environment(&run->report.environment);
 	run->report.summary = sample_summary(disk_ns);
 	run->report.elapsed_ns = 1234567890;
 	run->report.calls = SAMPLE_CALLS;
+	run->report.lost = 0;
 	run->report.pages_touched = SAMPLE_FAULTS;
-	run->report.rusage.ru_minflt = SAMPLE_FAULTS - SAMPLE_RETRIED + 3;
-	run->report.rusage.ru_majflt = SAMPLE_RETRIED - 3;
-	run->report.rusage.ru_nvcsw = 6150;
-	run->report.rusage.ru_utime.tv_sec = 1;
-	run->report.rusage.ru_utime.tv_usec = 5;
-	run->report.have_bpf = true;
+	run->report.rusage = (struct usage){
+		.minflt = SAMPLE_FAULTS - SAMPLE_RETRIED + 3,
+		.majflt = SAMPLE_RETRIED - 3,
+		.nvcsw = 6150,
+		.utime_ns = 1000005678,
+		.maxrss_bytes = 3 << 20,
+	};
+	run->report.have_bpf = run->report.have_counts = true;
+	run->report.hooks = (1U << NR_HOOKS) - 1;
+	run->report.events_lost = 0;
 	run->report.off_cpu_count = SAMPLE_RETRIED;
-	run->report.repeat = 1;
-	run->report.repeats = 1;
 	sample_details(run);
+	sample_parts(&run->report);
+	sample_ledger(&run->report.ledger);
+}
+
+/* As if eBPF could not be had. */
+static inline void sample_without_bpf(struct report *report)
+{
+	report->have_bpf = report->have_counts = report->parts_known = false;
+	report->hooks = 0;
+	report->events_lost = report->off_cpu_count = FACT_NONE;
+	strcpy(report->bpf_missing, "not permitted: run as root");
 }
 
 /* Nothing faulted, nothing is known of the machine, no eBPF. */
 static inline void sample_open_empty(struct sample_run *run)
 {
 	memset(run, 0, sizeof(*run));
-	run->report.environment.readahead_bytes = -1;
-	run->report.environment.pinned_cpu = -1;
+	report_init(&run->report);
+	sample_without_bpf(&run->report);
+	run->report.environment.version[0] = '\0';
 	run->report.summary = summary_new();
-	run->report.bpf_missing = "not permitted: run as root";
-	run->report.repeat = 1;
-	run->report.repeats = 1;
 }
 
 static inline void sample_close(struct sample_run *run)

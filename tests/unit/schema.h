@@ -32,6 +32,7 @@ static inline bool schema_is_type(const json_t *value, const char *type)
 	       (!strcmp(type, "string") && json_is_string(value)) ||
 	       (!strcmp(type, "integer") && json_is_integer(value)) ||
 	       (!strcmp(type, "number") && json_is_number(value)) ||
+	       (!strcmp(type, "boolean") && json_is_boolean(value)) ||
 	       (!strcmp(type, "null") && json_is_null(value));
 }
 

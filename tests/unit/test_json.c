@@ -157,9 +157,10 @@ START_TEST(test_schema_refuses_any_other_and_any_missing_key)
 	json_t *json;
 
 	sample_open(&run, 150000);
+	sample_groups(&run, GROUP_BY_FILE);
 	json = print_and_parse(&run.report, 1);
-	/* 20 of the run, 21 of the environment, 4 + 16 of study, 9 + 63 of classes, … */
-	ck_assert_uint_ge(check_strict(&schema, json, json), 150);
+	/* 25 of the run, 29 of the environment, 4 + 16 of study, 9 + 63 of classes, … */
+	ck_assert_uint_ge(check_strict(&schema, json, json), 900);
 	ck_assert(accepted(&schema, json));
 	json_decref(json);
 	json_decref((json_t *)schema.root);
@@ -179,8 +180,9 @@ START_TEST(test_schema_refuses_wrong_types)
 	ck_assert(!accepted(&schema, json));
 	json_object_set_new(json, "lost", json_integer(-1));
 	ck_assert(!accepted(&schema, json));
-	json_object_set_new(json, "lost", json_null());
+	json_object_set_new(json, "late", json_null());
 	ck_assert(!accepted(&schema, json));
+	json_object_set_new(json, "late", json_integer(0));
 	json_object_set_new(json, "lost", json_integer(0));
 	ck_assert(accepted(&schema, json));
 	json_object_set_new(at(json, "environment"), "cache", json_string("tepid"));
@@ -218,6 +220,7 @@ START_TEST(test_figures_are_the_runs)
 	ck_assert_int_eq(integer_at(json, "rusage.majflt"), SAMPLE_RETRIED - 3);
 	ck_assert_int_eq(integer_at(json, "rusage.nvcsw"), 6150);
 	ck_assert_int_eq(integer_at(json, "rusage.utime_us"), 1000005);
+	ck_assert_int_eq(integer_at(json, "rusage.maxrss_kb"), 3 << 10);
 	ck_assert_int_eq(integer_at(json, "events_lost"), 0);
 	ck_assert_int_eq(integer_at(json, "off_cpu_count"), SAMPLE_RETRIED);
 	json_decref(json);
@@ -276,8 +279,7 @@ START_TEST(test_what_was_not_measured_is_null)
 	json_t *json;
 
 	sample_open(&run, 150000);
-	run.report.have_bpf = false;
-	run.report.bpf_missing = "not permitted: run as root";
+	sample_without_bpf(&run.report);
 	run.report.environment.readahead_bytes = -1;
 	run.report.environment.pinned_cpu = -1;
 	run.report.environment.device[0] = '\0';
@@ -288,6 +290,15 @@ START_TEST(test_what_was_not_measured_is_null)
 	check_null(json, "events_lost");
 	check_null(json, "off_cpu_count");
 	check_null(json, "off_cpu_partial");
+	check_null(json, "requests");
+	check_null(json, "readahead");
+	check_null(json, "groups");
+	check_null(json, "damage");
+	check_null(json, "parts.residue_share");
+	ck_assert(json_is_false(at(json, "parts.known")));
+	check_null(json, "parts.classes.disk.parts.device.total_ns");
+	check_null(json, "parts.classes.anon.count");
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.count"), SAMPLE_DISK);
 	check_null(json, "environment.readahead_bytes");
 	check_null(json, "environment.pinned_cpu");
 	check_null(json, "environment.device");
@@ -414,19 +425,200 @@ START_TEST(test_no_system_calls_is_an_empty_list)
 }
 END_TEST
 
-START_TEST(test_unexplained_difference_has_no_why)
+START_TEST(test_parts_are_the_runs)
 {
 	struct sample_run run;
-	json_t *json, *list;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.all_faults.whole.total_ns = 80000;
+	json = print_and_parse(&run.report, 1);
+	ck_assert(json_is_true(at(json, "parts.known")));
+	check_real(json, "parts.residue_share", 0.1);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.count"), SAMPLE_DISK);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.major"), SAMPLE_DISK);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.unsolved"), 0);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.total_ns"), SAMPLE_DISK * 150400LL);
+	check_real(json, "parts.classes.disk.mean_ns", 150400);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.max_ns"), 150400);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.parts.device.total_ns"),
+			 SAMPLE_DISK * 130000LL);
+	check_real(json, "parts.classes.disk.parts.device.mean_ns", 130000);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.parts.runqueue.p99_ns"), 15000);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.parts.lock.total_ns"), 0);
+	ck_assert_int_eq(integer_at(json, "parts.classes.wait.parts.foreign.p50_ns"), 145000);
+	ck_assert_int_eq(integer_at(json, "parts.classes.swap.count"), 0);
+	check_null(json, "parts.classes.swap.parts.device.mean_ns");
+	ck_assert_int_eq(integer_at(json, "parts.all.count"), SAMPLE_FAULTS + 20);
+	ck_assert_int_eq(integer_at(json, "parts.all.parts.residue.total_ns"), 8000);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_what_has_no_hook_is_null)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_WP |
+			      1U << HOOK_PAGE_DELETE);
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	check_null(json, "parts.classes.disk.parts.runqueue.total_ns");
+	check_null(json, "parts.classes.disk.parts.queue.p99_ns");
+	check_null(json, "parts.all.parts.runqueue.max_ns");
+	check_null(json, "parts.classes.cow.count");
+	check_null(json, "requests.queue.total_ns");
+	check_null(json, "readahead.idle");
+	check_null(json, "readahead.evicted_unused");
+	ck_assert_int_eq(integer_at(json, "readahead.mapped"), 7000);
+	ck_assert_int_eq(integer_at(json, "requests.device.p99_ns"), 140000);
+	ck_assert_int_eq(integer_at(json, "parts.classes.anon.count"), 20);
+	json_decref(json);
+	run.report.hooks = 1U << HOOK_FAULT;
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	check_null(json, "requests");
+	check_null(json, "readahead");
+	check_null(json, "parts.classes.disk.parts.device.total_ns");
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_requests_and_pages_are_the_runs)
+{
+	struct sample_run run;
+	json_t *json;
 
 	sample_open(&run, 150000);
 	json = print_and_parse(&run.report, 1);
-	list = at(json, "differences");
+	ck_assert_int_eq(integer_at(json, "requests.reads"), 6048);
+	ck_assert_int_eq(integer_at(json, "requests.bytes_read"), 6048 * 4096);
+	ck_assert_int_eq(integer_at(json, "requests.writes"), 2);
+	ck_assert_int_eq(integer_at(json, "requests.bytes_written"), 1 << 20);
+	ck_assert_int_eq(integer_at(json, "requests.errors"), 0);
+	check_real(json, "requests.device.mean_ns", 130000);
+	ck_assert_int_eq(integer_at(json, "requests.queue.p99_ns"), 200);
+	ck_assert_int_eq(integer_at(json, "readahead.read"), 8000);
+	ck_assert_int_eq(integer_at(json, "readahead.evicted_unused"), 100);
+	ck_assert_int_eq(integer_at(json, "readahead.idle"), 900);
+	ck_assert_int_eq(integer_at(json, "readahead.overflow"), 0);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_ledger_has_counts_differences_and_reasons)
+{
+	struct sample_run run;
+	json_t *json, *list, *difference;
+
+	sample_open(&run, 150000);
+	run.report.ledger.differences[1].amount = run.report.ledger.differences[1].unexplained = -4;
+	run.report.ledger.unexplained = 4;
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	list = at(json, "ledger.counts");
 	ck_assert_uint_eq(json_array_size(list), 3);
-	ck_assert_int_eq(integer_at(json_array_get(list, 0), "amount"), -3);
-	check_null(json_array_get(list, 0), "why");
-	ck_assert_int_eq(integer_at(json_array_get(list, 1), "amount"), 198);
-	ck_assert(json_is_string(at(json_array_get(list, 1), "why")));
+	ck_assert_int_eq(integer_at(json_array_get(list, 0), "value"), SAMPLE_CALLS);
+	ck_assert_str_eq(json_string_value(at(json_array_get(list, 0), "source")), "module");
+	check_null(json_array_get(list, 2), "value");
+	list = at(json, "ledger.differences");
+	ck_assert_uint_eq(json_array_size(list), 3);
+	difference = json_array_get(list, 0);
+	ck_assert_int_eq(integer_at(difference, "amount"), 6198);
+	ck_assert_int_eq(integer_at(difference, "unexplained"), 0);
+	ck_assert_uint_eq(json_array_size(at(difference, "reasons")), 2);
+	ck_assert_int_eq(integer_at(json_array_get(at(difference, "reasons"), 1), "amount"), -2);
+	difference = json_array_get(list, 1);
+	ck_assert_int_eq(integer_at(difference, "unexplained"), -4);
+	ck_assert_uint_eq(json_array_size(at(difference, "reasons")), 0);
+	check_null(json_array_get(list, 2), "amount");
+	check_null(json_array_get(list, 2), "unexplained");
+	ck_assert_int_eq(integer_at(json, "ledger.unexplained"), 4);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_groups_are_the_top_rows_and_the_sum_of_the_rest)
+{
+	struct sample_run run;
+	json_t *json, *rows;
+
+	sample_open(&run, 150000);
+	sample_groups(&run, GROUP_BY_THREAD);
+	run.report.top = 2;
+	run.report.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	ck_assert_str_eq(json_string_value(at(json, "groups.by")), "thread");
+	rows = at(json, "groups.rows");
+	ck_assert_uint_eq(json_array_size(rows), 2);
+	ck_assert_int_eq(integer_at(json_array_get(rows, 0), "faults"), 6000);
+	ck_assert_int_eq(integer_at(json_array_get(rows, 0), "pid"), 77);
+	ck_assert_int_eq(integer_at(json_array_get(rows, 0), "address"), 0x7f0000000000);
+	ck_assert_int_eq(integer_at(json_array_get(rows, 0), "dev"), 8 << 20 | 1);
+	check_real(json_array_get(rows, 0), "mean_ns", 150000);
+	ck_assert_int_eq(integer_at(json_array_get(rows, 0), "classes.disk"), 6000);
+	ck_assert_int_eq(integer_at(json_array_get(rows, 0), "parts.device"), 810000000);
+	check_null(json_array_get(rows, 0), "tid");
+	check_null(json_array_get(rows, 0), "classes.swap");
+	check_null(json_array_get(rows, 0), "parts.runqueue");
+	check_null(json_array_get(rows, 1), "inode");
+	check_null(json_array_get(rows, 1), "dev");
+	ck_assert_int_eq(integer_at(json, "groups.left_out.rows"), 1);
+	ck_assert_int_eq(integer_at(json, "groups.left_out.faults"), 2);
+	ck_assert_int_eq(integer_at(json, "groups.left_out.total_ns"), 5000);
+	json_decref(json);
+	run.report.top = 0;
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	rows = at(json, "groups.rows");
+	ck_assert_uint_eq(json_array_size(rows), 3);
+	ck_assert_str_eq(json_string_value(at(json_array_get(rows, 2), "inode")),
+			 "18446744073709551615");
+	ck_assert_int_eq(integer_at(json, "groups.left_out.rows"), 0);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_recording_that_was_cut_has_nulls_for_its_counts)
+{
+	struct sample_run run;
+	struct report *report = &run.report;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	strcpy(report->environment.kind, "record");
+	strcpy(report->environment.command, "cat /etc/passwd");
+	report->environment.started_s = 1700000000;
+	report->damage = "it was cut";
+	report->calls = report->lost = report->elapsed_ns = report->pages_touched = FACT_NONE;
+	report->have_counts = false;
+	report->events_lost = report->off_cpu_count = FACT_NONE;
+	report->rusage.minflt = report->rusage.stime_ns = FACT_NONE;
+	json = print_and_parse(report, 1);
+	check_schema(json);
+	ck_assert_str_eq(json_string_value(at(json, "damage")), "it was cut");
+	ck_assert_str_eq(json_string_value(at(json, "environment.command")), "cat /etc/passwd");
+	ck_assert_str_eq(json_string_value(at(json, "environment.started")),
+			 "2023-11-14T22:13:20Z");
+	check_null(json, "calls");
+	check_null(json, "lost");
+	check_null(json, "elapsed_ns");
+	check_null(json, "pages_touched");
+	check_null(json, "syscalls");
+	check_null(json, "events_lost");
+	check_null(json, "rusage.minflt");
+	check_null(json, "rusage.stime_us");
+	check_null(json, "environment.accesses");
+	check_null(json, "environment.seed");
+	ck_assert(json_is_true(at(json, "parts.known")));
 	json_decref(json);
 	sample_close(&run);
 }
@@ -441,7 +633,7 @@ START_TEST(test_several_runs_have_mean_and_deviation)
 	sample_open(&runs[0], 100000);
 	sample_open(&runs[1], 200000);
 	runs[1].report.elapsed_ns = 1234567890 + 1000;
-	runs[1].report.have_bpf = false;
+	sample_without_bpf(&runs[1].report);
 	reports[0] = runs[0].report;
 	reports[1] = runs[1].report;
 	json = print_and_parse(reports, 2);
@@ -480,5 +672,10 @@ RUN_TESTS("json",
 	  test_seed_keeps_all_its_bits,
 	  test_system_calls_have_names_results_and_histograms,
 	  test_no_system_calls_is_an_empty_list,
-	  test_unexplained_difference_has_no_why,
+	  test_parts_are_the_runs,
+	  test_what_has_no_hook_is_null,
+	  test_requests_and_pages_are_the_runs,
+	  test_ledger_has_counts_differences_and_reasons,
+	  test_groups_are_the_top_rows_and_the_sum_of_the_rest,
+	  test_recording_that_was_cut_has_nulls_for_its_counts,
 	  test_several_runs_have_mean_and_deviation)

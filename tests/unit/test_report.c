@@ -56,6 +56,15 @@ static void check_width(const char *text)
 	}
 }
 
+/* The first line, when it is all in capitals: a warning. */
+static bool starts_loud(const char *text)
+{
+	for (; *text && *text != '\n'; text++)
+		if (islower((unsigned char)*text))
+			return false;
+	return true;
+}
+
 static char *print_table(const struct sample_run *run)
 {
 	char *text = sample_print(REPORT_TABLE, &run->report, 1);
@@ -162,14 +171,18 @@ START_TEST(test_table_without_ebpf_says_na_and_why)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.have_bpf = false;
-	run.report.bpf_missing = "not permitted: run as root";
+	sample_without_bpf(&run.report);
 	text = print_table(&run);
 	check_line(text, "disk ", "disk 6000 34.3% 150.0 150.0 150.0 150.0 900.0 n/a");
 	check_line(text, "System calls",
 		   "System calls and off-CPU times: n/a (not permitted: run as root)");
 	check_lacks(text, "clock_nanosleep");
 	check_contains(text, "   6150       0            n/a  ");
+	check_contains(text, "\nParts: n/a (not permitted: run as root)\n");
+	check_lacks(text, "  cpu_before");
+	check_lacks(text, "Residue");
+	check_lacks(text, "Block requests");
+	check_lacks(text, "Page cache");
 	free(text);
 	sample_close(&run);
 }
@@ -228,38 +241,233 @@ START_TEST(test_table_puts_counts_side_by_side)
 }
 END_TEST
 
-START_TEST(test_table_names_every_difference_or_says_unexplained)
+START_TEST(test_parts_of_each_class_add_up)
 {
 	struct sample_run run;
-	char *text;
+	char *text, *class;
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_line(text, "majflt - major", "majflt - major -3 unexplained");
-	check_line(text, "minflt -", "minflt - (faults - major) 0 they agree");
-	check_contains(text, "+198  the kernel counts a fault as major");
-	free(text);
-	run.report.nr_differences = 0;
-	text = print_table(&run);
-	check_lacks(text, "Difference");
+	class = strstr(text, "\nWhere the time of a logical fault went\nClass ");
+	ck_assert_ptr_nonnull(class);
+	check_line(class, "disk ", "disk 6000 6000 902.4 93.5% 150.4 150.4 150.4 150.4");
+	check_line(class, "  cpu_before", "cpu_before 30.0 3.1% 3.3% 5.00 5.00 5.00 5.00");
+	check_line(class, "  queue", "queue 0.60 0.1% 0.1% 0.10 0.10 0.10 0.10");
+	check_line(class, "  device", "device 780.0 80.8% 86.4% 130.0 130.0 130.0 130.0");
+	check_line(class, "  runqueue", "runqueue 90.0 9.3% 10.0% 15.0 15.0 15.0 15.0");
+	check_line(class, "  cpu_after", "cpu_after 1.80 0.2% 0.2% 0.30 0.30 0.30 0.30");
+	class = strstr(class, "\nwait ");
+	check_line(class, "  foreign", "foreign 21.8 2.3% 96.4% 145.0 145.0 145.0 145.0");
+	class = strstr(class, "\nall faults ");
+	check_line(class, "all faults", "all faults 11319 6198 965.4 100.0% 85.3 1.00 1.00 1.00");
 	free(text);
 	sample_close(&run);
 }
 END_TEST
 
-START_TEST(test_table_wraps_long_text_between_words)
+START_TEST(test_parts_that_a_class_has_not_are_left_out)
 {
 	struct sample_run run;
 	char *text;
 
 	sample_open(&run, 150000);
-	memset(run.differences[0].what, 'w', sizeof(run.differences[0].what) - 61);
-	memset(run.differences[0].why, 'y', sizeof(run.differences[0].why) - 1);
-	for (size_t i = 7; i < sizeof(run.differences[0].why) - 1; i += 8)
-		run.differences[0].why[i] = ' ';
 	text = print_table(&run);
-	check_contains(text, "yyyyyyy\n");
-	check_lacks(text, "\\x0a");
+	check_lacks(text, "\n  lock ");
+	check_lacks(text, "\nswap ");
+	check_contains(text, "0.30    0.30\nwait ");
+	check_contains(text, "6.50    6.50    6.50\naround ");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_parts_without_their_hook_are_na)
+{
+	struct sample_run run;
+	char *text, *class;
+
+	sample_open(&run, 150000);
+	run.report.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_SWAP);
+	text = print_table(&run);
+	class = strstr(text, "\nWhere the time");
+	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
+	check_line(class, "  device", "device 780.0 80.8% 86.4% 130.0 130.0 130.0 130.0");
+	check_line(class, "  runqueue", "runqueue n/a n/a n/a n/a n/a n/a n/a");
+	check_contains(text, "\nn/a, for eBPF had no hook: queue, runqueue, swap\n");
+	check_line(strstr(text, "\nBlock requests"), "  queue", "queue n/a n/a n/a n/a n/a");
+	free(text);
+	run.report.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_FAULT;
+	text = print_table(&run);
+	class = strstr(text, "\nWhere the time");
+	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
+	check_line(class, "  device", "device n/a n/a n/a n/a n/a n/a n/a");
+	check_contains(text, "\nn/a, for eBPF had no hook: queue, device, swap, cow\n");
+	check_contains(text, "\nBlock requests: n/a\n");
+	check_contains(text, "\nPages read into the page cache: n/a\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_all_hooks_leave_nothing_na)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_lacks(text, "for eBPF had no hook");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_residue_is_a_share_and_loud_above_two_per_cent)
+{
+	struct sample_run run;
+	struct fault_figures *all = &run.report.all_faults;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_contains(text, "\nResidue: nothing explains <0.01% of the time\n");
+	free(text);
+	all->whole.total_ns = 1000000;
+	all->parts[PART_RESIDUE].total_ns = 20000;
+	text = print_table(&run);
+	check_contains(text, "\nResidue: nothing explains 2.00% of the time\n");
+	check_lacks(text, "RESIDUE");
+	free(text);
+	all->parts[PART_RESIDUE].total_ns = 20100;
+	text = print_table(&run);
+	ck_assert(!strncmp(text, "RESIDUE: NOTHING EXPLAINS 2.01% OF THE TIME OF FAULTS\n", 54));
+	free(text);
+	all->parts[PART_RESIDUE].total_ns = 0;
+	text = print_table(&run);
+	check_contains(text, "\nResidue: nothing explains 0.00% of the time\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_faults_not_solved_are_told)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_lacks(text, "Not solved");
+	free(text);
+	run.report.all_faults.unsolved = 7;
+	text = print_table(&run);
+	check_contains(text, "\nNot solved, by an error or a signal: 7 of them\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_requests_and_pages_have_their_figures)
+{
+	struct sample_run run;
+	char *text, *from;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	from = strstr(text, "\nBlock requests ");
+	check_line(from, "reads", "reads 6048 23.6");
+	check_line(from, "  queue", "queue 0.60 0.10 0.10 0.20 0.30");
+	check_line(from, "  device", "device 786.2 130.0 130.0 140.0 150.0");
+	check_line(from, "writes", "writes 2 1.00");
+	check_lacks(from, "\nerrors");
+	from = strstr(text, "\nPage cache ");
+	check_line(from, "read ", "read 8000 100.0% into the page cache");
+	check_line(from, "mapped", "mapped 7000 87.5% by a fault, afterwards");
+	check_line(from, "evicted unused",
+		   "evicted unused 100 1.2% removed before a fault mapped them");
+	check_line(from, "never used", "never used 900 11.2% still there; read(2) may have used them");
+	check_lacks(from, "\nnot followed");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_requests_and_pages_say_what_is_seldom)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.blocks.errors = 3;
+	run.report.readahead.overflow = 12;
+	run.report.hooks &= ~(1U << HOOK_PAGE_DELETE);
+	text = print_table(&run);
+	check_line(text, "errors", "errors 3");
+	check_line(text, "not followed",
+		   "not followed 12 - beside those above: of too many files");
+	check_line(text, "evicted", "evicted unused n/a n/a removed before a fault mapped them");
+	free(text);
+	run.report.blocks = (struct block_figures){ 0 };
+	run.report.readahead = (struct readahead_figures){ 0 };
+	text = print_table(&run);
+	check_contains(text, "\nBlock requests: none\n");
+	check_contains(text, "\nPages read into the page cache: none\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_ledger_has_each_count_and_who_counted)
+{
+	struct sample_run run;
+	char *text, *ledger;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	ledger = strstr(text, "\nLedger ");
+	ck_assert_ptr_nonnull(ledger);
+	check_line(ledger, "wrapper calls", "wrapper calls 17497 module");
+	check_line(ledger, "page-faults", "page-faults n/a perf");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_ledger_names_the_reasons_of_every_difference)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_line(text, "wrapper calls -", "wrapper calls - logical faults +6198 +6200 "
+		   "calls that the kernel made again");
+	check_line(text, "handle_mm_fault()", "handle_mm_fault() minor, hooked - 0 they agree");
+	check_line(text, "page-faults -", "page-faults - (minor-faults + n/a");
+	check_lacks(text, "UNEXPLAINED");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_unexplained_difference_is_loud)
+{
+	struct sample_run run;
+	struct ledger *ledger = &run.report.ledger;
+	char *text;
+
+	sample_open(&run, 150000);
+	ledger->differences[0].amount -= 5;
+	ledger->differences[0].unexplained = -5;
+	ledger->differences[1].amount = ledger->differences[1].unexplained = 2;
+	ledger->unexplained = 7;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	ck_assert(!strncmp(text, "7 FAULTS ARE COUNTED DIFFERENTLY", 32));
+	check_contains(text, "     -5  UNEXPLAINED\n");
+	check_line(text, "handle_mm_fault()",
+		   "handle_mm_fault() minor, hooked - +2 +2 UNEXPLAINED");
+	check_lacks(text, "they agree");
 	free(text);
 	sample_close(&run);
 }
@@ -272,9 +480,133 @@ START_TEST(test_wrapped_text_is_whole_and_in_its_column)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_contains(text, "  the kernel counts a fault as major when its\n"
-		       "                                   retry carries FAULT_FLAG_TRIED, so also those\n"
-		       "                                   that only waited or submitted readahead\n");
+	check_contains(text, "     -2  an error that was counted twice, for the\n"
+		       "                                                  sake of a long line\n"
+		       "handle_mm_fault() minor, hooked -       0         they agree\n"
+		       "logical faults, minor\n");
+	check_lacks(text, " \n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_groups_are_printed_with_their_main_part)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_lacks(text, "costliest first");
+	free(text);
+	sample_groups(&run, GROUP_BY_FILE);
+	text = print_table(&run);
+	check_contains(text, "\nFaults by file, costliest first\n");
+	check_line(text, "  6000   6000",
+		   "6000 6000 900.0 93.2% 150.0 160.0 device 90% /mnt/disk/demo.bin");
+	check_line(text, "    20      0",
+		   "20 0 0.02 <0.1% 1.00 1.00 cpu_before 100% (anonymous memory)");
+	check_contains(text, "/lib/a,b\"\\x0a.so");
+	check_lacks(text, "Left out");
+	free(text);
+	run.report.top = 1;
+	text = print_table(&run);
+	check_lacks(text, "(anonymous memory)");
+	check_contains(text, "\nLeft out: 2 more rows, with 22 faults and 0.03 ms\n");
+	free(text);
+	run.report.top = 0;
+	text = print_table(&run);
+	check_lacks(text, "Left out");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_main_part_without_its_hook_is_na)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	sample_groups(&run, GROUP_BY_VMA);
+	run.report.hooks &= ~(1U << HOOK_BLOCK);
+	text = print_table(&run);
+	check_contains(text, "  n/a              /mnt/disk/demo.bin\n");
+	check_contains(text, "  cpu_before 100%  (anonymous memory)\n");
+	free(text);
+	sample_without_bpf(&run.report);
+	text = print_table(&run);
+	check_contains(text, "  n/a     (anonymous memory)\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_no_groups_are_none)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.grouped = true;
+	run.report.by = GROUP_BY_CODE;
+	text = print_table(&run);
+	check_contains(text, "\nFaults by code, costliest first\nnone\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_recording_says_what_was_watched)
+{
+	struct sample_run run;
+	struct environment *e = &run.report.environment;
+	char *text;
+
+	sample_open(&run, 150000);
+	strcpy(e->kind, "record");
+	strcpy(e->command, "python3 -c 'import this'");
+	strcpy(e->only_file, "/mnt/disk/data");
+	e->started_s = 1700000000;
+	text = print_table(&run);
+	check_line(text, "Recorded", "Recorded 2023-11-14 22:13:20 UTC, by pfdrive 0.1");
+	check_line(text, "Command", "Command python3 -c 'import this'");
+	check_line(text, "Only file", "Only file /mnt/disk/data");
+	check_line(text, "Watched", "Watched for 1234.568 ms");
+	check_lacks(text, "\nAccesses");
+	check_lacks(text, "\nCache");
+	check_lacks(text, "\nFile ");
+	free(text);
+	e->command[0] = e->only_file[0] = '\0';
+	e->pid = 4711;
+	run.report.elapsed_ns = FACT_NONE;
+	text = print_table(&run);
+	check_line(text, "Process", "Process 4711");
+	check_line(text, "Watched", "Watched for n/a ms");
+	check_lacks(text, "\nCommand");
+	check_lacks(text, "\nOnly file");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_damage_is_loud_and_unknown_counts_are_na)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.damage = "it ends after 12 blocks";
+	run.report.calls = run.report.lost = FACT_NONE;
+	run.report.rusage.minflt = FACT_NONE;
+	run.report.have_counts = false;
+	run.report.events_lost = run.report.off_cpu_count = FACT_NONE;
+	text = print_table(&run);
+	ck_assert(!strncmp(text, "THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE "
+			   "READ: it ends after 12 blocks\nMachine ", 99));
+	check_contains(text, "\n        11299   11299   6198     n/a    6195   6150       0"
+		       "            n/a           n/a\n");
+	check_contains(text, "\nSystem calls: n/a\n");
 	free(text);
 	sample_close(&run);
 }
@@ -287,7 +619,7 @@ START_TEST(test_table_names_system_calls_and_errors)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_line(text, "read ", "read ok 12 10.3 0.12");
+	check_line(strstr(text, "\nSystem call "), "read ", "read ok 12 10.3 0.12");
 	check_line(text, "clock_nanosleep", "clock_nanosleep EINTR 1 1.00 0.00");
 	check_line(text, "99999", "99999 errno 12345 1 0.00 0.00");
 	free(text);
@@ -298,15 +630,6 @@ START_TEST(test_table_names_system_calls_and_errors)
 	sample_close(&run);
 }
 END_TEST
-
-/* The first line, when it is all in capitals: a warning. */
-static bool starts_loud(const char *text)
-{
-	for (; *text && *text != '\n'; text++)
-		if (islower((unsigned char)*text))
-			return false;
-	return true;
-}
 
 START_TEST(test_nothing_lost_is_quiet)
 {
@@ -430,6 +753,7 @@ START_TEST(test_several_runs_have_a_table_each_and_their_mean)
 
 	sample_open(&runs[0], 100000);
 	sample_open(&runs[1], 200000);
+	runs[1].report.ledger.unexplained = 7;
 	runs[1].report.lost = 1;
 	runs[1].report.calls += 1;
 	reports[0] = runs[0].report;
@@ -439,7 +763,7 @@ START_TEST(test_several_runs_have_a_table_each_and_their_mean)
 	ck_assert(!strncmp(text, "RUN 2: LOST 1 OF 17498 RECORDS", 30));
 	check_contains(text, "\nRun 1 of 2: ");
 	check_contains(text, "\nRun 2 of 2: ");
-	check_contains(text, "1 difference unexplained");
+	check_contains(text, "; 7 UNEXPLAINED\n");
 	mean = strstr(text, "\nMean ± standard deviation of 2 runs\n");
 	ck_assert_ptr_nonnull(mean);
 	check_line(mean, "Count ",
@@ -513,7 +837,7 @@ START_TEST(test_csv_has_the_figures_and_na)
 		       "21750000,7,0\n");
 	check_contains(text, "\n1,random,cold,error,0,n/a,n/a,n/a,n/a,0,0,7,0\n");
 	free(text);
-	run.report.have_bpf = false;
+	sample_without_bpf(&run.report);
 	text = sample_print(REPORT_CSV, &run.report, 1);
 	check_contains(text, "\n1,random,cold,error,0,n/a,n/a,n/a,n/a,0,n/a,7,n/a\n");
 	free(text);
@@ -530,6 +854,33 @@ START_TEST(test_csv_quotes_text_that_holds_a_comma)
 	strcpy(run.report.environment.pattern, "zipf:0,\"5\"");
 	text = sample_print(REPORT_CSV, &run.report, 1);
 	check_contains(text, "\n1,\"zipf:0,\"\"5\"\"\",cold,disk,");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	sample_groups(&run, GROUP_BY_FILE);
+	run.report.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
+	text = sample_print(REPORT_CSV, &run.report, 1);
+	check_line(text, "by,", "by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
+		   "max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,file,anon,"
+		   "swap,cow,other,cpu_before_ns,queue_ns,device_ns,foreign_ns,lock_ns,"
+		   "runqueue_ns,cpu_after_ns,residue_ns,lost_records,lost_events");
+	check_contains(text, "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
+		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"
+		       "90000000,0,810000000,0,0,n/a,0,0,0,0\n");
+	check_contains(text, "\nfile,\"/lib/a,b\"\"\n.so\",n/a,n/a,n/a,18446744073709551615,0,2,1,");
+	free(text);
+	run.report.top = 1;
+	text = sample_print(REPORT_CSV, &run.report, 1);
+	check_lacks(text, "anonymous memory");
+	check_contains(text, "\nfile,(left out),n/a,n/a,n/a,n/a,n/a,22,1,25000,1136.364,4000,0,");
 	free(text);
 	sample_close(&run);
 }
@@ -589,9 +940,23 @@ RUN_TESTS("report",
 	  test_table_states_what_it_was_measured_under,
 	  test_table_says_na_for_what_is_not_known_of_the_machine,
 	  test_table_puts_counts_side_by_side,
-	  test_table_names_every_difference_or_says_unexplained,
-	  test_table_wraps_long_text_between_words,
+	  test_parts_of_each_class_add_up,
+	  test_parts_that_a_class_has_not_are_left_out,
+	  test_parts_without_their_hook_are_na,
+	  test_all_hooks_leave_nothing_na,
+	  test_residue_is_a_share_and_loud_above_two_per_cent,
+	  test_faults_not_solved_are_told,
+	  test_requests_and_pages_have_their_figures,
+	  test_requests_and_pages_say_what_is_seldom,
+	  test_ledger_has_each_count_and_who_counted,
+	  test_ledger_names_the_reasons_of_every_difference,
+	  test_unexplained_difference_is_loud,
 	  test_wrapped_text_is_whole_and_in_its_column,
+	  test_groups_are_printed_with_their_main_part,
+	  test_main_part_without_its_hook_is_na,
+	  test_no_groups_are_none,
+	  test_recording_says_what_was_watched,
+	  test_damage_is_loud_and_unknown_counts_are_na,
 	  test_table_names_system_calls_and_errors,
 	  test_nothing_lost_is_quiet,
 	  test_lost_records_are_loud,
@@ -604,6 +969,7 @@ RUN_TESTS("report",
 	  test_csv_has_a_header_and_a_line_a_class_and_run,
 	  test_csv_has_the_figures_and_na,
 	  test_csv_quotes_text_that_holds_a_comma,
+	  test_csv_of_groups_has_a_row_each_and_one_of_the_rest,
 	  test_locale_of_the_caller_is_left_alone,
 	  test_output_that_cannot_be_written_is_an_error,
 	  test_no_run_and_no_format_are_refused)

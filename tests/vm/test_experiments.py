@@ -46,7 +46,7 @@ def test_counts_close(name):
     rusage = result["rusage"]
     assert rusage["minflt"] + rusage["majflt"] == PAGES
     assert counts["around"] == counts["pass"] == counts["error"] == counts["mkwrite"] == 0
-    assert all(d["why"] or d["amount"] == 0 for d in result["differences"])
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

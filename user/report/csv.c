@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Header line, then one line a class and run; RFC 4180 but for the bare \n. */
+/* Header line, then one line a class and run, or a group; RFC 4180 but for the bare \n. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,6 +29,11 @@ static void print_number(FILE *out, bool known, uint64_t number)
 		fputs(",n/a", out);
 }
 
+static void print_fact(FILE *out, uint64_t fact)
+{
+	print_number(out, fact != FACT_NONE, fact);
+}
+
 static void print_class(FILE *out, const struct view *view, size_t number, enum pfstat_class class)
 {
 	const struct class_figures *figures = &view->figures.classes[class];
@@ -49,12 +54,12 @@ static void print_class(FILE *out, const struct view *view, size_t number, enum 
 	print_number(out, any, figures->max_ns);
 	print_number(out, true, figures->total_ns);
 	print_number(out, run->have_bpf, figures->off_cpu_ns);
-	print_number(out, true, run->lost);
-	print_number(out, run->have_bpf, run->events_lost);
+	print_fact(out, run->lost);
+	print_fact(out, run->events_lost);
 	fputc('\n', out);
 }
 
-int csv_print(FILE *out, const struct view *views, size_t nr)
+static void print_classes(FILE *out, const struct view *views, size_t nr)
 {
 	enum pfstat_class class;
 	size_t i;
@@ -64,5 +69,62 @@ int csv_print(FILE *out, const struct view *views, size_t nr)
 	for (i = 0; i < nr; i++)
 		for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 			print_class(out, &views[i], i + 1, class);
+}
+
+static void print_group_header(FILE *out)
+{
+	unsigned int i;
+
+	fputs("by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,max_ns", out);
+	for (i = 0; i < NR_FAULT_CLASSES; i++)
+		fprintf(out, ",%s", fault_class_name(i));
+	for (i = 0; i < NR_PARTS; i++)
+		fprintf(out, ",%s_ns", view_part_name(i));
+	fputs(",lost_records,lost_events\n", out);
+}
+
+static void print_group(FILE *out, const struct report *run, const struct group *group)
+{
+	unsigned int i;
+
+	fprintf(out, "%s,", view_group_name(run->by));
+	print_text(out, group->name);
+	print_number(out, group->pid, group->pid);
+	print_number(out, group->tid, group->tid);
+	print_number(out, group->address, group->address);
+	print_number(out, group->inode, group->inode);
+	print_number(out, group->inode, group->dev);
+	print_number(out, true, group->faults);
+	print_number(out, true, group->major);
+	print_number(out, true, group->total_ns);
+	fprintf(out, ",%.3f", view_share(group->total_ns, group->faults));
+	print_number(out, true, group->max_ns);
+	for (i = 0; i < NR_FAULT_CLASSES; i++)
+		print_number(out, view_class_known(run, i), group->classes[i]);
+	for (i = 0; i < NR_PARTS; i++)
+		print_number(out, view_part_known(run, i), group->parts_ns[i]);
+	print_fact(out, run->lost);
+	print_fact(out, run->events_lost);
+	fputc('\n', out);
+}
+
+/* What --top leaves out is one row: the sum is whole. */
+static void print_groups(FILE *out, const struct view *view)
+{
+	size_t i;
+
+	print_group_header(out);
+	for (i = 0; i < view->nr_rows; i++)
+		print_group(out, view->run, &view->run->groups[i]);
+	if (view->nr_rows < view->run->nr_groups)
+		print_group(out, view->run, &view->left_out);
+}
+
+int csv_print(FILE *out, const struct view *views, size_t nr)
+{
+	if (nr == 1 && views[0].run->grouped)
+		print_groups(out, &views[0]);
+	else
+		print_classes(out, views, nr);
 	return 0;
 }

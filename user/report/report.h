@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One run as an object, and its printers. The driver fills it, the printers
- * only print: no printer computes. Strings may be NULL and optional numbers
- * may be marked unknown; both print as "n/a", never as 0.
+ * One run as an object, and its printers: a drive, or a recording of any
+ * program. Who measured fills it, the printers only print: no printer computes.
+ * Strings may be empty and numbers may be marked unknown (FACT_NONE where nothing
+ * else is said); both print as "n/a", never as 0.
  */
 #ifndef PFSTAT_USER_REPORT_H
 #define PFSTAT_USER_REPORT_H
@@ -11,20 +12,31 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/resource.h>
 
-#include <pfstat/event.h>
+#include "../correlate/analysis.h"
 #include "../correlate/facts.h"
+#include "../correlate/groups.h"
+#include "../correlate/ledger.h"
+#include "../correlate/readahead.h"
 #include "../correlate/summary.h"
 
 /* The machine, and the state that the run was measured under. */
 struct environment {
+	char kind[8];		/* drive, or record: any program */
+	char version[32];	/* of the pfdrive that measured */
+	int64_t started_s;	/* since 1970, UTC; 0: n/a */
+	/* What a record watched: at most one of the first three. */
+	char command[1024];
+	uint32_t pid;		/* 0: none */
+	char cgroup[4096];
+	char only_file[4096];	/* this file's faults only; "": any file's */
 	char kernel[128];	/* uname -r */
 	char machine[128];	/* CPU model */
 	unsigned int cpus;	/* online */
 	uint64_t memory_bytes;
 	char clocksource[32];
 	char virtualization[32];	/* "none", "kvm", "qemu", … or "" unknown */
+	/* From here to seed: of a drive. */
 	char file[4096];
 	uint64_t file_bytes;
 	uint64_t file_pages;
@@ -39,42 +51,71 @@ struct environment {
 	int pinned_cpu;		/* -1: not pinned */
 	bool fault_around;
 	uint64_t fault_around_bytes;	/* the kernel's setting; 0: n/a */
+	uint64_t ring_bytes;	/* of records, a CPU; 0: n/a */
 	uint64_t overhead_ns;	/* reserved for the instrument's own cost; 0: n/a */
 };
 
-/* One reason for a difference between two counts, and how much it explains. */
-struct difference {
-	char what[96];		/* "minflt - faults" */
-	int64_t amount;
-	char why[160];		/* "" : unexplained, unless amount is 0 */
+/* getrusage(2)'s figures of what was measured. */
+struct usage {
+	uint64_t utime_ns, stime_ns;
+	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw;
+	uint64_t maxrss_bytes;
 };
 
 struct report {
 	struct environment environment;
+	const char *damage;	/* one clause: the recording is not whole; NULL: it is */
 	const struct summary *summary;
-	uint64_t elapsed_ns;	/* of the access loop */
+	uint64_t elapsed_ns;	/* of the access loop; of the recording */
 	uint64_t calls;		/* wrapper calls, as the module counted them */
 	uint64_t lost;		/* records lost in the module's rings */
 	uint64_t pages_touched;	/* distinct pages that the pattern visits */
-	struct rusage rusage;	/* of the thread, over the access loop */
-	bool have_bpf;		/* false: off-CPU and syscalls are n/a */
-	const char *bpf_missing;	/* why, one clause */
+	struct usage rusage;
+	bool have_bpf;		/* false: parts, off-CPU times and requests are n/a */
+	char bpf_missing[256];	/* why, one clause */
+	uint32_t hooks;		/* 1 << enum fact_hook: those that eBPF had */
+	bool have_counts;	/* eBPF's own counts, and system calls, are known */
 	uint64_t events_lost;	/* off-CPU events and syscalls that eBPF lost */
 	uint64_t off_cpu_count;	/* stays off the CPU that eBPF saw */
 	const struct syscall_row *syscalls;	/* by total time, longest first */
 	size_t nr_syscalls;
-	const struct difference *differences;
-	size_t nr_differences;
+	/* Logical faults. */
+	struct fault_figures faults[NR_FAULT_CLASSES], all_faults;
+	bool parts_known;
+	struct ledger ledger;
+	struct readahead_figures readahead;
+	struct block_figures blocks;
+	/* Where they belong, costliest first. */
+	bool grouped;		/* asked for */
+	enum group_by by;
+	unsigned int top;	/* of the groups to be printed; 0: all */
+	struct group *groups;	/* report_exit() frees */
+	size_t nr_groups;
 	unsigned int repeat;	/* 1 … repeats */
 	unsigned int repeats;
 };
+
+#define REPORT_TOP 20
+
+/* Everything unknown; the first of one run, and no groups. */
+void report_init(struct report *report);
+void report_exit(struct report *report);
+
+/*
+ * Fills in what the items and the facts of a run say. Both stay, for the summary
+ * and the system calls are pointed to. have_bpf and hooks stay as they are when the
+ * facts do not know eBPF: the end of a recording, with the facts, may be missing.
+ * 0 or -ENOMEM.
+ */
+int report_fill(struct report *report, const struct analysis *analysis,
+		const struct facts *facts);
 
 enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 
 /*
  * Prints the runs of one command to out. JSON is one object: a run's own for
  * one run, { "runs": [ … ] } for several. CSV has one header line and a line
- * a class and run. Returns 0 or a negative errno (ENOMEM, or out's error).
+ * a class and run, or of one run that is grouped a line a group. Returns 0 or a negative errno (ENOMEM, or out's error).
  */
 int report_print(FILE *out, enum report_format format, const struct report *runs,
 		 size_t nr_runs);

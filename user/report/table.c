@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* For people: what it was measured under, then the figures. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid.h"
+#include "cells.h"
 #include "printers.h"
 #include "table.h"
 
@@ -15,25 +14,6 @@
 static const char *const study_headings[] = {
 	"<", ">Disk faults", ">Non-disk short", ">Non-disk long", ">All faults"
 };
-
-/* Two digits at least, three where the study would have printed 0.1. */
-static void cell_scaled(struct grid *grid, double value)
-{
-	if (isnan(value))
-		grid_cell(grid, "-");
-	else
-		grid_cell(grid, "%.*f", value < 9.995 ? 2 : 1, value);
-}
-
-static void cell_share(struct grid *grid, double share)
-{
-	if (isnan(share))
-		grid_cell(grid, "-");
-	else if (share > 0 && share < 0.0005)
-		grid_cell(grid, "<0.1%%");
-	else
-		grid_cell(grid, "%.1f%%", 100 * share);
-}
 
 int table_study(FILE *out, const struct view *view)
 {
@@ -103,62 +83,20 @@ static int table_counts(FILE *out, const struct view *view)
 		">Pages touched", ">Faults", ">Major", ">minflt", ">majflt", ">nvcsw", ">nivcsw",
 		">Off-CPU stays", ">Records lost"
 	};
-	const struct rusage *rusage = &view->run->rusage;
+	const struct usage *rusage = &view->run->rusage;
 	struct grid grid;
 
 	grid_open(&grid, headings, COUNT(headings));
 	grid_row(&grid);
-	grid_cell(&grid, "%" PRIu64, view->run->pages_touched);
-	grid_cell(&grid, "%" PRIu64, view->figures.faults);
-	grid_cell(&grid, "%" PRIu64, view->figures.major);
-	grid_cell(&grid, "%ld", rusage->ru_minflt);
-	grid_cell(&grid, "%ld", rusage->ru_majflt);
-	grid_cell(&grid, "%ld", rusage->ru_nvcsw);
-	grid_cell(&grid, "%ld", rusage->ru_nivcsw);
-	if (view->run->have_bpf)
-		grid_cell(&grid, "%" PRIu64, view->run->off_cpu_count);
-	else
-		grid_cell(&grid, "n/a");
-	grid_cell(&grid, "%" PRIu64, view->run->lost);
-	return grid_close(&grid, out);
-}
-
-static const char *explanation(const struct difference *difference)
-{
-	if (difference->why[0])
-		return difference->why;
-	return view_unexplained(difference) ? "unexplained" : "they agree";
-}
-
-static void difference_rows(struct grid *grid, const struct difference *difference)
-{
-	const char *what = difference->what, *why = explanation(difference);
-	const int64_t amount = difference->amount;
-
-	grid_row(grid);
-	what = grid_text(grid, 36, what);
-	grid_cell(grid, amount ? "%+" PRId64 : "%" PRId64, amount);
-	why = grid_text(grid, 48, why);
-	while (*what || *why) {
-		grid_row(grid);
-		what = grid_text(grid, 36, what);
-		grid_cell(grid, "%s", "");
-		why = grid_text(grid, 48, why);
-	}
-}
-
-static int table_differences(FILE *out, const struct report *run)
-{
-	static const char *const headings[] = { "<Difference", ">Amount", "<Explanation" };
-	struct grid grid;
-	size_t i;
-
-	if (!run->nr_differences)
-		return 0;
-	fputc('\n', out);
-	grid_open(&grid, headings, COUNT(headings));
-	for (i = 0; i < run->nr_differences; i++)
-		difference_rows(&grid, &run->differences[i]);
+	cell_count(&grid, view->run->pages_touched);
+	cell_count(&grid, view->figures.faults);
+	cell_count(&grid, view->figures.major);
+	cell_count(&grid, rusage->minflt);
+	cell_count(&grid, rusage->majflt);
+	cell_count(&grid, rusage->nvcsw);
+	cell_count(&grid, rusage->nivcsw);
+	cell_count(&grid, view->run->off_cpu_count);
+	cell_count(&grid, view->run->lost);
 	return grid_close(&grid, out);
 }
 
@@ -194,7 +132,11 @@ static int table_syscalls(FILE *out, const struct report *run)
 
 	if (!run->have_bpf) {
 		fprintf(out, "System calls and off-CPU times: n/a (%s)\n",
-			run->bpf_missing ? run->bpf_missing : "no eBPF");
+			run->bpf_missing[0] ? run->bpf_missing : "no eBPF");
+		return 0;
+	}
+	if (!run->have_counts) {
+		fputs("System calls: n/a\n", out);
 		return 0;
 	}
 	if (!run->nr_syscalls) {
@@ -207,6 +149,21 @@ static int table_syscalls(FILE *out, const struct report *run)
 	return grid_close(&grid, out);
 }
 
+/* What only eBPF sees. */
+static int table_system(FILE *out, const struct report *run)
+{
+	int err = 0;
+
+	if (run->have_bpf) {
+		err = table_requests(out, run);
+		fputc('\n', out);
+		if (!err)
+			err = table_readahead(out, run);
+		fputc('\n', out);
+	}
+	return err ? err : table_syscalls(out, run);
+}
+
 static int table_run(FILE *out, const struct view *view)
 {
 	int err;
@@ -217,13 +174,19 @@ static int table_run(FILE *out, const struct view *view)
 		err = table_classes(out, view);
 	fputc('\n', out);
 	if (!err)
-		err = table_counts(out, view);
+		err = table_parts(out, view);
+	fputc('\n', out);
+	if (!err && view->run->grouped) {
+		err = table_groups(out, view);
+		fputc('\n', out);
+	}
 	if (!err)
-		err = table_differences(out, view->run);
+		err = table_counts(out, view);
 	fputc('\n', out);
 	if (!err)
-		err = table_syscalls(out, view->run);
-	return err;
+		err = table_ledger(out, &view->run->ledger);
+	fputc('\n', out);
+	return err ? err : table_system(out, view->run);
 }
 
 int table_print(FILE *out, const struct view *views, size_t nr)

@@ -13,6 +13,16 @@ int table_environment(FILE *out, const struct report *run);
 /* The table of the page-fault study (003_2fbed3abe8323206.txt). */
 int table_study(FILE *out, const struct view *view);
 
+/* Logical faults by class, and the parts of their time. */
+int table_parts(FILE *out, const struct view *view);
+int table_requests(FILE *out, const struct report *run);
+int table_readahead(FILE *out, const struct report *run);
+
+int table_ledger(FILE *out, const struct ledger *ledger);
+
+/* Of a report that is grouped. */
+int table_groups(FILE *out, const struct view *view);
+
 /* Several runs: the study's table of each, then means and standard deviations. */
 int table_repeats(FILE *out, const struct view *views, size_t nr);
 

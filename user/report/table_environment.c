@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <inttypes.h>
 #include <stdarg.h>
+#include <time.h>
 
 #include "grid.h"
 #include "table.h"
@@ -24,6 +25,14 @@ static const char *size_text(uint64_t bytes, char *text, size_t length)
 		unit++;
 	}
 	snprintf(text, length, "%.*f %s", size == (uint64_t)size ? 0 : 1, size, units[unit]);
+	return text;
+}
+
+static const char *time_text(uint64_t ns, char *text, size_t length)
+{
+	if (ns == FACT_NONE)
+		return "n/a ms";
+	snprintf(text, length, "%.3f ms", ns / 1e6);
 	return text;
 }
 
@@ -76,15 +85,37 @@ static void file_lines(struct grid *grid, const struct environment *e)
 	     known(e->cache), e->resident_pages, e->file_pages, readahead);
 }
 
-static void access_lines(struct grid *grid, const struct report *run)
+static void access_line(struct grid *grid, const struct report *run)
 {
 	const struct environment *e = &run->environment;
-	char around[32] = "size n/a", cpu[32] = "not pinned";
+	char cpu[32] = "not pinned", took[32];
 
 	if (e->pinned_cpu >= 0)
 		snprintf(cpu, sizeof(cpu), "on CPU %d", e->pinned_cpu);
-	line(grid, "Accesses", "%s: %" PRIu64 " in %.3f ms, seed %" PRIu64 ", %s",
-	     known(e->pattern), e->accesses, run->elapsed_ns / 1e6, e->seed, cpu);
+	line(grid, "Accesses", "%s: %" PRIu64 " in %s, seed %" PRIu64 ", %s", known(e->pattern),
+	     e->accesses, time_text(run->elapsed_ns, took, sizeof(took)), e->seed, cpu);
+}
+
+static void watched_lines(struct grid *grid, const struct report *run)
+{
+	const struct environment *e = &run->environment;
+	char took[32];
+
+	if (e->command[0])
+		line(grid, "Command", "%s", e->command);
+	else if (e->pid)
+		line(grid, "Process", "%" PRIu32, e->pid);
+	else if (e->cgroup[0])
+		line(grid, "Cgroup", "%s", e->cgroup);
+	if (e->only_file[0])
+		line(grid, "Only file", "%s", e->only_file);
+	line(grid, "Watched", "for %s", time_text(run->elapsed_ns, took, sizeof(took)));
+}
+
+static void instrument_lines(struct grid *grid, const struct environment *e)
+{
+	char around[32] = "size n/a";
+
 	if (e->fault_around_bytes)
 		size_text(e->fault_around_bytes, around, sizeof(around));
 	if (e->fault_around)
@@ -93,6 +124,18 @@ static void access_lines(struct grid *grid, const struct report *run)
 		line(grid, "Fault-around", "off: every page faults by itself");
 	if (e->overhead_ns)
 		line(grid, "Instrument", "%" PRIu64 " ns a call", e->overhead_ns);
+}
+
+static void recorded_line(struct grid *grid, const struct environment *e)
+{
+	const time_t started = e->started_s;
+	char text[64];
+	struct tm utc;
+
+	if (!started || !gmtime_r(&started, &utc))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
+	line(grid, "Recorded", "%s, by pfdrive %s", text, known(e->version));
 }
 
 int table_environment(FILE *out, const struct report *run)
@@ -104,7 +147,13 @@ int table_environment(FILE *out, const struct report *run)
 	if (grid.table)
 		scols_table_enable_noheadings(grid.table, 1);
 	machine_lines(&grid, &run->environment);
-	file_lines(&grid, &run->environment);
-	access_lines(&grid, run);
+	recorded_line(&grid, &run->environment);
+	if (view_is_drive(run)) {
+		file_lines(&grid, &run->environment);
+		access_line(&grid, run);
+	} else {
+		watched_lines(&grid, run);
+	}
+	instrument_lines(&grid, &run->environment);
 	return grid_close(&grid, out);
 }

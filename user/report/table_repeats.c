@@ -66,26 +66,16 @@ static int table_spread(FILE *out, const struct view *views, size_t nr)
 	return grid_close(&grid, out);
 }
 
-static size_t count_unexplained(const struct report *run)
-{
-	size_t i, count = 0;
-
-	for (i = 0; i < run->nr_differences; i++)
-		count += view_unexplained(&run->differences[i]);
-	return count;
-}
-
 static int table_repeat(FILE *out, const struct view *view, size_t number, size_t nr)
 {
 	const struct report *run = view->run;
-	const size_t nr_unexplained = count_unexplained(run);
+	const uint64_t unexplained = run->ledger.unexplained;
 
-	fprintf(out, "Run %zu of %zu: %.3f ms; logical faults %" PRIu64 ", minflt %ld, majflt %ld",
-		number, nr, run->elapsed_ns / 1e6, view->figures.faults, run->rusage.ru_minflt,
-		run->rusage.ru_majflt);
-	if (nr_unexplained)
-		fprintf(out, "; %zu difference%s unexplained", nr_unexplained,
-			nr_unexplained == 1 ? "" : "s");
+	fprintf(out, "Run %zu of %zu: %.3f ms; logical faults %" PRIu64 ", minflt %" PRIu64
+		", majflt %" PRIu64, number, nr, run->elapsed_ns / 1e6, view->figures.faults,
+		run->rusage.minflt, run->rusage.majflt);
+	if (unexplained)
+		fprintf(out, "; %" PRIu64 " UNEXPLAINED", unexplained);
 	fputc('\n', out);
 	return table_study(out, view);
 }

@@ -19,27 +19,46 @@ static void warn(FILE *out, size_t number, const char *format, ...)
 	fputc('\n', out);
 }
 
-void table_warnings(FILE *out, const struct view *view, size_t number)
+static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 {
-	const struct summary_figures *figures = &view->figures;
 	const struct report *run = view->run;
 
+	if (run->calls == FACT_NONE || run->lost == FACT_NONE)
+		return;
 	if (run->lost)
 		warn(out, number, "LOST %" PRIu64 " OF %" PRIu64 " RECORDS: "
 		     "COUNTS AND TIMES ARE TOO LOW", run->lost, run->calls);
-	if (run->calls != figures->calls + run->lost)
+	if (run->calls != view->figures.calls + run->lost)
 		warn(out, number, "%" PRIu64 " CALLS, BUT %" PRIu64 " RECORDS READ AND %" PRIu64
-		     " LOST: THE FIGURES CANNOT BE TRUSTED", run->calls, figures->calls,
+		     " LOST: THE FIGURES CANNOT BE TRUSTED", run->calls, view->figures.calls,
 		     run->lost);
+}
+
+void table_warnings(FILE *out, const struct view *view, size_t number)
+{
+	const struct summary_figures *figures = &view->figures;
+	const double residue = view_residue_share(view->run);
+	const struct report *run = view->run;
+
+	if (run->damage)
+		warn(out, number, "THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE "
+		     "READ: %s", run->damage);
+	warn_of_calls(out, view, number);
 	if (figures->late)
 		warn(out, number, "%" PRIu64 " RECORDS OUT OF ORDER: "
 		     "LOGICAL FAULTS AND OFF-CPU TIMES MAY BE WRONG", figures->late);
+	if (run->ledger.unexplained)
+		warn(out, number, "%" PRIu64 " FAULTS ARE COUNTED DIFFERENTLY FOR NO KNOWN REASON: "
+		     "SEE THE LEDGER", run->ledger.unexplained);
 	if (!run->have_bpf)
 		return;
-	if (run->events_lost)
+	if (run->have_counts && run->events_lost)
 		warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: "
 		     "OFF-CPU TIMES AND SYSTEM CALLS ARE TOO LOW", run->events_lost);
 	if (figures->off_cpu_partial)
 		warn(out, number, "OFF-CPU TIMES ARE TOO LOW FOR UP TO %" PRIu64 " CALLS",
 		     figures->off_cpu_partial);
+	if (residue > VIEW_RESIDUE_MAX)
+		warn(out, number, "RESIDUE: NOTHING EXPLAINS %.2f%% OF THE TIME OF FAULTS",
+		     100 * residue);
 }

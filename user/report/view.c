@@ -1,8 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <math.h>
 #include <seccomp.h>
+#include <string.h>
 
 #include "view.h"
+
+static void add_group(struct group *sum, const struct group *group)
+{
+	unsigned int i;
+
+	sum->faults += group->faults;
+	sum->major += group->major;
+	sum->total_ns += group->total_ns;
+	if (group->max_ns > sum->max_ns)
+		sum->max_ns = group->max_ns;
+	for (i = 0; i < NR_FAULT_CLASSES; i++)
+		sum->classes[i] += group->classes[i];
+	for (i = 0; i < NR_PARTS; i++)
+		sum->parts_ns[i] += group->parts_ns[i];
+}
+
+static void view_groups(struct view *view, const struct report *run)
+{
+	size_t i;
+
+	view->nr_rows = run->nr_groups;
+	if (run->top && run->top < run->nr_groups)
+		view->nr_rows = run->top;
+	view->left_out = (struct group){ .name = "(left out)" };
+	for (i = view->nr_rows; i < run->nr_groups; i++)
+		add_group(&view->left_out, &run->groups[i]);
+}
 
 void view_run(struct view *view, const struct report *run)
 {
@@ -21,6 +49,7 @@ void view_run(struct view *view, const struct report *run)
 	summary_combine(run->summary, &every[4], 2, &view->study[STUDY_LONG]);
 	summary_combine(run->summary, &every[0], 6, &view->study[STUDY_ALL]);
 	summary_combine(run->summary, every, PFSTAT_NR_CLASSES, &view->every);
+	view_groups(view, run);
 }
 
 double view_mean_ns(const struct class_figures *figures)
@@ -30,6 +59,8 @@ double view_mean_ns(const struct class_figures *figures)
 
 double view_share(uint64_t part, uint64_t whole)
 {
+	if (part == FACT_NONE || whole == FACT_NONE)
+		return NAN;
 	return whole ? (double)part / whole : NAN;
 }
 
@@ -48,9 +79,74 @@ struct spread view_spread(const double *values, size_t nr)
 	return spread;
 }
 
-bool view_unexplained(const struct difference *difference)
+bool view_is_drive(const struct report *run)
 {
-	return difference->amount && !difference->why[0];
+	return strcmp(run->environment.kind, "record");
+}
+
+bool view_has_hook(const struct report *run, enum fact_hook hook)
+{
+	return run->have_bpf && run->hooks & 1U << hook;
+}
+
+bool view_part_known(const struct report *run, enum part part)
+{
+	if (!run->parts_known)
+		return false;
+	switch (part) {
+	case PART_QUEUE:
+		return view_has_hook(run, HOOK_BLOCK) && view_has_hook(run, HOOK_BLOCK_INSERT);
+	case PART_DEVICE:
+		return view_has_hook(run, HOOK_BLOCK);
+	case PART_RUNQUEUE:
+		return view_has_hook(run, HOOK_WAKEUP);
+	default:
+		return true;
+	}
+}
+
+bool view_class_known(const struct report *run, enum fault_class class)
+{
+	/* The module's own. */
+	if (class < FAULT_FILE)
+		return true;
+	if (!view_has_hook(run, HOOK_FAULT))
+		return false;
+	if (class == FAULT_SWAP)
+		return view_has_hook(run, HOOK_SWAP);
+	return class != FAULT_COW || view_has_hook(run, HOOK_WP);
+}
+
+double view_residue_share(const struct report *run)
+{
+	if (!run->parts_known)
+		return NAN;
+	return view_share(run->all_faults.parts[PART_RESIDUE].total_ns,
+			  run->all_faults.whole.total_ns);
+}
+
+enum part view_main_part(const struct group *group)
+{
+	enum part part, longest = 0;
+
+	for (part = 0; part < NR_PARTS; part++)
+		if (group->parts_ns[part] > group->parts_ns[longest])
+			longest = part;
+	return longest;
+}
+
+const char *view_part_name(enum part part)
+{
+	static const char *const names[NR_PARTS] = PART_NAMES;
+
+	return names[part];
+}
+
+const char *view_group_name(enum group_by by)
+{
+	static const char *const names[NR_GROUP_BY] = GROUP_BY_NAMES;
+
+	return names[by];
 }
 
 const char *view_class_name(enum pfstat_class class)

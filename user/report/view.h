@@ -19,7 +19,12 @@ struct view {
 	struct summary_figures figures;
 	struct class_figures study[STUDY_NR_COLUMNS];
 	struct class_figures every;	/* all classes */
+	size_t nr_rows;		/* of the report's groups, those to be printed */
+	struct group left_out;	/* the sum of the others */
 };
+
+/* Residue: more than this share makes a warning. */
+#define VIEW_RESIDUE_MAX 0.02
 
 struct spread {
 	double mean;
@@ -28,14 +33,29 @@ struct spread {
 
 void view_run(struct view *view, const struct report *run);
 
-/* NAN when nothing was counted, or of nothing: it has no mean and no share. */
+/* NAN when nothing was counted, or is unknown: it has no mean and no share. */
 double view_mean_ns(const struct class_figures *figures);
 double view_share(uint64_t part, uint64_t whole);
 
 /* NAN when one of the values is. */
 struct spread view_spread(const double *values, size_t nr);
 
-bool view_unexplained(const struct difference *difference);
+bool view_is_drive(const struct report *run);
+
+/* Without its hook of eBPF a part, or a class of faults, cannot be seen. */
+bool view_has_hook(const struct report *run, enum fact_hook hook);
+bool view_part_known(const struct report *run, enum part part);
+bool view_class_known(const struct report *run, enum fault_class class);
+
+/* Of all faults' time; NAN: n/a. */
+double view_residue_share(const struct report *run);
+
+/* The part that took most of the group's time. */
+enum part view_main_part(const struct group *group);
+
+/* The names of enum part and enum group_by as they are spelled everywhere. */
+const char *view_part_name(enum part part);
+const char *view_group_name(enum group_by by);
 
 /* The name of enum pfstat_class as it is spelled everywhere. */
 const char *view_class_name(enum pfstat_class class);

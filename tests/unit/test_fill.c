@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A report filled from an analysis and from facts. */
+#include <check.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/report/report.h"
+
+#define PAGE 4096
+
+struct fixture {
+	struct analysis *analysis;
+	struct facts facts;
+	struct report report;
+};
+
+/* One disk fault of 100 µs that slept in I/O wait for 80, and one of 5 µs from the cache. */
+static void add_faults(struct analysis *analysis)
+{
+	const struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 2, .pid = 1,
+			   .flags = PFSTAT_OFF_CPU_IOWAIT, .ns = 1095000 },
+		.off_ns = 1015000,
+	};
+	struct pfstat_record record = {
+		.pid = 1, .tid = 2, .start_ns = 1000000, .duration_ns = 100000, .address = 5 * PAGE,
+		.inode = 7, .class = PFSTAT_CLASS_DISK,
+		.result = PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_MAJOR,
+	};
+	struct item item = { .type = ITEM_EVENT, .ns = stay.event.ns, .event = &stay.event };
+
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+	item = (struct item){ .type = ITEM_RECORD, .ns = 1100000, .record = &record };
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+	record.start_ns = 1200000;
+	record.duration_ns = 5000;
+	record.address = 6 * PAGE;
+	record.inode = 8;
+	record.class = PFSTAT_CLASS_LONG;
+	record.result = PFSTAT_RESULT_LOCKED;
+	item.ns = 1205000;
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+}
+
+static void fixture_open(struct fixture *fixture, bool have_bpf)
+{
+	fixture->analysis = analysis_new(have_bpf);
+	ck_assert_ptr_nonnull(fixture->analysis);
+	add_faults(fixture->analysis);
+	facts_init(&fixture->facts);
+	report_init(&fixture->report);
+}
+
+static void fixture_close(struct fixture *fixture)
+{
+	report_exit(&fixture->report);
+	facts_exit(&fixture->facts);
+	analysis_free(fixture->analysis);
+}
+
+static void fill(struct fixture *fixture)
+{
+	ck_assert_int_eq(report_fill(&fixture->report, fixture->analysis, &fixture->facts), 0);
+}
+
+START_TEST(test_faults_and_parts_are_the_analysis)
+{
+	struct fixture fixture;
+	const struct fault_figures *disk = &fixture.report.faults[PFSTAT_CLASS_DISK];
+
+	fixture_open(&fixture, true);
+	fixture.facts.have_bpf = true;
+	fill(&fixture);
+	ck_assert(fixture.report.parts_known);
+	ck_assert_uint_eq(disk->count, 1);
+	ck_assert_uint_eq(disk->whole.total_ns, 100000);
+	ck_assert_uint_eq(disk->parts[PART_CPU_BEFORE].total_ns, 15000);
+	ck_assert_uint_eq(disk->parts[PART_FOREIGN].total_ns, 80000);
+	ck_assert_uint_eq(disk->parts[PART_CPU_AFTER].total_ns, 5000);
+	ck_assert_uint_eq(fixture.report.all_faults.count, 2);
+	ck_assert_uint_eq(fixture.report.all_faults.whole.total_ns, 105000);
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(test_facts_are_taken_over)
+{
+	struct fixture fixture;
+	struct report *report = &fixture.report;
+
+	fixture_open(&fixture, true);
+	fixture.facts.have_bpf = true;
+	fixture.facts.hooks = 1U << HOOK_BLOCK;
+	fixture.facts.counts[PFSTAT_COUNT_OFF_CPU] = 4;
+	fixture.facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 2;
+	fixture.facts.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
+	fixture.facts.calls = 2;
+	fixture.facts.lost = 0;
+	fixture.facts.start_ns = 500;
+	fixture.facts.end_ns = 2500;
+	fixture.facts.majflt = 1;
+	strcpy(report->bpf_missing, "not yet");
+	fill(&fixture);
+	ck_assert(report->have_bpf && report->have_counts);
+	ck_assert_str_eq(report->bpf_missing, "");
+	ck_assert_uint_eq(report->hooks, 1U << HOOK_BLOCK);
+	ck_assert_uint_eq(report->events_lost, 5);
+	ck_assert_uint_eq(report->off_cpu_count, 4);
+	ck_assert_uint_eq(report->calls, 2);
+	ck_assert_uint_eq(report->lost, 0);
+	ck_assert_uint_eq(report->elapsed_ns, 2000);
+	ck_assert_uint_eq(report->rusage.majflt, 1);
+	ck_assert_uint_eq(report->rusage.minflt, FACT_NONE);
+	ck_assert_str_eq(report->ledger.counts[0].name, "wrapper calls");
+	ck_assert_uint_eq(report->ledger.counts[0].value, 2);
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(test_time_that_is_known_stays)
+{
+	struct fixture fixture;
+
+	fixture_open(&fixture, true);
+	fixture.report.elapsed_ns = 7;
+	fixture.facts.end_ns = 2500;
+	fill(&fixture);
+	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
+	fixture_close(&fixture);
+}
+END_TEST
+
+/* A recording that was cut has its head, and no facts. */
+START_TEST(test_no_facts_leave_the_heads_word_and_no_counts)
+{
+	struct fixture fixture;
+	struct report *report = &fixture.report;
+
+	fixture_open(&fixture, true);
+	report->have_bpf = true;
+	report->hooks = 1U << HOOK_WAKEUP | 1U << HOOK_FAULT;
+	fill(&fixture);
+	ck_assert(report->have_bpf && report->parts_known && !report->have_counts);
+	ck_assert_uint_eq(report->hooks, 1U << HOOK_WAKEUP | 1U << HOOK_FAULT);
+	ck_assert_uint_eq(report->events_lost, FACT_NONE);
+	ck_assert_uint_eq(report->off_cpu_count, FACT_NONE);
+	ck_assert_uint_eq(report->calls, FACT_NONE);
+	ck_assert_uint_eq(report->elapsed_ns, FACT_NONE);
+	ck_assert_uint_eq(report->ledger.unexplained, 0);
+	ck_assert_uint_eq(report->faults[PFSTAT_CLASS_DISK].parts[PART_FOREIGN].total_ns, 80000);
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(test_without_ebpf_there_are_no_parts)
+{
+	struct fixture fixture;
+
+	fixture_open(&fixture, false);
+	strcpy(fixture.facts.bpf_missing, "--no-bpf was given");
+	fill(&fixture);
+	ck_assert(!fixture.report.parts_known && !fixture.report.have_bpf);
+	ck_assert_str_eq(fixture.report.bpf_missing, "--no-bpf was given");
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(test_groups_are_made_when_asked_for)
+{
+	struct fixture fixture;
+	struct report *report = &fixture.report;
+
+	fixture_open(&fixture, true);
+	fill(&fixture);
+	ck_assert_ptr_null(report->groups);
+	report->grouped = true;
+	report->by = GROUP_BY_FILE;
+	fill(&fixture);
+	ck_assert_uint_eq(report->nr_groups, 2);
+	ck_assert_uint_eq(report->groups[0].inode, 7);
+	ck_assert_uint_eq(report->groups[0].total_ns, 100000);
+	ck_assert_uint_eq(report->groups[1].inode, 8);
+	fixture_close(&fixture);
+}
+END_TEST
+
+RUN_TESTS("fill",
+	  test_faults_and_parts_are_the_analysis,
+	  test_facts_are_taken_over,
+	  test_time_that_is_known_stays,
+	  test_no_facts_leave_the_heads_word_and_no_counts,
+	  test_without_ebpf_there_are_no_parts,
+	  test_groups_are_made_when_asked_for)

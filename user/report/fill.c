@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include "../version.h"
+#include "report.h"
+
+void report_init(struct report *report)
+{
+	*report = (struct report){
+		.environment = {
+			.version = PFDRIVE_VERSION,
+			.readahead_bytes = -1,
+			.pinned_cpu = -1,
+		},
+		.elapsed_ns = FACT_NONE,
+		.calls = FACT_NONE,
+		.lost = FACT_NONE,
+		.pages_touched = FACT_NONE,
+		.rusage = {
+			.utime_ns = FACT_NONE,
+			.stime_ns = FACT_NONE,
+			.minflt = FACT_NONE,
+			.majflt = FACT_NONE,
+			.inblock = FACT_NONE,
+			.oublock = FACT_NONE,
+			.nvcsw = FACT_NONE,
+			.nivcsw = FACT_NONE,
+			.maxrss_bytes = FACT_NONE,
+		},
+		.events_lost = FACT_NONE,
+		.off_cpu_count = FACT_NONE,
+		.top = REPORT_TOP,
+		.repeat = 1,
+		.repeats = 1,
+	};
+}
+
+void report_exit(struct report *report)
+{
+	free(report->groups);
+	report->groups = NULL;
+	report->nr_groups = 0;
+}
+
+static void fill_bpf(struct report *report, const struct facts *facts)
+{
+	report->have_counts = facts->have_bpf;
+	if (!facts->have_bpf) {
+		if (facts->bpf_missing[0])
+			strcpy(report->bpf_missing, facts->bpf_missing);
+		return;
+	}
+	report->have_bpf = true;
+	report->bpf_missing[0] = '\0';
+	report->hooks = facts->hooks;
+	report->events_lost = facts->counts[PFSTAT_COUNT_EVENTS_LOST] +
+			      facts->counts[PFSTAT_COUNT_SYSCALL_LOST];
+	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
+	report->syscalls = facts->syscalls;
+	report->nr_syscalls = facts->nr_syscalls;
+}
+
+static void fill_usage(struct usage *usage, const struct facts *facts)
+{
+	*usage = (struct usage){
+		.utime_ns = facts->utime_ns,
+		.stime_ns = facts->stime_ns,
+		.minflt = facts->minflt,
+		.majflt = facts->majflt,
+		.inblock = facts->inblock,
+		.oublock = facts->oublock,
+		.nvcsw = facts->nvcsw,
+		.nivcsw = facts->nivcsw,
+		.maxrss_bytes = facts->maxrss_bytes,
+	};
+}
+
+static void fill_facts(struct report *report, const struct facts *facts)
+{
+	/* A drive times its loop itself. */
+	if (report->elapsed_ns == FACT_NONE && facts->end_ns)
+		report->elapsed_ns = facts->end_ns - facts->start_ns;
+	report->calls = facts->calls;
+	report->lost = facts->lost;
+	fill_usage(&report->rusage, facts);
+	fill_bpf(report, facts);
+}
+
+int report_fill(struct report *report, const struct analysis *analysis, const struct facts *facts)
+{
+	struct summary_figures figures;
+	enum fault_class class;
+
+	fill_facts(report, facts);
+	report->summary = analysis_summary(analysis);
+	summary_figures(report->summary, &figures);
+	ledger_make(&report->ledger, facts, &figures);
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		analysis_faults(analysis, class, &report->faults[class]);
+	analysis_all_faults(analysis, &report->all_faults);
+	report->parts_known = report->have_bpf;
+	analysis_readahead(analysis, &report->readahead);
+	analysis_blocks(analysis, &report->blocks);
+	if (!report->grouped)
+		return 0;
+	return analysis_groups(analysis, report->by, &report->groups, &report->nr_groups);
+}

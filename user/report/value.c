@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../correlate/facts.h"
+#include "value.h"
+
+json_t *value_count(uint64_t count)
+{
+	return json_integer(count);
+}
+
+json_t *value_count_if(bool known, uint64_t count)
+{
+	return known ? value_count(count) : json_null();
+}
+
+json_t *value_fact(uint64_t fact)
+{
+	return value_count_if(fact != FACT_NONE, fact);
+}
+
+json_t *value_wide(uint64_t number)
+{
+	return number <= INT64_MAX ? value_count(number) : json_sprintf("%" PRIu64, number);
+}
+
+json_t *value_appended(json_t *array, json_t *item)
+{
+	if (array && !json_array_append_new(array, item))
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+json_t *value_with(json_t *object, const char *key, json_t *member)
+{
+	if (object && !json_object_set_new(object, key, member))
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+/* Bytes of the character of UTF-8 at text; 0: it is none. */
+static size_t character_length(const char *text)
+{
+	const size_t left = strnlen(text, 4);
+	json_t *character;
+	size_t length;
+
+	for (length = 1; length <= left; length++) {
+		character = json_stringn(text, length);
+		if (character) {
+			json_decref(character);
+			return length;
+		}
+	}
+	return 0;
+}
+
+/* A file name may be any bytes; JSON is UTF-8. Others become U+FFFD. */
+static json_t *replaced(const char *text)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	char *valid = malloc(3 * strlen(text) + 1), *end = valid;
+	json_t *string;
+	size_t length;
+
+	if (!valid)
+		return NULL;
+	while (*text) {
+		length = character_length(text);
+		end = length ? mempcpy(end, text, length) : mempcpy(end, replacement, 3);
+		text += length ? length : 1;
+	}
+	string = json_stringn(valid, end - valid);
+	free(valid);
+	return string;
+}
+
+json_t *value_text(const char *text)
+{
+	json_t *string;
+
+	if (!text || !*text)
+		return json_null();
+	string = json_string(text);
+	return string ? string : replaced(text);
+}
