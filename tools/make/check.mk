@@ -45,6 +45,21 @@ check-vm:
 unit-tests: $(unit_runs)
 
 
+# What the eBPF programs say, as text; its objects but main are pfdrive's.
+dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
+	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins)
+
+$(BUILD)/events_dump: $(dump_obj)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
+
+$(BUILD)/tests/vm/%.o: tests/vm/%.c | $(BUILD)/pfstat.skel.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(user_cflags) -c -o $@ $<
+
+-include $(BUILD)/tests/vm/events_dump.d
+
 $(BUILD)/workload: tests/vm/workload.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
