@@ -5,7 +5,8 @@
  */
 #include "common.bpf.h"
 
-static __always_inline void tell(const struct task_struct *task, __u32 what, __u32 parent)
+static __always_inline void tell(const struct task_struct *task, __u32 what, __u32 parent,
+				 __u32 parent_pid)
 {
 	struct pfstat_task *event = event_reserve(sizeof(*event));
 
@@ -20,7 +21,7 @@ static __always_inline void tell(const struct task_struct *task, __u32 what, __u
 		.ns = bpf_ktime_get_ns(),
 	};
 	event->parent = parent;
-	event->reserved = 0;
+	event->parent_pid = parent_pid;
 	bpf_probe_read_kernel(event->comm, sizeof(event->comm), task->comm);
 	event_submit(event);
 }
@@ -48,7 +49,7 @@ int BPF_PROG(on_task_fork, struct task_struct *parent, struct task_struct *child
 			return 0;
 		}
 	}
-	tell(child, PFSTAT_TASK_FORK, parent->pid);
+	tell(child, PFSTAT_TASK_FORK, parent->pid, parent->tgid);
 	return 0;
 }
 
@@ -56,7 +57,7 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_task_exec, struct task_struct *task, int old_tid)
 {
 	if (is_target(task->tgid, task->pid))
-		tell(task, PFSTAT_TASK_EXEC, old_tid);
+		tell(task, PFSTAT_TASK_EXEC, old_tid, task->tgid);
 	return 0;
 }
 
@@ -68,7 +69,7 @@ int BPF_PROG(on_task_exit, struct task_struct *task)
 
 	if (!is_target(task->tgid, tid))
 		return 0;
-	tell(task, PFSTAT_TASK_EXIT, 0);
+	tell(task, PFSTAT_TASK_EXIT, 0, 0);
 	target = bpf_map_lookup_elem(&targets, &tid);
 	if (target && *target == PFSTAT_TARGET_THREAD)
 		bpf_map_delete_elem(&targets, &tid);
