@@ -137,7 +137,7 @@ static json_t *faults_to_json(const struct pfstat_fault_value *faults)
 	return filled(array, err);
 }
 
-static json_t *buckets_to_json(const uint64_t *buckets)
+static json_t *buckets_to_json(const __u64 *buckets)
 {
 	json_t *array = json_array();
 	unsigned int i;
