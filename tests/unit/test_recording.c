@@ -419,19 +419,17 @@ START_TEST(test_every_byte_flipped)
 	struct file file = write_items(50, ALL_KINDS);
 	struct recording_reader *reader;
 	char why[256];
-	size_t at, bit;
+	size_t at;
 
 	for (at = 0; at < file.size; at++) {
-		for (bit = 0; bit < 8; bit++) {
-			file.bytes[at] ^= 1 << bit;
-			reader = open_bytes(file.bytes, file.size, why);
-			if (reader) {
-				ck_assert_uint_le(read_items(reader, ALL_KINDS), 50);
-				ck_assert_ptr_nonnull(recording_damage(reader));
-				recording_close(reader);
-			}
-			file.bytes[at] ^= 1 << bit;
+		file.bytes[at] ^= 1 << at % 8;
+		reader = open_bytes(file.bytes, file.size, why);
+		if (reader) {
+			ck_assert_uint_le(read_items(reader, ALL_KINDS), 50);
+			ck_assert_ptr_nonnull(recording_damage(reader));
+			recording_close(reader);
 		}
+		file.bytes[at] ^= 1 << at % 8;
 	}
 	free(file.bytes);
 }
