@@ -65,5 +65,38 @@ $(BUILD)/workload: tests/vm/workload.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
+# Fuzzing, FUZZ_SECONDS a target: what it found interesting stays in $(BUILD)/fuzz.
+FUZZ_SECONDS	?= 60
+fuzz_tests	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_src	:= $(wildcard user/recording/*.c) user/correlate/facts.c
+fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+
+$(BUILD)/fuzz/%.o: %.c
+	$(call say,FUZZCC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(user_cflags) -I. $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(fuzz_src:%.c=$(BUILD)/fuzz/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -o $@ $^ $(user_libs) || \
+		{ echo "fuzz: without libFuzzer nothing is fuzzed: tools/deps lint installs it" >&2; exit 1; }
+
+$(BUILD)/fuzz/corpus_%: $(BUILD)/unit/tests/fuzz/corpus_%.o $(fuzz_src:%.c=$(BUILD)/unit/%.o)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $^ $(user_libs)
+
+.PHONY: $(fuzz_tests)
+$(fuzz_tests): fuzz_%: $(BUILD)/fuzz/fuzz_% $(BUILD)/fuzz/corpus_%
+	$(Q)mkdir -p $(BUILD)/fuzz/corpus/$*
+	$(Q)$(BUILD)/fuzz/corpus_$* $(BUILD)/fuzz/corpus/$*
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024 -verbosity=0 \
+		-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$*
+
+fuzz: $(fuzz_tests)
+
+-include $(wildcard $(BUILD)/fuzz/tests/fuzz/*.d $(BUILD)/unit/tests/fuzz/*.d) \
+	$(fuzz_src:%.c=$(BUILD)/fuzz/%.d)
+
 lint:
 	$(Q)tools/lint

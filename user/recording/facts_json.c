@@ -23,7 +23,10 @@ static const struct number numbers[] = {
 #define NR_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
 static const char *const count_names[PFSTAT_NR_COUNTS] = {
-	"off_cpu", "events", "events_lost", "syscall_lost",
+	[PFSTAT_COUNT_OFF_CPU] = "off_cpu",
+	[PFSTAT_COUNT_EVENTS] = "events",
+	[PFSTAT_COUNT_EVENTS_LOST] = "events_lost",
+	[PFSTAT_COUNT_SYSCALL_LOST] = "syscall_lost",
 };
 
 static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;

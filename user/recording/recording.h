@@ -20,8 +20,7 @@
  * the same word of the item before (0 before the first in a block), the sign folded
  * into the lowest bit; a byte for each word, bit n: byte n (0: the lowest) is not 0
  * in every item; then, word by word and byte by byte, these bytes of every item.
- * Maps: one after the
- * other as struct item_map with its path.
+ * Maps: one after the other as struct item_map with its path.
  */
 #ifndef PFSTAT_USER_RECORDING_H
 #define PFSTAT_USER_RECORDING_H

@@ -125,7 +125,7 @@ static int put_header(struct recording_writer *writer, const json_t *head)
 		.version = RECORDING_VERSION,
 		.abi = PFSTAT_ABI_VERSION,
 	};
-	int err = put(writer, &header, sizeof(header), NULL, 0);
+	int err = put(writer, &header, sizeof(header), "", 0);
 
 	return err ? err : put_json(writer, RECORDING_HEAD, head);
 }
