@@ -51,17 +51,31 @@ static void print_block(const struct pfstat_block *block)
 		block->dev, block->fs_dev, block->bytes);
 }
 
-static void print_fault(const struct pfstat_fault *fault)
+static void print_stack(const struct events *events, int32_t id)
+{
+	uint64_t ips[EVENTS_MAX_FRAMES];
+	int nr, i;
+
+	nr = id < 0 ? 0 : events_stack(events, id, ips, EVENTS_MAX_FRAMES);
+	fprintf(out, "[");
+	for (i = 0; i < nr; i++)
+		fprintf(out, "%s%" PRIu64, i ? ", " : "", ips[i]);
+	fprintf(out, "]");
+}
+
+static void print_fault(const struct events *events, const struct pfstat_fault *fault)
 {
 	static const char *const kinds[] = PFSTAT_FAULT_KIND_NAMES;
 
 	print_head(&fault->event, "fault");
 	fprintf(out, ", \"kind\": \"%s\", \"start_ns\": %llu, \"address\": %llu, \"ip\": %llu, "
 		"\"pgoff\": %llu, \"inode\": %llu, \"dev\": %u, \"fault_flags\": %u, "
-		"\"result\": %u, \"stack\": %d, \"origin\": %u, \"outcome\": %u}\n",
+		"\"result\": %u, \"origin\": %u, \"outcome\": %u, \"stack\": ",
 		kinds[fault->event.flags], fault->start_ns, fault->address, fault->ip,
 		fault->pgoff, fault->inode, fault->dev, fault->fault_flags, fault->result,
-		fault->stack, fault->origin, fault->outcome);
+		fault->origin, fault->outcome);
+	print_stack(events, fault->stack);
+	fprintf(out, "}\n");
 }
 
 static void print_page(const struct pfstat_page *page)
@@ -79,7 +93,6 @@ static void print_task(const struct pfstat_task *task)
 
 static int print_event(void *context, const struct pfstat_event *event)
 {
-	(void)context;
 	switch (event->type) {
 	case PFSTAT_EVENT_OFF_CPU:
 		print_off_cpu((const struct pfstat_off_cpu *)event);
@@ -88,7 +101,7 @@ static int print_event(void *context, const struct pfstat_event *event)
 		print_block((const struct pfstat_block *)event);
 		break;
 	case PFSTAT_EVENT_FAULT:
-		print_fault((const struct pfstat_fault *)event);
+		print_fault(context, (const struct pfstat_fault *)event);
 		break;
 	case PFSTAT_EVENT_PAGE:
 		print_page((const struct pfstat_page *)event);
@@ -190,7 +203,7 @@ static int finish(struct events *events)
 	/* Before the programs are detached: they empty the maps. */
 	wait_until_empty("targets");
 	events_stop(events);
-	err = events_drain(events, print_event, NULL);
+	err = events_drain(events, print_event, events);
 	if (!err)
 		err = events_facts(events, &facts);
 	if (!err)
@@ -210,7 +223,7 @@ static int watch(struct events *events, struct command *command, int read_ms)
 	if (!err)
 		err = command_go(command);
 	while (!err && !poll(&ended, 1, read_ms))
-		err = events_drain(events, print_event, NULL);
+		err = events_drain(events, print_event, events);
 	close(ended.fd);
 	waitpid(command->pid, NULL, 0);
 	return err;

@@ -3,29 +3,38 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "event_facts.h"
 
-static int read_counts(int fd, uint64_t *counts)
+/* The sums of an array map whose values are `width` numbers on each CPU. */
+static int read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
 {
 	int nr_cpus = libbpf_num_possible_cpus();
 	uint64_t *values;
-	int err = 0, cpu;
-	__u32 what;
+	size_t i;
+	int err = 0;
+	__u32 key;
 
 	if (nr_cpus < 0)
 		return nr_cpus;
-	values = calloc(nr_cpus, sizeof(*values));
+	values = calloc(nr_cpus * width, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	for (what = 0; what < PFSTAT_NR_COUNTS && !err; what++) {
-		err = bpf_map_lookup_elem(fd, &what, values);
-		counts[what] = 0;
-		for (cpu = 0; cpu < nr_cpus; cpu++)
-			counts[what] += values[cpu];
+	memset(sums, 0, nr * width * sizeof(*sums));
+	for (key = 0; key < nr && !err; key++) {
+		err = bpf_map_lookup_elem(fd, &key, values);
+		for (i = 0; i < nr_cpus * width; i++)
+			sums[key * width + i % width] += values[i];
 	}
 	free(values);
 	return err;
+}
+
+static int read_faults(int fd, struct pfstat_fault_value *faults)
+{
+	return read_sums(fd, PFSTAT_NR_FAULT_INDICES, sizeof(*faults) / sizeof(uint64_t),
+			 (uint64_t *)faults);
 }
 
 static void add_value(struct pfstat_syscall_value *sum, const struct pfstat_syscall_value *value)
@@ -94,7 +103,9 @@ static int read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
 
 int event_facts_read(const struct event_maps *maps, struct facts *facts)
 {
-	int err = read_counts(maps->counts, facts->counts);
+	int err = read_sums(maps->counts, PFSTAT_NR_COUNTS, 1, facts->counts);
 
+	if (!err && maps->faults >= 0)
+		err = read_faults(maps->faults, facts->faults);
 	return err ? err : read_syscalls(maps->syscalls, &facts->syscalls, &facts->nr_syscalls);
 }

@@ -9,6 +9,7 @@
 struct event_maps {
 	int counts;
 	int syscalls;
+	int faults;	/* -1: nobody counts them */
 };
 
 /* Fills counts, faults and syscalls. 0 or a negative errno. */

@@ -125,19 +125,34 @@ static void explain(const char *step, int err, char *why, size_t size)
 			 strerror(-err));
 }
 
-/* What a program must know when it is loaded. */
-static int configure(struct events *events, const struct events_options *options)
+static int configure_maps(struct pfstat_bpf *bpf, const struct events_options *options)
 {
-	struct pfstat_bpf *bpf = events->bpf;
 	const uint32_t ring_bytes = options->ring_bytes ?: bpf_map__max_entries(bpf->maps.events);
 	int err;
 
-	err = hooks_choose(bpf->obj, options->without, &events->hooks);
+	bpf->rodata->events_half = ring_bytes / 2;
+	err = bpf_map__set_max_entries(bpf->maps.events, ring_bytes);
+	if (!err && !options->stacks)
+		err = bpf_map__set_max_entries(bpf->maps.stacks, 1);	/* its memory is large */
+	return err;
+}
+
+/* What the programs must know when they are loaded. */
+static int configure(struct events *events, const struct events_options *options)
+{
+	const uint32_t pages = 1U << HOOK_PAGE_ADD | 1U << HOOK_PAGE_DELETE;
+	struct pfstat_bpf *bpf = events->bpf;
+	int err;
+
+	err = hooks_choose(bpf->obj, options->without | (options->pages ? 0 : pages),
+			   &events->hooks);
 	if (err)
 		return err;
-	bpf->rodata->events_half = ring_bytes / 2;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
-	return bpf_map__set_max_entries(bpf->maps.events, ring_bytes);
+	bpf->rodata->have_do_fault = events->hooks & 1U << HOOK_DO_FAULT;
+	bpf->rodata->every_fault = options->every_fault;
+	bpf->rodata->want_stacks = options->stacks;
+	return configure_maps(bpf, options);
 }
 
 static int events_load(struct events *events, const struct events_options *options,
@@ -226,8 +241,7 @@ uint32_t events_hooks(const struct events *events)
 
 void events_set_wrapper(struct events *events, uint64_t address)
 {
-	(void)events;
-	(void)address;
+	events->bpf->bss->wrapper = address;
 }
 
 int events_watch(struct events *events, pid_t id, enum pfstat_target how)
@@ -291,14 +305,64 @@ uint64_t events_received(const struct events *events)
 	return events->received;
 }
 
+/*
+ * The kernel leaves out a program that is already running on the same CPU: met by
+ * an interrupt, or preempted in a fault by another thread's.
+ */
+static int count_missed(const struct events *events, uint64_t *missed)
+{
+	struct bpf_program *program;
+	struct bpf_prog_info info;
+	__u32 size;
+
+	bpf_object__for_each_program(program, events->bpf->obj) {
+		if (!bpf_program__autoload(program))
+			continue;
+		info = (struct bpf_prog_info){ 0 };
+		size = sizeof(info);
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			return -errno;
+		*missed += info.recursion_misses;
+	}
+	return 0;
+}
+
+int events_stack(const struct events *events, int32_t id, uint64_t *ips, size_t max)
+{
+	const int fd = bpf_map__fd(events->bpf->maps.stacks);
+	uint64_t frames[EVENTS_MAX_FRAMES];
+	const __u32 key = id;
+	size_t nr = 0;
+	int err;
+
+	if (bpf_map__value_size(events->bpf->maps.stacks) != sizeof(frames))
+		return -EPROTO;
+	err = bpf_map_lookup_elem(fd, &key, frames);
+	if (err)
+		return err;
+	while (nr < max && nr < EVENTS_MAX_FRAMES && frames[nr]) {
+		ips[nr] = frames[nr];
+		nr++;
+	}
+	return nr;
+}
+
 int events_facts(const struct events *events, struct facts *facts)
 {
 	const struct event_maps maps = {
 		.counts = bpf_map__fd(events->bpf->maps.counts),
 		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
+		.faults = events->hooks & 1U << HOOK_FAULT ?
+			  bpf_map__fd(events->bpf->maps.faults) : -1,
 	};
+	uint64_t missed = 0;
+	int err;
 
 	facts->have_bpf = true;
 	facts->hooks = events->hooks;
-	return event_facts_read(&maps, facts);
+	err = event_facts_read(&maps, facts);
+	if (!err)
+		err = count_missed(events, &missed);
+	facts->counts[PFSTAT_COUNT_EVENTS_LOST] += missed;
+	return err;
 }

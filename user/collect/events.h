@@ -59,6 +59,12 @@ int events_drain(struct events *events, events_sink sink, void *context);
 /* Events handed over so far. */
 uint64_t events_received(const struct events *events);
 
+/* Frames of a user stack at most. */
+#define EVENTS_MAX_FRAMES 64
+
+/* The addresses of a fault's stack, the innermost first; their number or a negative errno. */
+int events_stack(const struct events *events, int32_t id, uint64_t *ips, size_t max);
+
 /* Fills what eBPF knows: hooks, counts, faults, system calls; sums over all CPUs. */
 int events_facts(const struct events *events, struct facts *facts);
 

@@ -18,6 +18,14 @@ static const struct {
 	{ "on_rq_issue", HOOK_BLOCK },
 	{ "on_rq_merge", HOOK_BLOCK },
 	{ "on_rq_complete", HOOK_BLOCK },
+	{ "on_fault_enter", HOOK_FAULT },
+	{ "on_fault_exit", HOOK_FAULT },
+	{ "on_fault_thread_exit", HOOK_FAULT },
+	{ "on_swap_page", HOOK_SWAP },
+	{ "on_wp_page", HOOK_WP },
+	{ "on_do_fault", HOOK_DO_FAULT },
+	{ "on_page_added", HOOK_PAGE_ADD },
+	{ "on_page_removed", HOOK_PAGE_DELETE },
 };
 
 /* The first says nothing without the second. */
@@ -25,6 +33,10 @@ static const struct {
 	enum fact_hook hook, needs;
 } dependent[] = {
 	{ HOOK_BLOCK_INSERT, HOOK_BLOCK },
+	{ HOOK_SWAP, HOOK_FAULT },
+	{ HOOK_WP, HOOK_FAULT },
+	{ HOOK_DO_FAULT, HOOK_FAULT },
+	{ HOOK_PAGE_DELETE, HOOK_PAGE_ADD },
 };
 
 /* What the program hangs on is in its section's name: "tp_btf/NAME", "fentry/NAME", … */
