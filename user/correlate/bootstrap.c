@@ -7,12 +7,11 @@
 #include "poisson.h"
 
 /*
- * More buckets than that are put together with neighbours less than 1 % away: that
- * many are spread over more than one power of two, so next to nothing
- * of the spread is lost.
+ * More buckets than that are put together with neighbours less than 2 % away. That
+ * many, each of 0.05 % at least, are spread so far that no spread is lost by it.
  */
-#define MANY_BUCKETS 1024
-#define NEIGHBOUR 1.01
+#define MANY_BUCKETS 256
+#define NEIGHBOUR 1.02
 
 struct weight {
 	double value;
