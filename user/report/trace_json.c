@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace_json.h"
 
-/* Names of files and threads may be any bytes, JSON is UTF-8. */
 static json_t *ascii_of(const char *bytes)
 {
 	char *ascii = strdup(bytes), *byte;
@@ -23,14 +21,18 @@ static json_t *ascii_of(const char *bytes)
 	return string;
 }
 
-char *trace_json_string(const char *bytes)
+json_t *trace_json_text(const char *bytes)
 {
 	json_t *string = json_string(bytes);
-	char *text;
 
-	if (!string)
-		string = ascii_of(bytes);
-	text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+	return string ? string : ascii_of(bytes);
+}
+
+char *trace_json_string(const char *bytes)
+{
+	json_t *string = trace_json_text(bytes);
+	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+
 	json_decref(string);
 	return text;
 }

@@ -6,6 +6,7 @@
 #ifndef PFSTAT_USER_TRACE_JSON_H
 #define PFSTAT_USER_TRACE_JSON_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +20,12 @@ struct trace_track {
 	uint32_t pid, tid;
 };
 
-/* The bytes as a JSON string, with its quotes; to be freed. NULL: no memory. */
+/*
+ * Names of files and threads may be any bytes, JSON is UTF-8: where they are not, what is
+ * no ASCII becomes a question mark. NULL: no memory.
+ */
+json_t *trace_json_text(const char *bytes);
+/* The same as it is printed, with its quotes; to be freed. */
 char *trace_json_string(const char *bytes);
 
 /* Metadata: kind is "process_name", "thread_name". 0 or -ENOMEM. */
