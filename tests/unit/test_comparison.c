@@ -7,6 +7,7 @@
 #include "runner.h"
 #include "user/correlate/comparison.h"
 
+#define TINY 0.000000001
 #define ALL_PARTS ((1U << NR_PARTS) - 1)
 
 /* A class of faults in a run. */
@@ -56,7 +57,7 @@ static void add(struct sample *sample, uint64_t cpu_ns, uint64_t device_ns)
 
 static double uniform(uint64_t *state)
 {
-	return ((random_next(state) >> 11) + 0.5) * 0x1p-53;
+	return ldexp((random_next(state) >> 11) + 0.5, -53);
 }
 
 /* 5 µs on the CPU and 100 µs at the device, each with a tail. */
@@ -298,8 +299,8 @@ START_TEST(test_confidence_is_shared_by_the_rows)
 	comparison_add(&both, "wait", &a.side, &b.side, ALL_PARTS);
 	ck_assert_int_eq(comparison_judge(&one, 0.95, 0, 1), 0);
 	ck_assert_int_eq(comparison_judge(&both, 0.95, 0, 1), 0);
-	ck_assert_double_eq_tol(one.how.confidence, 1 - 0.05 / 4, 1e-9);
-	ck_assert_double_eq_tol(both.how.confidence, 1 - 0.05 / 8, 1e-9);
+	ck_assert_double_eq_tol(one.how.confidence, 1 - 0.05 / 4, TINY);
+	ck_assert_double_eq_tol(both.how.confidence, 1 - 0.05 / 8, TINY);
 	ck_assert_uint_eq(one.how.replicates, 1000);
 	ck_assert_uint_ge(both.how.replicates, 1600);
 	ck_assert_uint_le(both.how.replicates, 1601);

@@ -660,7 +660,8 @@ static void feed_round(uint64_t base, uint64_t *state)
 		fault.tid = 11 + i;
 		fault.start_ns = T0 + base + 150 + random_next(state) % 50;
 		fault.end_ns = T0 + base + 1600 + random_next(state) % 50;
-		fault.spans[0] = (struct explain_span){ off.off_ns, blocks[j].issue_ns, PART_QUEUE };
+		fault.spans[0] = (struct explain_span){ off.off_ns, blocks[j].issue_ns,
+							PART_QUEUE };
 		fault.spans[1] = (struct explain_span){ blocks[j].issue_ns, blocks[j].event.ns,
 							PART_DEVICE };
 		fault.spans[2] = (struct explain_span){ blocks[j].event.ns, off.event.ns,

@@ -24,7 +24,7 @@ struct poisson poisson_begin(double mean)
 /* 53 random bits, in [0, 1). */
 static double uniform(struct random *random)
 {
-	return (random_u64(random) >> 11) * 0x1p-53;
+	return ldexp(random_u64(random) >> 11, -53);
 }
 
 static uint64_t draw_by_inversion(const struct poisson *poisson, struct random *random)

@@ -210,13 +210,11 @@ static json_t *seed_of(uint64_t seed)
 	return seed <= INT64_MAX ? json_integer(seed) : json_sprintf("%" PRIu64, seed);
 }
 
-static int print_json(FILE *out, const struct compare_report *report)
+static json_t *report_of(const struct compare_report *report)
 {
 	const struct comparison *comparison = report->comparison;
-	json_t *object;
-	int err;
 
-	object = json_pack("{so so sf sf sf sI so so sb}",
+	return json_pack("{so so sf sf sf sI so so sb}",
 		"a", run_of(&report->a),
 		"b", run_of(&report->b),
 		"confidence_percent", report->confidence,
@@ -226,6 +224,14 @@ static int print_json(FILE *out, const struct compare_report *report)
 		"seed", seed_of(comparison->how.seed),
 		"rows", rows_of(comparison),
 		"change", comparison->change);
+}
+
+static int print_json(FILE *out, const struct compare_report *report)
+{
+	json_t *object;
+	int err;
+
+	object = report_of(report);
 	if (!object)
 		return -ENOMEM;
 	err = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));

@@ -126,11 +126,11 @@ static void classes(struct page *page, const struct live *live)
 
 static void table(struct page *page, const struct live *live, enum group_by by, size_t most)
 {
-	static const char *const whats[NR_GROUP_BY] = { "File", "VMA", "Thread", "Code" };
+	static const char *const headings[NR_GROUP_BY] = { "File", "VMA", "Thread", "Code" };
 	const struct live_table *table = &live->tables[by];
 	size_t i;
 
-	heading(page, whats[by]);
+	heading(page, headings[by]);
 	for (i = 0; i < table->nr_rows && i < most; i++)
 		row(page, live, table->rows[i].name, table->rows[i].faults,
 		    table->rows[i].total_ns);

@@ -378,9 +378,10 @@ static int print_end(struct trace_writer *trace, const char *damage)
 	char *text = damage ? trace_json_string(damage) : NULL;
 	FILE *out = trace->json.out;
 
-	fprintf(out, "\n],\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\",\"requests_left_out\":%" PRIu64
-		",\"arrows_left_out\":%" PRIu64 ",\"damage\":%s}}\n", trace->requests_left_out,
-		trace->arrows_left_out, text ? text : "null");
+	fputs("\n],\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\"", out);
+	fprintf(out, ",\"requests_left_out\":%" PRIu64 ",\"arrows_left_out\":%" PRIu64,
+		trace->requests_left_out, trace->arrows_left_out);
+	fprintf(out, ",\"damage\":%s}}\n", text ? text : "null");
 	free(text);
 	return damage && !text ? -ENOMEM : 0;
 }
