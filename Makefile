@@ -16,13 +16,14 @@ help:
 #: make demo     the page-fault study in a VM, needs nothing installed (first run: some minutes)
 #: make check    unit tests on this machine, then the tests in a VM on every kernel
 #: make          the module, the eBPF programs and pfdrive, for this machine's kernel
+#: make fuzz     bytes at random as a recording, FUZZ_SECONDS=60; needs libFuzzer
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-vm [KERNELS=6.12] [TESTS=file]    the two halves of check
 #: make install, clean
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
 .DEFAULT_GOAL := all
-all: module pfdrive $(BUILD)/workload
-.PHONY: help all module pfdrive demo check check-unit check-vm lint install clean
+all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump
+.PHONY: help all module pfdrive demo check check-unit check-vm fuzz lint install clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk

@@ -20,10 +20,21 @@
 struct task_struct {
 	int pid;
 	int tgid;
+	void *mm;
+	char comm[16];
+	unsigned int in_iowait : 1;
 } __attribute__((preserve_access_index));
 
 /* Threads that are followed at one time; each needs a slot in the maps. */
 #define MAX_THREADS 16384
+
+/* Of what goes to the reader; the loader may change its size, and tells the half of it. */
+#define EVENTS_BYTES (1U << 20)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EVENTS_BYTES);
+} events SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -40,7 +51,10 @@ struct {
 } counts SEC(".maps") __weak;
 
 /* Whether any target is a whole process; a second look-up only then. */
-extern const volatile bool watch_processes;
+extern bool watch_processes;
+
+/* Bytes of `events` that wait to be read from which on the reader is woken. */
+extern const volatile __u64 events_half;
 
 static __always_inline bool is_target(__u32 tgid, __u32 tid)
 {
@@ -51,16 +65,46 @@ static __always_inline bool is_target(__u32 tgid, __u32 tid)
 	if (!watch_processes)
 		return false;
 	target = bpf_map_lookup_elem(&targets, &tgid);
-	return target && *target == PFSTAT_TARGET_PROCESS;
+	return target && *target != PFSTAT_TARGET_THREAD;
 }
 
-/* Programs run with migration off and one at a time a CPU: no atomics. */
+static __always_inline bool current_is_target(void)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	return is_target(id >> 32, id);
+}
+
+/* Atomic, although a CPU has its own: an interrupt's program may come in between. */
 static __always_inline void count(__u32 what)
 {
 	__u64 *value = bpf_map_lookup_elem(&counts, &what);
 
 	if (value)
-		*value += 1;
+		__sync_fetch_and_add(value, 1);
+}
+
+/* `size` is a constant. NULL: there is no room, which is counted. */
+static __always_inline void *event_reserve(__u64 size)
+{
+	void *event = bpf_ringbuf_reserve(&events, size, 0);
+
+	if (!event)
+		count(PFSTAT_COUNT_EVENTS_LOST);
+	return event;
+}
+
+/*
+ * Nobody is woken by a single event: the reader drains when it needs them, and
+ * must not disturb what it measures. Only a ring half full is reason enough.
+ */
+static __always_inline void event_submit(void *event)
+{
+	__u64 flags = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > events_half ?
+		      BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+
+	bpf_ringbuf_submit(event, flags);
+	count(PFSTAT_COUNT_EVENTS);
 }
 
 #endif

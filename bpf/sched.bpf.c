@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler: when a target's thread left the CPU, when it ran again. One
- * event a stay, sent when it ends.
+ * The scheduler: when a target's thread left the CPU, when it was woken and by
+ * whom, when it ran again. One event a stay, sent when it ends.
  */
 #include "common.bpf.h"
+#include "context.bpf.h"
 
-#define TASK_DEAD 0x80	/* the kernel's; it never runs again */
-
-/*
- * Nobody is woken by a single event: the reader drains when it needs them, and
- * must not disturb what it measures. Only a ring half full is reason enough.
- */
-#define EVENTS_BYTES (1U << 20)
-
-const volatile bool watch_processes = false;
+bool watch_processes;
+const volatile __u64 events_half = EVENTS_BYTES / 2;
+/* Whether on_sched_waking is there: only then its silence says something. */
+const volatile bool have_waking = true;
 
 struct left {
 	__u64 off_ns;
+	__u64 woken_ns;		/* 0: not yet */
 	__u32 state;
+	__u32 waker;
+	__u32 flags;		/* PFSTAT_OFF_CPU_* */
 	__u32 reserved;
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, EVENTS_BYTES);
-} events SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -33,44 +27,58 @@ struct {
 	__type(value, struct left);
 } off_since SEC(".maps");
 
+/*
+ * A thread without memory is on its way out, or the kernel's. It said its last
+ * before sched_process_exit tells of its end; see exit_mm() in do_exit().
+ */
 static __always_inline void leave(const struct task_struct *task, __u32 state)
 {
 	struct left left = { .state = state };
 	__u32 tid = task->pid;
 
-	if (state == TASK_DEAD || !is_target(task->tgid, tid))
+	if (!task->mm || !is_target(task->tgid, tid))
 		return;
+	left.flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
+		     (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
 	left.off_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&off_since, &tid, &left, BPF_ANY))
 		count(PFSTAT_COUNT_EVENTS_LOST);
 }
 
+/*
+ * Who sleeps is woken once. If that was not seen, it happened before the thread
+ * was off: the waker, or a signal, met it on its way.
+ */
+static __always_inline void tell_waking(struct pfstat_off_cpu *stay, const struct left *left)
+{
+	stay->woken_ns = 0;
+	stay->waker = 0;
+	if (!have_waking || left->flags & PFSTAT_OFF_CPU_PREEMPTED)
+		return;
+	stay->event.flags |= PFSTAT_OFF_CPU_WOKEN;
+	stay->woken_ns = left->woken_ns ?: left->off_ns;
+	stay->waker = left->waker;
+}
+
 static __always_inline void send(const struct task_struct *task, const struct left *left)
 {
-	struct pfstat_off_cpu *stay;
-	__u64 flags;
+	struct pfstat_off_cpu *stay = event_reserve(sizeof(*stay));
 
-	stay = bpf_ringbuf_reserve(&events, sizeof(*stay), 0);
-	if (!stay) {
-		count(PFSTAT_COUNT_EVENTS_LOST);
+	if (!stay)
 		return;
-	}
-	*stay = (struct pfstat_off_cpu){
-		.event = {
-			.type = PFSTAT_EVENT_OFF_CPU,
-			.size = sizeof(*stay),
-			.pid = task->tgid,
-			.tid = task->pid,
-			.ns = bpf_ktime_get_ns(),
-		},
-		.state = left->state,
-		.off_ns = left->off_ns,
+	stay->event = (struct pfstat_event){
+		.type = PFSTAT_EVENT_OFF_CPU,
+		.size = sizeof(*stay),
+		.flags = left->flags,
+		.pid = task->tgid,
+		.tid = task->pid,
+		.ns = bpf_ktime_get_ns(),
 	};
-	flags = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENTS_BYTES / 2 ?
-		BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
-	bpf_ringbuf_submit(stay, flags);
+	stay->off_ns = left->off_ns;
+	stay->state = left->state;
+	tell_waking(stay, left);
+	event_submit(stay);
 	count(PFSTAT_COUNT_OFF_CPU);
-	count(PFSTAT_COUNT_EVENTS);
 }
 
 /* Whoever left as a target has an entry; so this is the filter. */
@@ -96,6 +104,24 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 {
 	leave(prev, preempt ? 0 : prev_state);
 	enter(next);
+	return 0;
+}
+
+/*
+ * The one that makes a thread runnable, not the one that puts it onto a queue:
+ * that may be another CPU, later. Wakers of one thread take turns.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_sched_waking, struct task_struct *task)
+{
+	__u32 tid = task->pid;
+	struct left *left;
+
+	left = bpf_map_lookup_elem(&off_since, &tid);
+	if (!left || left->woken_ns || left->flags & PFSTAT_OFF_CPU_PREEMPTED)
+		return 0;
+	left->woken_ns = bpf_ktime_get_ns();
+	left->waker = context_tid();
 	return 0;
 }
 

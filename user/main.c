@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "cmd_drive.h"
+#include "cmd_replay.h"
 
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "drive", cmd_drive },
+	{ "replay", cmd_replay },
 };
 
 int main(int argc, char **argv)

@@ -157,6 +157,8 @@ static int access_file(struct run *run)
 
 	getrusage(RUSAGE_THREAD, &run->before);
 	start_ns = now_ns();
+	if (plan->policy && !err)
+		err = mapping_advise(plan->mapping, plan->policy);
 	pattern_run(plan->pattern, plan->mapping->data, &run->watch);
 	run->report->elapsed_ns = now_ns() - start_ns;
 	getrusage(RUSAGE_THREAD, &run->after);
@@ -180,8 +182,8 @@ static int drive(struct run *run)
 	err = access_file(run);
 	if (interrupt_signal)
 		return interrupted();
-	return err ? complain(STATUS_FAILED, "cannot name this thread to eBPF: %s",
-			      strerror(-err)) : STATUS_OK;
+	return err ? complain(STATUS_FAILED, "cannot begin the run: %s", strerror(-err)) :
+		     STATUS_OK;
 }
 
 static uint64_t ns_of(struct timeval time)

@@ -228,6 +228,39 @@ START_TEST(test_memory_grows_with_magnitudes_only)
 }
 END_TEST
 
+/* Every time lies in the bucket of its turn, when both are in order. */
+START_TEST(test_buckets_hold_every_time_once_in_order)
+{
+	static struct sample sample;
+	struct quantiles quantiles = { 0 };
+	struct quantile_bucket bucket;
+	unsigned int cursor = 0;
+	uint64_t state = 4, next = 0, i;
+	size_t seen = 0;
+
+	for (i = 0; i < 5000; i++)
+		put(&sample, random_next(&state) >> (random_next(&state) % 64));
+	put(&sample, 0);
+	put(&sample, UINT64_MAX);
+	fill(&quantiles, &sample);
+	qsort(sample.times, sample.nr, sizeof(sample.times[0]), compare);
+	while (quantile_next(&quantiles, &cursor, &bucket)) {
+		ck_assert_uint_ge(bucket.low_ns, next);
+		ck_assert_uint_gt(bucket.count, 0);
+		for (i = 0; i < bucket.count; i++, seen++) {
+			ck_assert_uint_ge(sample.times[seen], bucket.low_ns);
+			ck_assert_uint_le(sample.times[seen], bucket.high_ns);
+		}
+		ck_assert_uint_le(bucket.high_ns - bucket.low_ns, bucket.low_ns / 1024);
+		next = bucket.high_ns + 1;
+	}
+	ck_assert_uint_eq(seen, sample.nr);
+	ck_assert_uint_eq(bucket.high_ns, UINT64_MAX);
+	ck_assert(!quantile_next(&quantiles, &cursor, &bucket));
+	quantile_exit(&quantiles);
+}
+END_TEST
+
 RUN_TESTS("quantile",
 	  test_every_nanosecond_below_2048_is_exact,
 	  test_edges_of_powers_of_two,
@@ -239,4 +272,5 @@ RUN_TESTS("quantile",
 	  test_nearest_rank_of_few,
 	  test_nothing_has_quantile_zero,
 	  test_several_taken_together_equal_one,
-	  test_memory_grows_with_magnitudes_only)
+	  test_memory_grows_with_magnitudes_only,
+	  test_buckets_hold_every_time_once_in_order)

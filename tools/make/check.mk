@@ -7,6 +7,7 @@ TESTS		?=
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # The parts that are pure: compiled for this machine from the very same source.
 unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern.c user/engine/replay.c) \
+		   $(wildcard user/recording/*.c) \
 		   user/size.c user/collect/ring.c user/collect/queue.c \
 		   module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -44,10 +45,58 @@ check-vm:
 unit-tests: $(unit_runs)
 
 
+# What the eBPF programs say, as text; its objects but main are pfdrive's.
+dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
+	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins)
+
+$(BUILD)/events_dump: $(dump_obj)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
+
+$(BUILD)/tests/vm/%.o: tests/vm/%.c | $(BUILD)/pfstat.skel.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(user_cflags) -c -o $@ $<
+
+-include $(BUILD)/tests/vm/events_dump.d
+
 $(BUILD)/workload: tests/vm/workload.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+# Fuzzing, FUZZ_SECONDS a target: what it found interesting stays in $(BUILD)/fuzz.
+FUZZ_SECONDS	?= 60
+fuzz_tests	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_src	:= $(wildcard user/recording/*.c) user/correlate/facts.c
+fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+
+$(BUILD)/fuzz/%.o: %.c
+	$(call say,FUZZCC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(user_cflags) -I. $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(fuzz_src:%.c=$(BUILD)/fuzz/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -o $@ $^ $(user_libs) || \
+		{ echo "fuzz: without libFuzzer nothing is fuzzed: tools/deps lint installs it" >&2; exit 1; }
+
+$(BUILD)/fuzz/corpus_%: $(BUILD)/unit/tests/fuzz/corpus_%.o $(fuzz_src:%.c=$(BUILD)/unit/%.o)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $^ $(user_libs)
+
+.PHONY: $(fuzz_tests)
+$(fuzz_tests): fuzz_%: $(BUILD)/fuzz/fuzz_% $(BUILD)/fuzz/corpus_%
+	$(Q)mkdir -p $(BUILD)/fuzz/corpus/$*
+	$(Q)$(BUILD)/fuzz/corpus_$* $(BUILD)/fuzz/corpus/$*
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024 -verbosity=0 \
+		-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$*
+
+fuzz: $(fuzz_tests)
+
+-include $(wildcard $(BUILD)/fuzz/tests/fuzz/*.d $(BUILD)/unit/tests/fuzz/*.d) \
+	$(fuzz_src:%.c=$(BUILD)/fuzz/%.d)
 
 lint:
 	$(Q)tools/lint

@@ -2,6 +2,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,14 +10,20 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event_facts.h"
 #include "events.h"
+#include "hooks.h"
 #include "pfstat.skel.h"
 #include "pins.h"
 
 /* PROC_PID_INIT_INO: the inode of the initial PID namespace. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcU
+
+/* By far more than a program runs. */
+#define STOP_US 100000
 
 /* The first page of a BPF ring buffer holds the reader's position, the second the writers'. */
 struct positions {
@@ -31,6 +38,7 @@ struct events {
 	events_sink sink;	/* of the drain */
 	void *context;
 	uint64_t received;
+	uint32_t hooks;
 	bool pinned;
 };
 
@@ -117,14 +125,50 @@ static void explain(const char *step, int err, char *why, size_t size)
 			 strerror(-err));
 }
 
-static int events_load(struct events *events, const char **step)
+static int configure_maps(struct pfstat_bpf *bpf, const struct events_options *options)
+{
+	const uint32_t ring_bytes = options->ring_bytes ?: bpf_map__max_entries(bpf->maps.events);
+	int err;
+
+	bpf->rodata->events_half = ring_bytes / 2;
+	err = bpf_map__set_max_entries(bpf->maps.events, ring_bytes);
+	if (!err && !options->stacks)
+		err = bpf_map__set_max_entries(bpf->maps.stacks, 1);	/* its memory is large */
+	return err;
+}
+
+/* What the programs must know when they are loaded. */
+static int configure(struct events *events, const struct events_options *options)
+{
+	const uint32_t pages = 1U << HOOK_PAGE_ADD | 1U << HOOK_PAGE_DELETE;
+	struct pfstat_bpf *bpf = events->bpf;
+	int err;
+
+	err = hooks_choose(bpf->obj, options->without | (options->pages ? 0 : pages),
+			   &events->hooks);
+	if (err)
+		return err;
+	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
+	bpf->rodata->have_do_fault = events->hooks & 1U << HOOK_DO_FAULT;
+	bpf->rodata->every_fault = options->every_fault;
+	bpf->rodata->want_stacks = options->stacks;
+	return configure_maps(bpf, options);
+}
+
+static int events_load(struct events *events, const struct events_options *options,
+		       const char **step)
 {
 	int err;
 
 	*step = "load the eBPF programs";
-	events->bpf = pfstat_bpf__open_and_load();
+	events->bpf = pfstat_bpf__open();
 	if (!events->bpf)
 		return -errno;
+	err = configure(events, options);
+	if (!err)
+		err = pfstat_bpf__load(events->bpf);
+	if (err)
+		return err;
 	*step = "attach the eBPF programs";
 	err = pfstat_bpf__attach(events->bpf);
 	if (err)
@@ -165,9 +209,8 @@ int events_open(struct events **opened, const struct events_options *options, ch
 		explain("load the eBPF programs", -ENOMEM, why, size);
 		return -ENOMEM;
 	}
-	(void)options;
 	libbpf_set_print(quiet);	/* its lines say nothing to a user */
-	err = events_load(events, &step);
+	err = events_load(events, options, &step);
 	if (!err)
 		err = events_open_ring(events, &step);
 	if (err) {
@@ -193,28 +236,41 @@ void events_close(struct events *events)
 
 uint32_t events_hooks(const struct events *events)
 {
-	(void)events;
-	return 0;
+	return events->hooks;
 }
 
 void events_set_wrapper(struct events *events, uint64_t address)
 {
-	(void)events;
-	(void)address;
+	events->bpf->bss->wrapper = address;
 }
 
 int events_watch(struct events *events, pid_t id, enum pfstat_target how)
 {
 	const __u32 key = id, value = how;
 
+	if (how != PFSTAT_TARGET_THREAD)
+		events->bpf->bss->watch_processes = true;
 	return bpf_map_update_elem(bpf_map__fd(events->bpf->maps.targets), &key, &value, BPF_ANY);
 }
 
 int events_ignore(struct events *events, pid_t id)
 {
 	const __u32 key = id;
+	int err = bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.targets), &key);
 
-	return bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.targets), &key);
+	return err == -ENOENT ? 0 : err;	/* it has ended meanwhile */
+}
+
+/*
+ * A program may still run on another CPU when it is detached, within a read-side
+ * section of RCU. The barrier waits for those; kernels with nohz_full refuse it.
+ */
+int events_stop(struct events *events)
+{
+	pfstat_bpf__detach(events->bpf);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(STOP_US);
+	return 0;
 }
 
 int events_fd(const struct events *events)
@@ -249,100 +305,64 @@ uint64_t events_received(const struct events *events)
 	return events->received;
 }
 
-static int read_counts(const struct events *events, uint64_t *counts)
+/*
+ * The kernel leaves out a program that is already running on the same CPU: met by
+ * an interrupt, or preempted in a fault by another thread's.
+ */
+static int count_missed(const struct events *events, uint64_t *missed)
 {
-	int fd = bpf_map__fd(events->bpf->maps.counts);
-	int nr_cpus = libbpf_num_possible_cpus();
-	uint64_t *values;
-	int err = 0, cpu;
-	__u32 what;
+	struct bpf_program *program;
+	struct bpf_prog_info info;
+	__u32 size;
 
-	if (nr_cpus < 0)
-		return nr_cpus;
-	values = calloc(nr_cpus, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	for (what = 0; what < PFSTAT_NR_COUNTS && !err; what++) {
-		err = bpf_map_lookup_elem(fd, &what, values);
-		counts[what] = 0;
-		for (cpu = 0; cpu < nr_cpus; cpu++)
-			counts[what] += values[cpu];
+	bpf_object__for_each_program(program, events->bpf->obj) {
+		if (!bpf_program__autoload(program))
+			continue;
+		info = (struct bpf_prog_info){ 0 };
+		size = sizeof(info);
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			return -errno;
+		*missed += info.recursion_misses;
 	}
-	free(values);
-	return err;
-}
-
-static void add_value(struct pfstat_syscall_value *sum, const struct pfstat_syscall_value *value)
-{
-	unsigned int i;
-
-	sum->count += value->count;
-	sum->total_ns += value->total_ns;
-	for (i = 0; i < PFSTAT_SYSCALL_BUCKETS; i++)
-		sum->log2_ns[i] += value->log2_ns[i];
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct syscall_row *left = a, *right = b;
-
-	if (left->value.total_ns != right->value.total_ns)
-		return left->value.total_ns < right->value.total_ns ? 1 : -1;
-	return left->number < right->number ? -1 : left->number > right->number;
-}
-
-/* One more row, summed over the CPUs' values. */
-static int append_row(struct syscall_row **rows, size_t *nr_rows,
-		      const struct pfstat_syscall_key *key,
-		      const struct pfstat_syscall_value *values, int nr_cpus)
-{
-	struct syscall_row *grown = reallocarray(*rows, *nr_rows + 1, sizeof(**rows));
-	struct syscall_row *row;
-	int cpu;
-
-	if (!grown)
-		return -ENOMEM;
-	*rows = grown;
-	row = &grown[(*nr_rows)++];
-	*row = (struct syscall_row){ .number = key->number, .error = key->error };
-	for (cpu = 0; cpu < nr_cpus; cpu++)
-		add_value(&row->value, &values[cpu]);
 	return 0;
 }
 
-static int read_syscalls(const struct events *events, struct syscall_row **rows, size_t *nr_rows)
+int events_stack(const struct events *events, int32_t id, uint64_t *ips, size_t max)
 {
-	int fd = bpf_map__fd(events->bpf->maps.syscalls);
-	int nr_cpus = libbpf_num_possible_cpus();
-	struct pfstat_syscall_key key, *before = NULL;
-	struct pfstat_syscall_value *values;
-	int err = 0;
+	const int fd = bpf_map__fd(events->bpf->maps.stacks);
+	uint64_t frames[EVENTS_MAX_FRAMES];
+	const __u32 key = id;
+	size_t nr = 0;
+	int err;
 
-	*rows = NULL;
-	*nr_rows = 0;
-	if (nr_cpus < 0)
-		return nr_cpus;
-	values = calloc(nr_cpus, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	while (!err && !bpf_map_get_next_key(fd, before, &key)) {
-		before = &key;
-		err = bpf_map_lookup_elem(fd, &key, values);
-		if (!err)
-			err = append_row(rows, nr_rows, &key, values, nr_cpus);
+	if (bpf_map__value_size(events->bpf->maps.stacks) != sizeof(frames))
+		return -EPROTO;
+	err = bpf_map_lookup_elem(fd, &key, frames);
+	if (err)
+		return err;
+	while (nr < max && nr < EVENTS_MAX_FRAMES && frames[nr]) {
+		ips[nr] = frames[nr];
+		nr++;
 	}
-	free(values);
-	if (*nr_rows)
-		qsort(*rows, *nr_rows, sizeof(**rows), longest_first);
-	return err;
+	return nr;
 }
 
 int events_facts(const struct events *events, struct facts *facts)
 {
+	const struct event_maps maps = {
+		.counts = bpf_map__fd(events->bpf->maps.counts),
+		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
+		.faults = events->hooks & 1U << HOOK_FAULT ?
+			  bpf_map__fd(events->bpf->maps.faults) : -1,
+	};
+	uint64_t missed = 0;
 	int err;
 
 	facts->have_bpf = true;
-	facts->hooks = events_hooks(events);
-	err = read_counts(events, facts->counts);
-	return err ? err : read_syscalls(events, &facts->syscalls, &facts->nr_syscalls);
+	facts->hooks = events->hooks;
+	err = event_facts_read(&maps, facts);
+	if (!err)
+		err = count_missed(events, &missed);
+	facts->counts[PFSTAT_COUNT_EVENTS_LOST] += missed;
+	return err;
 }

@@ -22,6 +22,7 @@ struct events_options {
 	bool pages;		/* page cache: added, removed */
 	bool stacks;		/* user stacks of faults, for every one sent */
 	uint32_t without;	/* 1 << enum fact_hook: optional hooks to leave out */
+	uint32_t ring_bytes;	/* of the ring, a power of two of pages; 0: 1 MiB */
 };
 
 /*
@@ -42,6 +43,11 @@ uint32_t events_hooks(const struct events *events);
 /* id is a tid or a tgid. System calls count when entered and left in between. */
 int events_watch(struct events *events, pid_t id, enum pfstat_target how);
 int events_ignore(struct events *events, pid_t id);
+/*
+ * Nothing is said or counted any more: what a drain then hands over, and
+ * events_facts() counts, is all. 0.
+ */
+int events_stop(struct events *events);
 /* Faults of VMAs with this ->fault are the module's; see pfstat_ring_header.wrapper. */
 void events_set_wrapper(struct events *events, uint64_t address);
 
@@ -52,6 +58,12 @@ int events_drain(struct events *events, events_sink sink, void *context);
 
 /* Events handed over so far. */
 uint64_t events_received(const struct events *events);
+
+/* Frames of a user stack at most. */
+#define EVENTS_MAX_FRAMES 64
+
+/* The addresses of a fault's stack, the innermost first; their number or a negative errno. */
+int events_stack(const struct events *events, int32_t id, uint64_t *ips, size_t max);
 
 /* Fills what eBPF knows: hooks, counts, faults, system calls; sums over all CPUs. */
 int events_facts(const struct events *events, struct facts *facts);

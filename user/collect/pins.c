@@ -45,6 +45,8 @@ static int pin_all(struct bpf_object *object)
 			return err;
 	}
 	bpf_object__for_each_program(program, object) {
+		if (!bpf_program__autoload(program))
+			continue;
 		pin_path(path, sizeof(path), bpf_program__name(program));
 		err = bpf_program__pin(program, path);
 		if (err)

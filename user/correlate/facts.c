@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
-#include <string.h>
 
 #include "facts.h"
+
+static void nothing_of_bpf(struct facts *facts)
+{
+	unsigned int i;
+
+	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
+		facts->counts[i] = FACT_NONE;
+	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++)
+		facts->faults[i] = (struct pfstat_fault_value){ FACT_NONE, FACT_NONE };
+}
 
 void facts_init(struct facts *facts)
 {
 	*facts = (struct facts){
-		.calls = FACT_NONE,
-		.lost = FACT_NONE,
-		.utime_ns = FACT_NONE,
-		.stime_ns = FACT_NONE,
-		.minflt = FACT_NONE,
-		.majflt = FACT_NONE,
-		.inblock = FACT_NONE,
-		.oublock = FACT_NONE,
-		.nvcsw = FACT_NONE,
-		.nivcsw = FACT_NONE,
-		.maxrss_bytes = FACT_NONE,
-		.perf_faults = FACT_NONE,
-		.perf_minor = FACT_NONE,
-		.perf_major = FACT_NONE,
+		.start_ns = FACT_NONE, .end_ns = FACT_NONE,
+		.calls = FACT_NONE, .lost = FACT_NONE,
+		.utime_ns = FACT_NONE, .stime_ns = FACT_NONE,
+		.minflt = FACT_NONE, .majflt = FACT_NONE,
+		.inblock = FACT_NONE, .oublock = FACT_NONE,
+		.nvcsw = FACT_NONE, .nivcsw = FACT_NONE, .maxrss_bytes = FACT_NONE,
+		.perf_faults = FACT_NONE, .perf_minor = FACT_NONE, .perf_major = FACT_NONE,
 	};
+	nothing_of_bpf(facts);
 }
 
 void facts_exit(struct facts *facts)

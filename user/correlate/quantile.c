@@ -32,6 +32,14 @@ static uint64_t upper_edge(struct place place)
 	return (((uint64_t)RANGE_SIZE + place.bucket + 1) << (place.range - 1)) - 1;
 }
 
+/* The least time that falls there. */
+static uint64_t lower_edge(struct place place)
+{
+	if (place.range == 0)
+		return place.bucket;
+	return ((uint64_t)RANGE_SIZE + place.bucket) << (place.range - 1);
+}
+
 void quantile_exit(struct quantiles *quantiles)
 {
 	unsigned int i;
@@ -110,4 +118,28 @@ uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned
 		}
 	}
 	return max_ns;
+}
+
+bool quantile_next(const struct quantiles *quantiles, unsigned int *cursor,
+		   struct quantile_bucket *bucket)
+{
+	struct place place;
+	const uint64_t *range;
+
+	while (*cursor < QUANTILE_RANGES * RANGE_SIZE) {
+		place = (struct place){ *cursor / RANGE_SIZE, *cursor % RANGE_SIZE };
+		range = quantiles->ranges[place.range];
+		if (!range) {
+			*cursor = (place.range + 1) * RANGE_SIZE;
+			continue;
+		}
+		(*cursor)++;
+		if (!range[place.bucket])
+			continue;
+		bucket->low_ns = lower_edge(place);
+		bucket->high_ns = upper_edge(place);
+		bucket->count = range[place.bucket];
+		return true;
+	}
+	return false;
 }

@@ -10,6 +10,7 @@
 #ifndef PFSTAT_USER_QUANTILE_H
 #define PFSTAT_USER_QUANTILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,5 +39,18 @@ int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times);
  */
 uint64_t quantile_of(const struct quantiles *const *several, size_t nr,
 		     unsigned int per_mille);
+
+/* The times from low_ns to high_ns, both included: one time below 2048 ns. */
+struct quantile_bucket {
+	uint64_t low_ns, high_ns;
+	uint64_t count;
+};
+
+/*
+ * The next bucket that holds something, from the lowest up: *cursor is 0 before the
+ * first, and belongs to this function from then on. False: no more.
+ */
+bool quantile_next(const struct quantiles *quantiles, unsigned int *cursor,
+		   struct quantile_bucket *bucket);
 
 #endif

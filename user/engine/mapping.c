@@ -53,6 +53,18 @@ int mapping_map(struct mapping *mapping)
 	return 0;
 }
 
+int mapping_advise(const struct mapping *mapping, const struct policy *policy)
+{
+	void *data = (void *)mapping->data;
+
+	if (policy->advice >= 0 && madvise(data, mapping->bytes, policy->advice))
+		return -errno;
+	/* As MAP_POPULATE does, but of a mapping that is hooked already. */
+	if (policy->populate && madvise(data, mapping->bytes, MADV_POPULATE_READ))
+		return -errno;
+	return 0;
+}
+
 void mapping_unmap(struct mapping *mapping)
 {
 	if (mapping->data)

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "policy.h"
+
 struct mapping {
 	int fd;			/* -1: none */
 	uint64_t bytes;
@@ -27,6 +29,8 @@ struct mapping {
 int mapping_open(struct mapping *mapping, const char *path);
 /* As a plain reader maps: shared, no advice. Touches nothing. */
 int mapping_map(struct mapping *mapping);
+/* Tells the kernel what a policy says of it; what it reads then is read now. */
+int mapping_advise(const struct mapping *mapping, const struct policy *policy);
 void mapping_unmap(struct mapping *mapping);
 void mapping_close(struct mapping *mapping);
 

@@ -12,7 +12,7 @@
 struct policy {
 	int advice;		/* MADV_*; -1: none is given */
 	int64_t readahead_bytes;	/* of the file as it is opened; -1: the device's */
-	bool populate;		/* MAP_POPULATE */
+	bool populate;		/* all pages, before the first access */
 };
 
 #define POLICY_NONE ((struct policy){ .advice = -1, .readahead_bytes = -1 })

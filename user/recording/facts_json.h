@@ -9,7 +9,10 @@
 
 /* NULL: no memory. */
 json_t *facts_to_json(const struct facts *facts);
-/* What is missing stays FACT_NONE. -EINVAL: it is no tail; -ENOMEM. */
+/*
+ * facts need not be initialised. What is missing is FACT_NONE. -EINVAL: it is no tail;
+ * -ENOMEM; then nothing is known, and nothing to be freed.
+ */
 int facts_from_json(struct facts *facts, const json_t *json);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "../item.h"
 
@@ -16,6 +17,9 @@ struct recording_reader;
  * "-" is standard input.
  */
 int recording_open(struct recording_reader **reader, const char *path, char *why, size_t size);
+/* The same of a file that is open; name is what it is called. Closes it, also on failure. */
+int recording_open_file(struct recording_reader **reader, FILE *file, const char *name, char *why,
+			size_t size);
 void recording_close(struct recording_reader *reader);
 
 const json_t *recording_head(const struct recording_reader *reader);

@@ -16,10 +16,11 @@
  *
  * ITEMS, before compression: u32 number of items; one byte each for its kind
  * (0 record, 1 + enum pfstat_event_type, 15 map); then the items of each kind in
- * turn. Fixed-size kinds: as 64-bit words, each minus the same word of
- * the item before (0 before the first in a block), then transposed by bytes: the
- * first byte of every item, the second of every item, … . Maps: one after the
- * other as struct item_map with its path.
+ * turn, by kind. Fixed-size kinds, when there is one: as 64-bit words, each minus
+ * the same word of the item before (0 before the first in a block), the sign folded
+ * into the lowest bit; a byte for each word, bit n: byte n (0: the lowest) is not 0
+ * in every item; then, word by word and byte by byte, these bytes of every item.
+ * Maps: one after the other as struct item_map with its path.
  */
 #ifndef PFSTAT_USER_RECORDING_H
 #define PFSTAT_USER_RECORDING_H
@@ -43,7 +44,8 @@ enum recording_block_type {
 };
 
 #define RECORDING_BLOCK_MAGIC	0x6b6c4270	/* "pBlk" */
-#define RECORDING_BLOCK_MAX	(16U << 20)	/* bytes, raw or stored: more is damage */
+#define RECORDING_BLOCK_MAX	(4U << 20)	/* bytes, raw or stored: more is damage */
+#define RECORDING_JSON_MAX	(16U << 20)	/* bytes, raw, of all blocks of JSON together */
 
 struct recording_block {
 	uint32_t magic;

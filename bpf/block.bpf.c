@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests of block devices, from the queue to the end: one event for each that
+ * a target handed over, sent at its completion.
+ */
+#include "common.bpf.h"
+#include "page.bpf.h"
+
+#define MAX_REQUESTS 8192
+#define MINOR_BITS 20
+#define OP_WRITES 0x1	/* of request.cmd_flags: the operations that write are odd */
+
+struct gendisk {
+	int major;
+	int first_minor;
+} __attribute__((preserve_access_index));
+
+struct request_queue {
+	struct gendisk *disk;
+} __attribute__((preserve_access_index));
+
+struct bio_vec {
+	struct page *bv_page;
+	unsigned int bv_offset;
+} __attribute__((preserve_access_index));
+
+struct bvec_iter {
+	unsigned int bi_idx;
+	unsigned int bi_bvec_done;
+} __attribute__((preserve_access_index));
+
+struct bio {
+	struct bvec_iter bi_iter;
+	struct bio_vec *bi_io_vec;
+} __attribute__((preserve_access_index));
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	unsigned long long __sector;
+	struct bio *bio;
+} __attribute__((preserve_access_index));
+
+enum req_flag_bits { __REQ_RAHEAD };
+
+/*
+ * Under way. Those of others are here too (event.tid is 0): a target may issue
+ * what somebody else has queued. A request that is merged into another goes; what
+ * else never completes is overwritten when the kernel uses its memory again.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_REQUESTS);
+	__type(key, __u64);	/* struct request * */
+	__type(value, struct pfstat_block);
+} requests SEC(".maps");
+
+/* Whoever is current hands it over. */
+static __always_inline void hand_over(__u64 key)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct pfstat_block block = {};
+	bool target = is_target(id >> 32, id);
+
+	if (target) {
+		block.event.pid = id >> 32;
+		block.event.tid = id;
+	}
+	block.insert_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&requests, &key, &block, BPF_ANY) && target)
+		count(PFSTAT_COUNT_EVENTS_LOST);
+}
+
+static __always_inline void tell_page(struct pfstat_block *block, const struct bio *bio)
+{
+	const struct bio_vec *vec = BPF_CORE_READ(bio, bi_io_vec);
+	__u64 index = BPF_CORE_READ(bio, bi_iter.bi_idx), offset, pages_in;
+	const struct folio *folio;
+	const struct page *page;
+	struct file_page file;
+
+	vec = (const void *)vec + index * bpf_core_type_size(struct bio_vec);
+	page = BPF_CORE_READ(vec, bv_page);
+	if (!page)
+		return;
+	folio = page_folio(page, &pages_in);
+	if (folio_is_swapped(folio)) {
+		block->event.flags |= PFSTAT_BLOCK_SWAP;
+		return;
+	}
+	folio_file(folio, &file);
+	if (!file.inode)
+		return;
+	offset = BPF_CORE_READ(vec, bv_offset) + BPF_CORE_READ(bio, bi_iter.bi_bvec_done);
+	block->event.flags |= PFSTAT_BLOCK_FILE;
+	block->inode = file.inode;
+	block->fs_dev = file.dev;
+	block->pgoff = file.pgoff + pages_in + (offset >> PFSTAT_PAGE_SHIFT);
+}
+
+/* When it is issued, all that was merged into it has been. */
+static __always_inline void tell(struct pfstat_block *block, const struct request *rq)
+{
+	const struct gendisk *disk = rq->q->disk;
+	const struct bio *bio = rq->bio;
+
+	block->event.flags = 0;
+	if (rq->cmd_flags & OP_WRITES)
+		block->event.flags |= PFSTAT_BLOCK_WRITE;
+	if (rq->cmd_flags >> bpf_core_enum_value(enum req_flag_bits, __REQ_RAHEAD) & 1)
+		block->event.flags |= PFSTAT_BLOCK_READAHEAD;
+	block->sector = rq->__sector;
+	block->bytes = rq->__data_len;
+	if (disk)
+		block->dev = disk->major << MINOR_BITS | disk->first_minor;
+	if (bio)
+		tell_page(block, bio);
+}
+
+static __always_inline void send(struct pfstat_block *block)
+{
+	struct pfstat_block *event = event_reserve(sizeof(*event));
+
+	if (!event)
+		return;
+	*event = *block;
+	event->event.type = PFSTAT_EVENT_BLOCK;
+	event->event.size = sizeof(*event);
+	event->event.ns = bpf_ktime_get_ns();
+	event_submit(event);
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(on_rq_insert, struct request *rq)
+{
+	hand_over((__u64)rq);
+	return 0;
+}
+
+/* One that was not inserted is handed to the driver directly. */
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_rq_issue, struct request *rq)
+{
+	__u64 key = (__u64)rq;
+	struct pfstat_block *block;
+	bool direct;
+
+	block = bpf_map_lookup_elem(&requests, &key);
+	direct = !block;
+	if (direct) {
+		if (!current_is_target())
+			return 0;
+		hand_over(key);
+		block = bpf_map_lookup_elem(&requests, &key);
+	}
+	if (!block || !block->event.tid)
+		return 0;
+	block->issue_ns = direct ? block->insert_ns : bpf_ktime_get_ns();
+	tell(block, rq);
+	return 0;
+}
+
+/* Its bytes are part of another request from now on. */
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(on_rq_merge, struct request *rq)
+{
+	__u64 key = (__u64)rq;
+
+	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+/* A request may be completed in pieces; `bytes` are this one's. */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_rq_complete, struct request *rq, unsigned char error, unsigned int bytes)
+{
+	__u64 key = (__u64)rq;
+	struct pfstat_block *block;
+
+	block = bpf_map_lookup_elem(&requests, &key);
+	if (!block)
+		return 0;
+	if (block->event.tid) {
+		if (!block->issue_ns) {		/* the driver never saw it */
+			block->issue_ns = bpf_ktime_get_ns();
+			tell(block, rq);
+		}
+		if (error)
+			block->event.flags |= PFSTAT_BLOCK_ERROR;
+	}
+	if (bytes < rq->__data_len)
+		return 0;
+	if (block->event.tid)
+		send(block);
+	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whether a program runs on behalf of a thread, or in an interrupt that came
+ * while some thread was there by chance.
+ */
+#ifndef PFSTAT_BPF_CONTEXT_H
+#define PFSTAT_BPF_CONTEXT_H
+
+#include "common.bpf.h"
+
+/* Of preempt_count, the same on x86-64 for long: an NMI, an interrupt, a softirq served. */
+#define CONTEXT_INTERRUPT 0x00ff0100
+
+/* From v6.2 to v6.14 the count lived in here, before and after in a variable of its own. */
+struct pcpu_hot {
+	int preempt_count;
+} __attribute__((preserve_access_index));
+
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
+extern const int __preempt_count __ksym __weak;
+
+/* The thread that does this; 0: an interrupt, the idle thread, or unknown. */
+static __always_inline __u32 context_tid(void)
+{
+	int in;
+
+	if (&__preempt_count)
+		in = *(const int *)bpf_this_cpu_ptr(&__preempt_count);
+	else if (&pcpu_hot)
+		in = ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
+	else
+		return 0;
+	return in & CONTEXT_INTERRUPT ? 0 : bpf_get_current_pid_tgid();
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which page of which file a page frame holds. Everything is read safely: what
+ * cannot be read is 0, and a file's inode never is.
+ */
+#ifndef PFSTAT_BPF_PAGE_H
+#define PFSTAT_BPF_PAGE_H
+
+#include "common.bpf.h"
+
+#define MAPPING_FLAGS 0x3UL	/* in folio.mapping: it is anonymous, or movable */
+#define TAIL_PAGE 0x1UL		/* in page.compound_head: the rest is the head's address */
+#define PFSTAT_PAGE_SHIFT 12
+
+struct super_block {
+	__u32 s_dev;		/* major << 20 | minor */
+} __attribute__((preserve_access_index));
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+} __attribute__((preserve_access_index));
+
+struct address_space {
+	struct inode *host;
+} __attribute__((preserve_access_index));
+
+struct page {
+	unsigned long compound_head;
+} __attribute__((preserve_access_index));
+
+struct folio {
+	unsigned long flags;
+	struct address_space *mapping;
+	unsigned long index;
+	unsigned int _folio_nr_pages;
+} __attribute__((preserve_access_index));
+
+/* v6.18: the flags are a structure. */
+struct memdesc_flags___v6_18 {
+	unsigned long f;
+} __attribute__((preserve_access_index));
+
+struct folio___v6_18 {
+	struct memdesc_flags___v6_18 flags;
+} __attribute__((preserve_access_index));
+
+/* v6.15: the number of pages has another name. */
+struct folio___v6_15 {
+	unsigned int _nr_pages;
+} __attribute__((preserve_access_index));
+
+enum pageflags { PG_head, PG_swapbacked, PG_swapcache };
+
+struct file_page {
+	__u64 inode;		/* 0: no file's page */
+	__u64 pgoff;
+	__u32 dev;
+};
+
+static __always_inline bool folio_has(const struct folio *folio, __u64 flag)
+{
+	const struct folio___v6_18 *newer = (const void *)folio;
+	unsigned long flags;
+
+	if (bpf_core_field_exists(newer->flags.f))
+		flags = BPF_CORE_READ(newer, flags.f);
+	else
+		flags = BPF_CORE_READ(folio, flags);
+	return flags >> flag & 1;
+}
+
+static __always_inline __u32 folio_pages(const struct folio *folio)
+{
+	const struct folio___v6_15 *newer = (const void *)folio;
+
+	if (!folio_has(folio, bpf_core_enum_value(enum pageflags, PG_head)))
+		return 1;
+	if (bpf_core_field_exists(newer->_nr_pages))
+		return BPF_CORE_READ(newer, _nr_pages);
+	return BPF_CORE_READ(folio, _folio_nr_pages);
+}
+
+/* In the swap cache, or on its way in past it; not any anonymous page that is read into. */
+static __always_inline bool folio_is_swapped(const struct folio *folio)
+{
+	return folio_has(folio, bpf_core_enum_value(enum pageflags, PG_swapbacked)) &&
+	       (folio_has(folio, bpf_core_enum_value(enum pageflags, PG_swapcache)) ||
+		!BPF_CORE_READ(folio, mapping));
+}
+
+static __always_inline void folio_file(const struct folio *folio, struct file_page *file)
+{
+	const struct address_space *mapping = BPF_CORE_READ(folio, mapping);
+	const struct inode *host;
+
+	*file = (struct file_page){};
+	if (!mapping || (unsigned long)mapping & MAPPING_FLAGS)
+		return;
+	host = BPF_CORE_READ(mapping, host);
+	file->inode = BPF_CORE_READ(host, i_ino);
+	file->dev = BPF_CORE_READ(host, i_sb, s_dev);
+	file->pgoff = BPF_CORE_READ(folio, index);
+}
+
+/* The folio of a page, and how many pages into it that is. */
+static __always_inline const struct folio *page_folio(const struct page *page, __u64 *pages_in)
+{
+	unsigned long head = BPF_CORE_READ(page, compound_head);
+
+	*pages_in = 0;
+	if (!(head & TAIL_PAGE))
+		return (const struct folio *)page;
+	head -= TAIL_PAGE;
+	*pages_in = ((unsigned long)page - head) / bpf_core_type_size(struct page);
+	return (const struct folio *)head;
+}
+
+#endif

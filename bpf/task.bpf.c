@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads: who begins, executes, ends; and so who is a target. A followed
+ * process's children become targets before they run.
+ */
+#include "common.bpf.h"
+
+static __always_inline void tell(const struct task_struct *task, __u32 what, __u32 parent,
+				 __u32 parent_pid)
+{
+	struct pfstat_task *event = event_reserve(sizeof(*event));
+
+	if (!event)
+		return;
+	event->event = (struct pfstat_event){
+		.type = PFSTAT_EVENT_TASK,
+		.size = sizeof(*event),
+		.flags = what,
+		.pid = task->tgid,
+		.tid = task->pid,
+		.ns = bpf_ktime_get_ns(),
+	};
+	event->parent = parent;
+	event->parent_pid = parent_pid;
+	bpf_probe_read_kernel(event->comm, sizeof(event->comm), task->comm);
+	event_submit(event);
+}
+
+/* 0: not as a whole. */
+static __always_inline __u32 process_target(__u32 tgid)
+{
+	const __u32 *target = bpf_map_lookup_elem(&targets, &tgid);
+
+	return !target || *target == PFSTAT_TARGET_THREAD ? 0 : *target;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_task_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 target = process_target(parent->tgid), tid = child->pid;
+
+	if (!target)
+		return 0;
+	if (tid == child->tgid) {
+		if (target != PFSTAT_TARGET_FOLLOW)
+			return 0;
+		if (bpf_map_update_elem(&targets, &tid, &target, BPF_ANY)) {
+			count(PFSTAT_COUNT_EVENTS_LOST);
+			return 0;
+		}
+	}
+	tell(child, PFSTAT_TASK_FORK, parent->pid, parent->tgid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_task_exec, struct task_struct *task, int old_tid)
+{
+	if (is_target(task->tgid, task->pid))
+		tell(task, PFSTAT_TASK_EXEC, old_tid, task->tgid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_task_exit, struct task_struct *task)
+{
+	__u32 tid = task->pid;
+	const __u32 *target;
+
+	if (!is_target(task->tgid, tid))
+		return 0;
+	tell(task, PFSTAT_TASK_EXIT, 0, 0);
+	target = bpf_map_lookup_elem(&targets, &tid);
+	if (target && *target == PFSTAT_TARGET_THREAD)
+		bpf_map_delete_elem(&targets, &tid);
+	return 0;
+}
+
+/*
+ * A process stays a target until all its threads have told their end. Its first
+ * thread is the last to be freed; which one comes last to on_task_exit cannot be
+ * seen there. After execve() of another thread the freed one has that one's tid.
+ */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_task_free, struct task_struct *task)
+{
+	__u32 tid = task->pid;
+
+	if (tid == task->tgid)
+		bpf_map_delete_elem(&targets, &tid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

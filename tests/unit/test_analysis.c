@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A whole run through the analysis: figures, groups and their names, bounds. */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/correlate/analysis.h"
+
+#define DEV 9
+#define INODE 77
+
+static struct analysis *analysis;
+
+static void add(enum item_type type, const void *data)
+{
+	struct item item = { .type = type };
+
+	item.record = data;
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+static void add_map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t inode,
+		    const char *path)
+{
+	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
+
+	*map = (struct item_map){
+		.address = address, .bytes = bytes, .inode = inode, .dev = DEV, .pid = pid,
+		.tid = pid, .path_bytes = strlen(path) + 1,
+	};
+	strcpy(map->path, path);
+	add(ITEM_MAP, map);
+	free(map);
+}
+
+static void add_task(uint32_t flags, uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct pfstat_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(task), .flags = flags,
+			.pid = pid, .tid = tid,
+		},
+		.parent_pid = 1,
+	};
+
+	strcpy(task.comm, comm);
+	add(ITEM_EVENT, &task);
+}
+
+static void add_fault(uint32_t tid, uint64_t page, uint64_t start_ns, uint64_t duration_ns,
+		      enum pfstat_class class)
+{
+	const struct pfstat_record record = {
+		.op = PFSTAT_OP_FAULT, .class = class, .pid = 1, .tid = tid, .inode = INODE,
+		.dev = DEV, .pgoff = page, .address = 0x100000 + page * 4096, .ip = 0x4010,
+		.start_ns = start_ns, .duration_ns = duration_ns,
+		.result = PFSTAT_RESULT_LOCKED |
+			  (class == PFSTAT_CLASS_DISK ? PFSTAT_RESULT_MAJOR : 0),
+	};
+
+	add(ITEM_RECORD, &record);
+}
+
+static void add_stay(uint32_t tid, uint64_t off_ns, uint64_t on_ns)
+{
+	const struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = tid,
+			.flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT, .ns = on_ns,
+		},
+		.off_ns = off_ns, .woken_ns = on_ns, .state = 2,
+	};
+
+	add(ITEM_EVENT, &stay);
+}
+
+static void add_block(uint64_t issue_ns, uint64_t complete_ns, uint64_t pgoff)
+{
+	const struct pfstat_block block = {
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .tid = 1,
+			.flags = PFSTAT_BLOCK_FILE, .ns = complete_ns,
+		},
+		.insert_ns = issue_ns, .issue_ns = issue_ns, .inode = INODE, .fs_dev = DEV,
+		.pgoff = pgoff, .bytes = 4096,
+	};
+
+	add(ITEM_EVENT, &block);
+}
+
+/* 99 cached faults of 10 ns by thread 1, one disk fault of 1000 by thread 2. */
+static void add_run(void)
+{
+	uint64_t i;
+
+	add_task(PFSTAT_TASK_EXEC, 1, 1, "program");
+	add_task(PFSTAT_TASK_FORK, 1, 2, "worker");
+	add_map(1, 0x100000, 1 << 20, INODE, "/data");
+	add_map(1, 0x4000, 0x1000, 5, "/bin/program");
+	for (i = 0; i < 99; i++)
+		add_fault(1, i, 1000 + 100 * i, 10, PFSTAT_CLASS_LONG);
+	add_block(20100, 20800, 99);
+	add_stay(2, 20100, 20900);
+	add_fault(2, 99, 20000, 1000, PFSTAT_CLASS_DISK);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+}
+
+START_TEST(test_figures_by_class_and_part)
+{
+	struct fault_figures figures;
+	struct block_figures blocks;
+
+	analysis = analysis_new(true);
+	add_run();
+	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &figures);
+	ck_assert_uint_eq(figures.count, 1);
+	ck_assert_uint_eq(figures.major, 1);
+	ck_assert_uint_eq(figures.parts[PART_DEVICE].total_ns, 700);
+	ck_assert_uint_eq(figures.parts[PART_RUNQUEUE].total_ns, 100);
+	ck_assert_uint_eq(figures.parts[PART_CPU_BEFORE].total_ns, 100);
+	ck_assert_uint_eq(figures.parts[PART_CPU_AFTER].total_ns, 100);
+	analysis_all_faults(analysis, &figures);
+	ck_assert_uint_eq(figures.count, 100);
+	ck_assert_uint_eq(figures.whole.total_ns, 990 + 1000);
+	/* Those without the part had 0 of it. */
+	ck_assert_uint_eq(figures.parts[PART_DEVICE].p50_ns, 0);
+	ck_assert_uint_eq(figures.parts[PART_DEVICE].p99_ns, 0);
+	ck_assert_uint_eq(figures.parts[PART_DEVICE].max_ns, 700);
+	ck_assert_uint_eq(figures.parts[PART_CPU_BEFORE].p50_ns, 10);
+	analysis_blocks(analysis, &blocks);
+	ck_assert_uint_eq(blocks.reads, 1);
+	ck_assert_uint_eq(blocks.bytes_read, 4096);
+	ck_assert_uint_eq(blocks.device.p50_ns, 700);
+	ck_assert_ptr_null(analysis_histogram(analysis, FAULT_SWAP, PART_DEVICE));
+	ck_assert_uint_eq(analysis_histogram(analysis, (enum fault_class)PFSTAT_CLASS_LONG,
+					     PART_DEVICE)->count, 99);
+	analysis_free(analysis);
+}
+END_TEST
+
+static struct group *groups_by(enum group_by by, size_t expected)
+{
+	struct group *groups;
+	size_t nr, i;
+	uint64_t faults = 0;
+
+	ck_assert_int_eq(analysis_groups(analysis, by, &groups, &nr), 0);
+	ck_assert_uint_eq(nr, expected);
+	for (i = 0; i < nr; i++)
+		faults += groups[i].faults;
+	ck_assert_uint_eq(faults, 100);
+	return groups;
+}
+
+static int count_place(void *context, const struct code_place *place)
+{
+	ck_assert_str_eq(place->path, "/bin/program");
+	ck_assert_uint_eq(place->offset, 0x10);
+	++*(int *)context;
+	return 0;
+}
+
+START_TEST(test_groups_have_names)
+{
+	struct group *groups;
+	int places = 0;
+
+	analysis = analysis_new(true);
+	add_run();
+	groups = groups_by(GROUP_BY_FILE, 1);
+	ck_assert_str_eq(groups[0].name, "/data");
+	ck_assert_uint_eq(groups[0].major, 1);
+	ck_assert_uint_eq(groups[0].max_ns, 1000);
+	free(groups);
+	groups = groups_by(GROUP_BY_VMA, 1);
+	ck_assert_str_eq(groups[0].name, "1 100000-200000 /data");
+	free(groups);
+	groups = groups_by(GROUP_BY_THREAD, 2);	/* the costliest first */
+	ck_assert_str_eq(groups[0].name, "worker (2)");
+	ck_assert_uint_eq(groups[0].parts_ns[PART_DEVICE], 700);
+	ck_assert_str_eq(groups[1].name, "program (1)");
+	ck_assert_uint_eq(groups[1].classes[PFSTAT_CLASS_LONG], 99);
+	free(groups);
+	groups = groups_by(GROUP_BY_CODE, 1);
+	ck_assert_str_eq(groups[0].name, "0x10 (/bin/program)");
+	free(groups);
+	analysis_visit_code(analysis, count_place, &places);
+	ck_assert_int_eq(places, 1);
+	ck_assert_int_eq(analysis_name_code(analysis, "/bin/program", 0x10, "main+0x4"), 0);
+	groups = groups_by(GROUP_BY_CODE, 1);
+	ck_assert_str_eq(groups[0].name, "main+0x4 (/bin/program)");
+	free(groups);
+	analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(test_more_groups_than_are_kept)
+{
+	struct group *groups;
+	uint64_t faults = 0;
+	size_t nr, i;
+
+	analysis = analysis_new(true);
+	for (i = 0; i < GROUPS_MAX + 1000; i++)
+		add_fault(10 + i, 1, 100 * i, 10, PFSTAT_CLASS_LONG);
+	analysis_finish(analysis);
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_THREAD, &groups, &nr), 0);
+	ck_assert_uint_eq(nr, GROUPS_MAX + 1);
+	ck_assert_str_eq(groups[0].name, "(others)");
+	ck_assert_uint_eq(groups[0].faults, 1000);
+	for (i = 0; i < nr; i++)
+		faults += groups[i].faults;
+	ck_assert_uint_eq(faults, GROUPS_MAX + 1000);
+	free(groups);
+	analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(test_a_fork_server_takes_no_more_memory)
+{
+	uint64_t i, now = 0;
+	size_t before = 0;
+
+	analysis = analysis_new(true);
+	add_map(1, 0x100000, 1 << 20, INODE, "/data");
+	for (i = 0; i < 300000; i++, now += 1000) {
+		add_task(PFSTAT_TASK_FORK, 10 + i, 10 + i, "child");
+		add_stay(10 + i, now + 10, now + 20);
+		add_fault(10 + i, 1, now, 100, PFSTAT_CLASS_LONG);
+		add_task(PFSTAT_TASK_EXIT, 10 + i, 10 + i, "child");
+		if (i == 100000)
+			before = mallinfo2().uordblks;
+	}
+	ck_assert_uint_le(mallinfo2().uordblks, before + 4096);
+	analysis_free(analysis);
+}
+END_TEST
+
+static int count_fault(void *context, const struct explained *fault)
+{
+	(void)fault;
+	return ++*(int *)context == 5 ? -ECANCELED : 0;
+}
+
+START_TEST(test_a_listener_may_end_it)
+{
+	struct pfstat_record record = { .class = PFSTAT_CLASS_LONG, .result = 0x200 };
+	struct item item = { .type = ITEM_RECORD, .record = &record };
+	int heard = 0, i;
+
+	analysis = analysis_new(true);
+	ck_assert_int_eq(analysis_listen(analysis, count_fault, &heard), 0);
+	for (i = 0; i < 4; i++)
+		ck_assert_int_eq(analysis_add(analysis, &item), 0);
+	ck_assert_int_eq(analysis_add(analysis, &item), -ECANCELED);
+	analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(test_unknown_items_are_refused)
+{
+	struct pfstat_event event = { .type = PFSTAT_NR_EVENTS };
+	const struct item bad_event = { .type = ITEM_EVENT, .event = &event };
+	const struct item bad_item = { .type = ITEM_NR_TYPES };
+
+	analysis = analysis_new(true);
+	ck_assert_int_eq(analysis_add(analysis, &bad_event), -EINVAL);
+	ck_assert_int_eq(analysis_add(analysis, &bad_item), -EINVAL);
+	analysis_free(analysis);
+}
+END_TEST
+
+RUN_TESTS("analysis", test_figures_by_class_and_part, test_groups_have_names,
+	  test_more_groups_than_are_kept, test_a_fork_server_takes_no_more_memory,
+	  test_a_listener_may_end_it, test_unknown_items_are_refused)

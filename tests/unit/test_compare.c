@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What pfdrive compare prints of a comparison whose figures are known. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/report/compare.h"
+
+#define TINY 0.000000001
+
+static const struct comparison_row rows[] = {
+	{ .class = "disk", .measure = COMPARISON_FAULTS, .a = 1000, .b = 1050,
+	  .verdict = COMPARISON_SAME, .interval = { 0.05, -0.07, 0.18 } },
+	{ .class = "disk", .measure = COMPARISON_MAJOR, .a = 0, .b = 40,
+	  .verdict = COMPARISON_CHANGE, .interval = { INFINITY, INFINITY, INFINITY } },
+	{ .class = "disk", .measure = COMPARISON_TIME, .part = NR_PARTS, .a = 150250, .b = 180300,
+	  .verdict = COMPARISON_CHANGE, .interval = { 0.2, 0.19, 0.2125 } },
+	{ .class = "disk", .measure = COMPARISON_TIME, .part = PART_QUEUE, .a = NAN, .b = NAN,
+	  .verdict = COMPARISON_UNKNOWN },
+	{ .class = "disk", .measure = COMPARISON_TIME, .part = PART_LOCK, .a = 0, .b = 0,
+	  .verdict = COMPARISON_SAME },
+	{ .class = "long", .measure = COMPARISON_TIME, .part = NR_PARTS, .a = 3500, .b = NAN,
+	  .verdict = COMPARISON_FEW },
+	{ .class = "long", .measure = COMPARISON_TIME, .part = PART_CPU_BEFORE, .a = 3500,
+	  .b = 3500, .verdict = COMPARISON_SAME, .interval = { 0, -0.01, 0.01 } },
+};
+
+static struct comparison comparison;
+
+static struct compare_report sample(void)
+{
+	memcpy(comparison.rows, rows, sizeof(rows));
+	comparison.nr = sizeof(rows) / sizeof(rows[0]);
+	comparison.nr_judged = 4;
+	comparison.how = (struct bootstrap){ 0.9875, 1000, 7 };
+	comparison.change = true;
+	return (struct compare_report){
+		.a = { "a.pfs", 1003, 0, 0, NULL },
+		.b = { "b.pfs", 1050, 0, 0, NULL },
+		.comparison = &comparison,
+		.confidence = 95,
+		.threshold = 5,
+	};
+}
+
+static char *print(enum report_format format, const struct compare_report *report)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(compare_print(out, format, report), 0);
+	fclose(out);
+	return text;
+}
+
+static void check_contains(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part), "'%s' is not in:\n%s", part, text);
+}
+
+START_TEST(test_table)
+{
+	static const char right[] =
+		"A: a.pfs, 1003 faults\n"
+		"B: b.pfs, 1050 faults\n"
+		"\n"
+		"Class  Measure             A          B  Difference    From      To  Verdict\n"
+		"disk   faults           1000       1050       +5.0%   -7.0%  +18.0%  same\n"
+		"disk   major               0         40           ∞       ∞       ∞  change\n"
+		"disk   whole       150.25 µs  180.30 µs      +20.0%  +19.0%  +21.2%  change\n"
+		"long   whole         3.50 µs        n/a                              too few\n"
+		"long   cpu_before    3.50 µs    3.50 µs        0.0%   -1.0%   +1.0%  same\n"
+		"\n"
+		"From … To: 4 intervals that hold together with 95 % confidence (1000 replicates,"
+		" seed 7).\n"
+		"A change is a difference of 5 % at least whose interval does not hold 0:"
+		" change.\n";
+	const struct compare_report report = sample();
+	char *text = print(REPORT_TABLE, &report);
+
+	ck_assert_str_eq(text, right);
+	free(text);
+}
+END_TEST
+
+START_TEST(test_table_is_loud_of_what_is_missing)
+{
+	struct compare_report report = sample();
+	char *text;
+
+	report.a.lost_records = 3;
+	report.a.lost_events = 4;
+	report.b.lost_records = FACT_NONE;
+	report.b.lost_events = FACT_NONE;
+	report.b.damage = "b.pfs was cut: it has no end";
+	text = print(REPORT_TABLE, &report);
+	check_contains(text, "A: LOST 3 RECORDS AND 4 EVENTS: COUNTS AND TIMES ARE TOO LOW\n"
+		       "B: IT IS NOT KNOWN WHAT WAS LOST\n"
+		       "B: b.pfs was cut: it has no end\n"
+		       "A: a.pfs, ");
+	free(text);
+}
+END_TEST
+
+START_TEST(test_csv_has_every_row)
+{
+	static const char right[] =
+		"class,measure,unit,a,b,difference_percent,low_percent,high_percent,verdict\n"
+		"disk,faults,faults,1000,1050,5,-7,18,same\n"
+		"disk,major,faults,0,40,inf,inf,inf,change\n"
+		"disk,whole,ns,150250,180300,20,19,21.25,change\n"
+		"disk,queue,ns,n/a,n/a,n/a,n/a,n/a,n/a\n"
+		"disk,lock,ns,0,0,0,0,0,same\n"
+		"long,whole,ns,3500,n/a,n/a,n/a,n/a,too few\n"
+		"long,cpu_before,ns,3500,3500,0,-1,1,same\n";
+	const struct compare_report report = sample();
+	char *text = print(REPORT_CSV, &report);
+
+	ck_assert_str_eq(text, right);
+	free(text);
+}
+END_TEST
+
+static json_t *print_and_parse(const struct compare_report *report)
+{
+	char *text = print(REPORT_JSON, report);
+	json_error_t error;
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+	ck_assert_msg(root, "%s at %d:%d", error.text, error.line, error.column);
+	free(text);
+	return root;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	ck_assert_msg(json_is_number(value), "no number %s", key);
+	return json_number_value(value);
+}
+
+START_TEST(test_json_has_the_figures)
+{
+	struct compare_report report = sample();
+	json_t *root, *row;
+
+	report.b.damage = "b.pfs was cut";
+	report.b.lost_records = FACT_NONE;
+	report.b.file = "b\xff.pfs";
+	root = print_and_parse(&report);
+	ck_assert(json_is_true(json_object_get(root, "change")));
+	ck_assert_double_eq(number_of(root, "confidence_percent"), 95);
+	ck_assert_double_eq_tol(number_of(root, "interval_confidence_percent"), 98.75, TINY);
+	ck_assert_double_eq(number_of(root, "replicates"), 1000);
+	ck_assert_double_eq(number_of(root, "seed"), 7);
+	row = json_object_get(root, "b");
+	ck_assert_str_eq(json_string_value(json_object_get(row, "file")), "b?.pfs");
+	ck_assert_str_eq(json_string_value(json_object_get(row, "damage")), "b.pfs was cut");
+	ck_assert(json_is_null(json_object_get(row, "lost")));
+	ck_assert_double_eq(number_of(row, "events_lost"), 0);
+	ck_assert(json_is_null(json_object_get(json_object_get(root, "a"), "damage")));
+	ck_assert_uint_eq(json_array_size(json_object_get(root, "rows")), 7);
+	row = json_array_get(json_object_get(root, "rows"), 2);
+	ck_assert_str_eq(json_string_value(json_object_get(row, "measure")), "whole");
+	ck_assert_str_eq(json_string_value(json_object_get(row, "unit")), "ns");
+	ck_assert_str_eq(json_string_value(json_object_get(row, "verdict")), "change");
+	ck_assert_double_eq_tol(number_of(row, "difference_percent"), 20, TINY);
+	ck_assert_double_eq_tol(number_of(row, "low_percent"), 19, TINY);
+	ck_assert_double_eq_tol(number_of(row, "b"), 180300, TINY);
+	json_decref(root);
+}
+END_TEST
+
+/* What is not known, and what is beyond any number, is null: never 0. */
+START_TEST(test_json_is_null_where_there_is_no_number)
+{
+	const struct compare_report report = sample();
+	json_t *root = print_and_parse(&report), *row;
+
+	row = json_array_get(json_object_get(root, "rows"), 1);
+	ck_assert(json_is_null(json_object_get(row, "difference_percent")));
+	ck_assert_double_eq(number_of(row, "a"), 0);
+	row = json_array_get(json_object_get(root, "rows"), 3);
+	ck_assert(json_is_null(json_object_get(row, "a")));
+	row = json_array_get(json_object_get(root, "rows"), 5);
+	ck_assert(json_is_null(json_object_get(row, "low_percent")));
+	ck_assert(json_is_null(json_object_get(row, "b")));
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_no_change_is_said_too)
+{
+	struct compare_report report = sample();
+	char *text;
+
+	comparison.change = false;
+	text = print(REPORT_TABLE, &report);
+	check_contains(text, "does not hold 0: no change.\n");
+	free(text);
+}
+END_TEST
+
+START_TEST(test_output_that_cannot_be_written_is_an_error)
+{
+	const struct compare_report report = sample();
+	enum report_format format;
+	FILE *full;
+
+	for (format = REPORT_TABLE; format <= REPORT_JSON; format++) {
+		full = fopen("/dev/full", "w");
+		ck_assert_ptr_nonnull(full);
+		ck_assert_int_eq(compare_print(full, format, &report), -ENOSPC);
+		fclose(full);
+	}
+	ck_assert_int_eq(compare_print(stdout, (enum report_format)3, &report), -EINVAL);
+}
+END_TEST
+
+RUN_TESTS("compare",
+	  test_table,
+	  test_table_is_loud_of_what_is_missing,
+	  test_csv_has_every_row,
+	  test_json_has_the_figures,
+	  test_json_is_null_where_there_is_no_number,
+	  test_no_change_is_said_too,
+	  test_output_that_cannot_be_written_is_an_error)

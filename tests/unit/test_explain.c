@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Logical faults out of attempts, stays and requests: whose time is whose. */
+#include <string.h>
+
+#include "runner.h"
+#include "user/correlate/explain.h"
+
+#define INODE 77
+#define DEV 9
+#define RETRY PFSTAT_RESULT_RETRY
+#define LOCKED PFSTAT_RESULT_LOCKED
+#define MAX_FAULTS 64
+
+static struct explained faults[MAX_FAULTS];
+static size_t nr_faults;
+static struct explain *explain;
+
+static int keep(void *context, const struct explained *fault)
+{
+	(void)context;
+	ck_assert_uint_lt(nr_faults, MAX_FAULTS);
+	faults[nr_faults++] = *fault;
+	return 0;
+}
+
+static void open_explain(bool have_bpf)
+{
+	nr_faults = 0;
+	explain = explain_new(have_bpf, keep, NULL);
+	ck_assert_ptr_nonnull(explain);
+}
+
+static void close_explain(void)
+{
+	const struct explained *fault;
+	uint64_t sum;
+	size_t i, part;
+
+	ck_assert_int_eq(explain_finish(explain), 0);
+	explain_free(explain);
+	/* Whatever happened: the parts are the whole. */
+	for (i = 0; i < nr_faults; i++) {
+		fault = &faults[i];
+		for (sum = 0, part = 0; part < NR_PARTS; part++)
+			sum += fault->parts_ns[part];
+		ck_assert_uint_eq(sum, fault->end_ns - fault->start_ns);
+	}
+}
+
+static struct pfstat_record attempt_of(enum pfstat_class class, uint64_t page, uint64_t start_ns,
+				       uint64_t end_ns, uint32_t result)
+{
+	return (struct pfstat_record){
+		.op = PFSTAT_OP_FAULT, .class = class, .pid = 1, .tid = 1, .inode = INODE,
+		.dev = DEV, .pgoff = page, .address = 0x10000000 + page * 4096,
+		.start_ns = start_ns, .duration_ns = end_ns - start_ns, .result = result,
+	};
+}
+
+static void add_record(const struct pfstat_record *record)
+{
+	ck_assert_int_eq(explain_record(explain, record), 0);
+}
+
+static void add_stay(uint32_t tid, uint64_t off_ns, uint64_t woken_ns, uint64_t on_ns)
+{
+	const struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = tid,
+			.flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT, .ns = on_ns,
+		},
+		.off_ns = off_ns, .woken_ns = woken_ns, .state = 2,
+	};
+
+	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+}
+
+static void add_request(uint32_t tid, uint64_t pgoff, uint32_t pages, uint64_t insert_ns,
+			uint64_t issue_ns, uint64_t complete_ns)
+{
+	const struct pfstat_block block = {
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .tid = tid,
+			.flags = PFSTAT_BLOCK_FILE, .ns = complete_ns,
+		},
+		.inode = INODE, .fs_dev = DEV, .pgoff = pgoff, .bytes = pages * 4096,
+		.insert_ns = insert_ns, .issue_ns = issue_ns,
+	};
+
+	ck_assert_int_eq(explain_event(explain, &block.event), 0);
+}
+
+static void check_parts(const struct explained *fault, const uint64_t *expected)
+{
+	size_t part;
+
+	for (part = 0; part < NR_PARTS; part++)
+		ck_assert_msg(fault->parts_ns[part] == expected[part], "part %zu: %lu, not %lu",
+			      part, fault->parts_ns[part], expected[part]);
+}
+
+#define CHECK_PARTS(fault, ...) check_parts(fault, (const uint64_t[NR_PARTS]){ __VA_ARGS__ })
+
+/* Disk fault of page 5: 1000 to 1200, asleep 1050 to 1190; retried at 1210 to 1215. */
+static void add_disk_fault(void)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1200, RETRY);
+
+	record.facts = PFSTAT_FACT_SLEPT;
+	add_request(1, 4, 8, 1040, 1060, 1170);
+	add_stay(1, 1050, 1175, 1190);
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_SHORT, 5, 1210, 1215, LOCKED);
+	record.earlier_ns = 1000;
+	record.flags = PFSTAT_FLAG_TRIED;
+	add_record(&record);
+}
+
+START_TEST(test_a_disk_fault_is_taken_apart)
+{
+	open_explain(true);
+	add_disk_fault();
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].class, PFSTAT_CLASS_DISK);
+	ck_assert_uint_eq(faults[0].attempts, 2);
+	ck_assert_uint_eq(faults[0].start_ns, 1000);
+	ck_assert_uint_eq(faults[0].end_ns, 1215);
+	ck_assert_uint_eq(faults[0].handler_ns, 205);
+	ck_assert(faults[0].solved && faults[0].major && faults[0].parts_known);
+	ck_assert_uint_eq(faults[0].request.event.ns, 1170);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_QUEUE] = 10, [PART_DEVICE] = 110,
+		    [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 25);
+	ck_assert_uint_eq(faults[0].nr_spans, 3);
+	ck_assert_uint_eq(faults[0].spans[1].part, PART_DEVICE);
+	ck_assert_uint_eq(faults[0].spans[1].from_ns, 1060);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_a_stay_outside_belongs_to_no_fault)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 500, 510, LOCKED);
+
+	open_explain(true);
+	add_stay(1, 100, 200, 300);
+	add_stay(2, 500, 505, 507);	/* another thread's */
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 10);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_a_stay_between_two_attempts_is_the_faults)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 100, 110, RETRY);
+
+	open_explain(true);
+	add_record(&record);
+	add_stay(1, 120, 0, 220);
+	record = attempt_of(PFSTAT_CLASS_SHORT, 1, 230, 240, LOCKED);
+	record.earlier_ns = 100;
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].class, PFSTAT_CLASS_WAIT);
+	ck_assert_uint_eq(faults[0].parts_ns[PART_CPU_BEFORE], 20);
+	ck_assert_uint_eq(faults[0].parts_ns[PART_CPU_AFTER], 20);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_another_pages_request_is_not_its_own)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 20, 1000, 1200, RETRY);
+
+	open_explain(true);
+	add_request(2, 4, 8, 900, 900, 1170);	/* another thread's, pages 4 … 11 */
+	add_stay(1, 1050, 1180, 1190);
+	add_record(&record);
+	close_explain();
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_FOREIGN] = 130,
+		    [PART_RUNQUEUE] = 10, [PART_CPU_AFTER] = 10);
+}
+END_TEST
+
+START_TEST(test_another_targets_read_of_the_page_is_known)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 11, 1000, 1200, RETRY);
+
+	open_explain(true);
+	add_request(2, 4, 8, 900, 900, 1170);
+	add_stay(1, 1050, 1180, 1190);
+	add_record(&record);
+	close_explain();
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_DEVICE] = 120,
+		    [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 10);
+}
+END_TEST
+
+START_TEST(test_a_sleep_without_a_stay_is_residue)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1200, RETRY);
+
+	record.facts = PFSTAT_FACT_SLEPT;
+	open_explain(true);
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_SHORT, 1, 1210, 1215, LOCKED);
+	record.earlier_ns = 1000;
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 200, [PART_CPU_AFTER] = 15);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_without_ebpf_parts_are_not_known)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1200, LOCKED);
+
+	record.facts = PFSTAT_FACT_SLEPT;
+	open_explain(false);
+	add_record(&record);
+	ck_assert(!faults[0].parts_known);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 200);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_pass_then_fault_is_one)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_PASS, 3, 100, 101, 0);
+
+	record.op = PFSTAT_OP_MAP_PAGES;
+	open_explain(true);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 0);
+	record = attempt_of(PFSTAT_CLASS_LONG, 3, 103, 110, LOCKED);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].class, PFSTAT_CLASS_LONG);
+	ck_assert_uint_eq(faults[0].end_ns - faults[0].start_ns, 10);
+	ck_assert_uint_eq(faults[0].handler_ns, 8);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_page_mkwrite_joins_its_fault)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
+
+	record.flags = PFSTAT_FLAG_WRITE;
+	record.facts = PFSTAT_FACT_SHARED;
+	open_explain(true);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 0);	/* it may come */
+	record = attempt_of(PFSTAT_CLASS_MKWRITE, 3, 112, 130, LOCKED);
+	record.op = PFSTAT_OP_PAGE_MKWRITE;
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].attempts, 2);
+	ck_assert_uint_eq(faults[0].end_ns, 130);
+	ck_assert_uint_eq(faults[0].class, PFSTAT_CLASS_LONG);
+	ck_assert(faults[0].solved);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 1);
+}
+END_TEST
+
+START_TEST(test_a_write_without_page_mkwrite_is_whole)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
+
+	record.flags = PFSTAT_FLAG_WRITE;
+	record.facts = PFSTAT_FACT_SHARED;
+	open_explain(true);
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_LONG, 4, 200, 210, LOCKED);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 2);
+	ck_assert(faults[0].solved && faults[1].solved);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_what_does_not_come_again_is_not_solved)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 100, 200, RETRY);
+	const struct pfstat_task exit = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(exit), .tid = 1,
+			.flags = PFSTAT_TASK_EXIT, .ns = 500,
+		},
+	};
+
+	open_explain(true);
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_DISK, 9, 300, 400, RETRY);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 1);	/* it went on elsewhere */
+	ck_assert_int_eq(explain_event(explain, &exit.event), 0);
+	ck_assert_uint_eq(nr_faults, 2);	/* it ended */
+	ck_assert(!faults[0].solved && !faults[0].major && !faults[1].solved);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 2);
+}
+END_TEST
+
+START_TEST(test_an_error_solves_nothing)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_ERROR, 3, 100, 200,
+						 PFSTAT_RESULT_SIGBUS);
+
+	open_explain(true);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert(!faults[0].solved);
+	close_explain();
+}
+END_TEST
+
+static struct pfstat_fault fault_of(enum pfstat_fault_kind kind, uint64_t start_ns, uint64_t end_ns,
+				    enum pfstat_fault_outcome outcome)
+{
+	return (struct pfstat_fault){
+		.event = {
+			.type = PFSTAT_EVENT_FAULT, .size = sizeof(struct pfstat_fault),
+			.pid = 1, .tid = 1, .flags = kind, .ns = end_ns,
+		},
+		.start_ns = start_ns, .address = 0x7000, .stack = -1, .outcome = outcome,
+	};
+}
+
+START_TEST(test_faults_that_the_module_does_not_see)
+{
+	static const struct {
+		enum pfstat_fault_kind kind;
+		enum fault_class class;
+	} kinds[] = {
+		{ PFSTAT_FAULT_FILE, FAULT_FILE }, { PFSTAT_FAULT_ANON, FAULT_ANON },
+		{ PFSTAT_FAULT_SWAP, FAULT_SWAP }, { PFSTAT_FAULT_COW, FAULT_COW },
+		{ PFSTAT_FAULT_OTHER, FAULT_OTHER },
+	};
+	struct pfstat_fault fault;
+	size_t i;
+
+	open_explain(true);
+	for (i = 0; i < 5; i++) {
+		fault = fault_of(kinds[i].kind, 100 * i, 100 * i + 10, PFSTAT_OUTCOME_MINOR);
+		explain_event(explain, &fault.event);
+		ck_assert_uint_eq(nr_faults, i + 1);
+		ck_assert_uint_eq(faults[i].class, kinds[i].class);
+		ck_assert_str_ne(fault_class_name(faults[i].class), "unknown");
+	}
+	fault = fault_of(PFSTAT_FAULT_HOOKED, 600, 700, PFSTAT_OUTCOME_MINOR);
+	explain_event(explain, &fault.event);
+	ck_assert_uint_eq(nr_faults, 5);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_a_swap_in_waits_for_its_own_request)
+{
+	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_SWAP, 1000, 1100, PFSTAT_OUTCOME_RETRY);
+	struct pfstat_block block = {
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .tid = 1,
+			.flags = PFSTAT_BLOCK_SWAP, .ns = 1080,
+		},
+		.insert_ns = 1010, .issue_ns = 1015, .bytes = 4096,
+	};
+
+	open_explain(true);
+	explain_event(explain, &block.event);
+	add_stay(1, 1020, 1085, 1090);
+	explain_event(explain, &fault.event);
+	ck_assert_uint_eq(nr_faults, 0);
+	fault = fault_of(PFSTAT_FAULT_SWAP, 1110, 1120, PFSTAT_OUTCOME_MAJOR);
+	explain_event(explain, &fault.event);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert(faults[0].major && faults[0].attempts == 2);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 20, [PART_DEVICE] = 60, [PART_RUNQUEUE] = 10,
+		    [PART_CPU_AFTER] = 30);
+	close_explain();
+}
+END_TEST
+
+RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belongs_to_no_fault,
+	  test_a_stay_between_two_attempts_is_the_faults,
+	  test_another_pages_request_is_not_its_own,
+	  test_another_targets_read_of_the_page_is_known, test_a_sleep_without_a_stay_is_residue,
+	  test_without_ebpf_parts_are_not_known, test_pass_then_fault_is_one,
+	  test_page_mkwrite_joins_its_fault, test_a_write_without_page_mkwrite_is_whole,
+	  test_what_does_not_come_again_is_not_solved, test_an_error_solves_nothing,
+	  test_faults_that_the_module_does_not_see, test_a_swap_in_waits_for_its_own_request)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The hash against a plain array. */
+#include <stdbool.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/correlate/hash.h"
+
+#define KEYS 512
+
+static int count(void *context, void *value)
+{
+	(void)value;
+	++*(size_t *)context;
+	return 0;
+}
+
+static void no_free(void *value)
+{
+	(void)value;
+}
+
+START_TEST(test_against_an_array)
+{
+	static char values[KEYS];
+	bool there[KEYS] = { false };
+	struct hash hash = { 0 };
+	uint64_t state = 1, key;
+	size_t nr = 0, visited, i;
+
+	for (i = 0; i < 200000; i++) {
+		/* Keys that share their low bits, as pids and addresses do. */
+		key = random_next(&state) % KEYS;
+		if (there[key]) {
+			ck_assert_ptr_eq(hash_find(&hash, key << 12), &values[key]);
+			ck_assert_ptr_eq(hash_take(&hash, key << 12), &values[key]);
+			nr--;
+		} else {
+			ck_assert_ptr_null(hash_find(&hash, key << 12));
+			ck_assert_ptr_null(hash_take(&hash, key << 12));
+			ck_assert_int_eq(hash_add(&hash, key << 12, &values[key]), 0);
+			nr++;
+		}
+		there[key] = !there[key];
+		ck_assert_uint_eq(hash.count, nr);
+	}
+	for (i = 0; i < KEYS; i++)
+		ck_assert_ptr_eq(hash_find(&hash, i << 12), there[i] ? &values[i] : NULL);
+	visited = 0;
+	hash_visit(&hash, count, &visited);
+	ck_assert_uint_eq(visited, nr);
+	ck_assert_uint_le(hash.nr_slots, 4 * KEYS);
+	hash_exit(&hash, no_free);
+}
+END_TEST
+
+RUN_TESTS("hash", test_against_an_array)

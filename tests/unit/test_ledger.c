@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The same faults in several books: every difference has a name, or is said to have none. */
+#include <string.h>
+
+#include "runner.h"
+#include "user/correlate/ledger.h"
+
+static struct facts facts;
+static struct summary_figures figures;
+static struct ledger ledger;
+
+static __u64 *returns(enum pfstat_fault_kind kind, enum pfstat_fault_origin origin,
+			 enum pfstat_fault_outcome outcome)
+{
+	return &facts.faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count;
+}
+
+/* 100 hooked faults, 10 major; 50 anonymous, 5 copies, 7 by get_user_pages. All agrees. */
+static void open_books(void)
+{
+	memset(&figures, 0, sizeof(figures));
+	facts_init(&facts);
+	facts.have_bpf = true;
+	facts.hooks = 1U << HOOK_FAULT;
+	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MINOR) = 88;
+	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_MINOR) = 2;
+	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MAJOR) = 10;
+	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_RETRY) = 10;
+	*returns(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MINOR) = 43;
+	*returns(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR) = 7;
+	*returns(PFSTAT_FAULT_COW, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MINOR) = 5;
+	*returns(PFSTAT_FAULT_FILE, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR) = 3;
+	figures.faults = 100;
+	figures.major = 10;
+	figures.retried = 10;
+	figures.classes[PFSTAT_CLASS_PASS].count = 20;
+	figures.sequels = 4;
+	facts.calls = 134;
+	facts.lost = 0;
+	facts.minflt = 145;
+	facts.majflt = 10;
+	facts.perf_minor = 138;
+	facts.perf_major = 10;
+	facts.perf_faults = 151;
+}
+
+static const struct ledger_difference *find(const char *left, const char *right)
+{
+	size_t i;
+
+	for (i = 0; i < ledger.nr_differences; i++)
+		if (!strcmp(ledger.differences[i].left, left) &&
+		    !strcmp(ledger.differences[i].right, right))
+			return &ledger.differences[i];
+	ck_abort_msg("no difference %s - %s", left, right);
+	return NULL;
+}
+
+static int64_t reason(const struct ledger_difference *difference, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < difference->nr_reasons; i++)
+		if (strstr(difference->reasons[i].name, name))
+			return difference->reasons[i].amount;
+	return 0;
+}
+
+START_TEST(test_everything_agrees)
+{
+	const struct ledger_difference *difference;
+	size_t i, r;
+
+	open_books();
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+	for (i = 0; i < ledger.nr_differences; i++) {
+		int64_t sum = ledger.differences[i].unexplained;
+
+		ck_assert(ledger.differences[i].known);
+		for (r = 0; r < ledger.differences[i].nr_reasons; r++)
+			sum += ledger.differences[i].reasons[r].amount;
+		ck_assert_int_eq(sum, ledger.differences[i].amount);
+	}
+	difference = find("wrapper calls", "logical faults");
+	ck_assert_int_eq(difference->amount, 34);
+	ck_assert_int_eq(reason(difference, "again"), 10);
+	ck_assert_int_eq(reason(difference, "passes"), 20);
+	ck_assert_int_eq(reason(difference, "page_mkwrite"), 4);
+	difference = find("minflt + majflt", "logical faults");
+	ck_assert_int_eq(difference->amount, 55);
+	ck_assert_int_eq(reason(difference, "anonymous"), 50);
+	ck_assert_int_eq(reason(difference, "copy on write"), 5);
+	difference = find("handle_mm_fault() minor", "minor-faults");
+	ck_assert_int_eq(reason(difference, "get_user_pages"), 7);
+	difference = find("page-faults", "minor-faults + major-faults");
+	ck_assert_int_eq(reason(difference, "error"), 3);
+}
+END_TEST
+
+START_TEST(test_what_has_no_reason_is_unexplained)
+{
+	open_books();
+	facts.minflt += 2;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(find("minflt", "handle_mm_fault() minor")->unexplained, 2);
+	/* The sum is larger by them, too. */
+	ck_assert_int_eq(find("minflt + majflt", "logical faults")->unexplained, 2);
+	ck_assert_uint_eq(ledger.unexplained, 4);
+	facts.minflt -= 4;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(find("minflt", "handle_mm_fault() minor")->unexplained, -2);
+	ck_assert_uint_eq(ledger.unexplained, 4);
+}
+END_TEST
+
+START_TEST(test_lost_records_hide_faults_but_no_more_than_were_lost)
+{
+	open_books();
+	facts.lost = 3;
+	facts.calls += 0;
+	figures.faults -= 5;	/* two more than can be hidden */
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
+				"lost"), 3);
+	ck_assert_int_eq(find("handle_mm_fault() minor, hooked",
+			      "logical faults, minor")->unexplained, 2);
+}
+END_TEST
+
+START_TEST(test_chains_that_needed_no_more)
+{
+	open_books();
+	figures.faults -= 1;
+	figures.unfinished = 1;
+	figures.retried += 0;
+	facts.calls -= 1;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
+				"mapped meanwhile"), 1);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+}
+END_TEST
+
+START_TEST(test_what_is_not_known_is_not_compared)
+{
+	open_books();
+	facts.perf_minor = facts.perf_major = facts.perf_faults = FACT_NONE;
+	facts.minflt = FACT_NONE;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert(!find("page-faults", "minor-faults + major-faults")->known);
+	ck_assert(!find("minflt", "handle_mm_fault() minor")->known);
+	ck_assert(!find("minflt + majflt", "logical faults")->known);
+	ck_assert(find("majflt", "handle_mm_fault() major")->known);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+}
+END_TEST
+
+START_TEST(test_without_ebpf_only_the_drivers_loop_is_compared)
+{
+	open_books();
+	facts.have_bpf = false;
+	facts.minflt = 91;
+	facts.majflt = 10;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert(!find("minflt", "logical faults, minor")->known);
+	facts.hooked_only = true;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(find("minflt", "logical faults, minor")->unexplained, 1);
+	ck_assert_int_eq(find("majflt", "logical faults, major")->unexplained, 0);
+	ck_assert_uint_eq(ledger.unexplained, 1);
+}
+END_TEST
+
+START_TEST(test_edges_of_what_ran_on)
+{
+	open_books();
+	facts.edges = true;
+	facts.minflt += 2;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(reason(find("minflt", "handle_mm_fault() minor"), "edges"), 2);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+}
+END_TEST
+
+RUN_TESTS("ledger", test_everything_agrees, test_what_has_no_reason_is_unexplained,
+	  test_lost_records_hide_faults_but_no_more_than_were_lost,
+	  test_chains_that_needed_no_more, test_what_is_not_known_is_not_compared,
+	  test_without_ebpf_only_the_drivers_loop_is_compared, test_edges_of_what_ran_on)

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The live view: what grew between two looks, and only that. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/report/live.h"
+
+#define SECOND 1000000000ULL
+#define BY_FILE (1 << GROUP_BY_FILE)
+#define BY_THREAD (1 << GROUP_BY_THREAD)
+#define START 50000000000ULL
+
+static struct group files[200], threads[200];
+
+static void group_set(struct group *group, const char *name, uint64_t inode, uint64_t faults,
+		      uint64_t total_ns)
+{
+	*group = (struct group){ .inode = inode, .dev = 1, .faults = faults,
+				 .total_ns = total_ns };
+	snprintf(group->name, sizeof(group->name), "%s", name);
+}
+
+static void thread_set(struct group *group, const char *name, uint32_t tid, uint64_t faults,
+		       uint64_t total_ns)
+{
+	*group = (struct group){ .pid = 7, .tid = tid, .faults = faults, .total_ns = total_ns };
+	snprintf(group->name, sizeof(group->name), "%s", name);
+}
+
+/* 2000 long faults of 3 µs and 500 disk faults of 100 µs, in two files, by one thread. */
+static struct live_snapshot sample(void)
+{
+	struct live_snapshot snapshot = {
+		.counters = { 0, FACT_NONE },
+		.major = 500,
+		.groups = { [GROUP_BY_FILE] = files, [GROUP_BY_THREAD] = threads },
+		.nr = { [GROUP_BY_FILE] = 2, [GROUP_BY_THREAD] = 1 },
+	};
+
+	snapshot.faults[PFSTAT_CLASS_LONG] = 2000;
+	snapshot.total_ns[PFSTAT_CLASS_LONG] = 6000000;
+	snapshot.faults[PFSTAT_CLASS_DISK] = 500;
+	snapshot.total_ns[PFSTAT_CLASS_DISK] = 50000000;
+	group_set(&files[0], "/data/a", 10, 500, 50000000);
+	group_set(&files[1], "/data/b", 11, 2000, 6000000);
+	thread_set(&threads[0], "cat (7)", 7, 2500, 56000000);
+	return snapshot;
+}
+
+static char *print(const struct live *live, bool terminal, unsigned int rows,
+		   unsigned int columns)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(live_print(live, out, terminal, rows, columns), 0);
+	fclose(out);
+	return text;
+}
+
+static void check_prints(const struct live *live, const char *right)
+{
+	char *text = print(live, false, 0, 0);
+
+	ck_assert_str_eq(text, right);
+	free(text);
+}
+
+static struct live *live_of(unsigned int by, const struct live_snapshot *snapshot, uint64_t ns)
+{
+	struct live *live = live_new(by, START);
+
+	ck_assert_ptr_nonnull(live);
+	ck_assert_int_eq(live_take(live, snapshot, START + ns), 0);
+	return live;
+}
+
+START_TEST(test_first_look_shows_what_came_since_the_start)
+{
+	static const char right[] =
+		"2.0 s  1250.0 faults/s  250.0 major/s  28.0 ms/s  lost: 0 records, n/a events\n"
+		"      ms/s      Faults/s       Mean µs  Class\n"
+		"      25.0         250.0        100.00  disk\n"
+		"       3.0        1000.0          3.00  long\n"
+		"      ms/s      Faults/s       Mean µs  File\n"
+		"      25.0         250.0        100.00  /data/a\n"
+		"       3.0        1000.0          3.00  /data/b\n"
+		"      ms/s      Faults/s       Mean µs  Thread\n"
+		"      28.0        1250.0         22.40  cat (7)\n"
+		"\n";
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_FILE | BY_THREAD, &snapshot, 2 * SECOND);
+
+	check_prints(live, right);
+	live_free(live);
+}
+END_TEST
+
+START_TEST(test_second_look_shows_only_what_is_new)
+{
+	static const char right[] =
+		"1.5 s  20.0 faults/s  8.0 major/s  4.0 ms/s  lost: 3 records, n/a events\n"
+		"      ms/s      Faults/s       Mean µs  Class\n"
+		"       4.0          20.0        200.00  disk\n"
+		"      ms/s      Faults/s       Mean µs  File\n"
+		"       4.0          20.0        200.00  /data/b\n"
+		"      ms/s      Faults/s       Mean µs  Thread\n"
+		"       4.0          20.0        200.00  grep (7)\n"
+		"\n";
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_FILE | BY_THREAD, &snapshot, SECOND);
+
+	/* Ten disk faults of 200 µs in b, and the thread has another name since. */
+	snapshot.faults[PFSTAT_CLASS_DISK] += 10;
+	snapshot.total_ns[PFSTAT_CLASS_DISK] += 2000000;
+	snapshot.major += 4;
+	snapshot.counters.lost_records = 3;
+	group_set(&files[1], "/data/b", 11, 2010, 8000000);
+	thread_set(&threads[0], "grep (7)", 7, 2510, 58000000);
+	ck_assert_int_eq(live_take(live, &snapshot, START + SECOND + SECOND / 2), 0);
+	check_prints(live, right);
+	live_free(live);
+}
+END_TEST
+
+START_TEST(test_quiet_interval_says_zero_and_lists_nothing)
+{
+	static const char right[] =
+		"2.0 s  0.0 faults/s  0.0 major/s  0.0 ms/s  lost: 0 records, n/a events\n"
+		"      ms/s      Faults/s       Mean µs  Class\n"
+		"      ms/s      Faults/s       Mean µs  File\n"
+		"\n";
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
+
+	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
+	check_prints(live, right);
+	live_free(live);
+}
+END_TEST
+
+START_TEST(test_only_the_tables_asked_for_are_shown)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_THREAD, &snapshot, SECOND);
+	char *text = print(live, false, 0, 0);
+
+	ck_assert_ptr_null(strstr(text, "File"));
+	ck_assert_ptr_nonnull(strstr(text, "Thread"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
+/* The order is the interval's, not that of all the time: the analysis gives the latter. */
+START_TEST(test_costliest_of_the_interval_comes_first)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
+	char *text;
+
+	group_set(&files[0], "/data/a", 10, 501, 50000100);
+	group_set(&files[1], "/data/b", 11, 2001, 7000000);
+	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
+	text = print(live, false, 0, 0);
+	ck_assert(strstr(text, "/data/b") < strstr(text, "/data/a"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
+/* 200 groups, each a nanosecond dearer than the one before, in and out of order. */
+START_TEST(test_many_groups_keep_the_costliest)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live;
+	char *text, *line;
+	char name[32];
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "/f/%d/", i);
+		group_set(&files[i * 77 % 200], name, 100 + i, 1, 1000000 + i * 10000);
+	}
+	snapshot.nr[GROUP_BY_FILE] = 200;
+	live = live_of(BY_FILE, &snapshot, SECOND);
+	text = print(live, false, 110, 0);
+	line = strstr(text, "File\n");
+	for (i = 199; i >= 100; i--) {
+		line = strchr(line, '\n') + 1;
+		snprintf(name, sizeof(name), "  /f/%d/\n", i);
+		ck_assert_msg(strstr(line, name) == strchr(line, '\n') + 1 - strlen(name),
+			      "not in its place: %s", name);
+	}
+	ck_assert_ptr_null(strstr(text, "/f/99/"));
+	free(text);
+	/* Next time each is known, whatever its place. */
+	for (i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "/f/%d/", i);
+		group_set(&files[i * 33 % 200], name, 100 + i, 1 + (i == 42),
+			  1000000 + i * 10000 + (i == 42));
+	}
+	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_nonnull(strstr(text, "/f/42/"));
+	ck_assert_ptr_null(strstr(text, "/f/43/"));
+	ck_assert_ptr_null(strstr(text, "/f/199/"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
+START_TEST(test_groups_without_a_file_are_told_apart_by_name)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live;
+	char *text;
+
+	group_set(&files[0], "(anonymous)", 0, 10, 1000);
+	group_set(&files[1], "(others)", 0, 20, 2000);
+	live = live_of(BY_FILE, &snapshot, SECOND);
+	group_set(&files[1], "(others)", 0, 25, 7000);
+	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_nonnull(strstr(text, "         5.0          1.00  (others)\n"));
+	ck_assert_ptr_null(strstr(text, "(anonymous)"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
+/* Characters of a line as a terminal shows them, without escape sequences. */
+static unsigned int width_of(const char *line, size_t length)
+{
+	unsigned int width = 0;
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		if (line[i] == '\033') {
+			while (i < length && !strchr("HJK", line[i]))
+				i++;
+			continue;
+		}
+		width += (line[i] & 0xc0) != 0x80;
+	}
+	return width;
+}
+
+static void check_fits(const char *text, unsigned int rows, unsigned int columns)
+{
+	unsigned int lines = 0;
+	const char *end;
+
+	while ((end = strchr(text, '\n'))) {
+		ck_assert_uint_le(width_of(text, end - text), columns);
+		ck_assert_ptr_nonnull(memmem(text, end - text, "\033[K", 3));
+		text = end + 1;
+		lines++;
+	}
+	/* The last row is the cursor's: a line feed there would scroll. */
+	ck_assert_uint_lt(lines, rows);
+}
+
+START_TEST(test_terminal_is_never_overrun)
+{
+	struct live_snapshot snapshot = sample();
+	unsigned int rows, columns;
+	struct live *live;
+	char *text;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		group_set(&files[i], "/a/very/long/path/that/is/named/by/some/\xc3\xa4\xc3\xb6/x",
+			  100 + i, 5, 1000000 + i);
+		thread_set(&threads[i], "thread (1)", 100 + i, 5, 1000000 + i);
+	}
+	snapshot.nr[GROUP_BY_FILE] = 200;
+	snapshot.nr[GROUP_BY_THREAD] = 200;
+	live = live_of(BY_FILE | BY_THREAD, &snapshot, SECOND);
+	for (rows = 1; rows <= 100; rows++) {
+		for (columns = 1; columns <= 120; columns += 7) {
+			text = print(live, true, rows, columns);
+			ck_assert(!strncmp(text, "\033[H", 3));
+			ck_assert_str_eq(text + strlen(text) - 3, "\033[J");
+			check_fits(text, rows, columns);
+			free(text);
+		}
+	}
+	live_free(live);
+}
+END_TEST
+
+START_TEST(test_terminal_of_24_rows_is_shared_by_both_tables)
+{
+	struct live_snapshot snapshot = sample();
+	unsigned int nr_files = 0, nr_threads = 0;
+	struct live *live;
+	char *text, *at;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		group_set(&files[i], "/file", 100 + i, 5, 1000000 + i);
+		thread_set(&threads[i], "thread", 100 + i, 5, 1000000 + i);
+	}
+	snapshot.nr[GROUP_BY_FILE] = 200;
+	snapshot.nr[GROUP_BY_THREAD] = 200;
+	live = live_of(BY_FILE | BY_THREAD, &snapshot, SECOND);
+	text = print(live, true, 24, 80);
+	for (at = text; (at = strstr(at, "/file")); at++)
+		nr_files++;
+	for (at = text; (at = strstr(at, "  thread")); at++)
+		nr_threads++;
+	/* 24 less the cursor's, the first line, and the classes' four are 18. */
+	ck_assert_uint_eq(nr_files, 7);
+	ck_assert_uint_eq(nr_threads, 7);
+	free(text);
+	live_free(live);
+}
+END_TEST
+
+START_TEST(test_file_name_cannot_steer_the_terminal)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live;
+	char *text;
+
+	group_set(&files[0], "/a\033[2J\n\x7f\xc2\x9b\xff\xe2\x82(\xc3\xa4", 10, 500, 50000000);
+	live = live_of(BY_FILE, &snapshot, SECOND);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_nonnull(strstr(text, "  /a?[2J?????\?\?(\xc3\xa4\n"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
+START_TEST(test_no_interval_has_no_rates)
+{
+	static const char right[] =
+		"0.0 s  0.0 faults/s  0.0 major/s  0.0 ms/s  lost: 0 records, 0 events\n"
+		"      ms/s      Faults/s       Mean µs  Class\n"
+		"      ms/s      Faults/s       Mean µs  File\n"
+		"\n";
+	struct live *live = live_new(BY_FILE, START);
+
+	ck_assert_ptr_nonnull(live);
+	check_prints(live, right);
+	live_free(live);
+}
+END_TEST
+
+START_TEST(test_output_that_cannot_be_written_is_an_error)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
+	FILE *full = fopen("/dev/full", "w");
+
+	ck_assert_ptr_nonnull(full);
+	ck_assert_int_eq(live_print(live, full, false, 0, 0), -ENOSPC);
+	fclose(full);
+	live_free(live);
+}
+END_TEST
+
+RUN_TESTS("live",
+	  test_first_look_shows_what_came_since_the_start,
+	  test_second_look_shows_only_what_is_new,
+	  test_quiet_interval_says_zero_and_lists_nothing,
+	  test_only_the_tables_asked_for_are_shown,
+	  test_costliest_of_the_interval_comes_first,
+	  test_many_groups_keep_the_costliest,
+	  test_groups_without_a_file_are_told_apart_by_name,
+	  test_terminal_is_never_overrun,
+	  test_terminal_of_24_rows_is_shared_by_both_tables,
+	  test_file_name_cannot_steer_the_terminal,
+	  test_no_interval_has_no_rates,
+	  test_output_that_cannot_be_written_is_an_error)

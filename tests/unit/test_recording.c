@@ -1,0 +1,790 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is written is read; what is damaged is read up to the damage, and said. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/recording/facts_json.h"
+#include "user/recording/items.h"
+#include "user/recording/reader.h"
+#include "user/recording/recording.h"
+#include "user/recording/writer.h"
+
+/* A recording in memory. */
+struct file {
+	char *bytes;
+	size_t size;
+};
+
+/* Any item, made from its number alone. */
+union any {
+	struct pfstat_record record;
+	struct pfstat_off_cpu off_cpu;
+	struct pfstat_block block;
+	struct pfstat_fault fault;
+	struct pfstat_page page;
+	struct pfstat_task task;
+	struct item_map map;
+	uint8_t bytes[sizeof(struct item_map) + ITEMS_PATH_MAX];
+};
+
+static void fill(void *bytes, size_t size, uint64_t *seed)
+{
+	uint8_t *byte = bytes;
+
+	while (size--)
+		*byte++ = random_next(seed) >> 56;
+}
+
+static void make_record(struct pfstat_record *record, uint64_t *seed)
+{
+	fill(record, sizeof(*record), seed);
+	record->op %= PFSTAT_NR_OPS;
+	record->class %= PFSTAT_NR_CLASSES;
+	record->before %= PFSTAT_NR_BEFORE;
+	record->order %= 10;
+}
+
+static void make_event(union any *any, enum pfstat_event_type type, uint64_t *seed)
+{
+	static const uint16_t sizes[PFSTAT_NR_EVENTS] = {
+		[PFSTAT_EVENT_OFF_CPU] = 48, [PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 88,
+		[PFSTAT_EVENT_PAGE] = 48, [PFSTAT_EVENT_TASK] = 48,
+	};
+
+	fill(any, sizes[type], seed);
+	any->page.event.type = type;
+	any->page.event.size = sizes[type];
+	if (type == PFSTAT_EVENT_TASK)
+		any->task.comm[15] = '\0';
+	if (type == PFSTAT_EVENT_FAULT) {
+		any->fault.event.flags %= PFSTAT_NR_FAULT_KINDS;
+		any->fault.origin %= PFSTAT_NR_ORIGINS;
+		any->fault.outcome %= PFSTAT_NR_OUTCOMES;
+	}
+}
+
+static void make_map(struct item_map *map, size_t length, uint64_t *seed)
+{
+	fill(map, sizeof(*map), seed);
+	memset(map->path, 'p', length);
+	map->path[length] = '\0';
+	map->path_bytes = length + 1;
+}
+
+/* Kinds: 0 record, 1 … events, 6 a map with a path of up to 100 bytes. */
+static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
+{
+	if (kind == 0) {
+		make_record(&any->record, seed);
+		return (struct item){
+			.type = ITEM_RECORD,
+			.ns = any->record.start_ns + any->record.duration_ns,
+			.record = &any->record,
+		};
+	}
+	if (kind <= PFSTAT_NR_EVENTS) {
+		make_event(any, kind - 1, seed);
+		return (struct item){
+			.type = ITEM_EVENT, .ns = any->page.event.ns, .event = &any->page.event,
+		};
+	}
+	make_map(&any->map, random_next(seed) % 100, seed);
+	return (struct item){ .type = ITEM_MAP, .ns = any->map.ns, .map = &any->map };
+}
+
+#define ALL_KINDS (PFSTAT_NR_EVENTS + 2)
+
+/* Item number `number` of a recording: the same each time. */
+static struct item item_number(union any *any, uint64_t number, unsigned int kinds)
+{
+	uint64_t seed = number;
+
+	return make_item(any, random_next(&seed) % kinds, &seed);
+}
+
+static size_t size_of(const struct item *item)
+{
+	switch (item->type) {
+	case ITEM_RECORD:
+		return sizeof(*item->record);
+	case ITEM_EVENT:
+		return item->event->size;
+	default:
+		return sizeof(*item->map) + item->map->path_bytes;
+	}
+}
+
+static void assert_equal(const struct item *read, const struct item *written)
+{
+	ck_assert_int_eq(read->type, written->type);
+	ck_assert_uint_eq(read->ns, written->ns);
+	ck_assert_uint_eq(size_of(read), size_of(written));
+	ck_assert_mem_eq(read->record, written->record, size_of(written));
+}
+
+static struct file write_items(uint64_t count, unsigned int kinds)
+{
+	struct recording_writer *writer;
+	struct file file = { 0 };
+	FILE *out = open_memstream(&file.bytes, &file.size);
+	json_t *head = json_pack("{s:s}", "machine", "test");
+	json_t *tail = json_pack("{s:i}", "lost", 7);
+	json_t *symbols = json_pack("[{s:i, s:s}]", "ip", 64, "name", "main+0x1f");
+	struct item item;
+	union any any;
+	uint64_t i;
+
+	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
+	for (i = 0; i < count; i++) {
+		item = item_number(&any, i, kinds);
+		ck_assert_int_eq(recording_add(writer, &item), 0);
+		if (i == count / 2)
+			ck_assert_int_eq(recording_add_symbols(writer, symbols), 0);
+	}
+	ck_assert_uint_eq(recording_items(writer), count);
+	ck_assert_int_eq(recording_end(writer, tail), 0);
+	fclose(out);
+	json_decref(head);
+	json_decref(tail);
+	json_decref(symbols);
+	return file;
+}
+
+/* NULL, and the reason in why: it cannot be opened. */
+static struct recording_reader *open_bytes(const char *bytes, size_t size, char *why)
+{
+	/* fmemopen() refuses a size of 0. */
+	FILE *file = size ? fmemopen((void *)bytes, size, "r") : fopen("/dev/null", "r");
+	struct recording_reader *reader;
+	int err;
+
+	why[0] = '\0';
+	err = recording_open_file(&reader, file, "run.pfs", why, 256);
+	ck_assert((err == 0) == (reader != NULL));
+	ck_assert_int_le(err, 0);
+	ck_assert((err == 0) == (why[0] == '\0'));
+	return reader;
+}
+
+/* Reads all; every item must be the one written. Returns how many there were. */
+static uint64_t read_items(struct recording_reader *reader, unsigned int kinds)
+{
+	struct item item, written;
+	uint64_t count = 0;
+	union any any;
+	int ret;
+
+	for (;;) {
+		ret = recording_next(reader, &item);
+		ck_assert_int_ge(ret, 0);
+		if (!ret)
+			break;
+		written = item_number(&any, count++, kinds);
+		assert_equal(&item, &written);
+	}
+	ck_assert_int_eq(recording_next(reader, &item), 0);	/* and so it stays */
+	return count;
+}
+
+static void assert_round_trip(uint64_t count, unsigned int kinds)
+{
+	struct file file = write_items(count, kinds);
+	struct recording_reader *reader;
+	char why[256];
+
+	reader = open_bytes(file.bytes, file.size, why);
+	ck_assert_msg(reader, "%s", why);
+	ck_assert_str_eq(json_string_value(json_object_get(recording_head(reader), "machine")),
+			 "test");
+	ck_assert_uint_eq(read_items(reader, kinds), count);
+	ck_assert_ptr_null(recording_damage(reader));
+	ck_assert_int_eq(json_integer_value(json_object_get(recording_tail(reader), "lost")), 7);
+	ck_assert_uint_eq(json_array_size(recording_symbols(reader)), count ? 1 : 0);
+	recording_close(reader);
+	free(file.bytes);
+}
+
+START_TEST(test_round_trips)
+{
+	static const uint64_t counts[] = {
+		0, 1, 2, 7, 8, 9, 63, 64, 65, ITEMS_FULL - 1, ITEMS_FULL, ITEMS_FULL + 1, 20000,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		assert_round_trip(counts[i], 1);
+		assert_round_trip(counts[i], ALL_KINDS);
+	}
+}
+END_TEST
+
+START_TEST(test_every_kind_alone)
+{
+	struct items items = { 0 };
+	struct items_decoder *decoder = malloc(sizeof(*decoder));
+	struct item item, read;
+	unsigned int kind;
+	uint8_t raw[4096];
+	uint64_t seed;
+	union any any;
+	size_t size;
+
+	for (kind = 0; kind < ALL_KINDS; kind++) {
+		seed = kind;
+		item = make_item(&any, kind, &seed);
+		ck_assert_int_eq(items_add(&items, &item), 0);
+		size = items_encode(&items, raw);
+		ck_assert_uint_le(size, sizeof(raw));
+		ck_assert_int_eq(items_begin(decoder, raw, size), 0);
+		ck_assert_int_eq(items_next(decoder, &read), 1);
+		assert_equal(&read, &item);
+		ck_assert_int_eq(items_next(decoder, &read), 0);
+	}
+	items_exit(&items);
+	free(decoder);
+}
+END_TEST
+
+/* The example of Documentation/recording.rst. */
+START_TEST(test_bytes_of_a_block)
+{
+	static const uint8_t expected[] = {
+		2, 0, 0, 0,		/* items */
+		4, 4,			/* pages */
+		/* type, size, flags; pid, tid; ns; inode; pgoff; dev, pages */
+		0x15, 0x11, 0x03, 0x01, 0x01, 0x11,
+		6, 0,			/* type 3, folded; the same */
+		96, 0,			/* size 48 */
+		2, 0,			/* flags 1 */
+		200, 0,			/* pid 100 */
+		200, 0,			/* tid 100 */
+		0xd0, 20,		/* ns 1000 = 0x7d0 / 2, 10 later */
+		0x07, 0,
+		24, 0,			/* inode 12 */
+		10, 3,			/* pgoff 5, 3: 2 before */
+		16, 0,			/* dev 8 */
+		2, 0,			/* pages 1 */
+	};
+	struct pfstat_page page = {
+		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .ns = 1000,
+			   .flags = PFSTAT_PAGE_ADDED, .pid = 100, .tid = 100 },
+		.inode = 12, .pgoff = 5, .dev = 8, .pages = 1,
+	};
+	struct item item = { .type = ITEM_EVENT, .event = &page.event };
+	struct items items = { 0 };
+	uint8_t raw[256];
+
+	ck_assert_int_eq(items_add(&items, &item), 0);
+	page.event.ns = 1010;
+	page.pgoff = 3;
+	ck_assert_int_eq(items_add(&items, &item), 0);
+	ck_assert_uint_eq(items_encode(&items, raw), sizeof(expected));
+	ck_assert_mem_eq(raw, expected, sizeof(expected));
+	items_exit(&items);
+}
+END_TEST
+
+static int add_path(size_t length)
+{
+	struct recording_writer *writer;
+	struct file file = { 0 };
+	FILE *out = open_memstream(&file.bytes, &file.size);
+	json_t *empty = json_object();
+	struct recording_reader *reader;
+	struct item item, read;
+	char why[256];
+	uint64_t seed = 1;
+	union any *any = malloc(sizeof(*any) + 1);
+	int err;
+
+	make_map(&any->map, length, &seed);
+	item = (struct item){ .type = ITEM_MAP, .ns = any->map.ns, .map = &any->map };
+	ck_assert_int_eq(recording_begin(&writer, out, empty), 0);
+	err = recording_add(writer, &item);
+	ck_assert_int_eq(recording_end(writer, empty), err);
+	fclose(out);
+	if (!err) {
+		reader = open_bytes(file.bytes, file.size, why);
+		ck_assert_int_eq(recording_next(reader, &read), 1);
+		assert_equal(&read, &item);
+		ck_assert_int_eq(recording_next(reader, &read), 0);
+		ck_assert_ptr_null(recording_damage(reader));
+		recording_close(reader);
+	}
+	free(any);
+	json_decref(empty);
+	free(file.bytes);
+	return err;
+}
+
+START_TEST(test_long_paths)
+{
+	ck_assert_int_eq(add_path(0), 0);
+	ck_assert_int_eq(add_path(4095), 0);
+	ck_assert_int_eq(add_path(ITEMS_PATH_MAX - 1), 0);
+	ck_assert_int_eq(add_path(ITEMS_PATH_MAX), -ENAMETOOLONG);
+}
+END_TEST
+
+/* Long paths fill a block before it has its number of items. */
+START_TEST(test_many_long_paths)
+{
+	struct recording_writer *writer;
+	struct recording_reader *reader;
+	json_t *empty = json_object();
+	struct file file = { 0 };
+	FILE *out = open_memstream(&file.bytes, &file.size);
+	struct item item;
+	uint64_t seed = 1;
+	char why[256];
+	union any any;
+	int i;
+
+	make_map(&any.map, ITEMS_PATH_MAX - 1, &seed);
+	item = (struct item){ .type = ITEM_MAP, .ns = any.map.ns, .map = &any.map };
+	ck_assert_int_eq(recording_begin(&writer, out, empty), 0);
+	for (i = 0; i < 2000; i++)
+		ck_assert_int_eq(recording_add(writer, &item), 0);
+	ck_assert_int_eq(recording_end(writer, empty), 0);
+	fclose(out);
+	reader = open_bytes(file.bytes, file.size, why);
+	for (i = 0; i < 2000; i++)
+		ck_assert_int_eq(recording_next(reader, &item), 1);
+	ck_assert_int_eq(recording_next(reader, &item), 0);
+	ck_assert_ptr_null(recording_damage(reader));
+	recording_close(reader);
+	json_decref(empty);
+	free(file.bytes);
+}
+END_TEST
+
+START_TEST(test_what_is_no_item_is_not_written)
+{
+	struct pfstat_record record = { .class = PFSTAT_NR_CLASSES };
+	struct pfstat_page page = {
+		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page) - 8 },
+	};
+	struct item_map map = { 0 };	/* a path without an end */
+	struct item item = { .type = ITEM_RECORD, .record = &record };
+	struct items items = { 0 };
+
+	ck_assert_int_eq(items_add(&items, &item), -EINVAL);
+	item = (struct item){ .type = ITEM_EVENT, .event = &page.event };
+	ck_assert_int_eq(items_add(&items, &item), -EINVAL);
+	item = (struct item){ .type = ITEM_MAP, .map = &map };
+	ck_assert_int_eq(items_add(&items, &item), -EINVAL);
+	item.type = ITEM_NR_TYPES;
+	ck_assert_int_eq(items_add(&items, &item), -EINVAL);
+	ck_assert_uint_eq(items.count, 0);
+}
+END_TEST
+
+/* Cut anywhere, it is a recording without an end, or none at all. */
+START_TEST(test_cut_at_every_byte)
+{
+	struct file file = write_items(50, ALL_KINDS);
+	struct recording_reader *reader;
+	uint64_t count, most = 0;
+	char why[256];
+	size_t size;
+
+	for (size = 0; size < file.size; size++) {
+		reader = open_bytes(file.bytes, size, why);
+		if (!reader) {
+			if (size < sizeof(RECORDING_MAGIC) - 1)
+				ck_assert_str_eq(why, "run.pfs is no recording");
+			else
+				ck_assert_str_eq(why, "run.pfs was cut: it has no end");
+			continue;
+		}
+		count = read_items(reader, ALL_KINDS);
+		ck_assert_uint_ge(count, most);
+		most = count;
+		ck_assert_str_eq(recording_damage(reader), "run.pfs was cut: it has no end");
+		ck_assert_ptr_null(recording_tail(reader));
+		recording_close(reader);
+	}
+	ck_assert_uint_eq(most, 50);	/* without the tail, they are all there */
+	free(file.bytes);
+}
+END_TEST
+
+/* No byte can change unnoticed. */
+START_TEST(test_every_byte_flipped)
+{
+	struct file file = write_items(50, ALL_KINDS);
+	struct recording_reader *reader;
+	char why[256];
+	size_t at;
+
+	for (at = 0; at < file.size; at++) {
+		file.bytes[at] ^= 1 << at % 8;
+		reader = open_bytes(file.bytes, file.size, why);
+		if (reader) {
+			ck_assert_uint_le(read_items(reader, ALL_KINDS), 50);
+			ck_assert_ptr_nonnull(recording_damage(reader));
+			recording_close(reader);
+		}
+		file.bytes[at] ^= 1 << at % 8;
+	}
+	free(file.bytes);
+}
+END_TEST
+
+START_TEST(test_damage_says_where_and_what_was_read)
+{
+	struct file file = write_items(2 * ITEMS_FULL, 1);
+	struct recording_reader *reader;
+	char why[256], expected[256];
+	struct recording_block block;
+	size_t at = sizeof(struct recording_header);
+	unsigned int i;
+
+	/* Head, 4096 items and one, symbols: then comes the block to be damaged. */
+	for (i = 0; i < 4; i++) {
+		memcpy(&block, file.bytes + at, sizeof(block));
+		at += sizeof(block) + block.stored;
+	}
+	file.bytes[at + sizeof(block) + 5] ^= 4;
+	reader = open_bytes(file.bytes, file.size, why);
+	ck_assert_uint_eq(read_items(reader, 1), ITEMS_FULL + 1);
+	snprintf(expected, sizeof(expected), "run.pfs is damaged at byte %zu: the block's check "
+		 "does not fit; 4097 items were read before", at);
+	ck_assert_str_eq(recording_damage(reader), expected);
+	ck_assert_uint_eq(json_array_size(recording_symbols(reader)), 1);
+	recording_close(reader);
+	free(file.bytes);
+}
+END_TEST
+
+START_TEST(test_more_behind_the_end)
+{
+	struct file file = write_items(5, 1);
+	struct recording_reader *reader;
+	char why[256];
+
+	/* open_memstream() ends what it gives with a 0. */
+	reader = open_bytes(file.bytes, file.size + 1, why);
+	ck_assert_uint_eq(read_items(reader, 1), 5);
+	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "there is more behind its end"));
+	recording_close(reader);
+	free(file.bytes);
+}
+END_TEST
+
+static void assert_refused(size_t at, uint32_t number, const char *reason)
+{
+	struct file file = write_items(5, 1);
+	char why[256];
+
+	memcpy(file.bytes + at, &number, sizeof(number));
+	ck_assert_ptr_null(open_bytes(file.bytes, file.size, why));
+	ck_assert_str_eq(why, reason);
+	free(file.bytes);
+}
+
+START_TEST(test_other_versions_are_refused_by_name)
+{
+	char reason[256];
+
+	assert_refused(offsetof(struct recording_header, version), 3,
+		       "run.pfs is of version 3: this pfdrive reads up to 1");
+	assert_refused(offsetof(struct recording_header, version), 0,
+		       "run.pfs is damaged at byte 8: there is no version 0");
+	snprintf(reason, sizeof(reason),
+		 "run.pfs holds records of version 1000: this pfdrive reads those of %d",
+		 PFSTAT_ABI_VERSION);
+	assert_refused(offsetof(struct recording_header, abi), 1000, reason);
+	assert_refused(0, 0x464c457f, "run.pfs is no recording");
+}
+END_TEST
+
+/* Appends a block as a writer would that wishes us ill. */
+static void put_block(FILE *out, struct recording_block block, const void *raw, size_t size)
+{
+	uint8_t stored[65536];
+	uLongf nr_stored = sizeof(stored);
+
+	ck_assert_int_eq(compress2(stored, &nr_stored, raw, size, 1), Z_OK);
+	block.magic = RECORDING_BLOCK_MAGIC;
+	block.raw = block.raw ? block.raw : size;
+	block.stored = block.stored ? block.stored : nr_stored;
+	block.check = crc32(0, (const void *)&block, sizeof(block));
+	block.check = crc32(block.check, stored, nr_stored);
+	fwrite(&block, sizeof(block), 1, out);
+	fwrite(stored, 1, nr_stored, out);
+}
+
+/* What the reader says of a recording whose one block after the head is this one. */
+static void assert_damage(struct recording_block block, const void *raw, size_t size,
+			  const char *expected)
+{
+	const struct recording_header header = {
+		.magic = RECORDING_MAGIC, .version = 1, .abi = PFSTAT_ABI_VERSION,
+	};
+	struct file file = { 0 };
+	FILE *out = open_memstream(&file.bytes, &file.size);
+	struct recording_reader *reader;
+	struct item item;
+	char why[256];
+	int ret;
+
+	fwrite(&header, sizeof(header), 1, out);
+	put_block(out, (struct recording_block){ .type = RECORDING_HEAD }, "{}", 2);
+	put_block(out, block, raw, size);
+	put_block(out, (struct recording_block){ .type = RECORDING_TAIL }, "{}", 2);
+	fclose(out);
+	reader = open_bytes(file.bytes, file.size, why);
+	ck_assert_msg(reader, "%s", why);
+	do
+		ret = recording_next(reader, &item);
+	while (ret == 1);
+	ck_assert_int_eq(ret, 0);
+	if (expected)
+		ck_assert_msg(recording_damage(reader) &&
+			      strstr(recording_damage(reader), expected), "%s is not %s",
+			      recording_damage(reader), expected);
+	else
+		ck_assert_ptr_null(recording_damage(reader));
+	recording_close(reader);
+	free(file.bytes);
+}
+
+START_TEST(test_giant_sizes)
+{
+	const struct recording_block items = { .type = RECORDING_ITEMS };
+	static const uint8_t many[] = { 0xff, 0xff, 0xff, 0xff, 0, 0, 0 };
+	struct recording_block block = items;
+
+	block.raw = UINT32_MAX;
+	assert_damage(block, many, sizeof(many), "a block of 4294967295 bytes");
+	block.raw = RECORDING_BLOCK_MAX;	/* more than the stream has */
+	assert_damage(block, many, sizeof(many), "the block cannot be uncompressed");
+	block.raw = 3;				/* less */
+	assert_damage(block, many, sizeof(many), "the block cannot be uncompressed");
+	block.raw = 0;
+	block.stored = UINT32_MAX;
+	assert_damage(block, many, sizeof(many), "a block of 4294967295 bytes");
+	block.stored = RECORDING_BLOCK_MAX;
+	assert_damage(block, many, sizeof(many), "run.pfs was cut: it has no end");
+	assert_damage(items, many, sizeof(many), "the block's items do not fit into it");
+}
+END_TEST
+
+START_TEST(test_items_that_are_none)
+{
+	const struct recording_block items = { .type = RECORDING_ITEMS };
+	/* one item each; then a byte for every word, and what it says is there */
+	static const uint8_t unknown_kind[] = { 1, 0, 0, 0, 9 };
+	static const uint8_t no_planes[] = { 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0 };
+	static const uint8_t wrong_type[] = { 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 4 };
+	static const uint8_t wrong_size[] = { 1, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 4 };
+	static const uint8_t too_many[] = { 0, 0, 0, 0, 0 };
+	static const uint8_t no_map[] = { 1, 0, 0, 0, 15, 1, 2, 3 };
+	static const uint8_t map_of_no_path[5 + sizeof(struct item_map)] = { 1, 0, 0, 0, 15 };
+
+	assert_damage(items, unknown_kind, sizeof(unknown_kind), "do not fit");
+	assert_damage(items, no_planes, sizeof(no_planes), "do not fit");
+	assert_damage(items, too_many, sizeof(too_many), "do not fit");
+	assert_damage(items, wrong_type, sizeof(wrong_type), "what is no item; 0 items were");
+	assert_damage(items, wrong_size, sizeof(wrong_size), "what is no item");
+	assert_damage(items, no_map, sizeof(no_map), "what is no item");
+	assert_damage(items, map_of_no_path, sizeof(map_of_no_path), "what is no item");
+}
+END_TEST
+
+START_TEST(test_other_blocks)
+{
+	assert_damage((struct recording_block){ .type = RECORDING_HEAD }, "{}", 2, "a second head");
+	assert_damage((struct recording_block){ .type = RECORDING_SYMBOLS }, "{}", 2, "no");
+	assert_damage((struct recording_block){ .type = RECORDING_SYMBOLS }, "[1", 2, "not JSON");
+	assert_damage((struct recording_block){ .type = RECORDING_TAIL }, "[]", 2, "JSON object");
+	assert_damage((struct recording_block){ .type = RECORDING_TAIL }, "{}", 2, "more behind");
+	assert_damage((struct recording_block){ .type = 77 }, "x", 1, NULL);	/* skipped */
+}
+END_TEST
+
+START_TEST(test_a_full_disk_is_an_error)
+{
+	json_t *head = json_object();
+	struct recording_writer *writer;
+	FILE *full = fopen("/dev/full", "w");
+
+	ck_assert_int_eq(recording_begin(&writer, full, head), -ENOSPC);
+	ck_assert_ptr_null(writer);
+	fclose(full);
+	json_decref(head);
+}
+END_TEST
+
+/* A file that takes so many bytes. */
+static ssize_t write_some(void *left, const char *bytes, size_t size)
+{
+	size_t *room = left;
+
+	(void)bytes;
+	if (size > *room) {
+		errno = ENOSPC;
+		return 0;
+	}
+	*room -= size;
+	return size;
+}
+
+START_TEST(test_a_disk_that_gets_full_stays_an_error)
+{
+	json_t *head = json_object();
+	size_t room = 200000;
+	FILE *out = fopencookie(&room, "w", (cookie_io_functions_t){ .write = write_some });
+	struct recording_writer *writer;
+	struct item item;
+	uint64_t i, nr_good;
+	union any any;
+	int err = 0;
+
+	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
+	for (i = 0; i < 20000 && !err; i++) {
+		item = item_number(&any, i, 1);
+		err = recording_add(writer, &item);
+	}
+	ck_assert_int_eq(err, -ENOSPC);
+	nr_good = i;
+	ck_assert_uint_lt(nr_good, 20000);
+	room = SIZE_MAX;
+	ck_assert_int_eq(recording_add(writer, &item), -ENOSPC);
+	ck_assert_int_eq(recording_end(writer, head), -ENOSPC);
+	fclose(out);
+	json_decref(head);
+}
+END_TEST
+
+START_TEST(test_no_such_file)
+{
+	struct recording_reader *reader;
+	char why[256];
+
+	ck_assert_int_eq(recording_open(&reader, "/nonexistent/run.pfs", why, sizeof(why)),
+			 -ENOENT);
+	ck_assert_str_eq(why, "cannot open /nonexistent/run.pfs: No such file or directory");
+	ck_assert_ptr_null(reader);
+	ck_assert_int_eq(recording_open(&reader, "/", why, sizeof(why)), -EISDIR);
+	ck_assert_str_eq(why, "cannot read /: Is a directory");
+}
+END_TEST
+
+/* Each member another number, so that two that are mixed up show. */
+static void make_facts(struct facts *facts)
+{
+	uint64_t *const members[] = {
+		&facts->start_ns, &facts->end_ns, &facts->calls, &facts->lost, &facts->utime_ns,
+		&facts->stime_ns, &facts->minflt, &facts->majflt, &facts->inblock,
+		&facts->oublock, &facts->nvcsw, &facts->nivcsw, &facts->maxrss_bytes,
+		&facts->perf_faults, &facts->perf_minor, &facts->perf_major,
+	};
+	unsigned int i;
+
+	facts_init(facts);
+	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		*members[i] = 1000000007ULL * i;
+	facts->have_bpf = true;
+	facts->hooks = 1U << HOOK_WAKEUP | 1U << HOOK_PAGE_DELETE;
+	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
+		facts->counts[i] = 50 + i;
+	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++)
+		facts->faults[i] = (struct pfstat_fault_value){ 100 + i, 900 * i };
+	facts->nr_syscalls = 3;
+	facts->syscalls = calloc(3, sizeof(*facts->syscalls));
+	for (i = 0; i < 3; i++) {
+		facts->syscalls[i] = (struct syscall_row){
+			.number = i + 9, .error = 11 * i, .value.count = 5, .value.total_ns = 99,
+		};
+		facts->syscalls[i].value.log2_ns[i] = 5;
+	}
+}
+
+/* As text, as they lie in the file. */
+static int facts_through_text(struct facts *copy, const struct facts *facts)
+{
+	json_t *json = facts_to_json(facts), *read;
+	char *text = json_dumps(json, 0);
+	int err;
+
+	read = json_loads(text, 0, NULL);
+	err = facts_from_json(copy, read);
+	free(text);
+	json_decref(json);
+	json_decref(read);
+	return err;
+}
+
+START_TEST(test_facts_round_trip)
+{
+	struct facts facts, copy;
+
+	make_facts(&facts);
+	ck_assert_int_eq(facts_through_text(&copy, &facts), 0);
+	ck_assert_uint_eq(copy.nr_syscalls, 3);
+	ck_assert_mem_eq(copy.syscalls, facts.syscalls, 3 * sizeof(*facts.syscalls));
+	facts_exit(&copy);
+	free(facts.syscalls);
+	facts.syscalls = NULL;
+	facts.nr_syscalls = 0;
+	ck_assert_mem_eq(&copy, &facts, sizeof(facts));
+}
+END_TEST
+
+START_TEST(test_unknown_facts_stay_unknown)
+{
+	struct facts facts, copy, none;
+	json_t *json = json_object();
+
+	facts_init(&facts);
+	strcpy(facts.bpf_missing, "this kernel has no BTF");
+	ck_assert_uint_eq(facts.minflt, FACT_NONE);
+	ck_assert_uint_eq(facts.faults[PFSTAT_NR_FAULT_INDICES - 1].count, FACT_NONE);
+	ck_assert_int_eq(facts_through_text(&copy, &facts), 0);
+	ck_assert_mem_eq(&copy, &facts, sizeof(facts));
+	facts_init(&none);
+	ck_assert_int_eq(facts_from_json(&copy, json), 0);
+	ck_assert_mem_eq(&copy, &none, sizeof(none));
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_facts_that_are_none)
+{
+	static const char *const texts[] = {
+		"[]", "{\"minflt\": -1}", "{\"minflt\": \"1\"}", "{\"minflt\": 1.5}",
+		"{\"bpf\": 7}", "{\"bpf\": {}}", "{\"bpf_missing\": 3}",
+		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [{}], \"syscalls\": []}}",
+		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": [{}]}}",
+		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": "
+		"[{\"number\": 4294967296, \"error\": 0, \"count\": 1, \"total_ns\": 1, "
+		"\"log2_ns\": []}]}}",
+	};
+	struct facts facts;
+	json_t *json;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		json = json_loads(texts[i], 0, NULL);
+		ck_assert_ptr_nonnull(json);
+		ck_assert_msg(facts_from_json(&facts, json) == -EINVAL, "%s", texts[i]);
+		ck_assert_ptr_null(facts.syscalls);
+		json_decref(json);
+	}
+}
+END_TEST
+
+RUN_TESTS("recording", test_round_trips, test_every_kind_alone, test_bytes_of_a_block,
+	  test_long_paths, test_many_long_paths, test_what_is_no_item_is_not_written,
+	  test_cut_at_every_byte, test_every_byte_flipped,
+	  test_damage_says_where_and_what_was_read, test_more_behind_the_end,
+	  test_other_versions_are_refused_by_name, test_giant_sizes, test_items_that_are_none,
+	  test_other_blocks, test_a_full_disk_is_an_error,
+	  test_a_disk_that_gets_full_stays_an_error, test_no_such_file, test_facts_round_trip,
+	  test_unknown_facts_stay_unknown, test_facts_that_are_none)

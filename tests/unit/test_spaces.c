@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is mapped where, through mmap, fork, exec and exit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/correlate/spaces.h"
+
+static struct spaces *spaces;
+
+static void add_map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t pgoff, uint64_t inode,
+		    const char *path)
+{
+	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
+
+	*map = (struct item_map){
+		.address = address, .bytes = bytes, .pgoff = pgoff, .inode = inode, .dev = 3,
+		.pid = pid, .tid = pid, .path_bytes = strlen(path) + 1,
+	};
+	strcpy(map->path, path);
+	ck_assert_int_eq(spaces_add_map(spaces, map), 0);
+	free(map);
+}
+
+static void add_task(uint32_t flags, uint32_t pid, uint32_t tid, uint32_t parent_pid,
+		     const char *comm)
+{
+	struct pfstat_task task = {
+		.event = { .flags = flags, .pid = pid, .tid = tid }, .parent_pid = parent_pid,
+	};
+
+	strcpy(task.comm, comm);
+	ck_assert_int_eq(spaces_add_task(spaces, &task), 0);
+}
+
+static void check(uint32_t pid, uint64_t address, const char *path, uint64_t pgoff)
+{
+	const struct space_map *map = spaces_find(spaces, pid, address);
+
+	if (!path) {
+		ck_assert_msg(!map, "%lx of %u is mapped", address, pid);
+		return;
+	}
+	ck_assert_msg(map, "%lx of %u is not mapped", address, pid);
+	ck_assert_str_eq(spaces_path(spaces, map->path), path);
+	ck_assert_uint_eq(map->pgoff + ((address - map->start) >> 12), pgoff);
+}
+
+START_TEST(test_edges)
+{
+	spaces = spaces_new();
+	check(1, 0x1000, NULL, 0);
+	add_map(1, 0x1000, 0x2000, 7, 10, "/a");
+	add_map(1, 0x4000, 0x1000, 0, 11, "/b");
+	check(1, 0xfff, NULL, 0);
+	check(1, 0x1000, "/a", 7);
+	check(1, 0x2fff, "/a", 8);
+	check(1, 0x3000, NULL, 0);
+	check(1, 0x4fff, "/b", 0);
+	check(1, 0x5000, NULL, 0);
+	check(2, 0x1000, NULL, 0);
+	spaces_free(spaces);
+}
+END_TEST
+
+START_TEST(test_a_new_map_replaces_what_it_overlaps)
+{
+	spaces = spaces_new();
+	add_map(1, 0x10000, 0x10000, 0, 10, "/a");
+	add_map(1, 0x14000, 0x2000, 0, 11, "/b");	/* a hole in the middle */
+	check(1, 0x13000, "/a", 3);
+	check(1, 0x14000, "/b", 0);
+	check(1, 0x16000, "/a", 6);
+	add_map(1, 0x12000, 0x3000, 0, 12, "/c");	/* over an end and a beginning */
+	check(1, 0x11000, "/a", 1);
+	check(1, 0x12000, "/c", 0);
+	check(1, 0x14fff, "/c", 2);
+	check(1, 0x15000, "/b", 1);
+	add_map(1, 0x10000, 0x20000, 0, 13, "/d");	/* over all */
+	check(1, 0x1ffff, "/d", 15);
+	check(1, 0x2f000, "/d", 31);
+	check(1, 0x15000, "/d", 5);
+	spaces_free(spaces);
+}
+END_TEST
+
+START_TEST(test_fork_exec_exit)
+{
+	spaces = spaces_new();
+	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
+	add_task(PFSTAT_TASK_FORK, 2, 2, 1, "child");
+	check(2, 0x1000, "/a", 0);
+	add_map(2, 0x1000, 0, 0, 0, "");	/* it executes a program */
+	check(2, 0x1000, NULL, 0);
+	check(1, 0x1000, "/a", 0);
+	add_map(2, 0x1000, 0x1000, 5, 11, "/b");
+	check(2, 0x1000, "/b", 5);
+	add_task(PFSTAT_TASK_FORK, 2, 3, 2, "thread");
+	ck_assert_str_eq(spaces_comm(spaces, 3), "thread");
+	add_task(PFSTAT_TASK_EXEC, 2, 2, 2, "b");
+	ck_assert_str_eq(spaces_comm(spaces, 2), "b");
+	add_task(PFSTAT_TASK_EXIT, 2, 3, 0, "thread");
+	ck_assert_str_eq(spaces_comm(spaces, 3), "");
+	check(2, 0x1000, "/b", 5);
+	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "b");
+	check(2, 0x1000, NULL, 0);
+	ck_assert_str_eq(spaces_path(spaces, spaces_file_path(spaces, 3, 11)), "/b");
+	ck_assert_uint_eq(spaces_file_path(spaces, 4, 11), 0);
+	ck_assert_uint_eq(spaces_path_number(spaces, "/c"), 0);
+	spaces_free(spaces);
+}
+END_TEST
+
+START_TEST(test_wrong_maps_do_no_harm)
+{
+	spaces = spaces_new();
+	add_map(1, ~0ULL - 4096, 8192, 0, 1, "/wraps");
+	check(1, 0, NULL, 0);
+	spaces_free(spaces);
+	spaces_free(NULL);
+}
+END_TEST
+
+RUN_TESTS("spaces", test_edges, test_a_new_map_replaces_what_it_overlaps, test_fork_exec_exit,
+	  test_wrong_maps_do_no_harm)

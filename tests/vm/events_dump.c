@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs a command that is held before its exec, a target of eBPF with its
+ * children, and writes what the programs say, one JSON object a line; the last
+ * has what they counted.
+ *
+ *	events_dump [OPTION…] OUTPUT COMMAND…
+ *	-f	every fault, -p: the page cache, -s: stacks
+ *	-w N	without the hooks of the mask N
+ *	-r N	bytes of the ring
+ *	-n	read nothing until the command has ended
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../user/collect/events.h"
+#include "../../user/watch/command.h"
+
+#define READ_MS 20
+#define EMPTY_TRIES 100	/* of 20 ms: processes are freed some time after their end */
+
+static FILE *out;
+
+static void print_head(const struct pfstat_event *event, const char *type)
+{
+	fprintf(out, "{\"type\": \"%s\", \"flags\": %u, \"pid\": %u, \"tid\": %u, \"ns\": %llu",
+		type, event->flags, event->pid, event->tid, event->ns);
+}
+
+static void print_off_cpu(const struct pfstat_off_cpu *stay)
+{
+	print_head(&stay->event, "off_cpu");
+	fprintf(out, ", \"off_ns\": %llu, \"woken_ns\": %llu, \"state\": %u, \"waker\": %u}\n",
+		stay->off_ns, stay->woken_ns, stay->state, stay->waker);
+}
+
+static void print_block(const struct pfstat_block *block)
+{
+	print_head(&block->event, "block");
+	fprintf(out, ", \"insert_ns\": %llu, \"issue_ns\": %llu, \"sector\": %llu, "
+		"\"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"fs_dev\": %u, \"bytes\": %u}\n",
+		block->insert_ns, block->issue_ns, block->sector, block->inode, block->pgoff,
+		block->dev, block->fs_dev, block->bytes);
+}
+
+static void print_stack(const struct events *events, int32_t id)
+{
+	uint64_t ips[EVENTS_MAX_FRAMES];
+	int nr, i;
+
+	nr = id < 0 ? 0 : events_stack(events, id, ips, EVENTS_MAX_FRAMES);
+	fprintf(out, "[");
+	for (i = 0; i < nr; i++)
+		fprintf(out, "%s%" PRIu64, i ? ", " : "", ips[i]);
+	fprintf(out, "]");
+}
+
+static void print_fault(const struct events *events, const struct pfstat_fault *fault)
+{
+	static const char *const kinds[] = PFSTAT_FAULT_KIND_NAMES;
+
+	print_head(&fault->event, "fault");
+	fprintf(out, ", \"kind\": \"%s\", \"start_ns\": %llu, \"address\": %llu, \"ip\": %llu, "
+		"\"pgoff\": %llu, \"inode\": %llu, \"dev\": %u, \"fault_flags\": %u, "
+		"\"result\": %u, \"origin\": %u, \"outcome\": %u, \"stack\": ",
+		kinds[fault->event.flags], fault->start_ns, fault->address, fault->ip,
+		fault->pgoff, fault->inode, fault->dev, fault->fault_flags, fault->result,
+		fault->origin, fault->outcome);
+	print_stack(events, fault->stack);
+	fprintf(out, "}\n");
+}
+
+static void print_page(const struct pfstat_page *page)
+{
+	print_head(&page->event, "page");
+	fprintf(out, ", \"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"pages\": %u}\n",
+		page->inode, page->pgoff, page->dev, page->pages);
+}
+
+static void print_task(const struct pfstat_task *task)
+{
+	print_head(&task->event, "task");
+	fprintf(out, ", \"parent\": %u, \"comm\": \"%s\"}\n", task->parent, task->comm);
+}
+
+static int print_event(void *context, const struct pfstat_event *event)
+{
+	switch (event->type) {
+	case PFSTAT_EVENT_OFF_CPU:
+		print_off_cpu((const struct pfstat_off_cpu *)event);
+		break;
+	case PFSTAT_EVENT_BLOCK:
+		print_block((const struct pfstat_block *)event);
+		break;
+	case PFSTAT_EVENT_FAULT:
+		print_fault(context, (const struct pfstat_fault *)event);
+		break;
+	case PFSTAT_EVENT_PAGE:
+		print_page((const struct pfstat_page *)event);
+		break;
+	case PFSTAT_EVENT_TASK:
+		print_task((const struct pfstat_task *)event);
+		break;
+	}
+	return ferror(out) ? -EIO : 0;
+}
+
+static void print_faults(const struct facts *facts)
+{
+	static const char *const kinds[] = PFSTAT_FAULT_KIND_NAMES;
+	const struct pfstat_fault_value *value;
+	unsigned int kind, origin, outcome;
+	const char *comma = "";
+
+	fprintf(out, ", \"faults\": [");
+	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++) {
+		for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++) {
+			for (outcome = 0; outcome < PFSTAT_NR_OUTCOMES; outcome++) {
+				value = &facts->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)];
+				if (!value->count)
+					continue;
+				fprintf(out, "%s[\"%s\", %u, %u, %" PRIu64 ", %" PRIu64 "]", comma,
+					kinds[kind], origin, outcome, (uint64_t)value->count,
+					(uint64_t)value->total_ns);
+				comma = ", ";
+			}
+		}
+	}
+	fprintf(out, "]");
+}
+
+static unsigned int map_entries(const char *name)
+{
+	char path[128], key[64], *before = NULL;
+	unsigned int entries = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", PFSTAT_PIN_DIR, name);
+	fd = bpf_obj_get(path);
+	while (fd >= 0 && !bpf_map_get_next_key(fd, before, key)) {
+		before = key;
+		entries++;
+	}
+	if (fd >= 0)
+		close(fd);
+	return entries;
+}
+
+/* What is left in the maps that follow threads and requests. */
+static void print_left(void)
+{
+	static const char *const maps[] = {
+		"targets", "off_since", "in_syscall", "in_fault", "requests",
+	};
+	size_t i;
+
+	fprintf(out, ", \"left\": {");
+	for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		fprintf(out, "%s\"%s\": %u", i ? ", " : "", maps[i], map_entries(maps[i]));
+	fprintf(out, "}");
+}
+
+static void wait_until_empty(const char *map)
+{
+	int tries;
+
+	for (tries = 0; tries < EMPTY_TRIES && map_entries(map); tries++)
+		usleep(READ_MS * 1000);
+}
+
+static void print_facts(struct events *events, const struct facts *facts)
+{
+	size_t i;
+
+	fprintf(out, "{\"type\": \"facts\", \"hooks\": %u, \"received\": %" PRIu64 ", \"counts\": [",
+		facts->hooks, events_received(events));
+	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
+		fprintf(out, "%s%" PRIu64, i ? ", " : "", facts->counts[i]);
+	fprintf(out, "]");
+	print_faults(facts);
+	fprintf(out, ", \"syscalls\": [");
+	for (i = 0; i < facts->nr_syscalls; i++)
+		fprintf(out, "%s[%u, %u, %" PRIu64 "]", i ? ", " : "", facts->syscalls[i].number,
+			facts->syscalls[i].error, (uint64_t)facts->syscalls[i].value.count);
+	fprintf(out, "]");
+	print_left();
+	fprintf(out, "}\n");
+}
+
+static int finish(struct events *events)
+{
+	struct facts facts = { 0 };
+	int err;
+
+	/* Before the programs are detached: they empty the maps. */
+	wait_until_empty("targets");
+	events_stop(events);
+	err = events_drain(events, print_event, events);
+	if (!err)
+		err = events_facts(events, &facts);
+	if (!err)
+		print_facts(events, &facts);
+	free(facts.syscalls);
+	return err;
+}
+
+static int watch(struct events *events, struct command *command, int read_ms)
+{
+	struct pollfd ended = { .fd = pidfd_open(command->pid, 0), .events = POLLIN };
+	int err;
+
+	if (ended.fd < 0)
+		return -errno;
+	err = events_watch(events, command->pid, PFSTAT_TARGET_FOLLOW);
+	if (!err)
+		err = command_go(command);
+	while (!err && !poll(&ended, 1, read_ms))
+		err = events_drain(events, print_event, events);
+	close(ended.fd);
+	waitpid(command->pid, NULL, 0);
+	return err;
+}
+
+static int dump(const struct events_options *options, int read_ms, char *const *argv)
+{
+	struct command command = COMMAND_NONE;
+	struct events *events;
+	char why[512];
+	int err;
+
+	err = events_open(&events, options, why, sizeof(why));
+	if (err) {
+		fprintf(stderr, "events_dump: %s\n", why);
+		return err;
+	}
+	err = command_hold(&command, argv);
+	if (!err)
+		err = watch(events, &command, read_ms);
+	if (!err)
+		err = finish(events);
+	if (err)
+		fprintf(stderr, "events_dump: %s\n", strerror(-err));
+	command_close(&command);
+	events_close(events);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct events_options options = { 0 };
+	int option, read_ms = READ_MS, err;
+
+	while ((option = getopt(argc, argv, "+fpsw:r:n")) > 0) {
+		switch (option) {
+		case 'f':
+			options.every_fault = true;
+			break;
+		case 'p':
+			options.pages = true;
+			break;
+		case 's':
+			options.stacks = true;
+			break;
+		case 'w':
+			options.without = strtoul(optarg, NULL, 0);
+			break;
+		case 'r':
+			options.ring_bytes = strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			read_ms = -1;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (argc - optind < 2)
+		return 2;
+	out = fopen(argv[optind], "w");
+	if (!out)
+		return 1;
+	err = dump(&options, read_ms, argv + optind + 1);
+	return fclose(out) || err;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_replay.h"
+#include "complain.h"
+#include "interrupt.h"
+#include "recorded_file.h"
+#include "replay_report.h"
+#include "run.h"
+#include "size.h"
+
+struct replay_options {
+	const char *recording;
+	const char *path;	/* NULL: the costliest file */
+	const char *target;	/* NULL: the same */
+	struct policy policy;
+	bool paced;
+	bool json;
+	struct options run;
+};
+
+enum key {
+	KEY_ADVISE = 'a',
+	KEY_CACHE = 'c',
+	KEY_FORMAT = 'f',
+	KEY_READAHEAD = 'r',
+	KEY_POPULATE = 1000,
+	KEY_FILE,
+	KEY_ON,
+	KEY_PACE,
+	KEY_FAULT_AROUND,
+	KEY_NO_BPF,
+};
+
+static const struct argp_option argp_options[] = {
+	{ "file", KEY_FILE, "PATH", 0, "of the recorded files (default: the costliest)", 1 },
+	{ "on", KEY_ON, "PATH", 0, "touch this file instead (default: the recorded one)", 1 },
+	{ "pace", KEY_PACE, "recorded|none", 0,
+	  "with the recorded time between faults, or without (default recorded)", 1 },
+	{ "cache", KEY_CACHE, "cold|warm", 0, "page cache before (default cold)", 1 },
+	{ NULL, 0, NULL, 0, "The policy:", 2 },
+	{ "advise", KEY_ADVISE, "ADVICE", 0, "madvise(2): " POLICY_ADVICE_NAMES, 2 },
+	{ "read-ahead", KEY_READAHEAD, "SIZE", 0, "of this file, instead of its device's", 2 },
+	{ "populate", KEY_POPULATE, NULL, 0, "read and map all of it first", 2 },
+	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0, "off: each page by itself", 2 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "format", KEY_FORMAT, "table|json", 0, "(default table)", 3 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF", 3 },
+	{ 0 },
+};
+
+/* Says it and exits. */
+#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
+
+/* Is it the second of two words? */
+static bool second_of(const struct argp_state *state, const char *name, const char *text,
+		      const char *first, const char *second)
+{
+	if (strcmp(text, first) && strcmp(text, second))
+		usage(state, "--%s: '%s' is not one of %s, %s", name, text, first, second);
+	return !strcmp(text, second);
+}
+
+static int64_t readahead_of(const struct argp_state *state, const char *text)
+{
+	uint64_t bytes = 0;
+
+	if (size_parse(text, &bytes) || bytes % 1024 || bytes > 1ULL << 30)
+		usage(state, "--read-ahead: '%s' is not a size of whole KiB up to 1G", text);
+	return bytes;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct replay_options *options = state->input;
+
+	switch (key) {
+	case KEY_FILE:
+		options->path = text;
+		return 0;
+	case KEY_ON:
+		options->target = text;
+		return 0;
+	case KEY_PACE:
+		options->paced = !second_of(state, "pace", text, "recorded", "none");
+		return 0;
+	case KEY_CACHE:
+		options->run.warm = second_of(state, "cache", text, "cold", "warm");
+		return 0;
+	case KEY_ADVISE:
+		if (policy_parse_advice(&options->policy, text))
+			usage(state, "--advise: '%s' is not one of " POLICY_ADVICE_NAMES, text);
+		return 0;
+	case KEY_READAHEAD:
+		options->policy.readahead_bytes = readahead_of(state, text);
+		return 0;
+	case KEY_POPULATE:
+		options->policy.populate = true;
+		return 0;
+	case KEY_FAULT_AROUND:
+		options->run.fault_around = !second_of(state, "fault-around", text, "keep", "off");
+		return 0;
+	case KEY_FORMAT:
+		options->json = second_of(state, "format", text, "table", "json");
+		return 0;
+	case KEY_NO_BPF:
+		options->run.bpf = false;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->recording)
+			usage(state, "one RECORDING at a time: '%s' is too many", text);
+		options->recording = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage(state, "no RECORDING was given; see --help");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse(struct replay_options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "RECORDING",
+		.doc = "Touches a recorded file's pages in the recorded order and pace under "
+		       "another policy, and prints what that changes.\vOnly pages that faulted "
+		       "are known: what fault-around had mapped is not touched. The file is only "
+		       "read. Needs the pfstat module, and root.",
+	};
+
+	*options = (struct replay_options){
+		.policy = POLICY_NONE,
+		.paced = true,
+		.run = {
+			.pattern_text = "replay", .fault_around = true, .bpf = true, .repeats = 1,
+			.cpu = -1,
+		},
+	};
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}
+
+/* The file takes its read-ahead over while it is opened, see policy.h. */
+static int open_target(const struct replay_options *options, const char *path,
+		       struct mapping *mapping)
+{
+	const int64_t bytes = options->policy.readahead_bytes;
+	struct policy_readahead readahead = { 0 };
+	int err = 0;
+
+	if (bytes >= 0)
+		err = policy_readahead_begin(&readahead, path, bytes);
+	if (err == -EOPNOTSUPP)
+		return complain(STATUS_FAILED, "--read-ahead: the file system of %s has no "
+				"read-ahead setting of its own", path);
+	if (!err)
+		err = mapping_open(mapping, path);
+	policy_readahead_end(&readahead);
+	return err ? complain(STATUS_FAILED, "cannot open %s: %s", path, strerror(-err)) :
+		     STATUS_OK;
+}
+
+static int touch(const struct replay_options *options, const struct recorded_file *file,
+		 struct result *result)
+{
+	struct mapping mapping = MAPPING_NONE;
+	struct options run = options->run;
+	struct pattern pattern;
+	cpu_set_t cpus;
+	const struct run_plan plan = {
+		.options = &run, .pattern = &pattern, .mapping = &mapping,
+		.policy = &options->policy, .cpus = &cpus, .number = 1,
+	};
+	int status;
+
+	run.file = options->target ?: file->path;
+	status = open_target(options, run.file, &mapping);
+	if (status)
+		return status;
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	replay_pattern(&pattern, &file->replay, mapping.bytes, options->paced);
+	status = run_once(&plan, result);
+	mapping_close(&mapping);
+	return status;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	struct recorded_file file = { 0 };
+	struct replay_options options;
+	struct result result = { 0 };
+	int status, err;
+
+	parse(&options, argc, argv);
+	interrupt_init();
+	status = recorded_file_read(&file, options.recording, options.path);
+	if (!status)
+		status = touch(&options, &file, &result);
+	if (!status) {
+		err = replay_report_print(stdout, &file, result.analysis,
+					  result.report.elapsed_ns, options.json);
+		if (err)
+			status = complain(STATUS_FAILED, "cannot print the result: %s",
+					  strerror(-err));
+	}
+	result_free(&result);
+	recorded_file_exit(&file);
+	return status;
+}

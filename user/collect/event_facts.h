@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What eBPF's maps have counted, summed over the CPUs. */
+#ifndef PFSTAT_USER_EVENT_FACTS_H
+#define PFSTAT_USER_EVENT_FACTS_H
+
+#include "../correlate/facts.h"
+
+/* File descriptors. */
+struct event_maps {
+	int counts;
+	int syscalls;
+	int faults;	/* -1: nobody counts them */
+};
+
+/* Fills counts, faults and syscalls. 0 or a negative errno. */
+int event_facts_read(const struct event_maps *maps, struct facts *facts);
+
+#endif

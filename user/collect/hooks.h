@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which of the eBPF programs are loaded: what this kernel has, and what was asked for. */
+#ifndef PFSTAT_USER_HOOKS_H
+#define PFSTAT_USER_HOOKS_H
+
+#include <stdint.h>
+
+#include "../correlate/facts.h"
+
+struct bpf_object;
+
+/*
+ * Of an opened, not yet loaded object: leaves out the programs of the hooks in
+ * `without` (1 << enum fact_hook), of those that the kernel does not have, and of
+ * those that say nothing without a hook that is missing. Sets what is left; 0 or a
+ * negative errno.
+ */
+int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks);
+
+#endif

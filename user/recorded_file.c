@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "complain.h"
+#include "correlate/analysis.h"
+#include "recorded_file.h"
+#include "recording/reader.h"
+
+/* Feeds all items of a recording to the analysis. */
+static int read_items(const char *recording, struct analysis *analysis)
+{
+	struct recording_reader *reader;
+	struct item item;
+	char why[512];
+	int err;
+
+	err = recording_open(&reader, recording, why, sizeof(why));
+	if (err)
+		return complain(STATUS_FAILED, "%s", why);
+	while (!err && recording_next(reader, &item))
+		err = analysis_add(analysis, &item);
+	if (!err)
+		err = analysis_finish(analysis);
+	if (recording_damage(reader))
+		complain(STATUS_OK, "%s", recording_damage(reader));
+	recording_close(reader);
+	return err ? complain(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err)) :
+		     STATUS_OK;
+}
+
+static bool is_wanted(const struct group *group, const char *path)
+{
+	if (!group->inode || group->name[0] != '/')
+		return false;
+	return !path || !strcmp(group->name, path);
+}
+
+static int choose(struct recorded_file *file, const struct analysis *analysis, const char *path)
+{
+	struct group *groups;
+	size_t nr, i;
+	int err;
+
+	err = analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr);
+	if (err)
+		return complain(STATUS_FAILED, "out of memory");
+	for (i = 0; i < nr && !is_wanted(&groups[i], path); i++)
+		;
+	if (i < nr) {
+		file->dev = groups[i].dev;
+		file->inode = groups[i].inode;
+		snprintf(file->path, sizeof(file->path), "%s", groups[i].name);
+	}
+	free(groups);
+	if (i < nr)
+		return STATUS_OK;
+	return path ? complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
+			       "--by file'", path) :
+		      complain(STATUS_FAILED, "no fault of a file was recorded");
+}
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct recorded_file *file = context;
+
+	if (fault->inode != file->inode || fault->dev != file->dev)
+		return 0;
+	file->classes[fault->class].count++;
+	file->classes[fault->class].total_ns += fault->end_ns - fault->start_ns;
+	if (!file->replay.count || fault->start_ns < file->first_ns)
+		file->first_ns = fault->start_ns;
+	if (fault->end_ns > file->last_ns)
+		file->last_ns = fault->end_ns;
+	return replay_add(&file->replay, fault->pgoff, fault->start_ns, fault->end_ns);
+}
+
+static int collect(struct recorded_file *file, const char *recording)
+{
+	struct analysis *analysis = analysis_new(true);
+	int status;
+
+	if (!analysis)
+		return complain(STATUS_FAILED, "out of memory");
+	analysis_listen(analysis, take_fault, file);
+	status = read_items(recording, analysis);
+	analysis_free(analysis);
+	replay_order(&file->replay);
+	return status;
+}
+
+int recorded_file_read(struct recorded_file *file, const char *recording, const char *path)
+{
+	struct analysis *analysis = analysis_new(true);
+	int status;
+
+	*file = (struct recorded_file){ 0 };
+	if (!analysis)
+		return complain(STATUS_FAILED, "out of memory");
+	status = read_items(recording, analysis);
+	if (!status)
+		status = choose(file, analysis, path);
+	analysis_free(analysis);
+	return status ? status : collect(file, recording);
+}
+
+void recorded_file_exit(struct recorded_file *file)
+{
+	replay_exit(&file->replay);
+}

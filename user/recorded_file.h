@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One file's faults out of a recording: in order, to be replayed, and their figures. */
+#ifndef PFSTAT_USER_RECORDED_FILE_H
+#define PFSTAT_USER_RECORDED_FILE_H
+
+#include "correlate/explain.h"
+#include "engine/replay.h"
+
+struct recorded_class {
+	uint64_t count, total_ns;
+};
+
+struct recorded_file {
+	char path[4096];
+	uint32_t dev;
+	uint64_t inode;
+	struct recorded_class classes[NR_FAULT_CLASSES];
+	uint64_t first_ns, last_ns;	/* start of the first fault, end of the last */
+	struct replay replay;
+};
+
+/*
+ * path NULL: the file whose faults took longest. STATUS_OK, or the exit status after a
+ * complaint. A damaged recording is used as far as it goes, after a word on stderr.
+ */
+int recorded_file_read(struct recorded_file *file, const char *recording, const char *path);
+void recorded_file_exit(struct recorded_file *file);
+
+#endif

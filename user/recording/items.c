@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Neighbours are alike: as differences most bytes are 0, and those of the same
+ * place in the item are best next to each other, in a plane of their own.
+ *
+ *	items		words, as differences	planes
+ *	a7 a6 … a0	00 00 … 03		03 05 02 …	(byte 0 of every item)
+ *	b7 b6 … b0	00 00 … 05		…
+ *	c7 c6 … c0	00 00 … 02		00 00 00 …	(byte 7: left out)
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "items.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "items are stored as they are in memory");
+_Static_assert(sizeof(struct item_map) == 64, "format");
+
+/* Structs are read where words were written. */
+typedef uint64_t __attribute__((may_alias)) word;
+
+#define TILE 8	/* items whose bytes are put in planes at once: as many as a word has */
+
+static const uint8_t nr_words[ITEMS_NR_FIXED] = {
+	[ITEMS_KIND_RECORD] = sizeof(struct pfstat_record) / 8,
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_OFF_CPU)] = sizeof(struct pfstat_off_cpu) / 8,
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_BLOCK)] = sizeof(struct pfstat_block) / 8,
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_FAULT)] = sizeof(struct pfstat_fault) / 8,
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_PAGE)] = sizeof(struct pfstat_page) / 8,
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_TASK)] = sizeof(struct pfstat_task) / 8,
+};
+
+/* Whoever uses an item indexes arrays with these. */
+static bool record_is_known(const struct pfstat_record *record)
+{
+	return record->op < PFSTAT_NR_OPS && record->class < PFSTAT_NR_CLASSES &&
+	       record->before < PFSTAT_NR_BEFORE && record->order < 64;
+}
+
+static bool fault_is_known(const struct pfstat_fault *fault)
+{
+	return fault->event.flags < PFSTAT_NR_FAULT_KINDS && fault->origin < PFSTAT_NR_ORIGINS &&
+	       fault->outcome < PFSTAT_NR_OUTCOMES;
+}
+
+static bool event_is_known(const struct pfstat_event *event)
+{
+	const struct pfstat_task *task = (const void *)event;
+
+	if (event->type >= PFSTAT_NR_EVENTS ||
+	    event->size != 8 * nr_words[ITEMS_KIND_EVENT(event->type)])
+		return false;
+	if (event->type == PFSTAT_EVENT_FAULT)
+		return fault_is_known((const void *)event);
+	if (event->type == PFSTAT_EVENT_TASK)
+		return memchr(task->comm, '\0', sizeof(task->comm));
+	return true;
+}
+
+static bool map_is_known(const struct item_map *map)
+{
+	return map->path_bytes && strnlen(map->path, map->path_bytes) == map->path_bytes - 1;
+}
+
+static int pile_add(struct items_pile *pile, const void *bytes, size_t size)
+{
+	size_t room = pile->room ? pile->room : 4096;
+	uint8_t *grown;
+
+	while (room < pile->used + size)
+		room *= 2;
+	if (room != pile->room) {
+		grown = realloc(pile->bytes, room);
+		if (!grown)
+			return -ENOMEM;
+		pile->bytes = grown;
+		pile->room = room;
+	}
+	memcpy(pile->bytes + pile->used, bytes, size);
+	pile->used += size;
+	return 0;
+}
+
+static int add_fixed(struct items *items, uint8_t kind, const void *item)
+{
+	int err = pile_add(&items->fixed[kind], item, 8 * nr_words[kind]);
+
+	if (!err)
+		items->kinds[items->count++] = kind;
+	return err;
+}
+
+static int add_map(struct items *items, const struct item_map *map)
+{
+	int err;
+
+	if (map->path_bytes > ITEMS_PATH_MAX)
+		return -ENAMETOOLONG;
+	if (!map_is_known(map))
+		return -EINVAL;
+	err = pile_add(&items->maps, map, sizeof(*map) + map->path_bytes);
+	if (!err)
+		items->kinds[items->count++] = ITEMS_KIND_MAP;
+	return err;
+}
+
+int items_add(struct items *items, const struct item *item)
+{
+	switch (item->type) {
+	case ITEM_RECORD:
+		return record_is_known(item->record) ?
+			add_fixed(items, ITEMS_KIND_RECORD, item->record) : -EINVAL;
+	case ITEM_EVENT:
+		return event_is_known(item->event) ?
+			add_fixed(items, ITEMS_KIND_EVENT(item->event->type), item->event) :
+			-EINVAL;
+	case ITEM_MAP:
+		return add_map(items, item->map);
+	default:
+		return -EINVAL;
+	}
+}
+
+size_t items_size(const struct items *items)
+{
+	size_t size = sizeof(items->count) + items->count + items->maps.used;
+	unsigned int kind;
+
+	for (kind = 0; kind < ITEMS_NR_FIXED; kind++)
+		size += nr_words[kind] + items->fixed[kind].used;
+	return size;
+}
+
+bool items_full(const struct items *items)
+{
+	return items->count == ITEMS_FULL || items->maps.used >= ITEMS_FULL_BYTES;
+}
+
+void items_exit(struct items *items)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < ITEMS_NR_FIXED; kind++)
+		free(items->fixed[kind].bytes);
+	free(items->maps.bytes);
+	*items = (struct items){ 0 };
+}
+
+static inline void swap_bits(uint64_t *low, uint64_t *high, unsigned int shift, uint64_t mask)
+{
+	const uint64_t differ = ((*low >> shift) ^ *high) & mask;
+
+	*high ^= differ;
+	*low ^= differ << shift;
+}
+
+/* Eight words by eight bytes; it is its own inverse. */
+static inline void transpose(uint64_t tile[TILE])
+{
+	const uint64_t bytes = 0x00ff00ff00ff00ff, shorts = 0x0000ffff0000ffff;
+	const uint64_t halves = 0x00000000ffffffff;
+
+	swap_bits(&tile[0], &tile[1], 8, bytes);
+	swap_bits(&tile[2], &tile[3], 8, bytes);
+	swap_bits(&tile[4], &tile[5], 8, bytes);
+	swap_bits(&tile[6], &tile[7], 8, bytes);
+	swap_bits(&tile[0], &tile[2], 16, shorts);
+	swap_bits(&tile[1], &tile[3], 16, shorts);
+	swap_bits(&tile[4], &tile[6], 16, shorts);
+	swap_bits(&tile[5], &tile[7], 16, shorts);
+	swap_bits(&tile[0], &tile[4], 32, halves);
+	swap_bits(&tile[1], &tile[5], 32, halves);
+	swap_bits(&tile[2], &tile[6], 32, halves);
+	swap_bits(&tile[3], &tile[7], 32, halves);
+}
+
+/* Small numbers of either sign become small numbers: 0, -1, 1, -2, … are 0, 1, 2, 3, … . */
+static inline uint64_t folded(uint64_t difference)
+{
+	return difference << 1 ^ -(difference >> 63);
+}
+
+static inline uint64_t unfolded(uint64_t number)
+{
+	return number >> 1 ^ -(number & 1);
+}
+
+/* The differences of one word of all items, and which of their bytes are not 0. */
+static uint8_t differences_of(const word *words, size_t nr, size_t stride, uint64_t *differences)
+{
+	uint64_t before = 0, any = 0;
+	unsigned int byte;
+	uint8_t mask = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++, words += stride) {
+		differences[i] = folded(*words - before);
+		before = *words;
+		any |= differences[i];
+	}
+	for (byte = 0; byte < 8; byte++)
+		mask |= (any >> 8 * byte & 0xff ? 1 : 0) << byte;
+	return mask;
+}
+
+/* Up to TILE items' differences as bytes of the planes that are there. */
+static void encode_tile(uint8_t *planes, size_t nr, uint8_t mask, const uint64_t *differences,
+			size_t count)
+{
+	uint64_t tile[TILE] = { 0 };
+	unsigned int byte;
+
+	memcpy(tile, differences, count * sizeof(*tile));
+	transpose(tile);
+	for (byte = 0; byte < 8; byte++) {
+		if (!(mask & 1 << byte))
+			continue;
+		memcpy(planes, &tile[byte], count);
+		planes += nr;
+	}
+}
+
+static uint8_t *encode_word(uint8_t *planes, size_t nr, uint8_t mask, const uint64_t *differences)
+{
+	size_t first;
+
+	for (first = 0; mask && first < nr; first += TILE)
+		encode_tile(planes + first, nr, mask, differences + first,
+			    nr - first < TILE ? nr - first : TILE);
+	return planes + __builtin_popcount(mask) * nr;
+}
+
+static uint8_t *encode_fixed(uint8_t *raw, const struct items_pile *pile, size_t words)
+{
+	const size_t nr = pile->used / (8 * words);
+	uint64_t differences[ITEMS_FULL];
+	uint8_t *planes = raw + words;
+	size_t at;
+
+	if (!nr)
+		return raw;
+	for (at = 0; at < words; at++) {
+		raw[at] = differences_of((const word *)pile->bytes + at, nr, words, differences);
+		planes = encode_word(planes, nr, raw[at], differences);
+	}
+	return planes;
+}
+
+size_t items_encode(struct items *items, uint8_t *raw)
+{
+	const uint8_t *const begin = raw;
+	unsigned int kind;
+
+	raw = mempcpy(raw, &items->count, sizeof(items->count));
+	raw = mempcpy(raw, items->kinds, items->count);
+	for (kind = 0; kind < ITEMS_NR_FIXED; kind++) {
+		raw = encode_fixed(raw, &items->fixed[kind], nr_words[kind]);
+		items->fixed[kind].used = 0;
+	}
+	if (items->maps.used)
+		raw = mempcpy(raw, items->maps.bytes, items->maps.used);
+	items->maps.used = 0;
+	items->count = 0;
+	return raw - begin;
+}
+
+/* Returns what follows the kind's planes; NULL: they are not all there. */
+static const uint8_t *place_cursor(struct items_cursor *cursor, size_t words, uint32_t nr,
+				   const uint8_t *raw, const uint8_t *end)
+{
+	const uint8_t *planes = raw + words;
+	size_t plane;
+
+	cursor->nr = nr;
+	cursor->decoded = 0;
+	cursor->taken = 0;
+	if (!nr)
+		return raw;
+	if (words > (size_t)(end - raw))
+		return NULL;
+	memset(cursor->before, 0, sizeof(cursor->before));
+	memcpy(cursor->masks, raw, words);
+	for (plane = 0; plane < 8 * words; plane++) {
+		cursor->planes[plane] = NULL;
+		if (!(cursor->masks[plane / 8] & 1 << plane % 8))
+			continue;
+		if (nr > (size_t)(end - planes))
+			return NULL;
+		cursor->planes[plane] = planes;
+		planes += nr;
+	}
+	return planes;
+}
+
+/* Maps take what is left. */
+static int place_cursors(struct items_decoder *decoder, const uint8_t *raw, const uint32_t *counts)
+{
+	unsigned int kind;
+
+	for (kind = 0; raw && kind < ITEMS_NR_FIXED; kind++)
+		raw = place_cursor(&decoder->fixed[kind], nr_words[kind], counts[kind], raw,
+				   decoder->end);
+	decoder->maps = raw;
+	return raw && (counts[ITEMS_KIND_MAP] || raw == decoder->end) ? 0 : -EBADMSG;
+}
+
+int items_begin(struct items_decoder *decoder, const uint8_t *raw, size_t size)
+{
+	uint32_t counts[ITEMS_KIND_MAP + 1] = { 0 };
+	uint32_t i;
+
+	decoder->taken = 0;
+	decoder->nr = 0;
+	if (size < sizeof(decoder->nr))
+		return -EBADMSG;
+	memcpy(&decoder->nr, raw, sizeof(decoder->nr));
+	decoder->kinds = raw + sizeof(decoder->nr);
+	decoder->end = raw + size;
+	if (decoder->nr > size - sizeof(decoder->nr))
+		return -EBADMSG;
+	for (i = 0; i < decoder->nr; i++) {
+		if (decoder->kinds[i] >= ITEMS_NR_FIXED && decoder->kinds[i] != ITEMS_KIND_MAP)
+			return -EBADMSG;
+		counts[decoder->kinds[i]]++;
+	}
+	return place_cursors(decoder, decoder->kinds + decoder->nr, counts);
+}
+
+/* TILE items' differences of one word; behind the last item there is nonsense. */
+static inline void decode_tile(const uint8_t *const *planes, size_t first, uint64_t tile[TILE])
+{
+	unsigned int byte;
+
+	for (byte = 0; byte < 8; byte++) {
+		tile[byte] = 0;
+		if (planes[byte])
+			memcpy(&tile[byte], planes[byte] + first, 8);
+	}
+	transpose(tile);
+}
+
+/* One word of a batch's items. */
+static inline uint64_t decode_word(const uint8_t *const *planes, size_t first, size_t count,
+				   uint64_t value, word *out, size_t stride)
+{
+	const size_t end = first + count;
+	uint64_t tile[TILE];
+	unsigned int i;
+
+	for (; first < end; first += TILE) {
+		decode_tile(planes, first, tile);
+		for (i = 0; i < TILE; i++, out += stride) {
+			value += unfolded(tile[i]);
+			*out = value;
+		}
+	}
+	return value;
+}
+
+static inline void decode_batch(struct items_cursor *cursor, size_t words)
+{
+	const size_t left = cursor->nr - cursor->decoded;
+	const size_t count = left < ITEMS_BATCH ? left : ITEMS_BATCH;
+	word *out = (word *)cursor->batch;
+	size_t at, i;
+
+	for (at = 0; at < words; at++, out++) {
+		if (cursor->masks[at])
+			cursor->before[at] = decode_word(&cursor->planes[8 * at], cursor->decoded,
+							 count, cursor->before[at], out, words);
+		else	/* it never changes */
+			for (i = 0; i < count; i++)
+				out[i * words] = 0;
+	}
+	cursor->decoded += count;
+}
+
+static const void *take_fixed(struct items_cursor *cursor, unsigned int kind)
+{
+	const size_t words = nr_words[kind];
+
+	if (cursor->taken == cursor->decoded) {
+		/* Most are records: one copy of the loop with a count that is known. */
+		if (kind == ITEMS_KIND_RECORD)
+			decode_batch(cursor, sizeof(struct pfstat_record) / 8);
+		else
+			decode_batch(cursor, words);
+	}
+	return &cursor->batch[words * (cursor->taken++ % ITEMS_BATCH)];
+}
+
+/* A copy, where its numbers are aligned. NULL: it is none. */
+static const struct item_map *take_map(struct items_decoder *decoder)
+{
+	const size_t left = decoder->end - decoder->maps;
+	struct item_map *map = (void *)decoder->map;
+	size_t size;
+
+	if (left < sizeof(*map))
+		return NULL;
+	memcpy(map, decoder->maps, sizeof(*map));
+	size = sizeof(*map) + map->path_bytes;
+	if (map->path_bytes > ITEMS_PATH_MAX || size > left)
+		return NULL;
+	memcpy(map->path, decoder->maps + sizeof(*map), map->path_bytes);
+	decoder->maps += size;
+	return map_is_known(map) ? map : NULL;
+}
+
+static int next_map(struct items_decoder *decoder, struct item *item)
+{
+	const struct item_map *map = take_map(decoder);
+
+	if (!map)
+		return -EBADMSG;
+	*item = (struct item){ .type = ITEM_MAP, .ns = map->ns, .map = map };
+	return 1;
+}
+
+static int next_event(struct items_decoder *decoder, unsigned int kind, struct item *item)
+{
+	const struct pfstat_event *event = take_fixed(&decoder->fixed[kind], kind);
+
+	if (ITEMS_KIND_EVENT(event->type) != kind || !event_is_known(event))
+		return -EBADMSG;
+	*item = (struct item){ .type = ITEM_EVENT, .ns = event->ns, .event = event };
+	return 1;
+}
+
+static int next_record(struct items_decoder *decoder, struct item *item)
+{
+	const struct pfstat_record *record;
+
+	record = take_fixed(&decoder->fixed[ITEMS_KIND_RECORD], ITEMS_KIND_RECORD);
+	if (!record_is_known(record))
+		return -EBADMSG;
+	*item = (struct item){
+		.type = ITEM_RECORD, .ns = record->start_ns + record->duration_ns, .record = record,
+	};
+	return 1;
+}
+
+int items_next(struct items_decoder *decoder, struct item *item)
+{
+	unsigned int kind;
+
+	if (decoder->taken == decoder->nr)
+		return decoder->maps == decoder->end ? 0 : -EBADMSG;
+	kind = decoder->kinds[decoder->taken++];
+	if (kind == ITEMS_KIND_RECORD)
+		return next_record(decoder, item);
+	if (kind == ITEMS_KIND_MAP)
+		return next_map(decoder, item);
+	return next_event(decoder, kind, item);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live_state.h"
+
+struct live *live_new(unsigned int by, uint64_t start_ns)
+{
+	struct live *live = calloc(1, sizeof(*live));
+
+	if (live) {
+		live->by = by;
+		live->start_ns = start_ns;
+		live->now_ns = start_ns;
+	}
+	return live;
+}
+
+void live_free(struct live *live)
+{
+	enum group_by by;
+
+	if (!live)
+		return;
+	for (by = 0; by < NR_GROUP_BY; by++)
+		free(live->tables[by].before);
+	free(live);
+}
+
+/* A group that goes by its name alone: "(others)", "(anonymous)". */
+static uint64_t hash_of(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325;	/* FNV-1a */
+
+	while (*name)
+		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3;
+	return hash;
+}
+
+static struct live_seen seen_of(enum group_by by, const struct group *group)
+{
+	struct live_seen seen = { .faults = group->faults, .total_ns = group->total_ns };
+
+	/* A thread's name changes when it execs, a file's stays. */
+	if (by == GROUP_BY_THREAD && group->tid) {
+		seen.key[0] = group->pid;
+		seen.key[1] = group->tid;
+	} else {
+		seen.key[0] = group->inode ? group->inode : hash_of(group->name);
+		seen.key[1] = group->dev;
+	}
+	return seen;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct live_seen *x = a, *y = b;
+	int i = x->key[0] == y->key[0];
+
+	return (x->key[i] > y->key[i]) - (x->key[i] < y->key[i]);
+}
+
+/* What grew; a group that was given up and came again cannot be told, and counts as new. */
+static uint64_t growth(uint64_t now, uint64_t before)
+{
+	return now >= before ? now - before : now;
+}
+
+/* Into the list of the costliest, which is in order, if there is room or it costs more. */
+static void table_offer(struct live_table *table, const struct group *group, uint64_t faults,
+			uint64_t total_ns)
+{
+	size_t at = table->nr_rows;
+	struct live_row *row;
+
+	while (at && table->rows[at - 1].total_ns < total_ns)
+		at--;
+	if (at == LIVE_ROWS)
+		return;
+	if (table->nr_rows < LIVE_ROWS)
+		table->nr_rows++;
+	row = &table->rows[at];
+	memmove(row + 1, row, (table->nr_rows - at - 1) * sizeof(*row));
+	memcpy(row->name, group->name, sizeof(row->name));
+	row->faults = faults;
+	row->total_ns = total_ns;
+}
+
+/* As it was at the last look; NULL: it was not there. */
+static const struct live_seen *table_find(const struct live_table *table,
+					  const struct live_seen *seen)
+{
+	if (!table->nr_before)
+		return NULL;
+	return bsearch(seen, table->before, table->nr_before, sizeof(*seen), by_key);
+}
+
+static int table_take(struct live_table *table, enum group_by by, const struct group *groups,
+		      size_t nr)
+{
+	struct live_seen *seen = calloc(nr + 1, sizeof(*seen));
+	const struct live_seen *before;
+	size_t i;
+
+	if (!seen)
+		return -ENOMEM;
+	table->nr_rows = 0;
+	for (i = 0; i < nr; i++) {
+		seen[i] = seen_of(by, &groups[i]);
+		before = table_find(table, &seen[i]);
+		if (!before)
+			table_offer(table, &groups[i], seen[i].faults, seen[i].total_ns);
+		else if (seen[i].faults != before->faults)
+			table_offer(table, &groups[i], growth(seen[i].faults, before->faults),
+				    growth(seen[i].total_ns, before->total_ns));
+	}
+	qsort(seen, nr, sizeof(*seen), by_key);
+	free(table->before);
+	table->before = seen;
+	table->nr_before = nr;
+	return 0;
+}
+
+int live_take(struct live *live, const struct live_snapshot *snapshot, uint64_t now_ns)
+{
+	enum group_by by;
+	unsigned int class;
+	int err;
+
+	for (by = 0; by < NR_GROUP_BY; by++) {
+		if (!(live->by & 1 << by))
+			continue;
+		err = table_take(&live->tables[by], by, snapshot->groups[by], snapshot->nr[by]);
+		if (err)
+			return err;
+	}
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		live->classes[class].faults = snapshot->faults[class] - live->faults[class];
+		live->classes[class].total_ns = snapshot->total_ns[class] - live->total_ns[class];
+		live->faults[class] = snapshot->faults[class];
+		live->total_ns[class] = snapshot->total_ns[class];
+	}
+	live->new_major = snapshot->major - live->major;
+	live->major = snapshot->major;
+	live->counters = snapshot->counters;
+	live->interval_ns = now_ns - live->now_ns;
+	live->now_ns = now_ns;
+	return 0;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_json.h"
+
+static json_t *ascii_of(const char *bytes)
+{
+	char *ascii = strdup(bytes), *byte;
+	json_t *string;
+
+	if (!ascii)
+		return NULL;
+	for (byte = ascii; *byte; byte++)
+		if (*byte & 0x80)
+			*byte = '?';
+	string = json_string(ascii);
+	free(ascii);
+	return string;
+}
+
+json_t *trace_json_text(const char *bytes)
+{
+	json_t *string = json_string(bytes);
+
+	return string ? string : ascii_of(bytes);
+}
+
+char *trace_json_string(const char *bytes)
+{
+	json_t *string = trace_json_text(bytes);
+	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+
+	json_decref(string);
+	return text;
+}
+
+static void begin(struct trace_json *json, char phase, struct trace_track track)
+{
+	fprintf(json->out, "%s{\"ph\":\"%c\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
+		json->any ? ",\n" : "\n", phase, track.pid, track.tid);
+	json->any = true;
+}
+
+static void print_time(FILE *out, const char *key, uint64_t ns)
+{
+	fprintf(out, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned int)(ns % 1000));
+}
+
+int trace_json_name(struct trace_json *json, const char *kind, struct trace_track track,
+		    const char *name)
+{
+	char *text = trace_json_string(name);
+
+	if (!text)
+		return -ENOMEM;
+	begin(json, 'M', track);
+	fprintf(json->out, ",\"name\":\"%s\",\"args\":{\"name\":%s}}", kind, text);
+	free(text);
+	return 0;
+}
+
+void trace_json_slice(struct trace_json *json, struct trace_track track, const char *category,
+		      const char *name, uint64_t start_ns, uint64_t end_ns)
+{
+	begin(json, 'X', track);
+	print_time(json->out, "ts", start_ns);
+	print_time(json->out, "dur", end_ns > start_ns ? end_ns - start_ns : 0);
+	fprintf(json->out, ",\"cat\":\"%s\",\"name\":\"%s\",\"args\":{", category, name);
+}
+
+void trace_json_slice_end(struct trace_json *json)
+{
+	fputs("}}", json->out);
+}
+
+void trace_json_arrow(struct trace_json *json, char phase, struct trace_track track, uint64_t id,
+		      uint64_t ns)
+{
+	begin(json, phase, track);
+	print_time(json->out, "ts", ns);
+	fprintf(json->out, ",\"cat\":\"wait\",\"name\":\"request\",\"id\":%" PRIu64 "%s}", id,
+		phase == 'f' ? ",\"bp\":\"e\"" : "");
+}

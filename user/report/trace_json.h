@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One event of the Trace Event Format at a time. Times are printed in µs with
+ * their nanoseconds as decimals, by integers alone: nothing is rounded.
+ */
+#ifndef PFSTAT_USER_TRACE_JSON_H
+#define PFSTAT_USER_TRACE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct trace_json {
+	FILE *out;
+	bool any;	/* an event was written: a comma comes first */
+};
+
+struct trace_track {
+	uint32_t pid, tid;
+};
+
+/*
+ * Names of files and threads may be any bytes, JSON is UTF-8: where they are not, what is
+ * no ASCII becomes a question mark. NULL: no memory.
+ */
+json_t *trace_json_text(const char *bytes);
+/* The same as it is printed, with its quotes; to be freed. */
+char *trace_json_string(const char *bytes);
+
+/* Metadata: kind is "process_name", "thread_name". 0 or -ENOMEM. */
+int trace_json_name(struct trace_json *json, const char *kind, struct trace_track track,
+		    const char *name);
+
+/*
+ * A slice, open for arguments: the caller prints `"key":value` pairs, with commas
+ * between, to json->out, then ends it.
+ */
+void trace_json_slice(struct trace_json *json, struct trace_track track, const char *category,
+		      const char *name, uint64_t start_ns, uint64_t end_ns);
+void trace_json_slice_end(struct trace_json *json);
+
+/* One end of an arrow: 's' where it starts, 'f' where it ends; in a slice that is there then. */
+void trace_json_arrow(struct trace_json *json, char phase, struct trace_track track, uint64_t id,
+		      uint64_t ns);
+
+#endif
