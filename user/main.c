@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cmd_compare.h"
 #include "cmd_drive.h"
 #include "cmd_replay.h"
 
@@ -11,6 +12,7 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "compare", cmd_compare },
 	{ "drive", cmd_drive },
 	{ "replay", cmd_replay },
 };

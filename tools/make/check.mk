@@ -8,7 +8,8 @@ unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # The parts that are pure: compiled for this machine from the very same source.
 unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern.c user/engine/replay.c) \
 		   $(wildcard user/recording/*.c) \
-		   user/size.c user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
+		   user/cmd_compare.c user/complain.c user/size.c \
+		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
 		   user/collect/symbols.c \
 		   module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
