@@ -134,6 +134,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);	/* the command writes there, too */
 	if (maps_open(&maps, why, sizeof(why))) {
 		fprintf(stderr, "maps_dump: %s\n", why);
 		return 1;

@@ -9,6 +9,7 @@ unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern.c user/engine/replay.c) \
 		   $(wildcard user/recording/*.c) \
 		   user/size.c user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
+		   user/collect/symbols.c \
 		   module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
