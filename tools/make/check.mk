@@ -11,6 +11,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern.c 
 		   user/cmd_compare.c user/complain.c user/size.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
 		   user/collect/symbols.c \
+		   user/collect/symbols.c \
 		   module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
