@@ -6,6 +6,8 @@
 
 #include "cmd_compare.h"
 #include "cmd_drive.h"
+#include "cmd_compare.h"
+#include "cmd_record.h"
 #include "cmd_replay.h"
 
 static const struct {
@@ -14,7 +16,9 @@ static const struct {
 } commands[] = {
 	{ "compare", cmd_compare },
 	{ "drive", cmd_drive },
+	{ "record", cmd_record },
 	{ "replay", cmd_replay },
+	{ "compare", cmd_compare },
 };
 
 int main(int argc, char **argv)

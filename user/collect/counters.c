@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "../correlate/facts.h"
@@ -73,6 +74,25 @@ int counters_watch(struct counters *counters, pid_t pid, bool inherit)
 	if (err)
 		counters->incomplete = true;
 	return err;
+}
+
+int counters_watch_thread(struct counters *counters, pid_t tid)
+{
+	int err;
+
+	counters->inherit = false;
+	err = begin(counters, tid);
+	if (err)
+		counters->incomplete = true;
+	return err;
+}
+
+void counters_stop(struct counters *counters)
+{
+	size_t i;
+
+	for (i = 0; i < counters->fds.count; i++)
+		ioctl(counters->fds.fds[i], PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static uint64_t sum_of(const struct counters *counters, size_t event)

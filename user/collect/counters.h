@@ -20,6 +20,11 @@ void counters_close(struct counters *counters);
  */
 int counters_watch(struct counters *counters, pid_t pid, bool inherit);
 
+/* The same of one thread alone. */
+int counters_watch_thread(struct counters *counters, pid_t tid);
+/* Counts no more; what was counted stays to be read. */
+void counters_stop(struct counters *counters);
+
 /* Of all that were watched, also after their end; FACT_NONE: not to be had. */
 void counters_read(const struct counters *counters, uint64_t *faults, uint64_t *minor,
 		   uint64_t *major);

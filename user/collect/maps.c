@@ -37,6 +37,12 @@ struct mmap2 {
 	char path[];
 };
 
+/* PERF_RECORD_COMM up to its name. */
+struct comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+
 struct lost {
 	struct perf_event_header header;
 	uint64_t id, count;
@@ -75,6 +81,8 @@ static struct perf_event_attr attributes(bool tell)
 		.mmap = tell,
 		.mmap2 = tell,
 		.mmap_data = tell,
+		.comm = tell,
+		.comm_exec = tell,
 		.inherit = tell,
 	};
 }
@@ -322,6 +330,24 @@ static int hand_over(struct maps *maps, maps_sink sink, void *context)
 	return sink(context, map);
 }
 
+/* A program is executed: what was mapped is gone, before the new one is mapped. */
+static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
+{
+	const struct comm *comm = (const void *)maps->record;
+	struct item_map *map = (void *)maps->map;
+
+	if (!(comm->header.misc & PERF_RECORD_MISC_COMM_EXEC))
+		return 0;
+	*map = (struct item_map){
+		.ns = maps->record[comm->header.size / 8 - 1],
+		.pid = comm->pid,
+		.tid = comm->tid,
+		.path_bytes = 1,
+	};
+	map->path[0] = '\0';
+	return sink(context, map);
+}
+
 static int take_next(struct maps *maps, struct buffer *buffer, maps_sink sink, void *context)
 {
 	const struct lost *lost = (const void *)maps->record;
@@ -329,6 +355,8 @@ static int take_next(struct maps *maps, struct buffer *buffer, maps_sink sink, v
 	take(maps, buffer);
 	if (lost->header.type == PERF_RECORD_MMAP2)
 		return hand_over(maps, sink, context);
+	if (lost->header.type == PERF_RECORD_COMM)
+		return hand_over_exec(maps, sink, context);
 	if (lost->header.type == PERF_RECORD_LOST)
 		maps->lost += lost->count;
 	return 0;
