@@ -6,6 +6,7 @@
 
 #include "cmd_drive.h"
 #include "cmd_replay.h"
+#include "cmd_report.h"
 
 static const struct {
 	const char *name;
@@ -13,6 +14,7 @@ static const struct {
 } commands[] = {
 	{ "drive", cmd_drive },
 	{ "replay", cmd_replay },
+	{ "report", cmd_report },
 };
 
 int main(int argc, char **argv)

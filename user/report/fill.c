@@ -43,6 +43,11 @@ void report_exit(struct report *report)
 	report->nr_groups = 0;
 }
 
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
+}
+
 static void fill_bpf(struct report *report, const struct facts *facts)
 {
 	report->have_counts = facts->have_bpf;
@@ -54,8 +59,8 @@ static void fill_bpf(struct report *report, const struct facts *facts)
 	report->have_bpf = true;
 	report->bpf_missing[0] = '\0';
 	report->hooks = facts->hooks;
-	report->events_lost = facts->counts[PFSTAT_COUNT_EVENTS_LOST] +
-			      facts->counts[PFSTAT_COUNT_SYSCALL_LOST];
+	report->events_lost = sum_of(facts->counts[PFSTAT_COUNT_EVENTS_LOST],
+				     facts->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
 	report->syscalls = facts->syscalls;
 	report->nr_syscalls = facts->nr_syscalls;
