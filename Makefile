@@ -22,7 +22,8 @@ help:
 #: make install, clean
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
 .DEFAULT_GOAL := all
-all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump
+all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump
+.PHONY: help all module pfdrive demo check check-unit check-vm fuzz lint install clean
 .PHONY: help all module pfdrive demo check check-unit check-vm fuzz lint install clean
 .DELETE_ON_ERROR:
 

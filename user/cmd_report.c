@@ -52,8 +52,9 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ "by", KEY_BY, "class|file|vma|thread|code", 0,
-	  "the costliest of them, too (default class: no more than is always printed)", 1 },
-	{ "top", KEY_TOP, "N", 0, "of them; 0: all (default 20)", 1 },
+	  "also the costliest files, mappings, threads or places in the code (default class: "
+	  "by class alone)", 1 },
+	{ "top", KEY_TOP, "N", 0, "as many of them; 0: all (default 20)", 1 },
 	{ "format", KEY_FORMAT, "table|csv|json|trace", 0,
 	  "trace: for Perfetto's viewer (default table)", 1 },
 	{ "output", KEY_OUT, "FILE", 0, "instead of standard output", 1 },

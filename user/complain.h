@@ -8,6 +8,7 @@ enum status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,
 	STATUS_USAGE = 2,
+	STATUS_CHANGE = 3,	/* pfdrive compare: the runs differ */
 };
 
 /* "pfdrive: …\n". Returns status, so that a failing step is one line. */

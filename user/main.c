@@ -4,7 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cmd_compare.h"
 #include "cmd_drive.h"
+#include "cmd_compare.h"
+#include "cmd_record.h"
 #include "cmd_replay.h"
 #include "cmd_report.h"
 
@@ -12,8 +15,11 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "compare", cmd_compare },
 	{ "drive", cmd_drive },
+	{ "record", cmd_record },
 	{ "replay", cmd_replay },
+	{ "compare", cmd_compare },
 	{ "report", cmd_report },
 };
 

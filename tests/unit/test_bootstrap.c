@@ -254,28 +254,50 @@ START_TEST(test_nothing_in_both_is_no_difference)
 }
 END_TEST
 
-/* Thinned or not: over a thousand buckets, the interval is that of the times. */
-START_TEST(test_many_buckets_keep_mean_and_spread)
+/* Thinned or not, the interval's width is that of 1.96 standard errors to each side. */
+static void check_width(struct run *run, size_t nr, double squares)
 {
-	struct bootstrap_interval interval;
+	const double mean = bootstrap_mean(&run->times);
+	/* Of the ratio of two such means. */
+	const double error = sqrt(2 * (squares / nr - mean * mean) / nr) / mean;
+	const struct bootstrap_interval interval = interval_of(run, run);
+
+	ck_assert_double_eq_tol(mean, (double)run->times.total_ns / nr, 1000 * TINY);
+	ck_assert_double_eq_tol((interval.high - interval.low) / (2 * 1.96 * error), 1, 0.1);
+	quantile_exit(&run->histogram);
+}
+
+START_TEST(test_times_of_all_magnitudes_keep_their_spread)
+{
 	uint64_t state = 18, ns;
-	double squares = 0, mean, error;
-	struct run a;
+	double squares = 0;
+	struct run run;
 	size_t i;
 
-	run_open(&a);
+	run_open(&run);
 	for (i = 0; i < 20000; i++) {
 		ns = exp(20 * uniform(&state));
-		put(&a, ns);
+		put(&run, ns);
 		squares += (double)ns * ns;
 	}
-	mean = bootstrap_mean(&a.times);
-	ck_assert_double_eq_tol(mean, a.times.total_ns / 20000.0, 1000 * TINY);
-	/* Of the ratio of two such means. */
-	error = sqrt(2 * (squares / 20000 - mean * mean) / 20000) / mean;
-	interval = interval_of(&a, &a);
-	ck_assert_double_eq_tol((interval.high - interval.low) / (2 * 1.96 * error), 1, 0.1);
-	quantile_exit(&a.histogram);
+	check_width(&run, 20000, squares);
+}
+END_TEST
+
+START_TEST(test_times_of_one_magnitude_in_many_buckets_keep_their_spread)
+{
+	double squares = 0;
+	struct run run;
+	uint64_t ns;
+	size_t i;
+
+	run_open(&run);
+	for (i = 0; i < 20000; i++) {
+		ns = 1100000 + 40 * i;
+		put(&run, ns);
+		squares += (double)ns * ns;
+	}
+	check_width(&run, 20000, squares);
 }
 END_TEST
 
@@ -379,7 +401,8 @@ RUN_TESTS("bootstrap",
 	  test_constant_times_differ_by_their_exact_difference,
 	  test_what_occurred_once_is_not_certain,
 	  test_nothing_in_both_is_no_difference,
-	  test_many_buckets_keep_mean_and_spread,
+	  test_times_of_all_magnitudes_keep_their_spread,
+	  test_times_of_one_magnitude_in_many_buckets_keep_their_spread,
 	  test_several_histograms_are_one_run,
 	  test_count_that_was_none_is_more_than_any_percentage,
 	  test_poisson_has_the_moments_of_its_kind,

@@ -25,7 +25,7 @@ static const struct comparison_row rows[] = {
 	{ .class = "long", .measure = COMPARISON_TIME, .part = NR_PARTS, .a = 3500, .b = NAN,
 	  .verdict = COMPARISON_FEW },
 	{ .class = "long", .measure = COMPARISON_TIME, .part = PART_CPU_BEFORE, .a = 3500,
-	  .b = 3500, .verdict = COMPARISON_SAME, .interval = { 0, -0.01, 0.01 } },
+	  .b = 3500, .verdict = COMPARISON_SAME, .interval = { -0.0001, -0.01, 0.01 } },
 };
 
 static struct comparison comparison;
@@ -72,7 +72,7 @@ START_TEST(test_table)
 		"Class  Measure             A          B  Difference    From      To  Verdict\n"
 		"disk   faults           1000       1050       +5.0%   -7.0%  +18.0%  same\n"
 		"disk   major               0         40           ∞       ∞       ∞  change\n"
-		"disk   whole       150.25 µs  180.30 µs      +20.0%  +19.0%  +21.2%  change\n"
+		"disk   whole       150.25 µs  180.30 µs      +20.0%  +19.0%  +21.3%  change\n"
 		"long   whole         3.50 µs        n/a                              too few\n"
 		"long   cpu_before    3.50 µs    3.50 µs        0.0%   -1.0%   +1.0%  same\n"
 		"\n"
@@ -117,7 +117,7 @@ START_TEST(test_csv_has_every_row)
 		"disk,queue,ns,n/a,n/a,n/a,n/a,n/a,n/a\n"
 		"disk,lock,ns,0,0,0,0,0,same\n"
 		"long,whole,ns,3500,n/a,n/a,n/a,n/a,too few\n"
-		"long,cpu_before,ns,3500,3500,0,-1,1,same\n";
+		"long,cpu_before,ns,3500,3500,-0.01,-1,1,same\n";
 	const struct compare_report report = sample();
 	char *text = print(REPORT_CSV, &report);
 

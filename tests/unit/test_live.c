@@ -233,6 +233,22 @@ START_TEST(test_groups_without_a_file_are_told_apart_by_name)
 }
 END_TEST
 
+/* It left the groups that are kept, and came back with nothing of what it had. */
+START_TEST(test_group_that_was_given_up_counts_from_nothing)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
+	char *text;
+
+	group_set(&files[0], "/data/a", 10, 3, 9000);
+	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_nonnull(strstr(text, "         3.0          3.00  /data/a\n"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
 /* Characters of a line as a terminal shows them, without escape sequences. */
 static unsigned int width_of(const char *line, size_t length)
 {
@@ -373,6 +389,7 @@ RUN_TESTS("live",
 	  test_costliest_of_the_interval_comes_first,
 	  test_many_groups_keep_the_costliest,
 	  test_groups_without_a_file_are_told_apart_by_name,
+	  test_group_that_was_given_up_counts_from_nothing,
 	  test_terminal_is_never_overrun,
 	  test_terminal_of_24_rows_is_shared_by_both_tables,
 	  test_file_name_cannot_steer_the_terminal,

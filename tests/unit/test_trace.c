@@ -458,12 +458,15 @@ START_TEST(test_stays_outside_of_faults_are_slices)
 	for (i = 0; i < 4; i++)
 		feed(&stays[i]);
 	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	/* Told after the fault, though it begins in it, and one that is apart. */
+	stays[2] = stay(1095, 1110, 1120);
+	feed(&stays[2]);
 	stays[2] = stay(1300, 1340, 1400);
 	feed(&stays[2]);
 	root = end(NULL);
 	check_nesting(root);
 	check_slice(find(root, "X", "off-CPU", "preempted"), 10, 20);
-	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 3);
+	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 4);
 	json_decref(root);
 }
 END_TEST
@@ -698,6 +701,25 @@ START_TEST(test_concurrent_requests_and_faults_nest_on_every_track)
 }
 END_TEST
 
+START_TEST(test_requests_one_after_the_other_share_a_lane)
+{
+	struct pfstat_block block;
+	json_t *root;
+	int i;
+
+	begin();
+	for (i = 0; i < 10; i++) {
+		/* One ends at the very moment when the next begins. */
+		block = request(i * 100, i * 100 + 10, (i + 1) * 100, i);
+		feed(&block);
+	}
+	root = end(NULL);
+	check_nesting(root);
+	ck_assert_uint_eq(nr_of(root, "M"), 1 + 1);
+	json_decref(root);
+}
+END_TEST
+
 START_TEST(test_requests_that_find_no_lane_are_left_out_and_counted)
 {
 	struct pfstat_block block;
@@ -759,5 +781,6 @@ RUN_TESTS("trace",
 	  test_file_of_another_device_number_is_found_by_its_map,
 	  test_cut_recording_makes_a_whole_file_that_says_so,
 	  test_concurrent_requests_and_faults_nest_on_every_track,
+	  test_requests_one_after_the_other_share_a_lane,
 	  test_requests_that_find_no_lane_are_left_out_and_counted,
 	  test_output_that_cannot_be_written_is_an_error)

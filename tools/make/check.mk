@@ -8,7 +8,10 @@ unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # The parts that are pure: compiled for this machine from the very same source.
 unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern.c user/engine/replay.c) \
 		   $(wildcard user/recording/*.c) \
-		   user/size.c user/collect/ring.c user/collect/queue.c \
+		   user/cmd_compare.c user/complain.c user/size.c \
+		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
+		   user/collect/symbols.c \
+		   user/collect/symbols.c \
 		   module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -64,6 +67,13 @@ $(BUILD)/workload: tests/vm/workload.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c \
+		   $(addprefix user/collect/,maps.c procmaps.c counters.c perf.c tids.c)
+
+$(BUILD)/maps_dump: $(maps_dump_src:%.c=$(BUILD)/unit/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^
 
 # Fuzzing, FUZZ_SECONDS a target: what it found interesting stays in $(BUILD)/fuzz.
 FUZZ_SECONDS	?= 60

@@ -21,7 +21,7 @@ struct collector {
 	struct collector_options options;
 	struct ring *rings;
 	unsigned int nr_rings;
-	struct pollfd *polled;		/* the rings, the events, the stop */
+	struct pollfd *polled;		/* the rings, the events, the maps, the stop */
 	unsigned int nr_polled;
 	int stop;			/* eventfd */
 	pthread_t thread;
@@ -111,13 +111,22 @@ static int keep_event(void *context, const struct pfstat_event *event)
 	return queue_add(&collector->queue, ITEM_EVENT, event->ns, event, event->size);
 }
 
+static int keep_map(void *context, const struct item_map *map)
+{
+	struct collector *collector = context;
+
+	return queue_add(&collector->queue, ITEM_MAP, map->ns, map,
+			 sizeof(*map) + map->path_bytes);
+}
+
 static int read_events(struct collector *collector)
 {
-	int err;
+	int err = 0;
 
-	if (!collector->options.events)
-		return 0;
-	err = events_drain(collector->options.events, keep_event, collector);
+	if (collector->options.events)
+		err = events_drain(collector->options.events, keep_event, collector);
+	if (!err && collector->options.maps)
+		err = maps_drain(collector->options.maps, keep_map, collector);
 	queue_sort(&collector->queue);
 	return err;
 }
@@ -185,7 +194,7 @@ static int open_rings(struct collector *collector)
 		return nr_cpus;
 	collector->rings = calloc(nr_cpus, sizeof(*collector->rings));
 	collector->cursors = calloc(nr_cpus, sizeof(*collector->cursors));
-	collector->polled = calloc(nr_cpus + 2, sizeof(*collector->polled));
+	collector->polled = calloc(nr_cpus + 3, sizeof(*collector->polled));
 	if (!collector->rings || !collector->cursors || !collector->polled)
 		return -ENOMEM;
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
@@ -216,6 +225,8 @@ static int open_polled(struct collector *collector)
 		add_polled(collector, collector->rings[i].fd);
 	if (collector->options.events)
 		add_polled(collector, events_fd(collector->options.events));
+	if (collector->options.maps)
+		add_polled(collector, maps_fd(collector->options.maps));
 	add_polled(collector, collector->stop);	/* the last, see is_stopped() */
 	return 0;
 }

@@ -4,6 +4,7 @@
  *
  *	module's rings, a CPU each --+
  *	eBPF's ring of events -------+--> merged by the time at which each was over
+ *	perf's buffers of mappings --+
  *
  * A thread sleeps until a ring is half full, then drains all; so a run whose
  * records fit wakes nobody. Memory does not grow with the number of records:
@@ -17,6 +18,7 @@
 
 #include "../item.h"
 #include "events.h"
+#include "maps.h"
 
 struct collector;
 
@@ -24,6 +26,7 @@ struct collector_options {
 	item_sink sink;			/* called in the thread, and in collector_stop() */
 	void *sink_context;
 	struct events *events;		/* NULL: no eBPF */
+	struct maps *maps;		/* NULL: mappings are not told */
 	const cpu_set_t *cpus;		/* where the thread may run */
 	int tick_ms;			/* -1: none */
 	void (*tick)(void *context);	/* called in the thread every tick_ms */

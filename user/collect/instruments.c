@@ -6,13 +6,17 @@
 #include <string.h>
 
 #include "collector.h"
+#include "counters.h"
 #include "instruments.h"
+#include "maps.h"
 #include "session.h"
 
 struct instruments {
 	struct instruments_options options;
 	struct session session;
 	struct events *events;
+	struct maps *maps;
+	struct counters *counters;
 	struct collector *collector;
 	cpu_set_t cpus;
 };
@@ -65,6 +69,10 @@ static int open_all(struct instruments *instruments, char *why, size_t size)
 		err = set_options(instruments, why, size);
 	if (!err && instruments->options.bpf)
 		err = events_open(&instruments->events, &instruments->options.events, why, size);
+	if (!err && instruments->options.maps)
+		err = maps_open(&instruments->maps, why, size);
+	if (!err && counters_open(&instruments->counters))
+		err = say_out_of_memory(why, size);
 	return err;
 }
 
@@ -103,6 +111,7 @@ static int open_collector(struct instruments *instruments, char *why, size_t siz
 		.sink = options->sink,
 		.sink_context = options->sink_context,
 		.events = instruments->events,
+		.maps = instruments->maps,
 		.cpus = &instruments->cpus,
 		.tick_ms = options->tick_ms,
 		.tick = options->tick,
@@ -153,18 +162,32 @@ int instruments_hook_file(struct instruments *instruments, int fd, const char *p
 	return open_collector(instruments, why, size);
 }
 
+/* perf's counts are a second opinion: where they cannot be had they are n/a. */
+static int watch_maps(struct instruments *instruments, pid_t pid, bool existing, char *why,
+		      size_t size)
+{
+	int err = 0;
+
+	if (instruments->maps)
+		err = maps_watch(instruments->maps, pid, existing);
+	counters_watch(instruments->counters, pid, true);
+	return err ? say(err, why, size, "cannot watch a process's mappings") : 0;
+}
+
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
 		       size_t size)
 {
 	char what[32];
 	int err;
 
-	(void)existing;
 	snprintf(what, sizeof(what), "process %d", pid);
 	err = session_command(&instruments->session, "follow %d", pid);
 	if (err)
 		return explain_hook(err, what, why, size);
 	err = open_collector(instruments, why, size);
+	if (err)
+		return err;
+	err = watch_maps(instruments, pid, existing, why, size);
 	if (err || !instruments->events)
 		return err;
 	err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);
@@ -196,6 +219,13 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 	err = session_command(&instruments->session, "stop");
 	if (err)
 		return say(err, why, size, "the module does not stop");
+	if (instruments->events)
+		events_stop(instruments->events);
+	if (instruments->maps)
+		maps_stop(instruments->maps);
+	counters_stop(instruments->counters);
+	counters_read(instruments->counters, &facts->perf_faults, &facts->perf_minor,
+		      &facts->perf_major);
 	err = collector_stop(instruments->collector);
 	if (err)
 		return say(err, why, size, "cannot read what was recorded");
@@ -212,6 +242,8 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 
 int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 {
+	/* Its own system calls and faults come before the watch. */
+	counters_watch_thread(instruments->counters, tid);
 	if (!instruments->events)
 		return 0;
 	return events_watch(instruments->events, tid, PFSTAT_TARGET_THREAD);
@@ -219,7 +251,10 @@ int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 
 int instruments_end_thread(struct instruments *instruments, pid_t tid)
 {
-	return instruments->events ? events_ignore(instruments->events, tid) : 0;
+	int err = instruments->events ? events_ignore(instruments->events, tid) : 0;
+
+	counters_stop(instruments->counters);
+	return err;
 }
 
 /* The pins before the session: whoever gets that next makes its own. */
@@ -229,6 +264,8 @@ void instruments_close(struct instruments *instruments)
 		return;
 	collector_close(instruments->collector);
 	events_close(instruments->events);
+	maps_close(instruments->maps);
+	counters_close(instruments->counters);
 	session_close(&instruments->session);
 	free(instruments);
 }

@@ -55,12 +55,14 @@ static void cell_value(struct grid *grid, const struct comparison_row *row, doub
 
 static void cell_relative(struct grid *grid, const struct comparison_row *row, double relative)
 {
+	const double percent = round(1000 * relative) / 10;	/* as printed: no "-0.0%" */
+
 	if (!is_judged(row))
 		grid_cell(grid, "%s", "");
 	else if (isinf(relative))
 		grid_cell(grid, "∞");
 	else
-		grid_cell(grid, relative ? "%+.1f%%" : "%.1f%%", 100 * relative);
+		grid_cell(grid, percent != 0 ? "%+.1f%%" : "%.1f%%", percent != 0 ? percent : 0);
 }
 
 /* A part that is 0 in both runs is left to the formats for programs. */

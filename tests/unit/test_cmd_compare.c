@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* pfdrive compare from end to end: recordings made up, what it prints, how it ends. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/cmd_compare.h"
+#include "user/recording/facts_json.h"
+#include "user/recording/writer.h"
+
+/* A run: so many faults from disk, each with its request and its sleep, and as many cached. */
+struct plan {
+	unsigned int faults;
+	double device_us;	/* mean */
+	uint64_t seed;
+	bool have_bpf;
+	bool cut;		/* the tail is not whole */
+	uint64_t lost;
+};
+
+static char folder[] = "/tmp/pfstat-compare-XXXXXX";
+
+static void make_folder(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chdir(folder), 0);
+}
+
+static void remove_folder(void)
+{
+	unlink("a.pfs");
+	unlink("b.pfs");
+	unlink("out");
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+	strcpy(strchr(folder, '\0') - 6, "XXXXXX");
+}
+
+static void add(struct recording_writer *writer, enum item_type type, uint64_t ns,
+		const void *data)
+{
+	struct item item = { .type = type, .ns = ns };
+
+	item.record = data;
+	ck_assert_int_eq(recording_add(writer, &item), 0);
+}
+
+static void add_disk(struct recording_writer *writer, struct pfstat_record *record,
+		     uint64_t device_ns)
+{
+	const uint64_t issue_ns = record->start_ns + 5000, done_ns = issue_ns + device_ns;
+	const struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
+			   .flags = PFSTAT_BLOCK_FILE, .ns = done_ns },
+		.insert_ns = issue_ns, .issue_ns = issue_ns, .inode = record->inode,
+		.fs_dev = record->dev, .dev = record->dev, .pgoff = record->pgoff, .bytes = 4096,
+	};
+	const struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1, .tid = 1,
+			   .flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT,
+			   .ns = done_ns + 3000 },
+		.off_ns = issue_ns, .woken_ns = done_ns,
+	};
+
+	add(writer, ITEM_EVENT, block.event.ns, &block);
+	add(writer, ITEM_EVENT, stay.event.ns, &stay);
+	record->duration_ns = device_ns + 12000;
+	record->class = PFSTAT_CLASS_DISK;
+	record->facts = PFSTAT_FACT_SLEPT;
+	record->result |= PFSTAT_RESULT_MAJOR;
+}
+
+static void add_faults(struct recording_writer *writer, const struct plan *plan)
+{
+	uint64_t state = plan->seed, now_ns = 1000000;
+	struct pfstat_record record;
+	double uniform;
+	unsigned int i;
+
+	for (i = 0; i < 2 * plan->faults; i++) {
+		uniform = ldexp((random_next(&state) >> 11) + 0.5, -53);
+		record = (struct pfstat_record){
+			.sequence = i + 1, .start_ns = now_ns, .duration_ns = 3000 + 100 * uniform,
+			.address = 0x10000000 + 4096UL * i, .pgoff = i, .inode = 9, .dev = 1,
+			.pid = 1, .tid = 1, .class = PFSTAT_CLASS_LONG,
+			.result = PFSTAT_RESULT_LOCKED, .pfn = i,
+		};
+		if (i % 2)
+			add_disk(writer, &record, plan->device_us * 1000 * (0.8 - 0.2 * log(uniform)));
+		now_ns = record.start_ns + record.duration_ns;
+		add(writer, ITEM_RECORD, now_ns, &record);
+		now_ns += 1000;
+	}
+}
+
+static void record_run(const char *path, const struct plan *plan)
+{
+	struct recording_writer *writer;
+	FILE *out = fopen(path, "w");
+	json_t *head = json_object(), *tail;
+	struct facts facts;
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
+	add_faults(writer, plan);
+	facts_init(&facts);
+	facts.have_bpf = plan->have_bpf;
+	facts.hooks = 1U << HOOK_BLOCK | 1U << HOOK_WAKEUP;
+	facts.calls = 2 * plan->faults + plan->lost;
+	facts.lost = plan->lost;
+	tail = facts_to_json(&facts);
+	ck_assert_int_eq(recording_end(writer, tail), 0);
+	if (plan->cut)
+		ck_assert_int_eq(ftruncate(fileno(out), ftell(out) - 1), 0);
+	ck_assert_int_eq(fclose(out), 0);
+	facts_exit(&facts);
+	json_decref(head);
+	json_decref(tail);
+}
+
+static const struct plan usual = {
+	.faults = 1000, .device_us = 100, .seed = 1, .have_bpf = true,
+};
+
+static struct plan with_seed(uint64_t seed)
+{
+	struct plan plan = usual;
+
+	plan.seed = seed;
+	return plan;
+}
+
+/* Its exit status; standard output is in "out". */
+static int run(char **arguments)
+{
+	int argc = 0, status;
+	pid_t child;
+
+	while (arguments[argc])
+		argc++;
+	fflush(NULL);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		if (!freopen("out", "w", stdout) || !freopen("/dev/null", "w", stderr))
+			_exit(99);
+		exit(cmd_compare(argc, arguments));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+#define RUN(...) run((char *[]){ "pfdrive", __VA_ARGS__, NULL })
+
+static json_t *output(void)
+{
+	json_error_t error;
+	json_t *root = json_load_file("out", JSON_REJECT_DUPLICATES, &error);
+
+	ck_assert_msg(root, "%s", error.text);
+	return root;
+}
+
+static json_t *row_of(const json_t *root, const char *class, const char *measure)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "rows"), i, row)
+		if (!strcmp(json_string_value(json_object_get(row, "class")), class) &&
+		    !strcmp(json_string_value(json_object_get(row, "measure")), measure))
+			return row;
+	ck_abort_msg("no %s %s", class, measure);
+}
+
+static const char *verdict_of(const json_t *root, const char *class, const char *measure)
+{
+	return json_string_value(json_object_get(row_of(root, class, measure), "verdict"));
+}
+
+static double number_of(const json_t *root, const char *class, const char *measure,
+			const char *key)
+{
+	return json_number_value(json_object_get(row_of(root, class, measure), key));
+}
+
+START_TEST(test_same_recording_twice_is_no_change)
+{
+	json_t *root, *rows, *row;
+	size_t i;
+
+	record_run("a.pfs", &usual);
+	ck_assert_int_eq(RUN("--format", "json", "--threshold", "0", "a.pfs", "a.pfs"), 0);
+	root = output();
+	ck_assert(json_is_false(json_object_get(root, "change")));
+	/* Two classes and all: faults, whole and parts, and major of the disk's. */
+	rows = json_object_get(root, "rows");
+	ck_assert_uint_eq(json_array_size(rows), 3 * 10 + 2);
+	for (i = 0; i < json_array_size(rows); i++) {
+		row = json_array_get(rows, i);
+		ck_assert_double_eq(json_number_value(json_object_get(row, "difference_percent")),
+				    0);
+	}
+	ck_assert_double_eq(number_of(root, "disk", "faults", "a"), 1000);
+	ck_assert_double_eq(number_of(root, "all", "faults", "a"), 2000);
+	ck_assert_double_eq(number_of(root, "all", "major", "a"), 1000);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_two_runs_of_the_same_are_no_change)
+{
+	const struct plan a = with_seed(2), b = with_seed(3);
+
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 0);
+	ck_assert_int_eq(RUN("--confidence", "99", "--format", "csv", "a.pfs", "b.pfs"), 0);
+}
+END_TEST
+
+START_TEST(test_slower_disk_is_a_change_of_the_device_part)
+{
+	const struct plan a = with_seed(4);
+	struct plan b = with_seed(5);
+	json_t *root;
+
+	b.device_us = 120;
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 3);
+	root = output();
+	ck_assert_str_eq(verdict_of(root, "disk", "device"), "change");
+	ck_assert_double_eq_tol(number_of(root, "disk", "device", "difference_percent"), 20, 2);
+	ck_assert_double_eq_tol(number_of(root, "disk", "device", "a"), 100000, 2000);
+	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "change");
+	ck_assert_str_eq(verdict_of(root, "disk", "runqueue"), "same");
+	ck_assert_str_eq(verdict_of(root, "disk", "cpu_before"), "same");
+	ck_assert_str_eq(verdict_of(root, "long", "whole"), "same");
+	/* Its hook was not attached. */
+	ck_assert_str_eq(verdict_of(root, "disk", "queue"), "n/a");
+	json_decref(root);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--threshold", "50"), 0);
+}
+END_TEST
+
+START_TEST(test_parts_are_not_compared_without_ebpf)
+{
+	struct plan b = with_seed(6);
+	json_t *root;
+
+	b.have_bpf = false;
+	record_run("a.pfs", &usual);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	root = output();
+	ck_assert_str_eq(verdict_of(root, "disk", "device"), "n/a");
+	ck_assert_str_eq(verdict_of(root, "disk", "cpu_before"), "n/a");
+	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "same");
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_cut_and_lossy_recordings_are_compared_and_named)
+{
+	struct plan a = with_seed(7), b = with_seed(8);
+	const json_t *side;
+	json_t *root;
+
+	a.lost = 5;
+	b.cut = true;
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	root = output();
+	side = json_object_get(root, "a");
+	ck_assert_int_eq(json_integer_value(json_object_get(side, "lost")), 5);
+	ck_assert(json_is_null(json_object_get(side, "damage")));
+	side = json_object_get(root, "b");
+	ck_assert(json_is_null(json_object_get(side, "lost")));
+	ck_assert(json_is_string(json_object_get(side, "damage")));
+	ck_assert_str_eq(verdict_of(root, "disk", "device"), "same");
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_few_faults_are_no_change)
+{
+	struct plan a = with_seed(9), b = with_seed(10);
+	json_t *root;
+
+	a.faults = 9;
+	b.faults = 9;
+	b.device_us = 1000;
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	/* Of all classes there are 18. */
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 3);
+	root = output();
+	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "too few");
+	ck_assert_str_eq(verdict_of(root, "all", "whole"), "change");
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_bad_command_lines_and_files_are_refused)
+{
+	FILE *file = fopen("b.pfs", "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs("no recording", file);
+	fclose(file);
+	record_run("a.pfs", &usual);
+	ck_assert_int_eq(RUN("a.pfs"), 2);
+	ck_assert_int_eq(RUN("a.pfs", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("--threshold", "x", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("--threshold", "-1", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("--threshold", "nan", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("--confidence", "100", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("--format", "xml", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("--seed", "-1", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("a.pfs", "none.pfs"), 1);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 1);
+}
+END_TEST
+
+static Suite *suite_of_compare(void)
+{
+	const struct TTest *const tests[] = {
+		test_same_recording_twice_is_no_change,
+		test_two_runs_of_the_same_are_no_change,
+		test_slower_disk_is_a_change_of_the_device_part,
+		test_parts_are_not_compared_without_ebpf,
+		test_cut_and_lossy_recordings_are_compared_and_named,
+		test_few_faults_are_no_change,
+		test_bad_command_lines_and_files_are_refused,
+	};
+	Suite *suite = suite_create("cmd_compare");
+	TCase *tcase = tcase_create("cmd_compare");
+	size_t i;
+
+	/* Each test in a folder of its own. */
+	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
+	tcase_set_timeout(tcase, 60);
+	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite_of_compare());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

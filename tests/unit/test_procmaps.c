@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Lines of /proc/PID/maps become mappings. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/collect/procmaps.h"
+
+/* Copies of what is handed over. */
+struct seen {
+	struct item_map maps[8];
+	char paths[8][64];
+	unsigned int count;
+};
+
+static int see(void *context, const struct item_map *map)
+{
+	struct seen *seen = context;
+
+	ck_assert_uint_eq((uintptr_t)map % 8, 0);
+	ck_assert_uint_eq(map->path_bytes, strlen(map->path) + 1);
+	seen->maps[seen->count] = *map;
+	strcpy(seen->paths[seen->count++], map->path);
+	return seen->count == 8 ? -ECANCELED : 0;
+}
+
+START_TEST(test_lines)
+{
+	static const char *const lines[] = {
+		"7f0000000000-7f0000003000 r-xp 00002000 103:02 77 /usr/lib/libc.so.6\n",
+		"55d0c0000000-55d0c0001000 rw-p 00000000 00:00 0 \n",
+		"7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                  [stack]\n",
+		"1000-2000 ---s 00000000 08:11 18446744073709551615 /a b\\012c (deleted)",
+	};
+	struct procmaps maps = { 0 };
+	struct seen seen = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		ck_assert_int_eq(procmaps_add_line(&maps, 42, lines[i]), 0);
+	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);
+	ck_assert_uint_eq(seen.count, 4);
+
+	ck_assert_uint_eq(seen.maps[0].ns, 0);
+	ck_assert_uint_eq(seen.maps[0].address, 0x7f0000000000);
+	ck_assert_uint_eq(seen.maps[0].bytes, 0x3000);
+	ck_assert_uint_eq(seen.maps[0].pgoff, 2);
+	ck_assert_uint_eq(seen.maps[0].dev, 0x103 << 20 | 2);
+	ck_assert_uint_eq(seen.maps[0].inode, 77);
+	ck_assert_uint_eq(seen.maps[0].pid, 42);
+	ck_assert_uint_eq(seen.maps[0].tid, 42);
+	ck_assert_uint_eq(seen.maps[0].prot, PROT_READ | PROT_EXEC);
+	ck_assert_uint_eq(seen.maps[0].flags, MAP_PRIVATE);
+	ck_assert_str_eq(seen.paths[0], "/usr/lib/libc.so.6");
+	ck_assert_str_eq(seen.paths[1], "");
+	ck_assert_uint_eq(seen.maps[1].prot, PROT_READ | PROT_WRITE);
+	ck_assert_str_eq(seen.paths[2], "[stack]");
+	ck_assert_uint_eq(seen.maps[3].flags, MAP_SHARED);
+	ck_assert_uint_eq(seen.maps[3].prot, 0);
+	ck_assert_uint_eq(seen.maps[3].inode, UINT64_MAX);
+	ck_assert_str_eq(seen.paths[3], "/a b\nc (deleted)");
+
+	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);	/* once only */
+	ck_assert_uint_eq(seen.count, 4);
+}
+END_TEST
+
+START_TEST(test_what_is_no_line)
+{
+	struct procmaps maps = { 0 };
+
+	ck_assert_int_eq(procmaps_add_line(&maps, 1, ""), -EINVAL);
+	ck_assert_int_eq(procmaps_add_line(&maps, 1, "2000-1000 r--p 0 0:0 0 "), -EINVAL);
+	ck_assert_int_eq(procmaps_add_line(&maps, 1, "1000-2000 r 0 0:0 0 "), -EINVAL);
+	ck_assert_int_eq(procmaps_add_line(&maps, 1, "1000-2000 r--p"), -EINVAL);
+	ck_assert_uint_eq(maps.used, 0);
+	procmaps_exit(&maps);
+}
+END_TEST
+
+START_TEST(test_an_error_ends_it)
+{
+	struct procmaps maps = { 0 };
+	struct seen seen = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++)
+		ck_assert_int_eq(procmaps_add_line(&maps, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
+	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), -ECANCELED);
+	ck_assert_uint_eq(seen.count, 8);
+}
+END_TEST
+
+START_TEST(test_no_such_process)
+{
+	struct procmaps maps = { 0 };
+
+	ck_assert_int_eq(procmaps_read(&maps, 1 << 23), -ESRCH);
+	ck_assert_int_eq(procmaps_read(&maps, getpid()), 0);
+	ck_assert_uint_gt(maps.used, sizeof(struct item_map));
+	procmaps_exit(&maps);
+}
+END_TEST
+
+RUN_TESTS("procmaps", test_lines, test_what_is_no_line, test_an_error_ends_it,
+	  test_no_such_process)

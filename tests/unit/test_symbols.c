@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Code gets its name: this program's own. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "runner.h"
+#include "user/collect/symbols.h"
+
+void function_to_be_found(void);
+
+/* Long enough that an address inside is no other function's. */
+__attribute__((noinline)) void function_to_be_found(void)
+{
+	volatile int i;
+
+	for (i = 0; i < 100; i++)
+		if (i == 1000)
+			printf("never");
+}
+
+/* Offset of an address into the file that is mapped there, whose path it gives. */
+static uint64_t offset_of(const void *address, char *path)
+{
+	uint64_t from, to, offset;
+	char line[4500];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	path[0] = '\0';
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &from,
+			   &to, &offset, path) == 4 &&
+		    (uintptr_t)address >= from && (uintptr_t)address < to)
+			break;
+		path[0] = '\0';
+	}
+	fclose(maps);
+	ck_assert(path[0] == '/');
+	return (uintptr_t)address - from + offset;
+}
+
+static unsigned int open_descriptors(void)
+{
+	unsigned int count = 0;
+	DIR *folder = opendir("/proc/self/fd");
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+START_TEST(test_own_function)
+{
+	struct symbols *symbols;
+	char path[4096], *name;
+	uint64_t offset;
+
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	offset = offset_of((void *)function_to_be_found, path);
+	name = symbols_name(symbols, path, offset);
+	ck_assert_pstr_eq(name, "function_to_be_found+0x0");
+	free(name);
+	name = symbols_name(symbols, path, offset + 0x1f);
+	ck_assert_pstr_eq(name, "function_to_be_found+0x1f");
+	free(name);
+	symbols_close(symbols);
+}
+END_TEST
+
+/* Stripped but for what it exports. */
+START_TEST(test_function_of_a_library)
+{
+	struct symbols *symbols;
+	char path[4096], *name;
+	uint64_t offset;
+
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	offset = offset_of((void *)deflateInit2_, path);
+	ck_assert_ptr_nonnull(strstr(path, "libz"));
+	name = symbols_name(symbols, path, offset + 1);
+	ck_assert_pstr_eq(name, "deflateInit2_+0x1");
+	free(name);
+	symbols_close(symbols);
+}
+END_TEST
+
+START_TEST(test_what_has_no_name)
+{
+	static const char *const paths[] = {
+		"", "//anon", "[vdso]", "/nonexistent", "/dev/zero", "/proc/self/maps", "/",
+		"/memfd:code (deleted)",
+	};
+	struct symbols *symbols;
+	char path[4096];
+	unsigned int i;
+
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		ck_assert_ptr_null(symbols_name(symbols, paths[i], 0x1000));
+	offset_of((void *)function_to_be_found, path);
+	ck_assert_ptr_null(symbols_name(symbols, path, UINT64_MAX));
+	ck_assert_ptr_null(symbols_name(symbols, path, 0));	/* the ELF header */
+	symbols_close(symbols);
+}
+END_TEST
+
+START_TEST(test_a_pipe_is_not_waited_for)
+{
+	char folder[] = "/tmp/pfstat-symbols-XXXXXX", path[64];
+	struct symbols *symbols;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_ptr_null(symbols_name(symbols, path, 0));
+	symbols_close(symbols);
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
+/* The same file by many names: each is a file of its own to us. */
+START_TEST(test_few_files_stay_open)
+{
+	const unsigned int before = open_descriptors();
+	char path[4096], alias[4200], *name;
+	struct symbols *symbols;
+	uint64_t offset;
+	unsigned int i, j;
+
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	offset = offset_of((void *)function_to_be_found, path);
+	for (i = 0; i < 2 * SYMBOLS_MAX_FILES; i++) {
+		alias[0] = '\0';
+		for (j = 0; j < i; j++)
+			strcat(alias, "/.");
+		strcat(alias, path);
+		name = symbols_name(symbols, alias, offset);
+		ck_assert_pstr_eq(name, "function_to_be_found+0x0");
+		free(name);
+		ck_assert_uint_le(open_descriptors(), before + SYMBOLS_MAX_FILES);
+	}
+	symbols_close(symbols);
+	ck_assert_uint_eq(open_descriptors(), before);
+}
+END_TEST
+
+RUN_TESTS("symbols", test_own_function, test_function_of_a_library, test_what_has_no_name,
+	  test_a_pipe_is_not_waited_for, test_few_files_stay_open)

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_compare.h"
+#include "complain.h"
+#include "correlate/analysis.h"
+#include "recording/facts_json.h"
+#include "recording/reader.h"
+#include "report/compare.h"
+#include "size.h"
+
+struct compare_options {
+	const char *files[2];
+	unsigned int nr_files;
+	double threshold, confidence;	/* percent */
+	enum report_format format;
+	uint64_t seed;
+};
+
+/* The faults of one class in one run, or of all classes, as comparison.h wants them. */
+struct side {
+	struct comparison_side side;
+	const struct quantiles *histograms[NR_PARTS + 1][NR_FAULT_CLASSES];
+};
+
+/* One recording, read. */
+struct run {
+	struct recording_reader *reader;
+	struct analysis *analysis;
+	struct facts facts;
+	bool have_facts;	/* the recording has its end */
+	bool slept;		/* stays off the CPU were told */
+	struct side classes[NR_FAULT_CLASSES];
+	struct side all;
+};
+
+static const struct argp_option argp_options[] = {
+	{ "threshold", 't', "PERCENT", 0, "a smaller difference is no change (default 5)", 0 },
+	{ "confidence", 'c', "PERCENT", 0, "that all intervals hold, together (default 95)", 0 },
+	{ "format", 'f', "table|csv|json", 0, "on standard output (default table)", 0 },
+	{ "seed", 's', "N", 0, "of the bootstrap (default 1)", 0 },
+	{ 0 },
+};
+
+static const char doc[] =
+	"Compares two recordings: how many faults of each class, how long they took, and what "
+	"part of it, with bootstrap confidence intervals.\v"
+	"Exit status: 0 no change, 3 a change, 1 and 2 errors.";
+
+/* Says it and exits. */
+#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
+
+static double percent_of(const struct argp_state *state, const char *name, const char *text,
+			 double min, double max)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || *end || !(percent >= min && percent <= max))
+		usage(state, "--%s: '%s' is not a percentage from %g to %g", name, text, min, max);
+	return percent;
+}
+
+static enum report_format format_of(const struct argp_state *state, const char *text)
+{
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json",
+	};
+	enum report_format format;
+
+	for (format = REPORT_TABLE; format <= REPORT_JSON; format++)
+		if (!strcmp(text, formats[format]))
+			return format;
+	usage(state, "--format: '%s' is not one of table, csv, json", text);
+	return REPORT_TABLE;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct compare_options *options = state->input;
+
+	switch (key) {
+	case 't':
+		options->threshold = percent_of(state, "threshold", text, 0, 1e6);
+		return 0;
+	case 'c':
+		options->confidence = percent_of(state, "confidence", text, 50, 99);
+		return 0;
+	case 'f':
+		options->format = format_of(state, text);
+		return 0;
+	case 's':
+		if (size_parse(text, &options->seed))
+			usage(state, "--seed: '%s' is not a number", text);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->nr_files == 2)
+			usage(state, "two recordings at a time: '%s' is too many", text);
+		options->files[options->nr_files++] = text;
+		return 0;
+	case ARGP_KEY_END:
+		if (options->nr_files < 2)
+			usage(state, "two recordings are needed: pfdrive compare A.pfs B.pfs");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void options_read(struct compare_options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "A.pfs B.pfs",
+		.doc = doc,
+	};
+
+	*options = (struct compare_options){ .threshold = 5, .confidence = 95, .seed = 1 };
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}
+
+static int read_items(struct run *run)
+{
+	struct item item;
+	int more, err = 0;
+
+	while (!err && (more = recording_next(run->reader, &item)) > 0) {
+		run->slept |= item.type == ITEM_EVENT && item.event->type == PFSTAT_EVENT_OFF_CPU;
+		err = analysis_add(run->analysis, &item);
+	}
+	if (!err)
+		err = more;
+	return err ? err : analysis_finish(run->analysis);
+}
+
+static int read_facts(struct run *run)
+{
+	const json_t *tail = recording_tail(run->reader);
+	int err;
+
+	if (!tail)
+		return 0;
+	err = facts_from_json(&run->facts, tail);
+	run->have_facts = !err;
+	return err;
+}
+
+static int run_read(struct run *run, const char *path)
+{
+	char why[256];
+	int err;
+
+	facts_init(&run->facts);
+	err = recording_open(&run->reader, path, why, sizeof(why));
+	if (err)
+		return complain(STATUS_FAILED, "cannot compare: %s", why);
+	/* Without eBPF all is on the CPU; what is not known is not compared below. */
+	run->analysis = analysis_new(true);
+	if (!run->analysis)
+		return complain(STATUS_FAILED, "out of memory");
+	err = read_items(run);
+	if (!err)
+		err = read_facts(run);
+	if (err)
+		return complain(STATUS_FAILED, "cannot read %s: %s", path, strerror(-err));
+	return STATUS_OK;
+}
+
+static void run_exit(struct run *run)
+{
+	analysis_free(run->analysis);
+	facts_exit(&run->facts);
+	recording_close(run->reader);
+}
+
+/* Parts that this run can know: 1 << enum part. */
+static unsigned int parts_of(const struct run *run)
+{
+	const unsigned int all = (1U << NR_PARTS) - 1;
+	const uint32_t hooks = run->facts.hooks;
+	unsigned int parts = all;
+
+	if (!run->have_facts)
+		return run->slept ? all : 0;
+	if (!run->facts.have_bpf)
+		return 0;
+	if (!(hooks & 1U << HOOK_BLOCK))
+		parts &= ~(1U << PART_QUEUE | 1U << PART_DEVICE | 1U << PART_FOREIGN);
+	if (!(hooks & 1U << HOOK_BLOCK_INSERT))
+		parts &= ~(1U << PART_QUEUE);
+	if (!(hooks & 1U << HOOK_WAKEUP))
+		parts &= ~(1U << PART_RUNQUEUE);
+	return parts;
+}
+
+static uint64_t total_of(const struct fault_figures *figures, enum part part)
+{
+	return part == NR_PARTS ? figures->whole.total_ns : figures->parts[part].total_ns;
+}
+
+/* Of the classes from … to - 1, those that occurred, taken as one. */
+static void side_fill(struct side *side, const struct analysis *analysis,
+		      const struct fault_figures *figures, enum fault_class from,
+		      enum fault_class to)
+{
+	const struct quantiles *histogram;
+	struct bootstrap_times *times;
+	enum fault_class class;
+	unsigned int part;
+
+	side->side.count = figures->count;
+	side->side.major = figures->major;
+	for (part = 0; part <= NR_PARTS; part++) {
+		times = &side->side.times[part];
+		times->several = side->histograms[part];
+		times->total_ns = total_of(figures, part);
+		for (class = from; class < to; class++) {
+			histogram = analysis_histogram(analysis, class, part);
+			if (histogram)
+				side->histograms[part][times->nr++] = histogram;
+		}
+	}
+}
+
+static void run_sides(struct run *run)
+{
+	struct fault_figures figures;
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		analysis_faults(run->analysis, class, &figures);
+		side_fill(&run->classes[class], run->analysis, &figures, class, class + 1);
+	}
+	analysis_all_faults(run->analysis, &figures);
+	side_fill(&run->all, run->analysis, &figures, 0, NR_FAULT_CLASSES);
+}
+
+static struct compare_run facts_of(const struct run *run, const char *file)
+{
+	const struct facts *facts = &run->facts;
+
+	return (struct compare_run){
+		.file = file,
+		.faults = run->all.side.count,
+		.lost_records = run->have_facts ? facts->lost : FACT_NONE,
+		/* Without eBPF there is none to lose. */
+		.lost_events = !run->have_facts ? FACT_NONE :
+			       facts->have_bpf ? facts->counts[PFSTAT_COUNT_EVENTS_LOST] : 0,
+		.damage = recording_damage(run->reader),
+	};
+}
+
+static int compare(const struct compare_options *options, struct run runs[2])
+{
+	const unsigned int known = parts_of(&runs[0]) & parts_of(&runs[1]);
+	struct comparison comparison = { 0 };
+	struct compare_report report = {
+		.comparison = &comparison,
+		.confidence = options->confidence,
+		.threshold = options->threshold,
+	};
+	enum fault_class class;
+	int err;
+
+	run_sides(&runs[0]);
+	run_sides(&runs[1]);
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		comparison_add(&comparison, fault_class_name(class), &runs[0].classes[class].side,
+			       &runs[1].classes[class].side, known);
+	comparison_add(&comparison, "all", &runs[0].all.side, &runs[1].all.side, known);
+	err = comparison_judge(&comparison, options->confidence / 100, options->threshold / 100,
+			       options->seed);
+	if (err)
+		return complain(STATUS_FAILED, "cannot compare: %s", strerror(-err));
+	report.a = facts_of(&runs[0], options->files[0]);
+	report.b = facts_of(&runs[1], options->files[1]);
+	err = compare_print(stdout, options->format, &report);
+	if (err)
+		return complain(STATUS_FAILED, "cannot print the comparison: %s", strerror(-err));
+	return comparison.change ? STATUS_CHANGE : STATUS_OK;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct compare_options options;
+	struct run *runs;
+	int status;
+
+	options_read(&options, argc, argv);
+	runs = calloc(2, sizeof(*runs));
+	if (!runs)
+		return complain(STATUS_FAILED, "out of memory");
+	status = run_read(&runs[0], options.files[0]);
+	if (!status)
+		status = run_read(&runs[1], options.files[1]);
+	if (!status)
+		status = compare(&options, runs);
+	run_exit(&runs[0]);
+	run_exit(&runs[1]);
+	free(runs);
+	return status;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <pfstat/control.h>
+
+#include "cmd_record.h"
+#include "code_names.h"
+#include "complain.h"
+#include "correlate/analysis.h"
+#include "engine/environment.h"
+#include "interrupt.h"
+#include "output.h"
+#include "recording/facts_json.h"
+#include "recording/writer.h"
+#include "report/head_json.h"
+#include "report/report.h"
+#include "report_options.h"
+#include "watch/options.h"
+
+struct record_options {
+	struct watch_options watch;
+	struct report_options report;
+	const char *output;	/* NULL: no recording is written */
+};
+
+struct record {
+	struct record_options options;
+	struct watch *watch;
+	struct analysis *analysis;
+	struct facts facts;
+	struct report report;
+	struct output *output;
+	struct recording_writer *writer;
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct record_options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->watch;
+		state->child_inputs[1] = &options->report;
+		return 0;
+	case 'o':
+		options->output = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse(struct record_options *options, int argc, char **argv)
+{
+	static const struct argp_option argp_options[] = {
+		{ "output", 'o', "FILE", 0, "write a recording there; nothing is printed then", 3 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = {
+		{ &watch_argp, 0, NULL, 0 }, { &report_options_argp, 0, NULL, 0 }, { 0 },
+	};
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
+		.doc = "Watches any program, and explains its page faults: prints a report, or "
+		       "writes a recording for `pfdrive report'.\vCtrl-C ends the recording; what "
+		       "is watched runs on. Needs the pfstat module, and root.",
+	};
+
+	watch_options_init(&options->watch);
+	report_options_init(&options->report);
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+}
+
+static int on_item(void *context, const struct item *item)
+{
+	struct record *record = context;
+	int err = analysis_add(record->analysis, item);
+
+	if (!err && record->writer)
+		err = recording_add(record->writer, item);
+	return err;
+}
+
+/* As a person would type it; cut where there is no room. */
+static void join_command(char *text, size_t size, char *const *argv)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (; *argv && used < size; argv++)
+		used += snprintf(text + used, size - used, "%s%s", used ? " " : "", *argv);
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ?: "");
+}
+
+static void describe(struct record *record)
+{
+	const struct watch_options *options = &record->options.watch;
+	struct environment *environment = &record->report.environment;
+	char resolved[PATH_MAX];
+
+	report_init(&record->report);
+	environment_read_machine(environment);
+	strcpy(environment->kind, "record");
+	environment->started_s = time(NULL);
+	if (options->command)
+		join_command(environment->command, sizeof(environment->command), options->command);
+	environment->pid = options->pid;
+	copy(environment->cgroup, sizeof(environment->cgroup), options->cgroup);
+	if (options->file)
+		copy(environment->only_file, sizeof(environment->only_file),
+		     realpath(options->file, resolved) ?: options->file);
+	environment->fault_around = options->instruments.fault_around;
+	environment->ring_bytes = options->instruments.ring_size ?: PFSTAT_RING_SIZE_DEFAULT;
+	record->report.have_bpf = options->instruments.bpf;
+	if (!options->instruments.bpf)
+		copy(record->report.bpf_missing, sizeof(record->report.bpf_missing),
+		     options->instruments.bpf_missing);
+}
+
+static int complain_of_output(const struct record *record, int err)
+{
+	return complain(STATUS_FAILED, "cannot write %s: %s", record->options.output,
+			strerror(-err));
+}
+
+/* Before anything is watched: a file that cannot be written is no loss then. */
+static int begin_recording(struct record *record)
+{
+	json_t *head;
+	int err;
+
+	if (!record->options.output)
+		return STATUS_OK;
+	err = output_open(&record->output, record->options.output, -1);
+	if (err)
+		return complain_of_output(record, err);
+	head = head_to_json(&record->report);
+	err = head ? recording_begin(&record->writer, output_stream(record->output), head) :
+		     -ENOMEM;
+	json_decref(head);
+	return err ? complain_of_output(record, err) : STATUS_OK;
+}
+
+static int open_watch(struct record *record)
+{
+	struct watch_options *options = &record->options.watch;
+
+	record->analysis = analysis_new(options->instruments.bpf);
+	if (!record->analysis)
+		return complain(STATUS_FAILED, "out of memory");
+	options->instruments.sink = on_item;
+	options->instruments.sink_context = record;
+	return watch_open(&record->watch, options);
+}
+
+static int end_recording(struct record *record, json_t *symbols)
+{
+	struct recording_writer *writer = record->writer;
+	json_t *tail;
+	int err;
+
+	if (!writer)
+		return STATUS_OK;
+	err = recording_add_symbols(writer, symbols);
+	record->writer = NULL;
+	tail = facts_to_json(&record->facts);
+	if (err || !tail) {
+		recording_abandon(writer);
+		err = err ?: -ENOMEM;
+	} else {
+		err = recording_end(writer, tail);
+	}
+	json_decref(tail);
+	if (!err) {
+		err = output_commit(record->output);
+		record->output = NULL;
+	}
+	return err ? complain_of_output(record, err) : STATUS_OK;
+}
+
+/* Everything that was said has passed; what remains is to name and to store it. */
+static int conclude(struct record *record)
+{
+	json_t *symbols = NULL;
+	int err, status;
+
+	err = analysis_finish(record->analysis);
+	if (!err)
+		err = code_names_find(record->analysis, &symbols);
+	if (err)
+		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
+				strerror(-err));
+	status = end_recording(record, symbols);
+	json_decref(symbols);
+	return status;
+}
+
+static int print(struct record *record)
+{
+	int err;
+
+	if (record->options.output) {
+		fprintf(stderr, "pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64
+			" lost, in %s\n", record->facts.calls, record->facts.lost,
+			record->options.output);
+		return STATUS_OK;
+	}
+	report_options_apply(&record->options.report, &record->report);
+	err = report_fill(&record->report, record->analysis, &record->facts);
+	if (err)
+		return complain(STATUS_FAILED, "cannot print the report: %s", strerror(-err));
+	return report_options_print(&record->options.report, &record->report);
+}
+
+static int run(struct record *record)
+{
+	int status, ended;
+
+	status = open_watch(record);
+	if (!status)
+		status = watch_run(record->watch);
+	if (status)
+		return status;
+	status = watch_stop(record->watch, &record->facts);
+	if (!status)
+		status = conclude(record);
+	if (!status)
+		status = print(record);
+	ended = watch_status(record->watch);
+	return status ? status : ended;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = { 0 };
+	int status;
+
+	parse(&record.options, argc, argv);
+	interrupt_init();
+	facts_init(&record.facts);
+	describe(&record);
+	status = begin_recording(&record);
+	if (!status)
+		status = run(&record);
+	watch_close(record.watch);
+	if (record.writer)
+		recording_abandon(record.writer);
+	output_close(record.output);
+	report_exit(&record.report);
+	analysis_free(record.analysis);
+	facts_exit(&record.facts);
+	return status;
+}

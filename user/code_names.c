@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "code_names.h"
+#include "collect/symbols.h"
+
+struct search {
+	struct analysis *analysis;
+	struct symbols *symbols;
+	json_t *found;
+};
+
+static int look_up(void *context, const struct code_place *place)
+{
+	struct search *search = context;
+	char *name = symbols_name(search->symbols, place->path, place->offset);
+	json_t *entry;
+	int err;
+
+	if (!name)
+		return 0;
+	err = analysis_name_code(search->analysis, place->path, place->offset, name);
+	/* A path that is not UTF-8 is in no JSON: it stays without a symbol there. */
+	entry = json_pack("{ss sI ss}", "path", place->path, "offset",
+			  (json_int_t)place->offset, "symbol", name);
+	free(name);
+	if (entry && json_array_append_new(search->found, entry))
+		err = -ENOMEM;
+	return err;
+}
+
+int code_names_find(struct analysis *analysis, json_t **symbols)
+{
+	struct search search = { .analysis = analysis, .found = json_array() };
+	int err;
+
+	*symbols = search.found;
+	if (!search.found)
+		return -ENOMEM;
+	err = symbols_open(&search.symbols);
+	if (!err)
+		err = analysis_visit_code(analysis, look_up, &search);
+	symbols_close(search.symbols);
+	return err;
+}
+
+int code_names_take(struct analysis *analysis, const json_t *symbols)
+{
+	const char *path, *symbol;
+	json_int_t offset;
+	json_t *entry;
+	size_t i;
+	int err;
+
+	json_array_foreach(symbols, i, entry) {
+		if (json_unpack(entry, "{ss sI ss}", "path", &path, "offset", &offset, "symbol",
+				&symbol))
+			continue;	/* of another version: it names nothing here */
+		err = analysis_name_code(analysis, path, offset, symbol);
+		if (err)
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../correlate/facts.h"
+#include "counters.h"
+#include "perf.h"
+#include "tids.h"
+
+#define NR_EVENTS 3
+
+static const uint64_t events[NR_EVENTS] = {
+	PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+};
+
+struct counters {
+	struct perf_fds fds;	/* a thread's three, one thread after the other */
+	size_t before;		/* how many there were when the watch began */
+	bool inherit;		/* of the watch that begins */
+	bool incomplete;	/* something could not be counted */
+};
+
+int counters_open(struct counters **counters)
+{
+	*counters = calloc(1, sizeof(**counters));
+	return *counters ? 0 : -ENOMEM;
+}
+
+void counters_close(struct counters *counters)
+{
+	if (!counters)
+		return;
+	perf_fds_exit(&counters->fds);
+	free(counters);
+}
+
+/* All three of a thread, or none. */
+static int begin(void *context, pid_t tid)
+{
+	struct counters *counters = context;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .inherit = counters->inherit,
+	};
+	const size_t before = counters->fds.count;
+	int i, fd, err = 0;
+
+	for (i = 0; i < NR_EVENTS && !err; i++) {
+		attr.config = events[i];
+		fd = perf_open(&attr, tid, -1);
+		err = fd < 0 ? fd : perf_fds_add(&counters->fds, fd);
+	}
+	if (err)
+		perf_fds_cut(&counters->fds, before);
+	return err;
+}
+
+static void undo(void *context)
+{
+	struct counters *counters = context;
+
+	perf_fds_cut(&counters->fds, counters->before);
+}
+
+int counters_watch(struct counters *counters, pid_t pid, bool inherit)
+{
+	static const struct tids_action action = { begin, undo };
+	int err;
+
+	counters->before = counters->fds.count;
+	counters->inherit = inherit;
+	err = tids_each(pid, &action, counters);
+	if (err)
+		counters->incomplete = true;
+	return err;
+}
+
+int counters_watch_thread(struct counters *counters, pid_t tid)
+{
+	int err;
+
+	counters->inherit = false;
+	err = begin(counters, tid);
+	if (err)
+		counters->incomplete = true;
+	return err;
+}
+
+void counters_stop(struct counters *counters)
+{
+	size_t i;
+
+	for (i = 0; i < counters->fds.count; i++)
+		ioctl(counters->fds.fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static uint64_t sum_of(const struct counters *counters, size_t event)
+{
+	uint64_t sum = 0, value;
+	size_t i;
+
+	if (counters->incomplete || !counters->fds.count)
+		return FACT_NONE;
+	for (i = event; i < counters->fds.count; i += NR_EVENTS) {
+		if (read(counters->fds.fds[i], &value, sizeof(value)) != sizeof(value))
+			return FACT_NONE;
+		sum += value;
+	}
+	return sum;
+}
+
+void counters_read(const struct counters *counters, uint64_t *faults, uint64_t *minor,
+		   uint64_t *major)
+{
+	*faults = sum_of(counters, 0);
+	*minor = sum_of(counters, 1);
+	*major = sum_of(counters, 2);
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event of perf's that counts nothing, and tells of mmap(): for each thread
+ * and CPU one, as only those may be inherited by what the thread creates. All of
+ * a CPU write into one buffer, which belongs to an event of that CPU alone, so
+ * that it outlives every thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "maps.h"
+#include "perf.h"
+#include "procmaps.h"
+#include "tids.h"
+
+/* Room for a thousand mappings with long paths. */
+#define BUFFER_BYTES (128U << 10)
+
+/* A record of perf's is no longer: its size has 16 bits. */
+#define RECORD_MAX 65536U
+
+/* PERF_RECORD_MMAP2 up to its path; behind the path is the time. */
+struct mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, bytes, offset;
+	uint32_t dev_major, dev_minor;
+	uint64_t inode, generation;
+	uint32_t prot, flags;
+	char path[];
+};
+
+/* PERF_RECORD_COMM up to its name. */
+struct comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+
+struct lost {
+	struct perf_event_header header;
+	uint64_t id, count;
+};
+
+struct buffer {
+	int fd;			/* -1: the CPU is not there */
+	struct perf_event_mmap_page *page;
+	const uint8_t *data;
+	uint64_t next, end;	/* of what is being drained */
+};
+
+struct maps {
+	struct buffer *buffers;
+	int nr_cpus;
+	struct perf_fds fds;	/* those that tell */
+	size_t before;		/* how many there were when the watch began */
+	int epoll;
+	uint64_t lost;
+	struct procmaps existing;
+	uint64_t record[RECORD_MAX / 8];
+	uint64_t map[(sizeof(struct item_map) + RECORD_MAX) / 8];
+};
+
+static struct perf_event_attr attributes(bool tell)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = BUFFER_BYTES / 2,
+		.mmap = tell,
+		.mmap2 = tell,
+		.mmap_data = tell,
+		.comm = tell,
+		.comm_exec = tell,
+		.inherit = tell,
+	};
+}
+
+static int buffer_open(struct buffer *buffer, int cpu)
+{
+	struct perf_event_attr attr = attributes(false);
+	const size_t page_size = sysconf(_SC_PAGESIZE);
+	void *address;
+
+	buffer->fd = perf_open(&attr, -1, cpu);
+	if (buffer->fd == -ENODEV)
+		return 0;	/* not online */
+	if (buffer->fd < 0)
+		return buffer->fd;
+	address = mmap(NULL, page_size + BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       buffer->fd, 0);
+	if (address == MAP_FAILED)
+		return -errno;
+	buffer->page = address;
+	buffer->data = (const uint8_t *)address + page_size;
+	return 0;
+}
+
+static void buffer_close(struct buffer *buffer)
+{
+	if (buffer->page)
+		munmap(buffer->page, sysconf(_SC_PAGESIZE) + BUFFER_BYTES);
+	if (buffer->fd >= 0)
+		close(buffer->fd);
+}
+
+/* Edges: to be readable once for each half of a buffer that fills. */
+static int buffer_poll(const struct buffer *buffer, int epoll)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	if (!buffer->page)
+		return 0;
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, buffer->fd, &event) ? -errno : 0;
+}
+
+static int open_buffers(struct maps *maps)
+{
+	int cpu, err = 0;
+
+	maps->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	maps->buffers = calloc(maps->nr_cpus, sizeof(*maps->buffers));
+	if (!maps->buffers) {
+		maps->nr_cpus = 0;
+		return -ENOMEM;
+	}
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
+		maps->buffers[cpu].fd = -1;
+	for (cpu = 0; cpu < maps->nr_cpus && !err; cpu++) {
+		err = buffer_open(&maps->buffers[cpu], cpu);
+		if (!err)
+			err = buffer_poll(&maps->buffers[cpu], maps->epoll);
+	}
+	return err;
+}
+
+static void explain(int err, char *why, size_t size)
+{
+	if (err == -EPERM || err == -EACCES)
+		snprintf(why, size, "no right to watch mappings with perf_event_open "
+			 "(CAP_PERFMON): run as root");
+	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
+		snprintf(why, size, "this kernel has no perf_event_open (CONFIG_PERF_EVENTS): "
+			 "use one that has");
+	else
+		snprintf(why, size, "cannot watch mappings with perf_event_open: %s",
+			 strerror(-err));
+}
+
+int maps_open(struct maps **opened, char *why, size_t size)
+{
+	struct maps *maps = calloc(1, sizeof(*maps));
+	int err = -ENOMEM;
+
+	*opened = NULL;
+	if (maps) {
+		maps->epoll = epoll_create1(EPOLL_CLOEXEC);
+		err = maps->epoll < 0 ? -errno : open_buffers(maps);
+	}
+	if (err) {
+		explain(err, why, size);
+		maps_close(maps);
+		return err;
+	}
+	*opened = maps;
+	return 0;
+}
+
+void maps_close(struct maps *maps)
+{
+	int cpu;
+
+	if (!maps)
+		return;
+	perf_fds_exit(&maps->fds);
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
+		buffer_close(&maps->buffers[cpu]);
+	if (maps->epoll >= 0)
+		close(maps->epoll);
+	procmaps_exit(&maps->existing);
+	free(maps->buffers);
+	free(maps);
+}
+
+static int watch_on(struct maps *maps, pid_t tid, int cpu)
+{
+	struct perf_event_attr attr = attributes(true);
+	int fd = perf_open(&attr, tid, cpu), err;
+
+	if (fd < 0)
+		return fd;
+	err = perf_fds_add(&maps->fds, fd);
+	if (!err && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, maps->buffers[cpu].fd))
+		err = -errno;
+	return err;
+}
+
+static int begin(void *context, pid_t tid)
+{
+	struct maps *maps = context;
+	const size_t before = maps->fds.count;
+	int cpu, err = 0;
+
+	for (cpu = 0; cpu < maps->nr_cpus && !err; cpu++)
+		if (maps->buffers[cpu].page)
+			err = watch_on(maps, tid, cpu);
+	if (err)
+		perf_fds_cut(&maps->fds, before);
+	return err;
+}
+
+static void undo(void *context)
+{
+	struct maps *maps = context;
+
+	perf_fds_cut(&maps->fds, maps->before);
+}
+
+/* First the watch, then what is there: so none falls between. */
+int maps_watch(struct maps *maps, pid_t pid, bool existing)
+{
+	static const struct tids_action action = { begin, undo };
+	int err;
+
+	maps->before = maps->fds.count;
+	err = tids_each(pid, &action, maps);
+	if (err)
+		return err;
+	return existing ? procmaps_read(&maps->existing, pid) : 0;
+}
+
+int maps_fd(const struct maps *maps)
+{
+	return maps->epoll;
+}
+
+uint64_t maps_lost(const struct maps *maps)
+{
+	return maps->lost;
+}
+
+void maps_stop(struct maps *maps)
+{
+	size_t i;
+
+	for (i = 0; i < maps->fds.count; i++)
+		ioctl(maps->fds.fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* Sizes and places are multiples of 8, so that neither a header nor a time is split. */
+static const void *at(const struct buffer *buffer, uint64_t position)
+{
+	return buffer->data + position % BUFFER_BYTES;
+}
+
+static uint16_t size_of_next(const struct buffer *buffer)
+{
+	const struct perf_event_header *header = at(buffer, buffer->next);
+
+	return header->size;
+}
+
+/* Every record ends with its time. */
+static uint64_t time_of_next(const struct buffer *buffer)
+{
+	return *(const uint64_t *)at(buffer, buffer->next + size_of_next(buffer) - 8);
+}
+
+/* The one whose next record is the oldest; NULL: all are drained. */
+static struct buffer *oldest(struct maps *maps)
+{
+	struct buffer *buffer, *found = NULL;
+	int cpu;
+
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
+		buffer = &maps->buffers[cpu];
+		if (buffer->next != buffer->end &&
+		    (!found || time_of_next(buffer) < time_of_next(found)))
+			found = buffer;
+	}
+	return found;
+}
+
+/* The next record, in one piece; its room is given back. */
+static void take(struct maps *maps, struct buffer *buffer)
+{
+	const size_t size = size_of_next(buffer), first = buffer->next % BUFFER_BYTES;
+	const size_t before_end = size < BUFFER_BYTES - first ? size : BUFFER_BYTES - first;
+
+	memcpy(maps->record, buffer->data + first, before_end);
+	memcpy((uint8_t *)maps->record + before_end, buffer->data, size - before_end);
+	buffer->next += size;
+	/* Pairs with the kernel's acquire of data_tail: we are done with what is before it. */
+	__atomic_store_n(&buffer->page->data_tail, buffer->next, __ATOMIC_RELEASE);
+}
+
+static int hand_over(struct maps *maps, maps_sink sink, void *context)
+{
+	const struct mmap2 *mmap2 = (const void *)maps->record;
+	const size_t time_at = mmap2->header.size - sizeof(uint64_t);
+	const size_t path_bytes = strnlen(mmap2->path, time_at - sizeof(*mmap2)) + 1;
+	struct item_map *map = (void *)maps->map;
+
+	*map = (struct item_map){
+		.ns = maps->record[time_at / 8],
+		.address = mmap2->address,
+		.bytes = mmap2->bytes,
+		.pgoff = mmap2->offset / sysconf(_SC_PAGESIZE),
+		.inode = mmap2->inode,
+		.dev = mmap2->dev_major << 20 | mmap2->dev_minor,
+		.pid = mmap2->pid,
+		.tid = mmap2->tid,
+		.prot = mmap2->prot,
+		.flags = mmap2->flags,
+		.path_bytes = path_bytes,
+	};
+	memcpy(map->path, mmap2->path, path_bytes - 1);
+	map->path[path_bytes - 1] = '\0';
+	return sink(context, map);
+}
+
+/* A program is executed: what was mapped is gone, before the new one is mapped. */
+static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
+{
+	const struct comm *comm = (const void *)maps->record;
+	struct item_map *map = (void *)maps->map;
+
+	if (!(comm->header.misc & PERF_RECORD_MISC_COMM_EXEC))
+		return 0;
+	*map = (struct item_map){
+		.ns = maps->record[comm->header.size / 8 - 1],
+		.pid = comm->pid,
+		.tid = comm->tid,
+		.path_bytes = 1,
+	};
+	map->path[0] = '\0';
+	return sink(context, map);
+}
+
+static int take_next(struct maps *maps, struct buffer *buffer, maps_sink sink, void *context)
+{
+	const struct lost *lost = (const void *)maps->record;
+
+	take(maps, buffer);
+	if (lost->header.type == PERF_RECORD_MMAP2)
+		return hand_over(maps, sink, context);
+	if (lost->header.type == PERF_RECORD_COMM)
+		return hand_over_exec(maps, sink, context);
+	if (lost->header.type == PERF_RECORD_LOST)
+		maps->lost += lost->count;
+	return 0;
+}
+
+static void look(struct maps *maps)
+{
+	struct epoll_event event;
+	struct buffer *buffer;
+	int cpu;
+
+	/* Forget the edges before what caused them is read. */
+	while (epoll_wait(maps->epoll, &event, 1, 0) == 1)
+		;
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
+		buffer = &maps->buffers[cpu];
+		if (buffer->page)
+			/* Pairs with the kernel's release of data_head: what is before is whole. */
+			buffer->end = __atomic_load_n(&buffer->page->data_head, __ATOMIC_ACQUIRE);
+	}
+}
+
+int maps_drain(struct maps *maps, maps_sink sink, void *context)
+{
+	struct buffer *buffer;
+	int err;
+
+	look(maps);
+	err = procmaps_hand_over(&maps->existing, sink, context);
+	while (!err && (buffer = oldest(maps)))
+		err = take_next(maps, buffer, sink, context);
+	return err;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The mappings of processes as /proc/PID/maps tells them, kept until they are asked for. */
+#ifndef PFSTAT_USER_PROCMAPS_H
+#define PFSTAT_USER_PROCMAPS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "../item.h"
+
+/* All zero is none. */
+struct procmaps {
+	char *bytes;	/* struct item_map and its path, one after the other */
+	size_t used, room;
+};
+
+/* Those of one process more. -ESRCH: it is gone; -ENOMEM. */
+int procmaps_read(struct procmaps *maps, pid_t pid);
+/* A line of /proc/PID/maps more; -EINVAL: it is none. The newline may be there. */
+int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line);
+/* All, once each, in the order in which they were read; then there are none. */
+int procmaps_hand_over(struct procmaps *maps,
+		       int (*sink)(void *context, const struct item_map *map), void *context);
+void procmaps_exit(struct procmaps *maps);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbols.h"
+
+struct object {
+	char *path;		/* NULL: a free place */
+	Dwfl *dwfl;		/* NULL: it is no ELF file */
+	Dwfl_Module *module;
+	uint64_t used;		/* when it was asked for last */
+};
+
+struct symbols {
+	struct object objects[SYMBOLS_MAX_FILES];
+	uint64_t now;		/* counts what was asked */
+};
+
+int symbols_open(struct symbols **symbols)
+{
+	*symbols = calloc(1, sizeof(**symbols));
+	return *symbols ? 0 : -ENOMEM;
+}
+
+static void object_close(struct object *object)
+{
+	dwfl_end(object->dwfl);
+	free(object->path);
+	*object = (struct object){ 0 };
+}
+
+void symbols_close(struct symbols *symbols)
+{
+	size_t i;
+
+	if (!symbols)
+		return;
+	for (i = 0; i < SYMBOLS_MAX_FILES; i++)
+		object_close(&symbols->objects[i]);
+	free(symbols);
+}
+
+/* What a program maps may be a device, or a pipe by now: neither is waited for. */
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat stat_buffer;
+
+	if (fd >= 0 && (fstat(fd, &stat_buffer) || !S_ISREG(stat_buffer.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void object_load(struct object *object)
+{
+	static char *debuginfo_path;	/* NULL: where debug information usually is */
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &debuginfo_path,
+	};
+	int fd = open_regular(object->path);
+
+	if (fd < 0)
+		return;
+	object->dwfl = dwfl_begin(&callbacks);
+	if (object->dwfl)
+		object->module = dwfl_report_offline(object->dwfl, object->path, object->path, fd);
+	if (object->module) {	/* fd is libdwfl's now */
+		dwfl_report_end(object->dwfl, NULL, NULL);
+		return;
+	}
+	close(fd);
+	dwfl_end(object->dwfl);
+	object->dwfl = NULL;
+}
+
+/* Known, or else in the place of the one that was not asked for longest. NULL: no memory. */
+static struct object *object_of(struct symbols *symbols, const char *path)
+{
+	struct object *object, *oldest = &symbols->objects[0];
+	size_t i;
+
+	for (i = 0; i < SYMBOLS_MAX_FILES; i++) {
+		object = &symbols->objects[i];
+		if (object->path && !strcmp(object->path, path))
+			return object;
+		if (object->used < oldest->used)
+			oldest = object;
+	}
+	object_close(oldest);
+	oldest->path = strdup(path);
+	if (!oldest->path)
+		return NULL;
+	object_load(oldest);
+	return oldest;
+}
+
+/* Where libdwfl has the byte of the file that a segment loads. */
+static bool address_of(Dwfl_Module *module, uint64_t file_offset, GElf_Addr *address)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	GElf_Phdr segment;
+	size_t nr, i;
+
+	if (!elf || elf_getphdrnum(elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (!gelf_getphdr(elf, i, &segment) || segment.p_type != PT_LOAD ||
+		    file_offset < segment.p_offset ||
+		    file_offset - segment.p_offset >= segment.p_filesz)
+			continue;
+		*address = file_offset - segment.p_offset + segment.p_vaddr + bias;
+		return true;
+	}
+	return false;
+}
+
+char *symbols_name(struct symbols *symbols, const char *path, uint64_t file_offset)
+{
+	struct object *object = object_of(symbols, path);
+	GElf_Addr address;
+	const char *name;
+	GElf_Off offset;
+	GElf_Sym symbol;
+	char *text;
+
+	if (!object)
+		return NULL;
+	object->used = ++symbols->now;
+	if (!object->module || !address_of(object->module, file_offset, &address))
+		return NULL;
+	name = dwfl_module_addrinfo(object->module, address, &offset, &symbol, NULL, NULL, NULL);
+	/* The nearest one before it may have ended long before. */
+	if (!name || (symbol.st_size && offset >= symbol.st_size))
+		return NULL;
+	return asprintf(&text, "%s+0x%" PRIx64, name, offset) < 0 ? NULL : text;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "complain.h"
+#include "output.h"
+#include "report_options.h"
+#include "size.h"
+
+enum key {
+	KEY_BY = 2000,
+	KEY_TOP,
+	KEY_FORMAT = 'f',
+	KEY_JSON = 2002,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "What is printed:", 4 },
+	{ "by", KEY_BY, "class|file|vma|thread|code", 0, "a table of where the faults belong", 4 },
+	{ "top", KEY_TOP, "N", 0, "rows of that table, the costliest (default 20)", 4 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 4 },
+	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 4 },
+	{ 0 },
+};
+
+/* Says it and exits. */
+#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
+
+static unsigned int word_of(const struct argp_state *state, const char *name, const char *text,
+			    const char *const *words)
+{
+	unsigned int i;
+
+	for (i = 0; words[i]; i++)
+		if (!strcmp(text, words[i]))
+			return i;
+	usage(state, "--%s: '%s' is not one of those in --help", name, text);
+	return 0;
+}
+
+static void set_by(const struct argp_state *state, struct report_options *options,
+		   const char *text)
+{
+	static const char *const words[] = { "file", "vma", "thread", "code", "class", NULL };
+	unsigned int by = word_of(state, "by", text, words);
+
+	options->grouped = by < NR_GROUP_BY;
+	if (options->grouped)
+		options->by = by;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
+	};
+	struct report_options *options = state->input;
+	uint64_t top;
+
+	switch (key) {
+	case KEY_BY:
+		set_by(state, options, text);
+		return 0;
+	case KEY_TOP:
+		if (size_parse(text, &top) || top < 1 || top > GROUPS_MAX)
+			usage(state, "--top: '%s' is not a number from 1 to %d", text, GROUPS_MAX);
+		options->top = top;
+		return 0;
+	case KEY_FORMAT:
+		options->format = word_of(state, "format", text, formats);
+		return 0;
+	case KEY_JSON:
+		options->json = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp report_options_argp = { .options = argp_options, .parser = parse_option };
+
+void report_options_init(struct report_options *options)
+{
+	*options = (struct report_options){ .format = REPORT_TABLE, .top = REPORT_TOP };
+}
+
+static int write_json(const char *path, const struct report *report)
+{
+	struct output *output;
+	int err;
+
+	err = output_open(&output, path, -1);
+	if (!err) {
+		err = report_print(output_stream(output), REPORT_JSON, report, 1);
+		if (err)
+			output_close(output);
+		else
+			err = output_commit(output);
+	}
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+		     STATUS_OK;
+}
+
+void report_options_apply(const struct report_options *options, struct report *report)
+{
+	report->grouped = options->grouped;
+	report->by = options->by;
+	report->top = options->top;
+}
+
+int report_options_print(const struct report_options *options, const struct report *report)
+{
+	int err = report_print(stdout, options->format, report, 1);
+
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	if (err)
+		return complain(STATUS_FAILED, "cannot print the report: %s", strerror(-err));
+	return options->json ? write_json(options->json, report) : STATUS_OK;
+}
