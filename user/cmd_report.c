@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd_report.h"
+#include "code_names.h"
 #include "complain.h"
 #include "interrupt.h"
 #include "output.h"
@@ -15,22 +16,16 @@
 #include "report/head_json.h"
 #include "report/report.h"
 #include "report/trace.h"
-#include "size.h"
+#include "report_options.h"
 
-#define FORMAT_TRACE ((enum report_format)(REPORT_JSON + 1))
-
-struct report_options {
+struct options {
+	struct report_options report;
 	const char *recording;
-	enum report_format format;
-	bool grouped;
-	enum group_by by;
-	unsigned int top;
-	const char *json;	/* NULL: no file */
-	const char *out;	/* NULL: standard output */
+	const char *output;	/* NULL: standard output */
 };
 
 struct reading {
-	struct report_options options;
+	struct options options;
 	struct recording_reader *reader;
 	int fd;			/* the recording's; -1: standard input */
 	struct analysis *analysis;
@@ -39,89 +34,23 @@ struct reading {
 	struct trace_writer *trace;
 	struct output *out, *json;
 	uint64_t nr_items;
+	uint32_t hooks_seen;	/* 1 << enum fact_hook: events of theirs came by */
 	char damage[512];
-};
-
-enum key {
-	KEY_FORMAT = 'f',
-	KEY_OUT = 'o',
-	KEY_BY = 'b',
-	KEY_TOP = 'n',
-	KEY_JSON = 256,
-};
-
-static const struct argp_option argp_options[] = {
-	{ "by", KEY_BY, "class|file|vma|thread|code", 0,
-	  "also the costliest files, mappings, threads or places in the code (default class: "
-	  "by class alone)", 1 },
-	{ "top", KEY_TOP, "N", 0, "as many of them; 0: all (default 20)", 1 },
-	{ "format", KEY_FORMAT, "table|csv|json|trace", 0,
-	  "trace: for Perfetto's viewer (default table)", 1 },
-	{ "output", KEY_OUT, "FILE", 0, "instead of standard output", 1 },
-	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 1 },
-	{ 0 },
 };
 
 /* Says it and exits. */
 #define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
 
-static unsigned int word_of(const struct argp_state *state, const char *name, const char *text,
-			    const char *const *words, const char *all)
-{
-	unsigned int i;
-
-	for (i = 0; words[i]; i++)
-		if (!strcmp(text, words[i]))
-			return i;
-	usage(state, "--%s: '%s' is not one of %s", name, text, all);
-	return 0;
-}
-
-static void set_by(const struct argp_state *state, struct report_options *options,
-		   const char *text)
-{
-	static const char *const words[] = { "class", "file", "vma", "thread", "code", NULL };
-	const unsigned int word = word_of(state, "by", text, words,
-					  "class, file, vma, thread, code");
-
-	_Static_assert(GROUP_BY_FILE == 0 && GROUP_BY_CODE == 3, "the words' order, but class");
-	options->grouped = word;
-	options->by = word ? word - 1 : 0;
-}
-
-static unsigned int top_of(const struct argp_state *state, const char *text)
-{
-	uint64_t number = 0;
-
-	if (size_parse(text, &number) || number > UINT32_MAX)
-		usage(state, "--top: '%s' is not a number from 0 to %u", text, UINT32_MAX);
-	return number;
-}
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-	static const char *const formats[] = {
-		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json",
-		[FORMAT_TRACE] = "trace", NULL
-	};
-	struct report_options *options = state->input;
+	struct options *options = state->input;
 
 	switch (key) {
-	case KEY_BY:
-		set_by(state, options, text);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->report;
 		return 0;
-	case KEY_TOP:
-		options->top = top_of(state, text);
-		return 0;
-	case KEY_FORMAT:
-		options->format = word_of(state, "format", text, formats,
-					  "table, csv, json, trace");
-		return 0;
-	case KEY_OUT:
-		options->out = text;
-		return 0;
-	case KEY_JSON:
-		options->json = text;
+	case 'o':
+		options->output = text;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->recording)
@@ -136,16 +65,25 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void parse(struct report_options *options, int argc, char **argv)
+static void parse(struct options *options, int argc, char **argv)
 {
+	static const struct argp_option argp_options[] = {
+		{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = {
+		{ &report_options_argp, 0, NULL, 0 }, { 0 },
+	};
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "RECORDING",
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "RECORDING",
 		.doc = "Prints what a recording holds: where the time of its page faults went.\v"
-		       "RECORDING is a file of pfdrive record, or - for standard input. Needs "
-		       "neither root nor the machine that it was made on.",
+		       "RECORDING is a file that `pfdrive record' wrote, or - for standard input. "
+		       "Needs neither root nor the machine that it was made on.",
 	};
 
-	*options = (struct report_options){ .format = REPORT_TABLE, .top = REPORT_TOP };
+	report_options_init(&options->report);
+	options->report.may_trace = true;
 	argp_err_exit_status = STATUS_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }
@@ -197,12 +135,45 @@ static int open_analysis(struct reading *reading)
 
 	reading->analysis = analysis_new(reading->report.have_bpf);
 	err = reading->analysis ? 0 : -ENOMEM;
-	if (!err && reading->options.format == FORMAT_TRACE) {
+	if (!err && reading->options.report.trace) {
 		err = trace_begin(&reading->trace, stream_of(reading));
 		if (!err)
 			err = analysis_listen(reading->analysis, trace_fault, reading->trace);
 	}
 	return err ? complain(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
+}
+
+static uint32_t hooks_of_fault(const struct pfstat_event *fault)
+{
+	switch (fault->flags) {
+	case PFSTAT_FAULT_SWAP:
+		return 1U << HOOK_FAULT | 1U << HOOK_SWAP;
+	case PFSTAT_FAULT_COW:
+		return 1U << HOOK_FAULT | 1U << HOOK_WP;
+	default:
+		return 1U << HOOK_FAULT;
+	}
+}
+
+/* Which optional hooks must have been there, for this event to come to be. */
+static uint32_t hooks_of(const struct pfstat_event *event)
+{
+	const struct pfstat_block *block = (const struct pfstat_block *)event;
+
+	switch (event->type) {
+	case PFSTAT_EVENT_OFF_CPU:
+		return event->flags & PFSTAT_OFF_CPU_WOKEN ? 1U << HOOK_WAKEUP : 0;
+	case PFSTAT_EVENT_BLOCK:
+		return 1U << HOOK_BLOCK |
+		       (block->insert_ns != block->issue_ns ? 1U << HOOK_BLOCK_INSERT : 0);
+	case PFSTAT_EVENT_FAULT:
+		return hooks_of_fault(event);
+	case PFSTAT_EVENT_PAGE:
+		return event->flags & PFSTAT_PAGE_ADDED ? 1U << HOOK_PAGE_ADD :
+							  1U << HOOK_PAGE_DELETE;
+	default:
+		return 0;
+	}
 }
 
 /* The trace first: it wants to know a request before the fault that waited for it. */
@@ -211,6 +182,8 @@ static int take_item(struct reading *reading, const struct item *item)
 	int err = reading->trace ? trace_item(reading->trace, item) : 0;
 
 	reading->nr_items++;
+	if (item->type == ITEM_EVENT)
+		reading->hooks_seen |= hooks_of(item->event);
 	return err ? err : analysis_add(reading->analysis, item);
 }
 
@@ -240,24 +213,6 @@ static int read_items(struct reading *reading)
 			      strerror(-err)) : STATUS_OK;
 }
 
-static int name_code(struct reading *reading)
-{
-	const json_t *symbols = recording_symbols(reading->reader), *symbol, *offset;
-	const char *path, *name;
-	size_t i;
-	int err = 0;
-
-	json_array_foreach(symbols, i, symbol) {
-		path = json_string_value(json_object_get(symbol, "path"));
-		offset = json_object_get(symbol, "offset");
-		name = json_string_value(json_object_get(symbol, "name"));
-		if (path && name && json_is_integer(offset) && !err)
-			err = analysis_name_code(reading->analysis, path,
-						 json_integer_value(offset), name);
-	}
-	return err;
-}
-
 /* Without a tail, or with one that says nothing, the facts stay unknown. */
 static void read_tail(struct reading *reading)
 {
@@ -277,17 +232,17 @@ static void read_tail(struct reading *reading)
 
 static int fill(struct reading *reading)
 {
-	const struct report_options *options = &reading->options;
 	struct report *report = &reading->report;
 	int err;
 
 	read_tail(reading);
 	if (reading->damage[0])
 		report->damage = reading->damage;
-	report->grouped = options->grouped;
-	report->by = options->by;
-	report->top = options->top;
-	err = name_code(reading);
+	/* The counts at its end would name them; without, those that are proven. */
+	if (!reading->facts.have_bpf && report->have_bpf)
+		report->hooks |= reading->hooks_seen;
+	report_options_apply(&reading->options.report, report);
+	err = code_names_take(reading->analysis, recording_symbols(reading->reader));
 	if (!err)
 		err = report_fill(report, reading->analysis, &reading->facts);
 	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
@@ -302,7 +257,8 @@ static int print_main(struct reading *reading)
 		reading->trace = NULL;
 		err = trace_end(trace, reading->report.damage);
 	} else {
-		err = report_print(stream_of(reading), reading->options.format, &reading->report, 1);
+		err = report_print(stream_of(reading), reading->options.report.format,
+				   &reading->report, 1);
 	}
 	return err;
 }
@@ -317,7 +273,7 @@ static int commit(struct output **output)
 
 static int print(struct reading *reading)
 {
-	const struct report_options *options = &reading->options;
+	const struct options *options = &reading->options;
 	int err;
 
 	err = print_main(reading);
@@ -325,13 +281,13 @@ static int print(struct reading *reading)
 		err = commit(&reading->out);
 	if (err)
 		return complain(STATUS_FAILED, "cannot write %s: %s",
-				options->out ?: "the report", strerror(-err));
+				options->output ?: "the report", strerror(-err));
 	if (!reading->json)
 		return STATUS_OK;
 	err = report_print(output_stream(reading->json), REPORT_JSON, &reading->report, 1);
 	if (!err)
 		err = commit(&reading->json);
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->json, strerror(-err)) :
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->report.json, strerror(-err)) :
 		     STATUS_OK;
 }
 
@@ -341,9 +297,9 @@ static int report_steps(struct reading *reading)
 
 	status = open_recording(reading);
 	if (!status)
-		status = open_output(reading, &reading->out, reading->options.out);
+		status = open_output(reading, &reading->out, reading->options.output);
 	if (!status)
-		status = open_output(reading, &reading->json, reading->options.json);
+		status = open_output(reading, &reading->json, reading->options.report.json);
 	if (!status)
 		status = open_analysis(reading);
 	if (!status)

@@ -6,7 +6,6 @@
 
 #include "cmd_compare.h"
 #include "cmd_drive.h"
-#include "cmd_compare.h"
 #include "cmd_record.h"
 #include "cmd_replay.h"
 #include "cmd_report.h"
@@ -19,7 +18,6 @@ static const struct {
 	{ "drive", cmd_drive },
 	{ "record", cmd_record },
 	{ "replay", cmd_replay },
-	{ "compare", cmd_compare },
 	{ "report", cmd_report },
 };
 
