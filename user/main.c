@@ -6,9 +6,9 @@
 
 #include "cmd_compare.h"
 #include "cmd_drive.h"
-#include "cmd_compare.h"
 #include "cmd_record.h"
 #include "cmd_replay.h"
+#include "cmd_report.h"
 
 static const struct {
 	const char *name;
@@ -18,7 +18,7 @@ static const struct {
 	{ "drive", cmd_drive },
 	{ "record", cmd_record },
 	{ "replay", cmd_replay },
-	{ "compare", cmd_compare },
+	{ "report", cmd_report },
 };
 
 int main(int argc, char **argv)

@@ -18,8 +18,9 @@ enum key {
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "What is printed:", 4 },
 	{ "by", KEY_BY, "class|file|vma|thread|code", 0, "a table of where the faults belong", 4 },
-	{ "top", KEY_TOP, "N", 0, "rows of that table, the costliest (default 20)", 4 },
-	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 4 },
+	{ "top", KEY_TOP, "N", 0, "rows of that table, the costliest; 0: all (default 20)", 4 },
+	{ "format", KEY_FORMAT, "table|csv|json|trace", 0,
+	  "(default table); trace: of a recording, for Perfetto's viewer", 4 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 4 },
 	{ 0 },
 };
@@ -50,11 +51,25 @@ static void set_by(const struct argp_state *state, struct report_options *option
 		options->by = by;
 }
 
+static void set_format(const struct argp_state *state, struct report_options *options,
+		       const char *text)
+{
+	static const char *const words[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", "trace",
+		NULL
+	};
+	const unsigned int format = word_of(state, "format", text, words);
+
+	options->trace = format > REPORT_JSON;
+	if (!options->trace)
+		options->format = format;
+	else if (!options->may_trace)
+		usage(state, "--format trace: only of a recording: record with --output, then "
+		      "`pfdrive report'");
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-	static const char *const formats[] = {
-		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
-	};
 	struct report_options *options = state->input;
 	uint64_t top;
 
@@ -63,12 +78,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		set_by(state, options, text);
 		return 0;
 	case KEY_TOP:
-		if (size_parse(text, &top) || top < 1 || top > GROUPS_MAX)
-			usage(state, "--top: '%s' is not a number from 1 to %d", text, GROUPS_MAX);
+		if (size_parse(text, &top) || top > GROUPS_MAX)
+			usage(state, "--top: '%s' is not a number from 0 to %d", text, GROUPS_MAX);
 		options->top = top;
 		return 0;
 	case KEY_FORMAT:
-		options->format = word_of(state, "format", text, formats);
+		set_format(state, options, text);
 		return 0;
 	case KEY_JSON:
 		options->json = text;

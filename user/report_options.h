@@ -10,6 +10,8 @@
 
 struct report_options {
 	enum report_format format;
+	bool may_trace;		/* set before parsing: --format trace is no mistake */
+	bool trace;		/* it was given; format is meaningless */
 	bool grouped;		/* by something else than class */
 	enum group_by by;
 	unsigned int top;	/* rows; 0: all */

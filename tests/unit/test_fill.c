@@ -73,6 +73,7 @@ START_TEST(test_faults_and_parts_are_the_analysis)
 	fixture.facts.have_bpf = true;
 	fill(&fixture);
 	ck_assert(fixture.report.parts_known);
+	ck_assert_uint_eq(fixture.report.events_lost, FACT_NONE);
 	ck_assert_uint_eq(disk->count, 1);
 	ck_assert_uint_eq(disk->whole.total_ns, 100000);
 	ck_assert_uint_eq(disk->parts[PART_CPU_BEFORE].total_ns, 15000);
@@ -124,6 +125,7 @@ START_TEST(test_time_that_is_known_stays)
 
 	fixture_open(&fixture, true);
 	fixture.report.elapsed_ns = 7;
+	fixture.facts.start_ns = 500;
 	fixture.facts.end_ns = 2500;
 	fill(&fixture);
 	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);

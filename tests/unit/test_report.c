@@ -573,6 +573,9 @@ START_TEST(test_recording_says_what_was_watched)
 	check_line(text, "Command", "Command python3 -c 'import this'");
 	check_line(text, "Only file", "Only file /mnt/disk/data");
 	check_line(text, "Watched", "Watched for 1234.568 ms");
+	check_lacks(text, "Pages touched");
+	check_contains(text, "\n 11299   6198    5104    6195   6150       0           6198"
+		       "             0\n");
 	check_lacks(text, "\nAccesses");
 	check_lacks(text, "\nCache");
 	check_lacks(text, "\nFile ");

@@ -43,6 +43,11 @@ void report_exit(struct report *report)
 	report->nr_groups = 0;
 }
 
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
+}
+
 static void fill_bpf(struct report *report, const struct facts *facts)
 {
 	report->have_counts = facts->have_bpf;
@@ -54,8 +59,8 @@ static void fill_bpf(struct report *report, const struct facts *facts)
 	report->have_bpf = true;
 	report->bpf_missing[0] = '\0';
 	report->hooks = facts->hooks;
-	report->events_lost = facts->counts[PFSTAT_COUNT_EVENTS_LOST] +
-			      facts->counts[PFSTAT_COUNT_SYSCALL_LOST];
+	report->events_lost = sum_of(facts->counts[PFSTAT_COUNT_EVENTS_LOST],
+				     facts->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
 	report->syscalls = facts->syscalls;
 	report->nr_syscalls = facts->nr_syscalls;
@@ -79,7 +84,7 @@ static void fill_usage(struct usage *usage, const struct facts *facts)
 static void fill_facts(struct report *report, const struct facts *facts)
 {
 	/* A drive times its loop itself. */
-	if (report->elapsed_ns == FACT_NONE && facts->end_ns)
+	if (report->elapsed_ns == FACT_NONE && facts->end_ns != FACT_NONE)
 		report->elapsed_ns = facts->end_ns - facts->start_ns;
 	report->calls = facts->calls;
 	report->lost = facts->lost;

@@ -84,11 +84,14 @@ static int table_counts(FILE *out, const struct view *view)
 		">Off-CPU stays", ">Records lost"
 	};
 	const struct usage *rusage = &view->run->rusage;
+	/* Only a drive knows which pages it touches. */
+	const bool drive = view_is_drive(view->run);
 	struct grid grid;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings + !drive, COUNT(headings) - !drive);
 	grid_row(&grid);
-	cell_count(&grid, view->run->pages_touched);
+	if (drive)
+		cell_count(&grid, view->run->pages_touched);
 	cell_count(&grid, view->figures.faults);
 	cell_count(&grid, view->figures.major);
 	cell_count(&grid, rusage->minflt);

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_report.h"
+#include "code_names.h"
+#include "complain.h"
+#include "interrupt.h"
+#include "output.h"
+#include "recording/facts_json.h"
+#include "recording/reader.h"
+#include "report/head_json.h"
+#include "report/report.h"
+#include "report/trace.h"
+#include "report_options.h"
+
+struct options {
+	struct report_options report;
+	const char *recording;
+	const char *output;	/* NULL: standard output */
+};
+
+struct reading {
+	struct options options;
+	struct recording_reader *reader;
+	int fd;			/* the recording's; -1: standard input */
+	struct analysis *analysis;
+	struct facts facts;
+	struct report report;
+	struct trace_writer *trace;
+	struct output *out, *json;
+	uint64_t nr_items;
+	uint32_t hooks_seen;	/* 1 << enum fact_hook: events of theirs came by */
+	char damage[512];
+};
+
+/* Says it and exits. */
+#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->report;
+		return 0;
+	case 'o':
+		options->output = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->recording)
+			usage(state, "one RECORDING at a time: '%s' is too many", text);
+		options->recording = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage(state, "no RECORDING was given; see --help");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp_option argp_options[] = {
+		{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = {
+		{ &report_options_argp, 0, NULL, 0 }, { 0 },
+	};
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "RECORDING",
+		.doc = "Prints what a recording holds: where the time of its page faults went.\v"
+		       "RECORDING is a file that `pfdrive record' wrote, or - for standard input. "
+		       "Needs neither root nor the machine that it was made on.",
+	};
+
+	report_options_init(&options->report);
+	options->report.may_trace = true;
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}
+
+static int open_recording(struct reading *reading)
+{
+	const char *path = reading->options.recording;
+	char why[512];
+	FILE *file;
+	int err;
+
+	if (!strcmp(path, "-")) {
+		err = recording_open(&reading->reader, path, why, sizeof(why));
+	} else {
+		file = fopen(path, "re");
+		if (!file)
+			return complain(STATUS_FAILED, "cannot open %s: %s", path, strerror(errno));
+		reading->fd = fileno(file);
+		err = recording_open_file(&reading->reader, file, path, why, sizeof(why));
+	}
+	if (err)
+		return complain(STATUS_FAILED, "%s", why);
+	if (head_from_json(&reading->report, recording_head(reading->reader)))
+		return complain(STATUS_FAILED, "%s does not say what it is a recording of", path);
+	return STATUS_OK;
+}
+
+static int open_output(const struct reading *reading, struct output **output, const char *path)
+{
+	int err;
+
+	if (!path)
+		return STATUS_OK;
+	err = output_open(output, path, reading->fd);
+	if (err == -EEXIST)
+		return complain(STATUS_USAGE, "%s is the recording: it is never written to", path);
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+		     STATUS_OK;
+}
+
+static FILE *stream_of(const struct reading *reading)
+{
+	return reading->out ? output_stream(reading->out) : stdout;
+}
+
+static int open_analysis(struct reading *reading)
+{
+	int err;
+
+	reading->analysis = analysis_new(reading->report.have_bpf);
+	err = reading->analysis ? 0 : -ENOMEM;
+	if (!err && reading->options.report.trace) {
+		err = trace_begin(&reading->trace, stream_of(reading));
+		if (!err)
+			err = analysis_listen(reading->analysis, trace_fault, reading->trace);
+	}
+	return err ? complain(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
+}
+
+static uint32_t hooks_of_fault(const struct pfstat_event *fault)
+{
+	switch (fault->flags) {
+	case PFSTAT_FAULT_SWAP:
+		return 1U << HOOK_FAULT | 1U << HOOK_SWAP;
+	case PFSTAT_FAULT_COW:
+		return 1U << HOOK_FAULT | 1U << HOOK_WP;
+	default:
+		return 1U << HOOK_FAULT;
+	}
+}
+
+/* Which optional hooks must have been there, for this event to come to be. */
+static uint32_t hooks_of(const struct pfstat_event *event)
+{
+	const struct pfstat_block *block = (const struct pfstat_block *)event;
+
+	switch (event->type) {
+	case PFSTAT_EVENT_OFF_CPU:
+		return event->flags & PFSTAT_OFF_CPU_WOKEN ? 1U << HOOK_WAKEUP : 0;
+	case PFSTAT_EVENT_BLOCK:
+		return 1U << HOOK_BLOCK |
+		       (block->insert_ns != block->issue_ns ? 1U << HOOK_BLOCK_INSERT : 0);
+	case PFSTAT_EVENT_FAULT:
+		return hooks_of_fault(event);
+	case PFSTAT_EVENT_PAGE:
+		return event->flags & PFSTAT_PAGE_ADDED ? 1U << HOOK_PAGE_ADD :
+							  1U << HOOK_PAGE_DELETE;
+	default:
+		return 0;
+	}
+}
+
+/* The trace first: it wants to know a request before the fault that waited for it. */
+static int take_item(struct reading *reading, const struct item *item)
+{
+	int err = reading->trace ? trace_item(reading->trace, item) : 0;
+
+	reading->nr_items++;
+	if (item->type == ITEM_EVENT)
+		reading->hooks_seen |= hooks_of(item->event);
+	return err ? err : analysis_add(reading->analysis, item);
+}
+
+static int read_items(struct reading *reading)
+{
+	struct item item;
+	int ret = 1, err = 0;
+
+	while (!err && !interrupt_signal) {
+		ret = recording_next(reading->reader, &item);
+		if (ret <= 0)
+			break;
+		err = take_item(reading, &item);
+	}
+	if (interrupt_signal)
+		return 128 + interrupt_signal;
+	/* Whole by its checks, and yet no item of ours: what came before it counts. */
+	if (err == -EINVAL) {
+		snprintf(reading->damage, sizeof(reading->damage),
+			 "%.200s holds an item that is not known, number %" PRIu64,
+			 reading->options.recording, reading->nr_items);
+		err = 0;
+	}
+	if (!err)
+		err = ret < 0 ? ret : analysis_finish(reading->analysis);
+	return err ? complain(STATUS_FAILED, "cannot explain %s: %s", reading->options.recording,
+			      strerror(-err)) : STATUS_OK;
+}
+
+/* Without a tail, or with one that says nothing, the facts stay unknown. */
+static void read_tail(struct reading *reading)
+{
+	const json_t *tail = recording_tail(reading->reader);
+	const char *damage = recording_damage(reading->reader);
+
+	if (damage && !reading->damage[0])
+		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
+	/* What was counted is of all items. */
+	if (!tail || reading->damage[0])
+		return;
+	if (facts_from_json(&reading->facts, tail))
+		snprintf(reading->damage, sizeof(reading->damage),
+			 "the counts at the end of %.200s cannot be understood",
+			 reading->options.recording);
+}
+
+static int fill(struct reading *reading)
+{
+	struct report *report = &reading->report;
+	int err;
+
+	read_tail(reading);
+	if (reading->damage[0])
+		report->damage = reading->damage;
+	/* The counts at its end would name them; without, those that are proven. */
+	if (!reading->facts.have_bpf && report->have_bpf)
+		report->hooks |= reading->hooks_seen;
+	report_options_apply(&reading->options.report, report);
+	err = code_names_take(reading->analysis, recording_symbols(reading->reader));
+	if (!err)
+		err = report_fill(report, reading->analysis, &reading->facts);
+	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
+}
+
+static int print_main(struct reading *reading)
+{
+	struct trace_writer *trace = reading->trace;
+	int err;
+
+	if (trace) {
+		reading->trace = NULL;
+		err = trace_end(trace, reading->report.damage);
+	} else {
+		err = report_print(stream_of(reading), reading->options.report.format,
+				   &reading->report, 1);
+	}
+	return err;
+}
+
+static int commit(struct output **output)
+{
+	struct output *finished = *output;
+
+	*output = NULL;
+	return finished ? output_commit(finished) : 0;
+}
+
+static int print(struct reading *reading)
+{
+	const struct options *options = &reading->options;
+	int err;
+
+	err = print_main(reading);
+	if (!err)
+		err = commit(&reading->out);
+	if (err)
+		return complain(STATUS_FAILED, "cannot write %s: %s",
+				options->output ?: "the report", strerror(-err));
+	if (!reading->json)
+		return STATUS_OK;
+	err = report_print(output_stream(reading->json), REPORT_JSON, &reading->report, 1);
+	if (!err)
+		err = commit(&reading->json);
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->report.json, strerror(-err)) :
+		     STATUS_OK;
+}
+
+static int report_steps(struct reading *reading)
+{
+	int status;
+
+	status = open_recording(reading);
+	if (!status)
+		status = open_output(reading, &reading->out, reading->options.output);
+	if (!status)
+		status = open_output(reading, &reading->json, reading->options.report.json);
+	if (!status)
+		status = open_analysis(reading);
+	if (!status)
+		status = read_items(reading);
+	if (!status)
+		status = fill(reading);
+	if (!status)
+		status = print(reading);
+	/* Said, but no failure: what could be read was printed, and says so too. */
+	if (!status && reading->report.damage)
+		complain(STATUS_OK, "%s", reading->report.damage);
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct reading reading = { .fd = -1 };
+	int status;
+
+	parse(&reading.options, argc, argv);
+	interrupt_init();
+	report_init(&reading.report);
+	facts_init(&reading.facts);
+	status = report_steps(&reading);
+	if (reading.trace)
+		trace_end(reading.trace, "interrupted");
+	report_exit(&reading.report);
+	analysis_free(reading.analysis);
+	facts_exit(&reading.facts);
+	recording_close(reading.reader);
+	output_close(reading.out);
+	output_close(reading.json);
+	return status;
+}
