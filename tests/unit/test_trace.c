@@ -12,8 +12,10 @@
 #include "user/report/trace.h"
 
 #define DISK ((8U << 20) | 1)
-/* Some days of uptime, and no round number. */
+/* Fourteen days of uptime, and no round number; the trace's 0 is a day before them. */
 #define T0 1234567890123457ULL
+#define DAY 86400000000000ULL
+#define ORIGIN (13 * DAY)
 
 static char *text;
 static size_t length;
@@ -110,18 +112,17 @@ static uint64_t ns_of(const json_t *event, const char *key)
 	const json_t *value = json_object_get(event, key);
 
 	ck_assert_msg(json_is_number(value), "no %s", key);
-	/* Its last digit is a nanosecond: a double holds it for 104 days. */
 	return llround(json_number_value(value) * 1000);
 }
 
 static uint64_t start_of(const json_t *event)
 {
-	return ns_of(event, "ts");
+	return ORIGIN + ns_of(event, "ts");
 }
 
 static uint64_t end_of(const json_t *event)
 {
-	return ns_of(event, "ts") + ns_of(event, "dur");
+	return start_of(event) + ns_of(event, "dur");
 }
 
 static const char *string_of(const json_t *event, const char *key)
@@ -316,9 +317,38 @@ START_TEST(test_times_are_exact_in_the_text)
 	ck_assert_int_eq(trace_fault(trace, &fault), 0);
 	ck_assert_int_eq(trace_end(trace, NULL), 0);
 	fclose(stream);
-	ck_assert_ptr_nonnull(strstr(text, "\"ts\":1234567890123.557,\"dur\":1.000,"));
-	ck_assert_ptr_nonnull(strstr(text, "\"ts\":1234567890123.607,\"dur\":0.150,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"ts\":111367890123.557,\"dur\":1.000,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"ts\":111367890123.607,\"dur\":0.150,"));
 	free(text);
+}
+END_TEST
+
+/* A double of µs since the start would be nanoseconds off; and whoever slept for a year. */
+START_TEST(test_times_are_exact_after_years)
+{
+	const uint64_t years = 1000 * DAY + 12345;
+	struct pfstat_off_cpu off = stay(0, 0, 0);
+	json_t *root, *slices;
+
+	begin();
+	off.off_ns = years + DAY;
+	off.event.ns = years + DAY + 678;
+	feed(&off);
+	root = end(NULL);
+	slices = events_of(root);
+	ck_assert_uint_eq(json_integer_value(json_object_get(json_object_get(root, "otherData"),
+							     "origin_ns")), 1000 * DAY);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "ts"), DAY + 12345);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "dur"), 678);
+	json_decref(root);
+	begin();
+	off.off_ns = 5;
+	feed(&off);
+	root = end(NULL);
+	slices = events_of(root);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "ts"), 0);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "dur"), DAY + 12345 + 678);
+	json_decref(root);
 }
 END_TEST
 
@@ -845,6 +875,7 @@ RUN_TESTS("trace",
 	  test_fault_is_a_slice_with_its_facts,
 	  test_parts_are_slices_that_fill_the_fault,
 	  test_times_are_exact_in_the_text,
+	  test_times_are_exact_after_years,
 	  test_request_is_a_slice_of_its_device,
 	  test_arrow_leads_from_the_request_to_the_fault,
 	  test_two_that_waited_for_one_request_have_an_arrow_each,
