@@ -2,6 +2,8 @@
 /* Code gets its name: this program's own. */
 #include <dirent.h>
 #include <inttypes.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -151,5 +153,31 @@ START_TEST(test_few_files_stay_open)
 }
 END_TEST
 
+/* A recorder does not wait for a network, nor tell it what it runs. */
+START_TEST(test_no_server_is_asked)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	socklen_t size = sizeof(address);
+	const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct pollfd poll_server = { .fd = server, .events = POLLIN };
+	struct symbols *symbols;
+	char url[64];
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(server, (void *)&address, size), 0);
+	ck_assert_int_eq(listen(server, 1), 0);
+	ck_assert_int_eq(getsockname(server, (void *)&address, &size), 0);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", ntohs(address.sin_port));
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_TIMEOUT", "1", 1);
+	setenv("DEBUGINFOD_CACHE_PATH", "/tmp/pfstat-no-cache", 1);
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	free(symbols_name(symbols, "/bin/sh", 0x5000));	/* has no symbols itself */
+	ck_assert_int_eq(poll(&poll_server, 1, 0), 0);
+	symbols_close(symbols);
+	close(server);
+}
+END_TEST
+
 RUN_TESTS("symbols", test_own_function, test_function_of_a_library, test_what_has_no_name,
-	  test_a_pipe_is_not_waited_for, test_few_files_stay_open)
+	  test_a_pipe_is_not_waited_for, test_no_server_is_asked, test_few_files_stay_open)

@@ -79,7 +79,9 @@ static void finish(void)
 	counters_read(counters, &faults, &minor, &major);
 	maps_stop(maps);
 	must(maps_drain(maps, print_map, NULL), "drain");
-	printf("lost %" PRIu64 "\nperf", maps_lost(maps));
+	printf("lost");
+	print_count(maps_lost(maps));
+	printf("\nperf");
 	print_count(faults);
 	print_count(minor);
 	print_count(major);

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../correlate/facts.h"
 #include "maps.h"
 #include "perf.h"
 #include "procmaps.h"
@@ -43,9 +44,9 @@ struct comm {
 	uint32_t pid, tid;
 };
 
-struct lost {
-	struct perf_event_header header;
-	uint64_t id, count;
+/* What an event's descriptor reads, with PERF_FORMAT_LOST (since v6.0). */
+struct counted {
+	uint64_t value, lost;
 };
 
 struct buffer {
@@ -61,7 +62,6 @@ struct maps {
 	struct perf_fds fds;	/* those that tell */
 	size_t before;		/* how many there were when the watch began */
 	int epoll;
-	uint64_t lost;
 	struct procmaps existing;
 	uint64_t record[RECORD_MAX / 8];
 	uint64_t map[(sizeof(struct item_map) + RECORD_MAX) / 8];
@@ -73,6 +73,7 @@ static struct perf_event_attr attributes(bool tell)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TIME,
+		.read_format = PERF_FORMAT_LOST,
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
@@ -245,9 +246,22 @@ int maps_fd(const struct maps *maps)
 	return maps->epoll;
 }
 
+/*
+ * Asked of the events: a buffer says what it lost only before the next record that
+ * it has room for, and after the last loss there may be none.
+ */
 uint64_t maps_lost(const struct maps *maps)
 {
-	return maps->lost;
+	struct counted counted;
+	uint64_t lost = 0;
+	size_t i;
+
+	for (i = 0; i < maps->fds.count; i++) {
+		if (read(maps->fds.fds[i], &counted, sizeof(counted)) != sizeof(counted))
+			return FACT_NONE;
+		lost += counted.lost;
+	}
+	return lost;
 }
 
 void maps_stop(struct maps *maps)
@@ -350,15 +364,13 @@ static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
 
 static int take_next(struct maps *maps, struct buffer *buffer, maps_sink sink, void *context)
 {
-	const struct lost *lost = (const void *)maps->record;
+	const struct perf_event_header *header = (const void *)maps->record;
 
 	take(maps, buffer);
-	if (lost->header.type == PERF_RECORD_MMAP2)
+	if (header->type == PERF_RECORD_MMAP2)
 		return hand_over(maps, sink, context);
-	if (lost->header.type == PERF_RECORD_COMM)
+	if (header->type == PERF_RECORD_COMM)
 		return hand_over_exec(maps, sink, context);
-	if (lost->header.type == PERF_RECORD_LOST)
-		maps->lost += lost->count;
 	return 0;
 }
 
