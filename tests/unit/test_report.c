@@ -585,7 +585,7 @@ START_TEST(test_recording_says_what_was_watched)
 	run.report.elapsed_ns = FACT_NONE;
 	text = print_table(&run);
 	check_line(text, "Process", "Process 4711");
-	check_line(text, "Watched", "Watched for n/a ms");
+	check_line(text, "Watched", "Watched for n/a");
 	check_lacks(text, "\nCommand");
 	check_lacks(text, "\nOnly file");
 	free(text);
