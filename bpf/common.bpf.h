@@ -50,19 +50,31 @@ struct {
 	__type(value, __u64);
 } counts SEC(".maps") __weak;
 
-/* Whether any target is a whole process; a second look-up only then. */
-extern bool watch_processes;
+/*
+ * A byte for each id that ever was a target's, cut to its low bits: the threads of
+ * others, most of those that come by, are told apart by two loads, not by a look-up.
+ */
+#define NR_SEEN 65536
+extern __u8 seen[NR_SEEN];
 
 /* Bytes of `events` that wait to be read from which on the reader is woken. */
 extern const volatile __u64 events_half;
+
+/* false: it is none and never was. */
+static __always_inline bool may_be_target(__u32 tgid, __u32 tid)
+{
+	return seen[tid % NR_SEEN] || seen[tgid % NR_SEEN];
+}
 
 static __always_inline bool is_target(__u32 tgid, __u32 tid)
 {
 	const __u32 *target;
 
+	if (!may_be_target(tgid, tid))
+		return false;
 	if (bpf_map_lookup_elem(&targets, &tid))
 		return true;	/* a thread, or a process by its first thread */
-	if (!watch_processes)
+	if (tid == tgid)
 		return false;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	return target && *target != PFSTAT_TARGET_THREAD;

@@ -41,6 +41,8 @@ struct pt_regs___kernel {
 
 /* The module's ->fault: a VMA that has it is hooked. 0: there is none. */
 __u64 wrapper;
+/* How often a target was taken out: who was one before may be none now. */
+__u32 ignored;
 
 const volatile bool every_fault;
 const volatile bool want_stacks;
@@ -52,7 +54,7 @@ struct begun {
 	__u64 start_ns;		/* 0: in no fault */
 	struct file_page page;	/* dev with a hole behind */
 	__u32 kind;		/* enum pfstat_fault_kind */
-	__u32 reserved;
+	__u32 ignored;		/* as it was when it was seen to be a target */
 };
 
 struct {
@@ -83,13 +85,10 @@ static __always_inline bool is_hooked(const struct vm_operations_struct *ops)
 	return wrapper && (__u64)ops->fault == wrapper;
 }
 
-/* The entry stays, so that there is one update a thread, not one a fault. */
-static __always_inline struct begun *begun_of(__u32 tid)
+static __always_inline struct begun *make_begun(__u32 tid)
 {
-	struct begun *begun = bpf_map_lookup_elem(&in_fault, &tid);
+	struct begun *begun;
 
-	if (begun)
-		return begun;
 	bpf_map_update_elem(&in_fault, &tid, &none, BPF_NOEXIST);
 	begun = bpf_map_lookup_elem(&in_fault, &tid);
 	if (!begun)
@@ -97,12 +96,38 @@ static __always_inline struct begun *begun_of(__u32 tid)
 	return begun;
 }
 
+/*
+ * NULL: the thread is no target. The entry stays, so that there is one update a
+ * thread, not one a fault, and one look-up says that it is a target.
+ */
+static __always_inline struct begun *begun_of(__u32 tgid, __u32 tid)
+{
+	struct begun *begun;
+
+	if (!may_be_target(tgid, tid))
+		return NULL;
+	begun = bpf_map_lookup_elem(&in_fault, &tid);
+	if (begun && begun->ignored == ignored)
+		return begun;
+	if (!is_target(tgid, tid))
+		return NULL;
+	if (!begun)
+		begun = make_begun(tid);
+	if (begun)
+		begun->ignored = ignored;
+	return begun;
+}
+
 /* NULL: the current thread is no target, or in no fault. */
 static __always_inline struct begun *begun_now(void)
 {
-	__u32 tid = bpf_get_current_pid_tgid();
-	struct begun *begun = bpf_map_lookup_elem(&in_fault, &tid);
+	__u64 id = bpf_get_current_pid_tgid();
+	struct begun *begun;
+	__u32 tid = id;
 
+	if (!may_be_target(id >> 32, tid))
+		return NULL;
+	begun = bpf_map_lookup_elem(&in_fault, &tid);
 	return begun && begun->start_ns ? begun : NULL;
 }
 
@@ -137,11 +162,8 @@ SEC("fentry/handle_mm_fault")
 int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	struct begun *begun;
+	struct begun *begun = begun_of(id >> 32, id);
 
-	if (!is_target(id >> 32, id))
-		return 0;
-	begun = begun_of(id);
 	if (!begun)
 		return 0;
 	begun->kind = first_guess(vma);

@@ -6,7 +6,7 @@
 #include "common.bpf.h"
 #include "context.bpf.h"
 
-bool watch_processes;
+__u8 seen[NR_SEEN];
 const volatile __u64 events_half = EVENTS_BYTES / 2;
 /* Whether on_sched_waking is there: only then its silence says something. */
 const volatile bool have_waking = true;
@@ -87,6 +87,8 @@ static __always_inline void enter(const struct task_struct *task)
 	__u32 tid = task->pid;
 	struct left *left;
 
+	if (!may_be_target(task->tgid, tid))
+		return;
 	left = bpf_map_lookup_elem(&off_since, &tid);
 	if (!left)
 		return;
@@ -117,6 +119,8 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	__u32 tid = task->pid;
 	struct left *left;
 
+	if (!may_be_target(task->tgid, tid))
+		return 0;
 	left = bpf_map_lookup_elem(&off_since, &tid);
 	if (!left || left->woken_ns || left->flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return 0;

@@ -111,6 +111,8 @@ int BPF_PROG(on_sys_exit, void *regs, long ret)
 	__u64 duration_ns;
 	__u32 tid = id;
 
+	if (!may_be_target(id >> 32, tid))
+		return 0;
 	entered = bpf_map_lookup_elem(&in_syscall, &tid);
 	if (!entered)
 		return 0;

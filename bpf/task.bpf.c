@@ -29,8 +29,11 @@ static __always_inline void tell(const struct task_struct *task, __u32 what, __u
 /* 0: not as a whole. */
 static __always_inline __u32 process_target(__u32 tgid)
 {
-	const __u32 *target = bpf_map_lookup_elem(&targets, &tgid);
+	const __u32 *target;
 
+	if (!may_be_target(tgid, tgid))
+		return 0;
+	target = bpf_map_lookup_elem(&targets, &tgid);
 	return !target || *target == PFSTAT_TARGET_THREAD ? 0 : *target;
 }
 
@@ -44,6 +47,7 @@ int BPF_PROG(on_task_fork, struct task_struct *parent, struct task_struct *child
 	if (tid == child->tgid) {
 		if (target != PFSTAT_TARGET_FOLLOW)
 			return 0;
+		seen[tid % NR_SEEN] = 1;
 		if (bpf_map_update_elem(&targets, &tid, &target, BPF_ANY)) {
 			count(PFSTAT_COUNT_EVENTS_LOST);
 			return 0;

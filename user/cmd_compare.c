@@ -254,7 +254,7 @@ static struct compare_run facts_of(const struct run *run, const char *file)
 	};
 }
 
-static int compare(const struct compare_options *options, struct run runs[2])
+static int compare_runs(const struct compare_options *options, struct run runs[2])
 {
 	const unsigned int known = parts_of(&runs[0]) & parts_of(&runs[1]);
 	struct comparison comparison = { 0 };
@@ -298,7 +298,7 @@ int cmd_compare(int argc, char **argv)
 	if (!status)
 		status = run_read(&runs[1], options.files[1]);
 	if (!status)
-		status = compare(&options, runs);
+		status = compare_runs(&options, runs);
 	run_exit(&runs[0]);
 	run_exit(&runs[1]);
 	free(runs);

@@ -24,10 +24,11 @@ struct plan {
 	uint64_t lost;
 };
 
-static char folder[] = "/tmp/pfstat-compare-XXXXXX";
+static char folder[32];
 
 static void make_folder(void)
 {
+	strcpy(folder, "/tmp/pfstat-compare-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	ck_assert_int_eq(chdir(folder), 0);
 }
@@ -39,7 +40,6 @@ static void remove_folder(void)
 	unlink("out");
 	ck_assert_int_eq(chdir("/"), 0);
 	ck_assert_int_eq(rmdir(folder), 0);
-	strcpy(strchr(folder, '\0') - 6, "XXXXXX");
 }
 
 static void add(struct recording_writer *writer, enum item_type type, uint64_t ns,
@@ -92,7 +92,8 @@ static void add_faults(struct recording_writer *writer, const struct plan *plan)
 			.result = PFSTAT_RESULT_LOCKED, .pfn = i,
 		};
 		if (i % 2)
-			add_disk(writer, &record, plan->device_us * 1000 * (0.8 - 0.2 * log(uniform)));
+			add_disk(writer, &record,
+				 plan->device_us * 1000 * (0.8 - 0.2 * log(uniform)));
 		now_ns = record.start_ns + record.duration_ns;
 		add(writer, ITEM_RECORD, now_ns, &record);
 		now_ns += 1000;

@@ -353,6 +353,48 @@ START_TEST(test_file_name_cannot_steer_the_terminal)
 }
 END_TEST
 
+static void analyse(struct analysis *analysis, uint32_t tid, uint64_t start_ns,
+		    uint64_t duration_ns)
+{
+	const struct pfstat_record record = {
+		.start_ns = start_ns, .duration_ns = duration_ns, .address = start_ns << 12,
+		.pgoff = 1, .inode = 10, .dev = 1, .pid = 7, .tid = tid,
+		.class = PFSTAT_CLASS_LONG, .result = PFSTAT_RESULT_LOCKED,
+	};
+	const struct item item = { .type = ITEM_RECORD, .ns = start_ns + duration_ns,
+				   .record = &record };
+
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+START_TEST(test_running_analysis_is_looked_at)
+{
+	static const char right[] =
+		"2.0 s  3.0 faults/s  0.0 major/s  0.0 ms/s  lost: 5 records, 6 events\n"
+		"      ms/s      Faults/s       Mean µs  Class\n"
+		"       0.0           3.0          4.00  long\n"
+		"      ms/s      Faults/s       Mean µs  Thread\n"
+		"       0.0           2.0          5.00  (8)\n"
+		"       0.0           1.0          2.00  (9)\n"
+		"\n";
+	const struct live_counters counters = { 5, 6 };
+	struct analysis *analysis = analysis_new(false);
+	struct live *live = live_new(BY_THREAD, START);
+
+	ck_assert(analysis && live);
+	analyse(analysis, 8, START + 10, 7000);
+	analyse(analysis, 9, START + 10000, 7000);
+	ck_assert_int_eq(live_update(live, analysis, &counters, START + SECOND), 0);
+	analyse(analysis, 8, START + SECOND, 5000);
+	analyse(analysis, 9, START + SECOND + 6000, 2000);
+	analyse(analysis, 8, START + SECOND + 9000, 5000);
+	ck_assert_int_eq(live_update(live, analysis, &counters, START + 2 * SECOND), 0);
+	check_prints(live, right);
+	live_free(live);
+	analysis_free(analysis);
+}
+END_TEST
+
 START_TEST(test_no_interval_has_no_rates)
 {
 	static const char right[] =
@@ -393,5 +435,6 @@ RUN_TESTS("live",
 	  test_terminal_is_never_overrun,
 	  test_terminal_of_24_rows_is_shared_by_both_tables,
 	  test_file_name_cannot_steer_the_terminal,
+	  test_running_analysis_is_looked_at,
 	  test_no_interval_has_no_rates,
 	  test_output_that_cannot_be_written_is_an_error)

@@ -8,11 +8,14 @@
 
 #include "random.h"
 #include "runner.h"
+#include "user/correlate/analysis.h"
 #include "user/report/trace.h"
 
 #define DISK ((8U << 20) | 1)
-/* Some days of uptime, and no round number. */
+/* Fourteen days of uptime, and no round number; the trace's 0 is a day before them. */
 #define T0 1234567890123457ULL
+#define DAY 86400000000000ULL
+#define ORIGIN (13 * DAY)
 
 static char *text;
 static size_t length;
@@ -109,18 +112,17 @@ static uint64_t ns_of(const json_t *event, const char *key)
 	const json_t *value = json_object_get(event, key);
 
 	ck_assert_msg(json_is_number(value), "no %s", key);
-	/* Its last digit is a nanosecond: a double holds it for 104 days. */
 	return llround(json_number_value(value) * 1000);
 }
 
 static uint64_t start_of(const json_t *event)
 {
-	return ns_of(event, "ts");
+	return ORIGIN + ns_of(event, "ts");
 }
 
 static uint64_t end_of(const json_t *event)
 {
-	return ns_of(event, "ts") + ns_of(event, "dur");
+	return start_of(event) + ns_of(event, "dur");
 }
 
 static const char *string_of(const json_t *event, const char *key)
@@ -315,9 +317,38 @@ START_TEST(test_times_are_exact_in_the_text)
 	ck_assert_int_eq(trace_fault(trace, &fault), 0);
 	ck_assert_int_eq(trace_end(trace, NULL), 0);
 	fclose(stream);
-	ck_assert_ptr_nonnull(strstr(text, "\"ts\":1234567890123.557,\"dur\":1.000,"));
-	ck_assert_ptr_nonnull(strstr(text, "\"ts\":1234567890123.607,\"dur\":0.150,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"ts\":111367890123.557,\"dur\":1.000,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"ts\":111367890123.607,\"dur\":0.150,"));
 	free(text);
+}
+END_TEST
+
+/* A double of µs since the start would be nanoseconds off; and whoever slept for a year. */
+START_TEST(test_times_are_exact_after_years)
+{
+	const uint64_t years = 1000 * DAY + 12345;
+	struct pfstat_off_cpu off = stay(0, 0, 0);
+	json_t *root, *slices;
+
+	begin();
+	off.off_ns = years + DAY;
+	off.event.ns = years + DAY + 678;
+	feed(&off);
+	root = end(NULL);
+	slices = events_of(root);
+	ck_assert_uint_eq(json_integer_value(json_object_get(json_object_get(root, "otherData"),
+							     "origin_ns")), 1000 * DAY);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "ts"), DAY + 12345);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "dur"), 678);
+	json_decref(root);
+	begin();
+	off.off_ns = 5;
+	feed(&off);
+	root = end(NULL);
+	slices = events_of(root);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "ts"), 0);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "dur"), DAY + 12345 + 678);
+	json_decref(root);
 }
 END_TEST
 
@@ -701,6 +732,85 @@ START_TEST(test_concurrent_requests_and_faults_nest_on_every_track)
 }
 END_TEST
 
+static void analyse(struct analysis *analysis, enum item_type type, uint64_t ns, const void *data)
+{
+	struct item item = { .type = type, .ns = ns };
+
+	item.record = data;
+	ck_assert_int_eq(trace_item(trace, &item), 0);
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+/* A cold read: nothing mapped yet, then the disk, then the retry; a nap before each. */
+static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t page)
+{
+	const struct pfstat_off_cpu nap = stay(base, base + 50, base + 60);
+	const struct pfstat_off_cpu wait = stay(base + 400, base + 2010, base + 2100);
+	struct pfstat_block block = request(base + 200, base + 300, base + 2000, 8 * page);
+	struct pfstat_record record = {
+		.pid = 10, .tid = 11, .inode = 77, .dev = DISK, .pgoff = page,
+		.address = 0x7f0000000000 + (page << 12), .start_ns = T0 + base + 100,
+		.duration_ns = 40, .op = PFSTAT_OP_MAP_PAGES, .class = PFSTAT_CLASS_PASS,
+	};
+
+	block.pgoff = page;
+	analyse(analysis, ITEM_EVENT, nap.event.ns, &nap);
+	analyse(analysis, ITEM_RECORD, T0 + base + 140, &record);
+	record.op = PFSTAT_OP_FAULT;
+	record.class = PFSTAT_CLASS_DISK;
+	record.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_RETRY;
+	record.facts = PFSTAT_FACT_SLEPT;
+	record.earlier_ns = record.start_ns;
+	record.start_ns = T0 + base + 150;
+	record.duration_ns = 2000;
+	analyse(analysis, ITEM_EVENT, block.event.ns, &block);
+	analyse(analysis, ITEM_EVENT, wait.event.ns, &wait);
+	analyse(analysis, ITEM_RECORD, T0 + base + 2150, &record);
+	record.op = PFSTAT_OP_MAP_PAGES;
+	record.class = PFSTAT_CLASS_SHORT;
+	record.result = PFSTAT_RESULT_NOPAGE;
+	record.flags = PFSTAT_FLAG_TRIED;
+	record.facts = 0;
+	record.earlier_ns = record.start_ns;
+	record.start_ns = T0 + base + 2200;
+	record.duration_ns = 30;
+	analyse(analysis, ITEM_RECORD, T0 + base + 2230, &record);
+}
+
+/* What the analysis makes of items, drawn: the parts fill each fault, to the nanosecond. */
+START_TEST(test_run_through_the_analysis_is_drawn_whole)
+{
+	enum { FAULTS = 50 };
+	struct analysis *analysis = analysis_new(true);
+	uint64_t in_faults = 0, in_parts = 0;
+	json_t *root, *event;
+	size_t i;
+
+	ck_assert_ptr_nonnull(analysis);
+	begin();
+	ck_assert_int_eq(analysis_listen(analysis, trace_fault, trace), 0);
+	for (i = 0; i < FAULTS; i++)
+		analyse_cold_read(analysis, 5000 * i, i);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	root = end(NULL);
+	analysis_free(analysis);
+	check_nesting(root);
+	ck_assert_uint_eq(check_arrows(root), FAULTS);
+	json_array_foreach(events_of(root), i, event) {
+		if (!strcmp(string_of(event, "cat"), "fault"))
+			in_faults += ns_of(event, "dur");
+		if (!strcmp(string_of(event, "cat"), "part"))
+			in_parts += ns_of(event, "dur");
+	}
+	/* From the first attempt's start to the last one's end. */
+	ck_assert_uint_eq(in_faults, FAULTS * (2230 - 100));
+	ck_assert_uint_eq(in_parts, in_faults);
+	/* A nap, a fault and its parts: CPU, device, run queue, CPU; a request and its two. */
+	ck_assert_uint_eq(nr_of(root, "X"), FAULTS * (1 + 5 + 3));
+	json_decref(root);
+}
+END_TEST
+
 START_TEST(test_requests_one_after_the_other_share_a_lane)
 {
 	struct pfstat_block block;
@@ -765,6 +875,7 @@ RUN_TESTS("trace",
 	  test_fault_is_a_slice_with_its_facts,
 	  test_parts_are_slices_that_fill_the_fault,
 	  test_times_are_exact_in_the_text,
+	  test_times_are_exact_after_years,
 	  test_request_is_a_slice_of_its_device,
 	  test_arrow_leads_from_the_request_to_the_fault,
 	  test_two_that_waited_for_one_request_have_an_arrow_each,
@@ -781,6 +892,7 @@ RUN_TESTS("trace",
 	  test_file_of_another_device_number_is_found_by_its_map,
 	  test_cut_recording_makes_a_whole_file_that_says_so,
 	  test_concurrent_requests_and_faults_nest_on_every_track,
+	  test_run_through_the_analysis_is_drawn_whole,
 	  test_requests_one_after_the_other_share_a_lane,
 	  test_requests_that_find_no_lane_are_left_out_and_counted,
 	  test_output_that_cannot_be_written_is_an_error)

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import sqlite3
+import stat
 import subprocess
 import time
 
@@ -145,15 +146,16 @@ def fixture_swap():
     subprocess.run(["modprobe", "configfs"], check=False)
     subprocess.run(["mount", "-t", "configfs", "none", "/sys/kernel/config"], check=False,
                    stderr=subprocess.DEVNULL)
+    before = set(os.listdir("/sys/block"))
     config.mkdir()
     for name, value in (("size", 128), ("memory_backed", 1), ("blocksize", 4096),
                         ("irqmode", 2), ("completion_nsec", 100000), ("power", 1)):
         (config / name).write_text(str(value))
-    device = f"/dev/nullb{(config / 'index').read_text().strip()}"
-    for _ in range(100):
-        if os.path.exists(device):
-            break
-        time.sleep(0.05)
+    name, = set(os.listdir("/sys/block")) - before  # by its index, or after its folder
+    device = f"/dev/{name}"
+    if not os.path.exists(device):  # a /dev that nobody fills
+        number = pathlib.Path(f"/sys/block/{name}/dev").read_text().split(":")
+        os.mknod(device, 0o600 | stat.S_IFBLK, os.makedev(*map(int, number)))
     subprocess.run(["mkswap", device], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["swapon", device], check=True)
     cgroups = pathlib.Path("/sys/fs/cgroup")
@@ -168,6 +170,7 @@ def fixture_swap():
     group.rmdir()
     (config / "power").write_text("0")
     config.rmdir()
+    pathlib.Path(device).unlink(missing_ok=True)
 
 
 def test_swap_in_under_a_memory_limit(swap):

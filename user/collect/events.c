@@ -248,8 +248,7 @@ int events_watch(struct events *events, pid_t id, enum pfstat_target how)
 {
 	const __u32 key = id, value = how;
 
-	if (how != PFSTAT_TARGET_THREAD)
-		events->bpf->bss->watch_processes = true;
+	events->bpf->bss->seen[key % sizeof(events->bpf->bss->seen)] = 1;
 	return bpf_map_update_elem(bpf_map__fd(events->bpf->maps.targets), &key, &value, BPF_ANY);
 }
 
@@ -258,6 +257,7 @@ int events_ignore(struct events *events, pid_t id)
 	const __u32 key = id;
 	int err = bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.targets), &key);
 
+	events->bpf->bss->ignored++;
 	return err == -ENOENT ? 0 : err;	/* it has ended meanwhile */
 }
 

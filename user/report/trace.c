@@ -182,6 +182,8 @@ int trace_item(void *context, const struct item *item)
 	struct trace_writer *trace = context;
 	int err = 0;
 
+	if (item->ns)	/* else it was there before */
+		trace_json_begin(&trace->json, item->ns);
 	if (item->type == ITEM_EVENT)
 		err = trace_event(trace, item->event);
 	else if (item->type == ITEM_MAP)
@@ -362,6 +364,7 @@ int trace_fault(void *context, const struct explained *fault)
 	const struct trace_track track = { fault->pid, fault->tid };
 	int err;
 
+	trace_json_begin(&trace->json, fault->start_ns);
 	trace_threads_fault(trace->threads, fault);
 	trace_json_slice(&trace->json, track, "fault", fault_class_name(fault->class),
 			 fault->start_ns, fault->end_ns);
@@ -378,7 +381,8 @@ static int print_end(struct trace_writer *trace, const char *damage)
 	char *text = damage ? trace_json_string(damage) : NULL;
 	FILE *out = trace->json.out;
 
-	fputs("\n],\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\"", out);
+	fprintf(out, "\n],\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\",\"origin_ns\":%" PRIu64,
+		trace->json.origin_ns);
 	fprintf(out, ",\"requests_left_out\":%" PRIu64 ",\"arrows_left_out\":%" PRIu64,
 		trace->requests_left_out, trace->arrows_left_out);
 	fprintf(out, ",\"damage\":%s}}\n", text ? text : "null");

@@ -37,6 +37,21 @@ char *trace_json_string(const char *bytes)
 	return text;
 }
 
+void trace_json_begin(struct trace_json *json, uint64_t ns)
+{
+	const uint64_t day_ns = 86400 * 1000000000ULL, days = ns / day_ns;
+
+	if (json->begun)
+		return;
+	json->begun = true;
+	json->origin_ns = days ? (days - 1) * day_ns : 0;
+}
+
+static uint64_t since_origin(const struct trace_json *json, uint64_t ns)
+{
+	return ns > json->origin_ns ? ns - json->origin_ns : 0;
+}
+
 static void begin(struct trace_json *json, char phase, struct trace_track track)
 {
 	fprintf(json->out, "%s{\"ph\":\"%c\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
@@ -65,9 +80,11 @@ int trace_json_name(struct trace_json *json, const char *kind, struct trace_trac
 void trace_json_slice(struct trace_json *json, struct trace_track track, const char *category,
 		      const char *name, uint64_t start_ns, uint64_t end_ns)
 {
+	const uint64_t from_ns = since_origin(json, start_ns), to_ns = since_origin(json, end_ns);
+
 	begin(json, 'X', track);
-	print_time(json->out, "ts", start_ns);
-	print_time(json->out, "dur", end_ns > start_ns ? end_ns - start_ns : 0);
+	print_time(json->out, "ts", from_ns);
+	print_time(json->out, "dur", to_ns > from_ns ? to_ns - from_ns : 0);
 	fprintf(json->out, ",\"cat\":\"%s\",\"name\":\"%s\",\"args\":{", category, name);
 }
 
@@ -80,7 +97,7 @@ void trace_json_arrow(struct trace_json *json, char phase, struct trace_track tr
 		      uint64_t ns)
 {
 	begin(json, phase, track);
-	print_time(json->out, "ts", ns);
+	print_time(json->out, "ts", since_origin(json, ns));
 	fprintf(json->out, ",\"cat\":\"wait\",\"name\":\"request\",\"id\":%" PRIu64 "%s}", id,
 		phase == 'f' ? ",\"bp\":\"e\"" : "");
 }

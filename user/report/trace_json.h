@@ -14,7 +14,17 @@
 struct trace_json {
 	FILE *out;
 	bool any;	/* an event was written: a comma comes first */
+	bool begun;	/* origin_ns is known */
+	uint64_t origin_ns;	/* CLOCK_MONOTONIC at the trace's 0 */
 };
+
+/*
+ * Before the first time is printed: a moment of the run. Viewers take times as doubles,
+ * which hold the nanoseconds of 50 days; machines run longer. So 0 is one or two
+ * days before that moment, by whole days since the machine was started; what
+ * began still earlier is shown from there on.
+ */
+void trace_json_begin(struct trace_json *json, uint64_t ns);
 
 struct trace_track {
 	uint32_t pid, tid;
