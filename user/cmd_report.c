@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +32,8 @@ struct reading {
 	struct report report;
 	struct trace_writer *trace;
 	struct output *out, *json;
-	uint64_t nr_items;
 	uint32_t hooks_seen;	/* 1 << enum fact_hook: events of theirs came by */
-	char damage[512];
+	char damage[512];	/* "": none */
 };
 
 /* Says it and exits. */
@@ -181,7 +179,6 @@ static int take_item(struct reading *reading, const struct item *item)
 {
 	int err = reading->trace ? trace_item(reading->trace, item) : 0;
 
-	reading->nr_items++;
 	if (item->type == ITEM_EVENT)
 		reading->hooks_seen |= hooks_of(item->event);
 	return err ? err : analysis_add(reading->analysis, item);
@@ -200,31 +197,21 @@ static int read_items(struct reading *reading)
 	}
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
-	/* Whole by its checks, and yet no item of ours: what came before it counts. */
-	if (err == -EINVAL) {
-		snprintf(reading->damage, sizeof(reading->damage),
-			 "%.200s holds an item that is not known, number %" PRIu64,
-			 reading->options.recording, reading->nr_items);
-		err = 0;
-	}
 	if (!err)
 		err = ret < 0 ? ret : analysis_finish(reading->analysis);
 	return err ? complain(STATUS_FAILED, "cannot explain %s: %s", reading->options.recording,
 			      strerror(-err)) : STATUS_OK;
 }
 
-/* Without a tail, or with one that says nothing, the facts stay unknown. */
+/* Of a recording that is not whole the facts stay unknown: they are of all items. */
 static void read_tail(struct reading *reading)
 {
 	const json_t *tail = recording_tail(reading->reader);
 	const char *damage = recording_damage(reading->reader);
 
-	if (damage && !reading->damage[0])
+	if (damage)
 		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
-	/* What was counted is of all items. */
-	if (!tail || reading->damage[0])
-		return;
-	if (facts_from_json(&reading->facts, tail))
+	else if (facts_from_json(&reading->facts, tail))
 		snprintf(reading->damage, sizeof(reading->damage),
 			 "the counts at the end of %.200s cannot be understood",
 			 reading->options.recording);

@@ -509,6 +509,7 @@ START_TEST(test_groups_are_printed_with_their_main_part)
 	check_contains(text, "/lib/a,b\"\\x0a.so");
 	check_lacks(text, "Left out");
 	free(text);
+	run.report.nr_syscalls = 1;
 	run.report.top = 1;
 	text = print_table(&run);
 	check_lacks(text, "(anonymous memory)");
@@ -585,7 +586,7 @@ START_TEST(test_recording_says_what_was_watched)
 	run.report.elapsed_ns = FACT_NONE;
 	text = print_table(&run);
 	check_line(text, "Process", "Process 4711");
-	check_line(text, "Watched", "Watched for n/a ms");
+	check_line(text, "Watched", "Watched for n/a");
 	check_lacks(text, "\nCommand");
 	check_lacks(text, "\nOnly file");
 	free(text);
@@ -625,6 +626,12 @@ START_TEST(test_table_names_system_calls_and_errors)
 	check_line(strstr(text, "\nSystem call "), "read ", "read ok 12 10.3 0.12");
 	check_line(text, "clock_nanosleep", "clock_nanosleep EINTR 1 1.00 0.00");
 	check_line(text, "99999", "99999 errno 12345 1 0.00 0.00");
+	check_lacks(text, "Left out");
+	free(text);
+	run.report.top = 1;
+	text = print_table(&run);
+	check_contains(text, "\nLeft out: 2 more rows, with 2 calls and 0.00 ms\n");
+	check_lacks(text, "clock_nanosleep");
 	free(text);
 	run.report.nr_syscalls = 0;
 	text = print_table(&run);

@@ -8,9 +8,9 @@ unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # The parts that are pure: compiled for this machine from the very same source.
 unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern.c user/engine/replay.c) \
 		   $(wildcard user/recording/*.c) \
-		   user/cmd_compare.c user/complain.c user/size.c \
+		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
+		   user/complain.c user/interrupt.c user/output.c user/size.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
-		   user/collect/symbols.c \
 		   user/collect/symbols.c \
 		   module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -88,7 +88,7 @@ struct report {
 	/* Where they belong, costliest first. */
 	bool grouped;		/* asked for */
 	enum group_by by;
-	unsigned int top;	/* of the groups to be printed; 0: all */
+	unsigned int top;	/* of the groups, and of a table's system calls; 0: all */
 	struct group *groups;	/* report_exit() frees */
 	size_t nr_groups;
 	unsigned int repeat;	/* 1 … repeats */

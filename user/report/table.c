@@ -125,13 +125,30 @@ static void syscall_row(struct grid *grid, const struct syscall_row *row)
 	free(name);
 }
 
+static void left_out_syscalls(FILE *out, const struct report *run, size_t nr_rows)
+{
+	uint64_t count = 0, total_ns = 0;
+	size_t i;
+
+	for (i = nr_rows; i < run->nr_syscalls; i++) {
+		count += run->syscalls[i].value.count;
+		total_ns += run->syscalls[i].value.total_ns;
+	}
+	if (nr_rows < run->nr_syscalls)
+		fprintf(out, "Left out: %zu more rows, with %" PRIu64 " calls and %.2f ms\n",
+			run->nr_syscalls - nr_rows, count, total_ns / 1e6);
+}
+
 static int table_syscalls(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = {
 		"<System call", "<Result", ">Count", ">Mean µs", ">Total ms"
 	};
+	const size_t nr_rows = run->top && run->top < run->nr_syscalls ? run->top :
+									  run->nr_syscalls;
 	struct grid grid;
 	size_t i;
+	int err;
 
 	if (!run->have_bpf) {
 		fprintf(out, "System calls and off-CPU times: n/a (%s)\n",
@@ -147,9 +164,11 @@ static int table_syscalls(FILE *out, const struct report *run)
 		return 0;
 	}
 	grid_open(&grid, headings, COUNT(headings));
-	for (i = 0; i < run->nr_syscalls; i++)
+	for (i = 0; i < nr_rows; i++)
 		syscall_row(&grid, &run->syscalls[i]);
-	return grid_close(&grid, out);
+	err = grid_close(&grid, out);
+	left_out_syscalls(out, run, nr_rows);
+	return err;
 }
 
 /* What only eBPF sees. */

@@ -31,7 +31,7 @@ static const char *size_text(uint64_t bytes, char *text, size_t length)
 static const char *time_text(uint64_t ns, char *text, size_t length)
 {
 	if (ns == FACT_NONE)
-		return "n/a ms";
+		return "n/a";
 	snprintf(text, length, "%.3f ms", ns / 1e6);
 	return text;
 }

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* pfdrive report from end to end: a recording made up, what is printed, how it ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/cmd_report.h"
+#include "user/recording/facts_json.h"
+#include "user/recording/writer.h"
+#include "user/report/head_json.h"
+
+#define FAULTS 300	/* of each of two files: every third from disk; then as many anonymous */
+#define DISK 200
+#define MAPPED 0x7f0000000000UL
+#define ALL_HOOKS ((1U << NR_HOOKS) - 1)
+
+enum damage { DAMAGE_NONE, DAMAGE_CUT, DAMAGE_TORN, DAMAGE_TAIL };
+
+static char folder[] = "/tmp/pfstat-report-XXXXXX";
+static struct recording_writer *writer;
+
+static void add(enum item_type type, uint64_t ns, const void *data)
+{
+	struct item item = { .type = type, .ns = ns };
+
+	item.record = data;
+	ck_assert_int_eq(recording_add(writer, &item), 0);
+}
+
+static void add_map(unsigned int file)
+{
+	static const char *const paths[] = { "/lib/first.so", "/lib/second.so" };
+	const size_t bytes = strlen(paths[file]) + 1;
+	struct item_map *map = calloc(1, sizeof(*map) + bytes);
+
+	ck_assert_ptr_nonnull(map);
+	*map = (struct item_map){
+		.address = MAPPED + file * (1UL << 30), .bytes = 1UL << 30, .inode = 100 + file,
+		.dev = 8 << 20, .pid = 50, .tid = 50, .path_bytes = bytes,
+	};
+	memcpy(map->path, paths[file], bytes);
+	add(ITEM_MAP, 0, map);
+	free(map);
+}
+
+/* 100 µs: 10 on the CPU, 2 in the queue, 78 at the disk, 6 until it runs again, 4 on the CPU. */
+static void add_sleep(const struct pfstat_record *record)
+{
+	const uint64_t start_ns = record->start_ns;
+	const struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 50,
+			   .tid = 51, .flags = PFSTAT_BLOCK_FILE, .ns = start_ns + 90000 },
+		.insert_ns = start_ns + 10000, .issue_ns = start_ns + 12000, .bytes = 4096,
+		.inode = record->inode, .pgoff = record->pgoff, .fs_dev = record->dev,
+	};
+	const struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 50, .tid = 51,
+			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN,
+			   .ns = start_ns + 96000 },
+		.off_ns = start_ns + 10000, .woken_ns = start_ns + 90000,
+	};
+
+	add(ITEM_EVENT, block.event.ns, &block);
+	add(ITEM_EVENT, stay.event.ns, &stay);
+}
+
+static void add_fault(unsigned int number, uint64_t now_ns)
+{
+	const unsigned int file = number % 2;
+	struct pfstat_record record = {
+		.pid = 50, .tid = 51, .start_ns = now_ns, .duration_ns = 1000,
+		.address = MAPPED + file * (1UL << 30) + number * 4096, .pgoff = number,
+		.inode = 100 + file, .dev = 8 << 20, .class = PFSTAT_CLASS_LONG,
+		.result = PFSTAT_RESULT_LOCKED, .ip = MAPPED + 64,
+	};
+
+	if (number % 3 == 0) {
+		add_sleep(&record);
+		record.duration_ns = 100000;
+		record.class = PFSTAT_CLASS_DISK;
+		record.facts = PFSTAT_FACT_SLEPT;
+		record.result |= PFSTAT_RESULT_MAJOR;
+	}
+	add(ITEM_RECORD, now_ns + record.duration_ns, &record);
+}
+
+static void add_items(void)
+{
+	struct pfstat_fault anon = {
+		.event = { .type = PFSTAT_EVENT_FAULT, .size = sizeof(anon), .pid = 50, .tid = 51,
+			   .flags = PFSTAT_FAULT_ANON },
+		.stack = -1,
+	};
+	uint64_t now_ns = 1000000;
+	unsigned int i;
+
+	add_map(0);
+	add_map(1);
+	for (i = 0; i < 2 * FAULTS; i++, now_ns += 200000)
+		add_fault(i, now_ns);
+	for (i = 0; i < FAULTS; i++, now_ns += 2000) {
+		anon.start_ns = now_ns;
+		anon.event.ns = now_ns + 500;
+		anon.address = 0x1000000 + i * 4096;
+		add(ITEM_EVENT, anon.event.ns, &anon);
+	}
+}
+
+static json_t *make_head(uint32_t hooks)
+{
+	struct report report;
+
+	report_init(&report);
+	strcpy(report.environment.kind, "record");
+	strcpy(report.environment.command, "wc -l");
+	report.have_bpf = true;
+	report.hooks = hooks;
+	return head_to_json(&report);
+}
+
+static json_t *make_tail(void)
+{
+	struct facts facts;
+	json_t *tail;
+
+	facts_init(&facts);
+	facts.start_ns = 1000000;
+	facts.end_ns = 3000000;
+	facts.calls = 2 * FAULTS;
+	facts.lost = 0;
+	facts.have_bpf = true;
+	facts.hooks = ALL_HOOKS;
+	memset(facts.counts, 0, sizeof(facts.counts));
+	memset(facts.faults, 0, sizeof(facts.faults));
+	facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, 0, PFSTAT_OUTCOME_MAJOR)].count = DISK;
+	facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, 0, PFSTAT_OUTCOME_MINOR)].count =
+		2 * FAULTS - DISK;
+	facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, 0, PFSTAT_OUTCOME_MINOR)].count = FAULTS;
+	facts.majflt = DISK;
+	facts.minflt = 3 * FAULTS - DISK;
+	tail = facts_to_json(&facts);
+	facts_exit(&facts);
+	return tail;
+}
+
+static void make_recording(uint32_t hooks, enum damage damage)
+{
+	FILE *out = fopen("run.pfs", "w");
+	json_t *head = make_head(hooks), *tail = make_tail();
+	json_t *symbols = json_pack("[{ss si ss}]", "path", "/lib/first.so", "offset", 64,
+				    "symbol", "main+0x4");
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
+	add_items();
+	if (damage == DAMAGE_TAIL)
+		json_object_set_new(tail, "calls", json_string("many"));
+	ck_assert_int_eq(recording_add_symbols(writer, symbols), 0);
+	if (damage == DAMAGE_CUT)
+		recording_abandon(writer);
+	else
+		ck_assert_int_eq(recording_end(writer, tail), 0);
+	ck_assert_int_eq(fclose(out), 0);
+	if (damage == DAMAGE_TORN)
+		ck_assert_int_eq(truncate("run.pfs", 2000), 0);
+	json_decref(symbols);
+	json_decref(tail);
+	json_decref(head);
+}
+
+/* Its exit status; what it prints is in "out" and "err". */
+static int run(char **arguments)
+{
+	int argc = 0, status;
+	pid_t child;
+
+	while (arguments[argc])
+		argc++;
+	fflush(NULL);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		if (!freopen("out", "w", stdout) || !freopen("err", "w", stderr))
+			_exit(99);
+		exit(cmd_report(argc, arguments));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+#define RUN(...) run((char *[]){ "pfdrive", __VA_ARGS__, NULL })
+
+static char *text_of(const char *path)
+{
+	static char text[1 << 20];
+	FILE *in = fopen(path, "r");
+	size_t length;
+
+	ck_assert_msg(in, "no %s", path);
+	length = fread(text, 1, sizeof(text) - 1, in);
+	ck_assert(feof(in));
+	fclose(in);
+	text[length] = '\0';
+	return text;
+}
+
+static void check_says(const char *path, const char *part)
+{
+	ck_assert_msg(strstr(text_of(path), part), "\"%s\" is not in %s:\n%s", part, path,
+		      text_of(path));
+}
+
+static json_t *json_of(const char *path)
+{
+	json_error_t error;
+	json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+
+	ck_assert_msg(json, "%s: %s", path, error.text);
+	return json;
+}
+
+/* The value at a path of keys, for example "parts.all.count"; -1: it is null. */
+static json_int_t at(json_t *json, const char *path)
+{
+	char copy[128], *key, *rest = copy;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	while ((key = strsep(&rest, ".")))
+		json = json_object_get(json, key);
+	ck_assert_msg(json, "no %s", path);
+	return json_is_null(json) ? -1 : json_integer_value(json);
+}
+
+START_TEST(test_recording_is_explained_again)
+{
+	json_t *json;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "json"), 0);
+	ck_assert_str_eq(text_of("err"), "");
+	json = json_of("out");
+	ck_assert_int_eq(at(json, "damage"), -1);
+	ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
+	ck_assert_int_eq(at(json, "elapsed_ns"), 2000000);
+	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK);
+	ck_assert_int_eq(at(json, "parts.classes.disk.total_ns"), DISK * 100000);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.cpu_before.total_ns"), DISK * 10000);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.queue.total_ns"), DISK * 2000);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK * 78000);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.runqueue.total_ns"), DISK * 6000);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.cpu_after.total_ns"), DISK * 4000);
+	ck_assert_int_eq(at(json, "parts.classes.anon.total_ns"), FAULTS * 500);
+	ck_assert_int_eq(at(json, "parts.all.parts.residue.total_ns"), 0);
+	ck_assert_int_eq(at(json, "requests.reads"), DISK);
+	ck_assert_int_eq(at(json, "ledger.unexplained"), 0);
+	ck_assert_int_eq(at(json, "rusage.majflt"), DISK);
+	ck_assert_int_eq(at(json, "rusage.nvcsw"), -1);
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_groups_have_the_recorded_names)
+{
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--by", "file"), 0);
+	check_says("out", "\nFaults by file, costliest first\n");
+	check_says("out", "\n   300    100      10.2");
+	check_says("out", "  /lib/first.so\n");
+	check_says("out", "  (anonymous memory)\n");
+	ck_assert_int_eq(RUN("run.pfs", "--by", "code"), 0);
+	check_says("out", "  main+0x4 (/lib/first.so)\n");
+	ck_assert_int_eq(RUN("run.pfs", "--by", "class"), 0);
+	ck_assert_ptr_null(strstr(text_of("out"), "costliest first"));
+}
+END_TEST
+
+START_TEST(test_top_leaves_out_and_says_so)
+{
+	json_t *json;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--by", "file", "--top", "1", "--json", "run.json"), 0);
+	check_says("out", "\nLeft out: 2 more rows, with 600 faults and ");
+	json = json_of("run.json");
+	ck_assert_int_eq(at(json, "groups.left_out.rows"), 2);
+	json_decref(json);
+	ck_assert_int_eq(RUN("run.pfs", "--by", "file", "--top", "0"), 0);
+	ck_assert_ptr_null(strstr(text_of("out"), "Left out"));
+}
+END_TEST
+
+START_TEST(test_cut_recording_is_printed_with_a_warning)
+{
+	json_t *json;
+
+	make_recording(ALL_HOOKS, DAMAGE_CUT);
+	ck_assert_int_eq(RUN("run.pfs", "--json", "run.json"), 0);
+	ck_assert_str_eq(text_of("err"), "pfdrive: run.pfs was cut: it has no end\n");
+	ck_assert(!strncmp(text_of("out"), "THE RECORDING IS NOT WHOLE, ", 28));
+	check_says("out", "\nWatched       for n/a\n");
+	check_says("out", "\nSystem calls: n/a\n");
+	json = json_of("run.json");
+	ck_assert_str_eq(json_string_value(json_object_get(json, "damage")),
+			 "run.pfs was cut: it has no end");
+	ck_assert_int_eq(at(json, "calls"), -1);
+	ck_assert_int_eq(at(json, "events_lost"), -1);
+	ck_assert_int_eq(at(json, "rusage.minflt"), -1);
+	ck_assert_int_eq(at(json, "ledger.unexplained"), 0);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK * 78000);
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_torn_recording_is_printed_with_a_warning)
+{
+	make_recording(ALL_HOOKS, DAMAGE_TORN);
+	ck_assert_int_eq(RUN("run.pfs"), 0);
+	check_says("err", "pfdrive: run.pfs ");
+	ck_assert(!strncmp(text_of("out"), "THE RECORDING IS NOT WHOLE, ", 28));
+}
+END_TEST
+
+START_TEST(test_counts_that_cannot_be_understood_are_not_known)
+{
+	json_t *json;
+
+	make_recording(ALL_HOOKS, DAMAGE_TAIL);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "json"), 0);
+	check_says("err", "pfdrive: the counts at the end of run.pfs cannot be understood\n");
+	json = json_of("out");
+	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK);
+	ck_assert_int_eq(at(json, "calls"), -1);
+	json_decref(json);
+}
+END_TEST
+
+/* The head of a recording is written before the hooks are attached. */
+START_TEST(test_events_of_a_cut_recording_prove_their_hooks)
+{
+	json_t *json;
+
+	make_recording(0, DAMAGE_CUT);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "json"), 0);
+	json = json_of("out");
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK * 78000);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.queue.total_ns"), DISK * 2000);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.runqueue.total_ns"), DISK * 6000);
+	ck_assert_int_eq(at(json, "parts.classes.anon.count"), FAULTS);
+	/* Nothing says that swapping or the page cache could be seen. */
+	ck_assert_int_eq(at(json, "parts.classes.swap.count"), -1);
+	ck_assert_int_eq(at(json, "readahead"), -1);
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_output_is_a_file_of_its_own)
+{
+	struct stat before, after;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "-o", "report.txt"), 0);
+	check_says("report.txt", "Where the time of a logical fault went");
+	ck_assert_str_eq(text_of("out"), "");
+	ck_assert_int_eq(stat("run.pfs", &before), 0);
+	ck_assert_int_eq(RUN("run.pfs", "-o", "run.pfs"), 2);
+	check_says("err", "pfdrive: run.pfs is the recording: it is never written to\n");
+	ck_assert_int_eq(RUN("run.pfs", "--json", "./run.pfs"), 2);
+	ck_assert_int_eq(stat("run.pfs", &after), 0);
+	ck_assert_int_eq(before.st_ino, after.st_ino);
+	ck_assert_int_eq(before.st_size, after.st_size);
+}
+END_TEST
+
+START_TEST(test_trace_has_the_faults)
+{
+	json_t *json, *events, *event;
+	unsigned int faults = 0;
+	const char *name;
+	size_t i;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "trace", "-o", "trace.json"), 0);
+	json = json_of("trace.json");
+	events = json_object_get(json, "traceEvents");
+	json_array_foreach(events, i, event) {
+		name = json_string_value(json_object_get(event, "name"));
+		faults += name && !strcmp(name, "disk");
+	}
+	ck_assert_uint_eq(faults, DISK);
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_recording_comes_through_a_pipe)
+{
+	int in = dup(0);
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_ptr_nonnull(freopen("run.pfs", "r", stdin));
+	ck_assert_int_eq(RUN("-"), 0);
+	check_says("out", "Where the time of a logical fault went");
+	dup2(in, 0);
+	close(in);
+}
+END_TEST
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_ge(fputs(text, out), 0);
+	ck_assert_int_eq(fclose(out), 0);
+}
+
+START_TEST(test_what_is_no_recording_is_refused_and_nothing_written)
+{
+	json_t *head = json_object();
+	FILE *out;
+
+	write_text("text", "hello\n");
+	ck_assert_int_eq(RUN("text", "-o", "report.txt"), 1);
+	check_says("err", "pfdrive: text is no recording\n");
+	ck_assert_int_eq(RUN("nothing"), 1);
+	check_says("err", "pfdrive: cannot open nothing: No such file or directory\n");
+	out = fopen("run.pfs", "w");
+	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
+	ck_assert_int_eq(recording_end(writer, head), 0);
+	fclose(out);
+	json_decref(head);
+	ck_assert_int_eq(RUN("run.pfs", "-o", "report.txt"), 1);
+	check_says("err", "pfdrive: run.pfs does not say what it is a recording of\n");
+	ck_assert_int_eq(access("report.txt", F_OK), -1);
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "-o", "no/such/folder"), 1);
+	check_says("err", "pfdrive: cannot write no/such/folder: No such file or directory\n");
+}
+END_TEST
+
+START_TEST(test_wrong_options_are_refused)
+{
+	ck_assert_int_eq(RUN("--by", "colour", "run.pfs"), 2);
+	ck_assert_int_eq(RUN("--top", "-1", "run.pfs"), 2);
+	ck_assert_int_eq(RUN("--format", "xml", "run.pfs"), 2);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 2);
+	check_says("err", "pfdrive: one RECORDING at a time: 'b.pfs' is too many\n");
+	ck_assert_int_eq(run((char *[]){ "pfdrive", NULL }), 2);
+	check_says("err", "pfdrive: no RECORDING was given; see --help\n");
+}
+END_TEST
+
+static void make_folder(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chdir(folder), 0);
+}
+
+static void remove_folder(void)
+{
+	static const char *const names[] = {
+		"run.pfs", "run.json", "report.txt", "trace.json", "text", "out", "err",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(names[i]);
+	ck_assert_int_eq(chdir("/"), 0);
+	/* Nothing else was left, no temporary file either. */
+	ck_assert_int_eq(rmdir(folder), 0);
+	strcpy(strchr(folder, '\0') - 6, "XXXXXX");
+}
+
+static Suite *suite_of_report(void)
+{
+	const TTest *const tests[] = {
+		test_recording_is_explained_again,
+		test_groups_have_the_recorded_names,
+		test_top_leaves_out_and_says_so,
+		test_cut_recording_is_printed_with_a_warning,
+		test_torn_recording_is_printed_with_a_warning,
+		test_counts_that_cannot_be_understood_are_not_known,
+		test_events_of_a_cut_recording_prove_their_hooks,
+		test_output_is_a_file_of_its_own,
+		test_trace_has_the_faults,
+		test_recording_comes_through_a_pipe,
+		test_what_is_no_recording_is_refused_and_nothing_written,
+		test_wrong_options_are_refused,
+	};
+	Suite *suite = suite_create("cmd_report");
+	TCase *tcase = tcase_create("cmd_report");
+	size_t i;
+
+	/* Each test in a folder of its own. */
+	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
+	tcase_set_timeout(tcase, 60);
+	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite_of_report());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
