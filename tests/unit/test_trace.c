@@ -267,6 +267,17 @@ static json_t *one_fault(void)
 	return end(NULL);
 }
 
+static struct pfstat_task task(uint32_t flags, uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct pfstat_task event = {
+		.event = { .type = PFSTAT_EVENT_TASK, .size = sizeof(event), .flags = flags,
+			   .pid = pid, .tid = tid, .ns = T0 },
+	};
+
+	memcpy(event.comm, comm, strnlen(comm, sizeof(event.comm)));
+	return event;
+}
+
 START_TEST(test_fault_is_a_slice_with_its_facts)
 {
 	json_t *root = one_fault(), *slice = find(root, "X", "fault", "disk"), *args, *parts;
@@ -505,9 +516,7 @@ END_TEST
 START_TEST(test_stay_says_who_woke_and_how_long_it_was_runnable)
 {
 	const struct pfstat_off_cpu off = stay(10, 15, 22);
-	const struct pfstat_task gone = { .event = { .type = PFSTAT_EVENT_TASK,
-						     .flags = PFSTAT_TASK_EXIT, .pid = 10,
-						     .tid = 11 } };
+	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
 	json_t *root, *slice;
 
 	begin();
@@ -580,17 +589,6 @@ static const char *track_name(const json_t *root, const char *kind, json_int_t t
 		if (!strcmp(string_of(event, "name"), kind) && number_of(event, "tid") == tid)
 			name = string_of(args_of(event), "name");
 	return name;
-}
-
-static struct pfstat_task task(uint32_t flags, uint32_t pid, uint32_t tid, const char *comm)
-{
-	struct pfstat_task event = {
-		.event = { .type = PFSTAT_EVENT_TASK, .size = sizeof(event), .flags = flags,
-			   .pid = pid, .tid = tid, .ns = T0 },
-	};
-
-	memcpy(event.comm, comm, strnlen(comm, sizeof(event.comm)));
-	return event;
 }
 
 START_TEST(test_tracks_have_the_names_of_tasks)
@@ -777,6 +775,33 @@ static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t
 	analyse(analysis, ITEM_RECORD, T0 + base + 2230, &record);
 }
 
+/* The retry never came; the fault is told when its thread is gone, with its sleep in it. */
+START_TEST(test_last_fault_of_a_thread_is_drawn_before_it_is_forgotten)
+{
+	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
+	const struct pfstat_task next = task(PFSTAT_TASK_FORK, 10, 12, "next");
+	const struct pfstat_block block = request(130, 300, 900, 4096);
+	const struct pfstat_off_cpu off = stay(150, 910, 980), last = stay(1200, 1210, 1230);
+	struct explained fault = disk_fault(&block);
+	json_t *root;
+
+	fault.solved = false;
+	fault.major = false;
+	begin();
+	feed(&block);
+	feed(&off);
+	feed(&last);
+	feed(&gone);
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	feed(&next);
+	fflush(stream);
+	ck_assert_ptr_nonnull(strstr(text, "\"I/O wait\""));
+	root = end(NULL);
+	check_slice(find(root, "X", "off-CPU", "I/O wait"), 1200, 1230);
+	json_decref(root);
+}
+END_TEST
+
 /* What the analysis makes of items, drawn: the parts fill each fault, to the nanosecond. */
 START_TEST(test_run_through_the_analysis_is_drawn_whole)
 {
@@ -892,6 +917,7 @@ RUN_TESTS("trace",
 	  test_file_of_another_device_number_is_found_by_its_map,
 	  test_cut_recording_makes_a_whole_file_that_says_so,
 	  test_concurrent_requests_and_faults_nest_on_every_track,
+	  test_last_fault_of_a_thread_is_drawn_before_it_is_forgotten,
 	  test_run_through_the_analysis_is_drawn_whole,
 	  test_requests_one_after_the_other_share_a_lane,
 	  test_requests_that_find_no_lane_are_left_out_and_counted,

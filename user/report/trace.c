@@ -17,6 +17,7 @@ struct trace_writer {
 	uint64_t arrows;	/* so far: the last one's id */
 	uint64_t requests_left_out;
 	uint64_t arrows_left_out;
+	struct pfstat_task gone;	/* event.size 0: none */
 	bool devices_named;
 };
 
@@ -59,13 +60,13 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 	char comm[sizeof(task->comm) + 1];
 	int err;
 
-	err = spaces_add_task(trace->spaces, task);
-	if (err)
-		return err;
-	if (task->event.flags & PFSTAT_TASK_EXIT)
-		trace_threads_end(trace->threads, track.tid);
-	if (!(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC)))
+	if (task->event.flags & PFSTAT_TASK_EXIT) {
+		trace->gone = *task;
 		return 0;
+	}
+	err = spaces_add_task(trace->spaces, task);
+	if (err || !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC)))
+		return err;
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(task->comm), task->comm);
 	if (track.pid == track.tid)
 		err = trace_json_name(&trace->json, "process_name", track, comm);
@@ -177,11 +178,23 @@ static int trace_event(struct trace_writer *trace, const struct pfstat_event *ev
 	}
 }
 
+/* With the next item only: the analysis tells of a thread's last faults when it ends. */
+static int forget_gone(struct trace_writer *trace)
+{
+	if (!trace->gone.event.size)
+		return 0;
+	trace->gone.event.size = 0;
+	trace_threads_end(trace->threads, trace->gone.event.tid);
+	return spaces_add_task(trace->spaces, &trace->gone);
+}
+
 int trace_item(void *context, const struct item *item)
 {
 	struct trace_writer *trace = context;
-	int err = 0;
+	int err = forget_gone(trace);
 
+	if (err)
+		return err;
 	if (item->ns)	/* else it was there before */
 		trace_json_begin(&trace->json, item->ns);
 	if (item->type == ITEM_EVENT)
