@@ -31,34 +31,26 @@ struct {
 
 static const struct pfstat_syscall_value nothing;
 
-/* 0 for 0, else one more than the position of the highest bit. */
+/* 1 if n has more than `bits` bits. A comparison would be a branch. */
+static __always_inline __u64 is_longer(__u64 n, unsigned int bits)
+{
+	return ((1ULL << bits) - 1 - n) >> 63;
+}
+
+/*
+ * 0 for 0, else one more than the position of the highest bit, of ns < 2^63. The
+ * verifier walks each way through the branches before it, of which there would be 64.
+ */
 static __always_inline __u64 bit_length(__u64 ns)
 {
-	__u64 length = 0;
+	__u64 length = 0, shift;
+	unsigned int bits;
 
-	if (ns >> 32) {
-		ns >>= 32;
-		length += 32;
-	}
-	if (ns >> 16) {
-		ns >>= 16;
-		length += 16;
-	}
-	if (ns >> 8) {
-		ns >>= 8;
-		length += 8;
-	}
-	if (ns >> 4) {
-		ns >>= 4;
-		length += 4;
-	}
-	if (ns >> 2) {
-		ns >>= 2;
-		length += 2;
-	}
-	if (ns >> 1) {
-		ns >>= 1;
-		length += 1;
+#pragma unroll
+	for (bits = 32; bits; bits /= 2) {
+		shift = is_longer(ns, bits) * bits;
+		ns >>= shift;
+		length += shift;
 	}
 	return length + ns;
 }

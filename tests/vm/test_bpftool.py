@@ -1,30 +1,113 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The eBPF programs and maps, seen from outside while pfdrive runs."""
+"""The eBPF programs and maps, seen from outside while pfdrive runs; and what the page says."""
 import json
+import pathlib
+import re
 import signal
 import subprocess
 import time
 
+import pytest
+
 import pfstat
 
+TOP = pathlib.Path(__file__).parents[2]
+PAGE = TOP / "Documentation/bpftool.rst"
+STATS = "make bpf-stats"
 
-def test_programs_and_maps_are_readable_by_bpftool_while_it_runs(small_file):
+
+@pytest.fixture(name="pfdrive")
+def fixture_pfdrive(small_file):
+    """One that makes accesses, a target of eBPF already."""
     process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", "100G", small_file],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for _ in range(600):
-        if (pfstat.PINS / "syscalls").exists() and pfstat.hooked():
+        if (pfstat.PINS / "syscalls").exists() and str(process.pid) in pfstat.run(
+                "bpftool", "map", "dump", "pinned", pfstat.PINS / "targets", check=False).stdout:
             break
         time.sleep(0.05)
-    dump = json.loads(pfstat.run("bpftool", "-j", "map", "dump", "pinned",
-                                 pfstat.PINS / "targets").stdout)
-    assert [entry["formatted"]["key"] for entry in dump] == [process.pid]
-    pfstat.run("bpftool", "map", "dump", "pinned", pfstat.PINS / "syscalls")
-    programs = json.loads(pfstat.run("bpftool", "-j", "prog", "show").stdout)
-    names = {program.get("name") for program in programs}
+    else:
+        raise AssertionError("it does not start")
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def bpftool(*words):
+    return json.loads(pfstat.run("bpftool", "-j", *words).stdout)
+
+
+def examples():
+    """[(command, the lines that it is said to print)] of the page."""
+    found = []
+    for line in PAGE.read_text().splitlines():
+        if line.startswith("    # "):
+            found.append((line[6:], []))
+        elif line.startswith("    ") and found:
+            found[-1][1].append(line[4:])
+    return found
+
+
+def shape(line):
+    """A line without its figures."""
+    line = re.sub(r"\b[0-9a-f]{16}\b", "H", line)
+    line = re.sub(r"\d+", "0", line)
+    return " ".join(re.sub(r"0(,0)+", "0", line).split())
+
+
+def documented_figures():
+    """{kernel: {program: figures}}, as the page prints `make bpf-stats`."""
+    tables, table = {}, None
+    for line in dict(examples())[STATS]:
+        words = line.split()
+        if line.startswith("-- kernel "):
+            table = tables[words[2]] = {}
+        elif line.startswith("on_"):
+            table[words[0]] = [int(word) for word in words[1:]]
+    return tables
+
+
+def test_programs_and_maps_are_readable_by_bpftool_while_it_runs(pfdrive):
+    dump = bpftool("map", "dump", "pinned", str(pfstat.PINS / "targets"))
+    assert [entry["formatted"]["key"] for entry in dump] == [pfdrive.pid]
+    names = {program.get("name") for program in bpftool("prog", "show")}
     assert {"on_sched_switch", "on_sys_enter", "on_sys_exit"} <= names
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 130 and out == ""
+    pfdrive.send_signal(signal.SIGINT)
+    out, _ = pfdrive.communicate(timeout=60)
+    assert pfdrive.returncode == 130 and out == ""
     assert not pfstat.PINS.exists()
     assert pfstat.hooked() == 0
+    assert not {program.get("name") for program in bpftool("prog", "show")} & names - {None}
 
+
+def test_the_pages_commands_print_what_it_shows(pfdrive):
+    assert pfdrive.poll() is None
+    commands = [(command, shown) for command, shown in examples()
+                if command != STATS and not command.endswith("&")]
+    assert len(commands) >= 15
+    for command, shown in commands:
+        result = subprocess.run(["bash", "-c", command], text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, timeout=60, check=False)
+        assert result.returncode == 0, (command, result.stdout)
+        printed = {shape(line) for line in result.stdout.splitlines()}
+        missing = [line for line in shown if line != "…" and shape(line) not in printed]
+        assert shown and not missing, (command, missing, result.stdout)
+
+
+def test_every_pinned_thing_is_on_the_page(pfdrive):
+    assert pfdrive.poll() is None
+    assert {path.name for path in pfstat.PINS.iterdir()} == \
+        set(dict(examples())["ls /sys/fs/bpf/pfstat"])
+
+
+def test_the_programs_are_as_small_as_the_page_says():
+    """Within a tenth; else the page is to be made true, or the programs smaller."""
+    lines = pfstat.run(TOP / "tools/bpf-stats", pfstat.BUILD.resolve() / "pfstat.bpf.o").stdout
+    documented = documented_figures()[".".join(map(str, pfstat.KERNEL))]
+    names = [line.split()[0] for line in lines.splitlines()[1:]]
+    assert names == list(documented)
+    for line in lines.splitlines()[1:]:
+        name, *figures = line.split()
+        for figure, said in zip(map(int, figures), documented[name]):
+            assert abs(figure - said) <= max(said // 10, 8), (name, figures, documented[name])
+        assert int(figures[0]) <= 1000 and int(figures[1]) <= 256

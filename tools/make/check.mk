@@ -108,5 +108,11 @@ fuzz: $(fuzz_tests)
 -include $(wildcard $(BUILD)/fuzz/tests/fuzz/*.d $(BUILD)/unit/tests/fuzz/*.d) \
 	$(fuzz_src:%.c=$(BUILD)/fuzz/%.d)
 
+# What each eBPF program costs, on every kernel.
+bpf-stats:
+	$(Q)for kernel in $(KERNELS); do echo "-- kernel $$kernel"; \
+		tools/lab run -q --kernel $$kernel -- \
+		sh -c 'tools/bpf-stats $$PFSTAT_BUILD/pfstat.bpf.o' || exit; done
+
 lint:
 	$(Q)tools/lint
