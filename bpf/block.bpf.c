@@ -8,6 +8,7 @@
 
 #define MAX_REQUESTS 8192
 #define MINOR_BITS 20
+#define MAX_BIOS 16	/* looked at in a request, behind the first */
 #define OP_WRITES 0x1	/* of request.cmd_flags: the operations that write are odd */
 
 struct gendisk {
@@ -25,11 +26,13 @@ struct bio_vec {
 } __attribute__((preserve_access_index));
 
 struct bvec_iter {
+	unsigned int bi_size;
 	unsigned int bi_idx;
 	unsigned int bi_bvec_done;
 } __attribute__((preserve_access_index));
 
 struct bio {
+	struct bio *bi_next;
 	struct bvec_iter bi_iter;
 	struct bio_vec *bi_io_vec;
 } __attribute__((preserve_access_index));
@@ -56,6 +59,11 @@ struct {
 	__type(value, struct pfstat_block);
 } requests SEC(".maps");
 
+/* Whether removals are told: only then it matters which files were read. */
+const volatile bool have_page_delete;
+
+static const __u8 known = 1;
+
 /* Whoever is current hands it over. */
 static __always_inline void hand_over(__u64 key)
 {
@@ -72,31 +80,70 @@ static __always_inline void hand_over(__u64 key)
 		count(PFSTAT_COUNT_EVENTS_LOST);
 }
 
-static __always_inline void tell_page(struct pfstat_block *block, const struct bio *bio)
+/* The file's page that the bio begins with. False: it is no file's; flags say if it is swap. */
+static __always_inline bool bio_begins(const struct bio *bio, struct file_page *file,
+				       __u32 *flags)
 {
 	const struct bio_vec *vec = BPF_CORE_READ(bio, bi_io_vec);
 	__u64 index = BPF_CORE_READ(bio, bi_iter.bi_idx), offset, pages_in;
 	const struct folio *folio;
 	const struct page *page;
-	struct file_page file;
 
 	vec = (const void *)vec + index * bpf_core_type_size(struct bio_vec);
 	page = BPF_CORE_READ(vec, bv_page);
 	if (!page)
-		return;
+		return false;
 	folio = page_folio(page, &pages_in);
 	if (folio_is_swapped(folio)) {
-		block->event.flags |= PFSTAT_BLOCK_SWAP;
-		return;
+		*flags |= PFSTAT_BLOCK_SWAP;
+		return false;
 	}
-	folio_file(folio, &file);
-	if (!file.inode)
-		return;
+	folio_file(folio, file);
 	offset = BPF_CORE_READ(vec, bv_offset) + BPF_CORE_READ(bio, bi_iter.bi_bvec_done);
+	file->pgoff += pages_in + (offset >> PFSTAT_PAGE_SHIFT);
+	return file->inode;
+}
+
+/* Bytes of the request, from its begin, that are one piece of the file. */
+static __always_inline __u32 file_bytes(const struct bio *bio, const struct file_page *begin)
+{
+	__u32 bytes = BPF_CORE_READ(bio, bi_iter.bi_size), flags = 0;
+	struct file_page file;
+	int i;
+
+	for (i = 0; i < MAX_BIOS; i++) {
+		bio = BPF_CORE_READ(bio, bi_next);
+		if (!bio || !bio_begins(bio, &file, &flags) || file.inode != begin->inode ||
+		    file.dev != begin->dev ||
+		    file.pgoff != begin->pgoff + (bytes >> PFSTAT_PAGE_SHIFT))
+			break;
+		bytes += BPF_CORE_READ(bio, bi_iter.bi_size);
+	}
+	return bytes;
+}
+
+static __always_inline void know_file(const struct file_page *file)
+{
+	const struct file_key key = { .inode = file->inode, .dev = file->dev };
+
+	if (!bpf_map_lookup_elem(&files, &key) &&
+	    bpf_map_update_elem(&files, &key, &known, BPF_ANY))
+		count(PFSTAT_COUNT_EVENTS_LOST);
+}
+
+static __always_inline void tell_page(struct pfstat_block *block, const struct bio *bio)
+{
+	struct file_page file;
+
+	if (!bio_begins(bio, &file, &block->event.flags))
+		return;
 	block->event.flags |= PFSTAT_BLOCK_FILE;
 	block->inode = file.inode;
 	block->fs_dev = file.dev;
-	block->pgoff = file.pgoff + pages_in + (offset >> PFSTAT_PAGE_SHIFT);
+	block->pgoff = file.pgoff;
+	block->file_bytes = file_bytes(bio, &file);
+	if (have_page_delete && !(block->event.flags & PFSTAT_BLOCK_WRITE))
+		know_file(&file);
 }
 
 /* When it is issued, all that was merged into it has been. */

@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The page cache: what targets bring in, and when that goes again. */
+/*
+ * The page cache: when pages go again, of the files that targets have read. That
+ * they come is told by the requests that read them (block.bpf.c): a program for
+ * every page would cost more than the fault spends on it.
+ */
 #include "common.bpf.h"
 #include "page.bpf.h"
 
-#define MAX_FILES 16384
-
-struct file_key {
-	__u64 inode;
-	__u32 dev;
-	__u32 reserved;
-};
-
-/* Files that a target has brought pages of. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_FILES);
-	__type(key, struct file_key);
-	__type(value, __u8);
-} files SEC(".maps");
-
-static const __u8 known = 1;
-
-static __always_inline void send(const struct folio *folio, const struct file_page *file,
-				 __u32 what)
+static __always_inline void send(const struct folio *folio, const struct file_page *file)
 {
 	struct pfstat_page *page = event_reserve(sizeof(*page));
 	__u64 id = bpf_get_current_pid_tgid();
@@ -32,7 +17,6 @@ static __always_inline void send(const struct folio *folio, const struct file_pa
 	page->event = (struct pfstat_event){
 		.type = PFSTAT_EVENT_PAGE,
 		.size = sizeof(*page),
-		.flags = what,
 		.pid = id >> 32,
 		.tid = id,
 		.ns = bpf_ktime_get_ns(),
@@ -42,26 +26,6 @@ static __always_inline void send(const struct folio *folio, const struct file_pa
 	page->dev = file->dev;
 	page->pages = folio_pages(folio);
 	event_submit(page);
-}
-
-SEC("tp_btf/mm_filemap_add_to_page_cache")
-int BPF_PROG(on_page_added, struct folio *folio)
-{
-	struct file_key key = {};
-	struct file_page file;
-
-	if (!current_is_target())
-		return 0;
-	folio_file(folio, &file);
-	key.inode = file.inode;
-	key.dev = file.dev;
-	if (!bpf_map_lookup_elem(&files, &key) &&
-	    bpf_map_update_elem(&files, &key, &known, BPF_ANY)) {
-		count(PFSTAT_COUNT_EVENTS_LOST);
-		return 0;
-	}
-	send(folio, &file, PFSTAT_PAGE_ADDED);
-	return 0;
 }
 
 SEC("tp_btf/mm_filemap_delete_from_page_cache")
@@ -74,7 +38,7 @@ int BPF_PROG(on_page_removed, struct folio *folio)
 	key.inode = file.inode;
 	key.dev = file.dev;
 	if (bpf_map_lookup_elem(&files, &key))
-		send(folio, &file, PFSTAT_PAGE_REMOVED);
+		send(folio, &file);
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct super_block {
 } __attribute__((preserve_access_index));
 
 struct inode {
+	unsigned short i_mode;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 } __attribute__((preserve_access_index));
@@ -51,6 +52,25 @@ struct folio___v6_15 {
 } __attribute__((preserve_access_index));
 
 enum pageflags { PG_head, PG_swapbacked, PG_swapcache };
+
+#define MODE_TYPE 0170000	/* of inode.i_mode */
+#define MODE_BLOCK_DEVICE 0060000
+
+struct file_key {
+	__u64 inode;
+	__u32 dev;
+	__u32 reserved;
+};
+
+#define MAX_FILES 16384
+
+/* Files that a target has read from a block device. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_FILES);
+	__type(key, struct file_key);
+	__type(value, __u8);
+} files SEC(".maps") __weak;
 
 struct file_page {
 	__u64 inode;		/* 0: no file's page */
@@ -98,6 +118,9 @@ static __always_inline void folio_file(const struct folio *folio, struct file_pa
 	if (!mapping || (unsigned long)mapping & MAPPING_FLAGS)
 		return;
 	host = BPF_CORE_READ(mapping, host);
+	/* A file system's own tables are pages of the device. */
+	if ((BPF_CORE_READ(host, i_mode) & MODE_TYPE) == MODE_BLOCK_DEVICE)
+		return;
 	file->inode = BPF_CORE_READ(host, i_ino);
 	file->dev = BPF_CORE_READ(host, i_sb, s_dev);
 	file->pgoff = BPF_CORE_READ(folio, index);

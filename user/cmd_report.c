@@ -167,8 +167,7 @@ static uint32_t hooks_of(const struct pfstat_event *event)
 	case PFSTAT_EVENT_FAULT:
 		return hooks_of_fault(event);
 	case PFSTAT_EVENT_PAGE:
-		return event->flags & PFSTAT_PAGE_ADDED ? 1U << HOOK_PAGE_ADD :
-							  1U << HOOK_PAGE_DELETE;
+		return 1U << HOOK_PAGE_DELETE;
 	default:
 		return 0;
 	}

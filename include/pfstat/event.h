@@ -69,7 +69,7 @@ struct pfstat_block {
 	__u32 dev;		/* the disk */
 	__u32 fs_dev;		/* the file's super block, as in pfstat_record */
 	__u32 bytes;
-	__u32 reserved;
+	__u32 file_bytes;	/* of them, from pgoff on, this file's; the rest is unknown */
 };
 
 /* What handle_mm_fault() was about. */
@@ -138,11 +138,10 @@ struct pfstat_fault {
 	__u8 reserved[6];
 };
 
-/* pfstat_page.event.flags */
-#define PFSTAT_PAGE_ADDED	0x1	/* into the page cache, by a target */
-#define PFSTAT_PAGE_REMOVED	0x2	/* from it, by anybody, of a file that a target added to */
-
-/* event.pid, .tid: who did it. */
+/*
+ * Pages left the page cache, of a file that a target has read from a block device.
+ * event.pid, .tid: who removed them. event.flags: 0.
+ */
 struct pfstat_page {
 	struct pfstat_event event;
 	__u64 inode;

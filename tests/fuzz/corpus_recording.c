@@ -38,7 +38,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.start_ns = ns - 900, .address = 0x7f0000001000, .stack = -1,
 	};
 	const struct pfstat_page page = {
-		.event = { PFSTAT_EVENT_PAGE, sizeof(page), PFSTAT_PAGE_ADDED, 100, 101, ns },
+		.event = { PFSTAT_EVENT_PAGE, sizeof(page), 0, 100, 101, ns },
 		.inode = 12, .pgoff = ns % 97, .pages = 32,
 	};
 	const struct pfstat_task task = {

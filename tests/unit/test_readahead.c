@@ -6,14 +6,24 @@
 
 static struct readahead *readahead;
 
-static void page(uint32_t flags, uint64_t inode, uint64_t pgoff, uint32_t pages)
+static void read_pages(uint64_t inode, uint64_t pgoff, uint32_t pages)
+{
+	const struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
+		.inode = inode, .pgoff = pgoff, .file_bytes = pages * 4096, .fs_dev = 1,
+	};
+
+	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
+}
+
+static void remove_pages(uint64_t inode, uint64_t pgoff, uint32_t pages)
 {
 	const struct pfstat_page event = {
-		.event = { .type = PFSTAT_EVENT_PAGE, .flags = flags },
+		.event = { .type = PFSTAT_EVENT_PAGE },
 		.inode = inode, .pgoff = pgoff, .pages = pages, .dev = 1,
 	};
 
-	ck_assert_int_eq(readahead_add_page(readahead, &event), 0);
+	readahead_remove_page(readahead, &event);
 }
 
 static void fault(uint64_t inode, uint64_t pgoff, uint8_t order, uint16_t before, uint16_t pages)
@@ -41,7 +51,7 @@ static void check(uint64_t read, uint64_t mapped, uint64_t evicted, uint64_t idl
 START_TEST(test_a_pages_life)
 {
 	readahead = readahead_new();
-	page(PFSTAT_PAGE_ADDED, 5, 0, 32);
+	read_pages(5, 0, 32);
 	check(32, 0, 0, 32);
 	fault(5, 3, 0, 0, 0);
 	fault(5, 3, 0, 0, 0);	/* again: it is counted once */
@@ -49,9 +59,9 @@ START_TEST(test_a_pages_life)
 	fault(5, 40, 0, 0, 0);	/* was in the cache before */
 	fault(6, 4, 0, 0, 0);	/* another file's */
 	check(32, 1, 0, 31);
-	page(PFSTAT_PAGE_REMOVED, 5, 0, 8);
+	remove_pages(5, 0, 8);
 	check(32, 1, 7, 24);
-	page(PFSTAT_PAGE_ADDED, 5, 3, 1);	/* read again, and used again */
+	read_pages(5, 3, 1);	/* read again, and used again */
 	fault(5, 3, 0, 0, 0);
 	check(33, 2, 7, 24);
 	readahead_free(readahead);
@@ -61,7 +71,7 @@ END_TEST
 START_TEST(test_windows_and_folios)
 {
 	readahead = readahead_new();
-	page(PFSTAT_PAGE_ADDED, 5, 10, 20);
+	read_pages(5, 10, 20);
 	/* Fault-around of 16 pages from 0: it maps those of them that are there. */
 	fault(5, 12, 0, 12, 16);
 	check(20, 6, 0, 14);
@@ -83,9 +93,9 @@ START_TEST(test_the_figures_always_add_up)
 		uint64_t what = random_next(&state), pgoff = what >> 8 & 0xffff;
 
 		if (what % 3 == 0)
-			page(PFSTAT_PAGE_ADDED, what >> 40 & 3, pgoff, 1 + (what >> 50 & 15));
+			read_pages(what >> 40 & 3, pgoff, 1 + (what >> 50 & 15));
 		else if (what % 3 == 1)
-			page(PFSTAT_PAGE_REMOVED, what >> 40 & 3, pgoff, 1 + (what >> 50 & 15));
+			remove_pages(what >> 40 & 3, pgoff, 1 + (what >> 50 & 15));
 		else
 			fault(what >> 40 & 3, pgoff, what >> 60 & 3, 0, 0);
 		readahead_figures(readahead, &figures);
@@ -105,7 +115,7 @@ START_TEST(test_more_than_is_kept_is_said)
 
 	readahead = readahead_new();
 	for (i = 0; i < 5000; i++)
-		page(PFSTAT_PAGE_ADDED, i, 0, 1);
+		read_pages(i, 0, 1);
 	readahead_figures(readahead, &figures);
 	ck_assert_uint_eq(figures.read + figures.overflow, 5000);
 	ck_assert_uint_gt(figures.overflow, 0);
@@ -113,5 +123,28 @@ START_TEST(test_more_than_is_kept_is_said)
 }
 END_TEST
 
+START_TEST(test_writes_errors_and_other_pages_are_not_read)
+{
+	struct pfstat_block block = {
+		.event = { .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_WRITE },
+		.inode = 5, .file_bytes = 4096, .fs_dev = 1,
+	};
+
+	readahead = readahead_new();
+	readahead_add_block(readahead, &block);
+	block.event.flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_ERROR;
+	readahead_add_block(readahead, &block);
+	block.event.flags = PFSTAT_BLOCK_SWAP;
+	readahead_add_block(readahead, &block);
+	check(0, 0, 0, 0);
+	block.event.flags = PFSTAT_BLOCK_FILE;
+	block.file_bytes = 4097;	/* the file's end lies in the second page */
+	readahead_add_block(readahead, &block);
+	check(2, 0, 0, 2);
+	readahead_free(readahead);
+}
+END_TEST
+
 RUN_TESTS("readahead", test_a_pages_life, test_windows_and_folios,
-	  test_the_figures_always_add_up, test_more_than_is_kept_is_said)
+	  test_the_figures_always_add_up, test_more_than_is_kept_is_said,
+	  test_writes_errors_and_other_pages_are_not_read)

@@ -270,8 +270,8 @@ START_TEST(test_bytes_of_a_block)
 		2, 0,			/* pages 1 */
 	};
 	struct pfstat_page page = {
-		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .ns = 1000,
-			   .flags = PFSTAT_PAGE_ADDED, .pid = 100, .tid = 100 },
+		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .flags = 1,
+			   .ns = 1000, .pid = 100, .tid = 100 },
 		.inode = 12, .pgoff = 5, .dev = 8, .pages = 1,
 	};
 	struct item item = { .type = ITEM_EVENT, .event = &page.event };

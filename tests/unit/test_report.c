@@ -381,7 +381,7 @@ START_TEST(test_requests_and_pages_have_their_figures)
 	check_line(from, "writes", "writes 2 1.00");
 	check_lacks(from, "\nerrors");
 	from = strstr(text, "\nPage cache ");
-	check_line(from, "read ", "read 8000 100.0% into the page cache");
+	check_line(from, "read ", "read 8000 100.0% from block devices into the page cache");
 	check_line(from, "mapped", "mapped 7000 87.5% by a fault, afterwards");
 	check_line(from, "evicted unused",
 		   "evicted unused 100 1.2% removed before a fault mapped them");

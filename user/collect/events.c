@@ -140,7 +140,7 @@ static int configure_maps(struct pfstat_bpf *bpf, const struct events_options *o
 /* What the programs must know when they are loaded. */
 static int configure(struct events *events, const struct events_options *options)
 {
-	const uint32_t pages = 1U << HOOK_PAGE_ADD | 1U << HOOK_PAGE_DELETE;
+	const uint32_t pages = 1U << HOOK_PAGE_DELETE;
 	struct pfstat_bpf *bpf = events->bpf;
 	int err;
 
@@ -150,6 +150,7 @@ static int configure(struct events *events, const struct events_options *options
 		return err;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
 	bpf->rodata->have_do_fault = events->hooks & 1U << HOOK_DO_FAULT;
+	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
 	return configure_maps(bpf, options);

@@ -19,7 +19,7 @@ typedef int (*events_sink)(void *context, const struct pfstat_event *event);
 
 struct events_options {
 	bool every_fault;	/* an event for hooked faults too, else only a count */
-	bool pages;		/* page cache: added, removed */
+	bool pages;		/* what leaves the page cache */
 	bool stacks;		/* user stacks of faults, for every one sent */
 	uint32_t without;	/* 1 << enum fact_hook: optional hooks to leave out */
 	uint32_t ring_bytes;	/* of the ring, a power of two of pages; 0: 1 MiB */

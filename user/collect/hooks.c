@@ -24,7 +24,6 @@ static const struct {
 	{ "on_swap_page", HOOK_SWAP },
 	{ "on_wp_page", HOOK_WP },
 	{ "on_do_fault", HOOK_DO_FAULT },
-	{ "on_page_added", HOOK_PAGE_ADD },
 	{ "on_page_removed", HOOK_PAGE_DELETE },
 };
 
@@ -36,7 +35,7 @@ static const struct {
 	{ HOOK_SWAP, HOOK_FAULT },
 	{ HOOK_WP, HOOK_FAULT },
 	{ HOOK_DO_FAULT, HOOK_FAULT },
-	{ HOOK_PAGE_DELETE, HOOK_PAGE_ADD },
+	{ HOOK_PAGE_DELETE, HOOK_BLOCK },
 };
 
 /* What the program hangs on is in its section's name: "tp_btf/NAME", "fentry/NAME", … */

@@ -230,7 +230,9 @@ static int add_block(struct analysis *analysis, const struct pfstat_block *block
 	figures->queue.total_ns += queue_ns;
 	figures->device.total_ns += device_ns;
 	err = quantile_add(&analysis->blocks.queue, queue_ns);
-	return err ? err : quantile_add(&analysis->blocks.device, device_ns);
+	if (!err)
+		err = quantile_add(&analysis->blocks.device, device_ns);
+	return err ? err : readahead_add_block(analysis->readahead, block);
 }
 
 /* A program that a thread executes gives it another name. */
@@ -269,7 +271,8 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 	case PFSTAT_EVENT_TASK:
 		return add_task(analysis, (const struct pfstat_task *)event);
 	case PFSTAT_EVENT_PAGE:
-		return readahead_add_page(analysis->readahead, (const struct pfstat_page *)event);
+		readahead_remove_page(analysis->readahead, (const struct pfstat_page *)event);
+		return 0;
 	case PFSTAT_EVENT_OFF_CPU:
 		err = summary_add_off_cpu(analysis->summary, (const struct pfstat_off_cpu *)event);
 		break;

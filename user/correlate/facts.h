@@ -24,14 +24,13 @@ enum fact_hook {
 	HOOK_SWAP,		/* do_swap_page: tells swap-ins from other */
 	HOOK_WP,		/* do_wp_page: tells copies on write */
 	HOOK_DO_FAULT,		/* do_fault: tells faults solved without a file operation */
-	HOOK_PAGE_ADD,		/* mm_filemap_add_to_page_cache */
-	HOOK_PAGE_DELETE,	/* mm_filemap_delete_from_page_cache */
+	HOOK_PAGE_DELETE,	/* mm_filemap_delete_from_page_cache: what became of pages read */
 	NR_HOOKS
 };
 
 #define HOOK_NAMES \
 	{ "wakeup", "block_insert", "block", "fault", "swap", "wp", "do_fault", \
-	  "page_add", "page_delete" }
+	  "page_delete" }
 
 struct syscall_row {
 	uint32_t number;

@@ -6,6 +6,7 @@
 #include "hash.h"
 #include "readahead.h"
 
+#define PAGE_SIZE 4096
 #define CHUNK_PAGES 8192U	/* of one chunk: 2 KiB, 32 MiB of a file */
 #define CHUNKS_MAX 4096U	/* 8 MiB of memory, 128 GiB of files in reach */
 
@@ -110,13 +111,13 @@ static void set(struct chunk *chunk, uint64_t page, enum state state)
 	*byte = (*byte & ~(3 << (at % 4 * 2))) | state << (at % 4 * 2);
 }
 
-static int add_read(struct readahead *readahead, const struct pfstat_page *page, uint64_t pgoff)
+static int add_read(struct readahead *readahead, const struct pfstat_block *block, uint64_t pgoff)
 {
-	struct chunk *chunk = find(readahead, page->dev, page->inode, pgoff / CHUNK_PAGES);
+	struct chunk *chunk = find(readahead, block->fs_dev, block->inode, pgoff / CHUNK_PAGES);
 	int err;
 
 	if (!chunk) {
-		err = make(readahead, page->dev, page->inode, pgoff / CHUNK_PAGES, &chunk);
+		err = make(readahead, block->fs_dev, block->inode, pgoff / CHUNK_PAGES, &chunk);
 		if (err)
 			return err;
 	}
@@ -124,7 +125,7 @@ static int add_read(struct readahead *readahead, const struct pfstat_page *page,
 		readahead->figures.overflow++;
 		return 0;
 	}
-	/* Still there as we know it: it was removed before its file was known. */
+	/* Still there as we know it: its removal was not told. */
 	if (get(chunk, pgoff) == STATE_READ) {
 		readahead->figures.evicted_unused++;
 		readahead->figures.idle--;
@@ -133,6 +134,20 @@ static int add_read(struct readahead *readahead, const struct pfstat_page *page,
 	readahead->figures.idle++;
 	set(chunk, pgoff, STATE_READ);
 	return 0;
+}
+
+int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block)
+{
+	const uint64_t pages = (block->file_bytes + PAGE_SIZE - 1) / PAGE_SIZE;
+	uint64_t i;
+	int err = 0;
+
+	if (!(block->event.flags & PFSTAT_BLOCK_FILE) ||
+	    block->event.flags & (PFSTAT_BLOCK_WRITE | PFSTAT_BLOCK_ERROR))
+		return 0;
+	for (i = 0; i < pages && !err; i++)
+		err = add_read(readahead, block, block->pgoff + i);
+	return err;
 }
 
 static void remove_page(struct readahead *readahead, const struct pfstat_page *page,
@@ -149,18 +164,12 @@ static void remove_page(struct readahead *readahead, const struct pfstat_page *p
 	set(chunk, pgoff, STATE_NONE);
 }
 
-int readahead_add_page(struct readahead *readahead, const struct pfstat_page *page)
+void readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page)
 {
-	int err = 0;
 	uint32_t i;
 
-	for (i = 0; i < page->pages && !err; i++) {
-		if (page->event.flags & PFSTAT_PAGE_ADDED)
-			err = add_read(readahead, page, page->pgoff + i);
-		else
-			remove_page(readahead, page, page->pgoff + i);
-	}
-	return err;
+	for (i = 0; i < page->pages; i++)
+		remove_page(readahead, page, page->pgoff + i);
 }
 
 int readahead_add_fault(struct readahead *readahead, const struct explained *fault)

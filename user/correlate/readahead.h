@@ -13,7 +13,7 @@
 #include "explain.h"
 
 struct readahead_figures {
-	uint64_t read;		/* pages added to the page cache by targets */
+	uint64_t read;		/* pages that targets read from block devices */
 	uint64_t mapped;	/* of these, mapped by a fault afterwards */
 	uint64_t evicted_unused;	/* removed before that */
 	uint64_t idle;		/* neither, at the end */
@@ -24,7 +24,9 @@ struct readahead;
 
 struct readahead *readahead_new(void);
 void readahead_free(struct readahead *readahead);
-int readahead_add_page(struct readahead *readahead, const struct pfstat_page *page);
+/* A request that was completed: what it read of a file. */
+int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block);
+void readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page);
 int readahead_add_fault(struct readahead *readahead, const struct explained *fault);
 void readahead_figures(const struct readahead *readahead, struct readahead_figures *figures);
 

@@ -83,7 +83,7 @@ json_t *json_readahead(const struct report *run)
 	const struct readahead_figures *pages = &run->readahead;
 	const bool removals = view_has_hook(run, HOOK_PAGE_DELETE);
 
-	if (!view_has_hook(run, HOOK_PAGE_ADD))
+	if (!view_has_hook(run, HOOK_BLOCK))
 		return json_null();
 	return json_pack("{so so so so so}",
 		"read", value_count(pages->read),

@@ -206,7 +206,7 @@ int table_readahead(FILE *out, const struct report *run)
 	const bool removals = view_has_hook(run, HOOK_PAGE_DELETE);
 	struct grid grid;
 
-	if (!view_has_hook(run, HOOK_PAGE_ADD)) {
+	if (!view_has_hook(run, HOOK_BLOCK)) {
 		fputs("Pages read into the page cache: n/a\n", out);
 		return 0;
 	}
@@ -215,7 +215,7 @@ int table_readahead(FILE *out, const struct report *run)
 		return 0;
 	}
 	grid_open(&grid, headings, COUNT(headings));
-	page_row(&grid, "read", pages->read, pages->read, "into the page cache");
+	page_row(&grid, "read", pages->read, pages->read, "from block devices into the page cache");
 	page_row(&grid, "mapped", pages->mapped, pages->read, "by a fault, afterwards");
 	page_row(&grid, "evicted unused", removals ? pages->evicted_unused : FACT_NONE,
 		 pages->read, "removed before a fault mapped them");
