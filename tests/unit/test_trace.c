@@ -508,7 +508,30 @@ START_TEST(test_stays_outside_of_faults_are_slices)
 	root = end(NULL);
 	check_nesting(root);
 	check_slice(find(root, "X", "off-CPU", "preempted"), 10, 20);
-	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 4);
+	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 5);
+	json_decref(root);
+}
+END_TEST
+
+/* A fault that waits for its retry is told after the thread's next one, of another kind. */
+START_TEST(test_fault_told_late_takes_its_stays_all_the_same)
+{
+	const struct pfstat_block none = { 0 };
+	const struct pfstat_off_cpu before = stay(10, 15, 20), in = stay(150, 910, 980);
+	struct explained fault = disk_fault(&none), next = fault;
+	json_t *root;
+
+	next.class = FAULT_ANON;
+	next.start_ns = T0 + 2000;
+	next.end_ns = T0 + 2100;
+	next.nr_spans = 0;
+	begin();
+	feed(&before);
+	feed(&in);
+	ck_assert_int_eq(trace_fault(trace, &next), 0);
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	check_slice(find(root, "X", "off-CPU", "I/O wait"), 10, 20);
 	json_decref(root);
 }
 END_TEST
@@ -909,6 +932,7 @@ RUN_TESTS("trace",
 	  test_fault_whose_parts_are_not_known_has_none,
 	  test_gaps_that_are_not_all_cpu_have_no_name,
 	  test_stays_outside_of_faults_are_slices,
+	  test_fault_told_late_takes_its_stays_all_the_same,
 	  test_stay_says_who_woke_and_how_long_it_was_runnable,
 	  test_many_stays_without_a_fault_are_all_drawn,
 	  test_cpu_between_preemption_and_sleep_is_before,

@@ -4,12 +4,18 @@
 #include <stdlib.h>
 
 #include "../correlate/hash.h"
-#include "../correlate/stays.h"
 #include "trace_threads.h"
 
+/*
+ * Kept of a thread. A fault is told when it is over, but one that waits for its retry only
+ * when the retry does not come: few stays, and other faults, lie between.
+ */
+#define NR_KEPT 32
+
 struct thread {
-	struct stays stays;
-	uint64_t drawn_ns;	/* its slices reach up to here */
+	struct pfstat_off_cpu kept[NR_KEPT];	/* a ring, in time order */
+	unsigned int first, count;
+	uint64_t told_ns;	/* faults are told up to here */
 };
 
 struct trace_threads {
@@ -26,20 +32,11 @@ struct trace_threads *trace_threads_new(struct trace_json *json)
 	return threads;
 }
 
-static void thread_free(void *value)
-{
-	struct thread *thread = value;
-
-	if (thread)
-		stays_exit(&thread->stays);
-	free(thread);
-}
-
 void trace_threads_free(struct trace_threads *threads)
 {
 	if (!threads)
 		return;
-	hash_exit(&threads->threads, thread_free);
+	hash_exit(&threads->threads, free);
 	free(threads);
 }
 
@@ -66,64 +63,74 @@ static const char *name_of(const struct pfstat_off_cpu *stay)
 	return "sleep";
 }
 
-/* Not before what is drawn already, not after until_ns: clocks of CPUs differ by moments. */
-static void draw(struct trace_threads *threads, struct thread *thread,
-		 const struct pfstat_off_cpu *stay, uint64_t until_ns)
+static void draw(struct trace_json *json, const struct pfstat_off_cpu *stay)
 {
 	const struct trace_track track = { stay->event.pid, stay->event.tid };
-	const uint64_t from_ns = stay->off_ns > thread->drawn_ns ? stay->off_ns : thread->drawn_ns;
-	const uint64_t to_ns = stay->event.ns < until_ns ? stay->event.ns : until_ns;
-	FILE *out = threads->json->out;
 
-	if (from_ns >= to_ns)
+	if (stay->off_ns >= stay->event.ns)
 		return;
-	thread->drawn_ns = to_ns;
-	trace_json_slice(threads->json, track, "off-CPU", name_of(stay), from_ns, to_ns);
-	fprintf(out, "\"state\":%" PRIu32, stay->state);
+	trace_json_slice(json, track, "off-CPU", name_of(stay), stay->off_ns, stay->event.ns);
+	fprintf(json->out, "\"state\":%" PRIu32, stay->state);
 	if (stay->event.flags & PFSTAT_OFF_CPU_WOKEN && stay->event.ns >= stay->woken_ns)
-		fprintf(out, ",\"runnable_ns\":%llu", stay->event.ns - stay->woken_ns);
+		fprintf(json->out, ",\"runnable_ns\":%llu", stay->event.ns - stay->woken_ns);
 	if (stay->waker)
-		fprintf(out, ",\"waker\":%" PRIu32, stay->waker);
-	trace_json_slice_end(threads->json);
+		fprintf(json->out, ",\"waker\":%" PRIu32, stay->waker);
+	trace_json_slice_end(json);
 }
 
 static void draw_oldest(struct trace_threads *threads, struct thread *thread)
 {
-	draw(threads, thread, stays_oldest(&thread->stays), UINT64_MAX);
-	stays_drop(&thread->stays);
+	draw(threads->json, &thread->kept[thread->first]);
+	thread->first = (thread->first + 1) % NR_KEPT;
+	thread->count--;
 }
 
 int trace_threads_stay(struct trace_threads *threads, const struct pfstat_off_cpu *stay)
 {
 	struct thread *thread = thread_get(threads, stay->event.tid);
+	struct pfstat_off_cpu *kept;
 
 	if (!thread)
 		return -ENOMEM;
-	if (thread->stays.count == STAYS_MAX)
+	if (thread->count == NR_KEPT)
 		draw_oldest(threads, thread);
-	return stays_add(&thread->stays, stay);
+	kept = &thread->kept[(thread->first + thread->count++) % NR_KEPT];
+	*kept = *stay;
+	/* The clocks of CPUs differ by moments. */
+	if (kept->off_ns < thread->told_ns)
+		kept->off_ns = thread->told_ns;
+	return 0;
+}
+
+/* What of the stay is not in the fault: by such a moment before it or after it, if any. */
+static void take_out(struct pfstat_off_cpu *stay, const struct explained *fault)
+{
+	if (stay->off_ns >= fault->end_ns || stay->event.ns <= fault->start_ns)
+		return;
+	if (stay->off_ns < fault->start_ns)
+		stay->event.ns = fault->start_ns;
+	else
+		stay->off_ns = fault->end_ns;
 }
 
 void trace_threads_fault(struct trace_threads *threads, const struct explained *fault)
 {
 	struct thread *thread = hash_find(&threads->threads, fault->tid);
-	const struct pfstat_off_cpu *stay;
+	unsigned int i;
 
 	if (!thread)
 		return;
-	while ((stay = stays_oldest(&thread->stays)) && stay->off_ns < fault->end_ns) {
-		draw(threads, thread, stay, fault->start_ns);
-		stays_drop(&thread->stays);
-	}
-	if (thread->drawn_ns < fault->end_ns)
-		thread->drawn_ns = fault->end_ns;
+	for (i = 0; i < thread->count; i++)
+		take_out(&thread->kept[(thread->first + i) % NR_KEPT], fault);
+	if (thread->told_ns < fault->end_ns)
+		thread->told_ns = fault->end_ns;
 }
 
 static int draw_rest(void *context, void *value)
 {
 	struct thread *thread = value;
 
-	while (stays_oldest(&thread->stays))
+	while (thread->count)
 		draw_oldest(context, thread);
 	return 0;
 }
@@ -134,7 +141,7 @@ void trace_threads_end(struct trace_threads *threads, uint32_t tid)
 
 	if (thread)
 		draw_rest(threads, thread);
-	thread_free(thread);
+	free(thread);
 }
 
 void trace_threads_finish(struct trace_threads *threads)

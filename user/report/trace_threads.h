@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Stays off the CPU as slices of their threads, where they are not part of a fault:
- * there its parts say more. Which it is shows when the thread's next fault is
- * told, so a thread's last stays are kept until then, or until there are many.
+ * there its parts say more. Which it is shows when the fault is told, after
+ * its stays, so the last ones of a thread are kept for a while.
  */
 #ifndef PFSTAT_USER_TRACE_THREADS_H
 #define PFSTAT_USER_TRACE_THREADS_H
