@@ -345,7 +345,8 @@ os.wait()
     child, = {event["tid"] for event in dump.tasks(FORK)}
     long = [s for s in dump.of("off_cpu") if s["ns"] - s["off_ns"] > 100_000_000]
     assert {s["waker"] for s in long if s["tid"] == child} == {0}       # a timer
-    assert [s["waker"] for s in long if s["tid"] != child][:1] == [child]
+    # On a busy machine the disk may take that long, too.
+    assert [s["waker"] for s in long if s["tid"] != child and s["waker"]][:1] == [child]
 
 
 def test_children_are_followed(file):
