@@ -312,4 +312,15 @@ int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
 	return 0;
 }
 
+/* A thread that executes gets the first one's tid. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_fault_thread_exec, struct task_struct *task, int old_tid)
+{
+	__u32 before = old_tid;
+
+	if (task->pid != old_tid)
+		bpf_map_delete_elem(&in_fault, &before);
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "GPL";

@@ -5,7 +5,8 @@
  * has what they counted.
  *
  *	events_dump [OPTION…] OUTPUT COMMAND…
- *	-f	every fault, -p: the page cache, -s: stacks
+ *	-f	every fault, -p: the page cache, -s: stacks, -o: not its children
+ *	-W N	the module's ->fault
  *	-w N	without the hooks of the mask N
  *	-r N	bytes of the ring
  *	-n	read nothing until the command has ended
@@ -24,8 +25,15 @@
 #include "../../user/collect/events.h"
 #include "../../user/watch/command.h"
 
-#define READ_MS 20
+#define READ_MS 20	/* a turn of reading */
 #define EMPTY_TRIES 100	/* of 20 ms: processes are freed some time after their end */
+
+struct plan {
+	struct events_options events;
+	enum pfstat_target how;
+	uint64_t wrapper;
+	int read_ms;
+};
 
 static FILE *out;
 
@@ -212,38 +220,39 @@ static int finish(struct events *events)
 	return err;
 }
 
-static int watch(struct events *events, struct command *command, int read_ms)
+static int watch(struct events *events, struct command *command, const struct plan *plan)
 {
 	struct pollfd ended = { .fd = pidfd_open(command->pid, 0), .events = POLLIN };
 	int err;
 
 	if (ended.fd < 0)
 		return -errno;
-	err = events_watch(events, command->pid, PFSTAT_TARGET_FOLLOW);
+	events_set_wrapper(events, plan->wrapper);
+	err = events_watch(events, command->pid, plan->how);
 	if (!err)
 		err = command_go(command);
-	while (!err && !poll(&ended, 1, read_ms))
+	while (!err && !poll(&ended, 1, plan->read_ms))
 		err = events_drain(events, print_event, events);
 	close(ended.fd);
 	waitpid(command->pid, NULL, 0);
 	return err;
 }
 
-static int dump(const struct events_options *options, int read_ms, char *const *argv)
+static int dump(const struct plan *plan, char *const *argv)
 {
 	struct command command = COMMAND_NONE;
 	struct events *events;
 	char why[512];
 	int err;
 
-	err = events_open(&events, options, why, sizeof(why));
+	err = events_open(&events, &plan->events, why, sizeof(why));
 	if (err) {
 		fprintf(stderr, "events_dump: %s\n", why);
 		return err;
 	}
 	err = command_hold(&command, argv);
 	if (!err)
-		err = watch(events, &command, read_ms);
+		err = watch(events, &command, plan);
 	if (!err)
 		err = finish(events);
 	if (err)
@@ -255,28 +264,34 @@ static int dump(const struct events_options *options, int read_ms, char *const *
 
 int main(int argc, char **argv)
 {
-	struct events_options options = { 0 };
-	int option, read_ms = READ_MS, err;
+	struct plan plan = { .how = PFSTAT_TARGET_FOLLOW, .read_ms = READ_MS };
+	int option, err;
 
-	while ((option = getopt(argc, argv, "+fpsw:r:n")) > 0) {
+	while ((option = getopt(argc, argv, "+fpsoW:w:r:n")) > 0) {
 		switch (option) {
 		case 'f':
-			options.every_fault = true;
+			plan.events.every_fault = true;
 			break;
 		case 'p':
-			options.pages = true;
+			plan.events.pages = true;
 			break;
 		case 's':
-			options.stacks = true;
+			plan.events.stacks = true;
+			break;
+		case 'o':
+			plan.how = PFSTAT_TARGET_PROCESS;
+			break;
+		case 'W':
+			plan.wrapper = strtoull(optarg, NULL, 0);
 			break;
 		case 'w':
-			options.without = strtoul(optarg, NULL, 0);
+			plan.events.without = strtoul(optarg, NULL, 0);
 			break;
 		case 'r':
-			options.ring_bytes = strtoul(optarg, NULL, 0);
+			plan.events.ring_bytes = strtoul(optarg, NULL, 0);
 			break;
 		case 'n':
-			read_ms = -1;
+			plan.read_ms = -1;
 			break;
 		default:
 			return 2;
@@ -287,6 +302,6 @@ int main(int argc, char **argv)
 	out = fopen(argv[optind], "w");
 	if (!out)
 		return 1;
-	err = dump(&options, read_ms, argv + optind + 1);
+	err = dump(&plan, argv + optind + 1);
 	return fclose(out) || err;
 }

@@ -87,7 +87,7 @@ def test_the_pages_commands_print_what_it_shows(pfdrive):
     assert len(commands) >= 15
     for command, shown in commands:
         result = subprocess.run(["bash", "-c", command], text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, timeout=60, check=False)
+                                stderr=subprocess.STDOUT, timeout=300, check=False)
         assert result.returncode == 0, (command, result.stdout)
         printed = {shape(line) for line in result.stdout.splitlines()}
         missing = [line for line in shown if line != "…" and shape(line) not in printed]

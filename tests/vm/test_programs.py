@@ -142,7 +142,8 @@ def test_copy_on_write():
 @pytest.fixture(name="swap")
 def fixture_swap():
     """A null_blk of its own to swap to, and a cgroup with 8 MiB."""
-    config = pathlib.Path("/sys/kernel/config/nullb/swap")
+    # Kernels number the device, or (since v6.11) give it this name: the same here.
+    config = pathlib.Path("/sys/kernel/config/nullb/nullb1")
     subprocess.run(["modprobe", "configfs"], check=False)
     subprocess.run(["mount", "-t", "configfs", "none", "/sys/kernel/config"], check=False,
                    stderr=subprocess.DEVNULL)

@@ -21,6 +21,7 @@ static const struct {
 	{ "on_fault_enter", HOOK_FAULT },
 	{ "on_fault_exit", HOOK_FAULT },
 	{ "on_fault_thread_exit", HOOK_FAULT },
+	{ "on_fault_thread_exec", HOOK_FAULT },
 	{ "on_swap_page", HOOK_SWAP },
 	{ "on_wp_page", HOOK_WP },
 	{ "on_do_fault", HOOK_DO_FAULT },

@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the eBPF programs say of programs whose faults, requests and lives are known."""
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+import pfstat
+# pylint: disable-next=unused-import
+from test_programs import fixture_swap  # noqa: F401
+
+WORKLOAD = pfstat.BUILD / "workload"
+OUT = pathlib.Path("/tmp/events.json")
+PAGES = 512
+SIZE = PAGES * pfstat.PAGE
+AROUND = 16                     # pages that fault-around maps at once, the kernel's default
+
+USER, KERNEL, GUP = range(3)
+MINOR, MAJOR, RETRY, ERROR = range(4)
+PREEMPTED, IOWAIT, WOKEN = 1, 2, 4
+WRITE, READAHEAD, BLOCK_ERROR, FILE, SWAP = 1, 2, 4, 8, 16
+ADDED, REMOVED = 1, 2
+FORK, EXEC, EXIT = 1, 2, 4
+HOOKS = ("wakeup", "block_insert", "block", "fault", "swap", "wp", "do_fault", "page_add",
+         "page_delete")
+
+
+class Dump:
+    """The events of one command, and the counts of all of them."""
+
+    def __init__(self, *command, options=(), without=(), closes=True):
+        mask = sum(1 << HOOKS.index(hook) for hook in without)
+        result = pfstat.run(pfstat.BUILD / "events_dump", *options, "-w", mask, OUT, *command)
+        self.stdout = result.stdout
+        lines = [json.loads(line) for line in OUT.read_text().splitlines()]
+        self.facts = lines.pop()
+        self.events = lines
+        self.received, self.lost = self.facts["counts"][1:3]
+        assert self.received == self.facts["received"] == len(lines)
+        assert self.facts["counts"][0] == len(self.of("off_cpu"))
+        assert set(self.facts["left"].values()) == {0}, self.facts["left"]
+        if closes:
+            assert self.lost == 0
+
+    def of(self, kind):
+        return [event for event in self.events if event["type"] == kind]
+
+    def hooks(self):
+        return {hook for n, hook in enumerate(HOOKS) if self.facts["hooks"] >> n & 1}
+
+    def counted(self, kind=None, origin=None, outcome=None):
+        """Faults in the map `faults`."""
+        return sum(count for k, o, r, count, _ in self.facts["faults"]
+                   if kind in (None, k) and origin in (None, o) and outcome in (None, r))
+
+    def tasks(self, what):
+        return [event for event in self.of("task") if event["flags"] == what]
+
+
+def within(faults, address, pages=PAGES):
+    """Faults of a range of memory, each page's outcome that was no retry."""
+    return [fault for fault in faults if fault["outcome"] != RETRY and
+            address <= fault["address"] < address + pages * pfstat.PAGE]
+
+
+def kernel_dev(path):
+    dev = os.stat(path).st_dev
+    return os.major(dev) << 20 | os.minor(dev)
+
+
+@pytest.fixture(name="file")
+def fixture_file():
+    """512 pages, not in the page cache."""
+    path = pfstat.make_file(pfstat.DISK / "events", SIZE)
+    pfstat.drop_cache()
+    return path
+
+
+PYTHON = f"""
+import ctypes, mmap, os, sys, threading, time
+PAGE, PAGES = {pfstat.PAGE}, {PAGES}
+def memory():
+    data = mmap.mmap(-1, PAGES * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    data.madvise(mmap.MADV_NOHUGEPAGE)
+    print(ctypes.addressof(ctypes.c_char.from_buffer(data)))
+    return data
+def write_each(data):
+    for page in range(PAGES):
+        data[page * PAGE] = 1
+"""
+
+
+def python(script, *arguments, **kwargs):
+    """A Python program that may print the address of its memory(), and that address."""
+    dump = Dump("python3", "-c", PYTHON + script, *arguments, **kwargs)
+    words = dump.stdout.split()
+    return dump, int(words[0]) if words else None
+
+
+def test_each_anonymous_page_is_one_fault():
+    dump, address = python("write_each(memory())")
+    faults = within(dump.of("fault"), address)
+    assert [fault["address"] for fault in faults] == \
+        [address + page * pfstat.PAGE for page in range(PAGES)]
+    assert {(f["kind"], f["origin"], f["outcome"], f["inode"]) for f in faults} == \
+        {("anon", USER, MINOR, 0)}
+    assert all(fault["fault_flags"] & 1 for fault in faults)       # writes
+    assert all(fault["pgoff"] == fault["address"] // pfstat.PAGE for fault in faults)
+
+
+@pytest.mark.parametrize("program, kind", [("anon", "anon"), ("copy", "cow")])
+def test_a_thousand_more_pages_are_a_thousand_more_faults(program, kind):
+    few, many = (Dump(WORKLOAD, program, pages) for pages in (1000, 2000))
+    more = many.counted(kind, USER, MINOR) - few.counted(kind, USER, MINOR)
+    assert abs(more - 1000) <= 10       # where libraries lie is random
+    assert few.counted(kind, USER, MINOR) >= 1000
+
+
+def test_a_childs_writes_copy():
+    dump, address = python("""
+data = memory()
+write_each(data)
+sys.stdout.flush()
+if not os.fork():
+    write_each(data)
+    os._exit(0)
+os.wait()
+""")
+    child, = {event["pid"] for event in dump.tasks(FORK)}
+    faults = within([f for f in dump.of("fault") if f["pid"] == child], address)
+    assert len(faults) == PAGES
+    assert {(f["kind"], f["origin"], f["outcome"]) for f in faults} == {("cow", USER, MINOR)}
+
+
+def test_read_into_untouched_memory_faults_in_the_kernel(file):
+    dump, address = python("""
+data = memory()
+fd = os.open(sys.argv[1], os.O_RDONLY)
+assert os.readv(fd, [data]) == len(data)
+""", file)
+    faults = within(dump.of("fault"), address)
+    assert len(faults) == PAGES
+    assert {(f["kind"], f["origin"], f["outcome"]) for f in faults} == {("anon", KERNEL, MINOR)}
+
+
+def test_populate_is_get_user_pages(file):
+    pfstat.warm(file)
+    dump = Dump(WORKLOAD, "filled", file)
+    faults = [f for f in dump.of("fault") if f["inode"] == os.stat(file).st_ino]
+    assert len(faults) == PAGES // AROUND
+    assert {(f["kind"], f["origin"], f["outcome"]) for f in faults} == {("file", GUP, MINOR)}
+
+
+def test_faults_of_a_cold_file_are_major_once(file):
+    dump = Dump(WORKLOAD, "now", file)
+    faults = [f for f in dump.of("fault") if f["inode"] == os.stat(file).st_ino]
+    assert {f["kind"] for f in faults} == {"file"} and {f["origin"] for f in faults} == {USER}
+    assert all(f["dev"] == kernel_dev(file) for f in faults)
+    assert [f["pgoff"] for f in faults] == sorted(f["pgoff"] for f in faults)
+    outcomes = collections.Counter(f["outcome"] for f in faults)
+    assert outcomes[MAJOR] >= 1 and outcomes[ERROR] == 0
+    # It is not known before the retry; a fault that ends has no retry behind it.
+    assert outcomes[RETRY] >= outcomes[MAJOR]
+    # One instruction reads them all.
+    assert len({f["ip"] for f in faults}) == 1
+
+
+def test_an_error_is_an_error(file):
+    dump = Dump("python3", "-c", PYTHON + """
+file = open(sys.argv[1], "r+b")
+data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+os.ftruncate(file.fileno(), PAGE)
+if not os.fork():
+    data[5 * PAGE]
+os.wait()
+os.ftruncate(file.fileno(), PAGES * PAGE)
+""", file)
+    error, = [f for f in dump.of("fault") if f["outcome"] == ERROR]
+    assert (error["kind"], error["pgoff"], error["result"]) == ("file", 5, 2)   # SIGBUS
+
+
+def test_every_fault_is_told_and_counted_alike(file):
+    dump = Dump(WORKLOAD, "server", file, 10)
+    told = collections.defaultdict(lambda: [0, 0])
+    for fault in dump.of("fault"):
+        sums = told[fault["kind"], fault["origin"], fault["outcome"]]
+        sums[0] += 1
+        sums[1] += fault["ns"] - fault["start_ns"]
+    assert {tuple(row[:3]): row[3:] for row in dump.facts["faults"]} == told
+
+
+def kernel_symbol(name):
+    for line in pathlib.Path("/proc/kallsyms").read_text().splitlines():
+        words = line.split()
+        if words[2] == name:
+            return int(words[0], 16)
+    raise AssertionError(f"the kernel has no {name}")
+
+
+def test_hooked_faults_are_counted_but_not_told(file):
+    """ext4's ->fault is taken for the module's."""
+    wrapper = hex(kernel_symbol("filemap_fault"))
+    pfstat.warm(file)
+    inode = os.stat(file).st_ino
+    dump = Dump(WORKLOAD, "now", file, options=("-W", wrapper))
+    assert dump.counted("hooked", USER, MINOR) >= PAGES // AROUND
+    # The vDSO is what is left: it has operations, but is no file.
+    assert {f["inode"] for f in dump.of("fault") if f["kind"] == "file"} <= {0}
+    assert not [f for f in dump.of("fault") if f["kind"] == "hooked" or f["inode"] == inode]
+    # Others are told as ever.
+    assert len(dump.of("fault")) == dump.counted() - dump.counted("hooked") > 0
+    every = Dump(WORKLOAD, "now", file, options=("-W", wrapper, "-f"))
+    assert len(every.of("fault")) == every.counted()
+    assert sum(f["inode"] == inode for f in every.of("fault")) == PAGES // AROUND
+
+
+def test_a_shared_write_asks_the_file(file):
+    script = """
+file = open(sys.argv[1], "r+b")
+data = mmap.mmap(file.fileno(), 0)
+sum(data[page * PAGE] for page in range(PAGES))
+write_each(data)
+"""
+    pfstat.warm(file)
+    inode = os.stat(file).st_ino
+    dump, _ = python(script, file)
+    writes = [f for f in dump.of("fault") if f["inode"] == inode and f["fault_flags"] & 1]
+    assert len(writes) == PAGES and {f["kind"] for f in writes} == {"file"}
+    hooked, _ = python(script, file, options=("-W", hex(kernel_symbol("filemap_fault"))))
+    assert hooked.counted("hooked") >= PAGES + PAGES // AROUND
+
+
+@pytest.mark.parametrize("scheduler", ["none", "mq-deadline"])
+def test_requests_of_a_cold_file(scheduler, file):
+    pathlib.Path("/sys/block/nullb0/queue/scheduler").write_text(scheduler)
+    dump = Dump("cat", file)
+    pathlib.Path("/sys/block/nullb0/queue/scheduler").write_text("none")
+    stat = os.stat(file)
+    requests = [b for b in dump.of("block") if b["inode"] == stat.st_ino and
+                b["fs_dev"] == kernel_dev(file)]
+    pages = [b["pgoff"] + page for b in requests for page in range(b["bytes"] // pfstat.PAGE)]
+    assert sorted(pages) == list(range(PAGES))
+    assert sum(b["bytes"] for b in requests) == SIZE
+    disk = pathlib.Path("/sys/block/nullb0/dev").read_text().split(":")
+    assert {b["dev"] for b in requests} == {int(disk[0]) << 20 | int(disk[1])}
+    assert all(b["flags"] & ~READAHEAD == FILE for b in requests)
+    assert any(b["flags"] & READAHEAD for b in requests)
+    assert all(b["insert_ns"] <= b["issue_ns"] < b["ns"] for b in dump.of("block"))
+    if scheduler == "none":
+        assert all(b["insert_ns"] == b["issue_ns"] for b in requests)
+    else:
+        assert all(b["insert_ns"] < b["issue_ns"] for b in requests)
+    # They lie on the disk as they lie in the file, piece by piece.
+    starts = {b["sector"] - b["pgoff"] * 8 for b in requests}
+    assert len(starts) <= 4
+
+
+def test_requests_that_write(file):
+    dump = Dump("dd", "if=/dev/zero", f"of={file}", f"bs={pfstat.PAGE}", f"count={PAGES}",
+                "conv=notrunc", "oflag=direct", "status=none")
+    writes = [b for b in dump.of("block") if b["flags"] & WRITE]
+    # Direct writes of memory that is no file's.
+    direct = [b for b in writes if not b["flags"] & (FILE | SWAP)]
+    assert len(direct) == PAGES and sum(b["bytes"] for b in direct) == SIZE
+
+
+@pytest.mark.deterministic
+def test_the_disk_takes_100_us(file):
+    """From issue to completion; the copy of the data comes on top, in instructions."""
+    script = ("fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)\n"
+              "data = memory()\n"
+              "for page in range(100): os.preadv(fd, [memoryview(data)[:PAGE]], page * PAGE)\n")
+    dump = Dump("python3", "-c", PYTHON + script, file)
+    disk = pathlib.Path("/sys/block/nullb0/dev").read_text().split(":")
+    times = [b["ns"] - b["issue_ns"] for b in dump.of("block")
+             if b["dev"] == int(disk[0]) << 20 | int(disk[1]) and not b["flags"] & FILE]
+    assert len(times) == 100
+    assert all(100_000 <= time <= 105_000 for time in times)
+
+
+def test_pages_come_and_go(file):
+    dump = Dump("sh", "-c", f"cat {file} >/dev/null; echo 1 >/proc/sys/vm/drop_caches",
+                options=("-p",))
+    inode = os.stat(file).st_ino
+
+    def pages(what):
+        return sorted(event["pgoff"] + page for event in dump.of("page")
+                      if event["flags"] == what and event["inode"] == inode and
+                      event["dev"] == kernel_dev(file) for page in range(event["pages"]))
+
+    assert pages(ADDED) == pages(REMOVED) == list(range(PAGES))
+
+
+def test_pages_are_not_told_unless_asked(file):
+    dump = Dump("cat", file)
+    assert not dump.of("page")
+    assert not dump.hooks() & {"page_add", "page_delete"}
+
+
+def test_stays_are_in_order(file):
+    dump = Dump(WORKLOAD, "server", file, 20)
+    stays = dump.of("off_cpu")
+    assert stays
+    for stay in stays:
+        assert bool(stay["flags"] & PREEMPTED) == (stay["state"] == 0)
+        if stay["flags"] & PREEMPTED:
+            assert not stay["flags"] & WOKEN and stay["woken_ns"] == stay["waker"] == 0
+        else:
+            assert stay["flags"] & WOKEN
+            assert stay["off_ns"] <= stay["woken_ns"] <= stay["ns"]
+    # Its parent is woken by each child's end.
+    children = {event["tid"] for event in dump.tasks(FORK)}
+    assert len({s["waker"] for s in stays} & children) >= 10
+
+
+@pytest.mark.deterministic
+def test_a_cold_read_sleeps_for_the_disk(file):
+    """In io_schedule(), until an interrupt: while a request of its own was under way."""
+    dump = Dump(WORKLOAD, "now", file)
+    waits = [s for s in dump.of("off_cpu") if s["flags"] & IOWAIT]
+    assert waits
+    for stay in waits:
+        assert stay["state"] & 2 and stay["waker"] == 0
+        done = [b["ns"] for b in dump.of("block") if b["insert_ns"] < stay["off_ns"] < b["ns"]]
+        # The completion wakes; some instructions lie between the two.
+        assert any(0 <= stay["woken_ns"] - ns < 20_000 for ns in done)
+
+
+def test_who_wakes():
+    dump, _ = python("""
+read, write = os.pipe()
+child = os.fork()
+if not child:
+    time.sleep(0.2)
+    os.write(write, b"x")
+    time.sleep(0.2)
+    os._exit(0)
+os.read(read, 1)
+os.wait()
+""")
+    child, = {event["tid"] for event in dump.tasks(FORK)}
+    long = [s for s in dump.of("off_cpu") if s["ns"] - s["off_ns"] > 100_000_000]
+    assert {s["waker"] for s in long if s["tid"] == child} == {0}       # a timer
+    # On a busy machine the disk may take that long, too.
+    assert [s["waker"] for s in long if s["tid"] != child and s["waker"]][:1] == [child]
+
+
+def test_children_are_followed(file):
+    dump = Dump(WORKLOAD, "server", file, 20)
+    first = dump.tasks(EXEC)[0]["pid"]
+    forks, exits = dump.tasks(FORK), dump.tasks(EXIT)
+    assert len(forks) == 20 and {event["parent"] for event in forks} == {first}
+    assert all(event["pid"] == event["tid"] for event in forks)
+    assert sorted(event["tid"] for event in exits) == sorted([first] +
+                                                              [e["tid"] for e in forks])
+    inode = os.stat(file).st_ino
+    assert {f["pid"] for f in dump.of("fault") if f["inode"] == inode} == \
+        {event["pid"] for event in forks}
+
+
+@pytest.mark.parametrize("program", ["server", "apart"])
+def test_nothing_is_said_before_the_fork_and_after_the_end(program, file):
+    dump = Dump(WORKLOAD, program, file, 20)
+    begins = {event["tid"]: event["ns"] for event in dump.tasks(FORK)}
+    ends = {event["tid"]: event["ns"] for event in dump.tasks(EXIT)}
+    assert len(begins) == 20 and len(ends) == 21
+    for event in dump.of("off_cpu") + dump.of("fault"):
+        assert begins.get(event["tid"], 0) <= event["ns"] <= ends[event["tid"]]
+
+
+def test_threads_are_told():
+    dump, _ = python("""
+threads = [threading.Thread(target=time.sleep, args=(0.1,)) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+""")
+    forks = dump.tasks(FORK)
+    assert len(forks) == 8 and len(dump.tasks(EXIT)) == 9
+    assert {event["pid"] for event in forks} == {dump.tasks(EXEC)[0]["pid"]}
+    assert len({event["tid"] for event in forks}) == 8
+
+
+def test_one_process_without_its_children(file):
+    dump = Dump(WORKLOAD, "server", file, 20, options=("-o",))
+    assert not dump.tasks(FORK)
+    assert len({event["pid"] for event in dump.events}) == 1
+
+
+def test_exec_of_another_thread():
+    """The process goes on under its first thread's number, with the other's life."""
+    dump, _ = python("""
+thread = threading.Thread(target=os.execvp, args=("sleep", ["sleep", "0.2"]))
+thread.start()
+thread.join()
+""")
+    _, last = dump.tasks(EXEC)
+    fork, = dump.tasks(FORK)
+    assert last["comm"] == "sleep"
+    assert last["parent"] == fork["tid"] != last["tid"] == last["pid"]
+    slept = [s for s in dump.of("off_cpu") if s["ns"] - s["off_ns"] > 100_000_000]
+    assert last["tid"] in {s["tid"] for s in slept}
+
+
+def test_a_killed_command_leaves_nothing():
+    dump, _ = python("""
+threads = [threading.Thread(target=time.sleep, args=(10,)) for _ in range(8)]
+for thread in threads: thread.start()
+os.kill(os.getpid(), 9)
+""")
+    assert len(dump.tasks(EXIT)) == 9
+
+
+def test_what_finds_no_room_is_counted():
+    dump = Dump(WORKLOAD, "anon", 2000, options=("-r", 8192, "-n"), closes=False)
+    assert dump.counted("anon", USER, MINOR) >= 2000
+    assert len(dump.of("fault")) < 100
+    missing = dump.counted() - len(dump.of("fault"))
+    assert missing <= dump.lost <= missing + 100        # other events than faults
+
+
+@pytest.mark.parametrize("without, left", [
+    (("wakeup",), {"block_insert", "block", "fault", "swap", "wp", "do_fault"}),
+    (("block",), {"wakeup", "fault", "swap", "wp", "do_fault"}),
+    (("block_insert",), {"wakeup", "block", "fault", "swap", "wp", "do_fault"}),
+    (("fault",), {"wakeup", "block_insert", "block"}),
+    (("swap", "wp", "do_fault"), {"wakeup", "block_insert", "block", "fault"}),
+])
+def test_without_some_hooks(without, left, file):
+    dump = Dump(WORKLOAD, "copy", 100, without=without)
+    assert dump.hooks() == left
+    assert bool(dump.of("fault")) == bool(dump.counted()) == ("fault" in left)
+    if "wp" in left:
+        assert dump.counted("cow") >= 100
+    elif "fault" in left:
+        # What cannot be told apart is anonymous, or a file's.
+        assert dump.counted("cow") == 0
+        assert dump.counted("anon") >= 200 and dump.counted("file") > 0
+    woken = {bool(s["flags"] & WOKEN) for s in dump.of("off_cpu")
+             if not s["flags"] & PREEMPTED}
+    assert woken == {"wakeup" in left}
+    cold = Dump("cat", file, without=without)
+    inode = os.stat(file).st_ino
+    assert sum(b["bytes"] for b in cold.of("block") if b["inode"] == inode) == \
+        (SIZE if "block" in left else 0)
+
+
+def test_user_stacks():
+    dump, address = python("write_each(memory())", options=("-s",))
+    faults = within(dump.of("fault"), address)
+    assert len(faults) == PAGES
+    assert all(fault["stack"][0] == fault["ip"] for fault in faults)
+
+
+def test_swapped_pages_and_their_requests(swap):
+    dump = Dump("sh", "-c", f"echo 0 >{swap}/cgroup.procs; exec {WORKLOAD} twice 4096")
+    assert dump.counted("swap") >= 2048
+    assert dump.counted("anon", USER, MINOR) >= 4096
+    swapped = [b for b in dump.of("block") if b["flags"] & SWAP]
+    assert not any(b["flags"] & FILE for b in swapped)
+    written = sum(b["bytes"] for b in swapped if b["flags"] & WRITE)
+    read = sum(b["bytes"] for b in swapped if not b["flags"] & WRITE)
+    assert written >= 2048 * pfstat.PAGE and read >= 2048 * pfstat.PAGE
+
+
+def test_events_of_an_unrelated_process_are_not_told(file):
+    """Somebody else's faults and requests meanwhile."""
+    other = subprocess.Popen(["sh", "-c", f"while :; do cat {file} >/dev/null; "
+                              "echo 1 >/proc/sys/vm/drop_caches; done"])
+    dump = Dump(WORKLOAD, "anon", 1000)
+    other.send_signal(signal.SIGKILL)
+    other.wait()
+    assert len({event["pid"] for event in dump.events}) == 1
+    assert not [b for b in dump.of("block") if b["inode"] == os.stat(file).st_ino]
