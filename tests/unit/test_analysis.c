@@ -162,6 +162,41 @@ static int count_place(void *context, const struct code_place *place)
 	return 0;
 }
 
+/* A read that had to wait: the call that then solves it maps around, too. */
+START_TEST(test_a_disk_fault_maps_what_is_around)
+{
+	const struct pfstat_page added = {
+		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(added), .pid = 1, .tid = 1,
+			   .flags = PFSTAT_PAGE_ADDED },
+		.inode = INODE, .dev = DEV, .pgoff = 0, .pages = 32,
+	};
+	struct pfstat_record record = {
+		.class = PFSTAT_CLASS_DISK, .pid = 1, .tid = 1, .inode = INODE, .dev = DEV,
+		.pgoff = 5, .address = 0x105000, .start_ns = 100, .duration_ns = 50,
+		.result = PFSTAT_RESULT_RETRY | PFSTAT_RESULT_MAJOR,
+	};
+	struct readahead_figures figures;
+
+	analysis = analysis_new(true);
+	add(ITEM_EVENT, &added);
+	add(ITEM_RECORD, &record);
+	record.op = PFSTAT_OP_MAP_PAGES;
+	record.class = PFSTAT_CLASS_SHORT;
+	record.start_ns = 160;
+	record.earlier_ns = 100;
+	record.flags = PFSTAT_FLAG_TRIED;
+	record.result = PFSTAT_RESULT_NOPAGE;
+	record.around_before = 5;
+	record.around_pages = 16;
+	add(ITEM_RECORD, &record);
+	analysis_readahead(analysis, &figures);
+	ck_assert_uint_eq(figures.read, 32);
+	ck_assert_uint_eq(figures.mapped, 16);
+	ck_assert_uint_eq(figures.idle, 16);
+	analysis_free(analysis);
+}
+END_TEST
+
 START_TEST(test_groups_have_names)
 {
 	struct group *groups;
@@ -272,6 +307,7 @@ START_TEST(test_unknown_items_are_refused)
 }
 END_TEST
 
-RUN_TESTS("analysis", test_figures_by_class_and_part, test_groups_have_names,
+RUN_TESTS("analysis", test_figures_by_class_and_part,
+	  test_a_disk_fault_maps_what_is_around, test_groups_have_names,
 	  test_more_groups_than_are_kept, test_a_fork_server_takes_no_more_memory,
 	  test_a_listener_may_end_it, test_unknown_items_are_refused)

@@ -90,6 +90,14 @@ def test_the_study_columns_are_sums_of_classes():
     assert study["all"]["count"] == result["calls"]
 
 
+def test_fault_around_maps_all_that_was_read():
+    """Whichever call solves a fault maps around; a page read and touched was mapped."""
+    path = pfstat.make_file(pfstat.DISK / "file.bin", SIZE)
+    result = pfstat.drive("--accesses", "8M", path)
+    assert result["faults"] < PAGES == result["pages_touched"]
+    assert result["readahead"]["read"] == result["readahead"]["mapped"] == PAGES
+
+
 @pytest.mark.parametrize("name", ["random-cold", "stride-256K"])
 def test_a_second_run_counts_the_same(name):
     """In one boot; what two boots agree in is checked by tools/check."""

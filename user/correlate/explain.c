@@ -245,7 +245,7 @@ static void add_attempt(struct explain *explain, struct teller *teller,
 	fault->order = record->order;
 	fault->attempts++;
 	fault->around_before = record->around_before;
-	fault->around_pages = record->class == PFSTAT_CLASS_AROUND ? record->around_pages : 0;
+	fault->around_pages = record->around_pages;
 	story->slept = false;
 	take_stays(explain, teller, story, end_ns);
 	if (explain->have_bpf && record->facts & PFSTAT_FACT_SLEPT && !story->slept)
