@@ -11,6 +11,7 @@
 #include "interrupt.h"
 #include "output.h"
 #include "recording/facts_json.h"
+#include "recording/file_filter.h"
 #include "recording/reader.h"
 #include "report/head_json.h"
 #include "report/report.h"
@@ -20,12 +21,14 @@
 struct options {
 	struct report_options report;
 	const char *recording;
+	const char *file;	/* NULL: faults of all files, and of none */
 	const char *output;	/* NULL: standard output */
 };
 
 struct reading {
 	struct options options;
 	struct recording_reader *reader;
+	struct file_filter filter;
 	int fd;			/* the recording's; -1: standard input */
 	struct analysis *analysis;
 	struct facts facts;
@@ -35,6 +38,8 @@ struct reading {
 	uint32_t hooks_seen;	/* 1 << enum fact_hook: events of theirs came by */
 	char damage[512];	/* "": none */
 };
+
+#define KEY_FILE 3000
 
 /* Says it and exits. */
 #define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
@@ -50,6 +55,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case 'o':
 		options->output = text;
 		return 0;
+	case KEY_FILE:
+		options->file = text;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (options->recording)
 			usage(state, "one RECORDING at a time: '%s' is too many", text);
@@ -57,6 +65,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		usage(state, "no RECORDING was given; see --help");
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		if (options->file && !strcmp(options->recording, "-"))
+			usage(state, "--file: the recording is read twice, which - cannot be");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -66,6 +78,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static void parse(struct options *options, int argc, char **argv)
 {
 	static const struct argp_option argp_options[] = {
+		{ "file", KEY_FILE, "PATH", 0, "this file's faults alone, named as --by file "
+		  "names it", 1 },
 		{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
 		{ 0 },
 	};
@@ -106,6 +120,33 @@ static int open_recording(struct reading *reading)
 		return complain(STATUS_FAILED, "%s", why);
 	if (head_from_json(&reading->report, recording_head(reading->reader)))
 		return complain(STATUS_FAILED, "%s does not say what it is a recording of", path);
+	return STATUS_OK;
+}
+
+static int complain_of_items(const struct reading *reading, int err)
+{
+	return complain(STATUS_FAILED, "cannot explain %s: %s", reading->options.recording,
+			strerror(-err));
+}
+
+static int open_filter(struct reading *reading)
+{
+	struct environment *environment = &reading->report.environment;
+	const struct options *options = &reading->options;
+	int err;
+
+	if (!options->file)
+		return STATUS_OK;
+	err = file_filter_open(&reading->filter, options->recording, options->file,
+			       &interrupt_signal);
+	if (err == -EINTR)
+		return 128 + interrupt_signal;
+	if (err == -ENOENT)
+		return complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
+				"--by file'", options->file);
+	if (err)
+		return complain_of_items(reading, err);
+	snprintf(environment->only_file, sizeof(environment->only_file), "%s", options->file);
 	return STATUS_OK;
 }
 
@@ -176,10 +217,14 @@ static uint32_t hooks_of(const struct pfstat_event *event)
 /* The trace first: it wants to know a request before the fault that waited for it. */
 static int take_item(struct reading *reading, const struct item *item)
 {
-	int err = reading->trace ? trace_item(reading->trace, item) : 0;
+	int err = 0;
 
 	if (item->type == ITEM_EVENT)
 		reading->hooks_seen |= hooks_of(item->event);
+	if (!file_filter_passes(&reading->filter, item))
+		return 0;
+	if (reading->trace)
+		err = trace_item(reading->trace, item);
 	return err ? err : analysis_add(reading->analysis, item);
 }
 
@@ -198,8 +243,7 @@ static int read_items(struct reading *reading)
 		return 128 + interrupt_signal;
 	if (!err)
 		err = ret < 0 ? ret : analysis_finish(reading->analysis);
-	return err ? complain(STATUS_FAILED, "cannot explain %s: %s", reading->options.recording,
-			      strerror(-err)) : STATUS_OK;
+	return err ? complain_of_items(reading, err) : STATUS_OK;
 }
 
 /* Of a recording that is not whole the facts stay unknown: they are of all items. */
@@ -216,12 +260,32 @@ static void read_tail(struct reading *reading)
 			 reading->options.recording);
 }
 
+/* What was counted is of all files; what was lost may have been this one's. */
+static void forget_counts(struct reading *reading)
+{
+	struct report *report = &reading->report;
+	struct facts all = reading->facts, *facts = &reading->facts;
+
+	facts_init(facts);
+	facts->start_ns = all.start_ns;
+	facts->end_ns = all.end_ns;
+	facts->lost = all.lost;
+	if (all.have_bpf) {
+		report->have_bpf = true;
+		report->hooks = all.hooks;
+		report->events_lost = all.counts[PFSTAT_COUNT_EVENTS_LOST];
+	}
+	facts_exit(&all);
+}
+
 static int fill(struct reading *reading)
 {
 	struct report *report = &reading->report;
 	int err;
 
 	read_tail(reading);
+	if (reading->options.file)
+		forget_counts(reading);
 	if (reading->damage[0])
 		report->damage = reading->damage;
 	/* The counts at its end would name them; without, those that are proven. */
@@ -283,6 +347,8 @@ static int report_steps(struct reading *reading)
 
 	status = open_recording(reading);
 	if (!status)
+		status = open_filter(reading);
+	if (!status)
 		status = open_output(reading, &reading->out, reading->options.output);
 	if (!status)
 		status = open_output(reading, &reading->json, reading->options.report.json);
@@ -316,6 +382,7 @@ int cmd_report(int argc, char **argv)
 	analysis_free(reading.analysis);
 	facts_exit(&reading.facts);
 	recording_close(reading.reader);
+	file_filter_close(&reading.filter);
 	output_close(reading.out);
 	output_close(reading.json);
 	return status;

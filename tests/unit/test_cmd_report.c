@@ -281,6 +281,61 @@ START_TEST(test_groups_have_the_recorded_names)
 }
 END_TEST
 
+/* Of 600 faults of two files in turn, every third from disk. */
+START_TEST(test_one_file_is_explained_alone)
+{
+	json_t *json;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--by", "file", "--json",
+			     "run.json"), 0);
+	ck_assert_str_eq(text_of("err"), "");
+	check_says("out", "\nOnly file     /lib/second.so\n");
+	ck_assert_ptr_null(strstr(text_of("out"), "/lib/first.so"));
+	json = json_of("run.json");
+	ck_assert_int_eq(at(json, "faults"), FAULTS);
+	ck_assert_int_eq(at(json, "parts.all.count"), FAULTS);
+	ck_assert_int_eq(at(json, "parts.classes.anon.count"), 0);
+	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK / 2);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK / 2 * 78000);
+	ck_assert_int_eq(at(json, "requests.reads"), DISK / 2);
+	ck_assert_int_eq(at(json, "groups.left_out.rows"), 0);
+	/* What was counted is of all files: nothing of it is known of one. */
+	ck_assert_int_eq(at(json, "calls"), -1);
+	ck_assert_int_eq(at(json, "rusage.majflt"), -1);
+	ck_assert_int_eq(at(json, "ledger.unexplained"), 0);
+	ck_assert_int_eq(at(json, "lost"), 0);
+	ck_assert_int_eq(at(json, "elapsed_ns"), 2000000);
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_one_file_of_a_cut_recording)
+{
+	json_t *json;
+
+	make_recording(0, DAMAGE_CUT);
+	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/first.so", "--json", "run.json"), 0);
+	ck_assert_str_eq(text_of("err"), "pfdrive: run.pfs was cut: it has no end\n");
+	json = json_of("run.json");
+	ck_assert_int_eq(at(json, "parts.all.count"), FAULTS);
+	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK / 2 * 78000);
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_file_that_is_not_there_is_refused)
+{
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/third.so", "-o", "report.txt"), 1);
+	check_says("err", "pfdrive: no fault of /lib/third.so was recorded: ");
+	ck_assert_int_eq(access("report.txt", F_OK), -1);
+	ck_assert_int_eq(RUN("run.pfs", "--file", "(anonymous memory)"), 1);
+	ck_assert_int_eq(RUN("-", "--file", "/lib/first.so"), 2);
+	check_says("err", "pfdrive: --file: ");
+}
+END_TEST
+
 START_TEST(test_top_leaves_out_and_says_so)
 {
 	json_t *json;
@@ -482,6 +537,9 @@ static Suite *suite_of_report(void)
 	const TTest *const tests[] = {
 		test_recording_is_explained_again,
 		test_groups_have_the_recorded_names,
+		test_one_file_is_explained_alone,
+		test_one_file_of_a_cut_recording,
+		test_file_that_is_not_there_is_refused,
 		test_top_leaves_out_and_says_so,
 		test_cut_recording_is_printed_with_a_warning,
 		test_torn_recording_is_printed_with_a_warning,

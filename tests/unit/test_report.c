@@ -671,6 +671,26 @@ START_TEST(test_lost_records_are_loud)
 }
 END_TEST
 
+/* Of one file out of many it is not known how many calls there were. */
+START_TEST(test_lost_records_are_loud_when_calls_are_not_known)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.calls = FACT_NONE;
+	run.report.lost = 7;
+	text = print_table(&run);
+	ck_assert(!strncmp(text, "LOST 7 RECORDS: ", 16));
+	free(text);
+	run.report.lost = 0;
+	text = print_table(&run);
+	ck_assert(!starts_loud(text));
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_calls_that_do_not_close_are_loud)
 {
 	struct sample_run run;
@@ -970,6 +990,7 @@ RUN_TESTS("report",
 	  test_table_names_system_calls_and_errors,
 	  test_nothing_lost_is_quiet,
 	  test_lost_records_are_loud,
+	  test_lost_records_are_loud_when_calls_are_not_known,
 	  test_calls_that_do_not_close_are_loud,
 	  test_lost_events_are_loud,
 	  test_late_records_are_loud,

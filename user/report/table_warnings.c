@@ -23,8 +23,14 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 {
 	const struct report *run = view->run;
 
-	if (run->calls == FACT_NONE || run->lost == FACT_NONE)
+	if (run->lost == FACT_NONE)
 		return;
+	if (run->calls == FACT_NONE) {
+		if (run->lost)
+			warn(out, number, "LOST %" PRIu64 " RECORDS: COUNTS AND TIMES MAY BE TOO "
+			     "LOW", run->lost);
+		return;
+	}
 	if (run->lost)
 		warn(out, number, "LOST %" PRIu64 " OF %" PRIu64 " RECORDS: "
 		     "COUNTS AND TIMES ARE TOO LOW", run->lost, run->calls);
@@ -52,7 +58,7 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		     "SEE THE LEDGER", run->ledger.unexplained);
 	if (!run->have_bpf)
 		return;
-	if (run->have_counts && run->events_lost)
+	if (run->events_lost != FACT_NONE && run->events_lost)
 		warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: "
 		     "OFF-CPU TIMES AND SYSTEM CALLS ARE TOO LOW", run->events_lost);
 	if (figures->off_cpu_partial)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../correlate/analysis.h"
+#include "file_filter.h"
+#include "reader.h"
+
+static int read_items(struct recording_reader *reader, struct analysis *analysis,
+		      const volatile sig_atomic_t *stop)
+{
+	struct item item;
+	int ret = 1, err = 0;
+
+	while (!err && !*stop) {
+		ret = recording_next(reader, &item);
+		if (ret <= 0)
+			break;
+		err = analysis_add(analysis, &item);
+	}
+	if (*stop)
+		return -EINTR;
+	if (!err)
+		err = ret < 0 ? ret : analysis_finish(analysis);
+	return err;
+}
+
+static int find(struct file_filter *filter, const struct analysis *analysis, const char *path)
+{
+	struct group *groups;
+	size_t nr, i;
+	int err;
+
+	err = analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr);
+	if (err)
+		return err;
+	filter->ids = calloc(nr + 1, sizeof(*filter->ids));
+	for (i = 0; i < nr && filter->ids; i++)
+		if (groups[i].inode && !strcmp(groups[i].name, path))
+			filter->ids[filter->nr++] = (struct file_filter_id){
+				.dev = groups[i].dev, .inode = groups[i].inode,
+			};
+	free(groups);
+	if (!filter->ids)
+		return -ENOMEM;
+	return filter->nr ? 0 : -ENOENT;
+}
+
+int file_filter_open(struct file_filter *filter, const char *recording, const char *path,
+		     const volatile sig_atomic_t *stop)
+{
+	struct analysis *analysis = analysis_new(true);
+	struct recording_reader *reader;
+	char why[512];
+	int err;
+
+	*filter = (struct file_filter){ 0 };
+	if (!analysis)
+		return -ENOMEM;
+	err = recording_open(&reader, recording, why, sizeof(why));
+	if (!err) {
+		err = read_items(reader, analysis, stop);
+		recording_close(reader);
+	}
+	if (!err)
+		err = find(filter, analysis, path);
+	if (err)
+		file_filter_close(filter);
+	analysis_free(analysis);
+	return err;
+}
+
+void file_filter_close(struct file_filter *filter)
+{
+	free(filter->ids);
+	*filter = (struct file_filter){ 0 };
+}
+
+static bool is_one(const struct file_filter *filter, uint32_t dev, uint64_t inode)
+{
+	size_t i;
+
+	for (i = 0; i < filter->nr; i++)
+		if (filter->ids[i].dev == dev && filter->ids[i].inode == inode)
+			return true;
+	return false;
+}
+
+static bool event_passes(const struct file_filter *filter, const struct pfstat_event *event)
+{
+	const struct pfstat_fault *fault = (const struct pfstat_fault *)event;
+	const struct pfstat_block *block = (const struct pfstat_block *)event;
+	const struct pfstat_page *page = (const struct pfstat_page *)event;
+
+	switch (event->type) {
+	case PFSTAT_EVENT_FAULT:
+		return is_one(filter, fault->dev, fault->inode);
+	case PFSTAT_EVENT_PAGE:
+		return is_one(filter, page->dev, page->inode);
+	case PFSTAT_EVENT_BLOCK:
+		if (event->flags & PFSTAT_BLOCK_FILE)
+			return is_one(filter, block->fs_dev, block->inode);
+		/* A file system's own blocks may be what a fault of the file waits for. */
+		return !(event->flags & PFSTAT_BLOCK_SWAP);
+	default:
+		return true;
+	}
+}
+
+bool file_filter_passes(const struct file_filter *filter, const struct item *item)
+{
+	if (!filter->nr)
+		return true;
+	switch (item->type) {
+	case ITEM_RECORD:
+		return is_one(filter, item->record->dev, item->record->inode);
+	case ITEM_EVENT:
+		return event_passes(filter, item->event);
+	default:
+		return true;
+	}
+}
