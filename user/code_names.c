@@ -2,29 +2,37 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "code_names.h"
 #include "collect/symbols.h"
+
+/* A recording's JSON has bounds: names beyond these stay numbers in it. */
+#define SYMBOL_MAX 255
+#define ALL_MAX (12U << 20)	/* bytes of paths and symbols */
 
 struct search {
 	struct analysis *analysis;
 	struct symbols *symbols;
 	json_t *found;
+	size_t bytes;
 };
 
 static int look_up(void *context, const struct code_place *place)
 {
 	struct search *search = context;
 	char *name = symbols_name(search->symbols, place->path, place->offset);
-	json_t *entry;
+	json_t *entry = NULL;
 	int err;
 
 	if (!name)
 		return 0;
 	err = analysis_name_code(search->analysis, place->path, place->offset, name);
+	search->bytes += strlen(place->path) + strlen(name);
 	/* A path that is not UTF-8 is in no JSON: it stays without a symbol there. */
-	entry = json_pack("{ss sI ss}", "path", place->path, "offset",
-			  (json_int_t)place->offset, "symbol", name);
+	if (search->bytes <= ALL_MAX && strlen(name) <= SYMBOL_MAX)
+		entry = json_pack("{ss sI ss}", "path", place->path, "offset",
+				  (json_int_t)place->offset, "symbol", name);
 	free(name);
 	if (entry && json_array_append_new(search->found, entry))
 		err = -ENOMEM;

@@ -9,6 +9,7 @@
 #include "cmd_record.h"
 #include "cmd_replay.h"
 #include "cmd_report.h"
+#include "cmd_top.h"
 
 static const struct {
 	const char *name;
@@ -19,6 +20,7 @@ static const struct {
 	{ "record", cmd_record },
 	{ "replay", cmd_replay },
 	{ "report", cmd_report },
+	{ "top", cmd_top },
 };
 
 int main(int argc, char **argv)

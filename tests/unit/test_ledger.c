@@ -20,6 +20,7 @@ static void open_books(void)
 {
 	memset(&figures, 0, sizeof(figures));
 	facts_init(&facts);
+	memset(facts.faults, 0, sizeof(facts.faults));
 	facts.have_bpf = true;
 	facts.hooks = 1U << HOOK_FAULT;
 	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MINOR) = 88;

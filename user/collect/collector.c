@@ -166,22 +166,41 @@ static bool is_stopped(const struct collector *collector)
 	return collector->polled[collector->nr_polled - 1].revents;
 }
 
+/* Milliseconds to the next tick, as poll(2) wants them: rounded up, -1: there is none. */
+static int until_tick(const struct collector *collector, uint64_t next_ns)
+{
+	const uint64_t now = now_ns();
+
+	if (collector->options.tick_ms < 0)
+		return -1;
+	return next_ns > now ? (next_ns - now + 999999) / 1000000 : 0;
+}
+
+static void tick(struct collector *collector, uint64_t *next_ns)
+{
+	if (collector->options.tick_drains)
+		collector->err = drain(collector, now_ns());
+	collector->options.tick(collector->options.tick_context);
+	*next_ns = now_ns() + collector->options.tick_ms * 1000000ULL;
+}
+
 static void *collect(void *argument)
 {
 	struct collector *collector = argument;
+	uint64_t next_ns = now_ns() + collector->options.tick_ms * 1000000ULL;
 	int ready;
 
-	for (;;) {
-		ready = poll(collector->polled, collector->nr_polled, collector->options.tick_ms);
+	while (!collector->err) {	/* the module counts as lost what no longer fits */
+		ready = poll(collector->polled, collector->nr_polled,
+			     until_tick(collector, next_ns));
 		if (ready > 0 && is_stopped(collector))
-			return NULL;
-		if (ready == 0)
-			collector->options.tick(collector->options.tick_context);
+			break;
 		if (ready > 0)
 			collector->err = drain(collector, now_ns());
-		if (collector->err)
-			return NULL;	/* the module counts as lost what no longer fits */
+		if (!collector->err && until_tick(collector, next_ns) == 0)
+			tick(collector, &next_ns);
 	}
+	return NULL;
 }
 
 static int open_rings(struct collector *collector)

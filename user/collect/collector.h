@@ -6,7 +6,7 @@
  *	eBPF's ring of events -------+--> merged by the time at which each was over
  *	perf's buffers of mappings --+
  *
- * A thread sleeps until a ring is half full, then drains all; so a run whose
+ * A thread sleeps until a ring is half full (or a tick), then drains all; so a run whose
  * records fit wakes nobody. Memory does not grow with the number of records:
  * they are read where they lie.
  */
@@ -14,6 +14,7 @@
 #define PFSTAT_USER_COLLECTOR_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../item.h"
@@ -29,6 +30,7 @@ struct collector_options {
 	struct maps *maps;		/* NULL: mappings are not told */
 	const cpu_set_t *cpus;		/* where the thread may run */
 	int tick_ms;			/* -1: none */
+	bool tick_drains;		/* what was said by then has passed the sink */
 	void (*tick)(void *context);	/* called in the thread every tick_ms */
 	void *tick_context;
 };

@@ -114,6 +114,7 @@ static int open_collector(struct instruments *instruments, char *why, size_t siz
 		.maps = instruments->maps,
 		.cpus = &instruments->cpus,
 		.tick_ms = options->tick_ms,
+		.tick_drains = options->tick_drains,
 		.tick = options->tick,
 		.tick_context = options->tick_context,
 	};
@@ -229,6 +230,8 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 	err = collector_stop(instruments->collector);
 	if (err)
 		return say(err, why, size, "cannot read what was recorded");
+	if (instruments->maps)
+		facts->maps_lost = maps_lost(instruments->maps);
 	err = session_counts(&facts->calls, &facts->lost);
 	if (err)
 		return say(err, why, size, "cannot read the module's counts");
@@ -238,6 +241,21 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 		snprintf(facts->bpf_missing, sizeof(facts->bpf_missing), "%s",
 			 options->bpf_missing ?: "");
 	return err ? say(err, why, size, "cannot read what eBPF counted") : 0;
+}
+
+void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events)
+{
+	struct facts facts;
+	uint64_t calls;
+
+	facts_init(&facts);
+	if (session_counts(&calls, records))
+		*records = FACT_NONE;
+	*events = FACT_NONE;
+	if (instruments->events && !events_facts(instruments->events, &facts))
+		*events = facts.counts[PFSTAT_COUNT_EVENTS_LOST] +
+			  facts.counts[PFSTAT_COUNT_SYSCALL_LOST];
+	facts_exit(&facts);
 }
 
 int instruments_begin_thread(struct instruments *instruments, pid_t tid)

@@ -34,6 +34,7 @@ struct instruments_options {
 	void *sink_context;
 	const cpu_set_t *cpus;	/* where the collector's thread may run; NULL: anywhere */
 	int tick_ms;		/* -1: none */
+	bool tick_drains;	/* what was said until then has passed the sink */
 	void (*tick)(void *context);	/* in the collector's thread */
 	void *tick_context;
 };
@@ -53,6 +54,8 @@ int instruments_go(struct instruments *instruments, char *why, size_t size);
  * instruments know: the module's, eBPF's and perf's; facts must be initialised.
  */
 int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size);
+/* So far; FACT_NONE: not to be had. From any thread. */
+void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events);
 void instruments_close(struct instruments *instruments);
 
 /*

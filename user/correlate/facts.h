@@ -58,6 +58,7 @@ struct facts {
 	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw, maxrss_bytes;
 	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
 	uint64_t perf_faults, perf_minor, perf_major;
+	uint64_t maps_lost;	/* mappings that perf had no room to tell of */
 };
 
 /* Everything FACT_NONE or empty. */

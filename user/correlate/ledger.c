@@ -261,7 +261,9 @@ void ledger_make(struct ledger *ledger, const struct facts *facts,
 	const struct sides sides = {
 		.facts = facts,
 		.figures = figures,
-		.have_mm = facts->have_bpf && facts->hooks & 1U << HOOK_FAULT,
+		/* All of them are known, or none. */
+		.have_mm = facts->have_bpf && facts->hooks & 1U << HOOK_FAULT &&
+			   facts->faults[0].count != FACT_NONE,
 	};
 
 	*ledger = (struct ledger){ 0 };

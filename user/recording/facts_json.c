@@ -17,7 +17,7 @@ static const struct number numbers[] = {
 	NUMBER(start_ns), NUMBER(end_ns), NUMBER(calls), NUMBER(lost), NUMBER(utime_ns),
 	NUMBER(stime_ns), NUMBER(minflt), NUMBER(majflt), NUMBER(inblock), NUMBER(oublock),
 	NUMBER(nvcsw), NUMBER(nivcsw), NUMBER(maxrss_bytes), NUMBER(perf_faults),
-	NUMBER(perf_minor), NUMBER(perf_major),
+	NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
 };
 
 #define NR_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
@@ -190,6 +190,10 @@ json_t *facts_to_json(const struct facts *facts)
 			number_or_null(*(const uint64_t *)((const char *)facts +
 							   numbers[i].offset)));
 	if (!err)
+		err = json_object_set_new(json, "hooked_only", json_boolean(facts->hooked_only));
+	if (!err)
+		err = json_object_set_new(json, "edges", json_boolean(facts->edges));
+	if (!err)
 		err = json_object_set_new(json, "bpf",
 					  facts->have_bpf ? bpf_to_json(facts) : json_null());
 	if (!err)
@@ -339,6 +343,8 @@ static int read_facts(const json_t *json, struct facts *facts)
 	for (i = 0; i < NR_NUMBERS && !err; i++)
 		err = read_number(json_object_get(json, numbers[i].name),
 				  (uint64_t *)((char *)facts + numbers[i].offset));
+	facts->hooked_only = json_is_true(json_object_get(json, "hooked_only"));
+	facts->edges = json_is_true(json_object_get(json, "edges"));
 	if (!err)
 		err = read_bpf(json_object_get(json, "bpf"), facts);
 	return err ? err : read_missing(json_object_get(json, "bpf_missing"), facts);

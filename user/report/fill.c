@@ -30,6 +30,7 @@ void report_init(struct report *report)
 		},
 		.events_lost = FACT_NONE,
 		.off_cpu_count = FACT_NONE,
+		.maps_lost = FACT_NONE,
 		.top = REPORT_TOP,
 		.repeat = 1,
 		.repeats = 1,
@@ -88,6 +89,7 @@ static void fill_facts(struct report *report, const struct facts *facts)
 		report->elapsed_ns = facts->end_ns - facts->start_ns;
 	report->calls = facts->calls;
 	report->lost = facts->lost;
+	report->maps_lost = facts->maps_lost;
 	fill_usage(&report->rusage, facts);
 	fill_bpf(report, facts);
 }

@@ -124,7 +124,7 @@ static json_t *run_of(const struct view *view)
 	const struct report *run = view->run;
 	const struct summary_figures *figures = &view->figures;
 
-	return json_pack("{so so so so so so so so so so so so so so so so so so so so so so so so "
+	return json_pack("{so so so so so so so so so so so so so so so so so so so so so so so so so}"
 			 "so}",
 		"environment", environment_to_json(&run->environment),
 		"damage", value_text(run->damage),
@@ -147,6 +147,7 @@ static json_t *run_of(const struct view *view)
 		"rusage", rusage_of(&run->rusage),
 		"ledger", json_ledger(&run->ledger),
 		"syscalls", syscalls_of(run),
+		"maps_lost", value_fact(run->maps_lost),
 		"events_lost", value_fact(run->events_lost),
 		"off_cpu_count", value_fact(run->off_cpu_count),
 		"off_cpu_partial", value_count_if(run->have_bpf, figures->off_cpu_partial),

@@ -56,6 +56,9 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 	if (run->ledger.unexplained)
 		warn(out, number, "%" PRIu64 " FAULTS ARE COUNTED DIFFERENTLY FOR NO KNOWN REASON: "
 		     "SEE THE LEDGER", run->ledger.unexplained);
+	if (run->maps_lost != FACT_NONE && run->maps_lost)
+		warn(out, number, "LOST %" PRIu64 " MAPPINGS: NAMES OF FILES AND CODE MAY BE "
+		     "MISSING OR WRONG", run->maps_lost);
 	if (!run->have_bpf)
 		return;
 	if (run->events_lost != FACT_NONE && run->events_lost)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -37,9 +38,11 @@ struct watch {
 	struct command command;
 	struct member *members;
 	unsigned int nr_members;
-	struct pollfd *polled;
+	struct pollfd *polled;	/* the members, and behind them the end */
+	int end;		/* eventfd */
 	int only_fd;
 	uint64_t start_ns, end_ns;
+	bool told_to_end;
 	bool ended;		/* the command has, with this status: */
 	int wait_status;
 	struct rusage rusage;	/* of the command and of orphans of it */
@@ -86,7 +89,7 @@ static int append_member(struct watch *watch, pid_t pid)
 	if (!members)
 		return -ENOMEM;
 	watch->members = members;
-	polled = reallocarray(watch->polled, watch->nr_members + 1, sizeof(*polled));
+	polled = reallocarray(watch->polled, watch->nr_members + 2, sizeof(*polled));
 	if (!polled)
 		return -ENOMEM;
 	watch->polled = polled;
@@ -249,6 +252,7 @@ int watch_open(struct watch **opened, const struct watch_options *options)
 	watch->options = *options;
 	watch->command = COMMAND_NONE;
 	watch->only_fd = -1;
+	watch->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	status = open_only(watch);
 	if (!status)
 		status = open_instruments(watch);
@@ -284,10 +288,12 @@ static bool anybody_lives(const struct watch *watch)
 	return false;
 }
 
-/* Forgets who has ended. */
+/* Forgets who has ended; sees whether we are to. */
 static void look_at_members(struct watch *watch)
 {
 	unsigned int i;
+
+	watch->told_to_end = watch->polled[watch->nr_members].revents;
 
 	for (i = 0; i < watch->nr_members; i++) {
 		if (watch->members[i].pidfd < 0 || !watch->polled[i].revents)
@@ -297,15 +303,13 @@ static void look_at_members(struct watch *watch)
 	}
 }
 
-/* Until when to sleep at most; the end, the next interval, the next look at the cgroup. */
-static uint64_t next_wake_ns(const struct watch *watch, uint64_t now, uint64_t interval_end)
+/* Until when to sleep at most: the end, or the next look at the cgroup. */
+static uint64_t next_wake_ns(const struct watch *watch, uint64_t now)
 {
 	uint64_t wake = UINT64_MAX;
 
 	if (watch->options.duration_ns)
 		wake = watch->start_ns + watch->options.duration_ns;
-	if (watch->options.interval_ns && interval_end < wake)
-		wake = interval_end;
 	if (watch->options.cgroup && now + SECOND_NS < wake)
 		wake = now + SECOND_NS;
 	return wake;
@@ -321,8 +325,9 @@ static int sleep_until(struct watch *watch, uint64_t wake)
 
 	for (i = 0; i < watch->nr_members; i++)
 		watch->polled[i] = (struct pollfd){ watch->members[i].pidfd, POLLIN, 0 };
+	watch->polled[i] = (struct pollfd){ watch->end, POLLIN, 0 };
 	sigemptyset(&none);
-	return ppoll(watch->polled, watch->nr_members, wake == UINT64_MAX ? NULL : &timeout,
+	return ppoll(watch->polled, watch->nr_members + 1, wake == UINT64_MAX ? NULL : &timeout,
 		     &none);
 }
 
@@ -330,26 +335,19 @@ static bool is_over(const struct watch *watch)
 {
 	const uint64_t duration = watch->options.duration_ns;
 
-	return interrupt_signal || (duration && now_ns() >= watch->start_ns + duration) ||
+	return interrupt_signal || watch->told_to_end || (duration && now_ns() >= watch->start_ns + duration) ||
 	       (!anybody_lives(watch) && !watch->options.cgroup);
 }
 
 static int wait_for_end(struct watch *watch)
 {
-	uint64_t interval_end = watch->start_ns + watch->options.interval_ns, now;
 	int status = STATUS_OK;
 
 	while (!status && !is_over(watch)) {
-		if (sleep_until(watch, next_wake_ns(watch, now_ns(), interval_end)) > 0)
+		if (sleep_until(watch, next_wake_ns(watch, now_ns())) > 0)
 			look_at_members(watch);
-		now = now_ns();
 		if (watch->options.cgroup)
 			status = follow_cgroup(watch);
-		if (watch->options.interval_ns && now >= interval_end) {
-			watch->options.every_interval(watch->options.context);
-			while (interval_end <= now)
-				interval_end += watch->options.interval_ns;
-		}
 	}
 	return status;
 }
@@ -370,6 +368,19 @@ int watch_run(struct watch *watch)
 	watch->end_ns = now_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
+}
+
+void watch_end(struct watch *watch)
+{
+	const uint64_t one = 1;
+
+	while (write(watch->end, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events)
+{
+	instruments_lost(watch->instruments, records, events);
 }
 
 static void add_rusage(struct rusage *sum, const struct rusage *one)
@@ -450,6 +461,7 @@ int watch_stop(struct watch *watch, struct facts *facts)
 
 	if (watch->options.command)
 		reap(watch);
+	facts->edges = !watch->ended;
 	facts->start_ns = watch->start_ns;
 	facts->end_ns = watch->end_ns;
 	if (!watch->ended)
@@ -473,6 +485,8 @@ void watch_close(struct watch *watch)
 			close(watch->members[i].pidfd);
 	if (watch->only_fd >= 0)
 		close(watch->only_fd);
+	if (watch->end >= 0)
+		close(watch->end);
 	free(watch->members);
 	free(watch->polled);
 	free(watch);

@@ -21,10 +21,7 @@ struct watch_options {
 	const char *cgroup;	/* folder of cgroup v2; NULL: none */
 	const char *file;	/* only this file's faults; alone: of whoever maps it now */
 	uint64_t duration_ns;	/* 0: until the end, or a signal */
-	uint64_t interval_ns;	/* 0: none; else every_interval() is called that often */
-	void (*every_interval)(void *context);	/* not in the collector's thread */
-	void *context;
-	/* .sink, .bpf, .events, .ring_size and .fault_around are taken from here */
+	/* Its only_fd and maps are the watch's own. */
 	struct instruments_options instruments;
 };
 
@@ -32,6 +29,10 @@ struct watch_options {
 int watch_open(struct watch **watch, const struct watch_options *options);
 /* Lets a command go; returns when it, or the process, has ended, or time is up, or a signal came. */
 int watch_run(struct watch *watch);
+/* From any thread: watch_run() is to return soon. */
+void watch_end(struct watch *watch);
+/* So far; FACT_NONE: not to be had. From any thread. */
+void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events);
 /* No items after this one. */
 int watch_stop(struct watch *watch, struct facts *facts);
 void watch_close(struct watch *watch);

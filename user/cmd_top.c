@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd_top.h"
+#include "complain.h"
+#include "correlate/analysis.h"
+#include "interrupt.h"
+#include "report/live.h"
+#include "size.h"
+#include "watch/options.h"
+
+#define BY_FILE (1U << GROUP_BY_FILE)
+#define BY_THREAD (1U << GROUP_BY_THREAD)
+
+struct top {
+	struct watch_options watch_options;
+	unsigned int interval_ms;
+	uint64_t views;		/* 0: until the end */
+	unsigned int by;
+	struct watch *watch;
+	struct analysis *analysis;
+	struct live *live;
+	uint64_t shown;
+	int err;
+};
+
+enum key {
+	KEY_INTERVAL = 'i',
+	KEY_COUNT = 'n',
+	KEY_BY = 3000,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "What is shown:", 3 },
+	{ "interval", KEY_INTERVAL, "S", 0, "seconds between two views (default 1)", 3 },
+	{ "count", KEY_COUNT, "N", 0, "end after that many views", 3 },
+	{ "by", KEY_BY, "file|thread", 0, "only this table (default both)", 3 },
+	{ 0 },
+};
+
+/* Says it and exits. */
+#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
+
+static unsigned int interval_of(const struct argp_state *state, const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (*end || end == text || !(seconds >= 0.1) || seconds > 3600)
+		usage(state, "--interval: '%s' is not a number of seconds from 0.1 to 3600", text);
+	return seconds * 1000;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct top *top = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &top->watch_options;
+		return 0;
+	case KEY_INTERVAL:
+		top->interval_ms = interval_of(state, text);
+		return 0;
+	case KEY_COUNT:
+		if (size_parse(text, &top->views) || !top->views)
+			usage(state, "--count: '%s' is not a number from 1 on", text);
+		return 0;
+	case KEY_BY:
+		if (strcmp(text, "file") && strcmp(text, "thread"))
+			usage(state, "--by: '%s' is not one of file, thread", text);
+		top->by = strcmp(text, "file") ? BY_THREAD : BY_FILE;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse(struct top *top, int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
+		.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; what is "
+		       "watched runs on. Needs the pfstat module, and root.",
+	};
+
+	watch_options_init(&top->watch_options);
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, top);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static int print(const struct top *top)
+{
+	const bool terminal = isatty(STDOUT_FILENO);
+	struct winsize size = { 0 };
+
+	if (terminal)
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	return live_print(top->live, stdout, terminal, size.ws_row, size.ws_col);
+}
+
+/* In the collector's thread, which feeds the analysis: it does not move meanwhile. */
+static void show(void *context)
+{
+	struct top *top = context;
+	struct live_counters counters;
+
+	if (top->err || (top->views && top->shown == top->views))
+		return;
+	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
+	top->err = live_update(top->live, top->analysis, &counters, now_ns());
+	if (!top->err)
+		top->err = print(top);
+	top->shown++;
+	if (top->err || top->shown == top->views)
+		watch_end(top->watch);
+}
+
+static int open_watch(struct top *top)
+{
+	struct instruments_options *instruments = &top->watch_options.instruments;
+
+	top->analysis = analysis_new(instruments->bpf);
+	top->live = live_new(top->by, now_ns());
+	if (!top->analysis || !top->live)
+		return complain(STATUS_FAILED, "out of memory");
+	instruments->sink = analysis_add;
+	instruments->sink_context = top->analysis;
+	instruments->tick_ms = top->interval_ms;
+	instruments->tick_drains = true;
+	instruments->tick = show;
+	instruments->tick_context = top;
+	return watch_open(&top->watch, &top->watch_options);
+}
+
+static int run(struct top *top)
+{
+	struct facts facts;
+	int status;
+
+	facts_init(&facts);
+	status = open_watch(top);
+	if (!status)
+		status = watch_run(top->watch);
+	if (!status)
+		status = watch_stop(top->watch, &facts);
+	facts_exit(&facts);
+	if (!status && top->err)
+		status = complain(STATUS_FAILED, "cannot print: %s", strerror(-top->err));
+	return status ? status : watch_status(top->watch);
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top top = { .interval_ms = 1000, .by = BY_FILE | BY_THREAD };
+	int status;
+
+	parse(&top, argc, argv);
+	interrupt_init();
+	status = run(&top);
+	watch_close(top.watch);
+	live_free(top.live);
+	analysis_free(top.analysis);
+	return status;
+}
