@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* pfdrive: a subcommand by its name; anything else is a FILE to drive. */
 #include <errno.h>
+#include <locale.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
+	/* µ for people, also where LANG says nothing; numbers stay as programs read them. */
+	setlocale(LC_CTYPE, "C.UTF-8");
 	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name))
 			continue;
