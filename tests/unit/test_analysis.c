@@ -165,10 +165,11 @@ static int count_place(void *context, const struct code_place *place)
 /* A read that had to wait: the call that then solves it maps around, too. */
 START_TEST(test_a_disk_fault_maps_what_is_around)
 {
-	const struct pfstat_page added = {
-		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(added), .pid = 1, .tid = 1,
-			   .flags = PFSTAT_PAGE_ADDED },
-		.inode = INODE, .dev = DEV, .pgoff = 0, .pages = 32,
+	const struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
+			   .flags = PFSTAT_BLOCK_FILE, .ns = 140 },
+		.inode = INODE, .fs_dev = DEV, .bytes = 32 * 4096, .file_bytes = 32 * 4096,
+		.insert_ns = 110, .issue_ns = 110,
 	};
 	struct pfstat_record record = {
 		.class = PFSTAT_CLASS_DISK, .pid = 1, .tid = 1, .inode = INODE, .dev = DEV,
@@ -178,7 +179,7 @@ START_TEST(test_a_disk_fault_maps_what_is_around)
 	struct readahead_figures figures;
 
 	analysis = analysis_new(true);
-	add(ITEM_EVENT, &added);
+	add(ITEM_EVENT, &block);
 	add(ITEM_RECORD, &record);
 	record.op = PFSTAT_OP_MAP_PAGES;
 	record.class = PFSTAT_CLASS_SHORT;

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the VM tests share: the module's files, parsed; the driver; workloads."""
 import collections
+import contextlib
 import ctypes
+import functools
 import json
 import mmap
 import os
 import pathlib
+import stat
 import struct
 import subprocess
+import time
+
+import jsonschema
 
 BUILD = pathlib.Path(os.environ.get("PFSTAT_BUILD", "build"))
 MODULE = pathlib.Path(os.environ.get("PFSTAT_KO", BUILD / "pfstat.ko"))
@@ -127,9 +133,59 @@ def pagemap_pfn(address, pid="self"):
     return entry & ((1 << 55) - 1) if entry >> 63 else NO_PFN
 
 
+@functools.lru_cache(maxsize=None)
+def schema():
+    text = (pathlib.Path(__file__).parents[2] / "Documentation/pfdrive.schema.json").read_text()
+    return jsonschema.Draft202012Validator(json.loads(text))
+
+
+def report_of(text):
+    """A report in JSON, parsed; it has the shape that the documentation states."""
+    result = json.loads(text)
+    schema().validate(result)
+    return result
+
+
 def drive(*options, check=True):
     """pfdrive's JSON for one run."""
-    return json.loads(run(PFDRIVE, "--format", "json", *options, check=check).stdout)
+    return report_of(run(PFDRIVE, "--format", "json", *options, check=check).stdout)
+
+
+def record(*command, options=(), check=True):
+    """JSON of `pfdrive record -- COMMAND`, and what the command wrote."""
+    out = pathlib.Path("/tmp/record.json")
+    out.unlink(missing_ok=True)
+    process = run(PFDRIVE, "record", "--json", out, *options, "--", *command, check=check)
+    return report_of(out.read_text()), process.stdout
+
+
+def begin_record(*options):
+    """A `pfdrive record` that goes on, once it has hooked something."""
+    process = subprocess.Popen([PFDRIVE, "record", *map(str, options)], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: hooked() or process.poll() is not None)
+    return process
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it does not come to be"
+        time.sleep(0.05)
+
+
+def report(recording, *options):
+    """JSON of `pfdrive report RECORDING`."""
+    return report_of(run(PFDRIVE, "report", "--format", "json", *options, recording).stdout)
+
+
+def group_of(result, name):
+    """The row of a report's groups that has this name."""
+    return next((row for row in result["groups"]["rows"] if row["name"] == str(name)), None)
+
+
+def faults(result, name):
+    return result["parts"]["classes"][name]["count"]
 
 
 def make_file(path, size, fill=b"\x5a"):
@@ -140,6 +196,59 @@ def make_file(path, size, fill=b"\x5a"):
             file.flush()
             os.fsync(file.fileno())
     return path
+
+
+@contextlib.contextmanager
+def null_disk(name, megabytes, completion_ns):
+    """A null_blk of its own that completes each request after that time: its device."""
+    config = pathlib.Path("/sys/kernel/config/nullb") / name
+    subprocess.run(["modprobe", "configfs"], check=False)
+    subprocess.run(["mount", "-t", "configfs", "none", "/sys/kernel/config"], check=False,
+                   stderr=subprocess.DEVNULL)
+    before = set(os.listdir("/sys/block"))
+    config.mkdir()
+    for key, value in (("size", megabytes), ("memory_backed", 1), ("blocksize", PAGE),
+                       ("irqmode", 2), ("completion_nsec", completion_ns), ("power", 1)):
+        (config / key).write_text(str(value))
+    block, = set(os.listdir("/sys/block")) - before     # by its index, or after its folder
+    device = pathlib.Path("/dev") / block
+    if not device.exists():     # a /dev that nobody fills
+        number = pathlib.Path(f"/sys/block/{block}/dev").read_text().split(":")
+        os.mknod(device, 0o600 | stat.S_IFBLK, os.makedev(*map(int, number)))
+    try:
+        yield device
+    finally:
+        (config / "power").write_text("0")
+        config.rmdir()
+        device.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def mounted_disk(name, completion_ns, readahead_kb=128):
+    """An ext4 of 64 MiB on such a device: the folder where it is mounted."""
+    folder = pathlib.Path("/mnt") / name
+    folder.mkdir(exist_ok=True)
+    with null_disk(name, 64, completion_ns) as device:
+        pathlib.Path(f"/sys/block/{device.name}/queue/read_ahead_kb").write_text(
+            str(readahead_kb))
+        run("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
+        run("mount", "-t", "ext4", "-o", "noatime,commit=600", device, folder)
+        try:
+            yield folder
+        finally:
+            run("umount", folder)
+
+
+def cgroup(name, *controllers):
+    """A new folder of cgroup v2."""
+    root = pathlib.Path("/sys/fs/cgroup")
+    if not (root / "cgroup.controllers").exists():
+        run("mount", "-t", "cgroup2", "none", root)
+    for controller in controllers:
+        (root / "cgroup.subtree_control").write_text(f"+{controller}")
+    group = root / name
+    group.mkdir()
+    return group
 
 
 def drop_cache():

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Real programs, recorded from before their exec: the ledger closes for each."""
-import json
-import os
 import pathlib
 import sqlite3
-import stat
 import subprocess
 import time
 
 import pytest
 
 import pfstat
+from pfstat import faults, group_of, record
 
 PAGES = 512
 SIZE = PAGES * pfstat.PAGE
@@ -23,35 +21,12 @@ def fixture_cold_file():
     return path
 
 
-def record(*command, options=(), check=True):
-    """JSON of `pfdrive record -- COMMAND`, and what the command wrote."""
-    out = pathlib.Path("/tmp/record.json")
-    out.unlink(missing_ok=True)
-    process = pfstat.run(pfstat.PFDRIVE, "record", "--json", out, *options, "--", *command,
-                         check=check)
-    return json.loads(out.read_text()), process.stdout
-
-
-def count(result, name):
-    """What one place counted, by the ledger's name."""
-    return next(c["value"] for c in result["ledger"]["counts"] if c["name"] == name)
-
-
-def faults(result, name):
-    return result["parts"]["classes"].get(name, {"count": 0})["count"]
-
-
 def closes(result):
     """Nothing was lost, and every difference between the counts has a name."""
     assert result["lost"] == result["events_lost"] == 0
     assert result["calls"] == sum(c["count"] for c in result["classes"].values())
     assert result["ledger"]["unexplained"] == 0, result["ledger"]
     assert result["rusage"]["minflt"] is not None
-
-
-def of_file(result, path):
-    """The row of one file of a report by file."""
-    return next((row for row in result["groups"]["rows"] if row["name"] == str(path)), None)
 
 
 def test_cat_of_a_cold_file_maps_only_its_libraries(cold_file):
@@ -76,7 +51,7 @@ def test_python_with_mmap(cold_file):
     result, out = record("python3", "-c", script, options=("--by", "file"))
     closes(result)
     assert int(out.split()[0]) == ord("a") * PAGES
-    row = of_file(result, cold_file)
+    row = group_of(result, cold_file)
     assert row["faults"] >= PAGES / 16 and row["major"] >= 1
 
 
@@ -93,7 +68,7 @@ def test_sqlite_with_mmap(tmp_path):
                          "select count(*) from t where b like '%y%'", options=("--by", "file"))
     closes(result)
     assert out.split()[1] == "0"
-    row = of_file(result, path)
+    row = group_of(result, path)
     assert row["faults"] > 0 and row["major"] > 0
 
 
@@ -110,21 +85,21 @@ def test_fork_server(cold_file):
     result, _ = record(pfstat.BUILD / "workload", "server", cold_file, "100",
                        options=("--by", "file"))
     closes(result)
-    assert of_file(result, cold_file)["faults"] >= 100
+    assert group_of(result, cold_file)["faults"] >= 100
 
 
 def test_a_program_that_executes_itself(cold_file):
     result, _ = record(pfstat.BUILD / "workload", "execs", cold_file, "10",
                        options=("--by", "file", "--fault-around", "off"))
     closes(result)
-    assert of_file(result, cold_file)["faults"] == PAGES
+    assert group_of(result, cold_file)["faults"] == PAGES
 
 
 def test_populate_is_get_user_pages(cold_file):
     result, _ = record(pfstat.BUILD / "workload", "filled", cold_file,
                        options=("--by", "file", "--fault-around", "off"))
     closes(result)
-    assert of_file(result, cold_file)["faults"] == PAGES
+    assert group_of(result, cold_file)["faults"] == PAGES
 
 
 def test_anonymous_memory():
@@ -142,36 +117,14 @@ def test_copy_on_write():
 @pytest.fixture(name="swap")
 def fixture_swap():
     """A null_blk of its own to swap to, and a cgroup with 8 MiB."""
-    # Kernels number the device, or (since v6.11) give it this name: the same here.
-    config = pathlib.Path("/sys/kernel/config/nullb/nullb1")
-    subprocess.run(["modprobe", "configfs"], check=False)
-    subprocess.run(["mount", "-t", "configfs", "none", "/sys/kernel/config"], check=False,
-                   stderr=subprocess.DEVNULL)
-    before = set(os.listdir("/sys/block"))
-    config.mkdir()
-    for name, value in (("size", 128), ("memory_backed", 1), ("blocksize", 4096),
-                        ("irqmode", 2), ("completion_nsec", 100000), ("power", 1)):
-        (config / name).write_text(str(value))
-    name, = set(os.listdir("/sys/block")) - before  # by its index, or after its folder
-    device = f"/dev/{name}"
-    if not os.path.exists(device):  # a /dev that nobody fills
-        number = pathlib.Path(f"/sys/block/{name}/dev").read_text().split(":")
-        os.mknod(device, 0o600 | stat.S_IFBLK, os.makedev(*map(int, number)))
-    subprocess.run(["mkswap", device], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["swapon", device], check=True)
-    cgroups = pathlib.Path("/sys/fs/cgroup")
-    if not (cgroups / "cgroup.controllers").exists():
-        subprocess.run(["mount", "-t", "cgroup2", "none", cgroups], check=True)
-    (cgroups / "cgroup.subtree_control").write_text("+memory")
-    group = cgroups / "small"
-    group.mkdir()
-    (group / "memory.max").write_text(str(8 << 20))
-    yield group
-    subprocess.run(["swapoff", device], check=True)
-    group.rmdir()
-    (config / "power").write_text("0")
-    config.rmdir()
-    pathlib.Path(device).unlink(missing_ok=True)
+    with pfstat.null_disk("swap", 128, 100_000) as device:
+        pfstat.run("mkswap", device)
+        pfstat.run("swapon", device)
+        group = pfstat.cgroup("small", "memory")
+        (group / "memory.max").write_text(str(8 << 20))
+        yield group
+        pfstat.run("swapoff", device)
+        group.rmdir()
 
 
 def test_swap_in_under_a_memory_limit(swap):
@@ -197,6 +150,6 @@ def test_a_running_process(cold_file):
     time.sleep(1)
     workload.finish()
     assert process.wait(timeout=60) == 0
-    result = json.loads(out.read_text())
+    result = pfstat.report_of(out.read_text())
     assert result["calls"] == sum(c["count"] for c in result["classes"].values())
-    assert of_file(result, cold_file)["faults"] == PAGES
+    assert group_of(result, cold_file)["faults"] == PAGES

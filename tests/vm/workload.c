@@ -19,6 +19,8 @@
  *					share of the pages
  *	workload execs FILE N		the same process executes itself N times, then `now`
  *	workload filled FILE		MAP_POPULATE, then read each page
+ *	workload strided FILE N		each N-th page, then again from the next one on, until
+ *					each page was read once
  *	workload anon PAGES		write each page of anonymous memory
  *	workload copy PAGES		write them, fork, write each again in the child
  *	workload twice PAGES		write each page, then read each (swap, when memory is short)
@@ -57,7 +59,8 @@ static char *map_file(const char *path, int flags)
 	return map;
 }
 
-static void touch(const volatile char *map, size_t length)
+/* Not inlined: its name is looked for where faults are told by code. */
+static __attribute__((noinline)) void touch(const volatile char *map, size_t length)
 {
 	size_t at;
 
@@ -215,6 +218,16 @@ static void run_execs(const char *path, int count)
 	touch_file(path, 0);
 }
 
+static void run_strided(const char *path, size_t step)
+{
+	const volatile char *map = map_file(path, 0);
+	size_t first, at;
+
+	for (first = 0; first < step; first++)
+		for (at = first * PAGE; at < size; at += step * PAGE)
+			(void)map[at];
+}
+
 static char *anonymous(size_t pages)
 {
 	char *map;
@@ -285,6 +298,8 @@ int main(int argc, char **argv)
 		run_server(argv[2], atoi(argv[3]));
 	else if (!strcmp(what, "execs") && argc > 3)
 		run_execs(argv[2], atoi(argv[3]));
+	else if (!strcmp(what, "strided") && argc > 3)
+		run_strided(argv[2], atoi(argv[3]));
 	else if (!strcmp(what, "filled"))
 		touch_file(argv[2], MAP_POPULATE);
 	else if (!strcmp(what, "anon"))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive replay: the recorded accesses under another policy, which it takes back."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+
+PAGES = 512
+STRIDE = 16     # pages
+RECORDING = pathlib.Path("/tmp/replay.pfs")
+
+
+@pytest.fixture(name="cold_file", scope="module")
+def fixture_cold_file():
+    return pfstat.make_file(pfstat.DISK / "replay", PAGES * pfstat.PAGE)
+
+
+def record(path, *command):
+    pfstat.load()
+    pfstat.drop_cache()
+    pfstat.run(pfstat.PFDRIVE, "record", "-o", RECORDING, "--fault-around", "off", "--file", path,
+               "--", pfstat.BUILD / "workload", *command)
+    return RECORDING
+
+
+@pytest.fixture(name="strided", scope="module")
+def fixture_strided(cold_file):
+    return record(cold_file, "strided", cold_file, STRIDE).rename("/tmp/strided.pfs")
+
+
+@pytest.fixture(name="sequential", scope="module")
+def fixture_sequential(cold_file):
+    return record(cold_file, "now", cold_file).rename("/tmp/sequential.pfs")
+
+
+def replay(recording, *options):
+    """(recorded, replayed): counts by class."""
+    result = json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
+                                   *options, recording).stdout)
+    return tuple({name: side["count"] for name, side in result[when].items() if side["count"]}
+                 for when in ("recorded", "replayed"))
+
+
+def test_the_same_policy_makes_the_same_faults(strided):
+    recorded, replayed = replay(strided, "--fault-around", "off")
+    assert sum(recorded.values()) == sum(replayed.values()) == PAGES
+    assert recorded["long"] >= PAGES // 2
+
+
+def test_populate_maps_before_the_first_access(strided):
+    """What was a fault a page is populate's own, which takes fault-around's help."""
+    recorded, replayed = replay(strided, "--populate")
+    assert sum(recorded.values()) == PAGES
+    assert sum(replayed.values()) <= PAGES // 8
+
+
+def test_random_has_no_read_ahead(sequential):
+    recorded, replayed = replay(sequential, "--fault-around", "off", "--advise", "random")
+    assert recorded["readahead"] > 0
+    assert replayed == {"disk": PAGES}
+
+
+def read_ahead_setting():
+    number = os.stat(pfstat.DISK).st_dev
+    return pathlib.Path(f"/sys/class/bdi/{os.major(number)}:{os.minor(number)}/read_ahead_kb")
+
+
+def test_read_ahead_of_the_file_alone(sequential):
+    before = read_ahead_setting().read_text()
+    _, replayed = replay(sequential, "--fault-around", "off", "--read-ahead", "0")
+    assert replayed == {"disk": PAGES}
+    assert read_ahead_setting().read_text() == before
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.2, 0.5, 1, 2])
+def test_interrupted_it_leaves_the_setting(delay, sequential):
+    before = read_ahead_setting().read_text()
+    with subprocess.Popen([pfstat.PFDRIVE, "replay", "--read-ahead", "0", sequential],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+    assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT)
+    assert read_ahead_setting().read_text() == before
+
+
+def test_a_shorter_file(strided):
+    short = pfstat.make_file(pfstat.DISK / "shorter", PAGES // 4 * pfstat.PAGE)
+    recorded, replayed = replay(strided, "--fault-around", "off", "--on", short)
+    assert sum(recorded.values()) == PAGES
+    assert sum(replayed.values()) == PAGES // 4
+
+
+def test_a_file_that_was_not_recorded_is_refused(strided):
+    result = pfstat.run(pfstat.PFDRIVE, "replay", "--file", "/etc/passwd", strided, check=False)
+    assert result.returncode == 1
+    assert "/etc/passwd" in result.stderr and result.stdout == ""
