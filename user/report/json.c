@@ -124,7 +124,7 @@ static json_t *run_of(const struct view *view)
 	const struct report *run = view->run;
 	const struct summary_figures *figures = &view->figures;
 
-	return json_pack("{so so so so so so so so so so so so so so so so so so so so so so so so so}"
+	return json_pack("{so so so so so so so so so so so so so so so so so so so so so so so so so "
 			 "so}",
 		"environment", environment_to_json(&run->environment),
 		"damage", value_text(run->damage),
