@@ -8,7 +8,7 @@
 
 #define MAX_REQUESTS 8192
 #define MINOR_BITS 20
-#define MAX_BIOS 16	/* looked at in a request, behind the first */
+#define MAX_BIOS 8	/* looked at in a request, behind the first */
 #define OP_WRITES 0x1	/* of request.cmd_flags: the operations that write are odd */
 
 struct gendisk {

@@ -54,9 +54,10 @@ static void print_block(const struct pfstat_block *block)
 {
 	print_head(&block->event, "block");
 	fprintf(out, ", \"insert_ns\": %llu, \"issue_ns\": %llu, \"sector\": %llu, "
-		"\"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"fs_dev\": %u, \"bytes\": %u}\n",
+		"\"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"fs_dev\": %u, \"bytes\": %u, "
+		"\"file_bytes\": %u}\n",
 		block->insert_ns, block->issue_ns, block->sector, block->inode, block->pgoff,
-		block->dev, block->fs_dev, block->bytes);
+		block->dev, block->fs_dev, block->bytes, block->file_bytes);
 }
 
 static void print_stack(const struct events *events, int32_t id)

@@ -25,9 +25,8 @@ USER, KERNEL, GUP = range(3)
 MINOR, MAJOR, RETRY, ERROR = range(4)
 PREEMPTED, IOWAIT, WOKEN = 1, 2, 4
 WRITE, READAHEAD, BLOCK_ERROR, FILE, SWAP = 1, 2, 4, 8, 16
-ADDED, REMOVED = 1, 2
 FORK, EXEC, EXIT = 1, 2, 4
-HOOKS = ("wakeup", "block_insert", "block", "fault", "swap", "wp", "do_fault", "page_add",
+HOOKS = ("wakeup", "block_insert", "block", "fault", "swap", "wp", "do_fault",
          "page_delete")
 
 
@@ -314,18 +313,19 @@ def test_pages_come_and_go(file):
                 options=("-p",))
     inode = os.stat(file).st_ino
 
-    def pages(what):
-        return sorted(event["pgoff"] + page for event in dump.of("page")
-                      if event["flags"] == what and event["inode"] == inode and
-                      event["dev"] == kernel_dev(file) for page in range(event["pages"]))
-
-    assert pages(ADDED) == pages(REMOVED) == list(range(PAGES))
+    read = sorted(event["pgoff"] + page for event in dump.of("block")
+                  if event["inode"] == inode and event["fs_dev"] == kernel_dev(file)
+                  for page in range(event["file_bytes"] // pfstat.PAGE))
+    removed = sorted(event["pgoff"] + page for event in dump.of("page")
+                     if event["inode"] == inode and event["dev"] == kernel_dev(file)
+                     for page in range(event["pages"]))
+    assert read == removed == list(range(PAGES))
 
 
 def test_pages_are_not_told_unless_asked(file):
     dump = Dump("cat", file)
     assert not dump.of("page")
-    assert not dump.hooks() & {"page_add", "page_delete"}
+    assert not dump.hooks() & {"page_delete"}
 
 
 def test_stays_are_in_order(file):
