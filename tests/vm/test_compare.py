@@ -1,121 +1,70 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two real recordings side by side, and one as a trace."""
+"""pfdrive compare: equal runs are the same, a slower disk is found and named."""
 import json
+import os
+import pathlib
 
 import pytest
 
 import pfstat
 
-PAGES = 512
-READ_ALL = """
-import mmap
-with open("{path}", "rb") as file:
-    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    data.madvise(mmap.{advice})
-    sum(data[page * 4096] for page in range({pages}))
-"""
+pytestmark = pytest.mark.deterministic
+
+SIZE = 4 << 20
+CHANGE = 3
 
 
-def record(recording, path, advice):
-    """Every page of the file in turn, none of it cached."""
-    pfstat.drop_cache()
-    script = READ_ALL.format(path=path, advice=advice, pages=PAGES)
-    pfstat.run(pfstat.PFDRIVE, "record", "-o", recording, "--file", path, "--",
-               "python3", "-c", script)
-
-
-def compare(*arguments):
-    process = pfstat.run(pfstat.PFDRIVE, "compare", "--format", "json", *arguments, check=False)
-    return process.returncode, json.loads(process.stdout)
-
-
-def row(result, klass, measure):
-    return next(r for r in result["rows"] if (r["class"], r["measure"]) == (klass, measure))
+@pytest.fixture(name="disks", scope="module")
+def fixture_disks():
+    """Without read-ahead each page is a disk fault: there are enough to judge by."""
+    with pfstat.mounted_disk("fast", 100_000, readahead_kb=0) as fast, \
+         pfstat.mounted_disk("slow", 200_000, readahead_kb=0) as slow:
+        yield {"fast": fast, "slow": slow}
 
 
 @pytest.fixture(name="recordings", scope="module")
-def fixture_recordings():
-    """One with read-ahead, one without; made once."""
+def fixture_recordings(disks):
     pfstat.load()
-    path = pfstat.make_file(pfstat.DISK / "compare", PAGES * pfstat.PAGE, b"a")
-    made = {}
-    for name, advice in (("with", "MADV_NORMAL"), ("without", "MADV_RANDOM")):
-        made[name] = f"/tmp/{name}.pfs"
-        record(made[name], path, advice)
-    return made
+    recordings = {}
+    for name, disk in (("warm-up", "fast"), ("fast", "fast"), ("again", "fast"),
+                       ("slow", "slow")):
+        path = pfstat.make_file(disks[disk] / "file", SIZE)
+        recordings[name] = pathlib.Path(f"/tmp/{name}.pfs")
+        with open(path, "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        pfstat.run(pfstat.PFDRIVE, "record", "-o", recordings[name], "--file", path, "--",
+                   pfstat.BUILD / "workload", "now", path)
+    return recordings
 
 
-def test_same_recording_twice_is_no_change(recordings):
-    status, result = compare("--threshold", "0", recordings["with"], recordings["with"])
-    assert status == 0 and result["change"] is False
-    judged = [r for r in result["rows"] if r["difference_percent"] is not None]
-    assert judged and all(r["difference_percent"] == 0 for r in judged)
+def compare(first, second, *options):
+    """(exit status, JSON)"""
+    result = pfstat.run(pfstat.PFDRIVE, "compare", "--format", "json", *options, first, second,
+                        check=False)
+    return result.returncode, json.loads(result.stdout)
 
 
-def test_reading_without_read_ahead_is_a_change(recordings):
-    status, result = compare(recordings["with"], recordings["without"])
-    assert status == 3 and result["change"] is True
-    disk = row(result, "disk", "faults")
-    assert disk["verdict"] == "change"
-    # Every page for itself, instead of many at a time.
-    assert disk["b"] == PAGES and disk["a"] <= PAGES / 8
-    assert row(result, "disk", "major")["b"] == PAGES
+def row_of(result, class_name, measure):
+    row, = [row for row in result["rows"]
+            if (row["class"], row["measure"]) == (class_name, measure)]
+    return row
 
 
-def nanoseconds(us):
-    return round(us * 1000)
+def test_equal_runs_are_the_same(recordings):
+    status, result = compare(recordings["fast"], recordings["again"])
+    assert status == 0, [row for row in result["rows"] if row["verdict"] == "change"]
+    assert row_of(result, "disk", "faults")["a"] == SIZE // pfstat.PAGE
 
 
-def slices_of(events):
-    """By track: start, end, event; parents before their children."""
-    tracks = {}
-    for event in events:
-        if event["ph"] == "X":
-            start = nanoseconds(event["ts"])
-            tracks.setdefault((event["pid"], event["tid"]), []).append(
-                (start, start + nanoseconds(event["dur"]), event))
-    for slices in tracks.values():
-        slices.sort(key=lambda s: s[0])     # stable: equal starts keep the file's order
-    return tracks
+def test_a_slower_disk_is_named(recordings):
+    status, result = compare(recordings["fast"], recordings["slow"])
+    assert status == CHANGE
+    device = row_of(result, "disk", "device")
+    assert device["verdict"] == "change"
+    assert 0.9 < (device["b"] - device["a"]) / 100_000 < 1.1
+    # The same pages faulted, and the CPU did the same for each.
+    assert row_of(result, "disk", "faults")["verdict"] == "same"
 
 
-def check_nesting(slices):
-    """As Perfetto does: what crosses the end of an open slice would be dropped."""
-    stack = []
-    for start, end, event in slices:
-        while stack and stack[-1][1] <= start:
-            stack.pop()
-        assert not stack or end <= stack[-1][1], (event, stack[-1][2])
-        if event["cat"] == "part":
-            assert stack[-1][2]["cat"] == "fault"
-        stack.append((start, end, event))
-
-
-def has_open(slices, ns, category):
-    return any(start <= ns < end and event["cat"] == category for start, end, event in slices)
-
-
-def test_trace_nests_and_its_arrows_meet(recordings):
-    path = "/tmp/trace.json"
-    pfstat.run(pfstat.PFDRIVE, "report", recordings["without"], "--format", "trace", "-o", path)
-    with open(path) as file:
-        trace = json.load(file)
-    events = trace["traceEvents"]
-    tracks = slices_of(events)
-    for slices in tracks.values():
-        check_nesting(slices)
-    disk = [e for e in events if e.get("cat") == "fault" and e["name"] == "disk"]
-    assert len(disk) == PAGES
-    # The parts fill the faults that they are drawn for, to the nanosecond.
-    assert sum(nanoseconds(e["dur"]) for e in events if e.get("cat") == "part") == sum(
-        nanoseconds(e["dur"]) for e in events
-        if e.get("cat") == "fault" and len(e["args"]["parts"]) > 1)
-    starts = {e["id"]: e for e in events if e["ph"] == "s"}
-    ends = {e["id"]: e for e in events if e["ph"] == "f"}
-    assert starts.keys() == ends.keys() and len(starts) >= 0.9 * PAGES
-    for ident, start in starts.items():
-        end = ends[ident]
-        assert start["ts"] <= end["ts"]
-        assert has_open(tracks[start["pid"], start["tid"]], nanoseconds(start["ts"]), "block")
-        assert has_open(tracks[end["pid"], end["tid"]], nanoseconds(end["ts"]), "fault")
-    assert trace["otherData"]["damage"] is None
+def test_a_threshold_above_it_hides_it(recordings):
+    assert compare(recordings["fast"], recordings["slow"], "--threshold", "150")[0] == 0
