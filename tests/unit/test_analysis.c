@@ -298,12 +298,91 @@ END_TEST
 START_TEST(test_unknown_items_are_refused)
 {
 	struct pfstat_event event = { .type = PFSTAT_NR_EVENTS };
+	const struct pfstat_record record = { .class = PFSTAT_CLASS_LONG, .order = 64 };
+	const struct item bad_record = { .type = ITEM_RECORD, .record = &record };
 	const struct item bad_event = { .type = ITEM_EVENT, .event = &event };
 	const struct item bad_item = { .type = ITEM_NR_TYPES };
 
 	analysis = analysis_new(true);
+	ck_assert_int_eq(analysis_add(analysis, &bad_record), -EINVAL);
 	ck_assert_int_eq(analysis_add(analysis, &bad_event), -EINVAL);
 	ck_assert_int_eq(analysis_add(analysis, &bad_item), -EINVAL);
+	analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(test_figures_are_right_before_the_end)
+{
+	struct fault_figures before, after;
+
+	analysis = analysis_new(true);
+	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_DISK);
+	add_fault(1, 2, 1100, 10, PFSTAT_CLASS_DISK);
+	add_stay(1, 1210, 1290);
+	add_fault(1, 3, 1200, 100, PFSTAT_CLASS_DISK);
+	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &before);
+	ck_assert_uint_eq(before.parts[PART_FOREIGN].p50_ns, 0);
+	ck_assert_uint_eq(before.parts[PART_FOREIGN].p99_ns, 80);
+	ck_assert_uint_eq(before.parts[PART_CPU_BEFORE].p50_ns, 10);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &after);
+	ck_assert_mem_eq(&before, &after, sizeof(before));
+	analysis_free(analysis);
+}
+END_TEST
+
+/* On btrfs a mapping is told with another device than a record. */
+START_TEST(test_a_file_of_another_device_has_its_mappings_name)
+{
+	struct group *groups;
+	size_t nr;
+
+	analysis = analysis_new(true);
+	add_map(1, 0x100000, 1 << 20, INODE, "/data");
+	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
+	add(ITEM_RECORD, &(struct pfstat_record){
+		.class = PFSTAT_CLASS_LONG, .op = PFSTAT_OP_FAULT, .pid = 1, .tid = 1,
+		.inode = INODE, .dev = DEV + 1, .address = 0x102000, .start_ns = 2000,
+		.duration_ns = 5, .result = PFSTAT_RESULT_LOCKED,
+	});
+	add(ITEM_RECORD, &(struct pfstat_record){
+		.class = PFSTAT_CLASS_LONG, .op = PFSTAT_OP_FAULT, .pid = 1, .tid = 1,
+		.inode = INODE + 1, .dev = 8 << 20 | 1, .address = 0x102000, .start_ns = 3000,
+		.duration_ns = 1, .result = PFSTAT_RESULT_LOCKED,
+	});
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr), 0);
+	ck_assert_uint_eq(nr, 3);
+	ck_assert_str_eq(groups[0].name, "/data");
+	ck_assert_str_eq(groups[1].name, "/data");
+	ck_assert_uint_eq(groups[1].dev, DEV + 1);
+	ck_assert_str_eq(groups[2].name, "(device 8:1 inode 78)");
+	free(groups);
+	analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
+{
+	const struct pfstat_record record = {
+		.class = PFSTAT_CLASS_DISK, .op = PFSTAT_OP_FAULT, .pid = 1, .tid = 1,
+		.inode = INODE, .dev = DEV, .address = 0x101000, .start_ns = 2000,
+		.duration_ns = 5, .result = PFSTAT_RESULT_RETRY,
+	};
+	struct group *groups;
+	size_t nr;
+
+	analysis = analysis_new(true);
+	add_map(1, 0x100000, 1 << 20, INODE, "/data");
+	add_task(PFSTAT_TASK_EXEC, 1, 1, "program");
+	add(ITEM_RECORD, &record);
+	add_task(PFSTAT_TASK_EXIT, 1, 1, "program");
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_VMA, &groups, &nr), 0);
+	ck_assert_uint_eq(nr, 1);
+	ck_assert_str_eq(groups[0].name, "1 100000-200000 /data");
+	free(groups);
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_THREAD, &groups, &nr), 0);
+	ck_assert_str_eq(groups[0].name, "program (1)");
+	free(groups);
 	analysis_free(analysis);
 }
 END_TEST
@@ -311,4 +390,7 @@ END_TEST
 RUN_TESTS("analysis", test_figures_by_class_and_part,
 	  test_a_disk_fault_maps_what_is_around, test_groups_have_names,
 	  test_more_groups_than_are_kept, test_a_fork_server_takes_no_more_memory,
-	  test_a_listener_may_end_it, test_unknown_items_are_refused)
+	  test_a_listener_may_end_it, test_unknown_items_are_refused,
+	  test_figures_are_right_before_the_end,
+	  test_a_file_of_another_device_has_its_mappings_name,
+	  test_a_fault_open_at_the_end_still_has_its_mapping)

@@ -99,7 +99,8 @@ static void check_parts(const struct explained *fault, const uint64_t *expected)
 			      part, fault->parts_ns[part], expected[part]);
 }
 
-#define CHECK_PARTS(fault, ...) check_parts(fault, (const uint64_t[NR_PARTS]){ __VA_ARGS__ })
+#define CHECK_PARTS(fault, ...) \
+	check_parts(fault, (const uint64_t[NR_PARTS]) { __VA_ARGS__ })
 
 /* Disk fault of page 5: 1000 to 1200, asleep 1050 to 1190; retried at 1210 to 1215. */
 static void add_disk_fault(void)
@@ -316,6 +317,132 @@ START_TEST(test_an_error_solves_nothing)
 }
 END_TEST
 
+static void add_preemption(uint64_t off_ns, uint64_t on_ns)
+{
+	const struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1,
+			.flags = PFSTAT_OFF_CPU_PREEMPTED, .ns = on_ns,
+		},
+		.off_ns = off_ns,
+	};
+
+	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+}
+
+START_TEST(test_a_lost_stay_is_residue_whatever_else_is_known)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1100, RETRY);
+
+	open_explain(true);
+	add_record(&record);
+	add_preemption(1110, 1150);	/* between the attempts */
+	add_preemption(1210, 1220);	/* in the second: it is no sleep */
+	record = attempt_of(PFSTAT_CLASS_DISK, 1, 1200, 1300, LOCKED);
+	record.earlier_ns = 1000;
+	record.facts = PFSTAT_FACT_SLEPT | PFSTAT_FACT_PREEMPTED;
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 1);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 110, [PART_RUNQUEUE] = 40,
+		    [PART_CPU_AFTER] = 50, [PART_RESIDUE] = 100);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_more_stays_than_are_kept_leave_residue)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 101000, LOCKED);
+	uint64_t i;
+
+	open_explain(true);
+	for (i = 0; i < 300; i++)
+		add_preemption(2000 + 100 * i, 2010 + 100 * i);
+	record.facts = PFSTAT_FACT_PREEMPTED;
+	add_record(&record);
+	/* The first 44 are gone, and what was between them is not known: up to 6310. */
+	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 5310, [PART_RUNQUEUE] = 2560,
+		    [PART_CPU_AFTER] = 100000 - 5310 - 2560);
+	ck_assert_uint_eq(faults[0].nr_spans, EXPLAIN_MAX_SPANS);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_stays_never_overlap_nor_leave_the_fault)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 1100, LOCKED);
+	uint64_t i;
+
+	open_explain(true);
+	add_preemption(990, 1010);	/* clocks that differ */
+	for (i = 0; i < 40; i++)	/* each overlaps the one before, more than spans are kept */
+		add_preemption(1000 + i, 1012 + i);
+	add_preemption(1090, 1120);
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_RUNQUEUE] = 61, [PART_CPU_AFTER] = 39);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_one_sleep_for_two_requests)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1300, LOCKED);
+
+	open_explain(true);
+	add_request(1, 4, 1, 1010, 1020, 1150);	/* its own, another page */
+	add_request(2, 90, 9, 1010, 1020, 1160);	/* of somebody else's page */
+	add_request(1, 5, 1, 1010, 1200, 1250);
+	add_stay(1, 1030, 1260, 1270);
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 30, [PART_DEVICE] = 120 + 50,
+		    [PART_QUEUE] = 50, [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 30);
+	ck_assert_uint_eq(faults[0].request.pgoff, 5);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_events_at_equal_times)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1200, LOCKED);
+
+	open_explain(true);
+	add_stay(1, 900, 1000, 1000);		/* ends as the fault begins */
+	add_request(1, 5, 1, 1000, 1000, 1100);	/* complete as it falls asleep: not waited for */
+	add_request(1, 5, 1, 1000, 1100, 1200);	/* until the very end */
+	add_stay(1, 1100, 1200, 1200);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 1);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_DEVICE] = 100);
+	ck_assert_uint_eq(faults[0].nr_spans, 1);
+	/* What begins as it ends is the next one's. */
+	add_stay(1, 1200, 1250, 1250);
+	record = attempt_of(PFSTAT_CLASS_LONG, 6, 1200, 1260, LOCKED);
+	add_record(&record);
+	CHECK_PARTS(&faults[1], [PART_FOREIGN] = 50, [PART_CPU_AFTER] = 10);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_execution_ends_what_was_open)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 100, 200, RETRY);
+	const struct pfstat_task exec = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(exec), .tid = 7,
+			.flags = PFSTAT_TASK_EXEC, .ns = 500,
+		},
+		.parent = 1,	/* thread 1 executes, and is the first, 7, from now on */
+	};
+
+	open_explain(true);
+	add_record(&record);
+	ck_assert_int_eq(explain_event(explain, &exec.event), 0);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert(!faults[0].solved);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 1);
+}
+END_TEST
+
 static struct pfstat_fault fault_of(enum pfstat_fault_kind kind, uint64_t start_ns, uint64_t end_ns,
 				    enum pfstat_fault_outcome outcome)
 {
@@ -382,6 +509,65 @@ START_TEST(test_a_swap_in_waits_for_its_own_request)
 }
 END_TEST
 
+START_TEST(test_the_stack_of_a_fault_that_the_module_sees)
+{
+	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_HOOKED, 90, 210, PFSTAT_OUTCOME_RETRY);
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 100, 200, RETRY);
+
+	open_explain(true);
+	add_record(&record);
+	fault.address = record.address;
+	fault.stack = 12;
+	fault.ip = 0x4000;
+	explain_event(explain, &fault.event);
+	record = attempt_of(PFSTAT_CLASS_SHORT, 3, 220, 225, LOCKED);
+	record.earlier_ns = 100;
+	add_record(&record);
+	/* That of a fault that is told already is not counted again, nor anybody else's. */
+	explain_event(explain, &fault.event);
+	record = attempt_of(PFSTAT_CLASS_DISK, 4, 300, 400, RETRY);
+	add_record(&record);
+	explain_event(explain, &fault.event);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 2);
+	ck_assert_int_eq(faults[0].stack, 12);
+	ck_assert_uint_eq(faults[0].ip, 0x4000);
+	ck_assert_uint_eq(faults[0].attempts, 2);
+	ck_assert_int_eq(faults[1].stack, -1);
+}
+END_TEST
+
+START_TEST(test_a_retry_elsewhere_leaves_a_fault_unsolved)
+{
+	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_ANON, 100, 110, PFSTAT_OUTCOME_RETRY);
+
+	open_explain(true);
+	explain_event(explain, &fault.event);
+	fault = fault_of(PFSTAT_FAULT_COW, 200, 210, PFSTAT_OUTCOME_ERROR);
+	fault.address += 4096;
+	explain_event(explain, &fault.event);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 2);
+	ck_assert(!faults[0].solved && !faults[1].solved);
+	ck_assert_uint_eq(faults[0].class, FAULT_ANON);
+	ck_assert_uint_eq(faults[1].class, FAULT_COW);
+}
+END_TEST
+
+START_TEST(test_a_first_attempt_may_not_know_what_it_is)
+{
+	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_OTHER, 100, 110, PFSTAT_OUTCOME_RETRY);
+
+	open_explain(true);
+	explain_event(explain, &fault.event);
+	fault = fault_of(PFSTAT_FAULT_SWAP, 120, 130, PFSTAT_OUTCOME_MINOR);
+	explain_event(explain, &fault.event);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].class, FAULT_SWAP);
+}
+END_TEST
+
 RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belongs_to_no_fault,
 	  test_a_stay_between_two_attempts_is_the_faults,
 	  test_another_pages_request_is_not_its_own,
@@ -389,4 +575,11 @@ RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belon
 	  test_without_ebpf_parts_are_not_known, test_pass_then_fault_is_one,
 	  test_page_mkwrite_joins_its_fault, test_a_write_without_page_mkwrite_is_whole,
 	  test_what_does_not_come_again_is_not_solved, test_an_error_solves_nothing,
-	  test_faults_that_the_module_does_not_see, test_a_swap_in_waits_for_its_own_request)
+	  test_faults_that_the_module_does_not_see, test_a_swap_in_waits_for_its_own_request,
+	  test_a_lost_stay_is_residue_whatever_else_is_known,
+	  test_more_stays_than_are_kept_leave_residue,
+	  test_stays_never_overlap_nor_leave_the_fault, test_one_sleep_for_two_requests,
+	  test_events_at_equal_times, test_execution_ends_what_was_open,
+	  test_the_stack_of_a_fault_that_the_module_sees,
+	  test_a_retry_elsewhere_leaves_a_fault_unsolved,
+	  test_a_first_attempt_may_not_know_what_it_is)

@@ -54,4 +54,27 @@ START_TEST(test_against_an_array)
 }
 END_TEST
 
-RUN_TESTS("hash", test_against_an_array)
+static bool keep_even(void *context, void *value)
+{
+	return (*(char **)context - (char *)value) % 2 == 0;
+}
+
+START_TEST(test_filter)
+{
+	static char values[KEYS];
+	const char *first = values;
+	struct hash hash = { 0 };
+	size_t i;
+
+	ck_assert_int_eq(hash_filter(&hash, keep_even, &first), 0);
+	for (i = 0; i < KEYS; i++)
+		ck_assert_int_eq(hash_add(&hash, i << 12, &values[i]), 0);
+	ck_assert_int_eq(hash_filter(&hash, keep_even, &first), 0);
+	ck_assert_uint_eq(hash.count, KEYS / 2);
+	for (i = 0; i < KEYS; i++)
+		ck_assert_ptr_eq(hash_find(&hash, i << 12), i % 2 ? NULL : &values[i]);
+	hash_exit(&hash, no_free);
+}
+END_TEST
+
+RUN_TESTS("hash", test_against_an_array, test_filter)

@@ -10,7 +10,7 @@ static struct summary_figures figures;
 static struct ledger ledger;
 
 static __u64 *returns(enum pfstat_fault_kind kind, enum pfstat_fault_origin origin,
-			 enum pfstat_fault_outcome outcome)
+		      enum pfstat_fault_outcome outcome)
 {
 	return &facts.faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count;
 }
@@ -19,8 +19,7 @@ static __u64 *returns(enum pfstat_fault_kind kind, enum pfstat_fault_origin orig
 static void open_books(void)
 {
 	memset(&figures, 0, sizeof(figures));
-	facts_init(&facts);
-	memset(facts.faults, 0, sizeof(facts.faults));
+	memset(&facts, 0, sizeof(facts));
 	facts.have_bpf = true;
 	facts.hooks = 1U << HOOK_FAULT;
 	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MINOR) = 88;
@@ -146,7 +145,9 @@ END_TEST
 START_TEST(test_what_is_not_known_is_not_compared)
 {
 	open_books();
-	facts.perf_minor = facts.perf_major = facts.perf_faults = FACT_NONE;
+	facts.perf_minor = FACT_NONE;
+	facts.perf_major = FACT_NONE;
+	facts.perf_faults = FACT_NONE;
 	facts.minflt = FACT_NONE;
 	ledger_make(&ledger, &facts, &figures);
 	ck_assert(!find("page-faults", "minor-faults + major-faults")->known);
@@ -184,7 +185,93 @@ START_TEST(test_edges_of_what_ran_on)
 }
 END_TEST
 
+START_TEST(test_edges_excuse_no_lost_call)
+{
+	open_books();
+	facts.edges = true;
+	facts.calls += 1;	/* both sides are the same calls, whenever they were made */
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
+	ck_assert_uint_eq(ledger.unexplained, 1);
+}
+END_TEST
+
+START_TEST(test_without_the_hook_of_faults_nothing_is_known_of_them)
+{
+	size_t i;
+
+	open_books();
+	facts.hooks = 0;
+	ledger_make(&ledger, &facts, &figures);
+	for (i = 0; i < ledger.nr_counts; i++)
+		if (!strcmp(ledger.counts[i].source, "eBPF"))
+			ck_assert_uint_eq(ledger.counts[i].value, FACT_NONE);
+	ck_assert(!find("minflt", "logical faults, minor")->known);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+}
+END_TEST
+
+START_TEST(test_exceptions_that_never_were_faults_are_unexplained)
+{
+	open_books();
+	facts.perf_faults += 6;	/* bad addresses */
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(find("page-faults", "minor-faults + major-faults")->unexplained, 6);
+	ck_assert_uint_eq(ledger.unexplained, 6);
+}
+END_TEST
+
+START_TEST(test_what_is_lost_in_an_unknown_number_explains_nothing)
+{
+	open_books();
+	facts.lost = FACT_NONE;
+	figures.faults -= 5;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(find("handle_mm_fault() minor, hooked",
+			      "logical faults, minor")->unexplained, 5);
+	ck_assert(!find("wrapper calls", "logical faults")->known);
+	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 0);
+}
+END_TEST
+
+START_TEST(test_a_reason_that_is_not_known_leaves_the_difference_unknown)
+{
+	open_books();
+	*returns(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR) = FACT_NONE;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert(!find("minflt + majflt", "logical faults")->known);
+	ck_assert_uint_eq(find("minflt + majflt", "logical faults")->nr_reasons, 0);
+	ck_assert(!find("minflt", "handle_mm_fault() minor")->known);
+	ck_assert(find("majflt", "handle_mm_fault() major")->known);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+}
+END_TEST
+
+START_TEST(test_nothing_known_is_nothing_compared)
+{
+	size_t i;
+
+	memset(&figures, 0, sizeof(figures));
+	facts_init(&facts);
+	ledger_make(&ledger, &facts, &figures);
+	for (i = 0; i < ledger.nr_differences; i++)
+		ck_assert(!ledger.differences[i].known);
+	facts.have_bpf = true;
+	facts.hooks = 1U << HOOK_FAULT;
+	ledger_make(&ledger, &facts, &figures);
+	for (i = 0; i < ledger.nr_differences; i++)
+		ck_assert(!ledger.differences[i].known);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+}
+END_TEST
+
 RUN_TESTS("ledger", test_everything_agrees, test_what_has_no_reason_is_unexplained,
 	  test_lost_records_hide_faults_but_no_more_than_were_lost,
 	  test_chains_that_needed_no_more, test_what_is_not_known_is_not_compared,
-	  test_without_ebpf_only_the_drivers_loop_is_compared, test_edges_of_what_ran_on)
+	  test_without_ebpf_only_the_drivers_loop_is_compared, test_edges_of_what_ran_on,
+	  test_edges_excuse_no_lost_call,
+	  test_without_the_hook_of_faults_nothing_is_known_of_them,
+	  test_exceptions_that_never_were_faults_are_unexplained,
+	  test_what_is_lost_in_an_unknown_number_explains_nothing,
+	  test_a_reason_that_is_not_known_leaves_the_difference_unknown,
+	  test_nothing_known_is_nothing_compared)

@@ -145,6 +145,66 @@ START_TEST(test_writes_errors_and_other_pages_are_not_read)
 }
 END_TEST
 
+/* Two files' keys in the table are the same: dev << 40 ^ inode << 20 ^ chunk. */
+START_TEST(test_files_of_one_key_are_apart_and_bounded)
+{
+	const uint64_t other = 5 ^ 1 << 20;	/* of device 0, as 5 of device 1 */
+	struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
+		.inode = other, .file_bytes = 4096, .fs_dev = 0,
+	};
+	struct readahead_figures figures;
+	uint64_t i;
+
+	readahead = readahead_new();
+	read_pages(5, 0, 1);
+	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
+	fault(5, 0, 0, 0, 0);
+	check(2, 1, 0, 1);
+	for (i = 0; i < 10000; i++) {	/* all of one key */
+		block.inode = i << 20;
+		block.fs_dev = i;
+		readahead_add_block(readahead, &block);
+	}
+	readahead_figures(readahead, &figures);
+	ck_assert_uint_eq(figures.read, 4096);
+	ck_assert_uint_eq(figures.read + figures.overflow, 10002);
+	readahead_free(readahead);
+}
+END_TEST
+
+START_TEST(test_not_solved_maps_nothing)
+{
+	struct explained explained = { .inode = 5, .dev = 1, .pgoff = 3 };
+
+	readahead = readahead_new();
+	read_pages(5, 0, 32);
+	ck_assert_int_eq(readahead_add_fault(readahead, &explained), 0);
+	explained.solved = true;
+	explained.inode = 0;	/* anonymous memory */
+	ck_assert_int_eq(readahead_add_fault(readahead, &explained), 0);
+	check(32, 0, 0, 32);
+	readahead_free(readahead);
+}
+END_TEST
+
+/* A window, and a file's pages, that lie in several chunks. */
+START_TEST(test_across_chunks)
+{
+	readahead = readahead_new();
+	read_pages(5, 8192 - 8, 16);
+	read_pages(5, 5ULL << 32, 1);
+	fault(5, 8192, 0, 4, 8);
+	fault(5, 5ULL << 32, 0, 0, 0);
+	check(17, 9, 0, 8);
+	remove_pages(5, 8192 - 8, 16);
+	check(17, 9, 8, 0);
+	readahead_free(readahead);
+}
+END_TEST
+
 RUN_TESTS("readahead", test_a_pages_life, test_windows_and_folios,
 	  test_the_figures_always_add_up, test_more_than_is_kept_is_said,
-	  test_writes_errors_and_other_pages_are_not_read)
+	  test_writes_errors_and_other_pages_are_not_read,
+	  test_files_of_one_key_are_apart_and_bounded, test_not_solved_maps_nothing,
+	  test_across_chunks)

@@ -111,6 +111,60 @@ START_TEST(test_fork_exec_exit)
 }
 END_TEST
 
+START_TEST(test_a_process_outlives_its_first_thread)
+{
+	spaces = spaces_new();
+	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
+	add_task(PFSTAT_TASK_FORK, 2, 3, 2, "worker");
+	add_task(PFSTAT_TASK_FORK, 2, 4, 2, "worker");
+	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "main");
+	add_task(PFSTAT_TASK_EXIT, 2, 3, 0, "worker");
+	check(2, 0x1000, "/a", 0);
+	add_task(PFSTAT_TASK_EXIT, 2, 4, 0, "worker");
+	check(2, 0x1000, NULL, 0);
+	spaces_free(spaces);
+}
+END_TEST
+
+START_TEST(test_who_executes_is_alone)
+{
+	spaces = spaces_new();
+	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
+	add_task(PFSTAT_TASK_FORK, 2, 3, 2, "worker");
+	add_task(PFSTAT_TASK_FORK, 2, 4, 2, "worker");
+	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "main");
+	add_task(PFSTAT_TASK_EXIT, 2, 4, 0, "worker");
+	/* Thread 3 executes, and takes the number of the first. */
+	spaces_add_task(spaces, &(struct pfstat_task){
+		.event = { .flags = PFSTAT_TASK_EXEC, .pid = 2, .tid = 2 }, .parent = 3,
+		.comm = "program",
+	});
+	ck_assert_str_eq(spaces_comm(spaces, 2), "program");
+	ck_assert_str_eq(spaces_comm(spaces, 3), "");
+	add_map(2, 0x1000, 0x1000, 0, 11, "/b");
+	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "program");
+	check(2, 0x1000, NULL, 0);
+	spaces_free(spaces);
+}
+END_TEST
+
+/* Its end was lost, and its number is another's now. */
+START_TEST(test_a_number_used_again)
+{
+	uint64_t i;
+
+	spaces = spaces_new();
+	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
+	for (i = 0; i < 40; i++)
+		add_map(2, 0x100000 + 0x1000 * i, 0x1000, 0, 11, "/b");
+	check(2, 0x100000 + 0x1000 * 39, "/b", 0);
+	add_task(PFSTAT_TASK_FORK, 2, 2, 1, "child");
+	check(2, 0x100000, NULL, 0);
+	check(2, 0x1000, "/a", 0);
+	spaces_free(spaces);
+}
+END_TEST
+
 START_TEST(test_wrong_maps_do_no_harm)
 {
 	spaces = spaces_new();
@@ -122,4 +176,6 @@ START_TEST(test_wrong_maps_do_no_harm)
 END_TEST
 
 RUN_TESTS("spaces", test_edges, test_a_new_map_replaces_what_it_overlaps, test_fork_exec_exit,
+	  test_a_process_outlives_its_first_thread, test_who_executes_is_alone,
+	  test_a_number_used_again,
 	  test_wrong_maps_do_no_harm)

@@ -9,6 +9,8 @@
 #include "spaces.h"
 
 #define LISTENERS_MAX 4
+/* Log2 of the pages of the largest folio that there can be: 1 GiB. */
+#define ORDER_MAX 18
 
 /* Of the faults of a class. A fault without a part is not in that part's histogram. */
 struct class_faults {
@@ -110,6 +112,7 @@ static int add_to_class(struct analysis *analysis, const struct explained *fault
 {
 	struct class_faults *class = &analysis->classes[fault->class];
 	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
+	const enum part end = fault->nr_spans ? NR_PARTS : PART_CPU_BEFORE + 1;
 	enum part part;
 	int err;
 
@@ -119,7 +122,7 @@ static int add_to_class(struct analysis *analysis, const struct explained *fault
 	class->pages += pages_of(fault);
 	class->total_ns[NR_PARTS] += whole_ns;
 	err = quantile_add(&class->quantiles[NR_PARTS], whole_ns);
-	for (part = 0; part < NR_PARTS && !err; part++) {
+	for (part = 0; part < end && !err; part++) {
 		if (!fault->parts_ns[part])
 			continue;
 		class->total_ns[part] += fault->parts_ns[part];
@@ -247,19 +250,18 @@ static void rename_thread(struct analysis *analysis, const struct pfstat_task *t
 
 static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 {
-	int err = 0;
+	int err;
 
 	if (task->event.flags & PFSTAT_TASK_EXIT)
 		summary_end_thread(analysis->summary, task->event.tid);
-	else
+	else if (task->event.flags & PFSTAT_TASK_EXEC)
+		summary_end_thread(analysis->summary, task->parent);
+	/* Its last faults are told first: they need its maps and its name. */
+	err = explain_event(analysis->explain, &task->event);
+	if (!err)
 		err = spaces_add_task(analysis->spaces, task);
 	if (!err && task->event.flags & PFSTAT_TASK_EXEC)
 		rename_thread(analysis, task);
-	if (!err)
-		err = explain_event(analysis->explain, &task->event);
-	/* Its last faults were told just now; only then its maps may go. */
-	if (!err && task->event.flags & PFSTAT_TASK_EXIT)
-		err = spaces_add_task(analysis->spaces, task);
 	return err;
 }
 
@@ -289,8 +291,11 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 
 static int add_record(struct analysis *analysis, const struct pfstat_record *record)
 {
-	int err = summary_add_record(analysis->summary, record);
+	int err;
 
+	if (record->order > ORDER_MAX)
+		return -EINVAL;
+	err = summary_add_record(analysis->summary, record);
 	return err ? err : explain_record(analysis->explain, record);
 }
 
@@ -310,7 +315,7 @@ int analysis_add(void *context, const struct item *item)
 	}
 }
 
-/* Those that had nothing of a part had 0 of it. */
+/* For whoever wants the histograms. */
 static int add_zeros(struct class_faults *class)
 {
 	enum part part;
@@ -340,18 +345,22 @@ const struct summary *analysis_summary(const struct analysis *analysis)
 	return analysis->summary;
 }
 
+/* count: with those that had nothing of the part, and so 0 of it. */
 static void fill_part(struct part_figures *figures, const struct quantiles *const *several,
-		      size_t nr, uint64_t total_ns)
+		      size_t nr, uint64_t count, uint64_t total_ns)
 {
+	uint64_t zeros = count;
 	size_t i;
 
-	figures->total_ns = total_ns;
-	figures->p50_ns = quantile_of(several, nr, 500);
-	figures->p99_ns = quantile_of(several, nr, 990);
 	figures->max_ns = 0;
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		zeros -= several[i]->count;
 		if (several[i]->max_ns > figures->max_ns)
 			figures->max_ns = several[i]->max_ns;
+	}
+	figures->total_ns = total_ns;
+	figures->p50_ns = quantile_with_zeros(several, nr, zeros, 500);
+	figures->p99_ns = quantile_with_zeros(several, nr, zeros, 990);
 }
 
 static void fill_faults(const struct analysis *analysis, enum fault_class from, enum fault_class to,
@@ -379,7 +388,7 @@ static void fill_faults(const struct analysis *analysis, enum fault_class from, 
 			total_ns += class->total_ns[part];
 		}
 		fill_part(part == NR_PARTS ? &figures->whole : &figures->parts[part], several,
-			  to - from, total_ns);
+			  to - from, figures->count, total_ns);
 	}
 }
 
@@ -412,8 +421,8 @@ void analysis_blocks(const struct analysis *analysis, struct block_figures *figu
 	const struct quantiles *queue = &analysis->blocks.queue, *device = &analysis->blocks.device;
 
 	*figures = analysis->blocks.figures;
-	fill_part(&figures->queue, &queue, 1, figures->queue.total_ns);
-	fill_part(&figures->device, &device, 1, figures->device.total_ns);
+	fill_part(&figures->queue, &queue, 1, figures->reads, figures->queue.total_ns);
+	fill_part(&figures->device, &device, 1, figures->reads, figures->device.total_ns);
 }
 
 static const char *path_or(const struct analysis *analysis, uint32_t path, const char *other)

@@ -30,7 +30,7 @@ void analysis_free(struct analysis *analysis);
 /* Calls sink for every logical fault too; one more listener each time. At most 4. */
 int analysis_listen(struct analysis *analysis, explain_sink sink, void *context);
 
-/* Feed in time order. -ENOMEM; -EINVAL: an item of a version that is not known. An item_sink. */
+/* Feed in time order. -ENOMEM; -EINVAL: an item that this version does not know. An item_sink. */
 int analysis_add(void *analysis, const struct item *item);
 /* No more items: faults still open are handed on as unsolved. Figures are right before, too. */
 int analysis_finish(struct analysis *analysis);

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "chain.h"
 #include "explain.h"
 #include "hash.h"
 #include "requests.h"
-#include "sleep.h"
 #include "stays.h"
+#include "story.h"
 
 #define PAGE_SHIFT 12
 
-/* A logical fault under construction. */
-struct story {
-	bool begun;
-	bool complete;		/* but a page_mkwrite may belong to it */
-	bool slept;		/* a stay was found */
-	uint64_t off_ns;	/* its time off the CPU, and whatever else is no CPU time */
-	struct explained fault;
-};
+/* Threads kept; with more, those in no fault are given up. They come back when they fault. */
+#define TELLERS_MAX 16384U
 
 /* What is known of a thread. */
 struct teller {
@@ -27,8 +20,8 @@ struct teller {
 	struct stays stays;
 	struct chain chain;
 	struct chain_counts counts;
-	struct story hooked;	/* told by the module's records */
-	struct story other;	/* told by eBPF's events of handle_mm_fault() */
+	struct story *hooked;	/* told by the module's records; NULL: in no fault */
+	struct story *other;	/* told by eBPF's events of handle_mm_fault() */
 };
 
 struct explain {
@@ -36,7 +29,10 @@ struct explain {
 	explain_sink sink;
 	void *context;
 	struct hash tellers;	/* by tid */
+	size_t tellers_max;
+	uint64_t forgotten_ns;	/* stays of those given up ended up to here */
 	struct teller *last;	/* found last: records come in runs */
+	struct story *free;	/* as many as threads were in faults at once */
 	struct requests requests;
 };
 
@@ -59,6 +55,7 @@ struct explain *explain_new(bool have_bpf, explain_sink sink, void *context)
 	explain->have_bpf = have_bpf;
 	explain->sink = sink;
 	explain->context = context;
+	explain->tellers_max = TELLERS_MAX;
 	return explain;
 }
 
@@ -67,16 +64,69 @@ static void teller_free(void *value)
 	struct teller *teller = value;
 
 	stays_exit(&teller->stays);
+	free(teller->hooked);
+	free(teller->other);
 	free(teller);
 }
 
 void explain_free(struct explain *explain)
 {
+	struct story *story, *next;
+
 	if (!explain)
 		return;
 	hash_exit(&explain->tellers, teller_free);
+	for (story = explain->free; story; story = next) {
+		next = story->next;
+		free(story);
+	}
 	requests_exit(&explain->requests);
 	free(explain);
+}
+
+static bool keep_teller(void *context, void *value)
+{
+	struct explain *explain = context;
+	struct teller *teller = value;
+	uint64_t latest_ns;
+
+	if (teller->hooked || teller->other)
+		return true;
+	latest_ns = stays_latest_ns(&teller->stays);
+	if (latest_ns > explain->forgotten_ns)
+		explain->forgotten_ns = latest_ns;
+	teller_free(teller);
+	return false;
+}
+
+/* Ends that nobody told of: without eBPF, or lost. */
+static int sweep(struct explain *explain)
+{
+	int err;
+
+	explain->last = NULL;
+	err = hash_filter(&explain->tellers, keep_teller, explain);
+	explain->tellers_max = 2 * explain->tellers.count;
+	if (explain->tellers_max < TELLERS_MAX)
+		explain->tellers_max = TELLERS_MAX;
+	return err;
+}
+
+static struct teller *teller_new(struct explain *explain, uint32_t tid)
+{
+	struct teller *teller;
+
+	if (explain->tellers.count >= explain->tellers_max && sweep(explain))
+		return NULL;
+	teller = calloc(1, sizeof(*teller));
+	if (!teller)
+		return NULL;
+	teller->tid = tid;
+	teller->stays.forgotten_ns = explain->forgotten_ns;
+	if (!hash_add(&explain->tellers, tid, teller))
+		return teller;
+	free(teller);
+	return NULL;
 }
 
 static struct teller *teller_get(struct explain *explain, uint32_t tid)
@@ -86,108 +136,37 @@ static struct teller *teller_get(struct explain *explain, uint32_t tid)
 	if (teller && teller->tid == tid)
 		return teller;
 	teller = hash_find(&explain->tellers, tid);
-	if (!teller) {
-		teller = calloc(1, sizeof(*teller));
-		if (!teller)
-			return NULL;
-		teller->tid = tid;
-		if (hash_add(&explain->tellers, tid, teller)) {
-			free(teller);
-			return NULL;
-		}
-	}
+	if (!teller)
+		teller = teller_new(explain, tid);
 	explain->last = teller;
 	return teller;
 }
 
-static uint64_t first_off_ns(const struct explained *fault)
+static struct story *begin(struct explain *explain, enum fault_class class, uint64_t start_ns)
 {
-	return fault->nr_spans ? fault->spans[0].from_ns : fault->end_ns;
+	struct story *story = explain->free;
+
+	if (story)
+		explain->free = story->next;
+	else
+		story = malloc(sizeof(*story));
+	if (story)
+		story_begin(story, class, start_ns);
+	return story;
 }
 
-/* What was no other part was on the CPU. */
-static void add_cpu_parts(struct story *story)
+static int hand_on(struct explain *explain, struct story **place, bool solved)
 {
-	struct explained *fault = &story->fault;
-	const uint64_t whole = fault->end_ns - fault->start_ns;
-	const uint64_t cpu = whole - story->off_ns;
-	const uint64_t before = first_off_ns(fault) - fault->start_ns;
+	struct story *story = *place;
 
-	fault->parts_ns[PART_CPU_BEFORE] = before < cpu ? before : cpu;
-	fault->parts_ns[PART_CPU_AFTER] = cpu - fault->parts_ns[PART_CPU_BEFORE];
-}
-
-static int hand_on(struct explain *explain, struct story *story, bool solved)
-{
-	if (!story->begun)
+	if (!story)
 		return 0;
-	story->begun = false;
-	story->fault.solved = solved;
-	if (!solved)
-		story->fault.major = false;
+	*place = NULL;
+	story->next = explain->free;
+	explain->free = story;
 	story->fault.parts_known = explain->have_bpf;
-	add_cpu_parts(story);
+	story_end(story, solved);
 	return explain->sink(explain->context, &story->fault);
-}
-
-/* Only the head is cleared: spans are there as far as they are counted. */
-static struct explained *begin(struct story *story, enum fault_class class, uint64_t start_ns)
-{
-	struct explained *fault = &story->fault;
-
-	memset(fault, 0, offsetof(struct explained, spans));
-	fault->class = class;
-	fault->start_ns = fault->end_ns = start_ns;
-	fault->stack = -1;
-	story->begun = true;
-	story->complete = story->slept = false;
-	story->off_ns = 0;
-	return fault;
-}
-
-static void add_span(struct story *story, const struct explain_span *span)
-{
-	struct explained *fault = &story->fault;
-
-	fault->parts_ns[span->part] += span->to_ns - span->from_ns;
-	story->off_ns += span->to_ns - span->from_ns;
-	if (fault->nr_spans < EXPLAIN_MAX_SPANS)
-		fault->spans[fault->nr_spans++] = *span;
-}
-
-/* The clocks of CPUs may differ by moments: a stay never leaves the fault, nor another stay. */
-static bool clip(struct pfstat_off_cpu *stay, const struct story *story, uint64_t until_ns)
-{
-	const struct explained *fault = &story->fault;
-	uint64_t from = fault->nr_spans ? fault->spans[fault->nr_spans - 1].to_ns : fault->start_ns;
-
-	if (stay->off_ns < from)
-		stay->off_ns = from;
-	if (stay->event.ns > until_ns)
-		stay->event.ns = until_ns;
-	return stay->off_ns < stay->event.ns;
-}
-
-static void add_stay(struct explain *explain, struct story *story,
-		     const struct pfstat_off_cpu *stay)
-{
-	struct explained *fault = &story->fault;
-	const struct requests_wait wait = {
-		.dev = fault->dev, .tid = fault->tid, .inode = fault->inode,
-		.pgoff = fault->pgoff, .start_ns = fault->start_ns, .from_ns = stay->off_ns,
-	};
-	const struct pfstat_block *matches[REQUESTS_MATCHES];
-	struct explain_span spans[SLEEP_MAX_SPANS];
-	size_t nr_matches = 0, nr, i;
-
-	if (!(stay->event.flags & PFSTAT_OFF_CPU_PREEMPTED))
-		nr_matches = requests_match(&explain->requests, &wait, matches);
-	if (nr_matches)
-		fault->request = *matches[0];
-	nr = sleep_cut(stay, matches, nr_matches, spans);
-	for (i = 0; i < nr; i++)
-		add_span(story, &spans[i]);
-	story->slept = true;
 }
 
 /* The thread's stays from the fault's start on; those before belong to no fault. */
@@ -195,26 +174,21 @@ static void take_stays(struct explain *explain, struct teller *teller, struct st
 		       uint64_t until_ns)
 {
 	const struct pfstat_off_cpu *oldest;
-	struct pfstat_off_cpu stay;
 
+	story_add_residue(story, story->fault.start_ns, teller->stays.forgotten_ns);
 	while ((oldest = stays_oldest(&teller->stays)) && oldest->off_ns < until_ns) {
-		stay = *oldest;
+		story_add_stay(story, oldest, &explain->requests);
 		stays_drop(&teller->stays);
-		if (clip(&stay, story, until_ns))
-			add_stay(explain, story, &stay);
 	}
 }
 
 /* The record knows of a sleep that nobody told: its time cannot be explained. */
-static void add_residue(struct story *story, const struct pfstat_record *record)
+static bool sleep_is_missing(const struct explain *explain, const struct teller *teller,
+			     const struct pfstat_record *record)
 {
-	const struct explain_span span = {
-		.from_ns = record->start_ns,
-		.to_ns = record->start_ns + record->duration_ns,
-		.part = PART_RESIDUE,
-	};
-
-	add_span(story, &span);
+	return explain->have_bpf && record->facts & PFSTAT_FACT_SLEPT &&
+	       !stays_sleep_within(&teller->stays, record->start_ns,
+				   record->start_ns + record->duration_ns);
 }
 
 static void describe(struct explained *fault, const struct pfstat_record *record)
@@ -233,23 +207,23 @@ static void add_attempt(struct explain *explain, struct teller *teller,
 			const struct pfstat_record *record)
 {
 	const uint64_t end_ns = record->start_ns + record->duration_ns;
-	struct story *story = &teller->hooked;
+	struct story *story = teller->hooked;
 	struct explained *fault = &story->fault;
 
 	if (fault->class == (enum fault_class)PFSTAT_CLASS_PASS)
 		fault->class = (enum fault_class)record->class;
-	if (end_ns > fault->end_ns)
-		fault->end_ns = end_ns;
 	fault->handler_ns += record->duration_ns;
 	fault->result = record->result;
 	fault->order = record->order;
 	fault->attempts++;
 	fault->around_before = record->around_before;
 	fault->around_pages = record->around_pages;
-	story->slept = false;
+	story_extend(story, end_ns);
+	if (sleep_is_missing(explain, teller, record)) {
+		take_stays(explain, teller, story, record->start_ns);
+		story_add_residue(story, record->start_ns, end_ns);
+	}
 	take_stays(explain, teller, story, end_ns);
-	if (explain->have_bpf && record->facts & PFSTAT_FACT_SLEPT && !story->slept)
-		add_residue(story, record);
 }
 
 int explain_record(struct explain *explain, const struct pfstat_record *record)
@@ -257,27 +231,29 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 	struct teller *teller = teller_get(explain, record->tid);
 	struct story *story;
 	enum chain_role role;
-	bool error;
 	int err;
 
 	if (!teller)
 		return -ENOMEM;
-	story = &teller->hooked;
 	role = chain_add(&teller->chain, record, &teller->counts);
-	if (role == CHAIN_FIRST || !story->begun) {
-		err = hand_on(explain, story, story->complete);
+	if (role == CHAIN_FIRST && teller->hooked) {
+		err = hand_on(explain, &teller->hooked, teller->hooked->complete);
 		if (err)
 			return err;
-		describe(begin(story, (enum fault_class)record->class, record->start_ns), record);
+	}
+	if (!teller->hooked) {
+		teller->hooked = begin(explain, (enum fault_class)record->class, record->start_ns);
+		if (!teller->hooked)
+			return -ENOMEM;
+		describe(&teller->hooked->fault, record);
 	}
 	add_attempt(explain, teller, record);
-	error = record->result & PFSTAT_RESULT_ERROR;
-	story->complete = !teller->chain.open && !error;
-	if (story->complete)
-		story->fault.major = teller->chain.major;
+	story = teller->hooked;
+	story->complete = !teller->chain.open && !(record->result & PFSTAT_RESULT_ERROR);
+	story->fault.major = story->complete && teller->chain.major;
 	if (teller->chain.open || teller->chain.shared_write)
 		return 0;
-	return hand_on(explain, story, story->complete);
+	return hand_on(explain, &teller->hooked, story->complete);
 }
 
 static enum fault_class class_of_kind(uint32_t kind)
@@ -309,39 +285,63 @@ static void describe_other(struct explained *fault, const struct pfstat_fault *e
 	fault->stack = event->stack;
 }
 
-static int add_fault(struct explain *explain, const struct pfstat_fault *event)
+static bool is_same_page(const struct story *story, const struct pfstat_fault *event)
 {
-	struct teller *teller = teller_get(explain, event->event.tid);
-	struct story *story;
-	struct explained *fault;
-	int err;
+	return story && story->fault.address >> PAGE_SHIFT == event->address >> PAGE_SHIFT;
+}
 
-	if (!teller)
-		return -ENOMEM;
-	story = &teller->other;
-	fault = &story->fault;
-	if (!story->begun || fault->address >> PAGE_SHIFT != event->address >> PAGE_SHIFT) {
-		err = hand_on(explain, story, false);
-		if (err)
-			return err;
-		describe_other(begin(story, class_of_kind(event->event.flags), event->start_ns),
-			       event);
-	}
+static void add_return(struct story *story, const struct pfstat_fault *event)
+{
+	struct explained *fault = &story->fault;
+
 	/* A first attempt may not have come as far as to what it was about. */
 	if (fault->class == FAULT_OTHER)
 		fault->class = class_of_kind(event->event.flags);
 	fault->attempts++;
-	fault->end_ns = event->event.ns;
 	fault->handler_ns += event->event.ns - event->start_ns;
 	fault->result = event->result;
 	fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;
-	take_stays(explain, teller, story, event->event.ns);
-	if (event->outcome == PFSTAT_OUTCOME_RETRY)
-		return 0;
-	return hand_on(explain, story, event->outcome != PFSTAT_OUTCOME_ERROR);
+	story_extend(story, event->event.ns);
 }
 
-static int add_stay_event(struct explain *explain, const struct pfstat_off_cpu *stay)
+static int add_fault(struct explain *explain, const struct pfstat_fault *event)
+{
+	struct teller *teller = teller_get(explain, event->event.tid);
+	int err;
+
+	if (!teller)
+		return -ENOMEM;
+	if (!is_same_page(teller->other, event)) {
+		err = hand_on(explain, &teller->other, false);
+		if (err)
+			return err;
+		teller->other = begin(explain, class_of_kind(event->event.flags),
+				      event->start_ns);
+		if (!teller->other)
+			return -ENOMEM;
+		describe_other(&teller->other->fault, event);
+	}
+	add_return(teller->other, event);
+	take_stays(explain, teller, teller->other, event->event.ns);
+	if (event->outcome == PFSTAT_OUTCOME_RETRY)
+		return 0;
+	return hand_on(explain, &teller->other, event->outcome != PFSTAT_OUTCOME_ERROR);
+}
+
+/* The records say more, but not by which way the program came there. */
+static void add_stack(struct explain *explain, const struct pfstat_fault *event)
+{
+	struct teller *teller = hash_find(&explain->tellers, event->event.tid);
+
+	if (!teller || !is_same_page(teller->hooked, event) ||
+	    event->start_ns > teller->hooked->fault.end_ns)
+		return;
+	teller->hooked->fault.stack = event->stack;
+	if (!teller->hooked->fault.ip)
+		teller->hooked->fault.ip = event->ip;
+}
+
+static int add_stay(struct explain *explain, const struct pfstat_off_cpu *stay)
 {
 	struct teller *teller = teller_get(explain, stay->event.tid);
 
@@ -350,8 +350,10 @@ static int add_stay_event(struct explain *explain, const struct pfstat_off_cpu *
 
 static int close_stories(struct explain *explain, struct teller *teller)
 {
-	int err = hand_on(explain, &teller->hooked, teller->hooked.complete);
+	int err = 0;
 
+	if (teller->hooked)
+		err = hand_on(explain, &teller->hooked, teller->hooked->complete);
 	return err ? err : hand_on(explain, &teller->other, false);
 }
 
@@ -369,19 +371,30 @@ static int end_thread(struct explain *explain, uint32_t tid)
 	return err;
 }
 
+static int add_task(struct explain *explain, const struct pfstat_task *task)
+{
+	if (task->event.flags & PFSTAT_TASK_EXIT)
+		return end_thread(explain, task->event.tid);
+	/* Whichever thread executes a program, its faults and its number are the past. */
+	if (task->event.flags & PFSTAT_TASK_EXEC)
+		return end_thread(explain, task->parent);
+	return 0;
+}
+
 int explain_event(struct explain *explain, const struct pfstat_event *event)
 {
 	switch (event->type) {
 	case PFSTAT_EVENT_OFF_CPU:
-		return add_stay_event(explain, (const struct pfstat_off_cpu *)event);
+		return add_stay(explain, (const struct pfstat_off_cpu *)event);
 	case PFSTAT_EVENT_BLOCK:
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);
 	case PFSTAT_EVENT_FAULT:
-		if (event->flags == PFSTAT_FAULT_HOOKED)
-			return 0;	/* the records say more */
-		return add_fault(explain, (const struct pfstat_fault *)event);
+		if (event->flags != PFSTAT_FAULT_HOOKED)
+			return add_fault(explain, (const struct pfstat_fault *)event);
+		add_stack(explain, (const struct pfstat_fault *)event);
+		return 0;
 	case PFSTAT_EVENT_TASK:
-		return event->flags & PFSTAT_TASK_EXIT ? end_thread(explain, event->tid) : 0;
+		return add_task(explain, (const struct pfstat_task *)event);
 	default:
 		return 0;
 	}

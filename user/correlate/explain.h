@@ -88,7 +88,8 @@ struct explained {
 	bool major;		/* as the kernel counts majflt; only of solved ones */
 	bool parts_known;	/* false: no off-CPU events; all is cpu_before */
 	struct pfstat_block request;	/* the last one waited for; event.size 0: none */
-	unsigned int nr_spans;	/* more than EXPLAIN_MAX_SPANS are left out */
+	/* More than EXPLAIN_MAX_SPANS are left out. 0: never off the CPU, all is cpu_before. */
+	unsigned int nr_spans;
 	struct explain_span spans[EXPLAIN_MAX_SPANS];
 };
 

@@ -84,6 +84,7 @@ static struct cell *make(struct groups *groups, const struct group_key *key)
 static void add(struct cell *cell, const struct explained *fault)
 {
 	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
+	const enum part end = fault->nr_spans ? NR_PARTS : PART_CPU_BEFORE + 1;
 	enum part part;
 
 	cell->faults++;
@@ -92,7 +93,7 @@ static void add(struct cell *cell, const struct explained *fault)
 	if (whole_ns > cell->max_ns)
 		cell->max_ns = whole_ns;
 	cell->classes[fault->class]++;
-	for (part = 0; part < NR_PARTS; part++)
+	for (part = 0; part < end; part++)
 		cell->parts_ns[part] += fault->parts_ns[part];
 }
 

@@ -19,7 +19,7 @@ enum group_by {
 #define GROUP_BY_NAMES { "file", "vma", "thread", "code" }
 
 struct group {
-	char name[512];		/* path, "PID START-END path", "comm (tid)", "symbol+0x1f (object)" */
+	char name[512];		/* path, "PID START-END path", "comm (tid)", "symbol (object)" */
 	uint32_t pid, tid;	/* 0: does not apply */
 	uint64_t address;	/* VMA's start, or the code's; 0: does not apply */
 	uint64_t inode;

@@ -107,6 +107,29 @@ int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value)
 	return err;
 }
 
+int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context)
+{
+	struct hash_slot *slots, *slot;
+	size_t i;
+
+	if (!hash->nr_slots)
+		return 0;
+	slots = calloc(hash->nr_slots, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	hash->count = 0;
+	for (i = 0; i < hash->nr_slots; i++) {
+		slot = &hash->slots[i];
+		if (!slot->value || !keep(context, slot->value))
+			continue;
+		*slot_of(slots, hash->nr_slots, slot->key) = *slot;
+		hash->count++;
+	}
+	free(hash->slots);
+	hash->slots = slots;
+	return 0;
+}
+
 void hash_exit(struct hash *hash, void (*free_value)(void *value))
 {
 	size_t i;

@@ -3,6 +3,7 @@
 #ifndef PFSTAT_USER_HASH_H
 #define PFSTAT_USER_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,8 @@ int hash_add(struct hash *hash, uint64_t key, void *value);
 void *hash_take(struct hash *hash, uint64_t key);
 /* In no order; ends when visit does not return 0, with that. Visit must not add or take. */
 int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value), void *context);
+/* Those that keep() does not want are no longer there; it has freed them. -ENOMEM: all stay. */
+int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context);
 void hash_exit(struct hash *hash, void (*free_value)(void *value));
 
 #endif

@@ -26,6 +26,12 @@ static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = {
 	[PFSTAT_FAULT_OTHER] = "solved meanwhile, or a hint of NUMA balancing",
 };
 
+/* Of counts, any of which may be unknown. */
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
+}
+
 static uint64_t returns(const struct sides *sides, enum pfstat_fault_kind kind,
 			enum pfstat_fault_origin origin, enum pfstat_fault_outcome outcome)
 {
@@ -39,7 +45,7 @@ static uint64_t returns_of_kind(const struct sides *sides, enum pfstat_fault_kin
 	uint64_t sum = 0;
 
 	for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++)
-		sum += returns(sides, kind, origin, outcome);
+		sum = sum_of(sum, returns(sides, kind, origin, outcome));
 	return sum;
 }
 
@@ -50,7 +56,7 @@ static uint64_t returns_of_origin(const struct sides *sides, enum pfstat_fault_o
 	uint64_t sum = 0;
 
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		sum += returns(sides, kind, origin, outcome);
+		sum = sum_of(sum, returns(sides, kind, origin, outcome));
 	return sum;
 }
 
@@ -62,18 +68,13 @@ static uint64_t all_returns(const struct sides *sides, enum pfstat_fault_outcome
 	if (!sides->have_mm)
 		return FACT_NONE;
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		sum += returns_of_kind(sides, kind, outcome);
+		sum = sum_of(sum, returns_of_kind(sides, kind, outcome));
 	return sum;
 }
 
 static void add_count(struct ledger *ledger, const char *name, const char *source, uint64_t value)
 {
 	ledger->counts[ledger->nr_counts++] = (struct ledger_count){ name, source, value };
-}
-
-static uint64_t sum_of(uint64_t a, uint64_t b)
-{
-	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
 }
 
 static struct ledger_difference *begin(struct ledger *ledger, const char *left, uint64_t left_value,
@@ -92,35 +93,54 @@ static struct ledger_difference *begin(struct ledger *ledger, const char *left, 
 	return difference;
 }
 
-static void add_reason(struct ledger_difference *difference, const char *name, int64_t amount)
+static void note(struct ledger_difference *difference, const char *name, int64_t amount)
 {
-	if (!difference->known || !amount)
+	if (!amount)
 		return;
 	difference->reasons[difference->nr_reasons++] = (struct ledger_reason){ name, amount };
 	difference->unexplained -= amount;
 }
 
+/* Without one of its reasons a difference is neither explained nor unexplained. */
+static void add_reason(struct ledger_difference *difference, const char *name, uint64_t amount)
+{
+	if (amount == FACT_NONE) {
+		difference->known = false;
+		difference->nr_reasons = 0;
+		difference->amount = 0;
+		difference->unexplained = 0;
+	}
+	if (difference->known)
+		note(difference, name, amount);
+}
+
 /* What is known only as a bound explains what is left over, up to there. */
 static void add_bound(struct ledger_difference *difference, const char *name, uint64_t bound)
 {
-	int64_t left = difference->unexplained;
+	const int64_t left = difference->unexplained;
 
-	if (left <= 0)
+	/* A bound that is not known explains nothing. */
+	if (left <= 0 || bound == FACT_NONE)
 		return;
-	add_reason(difference, name, (uint64_t)left < bound ? left : (int64_t)bound);
+	note(difference, name, (uint64_t)left < bound ? left : (int64_t)bound);
 }
 
-static void end(struct ledger *ledger, struct ledger_difference *difference,
-		const struct sides *sides)
+static void end(struct ledger *ledger, struct ledger_difference *difference)
 {
-	/* Two counts that could not begin and end at one moment. */
-	if (sides->facts->edges && difference->unexplained)
-		add_reason(difference, "at the edges: it ran on while the watching began and ended",
-			   difference->unexplained);
 	ledger->unexplained += llabs(difference->unexplained);
 }
 
-/* wrapper calls = logical faults + calls that ended none */
+/* Of two counts that could not begin and end at one moment. */
+static void end_at_edges(struct ledger *ledger, struct ledger_difference *difference,
+			 const struct sides *sides)
+{
+	if (sides->facts->edges && difference->unexplained)
+		note(difference, "at the edges: it ran on while the watching began and ended",
+		     difference->unexplained);
+	end(ledger, difference);
+}
+
+/* wrapper calls = logical faults + calls that ended none; the same calls on both sides */
 static void compare_calls(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
@@ -134,7 +154,7 @@ static void compare_calls(struct ledger *ledger, const struct sides *sides)
 	add_reason(difference, "page_mkwrite as a part of a fault", figures->sequels);
 	add_reason(difference, "errors", figures->classes[PFSTAT_CLASS_ERROR].count);
 	add_reason(difference, "records lost", sides->facts->lost);
-	end(ledger, difference, sides);
+	end(ledger, difference);
 }
 
 static void add_unseen(struct ledger_difference *difference, const struct sides *sides)
@@ -154,12 +174,12 @@ static void compare_hooked(struct ledger *ledger, const struct sides *sides)
 			   returns_of_kind(sides, PFSTAT_FAULT_HOOKED, PFSTAT_OUTCOME_MINOR),
 			   "logical faults, minor", figures->faults - figures->major);
 	add_unseen(difference, sides);
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 	difference = begin(ledger, "handle_mm_fault() major, hooked",
 			   returns_of_kind(sides, PFSTAT_FAULT_HOOKED, PFSTAT_OUTCOME_MAJOR),
 			   "logical faults, major", figures->major);
 	add_unseen(difference, sides);
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 }
 
 static void compare_rusage(struct ledger *ledger, const struct sides *sides)
@@ -169,10 +189,10 @@ static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 
 	difference = begin(ledger, "minflt", facts->minflt, "handle_mm_fault() minor",
 			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 	difference = begin(ledger, "majflt", facts->majflt, "handle_mm_fault() major",
 			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 }
 
 /* What of a program's faults the module does not see, by kind. */
@@ -186,10 +206,10 @@ static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 			   "logical faults", sides->figures->faults);
 	for (kind = PFSTAT_FAULT_HOOKED + 1; kind < PFSTAT_NR_FAULT_KINDS; kind++)
 		add_reason(difference, kind_names[kind],
-			   returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR) +
-			   returns_of_kind(sides, kind, PFSTAT_OUTCOME_MAJOR));
+			   sum_of(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
+				  returns_of_kind(sides, kind, PFSTAT_OUTCOME_MAJOR)));
 	add_unseen(difference, sides);
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 }
 
 static void compare_perf(struct ledger *ledger, const struct sides *sides)
@@ -202,19 +222,19 @@ static void compare_perf(struct ledger *ledger, const struct sides *sides)
 			   facts->perf_minor);
 	add_reason(difference, "get_user_pages() (populate, direct I/O, …)",
 		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR));
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 	difference = begin(ledger, "handle_mm_fault() major",
 			   all_returns(sides, PFSTAT_OUTCOME_MAJOR), "major-faults",
 			   facts->perf_major);
 	add_reason(difference, "get_user_pages() (populate, direct I/O, …)",
 		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MAJOR));
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 	difference = begin(ledger, "page-faults", facts->perf_faults, "minor-faults + major-faults",
 			   sum_of(facts->perf_minor, facts->perf_major));
 	add_reason(difference, "ended in an error",
-		   returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR) +
-		   returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR));
-	end(ledger, difference, sides);
+		   sum_of(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
+			  returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
+	end_at_edges(ledger, difference, sides);
 }
 
 /* Without eBPF: only where the module sees everything there is. */
@@ -229,10 +249,10 @@ static void compare_directly(struct ledger *ledger, const struct sides *sides)
 	difference = begin(ledger, "minflt", minor, "logical faults, minor",
 			   figures->faults - figures->major);
 	add_unseen(difference, sides);
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 	difference = begin(ledger, "majflt", major, "logical faults, major", figures->major);
 	add_unseen(difference, sides);
-	end(ledger, difference, sides);
+	end_at_edges(ledger, difference, sides);
 }
 
 static void list_counts(struct ledger *ledger, const struct sides *sides)

@@ -79,3 +79,8 @@ uint64_t offcpu_take(struct offcpu *offcpu, uint64_t start_ns, uint64_t end_ns, 
 		forget_oldest(offcpu);
 	return sum;
 }
+
+uint64_t offcpu_latest_ns(const struct offcpu *offcpu)
+{
+	return offcpu->count ? stay_at(offcpu, offcpu->count - 1)->on_ns : offcpu->gone_ns;
+}

@@ -12,9 +12,9 @@
 
 /*
  * Stays a thread may have waiting; one more drops the oldest. A thread that
- * sleeps and never faults must not collect stays for ever.
+ * sleeps and never faults must not collect stays for ever: 16 KiB.
  */
-#define OFFCPU_MAX_STAYS (1U << 16)
+#define OFFCPU_MAX_STAYS (1U << 10)
 
 struct offcpu_stay {
 	uint64_t off_ns, on_ns;
@@ -41,5 +41,8 @@ int offcpu_add(struct offcpu *offcpu, uint64_t off_ns, uint64_t on_ns);
  * dropped or forgotten before, so that the result is a lower bound.
  */
 uint64_t offcpu_take(struct offcpu *offcpu, uint64_t start_ns, uint64_t end_ns, bool *partial);
+
+/* When the latest stay it ever had was over; 0: there was none. */
+uint64_t offcpu_latest_ns(const struct offcpu *offcpu);
 
 #endif

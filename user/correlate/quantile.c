@@ -95,7 +95,13 @@ static uint64_t rank_of(uint64_t count, unsigned int per_mille)
 
 uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned int per_mille)
 {
-	uint64_t count = 0, max_ns = 0, below = 0, rank, edge;
+	return quantile_with_zeros(several, nr, 0, per_mille);
+}
+
+uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, uint64_t zeros,
+			     unsigned int per_mille)
+{
+	uint64_t count = zeros, max_ns = 0, below = zeros, rank, edge;
 	struct place place;
 	size_t i;
 
@@ -108,6 +114,8 @@ uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned
 		return 0;
 
 	rank = rank_of(count, per_mille);
+	if (rank <= zeros)
+		return 0;
 	for (place.range = 0; place.range < QUANTILE_RANGES; place.range++) {
 		for (place.bucket = 0; place.bucket < RANGE_SIZE; place.bucket++) {
 			below += count_at(several, nr, place);

@@ -39,6 +39,9 @@ int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times);
  */
 uint64_t quantile_of(const struct quantiles *const *several, size_t nr,
 		     unsigned int per_mille);
+/* As if 0 had been added so many times more. */
+uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, uint64_t zeros,
+			     unsigned int per_mille);
 
 /* The times from low_ns to high_ns, both included: one time below 2048 ns. */
 struct quantile_bucket {

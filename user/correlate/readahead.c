@@ -25,6 +25,7 @@ struct chunk {
 
 struct readahead {
 	struct hash chunks;
+	size_t nr_chunks;	/* also those behind another of the same key */
 	struct readahead_figures figures;
 };
 
@@ -74,7 +75,7 @@ static int make(struct readahead *readahead, uint32_t dev, uint64_t inode, uint6
 	struct chunk *first, *chunk;
 
 	*made = NULL;
-	if (readahead->chunks.count >= CHUNKS_MAX)
+	if (readahead->nr_chunks == CHUNKS_MAX)
 		return 0;
 	chunk = calloc(1, sizeof(*chunk));
 	if (!chunk)
@@ -82,18 +83,17 @@ static int make(struct readahead *readahead, uint32_t dev, uint64_t inode, uint6
 	chunk->dev = dev;
 	chunk->inode = inode;
 	chunk->number = number;
-	*made = chunk;
 	first = hash_find(&readahead->chunks, key);
 	if (first) {
 		chunk->next = first->next;
 		first->next = chunk;
-		return 0;
+	} else if (hash_add(&readahead->chunks, key, chunk)) {
+		free(chunk);
+		return -ENOMEM;
 	}
-	if (!hash_add(&readahead->chunks, key, chunk))
-		return 0;
-	free(chunk);
-	*made = NULL;
-	return -ENOMEM;
+	readahead->nr_chunks++;
+	*made = chunk;
+	return 0;
 }
 
 static enum state get(const struct chunk *chunk, uint64_t page)

@@ -16,6 +16,8 @@ struct space {
 	struct space_map *maps;	/* by address, without overlaps */
 	size_t nr_maps, capacity;
 	size_t last;		/* found last */
+	uint32_t threads;	/* beside the first, of which the beginning was told */
+	bool first_ended;
 };
 
 struct name {
@@ -295,7 +297,8 @@ int spaces_add_map(struct spaces *spaces, const struct item_map *map)
 	if (!space)
 		return -ENOMEM;
 	if (!map->bytes) {
-		space->nr_maps = space->last = 0;
+		space->nr_maps = 0;
+		space->last = 0;
 		return 0;
 	}
 	if (added.end <= added.start)
@@ -319,6 +322,9 @@ static int copy_space(struct spaces *spaces, uint32_t from, uint32_t to)
 	if (!child)
 		return -ENOMEM;
 	child->nr_maps = 0;
+	child->last = 0;
+	child->threads = 0;
+	child->first_ended = false;
 	for (i = 0; i < parent->nr_maps && !err; i++) {
 		err = make_room(child);
 		if (!err)
@@ -353,22 +359,61 @@ static int set_name(struct spaces *spaces, uint32_t tid, const char *comm)
 	return 0;
 }
 
+/* A process lives on when its first thread ends, until the last one does. */
+static void end_task(struct spaces *spaces, uint32_t pid, uint32_t tid)
+{
+	struct space *space = space_find(spaces, pid);
+
+	free(hash_take(&spaces->names, tid));
+	if (!space)
+		return;
+	if (tid == pid)
+		space->first_ended = true;
+	else if (space->threads)
+		space->threads--;
+	if (space->first_ended && !space->threads)
+		forget_space(spaces, pid);
+}
+
+static int begin_thread(struct spaces *spaces, uint32_t pid)
+{
+	struct space *space = space_get(spaces, pid);
+
+	if (!space)
+		return -ENOMEM;
+	space->threads++;
+	return 0;
+}
+
+/* The thread that executes is the first from now on, and alone. */
+static void begin_program(struct spaces *spaces, const struct pfstat_task *task)
+{
+	struct space *space = space_find(spaces, task->event.pid);
+
+	if (task->parent != task->event.tid)
+		free(hash_take(&spaces->names, task->parent));
+	if (!space)
+		return;
+	space->threads = 0;
+	space->first_ended = false;
+}
+
 int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task)
 {
 	const uint32_t pid = task->event.pid, tid = task->event.tid;
 	int err;
 
 	if (task->event.flags & PFSTAT_TASK_EXIT) {
-		free(hash_take(&spaces->names, tid));
-		if (pid == tid)
-			forget_space(spaces, pid);
+		end_task(spaces, pid, tid);
 		return 0;
 	}
+	if (task->event.flags & PFSTAT_TASK_EXEC)
+		begin_program(spaces, task);
 	err = set_name(spaces, tid, task->comm);
-	/* The parent's number is its thread's; its process has the maps. */
-	if (!err && task->event.flags & PFSTAT_TASK_FORK && pid == tid)
-		err = copy_space(spaces, task->parent_pid, pid);
-	return err;
+	if (err || !(task->event.flags & PFSTAT_TASK_FORK))
+		return err;
+	/* A process begins with the maps of the one that its parent belongs to. */
+	return pid == tid ? copy_space(spaces, task->parent_pid, pid) : begin_thread(spaces, pid);
 }
 
 const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address)

@@ -60,3 +60,22 @@ void stays_drop(struct stays *stays)
 	stays->first = (stays->first + 1) & (stays->capacity - 1);
 	stays->count--;
 }
+
+bool stays_sleep_within(const struct stays *stays, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct pfstat_off_cpu *stay;
+	size_t i;
+
+	for (i = 0; i < stays->count; i++) {
+		stay = stay_at(stays, i);
+		if (stay->off_ns < to_ns && stay->event.ns > from_ns &&
+		    !(stay->event.flags & PFSTAT_OFF_CPU_PREEMPTED))
+			return true;
+	}
+	return false;
+}
+
+uint64_t stays_latest_ns(const struct stays *stays)
+{
+	return stays->count ? stay_at(stays, stays->count - 1)->event.ns : stays->forgotten_ns;
+}

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 
 #include "chain.h"
+#include "hash.h"
 #include "offcpu.h"
 #include "quantile.h"
 #include "summary.h"
-#include "hash.h"
+
+/* Threads kept; with more, those in no fault are given up. They come back when they fault. */
+#define THREADS_MAX 16384U
 
 /* What is known of a thread. */
 struct thread {
@@ -25,6 +28,8 @@ struct class_state {
 struct summary {
 	struct class_state classes[PFSTAT_NR_CLASSES];
 	struct hash threads;	/* by tid */
+	size_t threads_max;
+	uint64_t gone_ns;	/* stays of those given up ended up to here */
 	struct thread *last;	/* found last: records come in runs */
 	struct chain_counts chains;
 	uint64_t calls;
@@ -35,7 +40,11 @@ struct summary {
 
 struct summary *summary_new(void)
 {
-	return calloc(1, sizeof(struct summary));
+	struct summary *summary = calloc(1, sizeof(*summary));
+
+	if (summary)
+		summary->threads_max = THREADS_MAX;
+	return summary;
 }
 
 static void thread_free(void *value)
@@ -46,7 +55,52 @@ static void thread_free(void *value)
 	free(thread);
 }
 
-/* The thread, new and all zero when it was not known; NULL: no memory. */
+static bool keep_thread(void *context, void *value)
+{
+	struct summary *summary = context;
+	struct thread *thread = value;
+	uint64_t gone_ns;
+
+	if (thread->chain.open || thread->chain.shared_write)
+		return true;
+	gone_ns = offcpu_latest_ns(&thread->offcpu);
+	if (gone_ns > summary->gone_ns)
+		summary->gone_ns = gone_ns;
+	thread_free(thread);
+	return false;
+}
+
+/* Ends that nobody told of: without eBPF, or lost. */
+static int sweep(struct summary *summary)
+{
+	int err;
+
+	summary->last = NULL;
+	err = hash_filter(&summary->threads, keep_thread, summary);
+	summary->threads_max = 2 * summary->threads.count;
+	if (summary->threads_max < THREADS_MAX)
+		summary->threads_max = THREADS_MAX;
+	return err;
+}
+
+static struct thread *thread_new(struct summary *summary, uint32_t tid)
+{
+	struct thread *thread;
+
+	if (summary->threads.count >= summary->threads_max && sweep(summary))
+		return NULL;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->tid = tid;
+	thread->offcpu.gone_ns = summary->gone_ns;
+	if (!hash_add(&summary->threads, tid, thread))
+		return thread;
+	free(thread);
+	return NULL;
+}
+
+/* NULL: no memory. */
 static struct thread *thread_get(struct summary *summary, uint32_t tid)
 {
 	struct thread *thread = summary->last;
@@ -54,14 +108,8 @@ static struct thread *thread_get(struct summary *summary, uint32_t tid)
 	if (thread && thread->tid == tid)
 		return thread;
 	thread = hash_find(&summary->threads, tid);
-	if (!thread) {
-		thread = calloc(1, sizeof(*thread));
-		if (!thread || hash_add(&summary->threads, tid, thread)) {
-			free(thread);
-			return NULL;
-		}
-		thread->tid = tid;
-	}
+	if (!thread)
+		thread = thread_new(summary, tid);
 	summary->last = thread;
 	return thread;
 }

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random streams: the parts against a count of every single nanosecond, the number of
+ * faults against the summary's, and the memory that threads leave behind.
+ */
+#include <malloc.h>
+#include <string.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/correlate/explain.h"
+#include "user/correlate/summary.h"
+
+#define INODE 77
+#define DEV 9
+
+static struct explain *explain;
+static uint64_t state;
+
+/* An assertion is a system call, too many of which a million threads would make. */
+static void require(bool holds)
+{
+	if (!holds)
+		ck_abort();
+}
+
+static uint64_t below(uint64_t limit)
+{
+	return random_next(&state) % limit;
+}
+
+static void add_event(const struct pfstat_event *event)
+{
+	require(!explain_event(explain, event));
+}
+
+static void check_whole(const struct explained *fault)
+{
+	uint64_t sum = 0, off = 0, last_ns = fault->start_ns;
+	size_t i;
+
+	for (i = 0; i < NR_PARTS; i++)
+		sum += fault->parts_ns[i];
+	require(sum == fault->end_ns - fault->start_ns);
+	for (i = 0; i < fault->nr_spans; i++) {
+		require(fault->spans[i].from_ns >= last_ns);
+		require(fault->spans[i].to_ns > fault->spans[i].from_ns);
+		last_ns = fault->spans[i].to_ns;
+		off += last_ns - fault->spans[i].from_ns;
+	}
+	require(last_ns <= fault->end_ns);
+	sum -= fault->parts_ns[PART_CPU_BEFORE] + fault->parts_ns[PART_CPU_AFTER];
+	/* Those that are left out count, too. */
+	require(off == sum || (off < sum && fault->nr_spans == EXPLAIN_MAX_SPANS));
+}
+
+/* ---- one fault, of which everything is known, nanosecond by nanosecond ---- */
+
+#define MAX_STAYS 6
+#define MAX_REQUESTS 8
+
+static struct pfstat_off_cpu stays[MAX_STAYS];
+static struct pfstat_block requests[MAX_REQUESTS];
+static size_t nr_stays, nr_requests;
+static uint64_t fault_pgoff;
+static unsigned int nr_checked;
+
+static bool waits_for(const struct pfstat_block *request, uint64_t start_ns, uint64_t from_ns)
+{
+	const uint64_t pages = (request->bytes + 4095) / 4096;
+
+	if (request->event.ns <= from_ns)
+		return false;
+	if (request->event.tid == 1 && request->insert_ns >= start_ns)
+		return true;
+	return request->inode == INODE && fault_pgoff >= request->pgoff &&
+	       fault_pgoff < request->pgoff + pages;
+}
+
+static enum part asleep_at(const struct pfstat_off_cpu *stay, uint64_t start_ns, uint64_t ns)
+{
+	uint64_t last_ns = 0, woken_ns = stay->event.ns;
+	bool device = false, queue = false;
+	size_t i;
+
+	for (i = 0; i < nr_requests; i++) {
+		if (!waits_for(&requests[i], start_ns, stay->off_ns))
+			continue;
+		if (requests[i].event.ns > last_ns)
+			last_ns = requests[i].event.ns;
+		if (ns >= requests[i].issue_ns && ns < requests[i].event.ns)
+			device = true;
+		else if (ns >= requests[i].insert_ns && ns < requests[i].issue_ns)
+			queue = true;
+	}
+	if (stay->event.flags & PFSTAT_OFF_CPU_WOKEN)
+		woken_ns = stay->woken_ns;
+	else if (last_ns)
+		woken_ns = last_ns;
+	if (ns >= woken_ns)
+		return PART_RUNQUEUE;
+	if (device)
+		return PART_DEVICE;
+	if (queue)
+		return PART_QUEUE;
+	if (last_ns && ns >= last_ns)
+		return PART_RUNQUEUE;
+	if (stay->event.flags & PFSTAT_OFF_CPU_IOWAIT)
+		return PART_FOREIGN;
+	return stay->state & 2 ? PART_LOCK : PART_RESIDUE;
+}
+
+static enum part part_at(uint64_t start_ns, uint64_t ns)
+{
+	bool slept = false;
+	size_t i;
+
+	for (i = 0; i < nr_stays; i++) {
+		if (ns >= stays[i].off_ns && ns < stays[i].event.ns)
+			return stays[i].event.flags & PFSTAT_OFF_CPU_PREEMPTED ? PART_RUNQUEUE :
+			       asleep_at(&stays[i], start_ns, ns);
+		slept |= stays[i].event.ns <= ns;
+	}
+	return slept ? PART_CPU_AFTER : PART_CPU_BEFORE;
+}
+
+static int check_every_ns(void *context, const struct explained *fault)
+{
+	uint64_t expected[NR_PARTS] = { 0 }, ns;
+	size_t part;
+
+	(void)context;
+	check_whole(fault);
+	for (ns = fault->start_ns; ns < fault->end_ns; ns++)
+		expected[part_at(fault->start_ns, ns)]++;
+	for (part = 0; part < NR_PARTS; part++)
+		if (fault->parts_ns[part] != expected[part])
+			ck_abort_msg("fault %u, part %zu: %lu, not %lu", nr_checked, part,
+				     fault->parts_ns[part], expected[part]);
+	nr_checked++;
+	return 0;
+}
+
+static void make_request(uint64_t until_ns)
+{
+	struct pfstat_block *request = &requests[nr_requests++];
+	const uint64_t insert_ns = until_ns - below(120), issue_ns = insert_ns + below(40);
+
+	*request = (struct pfstat_block){
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(*request), .tid = 1 + below(2),
+			.flags = PFSTAT_BLOCK_FILE, .ns = issue_ns + below(80),
+		},
+		.insert_ns = insert_ns, .issue_ns = issue_ns, .inode = INODE + below(2),
+		.fs_dev = DEV, .pgoff = fault_pgoff - below(4), .bytes = 512 + below(16384),
+	};
+}
+
+static uint64_t make_stay(uint64_t off_ns)
+{
+	static const uint32_t states[] = { 1, 2, 0x102, 0x402 };
+	struct pfstat_off_cpu *stay = &stays[nr_stays++];
+	const uint64_t woken_ns = off_ns + below(100), on_ns = woken_ns + below(20) + 1;
+
+	*stay = (struct pfstat_off_cpu){
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(*stay), .tid = 1, .ns = on_ns,
+		},
+		.off_ns = off_ns, .woken_ns = woken_ns,
+	};
+	if (!below(4)) {
+		stay->event.flags = PFSTAT_OFF_CPU_PREEMPTED;
+		return on_ns;
+	}
+	stay->state = states[below(4)];
+	stay->event.flags = (below(4) ? PFSTAT_OFF_CPU_WOKEN : 0) |
+			    (below(2) ? PFSTAT_OFF_CPU_IOWAIT : 0);
+	return on_ns;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct pfstat_event *const *left = a, *const *right = b;
+
+	return (*left)->ns < (*right)->ns ? -1 : (*left)->ns > (*right)->ns;
+}
+
+/* What was over by then, in the order of its end; the rest is dropped: it came too late. */
+static void tell_events(uint64_t until_ns)
+{
+	const struct pfstat_event *events[MAX_STAYS + MAX_REQUESTS];
+	size_t nr = 0, kept = 0, i;
+
+	for (i = 0; i < nr_requests; i++)
+		if (requests[i].event.ns <= until_ns)
+			requests[kept++] = requests[i];
+	nr_requests = kept;
+	for (i = 0; i < nr_requests; i++)
+		events[nr++] = &requests[i].event;
+	for (i = 0; i < nr_stays; i++)
+		events[nr++] = &stays[i].event;
+	qsort(events, nr, sizeof(*events), by_end);
+	for (i = 0; i < nr; i++)
+		add_event(events[i]);
+}
+
+/* A fault of one to three attempts, with stays in and between them. */
+static uint64_t add_known_fault(uint64_t ns)
+{
+	const unsigned int attempts = 1 + below(3);
+	uint64_t starts[3], ends[3];
+	unsigned int i, s;
+
+	nr_stays = 0;
+	nr_requests = 0;
+	fault_pgoff = 10 + below(5);
+	for (i = 0; i < attempts; i++) {
+		starts[i] = ns;
+		for (s = below(3); s; s--)
+			ns = make_stay(ns + below(30));
+		ends[i] = ns += 1 + below(30);
+		for (s = below(3); s; s--)
+			make_request(ns);
+		ns += below(20);
+	}
+	tell_events(ends[attempts - 1]);
+	for (i = 0; i < attempts; i++) {
+		const struct pfstat_record record = {
+			.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_DISK, .pid = 1, .tid = 1,
+			.inode = INODE, .dev = DEV, .pgoff = fault_pgoff,
+			.address = fault_pgoff << 12, .start_ns = starts[i],
+			.duration_ns = ends[i] - starts[i], .earlier_ns = i ? starts[i - 1] : 0,
+			.result = i + 1 < attempts ? PFSTAT_RESULT_RETRY : PFSTAT_RESULT_LOCKED,
+		};
+
+		require(!explain_record(explain, &record));
+	}
+	return ns + 200;
+}
+
+START_TEST(test_parts_equal_every_nanosecond)
+{
+	uint64_t ns = 1000;
+	unsigned int i;
+
+	state = 3;
+	nr_checked = 0;
+	explain = explain_new(true, check_every_ns, NULL);
+	for (i = 0; i < 20000; i++)
+		ns = add_known_fault(ns);
+	ck_assert_int_eq(explain_finish(explain), 0);
+	explain_free(explain);
+	ck_assert_uint_eq(nr_checked, 20000);
+}
+END_TEST
+
+/* ---- anything, in the order of ends, with losses and clocks that differ ---- */
+
+struct tally {
+	uint64_t solved, major, unsolved, errors, others;
+};
+
+static int count_fault(void *context, const struct explained *fault)
+{
+	struct tally *tally = context;
+
+	check_whole(fault);
+	if (fault->class >= FAULT_FILE) {
+		tally->others++;
+		return 0;
+	}
+	tally->solved += fault->solved;
+	tally->major += fault->major;
+	tally->unsolved += !fault->solved;
+	tally->errors += !fault->solved && fault->result & PFSTAT_RESULT_ERROR;
+	return 0;
+}
+
+static void add_any_record(struct summary *summary, uint64_t now)
+{
+	static const uint32_t results[] = {
+		PFSTAT_RESULT_RETRY, PFSTAT_RESULT_LOCKED, PFSTAT_RESULT_NOPAGE,
+		PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_RETRY, PFSTAT_RESULT_SIGBUS, 0,
+	};
+	struct pfstat_record record = {
+		.op = below(PFSTAT_NR_OPS), .class = below(PFSTAT_NR_CLASSES),
+		.pid = 1, .tid = 1 + below(3), .inode = INODE, .dev = DEV, .pgoff = below(3),
+		.duration_ns = below(300), .result = results[below(6)],
+		.flags = (below(2) ? PFSTAT_FLAG_WRITE : 0) | (below(2) ? PFSTAT_FLAG_TRIED : 0),
+		.facts = below(16), .earlier_ns = below(2),
+	};
+
+	if (record.result & PFSTAT_RESULT_ERROR)
+		record.class = PFSTAT_CLASS_ERROR;
+	else if (record.class == PFSTAT_CLASS_ERROR)
+		record.class = PFSTAT_CLASS_LONG;
+	record.address = record.pgoff << 12;
+	record.start_ns = now - record.duration_ns;
+	require(!summary_add_record(summary, &record));
+	require(!explain_record(explain, &record));
+}
+
+static void add_any_stay(uint64_t now)
+{
+	const uint64_t woken_ns = now - below(50);
+	const struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1 + below(3),
+			.flags = below(8), .ns = now,
+		},
+		.off_ns = now - below(200), .woken_ns = woken_ns, .state = below(4),
+	};
+
+	add_event(&stay.event);
+}
+
+static void add_any_request(uint64_t now)
+{
+	const uint64_t issue_ns = now - below(100);
+	const struct pfstat_block block = {
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .tid = 1 + below(3),
+			.flags = PFSTAT_BLOCK_FILE, .ns = now,
+		},
+		.insert_ns = issue_ns - below(50), .issue_ns = issue_ns, .inode = INODE,
+		.fs_dev = DEV, .pgoff = below(3), .bytes = 1 + below(9000),
+	};
+
+	add_event(&block.event);
+}
+
+static void add_any_fault(uint64_t now)
+{
+	const struct pfstat_fault fault = {
+		.event = {
+			.type = PFSTAT_EVENT_FAULT, .size = sizeof(fault), .tid = 1 + below(3),
+			.flags = below(PFSTAT_NR_FAULT_KINDS), .ns = now,
+		},
+		.start_ns = now - below(300), .address = below(3) << 12,
+		.outcome = below(PFSTAT_NR_OUTCOMES),
+	};
+
+	add_event(&fault.event);
+}
+
+static void add_any_end(struct summary *summary, uint64_t now)
+{
+	const struct pfstat_task exit = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(exit), .tid = 1 + below(3),
+			.flags = PFSTAT_TASK_EXIT, .ns = now,
+		},
+	};
+
+	summary_end_thread(summary, exit.event.tid);
+	add_event(&exit.event);
+}
+
+START_TEST(test_whatever_comes_adds_up)
+{
+	struct summary *summary = summary_new();
+	struct summary_figures figures;
+	struct tally tally = { 0 };
+	uint64_t now = 10000;
+	unsigned int i, what;
+
+	state = 5;
+	explain = explain_new(true, count_fault, &tally);
+	for (i = 0; i < 200000; i++, now += below(60)) {
+		what = below(100);
+		if (what < 45)
+			add_any_record(summary, now);
+		else if (what < 70)
+			add_any_stay(now);
+		else if (what < 85)
+			add_any_request(now);
+		else if (what < 99)
+			add_any_fault(now);
+		else
+			add_any_end(summary, now);
+	}
+	ck_assert_int_eq(explain_finish(explain), 0);
+	summary_figures(summary, &figures);
+	ck_assert_uint_eq(tally.solved, figures.faults);
+	ck_assert_uint_eq(tally.major, figures.major);
+	ck_assert_uint_eq(tally.unsolved - tally.errors, figures.unfinished);
+	ck_assert_uint_gt(tally.solved, 10000);
+	ck_assert_uint_gt(tally.major, 1000);
+	ck_assert_uint_gt(figures.unfinished, 1000);
+	ck_assert_uint_gt(tally.others, 1000);
+	explain_free(explain);
+	summary_free(summary);
+}
+END_TEST
+
+/* ---- a million threads ---- */
+
+#define THREADS 1000000
+
+static void add_thread(struct summary *summary, uint32_t tid, uint64_t now)
+{
+	const struct pfstat_record record = {
+		.class = PFSTAT_CLASS_LONG, .tid = tid, .start_ns = now, .duration_ns = 10,
+		.result = PFSTAT_RESULT_LOCKED,
+	};
+
+	require(!summary_add_record(summary, &record));
+	require(!explain_record(explain, &record));
+}
+
+static void end_thread(struct summary *summary, uint32_t tid)
+{
+	const struct pfstat_task exit = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .tid = tid, .flags = PFSTAT_TASK_EXIT,
+		},
+	};
+
+	summary_end_thread(summary, tid);
+	add_event(&exit.event);
+}
+
+/* Sanitizers keep books of their own: then this sees 0, and they see what leaks. */
+static size_t memory(void)
+{
+	return mallinfo2().uordblks;
+}
+
+static void check_threads(bool told, size_t limit)
+{
+	const size_t before = memory();
+	struct summary *summary = summary_new();
+	struct tally tally = { 0 };
+	struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay) },
+	};
+	size_t highest = 0;
+	uint32_t tid;
+
+	explain = explain_new(true, count_fault, &tally);
+	for (tid = 1; tid <= THREADS; tid++) {
+		stay.event.tid = tid;
+		stay.off_ns = 100 * tid + 50;
+		stay.event.ns = 100 * tid + 60;
+		add_thread(summary, tid, 100 * tid);
+		add_event(&stay.event);
+		require(!summary_add_off_cpu(summary, &stay));
+		if (told)
+			end_thread(summary, tid);
+		if (tid % 1000 == 0 && memory() > highest)
+			highest = memory();
+	}
+	ck_assert_int_eq(explain_finish(explain), 0);
+	ck_assert_uint_eq(tally.solved, THREADS);
+	if (highest)
+		ck_assert_uint_le(highest - before, limit);
+	explain_free(explain);
+	summary_free(summary);
+}
+
+START_TEST(test_a_million_threads_come_and_go)
+{
+	check_threads(true, 64 << 10);
+}
+END_TEST
+
+START_TEST(test_a_million_threads_of_whose_end_nobody_tells)
+{
+	check_threads(false, 20 << 20);
+}
+END_TEST
+
+RUN_TESTS("explain_random", test_parts_equal_every_nanosecond, test_whatever_comes_adds_up,
+	  test_a_million_threads_come_and_go, test_a_million_threads_of_whose_end_nobody_tells)

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Faults added up by what they have in common; no more groups than are kept. */
+#include <errno.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/correlate/groups.h"
+
+static struct groups *groups;
+
+static struct cell *add(const struct group_key *key, uint64_t whole_ns, bool major)
+{
+	struct explained fault = {
+		.class = FAULT_ANON, .start_ns = 100, .end_ns = 100 + whole_ns, .major = major,
+		.nr_spans = 1,
+	};
+	struct cell *made;
+
+	fault.parts_ns[PART_DEVICE] = whole_ns / 2;
+	fault.parts_ns[PART_CPU_BEFORE] = whole_ns - whole_ns / 2;
+	ck_assert_int_eq(groups_add(groups, key, &fault, &made), 0);
+	return made;
+}
+
+START_TEST(test_what_is_added_up)
+{
+	const struct group_key key = { .inode = 5, .dev = 1 }, other = { .inode = 6, .dev = 1 };
+	const struct cell *cell;
+
+	groups = groups_new();
+	ck_assert_ptr_null(groups_find(groups, &key));
+	ck_assert_ptr_nonnull(add(&key, 100, true));
+	ck_assert_ptr_nonnull(add(&other, 7, false));
+	ck_assert_ptr_null(add(&key, 300, false));	/* it is no new one */
+	ck_assert_ptr_null(add(&key, 200, true));
+	ck_assert_uint_eq(groups_count(groups), 2);
+	ck_assert_ptr_null(groups_others(groups));
+	cell = groups_find(groups, &key);
+	ck_assert_uint_eq(cell->faults, 3);
+	ck_assert_uint_eq(cell->major, 2);
+	ck_assert_uint_eq(cell->total_ns, 600);
+	ck_assert_uint_eq(cell->max_ns, 300);
+	ck_assert_uint_eq(cell->parts_ns[PART_DEVICE], 300);
+	ck_assert_uint_eq(cell->parts_ns[PART_CPU_BEFORE], 300);
+	ck_assert_uint_eq(cell->classes[FAULT_ANON], 3);
+	ck_assert_uint_eq(cell->classes[FAULT_SWAP], 0);
+	groups_free(groups);
+}
+END_TEST
+
+/* One thing differs: another group. All but `path` and `pid` have a low and a high half. */
+START_TEST(test_every_field_of_the_key_counts)
+{
+	static const struct group_key keys[] = {
+		{ 0 },		 { .address = 1 },	   { .address = 1ULL << 40 },
+		{ .end = 1 },	 { .end = 1ULL << 40 },	   { .inode = 1 },
+		{ .dev = 1 },	 { .inode = 1ULL << 40 },  { .dev = 1 << 20 },
+		{ .pid = 1 },	 { .tid = 1 },		   { .path = 1 },
+	};
+	const size_t nr = sizeof(keys) / sizeof(keys[0]);
+	size_t i;
+
+	groups = groups_new();
+	for (i = 0; i < nr; i++)
+		ck_assert_ptr_nonnull(add(&keys[i], i + 1, false));
+	for (i = 0; i < nr; i++)
+		ck_assert_uint_eq(groups_find(groups, &keys[i])->total_ns, i + 1);
+	ck_assert_uint_eq(groups_count(groups), nr);
+	groups_free(groups);
+}
+END_TEST
+
+START_TEST(test_keys_of_one_hash_are_apart)
+{
+	/* The hash is their exclusive or: these have the same. */
+	const struct group_key a = { .inode = 1 }, b = { .address = 1 << 20 },
+			       c = { .end = 1 << 19 };
+
+	groups = groups_new();
+	add(&a, 10, false);
+	add(&b, 20, false);
+	add(&c, 30, false);
+	add(&a, 1, false);
+	add(&b, 2, false);
+	ck_assert_uint_eq(groups_find(groups, &a)->total_ns, 11);
+	ck_assert_uint_eq(groups_find(groups, &b)->total_ns, 22);
+	ck_assert_uint_eq(groups_find(groups, &c)->total_ns, 30);
+	ck_assert_uint_eq(groups_count(groups), 3);
+	groups_free(groups);
+}
+END_TEST
+
+static int sum_up(void *context, struct cell *cell)
+{
+	uint64_t *sums = context;
+
+	sums[0] += cell->faults;
+	sums[1] += cell->total_ns;
+	return 0;
+}
+
+START_TEST(test_all_others_are_one)
+{
+	uint64_t sums[2] = { 0 }, state = 1, total_ns = 0, ns;
+	struct explained fault = { 0 };
+	struct cell *made;
+	uint32_t i;
+
+	groups = groups_new();
+	for (i = 0; i < 3 * GROUPS_MAX; i++) {
+		const struct group_key key = { .pid = i, .tid = i };
+		const bool kept = i < GROUPS_MAX;
+
+		ns = random_next(&state) % 1000;
+		total_ns += ns;
+		fault.end_ns = ns;
+		if (groups_add(groups, &key, &fault, &made) || kept == !made)
+			ck_abort_msg("group %u", i);
+	}
+	ck_assert_uint_eq(groups_count(groups), GROUPS_MAX);
+	ck_assert_uint_eq(groups_others(groups)->faults, 2 * GROUPS_MAX);
+	/* What is kept goes on to be counted by itself. */
+	ck_assert_ptr_null(add(&(struct group_key){ .pid = 7, .tid = 7 }, 0, false));
+	ck_assert_uint_eq(groups_find(groups, &(struct group_key){ .pid = 7, .tid = 7 })->faults,
+			  2);
+	groups_visit(groups, sum_up, sums);
+	ck_assert_uint_eq(sums[0] + groups_others(groups)->faults, 3 * GROUPS_MAX + 1);
+	ck_assert_uint_eq(sums[1] + groups_others(groups)->total_ns, total_ns);
+	groups_free(groups);
+}
+END_TEST
+
+static int stop(void *context, struct cell *cell)
+{
+	(void)cell;
+	return ++*(int *)context == 2 ? -ECANCELED : 0;
+}
+
+START_TEST(test_a_visit_may_end_early)
+{
+	int visited = 0;
+	uint32_t i;
+
+	groups = groups_new();
+	for (i = 0; i < 5; i++)
+		add(&(struct group_key){ .tid = i }, 1, false);
+	ck_assert_int_eq(groups_visit(groups, stop, &visited), -ECANCELED);
+	ck_assert_int_eq(visited, 2);
+	groups_free(groups);
+	groups_free(NULL);
+}
+END_TEST
+
+RUN_TESTS("groups", test_what_is_added_up, test_every_field_of_the_key_counts,
+	  test_keys_of_one_hash_are_apart, test_all_others_are_one, test_a_visit_may_end_early)
