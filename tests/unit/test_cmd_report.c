@@ -22,7 +22,7 @@
 
 enum damage { DAMAGE_NONE, DAMAGE_CUT, DAMAGE_TORN, DAMAGE_TAIL };
 
-static char folder[] = "/tmp/pfstat-report-XXXXXX";
+static char folder[32] = "/tmp/pfstat-report-XXXXXX";
 static struct recording_writer *writer;
 
 static void add(enum item_type type, uint64_t ns, const void *data)
@@ -534,7 +534,7 @@ static void remove_folder(void)
 
 static Suite *suite_of_report(void)
 {
-	const TTest *const tests[] = {
+	const struct TTest *const tests[] = {
 		test_recording_is_explained_again,
 		test_groups_have_the_recorded_names,
 		test_one_file_is_explained_alone,
