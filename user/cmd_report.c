@@ -337,8 +337,8 @@ static int print(struct reading *reading)
 	err = report_print(output_stream(reading->json), REPORT_JSON, &reading->report, 1);
 	if (!err)
 		err = commit(&reading->json);
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->report.json, strerror(-err)) :
-		     STATUS_OK;
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->report.json,
+			      strerror(-err)) : STATUS_OK;
 }
 
 static int report_steps(struct reading *reading)

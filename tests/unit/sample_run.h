@@ -125,19 +125,24 @@ static inline void sample_faults(struct report *report, enum fault_class class, 
 	uint64_t whole_ns = 0;
 	enum part part;
 
-	faults->count = faults->pages = count;
+	faults->count = count;
+	faults->pages = count;
 	faults->major = major ? count : 0;
 	for (part = 0; part < NR_PARTS; part++) {
 		faults->parts[part] = (struct part_figures){
-			count * parts_ns[part], parts_ns[part], parts_ns[part], parts_ns[part],
+			.total_ns = count * parts_ns[part], .p50_ns = parts_ns[part],
+			.p99_ns = parts_ns[part], .max_ns = parts_ns[part],
 		};
 		all->parts[part].total_ns += count * parts_ns[part];
-		all->parts[part].p99_ns = all->parts[part].max_ns = 1;
+		all->parts[part].p99_ns = 1;
+		all->parts[part].max_ns = 1;
 		whole_ns += parts_ns[part];
 	}
 	faults->whole = (struct part_figures){ count * whole_ns, whole_ns, whole_ns, whole_ns };
 	all->whole.total_ns += count * whole_ns;
-	all->whole.p50_ns = all->whole.p99_ns = all->whole.max_ns = whole_ns;
+	all->whole.p50_ns = whole_ns;
+	all->whole.p99_ns = whole_ns;
+	all->whole.max_ns = whole_ns;
 	all->count += count;
 	all->pages += count;
 	all->major += faults->major;
@@ -219,7 +224,8 @@ static inline void sample_groups(struct sample_run *run, enum group_by by)
 	};
 	run->groups[1] = (struct group){
 		.name = "(anonymous memory)", .tid = 78, .faults = 20, .total_ns = 20000,
-		.max_ns = 1000, .classes[FAULT_ANON] = 20, .parts_ns = { [PART_CPU_BEFORE] = 20000 },
+		.max_ns = 1000, .classes[FAULT_ANON] = 20,
+		.parts_ns = { [PART_CPU_BEFORE] = 20000 },
 	};
 	run->groups[2] = (struct group){
 		.name = "/lib/a,b\"\n.so", .inode = UINT64_MAX, .faults = 2, .major = 1,
@@ -248,7 +254,8 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 		.utime_ns = 1000005678,
 		.maxrss_bytes = 3 << 20,
 	};
-	run->report.have_bpf = run->report.have_counts = true;
+	run->report.have_bpf = true;
+	run->report.have_counts = true;
 	run->report.hooks = (1U << NR_HOOKS) - 1;
 	run->report.events_lost = 0;
 	run->report.off_cpu_count = SAMPLE_RETRIED;
@@ -260,9 +267,12 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 /* As if eBPF could not be had. */
 static inline void sample_without_bpf(struct report *report)
 {
-	report->have_bpf = report->have_counts = report->parts_known = false;
+	report->have_bpf = false;
+	report->have_counts = false;
+	report->parts_known = false;
 	report->hooks = 0;
-	report->events_lost = report->off_cpu_count = FACT_NONE;
+	report->events_lost = FACT_NONE;
+	report->off_cpu_count = FACT_NONE;
 	strcpy(report->bpf_missing, "not permitted: run as root");
 }
 

@@ -22,7 +22,7 @@
 
 enum damage { DAMAGE_NONE, DAMAGE_CUT, DAMAGE_TORN, DAMAGE_TAIL };
 
-static char folder[] = "/tmp/pfstat-report-XXXXXX";
+static char folder[32] = "/tmp/pfstat-report-XXXXXX";
 static struct recording_writer *writer;
 
 static void add(enum item_type type, uint64_t ns, const void *data)
@@ -56,7 +56,8 @@ static void add_sleep(const struct pfstat_record *record)
 	const struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 50,
 			   .tid = 51, .flags = PFSTAT_BLOCK_FILE, .ns = start_ns + 90000 },
-		.insert_ns = start_ns + 10000, .issue_ns = start_ns + 12000, .bytes = 4096,
+		.insert_ns = start_ns + 10000, .issue_ns = start_ns + 12000,
+		.bytes = 4096, .file_bytes = 4096,
 		.inode = record->inode, .pgoff = record->pgoff, .fs_dev = record->dev,
 	};
 	const struct pfstat_off_cpu stay = {
@@ -408,9 +409,11 @@ START_TEST(test_events_of_a_cut_recording_prove_their_hooks)
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.queue.total_ns"), DISK * 2000);
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.runqueue.total_ns"), DISK * 6000);
 	ck_assert_int_eq(at(json, "parts.classes.anon.count"), FAULTS);
-	/* Nothing says that swapping or the page cache could be seen. */
+	ck_assert_int_eq(at(json, "readahead.read"), DISK);
+	/* Nothing says that swapping, or a page's removal, could be seen. */
 	ck_assert_int_eq(at(json, "parts.classes.swap.count"), -1);
-	ck_assert_int_eq(at(json, "readahead"), -1);
+	ck_assert_int_eq(at(json, "readahead.evicted_unused"), -1);
+	ck_assert_int_eq(at(json, "readahead.idle"), -1);
 	json_decref(json);
 }
 END_TEST
@@ -534,7 +537,7 @@ static void remove_folder(void)
 
 static Suite *suite_of_report(void)
 {
-	const TTest *const tests[] = {
+	const struct TTest *const tests[] = {
 		test_recording_is_explained_again,
 		test_groups_have_the_recorded_names,
 		test_one_file_is_explained_alone,

@@ -67,9 +67,10 @@ static void fill(struct fixture *fixture)
 START_TEST(test_faults_and_parts_are_the_analysis)
 {
 	struct fixture fixture;
-	const struct fault_figures *disk = &fixture.report.faults[PFSTAT_CLASS_DISK];
+	const struct fault_figures *disk;
 
 	fixture_open(&fixture, true);
+	disk = &fixture.report.faults[PFSTAT_CLASS_DISK];
 	fixture.facts.have_bpf = true;
 	fill(&fixture);
 	ck_assert(fixture.report.parts_known);

@@ -253,12 +253,14 @@ START_TEST(test_study_leaves_out_what_is_no_fault_of_its_own)
 {
 	struct sample_run run;
 	struct pfstat_record record = { .tid = 1, .duration_ns = 10 };
+	struct summary *summary;
 	json_t *json;
 
 	sample_open_empty(&run);
+	summary = (struct summary *)run.report.summary;
 	for (record.class = 0; record.class < PFSTAT_NR_CLASSES; record.class++) {
 		record.start_ns += 100;
-		ck_assert_int_eq(summary_add_record((struct summary *)run.report.summary, &record), 0);
+		ck_assert_int_eq(summary_add_record(summary, &record), 0);
 	}
 	json = print_and_parse(&run.report, 1);
 	ck_assert_int_eq(integer_at(json, "study.disk.count"), 3);
@@ -517,7 +519,8 @@ START_TEST(test_ledger_has_counts_differences_and_reasons)
 	json_t *json, *list, *difference;
 
 	sample_open(&run, 150000);
-	run.report.ledger.differences[1].amount = run.report.ledger.differences[1].unexplained = -4;
+	run.report.ledger.differences[1].amount = -4;
+	run.report.ledger.differences[1].unexplained = -4;
 	run.report.ledger.unexplained = 4;
 	json = print_and_parse(&run.report, 1);
 	check_schema(json);
@@ -598,10 +601,15 @@ START_TEST(test_recording_that_was_cut_has_nulls_for_its_counts)
 	strcpy(report->environment.command, "cat /etc/passwd");
 	report->environment.started_s = 1700000000;
 	report->damage = "it was cut";
-	report->calls = report->lost = report->elapsed_ns = report->pages_touched = FACT_NONE;
+	report->calls = FACT_NONE;
+	report->lost = FACT_NONE;
+	report->elapsed_ns = FACT_NONE;
+	report->pages_touched = FACT_NONE;
 	report->have_counts = false;
-	report->events_lost = report->off_cpu_count = FACT_NONE;
-	report->rusage.minflt = report->rusage.stime_ns = FACT_NONE;
+	report->events_lost = FACT_NONE;
+	report->off_cpu_count = FACT_NONE;
+	report->rusage.minflt = FACT_NONE;
+	report->rusage.stime_ns = FACT_NONE;
 	json = print_and_parse(report, 1);
 	check_schema(json);
 	ck_assert_str_eq(json_string_value(at(json, "damage")), "it was cut");

@@ -29,17 +29,24 @@ json_t *head_to_json(const struct report *report)
 		"pages_touched", value_fact(report->pages_touched));
 }
 
-static uint32_t hooks_from(const json_t *names)
+static uint32_t hook_from(const char *name)
 {
 	enum fact_hook hook;
+
+	for (hook = 0; name && hook < NR_HOOKS; hook++)
+		if (!strcmp(name, hook_names[hook]))
+			return 1U << hook;
+	return 0;
+}
+
+static uint32_t hooks_from(const json_t *names)
+{
 	uint32_t hooks = 0;
 	const json_t *name;
 	size_t i;
 
 	json_array_foreach(names, i, name)
-		for (hook = 0; hook < NR_HOOKS; hook++)
-			if (json_is_string(name) && !strcmp(json_string_value(name), hook_names[hook]))
-				hooks |= 1U << hook;
+		hooks |= hook_from(json_string_value(name));
 	return hooks;
 }
 

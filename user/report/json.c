@@ -123,35 +123,43 @@ static json_t *run_of(const struct view *view)
 {
 	const struct report *run = view->run;
 	const struct summary_figures *figures = &view->figures;
+	const struct {
+		const char *key;
+		json_t *value;
+	} members[] = {
+		{ "environment", environment_to_json(&run->environment) },
+		{ "damage", value_text(run->damage) },
+		{ "repeat", value_count(run->repeat) },
+		{ "elapsed_ns", value_fact(run->elapsed_ns) },
+		{ "study", study_of(view) },
+		{ "classes", classes_of(view) },
+		{ "calls", value_fact(run->calls) },
+		{ "lost", value_fact(run->lost) },
+		{ "late", value_count(figures->late) },
+		{ "retried", value_count(figures->retried) },
+		{ "faults", value_count(figures->faults) },
+		{ "major", value_count(figures->major) },
+		{ "unfinished", value_count(figures->unfinished) },
+		{ "parts", json_parts(run) },
+		{ "groups", json_groups(view) },
+		{ "requests", json_requests(run) },
+		{ "readahead", json_readahead(run) },
+		{ "pages_touched", value_fact(run->pages_touched) },
+		{ "rusage", rusage_of(&run->rusage) },
+		{ "ledger", json_ledger(&run->ledger) },
+		{ "syscalls", syscalls_of(run) },
+		{ "maps_lost", value_fact(run->maps_lost) },
+		{ "events_lost", value_fact(run->events_lost) },
+		{ "off_cpu_count", value_fact(run->off_cpu_count) },
+		{ "off_cpu_partial", value_count_if(run->have_bpf, figures->off_cpu_partial) },
+		{ "bpf_missing", run->have_bpf ? json_null() : value_text(run->bpf_missing) },
+	};
+	json_t *object = json_object();
+	size_t i;
 
-	return json_pack("{so so so so so so so so so so so so so so so so so so so so so so so so so "
-			 "so}",
-		"environment", environment_to_json(&run->environment),
-		"damage", value_text(run->damage),
-		"repeat", value_count(run->repeat),
-		"elapsed_ns", value_fact(run->elapsed_ns),
-		"study", study_of(view),
-		"classes", classes_of(view),
-		"calls", value_fact(run->calls),
-		"lost", value_fact(run->lost),
-		"late", value_count(figures->late),
-		"retried", value_count(figures->retried),
-		"faults", value_count(figures->faults),
-		"major", value_count(figures->major),
-		"unfinished", value_count(figures->unfinished),
-		"parts", json_parts(run),
-		"groups", json_groups(view),
-		"requests", json_requests(run),
-		"readahead", json_readahead(run),
-		"pages_touched", value_fact(run->pages_touched),
-		"rusage", rusage_of(&run->rusage),
-		"ledger", json_ledger(&run->ledger),
-		"syscalls", syscalls_of(run),
-		"maps_lost", value_fact(run->maps_lost),
-		"events_lost", value_fact(run->events_lost),
-		"off_cpu_count", value_fact(run->off_cpu_count),
-		"off_cpu_partial", value_count_if(run->have_bpf, figures->off_cpu_partial),
-		"bpf_missing", run->have_bpf ? json_null() : value_text(run->bpf_missing));
+	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		object = value_with(object, members[i].key, members[i].value);
+	return object;
 }
 
 /* What is a number in every run and may vary between runs. */

@@ -2,17 +2,25 @@
 #include "json_parts.h"
 #include "value.h"
 
+static json_t *count_of(const struct ledger_count *count)
+{
+	return json_pack("{ss ss so}", "name", count->name, "source", count->source,
+			 "value", value_fact(count->value));
+}
+
 static json_t *counts_of(const struct ledger *ledger)
 {
 	json_t *counts = json_array();
 	size_t i;
 
 	for (i = 0; i < ledger->nr_counts; i++)
-		counts = value_appended(counts, json_pack("{ss ss so}",
-			"name", ledger->counts[i].name,
-			"source", ledger->counts[i].source,
-			"value", value_fact(ledger->counts[i].value)));
+		counts = value_appended(counts, count_of(&ledger->counts[i]));
 	return counts;
+}
+
+static json_t *reason_of(const struct ledger_reason *reason)
+{
+	return json_pack("{ss sI}", "name", reason->name, "amount", (json_int_t)reason->amount);
 }
 
 static json_t *reasons_of(const struct ledger_difference *difference)
@@ -21,9 +29,7 @@ static json_t *reasons_of(const struct ledger_difference *difference)
 	size_t i;
 
 	for (i = 0; i < difference->nr_reasons; i++)
-		reasons = value_appended(reasons, json_pack("{ss sI}",
-			"name", difference->reasons[i].name,
-			"amount", (json_int_t)difference->reasons[i].amount));
+		reasons = value_appended(reasons, reason_of(&difference->reasons[i]));
 	return reasons;
 }
 

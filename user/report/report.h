@@ -116,7 +116,8 @@ enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 /*
  * Prints the runs of one command to out. JSON is one object: a run's own for
  * one run, { "runs": [ … ] } for several. CSV has one header line and a line
- * a class and run, or of one run that is grouped a line a group. Returns 0 or a negative errno (ENOMEM, or out's error).
+ * a class and run, or of one run that is grouped a line a group. Returns 0 or a
+ * negative errno (ENOMEM, or out's error).
  */
 int report_print(FILE *out, enum report_format format, const struct report *runs,
 		 size_t nr_runs);

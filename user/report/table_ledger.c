@@ -37,7 +37,8 @@ static void explained_rows(struct grid *grid, const char **what, const char *amo
 		grid_cell(grid, "%s", amount);
 		grid_cell(grid, "%s", share);
 		why = grid_text(grid, WHY_WIDTH, why);
-		amount = share = "";
+		amount = "";
+		share = "";
 	} while (*why);
 }
 

@@ -155,8 +155,8 @@ static void service_row(struct grid *grid, const char *name, const struct part_f
 int table_requests(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = {
-		"<Block requests", ">Count", ">MiB", ">Total ms", ">Mean µs", ">p50 µs", ">p99 µs",
-		">Max µs"
+		"<Block requests", ">Count", ">MiB", ">Total ms", ">Mean µs", ">p50 µs",
+		">p99 µs", ">Max µs"
 	};
 	const struct block_figures *blocks = &run->blocks;
 	struct grid grid;

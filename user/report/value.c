@@ -28,7 +28,7 @@ json_t *value_wide(uint64_t number)
 
 json_t *value_appended(json_t *array, json_t *item)
 {
-	if (array && !json_array_append_new(array, item))
+	if (!json_array_append_new(array, item))
 		return array;
 	json_decref(array);
 	return NULL;
@@ -36,7 +36,7 @@ json_t *value_appended(json_t *array, json_t *item)
 
 json_t *value_with(json_t *object, const char *key, json_t *member)
 {
-	if (object && !json_object_set_new(object, key, member))
+	if (!json_object_set_new(object, key, member))
 		return object;
 	json_decref(object);
 	return NULL;
