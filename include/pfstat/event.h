@@ -151,7 +151,7 @@ struct pfstat_page {
 };
 
 /* pfstat_task.event.flags */
-#define PFSTAT_TASK_FORK	0x1	/* a target's child, or thread, begins: it is event.pid, .tid */
+#define PFSTAT_TASK_FORK	0x1	/* event.tid begins: a target's child or thread */
 #define PFSTAT_TASK_EXEC	0x2
 #define PFSTAT_TASK_EXIT	0x4	/* no more is said of event.tid */
 

@@ -27,7 +27,8 @@ START_TEST(test_order)
 	for (i = 0; i < 6; i++) {
 		ck_assert_uint_eq(queue_next_ns(&queue), times[expected[i]]);
 		item = queue_take(&queue);
-		ck_assert_uint_eq(item.event->tid, expected[i]);	/* equal times: as they came */
+		/* Those of equal times as they came. */
+		ck_assert_uint_eq(item.event->tid, expected[i]);
 	}
 	ck_assert(!queue_any(&queue));
 	queue_exit(&queue);

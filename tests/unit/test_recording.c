@@ -164,7 +164,7 @@ static struct recording_reader *open_bytes(const char *bytes, size_t size, char 
 
 	why[0] = '\0';
 	err = recording_open_file(&reader, file, "run.pfs", why, 256);
-	ck_assert((err == 0) == (reader != NULL));
+	ck_assert((err == 0) == !!reader);
 	ck_assert_int_le(err, 0);
 	ck_assert((err == 0) == (why[0] == '\0'));
 	return reader;

@@ -18,17 +18,18 @@ void function_to_be_found(void);
 /* Long enough that an address inside is no other function's. */
 __attribute__((noinline)) void function_to_be_found(void)
 {
+	static volatile int never = -1;
 	volatile int i;
 
 	for (i = 0; i < 100; i++)
-		if (i == 1000)
+		if (i == never)
 			printf("never");
 }
 
 /* Offset of an address into the file that is mapped there, whose path it gives. */
 static uint64_t offset_of(const void *address, char *path)
 {
-	uint64_t from, to, offset;
+	uint64_t from = 0, to = 0, offset = 0;
 	char line[4500];
 	FILE *maps = fopen("/proc/self/maps", "r");
 

@@ -189,7 +189,8 @@ static void print_facts(struct events *events, const struct facts *facts)
 {
 	size_t i;
 
-	fprintf(out, "{\"type\": \"facts\", \"hooks\": %u, \"received\": %" PRIu64 ", \"counts\": [",
+	fprintf(out,
+		"{\"type\": \"facts\", \"hooks\": %u, \"received\": %" PRIu64 ", \"counts\": [",
 		facts->hooks, events_received(events));
 	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
 		fprintf(out, "%s%" PRIu64, i ? ", " : "", facts->counts[i]);

@@ -43,7 +43,8 @@ static int print_map(void *context, const struct item_map *map)
 	(void)context;
 	if (strlen(map->path) + 1 != map->path_bytes)
 		return -EINVAL;
-	printf("map %" PRIu64 " %u %u %#" PRIx64 " %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %s\n",
+	printf("map %" PRIu64 " %u %u %#" PRIx64 " %" PRIu64 " %" PRIu64 " %u %" PRIu64
+	       " %u %u %s\n",
 	       map->ns, map->pid, map->tid, map->address, map->bytes, map->pgoff, map->dev,
 	       map->inode, map->prot, map->flags, map->path);
 	return 0;

@@ -64,7 +64,8 @@ static int hand_on_events(struct collector *collector, uint64_t until_ns)
 	struct item item;
 	int err = 0;
 
-	while (!err && queue_next_ns(&collector->queue) <= until_ns && queue_any(&collector->queue)) {
+	while (!err && queue_any(&collector->queue) &&
+	       queue_next_ns(&collector->queue) <= until_ns) {
 		item = queue_take(&collector->queue);
 		err = collector->options.sink(collector->options.sink_context, &item);
 	}

@@ -74,14 +74,16 @@ static int find_missing(const struct bpf_object *object, const struct btf *btf, 
 
 static int leave_out(struct bpf_object *object, uint32_t missing)
 {
+	struct bpf_program *program;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < sizeof(optional) / sizeof(optional[0]) && !err; i++)
-		if (missing & 1U << optional[i].hook)
-			err = bpf_program__set_autoload(
-				bpf_object__find_program_by_name(object, optional[i].program),
-				false);
+	for (i = 0; i < sizeof(optional) / sizeof(optional[0]) && !err; i++) {
+		if (!(missing & 1U << optional[i].hook))
+			continue;
+		program = bpf_object__find_program_by_name(object, optional[i].program);
+		err = bpf_program__set_autoload(program, false);
+	}
 	return err;
 }
 

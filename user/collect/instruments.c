@@ -55,8 +55,8 @@ static int set_options(struct instruments *instruments, char *why, size_t size)
 	if (!err && options->only_fd >= 0)
 		err = session_command(&instruments->session, "only %d", options->only_fd);
 	if (err)
-		snprintf(why, size, "the module refuses an option: %s: is it as old as this pfdrive?",
-			 strerror(-err));
+		snprintf(why, size, "the module refuses an option: %s: "
+			 "is it as old as this pfdrive?", strerror(-err));
 	return err;
 }
 

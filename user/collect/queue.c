@@ -74,7 +74,9 @@ static int forget_taken(struct queue *queue)
 	if (!queue->first)
 		return 0;
 	if (!queue_any(queue)) {
-		queue->first = queue->count = queue->used = 0;
+		queue->first = 0;
+		queue->count = 0;
+		queue->used = 0;
 		return 0;
 	}
 	while (!err && queue_any(queue)) {

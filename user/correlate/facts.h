@@ -41,7 +41,7 @@ struct syscall_row {
 struct facts {
 	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC, of the watched part */
 	bool hooked_only;	/* nothing but hooked files was touched: the driver's own loop */
-	bool edges;		/* watched while it ran: the counts began and ended at other moments */
+	bool edges;		/* it ran on while the watching began and ended */
 	/* The module's. */
 	uint64_t calls;		/* wrapper calls counted */
 	uint64_t lost;		/* of these, not stored */

@@ -179,6 +179,11 @@ static json_t *bpf_to_json(const struct facts *facts)
 			 "syscalls", syscalls_to_json(facts));
 }
 
+static uint64_t number_at(const struct facts *facts, const struct number *number)
+{
+	return *(const uint64_t *)((const char *)facts + number->offset);
+}
+
 json_t *facts_to_json(const struct facts *facts)
 {
 	json_t *json = json_object();
@@ -187,8 +192,7 @@ json_t *facts_to_json(const struct facts *facts)
 
 	for (i = 0; i < NR_NUMBERS && !err; i++)
 		err = json_object_set_new(json, numbers[i].name,
-			number_or_null(*(const uint64_t *)((const char *)facts +
-							   numbers[i].offset)));
+					  number_or_null(number_at(facts, &numbers[i])));
 	if (!err)
 		err = json_object_set_new(json, "hooked_only", json_boolean(facts->hooked_only));
 	if (!err)

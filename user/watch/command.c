@@ -87,7 +87,8 @@ int command_go(struct command *command)
 	while (got < 0 && errno == EINTR);
 	close(command->go);
 	close(command->failed);
-	command->go = command->failed = -1;
+	command->go = -1;
+	command->failed = -1;
 	if (got != sizeof(err))
 		return 0;
 	waitpid(command->pid, NULL, 0);

@@ -335,7 +335,8 @@ static bool is_over(const struct watch *watch)
 {
 	const uint64_t duration = watch->options.duration_ns;
 
-	return interrupt_signal || watch->told_to_end || (duration && now_ns() >= watch->start_ns + duration) ||
+	return interrupt_signal || watch->told_to_end ||
+	       (duration && now_ns() >= watch->start_ns + duration) ||
 	       (!anybody_lives(watch) && !watch->options.cgroup);
 }
 

@@ -27,7 +27,7 @@ struct watch_options {
 
 /* Each returns STATUS_OK, or the exit status after a complaint. */
 int watch_open(struct watch **watch, const struct watch_options *options);
-/* Lets a command go; returns when it, or the process, has ended, or time is up, or a signal came. */
+/* Lets a command go; returns when that or the process has ended, time is up, or a signal came. */
 int watch_run(struct watch *watch);
 /* From any thread: watch_run() is to return soon. */
 void watch_end(struct watch *watch);
