@@ -72,31 +72,22 @@ def alive(pid):
     return False
 
 
-def test_a_report_of_a_recording_is_the_direct_one(cold_file):
-    """The same program twice: with the page cache warm its faults are the same."""
-    pfstat.warm(cold_file)
-    options = ("--fault-around", "off", "--by", "file", "--file", cold_file)
-    direct, _ = record(WORKLOAD, "now", cold_file, options=options)
-    write_recording(WORKLOAD, "now", cold_file, options=options)
-    later = report(RECORDING, "--by", "file")
-
-    def counts(result):
-        return ({name: c["count"] for name, c in result["classes"].items()},
-                {name: c["count"] for name, c in result["parts"]["classes"].items()
-                 if name in ("disk", "wait", "readahead", "long", "around")},
-                group_of(result, cold_file)["faults"], result["lost"],
-                result["ledger"]["unexplained"])
-    assert counts(direct) == counts(later)
-    assert counts(direct)[0]["long"] == PAGES
-
-
 @pytest.mark.parametrize("by", ["file", "vma", "thread", "code"])
-def test_a_recording_is_read_the_same_every_time(by, cold_file):
+def test_a_report_of_a_recording_is_the_direct_one(by, cold_file):
+    direct, _ = record(WORKLOAD, "apart", cold_file, "4",
+                       options=("-o", RECORDING, "--by", by))
+    later = report(RECORDING, "--by", by)
+    assert direct["parts"]["all"]["count"] > 0 and direct["damage"] is None
+    for key, value in direct.items():
+        assert later[key] == value, key
+
+
+def test_the_groups_hold_all_faults(cold_file):
     write_recording(WORKLOAD, "apart", cold_file, "4")
-    first, second = report(RECORDING, "--by", by), report(RECORDING, "--by", by)
-    assert first == second
-    shown = sum(row["faults"] for row in first["groups"]["rows"])
-    assert shown + first["groups"]["left_out"]["faults"] == first["parts"]["all"]["count"]
+    groups = report(RECORDING, "--by", "file", "--top", "3")["groups"]
+    shown = sum(row["faults"] for row in groups["rows"])
+    assert len(groups["rows"]) == 3 and groups["left_out"]["rows"] > 0
+    assert shown + groups["left_out"]["faults"] == report(RECORDING)["parts"]["all"]["count"]
 
 
 def test_report_needs_neither_root_nor_the_module(cold_file):
