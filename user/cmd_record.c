@@ -231,21 +231,28 @@ static int conclude(struct record *record)
 	return status;
 }
 
+static void tell(const struct record *record)
+{
+	fprintf(stderr, "pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64
+		" lost, in %s\n", record->facts.calls, record->facts.lost, record->options.output);
+}
+
 static int print(struct record *record)
 {
+	const struct report_options *options = &record->options.report;
+	const bool recorded = record->options.output;
 	int err;
 
-	if (record->options.output) {
-		fprintf(stderr, "pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64
-			" lost, in %s\n", record->facts.calls, record->facts.lost,
-			record->options.output);
+	if (recorded)
+		tell(record);
+	if (recorded && !options->json)
 		return STATUS_OK;
-	}
-	report_options_apply(&record->options.report, &record->report);
+	report_options_apply(options, &record->report);
 	err = report_fill(&record->report, record->analysis, &record->facts);
 	if (err)
 		return complain(STATUS_FAILED, "cannot print the report: %s", strerror(-err));
-	return report_options_print(&record->options.report, &record->report);
+	return recorded ? report_options_write(options, &record->report) :
+			  report_options_print(options, &record->report);
 }
 
 static int run(struct record *record)

@@ -101,12 +101,14 @@ void report_options_init(struct report_options *options)
 	*options = (struct report_options){ .format = REPORT_TABLE, .top = REPORT_TOP };
 }
 
-static int write_json(const char *path, const struct report *report)
+int report_options_write(const struct report_options *options, const struct report *report)
 {
 	struct output *output;
 	int err;
 
-	err = output_open(&output, path, -1);
+	if (!options->json)
+		return STATUS_OK;
+	err = output_open(&output, options->json, -1);
 	if (!err) {
 		err = report_print(output_stream(output), REPORT_JSON, report, 1);
 		if (err)
@@ -114,8 +116,8 @@ static int write_json(const char *path, const struct report *report)
 		else
 			err = output_commit(output);
 	}
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
-		     STATUS_OK;
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->json,
+			      strerror(-err)) : STATUS_OK;
 }
 
 void report_options_apply(const struct report_options *options, struct report *report)
@@ -133,5 +135,5 @@ int report_options_print(const struct report_options *options, const struct repo
 		err = errno ? -errno : -EIO;
 	if (err)
 		return complain(STATUS_FAILED, "cannot print the report: %s", strerror(-err));
-	return options->json ? write_json(options->json, report) : STATUS_OK;
+	return report_options_write(options, report);
 }

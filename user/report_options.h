@@ -25,5 +25,7 @@ extern const struct argp report_options_argp;
 void report_options_apply(const struct report_options *options, struct report *report);
 /* Prints a filled report to stdout, and the JSON to its file. The exit status. */
 int report_options_print(const struct report_options *options, const struct report *report);
+/* The JSON alone, when it was asked for. The exit status. */
+int report_options_write(const struct report_options *options, const struct report *report);
 
 #endif

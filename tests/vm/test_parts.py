@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The parts of a fault's time, held against disks whose latency is known."""
+import functools
+import itertools
+
+import pytest
+
+import pfstat
+import test_experiments
+
+pytestmark = pytest.mark.deterministic
+
+
+LATENCIES = (50_000, 100_000, 200_000)
+
+
+@functools.lru_cache(maxsize=None)
+def on_disk(latency_ns, readahead_kb):
+    with pfstat.mounted_disk(f"disk{latency_ns}", latency_ns, readahead_kb) as folder:
+        path = pfstat.make_file(folder / "file", 4 << 20)
+        return pfstat.drive("--pattern", "random", "--fault-around", "off", "--accesses",
+                            "20000", path)
+
+
+def device_ns(result):
+    return result["parts"]["classes"]["disk"]["parts"]["device"]["mean_ns"]
+
+
+@pytest.mark.parametrize("latency_ns", LATENCIES)
+def test_the_device_part_is_the_disks_latency(latency_ns):
+    """Of requests of one page: with read-ahead the thread does more before it sleeps,
+    about 3 us instead of 2, and that is cpu_before, not device."""
+    result = on_disk(latency_ns, 0)
+    assert result["parts"]["classes"]["disk"]["count"] == 1024
+    assert device_ns(result) == pytest.approx(latency_ns, rel=0.05)
+    assert device_ns(result) < latency_ns
+
+
+@pytest.mark.parametrize("readahead_kb", [0, 128])
+@pytest.mark.parametrize("shorter, longer", itertools.pairwise(LATENCIES))
+def test_a_slower_disk_adds_its_latency_and_nothing_else(shorter, longer, readahead_kb):
+    before, after = on_disk(shorter, readahead_kb), on_disk(longer, readahead_kb)
+    more = pytest.approx(longer - shorter, rel=0.01)
+    assert device_ns(after) - device_ns(before) == more
+    assert after["requests"]["device"]["mean_ns"] - before["requests"]["device"]["mean_ns"] == more
+
+
+@pytest.mark.parametrize("name", test_experiments.EXPERIMENTS)
+def test_nothing_is_left_unexplained(name):
+    result = test_experiments.experiment(name)
+    assert result["parts"]["known"]
+    assert result["parts"]["residue_share"] < 0.02
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+
+
+@pytest.mark.parametrize("name", test_experiments.EXPERIMENTS)
+def test_the_parts_are_the_whole(name):
+    for faults in test_experiments.experiment(name)["parts"]["classes"].values():
+        if faults["count"]:
+            assert sum(part["total_ns"] for part in faults["parts"].values()) == \
+                faults["total_ns"]
+
+
+@pytest.mark.parametrize("name", test_experiments.EXPERIMENTS)
+def test_what_was_read_ahead_is_accounted_for(name):
+    readahead = test_experiments.experiment(name)["readahead"]
+    assert readahead["read"] == \
+        readahead["mapped"] + readahead["evicted_unused"] + readahead["idle"]
+    assert readahead["overflow"] == 0
+    # All of the file came in during the run, but for the one that was warm.
+    assert readahead["read"] == (0 if name == "random-warm" else test_experiments.PAGES)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive record and report: one recording, however it is made, cut, read or ended."""
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+from pfstat import begin_record, group_of, record, report, wait_until
+
+PAGES = 512
+RECORDING = pathlib.Path("/tmp/run.pfs")
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+WORKLOAD = pfstat.BUILD / "workload"
+
+
+@pytest.fixture(name="cold_file")
+def fixture_cold_file():
+    path = pfstat.make_file(pfstat.DISK / "record", PAGES * pfstat.PAGE)
+    pfstat.drop_cache()
+    return path
+
+
+@pytest.fixture(autouse=True)
+def no_recording():
+    RECORDING.unlink(missing_ok=True)
+
+
+@pytest.fixture(name="waiting")
+def fixture_waiting(cold_file):
+    """A program that has mapped nothing yet, and reads the file when it may go."""
+    workload = pfstat.Workload("touch", cold_file)
+    yield workload
+    workload.kill()
+
+
+def write_recording(*command, options=()):
+    """JSON of the very same run as is in RECORDING."""
+    pfstat.run(pfstat.PFDRIVE, "record", "-o", RECORDING, *options, "--", *command)
+    return report(RECORDING)
+
+
+def refused(status, *words):
+    """One sentence on standard error, nothing on standard output."""
+    result = pfstat.run(pfstat.PFDRIVE, *words, check=False)
+    assert result.returncode == status, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.startswith("pfdrive: ") and result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def end(process, number=signal.SIGINT):
+    """Its standard error, after the signal; it ended well."""
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    return stderr
+
+
+def one_line_program(path):
+    """A shell that says its pid in a file, then sleeps."""
+    return ["sh", "-c", f"echo $$ >{path}; exec sleep 600 >/dev/null 2>&1"]
+
+
+def alive(pid):
+    with contextlib.suppress(FileNotFoundError):
+        return "State:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+    return False
+
+
+@pytest.mark.parametrize("by", ["file", "vma", "thread", "code"])
+def test_a_report_of_a_recording_is_the_direct_one(by, cold_file):
+    direct, _ = record(WORKLOAD, "apart", cold_file, "4",
+                       options=("-o", RECORDING, "--by", by))
+    later = report(RECORDING, "--by", by)
+    assert direct["parts"]["all"]["count"] > 0 and direct["damage"] is None
+    for key, value in direct.items():
+        assert later[key] == value, key
+
+
+def test_the_groups_hold_all_faults(cold_file):
+    write_recording(WORKLOAD, "apart", cold_file, "4")
+    groups = report(RECORDING, "--by", "file", "--top", "3")["groups"]
+    shown = sum(row["faults"] for row in groups["rows"])
+    assert len(groups["rows"]) == 3 and groups["left_out"]["rows"] > 0
+    assert shown + groups["left_out"]["faults"] == report(RECORDING)["parts"]["all"]["count"]
+
+
+def test_report_needs_neither_root_nor_the_module(cold_file):
+    whole = write_recording(WORKLOAD, "now", cold_file)
+    RECORDING.chmod(0o644)
+    pfstat.unload()
+    text = pfstat.run(pfstat.PFDRIVE, "report", "--format", "json", RECORDING, **NOBODY).stdout
+    assert pfstat.report_of(text) == whole
+
+
+def test_a_recording_without_its_end_is_reported(cold_file):
+    whole = write_recording(WORKLOAD, "now", cold_file)
+    os.truncate(RECORDING, RECORDING.stat().st_size - 1)
+    result = pfstat.run(pfstat.PFDRIVE, "report", "--format", "json", RECORDING)
+    cut = pfstat.report_of(result.stdout)
+    assert "cut" in cut["damage"] and cut["damage"] in result.stderr
+    assert cut["parts"]["all"]["count"] == whole["parts"]["all"]["count"]
+    assert cut["calls"] is None and cut["rusage"]["minflt"] is None
+
+
+def test_a_recording_cut_in_the_middle_is_reported_up_to_there():
+    whole = write_recording(WORKLOAD, "anon", "100000")
+    os.truncate(RECORDING, RECORDING.stat().st_size // 2)
+    result = pfstat.run(pfstat.PFDRIVE, "report", "--format", "json", RECORDING)
+    cut = pfstat.report_of(result.stdout)
+    assert cut["damage"] in result.stderr
+    assert 0 < cut["parts"]["all"]["count"] < whole["parts"]["all"]["count"]
+    assert cut["damage"] in pfstat.run(pfstat.PFDRIVE, "report", RECORDING).stdout
+
+
+def test_what_is_no_recording_is_refused(cold_file):
+    assert "is no recording" in refused(1, "report", cold_file)
+    assert "No such file" in refused(1, "report", "/tmp/missing.pfs")
+
+
+def test_a_newer_version_is_refused_by_its_number():
+    write_recording("true")
+    with open(RECORDING, "r+b") as file:
+        file.seek(8)
+        file.write(b"\x07\0\0\0")
+    assert "version 7" in refused(1, "report", RECORDING)
+
+
+def test_by_vma_names_the_mapping(cold_file):
+    result, _ = record(WORKLOAD, "now", cold_file,
+                       options=("--by", "vma", "--fault-around", "off"))
+    row = next(row for row in result["groups"]["rows"] if str(cold_file) in row["name"])
+    assert row["faults"] == PAGES
+    assert row["address"] % pfstat.PAGE == 0 and row["pid"] > 0
+
+
+def test_by_thread_names_each(cold_file):
+    result, _ = record(WORKLOAD, "apart", cold_file, "4",
+                       options=("--by", "thread", "--fault-around", "off"))
+    readers = [row for row in result["groups"]["rows"] if row["faults"] >= PAGES]
+    assert len({row["tid"] for row in readers}) == 4
+    assert len({row["pid"] for row in readers}) == 1
+
+
+def test_by_code_names_the_loop(cold_file):
+    result, _ = record(WORKLOAD, "now", cold_file,
+                       options=("--by", "code", "--fault-around", "off"))
+    row = max(result["groups"]["rows"], key=lambda row: row["faults"])
+    assert row["name"].startswith("touch") and str(WORKLOAD.name) in row["name"]
+    assert row["faults"] >= PAGES
+
+
+def test_only_one_files_faults(cold_file):
+    result, _ = record("sh", "-c", f"cat /etc/passwd; {WORKLOAD} now {cold_file}",
+                       options=("--by", "file", "--fault-around", "off", "--file", cold_file))
+    assert result["environment"]["only_file"] == str(cold_file)
+    assert result["faults"] == PAGES == group_of(result, cold_file)["faults"]
+    # Nothing else is hooked: what eBPF alone sees of other files is of class file.
+    hooked = [row["name"] for row in result["groups"]["rows"]
+              if any(row["classes"][name] for name in result["classes"])]
+    assert hooked == [str(cold_file)]
+
+
+def test_a_cgroup_and_who_joins_it_later(cold_file):
+    group = pfstat.cgroup("watched")
+    first, second = (pfstat.Workload("touch", cold_file) for _ in range(2))
+    try:
+        (group / "cgroup.procs").write_text(str(first.pid))
+        process = begin_record("--cgroup", group, "--by", "thread", "--fault-around", "off",
+                               "--json", RECORDING)
+        (group / "cgroup.procs").write_text(str(second.pid))
+        wait_until(lambda: str(second.pid) in pfstat.targets())
+        first.finish()
+        second.finish()
+        end(process)
+    finally:
+        first.kill()
+        second.kill()
+        group.rmdir()
+    rows = pfstat.report_of(RECORDING.read_text())["groups"]["rows"]
+    for workload in (first, second):
+        faults = sum(row["faults"] for row in rows if row["pid"] == workload.pid)
+        assert faults >= PAGES
+
+
+def test_a_process_for_one_second(waiting):
+    start = time.monotonic()
+    pfstat.run(pfstat.PFDRIVE, "record", "-p", waiting.pid, "--duration", "1", "-o", RECORDING)
+    assert time.monotonic() - start >= 1
+    assert 1e9 <= report(RECORDING)["elapsed_ns"] < 20e9
+    waiting.finish()
+
+
+def test_interrupted_while_a_process_is_watched(waiting):
+    end(begin_record("-p", waiting.pid, "-o", RECORDING))
+    assert report(RECORDING)["damage"] is None
+    waiting.finish()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupted_while_a_command_runs(number, tmp_path):
+    said = tmp_path / "pid"
+    process = begin_record("-o", RECORDING, "--", *one_line_program(said))
+    wait_until(lambda: said.exists() and said.read_text().endswith("\n"))
+    pid = int(said.read_text())
+    end(process, number)
+    assert alive(pid)
+    os.kill(pid, signal.SIGKILL)
+    result = report(RECORDING)
+    assert result["damage"] is None
+    assert result["parts"]["all"]["count"] > 0
+
+
+@pytest.mark.parametrize("script, status", [("exit 3", 3), ("kill -9 $$", 128 + 9)])
+def test_the_commands_status_is_passed_on(script, status):
+    result = pfstat.run(pfstat.PFDRIVE, "record", "-o", RECORDING, "--", "sh", "-c", script,
+                        check=False)
+    assert result.returncode == status
+    assert report(RECORDING)["damage"] is None
+
+
+def test_no_such_command_writes_nothing(tmp_path):
+    path = tmp_path / "run.pfs"
+    assert "no-such-command" in refused(127, "record", "-o", path, "--", "no-such-command")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_executed_writes_nothing(tmp_path):
+    path = tmp_path / "run.pfs"
+    assert "Permission denied" in refused(126, "record", "-o", path, "--", "/etc/passwd")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_folder_fails_before_anything_runs(tmp_path):
+    ran = tmp_path / "ran"
+    assert "cannot write" in refused(1, "record", "-o", tmp_path / "missing/run.pfs", "--",
+                                     "touch", ran)
+    assert not ran.exists()
+
+
+@contextlib.contextmanager
+def full_disk(folder):
+    pfstat.run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder)
+    try:
+        with contextlib.suppress(OSError), open(folder / "filler", "wb", buffering=0) as filler:
+            while filler.write(bytes(4096)):
+                pass
+        yield
+    finally:
+        pfstat.run("umount", folder)
+
+
+def test_a_full_disk_fails_before_anything_runs(tmp_path):
+    ran, folder = tmp_path / "ran", tmp_path / "full"
+    folder.mkdir()
+    with full_disk(folder):
+        assert "No space left" in refused(1, "record", "-o", folder / "run.pfs", "--", "touch",
+                                          ran)
+        assert [path.name for path in folder.iterdir()] == ["filler"]
+    assert not ran.exists()
+
+
+def test_killed_it_leaves_nothing_behind(waiting, cold_file):
+    process = begin_record("-p", waiting.pid, "-o", RECORDING)
+    process.kill()
+    process.communicate()
+    wait_until(lambda: not pfstat.hooked())
+    assert alive(waiting.pid)
+    assert not RECORDING.exists()
+    waiting.finish()
+    result = write_recording(WORKLOAD, "now", cold_file)
+    assert result["damage"] is None and result["lost"] == 0
+
+
+def test_the_holder_is_named(waiting, cold_file):
+    process = begin_record("-p", waiting.pid, "-o", RECORDING)
+    assert f"held by pfdrive (pid {process.pid})" in refused(1, "record", "--", "true")
+    end(process)
+    waiting.finish()
+
+
+def high_water_kib(process):
+    """VmHWM of a process, as last seen before its end."""
+    kib = 0
+    while process.poll() is None:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        for line in status.splitlines():
+            if line.startswith("VmHWM:"):
+                kib = int(line.split()[1])
+        time.sleep(0.05)
+    return kib
+
+
+def test_memory_is_bounded(cold_file):
+    """2000 processes, one after the other: what is known of one goes with it."""
+    with subprocess.Popen([pfstat.PFDRIVE, "record", "-o", RECORDING, "--", WORKLOAD, "server",
+                           cold_file, "2000"], stderr=subprocess.PIPE) as process:
+        kib = high_water_kib(process)
+    assert process.returncode == 0
+    assert 0 < kib < 64 * 1024
