@@ -41,6 +41,7 @@ struct watch {
 	struct pollfd *polled;	/* the members, and behind them the end */
 	int end;		/* eventfd */
 	int only_fd;
+	uint64_t only_inode;
 	uint64_t start_ns, end_ns;
 	bool told_to_end;
 	bool ended;		/* the command has, with this status: */
@@ -58,12 +59,33 @@ static uint64_t now_ns(void)
 	return now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
+/*
+ * With --file the module hooks that file alone; eBPF knows of no such choice. Its
+ * counts stay those of all faults, for the ledger; its events are chosen here. By
+ * inode alone: the device that stat(2) tells may be another than the kernel's.
+ */
+static bool is_wanted(const struct watch *watch, const struct pfstat_event *event)
+{
+	const struct pfstat_fault *fault = (const struct pfstat_fault *)event;
+	const struct pfstat_block *block = (const struct pfstat_block *)event;
+
+	if (watch->only_fd < 0)
+		return true;
+	if (event->type == PFSTAT_EVENT_FAULT)
+		return fault->inode == watch->only_inode;
+	if (event->type == PFSTAT_EVENT_BLOCK && event->flags & PFSTAT_BLOCK_FILE)
+		return block->inode == watch->only_inode;
+	return true;
+}
+
 /* Listens to the stream on its way: were there more processes than we know? */
 static int pass_on(void *context, const struct item *item)
 {
 	struct watch *watch = context;
 	const struct pfstat_event *event = item->event;
 
+	if (item->type == ITEM_EVENT && !is_wanted(watch, event))
+		return 0;
 	if (item->type == ITEM_EVENT && event->type == PFSTAT_EVENT_TASK &&
 	    event->flags & PFSTAT_TASK_FORK && event->pid == event->tid)
 		watch->forked = true;
@@ -209,12 +231,15 @@ static int follow_all(struct watch *watch)
 static int open_only(struct watch *watch)
 {
 	const char *file = watch->options.file;
+	struct stat stat_buffer;
 
 	if (!file)
 		return STATUS_OK;
-	watch->only_fd = open(file, O_RDONLY | O_CLOEXEC);
-	return watch->only_fd < 0 ? complain(STATUS_FAILED, "cannot open %s: %s", file,
-					     strerror(errno)) : STATUS_OK;
+	watch->only_fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (watch->only_fd < 0 || fstat(watch->only_fd, &stat_buffer))
+		return complain(STATUS_FAILED, "cannot open %s: %s", file, strerror(errno));
+	watch->only_inode = stat_buffer.st_ino;
+	return STATUS_OK;
 }
 
 static int open_instruments(struct watch *watch)
