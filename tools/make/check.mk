@@ -116,3 +116,19 @@ bpf-stats:
 
 lint:
 	$(Q)tools/lint
+
+# How fast recordings are explained, and in how much memory; not a test.
+MILLIONS	?= 10
+bench_src	:= $(filter-out module/%,$(unit_src))
+
+$(BUILD)/bench_%: $(BUILD)/unit/tests/bench/bench_%.o $(bench_src:%.c=$(BUILD)/unit/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(user_libs)
+
+$(BUILD)/make_recording: $(BUILD)/unit/tests/bench/make_recording.o $(bench_src:%.c=$(BUILD)/unit/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(user_libs)
+
+.PHONY: bench-report
+bench-report: $(BUILD)/bench_analysis $(BUILD)/make_recording $(BUILD)/pfdrive
+	$(Q)tests/bench/report $(BUILD) $(MILLIONS)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A recording to measure `pfdrive report' with: made-up items of four threads over
+ * 100 files, one fault in fifty from disk with its stay and request.
+ *
+ *	make_recording FILE [MILLIONS]	default 10
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/random.h"
+#include "user/recording/facts_json.h"
+#include "user/recording/writer.h"
+#include "user/report/head_json.h"
+
+static void add(struct recording_writer *writer, enum item_type type, uint64_t ns,
+		const void *data)
+{
+	struct item item = { .type = type, .ns = ns };
+
+	item.record = data;
+	if (recording_add(writer, &item)) {
+		fprintf(stderr, "make_recording: cannot write\n");
+		exit(1);
+	}
+}
+
+static void add_disk(struct recording_writer *writer, struct pfstat_record *record)
+{
+	const uint64_t start_ns = record->start_ns;
+	const struct pfstat_block block = {
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1,
+			.tid = record->tid, .flags = PFSTAT_BLOCK_FILE, .ns = start_ns + 105000,
+		},
+		.insert_ns = start_ns + 2000, .issue_ns = start_ns + 3000,
+		.inode = record->inode, .fs_dev = record->dev, .pgoff = record->pgoff,
+		.bytes = 4096, .file_bytes = 4096,
+	};
+	const struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1,
+			.tid = record->tid, .ns = start_ns + 108000,
+			.flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT,
+		},
+		.off_ns = start_ns + 5000, .woken_ns = start_ns + 106000, .state = 2,
+	};
+
+	add(writer, ITEM_EVENT, block.event.ns, &block);
+	add(writer, ITEM_EVENT, stay.event.ns, &stay);
+	record->class = PFSTAT_CLASS_DISK;
+	record->duration_ns = 110000;
+	record->facts = PFSTAT_FACT_SLEPT;
+}
+
+static void add_faults(struct recording_writer *writer, uint64_t records)
+{
+	uint64_t state = 1, now_ns = 1, random, i;
+	struct pfstat_record record;
+
+	for (i = 0; i < records; i++) {
+		random = random_next(&state);
+		record = (struct pfstat_record){
+			.sequence = i + 1, .class = PFSTAT_CLASS_LONG, .pid = 1,
+			.tid = 1 + (i >> 6 & 3), .inode = 1 + (i >> 8) % 100, .dev = 1,
+			.pgoff = random & 0xffff, .address = random & 0xffff000,
+			.start_ns = now_ns, .duration_ns = 300 + (random >> 32 & 255),
+			.result = PFSTAT_RESULT_LOCKED, .ip = 0x400000 + (random >> 50 & 63),
+			.pfn = random >> 40,
+		};
+		if (i % 50 == 0)
+			add_disk(writer, &record);
+		now_ns += record.duration_ns;
+		add(writer, ITEM_RECORD, now_ns, &record);
+		now_ns += 100;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const uint64_t records = (argc > 2 ? strtoull(argv[2], NULL, 10) : 10) * 1000000;
+	FILE *out = argc > 1 ? fopen(argv[1], "w") : NULL;
+	struct recording_writer *writer;
+	struct report report;
+	struct facts facts;
+	json_t *head, *tail;
+
+	if (!out)
+		return 2;
+	report_init(&report);
+	strcpy(report.environment.kind, "record");
+	strcpy(report.environment.command, "made up");
+	report.have_bpf = true;
+	facts_init(&facts);
+	facts.calls = records;
+	facts.lost = 0;
+	head = head_to_json(&report);
+	tail = facts_to_json(&facts);
+	if (recording_begin(&writer, out, head))
+		return 1;
+	add_faults(writer, records);
+	if (recording_end(writer, tail) || fclose(out))
+		return 1;
+	json_decref(head);
+	json_decref(tail);
+	return 0;
+}
