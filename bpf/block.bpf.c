@@ -80,41 +80,49 @@ static __always_inline void hand_over(__u64 key)
 		count(PFSTAT_COUNT_EVENTS_LOST);
 }
 
-/* The file's page that the bio begins with. False: it is no file's; flags say if it is swap. */
-static __always_inline bool bio_begins(const struct bio *bio, struct file_page *file,
-				       __u32 *flags)
+/* What the bio at `address` begins with. */
+enum bio_page { BIO_PAGE_OTHER, BIO_PAGE_FILE, BIO_PAGE_SWAP };
+
+/*
+ * `file` is of BIO_PAGE_FILE. Not static: the verifier looks at it by itself, once,
+ * and not on each way to each call; so its arguments are numbers and memory.
+ */
+int bio_begins(__u64 address, struct file_page *file);
+
+__noinline int bio_begins(__u64 address, struct file_page *file)
 {
+	const struct bio *bio = (const void *)address;
 	const struct bio_vec *vec = BPF_CORE_READ(bio, bi_io_vec);
 	__u64 index = BPF_CORE_READ(bio, bi_iter.bi_idx), offset, pages_in;
 	const struct folio *folio;
 	const struct page *page;
 
+	if (!file)
+		return BIO_PAGE_OTHER;
 	vec = (const void *)vec + index * bpf_core_type_size(struct bio_vec);
 	page = BPF_CORE_READ(vec, bv_page);
 	if (!page)
-		return false;
+		return BIO_PAGE_OTHER;
 	folio = page_folio(page, &pages_in);
-	if (folio_is_swapped(folio)) {
-		*flags |= PFSTAT_BLOCK_SWAP;
-		return false;
-	}
+	if (folio_is_swapped(folio))
+		return BIO_PAGE_SWAP;
 	folio_file(folio, file);
 	offset = BPF_CORE_READ(vec, bv_offset) + BPF_CORE_READ(bio, bi_iter.bi_bvec_done);
 	file->pgoff += pages_in + (offset >> PFSTAT_PAGE_SHIFT);
-	return file->inode;
+	return file->inode ? BIO_PAGE_FILE : BIO_PAGE_OTHER;
 }
 
 /* Bytes of the request, from its begin, that are one piece of the file. */
 static __always_inline __u32 file_bytes(const struct bio *bio, const struct file_page *begin)
 {
-	__u32 bytes = BPF_CORE_READ(bio, bi_iter.bi_size), flags = 0;
-	struct file_page file;
+	__u32 bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
+	struct file_page file = {};
 	int i;
 
 	for (i = 0; i < MAX_BIOS; i++) {
 		bio = BPF_CORE_READ(bio, bi_next);
-		if (!bio || !bio_begins(bio, &file, &flags) || file.inode != begin->inode ||
-		    file.dev != begin->dev ||
+		if (!bio || bio_begins((__u64)bio, &file) != BIO_PAGE_FILE ||
+		    file.inode != begin->inode || file.dev != begin->dev ||
 		    file.pgoff != begin->pgoff + (bytes >> PFSTAT_PAGE_SHIFT))
 			break;
 		bytes += BPF_CORE_READ(bio, bi_iter.bi_size);
@@ -133,9 +141,12 @@ static __always_inline void know_file(const struct file_page *file)
 
 static __always_inline void tell_page(struct pfstat_block *block, const struct bio *bio)
 {
-	struct file_page file;
+	struct file_page file = {};
+	int begins = bio_begins((__u64)bio, &file);
 
-	if (!bio_begins(bio, &file, &block->event.flags))
+	if (begins == BIO_PAGE_SWAP)
+		block->event.flags |= PFSTAT_BLOCK_SWAP;
+	if (begins != BIO_PAGE_FILE)
 		return;
 	block->event.flags |= PFSTAT_BLOCK_FILE;
 	block->inode = file.inode;
@@ -150,7 +161,7 @@ static __always_inline void tell_page(struct pfstat_block *block, const struct b
 static __always_inline void tell(struct pfstat_block *block, const struct request *rq)
 {
 	const struct gendisk *disk = rq->q->disk;
-	const struct bio *bio = rq->bio;
+	const struct bio *bio = BPF_CORE_READ(rq, bio);
 
 	block->event.flags = 0;
 	if (rq->cmd_flags & OP_WRITES)

@@ -20,7 +20,7 @@
 struct task_struct {
 	int pid;
 	int tgid;
-	void *mm;
+	unsigned int flags;
 	char comm[16];
 	unsigned int in_iowait : 1;
 } __attribute__((preserve_access_index));

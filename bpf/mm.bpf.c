@@ -52,7 +52,7 @@ const volatile bool have_do_fault = true;
 /* Of a thread, from its first fault to its end; its last fault's when it is in none. */
 struct begun {
 	__u64 start_ns;		/* 0: in no fault */
-	struct file_page page;	/* dev with a hole behind */
+	struct file_page page;
 	__u32 kind;		/* enum pfstat_fault_kind */
 	__u32 ignored;		/* as it was when it was seen to be a target */
 };

@@ -76,6 +76,7 @@ struct file_page {
 	__u64 inode;		/* 0: no file's page */
 	__u64 pgoff;
 	__u32 dev;
+	__u32 reserved;
 };
 
 static __always_inline bool folio_has(const struct folio *folio, __u64 flag)

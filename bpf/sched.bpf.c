@@ -27,16 +27,18 @@ struct {
 	__type(value, struct left);
 } off_since SEC(".maps");
 
+#define PF_EXITING 0x4	/* of task_struct.flags */
+
 /*
- * A thread without memory is on its way out, or the kernel's. It said its last
- * before sched_process_exit tells of its end; see exit_mm() in do_exit().
+ * A thread on its way out says no more: sched_process_exit tells of its end after
+ * exit_mm(), since v6.16 before it, and either may wait for something afterwards.
  */
 static __always_inline void leave(const struct task_struct *task, __u32 state)
 {
 	struct left left = { .state = state };
 	__u32 tid = task->pid;
 
-	if (!task->mm || !is_target(task->tgid, tid))
+	if (task->flags & PF_EXITING || !is_target(task->tgid, tid))
 		return;
 	left.flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
 		     (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);

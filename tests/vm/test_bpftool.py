@@ -110,4 +110,4 @@ def test_the_programs_are_as_small_as_the_page_says():
         name, *figures = line.split()
         for figure, said in zip(map(int, figures), documented[name]):
             assert abs(figure - said) <= max(said // 10, 8), (name, figures, documented[name])
-        assert int(figures[0]) <= 1000 and int(figures[1]) <= 256
+        assert int(figures[0]) <= 2000 and int(figures[1]) <= 256
