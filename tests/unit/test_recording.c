@@ -255,11 +255,10 @@ START_TEST(test_bytes_of_a_block)
 	static const uint8_t expected[] = {
 		2, 0, 0, 0,		/* items */
 		4, 4,			/* pages */
-		/* type, size, flags; pid, tid; ns; inode; pgoff; dev, pages */
-		0x15, 0x11, 0x03, 0x01, 0x01, 0x11,
+		/* type, size; pid, tid; ns; inode; pgoff; dev, pages */
+		0x05, 0x11, 0x03, 0x01, 0x01, 0x11,
 		6, 0,			/* type 3, folded; the same */
 		96, 0,			/* size 48 */
-		2, 0,			/* flags 1 */
 		200, 0,			/* pid 100 */
 		200, 0,			/* tid 100 */
 		0xd0, 20,		/* ns 1000 = 0x7d0 / 2, 10 later */
@@ -270,8 +269,8 @@ START_TEST(test_bytes_of_a_block)
 		2, 0,			/* pages 1 */
 	};
 	struct pfstat_page page = {
-		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .flags = 1,
-			   .ns = 1000, .pid = 100, .tid = 100 },
+		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .ns = 1000,
+			   .pid = 100, .tid = 100 },
 		.inode = 12, .pgoff = 5, .dev = 8, .pages = 1,
 	};
 	struct item item = { .type = ITEM_EVENT, .event = &page.event };
