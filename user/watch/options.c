@@ -36,7 +36,7 @@ static const struct argp_option argp_options[] = {
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
 	  "off: every page of a file faults by itself (default keep)", 2 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: hooked files alone, no parts", 2 },
-	{ "no-pages", KEY_NO_PAGES, NULL, 0, "without the page cache's additions and removals", 2 },
+	{ "no-pages", KEY_NO_PAGES, NULL, 0, "without what leaves the page cache", 2 },
 	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 2 },
 	{ 0 },
 };
