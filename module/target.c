@@ -289,11 +289,13 @@ static bool process_lives(const struct watched_process *process)
 
 /*
  * No VMA of a dead address space can lead to a shadow any more: its users are
- * gone and our reference is the last, which is after exit_mmap().
+ * gone and exit_mmap() has emptied the tree, which it does last. The count of
+ * references says less: a CPU that idles with these page tables, or an open
+ * /proc/PID/mem, may hold one for hours.
  */
 static bool mm_dead(const struct watched_mm *watched)
 {
-	return !atomic_read(&watched->mm->mm_users) && atomic_read(&watched->mm->mm_count) == 1;
+	return !atomic_read_acquire(&watched->mm->mm_users) && mtree_empty(&watched->mm->mm_mt);
 }
 
 static bool reap_processes(bool living_too)

@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tracepoint: other tools see every fault with its class."""
 import collections
+import os
 import re
 import subprocess
-import time
 
 import pfstat
 from pfstat import Mapping, Session
 
 
 def test_trace_cmd_sees_every_fault_with_its_class(small_file, tmp_path):
-    data = tmp_path / "trace.dat"
+    data, started, end = tmp_path / "trace.dat", tmp_path / "started", tmp_path / "end"
+    os.mkfifo(end)
+    # What trace-cmd runs begins when tracing is on, not only the event enabled.
     recorder = subprocess.Popen(["trace-cmd", "record", "-q", "-e", "pfstat:pfstat_fault",
-                                 "-o", data, "sleep", "60"], stdout=subprocess.DEVNULL)
-    enabled = "/sys/kernel/tracing/events/pfstat/pfstat_fault/enable"
-    for _ in range(300):
-        if open(enabled).read().strip() == "1":
-            break
-        time.sleep(0.1)
+                                 "-o", data, "sh", "-c", f"touch {started}; read _ <{end}"],
+                                stdout=subprocess.DEVNULL)
+    pfstat.wait_until(started.exists)
     with Mapping(small_file) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):
             for page in range(0, 256, 5):
                 mapping.read(page)
-    subprocess.run(["pkill", "-INT", "-P", str(recorder.pid)], check=False)
-    recorder.send_signal(2)
+    end.write_text("\n")
     recorder.wait(timeout=60)
     report = pfstat.run("trace-cmd", "report", "-q", "-i", data).stdout
     seen = collections.Counter(re.findall(r"pfstat_fault:.*class=(\w+)", report))

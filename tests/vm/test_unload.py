@@ -48,6 +48,17 @@ def test_rmmod_with_a_disk_fault_in_flight(small_file):
     workload.kill()
 
 
+def test_rmmod_frees_all_though_somebody_holds_a_dead_address_space(small_file, kernel_log):
+    """As an open /proc/PID/mem does, or a CPU that idles with its page tables."""
+    workload = Workload("touch", small_file)
+    pfstat.control(f"pid {workload.pid}")
+    with open(f"/proc/{workload.pid}/mem", "rb"):
+        workload.kill()
+        pfstat.unload()
+    assert remains() == []
+    assert not [line for line in kernel_log() if "leaking" in line]
+
+
 def test_rmmod_is_refused_while_a_program_holds_the_session():
     session = pfstat.Session()
     result = pfstat.run("rmmod", "pfstat", check=False)
