@@ -114,6 +114,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (options->recording)
 			usage(state, "one RECORDING at a time: '%s' is too many", text);
+		if (!strcmp(text, "-"))
+			usage(state, "the recording is read more than once: it cannot be standard "
+			      "input");
 		options->recording = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:

@@ -14,14 +14,16 @@
 
 static const struct {
 	const char *name;
+	/* What the option parser's usage and sentences begin with. */
+	char *called;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "compare", cmd_compare },
-	{ "drive", cmd_drive },
-	{ "record", cmd_record },
-	{ "replay", cmd_replay },
-	{ "report", cmd_report },
-	{ "top", cmd_top },
+	{ "compare", "pfdrive compare", cmd_compare },
+	{ "drive", "pfdrive drive", cmd_drive },
+	{ "record", "pfdrive record", cmd_record },
+	{ "replay", "pfdrive replay", cmd_replay },
+	{ "report", "pfdrive report", cmd_report },
+	{ "top", "pfdrive top", cmd_top },
 };
 
 int main(int argc, char **argv)
@@ -33,8 +35,7 @@ int main(int argc, char **argv)
 	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name))
 			continue;
-		/* The option parser's sentences begin with it, like all others. */
-		argv[1] = program_invocation_short_name;
+		argv[1] = commands[i].called;
 		return commands[i].run(argc - 1, argv + 1);
 	}
 	argv[0] = program_invocation_short_name;

@@ -20,8 +20,8 @@ static const struct argp_option argp_options[] = {
 	{ "by", KEY_BY, "class|file|vma|thread|code", 0, "a table of where the faults belong", 4 },
 	{ "top", KEY_TOP, "N", 0,
 	  "its rows, and the system calls', the costliest; 0: all (default 20)", 4 },
-	{ "format", KEY_FORMAT, "table|csv|json|trace", 0,
-	  "(default table); trace: of a recording, for Perfetto's viewer", 4 },
+	{ "format", KEY_FORMAT, "FORMAT", 0,
+	  "table (default), csv or json; of a recording also trace, for Perfetto's viewer", 4 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 4 },
 	{ 0 },
 };

@@ -49,6 +49,7 @@ static int open_instruments(struct run *run)
 		.bpf_missing = "--no-bpf was given",
 		.events = { .pages = true },
 		.ring_size = options->ring_size,
+		.counters = true,
 		.fault_around = options->fault_around,
 		.only_fd = -1,
 		.sink = on_item,

@@ -41,7 +41,7 @@ static void add_disk(struct analysis *analysis, struct pfstat_record *record)
 		},
 		.insert_ns = record->start_ns + 2000, .issue_ns = record->start_ns + 3000,
 		.inode = record->inode, .fs_dev = record->dev, .pgoff = record->pgoff,
-		.bytes = 131072,
+		.bytes = 131072, .file_bytes = 131072,
 	};
 	const struct pfstat_off_cpu stay = {
 		.event = {

@@ -84,7 +84,7 @@ static void add_block(uint64_t issue_ns, uint64_t complete_ns, uint64_t pgoff)
 			.flags = PFSTAT_BLOCK_FILE, .ns = complete_ns,
 		},
 		.insert_ns = issue_ns, .issue_ns = issue_ns, .inode = INODE, .fs_dev = DEV,
-		.pgoff = pgoff, .bytes = 4096,
+		.pgoff = pgoff, .bytes = 4096, .file_bytes = 4096,
 	};
 
 	add(ITEM_EVENT, &block);

@@ -60,6 +60,7 @@ static void add_disk(struct recording_writer *writer, struct pfstat_record *reco
 			   .flags = PFSTAT_BLOCK_FILE, .ns = done_ns },
 		.insert_ns = issue_ns, .issue_ns = issue_ns, .inode = record->inode,
 		.fs_dev = record->dev, .dev = record->dev, .pgoff = record->pgoff, .bytes = 4096,
+		.file_bytes = 4096,
 	};
 	const struct pfstat_off_cpu stay = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1, .tid = 1,

@@ -84,6 +84,7 @@ static void add_request(uint32_t tid, uint64_t pgoff, uint32_t pages, uint64_t i
 			.flags = PFSTAT_BLOCK_FILE, .ns = complete_ns,
 		},
 		.inode = INODE, .fs_dev = DEV, .pgoff = pgoff, .bytes = pages * 4096,
+		.file_bytes = pages * 4096,
 		.insert_ns = insert_ns, .issue_ns = issue_ns,
 	};
 

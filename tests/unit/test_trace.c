@@ -75,7 +75,7 @@ static struct pfstat_block request(uint64_t insert, uint64_t issue, uint64_t don
 			   .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_READAHEAD, .pid = 10,
 			   .tid = 11, .ns = T0 + done },
 		.insert_ns = T0 + insert, .issue_ns = T0 + issue, .sector = sector, .inode = 77,
-		.pgoff = 5, .dev = DISK, .fs_dev = DISK, .bytes = 16384,
+		.pgoff = 5, .dev = DISK, .fs_dev = DISK, .bytes = 16384, .file_bytes = 16384,
 	};
 }
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -49,7 +50,7 @@ def refused(status, *words):
     result = pfstat.run(pfstat.PFDRIVE, *words, check=False)
     assert result.returncode == status, result.stderr
     assert result.stdout == ""
-    assert result.stderr.startswith("pfdrive: ") and result.stderr.count("\n") == 1
+    assert re.match(r"pfdrive( [a-z]+)?: ", result.stderr) and result.stderr.count("\n") == 1
     return result.stderr
 
 
@@ -186,6 +187,30 @@ def test_a_cgroup_and_who_joins_it_later(cold_file):
     for workload in (first, second):
         faults = sum(row["faults"] for row in rows if row["pid"] == workload.pid)
         assert faults >= PAGES
+
+
+def test_the_children_of_a_cgroup_are_watched_once():
+    group = pfstat.cgroup("watched")
+    shell = subprocess.Popen(["sh", "-c", "while read _; do sleep 600 & done"],
+                             stdin=subprocess.PIPE, bufsize=0)
+    try:
+        (group / "cgroup.procs").write_text(str(shell.pid))
+        process = begin_record("--cgroup", group, "--json", RECORDING)
+        before = len(os.listdir(f"/proc/{process.pid}/fd"))
+        shell.stdin.write(b"\n\n\n")
+        members = group / "cgroup.procs"
+        wait_until(lambda: len(members.read_text().split()) == 4)
+        time.sleep(2.5)                 # two looks at the group
+        assert len(os.listdir(f"/proc/{process.pid}/fd")) == before
+        end(process)
+    finally:
+        (group / "cgroup.kill").write_text("1")
+        shell.wait()
+        wait_until(lambda: not (group / "cgroup.procs").read_text())
+        group.rmdir()
+    counts = pfstat.report_of(RECORDING.read_text())["ledger"]["counts"]
+    perf = [count["value"] for count in counts if count["source"] == "perf"]
+    assert perf and set(perf) == {None}
 
 
 def test_a_process_for_one_second(waiting):

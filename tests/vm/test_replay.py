@@ -101,3 +101,8 @@ def test_a_file_that_was_not_recorded_is_refused(strided):
     result = pfstat.run(pfstat.PFDRIVE, "replay", "--file", "/etc/passwd", strided, check=False)
     assert result.returncode == 1
     assert "/etc/passwd" in result.stderr and result.stdout == ""
+
+
+def test_standard_input_is_refused():
+    result = pfstat.run(pfstat.PFDRIVE, "replay", "-", check=False)
+    assert result.returncode == 2 and "standard input" in result.stderr

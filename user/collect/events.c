@@ -262,6 +262,14 @@ int events_ignore(struct events *events, pid_t id)
 	return err == -ENOENT ? 0 : err;	/* it has ended meanwhile */
 }
 
+bool events_is_watched(const struct events *events, pid_t id)
+{
+	const __u32 key = id;
+	__u32 value;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(events->bpf->maps.targets), &key, &value);
+}
+
 /*
  * A program may still run on another CPU when it is detached, within a read-side
  * section of RCU. The barrier waits for those; kernels with nohz_full refuse it.

@@ -43,6 +43,8 @@ uint32_t events_hooks(const struct events *events);
 /* id is a tid or a tgid. System calls count when entered and left in between. */
 int events_watch(struct events *events, pid_t id, enum pfstat_target how);
 int events_ignore(struct events *events, pid_t id);
+/* Has it been named, or been born to one that was named with its children? */
+bool events_is_watched(const struct events *events, pid_t id);
 /*
  * Nothing is said or counted any more: what a drain then hands over, and
  * events_facts() counts, is all. 0.

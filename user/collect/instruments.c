@@ -71,7 +71,7 @@ static int open_all(struct instruments *instruments, char *why, size_t size)
 		err = events_open(&instruments->events, &instruments->options.events, why, size);
 	if (!err && instruments->options.maps)
 		err = maps_open(&instruments->maps, why, size);
-	if (!err && counters_open(&instruments->counters))
+	if (!err && instruments->options.counters && counters_open(&instruments->counters))
 		err = say_out_of_memory(why, size);
 	return err;
 }
@@ -171,7 +171,8 @@ static int watch_maps(struct instruments *instruments, pid_t pid, bool existing,
 
 	if (instruments->maps)
 		err = maps_watch(instruments->maps, pid, existing);
-	counters_watch(instruments->counters, pid, true);
+	if (instruments->counters)
+		counters_watch(instruments->counters, pid, true);
 	return err ? say(err, why, size, "cannot watch a process's mappings") : 0;
 }
 
@@ -195,6 +196,11 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	return err ? say(err, why, size, "cannot name a process to eBPF") : 0;
 }
 
+bool instruments_are_on(const struct instruments *instruments, pid_t pid)
+{
+	return instruments->events && events_is_watched(instruments->events, pid);
+}
+
 int instruments_go(struct instruments *instruments, char *why, size_t size)
 {
 	int err = collector_start(instruments->collector);
@@ -212,6 +218,15 @@ static int take_events(struct instruments *instruments, struct facts *facts)
 		0 : -EPROTO;
 }
 
+static void take_counters(struct instruments *instruments, struct facts *facts)
+{
+	if (!instruments->counters)
+		return;
+	counters_stop(instruments->counters);
+	counters_read(instruments->counters, &facts->perf_faults, &facts->perf_minor,
+		      &facts->perf_major);
+}
+
 int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
@@ -224,9 +239,7 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 		events_stop(instruments->events);
 	if (instruments->maps)
 		maps_stop(instruments->maps);
-	counters_stop(instruments->counters);
-	counters_read(instruments->counters, &facts->perf_faults, &facts->perf_minor,
-		      &facts->perf_major);
+	take_counters(instruments, facts);
 	err = collector_stop(instruments->collector);
 	if (err)
 		return say(err, why, size, "cannot read what was recorded");
@@ -261,7 +274,8 @@ void instruments_lost(const struct instruments *instruments, uint64_t *records, 
 int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 {
 	/* Its own system calls and faults come before the watch. */
-	counters_watch_thread(instruments->counters, tid);
+	if (instruments->counters)
+		counters_watch_thread(instruments->counters, tid);
 	if (!instruments->events)
 		return 0;
 	return events_watch(instruments->events, tid, PFSTAT_TARGET_THREAD);
@@ -271,7 +285,8 @@ int instruments_end_thread(struct instruments *instruments, pid_t tid)
 {
 	int err = instruments->events ? events_ignore(instruments->events, tid) : 0;
 
-	counters_stop(instruments->counters);
+	if (instruments->counters)
+		counters_stop(instruments->counters);
 	return err;
 }
 

@@ -27,6 +27,7 @@ struct instruments_options {
 	const char *bpf_missing;
 	struct events_options events;
 	bool maps;		/* mappings of processes, as they come to be */
+	bool counters;		/* perf's own counts of faults; false: they are n/a */
 	uint64_t ring_size;	/* bytes; 0: the module's default */
 	bool fault_around;
 	int only_fd;		/* of all mappings only this file's; -1: any */
@@ -48,6 +49,8 @@ int instruments_hook_file(struct instruments *instruments, int fd, const char *p
 /* A process and its children; `existing`: its present mappings are told too. */
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
 		       size_t size);
+/* Is it watched by eBPF already: as a child of one that is? */
+bool instruments_are_on(const struct instruments *instruments, pid_t pid);
 int instruments_go(struct instruments *instruments, char *why, size_t size);
 /*
  * Nothing is watched any more; all that was said has passed the sink. Fills what the

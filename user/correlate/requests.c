@@ -26,7 +26,7 @@ int requests_add(struct requests *requests, const struct pfstat_block *request)
 
 static bool moves_page(const struct pfstat_block *request, const struct requests_wait *wait)
 {
-	const uint64_t pages = (request->bytes + PAGE_SIZE - 1) / PAGE_SIZE;
+	const uint64_t pages = (request->file_bytes + PAGE_SIZE - 1) / PAGE_SIZE;
 
 	return (request->event.flags & PFSTAT_BLOCK_FILE) && wait->inode &&
 	       request->inode == wait->inode && request->fs_dev == wait->dev &&

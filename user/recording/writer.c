@@ -14,7 +14,6 @@
 struct recording_writer {
 	FILE *out;
 	int error;		/* the first: what follows would not be in its place */
-	uint64_t bytes, nr_items;
 	size_t json_bytes;
 	z_stream zlib;
 	uint8_t *raw, *stored;
@@ -44,7 +43,6 @@ static int put(struct recording_writer *writer, const void *head, size_t head_si
 	if (fwrite(head, 1, head_size, writer->out) != head_size ||
 	    fwrite(payload, 1, size, writer->out) != size || fflush(writer->out))
 		return errno ? -errno : -EIO;
-	writer->bytes += head_size + size;
 	return 0;
 }
 
@@ -157,7 +155,6 @@ int recording_add(void *context, const struct item *item)
 		writer->error = items_add(&writer->items, item);
 	if (writer->error)
 		return writer->error;
-	writer->nr_items++;
 	if (items_full(&writer->items))
 		writer->error = put_items(writer);
 	return writer->error;
@@ -191,14 +188,4 @@ void recording_abandon(struct recording_writer *writer)
 	free(writer->raw);
 	free(writer->stored);
 	free(writer);
-}
-
-uint64_t recording_bytes(const struct recording_writer *writer)
-{
-	return writer->bytes;
-}
-
-uint64_t recording_items(const struct recording_writer *writer)
-{
-	return writer->nr_items;
 }

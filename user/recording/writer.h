@@ -21,8 +21,4 @@ int recording_end(struct recording_writer *writer, const json_t *tail);
 /* Frees; the file has no tail. */
 void recording_abandon(struct recording_writer *writer);
 
-/* Bytes written so far, items so far. */
-uint64_t recording_bytes(const struct recording_writer *writer);
-uint64_t recording_items(const struct recording_writer *writer);
-
 #endif

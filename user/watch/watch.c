@@ -28,8 +28,9 @@
 /* A process that was a target from the start. */
 struct member {
 	pid_t pid;
-	int pidfd;
+	int pidfd;		/* -1: it has ended */
 	struct process_counts before;
+	bool counted;		/* `before` is known */
 };
 
 struct watch {
@@ -97,12 +98,12 @@ static bool is_member(const struct watch *watch, pid_t pid)
 	unsigned int i;
 
 	for (i = 0; i < watch->nr_members; i++)
-		if (watch->members[i].pid == pid)
+		if (watch->members[i].pid == pid && watch->members[i].pidfd >= 0)
 			return true;
 	return false;
 }
 
-static int append_member(struct watch *watch, pid_t pid)
+static int append_member(struct watch *watch)
 {
 	struct member *members = reallocarray(watch->members, watch->nr_members + 1,
 					      sizeof(*members));
@@ -115,29 +116,59 @@ static int append_member(struct watch *watch, pid_t pid)
 	if (!polled)
 		return -ENOMEM;
 	watch->polled = polled;
-	members[watch->nr_members++] = (struct member){ .pid = pid, .pidfd = -1 };
+	members[watch->nr_members++] = (struct member){ .pidfd = -1 };
 	return 0;
 }
 
+/*
+ * A place for one more. One that has ended gives its own, but for the first: its
+ * counts are asked for at the end. A cgroup's members may change for days.
+ */
+static struct member *member_place(struct watch *watch)
+{
+	unsigned int i;
+
+	for (i = 1; i < watch->nr_members; i++)
+		if (watch->members[i].pidfd < 0)
+			return &watch->members[i];
+	return append_member(watch) ? NULL : &watch->members[watch->nr_members - 1];
+}
+
+/* Who ends before it is followed is no member, and leaves its place to another. */
 static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
 {
+	int pidfd = pidfd_open(pid, 0);
 	struct member *member;
-	int err;
+	int err = 0;
 
-	err = append_member(watch, pid);
-	if (err) {
+	if (pidfd < 0) {
+		err = -errno;
+		snprintf(why, size, err == -ESRCH ? "there is no process %d" :
+			 "cannot watch for the end of process %d: %s", pid, strerror(-err));
+		return err;
+	}
+	member = member_place(watch);
+	if (!member) {
 		snprintf(why, size, "out of memory");
-		return err;
+		err = -ENOMEM;
+		goto close_pidfd;
 	}
-	member = &watch->members[watch->nr_members - 1];
 	err = instruments_follow(watch->instruments, pid, !watch->options.command, why, size);
-	if (err) {
-		watch->nr_members--;
-		return err;
-	}
-	member->pidfd = pidfd_open(pid, 0);
-	process_counts(pid, &member->before);
+	if (err)
+		goto close_pidfd;
+	*member = (struct member){ .pid = pid, .pidfd = pidfd };
+	member->counted = !process_counts(pid, &member->before);
 	return 0;
+
+close_pidfd:
+	close(pidfd);
+	return err;
+}
+
+/* A member's child was watched from its first moment on. */
+static bool is_watched(const struct watch *watch, pid_t pid)
+{
+	return is_member(watch, pid) || instruments_are_on(watch->instruments, pid);
 }
 
 /* Processes come and go while they are listed: one that is gone is no error. */
@@ -147,7 +178,7 @@ static int follow_visited(void *context, pid_t pid)
 	char why[512];
 	int err;
 
-	if (pid == getpid() || is_member(watch, pid))
+	if (pid == getpid() || is_watched(watch, pid))
 		return 0;
 	err = follow(watch, pid, why, sizeof(why));
 	if (err == -ESRCH || err == -EPERM)
@@ -252,6 +283,8 @@ static int open_instruments(struct watch *watch)
 	options.sink = pass_on;
 	options.sink_context = watch;
 	options.maps = true;
+	/* Who joins a group may have inherited a counter: its faults would count twice. */
+	options.counters = !watch->options.cgroup;
 	err = instruments_open(&watch->instruments, &options, why, sizeof(why));
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
 }
@@ -451,11 +484,13 @@ static uint64_t ns_of(struct timeval time)
 /* The child that waited for its exec had faults of its own before it was watched. */
 static void take_rusage(const struct watch *watch, struct facts *facts)
 {
-	const struct process_counts *before = &watch->members[0].before;
+	const struct member *member = &watch->members[0];
 	const struct rusage *rusage = &watch->rusage;
 
-	facts->minflt = rusage->ru_minflt - before->minflt;
-	facts->majflt = rusage->ru_majflt - before->majflt;
+	if (member->counted) {
+		facts->minflt = rusage->ru_minflt - member->before.minflt;
+		facts->majflt = rusage->ru_majflt - member->before.majflt;
+	}
 	facts->utime_ns = ns_of(rusage->ru_utime);
 	facts->stime_ns = ns_of(rusage->ru_stime);
 	facts->inblock = rusage->ru_inblock;
@@ -471,7 +506,7 @@ static void take_difference(const struct watch *watch, struct facts *facts)
 	const struct member *member = &watch->members[0];
 	struct process_counts after;
 
-	if (watch->nr_members != 1 || watch->forked || member->pidfd < 0 ||
+	if (watch->nr_members != 1 || watch->forked || member->pidfd < 0 || !member->counted ||
 	    process_counts(member->pid, &after))
 		return;
 	facts->minflt = after.minflt - member->before.minflt;
@@ -525,9 +560,4 @@ int watch_status(const struct watch *watch)
 	if (WIFSIGNALED(watch->wait_status))
 		return 128 + WTERMSIG(watch->wait_status);
 	return WEXITSTATUS(watch->wait_status);
-}
-
-unsigned int watch_processes(const struct watch *watch)
-{
-	return watch->nr_members;
 }

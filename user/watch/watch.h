@@ -39,7 +39,5 @@ void watch_close(struct watch *watch);
 
 /* What pfdrive's own exit status is to be: the command's, when it has ended. */
 int watch_status(const struct watch *watch);
-/* Processes watched from the start; more may have been forked. */
-unsigned int watch_processes(const struct watch *watch);
 
 #endif
