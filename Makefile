@@ -20,6 +20,7 @@ help:
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-vm [KERNELS=6.12] [TESTS=file]    the two halves of check
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
+#: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
 #: make install, clean
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands

@@ -25,6 +25,7 @@ static __always_inline void send(const struct folio *folio, const struct file_pa
 	page->pgoff = file->pgoff;
 	page->dev = file->dev;
 	page->pages = folio_pages(folio);
+	bpf_get_current_comm(page->comm, sizeof(page->comm));
 	event_submit(page);
 }
 

@@ -10,8 +10,6 @@
 #include "page.bpf.h"
 
 #define VM_SHARED 0x8UL
-#define MAX_STACKS 16384
-#define MAX_FRAMES 64
 
 struct file {
 	struct inode *f_inode;
@@ -70,13 +68,6 @@ struct {
 	__type(key, __u32);	/* PFSTAT_FAULT_INDEX() */
 	__type(value, struct pfstat_fault_value);
 } faults SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, MAX_STACKS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, MAX_FRAMES * sizeof(__u64));
-} stacks SEC(".maps");
 
 static const struct begun none;
 
@@ -157,9 +148,33 @@ static __always_inline void tell_page(struct file_page *page, const struct vm_ar
 	page->pgoff = ((address - vma->vm_start) >> PFSTAT_PAGE_SHIFT) + vma->vm_pgoff;
 }
 
+static __always_inline void send_stack(void *ctx, __u64 address, __u64 now)
+{
+	struct pfstat_stack *stack = event_reserve(sizeof(*stack));
+	__u64 id = bpf_get_current_pid_tgid();
+	long bytes;
+
+	if (!stack)
+		return;
+	__builtin_memset(stack->ips, 0, sizeof(stack->ips));
+	bytes = bpf_get_stack(ctx, stack->ips, sizeof(stack->ips), BPF_F_USER_STACK);
+	stack->event = (struct pfstat_event){
+		.type = PFSTAT_EVENT_STACK,
+		.size = sizeof(*stack),
+		.pid = id >> 32,
+		.tid = id,
+		.ns = now,
+	};
+	stack->address = address;
+	stack->frames = bytes < 0 ? 0 : bytes / sizeof(*stack->ips);
+	stack->reserved = 0;
+	event_submit(stack);
+}
+
 /* All of the VMA is read here: after a return with RETRY it may be gone. */
 SEC("fentry/handle_mm_fault")
-int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address)
+int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address,
+	     unsigned int flags)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct begun *begun = begun_of(id >> 32, id);
@@ -169,6 +184,8 @@ int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address)
 	begun->kind = first_guess(vma);
 	tell_page(&begun->page, vma, address);
 	begun->start_ns = bpf_ktime_get_ns();
+	if (want_stacks && !(flags & PFSTAT_FLAG_TRIED))
+		send_stack(ctx, address, begun->start_ns);
 	return 0;
 }
 
@@ -251,8 +268,8 @@ static __always_inline void add(__u32 index, __u64 duration_ns)
 	__sync_fetch_and_add(&value->total_ns, duration_ns);
 }
 
-static __always_inline void send(void *ctx, const struct begun *begun, __u64 now,
-				 struct pfstat_fault *filled)
+static __always_inline void send(const struct begun *begun, __u64 now,
+				 const struct pfstat_fault *filled)
 {
 	struct pfstat_fault *fault = event_reserve(sizeof(*fault));
 	__u64 id = bpf_get_current_pid_tgid();
@@ -273,7 +290,6 @@ static __always_inline void send(void *ctx, const struct begun *begun, __u64 now
 	fault->inode = begun->page.inode;
 	fault->dev = begun->page.dev;
 	fault->ip = user_ip();
-	fault->stack = want_stacks ? bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK) : -1;
 	event_submit(fault);
 }
 
@@ -296,7 +312,7 @@ int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, u
 		fault.result = result;
 		fault.origin = origin;
 		fault.outcome = outcome;
-		send(ctx, begun, now, &fault);
+		send(begun, now, &fault);
 	}
 	begun->start_ns = 0;
 	return 0;

@@ -81,6 +81,8 @@ static void parse(struct record_options *options, int argc, char **argv)
 	report_options_init(&options->report);
 	argp_err_exit_status = STATUS_USAGE;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+	if (options->report.grouped && options->report.by == GROUP_BY_STACK)
+		options->watch.instruments.events.stacks = true;
 }
 
 static int on_item(void *context, const struct item *item)

@@ -21,6 +21,7 @@ enum pfstat_event_type {
 	PFSTAT_EVENT_FAULT,
 	PFSTAT_EVENT_PAGE,
 	PFSTAT_EVENT_TASK,
+	PFSTAT_EVENT_STACK,
 	PFSTAT_NR_EVENTS
 };
 
@@ -132,10 +133,9 @@ struct pfstat_fault {
 	__u32 dev;
 	__u32 fault_flags;	/* PFSTAT_FLAG_* */
 	__u32 result;		/* PFSTAT_RESULT_* */
-	__s32 stack;		/* id in the map `stacks`; negative: none */
 	__u8 origin;		/* enum pfstat_fault_origin */
 	__u8 outcome;		/* enum pfstat_fault_outcome */
-	__u8 reserved[6];
+	__u8 reserved[2];
 };
 
 /*
@@ -148,6 +148,7 @@ struct pfstat_page {
 	__u64 pgoff;		/* the first */
 	__u32 dev;
 	__u32 pages;
+	char comm[16];		/* who removed them: no target, mostly */
 };
 
 /* pfstat_task.event.flags */
@@ -160,6 +161,21 @@ struct pfstat_task {
 	__u32 parent;		/* tid of who forked; of an exec: tid before it */
 	__u32 parent_pid;	/* its process */
 	char comm[16];
+};
+
+#define PFSTAT_STACK_FRAMES 64
+
+/*
+ * The user stack of a thread that has just faulted, as its frame pointers tell;
+ * event.ns: the fault begins. Sent if stacks were asked for, once for a fault and
+ * its retries. event.flags: 0.
+ */
+struct pfstat_stack {
+	struct pfstat_event event;
+	__u64 address;		/* that it faulted at */
+	__u32 frames;		/* of ips; PFSTAT_STACK_FRAMES: there may be more */
+	__u32 reserved;
+	__u64 ips[PFSTAT_STACK_FRAMES];	/* the innermost first, then returns; the rest 0 */
 };
 
 /* Key of the map `syscalls`: result is 0 for success or a positive errno. */
@@ -196,9 +212,10 @@ enum pfstat_target {
 _Static_assert(sizeof(struct pfstat_event) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_off_cpu) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_block) == 80, "ABI");
-_Static_assert(sizeof(struct pfstat_fault) == 88, "ABI");
-_Static_assert(sizeof(struct pfstat_page) == 48, "ABI");
+_Static_assert(sizeof(struct pfstat_fault) == 80, "ABI");
+_Static_assert(sizeof(struct pfstat_page) == 64, "ABI");
 _Static_assert(sizeof(struct pfstat_task) == 48, "ABI");
+_Static_assert(sizeof(struct pfstat_stack) == 40 + 8 * PFSTAT_STACK_FRAMES, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_value) == 336, "ABI");
 

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /* Raised whenever anything below changes shape or meaning. */
-#define PFSTAT_ABI_VERSION 2
+#define PFSTAT_ABI_VERSION 3
 
 /* Which VMA operation was called. */
 enum pfstat_op {

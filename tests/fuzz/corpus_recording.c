@@ -35,7 +35,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 	};
 	const struct pfstat_fault fault = {
 		.event = { PFSTAT_EVENT_FAULT, sizeof(fault), PFSTAT_FAULT_ANON, 100, 101, ns },
-		.start_ns = ns - 900, .address = 0x7f0000001000, .stack = -1,
+		.start_ns = ns - 900, .address = 0x7f0000001000,
 	};
 	const struct pfstat_page page = {
 		.event = { PFSTAT_EVENT_PAGE, sizeof(page), 0, 100, 101, ns },

@@ -96,7 +96,6 @@ static void add_items(void)
 	struct pfstat_fault anon = {
 		.event = { .type = PFSTAT_EVENT_FAULT, .size = sizeof(anon), .pid = 50, .tid = 51,
 			   .flags = PFSTAT_FAULT_ANON },
-		.stack = -1,
 	};
 	uint64_t now_ns = 1000000;
 	unsigned int i;

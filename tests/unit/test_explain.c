@@ -452,7 +452,7 @@ static struct pfstat_fault fault_of(enum pfstat_fault_kind kind, uint64_t start_
 			.type = PFSTAT_EVENT_FAULT, .size = sizeof(struct pfstat_fault),
 			.pid = 1, .tid = 1, .flags = kind, .ns = end_ns,
 		},
-		.start_ns = start_ns, .address = 0x7000, .stack = -1, .outcome = outcome,
+		.start_ns = start_ns, .address = 0x7000, .outcome = outcome,
 	};
 }
 
@@ -510,34 +510,6 @@ START_TEST(test_a_swap_in_waits_for_its_own_request)
 }
 END_TEST
 
-START_TEST(test_the_stack_of_a_fault_that_the_module_sees)
-{
-	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_HOOKED, 90, 210, PFSTAT_OUTCOME_RETRY);
-	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 100, 200, RETRY);
-
-	open_explain(true);
-	add_record(&record);
-	fault.address = record.address;
-	fault.stack = 12;
-	fault.ip = 0x4000;
-	explain_event(explain, &fault.event);
-	record = attempt_of(PFSTAT_CLASS_SHORT, 3, 220, 225, LOCKED);
-	record.earlier_ns = 100;
-	add_record(&record);
-	/* That of a fault that is told already is not counted again, nor anybody else's. */
-	explain_event(explain, &fault.event);
-	record = attempt_of(PFSTAT_CLASS_DISK, 4, 300, 400, RETRY);
-	add_record(&record);
-	explain_event(explain, &fault.event);
-	close_explain();
-	ck_assert_uint_eq(nr_faults, 2);
-	ck_assert_int_eq(faults[0].stack, 12);
-	ck_assert_uint_eq(faults[0].ip, 0x4000);
-	ck_assert_uint_eq(faults[0].attempts, 2);
-	ck_assert_int_eq(faults[1].stack, -1);
-}
-END_TEST
-
 START_TEST(test_a_retry_elsewhere_leaves_a_fault_unsolved)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_ANON, 100, 110, PFSTAT_OUTCOME_RETRY);
@@ -581,6 +553,5 @@ RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belon
 	  test_more_stays_than_are_kept_leave_residue,
 	  test_stays_never_overlap_nor_leave_the_fault, test_one_sleep_for_two_requests,
 	  test_events_at_equal_times, test_execution_ends_what_was_open,
-	  test_the_stack_of_a_fault_that_the_module_sees,
 	  test_a_retry_elsewhere_leaves_a_fault_unsolved,
 	  test_a_first_attempt_may_not_know_what_it_is)

@@ -27,6 +27,7 @@ union any {
 	struct pfstat_fault fault;
 	struct pfstat_page page;
 	struct pfstat_task task;
+	struct pfstat_stack stack;
 	struct item_map map;
 	uint8_t bytes[sizeof(struct item_map) + ITEMS_PATH_MAX];
 };
@@ -51,8 +52,9 @@ static void make_record(struct pfstat_record *record, uint64_t *seed)
 static void make_event(union any *any, enum pfstat_event_type type, uint64_t *seed)
 {
 	static const uint16_t sizes[PFSTAT_NR_EVENTS] = {
-		[PFSTAT_EVENT_OFF_CPU] = 48, [PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 88,
-		[PFSTAT_EVENT_PAGE] = 48, [PFSTAT_EVENT_TASK] = 48,
+		[PFSTAT_EVENT_OFF_CPU] = 48, [PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 80,
+		[PFSTAT_EVENT_PAGE] = 64, [PFSTAT_EVENT_TASK] = 48,
+		[PFSTAT_EVENT_STACK] = 552,
 	};
 
 	fill(any, sizes[type], seed);
@@ -60,11 +62,15 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 	any->page.event.size = sizes[type];
 	if (type == PFSTAT_EVENT_TASK)
 		any->task.comm[15] = '\0';
+	if (type == PFSTAT_EVENT_PAGE)
+		any->page.comm[15] = '\0';
 	if (type == PFSTAT_EVENT_FAULT) {
 		any->fault.event.flags %= PFSTAT_NR_FAULT_KINDS;
 		any->fault.origin %= PFSTAT_NR_ORIGINS;
 		any->fault.outcome %= PFSTAT_NR_OUTCOMES;
 	}
+	if (type == PFSTAT_EVENT_STACK)
+		any->stack.frames %= PFSTAT_STACK_FRAMES + 1;
 }
 
 static void make_map(struct item_map *map, size_t length, uint64_t *seed)
@@ -75,7 +81,7 @@ static void make_map(struct item_map *map, size_t length, uint64_t *seed)
 	map->path_bytes = length + 1;
 }
 
-/* Kinds: 0 record, 1 … events, 6 a map with a path of up to 100 bytes. */
+/* Kinds: 0 record, 1 … events, the last a map with a path of up to 100 bytes. */
 static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
 {
 	if (kind == 0) {
@@ -255,9 +261,9 @@ START_TEST(test_bytes_of_a_block)
 		2, 0, 0, 0,		/* items */
 		4, 4,			/* pages */
 		/* type, size; pid, tid; ns; inode; pgoff; dev, pages */
-		0x05, 0x11, 0x03, 0x01, 0x01, 0x11,
+		0x05, 0x11, 0x03, 0x01, 0x01, 0x11, 0x01, 0x00,
 		6, 0,			/* type 3, folded; the same */
-		96, 0,			/* size 48 */
+		128, 0,			/* size 64 */
 		200, 0,			/* pid 100 */
 		200, 0,			/* tid 100 */
 		0xd0, 20,		/* ns 1000 = 0x7d0 / 2, 10 later */
@@ -266,11 +272,12 @@ START_TEST(test_bytes_of_a_block)
 		10, 3,			/* pgoff 5, 3: 2 before */
 		16, 0,			/* dev 8 */
 		2, 0,			/* pages 1 */
+		196, 0,			/* comm "b" */
 	};
 	struct pfstat_page page = {
 		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .ns = 1000,
 			   .pid = 100, .tid = 100 },
-		.inode = 12, .pgoff = 5, .dev = 8, .pages = 1,
+		.inode = 12, .pgoff = 5, .dev = 8, .pages = 1, .comm = "b",
 	};
 	struct item item = { .type = ITEM_EVENT, .event = &page.event };
 	struct items items = { 0 };

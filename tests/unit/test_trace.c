@@ -98,7 +98,7 @@ static struct explained disk_fault(const struct pfstat_block *block)
 		.parts_ns = { [PART_CPU_BEFORE] = 50, [PART_QUEUE] = 150, [PART_DEVICE] = 600,
 			      [PART_RUNQUEUE] = 80, [PART_CPU_AFTER] = 120 },
 		.address = 0x7f0012345678, .pgoff = 5, .inode = 77, .ip = 0x401000, .dev = DISK,
-		.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_LOCKED, .stack = -1, .attempts = 2,
+		.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_LOCKED, .attempts = 2,
 		.solved = true, .major = true, .parts_known = true, .request = *block,
 		.nr_spans = 3,
 		.spans = { { T0 + 150, T0 + 300, PART_QUEUE },

@@ -60,38 +60,36 @@ static void print_block(const struct pfstat_block *block)
 		block->dev, block->fs_dev, block->bytes, block->file_bytes);
 }
 
-static void print_stack(const struct events *events, int32_t id)
+static void print_stack(const struct pfstat_stack *stack)
 {
-	uint64_t ips[EVENTS_MAX_FRAMES];
-	int nr, i;
+	unsigned int i;
 
-	nr = id < 0 ? 0 : events_stack(events, id, ips, EVENTS_MAX_FRAMES);
-	fprintf(out, "[");
-	for (i = 0; i < nr; i++)
-		fprintf(out, "%s%" PRIu64, i ? ", " : "", ips[i]);
-	fprintf(out, "]");
+	print_head(&stack->event, "stack");
+	fprintf(out, ", \"address\": %llu, \"ips\": [", stack->address);
+	for (i = 0; i < stack->frames; i++)
+		fprintf(out, "%s%llu", i ? ", " : "", stack->ips[i]);
+	fprintf(out, "]}\n");
 }
 
-static void print_fault(const struct events *events, const struct pfstat_fault *fault)
+static void print_fault(const struct pfstat_fault *fault)
 {
 	static const char *const kinds[] = PFSTAT_FAULT_KIND_NAMES;
 
 	print_head(&fault->event, "fault");
 	fprintf(out, ", \"kind\": \"%s\", \"start_ns\": %llu, \"address\": %llu, \"ip\": %llu, "
 		"\"pgoff\": %llu, \"inode\": %llu, \"dev\": %u, \"fault_flags\": %u, "
-		"\"result\": %u, \"origin\": %u, \"outcome\": %u, \"stack\": ",
+		"\"result\": %u, \"origin\": %u, \"outcome\": %u}\n",
 		kinds[fault->event.flags], fault->start_ns, fault->address, fault->ip,
 		fault->pgoff, fault->inode, fault->dev, fault->fault_flags, fault->result,
 		fault->origin, fault->outcome);
-	print_stack(events, fault->stack);
-	fprintf(out, "}\n");
 }
 
 static void print_page(const struct pfstat_page *page)
 {
 	print_head(&page->event, "page");
-	fprintf(out, ", \"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"pages\": %u}\n",
-		page->inode, page->pgoff, page->dev, page->pages);
+	fprintf(out, ", \"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"pages\": %u, "
+		"\"comm\": \"%s\"}\n", page->inode, page->pgoff, page->dev, page->pages,
+		page->comm);
 }
 
 static void print_task(const struct pfstat_task *task)
@@ -102,6 +100,7 @@ static void print_task(const struct pfstat_task *task)
 
 static int print_event(void *context, const struct pfstat_event *event)
 {
+	(void)context;
 	switch (event->type) {
 	case PFSTAT_EVENT_OFF_CPU:
 		print_off_cpu((const struct pfstat_off_cpu *)event);
@@ -110,13 +109,16 @@ static int print_event(void *context, const struct pfstat_event *event)
 		print_block((const struct pfstat_block *)event);
 		break;
 	case PFSTAT_EVENT_FAULT:
-		print_fault(context, (const struct pfstat_fault *)event);
+		print_fault((const struct pfstat_fault *)event);
 		break;
 	case PFSTAT_EVENT_PAGE:
 		print_page((const struct pfstat_page *)event);
 		break;
 	case PFSTAT_EVENT_TASK:
 		print_task((const struct pfstat_task *)event);
+		break;
+	case PFSTAT_EVENT_STACK:
+		print_stack((const struct pfstat_stack *)event);
 		break;
 	}
 	return ferror(out) ? -EIO : 0;
@@ -212,8 +214,9 @@ static int finish(struct events *events)
 
 	/* Before the programs are detached: they empty the maps. */
 	wait_until_empty("targets");
+	wait_until_empty("requests");
 	events_stop(events);
-	err = events_drain(events, print_event, events);
+	err = events_drain(events, print_event, NULL);
 	if (!err)
 		err = events_facts(events, &facts);
 	if (!err)
@@ -234,7 +237,7 @@ static int watch(struct events *events, struct command *command, const struct pl
 	if (!err)
 		err = command_go(command);
 	while (!err && !poll(&ended, 1, plan->read_ms))
-		err = events_drain(events, print_event, events);
+		err = events_drain(events, print_event, NULL);
 	close(ended.fd);
 	waitpid(command->pid, NULL, 0);
 	return err;

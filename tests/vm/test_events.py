@@ -480,7 +480,11 @@ def test_user_stacks():
     dump, address = python("write_each(memory())", options=("-s",))
     faults = within(dump.of("fault"), address)
     assert len(faults) == PAGES
-    assert all(fault["stack"][0] == fault["ip"] for fault in faults)
+    stacks = {stack["address"]: stack for stack in dump.of("stack")}
+    for fault in faults:
+        stack = stacks[fault["address"]]
+        assert stack["ips"][0] == fault["ip"] and stack["ns"] == fault["start_ns"]
+        assert stack["tid"] == fault["tid"]
 
 
 def test_swapped_pages_and_their_requests(swap):

@@ -42,7 +42,11 @@ def test_a_slower_disk_adds_its_latency_and_nothing_else(shorter, longer, readah
     before, after = on_disk(shorter, readahead_kb), on_disk(longer, readahead_kb)
     more = pytest.approx(longer - shorter, rel=0.01)
     assert device_ns(after) - device_ns(before) == more
-    assert after["requests"]["device"]["mean_ns"] - before["requests"]["device"]["mean_ns"] == more
+    # With read-ahead two requests are on their way at a time, and this disk copies the
+    # one with the CPU (33 us on 6.12, 98 us on 6.1) while the other's time runs out.
+    if not readahead_kb:
+        assert after["requests"]["device"]["mean_ns"] - \
+            before["requests"]["device"]["mean_ns"] == more
 
 
 @pytest.mark.parametrize("name", test_experiments.EXPERIMENTS)

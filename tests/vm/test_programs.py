@@ -138,6 +138,24 @@ def test_swap_in_under_a_memory_limit(swap):
     assert parts["device"]["total_ns"] > 0
 
 
+def test_who_evicted_what_came_back(swap, cold_file):
+    """One reads a file, one fills the group's memory, and one must read the file again."""
+    workload = pfstat.BUILD / "workload"
+    result, _ = record("sh", "-c", f"echo 0 >{swap}/cgroup.procs; {workload} now {cold_file}; "
+                       f"{workload} anon 4096; exec {workload} now {cold_file}",
+                       options=("--by", "thread"))
+    closes(result)
+    evictions = result["evictions"]
+    assert evictions["overflow"] == 0 and evictions["evicted"] >= PAGES // 2
+    blamed = [row for row in evictions["blame"] if row["evictor_name"] == "workload"]
+    assert sum(row["pages"] for row in blamed) >= PAGES // 2
+    assert all(row["evictor"] != row["victim"] for row in blamed)
+    # Read-ahead brings many pages for one fault that waits.
+    assert 0 < sum(row["faults"] for row in blamed) < sum(row["pages"] for row in blamed)
+    assert sum(row["total_ns"] for row in evictions["blame"]) <= \
+        result["parts"]["all"]["total_ns"]
+
+
 def test_a_running_process(cold_file):
     workload = pfstat.Workload("touch", cold_file)
     out = pathlib.Path("/tmp/record.json")

@@ -156,6 +156,26 @@ def test_by_code_names_the_loop(cold_file):
     assert row["faults"] >= PAGES
 
 
+def test_by_stack_names_the_way_to_the_loop(cold_file):
+    direct, _ = record(WORKLOAD, "now", cold_file, options=(
+        "-o", RECORDING, "--by", "stack", "--fault-around", "off"))
+    later = report(RECORDING, "--by", "stack")
+    assert later["groups"] == direct["groups"]
+    row = max(direct["groups"]["rows"], key=lambda row: row["faults"])
+    assert row["faults"] == PAGES
+    assert row["name"].split(";")[-3:] == ["main", "touch_file", "touch"]
+    assert sum(row["faults"] for row in direct["groups"]["rows"]) == \
+        direct["parts"]["all"]["count"]
+
+
+def test_stacks_that_nobody_asked_for_are_not_known(cold_file):
+    result = write_recording(WORKLOAD, "now", cold_file)
+    later = report(RECORDING, "--by", "stack")
+    assert [row["name"] for row in later["groups"]["rows"]] == ["(not known)"]
+    assert later["groups"]["rows"][0]["faults"] == result["parts"]["all"]["count"]
+    assert "eBPF" in refused(2, "record", "--stacks", "--no-bpf", "true")
+
+
 def test_only_one_files_faults(cold_file):
     result, _ = record("sh", "-c", f"cat /etc/passwd; {WORKLOAD} now {cold_file}",
                        options=("--by", "file", "--fault-around", "off", "--file", cold_file))
@@ -196,11 +216,12 @@ def test_the_children_of_a_cgroup_are_watched_once():
     try:
         (group / "cgroup.procs").write_text(str(shell.pid))
         process = begin_record("--cgroup", group, "--json", RECORDING)
+        time.sleep(2.5)                 # all is open, and the group was looked at twice
         before = len(os.listdir(f"/proc/{process.pid}/fd"))
         shell.stdin.write(b"\n\n\n")
         members = group / "cgroup.procs"
         wait_until(lambda: len(members.read_text().split()) == 4)
-        time.sleep(2.5)                 # two looks at the group
+        time.sleep(2.5)
         assert len(os.listdir(f"/proc/{process.pid}/fd")) == before
         end(process)
     finally:

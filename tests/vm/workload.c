@@ -21,6 +21,8 @@
  *	workload filled FILE		MAP_POPULATE, then read each page
  *	workload strided FILE N		each N-th page, then again from the next one on, until
  *					each page was read once
+ *	workload again FILE N		four threads with mappings of their own read each page
+ *					and drop them again, N times each
  *	workload anon PAGES		write each page of anonymous memory
  *	workload copy PAGES		write them, fork, write each again in the child
  *	workload twice PAGES		write each page, then read each (swap, when memory is short)
@@ -59,16 +61,18 @@ static char *map_file(const char *path, int flags)
 	return map;
 }
 
-/* Not inlined: its name is looked for where faults are told by code. */
+/* Not inlined: their names are looked for where faults are told by code and by stack. */
 static __attribute__((noinline)) void touch(const volatile char *map, size_t length)
 {
 	size_t at;
 
+	/* With a frame of its own, which leaves lack: else a stack leaves its caller out. */
+	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
 	for (at = 0; at < length; at += PAGE)
 		(void)map[at];
 }
 
-static void touch_file(const char *path, int flags)
+static __attribute__((noinline)) void touch_file(const char *path, int flags)
 {
 	char *map = map_file(path, flags);
 
@@ -228,6 +232,34 @@ static void run_strided(const char *path, size_t step)
 			(void)map[at];
 }
 
+#define AGAIN_THREADS 4
+
+static size_t again_rounds;
+
+static void *read_again(void *path)
+{
+	char *map = map_file(path, 0);
+	size_t round;
+
+	for (round = 0; round < again_rounds; round++) {
+		touch(map, size);
+		madvise(map, size, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+static void run_again(char *path, size_t rounds)
+{
+	pthread_t threads[AGAIN_THREADS];
+	int i;
+
+	again_rounds = rounds;
+	for (i = 0; i < AGAIN_THREADS; i++)
+		pthread_create(&threads[i], NULL, read_again, path);
+	for (i = 0; i < AGAIN_THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
 static char *anonymous(size_t pages)
 {
 	char *map;
@@ -300,6 +332,8 @@ int main(int argc, char **argv)
 		run_execs(argv[2], atoi(argv[3]));
 	else if (!strcmp(what, "strided") && argc > 3)
 		run_strided(argv[2], atoi(argv[3]));
+	else if (!strcmp(what, "again") && argc > 3)
+		run_again(argv[2], atoi(argv[3]));
 	else if (!strcmp(what, "filled"))
 		touch_file(argv[2], MAP_POPULATE);
 	else if (!strcmp(what, "anon"))

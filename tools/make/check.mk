@@ -63,10 +63,13 @@ $(BUILD)/tests/vm/%.o: tests/vm/%.c | $(BUILD)/pfstat.skel.h
 
 -include $(BUILD)/tests/vm/events_dump.d
 
+# A stack is what frame pointers tell, where no call was made a jump.
+frame_pointers := -fno-omit-frame-pointer -fno-optimize-sibling-calls
+
 $(BUILD)/workload: tests/vm/workload.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+	$(Q)$(CC) -O2 $(frame_pointers) -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
 maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c \
 		   $(addprefix user/collect/,maps.c procmaps.c counters.c perf.c tids.c)
@@ -116,6 +119,11 @@ bpf-stats:
 
 lint:
 	$(Q)tools/lint
+
+# What recording that many million faults costs the recorder, in the VM.
+.PHONY: bench-record
+bench-record:
+	$(Q)tools/lab run -q --cpus 4 -- tests/bench/record $(MILLIONS)
 
 # How fast recordings are explained, and in how much memory; not a test.
 MILLIONS	?= 10

@@ -31,6 +31,9 @@ struct positions {
 	size_t page_size;
 };
 
+/* The ring for as many events when nearly each is a stack, ten times as long as others. */
+#define STACKS_FACTOR 8
+
 struct events {
 	struct pfstat_bpf *bpf;
 	struct ring_buffer *ring;
@@ -127,14 +130,12 @@ static void explain(const char *step, int err, char *why, size_t size)
 
 static int configure_maps(struct pfstat_bpf *bpf, const struct events_options *options)
 {
-	const uint32_t ring_bytes = options->ring_bytes ?: bpf_map__max_entries(bpf->maps.events);
-	int err;
+	uint32_t ring_bytes = options->ring_bytes ?: bpf_map__max_entries(bpf->maps.events);
 
+	if (options->stacks && !options->ring_bytes)
+		ring_bytes *= STACKS_FACTOR;
 	bpf->rodata->events_half = ring_bytes / 2;
-	err = bpf_map__set_max_entries(bpf->maps.events, ring_bytes);
-	if (!err && !options->stacks)
-		err = bpf_map__set_max_entries(bpf->maps.stacks, 1);	/* its memory is large */
-	return err;
+	return bpf_map__set_max_entries(bpf->maps.events, ring_bytes);
 }
 
 /* What the programs must know when they are loaded. */
@@ -334,26 +335,6 @@ static int count_missed(const struct events *events, uint64_t *missed)
 		*missed += info.recursion_misses;
 	}
 	return 0;
-}
-
-int events_stack(const struct events *events, int32_t id, uint64_t *ips, size_t max)
-{
-	const int fd = bpf_map__fd(events->bpf->maps.stacks);
-	uint64_t frames[EVENTS_MAX_FRAMES];
-	const __u32 key = id;
-	size_t nr = 0;
-	int err;
-
-	if (bpf_map__value_size(events->bpf->maps.stacks) != sizeof(frames))
-		return -EPROTO;
-	err = bpf_map_lookup_elem(fd, &key, frames);
-	if (err)
-		return err;
-	while (nr < max && nr < EVENTS_MAX_FRAMES && frames[nr]) {
-		ips[nr] = frames[nr];
-		nr++;
-	}
-	return nr;
 }
 
 int events_facts(const struct events *events, struct facts *facts)

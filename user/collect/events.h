@@ -20,7 +20,7 @@ typedef int (*events_sink)(void *context, const struct pfstat_event *event);
 struct events_options {
 	bool every_fault;	/* an event for hooked faults too, else only a count */
 	bool pages;		/* what leaves the page cache */
-	bool stacks;		/* user stacks of faults, for every one sent */
+	bool stacks;		/* the user stack of every fault, hooked or not */
 	uint32_t without;	/* 1 << enum fact_hook: optional hooks to leave out */
 	uint32_t ring_bytes;	/* of the ring, a power of two of pages; 0: 1 MiB */
 };
@@ -60,12 +60,6 @@ int events_drain(struct events *events, events_sink sink, void *context);
 
 /* Events handed over so far. */
 uint64_t events_received(const struct events *events);
-
-/* Frames of a user stack at most. */
-#define EVENTS_MAX_FRAMES 64
-
-/* The addresses of a fault's stack, the innermost first; their number or a negative errno. */
-int events_stack(const struct events *events, int32_t id, uint64_t *ips, size_t max);
 
 /* Fills what eBPF knows: hooks, counts, faults, system calls; sums over all CPUs. */
 int events_facts(const struct events *events, struct facts *facts);

@@ -7,6 +7,7 @@
 
 #include "analysis.h"
 #include "spaces.h"
+#include "stacks.h"
 
 #define LISTENERS_MAX 4
 /* Log2 of the pages of the largest folio that there can be: 1 GiB. */
@@ -28,7 +29,9 @@ struct analysis {
 	struct summary *summary;
 	struct explain *explain;
 	struct spaces *spaces;
+	struct stacks *stacks;
 	struct readahead *readahead;
+	struct blame *blame;
 	struct groups *groups[NR_GROUP_BY];
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
@@ -49,8 +52,11 @@ static bool open_parts(struct analysis *analysis, bool have_bpf)
 	analysis->summary = summary_new();
 	analysis->explain = explain_new(have_bpf, take_fault, analysis);
 	analysis->spaces = spaces_new();
+	analysis->stacks = stacks_new();
 	analysis->readahead = readahead_new();
-	ok = analysis->summary && analysis->explain && analysis->spaces && analysis->readahead;
+	analysis->blame = blame_new();
+	ok = analysis->summary && analysis->explain && analysis->spaces && analysis->stacks &&
+	     analysis->readahead && analysis->blame;
 	for (by = 0; by < NR_GROUP_BY; by++) {
 		analysis->groups[by] = groups_new();
 		ok = ok && analysis->groups[by];
@@ -80,7 +86,9 @@ void analysis_free(struct analysis *analysis)
 	summary_free(analysis->summary);
 	explain_free(analysis->explain);
 	spaces_free(analysis->spaces);
+	stacks_free(analysis->stacks);
 	readahead_free(analysis->readahead);
+	blame_free(analysis->blame);
 	for (by = 0; by < NR_GROUP_BY; by++)
 		groups_free(analysis->groups[by]);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
@@ -193,6 +201,16 @@ static int add_to_code(struct analysis *analysis, const struct explained *fault)
 	return groups_add(analysis->groups[GROUP_BY_CODE], &key, fault, &made);
 }
 
+static int add_to_stack(struct analysis *analysis, const struct explained *fault)
+{
+	struct group_key key = { 0 };
+	struct cell *made;
+	int err;
+
+	err = stacks_of_fault(analysis->stacks, analysis->spaces, fault, &key.address);
+	return err ? err : groups_add(analysis->groups[GROUP_BY_STACK], &key, fault, &made);
+}
+
 static int take_fault(void *context, const struct explained *fault)
 {
 	struct analysis *analysis = context;
@@ -209,7 +227,11 @@ static int take_fault(void *context, const struct explained *fault)
 	if (!err)
 		err = add_to_code(analysis, fault);
 	if (!err)
+		err = add_to_stack(analysis, fault);
+	if (!err)
 		err = readahead_add_fault(analysis->readahead, fault);
+	if (!err)
+		err = blame_add_fault(analysis->blame, fault);
 	for (i = 0; i < analysis->nr_listeners && !err; i++)
 		err = analysis->listeners[i].sink(analysis->listeners[i].context, fault);
 	return err;
@@ -235,7 +257,9 @@ static int add_block(struct analysis *analysis, const struct pfstat_block *block
 	err = quantile_add(&analysis->blocks.queue, queue_ns);
 	if (!err)
 		err = quantile_add(&analysis->blocks.device, device_ns);
-	return err ? err : readahead_add_block(analysis->readahead, block);
+	if (!err)
+		err = readahead_add_block(analysis->readahead, block);
+	return err ? err : blame_add_read(analysis->blame, block);
 }
 
 /* A program that a thread executes gives it another name. */
@@ -256,8 +280,10 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 		summary_end_thread(analysis->summary, task->event.tid);
 	else if (task->event.flags & PFSTAT_TASK_EXEC)
 		summary_end_thread(analysis->summary, task->parent);
-	/* Its last faults are told first: they need its maps and its name. */
+	/* Its last faults are told first: they need its maps, its stacks and its name. */
 	err = explain_event(analysis->explain, &task->event);
+	if (task->event.flags & PFSTAT_TASK_EXIT)
+		stacks_end_thread(analysis->stacks, task->event.tid);
 	if (!err)
 		err = spaces_add_task(analysis->spaces, task);
 	if (!err && task->event.flags & PFSTAT_TASK_EXEC)
@@ -274,13 +300,15 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return add_task(analysis, (const struct pfstat_task *)event);
 	case PFSTAT_EVENT_PAGE:
 		readahead_remove_page(analysis->readahead, (const struct pfstat_page *)event);
-		return 0;
+		return blame_remove(analysis->blame, (const struct pfstat_page *)event);
 	case PFSTAT_EVENT_OFF_CPU:
 		err = summary_add_off_cpu(analysis->summary, (const struct pfstat_off_cpu *)event);
 		break;
 	case PFSTAT_EVENT_BLOCK:
 		err = add_block(analysis, (const struct pfstat_block *)event);
 		break;
+	case PFSTAT_EVENT_STACK:
+		return stacks_add(analysis->stacks, (const struct pfstat_stack *)event);
 	case PFSTAT_EVENT_FAULT:
 		break;
 	default:
@@ -416,6 +444,16 @@ void analysis_readahead(const struct analysis *analysis, struct readahead_figure
 	readahead_figures(analysis->readahead, figures);
 }
 
+void analysis_evictions(const struct analysis *analysis, struct blame_figures *figures)
+{
+	blame_figures(analysis->blame, figures);
+}
+
+int analysis_blame(const struct analysis *analysis, struct blame_pair **pairs, size_t *nr)
+{
+	return blame_pairs(analysis->blame, pairs, nr);
+}
+
 void analysis_blocks(const struct analysis *analysis, struct block_figures *figures)
 {
 	const struct quantiles *queue = &analysis->blocks.queue, *device = &analysis->blocks.device;
@@ -519,6 +557,11 @@ static int list_cell(void *context, struct cell *cell)
 	case GROUP_BY_THREAD:
 		name_thread(cell, group);
 		break;
+	case GROUP_BY_STACK:
+		group->address = 0;
+		stacks_name(listing->analysis->stacks, listing->analysis->spaces,
+			    cell->key.address, group->name, sizeof(group->name));
+		break;
 	default:
 		name_code(listing->analysis, cell, group);
 	}
@@ -572,25 +615,51 @@ static int visit_code_cell(void *context, struct cell *cell)
 	return cell->key.path ? visit->visit(visit->context, &place) : 0;
 }
 
+/* Where a fault was has been visited. */
+static int visit_stack_place(void *context, const struct stack_place *at)
+{
+	const struct code_visit *visit = context;
+	const struct group_key key = { .path = at->path, .address = at->offset };
+	const struct code_place place = {
+		.path = spaces_path(visit->analysis->spaces, at->path),
+		.offset = at->offset,
+	};
+
+	return groups_find(visit->analysis->groups[GROUP_BY_CODE], &key) ? 0 :
+		visit->visit(visit->context, &place);
+}
+
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context)
 {
 	struct code_visit all = { analysis, visit, context };
+	int err = groups_visit(analysis->groups[GROUP_BY_CODE], visit_code_cell, &all);
 
-	return groups_visit(analysis->groups[GROUP_BY_CODE], visit_code_cell, &all);
+	return err ? err : stacks_visit(analysis->stacks, visit_stack_place, &all);
 }
 
-int analysis_name_code(struct analysis *analysis, const char *path, uint64_t offset,
-		       const char *symbol)
+static int name_code_cell(struct analysis *analysis, const struct stack_place *at,
+			  const char *symbol)
 {
-	const struct group_key key = {
-		.path = spaces_path_number(analysis->spaces, path), .address = offset,
-	};
-	struct cell *cell = key.path ?
-			    groups_find(analysis->groups[GROUP_BY_CODE], &key) : NULL;
+	const struct group_key key = { .path = at->path, .address = at->offset };
+	struct cell *cell = groups_find(analysis->groups[GROUP_BY_CODE], &key);
 
 	if (!cell)
 		return 0;
 	free(cell->symbol);
 	cell->symbol = strdup(symbol);
 	return cell->symbol ? 0 : -ENOMEM;
+}
+
+int analysis_name_code(struct analysis *analysis, const char *path, uint64_t offset,
+		       const char *symbol)
+{
+	const struct stack_place at = {
+		.path = spaces_path_number(analysis->spaces, path), .offset = offset,
+	};
+	int err;
+
+	if (!at.path)
+		return 0;
+	err = name_code_cell(analysis, &at, symbol);
+	return err ? err : stacks_name_place(analysis->stacks, &at, symbol);
 }

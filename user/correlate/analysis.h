@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "../item.h"
+#include "blame.h"
 #include "explain.h"
 #include "facts.h"
 #include "groups.h"
@@ -67,6 +68,10 @@ const struct quantiles *analysis_histogram(const struct analysis *analysis,
 
 void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures);
 
+void analysis_evictions(const struct analysis *analysis, struct blame_figures *figures);
+/* See blame_pairs(). */
+int analysis_blame(const struct analysis *analysis, struct blame_pair **pairs, size_t *nr);
+
 /* Service time (issue to completion) of the requests of targets. */
 struct block_figures {
 	uint64_t reads, writes, errors;
@@ -83,7 +88,7 @@ void analysis_blocks(const struct analysis *analysis, struct block_figures *figu
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
 		    size_t *nr);
 
-/* Each code address that was seen and whose file is known. */
+/* Each code address of a fault, or on the way to one, whose file is known. */
 struct code_place {
 	const char *path;
 	uint64_t offset;	/* in the file, bytes */

@@ -282,7 +282,6 @@ static void describe_other(struct explained *fault, const struct pfstat_fault *e
 	fault->dev = event->dev;
 	fault->flags = event->fault_flags;
 	fault->ip = event->ip;
-	fault->stack = event->stack;
 }
 
 static bool is_same_page(const struct story *story, const struct pfstat_fault *event)
@@ -326,19 +325,6 @@ static int add_fault(struct explain *explain, const struct pfstat_fault *event)
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
 	return hand_on(explain, &teller->other, event->outcome != PFSTAT_OUTCOME_ERROR);
-}
-
-/* The records say more, but not by which way the program came there. */
-static void add_stack(struct explain *explain, const struct pfstat_fault *event)
-{
-	struct teller *teller = hash_find(&explain->tellers, event->event.tid);
-
-	if (!teller || !is_same_page(teller->hooked, event) ||
-	    event->start_ns > teller->hooked->fault.end_ns)
-		return;
-	teller->hooked->fault.stack = event->stack;
-	if (!teller->hooked->fault.ip)
-		teller->hooked->fault.ip = event->ip;
 }
 
 static int add_stay(struct explain *explain, const struct pfstat_off_cpu *stay)
@@ -389,10 +375,9 @@ int explain_event(struct explain *explain, const struct pfstat_event *event)
 	case PFSTAT_EVENT_BLOCK:
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);
 	case PFSTAT_EVENT_FAULT:
-		if (event->flags != PFSTAT_FAULT_HOOKED)
-			return add_fault(explain, (const struct pfstat_fault *)event);
-		add_stack(explain, (const struct pfstat_fault *)event);
-		return 0;
+		if (event->flags == PFSTAT_FAULT_HOOKED)	/* the records say more */
+			return 0;
+		return add_fault(explain, (const struct pfstat_fault *)event);
 	case PFSTAT_EVENT_TASK:
 		return add_task(explain, (const struct pfstat_task *)event);
 	default:

@@ -80,7 +80,6 @@ struct explained {
 	uint32_t dev;
 	uint32_t flags;		/* PFSTAT_FLAG_* of the first attempt */
 	uint32_t result;	/* PFSTAT_RESULT_* of the last */
-	int32_t stack;		/* negative: none */
 	unsigned int attempts;
 	uint16_t around_before, around_pages;	/* of a map_pages that solved it */
 	uint8_t order;		/* log2 of the pages of the folio mapped */

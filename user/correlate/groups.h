@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Faults added up by where they belong: file, VMA, thread, code. */
+/* Faults added up by where they belong: file, VMA, thread, code, stack. */
 #ifndef PFSTAT_USER_GROUPS_H
 #define PFSTAT_USER_GROUPS_H
 
@@ -13,13 +13,15 @@ enum group_by {
 	GROUP_BY_VMA,
 	GROUP_BY_THREAD,
 	GROUP_BY_CODE,		/* the instruction: pid and address */
+	GROUP_BY_STACK,		/* the way to it: number of the user stack */
 	NR_GROUP_BY
 };
 
-#define GROUP_BY_NAMES { "file", "vma", "thread", "code" }
+#define GROUP_BY_NAMES { "file", "vma", "thread", "code", "stack" }
 
 struct group {
-	char name[512];		/* path, "PID START-END path", "comm (tid)", "symbol (object)" */
+	/* path, "PID START-END path", "comm (tid)", "symbol (object)", "outer;…;innermost" */
+	char name[512];
 	uint32_t pid, tid;	/* 0: does not apply */
 	uint64_t address;	/* VMA's start, or the code's; 0: does not apply */
 	uint64_t inode;
@@ -36,7 +38,8 @@ struct group {
 
 /* What makes a group one, by its dimension; the rest is 0. No padding. */
 struct group_key {
-	uint64_t address;	/* VMA: start; code: offset in the file, or the address itself */
+	uint64_t address;	/* VMA: start; code: offset in the file, or the address itself; */
+				/* stack: its number, see stacks.h */
 	uint64_t end;		/* VMA */
 	uint64_t inode;		/* file */
 	uint32_t dev;		/* file */

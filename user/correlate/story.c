@@ -14,7 +14,6 @@ void story_begin(struct story *story, enum fault_class class, uint64_t start_ns)
 	fault->class = class;
 	fault->start_ns = start_ns;
 	fault->end_ns = start_ns;
-	fault->stack = -1;
 	story->complete = false;
 	story->told_ns = start_ns;
 	story->off_ns = 0;

@@ -29,6 +29,7 @@ static const uint8_t nr_words[ITEMS_NR_FIXED] = {
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_FAULT)] = sizeof(struct pfstat_fault) / 8,
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_PAGE)] = sizeof(struct pfstat_page) / 8,
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_TASK)] = sizeof(struct pfstat_task) / 8,
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_STACK)] = sizeof(struct pfstat_stack) / 8,
 };
 
 /* Whoever uses an item indexes arrays with these. */
@@ -46,7 +47,9 @@ static bool fault_is_known(const struct pfstat_fault *fault)
 
 static bool event_is_known(const struct pfstat_event *event)
 {
+	const struct pfstat_stack *stack = (const void *)event;
 	const struct pfstat_task *task = (const void *)event;
+	const struct pfstat_page *page = (const void *)event;
 
 	if (event->type >= PFSTAT_NR_EVENTS ||
 	    event->size != 8 * nr_words[ITEMS_KIND_EVENT(event->type)])
@@ -55,6 +58,10 @@ static bool event_is_known(const struct pfstat_event *event)
 		return fault_is_known((const void *)event);
 	if (event->type == PFSTAT_EVENT_TASK)
 		return memchr(task->comm, '\0', sizeof(task->comm));
+	if (event->type == PFSTAT_EVENT_PAGE)
+		return memchr(page->comm, '\0', sizeof(page->comm));
+	if (event->type == PFSTAT_EVENT_STACK)
+		return stack->frames <= PFSTAT_STACK_FRAMES;
 	return true;
 }
 

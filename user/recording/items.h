@@ -53,7 +53,7 @@ void items_exit(struct items *items);
 
 /* Decoded at once. */
 #define ITEMS_BATCH		64U
-#define ITEMS_MAX_WORDS		(sizeof(struct pfstat_record) / 8)
+#define ITEMS_MAX_WORDS		(sizeof(struct pfstat_stack) / 8)
 
 /* Where the decoder is among the items of one kind. */
 struct items_cursor {

@@ -42,6 +42,9 @@ void report_exit(struct report *report)
 	free(report->groups);
 	report->groups = NULL;
 	report->nr_groups = 0;
+	free(report->blame);
+	report->blame = NULL;
+	report->nr_blame = 0;
 }
 
 static uint64_t sum_of(uint64_t a, uint64_t b)
@@ -98,6 +101,7 @@ int report_fill(struct report *report, const struct analysis *analysis, const st
 {
 	struct summary_figures figures;
 	enum fault_class class;
+	int err;
 
 	fill_facts(report, facts);
 	report->summary = analysis_summary(analysis);
@@ -109,7 +113,9 @@ int report_fill(struct report *report, const struct analysis *analysis, const st
 	report->parts_known = report->have_bpf;
 	analysis_readahead(analysis, &report->readahead);
 	analysis_blocks(analysis, &report->blocks);
-	if (!report->grouped)
-		return 0;
+	analysis_evictions(analysis, &report->evictions);
+	err = analysis_blame(analysis, &report->blame, &report->nr_blame);
+	if (err || !report->grouped)
+		return err;
 	return analysis_groups(analysis, report->by, &report->groups, &report->nr_groups);
 }

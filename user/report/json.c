@@ -144,6 +144,7 @@ static json_t *run_of(const struct view *view)
 		{ "groups", json_groups(view) },
 		{ "requests", json_requests(run) },
 		{ "readahead", json_readahead(run) },
+		{ "evictions", json_evictions(run) },
 		{ "pages_touched", value_fact(run->pages_touched) },
 		{ "rusage", rusage_of(&run->rusage) },
 		{ "ledger", json_ledger(&run->ledger) },

@@ -92,3 +92,30 @@ json_t *json_readahead(const struct report *run)
 		"idle", value_count_if(removals, pages->idle),
 		"overflow", value_count(pages->overflow));
 }
+
+static json_t *pair_of(const struct blame_pair *pair)
+{
+	return json_pack("{so so so so so so}",
+		"evictor", value_count(pair->evictor),
+		"evictor_name", value_text(pair->evictor_name),
+		"victim", value_count(pair->victim),
+		"pages", value_count(pair->pages),
+		"faults", value_count(pair->faults),
+		"total_ns", value_count(pair->total_ns));
+}
+
+json_t *json_evictions(const struct report *run)
+{
+	json_t *pairs;
+	size_t i;
+
+	if (!view_has_hook(run, HOOK_PAGE_DELETE) || !view_has_hook(run, HOOK_BLOCK))
+		return json_null();
+	pairs = json_array();
+	for (i = 0; i < run->nr_blame; i++)
+		pairs = value_appended(pairs, pair_of(&run->blame[i]));
+	return json_pack("{so so so}",
+		"evicted", value_count(run->evictions.evicted),
+		"overflow", value_count(run->evictions.overflow),
+		"blame", pairs);
+}

@@ -85,6 +85,9 @@ struct report {
 	bool parts_known;
 	struct ledger ledger;
 	struct readahead_figures readahead;
+	struct blame_figures evictions;
+	struct blame_pair *blame;	/* most pages first; report_exit() frees */
+	size_t nr_blame;
 	struct block_figures blocks;
 	/* Where they belong, costliest first. */
 	bool grouped;		/* asked for */

@@ -182,6 +182,9 @@ static int table_system(FILE *out, const struct report *run)
 		if (!err)
 			err = table_readahead(out, run);
 		fputc('\n', out);
+		if (!err)
+			err = table_blame(out, run);
+		fputc('\n', out);
 	}
 	return err ? err : table_syscalls(out, run);
 }

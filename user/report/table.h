@@ -17,6 +17,7 @@ int table_study(FILE *out, const struct view *view);
 int table_parts(FILE *out, const struct view *view);
 int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
+int table_blame(FILE *out, const struct report *run);
 
 int table_ledger(FILE *out, const struct ledger *ledger);
 

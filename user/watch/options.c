@@ -22,6 +22,7 @@ enum key {
 	KEY_FAULT_AROUND,
 	KEY_NO_BPF,
 	KEY_NO_PAGES,
+	KEY_STACKS,
 	KEY_RING_SIZE,
 };
 
@@ -37,6 +38,7 @@ static const struct argp_option argp_options[] = {
 	  "off: every page of a file faults by itself (default keep)", 2 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: hooked files alone, no parts", 2 },
 	{ "no-pages", KEY_NO_PAGES, NULL, 0, "without what leaves the page cache", 2 },
+	{ "stacks", KEY_STACKS, NULL, 0, "the user stack of each fault, for --by stack", 2 },
 	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 2 },
 	{ 0 },
 };
@@ -81,6 +83,8 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 	if (!nr && !options->file)
 		usage(state, "nothing to watch was given: a COMMAND, --pid, --cgroup or --file; "
 		      "see --help");
+	if (options->instruments.events.stacks && !options->instruments.bpf)
+		usage(state, "--stacks: it is eBPF that takes them, and --no-bpf was given");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -108,6 +112,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_NO_PAGES:
 		options->instruments.events.pages = false;
+		return 0;
+	case KEY_STACKS:
+		options->instruments.events.stacks = true;
 		return 0;
 	case KEY_RING_SIZE:
 		options->instruments.ring_size = size_of(state, "ring-size", text,

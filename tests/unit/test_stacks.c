@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* User stacks: which fault had which, named, kept once, within bounds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/correlate/stacks.h"
+
+#define LIBRARY 0x7f0000000000ULL
+
+static struct stacks *stacks;
+static struct spaces *spaces;
+
+static void map_file(uint32_t pid, uint64_t address, uint64_t pgoff, const char *path)
+{
+	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
+
+	*map = (struct item_map){
+		.address = address, .bytes = 0x10000, .pgoff = pgoff, .inode = 5, .dev = 9,
+		.pid = pid, .tid = pid, .path_bytes = strlen(path) + 1,
+	};
+	strcpy(map->path, path);
+	ck_assert_int_eq(spaces_add_map(spaces, map), 0);
+	free(map);
+}
+
+static void open_stacks(void)
+{
+	stacks = stacks_new();
+	spaces = spaces_new();
+	map_file(1, 0x400000, 0, "/bin/program");
+	map_file(1, LIBRARY, 16, "/lib/libc.so");
+}
+
+static void close_stacks(void)
+{
+	stacks_free(stacks);
+	spaces_free(spaces);
+}
+
+/* ips end with 0. */
+static void begin_fault(uint32_t pid, uint64_t address, uint64_t ns, const uint64_t *ips)
+{
+	struct pfstat_stack stack = {
+		.event = { .type = PFSTAT_EVENT_STACK, .size = sizeof(stack), .pid = pid,
+			   .tid = pid, .ns = ns },
+		.address = address,
+	};
+
+	for (; ips[stack.frames]; stack.frames++)
+		stack.ips[stack.frames] = ips[stack.frames];
+	ck_assert_int_eq(stacks_add(stacks, &stack), 0);
+}
+
+static uint64_t number_of(uint32_t pid, uint64_t address, uint64_t start_ns)
+{
+	const struct explained fault = {
+		.pid = pid, .tid = pid, .address = address, .start_ns = start_ns,
+	};
+	uint64_t number;
+
+	ck_assert_int_eq(stacks_of_fault(stacks, spaces, &fault, &number), 0);
+	return number;
+}
+
+static void name_is(uint64_t number, const char *expected)
+{
+	char name[512];
+
+	stacks_name(stacks, spaces, number, name, sizeof(name));
+	ck_assert_str_eq(name, expected);
+}
+
+static const uint64_t main_calls[] = { 0x400010, 0x400021, LIBRARY + 0x101, 0 };
+static const uint64_t other_calls[] = { 0x400010, 0x400031, LIBRARY + 0x101, 0 };
+
+START_TEST(test_a_fault_has_the_stack_that_it_began_with)
+{
+	uint64_t first, second;
+
+	open_stacks();
+	begin_fault(1, 0x1000, 100, main_calls);
+	begin_fault(1, 0x2000, 200, other_calls);
+	first = number_of(1, 0x1008, 105);
+	second = number_of(1, 0x2000, 205);
+	ck_assert_uint_ne(first, second);
+	ck_assert_uint_ne(first, STACKS_NONE);
+	name_is(first, "0x10100 (libc.so);0x20 (program);0x10 (program)");
+	name_is(second, "0x10100 (libc.so);0x30 (program);0x10 (program)");
+	/* Of another page, of another thread, of one that began later: not its own. */
+	ck_assert_uint_eq(number_of(1, 0x3000, 300), STACKS_NONE);
+	ck_assert_uint_eq(number_of(2, 0x1000, 300), STACKS_NONE);
+	ck_assert_uint_eq(number_of(1, 0x1000, 99), STACKS_NONE);
+	name_is(STACKS_NONE, "(not known)");
+	close_stacks();
+}
+END_TEST
+
+START_TEST(test_the_same_way_is_one_stack)
+{
+	uint64_t first;
+
+	open_stacks();
+	begin_fault(1, 0x1000, 100, main_calls);
+	first = number_of(1, 0x1000, 105);
+	begin_fault(1, 0x9000, 900, main_calls);
+	ck_assert_uint_eq(number_of(1, 0x9000, 905), first);
+	/* Another process, its program elsewhere: the same places in the same files. */
+	map_file(7, 0x500000, 0, "/bin/program");
+	map_file(7, LIBRARY, 16, "/lib/libc.so");
+	begin_fault(7, 0x1000, 100,
+		    (const uint64_t[]){ 0x500010, 0x500021, LIBRARY + 0x101, 0 });
+	ck_assert_uint_eq(number_of(7, 0x1000, 105), first);
+	/* The same numbers in a process whose files are not known are something else. */
+	begin_fault(8, 0x1000, 100, main_calls);
+	ck_assert_uint_ne(number_of(8, 0x1000, 105), first);
+	stacks_end_thread(stacks, 7);
+	ck_assert_uint_eq(number_of(7, 0x1000, 105), STACKS_NONE);
+	close_stacks();
+}
+END_TEST
+
+static int name_library(void *context, const struct stack_place *place)
+{
+	int *places = context;
+
+	(*places)++;
+	if (strcmp(spaces_path(spaces, place->path), "/lib/libc.so"))
+		return 0;
+	return stacks_name_place(stacks, place, "__libc_start_main+0x3f");
+}
+
+START_TEST(test_symbols_name_the_places)
+{
+	int places = 0;
+	uint64_t number;
+
+	open_stacks();
+	begin_fault(1, 0x1000, 100, main_calls);
+	number = number_of(1, 0x1000, 105);
+	ck_assert_int_eq(stacks_visit(stacks, name_library, &places), 0);
+	ck_assert_int_eq(places, 3);
+	name_is(number, "__libc_start_main;0x20 (program);0x10 (program)");
+	close_stacks();
+}
+END_TEST
+
+START_TEST(test_a_long_name_is_cut_at_its_outer_end)
+{
+	uint64_t ips[PFSTAT_STACK_FRAMES + 1] = { 0 };
+	char name[64];
+	uint64_t number;
+	size_t i;
+
+	open_stacks();
+	for (i = 0; i < PFSTAT_STACK_FRAMES; i++)
+		ips[i] = 0x400010 + i;
+	begin_fault(1, 0x1000, 100, ips);
+	number = number_of(1, 0x1000, 105);
+	stacks_name(stacks, spaces, number, name, sizeof(name));
+	ck_assert_int_eq(strncmp(name, "…;", strlen("…;")), 0);
+	ck_assert_str_eq(name + strlen(name) - strlen(";0x10 (program)"), ";0x10 (program)");
+	ck_assert_uint_lt(strlen(name), sizeof(name));
+	close_stacks();
+}
+END_TEST
+
+START_TEST(test_more_ways_than_are_kept)
+{
+	uint64_t i, number = 0;
+
+	open_stacks();
+	for (i = 0; i <= STACKS_MAX; i++) {
+		begin_fault(1, 0x1000, 100 * i, (const uint64_t[]){ 0x90000000 + i, 0 });
+		number = number_of(1, 0x1000, 100 * i + 5);
+	}
+	ck_assert_uint_eq(number, STACKS_OTHER);
+	name_is(number, "(others)");
+	close_stacks();
+}
+END_TEST
+
+RUN_TESTS("stacks",
+	  test_a_fault_has_the_stack_that_it_began_with,
+	  test_the_same_way_is_one_stack,
+	  test_symbols_name_the_places,
+	  test_a_long_name_is_cut_at_its_outer_end,
+	  test_more_ways_than_are_kept)
