@@ -11,6 +11,7 @@
 #include "cmd_replay.h"
 #include "cmd_report.h"
 #include "cmd_top.h"
+#include "cmd_via.h"
 
 static const struct {
 	const char *name;
@@ -22,6 +23,7 @@ static const struct {
 	{ "replay", cmd_replay },
 	{ "report", cmd_report },
 	{ "top", cmd_top },
+	{ "via", cmd_via },
 };
 
 int main(int argc, char **argv)

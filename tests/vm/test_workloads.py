@@ -293,7 +293,7 @@ def test_what_is_missing(options, words):
 
 
 def test_a_disk_without_room_for_the_scratch_file():
-    with pfstat.mounted_disk("full", 1000) as folder:
+    with pfstat.mounted_disk("little", 1000) as folder:
         before = free_bytes(folder)
         assert "no room" in refused(1, "--scratch", "1G", "--scratch-dir", folder)
         assert [path.name for path in folder.iterdir()] == ["lost+found"]
@@ -306,7 +306,7 @@ def test_no_folder_for_the_scratch_file():
 
 def test_a_store_that_finds_the_disk_full():
     """A file with holes gets its blocks when it is stored to: there are none left."""
-    with pfstat.mounted_disk("full", 1000) as folder:
+    with pfstat.mounted_disk("little", 1000) as folder:
         path = folder / "holes"
         with open(path, "wb") as file:
             os.truncate(file.fileno(), 200 << 20)

@@ -9,7 +9,6 @@
 #include "scratch.h"
 
 #define CHUNK_BYTES (1U << 20)
-#define CONTENT_BYTE 0x5a
 
 /* Where the file system cannot make a file without a name, it loses it at once. */
 static int make_named(const char *folder)
@@ -64,7 +63,7 @@ static int give_content(int fd, uint64_t bytes, const volatile sig_atomic_t *sto
 
 	if (!chunk)
 		return -ENOMEM;
-	memset(chunk, CONTENT_BYTE, CHUNK_BYTES);
+	memset(chunk, SCRATCH_BYTE, CHUNK_BYTES);
 	err = write_all(fd, bytes, chunk, stop);
 	free(chunk);
 	return err;

@@ -11,6 +11,9 @@
 #include <signal.h>
 #include <stdint.h>
 
+/* What they are written with. */
+#define SCRATCH_BYTE 0x5a
+
 /*
  * In that folder, on the disk when it returns. A descriptor, or a negative errno:
  * -ENOSPC, -EINTR: told to stop, or what open(2), posix_fallocate(3), write(2) and
