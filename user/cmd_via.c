@@ -89,12 +89,13 @@ static void add_cache(const struct argp_state *state, struct via_options *option
 	static const char *const names[NR_VIA_CACHES] = VIA_CACHE_NAMES;
 	unsigned int i;
 
-	for (i = 0; i < NR_VIA_CACHES; i++)
-		if (!strcmp(text, names[i]))
-			break;
-	if (i == NR_VIA_CACHES)
-		usage(state, "--cache: '%s' is not one of cold, warm, fit", text);
-	options->caches[i] = true;
+	for (i = 0; i < NR_VIA_CACHES; i++) {
+		if (strcmp(text, names[i]))
+			continue;
+		options->caches[i] = true;
+		return;
+	}
+	usage(state, "--cache: '%s' is not one of cold, warm, fit", text);
 }
 
 static void add_way(const struct argp_state *state, struct via_options *options, const char *text)

@@ -143,7 +143,7 @@ static uint64_t pages_stored_to(const uint8_t *data, uint64_t bytes)
 
 	for (at = 0; at < bytes; at += PATTERN_PAGE) {
 		end = at + PATTERN_PAGE < bytes ? at + PATTERN_PAGE : bytes;
-		pages += memchr(data + at, 1, end - at) != NULL;
+		pages += !!memchr(data + at, 1, end - at);
 	}
 	return pages;
 }

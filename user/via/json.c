@@ -167,6 +167,11 @@ static json_t *environment_of(const struct via_report *report)
 		"file_bytes", value_count(report->file_bytes));
 }
 
+static json_t *missing_of(const struct report *seen)
+{
+	return seen->have_bpf ? json_null() : value_text(seen->bpf_missing);
+}
+
 int via_json(FILE *out, const struct via_report *report)
 {
 	json_t *rows = json_array(), *object;
@@ -175,11 +180,8 @@ int via_json(FILE *out, const struct via_report *report)
 
 	for (i = 0; i < report->nr_rows; i++)
 		rows = value_appended(rows, row_of(&report->rows[i]));
-	object = json_pack("{so so so}",
-		"environment", environment_of(report),
-		"bpf_missing", report->rows[0].seen->have_bpf ? json_null() :
-				value_text(report->rows[0].seen->bpf_missing),
-		"rows", rows);
+	object = json_pack("{so so so}", "environment", environment_of(report), "bpf_missing",
+			   missing_of(report->rows[0].seen), "rows", rows);
 	if (!object)
 		return -ENOMEM;
 	err = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) ? -ENOMEM : 0;

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../correlate/facts.h"
 #include "meminfo.h"
+
+/* "Cached:            19472 kB" */
+static void take_line(const char *line, const char *name, uint64_t *value)
+{
+	const size_t length = strlen(name);
+
+	if (!strncmp(line, name, length) && line[length] == ':')
+		*value = strtoull(line + length + 1, NULL, 10);
+}
 
 void meminfo_parse(struct meminfo *meminfo, FILE *file)
 {
@@ -10,10 +20,10 @@ void meminfo_parse(struct meminfo *meminfo, FILE *file)
 
 	*meminfo = (struct meminfo){ FACT_NONE, FACT_NONE, FACT_NONE, FACT_NONE };
 	while (file && fgets(line, sizeof(line), file)) {
-		sscanf(line, "MemAvailable: %" SCNu64 " kB", &meminfo->available);
-		sscanf(line, "Buffers: %" SCNu64 " kB", &meminfo->buffers);
-		sscanf(line, "Cached: %" SCNu64 " kB", &meminfo->cached);
-		sscanf(line, "Dirty: %" SCNu64 " kB", &meminfo->dirty);
+		take_line(line, "MemAvailable", &meminfo->available);
+		take_line(line, "Buffers", &meminfo->buffers);
+		take_line(line, "Cached", &meminfo->cached);
+		take_line(line, "Dirty", &meminfo->dirty);
 	}
 }
 

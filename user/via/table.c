@@ -211,7 +211,7 @@ static int table_seen(FILE *out, const struct via_report *report)
 	struct grid grid;
 	unsigned int i;
 
-	fputs("One more pass of each, watched by eBPF and the module, and how much longer it took\n",
+	fputs("One more pass of each, watched by eBPF and the module: how much longer it took\n",
 	      out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < report->nr_rows; i++)
@@ -226,7 +226,8 @@ static int table_caches(FILE *out, const struct via_report *report)
 		">the files before", ">after"
 	};
 	static const via_figure figures[] = {
-		cached_before, cached_after, buffers_before, buffers_after, files_before, files_after
+		cached_before, cached_after, buffers_before, buffers_after, files_before,
+		files_after
 	};
 	unsigned int i, j;
 	struct grid grid;
