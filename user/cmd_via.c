@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd_via.h"
 #include "complain.h"
@@ -200,12 +201,32 @@ static int make_files(struct via *via)
 			options->nr_files, options->file_bytes, options->folder, strerror(-err));
 }
 
+/* For who waits at a terminal. */
+static void tell(const struct via *via, const struct pass_plan *plan)
+{
+	static const char *const caches[NR_VIA_CACHES] = VIA_CACHE_NAMES;
+	char name[64];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	way_name(plan->way, name, sizeof(name));
+	fprintf(stderr, "\r\033[K%s, %s: pass %" PRIu64 " of %u\r", caches[plan->cache], name,
+		via->passes % (via->options.repeats + 1) + 1, via->options.repeats + 1);
+}
+
+static void tell_end(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
 /* Each pass that writes leaves another word, which those that read must find. */
 static int one_pass(struct via *via, struct pass_plan *plan, struct pass *pass,
 		    struct result *watched)
 {
 	int status;
 
+	tell(via, plan);
 	plan->word = ++via->passes * 0x9e3779b97f4a7c15;
 	status = watched ? pass_watched(plan, pass, watched) : pass_bare(plan, pass);
 	if (!status && plan->way->write)
@@ -313,6 +334,7 @@ int cmd_via(int argc, char **argv)
 		status = choose_files(&via);
 	if (!status)
 		status = measure_all(&via);
+	tell_end();
 	if (!status)
 		status = print(&via);
 	for (i = 0; i < via.nr_rows; i++) {

@@ -153,7 +153,7 @@ static int populate(struct run *run)
 	if (!run->plan->options->workload.populate)
 		return 0;
 	begin(run, STEP_POPULATE);
-	err = mapping_populate(run->plan->mapping);
+	err = mapping_populate(run->plan->mapping, &interrupt_signal);
 	step_end(&run->steps, STEP_POPULATE);
 	return err;
 }
@@ -243,6 +243,9 @@ static int drive(struct run *run)
 	err = make_steps(run);
 	if (interrupt_signal)
 		return interrupted();
+	/* What is a SIGBUS to an access. */
+	if (err == -EFAULT && run->step == STEP_POPULATE)
+		return complain_of_bus(run);
 	return err ? complain(STATUS_FAILED, "cannot %s %s: %s", doing[run->step], run->plan->name,
 			      strerror(-err)) : STATUS_OK;
 }

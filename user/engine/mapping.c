@@ -12,6 +12,8 @@
 
 /* Bytes of a memset(3) between two looks whether it should end. */
 #define FILL_BYTES (1ULL << 20)
+/* Of a populate, which a signal does not end: a second on a slow disk. */
+#define POPULATE_BYTES (64ULL << 20)
 /* What a filled byte is: not what a file begins with, nor what a pattern stores. */
 #define FILL_BYTE 0xa5
 
@@ -95,12 +97,20 @@ int mapping_advise(const struct mapping *mapping, const struct policy *policy)
 	return 0;
 }
 
-int mapping_populate(const struct mapping *mapping)
+int mapping_populate(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	const bool own_pages = mapping->writable && mapping->kind != MAPPING_SHARED;
+	const int advice = own_pages ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+	uint64_t offset, bytes;
+	int err = 0;
 
-	return madvise((void *)mapping->data, mapping->bytes,
-		       own_pages ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) ? -errno : 0;
+	for (offset = 0; offset < mapping->bytes && !*stop && !err; offset += bytes) {
+		bytes = mapping->bytes - offset;
+		if (bytes > POPULATE_BYTES)
+			bytes = POPULATE_BYTES;
+		err = madvise((uint8_t *)mapping->data + offset, bytes, advice) ? -errno : 0;
+	}
+	return err;
 }
 
 void mapping_fill(const struct mapping *mapping, const volatile sig_atomic_t *stop)
@@ -125,11 +135,11 @@ void mapping_warm_up(void)
 	static const volatile sig_atomic_t go_on;
 	static uint8_t buffer[4 * PATTERN_PAGE];
 	const struct mapping small = { .data = buffer, .bytes = sizeof(buffer) };
-	const struct mapping none = { .data = NULL };
+	const struct mapping nowhere = { .bytes = 1 }, none = { .bytes = 0 };
 
 	mapping_fill(&small, &go_on);
-	/* Of no bytes: both return at once. */
-	mapping_populate(&none);
+	/* Where nothing is mapped, and of no bytes: both return at once. */
+	mapping_populate(&nowhere, &go_on);
 	mapping_sync(&none);
 }
 

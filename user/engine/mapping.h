@@ -57,9 +57,9 @@ int mapping_advise(const struct mapping *mapping, const struct policy *policy);
  * What MAP_POPULATE does, of a mapping that is hooked already: every page is read
  * and mapped. Private and anonymous ones that are writable get their own pages at
  * once; writable shared ones are mapped without the right to write, so that the first
- * store to a page still asks the file.
+ * store to a page still asks the file. Ends early when told to stop.
  */
-int mapping_populate(const struct mapping *mapping);
+int mapping_populate(const struct mapping *mapping, const volatile sig_atomic_t *stop);
 /* memset(3) of all of it, as the study does; ends early when told to stop. */
 void mapping_fill(const struct mapping *mapping, const volatile sig_atomic_t *stop);
 /* msync(2), MS_SYNC: a shared one's dirty pages are on the disk. */

@@ -183,6 +183,7 @@ int table_environment(FILE *out, const struct report *run)
 	} else {
 		watched_lines(&grid, run);
 	}
-	instrument_lines(&grid, &run->environment);
+	if (strcmp(run->environment.backing, "anonymous"))
+		instrument_lines(&grid, &run->environment);
 	return grid_close(&grid, out);
 }

@@ -170,6 +170,10 @@ static int look_before(struct passing *passing)
 				err == -EBUSY ? "stay" : "do not all stay");
 	if (!err)
 		err = files_resident(plan->files, plan->nr, &passing->pass->resident_before);
+	if (!err && plan->cache == VIA_FIT &&
+	    passing->pass->resident_before < plan->nr * plan->files->mappings[0].pages)
+		return complain(STATUS_FAILED, "%u files of %" PRIu64 " bytes do not stay in the page "
+				"cache: use a smaller --file-size", plan->nr, plan->files->bytes);
 	meminfo_read(&passing->pass->before);
 	return err ? complain_of(passing, "prepare", err) : STATUS_OK;
 }
