@@ -162,6 +162,7 @@ static int check_sum(const struct passing *passing)
 static int look_before(struct passing *passing)
 {
 	const struct pass_plan *plan = passing->plan;
+	const uint64_t pages = plan->nr * plan->files->mappings[0].pages;
 	int err = files_prepare(plan->files, plan->nr, plan->cache, &interrupt_signal);
 
 	if (err == -EBUSY || err == -ENOSPC)
@@ -170,10 +171,10 @@ static int look_before(struct passing *passing)
 				err == -EBUSY ? "stay" : "do not all stay");
 	if (!err)
 		err = files_resident(plan->files, plan->nr, &passing->pass->resident_before);
-	if (!err && plan->cache == VIA_FIT &&
-	    passing->pass->resident_before < plan->nr * plan->files->mappings[0].pages)
-		return complain(STATUS_FAILED, "%u files of %" PRIu64 " bytes do not stay in the page "
-				"cache: use a smaller --file-size", plan->nr, plan->files->bytes);
+	if (!err && plan->cache == VIA_FIT && passing->pass->resident_before < pages)
+		return complain(STATUS_FAILED, "%u files of %" PRIu64 " bytes do not stay in the "
+				"page cache: use a smaller --file-size", plan->nr,
+				plan->files->bytes);
 	meminfo_read(&passing->pass->before);
 	return err ? complain_of(passing, "prepare", err) : STATUS_OK;
 }
