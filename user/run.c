@@ -273,7 +273,8 @@ static void take_rusage(struct run *run)
 	facts->nvcsw = usage.nvcsw;
 	facts->nivcsw = usage.nivcsw;
 	facts->maxrss_bytes = usage.maxrss_bytes;
-	steps_figures(&run->steps, mapping->bytes, run->report->steps);
+	steps_figures(&run->steps, mapping->bytes, mapping->kind == MAPPING_SHARED,
+		      run->report->steps);
 	run->report->elapsed_ns = run->report->steps[STEP_ACCESS].elapsed_ns;
 }
 

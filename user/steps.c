@@ -56,7 +56,13 @@ struct usage usage_between(const struct rusage *before, const struct rusage *aft
 	};
 }
 
-void steps_figures(const struct steps *steps, uint64_t bytes,
+/* An access is a byte of a page or a line that moves: a rate would mislead. */
+static bool has_bytes(enum step step, bool to_file)
+{
+	return step != STEP_ACCESS && (step != STEP_MSYNC || to_file);
+}
+
+void steps_figures(const struct steps *steps, uint64_t bytes, bool to_file,
 		   struct step_figures figures[NR_STEPS])
 {
 	const struct step_marks *marks;
@@ -68,8 +74,7 @@ void steps_figures(const struct steps *steps, uint64_t bytes,
 		if (!marks->made)
 			continue;
 		figures[step].elapsed_ns = marks->end_ns - marks->start_ns;
-		/* An access is a byte of a page or line that moves: a rate would mislead. */
-		figures[step].bytes = step == STEP_ACCESS ? FACT_NONE : bytes;
+		figures[step].bytes = has_bytes(step, to_file) ? bytes : FACT_NONE;
 		figures[step].usage = usage_between(&marks->before, &marks->after);
 	}
 }

@@ -162,6 +162,9 @@ def test_fill_of_a_private_mapping_writes_nothing():
     assert faults_of(usage(result, "memset")) == PAGES
     assert faults_of(usage(result, "access")) == 0
     assert result["rusage"]["oublock"] == 0
+    # There is nothing to sync, and so no rate.
+    assert result["steps"]["memset"]["bytes"] == SIZE
+    assert result["steps"]["msync"]["bytes"] is None
     assert result["environment"]["store_share"] == result["pages_written"] == 0
     assert path.read_bytes() == content
 
