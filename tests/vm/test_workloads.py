@@ -362,3 +362,12 @@ def test_without_ebpf_the_ledger_says_what_it_does_not_know(small_file):
     assert amounts["wrapper calls - logical faults"] is not None
     assert amounts["minflt - logical faults, minor"] is None
     assert result["ledger"]["unexplained"] == 0
+
+
+def test_without_ebpf_all_faults_of_a_shared_file_are_the_modules():
+    result = pfstat.drive("--no-bpf", *EACH_PAGE_ONCE, *SCRATCH, "--map", "shared+populate",
+                          "--write", "0.5", "--fill", "msync")
+    assert all(d["amount"] is not None for d in result["ledger"]["differences"])
+    assert result["ledger"]["unexplained"] == 0
+    # Populated, filled, and half of the pages stored to once more after the msync.
+    assert faults_of(result["rusage"]) == result["faults"] == 2 * PAGES + PAGES // 2
