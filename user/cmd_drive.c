@@ -16,6 +16,7 @@
 struct drive {
 	struct options options;
 	struct mapping mapping;
+	char name[4096];	/* of what is mapped, in sentences */
 	struct pattern pattern;
 	struct output *json;
 	cpu_set_t cpus;		/* where pfdrive was allowed to run */
@@ -23,44 +24,33 @@ struct drive {
 	unsigned int nr_results;
 };
 
-static int complain_of_file(const char *file, int err)
-{
-	switch (err) {
-	case -EISDIR:
-		return complain(STATUS_FAILED, "%s is a folder: name a file", file);
-	case -EMEDIUMTYPE:
-		return complain(STATUS_FAILED, "%s is not a regular file: name one", file);
-	case -ENODATA:
-		return complain(STATUS_FAILED, "%s is empty: there is nothing to access", file);
-	case -EFBIG:
-		return complain(STATUS_FAILED, "%s is too large to map: %llu bytes at most", file,
-				MAPPING_MAX_BYTES);
-	case -ENOENT:
-		return complain(STATUS_FAILED, "there is no file %s: make one, or name another",
-				file);
-	case -EACCES:
-		return complain(STATUS_FAILED, "no right to read %s: run as its owner or root",
-				file);
-	default:
-		return complain(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err));
-	}
-}
-
-static int open_file(struct drive *drive)
+static int complain_of_pattern(const struct drive *drive, int err)
 {
 	const struct options *options = &drive->options;
-	int err;
 
-	err = mapping_open(&drive->mapping, options->file);
-	if (err)
-		return complain_of_file(options->file, err);
+	if (err == -EMSGSIZE)
+		return complain(STATUS_USAGE, "--pattern: %s needs %" PRIu64 " bytes, %s has %"
+				PRIu64, options->pattern_text, drive->pattern.engine->min_bytes,
+				drive->name, drive->mapping.bytes);
+	return complain(STATUS_USAGE, "--pattern: the stride of %s is longer than %s, %" PRIu64
+			" bytes", options->pattern_text, drive->name, drive->mapping.bytes);
+}
+
+static int open_memory(struct drive *drive)
+{
+	const struct options *options = &drive->options;
+	int status, err;
+
 	drive->pattern = options->pattern;
+	if (options->workload.have_share)
+		drive->pattern.store_share = options->workload.store_share;
+	status = workload_open(&options->workload, options->file,
+			       drive->pattern.store_share || options->workload.fill,
+			       &drive->mapping, drive->name, sizeof(drive->name));
+	if (status)
+		return status;
 	err = pattern_fit(&drive->pattern, drive->mapping.bytes, options->accesses, options->seed);
-	if (err)
-		return complain(STATUS_USAGE, "--pattern: the stride of %s is longer than %s, "
-				"%" PRIu64 " bytes", options->pattern_text, options->file,
-				drive->mapping.bytes);
-	return STATUS_OK;
+	return err ? complain_of_pattern(drive, err) : STATUS_OK;
 }
 
 static int open_json(struct drive *drive)
@@ -102,6 +92,7 @@ static int run_all(struct drive *drive)
 		.options = &drive->options,
 		.pattern = &drive->pattern,
 		.mapping = &drive->mapping,
+		.name = drive->name,
 		.cpus = &drive->cpus,
 	};
 	int status = STATUS_OK;
@@ -183,7 +174,7 @@ static int drive_steps(struct drive *drive)
 {
 	int status;
 
-	status = open_file(drive);
+	status = open_memory(drive);
 	if (!status)
 		status = open_json(drive);
 	if (!status)

@@ -163,7 +163,7 @@ static int open_target(const struct replay_options *options, const char *path,
 		return complain(STATUS_FAILED, "--read-ahead: the file system of %s has no "
 				"read-ahead setting of its own", path);
 	if (!err)
-		err = mapping_open(mapping, path);
+		err = mapping_open(mapping, path, false);
 	policy_readahead_end(&readahead);
 	return err ? complain(STATUS_FAILED, "cannot open %s: %s", path, strerror(-err)) :
 		     STATUS_OK;
@@ -176,13 +176,14 @@ static int touch(const struct replay_options *options, const struct recorded_fil
 	struct options run = options->run;
 	struct pattern pattern;
 	cpu_set_t cpus;
-	const struct run_plan plan = {
+	struct run_plan plan = {
 		.options = &run, .pattern = &pattern, .mapping = &mapping,
 		.policy = &options->policy, .cpus = &cpus, .number = 1,
 	};
 	int status;
 
 	run.file = options->target ?: file->path;
+	plan.name = run.file;
 	status = open_target(options, run.file, &mapping);
 	if (status)
 		return status;

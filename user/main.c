@@ -11,6 +11,7 @@
 #include "cmd_replay.h"
 #include "cmd_report.h"
 #include "cmd_top.h"
+#include "cmd_via.h"
 
 static const struct {
 	const char *name;
@@ -24,6 +25,7 @@ static const struct {
 	{ "replay", "pfdrive replay", cmd_replay },
 	{ "report", "pfdrive report", cmd_report },
 	{ "top", "pfdrive top", cmd_top },
+	{ "via", "pfdrive via", cmd_via },
 };
 
 int main(int argc, char **argv)

@@ -35,7 +35,8 @@ enum key {
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "What is done:", 1 },
 	{ "pattern", KEY_PATTERN, "PATTERN", 0, PATTERN_NAMES " (default random)", 1 },
-	{ "accesses", KEY_ACCESSES, "N", 0, "one byte each (default: the file's bytes)", 1 },
+	{ "accesses", KEY_ACCESSES, "N", 0,
+	  "one byte each (default: as many as there are bytes; locality: 2^33)", 1 },
 	{ "seed", KEY_SEED, "N", 0, "of the random pattern (default 1)", 1 },
 	{ "repeat", KEY_REPEAT, "N", 0, "that many runs (default 1)", 1 },
 	{ NULL, 0, NULL, 0, "Under what conditions:", 2 },
@@ -54,9 +55,10 @@ static const struct argp_option argp_options[] = {
 };
 
 static const char doc[] =
-	"Maps FILE, touches its bytes in the order of a pattern, and prints what the page faults "
-	"cost, by class.\v"
-	"Numbers take K, M, G (1024). FILE is only read. Needs the pfstat module, and root.";
+	"Maps FILE, or memory, touches its bytes in the order of a pattern, and prints what the "
+	"page faults cost, by class.\v"
+	"Numbers take K, M, G (1024). FILE is only read unless --allow-write is given. Needs the "
+	"pfstat module, and root.";
 
 /* Says it and exits. */
 #define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
@@ -106,6 +108,13 @@ static void set_file(const struct argp_state *state, struct options *options, co
 	options->file = file;
 }
 
+static void check(const struct argp_state *state, const struct options *options)
+{
+	workload_check(state, &options->workload, options->file, options->pattern.store_share);
+	if (options->have_cache && options->workload.kind == MAPPING_ANON)
+		usage(state, "--cache is of files: --map anon has none");
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	static const char *const caches[] = { "cold", "warm", NULL };
@@ -116,6 +125,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct options *options = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->workload;
+		return 0;
 	case KEY_PATTERN:
 		set_pattern(state, options, text);
 		return 0;
@@ -130,6 +142,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_CACHE:
 		options->warm = word_of(state, "cache", text, caches, "cold, warm");
+		options->have_cache = true;
 		return 0;
 	case KEY_FAULT_AROUND:
 		options->fault_around = word_of(state, "fault-around", text, around, "keep, off");
@@ -153,8 +166,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		set_file(state, options, text);
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		usage(state, "no FILE was given: pfdrive [OPTION...] FILE; see --help");
+	case ARGP_KEY_SUCCESS:
+		check(state, options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -163,8 +176,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &workload_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "FILE", .doc = doc,
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "[FILE]", .doc = doc,
 	};
 
 	*options = (struct options){

@@ -8,15 +8,18 @@
 
 #include "engine/pattern.h"
 #include "report/report.h"
+#include "workload.h"
 
 struct options {
-	const char *file;
+	const char *file;	/* NULL: the workload has its own memory */
+	struct workload workload;
 	struct pattern pattern;
 	const char *pattern_text;
 	uint64_t accesses;	/* 0: as many as the file has bytes */
 	uint64_t seed;
 	uint64_t ring_size;	/* bytes; 0: the module's default */
 	bool warm;
+	bool have_cache;	/* --cache was given */
 	bool fault_around;
 	bool bpf;
 	unsigned int repeats;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "collect/instruments.h"
 #include "complain.h"
 #include "engine/cache.h"
 #include "engine/environment.h"
+#include "engine/stores.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "run.h"
+#include "steps.h"
 
 struct run {
 	const struct run_plan *plan;
@@ -24,7 +24,9 @@ struct run {
 	struct instruments *instruments;
 	struct pattern_watch watch;
 	struct progress progress;
-	struct rusage before, after;
+	struct steps steps;
+	volatile enum step step;	/* the one that is being made */
+	int nothing_fd;		/* of a file that nobody maps; -1: a file is watched */
 };
 
 static int interrupted(void)
@@ -51,7 +53,7 @@ static int open_instruments(struct run *run)
 		.ring_size = options->ring_size,
 		.counters = true,
 		.fault_around = options->fault_around,
-		.only_fd = -1,
+		.only_fd = run->nothing_fd,
 		.sink = on_item,
 		.sink_context = run,
 		.cpus = run->plan->cpus,
@@ -62,6 +64,8 @@ static int open_instruments(struct run *run)
 	char why[512];
 	int err;
 
+	if (run->plan->mapping->kind == MAPPING_ANON && run->nothing_fd < 0)
+		return complain(STATUS_FAILED, "cannot open /dev/null: %s", strerror(errno));
 	run->result->analysis = analysis_new(options->bpf);
 	if (!run->result->analysis)
 		return complain(STATUS_FAILED, "out of memory");
@@ -71,7 +75,7 @@ static int open_instruments(struct run *run)
 
 static int complain_of_cache(const struct run *run, int err, uint64_t resident)
 {
-	const char *file = run->plan->options->file;
+	const char *file = run->plan->name;
 	const uint64_t pages = run->plan->mapping->pages;
 
 	if (err == -EINTR)
@@ -95,6 +99,9 @@ static int prepare_cache(struct run *run)
 	uint64_t resident = 0;
 	int err;
 
+	run->report->environment.resident_pages = FACT_NONE;
+	if (plan->mapping->kind == MAPPING_ANON)
+		return STATUS_OK;
 	if (plan->options->warm)
 		err = cache_make_warm(plan->mapping, &interrupt_signal, &resident);
 	else
@@ -109,14 +116,19 @@ static int hook(struct run *run)
 {
 	const struct options *options = run->plan->options;
 	struct mapping *mapping = run->plan->mapping;
+	const char *name = run->plan->name;
 	char why[512];
 	int err;
 
 	err = mapping_map(mapping);
 	if (err)
-		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s",
-				options->file, mapping->bytes, strerror(-err));
-	if (instruments_hook_file(run->instruments, mapping->fd, options->file, why, sizeof(why)))
+		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s", name,
+				mapping->bytes, strerror(-err));
+	if (mapping->kind == MAPPING_ANON)
+		err = instruments_hook_nothing(run->instruments, why, sizeof(why));
+	else
+		err = instruments_hook_file(run->instruments, mapping->fd, name, why, sizeof(why));
+	if (err)
 		return complain(STATUS_FAILED, "%s", why);
 	run->progress = (struct progress){
 		.watch = &run->watch,
@@ -129,40 +141,75 @@ static int hook(struct run *run)
 	return STATUS_OK;
 }
 
-static uint64_t now_ns(void)
+static void begin(struct run *run, enum step step)
 {
-	struct timespec now;
+	run->step = step;
+	step_begin(&run->steps, step);
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+static int populate(struct run *run)
+{
+	int err;
+
+	if (!run->plan->options->workload.populate)
+		return 0;
+	begin(run, STEP_POPULATE);
+	err = mapping_populate(run->plan->mapping, &interrupt_signal);
+	step_end(&run->steps, STEP_POPULATE);
+	return err;
+}
+
+static int fill(struct run *run)
+{
+	int err;
+
+	if (!run->plan->options->workload.fill)
+		return 0;
+	begin(run, STEP_MEMSET);
+	mapping_fill(run->plan->mapping, &interrupt_signal);
+	step_end(&run->steps, STEP_MEMSET);
+	begin(run, STEP_MSYNC);
+	err = mapping_sync(run->plan->mapping);
+	step_end(&run->steps, STEP_MSYNC);
+	return err;
+}
+
+static int access_pages(struct run *run)
+{
+	const struct run_plan *plan = run->plan;
+	int err = 0;
+
+	begin(run, STEP_ACCESS);
+	if (plan->policy)
+		err = mapping_advise(plan->mapping, plan->policy);
+	pattern_run(plan->pattern, plan->mapping->data, &run->watch);
+	step_end(&run->steps, STEP_ACCESS);
+	return err;
 }
 
 /*
  * Everything that the measured lines touch is touched before, so that the
- * thread's faults in between are the file's alone. As a target of eBPF the
- * thread makes two system calls, the getrusage() on either side, and with some
- * clocks the two of the clock.
+ * thread's faults in between are the memory's alone. As a target of eBPF the
+ * thread makes the system calls of the steps: getrusage() on either side of
+ * each, and with some clocks the two of the clock.
  */
-static int access_file(struct run *run)
+static int make_steps(struct run *run)
 {
-	const struct run_plan *plan = run->plan;
 	const pid_t tid = gettid();
-	uint64_t start_ns;
 	int err;
 
-	pattern_warm_up(plan->pattern);
-	getrusage(RUSAGE_THREAD, &run->after);
-	start_ns = now_ns();
+	pattern_warm_up(run->plan->pattern);
+	mapping_warm_up();
+	steps_warm_up();
 	interrupt_bus_armed = 1;
 	err = instruments_begin_thread(run->instruments, tid);
 
-	getrusage(RUSAGE_THREAD, &run->before);
-	start_ns = now_ns();
-	if (plan->policy && !err)
-		err = mapping_advise(plan->mapping, plan->policy);
-	pattern_run(plan->pattern, plan->mapping->data, &run->watch);
-	run->report->elapsed_ns = now_ns() - start_ns;
-	getrusage(RUSAGE_THREAD, &run->after);
+	if (!err)
+		err = populate(run);
+	if (!err)
+		err = fill(run);
+	if (!err)
+		err = access_pages(run);
 
 	if (!err)
 		err = instruments_end_thread(run->instruments, tid);
@@ -170,43 +217,66 @@ static int access_file(struct run *run)
 	return err;
 }
 
+/* A store to a page that has no room on the disk ends like a load that has no page. */
+static int complain_of_bus(const struct run *run)
+{
+	static const char *const doing[NR_STEPS] = {
+		"populating it", "memset", "msync", "the accesses"
+	};
+	const char *why = mapping_loss(run->plan->mapping);
+
+	if (run->step == STEP_ACCESS)
+		return complain(STATUS_FAILED, "%s cannot be accessed after %" PRIu64
+				" accesses: %s", run->plan->name, run->watch.done, why);
+	return complain(STATUS_FAILED, "%s cannot be accessed during %s: %s", run->plan->name,
+			doing[run->step], why);
+}
+
 static int drive(struct run *run)
 {
-	const char *file = run->plan->options->file;
+	static const char *const doing[NR_STEPS] = { "populate", "fill", "sync", "access" };
 	int err;
 
 	if (sigsetjmp(interrupt_bus, 1)) {
 		interrupt_bus_armed = 0;
-		return complain(STATUS_FAILED, "%s cannot be read after %" PRIu64 " accesses: "
-				"the disk fails, or somebody cut the file", file, run->watch.done);
+		return complain_of_bus(run);
 	}
-	err = access_file(run);
+	err = make_steps(run);
 	if (interrupt_signal)
 		return interrupted();
-	return err ? complain(STATUS_FAILED, "cannot begin the run: %s", strerror(-err)) :
-		     STATUS_OK;
+	/* What is a SIGBUS to an access. */
+	if (err == -EFAULT && run->step == STEP_POPULATE)
+		return complain_of_bus(run);
+	return err ? complain(STATUS_FAILED, "cannot %s %s: %s", doing[run->step], run->plan->name,
+			      strerror(-err)) : STATUS_OK;
 }
 
-static uint64_t ns_of(struct timeval time)
-{
-	return time.tv_sec * 1000000000ULL + time.tv_usec * 1000;
-}
-
+/* From the first step's begin to the last one's end. */
 static void take_rusage(struct run *run)
 {
-	const struct rusage *before = &run->before, *after = &run->after;
+	const struct mapping *mapping = run->plan->mapping;
 	struct facts *facts = &run->result->facts;
+	const struct step_marks *marks = run->steps.marks;
+	struct usage usage;
+	enum step first = 0;
 
-	facts->hooked_only = true;
-	facts->utime_ns = ns_of(after->ru_utime) - ns_of(before->ru_utime);
-	facts->stime_ns = ns_of(after->ru_stime) - ns_of(before->ru_stime);
-	facts->minflt = after->ru_minflt - before->ru_minflt;
-	facts->majflt = after->ru_majflt - before->ru_majflt;
-	facts->inblock = after->ru_inblock - before->ru_inblock;
-	facts->oublock = after->ru_oublock - before->ru_oublock;
-	facts->nvcsw = after->ru_nvcsw - before->ru_nvcsw;
-	facts->nivcsw = after->ru_nivcsw - before->ru_nivcsw;
-	facts->maxrss_bytes = after->ru_maxrss * 1024ULL;
+	while (!marks[first].made)
+		first++;
+	usage = usage_between(&marks[first].before, &marks[STEP_ACCESS].after);
+	/* Copies of a private mapping's pages are not the file's faults. */
+	facts->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
+	facts->utime_ns = usage.utime_ns;
+	facts->stime_ns = usage.stime_ns;
+	facts->minflt = usage.minflt;
+	facts->majflt = usage.majflt;
+	facts->inblock = usage.inblock;
+	facts->oublock = usage.oublock;
+	facts->nvcsw = usage.nvcsw;
+	facts->nivcsw = usage.nivcsw;
+	facts->maxrss_bytes = usage.maxrss_bytes;
+	steps_figures(&run->steps, mapping->bytes, mapping->kind == MAPPING_SHARED,
+		      run->report->steps);
+	run->report->elapsed_ns = run->report->steps[STEP_ACCESS].elapsed_ns;
 }
 
 /* Everything ends, in this order: what is said, what is read, what is counted. */
@@ -228,14 +298,30 @@ static int gather(struct run *run)
 	return STATUS_OK;
 }
 
+static void fill_memory(struct environment *environment, const struct run_plan *plan)
+{
+	const struct workload *workload = &plan->options->workload;
+
+	workload_name(workload, environment->map, sizeof(environment->map));
+	if (workload->kind == MAPPING_ANON)
+		strcpy(environment->backing, "anonymous");
+	else
+		strcpy(environment->backing, workload->scratch ? "scratch" : "file");
+	environment->store_share = (double)plan->pattern->store_share / STORES_ALL;
+	if (workload->fill)
+		strcpy(environment->fill, "msync");
+}
+
 static void fill_environment(const struct run *run)
 {
 	struct environment *environment = &run->report->environment;
 	const struct run_plan *plan = run->plan;
 
-	environment_read(environment, plan->options->file, plan->mapping);
+	environment_read(environment, plan->name, plan->mapping);
+	fill_memory(environment, plan);
 	strcpy(environment->kind, "drive");
-	strcpy(environment->cache, plan->options->warm ? "warm" : "cold");
+	if (plan->mapping->kind != MAPPING_ANON)
+		strcpy(environment->cache, plan->options->warm ? "warm" : "cold");
 	/* options_parse() has refused a longer one. */
 	strcpy(environment->pattern, plan->options->pattern_text);
 	environment->accesses = plan->pattern->accesses;
@@ -248,9 +334,12 @@ static void fill_environment(const struct run *run)
 
 static int count_pages(struct run *run)
 {
-	int err = pattern_pages(run->plan->pattern, &interrupt_signal,
-				&run->report->pages_touched);
+	const struct pattern *pattern = run->plan->pattern;
+	int err = pattern_pages(pattern, &interrupt_signal, &run->report->pages_touched);
 
+	if (!err)
+		err = pattern_pages_written(pattern, &interrupt_signal,
+					    &run->report->pages_written);
 	if (err == -EINTR)
 		return interrupted();
 	return err ? complain(STATUS_FAILED, "cannot count the pages visited: %s", strerror(-err)) :
@@ -281,16 +370,21 @@ int run_once(const struct run_plan *plan, struct result *result)
 		.report = &result->report,
 		.result = result,
 		.watch = { .stop = &interrupt_signal },
+		.nothing_fd = -1,
 	};
 	int status;
 
 	*result = (struct result){ 0 };
 	report_init(&result->report);
 	facts_init(&result->facts);
+	if (plan->mapping->kind == MAPPING_ANON)
+		run.nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	status = run_steps(&run);
 	progress_end(&run.progress);
 	instruments_close(run.instruments);
 	mapping_unmap(plan->mapping);
+	if (run.nothing_fd >= 0)
+		close(run.nothing_fd);
 	if (!status)
 		status = count_pages(&run);
 	if (!status && report_fill(&result->report, result->analysis, &result->facts))

@@ -25,6 +25,7 @@ struct run_plan {
 	const struct options *options;
 	const struct pattern *pattern;	/* fitted to the file */
 	struct mapping *mapping;	/* open, not mapped */
+	const char *name;		/* of it, in sentences */
 	const struct policy *policy;	/* told when the run begins; NULL: none */
 	const cpu_set_t *cpus;		/* where pfdrive may run, but for the accesses */
 	unsigned int number;		/* of this run, from 1 */

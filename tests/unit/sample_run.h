@@ -292,8 +292,8 @@ static inline void sample_close(struct sample_run *run)
 }
 
 /* To be freed. Not inlined: gcc 12 then sees a dangling pointer where there is none. */
-static __attribute__((noinline)) char *sample_print(enum report_format format,
-						     const struct report *runs, size_t nr)
+static __attribute__((noinline, unused)) char *sample_print(enum report_format format,
+							     const struct report *runs, size_t nr)
 {
 	char *text = NULL;
 	size_t length;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector.h"
 #include "counters.h"
@@ -160,6 +161,16 @@ int instruments_hook_file(struct instruments *instruments, int fd, const char *p
 
 	if (err)
 		return explain_hook(err, path, why, size);
+	return open_collector(instruments, why, size);
+}
+
+/* There are rings only where there is a target. */
+int instruments_hook_nothing(struct instruments *instruments, char *why, size_t size)
+{
+	int err = session_command(&instruments->session, "pid %d now", getpid());
+
+	if (err)
+		return explain_hook(err, "pfdrive itself", why, size);
 	return open_collector(instruments, why, size);
 }
 

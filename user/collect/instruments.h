@@ -46,6 +46,11 @@ int instruments_open(struct instruments **instruments, const struct instruments_
 /* This process's mappings of the file that is open as fd. */
 int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
 			  size_t size);
+/*
+ * No mapping at all, for a run without mapped files, which eBPF and the counters watch
+ * alone: options.only_fd must be of a file that this process does not map.
+ */
+int instruments_hook_nothing(struct instruments *instruments, char *why, size_t size);
 /* A process and its children; `existing`: its present mappings are told too. */
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
 		       size_t size);

@@ -56,11 +56,18 @@ int cache_resident(const struct mapping *mapping, uint64_t *pages)
 	return err;
 }
 
+/* A file system without a disk refuses: no matter. */
+static int write_back(const struct mapping *mapping)
+{
+	return fdatasync(mapping->fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
+}
+
 static int drop(const struct mapping *mapping)
 {
-	/* Dirty pages are not dropped. A file system without a disk refuses: no matter. */
-	if (fdatasync(mapping->fd) && errno != EINVAL && errno != EROFS)
-		return -errno;
+	int err = write_back(mapping);	/* dirty pages are not dropped */
+
+	if (err)
+		return err;
 	/* Length 0: to the end, with the last page even if the file ends within it. */
 	return -posix_fadvise(mapping->fd, 0, 0, POSIX_FADV_DONTNEED);
 }
@@ -108,11 +115,15 @@ int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *
 		    uint64_t *resident)
 {
 	char *buffer = malloc(READ_BYTES);
-	int err;
+	int err = 0;
 
 	if (!buffer)
 		return -ENOMEM;
-	err = read_all(mapping, buffer, stop);
+	/* A page that is dirty already would not be written once more (oublock). */
+	if (mapping->writable)
+		err = write_back(mapping);
+	if (!err)
+		err = read_all(mapping, buffer, stop);
 	free(buffer);
 	if (!err)
 		err = cache_resident(mapping, resident);

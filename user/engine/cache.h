@@ -22,7 +22,10 @@ int cache_resident(const struct mapping *mapping, uint64_t *pages);
 int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
 		    uint64_t *resident);
 
-/* Reads the whole file, and verifies. -ENOSPC: only *resident pages fit. */
+/*
+ * Reads the whole file, and verifies; one that will be stored to is clean then.
+ * -ENOSPC: only *resident pages fit.
+ */
 int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
 		    uint64_t *resident);
 

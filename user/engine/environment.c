@@ -171,6 +171,20 @@ static void read_place(struct environment *environment, const struct mapping *ma
 		read_device(environment, dev);
 }
 
+/* "always [madvise] never": the one in brackets. */
+static void read_huge_pages(char *setting, size_t size)
+{
+	char text[64];
+	const char *begin;
+
+	read_line("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text));
+	begin = strchr(text, '[');
+	if (!begin)
+		return;
+	text[strcspn(text, "]")] = '\0';
+	copy(setting, size, begin + 1);
+}
+
 void environment_read_machine(struct environment *environment)
 {
 	struct utsname uts;
@@ -198,8 +212,13 @@ void environment_read(struct environment *environment, const char *path,
 	char resolved[PATH_MAX];
 
 	environment_read_machine(environment);
-	copy(environment->file, sizeof(environment->file), realpath(path, resolved) ?: path);
 	environment->file_bytes = mapping->bytes;
 	environment->file_pages = mapping->pages;
+	if (mapping->kind == MAPPING_ANON) {
+		read_huge_pages(environment->transparent_hugepage,
+				sizeof(environment->transparent_hugepage));
+		return;
+	}
+	copy(environment->file, sizeof(environment->file), realpath(path, resolved) ?: path);
 	read_place(environment, mapping);
 }

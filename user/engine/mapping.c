@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "mapping.h"
 #include "pattern.h"
+
+/* Bytes of a memset(3) between two looks whether it should end. */
+#define FILL_BYTES (1ULL << 20)
+/* Of a populate, which a signal does not end: a second on a slow disk. */
+#define POPULATE_BYTES (64ULL << 20)
+/* What a filled byte is: not what a file begins with, nor what a pattern stores. */
+#define FILL_BYTE 0xa5
 
 static int check_kind(const struct stat *stat)
 {
@@ -21,17 +30,23 @@ static int check_kind(const struct stat *stat)
 	return 0;
 }
 
-int mapping_open(struct mapping *mapping, const char *path)
+int mapping_open(struct mapping *mapping, const char *path, bool write)
+{
+	/* Without O_NONBLOCK a FIFO would wait here for a writer. */
+	int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	*mapping = MAPPING_NONE;
+	return fd < 0 ? -errno : mapping_take(mapping, fd);
+}
+
+int mapping_take(struct mapping *mapping, int fd)
 {
 	struct stat stat;
 	int err;
 
 	*mapping = MAPPING_NONE;
-	/* Without O_NONBLOCK a FIFO would wait here for a writer. */
-	mapping->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (mapping->fd < 0)
-		return -errno;
-	err = fstat(mapping->fd, &stat) ? -errno : check_kind(&stat);
+	mapping->fd = fd;
+	err = fstat(fd, &stat) ? -errno : check_kind(&stat);
 	if (err) {
 		mapping_close(mapping);
 		return err;
@@ -43,9 +58,26 @@ int mapping_open(struct mapping *mapping, const char *path)
 	return 0;
 }
 
+void mapping_anon(struct mapping *mapping, uint64_t bytes)
+{
+	*mapping = (struct mapping){
+		.fd = -1,
+		.kind = MAPPING_ANON,
+		.writable = true,	/* as everybody asks for it */
+		.bytes = bytes,
+		.pages = (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE,
+	};
+}
+
 int mapping_map(struct mapping *mapping)
 {
-	void *data = mmap(NULL, mapping->bytes, PROT_READ, MAP_SHARED, mapping->fd, 0);
+	static const int flags[NR_MAPPING_KINDS] = {
+		[MAPPING_SHARED] = MAP_SHARED,
+		[MAPPING_PRIVATE] = MAP_PRIVATE,
+		[MAPPING_ANON] = MAP_PRIVATE | MAP_ANONYMOUS,
+	};
+	void *data = mmap(NULL, mapping->bytes, PROT_READ | (mapping->writable ? PROT_WRITE : 0),
+			  flags[mapping->kind], mapping->fd, 0);
 
 	if (data == MAP_FAILED)
 		return -errno;
@@ -65,6 +97,52 @@ int mapping_advise(const struct mapping *mapping, const struct policy *policy)
 	return 0;
 }
 
+int mapping_populate(const struct mapping *mapping, const volatile sig_atomic_t *stop)
+{
+	const bool own_pages = mapping->writable && mapping->kind != MAPPING_SHARED;
+	const int advice = own_pages ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+	uint64_t offset, bytes;
+	int err = 0;
+
+	for (offset = 0; offset < mapping->bytes && !*stop && !err; offset += bytes) {
+		bytes = mapping->bytes - offset;
+		if (bytes > POPULATE_BYTES)
+			bytes = POPULATE_BYTES;
+		err = madvise((uint8_t *)mapping->data + offset, bytes, advice) ? -errno : 0;
+	}
+	return err;
+}
+
+void mapping_fill(const struct mapping *mapping, const volatile sig_atomic_t *stop)
+{
+	uint64_t offset, bytes;
+
+	for (offset = 0; offset < mapping->bytes && !*stop; offset += bytes) {
+		bytes = mapping->bytes - offset;
+		if (bytes > FILL_BYTES)
+			bytes = FILL_BYTES;
+		memset((uint8_t *)mapping->data + offset, FILL_BYTE, bytes);
+	}
+}
+
+int mapping_sync(const struct mapping *mapping)
+{
+	return msync((void *)mapping->data, mapping->bytes, MS_SYNC) ? -errno : 0;
+}
+
+void mapping_warm_up(void)
+{
+	static const volatile sig_atomic_t go_on;
+	static uint8_t buffer[4 * PATTERN_PAGE];
+	const struct mapping small = { .data = buffer, .bytes = sizeof(buffer) };
+	const struct mapping nowhere = { .bytes = 1 }, none = { .bytes = 0 };
+
+	mapping_fill(&small, &go_on);
+	/* Where nothing is mapped, and of no bytes: both return at once. */
+	mapping_populate(&nowhere, &go_on);
+	mapping_sync(&none);
+}
+
 void mapping_unmap(struct mapping *mapping)
 {
 	if (mapping->data)
@@ -80,4 +158,16 @@ void mapping_close(struct mapping *mapping)
 	if (mapping->fd >= 0)
 		close(mapping->fd);
 	mapping->fd = -1;
+}
+
+const char *mapping_loss(const struct mapping *mapping)
+{
+	struct statvfs space;
+	struct stat stat;
+
+	if (!fstat(mapping->fd, &stat) && (uint64_t)stat.st_size < mapping->bytes)
+		return "somebody cut the file";
+	if (mapping->writable && !fstatvfs(mapping->fd, &space) && !space.f_bavail)
+		return "the disk is full";
+	return "the disk fails";
 }

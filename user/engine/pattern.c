@@ -5,8 +5,9 @@
 
 #include "../size.h"
 #include "bitmap.h"
-#include "loop.h"
+#include "loop_storing.h"
 #include "pattern.h"
+#include "pattern_locality.h"
 #include "random.h"
 
 static uint64_t pages_up_to(uint64_t last_offset)
@@ -21,9 +22,10 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 /* Counts by going the same way again, over a bitmap, until all pages were met. */
 static int count_visited(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			 struct span (*next)(void *state, uint64_t max), void *state,
-			 uint64_t *pages)
+			 bool written, struct span (*next)(void *state, uint64_t max),
+			 void *state, uint64_t *pages)
 {
+	struct stores stores = stores_begin(written ? pattern->store_share : STORES_ALL);
 	const uint64_t all = pages_up_to(pattern->bytes - 1);
 	struct bitmap *visited = bitmap_new(all);
 	uint64_t left = pattern->accesses, count = 0, i;
@@ -34,7 +36,9 @@ static int count_visited(const struct pattern *pattern, const volatile sig_atomi
 	while (left && count < all && !*stop) {
 		span = next(state, loop_stretch(left));
 		for (i = 0; i < span.count; i++)
-			count += bitmap_set(visited, (span.offset + i * span.step) / PATTERN_PAGE);
+			if (stores_next(&stores))
+				count += bitmap_set(visited,
+						    (span.offset + i * span.step) / PATTERN_PAGE);
 		left -= span.count;
 	}
 	bitmap_free(visited);
@@ -71,13 +75,18 @@ static uint64_t sequential_run(const struct pattern *pattern, const volatile uin
 {
 	struct sequential state = { .bytes = pattern->bytes };
 
+	if (pattern->store_share)
+		return storing_spans(pattern, data, watch, sequential_next, &state);
 	return loop_spans(data, pattern->accesses, watch, sequential_next, &state);
 }
 
 static int sequential_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			    uint64_t *pages)
+			    bool written, uint64_t *pages)
 {
-	(void)stop;
+	struct sequential state = { .bytes = pattern->bytes };
+
+	if (written)
+		return count_visited(pattern, stop, true, sequential_next, &state, pages);
 	*pages = pages_up_to(smaller(pattern->accesses, pattern->bytes) - 1);
 	return 0;
 }
@@ -151,15 +160,17 @@ static uint64_t stride_run(const struct pattern *pattern, const volatile uint8_t
 {
 	struct stride state = stride_begin(pattern);
 
+	if (pattern->store_share)
+		return storing_spans(pattern, data, watch, stride_next, &state);
 	return loop_spans(data, pattern->accesses, watch, stride_next, &state);
 }
 
 static int stride_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			uint64_t *pages)
+			bool written, uint64_t *pages)
 {
 	struct stride state = stride_begin(pattern);
 
-	return count_visited(pattern, stop, stride_next, &state, pages);
+	return count_visited(pattern, stop, written, stride_next, &state, pages);
 }
 
 /* Random */
@@ -186,21 +197,34 @@ static uint64_t random_run(const struct pattern *pattern, const volatile uint8_t
 {
 	struct random state = random_begin(pattern->seed, pattern->bytes);
 
+	if (pattern->store_share)
+		return storing_singles(pattern, data, watch, random_next, &state);
 	return loop_singles(data, pattern->accesses, watch, random_next, &state);
 }
 
 static int random_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			uint64_t *pages)
+			bool written, uint64_t *pages)
 {
 	struct random state = random_begin(pattern->seed, pattern->bytes);
 
-	return count_visited(pattern, stop, random_next_span, &state, pages);
+	return count_visited(pattern, stop, written, random_next_span, &state, pages);
 }
 
-static const struct pattern_engine engines[] = {
-	{ "random", random_parse, random_run, random_pages },
-	{ "sequential", sequential_parse, sequential_run, sequential_pages },
-	{ "stride", stride_parse, stride_run, stride_pages },
+static const struct pattern_engine random_engine = {
+	.name = "random", .parse = random_parse, .run = random_run, .pages = random_pages,
+};
+
+static const struct pattern_engine sequential_engine = {
+	.name = "sequential", .parse = sequential_parse, .run = sequential_run,
+	.pages = sequential_pages,
+};
+
+static const struct pattern_engine stride_engine = {
+	.name = "stride", .parse = stride_parse, .run = stride_run, .pages = stride_pages,
+};
+
+static const struct pattern_engine *const engines[] = {
+	&random_engine, &sequential_engine, &stride_engine, &pattern_locality,
 };
 
 int pattern_parse(struct pattern *pattern, const char *text)
@@ -209,10 +233,10 @@ int pattern_parse(struct pattern *pattern, const char *text)
 	size_t i;
 
 	for (i = 0; i < sizeof(engines) / sizeof(*engines); i++) {
-		if (strlen(engines[i].name) != length || strncmp(engines[i].name, text, length))
+		if (strlen(engines[i]->name) != length || strncmp(engines[i]->name, text, length))
 			continue;
-		*pattern = (struct pattern){ .engine = &engines[i] };
-		return engines[i].parse(pattern, text[length] ? text + length + 1 : NULL);
+		*pattern = (struct pattern){ .engine = engines[i] };
+		return engines[i]->parse(pattern, text[length] ? text + length + 1 : NULL);
 	}
 	return -ENOENT;
 }
@@ -221,8 +245,10 @@ int pattern_fit(struct pattern *pattern, uint64_t bytes, uint64_t accesses, uint
 {
 	if (pattern->stride > bytes)
 		return -ERANGE;
+	if (bytes < pattern->engine->min_bytes)
+		return -EMSGSIZE;
 	pattern->bytes = bytes;
-	pattern->accesses = accesses ? accesses : bytes;
+	pattern->accesses = accesses ?: pattern->engine->accesses ?: bytes;
 	pattern->seed = seed;
 	return 0;
 }
@@ -235,7 +261,8 @@ uint64_t pattern_run(const struct pattern *pattern, const volatile uint8_t *data
 
 void pattern_warm_up(const struct pattern *pattern)
 {
-	static const uint8_t buffer[2 * PATTERN_PAGE] = { 1 };
+	/* Room for locality's working set; not const, for there may be stores. */
+	static uint8_t buffer[10 * PATTERN_PAGE];
 	const volatile sig_atomic_t stop = 0;
 	struct pattern_watch watch = { .stop = &stop };
 	struct pattern small = *pattern;
@@ -252,5 +279,12 @@ void pattern_warm_up(const struct pattern *pattern)
 int pattern_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 		  uint64_t *pages)
 {
-	return pattern->engine->pages(pattern, stop, pages);
+	return pattern->engine->pages(pattern, stop, false, pages);
+}
+
+int pattern_pages_written(const struct pattern *pattern, const volatile sig_atomic_t *stop,
+			  uint64_t *pages)
+{
+	*pages = 0;
+	return pattern->store_share ? pattern->engine->pages(pattern, stop, true, pages) : 0;
 }

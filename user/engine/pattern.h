@@ -14,7 +14,8 @@
  *			touched exactly once, whatever S is. A stride below a page
  *			has one p; then the sweeps start one byte apart.
  *
- * After the last byte of the file (or of the last sweep) they begin again.
+ * After the last byte of the file (or of the last sweep) they begin again. A share of
+ * their accesses may store (stores.h); `locality` has its own (pattern_locality.h).
  */
 #ifndef PFSTAT_USER_PATTERN_H
 #define PFSTAT_USER_PATTERN_H
@@ -24,7 +25,7 @@
 #include <stdint.h>
 
 #define PATTERN_PAGE 4096U
-#define PATTERN_NAMES "random, sequential, stride:SIZE"
+#define PATTERN_NAMES "random, sequential, stride:SIZE, locality[:random|:sequential]"
 
 struct pattern;
 struct replay;
@@ -42,8 +43,11 @@ struct pattern_engine {
 	/* Makes no system call and touches nothing but data, its stack and the watch. */
 	uint64_t (*run)(const struct pattern *pattern, const volatile uint8_t *data,
 			struct pattern_watch *watch);
+	/* Those that are visited, or of these those that are stored to. */
 	int (*pages)(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-		     uint64_t *pages);
+		     bool written, uint64_t *pages);
+	uint64_t accesses;	/* unless said otherwise; 0: as many as there are bytes */
+	uint64_t min_bytes;	/* what it is of use for; 0: any */
 };
 
 struct pattern {
@@ -52,18 +56,24 @@ struct pattern {
 	uint64_t seed;
 	uint64_t bytes;		/* of the file */
 	uint64_t accesses;
+	uint64_t store_share;	/* of STORES_ALL: accesses that store; 0: none (stores.h) */
+	bool in_order;		/* of locality: the working sets */
 	const struct replay *replay;	/* of a replay: the pages, in order (replay.h) */
 	bool paced;		/* of a replay: keep the recorded gaps */
 };
 
 /* "NAME[:ARGUMENT]". -ENOENT: no such pattern, -EINVAL: its argument. */
 int pattern_parse(struct pattern *pattern, const char *text);
-/* accesses 0: as many as the file has bytes. -ERANGE: a stride longer than the file. */
+/*
+ * accesses 0: the pattern's own number, mostly as many as the file has bytes.
+ * -ERANGE: a stride longer than the file, -EMSGSIZE: fewer bytes than min_bytes.
+ */
 int pattern_fit(struct pattern *pattern, uint64_t bytes, uint64_t accesses, uint64_t seed);
 
 /*
- * One byte an access. Returns the bytes' sum; watch->done is how many were
- * made, fewer than accesses only when told to stop.
+ * One byte an access. Returns the sum of the bytes that were read; watch->done is how
+ * many accesses were made, fewer than asked for only when told to stop. With stores, data
+ * must be writable.
  */
 uint64_t pattern_run(const struct pattern *pattern, const volatile uint8_t *data,
 		     struct pattern_watch *watch);
@@ -77,5 +87,8 @@ void pattern_warm_up(const struct pattern *pattern);
 /* The distinct pages that the whole run visits, exactly. -ENOMEM, -EINTR, else 0. */
 int pattern_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 		  uint64_t *pages);
+/* Of these, the ones that it stores to. */
+int pattern_pages_written(const struct pattern *pattern, const volatile sig_atomic_t *stop,
+			  uint64_t *pages);
 
 #endif

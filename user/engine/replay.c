@@ -100,14 +100,16 @@ static uint64_t run_replay(const struct pattern *pattern, const volatile uint8_t
 	return sum;
 }
 
+/* It never stores: nobody asks for the pages written. */
 static int replay_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			uint64_t *pages)
+			bool written, uint64_t *pages)
 {
 	const uint64_t in_file = (pattern->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
 	const struct replay *replay = pattern->replay;
 	struct bitmap *seen = bitmap_new(in_file);
 	uint64_t i;
 
+	(void)written;
 	if (!seen)
 		return -ENOMEM;
 	*pages = 0;

@@ -30,6 +30,16 @@ void cell_share(struct grid *grid, double share)
 		grid_cell(grid, "%.1f%%", 100 * share);
 }
 
+void cell_spread(struct grid *grid, struct spread spread, bool fine)
+{
+	const int digits = fine && spread.stddev < 0.995 ? 2 : 1;
+
+	if (isnan(spread.mean))
+		grid_cell(grid, "-");
+	else
+		grid_cell(grid, "%.*f ± %.*f", digits, spread.mean, digits, spread.stddev);
+}
+
 void cells_text(struct grid *grid, const char *text, unsigned int times)
 {
 	while (times--)

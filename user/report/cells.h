@@ -7,6 +7,7 @@
 
 #include "../correlate/analysis.h"
 #include "grid.h"
+#include "view.h"
 
 /* FACT_NONE: n/a. */
 void cell_count(struct grid *grid, uint64_t count);
@@ -14,6 +15,8 @@ void cell_count(struct grid *grid, uint64_t count);
 void cell_scaled(struct grid *grid, double value);
 /* In per cent; a small one is never printed as 0. NAN: a dash. */
 void cell_share(struct grid *grid, double share);
+/* mean ± standard deviation; fine: as many digits as the deviation needs to be seen. */
+void cell_spread(struct grid *grid, struct spread spread, bool fine);
 void cells_text(struct grid *grid, const char *text, unsigned int times);
 /* Four cells: the mean of that many, p50, p99, max, in µs; dashes when there are none. */
 void cells_times(struct grid *grid, const struct part_figures *figures, uint64_t count);

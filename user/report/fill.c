@@ -17,6 +17,7 @@ void report_init(struct report *report)
 		.calls = FACT_NONE,
 		.lost = FACT_NONE,
 		.pages_touched = FACT_NONE,
+		.pages_written = FACT_NONE,
 		.rusage = {
 			.utime_ns = FACT_NONE,
 			.stime_ns = FACT_NONE,

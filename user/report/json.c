@@ -7,6 +7,7 @@
 #include "json_environment.h"
 #include "json_parts.h"
 #include "json_spread.h"
+#include "json_usage.h"
 #include "printers.h"
 #include "value.h"
 
@@ -54,26 +55,6 @@ static json_t *study_of(const struct view *view)
 		"short", column_of(view, STUDY_SHORT),
 		"long", column_of(view, STUDY_LONG),
 		"all", column_of(view, STUDY_ALL));
-}
-
-/* In units of so many. */
-static json_t *fact_in(uint64_t fact, uint64_t unit)
-{
-	return value_count_if(fact != FACT_NONE, fact / unit);
-}
-
-static json_t *rusage_of(const struct usage *rusage)
-{
-	return json_pack("{so so so so so so so so so}",
-		"utime_us", fact_in(rusage->utime_ns, 1000),
-		"stime_us", fact_in(rusage->stime_ns, 1000),
-		"maxrss_kb", fact_in(rusage->maxrss_bytes, 1024),
-		"minflt", value_fact(rusage->minflt),
-		"majflt", value_fact(rusage->majflt),
-		"inblock", value_fact(rusage->inblock),
-		"oublock", value_fact(rusage->oublock),
-		"nvcsw", value_fact(rusage->nvcsw),
-		"nivcsw", value_fact(rusage->nivcsw));
 }
 
 /* Up to the last bucket that holds something. */
@@ -146,7 +127,9 @@ static json_t *run_of(const struct view *view)
 		{ "readahead", json_readahead(run) },
 		{ "evictions", json_evictions(run) },
 		{ "pages_touched", value_fact(run->pages_touched) },
-		{ "rusage", rusage_of(&run->rusage) },
+		{ "pages_written", value_fact(run->pages_written) },
+		{ "steps", json_steps(run) },
+		{ "rusage", json_usage(&run->rusage) },
 		{ "ledger", json_ledger(&run->ledger) },
 		{ "syscalls", syscalls_of(run) },
 		{ "maps_lost", value_fact(run->maps_lost) },
@@ -168,7 +151,7 @@ static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;
 
-	return json_pack("{so so so so so so so so so so}",
+	return json_pack("{so so so so so so so so so so so}",
 		"elapsed_ns", value_fact(run->elapsed_ns),
 		"study", study_of(view),
 		"classes", classes_of(view),
@@ -178,7 +161,8 @@ static json_t *varying_of(const struct view *view)
 		"faults", value_count(view->figures.faults),
 		"major", value_count(view->figures.major),
 		"pages_touched", value_fact(run->pages_touched),
-		"rusage", rusage_of(&run->rusage));
+		"steps", json_steps(run),
+		"rusage", json_usage(&run->rusage));
 }
 
 static struct json_spread spread_of_runs(const struct view *views, size_t nr)

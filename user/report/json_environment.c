@@ -14,10 +14,12 @@ enum type {
 	TYPE_COUNT32,	/* 0 is n/a */
 	TYPE_COUNT64,
 	TYPE_NUMBER,	/* 64 bits; 0 is 0 */
+	TYPE_FACT,	/* the same; FACT_NONE is n/a */
 	TYPE_INT,	/* below 0 is n/a */
 	TYPE_INT64,
 	TYPE_TIME,	/* 0 is n/a */
 	TYPE_KEEP,	/* keep or off */
+	TYPE_SHARE,	/* 0 to 1 */
 };
 
 static const struct field {
@@ -50,7 +52,7 @@ static const struct field {
 	FIELD(device, TYPE_TEXT, false),
 	FIELD(readahead_bytes, TYPE_INT64, false),
 	FIELD(cache, TYPE_TEXT, false),
-	FIELD(resident_pages, TYPE_NUMBER, true),
+	FIELD(resident_pages, TYPE_FACT, true),
 	FIELD(pattern, TYPE_TEXT, false),
 	FIELD(accesses, TYPE_NUMBER, true),
 	FIELD(seed, TYPE_NUMBER, true),
@@ -59,6 +61,11 @@ static const struct field {
 	FIELD(fault_around_bytes, TYPE_COUNT64, false),
 	FIELD(ring_bytes, TYPE_COUNT64, false),
 	FIELD(overhead_ns, TYPE_COUNT64, false),
+	FIELD(map, TYPE_TEXT, false),
+	FIELD(backing, TYPE_TEXT, false),
+	FIELD(store_share, TYPE_SHARE, true),
+	FIELD(fill, TYPE_TEXT, false),
+	FIELD(transparent_hugepage, TYPE_TEXT, false),
 #undef FIELD
 };
 
@@ -92,6 +99,8 @@ static json_t *member_of(enum type type, const void *at)
 		return *(const uint64_t *)at ? value_wide(*(const uint64_t *)at) : json_null();
 	case TYPE_NUMBER:
 		return value_wide(*(const uint64_t *)at);
+	case TYPE_FACT:
+		return value_fact(*(const uint64_t *)at);
 	case TYPE_INT:
 		return signed_of(*(const int *)at);
 	case TYPE_INT64:
@@ -100,6 +109,8 @@ static json_t *member_of(enum type type, const void *at)
 		return time_of(*(const int64_t *)at);
 	case TYPE_KEEP:
 		return json_string(*(const bool *)at ? "keep" : "off");
+	case TYPE_SHARE:
+		return json_real(*(const double *)at);
 	}
 	return NULL;
 }
@@ -157,6 +168,7 @@ static void take(const struct field *field, void *at, const json_t *json)
 		break;
 	case TYPE_COUNT64:
 	case TYPE_NUMBER:
+	case TYPE_FACT:
 		*(uint64_t *)at = number_of(json);
 		break;
 	case TYPE_INT:
@@ -170,6 +182,9 @@ static void take(const struct field *field, void *at, const json_t *json)
 		break;
 	case TYPE_KEEP:
 		*(bool *)at = !json_is_string(json) || strcmp(json_string_value(json), "off");
+		break;
+	case TYPE_SHARE:
+		*(double *)at = json_number_value(json);
 		break;
 	}
 }

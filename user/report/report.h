@@ -44,7 +44,7 @@ struct environment {
 	char device[64];	/* block device name, or "" where there is none */
 	int64_t readahead_bytes;	/* of the device; -1: n/a */
 	char cache[8];		/* cold or warm */
-	uint64_t resident_pages;	/* verified with mincore before the run */
+	uint64_t resident_pages;	/* verified with mincore before; FACT_NONE: no file */
 	char pattern[32];
 	uint64_t accesses;
 	uint64_t seed;
@@ -53,6 +53,12 @@ struct environment {
 	uint64_t fault_around_bytes;	/* the kernel's setting; 0: n/a */
 	uint64_t ring_bytes;	/* of records, a CPU; 0: n/a */
 	uint64_t overhead_ns;	/* reserved for the instrument's own cost; 0: n/a */
+	/* Of a drive again: the memory, and what is stored there. */
+	char map[24];		/* shared, private, anon; "+populate" */
+	char backing[12];	/* file, scratch or anonymous */
+	double store_share;	/* of the accesses */
+	char fill[8];		/* msync; "": not filled before */
+	char transparent_hugepage[12];	/* of anonymous memory: always, madvise, never */
 };
 
 /* getrusage(2)'s figures of what was measured. */
@@ -60,6 +66,24 @@ struct usage {
 	uint64_t utime_ns, stime_ns;
 	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw;
 	uint64_t maxrss_bytes;
+};
+
+/* What a drive does one after the other, in this order. */
+enum step {
+	STEP_POPULATE,
+	STEP_MEMSET,
+	STEP_MSYNC,
+	STEP_ACCESS,
+	NR_STEPS
+};
+
+#define STEP_NAMES { "populate", "memset", "msync", "access" }
+
+struct step_figures {
+	bool made;
+	uint64_t elapsed_ns;
+	uint64_t bytes;		/* FACT_NONE: n/a */
+	struct usage usage;
 };
 
 struct report {
@@ -70,7 +94,9 @@ struct report {
 	uint64_t calls;		/* wrapper calls, as the module counted them */
 	uint64_t lost;		/* records lost in the module's rings */
 	uint64_t pages_touched;	/* distinct pages that the pattern visits */
+	uint64_t pages_written;	/* of these, the ones that it stores to */
 	struct usage rusage;
+	struct step_figures steps[NR_STEPS];
 	bool have_bpf;		/* false: parts, off-CPU times and requests are n/a */
 	char bpf_missing[256];	/* why, one clause */
 	uint32_t hooks;		/* 1 << enum fact_hook: those that eBPF had */

@@ -191,9 +191,14 @@ static int table_system(FILE *out, const struct report *run)
 
 static int table_run(FILE *out, const struct view *view)
 {
-	int err;
+	int err = 0;
 
-	err = table_study(out, view);
+	if (table_has_steps(view->run)) {
+		err = table_steps(out, view->run);
+		fputc('\n', out);
+	}
+	if (!err)
+		err = table_study(out, view);
 	fputc('\n', out);
 	if (!err)
 		err = table_classes(out, view);

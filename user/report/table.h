@@ -19,6 +19,12 @@ int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
 int table_blame(FILE *out, const struct report *run);
 
+/* The steps of a drive; nothing when it only read. */
+bool table_has_steps(const struct report *run);
+int table_steps(FILE *out, const struct report *run);
+/* Of several runs with the same steps: mean ± standard deviation. */
+int table_steps_spread(FILE *out, const struct view *views, size_t nr);
+
 int table_ledger(FILE *out, const struct ledger *ledger);
 
 /* Of a report that is grouped. */

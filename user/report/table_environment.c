@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 #include <time.h>
 
 #include "grid.h"
@@ -85,6 +86,30 @@ static void file_lines(struct grid *grid, const struct environment *e)
 	     known(e->cache), e->resident_pages, e->file_pages, readahead);
 }
 
+/* What a plain reader maps needs no word. */
+static void memory_line(struct grid *grid, const struct environment *e)
+{
+	const bool to_file = !strncmp(e->map, "shared", strlen("shared"));
+	const bool anon = !strcmp(e->backing, "anonymous");
+	char stores[96] = "nothing is stored";
+
+	if (e->fill[0] || e->store_share > 0)
+		snprintf(stores, sizeof(stores), "%s%.4g %% of the accesses store, to %s",
+			 e->fill[0] ? "memset and msync first; " : "", 100 * e->store_share,
+			 to_file ? "the file itself" : anon ? "it" : "copies of its pages");
+	if (strcmp(e->map, "shared") || e->fill[0] || e->store_share > 0)
+		line(grid, "Mapping", "%s; %s", known(e->map), stores);
+}
+
+static void anonymous_lines(struct grid *grid, const struct environment *e)
+{
+	char size[32];
+
+	line(grid, "Memory", "%s, %" PRIu64 " pages, anonymous; transparent huge pages: %s",
+	     size_text(e->file_bytes, size, sizeof(size)), e->file_pages,
+	     known(e->transparent_hugepage));
+}
+
 static void access_line(struct grid *grid, const struct report *run)
 {
 	const struct environment *e = &run->environment;
@@ -149,11 +174,16 @@ int table_environment(FILE *out, const struct report *run)
 	machine_lines(&grid, &run->environment);
 	recorded_line(&grid, &run->environment);
 	if (view_is_drive(run)) {
-		file_lines(&grid, &run->environment);
+		if (strcmp(run->environment.backing, "anonymous"))
+			file_lines(&grid, &run->environment);
+		else
+			anonymous_lines(&grid, &run->environment);
+		memory_line(&grid, &run->environment);
 		access_line(&grid, run);
 	} else {
 		watched_lines(&grid, run);
 	}
-	instrument_lines(&grid, &run->environment);
+	if (strcmp(run->environment.backing, "anonymous"))
+		instrument_lines(&grid, &run->environment);
 	return grid_close(&grid, out);
 }

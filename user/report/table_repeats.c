@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "grid.h"
+#include "cells.h"
 #include "table.h"
 
 enum row { ROW_COUNT, ROW_PERCENT, ROW_MEAN, ROW_TOTAL, NR_ROWS };
@@ -23,17 +23,6 @@ static double figure_of(const struct view *view, enum row row, enum study_column
 	default:
 		return figures->total_ns / 1e6;
 	}
-}
-
-static void spread_cell(struct grid *grid, struct spread spread, bool fine)
-{
-	/* As many as the deviation needs to be seen. */
-	const int digits = fine && spread.stddev < 0.995 ? 2 : 1;
-
-	if (isnan(spread.mean))
-		grid_cell(grid, "-");
-	else
-		grid_cell(grid, "%.*f ± %.*f", digits, spread.mean, digits, spread.stddev);
 }
 
 static int table_spread(FILE *out, const struct view *views, size_t nr)
@@ -59,7 +48,7 @@ static int table_spread(FILE *out, const struct view *views, size_t nr)
 		for (column = 0; column < STUDY_NR_COLUMNS; column++) {
 			for (i = 0; i < nr; i++)
 				values[i] = figure_of(&views[i], row, column);
-			spread_cell(&grid, view_spread(values, nr), row != ROW_COUNT);
+			cell_spread(&grid, view_spread(values, nr), row != ROW_COUNT);
 		}
 	}
 	free(values);
@@ -92,5 +81,11 @@ int table_repeats(FILE *out, const struct view *views, size_t nr)
 		fputc('\n', out);
 	}
 	fprintf(out, "Mean ± standard deviation of %zu runs\n", nr);
+	if (table_has_steps(views[0].run)) {
+		err = table_steps_spread(out, views, nr);
+		if (err)
+			return err;
+		fputc('\n', out);
+	}
 	return table_spread(out, views, nr);
 }

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* mmap against read and write: how ways are named, and what is printed of them. */
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "runner.h"
+#include "sample_run.h"
+#include "schema.h"
+#include "user/via/report.h"
+
+#define SCHEMA "Documentation/pfdrive-via.schema.json"	/* the tests run at the top */
+#define NR_ROWS 4
+
+static struct way only_way(const char *text)
+{
+	struct way ways[2];
+	unsigned int nr = 0;
+
+	ck_assert_int_eq(way_parse(text, ways, &nr), 0);
+	ck_assert_uint_eq(nr, 1);
+	return ways[0];
+}
+
+START_TEST(test_ways)
+{
+	struct way ways[2];
+	unsigned int nr = 0;
+
+	ck_assert_int_eq(way_parse("mmap", ways, &nr), 0);
+	ck_assert_uint_eq(nr, 2);
+	ck_assert(ways[0].map && !ways[0].write && ways[1].map && ways[1].write);
+	ck_assert_uint_eq(only_way("read:512").block, 512);
+	ck_assert(!only_way("read:512").write && !only_way("read:8").map);
+	ck_assert_uint_eq(only_way("write:64K").block, 65536);
+	ck_assert(only_way("write:64K").write);
+}
+END_TEST
+
+START_TEST(test_bad_ways)
+{
+	static const char *const names[] = {
+		"", "mmap:4K", "read", "write", "reads:512", "pread:1K",
+	};
+	static const char *const sizes[] = {
+		"read:", "read:0", "read:7", "read:4k", "write:-8", "write:2G", "read:512:",
+	};
+	struct way ways[2];
+	unsigned int nr = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert_int_eq(way_parse(names[i], ways, &nr), -ENOENT);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		ck_assert_int_eq(way_parse(sizes[i], ways, &nr), -EINVAL);
+	ck_assert_uint_eq(nr, 0);
+}
+END_TEST
+
+static void check_name(struct way way, const char *expected)
+{
+	char name[64];
+
+	way_name(&way, name, sizeof(name));
+	ck_assert_str_eq(name, expected);
+}
+
+START_TEST(test_names_are_as_given)
+{
+	check_name(only_way("read:512"), "read:512");
+	check_name(only_way("write:4096"), "write:4K");
+	check_name(only_way("read:1G"), "read:1G");
+	check_name(only_way("write:1536"), "write:1536");
+	check_name((struct way){ .map = true }, "mmap, read");
+	check_name((struct way){ .map = true, .write = true }, "mmap, write");
+}
+END_TEST
+
+START_TEST(test_meminfo)
+{
+	static char text[] =
+		"MemTotal:        2021804 kB\nMemFree:         1754624 kB\n"
+		"MemAvailable:    1818308 kB\nBuffers:            2660 kB\n"
+		"Cached:            19472 kB\nSwapCached:            7 kB\n"
+		"Dirty:                24 kB\nWriteback:            99 kB\n";
+	FILE *file = fmemopen(text, strlen(text), "r");
+	struct meminfo meminfo;
+
+	meminfo_parse(&meminfo, file);
+	fclose(file);
+	ck_assert_uint_eq(meminfo.available, 1818308);
+	ck_assert_uint_eq(meminfo.buffers, 2660);
+	ck_assert_uint_eq(meminfo.cached, 19472);
+	ck_assert_uint_eq(meminfo.dirty, 24);
+	meminfo_parse(&meminfo, NULL);
+	ck_assert_uint_eq(meminfo.cached, FACT_NONE);
+	ck_assert_uint_eq(meminfo.available, FACT_NONE);
+}
+END_TEST
+
+/* Four rows: 25 files of 10 MiB, three passes of 1, 2 and 3 s, one watched of 3 s. */
+struct sample_via {
+	struct sample_run run, without;
+	struct pass passes[3];
+	struct via_row rows[NR_ROWS];
+	struct via_report report;
+};
+
+static void sample_via_open(struct sample_via *via)
+{
+	unsigned int i;
+
+	memset(via, 0, sizeof(*via));
+	sample_open(&via->run, 150000);
+	via->run.syscalls[2].number = SYS_getrusage;
+	sample_open_empty(&via->without);
+	for (i = 0; i < 3; i++)
+		via->passes[i] = (struct pass){
+			.map_ns = 1000, .move_ns = 999999000ULL * (i + 1) + 1000 * i,
+			.usage = { .minflt = 10 + i, .nvcsw = 5 },
+			.before = { 1000, 2000, 3000, 4000 }, .after = { 1, 2, 3, FACT_NONE },
+			.resident_after = 64000,
+		};
+	for (i = 0; i < NR_ROWS; i++)
+		via->rows[i] = (struct via_row){
+			.way = only_way("read:512"), .cache = i % NR_VIA_CACHES, .nr_files = 25,
+			.bytes = 10 << 20, .passes = via->passes, .nr_passes = 3,
+			.watched = via->passes[2], .seen = &via->run.report,
+		};
+	via->rows[1].way = (struct way){ .map = true, .write = true };
+	via->rows[1].watched.synced = true;
+	via->rows[3].seen = &via->without.report;
+	via->report = (struct via_report){
+		.folder = "/mnt/disk", .nr_files = 25, .file_bytes = 10 << 20, .rows = via->rows,
+		.nr_rows = NR_ROWS, .environment = via->run.report.environment,
+	};
+}
+
+static void sample_via_close(struct sample_via *via)
+{
+	sample_close(&via->run);
+	sample_close(&via->without);
+}
+
+static __attribute__((noinline)) char *print_via(const struct via_report *report, bool json)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	ck_assert_int_eq(json ? via_json(out, report) : via_table(out, report), 0);
+	ck_assert_int_eq(fclose(out), 0);
+	return text;
+}
+
+START_TEST(test_figures)
+{
+	struct sample_via via;
+
+	sample_via_open(&via);
+	ck_assert_double_eq_tol(via_rate(&via.rows[0], &via.passes[0]), 250, 0.000001);
+	ck_assert_double_eq_tol(via_rate(&via.rows[0], &via.passes[1]), 125, 0.000001);
+	/* 3 s against the mean of 1, 2 and 3 s. */
+	ck_assert_double_eq_tol(via_overhead(&via.rows[0]), 0.5, 0.000001);
+	/* 12 read and 1 clock_nanosleep; getrusage is the instrument's. */
+	ck_assert_uint_eq(via_syscalls(&via.run.report), 13);
+	ck_assert_uint_eq(via_syscalls(&via.without.report), FACT_NONE);
+	sample_via_close(&via);
+}
+END_TEST
+
+/* Every object of the output, with a key more and with a key less. */
+static unsigned int check_strict(struct schema *schema, json_t *root, json_t *object)
+{
+	unsigned int found = 0;
+	const char *key;
+	json_t *member, *copy, *item;
+	void *next;
+	size_t i;
+
+	json_array_foreach(object, i, item)
+		found += check_strict(schema, root, item);
+	if (!json_is_object(object))
+		return found;
+	json_object_set_new(object, "surprise", json_integer(0));
+	ck_assert(!schema_accepts(schema, schema->root, root, "$"));
+	json_object_del(object, "surprise");
+	copy = json_copy(object);
+	json_object_foreach_safe(copy, next, key, member) {
+		json_object_del(object, key);
+		ck_assert_msg(!schema_accepts(schema, schema->root, root, "$"),
+			      "%s may be missing", key);
+		json_object_set(object, key, member);
+		found += 1 + check_strict(schema, root, member);
+	}
+	json_decref(copy);
+	return found;
+}
+
+START_TEST(test_json_matches_its_schema_in_both_directions)
+{
+	struct sample_via via;
+	json_error_t error;
+	struct schema schema = { .root = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error) };
+	json_t *json, *row;
+	char *text;
+
+	ck_assert_msg(schema.root, SCHEMA ": %s", error.text);
+	sample_via_open(&via);
+	text = print_via(&via.report, true);
+	json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	ck_assert_msg(json, "%s", error.text);
+	ck_assert_msg(schema_accepts(&schema, schema.root, json, "$"), "%s", schema.why);
+	ck_assert_uint_ge(check_strict(&schema, json, json), 500);
+	row = json_array_get(json_object_get(json, "rows"), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(row, "bytes")), 250 << 20);
+	ck_assert_double_eq_tol(json_real_value(json_object_get(json_object_get(row, "mean"),
+								"elapsed_ns")), 2e9, 1);
+	ck_assert(json_is_null(json_object_get(json_object_get(row, "mean"), "sync_ns")));
+	row = json_array_get(json_object_get(json, "rows"), 3);
+	ck_assert(json_is_null(json_object_get(json_object_get(row, "watched"), "system_calls")));
+	json_decref(json);
+	json_decref((json_t *)schema.root);
+	free(text);
+	sample_via_close(&via);
+}
+END_TEST
+
+START_TEST(test_table_says_na_not_0)
+{
+	struct sample_via via;
+	char *text, *line;
+
+	sample_via_open(&via);
+	via.rows[0].seen = &via.without.report;
+	text = print_via(&via.report, false);
+	ck_assert_ptr_nonnull(strstr(text, "25 of 10 MiB in /mnt/disk; ext4 on nullb0"));
+	line = strstr(text, "watched by eBPF");
+	ck_assert_ptr_nonnull(line);
+	line = strstr(line, "read:512");
+	line[strcspn(line, "\n")] = '\0';
+	ck_assert_msg(strstr(line, "n/a"), "%s", line);
+	free(text);
+	sample_via_close(&via);
+}
+END_TEST
+
+START_TEST(test_lines_fit_a_page)
+{
+	struct sample_via via;
+	char *text, *line, *rest;
+
+	sample_via_open(&via);
+	text = print_via(&via.report, false);
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		ck_assert_msg(strlen(line) <= 110, "%s", line);
+	free(text);
+	sample_via_close(&via);
+}
+END_TEST
+
+RUN_TESTS("via", test_ways, test_bad_ways, test_names_are_as_given, test_meminfo, test_figures,
+	  test_json_matches_its_schema_in_both_directions, test_table_says_na_not_0,
+	  test_lines_fit_a_page)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive via: files read and written by mmap, read and write; what each way takes."""
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import jsonschema
+import pytest
+
+import pfstat
+from test_pfdrive import refused
+
+FILES = 4
+FILE_BYTES = 1 << 20
+FILE_PAGES = FILE_BYTES // pfstat.PAGE
+PAGES = FILES * FILE_PAGES
+AROUND = 16     # pages that are mapped at a fault of a page in the cache
+BLOCKS_A_PAGE = 8
+OWN_BLOCKS = 64
+WAYS = ("mmap", "read:512", "read:64K", "write:512", "write:64K")
+FEW = ("--files", str(FILES), "--file-size", str(FILE_BYTES), "--scratch-dir", str(pfstat.DISK))
+
+
+@functools.lru_cache(maxsize=None)
+def schema():
+    path = pathlib.Path(__file__).parents[2] / "Documentation/pfdrive-via.schema.json"
+    return jsonschema.Draft202012Validator(json.loads(path.read_text()))
+
+
+def via(*options):
+    result = json.loads(pfstat.run(pfstat.PFDRIVE, "via", "--format", "json", *options).stdout)
+    schema().validate(result)
+    return result
+
+
+@functools.lru_cache(maxsize=None)
+def rows():
+    """All ways in all states of the cache: by (way, cache)."""
+    pfstat.load()
+    names = set(pfstat.DISK.iterdir())
+    result = via(*FEW, "--repeat", "2", *WAYS)
+    assert set(pfstat.DISK.iterdir()) == names
+    return {(row["way"], row["cache"]): row for row in result["rows"]}
+
+
+def system_calls(row):
+    return {call["name"]: call["count"] for call in row["watched"]["syscalls"]
+            if call["name"] not in ("getrusage", "clock_gettime")}
+
+
+@pytest.mark.deterministic
+def test_every_way_in_every_state():
+    assert len(rows()) == (len(WAYS) + 1) * 3
+    for row in rows().values():
+        assert row["files"] == FILES and row["bytes"] == FILES * FILE_BYTES
+        assert len(row["passes"]) == 2
+        for one in row["passes"] + [row["watched"]["pass"]]:
+            assert one["mib_per_s"] == pytest.approx(
+                FILES * FILE_BYTES / (1 << 20) / (one["elapsed_ns"] / 1e9), rel=1e-3)
+            assert one["elapsed_ns"] == one["map_ns"] + one["move_ns"] + (one["sync_ns"] or 0)
+        mean = sum(one["elapsed_ns"] for one in row["passes"]) / 2
+        assert row["mean"]["elapsed_ns"] == pytest.approx(mean, abs=0.01)
+
+
+@pytest.mark.deterministic
+def test_every_fault_is_accounted_for():
+    for row in rows().values():
+        watched = row["watched"]
+        assert watched["ledger"]["unexplained"] == 0
+        assert all(d["amount"] is not None for d in watched["ledger"]["differences"])
+        assert watched["lost"] == watched["events_lost"] == 0
+        assert watched["calls"] == sum(watched["classes"].values())
+        rusage = watched["pass"]["rusage"]
+        assert rusage["minflt"] + rusage["majflt"] == watched["faults"]
+        # At the edges of the two watched windows one may fall between the two views.
+        assert abs(watched["off_cpu_count"] - rusage["nvcsw"] - rusage["nivcsw"]) <= 2
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("cache", ["cold", "warm", "fit"])
+def test_system_calls_are_those_of_the_way(cache):
+    written = {} if cache == "fit" else {"fsync": FILES}
+    mapped = {"mmap": FILES, "munmap": FILES}
+    assert system_calls(rows()["mmap, read", cache]) == mapped
+    assert system_calls(rows()["mmap, write", cache]) == {**mapped, **written}
+    for block, name in ((512, "512"), (65536, "64K")):
+        calls = {"lseek": FILES, "read": FILES * FILE_BYTES // block}
+        row = rows()[f"read:{name}", cache]
+        assert system_calls(row) == calls
+        assert row["watched"]["system_calls"] == sum(calls.values())
+        calls = {"lseek": FILES, "write": FILES * FILE_BYTES // block, **written}
+        assert system_calls(rows()[f"write:{name}", cache]) == calls
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("cache", ["cold", "warm", "fit"])
+def test_faults_are_those_of_the_way(cache):
+    for way in WAYS[1:]:
+        assert rows()[way, cache]["watched"]["faults"] == 0
+        assert rows()[way, cache]["watched"]["calls"] == 0
+    written = rows()["mmap, write", cache]["watched"]
+    # The first store to a page asks the file; that is a part of its fault.
+    assert written["faults"] == written["classes"]["mkwrite"] == PAGES
+    read = rows()["mmap, read", cache]["watched"]
+    if cache == "cold":
+        assert FILES <= read["major"] <= read["faults"] < PAGES
+    else:
+        # A file that is not mapped at a multiple of so many pages takes one more.
+        assert 0 <= read["faults"] - PAGES // AROUND <= FILES and read["major"] == 0
+    # Bare passes have the same.
+    for one in rows()["mmap, write", cache]["passes"]:
+        assert one["rusage"]["minflt"] + one["rusage"]["majflt"] == PAGES
+
+
+@pytest.mark.deterministic
+def test_pages_in_the_cache():
+    for (way, cache), row in rows().items():
+        for one in row["passes"]:
+            assert one["before"]["resident_pages"] == (0 if cache == "cold" else PAGES)
+            assert one["after"]["resident_pages"] == PAGES, (way, cache)
+            grown = (one["after"]["meminfo"]["cached_kb"] - one["before"]["meminfo"]["cached_kb"])
+            # By any way the pages of files are in the page cache: not only by read(2).
+            expected = PAGES * 4 if cache == "cold" else 0
+            assert abs(grown - expected) <= 512, (way, cache)
+            assert one["before"]["meminfo"]["buffers_kb"] > 0
+
+
+@pytest.mark.deterministic
+def test_blocks_read_and_written():
+    for (way, cache), row in rows().items():
+        for one in row["passes"]:
+            rusage = one["rusage"]
+            if row["direction"] == "read":
+                assert rusage["oublock"] == 0
+                assert rusage["inblock"] == (PAGES * BLOCKS_A_PAGE if cache == "cold" else 0)
+            else:
+                assert 0 <= rusage["oublock"] - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS, (way, cache)
+                # Whole pages that are overwritten are not read before.
+                if way == "write:64K":
+                    assert rusage["inblock"] <= OWN_BLOCKS
+            assert (one["sync_ns"] is None) == (row["direction"] == "read" or cache == "fit")
+
+
+@pytest.mark.deterministic
+def test_what_the_study_found():
+    """mmap is the faster one, and the cache more than either; to the disk costs most."""
+    def rate(way, cache):
+        return rows()[way, cache]["mean"]["mib_per_s"]
+    for cache in ("cold", "warm", "fit"):
+        assert rate("mmap, read", cache) > rate("read:512", cache)
+        assert rate("mmap, write", cache) > rate("write:512", cache)
+    for way in ("mmap, read", "read:512", "read:64K", "mmap, write", "write:512"):
+        assert rate(way, "warm") > rate(way, "cold")
+    for way in ("mmap, write", "write:512", "write:64K"):
+        assert rate(way, "fit") > rate(way, "warm")
+
+
+@pytest.mark.deterministic
+def test_the_table():
+    text = pfstat.run(pfstat.PFDRIVE, "via", *FEW, "--repeat", "2", "--cache", "warm",
+                      "mmap").stdout
+    assert "4 of 1 MiB in /mnt/disk; ext4 on nullb0" in text
+    for way in ("mmap, read", "mmap, write"):
+        lines = [line for line in text.splitlines() if line.startswith(way)]
+        assert len(lines) == 4
+        assert "±" in lines[0] and "±" in lines[1]
+
+
+def test_without_ebpf():
+    result = via(*FEW, "--repeat", "1", "--cache", "cold", "--no-bpf", "mmap", "read:64K")
+    assert "--no-bpf" in result["bpf_missing"]
+    for row in result["rows"]:
+        assert row["watched"]["system_calls"] is row["watched"]["syscalls"] is None
+        assert row["watched"]["off_cpu_count"] is None
+        assert row["watched"]["ledger"]["unexplained"] == 0
+    assert result["rows"][0]["watched"]["faults"] > 0
+
+
+@pytest.mark.parametrize("options, words", [
+    (["pread:512"], "no way 'pread:512'"),
+    (["read:12"], "multiple of 8"),
+    (["--cache", "hot"], "cold, warm, fit"),
+    (["--files", "0"], "'0'"),
+    (["--files", "1000000"], "'1000000'"),
+    (["--file-size", "1000"], "'1000'"),
+    (["--file-size", "5000"], "whole number of pages"),
+    (["--repeat", "0"], "'0'"),
+    (["--format", "csv"], "table, json"),
+])
+def test_usage_is_refused_with_2(options, words):
+    assert words in refused(2, "via", *options)
+
+
+def test_no_room_and_no_folder():
+    with pfstat.mounted_disk("little", 1000) as folder:
+        sentence = refused(1, "via", "--files", "7", "--file-size", "10M", "--scratch-dir", folder)
+        assert "no room for 7 files" in sentence
+        assert [path.name for path in folder.iterdir()] == ["lost+found"]
+    assert "No such file" in refused(1, "via", "--scratch-dir", "/nowhere")
+
+
+def test_files_that_the_module_does_not_watch():
+    """A tmpfs has no disk: the files cannot be cold."""
+    assert "page cache" in refused(1, "via", "--files", "1", "--file-size", "64K",
+                                   "--scratch-dir", "/dev/shm", "mmap")
+
+
+def test_without_the_module():
+    pfstat.unload()
+    assert "insmod pfstat.ko" in refused(1, "via", *FEW)
+
+
+@pytest.mark.parametrize("delay", [0.1, 1, 3])
+def test_a_signal_ends_it_and_nothing_stays(delay):
+    before = os.statvfs(pfstat.DISK).f_bfree
+    with subprocess.Popen([pfstat.PFDRIVE, "via", *FEW, "--repeat", "1000", "read:8", "mmap"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (stdout, stderr) == ("", "")
+    assert process.returncode in (128 + signal.SIGINT, -signal.SIGINT)
+    assert not pfstat.PINS.exists()
+    with contextlib.suppress(FileNotFoundError):
+        assert not list(pfstat.DISK.glob(".pfdrive*"))
+    pfstat.wait_until(lambda: os.statvfs(pfstat.DISK).f_bfree >= before)

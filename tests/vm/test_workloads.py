@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What memory is touched, and what is stored there: kinds of mappings, and their faults."""
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+from test_pfdrive import FOREVER, refused
+
+PAGES = 1024
+SIZE = PAGES * pfstat.PAGE
+EACH_PAGE_ONCE = ("--pattern", "stride:4K", "--accesses", str(PAGES), "--fault-around", "off")
+SCRATCH = ("--scratch", str(SIZE), "--scratch-dir", pfstat.DISK)
+# 512-byte blocks of what is dirtied; a few more are the file system's own.
+BLOCKS_A_PAGE = 8
+OWN_BLOCKS = 64
+
+HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@contextlib.contextmanager
+def huge_pages(setting):
+    before = HUGE_PAGES.read_text().split("[")[1].split("]")[0]
+    HUGE_PAGES.write_text(setting)
+    try:
+        yield
+    finally:
+        HUGE_PAGES.write_text(before)
+
+
+def drive(*options):
+    """A run of which every fault is accounted for."""
+    result = pfstat.drive(*options)
+    for run in result.get("runs", [result]):
+        assert run["ledger"]["unexplained"] == 0, run["ledger"]
+        assert all(d["amount"] is not None for d in run["ledger"]["differences"])
+        assert run["lost"] == run["events_lost"] == 0
+        assert run["calls"] == sum(c["count"] for c in run["classes"].values())
+    return result
+
+
+def calls(result, name):
+    return result["classes"][name]["count"]
+
+
+def usage(result, step):
+    return result["steps"][step]["rusage"]
+
+
+def faults_of(rusage):
+    return rusage["minflt"] + rusage["majflt"]
+
+
+def free_bytes(folder):
+    space = os.statvfs(folder)
+    return space.f_bfree * space.f_bsize
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_a_store_to_each_page_of_a_shared_file(cache):
+    before = set(pfstat.DISK.iterdir())
+    result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--write", "1", "--cache", cache)
+    assert result["pages_touched"] == result["pages_written"] == PAGES
+    # Each page faults once, and asks the file for the right to write as a part of that.
+    assert result["faults"] == calls(result, "mkwrite") == PAGES
+    assert 0 <= result["rusage"]["oublock"] - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS
+    assert result["rusage"]["inblock"] == (PAGES * BLOCKS_A_PAGE if cache == "cold" else 0)
+    assert result["environment"]["backing"] == "scratch"
+    assert result["environment"]["map"] == "shared"
+    assert set(pfstat.DISK.iterdir()) == before
+
+
+@pytest.mark.deterministic
+def test_half_of_the_accesses_store():
+    result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--write", "50%", "--cache", "warm")
+    assert result["pages_touched"] == result["faults"] == PAGES
+    assert result["pages_written"] == calls(result, "mkwrite") == PAGES // 2
+    assert 0 <= result["rusage"]["oublock"] - PAGES // 2 * BLOCKS_A_PAGE <= OWN_BLOCKS
+
+
+@pytest.mark.deterministic
+def test_stores_to_a_private_mapping_stay_there():
+    path = pfstat.make_file(pfstat.DISK / "private", SIZE)
+    content, before = path.read_bytes(), path.stat()
+    result = drive(*EACH_PAGE_ONCE, "--map", "private", "--write", "1", "--cache", "warm", path)
+    assert result["pages_written"] == result["faults"] == PAGES
+    assert calls(result, "mkwrite") == result["rusage"]["oublock"] == 0
+    assert path.read_bytes() == content
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+
+
+@pytest.mark.deterministic
+def test_a_private_page_that_was_read_is_copied():
+    """Read first, then stored to: a fault of the file's, then one that is a copy."""
+    path = pfstat.make_file(pfstat.DISK / "private", SIZE)
+    result = drive("--map", "private", "--write", "0.01", "--accesses", "100K", "--cache", "warm",
+                   "--fault-around", "off", path)
+    copies = pfstat.faults(result, "cow")
+    assert 0 < copies < result["pages_written"] < result["pages_touched"] <= PAGES
+    assert result["faults"] == result["pages_touched"]
+    assert faults_of(result["rusage"]) == result["faults"] + copies
+    assert result["rusage"]["oublock"] == 0
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("memory", [
+    pytest.param(("--map", "shared+populate", *SCRATCH), id="shared-read"),
+    pytest.param(("--map", "private+populate", "--write", "1", *SCRATCH), id="private-write"),
+    pytest.param(("--map", "anon+populate", "--write", "1", "--size", SIZE), id="anon-write"),
+])
+def test_populate_leaves_no_later_faults(memory):
+    with huge_pages("never"):
+        result = drive(*EACH_PAGE_ONCE, *memory)
+    assert faults_of(usage(result, "populate")) == PAGES
+    assert faults_of(usage(result, "access")) == 0
+    # They are get_user_pages()', which perf does not count: the ledger says so.
+    counts = {c["name"]: c["value"] for c in result["ledger"]["counts"]}
+    assert counts["page-faults"] == 0
+    reasons = [r for d in result["ledger"]["differences"] for r in d["reasons"]]
+    assert sum(r["amount"] for r in reasons if r["name"].startswith("get_user_pages")) == PAGES
+
+
+@pytest.mark.deterministic
+def test_populate_gives_a_shared_file_no_right_to_write():
+    result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--map", "shared+populate", "--write", "1")
+    assert faults_of(usage(result, "populate")) == PAGES
+    assert usage(result, "access")["minflt"] == calls(result, "mkwrite") == PAGES
+    assert usage(result, "populate")["oublock"] == 0
+    assert usage(result, "access")["oublock"] >= PAGES * BLOCKS_A_PAGE
+
+
+@pytest.mark.deterministic
+def test_fill_dirties_every_page_and_msync_cleans_it():
+    result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--fill", "msync", "--write", "1")
+    assert [name for name, step in result["steps"].items() if step] == [
+        "memset", "msync", "access"]
+    assert faults_of(usage(result, "memset")) == PAGES
+    assert 0 <= usage(result, "memset")["oublock"] - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS
+    # The pages are on the disk, and must ask again before they are dirty once more.
+    assert result["requests"]["bytes_written"] >= SIZE
+    assert usage(result, "access")["minflt"] == PAGES
+    assert calls(result, "mkwrite") == 2 * PAGES
+    assert 0 <= usage(result, "access")["oublock"] - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS
+    for step in ("memset", "msync"):
+        assert result["steps"][step]["bytes"] == SIZE
+        assert result["steps"][step]["elapsed_ns"] > 0
+    # 4 MiB of a disk that takes 100 µs for a request are not written in less.
+    assert result["steps"]["msync"]["elapsed_ns"] > 100_000
+
+
+@pytest.mark.deterministic
+def test_fill_of_a_private_mapping_writes_nothing():
+    path = pfstat.make_file(pfstat.DISK / "private", SIZE)
+    content = path.read_bytes()
+    result = drive(*EACH_PAGE_ONCE, "--map", "private", "--fill", "msync", path)
+    assert faults_of(usage(result, "memset")) == PAGES
+    assert faults_of(usage(result, "access")) == 0
+    assert result["rusage"]["oublock"] == 0
+    # There is nothing to sync, and so no rate.
+    assert result["steps"]["memset"]["bytes"] == SIZE
+    assert result["steps"]["msync"]["bytes"] is None
+    assert result["environment"]["store_share"] == result["pages_written"] == 0
+    assert path.read_bytes() == content
+
+
+@pytest.mark.deterministic
+def test_anonymous_memory():
+    with huge_pages("never"):
+        written = drive(*EACH_PAGE_ONCE, "--map", "anon", "--size", SIZE, "--write", "1")
+        # Each page is read first: the zero page, then a page of its own.
+        both = drive("--map", "anon", "--size", SIZE, "--write", "0.01", "--accesses", "100K")
+    for result in (written, both):
+        assert result["calls"] == result["faults"] == result["rusage"]["majflt"] == 0
+        assert pfstat.faults(result, "anon") == result["pages_touched"]
+        assert result["environment"]["backing"] == "anonymous"
+        assert result["environment"]["transparent_hugepage"] == "never"
+        for name in ("file", "filesystem", "cache", "resident_pages"):
+            assert result["environment"][name] is None
+    assert written["rusage"]["minflt"] == PAGES
+    copies = pfstat.faults(both, "cow")
+    assert 0 < copies < both["pages_written"]
+    assert both["rusage"]["minflt"] == both["pages_touched"] + copies
+
+
+@pytest.mark.deterministic
+def test_anonymous_memory_in_huge_pages():
+    with huge_pages("always"):
+        result = drive("--pattern", "stride:4K", "--accesses", "2048", "--map", "anon", "--size",
+                       "8M", "--write", "1")
+    # 8 MiB that begin anywhere hold three or four whole huge pages.
+    assert result["pages_touched"] == 2048
+    assert result["rusage"]["minflt"] < 600
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("order", ["random", "sequential"])
+@pytest.mark.parametrize("memory", [
+    pytest.param((*SCRATCH,), id="shared"),
+    pytest.param((*SCRATCH, "--map", "private"), id="private"),
+    pytest.param(("--map", "anon", "--size", SIZE), id="anon"),
+])
+def test_locality(memory, order):
+    rounds = 100
+    with huge_pages("never"):
+        result = drive("--pattern", f"locality:{order}", "--accesses", str(rounds * 8192),
+                       "--fault-around", "off", *memory)
+    assert result["environment"]["store_share"] == 0.125
+    # A set is 8 pages, or 9; of these it stores to one less at times.
+    assert 8 <= result["pages_written"] <= result["pages_touched"] <= min(PAGES, 9 * rounds)
+    if order == "sequential":
+        # Sets follow each other, of eight whole pages each: there is room for 127.
+        assert result["pages_written"] == result["pages_touched"] == 8 * rounds
+    if "anon" in memory:
+        assert pfstat.faults(result, "anon") == result["pages_touched"]
+    else:
+        assert result["faults"] >= result["pages_touched"]
+    if "private" in memory or "anon" in memory:
+        assert result["rusage"]["oublock"] == 0
+    else:
+        assert 0 <= (result["rusage"]["oublock"] -
+                     result["pages_written"] * BLOCKS_A_PAGE) <= OWN_BLOCKS
+
+
+@pytest.mark.deterministic
+def test_runs_and_their_mean():
+    result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--write", "1", "--fill", "msync", "--repeat", "3")
+    blocks = [usage(run, "access")["oublock"] for run in result["runs"]]
+    # Each run begins with clean pages: none is counted only once for two runs.
+    assert all(0 <= b - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS for b in blocks)
+    assert result["mean"]["steps"]["access"]["rusage"]["oublock"] == pytest.approx(sum(blocks) / 3,
+                                                                                    abs=0.001)
+    assert result["stddev"]["steps"]["memset"]["elapsed_ns"] >= 0
+    assert result["mean"]["steps"]["populate"] is None
+    table = pfstat.run(pfstat.PFDRIVE, *EACH_PAGE_ONCE, *SCRATCH, "--write", "1", "--fill",
+                       "msync", "--repeat", "3").stdout.split("Mean ± standard deviation")[1]
+    for step in ("memset", "msync", "access"):
+        row, = (line for line in table.splitlines() if line.startswith(step))
+        assert "±" in row
+
+
+def test_a_file_that_may_be_overwritten(small_file):
+    result = pfstat.drive("--write", "0.25", "--pattern", "sequential", "--allow-write", small_file)
+    assert result["environment"]["backing"] == "file"
+    content = small_file.read_bytes()
+    assert content[::4] == b"\1" * (len(content) // 4)
+    assert content.count(b"\x5a") == len(content) // 4 * 3
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--write", "0.5"], "--allow-write"),
+    (["--pattern", "locality"], "--allow-write"),
+    (["--fill", "msync"], "--allow-write"),
+    (["--map", "shared+populate", "--write", "1%"], "--allow-write"),
+])
+def test_a_named_file_is_not_overwritten_unasked(options, words, small_file):
+    content, before = small_file.read_bytes(), small_file.stat()
+    assert words in refused(2, *options, small_file)
+    assert small_file.read_bytes() == content
+    assert small_file.stat().st_mtime_ns == before.st_mtime_ns
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--map", "public"], "'public'"),
+    (["--map", "shared+"], "'shared+'"),
+    (["--map", "private+populated"], "'private+populated'"),
+    (["--write", "2"], "'2'"),
+    (["--write", "-1"], "'-1'"),
+    (["--write", "lots"], "'lots'"),
+    (["--fill", "fsync"], "'fsync'"),
+    (["--map", "anon", "--size", "1M"], "without a file"),
+    (["--size", "1M"], "--map anon"),
+    (["--scratch", "1M"], "one file at a time"),
+    (["--scratch-dir", "/tmp"], "--scratch"),
+    (["--map", "private", "--pattern", "locality", "--write", "1"], "its own stores"),
+])
+def test_what_does_not_go_together(options, words, small_file):
+    assert words in refused(2, *options, small_file)
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--map", "anon"], "--size"),
+    (["--map", "anon", "--size", "1M", "--cache", "cold"], "--cache"),
+    (["--map", "anon", "--size", "1M", "--scratch", "1M"], "without a file"),
+    (["--scratch", "0"], "'0'"),
+    (["--allow-write", "--scratch", "1M"], "no FILE"),
+    (["--map", "anon", "--size", "32831", "--pattern", "locality"], "needs 32832 bytes"),
+])
+def test_what_is_missing(options, words):
+    assert words in refused(2, *options)
+
+
+def test_a_disk_without_room_for_the_scratch_file():
+    with pfstat.mounted_disk("little", 1000) as folder:
+        before = free_bytes(folder)
+        assert "no room" in refused(1, "--scratch", "1G", "--scratch-dir", folder)
+        assert [path.name for path in folder.iterdir()] == ["lost+found"]
+        assert free_bytes(folder) == before
+
+
+def test_no_folder_for_the_scratch_file():
+    assert "No such file" in refused(1, "--scratch", "1M", "--scratch-dir", "/nowhere")
+
+
+def test_a_store_that_finds_the_disk_full():
+    """A file with holes gets its blocks when it is stored to: there are none left."""
+    with pfstat.mounted_disk("little", 1000) as folder:
+        path = folder / "holes"
+        with open(path, "wb") as file:
+            os.truncate(file.fileno(), 200 << 20)
+        with open(folder / "rest", "wb", buffering=0) as rest:
+            with contextlib.suppress(OSError):
+                while rest.write(b"r" * (1 << 20)):
+                    pass
+            os.fsync(rest.fileno())
+        os.sync()
+        sentence = refused(1, "--pattern", "stride:4K", "--accesses", "50000", "--write", "1",
+                           "--allow-write", path)
+        assert "the disk is full" in sentence and "accesses" in sentence
+        assert "memset" in refused(1, "--fill", "msync", "--allow-write", path)
+        assert not list(pathlib.Path.cwd().glob("core*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_stays_of_the_scratch_file(number):
+    before, names = free_bytes(pfstat.DISK), set(pfstat.DISK.iterdir())
+    with subprocess.Popen([pfstat.PFDRIVE, *map(str, SCRATCH), "--write", "1", "--accesses",
+                           FOREVER], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        pfstat.wait_until(lambda: pfstat.hooked() or process.poll() is not None)
+        assert free_bytes(pfstat.DISK) <= before - SIZE
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (stdout, stderr) == ("", "")
+    assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    assert set(pfstat.DISK.iterdir()) == names
+    pfstat.wait_until(lambda: free_bytes(pfstat.DISK) >= before)
+    if number == signal.SIGKILL:
+        pfstat.drive("--accesses", "10", *SCRATCH)      # takes away its pins
+
+
+def test_a_file_cut_while_it_is_stored_to(small_file):
+    with subprocess.Popen([pfstat.PFDRIVE, "--write", "1", "--accesses", FOREVER, "--allow-write",
+                           small_file], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        pfstat.wait_until(lambda: pfstat.hooked() or process.poll() is not None)
+        time.sleep(0.5)
+        os.truncate(small_file, pfstat.PAGE)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert stdout == "" and "cut the file" in stderr and stderr.count("\n") == 1
+
+
+def test_without_ebpf_the_ledger_says_what_it_does_not_know(small_file):
+    result = pfstat.drive("--no-bpf", "--map", "private", "--write", "0.5", small_file)
+    amounts = {f"{d['left']} - {d['right']}": d["amount"] for d in result["ledger"]["differences"]}
+    assert amounts["wrapper calls - logical faults"] is not None
+    assert amounts["minflt - logical faults, minor"] is None
+    assert result["ledger"]["unexplained"] == 0
+
+
+def test_without_ebpf_all_faults_of_a_shared_file_are_the_modules():
+    result = pfstat.drive("--no-bpf", *EACH_PAGE_ONCE, *SCRATCH, "--map", "shared+populate",
+                          "--write", "0.5", "--fill", "msync")
+    assert all(d["amount"] is not None for d in result["ledger"]["differences"])
+    assert result["ledger"]["unexplained"] == 0
+    # Populated, filled, and half of the pages stored to once more after the msync.
+    assert faults_of(result["rusage"]) == result["faults"] == 2 * PAGES + PAGES // 2
