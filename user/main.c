@@ -10,17 +10,21 @@
 #include "cmd_record.h"
 #include "cmd_replay.h"
 #include "cmd_report.h"
+#include "cmd_show_maps.h"
 #include "cmd_top.h"
 
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "bare-loop", cmd_bare_loop },
 	{ "compare", cmd_compare },
 	{ "drive", cmd_drive },
+	{ "loop", cmd_loop },
 	{ "record", cmd_record },
 	{ "replay", cmd_replay },
 	{ "report", cmd_report },
+	{ "show-maps", cmd_show_maps },
 	{ "top", cmd_top },
 };
 

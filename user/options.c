@@ -116,6 +116,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct options *options = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->measure;
+		return 0;
 	case KEY_PATTERN:
 		set_pattern(state, options, text);
 		return 0;
@@ -163,8 +166,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &measure_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse_option, .args_doc = "FILE", .doc = doc,
+		.children = children,
 	};
 
 	*options = (struct options){

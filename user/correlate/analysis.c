@@ -32,6 +32,7 @@ struct analysis {
 	struct groups *groups[NR_GROUP_BY];
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
+	uint64_t voluntary, preempted, off_cpu_ns;
 	struct {
 		explain_sink sink;
 		void *context;
@@ -265,6 +266,15 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	return err;
 }
 
+static void add_stay(struct analysis *analysis, const struct pfstat_off_cpu *stay)
+{
+	if (stay->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
+		analysis->preempted++;
+	else
+		analysis->voluntary++;
+	analysis->off_cpu_ns += stay->event.ns - stay->off_ns;
+}
+
 static int add_event(struct analysis *analysis, const struct pfstat_event *event)
 {
 	int err = 0;
@@ -276,6 +286,7 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		readahead_remove_page(analysis->readahead, (const struct pfstat_page *)event);
 		return 0;
 	case PFSTAT_EVENT_OFF_CPU:
+		add_stay(analysis, (const struct pfstat_off_cpu *)event);
 		err = summary_add_off_cpu(analysis->summary, (const struct pfstat_off_cpu *)event);
 		break;
 	case PFSTAT_EVENT_BLOCK:
@@ -414,6 +425,14 @@ const struct quantiles *analysis_histogram(const struct analysis *analysis,
 void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures)
 {
 	readahead_figures(analysis->readahead, figures);
+}
+
+void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,
+		      uint64_t *total_ns)
+{
+	*voluntary = analysis->voluntary;
+	*preempted = analysis->preempted;
+	*total_ns = analysis->off_cpu_ns;
 }
 
 void analysis_blocks(const struct analysis *analysis, struct block_figures *figures)

@@ -19,6 +19,7 @@
 #include "../correlate/ledger.h"
 #include "../correlate/readahead.h"
 #include "../correlate/summary.h"
+#include "measures.h"
 
 /* The machine, and the state that the run was measured under. */
 struct environment {
@@ -86,6 +87,7 @@ struct report {
 	struct ledger ledger;
 	struct readahead_figures readahead;
 	struct block_figures blocks;
+	struct measures measures;
 	/* Where they belong, costliest first. */
 	bool grouped;		/* asked for */
 	enum group_by by;

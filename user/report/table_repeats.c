@@ -6,6 +6,7 @@
 
 #include "grid.h"
 #include "table.h"
+#include "table_measures.h"
 
 enum row { ROW_COUNT, ROW_PERCENT, ROW_MEAN, ROW_TOTAL, NR_ROWS };
 
@@ -92,5 +93,6 @@ int table_repeats(FILE *out, const struct view *views, size_t nr)
 		fputc('\n', out);
 	}
 	fprintf(out, "Mean ± standard deviation of %zu runs\n", nr);
-	return table_spread(out, views, nr);
+	err = table_spread(out, views, nr);
+	return err ? err : table_measures_of_runs(out, views, nr);
 }
