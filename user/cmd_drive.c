@@ -12,6 +12,7 @@
 #include "options.h"
 #include "output.h"
 #include "run.h"
+#include "simulate.h"
 
 struct drive {
 	struct options options;
@@ -19,6 +20,7 @@ struct drive {
 	char name[4096];	/* of what is mapped, in sentences */
 	struct pattern pattern;
 	struct output *json;
+	struct cache_simulation simulation;
 	cpu_set_t cpus;		/* where pfdrive was allowed to run */
 	struct result *results;
 	unsigned int nr_results;
@@ -70,12 +72,16 @@ static int open_json(struct drive *drive)
 
 static int stay_on_cpu(struct drive *drive)
 {
-	const int cpu = drive->options.cpu;
 	cpu_set_t one;
+	int cpu;
 
 	CPU_ZERO(&drive->cpus);
 	if (sched_getaffinity(0, sizeof(drive->cpus), &drive->cpus))
 		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(errno));
+	/* A CPU's caches are its own. */
+	if (drive->options.cpu < 0 && drive->options.measure.counters)
+		drive->options.cpu = sched_getcpu();
+	cpu = drive->options.cpu;
 	if (cpu < 0)
 		return STATUS_OK;
 	CPU_ZERO(&one);
@@ -84,6 +90,14 @@ static int stay_on_cpu(struct drive *drive)
 		return complain(STATUS_FAILED, "cannot run on CPU %d: %s: name one that is online",
 				cpu, strerror(errno));
 	return STATUS_OK;
+}
+
+/* Once for all runs: it counts, and does not measure. */
+static int simulate(struct drive *drive, char *const *arguments)
+{
+	if (!drive->options.measure.simulate)
+		return STATUS_OK;
+	return simulate_caches(&drive->simulation, arguments);
 }
 
 static int run_all(struct drive *drive)
@@ -109,14 +123,17 @@ static int run_all(struct drive *drive)
 
 static int print_to(FILE *out, enum report_format format, const struct drive *drive)
 {
+	const bool simulated = drive->options.measure.simulate;
 	struct report *reports = calloc(drive->nr_results, sizeof(*reports));
 	unsigned int i;
 	int err;
 
 	if (!reports)
 		return -ENOMEM;
-	for (i = 0; i < drive->nr_results; i++)
+	for (i = 0; i < drive->nr_results; i++) {
 		reports[i] = drive->results[i].report;
+		reports[i].measures.simulation = simulated ? &drive->simulation : NULL;
+	}
 	err = report_print(out, format, reports, drive->nr_results);
 	free(reports);
 	if (!err && (fflush(out) || ferror(out)))
@@ -170,13 +187,15 @@ static int check_accounts(const struct drive *drive)
 	return status;
 }
 
-static int drive_steps(struct drive *drive)
+static int drive_steps(struct drive *drive, char *const *arguments)
 {
 	int status;
 
 	status = open_memory(drive);
 	if (!status)
 		status = open_json(drive);
+	if (!status)
+		status = simulate(drive, arguments);
 	if (!status)
 		status = stay_on_cpu(drive);
 	if (!status)
@@ -196,11 +215,53 @@ int cmd_drive(int argc, char **argv)
 
 	options_parse(&drive.options, argc, argv);
 	interrupt_init();
-	status = drive_steps(&drive);
+	status = drive_steps(&drive, argv + 1);
 	for (i = 0; i < drive.nr_results; i++)
 		result_free(&drive.results[i]);
 	free(drive.results);
+	simulate_exit(&drive.simulation);
 	output_close(drive.json);
 	mapping_close(&drive.mapping);
 	return status;
+}
+
+/* The accesses alone, for another program to watch. */
+static int loop(struct drive *drive, bool bare)
+{
+	struct pattern_watch watch = { .stop = &interrupt_signal };
+	int err, status;
+
+	status = open_memory(drive);
+	if (status)
+		return status;
+	err = mapping_map(&drive->mapping);
+	if (err)
+		return complain(STATUS_FAILED, "cannot map %s: %s", drive->name,
+				strerror(-err));
+	if (bare)
+		drive->pattern.accesses = 0;
+	pattern_run(&drive->pattern, drive->mapping.data, &watch);
+	return interrupt_signal ? 128 + interrupt_signal : STATUS_OK;
+}
+
+static int run_loop(int argc, char **argv, bool bare)
+{
+	struct drive drive = { .mapping = MAPPING_NONE };
+	int status;
+
+	options_parse(&drive.options, argc, argv);
+	interrupt_init();
+	status = loop(&drive, bare);
+	mapping_close(&drive.mapping);
+	return status;
+}
+
+int cmd_loop(int argc, char **argv)
+{
+	return run_loop(argc, argv, false);
+}
+
+int cmd_bare_loop(int argc, char **argv)
+{
+	return run_loop(argc, argv, true);
 }

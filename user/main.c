@@ -10,6 +10,7 @@
 #include "cmd_record.h"
 #include "cmd_replay.h"
 #include "cmd_report.h"
+#include "cmd_show_maps.h"
 #include "cmd_top.h"
 #include "cmd_via.h"
 
@@ -19,11 +20,14 @@ static const struct {
 	char *called;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "bare-loop", "pfdrive bare-loop", cmd_bare_loop },
 	{ "compare", "pfdrive compare", cmd_compare },
 	{ "drive", "pfdrive drive", cmd_drive },
+	{ "loop", "pfdrive loop", cmd_loop },
 	{ "record", "pfdrive record", cmd_record },
 	{ "replay", "pfdrive replay", cmd_replay },
 	{ "report", "pfdrive report", cmd_report },
+	{ "show-maps", "pfdrive show-maps", cmd_show_maps },
 	{ "top", "pfdrive top", cmd_top },
 	{ "via", "pfdrive via", cmd_via },
 };

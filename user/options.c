@@ -127,6 +127,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->workload;
+		state->child_inputs[1] = &options->measure;
 		return 0;
 	case KEY_PATTERN:
 		set_pattern(state, options, text);
@@ -176,7 +177,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &workload_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = {
+		{ &workload_argp, 0, NULL, 0 }, { &measure_argp, 0, NULL, 0 }, { 0 },
+	};
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse_option, .children = children,
 		.args_doc = "[FILE]", .doc = doc,

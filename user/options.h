@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engine/pattern.h"
+#include "measure.h"
 #include "report/report.h"
 #include "workload.h"
 
@@ -24,6 +25,7 @@ struct options {
 	bool bpf;
 	unsigned int repeats;
 	int cpu;		/* -1: any */
+	struct measure_options measure;
 	enum report_format format;
 	const char *json;	/* NULL: no file */
 };

@@ -13,6 +13,8 @@ enum key {
 	KEY_TOP,
 	KEY_FORMAT = 'f',
 	KEY_JSON = 2002,
+	KEY_RUSAGE,
+	KEY_SYSCALLS,
 };
 
 static const struct argp_option argp_options[] = {
@@ -21,6 +23,8 @@ static const struct argp_option argp_options[] = {
 	  "a table of where the faults belong", 4 },
 	{ "top", KEY_TOP, "N", 0,
 	  "its rows, and the system calls', the costliest; 0: all (default 20)", 4 },
+	{ "rusage", KEY_RUSAGE, NULL, 0, "getrusage(2) beside what eBPF saw of the same", 4 },
+	{ "syscalls", KEY_SYSCALLS, NULL, 0, "system calls as strace -c lists them", 4 },
 	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "table (default), csv or json; of a recording also trace, for Perfetto's viewer", 4 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 4 },
@@ -85,6 +89,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			usage(state, "--top: '%s' is not a number from 0 to %d", text, GROUPS_MAX);
 		options->top = top;
 		return 0;
+	case KEY_RUSAGE:
+		options->usage = true;
+		return 0;
+	case KEY_SYSCALLS:
+		options->syscalls = true;
+		return 0;
 	case KEY_FORMAT:
 		set_format(state, options, text);
 		return 0;
@@ -127,6 +137,8 @@ void report_options_apply(const struct report_options *options, struct report *r
 	report->grouped = options->grouped;
 	report->by = options->by;
 	report->top = options->top;
+	report->measures.print_usage = options->usage;
+	report->measures.print_syscalls = options->syscalls;
 }
 
 int report_options_print(const struct report_options *options, const struct report *report)

@@ -16,6 +16,7 @@ struct report_options {
 	enum group_by by;
 	unsigned int top;	/* rows; 0: all */
 	const char *json;	/* NULL: no file */
+	bool usage, syscalls;	/* these tables too */
 };
 
 void report_options_init(struct report_options *options);

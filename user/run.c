@@ -182,7 +182,9 @@ static int access_pages(struct run *run)
 	begin(run, STEP_ACCESS);
 	if (plan->policy)
 		err = mapping_advise(plan->mapping, plan->policy);
+	measure_begin(&run->result->measure);
 	pattern_run(plan->pattern, plan->mapping->data, &run->watch);
+	measure_end(&run->result->measure);
 	step_end(&run->steps, STEP_ACCESS);
 	return err;
 }
@@ -200,6 +202,7 @@ static int make_steps(struct run *run)
 
 	pattern_warm_up(run->plan->pattern);
 	mapping_warm_up();
+	measure_prepare(&run->result->measure);
 	steps_warm_up();
 	interrupt_bus_armed = 1;
 	err = instruments_begin_thread(run->instruments, tid);
@@ -346,18 +349,40 @@ static int count_pages(struct run *run)
 		     STATUS_OK;
 }
 
+static int open_measure(struct run *run)
+{
+	const struct options *options = run->plan->options;
+	int err = measure_open(&run->result->measure, &options->measure, options->cpu);
+
+	return err ? complain(STATUS_FAILED, "cannot prepare the counters: %s", strerror(-err)) :
+		     STATUS_OK;
+}
+
+static int gather_measure(struct run *run)
+{
+	int err = measure_gather(&run->result->measure, &run->plan->options->measure,
+				 run->plan->mapping, &run->report->measures);
+
+	return err ? complain(STATUS_FAILED, "cannot read the counters or the memory map: %s",
+			      strerror(-err)) : STATUS_OK;
+}
+
 static int run_steps(struct run *run)
 {
 	int status;
 
 	fill_environment(run);
-	status = open_instruments(run);
+	status = open_measure(run);
+	if (!status)
+		status = open_instruments(run);
 	if (!status)
 		status = prepare_cache(run);
 	if (!status)
 		status = hook(run);
 	if (!status)
 		status = drive(run);
+	if (!status)
+		status = gather_measure(run);
 	if (!status)
 		status = gather(run);
 	return status;
@@ -395,6 +420,7 @@ int run_once(const struct run_plan *plan, struct result *result)
 void result_free(struct result *result)
 {
 	report_exit(&result->report);
+	measure_close(&result->measure);
 	analysis_free(result->analysis);
 	facts_exit(&result->facts);
 }

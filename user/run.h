@@ -19,6 +19,7 @@ struct result {
 	struct report report;
 	struct analysis *analysis;
 	struct facts facts;
+	struct measure measure;
 };
 
 struct run_plan {

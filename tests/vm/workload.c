@@ -25,6 +25,8 @@
  *					and drop them again, N times each
  *	workload anon PAGES		write each page of anonymous memory
  *	workload copy PAGES		write them, fork, write each again in the child
+ *	workload calls N		getppid(2) N times, then close(-1) half as often; says on
+ *					stdout how many ns one getppid(2) took
  *	workload twice PAGES		write each page, then read each (swap, when memory is short)
  */
 #include <pthread.h>
@@ -34,7 +36,9 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGE 4096UL
@@ -304,6 +308,21 @@ static void run_twice(size_t pages)
 	touch(map, size);
 }
 
+/* A call that does next to nothing: what remains is the cost of calling, and of who watches. */
+static void run_calls(unsigned int nr)
+{
+	struct timespec from, to;
+	unsigned int i;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (i = 0; i < nr; i++)
+		syscall(SYS_getppid);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	for (i = 0; i < nr / 2; i++)
+		close(-1);
+	printf("%.0f\n", ((to.tv_sec - from.tv_sec) * 1e9 + to.tv_nsec - from.tv_nsec) / nr);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -340,6 +359,8 @@ int main(int argc, char **argv)
 		write_each(anonymous(atoi(argv[2])));
 	else if (!strcmp(what, "copy"))
 		run_copy(atoi(argv[2]));
+	else if (!strcmp(what, "calls"))
+		run_calls(atoi(argv[2]));
 	else if (!strcmp(what, "twice"))
 		run_twice(atoi(argv[2]));
 	else

@@ -6,13 +6,18 @@
 
 #include "perf.h"
 
-int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader)
 {
 	long fd;
 
 	attr->size = sizeof(*attr);
-	fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = syscall(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
+}
+
+int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	return perf_open_in_group(attr, tid, cpu, -1);
 }
 
 int perf_fds_add(struct perf_fds *fds, int fd)

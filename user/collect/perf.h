@@ -10,6 +10,8 @@
 
 /* A descriptor, closed on exec; or a negative errno. */
 int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
+/* The same, counting together with those of the leader, an open descriptor; -1: it leads. */
+int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader);
 
 struct perf_fds {
 	int *fds;

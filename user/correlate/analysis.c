@@ -35,6 +35,7 @@ struct analysis {
 	struct groups *groups[NR_GROUP_BY];
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
+	uint64_t voluntary, preempted, off_cpu_ns;
 	struct {
 		explain_sink sink;
 		void *context;
@@ -291,6 +292,15 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	return err;
 }
 
+static void add_stay(struct analysis *analysis, const struct pfstat_off_cpu *stay)
+{
+	if (stay->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
+		analysis->preempted++;
+	else
+		analysis->voluntary++;
+	analysis->off_cpu_ns += stay->event.ns - stay->off_ns;
+}
+
 static int add_event(struct analysis *analysis, const struct pfstat_event *event)
 {
 	int err = 0;
@@ -302,6 +312,7 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		readahead_remove_page(analysis->readahead, (const struct pfstat_page *)event);
 		return blame_remove(analysis->blame, (const struct pfstat_page *)event);
 	case PFSTAT_EVENT_OFF_CPU:
+		add_stay(analysis, (const struct pfstat_off_cpu *)event);
 		err = summary_add_off_cpu(analysis->summary, (const struct pfstat_off_cpu *)event);
 		break;
 	case PFSTAT_EVENT_BLOCK:
@@ -452,6 +463,14 @@ void analysis_evictions(const struct analysis *analysis, struct blame_figures *f
 int analysis_blame(const struct analysis *analysis, struct blame_pair **pairs, size_t *nr)
 {
 	return blame_pairs(analysis->blame, pairs, nr);
+}
+
+void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,
+		      uint64_t *total_ns)
+{
+	*voluntary = analysis->voluntary;
+	*preempted = analysis->preempted;
+	*total_ns = analysis->off_cpu_ns;
 }
 
 void analysis_blocks(const struct analysis *analysis, struct block_figures *figures)

@@ -79,6 +79,9 @@ struct block_figures {
 	struct part_figures queue, device;	/* of reads */
 };
 
+/* Stays off the CPU: asleep, or runnable, and how long all of them were. */
+void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,
+		      uint64_t *total_ns);
 void analysis_blocks(const struct analysis *analysis, struct block_figures *figures);
 
 /*

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../version.h"
 #include "report.h"
+
+/* Lines with names, and no figures. */
+static void init_usage(struct usage_line *lines)
+{
+	struct usage_seen seen = { .elapsed_ns = FACT_NONE };
+	struct facts facts;
+
+	facts_init(&facts);
+	usage_compare(lines, &facts, &seen);
+}
 
 void report_init(struct report *report)
 {
@@ -36,6 +47,7 @@ void report_init(struct report *report)
 		.repeat = 1,
 		.repeats = 1,
 	};
+	init_usage(report->measures.usage);
 }
 
 void report_exit(struct report *report)
@@ -46,6 +58,7 @@ void report_exit(struct report *report)
 	free(report->blame);
 	report->blame = NULL;
 	report->nr_blame = 0;
+	measures_exit(&report->measures);
 }
 
 static uint64_t sum_of(uint64_t a, uint64_t b)
@@ -98,6 +111,24 @@ static void fill_facts(struct report *report, const struct facts *facts)
 	fill_bpf(report, facts);
 }
 
+/* What is compared with getrusage(2), and the system calls by name. */
+static int fill_measures(struct report *report, const struct analysis *analysis,
+			 const struct facts *facts)
+{
+	struct measures *measures = &report->measures;
+	struct usage_seen seen = {
+		.bytes_read = report->blocks.bytes_read,
+		.bytes_written = report->blocks.bytes_written,
+		.elapsed_ns = report->elapsed_ns,
+		.one_thread = facts->hooked_only,
+	};
+
+	analysis_off_cpu(analysis, &seen.voluntary, &seen.preempted, &seen.off_cpu_ns);
+	usage_compare(measures->usage, facts, &seen);
+	return syscall_totals(facts->syscalls, facts->nr_syscalls, &measures->syscalls,
+			      &measures->nr_syscalls);
+}
+
 int report_fill(struct report *report, const struct analysis *analysis, const struct facts *facts)
 {
 	struct summary_figures figures;
@@ -116,6 +147,8 @@ int report_fill(struct report *report, const struct analysis *analysis, const st
 	analysis_blocks(analysis, &report->blocks);
 	analysis_evictions(analysis, &report->evictions);
 	err = analysis_blame(analysis, &report->blame, &report->nr_blame);
+	if (!err)
+		err = fill_measures(report, analysis, facts);
 	if (err || !report->grouped)
 		return err;
 	return analysis_groups(analysis, report->by, &report->groups, &report->nr_groups);

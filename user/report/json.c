@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "json_environment.h"
+#include "json_measures.h"
 #include "json_parts.h"
 #include "json_spread.h"
 #include "json_usage.h"
@@ -130,8 +131,13 @@ static json_t *run_of(const struct view *view)
 		{ "pages_written", value_fact(run->pages_written) },
 		{ "steps", json_steps(run) },
 		{ "rusage", json_usage(&run->rusage) },
+		{ "usage", json_both_usages(run) },
+		{ "counters", json_counters(run) },
+		{ "simulated_caches", json_simulation(run) },
 		{ "ledger", json_ledger(&run->ledger) },
 		{ "syscalls", syscalls_of(run) },
+		{ "syscall_totals", json_syscall_totals(run) },
+		{ "maps", json_maps(run->measures.maps) },
 		{ "maps_lost", value_fact(run->maps_lost) },
 		{ "events_lost", value_fact(run->events_lost) },
 		{ "off_cpu_count", value_fact(run->off_cpu_count) },
@@ -151,7 +157,7 @@ static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;
 
-	return json_pack("{so so so so so so so so so so so}",
+	return json_pack("{so so so so so so so so so so so so so}",
 		"elapsed_ns", value_fact(run->elapsed_ns),
 		"study", study_of(view),
 		"classes", classes_of(view),
@@ -162,7 +168,9 @@ static json_t *varying_of(const struct view *view)
 		"major", value_count(view->figures.major),
 		"pages_touched", value_fact(run->pages_touched),
 		"steps", json_steps(run),
-		"rusage", json_usage(&run->rusage));
+		"rusage", json_usage(&run->rusage),
+		"usage", json_both_usages_figures(run),
+		"counters", json_counter_figures(run));
 }
 
 static struct json_spread spread_of_runs(const struct view *views, size_t nr)

@@ -19,6 +19,7 @@
 #include "../correlate/ledger.h"
 #include "../correlate/readahead.h"
 #include "../correlate/summary.h"
+#include "measures.h"
 
 /* The machine, and the state that the run was measured under. */
 struct environment {
@@ -115,6 +116,7 @@ struct report {
 	struct blame_pair *blame;	/* most pages first; report_exit() frees */
 	size_t nr_blame;
 	struct block_figures blocks;
+	struct measures measures;
 	/* Where they belong, costliest first. */
 	bool grouped;		/* asked for */
 	enum group_by by;

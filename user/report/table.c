@@ -8,6 +8,7 @@
 #include "cells.h"
 #include "printers.h"
 #include "table.h"
+#include "table_measures.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -216,7 +217,9 @@ static int table_run(FILE *out, const struct view *view)
 	if (!err)
 		err = table_ledger(out, &view->run->ledger);
 	fputc('\n', out);
-	return err ? err : table_system(out, view->run);
+	if (!err)
+		err = table_system(out, view->run);
+	return err ? err : table_measures(out, view->run);
 }
 
 int table_print(FILE *out, const struct view *views, size_t nr)

@@ -6,6 +6,7 @@
 
 #include "cells.h"
 #include "table.h"
+#include "table_measures.h"
 
 enum row { ROW_COUNT, ROW_PERCENT, ROW_MEAN, ROW_TOTAL, NR_ROWS };
 
@@ -87,5 +88,6 @@ int table_repeats(FILE *out, const struct view *views, size_t nr)
 			return err;
 		fputc('\n', out);
 	}
-	return table_spread(out, views, nr);
+	err = table_spread(out, views, nr);
+	return err ? err : table_measures_of_runs(out, views, nr);
 }

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Hardware counters: groups decoded, scaled, and what is missing named; L1D's size. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/collect/hardware.h"
+#include "user/correlate/hw_counts.h"
+#include "user/engine/cpu_cache.h"
+
+START_TEST(test_what_was_counted_half_of_the_time_is_doubled)
+{
+	ck_assert_uint_eq(hw_scale(1000, 200, 100), 2000);
+	ck_assert_uint_eq(hw_scale(1000, 100, 100), 1000);
+	ck_assert_uint_eq(hw_scale(0, 100, 1), 0);
+	ck_assert_uint_eq(hw_scale(1, 3, 2), 2);	/* 1.5, rounded */
+	/* A product of more than 64 bits. */
+	ck_assert_uint_eq(hw_scale(1ULL << 62, 1ULL << 40, 1ULL << 40), 1ULL << 62);
+}
+END_TEST
+
+START_TEST(test_a_group_gives_each_member_its_value)
+{
+	const uint64_t words[] = { 2, 1000, 250, 400, 10 };
+	struct hw_counts counts = { 0 };
+	struct hw_count *read = counts.counts[HW_L1D][HW_READ];
+	struct hw_count *members[] = { &read[HW_ACCESS], &read[HW_MISS] };
+
+	ck_assert_int_eq(hw_counts_take(words, 5, members, 2), 0);
+	ck_assert_uint_eq(read[HW_ACCESS].raw, 400);
+	ck_assert_uint_eq(read[HW_ACCESS].value, 1600);
+	ck_assert_uint_eq(read[HW_MISS].value, 40);
+	ck_assert_double_eq_tol(hw_miss_rate(&counts, HW_L1D, HW_READ), 0.025, 0.000000001);
+	ck_assert_double_eq_tol(hw_counted_share(&read[HW_MISS]), 0.25, 0.000000001);
+}
+END_TEST
+
+START_TEST(test_a_group_that_never_ran_is_missing_and_not_0)
+{
+	const uint64_t words[] = { 1, 1000, 0, 0 };
+	struct hw_counts counts = { 0 };
+	struct hw_count *members[] = { &counts.counts[HW_DTLB][HW_WRITE][HW_MISS] };
+
+	ck_assert_int_eq(hw_counts_take(words, 4, members, 1), 0);
+	ck_assert_str_ne(members[0]->missing, "");
+	ck_assert(isnan(hw_counted_share(members[0])));
+	ck_assert(isnan(hw_miss_rate(&counts, HW_DTLB, HW_WRITE)));
+}
+END_TEST
+
+START_TEST(test_what_is_no_group_is_refused)
+{
+	const uint64_t short_one[] = { 2, 1000, 250, 400 };
+	const uint64_t other_size[] = { 1, 1000, 250, 400, 10 };
+	const uint64_t longer_than_enabled[] = { 2, 1000, 1001, 400, 10 };
+	struct hw_count a = { 0 }, b = { 0 };
+	struct hw_count *members[] = { &a, &b };
+
+	ck_assert_int_eq(hw_counts_take(short_one, 4, members, 2), -EPROTO);
+	ck_assert_int_eq(hw_counts_take(other_size, 5, members, 2), -EPROTO);
+	ck_assert_int_eq(hw_counts_take(longer_than_enabled, 5, members, 2), -EPROTO);
+	ck_assert_uint_eq(a.raw + b.raw, 0);
+}
+END_TEST
+
+START_TEST(test_a_rate_needs_both_and_accesses)
+{
+	struct hw_counts counts = { 0 };
+	struct hw_count *read = counts.counts[HW_L1D][HW_READ];
+
+	read[HW_MISS].value = 5;
+	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ)));	/* no access */
+	read[HW_ACCESS].value = 10;
+	ck_assert_double_eq(hw_miss_rate(&counts, HW_L1D, HW_READ), 0.5);
+	strcpy(read[HW_MISS].missing, "no");
+	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ)));
+}
+END_TEST
+
+START_TEST(test_one_reason_for_all_is_said_once)
+{
+	struct hw_counts counts = { 0 };
+	struct hw_count *all = &counts.counts[0][0][0];
+	const size_t nr = sizeof(counts.counts) / sizeof(*all);
+	size_t i;
+
+	ck_assert_ptr_null(hw_all_missing(&counts));
+	for (i = 0; i < nr; i++)
+		strcpy(all[i].missing, "no PMU");
+	ck_assert_str_eq(hw_all_missing(&counts), "no PMU");
+	strcpy(all[nr - 1].missing, "another");
+	ck_assert_ptr_null(hw_all_missing(&counts));
+	all[nr - 1].missing[0] = '\0';
+	ck_assert_ptr_null(hw_all_missing(&counts));
+}
+END_TEST
+
+START_TEST(test_reasons)
+{
+	char why[128];
+
+	hardware_explain(-EACCES, why, sizeof(why));
+	ck_assert_ptr_nonnull(strstr(why, "perf_event_paranoid is "));
+	hardware_explain(-ENOENT, why, sizeof(why));
+	ck_assert_ptr_nonnull(strstr(why, "ENOENT"));
+	hardware_explain(-EMFILE, why, sizeof(why));
+	ck_assert_ptr_nonnull(strstr(why, strerror(EMFILE)));
+}
+END_TEST
+
+/* As perf_event_open(2) spells them: cache | operation << 8 | result << 16. */
+START_TEST(test_events_are_those_of_the_manual)
+{
+	static const struct {
+		enum hw_cache cache;
+		enum hw_op op;
+		enum hw_result result;
+		uint64_t config;
+	} events[] = {
+		{ HW_L1D, HW_READ, HW_ACCESS, 0x00000 },
+		{ HW_L1D, HW_READ, HW_MISS, 0x10000 },
+		{ HW_L1D, HW_PREFETCH, HW_MISS, 0x10200 },
+		{ HW_DTLB, HW_READ, HW_ACCESS, 0x00003 },
+		{ HW_DTLB, HW_WRITE, HW_MISS, 0x10103 },
+	};
+	struct perf_event_attr attr;
+	size_t i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		attr = (struct perf_event_attr){ 0 };
+		hardware_choose_cache(&attr, events[i].cache, events[i].op, events[i].result);
+		ck_assert_uint_eq(attr.type, PERF_TYPE_HW_CACHE);
+		ck_assert_uint_eq(attr.config, events[i].config);
+	}
+}
+END_TEST
+
+/*
+ * Events that every kernel has, through all the code that opens, begins, ends and
+ * reads: page faults as accesses, major ones as misses; and one that no kernel has.
+ */
+static void choose_software(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
+			    enum hw_result result)
+{
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = result == HW_ACCESS ? PERF_COUNT_SW_PAGE_FAULTS :
+					     PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+	if (cache == HW_DTLB && op == HW_PREFETCH)
+		attr->config = 1 << 20;
+}
+
+START_TEST(test_groups_count_between_begin_and_end_alone)
+{
+	const size_t page = sysconf(_SC_PAGESIZE), nr = 64;
+	struct hw_counts counts = { 0 };
+	struct hw_count *read = counts.counts[HW_L1D][HW_READ];
+	struct hardware *hardware;
+	volatile char *memory = aligned_alloc(page, 3 * nr * page);
+	size_t i;
+
+	ck_assert(memory);
+	ck_assert_int_eq(hardware_open(&hardware, &counts, choose_software), 0);
+	for (i = 0; i < nr; i++)
+		memory[i * page] = 1;
+	hardware_begin(hardware);
+	for (i = nr; i < 2 * nr; i++)
+		memory[i * page] = 1;
+	hardware_end(hardware);
+	for (i = 2 * nr; i < 3 * nr; i++)
+		memory[i * page] = 1;
+	ck_assert_int_eq(hardware_read(hardware), 0);
+	ck_assert_str_ne(counts.counts[HW_DTLB][HW_PREFETCH][HW_ACCESS].missing, "");
+	if (read[HW_ACCESS].missing[0]) {	/* an unprivileged user of a strict kernel */
+		ck_assert_ptr_nonnull(strstr(read[HW_ACCESS].missing, "perf_event_paranoid"));
+	} else {
+		/* A huge page is one fault, where the kernel gives such; else one a page. */
+		ck_assert_uint_ge(read[HW_ACCESS].value, 1);
+		ck_assert_uint_le(read[HW_ACCESS].value, nr + 8);
+		ck_assert_uint_eq(read[HW_MISS].value, 0);
+		ck_assert_uint_gt(read[HW_ACCESS].running_ns, 0);
+	}
+	hardware_close(hardware);
+	free((void *)memory);
+}
+END_TEST
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void make_index(const char *folder, int index, const char *type, const char *size)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/index%d", folder, index);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	write_file(path, "level", index < 2 ? "1\n" : "2\n");
+	write_file(path, "type", type);
+	write_file(path, "size", size);
+}
+
+START_TEST(test_the_size_of_l1d_is_that_of_the_data_cache_of_level_1)
+{
+	char folder[] = "/tmp/pfstat-cache.XXXXXX", command[64];
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_uint_eq(cpu_cache_l1d_bytes(0, folder), 0);
+	make_index(folder, 0, "Instruction\n", "64K\n");
+	make_index(folder, 2, "Data\n", "256K\n");
+	ck_assert_uint_eq(cpu_cache_l1d_bytes(0, folder), 0);
+	make_index(folder, 1, "Data\n", "48K\n");
+	ck_assert_uint_eq(cpu_cache_l1d_bytes(0, folder), 48 * 1024);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+START_TEST(test_the_walk_is_twice_as_long_and_none_without_a_size)
+{
+	struct cpu_cache_walk walk;
+
+	ck_assert_int_eq(cpu_cache_walk_open(&walk, 32768), 0);
+	ck_assert_uint_eq(walk.bytes, 65536);
+	cpu_cache_walk(&walk);
+	cpu_cache_walk_close(&walk);
+	ck_assert_int_eq(cpu_cache_walk_open(&walk, 0), 0);
+	ck_assert_uint_eq(walk.bytes, 0);
+	cpu_cache_walk(&walk);
+	cpu_cache_walk_close(&walk);
+}
+END_TEST
+
+RUN_TESTS("hw_counts", test_what_was_counted_half_of_the_time_is_doubled,
+	  test_a_group_gives_each_member_its_value,
+	  test_a_group_that_never_ran_is_missing_and_not_0, test_what_is_no_group_is_refused,
+	  test_a_rate_needs_both_and_accesses, test_one_reason_for_all_is_said_once,
+	  test_reasons, test_events_are_those_of_the_manual,
+	  test_groups_count_between_begin_and_end_alone,
+	  test_the_size_of_l1d_is_that_of_the_data_cache_of_level_1,
+	  test_the_walk_is_twice_as_long_and_none_without_a_size)

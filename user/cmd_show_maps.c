@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <string.h>
+
+#include "cmd_show_maps.h"
+#include "collect/smaps.h"
+#include "complain.h"
+#include "report/json_measures.h"
+#include "report/table_measures.h"
+#include "size.h"
+
+#define MAX_PID 4194304U
+
+struct show_options {
+	pid_t pid;
+	bool json;
+};
+
+static const struct argp_option argp_options[] = {
+	{ "pid", 'p', "PID", 0, "of this process", 1 },
+	{ "format", 'f', "table|json", 0, "on standard output (default table)", 1 },
+	{ 0 },
+};
+
+/* Says it and exits. */
+#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct show_options *options = state->input;
+	uint64_t pid = 0;
+
+	switch (key) {
+	case 'p':
+		if (size_parse(text, &pid) || !pid || pid > MAX_PID)
+			usage(state, "--pid: '%s' is not a number from 1 to %u", text, MAX_PID);
+		options->pid = pid;
+		return 0;
+	case 'f':
+		if (strcmp(text, "table") && strcmp(text, "json"))
+			usage(state, "--format: '%s' is not one of table, json", text);
+		options->json = !strcmp(text, "json");
+		return 0;
+	case ARGP_KEY_ARG:
+		usage(state, "'%s' is too many: pfdrive show-maps -p PID", text);
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		if (!options->pid)
+			usage(state, "no process was given: pfdrive show-maps -p PID");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int complain_of_process(pid_t pid, int err)
+{
+	switch (err) {
+	case -ESRCH:
+		return complain(STATUS_FAILED, "there is no process %d", pid);
+	case -ENODATA:
+		return complain(STATUS_FAILED, "process %d has no memory of its own: it is a "
+				"kernel thread, or has ended", pid);
+	case -EACCES:
+	case -EPERM:
+		return complain(STATUS_FAILED, "no right to see the memory map of process %d: run "
+				"as its owner or root", pid);
+	default:
+		return complain(STATUS_FAILED, "cannot read the memory map of process %d: %s",
+				pid, strerror(-err));
+	}
+}
+
+static int print_json(const struct map_list *maps)
+{
+	json_t *object = json_maps(maps);
+	int err = -ENOMEM;
+
+	if (object && !json_dumpf(object, stdout, JSON_INDENT(2)))
+		err = 0;
+	json_decref(object);
+	if (!err)
+		putchar('\n');
+	return err;
+}
+
+static int print(const struct map_list *maps, bool json)
+{
+	int err = json ? print_json(maps) : table_maps(stdout, maps);
+
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	return err ? complain(STATUS_FAILED, "cannot print the memory map: %s", strerror(-err)) :
+		     STATUS_OK;
+}
+
+int cmd_show_maps(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "-p PID",
+		.doc = "Shows the memory map of a process: what each line is, how much of it is "
+		       "resident or swapped, and what the pfstat module has hooked.\vOf somebody "
+		       "else's process, and for what is hooked, it needs root.",
+	};
+	struct show_options options = { 0 };
+	struct map_list maps;
+	int err, status;
+
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	err = smaps_read(&maps, options.pid);
+	if (err)
+		return complain_of_process(options.pid, err);
+	map_list_explain(&maps);
+	status = print(&maps, options.json);
+	map_list_exit(&maps);
+	return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the processor's counters said of the access loop. Pure; collect/hardware.c
+ * asks for them. perf_event_open(2) shares few counters among many events: of each
+ * group it tells how long it was to count, and how long it did.
+ */
+#ifndef PFSTAT_USER_HW_COUNTS_H
+#define PFSTAT_USER_HW_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hw_cache { HW_L1D, HW_DTLB, HW_NR_CACHES };
+enum hw_op { HW_READ, HW_WRITE, HW_PREFETCH, HW_NR_OPS };
+enum hw_result { HW_ACCESS, HW_MISS, HW_NR_RESULTS };
+
+#define HW_CACHE_NAMES { "L1D", "dTLB" }
+#define HW_OP_NAMES { "read", "write", "prefetch" }
+#define HW_RESULT_NAMES { "accesses", "misses" }
+
+/* Room for what read(2) of a group gives: its size, two times, a value each. */
+#define HW_GROUP_WORDS (3 + HW_NR_RESULTS)
+
+struct hw_count {
+	char missing[128];	/* why it is not available, one clause; "": it is */
+	uint64_t raw;		/* what was counted in running_ns */
+	uint64_t value;		/* scaled to enabled_ns */
+	uint64_t enabled_ns, running_ns;
+};
+
+struct hw_counts {
+	struct hw_count counts[HW_NR_CACHES][HW_NR_OPS][HW_NR_RESULTS];
+	uint64_t l1d_bytes;	/* 0: not known */
+	uint64_t walked_bytes;	/* read before the loop, so that L1D holds nothing of it */
+};
+
+/*
+ * Takes what read(2) gave of a group whose read_format is GROUP with both times;
+ * members: where each goes, in the order in which they were opened. -EPROTO: it is
+ * none, and nothing was taken.
+ */
+int hw_counts_take(const uint64_t *words, size_t nr_words, struct hw_count **members,
+		   size_t nr_members);
+
+/* raw * enabled / running, rounded; running must not be 0. */
+uint64_t hw_scale(uint64_t raw, uint64_t enabled_ns, uint64_t running_ns);
+
+/* From 0 to 1; NAN: not available. */
+double hw_miss_rate(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op);
+double hw_counted_share(const struct hw_count *count);
+
+/* The reason that all of them share, or NULL. */
+const char *hw_all_missing(const struct hw_counts *counts);
+
+#endif
