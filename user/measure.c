@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "collect/smaps.h"
@@ -79,8 +78,8 @@ static int read_maps(struct measure *measure, const struct mapping *mapping)
 
 	if (err)
 		return err;
-	measure->maps.measured_inode = mapping->inode;
-	measure->maps.measured_dev = major(mapping->dev) << 20 | minor(mapping->dev);
+	measure->maps.measured.start = (uintptr_t)mapping->data;
+	measure->maps.measured.end = (uintptr_t)mapping->data + mapping->bytes;
 	map_list_explain(&measure->maps);
 	return 0;
 }

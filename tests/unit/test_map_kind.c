@@ -18,7 +18,7 @@ struct expected {
 	enum map_kind kind;
 };
 
-/* A process with everything in it; 5:1 44 is the file under measurement. */
+/* A process with everything in it; address 7e2000000000 is under measurement. */
 static const struct expected everything[] = {
 	{ "400000-401000 r--p 00000000 08:01 10 /bin/prog", 0, MAP_KIND_CONSTANTS },
 	{ "401000-402000 r-xp 00001000 08:01 10 /bin/prog", 0, MAP_KIND_TEXT },
@@ -65,8 +65,8 @@ static void read_everything(struct map_list *list)
 	char figure[64];
 	size_t i;
 
-	*list = (struct map_list){ .pid = PID, .program = "/bin/prog", .measured_inode = 44,
-				   .measured_dev = 5 };
+	*list = (struct map_list){ .pid = PID, .program = "/bin/prog", .measured = {
+		.start = 0x7e2000000000, .end = 0x7e200000ff00 } };
 	for (i = 0; i < NR; i++) {
 		ck_assert_int_eq(smaps_add_line(list, everything[i].line), 0);
 		snprintf(figure, sizeof(figure), "Anonymous: %12u kB\n",
@@ -104,7 +104,7 @@ START_TEST(test_every_line_has_its_sentence)
 		{ 4, "prog: variables that begin as 0 (bss)" },
 		{ 5, "[heap] what malloc() has from brk(2)" },
 		{ 7, "stack of thread 43" },
-		{ 9, "the file under measurement: /data/file" },
+		{ 9, "under measurement: /data/file" },
 		{ 12, "library libx.so: code (text)" },
 		{ 15, "ring buffer of the pfstat module: records of cpu0" },
 	};
@@ -201,6 +201,22 @@ START_TEST(test_hooked_is_what_the_module_says_of_this_process)
 }
 END_TEST
 
+START_TEST(test_what_is_measured_may_be_memory_without_a_file)
+{
+	struct map_list list;
+	char text[256];
+
+	read_everything(&list);
+	list.measured = (struct map_range){ 0x7e1000000000, 0x7e1000100000 };
+	map_list_explain(&list);
+	ck_assert_int_eq(list.lines[8].kind, MAP_KIND_MEASURED);
+	ck_assert_int_eq(list.lines[9].kind, MAP_KIND_FILE);
+	map_line_explain(&list.lines[8], &list, text, sizeof(text));
+	ck_assert_str_eq(text, "under measurement: anonymous memory");
+	map_list_exit(&list);
+}
+END_TEST
+
 /* This process, as the kernel tells it. */
 START_TEST(test_our_own_map)
 {
@@ -235,4 +251,5 @@ END_TEST
 RUN_TESTS("map_kind", test_every_line_is_named_for_what_it_is, test_every_line_has_its_sentence,
 	  test_figures_belong_to_the_line_before_them, test_lines_that_are_none_are_refused,
 	  test_a_thread_that_runs_has_no_known_stack,
-	  test_hooked_is_what_the_module_says_of_this_process, test_our_own_map)
+	  test_hooked_is_what_the_module_says_of_this_process,
+	  test_what_is_measured_may_be_memory_without_a_file, test_our_own_map)

@@ -156,7 +156,7 @@ START_TEST(test_tables_of_one_run)
 	check_line(text, "25.00", "25.00 0.002500 250 10 5 close");
 	check_line(text, "100.00", "100.00 0.010000 250 40 5 total");
 	check_line(text, "7f0000000000",
-		   "7f0000000000 r--s 4096 8 4 yes the file under measurement:");
+		   "7f0000000000 r--s 4096 8 4 yes under measurement: /mnt/disk/demo.bin");
 	check_line(text, "ffffffffff600000", "ffffffffff600000 --xp 4 n/a n/a - [vsyscall] fixed "
 		   "address of three system");
 	free(text);

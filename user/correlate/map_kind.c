@@ -94,9 +94,6 @@ static enum map_kind kind_of_segment(const struct map_line *line)
 
 static enum map_kind kind_of_file(const struct map_list *list, const struct map_line *line)
 {
-	if (list->measured_inode && line->inode == list->measured_inode &&
-	    line->dev == list->measured_dev)
-		return MAP_KIND_MEASURED;
 	return is_object(list, line) ? kind_of_segment(line) : MAP_KIND_FILE;
 }
 
@@ -134,12 +131,17 @@ static enum map_kind kind_of_anonymous(const struct map_list *list, struct map_l
 	return line->prot ? MAP_KIND_ANONYMOUS : MAP_KIND_GUARD;
 }
 
+static bool overlaps(const struct map_line *line, const struct map_range *range)
+{
+	return line->start < range->end && range->start < line->end;
+}
+
 static bool is_hooked(const struct map_list *list, const struct map_line *line)
 {
 	size_t i;
 
 	for (i = 0; i < list->nr_hooked; i++)
-		if (line->start < list->hooked[i].end && list->hooked[i].start < line->end)
+		if (overlaps(line, &list->hooked[i]))
 			return true;
 	return false;
 }
@@ -150,7 +152,9 @@ void map_list_explain(struct map_list *list)
 
 	for (line = list->lines; line < list->lines + list->nr_lines; line++) {
 		line->hooked = is_hooked(list, line);
-		if (!line->path[0])
+		if (overlaps(line, &list->measured))
+			line->kind = MAP_KIND_MEASURED;
+		else if (!line->path[0])
 			line->kind = kind_of_anonymous(list, line);
 		else if (!kind_of_special(line->path, &line->kind))
 			line->kind = kind_of_file(list, line);
@@ -172,7 +176,7 @@ static const char *base_of(const char *path)
 }
 
 static const char *const explanations[MAP_NR_KINDS] = {
-	[MAP_KIND_MEASURED] = "the file under measurement",
+	[MAP_KIND_MEASURED] = "under measurement",
 	[MAP_KIND_TEXT] = "code (text)",
 	[MAP_KIND_CONSTANTS] = "headers, constants",
 	[MAP_KIND_RELRO] = "addresses filled in by the loader (relro)",
@@ -225,6 +229,9 @@ void map_line_explain(const struct map_line *line, const struct map_list *list, 
 		snprintf(text, size, "%s", what);
 		break;
 	case MAP_KIND_MEASURED:
+		snprintf(text, size, "%s: %s", what, line->path[0] ? line->path :
+			 "anonymous memory");
+		break;
 	case MAP_KIND_FILE:
 	case MAP_KIND_DEVICE:
 	case MAP_KIND_SHARED:

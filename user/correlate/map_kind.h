@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 enum map_kind {
-	MAP_KIND_MEASURED,	/* the file under measurement */
+	MAP_KIND_MEASURED,	/* what a drive makes its accesses to */
 	MAP_KIND_TEXT,		/* of the program or a library: code */
 	MAP_KIND_CONSTANTS,	/* read-only, as in the file */
 	MAP_KIND_RELRO,		/* read-only since the loader has filled in addresses */
@@ -72,8 +72,7 @@ struct map_range {
 struct map_list {
 	pid_t pid;
 	char program[4096];	/* /proc/PID/exe; "": n/a */
-	uint32_t measured_dev;
-	uint64_t measured_inode;	/* 0: none */
+	struct map_range measured;	/* end 0: none */
 	struct map_line *lines;	/* by address */
 	size_t nr_lines, room;
 	struct map_thread *threads;
