@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cmd_bench.h"
 #include "cmd_compare.h"
 #include "cmd_drive.h"
 #include "cmd_record.h"
@@ -16,6 +17,7 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "bench", cmd_bench },
 	{ "compare", cmd_compare },
 	{ "drive", cmd_drive },
 	{ "record", cmd_record },
