@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <math.h>
+#include <stdbool.h>
 
 #include "infer.h"
 
 /*
- * A level is where the latency stays within this of its floor; between two levels it
- * climbs by more than STEP, however many sizes the climb takes:
+ * Beyond a cache's size the latency climbs: more at first, as ever more loads miss it,
+ * then less and less, until nearly all do. A climb begins and goes on while a size is
+ * dearer than the one before by SLOPE, and is a cache's end when it is a STEP in all:
  *
- *	ns                      ______
- *	        ____________---/        a third level: memory
- *	_______/            ^ last size of the second: the second cache
- *	      ^ last size of the first level: the first cache
+ *	ns                   ____--- memory
+ *	          ____---/--/
+ *	______/--/      ^ the second climb begins: size of the second cache
+ *	     ^ the first climb begins: size of the first cache
+ *
+ * What else makes loads dearer, the reach of a TLB for one, is less than a STEP.
  */
-#define SAME 1.25
+#define SLOPE 1.15
 #define STEP 1.6
 
-/* A level's sizes are at least two: one alone may be a climb's middle. */
-#define WIDTH 2
+/* A second load that misses, too, costs so much more than one that does not. */
+#define DEARER 1.25
 
-/* The floor at i: noise only ever adds, so a later, smaller latency is the truer one. */
+/* The latency at i: noise only ever adds, so a later, smaller one is truer. */
 static double floor_at(const struct infer_point *points, size_t nr, size_t i)
 {
 	double least = points[i].ns;
@@ -28,37 +32,22 @@ static double floor_at(const struct infer_point *points, size_t nr, size_t i)
 	return least;
 }
 
-/* How many points from first on are on one level. */
-static size_t level_length(const struct infer_point *points, size_t nr, size_t first)
+static bool climbs(const struct infer_point *points, size_t nr, size_t i)
 {
-	const double base = floor_at(points, nr, first);
-	size_t length = 0;
-
-	while (first + length < nr && floor_at(points, nr, first + length) <= base * SAME)
-		length++;
-	return length;
+	return i + 1 < nr && floor_at(points, nr, i + 1) > SLOPE * floor_at(points, nr, i);
 }
 
 size_t infer_caches(const struct infer_point *points, size_t nr, uint64_t *sizes)
 {
-	size_t found = 0, first = 0, length;
-	double level = 0, base;
-	uint64_t last = 0;
+	size_t found = 0, start, i = 0;
 
-	while (first < nr) {
-		length = level_length(points, nr, first);
-		base = floor_at(points, nr, first);
-		if (length < WIDTH) {
-			first += length;
-			continue;
-		}
-		if (level && base > level * STEP && found < INFER_LEVELS)
-			sizes[found++] = last;
-		/* A small step, of the TLB for one, is still the same cache. */
-		if (!level || base > level * STEP)
-			level = base;
-		first += length;
-		last = points[first - 1].bytes;
+	while (i < nr && found < INFER_LEVELS) {
+		for (start = i; climbs(points, nr, i); i++)
+			;
+		if (floor_at(points, nr, i) > STEP * floor_at(points, nr, start))
+			sizes[found++] = points[start].bytes;
+		if (i == start)
+			i++;
 	}
 	return found;
 }
@@ -72,7 +61,7 @@ uint64_t infer_line(const struct infer_point *points, size_t nr)
 		low = fmin(low, points[i].ns);
 		high = fmax(high, points[i].ns);
 	}
-	if (high < low * SAME)
+	if (high < low * DEARER)
 		return 0;
 	for (i = 0; i < nr; i++)
 		if (points[i].ns > (low + high) / 2)

@@ -266,6 +266,22 @@ static void seen_row(struct grid *grid, const struct bench_row *row)
 	}
 }
 
+static bool is_shown(const struct bench_row *row)
+{
+	return bench_row_measured(row) && !row->operation->derived &&
+	       row->operation != &op_latency;
+}
+
+static bool any_shown(const struct bench_results *results)
+{
+	size_t i;
+
+	for (i = 0; i < results->nr; i++)
+		if (is_shown(&results->rows[i]))
+			return true;
+	return false;
+}
+
 static int print_seen(FILE *out, const struct bench_results *results)
 {
 	static const char *const headings[] = {
@@ -276,13 +292,14 @@ static int print_seen(FILE *out, const struct bench_results *results)
 	struct grid grid;
 	size_t i;
 
+	if (!any_shown(results))
+		return 0;
 	fputs("\nWhat the kernel saw: getrusage of all runs, then eBPF of one more run that it "
 	      "watched\n", out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
-		if (bench_row_measured(row) && !row->operation->derived &&
-		    row->operation != &op_latency)
+		if (is_shown(row))
 			seen_row(&grid, row);
 	}
 	return grid_close(&grid, out);
