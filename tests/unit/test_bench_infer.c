@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Caches found in latencies of machines that are made up, and so known. */
 #include <math.h>
+#include <stdbool.h>
 
 #include "runner.h"
 #include "user/bench/infer.h"
