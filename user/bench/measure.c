@@ -13,6 +13,7 @@
 #define WARM_UP_RUNS 2
 #define FEWEST_RUNS 3
 #define SHORTEST_NS 50000	/* of a run: the clocks are then less than 1 % of it */
+#define PATIENCE 4
 #define MOST_OPERATIONS (1ULL << 40)
 
 static int run_once(struct bench *bench, uint64_t n)
@@ -31,7 +32,10 @@ static int wall_of(struct bench *bench, uint64_t n, uint64_t *wall_ns)
 	return err;
 }
 
-/* A run that took long may have been interrupted: only a second one like it counts. */
+/*
+ * A run that took long may have been interrupted: only a second one like it counts. If
+ * its timed part is a trifle beside the rest, it goes on for a while.
+ */
 static int calibrate(struct bench *bench, const struct measure_plan *plan, uint64_t *n)
 {
 	const uint64_t share_ns = plan->budget_ns / (plan->runs + 2 * WARM_UP_RUNS);
@@ -44,7 +48,8 @@ static int calibrate(struct bench *bench, const struct measure_plan *plan, uint6
 			err = wall_of(bench, *n, &wall_ns);
 		if (err)
 			return err;
-		if (2 * wall_ns > share_ns)
+		if (2 * wall_ns > share_ns &&
+		    (bench->window.ns > 2 * SHORTEST_NS || wall_ns > PATIENCE * share_ns))
 			break;
 	}
 	return 0;

@@ -252,7 +252,7 @@ const struct bench_operation op_fault_cold = {
 	.title = "a fault on a page of a file that is on the disk",
 	.method = "a byte in each page of a file at random, nothing of it in the page cache, "
 		  "readahead off (MADV_RANDOM)",
-	.prediction = "fault.cached + 2 * switch.process",
+	.prediction = "fault.cached + file.random:4M",
 	.claim = { .made = true, .range = { { 1, 10 }, BENCH_ANY, { 1, 1 }, { 1, 1 } } },
 	.of_faults = true,
 	.prepare = prepare_cold,

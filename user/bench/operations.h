@@ -15,5 +15,11 @@ extern const struct bench_operation op_latency, op_pair;
 extern const struct bench_operation op_l1, op_l2, op_l3, op_line, op_dram;
 extern const struct bench_operation op_read, op_write, op_copy;
 extern const struct bench_operation op_fault_anon, op_fault_cached, op_fault_cow, op_fault_cold;
+extern const struct bench_operation op_scale_anon_shared, op_scale_anon_own;
+extern const struct bench_operation op_scale_cached_shared, op_scale_cached_own;
+extern const struct bench_operation op_file_cached, op_file_dropped;
+extern const struct bench_operation op_file_sequential, op_file_random, op_file_contend;
+extern const struct bench_operation op_net_tcp_rtt, op_net_icmp_rtt, op_net_tcp_bandwidth;
+extern const struct bench_operation op_net_tcp_setup, op_net_tcp_teardown;
 
 #endif
