@@ -86,8 +86,9 @@ static size_t nr_points(const struct bench_machine *machine, const struct bench_
 	return NR_POINTS;
 }
 
-static void name_point(size_t point, char *name, size_t size)
+static void name_point(const struct bench_options *options, size_t point, char *name, size_t size)
 {
+	(void)options;
 	snprintf(name, size, "%zu", point);
 }
 

@@ -15,8 +15,9 @@
 #define PAGE 4096ULL
 #define AROUND (16 * PAGE)	/* the kernel maps up to that many pages at a fault */
 #define FILE_BYTES (64ULL << 20)
-#define FILE_BYTES_QUICK (16ULL << 20)
+#define FILE_BYTES_QUICK (8ULL << 20)
 #define ANON_BYTES (16ULL << 20)
+#define ANON_BYTES_QUICK (4ULL << 20)
 #define SEED 1
 
 struct area {
@@ -49,6 +50,11 @@ static int open_area(struct bench *bench, uint64_t bytes, uint64_t step, bool fi
 static uint64_t file_bytes(const struct bench *bench)
 {
 	return bench->options->quick ? FILE_BYTES_QUICK : FILE_BYTES;
+}
+
+static uint64_t anon_bytes(const struct bench *bench)
+{
+	return bench->options->quick ? ANON_BYTES_QUICK : ANON_BYTES;
 }
 
 /* Volatile, so that every byte is read. */
@@ -94,7 +100,7 @@ static void timed(struct bench *bench, void *data, uint64_t count, touch_functio
 
 static int prepare_anon(struct bench *bench)
 {
-	return open_area(bench, ANON_BYTES, PAGE, false);
+	return open_area(bench, anon_bytes(bench), PAGE, false);
 }
 
 static int run_anon(struct bench *bench, uint64_t n)
@@ -141,7 +147,7 @@ static int run_cached(struct bench *bench, uint64_t n)
 
 static int prepare_cow(struct bench *bench)
 {
-	int err = open_area(bench, ANON_BYTES, PAGE, true);
+	int err = open_area(bench, anon_bytes(bench), PAGE, true);
 	struct area *area = bench->state;
 
 	return err ? err : place_warm(bench, area->fd, area->bytes);
@@ -217,7 +223,7 @@ static int run_cold(struct bench *bench, uint64_t n)
 const struct bench_operation op_fault_anon = {
 	.name = "fault.anon",
 	.title = "the first write to a page of anonymous memory",
-	.method = "a byte in each page of 16 MiB, mapped anew each round, without huge pages",
+	.method = "a byte in each page of some MiB, mapped anew each round, without huge pages",
 	.prediction = "2 * cpu.syscall + 4096000 / memory.write",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
 	.of_faults = true,
@@ -239,7 +245,7 @@ const struct bench_operation op_fault_cached = {
 const struct bench_operation op_fault_cow = {
 	.name = "fault.cow",
 	.title = "the first write to a page of a private mapping, which copies it",
-	.method = "a byte in each page of 16 MiB of a file that were read before",
+	.method = "a byte in each page of some MiB of a file, all of which were read before",
 	.prediction = "fault.anon + 4096000 / memory.copy",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
 	.of_faults = true,

@@ -19,7 +19,7 @@
 #define BLOCK 4096ULL
 #define SMALLEST (1ULL << 20)
 #define LARGEST (64ULL << 20)
-#define LARGEST_QUICK (16ULL << 20)
+#define LARGEST_QUICK (4ULL << 20)
 #define MOST_PROCESSES 10U	/* the studies' */
 #define MOST_PROCESSES_QUICK 4U
 #define CONTENDED_BYTES (4ULL << 20)
@@ -42,8 +42,9 @@ static size_t nr_sizes(const struct bench_machine *machine, const struct bench_o
 	return nr;
 }
 
-static void name_size(size_t point, char *name, size_t size)
+static void name_size(const struct bench_options *options, size_t point, char *name, size_t size)
 {
+	(void)options;
 	memory_name(SMALLEST << point, name, size);
 }
 
@@ -174,8 +175,9 @@ static size_t nr_crowds(const struct bench_machine *machine, const struct bench_
 	return options->quick ? MOST_PROCESSES_QUICK : MOST_PROCESSES;
 }
 
-static void name_crowd(size_t point, char *name, size_t size)
+static void name_crowd(const struct bench_options *options, size_t point, char *name, size_t size)
 {
+	(void)options;
 	snprintf(name, size, "%zu", point + 1);
 }
 

@@ -20,17 +20,21 @@
 #define TIMES_CACHE_QUICK 2
 #define SEED 1
 
+/* The first is the one that caches are told by; quickly, the first and the last. */
 static const uint64_t strides[] = { 64, 512, 4096 };
 #define NR_STRIDES (sizeof(strides) / sizeof(*strides))
+#define NR_STRIDES_QUICK 2
 
 /* In the pairs, from one slot to the next; the largest distance is half of it. */
 #define PAIR_BYTES 1024ULL
 #define PAIR_SMALLEST 8ULL
 #define NR_PAIRS 7
 
-/* 4K, 6K, 8K, 12K, … */
-static uint64_t nth_size(size_t i)
+/* 4K, 6K, 8K, 12K, …; quickly, 4K, 8K, 16K, … */
+static uint64_t nth_size(const struct bench_options *options, size_t i)
 {
+	if (options->quick)
+		return SMALLEST << i;
 	return i % 2 ? 3 * (SMALLEST / 2) << i / 2 : SMALLEST << i / 2;
 }
 
@@ -50,32 +54,39 @@ static size_t nr_sizes(const struct bench_machine *machine, const struct bench_o
 {
 	size_t nr = 1;
 
-	while (nth_size(nr) <= largest(machine, options))
+	while (nth_size(options, nr) <= largest(machine, options))
 		nr++;
 	return nr;
 }
 
+static size_t nr_strides(const struct bench_options *options)
+{
+	return options->quick ? NR_STRIDES_QUICK : NR_STRIDES;
+}
+
 static size_t nr_points(const struct bench_machine *machine, const struct bench_options *options)
 {
-	return nr_sizes(machine, options) * NR_STRIDES;
+	return nr_sizes(machine, options) * nr_strides(options);
 }
 
-static uint64_t size_of(size_t point)
+static uint64_t size_of(const struct bench_options *options, size_t point)
 {
-	return nth_size(point / NR_STRIDES);
+	return nth_size(options, point / nr_strides(options));
 }
 
-static uint64_t stride_of(size_t point)
+static uint64_t stride_of(const struct bench_options *options, size_t point)
 {
-	return strides[point % NR_STRIDES];
+	const size_t nr = nr_strides(options), i = point % nr;
+
+	return strides[i + 1 == nr ? NR_STRIDES - 1 : i];
 }
 
-static void name_point(size_t point, char *name, size_t size)
+static void name_point(const struct bench_options *options, size_t point, char *name, size_t size)
 {
 	char bytes[24], stride[24];
 
-	memory_name(size_of(point), bytes, sizeof(bytes));
-	memory_name(stride_of(point), stride, sizeof(stride));
+	memory_name(size_of(options, point), bytes, sizeof(bytes));
+	memory_name(stride_of(options, point), stride, sizeof(stride));
 	snprintf(name, size, "%s:%s", bytes, stride);
 }
 
@@ -106,7 +117,8 @@ static void make_cycle(char *data, uint64_t slots, uint64_t stride)
 
 static int prepare(struct bench *bench)
 {
-	const uint64_t bytes = size_of(bench->point), stride = stride_of(bench->point);
+	const uint64_t bytes = size_of(bench->options, bench->point);
+	const uint64_t stride = stride_of(bench->options, bench->point);
 	const uint64_t slots = bytes / stride;
 	char *data = memory_map(bytes, bench->options->huge_pages);
 	uint64_t i;
@@ -148,8 +160,9 @@ static uint64_t distance_of(size_t point)
 	return PAIR_SMALLEST << point;
 }
 
-static void name_pair(size_t point, char *name, size_t size)
+static void name_pair(const struct bench_options *options, size_t point, char *name, size_t size)
 {
+	(void)options;
 	memory_name(distance_of(point), name, size);
 }
 

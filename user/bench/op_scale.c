@@ -21,7 +21,7 @@
 #define AROUND (16 * PAGE)
 #define ANON_BYTES (16ULL << 20)
 #define FILE_BYTES (64ULL << 20)
-#define FILE_BYTES_QUICK (16ULL << 20)
+#define FILE_BYTES_QUICK (8ULL << 20)
 #define MOST_THREADS 64U
 
 struct crew;
@@ -69,8 +69,9 @@ static size_t nr_points(const struct bench_machine *machine, const struct bench_
 	return nr;
 }
 
-static void name_point(size_t point, char *name, size_t size)
+static void name_point(const struct bench_options *options, size_t point, char *name, size_t size)
 {
+	(void)options;
 	snprintf(name, size, "%u", threads_of(point, MOST_THREADS));
 }
 
@@ -261,7 +262,7 @@ static int run(struct bench *bench, uint64_t n)
 const struct bench_operation op_scale_anon_shared = {
 	.name = "scale.anon_shared",
 	.title = "wall time a fault, by that many threads in one anonymous mapping",
-	.method = "a byte in each page of 16 MiB, a part for each thread, on CPUs of their own",
+	.method = "a byte in each page of 16 MiB, a part for each thread, on a CPU of its own",
 	.prediction = "scale.anon_shared:1 / point",
 	.claim = ONE_FAULT,
 	.nr_points = nr_points,
@@ -275,7 +276,7 @@ const struct bench_operation op_scale_anon_shared = {
 const struct bench_operation op_scale_anon_own = {
 	.name = "scale.anon_own",
 	.title = "the same, each thread in a mapping of its own",
-	.method = "a byte in each page of 16 MiB in all, on CPUs of their own",
+	.method = "a byte in each page of 16 MiB in all, each thread on a CPU of its own",
 	.prediction = "scale.anon_own:1 / point",
 	.claim = ONE_FAULT,
 	.nr_points = nr_points,

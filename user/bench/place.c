@@ -70,12 +70,8 @@ int place_warm(struct bench *bench, int fd, uint64_t bytes)
 {
 	char page[PAGE];
 	uint64_t offset;
-	int err = place_cool(bench, fd, bytes);
 
-	if (err && err != -EBUSY)
-		return err;
-	/* Without readahead each page is read, and kept, by itself. */
-	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	(void)bench;
 	for (offset = 0; offset < bytes; offset += PAGE)
 		if (pread(fd, page, PAGE, offset) != (ssize_t)PAGE)
 			return errno ? -errno : -EIO;

@@ -5,11 +5,14 @@
 
 #include "bench.h"
 
-/* Its descriptor; it has no name any more. Negative errno, and why is said. */
+/*
+ * Its descriptor; it has no name any more. It was written page by page, so that kernels
+ * with large folios have it in small ones. Negative errno, and why is said.
+ */
 int place_make(struct bench *bench, uint64_t bytes);
 /* None of its pages in the page cache; they must not be mapped. Likewise. */
 int place_cool(struct bench *bench, int fd, uint64_t bytes);
-/* All of its pages in the page cache, each by itself where the kernel lets it. */
+/* All of its pages in the page cache. Likewise. */
 int place_warm(struct bench *bench, int fd, uint64_t bytes);
 
 #endif
