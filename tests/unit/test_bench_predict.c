@@ -198,6 +198,28 @@ START_TEST(test_caches_and_lines_are_derived)
 }
 END_TEST
 
+START_TEST(test_what_is_made_of_noise_is_marked)
+{
+	static char *names[] = { (char *)"memory.line" };
+	struct bench_results results;
+	struct bench_row *row;
+	size_t i;
+
+	bench_sample_open(&results, names, 1);
+	for (i = 0; i < results.nr; i++) {
+		if (results.rows[i].operation->derived)
+			continue;
+		row = bench_sample_measure(&results, results.rows[i].name,
+					   atoi(results.rows[i].point_name) < 64 ? 5 : 8);
+		if (i % 2)
+			strcpy(row->noise, "somebody else was busy");
+	}
+	ck_assert_int_eq(derived_fill(&results), 0);
+	ck_assert_ptr_nonnull(strstr(results_find(&results, "memory.line")->noise, "noisy"));
+	results_free(&results);
+}
+END_TEST
+
 START_TEST(test_a_sweep_within_the_caches_tells_nothing_of_memory)
 {
 	static char *names[] = { (char *)"memory.dram" };
@@ -220,4 +242,5 @@ RUN_TESTS("bench predict", test_names_mean_rows,
 	  test_without_what_is_subtracted_there_is_no_row, test_bandwidth_is_bytes_by_time,
 	  test_own_formulas_and_given_ones, test_what_was_not_measured_predicts_nothing,
 	  test_bad_files_are_refused_with_their_line, test_caches_and_lines_are_derived,
+	  test_what_is_made_of_noise_is_marked,
 	  test_a_sweep_within_the_caches_tells_nothing_of_memory)

@@ -11,6 +11,7 @@
 #include "operations.h"
 
 #define STRIDE "64"
+#define MOST_NOISY 0.25
 
 struct derived {
 	struct bench_results *results;
@@ -20,6 +21,7 @@ struct derived {
 	uint64_t caches[INFER_LEVELS];
 	size_t nr_caches;
 	uint64_t line;
+	size_t noisy_sweep, noisy_pairs;	/* of the points */
 };
 
 /* "32K:64" → 32768; what has another stride is left out. */
@@ -45,12 +47,16 @@ static void gather(struct derived *derived)
 
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
-		if (row->operation == &op_pair)
-			derived->nr_pairs += point_of(row, &derived->pairs[derived->nr_pairs]);
+		if (row->operation == &op_pair &&
+		    point_of(row, &derived->pairs[derived->nr_pairs])) {
+			derived->nr_pairs++;
+			derived->noisy_pairs += row->noise[0] != '\0';
+		}
 		if (row->operation != &op_latency ||
 		    !point_of(row, &derived->sweep[derived->nr_sweep]))
 			continue;
 		derived->nr_sweep++;
+		derived->noisy_sweep += row->noise[0] != '\0';
 		derived->largest = row;
 	}
 }
@@ -65,6 +71,15 @@ static void fill_value(struct bench_row *row, double value)
 	row->missing[0] = '\0';
 }
 
+/* What is made of noise is noise; a point now and then is corrected by the others. */
+static void mark_noise(struct bench_row *row, size_t noisy, size_t all)
+{
+	row->noise[0] = '\0';
+	if (noisy > MOST_NOISY * all)
+		snprintf(row->noise, sizeof(row->noise),
+			 "%zu of the %zu points that it is made of are noisy", noisy, all);
+}
+
 static void fill_cache(struct derived *derived, struct bench_row *row, size_t level)
 {
 	if (!derived->nr_sweep)
@@ -73,8 +88,10 @@ static void fill_cache(struct derived *derived, struct bench_row *row, size_t le
 		snprintf(row->missing, sizeof(row->missing),
 			 "the sweep up to %s shows no step that ends it",
 			 derived->largest->point_name);
-	else
+	else {
 		fill_value(row, derived->caches[level]);
+		mark_noise(row, derived->noisy_sweep, derived->nr_sweep);
+	}
 }
 
 static void fill_line(struct derived *derived, struct bench_row *row)
@@ -83,8 +100,10 @@ static void fill_line(struct derived *derived, struct bench_row *row)
 		snprintf(row->missing, sizeof(row->missing), "memory.pair was not measured");
 	else if (!derived->line)
 		snprintf(row->missing, sizeof(row->missing), "no distance is dearer than others");
-	else
+	else {
 		fill_value(row, derived->line);
+		mark_noise(row, derived->noisy_pairs, derived->nr_pairs);
+	}
 }
 
 /* Only where the sweep went beyond the caches that hwloc knows of. */
@@ -103,6 +122,7 @@ static void fill_dram(struct derived *derived, struct bench_row *row)
 		row->figures = largest->figures;
 		row->half_width = largest->half_width;
 		row->cycles = largest->cycles;
+		strcpy(row->noise, largest->noise);
 	}
 }
 
