@@ -14,7 +14,8 @@
 #include "user/correlate/facts.h"
 
 /* Every row that the names mean; none is measured. */
-static inline void bench_sample_open(struct bench_results *results, char **names, size_t nr)
+static inline void bench_sample_open(struct bench_results *results, char *const *names,
+				     size_t nr)
 {
 	const char *unknown;
 	size_t i;

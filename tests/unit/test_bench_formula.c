@@ -8,7 +8,7 @@
 #include "runner.h"
 #include "user/bench/formula.h"
 
-#define TINY 1e-9
+#define TINY 0.000000001
 
 static char why[256];
 

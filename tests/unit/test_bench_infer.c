@@ -38,7 +38,9 @@ static size_t sweep(const struct machine *machine, uint64_t to, struct infer_poi
 
 	for (bytes = 4 * K; bytes <= to; bytes *= 2) {
 		points[nr++] = (struct infer_point){ bytes, latency(machine, bytes) };
-		points[nr++] = (struct infer_point){ bytes / 2 * 3, latency(machine, bytes / 2 * 3) };
+		points[nr++] = (struct infer_point){
+			bytes / 2 * 3, latency(machine, bytes / 2 * 3)
+		};
 	}
 	return nr;
 }

@@ -8,7 +8,7 @@
 #include "user/bench/derived.h"
 #include "user/bench/predict.h"
 
-#define TINY 1e-9
+#define TINY 0.000000001
 
 static char why[512];
 
@@ -46,8 +46,8 @@ static double predicted_with(struct bench_results *results, const char *text, co
 
 START_TEST(test_names_mean_rows)
 {
-	static char *names[] = { (char *)"switch.*" }, *call[] = { (char *)"cpu.call" };
-	static char *family[] = { (char *)"fault" }, *none[] = { (char *)"fau" };
+	static char *const names[] = { (char *)"switch.*" }, *const call[] = { (char *)"cpu.call" };
+	static char *const family[] = { (char *)"fault" }, *const none[] = { (char *)"fau" };
 	struct bench_results results;
 	const char *unknown;
 
@@ -70,18 +70,18 @@ END_TEST
 
 START_TEST(test_what_is_subtracted_is_subtracted_with_its_uncertainty)
 {
-	static char *names[] = { (char *)"switch.thread" };
+	static char *const names[] = { (char *)"switch.thread" };
 	struct bench_results results;
 	struct bench_row *row, *pipe;
 
 	bench_sample_open(&results, names, 1);
 	pipe = bench_sample_measure(&results, "pipe.self", 100);
 	row = bench_sample_measure(&results, "switch.thread", 500);
-	ck_assert_double_eq_tol(row->figures.mean, 505 - 101, 1e-9);
-	ck_assert_double_eq_tol(row->subtracted_ns, 101, 1e-9);
-	ck_assert_double_eq_tol(row->cycles, 2 * 500 - 101 / 0.5, 1e-9);
+	ck_assert_double_eq_tol(row->figures.mean, 505 - 101, TINY);
+	ck_assert_double_eq_tol(row->subtracted_ns, 101, TINY);
+	ck_assert_double_eq_tol(row->cycles, 2 * 500 - 101 / 0.5, TINY);
 	ck_assert_double_eq_tol(row->half_width, hypot(row->figures.half_width,
-						       pipe->half_width), 1e-9);
+						       pipe->half_width), TINY);
 	ck_assert_str_ne(row->contradiction, "");	/* 3 switches in 10000 */
 	results_free(&results);
 }
@@ -89,7 +89,7 @@ END_TEST
 
 START_TEST(test_without_what_is_subtracted_there_is_no_row)
 {
-	static char *names[] = { (char *)"switch.thread" };
+	static char *const names[] = { (char *)"switch.thread" };
 	struct bench_results results;
 	struct bench_row *row;
 
@@ -102,21 +102,21 @@ END_TEST
 
 START_TEST(test_bandwidth_is_bytes_by_time)
 {
-	static char *names[] = { (char *)"memory.read" };
+	static char *const names[] = { (char *)"memory.read" };
 	struct bench_results results;
 	struct bench_row *row;
 
 	bench_sample_open(&results, names, 1);
 	row = bench_sample_measure(&results, "memory.read", 100000);	/* 1 MB in 100 µs */
-	ck_assert_double_eq_tol(row->figures.max, 10000, 1e-6);
-	ck_assert_double_eq_tol(row->figures.min, 10000 / 1.1, 1e-6);
+	ck_assert_double_eq_tol(row->figures.max, 10000, 0.000001);
+	ck_assert_double_eq_tol(row->figures.min, 10000 / 1.1, 0.000001);
 	results_free(&results);
 }
 END_TEST
 
 START_TEST(test_own_formulas_and_given_ones)
 {
-	static char *names[] = { (char *)"cpu", (char *)"pipe" };
+	static char *const names[] = { (char *)"cpu", (char *)"pipe" };
 	struct bench_results results;
 
 	bench_sample_open(&results, names, 2);
@@ -124,13 +124,13 @@ START_TEST(test_own_formulas_and_given_ones)
 	bench_sample_measure(&results, "cpu.syscall", 100);
 	bench_sample_measure(&results, "cpu.call:3", 5);
 	/* 2 * cpu.syscall: 101 ns less the loop's 1.01. */
-	ck_assert_double_eq_tol(predicted_with(&results, "", "pipe.self"), 2 * 99.99, 1e-6);
+	ck_assert_double_eq_tol(predicted_with(&results, "", "pipe.self"), 2 * 99.99, 0.000001);
 	ck_assert(!results_find(&results, "pipe.self")->predicted.given);
 	/* 2 * cpu.loop + point * cycle */
 	ck_assert_double_eq_tol(results_find(&results, "cpu.call:3")->predicted.value,
-				2.02 + 1.5, 1e-6);
+				2.02 + 1.5, 0.000001);
 	ck_assert_double_eq_tol(predicted_with(&results, "pipe.self = 20000 cycles # a guess\n",
-					       "pipe.self"), 10000, 1e-6);
+					       "pipe.self"), 10000, 0.000001);
 	ck_assert(results_find(&results, "pipe.self")->predicted.given);
 	/* A row's own goes before its operation's, wherever it stands. */
 	ck_assert_double_eq_tol(predicted_with(&results, "cpu.call:3 = 7\ncpu.call = 1\n",
@@ -144,7 +144,7 @@ END_TEST
 
 START_TEST(test_what_was_not_measured_predicts_nothing)
 {
-	static char *names[] = { (char *)"pipe.self" };
+	static char *const names[] = { (char *)"pipe.self" };
 	struct bench_results results;
 
 	bench_sample_open(&results, names, 1);
@@ -176,7 +176,7 @@ static double sweep_ns(const char *point)
 
 START_TEST(test_caches_and_lines_are_derived)
 {
-	static char *names[] = { (char *)"memory.*" };
+	static char *const names[] = { (char *)"memory.*" };
 	struct bench_results results;
 	size_t i;
 
@@ -193,14 +193,14 @@ START_TEST(test_caches_and_lines_are_derived)
 	ck_assert_double_eq_tol(results_find(&results, "memory.l2")->figures.mean, 1 << 20, TINY);
 	ck_assert_ptr_nonnull(strstr(results_find(&results, "memory.l3")->missing, "no step"));
 	ck_assert_double_eq_tol(results_find(&results, "memory.line")->figures.mean, 64, TINY);
-	ck_assert_double_eq_tol(results_find(&results, "memory.dram")->figures.min, 80, 1e-9);
+	ck_assert_double_eq_tol(results_find(&results, "memory.dram")->figures.min, 80, TINY);
 	results_free(&results);
 }
 END_TEST
 
 START_TEST(test_what_is_made_of_noise_is_marked)
 {
-	static char *names[] = { (char *)"memory.line" };
+	static char *const names[] = { (char *)"memory.line" };
 	struct bench_results results;
 	struct bench_row *row;
 	size_t i;
@@ -222,7 +222,7 @@ END_TEST
 
 START_TEST(test_a_sweep_within_the_caches_tells_nothing_of_memory)
 {
-	static char *names[] = { (char *)"memory.dram" };
+	static char *const names[] = { (char *)"memory.dram" };
 	struct bench_results results;
 	size_t i;
 

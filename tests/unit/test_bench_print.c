@@ -12,7 +12,7 @@
 
 static void open_results(struct bench_results *results)
 {
-	static char *names[] = { (char *)"cpu.syscall", (char *)"pipe", (char *)"switch" };
+	static char *const names[] = { (char *)"cpu.syscall", (char *)"pipe", (char *)"switch" };
 	static const struct predictions none;
 	struct bench_row *row;
 

@@ -67,7 +67,8 @@ struct bench_operation {
 	struct bench_claim claim;
 	double own_share;	/* of the claim's events, what getrusage(2) sees; 0: all */
 	/* An operation at several sizes, …: how many; 0: there is but one, without a name. */
-	size_t (*nr_points)(const struct bench_machine *machine, const struct bench_options *options);
+	size_t (*nr_points)(const struct bench_machine *machine,
+			    const struct bench_options *options);
 	void (*name_point)(const struct bench_options *options, size_t point, char *name,
 			   size_t size);
 	bool anywhere;		/* its threads are not kept on one CPU */

@@ -82,28 +82,32 @@ static void mark_noise(struct bench_row *row, size_t noisy, size_t all)
 
 static void fill_cache(struct derived *derived, struct bench_row *row, size_t level)
 {
-	if (!derived->nr_sweep)
+	if (!derived->nr_sweep) {
 		snprintf(row->missing, sizeof(row->missing), "memory.latency was not measured");
-	else if (level >= derived->nr_caches)
+		return;
+	}
+	if (level >= derived->nr_caches) {
 		snprintf(row->missing, sizeof(row->missing),
 			 "the sweep up to %s shows no step that ends it",
 			 derived->largest->point_name);
-	else {
-		fill_value(row, derived->caches[level]);
-		mark_noise(row, derived->noisy_sweep, derived->nr_sweep);
+		return;
 	}
+	fill_value(row, derived->caches[level]);
+	mark_noise(row, derived->noisy_sweep, derived->nr_sweep);
 }
 
 static void fill_line(struct derived *derived, struct bench_row *row)
 {
-	if (!derived->nr_pairs)
+	if (!derived->nr_pairs) {
 		snprintf(row->missing, sizeof(row->missing), "memory.pair was not measured");
-	else if (!derived->line)
-		snprintf(row->missing, sizeof(row->missing), "no distance is dearer than others");
-	else {
-		fill_value(row, derived->line);
-		mark_noise(row, derived->noisy_pairs, derived->nr_pairs);
+		return;
 	}
+	if (!derived->line) {
+		snprintf(row->missing, sizeof(row->missing), "no distance is dearer than others");
+		return;
+	}
+	fill_value(row, derived->line);
+	mark_noise(row, derived->noisy_pairs, derived->nr_pairs);
 }
 
 /* Only where the sweep went beyond the caches that hwloc knows of. */
@@ -112,18 +116,20 @@ static void fill_dram(struct derived *derived, struct bench_row *row)
 	const uint64_t cache = derived->results->machine.cache_bytes[2];
 	const struct bench_row *largest = derived->largest;
 
-	if (!largest)
+	if (!largest) {
 		snprintf(row->missing, sizeof(row->missing), "memory.latency was not measured");
-	else if (derived->sweep[derived->nr_sweep - 1].bytes < 2 * cache)
+		return;
+	}
+	if (derived->sweep[derived->nr_sweep - 1].bytes < 2 * cache) {
 		snprintf(row->missing, sizeof(row->missing),
 			 "the sweep up to %s does not go beyond the caches", largest->point_name);
-	else {
-		row->missing[0] = '\0';
-		row->figures = largest->figures;
-		row->half_width = largest->half_width;
-		row->cycles = largest->cycles;
-		strcpy(row->noise, largest->noise);
+		return;
 	}
+	row->missing[0] = '\0';
+	row->figures = largest->figures;
+	row->half_width = largest->half_width;
+	row->cycles = largest->cycles;
+	strcpy(row->noise, largest->noise);
 }
 
 static void fill_row(struct derived *derived, struct bench_row *row)

@@ -4,7 +4,6 @@
 
 #include "operations.h"
 
-#define NR_POINTS 8
 #define CALLED static __attribute__((noipa, aligned(64))) void
 
 CALLED called_0(void)
@@ -18,63 +17,84 @@ CALLED called_1(long a)
 
 CALLED called_2(long a, long b)
 {
-	(void)a, (void)b;
+	(void)a;
+	(void)b;
 }
 
 CALLED called_3(long a, long b, long c)
 {
-	(void)a, (void)b, (void)c;
+	(void)a;
+	(void)b;
+	(void)c;
 }
 
 CALLED called_4(long a, long b, long c, long d)
 {
-	(void)a, (void)b, (void)c, (void)d;
+	(void)a;
+	(void)b;
+	(void)c;
+	(void)d;
 }
 
 CALLED called_5(long a, long b, long c, long d, long e)
 {
-	(void)a, (void)b, (void)c, (void)d, (void)e;
+	(void)a;
+	(void)b;
+	(void)c;
+	(void)d;
+	(void)e;
 }
 
 CALLED called_6(long a, long b, long c, long d, long e, long f)
 {
-	(void)a, (void)b, (void)c, (void)d, (void)e, (void)f;
+	(void)a;
+	(void)b;
+	(void)c;
+	(void)d;
+	(void)e;
+	(void)f;
 }
 
 CALLED called_7(long a, long b, long c, long d, long e, long f, long g)
 {
-	(void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g;
+	(void)a;
+	(void)b;
+	(void)c;
+	(void)d;
+	(void)e;
+	(void)f;
+	(void)g;
 }
 
 /* A loop of its own for each: a call through a pointer would be another operation. */
-#define REPEAT(n, call) \
-	do { \
-		for (i = (n); i; i--) { \
+#define REPEATED(arguments, call) \
+	static void repeat_##arguments(uint64_t n) \
+	{ \
+		for (; n; n--) { \
 			call; \
-			bench_use(i); \
+			bench_use(n); \
 		} \
-	} while (0)
-
-static void call_often(size_t arguments, uint64_t n)
-{
-	uint64_t i;
-
-	switch (arguments) {
-	case 0: REPEAT(n, called_0()); break;
-	case 1: REPEAT(n, called_1(1)); break;
-	case 2: REPEAT(n, called_2(1, 2)); break;
-	case 3: REPEAT(n, called_3(1, 2, 3)); break;
-	case 4: REPEAT(n, called_4(1, 2, 3, 4)); break;
-	case 5: REPEAT(n, called_5(1, 2, 3, 4, 5)); break;
-	case 6: REPEAT(n, called_6(1, 2, 3, 4, 5, 6)); break;
-	default: REPEAT(n, called_7(1, 2, 3, 4, 5, 6, 7)); break;
 	}
-}
+
+REPEATED(0, called_0())
+REPEATED(1, called_1(1))
+REPEATED(2, called_2(1, 2))
+REPEATED(3, called_3(1, 2, 3))
+REPEATED(4, called_4(1, 2, 3, 4))
+REPEATED(5, called_5(1, 2, 3, 4, 5))
+REPEATED(6, called_6(1, 2, 3, 4, 5, 6))
+REPEATED(7, called_7(1, 2, 3, 4, 5, 6, 7))
+
+static void (*const repeat[])(uint64_t n) = {
+	repeat_0, repeat_1, repeat_2, repeat_3, repeat_4, repeat_5, repeat_6, repeat_7,
+};
+
+#define NR_POINTS (sizeof(repeat) / sizeof(*repeat))
 
 static int run(struct bench *bench, uint64_t n)
 {
 	bench_start(bench);
-	call_often(bench->point, n);
+	repeat[bench->point](n);
 	bench_stop(bench);
 	return 0;
 }

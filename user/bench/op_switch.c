@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switches: a byte goes to and fro between two partners on one CPU, through two
+ * Context switches: a byte goes back and forth between two partners on one CPU, through two
  * pipes; each time it is handed over the CPU must be, too. The pipe's own cost is that of
  * a process that writes to itself.
  */

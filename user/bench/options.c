@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
-#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,15 +68,16 @@ static int cpu_of(const struct argp_state *state, const char *text)
 	return number;
 }
 
-static error_t add_name(struct bench_command *command, char *name)
+static void add_name(const struct argp_state *state, struct bench_command *command, char *name)
 {
 	char **grown = reallocarray(command->names, command->nr_names + 1, sizeof(*grown));
 
-	if (!grown)
-		return ENOMEM;
+	if (!grown) {
+		argp_failure(state, STATUS_FAILED, 0, "out of memory");
+		return;
+	}
 	command->names = grown;
 	grown[command->nr_names++] = name;
-	return 0;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -85,17 +85,38 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct bench_command *command = state->input;
 
 	switch (key) {
-	case KEY_LIST: command->list = true; return 0;
-	case KEY_QUICK: command->options.quick = true; return 0;
-	case KEY_CPU: command->options.cpu = cpu_of(state, text); return 0;
-	case KEY_DIRECTORY: command->options.directory = text; return 0;
-	case KEY_HUGE_PAGES: command->options.huge_pages = true; return 0;
-	case KEY_NO_BPF: command->watch = false; return 0;
-	case KEY_PREDICT: command->predict = text; return 0;
-	case KEY_FORMAT: set_format(state, command, text); return 0;
-	case KEY_JSON: command->json = text; return 0;
-	case ARGP_KEY_ARG: return add_name(command, text);
-	default: return ARGP_ERR_UNKNOWN;
+	case KEY_LIST:
+		command->list = true;
+		return 0;
+	case KEY_QUICK:
+		command->options.quick = true;
+		return 0;
+	case KEY_CPU:
+		command->options.cpu = cpu_of(state, text);
+		return 0;
+	case KEY_DIRECTORY:
+		command->options.directory = text;
+		return 0;
+	case KEY_HUGE_PAGES:
+		command->options.huge_pages = true;
+		return 0;
+	case KEY_NO_BPF:
+		command->watch = false;
+		return 0;
+	case KEY_PREDICT:
+		command->predict = text;
+		return 0;
+	case KEY_FORMAT:
+		set_format(state, command, text);
+		return 0;
+	case KEY_JSON:
+		command->json = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_name(state, command, text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 

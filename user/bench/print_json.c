@@ -132,7 +132,8 @@ int bench_print_json(FILE *out, const struct bench_results *results)
 
 	for (i = 0; i < results->nr; i++)
 		rows = value_appended(rows, row_of(&results->rows[i]));
-	object = json_pack("{sb so so so}", "quick", results->options.quick,
+	object = json_pack("{so so so so}",
+		"quick", json_boolean(results->options.quick),
 		"machine", machine_of(results),
 		"not_watched", value_text(results->not_watched),
 		"rows", rows);

@@ -23,7 +23,8 @@
 #define RUNS_POINTS_QUICK 5	/* where there are many */
 #define MANY_POINTS 16
 
-static size_t points_of(const struct bench_results *results, const struct bench_operation *operation)
+static size_t points_of(const struct bench_results *results,
+			const struct bench_operation *operation)
 {
 	size_t i, nr = 0;
 
@@ -132,8 +133,8 @@ static void say(const struct bench_results *results, const struct bench_row *row
 	if (!isatty(STDERR_FILENO))
 		return;
 	if (row)
-		fprintf(stderr, "\r\033[K%zu of %zu: %s", row - results->rows + 1, results->nr,
-			row->name);
+		fprintf(stderr, "\r\033[K%zu of %zu: %s", (size_t)(row - results->rows) + 1,
+			results->nr, row->name);
 	else
 		fputs("\r\033[K", stderr);
 }

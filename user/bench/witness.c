@@ -221,8 +221,8 @@ static int watch_row(struct witness *witness, struct bench_row *row)
 {
 	const struct worker_job job = suite_job(witness->results, row);
 	const uint64_t n = operations_for(row, operation_ns(row));
+	struct tally tally = { 0 };
 	struct worker worker;
-	struct tally tally;
 	int err;
 
 	err = worker_begin(&worker, &job, n);
