@@ -259,7 +259,8 @@ const struct bench_operation op_fault_cold = {
 	.method = "a byte in each page of a file at random, nothing of it in the page cache, "
 		  "readahead off (MADV_RANDOM)",
 	.prediction = "fault.cached + file.random:4M",
-	.claim = { .made = true, .range = { { 1, 10 }, BENCH_ANY, { 1, 1 }, { 1, 1 } } },
+	/* A read may be over before the thread sleeps: a major fault needs no switch. */
+	.claim = { .made = true, .range = { { 0, 10 }, BENCH_ANY, { 1, 1 }, { 1, 1 } } },
 	.of_faults = true,
 	.prepare = prepare_cold,
 	.run = run_cold,
