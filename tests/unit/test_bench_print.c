@@ -168,6 +168,27 @@ START_TEST(test_table_warns_first_and_says_what_is_missing)
 }
 END_TEST
 
+/* More than a screen's top would hold: it is the machine, and said once. */
+START_TEST(test_many_noisy_rows_are_one_line)
+{
+	static char *const names[] = { (char *)"cpu" };
+	struct bench_results results;
+	char *text;
+	size_t length, i;
+	FILE *out = open_memstream(&text, &length);
+
+	bench_sample_open(&results, names, 1);
+	for (i = 0; i < results.nr; i++)
+		snprintf(results.rows[i].noise, BENCH_WHY, "somebody else was busy");
+	ck_assert_int_eq(bench_print_table(out, &results), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust 13 of the 13 rows"));
+	ck_assert_ptr_null(strstr(text, "somebody"));
+	results_free(&results);
+	free(text);
+}
+END_TEST
+
 RUN_TESTS("bench print", test_json_matches_the_schema_and_nothing_less_does,
 	  test_json_holds_the_figures, test_csv_has_all_columns_in_each_line,
-	  test_table_warns_first_and_says_what_is_missing)
+	  test_table_warns_first_and_says_what_is_missing, test_many_noisy_rows_are_one_line)

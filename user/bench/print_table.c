@@ -9,6 +9,7 @@
 #include "operations.h"
 #include "print.h"
 
+#define MOST_REASONS 10	/* lines of warnings */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 void bench_figure_text(double value, char *text, size_t size)
@@ -96,24 +97,50 @@ static void print_machine(FILE *out, const struct bench_results *results)
 		fprintf(out, "Not watched   %s\n", results->not_watched);
 }
 
-/* Of the sweep only how many: it has a hundred points. */
-static void print_noise(FILE *out, const struct bench_results *results)
+struct noise {
+	size_t rows, points;	/* noisy ones; points of the sweep apart */
+	size_t all_rows, all_points;
+};
+
+static struct noise count_noise(const struct bench_results *results)
 {
+	struct noise noise = { 0 };
 	const struct bench_row *row;
-	size_t i, noisy = 0, all = 0;
+	bool noisy;
+	size_t i;
 
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
+		noisy = row->noise[0];
 		if (row->operation == &op_latency) {
-			all++;
-			noisy += row->noise[0] != '\0';
-		} else if (row->noise[0]) {
-			fprintf(out, "NOISY: do not trust %s: %s\n", row->name, row->noise);
+			noise.points += noisy;
+			noise.all_points++;
+		} else {
+			noise.rows += noisy;
+			noise.all_rows++;
 		}
 	}
-	if (noisy)
-		fprintf(out, "NOISY: do not trust %zu of the %zu points of memory.latency\n", noisy,
-			all);
+	return noise;
+}
+
+/* Each with its reason; of many only how many, for then it is the machine. */
+static void print_noise(FILE *out, const struct bench_results *results)
+{
+	const struct noise noise = count_noise(results);
+	const struct bench_row *row;
+	size_t i;
+
+	if (noise.rows > MOST_REASONS)
+		fprintf(out, "NOISY: do not trust %zu of the %zu rows, as marked: this machine is "
+			"busy (--quick is noisier)\n", noise.rows, noise.all_rows);
+	for (i = 0; i < results->nr && noise.rows <= MOST_REASONS; i++) {
+		row = &results->rows[i];
+		if (row->noise[0] && row->operation != &op_latency)
+			fprintf(out, "NOISY: do not trust %s: %s\n", row->name, row->noise);
+	}
+	if (noise.points)
+		fprintf(out, "NOISY: do not trust %zu of the %zu points of memory.latency\n",
+			noise.points, noise.all_points);
 }
 
 static void print_warnings(FILE *out, const struct bench_results *results)
