@@ -19,7 +19,7 @@ struct run {
 	struct bench_command command;
 	struct bench_results results;
 	struct predictions predictions;
-	struct output *json;
+	struct output *json, *report;
 };
 
 static int read_predictions(struct run *run)
@@ -41,13 +41,20 @@ static int read_predictions(struct run *run)
 	return err ? complain(STATUS_FAILED, "%s, %s", path, why) : STATUS_OK;
 }
 
-static int open_json(struct run *run)
+static int open_file(struct output **output, const char *path)
 {
-	const char *path = run->command.json;
-	int err = path ? output_open(&run->json, path, -1) : 0;
+	int err = path ? output_open(output, path, -1) : 0;
 
 	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
 		     STATUS_OK;
+}
+
+/* Before minutes are spent: what cannot be written is told now. */
+static int open_files(struct run *run)
+{
+	int status = open_file(&run->json, run->command.json);
+
+	return status ? status : open_file(&run->report, run->command.report);
 }
 
 static int plan(struct run *run)
@@ -104,21 +111,36 @@ static int print_to(FILE *out, const struct bench_results *results, enum report_
 	return err;
 }
 
+typedef int (*printer)(FILE *out, const struct bench_results *results);
+
+static int write_file(struct output **output, const char *path, printer print_one,
+		      const struct bench_results *results)
+{
+	int err;
+
+	if (!*output)
+		return STATUS_OK;
+	err = print_one(output_stream(*output), results);
+	if (!err) {
+		err = output_commit(*output);
+		*output = NULL;
+	}
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+		     STATUS_OK;
+}
+
 static int print(struct run *run)
 {
-	int err = print_to(stdout, &run->results, run->command.format);
+	const struct bench_command *command = &run->command;
+	int err = print_to(stdout, &run->results, command->format), status;
 
 	if (err)
 		return complain(STATUS_FAILED, "cannot print the results: %s", strerror(-err));
-	if (!run->json)
-		return STATUS_OK;
-	err = print_to(output_stream(run->json), &run->results, REPORT_JSON);
-	if (!err) {
-		err = output_commit(run->json);
-		run->json = NULL;
-	}
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", run->command.json,
-			      strerror(-err)) : STATUS_OK;
+	status = write_file(&run->json, command->json, bench_print_json, &run->results);
+	if (!status)
+		status = write_file(&run->report, command->report, bench_print_report,
+				    &run->results);
+	return status;
 }
 
 static int list(void)
@@ -141,7 +163,7 @@ static int steps(struct run *run)
 	if (!status)
 		status = plan(run);
 	if (!status)
-		status = open_json(run);
+		status = open_files(run);
 	if (!status)
 		status = measure_all(run);
 	if (!status)
@@ -158,6 +180,7 @@ int cmd_bench(int argc, char **argv)
 	interrupt_init();
 	status = steps(&run);
 	output_close(run.json);
+	output_close(run.report);
 	predictions_free(&run.predictions);
 	results_free(&run.results);
 	free(run.command.names);

@@ -168,6 +168,46 @@ START_TEST(test_table_warns_first_and_says_what_is_missing)
 }
 END_TEST
 
+START_TEST(test_report_has_a_section_for_each_operation)
+{
+	static const char *const words[] = {
+		"\ncpu.syscall\n===========\n", "\nswitch.thread\n", "``2 * cpu.syscall``",
+		"What ``pipe.self`` takes is subtracted.", "\"n/a: it was not its turn\"",
+		"In 1000 of ``switch.thread`` eBPF saw 1000 context switches, 2000 system calls",
+		"\"Turbo\",\"on\"", "\"Governor\",\"n/a\"", "(to be written)",
+	};
+	char *text = print(bench_print_report);
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		ck_assert_msg(strstr(text, words[i]), "no '%s' in %s", words[i], text);
+	free(text);
+}
+END_TEST
+
+/* Of 1 and 1000 ns, logarithmic: a decade, and four. */
+START_TEST(test_report_draws_points)
+{
+	static char *const names[] = { (char *)"file.random" };
+	struct bench_results results;
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	bench_sample_open(&results, names, 1);
+	bench_sample_measure(&results, "file.random:1M", 1);
+	bench_sample_measure(&results, "file.random:4M", 1000);
+	ck_assert_int_eq(bench_print_report(out, &results), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "logarithmic::\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n           1M |############### 1.00\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n           4M |###############"
+				     "############################################# 1000\n"));
+	results_free(&results);
+	free(text);
+}
+END_TEST
+
 /* More than a screen's top would hold: it is the machine, and said once. */
 START_TEST(test_many_noisy_rows_are_one_line)
 {
@@ -191,4 +231,5 @@ END_TEST
 
 RUN_TESTS("bench print", test_json_matches_the_schema_and_nothing_less_does,
 	  test_json_holds_the_figures, test_csv_has_all_columns_in_each_line,
-	  test_table_warns_first_and_says_what_is_missing, test_many_noisy_rows_are_one_line)
+	  test_table_warns_first_and_says_what_is_missing, test_many_noisy_rows_are_one_line,
+	  test_report_has_a_section_for_each_operation, test_report_draws_points)

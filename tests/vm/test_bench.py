@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pfdrive bench: every row, quickly; what must be dearer is; the kernel saw what was claimed."""
 import json
+import os
 import signal
 import subprocess
 import time
@@ -214,6 +215,7 @@ def test_a_given_prediction(tmp_path):
     (["--predict", "/nowhere"], 1, "/nowhere"),
     (["--predict", "/etc/passwd"], 1, "line 1"),
     (["cpu.loop", "--json", "/nowhere/file"], 1, "/nowhere/file"),
+    (["cpu.loop", "--report", "/nowhere/file"], 1, "/nowhere/file"),
 ])
 def test_bad_input_is_refused(options, status, words):
     process = bench(*options, check=False)
@@ -237,6 +239,14 @@ def test_each_ends_in_time():
     start = time.monotonic()
     bench("process.fork", "--no-bpf")
     assert time.monotonic() - start < 5 + 2
+
+
+def test_a_report_to_be_completed(tmp_path):
+    path = tmp_path / "report.rst"
+    bench("switch.thread", "--no-bpf", "--report", path)
+    text = path.read_text()
+    assert "\nswitch.thread\n=============\n" in text and "(to be written)" in text
+    assert os.uname().release in text
 
 
 def test_list_and_csv():

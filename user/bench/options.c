@@ -20,6 +20,7 @@ enum key {
 	KEY_LIST,
 	KEY_NO_BPF,
 	KEY_PREDICT,
+	KEY_REPORT,
 };
 
 static const struct argp_option argp_options[] = {
@@ -35,6 +36,7 @@ static const struct argp_option argp_options[] = {
 	{ "predict", KEY_PREDICT, "FILE", 0, "predictions: lines NAME = FORMULA", 2 },
 	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 2 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 2 },
+	{ "report", KEY_REPORT, "FILE", 0, "write a report to be completed there", 2 },
 	{ 0 },
 };
 
@@ -111,6 +113,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_JSON:
 		command->json = text;
+		return 0;
+	case KEY_REPORT:
+		command->report = text;
 		return 0;
 	case ARGP_KEY_ARG:
 		add_name(state, command, text);

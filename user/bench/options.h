@@ -11,6 +11,7 @@ struct bench_command {
 	enum report_format format;
 	const char *predict;	/* a file; NULL: none */
 	const char *json;	/* NULL: no file */
+	const char *report;	/* likewise */
 	bool list;
 	bool watch;		/* false: --no-bpf */
 	char **names;

@@ -11,6 +11,9 @@ int bench_print_table(FILE *out, const struct bench_results *results);
 int bench_print_csv(FILE *out, const struct bench_results *results);
 int bench_print_json(FILE *out, const struct bench_results *results);
 
+/* A report to be completed, in reStructuredText. */
+int bench_print_report(FILE *out, const struct bench_results *results);
+
 /* Operations by name; no rows are needed. */
 int bench_print_list(FILE *out);
 
