@@ -124,19 +124,25 @@ static json_t *row_of(const struct bench_row *row)
 		"contradiction", value_text(row->contradiction));
 }
 
-int bench_print_json(FILE *out, const struct bench_results *results)
+static json_t *results_of(const struct bench_results *results)
 {
-	json_t *rows = json_array(), *object;
+	json_t *rows = json_array();
 	size_t i;
-	int err;
 
 	for (i = 0; i < results->nr; i++)
 		rows = value_appended(rows, row_of(&results->rows[i]));
-	object = json_pack("{so so so so}",
+	return json_pack("{so so so so}",
 		"quick", json_boolean(results->options.quick),
 		"machine", machine_of(results),
 		"not_watched", value_text(results->not_watched),
 		"rows", rows);
+}
+
+int bench_print_json(FILE *out, const struct bench_results *results)
+{
+	json_t *object = results_of(results);
+	int err;
+
 	if (!object)
 		return -ENOMEM;
 	err = json_dumpf(object, out, JSON_INDENT(2)) ? -EIO : 0;

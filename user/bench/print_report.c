@@ -199,7 +199,8 @@ static void print_seen(FILE *out, const struct bench_row *row)
 
 	if (!seen->operations || seen->missing[0])
 		return;
-	fprintf(out, "\nIn %" PRIu64 " of ``%s`` eBPF saw ", seen->operations, row->name);
+	fputc('\n', out);
+	fprintf(out, "In %" PRIu64 " of ``%s`` eBPF saw ", seen->operations, row->name);
 	if (seen->counts.event[BENCH_SWITCHES] == FACT_NONE)
 		fputs("an unknown number of context switches", out);
 	else
