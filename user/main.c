@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cmd_bench.h"
 #include "cmd_compare.h"
 #include "cmd_drive.h"
 #include "cmd_record.h"
@@ -21,6 +22,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "bare-loop", "pfdrive bare-loop", cmd_bare_loop },
+	{ "bench", "pfdrive bench", cmd_bench },
 	{ "compare", "pfdrive compare", cmd_compare },
 	{ "drive", "pfdrive drive", cmd_drive },
 	{ "loop", "pfdrive loop", cmd_loop },

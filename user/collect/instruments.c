@@ -282,6 +282,11 @@ void instruments_lost(const struct instruments *instruments, uint64_t *records, 
 	facts_exit(&facts);
 }
 
+int instruments_counts(const struct instruments *instruments, struct facts *facts)
+{
+	return instruments->events ? events_facts(instruments->events, facts) : -ENODATA;
+}
+
 int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 {
 	/* Its own system calls and faults come before the watch. */

@@ -318,7 +318,8 @@ int table_measures(FILE *out, const struct report *run)
 }
 
 /* n/a in one of them makes it n/a of all. */
-static void cell_spread(struct grid *grid, const double *values, size_t nr, const char *missing)
+static void cell_spread_or(struct grid *grid, const double *values, size_t nr,
+			   const char *missing)
 {
 	const struct spread spread = view_spread(values, nr);
 
@@ -348,10 +349,10 @@ static int usage_of_runs(FILE *out, const struct view *views, size_t nr, double 
 		grid_cell(&grid, "%s", line->unit);
 		for (run = 0; run < nr; run++)
 			values[run] = number_of(views[run].run->measures.usage[i].rusage);
-		cell_spread(&grid, values, nr, "n/a");
+		cell_spread_or(&grid, values, nr, "n/a");
 		for (run = 0; run < nr; run++)
 			values[run] = number_of(views[run].run->measures.usage[i].ebpf);
-		cell_spread(&grid, values, nr, "n/a");
+		cell_spread_or(&grid, values, nr, "n/a");
 	}
 	return grid_close(&grid, out);
 }
@@ -378,11 +379,11 @@ static void hardware_row_of_runs(struct grid *grid, const struct view *views, si
 	for (result = 0; result < HW_NR_RESULTS; result++) {
 		for (run = 0; run < nr; run++)
 			values[run] = counted_value(&views[run], cache, op, result);
-		cell_spread(grid, values, nr, "not available");
+		cell_spread_or(grid, values, nr, "not available");
 	}
 	for (run = 0; run < nr; run++)
 		values[run] = 100 * hw_miss_rate(views[run].run->measures.counters, cache, op);
-	cell_spread(grid, values, nr, "-");
+	cell_spread_or(grid, values, nr, "-");
 }
 
 static int hardware_of_runs(FILE *out, const struct view *views, size_t nr, double *values)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Results of pfdrive bench on a machine that is made up. */
+#ifndef PFSTAT_TESTS_BENCH_SAMPLE_H
+#define PFSTAT_TESTS_BENCH_SAMPLE_H
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "user/bench/plan.h"
+#include "user/bench/results.h"
+#include "user/bench/suite.h"
+#include "user/correlate/facts.h"
+
+/* Every row that the names mean; none is measured. */
+static inline void bench_sample_open(struct bench_results *results, char *const *names,
+				     size_t nr)
+{
+	const char *unknown;
+	size_t i;
+
+	*results = (struct bench_results){ .options = { .quick = true } };
+	results->machine = (struct bench_machine){
+		.nr_cpus = 2, .cpu = 1, .cycle_ns = 0.5, .memory_bytes = 4ULL << 30,
+		.room_bytes = 1ULL << 30, .cache_bytes = { 32768, 1 << 20, 8 << 20 },
+		.line_bytes = 64,
+	};
+	ck_assert_int_eq(plan_rows(results, names, nr, &unknown), 0);
+	for (i = 0; i < results->nr; i++)
+		snprintf(results->rows[i].missing, BENCH_WHY, "it was not its turn");
+}
+
+/* Ten runs of 1000 operations, which took that long, but for the last. */
+static inline struct bench_row *bench_sample_measure(struct bench_results *results,
+						     const char *name, double ns)
+{
+	struct bench_row *row = results_find(results, name);
+	struct measured measured = {
+		.operations = 1000, .bytes = 1000000, .runs = 10, .all_operations = 10000,
+		.usage = { .event = { 3, FACT_NONE, 0, 0 } },
+	};
+	size_t i;
+
+	ck_assert_msg(row, "%s", name);
+	for (i = 0; i < measured.runs; i++) {
+		measured.ns[i] = ns;
+		measured.cycles[i] = 2 * ns;
+	}
+	measured.ns[9] = 1.1 * ns;
+	row->missing[0] = '\0';
+	ck_assert_int_eq(suite_fill(results, row, &measured), 0);
+	return row;
+}
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Caches found in latencies of machines that are made up, and so known. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "runner.h"
+#include "user/bench/infer.h"
+#include "user/engine/random.h"
+
+#define K 1024ULL
+#define M (1024 * K)
+#define MOST 64
+
+struct machine {
+	uint64_t bytes[3];	/* of the caches; 0: there are no more */
+	double ns[4];		/* of each, and of memory */
+};
+
+static const struct machine ordinary = { { 32 * K, 1 * M, 32 * M }, { 1.1, 4, 16, 100 } };
+
+/* What misses one level is the share that does not fit; the rest hits. */
+static double latency(const struct machine *machine, uint64_t bytes)
+{
+	double ns = machine->ns[0], miss;
+	int i;
+
+	for (i = 0; i < 3 && machine->bytes[i]; i++) {
+		miss = bytes > machine->bytes[i] ? 1 - (double)machine->bytes[i] / bytes : 0;
+		ns += miss * (machine->ns[i + 1] - machine->ns[i]);
+	}
+	return ns;
+}
+
+static size_t sweep(const struct machine *machine, uint64_t to, struct infer_point *points)
+{
+	uint64_t bytes;
+	size_t nr = 0;
+
+	for (bytes = 4 * K; bytes <= to; bytes *= 2) {
+		points[nr++] = (struct infer_point){ bytes, latency(machine, bytes) };
+		points[nr++] = (struct infer_point){
+			bytes / 2 * 3, latency(machine, bytes / 2 * 3)
+		};
+	}
+	return nr;
+}
+
+static void check_caches(const struct machine *machine, uint64_t to, size_t expected)
+{
+	struct infer_point points[MOST];
+	uint64_t sizes[INFER_LEVELS];
+	size_t nr = sweep(machine, to, points), i;
+
+	ck_assert_uint_eq(infer_caches(points, nr, sizes), expected);
+	for (i = 0; i < expected; i++)
+		ck_assert_uint_eq(sizes[i], machine->bytes[i]);
+}
+
+START_TEST(test_three_caches_are_found)
+{
+	check_caches(&ordinary, 512 * M, 3);
+}
+END_TEST
+
+START_TEST(test_what_the_sweep_does_not_leave_is_not_found)
+{
+	check_caches(&ordinary, 16 * M, 2);
+	check_caches(&ordinary, 512 * K, 1);
+	check_caches(&ordinary, 16 * K, 0);
+}
+END_TEST
+
+START_TEST(test_two_caches_are_not_made_three)
+{
+	static const struct machine small = { { 48 * K, 2 * M, 0 }, { 1.4, 5, 90, 0 } };
+
+	check_caches(&small, 256 * M, 2);
+}
+END_TEST
+
+START_TEST(test_a_flat_machine_has_none)
+{
+	static const struct machine flat = { { 0 }, { 3, 0, 0, 0 } };
+
+	check_caches(&flat, 256 * M, 0);
+}
+END_TEST
+
+/* The TLB's reach ends within the second cache: a third more, and no cache's end. */
+START_TEST(test_a_small_step_is_no_cache)
+{
+	struct infer_point points[MOST];
+	uint64_t sizes[INFER_LEVELS];
+	size_t nr = sweep(&ordinary, 512 * M, points), i;
+
+	for (i = 0; i < nr; i++)
+		if (points[i].bytes > 256 * K)
+			points[i].ns *= 1.35;
+	ck_assert_uint_eq(infer_caches(points, nr, sizes), 3);
+	ck_assert_uint_eq(sizes[0], 32 * K);
+	ck_assert_uint_eq(sizes[1], 1 * M);
+	ck_assert_uint_eq(sizes[2], 32 * M);
+}
+END_TEST
+
+/* Whether a later size tells what this one would have cost: not so at a cache's end. */
+static bool is_level(const struct infer_point *points, size_t i)
+{
+	return points[i + 1].ns < 1.1 * points[i].ns;
+}
+
+/* Neighbours make single sizes dearer, by up to ten times: they only ever add. */
+START_TEST(test_disturbed_sizes_do_not_mislead)
+{
+	struct random random = random_begin(3, 0);
+	struct infer_point points[MOST];
+	uint64_t sizes[INFER_LEVELS];
+	size_t nr, i, disturbed = 0, chosen;
+	int round;
+
+	for (round = 0; round < 200; round++) {
+		nr = sweep(&ordinary, 512 * M, points);
+		random.bound = nr / 2 - 1;
+		for (i = 0; i < 3; i++) {
+			chosen = 2 * random_below(&random);
+			if (!is_level(points, chosen))
+				continue;
+			points[chosen].ns *= 10;
+			disturbed++;
+		}
+		ck_assert_uint_eq(infer_caches(points, nr, sizes), 3);
+		ck_assert_uint_eq(sizes[0], 32 * K);
+		ck_assert_uint_eq(sizes[1], 1 * M);
+		ck_assert_uint_eq(sizes[2], 32 * M);
+	}
+	ck_assert_uint_ge(disturbed, 200);
+}
+END_TEST
+
+START_TEST(test_a_line_ends_where_the_second_load_misses)
+{
+	static const struct infer_point lines_of_64[] = {
+		{ 8, 5.4 }, { 16, 5.5 }, { 32, 5.4 }, { 64, 8.2 }, { 128, 7.8 }, { 256, 7.9 },
+	};
+	static const struct infer_point lines_of_128[] = {
+		{ 8, 5.4 }, { 16, 5.5 }, { 32, 5.4 }, { 64, 5.6 }, { 128, 8.8 }, { 256, 8.9 },
+	};
+	static const struct infer_point none[] = {
+		{ 8, 5.4 }, { 16, 5.5 }, { 32, 5.6 }, { 64, 5.9 }, { 128, 5.5 }, { 256, 6.0 },
+	};
+
+	ck_assert_uint_eq(infer_line(lines_of_64, 6), 64);
+	ck_assert_uint_eq(infer_line(lines_of_128, 6), 128);
+	ck_assert_uint_eq(infer_line(none, 6), 0);
+}
+END_TEST
+
+RUN_TESTS("bench infer", test_three_caches_are_found,
+	  test_what_the_sweep_does_not_leave_is_not_found, test_two_caches_are_not_made_three,
+	  test_a_flat_machine_has_none, test_a_small_step_is_no_cache,
+	  test_disturbed_sizes_do_not_mislead, test_a_line_ends_where_the_second_load_misses)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which rows are marked: what the kernel counted against what the row claims to be. */
+#include <math.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/bench/judge.h"
+#include "user/correlate/facts.h"
+
+#define SECOND 1000000000ULL
+
+static char why[256];
+
+/* A context switch: one to two switches, two calls, no fault. */
+static const struct bench_claim a_switch = {
+	.made = true, .range = { { 1, 2 }, { 2, 2 }, { 0, 0 }, { 0, 0 } },
+};
+
+static bool agrees(uint64_t switches, uint64_t syscalls, uint64_t faults, double share)
+{
+	const struct bench_counts counts = { .event = { switches, syscalls, faults, 0 } };
+
+	return judge_counts(&a_switch, &counts, 1000, 0, share, why, sizeof(why));
+}
+
+START_TEST(test_counts_that_agree)
+{
+	ck_assert(agrees(1000, 2000, 0, 1));
+	ck_assert(agrees(1003, 2004, 1, 1));
+	ck_assert_str_eq(why, "");
+	ck_assert(agrees(FACT_NONE, FACT_NONE, 0, 1));
+}
+END_TEST
+
+START_TEST(test_a_switch_in_which_none_happened_is_marked)
+{
+	ck_assert(!agrees(0, 2000, 0, 1));
+	ck_assert_ptr_nonnull(strstr(why, "context switches"));
+	ck_assert(!agrees(500, 2000, 0, 1));
+}
+END_TEST
+
+/* getrusage(2) of one partner sees his half. */
+START_TEST(test_a_share_is_enough_where_no_more_is_seen)
+{
+	ck_assert(agrees(500, FACT_NONE, 0, 0.5));
+	ck_assert(!agrees(100, FACT_NONE, 0, 0.5));
+}
+END_TEST
+
+START_TEST(test_a_call_that_never_entered_the_kernel_is_marked)
+{
+	ck_assert(!agrees(1000, 3, 0, 1));
+	ck_assert_ptr_nonnull(strstr(why, "system calls"));
+}
+END_TEST
+
+START_TEST(test_events_that_do_not_belong_are_marked)
+{
+	ck_assert(!agrees(1000, 2000, 900, 1));
+	ck_assert_ptr_nonnull(strstr(why, "page faults"));
+	ck_assert(!agrees(1000, 9000, 0, 1));
+}
+END_TEST
+
+START_TEST(test_preemption_is_no_contradiction_but_more_is)
+{
+	static const struct bench_claim none = { .made = true };
+	struct bench_counts counts = { .event = { 200, 0, 0, 0 } };
+
+	ck_assert(judge_counts(&none, &counts, 100, SECOND, 1, why, sizeof(why)));
+	counts.event[BENCH_SWITCHES] = 2000;
+	ck_assert(!judge_counts(&none, &counts, 100, SECOND, 1, why, sizeof(why)));
+	counts.event[BENCH_SWITCHES] = 0;
+	counts.event[BENCH_SYSCALLS] = 200;
+	ck_assert(!judge_counts(&none, &counts, 100, SECOND, 1, why, sizeof(why)));
+}
+END_TEST
+
+START_TEST(test_who_claims_nothing_cannot_be_contradicted)
+{
+	static const struct bench_claim nothing;
+	const struct bench_counts counts = { .event = { 9, 9, 9, 9 } };
+
+	ck_assert(judge_counts(&nothing, &counts, 1, 0, 1, why, sizeof(why)));
+}
+END_TEST
+
+static bool quiet(size_t runs, size_t outliers, double value, double half_width)
+{
+	const struct statistics statistics = { .runs = runs, .outliers = outliers };
+
+	return judge_noise(&statistics, value, half_width, why, sizeof(why));
+}
+
+START_TEST(test_noise_is_told)
+{
+	ck_assert(quiet(30, 2, 100, 5));
+	ck_assert(!quiet(30, 2, 100, 11));
+	ck_assert_ptr_nonnull(strstr(why, "11%"));
+	ck_assert(!quiet(30, 9, 100, 5));
+	ck_assert_ptr_nonnull(strstr(why, "outliers"));
+	ck_assert(!quiet(2, 0, 100, 5));
+	ck_assert(!quiet(30, 0, -1, 5));
+	ck_assert_ptr_nonnull(strstr(why, "subtracted"));
+	ck_assert(!quiet(30, 0, NAN, 5));
+}
+END_TEST
+
+RUN_TESTS("bench judge", test_counts_that_agree,
+	  test_a_switch_in_which_none_happened_is_marked,
+	  test_a_share_is_enough_where_no_more_is_seen,
+	  test_a_call_that_never_entered_the_kernel_is_marked,
+	  test_events_that_do_not_belong_are_marked,
+	  test_preemption_is_no_contradiction_but_more_is,
+	  test_who_claims_nothing_cannot_be_contradicted, test_noise_is_told)

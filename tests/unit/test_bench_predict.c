@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which rows there are, what becomes of their times, and what is predicted of them. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bench_sample.h"
+#include "runner.h"
+#include "user/bench/derived.h"
+#include "user/bench/predict.h"
+
+#define TINY 0.000000001
+
+static char why[512];
+
+static int read_from(struct predictions *predictions, const char *text)
+{
+	FILE *in = fmemopen((char *)text, strlen(text), "r");
+	int err;
+
+	why[0] = '\0';
+	ck_assert_ptr_nonnull(in);
+	err = predictions_read(predictions, in, why, sizeof(why));
+	fclose(in);
+	return err;
+}
+
+static void check_refused(const char *text, const char *line, const char *words)
+{
+	struct predictions predictions;
+
+	ck_assert_int_lt(read_from(&predictions, text), 0);
+	ck_assert_msg(strstr(why, line) && strstr(why, words), "'%s' lacks %s, %s", why, line,
+		      words);
+	ck_assert_ptr_null(predictions.all);
+}
+
+static double predicted_with(struct bench_results *results, const char *text, const char *name)
+{
+	struct predictions predictions;
+
+	ck_assert_int_eq(read_from(&predictions, text), 0);
+	predict(results, &predictions);
+	predictions_free(&predictions);
+	return results_find(results, name)->predicted.value;
+}
+
+START_TEST(test_names_mean_rows)
+{
+	static char *const names[] = { (char *)"switch.*" }, *const call[] = { (char *)"cpu.call" };
+	static char *const family[] = { (char *)"fault" }, *const none[] = { (char *)"fau" };
+	struct bench_results results;
+	const char *unknown;
+
+	bench_sample_open(&results, names, 1);
+	ck_assert_uint_eq(results.nr, 3);	/* and pipe.self, which is subtracted */
+	ck_assert_str_eq(results.rows[0].name, "pipe.self");
+	results_free(&results);
+	bench_sample_open(&results, call, 1);
+	ck_assert_uint_eq(results.nr, 9);
+	ck_assert_ptr_nonnull(results_find(&results, "cpu.call:7"));
+	results_free(&results);
+	bench_sample_open(&results, family, 1);
+	ck_assert_ptr_nonnull(results_find(&results, "fault.cow"));
+	ck_assert_ptr_null(results_find(&results, "cpu.loop"));
+	results_free(&results);
+	ck_assert_int_eq(plan_rows(&results, none, 1, &unknown), -ENOENT);
+	ck_assert_str_eq(unknown, "fau");
+}
+END_TEST
+
+START_TEST(test_what_is_subtracted_is_subtracted_with_its_uncertainty)
+{
+	static char *const names[] = { (char *)"switch.thread" };
+	struct bench_results results;
+	struct bench_row *row, *pipe;
+
+	bench_sample_open(&results, names, 1);
+	pipe = bench_sample_measure(&results, "pipe.self", 100);
+	row = bench_sample_measure(&results, "switch.thread", 500);
+	ck_assert_double_eq_tol(row->figures.mean, 505 - 101, TINY);
+	ck_assert_double_eq_tol(row->subtracted_ns, 101, TINY);
+	ck_assert_double_eq_tol(row->cycles, 2 * 500 - 101 / 0.5, TINY);
+	ck_assert_double_eq_tol(row->half_width, hypot(row->figures.half_width,
+						       pipe->half_width), TINY);
+	ck_assert_str_ne(row->contradiction, "");	/* 3 switches in 10000 */
+	results_free(&results);
+}
+END_TEST
+
+START_TEST(test_without_what_is_subtracted_there_is_no_row)
+{
+	static char *const names[] = { (char *)"switch.thread" };
+	struct bench_results results;
+	struct bench_row *row;
+
+	bench_sample_open(&results, names, 1);
+	row = bench_sample_measure(&results, "switch.thread", 500);
+	ck_assert_ptr_nonnull(strstr(row->missing, "pipe.self"));
+	results_free(&results);
+}
+END_TEST
+
+START_TEST(test_bandwidth_is_bytes_by_time)
+{
+	static char *const names[] = { (char *)"memory.read" };
+	struct bench_results results;
+	struct bench_row *row;
+
+	bench_sample_open(&results, names, 1);
+	row = bench_sample_measure(&results, "memory.read", 100000);	/* 1 MB in 100 µs */
+	ck_assert_double_eq_tol(row->figures.max, 10000, 0.000001);
+	ck_assert_double_eq_tol(row->figures.min, 10000 / 1.1, 0.000001);
+	results_free(&results);
+}
+END_TEST
+
+START_TEST(test_own_formulas_and_given_ones)
+{
+	static char *const names[] = { (char *)"cpu", (char *)"pipe" };
+	struct bench_results results;
+
+	bench_sample_open(&results, names, 2);
+	bench_sample_measure(&results, "cpu.loop", 1);
+	bench_sample_measure(&results, "cpu.syscall", 100);
+	bench_sample_measure(&results, "cpu.call:3", 5);
+	/* 2 * cpu.syscall: 101 ns less the loop's 1.01. */
+	ck_assert_double_eq_tol(predicted_with(&results, "", "pipe.self"), 2 * 99.99, 0.000001);
+	ck_assert(!results_find(&results, "pipe.self")->predicted.given);
+	/* 2 * cpu.loop + point * cycle */
+	ck_assert_double_eq_tol(results_find(&results, "cpu.call:3")->predicted.value,
+				2.02 + 1.5, 0.000001);
+	ck_assert_double_eq_tol(predicted_with(&results, "pipe.self = 20000 cycles # a guess\n",
+					       "pipe.self"), 10000, 0.000001);
+	ck_assert(results_find(&results, "pipe.self")->predicted.given);
+	/* A row's own goes before its operation's, wherever it stands. */
+	ck_assert_double_eq_tol(predicted_with(&results, "cpu.call:3 = 7\ncpu.call = 1\n",
+					       "cpu.call:3"), 7, TINY);
+	ck_assert_double_eq_tol(results_find(&results, "cpu.call:4")->predicted.value, 1, TINY);
+	predicted_with(&results, "\n  # nothing\ncpu.syscall.hardware = 50 ns\n", "cpu.syscall");
+	ck_assert_double_eq_tol(results_find(&results, "cpu.syscall")->hardware.value, 50, TINY);
+	results_free(&results);
+}
+END_TEST
+
+START_TEST(test_what_was_not_measured_predicts_nothing)
+{
+	static char *const names[] = { (char *)"pipe.self" };
+	struct bench_results results;
+
+	bench_sample_open(&results, names, 1);
+	ck_assert(isnan(predicted_with(&results, "", "pipe.self")));
+	ck_assert_str_eq(results.rows[0].predicted.why, "cpu.syscall was not measured");
+	results_free(&results);
+}
+END_TEST
+
+START_TEST(test_bad_files_are_refused_with_their_line)
+{
+	check_refused("cpu.loop = 1\ncpu.loop\n", "line 2", "NAME = FORMULA");
+	check_refused("cpu.lop = 1\n", "line 1", "cpu.lop");
+	check_refused("\n\ncpu.loop = 1 +\n", "line 3", "missing");
+	check_refused("cpu.loop = cpu.lop\n", "line 1", "cpu.lop");
+	check_refused("cpu.loop:3 = 1\n", "line 1", "cpu.loop:3");
+	check_refused("cpu.loop =\n", "line 1", "missing");
+}
+END_TEST
+
+/* The sweep of a machine whose caches end at 32K and 1M. */
+static double sweep_ns(const char *point)
+{
+	unsigned long bytes = strtoul(point, NULL, 10);
+
+	bytes *= strchr(point, 'M') ? 1 << 20 : 1 << 10;
+	return bytes <= 32768 ? 1 : bytes <= 1 << 20 ? 4 : 80;
+}
+
+START_TEST(test_caches_and_lines_are_derived)
+{
+	static char *const names[] = { (char *)"memory.*" };
+	struct bench_results results;
+	size_t i;
+
+	bench_sample_open(&results, names, 1);
+	for (i = 0; i < results.nr; i++)
+		if (!strcmp(results.rows[i].operation->name, "memory.latency"))
+			bench_sample_measure(&results, results.rows[i].name,
+					     sweep_ns(results.rows[i].point_name));
+		else if (!strcmp(results.rows[i].operation->name, "memory.pair"))
+			bench_sample_measure(&results, results.rows[i].name,
+					     atoi(results.rows[i].point_name) < 64 ? 5 : 8);
+	ck_assert_int_eq(derived_fill(&results), 0);
+	ck_assert_double_eq_tol(results_find(&results, "memory.l1")->figures.mean, 32768, TINY);
+	ck_assert_double_eq_tol(results_find(&results, "memory.l2")->figures.mean, 1 << 20, TINY);
+	ck_assert_ptr_nonnull(strstr(results_find(&results, "memory.l3")->missing, "no step"));
+	ck_assert_double_eq_tol(results_find(&results, "memory.line")->figures.mean, 64, TINY);
+	ck_assert_double_eq_tol(results_find(&results, "memory.dram")->figures.min, 80, TINY);
+	results_free(&results);
+}
+END_TEST
+
+START_TEST(test_what_is_made_of_noise_is_marked)
+{
+	static char *const names[] = { (char *)"memory.line" };
+	struct bench_results results;
+	struct bench_row *row;
+	size_t i;
+
+	bench_sample_open(&results, names, 1);
+	for (i = 0; i < results.nr; i++) {
+		if (results.rows[i].operation->derived)
+			continue;
+		row = bench_sample_measure(&results, results.rows[i].name,
+					   atoi(results.rows[i].point_name) < 64 ? 5 : 8);
+		if (i % 2)
+			strcpy(row->noise, "somebody else was busy");
+	}
+	ck_assert_int_eq(derived_fill(&results), 0);
+	ck_assert_ptr_nonnull(strstr(results_find(&results, "memory.line")->noise, "noisy"));
+	results_free(&results);
+}
+END_TEST
+
+START_TEST(test_a_sweep_within_the_caches_tells_nothing_of_memory)
+{
+	static char *const names[] = { (char *)"memory.dram" };
+	struct bench_results results;
+	size_t i;
+
+	bench_sample_open(&results, names, 1);
+	for (i = 0; i < results.nr; i++)
+		if (!strcmp(results.rows[i].point_name, "4K:64"))
+			bench_sample_measure(&results, results.rows[i].name, 1);
+	ck_assert_int_eq(derived_fill(&results), 0);
+	ck_assert_ptr_nonnull(strstr(results_find(&results, "memory.dram")->missing,
+				     "beyond the caches"));
+	results_free(&results);
+}
+END_TEST
+
+RUN_TESTS("bench predict", test_names_mean_rows,
+	  test_what_is_subtracted_is_subtracted_with_its_uncertainty,
+	  test_without_what_is_subtracted_there_is_no_row, test_bandwidth_is_bytes_by_time,
+	  test_own_formulas_and_given_ones, test_what_was_not_measured_predicts_nothing,
+	  test_bad_files_are_refused_with_their_line, test_caches_and_lines_are_derived,
+	  test_what_is_made_of_noise_is_marked,
+	  test_a_sweep_within_the_caches_tells_nothing_of_memory)

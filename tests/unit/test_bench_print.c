@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What pfdrive bench prints: JSON against its schema, CSV by its columns, the table's words. */
+#include <stdlib.h>
+
+#include "bench_sample.h"
+#include "runner.h"
+#include "schema.h"
+#include "user/bench/predict.h"
+#include "user/bench/print.h"
+
+#define SCHEMA "Documentation/pfdrive.schema.json"	/* the tests run at the top */
+
+static void open_results(struct bench_results *results)
+{
+	static char *const names[] = { (char *)"cpu.syscall", (char *)"pipe", (char *)"switch" };
+	static const struct predictions none;
+	struct bench_row *row;
+
+	bench_sample_open(results, names, 3);
+	strcpy(results->state.turbo, "on");
+	results->state.load = 0.25;
+	bench_sample_measure(results, "cpu.loop", 1);
+	bench_sample_measure(results, "pipe.self", 200);
+	row = bench_sample_measure(results, "switch.thread", 1000);
+	row->seen = (struct bench_seen){
+		.operations = 1000, .counts = { .event = { 1000, 2000, 0, 0 } },
+		.watched_ns = 4000, .kernel_source = "module", .kernel_faults = 10,
+		.kernel_ns = 345.5, .mmap_lock_share = 0.125,
+	};
+	snprintf(row->noise, sizeof(row->noise), "it says \"no\", twice");
+	predict(results, &none);
+}
+
+static char *print(int (*printer)(FILE *out, const struct bench_results *results))
+{
+	struct bench_results results;
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	open_results(&results);
+	ck_assert_int_eq(printer(out, &results), 0);
+	fclose(out);
+	results_free(&results);
+	return text;
+}
+
+static bool accepted(struct schema *schema, const json_t *json)
+{
+	return schema_accepts(schema, schema->root, json, "$");
+}
+
+/* Without any one of its keys, or with one more, no object is accepted. */
+static unsigned int check_strict(struct schema *schema, json_t *root, json_t *object)
+{
+	json_t *copy, *member;
+	unsigned int found = 0;
+	const char *key;
+	size_t i;
+
+	json_array_foreach(object, i, member)
+		found += check_strict(schema, root, member);
+	if (!json_is_object(object))
+		return found;
+	json_object_set_new(object, "surplus", json_null());
+	ck_assert(!accepted(schema, root));
+	json_object_del(object, "surplus");
+	copy = json_copy(object);
+	json_object_foreach(copy, key, member) {
+		json_object_del(object, key);
+		ck_assert_msg(!accepted(schema, root), "%s may be missing", key);
+		json_object_set(object, key, member);
+		found += 1 + check_strict(schema, root, member);
+	}
+	json_decref(copy);
+	return found;
+}
+
+START_TEST(test_json_matches_the_schema_and_nothing_less_does)
+{
+	struct schema schema = { .root = json_load_file(SCHEMA, 0, NULL) };
+	char *text = print(bench_print_json);
+	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	ck_assert_ptr_nonnull(schema.root);
+	ck_assert_ptr_nonnull(json);
+	ck_assert_msg(accepted(&schema, json), "%s", schema.why);
+	ck_assert_uint_ge(check_strict(&schema, json, json), 150);
+	ck_assert_msg(accepted(&schema, json), "%s", schema.why);
+	json_decref(json);
+	json_decref((json_t *)schema.root);
+	free(text);
+}
+END_TEST
+
+static const json_t *row_of(const json_t *json, const char *name)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "rows"), i, row)
+		if (!strcmp(json_string_value(json_object_get(row, "name")), name))
+			return row;
+	ck_abort_msg("no row %s", name);
+	return NULL;
+}
+
+START_TEST(test_json_holds_the_figures)
+{
+	char *text = print(bench_print_json);
+	json_t *json = json_loads(text, 0, NULL);
+	const json_t *row = row_of(json, "switch.thread");
+	const json_t *measured = json_object_get(row, "measured");
+	const json_t *watched = json_object_get(row, "watched");
+
+	ck_assert_double_eq_tol(json_number_value(json_object_get(measured, "mean")), 1010 - 202,
+				0.001);
+	ck_assert_int_eq(json_integer_value(json_object_get(measured, "operations")), 10000);
+	ck_assert(json_is_null(json_object_get(json_object_get(measured, "rusage"), "syscalls")));
+	ck_assert_double_eq_tol(json_number_value(json_object_get(watched, "kernel_ns")), 345.5,
+				0.001);
+	row = row_of(json, "cpu.syscall");
+	ck_assert(json_is_null(json_object_get(row, "measured")));
+	ck_assert_str_eq(json_string_value(json_object_get(row, "missing")),
+			 "it was not its turn");
+	json_decref(json);
+	free(text);
+}
+END_TEST
+
+/* Commas outside of quotes. */
+static unsigned int columns_of(const char *line)
+{
+	unsigned int nr = 1;
+	bool quoted = false;
+
+	for (; *line && *line != '\n'; line++) {
+		quoted ^= *line == '"';
+		nr += !quoted && *line == ',';
+	}
+	return nr;
+}
+
+START_TEST(test_csv_has_all_columns_in_each_line)
+{
+	char *text = print(bench_print_csv), *line = text;
+	const unsigned int columns = columns_of(text);
+	unsigned int lines = 0;
+
+	for (; *line; line = strchr(line, '\n') + 1, lines++)
+		ck_assert_uint_eq(columns_of(line), columns);
+	ck_assert_uint_eq(lines, 6);	/* the header; loop, syscall, pipe, two switches */
+	ck_assert_ptr_nonnull(strstr(text, "\ncpu.syscall,ns,n/a,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"it says \"\"no\"\", twice\""));
+	free(text);
+}
+END_TEST
+
+START_TEST(test_table_warns_first_and_says_what_is_missing)
+{
+	char *text = print(bench_print_table);
+
+	ck_assert_int_eq(strncmp(text, "CONTRADICTED: switch.thread", 27), 0);
+	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust switch.thread: it says"));
+	ck_assert_ptr_nonnull(strstr(text, "  pipe.self = 2 * cpu.syscall = n/a: "));
+	ck_assert_ptr_nonnull(strstr(text, "\nNot measured\n  cpu.syscall: it was not its turn"));
+	free(text);
+}
+END_TEST
+
+START_TEST(test_report_has_a_section_for_each_operation)
+{
+	static const char *const words[] = {
+		"\ncpu.syscall\n===========\n", "\nswitch.thread\n", "``2 * cpu.syscall``",
+		"What ``pipe.self`` takes is subtracted.", "\"n/a: it was not its turn\"",
+		"In 1000 of ``switch.thread`` eBPF saw 1000 context switches, 2000 system calls",
+		"\"Turbo\",\"on\"", "\"Governor\",\"n/a\"", "(to be written)",
+	};
+	char *text = print(bench_print_report);
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		ck_assert_msg(strstr(text, words[i]), "no '%s' in %s", words[i], text);
+	free(text);
+}
+END_TEST
+
+/* Of 1 and 1000 ns, logarithmic: a decade, and four. */
+START_TEST(test_report_draws_points)
+{
+	static char *const names[] = { (char *)"file.random" };
+	struct bench_results results;
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	bench_sample_open(&results, names, 1);
+	bench_sample_measure(&results, "file.random:1M", 1);
+	bench_sample_measure(&results, "file.random:4M", 1000);
+	ck_assert_int_eq(bench_print_report(out, &results), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "logarithmic::\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n           1M |############### 1.00\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n           4M |###############"
+				     "############################################# 1000\n"));
+	results_free(&results);
+	free(text);
+}
+END_TEST
+
+/* More than a screen's top would hold: it is the machine, and said once. */
+START_TEST(test_many_noisy_rows_are_one_line)
+{
+	static char *const names[] = { (char *)"cpu" };
+	struct bench_results results;
+	char *text;
+	size_t length, i;
+	FILE *out = open_memstream(&text, &length);
+
+	bench_sample_open(&results, names, 1);
+	for (i = 0; i < results.nr; i++)
+		snprintf(results.rows[i].noise, BENCH_WHY, "somebody else was busy");
+	ck_assert_int_eq(bench_print_table(out, &results), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust 13 of the 13 rows"));
+	ck_assert_ptr_null(strstr(text, "somebody"));
+	results_free(&results);
+	free(text);
+}
+END_TEST
+
+RUN_TESTS("bench print", test_json_matches_the_schema_and_nothing_less_does,
+	  test_json_holds_the_figures, test_csv_has_all_columns_in_each_line,
+	  test_table_warns_first_and_says_what_is_missing, test_many_noisy_rows_are_one_line,
+	  test_report_has_a_section_for_each_operation, test_report_draws_points)

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive bench: every row, quickly; what must be dearer is; the kernel saw what was claimed."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+
+# Made of the sweep: what an emulated machine's caches are is not known here.
+OF_THE_SWEEP = {"memory.l1", "memory.l2", "memory.l3", "memory.line", "memory.dram"}
+DISK_NS = 100000
+
+
+def bench(*options, check=True, **kwargs):
+    return pfstat.run(pfstat.PFDRIVE, "bench", "--quick", *options, check=check, **kwargs)
+
+
+def rows_of(text):
+    return {row["name"]: row for row in pfstat.report_of(text)["rows"]}
+
+
+@pytest.fixture(name="results", scope="module")
+def all_rows():
+    """Of one run of everything, which takes half a minute here."""
+    pfstat.load()
+    return pfstat.report_of(bench("--format", "json", "--directory", pfstat.DISK).stdout)
+
+
+@pytest.fixture(name="rows")
+def rows_by_name(results):
+    return {row["name"]: row for row in results["rows"]}
+
+
+def median(rows, name):
+    return rows[name]["measured"]["median"]
+
+
+def each_time(row, event):
+    return row["watched"]["counts"][event] / row["watched"]["operations"]
+
+
+def is_swept(row):
+    return row["operation"] == "memory.latency"
+
+
+def test_every_row_is_measured(rows):
+    missing = {name: row["missing"] for name, row in rows.items() if row["measured"] is None}
+    # An emulated machine may not come to the end of the sweep in 5 s.
+    late = {name for name in missing if is_swept(rows[name])}
+    assert set(missing) - late <= OF_THE_SWEEP, missing
+    assert len(late) < 10
+
+
+def test_every_row_but_the_sweep_is_watched(results, rows):
+    assert results["not_watched"] is None
+    for name, row in rows.items():
+        assert (row["watched"] is None) == (is_swept(row) or name in OF_THE_SWEEP), row
+
+
+def test_nothing_is_contradicted(rows):
+    found = {name: row["contradiction"] for name, row in rows.items() if row["contradiction"]}
+    assert not found
+
+
+def test_what_must_be_dearer_is(rows):
+    order = ["cpu.call:0", "cpu.syscall", "thread.create", "process.fork", "process.vfork_exec"]
+    costs = [median(rows, name) for name in order]
+    assert costs == sorted(costs), dict(zip(order, costs))
+    for name in ("pipe.self", "switch.thread", "switch.process"):
+        assert median(rows, name) > median(rows, "cpu.syscall")
+    assert median(rows, "fault.cold") > median(rows, "fault.cached")
+    assert median(rows, "fault.cow") > median(rows, "cpu.syscall")
+
+
+def test_a_disk_fault_takes_the_disks_time(rows):
+    assert median(rows, "fault.cold") > DISK_NS
+    assert rows["fault.cold"]["watched"]["kernel_source"] == "module"
+    assert rows["fault.cold"]["watched"]["kernel_ns"] > DISK_NS
+
+
+def test_latency_grows_with_size(rows):
+    sweep = [row for row in rows.values() if is_swept(row) and row["measured"] and
+             row["point"].endswith(":64")]
+    assert len(sweep) > 10
+    assert sweep[-1]["measured"]["min"] > 3 * sweep[0]["measured"]["min"]
+
+
+def test_the_sweep_takes_a_quarter_of_memory_at_most(results, rows):
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    sizes = [row["point"].split(":")[0] for row in rows.values() if is_swept(row)]
+    largest = max(int(size[:-1]) * units[size[-1]] for size in sizes)
+    assert largest <= results["machine"]["memory_bytes"] / 4
+
+
+def test_copying_is_slower_than_reading_and_writing_at_their_best(rows):
+    assert rows["memory.copy"]["measured"]["min"] < max(
+        rows[name]["measured"]["max"] for name in ("memory.read", "memory.write"))
+
+
+@pytest.mark.parametrize("name", ["switch.process", "switch.thread"])
+def test_a_context_switch_saw_its_switches(rows, name):
+    row = rows[name]
+    assert each_time(row, "switches") >= 0.99
+    seen = row["measured"]["rusage"]["switches"] / row["measured"]["operations"]
+    # getrusage(2) of a process does not see its partner's half.
+    assert seen >= (0.49 if name == "switch.process" else 0.99)
+
+
+def test_a_system_call_is_one(rows):
+    assert 1 <= each_time(rows["cpu.syscall"], "syscalls") <= 1.01
+    assert each_time(rows["pipe.self"], "syscalls") >= 2
+    assert each_time(rows["cpu.call:7"], "syscalls") <= 0.01
+
+
+@pytest.mark.parametrize("name", ["fault.anon", "fault.cached", "fault.cow", "fault.cold"])
+def test_a_fault_is_one_and_the_kernels_part_is_less(rows, name):
+    row = rows[name]
+    assert 1 <= each_time(row, "faults") <= 1.01
+    assert 0.99 <= row["measured"]["rusage"]["faults"] / row["measured"]["operations"] <= 1.01
+    assert each_time(row, "major") == pytest.approx(1 if name == "fault.cold" else 0, abs=0.01)
+    assert 0 < row["watched"]["kernel_ns"] < row["watched"]["ns"]
+
+
+@pytest.mark.parametrize("name", ["file.sequential:1M", "file.random:1M", "file.contend:1"])
+def test_the_disk_is_asked_for_each_block(rows, name):
+    assert rows[name]["measured"]["min"] > DISK_NS
+
+
+def test_the_page_cache_is_faster_than_readahead_and_that_than_the_disk(rows):
+    assert median(rows, "file.cached:1M") < median(rows, "file.dropped:1M")
+    assert median(rows, "file.dropped:1M") < median(rows, "file.sequential:1M")
+
+
+def test_network_round_trips(rows):
+    assert median(rows, "net.tcp_rtt") > 2 * median(rows, "cpu.syscall")
+    assert median(rows, "net.tcp_setup") > median(rows, "cpu.syscall")
+    assert each_time(rows["net.tcp_rtt"], "switches") >= 1.98
+
+
+def test_an_echo_takes_as_long_as_ping_says(rows):
+    """ping(8) has its own way to the socket, and prints: within a factor of 10."""
+    text = pfstat.run("ping", "-q", "-c", "20", "-i", "0.01", "127.0.0.1").stdout
+    least_ns = float(text.split("= ")[1].split("/")[0]) * 1e6
+    assert least_ns / 10 < rows["net.icmp_rtt"]["measured"]["median"] < least_ns * 10
+
+
+def test_faults_of_threads_are_counted(rows):
+    for name in ("scale.anon_shared", "scale.anon_own", "scale.cached_shared",
+                 "scale.cached_own"):
+        for threads in range(1, 5):
+            assert 1 <= each_time(rows[f"{name}:{threads}"], "faults") <= 1.05
+    share = rows["scale.cached_own:4"]["watched"]["mmap_lock_share"]
+    # Before VMAs had locks of their own, all took mmap_lock.
+    assert share == 1 if pfstat.KERNEL < (6, 4) else share < 0.1
+
+
+@pytest.mark.parametrize("name, source", [
+    ("fault.anon", "eBPF"), ("fault.cow", "eBPF"), ("fault.cached", "module")])
+def test_who_times_a_fault(rows, name, source):
+    assert rows[name]["watched"]["kernel_source"] == source
+
+
+def test_without_the_module_rows_are_measured_and_it_is_said():
+    pfstat.unload()
+    result = pfstat.report_of(bench("cpu.syscall", "--format", "json").stdout)
+    assert "insmod" in result["not_watched"]
+    assert all(row["measured"] and row["watched"] is None for row in result["rows"])
+    assert "Not watched" in bench("cpu.loop").stdout
+
+
+def test_without_root_rows_are_measured_and_it_is_said():
+    text = bench("cpu.syscall", "switch", "fault", "--format", "json", user=65534, group=65534,
+                 extra_groups=[]).stdout
+    result = pfstat.report_of(text)
+    assert "root" in result["not_watched"]
+    assert all(row["measured"] for row in result["rows"])
+    # getrusage(2) still tells whether switches happened, and faults.
+    contradictions = {row["name"]: row["contradiction"] for row in result["rows"]
+                      if row["contradiction"]}
+    assert not contradictions
+
+
+def test_where_no_file_can_be_made_the_others_are_measured():
+    rows = rows_of(bench("cpu.syscall", "fault", "--no-bpf", "--format", "json", "--directory",
+                         "/proc").stdout)
+    assert rows["cpu.syscall"]["measured"] and rows["fault.anon"]["measured"]
+    assert "/proc" in rows["fault.cached"]["missing"]
+
+
+def test_a_disk_fault_needs_a_disk():
+    rows = rows_of(bench("fault.cold", "--no-bpf", "--format", "json", "--directory",
+                         "/dev/shm").stdout)
+    assert "--directory" in rows["fault.cold"]["missing"]
+
+
+def test_a_given_prediction(tmp_path):
+    path = tmp_path / "predictions"
+    path.write_text("# mine\ncpu.syscall = 40 * cpu.loop\ncpu.syscall.hardware = 1 us\n")
+    rows = rows_of(bench("cpu.syscall", "--no-bpf", "--format", "json", "--predict", path).stdout)
+    row = rows["cpu.syscall"]
+    assert row["predicted"]["given"] and row["hardware"]["value"] == 1000
+    assert row["predicted"]["value"] == pytest.approx(
+        40 * rows["cpu.loop"]["measured"]["mean"], abs=0.1)
+
+
+@pytest.mark.parametrize("options, status, words", [
+    (["cpu.nothing"], 2, "cpu.nothing"),
+    (["--format", "xml"], 2, "table, csv, json"),
+    (["--cpu", "many"], 2, "'many'"),
+    (["--cpu", "1000"], 1, "CPU 1000"),
+    (["--predict", "/nowhere"], 1, "/nowhere"),
+    (["--predict", "/etc/passwd"], 1, "line 1"),
+    (["cpu.loop", "--json", "/nowhere/file"], 1, "/nowhere/file"),
+    (["cpu.loop", "--report", "/nowhere/file"], 1, "/nowhere/file"),
+])
+def test_bad_input_is_refused(options, status, words):
+    process = bench(*options, check=False)
+    assert process.returncode == status
+    assert process.stdout == ""
+    assert words in process.stderr and process.stderr.count("\n") <= 2
+
+
+def test_a_signal_ends_it_with_its_workers():
+    process = subprocess.Popen([pfstat.PFDRIVE, "bench", "switch.process"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stdout, stderr) == (130, "", "")
+    assert pfstat.run("pgrep", "-c", "pfdrive", check=False).stdout == "0\n"
+
+
+def test_each_ends_in_time():
+    """Quick ones within 5 s each: fork and the call, not both together."""
+    start = time.monotonic()
+    bench("process.fork", "--no-bpf")
+    assert time.monotonic() - start < 5 + 2
+
+
+def test_a_report_to_be_completed(tmp_path):
+    path = tmp_path / "report.rst"
+    bench("switch.thread", "--no-bpf", "--report", path)
+    text = path.read_text()
+    assert "\nswitch.thread\n=============\n" in text and "(to be written)" in text
+    assert os.uname().release in text
+
+
+def test_list_and_csv():
+    names = bench("--list").stdout
+    for name in ("cpu.rdtscp", "memory.l3", "fault.cold"):
+        assert name in names
+    lines = bench("cpu.loop", "--no-bpf", "--format", "csv").stdout.splitlines()
+    assert lines[0].startswith("name,unit,") and lines[1].startswith("cpu.loop,ns,")
+    assert json.loads(bench("cpu.loop", "--no-bpf", "--format", "json").stdout)["quick"]

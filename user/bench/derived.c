@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../size.h"
+#include "derived.h"
+#include "infer.h"
+#include "operations.h"
+
+#define STRIDE "64"
+#define MOST_NOISY 0.25
+
+struct derived {
+	struct bench_results *results;
+	struct infer_point *sweep, *pairs;
+	size_t nr_sweep, nr_pairs;
+	const struct bench_row *largest;	/* of the sweep; NULL: none was measured */
+	uint64_t caches[INFER_LEVELS];
+	size_t nr_caches;
+	uint64_t line;
+	size_t noisy_sweep, noisy_pairs;	/* of the points */
+};
+
+/* "32K:64" → 32768; what has another stride is left out. */
+static bool point_of(const struct bench_row *row, struct infer_point *point)
+{
+	char size[sizeof(row->point_name)];
+	const char *stride = strchr(row->point_name, ':');
+	const size_t length = strcspn(row->point_name, ":");
+
+	if (!bench_row_measured(row) || (stride && strcmp(stride + 1, STRIDE)))
+		return false;
+	memcpy(size, row->point_name, length);
+	size[length] = '\0';
+	point->ns = row->figures.min;	/* neighbours on the machine only ever add */
+	return !size_parse(size, &point->bytes);
+}
+
+static void gather(struct derived *derived)
+{
+	const struct bench_results *results = derived->results;
+	const struct bench_row *row;
+	size_t i;
+
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		if (row->operation == &op_pair &&
+		    point_of(row, &derived->pairs[derived->nr_pairs])) {
+			derived->nr_pairs++;
+			derived->noisy_pairs += row->noise[0] != '\0';
+		}
+		if (row->operation != &op_latency ||
+		    !point_of(row, &derived->sweep[derived->nr_sweep]))
+			continue;
+		derived->nr_sweep++;
+		derived->noisy_sweep += row->noise[0] != '\0';
+		derived->largest = row;
+	}
+}
+
+static void fill_value(struct bench_row *row, double value)
+{
+	row->figures = (struct statistics){
+		.mean = value, .median = value, .min = value, .max = value,
+		.stddev = NAN, .half_width = NAN,
+	};
+	row->half_width = NAN;
+	row->missing[0] = '\0';
+}
+
+/* What is made of noise is noise; a point now and then is corrected by the others. */
+static void mark_noise(struct bench_row *row, size_t noisy, size_t all)
+{
+	row->noise[0] = '\0';
+	if (noisy > MOST_NOISY * all)
+		snprintf(row->noise, sizeof(row->noise),
+			 "%zu of the %zu points that it is made of are noisy", noisy, all);
+}
+
+static void fill_cache(struct derived *derived, struct bench_row *row, size_t level)
+{
+	if (!derived->nr_sweep) {
+		snprintf(row->missing, sizeof(row->missing), "memory.latency was not measured");
+		return;
+	}
+	if (level >= derived->nr_caches) {
+		snprintf(row->missing, sizeof(row->missing),
+			 "the sweep up to %s shows no step that ends it",
+			 derived->largest->point_name);
+		return;
+	}
+	fill_value(row, derived->caches[level]);
+	mark_noise(row, derived->noisy_sweep, derived->nr_sweep);
+}
+
+static void fill_line(struct derived *derived, struct bench_row *row)
+{
+	if (!derived->nr_pairs) {
+		snprintf(row->missing, sizeof(row->missing), "memory.pair was not measured");
+		return;
+	}
+	if (!derived->line) {
+		snprintf(row->missing, sizeof(row->missing), "no distance is dearer than others");
+		return;
+	}
+	fill_value(row, derived->line);
+	mark_noise(row, derived->noisy_pairs, derived->nr_pairs);
+}
+
+/* Only where the sweep went beyond the caches that hwloc knows of. */
+static void fill_dram(struct derived *derived, struct bench_row *row)
+{
+	const uint64_t cache = derived->results->machine.cache_bytes[2];
+	const struct bench_row *largest = derived->largest;
+
+	if (!largest) {
+		snprintf(row->missing, sizeof(row->missing), "memory.latency was not measured");
+		return;
+	}
+	if (derived->sweep[derived->nr_sweep - 1].bytes < 2 * cache) {
+		snprintf(row->missing, sizeof(row->missing),
+			 "the sweep up to %s does not go beyond the caches", largest->point_name);
+		return;
+	}
+	row->missing[0] = '\0';
+	row->figures = largest->figures;
+	row->half_width = largest->half_width;
+	row->cycles = largest->cycles;
+	strcpy(row->noise, largest->noise);
+}
+
+static void fill_row(struct derived *derived, struct bench_row *row)
+{
+	const struct bench_operation *operation = row->operation;
+
+	row->cycles = NAN;
+	row->subtracted_ns = NAN;
+	if (operation == &op_line)
+		fill_line(derived, row);
+	else if (operation == &op_dram)
+		fill_dram(derived, row);
+	else
+		fill_cache(derived, row, operation == &op_l1 ? 0 : operation == &op_l2 ? 1 : 2);
+}
+
+int derived_fill(struct bench_results *results)
+{
+	struct derived derived = {
+		.results = results,
+		.sweep = calloc(results->nr + 1, sizeof(struct infer_point)),
+		.pairs = calloc(results->nr + 1, sizeof(struct infer_point)),
+	};
+	const int err = derived.sweep && derived.pairs ? 0 : -ENOMEM;
+	size_t i;
+
+	if (!err) {
+		gather(&derived);
+		if (derived.nr_sweep)
+			derived.nr_caches = infer_caches(derived.sweep, derived.nr_sweep,
+							 derived.caches);
+		if (derived.nr_pairs)
+			derived.line = infer_line(derived.pairs, derived.nr_pairs);
+		for (i = 0; i < results->nr; i++)
+			if (results->rows[i].operation->derived)
+				fill_row(&derived, &results->rows[i]);
+	}
+	free(derived.sweep);
+	free(derived.pairs);
+	return err;
+}

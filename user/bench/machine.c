@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <cpuid.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <x86intrin.h>
+
+#include "../engine/environment.h"
+#include "clock.h"
+#include "machine.h"
+
+#define CALIBRATION_NS 50000000L
+#define READINGS 100
+#define CPUFREQ "/sys/devices/system/cpu/cpu%d/cpufreq/%s"
+
+/* The file's first word; "" when it cannot be read. */
+static void read_word(const char *path, char *word, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	word[0] = '\0';
+	if (!file)
+		return;
+	if (!fgets(word, size, file))
+		word[0] = '\0';
+	word[strcspn(word, " \n")] = '\0';
+	fclose(file);
+}
+
+static void read_frequency(struct machine_state *state, int cpu)
+{
+	char path[96], word[32];
+
+	snprintf(path, sizeof(path), CPUFREQ, cpu, "scaling_governor");
+	read_word(path, state->governor, sizeof(state->governor));
+	snprintf(path, sizeof(path), CPUFREQ, cpu, "scaling_cur_freq");
+	read_word(path, word, sizeof(word));
+	state->frequency_khz = strtoull(word, NULL, 10);
+}
+
+/* Each driver has its own switch: one says that turbo is on, the other that it is not. */
+static void read_turbo(struct machine_state *state)
+{
+	char word[8];
+
+	read_word("/sys/devices/system/cpu/cpufreq/boost", word, sizeof(word));
+	if (word[0]) {
+		strcpy(state->turbo, word[0] == '1' ? "on" : "off");
+		return;
+	}
+	read_word("/sys/devices/system/cpu/intel_pstate/no_turbo", word, sizeof(word));
+	if (word[0])
+		strcpy(state->turbo, word[0] == '0' ? "on" : "off");
+}
+
+static bool tsc_is_readable(void)
+{
+	int allowed;
+
+	return !prctl(PR_GET_TSC, &allowed) && allowed == PR_TSC_ENABLE;
+}
+
+static bool tsc_is_invariant(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && edx & (1U << 8);
+}
+
+/* Both clocks at one moment: of several readings the one that took least. */
+static void read_both(uint64_t *ns, uint64_t *cycles)
+{
+	uint64_t before, after, now, least = UINT64_MAX;
+	int i;
+
+	for (i = 0; i < READINGS; i++) {
+		before = __rdtsc();
+		now = clock_ns();
+		after = __rdtsc();
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		*ns = now;
+		*cycles = before + least / 2;
+	}
+}
+
+static double measure_cycle_ns(void)
+{
+	const struct timespec wait = { .tv_nsec = CALIBRATION_NS };
+	uint64_t start_ns = 0, start = 0, end_ns = 0, end = 0;
+
+	read_both(&start_ns, &start);
+	nanosleep(&wait, NULL);
+	read_both(&end_ns, &end);
+	return end > start ? (double)(end_ns - start_ns) / (end - start) : NAN;
+}
+
+/* A quarter of memory; half of what is free where that is less. */
+static uint64_t room_of(uint64_t memory_bytes)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	uint64_t room = memory_bytes / 4, available;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &available) == 1 &&
+		    available * 1024 / 2 < room)
+			room = available * 1024 / 2;
+	if (file)
+		fclose(file);
+	return room;
+}
+
+static int choose_cpu(struct bench_machine *machine, int wanted)
+{
+	int cpu;
+
+	if (sched_getaffinity(0, sizeof(machine->cpus), &machine->cpus))
+		return -errno;
+	machine->nr_cpus = CPU_COUNT(&machine->cpus);
+	machine->cpu = wanted;
+	if (wanted >= 0)
+		return CPU_ISSET(wanted, &machine->cpus) ? 0 : -EINVAL;
+	/* The first one is where most interrupts go. */
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &machine->cpus))
+			machine->cpu = cpu;
+	return 0;
+}
+
+int machine_read(struct bench_machine *machine, struct machine_state *state,
+		 const struct bench_options *options)
+{
+	int err;
+
+	*machine = (struct bench_machine){ .cycle_ns = NAN };
+	*state = (struct machine_state){ .load = NAN };
+	err = choose_cpu(machine, options->cpu);
+	if (err)
+		return err;
+	environment_read_machine(&state->environment);
+	if (getloadavg(&state->load, 1) != 1)
+		state->load = NAN;
+	if (tsc_is_readable())
+		machine->cycle_ns = measure_cycle_ns();
+	state->tsc_invariant = tsc_is_invariant();
+	machine->memory_bytes = state->environment.memory_bytes;
+	machine->room_bytes = room_of(machine->memory_bytes);
+	machine_read_caches(machine, state);
+	read_frequency(state, machine->cpu);
+	read_turbo(state);
+	return 0;
+}

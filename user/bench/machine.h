@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The machine and the state it is in, as far as they bear on what is measured. */
+#ifndef PFSTAT_USER_BENCH_MACHINE_H
+#define PFSTAT_USER_BENCH_MACHINE_H
+
+#include "../report/report.h"
+#include "bench.h"
+
+struct machine_state {
+	struct environment environment;	/* the machine's part */
+	bool tsc_invariant;		/* it ticks at one rate, whatever the CPU's */
+	char governor[32];		/* of cpufreq; "": n/a */
+	char turbo[8];			/* on, off; "": n/a */
+	uint64_t frequency_khz;		/* when it was read; 0: n/a */
+	double load;			/* of the last minute, before the first row; NAN: n/a */
+	char caches_missing[BENCH_WHY];	/* why hwloc says nothing */
+};
+
+/* 0 or a negative errno: what it cannot do without. */
+int machine_read(struct bench_machine *machine, struct machine_state *state,
+		 const struct bench_options *options);
+
+/* What hwloc knows of the caches of a CPU. */
+void machine_read_caches(struct bench_machine *machine, struct machine_state *state);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the command line asks of pfdrive bench. */
+#ifndef PFSTAT_USER_BENCH_OPTIONS_H
+#define PFSTAT_USER_BENCH_OPTIONS_H
+
+#include "../report/report.h"
+#include "bench.h"
+
+struct bench_command {
+	struct bench_options options;
+	enum report_format format;
+	const char *predict;	/* a file; NULL: none */
+	const char *json;	/* NULL: no file */
+	const char *report;	/* likewise */
+	bool list;
+	bool watch;		/* false: --no-bpf */
+	char **names;
+	size_t nr_names;
+};
+
+/* Ends the program with STATUS_USAGE and a sentence when it does not understand. */
+void bench_options_parse(struct bench_command *command, int argc, char **argv);
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../engine/cache.h"
+#include "place.h"
+
+#define PAGE 4096ULL
+
+static volatile sig_atomic_t never;
+
+static int fill(int fd, uint64_t bytes)
+{
+	static char page[PAGE];
+	uint64_t offset;
+
+	memset(page, 'p', sizeof(page));
+	for (offset = 0; offset < bytes; offset += PAGE)
+		if (pwrite(fd, page, PAGE, offset) != (ssize_t)PAGE)
+			return errno ? -errno : -EIO;
+	return fsync(fd) ? -errno : 0;
+}
+
+int place_make(struct bench *bench, uint64_t bytes)
+{
+	const char *directory = bench->options->directory;
+	char *path;
+	int fd, err;
+
+	if (asprintf(&path, "%s/pfdrive-bench.XXXXXX", directory) < 0)
+		return -ENOMEM;
+	fd = mkostemp(path, O_CLOEXEC);
+	err = fd < 0 ? -errno : 0;
+	if (!err && unlink(path))
+		err = -errno;
+	free(path);
+	if (!err)
+		err = fill(fd, bytes);
+	if (!err)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return bench_refuse(bench, err, "no file can be made in %s: %s", directory, strerror(-err));
+}
+
+static struct mapping as_mapping(int fd, uint64_t bytes)
+{
+	return (struct mapping){ .fd = fd, .bytes = bytes, .pages = bytes / PAGE };
+}
+
+int place_cool(struct bench *bench, int fd, uint64_t bytes)
+{
+	const struct mapping mapping = as_mapping(fd, bytes);
+	uint64_t resident;
+	int err = cache_make_cold(&mapping, &never, &resident);
+
+	if (err == -EBUSY)
+		return bench_refuse(bench, err, "files in %s stay in memory: name a folder on a "
+				    "disk with --directory", bench->options->directory);
+	return err;
+}
+
+int place_warm(struct bench *bench, int fd, uint64_t bytes)
+{
+	char page[PAGE];
+	uint64_t offset;
+
+	(void)bench;
+	for (offset = 0; offset < bytes; offset += PAGE)
+		if (pread(fd, page, PAGE, offset) != (ssize_t)PAGE)
+			return errno ? -errno : -EIO;
+	return 0;
+}

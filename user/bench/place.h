@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A file of the benchmark's own, of pages that are all there, which nobody else sees. */
+#ifndef PFSTAT_USER_BENCH_PLACE_H
+#define PFSTAT_USER_BENCH_PLACE_H
+
+#include "bench.h"
+
+/*
+ * Its descriptor; it has no name any more. It was written page by page, so that kernels
+ * with large folios have it in small ones. Negative errno, and why is said.
+ */
+int place_make(struct bench *bench, uint64_t bytes);
+/* None of its pages in the page cache; they must not be mapped. Likewise. */
+int place_cool(struct bench *bench, int fd, uint64_t bytes);
+/* All of its pages in the page cache. Likewise. */
+int place_warm(struct bench *bench, int fd, uint64_t bytes);
+
+#endif

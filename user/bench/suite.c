@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "judge.h"
+#include "suite.h"
+
+#define SECOND 1000000000ULL
+
+/* Of an operation with all its points: what it is given, and when it is ended. */
+#define BUDGET_NS (3 * SECOND)
+#define BUDGET_POINTS_NS (30 * SECOND)
+#define LIMIT_NS (60 * SECOND)
+#define BUDGET_QUICK_NS (2 * SECOND / 5)
+#define BUDGET_POINTS_QUICK_NS (5 * SECOND / 2)
+#define LIMIT_QUICK_NS (5 * SECOND)
+#define RUNS 30
+#define RUNS_QUICK 10
+#define RUNS_POINTS_QUICK 5	/* where there are many */
+#define MANY_POINTS 16
+
+static size_t points_of(const struct bench_results *results,
+			const struct bench_operation *operation)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < results->nr; i++)
+		nr += results->rows[i].operation == operation;
+	return nr;
+}
+
+struct worker_job suite_job(const struct bench_results *results, const struct bench_row *row)
+{
+	const size_t points = points_of(results, row->operation);
+	const bool quick = results->options.quick;
+	uint64_t budget_ns = quick ? BUDGET_QUICK_NS : BUDGET_NS;
+	size_t runs = quick ? RUNS_QUICK : RUNS;
+
+	if (quick && points > MANY_POINTS)
+		runs = RUNS_POINTS_QUICK;
+	if (points > 1)
+		budget_ns = (quick ? BUDGET_POINTS_QUICK_NS : BUDGET_POINTS_NS) / points;
+	return (struct worker_job){
+		.operation = row->operation,
+		.point = row->point,
+		.options = &results->options,
+		.machine = &results->machine,
+		.plan = { .budget_ns = budget_ns, .runs = runs },
+		.limit_ns = quick ? LIMIT_QUICK_NS : LIMIT_NS,
+	};
+}
+
+/* Of an operation, in its row's unit. */
+static double value_of(const struct bench_row *row, const struct measured *measured, double ns)
+{
+	if (row->operation->unit == BENCH_MBS)
+		return measured->bytes * 1000.0 / ns;
+	return isnan(row->subtracted_ns) ? ns : ns - row->subtracted_ns;
+}
+
+static void subtract(struct bench_results *results, struct bench_row *row, double *half_width)
+{
+	const char *name = row->operation->subtract;
+	const struct bench_row *other = name ? results_find(results, name) : NULL;
+
+	row->subtracted_ns = NAN;
+	*half_width = 0;
+	if (!name)
+		return;
+	if (!other || !bench_row_measured(other)) {
+		snprintf(row->missing, sizeof(row->missing),
+			 "%s, which is subtracted, was not measured", name);
+		return;
+	}
+	row->subtracted_ns = other->figures.mean;
+	*half_width = other->half_width;
+}
+
+static double mean_of(const double *values, size_t nr)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		sum += values[i];
+	return sum / nr;
+}
+
+static void judge(struct bench_row *row)
+{
+	const struct bench_operation *operation = row->operation;
+
+	judge_noise(&row->figures, row->figures.mean, row->half_width, row->noise,
+		    sizeof(row->noise));
+	judge_counts(&operation->claim, &row->usage, row->all_operations, row->elapsed_ns,
+		     operation->own_share ?: 1, row->contradiction, sizeof(row->contradiction));
+}
+
+int suite_fill(struct bench_results *results, struct bench_row *row,
+	       const struct measured *measured)
+{
+	double values[MEASURE_MAX_RUNS], half_width, cycles;
+	size_t i;
+	int err;
+
+	subtract(results, row, &half_width);
+	if (!bench_row_measured(row))
+		return 0;
+	for (i = 0; i < measured->runs; i++)
+		values[i] = value_of(row, measured, measured->ns[i]);
+	err = statistics_of(&row->figures, values, measured->runs);
+	if (err)
+		return err;
+	row->half_width = hypot(row->figures.half_width, half_width);
+	cycles = mean_of(measured->cycles, measured->runs);
+	if (!isnan(row->subtracted_ns))
+		cycles -= row->subtracted_ns / results->machine.cycle_ns;
+	row->cycles = isnan(results->machine.cycle_ns) ? NAN : cycles;
+	row->operations = measured->operations;
+	row->all_operations = measured->all_operations;
+	row->usage = measured->usage;
+	row->elapsed_ns = measured->elapsed_ns;
+	judge(row);
+	return 0;
+}
+
+static void say(const struct bench_results *results, const struct bench_row *row)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (row)
+		fprintf(stderr, "\r\033[K%zu of %zu: %s", (size_t)(row - results->rows) + 1,
+			results->nr, row->name);
+	else
+		fputs("\r\033[K", stderr);
+}
+
+static int measure_row(struct bench_results *results, struct bench_row *row, uint64_t end_ns)
+{
+	struct worker_job job = suite_job(results, row);
+	const uint64_t now = clock_ns();
+	struct measured measured;
+	int err;
+
+	if (now >= end_ns) {
+		snprintf(row->missing, sizeof(row->missing), "no time was left for it");
+		return 0;
+	}
+	if (now + job.limit_ns > end_ns)
+		job.limit_ns = end_ns - now;
+	err = worker_measure(&job, &measured);
+	if (err)
+		return err;
+	if (measured.err) {
+		snprintf(row->missing, sizeof(row->missing), "%s", measured.why);
+		return 0;
+	}
+	return suite_fill(results, row, &measured);
+}
+
+int suite_measure(struct bench_results *results)
+{
+	const struct bench_operation *operation = NULL;
+	struct bench_row *row;
+	uint64_t end_ns = 0;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < results->nr && !err; i++) {
+		row = &results->rows[i];
+		row->cycles = NAN;
+		row->subtracted_ns = NAN;
+		if (row->operation->derived)
+			continue;
+		if (row->operation != operation)
+			end_ns = clock_ns() + suite_job(results, row).limit_ns;
+		operation = row->operation;
+		say(results, row);
+		err = measure_row(results, row, end_ns);
+	}
+	say(results, NULL);
+	return err;
+}

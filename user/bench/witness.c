@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../collect/instruments.h"
+#include "clock.h"
+#include "suite.h"
+#include "witness.h"
+
+#define SECOND 1000000000ULL
+#define MOST_OPERATIONS 1000	/* of a watched run: their events must find room */
+#define MOST_POINTS 16		/* of an operation; a sweep has ever the same events */
+
+/* What the worker does at the edges of a timed part: see worker.c and window.c. */
+#define EDGE_CALLS 5		/* read(2) that lets it go on, getrusage(2) four times */
+#define EDGE_SWITCHES 1		/* that read's */
+
+/* A record of the module's, as far as it is needed. */
+struct call {
+	uint64_t start_ns, duration_ns;
+	uint32_t flags;
+	uint8_t class;
+};
+
+/* Between two looks at what eBPF has counted. */
+struct tally {
+	uint64_t switches, syscalls, faults, major, lost;
+	uint64_t fault_ns;
+	uint64_t records_lost;
+};
+
+/* A timed part of a row. */
+struct interval {
+	const struct bench_row *row;
+	uint64_t start_ns, end_ns;
+};
+
+struct witness {
+	struct bench_results *results;
+	struct instruments *instruments;
+	bool going;
+	struct call *calls;	/* the collector's thread's until it is stopped */
+	size_t nr_calls, room;
+	struct interval *intervals;
+	size_t nr_intervals;
+	uint64_t *fault_ns;	/* of each row, in handle_mm_fault(), by eBPF */
+};
+
+static int on_item(void *context, const struct item *item)
+{
+	struct witness *witness = context;
+	struct call *grown;
+
+	if (item->type != ITEM_RECORD)
+		return 0;
+	if (witness->nr_calls == witness->room) {
+		witness->room = witness->room ? 2 * witness->room : 4096;
+		grown = reallocarray(witness->calls, witness->room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		witness->calls = grown;
+	}
+	witness->calls[witness->nr_calls++] = (struct call){
+		.start_ns = item->record->start_ns,
+		.duration_ns = item->record->duration_ns,
+		.flags = item->record->flags,
+		.class = item->record->class,
+	};
+	return 0;
+}
+
+static void add_faults(struct tally *tally, const struct facts *facts)
+{
+	const struct pfstat_fault_value *value;
+	unsigned int kind, origin, outcome;
+
+	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
+		for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++)
+			for (outcome = 0; outcome < PFSTAT_NR_OUTCOMES; outcome++) {
+				value = &facts->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)];
+				tally->fault_ns += value->total_ns;
+				if (outcome == PFSTAT_OUTCOME_MAJOR)
+					tally->major += value->count;
+				if (outcome == PFSTAT_OUTCOME_MAJOR ||
+				    outcome == PFSTAT_OUTCOME_MINOR)
+					tally->faults += value->count;
+			}
+}
+
+static int look(const struct witness *witness, struct tally *tally)
+{
+	struct facts facts;
+	uint64_t events;
+	size_t i;
+	int err;
+
+	*tally = (struct tally){ 0 };
+	facts_init(&facts);
+	err = instruments_counts(witness->instruments, &facts);
+	if (!err) {
+		tally->switches = facts.counts[PFSTAT_COUNT_OFF_CPU];
+		tally->lost = facts.counts[PFSTAT_COUNT_EVENTS_LOST] +
+			      facts.counts[PFSTAT_COUNT_SYSCALL_LOST];
+		for (i = 0; i < facts.nr_syscalls; i++)
+			tally->syscalls += facts.syscalls[i].value.count;
+		add_faults(tally, &facts);
+		instruments_lost(witness->instruments, &tally->records_lost, &events);
+	}
+	facts_exit(&facts);
+	return err;
+}
+
+static void add_difference(struct tally *sum, const struct tally *before,
+			   const struct tally *after)
+{
+	sum->switches += after->switches - before->switches;
+	sum->syscalls += after->syscalls - before->syscalls;
+	sum->faults += after->faults - before->faults;
+	sum->major += after->major - before->major;
+	sum->fault_ns += after->fault_ns - before->fault_ns;
+	sum->lost += after->lost - before->lost + after->records_lost - before->records_lost;
+}
+
+/* The worker's own steps at the edges were counted as well, as far as they were over. */
+static uint64_t without(uint64_t count, uint64_t edges)
+{
+	return count > edges ? count - edges : 0;
+}
+
+static void fill_seen(struct bench_seen *seen, const struct tally *tally,
+		      const struct measured *measured, uint64_t n)
+{
+	*seen = (struct bench_seen){
+		.operations = n,
+		.watched_ns = measured->ns[0],
+		.lost = tally->lost,
+		.mmap_lock_share = NAN,
+	};
+	seen->counts.event[BENCH_SYSCALLS] = without(tally->syscalls,
+						     EDGE_CALLS * measured->brackets);
+	/* Switches are counted as they are sent; what was lost is missing. */
+	seen->counts.event[BENCH_SWITCHES] = tally->lost ? FACT_NONE :
+		without(tally->switches, EDGE_SWITCHES * measured->brackets);
+	seen->counts.event[BENCH_FAULTS] = tally->faults;
+	seen->counts.event[BENCH_MAJOR] = tally->major;
+}
+
+static int add_interval(struct witness *witness, const struct interval *interval)
+{
+	struct interval *grown = reallocarray(witness->intervals, witness->nr_intervals + 1,
+					      sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	witness->intervals = grown;
+	grown[witness->nr_intervals++] = *interval;
+	return 0;
+}
+
+/* From one of the worker's steps to the next, until it is done. */
+static int look_on(struct witness *witness, const struct bench_row *row, struct worker *worker,
+		   const struct worker_job *job, struct tally *sum)
+{
+	struct interval interval = { .row = row };
+	enum worker_step step = WORKER_STARTS;
+	struct tally before = { 0 }, after;
+	int err;
+
+	*sum = (struct tally){ 0 };
+	for (;;) {
+		err = worker_next(worker, job, &step);
+		if (err || step == WORKER_DONE)
+			return err;
+		if (step == WORKER_STARTS) {
+			err = look(witness, &before);
+			interval.start_ns = clock_ns();
+		} else {
+			interval.end_ns = clock_ns();
+			err = look(witness, &after);
+			add_difference(sum, &before, &after);
+			if (!err)
+				err = add_interval(witness, &interval);
+		}
+		if (err)
+			return err;
+	}
+}
+
+static int follow(struct witness *witness, pid_t pid, char *why, size_t size)
+{
+	int err = instruments_follow(witness->instruments, pid, false, why, size);
+
+	/* The rings are there from the first target on. */
+	if (!err && !witness->going) {
+		err = instruments_go(witness->instruments, why, size);
+		witness->going = !err;
+	}
+	return err;
+}
+
+static uint64_t operations_for(const struct bench_row *row, double ns)
+{
+	uint64_t n = row->operations < MOST_OPERATIONS ? row->operations : MOST_OPERATIONS;
+
+	while (n > 1 && n * ns > SECOND)
+		n /= 2;
+	return n;
+}
+
+static double operation_ns(const struct bench_row *row)
+{
+	return row->operation->unit == BENCH_MBS ? 1e6 * 1000 / row->figures.mean :
+						   row->figures.mean;
+}
+
+/* What goes wrong with the row alone is in row->seen.missing. */
+static int watch_row(struct witness *witness, struct bench_row *row)
+{
+	const struct worker_job job = suite_job(witness->results, row);
+	const uint64_t n = operations_for(row, operation_ns(row));
+	struct tally tally = { 0 };
+	struct worker worker;
+	int err;
+
+	err = worker_begin(&worker, &job, n);
+	if (!err)
+		err = follow(witness, worker.pid, row->seen.missing, sizeof(row->seen.missing));
+	if (!err)
+		err = look_on(witness, row, &worker, &job, &tally);
+	if (!err && worker.measured->err)
+		snprintf(row->seen.missing, sizeof(row->seen.missing), "%s",
+			 worker.measured->why[0] ? worker.measured->why :
+						   strerror(-worker.measured->err));
+	else if (!err)
+		fill_seen(&row->seen, &tally, worker.measured, n);
+	if (!err)
+		witness->fault_ns[row - witness->results->rows] = tally.fault_ns;
+	if (err && err != -EINTR && !row->seen.missing[0])
+		snprintf(row->seen.missing, sizeof(row->seen.missing), "%s", strerror(-err));
+	worker_end(&worker);
+	return err == -EINTR ? err : 0;
+}
+
+static size_t points_of(const struct bench_results *results, const struct bench_row *row)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < results->nr; i++)
+		nr += results->rows[i].operation == row->operation;
+	return nr;
+}
+
+static int watch_rows(struct witness *witness)
+{
+	struct bench_results *results = witness->results;
+	struct bench_row *row;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < results->nr && !err; i++) {
+		row = &results->rows[i];
+		if (!bench_row_measured(row) || row->operation->derived)
+			continue;
+		if (points_of(results, row) > MOST_POINTS)
+			snprintf(row->seen.missing, sizeof(row->seen.missing),
+				 "a sweep is not watched");
+		else
+			err = watch_row(witness, row);
+	}
+	return err;
+}
+
+struct sum {
+	uint64_t total_ns, nr, unlocked;
+};
+
+static struct sum sum_calls(const struct witness *witness, const struct interval *interval)
+{
+	struct sum sum = { 0 };
+	const struct call *call;
+	size_t i;
+
+	for (i = 0; i < witness->nr_calls; i++) {
+		call = &witness->calls[i];
+		if (call->start_ns < interval->start_ns || call->start_ns > interval->end_ns)
+			continue;
+		sum.total_ns += call->duration_ns;
+		sum.unlocked += (call->flags & PFSTAT_FLAG_VMA_LOCK) != 0;
+		sum.nr++;
+	}
+	return sum;
+}
+
+/* The module's time of all attempts at the faults, else that of handle_mm_fault(). */
+static void fill_kernel(struct witness *witness, struct bench_row *row)
+{
+	const uint64_t fault_ns = witness->fault_ns[row - witness->results->rows];
+	struct bench_seen *seen = &row->seen;
+	struct sum all = { 0 }, sum;
+	size_t i;
+
+	if (!row->operation->of_faults || !seen->counts.event[BENCH_FAULTS])
+		return;
+	for (i = 0; i < witness->nr_intervals; i++) {
+		if (witness->intervals[i].row != row)
+			continue;
+		sum = sum_calls(witness, &witness->intervals[i]);
+		all.total_ns += sum.total_ns;
+		all.unlocked += sum.unlocked;
+		all.nr += sum.nr;
+	}
+	seen->kernel_faults = seen->counts.event[BENCH_FAULTS];
+	seen->kernel_source = all.nr ? "module" : "eBPF";
+	seen->kernel_ns = (double)(all.nr ? all.total_ns : fault_ns) / seen->kernel_faults;
+	seen->mmap_lock_share = all.nr ? 1 - (double)all.unlocked / all.nr : NAN;
+}
+
+static void judge(struct bench_row *row)
+{
+	char why[BENCH_WHY];
+
+	if (row->contradiction[0] || row->seen.missing[0])
+		return;
+	if (!judge_counts(&row->operation->claim, &row->seen.counts, row->seen.operations,
+			  row->seen.watched_ns * row->seen.operations, 1, why, sizeof(why)))
+		snprintf(row->contradiction, sizeof(row->contradiction), "%.200s (eBPF)", why);
+}
+
+static int finish(struct witness *witness)
+{
+	struct bench_results *results = witness->results;
+	struct facts facts;
+	size_t i;
+	int err;
+
+	facts_init(&facts);
+	err = witness->going ? instruments_stop(witness->instruments, &facts, results->not_watched,
+						sizeof(results->not_watched)) : 0;
+	facts_exit(&facts);
+	if (err)
+		return 0;	/* not_watched says why */
+	for (i = 0; i < results->nr; i++) {
+		if (!results->rows[i].seen.operations)
+			continue;
+		fill_kernel(witness, &results->rows[i]);
+		judge(&results->rows[i]);
+	}
+	return 0;
+}
+
+int witness_watch(struct bench_results *results)
+{
+	struct witness witness = { .results = results };
+	const struct instruments_options options = {
+		.bpf = true, .fault_around = true, .only_fd = -1,
+		.sink = on_item, .sink_context = &witness, .tick_ms = -1,
+	};
+	int err;
+
+	witness.fault_ns = calloc(results->nr + 1, sizeof(*witness.fault_ns));
+	if (!witness.fault_ns)
+		return -ENOMEM;
+	err = instruments_open(&witness.instruments, &options, results->not_watched,
+			       sizeof(results->not_watched));
+	if (!err) {
+		err = watch_rows(&witness);
+		if (!err)
+			err = finish(&witness);
+		instruments_close(witness.instruments);
+	} else {
+		err = 0;	/* not_watched says why */
+	}
+	free(witness.calls);
+	free(witness.intervals);
+	free(witness.fault_ns);
+	return err;
+}

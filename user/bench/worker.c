@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../interrupt.h"
+#include "clock.h"
+#include "worker.h"
+
+static struct measured *shared_open(void)
+{
+	void *shared = mmap(NULL, sizeof(struct measured), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return shared == MAP_FAILED ? NULL : shared;
+}
+
+/* In the worker. A signal for pfdrive is pfdrive's to answer: it ends this. */
+static void settle(const struct worker_job *job, struct bench *bench)
+{
+	cpu_set_t one;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGBUS, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	setpgid(0, 0);		/* so that its helpers can be ended with it */
+	*bench = (struct bench){
+		.operation = job->operation, .options = job->options, .machine = job->machine,
+		.point = job->point,
+	};
+	if (job->operation->anywhere)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(job->machine->cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* Its helpers, too: they are in its group. */
+static void end_process(pid_t pid)
+{
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	kill(-pid, SIGKILL);
+}
+
+static int remaining_ms(uint64_t end_ns)
+{
+	const uint64_t now = clock_ns();
+
+	return now < end_ns ? (end_ns - now) / 1000000 + 1 : 0;
+}
+
+/* Until fd can be read. -ETIMEDOUT, -EINTR: pfdrive shall end. */
+static int wait_for(int fd, uint64_t end_ns)
+{
+	struct pollfd polled = { .fd = fd, .events = POLLIN };
+	int ready;
+
+	for (;;) {
+		if (interrupt_signal)
+			return -EINTR;
+		ready = poll(&polled, 1, remaining_ms(end_ns));
+		if (ready > 0)
+			return 0;
+		if (!ready)
+			return -ETIMEDOUT;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+static int wait_for_end(pid_t pid, uint64_t end_ns)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	err = wait_for(fd, end_ns);
+	close(fd);
+	return err;
+}
+
+static void explain_end(struct measured *measured, int err, uint64_t limit_ns)
+{
+	if (measured->finished)
+		return;
+	measured->err = err ? err : -ECHILD;
+	if (err == -ETIMEDOUT)
+		snprintf(measured->why, sizeof(measured->why), "it was not done after %.0f s",
+			 limit_ns / 1e9);
+	else if (!measured->why[0])
+		snprintf(measured->why, sizeof(measured->why), "its process ended too early");
+}
+
+int worker_measure(const struct worker_job *job, struct measured *measured)
+{
+	const uint64_t end_ns = clock_ns() + job->limit_ns;
+	struct measured *shared = shared_open();
+	struct bench bench;
+	pid_t pid;
+	int err;
+
+	if (!shared)
+		return -ENOMEM;
+	pid = bench_fork();
+	if (!pid) {
+		settle(job, &bench);
+		measure(&bench, &job->plan, shared);
+		_exit(EXIT_SUCCESS);
+	}
+	err = pid < 0 ? -errno : wait_for_end(pid, end_ns);
+	if (pid > 0)
+		end_process(pid);
+	explain_end(shared, err, job->limit_ns);
+	*measured = *shared;
+	munmap(shared, sizeof(*shared));
+	return err == -ETIMEDOUT ? 0 : err;
+}
+
+/* In the watched worker: a byte out says how far it is; one in lets it go on. */
+static void say(int fd, enum worker_step step)
+{
+	const char byte = step;
+
+	if (write(fd, &byte, 1) != 1)
+		_exit(EXIT_FAILURE);
+}
+
+static void hear(int fd)
+{
+	char byte;
+
+	if (read(fd, &byte, 1) != 1)
+		_exit(EXIT_FAILURE);
+}
+
+struct ends {
+	int in, out;
+};
+
+static void at_bracket(void *context, bool starts)
+{
+	const struct ends *ends = context;
+
+	say(ends->out, starts ? WORKER_STARTS : WORKER_STOPS);
+	hear(ends->in);
+}
+
+static void be_watched(struct bench *bench, struct measured *measured, uint64_t n,
+		       struct ends *ends)
+{
+	const struct bench_operation *operation = bench->operation;
+	int err;
+
+	bench->why = measured->why;
+	hear(ends->in);
+	err = operation->prepare ? operation->prepare(bench) : 0;
+	if (!err)
+		err = operation->run(bench, n);
+	bench->window = (struct bench_window){ 0 };
+	bench->at_bracket = at_bracket;
+	bench->bracket_context = ends;
+	if (!err)
+		err = operation->run(bench, n);
+	measured->err = err;
+	measured->brackets = bench->window.brackets;
+	measured->ns[0] = (double)bench->window.ns / n;
+	measured->finished = true;
+	say(ends->out, WORKER_DONE);
+	hear(ends->in);
+}
+
+static void close_pipes(int in[2], int out[2])
+{
+	close(in[0]);
+	close(in[1]);
+	close(out[0]);
+	close(out[1]);
+}
+
+static void child(const struct worker_job *job, struct measured *shared, uint64_t n, int in[2],
+		  int out[2])
+{
+	struct ends ends = { in[0], out[1] };
+	struct bench bench;
+
+	close(in[1]);
+	close(out[0]);
+	settle(job, &bench);
+	be_watched(&bench, shared, n, &ends);
+	_exit(EXIT_SUCCESS);
+}
+
+int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n)
+{
+	int in[2], out[2], err;
+
+	*worker = (struct worker){ .from = -1, .to = -1, .measured = shared_open() };
+	if (!worker->measured)
+		return -ENOMEM;
+	if (pipe2(in, O_CLOEXEC))
+		return -errno;
+	if (pipe2(out, O_CLOEXEC)) {
+		err = -errno;
+		close(in[0]);
+		close(in[1]);
+		return err;
+	}
+	worker->pid = bench_fork();
+	if (!worker->pid)
+		child(job, worker->measured, n, in, out);
+	if (worker->pid < 0) {
+		err = -errno;
+		close_pipes(in, out);
+		return err;
+	}
+	close(in[0]);
+	close(out[1]);
+	worker->to = in[1];
+	worker->from = out[0];
+	return 0;
+}
+
+int worker_next(struct worker *worker, const struct worker_job *job, enum worker_step *step)
+{
+	char byte;
+	int err;
+
+	if (write(worker->to, "", 1) != 1)
+		return -errno;
+	err = wait_for(worker->from, clock_ns() + job->limit_ns);
+	if (!err && read(worker->from, &byte, 1) != 1)
+		err = -ECHILD;
+	if (!err)
+		*step = byte;
+	return err;
+}
+
+void worker_end(struct worker *worker)
+{
+	if (worker->pid > 0)
+		end_process(worker->pid);
+	if (worker->from >= 0)
+		close(worker->from);
+	if (worker->to >= 0)
+		close(worker->to);
+	if (worker->measured)
+		munmap(worker->measured, sizeof(*worker->measured));
+}
