@@ -295,7 +295,7 @@ START_TEST(test_json_has_the_figures_and_null_for_what_is_not_available)
 	ck_assert_double_eq_tol(rate, 0.015, 0.000001);
 	ck_assert_int_eq(json_unpack(json, "{s{s{s{sn}}}}", "l1d", "write", "misses", "count"), 0);
 	json_decref(json);
-	json = json_usage(&sample.run.report);
+	json = json_both_usages(&sample.run.report);
 	ck_assert_int_eq(json_unpack(json, "{s{sI}}", "oublock", "difference", &value), 0);
 	ck_assert_int_eq(value, 8);
 	ck_assert_int_eq(json_unpack(json, "{s{sn sn}}", "maxrss_kb", "ebpf", "reason"), 0);
