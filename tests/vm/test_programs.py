@@ -147,9 +147,10 @@ def test_who_evicted_what_came_back(swap, cold_file):
     closes(result)
     evictions = result["evictions"]
     assert evictions["overflow"] == 0 and evictions["evicted"] >= PAGES // 2
-    blamed = [row for row in evictions["blame"] if row["evictor_name"] == "workload"]
+    # The last one may evict its own pages, too, while it reads.
+    blamed = [row for row in evictions["blame"]
+              if row["evictor_name"] == "workload" and row["evictor"] != row["victim"]]
     assert sum(row["pages"] for row in blamed) >= PAGES // 2
-    assert all(row["evictor"] != row["victim"] for row in blamed)
     # Read-ahead brings many pages for one fault that waits.
     assert 0 < sum(row["faults"] for row in blamed) < sum(row["pages"] for row in blamed)
     assert sum(row["total_ns"] for row in evictions["blame"]) <= \
