@@ -7,21 +7,14 @@
 
 #include "blame.h"
 #include "hash.h"
+#include "pieces.h"
 
-#define PAGE_SIZE 4096
-#define CHUNK_PAGES 2048U	/* of one chunk: 4 KiB, 8 MiB of a file */
-#define CHUNKS_MAX 4096U	/* 16 MiB of memory, 32 GiB of evicted files in reach */
+#define PIECE_PAGES 2048U	/* 4 KiB of marks, 8 MiB of a file */
+#define PIECES_MAX 4096U	/* 16 MiB of memory, 32 GiB of evicted files in reach */
 
 /* What is known of a page: 0, nothing; else who evicted it, plus one, and: */
 #define READ_AGAIN 0x8000U
 #define OTHERS BLAME_MAX_EVICTORS
-
-struct chunk {
-	struct chunk *next;	/* of the same key */
-	uint64_t inode, number;	/* of the chunk in the file */
-	uint32_t dev;
-	uint16_t marks[CHUNK_PAGES];
-};
 
 struct evictor {
 	uint32_t pid;
@@ -29,8 +22,7 @@ struct evictor {
 };
 
 struct blame {
-	struct hash chunks;	/* struct chunk, by key_of() */
-	size_t nr_chunks;
+	struct pieces marks;	/* uint16_t a page */
 	struct hash evictor_of;	/* struct evictor by pid */
 	struct evictor evictors[BLAME_MAX_EVICTORS + 1];	/* the last: all others */
 	size_t nr_evictors;
@@ -46,19 +38,12 @@ struct blame *blame_new(void)
 
 	if (!blame)
 		return NULL;
+	blame->marks.pages = PIECE_PAGES;
+	blame->marks.bytes = PIECE_PAGES * sizeof(uint16_t);
+	blame->marks.max = PIECES_MAX;
 	strcpy(blame->evictors[OTHERS].name, "(others)");
 	strcpy(blame->pairs[BLAME_MAX_PAIRS].evictor_name, "(others)");
 	return blame;
-}
-
-static void free_chunks(void *value)
-{
-	struct chunk *chunk = value, *next;
-
-	for (; chunk; chunk = next) {
-		next = chunk->next;
-		free(chunk);
-	}
 }
 
 static void keep(void *value)
@@ -70,54 +55,18 @@ void blame_free(struct blame *blame)
 {
 	if (!blame)
 		return;
-	hash_exit(&blame->chunks, free_chunks);
+	pieces_exit(&blame->marks);
 	hash_exit(&blame->evictor_of, keep);
 	hash_exit(&blame->pair_of, keep);
 	free(blame);
 }
 
-static uint64_t key_of(uint32_t dev, uint64_t inode, uint64_t number)
+/* NULL: nothing is known of any page around. */
+static uint16_t *find_mark(const struct blame *blame, uint32_t dev, uint64_t inode, uint64_t pgoff)
 {
-	return (uint64_t)dev << 40 ^ inode << 20 ^ number;
-}
+	uint16_t *marks = pieces_find(&blame->marks, dev, inode, pgoff);
 
-static struct chunk *find(const struct blame *blame, uint32_t dev, uint64_t inode, uint64_t pgoff)
-{
-	const uint64_t number = pgoff / CHUNK_PAGES;
-	struct chunk *chunk = hash_find(&blame->chunks, key_of(dev, inode, number));
-
-	while (chunk && (chunk->dev != dev || chunk->inode != inode || chunk->number != number))
-		chunk = chunk->next;
-	return chunk;
-}
-
-/* NULL and no error: there are too many. */
-static int make(struct blame *blame, uint32_t dev, uint64_t inode, uint64_t pgoff,
-		struct chunk **made)
-{
-	const uint64_t key = key_of(dev, inode, pgoff / CHUNK_PAGES);
-	struct chunk *first, *chunk;
-
-	*made = NULL;
-	if (blame->nr_chunks == CHUNKS_MAX)
-		return 0;
-	chunk = calloc(1, sizeof(*chunk));
-	if (!chunk)
-		return -ENOMEM;
-	chunk->dev = dev;
-	chunk->inode = inode;
-	chunk->number = pgoff / CHUNK_PAGES;
-	first = hash_find(&blame->chunks, key);
-	if (first) {
-		chunk->next = first->next;
-		first->next = chunk;
-	} else if (hash_add(&blame->chunks, key, chunk)) {
-		free(chunk);
-		return -ENOMEM;
-	}
-	blame->nr_chunks++;
-	*made = chunk;
-	return 0;
+	return marks ? &marks[pgoff % PIECE_PAGES] : NULL;
 }
 
 static int evictor_of(struct blame *blame, const struct pfstat_page *page, uint16_t *number)
@@ -145,16 +94,13 @@ static int evictor_of(struct blame *blame, const struct pfstat_page *page, uint1
 static int remove_page(struct blame *blame, const struct pfstat_page *page, uint64_t pgoff,
 		       uint16_t evictor)
 {
-	struct chunk *chunk = find(blame, page->dev, page->inode, pgoff);
-	int err;
+	void *marks;
+	int err = pieces_get(&blame->marks, page->dev, page->inode, pgoff, &marks);
 
-	if (!chunk) {
-		err = make(blame, page->dev, page->inode, pgoff, &chunk);
-		if (err)
-			return err;
-	}
-	if (chunk)
-		chunk->marks[pgoff % CHUNK_PAGES] = evictor + 1;
+	if (err)
+		return err;
+	if (marks)
+		((uint16_t *)marks)[pgoff % PIECE_PAGES] = evictor + 1;
 	else
 		blame->figures.overflow++;
 	return 0;
@@ -194,14 +140,10 @@ static struct blame_pair *pair_of(struct blame *blame, uint16_t evictor, uint32_
 
 static int read_page(struct blame *blame, const struct pfstat_block *block, uint64_t pgoff)
 {
-	struct chunk *chunk = find(blame, block->fs_dev, block->inode, pgoff);
+	uint16_t *mark = find_mark(blame, block->fs_dev, block->inode, pgoff);
 	struct blame_pair *pair;
-	uint16_t *mark;
 
-	if (!chunk)
-		return 0;
-	mark = &chunk->marks[pgoff % CHUNK_PAGES];
-	if (!*mark || *mark & READ_AGAIN)
+	if (!mark || !*mark || *mark & READ_AGAIN)
 		return 0;
 	pair = pair_of(blame, *mark - 1, block->event.pid);
 	if (!pair)
@@ -213,13 +155,10 @@ static int read_page(struct blame *blame, const struct pfstat_block *block, uint
 
 int blame_add_read(struct blame *blame, const struct pfstat_block *block)
 {
-	const uint64_t pages = (block->file_bytes + PAGE_SIZE - 1) / PAGE_SIZE;
+	const uint64_t pages = pieces_read_by(block);
 	uint64_t i;
 	int err = 0;
 
-	if (!(block->event.flags & PFSTAT_BLOCK_FILE) ||
-	    block->event.flags & (PFSTAT_BLOCK_WRITE | PFSTAT_BLOCK_ERROR))
-		return 0;
 	for (i = 0; i < pages && !err; i++)
 		err = read_page(blame, block, block->pgoff + i);
 	return err;
@@ -233,15 +172,11 @@ static bool waited(const struct explained *fault)
 
 int blame_add_fault(struct blame *blame, const struct explained *fault)
 {
-	struct chunk *chunk = fault->inode && fault->solved ?
-			      find(blame, fault->dev, fault->inode, fault->pgoff) : NULL;
+	uint16_t *mark = fault->inode && fault->solved ?
+			 find_mark(blame, fault->dev, fault->inode, fault->pgoff) : NULL;
 	struct blame_pair *pair;
-	uint16_t *mark;
 
-	if (!chunk)
-		return 0;
-	mark = &chunk->marks[fault->pgoff % CHUNK_PAGES];
-	if (!*mark)
+	if (!mark || !*mark)
 		return 0;
 	if (waited(fault)) {
 		pair = pair_of(blame, (*mark & ~READ_AGAIN) - 1, fault->pid);

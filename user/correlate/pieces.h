@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is kept of pages of files: a piece of a file at a time, as many bytes for each
+ * piece as its owner wants, and no more than so many pieces.
+ */
+#ifndef PFSTAT_USER_PIECES_H
+#define PFSTAT_USER_PIECES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+#include "hash.h"
+
+struct pieces {
+	uint32_t pages;		/* of a file in one piece */
+	size_t bytes;		/* that are kept of it */
+	size_t max;		/* pieces */
+	size_t nr;
+	struct hash first;	/* of those that have the same key */
+};
+
+/* All else in it 0. */
+void pieces_exit(struct pieces *pieces);
+
+/* What is kept of the piece that the page is in; NULL: nothing yet. */
+void *pieces_find(const struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t pgoff);
+/* The same, all 0 when it is new. *kept NULL: there are too many. -ENOMEM. */
+int pieces_get(struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t pgoff, void **kept);
+
+/* Pages of its file that a request has read; 0: it is none, or failed. */
+uint64_t pieces_read_by(const struct pfstat_block *block);
+
+#endif
