@@ -19,6 +19,7 @@ help:
 #: make fuzz     bytes at random as a recording, FUZZ_SECONDS=60; needs libFuzzer
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-vm [KERNELS=6.12] [TESTS=file]    the two halves of check
+#: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
@@ -26,7 +27,7 @@ help:
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
 .DEFAULT_GOAL := all
 all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump
-.PHONY: help all module pfdrive demo check check-unit check-vm fuzz lint bpf-stats install clean
+.PHONY: help all module pfdrive demo check check-unit check-vm check-debug fuzz lint bpf-stats install clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk

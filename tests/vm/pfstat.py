@@ -21,20 +21,30 @@ PFDRIVE = BUILD / "pfdrive"
 DEBUGFS = pathlib.Path("/sys/kernel/debug/pfstat")
 PINS = pathlib.Path("/sys/fs/bpf/pfstat")
 DISK = pathlib.Path("/mnt/disk")
+KMEMLEAK = pathlib.Path("/sys/kernel/debug/kmemleak")
 PAGE = 4096
 KERNEL = tuple(int(n) for n in os.uname().release.split(".")[:2])
 
 NO_PFN = None
 
+# Seconds to wait for what must come. A debug kernel in an emulator is slow.
+PATIENCE = 600
+
 
 def run(*command, check=True, **kwargs):
     """A command's CompletedProcess, its output as text."""
     result = subprocess.run([str(word) for word in command], text=True, capture_output=True,
-                            timeout=300, **kwargs)
+                            timeout=PATIENCE, **kwargs)
     if check and result.returncode:
         raise AssertionError(f"{command} ended with {result.returncode}:\n"
                              f"{result.stdout}{result.stderr}")
     return result
+
+
+def kernel_config():
+    """{CONFIG_NAME: value} of the running kernel."""
+    lines = pathlib.Path(f"/boot/config-{os.uname().release}").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_"))
 
 
 def loaded():
@@ -167,7 +177,7 @@ def begin_record(*options):
     return process
 
 
-def wait_until(condition, seconds=60):
+def wait_until(condition, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it does not come to be"
@@ -325,7 +335,7 @@ class Workload:
 
     def finish(self):
         self.go()
-        assert self.process.wait(timeout=120) == 0
+        assert self.process.wait(timeout=PATIENCE) == 0
 
     def kill(self):
         self.process.kill()

@@ -106,13 +106,15 @@ packages()
 	grep -v -e '^#' -e '^$' "$LAB_DIR/packages"
 }
 
-# What determines a root, in a short name: change any of it and "prepare" builds anew.
+# What determines the root of the kernel whose row was read, in a short name:
+# change any of it and "prepare" builds anew.
 root_key()
 {
 	{
 		kernel_table | awk -v name="$1" '$1 == name { print $2, $3, $4 }'
 		packages
 		cat "$LAB_DIR"/{root.sh,make-initrd,initramfs-init}
+		! from_source || linux_key
 		dpkg --print-architecture
 	} | sha256sum | cut -c1-12
 }

@@ -51,8 +51,8 @@ build_root_home()
 	chmod 755 "$temporary"
 	say "building a Debian $suite root for Linux $kernel, once: about $download MB to download, $disk MB in $LAB_CACHE"
 	bootstrap "$temporary"
+	if from_source; then place_linux "$temporary"; else unpack_kernel "$temporary"; fi
 	say "making the disk image and the initramfs"
-	unpack_kernel "$temporary"
 	make_initrd "$temporary"
 	make_image "$temporary/root" "$temporary/root.img" 4096
 	release_of "$temporary/root" >"$temporary/release"
@@ -65,8 +65,9 @@ build_root_home()
 bootstrap()
 {
 	local home=$1 log=$LAB_CACHE/$kernel.log
-	local include
-	include=$(packages | paste -sd,),$image,$headers
+	local include hooks=()
+	include=$(packages | paste -sd,)
+	if from_source; then source_version_hook; else include+=,$image,$headers; fi
 
 	apt_settings >"$home/apt.conf"
 	sources_for "$suite" >"$home/sources.list"
@@ -81,7 +82,7 @@ bootstrap()
 		--essential-hook='ln -s /bin/true "$1"/usr/sbin/mktirfs' \
 		--include="$include" \
 		--customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap' \
-		--customize-hook='mkdir -p "$1"/pfstat "$1"/mnt/disk "$1"/out' \
+		--customize-hook='mkdir -p "$1"/pfstat "$1"/mnt/disk "$1"/out' "${hooks[@]}" \
 		"$suite" "$home/root" - <"$home/sources.list" >"$log" 2>&1 ||
 		die "cannot build the root of $kernel: $(first_error "$log"); see $log"
 }

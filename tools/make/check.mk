@@ -47,6 +47,9 @@ check-unit:
 check-vm:
 	$(Q)tools/check --kernels "$(KERNELS)" --tests "$(TESTS)" vm
 
+check-debug:
+	$(Q)tools/check --tests "$(TESTS)" debug
+
 # What check-unit runs.
 .PHONY: unit-tests
 unit-tests: $(unit_runs)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The debug kernel (tools/lab prepare --kernel debug) watched itself while the other
+tests ran, and found nothing. Runs after all of them, and only there."""
+import pathlib
+import time
+
+import kmsg
+import pfstat
+
+KMEMLEAK = pfstat.KMEMLEAK
+# What a module from outside the tree, unsigned, does to any kernel (Documentation/
+# admin-guide/tainted-kernels.rst): it is the only taint there may be.
+OUT_OF_TREE, UNSIGNED = 1 << 12, 1 << 13
+# kmemleak takes nothing for lost that is younger, nor what changed between two scans.
+KMEMLEAK_MIN_AGE = 5
+
+
+def scan_for_leaks():
+    for _ in range(2):
+        time.sleep(KMEMLEAK_MIN_AGE + 1)
+        KMEMLEAK.write_text("scan")
+    return KMEMLEAK.read_text()
+
+
+def test_the_kernel_still_checks_itself():
+    """Lockdep and the object tracker end themselves at their first report or overflow."""
+    stats = pathlib.Path("/proc/lockdep_stats").read_text()
+    assert [line.split()[-1] for line in stats.splitlines() if "debug_locks" in line] == ["1"]
+    config = pfstat.kernel_config()
+    for option in ("KASAN", "PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_VM", "DEBUG_KMEMLEAK",
+                   "DETECT_HUNG_TASK", "SOFTLOCKUP_DETECTOR", "FAILSLAB"):
+        assert config.get(f"CONFIG_{option}") == "y", option
+
+
+def test_the_kernel_logged_no_trouble_since_it_was_booted():
+    lines = kmsg.whole()
+    assert "Linux version" in lines[0], "the kernel log is not whole: its buffer is too small"
+    kmsg.assert_no_trouble(lines)
+
+
+def test_nothing_tainted_the_kernel():
+    taint = int(pathlib.Path("/proc/sys/kernel/tainted").read_text())
+    assert taint & ~(OUT_OF_TREE | UNSIGNED) == 0
+
+
+def test_no_memory_is_lost_after_unload():
+    pfstat.unload()
+    assert scan_for_leaks() == ""
+
+
+def test_lost_memory_would_have_been_found():
+    """By the kernel's own sample of a module that loses some."""
+    pfstat.run("modprobe", "kmemleak-test")
+    report = scan_for_leaks()
+    pfstat.run("rmmod", "kmemleak-test")
+    KMEMLEAK.write_text("clear")
+    assert "unreferenced object" in report and 'comm "modprobe"' in report

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
+# Kernels that the lab builds from Debian's linux-source, as tools/kernels says.
+# In the kernel table their image is a linux-source package, and their headers are
+# the files of tools/kernels they are made of: fragments, then patches.
+#
+# A built kernel is kept in $LAB_CACHE/linux-NAME-VERSION-KEY, apart from the root
+# that boots it: a root is a matter of minutes, a kernel is not.
+
+KERNEL_FILES=$TREE/tools/kernels
+BUILD_MB=6000		# of a builder with its build tree, while it builds
+# What a kernel's build needs; the rest of a minimal root is there.
+BUILD_PACKAGES=bc,bison,cpio,dwarves,flex,gcc,kmod,libc6-dev,libelf-dev,lz4,make,patch,perl
+BUILD_PACKAGES+=,python3,xz-utils
+
+from_source()
+{
+	[[ $image == linux-source-* ]]
+}
+
+# files_of SUFFIX LIST: those of a row's files that end so, joined by commas.
+files_of()
+{
+	tr ',' '\n' <<<"$2" | grep "\.$1\$" | paste -sd,
+}
+
+# variants: every kernel of the table that differs from $kernel in its patches only,
+# the unpatched first, each as make-linux wants it: NAME[:PATCHES]. They come out of
+# one build: comparing them is what they are for.
+variants()
+{
+	local name row_suite row_image files
+	while read -r name row_suite row_image files _; do
+		[ "$row_suite $row_image" = "$suite $image" ] || continue
+		[ "$(files_of config "$files")" = "$(files_of config "$headers")" ] || continue
+		echo "$name $(files_of patch "$files")"
+	done < <(kernel_table) | sort -k2 | sed -e 's/ $//' -e 's/ /:/'
+}
+
+# What a kernel is made from, beside the source.
+linux_key()
+{
+	local files
+	IFS=, read -ra files <<<"$headers"
+	(cd "$KERNEL_FILES" && cat -- "${files[@]}" "$LAB_DIR/make-linux") | sha256sum | cut -c1-12
+}
+
+# Sets hooks: the new root says what version of the source its archive has.
+source_version_hook()
+{
+	hooks=("--customize-hook=chroot \"\$1\" apt-cache show --no-all-versions $image |
+		sed -n 's/^Version: //p' >\"\$1/../source-version\"")
+}
+
+# place_linux HOME: into the root in HOME goes $kernel, built of that version.
+place_linux()
+{
+	local home=$1 version lock_fd
+	version=$(<"$home/source-version")
+	[ -n "$version" ] || die "cannot find $image in Debian $suite"
+	linux_home=$LAB_CACHE/linux-$kernel-$version-$(linux_key)
+	lock linux
+	[ -e "$linux_home/release" ] || build_linux "$version"
+	touch "$linux_home"
+	unlock
+	if ! as_root cp -r --no-target-directory "$linux_home/root" "$home/root" ||
+		! cp "$linux_home/bzImage" "$home/vmlinux"; then
+		die "cannot copy the kernel of $linux_home: is the disk full?"
+	fi
+	drop_old_linux
+}
+
+# Builds $kernel and its variants; each is valid, whole, after its rename.
+build_linux()
+{
+	local version=$1 started=$SECONDS builder log=$LAB_CACHE/linux-$kernel.log family
+	[ "$(free_megabytes)" -ge $BUILD_MB ] ||
+		die "cannot build $kernel: $LAB_CACHE has $(free_megabytes) MB free, $BUILD_MB MB are needed"
+	remove_tree "$LAB_CACHE"/linux.tmp.*
+	builder=$(mktemp -d "$LAB_CACHE/linux.tmp.XXXXXX")
+	on_exit remove_tree "$builder"
+	chmod 755 "$builder"
+	mapfile -t family < <(variants)
+	say "building Linux $version with the options of $(files_of config "$headers"), once:" \
+		"10 to 40 minutes, up to $BUILD_MB MB meanwhile; its log is $log"
+	bootstrap_builder "$builder" >"$log" 2>&1 ||
+		die "cannot make a root to build $kernel in: $(first_error "$log"); see $log"
+	run_builder "$builder" "${family[@]}" >>"$log" 2>&1 ||
+		die "cannot build the kernel of $kernel: $(build_error "$log"); see $log"
+	keep_variants "$builder" "$version" "${family[@]}"
+	remove_tree "$builder"
+	say "built Linux $version in $(((SECONDS - started + 30) / 60)) minutes"
+}
+
+bootstrap_builder()
+{
+	local builder=$1
+	apt_settings >"$builder/apt.conf"
+	sources_for "$suite" >"$builder/sources.list"
+	# shellcheck disable=SC2016  # the hook is for another shell
+	as_root mmdebstrap --mode=root --variant=minbase --format=directory \
+		--aptopt="$builder/apt.conf" --dpkgopt=force-unsafe-io \
+		--dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--include="$BUILD_PACKAGES,$image" \
+		--customize-hook='mkdir -p "$1/build/files" "$1/pfstat"' \
+		"$suite" "$builder/root" - <"$builder/sources.list"
+}
+
+# By the way of the tree's own build; nice, for it takes every CPU for long.
+run_builder()
+{
+	local builder=$1
+	shift
+	as_root cp -- "$KERNEL_FILES"/* "$LAB_DIR/make-linux" "$builder/root/build/files"
+	in_builder "$builder/root" nice -n 10 sh /build/files/make-linux \
+		"$(files_of config "$headers")" "$@" </dev/null
+}
+
+in_builder()
+{
+	local root=$1
+	shift
+	if [ "$can_mount" = no ]; then
+		in_root "$root" "$@"
+		return
+	fi
+	# shellcheck disable=SC2016  # the script is for another shell
+	as_root sh -euc '
+		root=$1; shift
+		mount --rbind /dev "$root/dev"
+		mount --rbind /proc "$root/proc"
+		exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"
+	' sh "$root" "$@"
+}
+
+build_error()
+{
+	grep -m1 -E '(: error:|\*\*\* |^make-linux:|FAILED|No space left)' "$1" || tail -n1 "$1"
+}
+
+keep_variants()
+{
+	local builder=$1 version=$2 variant home
+	local kernel suite image headers download disk	# of each variant's row
+	shift 2
+	for variant; do
+		kernel=${variant%%:*}
+		kernel_row "$kernel"
+		home=$LAB_CACHE/linux-$kernel-$version-$(linux_key)
+		remove_tree "$home"
+		as_root mv "$builder/root/build/$kernel" "$home"
+	done
+}
+
+# Kernels of an older source or configuration that nobody used for days.
+drop_old_linux()
+{
+	local old
+	find "$LAB_CACHE" -maxdepth 1 -type d -name "linux-$kernel-*" ! -path "$linux_home" -mtime +3 |
+		while read -r old; do
+			say "removing $old, unused for days"
+			remove_tree "$old"
+		done
+}
