@@ -177,6 +177,7 @@ START_TEST(test_groups_are_made_when_asked_for)
 	fixture_open(&fixture, true);
 	fill(&fixture);
 	ck_assert_ptr_null(report->groups);
+	report_exit(report);
 	report->grouped = true;
 	report->by = GROUP_BY_FILE;
 	fill(&fixture);
