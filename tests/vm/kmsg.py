@@ -5,13 +5,13 @@ import re
 import pfstat
 
 # What must not appear in the kernel log while a test runs.
-BAD_LINES = re.compile(r"\bBUG\b|WARNING|Oops|lockdep|possible (recursive|circular)"
+BAD_LINES = re.compile(r"(?-i:\bBUG\b)|WARNING|\bOops\b|lockdep|possible (recursive|circular)"
                        r"|INFO: (task|rcu|trying)|hard LOCKUP|general protection|taint|call trace"
                        r"|leaking|ODEBUG: ", re.IGNORECASE)
 # Loading an unsigned out-of-tree module says so once; that is no fault. Lockdep
-# prints its limits when it begins, a test its name.
+# prints that it is there, and its limits, when it begins; a test its name.
 ALLOWED_LINES = re.compile(r"pfstat: (loading out-of-tree module|module verification failed)"
-                           r"|^\.\.\. .*LOCKDEP|^pfstat test ")
+                           r"|^\.\.\. .*LOCKDEP|RCU lockdep checking is enabled|^pfstat test ")
 # Lines of a report that are worth printing.
 REPORT_LINES = 100
 
