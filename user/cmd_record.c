@@ -159,6 +159,20 @@ static int begin_recording(struct record *record)
 	return err ? complain_of_output(record, err) : STATUS_OK;
 }
 
+/* What is printed, and in a recording the names of all code. */
+static unsigned int groups_of(const struct record_options *options)
+{
+	unsigned int groups = 0;
+
+	if (options->report.grouped)
+		groups |= 1U << options->report.by;
+	if (options->output)
+		groups |= 1U << GROUP_BY_CODE;
+	if (options->output && options->watch.instruments.events.stacks)
+		groups |= 1U << GROUP_BY_STACK;
+	return groups;
+}
+
 static int open_watch(struct record *record)
 {
 	struct watch_options *options = &record->options.watch;
@@ -166,6 +180,7 @@ static int open_watch(struct record *record)
 	record->analysis = analysis_new(options->instruments.bpf);
 	if (!record->analysis)
 		return complain(STATUS_FAILED, "out of memory");
+	analysis_group_only(record->analysis, groups_of(&record->options));
 	options->instruments.sink = on_item;
 	options->instruments.sink_context = record;
 	return watch_open(&record->watch, options);

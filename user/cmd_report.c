@@ -170,10 +170,13 @@ static FILE *stream_of(const struct reading *reading)
 
 static int open_analysis(struct reading *reading)
 {
+	const struct report_options *options = &reading->options.report;
 	int err;
 
 	reading->analysis = analysis_new(reading->report.have_bpf);
 	err = reading->analysis ? 0 : -ENOMEM;
+	if (!err)
+		analysis_group_only(reading->analysis, options->grouped ? 1U << options->by : 0);
 	if (!err && reading->options.report.trace) {
 		err = trace_begin(&reading->trace, stream_of(reading));
 		if (!err)

@@ -140,6 +140,7 @@ static int open_watch(struct top *top)
 	top->live = live_new(top->by, now_ns());
 	if (!top->analysis || !top->live)
 		return complain(STATUS_FAILED, "out of memory");
+	analysis_group_only(top->analysis, top->by);
 	instruments->sink = analysis_add;
 	instruments->sink_context = top->analysis;
 	instruments->tick_ms = top->interval_ms;

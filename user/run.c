@@ -69,6 +69,7 @@ static int open_instruments(struct run *run)
 	run->result->analysis = analysis_new(options->bpf);
 	if (!run->result->analysis)
 		return complain(STATUS_FAILED, "out of memory");
+	analysis_group_only(run->result->analysis, 0);
 	err = instruments_open(&run->instruments, &instruments_options, why, sizeof(why));
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
 }

@@ -232,6 +232,25 @@ START_TEST(test_groups_have_names)
 }
 END_TEST
 
+START_TEST(test_groups_that_nobody_asked_for)
+{
+	struct group *groups;
+	int places = 0;
+	size_t nr;
+
+	analysis = analysis_new(true);
+	analysis_group_only(analysis, 1U << GROUP_BY_FILE);
+	add_run();
+	free(groups_by(GROUP_BY_FILE, 1));
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_THREAD, &groups, &nr), -EINVAL);
+	ck_assert_int_eq(analysis_visit_code(analysis, count_place, &places), 0);
+	ck_assert_int_eq(places, 0);
+	ck_assert_int_eq(analysis_name_code(analysis, "/bin/program", 0x10, "main"), 0);
+	add_task(PFSTAT_TASK_EXEC, 2, 2, "other");	/* has no thread to rename */
+	analysis_free(analysis);
+}
+END_TEST
+
 START_TEST(test_more_groups_than_are_kept)
 {
 	struct group *groups;
@@ -389,6 +408,7 @@ END_TEST
 
 RUN_TESTS("analysis", test_figures_by_class_and_part,
 	  test_a_disk_fault_maps_what_is_around, test_groups_have_names,
+	  test_groups_that_nobody_asked_for,
 	  test_more_groups_than_are_kept, test_a_fork_server_takes_no_more_memory,
 	  test_a_listener_may_end_it, test_unknown_items_are_refused,
 	  test_figures_are_right_before_the_end,

@@ -32,7 +32,7 @@ struct analysis {
 	struct stacks *stacks;
 	struct readahead *readahead;
 	struct blame *blame;
-	struct groups *groups[NR_GROUP_BY];
+	struct groups *groups[NR_GROUP_BY];	/* NULL: not asked for */
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
 	uint64_t voluntary, preempted, off_cpu_ns;
@@ -98,6 +98,18 @@ void analysis_free(struct analysis *analysis)
 	quantile_exit(&analysis->blocks.queue);
 	quantile_exit(&analysis->blocks.device);
 	free(analysis);
+}
+
+void analysis_group_only(struct analysis *analysis, unsigned int dimensions)
+{
+	enum group_by by;
+
+	for (by = 0; by < NR_GROUP_BY; by++) {
+		if (dimensions & 1U << by)
+			continue;
+		groups_free(analysis->groups[by]);
+		analysis->groups[by] = NULL;
+	}
 }
 
 int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)
@@ -212,6 +224,23 @@ static int add_to_stack(struct analysis *analysis, const struct explained *fault
 	return err ? err : groups_add(analysis->groups[GROUP_BY_STACK], &key, fault, &made);
 }
 
+static int add_to_groups(struct analysis *analysis, const struct explained *fault)
+{
+	static int (*const add_to[NR_GROUP_BY])(struct analysis *analysis,
+						const struct explained *fault) = {
+		[GROUP_BY_FILE] = add_to_file, [GROUP_BY_VMA] = add_to_vma,
+		[GROUP_BY_THREAD] = add_to_thread, [GROUP_BY_CODE] = add_to_code,
+		[GROUP_BY_STACK] = add_to_stack,
+	};
+	enum group_by by;
+	int err = 0;
+
+	for (by = 0; by < NR_GROUP_BY && !err; by++)
+		if (analysis->groups[by])
+			err = add_to[by](analysis, fault);
+	return err;
+}
+
 static int take_fault(void *context, const struct explained *fault)
 {
 	struct analysis *analysis = context;
@@ -220,15 +249,7 @@ static int take_fault(void *context, const struct explained *fault)
 
 	err = add_to_class(analysis, fault);
 	if (!err)
-		err = add_to_file(analysis, fault);
-	if (!err)
-		err = add_to_vma(analysis, fault);
-	if (!err)
-		err = add_to_thread(analysis, fault);
-	if (!err)
-		err = add_to_code(analysis, fault);
-	if (!err)
-		err = add_to_stack(analysis, fault);
+		err = add_to_groups(analysis, fault);
 	if (!err)
 		err = readahead_add_fault(analysis->readahead, fault);
 	if (!err)
@@ -263,11 +284,18 @@ static int add_block(struct analysis *analysis, const struct pfstat_block *block
 	return err ? err : blame_add_read(analysis->blame, block);
 }
 
+/* NULL: there is none, or nobody asked for that dimension. */
+static struct cell *find_cell(const struct analysis *analysis, enum group_by by,
+			      const struct group_key *key)
+{
+	return analysis->groups[by] ? groups_find(analysis->groups[by], key) : NULL;
+}
+
 /* A program that a thread executes gives it another name. */
 static void rename_thread(struct analysis *analysis, const struct pfstat_task *task)
 {
 	const struct group_key key = { .pid = task->event.pid, .tid = task->event.tid };
-	struct cell *cell = groups_find(analysis->groups[GROUP_BY_THREAD], &key);
+	struct cell *cell = find_cell(analysis, GROUP_BY_THREAD, &key);
 
 	if (cell)
 		strcpy(cell->comm, spaces_comm(analysis->spaces, task->event.tid));
@@ -600,9 +628,12 @@ int analysis_groups(const struct analysis *analysis, enum group_by by, struct gr
 		    size_t *nr)
 {
 	const struct groups *kept = analysis->groups[by];
-	const struct cell *others = groups_others(kept);
 	struct listing listing = { .analysis = analysis, .by = by };
+	const struct cell *others;
 
+	if (!kept)
+		return -EINVAL;
+	others = groups_others(kept);
 	listing.groups = calloc(groups_count(kept) + 1, sizeof(*listing.groups));
 	if (!listing.groups)
 		return -ENOMEM;
@@ -644,14 +675,15 @@ static int visit_stack_place(void *context, const struct stack_place *at)
 		.offset = at->offset,
 	};
 
-	return groups_find(visit->analysis->groups[GROUP_BY_CODE], &key) ? 0 :
+	return find_cell(visit->analysis, GROUP_BY_CODE, &key) ? 0 :
 		visit->visit(visit->context, &place);
 }
 
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context)
 {
+	const struct groups *codes = analysis->groups[GROUP_BY_CODE];
 	struct code_visit all = { analysis, visit, context };
-	int err = groups_visit(analysis->groups[GROUP_BY_CODE], visit_code_cell, &all);
+	int err = codes ? groups_visit(codes, visit_code_cell, &all) : 0;
 
 	return err ? err : stacks_visit(analysis->stacks, visit_stack_place, &all);
 }
@@ -660,7 +692,7 @@ static int name_code_cell(struct analysis *analysis, const struct stack_place *a
 			  const char *symbol)
 {
 	const struct group_key key = { .path = at->path, .address = at->offset };
-	struct cell *cell = groups_find(analysis->groups[GROUP_BY_CODE], &key);
+	struct cell *cell = find_cell(analysis, GROUP_BY_CODE, &key);
 
 	if (!cell)
 		return 0;

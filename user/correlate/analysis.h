@@ -28,6 +28,12 @@ struct analysis;
 struct analysis *analysis_new(bool have_bpf);
 void analysis_free(struct analysis *analysis);
 
+/*
+ * Only these groups (1 << enum group_by): each costs a look-up a fault. Without the call
+ * there are all; a dimension that is not there is -EINVAL to ask for. Before the first item.
+ */
+void analysis_group_only(struct analysis *analysis, unsigned int dimensions);
+
 /* Calls sink for every logical fault too; one more listener each time. At most 4. */
 int analysis_listen(struct analysis *analysis, explain_sink sink, void *context);
 
