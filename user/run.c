@@ -51,7 +51,6 @@ static int open_instruments(struct run *run)
 		.bpf_missing = "--no-bpf was given",
 		.events = { .pages = true },
 		.ring_size = options->ring_size,
-		.counters = true,
 		.fault_around = options->fault_around,
 		.only_fd = run->nothing_fd,
 		.sink = on_item,

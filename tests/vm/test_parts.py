@@ -40,7 +40,8 @@ def test_the_device_part_is_the_disks_latency(latency_ns):
 @pytest.mark.parametrize("shorter, longer", itertools.pairwise(LATENCIES))
 def test_a_slower_disk_adds_its_latency_and_nothing_else(shorter, longer, readahead_kb):
     before, after = on_disk(shorter, readahead_kb), on_disk(longer, readahead_kb)
-    more = pytest.approx(longer - shorter, rel=0.01)
+    # With read-ahead there are but 46 of them: one interrupt is a hundredth of the mean.
+    more = pytest.approx(longer - shorter, rel=0.02 if readahead_kb else 0.01)
     assert device_ns(after) - device_ns(before) == more
     # With read-ahead two requests are on their way at a time, and this disk copies the
     # one with the CPU (33 us on 6.12, 98 us on 6.1) while the other's time runs out.

@@ -72,7 +72,7 @@ static int open_all(struct instruments *instruments, char *why, size_t size)
 		err = events_open(&instruments->events, &instruments->options.events, why, size);
 	if (!err && instruments->options.maps)
 		err = maps_open(&instruments->maps, why, size);
-	if (!err && instruments->options.counters && counters_open(&instruments->counters))
+	if (!err && !instruments->options.no_counters && counters_open(&instruments->counters))
 		err = say_out_of_memory(why, size);
 	return err;
 }

@@ -27,7 +27,7 @@ struct instruments_options {
 	const char *bpf_missing;
 	struct events_options events;
 	bool maps;		/* mappings of processes, as they come to be */
-	bool counters;		/* perf's own counts of faults; false: they are n/a */
+	bool no_counters;	/* perf's own counts of faults are n/a */
 	uint64_t ring_size;	/* bytes; 0: the module's default */
 	bool fault_around;
 	int only_fd;		/* of all mappings only this file's; -1: any */
