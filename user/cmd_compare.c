@@ -159,7 +159,7 @@ static int run_read(struct run *run, const char *path)
 	if (err)
 		return complain(STATUS_FAILED, "cannot compare: %s", why);
 	/* Without eBPF all is on the CPU; what is not known is not compared below. */
-	run->analysis = analysis_new(true);
+	run->analysis = analysis_new(true, 0);
 	if (!run->analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	err = read_items(run);

@@ -177,10 +177,10 @@ static int open_watch(struct record *record)
 {
 	struct watch_options *options = &record->options.watch;
 
-	record->analysis = analysis_new(options->instruments.bpf);
+	record->analysis = analysis_new(options->instruments.bpf,
+					groups_of(&record->options));
 	if (!record->analysis)
 		return complain(STATUS_FAILED, "out of memory");
-	analysis_group_only(record->analysis, groups_of(&record->options));
 	options->instruments.sink = on_item;
 	options->instruments.sink_context = record;
 	return watch_open(&record->watch, options);

@@ -173,10 +173,9 @@ static int open_analysis(struct reading *reading)
 	const struct report_options *options = &reading->options.report;
 	int err;
 
-	reading->analysis = analysis_new(reading->report.have_bpf);
+	reading->analysis = analysis_new(reading->report.have_bpf,
+					 options->grouped ? 1U << options->by : 0);
 	err = reading->analysis ? 0 : -ENOMEM;
-	if (!err)
-		analysis_group_only(reading->analysis, options->grouped ? 1U << options->by : 0);
 	if (!err && reading->options.report.trace) {
 		err = trace_begin(&reading->trace, stream_of(reading));
 		if (!err)

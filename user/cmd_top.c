@@ -136,11 +136,10 @@ static int open_watch(struct top *top)
 {
 	struct instruments_options *instruments = &top->watch_options.instruments;
 
-	top->analysis = analysis_new(instruments->bpf);
+	top->analysis = analysis_new(instruments->bpf, top->by);
 	top->live = live_new(top->by, now_ns());
 	if (!top->analysis || !top->live)
 		return complain(STATUS_FAILED, "out of memory");
-	analysis_group_only(top->analysis, top->by);
 	instruments->sink = analysis_add;
 	instruments->sink_context = top->analysis;
 	instruments->tick_ms = top->interval_ms;

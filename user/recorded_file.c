@@ -79,7 +79,7 @@ static int take_fault(void *context, const struct explained *fault)
 
 static int collect(struct recorded_file *file, const char *recording)
 {
-	struct analysis *analysis = analysis_new(true);
+	struct analysis *analysis = analysis_new(true, 0);
 	int status;
 
 	if (!analysis)
@@ -93,7 +93,7 @@ static int collect(struct recorded_file *file, const char *recording)
 
 int recorded_file_read(struct recorded_file *file, const char *recording, const char *path)
 {
-	struct analysis *analysis = analysis_new(true);
+	struct analysis *analysis = analysis_new(true, 1U << GROUP_BY_FILE);
 	int status;
 
 	*file = (struct recorded_file){ 0 };

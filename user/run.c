@@ -65,10 +65,9 @@ static int open_instruments(struct run *run)
 
 	if (run->plan->mapping->kind == MAPPING_ANON && run->nothing_fd < 0)
 		return complain(STATUS_FAILED, "cannot open /dev/null: %s", strerror(errno));
-	run->result->analysis = analysis_new(options->bpf);
+	run->result->analysis = analysis_new(options->bpf, 0);
 	if (!run->result->analysis)
 		return complain(STATUS_FAILED, "out of memory");
-	analysis_group_only(run->result->analysis, 0);
 	err = instruments_open(&run->instruments, &instruments_options, why, sizeof(why));
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
 }

@@ -112,7 +112,7 @@ START_TEST(test_figures_by_class_and_part)
 	struct fault_figures figures;
 	struct block_figures blocks;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	add_run();
 	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &figures);
 	ck_assert_uint_eq(figures.count, 1);
@@ -178,7 +178,7 @@ START_TEST(test_a_disk_fault_maps_what_is_around)
 	};
 	struct readahead_figures figures;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	add(ITEM_EVENT, &block);
 	add(ITEM_RECORD, &record);
 	record.op = PFSTAT_OP_MAP_PAGES;
@@ -203,7 +203,7 @@ START_TEST(test_groups_have_names)
 	struct group *groups;
 	int places = 0;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	add_run();
 	groups = groups_by(GROUP_BY_FILE, 1);
 	ck_assert_str_eq(groups[0].name, "/data");
@@ -238,8 +238,7 @@ START_TEST(test_groups_that_nobody_asked_for)
 	int places = 0;
 	size_t nr;
 
-	analysis = analysis_new(true);
-	analysis_group_only(analysis, 1U << GROUP_BY_FILE);
+	analysis = analysis_new(true, 1U << GROUP_BY_FILE);
 	add_run();
 	free(groups_by(GROUP_BY_FILE, 1));
 	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_THREAD, &groups, &nr), -EINVAL);
@@ -257,7 +256,7 @@ START_TEST(test_more_groups_than_are_kept)
 	uint64_t faults = 0;
 	size_t nr, i;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	for (i = 0; i < GROUPS_MAX + 1000; i++)
 		add_fault(10 + i, 1, 100 * i, 10, PFSTAT_CLASS_LONG);
 	analysis_finish(analysis);
@@ -278,7 +277,7 @@ START_TEST(test_a_fork_server_takes_no_more_memory)
 	uint64_t i, now = 0;
 	size_t before = 0;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	for (i = 0; i < 300000; i++, now += 1000) {
 		add_task(PFSTAT_TASK_FORK, 10 + i, 10 + i, "child");
@@ -305,7 +304,7 @@ START_TEST(test_a_listener_may_end_it)
 	struct item item = { .type = ITEM_RECORD, .record = &record };
 	int heard = 0, i;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	ck_assert_int_eq(analysis_listen(analysis, count_fault, &heard), 0);
 	for (i = 0; i < 4; i++)
 		ck_assert_int_eq(analysis_add(analysis, &item), 0);
@@ -322,7 +321,7 @@ START_TEST(test_unknown_items_are_refused)
 	const struct item bad_event = { .type = ITEM_EVENT, .event = &event };
 	const struct item bad_item = { .type = ITEM_NR_TYPES };
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	ck_assert_int_eq(analysis_add(analysis, &bad_record), -EINVAL);
 	ck_assert_int_eq(analysis_add(analysis, &bad_event), -EINVAL);
 	ck_assert_int_eq(analysis_add(analysis, &bad_item), -EINVAL);
@@ -334,7 +333,7 @@ START_TEST(test_figures_are_right_before_the_end)
 {
 	struct fault_figures before, after;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_DISK);
 	add_fault(1, 2, 1100, 10, PFSTAT_CLASS_DISK);
 	add_stay(1, 1210, 1290);
@@ -356,7 +355,7 @@ START_TEST(test_a_file_of_another_device_has_its_mappings_name)
 	struct group *groups;
 	size_t nr;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
 	add(ITEM_RECORD, &(struct pfstat_record){
@@ -390,7 +389,7 @@ START_TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
 	struct group *groups;
 	size_t nr;
 
-	analysis = analysis_new(true);
+	analysis = analysis_new(true, GROUP_BY_ALL);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	add_task(PFSTAT_TASK_EXEC, 1, 1, "program");
 	add(ITEM_RECORD, &record);

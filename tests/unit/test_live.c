@@ -378,7 +378,7 @@ START_TEST(test_running_analysis_is_looked_at)
 		"       0.0           1.0          2.00  (9)\n"
 		"\n";
 	const struct live_counters counters = { 5, 6 };
-	struct analysis *analysis = analysis_new(false);
+	struct analysis *analysis = analysis_new(false, GROUP_BY_ALL);
 	struct live *live = live_new(BY_THREAD, START);
 
 	ck_assert(analysis && live);

@@ -829,7 +829,7 @@ END_TEST
 START_TEST(test_run_through_the_analysis_is_drawn_whole)
 {
 	enum { FAULTS = 50 };
-	struct analysis *analysis = analysis_new(true);
+	struct analysis *analysis = analysis_new(true, GROUP_BY_ALL);
 	uint64_t in_faults = 0, in_parts = 0;
 	json_t *root, *event;
 	size_t i;

@@ -45,7 +45,7 @@ struct analysis {
 
 static int take_fault(void *context, const struct explained *fault);
 
-static bool open_parts(struct analysis *analysis, bool have_bpf)
+static bool open_parts(struct analysis *analysis, bool have_bpf, unsigned int groups)
 {
 	enum group_by by;
 	bool ok;
@@ -59,17 +59,19 @@ static bool open_parts(struct analysis *analysis, bool have_bpf)
 	ok = analysis->summary && analysis->explain && analysis->spaces && analysis->stacks &&
 	     analysis->readahead && analysis->blame;
 	for (by = 0; by < NR_GROUP_BY; by++) {
+		if (!(groups & 1U << by))
+			continue;
 		analysis->groups[by] = groups_new();
 		ok = ok && analysis->groups[by];
 	}
 	return ok;
 }
 
-struct analysis *analysis_new(bool have_bpf)
+struct analysis *analysis_new(bool have_bpf, unsigned int groups)
 {
 	struct analysis *analysis = calloc(1, sizeof(*analysis));
 
-	if (analysis && !open_parts(analysis, have_bpf)) {
+	if (analysis && !open_parts(analysis, have_bpf, groups)) {
 		analysis_free(analysis);
 		return NULL;
 	}
@@ -98,18 +100,6 @@ void analysis_free(struct analysis *analysis)
 	quantile_exit(&analysis->blocks.queue);
 	quantile_exit(&analysis->blocks.device);
 	free(analysis);
-}
-
-void analysis_group_only(struct analysis *analysis, unsigned int dimensions)
-{
-	enum group_by by;
-
-	for (by = 0; by < NR_GROUP_BY; by++) {
-		if (dimensions & 1U << by)
-			continue;
-		groups_free(analysis->groups[by]);
-		analysis->groups[by] = NULL;
-	}
 }
 
 int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)

@@ -24,15 +24,12 @@
 
 struct analysis;
 
-/* have_bpf: eBPF's events are among the items. NULL: no memory. */
-struct analysis *analysis_new(bool have_bpf);
-void analysis_free(struct analysis *analysis);
-
 /*
- * Only these groups (1 << enum group_by): each costs a look-up a fault. Without the call
- * there are all; a dimension that is not there is -EINVAL to ask for. Before the first item.
+ * have_bpf: eBPF's events are among the items. groups: 1 << enum group_by of each
+ * dimension that will be asked for; each costs a look-up a fault. NULL: no memory.
  */
-void analysis_group_only(struct analysis *analysis, unsigned int dimensions);
+struct analysis *analysis_new(bool have_bpf, unsigned int groups);
+void analysis_free(struct analysis *analysis);
 
 /* Calls sink for every logical fault too; one more listener each time. At most 4. */
 int analysis_listen(struct analysis *analysis, explain_sink sink, void *context);
@@ -91,7 +88,7 @@ void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint
 void analysis_blocks(const struct analysis *analysis, struct block_figures *figures);
 
 /*
- * Groups of one dimension, costliest (total_ns) first; the caller frees *groups.
+ * Groups of one dimension (-EINVAL: it was not among those), costliest (total_ns) first; the caller frees *groups.
  * Names of code addresses come from analysis_name_code(), else "0x… (object)".
  */
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,

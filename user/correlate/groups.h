@@ -17,6 +17,7 @@ enum group_by {
 	NR_GROUP_BY
 };
 
+#define GROUP_BY_ALL ((1U << NR_GROUP_BY) - 1)
 #define GROUP_BY_NAMES { "file", "vma", "thread", "code", "stack" }
 
 struct group {

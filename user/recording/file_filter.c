@@ -50,7 +50,7 @@ static int find(struct file_filter *filter, const struct analysis *analysis, con
 int file_filter_open(struct file_filter *filter, const char *recording, const char *path,
 		     const volatile sig_atomic_t *stop)
 {
-	struct analysis *analysis = analysis_new(true);
+	struct analysis *analysis = analysis_new(true, 1U << GROUP_BY_FILE);
 	struct recording_reader *reader;
 	char why[512];
 	int err;

@@ -313,7 +313,7 @@ static int watched_steps(struct passing *passing)
 {
 	int status;
 
-	passing->result->analysis = analysis_new(passing->plan->bpf);
+	passing->result->analysis = analysis_new(passing->plan->bpf, 0);
 	if (!passing->result->analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	if (!passing->plan->way->map)
