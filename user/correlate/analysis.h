@@ -88,8 +88,9 @@ void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint
 void analysis_blocks(const struct analysis *analysis, struct block_figures *figures);
 
 /*
- * Groups of one dimension (-EINVAL: it was not among those), costliest (total_ns) first; the caller frees *groups.
- * Names of code addresses come from analysis_name_code(), else "0x… (object)".
+ * Groups of one dimension (-EINVAL: not one of those that the analysis was made for),
+ * costliest (total_ns) first; the caller frees *groups. Names of code addresses come
+ * from analysis_name_code(), else "0x… (object)".
  */
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
 		    size_t *nr);
