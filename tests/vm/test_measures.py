@@ -32,7 +32,7 @@ def refused(status, *options, **kwargs):
     result = pfstat.run(pfstat.PFDRIVE, *options, check=False, **kwargs)
     assert result.returncode == status, result.stderr
     assert result.stdout == ""
-    assert result.stderr.startswith("pfdrive: ") and result.stderr.count("\n") == 1
+    assert re.match(r"pfdrive( [a-z-]+)?: ", result.stderr) and result.stderr.count("\n") == 1
     return result.stderr
 
 
