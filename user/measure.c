@@ -93,6 +93,9 @@ int measure_gather(struct measure *measure, const struct measure_options *option
 	measures->print_syscalls = options->syscalls;
 	if (options->counters) {
 		err = hardware_read(measure->hardware);
+		/* The next run's counters need not take turns with these. */
+		hardware_close(measure->hardware);
+		measure->hardware = NULL;
 		measures->counters = &measure->counters;
 	}
 	if (!err && options->maps) {

@@ -37,9 +37,8 @@ static int interrupted(void)
 static int on_item(void *context, const struct item *item)
 {
 	struct run *run = context;
-	int err = analysis_add(run->result->analysis, item);
 
-	return err;
+	return analysis_add(run->result->analysis, item);
 }
 
 /* Whatever can refuse does so before the page cache is touched. */

@@ -127,7 +127,7 @@ static int name_library(void *context, const struct stack_place *place)
 	(*places)++;
 	if (strcmp(spaces_path(spaces, place->path), "/lib/libc.so"))
 		return 0;
-	return stacks_name_place(stacks, place, "__libc_start_main+0x3f");
+	return stacks_name_place(stacks, place, "operator+(S, S)+0x3f");
 }
 
 START_TEST(test_symbols_name_the_places)
@@ -140,7 +140,7 @@ START_TEST(test_symbols_name_the_places)
 	number = number_of(1, 0x1000, 105);
 	ck_assert_int_eq(stacks_visit(stacks, name_library, &places), 0);
 	ck_assert_int_eq(places, 3);
-	name_is(number, "__libc_start_main;0x20 (program);0x10 (program)");
+	name_is(number, "operator+(S, S);0x20 (program);0x10 (program)");
 	close_stacks();
 }
 END_TEST

@@ -254,9 +254,12 @@ static void frame_name(const struct spaces *spaces, const struct place *place, c
 {
 	const char *path = spaces_path(spaces, place->at.path);
 	const char *slash = strrchr(path, '/');
+	const char *plus = place->symbol ? strrchr(place->symbol, '+') : NULL;
 
-	if (place->symbol)	/* where in the function is of no interest here */
-		snprintf(name, size, "%.*s", (int)strcspn(place->symbol, "+"), place->symbol);
+	if (plus)	/* where in the function is of no interest here */
+		snprintf(name, size, "%.*s", (int)(plus - place->symbol), place->symbol);
+	else if (place->symbol)
+		snprintf(name, size, "%s", place->symbol);
 	else if (place->at.path)
 		snprintf(name, size, "0x%" PRIx64 " (%s)", place->at.offset,
 			 slash ? slash + 1 : path);

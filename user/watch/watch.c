@@ -134,7 +134,7 @@ static struct member *member_place(struct watch *watch)
 	return append_member(watch) ? NULL : &watch->members[watch->nr_members - 1];
 }
 
-/* Who ends before it is followed is no member, and leaves its place to another. */
+/* Who ends before it is followed is no member, and takes no place. */
 static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
 {
 	int pidfd = pidfd_open(pid, 0);
@@ -147,15 +147,15 @@ static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
 			 "cannot watch for the end of process %d: %s", pid, strerror(-err));
 		return err;
 	}
+	err = instruments_follow(watch->instruments, pid, !watch->options.command, why, size);
+	if (err)
+		goto close_pidfd;
 	member = member_place(watch);
 	if (!member) {
 		snprintf(why, size, "out of memory");
 		err = -ENOMEM;
 		goto close_pidfd;
 	}
-	err = instruments_follow(watch->instruments, pid, !watch->options.command, why, size);
-	if (err)
-		goto close_pidfd;
 	*member = (struct member){ .pid = pid, .pidfd = pidfd };
 	member->counted = !process_counts(pid, &member->before);
 	return 0;
