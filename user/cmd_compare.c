@@ -11,7 +11,8 @@
 #include "recording/facts_json.h"
 #include "recording/reader.h"
 #include "report/compare.h"
-#include "size.h"
+#include "argument.h"
+#include "argument.h"
 
 struct compare_options {
 	const char *files[2];
@@ -51,51 +52,28 @@ static const char doc[] =
 	"part of it, with bootstrap confidence intervals.\v"
 	"Exit status: 0 no change, 3 a change, 1 and 2 errors.";
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-static double percent_of(const struct argp_state *state, const char *name, const char *text,
-			 double min, double max)
-{
-	char *end;
-	double percent = strtod(text, &end);
-
-	if (end == text || *end || !(percent >= min && percent <= max))
-		usage(state, "--%s: '%s' is not a percentage from %g to %g", name, text, min, max);
-	return percent;
-}
-
-static enum report_format format_of(const struct argp_state *state, const char *text)
-{
-	static const char *const formats[] = {
-		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json",
-	};
-	enum report_format format;
-
-	for (format = REPORT_TABLE; format <= REPORT_JSON; format++)
-		if (!strcmp(text, formats[format]))
-			return format;
-	usage(state, "--format: '%s' is not one of table, csv, json", text);
-	return REPORT_TABLE;
-}
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
+	};
+	static const char percentage[] = "a percentage";
 	struct compare_options *options = state->input;
 
 	switch (key) {
 	case 't':
-		options->threshold = percent_of(state, "threshold", text, 0, 1e6);
+		options->threshold = argument_decimal(state, "threshold", text, percentage,
+						      0, 1e6);
 		return 0;
 	case 'c':
-		options->confidence = percent_of(state, "confidence", text, 50, 99);
+		options->confidence = argument_decimal(state, "confidence", text, percentage,
+						       50, 99);
 		return 0;
 	case 'f':
-		options->format = format_of(state, text);
+		options->format = argument_word(state, "format", text, formats);
 		return 0;
 	case 's':
-		if (size_parse(text, &options->seed))
-			usage(state, "--seed: '%s' is not a number", text);
+		options->seed = argument_number(state, "seed", text, 0, UINT64_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->nr_files == 2)

@@ -13,6 +13,7 @@
 #include "replay_report.h"
 #include "run.h"
 #include "size.h"
+#include "argument.h"
 
 struct replay_options {
 	const char *recording;
@@ -54,18 +55,6 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-/* Is it the second of two words? */
-static bool second_of(const struct argp_state *state, const char *name, const char *text,
-		      const char *first, const char *second)
-{
-	if (strcmp(text, first) && strcmp(text, second))
-		usage(state, "--%s: '%s' is not one of %s, %s", name, text, first, second);
-	return !strcmp(text, second);
-}
-
 static int64_t readahead_of(const struct argp_state *state, const char *text)
 {
 	uint64_t bytes = 0;
@@ -77,6 +66,10 @@ static int64_t readahead_of(const struct argp_state *state, const char *text)
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
+	static const char *const paces[] = { "recorded", "none", NULL };
+	static const char *const caches[] = { "cold", "warm", NULL };
+	static const char *const around[] = { "keep", "off", NULL };
+	static const char *const formats[] = { "table", "json", NULL };
 	struct replay_options *options = state->input;
 
 	switch (key) {
@@ -87,10 +80,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->target = text;
 		return 0;
 	case KEY_PACE:
-		options->paced = !second_of(state, "pace", text, "recorded", "none");
+		options->paced = !argument_word(state, "pace", text, paces);
 		return 0;
 	case KEY_CACHE:
-		options->run.warm = second_of(state, "cache", text, "cold", "warm");
+		options->run.warm = argument_word(state, "cache", text, caches);
 		return 0;
 	case KEY_ADVISE:
 		if (policy_parse_advice(&options->policy, text))
@@ -103,10 +96,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->policy.populate = true;
 		return 0;
 	case KEY_FAULT_AROUND:
-		options->run.fault_around = !second_of(state, "fault-around", text, "keep", "off");
+		options->run.fault_around = !argument_word(state, "fault-around", text, around);
 		return 0;
 	case KEY_FORMAT:
-		options->json = second_of(state, "format", text, "table", "json");
+		options->json = argument_word(state, "format", text, formats);
 		return 0;
 	case KEY_NO_BPF:
 		options->run.bpf = false;

@@ -17,6 +17,7 @@
 #include "report/report.h"
 #include "report/trace.h"
 #include "report_options.h"
+#include "argument.h"
 
 struct options {
 	struct report_options report;
@@ -40,9 +41,6 @@ struct reading {
 };
 
 #define KEY_FILE 3000
-
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {

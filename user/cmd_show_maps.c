@@ -8,7 +8,7 @@
 #include "complain.h"
 #include "report/json_measures.h"
 #include "report/table_measures.h"
-#include "size.h"
+#include "argument.h"
 
 #define MAX_PID 4194304U
 
@@ -23,24 +23,17 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
+	static const char *const formats[] = { "table", "json", NULL };
 	struct show_options *options = state->input;
-	uint64_t pid = 0;
 
 	switch (key) {
 	case 'p':
-		if (size_parse(text, &pid) || !pid || pid > MAX_PID)
-			usage(state, "--pid: '%s' is not a number from 1 to %u", text, MAX_PID);
-		options->pid = pid;
+		options->pid = argument_number(state, "pid", text, 1, MAX_PID);
 		return 0;
 	case 'f':
-		if (strcmp(text, "table") && strcmp(text, "json"))
-			usage(state, "--format: '%s' is not one of table, json", text);
-		options->json = !strcmp(text, "json");
+		options->json = argument_word(state, "format", text, formats);
 		return 0;
 	case ARGP_KEY_ARG:
 		usage(state, "'%s' is too many: pfdrive show-maps -p PID", text);

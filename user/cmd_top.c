@@ -12,7 +12,7 @@
 #include "correlate/analysis.h"
 #include "interrupt.h"
 #include "report/live.h"
-#include "size.h"
+#include "argument.h"
 #include "watch/options.h"
 
 #define BY_FILE (1U << GROUP_BY_FILE)
@@ -44,21 +44,9 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-static unsigned int interval_of(const struct argp_state *state, const char *text)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (*end || end == text || !(seconds >= 0.1) || seconds > 3600)
-		usage(state, "--interval: '%s' is not a number of seconds from 0.1 to 3600", text);
-	return seconds * 1000;
-}
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
+	static const char *const tables[] = { "file", "thread", NULL };
 	struct top *top = state->input;
 
 	switch (key) {
@@ -66,16 +54,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		state->child_inputs[0] = &top->watch_options;
 		return 0;
 	case KEY_INTERVAL:
-		top->interval_ms = interval_of(state, text);
+		top->interval_ms = 1000 * argument_decimal(state, "interval", text,
+			"a number of seconds", 0.1, 3600);
 		return 0;
 	case KEY_COUNT:
-		if (size_parse(text, &top->views) || !top->views)
-			usage(state, "--count: '%s' is not a number from 1 on", text);
+		top->views = argument_number(state, "count", text, 1, UINT64_MAX);
 		return 0;
 	case KEY_BY:
-		if (strcmp(text, "file") && strcmp(text, "thread"))
-			usage(state, "--by: '%s' is not one of file, thread", text);
-		top->by = strcmp(text, "file") ? BY_THREAD : BY_FILE;
+		top->by = argument_word(state, "by", text, tables) ? BY_THREAD : BY_FILE;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

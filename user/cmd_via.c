@@ -11,7 +11,7 @@
 #include "complain.h"
 #include "engine/environment.h"
 #include "interrupt.h"
-#include "size.h"
+#include "argument.h"
 #include "via/report.h"
 
 #define WAYS_MAX 32
@@ -61,42 +61,15 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-static uint64_t number_of(const struct argp_state *state, const char *name, const char *text,
-			  uint64_t min, uint64_t max)
-{
-	uint64_t number = 0;
-
-	if (size_parse(text, &number) || number < min || number > max)
-		usage(state, "--%s: '%s' is not a number from %lu to %lu", name, text, min, max);
-	return number;
-}
-
 static uint64_t file_size_of(const struct argp_state *state, const char *text)
 {
-	const uint64_t size = number_of(state, "file-size", text, PATTERN_PAGE, MAPPING_MAX_BYTES);
+	const uint64_t size = argument_number(state, "file-size", text, PATTERN_PAGE,
+					      MAPPING_MAX_BYTES);
 
 	if (size % PATTERN_PAGE)
 		usage(state, "--file-size: '%s' is no whole number of pages of %u bytes", text,
 		      PATTERN_PAGE);
 	return size;
-}
-
-static void add_cache(const struct argp_state *state, struct via_options *options,
-		      const char *text)
-{
-	static const char *const names[NR_VIA_CACHES] = VIA_CACHE_NAMES;
-	unsigned int i;
-
-	for (i = 0; i < NR_VIA_CACHES; i++) {
-		if (strcmp(text, names[i]))
-			continue;
-		options->caches[i] = true;
-		return;
-	}
-	usage(state, "--cache: '%s' is not one of cold, warm, fit", text);
 }
 
 static void add_way(const struct argp_state *state, struct via_options *options, const char *text)
@@ -115,11 +88,13 @@ static void add_way(const struct argp_state *state, struct via_options *options,
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
+	static const char *const caches[NR_VIA_CACHES + 1] = VIA_CACHE_NAMES;
+	static const char *const formats[] = { "table", "json", NULL };
 	struct via_options *options = state->input;
 
 	switch (key) {
 	case KEY_FILES:
-		options->nr_files = number_of(state, "files", text, 1, FILES_MAX);
+		options->nr_files = argument_number(state, "files", text, 1, FILES_MAX);
 		return 0;
 	case KEY_FILE_SIZE:
 		options->file_bytes = file_size_of(state, text);
@@ -128,15 +103,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->folder = text;
 		return 0;
 	case KEY_CACHE:
-		add_cache(state, options, text);
+		options->caches[argument_word(state, "cache", text, caches)] = true;
 		return 0;
 	case KEY_REPEAT:
-		options->repeats = number_of(state, "repeat", text, 1, 10000);
+		options->repeats = argument_number(state, "repeat", text, 1, 10000);
 		return 0;
 	case KEY_FORMAT:
-		if (strcmp(text, "table") && strcmp(text, "json"))
-			usage(state, "--format: '%s' is not one of table, json", text);
-		options->json = !strcmp(text, "json");
+		options->json = argument_word(state, "format", text, formats);
 		return 0;
 	case KEY_NO_BPF:
 		options->bpf = false;

@@ -7,9 +7,8 @@
 #include <pfstat/control.h>
 #include <pfstat/record.h>
 
-#include "complain.h"
 #include "options.h"
-#include "size.h"
+#include "argument.h"
 #include "version.h"
 
 #define STRING(x) #x
@@ -60,32 +59,6 @@ static const char doc[] =
 	"Numbers take K, M, G (1024). FILE is only read unless --allow-write is given. Needs the "
 	"pfstat module, and root.";
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-static uint64_t number_of(const struct argp_state *state, const char *name, const char *text,
-			  uint64_t min, uint64_t max)
-{
-	uint64_t number = 0;
-
-	if (size_parse(text, &number) || number < min || number > max)
-		usage(state, "--%s: '%s' is not a number from %lu to %lu", name, text, min, max);
-	return number;
-}
-
-/* Which of two or three words; their order is the result's. */
-static unsigned int word_of(const struct argp_state *state, const char *name, const char *text,
-			    const char *const *words, const char *all)
-{
-	unsigned int i;
-
-	for (i = 0; words[i]; i++)
-		if (!strcmp(text, words[i]))
-			return i;
-	usage(state, "--%s: '%s' is not one of %s", name, text, all);
-	return 0;
-}
-
 static void set_pattern(const struct argp_state *state, struct options *options, const char *text)
 {
 	const size_t room = sizeof(((struct environment *)0)->pattern);
@@ -118,7 +91,7 @@ static void check(const struct argp_state *state, const struct options *options)
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	static const char *const caches[] = { "cold", "warm", NULL };
-	static const char *const around[] = { "off", "keep", NULL };
+	static const char *const around[] = { "keep", "off", NULL };
 	static const char *const formats[] = {
 		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
 	};
@@ -133,26 +106,26 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		set_pattern(state, options, text);
 		return 0;
 	case KEY_ACCESSES:
-		options->accesses = number_of(state, "accesses", text, 1, UINT64_MAX);
+		options->accesses = argument_number(state, "accesses", text, 1, UINT64_MAX);
 		return 0;
 	case KEY_SEED:
-		options->seed = number_of(state, "seed", text, 0, UINT64_MAX);
+		options->seed = argument_number(state, "seed", text, 0, UINT64_MAX);
 		return 0;
 	case KEY_REPEAT:
-		options->repeats = number_of(state, "repeat", text, 1, 10000);
+		options->repeats = argument_number(state, "repeat", text, 1, 10000);
 		return 0;
 	case KEY_CACHE:
-		options->warm = word_of(state, "cache", text, caches, "cold, warm");
+		options->warm = argument_word(state, "cache", text, caches);
 		options->have_cache = true;
 		return 0;
 	case KEY_FAULT_AROUND:
-		options->fault_around = word_of(state, "fault-around", text, around, "keep, off");
+		options->fault_around = !argument_word(state, "fault-around", text, around);
 		return 0;
 	case KEY_CPU:
-		options->cpu = number_of(state, "cpu", text, 0, CPU_SETSIZE - 1);
+		options->cpu = argument_number(state, "cpu", text, 0, CPU_SETSIZE - 1);
 		return 0;
 	case KEY_FORMAT:
-		options->format = word_of(state, "format", text, formats, "table, csv, json");
+		options->format = argument_word(state, "format", text, formats);
 		return 0;
 	case KEY_JSON:
 		options->json = text;
@@ -161,8 +134,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->bpf = false;
 		return 0;
 	case KEY_RING_SIZE:
-		options->ring_size = number_of(state, "ring-size", text, PFSTAT_RING_SIZE_MIN,
-					       PFSTAT_RING_SIZE_MAX);
+		options->ring_size = argument_number(state, "ring-size", text, PFSTAT_RING_SIZE_MIN,
+						     PFSTAT_RING_SIZE_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
 		set_file(state, options, text);

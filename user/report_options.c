@@ -6,7 +6,7 @@
 #include "complain.h"
 #include "output.h"
 #include "report_options.h"
-#include "size.h"
+#include "argument.h"
 
 enum key {
 	KEY_BY = 2000,
@@ -31,27 +31,12 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-static unsigned int word_of(const struct argp_state *state, const char *name, const char *text,
-			    const char *const *words)
-{
-	unsigned int i;
-
-	for (i = 0; words[i]; i++)
-		if (!strcmp(text, words[i]))
-			return i;
-	usage(state, "--%s: '%s' is not one of those in --help", name, text);
-	return 0;
-}
-
 static void set_by(const struct argp_state *state, struct report_options *options,
 		   const char *text)
 {
 	static const char *const words[] = { "file", "vma", "thread", "code", "stack", "class",
 					     NULL };
-	unsigned int by = word_of(state, "by", text, words);
+	const unsigned int by = argument_word(state, "by", text, words);
 
 	options->grouped = by < NR_GROUP_BY;
 	if (options->grouped)
@@ -65,7 +50,7 @@ static void set_format(const struct argp_state *state, struct report_options *op
 		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", "trace",
 		NULL
 	};
-	const unsigned int format = word_of(state, "format", text, words);
+	const unsigned int format = argument_word(state, "format", text, words);
 
 	options->trace = format > REPORT_JSON;
 	if (!options->trace)
@@ -78,16 +63,13 @@ static void set_format(const struct argp_state *state, struct report_options *op
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct report_options *options = state->input;
-	uint64_t top;
 
 	switch (key) {
 	case KEY_BY:
 		set_by(state, options, text);
 		return 0;
 	case KEY_TOP:
-		if (size_parse(text, &top) || top > GROUPS_MAX)
-			usage(state, "--top: '%s' is not a number from 0 to %d", text, GROUPS_MAX);
-		options->top = top;
+		options->top = argument_number(state, "top", text, 0, GROUPS_MAX);
 		return 0;
 	case KEY_RUSAGE:
 		options->usage = true;

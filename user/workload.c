@@ -7,7 +7,7 @@
 #include "engine/scratch.h"
 #include "engine/stores.h"
 #include "interrupt.h"
-#include "size.h"
+#include "argument.h"
 #include "workload.h"
 
 enum key {
@@ -36,19 +36,6 @@ static const struct argp_option argp_options[] = {
 	{ "allow-write", KEY_ALLOW_WRITE, NULL, 0, "FILE itself may be overwritten", 5 },
 	{ 0 },
 };
-
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-static uint64_t size_of(const struct argp_state *state, const char *name, const char *text)
-{
-	uint64_t size = 0;
-
-	if (size_parse(text, &size) || !size || size > MAPPING_MAX_BYTES)
-		usage(state, "--%s: '%s' is not a size from 1 to %llu", name, text,
-		      MAPPING_MAX_BYTES);
-	return size;
-}
 
 static void set_map(const struct argp_state *state, struct workload *workload, const char *text)
 {
@@ -82,7 +69,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		set_map(state, workload, text);
 		return 0;
 	case KEY_SIZE:
-		workload->size = size_of(state, "size", text);
+		workload->size = argument_number(state, "size", text, 1, MAPPING_MAX_BYTES);
 		return 0;
 	case KEY_WRITE:
 		set_share(state, workload, text);
@@ -93,7 +80,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		workload->fill = true;
 		return 0;
 	case KEY_SCRATCH:
-		workload->scratch = size_of(state, "scratch", text);
+		workload->scratch = argument_number(state, "scratch", text, 1, MAPPING_MAX_BYTES);
 		return 0;
 	case KEY_SCRATCH_DIR:
 		workload->scratch_dir = text;

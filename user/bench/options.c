@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../complain.h"
-#include "../size.h"
+#include "../argument.h"
 #include "options.h"
 
 #define DIRECTORY "/var/tmp"
@@ -45,31 +44,6 @@ static const char doc[] =
 	"NAME: an operation, a family of them (cpu), or a pattern ('switch.*'); without one, "
 	"all. As root, with the pfstat module, each is also watched by eBPF.";
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-static void set_format(const struct argp_state *state, struct bench_command *command,
-		       const char *text)
-{
-	if (!strcmp(text, "table"))
-		command->format = REPORT_TABLE;
-	else if (!strcmp(text, "csv"))
-		command->format = REPORT_CSV;
-	else if (!strcmp(text, "json"))
-		command->format = REPORT_JSON;
-	else
-		usage(state, "--format: '%s' is not one of table, csv, json", text);
-}
-
-static int cpu_of(const struct argp_state *state, const char *text)
-{
-	uint64_t number = 0;
-
-	if (size_parse(text, &number) || number >= CPU_SETSIZE)
-		usage(state, "--cpu: '%s' is not a number from 0 to %d", text, CPU_SETSIZE - 1);
-	return number;
-}
-
 static void add_name(const struct argp_state *state, struct bench_command *command, char *name)
 {
 	char **grown = reallocarray(command->names, command->nr_names + 1, sizeof(*grown));
@@ -84,6 +58,9 @@ static void add_name(const struct argp_state *state, struct bench_command *comma
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
+	};
 	struct bench_command *command = state->input;
 
 	switch (key) {
@@ -94,7 +71,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		command->options.quick = true;
 		return 0;
 	case KEY_CPU:
-		command->options.cpu = cpu_of(state, text);
+		command->options.cpu = argument_number(state, "cpu", text, 0, CPU_SETSIZE - 1);
 		return 0;
 	case KEY_DIRECTORY:
 		command->options.directory = text;
@@ -109,7 +86,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		command->predict = text;
 		return 0;
 	case KEY_FORMAT:
-		set_format(state, command, text);
+		command->format = argument_word(state, "format", text, formats);
 		return 0;
 	case KEY_JSON:
 		command->json = text;

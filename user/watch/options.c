@@ -6,11 +6,11 @@
 
 #include <pfstat/control.h>
 
-#include "../complain.h"
-#include "../size.h"
+#include "../argument.h"
 #include "options.h"
 
 #define SECOND_NS 1000000000ULL
+#define SHORTEST_S 0.001
 #define LONGEST_S (365.0 * 24 * 3600)
 #define MAX_PID 4194304U
 
@@ -43,37 +43,6 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
-
-static uint64_t duration_of(const struct argp_state *state, const char *text)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (*end || end == text || !(seconds > 0) || seconds > LONGEST_S)
-		usage(state, "--duration: '%s' is not a number of seconds", text);
-	return seconds * SECOND_NS;
-}
-
-static uint64_t size_of(const struct argp_state *state, const char *name, const char *text,
-			uint64_t min, uint64_t max)
-{
-	uint64_t size = 0;
-
-	if (size_parse(text, &size) || size < min || size > max)
-		usage(state, "--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, name, text,
-		      min, max);
-	return size;
-}
-
-static bool around_of(const struct argp_state *state, const char *text)
-{
-	if (strcmp(text, "keep") && strcmp(text, "off"))
-		usage(state, "--fault-around: '%s' is not one of keep, off", text);
-	return !strcmp(text, "keep");
-}
-
 static void check_targets(const struct argp_state *state, const struct watch_options *options)
 {
 	const int nr = !!options->command + !!options->pid + !!options->cgroup;
@@ -89,11 +58,12 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
+	static const char *const around[] = { "keep", "off", NULL };
 	struct watch_options *options = state->input;
 
 	switch (key) {
 	case KEY_PID:
-		options->pid = size_of(state, "pid", text, 1, MAX_PID);
+		options->pid = argument_number(state, "pid", text, 1, MAX_PID);
 		return 0;
 	case KEY_CGROUP:
 		options->cgroup = text;
@@ -102,10 +72,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->file = text;
 		return 0;
 	case KEY_DURATION:
-		options->duration_ns = duration_of(state, text);
+		options->duration_ns = SECOND_NS * argument_decimal(state, "duration", text,
+			"a number of seconds", SHORTEST_S, LONGEST_S);
 		return 0;
 	case KEY_FAULT_AROUND:
-		options->instruments.fault_around = around_of(state, text);
+		options->instruments.fault_around = !argument_word(state, "fault-around", text,
+								around);
 		return 0;
 	case KEY_NO_BPF:
 		options->instruments.bpf = false;
@@ -117,9 +89,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->instruments.events.stacks = true;
 		return 0;
 	case KEY_RING_SIZE:
-		options->instruments.ring_size = size_of(state, "ring-size", text,
-							 PFSTAT_RING_SIZE_MIN,
-							 PFSTAT_RING_SIZE_MAX);
+		options->instruments.ring_size = argument_number(state, "ring-size", text,
+							       PFSTAT_RING_SIZE_MIN,
+							       PFSTAT_RING_SIZE_MAX);
 		return 0;
 	case ARGP_KEY_ARGS:
 		options->command = state->argv + state->next;
