@@ -8,7 +8,7 @@
 #include "argument.h"
 
 uint64_t argument_number(const struct argp_state *state, const char *name, const char *text,
-		      uint64_t min, uint64_t max)
+			 uint64_t min, uint64_t max)
 {
 	uint64_t number = 0;
 
@@ -19,7 +19,7 @@ uint64_t argument_number(const struct argp_state *state, const char *name, const
 }
 
 double argument_decimal(const struct argp_state *state, const char *name, const char *text,
-		     const char *what, double min, double max)
+			const char *what, double min, double max)
 {
 	char *end;
 	double number = strtod(text, &end);
@@ -31,7 +31,7 @@ double argument_decimal(const struct argp_state *state, const char *name, const 
 }
 
 unsigned int argument_word(const struct argp_state *state, const char *name, const char *text,
-			const char *const *words)
+			   const char *const *words)
 {
 	char all[256];
 	size_t length = 0;

@@ -17,12 +17,12 @@
 
 /* As size_parse() reads it, from min to max. */
 uint64_t argument_number(const struct argp_state *state, const char *name, const char *text,
-		      uint64_t min, uint64_t max);
-/* Decimal, with a fraction, from min to max; what it is ("a number of seconds") is for the sentence. */
+			 uint64_t min, uint64_t max);
+/* Decimal, from min to max. The sentence says what it is not: "a number of seconds". */
 double argument_decimal(const struct argp_state *state, const char *name, const char *text,
-		     const char *what, double min, double max);
+			const char *what, double min, double max);
 /* Which of words, NULL at their end. */
 unsigned int argument_word(const struct argp_state *state, const char *name, const char *text,
-			const char *const *words);
+			   const char *const *words);
 
 #endif

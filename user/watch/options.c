@@ -43,6 +43,12 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
+static uint64_t duration_of(const struct argp_state *state, const char *text)
+{
+	return SECOND_NS * argument_decimal(state, "duration", text, "a number of seconds",
+					    SHORTEST_S, LONGEST_S);
+}
+
 static void check_targets(const struct argp_state *state, const struct watch_options *options)
 {
 	const int nr = !!options->command + !!options->pid + !!options->cgroup;
@@ -72,12 +78,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->file = text;
 		return 0;
 	case KEY_DURATION:
-		options->duration_ns = SECOND_NS * argument_decimal(state, "duration", text,
-			"a number of seconds", SHORTEST_S, LONGEST_S);
+		options->duration_ns = duration_of(state, text);
 		return 0;
 	case KEY_FAULT_AROUND:
 		options->instruments.fault_around = !argument_word(state, "fault-around", text,
-								around);
+								   around);
 		return 0;
 	case KEY_NO_BPF:
 		options->instruments.bpf = false;
@@ -90,7 +95,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_RING_SIZE:
 		options->instruments.ring_size = argument_number(state, "ring-size", text,
-							       PFSTAT_RING_SIZE_MIN,
+								 PFSTAT_RING_SIZE_MIN,
 							       PFSTAT_RING_SIZE_MAX);
 		return 0;
 	case ARGP_KEY_ARGS:
