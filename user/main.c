@@ -13,6 +13,7 @@
 #include "cmd_report.h"
 #include "cmd_show_maps.h"
 #include "cmd_top.h"
+#include "cmd_touch.h"
 #include "cmd_via.h"
 
 static const struct {
@@ -31,6 +32,7 @@ static const struct {
 	{ "report", "pfdrive report", cmd_report },
 	{ "show-maps", "pfdrive show-maps", cmd_show_maps },
 	{ "top", "pfdrive top", cmd_top },
+	{ "touch", "pfdrive touch", cmd_touch },
 	{ "via", "pfdrive via", cmd_via },
 };
 

@@ -9,10 +9,10 @@
 
 #include "collect/instruments.h"
 #include "complain.h"
-#include "engine/cache.h"
 #include "engine/environment.h"
 #include "engine/stores.h"
 #include "interrupt.h"
+#include "page_cache.h"
 #include "progress.h"
 #include "run.h"
 #include "steps.h"
@@ -71,43 +71,15 @@ static int open_instruments(struct run *run)
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
 }
 
-static int complain_of_cache(const struct run *run, int err, uint64_t resident)
-{
-	const char *file = run->plan->name;
-	const uint64_t pages = run->plan->mapping->pages;
-
-	if (err == -EINTR)
-		return interrupted();
-	if (err == -EBUSY)
-		return complain(STATUS_FAILED, "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
-				"page cache: end what maps or locks it, or use a file on a disk",
-				resident, pages, file);
-	if (err == -ENOSPC)
-		return complain(STATUS_FAILED, "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
-				"in the page cache: use a smaller file, or more memory",
-				resident, pages, file);
-	return complain(STATUS_FAILED, "cannot %s %s: %s",
-			run->plan->options->warm ? "read" : "drop the cached pages of", file,
-			strerror(-err));
-}
-
 static int prepare_cache(struct run *run)
 {
 	const struct run_plan *plan = run->plan;
-	uint64_t resident = 0;
-	int err;
+	uint64_t *resident = &run->report->environment.resident_pages;
 
-	run->report->environment.resident_pages = FACT_NONE;
+	*resident = FACT_NONE;
 	if (plan->mapping->kind == MAPPING_ANON)
 		return STATUS_OK;
-	if (plan->options->warm)
-		err = cache_make_warm(plan->mapping, &interrupt_signal, &resident);
-	else
-		err = cache_make_cold(plan->mapping, &interrupt_signal, &resident);
-	if (err)
-		return complain_of_cache(run, err, resident);
-	run->report->environment.resident_pages = resident;
-	return STATUS_OK;
+	return page_cache_prepare(plan->mapping, plan->name, plan->options->warm, resident);
 }
 
 static int hook(struct run *run)

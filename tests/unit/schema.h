@@ -6,6 +6,7 @@
 #ifndef PFSTAT_TESTS_SCHEMA_H
 #define PFSTAT_TESTS_SCHEMA_H
 
+#include <check.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -187,6 +188,38 @@ static inline bool schema_accepts(struct schema *schema, const json_t *rule, con
 		if (!schema_keyword(schema, keyword, argument, value, at))
 			return false;
 	return true;
+}
+
+/*
+ * Every object in root, reached in turn from `object`, with a key more and a key less: none
+ * of that may be accepted. Returns how many keys there were.
+ */
+static inline unsigned int schema_check_strict(struct schema *schema, json_t *root,
+					       json_t *object)
+{
+	unsigned int found = 0;
+	const char *key;
+	json_t *member, *copy, *item;
+	void *next;
+	size_t i;
+
+	json_array_foreach(object, i, item)
+		found += schema_check_strict(schema, root, item);
+	if (!json_is_object(object))
+		return found;
+	json_object_set_new(object, "surprise", json_integer(0));
+	ck_assert(!schema_accepts(schema, schema->root, root, "$"));
+	json_object_del(object, "surprise");
+	copy = json_copy(object);
+	json_object_foreach_safe(copy, next, key, member) {
+		json_object_del(object, key);
+		ck_assert_msg(!schema_accepts(schema, schema->root, root, "$"),
+			      "%s may be missing", key);
+		json_object_set(object, key, member);
+		found += 1 + schema_check_strict(schema, root, member);
+	}
+	json_decref(copy);
+	return found;
 }
 
 #endif

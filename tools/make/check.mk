@@ -9,6 +9,7 @@ unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c user/engine/replay.c) \
 		   user/engine/stores.c user/engine/mapping.c user/engine/scratch.c \
 		   $(addprefix user/via/,way.c meminfo.c figures.c table.c json.c) \
+		   $(addprefix user/touch/,steps.c sizes.c table.c json.c) \
 		   $(wildcard user/recording/*.c) \
 		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
 		   user/complain.c user/interrupt.c user/output.c user/size.c user/argument.c \

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The steps of a first touch: whose step a fault is, the sizes, and what is printed. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "schema.h"
+#include "user/touch/steps.h"
+
+#define SCHEMA "Documentation/pfdrive-touch.schema.json"	/* the tests run at the top */
+#define PAGE 4096
+#define DISK ((enum fault_class)PFSTAT_CLASS_DISK)
+#define LONG ((enum fault_class)PFSTAT_CLASS_LONG)
+
+static struct touch_report sample(void)
+{
+	struct touch_report report = {
+		.environment = {
+			.version = "0.1", .kernel = "6.12", .file = "/mnt/disk/f", .cache = "cold",
+			.file_bytes = 10000000, .readahead_bytes = 131072, .filesystem = "ext4",
+			.device = "nullb0", .fault_around = true, .fault_around_bytes = 65536,
+		},
+		.steps = {
+			{ .kind = TOUCH_START, .marks = { 100, 110, { 1 << 20, 1 << 16, 0 } } },
+			{ .kind = TOUCH_MMAP, .marks = { 200, 210, { 2 << 20, 1 << 16, 0 } } },
+			{ .kind = TOUCH_BYTE, .marks = { 300, 400, { 2 << 20, 1 << 17, 16 } } },
+			{ .kind = TOUCH_BYTE, .offset = 10000,
+			  .marks = { 500, 600, { 2 << 20, 1 << 17, 16 } } },
+		},
+		.nr_steps = 4,
+	};
+
+	return report;
+}
+
+static void add(struct touch_report *report, uint64_t start_ns, enum fault_class class)
+{
+	const struct explained fault = {
+		.class = class, .start_ns = start_ns, .end_ns = start_ns + 1500, .inode = 1,
+		.pgoff = 7, .attempts = 3, .major = true, .solved = true,
+	};
+
+	touch_add_fault(report, &fault);
+}
+
+START_TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
+{
+	struct touch_report report = sample();
+	unsigned int i;
+
+	add(&report, 99, 0);
+	add(&report, 250, 0);	/* between two steps */
+	add(&report, 601, 0);
+	for (i = 0; i < report.nr_steps; i++)
+		ck_assert_uint_eq(report.steps[i].nr_faults, 0);
+	add(&report, 300, DISK);
+	for (i = 0; i < TOUCH_FAULTS_MAX + 2; i++)
+		add(&report, 600, LONG);
+	ck_assert_uint_eq(report.steps[2].nr_faults, 1);
+	ck_assert_uint_eq(report.steps[2].faults[0].class, DISK);
+	ck_assert_uint_eq(report.steps[2].faults[0].ns, 1500);
+	ck_assert_uint_eq(report.steps[3].nr_faults, TOUCH_FAULTS_MAX + 2);
+}
+END_TEST
+
+START_TEST(test_sizes_of_this_process)
+{
+	struct sizes before, mapped, touched;
+	struct sizes_files files;
+	volatile char *range;
+
+	ck_assert_int_eq(sizes_open(&files), 0);
+	ck_assert_int_eq(sizes_read(&files, NULL, 0, &before), 0);
+	ck_assert_int_eq(sizes_read(&files, NULL, 0, &before), 0);
+	range = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne((void *)range, MAP_FAILED);
+	ck_assert_int_eq(sizes_read(&files, range, 64, &mapped), 0);
+	ck_assert_uint_eq(mapped.virtual_bytes, before.virtual_bytes + 64 * PAGE);
+	ck_assert_uint_eq(mapped.mapped_pages, 0);
+	range[0] = 1;
+	range[3 * PAGE] = 1;
+	ck_assert_int_eq(sizes_read(&files, range, 64, &touched), 0);
+	ck_assert_uint_eq(touched.virtual_bytes, mapped.virtual_bytes);
+	/* Large folios may bring more of it at once: then both say so. */
+	ck_assert_uint_ge(touched.mapped_pages, 2);
+	ck_assert_uint_eq(touched.resident_bytes - mapped.resident_bytes,
+			  touched.mapped_pages * PAGE);
+	munmap((void *)range, 64 * PAGE);
+	close(files.statm);
+	close(files.rollup);
+	close(files.pagemap);
+}
+END_TEST
+
+static char *printed(const struct touch_report *report, int (*print)(FILE *out,
+					const struct touch_report *report))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_int_eq(print(out, report), 0);
+	fclose(out);
+	return text;
+}
+
+START_TEST(test_table)
+{
+	struct touch_report report = sample();
+	char *text;
+	unsigned int i;
+
+	add(&report, 300, DISK);
+	for (i = 0; i < 6; i++)
+		add(&report, 500, FAULT_ANON);
+	text = printed(&report, touch_table);
+	ck_assert_ptr_nonnull(strstr(text, "page cache cold; fault-around 64 KiB\n"));
+	ck_assert_ptr_nonnull(strstr(text, "disk (major) of page 7, 1.50 "));
+	ck_assert_ptr_nonnull(strstr(text, "; 2 more"));
+	ck_assert_ptr_nonnull(strstr(text, "+1024"));
+	ck_assert_ptr_null(strstr(text, "Lost"));
+	ck_assert_ptr_null(strstr(text, "eBPF"));
+	free(text);
+	report.lost = 3;
+	report.bpf_missing = "--no-bpf was given";
+	report.environment.fault_around = false;
+	text = printed(&report, touch_table);
+	ck_assert_ptr_nonnull(strstr(text, "Lost    3 records"));
+	ck_assert_ptr_nonnull(strstr(text, "eBPF    n/a (--no-bpf was given)"));
+	ck_assert_ptr_nonnull(strstr(text, "fault-around off"));
+	free(text);
+}
+END_TEST
+
+START_TEST(test_json_is_as_its_schema_says)
+{
+	struct touch_report report = sample();
+	json_error_t error;
+	struct schema schema = { .root = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error) };
+	json_t *json;
+	char *text;
+
+	ck_assert_msg(schema.root, SCHEMA ": %s", error.text);
+	add(&report, 300, DISK);
+	text = printed(&report, touch_json);
+	json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	ck_assert_msg(json, "%s", error.text);
+	ck_assert_msg(schema_accepts(&schema, schema.root, json, "$"), "%s", schema.why);
+	ck_assert_uint_ge(schema_check_strict(&schema, json, json), 50);
+	json_decref(json);
+	json_decref((json_t *)schema.root);
+	free(text);
+}
+END_TEST
+
+RUN_TESTS("touch", test_a_fault_belongs_to_the_step_in_which_it_began, test_sizes_of_this_process,
+	  test_table, test_json_is_as_its_schema_says)

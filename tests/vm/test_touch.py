@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive touch: what mapping a file, and touching bytes of it, does to a process."""
+import json
+import subprocess
+
+import pytest
+
+import pfstat
+
+PAGES = 2442
+SIZE = 10_000_000	# the study's file: 10 MB
+
+
+@pytest.fixture(scope="module", name="path")
+def make_path():
+    return pfstat.make_file(pfstat.DISK / "touched", SIZE)
+
+
+def touch(*arguments):
+    result = pfstat.run("pfdrive", "touch", "--format", "json", *arguments)
+    return json.loads(result.stdout)
+
+
+def grown(steps, what):
+    return [after[what] - before[what] for before, after in zip(steps, steps[1:])]
+
+
+def check_sizes(steps):
+    """True of any page cache and fault-around: the studies' two columns."""
+    assert grown(steps, "virtual_bytes") == [PAGES * pfstat.PAGE] + [0] * (len(steps) - 2)
+    assert grown(steps, "resident_bytes")[0] == 0
+    assert steps[1]["nr_faults"] == 0
+    pages = grown(steps, "mapped_pages")
+    assert grown(steps, "resident_bytes") == [count * pfstat.PAGE for count in pages]
+    # A fault for each step that mapped pages, and none for one that did not.
+    assert [step["nr_faults"] for step in steps[1:]] == [int(count > 0) for count in pages]
+
+
+def test_a_page_a_byte_without_fault_around(path):
+    run = touch("--fault-around", "off", path)
+    steps = run["steps"]
+    check_sizes(steps)
+    assert [step["mapped_pages"] for step in steps] == [0, 0, 1, 2]
+    first, second = steps[2]["faults"][0], steps[3]["faults"][0]
+    assert (first["class"], first["page"], first["major"]) == ("disk", 0, True)
+    # Read-ahead had brought the page of byte 10000 with that of byte 0.
+    assert (second["class"], second["page"], second["major"]) == ("long", 2, False)
+    assert first["ns"] > 100_000 > second["ns"]
+    assert run["lost"] == 0 and run["bpf_missing"] is None
+
+
+def test_fault_around_maps_its_window(path):
+    steps = touch("--cache", "warm", path, "0", "10000", "5000000", "9999999")["steps"]
+    check_sizes(steps)
+    # 64 KiB that hold the page; the file ends with page 2441, of 2432 to 2447.
+    assert [step["mapped_pages"] for step in steps] == [0, 0, 16, 16, 32, 42]
+    assert [fault["class"] for step in steps for fault in step["faults"]] == ["around"] * 3
+
+
+def test_table_and_its_faults(path):
+    text = pfstat.run("pfdrive", "touch", "--no-bpf", path).stdout
+    assert "n/a (--no-bpf was given)" in text
+    lines = text.split("\n\n", 1)[1].splitlines()
+    assert [line.split()[0] for line in lines] == ["Step", "start", "mmap", "byte", "byte"]
+    assert "none: addresses, not yet a page" in lines[2]
+    assert "disk (major) of page 0" in lines[3]
+
+
+@pytest.mark.parametrize("arguments,status,sentence", [
+    ((), 2, "no FILE was given"),
+    (("{path}", "10000000"), 2, "there is none at 10000000"),
+    (("{path}", "-1"), 2, "invalid option"),
+    (("{path}", "12x"), 2, "'12x' is not the offset of a byte"),
+    (("/proc/version",), 1, "is empty"),
+    (("/mnt/disk",), 1, "is a folder"),
+])
+def test_what_cannot_be_touched(path, arguments, status, sentence):
+    arguments = [argument.format(path=path) for argument in arguments]
+    result = subprocess.run(["pfdrive", "touch", *arguments], capture_output=True, text=True,
+                            check=False)
+    assert result.returncode == status
+    assert sentence in result.stderr and not result.stdout

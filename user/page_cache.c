@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "complain.h"
+#include "engine/cache.h"
+#include "interrupt.h"
+#include "page_cache.h"
+
+static int complain_of(const struct mapping *mapping, const char *name, bool warm, int err,
+		       uint64_t resident)
+{
+	switch (err) {
+	case -EINTR:
+		return 128 + interrupt_signal;
+	case -EBUSY:
+		return complain(STATUS_FAILED, "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
+				"page cache: end what maps or locks it, or use a file on a disk",
+				resident, mapping->pages, name);
+	case -ENOSPC:
+		return complain(STATUS_FAILED, "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
+				"in the page cache: use a smaller file, or more memory", resident,
+				mapping->pages, name);
+	default:
+		return complain(STATUS_FAILED, "cannot %s %s: %s",
+				warm ? "read" : "drop the cached pages of", name, strerror(-err));
+	}
+}
+
+int page_cache_prepare(const struct mapping *mapping, const char *name, bool warm,
+		       uint64_t *resident)
+{
+	uint64_t pages = 0;
+	int err;
+
+	if (warm)
+		err = cache_make_warm(mapping, &interrupt_signal, &pages);
+	else
+		err = cache_make_cold(mapping, &interrupt_signal, &pages);
+	if (err)
+		return complain_of(mapping, name, warm, err, pages);
+	*resident = pages;
+	return STATUS_OK;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The steps of the process, made once, with the module and eBPF looking on. */
+#ifndef PFSTAT_USER_TOUCH_WATCHED_H
+#define PFSTAT_USER_TOUCH_WATCHED_H
+
+#include <stdbool.h>
+
+#include "../engine/mapping.h"
+#include "steps.h"
+
+struct touch_plan {
+	const struct mapping *mapping;	/* open, not mapped; its pages as they should be */
+	const char *name;		/* of it, in sentences */
+	bool fault_around, bpf;
+};
+
+/*
+ * report->steps: kind and offset are set; all else of them is filled. STATUS_OK, or the
+ * exit status, after a complaint.
+ */
+int touch_watched(const struct touch_plan *plan, struct touch_report *report);
+
+#endif
