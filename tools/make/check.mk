@@ -57,7 +57,7 @@ unit-tests: $(unit_runs)
 
 # What the eBPF programs say, as text; its objects but main are pfdrive's.
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
-	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins)
+	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins swap_facts)
 
 $(BUILD)/events_dump: $(dump_obj)
 	$(call say,LINK,$@)
