@@ -143,11 +143,16 @@ static int configure_maps(struct pfstat_bpf *bpf, const struct events_options *o
 }
 
 /* A place for every slot of all swap areas there are now, as far as 64 MiB go. */
-static int size_swap_slots(struct pfstat_bpf *bpf)
+static int size_swap_maps(struct pfstat_bpf *bpf, bool used)
 {
 	const uint64_t pages = swap_total_pages();
 	uint32_t slots = 1024;
+	int err;
 
+	if (!used) {
+		err = bpf_map__set_max_entries(bpf->maps.swap_pairs, 1);
+		return err ? err : bpf_map__set_max_entries(bpf->maps.swap_names, 1);
+	}
 	while (slots < pages && slots < MAX_SWAP_SLOTS)
 		slots *= 2;
 	bpf->rodata->swap_slots_mask = slots - 1;
@@ -164,8 +169,8 @@ static int configure(struct events *events, const struct events_options *options
 	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE;
 	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
 	err = hooks_choose(bpf->obj, without, &events->hooks);
-	if (!err && events->hooks & 1U << HOOK_SWAP_IO)
-		err = size_swap_slots(bpf);
+	if (!err)
+		err = size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
 	if (err)
 		return err;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
