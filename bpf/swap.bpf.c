@@ -4,12 +4,13 @@
  * and with it memory; later it is read again from the same slot. Who made it leave,
  * and whose it was, is kept by slot in between, and counted when it is read.
  */
+#include <linux/ptrace.h>
+
 #include "common.bpf.h"
 #include "page.bpf.h"
 
 #define MAPPING_ANON 0x1UL	/* of MAPPING_FLAGS, and no other */
 #define MAX_PAIRS 4096
-#define MAX_FOLIO_PAGES 512	/* of a folio that is swapped as a whole: a huge page */
 
 struct rb_node {
 	struct rb_node *rb_right, *rb_left;
@@ -154,15 +155,25 @@ static __always_inline __u32 folio_owner(const struct folio *folio)
 	return pid;
 }
 
-static __always_inline void evict(__u64 entry, __u32 evictor, __u32 owner)
+/* What a page after the other of a folio is about. */
+struct folio_pages {
+	__u64 entry;		/* of the first */
+	__u32 evictor;
+	__u32 owner;
+};
+
+static long evict_page(__u32 number, void *context)
 {
+	const struct folio_pages *pages = context;
+	const __u64 entry = pages->entry + number;
 	struct slot *slot = slot_of(entry);
 
 	if (!slot)
-		return;
-	slot->evictor = evictor;
-	slot->owner = owner;
+		return 0;
+	slot->evictor = pages->evictor;
+	slot->owner = pages->owner;
 	slot->entry = entry;
+	return 0;
 }
 
 /*
@@ -172,66 +183,70 @@ static __always_inline void evict(__u64 entry, __u32 evictor, __u32 owner)
 SEC("fentry/__delete_from_swap_cache")
 int BPF_PROG(on_swap_cache_delete, struct folio *folio, __u64 entry, void *shadow)
 {
-	__u32 evictor = bpf_get_current_pid_tgid() >> 32, owner, pages, i;
+	struct folio_pages pages = {
+		.entry = entry, .evictor = bpf_get_current_pid_tgid() >> 32,
+	};
+	__u32 nr;
 
 	if (!shadow)
 		return 0;
-	know_name(evictor, bpf_get_current_task_btf());
-	owner = folio_owner(folio);
-	pages = folio_pages(folio);
-	add(&swap_counts.evicted, pages);
-	for (i = 0; i < MAX_FOLIO_PAGES && i < pages; i++)
-		evict(entry + i, evictor, owner);
+	know_name(pages.evictor, bpf_get_current_task_btf());
+	pages.owner = folio_owner(folio);
+	nr = folio_pages(folio);
+	add(&swap_counts.evicted, nr);
+	bpf_loop(nr, evict_page, &pages, 0);
 	return 0;
 }
 
-static __always_inline void read_again(__u64 entry)
+static long read_page(__u32 number, void *context)
 {
+	const __u64 entry = *(const __u64 *)context + number;
 	struct slot *slot = slot_of(entry);
 	struct pfstat_swap_pair pair = {};
 	__u64 *count, none = 0;
 
 	if (!slot || slot->entry != entry) {
 		add(&swap_counts.not_seen, 1);
-		return;
+		return 0;
 	}
 	pair.evictor = slot->evictor;
 	pair.owner = slot->owner;
 	slot->entry = 0;
 	if (!swap_counting)
-		return;
+		return 0;
 	count = bpf_map_lookup_elem(&swap_pairs, &pair);
 	if (!count) {
 		bpf_map_update_elem(&swap_pairs, &pair, &none, BPF_NOEXIST);
 		count = bpf_map_lookup_elem(&swap_pairs, &pair);
 	}
 	add(count ?: &swap_counts.not_seen, 1);
+	return 0;
 }
 
-static __always_inline void read_folio(const struct folio *folio, __u32 pages)
+static __always_inline int read_folio(const struct folio *folio, __u32 nr)
 {
 	const struct folio___swap *swapped = (const void *)folio;
 	__u64 entry = (__u64)BPF_CORE_READ(swapped, private);
-	__u32 i;
 
-	add(&swap_counts.read, pages);
-	for (i = 0; i < MAX_FOLIO_PAGES && i < pages; i++)
-		read_again(entry + i);
-}
-
-/* v6.10: it has another name, and is of folios. */
-SEC("fentry/swap_readpage")
-int BPF_PROG(on_swap_read_page, struct page *page)
-{
-	read_folio((const struct folio *)page, 1);
+	add(&swap_counts.read, nr);
+	bpf_loop(nr, read_page, &entry, 0);
 	return 0;
 }
 
-SEC("fentry/swap_read_folio")
-int BPF_PROG(on_swap_read_folio, struct folio *folio)
+/*
+ * One of these is there; v6.10: it has another name, and is of folios. Kprobes: an
+ * fentry could not be loaded where the function is not.
+ */
+SEC("kprobe/swap_readpage")
+int BPF_KPROBE(on_swap_read_page, struct page *page)
 {
-	read_folio(folio, folio_pages(folio));
-	return 0;
+	return read_folio((const struct folio *)page, 1);
+}
+
+SEC("kprobe/swap_read_folio")
+int BPF_KPROBE(on_swap_read_folio, struct folio *folio)
+{
+	return read_folio(folio, folio_pages(folio));
 }
 
 char LICENSE[] SEC("license") = "GPL";

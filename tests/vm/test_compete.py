@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Processes that compete with a run for memory: what they cost it, what they leave behind."""
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+from test_pfdrive import refused, unmounted
+
+MIB = 1 << 20
+CGROUP = pathlib.Path("/sys/fs/cgroup")
+FILE = pfstat.DISK / "contested"
+SIZE = 12 * MIB
+# A page at a time, all of the file some six times.
+ACCESSES = ("--pattern", "stride:4K", "--accesses", str(6 * SIZE // pfstat.PAGE),
+            "--fault-around", "off")
+LIMITED = ("--memory-limit", "16M")
+
+
+@pytest.fixture(name="swap", scope="module")
+def fixture_swap():
+    """128 MiB on a null_blk of its own, and a cgroup v2 that is mounted."""
+    if not (CGROUP / "cgroup.controllers").exists():
+        pfstat.run("mount", "-t", "cgroup2", "none", CGROUP)
+    with pfstat.null_disk("competeswap", 128, 100_000) as device:
+        pfstat.run("mkswap", device)
+        pfstat.run("swapon", device)
+        pfstat.make_file(FILE, SIZE)
+        yield
+        pfstat.run("swapoff", device)
+        FILE.unlink()
+
+
+def groups():
+    return list(CGROUP.glob("pfdrive-*"))
+
+
+def others():
+    """Processes that a run had started: [command line]."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if len(words) > 1 and words[1] in (b"competitor", b"keeper"):
+                found.append(words)
+    return found
+
+
+def nothing_is_left():
+    pfstat.wait_until(lambda: not groups() and not others())
+    assert not pfstat.PINS.exists()
+    return True
+
+
+def check_matrix(competition):
+    """All that was read from swap is in it, or counted as not seen."""
+    swapped = competition["swapped"]
+    pages = sum(sum(row.values()) for row in swapped["evicted_by"].values())
+    assert pages + swapped["not_seen"] == swapped["read"]
+    figures = competition["with"]["figures"]
+    assert figures["swap_read"] == swapped["read"] and figures["swap_evicted"] == swapped["evicted"]
+    # The kernel counts the same at the same place; pfdrive itself swaps between two looks.
+    assert abs(figures["pswpin"] - swapped["read"]) <= 16
+    # A clean page is evicted and not written.
+    assert swapped["evicted"] >= figures["pswpout"] - 512
+    return swapped
+
+
+def check_side(side):
+    for name, value in side["figures"].items():
+        assert value is not None and value >= 0, name
+    for name, faults in side["faults"].items():
+        assert 0 <= faults["major"] <= faults["count"], name
+    majors = sum(faults["major"] for faults in side["faults"].values())
+    assert majors == side["figures"]["majflt"]
+
+
+@pytest.fixture(name="runs", scope="module")
+def fixture_runs(swap):
+    """Two runs of a file among two competitors of 10 MiB in 16 MiB."""
+    pfstat.load()
+    return pfstat.drive(*ACCESSES, *LIMITED, "--compete", "10M", "--competitors", "2",
+                        "--repeat", "2", FILE)
+
+
+def test_every_figure_is_there_and_majflt_rises(runs):
+    for run in runs["runs"]:
+        competition = run["competition"]
+        assert competition["bytes"] == 10 * MIB and competition["memory_limit"] == 16 * MIB
+        assert competition["order"] == "random" and competition["swap_bytes"] > 127 * MIB
+        alone, contested = competition["alone"], competition["with"]
+        check_side(alone)
+        check_side(contested)
+        # Alone the file fits, and nothing is swapped.
+        assert alone["figures"]["pswpin"] == alone["figures"]["swap_read"] == 0
+        assert alone["figures"]["read_again"] == 0
+        assert contested["figures"]["majflt"] > alone["figures"]["majflt"]
+        assert contested["figures"]["read_again"] > 0
+        assert contested["figures"]["pswpout"] > 0 and contested["figures"]["group_max"] > 0
+        assert run["rusage"]["majflt"] == contested["figures"]["majflt"]
+        assert run["ledger"]["unexplained"] == 0, run["ledger"]
+    mean = runs["mean"]["competition"]["with"]["figures"]["majflt"]
+    assert mean == sum(run["rusage"]["majflt"] for run in runs["runs"]) / 2
+    assert runs["stddev"]["competition"]["alone"]["figures"]["pswpin"] == 0
+
+
+def test_competitors_fault_and_the_matrix_closes(runs):
+    for run in runs["runs"]:
+        competition = run["competition"]
+        assert len(competition["competitors"]) == 2
+        for figures in competition["competitors"]:
+            assert figures["majflt"] > 0 and figures["accesses"] > figures["majflt"]
+        # What all of the cgroup counts are these, the run, and a few of pfdrive's own.
+        majors = sum(figures["majflt"] for figures in competition["competitors"]) + \
+            run["rusage"]["majflt"]
+        assert 0 <= competition["with"]["figures"]["group_pgmajfault"] - majors <= 64
+        swapped = check_matrix(competition)
+        assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
+                                               "kswapd", "others"]
+        assert swapped["read"] > 0 and swapped["not_seen"] == 0
+        owned = [sum(row[f"competitor {n}"] for row in swapped["evicted_by"].values())
+                 for n in (1, 2)]
+        # Nearly all pages are the competitors', who evict each other's.
+        assert min(owned) > 0 and sum(owned) > 0.9 * swapped["read"]
+        assert swapped["evicted_by"]["competitor 1"]["competitor 2"] > 0
+        # A limit is enforced by who meets it.
+        assert sum(swapped["evicted_by"]["kswapd"].values()) == 0
+
+
+def test_nothing_is_left_after_runs(runs):
+    assert runs and nothing_is_left()
+
+
+def test_the_runs_own_memory_is_swapped_in_again(swap):
+    result = pfstat.drive("--map", "anon+populate", "--size", "12M", "--write", "100%",
+                          "--pattern", "stride:4K", "--accesses", "20000", *LIMITED,
+                          "--compete", "0.75:sequential")
+    competition = result["competition"]
+    assert competition["bytes"] == 12 * MIB and competition["order"] == "sequential"
+    check_side(competition["with"])
+    swapped = check_matrix(competition)
+    assert sum(row["the run"] for row in swapped["evicted_by"].values()) > 0
+    swap_ins = competition["with"]["faults"]["swap"]
+    assert swap_ins["major"] > 0 == competition["alone"]["faults"]["swap"]["count"]
+    assert result["parts"]["classes"]["swap"]["count"] == swap_ins["count"]
+
+
+def test_tables_have_all_of_it(swap):
+    text = pfstat.run(pfstat.PFDRIVE, *ACCESSES, *LIMITED, "--compete", "12M", FILE).stdout
+    for words in ("Competition: 1 × 12.0 MiB, pages at random", "limit of 16.0 MiB",
+                  "Alone", "With competitors", "Counted by", "pgmajfault",
+                  "memory.stat of the cgroup", "/proc/vmstat, the machine", "competitor 1",
+                  "Pages swapped out and in again, by who evicted them", "Read from swap:"):
+        assert words in text, words
+    assert "nan" not in text and "inf " not in text
+    without = pfstat.run(pfstat.PFDRIVE, "--no-bpf", *ACCESSES, *LIMITED, "--compete", "12M",
+                         FILE).stdout
+    assert "Who swapped out whose pages: n/a" in without
+
+
+def begin():
+    """One that goes on until it is ended, once its competitors are there."""
+    process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", "100G", *LIMITED, "--compete", "12M",
+                                "--repeat", "100", FILE],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pfstat.wait_until(lambda: groups() or process.poll() is not None)
+    assert process.poll() is None, process.stderr.read()
+    return process
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143),
+                                            (signal.SIGKILL, -9)])
+def test_nothing_is_left_after_a_signal(swap, number, status):
+    process = begin()
+    assert process.pid in map(int, (groups()[0] / "cgroup.procs").read_text().split())
+    process.send_signal(number)
+    process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == status
+    pfstat.wait_until(lambda: not groups() and not others())
+
+
+def contested():
+    """The same, while a competitor competes: the run alone is over soon."""
+    process = subprocess.Popen([pfstat.PFDRIVE, "--pattern", "stride:4K", "--accesses", "30000",
+                                *LIMITED, "--compete", "12M", "--repeat", "1000", FILE],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pfstat.wait_until(lambda: [words for words in others() if words[1] == b"competitor"])
+    return process
+
+
+def competitor_pids():
+    return [int(folder.name) for folder in pathlib.Path("/proc").glob("[0-9]*")
+            if (folder / "cmdline").exists() and
+            (folder / "cmdline").read_bytes().split(b"\0")[1:2] == [b"competitor"]]
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_competitors_end_with_it(swap, number, status):
+    process = contested()
+    process.send_signal(number)
+    process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == status
+    pfstat.wait_until(lambda: not groups() and not others())
+
+
+def test_a_killed_competitor_ends_it_in_one_sentence(swap):
+    process = contested()
+    pids = []
+    while not pids:
+        with contextlib.suppress(OSError):
+            pids = competitor_pids()
+        time.sleep(0.01)
+    os.kill(pids[0], signal.SIGKILL)
+    out, err = process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == 1 and out == ""
+    assert err == "pfdrive: competitor 1 was killed, as the kernel does when memory and swap " \
+        "are used up: add swap, or compete for less\n"
+    assert nothing_is_left()
+
+
+def test_more_than_fits_is_refused(swap):
+    assert "10240 MiB do not fit into 16 MiB of memory and" in \
+        refused(1, *LIMITED, "--compete", "10G", FILE)
+    assert nothing_is_left()
+
+
+def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
+    with unmounted(CGROUP, "cgroup2"):
+        assert "cgroup v2 is not mounted" in refused(1, "--compete", "12M", FILE)
+        result = pfstat.drive(*ACCESSES, "--unsafe", "--compete", "12M", FILE)
+    competition = result["competition"]
+    assert competition["memory_limit"] is None
+    # n/a, and not 0.
+    assert competition["with"]["figures"]["group_pgmajfault"] is None
+    assert competition["with"]["figures"]["pswpin"] is not None
+    assert nothing_is_left()
+
+
+@pytest.mark.parametrize("options, words", [
+    (("--compete", "5x"), "neither a size (96M) nor a ratio (1.5)"),
+    (("--compete", "12M:backwards"), "neither a size"),
+    (("--competitors", "2"), "--competitors: of what size? Say --compete"),
+    (("--compete", "12M", "--competitors", "17"), "not a number from 1 to 16"),
+    (("--memory-limit", "16M"), "say --compete"),
+    (("--unsafe",), "nobody competes"),
+    (("--compete", "1", "--unsafe", "--memory-limit", "16M"), "leave one of them out"),
+    (("--compete", "1", "--memory-limit", "1M"), "not a number from"),
+])
+def test_command_lines_that_are_wrong(options, words):
+    assert words in refused(2, *options, FILE)
