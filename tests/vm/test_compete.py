@@ -241,6 +241,15 @@ def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
     assert nothing_is_left()
 
 
+def test_without_the_right_to_a_cgroup_it_refuses(swap):
+    pfstat.run("mount", "-o", "remount,ro", CGROUP)
+    try:
+        said = refused(1, "--compete", "12M", FILE)
+    finally:
+        pfstat.run("mount", "-o", "remount,rw", CGROUP)
+    assert "Read-only file system: run as root, or say --unsafe" in said
+
+
 @pytest.mark.parametrize("options, words", [
     (("--compete", "5x"), "neither a size (96M) nor a ratio (1.5)"),
     (("--compete", "12M:backwards"), "neither a size"),

@@ -23,13 +23,11 @@
 #define PROGRESS_FD 3	/* in the competitor */
 #define AWAIT_MS 100
 
-extern char **environ;
-
 /*
  * A program of its own, not a copy of this process: it shares no page with the run, so
  * that each page is one process's.
  */
-static int spawn(struct competitor *competitor, char **arguments, int end)
+static int spawn(struct competitor *competitor, char *const *arguments, int end)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -68,7 +66,7 @@ static int open_progress(struct competitor *competitor)
 int competitor_start(struct competitor *competitor, const struct competitor_plan *plan)
 {
 	char bytes[24], number[16], parent[16];
-	char *arguments[] = {
+	char *const arguments[] = {
 		"pfdrive", "competitor", bytes, plan->random ? "random" : "sequential", number,
 		parent, NULL
 	};

@@ -127,6 +127,7 @@ static int complain_of_end(unsigned int number, int status)
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
+/* A NULL file is one that is not there. */
 static void read_file(FILE *file, enum competition_file which, uint64_t *counts)
 {
 	competition_read(file, which, counts);
@@ -136,9 +137,10 @@ static void read_file(FILE *file, enum competition_file which, uint64_t *counts)
 
 static void read_counts(const struct contest *contest, uint64_t *counts)
 {
-	read_file(memory_group_open(&contest->group, "memory.stat"), COMPETITION_MEMORY_STAT, counts);
-	read_file(memory_group_open(&contest->group, "memory.events"), COMPETITION_MEMORY_EVENTS,
-		  counts);
+	const struct memory_group *group = &contest->group;
+
+	read_file(memory_group_open(group, "memory.stat"), COMPETITION_MEMORY_STAT, counts);
+	read_file(memory_group_open(group, "memory.events"), COMPETITION_MEMORY_EVENTS, counts);
 	read_file(fopen("/proc/vmstat", "re"), COMPETITION_VMSTAT, counts);
 }
 

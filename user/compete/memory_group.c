@@ -21,8 +21,6 @@
 #define REMOVE_TRIES 3000
 #define REMOVE_PAUSE_US 10000
 
-extern char **environ;
-
 static int write_text(const char *folder, const char *name, const char *text)
 {
 	char path[PATH_MAX];
@@ -73,7 +71,7 @@ static bool has_word(const char *folder, const char *name, const char *word)
 	return found;
 }
 
-/* cgroup.procs of where this process is: the line "0::/PATH". */
+/* Where this process is: the line "0::/PATH". */
 static int find_home(struct memory_group *group, const char *mount)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
@@ -95,7 +93,7 @@ static int find_home(struct memory_group *group, const char *mount)
 
 static int start_keeper(struct memory_group *group)
 {
-	char *arguments[] = { "pfdrive", "keeper", group->path, NULL };
+	char *const arguments[] = { "pfdrive", "keeper", group->path, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int ends[2], err;

@@ -15,7 +15,7 @@
 
 struct memory_group {
 	char path[256];		/* "": there is none */
-	char home[PATH_MAX];	/* cgroup.procs of where this process was */
+	char home[PATH_MAX];	/* the folder of the cgroup that this process came from */
 	pid_t keeper;
 	int keeper_fd;		/* it waits for the end of this */
 };

@@ -35,17 +35,21 @@ static json_t *side_of(const struct competition_side *side)
 	return json_pack("{so so}", "figures", figures_of(side), "faults", classes_of(side));
 }
 
+static json_t *competitor_of(const struct competitor_figures *figures)
+{
+	return json_pack("{so so so}",
+		"minflt", value_fact(figures->minflt),
+		"majflt", value_fact(figures->majflt),
+		"accesses", value_count(figures->accesses));
+}
+
 static json_t *competitors_of(const struct competition *competition)
 {
-	const struct competitor_figures *figures = competition->competitors;
 	json_t *array = json_array();
 	unsigned int i;
 
 	for (i = 0; i < competition->nr; i++)
-		array = value_appended(array, json_pack("{so so so}",
-			"minflt", value_fact(figures[i].minflt),
-			"majflt", value_fact(figures[i].majflt),
-			"accesses", value_count(figures[i].accesses)));
+		array = value_appended(array, competitor_of(&competition->competitors[i]));
 	return array;
 }
 
