@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -19,6 +18,9 @@ SIZE = 12 * MIB
 # A page at a time, all of the file some six times.
 ACCESSES = ("--pattern", "stride:4K", "--accesses", str(6 * SIZE // pfstat.PAGE),
             "--fault-around", "off")
+VMSTAT = dict(line.split() for line in
+              pathlib.Path("/proc/vmstat").read_text().splitlines())
+NOT_HERE = {"swpin_zero", "swpout_zero"} - set(VMSTAT)
 LIMITED = ("--memory-limit", "16M")
 
 
@@ -40,15 +42,17 @@ def groups():
     return list(CGROUP.glob("pfdrive-*"))
 
 
+def words_of(folder):
+    """A process's command line."""
+    with contextlib.suppress(OSError):
+        return (folder / "cmdline").read_bytes().split(b"\0")
+    return []
+
+
 def others():
-    """Processes that a run had started: [command line]."""
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-            if len(words) > 1 and words[1] in (b"competitor", b"keeper"):
-                found.append(words)
-    return found
+    """What a run had started, and is still there."""
+    return [words for words in map(words_of, pathlib.Path("/proc").glob("[0-9]*"))
+            if words[1:2] in ([b"competitor"], [b"keeper"])]
 
 
 def nothing_is_left():
@@ -65,7 +69,8 @@ def check_matrix(competition):
     figures = competition["with"]["figures"]
     assert figures["swap_read"] == swapped["read"] and figures["swap_evicted"] == swapped["evicted"]
     # The kernel counts the same at the same place; pfdrive itself swaps between two looks.
-    assert abs(figures["pswpin"] - swapped["read"]) <= 16
+    read = figures["pswpin"] + (figures["swpin_zero"] or 0)
+    assert abs(read - swapped["read"]) <= 16
     # A clean page is evicted and not written.
     assert swapped["evicted"] >= figures["pswpout"] - 512
     return swapped
@@ -73,7 +78,8 @@ def check_matrix(competition):
 
 def check_side(side):
     for name, value in side["figures"].items():
-        assert value is not None and value >= 0, name
+        # Not all kernels tell of pages of zeros.
+        assert value is None if name in NOT_HERE else value >= 0, name
     for name, faults in side["faults"].items():
         assert 0 <= faults["major"] <= faults["count"], name
     majors = sum(faults["major"] for faults in side["faults"].values())
@@ -115,10 +121,12 @@ def test_competitors_fault_and_the_matrix_closes(runs):
         assert len(competition["competitors"]) == 2
         for figures in competition["competitors"]:
             assert figures["majflt"] > 0 and figures["accesses"] > figures["majflt"]
-        # What all of the cgroup counts are these, the run, and a few of pfdrive's own.
+        # All of the cgroup: these, the run, and some of pfdrive's own; the kernel adds
+        # a CPU's counts up when there are 64. And to majflt it adds faults that came again.
         majors = sum(figures["majflt"] for figures in competition["competitors"]) + \
             run["rusage"]["majflt"]
-        assert 0 <= competition["with"]["figures"]["group_pgmajfault"] - majors <= 64
+        assert abs(competition["with"]["figures"]["group_pgmajfault"] - majors) <= \
+            64 * os.cpu_count() + majors // 10
         swapped = check_matrix(competition)
         assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
                                                "kswapd", "others"]
@@ -163,61 +171,52 @@ def test_tables_have_all_of_it(swap):
     assert "Who swapped out whose pages: n/a" in without
 
 
-def begin():
-    """One that goes on until it is ended, once its competitors are there."""
-    process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", "100G", *LIMITED, "--compete", "12M",
-                                "--repeat", "100", FILE],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    pfstat.wait_until(lambda: groups() or process.poll() is not None)
-    assert process.poll() is None, process.stderr.read()
-    return process
-
-
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143),
-                                            (signal.SIGKILL, -9)])
-def test_nothing_is_left_after_a_signal(swap, number, status):
-    process = begin()
-    assert process.pid in map(int, (groups()[0] / "cgroup.procs").read_text().split())
-    process.send_signal(number)
-    process.communicate(timeout=pfstat.PATIENCE)
-    assert process.returncode == status
-    pfstat.wait_until(lambda: not groups() and not others())
-
-
-def contested():
-    """The same, while a competitor competes: the run alone is over soon."""
-    process = subprocess.Popen([pfstat.PFDRIVE, "--pattern", "stride:4K", "--accesses", "30000",
-                                *LIMITED, "--compete", "12M", "--repeat", "1000", FILE],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    pfstat.wait_until(lambda: [words for words in others() if words[1] == b"competitor"])
-    return process
-
-
 def competitor_pids():
     return [int(folder.name) for folder in pathlib.Path("/proc").glob("[0-9]*")
-            if (folder / "cmdline").exists() and
-            (folder / "cmdline").read_bytes().split(b"\0")[1:2] == [b"competitor"]]
+            if words_of(folder)[1:2] == [b"competitor"]]
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
-def test_competitors_end_with_it(swap, number, status):
-    process = contested()
-    process.send_signal(number)
-    process.communicate(timeout=pfstat.PATIENCE)
-    assert process.returncode == status
+@contextlib.contextmanager
+def begun(accesses, ready):
+    """One that goes on for long, once it is so far; it has ended afterwards."""
+    process = subprocess.Popen([pfstat.PFDRIVE, "--pattern", "stride:4K", "--accesses", accesses,
+                                *LIMITED, "--compete", "12M", "--repeat", "1000", FILE],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        pfstat.wait_until(lambda: ready(process.pid) or process.poll() is not None)
+        assert process.poll() is None, process.stderr.read()
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
     pfstat.wait_until(lambda: not groups() and not others())
+
+
+def is_in_its_group(pid):
+    """The run alone: it never ends."""
+    return any(str(pid) in (group / "cgroup.procs").read_text().split() for group in groups())
+
+
+def competes(_):
+    """The second run: the first is over soon."""
+    return competitor_pids()
+
+
+@pytest.mark.parametrize("accesses, ready", [("100G", is_in_its_group), ("30000", competes)])
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143),
+                                            (signal.SIGKILL, -9)])
+def test_nothing_is_left_after_a_signal(swap, accesses, ready, number, status):
+    with begun(accesses, ready) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=pfstat.PATIENCE)
+        assert (process.returncode, out, err) == (status, "", "")
 
 
 def test_a_killed_competitor_ends_it_in_one_sentence(swap):
-    process = contested()
-    pids = []
-    while not pids:
-        with contextlib.suppress(OSError):
-            pids = competitor_pids()
-        time.sleep(0.01)
-    os.kill(pids[0], signal.SIGKILL)
-    out, err = process.communicate(timeout=pfstat.PATIENCE)
-    assert process.returncode == 1 and out == ""
+    with begun("10M", competes) as process:
+        os.kill(competitor_pids()[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=pfstat.PATIENCE)
+        assert process.returncode == 1 and out == ""
     assert err == "pfdrive: competitor 1 was killed, as the kernel does when memory and swap " \
         "are used up: add swap, or compete for less\n"
     assert nothing_is_left()

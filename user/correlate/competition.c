@@ -45,6 +45,13 @@ const struct competition_name competition_names[NR_COMPETITION_FIGURES] = {
 	},
 	[COMPETITION_PSWPIN] = { "pswpin", "pswpin", MACHINE, COMPETITION_VMSTAT, "pswpin" },
 	[COMPETITION_PSWPOUT] = { "pswpout", "pswpout", MACHINE, COMPETITION_VMSTAT, "pswpout" },
+	/* v6.13, and stable kernels before: pages of zeros, which are not in the counts above. */
+	[COMPETITION_SWPIN_ZERO] = {
+		"swpin_zero", "swpin_zero", MACHINE, COMPETITION_VMSTAT, "swpin_zero"
+	},
+	[COMPETITION_SWPOUT_ZERO] = {
+		"swpout_zero", "swpout_zero", MACHINE, COMPETITION_VMSTAT, "swpout_zero"
+	},
 	[COMPETITION_SWAP_READ] = {
 		"swap_read", "pages read from swap", "eBPF, the machine", 0, NULL
 	},
