@@ -121,12 +121,12 @@ def test_competitors_fault_and_the_matrix_closes(runs):
         assert len(competition["competitors"]) == 2
         for figures in competition["competitors"]:
             assert figures["majflt"] > 0 and figures["accesses"] > figures["majflt"]
-        # All of the cgroup: these, the run, and some of pfdrive's own; the kernel adds
-        # a CPU's counts up when there are 64. And to majflt it adds faults that came again.
+        # All of the cgroup: these and the run. The kernel adds a CPU's counts up when there
+        # are 64; and majflt has also faults that came again, which pgmajfault has not.
         majors = sum(figures["majflt"] for figures in competition["competitors"]) + \
             run["rusage"]["majflt"]
-        assert abs(competition["with"]["figures"]["group_pgmajfault"] - majors) <= \
-            64 * os.cpu_count() + majors // 10
+        assert majors // 2 <= competition["with"]["figures"]["group_pgmajfault"] <= \
+            majors + 64 * os.cpu_count()
         swapped = check_matrix(competition)
         assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
                                                "kswapd", "others"]
