@@ -4,6 +4,7 @@
 
 #include "compete/contest.h"
 #include "complain.h"
+#include "report/view.h"
 #include "run_contest.h"
 
 static uint64_t pages_read_again(const struct report *report)
@@ -11,17 +12,11 @@ static uint64_t pages_read_again(const struct report *report)
 	uint64_t pages = 0;
 	size_t i;
 
-	if (!(report->have_bpf && report->hooks & 1U << HOOK_PAGE_DELETE &&
-	      report->hooks & 1U << HOOK_BLOCK))
+	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK))
 		return FACT_NONE;
 	for (i = 0; i < report->nr_blame; i++)
 		pages += report->blame[i].pages;
 	return pages;
-}
-
-static bool class_is_known(const struct report *report, enum fault_class class)
-{
-	return class < FAULT_FILE || (report->have_bpf && report->hooks & 1U << HOOK_FAULT);
 }
 
 /* What the kernel's files told is there already. */
@@ -40,12 +35,12 @@ static void fill_side(struct competition_side *side, const struct result *result
 	figures[COMPETITION_NVCSW] = usage->nvcsw;
 	figures[COMPETITION_NIVCSW] = usage->nivcsw;
 	figures[COMPETITION_READ_AGAIN] = pages_read_again(report);
-	if (report->have_bpf && report->hooks & 1U << HOOK_SWAP_IO) {
+	if (view_has_hook(report, HOOK_SWAP_IO)) {
 		figures[COMPETITION_SWAP_READ] = result->facts.swap.read;
 		figures[COMPETITION_SWAP_EVICTED] = result->facts.swap.evicted;
 	}
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
-		if (!class_is_known(report, class))
+		if (!view_class_known(report, class))
 			continue;
 		side->faults[class] = report->faults[class].count;
 		side->major[class] = report->faults[class].major;
@@ -55,9 +50,7 @@ static void fill_side(struct competition_side *side, const struct result *result
 static void fill_matrix(struct competition *competition, const struct contest *contest,
 			const struct result *result)
 {
-	const struct report *report = &result->report;
-
-	competition->have_matrix = report->have_bpf && report->hooks & 1U << HOOK_SWAP_IO;
+	competition->have_matrix = view_has_hook(&result->report, HOOK_SWAP_IO);
 	if (competition->have_matrix)
 		swap_matrix_make(&competition->matrix, &result->facts, getpid(), contest->pids,
 				 competition->nr);
