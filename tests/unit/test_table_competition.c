@@ -95,7 +95,8 @@ START_TEST(test_the_table_of_two_runs_has_means_and_deviations)
 {
 	make();
 	print(2);
-	check_line("majflt  ", "majflt 40.0 ± 0.0 110.0 ± 14.1 getrusage(2), the run's thread");
+	check_line("majflt  ",
+		   "majflt 40.0 ± 0.0 110.0 ± 14.1 getrusage(2), the run's thread");
 	check_line("competitor 1  ", "competitor 1 500.5 ± 0.7 11.0 ± 0.0 9000.0 ± 0.0");
 	check_line("pswpin", "pswpin n/a n/a /proc/vmstat, the machine");
 }
