@@ -16,6 +16,7 @@ help:
 #: make demo     the page-fault study in a VM, needs nothing installed (first run: some minutes)
 #: make check    unit tests on this machine, then the tests in a VM on every kernel
 #: make          the module, the eBPF programs and pfdrive, for this machine's kernel
+#: make policy   a competition for memory on a kernel that evicts pages in use, and on one that does not
 #: make fuzz     bytes at random as a recording, FUZZ_SECONDS=60; needs libFuzzer
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-vm [KERNELS=6.12] [TESTS=file]    the two halves of check
@@ -27,7 +28,7 @@ help:
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
 .DEFAULT_GOAL := all
 all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump
-.PHONY: help all module pfdrive demo check check-unit check-vm check-debug fuzz lint bpf-stats install clean
+.PHONY: help all module pfdrive demo policy check check-unit check-vm check-debug fuzz lint bpf-stats install clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk
@@ -36,6 +37,9 @@ include tools/make/check.mk
 
 demo:
 	$(Q)tools/demo
+
+policy:
+	$(Q)tools/policy
 
 clean:
 	$(Q)rm -rf $(BUILD)

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "output.h"
 #include "run.h"
+#include "run_contest.h"
 #include "simulate.h"
 
 struct drive {
@@ -116,7 +117,7 @@ static int run_all(struct drive *drive)
 		return complain(STATUS_FAILED, "out of memory");
 	while (!status && drive->nr_results < drive->options.repeats) {
 		plan.number = drive->nr_results + 1;
-		status = run_once(&plan, &drive->results[drive->nr_results++]);
+		status = run_contest(&plan, &drive->results[drive->nr_results++]);
 	}
 	return status;
 }

@@ -15,6 +15,8 @@
 #include "cmd_top.h"
 #include "cmd_touch.h"
 #include "cmd_via.h"
+#include "compete/competitor.h"
+#include "compete/memory_group.h"
 
 static const struct {
 	const char *name;
@@ -25,7 +27,9 @@ static const struct {
 	{ "bare-loop", "pfdrive bare-loop", cmd_bare_loop },
 	{ "bench", "pfdrive bench", cmd_bench },
 	{ "compare", "pfdrive compare", cmd_compare },
+	{ "competitor", "pfdrive competitor", cmd_competitor },
 	{ "drive", "pfdrive drive", cmd_drive },
+	{ "keeper", "pfdrive keeper", cmd_keeper },
 	{ "loop", "pfdrive loop", cmd_loop },
 	{ "record", "pfdrive record", cmd_record },
 	{ "replay", "pfdrive replay", cmd_replay },

@@ -84,6 +84,7 @@ static void set_file(const struct argp_state *state, struct options *options, co
 static void check(const struct argp_state *state, const struct options *options)
 {
 	workload_check(state, &options->workload, options->file, options->pattern.store_share);
+	compete_check(state, &options->compete);
 	if (options->have_cache && options->workload.kind == MAPPING_ANON)
 		usage(state, "--cache is of files: --map anon has none");
 }
@@ -101,6 +102,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->workload;
 		state->child_inputs[1] = &options->measure;
+		state->child_inputs[2] = &options->compete;
 		return 0;
 	case KEY_PATTERN:
 		set_pattern(state, options, text);
@@ -151,7 +153,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 void options_parse(struct options *options, int argc, char **argv)
 {
 	static const struct argp_child children[] = {
-		{ &workload_argp, 0, NULL, 0 }, { &measure_argp, 0, NULL, 0 }, { 0 },
+		{ &workload_argp, 0, NULL, 0 }, { &measure_argp, 0, NULL, 0 },
+		{ &compete_argp, 0, NULL, 0 }, { 0 },
 	};
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse_option, .children = children,

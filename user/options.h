@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compete/options.h"
 #include "engine/pattern.h"
 #include "measure.h"
 #include "report/report.h"
@@ -26,6 +27,7 @@ struct options {
 	unsigned int repeats;
 	int cpu;		/* -1: any */
 	struct measure_options measure;
+	struct compete_options compete;
 	enum report_format format;
 	const char *json;	/* NULL: no file */
 };

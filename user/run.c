@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collect/instruments.h"
+#include "compete/contest.h"
 #include "complain.h"
 #include "engine/environment.h"
 #include "engine/stores.h"
@@ -48,7 +49,7 @@ static int open_instruments(struct run *run)
 	const struct instruments_options instruments_options = {
 		.bpf = options->bpf,
 		.bpf_missing = "--no-bpf was given",
-		.events = { .pages = true },
+		.events = { .pages = true, .swap = run->plan->contest },
 		.ring_size = options->ring_size,
 		.fault_around = options->fault_around,
 		.only_fd = run->nothing_fd,
@@ -238,6 +239,9 @@ static void take_rusage(struct run *run)
 	usage = usage_between(&marks[first].before, &marks[STEP_ACCESS].after);
 	/* Copies of a private mapping's pages are not the file's faults. */
 	facts->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
+	/* This program's own memory may be swapped, too. */
+	if (run->plan->contest)
+		facts->hooked_only = false;
 	facts->utime_ns = usage.utime_ns;
 	facts->stime_ns = usage.stime_ns;
 	facts->minflt = usage.minflt;
@@ -337,6 +341,33 @@ static int gather_measure(struct run *run)
 			      strerror(-err)) : STATUS_OK;
 }
 
+/* The instruments' own memory is not of those who compete: they are open before. */
+static int drive_contest(struct run *run)
+{
+	struct contest *contest = run->plan->contest;
+	int status;
+
+	status = contest ? contest_enter(contest) : STATUS_OK;
+	if (!status)
+		status = prepare_cache(run);
+	if (!status)
+		status = hook(run);
+	if (!status && contest)
+		status = contest_begin(contest);
+	if (status)
+		return status;
+	instruments_count_swap(run->instruments, contest);
+	if (contest)
+		contest_go(contest);
+	status = drive(run);
+	if (!status && contest)
+		status = contest_end(contest);
+	instruments_count_swap(run->instruments, false);
+	if (!status && contest)
+		status = contest_close(contest);
+	return status;
+}
+
 static int run_steps(struct run *run)
 {
 	int status;
@@ -346,11 +377,7 @@ static int run_steps(struct run *run)
 	if (!status)
 		status = open_instruments(run);
 	if (!status)
-		status = prepare_cache(run);
-	if (!status)
-		status = hook(run);
-	if (!status)
-		status = drive(run);
+		status = drive_contest(run);
 	if (!status)
 		status = gather_measure(run);
 	if (!status)
@@ -390,6 +417,7 @@ int run_once(const struct run_plan *plan, struct result *result)
 void result_free(struct result *result)
 {
 	report_exit(&result->report);
+	free(result->competition);
 	measure_close(&result->measure);
 	analysis_free(result->analysis);
 	facts_exit(&result->facts);

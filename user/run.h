@@ -14,9 +14,12 @@
 #include "options.h"
 #include "report/report.h"
 
+struct contest;
+
 /* A report, and what it points to. */
 struct result {
 	struct report report;
+	struct competition *competition;	/* NULL: there was none */
 	struct analysis *analysis;
 	struct facts facts;
 	struct measure measure;
@@ -27,6 +30,7 @@ struct run_plan {
 	const struct pattern *pattern;	/* fitted to the file */
 	struct mapping *mapping;	/* open, not mapped */
 	const char *name;		/* of it, in sentences */
+	struct contest *contest;	/* who competes; NULL: nobody */
 	const struct policy *policy;	/* told when the run begins; NULL: none */
 	const cpu_set_t *cpus;		/* where pfdrive may run, but for the accesses */
 	unsigned int number;		/* of this run, from 1 */

@@ -193,6 +193,22 @@ struct pfstat_syscall_value {
 	__u64 log2_ns[PFSTAT_SYSCALL_BUCKETS];	/* [n]: 2^(n-1) <= ns < 2^n; [0]: 0 ns */
 };
 
+/*
+ * Key of the map `swap_pairs`: who made pages of anonymous memory leave, and whose
+ * they were (processes; owner 0: several, or unknown). Its value: how many were read again.
+ */
+struct pfstat_swap_pair {
+	__u32 evictor;
+	__u32 owner;
+};
+
+/* Pages of the whole machine. read = the sum of all pairs + not_seen. */
+struct pfstat_swap_counts {
+	__u64 evicted;		/* left memory, and are in swap only */
+	__u64 read;		/* read from swap */
+	__u64 not_seen;		/* of these: who evicted them is not known */
+};
+
 /* Index of the map `counts`, one a CPU: everything that was seen or missed. */
 enum pfstat_count {
 	PFSTAT_COUNT_OFF_CPU,		/* off-CPU events sent */
@@ -216,6 +232,8 @@ _Static_assert(sizeof(struct pfstat_fault) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_page) == 64, "ABI");
 _Static_assert(sizeof(struct pfstat_task) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_stack) == 40 + 8 * PFSTAT_STACK_FRAMES, "ABI");
+_Static_assert(sizeof(struct pfstat_swap_pair) == 8, "ABI");
+_Static_assert(sizeof(struct pfstat_swap_counts) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_value) == 336, "ABI");
 

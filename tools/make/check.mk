@@ -7,6 +7,7 @@ TESTS		?=
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # The parts that are pure: compiled for this machine from the very same source.
 unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c user/engine/replay.c) \
+		   user/compete/options.c \
 		   user/engine/stores.c user/engine/mapping.c user/engine/scratch.c \
 		   $(addprefix user/via/,way.c meminfo.c figures.c table.c json.c) \
 		   $(addprefix user/touch/,steps.c sizes.c table.c json.c) \
@@ -58,7 +59,7 @@ unit-tests: $(unit_runs)
 
 # What the eBPF programs say, as text; its objects but main are pfdrive's.
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
-	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins)
+	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins swap_facts)
 
 $(BUILD)/events_dump: $(dump_obj)
 	$(call say,LINK,$@)

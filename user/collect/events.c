@@ -18,9 +18,13 @@
 #include "hooks.h"
 #include "pfstat.skel.h"
 #include "pins.h"
+#include "swap_facts.h"
 
 /* PROC_PID_INIT_INO: the inode of the initial PID namespace. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcU
+
+/* Of 16 bytes each. */
+#define MAX_SWAP_SLOTS (1U << 22)
 
 /* By far more than a program runs. */
 #define STOP_US 100000
@@ -138,15 +142,35 @@ static int configure_maps(struct pfstat_bpf *bpf, const struct events_options *o
 	return bpf_map__set_max_entries(bpf->maps.events, ring_bytes);
 }
 
+/* A place for every slot of all swap areas there are now, as far as 64 MiB go. */
+static int size_swap_maps(struct pfstat_bpf *bpf, bool used)
+{
+	const uint64_t pages = swap_total_pages();
+	uint32_t slots = 1024;
+	int err;
+
+	if (!used) {
+		err = bpf_map__set_max_entries(bpf->maps.swap_pairs, 1);
+		return err ? err : bpf_map__set_max_entries(bpf->maps.swap_names, 1);
+	}
+	while (slots < pages && slots < MAX_SWAP_SLOTS)
+		slots *= 2;
+	bpf->rodata->swap_slots_mask = slots - 1;
+	return bpf_map__set_max_entries(bpf->maps.swap_slots, slots);
+}
+
 /* What the programs must know when they are loaded. */
 static int configure(struct events *events, const struct events_options *options)
 {
-	const uint32_t pages = 1U << HOOK_PAGE_DELETE;
 	struct pfstat_bpf *bpf = events->bpf;
+	uint32_t without = options->without;
 	int err;
 
-	err = hooks_choose(bpf->obj, options->without | (options->pages ? 0 : pages),
-			   &events->hooks);
+	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE;
+	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
+	err = hooks_choose(bpf->obj, without, &events->hooks);
+	if (!err)
+		err = size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
 	if (err)
 		return err;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
@@ -244,6 +268,11 @@ uint32_t events_hooks(const struct events *events)
 void events_set_wrapper(struct events *events, uint64_t address)
 {
 	events->bpf->bss->wrapper = address;
+}
+
+void events_count_swap(struct events *events, bool count)
+{
+	events->bpf->bss->swap_counting = count;
 }
 
 int events_watch(struct events *events, pid_t id, enum pfstat_target how)
@@ -351,6 +380,11 @@ int events_facts(const struct events *events, struct facts *facts)
 	facts->have_bpf = true;
 	facts->hooks = events->hooks;
 	err = event_facts_read(&maps, facts);
+	if (!err && events->hooks & 1U << HOOK_SWAP_IO) {
+		facts->swap = events->bpf->bss->swap_counts;
+		err = swap_facts_read(bpf_map__fd(events->bpf->maps.swap_pairs),
+				      bpf_map__fd(events->bpf->maps.swap_names), facts);
+	}
 	if (!err)
 		err = count_missed(events, &missed);
 	facts->counts[PFSTAT_COUNT_EVENTS_LOST] += missed;

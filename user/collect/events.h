@@ -20,6 +20,7 @@ typedef int (*events_sink)(void *context, const struct pfstat_event *event);
 struct events_options {
 	bool every_fault;	/* an event for hooked faults too, else only a count */
 	bool pages;		/* what leaves the page cache */
+	bool swap;		/* who swaps out what is swapped in again, of the whole machine */
 	bool stacks;		/* the user stack of every fault, hooked or not */
 	uint32_t without;	/* 1 << enum fact_hook: optional hooks to leave out */
 	uint32_t ring_bytes;	/* of the ring, a power of two of pages; 0: 1 MiB */
@@ -52,6 +53,9 @@ bool events_is_watched(const struct events *events, pid_t id);
 int events_stop(struct events *events);
 /* Faults of VMAs with this ->fault are the module's; see pfstat_ring_header.wrapper. */
 void events_set_wrapper(struct events *events, uint64_t address);
+
+/* Swap is counted from now on, or no longer. Who evicted what is known from the begin. */
+void events_count_swap(struct events *events, bool count);
 
 /* Readable when the events' ring is half full. */
 int events_fd(const struct events *events);

@@ -26,6 +26,17 @@ static const struct {
 	{ "on_wp_page", HOOK_WP },
 	{ "on_do_fault", HOOK_DO_FAULT },
 	{ "on_page_removed", HOOK_PAGE_DELETE },
+	{ "on_swap_cache_delete", HOOK_SWAP_IO },
+	{ "on_swap_read_page", HOOK_SWAP_IO },
+	{ "on_swap_read_folio", HOOK_SWAP_IO },
+};
+
+/* The same of two kernels: the one that this kernel has is enough. */
+static const struct {
+	const char *program, *instead;
+} alternatives[] = {
+	{ "on_swap_read_page", "on_swap_read_folio" },
+	{ "on_swap_read_folio", "on_swap_read_page" },
 };
 
 /* The first says nothing without the second. */
@@ -54,16 +65,37 @@ static bool kernel_has(const struct btf *btf, const struct bpf_program *program)
 	return btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
 }
 
+/* NULL: it has none, or the kernel has not that either. */
+static struct bpf_program *find_instead(const struct bpf_object *object, const struct btf *btf,
+					const char *program)
+{
+	struct bpf_program *instead;
+	size_t i;
+
+	for (i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
+		if (strcmp(alternatives[i].program, program))
+			continue;
+		instead = bpf_object__find_program_by_name(object, alternatives[i].instead);
+		if (instead && kernel_has(btf, instead))
+			return instead;
+	}
+	return NULL;
+}
+
 static int find_missing(const struct bpf_object *object, const struct btf *btf, uint32_t *missing)
 {
-	const struct bpf_program *program;
+	struct bpf_program *program;
 	size_t i;
 
 	for (i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
 		program = bpf_object__find_program_by_name(object, optional[i].program);
 		if (!program)
 			return -ENOENT;
-		if (!kernel_has(btf, program))
+		if (kernel_has(btf, program))
+			continue;
+		if (find_instead(object, btf, optional[i].program))
+			bpf_program__set_autoload(program, false);
+		else
 			*missing |= 1U << optional[i].hook;
 	}
 	for (i = 0; i < sizeof(dependent) / sizeof(dependent[0]); i++)

@@ -282,6 +282,12 @@ void instruments_lost(const struct instruments *instruments, uint64_t *records, 
 	facts_exit(&facts);
 }
 
+void instruments_count_swap(struct instruments *instruments, bool count)
+{
+	if (instruments->events)
+		events_count_swap(instruments->events, count);
+}
+
 int instruments_counts(const struct instruments *instruments, struct facts *facts)
 {
 	return instruments->events ? events_facts(instruments->events, facts) : -ENODATA;

@@ -64,6 +64,8 @@ int instruments_go(struct instruments *instruments, char *why, size_t size);
 int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size);
 /* So far; FACT_NONE: not to be had. From any thread. */
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events);
+/* From now on, or no longer: pages that go to swap and come back; see facts.swap. */
+void instruments_count_swap(struct instruments *instruments, bool count);
 /* What eBPF has counted so far; facts must be initialised. -ENODATA: there is none. */
 int instruments_counts(const struct instruments *instruments, struct facts *facts);
 void instruments_close(struct instruments *instruments);

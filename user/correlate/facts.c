@@ -33,4 +33,7 @@ void facts_exit(struct facts *facts)
 	free(facts->syscalls);
 	facts->syscalls = NULL;
 	facts->nr_syscalls = 0;
+	free(facts->swap_rows);
+	facts->swap_rows = NULL;
+	facts->nr_swap_rows = 0;
 }

@@ -25,17 +25,26 @@ enum fact_hook {
 	HOOK_WP,		/* do_wp_page: tells copies on write */
 	HOOK_DO_FAULT,		/* do_fault: tells faults solved without a file operation */
 	HOOK_PAGE_DELETE,	/* mm_filemap_delete_from_page_cache: what became of pages read */
+	HOOK_SWAP_IO,		/* __delete_from_swap_cache, swap_readpage: who swapped out whose */
 	NR_HOOKS
 };
 
 #define HOOK_NAMES \
 	{ "wakeup", "block_insert", "block", "fault", "swap", "wp", "do_fault", \
-	  "page_delete" }
+	  "page_delete", "swap_io" }
 
 struct syscall_row {
 	uint32_t number;
 	uint32_t error;		/* 0, or an errno */
 	struct pfstat_syscall_value value;	/* summed over CPUs */
+};
+
+/* Pages that a process made leave for swap, and that were read again. */
+struct swap_row {
+	struct pfstat_swap_pair pair;
+	char evictor_name[16];	/* "": not known */
+	char owner_name[16];
+	uint64_t pages;
 };
 
 struct facts {
@@ -53,6 +62,10 @@ struct facts {
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 	struct syscall_row *syscalls;	/* by total time, longest first; facts_exit() frees */
 	size_t nr_syscalls;
+	/* Of the whole machine, with HOOK_SWAP_IO. */
+	struct pfstat_swap_counts swap;
+	struct swap_row *swap_rows;	/* facts_exit() frees */
+	size_t nr_swap_rows;
 	/* getrusage(2), or /proc for a running process: of all that was watched. */
 	uint64_t utime_ns, stime_ns;
 	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw, maxrss_bytes;

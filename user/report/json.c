@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "json_competition.h"
 #include "json_environment.h"
 #include "json_measures.h"
 #include "json_parts.h"
@@ -137,6 +138,7 @@ static json_t *run_of(const struct view *view)
 		{ "ledger", json_ledger(&run->ledger) },
 		{ "syscalls", syscalls_of(run) },
 		{ "syscall_totals", json_syscall_totals(run) },
+		{ "competition", json_competition(run) },
 		{ "maps", json_maps(run->measures.maps) },
 		{ "maps_lost", value_fact(run->maps_lost) },
 		{ "events_lost", value_fact(run->events_lost) },
@@ -157,7 +159,7 @@ static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;
 
-	return json_pack("{so so so so so so so so so so so so so}",
+	return json_pack("{so so so so so so so so so so so so so so}",
 		"elapsed_ns", value_fact(run->elapsed_ns),
 		"study", study_of(view),
 		"classes", classes_of(view),
@@ -170,7 +172,8 @@ static json_t *varying_of(const struct view *view)
 		"steps", json_steps(run),
 		"rusage", json_usage(&run->rusage),
 		"usage", json_both_usages_figures(run),
-		"counters", json_counter_figures(run));
+		"counters", json_counter_figures(run),
+		"competition", json_competition_figures(run));
 }
 
 static struct json_spread spread_of_runs(const struct view *views, size_t nr)

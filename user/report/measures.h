@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../correlate/cache_simulation.h"
+#include "../correlate/competition.h"
 #include "../correlate/hw_counts.h"
 #include "../correlate/map_kind.h"
 #include "../correlate/syscall_totals.h"
@@ -21,6 +22,7 @@ struct measures {
 	const struct hw_counts *counters;
 	const struct cache_simulation *simulation;
 	const struct map_list *maps;
+	const struct competition *competition;
 };
 
 static inline void measures_exit(struct measures *measures)

@@ -233,5 +233,9 @@ int table_print(FILE *out, const struct view *views, size_t nr)
 	fputc('\n', out);
 	if (err)
 		return err;
-	return nr == 1 ? table_run(out, &views[0]) : table_repeats(out, views, nr);
+	err = nr == 1 ? table_run(out, &views[0]) : table_repeats(out, views, nr);
+	if (err || !views[0].run->measures.competition)
+		return err;
+	fputc('\n', out);
+	return table_competition(out, views, nr);
 }

@@ -30,6 +30,9 @@ int table_ledger(FILE *out, const struct ledger *ledger);
 /* Of a report that is grouped. */
 int table_groups(FILE *out, const struct view *view);
 
+/* Of runs that had competitors, one or more: means and standard deviations. */
+int table_competition(FILE *out, const struct view *views, size_t nr);
+
 /* Several runs: the study's table of each, then means and standard deviations. */
 int table_repeats(FILE *out, const struct view *views, size_t nr);
 

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Swap, of the whole machine: a page of anonymous memory leaves the swap cache,
+ * and with it memory; later it is read again from the same slot. Who made it leave,
+ * and whose it was, is kept by slot in between, and counted when it is read.
+ */
+#include <linux/ptrace.h>
+
+#include "common.bpf.h"
+#include "page.bpf.h"
+
+#define MAPPING_ANON 0x1UL	/* of MAPPING_FLAGS, and no other */
+#define MAX_PAIRS 4096
+
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+} __attribute__((preserve_access_index));
+
+struct rb_root {
+	struct rb_node *rb_node;
+} __attribute__((preserve_access_index));
+
+struct rb_root_cached {
+	struct rb_root rb_root;
+} __attribute__((preserve_access_index));
+
+/* All mappings that may hold a page, of one process mostly. */
+struct anon_vma {
+	struct rb_root_cached rb_root;
+} __attribute__((preserve_access_index));
+
+/* There only with CONFIG_MEMCG. */
+struct mm_struct___memcg {
+	struct task_struct *owner;
+} __attribute__((preserve_access_index));
+
+struct vm_area_struct___mm {
+	struct mm_struct___memcg *vm_mm;
+} __attribute__((preserve_access_index));
+
+struct anon_vma_chain {
+	struct vm_area_struct___mm *vma;
+	struct rb_node rb;
+} __attribute__((preserve_access_index));
+
+/* Which slot of which swap area the page has, while it is in the swap cache. */
+struct folio___swap {
+	void *private;
+} __attribute__((preserve_access_index));
+
+struct slot {
+	__u64 entry;		/* 0: none; a swap area's first page is its header */
+	__u32 evictor;
+	__u32 owner;
+};
+
+/* As many as there are slots; with several areas two may want the same place. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct slot);
+} swap_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PAIRS);
+	__type(key, struct pfstat_swap_pair);
+	__type(value, __u64);
+} swap_pairs SEC(".maps");
+
+struct comm {
+	char text[16];
+};
+
+/* The first name that a process was seen with. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PAIRS);
+	__type(key, __u32);	/* process */
+	__type(value, struct comm);
+} swap_names SEC(".maps");
+
+/* swap_slots.max_entries - 1: a power of two less one. */
+const volatile __u32 swap_slots_mask;
+
+struct pfstat_swap_counts swap_counts;
+/* What is evicted is kept always; it is counted when the reader says so. */
+bool swap_counting;
+
+static __always_inline void add(__u64 *value, __u64 number)
+{
+	if (swap_counting)
+		__sync_fetch_and_add(value, number);
+}
+
+static __always_inline struct slot *slot_of(__u64 entry)
+{
+	__u32 index = (entry ^ entry >> 40) & swap_slots_mask;
+
+	return bpf_map_lookup_elem(&swap_slots, &index);
+}
+
+static __always_inline void know_name(__u32 pid, const struct task_struct *task)
+{
+	struct comm comm = {};
+
+	if (bpf_map_lookup_elem(&swap_names, &pid))
+		return;
+	bpf_probe_read_kernel(comm.text, sizeof(comm.text), task->comm);
+	bpf_map_update_elem(&swap_names, &pid, &comm, BPF_NOEXIST);
+}
+
+/* NULL: there is no such node, or it belongs to none any more. */
+static __always_inline const struct task_struct *node_owner(const struct rb_node *node)
+{
+	const struct anon_vma_chain *chain;
+	const struct mm_struct___memcg *mm;
+
+	if (!node)
+		return NULL;
+	chain = (const void *)node - bpf_core_field_offset(struct anon_vma_chain, rb);
+	mm = BPF_CORE_READ(chain, vma, vm_mm);
+	return bpf_core_field_exists(mm->owner) ? BPF_CORE_READ(mm, owner) : NULL;
+}
+
+/*
+ * Whose page it is. 0: of several processes, or of no memory of a process (tmpfs).
+ * The mapping that lies highest in the tree is asked, and the two below it, if any.
+ */
+static __always_inline __u32 folio_owner(const struct folio *folio)
+{
+	unsigned long mapping = (unsigned long)BPF_CORE_READ(folio, mapping);
+	const struct task_struct *owner, *other;
+	const struct anon_vma *anon_vma;
+	const struct rb_node *node;
+	__u32 pid;
+
+	if ((mapping & MAPPING_FLAGS) != MAPPING_ANON)
+		return 0;
+	anon_vma = (const void *)(mapping - MAPPING_ANON);
+	node = BPF_CORE_READ(anon_vma, rb_root.rb_root.rb_node);
+	owner = node_owner(node);
+	if (!owner)
+		return 0;
+	other = node_owner(BPF_CORE_READ(node, rb_left));
+	if (other && other != owner)
+		return 0;
+	other = node_owner(BPF_CORE_READ(node, rb_right));
+	if (other && other != owner)
+		return 0;
+	pid = BPF_CORE_READ(owner, tgid);
+	if (pid)
+		know_name(pid, owner);
+	return pid;
+}
+
+/* What a page after the other of a folio is about. */
+struct folio_pages {
+	__u64 entry;		/* of the first */
+	__u32 evictor;
+	__u32 owner;
+};
+
+static long evict_page(__u32 number, void *context)
+{
+	const struct folio_pages *pages = context;
+	const __u64 entry = pages->entry + number;
+	struct slot *slot = slot_of(entry);
+
+	if (!slot)
+		return 0;
+	slot->evictor = pages->evictor;
+	slot->owner = pages->owner;
+	slot->entry = entry;
+	return 0;
+}
+
+/*
+ * Reclaim leaves a shadow behind, by which the kernel knows a page that comes back;
+ * whoever frees a page leaves none.
+ */
+SEC("fentry/__delete_from_swap_cache")
+int BPF_PROG(on_swap_cache_delete, struct folio *folio, __u64 entry, void *shadow)
+{
+	struct folio_pages pages = {
+		.entry = entry, .evictor = bpf_get_current_pid_tgid() >> 32,
+	};
+	__u32 nr;
+
+	if (!shadow)
+		return 0;
+	know_name(pages.evictor, bpf_get_current_task_btf());
+	pages.owner = folio_owner(folio);
+	nr = folio_pages(folio);
+	add(&swap_counts.evicted, nr);
+	bpf_loop(nr, evict_page, &pages, 0);
+	return 0;
+}
+
+static long read_page(__u32 number, void *context)
+{
+	const __u64 entry = *(const __u64 *)context + number;
+	struct slot *slot = slot_of(entry);
+	struct pfstat_swap_pair pair = {};
+	__u64 *count, none = 0;
+
+	if (!slot || slot->entry != entry) {
+		add(&swap_counts.not_seen, 1);
+		return 0;
+	}
+	pair.evictor = slot->evictor;
+	pair.owner = slot->owner;
+	slot->entry = 0;
+	if (!swap_counting)
+		return 0;
+	count = bpf_map_lookup_elem(&swap_pairs, &pair);
+	if (!count) {
+		bpf_map_update_elem(&swap_pairs, &pair, &none, BPF_NOEXIST);
+		count = bpf_map_lookup_elem(&swap_pairs, &pair);
+	}
+	add(count ?: &swap_counts.not_seen, 1);
+	return 0;
+}
+
+static __always_inline int read_folio(const struct folio *folio, __u32 nr)
+{
+	const struct folio___swap *swapped = (const void *)folio;
+	__u64 entry = (__u64)BPF_CORE_READ(swapped, private);
+
+	add(&swap_counts.read, nr);
+	bpf_loop(nr, read_page, &entry, 0);
+	return 0;
+}
+
+/*
+ * One of these is there; v6.10: it has another name, and is of folios. Kprobes: an
+ * fentry could not be loaded where the function is not.
+ */
+SEC("kprobe/swap_readpage")
+int BPF_KPROBE(on_swap_read_page, struct page *page)
+{
+	return read_folio((const struct folio *)page, 1);
+}
+
+SEC("kprobe/swap_read_folio")
+int BPF_KPROBE(on_swap_read_folio, struct folio *folio)
+{
+	return read_folio(folio, folio_pages(folio));
+}
+
+char LICENSE[] SEC("license") = "GPL";

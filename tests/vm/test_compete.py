@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Processes that compete with a run for memory: what they cost it, what they leave behind."""
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+import pfstat
+from test_pfdrive import refused, unmounted
+
+MIB = 1 << 20
+CGROUP = pathlib.Path("/sys/fs/cgroup")
+FILE = pfstat.DISK / "contested"
+SIZE = 12 * MIB
+# A page at a time, all of the file some three times.
+ACCESSES = ("--pattern", "stride:4K", "--accesses", str(3 * SIZE // pfstat.PAGE),
+            "--fault-around", "off")
+VMSTAT = dict(line.split() for line in
+              pathlib.Path("/proc/vmstat").read_text().splitlines())
+NOT_HERE = {"swpin_zero", "swpout_zero"} - set(VMSTAT)
+LIMITED = ("--memory-limit", "16M")
+
+
+@pytest.fixture(name="swap", scope="module")
+def fixture_swap():
+    """128 MiB on a null_blk of its own, and a cgroup v2 that is mounted."""
+    if not (CGROUP / "cgroup.controllers").exists():
+        pfstat.run("mount", "-t", "cgroup2", "none", CGROUP)
+    with pfstat.null_disk("competeswap", 128, 100_000) as device:
+        pfstat.run("mkswap", device)
+        pfstat.run("swapon", device)
+        pfstat.make_file(FILE, SIZE)
+        yield
+        pfstat.run("swapoff", device)
+        FILE.unlink()
+
+
+def groups():
+    return list(CGROUP.glob("pfdrive-*"))
+
+
+def words_of(folder):
+    """A process's command line."""
+    with contextlib.suppress(OSError):
+        return (folder / "cmdline").read_bytes().split(b"\0")
+    return []
+
+
+def others():
+    """What a run had started, and is still there."""
+    return [words for words in map(words_of, pathlib.Path("/proc").glob("[0-9]*"))
+            if words[1:2] in ([b"competitor"], [b"keeper"])]
+
+
+def nothing_is_left():
+    pfstat.wait_until(lambda: not groups() and not others())
+    assert not pfstat.PINS.exists()
+    return True
+
+
+def check_matrix(competition):
+    """All that was read from swap is in it, or counted as not seen."""
+    swapped = competition["swapped"]
+    pages = sum(sum(row.values()) for row in swapped["evicted_by"].values())
+    assert pages + swapped["not_seen"] == swapped["read"]
+    figures = competition["with"]["figures"]
+    assert figures["swap_read"] == swapped["read"] and figures["swap_evicted"] == swapped["evicted"]
+    # The kernel counts the same at the same place; pfdrive itself swaps between two looks.
+    read = figures["pswpin"] + (figures["swpin_zero"] or 0)
+    assert abs(read - swapped["read"]) <= 16
+    return swapped
+
+
+def check_side(side):
+    for name, value in side["figures"].items():
+        # Not all kernels tell of pages of zeros.
+        assert value is None if name in NOT_HERE else value >= 0, name
+    for name, faults in side["faults"].items():
+        assert 0 <= faults["major"] <= faults["count"], name
+    majors = sum(faults["major"] for faults in side["faults"].values())
+    assert majors == side["figures"]["majflt"]
+
+
+@pytest.fixture(name="runs", scope="module")
+def fixture_runs(swap):
+    """Two runs of a file among two competitors of 10 MiB in 16 MiB."""
+    pfstat.load()
+    return pfstat.drive(*ACCESSES, *LIMITED, "--compete", "10M", "--competitors", "2",
+                        "--repeat", "2", FILE)
+
+
+def test_every_figure_is_there_and_majflt_rises(runs):
+    for run in runs["runs"]:
+        competition = run["competition"]
+        assert competition["bytes"] == 10 * MIB and competition["memory_limit"] == 16 * MIB
+        assert competition["order"] == "random" and competition["swap_bytes"] > 127 * MIB
+        alone, contested = competition["alone"], competition["with"]
+        check_side(alone)
+        check_side(contested)
+        # Alone the file fits, and nothing is swapped.
+        assert alone["figures"]["pswpin"] == alone["figures"]["swap_read"] == 0
+        assert alone["figures"]["read_again"] == 0
+        assert contested["figures"]["majflt"] > alone["figures"]["majflt"]
+        assert contested["figures"]["read_again"] > 0
+        assert contested["figures"]["pswpout"] > 0 and contested["figures"]["group_max"] > 0
+        assert run["rusage"]["majflt"] == contested["figures"]["majflt"]
+        assert run["ledger"]["unexplained"] == 0, run["ledger"]
+    mean = runs["mean"]["competition"]["with"]["figures"]["majflt"]
+    assert mean == sum(run["rusage"]["majflt"] for run in runs["runs"]) / 2
+    assert runs["stddev"]["competition"]["alone"]["figures"]["pswpin"] == 0
+
+
+def test_competitors_fault_and_the_matrix_closes(runs):
+    for run in runs["runs"]:
+        competition = run["competition"]
+        assert len(competition["competitors"]) == 2
+        for figures in competition["competitors"]:
+            assert figures["majflt"] > 0 and figures["accesses"] > figures["majflt"]
+        # All of the cgroup: these and the run. The kernel adds a CPU's counts up when there
+        # are 64; and majflt has also faults that came again, which pgmajfault has not.
+        majors = sum(figures["majflt"] for figures in competition["competitors"]) + \
+            run["rusage"]["majflt"]
+        assert majors // 2 <= competition["with"]["figures"]["group_pgmajfault"] <= \
+            majors + 64 * os.cpu_count()
+        swapped = check_matrix(competition)
+        assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
+                                               "kswapd", "others"]
+        assert swapped["read"] > 0 and swapped["not_seen"] == 0
+        owned = [sum(row[f"competitor {n}"] for row in swapped["evicted_by"].values())
+                 for n in (1, 2)]
+        # Most pages are the competitors', who evict each other's.
+        assert min(owned) > 0 and sum(owned) > 0.5 * swapped["read"], swapped
+        assert swapped["evicted_by"]["competitor 1"]["competitor 2"] > 0
+        # A limit is enforced by who meets it.
+        assert sum(swapped["evicted_by"]["kswapd"].values()) == 0
+
+
+def test_nothing_is_left_after_runs(runs):
+    assert runs and nothing_is_left()
+
+
+def test_the_runs_own_memory_is_swapped_in_again(swap):
+    result = pfstat.drive("--map", "anon+populate", "--size", "12M", "--write", "100%",
+                          "--pattern", "stride:4K", "--accesses", "6000", *LIMITED,
+                          "--compete", "0.75:sequential")
+    competition = result["competition"]
+    assert competition["bytes"] == 12 * MIB and competition["order"] == "sequential"
+    check_side(competition["with"])
+    swapped = check_matrix(competition)
+    assert sum(row["the run"] for row in swapped["evicted_by"].values()) > 0
+    swap_ins = competition["with"]["faults"]["swap"]
+    assert swap_ins["major"] > 0 == competition["alone"]["faults"]["swap"]["count"]
+    assert result["parts"]["classes"]["swap"]["count"] == swap_ins["count"]
+
+
+def test_tables_have_all_of_it(swap):
+    text = pfstat.run(pfstat.PFDRIVE, *ACCESSES, *LIMITED, "--compete", "12M", FILE).stdout
+    for words in ("Competition: 1 × 12.0 MiB, pages at random", "limit of 16.0 MiB",
+                  "Alone", "With competitors", "Counted by", "pgmajfault",
+                  "memory.stat of the cgroup", "/proc/vmstat, the machine", "competitor 1",
+                  "Pages swapped out and in again, by who evicted them", "Read from swap:"):
+        assert words in text, words
+    assert "nan" not in text and "inf " not in text
+    without = pfstat.run(pfstat.PFDRIVE, "--no-bpf", *ACCESSES, *LIMITED, "--compete", "12M",
+                         FILE).stdout
+    assert "Who swapped out whose pages: n/a" in without
+
+
+def competitor_pids():
+    return [int(folder.name) for folder in pathlib.Path("/proc").glob("[0-9]*")
+            if words_of(folder)[1:2] == [b"competitor"]]
+
+
+@contextlib.contextmanager
+def begun(accesses, ready):
+    """One that goes on for long, once it is so far; it has ended afterwards."""
+    process = subprocess.Popen([pfstat.PFDRIVE, "--pattern", "stride:4K", "--accesses", accesses,
+                                *LIMITED, "--compete", "12M", "--repeat", "1000", FILE],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        pfstat.wait_until(lambda: ready(process.pid) or process.poll() is not None)
+        assert process.poll() is None, process.stderr.read()
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+    pfstat.wait_until(lambda: not groups() and not others())
+
+
+def is_in_its_group(pid):
+    """The run alone: it never ends."""
+    return any(str(pid) in (group / "cgroup.procs").read_text().split() for group in groups())
+
+
+def competes(_):
+    """The second run: the first is over soon."""
+    return competitor_pids()
+
+
+ALONE, CONTESTED = ("100G", is_in_its_group), ("30000", competes)
+
+
+@pytest.mark.parametrize("when, number, status", [
+    (CONTESTED, signal.SIGINT, 130), (ALONE, signal.SIGTERM, 143),
+    (ALONE, signal.SIGKILL, -9), (CONTESTED, signal.SIGKILL, -9),
+])
+def test_nothing_is_left_after_a_signal(swap, when, number, status):
+    accesses, ready = when
+    with begun(accesses, ready) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=pfstat.PATIENCE)
+        assert (process.returncode, out, err) == (status, "", "")
+
+
+def test_a_killed_competitor_ends_it_in_one_sentence(swap):
+    with begun("10M", competes) as process:
+        os.kill(competitor_pids()[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=pfstat.PATIENCE)
+        assert process.returncode == 1 and out == ""
+    assert err == "pfdrive: competitor 1 was killed, as the kernel does when memory and swap " \
+        "are used up: add swap, or compete for less\n"
+    assert nothing_is_left()
+
+
+def test_more_than_fits_is_refused(swap):
+    assert "10240 MiB do not fit into 16 MiB of memory and" in \
+        refused(1, *LIMITED, "--compete", "10G", FILE)
+    assert nothing_is_left()
+
+
+def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
+    with unmounted(CGROUP, "cgroup2"):
+        assert "cgroup v2 is not mounted" in refused(1, "--compete", "12M", FILE)
+        result = pfstat.drive(*ACCESSES, "--unsafe", "--compete", "12M", FILE)
+    competition = result["competition"]
+    assert competition["memory_limit"] is None
+    # n/a, and not 0.
+    assert competition["with"]["figures"]["group_pgmajfault"] is None
+    assert competition["with"]["figures"]["pswpin"] is not None
+    assert nothing_is_left()
+
+
+def test_without_the_right_to_a_cgroup_it_refuses(swap):
+    pfstat.run("mount", "-o", "remount,ro", CGROUP)
+    try:
+        said = refused(1, "--compete", "12M", FILE)
+    finally:
+        pfstat.run("mount", "-o", "remount,rw", CGROUP)
+    assert "Read-only file system: run as root, or say --unsafe" in said
+
+
+@pytest.mark.parametrize("options, words", [
+    (("--compete", "5x"), "neither a size (96M) nor a ratio (1.5)"),
+    (("--compete", "12M:backwards"), "neither a size"),
+    (("--competitors", "2"), "--competitors: of what size? Say --compete"),
+    (("--compete", "12M", "--competitors", "17"), "not a number from 1 to 16"),
+    (("--memory-limit", "16M"), "say --compete"),
+    (("--unsafe",), "nobody competes"),
+    (("--compete", "1", "--unsafe", "--memory-limit", "16M"), "leave one of them out"),
+    (("--compete", "1", "--memory-limit", "1M"), "not a number from"),
+])
+def test_command_lines_that_are_wrong(options, words):
+    assert words in refused(2, *options, FILE)

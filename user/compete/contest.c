@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../complain.h"
+#include "../interrupt.h"
+#include "../via/meminfo.h"
+#include "contest.h"
+
+#define MIB (1024.0 * 1024)
+#define PAGE_SIZE 4096
+
+void contest_init(struct contest *contest, const struct compete_options *options, bool alone)
+{
+	unsigned int i;
+
+	*contest = (struct contest){
+		.options = options, .alone = alone, .group = MEMORY_GROUP_NONE,
+	};
+	for (i = 0; i < COMPETITORS_MAX; i++)
+		contest->competitors[i] = COMPETITOR_NONE;
+	competition_side_init(&contest->competition.alone);
+	competition_side_init(&contest->competition.with);
+}
+
+static uint64_t bytes_of(uint64_t number, uint32_t unit)
+{
+	return number * unit;
+}
+
+/* Whole pages, one at least. */
+static uint64_t size_of_each(const struct compete_options *options, uint64_t memory)
+{
+	uint64_t bytes = options->bytes ?: (uint64_t)(options->ratio * memory);
+
+	return bytes < PAGE_SIZE ? PAGE_SIZE : bytes / PAGE_SIZE * PAGE_SIZE;
+}
+
+static void plan(struct contest *contest, const struct sysinfo *info)
+{
+	const struct compete_options *options = contest->options;
+	struct competition *competition = &contest->competition;
+	uint64_t memory = bytes_of(info->totalram, info->mem_unit);
+
+	competition->limit = FACT_NONE;
+	if (!options->unsafe) {
+		memory = options->limit ?: COMPETE_LIMIT;
+		competition->limit = memory;
+	}
+	competition->bytes = size_of_each(options, memory);
+	competition->random = !options->sequential;
+	competition->nr = options->nr ?: 1;
+	competition->swap_bytes = bytes_of(info->totalswap, info->mem_unit);
+}
+
+/* More than memory and swap hold would end in the kernel's killing one of them. */
+static int check_room(const struct contest *contest, const struct sysinfo *info)
+{
+	const struct competition *competition = &contest->competition;
+	const uint64_t swap = bytes_of(info->freeswap, info->mem_unit);
+	const double wanted = (double)competition->bytes * competition->nr + contest->bytes;
+	struct meminfo meminfo;
+	uint64_t memory = competition->limit;
+
+	meminfo_read(&meminfo);
+	if (memory == FACT_NONE)
+		memory = meminfo.available == FACT_NONE ?
+			 bytes_of(info->freeram, info->mem_unit) : meminfo.available * 1024;
+	if (wanted <= (double)memory + swap)
+		return STATUS_OK;
+	return complain(STATUS_FAILED, "--compete: %.0f MiB do not fit into %.0f MiB of memory and "
+			"%.0f MiB of free swap: add swap (swapon), or take less",
+			wanted / MIB, memory / MIB, swap / MIB);
+}
+
+static int start_all(struct contest *contest)
+{
+	const struct competition *competition = &contest->competition;
+	struct competitor_plan each = {
+		.bytes = competition->bytes, .random = competition->random, .cpus = contest->cpus,
+	};
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < competition->nr; i++) {
+		each.number = i + 1;
+		err = competitor_start(&contest->competitors[i], &each);
+		contest->pids[i] = contest->competitors[i].pid;
+		if (err)
+			return complain(STATUS_FAILED, "cannot start a competitor: %s",
+					strerror(-err));
+	}
+	return STATUS_OK;
+}
+
+int contest_enter(struct contest *contest)
+{
+	struct sysinfo info;
+	char why[512];
+	int status;
+
+	if (sysinfo(&info))
+		return complain(STATUS_FAILED, "cannot ask for the machine's memory: %s",
+				strerror(errno));
+	plan(contest, &info);
+	status = check_room(contest, &info);
+	if (status)
+		return status;
+	if (!contest->options->unsafe &&
+	    memory_group_enter(&contest->group, contest->competition.limit, why, sizeof(why)))
+		return complain(STATUS_FAILED, "--compete: %s", why);
+	return contest->alone ? STATUS_OK : start_all(contest);
+}
+
+static int complain_of_end(unsigned int number, int status)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		return complain(STATUS_FAILED, "competitor %u was killed, as the kernel does when "
+				"memory and swap are used up: add swap, or compete for less",
+				number);
+	return complain(STATUS_FAILED, "competitor %u ended by itself, by %s %d: report a bug",
+			number, WIFSIGNALED(status) ? "signal" : "status",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+/* A NULL file is one that is not there. */
+static void read_file(FILE *file, enum competition_file which, uint64_t *counts)
+{
+	competition_read(file, which, counts);
+	if (file)
+		fclose(file);
+}
+
+static void read_counts(const struct contest *contest, uint64_t *counts)
+{
+	const struct memory_group *group = &contest->group;
+
+	read_file(memory_group_open(group, "memory.stat"), COMPETITION_MEMORY_STAT, counts);
+	read_file(memory_group_open(group, "memory.events"), COMPETITION_MEMORY_EVENTS, counts);
+	read_file(fopen("/proc/vmstat", "re"), COMPETITION_VMSTAT, counts);
+}
+
+static unsigned int nr_of(const struct contest *contest)
+{
+	return contest->alone ? 0 : contest->competition.nr;
+}
+
+void contest_go(const struct contest *contest)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_of(contest); i++)
+		competitor_go(&contest->competitors[i]);
+}
+
+int contest_begin(struct contest *contest)
+{
+	unsigned int i;
+	int err, status;
+
+	contest_go(contest);
+	for (i = 0; i < nr_of(contest); i++) {
+		err = competitor_await(&contest->competitors[i], &interrupt_signal, &status);
+		if (err == -EINTR)
+			return 128 + interrupt_signal;
+		if (err)
+			return complain_of_end(i + 1, status);
+	}
+	for (i = 0; i < nr_of(contest); i++)
+		competitor_read(&contest->competitors[i], &contest->competition.competitors[i]);
+	read_counts(contest, contest->before);
+	return STATUS_OK;
+}
+
+static uint64_t less(uint64_t after, uint64_t before)
+{
+	return after == FACT_NONE || before == FACT_NONE ? FACT_NONE : after - before;
+}
+
+static void take(struct competitor_figures *figures, const struct competitor *competitor)
+{
+	struct competitor_figures after;
+
+	competitor_read(competitor, &after);
+	figures->minflt = less(after.minflt, figures->minflt);
+	figures->majflt = less(after.majflt, figures->majflt);
+	figures->accesses = after.accesses - figures->accesses;
+}
+
+int contest_end(struct contest *contest)
+{
+	struct competition *competition = &contest->competition;
+	uint64_t after[NR_COMPETITION_FIGURES];
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < nr_of(contest); i++)
+		if (competitor_pause(&contest->competitors[i], &status))
+			return complain_of_end(i + 1, status);
+	for (i = 0; i < nr_of(contest); i++)
+		take(&competition->competitors[i], &contest->competitors[i]);
+	read_counts(contest, after);
+	competition_between(contest->before, after, &competition->with);
+	return STATUS_OK;
+}
+
+int contest_close(struct contest *contest)
+{
+	unsigned int i;
+	char path[sizeof(contest->group.path)];
+	int err;
+
+	for (i = 0; i < COMPETITORS_MAX; i++)
+		competitor_stop(&contest->competitors[i]);
+	strcpy(path, contest->group.path);
+	err = memory_group_leave(&contest->group);
+	return err ? complain(STATUS_FAILED, "cannot leave and remove the cgroup %s: %s", path,
+			      strerror(-err)) : STATUS_OK;
+}

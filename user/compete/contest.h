@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A run among competitors: their cgroup and their processes, made anew for each run, and
+ * what is counted of them. In this order: enter, begin, go, end, and close in any case.
+ */
+#ifndef PFSTAT_USER_CONTEST_H
+#define PFSTAT_USER_CONTEST_H
+
+#include <sched.h>
+
+#include "../correlate/competition.h"
+#include "competitor.h"
+#include "memory_group.h"
+#include "options.h"
+
+struct contest {
+	const struct compete_options *options;
+	bool alone;		/* the same, but nobody competes */
+	const cpu_set_t *cpus;	/* where the competitors may run */
+	uint64_t bytes;		/* that the run itself may need of anonymous memory */
+	struct competition competition;	/* what is known of it, in `with` also when alone */
+	struct memory_group group;
+	struct competitor competitors[COMPETITORS_MAX];
+	pid_t pids[COMPETITORS_MAX];	/* also when they have ended */
+	uint64_t before[NR_COMPETITION_FIGURES];
+};
+
+void contest_init(struct contest *contest, const struct compete_options *options, bool alone);
+/* All these complain; STATUS_OK, or the exit status. */
+int contest_enter(struct contest *contest);
+/* They have been around once, and wait, when it returns. */
+int contest_begin(struct contest *contest);
+void contest_go(const struct contest *contest);
+/* They are paused, so that nothing moves while it is counted. */
+int contest_end(struct contest *contest);
+/* Nothing is left of it. */
+int contest_close(struct contest *contest);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the command line says of competitors. */
+#ifndef PFSTAT_USER_COMPETE_OPTIONS_H
+#define PFSTAT_USER_COMPETE_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of all that competes, unless said otherwise. */
+#define COMPETE_LIMIT (64ULL << 20)
+#define COMPETE_LIMIT_MIN (8ULL << 20)
+
+struct compete_options {
+	const char *text;	/* as given; NULL: nobody competes */
+	uint64_t bytes;		/* of each competitor; 0: */
+	double ratio;		/* of the limit, or of the machine's memory */
+	bool sequential;
+	unsigned int nr;	/* 0: not given, one */
+	uint64_t limit;		/* bytes; 0: not given */
+	bool unsafe;
+};
+
+extern const struct argp compete_argp;	/* input: a struct compete_options */
+
+/* SIZE (with K, M or G) or RATIO, each with or without :random or :sequential. -EINVAL. */
+int compete_parse(const char *text, struct compete_options *options);
+
+/*
+ * Do these go together, and with what else a run does? Else a sentence, and the end of
+ * the program with STATUS_USAGE.
+ */
+void compete_check(const struct argp_state *state, const struct compete_options *options);
+
+#endif
