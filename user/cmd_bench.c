@@ -8,6 +8,7 @@
 #include "bench/plan.h"
 #include "bench/predict.h"
 #include "bench/print.h"
+#include "bench/serve.h"
 #include "bench/suite.h"
 #include "bench/witness.h"
 #include "cmd_bench.h"
@@ -159,6 +160,8 @@ static int steps(struct run *run)
 
 	if (run->command.list)
 		return list();
+	if (run->command.serve)
+		return serve(run->command.serve_address, run->command.options.port);
 	status = read_predictions(run);
 	if (!status)
 		status = plan(run);

@@ -32,6 +32,7 @@ struct bench_options {
 	int cpu;		/* to stay on; -1: the last one allowed */
 	const char *directory;	/* for files of its own */
 	const char *peer;	/* NULL: loopback alone */
+	const char *port;	/* there */
 };
 
 /* What is known of the machine before anything is measured. */

@@ -21,5 +21,7 @@ extern const struct bench_operation op_file_cached, op_file_dropped;
 extern const struct bench_operation op_file_sequential, op_file_random, op_file_contend;
 extern const struct bench_operation op_net_tcp_rtt, op_net_icmp_rtt, op_net_tcp_bandwidth;
 extern const struct bench_operation op_net_tcp_setup, op_net_tcp_teardown;
+extern const struct bench_operation op_peer_tcp_rtt, op_peer_icmp_rtt, op_peer_tcp_bandwidth;
+extern const struct bench_operation op_peer_tcp_setup, op_peer_tcp_teardown;
 
 #endif

@@ -7,6 +7,7 @@
 #include "../complain.h"
 #include "../size.h"
 #include "options.h"
+#include "peer.h"
 
 #define DIRECTORY "/var/tmp"
 
@@ -19,8 +20,11 @@ enum key {
 	KEY_JSON,
 	KEY_LIST,
 	KEY_NO_BPF,
+	KEY_PEER,
+	KEY_PORT,
 	KEY_PREDICT,
 	KEY_REPORT,
+	KEY_SERVE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -32,6 +36,10 @@ static const struct argp_option argp_options[] = {
 	  "make files there, on a disk (default " DIRECTORY ")", 1 },
 	{ "huge-pages", KEY_HUGE_PAGES, NULL, 0, "measure memory in huge pages", 1 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch by eBPF and the module", 1 },
+	{ "peer", KEY_PEER, "HOST", 0, "measure the network to it, too", 1 },
+	{ "serve", KEY_SERVE, "ADDRESS", OPTION_ARG_OPTIONAL,
+	  "measure nothing, be that peer until a signal comes", 1 },
+	{ "port", KEY_PORT, "N", 0, "of the peer (default " PEER_PORT ")", 1 },
 	{ NULL, 0, NULL, 0, "What is predicted, what is printed:", 2 },
 	{ "predict", KEY_PREDICT, "FILE", 0, "predictions: lines NAME = FORMULA", 2 },
 	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 2 },
@@ -70,6 +78,31 @@ static int cpu_of(const struct argp_state *state, const char *text)
 	return number;
 }
 
+/* As text, for it is looked up as such. */
+static const char *port_of(const struct argp_state *state, const char *text)
+{
+	uint64_t number = 0;
+
+	if (text[strspn(text, "0123456789")] || size_parse(text, &number) || !number ||
+	    number > UINT16_MAX)
+		usage(state, "--port: '%s' is not a number from 1 to %d", text, UINT16_MAX);
+	return text;
+}
+
+static const char *host_of(const struct argp_state *state, const char *text)
+{
+	if (!*text)
+		usage(state, "--peer: a host's name or address is missing");
+	return text;
+}
+
+static void check_serving(const struct argp_state *state, const struct bench_command *command)
+{
+	if (command->serve && (command->nr_names || command->options.peer))
+		usage(state, "--serve measures nothing: leave %s out",
+		      command->nr_names ? command->names[0] : "--peer");
+}
+
 static void add_name(const struct argp_state *state, struct bench_command *command, char *name)
 {
 	char **grown = reallocarray(command->names, command->nr_names + 1, sizeof(*grown));
@@ -105,6 +138,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case KEY_NO_BPF:
 		command->watch = false;
 		return 0;
+	case KEY_PEER:
+		command->options.peer = host_of(state, text);
+		return 0;
+	case KEY_PORT:
+		command->options.port = port_of(state, text);
+		return 0;
+	case KEY_SERVE:
+		command->serve = true;
+		command->serve_address = text;
+		return 0;
 	case KEY_PREDICT:
 		command->predict = text;
 		return 0;
@@ -120,6 +163,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		add_name(state, command, text);
 		return 0;
+	case ARGP_KEY_SUCCESS:
+		check_serving(state, command);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -133,7 +179,7 @@ void bench_options_parse(struct bench_command *command, int argc, char **argv)
 	};
 
 	*command = (struct bench_command){
-		.options = { .cpu = -1, .directory = DIRECTORY },
+		.options = { .cpu = -1, .directory = DIRECTORY, .port = PEER_PORT },
 		.format = REPORT_TABLE,
 		.watch = true,
 	};

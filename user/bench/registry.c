@@ -15,6 +15,8 @@ const struct bench_operation *const bench_operations[] = {
 	&op_file_cached, &op_file_sequential, &op_file_random, &op_file_dropped, &op_file_contend,
 	&op_net_tcp_rtt, &op_net_icmp_rtt, &op_net_tcp_bandwidth,
 	&op_net_tcp_setup, &op_net_tcp_teardown,
+	&op_peer_tcp_rtt, &op_peer_icmp_rtt, &op_peer_tcp_bandwidth,
+	&op_peer_tcp_setup, &op_peer_tcp_teardown,
 };
 
 const size_t bench_nr_operations = sizeof(bench_operations) / sizeof(*bench_operations);
