@@ -71,6 +71,8 @@ static int plan(struct run *run)
 				results->options.cpu);
 	if (err)
 		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
+	place_facts_read(&results->files, results->options.directory);
+	place_facts_read(&results->nfs, results->options.nfs);
 	err = plan_rows(results, run->command.names, run->command.nr_names, &unknown);
 	if (err == -ENOENT)
 		return complain(STATUS_USAGE, "there is no '%s' to be measured: see --list",

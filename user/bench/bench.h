@@ -31,6 +31,7 @@ struct bench_options {
 	bool huge_pages;
 	int cpu;		/* to stay on; -1: the last one allowed */
 	const char *directory;	/* for files of its own */
+	const char *nfs;	/* likewise, over the network; NULL: none */
 	const char *peer;	/* NULL: loopback alone */
 	const char *port;	/* there */
 };
@@ -73,6 +74,7 @@ struct bench_operation {
 	void (*name_point)(const struct bench_options *options, size_t point, char *name,
 			   size_t size);
 	bool anywhere;		/* its threads are not kept on one CPU */
+	bool over_nfs;		/* its files are in the folder of --nfs */
 	bool of_faults;		/* its time is that of page faults: the kernel's goes beside it */
 	/* In a process of its own. Negative errno, having said why with bench_refuse(). */
 	int (*prepare)(struct bench *bench);

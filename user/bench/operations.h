@@ -23,5 +23,6 @@ extern const struct bench_operation op_net_tcp_rtt, op_net_icmp_rtt, op_net_tcp_
 extern const struct bench_operation op_net_tcp_setup, op_net_tcp_teardown;
 extern const struct bench_operation op_peer_tcp_rtt, op_peer_icmp_rtt, op_peer_tcp_bandwidth;
 extern const struct bench_operation op_peer_tcp_setup, op_peer_tcp_teardown;
+extern const struct bench_operation op_nfs_sequential, op_nfs_random, op_nfs_dropped;
 
 #endif

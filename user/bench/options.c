@@ -19,6 +19,7 @@ enum key {
 	KEY_HUGE_PAGES,
 	KEY_JSON,
 	KEY_LIST,
+	KEY_NFS,
 	KEY_NO_BPF,
 	KEY_PEER,
 	KEY_PORT,
@@ -34,6 +35,7 @@ static const struct argp_option argp_options[] = {
 	{ "cpu", KEY_CPU, "N", 0, "on this CPU (default: the last one allowed)", 1 },
 	{ "directory", KEY_DIRECTORY, "PATH", 0,
 	  "make files there, on a disk (default " DIRECTORY ")", 1 },
+	{ "nfs", KEY_NFS, "PATH", 0, "make files there, too, a folder on NFS", 1 },
 	{ "huge-pages", KEY_HUGE_PAGES, NULL, 0, "measure memory in huge pages", 1 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch by eBPF and the module", 1 },
 	{ "peer", KEY_PEER, "HOST", 0, "measure the network to it, too", 1 },
@@ -131,6 +133,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_DIRECTORY:
 		command->options.directory = text;
+		return 0;
+	case KEY_NFS:
+		command->options.nfs = text;
 		return 0;
 	case KEY_HUGE_PAGES:
 		command->options.huge_pages = true;

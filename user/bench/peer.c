@@ -8,7 +8,7 @@
 #include "peer.h"
 #include "stream.h"
 
-#define PATIENCE_S 5	/* with a peer that does not answer */
+#define PATIENCE_S 3	/* with a peer that does not answer */
 
 int peer_refuse(struct bench *bench, int err)
 {

@@ -17,6 +17,7 @@ const struct bench_operation *const bench_operations[] = {
 	&op_net_tcp_setup, &op_net_tcp_teardown,
 	&op_peer_tcp_rtt, &op_peer_icmp_rtt, &op_peer_tcp_bandwidth,
 	&op_peer_tcp_setup, &op_peer_tcp_teardown,
+	&op_nfs_sequential, &op_nfs_random, &op_nfs_dropped,
 };
 
 const size_t bench_nr_operations = sizeof(bench_operations) / sizeof(*bench_operations);
