@@ -19,6 +19,14 @@ static void open_results(struct bench_results *results)
 	bench_sample_open(results, names, 3);
 	strcpy(results->state.turbo, "on");
 	results->state.load = 0.25;
+	results->files = (struct place_facts){
+		.directory = "/var/tmp", .filesystem = "ext4", .device = "vda",
+	};
+	results->nfs = (struct place_facts){
+		.directory = "/far", .filesystem = "nfs4", .no_direct = "Invalid argument",
+	};
+	results->options.peer = "far.example";
+	results->options.port = "7373";
 	bench_sample_measure(results, "cpu.loop", 1);
 	bench_sample_measure(results, "pipe.self", 200);
 	row = bench_sample_measure(results, "switch.thread", 1000);
@@ -162,8 +170,13 @@ START_TEST(test_table_warns_first_and_says_what_is_missing)
 
 	ck_assert_int_eq(strncmp(text, "CONTRADICTED: switch.thread", 27), 0);
 	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust switch.thread: it says"));
+	ck_assert_ptr_nonnull(strstr(text, "Files         in /var/tmp: ext4 on vda, O_DIRECT\n"));
+	ck_assert_ptr_nonnull(strstr(text, "in /far: nfs4, no O_DIRECT: Invalid argument\n"));
+	ck_assert_ptr_nonnull(strstr(text, "Peer          far.example, port 7373\n"));
+	ck_assert_ptr_nonnull(strstr(text, "  12.5%\n"));	/* under mmap_lock */
 	ck_assert_ptr_nonnull(strstr(text, "  pipe.self = 2 * cpu.syscall = n/a: "));
-	ck_assert_ptr_nonnull(strstr(text, "\nNot measured\n  cpu.syscall: it was not its turn"));
+	ck_assert_ptr_nonnull(strstr(text, "\nNot measured\n  cpu.syscall, "
+				     "switch.process: it was not its turn\n"));
 	free(text);
 }
 END_TEST
@@ -174,7 +187,8 @@ START_TEST(test_report_has_a_section_for_each_operation)
 		"\ncpu.syscall\n===========\n", "\nswitch.thread\n", "``2 * cpu.syscall``",
 		"What ``pipe.self`` takes is subtracted.", "\"n/a: it was not its turn\"",
 		"In 1000 of ``switch.thread`` eBPF saw 1000 context switches, 2000 system calls",
-		"\"Turbo\",\"on\"", "\"Governor\",\"n/a\"", "(to be written)",
+		"\"Turbo\",\"on\"", "\"Files in /var/tmp\",\"ext4 on vda, O_DIRECT\"",
+		"\"Peer\",\"far.example\"", "\"Governor\",\"n/a\"", "(to be written)",
 	};
 	char *text = print(bench_print_report);
 	size_t i;

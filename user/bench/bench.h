@@ -43,6 +43,7 @@ struct bench_machine {
 	int cpu;		/* of rows that stay on one */
 	double cycle_ns;	/* of the TSC; NAN: it cannot be read */
 	uint64_t memory_bytes;
+	uint64_t available_bytes;	/* to file pages, as the kernel thinks: see machine.c */
 	uint64_t room_bytes;	/* what a benchmark may take: a quarter, less where less is free */
 	uint64_t cache_bytes[3];	/* L1d, L2, L3 as hwloc says; 0: none or not known */
 	uint64_t line_bytes;		/* likewise */
@@ -81,6 +82,8 @@ struct bench_operation {
 	/* n operations, the timed part within bench_start() … bench_stop(). */
 	int (*run)(struct bench *bench, uint64_t n);
 	void (*finish)(struct bench *bench);
+	/* Afterwards, when the process has ended, whatever ended it. */
+	void (*clean_up)(pid_t pid);
 	/* Instead of all these: made of other rows' values, by the framework (derived.c). */
 	bool derived;
 };
@@ -92,7 +95,7 @@ struct bench {
 	const struct bench_machine *machine;
 	size_t point;
 	void *state;			/* the operation's */
-	uint64_t bytes;			/* moved by one operation, of a BENCH_MBS */
+	uint64_t bytes;		/* moved by one operation, of a BENCH_MBS; a run's result, of a BENCH_BYTES */
 	struct bench_window window;
 	struct bench_counts before;	/* of the bracket */
 	uint64_t start_ns, start_cycles;
@@ -103,6 +106,9 @@ struct bench {
 };
 
 #define BENCH_WHY 256
+
+/* The limit that file.cache_size has itself with --quick. */
+#define FILECACHE_QUICK_BYTES (32ULL << 20)
 
 extern const struct bench_operation *const bench_operations[];
 extern const size_t bench_nr_operations;

@@ -90,11 +90,39 @@ static int repeat(struct bench *bench, const struct measure_plan *plan, uint64_t
 	return err;
 }
 
+/* An operation whose result is no time: each run has one, and the first is as good. */
+static int collect(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
+		   struct measured *measured)
+{
+	int err = 0;
+
+	measured->operations = 1;
+	while (!err && measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
+	       (!measured->runs || clock_ns() < end_ns)) {
+		err = run_once(bench, 1);
+		if (err)
+			break;
+		take(bench, 1, measured);
+		measured->ns[measured->runs - 1] = bench->bytes;
+	}
+	return err;
+}
+
 static int check(struct bench *bench, const struct measured *measured)
 {
 	if (measured->ns[0] * measured->operations < SHORTEST_NS)
 		return bench_refuse(bench, -ERANGE, "it cannot be repeated for long enough");
 	return 0;
+}
+
+static int time_runs(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
+		     struct measured *measured)
+{
+	int err = calibrate(bench, plan, &measured->operations);
+
+	if (!err)
+		err = repeat(bench, plan, end_ns, measured);
+	return err ?: check(bench, measured);
 }
 
 void measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured)
@@ -105,12 +133,10 @@ void measure(struct bench *bench, const struct measure_plan *plan, struct measur
 
 	bench->why = measured->why;
 	err = operation->prepare ? operation->prepare(bench) : 0;
-	if (!err)
-		err = calibrate(bench, plan, &measured->operations);
-	if (!err)
-		err = repeat(bench, plan, end_ns, measured);
-	if (!err)
-		err = check(bench, measured);
+	if (!err && operation->unit == BENCH_BYTES)
+		err = collect(bench, plan, end_ns, measured);
+	else if (!err)
+		err = time_runs(bench, plan, end_ns, measured);
 	if (operation->finish)
 		operation->finish(bench);
 	measured->bytes = bench->bytes;

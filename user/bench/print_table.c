@@ -39,7 +39,11 @@ static void cell_value(struct grid *grid, const struct bench_row *row, double va
 		cell_figure(grid, value);
 		return;
 	}
-	memory_name(value, text, sizeof(text));
+	if (value < 1024 || !fmod(value, 1024))
+		memory_name(value, text, sizeof(text));
+	else		/* the mean of some */
+		snprintf(text, sizeof(text), value < 1 << 20 ? "%.1fK" : "%.1fM",
+			 value / (value < 1 << 20 ? 1 << 10 : 1 << 20));
 	grid_cell(grid, "%s", text);
 }
 
@@ -408,7 +412,7 @@ static void print_predictions(FILE *out, const struct bench_results *results)
 	}
 }
 
-/* Points of an operation, and neighbours in a family, that lack the same are one line. */
+/* Points of an operation are told by the first; operations that lack the same are one line. */
 static void print_missing(FILE *out, const struct bench_results *results)
 {
 	const struct bench_row *row, *before = NULL;

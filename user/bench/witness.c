@@ -301,6 +301,11 @@ static int watch_rows(struct witness *witness)
 		row = &results->rows[i];
 		if (!bench_row_measured(row) || row->operation->derived)
 			continue;
+		if (row->operation->unit == BENCH_BYTES) {
+			snprintf(row->seen.missing, sizeof(row->seen.missing),
+				 "its result is no time");
+			continue;
+		}
 		if (points_of(results, row) > MOST_POINTS)
 			snprintf(row->seen.missing, sizeof(row->seen.missing),
 				 "a sweep is not watched");
