@@ -95,7 +95,8 @@ struct bench {
 	const struct bench_machine *machine;
 	size_t point;
 	void *state;			/* the operation's */
-	uint64_t bytes;		/* moved by one operation, of a BENCH_MBS; a run's result, of a BENCH_BYTES */
+	/* Moved by one operation, of a BENCH_MBS; what a run came to, of a BENCH_BYTES. */
+	uint64_t bytes;
 	struct bench_window window;
 	struct bench_counts before;	/* of the bracket */
 	uint64_t start_ns, start_cycles;

@@ -16,8 +16,8 @@ int peer_refuse(struct bench *bench, int err)
 
 	switch (-err) {
 	case ECONNREFUSED:
-		return bench_refuse(bench, err, "nothing listens on port %s of %s: run pfdrive bench "
-				    "--serve there", port, host);
+		return bench_refuse(bench, err, "nothing listens on port %s of %s: run pfdrive "
+				    "bench --serve there", port, host);
 	case EAGAIN:
 	case EINPROGRESS:
 	case ETIMEDOUT:

@@ -9,7 +9,8 @@ struct place_facts {
 	const char *directory;	/* NULL: none was named */
 	char filesystem[32];	/* ext4, nfs4, …; "": n/a */
 	char device[64];	/* the disk below it; "": n/a, or there is none */
-	char no_direct[BENCH_WHY];	/* why files are not read around the page cache; "": they are */
+	/* Why files are not read around the page cache; "": they are. */
+	char no_direct[BENCH_WHY];
 };
 
 /* By a file that is made there, and read with O_DIRECT. */
