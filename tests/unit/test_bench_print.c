@@ -222,6 +222,33 @@ START_TEST(test_report_draws_points)
 }
 END_TEST
 
+START_TEST(test_scaling_has_a_table_of_its_own)
+{
+	static char *const names[] = { (char *)"scale.anon_own", (char *)"scale.cached_own" };
+	struct bench_results results;
+	struct bench_row *row;
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	bench_sample_open(&results, names, 2);
+	row = bench_sample_measure(&results, "scale.anon_own:2", 2000 / 1.01);
+	row->seen.operations = 1000;
+	row->seen.mmap_lock_share = 0.25;
+	row = bench_sample_measure(&results, "scale.cached_own:1", 1000 / 1.01);
+	row->seen.mmap_lock_share = 0.25;	/* of a row that was not watched */
+	ck_assert_int_eq(bench_print_table(out, &results), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "\nFaults by several threads at once\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nscale.anon_own          2    500000"));
+	ck_assert_ptr_nonnull(strstr(text, "4000                   25.0%\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nscale.cached_own        1   1000000"));
+	ck_assert_ptr_nonnull(strstr(text, "1000                     n/a\n"));
+	results_free(&results);
+	free(text);
+}
+END_TEST
+
 /* More than a screen's top would hold: it is the machine, and said once. */
 START_TEST(test_many_noisy_rows_are_one_line)
 {
@@ -246,4 +273,5 @@ END_TEST
 RUN_TESTS("bench print", test_json_matches_the_schema_and_nothing_less_does,
 	  test_json_holds_the_figures, test_csv_has_all_columns_in_each_line,
 	  test_table_warns_first_and_says_what_is_missing, test_many_noisy_rows_are_one_line,
+	  test_scaling_has_a_table_of_its_own,
 	  test_report_has_a_section_for_each_operation, test_report_draws_points)

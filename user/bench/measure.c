@@ -90,22 +90,26 @@ static int repeat(struct bench *bench, const struct measure_plan *plan, uint64_t
 	return err;
 }
 
-/* An operation whose result is no time: each run has one, and the first is as good. */
+/*
+ * An operation whose result is no time: each run has one, and the first is as good as the
+ * others. Another one begins if there is time for one like the last.
+ */
 static int collect(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
 		   struct measured *measured)
 {
-	int err = 0;
+	uint64_t wall_ns;
+	int err;
 
 	measured->operations = 1;
-	while (!err && measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
-	       (!measured->runs || clock_ns() < end_ns)) {
-		err = run_once(bench, 1);
+	do {
+		err = wall_of(bench, 1, &wall_ns);
 		if (err)
-			break;
+			return err;
 		take(bench, 1, measured);
 		measured->ns[measured->runs - 1] = bench->bytes;
-	}
-	return err;
+	} while (measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
+		 clock_ns() + wall_ns < end_ns);
+	return 0;
 }
 
 static int check(struct bench *bench, const struct measured *measured)

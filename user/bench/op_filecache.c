@@ -46,7 +46,8 @@ static int limit_memory(struct bench *bench)
 		return 0;
 	err = memory_group_enter(FILECACHE_QUICK_BYTES);
 	return err ? bench_refuse(bench, err, "to be quick it needs a memory cgroup of its own, as "
-				  "root with cgroup v2: %s", strerror(-err)) : 0;
+				  "root with cgroup v2 (%s); without --quick it has all of memory",
+				  strerror(-err)) : 0;
 }
 
 static uint64_t step_for(uint64_t expected_bytes)

@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "operations.h"
 #include "print.h"
+#include "print_scale.h"
 
 #define MOST_REASONS 10	/* lines of warnings */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -445,6 +446,8 @@ int bench_print_table(FILE *out, const struct bench_results *results)
 	err = print_figures(out, results);
 	if (!err)
 		err = print_latencies(out, results);
+	if (!err)
+		err = print_scale(out, results);
 	if (!err)
 		err = print_seen(out, results);
 	if (err)
