@@ -58,6 +58,23 @@ static int open_files(struct run *run)
 	return status ? status : open_file(&run->report, run->command.report);
 }
 
+/* Of folders that rows make files in. */
+static void read_places(struct bench_results *results)
+{
+	static const char *const families[] = { "fault.", "scale.", "file." };
+	const struct bench_row *row;
+	size_t i, j;
+
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		if (row->operation->over_nfs && !results->nfs.directory)
+			place_facts_read(&results->nfs, results->options.nfs);
+		for (j = 0; j < 3 && !results->files.directory; j++)
+			if (!strncmp(row->name, families[j], strlen(families[j])))
+				place_facts_read(&results->files, results->options.directory);
+	}
+}
+
 static int plan(struct run *run)
 {
 	struct bench_results *results = &run->results;
@@ -71,13 +88,14 @@ static int plan(struct run *run)
 				results->options.cpu);
 	if (err)
 		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
-	place_facts_read(&results->files, results->options.directory);
-	place_facts_read(&results->nfs, results->options.nfs);
 	err = plan_rows(results, run->command.names, run->command.nr_names, &unknown);
 	if (err == -ENOENT)
 		return complain(STATUS_USAGE, "there is no '%s' to be measured: see --list",
 				unknown);
-	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
+	if (err)
+		return complain(STATUS_FAILED, "out of memory");
+	read_places(results);
+	return STATUS_OK;
 }
 
 static int measure_all(struct run *run)

@@ -35,7 +35,9 @@ int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
 	const struct timeval patience = { .tv_sec = patience_s };
 	int err;
 
-	*ping = (struct ping){ .fd = -1, .v6 = address->sa_family == AF_INET6 };
+	*ping = (struct ping){
+		.fd = -1, .v6 = address->sa_family == AF_INET6, .id = htons(getpid() & 0xffff),
+	};
 	err = open_socket(ping);
 	if (err)
 		return err;
@@ -59,11 +61,6 @@ static uint16_t checksum_of(const void *data, size_t bytes)
 	return ~sum;
 }
 
-static uint16_t own_id(void)
-{
-	return htons(getpid() & 0xffff);
-}
-
 /*
  * A raw socket hands over all that comes, other programs' replies as well, and on loopback
  * our question; by IPv4 with the IP header. The id of another socket is the kernel's.
@@ -77,7 +74,7 @@ static bool is_reply(const struct ping *ping, const char *packet, ssize_t bytes)
 	return bytes - skipped >= (ssize_t)sizeof(struct echo) &&
 	       head->type == (ping->v6 ? ICMP6_ECHO_REPLY : ICMP_ECHOREPLY) &&
 	       head->un.echo.sequence == ping->sequence &&
-	       (!ping->raw || head->un.echo.id == own_id());
+	       (!ping->raw || head->un.echo.id == ping->id);
 }
 
 int ping_once(struct ping *ping)
@@ -86,7 +83,7 @@ int ping_once(struct ping *ping)
 	char packet[512] __attribute__((aligned(8)));
 	ssize_t got;
 
-	echo.head.un.echo.id = own_id();
+	echo.head.un.echo.id = ping->id;
 	echo.head.un.echo.sequence = ++ping->sequence;
 	if (!ping->v6)
 		echo.head.checksum = checksum_of(&echo, sizeof(echo));

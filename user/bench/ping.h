@@ -12,7 +12,7 @@
 struct ping {
 	int fd;
 	bool raw, v6;
-	uint16_t sequence;
+	uint16_t id, sequence;
 };
 
 /*
