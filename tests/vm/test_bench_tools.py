@@ -69,9 +69,10 @@ def test_a_round_through_pipes_takes_what_perf_bench_says(rows):
 
 
 def test_a_switch_takes_what_stress_ng_says(rows):
-    """A message of a whole page, and a look at its clock: within a factor of 2."""
-    assert is_within(2, mean(rows, "switch.process") + mean(rows, "pipe.self"), stress_ng_ns(
-        "switch", 10000, "nanosecs per context switch"))
+    """Its pipe holds one message: each takes a switch there and one back. Within 10 %."""
+    ours = 2 * mean(rows, "switch.process") + mean(rows, "pipe.self")
+    assert ours == pytest.approx(stress_ng_ns(
+        "switch", 10000, "nanosecs per context switch"), rel=0.1)
 
 
 def test_a_thread_takes_what_stress_ng_says(rows):
@@ -81,6 +82,6 @@ def test_a_thread_takes_what_stress_ng_says(rows):
 
 
 def test_a_fault_takes_what_stress_ng_says(rows):
-    """Half of its faults are on a file's page, which is cheaper: within a factor of 2."""
+    """Its faults are on pages of files, not of anonymous memory: within a factor of 2."""
     assert is_within(2, mean(rows, "fault.anon"), stress_ng_ns(
         "fault", 300, "nanosecs per page fault"))
