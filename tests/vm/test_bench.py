@@ -30,7 +30,10 @@ def rows_of(text):
 def all_rows():
     """Of one run of everything, which takes half a minute here."""
     pfstat.load()
-    return pfstat.report_of(bench("--format", "json", "--directory", pfstat.DISK).stdout)
+    results = pfstat.report_of(bench("--format", "json", "--directory", pfstat.DISK).stdout)
+    assert results["files"] == {"directory": str(pfstat.DISK), "filesystem": "ext4",
+                                "device": "nullb0", "no_direct": None}
+    return results
 
 
 @pytest.fixture(name="rows")

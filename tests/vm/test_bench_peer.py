@@ -30,12 +30,14 @@ def peer(*options):
 
 @pytest.fixture(name="results", scope="module")
 def of_one_run(tmp_path_factory):
+    """Rows that keep the processor busy are few: their time is counted in instructions."""
     pfstat.load()
     path = tmp_path_factory.mktemp("peer") / "predictions"
     with peer("--delay", "2ms", "--nfs", pfstat.DISK):
-        path.write_text(pfstat.run(LAB_PEER, "predict").stdout)
-        text = bench("net", "peer", "nfs", "file.cached", "file.sequential", "--peer", PEER,
-                     "--nfs", MOUNT, "--directory", pfstat.DISK, "--predict", path).stdout
+        path.write_text(pfstat.run(LAB_PEER, "predict").stdout +
+                        "nfs.sequential = peer.tcp_rtt\n")
+        text = bench("net.icmp_rtt", "net.tcp_[!t]*", "peer", "nfs", "--peer", PEER,
+                     "--nfs", MOUNT, "--predict", path).stdout
         ping = pfstat.run("ping", "-q", "-c", "10", "-i", "0.01", PEER).stdout
     return pfstat.report_of(text), ping
 
@@ -59,7 +61,7 @@ def test_a_round_trip_grows_by_the_delay(rows, name):
 
 @pytest.mark.deterministic
 def test_predictions_are_the_primitives_and_the_delay(rows):
-    """The given ones to a hundredth; the rows' own for NFS, of cache and way, to a tenth."""
+    """Of the network to a hundredth; of NFS, which does more than the way, to a tenth."""
     for name in ("peer.icmp_rtt", "peer.tcp_rtt", "peer.tcp_setup"):
         row = rows[name]
         assert row["predicted"]["given"] and row["hardware"]["value"] == DELAY_NS
@@ -90,7 +92,7 @@ def test_a_block_over_nfs_takes_the_way(results, rows):
         assert mean(rows, f"nfs.dropped:{size}") < DELAY_NS / 10
     assert results[0]["nfs"] == {"directory": str(MOUNT), "filesystem": "nfs4", "device": None,
                                  "no_direct": None}
-    assert results[0]["files"]["filesystem"] == "ext4"
+    assert results[0]["files"] is None      # none was made elsewhere
     assert results[0]["peer"] == {"host": PEER, "port": "7373"}
 
 

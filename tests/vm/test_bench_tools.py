@@ -13,7 +13,7 @@ pytestmark = pytest.mark.deterministic
 @pytest.fixture(name="rows", scope="module")
 def of_one_run():
     text = pfstat.run(pfstat.PFDRIVE, "bench", "--quick", "--no-bpf", "--format", "json",
-                      "--directory", pfstat.DISK, "cpu.syscall", "pipe", "switch", "thread",
+                      "--directory", pfstat.DISK, "cpu.syscall", "pipe", "switch.process", "thread",
                       "fault.anon", "file.sequential", "file.random").stdout
     return {row["name"]: row for row in pfstat.report_of(text)["rows"]}
 
