@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -59,8 +60,9 @@ def test_every_row_is_measured(rows):
     for family, option in (("peer.", "--peer"), ("nfs.", "--nfs")):
         theirs = [name for name in missing if name.startswith(family)]
         assert theirs and all(option in missing.pop(name) for name in theirs)
-    # An emulated machine may not come to the end of the sweep in 5 s.
-    late = {name for name in missing if is_swept(rows[name])}
+    # An emulated machine may not come to the last of many points in 5 s.
+    late = {name for name, why in missing.items() if is_swept(rows[name]) or
+            rows[name]["point"] and re.match("it was not done|no time was left", why)}
     assert set(missing) - late <= OF_THE_SWEEP, missing
     assert len(late) < 10
 
