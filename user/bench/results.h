@@ -30,7 +30,7 @@ struct bench_seen {
 	uint64_t kernel_faults;
 	double kernel_ns;		/* of one of them */
 	double watched_ns;		/* an operation, while it was watched */
-	/* Of the faults, that ended under mmap_lock; NAN: n/a, or VMAs have no lock of their own. */
+	/* Of the faults, that ended under mmap_lock; NAN: n/a, or VMAs have no own lock. */
 	double mmap_lock_share;
 };
 
