@@ -8,6 +8,7 @@
 #include "bench/plan.h"
 #include "bench/predict.h"
 #include "bench/print.h"
+#include "bench/serve.h"
 #include "bench/suite.h"
 #include "bench/witness.h"
 #include "cmd_bench.h"
@@ -57,6 +58,23 @@ static int open_files(struct run *run)
 	return status ? status : open_file(&run->report, run->command.report);
 }
 
+/* Of folders that rows make files in. */
+static void read_places(struct bench_results *results)
+{
+	static const char *const families[] = { "fault.", "scale.", "file." };
+	const struct bench_row *row;
+	size_t i, j;
+
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		if (row->operation->over_nfs && !results->nfs.directory)
+			place_facts_read(&results->nfs, results->options.nfs);
+		for (j = 0; j < 3 && !results->files.directory; j++)
+			if (!strncmp(row->name, families[j], strlen(families[j])))
+				place_facts_read(&results->files, results->options.directory);
+	}
+}
+
 static int plan(struct run *run)
 {
 	struct bench_results *results = &run->results;
@@ -74,7 +92,10 @@ static int plan(struct run *run)
 	if (err == -ENOENT)
 		return complain(STATUS_USAGE, "there is no '%s' to be measured: see --list",
 				unknown);
-	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
+	if (err)
+		return complain(STATUS_FAILED, "out of memory");
+	read_places(results);
+	return STATUS_OK;
 }
 
 static int measure_all(struct run *run)
@@ -159,6 +180,8 @@ static int steps(struct run *run)
 
 	if (run->command.list)
 		return list();
+	if (run->command.serve)
+		return serve(run->command.serve_address, run->command.options.port);
 	status = read_predictions(run);
 	if (!status)
 		status = plan(run);

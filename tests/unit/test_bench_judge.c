@@ -100,6 +100,7 @@ START_TEST(test_noise_is_told)
 	ck_assert_ptr_nonnull(strstr(why, "11%"));
 	ck_assert(!quiet(30, 9, 100, 5));
 	ck_assert_ptr_nonnull(strstr(why, "outliers"));
+	ck_assert(quiet(30, 9, 100, 0.5));
 	ck_assert(!quiet(2, 0, 100, 5));
 	ck_assert(!quiet(30, 0, -1, 5));
 	ck_assert_ptr_nonnull(strstr(why, "subtracted"));

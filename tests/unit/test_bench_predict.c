@@ -142,6 +142,23 @@ START_TEST(test_own_formulas_and_given_ones)
 }
 END_TEST
 
+/* Its runs' results are sizes, and no cycles are in them. */
+START_TEST(test_the_file_cache_has_what_is_available)
+{
+	static char *const names[] = { (char *)"file.cache_size" };
+	struct bench_results results;
+	struct bench_row *row;
+
+	bench_sample_open(&results, names, 1);
+	row = bench_sample_measure(&results, "file.cache_size", 1 << 20);
+	ck_assert_double_eq_tol(predicted_with(&results, "", "file.cache_size"), 3ULL << 30,
+				TINY);
+	ck_assert_double_eq_tol(row->figures.min, 1 << 20, TINY);
+	ck_assert(isnan(row->cycles));
+	results_free(&results);
+}
+END_TEST
+
 START_TEST(test_what_was_not_measured_predicts_nothing)
 {
 	static char *const names[] = { (char *)"pipe.self" };
@@ -240,7 +257,8 @@ END_TEST
 RUN_TESTS("bench predict", test_names_mean_rows,
 	  test_what_is_subtracted_is_subtracted_with_its_uncertainty,
 	  test_without_what_is_subtracted_there_is_no_row, test_bandwidth_is_bytes_by_time,
-	  test_own_formulas_and_given_ones, test_what_was_not_measured_predicts_nothing,
+	  test_own_formulas_and_given_ones, test_the_file_cache_has_what_is_available,
+	  test_what_was_not_measured_predicts_nothing,
 	  test_bad_files_are_refused_with_their_line, test_caches_and_lines_are_derived,
 	  test_what_is_made_of_noise_is_marked,
 	  test_a_sweep_within_the_caches_tells_nothing_of_memory)

@@ -19,6 +19,14 @@ static void open_results(struct bench_results *results)
 	bench_sample_open(results, names, 3);
 	strcpy(results->state.turbo, "on");
 	results->state.load = 0.25;
+	results->files = (struct place_facts){
+		.directory = "/var/tmp", .filesystem = "ext4", .device = "vda",
+	};
+	results->nfs = (struct place_facts){
+		.directory = "/far", .filesystem = "nfs4", .no_direct = "Invalid argument",
+	};
+	results->options.peer = "far.example";
+	results->options.port = "7373";
 	bench_sample_measure(results, "cpu.loop", 1);
 	bench_sample_measure(results, "pipe.self", 200);
 	row = bench_sample_measure(results, "switch.thread", 1000);
@@ -136,8 +144,13 @@ START_TEST(test_table_warns_first_and_says_what_is_missing)
 
 	ck_assert_int_eq(strncmp(text, "CONTRADICTED: switch.thread", 27), 0);
 	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust switch.thread: it says"));
+	ck_assert_ptr_nonnull(strstr(text, "Files         in /var/tmp: ext4 on vda, O_DIRECT\n"));
+	ck_assert_ptr_nonnull(strstr(text, "in /far: nfs4, no O_DIRECT: Invalid argument\n"));
+	ck_assert_ptr_nonnull(strstr(text, "Peer          far.example, port 7373\n"));
+	ck_assert_ptr_nonnull(strstr(text, "  12.5%\n"));	/* under mmap_lock */
 	ck_assert_ptr_nonnull(strstr(text, "  pipe.self = 2 * cpu.syscall = n/a: "));
-	ck_assert_ptr_nonnull(strstr(text, "\nNot measured\n  cpu.syscall: it was not its turn"));
+	ck_assert_ptr_nonnull(strstr(text, "\nNot measured\n  cpu.syscall, "
+				     "switch.process: it was not its turn\n"));
 	free(text);
 }
 END_TEST
@@ -148,7 +161,8 @@ START_TEST(test_report_has_a_section_for_each_operation)
 		"\ncpu.syscall\n===========\n", "\nswitch.thread\n", "``2 * cpu.syscall``",
 		"What ``pipe.self`` takes is subtracted.", "\"n/a: it was not its turn\"",
 		"In 1000 of ``switch.thread`` eBPF saw 1000 context switches, 2000 system calls",
-		"\"Turbo\",\"on\"", "\"Governor\",\"n/a\"", "(to be written)",
+		"\"Turbo\",\"on\"", "\"Files in /var/tmp\",\"ext4 on vda, O_DIRECT\"",
+		"\"Peer\",\"far.example\"", "\"Governor\",\"n/a\"", "(to be written)",
 	};
 	char *text = print(bench_print_report);
 	size_t i;
@@ -182,6 +196,33 @@ START_TEST(test_report_draws_points)
 }
 END_TEST
 
+START_TEST(test_scaling_has_a_table_of_its_own)
+{
+	static char *const names[] = { (char *)"scale.anon_own", (char *)"scale.cached_own" };
+	struct bench_results results;
+	struct bench_row *row;
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	bench_sample_open(&results, names, 2);
+	row = bench_sample_measure(&results, "scale.anon_own:2", 2000 / 1.01);
+	row->seen.operations = 1000;
+	row->seen.mmap_lock_share = 0.25;
+	row = bench_sample_measure(&results, "scale.cached_own:1", 1000 / 1.01);
+	row->seen.mmap_lock_share = 0.25;	/* of a row that was not watched */
+	ck_assert_int_eq(bench_print_table(out, &results), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "\nFaults by several threads at once\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nscale.anon_own          2    500000"));
+	ck_assert_ptr_nonnull(strstr(text, "4000                   25.0%\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nscale.cached_own        1   1000000"));
+	ck_assert_ptr_nonnull(strstr(text, "1000                     n/a\n"));
+	results_free(&results);
+	free(text);
+}
+END_TEST
+
 /* More than a screen's top would hold: it is the machine, and said once. */
 START_TEST(test_many_noisy_rows_are_one_line)
 {
@@ -206,4 +247,5 @@ END_TEST
 RUN_TESTS("bench print", test_json_matches_the_schema_and_nothing_less_does,
 	  test_json_holds_the_figures, test_csv_has_all_columns_in_each_line,
 	  test_table_warns_first_and_says_what_is_missing, test_many_noisy_rows_are_one_line,
+	  test_scaling_has_a_table_of_its_own,
 	  test_report_has_a_section_for_each_operation, test_report_draws_points)

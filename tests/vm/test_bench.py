@@ -2,6 +2,8 @@
 """pfdrive bench: every row, quickly; what must be dearer is; the kernel saw what was claimed."""
 import json
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -13,6 +15,8 @@ import pfstat
 # Made of the sweep: what an emulated machine's caches are is not known here.
 OF_THE_SWEEP = {"memory.l1", "memory.l2", "memory.l3", "memory.line", "memory.dram"}
 DISK_NS = 100000
+# With --quick file.cache_size has a memory cgroup of that limit.
+CACHE_LIMIT = 32 << 20
 
 
 def bench(*options, check=True, **kwargs):
@@ -27,7 +31,10 @@ def rows_of(text):
 def all_rows():
     """Of one run of everything, which takes half a minute here."""
     pfstat.load()
-    return pfstat.report_of(bench("--format", "json", "--directory", pfstat.DISK).stdout)
+    results = pfstat.report_of(bench("--format", "json", "--directory", pfstat.DISK).stdout)
+    assert results["files"] == {"directory": str(pfstat.DISK), "filesystem": "ext4",
+                                "device": "nullb0", "no_direct": None}
+    return results
 
 
 @pytest.fixture(name="rows")
@@ -48,9 +55,14 @@ def is_swept(row):
 
 
 def test_every_row_is_measured(rows):
+    """But for those of another machine, which say so; see test_bench_peer.py."""
     missing = {name: row["missing"] for name, row in rows.items() if row["measured"] is None}
-    # An emulated machine may not come to the end of the sweep in 5 s.
-    late = {name for name in missing if is_swept(rows[name])}
+    for family, option in (("peer.", "--peer"), ("nfs.", "--nfs")):
+        theirs = [name for name in missing if name.startswith(family)]
+        assert theirs and all(option in missing.pop(name) for name in theirs)
+    # An emulated machine may not come to the last of many points in 5 s.
+    late = {name for name, why in missing.items() if is_swept(rows[name]) or
+            rows[name]["point"] and re.match("it was not done|no time was left", why)}
     assert set(missing) - late <= OF_THE_SWEEP, missing
     assert len(late) < 10
 
@@ -58,7 +70,8 @@ def test_every_row_is_measured(rows):
 def test_every_row_but_the_sweep_is_watched(results, rows):
     assert results["not_watched"] is None
     for name, row in rows.items():
-        assert (row["watched"] is None) == (is_swept(row) or name in OF_THE_SWEEP), row
+        unwatched = row["measured"] is None or is_swept(row) or row["unit"] == "bytes"
+        assert (row["watched"] is None) == (unwatched or name in OF_THE_SWEEP), row
 
 
 def test_nothing_is_contradicted(rows):
@@ -153,9 +166,51 @@ def test_faults_of_threads_are_counted(rows):
                  "scale.cached_own"):
         for threads in range(1, 5):
             assert 1 <= each_time(rows[f"{name}:{threads}"], "faults") <= 1.05
-    share = rows["scale.cached_own:4"]["watched"]["mmap_lock_share"]
-    # Before VMAs had locks of their own, all took mmap_lock.
-    assert share == 1 if pfstat.KERNEL < (6, 4) else share < 0.1
+
+
+def test_faults_that_fall_back_to_mmap_lock_are_told(rows):
+    shares = {name: row["watched"]["mmap_lock_share"] for name, row in rows.items()
+              if name.startswith(("scale.", "fault."))}
+    cold = shares.pop("fault.cold")
+    if pfstat.KERNEL < (6, 4):      # VMAs had no locks of their own to fall back from
+        assert cold is None and not [share for share in shares.values() if share is not None]
+        return
+    # Who has waited for the disk comes back with mmap_lock (see module.rst).
+    assert cold > 0.95
+    assert max(shares.values()) < 0.1, shares
+
+
+def sectors_read():
+    return int(pathlib.Path("/sys/block/nullb0/stat").read_text().split()[2])
+
+
+def sectors_of_second_reading(path, size, group):
+    """From the disk, by dd in that memory cgroup."""
+    pfstat.make_file(path, size)
+    pfstat.drop_cache()
+    for _ in range(2):
+        before = sectors_read()
+        pfstat.run("sh", "-c", f"echo $$ >{group}/cgroup.procs; "
+                   f"exec dd if={path} of=/dev/null bs=256k")
+    return sectors_read() - before
+
+
+def test_a_file_of_the_caches_size_is_read_again_without_its_disk(rows):
+    size = rows["file.cache_size"]["measured"]["median"]
+    assert rows["file.cache_size"]["predicted"]["value"] == CACHE_LIMIT
+    assert 0.8 * CACHE_LIMIT < size <= CACHE_LIMIT
+    assert not list(pathlib.Path("/sys/fs/cgroup").glob("pfdrive-bench.*"))
+    path = pfstat.DISK / "cache-size"
+    group = pfstat.cgroup("cache-size", "memory")
+    try:
+        (group / "memory.max").write_text(str(CACHE_LIMIT))
+        # dd has some memory of its own.
+        assert sectors_of_second_reading(path, int(0.9 * size) // 4096 * 4096, group) == 0
+        larger = int(1.3 * size) // 4096 * 4096
+        assert sectors_of_second_reading(path, larger, group) > larger / 512 / 4
+    finally:
+        path.unlink()
+        group.rmdir()
 
 
 @pytest.mark.parametrize("name, source", [
@@ -173,11 +228,12 @@ def test_without_the_module_rows_are_measured_and_it_is_said():
 
 
 def test_without_root_rows_are_measured_and_it_is_said():
-    text = bench("cpu.syscall", "switch", "fault", "--format", "json", user=65534, group=65534,
-                 extra_groups=[]).stdout
+    text = bench("cpu.syscall", "switch", "fault", "file.cache_size", "--format", "json",
+                 user=65534, group=65534, extra_groups=[]).stdout
     result = pfstat.report_of(text)
     assert "root" in result["not_watched"]
-    assert all(row["measured"] for row in result["rows"])
+    assert "memory cgroup" in result["rows"][-1]["missing"]
+    assert all(row["measured"] for row in result["rows"][:-1])
     # getrusage(2) still tells whether switches happened, and faults.
     contradictions = {row["name"]: row["contradiction"] for row in result["rows"]
                       if row["contradiction"]}

@@ -31,7 +31,9 @@ struct bench_options {
 	bool huge_pages;
 	int cpu;		/* to stay on; -1: the last one allowed */
 	const char *directory;	/* for files of its own */
+	const char *nfs;	/* likewise, over the network; NULL: none */
 	const char *peer;	/* NULL: loopback alone */
+	const char *port;	/* there */
 };
 
 /* What is known of the machine before anything is measured. */
@@ -41,6 +43,7 @@ struct bench_machine {
 	int cpu;		/* of rows that stay on one */
 	double cycle_ns;	/* of the TSC; NAN: it cannot be read */
 	uint64_t memory_bytes;
+	uint64_t available_bytes;	/* to file pages, as the kernel thinks: see machine.c */
 	uint64_t room_bytes;	/* what a benchmark may take: a quarter, less where less is free */
 	uint64_t cache_bytes[3];	/* L1d, L2, L3 as hwloc says; 0: none or not known */
 	uint64_t line_bytes;		/* likewise */
@@ -72,12 +75,15 @@ struct bench_operation {
 	void (*name_point)(const struct bench_options *options, size_t point, char *name,
 			   size_t size);
 	bool anywhere;		/* its threads are not kept on one CPU */
+	bool over_nfs;		/* its files are in the folder of --nfs */
 	bool of_faults;		/* its time is that of page faults: the kernel's goes beside it */
 	/* In a process of its own. Negative errno, having said why with bench_refuse(). */
 	int (*prepare)(struct bench *bench);
 	/* n operations, the timed part within bench_start() … bench_stop(). */
 	int (*run)(struct bench *bench, uint64_t n);
 	void (*finish)(struct bench *bench);
+	/* Afterwards, when the process has ended, whatever ended it. */
+	void (*clean_up)(pid_t pid);
 	/* Instead of all these: made of other rows' values, by the framework (derived.c). */
 	bool derived;
 };
@@ -89,7 +95,8 @@ struct bench {
 	const struct bench_machine *machine;
 	size_t point;
 	void *state;			/* the operation's */
-	uint64_t bytes;			/* moved by one operation, of a BENCH_MBS */
+	/* Moved by one operation, of a BENCH_MBS; what a run came to, of a BENCH_BYTES. */
+	uint64_t bytes;
 	struct bench_window window;
 	struct bench_counts before;	/* of the bracket */
 	uint64_t start_ns, start_cycles;
@@ -100,6 +107,9 @@ struct bench {
 };
 
 #define BENCH_WHY 256
+
+/* The limit that file.cache_size has itself with --quick. */
+#define FILECACHE_QUICK_BYTES (32ULL << 20)
 
 extern const struct bench_operation *const bench_operations[];
 extern const size_t bench_nr_operations;

@@ -14,8 +14,12 @@
 #define STRAY_COUNT 3
 #define PREEMPTION_NS 1000000
 
-/* A mean that is known no better than this is not to be built on. */
+/*
+ * A mean that is known no better than this is not to be built on; of one that is known as
+ * well as that, no outlier is worth a word.
+ */
 #define WIDEST 0.1
+#define NARROW 0.01
 #define MOST_OUTLIERS 0.25
 #define FEWEST_RUNS 3
 
@@ -72,7 +76,8 @@ bool judge_noise(const struct statistics *statistics, double value, double half_
 		snprintf(why, size, "the mean is only known to %.0f%%", 100 * half_width / value);
 		return false;
 	}
-	if (statistics->outliers > MOST_OUTLIERS * statistics->runs) {
+	if (statistics->outliers > MOST_OUTLIERS * statistics->runs &&
+	    half_width > NARROW * value) {
 		snprintf(why, size, "%zu of %zu runs are outliers", statistics->outliers,
 			 statistics->runs);
 		return false;

@@ -12,6 +12,7 @@
 #include "../engine/environment.h"
 #include "clock.h"
 #include "machine.h"
+#include "memory_group.h"
 
 #define CALIBRATION_NS 50000000L
 #define READINGS 100
@@ -100,20 +101,43 @@ static double measure_cycle_ns(void)
 	return end > start ? (double)(end_ns - start_ns) / (end - start) : NAN;
 }
 
-/* A quarter of memory; half of what is free where that is less. */
-static uint64_t room_of(uint64_t memory_bytes)
+/* MemAvailable; 0: n/a. */
+static uint64_t read_available(void)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
-	uint64_t room = memory_bytes / 4, available;
+	uint64_t kilobytes = 0;
 	char line[128];
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &available) == 1 &&
-		    available * 1024 / 2 < room)
-			room = available * 1024 / 2;
+		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kilobytes) == 1)
+			break;
 	if (file)
 		fclose(file);
-	return room;
+	return kilobytes * 1024;
+}
+
+/* A quarter of memory; half of what is free where that is less. */
+static uint64_t room_of(uint64_t memory_bytes, uint64_t available_bytes)
+{
+	const uint64_t room = memory_bytes / 4;
+
+	return available_bytes && available_bytes / 2 < room ? available_bytes / 2 : room;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* To file pages: no more than the memory cgroup's limit, or that which the row will have. */
+static void read_memory(struct bench_machine *machine, const struct bench_options *options)
+{
+	const uint64_t available = read_available();
+
+	machine->room_bytes = room_of(machine->memory_bytes, available);
+	machine->available_bytes = least(available, memory_group_limit());
+	if (options->quick)
+		machine->available_bytes = least(machine->available_bytes, FILECACHE_QUICK_BYTES);
 }
 
 static int choose_cpu(struct bench_machine *machine, int wanted)
@@ -150,7 +174,7 @@ int machine_read(struct bench_machine *machine, struct machine_state *state,
 		machine->cycle_ns = measure_cycle_ns();
 	state->tsc_invariant = tsc_is_invariant();
 	machine->memory_bytes = state->environment.memory_bytes;
-	machine->room_bytes = room_of(machine->memory_bytes);
+	read_memory(machine, options);
 	machine_read_caches(machine, state);
 	read_frequency(state, machine->cpu);
 	read_turbo(state);

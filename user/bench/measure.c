@@ -90,11 +90,43 @@ static int repeat(struct bench *bench, const struct measure_plan *plan, uint64_t
 	return err;
 }
 
+/*
+ * An operation whose result is no time: each run has one, and the first is as good as the
+ * others. Another one begins if there is time for one like the last.
+ */
+static int collect(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
+		   struct measured *measured)
+{
+	uint64_t wall_ns;
+	int err;
+
+	measured->operations = 1;
+	do {
+		err = wall_of(bench, 1, &wall_ns);
+		if (err)
+			return err;
+		take(bench, 1, measured);
+		measured->ns[measured->runs - 1] = bench->bytes;
+	} while (measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
+		 clock_ns() + wall_ns < end_ns);
+	return 0;
+}
+
 static int check(struct bench *bench, const struct measured *measured)
 {
 	if (measured->ns[0] * measured->operations < SHORTEST_NS)
 		return bench_refuse(bench, -ERANGE, "it cannot be repeated for long enough");
 	return 0;
+}
+
+static int time_runs(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
+		     struct measured *measured)
+{
+	int err = calibrate(bench, plan, &measured->operations);
+
+	if (!err)
+		err = repeat(bench, plan, end_ns, measured);
+	return err ?: check(bench, measured);
 }
 
 void measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured)
@@ -105,12 +137,10 @@ void measure(struct bench *bench, const struct measure_plan *plan, struct measur
 
 	bench->why = measured->why;
 	err = operation->prepare ? operation->prepare(bench) : 0;
-	if (!err)
-		err = calibrate(bench, plan, &measured->operations);
-	if (!err)
-		err = repeat(bench, plan, end_ns, measured);
-	if (!err)
-		err = check(bench, measured);
+	if (!err && operation->unit == BENCH_BYTES)
+		err = collect(bench, plan, end_ns, measured);
+	else if (!err)
+		err = time_runs(bench, plan, end_ns, measured);
 	if (operation->finish)
 		operation->finish(bench);
 	measured->bytes = bench->bytes;

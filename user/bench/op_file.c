@@ -4,7 +4,6 @@
  * and around it (O_DIRECT), in order and at random, by one process and by several.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +56,7 @@ static int open_reader(struct bench *bench, struct reader *reader, uint64_t byte
 	reader->fd = place_make(bench, bytes);
 	if (reader->fd < 0)
 		return reader->fd;
-	if (direct && fcntl(reader->fd, F_SETFL, O_DIRECT))
-		return bench_refuse(bench, -errno, "files in %s cannot be read around the page "
-				    "cache (O_DIRECT): name a folder on a disk with --directory",
-				    bench->options->directory);
-	return 0;
+	return direct ? place_make_direct(bench, reader->fd) : 0;
 }
 
 static int open_state(struct bench *bench, bool direct)
@@ -317,4 +312,44 @@ const struct bench_operation op_file_contend = {
 	.anywhere = true,
 	.prepare = prepare_crowd,
 	.run = run_crowd,
+};
+
+/* The server has what was written just now in its own cache: only the way is added. */
+const struct bench_operation op_nfs_sequential = {
+	.name = "nfs.sequential",
+	.title = "pread of 4 KiB over NFS, in order, in a file of that size",
+	.method = "O_DIRECT, one block after the other; the server has them in its page cache",
+	.prediction = "file.cached:1M + peer.tcp_rtt",
+	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
+	.nr_points = nr_sizes,
+	.name_point = name_size,
+	.over_nfs = true,
+	.prepare = prepare_direct,
+	.run = run_in_order,
+};
+
+const struct bench_operation op_nfs_random = {
+	.name = "nfs.random",
+	.title = "pread of 4 KiB over NFS, at random, in a file of that size",
+	.method = "O_DIRECT, any block; the server has them in its page cache",
+	.prediction = "nfs.sequential:1M",
+	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
+	.nr_points = nr_sizes,
+	.name_point = name_size,
+	.over_nfs = true,
+	.prepare = prepare_direct,
+	.run = run_at_random,
+};
+
+const struct bench_operation op_nfs_dropped = {
+	.name = "nfs.dropped",
+	.title = "pread of 4 KiB over NFS of a file of that size, dropped from the cache here",
+	.method = "block by block, from end to end, with the kernel's readahead",
+	.prediction = "file.cached:1M + nfs.sequential:1M / 32",	/* a read of 128 KiB */
+	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
+	.nr_points = nr_sizes,
+	.name_point = name_size,
+	.over_nfs = true,
+	.prepare = prepare_dropped,
+	.run = run_dropped,
 };

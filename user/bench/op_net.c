@@ -3,18 +3,17 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/ip.h>
-#include <netinet/ip_icmp.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "operations.h"
+#include "ping.h"
+#include "stream.h"
 
 #define CHUNK (1U << 20)	/* one operation of the bandwidth */
-#define PING_BYTES 56		/* as ping(8) sends */
+#define PATIENCE_S 5		/* for the reply to an echo */
 #define SOURCES 200		/* addresses that connections come from: each has its ports */
 
 struct net {
@@ -22,8 +21,6 @@ struct net {
 	struct sockaddr_in address;
 	char *buffer;
 	unsigned int connections;
-	uint16_t sequence;
-	bool raw;
 };
 
 static int say_down(struct bench *bench, int err)
@@ -53,44 +50,20 @@ static int open_net(struct bench *bench)
 	return 0;
 }
 
-static int write_all(int fd, const char *buffer, size_t bytes)
-{
-	ssize_t done;
-
-	for (; bytes; buffer += done, bytes -= done) {
-		done = write(fd, buffer, bytes);
-		if (done < 0)
-			return -errno;
-	}
-	return 0;
-}
-
-static int read_all(int fd, char *buffer, size_t bytes)
-{
-	ssize_t done;
-
-	for (; bytes; buffer += done, bytes -= done) {
-		done = read(fd, buffer, bytes);
-		if (done <= 0)
-			return done ? -errno : -EPIPE;
-	}
-	return 0;
-}
-
 /* The other end: answers every `bytes` with one byte, until the process ends. */
 static void answer(struct net *net, size_t bytes)
 {
-	const int fd = accept(net->listener, NULL, NULL), one = 1;
+	const int fd = accept(net->listener, NULL, NULL);
 
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	while (!read_all(fd, net->buffer, bytes) && !write_all(fd, net->buffer, 1))
+	stream_hurry(fd);
+	while (!stream_read(fd, net->buffer, bytes) && !stream_write(fd, net->buffer, 1))
 		;
 	_exit(EXIT_SUCCESS);
 }
 
 static int begin_partner(struct bench *bench, size_t bytes)
 {
-	int err = open_net(bench), one = 1;
+	int err = open_net(bench);
 	struct net *net = bench->state;
 	pid_t pid;
 
@@ -109,7 +82,7 @@ static int begin_partner(struct bench *bench, size_t bytes)
 	if (net->fd < 0 ||
 	    connect(net->fd, (struct sockaddr *)&net->address, sizeof(net->address)))
 		return say_down(bench, -errno);
-	setsockopt(net->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	stream_hurry(net->fd);
 	return 0;
 }
 
@@ -126,9 +99,9 @@ static int run_rtt(struct bench *bench, uint64_t n)
 
 	bench_start(bench);
 	for (; n && !err; n--) {
-		err = write_all(net->fd, &byte, 1);
+		err = stream_write(net->fd, &byte, 1);
 		if (!err)
-			err = read_all(net->fd, &byte, 1);
+			err = stream_read(net->fd, &byte, 1);
 	}
 	bench_stop(bench);
 	return err;
@@ -150,9 +123,9 @@ static int run_bandwidth(struct bench *bench, uint64_t n)
 
 	bench_start(bench);
 	for (i = 0; i < n && !err; i++)
-		err = write_all(net->fd, net->buffer, CHUNK);
+		err = stream_write(net->fd, net->buffer, CHUNK);
 	for (i = 0; i < n && !err; i++)
-		err = read_all(net->fd, &byte, 1);
+		err = stream_read(net->fd, &byte, 1);
 	bench_stop(bench);
 	return err;
 }
@@ -225,78 +198,22 @@ static int run_teardown(struct bench *bench, uint64_t n)
 	return err;
 }
 
-/* A socket for pings where the system allows it to all, else a raw one. */
 static int prepare_icmp(struct bench *bench)
 {
-	struct net *net = calloc(1, sizeof(*net));
-
-	bench->state = net;
-	if (!net)
-		return -ENOMEM;
-	net->address = (struct sockaddr_in){
+	const struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	net->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_ICMP);
-	if (net->fd < 0) {
-		net->fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
-		net->raw = true;
-	}
-	if (net->fd < 0)
-		return bench_refuse(bench, -errno, "no right to send pings: run as root, or see "
+	struct ping *ping = calloc(1, sizeof(*ping));
+	int err;
+
+	bench->state = ping;
+	if (!ping)
+		return -ENOMEM;
+	err = ping_open(ping, (const struct sockaddr *)&address, sizeof(address), PATIENCE_S);
+	if (err == -EACCES || err == -EPERM)
+		return bench_refuse(bench, err, "no right to send pings: run as root, or see "
 				    "net.ipv4.ping_group_range");
-	if (connect(net->fd, (struct sockaddr *)&net->address, sizeof(net->address)))
-		return say_down(bench, -errno);
-	return 0;
-}
-
-/* RFC 1071. */
-static uint16_t checksum_of(const void *data, size_t bytes)
-{
-	const uint16_t *words = data;
-	uint32_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < bytes / 2; i++)
-		sum += words[i];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
-}
-
-struct ping {
-	struct icmphdr head;
-	char data[PING_BYTES];
-};
-
-/* A raw socket hands over all that comes, with its IP header: our question as well. */
-static bool is_reply(const struct net *net, const char *packet, ssize_t bytes)
-{
-	const struct iphdr *ip = (const struct iphdr *)packet;
-	const struct icmphdr *head = (const struct icmphdr *)packet;
-
-	if (net->raw)
-		head = (const struct icmphdr *)(packet + 4 * ip->ihl);
-	return bytes >= (ssize_t)sizeof(struct ping) && head->type == ICMP_ECHOREPLY &&
-	       head->un.echo.sequence == net->sequence;
-}
-
-static int ping(struct net *net)
-{
-	struct ping ping = { .head.type = ICMP_ECHO };
-	char packet[512] __attribute__((aligned(8)));
-	ssize_t got;
-
-	ping.head.un.echo.id = htons(getpid() & 0xffff);
-	ping.head.un.echo.sequence = ++net->sequence;
-	ping.head.checksum = checksum_of(&ping, sizeof(ping));
-	if (send(net->fd, &ping, sizeof(ping), 0) != sizeof(ping))
-		return -errno;
-	do {
-		got = recv(net->fd, packet, sizeof(packet), 0);
-		if (got < 0)
-			return -errno;
-	} while (!is_reply(net, packet, got));
-	return 0;
+	return err ? say_down(bench, err) : 0;
 }
 
 static int run_icmp(struct bench *bench, uint64_t n)
@@ -305,7 +222,7 @@ static int run_icmp(struct bench *bench, uint64_t n)
 
 	bench_start(bench);
 	for (; n && !err; n--)
-		err = ping(bench->state);
+		err = ping_once(bench->state);
 	bench_stop(bench);
 	return err;
 }

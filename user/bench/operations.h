@@ -18,8 +18,12 @@ extern const struct bench_operation op_fault_anon, op_fault_cached, op_fault_cow
 extern const struct bench_operation op_scale_anon_shared, op_scale_anon_own;
 extern const struct bench_operation op_scale_cached_shared, op_scale_cached_own;
 extern const struct bench_operation op_file_cached, op_file_dropped;
+extern const struct bench_operation op_file_cache_size;
 extern const struct bench_operation op_file_sequential, op_file_random, op_file_contend;
 extern const struct bench_operation op_net_tcp_rtt, op_net_icmp_rtt, op_net_tcp_bandwidth;
 extern const struct bench_operation op_net_tcp_setup, op_net_tcp_teardown;
+extern const struct bench_operation op_peer_tcp_rtt, op_peer_icmp_rtt, op_peer_tcp_bandwidth;
+extern const struct bench_operation op_peer_tcp_setup, op_peer_tcp_teardown;
+extern const struct bench_operation op_nfs_sequential, op_nfs_random, op_nfs_dropped;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "../argument.h"
 #include "options.h"
+#include "peer.h"
 
 #define DIRECTORY "/var/tmp"
 
@@ -17,9 +18,13 @@ enum key {
 	KEY_HUGE_PAGES,
 	KEY_JSON,
 	KEY_LIST,
+	KEY_NFS,
 	KEY_NO_BPF,
+	KEY_PEER,
+	KEY_PORT,
 	KEY_PREDICT,
 	KEY_REPORT,
+	KEY_SERVE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -29,8 +34,13 @@ static const struct argp_option argp_options[] = {
 	{ "cpu", KEY_CPU, "N", 0, "on this CPU (default: the last one allowed)", 1 },
 	{ "directory", KEY_DIRECTORY, "PATH", 0,
 	  "make files there, on a disk (default " DIRECTORY ")", 1 },
+	{ "nfs", KEY_NFS, "PATH", 0, "make files there, too, a folder on NFS", 1 },
 	{ "huge-pages", KEY_HUGE_PAGES, NULL, 0, "measure memory in huge pages", 1 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch by eBPF and the module", 1 },
+	{ "peer", KEY_PEER, "HOST", 0, "measure the network to it, too", 1 },
+	{ "serve", KEY_SERVE, "ADDRESS", OPTION_ARG_OPTIONAL,
+	  "measure nothing, be that peer until a signal comes", 1 },
+	{ "port", KEY_PORT, "N", 0, "of the peer (default " PEER_PORT ")", 1 },
 	{ NULL, 0, NULL, 0, "What is predicted, what is printed:", 2 },
 	{ "predict", KEY_PREDICT, "FILE", 0, "predictions: lines NAME = FORMULA", 2 },
 	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 2 },
@@ -43,6 +53,29 @@ static const char doc[] =
 	"Measures what operations of the system cost, beside what they should.\v"
 	"NAME: an operation, a family of them (cpu), or a pattern ('switch.*'); without one, "
 	"all. As root, with the pfstat module, each is also watched by eBPF.";
+
+/* As text, for it is looked up as such. */
+static const char *port_of(const struct argp_state *state, const char *text)
+{
+	if (text[strspn(text, "0123456789")])	/* no K, M, G */
+		usage(state, "--port: '%s' is not a number from 1 to %d", text, UINT16_MAX);
+	argument_number(state, "port", text, 1, UINT16_MAX);
+	return text;
+}
+
+static const char *host_of(const struct argp_state *state, const char *text)
+{
+	if (!*text)
+		usage(state, "--peer: a host's name or address is missing");
+	return text;
+}
+
+static void check_serving(const struct argp_state *state, const struct bench_command *command)
+{
+	if (command->serve && (command->nr_names || command->options.peer))
+		usage(state, "--serve measures nothing: leave %s out",
+		      command->nr_names ? command->names[0] : "--peer");
+}
 
 static void add_name(const struct argp_state *state, struct bench_command *command, char *name)
 {
@@ -76,11 +109,24 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case KEY_DIRECTORY:
 		command->options.directory = text;
 		return 0;
+	case KEY_NFS:
+		command->options.nfs = text;
+		return 0;
 	case KEY_HUGE_PAGES:
 		command->options.huge_pages = true;
 		return 0;
 	case KEY_NO_BPF:
 		command->watch = false;
+		return 0;
+	case KEY_PEER:
+		command->options.peer = host_of(state, text);
+		return 0;
+	case KEY_PORT:
+		command->options.port = port_of(state, text);
+		return 0;
+	case KEY_SERVE:
+		command->serve = true;
+		command->serve_address = text;
 		return 0;
 	case KEY_PREDICT:
 		command->predict = text;
@@ -97,6 +143,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		add_name(state, command, text);
 		return 0;
+	case ARGP_KEY_SUCCESS:
+		check_serving(state, command);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -110,7 +159,7 @@ void bench_options_parse(struct bench_command *command, int argc, char **argv)
 	};
 
 	*command = (struct bench_command){
-		.options = { .cpu = -1, .directory = DIRECTORY },
+		.options = { .cpu = -1, .directory = DIRECTORY, .port = PEER_PORT },
 		.format = REPORT_TABLE,
 		.watch = true,
 	};

@@ -13,6 +13,8 @@ struct bench_command {
 	const char *json;	/* NULL: no file */
 	const char *report;	/* likewise */
 	bool list;
+	bool serve;		/* be the peer, measure nothing */
+	const char *serve_address;	/* NULL: on all addresses */
 	bool watch;		/* false: --no-bpf */
 	char **names;
 	size_t nr_names;

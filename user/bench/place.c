@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "../engine/cache.h"
@@ -27,9 +29,8 @@ static int fill(int fd, uint64_t bytes)
 	return fsync(fd) ? -errno : 0;
 }
 
-int place_make(struct bench *bench, uint64_t bytes)
+int place_make_in(const char *directory, uint64_t bytes)
 {
-	const char *directory = bench->options->directory;
 	char *path;
 	int fd, err;
 
@@ -46,7 +47,49 @@ int place_make(struct bench *bench, uint64_t bytes)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return bench_refuse(bench, err, "no file can be made in %s: %s", directory, strerror(-err));
+	return err;
+}
+
+static const char *directory_of(const struct bench *bench)
+{
+	return bench->operation->over_nfs ? bench->options->nfs : bench->options->directory;
+}
+
+static int check_nfs(struct bench *bench)
+{
+	const char *directory = bench->options->nfs;
+	struct statfs statfs_buffer;
+
+	if (!directory)
+		return bench_refuse(bench, -EDESTADDRREQ, "it needs a folder on NFS: --nfs PATH");
+	if (statfs(directory, &statfs_buffer))
+		return bench_refuse(bench, -errno, "cannot look at %s: %s", directory,
+				    strerror(errno));
+	if (statfs_buffer.f_type != NFS_SUPER_MAGIC)
+		return bench_refuse(bench, -ENODEV, "%s is not on NFS", directory);
+	return 0;
+}
+
+int place_make(struct bench *bench, uint64_t bytes)
+{
+	int fd, err = bench->operation->over_nfs ? check_nfs(bench) : 0;
+
+	if (err)
+		return err;
+	fd = place_make_in(directory_of(bench), bytes);
+	if (fd >= 0)
+		return fd;
+	return bench_refuse(bench, fd, "no file can be made in %s: %s", directory_of(bench),
+			    strerror(-fd));
+}
+
+int place_make_direct(struct bench *bench, int fd)
+{
+	if (!fcntl(fd, F_SETFL, O_DIRECT))
+		return 0;
+	return bench_refuse(bench, -errno, "files in %s cannot be read around the page cache "
+			    "(O_DIRECT): name a folder on a disk with --directory",
+			    directory_of(bench));
 }
 
 static struct mapping as_mapping(int fd, uint64_t bytes)
@@ -62,7 +105,7 @@ int place_cool(struct bench *bench, int fd, uint64_t bytes)
 
 	if (err == -EBUSY)
 		return bench_refuse(bench, err, "files in %s stay in memory: name a folder on a "
-				    "disk with --directory", bench->options->directory);
+				    "disk with --directory", directory_of(bench));
 	return err;
 }
 

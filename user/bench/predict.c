@@ -20,7 +20,7 @@ struct scope {
 static int lookup_any(void *context, const char *name, double *value)
 {
 	static const char *const others[] = {
-		"cycle", "point", "cache_1", "cache_2", "cache_3", "cache_line"
+		"cycle", "point", "memory_available", "cache_1", "cache_2", "cache_3", "cache_line"
 	};
 	size_t i;
 
@@ -164,6 +164,8 @@ static int lookup(void *context, const char *name, double *value)
 
 	if (!strcmp(name, "cycle"))
 		return known(machine->cycle_ns, value);
+	if (!strcmp(name, "memory_available"))
+		return known(machine->available_bytes, value);
 	if (!strcmp(name, "point")) {
 		*value = point_value(scope->row);
 		return isnan(*value) ? -ENODATA : 0;

@@ -60,6 +60,7 @@ static void print_row(FILE *out, const struct bench_row *row)
 	fprintf(out, ",%" PRIu64, watched ? row->seen.operations : 0);
 	print_counts(out, watched, &row->seen.counts);
 	print_real(out, watched && row->seen.kernel_source ? row->seen.kernel_ns : NAN);
+	print_real(out, watched && row->seen.kernel_source ? row->seen.mmap_lock_share : NAN);
 	fputc(',', out);
 	print_text(out, row->noise);
 	fputc(',', out);
@@ -76,7 +77,7 @@ int bench_print_csv(FILE *out, const struct bench_results *results)
 	fputs("name,unit,hardware,predicted,mean,half_width_95,stddev,median,min,max,cycles,runs,"
 	      "outliers,operations,rusage_switches,rusage_syscalls,rusage_faults,rusage_major,"
 	      "watched_operations,ebpf_switches,ebpf_syscalls,ebpf_faults,ebpf_major,kernel_ns,"
-	      "noise,contradiction,missing\n", out);
+	      "mmap_lock_share,noise,contradiction,missing\n", out);
 	for (i = 0; i < results->nr; i++)
 		print_row(out, &results->rows[i]);
 	return 0;

@@ -49,6 +49,24 @@ static json_t *machine_of(const struct bench_results *results)
 		"line_bytes", size_of(machine->line_bytes));
 }
 
+static json_t *place_of(const struct place_facts *facts)
+{
+	if (!facts->directory)
+		return json_null();
+	return json_pack("{ss so so so}",
+		"directory", facts->directory,
+		"filesystem", value_text(facts->filesystem),
+		"device", value_text(facts->device),
+		"no_direct", value_text(facts->no_direct));
+}
+
+static json_t *peer_of(const struct bench_options *options)
+{
+	if (!options->peer)
+		return json_null();
+	return json_pack("{ss ss}", "host", options->peer, "port", options->port);
+}
+
 static json_t *figure_of(const struct bench_figure *figure)
 {
 	return json_pack("{so so so so}",
@@ -131,9 +149,12 @@ static json_t *results_of(const struct bench_results *results)
 
 	for (i = 0; i < results->nr; i++)
 		rows = value_appended(rows, row_of(&results->rows[i]));
-	return json_pack("{so so so so}",
+	return json_pack("{so so so so so so so}",
 		"quick", json_boolean(results->options.quick),
 		"machine", machine_of(results),
+		"files", place_of(&results->files),
+		"nfs", place_of(&results->nfs),
+		"peer", peer_of(&results->options),
 		"not_watched", value_text(results->not_watched),
 		"rows", rows);
 }

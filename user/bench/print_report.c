@@ -48,6 +48,15 @@ static void print_size(FILE *out, const char *what, uint64_t bytes)
 	print_fact(out, what, name);
 }
 
+static void print_place(FILE *out, const char *what, const struct place_facts *facts)
+{
+	if (!facts->directory)
+		return;
+	fprintf(out, "   \"%s %s\",\"%s%s%s, %s\"\n", what, facts->directory,
+		facts->filesystem[0] ? facts->filesystem : "n/a", facts->device[0] ? " on " : "",
+		facts->device, facts->no_direct[0] ? "no O_DIRECT" : "O_DIRECT");
+}
+
 static void print_machine(FILE *out, const struct bench_results *results)
 {
 	const struct environment *environment = &results->state.environment;
@@ -73,6 +82,10 @@ static void print_machine(FILE *out, const struct bench_results *results)
 	print_fact(out, "Operating system", environment->kernel);
 	print_fact(out, "Virtualization", environment->virtualization);
 	print_fact(out, "Clock source", environment->clocksource);
+	print_place(out, "Files in", &results->files);
+	print_place(out, "Files over NFS in", &results->nfs);
+	if (results->options.peer)
+		print_fact(out, "Peer", results->options.peer);
 	fputs("   \"Memory bus, I/O bus, disk, network card\",\"" TO_WRITE "\"\n", out);
 }
 

@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "operations.h"
 #include "print.h"
+#include "print_scale.h"
 
 #define MOST_REASONS 10	/* lines of warnings */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -39,7 +40,11 @@ static void cell_value(struct grid *grid, const struct bench_row *row, double va
 		cell_figure(grid, value);
 		return;
 	}
-	memory_name(value, text, sizeof(text));
+	if (value < 1024 || !fmod(value, 1024))
+		memory_name(value, text, sizeof(text));
+	else		/* the mean of some */
+		snprintf(text, sizeof(text), value < 1 << 20 ? "%.1fK" : "%.1fM",
+			 value / (value < 1 << 20 ? 1 << 10 : 1 << 20));
 	grid_cell(grid, "%s", text);
 }
 
@@ -95,6 +100,31 @@ static void print_machine(FILE *out, const struct bench_results *results)
 		results->machine.nr_cpus, results->state.load);
 	if (results->not_watched[0])
 		fprintf(out, "Not watched   %s\n", results->not_watched);
+}
+
+static void print_place(FILE *out, const char *what, const struct place_facts *facts)
+{
+	if (!facts->directory)
+		return;
+	fprintf(out, "%-14sin %s: %s", what, facts->directory, facts->filesystem[0] ?
+		facts->filesystem : "file system n/a");
+	if (facts->device[0])
+		fprintf(out, " on %s", facts->device);
+	if (facts->no_direct[0])
+		fprintf(out, ", no O_DIRECT: %s\n", facts->no_direct);
+	else
+		fputs(", O_DIRECT\n", out);
+}
+
+/* What is not on this machine's CPUs and memory. */
+static void print_places(FILE *out, const struct bench_results *results)
+{
+	const struct bench_options *options = &results->options;
+
+	print_place(out, "Files", &results->files);
+	print_place(out, "Files, NFS", &results->nfs);
+	if (options->peer)
+		fprintf(out, "Peer          %s, port %s\n", options->peer, options->port);
 }
 
 struct noise {
@@ -271,6 +301,14 @@ static void cell_per(struct grid *grid, uint64_t count, uint64_t operations)
 		grid_cell(grid, "%.3g", (double)count / operations);
 }
 
+static void cell_share(struct grid *grid, double share)
+{
+	if (isnan(share))
+		grid_cell(grid, "n/a");
+	else
+		grid_cell(grid, "%.1f%%", 100 * share);
+}
+
 static void seen_row(struct grid *grid, const struct bench_row *row)
 {
 	const struct bench_seen *seen = &row->seen;
@@ -287,9 +325,11 @@ static void seen_row(struct grid *grid, const struct bench_row *row)
 	if (watched && seen->kernel_source) {
 		cell_figure(grid, seen->kernel_ns);
 		grid_cell(grid, "%s", seen->kernel_source);
+		cell_share(grid, seen->mmap_lock_share);
 	} else {
 		grid_cell(grid, watched ? "-" : "n/a");
 		grid_cell(grid, "%s", "");
+		grid_cell(grid, watched ? "-" : "n/a");
 	}
 }
 
@@ -313,7 +353,7 @@ static int print_seen(FILE *out, const struct bench_results *results)
 {
 	static const char *const headings[] = {
 		"<Per operation", ">Switches", ">Faults", ">Major", ">Switches", ">Calls",
-		">Faults", ">Kernel ns", "<of a fault, by"
+		">Faults", ">Kernel ns", "<of a fault, by", ">mmap_lock"
 	};
 	const struct bench_row *row;
 	struct grid grid;
@@ -373,26 +413,26 @@ static void print_predictions(FILE *out, const struct bench_results *results)
 	}
 }
 
-/* Points of one operation that lack the same are one line. */
+/* Points of an operation are told by the first; operations that lack the same are one line. */
 static void print_missing(FILE *out, const struct bench_results *results)
 {
 	const struct bench_row *row, *before = NULL;
-	bool any = false;
 	size_t i;
 
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
 		if (bench_row_measured(row))
 			continue;
-		if (before && before->operation == row->operation &&
-		    !strcmp(before->missing, row->missing))
-			continue;
-		if (!any)
-			fputs("\nNot measured\n", out);
-		any = true;
+		if (!before)
+			fprintf(out, "\nNot measured\n  %s", row->name);
+		else if (strcmp(before->missing, row->missing))
+			fprintf(out, ": %s\n  %s", before->missing, row->name);
+		else if (before->operation != row->operation)
+			fprintf(out, ", %s", row->name);
 		before = row;
-		fprintf(out, "  %s: %s\n", row->name, row->missing);
 	}
+	if (before)
+		fprintf(out, ": %s\n", before->missing);
 }
 
 int bench_print_table(FILE *out, const struct bench_results *results)
@@ -401,10 +441,13 @@ int bench_print_table(FILE *out, const struct bench_results *results)
 
 	print_warnings(out, results);
 	print_machine(out, results);
+	print_places(out, results);
 	fputc('\n', out);
 	err = print_figures(out, results);
 	if (!err)
 		err = print_latencies(out, results);
+	if (!err)
+		err = print_scale(out, results);
 	if (!err)
 		err = print_seen(out, results);
 	if (err)

@@ -13,8 +13,12 @@ const struct bench_operation *const bench_operations[] = {
 	&op_fault_anon, &op_fault_cached, &op_fault_cow, &op_fault_cold,
 	&op_scale_anon_shared, &op_scale_anon_own, &op_scale_cached_shared, &op_scale_cached_own,
 	&op_file_cached, &op_file_sequential, &op_file_random, &op_file_dropped, &op_file_contend,
+	&op_file_cache_size,
 	&op_net_tcp_rtt, &op_net_icmp_rtt, &op_net_tcp_bandwidth,
 	&op_net_tcp_setup, &op_net_tcp_teardown,
+	&op_peer_tcp_rtt, &op_peer_icmp_rtt, &op_peer_tcp_bandwidth,
+	&op_peer_tcp_setup, &op_peer_tcp_teardown,
+	&op_nfs_sequential, &op_nfs_random, &op_nfs_dropped,
 };
 
 const size_t bench_nr_operations = sizeof(bench_operations) / sizeof(*bench_operations);

@@ -8,6 +8,7 @@
 
 #include "bench.h"
 #include "machine.h"
+#include "place_facts.h"
 #include "statistics.h"
 
 /* A figure beside the measured one. */
@@ -29,7 +30,8 @@ struct bench_seen {
 	uint64_t kernel_faults;
 	double kernel_ns;		/* of one of them */
 	double watched_ns;		/* an operation, while it was watched */
-	double mmap_lock_share;		/* of the faults, that took mmap_lock; NAN: n/a */
+	/* Of the faults, that ended under mmap_lock; NAN: n/a, or VMAs have no own lock. */
+	double mmap_lock_share;
 };
 
 struct bench_row {
@@ -57,6 +59,7 @@ struct bench_results {
 	struct bench_machine machine;
 	struct machine_state state;
 	struct bench_options options;
+	struct place_facts files, nfs;	/* what the folders of --directory and --nfs are on */
 	struct bench_row *rows;
 	size_t nr;
 	char not_watched[BENCH_WHY];	/* why no row was watched; "": they were */

@@ -23,6 +23,11 @@
 #define RUNS_POINTS_QUICK 5	/* where there are many */
 #define MANY_POINTS 16
 
+/* Of an operation whose result is no time: few runs, each as long as it must be. */
+#define BUDGET_SIZE_NS (40 * SECOND)
+#define BUDGET_SIZE_QUICK_NS (5 * SECOND / 2)
+#define RUNS_SIZE 5
+
 static size_t points_of(const struct bench_results *results,
 			const struct bench_operation *operation)
 {
@@ -42,6 +47,10 @@ struct worker_job suite_job(const struct bench_results *results, const struct be
 
 	if (quick && points > MANY_POINTS)
 		runs = RUNS_POINTS_QUICK;
+	if (row->operation->unit == BENCH_BYTES) {
+		runs = RUNS_SIZE;
+		budget_ns = quick ? BUDGET_SIZE_QUICK_NS : BUDGET_SIZE_NS;
+	}
 	if (points > 1)
 		budget_ns = (quick ? BUDGET_POINTS_QUICK_NS : BUDGET_POINTS_NS) / points;
 	return (struct worker_job){
@@ -119,7 +128,8 @@ int suite_fill(struct bench_results *results, struct bench_row *row,
 	cycles = mean_of(measured->cycles, measured->runs);
 	if (!isnan(row->subtracted_ns))
 		cycles -= row->subtracted_ns / results->machine.cycle_ns;
-	row->cycles = isnan(results->machine.cycle_ns) ? NAN : cycles;
+	row->cycles = isnan(results->machine.cycle_ns) || row->operation->unit == BENCH_BYTES ?
+			      NAN : cycles;
 	row->operations = measured->operations;
 	row->all_operations = measured->all_operations;
 	row->usage = measured->usage;

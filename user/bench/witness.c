@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../collect/instruments.h"
+#include "../collect/vma_lock.h"
 #include "clock.h"
 #include "suite.h"
 #include "witness.h"
@@ -18,11 +19,12 @@
 #define EDGE_CALLS 5		/* read(2) that lets it go on, getrusage(2) four times */
 #define EDGE_SWITCHES 1		/* that read's */
 
-/* A record of the module's, as far as it is needed. */
+/* A call that handles a fault, as the module or eBPF tells of it. */
 struct call {
 	uint64_t start_ns, duration_ns;
-	uint32_t flags;
-	uint8_t class;
+	bool of_module;
+	bool last;		/* of its fault: no other will come for it */
+	bool vma_lock;		/* not under mmap_lock */
 };
 
 /* Between two looks at what eBPF has counted. */
@@ -42,6 +44,7 @@ struct witness {
 	struct bench_results *results;
 	struct instruments *instruments;
 	bool going;
+	bool vma_locks;		/* this kernel has some */
 	struct call *calls;	/* the collector's thread's until it is stopped */
 	size_t nr_calls, room;
 	struct interval *intervals;
@@ -49,13 +52,39 @@ struct witness {
 	uint64_t *fault_ns;	/* of each row, in handle_mm_fault(), by eBPF */
 };
 
-static int on_item(void *context, const struct item *item)
+/* A store to a page that is there already is told by a call of its own. */
+static bool solves_fault(const struct pfstat_record *record)
 {
-	struct witness *witness = context;
+	return record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE &&
+	       record->class != PFSTAT_CLASS_PASS && !(record->result & PFSTAT_RESULT_RETRY);
+}
+
+static struct call of_record(const struct pfstat_record *record)
+{
+	return (struct call){
+		.start_ns = record->start_ns,
+		.duration_ns = record->duration_ns,
+		.of_module = true,
+		.last = solves_fault(record),
+		.vma_lock = record->flags & PFSTAT_FLAG_VMA_LOCK,
+	};
+}
+
+static struct call of_fault(const struct pfstat_fault *fault)
+{
+	return (struct call){
+		.start_ns = fault->start_ns,
+		.duration_ns = fault->event.ns - fault->start_ns,
+		.last = fault->outcome == PFSTAT_OUTCOME_MINOR ||
+			fault->outcome == PFSTAT_OUTCOME_MAJOR,
+		.vma_lock = fault->fault_flags & PFSTAT_FLAG_VMA_LOCK,
+	};
+}
+
+static int add_call(struct witness *witness, const struct call *call)
+{
 	struct call *grown;
 
-	if (item->type != ITEM_RECORD)
-		return 0;
 	if (witness->nr_calls == witness->room) {
 		witness->room = witness->room ? 2 * witness->room : 4096;
 		grown = reallocarray(witness->calls, witness->room, sizeof(*grown));
@@ -63,13 +92,21 @@ static int on_item(void *context, const struct item *item)
 			return -ENOMEM;
 		witness->calls = grown;
 	}
-	witness->calls[witness->nr_calls++] = (struct call){
-		.start_ns = item->record->start_ns,
-		.duration_ns = item->record->duration_ns,
-		.flags = item->record->flags,
-		.class = item->record->class,
-	};
+	witness->calls[witness->nr_calls++] = *call;
 	return 0;
+}
+
+static int on_item(void *context, const struct item *item)
+{
+	struct call call;
+
+	if (item->type == ITEM_RECORD)
+		call = of_record(item->record);
+	else if (item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_FAULT)
+		call = of_fault((const struct pfstat_fault *)item->event);
+	else
+		return 0;
+	return add_call(context, &call);
 }
 
 static void add_faults(struct tally *tally, const struct facts *facts)
@@ -264,6 +301,11 @@ static int watch_rows(struct witness *witness)
 		row = &results->rows[i];
 		if (!bench_row_measured(row) || row->operation->derived)
 			continue;
+		if (row->operation->unit == BENCH_BYTES) {
+			snprintf(row->seen.missing, sizeof(row->seen.missing),
+				 "its result is no time");
+			continue;
+		}
 		if (points_of(results, row) > MOST_POINTS)
 			snprintf(row->seen.missing, sizeof(row->seen.missing),
 				 "a sweep is not watched");
@@ -274,12 +316,13 @@ static int watch_rows(struct witness *witness)
 }
 
 struct sum {
-	uint64_t total_ns, nr, unlocked;
+	uint64_t module_ns, nr_module;	/* of the module's calls */
+	uint64_t faults, unlocked;	/* ended; those not under mmap_lock */
 };
 
-static struct sum sum_calls(const struct witness *witness, const struct interval *interval)
+static void sum_calls(const struct witness *witness, const struct interval *interval,
+		      struct sum *sum)
 {
-	struct sum sum = { 0 };
 	const struct call *call;
 	size_t i;
 
@@ -287,11 +330,22 @@ static struct sum sum_calls(const struct witness *witness, const struct interval
 		call = &witness->calls[i];
 		if (call->start_ns < interval->start_ns || call->start_ns > interval->end_ns)
 			continue;
-		sum.total_ns += call->duration_ns;
-		sum.unlocked += (call->flags & PFSTAT_FLAG_VMA_LOCK) != 0;
-		sum.nr++;
+		if (call->of_module) {
+			sum->module_ns += call->duration_ns;
+			sum->nr_module++;
+		}
+		sum->faults += call->last;
+		sum->unlocked += call->last && call->vma_lock;
 	}
-	return sum;
+}
+
+/* Of faults that were all told of, where there is another lock to begin with. */
+static double mmap_lock_share(const struct witness *witness, const struct bench_seen *seen,
+			      const struct sum *sum)
+{
+	if (!witness->vma_locks || seen->lost || !sum->faults)
+		return NAN;
+	return 1 - (double)sum->unlocked / sum->faults;
 }
 
 /* The module's time of all attempts at the faults, else that of handle_mm_fault(). */
@@ -299,23 +353,18 @@ static void fill_kernel(struct witness *witness, struct bench_row *row)
 {
 	const uint64_t fault_ns = witness->fault_ns[row - witness->results->rows];
 	struct bench_seen *seen = &row->seen;
-	struct sum all = { 0 }, sum;
+	struct sum sum = { 0 };
 	size_t i;
 
 	if (!row->operation->of_faults || !seen->counts.event[BENCH_FAULTS])
 		return;
-	for (i = 0; i < witness->nr_intervals; i++) {
-		if (witness->intervals[i].row != row)
-			continue;
-		sum = sum_calls(witness, &witness->intervals[i]);
-		all.total_ns += sum.total_ns;
-		all.unlocked += sum.unlocked;
-		all.nr += sum.nr;
-	}
+	for (i = 0; i < witness->nr_intervals; i++)
+		if (witness->intervals[i].row == row)
+			sum_calls(witness, &witness->intervals[i], &sum);
 	seen->kernel_faults = seen->counts.event[BENCH_FAULTS];
-	seen->kernel_source = all.nr ? "module" : "eBPF";
-	seen->kernel_ns = (double)(all.nr ? all.total_ns : fault_ns) / seen->kernel_faults;
-	seen->mmap_lock_share = all.nr ? 1 - (double)all.unlocked / all.nr : NAN;
+	seen->kernel_source = sum.nr_module ? "module" : "eBPF";
+	seen->kernel_ns = (double)(sum.nr_module ? sum.module_ns : fault_ns) / seen->kernel_faults;
+	seen->mmap_lock_share = mmap_lock_share(witness, seen, &sum);
 }
 
 static void judge(struct bench_row *row)
@@ -353,7 +402,7 @@ static int finish(struct witness *witness)
 
 int witness_watch(struct bench_results *results)
 {
-	struct witness witness = { .results = results };
+	struct witness witness = { .results = results, .vma_locks = vma_lock_exists() > 0 };
 	const struct instruments_options options = {
 		.bpf = true, .fault_around = true, .only_fd = -1,
 		.sink = on_item, .sink_context = &witness, .tick_ms = -1,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../complain.h"
+#include "../argument.h"
 #include "../correlate/swap_matrix.h"
 #include "../engine/mapping.h"
 #include "../size.h"
@@ -30,9 +30,6 @@ static const struct argp_option argp_options[] = {
 	{ "unsafe", KEY_UNSAFE, NULL, 0, "no limit: for the memory of the whole machine", 6 },
 	{ 0 },
 };
-
-/* Says it and exits. */
-#define usage(state, ...) argp_failure(state, STATUS_USAGE, 0, __VA_ARGS__)
 
 static int parse_order(const char *text, struct compete_options *options)
 {
@@ -71,16 +68,6 @@ int compete_parse(const char *text, struct compete_options *options)
 	return parse_amount(amount, options) || parse_order(text + length, options) ? -EINVAL : 0;
 }
 
-static uint64_t number_of(const struct argp_state *state, const char *name, const char *text,
-			  uint64_t min, uint64_t max)
-{
-	uint64_t number = 0;
-
-	if (size_parse(text, &number) || number < min || number > max)
-		usage(state, "--%s: '%s' is not a number from %lu to %lu", name, text, min, max);
-	return number;
-}
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct compete_options *options = state->input;
@@ -92,11 +79,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			      "with or without :random or :sequential", text);
 		return 0;
 	case KEY_COMPETITORS:
-		options->nr = number_of(state, "competitors", text, 1, COMPETITORS_MAX);
+		options->nr = argument_number(state, "competitors", text, 1, COMPETITORS_MAX);
 		return 0;
 	case KEY_LIMIT:
-		options->limit = number_of(state, "memory-limit", text, COMPETE_LIMIT_MIN,
-					   MAPPING_MAX_BYTES);
+		options->limit = argument_number(state, "memory-limit", text, COMPETE_LIMIT_MIN,
+						 MAPPING_MAX_BYTES);
 		return 0;
 	case KEY_UNSAFE:
 		options->unsafe = true;

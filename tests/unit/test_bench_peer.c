@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* pfdrive bench --peer and --serve, over loopback: they agree; what others say is told apart. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/bench/peer.h"
+#include "user/bench/serve.h"
+#include "user/bench/stream.h"
+#include "user/interrupt.h"
+
+static char port[8];
+static pid_t server;
+
+static int listener_at(uint16_t number)
+{
+	const struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons(number),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(fd, 8), 0);
+	return fd;
+}
+
+/* One that is free, named in `port`. */
+static int open_listener(void)
+{
+	struct sockaddr_in address;
+	socklen_t size = sizeof(address);
+	int fd = listener_at(0);
+
+	getsockname(fd, (struct sockaddr *)&address, &size);
+	snprintf(port, sizeof(port), "%u", ntohs(address.sin_port));
+	return fd;
+}
+
+/* Its first line says that it listens. */
+static void start_server(void)
+{
+	char line[256] = "";
+	int ends[2];
+
+	close(open_listener());
+	ck_assert_int_eq(pipe(ends), 0);
+	server = fork();
+	if (!server) {
+		dup2(ends[1], STDOUT_FILENO);
+		interrupt_init();
+		_exit(serve("127.0.0.1", port));
+	}
+	ck_assert_int_gt(read(ends[0], line, sizeof(line) - 1), 0);
+	ck_assert_ptr_nonnull(strstr(line, port));
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* It ends by itself, as if all had gone well. */
+static void stop_server(void)
+{
+	int status;
+
+	kill(server, SIGTERM);
+	ck_assert_int_eq(waitpid(server, &status, 0), server);
+	ck_assert(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static const struct bench_options options = { .peer = "127.0.0.1", .port = port };
+static char why[BENCH_WHY];
+
+static struct bench some_bench(void)
+{
+	why[0] = '\0';
+	return (struct bench){ .options = &options, .why = why };
+}
+
+static int open_service(struct bench *bench, enum peer_service service)
+{
+	struct peer_address address;
+	int err = peer_find(bench, &address, true);
+
+	return err ? err : peer_open(bench, &address, service);
+}
+
+START_TEST(test_a_byte_comes_back)
+{
+	struct bench bench = some_bench();
+	char byte = 'x';
+	int fd, i;
+
+	start_server();
+	fd = open_service(&bench, PEER_ECHO);
+	ck_assert_msg(fd >= 0, "%s", why);
+	for (i = 0; i < 100; i++) {
+		byte = i;
+		ck_assert_int_eq(stream_write(fd, &byte, 1), 0);
+		byte = -1;
+		ck_assert_int_eq(stream_read(fd, &byte, 1), 0);
+		ck_assert_int_eq(byte, i);
+	}
+	close(fd);
+	stop_server();
+}
+END_TEST
+
+START_TEST(test_a_chunk_is_acknowledged_when_it_is_whole)
+{
+	static char chunk[PEER_CHUNK];
+	struct bench bench = some_bench();
+	char byte;
+	int fd;
+
+	start_server();
+	fd = open_service(&bench, PEER_SINK);
+	ck_assert_msg(fd >= 0, "%s", why);
+	ck_assert_int_eq(stream_write(fd, chunk, PEER_CHUNK - 1), 0);
+	stream_limit(fd, 1);
+	ck_assert_int_eq(stream_read(fd, &byte, 1), -EAGAIN);
+	ck_assert_int_eq(stream_write(fd, chunk, 1), 0);
+	ck_assert_int_eq(stream_read(fd, &byte, 1), 0);
+	close(fd);
+	stop_server();
+}
+END_TEST
+
+/* By a half-closed socket it shows what the server makes of the end: a reset. */
+START_TEST(test_a_closed_connection_is_reset)
+{
+	struct bench bench = some_bench();
+	char byte;
+	int fd;
+
+	start_server();
+	fd = open_service(&bench, PEER_CLOSE);
+	ck_assert_msg(fd >= 0, "%s", why);
+	shutdown(fd, SHUT_WR);
+	ck_assert_int_eq(stream_read(fd, &byte, 1), -ECONNRESET);
+	close(fd);
+	stop_server();
+}
+END_TEST
+
+/* What a client says that is none of ours, and what comes back; 0 bytes: it was closed. */
+static size_t answer_to(const void *hello, size_t bytes, struct peer_answer *answer)
+{
+	struct bench bench = some_bench();
+	struct peer_address address;
+	ssize_t got;
+	int fd;
+
+	ck_assert_int_eq(peer_find(&bench, &address, false), 0);
+	fd = peer_socket(&bench, &address);
+	ck_assert_int_eq(peer_connect(&bench, &address, fd), 0);
+	ck_assert_int_eq(stream_write(fd, hello, bytes), 0);
+	got = read(fd, answer, sizeof(*answer));
+	close(fd);
+	return got < 0 ? 0 : got;
+}
+
+START_TEST(test_the_server_refuses_what_it_does_not_know)
+{
+	struct peer_hello hello = { PEER_MAGIC, htonl(PEER_VERSION + 1), htonl(PEER_ECHO) };
+	struct peer_answer answer;
+
+	start_server();
+	ck_assert_uint_eq(answer_to(&hello, sizeof(hello), &answer), sizeof(answer));
+	ck_assert_uint_eq(ntohl(answer.status), PEER_OTHER_VERSION);
+	ck_assert_uint_eq(ntohl(answer.version), PEER_VERSION);
+	hello = (struct peer_hello){ PEER_MAGIC, htonl(PEER_VERSION), htonl(PEER_NR_SERVICES) };
+	ck_assert_uint_eq(answer_to(&hello, sizeof(hello), &answer), sizeof(answer));
+	ck_assert_uint_eq(ntohl(answer.status), PEER_NO_SERVICE);
+	ck_assert_uint_eq(answer_to("GET / HTTP/1.1\r\n\r\n", 18, &answer), 0);
+	stop_server();
+}
+END_TEST
+
+START_TEST(test_the_server_bounds_its_connections)
+{
+	struct bench bench = some_bench();
+	int fds[PEER_MOST], i, fd;
+	char byte = 1;
+
+	start_server();
+	for (i = 0; i < PEER_MOST; i++) {
+		struct peer_address address;
+
+		ck_assert_int_eq(peer_find(&bench, &address, false), 0);
+		fds[i] = peer_open(&bench, &address, PEER_ECHO);
+		ck_assert_msg(fds[i] >= 0, "%d: %s", i, why);
+	}
+	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
+	ck_assert_ptr_nonnull(strstr(why, "as many connections as it may"));
+	/* Those that it has it goes on serving; and room comes again. */
+	ck_assert_int_eq(stream_write(fds[0], &byte, 1), 0);
+	ck_assert_int_eq(stream_read(fds[0], &byte, 1), 0);
+	for (i = 0; i < PEER_MOST; i++)
+		close(fds[i]);
+	for (i = 0, fd = -1; i < 100 && fd < 0; i++) {
+		usleep(20000);
+		fd = open_service(&bench, PEER_ECHO);
+	}
+	ck_assert_msg(fd >= 0, "%s", why);
+	close(fd);
+	stop_server();
+}
+END_TEST
+
+/* A server that says that to each of two clients, and goes. */
+static void pretend(const void *answer, size_t bytes)
+{
+	int listener = open_listener(), fd, i;
+	char hello[sizeof(struct peer_hello)];
+
+	server = fork();
+	if (server) {
+		close(listener);
+		return;
+	}
+	for (i = 0; i < 2; i++) {
+		fd = accept(listener, NULL, NULL);
+		if (!stream_read(fd, hello, sizeof(hello)))
+			stream_write(fd, answer, bytes);
+		close(fd);
+	}
+	_exit(EXIT_SUCCESS);
+}
+
+static void check_refused(const void *answer, size_t bytes, const char *words)
+{
+	struct bench bench = some_bench();
+
+	pretend(answer, bytes);
+	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
+	ck_assert_msg(strstr(why, words), "%s", why);
+	ck_assert_int_eq(waitpid(server, NULL, 0), server);
+}
+
+START_TEST(test_other_servers_are_told_apart)
+{
+	const struct peer_answer newer = { PEER_MAGIC, htonl(7), htonl(PEER_OTHER_VERSION) };
+
+	check_refused("SSH-2.0-OpenSSH_9.2p1 Debian\r\n", 30, "is no pfdrive bench --serve");
+	check_refused("no\n", 3, "is no pfdrive bench --serve");
+	check_refused("", 0, "ended the connection");
+	check_refused(&newer, sizeof(newer), "version 7 of the protocol, this pfdrive speaks");
+}
+END_TEST
+
+START_TEST(test_who_is_not_there_is_named)
+{
+	static const struct bench_options nowhere = { .peer = "nowhere.invalid", .port = port };
+	static const struct bench_options none = { .port = port };
+	struct bench bench = some_bench();
+
+	close(open_listener());
+	ck_assert_int_eq(open_service(&bench, PEER_ECHO), -ECONNREFUSED);
+	ck_assert_ptr_nonnull(strstr(why, "nothing listens on port"));
+	bench.options = &nowhere;
+	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
+	ck_assert_ptr_nonnull(strstr(why, "nowhere.invalid"));
+	bench.options = &none;
+	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
+	ck_assert_ptr_nonnull(strstr(why, "--peer HOST"));
+}
+END_TEST
+
+RUN_TESTS("bench peer", test_a_byte_comes_back, test_a_chunk_is_acknowledged_when_it_is_whole,
+	  test_a_closed_connection_is_reset, test_the_server_refuses_what_it_does_not_know,
+	  test_the_server_bounds_its_connections, test_other_servers_are_told_apart,
+	  test_who_is_not_there_is_named)

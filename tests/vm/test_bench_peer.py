@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive bench --peer and --nfs: another machine, a namespace at a known distance."""
+import contextlib
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+import pfstat
+
+LAB_PEER = pathlib.Path(__file__).parents[2] / "tools/lab-peer"
+PEER = "10.213.7.2"
+MOUNT = pathlib.Path("/mnt/peer")
+DELAY_NS = 2_000_000
+
+
+def bench(*options, **kwargs):
+    return pfstat.run(pfstat.PFDRIVE, "bench", "--quick", "--format", "json", *options, **kwargs)
+
+
+@contextlib.contextmanager
+def peer(*options):
+    pfstat.run(LAB_PEER, "start", *options)
+    try:
+        yield
+    finally:
+        pfstat.run(LAB_PEER, "stop")
+
+
+@pytest.fixture(name="results", scope="module")
+def of_one_run(tmp_path_factory):
+    """Rows that keep the processor busy are few: their time is counted in instructions."""
+    pfstat.load()
+    path = tmp_path_factory.mktemp("peer") / "predictions"
+    with peer("--delay", "2ms", "--nfs", pfstat.DISK):
+        path.write_text(pfstat.run(LAB_PEER, "predict").stdout +
+                        "nfs.sequential = peer.tcp_rtt\n")
+        text = bench("net.icmp_rtt", "net.tcp_[!t]*", "peer", "nfs", "--peer", PEER,
+                     "--nfs", MOUNT, "--predict", path).stdout
+        ping = pfstat.run("ping", "-q", "-c", "10", "-i", "0.01", PEER).stdout
+    return pfstat.report_of(text), ping
+
+
+@pytest.fixture(name="rows")
+def by_name(results):
+    return {row["name"]: row for row in results[0]["rows"]}
+
+
+def mean(rows, name):
+    assert rows[name]["measured"], rows[name]["missing"]
+    return rows[name]["measured"]["mean"]
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("name", ["icmp_rtt", "tcp_rtt", "tcp_setup"])
+def test_a_round_trip_grows_by_the_delay(rows, name):
+    assert mean(rows, f"peer.{name}") - mean(rows, f"net.{name}") == pytest.approx(
+        DELAY_NS, rel=0.02)
+
+
+@pytest.mark.deterministic
+def test_predictions_are_the_primitives_and_the_delay(rows):
+    """Of the network to a hundredth; of NFS, which does more than the way, to a tenth."""
+    for name in ("peer.icmp_rtt", "peer.tcp_rtt", "peer.tcp_setup"):
+        row = rows[name]
+        assert row["predicted"]["given"] and row["hardware"]["value"] == DELAY_NS
+        assert row["predicted"]["value"] == pytest.approx(mean(rows, name), rel=0.01)
+    for name in ("nfs.sequential:1M", "nfs.random:4M"):
+        assert rows[name]["predicted"]["value"] == pytest.approx(mean(rows, name), rel=0.1)
+
+
+@pytest.mark.deterministic
+def test_an_echo_takes_as_long_as_ping_says(results, rows):
+    ping_ms = float(results[1].split("= ")[1].split("/")[1])
+    assert mean(rows, "peer.icmp_rtt") == pytest.approx(ping_ms * 1e6, rel=0.02)
+
+
+@pytest.mark.deterministic
+def test_what_waits_for_nobody_is_not_delayed(rows):
+    assert mean(rows, "peer.tcp_teardown") < DELAY_NS / 50
+    # A window of several MiB in 2 ms: the processor is what limits it, as on loopback.
+    assert 0.5 < mean(rows, "peer.tcp_bandwidth") / mean(rows, "net.tcp_bandwidth") < 1.1
+
+
+@pytest.mark.deterministic
+def test_a_block_over_nfs_takes_the_way(results, rows):
+    for size in ("1M", "2M", "4M"):
+        for order in ("sequential", "random"):
+            assert DELAY_NS < mean(rows, f"nfs.{order}:{size}") < 1.1 * DELAY_NS
+        # Readahead has 32 blocks come at once.
+        assert mean(rows, f"nfs.dropped:{size}") < DELAY_NS / 10
+    assert results[0]["nfs"] == {"directory": str(MOUNT), "filesystem": "nfs4", "device": None,
+                                 "no_direct": None}
+    assert results[0]["files"] is None      # none was made elsewhere
+    assert results[0]["peer"] == {"host": PEER, "port": "7373"}
+
+
+@pytest.mark.deterministic
+def test_the_kernel_contradicts_nothing(rows):
+    assert not {name: row["contradiction"] for name, row in rows.items() if row["contradiction"]}
+    for name in ("peer.tcp_rtt", "peer.icmp_rtt"):
+        watched = rows[name]["watched"]
+        assert watched["counts"]["switches"] >= 0.99 * watched["operations"]
+
+
+def test_without_a_peer_and_nfs_it_is_said():
+    rows = pfstat.report_of(bench("peer", "nfs", "--no-bpf").stdout)["rows"]
+    assert {row["missing"].split(":")[1][1:6] for row in rows} == {"--pee", "--nfs"}
+    rows = pfstat.report_of(bench("nfs.random", "--no-bpf", "--nfs", pfstat.DISK).stdout)["rows"]
+    assert rows[0]["missing"] == "/mnt/disk is not on NFS"
+
+
+def test_nobody_measures_the_way_too():
+    with peer():
+        text = bench("peer", "--no-bpf", "--peer", PEER, user=65534, group=65534,
+                     extra_groups=[]).stdout
+    rows = {row["name"]: row for row in pfstat.report_of(text)["rows"]}
+    # Who may send pings is the system's to say.
+    assert rows.pop("peer.icmp_rtt")["missing"] in (
+        None, "no right to send pings: run as root, or see net.ipv4.ping_group_range")
+    assert all(row["measured"] for row in rows.values())
+
+
+def test_the_server_ends_with_a_signal_as_if_all_went_well():
+    with subprocess.Popen([pfstat.PFDRIVE, "bench", "--serve=127.0.0.1", "--port", "7374"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert "port 7374 of 127.0.0.1" in server.stdout.readline()
+        rows = pfstat.report_of(bench("peer.tcp_rtt", "--no-bpf", "--peer", "127.0.0.1",
+                                      "--port", "7374").stdout)["rows"]
+        second = pfstat.run(pfstat.PFDRIVE, "bench", "--serve=127.0.0.1", "--port", "7374",
+                            check=False)
+        server.send_signal(signal.SIGINT)
+        assert server.communicate(timeout=30) == ("", "")
+    assert server.returncode == 0 and rows[0]["measured"]
+    assert second.returncode == 1 and "7374 of 127.0.0.1" in second.stderr
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--serve", "cpu"], "leave cpu out"),
+    (["--serve", "--peer", "here"], "leave --peer out"),
+    (["--port", "0"], "1 to 65535"),
+    (["--port", "1K"], "1 to 65535"),
+    (["--peer", ""], "--peer"),
+])
+def test_bad_input_is_refused(options, words):
+    process = bench(*options, check=False)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert words in process.stderr and process.stderr.count("\n") <= 2
+
+
+def test_the_peer_leaves_nothing():
+    with peer("--delay", "500us"):
+        assert "500 us" in pfstat.run(LAB_PEER, "predict").stdout
+        again = pfstat.run(LAB_PEER, "start", check=False)
+        assert again.returncode == 1 and "there is one already" in again.stderr
+    assert "pfpeer" not in pfstat.run("ip", "link").stdout
+    assert pfstat.run("ip", "netns", "list").stdout == ""
+    assert pfstat.run("pgrep", "-c", "pfdrive", check=False).stdout == "0\n"
+    assert pfstat.run(LAB_PEER, "start", "--delay", "soon", check=False).returncode == 2
