@@ -15,8 +15,8 @@
 #include "cmd_top.h"
 #include "cmd_touch.h"
 #include "cmd_via.h"
+#include "engine/memory_group.h"
 #include "compete/competitor.h"
-#include "compete/memory_group.h"
 
 static const struct {
 	const char *name;

@@ -199,7 +199,7 @@ def test_a_file_of_the_caches_size_is_read_again_without_its_disk(rows):
     size = rows["file.cache_size"]["measured"]["median"]
     assert rows["file.cache_size"]["predicted"]["value"] == CACHE_LIMIT
     assert 0.8 * CACHE_LIMIT < size <= CACHE_LIMIT
-    assert not list(pathlib.Path("/sys/fs/cgroup").glob("pfdrive-bench.*"))
+    assert not list(pathlib.Path("/sys/fs/cgroup").glob("pfdrive-*"))
     path = pfstat.DISK / "cache-size"
     group = pfstat.cgroup("cache-size", "memory")
     try:

@@ -82,8 +82,6 @@ struct bench_operation {
 	/* n operations, the timed part within bench_start() … bench_stop(). */
 	int (*run)(struct bench *bench, uint64_t n);
 	void (*finish)(struct bench *bench);
-	/* Afterwards, when the process has ended, whatever ended it. */
-	void (*clean_up)(pid_t pid);
 	/* Instead of all these: made of other rows' values, by the framework (derived.c). */
 	bool derived;
 };

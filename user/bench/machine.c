@@ -10,9 +10,9 @@
 #include <x86intrin.h>
 
 #include "../engine/environment.h"
+#include "../engine/memory_group.h"
 #include "clock.h"
 #include "machine.h"
-#include "memory_group.h"
 
 #define CALIBRATION_NS 50000000L
 #define READINGS 100

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "../engine/cache.h"
+#include "../engine/memory_group.h"
 #include "clock.h"
 #include "memory.h"
-#include "memory_group.h"
 #include "operations.h"
 #include "place.h"
 
@@ -36,18 +36,21 @@ struct filler {
 	uint64_t step, most;
 	uint64_t end_ns;
 	char *buffer;
+	struct memory_group group;	/* --quick */
 };
 
 static int limit_memory(struct bench *bench)
 {
+	struct filler *filler = bench->state;
+	char why[256];
 	int err;
 
 	if (!bench->options->quick)
 		return 0;
-	err = memory_group_enter(FILECACHE_QUICK_BYTES);
-	return err ? bench_refuse(bench, err, "to be quick it needs a memory cgroup of its own, as "
-				  "root with cgroup v2 (%s); without --quick it has all of memory",
-				  strerror(-err)) : 0;
+	err = memory_group_enter(&filler->group, FILECACHE_QUICK_BYTES,
+				 "leave --quick out: it has all of memory then", why, sizeof(why));
+	return err ? bench_refuse(bench, err, "to be quick it needs a memory cgroup of its own: %s",
+				  why) : 0;
 }
 
 static uint64_t step_for(uint64_t expected_bytes)
@@ -61,13 +64,15 @@ static int prepare(struct bench *bench)
 {
 	const uint64_t expected = bench->machine->available_bytes;
 	struct filler *filler = calloc(1, sizeof(*filler));
-	int err = limit_memory(bench);
+	int err;
 
 	bench->state = filler;
-	if (err)
-		return err;
 	if (!filler)
 		return -ENOMEM;
+	filler->group = MEMORY_GROUP_NONE;
+	err = limit_memory(bench);
+	if (err)
+		return err;
 	filler->end_ns = clock_ns() + LONGEST_NS;
 	filler->step = step_for(expected);
 	filler->most = bench->options->quick ? 2 * expected : bench->machine->memory_bytes;
@@ -131,6 +136,15 @@ static int run(struct bench *bench, uint64_t n)
 	return err ?: there;
 }
 
+/* Of a process that is killed its keeper removes the group. */
+static void finish(struct bench *bench)
+{
+	struct filler *filler = bench->state;
+
+	if (filler)
+		memory_group_leave(&filler->group);
+}
+
 const struct bench_operation op_file_cache_size = {
 	.name = "file.cache_size",
 	.unit = BENCH_BYTES,
@@ -140,5 +154,5 @@ const struct bench_operation op_file_cache_size = {
 	.prediction = "memory_available",
 	.prepare = prepare,
 	.run = run,
-	.clean_up = memory_group_remove,
+	.finish = finish,
 };

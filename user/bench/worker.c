@@ -123,8 +123,6 @@ int worker_measure(const struct worker_job *job, struct measured *measured)
 	err = pid < 0 ? -errno : wait_for_end(pid, end_ns);
 	if (pid > 0)
 		end_process(pid);
-	if (pid > 0 && job->operation->clean_up)
-		job->operation->clean_up(pid);
 	explain_end(shared, err, job->limit_ns);
 	*measured = *shared;
 	munmap(shared, sizeof(*shared));

@@ -111,7 +111,8 @@ int contest_enter(struct contest *contest)
 	if (status)
 		return status;
 	if (!contest->options->unsafe &&
-	    memory_group_enter(&contest->group, contest->competition.limit, why, sizeof(why)))
+	    memory_group_enter(&contest->group, contest->competition.limit,
+			       "say --unsafe to compete without a limit", why, sizeof(why)))
 		return complain(STATUS_FAILED, "--compete: %s", why);
 	return contest->alone ? STATUS_OK : start_all(contest);
 }

@@ -9,8 +9,8 @@
 #include <sched.h>
 
 #include "../correlate/competition.h"
+#include "../engine/memory_group.h"
 #include "competitor.h"
-#include "memory_group.h"
 #include "options.h"
 
 struct contest {

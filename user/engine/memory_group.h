@@ -23,14 +23,19 @@ struct memory_group {
 #define MEMORY_GROUP_NONE ((struct memory_group){ .keeper_fd = -1 })
 
 /*
- * Makes one with this limit, and enters it: this process, and who it starts. 0, or a
- * negative errno and one clause in why.
+ * Makes one with this limit, and enters it: this process, and who it starts; what it has
+ * already stays charged where it was. 0, or a negative errno and one clause in why, with
+ * what else can be done: `otherwise`.
  */
-int memory_group_enter(struct memory_group *group, uint64_t limit, char *why, size_t size);
+int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise,
+		       char *why, size_t size);
 /* Leaves it; its keeper kills who is still there and removes it. -errno: it is still there. */
 int memory_group_leave(struct memory_group *group);
 /* A file of it; NULL: it cannot be read. */
 FILE *memory_group_open(const struct memory_group *group, const char *name);
+
+/* The lowest limit of the groups that this process is in; UINT64_MAX: there is none. */
+uint64_t memory_group_limit(void);
 
 /* Kills all in it, and removes it. */
 int memory_group_remove(const char *path);

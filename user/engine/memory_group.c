@@ -129,68 +129,76 @@ static int set_limit(const struct memory_group *group, uint64_t limit)
 	return write_text(group->path, "memory.max", text);
 }
 
-static int say(int err, char *why, size_t size, const char *what, const char *where)
+/* Why there is no group, for who asked. */
+struct refusal {
+	const char *otherwise;
+	char *why;
+	size_t size;
+};
+
+static int say(const struct refusal *refusal, int err, const char *what, const char *where)
 {
 	const bool rights = err == -EACCES || err == -EPERM || err == -EROFS;
 
-	snprintf(why, size, "%s %s: %s: %s", what, where, strerror(-err),
-		 rights ? "run as root, or say --unsafe" :
-			  "say --unsafe to compete without a limit");
+	snprintf(refusal->why, refusal->size, "%s %s: %s: %s%s", what, where, strerror(-err),
+		 rights ? "run as root, or " : "", refusal->otherwise);
 	return err;
 }
 
 /* The controller serves the groups below one that says so. */
-static int need_controller(const char *mount, char *why, size_t size)
+static int need_controller(const char *mount, const struct refusal *refusal)
 {
 	int err;
 
 	if (!has_word(mount, "cgroup.controllers", "memory")) {
-		snprintf(why, size, "cgroup v2 in %s has no memory controller: boot with it, "
-			 "or say --unsafe to compete without a limit", mount);
+		snprintf(refusal->why, refusal->size, "cgroup v2 in %s has no memory controller: "
+			 "boot with it, or %s", mount, refusal->otherwise);
 		return -EOPNOTSUPP;
 	}
 	if (has_word(mount, "cgroup.subtree_control", "memory"))
 		return 0;
 	err = write_text(mount, "cgroup.subtree_control", "+memory");
-	return err ? say(err, why, size, "cannot use the memory controller of", mount) : 0;
+	return err ? say(refusal, err, "cannot use the memory controller of", mount) : 0;
 }
 
-static int make(struct memory_group *group, uint64_t limit, char *why, size_t size)
+static int make(struct memory_group *group, uint64_t limit, const struct refusal *refusal)
 {
 	char mount[200];
 	int err = find_mount(mount, sizeof(mount));
 
 	if (err) {
-		snprintf(why, size, "cgroup v2 is not mounted: mount -t cgroup2 none "
-			 "/sys/fs/cgroup, or say --unsafe to compete without a limit");
+		snprintf(refusal->why, refusal->size, "cgroup v2 is not mounted: mount -t cgroup2 "
+			 "none /sys/fs/cgroup, or %s", refusal->otherwise);
 		return err;
 	}
-	err = need_controller(mount, why, size);
+	err = need_controller(mount, refusal);
 	if (err)
 		return err;
 	err = find_home(group, mount);
 	if (err)
-		return say(err, why, size, "cannot find the cgroup of this process in", mount);
+		return say(refusal, err, "cannot find the cgroup of this process in", mount);
 	snprintf(group->path, sizeof(group->path), "%s/" GROUP_PREFIX "%d", mount, getpid());
 	if (mkdir(group->path, 0755)) {
-		err = say(-errno, why, size, "cannot make the cgroup", group->path);
+		err = say(refusal, -errno, "cannot make the cgroup", group->path);
 		group->path[0] = '\0';
 		return err;
 	}
 	err = set_limit(group, limit);
-	return err ? say(err, why, size, "cannot limit the memory of", group->path) : 0;
+	return err ? say(refusal, err, "cannot limit the memory of", group->path) : 0;
 }
 
-int memory_group_enter(struct memory_group *group, uint64_t limit, char *why, size_t size)
+int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise,
+		       char *why, size_t size)
 {
-	int err = make(group, limit, why, size);
+	const struct refusal refusal = { .otherwise = otherwise, .why = why, .size = size };
+	int err = make(group, limit, &refusal);
 
 	if (err)
 		return err;
 	err = start_keeper(group);
 	if (!err)
 		err = write_text(group->path, "cgroup.procs", "0");
-	return err ? say(err, why, size, "cannot enter the cgroup", group->path) : 0;
+	return err ? say(&refusal, err, "cannot enter the cgroup", group->path) : 0;
 }
 
 /* Whether it removed the group. */
@@ -248,6 +256,40 @@ int memory_group_remove(const char *path)
 		usleep(REMOVE_PAUSE_US);
 	}
 	return -EBUSY;
+}
+
+/* "max" is none; so is a group that has no such file. */
+static uint64_t limit_of(const char *folder)
+{
+	char path[PATH_MAX];
+	uint64_t limit = UINT64_MAX;
+	FILE *file;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/memory.max", folder) >= sizeof(path))
+		return UINT64_MAX;
+	file = fopen(path, "re");
+	if (!file)
+		return UINT64_MAX;
+	if (fscanf(file, "%" SCNu64, &limit) != 1)
+		limit = UINT64_MAX;
+	fclose(file);
+	return limit;
+}
+
+uint64_t memory_group_limit(void)
+{
+	uint64_t least = UINT64_MAX, limit;
+	struct memory_group group;
+	char mount[200];
+
+	if (find_mount(mount, sizeof(mount)) || find_home(&group, mount))
+		return UINT64_MAX;
+	while (strlen(group.home) >= strlen(mount)) {
+		limit = limit_of(group.home);
+		least = limit < least ? limit : least;
+		*strrchr(group.home, '/') = '\0';
+	}
+	return least;
 }
 
 int cmd_keeper(int argc, char **argv)
