@@ -14,6 +14,7 @@
 #include <linux/workqueue.h>
 
 #include "chain.h"
+#include "clock.h"
 #include "command.h"
 #include "fault.h"
 #include "follow.h"
@@ -97,6 +98,7 @@ static int session_start(void)
 	if (err)
 		return err;
 	session_reset_figures();
+	pfstat_clock_start();
 	pfstat_target_open(session.fault_around, session_only_inode());
 	pfstat_fault_record(true);
 	session.recording = true;
@@ -114,6 +116,7 @@ static void session_stop(void)
 		pr_info("%ld faults did not end within %d ms and leave no record\n",
 			pfstat_fault_in_flight(), SESSION_DRAIN_MS);
 	pfstat_fault_record(false);
+	pfstat_clock_stop();
 	session.recording = false;
 }
 
