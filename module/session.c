@@ -13,6 +13,7 @@
 #include <linux/sched/task.h>
 #include <linux/workqueue.h>
 
+#include "calibrate.h"
 #include "chain.h"
 #include "clock.h"
 #include "command.h"
@@ -97,10 +98,12 @@ static int session_start(void)
 	err = pfstat_ring_setup(session.ring_size, session.overwrite);
 	if (err)
 		return err;
-	session_reset_figures();
+	pfstat_chain_reset();
 	pfstat_clock_start();
-	pfstat_target_open(session.fault_around, session_only_inode());
 	pfstat_fault_record(true);
+	pfstat_calibrate(session.ring_size / sizeof(struct pfstat_record));
+	session_reset_figures();
+	pfstat_target_open(session.fault_around, session_only_inode());
 	session.recording = true;
 	return 0;
 }
