@@ -214,3 +214,15 @@ def test_anonymous_memory_is_never_hooked():
         assert pfstat.hooked() == before
         inodes = {r["inode"] for r in pfstat.log()[1]}
         assert 0 not in inodes
+
+
+def test_stats_state_what_the_module_costs(small_file):
+    """Calibrated before the first call, of which it leaves none; memory in its bounds."""
+    with Mapping(small_file) as mapping, Session(f"file {mapping.fd()}"):
+        values = pfstat.stats()
+    # In emulated time a call costs microseconds; ten of them would be no instrument.
+    assert 0 < values["inside_ps"] < values["call_cost_ps"] < 10_000_000
+    assert values["calls"] == values["stored"] == 0
+    assert values["ring_bytes"] == os.cpu_count() * (PAGE + (4 << 20))
+    for name in ("module_bytes", "percpu_bytes", "chain_bytes", "target_bytes"):
+        assert 0 < values[name] < 1 << 20, name
