@@ -251,6 +251,32 @@ START_TEST(test_own_cost_is_that_of_all_calls)
 }
 END_TEST
 
+START_TEST(test_own_share_is_subtracted_when_asked)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.subtract = true;
+	json = print_and_parse(&run.report, 1);
+	check_real(json, "study.long.mean_ns", 6500 - 27.5);
+	check_real(json, "classes.short.mean_ns", 300 - 27.5);
+	ck_assert_int_eq(integer_at(json, "classes.disk.max_ns"), 150000 - 27);
+	ck_assert(json_is_true(at(json, "cost.subtracted")));
+	json_decref(json);
+	run.report.inside_ps = FACT_NONE;
+	json = print_and_parse(&run.report, 1);
+	check_real(json, "study.long.mean_ns", 6500);
+	ck_assert(json_is_false(at(json, "cost.subtracted")));
+	json_decref(json);
+	run.report.inside_ps = 1000000000;
+	json = print_and_parse(&run.report, 1);
+	check_real(json, "study.long.mean_ns", 0);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_study_columns_are_sums_of_classes)
 {
 	struct sample_run run;
@@ -693,7 +719,8 @@ RUN_TESTS("json",
 	  test_schema_refuses_any_other_and_any_missing_key,
 	  test_schema_refuses_wrong_types,
 	  test_figures_are_the_runs,
-	  test_own_cost_is_that_of_all_calls, test_study_columns_are_sums_of_classes,
+	  test_own_cost_is_that_of_all_calls, test_own_share_is_subtracted_when_asked,
+	  test_study_columns_are_sums_of_classes,
 	  test_study_leaves_out_what_is_no_fault_of_its_own,
 	  test_what_was_not_measured_is_null,
 	  test_nothing_has_no_mean_but_a_total,

@@ -18,5 +18,6 @@ void table_cost(FILE *out, const struct report *run)
 		fprintf(out, ", %.2f%% of the run", 100 * cost.share);
 	fputs(run->have_bpf ? "; eBPF's is not in it\n" : "\n", out);
 	if (!isnan(cost.inside_ns))
-		fprintf(out, "  %.3g ns of a call's time are its\n", cost.inside_ns);
+		fprintf(out, "  %.3g ns of a call's time are its%s\n", cost.inside_ns,
+			run->subtract ? ", subtracted above from those of calls" : "");
 }
