@@ -223,16 +223,19 @@ def perf(command, count, name):
     with running(command, output, attached):
         yield seen
     seen["faults"] = count()
-    pathlib.Path(name).unlink()
+    pathlib.Path(name).unlink(missing_ok=True)
 
 
 def perf_record(pid):
     data = SCRATCH / "perf.data"
 
     def count():
-        said = subprocess.run(["perf", "report", "--stats", "-i", data], capture_output=True,
-                              text=True, check=True).stdout
-        return int(re.search(r"SAMPLE events: +(\d+)", said)[1])
+        said = subprocess.run(["perf", "script", "-F", "event", "-i", data], capture_output=True,
+                              text=True, check=False)
+        if said.returncode:
+            raise Absent(f"perf script: {said.stderr.strip()[-100:]}; "
+                         f"perf record: {(SCRATCH / 'errors').read_text()[-100:]}")
+        return said.stdout.count("page-faults")
     return perf(["perf", "record", "-q", "-m", "16M", "-e", "page-faults", "-c", "1", "-d", "-p",
                  str(pid), "-o", data], count, data)
 
@@ -241,6 +244,8 @@ def perf_trace(pid):
     text = SCRATCH / "perf.text"
 
     def count():
+        if not text.exists():
+            raise Absent((SCRATCH / "errors").read_text().strip()[-100:])
         with open(text, encoding="utf-8") as file:
             return sum("minfault" in line for line in file)
     return perf(["perf", "trace", "-m", "16M", "-F", "all", "--no-syscalls", "-p", str(pid),
