@@ -27,6 +27,16 @@ $(BUILD)/bench/peer: $(bench_dir)/peer.c $(BUILD)/bench/peer.skel.h
 	$(call say,CC,$@)
 	$(Q)$(CC) $(user_cflags) -I$(BUILD)/bench -o $@ $< $(user_libs)
 
+$(BUILD)/bench/bare_loop: $(bench_dir)/bare_loop.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -o $@ $<
+
+# The access loop of pfdrive against a bare one; on this machine, by valgrind.
+.PHONY: bench-loop
+bench-loop: $(BUILD)/bench/bare_loop $(BUILD)/pfdrive
+	$(Q)tests/bench/overhead/loop $(BUILD)
+
 # Packages of the guest that only this needs.
 bench_packages	:= bpftrace,linux-perf
 bench_figures	:= Documentation/overhead.json
