@@ -64,14 +64,17 @@ void session_cost(uint64_t *call_ps, uint64_t *inside_ps)
 {
 	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_STATS, "re");
 	char line[256];
+	uint64_t value;
 
 	*call_ps = FACT_NONE;
 	*inside_ps = FACT_NONE;
 	if (!file)
 		return;
 	while (fgets(line, sizeof(line), file)) {
-		sscanf(line, "call_cost_ps %" SCNu64, call_ps);
-		sscanf(line, "inside_ps %" SCNu64, inside_ps);
+		if (sscanf(line, "call_cost_ps %" SCNu64, &value) == 1)
+			*call_ps = value;
+		if (sscanf(line, "inside_ps %" SCNu64, &value) == 1)
+			*inside_ps = value;
 	}
 	fclose(file);
 }
