@@ -46,7 +46,7 @@ def running(command, output, ready):
     with open(path, "wb") as file, open(SCRATCH / "errors", "wb") as errors:
         with subprocess.Popen(command, stdout=file, stderr=errors) as process:
             try:
-                wait_until(lambda: process.poll() is not None or ready(path),
+                wait_until(lambda: process.poll() is not None or ready(path, process.pid),
                            f"{command[0]}'s start")
                 if process.poll() is not None:
                     said = (SCRATCH / "errors").read_text(errors="replace").strip()
@@ -61,7 +61,7 @@ def running(command, output, ready):
 
 
 def says(word):
-    return lambda path: word in path.read_text(errors="replace")
+    return lambda path, _: word in path.read_text(errors="replace")
 
 
 def insmod():
@@ -118,7 +118,7 @@ def pfdrive(pid):
     insmod()
     command = [BUILD / "pfdrive", "record", "--ring-size", "16M", "-p", str(pid)]
 
-    def attached(_):
+    def attached(*_):
         # eBPF comes before the module, and the process's own targets last.
         if not is_hooked(pid):
             return False
@@ -209,15 +209,25 @@ def page_fault_user(_):
     return ftrace([("events/exceptions/page_fault_user/enable", "1")], 1)
 
 
+def has_events(pid):
+    try:
+        return any("perf_event" in os.readlink(fd)
+                   for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False    # a descriptor was closed meanwhile
+
+
 @contextlib.contextmanager
 def perf(command, count, name):
     seen, output = {}, []
     need("perf")
     rmmod()
 
-    def attached(_):
-        # It says nothing; it is attached when it waits for samples.
-        time.sleep(5)
+    def attached(_, perf_pid):
+        # It says nothing. The events come when it has read what it wants to know.
+        if not has_events(perf_pid):
+            return False
+        time.sleep(2)
         return True
 
     with running(command, output, attached):
