@@ -243,8 +243,8 @@ def perf_record(pid):
         said = subprocess.run(["perf", "script", "-F", "event", "-i", data], capture_output=True,
                               text=True, check=False)
         if said.returncode:
-            raise Absent(f"perf script: {said.stderr.strip()[-100:]}; "
-                         f"perf record: {(SCRATCH / 'errors').read_text()[-100:]}")
+            first_line = said.stderr.partition("\n")[0]
+            raise Absent(f"perf script: {first_line}")
         return said.stdout.count("page-faults")
     return perf(["perf", "record", "-q", "-m", "16M", "-e", "page-faults", "-c", "1", "-d", "-p",
                  str(pid), "-o", data], count, data)
@@ -255,7 +255,7 @@ def perf_trace(pid):
 
     def count():
         if not text.exists():
-            raise Absent((SCRATCH / "errors").read_text().strip()[-100:])
+            raise Absent("perf trace: " + (SCRATCH / "errors").read_text().partition("\n")[0])
         with open(text, encoding="utf-8") as file:
             return sum("minfault" in line for line in file)
     return perf(["perf", "trace", "-m", "16M", "-F", "all", "--no-syscalls", "-p", str(pid),
