@@ -53,6 +53,8 @@ def running(command, output, ready):
                     raise Absent(f"{command[0]} ended with {process.returncode}: "
                                  f"{said.splitlines()[-1] if said else 'it says nothing'}")
                 yield
+                # For what is still in its buffers; perf ends with the process by itself.
+                time.sleep(3)
             finally:
                 if process.poll() is None:
                     process.send_signal(signal.SIGINT)
