@@ -22,18 +22,22 @@ help:
 #: make check-unit, check-vm [KERNELS=6.12] [TESTS=file]    the two halves of check
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
+#: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
+#: make bench-check    the same, and fails when pfstat's are 5 % over the committed figures
+#: make bench-loop   instructions of pfdrive's access loop against a bare one's
 #: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
 #: make install, clean
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
 .DEFAULT_GOAL := all
-all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump
+all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump bench-programs
 .PHONY: help all module pfdrive demo policy check check-unit check-vm check-debug fuzz lint bpf-stats install clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk
 include tools/make/user.mk
 include tools/make/check.mk
+include tools/make/bench.mk
 
 demo:
 	$(Q)tools/demo

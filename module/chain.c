@@ -4,8 +4,9 @@
  *
  * Only a thread itself stores and takes the slot that carries its tid, so a
  * look-up needs no lock: in the common case it reads one word pair that is
- * zero. A full set (its threads were killed between two attempts, or there are
- * very many) gives up its oldest link, counted.
+ * zero, in a cache line that only those who suspend write. A full set (its threads
+ * were killed between two attempts, or there are very many) gives up its oldest
+ * link, counted.
  *
  *	tids[way]:  0 --claim--> BUSY --fields written--> tid --taken--> 0
  *	                          ^--------- evicted -------'
@@ -14,7 +15,6 @@
  * when it was evicted while it read them.
  */
 #include <linux/atomic.h>
-#include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/vmalloc.h>
@@ -22,8 +22,6 @@
 
 #include "chain.h"
 
-#define CHAIN_SET_BITS 10
-#define CHAIN_WAYS 4
 #define CHAIN_BUSY (~0U)
 
 struct suspended {
@@ -34,18 +32,14 @@ struct suspended {
 	u8 cause;
 };
 
-struct chain_set {
-	u32 tids[CHAIN_WAYS];	/* 0: free */
+struct chain_ways {
 	struct suspended ways[CHAIN_WAYS];
 } ____cacheline_aligned;
 
-static struct chain_set *chain_sets;
+/* A set is an entry of each. */
+union chain_tids *pfstat_chain_tids;
+static struct chain_ways *chain_ways;
 static atomic64_t chain_evicted;
-
-static struct chain_set *chain_set_of(pid_t tid)
-{
-	return &chain_sets[hash_32(tid, CHAIN_SET_BITS)];
-}
 
 /* Moves whenever a fault of current completes (mm_account_fault()). */
 static u64 completed_faults(void)
@@ -55,20 +49,20 @@ static u64 completed_faults(void)
 
 struct chain pfstat_chain_resume(unsigned long page_address)
 {
-	struct chain chain = { .earlier_ns = 0, .cause = PFSTAT_NR_CLASSES };
-	struct chain_set *set = chain_set_of(current->pid);
-	u32 tid = current->pid;
+	struct chain chain = PFSTAT_CHAIN_NONE;
+	u32 tid = current->pid, set = pfstat_chain_set(tid);
+	u32 *tids = pfstat_chain_tids[set].tids;
 	struct suspended found;
 	int way;
 
 	for (way = 0; way < CHAIN_WAYS; way++)
-		if (READ_ONCE(set->tids[way]) == tid)
+		if (READ_ONCE(tids[way]) == tid)
 			break;
-	if (likely(way == CHAIN_WAYS))
+	if (way == CHAIN_WAYS)
 		return chain;
 
-	found = set->ways[way];
-	if (cmpxchg(&set->tids[way], tid, 0) != tid)
+	found = chain_ways[set].ways[way];
+	if (cmpxchg(&tids[way], tid, 0) != tid)
 		return chain;	/* evicted while we read */
 
 	/*
@@ -84,42 +78,43 @@ struct chain pfstat_chain_resume(unsigned long page_address)
 	return chain;
 }
 
-static int oldest_way(const struct chain_set *set)
+static int oldest_way(const struct suspended *ways)
 {
 	int way, oldest = 0;
 
 	for (way = 1; way < CHAIN_WAYS; way++)
-		if (READ_ONCE(set->ways[way].start_ns) < READ_ONCE(set->ways[oldest].start_ns))
+		if (READ_ONCE(ways[way].start_ns) < READ_ONCE(ways[oldest].start_ns))
 			oldest = way;
 	return oldest;
 }
 
 /* Claims a slot of the set, now BUSY; -1 when others were faster at every try. */
-static int claim_way(struct chain_set *set)
+static int claim_way(u32 set)
 {
+	u32 *tids = pfstat_chain_tids[set].tids;
 	u32 holder;
 	int way;
 
 	for (way = 0; way < CHAIN_WAYS; way++)
-		if (!READ_ONCE(set->tids[way]) && !cmpxchg(&set->tids[way], 0, CHAIN_BUSY))
+		if (!READ_ONCE(tids[way]) && !cmpxchg(&tids[way], 0, CHAIN_BUSY))
 			return way;
 
 	atomic64_inc(&chain_evicted);
-	way = oldest_way(set);
-	holder = READ_ONCE(set->tids[way]);
-	if (holder == CHAIN_BUSY || cmpxchg(&set->tids[way], holder, CHAIN_BUSY) != holder)
+	way = oldest_way(chain_ways[set].ways);
+	holder = READ_ONCE(tids[way]);
+	if (holder == CHAIN_BUSY || cmpxchg(&tids[way], holder, CHAIN_BUSY) != holder)
 		return -1;
 	return way;
 }
 
 void pfstat_chain_suspend(unsigned long page_address, u64 start_ns, u8 cause)
 {
-	struct chain_set *set = chain_set_of(current->pid);
+	u32 set = pfstat_chain_set(current->pid);
 	int way = claim_way(set);
 
 	if (way < 0)
 		return;
-	set->ways[way] = (struct suspended) {
+	chain_ways[set].ways[way] = (struct suspended) {
 		.page_address = page_address,
 		.start_ns = start_ns,
 		.born = current->start_time,
@@ -127,12 +122,13 @@ void pfstat_chain_suspend(unsigned long page_address, u64 start_ns, u8 cause)
 		.cause = cause,
 	};
 	/* Pairs with the cmpxchg() of whoever takes or evicts it. */
-	smp_store_release(&set->tids[way], (u32)current->pid);
+	smp_store_release(&pfstat_chain_tids[set].tids[way], (u32)current->pid);
 }
 
 void pfstat_chain_reset(void)
 {
-	memset(chain_sets, 0, sizeof(*chain_sets) << CHAIN_SET_BITS);
+	memset(pfstat_chain_tids, 0, sizeof(*pfstat_chain_tids) << CHAIN_SET_BITS);
+	memset(chain_ways, 0, sizeof(*chain_ways) << CHAIN_SET_BITS);
 	atomic64_set(&chain_evicted, 0);
 }
 
@@ -141,13 +137,23 @@ u64 pfstat_chain_evicted(void)
 	return atomic64_read(&chain_evicted);
 }
 
+size_t pfstat_chain_bytes(void)
+{
+	return (sizeof(*pfstat_chain_tids) + sizeof(*chain_ways)) << CHAIN_SET_BITS;
+}
+
 int pfstat_chain_init(void)
 {
-	chain_sets = vzalloc(sizeof(*chain_sets) << CHAIN_SET_BITS);
-	return chain_sets ? 0 : -ENOMEM;
+	pfstat_chain_tids = vzalloc(sizeof(*pfstat_chain_tids) << CHAIN_SET_BITS);
+	chain_ways = vzalloc(sizeof(*chain_ways) << CHAIN_SET_BITS);
+	if (pfstat_chain_tids && chain_ways)
+		return 0;
+	pfstat_chain_exit();
+	return -ENOMEM;
 }
 
 void pfstat_chain_exit(void)
 {
-	vfree(chain_sets);
+	vfree(chain_ways);
+	vfree(pfstat_chain_tids);
 }

@@ -10,17 +10,49 @@
 #ifndef PFSTAT_CHAIN_H
 #define PFSTAT_CHAIN_H
 
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/sched.h>
 #include <linux/types.h>
+#include <pfstat/record.h>
+
+#define CHAIN_SET_BITS 10
+#define CHAIN_WAYS 4
+
+/* Whose suspended faults a set holds; looked at in every call, and zero in most. */
+union chain_tids {
+	u32 tids[CHAIN_WAYS];	/* 0: free */
+	u64 pairs[CHAIN_WAYS / 2];
+} ____cacheline_aligned;
+
+extern union chain_tids *pfstat_chain_tids;
 
 struct chain {
 	u64 earlier_ns;		/* start of the previous attempt; 0: there was none */
 	u8 cause;		/* the class that made the fault wait (see pfstat_facts) */
 };
 
+#define PFSTAT_CHAIN_NONE ((struct chain){ .cause = PFSTAT_NR_CLASSES })
+
 int pfstat_chain_init(void);
 void pfstat_chain_exit(void);
 void pfstat_chain_reset(void);
+size_t pfstat_chain_bytes(void);
 u64 pfstat_chain_evicted(void);	/* links given up for want of room */
+
+static inline u32 pfstat_chain_set(pid_t tid)
+{
+	return hash_32(tid, CHAIN_SET_BITS);
+}
+
+/* True: current, which task is, has left nothing behind. Only it can change that. */
+static inline bool pfstat_chain_is_clear(const struct task_struct *task)
+{
+	const union chain_tids *set = &pfstat_chain_tids[pfstat_chain_set(task->pid)];
+
+	return !(READ_ONCE(set->pairs[0]) | READ_ONCE(set->pairs[1]));
+}
 
 /* What current left behind for this page, and forgets it. */
 struct chain pfstat_chain_resume(unsigned long page_address);

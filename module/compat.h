@@ -8,6 +8,7 @@
 #define PFSTAT_COMPAT_H
 
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/version.h>
 
 /* Read and tried from 6.1 on; older page caches have no maple tree of VMAs. */
@@ -36,6 +37,20 @@ static inline unsigned long compat_folio_flags(const struct folio *folio)
 	return READ_ONCE(folio->flags.f);
 #else
 	return READ_ONCE(folio->flags);
+#endif
+}
+
+/* v6.4: text, data and the rest of a module lie apart. */
+static inline size_t compat_module_bytes(const struct module *module)
+{
+#ifdef PFSTAT_HAVE_MODULE_MEMORY
+	size_t bytes = 0;
+
+	for_each_mod_mem_type(type)
+		bytes += module->mem[type].size;
+	return bytes;
+#else
+	return module->core_layout.size;
 #endif
 }
 

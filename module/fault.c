@@ -14,34 +14,40 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
-#include <linux/timekeeping.h>
-#include <linux/xarray.h>
 
 #include "chain.h"
 #include "classify.h"
+#include "clock.h"
 #include "compat.h"
 #include "fault.h"
+#include "page_cache.h"
 #include "ring.h"
 #include "shadow.h"
 #include "tally.h"
 #include "trace.h"
 
+/*
+ * A call: what must be kept until it is over, then what became of it. In a wrapper
+ * its members live in registers as long as nobody takes its address.
+ */
 struct attempt {
-	u64 start_ns;
-	u64 address;
-	pgoff_t pgoff;
+	struct moment start;
 	u64 inode;
-	dev_t dev;
+	u32 dev;
+	unsigned long vm_flags;
+	unsigned long cached;	/* the folio's flags before the call, or NOT_CACHED */
 	unsigned long switched;	/* current's nvcsw */
 	unsigned long preempted;	/* current's nivcsw */
-	u32 flags;
-	u8 op;
-	u8 before;
-	bool shared;
+	u64 earlier_ns;		/* see struct chain */
+	u8 cause;
+	u64 duration_ns;
+	struct page *page;	/* mapped, or NULL */
+	vm_fault_t result;
 	u16 around_before;	/* of map_pages: the window, see record.h */
 	u16 around_pages;
-	struct chain chain;
 };
+
+#define NOT_CACHED (~0UL)	/* all flags at once: no folio has them */
 
 DEFINE_PER_CPU(long, pfstat_in_flight);
 static bool recording __read_mostly;
@@ -68,140 +74,254 @@ static enum pfstat_before folio_state(unsigned long flags)
 	/* The mark shares its bit with PG_reclaim, which goes with writeback. */
 	bool marked = flags & BIT(PG_readahead) && !(flags & BIT(PG_writeback));
 
+	if (flags == NOT_CACHED)
+		return PFSTAT_BEFORE_ABSENT;
 	if (flags & BIT(PG_uptodate))
 		return marked ? PFSTAT_BEFORE_MARKED : PFSTAT_BEFORE_CACHED;
 	return marked ? PFSTAT_BEFORE_IN_FLIGHT_MARKED : PFSTAT_BEFORE_IN_FLIGHT;
+}
+
+/* Cached and nothing else: the plainest answer of folio_state(). */
+static bool is_plainly_cached(unsigned long flags)
+{
+	return (flags & (BIT(PG_uptodate) | BIT(PG_readahead))) == BIT(PG_uptodate);
 }
 
 /*
  * The page cache at a file offset, by reading flags without a reference: under
  * RCU the page's struct stays, and what it says may be a moment old in any case.
  */
-static enum pfstat_before cache_state(struct address_space *mapping, pgoff_t pgoff)
+static __always_inline unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
 {
-	enum pfstat_before before = PFSTAT_BEFORE_ABSENT;
+	unsigned long flags = NOT_CACHED;
 	struct folio *folio;
 
-	rcu_read_lock();
-	folio = xa_load(&mapping->i_pages, pgoff);
-	if (folio && !xa_is_value(folio))
-		before = folio_state(compat_folio_flags(folio));
-	rcu_read_unlock();
-	return before;
+	preempt_disable();
+	folio = pfstat_page_cache_peek(mapping, pgoff);
+	if (folio)
+		flags = compat_folio_flags(folio);
+	preempt_enable();
+	return flags;
 }
 
-static void attempt_begin(struct attempt *attempt, const struct vm_fault *vmf, enum pfstat_op op)
+/* Only what ->fault() finds in the cache decides anything. */
+static __always_inline bool is_looked_up(u8 op)
+{
+	return op == PFSTAT_OP_FAULT || op == PFSTAT_OP_HUGE_FAULT;
+}
+
+/* Is it a further attempt of a fault that current has begun already? */
+static __always_inline void attempt_resume(struct attempt *attempt, const struct vm_fault *vmf)
+{
+	struct chain chain = pfstat_chain_resume(vmf->real_address & PAGE_MASK);
+
+	attempt->earlier_ns = chain.earlier_ns;
+	attempt->cause = chain.cause;
+}
+
+static __always_inline void attempt_begin(struct attempt *attempt, const struct vm_fault *vmf,
+					  u8 op)
 {
 	const struct vm_area_struct *vma = vmf->vma;
+	const struct task_struct *task = current;
 	const struct inode *inode = file_inode(vma->vm_file);
 
 	attempt->inode = inode->i_ino;
 	attempt->dev = inode->i_sb->s_dev;
-	attempt->address = vmf->real_address;
-	attempt->pgoff = vmf->pgoff;
-	attempt->flags = vmf->flags;
-	attempt->op = op;
-	attempt->shared = vma->vm_flags & VM_SHARED;
-	attempt->before = PFSTAT_BEFORE_UNKNOWN;
+	attempt->vm_flags = vma->vm_flags;
+	attempt->cached = is_looked_up(op) ?
+			  cached_flags(vma->vm_file->f_mapping, vmf->pgoff) : 0;
+	attempt->earlier_ns = 0;
+	attempt->cause = PFSTAT_NR_CLASSES;
+	if (unlikely(!pfstat_chain_is_clear(task)))
+		attempt_resume(attempt, vmf);
+	attempt->switched = task->nvcsw;
+	attempt->preempted = task->nivcsw;
 	attempt->around_before = 0;
 	attempt->around_pages = 0;
-	if (op == PFSTAT_OP_FAULT || op == PFSTAT_OP_HUGE_FAULT)
-		attempt->before = cache_state(vma->vm_file->f_mapping, vmf->pgoff);
-	attempt->chain = pfstat_chain_resume(vmf->real_address & PAGE_MASK);
-	attempt->switched = current->nvcsw;
-	attempt->preempted = current->nivcsw;
 	/* The clock last, so that nothing of ours is in the time. */
-	attempt->start_ns = ktime_get_mono_fast_ns();
+	attempt->start = pfstat_clock_now();
 }
 
-static enum pfstat_class attempt_classify(const struct attempt *attempt, vm_fault_t ret)
+static enum pfstat_before attempt_before(const struct attempt *attempt, u8 op)
+{
+	return is_looked_up(op) ? folio_state(attempt->cached) : PFSTAT_BEFORE_UNKNOWN;
+}
+
+static enum pfstat_class attempt_classify(const struct attempt *attempt, u8 op)
 {
 	const struct pfstat_facts facts = {
-		.op = attempt->op,
-		.before = attempt->before,
-		.cause = attempt->chain.cause,
+		.op = op,
+		.before = attempt_before(attempt, op),
+		.cause = attempt->cause,
 		.slept = current->nvcsw != attempt->switched,
-		.result = (__force u32)ret,
+		.result = (__force u32)attempt->result,
 	};
 
 	return pfstat_classify(&facts);
 }
 
 /* Another attempt of this fault will follow: leave a note for it. */
-static void attempt_suspend(const struct attempt *attempt, enum pfstat_class class)
+static void attempt_suspend(const struct attempt *attempt, const struct vm_fault *vmf,
+			    enum pfstat_class class)
 {
-	u8 cause = class == PFSTAT_CLASS_PASS ? attempt->chain.cause : class;
+	u8 cause = class == PFSTAT_CLASS_PASS ? attempt->cause : class;
 
-	pfstat_chain_suspend(attempt->address & PAGE_MASK, attempt->start_ns, cause);
+	pfstat_chain_suspend(vmf->real_address & PAGE_MASK, attempt->start.ns, cause);
+}
+
+static __always_inline u8 shared_fact(const struct attempt *attempt)
+{
+	return attempt->vm_flags & VM_SHARED ? PFSTAT_FACT_SHARED : 0;
 }
 
 static u8 attempt_facts(const struct attempt *attempt, bool cow)
 {
 	return (current->nvcsw != attempt->switched ? PFSTAT_FACT_SLEPT : 0) |
 	       (current->nivcsw != attempt->preempted ? PFSTAT_FACT_PREEMPTED : 0) |
-	       (attempt->shared ? PFSTAT_FACT_SHARED : 0) |
-	       (cow ? PFSTAT_FACT_COW : 0);
+	       shared_fact(attempt) | (cow ? PFSTAT_FACT_COW : 0);
 }
 
 /*
  * Where the program was. A fault of somebody else's memory (ptrace) has no
  * instruction in the current program, nor has a kernel thread a program.
  */
-static u64 attempt_ip(const struct attempt *attempt)
+static u64 attempt_ip(const struct vm_fault *vmf)
 {
-	if (attempt->flags & FAULT_FLAG_REMOTE || current->flags & PF_KTHREAD)
+	if (vmf->flags & FAULT_FLAG_REMOTE || current->flags & PF_KTHREAD)
 		return 0;
 	return instruction_pointer(task_pt_regs(current));
 }
 
-static void attempt_store(const struct attempt *attempt, u64 duration_ns, vm_fault_t ret,
-			  enum pfstat_class class, struct page *page, bool cow)
+/* What is taken over as it is; the rest of the record is the caller's. */
+static __always_inline void record_fill(struct pfstat_record *record,
+					const struct attempt *attempt,
+					const struct vm_fault *vmf,
+					const struct task_struct *task)
 {
-	struct pfstat_record *record;
-	struct ring *ring;
-
-	preempt_disable();
-	if (unlikely(!READ_ONCE(recording)))
-		goto out;
-	ring = this_cpu_ptr(&pfstat_rings);
-	record = pfstat_ring_reserve(ring);
-	record->start_ns = attempt->start_ns;
-	record->duration_ns = duration_ns;
-	record->earlier_ns = attempt->chain.earlier_ns;
-	record->address = attempt->address;
-	record->pgoff = attempt->pgoff;
-	record->pfn = page ? page_to_pfn(page) : PFSTAT_NO_PFN;
+	record->start_ns = attempt->start.ns;
+	record->duration_ns = attempt->duration_ns;
+	record->address = vmf->real_address;
+	record->pgoff = vmf->pgoff;
 	record->inode = attempt->inode;
 	record->dev = attempt->dev;
-	record->pid = current->tgid;
-	record->tid = current->pid;
-	record->flags = attempt->flags;
-	record->result = (__force u32)ret;
+	record->pid = task->tgid;
+	record->tid = task->pid;
+	record->flags = vmf->flags;
+	record->result = (__force u32)attempt->result;
 	record->cpu = smp_processor_id();
-	record->op = attempt->op;
-	record->class = class;
-	record->order = page ? folio_order(page_folio(page)) : 0;
-	record->before = attempt->before;
-	record->facts = attempt_facts(attempt, cow);
 	record->reserved = 0;
 	record->around_before = attempt->around_before;
 	record->around_pages = attempt->around_pages;
-	record->ip = attempt_ip(attempt);
-	pfstat_tally_add(record);
-	trace_pfstat_fault(record);
-	pfstat_ring_commit(ring, record);
-out:
-	preempt_enable();
 }
 
-static void attempt_end(const struct attempt *attempt, u64 end_ns, vm_fault_t ret,
-			struct page *page, bool cow)
+static void attempt_store(const struct attempt *attempt, const struct vm_fault *vmf, u8 op,
+			  enum pfstat_class class)
 {
-	enum pfstat_class class = attempt_classify(attempt, ret);
+	struct page *page = attempt->page;
+	struct pfstat_record *record;
+	bool stored;
 
-	attempt_store(attempt, end_ns - attempt->start_ns, ret, class, page, cow);
-	if (class == PFSTAT_CLASS_PASS || ret & VM_FAULT_RETRY)
-		attempt_suspend(attempt, class);
+	stored = pfstat_ring_has_room();
+	record = stored ? pfstat_ring_reserve() :
+			  pfstat_ring_refuse(this_cpu_ptr(&pfstat_rings));
+	record_fill(record, attempt, vmf, current);
+	record->earlier_ns = attempt->earlier_ns;
+	record->pfn = page ? page_to_pfn(page) : PFSTAT_NO_PFN;
+	record->op = op;
+	record->class = class;
+	record->order = page ? folio_order(page_folio(page)) : 0;
+	record->before = attempt_before(attempt, op);
+	record->facts = attempt_facts(attempt, page && page == vmf->cow_page);
+	record->ip = attempt_ip(vmf);
+	pfstat_tally_add(op, class, attempt->duration_ns, attempt->result & VM_FAULT_RETRY);
+	trace_pfstat_fault(record);
+	if (stored)
+		pfstat_ring_commit(record);
+}
+
+/* By value, so that the caller's own has no address. */
+static noinline void attempt_finish(struct attempt attempt, const struct vm_fault *vmf, u8 op)
+{
+	enum pfstat_class class = attempt_classify(&attempt, op);
+
+	preempt_disable();
+	if (READ_ONCE(recording))
+		attempt_store(&attempt, vmf, op, class);
+	preempt_enable();
+	if (class == PFSTAT_CLASS_PASS || attempt.result & VM_FAULT_RETRY)
+		attempt_suspend(&attempt, vmf, class);
+}
+
+/* Member by member: a copy of the whole would be one in memory from the start. */
+static __always_inline void attempt_end(const struct attempt *attempt, const struct vm_fault *vmf,
+					u8 op)
+{
+	attempt_finish((struct attempt){
+		.start.ns = attempt->start.ns,
+		.inode = attempt->inode,
+		.dev = attempt->dev,
+		.vm_flags = attempt->vm_flags,
+		.cached = attempt->cached,
+		.switched = attempt->switched,
+		.preempted = attempt->preempted,
+		.earlier_ns = attempt->earlier_ns,
+		.cause = attempt->cause,
+		.duration_ns = attempt->duration_ns,
+		.page = attempt->page,
+		.result = attempt->result,
+		.around_before = attempt->around_before,
+		.around_pages = attempt->around_pages,
+	}, vmf, op);
+}
+
+/* Neither the head of a folio of several pages nor one of the others. */
+static __always_inline bool is_single_page(const struct page *page)
+{
+	return !(READ_ONCE(page->compound_head) & 1) &&
+	       !(compat_folio_flags((const struct folio *)page) & BIT(PG_head));
+}
+
+/*
+ * The plain case, that of nearly all calls: a program's own fault, solved at once from
+ * the page cache by a page that is a folio of its own, without a switch to another
+ * thread. It has one class, and is stored without another question. False: it is not
+ * so, or there is no room, or nothing is recorded; nothing was stored.
+ */
+static __always_inline bool attempt_end_plain(const struct attempt *attempt,
+					      const struct vm_fault *vmf, u8 op, u8 class,
+					      u8 before)
+{
+	const struct task_struct *task = current;
+	struct pfstat_record *record;
+	bool stored = false;
+
+	if (unlikely(attempt->cause != PFSTAT_NR_CLASSES ||
+		     (vmf->flags & (FAULT_FLAG_USER | FAULT_FLAG_REMOTE)) != FAULT_FLAG_USER ||
+		     task->nvcsw != attempt->switched || task->nivcsw != attempt->preempted ||
+		     !is_single_page(attempt->page)))
+		return false;
+
+	preempt_disable();
+	if (unlikely(!READ_ONCE(recording) || !pfstat_ring_has_room()))
+		goto out;
+	record = pfstat_ring_reserve();
+	record_fill(record, attempt, vmf, task);
+	record->earlier_ns = 0;
+	record->pfn = page_to_pfn(attempt->page);
+	record->op = op;
+	record->class = class;
+	record->order = 0;
+	record->before = before;
+	record->facts = shared_fact(attempt);
+	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
+	pfstat_tally_add(op, class, attempt->duration_ns, false);
+	trace_pfstat_fault(record);
+	pfstat_ring_commit(record);
+	stored = true;
+out:
+	preempt_enable();
+	return stored;
 }
 
 /* The page that ->fault() hands over to be mapped; only without these results. */
@@ -213,16 +333,16 @@ static struct page *fault_page(const struct vm_fault *vmf, vm_fault_t ret)
 }
 
 /* The page that map_pages mapped at the faulting offset; still in the cache. */
-static struct page *cached_page(struct address_space *mapping, pgoff_t pgoff)
+static __always_inline struct page *cached_page(struct address_space *mapping, pgoff_t pgoff)
 {
 	struct page *page = NULL;
 	struct folio *folio;
 
-	rcu_read_lock();
-	folio = xa_load(&mapping->i_pages, pgoff);
-	if (folio && !xa_is_value(folio))
+	preempt_disable();
+	folio = pfstat_page_cache_peek(mapping, pgoff);
+	if (folio)
 		page = folio_file_page(folio, pgoff);
-	rcu_read_unlock();
+	preempt_enable();
 	return page;
 }
 
@@ -235,125 +355,123 @@ static vm_fault_t shadow_fault(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *ops;
 	struct attempt attempt;
-	struct page *page;
-	vm_fault_t ret;
-	u64 end_ns;
 
 	pfstat_enter();
 	ops = READ_ONCE(vmf->vma->vm_ops);
 	if (unlikely(READ_ONCE(ops->fault) != shadow_fault)) {
-		ret = ops->fault(vmf);
+		attempt.result = ops->fault(vmf);
 		goto out;
 	}
 
 	attempt_begin(&attempt, vmf, PFSTAT_OP_FAULT);
-	ret = pfstat_shadow_of(ops)->original->fault(vmf);	/* vma dead from here */
-	end_ns = ktime_get_mono_fast_ns();
-	page = fault_page(vmf, ret);
-	attempt_end(&attempt, end_ns, ret, page, page && page == vmf->cow_page);
+	attempt.result = pfstat_shadow_of(ops)->original->fault(vmf);	/* vma dead from here */
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	attempt.page = fault_page(vmf, attempt.result);
+	if (unlikely(attempt.result != VM_FAULT_LOCKED || vmf->cow_page ||
+		     !is_plainly_cached(attempt.cached) ||
+		     !attempt_end_plain(&attempt, vmf, PFSTAT_OP_FAULT, PFSTAT_CLASS_LONG,
+					PFSTAT_BEFORE_CACHED)))
+		attempt_end(&attempt, vmf, PFSTAT_OP_FAULT);
 out:
 	pfstat_leave();
-	return ret;
+	return attempt.result;
 }
 
 static vm_fault_t shadow_huge_fault(struct vm_fault *vmf, compat_huge_size_t size)
 {
 	const struct vm_operations_struct *ops;
 	struct attempt attempt;
-	vm_fault_t ret;
-	u64 end_ns;
 
 	pfstat_enter();
 	ops = READ_ONCE(vmf->vma->vm_ops);
 	if (unlikely(READ_ONCE(ops->huge_fault) != shadow_huge_fault)) {
-		ret = ops->huge_fault(vmf, size);
+		attempt.result = ops->huge_fault(vmf, size);
 		goto out;
 	}
 
 	attempt_begin(&attempt, vmf, PFSTAT_OP_HUGE_FAULT);
-	ret = pfstat_shadow_of(ops)->original->huge_fault(vmf, size);	/* vma dead from here */
-	end_ns = ktime_get_mono_fast_ns();
-	/* It maps by itself, and says not what. */
-	attempt_end(&attempt, end_ns, ret, NULL, false);
+	attempt.result = pfstat_shadow_of(ops)->original->huge_fault(vmf, size);
+	/* vma dead from here */
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	attempt.page = NULL;	/* it maps by itself, and says not what */
+	attempt_end(&attempt, vmf, PFSTAT_OP_HUGE_FAULT);
 out:
 	pfstat_leave();
-	return ret;
+	return attempt.result;
 }
 
 /* Called under RCU since 6.4 (maybe so here too): never sleeps, keeps the lock. */
 static vm_fault_t shadow_map_pages(struct vm_fault *vmf, pgoff_t start_pgoff, pgoff_t end_pgoff)
 {
 	const struct vm_operations_struct *ops;
-	struct page *page = NULL;
 	struct attempt attempt;
-	vm_fault_t ret;
-	u64 end_ns;
 
 	pfstat_enter();
 	ops = READ_ONCE(vmf->vma->vm_ops);
 	if (unlikely(READ_ONCE(ops->map_pages) != shadow_map_pages)) {
-		ret = ops->map_pages(vmf, start_pgoff, end_pgoff);
+		attempt.result = ops->map_pages(vmf, start_pgoff, end_pgoff);
 		goto out;
 	}
 
 	attempt_begin(&attempt, vmf, PFSTAT_OP_MAP_PAGES);
+	attempt.result = pfstat_shadow_of(ops)->original->map_pages(vmf, start_pgoff, end_pgoff);
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	attempt.page = NULL;
+	if (attempt.result & VM_FAULT_NOPAGE)
+		attempt.page = cached_page(vmf->vma->vm_file->f_mapping, vmf->pgoff);
 	attempt.around_before = vmf->pgoff - start_pgoff;
 	attempt.around_pages = end_pgoff - start_pgoff + 1;
-	ret = pfstat_shadow_of(ops)->original->map_pages(vmf, start_pgoff, end_pgoff);
-	end_ns = ktime_get_mono_fast_ns();
-	if (ret & VM_FAULT_NOPAGE)
-		page = cached_page(vmf->vma->vm_file->f_mapping, attempt.pgoff);
-	attempt_end(&attempt, end_ns, ret, page, false);
+	if (unlikely(attempt.result != VM_FAULT_NOPAGE || !attempt.page ||
+		     !attempt_end_plain(&attempt, vmf, PFSTAT_OP_MAP_PAGES, PFSTAT_CLASS_AROUND,
+					PFSTAT_BEFORE_UNKNOWN)))
+		attempt_end(&attempt, vmf, PFSTAT_OP_MAP_PAGES);
 out:
 	pfstat_leave();
-	return ret;
+	return attempt.result;
 }
 
 static vm_fault_t shadow_page_mkwrite(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *ops;
 	struct attempt attempt;
-	vm_fault_t ret;
-	u64 end_ns;
 
 	pfstat_enter();
 	ops = READ_ONCE(vmf->vma->vm_ops);
 	if (unlikely(READ_ONCE(ops->page_mkwrite) != shadow_page_mkwrite)) {
-		ret = ops->page_mkwrite(vmf);
+		attempt.result = ops->page_mkwrite(vmf);
 		goto out;
 	}
 
 	attempt_begin(&attempt, vmf, PFSTAT_OP_PAGE_MKWRITE);
-	ret = pfstat_shadow_of(ops)->original->page_mkwrite(vmf);
-	end_ns = ktime_get_mono_fast_ns();
-	/* The caller holds a reference, whatever the result. */
-	attempt_end(&attempt, end_ns, ret, vmf->page, false);
+	attempt.result = pfstat_shadow_of(ops)->original->page_mkwrite(vmf);
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	attempt.page = vmf->page;	/* the caller has a reference, whatever the result */
+	attempt_end(&attempt, vmf, PFSTAT_OP_PAGE_MKWRITE);
 out:
 	pfstat_leave();
-	return ret;
+	return attempt.result;
 }
 
 static vm_fault_t shadow_pfn_mkwrite(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *ops;
 	struct attempt attempt;
-	vm_fault_t ret;
-	u64 end_ns;
 
 	pfstat_enter();
 	ops = READ_ONCE(vmf->vma->vm_ops);
 	if (unlikely(READ_ONCE(ops->pfn_mkwrite) != shadow_pfn_mkwrite)) {
-		ret = ops->pfn_mkwrite(vmf);
+		attempt.result = ops->pfn_mkwrite(vmf);
 		goto out;
 	}
 
 	attempt_begin(&attempt, vmf, PFSTAT_OP_PFN_MKWRITE);
-	ret = pfstat_shadow_of(ops)->original->pfn_mkwrite(vmf);
-	end_ns = ktime_get_mono_fast_ns();
-	attempt_end(&attempt, end_ns, ret, NULL, false);
+	attempt.result = pfstat_shadow_of(ops)->original->pfn_mkwrite(vmf);
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	attempt.page = NULL;
+	attempt_end(&attempt, vmf, PFSTAT_OP_PFN_MKWRITE);
 out:
 	pfstat_leave();
-	return ret;
+	return attempt.result;
 }
 
 void pfstat_fault_wrap(struct vm_operations_struct *ops)

@@ -7,7 +7,9 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "calibrate.h"
 #include "chain.h"
+#include "compat.h"
 #include "fault.h"
 #include "follow.h"
 #include "log.h"
@@ -230,6 +232,26 @@ static void show_histograms(struct seq_file *m, const struct tally *tally)
 	}
 }
 
+static void show_cost(struct seq_file *m, const char *name, u64 ps)
+{
+	if (ps)
+		seq_printf(m, "%-13s %llu\n", name, ps);
+	else
+		seq_printf(m, "%-13s n/a\n", name);
+}
+
+/* All that the module holds: nothing for a thread, and for a VMA nothing of its own. */
+static void show_memory(struct seq_file *m)
+{
+	seq_printf(m, "module_bytes  %zu\n", compat_module_bytes(THIS_MODULE));
+	seq_printf(m, "percpu_bytes  %zu\n", sizeof(struct tally) + sizeof(struct ring) +
+		   sizeof(pfstat_in_flight));
+	seq_printf(m, "ring_bytes    %zu\n", pfstat_ring_bytes());
+	seq_printf(m, "chain_bytes   %zu\n", pfstat_chain_bytes());
+	seq_printf(m, "shadow_bytes  %zu\n", pfstat_shadow_bytes());
+	seq_printf(m, "target_bytes  %zu\n\n", pfstat_target_bytes());
+}
+
 static void show_state(struct seq_file *m, u64 calls)
 {
 	struct session_state state;
@@ -242,8 +264,9 @@ static void show_state(struct seq_file *m, u64 calls)
 	seq_printf(m, "in_flight     %ld\n", pfstat_fault_in_flight());
 	seq_printf(m, "links_lost    %llu\n", pfstat_chain_evicted());
 	seq_printf(m, "follow_missed %llu\n", pfstat_follow_missed());
-	seq_printf(m, "ring_bytes    %zu\n", pfstat_ring_bytes());
-	seq_printf(m, "shadow_bytes  %zu\n\n", pfstat_shadow_bytes());
+	show_cost(m, "call_cost_ps", pfstat_calibrated().call_ps);
+	show_cost(m, "inside_ps", pfstat_calibrated().inside_ps);
+	show_memory(m);
 }
 
 static int stats_show(struct seq_file *m, void *v)

@@ -13,7 +13,8 @@
  * reader that finds n + 1 before and after its copy has a whole record. The
  * header page belongs to user space too; the writer keeps its own head and
  * reads only `tail` from it: a wrong tail can make it drop or overwrite, and
- * nothing worse.
+ * nothing worse. It looks there when head comes to `limit`: where by the last look
+ * the ring was half full (then readers are woken), or full, or some way between.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -32,8 +33,9 @@ static DEFINE_MUTEX(ring_mutex);
 static void ring_empty(struct ring *ring, unsigned int cpu)
 {
 	ring->head = 0;
+	ring->limit = 0;
 	ring->lost = 0;
-	ring->index = 0;
+	ring->next = ring->data;
 	if (!ring->header)
 		return;
 	memset(ring->header, 0, PAGE_SIZE + ring->capacity * sizeof(*ring->data));
@@ -50,6 +52,7 @@ static void ring_free(struct ring *ring)
 	vfree(ring->header);	/* a mapping keeps its own pages */
 	ring->header = NULL;
 	ring->data = NULL;
+	ring->end = NULL;
 	ring->capacity = 0;
 }
 
@@ -64,6 +67,7 @@ static int ring_allocate(struct ring *ring, size_t size)
 	if (!ring->header)
 		return -ENOMEM;
 	ring->data = (void *)ring->header + PAGE_SIZE;
+	ring->end = ring->data + capacity;
 	ring->capacity = capacity;
 	return 0;
 }
@@ -199,43 +203,38 @@ bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *reco
 	return READ_ONCE(slot->sequence) == position + 1;
 }
 
-struct pfstat_record *pfstat_ring_reserve(struct ring *ring)
+/* How many records more until the tail must be looked at again; 0: there is no room. */
+static u64 ring_stretch(const struct ring *ring, u64 unread, u64 half)
 {
-	struct pfstat_record *record;
+	u64 some = DIV_ROUND_UP(ring->capacity, 8);
 
-	if (unlikely(!ring->header))
-		goto full;
-	if (!ring->overwrite && ring_unread(ring) >= ring->capacity)
-		goto full;
+	if (unread < half)
+		return half - unread;
+	if (ring->overwrite)
+		return some;
+	return unread < ring->capacity ? min(some, ring->capacity - unread) : 0;
+}
 
-	record = &ring->data[ring->index];
-	WRITE_ONCE(record->sequence, 0);
-	/* Readers see the zero before any of the new fields. */
-	smp_wmb();
-	return record;
+bool pfstat_ring_look_for_room(struct ring *ring)
+{
+	u64 half, unread;
 
-full:
+	if (!ring->header)
+		return false;
+	half = DIV_ROUND_UP(ring->capacity, 2);
+	unread = ring_unread(ring);
+	ring->limit = ring->head + ring_stretch(ring, unread, half);
+	if (unread >= half && wq_has_sleeper(&ring->readers))
+		wake_up_interruptible(&ring->readers);
+	return ring->limit != ring->head;
+}
+
+struct pfstat_record *pfstat_ring_refuse(struct ring *ring)
+{
 	ring->lost++;
 	if (ring->header)
 		WRITE_ONCE(ring->header->lost, ring->lost);
 	return &ring->spill;
-}
-
-void pfstat_ring_commit(struct ring *ring, struct pfstat_record *record)
-{
-	if (record == &ring->spill)
-		return;
-
-	WRITE_ONCE(ring->head, ring->head + 1);
-	if (++ring->index == ring->capacity)
-		ring->index = 0;
-	/* Pairs with the acquire in pfstat_ring_copy() and in user space. */
-	smp_store_release(&record->sequence, ring->head);
-	/* Pairs with the reader's acquire: the records before head are whole. */
-	smp_store_release(&ring->header->head, ring->head);
-
-	if (unlikely(ring_unread(ring) == DIV_ROUND_UP(ring->capacity, 2)))
-		wake_up_interruptible(&ring->readers);
 }
 
 void pfstat_ring_init(void)

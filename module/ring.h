@@ -13,11 +13,13 @@ struct vm_area_struct;
 /* The writer's own view: nothing here can be reached from user space. */
 struct ring {
 	struct pfstat_ring_header *header;	/* the shared page; NULL: no ring */
-	struct pfstat_record *data;
+	struct pfstat_record *next;	/* data[head % capacity] */
 	u64 head;		/* records stored */
+	u64 limit;		/* head may go so far before the reader's tail is looked at */
+	struct pfstat_record *data;
+	struct pfstat_record *end;	/* behind the last of data */
 	u64 lost;		/* calls that found no room */
 	u64 capacity;		/* records */
-	u64 index;		/* head % capacity */
 	bool overwrite;
 	struct pfstat_record spill;	/* for the tracepoint, when there is no room */
 	wait_queue_head_t readers;
@@ -54,10 +56,43 @@ void pfstat_ring_release(void);
 bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *record);
 
 /*
- * The hot path. Preemption is off from reserve to commit, so that a CPU has
- * one writer. Without room reserve counts the loss and returns the spill.
+ * The hot path. Preemption is off from has_room to commit, so that a CPU has one
+ * writer. Without room nothing may be reserved; refuse counts that, and returns the
+ * spill, which goes nowhere.
  */
-struct pfstat_record *pfstat_ring_reserve(struct ring *ring);
-void pfstat_ring_commit(struct ring *ring, struct pfstat_record *record);
+bool pfstat_ring_look_for_room(struct ring *ring);
+struct pfstat_record *pfstat_ring_refuse(struct ring *ring);
+
+static inline bool pfstat_ring_has_room(void)
+{
+	return likely(this_cpu_read(pfstat_rings.head) != this_cpu_read(pfstat_rings.limit)) ||
+	       pfstat_ring_look_for_room(this_cpu_ptr(&pfstat_rings));
+}
+
+static inline struct pfstat_record *pfstat_ring_reserve(void)
+{
+	struct pfstat_record *record = this_cpu_read(pfstat_rings.next);
+
+	WRITE_ONCE(record->sequence, 0);
+	/* Readers see the zero before any of the new fields. */
+	smp_wmb();
+	return record;
+}
+
+static inline void pfstat_ring_commit(struct pfstat_record *record)
+{
+	u64 head = this_cpu_read(pfstat_rings.head) + 1;
+
+	this_cpu_write(pfstat_rings.head, head);
+	/* Pairs with the acquire in pfstat_ring_copy() and in user space. */
+	smp_store_release(&record->sequence, head);
+	/* Pairs with the reader's acquire: the records before head are whole. */
+	smp_store_release(&this_cpu_read(pfstat_rings.header)->head, head);
+	if (unlikely(++record == this_cpu_read(pfstat_rings.end)))
+		record = this_cpu_read(pfstat_rings.data);
+	this_cpu_write(pfstat_rings.next, record);
+	if (unlikely(head == this_cpu_read(pfstat_rings.limit)))
+		pfstat_ring_look_for_room(this_cpu_ptr(&pfstat_rings));
+}
 
 #endif

@@ -13,7 +13,9 @@
 #include <linux/sched/task.h>
 #include <linux/workqueue.h>
 
+#include "calibrate.h"
 #include "chain.h"
+#include "clock.h"
 #include "command.h"
 #include "fault.h"
 #include "follow.h"
@@ -96,9 +98,12 @@ static int session_start(void)
 	err = pfstat_ring_setup(session.ring_size, session.overwrite);
 	if (err)
 		return err;
+	pfstat_chain_reset();
+	pfstat_clock_start();
+	pfstat_fault_record(true);
+	pfstat_calibrate(session.ring_size / sizeof(struct pfstat_record));
 	session_reset_figures();
 	pfstat_target_open(session.fault_around, session_only_inode());
-	pfstat_fault_record(true);
 	session.recording = true;
 	return 0;
 }
@@ -114,6 +119,7 @@ static void session_stop(void)
 		pr_info("%ld faults did not end within %d ms and leave no record\n",
 			pfstat_fault_in_flight(), SESSION_DRAIN_MS);
 	pfstat_fault_record(false);
+	pfstat_clock_stop();
 	session.recording = false;
 }
 

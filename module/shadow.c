@@ -28,11 +28,6 @@
 static LIST_HEAD(shadows);
 static DEFINE_SPINLOCK(shadows_lock);	/* against two additions; readers use RCU */
 
-struct shadow *pfstat_shadow_of(const struct vm_operations_struct *ops)
-{
-	return container_of(ops, struct shadow, ops);
-}
-
 bool pfstat_shadow_hooked(const struct vm_area_struct *vma)
 {
 	return vma->vm_ops && vma->vm_ops->open == pfstat_follow_open;

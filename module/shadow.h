@@ -17,7 +17,11 @@ struct shadow {
 /* 0, or why this VMA must not be hooked: -EOPNOTSUPP. */
 int pfstat_shadow_allowed(const struct vm_area_struct *vma);
 bool pfstat_shadow_hooked(const struct vm_area_struct *vma);
-struct shadow *pfstat_shadow_of(const struct vm_operations_struct *ops);
+
+static inline struct shadow *pfstat_shadow_of(const struct vm_operations_struct *ops)
+{
+	return container_of(ops, struct shadow, ops);
+}
 
 /*
  * The VMA must be write-locked: its mm's mmap lock, and the VMA's own lock

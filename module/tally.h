@@ -7,12 +7,11 @@
 #define PFSTAT_TALLY_H
 
 #include <linux/bitops.h>
-#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <pfstat/record.h>
 
-/* Bucket n holds 2^(n-1) <= ns < 2^n, bucket 0 holds 0 ns, the last also all longer. */
-#define TALLY_BUCKETS 40
+/* Bucket n holds 2^(n-1) <= ns < 2^n, bucket 0 holds 0 ns. */
+#define TALLY_BUCKETS 65
 
 struct tally {
 	u64 total_ns[PFSTAT_NR_CLASSES];
@@ -28,19 +27,19 @@ void pfstat_tally_reset(void);	/* no writer may be active */
 void pfstat_tally_sum(struct tally *sum);
 u64 pfstat_tally_count(const struct tally *tally, enum pfstat_class class);
 
-/* The hot path; preemption is off. */
-static inline void pfstat_tally_add(const struct pfstat_record *record)
+/*
+ * The hot path; preemption is off. Where op and class are constants nothing is left
+ * but four additions and the test for the longest.
+ */
+static __always_inline void pfstat_tally_add(u8 op, u8 class, u64 duration_ns, bool retried)
 {
-	struct tally *tally = this_cpu_ptr(&pfstat_tallies);
-	unsigned int bucket = fls64(record->duration_ns);
-
-	tally->total_ns[record->class] += record->duration_ns;
-	if (record->duration_ns > tally->max_ns[record->class])
-		tally->max_ns[record->class] = record->duration_ns;
-	tally->histogram[record->class][min_t(unsigned int, bucket, TALLY_BUCKETS - 1)]++;
-	tally->op[record->op]++;
-	if (record->result & PFSTAT_RESULT_RETRY)
-		tally->retried++;
+	this_cpu_add(pfstat_tallies.total_ns[class], duration_ns);
+	if (unlikely(duration_ns > this_cpu_read(pfstat_tallies.max_ns[class])))
+		this_cpu_write(pfstat_tallies.max_ns[class], duration_ns);
+	this_cpu_inc(pfstat_tallies.histogram[class][(unsigned int)fls64(duration_ns)]);
+	this_cpu_inc(pfstat_tallies.op[op]);
+	if (retried)
+		this_cpu_inc(pfstat_tallies.retried);
 }
 
 #endif

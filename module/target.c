@@ -381,3 +381,19 @@ void pfstat_target_exit(void)
 	spin_unlock(&targets_lock);
 	free_mms(&dead);
 }
+
+size_t pfstat_target_bytes(void)
+{
+	struct watched_process *process;
+	struct watched_mm *watched;
+	size_t bytes = 0;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(processes, bucket, process, node)
+		bytes += sizeof(*process);
+	hash_for_each_rcu(mms, bucket, watched, node)
+		bytes += sizeof(*watched);
+	rcu_read_unlock();
+	return bytes;
+}

@@ -67,5 +67,6 @@ bool pfstat_target_reap(void);
 /* At the end: true when no address space can still hold a shadow pointer. */
 bool pfstat_target_all_gone(void);
 void pfstat_target_exit(void);
+size_t pfstat_target_bytes(void);	/* of the lists: by process and address space */
 
 #endif

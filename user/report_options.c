@@ -15,6 +15,7 @@ enum key {
 	KEY_JSON = 2002,
 	KEY_RUSAGE,
 	KEY_SYSCALLS,
+	KEY_SUBTRACT,
 };
 
 static const struct argp_option argp_options[] = {
@@ -25,6 +26,8 @@ static const struct argp_option argp_options[] = {
 	  "its rows, and the system calls', the costliest; 0: all (default 20)", 4 },
 	{ "rusage", KEY_RUSAGE, NULL, 0, "getrusage(2) beside what eBPF saw of the same", 4 },
 	{ "syscalls", KEY_SYSCALLS, NULL, 0, "system calls as strace -c lists them", 4 },
+	{ "subtract", KEY_SUBTRACT, NULL, 0,
+	  "take the module's own share, as calibrated, out of the times of calls", 4 },
 	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "table (default), csv or json; of a recording also trace, for Perfetto's viewer", 4 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 4 },
@@ -77,6 +80,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case KEY_SYSCALLS:
 		options->syscalls = true;
 		return 0;
+	case KEY_SUBTRACT:
+		options->subtract = true;
+		return 0;
 	case KEY_FORMAT:
 		set_format(state, options, text);
 		return 0;
@@ -119,6 +125,7 @@ void report_options_apply(const struct report_options *options, struct report *r
 	report->grouped = options->grouped;
 	report->by = options->by;
 	report->top = options->top;
+	report->subtract = options->subtract;
 	report->measures.print_usage = options->usage;
 	report->measures.print_syscalls = options->syscalls;
 }

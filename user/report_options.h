@@ -17,6 +17,7 @@ struct report_options {
 	unsigned int top;	/* rows; 0: all */
 	const char *json;	/* NULL: no file */
 	bool usage, syscalls;	/* these tables too */
+	bool subtract;		/* the module's share of the times */
 };
 
 void report_options_init(struct report_options *options);

@@ -246,6 +246,8 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	run->report.elapsed_ns = 1234567890;
 	run->report.calls = SAMPLE_CALLS;
 	run->report.lost = 0;
+	run->report.call_cost_ps = 260300;
+	run->report.inside_ps = 27500;
 	run->report.pages_touched = SAMPLE_FAULTS;
 	run->report.rusage = (struct usage){
 		.minflt = SAMPLE_FAULTS - SAMPLE_RETRIED + 3,

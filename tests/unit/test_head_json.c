@@ -18,7 +18,6 @@ static void sample_record(struct report *report)
 		.cpus = 4, .memory_bytes = 1ULL << 40, .clocksource = "tsc",
 		.virtualization = "kvm", .readahead_bytes = -1, .pinned_cpu = -1,
 		.fault_around = true, .fault_around_bytes = 65536, .ring_bytes = 4 << 20,
-		.overhead_ns = 77,
 	};
 	report->have_bpf = true;
 	report->hooks = 1U << HOOK_WAKEUP | 1U << HOOK_PAGE_DELETE;

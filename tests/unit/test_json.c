@@ -200,6 +200,55 @@ START_TEST(test_figures_are_the_runs)
 }
 END_TEST
 
+START_TEST(test_own_cost_is_that_of_all_calls)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	check_real(json, "cost.call_ns", 260.3);
+	check_real(json, "cost.inside_ns", 27.5);
+	check_real(json, "cost.total_ns", 260.3 * SAMPLE_CALLS);
+	check_real(json, "cost.percent", 100 * 260.3 * SAMPLE_CALLS / 1234567890);
+	json_decref(json);
+	run.report.inside_ps = FACT_NONE;
+	run.report.calls = FACT_NONE;
+	json = print_and_parse(&run.report, 1);
+	check_null(json, "cost.inside_ns");
+	check_null(json, "cost.total_ns");
+	check_null(json, "cost.percent");
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_own_share_is_subtracted_when_asked)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.subtract = true;
+	json = print_and_parse(&run.report, 1);
+	check_real(json, "study.long.mean_ns", 6500 - 27.5);
+	check_real(json, "classes.short.mean_ns", 300 - 27.5);
+	ck_assert_int_eq(integer_at(json, "classes.disk.max_ns"), 150000 - 27);
+	ck_assert(json_is_true(at(json, "cost.subtracted")));
+	json_decref(json);
+	run.report.inside_ps = FACT_NONE;
+	json = print_and_parse(&run.report, 1);
+	check_real(json, "study.long.mean_ns", 6500);
+	ck_assert(json_is_false(at(json, "cost.subtracted")));
+	json_decref(json);
+	run.report.inside_ps = 1000000000;
+	json = print_and_parse(&run.report, 1);
+	check_real(json, "study.long.mean_ns", 0);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_study_columns_are_sums_of_classes)
 {
 	struct sample_run run;
@@ -277,7 +326,6 @@ START_TEST(test_what_was_not_measured_is_null)
 	check_null(json, "environment.pinned_cpu");
 	check_null(json, "environment.device");
 	check_null(json, "environment.fault_around_bytes");
-	check_null(json, "environment.overhead_ns");
 	ck_assert_str_eq(json_string_value(at(json, "bpf_missing")), "not permitted: run as root");
 	json_decref(json);
 	sample_close(&run);
@@ -643,6 +691,7 @@ RUN_TESTS("json",
 	  test_schema_refuses_any_other_and_any_missing_key,
 	  test_schema_refuses_wrong_types,
 	  test_figures_are_the_runs,
+	  test_own_cost_is_that_of_all_calls, test_own_share_is_subtracted_when_asked,
 	  test_study_columns_are_sums_of_classes,
 	  test_study_leaves_out_what_is_no_fault_of_its_own,
 	  test_what_was_not_measured_is_null,

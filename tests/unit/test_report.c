@@ -250,6 +250,26 @@ START_TEST(test_table_puts_counts_side_by_side)
 }
 END_TEST
 
+START_TEST(test_table_states_the_modules_own_cost)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 123456);
+	run.report.calls = 10000;
+	text = print_table(&run);
+	check_line(text, "Own cost", "Own cost of the module: 260 ns a call, 2.6 ms in all, "
+		   "0.21% of the run; eBPF's is not in it");
+	check_contains(text, "\n  27.5 ns of a call's time are its\n");
+	free(text);
+	run.report.call_cost_ps = FACT_NONE;
+	text = print_table(&run);
+	check_line(text, "Own cost", "Own cost of the module: n/a");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_parts_of_each_class_add_up)
 {
 	struct sample_run run;
@@ -985,7 +1005,7 @@ RUN_TESTS("report",
 	  test_table_without_ebpf_says_na_and_why,
 	  test_table_states_what_it_was_measured_under,
 	  test_table_says_na_for_what_is_not_known_of_the_machine,
-	  test_table_puts_counts_side_by_side,
+	  test_table_puts_counts_side_by_side, test_table_states_the_modules_own_cost,
 	  test_parts_of_each_class_add_up,
 	  test_parts_that_a_class_has_not_are_left_out,
 	  test_parts_without_their_hook_are_na,

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One record for each fault, and every field of it true."""
+import contextlib
 import mmap
 import os
+import pathlib
 import resource
+import time
+
+import pytest
 
 import pfstat
 from pfstat import PAGE, Mapping, Session
@@ -214,3 +219,65 @@ def test_anonymous_memory_is_never_hooked():
         assert pfstat.hooked() == before
         inodes = {r["inode"] for r in pfstat.log()[1]}
         assert 0 not in inodes
+
+
+def test_stats_state_what_the_module_costs(small_file):
+    """Calibrated before the first call, of which it leaves none; memory in its bounds."""
+    with Mapping(small_file) as mapping, Session(f"file {mapping.fd()}"):
+        values = pfstat.stats()
+    # In emulated time a call costs microseconds; ten of them would be no instrument.
+    assert 0 < values["inside_ps"] < values["call_cost_ps"] < 10_000_000
+    assert values["calls"] == values["stored"] == 0
+    assert values["ring_bytes"] == os.cpu_count() * (PAGE + (4 << 20))
+    for name in ("module_bytes", "percpu_bytes", "chain_bytes", "target_bytes"):
+        assert 0 < values[name] < 1 << 20, name
+
+
+CLOCKSOURCE = pathlib.Path("/sys/devices/system/clocksource/clocksource0")
+
+
+@contextlib.contextmanager
+def clocksource(name):
+    current = CLOCKSOURCE / "current_clocksource"
+    before = current.read_text()
+    current.write_text(name)
+    try:
+        yield
+    finally:
+        current.write_text(before)
+
+
+@pytest.mark.parametrize("name", (CLOCKSOURCE / "available_clocksource").read_text().split())
+def test_times_are_those_of_the_kernels_clock(small_file, name):
+    """The module reads the TSC by itself; of another clock it must ask the kernel."""
+    pfstat.warm(small_file)
+    times = []
+    with Mapping(small_file) as mapping, clocksource(name):
+        with Session("fault_around off", f"file {mapping.fd()}"):
+            for page in range(64):
+                times.append(time.monotonic_ns())
+                mapping.read(page)
+            times.append(time.monotonic_ns())
+        _, records = pfstat.log()
+    assert len(records) == 64
+    for record, before, after in zip(records, times, times[1:]):
+        # The last digit of a duration is the counter's difference rounded by itself.
+        assert before <= record["start_ns"]
+        assert record["start_ns"] + record["duration_ns"] <= after + 1
+
+
+def test_times_go_on_when_the_clock_changes_meanwhile(small_file):
+    pfstat.warm(small_file)
+    names = (CLOCKSOURCE / "available_clocksource").read_text().split()
+    with Mapping(small_file) as mapping:
+        with Session("fault_around off", f"file {mapping.fd()}"):
+            for page in range(64):
+                with clocksource(names[page % len(names)]):
+                    before = time.monotonic_ns()
+                    mapping.read(page)
+                    after = time.monotonic_ns()
+        _, records = pfstat.log()
+    assert [r["pgoff"] for r in records] == list(range(64))
+    assert before <= records[-1]["start_ns"] <= after
+    starts = [r["start_ns"] for r in records]
+    assert starts == sorted(starts)

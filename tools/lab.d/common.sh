@@ -101,9 +101,11 @@ default_kernel()
 	kernel_table | awk 'NR == 1 { print $1 }'
 }
 
+# What every root has, and those that --packages asks for: a root of its own then.
 packages()
 {
 	grep -v -e '^#' -e '^$' "$LAB_DIR/packages"
+	[ -z "${extra_packages:-}" ] || tr , '\n' <<<"$extra_packages"
 }
 
 # What determines the root of the kernel whose row was read, in a short name:

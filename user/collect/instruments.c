@@ -259,6 +259,7 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 	err = session_counts(&facts->calls, &facts->lost);
 	if (err)
 		return say(err, why, size, "cannot read the module's counts");
+	session_cost(&facts->call_cost_ps, &facts->inside_ps);
 	if (instruments->events)
 		err = take_events(instruments, facts);
 	else

@@ -12,6 +12,7 @@
 
 #include <pfstat/control.h>
 
+#include "../correlate/facts.h"
 #include "session.h"
 
 #define DEBUGFS "/sys/kernel/debug"
@@ -57,6 +58,25 @@ int session_counts(uint64_t *calls, uint64_t *lost)
 	}
 	fclose(file);
 	return found == 3 ? 0 : -EPROTO;
+}
+
+void session_cost(uint64_t *call_ps, uint64_t *inside_ps)
+{
+	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_STATS, "re");
+	char line[256];
+	uint64_t value;
+
+	*call_ps = FACT_NONE;
+	*inside_ps = FACT_NONE;
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "call_cost_ps %" SCNu64, &value) == 1)
+			*call_ps = value;
+		if (sscanf(line, "inside_ps %" SCNu64, &value) == 1)
+			*inside_ps = value;
+	}
+	fclose(file);
 }
 
 /* `targets` begins with "recorder PID COMMAND" or "recorder control". */

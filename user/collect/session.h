@@ -21,6 +21,8 @@ int session_command(const struct session *session, const char *format, ...)
 
 /* Wrapper calls and lost records since the start, as the module counts them (`stats`). */
 int session_counts(uint64_t *calls, uint64_t *lost);
+/* Its own cost in picoseconds, as calibrated; FACT_NONE: n/a. See struct facts. */
+void session_cost(uint64_t *call_ps, uint64_t *inside_ps);
 
 /*
  * What to say about session_open()'s error: what is wrong and what to do, a

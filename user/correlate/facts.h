@@ -54,6 +54,8 @@ struct facts {
 	/* The module's. */
 	uint64_t calls;		/* wrapper calls counted */
 	uint64_t lost;		/* of these, not stored */
+	uint64_t call_cost_ps;	/* its own cost, by its calibration: that a call takes longer */
+	uint64_t inside_ps;	/* of that, what lies within the time of the call */
 	/* eBPF's; without it have_bpf is false and the rest is meaningless. */
 	bool have_bpf;
 	char bpf_missing[256];	/* why, one clause */

@@ -27,6 +27,8 @@ void report_init(struct report *report)
 		.elapsed_ns = FACT_NONE,
 		.calls = FACT_NONE,
 		.lost = FACT_NONE,
+		.call_cost_ps = FACT_NONE,
+		.inside_ps = FACT_NONE,
 		.pages_touched = FACT_NONE,
 		.pages_written = FACT_NONE,
 		.rusage = {
@@ -106,6 +108,8 @@ static void fill_facts(struct report *report, const struct facts *facts)
 		report->elapsed_ns = facts->end_ns - facts->start_ns;
 	report->calls = facts->calls;
 	report->lost = facts->lost;
+	report->call_cost_ps = facts->call_cost_ps;
+	report->inside_ps = facts->inside_ps;
 	report->maps_lost = facts->maps_lost;
 	fill_usage(&report->rusage, facts);
 	fill_bpf(report, facts);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "json_competition.h"
+#include "json_cost.h"
 #include "json_environment.h"
 #include "json_measures.h"
 #include "json_parts.h"
@@ -118,6 +119,7 @@ static json_t *run_of(const struct view *view)
 		{ "classes", classes_of(view) },
 		{ "calls", value_fact(run->calls) },
 		{ "lost", value_fact(run->lost) },
+		{ "cost", json_cost(run) },
 		{ "late", value_count(figures->late) },
 		{ "retried", value_count(figures->retried) },
 		{ "faults", value_count(figures->faults) },

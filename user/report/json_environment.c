@@ -60,7 +60,6 @@ static const struct field {
 	FIELD(fault_around, TYPE_KEEP, false),
 	FIELD(fault_around_bytes, TYPE_COUNT64, false),
 	FIELD(ring_bytes, TYPE_COUNT64, false),
-	FIELD(overhead_ns, TYPE_COUNT64, false),
 	FIELD(map, TYPE_TEXT, false),
 	FIELD(backing, TYPE_TEXT, false),
 	FIELD(store_share, TYPE_SHARE, true),

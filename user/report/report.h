@@ -53,7 +53,6 @@ struct environment {
 	bool fault_around;
 	uint64_t fault_around_bytes;	/* the kernel's setting; 0: n/a */
 	uint64_t ring_bytes;	/* of records, a CPU; 0: n/a */
-	uint64_t overhead_ns;	/* reserved for the instrument's own cost; 0: n/a */
 	/* Of a drive again: the memory, and what is stored there. */
 	char map[24];		/* shared, private, anon; "+populate" */
 	char backing[12];	/* file, scratch or anonymous */
@@ -94,6 +93,9 @@ struct report {
 	uint64_t elapsed_ns;	/* of the access loop; of the recording */
 	uint64_t calls;		/* wrapper calls, as the module counted them */
 	uint64_t lost;		/* records lost in the module's rings */
+	uint64_t call_cost_ps;	/* see struct facts */
+	uint64_t inside_ps;
+	bool subtract;		/* inside_ps of each call, in what is printed of classes */
 	uint64_t pages_touched;	/* distinct pages that the pattern visits */
 	uint64_t pages_written;	/* of these, the ones that it stores to */
 	struct usage rusage;

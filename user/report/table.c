@@ -213,6 +213,7 @@ static int table_run(FILE *out, const struct view *view)
 	}
 	if (!err)
 		err = table_counts(out, view);
+	table_cost(out, view->run);
 	fputc('\n', out);
 	if (!err)
 		err = table_ledger(out, &view->run->ledger);

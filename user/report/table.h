@@ -25,6 +25,9 @@ int table_steps(FILE *out, const struct report *run);
 /* Of several runs with the same steps: mean ± standard deviation. */
 int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 
+/* A line: what the module itself took. */
+void table_cost(FILE *out, const struct report *run);
+
 int table_ledger(FILE *out, const struct ledger *ledger);
 
 /* Of a report that is grouped. */

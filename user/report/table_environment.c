@@ -147,8 +147,6 @@ static void instrument_lines(struct grid *grid, const struct environment *e)
 		line(grid, "Fault-around", "kept (%s)", around);
 	else
 		line(grid, "Fault-around", "off: every page faults by itself");
-	if (e->overhead_ns)
-		line(grid, "Instrument", "%" PRIu64 " ns a call", e->overhead_ns);
 }
 
 static void recorded_line(struct grid *grid, const struct environment *e)

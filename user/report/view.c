@@ -3,6 +3,7 @@
 #include <seccomp.h>
 #include <string.h>
 
+#include "subtract.h"
 #include "view.h"
 
 static void add_group(struct group *sum, const struct group *group)
@@ -32,6 +33,18 @@ static void view_groups(struct view *view, const struct report *run)
 		add_group(&view->left_out, &run->groups[i]);
 }
 
+/* Times of calls; a fault's parts stay as they are. */
+static void view_subtract(struct view *view, uint64_t inside_ps)
+{
+	unsigned int i;
+
+	for (i = 0; i < PFSTAT_NR_CLASSES; i++)
+		subtract_inside(&view->figures.classes[i], inside_ps);
+	for (i = 0; i < STUDY_NR_COLUMNS; i++)
+		subtract_inside(&view->study[i], inside_ps);
+	subtract_inside(&view->every, inside_ps);
+}
+
 void view_run(struct view *view, const struct report *run)
 {
 	static const enum pfstat_class every[] = {
@@ -49,6 +62,8 @@ void view_run(struct view *view, const struct report *run)
 	summary_combine(run->summary, &every[4], 2, &view->study[STUDY_LONG]);
 	summary_combine(run->summary, &every[0], 6, &view->study[STUDY_ALL]);
 	summary_combine(run->summary, every, PFSTAT_NR_CLASSES, &view->every);
+	if (run->subtract)
+		view_subtract(view, run->inside_ps);
 	view_groups(view, run);
 }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Times the wrapper around a handler that does nothing, against that handler called
+ * directly. The mapping, its file and its page cache are made up: structs that nobody
+ * else sees, filled as far as the wrapper looks. The best of some batches counts, so
+ * that an interrupt does not; the caches are warm then, and a call of a program that
+ * has use for them costs more.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include "calibrate.h"
+#include "clock.h"
+#include "fault.h"
+#include "ring.h"
+#include "shadow.h"
+#include "tally.h"
+
+#define BATCHES 8
+#define BATCH_CALLS 256U
+/* Three levels deep in the page cache, as a file of 16 MiB to 1 GiB has it. */
+#define STAGE_PGOFF 5000
+
+typedef vm_fault_t (*fault_handler)(struct vm_fault *vmf);
+
+struct stage {
+	struct shadow shadow;
+	struct vm_operations_struct original;
+	struct vm_area_struct vma;
+	struct file file;
+	struct inode inode;
+	struct super_block sb;
+	struct tally tally;
+	struct page *page;
+};
+
+static struct pfstat_cost calibrated;
+
+static vm_fault_t null_fault(struct vm_fault *vmf)
+{
+	return VM_FAULT_LOCKED;	/* with vmf->page, which is there already */
+}
+
+static bool stage_set(struct stage *stage)
+{
+	struct address_space *mapping = &stage->inode.i_data;
+
+	xa_init_flags(&mapping->i_pages, XA_FLAGS_LOCK_IRQ);
+	stage->page = alloc_page(GFP_KERNEL);
+	if (!stage->page)
+		return false;
+	SetPageUptodate(stage->page);
+	if (xa_err(xa_store_irq(&mapping->i_pages, STAGE_PGOFF, stage->page, GFP_KERNEL)))
+		return false;
+	stage->original.fault = null_fault;
+	stage->shadow.original = &stage->original;
+	stage->shadow.ops = stage->original;
+	pfstat_fault_wrap(&stage->shadow.ops);
+	stage->vma.vm_ops = &stage->shadow.ops;
+	stage->vma.vm_file = &stage->file;
+	stage->file.f_inode = &stage->inode;
+	stage->file.f_mapping = mapping;
+	stage->inode.i_sb = &stage->sb;
+	return true;
+}
+
+static void stage_strike(struct stage *stage)
+{
+	xa_destroy(&stage->inode.i_data.i_pages);
+	if (stage->page)
+		__free_page(stage->page);
+}
+
+static u64 time_calls(fault_handler handler, struct vm_fault *vmf, unsigned int calls)
+{
+	struct moment start = pfstat_clock_now();
+	unsigned int i;
+
+	for (i = 0; i < calls; i++)
+		handler(vmf);
+	return pfstat_clock_since(&start);
+}
+
+static u64 per_call_ps(u64 total_ns, unsigned int calls)
+{
+	return div_u64(total_ns * 1000, calls);
+}
+
+static void measure(struct stage *stage, size_t capacity)
+{
+	unsigned int calls = min_t(size_t, BATCH_CALLS, capacity / 2), i;
+	struct vm_fault vmf = {
+		.vma = &stage->vma,
+		.pgoff = STAGE_PGOFF,
+		.flags = FAULT_FLAG_USER | FAULT_FLAG_ALLOW_RETRY,
+		.page = stage->page,
+	};
+	u64 direct = U64_MAX, wrapped = U64_MAX, ns;
+
+	for (i = 0; i < BATCHES; i++) {
+		direct = min(direct, time_calls(null_fault, &vmf, calls));
+		if (capacity < BATCHES * BATCH_CALLS)
+			pfstat_ring_reset();
+		pfstat_tally_reset();
+		ns = time_calls(stage->shadow.ops.fault, &vmf, calls);
+		if (ns >= wrapped)
+			continue;
+		wrapped = ns;
+		pfstat_tally_sum(&stage->tally);
+		calibrated.inside_ps = per_call_ps(stage->tally.total_ns[PFSTAT_CLASS_LONG], calls);
+	}
+	if (wrapped > direct)
+		calibrated.call_ps = per_call_ps(wrapped - direct, calls);
+}
+
+void pfstat_calibrate(size_t capacity)
+{
+	struct stage *stage = kvzalloc(sizeof(*stage), GFP_KERNEL);
+
+	calibrated = (struct pfstat_cost){ };
+	if (!stage)
+		return;
+	if (stage_set(stage))
+		measure(stage, capacity);
+	stage_strike(stage);
+	kvfree(stage);
+}
+
+struct pfstat_cost pfstat_calibrated(void)
+{
+	return calibrated;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a wrapped call costs on this machine, measured anew whenever recording begins. */
+#ifndef PFSTAT_CALIBRATE_H
+#define PFSTAT_CALIBRATE_H
+
+#include <linux/types.h>
+
+/* Picoseconds, of a handler that does nothing; 0: not known. */
+struct pfstat_cost {
+	u64 call_ps;		/* added to a call, in all */
+	u64 inside_ps;		/* its duration in the record: of ours, what is in the time */
+};
+
+/*
+ * Takes some hundred microseconds. Uses the rings, `capacity` records each, and the
+ * tallies, which must be reset afterwards; recording must be on, and nothing watched.
+ */
+void pfstat_calibrate(size_t capacity);
+struct pfstat_cost pfstat_calibrated(void);
+
+#endif

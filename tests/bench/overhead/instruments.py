@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The instruments that are compared. Each attaches to one process, and detaches; each is
+given in the cheapest form that yields what it is there for (no filter where there need
+be none, output to a file, the largest buffer), and says how many faults it saw."""
+import collections
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
+DEBUGFS = pathlib.Path("/sys/kernel/debug/pfstat")
+TRACING = pathlib.Path("/sys/kernel/tracing")
+SCRATCH = pathlib.Path("/tmp")
+
+# what: for people. latency: of each fault, as a histogram, or none.
+Row = collections.namedtuple("Row", "what latency attach")
+
+
+class Absent(Exception):
+    """This kernel or this root has it not."""
+
+
+def need(program):
+    if not shutil.which(program):
+        raise Absent(f"{program} is not installed")
+
+
+def wait_until(is_so, what):
+    """Seconds of the machine, not of the guest, may be many: it counts instructions."""
+    for _ in range(6000):
+        if is_so():
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"{what} does not come")
+
+
+@contextlib.contextmanager
+def running(command, output, ready):
+    """A command that is ended by SIGINT, once what it wrote says that it is attached."""
+    path = SCRATCH / "output"
+    with open(path, "wb") as file, open(SCRATCH / "errors", "wb") as errors:
+        with subprocess.Popen(command, stdout=file, stderr=errors) as process:
+            try:
+                wait_until(lambda: process.poll() is not None or ready(path, process.pid),
+                           f"{command[0]}'s start")
+                if process.poll() is not None:
+                    said = (SCRATCH / "errors").read_text(errors="replace").strip()
+                    raise Absent(f"{command[0]} ended with {process.returncode}: "
+                                 f"{said.splitlines()[-1] if said else 'it says nothing'}")
+                yield
+                # For what is still in its buffers; perf ends with the process by itself.
+                time.sleep(3)
+            finally:
+                if process.poll() is None:
+                    process.send_signal(signal.SIGINT)
+                process.wait()
+    output.append(path.read_text(errors="replace"))
+
+
+def says(word):
+    return lambda path, _: word in path.read_text(errors="replace")
+
+
+def insmod():
+    if not pathlib.Path("/sys/module/pfstat").exists():
+        subprocess.run(["insmod", BUILD / "pfstat.ko"], check=True)
+
+
+def rmmod():
+    if pathlib.Path("/sys/module/pfstat").exists():
+        subprocess.run(["rmmod", "pfstat"], check=True)
+
+
+@contextlib.contextmanager
+def bare(_):
+    rmmod()
+    yield None
+
+
+@contextlib.contextmanager
+def loaded(_):
+    insmod()
+    yield None
+    rmmod()
+
+
+def stats():
+    """`name  number` lines of the module's stats."""
+    return {name: int(value) for name, value in
+            re.findall(r"^(\w+) +(\d+)$", (DEBUGFS / "stats").read_text(), re.MULTILINE)}
+
+
+@contextlib.contextmanager
+def pfstat(pid):
+    """The whole record, and room for all of them: the reader comes afterwards."""
+    seen = {}
+    insmod()
+    for line in ("ring_size 16M", f"pid {pid}"):
+        (DEBUGFS / "control").write_text(line)
+    yield seen
+    if stats()["lost"]:
+        raise RuntimeError("pfstat lost records")
+    seen["faults"] = stats()["stored"]
+    rmmod()
+
+
+def is_hooked(pid):
+    return re.search(rf"^mm pid {pid}\b", (DEBUGFS / "targets").read_text(), re.MULTILINE)
+
+
+@contextlib.contextmanager
+def pfdrive(pid):
+    """Module and eBPF, as `pfdrive record` sets them up; it reads while they write."""
+    seen, output = {}, []
+    insmod()
+    command = [BUILD / "pfdrive", "record", "--ring-size", "16M", "-p", str(pid)]
+
+    def attached(*_):
+        # eBPF comes before the module, and the process's own targets last.
+        if not is_hooked(pid):
+            return False
+        time.sleep(1)
+        return True
+
+    with running(command, output, attached):
+        yield seen
+    seen["faults"] = stats()["stored"]
+    rmmod()
+
+
+@contextlib.contextmanager
+def peer(pid):
+    seen, output = {}, []
+    rmmod()
+    with running([BUILD / "bench/peer", str(pid)], output, says("ready")):
+        yield seen
+    seen["faults"] = int(output[0].split()[-1])
+
+
+def bpftrace(begin, end, count):
+    """A program of two probes; count takes the number of faults from its output."""
+    program = (f"{begin} {{ @start[tid] = nsecs; }} "
+               f"{end} /@start[tid]/ {{ {{}} delete(@start[tid]); }} "
+               'interval:s:1 { printf("ready\\n"); }')
+
+    def attach(action):
+        @contextlib.contextmanager
+        def attached(_):
+            seen, output = {}, []
+            need("bpftrace")
+            rmmod()
+            command = ["bpftrace", "-B", "line", "-e", program.replace("{}", action)]
+            os.environ["BPFTRACE_PERF_RB_PAGES"] = "4096"
+            with running(command, output, says("ready")):
+                yield seen
+            seen["faults"] = count(output[0])
+        return attached
+    return attach
+
+
+def histogram_sum(text):
+    return sum(map(int, re.findall(r"^[\[(].*[\])] +(\d+) \|", text, re.MULTILINE)))
+
+
+def printed_lines(text):
+    return len(re.findall(r"^\d+$", text, re.MULTILINE))
+
+
+KFUNC = ("kfunc:vmlinux:filemap_fault", "kretfunc:vmlinux:filemap_fault")
+KPROBE = ("kprobe:filemap_fault", "kretprobe:filemap_fault")
+HISTOGRAM = "@ns = hist(nsecs - @start[tid]);"
+PRINT = 'printf("%d\\n", nsecs - @start[tid]);'
+
+
+@contextlib.contextmanager
+def ftrace(settings, entries_a_fault):
+    """Into ftrace's own buffer, which nobody reads meanwhile."""
+    seen = {}
+    rmmod()
+    (TRACING / "buffer_size_kb").write_text("65536")
+    (TRACING / "trace").write_text("")
+    try:
+        for file, text in settings:
+            (TRACING / file).write_text(text)
+        yield seen
+        (TRACING / "tracing_on").write_text("0")
+        counts = dict(re.findall(r"^([\w ]+): (\d+)", (TRACING / "per_cpu/cpu0/stats").read_text(),
+                                 re.MULTILINE))
+        if int(counts["overrun"]):
+            raise RuntimeError("ftrace's buffer was too small")
+        seen["faults"] = int(counts["entries"]) / entries_a_fault
+    finally:
+        (TRACING / "current_tracer").write_text("nop")
+        (TRACING / "events/enable").write_text("0")
+        (TRACING / "set_ftrace_filter").write_text("")
+        (TRACING / "tracing_on").write_text("1")
+        (TRACING / "trace").write_text("")
+        (TRACING / "buffer_size_kb").write_text("1408")
+
+
+def function_graph(_):
+    return ftrace([("set_ftrace_filter", "filemap_fault"), ("current_tracer", "function_graph")], 2)
+
+
+def page_fault_user(_):
+    return ftrace([("events/exceptions/page_fault_user/enable", "1")], 1)
+
+
+def has_events(pid):
+    try:
+        return any("perf_event" in os.readlink(fd)
+                   for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False    # a descriptor was closed meanwhile
+
+
+@contextlib.contextmanager
+def perf(command, count, name):
+    seen, output = {}, []
+    need("perf")
+    rmmod()
+
+    def attached(_, perf_pid):
+        # It says nothing. The events come when it has read what it wants to know.
+        if not has_events(perf_pid):
+            return False
+        time.sleep(2)
+        return True
+
+    with running(command, output, attached):
+        yield seen
+    seen["faults"] = count()
+    pathlib.Path(name).unlink(missing_ok=True)
+
+
+def perf_record(pid):
+    data = SCRATCH / "perf.data"
+
+    def count():
+        said = subprocess.run(["perf", "script", "-F", "event", "-i", data], capture_output=True,
+                              text=True, check=False)
+        if said.returncode:
+            first_line = said.stderr.partition("\n")[0]
+            raise Absent(f"perf script: {first_line}")
+        return said.stdout.count("page-faults")
+    return perf(["perf", "record", "-q", "-m", "16M", "-e", "page-faults", "-c", "1", "-d", "-p",
+                 str(pid), "-o", data], count, data)
+
+
+def perf_trace(pid):
+    text = SCRATCH / "perf.text"
+
+    def count():
+        if not text.exists():
+            raise Absent("perf trace: " + (SCRATCH / "errors").read_text().partition("\n")[0])
+        with open(text, encoding="utf-8") as file:
+            return sum("minfault" in line for line in file)
+    return perf(["perf", "trace", "-m", "16M", "-F", "all", "--no-syscalls", "-p", str(pid),
+                 "-o", text], count, text)
+
+
+ROWS = {
+    "bare": Row("no instrument", "-", bare),
+    "loaded": Row("pfstat loaded, nothing watched", "-", loaded),
+    "pfstat": Row("pfstat: whole records into the rings", "each", pfstat),
+    "pfdrive": Row("pfstat with eBPF, as pfdrive record has it", "each", pfdrive),
+    "fentry": Row("libbpf: fentry and fexit of filemap_fault, ring buffer", "each", peer),
+    "kfunc-hist": Row("bpftrace kfunc, hist()", "histogram",
+                      bpftrace(*KFUNC, histogram_sum)(HISTOGRAM)),
+    "kprobe-hist": Row("bpftrace kprobe, hist()", "histogram",
+                       bpftrace(*KPROBE, histogram_sum)(HISTOGRAM)),
+    "kfunc-print": Row("bpftrace kfunc, printf()", "each",
+                       bpftrace(*KFUNC, printed_lines)(PRINT)),
+    "graph": Row("ftrace function_graph of filemap_fault", "each", function_graph),
+    "tracepoint": Row("ftrace event exceptions:page_fault_user", "none", page_fault_user),
+    "perf-record": Row("perf record -e page-faults -c 1 -d", "none", perf_record),
+    "perf-trace": Row("perf trace -F all", "none", perf_trace),
+}
+
+# Of these every fault must be there; a peer may lose some, and its row says so.
+EXACT = ("pfstat", "pfdrive", "fentry")

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What pfstat is compared with: the usual way to time a function by eBPF, made as
+ * cheap as it can be. fentry and fexit of filemap_fault, the time in between in
+ * storage of the task's own (no hash), one event a call.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "peer.h"
+
+struct task_struct {
+	int pid;
+} __attribute__((preserve_access_index));
+
+struct vm_fault {
+	unsigned long pgoff;
+	unsigned long real_address;
+} __attribute__((preserve_access_index));
+
+const volatile __u32 target_pid;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u64);
+} started SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} faults SEC(".maps");
+
+SEC("fentry/filemap_fault")
+int BPF_PROG(on_enter, struct vm_fault *vmf)
+{
+	__u64 *start_ns;
+
+	if (bpf_get_current_pid_tgid() >> 32 != target_pid)
+		return 0;
+	start_ns = bpf_task_storage_get(&started, bpf_get_current_task_btf(), 0,
+					BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (start_ns)
+		*start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("fexit/filemap_fault")
+int BPF_PROG(on_exit, struct vm_fault *vmf, __u32 result)
+{
+	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid(), *start_ns;
+	struct peer_fault *fault;
+
+	if (id >> 32 != target_pid)
+		return 0;
+	start_ns = bpf_task_storage_get(&started, bpf_get_current_task_btf(), 0, 0);
+	if (!start_ns)
+		return 0;
+	fault = bpf_ringbuf_reserve(&faults, sizeof(*fault), 0);
+	if (!fault)
+		return 0;
+	*fault = (struct peer_fault){
+		.start_ns = *start_ns,
+		.duration_ns = now - *start_ns,
+		.address = vmf->real_address,
+		.pgoff = vmf->pgoff,
+		.pid = id >> 32,
+		.tid = id,
+		.result = result,
+	};
+	/* Nobody is woken: whoever reads does so afterwards. */
+	bpf_ringbuf_submit(fault, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loads peer.bpf.c for one process; says "ready", and at SIGINT how many it saw. */
+#include <bpf/libbpf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "peer.h"
+#include "peer.skel.h"
+
+static int add(void *context, void *data, size_t size)
+{
+	const struct peer_fault *fault = data;
+	unsigned long *seen = context;
+
+	*seen += size >= sizeof(*fault) && fault->duration_ns > 0;
+	return 0;
+}
+
+static void wait_for_interrupt(const sigset_t *interrupt)
+{
+	int signal;
+
+	printf("ready\n");
+	fflush(stdout);
+	sigwait(interrupt, &signal);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long seen = 0;
+	struct ring_buffer *ring;
+	struct peer_bpf *bpf;
+	sigset_t interrupt;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: peer PID\n");
+		return 2;
+	}
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, NULL);
+	bpf = peer_bpf__open();
+	if (!bpf)
+		return 1;
+	bpf->rodata->target_pid = atoi(argv[1]);
+	if (peer_bpf__load(bpf) || peer_bpf__attach(bpf))
+		return 1;
+	ring = ring_buffer__new(bpf_map__fd(bpf->maps.faults), add, &seen, NULL);
+	if (!ring)
+		return 1;
+	wait_for_interrupt(&interrupt);
+	ring_buffer__consume(ring);
+	printf("%lu\n", seen);
+	ring_buffer__free(ring);
+	peer_bpf__destroy(bpf);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef BENCH_PEER_H
+#define BENCH_PEER_H
+
+#include <linux/types.h>
+
+/* What one would record of a fault with eBPF alone. */
+struct peer_fault {
+	__u64 start_ns;
+	__u64 duration_ns;
+	__u64 address;
+	__u64 pgoff;
+	__u32 pid;
+	__u32 tid;
+	__u32 result;
+	__u32 reserved;
+};
+
+#endif

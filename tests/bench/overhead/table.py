@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The figures of one kernel, for people."""
+
+
+def share(row):
+    return f"{row['seen_percent']:.1f}%" if "seen_percent" in row else "-"
+
+
+def show_row(row):
+    if "absent" in row:
+        print(f"{row['name']:12} n/a: {row['absent']}")
+        return
+    times = f"{row['times_pfstat']:6.2f}" if "times_pfstat" in row else f"{'-':>6}"
+    print(f"{row['name']:12} {row['added']:7.1f} {row['thread_added']:7.1f} {times} "
+          f"{row['instructions']:8.1f} {row['spread_percent']:6.2f}% {share(row):>6} "
+          f"{row['latency']}")
+
+
+def show(result):
+    """result: overhead.json of a kernel, as measure leaves it."""
+    print(f"Linux {result['kernel']}, instructions a fault of {result['pages']}, "
+          f"median of {result['rounds']} rounds")
+    print(f"{'':12} {'added':>7} {'thread':>7} {'times':>6} {'in all':>8} {'spread':>7} "
+          f"{'seen':>6} latency")
+    for row in result["rows"]:
+        show_row(row)
+    if "startup" in result:
+        print("ms: " + ", ".join(f"{name} {ms:.1f}" for name, ms in result["startup"].items()))

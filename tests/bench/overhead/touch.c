@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What `make bench` times: one read of each page of a mapped file that is in the
+ * page cache, so many rounds, each on a new mapping.
+ *
+ *	touch FILE ROUNDS
+ *
+ * Says its pid, waits for a line (an instrument is put on meanwhile), and says for
+ * each round: faults, ns of the clock, ns of its own CPU time.
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define MAX_ROUNDS 100
+
+struct round {
+	long minor;
+	long major;
+	uint64_t clock_ns;
+	uint64_t thread_ns;
+};
+
+static uint64_t ns_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static struct round take(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (struct round){
+		.minor = usage.ru_minflt,
+		.major = usage.ru_majflt,
+		.thread_ns = ns_of(CLOCK_THREAD_CPUTIME_ID),
+		.clock_ns = ns_of(CLOCK_MONOTONIC),
+	};
+}
+
+static void touch_all(const volatile char *memory, size_t size)
+{
+	size_t at;
+
+	for (at = 0; at < size; at += PAGE)
+		(void)memory[at];
+}
+
+static bool make_round(int fd, size_t size, struct round *round)
+{
+	const volatile char *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	struct round before, after;
+
+	if (memory == MAP_FAILED)
+		return false;
+	before = take();
+	touch_all(memory, size);
+	after = take();
+	munmap((void *)memory, size);
+	*round = (struct round){
+		.minor = after.minor - before.minor,
+		.major = after.major - before.major,
+		.clock_ns = after.clock_ns - before.clock_ns,
+		.thread_ns = after.thread_ns - before.thread_ns,
+	};
+	return true;
+}
+
+/* Nothing is said before all is done: a write would wake who reads it. */
+int main(int argc, char **argv)
+{
+	static struct round rounds[MAX_ROUNDS];
+	struct stat file;
+	int i, fd, nr;
+
+	nr = argc == 3 ? atoi(argv[2]) : 0;
+	if (nr < 1 || nr > MAX_ROUNDS) {
+		fprintf(stderr, "usage: touch FILE ROUNDS, of which there are at most %d\n",
+			MAX_ROUNDS);
+		return 2;
+	}
+	fd = open(argv[1], O_RDONLY);
+	if (fd < 0 || fstat(fd, &file)) {
+		perror(argv[1]);
+		return 1;
+	}
+	printf("%d\n", getpid());
+	fflush(stdout);
+	if (getchar() == EOF)
+		return 1;
+	for (i = 0; i < nr; i++)
+		if (!make_round(fd, file.st_size, &rounds[i])) {
+			perror("mmap");
+			return 1;
+		}
+	for (i = 0; i < nr; i++)
+		printf("%ld %ld %llu %llu\n", rounds[i].minor, rounds[i].major,
+		       (unsigned long long)rounds[i].clock_ns,
+		       (unsigned long long)rounds[i].thread_ns);
+	return 0;
+}

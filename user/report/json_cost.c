@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "json_cost.h"
+#include "json_spread.h"
+#include "own_cost.h"
+
+json_t *json_cost(const struct report *run)
+{
+	const struct own_cost cost = own_cost_of(run);
+
+	return json_pack("{so so so so sb}",
+		"call_ns", json_real_or_null(cost.call_ns),
+		"inside_ns", json_real_or_null(cost.inside_ns),
+		"total_ns", json_real_or_null(cost.total_ns),
+		"percent", json_real_or_null(100 * cost.share),
+		"subtracted", run->subtract && run->inside_ps != FACT_NONE);
+}
