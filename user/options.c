@@ -30,6 +30,7 @@ enum key {
 	KEY_JSON,
 	KEY_NO_BPF,
 	KEY_RING_SIZE,
+	KEY_RECORD,
 };
 
 static const struct argp_option argp_options[] = {
@@ -50,6 +51,8 @@ static const struct argp_option argp_options[] = {
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 3 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0,
 	  "without eBPF: off-CPU times and system calls are n/a", 3 },
+	{ "record", KEY_RECORD, "FILE", 0, "write a recording there as well, for `pfdrive report'",
+	  3 },
 	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 3 },
 	{ 0 },
 };
@@ -113,6 +116,8 @@ static void check(const struct argp_state *state, const struct options *options)
 	workload_check(state, &options->workload, options->file, options->pattern.store_share);
 	if (options->have_cache && options->workload.kind == MAPPING_ANON)
 		usage(state, "--cache is of files: --map anon has none");
+	if (options->record && options->repeats > 1)
+		usage(state, "--record: a recording holds one run, not %u", options->repeats);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -156,6 +161,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_JSON:
 		options->json = text;
+		return 0;
+	case KEY_RECORD:
+		options->record = text;
 		return 0;
 	case KEY_NO_BPF:
 		options->bpf = false;

@@ -28,6 +28,7 @@ struct options {
 	struct measure_options measure;
 	enum report_format format;
 	const char *json;	/* NULL: no file */
+	const char *record;	/* likewise */
 };
 
 /* Ends the program with STATUS_USAGE and a sentence when it does not understand. */

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/instruments.h"
 #include "complain.h"
+#include "drive_recording.h"
 #include "engine/cache.h"
 #include "engine/environment.h"
 #include "engine/stores.h"
@@ -22,6 +24,7 @@ struct run {
 	struct report *report;
 	struct result *result;
 	struct instruments *instruments;
+	struct drive_recording recording;
 	struct pattern_watch watch;
 	struct progress progress;
 	struct steps steps;
@@ -37,8 +40,9 @@ static int interrupted(void)
 static int on_item(void *context, const struct item *item)
 {
 	struct run *run = context;
+	int err = drive_recording_item(&run->recording, item);
 
-	return analysis_add(run->result->analysis, item);
+	return err ? err : analysis_add(run->result->analysis, item);
 }
 
 /* Whatever can refuse does so before the page cache is touched. */
@@ -64,7 +68,8 @@ static int open_instruments(struct run *run)
 
 	if (run->plan->mapping->kind == MAPPING_ANON && run->nothing_fd < 0)
 		return complain(STATUS_FAILED, "cannot open /dev/null: %s", strerror(errno));
-	run->result->analysis = analysis_new(options->bpf, 0);
+	run->result->analysis = analysis_new(options->bpf,
+					     options->record ? 1U << GROUP_BY_CODE : 0);
 	if (!run->result->analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	err = instruments_open(&run->instruments, &instruments_options, why, sizeof(why));
@@ -329,6 +334,7 @@ static void fill_environment(const struct run *run)
 	environment->seed = plan->pattern->seed;
 	environment->pinned_cpu = plan->options->cpu;
 	environment->fault_around = plan->options->fault_around;
+	environment->started_s = time(NULL);
 	run->report->repeat = plan->number;
 	run->report->repeats = plan->options->repeats;
 }
@@ -365,6 +371,22 @@ static int gather_measure(struct run *run)
 			      strerror(-err)) : STATUS_OK;
 }
 
+/* When all is known that the head of a recording says, and nothing was recorded yet. */
+static int begin_recording(struct run *run)
+{
+	const struct options *options = run->plan->options;
+	int status;
+
+	if (!options->record)
+		return STATUS_OK;
+	status = count_pages(run);
+	if (status)
+		return status;
+	run->report->have_bpf = options->bpf;
+	return drive_recording_begin(&run->recording, options->record, run->report,
+				     run->plan->mapping->fd);
+}
+
 static int run_steps(struct run *run)
 {
 	int status;
@@ -376,6 +398,8 @@ static int run_steps(struct run *run)
 	if (!status)
 		status = prepare_cache(run);
 	if (!status)
+		status = begin_recording(run);
+	if (!status)
 		status = hook(run);
 	if (!status)
 		status = drive(run);
@@ -383,6 +407,9 @@ static int run_steps(struct run *run)
 		status = gather_measure(run);
 	if (!status)
 		status = gather(run);
+	if (!status)
+		status = drive_recording_end(&run->recording, run->result->analysis,
+					     &run->result->facts);
 	return status;
 }
 
@@ -403,12 +430,13 @@ int run_once(const struct run_plan *plan, struct result *result)
 	if (plan->mapping->kind == MAPPING_ANON)
 		run.nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	status = run_steps(&run);
+	drive_recording_close(&run.recording);
 	progress_end(&run.progress);
 	instruments_close(run.instruments);
 	mapping_unmap(plan->mapping);
 	if (run.nothing_fd >= 0)
 		close(run.nothing_fd);
-	if (!status)
+	if (!status && !plan->options->record)
 		status = count_pages(&run);
 	if (!status && report_fill(&result->report, result->analysis, &result->facts))
 		status = complain(STATUS_FAILED, "out of memory");

@@ -109,7 +109,8 @@ void drawing_script_begin(struct drawing *drawing, unsigned int height)
 	      "set tics nomirror out\n"
 	      "set border 3\n"
 	      "set grid ytics lc rgb '#c0c0c0' lw 0.5 dt solid\n"
-	      "set style fill solid noborder\n", script);
+	      "set style fill solid noborder\n"
+	      "set rmargin 5\n", script);
 }
 
 void drawing_script_end(struct drawing *drawing)

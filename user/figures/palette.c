@@ -55,17 +55,17 @@ const struct palette_mark *palette_class(enum fault_class class)
 	static const struct palette_mark marks[NR_FAULT_CLASSES] = {
 		[PFSTAT_CLASS_DISK] = { PALETTE_BLACK, 7, 0.48, '#' },
 		[PFSTAT_CLASS_WAIT] = { PALETTE_BLACK, 9, 0.60, '#' },
-		[PFSTAT_CLASS_READAHEAD] = { PALETTE_BLACK, 4, 0.50, '#' },
-		[PFSTAT_CLASS_SHORT] = { PALETTE_GREY, 2, 0.42, '.' },
+		[PFSTAT_CLASS_READAHEAD] = { PALETTE_BLACK, 5, 0.40, '#' },
+		[PFSTAT_CLASS_SHORT] = { PALETTE_GREY, 7, 0.30, '.' },
 		[PFSTAT_CLASS_LONG] = { PALETTE_SKY, 5, 0.36, '.' },
 		[PFSTAT_CLASS_AROUND] = { PALETTE_GREEN, 13, 0.48, '.' },
 		[PFSTAT_CLASS_MKWRITE] = { PALETTE_VERMILLION, 1, 0.60, '.' },
 		[PFSTAT_CLASS_PASS] = { PALETTE_GREY, 1, 0.36, '.' },
 		[PFSTAT_CLASS_ERROR] = { PALETTE_VERMILLION, 2, 0.72, '.' },
-		[FAULT_FILE] = { PALETTE_BLUE, 6, 0.48, '.' },
-		[FAULT_ANON] = { PALETTE_ORANGE, 11, 0.48, '.' },
+		[FAULT_FILE] = { PALETTE_BLUE, 15, 0.45, '.' },
+		[FAULT_ANON] = { PALETTE_ORANGE, 11, 0.42, '.' },
 		[FAULT_SWAP] = { PALETTE_VERMILLION, 8, 0.54, '.' },
-		[FAULT_COW] = { PALETTE_PURPLE, 12, 0.54, '.' },
+		[FAULT_COW] = { PALETTE_PURPLE, 9, 0.45, '.' },
 		[FAULT_OTHER] = { PALETTE_GREY, 10, 0.48, '.' },
 	};
 

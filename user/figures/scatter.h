@@ -7,9 +7,12 @@
 #include "bins.h"
 #include "drawing.h"
 
-/* What a figure of DRAWING_WIDTH can show: a mark is about two pixels wide. */
-#define SCATTER_COLUMNS 400
-#define SCATTER_ROWS 200
+/*
+ * Marks are what there may be no more of: each is two to five pixels wide, and in a figure
+ * of DRAWING_WIDTH more would cover each other.
+ */
+#define SCATTER_COLUMNS 8192
+#define SCATTER_ROWS 4096
 #define SCATTER_MARKS 8000
 
 #define SCATTER_BINS { \
