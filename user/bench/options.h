@@ -12,6 +12,7 @@ struct bench_command {
 	const char *predict;	/* a file; NULL: none */
 	const char *json;	/* NULL: no file */
 	const char *report;	/* likewise */
+	const char *plot;	/* a folder; likewise */
 	bool list;
 	bool watch;		/* false: --no-bpf */
 	char **names;
