@@ -103,7 +103,7 @@ def test_figures_agree_with_the_json(small):
         run["parts"]["all"]["count"]
     boxes = rows_of(small, "readahead")
     for column, key in (("read", "read"), ("mapped", "mapped"),
-                        ("evicted_unused", "evicted_unused"), ("never_used", "never_used")):
+                        ("evicted_unused", "evicted_unused"), ("never_used", "idle")):
         assert sum(int(row[column]) for row in boxes) == run["readahead"][key], column
     assert sum(int(row["pages"]) for row in rows_of(small, "evictions")) == \
         sum(row["pages"] for row in run["evictions"]["blame"])
@@ -116,7 +116,7 @@ def test_readings_are_computed(browser, small):
     text = browser.find_element(By.CSS_SELECTOR, "#readahead .reading").text
     # 880 pages are brought by 110 requests of 8; 4 pages of the file are never touched.
     assert text.startswith("880 pages were read, and 99.5 % of them mapped by a fault later.")
-    assert "covered 87.4 % of the mapped pages; 110 disk faults." in text
+    assert "covered 87.4 % of the mapped pages; 110 disk faults started a read." in text
     assert "100.0 % of these after another process had evicted them" in \
         browser.find_element(By.CSS_SELECTOR, "#evictions .reading").text
 

@@ -46,7 +46,7 @@ struct place_data {
 	uint64_t count;
 };
 
-#define PLACES_MAX 32
+#define PLACES_MAX 16
 
 struct places {
 	size_t bytes;

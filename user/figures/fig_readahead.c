@@ -220,7 +220,7 @@ static void say_covered(struct drawing *drawing, const struct report *report)
 		    100.0 * pages->mapped / pages->read);
 	if (pages->mapped >= disk && pages->mapped)
 		drawing_say(drawing, DRAWING_READING, " Read-ahead%s covered %.1f %% of the mapped "
-			    "pages; %" PRIu64 " disk fault%s.", size,
+			    "pages; %" PRIu64 " disk fault%s started a read.", size,
 			    100.0 * (pages->mapped - disk) / pages->mapped, disk,
 			    disk == 1 ? "" : "s");
 }

@@ -67,7 +67,8 @@ const char *grid_text(struct grid *grid, size_t width, const char *text)
 {
 	const char *blank, *end = NULL;
 
-	if (strlen(text) <= width)
+	/* Other formats have lines as long as they like. */
+	if (strlen(text) <= width || redirection.take)
 		end = text + strlen(text);
 	for (blank = strchr(text, ' '); blank && !end; blank = strchr(blank + 1, ' '))
 		/* A word that is longer than the width is not broken. */

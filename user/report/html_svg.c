@@ -38,6 +38,9 @@ static bool next_token(const char **at, struct token *token)
 	token->text = *at;
 	token->tag = **at == '<';
 	end = strchr(*at + 1, token->tag ? '>' : '<');
+	/* A tag that does not end is none. */
+	if (token->tag && !end)
+		return false;
 	end = end ? end + token->tag : *at + strlen(*at);
 	token->bytes = end - *at;
 	*at = end;
