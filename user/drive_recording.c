@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "code_names.h"
 #include "complain.h"
@@ -33,6 +37,33 @@ int drive_recording_begin(struct drive_recording *recording, const char *path,
 		     -ENOMEM;
 	json_decref(head);
 	return err ? complain_of(recording, err) : STATUS_OK;
+}
+
+int drive_recording_map(struct drive_recording *recording, const struct mapping *mapping,
+			const char *path)
+{
+	struct item item = { .type = ITEM_MAP };
+	const size_t bytes = strlen(path) + 1;
+	struct item_map *map;
+	int err;
+
+	if (!recording->writer || mapping->kind == MAPPING_ANON)
+		return 0;
+	map = calloc(1, sizeof(*map) + bytes);
+	if (!map)
+		return -ENOMEM;
+	*map = (struct item_map){
+		.address = (uintptr_t)mapping->data, .bytes = mapping->bytes, .pid = getpid(),
+		.tid = gettid(), .inode = mapping->inode, .path_bytes = bytes,
+		.dev = major(mapping->dev) << 20 | minor(mapping->dev),
+		.prot = PROT_READ | (mapping->writable ? PROT_WRITE : 0),
+		.flags = mapping->kind == MAPPING_SHARED ? MAP_SHARED : MAP_PRIVATE,
+	};
+	memcpy(map->path, path, bytes);
+	item.map = map;
+	err = recording_add(recording->writer, &item);
+	free(map);
+	return err;
 }
 
 int drive_recording_item(struct drive_recording *recording, const struct item *item)

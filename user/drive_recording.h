@@ -5,6 +5,7 @@
 
 #include "correlate/analysis.h"
 #include "correlate/facts.h"
+#include "engine/mapping.h"
 #include "report/report.h"
 
 struct recording_writer;
@@ -19,6 +20,9 @@ struct drive_recording {
 /* not: the measured file, which must not be written; -1: there is none. The exit status. */
 int drive_recording_begin(struct drive_recording *recording, const char *path,
 			  const struct report *report, int not);
+/* What is mapped where, under which name: before any item of it. 0 or a negative errno. */
+int drive_recording_map(struct drive_recording *recording, const struct mapping *mapping,
+			const char *path);
 /* 0 or a negative errno. */
 int drive_recording_item(struct drive_recording *recording, const struct item *item);
 /* Names the code, writes the facts, and the file is there. The exit status. */

@@ -127,6 +127,9 @@ static int hook(struct run *run)
 	if (err)
 		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s", name,
 				mapping->bytes, strerror(-err));
+	err = drive_recording_map(&run->recording, mapping, run->report->environment.file);
+	if (err)
+		return complain(STATUS_FAILED, "cannot record: %s", strerror(-err));
 	if (mapping->kind == MAPPING_ANON)
 		err = instruments_hook_nothing(run->instruments, why, sizeof(why));
 	else

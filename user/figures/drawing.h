@@ -38,6 +38,8 @@ int drawing_begin(struct drawing *drawing, const char *name, const char *title);
 int drawing_end(struct drawing *drawing);
 void drawing_free(struct drawing *drawing);
 
+#define PLURAL(count) ((count) == 1 ? "" : "s")
+
 void drawing_say(struct drawing *drawing, enum drawing_text text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static inline bool drawing_is_drawn(const struct drawing *drawing)

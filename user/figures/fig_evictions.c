@@ -92,9 +92,10 @@ static void say(struct drawing *drawing, const struct report *report)
 	}
 	drawing_say(drawing, DRAWING_READING, "%" PRIu64 " pages were evicted, %" PRIu64 " read "
 		    "again, %.1f %% of these after another process had evicted them; %" PRIu64
-		    " faults waited %.1f ms for them.", report->evictions.evicted, pages,
-		    pages ? 100.0 * by_others / pages : 0, faults, ms);
-	drawing_say(drawing, DRAWING_AMOUNT, "%zu pairs.", report->nr_blame);
+		    " fault%s waited %.1f ms for them.", report->evictions.evicted, pages,
+		    pages ? 100.0 * by_others / pages : 0, faults, PLURAL(faults), ms);
+	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.", report->nr_blame,
+		    PLURAL(report->nr_blame));
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT, " %zu of them, with %" PRIu64 " pages, are not in "
 			    "it.", report->nr_blame - MOST_BARS, left_out);

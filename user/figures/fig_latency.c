@@ -95,9 +95,10 @@ static void say_latency(const struct figure_source *source, struct drawing *draw
 		faults = &source->report->faults[class];
 		if (!faults->count)
 			continue;
-		drawing_say(drawing, DRAWING_READING, "%sOf %" PRIu64 " %s faults half took up to "
+		drawing_say(drawing, DRAWING_READING, "%sOf %" PRIu64 " %s fault%s half took up to "
 			    "%.2f µs, 99 in 100 up to %.2f µs, the longest %.1f µs.", separator,
-			    faults->count, fault_class_name(class), faults->whole.p50_ns / 1e3,
+			    faults->count, fault_class_name(class), PLURAL(faults->count),
+			    faults->whole.p50_ns / 1e3,
 			    faults->whole.p99_ns / 1e3, faults->whole.max_ns / 1e3);
 		separator = " ";
 	}

@@ -222,7 +222,7 @@ static void say_covered(struct drawing *drawing, const struct report *report)
 		drawing_say(drawing, DRAWING_READING, " Read-ahead%s covered %.1f %% of the mapped "
 			    "pages; %" PRIu64 " disk fault%s started a read.", size,
 			    100.0 * (pages->mapped - disk) / pages->mapped, disk,
-			    disk == 1 ? "" : "s");
+			    PLURAL(disk));
 }
 
 static void say(struct drawing *drawing, const struct readahead_map *map, const struct place *place,

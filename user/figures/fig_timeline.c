@@ -299,7 +299,7 @@ static void say(struct drawing *drawing, const struct timeline *timeline, const 
 	drawing_say(drawing, DRAWING_READING, ".");
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults and %" PRIu64 " stays off "
 		    "the CPU of %zu thread%s, added up in columns of %.3g ms.", faults,
-		    timeline->stays, lanes->nr, lanes->nr == 1 ? "" : "s", (double)(1ULL << timeline->shift) / 1e6);
+		    timeline->stays, lanes->nr, PLURAL(lanes->nr), (double)(1ULL << timeline->shift) / 1e6);
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " faults of other threads are not "
 			    "in it.", left_out);
