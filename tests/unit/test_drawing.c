@@ -31,8 +31,8 @@ START_TEST(test_a_cell_is_one_cell)
 {
 	FILE *out = begin();
 
-	drawing_cell(out, "a,b \"c\"\nd\x7f é");
-	ends_with(out, "\"a,b 'c'?d? é\"");
+	drawing_cell(out, "a,b \"c\"\nf\x7f é");
+	ends_with(out, "\"a,b 'c'?f? é\"");
 }
 END_TEST
 
@@ -51,7 +51,8 @@ START_TEST(test_text_of_a_page_is_no_markup)
 	FILE *out = begin();
 
 	html_text(out, "<b a='x' c=\"y\">&amp;\x01\xff é€😀");
-	ends_with(out, "&lt;b a=&#39;x&#39; c=&quot;y&quot;&gt;&amp;amp;\xef\xbf\xbd\xef\xbf\xbd é€😀");
+	ends_with(out,
+		  "&lt;b a=&#39;x&#39; c=&quot;y&quot;&gt;&amp;amp;\xef\xbf\xbd\xef\xbf\xbd é€😀");
 }
 END_TEST
 
@@ -98,7 +99,8 @@ START_TEST(test_colours_of_a_drawing_follow_the_page)
 		    "<use xlink:href='#gpPt6' transform='translate(1.5,2) scale(3)' "
 		    "color='rgb(  0, 114, 178)'/></g></svg>",
 		    "<g fill=\"none\" color=\"var(--ink)\"><use href=\"#cost-gpPt6\" "
-		    "transform=\"translate(1.5,2) scale(3)\" color=\"var(--blue)\"/>\n</g>\n</svg>\n");
+		    "transform=\"translate(1.5,2) scale(3)\" "
+		    "color=\"var(--blue)\"/>\n</g>\n</svg>\n");
 	svg_becomes("<svg><polygon fill = '#123456' points = '1,2 3,4 '/></svg>",
 		    "<polygon fill=\"#123456\" points=\"1,2 3,4 \"/>\n</svg>\n");
 }
@@ -149,7 +151,7 @@ START_TEST(test_every_colour_has_one_for_the_dark)
 }
 END_TEST
 
-/* Of calls on more places than are kept, those with the fewest are only counted. */
+/* Of calls on more places than are kept, the lightest are only counted. */
 static unsigned int nr_exits;
 
 static void count_exit(void *data)
@@ -167,9 +169,9 @@ START_TEST(test_places_that_are_given_up_are_counted)
 
 	for (i = 0; i < 100; i++) {
 		place.inode = 1;
-		ck_assert_ptr_nonnull(places_get(&places, &place));
+		ck_assert_ptr_nonnull(places_get(&places, &place, 3));
 		place.inode = 2 + i;
-		ck_assert_ptr_nonnull(places_get(&places, &place));
+		ck_assert_ptr_nonnull(places_get(&places, &place, 3));
 	}
 	largest = places_largest(&places);
 	ck_assert_uint_eq(largest->place.inode, 1);
@@ -187,7 +189,8 @@ static unsigned int lines_with(const char *needle)
 	const char *line;
 
 	for (line = text; line && *line; line = strchr(line, '\n'), line += !!line)
-		if (strstr(line, needle) && strcspn(line, "\n") > (size_t)(strstr(line, needle) - line))
+		if (strstr(line, needle) && strcspn(line,
+						    "\n") > (size_t)(strstr(line, needle) - line))
 			nr++;
 	return nr;
 }

@@ -38,7 +38,7 @@ static const struct argp_option argp_options[] = {
 	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 2 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 2 },
 	{ "report", KEY_REPORT, "FILE", 0, "write a report to be completed there", 2 },
-	{ "plot", KEY_PLOT, "FOLDER", 0, "draw memory.latency there: SVG, PNG, data and script", 2 },
+	{ "plot", KEY_PLOT, "FOLDER", 0, "draw memory.latency there: SVG, PNG, data, script", 2 },
 	{ 0 },
 };
 

@@ -91,7 +91,7 @@ void places_exit(struct places *places)
 	}
 }
 
-/* The slot of the one with the fewest is free afterwards. */
+/* The slot of the lightest is free afterwards. */
 static size_t give_up(struct places *places)
 {
 	const struct place_data *data;
@@ -99,7 +99,7 @@ static size_t give_up(struct places *places)
 
 	for (i = 1; i < places->nr; i++) {
 		data = places->data[i];
-		if (data->count < ((const struct place_data *)places->data[least])->count)
+		if (data->weight < ((const struct place_data *)places->data[least])->weight)
 			least = i;
 	}
 	places->given_up += ((const struct place_data *)places->data[least])->count;
@@ -122,7 +122,7 @@ static struct place_data *add(struct places *places, const struct call_place *pl
 	return data;
 }
 
-void *places_get(struct places *places, const struct call_place *place)
+void *places_get(struct places *places, const struct call_place *place, uint64_t weight)
 {
 	struct place_data *data = NULL;
 	size_t i;
@@ -139,8 +139,10 @@ void *places_get(struct places *places, const struct call_place *place)
 	}
 	if (!data)
 		data = add(places, place);
-	if (data)
+	if (data) {
 		data->count++;
+		data->weight += weight;
+	}
 	return data;
 }
 
@@ -151,7 +153,7 @@ void *places_largest(const struct places *places)
 
 	for (i = 0; i < places->nr; i++) {
 		data = places->data[i];
-		if (!largest || data->count > largest->count)
+		if (!largest || data->weight > largest->weight)
 			largest = data;
 	}
 	return largest;

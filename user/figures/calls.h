@@ -38,12 +38,13 @@ void place_name(const struct call_place *place, const struct report *report,
 
 /*
  * What is kept of several places, each with as many bytes as its owner wants, which begin
- * with struct place_data. Of more places than there is room for, those with the fewest
- * are given up, and what they had is only counted.
+ * with struct place_data. Of more places than there is room for, the lightest are given up,
+ * and what they had is only counted.
  */
 struct place_data {
 	struct call_place place;
 	uint64_t count;
+	uint64_t weight;	/* of what is counted: time, or pages */
 };
 
 #define PLACES_MAX 16
@@ -57,9 +58,9 @@ struct places {
 };
 
 void places_exit(struct places *places);
-/* Counts one. NULL: no memory. */
-void *places_get(struct places *places, const struct call_place *place);
-/* The one with the most; NULL: there is none. */
+/* Counts one of that weight. NULL: no memory. */
+void *places_get(struct places *places, const struct call_place *place, uint64_t weight);
+/* The heaviest; NULL: there is none. */
 void *places_largest(const struct places *places);
 /* Counted in all the others. */
 uint64_t places_others(const struct places *places);

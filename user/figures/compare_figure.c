@@ -83,8 +83,10 @@ static void write_script(struct drawing *drawing, const struct compare_report *r
 	write_labels(script, report->comparison, rows);
 	/* At least 1 % wide, to be seen. */
 	for (i = 0; i < 2; i++)
-		fprintf(script, "%s'comparison.csv' skip 1 using 4:($7 == %u ? $1 : NaN):($5*0.995):"
-			"($6*1.005):($1-%s):($1+%s) \\\n\twith boxxyerror fc rgb '#%06x' title '%s', \\\n",
+		fprintf(script,
+			"%s'comparison.csv' skip 1 using 4:($7 == %u ? $1 : NaN):($5*0.995):"
+			"($6*1.005):($1-%s):($1+%s) \\\n\twith boxxyerror fc rgb '#%06x' title "
+			"'%s', \\\n",
 			i ? "\t" : "plot ", i, i ? "0.3" : "0.15", i ? "0.3" : "0.15",
 			i ? PALETTE_VERMILLION : PALETTE_SKY, i ? "change" : "no change");
 	fprintf(script, "\t'comparison.csv' skip 1 using 4:1 with points pt 7 ps 0.5 "
@@ -113,7 +115,8 @@ static void say(struct drawing *drawing, const struct compare_report *report, si
 	for (i = 0; i < comparison->nr; i++)
 		judged += comparison->rows[i].verdict == COMPARISON_SAME ||
 			  comparison->rows[i].verdict == COMPARISON_CHANGE;
-	drawing_say(drawing, DRAWING_READING, "A is %s with %" PRIu64 " faults, B is %s with %" PRIu64
+	drawing_say(drawing, DRAWING_READING,
+		    "A is %s with %" PRIu64 " faults, B is %s with %" PRIu64
 		    ". ", report->a.file, report->a.faults, report->b.file, report->b.faults);
 	if (!row)
 		drawing_say(drawing, DRAWING_READING, "Nothing changed by %g %% or more.",
@@ -124,10 +127,12 @@ static void say(struct drawing *drawing, const struct compare_report *report, si
 			    row->measure == COMPARISON_TIME && row->part == NR_PARTS ? "mean time" :
 			    comparison_measure_name(row), 100 * row->interval.difference,
 			    100 * row->interval.low, 100 * row->interval.high);
-	drawing_say(drawing, DRAWING_AMOUNT, "%zu of %zu differences, each with an interval; all of "
+	drawing_say(drawing, DRAWING_AMOUNT,
+		    "%zu of %zu differences, each with an interval; all of "
 		    "them hold together with %g %% confidence. Below ÷100 and beyond ×100 they are "
 		    "drawn at the edge.", rows, judged, report->confidence);
-	drawing_say(drawing, DRAWING_ALT, "A bar a measure: how many times as much it is in B as in "
+	drawing_say(drawing, DRAWING_ALT,
+		    "A bar a measure: how many times as much it is in B as in "
 		    "A, from the lower to the upper end of its interval.");
 }
 

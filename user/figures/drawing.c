@@ -87,7 +87,8 @@ void drawing_label(FILE *script, const char *text)
 
 void drawing_log_tics(FILE *script, char axis)
 {
-	fprintf(script, "set logscale %c\nset %ctics ('0.001' 0.001, '0.01' 0.01, '0.1' 0.1, '1' 1, "
+	fprintf(script,
+		"set logscale %c\nset %ctics ('0.001' 0.001, '0.01' 0.01, '0.1' 0.1, '1' 1, "
 		"'10' 10, '100' 100, '1 000' 1e3, '10 000' 1e4, '100 000' 1e5, \\\n"
 		"\t'1 000 000' 1e6, '10 000 000' 1e7, '100 000 000' 1e8, '1 000 000 000' 1e9)\n",
 		axis, axis);

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define DRAWING_WIDTH 720
-#define DRAWING_HEIGHT 400
+#define DRAWING_WIDTH 720U
+#define DRAWING_HEIGHT 400U
 
 enum drawing_text {
 	DRAWING_CSV,

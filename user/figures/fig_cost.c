@@ -95,7 +95,8 @@ static void say(struct drawing *drawing, const struct cost *cost)
 							  ROWS_AN_OCTAVE) - 1));
 	scatter_amount(drawing, &cost->bins, row);
 	if (cost->disk.count)
-		drawing_say(drawing, DRAWING_READING, "%" PRIu64 " disk fault%s took %.1f µs in the "
+		drawing_say(drawing, DRAWING_READING,
+			    "%" PRIu64 " disk fault%s took %.1f µs in the "
 			    "mean, and %.1f %% of the handlers' time.", cost->disk.count,
 			    PLURAL(cost->disk.count),
 			    cost->disk.total_ns / 1e3 / cost->disk.count,
@@ -103,7 +104,8 @@ static void say(struct drawing *drawing, const struct cost *cost)
 	else
 		drawing_say(drawing, DRAWING_READING, "There was no disk fault.");
 	if (cost->other.count)
-		drawing_say(drawing, DRAWING_READING, " The other %" PRIu64 " call%s took %.2f µs in "
+		drawing_say(drawing, DRAWING_READING,
+			    " The other %" PRIu64 " call%s took %.2f µs in "
 			    "the mean.", cost->other.count, PLURAL(cost->other.count),
 			    cost->other.total_ns / 1e3 / cost->other.count);
 	drawing_say(drawing, DRAWING_ALT, "Marks by class, on a log scale: what each call of a "

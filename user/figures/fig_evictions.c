@@ -97,7 +97,8 @@ static void say(struct drawing *drawing, const struct report *report)
 	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.", report->nr_blame,
 		    PLURAL(report->nr_blame));
 	if (left_out)
-		drawing_say(drawing, DRAWING_AMOUNT, " %zu of them, with %" PRIu64 " pages, are not in "
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    " %zu of them, with %" PRIu64 " pages, are not in "
 			    "it.", report->nr_blame - MOST_BARS, left_out);
 	drawing_say(drawing, DRAWING_ALT, "A bar for each process and who evicted its pages: how "
 		    "many pages it had to read again.");

@@ -48,7 +48,7 @@ static int add_fault(void *data, const struct explained *fault)
 	const struct call_place at = place_of_fault(fault);
 	const uint64_t page = fault->inode ? fault->pgoff : fault->address >> 12;
 	struct heat *heat = data;
-	struct place *place = places_get(&heat->places, &at);
+	struct place *place = places_get(&heat->places, &at, fault->end_ns - fault->start_ns);
 	uint64_t ns;
 
 	if (!place)
@@ -162,13 +162,16 @@ static void say(struct drawing *drawing, const struct heat *heat, const struct p
 	const struct bins *bins = &place->bins;
 	const uint64_t others = places_others(&heat->places);
 
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults in %zu boxes of %.3g ms by "
+	drawing_say(drawing, DRAWING_AMOUNT,
+		    "%" PRIu64 " logical faults in %zu boxes of %.3g ms by "
 		    "%" PRIu64 " pages.", bins->count, bins->nr_cells,
 		    (double)(1ULL << bins->x_shift) / 1e6, (uint64_t)1 << bins->y_shift);
 	if (others)
-		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " faults of other files and memory "
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    " %" PRIu64 " faults of other files and memory "
 			    "are not in it; --file draws another file.", others);
-	drawing_say(drawing, DRAWING_READING, "%s. Half of its faults fell into %.0f %% of %.1f ms: "
+	drawing_say(drawing, DRAWING_READING,
+		    "%s. Half of its faults fell into %.0f %% of %.1f ms: "
 		    "%s.", name, 100 * half_in(bins, cells), bins->x_max / 1e6,
 		    half_in(bins, cells) < 0.25 ? "they came in bursts" :
 		    half_in(bins, cells) < 0.45 ? "unevenly" : "evenly");

@@ -48,7 +48,8 @@ static void plot_lines(struct drawing *drawing, const struct figure_source *sour
 		if (!source->report->faults[class].count)
 			continue;
 		fprintf(script, "%s'%s.csv' skip 1 using (%s):(strcol(1) eq '%s' ? %s : NaN) \\\n"
-			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s'", separator, drawing->name, x,
+			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s'", separator, drawing->name,
+			x,
 			fault_class_name(class), y, style, dashes[nr++ % 4],
 			palette_class(class)->rgb, fault_class_name(class));
 		separator = ", \\\n\t";
@@ -141,7 +142,8 @@ static void cumulative_data(const struct figure_source *source, struct drawing *
 		all = source->report->faults[class].count;
 		for (bin = 0, below = 0; bin < NR_BINS && below < all; bin++) {
 			if (counts[bin] && !below)
-				fprintf(csv, "%s,%.4f,0,0\n", fault_class_name(class), edge_us(bin));
+				fprintf(csv,
+					"%s,%.4f,0,0\n", fault_class_name(class), edge_us(bin));
 			below += counts[bin];
 			if (below)
 				fprintf(csv, "%s,%.4f,%" PRIu64 ",%.4f\n", fault_class_name(class),

@@ -32,7 +32,9 @@ static void *open_order(void)
 	struct order *order = calloc(1, sizeof(*order));
 
 	if (order)
-		order->places = (struct places){ .bytes = sizeof(struct place), .exit = exit_place };
+		order->places = (struct places){
+			.bytes = sizeof(struct place), .exit = exit_place,
+		};
 	return order;
 }
 
@@ -62,7 +64,7 @@ static int add_item(void *data, const struct item *item)
 
 	if (!call_of_item(item, &call))
 		return 0;
-	place = places_get(&order->places, &call.place);
+	place = places_get(&order->places, &call.place, call.ns);
 	if (!place)
 		return -ENOMEM;
 	if (!place->bins.max_cells)
@@ -110,7 +112,8 @@ static void say(struct drawing *drawing, const struct order *order, const struct
 	snprintf(row, sizeof(row), "%" PRIu64 " pages", (uint64_t)1 << place->bins.y_shift);
 	scatter_amount(drawing, &place->bins, row);
 	if (others)
-		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " calls for other files and memory "
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    " %" PRIu64 " calls for other files and memory "
 			    "are not in it; --file draws another file.", others);
 	drawing_say(drawing, DRAWING_READING, "%s: pages %" PRIu64 " to %" PRIu64 ".", name,
 		    place->bins.y_min, place->bins.y_max);

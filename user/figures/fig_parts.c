@@ -67,9 +67,11 @@ static void write_script(struct drawing *drawing, const struct report *report, u
 	for (part = 0; part < NR_PARTS; part++) {
 		if (!report->all_faults.parts[part].total_ns)
 			continue;
-		fprintf(script, "%s'parts.csv' skip 1 using ($4+$5)/2:(strcol(3) eq '%s' ? $1 : NaN)"
+		fprintf(script,
+			"%s'parts.csv' skip 1 using ($4+$5)/2:(strcol(3) eq '%s' ? $1 : NaN)"
 			":4:5:($1-0.36):($1+0.36) \\\n"
-			"\twith boxxyerror fc rgb '#%06x' title '%s'", separator, view_part_name(part),
+			"\twith boxxyerror fc rgb '#%06x' title '%s'", separator,
+			view_part_name(part),
 			palette_part(part), view_part_name(part));
 		separator = ", \\\n\t";
 	}

@@ -90,7 +90,7 @@ static int add_read(struct readahead_map *map, const struct readahead_page *page
 		map->overflow++;
 		return 0;
 	}
-	place = places_get(&map->places, &at);
+	place = places_get(&map->places, &at, 1);
 	if (!place)
 		return -ENOMEM;
 	if (!place->bins.max_cells)
@@ -240,7 +240,8 @@ static void say(struct drawing *drawing, const struct readahead_map *map, const 
 	if (others || map->overflow)
 		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " pages of other files are not in "
 			    "it; --file draws another file.", others + map->overflow);
-	drawing_say(drawing, DRAWING_ALT, "A map of boxes, pages of %s over the time when they were "
+	drawing_say(drawing, DRAWING_ALT,
+		    "A map of boxes, pages of %s over the time when they were "
 		    "read: each of them mapped by a fault later, some, or none.", name);
 	say_covered(drawing, source->report);
 }

@@ -240,7 +240,7 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 			fprintf(csv, "%zu,", row);
 			drawing_cell(csv, name);
 			fprintf(csv, ",%.6f,%.6f,%u,%.2f,%.2f\n", column * width / 1e6,
-				(column + 1) * width / 1e6, state, from,
+				(column + 1) * width / 1e6, (unsigned int)state, from,
 				from + share > 100 ? 100 : from + share);
 		}
 	}
@@ -269,7 +269,8 @@ static void write_script(struct drawing *drawing, const struct lanes *lanes, siz
 	for (state = 0; state < NR_STATES; state++)
 		fprintf(script, "%s'timeline.csv' skip 1 using ($3+$4)/2:($5 == %u ? $1 : NaN):3:4:"
 			"($1-0.4+0.008*$6):($1-0.4+0.008*$7) \\\n"
-			"\twith boxxyerror fc rgb '#%06x' title '%s'%s", state ? "\t" : "plot ", state,
+			"\twith boxxyerror fc rgb '#%06x' title '%s'%s", state ? "\t" : "plot ",
+			(unsigned int)state,
 			colours[state], state_names[state],
 			state + 1 < NR_STATES ? ", \\\n" : "\n");
 	drawing_script_end(drawing);
@@ -299,11 +300,13 @@ static void say(struct drawing *drawing, const struct timeline *timeline, const 
 	drawing_say(drawing, DRAWING_READING, ".");
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults and %" PRIu64 " stays off "
 		    "the CPU of %zu thread%s, added up in columns of %.3g ms.", faults,
-		    timeline->stays, lanes->nr, PLURAL(lanes->nr), (double)(1ULL << timeline->shift) / 1e6);
+		    timeline->stays, lanes->nr, PLURAL(lanes->nr),
+		    (double)(1ULL << timeline->shift) / 1e6);
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " faults of other threads are not "
 			    "in it.", left_out);
-	drawing_say(drawing, DRAWING_ALT, "A lane a thread over time: how much of each moment it was "
+	drawing_say(drawing, DRAWING_ALT,
+		    "A lane a thread over time: how much of each moment it was "
 		    "in faults, on and off the CPU, and off the CPU elsewhere.");
 }
 
@@ -329,7 +332,8 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 			write_lane(drawing->streams[DRAWING_CSV], timeline, lanes.all[i], rows - i);
 		say(drawing, timeline, &lanes);
 		if (!source->report->have_bpf)
-			drawing_say(drawing, DRAWING_AMOUNT, " Stays off the CPU are not known: there "
+			drawing_say(drawing, DRAWING_AMOUNT,
+				    " Stays off the CPU are not known: there "
 				    "was no eBPF.");
 		write_script(drawing, &lanes, rows);
 	}

@@ -70,8 +70,10 @@ static void write_caches(FILE *script, const struct bench_machine *machine)
 
 	for (i = 0; i < 3; i++)
 		if (machine->cache_bytes[i])
-			fprintf(script, "set arrow from %" PRIu64 ",graph 0 to %" PRIu64 ",graph 1 nohead "
-				"dt (4,4) lc rgb '#%06x'\nset label '%s' at %" PRIu64 ",graph 0.97 right "
+			fprintf(script,
+				"set arrow from %" PRIu64 ",graph 0 to %" PRIu64 ",graph 1 nohead "
+				"dt (4,4) lc rgb '#%06x'\nset label '%s' at "
+				"%" PRIu64 ",graph 0.97 right "
 				"offset -0.3,0\n", machine->cache_bytes[i], machine->cache_bytes[i],
 				PALETTE_GREY, names[i], machine->cache_bytes[i]);
 }
@@ -99,8 +101,10 @@ static void write_script(struct drawing *drawing, const struct bench_results *re
 	write_caches(script, &results->machine);
 	for (i = 0; i < nr; i++)
 		fprintf(script, "%s'memory.csv' skip 1 using 2:($1 == %" PRIu64 " ? $3 : NaN) \\\n"
-			"\twith linespoints pt %u ps 0.6 lw 1.5 lc rgb '#%06x' title 'stride %" PRIu64
-			" bytes'", i ? ", \\\n\t" : "plot ", strides[i], looks[i].point, looks[i].rgb,
+			"\twith linespoints pt %u ps 0.6 lw 1.5 lc rgb '#%06x' title 'stride "
+			"%" PRIu64
+			" bytes'", i ? ", \\\n\t" : "plot ", strides[i], looks[i].point,
+			looks[i].rgb,
 			strides[i]);
 	fputc('\n', script);
 	drawing_script_end(drawing);
@@ -121,7 +125,8 @@ static void say(struct drawing *drawing, const struct bench_results *results, si
 		if (point.ns > most.ns)
 			most = point;
 	}
-	drawing_say(drawing, DRAWING_READING, "From %.2f ns in %" PRIu64 " KiB to %.1f ns in %" PRIu64
+	drawing_say(drawing, DRAWING_READING,
+		    "From %.2f ns in %" PRIu64 " KiB to %.1f ns in %" PRIu64
 		    " KiB with a stride of %" PRIu64 " bytes: %.0f times as long.", least.ns,
 		    least.bytes / 1024, most.ns, most.bytes / 1024, most.stride,
 		    most.ns / least.ns);

@@ -7,7 +7,8 @@
 void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row)
 {
 	if (!bins->x_shift && !bins->y_shift)
-		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls, each a mark.", bins->count);
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    "%" PRIu64 " calls, each a mark.", bins->count);
 	else
 		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls in %zu marks; a mark is "
 			    "%" PRIu64 " calls wide and %s high, and may stand for several of "

@@ -203,15 +203,15 @@ static void print_data_table(FILE *out, const char *csv)
 	fputs("<table>\n", out);
 	for (; *line; line = end + 1) {
 		end = strchrnul(line, '\n');
-		fputs(head ? "<thead><tr>" : "<tr>", out);
+		fputs("<tr>", out);
 		print_cells(out, line, end, head ? "<th scope=\"col\">" : "<td>",
 			    head ? "</th>" : "</td>");
-		fputs(head ? "</tr></thead>\n<tbody>\n" : "</tr>\n", out);
+		fputs("</tr>\n", out);
 		head = false;
 		if (!*end)
 			break;
 	}
-	fputs("</tbody></table>\n", out);
+	fputs("</table>\n", out);
 }
 
 static void print_data(FILE *out, const struct drawing *drawing)
@@ -245,7 +245,8 @@ static int print_figure(FILE *out, const struct drawing *drawing, const char *sv
 		fputs(".</p>\n</figure>\n", out);
 		return 0;
 	}
-	fprintf(out, "<div class=\"plot\" tabindex=\"0\" role=\"region\" aria-label=\"Figure: %s\">\n",
+	fprintf(out,
+		"<div class=\"plot\" tabindex=\"0\" role=\"region\" aria-label=\"Figure: %s\">\n",
 		drawing->name);
 	err = html_svg(out, drawing, svg);
 	fputs("</div>\n<figcaption><p class=\"reading\">", out);
@@ -323,7 +324,8 @@ static void print_end(FILE *out)
 {
 	fputs("</main>\n<footer>\n<p class=\"quiet\">Made by pfdrive " PFDRIVE_VERSION
 	      "; figures drawn by gnuplot. Colours: Okabe and Ito. What the words mean is in "
-	      "pfstat&#39;s Documentation/parts.rst and figures.rst.</p>\n</footer>\n</body>\n</html>\n",
+	      "pfstat&#39;s Documentation/parts.rst and "
+	      "figures.rst.</p>\n</footer>\n</body>\n</html>\n",
 	      out);
 }
 

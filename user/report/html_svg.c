@@ -242,7 +242,7 @@ static int take_tag(struct writer *writer, const struct token *token)
 
 static void print_head(FILE *out, const struct drawing *drawing)
 {
-	fprintf(out, "<svg class=\"figure\" viewBox=\"0 0 %d %u\" role=\"img\" "
+	fprintf(out, "<svg class=\"figure\" viewBox=\"0 0 %u %u\" role=\"img\" "
 		"aria-labelledby=\"%s-title %s-desc\">\n<title id=\"%s-title\">", DRAWING_WIDTH,
 		drawing->height, drawing->name, drawing->name, drawing->name);
 	html_text(out, drawing->title);

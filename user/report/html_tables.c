@@ -27,7 +27,7 @@ static void print_head(FILE *out, struct libscols_table *table)
 
 	if (scols_table_is_noheadings(table))
 		return;
-	fputs("<thead><tr>", out);
+	fputs("<tr>", out);
 	for (i = 0; i < nr; i++) {
 		column = scols_table_get_column(table, i);
 		fprintf(out, "<th scope=\"col\"%s>",
@@ -35,7 +35,7 @@ static void print_head(FILE *out, struct libscols_table *table)
 		html_text(out, scols_cell_get_data(scols_column_get_header(column)) ?: "");
 		fputs("</th>", out);
 	}
-	fputs("</tr></thead>\n", out);
+	fputs("</tr>\n", out);
 }
 
 static void print_cell(FILE *out, struct libscols_table *table, struct libscols_line *line,
@@ -63,7 +63,6 @@ static void print_table(FILE *out, struct libscols_table *table)
 	size_t row, i;
 
 	print_head(out, table);
-	fputs("<tbody>\n", out);
 	for (row = 0; row < scols_table_get_nlines(table); row++) {
 		line = scols_table_get_line(table, row);
 		fputs("<tr>", out);
@@ -71,7 +70,7 @@ static void print_table(FILE *out, struct libscols_table *table)
 			print_cell(out, table, line, i);
 		fputs("</tr>\n", out);
 	}
-	fputs("</tbody></table></div>\n", out);
+	fputs("</table></div>\n", out);
 }
 
 static int take(void *context, struct libscols_table *table, FILE *out)
