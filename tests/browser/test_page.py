@@ -231,6 +231,23 @@ def test_the_keyboard_is_enough(browser, small):
         "arguments[0].scrollWidth > arguments[0].clientWidth", plot)
 
 
+def test_paper_is_light(browser, small):
+    """Whatever the screen's theme is; what cannot be opened on paper is not there."""
+    show(browser, small.page, DESKTOP, dark=True)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [
+        {"name": "prefers-color-scheme", "value": "dark"}]})
+    try:
+        assert browser.execute_script(
+            "return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert browser.execute_script(
+            "return [...document.querySelectorAll('details, nav, .skip')].every("
+            "e => getComputedStyle(e).display == 'none')")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27})
+    assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+
+
 def test_many_faults_stay_a_small_page(browser, large):
     assert large.page.stat().st_size < 5_000_000
     show(browser, large.page)

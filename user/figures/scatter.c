@@ -6,7 +6,8 @@
 
 void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row)
 {
-	if (!bins->x_shift && !bins->y_shift)
+	/* Marks are drawn at the mean of what is in them. */
+	if (bins->nr_cells == bins->count)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    "%" PRIu64 " calls, each a mark.", bins->count);
 	else
