@@ -86,6 +86,9 @@ static void latency_data(const struct figure_source *source, struct drawing *dra
 	}
 }
 
+/* The others are in the table. */
+#define LEAST_SHARE 20	/* a twentieth of all faults' time */
+
 static void say_latency(const struct figure_source *source, struct drawing *drawing)
 {
 	const struct fault_figures *faults;
@@ -94,7 +97,8 @@ static void say_latency(const struct figure_source *source, struct drawing *draw
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		faults = &source->report->faults[class];
-		if (!faults->count)
+		if (!faults->count || LEAST_SHARE * faults->whole.total_ns <
+				      source->report->all_faults.whole.total_ns)
 			continue;
 		drawing_say(drawing, DRAWING_READING, "%sOf %" PRIu64 " %s fault%s half took up to "
 			    "%.2f µs, 99 in 100 up to %.2f µs, the longest %.1f µs.", separator,

@@ -130,11 +130,13 @@ static void print_dots(FILE *out, const struct marks *marks, const unsigned char
 		signs[DOT_OTHER], signs[DOT_DISK | DOT_OTHER]);
 }
 
-/* Readings hold one sign that ASCII does not have. */
+/* Readings hold one sign that ASCII does not have, and names that may try to steer a terminal. */
 static void print_line(FILE *out, const char *text, bool unicode)
 {
 	for (; *text; text++)
-		if (unicode || !(*text & 0x80))
+		if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f)
+			fputc('?', out);
+		else if (unicode || !(*text & 0x80))
 			fputc(*text, out);
 		else if (!strncmp(text, "µ", strlen("µ")))
 			fputc('u', out);
