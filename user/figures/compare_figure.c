@@ -47,6 +47,12 @@ static void write_data(struct drawing *drawing, const struct comparison *compari
 				row->verdict == COMPARISON_CHANGE);
 }
 
+static const char *name_of(const struct comparison_row *row)
+{
+	return row->measure == COMPARISON_TIME && row->part == NR_PARTS ? "mean time" :
+	       comparison_measure_name(row);
+}
+
 static void write_labels(FILE *script, const struct comparison *comparison, size_t rows)
 {
 	const struct comparison_row *row;
@@ -57,8 +63,7 @@ static void write_labels(FILE *script, const struct comparison *comparison, size
 		if (!is_drawn(row))
 			continue;
 		fprintf(script, "%s'%s %s' %zu", separator, row->class,
-			row->measure == COMPARISON_TIME && row->part == NR_PARTS ? "mean time" :
-			comparison_measure_name(row), rows--);
+			name_of(row), rows--);
 		separator = ", ";
 	}
 	fputs(")\n", script);
@@ -121,12 +126,14 @@ static void say(struct drawing *drawing, const struct compare_report *report, si
 	if (!row)
 		drawing_say(drawing, DRAWING_READING, "Nothing changed by %g %% or more.",
 			    report->threshold);
+	else if (isinf(row->interval.difference))
+		drawing_say(drawing, DRAWING_READING, "The largest change: %s %s, of which A has "
+			    "none.", row->class, name_of(row));
 	else
 		drawing_say(drawing, DRAWING_READING, "The largest change: %s %s, %+.1f %% (from "
-			    "%+.1f %% to %+.1f %%).", row->class,
-			    row->measure == COMPARISON_TIME && row->part == NR_PARTS ? "mean time" :
-			    comparison_measure_name(row), 100 * row->interval.difference,
-			    100 * row->interval.low, 100 * row->interval.high);
+			    "%+.1f %% to %+.1f %%).", row->class, name_of(row),
+			    100 * row->interval.difference, 100 * row->interval.low,
+			    100 * row->interval.high);
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%zu of %zu differences, each with an interval; all of "
 		    "them hold together with %g %% confidence. Below ÷100 and beyond ×100 they are "
