@@ -15,8 +15,9 @@ static bool is_drawn(const struct comparison_row *row)
 {
 	if (row->verdict != COMPARISON_SAME && row->verdict != COMPARISON_CHANGE)
 		return false;
-	return row->measure != COMPARISON_TIME || row->part == NR_PARTS ||
-	       !strcmp(row->class, "all");
+	if (row->measure != COMPARISON_TIME || row->part == NR_PARTS)
+		return true;
+	return !strcmp(row->class, "all") && (row->a > 0 || row->b > 0);
 }
 
 static double times_of(double relative)
