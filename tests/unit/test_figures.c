@@ -264,6 +264,8 @@ START_TEST(test_bursts_are_told_from_an_even_stream)
 	}
 	draw();
 	says("heat", DRAWING_READING, "they came in bursts");
+	/* Boxes of 32 pages, 32 faults at most: by powers, 32^(5/6) is 17.96. */
+	says("heat", DRAWING_SCRIPT, "title '18–32 faults'");
 	end();
 	begin();
 	for (i = 0; i < 1000; i++) {

@@ -112,21 +112,28 @@ static void write_data(struct drawing *drawing, const struct bins *bins,
 			cells[i].count, cells[i].sum / 1e3, palette_level(cells[i].count, most));
 }
 
+/* The least count of that level, or of the next one that there is. */
+static uint64_t least_of(unsigned int level, uint64_t most)
+{
+	uint64_t low = 1, high = most + 1, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (palette_level(middle, most) < level)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The counts that belong to a level, as the key says them. */
 static void level_title(unsigned int level, uint64_t most, char *title, size_t size)
 {
-	uint64_t low = 0, high = 0, count;
+	const bool last = level == palette_level(most, most);
+	const uint64_t low = least_of(level, most);
+	const uint64_t high = last ? most : least_of(level + 1, most) - 1;
 
-	/* Powers: few enough steps to find the edges by doubling, then one by one. */
-	for (count = 1; count <= most && palette_level(count, most) < level; count *= 2)
-		low = count;
-	while (palette_level(low ?: 1, most) < level)
-		low++;
-	for (count = low ?: 1; count < most && palette_level(count, most) == level; count *= 2)
-		high = count;
-	while (high + 1 <= most && palette_level(high + 1, most) <= level)
-		high++;
-	low = low ?: 1;
 	if (low == high)
 		snprintf(title, size, "%" PRIu64, low);
 	else
