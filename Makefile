@@ -14,12 +14,12 @@ help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
 
 #: make demo     the page-fault study in a VM, needs nothing installed (first run: some minutes)
-#: make check    unit tests on this machine, then the tests in a VM on every kernel
+#: make check    unit tests, pages in a browser, then the tests in a VM on every kernel
 #: make          the module, the eBPF programs and pfdrive, for this machine's kernel
 #: make policy   a competition for memory on a kernel that evicts pages in use, and on one that does not
 #: make fuzz     bytes at random as a recording, FUZZ_SECONDS=60; needs libFuzzer
 #: make lint     style and static checks; names the tools that are not installed
-#: make check-unit, check-vm [KERNELS=6.12] [TESTS=file]    the two halves of check
+#: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)

@@ -13,8 +13,10 @@
 #include "bench/witness.h"
 #include "cmd_bench.h"
 #include "complain.h"
+#include "figures/memory_figure.h"
 #include "interrupt.h"
 #include "output.h"
+#include "report_figures.h"
 
 struct run {
 	struct bench_command command;
@@ -150,6 +152,23 @@ static int write_file(struct output **output, const char *path, printer print_on
 		     STATUS_OK;
 }
 
+static int write_figure(const struct run *run)
+{
+	const struct figures_options options = { .plot = run->command.plot };
+	struct drawing drawing;
+	int status;
+
+	if (!options.plot)
+		return STATUS_OK;
+	status = memory_figure(&drawing, &run->results) ?
+		 complain(STATUS_FAILED, "out of memory") :
+		 figures_write(&options, &drawing, 1, NULL, NULL, -1);
+	if (!status && !drawing_is_drawn(&drawing))
+		complain(STATUS_OK, "nothing was drawn: %s", drawing.texts[DRAWING_MISSING]);
+	drawing_free(&drawing);
+	return status;
+}
+
 static int print(struct run *run)
 {
 	const struct bench_command *command = &run->command;
@@ -161,6 +180,8 @@ static int print(struct run *run)
 	if (!status)
 		status = write_file(&run->report, command->report, bench_print_report,
 				    &run->results);
+	if (!status)
+		status = write_figure(run);
 	return status;
 }
 

@@ -5,20 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argument.h"
 #include "cmd_compare.h"
 #include "complain.h"
 #include "correlate/analysis.h"
+#include "figures/compare_figure.h"
 #include "recording/facts_json.h"
 #include "recording/reader.h"
 #include "report/compare.h"
-#include "argument.h"
-#include "argument.h"
+#include "report/html.h"
+#include "report_figures.h"
 
 struct compare_options {
 	const char *files[2];
 	unsigned int nr_files;
 	double threshold, confidence;	/* percent */
 	enum report_format format;
+	struct figures_options figures;
 	uint64_t seed;
 };
 
@@ -44,6 +47,8 @@ static const struct argp_option argp_options[] = {
 	{ "confidence", 'c', "PERCENT", 0, "that all intervals hold, together (default 95)", 0 },
 	{ "format", 'f', "table|csv|json", 0, "on standard output (default table)", 0 },
 	{ "seed", 's', "N", 0, "of the bootstrap (default 1)", 0 },
+	FIGURES_OPTIONS_HTML,
+	FIGURES_OPTIONS_PLOT,
 	{ 0 },
 };
 
@@ -74,6 +79,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case 's':
 		options->seed = argument_number(state, "seed", text, 0, UINT64_MAX);
+		return 0;
+	case FIGURES_KEY_HTML:
+		options->figures.html = text;
+		return 0;
+	case FIGURES_KEY_PLOT:
+		options->figures.plot = text;
+		if (figures_as_text(&options->figures))
+			usage(state, "--plot: a comparison is not drawn as text: name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->nr_files == 2)
@@ -232,6 +245,28 @@ static struct compare_run facts_of(const struct run *run, const char *file)
 	};
 }
 
+static int print_page(FILE *out, void *context, char *const *svgs)
+{
+	struct html_page *page = context;
+
+	page->svgs = svgs;
+	return html_print_report(out, page);
+}
+
+static int write_figure(const struct compare_options *options, const struct compare_report *report)
+{
+	struct drawing drawing;
+	struct html_page page = { .comparison = report, .drawings = &drawing, .nr = 1 };
+	int status;
+
+	if (!options->figures.html && !options->figures.plot)
+		return STATUS_OK;
+	status = compare_figure(&drawing, report) ? complain(STATUS_FAILED, "out of memory") :
+		 figures_write(&options->figures, &drawing, 1, print_page, &page, -1);
+	drawing_free(&drawing);
+	return status;
+}
+
 static int compare_runs(const struct compare_options *options, struct run runs[2])
 {
 	const unsigned int known = parts_of(&runs[0]) & parts_of(&runs[1]);
@@ -259,6 +294,9 @@ static int compare_runs(const struct compare_options *options, struct run runs[2
 	err = compare_print(stdout, options->format, &report);
 	if (err)
 		return complain(STATUS_FAILED, "cannot print the comparison: %s", strerror(-err));
+	err = write_figure(options, &report);
+	if (err)
+		return err;
 	return comparison.change ? STATUS_CHANGE : STATUS_OK;
 }
 

@@ -25,8 +25,6 @@
 #include "report_options.h"
 #include "watch/options.h"
 
-#define SYMBOLS_PIECE 512U
-
 struct record_options {
 	struct watch_options watch;
 	struct report_options report;
@@ -186,26 +184,6 @@ static int open_watch(struct record *record)
 	return watch_open(&record->watch, options);
 }
 
-/* In pieces, each well below what a block may hold. */
-static int add_symbols(struct recording_writer *writer, const json_t *symbols)
-{
-	const size_t nr = json_array_size(symbols);
-	size_t i, until;
-	json_t *piece;
-	int err = 0;
-
-	for (i = 0; i < nr && !err; i = until) {
-		piece = json_array();
-		until = i + SYMBOLS_PIECE < nr ? i + SYMBOLS_PIECE : nr;
-		for (; i < until && !err; i++)
-			err = json_array_append(piece, json_array_get(symbols, i)) ? -ENOMEM : 0;
-		if (!err)
-			err = recording_add_symbols(writer, piece);
-		json_decref(piece);
-	}
-	return err;
-}
-
 static int end_recording(struct record *record, json_t *symbols)
 {
 	struct recording_writer *writer = record->writer;
@@ -214,7 +192,7 @@ static int end_recording(struct record *record, json_t *symbols)
 
 	if (!writer)
 		return STATUS_OK;
-	err = add_symbols(writer, symbols);
+	err = recording_add_all_symbols(writer, symbols);
 	record->writer = NULL;
 	tail = facts_to_json(&record->facts);
 	if (err || !tail) {

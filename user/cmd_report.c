@@ -8,19 +8,23 @@
 #include "cmd_report.h"
 #include "code_names.h"
 #include "complain.h"
+#include "figures/figures.h"
 #include "interrupt.h"
 #include "output.h"
 #include "recording/facts_json.h"
 #include "recording/file_filter.h"
 #include "recording/reader.h"
 #include "report/head_json.h"
+#include "report/html.h"
 #include "report/report.h"
 #include "report/trace.h"
+#include "report_figures.h"
 #include "report_options.h"
 #include "argument.h"
 
 struct options {
 	struct report_options report;
+	struct figures_options figures;
 	const char *recording;
 	const char *file;	/* NULL: faults of all files, and of none */
 	const char *output;	/* NULL: standard output */
@@ -35,6 +39,7 @@ struct reading {
 	struct facts facts;
 	struct report report;
 	struct trace_writer *trace;
+	struct figures figures;
 	struct output *out, *json;
 	uint32_t hooks_seen;	/* 1 << enum fact_hook: events of theirs came by */
 	char damage[512];	/* "": none */
@@ -56,6 +61,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case KEY_FILE:
 		options->file = text;
 		return 0;
+	case FIGURES_KEY_HTML:
+		options->figures.html = text;
+		return 0;
+	case FIGURES_KEY_PLOT:
+		options->figures.plot = text;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (options->recording)
 			usage(state, "one RECORDING at a time: '%s' is too many", text);
@@ -67,6 +78,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_SUCCESS:
 		if (options->file && !strcmp(options->recording, "-"))
 			usage(state, "--file: the recording is read twice, which - cannot be");
+		if (figures_as_text(&options->figures) &&
+		    (options->report.trace || options->report.format != REPORT_TABLE))
+			usage(state, "--plot -: the figures take the place of the table, not of "
+			      "--format's output");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -79,6 +94,9 @@ static void parse(struct options *options, int argc, char **argv)
 		{ "file", KEY_FILE, "PATH", 0, "this file's faults alone, named as --by file "
 		  "names it", 1 },
 		{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
+		FIGURES_OPTIONS_HTML,
+		{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0, "write the figures there as well: SVG, "
+		  "PNG, their data and scripts; -: print the study's two as text", 6 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = {
@@ -166,6 +184,11 @@ static FILE *stream_of(const struct reading *reading)
 	return reading->out ? output_stream(reading->out) : stdout;
 }
 
+static bool has_figures(const struct reading *reading)
+{
+	return reading->options.figures.html || reading->options.figures.plot;
+}
+
 static int open_analysis(struct reading *reading)
 {
 	const struct report_options *options = &reading->options.report;
@@ -174,6 +197,8 @@ static int open_analysis(struct reading *reading)
 	reading->analysis = analysis_new(reading->report.have_bpf,
 					 options->grouped ? 1U << options->by : 0);
 	err = reading->analysis ? 0 : -ENOMEM;
+	if (!err && has_figures(reading))
+		err = figures_open(&reading->figures, reading->analysis);
 	if (!err && reading->options.report.trace) {
 		err = trace_begin(&reading->trace, stream_of(reading));
 		if (!err)
@@ -214,7 +239,10 @@ static uint32_t hooks_of(const struct pfstat_event *event)
 	}
 }
 
-/* The trace first: it wants to know a request before the fault that waited for it. */
+/*
+ * Figures and trace first: they want to know a request before the fault that waited for
+ * it, and the time of what the analysis will tell them.
+ */
 static int take_item(struct reading *reading, const struct item *item)
 {
 	int err = 0;
@@ -223,7 +251,9 @@ static int take_item(struct reading *reading, const struct item *item)
 		reading->hooks_seen |= hooks_of(item->event);
 	if (!file_filter_passes(&reading->filter, item))
 		return 0;
-	if (reading->trace)
+	if (has_figures(reading))
+		err = figures_item(&reading->figures, item);
+	if (!err && reading->trace)
 		err = trace_item(reading->trace, item);
 	return err ? err : analysis_add(reading->analysis, item);
 }
@@ -278,6 +308,15 @@ static void forget_counts(struct reading *reading)
 	facts_exit(&all);
 }
 
+static int draw(struct reading *reading)
+{
+	const struct figure_source source = {
+		.report = &reading->report, .analysis = reading->analysis,
+	};
+
+	return figures_draw(&reading->figures, &source);
+}
+
 static int fill(struct reading *reading)
 {
 	struct report *report = &reading->report;
@@ -295,6 +334,8 @@ static int fill(struct reading *reading)
 	err = code_names_take(reading->analysis, recording_symbols(reading->reader));
 	if (!err)
 		err = report_fill(report, reading->analysis, &reading->facts);
+	if (!err && has_figures(reading))
+		err = draw(reading);
 	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
 }
 
@@ -306,6 +347,8 @@ static int print_main(struct reading *reading)
 	if (trace) {
 		reading->trace = NULL;
 		err = trace_end(trace, reading->report.damage);
+	} else if (figures_as_text(&reading->options.figures)) {
+		err = figures_print_text(stream_of(reading), reading->figures.drawings, FIGURES_NR);
 	} else {
 		err = report_print(stream_of(reading), reading->options.report.format,
 				   &reading->report, 1);
@@ -341,6 +384,28 @@ static int print(struct reading *reading)
 			      strerror(-err)) : STATUS_OK;
 }
 
+static int print_page(FILE *out, void *context, char *const *svgs)
+{
+	const struct reading *reading = context;
+	const struct html_page page = {
+		.report = &reading->report,
+		.recording = reading->options.recording,
+		.drawings = reading->figures.drawings,
+		.svgs = svgs,
+		.nr = FIGURES_NR,
+	};
+
+	return html_print_report(out, &page);
+}
+
+static int write_figures(struct reading *reading)
+{
+	if (!has_figures(reading))
+		return STATUS_OK;
+	return figures_write(&reading->options.figures, reading->figures.drawings, FIGURES_NR,
+			     print_page, reading, reading->fd);
+}
+
 static int report_steps(struct reading *reading)
 {
 	int status;
@@ -360,6 +425,8 @@ static int report_steps(struct reading *reading)
 		status = fill(reading);
 	if (!status)
 		status = print(reading);
+	if (!status)
+		status = write_figures(reading);
 	/* Said, but no failure: what could be read was printed, and says so too. */
 	if (!status && reading->report.damage)
 		complain(STATUS_OK, "%s", reading->report.damage);
@@ -378,6 +445,7 @@ int cmd_report(int argc, char **argv)
 	status = report_steps(&reading);
 	if (reading.trace)
 		trace_end(reading.trace, "interrupted");
+	figures_close(&reading.figures);
 	report_exit(&reading.report);
 	analysis_free(reading.analysis);
 	facts_exit(&reading.facts);

@@ -29,6 +29,7 @@ enum key {
 	KEY_JSON,
 	KEY_NO_BPF,
 	KEY_RING_SIZE,
+	KEY_RECORD,
 };
 
 static const struct argp_option argp_options[] = {
@@ -49,6 +50,8 @@ static const struct argp_option argp_options[] = {
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 3 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0,
 	  "without eBPF: off-CPU times and system calls are n/a", 3 },
+	{ "record", KEY_RECORD, "FILE", 0, "write a recording there as well, for `pfdrive report'",
+	  3 },
 	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 3 },
 	{ 0 },
 };
@@ -87,6 +90,11 @@ static void check(const struct argp_state *state, const struct options *options)
 	compete_check(state, &options->compete);
 	if (options->have_cache && options->workload.kind == MAPPING_ANON)
 		usage(state, "--cache is of files: --map anon has none");
+	if (options->record && options->repeats > 1)
+		usage(state, "--record: a recording holds one run, not %u", options->repeats);
+	if (options->record && options->compete.text)
+		usage(state, "--record: a recording holds one run, --compete makes two: leave one "
+		      "of them out");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -131,6 +139,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_JSON:
 		options->json = text;
+		return 0;
+	case KEY_RECORD:
+		options->record = text;
 		return 0;
 	case KEY_NO_BPF:
 		options->bpf = false;

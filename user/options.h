@@ -30,6 +30,7 @@ struct options {
 	struct compete_options compete;
 	enum report_format format;
 	const char *json;	/* NULL: no file */
+	const char *record;	/* likewise */
 };
 
 /* Ends the program with STATUS_USAGE and a sentence when it does not understand. */

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/instruments.h"
 #include "compete/contest.h"
 #include "complain.h"
+#include "drive_recording.h"
 #include "engine/environment.h"
 #include "engine/stores.h"
 #include "interrupt.h"
@@ -23,6 +25,7 @@ struct run {
 	struct report *report;
 	struct result *result;
 	struct instruments *instruments;
+	struct drive_recording recording;
 	struct pattern_watch watch;
 	struct progress progress;
 	struct steps steps;
@@ -38,8 +41,9 @@ static int interrupted(void)
 static int on_item(void *context, const struct item *item)
 {
 	struct run *run = context;
+	int err = drive_recording_item(&run->recording, item);
 
-	return analysis_add(run->result->analysis, item);
+	return err ? err : analysis_add(run->result->analysis, item);
 }
 
 /* Whatever can refuse does so before the page cache is touched. */
@@ -65,7 +69,8 @@ static int open_instruments(struct run *run)
 
 	if (run->plan->mapping->kind == MAPPING_ANON && run->nothing_fd < 0)
 		return complain(STATUS_FAILED, "cannot open /dev/null: %s", strerror(errno));
-	run->result->analysis = analysis_new(options->bpf, 0);
+	run->result->analysis = analysis_new(options->bpf,
+					     options->record ? 1U << GROUP_BY_CODE : 0);
 	if (!run->result->analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	err = instruments_open(&run->instruments, &instruments_options, why, sizeof(why));
@@ -95,6 +100,9 @@ static int hook(struct run *run)
 	if (err)
 		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s", name,
 				mapping->bytes, strerror(-err));
+	err = drive_recording_map(&run->recording, mapping, run->report->environment.file);
+	if (err)
+		return complain(STATUS_FAILED, "cannot record: %s", strerror(-err));
 	if (mapping->kind == MAPPING_ANON)
 		err = instruments_hook_nothing(run->instruments, why, sizeof(why));
 	else
@@ -237,6 +245,9 @@ static void take_rusage(struct run *run)
 	while (!marks[first].made)
 		first++;
 	usage = usage_between(&marks[first].before, &marks[STEP_ACCESS].after);
+	/* As a report of it times them: of the accesses. */
+	facts->start_ns = marks[STEP_ACCESS].start_ns;
+	facts->end_ns = marks[STEP_ACCESS].end_ns;
 	/* Copies of a private mapping's pages are not the file's faults. */
 	facts->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
 	/* This program's own memory may be swapped, too. */
@@ -305,6 +316,7 @@ static void fill_environment(const struct run *run)
 	environment->seed = plan->pattern->seed;
 	environment->pinned_cpu = plan->options->cpu;
 	environment->fault_around = plan->options->fault_around;
+	environment->started_s = time(NULL);
 	run->report->repeat = plan->number;
 	run->report->repeats = plan->options->repeats;
 }
@@ -341,6 +353,22 @@ static int gather_measure(struct run *run)
 			      strerror(-err)) : STATUS_OK;
 }
 
+/* When all is known that the head of a recording says, and nothing was recorded yet. */
+static int begin_recording(struct run *run)
+{
+	const struct options *options = run->plan->options;
+	int status;
+
+	if (!options->record)
+		return STATUS_OK;
+	status = count_pages(run);
+	if (status)
+		return status;
+	run->report->have_bpf = options->bpf;
+	return drive_recording_begin(&run->recording, options->record, run->report,
+				     run->plan->mapping->fd);
+}
+
 /* The instruments' own memory is not of those who compete: they are open before. */
 static int drive_contest(struct run *run)
 {
@@ -350,6 +378,8 @@ static int drive_contest(struct run *run)
 	status = contest ? contest_enter(contest) : STATUS_OK;
 	if (!status)
 		status = prepare_cache(run);
+	if (!status)
+		status = begin_recording(run);
 	if (!status)
 		status = hook(run);
 	if (!status && contest)
@@ -382,6 +412,9 @@ static int run_steps(struct run *run)
 		status = gather_measure(run);
 	if (!status)
 		status = gather(run);
+	if (!status)
+		status = drive_recording_end(&run->recording, run->result->analysis,
+					     &run->result->facts);
 	return status;
 }
 
@@ -402,12 +435,13 @@ int run_once(const struct run_plan *plan, struct result *result)
 	if (plan->mapping->kind == MAPPING_ANON)
 		run.nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	status = run_steps(&run);
+	drive_recording_close(&run.recording);
 	progress_end(&run.progress);
 	instruments_close(run.instruments);
 	mapping_unmap(plan->mapping);
 	if (run.nothing_fd >= 0)
 		close(run.nothing_fd);
-	if (!status)
+	if (!status && !plan->options->record)
 		status = count_pages(&run);
 	if (!status && report_fill(&result->report, result->analysis, &result->facts))
 		status = complain(STATUS_FAILED, "out of memory");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runner.h"
+#include "user/figures/compare_figure.h"
 #include "user/report/compare.h"
 
 #define TINY 0.000000001
@@ -223,6 +224,27 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 }
 END_TEST
 
+/* Counts and mean times; what is infinite is drawn at the edge. */
+START_TEST(test_figure)
+{
+	const struct compare_report report = sample();
+	struct drawing drawing;
+
+	ck_assert_int_eq(compare_figure(&drawing, &report), 0);
+	ck_assert(drawing_is_drawn(&drawing));
+	ck_assert_str_eq(drawing.texts[DRAWING_CSV],
+			 "row,class,measure,times,low_times,high_times,change\n"
+			 "3,disk,faults,1.050000,0.930000,1.180000,0\n"
+			 "2,disk,major,100.000000,100.000000,100.000000,1\n"
+			 "1,disk,whole,1.200000,1.190000,1.212500,1\n");
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_SCRIPT], "'disk mean time' 1)"));
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_AMOUNT], "3 of 5 differences"));
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING],
+				     "The largest change: disk major, of which A has none."));
+	drawing_free(&drawing);
+}
+END_TEST
+
 RUN_TESTS("compare",
 	  test_table,
 	  test_table_is_loud_of_what_is_missing,
@@ -230,4 +252,4 @@ RUN_TESTS("compare",
 	  test_json_has_the_figures,
 	  test_json_is_null_where_there_is_no_number,
 	  test_no_change_is_said_too,
-	  test_output_that_cannot_be_written_is_an_error)
+	  test_output_that_cannot_be_written_is_an_error, test_figure)

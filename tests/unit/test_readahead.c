@@ -23,7 +23,7 @@ static void remove_pages(uint64_t inode, uint64_t pgoff, uint32_t pages)
 		.inode = inode, .pgoff = pgoff, .pages = pages, .dev = 1,
 	};
 
-	readahead_remove_page(readahead, &event);
+	ck_assert_int_eq(readahead_remove_page(readahead, &event), 0);
 }
 
 static void fault(uint64_t inode, uint64_t pgoff, uint8_t order, uint16_t before, uint16_t pages)

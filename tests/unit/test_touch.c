@@ -95,8 +95,9 @@ START_TEST(test_sizes_of_this_process)
 }
 END_TEST
 
-static char *printed(const struct touch_report *report, int (*print)(FILE *out,
-					const struct touch_report *report))
+typedef int (*touch_printer)(FILE *out, const struct touch_report *report);
+
+static char *printed(const struct touch_report *report, touch_printer print)
 {
 	char *text = NULL;
 	size_t size;

@@ -12,6 +12,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   $(addprefix user/via/,way.c meminfo.c figures.c table.c json.c) \
 		   $(addprefix user/touch/,steps.c sizes.c table.c json.c) \
 		   $(wildcard user/recording/*.c) \
+		   $(wildcard user/figures/*.c) user/report_figures.c \
 		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
 		   user/complain.c user/interrupt.c user/output.c user/size.c user/argument.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
@@ -41,7 +42,7 @@ $(eval $(call unit_rules,$(BUILD)/unit-san,$(SANITIZE)))
 unit_runs := $(unit_tests:%=$(BUILD)/unit/%) $(unit_tests:%=$(BUILD)/unit-san/%)
 
 check:
-	$(Q)tools/check --kernels "$(KERNELS)" unit vm
+	$(Q)tools/check --kernels "$(KERNELS)" unit browser vm
 
 check-unit:
 	$(Q)tools/check unit
@@ -146,6 +147,14 @@ $(BUILD)/make_recording: $(BUILD)/unit/tests/bench/make_recording.o $(bench_src:
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
 
-.PHONY: bench-report
+# A recording with something for each figure, for the tests of pages.
+$(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(bench_src:%.c=$(BUILD)/unit/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(user_libs)
+
+check-browser:
+	$(Q)tools/check browser
+
+.PHONY: bench-report check-browser
 bench-report: $(BUILD)/bench_analysis $(BUILD)/make_recording $(BUILD)/pfdrive
 	$(Q)tests/bench/report $(BUILD) $(MILLIONS)

@@ -25,6 +25,7 @@ enum key {
 	KEY_PREDICT,
 	KEY_REPORT,
 	KEY_SERVE,
+	KEY_PLOT,
 };
 
 static const struct argp_option argp_options[] = {
@@ -46,6 +47,7 @@ static const struct argp_option argp_options[] = {
 	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 2 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 2 },
 	{ "report", KEY_REPORT, "FILE", 0, "write a report to be completed there", 2 },
+	{ "plot", KEY_PLOT, "FOLDER", 0, "draw memory.latency there: SVG, PNG, data, script", 2 },
 	{ 0 },
 };
 
@@ -139,6 +141,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_REPORT:
 		command->report = text;
+		return 0;
+	case KEY_PLOT:
+		command->plot = text;
+		if (!strcmp(text, "-"))
+			usage(state, "--plot: the figure is not drawn as text: name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
 		add_name(state, command, text);

@@ -12,6 +12,7 @@ struct bench_command {
 	const char *predict;	/* a file; NULL: none */
 	const char *json;	/* NULL: no file */
 	const char *report;	/* likewise */
+	const char *plot;	/* a folder; likewise */
 	bool list;
 	bool serve;		/* be the peer, measure nothing */
 	const char *serve_address;	/* NULL: on all addresses */

@@ -111,6 +111,11 @@ int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)
 	return 0;
 }
 
+void analysis_listen_pages(struct analysis *analysis, readahead_sink sink, void *context)
+{
+	readahead_listen(analysis->readahead, sink, context);
+}
+
 static uint64_t pages_of(const struct explained *fault)
 {
 	if (!fault->solved)
@@ -327,8 +332,9 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 	case PFSTAT_EVENT_TASK:
 		return add_task(analysis, (const struct pfstat_task *)event);
 	case PFSTAT_EVENT_PAGE:
-		readahead_remove_page(analysis->readahead, (const struct pfstat_page *)event);
-		return blame_remove(analysis->blame, (const struct pfstat_page *)event);
+		err = readahead_remove_page(analysis->readahead,
+					    (const struct pfstat_page *)event);
+		return err ? err : blame_remove(analysis->blame, (const struct pfstat_page *)event);
 	case PFSTAT_EVENT_OFF_CPU:
 		add_stay(analysis, (const struct pfstat_off_cpu *)event);
 		err = summary_add_off_cpu(analysis->summary, (const struct pfstat_off_cpu *)event);
@@ -517,6 +523,16 @@ static void name_file(const struct analysis *analysis, const struct cell *cell, 
 	else
 		snprintf(group->name, sizeof(group->name), "(device %u:%u inode %" PRIu64 ")",
 			 cell->key.dev >> 20, cell->key.dev & 0xfffff, cell->key.inode);
+}
+
+void analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode, char *name,
+			size_t size)
+{
+	const struct cell cell = { .key = { .dev = dev, .inode = inode } };
+	struct group group;
+
+	name_file(analysis, find_cell(analysis, GROUP_BY_FILE, &cell.key) ?: &cell, &group);
+	snprintf(name, size, "%s", group.name);
 }
 
 static void name_vma(const struct analysis *analysis, const struct cell *cell, struct group *group)

@@ -34,6 +34,9 @@ void analysis_free(struct analysis *analysis);
 /* Calls sink for every logical fault too; one more listener each time. At most 4. */
 int analysis_listen(struct analysis *analysis, explain_sink sink, void *context);
 
+/* Calls sink, one alone, for every page of a file that is read, mapped, or evicted unused. */
+void analysis_listen_pages(struct analysis *analysis, readahead_sink sink, void *context);
+
 /* Feed in time order. -ENOMEM; -EINVAL: an item that this version does not know. An item_sink. */
 int analysis_add(void *analysis, const struct item *item);
 /* No more items: faults still open are handed on as unsolved. Figures are right before, too. */
@@ -94,6 +97,10 @@ void analysis_blocks(const struct analysis *analysis, struct block_figures *figu
  */
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
 		    size_t *nr);
+
+/* As a group by file is named. */
+void analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode, char *name,
+			size_t size);
 
 /* Each code address of a fault, or on the way to one, whose file is known. */
 struct code_place {

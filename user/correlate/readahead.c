@@ -17,6 +17,8 @@ enum state {
 struct readahead {
 	struct pieces states;	/* two bits a page */
 	struct readahead_figures figures;
+	readahead_sink sink;	/* NULL: nobody listens */
+	void *context;
 };
 
 struct readahead *readahead_new(void)
@@ -36,6 +38,22 @@ void readahead_free(struct readahead *readahead)
 		return;
 	pieces_exit(&readahead->states);
 	free(readahead);
+}
+
+void readahead_listen(struct readahead *readahead, readahead_sink sink, void *context)
+{
+	readahead->sink = sink;
+	readahead->context = context;
+}
+
+static int tell(const struct readahead *readahead, enum readahead_fate fate, uint32_t dev,
+		uint64_t inode, uint64_t pgoff)
+{
+	const struct readahead_page page = {
+		.fate = fate, .dev = dev, .inode = inode, .pgoff = pgoff,
+	};
+
+	return readahead->sink ? readahead->sink(readahead->context, &page) : 0;
 }
 
 static enum state get(const uint8_t *states, uint64_t page)
@@ -68,11 +86,12 @@ static int add_read(struct readahead *readahead, const struct pfstat_block *bloc
 	if (get(states, pgoff) == STATE_READ) {
 		readahead->figures.evicted_unused++;
 		readahead->figures.idle--;
+		err = tell(readahead, READAHEAD_EVICTED, block->fs_dev, block->inode, pgoff);
 	}
 	readahead->figures.read++;
 	readahead->figures.idle++;
 	set(states, pgoff, STATE_READ);
-	return 0;
+	return err ? err : tell(readahead, READAHEAD_READ, block->fs_dev, block->inode, pgoff);
 }
 
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block)
@@ -86,32 +105,38 @@ int readahead_add_block(struct readahead *readahead, const struct pfstat_block *
 	return err;
 }
 
-static void remove_page(struct readahead *readahead, const struct pfstat_page *page,
-			uint64_t pgoff)
+static int remove_page(struct readahead *readahead, const struct pfstat_page *page,
+		       uint64_t pgoff)
 {
 	uint8_t *states = pieces_find(&readahead->states, page->dev, page->inode, pgoff);
+	int err = 0;
 
 	if (!states)
-		return;
+		return 0;
 	if (get(states, pgoff) == STATE_READ) {
 		readahead->figures.evicted_unused++;
 		readahead->figures.idle--;
+		err = tell(readahead, READAHEAD_EVICTED, page->dev, page->inode, pgoff);
 	}
 	set(states, pgoff, STATE_NONE);
+	return err;
 }
 
-void readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page)
+int readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page)
 {
 	uint32_t i;
+	int err = 0;
 
-	for (i = 0; i < page->pages; i++)
-		remove_page(readahead, page, page->pgoff + i);
+	for (i = 0; i < page->pages && !err; i++)
+		err = remove_page(readahead, page, page->pgoff + i);
+	return err;
 }
 
 int readahead_add_fault(struct readahead *readahead, const struct explained *fault)
 {
 	uint64_t pgoff = fault->pgoff, pages = 1, i;
 	uint8_t *states;
+	int err = 0;
 
 	if (!fault->solved || !fault->inode)
 		return 0;
@@ -122,15 +147,16 @@ int readahead_add_fault(struct readahead *readahead, const struct explained *fau
 		pages = 1ULL << fault->order;
 		pgoff &= ~(pages - 1);
 	}
-	for (i = pgoff; i < pgoff + pages; i++) {
+	for (i = pgoff; i < pgoff + pages && !err; i++) {
 		states = pieces_find(&readahead->states, fault->dev, fault->inode, i);
 		if (!states || get(states, i) != STATE_READ)
 			continue;
 		set(states, i, STATE_MAPPED);
 		readahead->figures.mapped++;
 		readahead->figures.idle--;
+		err = tell(readahead, READAHEAD_MAPPED, fault->dev, fault->inode, i);
 	}
-	return 0;
+	return err;
 }
 
 void readahead_figures(const struct readahead *readahead, struct readahead_figures *figures)

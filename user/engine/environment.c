@@ -185,6 +185,50 @@ static void read_huge_pages(char *setting, size_t size)
 	copy(setting, size, begin + 1);
 }
 
+/* One word of a command line, in quotes where a shell needs them. */
+static void print_word(FILE *out, const char *word)
+{
+	const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			    "-_./:=,+@%";
+
+	if (*word && !word[strspn(word, plain)]) {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	fputc('\'', out);
+}
+
+/* "" when it cannot be had, or is too long: a part of it would be another command. */
+static void read_invocation(char *text, size_t size)
+{
+	FILE *file = fopen("/proc/self/cmdline", "re"), *out = fmemopen(text, size, "w");
+	const char *separator = "";
+	size_t room = 0;
+	char *word = NULL;
+	bool whole;
+
+	text[0] = '\0';
+	while (file && out && getdelim(&word, &room, '\0', file) > 0) {
+		fputs(separator, out);
+		print_word(out, word);
+		separator = " ";
+	}
+	free(word);
+	whole = out && !fflush(out) && (size_t)ftell(out) < size - 1;
+	if (out)
+		fclose(out);
+	if (file)
+		fclose(file);
+	if (!whole)
+		text[0] = '\0';
+}
+
 void environment_read_machine(struct environment *environment)
 {
 	struct utsname uts;
@@ -200,6 +244,7 @@ void environment_read_machine(struct environment *environment)
 	read_line(DIR_CLOCKSOURCE "/current_clocksource", environment->clocksource,
 		  sizeof(environment->clocksource));
 	read_virtualization(environment->virtualization, sizeof(environment->virtualization));
+	read_invocation(environment->invocation, sizeof(environment->invocation));
 	environment->readahead_bytes = -1;
 	environment->pinned_cpu = -1;
 	read_line("/sys/kernel/debug/fault_around_bytes", text, sizeof(text));

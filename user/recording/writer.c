@@ -8,6 +8,8 @@
 #include "recording.h"
 #include "writer.h"
 
+#define SYMBOLS_PIECE 512U
+
 /* Level 1: most of the gain is in the planes, and the CPU belongs to what is recorded. */
 #define LEVEL 1
 
@@ -188,4 +190,23 @@ void recording_abandon(struct recording_writer *writer)
 	free(writer->raw);
 	free(writer->stored);
 	free(writer);
+}
+
+int recording_add_all_symbols(struct recording_writer *writer, const json_t *symbols)
+{
+	const size_t nr = json_array_size(symbols);
+	size_t i, until;
+	json_t *piece;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i = until) {
+		piece = json_array();
+		until = i + SYMBOLS_PIECE < nr ? i + SYMBOLS_PIECE : nr;
+		for (; i < until && !err; i++)
+			err = json_array_append(piece, json_array_get(symbols, i)) ? -ENOMEM : 0;
+		if (!err)
+			err = recording_add_symbols(writer, piece);
+		json_decref(piece);
+	}
+	return err;
 }

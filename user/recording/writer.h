@@ -16,6 +16,8 @@ int recording_begin(struct recording_writer **writer, FILE *out, const json_t *h
 int recording_add(void *writer, const struct item *item);
 /* Between items, a block of its own. */
 int recording_add_symbols(struct recording_writer *writer, const json_t *symbols);
+/* An array of any length, in pieces that are each well below what a block may hold. */
+int recording_add_all_symbols(struct recording_writer *writer, const json_t *symbols);
 /* Writes what is left, and the tail; frees in any case. */
 int recording_end(struct recording_writer *writer, const json_t *tail);
 /* Frees; the file has no tail. */

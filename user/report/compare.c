@@ -96,7 +96,7 @@ static int print_rows(FILE *out, const struct comparison *comparison)
 	return grid_close(&grid, out);
 }
 
-static int print_table(FILE *out, const struct compare_report *report)
+int compare_print_table(FILE *out, const struct compare_report *report)
 {
 	const struct comparison *comparison = report->comparison;
 	int err;
@@ -246,7 +246,7 @@ static int print_as(FILE *out, enum report_format format, const struct compare_r
 {
 	switch (format) {
 	case REPORT_TABLE:
-		return print_table(out, report);
+		return compare_print_table(out, report);
 	case REPORT_CSV:
 		return print_csv(out, report);
 	case REPORT_JSON:

@@ -19,6 +19,9 @@ struct compare_report {
 	double confidence, threshold;		/* percent */
 };
 
+/* As a table, in the locale that there is. */
+int compare_print_table(FILE *out, const struct compare_report *report);
+
 /* All or nothing; in no locale but its own. 0 or a negative errno. */
 int compare_print(FILE *out, enum report_format format, const struct compare_report *report);
 

@@ -6,6 +6,17 @@
 
 #include "grid.h"
 
+static struct {
+	grid_taker take;
+	void *context;
+} redirection;
+
+void grid_redirect(grid_taker take, void *context)
+{
+	redirection.take = take;
+	redirection.context = context;
+}
+
 void grid_open(struct grid *grid, const char *const *headings, size_t nr)
 {
 	size_t i;
@@ -56,7 +67,8 @@ const char *grid_text(struct grid *grid, size_t width, const char *text)
 {
 	const char *blank, *end = NULL;
 
-	if (strlen(text) <= width)
+	/* Other formats have lines as long as they like. */
+	if (strlen(text) <= width || redirection.take)
 		end = text + strlen(text);
 	for (blank = strchr(text, ' '); blank && !end; blank = strchr(blank + 1, ' '))
 		/* A word that is longer than the width is not broken. */
@@ -72,7 +84,9 @@ int grid_close(struct grid *grid, FILE *out)
 {
 	int err = grid->err;
 
-	if (!err) {
+	if (!err && redirection.take) {
+		err = redirection.take(redirection.context, grid->table, out);
+	} else if (!err) {
 		scols_table_set_stream(grid->table, out);
 		err = scols_print_table(grid->table);
 	}

@@ -27,6 +27,13 @@ void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format
  */
 const char *grid_text(struct grid *grid, size_t width, const char *text);
 
+/*
+ * From here on, until NULL: a table that is closed is not printed but given to take(), with
+ * the stream where it would have been printed. For printers of other formats.
+ */
+typedef int (*grid_taker)(void *context, struct libscols_table *table, FILE *out);
+void grid_redirect(grid_taker take, void *context);
+
 /* Prints, frees; 0 or the first error of all. */
 int grid_close(struct grid *grid, FILE *out);
 

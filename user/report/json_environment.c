@@ -36,6 +36,7 @@ static const struct field {
 	  sizeof(((struct environment *)0)->version) },
 	{ "started", TYPE_TIME, false, offsetof(struct environment, started_s), sizeof(int64_t) },
 	FIELD(command, TYPE_TEXT, false),
+	FIELD(invocation, TYPE_TEXT, false),
 	FIELD(pid, TYPE_COUNT32, false),
 	FIELD(cgroup, TYPE_TEXT, false),
 	FIELD(only_file, TYPE_TEXT, false),

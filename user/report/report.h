@@ -28,6 +28,7 @@ struct environment {
 	int64_t started_s;	/* since 1970, UTC; 0: n/a */
 	/* What a record watched: at most one of the first three. */
 	char command[1024];
+	char invocation[4096];	/* pfdrive's own command line, as a shell takes it */
 	uint32_t pid;		/* 0: none */
 	char cgroup[4096];
 	char only_file[4096];	/* this file's faults only; "": any file's */

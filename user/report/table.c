@@ -190,7 +190,7 @@ static int table_system(FILE *out, const struct report *run)
 	return err ? err : table_syscalls(out, run);
 }
 
-static int table_run(FILE *out, const struct view *view)
+int table_run(FILE *out, const struct view *view)
 {
 	int err = 0;
 

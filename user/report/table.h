@@ -13,6 +13,9 @@ int table_environment(FILE *out, const struct report *run);
 /* The table of the page-fault study (003_2fbed3abe8323206.txt). */
 int table_study(FILE *out, const struct view *view);
 
+/* All tables of one run but that of its environment. */
+int table_run(FILE *out, const struct view *view);
+
 /* Logical faults by class, and the parts of their time. */
 int table_parts(FILE *out, const struct view *view);
 int table_requests(FILE *out, const struct report *run);

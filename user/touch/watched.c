@@ -60,6 +60,7 @@ static int open_instruments(struct watched *watched)
 static int hold(struct watched *watched)
 {
 	const struct touch_report *report = watched->report;
+	struct instruments *instruments = watched->instruments;
 	char why[512];
 	int err;
 
@@ -67,8 +68,8 @@ static int hold(struct watched *watched)
 			  report->nr_steps);
 	if (err)
 		return complain(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
-	if (instruments_follow(watched->instruments, watched->walker.pid, false, why, sizeof(why)) ||
-	    instruments_go(watched->instruments, why, sizeof(why)))
+	if (instruments_follow(instruments, watched->walker.pid, false, why, sizeof(why)) ||
+	    instruments_go(instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	return STATUS_OK;
 }
@@ -89,8 +90,8 @@ static int walk(struct watched *watched)
 				report->steps[step].offset, name,
 				mapping_loss(watched->plan->mapping));
 	if (err)
-		return complain(STATUS_FAILED, "the process cannot map %s, or look at its own size: "
-				"%s", name, strerror(-err));
+		return complain(STATUS_FAILED, "the process cannot map %s, or look at its own "
+				"size: %s", name, strerror(-err));
 	return STATUS_OK;
 }
 

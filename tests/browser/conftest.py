@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Recordings, their pages, and a browser that shows them."""
+import os
+import pathlib
+import subprocess
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
+
+
+def pfdrive(*arguments, status=0, **options):
+    """Runs pfdrive, and returns what it printed on (standard output, standard error)."""
+    done = subprocess.run([BUILD / "pfdrive", *map(str, arguments)], capture_output=True,
+                          text=True, check=False, **options)
+    assert done.returncode == status, (arguments, done.stdout[-2000:], done.stderr)
+    return done.stdout, done.stderr
+
+
+class Made:
+    """A recording, its page and its folder of figures."""
+    def __init__(self, folder, name, maker, *arguments):
+        self.recording = folder / f"{name}.pfs"
+        self.page = folder / f"{name}.html"
+        self.plots = folder / f"{name}.plots"
+        subprocess.run([BUILD / maker, self.recording, *arguments], check=True)
+        pfdrive("report", self.recording, "--html", self.page, "--plot", self.plots)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="session")
+def small(folder):
+    """A page of a recording that has something for each figure, and hostile names."""
+    return Made(folder, "small", "make_run")
+
+
+@pytest.fixture(scope="session")
+def bare(folder):
+    return Made(folder, "bare", "make_run", "bare")
+
+
+@pytest.fixture(scope="session")
+def large(folder):
+    """Two million faults of four threads over 100 files."""
+    return Made(folder, "large", "make_recording", "2")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    options = webdriver.ChromeOptions()
+    # In a container root has no sandbox; the pages run no script in any case.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                     "--disable-dev-shm-usage", "--force-color-profile=srgb"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    # Debian's own: nothing is fetched.
+    options.binary_location = "/usr/bin/chromium"
+    driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    yield driver
+    driver.quit()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    """The closing line. A skip counts as failed."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    stats = reporter.stats if reporter else {}
+    failed = [report for word in ("failed", "error", "skipped") for report in stats.get(word, [])]
+    for report in failed:
+        print(f"\n{report.nodeid}\n{report.longreprtext}")
+    bad = {report.nodeid for report in failed}
+    passed = {report.nodeid for report in stats.get("passed", [])}
+    print(f"{len(passed - bad)} passed, {len(bad)} failed")

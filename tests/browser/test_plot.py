@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures as files, and as text."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import pfdrive
+from test_page import FIGURES
+
+ENDINGS = ("csv", "gnuplot", "png", "svg")
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def no_gnuplot(tmp_path):
+    """An environment in which everything is there but gnuplot."""
+    return {**os.environ, "PATH": str(tmp_path), "TMPDIR": str(tmp_path)}
+
+
+def test_all_files_and_nothing_else(small):
+    assert files(small.plots) == sorted(f"{name}.{end}" for name in FIGURES for end in ENDINGS)
+    for name in FIGURES:
+        assert (small.plots / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_scripts_run_by_themselves(small, tmp_path):
+    """And draw the same."""
+    for name in FIGURES:
+        for end in ("csv", "gnuplot"):
+            shutil.copy(small.plots / f"{name}.{end}", tmp_path)
+        done = subprocess.run(["gnuplot", "-d", f"{name}.gnuplot"], cwd=tmp_path,
+                              capture_output=True, text=True, check=True,
+                              env={**os.environ, "LC_ALL": "C.UTF-8"})
+        assert done.stderr == ""
+        assert (tmp_path / f"{name}.svg").read_bytes() == \
+            (small.plots / f"{name}.svg").read_bytes()
+        assert (tmp_path / f"{name}.png").stat().st_size > 2000
+
+
+def test_figures_of_another_recording_do_not_stay(small, bare, tmp_path):
+    plots = tmp_path / "plots"
+    pfdrive("report", small.recording, "--plot", plots)
+    (plots / "mine.txt").write_text("mine")
+    pfdrive("report", bare.recording, "--plot", plots)
+    there = {path.split(".")[0] for path in files(plots)}
+    assert there == set(FIGURES) - {"parts", "readahead", "evictions"} | {"mine"}
+
+
+def test_without_gnuplot_data_and_scripts_are_written(small, tmp_path, no_gnuplot):
+    plots = tmp_path / "plots"
+    _, said = pfdrive("report", small.recording, "--plot", plots, env=no_gnuplot, status=1)
+    assert said.count("\n") == 1 and "gnuplot is not installed" in said
+    assert files(plots) == sorted(f"{name}.{end}" for name in FIGURES
+                                  for end in ("csv", "gnuplot"))
+
+
+def test_without_gnuplot_no_page_is_written(small, tmp_path, no_gnuplot):
+    page = tmp_path / "page.html"
+    _, said = pfdrive("report", small.recording, "--html", page, env=no_gnuplot, status=1)
+    assert said.count("\n") == 1 and "gnuplot" in said
+    assert files(tmp_path) == []
+
+
+def test_nothing_is_left_behind(small, tmp_path):
+    page = tmp_path / "page.html"
+    pfdrive("report", small.recording, "--html", page,
+            env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert files(tmp_path) == ["page.html"]
+
+
+def test_a_recording_is_never_overwritten(small):
+    before = small.recording.read_bytes()
+    pfdrive("report", small.recording, "--html", small.recording, status=2)
+    assert small.recording.read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_made(small, tmp_path):
+    _, said = pfdrive("report", small.recording, "--plot", tmp_path / "no" / "where", status=1)
+    assert said.count("\n") == 1 and "cannot make the folder" in said
+    (tmp_path / "file").write_text("")
+    pfdrive("report", small.recording, "--plot", tmp_path / "file", status=1)
+
+
+@pytest.mark.parametrize("locale, disk", [("C", "#"), ("C.UTF-8", "█")])
+def test_text_needs_no_gnuplot(small, no_gnuplot, locale, disk):
+    text, _ = pfdrive("report", small.recording, "--plot", "-", env={**no_gnuplot,
+                                                                    "LC_ALL": locale})
+    assert disk in text and (locale != "C" or text.isascii())
+    assert max(len(line) for line in text.splitlines() if "|" in line or "│" in line) <= 80
+    for title in ("The order of the faults", "What each fault cost"):
+        assert title in text
+    # The file is read from its first page to its last: disk faults in every row of the order.
+    order = text[:text.index("What each fault cost")].splitlines()
+    drawn = [line for line in order if "|" in line or "│" in line]
+    assert len(drawn) == 20
+    assert all(disk in line or "+" in line or "▓" in line for line in drawn)
+
+
+def test_text_takes_the_place_of_the_table_only(small):
+    pfdrive("report", small.recording, "--plot", "-", "--format", "json", status=2)

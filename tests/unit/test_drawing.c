@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What goes into data, scripts and pages: whatever a name is, it is a name there. */
+#include <string.h>
+
+#include "runner.h"
+#include "user/figures/calls.h"
+#include "user/figures/drawing.h"
+#include "user/figures/palette.h"
+#include "user/figures/text.h"
+#include "user/report/html_text.h"
+
+static char *text;
+static size_t bytes;
+
+static FILE *begin(void)
+{
+	FILE *out = open_memstream(&text, &bytes);
+
+	ck_assert_ptr_nonnull(out);
+	return out;
+}
+
+static void ends_with(FILE *out, const char *expected)
+{
+	fclose(out);
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+START_TEST(test_a_cell_is_one_cell)
+{
+	FILE *out = begin();
+
+	drawing_cell(out, "a,b \"c\"\nf\x7f é");
+	ends_with(out, "\"a,b 'c'?f? é\"");
+}
+END_TEST
+
+/* gnuplot executes `…` and $(…) in a script, and ends a string at its quote. */
+START_TEST(test_a_label_is_nothing_that_runs)
+{
+	FILE *out = begin();
+
+	drawing_label(out, "it's `id` $(id) \"x\" \\n @m {^2} a-b_c (7): é");
+	ends_with(out, "'it?s ?id? ?(id) ?x? ?n ?m ??2? a-b_c (7): é'");
+}
+END_TEST
+
+START_TEST(test_text_of_a_page_is_no_markup)
+{
+	FILE *out = begin();
+
+	html_text(out, "<b a='x' c=\"y\">&amp;\x01\xff é€😀");
+	ends_with(out,
+		  "&lt;b a=&#39;x&#39; c=&quot;y&quot;&gt;&amp;amp;\xef\xbf\xbd\xef\xbf\xbd é€😀");
+}
+END_TEST
+
+/* Overlong forms, surrogates, too large, cut off: none of them is a character. */
+START_TEST(test_what_is_no_utf8_is_replaced)
+{
+	static const char *const bad[] = {
+		"\xc0\xbc", "\xe0\x80\xbc", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80",
+	};
+	unsigned int i;
+	FILE *out;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		out = begin();
+		html_text(out, bad[i]);
+		fclose(out);
+		ck_assert_ptr_null(strstr(text, bad[i]));
+		ck_assert_int_eq(strncmp(text, "\xef\xbf\xbd", 3), 0);
+		free(text);
+	}
+}
+END_TEST
+
+static void svg_becomes(const char *svg, const char *expected)
+{
+	struct drawing drawing;
+	const char *body;
+	FILE *out = begin();
+
+	ck_assert_int_eq(drawing_begin(&drawing, "cost", "A <title>"), 0);
+	ck_assert_int_eq(drawing_end(&drawing), 0);
+	ck_assert_int_eq(html_svg(out, &drawing, svg), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "A &lt;title&gt;"));
+	body = strstr(text, "</desc>\n") + strlen("</desc>\n");
+	ck_assert_str_eq(body, expected);
+	free(text);
+	drawing_free(&drawing);
+}
+
+START_TEST(test_colours_of_a_drawing_follow_the_page)
+{
+	svg_becomes("<svg viewBox='0 0 1 1'><g fill=\"none\" color=\"black\">"
+		    "<use xlink:href='#gpPt6' transform='translate(1.5,2) scale(3)' "
+		    "color='rgb(  0, 114, 178)'/></g></svg>",
+		    "<g fill=\"none\" color=\"var(--ink)\"><use href=\"#cost-gpPt6\" "
+		    "transform=\"translate(1.5,2) scale(3)\" "
+		    "color=\"var(--blue)\"/>\n</g>\n</svg>\n");
+	svg_becomes("<svg><polygon fill = '#123456' points = '1,2 3,4 '/></svg>",
+		    "<polygon fill=\"#123456\" points=\"1,2 3,4 \"/>\n</svg>\n");
+}
+END_TEST
+
+START_TEST(test_only_what_draws_is_left_of_a_drawing)
+{
+	svg_becomes("<?xml version='1.0'?><!-- x --><svg><title>t</title><desc>d</desc>"
+		    "<script>alert(1)</script><rect fill='#ffffff'/><g></g>"
+		    "<path onclick='x()' d='M0,0' style='fill:url(http://e)'/>"
+		    "<use xlink:href='http://e/x'/><image href='x'/>"
+		    "<text>a&lt;b</text></svg>",
+		    "<path d=\"M0,0\"/>\n<use/>\n<text>a&lt;b</text></svg>\n");
+	/* Cut off in the middle: no more than what was there. */
+	svg_becomes("<svg><path d='M0", "</svg>\n");
+}
+END_TEST
+
+START_TEST(test_levels_are_powers_and_all_are_used)
+{
+	uint64_t count;
+	unsigned int last = 0, level;
+
+	ck_assert_uint_eq(palette_level(1, 1), 0);
+	ck_assert_uint_eq(palette_level(3, 3), 2);
+	for (count = 1; count <= 1000000; count++) {
+		level = palette_level(count, 1000000);
+		ck_assert(level == last || level == last + 1);
+		last = level;
+	}
+	ck_assert_uint_eq(last, PALETTE_LEVELS - 1);
+}
+END_TEST
+
+START_TEST(test_every_colour_has_one_for_the_dark)
+{
+	enum fault_class class;
+	enum part part;
+	unsigned int i;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		ck_assert_ptr_nonnull(palette_find(palette_class(class)->rgb));
+	for (part = 0; part < NR_PARTS; part++)
+		ck_assert_ptr_nonnull(palette_find(palette_part(part)));
+	for (i = 0; i < PALETTE_LEVELS; i++)
+		ck_assert_ptr_nonnull(palette_find(palette_levels[i]));
+	ck_assert_uint_eq(palette_class((enum fault_class)PFSTAT_CLASS_DISK)->rgb, 0);
+}
+END_TEST
+
+/* Of calls on more places than are kept, the lightest are only counted. */
+static unsigned int nr_exits;
+
+static void count_exit(void *data)
+{
+	(void)data;
+	nr_exits++;
+}
+
+START_TEST(test_places_that_are_given_up_are_counted)
+{
+	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
+	struct call_place place = { .dev = 1 };
+	const struct place_data *largest;
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		place.inode = 1;
+		ck_assert_ptr_nonnull(places_get(&places, &place, 3));
+		place.inode = 2 + i;
+		ck_assert_ptr_nonnull(places_get(&places, &place, 3));
+	}
+	largest = places_largest(&places);
+	ck_assert_uint_eq(largest->place.inode, 1);
+	ck_assert_uint_eq(largest->count, 100);
+	ck_assert_uint_eq(places.nr, PLACES_MAX);
+	ck_assert_uint_eq(places_others(&places), 100);
+	places_exit(&places);
+	ck_assert_uint_eq(nr_exits, 101);
+}
+END_TEST
+
+static unsigned int lines_with(const char *needle)
+{
+	unsigned int nr = 0;
+	const char *line;
+
+	for (line = text; line && *line; line = strchr(line, '\n'), line += !!line)
+		if (strstr(line, needle) && strcspn(line,
+						    "\n") > (size_t)(strstr(line, needle) - line))
+			nr++;
+	return nr;
+}
+
+START_TEST(test_a_terminal_shows_disk_faults_apart)
+{
+	struct drawing drawing;
+	FILE *out = begin();
+
+	ck_assert_int_eq(drawing_begin(&drawing, "order", "Order"), 0);
+	drawing_say(&drawing, DRAWING_CSV, "first_call,last_call,mean_call,mean_page,class,calls\n"
+		    "1,1,1,0,disk,1\n2,2,2,50,long,1\n100,100,100,100,long,1\n"
+		    "100,100,100,100,wait,1\n");
+	drawing_say(&drawing, DRAWING_READING, "2 µs of \033[2J\x7f");
+	ck_assert_int_eq(drawing_end(&drawing), 0);
+	ck_assert_uint_eq(drawing_rows(&drawing), 4);
+	ck_assert_int_eq(text_figure(out, &drawing, 60, false), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "2 us of ?[2J?\n"));
+	ck_assert_uint_eq(lines_with("|"), 20);
+	ck_assert_uint_eq(lines_with("|#"), 1);		/* the first call, bottom left */
+	ck_assert_uint_eq(lines_with("|."), 1);		/* the second, half way up */
+	ck_assert_uint_eq(lines_with("                    +"), 1);	/* the last, top right */
+	free(text);
+	drawing_free(&drawing);
+}
+END_TEST
+
+RUN_TESTS("drawing", test_a_cell_is_one_cell, test_a_label_is_nothing_that_runs,
+	  test_text_of_a_page_is_no_markup, test_what_is_no_utf8_is_replaced,
+	  test_colours_of_a_drawing_follow_the_page, test_only_what_draws_is_left_of_a_drawing,
+	  test_levels_are_powers_and_all_are_used, test_every_colour_has_one_for_the_dark,
+	  test_places_that_are_given_up_are_counted, test_a_terminal_shows_disk_faults_apart)

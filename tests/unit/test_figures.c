@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Figures of runs that are known: what they count, and what they say. */
+#include <math.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/figures/figures.h"
+
+#define MS 1000000ULL
+
+static struct analysis *analysis;
+static struct figures figures;
+static struct report report;
+static struct facts facts;
+static uint64_t now_ns;
+
+static void begin(void)
+{
+	analysis = analysis_new(true, 0);
+	ck_assert_ptr_nonnull(analysis);
+	ck_assert_int_eq(figures_open(&figures, analysis), 0);
+	report_init(&report);
+	strcpy(report.environment.kind, "drive");
+	strcpy(report.environment.file, "/f");
+	facts_init(&facts);
+	facts.have_bpf = true;
+	facts.hooks = (1U << NR_HOOKS) - 1;
+	now_ns = 1000 * MS;
+}
+
+static void add(enum item_type type, const void *data)
+{
+	struct item item = { .type = type, .ns = now_ns };
+
+	item.record = data;
+	ck_assert_int_eq(figures_item(&figures, &item), 0);
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+static void fault(uint32_t tid, uint64_t page, uint64_t ns, enum pfstat_class class)
+{
+	const struct pfstat_record record = {
+		.pid = 1, .tid = tid, .dev = 1, .inode = 5, .pgoff = page,
+		.address = page * 4096, .start_ns = now_ns, .duration_ns = ns, .class = class,
+		.result = PFSTAT_RESULT_LOCKED,
+	};
+
+	now_ns += ns;
+	add(ITEM_RECORD, &record);
+}
+
+static void read_pages(uint64_t page, uint32_t pages)
+{
+	const struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
+			   .flags = PFSTAT_BLOCK_FILE, .ns = now_ns },
+		.insert_ns = now_ns, .issue_ns = now_ns, .inode = 5, .fs_dev = 1, .pgoff = page,
+		.bytes = pages * 4096, .file_bytes = pages * 4096,
+	};
+
+	add(ITEM_EVENT, &block);
+}
+
+static void evict_pages(uint64_t page, uint32_t pages)
+{
+	const struct pfstat_page event = {
+		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(event), .pid = 2, .tid = 2,
+			   .ns = now_ns },
+		.inode = 5, .dev = 1, .pgoff = page, .pages = pages, .comm = "hog",
+	};
+
+	add(ITEM_EVENT, &event);
+}
+
+static void draw(void)
+{
+	const struct figure_source source = { &report, analysis };
+
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	ck_assert_int_eq(report_fill(&report, analysis, &facts), 0);
+	ck_assert_int_eq(figures_draw(&figures, &source), 0);
+}
+
+static void end(void)
+{
+	figures_close(&figures);
+	report_exit(&report);
+	facts_exit(&facts);
+	analysis_free(analysis);
+}
+
+static const struct drawing *drawing_of(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < FIGURES_NR; i++)
+		if (!strcmp(figures.drawings[i].name, name))
+			return &figures.drawings[i];
+	ck_abort_msg("no figure is called %s", name);
+	return NULL;
+}
+
+static void says(const char *name, enum drawing_text text, const char *expected)
+{
+	const char *said = drawing_of(name)->texts[text];
+
+	ck_assert_msg(strstr(said, expected), "%s says: %s", name, said);
+}
+
+/* The sum of a column, the first being 0, of rows whose column `where` (if any) is `is`. */
+static double sum_where(const char *name, unsigned int column, unsigned int where, const char *is)
+{
+	const char *line = strchr(drawing_of(name)->texts[DRAWING_CSV], '\n') + 1, *cell;
+	double sum = 0;
+	unsigned int i;
+
+	for (; *line; line = strchr(line, '\n') + 1) {
+		for (cell = line, i = 0; is && i < where; i++)
+			cell = strchr(cell, ',') + 1;
+		if (is && strncmp(cell, is, strlen(is)))
+			continue;
+		for (cell = line, i = 0; i < column; i++)
+			cell = strchr(cell, ',') + 1;
+		sum += strtod(cell, NULL);
+	}
+	return sum;
+}
+
+static double sum_of(const char *name, unsigned int column)
+{
+	return sum_where(name, column, 0, NULL);
+}
+
+START_TEST(test_order_tells_steps_ahead_and_back)
+{
+	uint64_t page;
+
+	begin();
+	for (page = 0; page < 6; page++)
+		fault(1, page, 1000, PFSTAT_CLASS_LONG);
+	fault(1, 100, 1000, PFSTAT_CLASS_DISK);
+	fault(1, 100, 300, PFSTAT_CLASS_SHORT);		/* the same page: no step */
+	fault(1, 50, 1000, PFSTAT_CLASS_LONG);
+	fault(1, 51, 100, PFSTAT_CLASS_PASS);		/* not counted: the next call is */
+	fault(1, 51, 1000, PFSTAT_CLASS_LONG);
+	draw();
+	says("order", DRAWING_READING, "/f: pages 0 to 100. From one page to another, 75.0 % of "
+	     "the steps went to the next one, 12.5 % further ahead, 12.5 % back.");
+	says("order", DRAWING_AMOUNT, "10 calls, each a mark.");
+	ck_assert_uint_eq(drawing_rows(drawing_of("order")), 10);
+	says("cost", DRAWING_READING, "1 disk fault took 1.0 µs in the mean");
+	end();
+}
+END_TEST
+
+/* Half a million calls in random order: fewer marks, all of the calls. */
+START_TEST(test_many_calls_become_fewer_marks)
+{
+	uint64_t i, state = 1;
+
+	begin();
+	for (i = 0; i < 500000; i++) {
+		state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+		fault(1, state >> 48, 100 + (state >> 40 & 0xfff), PFSTAT_CLASS_LONG);
+	}
+	draw();
+	ck_assert_uint_le(drawing_rows(drawing_of("order")), 8000);
+	ck_assert_uint_ge(drawing_rows(drawing_of("order")), 2000);
+	ck_assert_double_eq(sum_of("order", 5), 500000);
+	ck_assert_double_eq(sum_of("cost", 5), 500000);
+	ck_assert_double_eq(sum_of("heat", 4), 500000);
+	ck_assert_double_eq(sum_of("latency", 3), 500000);
+	says("order", DRAWING_AMOUNT, "500000 calls in ");
+	end();
+}
+END_TEST
+
+START_TEST(test_what_became_of_pages_read)
+{
+	uint64_t page;
+
+	begin();
+	report.environment.readahead_bytes = 131072;
+	read_pages(0, 32);
+	fault(1, 0, 100000, PFSTAT_CLASS_DISK);
+	now_ns += 50 * MS;
+	for (page = 1; page < 25; page++)
+		fault(1, page, 400, PFSTAT_CLASS_LONG);
+	evict_pages(28, 4);
+	now_ns += 50 * MS;
+	read_pages(1000, 8);
+	draw();
+	/* 25 of 40 pages mapped, four evicted, eleven never used; of the read's own time. */
+	ck_assert_double_eq(sum_of("readahead", 4), 40);
+	ck_assert_double_eq(sum_of("readahead", 5), 25);
+	ck_assert_double_eq(sum_of("readahead", 6), 4);
+	ck_assert_double_eq(sum_of("readahead", 7), 11);
+	says("readahead", DRAWING_READING, "40 pages were read, and 62.5 % of them mapped");
+	says("readahead", DRAWING_READING, "Read-ahead of 128 KiB covered 96.0 % of the mapped "
+	     "pages; 1 disk fault started a read.");
+	end();
+}
+END_TEST
+
+START_TEST(test_where_the_time_went_adds_up)
+{
+	const struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1, .tid = 1,
+			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN,
+			   .ns = 1000 * MS + 90000 },
+		.off_ns = 1000 * MS + 10000, .woken_ns = 1000 * MS + 80000, .state = 2,
+	};
+
+	begin();
+	now_ns += 90000;
+	add(ITEM_EVENT, &stay);
+	now_ns -= 90000;
+	fault(1, 0, 100000, PFSTAT_CLASS_WAIT);
+	fault(1, 1, 20000, PFSTAT_CLASS_LONG);
+	draw();
+	ck_assert_double_eq_tol(sum_of("parts", 5), 0.12, 0.000000001);
+	ck_assert_double_eq_tol(sum_where("parts", 5, 2, "foreign"), 0.07, 0.000000001);
+	ck_assert_double_eq_tol(sum_where("parts", 5, 2, "runqueue"), 0.01, 0.000000001);
+	says("parts", DRAWING_READING, "83.3 % of it went to the 1 of class wait, and of that "
+	     "70.0 % was foreign.");
+	end();
+}
+END_TEST
+
+/* Columns are folded as the run goes on: a lane still has all of its time. */
+START_TEST(test_a_lane_has_all_of_its_threads_time)
+{
+	double drawn_ms, column_ms;
+	char *end_of_cell;
+	const char *line;
+	uint64_t i;
+
+	begin();
+	for (i = 0; i < 400; i++) {
+		fault(1 + i % 2, i, 30000 + i * 10, PFSTAT_CLASS_LONG);
+		now_ns += i * 10000;
+	}
+	draw();
+	line = strchr(drawing_of("timeline")->texts[DRAWING_CSV], '\n') + 1;
+	/* From the third cell to the fourth. */
+	drawn_ms = strtod(strchr(strchr(line, ',') + 1, ',') + 1, &end_of_cell);
+	column_ms = strtod(end_of_cell + 1, NULL) - drawn_ms;
+	drawn_ms = (sum_of("timeline", 6) - sum_of("timeline", 5)) / 100 * column_ms;
+	/* 400 faults of 30 µs and more; shares have two decimals. */
+	ck_assert_double_eq_tol(drawn_ms, 12.798, 0.01 * 12.798);
+	says("timeline", DRAWING_AMOUNT, "400 logical faults and 0 stays off the CPU of 2 threads");
+	end();
+}
+END_TEST
+
+START_TEST(test_bursts_are_told_from_an_even_stream)
+{
+	uint64_t i;
+
+	begin();
+	for (i = 0; i < 1000; i++) {
+		fault(1, i, 1000, PFSTAT_CLASS_LONG);
+		now_ns += i == 500 ? 100 * MS : 0;
+	}
+	draw();
+	says("heat", DRAWING_READING, "they came in bursts");
+	/* Boxes of 32 pages, 32 faults at most: by powers, 32^(5/6) is 17.96. */
+	says("heat", DRAWING_SCRIPT, "title '18–32 faults'");
+	end();
+	begin();
+	for (i = 0; i < 1000; i++) {
+		fault(1, i, 1000, PFSTAT_CLASS_LONG);
+		now_ns += MS;
+	}
+	draw();
+	says("heat", DRAWING_READING, ": evenly.");
+	end();
+}
+END_TEST
+
+START_TEST(test_evictors_are_named)
+{
+	begin();
+	read_pages(0, 16);
+	fault(1, 0, 100000, PFSTAT_CLASS_DISK);
+	evict_pages(0, 16);
+	read_pages(0, 8);
+	fault(1, 0, 100000, PFSTAT_CLASS_DISK);
+	draw();
+	ck_assert_double_eq(sum_of("evictions", 5), 8);
+	says("evictions", DRAWING_READING, "16 pages were evicted, 8 read again, 100.0 % of these "
+	     "after another process had evicted them; 1 fault waited 0.1 ms");
+	says("evictions", DRAWING_SCRIPT, "'1: hog (2)' 1");
+	end();
+}
+END_TEST
+
+START_TEST(test_what_is_not_there_is_not_drawn)
+{
+	unsigned int i;
+
+	begin();
+	draw();
+	for (i = 0; i < FIGURES_NR; i++) {
+		ck_assert(!drawing_is_drawn(&figures.drawings[i]));
+		ck_assert_str_eq(figures.drawings[i].texts[DRAWING_SCRIPT], "");
+	}
+	says("order", DRAWING_MISSING, "no page fault was recorded");
+	says("readahead", DRAWING_MISSING, "nothing was read from a block device");
+	says("evictions", DRAWING_MISSING, "of 0 evicted pages none was read again");
+	end();
+}
+END_TEST
+
+RUN_TESTS("figures", test_order_tells_steps_ahead_and_back, test_many_calls_become_fewer_marks,
+	  test_what_became_of_pages_read, test_where_the_time_went_adds_up,
+	  test_a_lane_has_all_of_its_threads_time, test_bursts_are_told_from_an_even_stream,
+	  test_evictors_are_named, test_what_is_not_there_is_not_drawn)

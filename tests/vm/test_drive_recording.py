@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive --record: a drive's recording says what the drive said."""
+import json
+import shlex
+
+import pytest
+
+import pfstat
+
+PAGES = 256     # of small_file
+
+
+@pytest.fixture(name="recording")
+def fixture_recording(tmp_path):
+    return tmp_path / "drive.pfs"
+
+
+def drive(small_file, recording):
+    options = ("--pattern", "stride:64K", "--fault-around", "off", "--cpu", "0")
+    return pfstat.drive("--record", recording, *options, small_file)
+
+
+def test_the_report_is_that_of_the_drive(small_file, recording):
+    live, later = drive(small_file, recording), pfstat.report(recording)
+    assert later["faults"] == live["faults"] == PAGES
+    for key in ("study", "classes", "calls", "lost", "retried", "major", "parts", "requests", "readahead",
+                "evictions", "pages_touched", "rusage", "ledger", "syscalls", "events_lost"):
+        assert later[key] == live[key], key
+    # Of the accesses, both.
+    assert later["elapsed_ns"] == live["elapsed_ns"] > 0
+    for key, value in live["environment"].items():
+        assert later["environment"][key] == value, key
+    assert later["environment"]["pattern"] == "stride:64K"
+
+
+def test_it_knows_its_command_line(small_file, recording):
+    """As a shell takes it."""
+    small_file = small_file.rename(small_file.with_name("it's a file"))
+    command = ["--record", str(recording), "--no-bpf", str(small_file)]
+    pfstat.drive(*command)
+    words = shlex.split(pfstat.report(recording)["environment"]["invocation"])
+    assert [word for word in words[1:] if word not in ("--format", "json")] == command
+    small_file.unlink()
+
+
+def test_the_file_has_its_name(small_file, recording):
+    drive(small_file, recording)
+    groups = pfstat.report(recording, "--by", "file")["groups"]["rows"]
+    assert [group["name"] for group in groups] == [str(small_file)]
+    result = json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
+                                   recording).stdout)
+    assert sum(side["count"] for side in result["recorded"].values()) == PAGES
+
+
+def test_the_figures_of_the_study_as_text(small_file, recording):
+    drive(small_file, recording)
+    text = pfstat.run(pfstat.PFDRIVE, "report", recording, "--plot", "-").stdout
+    assert f"{small_file}: pages 0 to {PAGES - 1}." in text
+    assert "#" in text or "█" in text
+
+
+def test_what_is_refused(small_file, recording):
+    result = pfstat.run(pfstat.PFDRIVE, "--record", small_file, small_file, check=False)
+    assert result.returncode == 2 and "never written to" in result.stderr
+    result = pfstat.run(pfstat.PFDRIVE, "--record", recording, "--repeat", "2", small_file,
+                        check=False)
+    assert result.returncode == 2 and "one run" in result.stderr
+    assert not recording.exists()

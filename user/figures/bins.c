@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bins.h"
+
+#define FIRST_SLOTS 64
+
+void bins_exit(struct bins *bins)
+{
+	free(bins->slots);
+	bins->slots = NULL;
+	bins->nr_slots = 0;
+	bins->nr_cells = 0;
+}
+
+static size_t slot_of(const struct bins_cell *cell, size_t nr_slots)
+{
+	uint64_t key = cell->x * 0x9e3779b97f4a7c15 ^ cell->y * 0xc2b2ae3d27d4eb4f ^
+		       cell->kind * 0x165667b19e3779f9;
+
+	return (key ^ key >> 32) & (nr_slots - 1);
+}
+
+static struct bins_cell *find(struct bins_cell *slots, size_t nr_slots,
+			      const struct bins_cell *cell)
+{
+	size_t i = slot_of(cell, nr_slots);
+
+	while (slots[i].count && (slots[i].x != cell->x || slots[i].y != cell->y ||
+				  slots[i].kind != cell->kind))
+		i = (i + 1) & (nr_slots - 1);
+	return &slots[i];
+}
+
+/* Moves all cells to new slots, each of them shifted. */
+static int rebuild(struct bins *bins, size_t nr_slots, unsigned int x_by, unsigned int y_by)
+{
+	struct bins_cell *slots = calloc(nr_slots, sizeof(*slots)), *to, cell;
+	size_t i, nr = 0;
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < bins->nr_slots; i++) {
+		cell = bins->slots[i];
+		if (!cell.count)
+			continue;
+		cell.x >>= x_by;
+		cell.y >>= y_by;
+		to = find(slots, nr_slots, &cell);
+		nr += !to->count;
+		cell.count += to->count;
+		cell.sum += to->sum;
+		cell.x_sum += to->x_sum;
+		*to = cell;
+	}
+	free(bins->slots);
+	bins->slots = slots;
+	bins->nr_slots = nr_slots;
+	bins->nr_cells = nr;
+	return 0;
+}
+
+int bins_coarsen_x(struct bins *bins)
+{
+	int err = rebuild(bins, bins->nr_slots ?: FIRST_SLOTS, 1, 0);
+
+	bins->x_shift += !err;
+	return err;
+}
+
+int bins_coarsen_y(struct bins *bins)
+{
+	int err = rebuild(bins, bins->nr_slots ?: FIRST_SLOTS, 0, 1);
+
+	bins->y_shift += !err;
+	return err;
+}
+
+static uint64_t columns(const struct bins *bins)
+{
+	return (bins->x_max >> bins->x_shift) + 1;
+}
+
+static uint64_t rows(const struct bins *bins)
+{
+	return (bins->y_max >> bins->y_shift) - (bins->y_min >> bins->y_shift) + 1;
+}
+
+static int fit_range(struct bins *bins, uint64_t x, uint64_t y)
+{
+	int err = 0;
+
+	if (!bins->count) {
+		bins->y_min = y;
+		bins->y_max = y;
+	}
+	if (x > bins->x_max)
+		bins->x_max = x;
+	if (y < bins->y_min)
+		bins->y_min = y;
+	if (y > bins->y_max)
+		bins->y_max = y;
+	while (!err && columns(bins) > bins->max_columns)
+		err = bins_coarsen_x(bins);
+	while (!err && rows(bins) > bins->max_rows)
+		err = bins_coarsen_y(bins);
+	return err;
+}
+
+/* Room for one more: three of four slots may be taken. */
+static int fit_cells(struct bins *bins)
+{
+	int err = 0;
+
+	while (!err && bins->nr_cells >= bins->max_cells) {
+		/* The direction that has more of what it may have. */
+		if ((double)columns(bins) / bins->max_columns >=
+		    (double)rows(bins) / bins->max_rows)
+			err = bins_coarsen_x(bins);
+		else
+			err = bins_coarsen_y(bins);
+	}
+	if (!err && 4 * (bins->nr_cells + 1) > 3 * bins->nr_slots)
+		err = rebuild(bins, bins->nr_slots ? 2 * bins->nr_slots : FIRST_SLOTS, 0, 0);
+	return err;
+}
+
+int bins_add(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value)
+{
+	struct bins_cell cell = { .kind = kind }, *to;
+	int err;
+
+	err = fit_range(bins, x, y);
+	if (!err)
+		err = fit_cells(bins);
+	if (err)
+		return err;
+	cell.x = x >> bins->x_shift;
+	cell.y = y >> bins->y_shift;
+	to = find(bins->slots, bins->nr_slots, &cell);
+	bins->nr_cells += !to->count;
+	cell.count = to->count + 1;
+	cell.sum = to->sum + value;
+	cell.x_sum = to->x_sum + x;
+	*to = cell;
+	bins->count++;
+	return 0;
+}
+
+void bins_note(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value)
+{
+	const struct bins_cell cell = {
+		.x = x >> bins->x_shift, .y = y >> bins->y_shift, .kind = kind,
+	};
+	struct bins_cell *at = bins->nr_slots ? find(bins->slots, bins->nr_slots, &cell) : NULL;
+
+	if (at && at->count)
+		at->sum += value;
+}
+
+static int in_order(const void *a, const void *b)
+{
+	const struct bins_cell *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	if (left->x != right->x)
+		return left->x < right->x ? -1 : 1;
+	return left->y < right->y ? -1 : left->y > right->y;
+}
+
+struct bins_cell *bins_sorted(const struct bins *bins)
+{
+	struct bins_cell *cells = calloc(bins->nr_cells + 1, sizeof(*cells));
+	size_t i, nr = 0;
+
+	if (!cells)
+		return NULL;
+	for (i = 0; i < bins->nr_slots; i++)
+		if (bins->slots[i].count)
+			cells[nr++] = bins->slots[i];
+	qsort(cells, nr, sizeof(*cells), in_order);
+	return cells;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls of fault handlers, as the study plots them: one of the module's records each, or
+ * one of eBPF's faults that the module does not see. A first look for pages around that
+ * found none (class pass) is not counted: the call after it is.
+ */
+#ifndef PFSTAT_USER_CALLS_H
+#define PFSTAT_USER_CALLS_H
+
+#include <stdbool.h>
+
+#include "../correlate/analysis.h"
+#include "../report/report.h"
+#include "bins.h"
+
+/* Where pages are numbered: a file, or 4 GiB of a process's memory. */
+struct call_place {
+	uint64_t inode;		/* 0: no file */
+	uint64_t pid, region;	/* then: of its pages, the number >> 20 */
+	uint32_t dev;
+};
+
+struct call {
+	struct call_place place;
+	uint64_t page;
+	uint64_t ns;
+	enum fault_class class;
+};
+
+/* False: the item is none. */
+bool call_of_item(const struct item *item, struct call *call);
+bool call_is_disk(enum fault_class class);
+
+struct call_place place_of_fault(const struct explained *fault);
+bool place_is(const struct call_place *a, const struct call_place *b);
+void place_name(const struct call_place *place, const struct report *report,
+		const struct analysis *analysis, char *name, size_t size);
+
+/*
+ * What is kept of several places, each with as many bytes as its owner wants, which begin
+ * with struct place_data. Of more places than there is room for, the lightest are given up,
+ * and what they had is only counted.
+ */
+struct place_data {
+	struct call_place place;
+	uint64_t count;
+	uint64_t weight;	/* of what is counted: time, or pages */
+};
+
+#define PLACES_MAX 16
+
+struct places {
+	size_t bytes;
+	void (*exit)(void *data);
+	void *data[PLACES_MAX];
+	size_t nr, last;
+	uint64_t given_up;	/* calls */
+};
+
+void places_exit(struct places *places);
+/* Counts one of that weight. NULL: no memory. */
+void *places_get(struct places *places, const struct call_place *place, uint64_t weight);
+/* The heaviest; NULL: there is none. */
+void *places_largest(const struct places *places);
+/* Counted in all the others. */
+uint64_t places_others(const struct places *places);
+
+#endif

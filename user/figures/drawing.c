@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drawing.h"
+
+int drawing_begin(struct drawing *drawing, const char *name, const char *title)
+{
+	unsigned int i;
+
+	*drawing = (struct drawing){ .name = name, .title = title };
+	for (i = 0; i < DRAWING_NR_TEXTS; i++) {
+		drawing->streams[i] = open_memstream(&drawing->texts[i], &drawing->bytes[i]);
+		if (!drawing->streams[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int drawing_end(struct drawing *drawing)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < DRAWING_NR_TEXTS; i++) {
+		if (!drawing->streams[i] || fclose(drawing->streams[i]))
+			err = -ENOMEM;
+		drawing->streams[i] = NULL;
+	}
+	return err;
+}
+
+void drawing_free(struct drawing *drawing)
+{
+	unsigned int i;
+
+	drawing_end(drawing);
+	for (i = 0; i < DRAWING_NR_TEXTS; i++) {
+		free(drawing->texts[i]);
+		drawing->texts[i] = NULL;
+	}
+}
+
+void drawing_say(struct drawing *drawing, enum drawing_text text, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vfprintf(drawing->streams[text], format, arguments);
+	va_end(arguments);
+}
+
+size_t drawing_rows(const struct drawing *drawing)
+{
+	const char *at = drawing->texts[DRAWING_CSV];
+	size_t lines = 0;
+
+	for (at = strchr(at, '\n'); at; at = strchr(at + 1, '\n'))
+		lines++;
+	return lines ? lines - 1 : 0;
+}
+
+void drawing_cell(FILE *csv, const char *text)
+{
+	fputc('"', csv);
+	for (; *text; text++)
+		if (*text == '"')
+			fputc('\'', csv);
+		else
+			fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, csv);
+	fputc('"', csv);
+}
+
+void drawing_label(FILE *script, const char *text)
+{
+	fputc('\'', script);
+	for (; *text; text++)
+		if (isascii(*text) && !isalnum(*text) && !strchr(" ._:/+()-,[]", *text))
+			fputc('?', script);
+		else
+			fputc(*text, script);
+	fputc('\'', script);
+}
+
+void drawing_log_tics(FILE *script, char axis)
+{
+	fprintf(script,
+		"set logscale %c\nset %ctics ('0.001' 0.001, '0.01' 0.01, '0.1' 0.1, '1' 1, "
+		"'10' 10, '100' 100, '1 000' 1e3, '10 000' 1e4, '100 000' 1e5, \\\n"
+		"\t'1 000 000' 1e6, '10 000 000' 1e7, '100 000 000' 1e8, '1 000 000 000' 1e9)\n",
+		axis, axis);
+}
+
+void drawing_script_begin(struct drawing *drawing, unsigned int height)
+{
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	const char *name = drawing->name;
+
+	drawing->height = height;
+	fprintf(script, "# %s: draws %s.svg and %s.png of %s.csv. In this folder:\n"
+		"#\tgnuplot %s.gnuplot\n\n", drawing->title, name, name, name, name);
+	fprintf(script, "set terminal svg size %u,%u dynamic noenhanced font 'sans-serif,14' "
+		"background '#ffffff'\nset output '%s.svg'\n", DRAWING_WIDTH, height, name);
+	fputs("set datafile separator comma\n"
+	      "set encoding utf8\n"
+	      "set key outside top center horizontal samplen 1.5\n"
+	      "set tics nomirror out\n"
+	      "set border 3\n"
+	      "set grid ytics lc rgb '#c0c0c0' lw 0.5 dt solid\n"
+	      "set style fill solid noborder\n"
+	      "set rmargin 5\n", script);
+}
+
+void drawing_script_end(struct drawing *drawing)
+{
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+
+	fprintf(script, "\n# The same once more, for where only pixels are taken.\n"
+		"if (!exists('only_svg')) {\n\tset terminal pngcairo size %u,%u noenhanced "
+		"font 'sans,20' linewidth 2 pointscale 1.6\n\tset output '%s.png'\n\treplot\n}\n"
+		"set output\n", 2 * DRAWING_WIDTH, 2 * drawing->height, drawing->name);
+}

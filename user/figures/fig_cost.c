@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The study's right figures: what each call of a fault handler cost. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "calls.h"
+#include "figure.h"
+#include "scatter.h"
+
+#define ROWS_AN_OCTAVE 32
+
+struct cost {
+	struct bins bins;
+	uint64_t calls;
+	struct {
+		uint64_t count, total_ns;
+	} disk, other;
+};
+
+static void *open_cost(void)
+{
+	struct cost *cost = calloc(1, sizeof(*cost));
+
+	if (cost)
+		cost->bins = (struct bins)SCATTER_BINS;
+	return cost;
+}
+
+static void close_cost(void *data)
+{
+	struct cost *cost = data;
+
+	bins_exit(&cost->bins);
+	free(cost);
+}
+
+static int add_item(void *data, const struct item *item)
+{
+	struct cost *cost = data;
+	struct call call;
+
+	if (!call_of_item(item, &call))
+		return 0;
+	if (call_is_disk(call.class)) {
+		cost->disk.count++;
+		cost->disk.total_ns += call.ns;
+	} else {
+		cost->other.count++;
+		cost->other.total_ns += call.ns;
+	}
+	return bins_add(&cost->bins, cost->calls++, log2(call.ns + !call.ns) * ROWS_AN_OCTAVE,
+			call.class, call.ns);
+}
+
+static int write_data(struct drawing *drawing, const struct bins *bins)
+{
+	struct bins_cell *cells = bins_sorted(bins);
+	FILE *csv = drawing->streams[DRAWING_CSV];
+	size_t i;
+
+	if (!cells)
+		return -ENOMEM;
+	fputs("first_call,last_call,mean_call,mean_us,class,calls\n", csv);
+	for (i = 0; i < bins->nr_cells; i++)
+		fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%.1f,%.3f,%s,%" PRIu64 "\n",
+			(cells[i].x << bins->x_shift) + 1,
+			(cells[i].x + 1) << bins->x_shift,
+			(double)cells[i].x_sum / cells[i].count + 1,
+			/* A log scale has no 0: what took less than the clock can tell. */
+			fmax((double)cells[i].sum / cells[i].count / 1e3, 0.001),
+			fault_class_name(cells[i].kind), cells[i].count);
+	free(cells);
+	return 0;
+}
+
+static void write_script(struct drawing *drawing, const struct bins *bins)
+{
+	drawing_script_begin(drawing, DRAWING_HEIGHT);
+	fputs("set xlabel 'number of the call'\nset ylabel 'cost (µs)'\n"
+	      "set format x '%.0f'\nset xrange [0:*] noextend\n",
+	      drawing->streams[DRAWING_SCRIPT]);
+	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'y');
+	scatter_plot(drawing, bins, "$3", "$4", 5);
+	drawing_script_end(drawing);
+}
+
+static void say(struct drawing *drawing, const struct cost *cost)
+{
+	const uint64_t all_ns = cost->disk.total_ns + cost->other.total_ns;
+	char row[32];
+
+	snprintf(row, sizeof(row), "%.0f %%", 100 * (exp2((double)(1ULL << cost->bins.y_shift) /
+							  ROWS_AN_OCTAVE) - 1));
+	scatter_amount(drawing, &cost->bins, row);
+	if (cost->disk.count)
+		drawing_say(drawing, DRAWING_READING,
+			    "%" PRIu64 " disk fault%s took %.1f µs in the "
+			    "mean, and %.1f %% of the handlers' time.", cost->disk.count,
+			    PLURAL(cost->disk.count),
+			    cost->disk.total_ns / 1e3 / cost->disk.count,
+			    all_ns ? 100.0 * cost->disk.total_ns / all_ns : 0);
+	else
+		drawing_say(drawing, DRAWING_READING, "There was no disk fault.");
+	if (cost->other.count)
+		drawing_say(drawing, DRAWING_READING,
+			    " The other %" PRIu64 " call%s took %.2f µs in "
+			    "the mean.", cost->other.count, PLURAL(cost->other.count),
+			    cost->other.total_ns / 1e3 / cost->other.count);
+	drawing_say(drawing, DRAWING_ALT, "Marks by class, on a log scale: what each call of a "
+		    "fault handler cost, in µs, over the number of the call.");
+}
+
+static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+{
+	const struct cost *cost = data;
+
+	(void)source;
+	if (!cost->bins.count) {
+		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
+		return 0;
+	}
+	say(drawing, cost);
+	write_script(drawing, &cost->bins);
+	return write_data(drawing, &cost->bins);
+}
+
+const struct figure figure_cost = {
+	.name = "cost",
+	.title = "What each fault cost",
+	.open = open_cost,
+	.close = close_cost,
+	.item = add_item,
+	.draw = draw,
+};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who evicted pages that were wanted again: a bar a pair of evictor and victim. */
+#include <inttypes.h>
+
+#include "../report/view.h"
+#include "figure.h"
+#include "palette.h"
+
+#define MOST_BARS 12
+
+static size_t bars_of(const struct report *report)
+{
+	return report->nr_blame < MOST_BARS ? report->nr_blame : MOST_BARS;
+}
+
+static void write_data(struct drawing *drawing, const struct report *report)
+{
+	FILE *csv = drawing->streams[DRAWING_CSV];
+	const struct blame_pair *pair;
+	size_t i;
+
+	fputs("row,evictor,evictor_pid,victim_pid,itself,pages,faults,ms\n", csv);
+	for (i = 0; i < bars_of(report); i++) {
+		pair = &report->blame[i];
+		fprintf(csv, "%zu,", bars_of(report) - i);
+		drawing_cell(csv, pair->evictor_name);
+		fprintf(csv, ",%" PRIu32 ",%" PRIu32 ",%d,%" PRIu64 ",%" PRIu64 ",%.6f\n",
+			pair->evictor, pair->victim, pair->evictor == pair->victim, pair->pages,
+			pair->faults, pair->total_ns / 1e6);
+	}
+}
+
+static void write_labels(FILE *script, const struct report *report)
+{
+	const struct blame_pair *pair;
+	char name[80];
+	size_t i;
+
+	fputs("set ytics scale 0 (", script);
+	for (i = 0; i < bars_of(report); i++) {
+		pair = &report->blame[i];
+		if (pair->evictor == pair->victim)
+			snprintf(name, sizeof(name), "%" PRIu32 ": itself", pair->victim);
+		else
+			snprintf(name, sizeof(name), "%" PRIu32 ": %s (%" PRIu32 ")", pair->victim,
+				 pair->evictor_name, pair->evictor);
+		fputs(i ? ", " : "", script);
+		drawing_label(script, name);
+		fprintf(script, " %zu", bars_of(report) - i);
+	}
+	fputs(")\n", script);
+}
+
+static void write_script(struct drawing *drawing, const struct report *report)
+{
+	static const struct {
+		uint32_t rgb;
+		const char *title;
+	} sorts[] = {
+		{ PALETTE_VERMILLION, "evicted by another" }, { PALETTE_BLUE, "by itself" },
+	};
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	unsigned int i;
+
+	drawing_script_begin(drawing, 140 + 34 * bars_of(report));
+	fprintf(script, "set xlabel 'pages read again'\nset xrange [0:*]\nset format x '%%.0f'\n"
+		"set ylabel 'victim: evictor'\nset yrange [0.4:%zu.6]\n"
+		"unset grid\nset grid xtics lc rgb '#c0c0c0' lw 0.5 dt solid\n", bars_of(report));
+	write_labels(script, report);
+	for (i = 0; i < 2; i++)
+		fprintf(script, "%s'evictions.csv' skip 1 using ($6/2):($5 == %u ? $1 : NaN):(0):6:"
+			"($1-0.35):($1+0.35) \\\n"
+			"\twith boxxyerror fc rgb '#%06x' title '%s'%s", i ? "\t" : "plot ", i,
+			sorts[i].rgb, sorts[i].title, i ? "\n" : ", \\\n");
+	drawing_script_end(drawing);
+}
+
+static void say(struct drawing *drawing, const struct report *report)
+{
+	uint64_t pages = 0, by_others = 0, left_out = 0, faults = 0;
+	double ms = 0;
+	size_t i;
+
+	for (i = 0; i < report->nr_blame; i++) {
+		pages += report->blame[i].pages;
+		faults += report->blame[i].faults;
+		ms += report->blame[i].total_ns / 1e6;
+		if (report->blame[i].evictor != report->blame[i].victim)
+			by_others += report->blame[i].pages;
+		if (i >= MOST_BARS)
+			left_out += report->blame[i].pages;
+	}
+	drawing_say(drawing, DRAWING_READING, "%" PRIu64 " pages were evicted, %" PRIu64 " read "
+		    "again, %.1f %% of these after another process had evicted them; %" PRIu64
+		    " fault%s waited %.1f ms for them.", report->evictions.evicted, pages,
+		    pages ? 100.0 * by_others / pages : 0, faults, PLURAL(faults), ms);
+	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.", report->nr_blame,
+		    PLURAL(report->nr_blame));
+	if (left_out)
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    " %zu of them, with %" PRIu64 " pages, are not in "
+			    "it.", report->nr_blame - MOST_BARS, left_out);
+	drawing_say(drawing, DRAWING_ALT, "A bar for each process and who evicted its pages: how "
+		    "many pages it had to read again.");
+}
+
+static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+{
+	const struct report *report = source->report;
+
+	(void)data;
+	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK)) {
+		drawing_say(drawing, DRAWING_MISSING, "it was not recorded what left the page "
+			    "cache, or what was read");
+		return 0;
+	}
+	if (!report->nr_blame) {
+		drawing_say(drawing, DRAWING_MISSING, "of %" PRIu64 " evicted pages none was read "
+			    "again", report->evictions.evicted);
+		return 0;
+	}
+	say(drawing, report);
+	write_data(drawing, report);
+	write_script(drawing, report);
+	return 0;
+}
+
+const struct figure figure_evictions = {
+	.name = "evictions",
+	.title = "Whose pages were evicted by whom, and read again",
+	.draw = draw,
+};

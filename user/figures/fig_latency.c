@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How long logical faults took: how many of each class took how long, and up to how long. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "figure.h"
+#include "palette.h"
+
+#define BINS_AN_OCTAVE 4
+#define NR_BINS (64 * BINS_AN_OCTAVE)
+
+static unsigned int bin_of(uint64_t ns)
+{
+	return log2(ns + !ns) * BINS_AN_OCTAVE;
+}
+
+static double edge_us(unsigned int bin)
+{
+	return exp2((double)bin / BINS_AN_OCTAVE) / 1e3;
+}
+
+/* False: no fault of the class. */
+static bool count_bins(const struct figure_source *source, enum fault_class class,
+		       uint64_t counts[NR_BINS])
+{
+	const struct quantiles *times = analysis_histogram(source->analysis, class, NR_PARTS);
+	struct quantile_bucket bucket;
+	unsigned int cursor = 0, i;
+
+	for (i = 0; i < NR_BINS; i++)
+		counts[i] = 0;
+	while (times && quantile_next(times, &cursor, &bucket))
+		counts[bin_of(bucket.low_ns)] += bucket.count;
+	return times;
+}
+
+static void plot_lines(struct drawing *drawing, const struct figure_source *source, const char *x,
+		       const char *y, const char *style)
+{
+	static const char *const dashes[] = { "solid", "(18,6)", "(6,4)", "(18,5,4,5)" };
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	const char *separator = "plot ";
+	enum fault_class class;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < NR_FAULT_CLASSES; i++) {
+		class = palette_order[NR_FAULT_CLASSES - 1 - i];
+		if (!source->report->faults[class].count)
+			continue;
+		fprintf(script, "%s'%s.csv' skip 1 using (%s):(strcol(1) eq '%s' ? %s : NaN) \\\n"
+			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s'", separator, drawing->name,
+			x,
+			fault_class_name(class), y, style, dashes[nr++ % 4],
+			palette_class(class)->rgb, fault_class_name(class));
+		separator = ", \\\n\t";
+	}
+	fputc('\n', script);
+}
+
+static bool is_empty(const struct figure_source *source, struct drawing *drawing)
+{
+	if (source->report->all_faults.count)
+		return false;
+	drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
+	return true;
+}
+
+static void latency_data(const struct figure_source *source, struct drawing *drawing)
+{
+	FILE *csv = drawing->streams[DRAWING_CSV];
+	unsigned int first, last, bin;
+	uint64_t counts[NR_BINS];
+	enum fault_class class;
+
+	fputs("class,from_us,to_us,faults\n", csv);
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		if (!count_bins(source, class, counts))
+			continue;
+		for (first = 0; !counts[first]; first++)
+			;
+		for (last = NR_BINS - 1; !counts[last]; last--)
+			;
+		for (bin = first; bin <= last; bin++)
+			fprintf(csv, "%s,%.4f,%.4f,%" PRIu64 "\n", fault_class_name(class),
+				edge_us(bin), edge_us(bin + 1), counts[bin]);
+	}
+}
+
+/* The others are in the table. */
+#define LEAST_SHARE 20	/* a twentieth of all faults' time */
+
+static void say_latency(const struct figure_source *source, struct drawing *drawing)
+{
+	const struct fault_figures *faults;
+	const char *separator = "";
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		faults = &source->report->faults[class];
+		if (!faults->count || LEAST_SHARE * faults->whole.total_ns <
+				      source->report->all_faults.whole.total_ns)
+			continue;
+		drawing_say(drawing, DRAWING_READING, "%sOf %" PRIu64 " %s fault%s half took up to "
+			    "%.2f µs, 99 in 100 up to %.2f µs, the longest %.1f µs.", separator,
+			    faults->count, fault_class_name(class), PLURAL(faults->count),
+			    faults->whole.p50_ns / 1e3,
+			    faults->whole.p99_ns / 1e3, faults->whole.max_ns / 1e3);
+		separator = " ";
+	}
+}
+
+static int draw_latency(void *data, const struct figure_source *source,
+			struct drawing *drawing)
+{
+	(void)data;
+	if (is_empty(source, drawing))
+		return 0;
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
+		    source->report->all_faults.count, BINS_AN_OCTAVE);
+	drawing_say(drawing, DRAWING_ALT, "A line a class: how many faults took how long, both on "
+		    "log scales.");
+	say_latency(source, drawing);
+	latency_data(source, drawing);
+	drawing_script_begin(drawing, DRAWING_HEIGHT);
+	fputs("set xlabel 'time of a fault (µs)'\nset ylabel 'faults in a bin'\n"
+	      "set logscale y\nset format y '%.0f'\nset yrange [0.5:*]\n",
+	      drawing->streams[DRAWING_SCRIPT]);
+	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'x');
+	/* Empty bins are a gap at the bottom, not a line across. */
+	plot_lines(drawing, source, "sqrt($2*$3)", "($4 > 0 ? $4 : 0.5)", "histeps");
+	drawing_script_end(drawing);
+	return 0;
+}
+
+static void cumulative_data(const struct figure_source *source, struct drawing *drawing)
+{
+	FILE *csv = drawing->streams[DRAWING_CSV];
+	uint64_t counts[NR_BINS], all, below;
+	enum fault_class class;
+	unsigned int bin;
+
+	fputs("class,up_to_us,faults,percent\n", csv);
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		if (!count_bins(source, class, counts))
+			continue;
+		all = source->report->faults[class].count;
+		for (bin = 0, below = 0; bin < NR_BINS && below < all; bin++) {
+			if (counts[bin] && !below)
+				fprintf(csv,
+					"%s,%.4f,0,0\n", fault_class_name(class), edge_us(bin));
+			below += counts[bin];
+			if (below)
+				fprintf(csv, "%s,%.4f,%" PRIu64 ",%.4f\n", fault_class_name(class),
+					edge_us(bin + 1), below, 100.0 * below / all);
+		}
+	}
+}
+
+static int draw_cumulative(void *data, const struct figure_source *source,
+			   struct drawing *drawing)
+{
+	const struct fault_figures *all = &source->report->all_faults;
+
+	(void)data;
+	if (is_empty(source, drawing))
+		return 0;
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
+		    all->count, BINS_AN_OCTAVE);
+	drawing_say(drawing, DRAWING_ALT, "A line a class: the share of its faults that took up to "
+		    "so long, from 0 to 100 %%, over the time on a log scale.");
+	drawing_say(drawing, DRAWING_READING,
+		    "Half of all faults took up to %.2f µs, 99 in 100 up "
+		    "to %.2f µs: %.1f times as long.", all->whole.p50_ns / 1e3,
+		    all->whole.p99_ns / 1e3,
+		    (double)all->whole.p99_ns / (all->whole.p50_ns + !all->whole.p50_ns));
+	cumulative_data(source, drawing);
+	drawing_script_begin(drawing, DRAWING_HEIGHT);
+	fputs("set xlabel 'time of a fault (µs)'\nset ylabel 'faults that took up to it (%)'\n"
+	      "set yrange [0:100]\n", drawing->streams[DRAWING_SCRIPT]);
+	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'x');
+	plot_lines(drawing, source, "$2", "$4", "lines");
+	drawing_script_end(drawing);
+	return 0;
+}
+
+const struct figure figure_latency = {
+	.name = "latency",
+	.title = "How long the faults took",
+	.draw = draw_latency,
+};
+
+const struct figure figure_cumulative = {
+	.name = "cumulative",
+	.title = "The share of faults that took up to so long",
+	.draw = draw_cumulative,
+};

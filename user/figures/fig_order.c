@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The study's left figures: which page each call of a fault handler was for. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "calls.h"
+#include "figure.h"
+#include "scatter.h"
+
+struct place {
+	struct place_data head;
+	struct bins bins;
+	uint64_t last_page;
+	uint64_t next, ahead, back;	/* the page after the last one, … */
+};
+
+struct order {
+	struct places places;
+	uint64_t calls;
+};
+
+static void exit_place(void *data)
+{
+	struct place *place = data;
+
+	bins_exit(&place->bins);
+}
+
+static void *open_order(void)
+{
+	struct order *order = calloc(1, sizeof(*order));
+
+	if (order)
+		order->places = (struct places){
+			.bytes = sizeof(struct place), .exit = exit_place,
+		};
+	return order;
+}
+
+static void close_order(void *data)
+{
+	struct order *order = data;
+
+	places_exit(&order->places);
+	free(order);
+}
+
+static void count_step(struct place *place, uint64_t page)
+{
+	if (place->bins.count && page != place->last_page) {
+		place->next += page == place->last_page + 1;
+		place->ahead += page > place->last_page + 1;
+		place->back += page < place->last_page;
+	}
+	place->last_page = page;
+}
+
+static int add_item(void *data, const struct item *item)
+{
+	struct order *order = data;
+	struct place *place;
+	struct call call;
+
+	if (!call_of_item(item, &call))
+		return 0;
+	place = places_get(&order->places, &call.place, call.ns);
+	if (!place)
+		return -ENOMEM;
+	if (!place->bins.max_cells)
+		place->bins = (struct bins)SCATTER_BINS;
+	count_step(place, call.page);
+	return bins_add(&place->bins, order->calls++, call.page, call.class, call.page);
+}
+
+static int write_data(struct drawing *drawing, const struct bins *bins)
+{
+	struct bins_cell *cells = bins_sorted(bins);
+	FILE *csv = drawing->streams[DRAWING_CSV];
+	size_t i;
+
+	if (!cells)
+		return -ENOMEM;
+	fputs("first_call,last_call,mean_call,mean_page,class,calls\n", csv);
+	for (i = 0; i < bins->nr_cells; i++)
+		fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%.1f,%.1f,%s,%" PRIu64 "\n",
+			(cells[i].x << bins->x_shift) + 1,
+			(cells[i].x + 1) << bins->x_shift,
+			(double)cells[i].x_sum / cells[i].count + 1,
+			(double)cells[i].sum / cells[i].count, fault_class_name(cells[i].kind),
+			cells[i].count);
+	free(cells);
+	return 0;
+}
+
+static void write_script(struct drawing *drawing, const struct bins *bins)
+{
+	drawing_script_begin(drawing, DRAWING_HEIGHT);
+	fputs("set xlabel 'number of the call'\nset ylabel 'page'\n"
+	      "set xrange [0:*] noextend\nset format '%.0f'\n", drawing->streams[DRAWING_SCRIPT]);
+	scatter_plot(drawing, bins, "$3", "$4", 5);
+	drawing_script_end(drawing);
+}
+
+static void say(struct drawing *drawing, const struct order *order, const struct place *place,
+		const char *name)
+{
+	const uint64_t steps = place->next + place->ahead + place->back;
+	const uint64_t others = places_others(&order->places);
+	char row[32];
+
+	snprintf(row, sizeof(row), "%" PRIu64 " pages", (uint64_t)1 << place->bins.y_shift);
+	scatter_amount(drawing, &place->bins, row);
+	if (others)
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    " %" PRIu64 " calls for other files and memory "
+			    "are not in it; --file draws another file.", others);
+	drawing_say(drawing, DRAWING_READING, "%s: pages %" PRIu64 " to %" PRIu64 ".", name,
+		    place->bins.y_min, place->bins.y_max);
+	if (steps)
+		drawing_say(drawing, DRAWING_READING, " From one page to another, %.1f %% of the "
+			    "steps went to the next one, %.1f %% further ahead, %.1f %% back.",
+			    100.0 * place->next / steps, 100.0 * place->ahead / steps,
+			    100.0 * place->back / steps);
+	drawing_say(drawing, DRAWING_ALT, "Marks by class: the page of %s that each call was for, "
+		    "over the number of the call, in order of time.", name);
+}
+
+static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+{
+	const struct order *order = data;
+	const struct place *place = places_largest(&order->places);
+	char name[512];
+
+	if (!place) {
+		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
+		return 0;
+	}
+	place_name(&place->head.place, source->report, source->analysis, name, sizeof(name));
+	say(drawing, order, place, name);
+	write_script(drawing, &place->bins);
+	return write_data(drawing, &place->bins);
+}
+
+const struct figure figure_order = {
+	.name = "order",
+	.title = "The order of the faults",
+	.open = open_order,
+	.close = close_order,
+	.item = add_item,
+	.draw = draw,
+};

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where the time of the faults of each class went: bars, stacked of parts. */
+#include <inttypes.h>
+
+#include "../report/view.h"
+#include "figure.h"
+#include "palette.h"
+
+/* From bottom to top, so that the first class is on top. */
+static unsigned int write_data(struct drawing *drawing, const struct report *report)
+{
+	FILE *csv = drawing->streams[DRAWING_CSV];
+	const struct fault_figures *faults;
+	unsigned int row = 0, i;
+	enum fault_class class;
+	uint64_t from;
+	enum part part;
+
+	fputs("row,class,part,from_percent,to_percent,ms,class_ms\n", csv);
+	for (i = 0; i < NR_FAULT_CLASSES; i++) {
+		class = palette_order[i];
+		faults = &report->faults[class];
+		if (!faults->whole.total_ns)
+			continue;
+		row++;
+		for (part = 0, from = 0; part < NR_PARTS; from += faults->parts[part++].total_ns)
+			if (faults->parts[part].total_ns)
+				fprintf(csv, "%u,%s,%s,%.4f,%.4f,%.6f,%.6f\n", row,
+					fault_class_name(class), view_part_name(part),
+					100.0 * from / faults->whole.total_ns,
+					100.0 * (from + faults->parts[part].total_ns) /
+					faults->whole.total_ns, faults->parts[part].total_ns / 1e6,
+					faults->whole.total_ns / 1e6);
+	}
+	return row;
+}
+
+static void write_labels(FILE *script, const struct report *report)
+{
+	const struct fault_figures *faults;
+	unsigned int row = 0, i;
+
+	fputs("set ytics scale 0 (", script);
+	for (i = 0; i < NR_FAULT_CLASSES; i++) {
+		faults = &report->faults[palette_order[i]];
+		if (faults->whole.total_ns)
+			fprintf(script, "%s'%s: %.*f ms' %u", row ? ", " : "",
+				fault_class_name(palette_order[i]),
+				faults->whole.total_ns < 10000000 ? 2 : 1,
+				faults->whole.total_ns / 1e6, row + 1);
+		row += !!faults->whole.total_ns;
+	}
+	fputs(")\n", script);
+}
+
+static void write_script(struct drawing *drawing, const struct report *report, unsigned int rows)
+{
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	const char *separator = "plot ";
+	enum part part;
+
+	drawing_script_begin(drawing, 130 + 44 * rows);
+	fprintf(script, "set xlabel 'share of the time of its class (%%)'\nset xrange [0:100]\n"
+		"set yrange [0.4:%u.6]\nunset grid\n"
+		"set style fill solid border lc rgb '#ffffff'\n", rows);
+	write_labels(script, report);
+	for (part = 0; part < NR_PARTS; part++) {
+		if (!report->all_faults.parts[part].total_ns)
+			continue;
+		fprintf(script,
+			"%s'parts.csv' skip 1 using ($4+$5)/2:(strcol(3) eq '%s' ? $1 : NaN)"
+			":4:5:($1-0.36):($1+0.36) \\\n"
+			"\twith boxxyerror fc rgb '#%06x' title '%s'", separator,
+			view_part_name(part),
+			palette_part(part), view_part_name(part));
+		separator = ", \\\n\t";
+	}
+	fputc('\n', script);
+	drawing_script_end(drawing);
+}
+
+static void say(struct drawing *drawing, const struct report *report)
+{
+	const struct fault_figures *all = &report->all_faults, *most = &report->faults[0];
+	enum fault_class class, costliest = 0;
+	enum part part, longest = 0;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		if (report->faults[class].whole.total_ns <= most->whole.total_ns)
+			continue;
+		most = &report->faults[class];
+		costliest = class;
+	}
+	for (part = 0; part < NR_PARTS; part++)
+		if (most->parts[part].total_ns > most->parts[longest].total_ns)
+			longest = part;
+	drawing_say(drawing, DRAWING_READING, "All faults took %.1f ms. %.1f %% of it went to the "
+		    "%" PRIu64 " of class %s, and of that %.1f %% was %s.",
+		    all->whole.total_ns / 1e6, 100.0 * most->whole.total_ns / all->whole.total_ns,
+		    most->count, fault_class_name(costliest),
+		    100.0 * most->parts[longest].total_ns / most->whole.total_ns,
+		    view_part_name(longest));
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults; nothing explains %.2f %% "
+		    "of their time (residue).", all->count, 100 * view_residue_share(report));
+	drawing_say(drawing, DRAWING_ALT, "A bar a class, made of the shares of its time that each "
+		    "part took: on the CPU, in the queue, at the device, waiting for others, for a "
+		    "lock or for a CPU.");
+}
+
+static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+{
+	const struct report *report = source->report;
+
+	(void)data;
+	if (!report->parts_known) {
+		drawing_say(drawing, DRAWING_MISSING, "where the time went is not known: %s",
+			    report->bpf_missing[0] ? report->bpf_missing : "there was no eBPF");
+		return 0;
+	}
+	if (!report->all_faults.whole.total_ns) {
+		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
+		return 0;
+	}
+	say(drawing, report);
+	write_script(drawing, report, write_data(drawing, report));
+	return 0;
+}
+
+const struct figure figure_parts = {
+	.name = "parts",
+	.title = "Where the time went",
+	.draw = draw,
+};

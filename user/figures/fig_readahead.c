@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What became of the pages that were read: boxes of pages and of the time when they were
+ * read, by whether a fault mapped them later.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "../correlate/pieces.h"
+#include "../report/view.h"
+#include "calls.h"
+#include "figure.h"
+#include "map.h"
+#include "palette.h"
+
+/* When a page was read is kept in 65 µs, from 1: 32 bits are enough for three days. */
+#define UNIT_SHIFT 16
+#define PIECE_PAGES 8192U	/* 32 KiB of times, 32 MiB of a file */
+#define PIECES_MAX 1024U	/* 32 MiB of times, 32 GiB of files in reach */
+
+/* A box's sum: mapped pages in the lower half, those evicted unused in the upper. */
+#define ONE_MAPPED 1ULL
+#define ONE_EVICTED (1ULL << 32)
+
+struct place {
+	struct place_data head;
+	struct bins bins;
+};
+
+struct readahead_map {
+	struct places places;
+	struct pieces times;
+	uint64_t origin_ns, now_ns;
+	uint64_t overflow;	/* pages read of more files than are kept */
+};
+
+static void exit_place(void *data)
+{
+	struct place *place = data;
+
+	bins_exit(&place->bins);
+}
+
+static void *open_map(void)
+{
+	struct readahead_map *map = calloc(1, sizeof(*map));
+
+	if (!map)
+		return NULL;
+	map->places = (struct places){ .bytes = sizeof(struct place), .exit = exit_place };
+	map->times = (struct pieces){
+		.pages = PIECE_PAGES, .bytes = PIECE_PAGES * sizeof(uint32_t), .max = PIECES_MAX,
+	};
+	return map;
+}
+
+static void close_map(void *data)
+{
+	struct readahead_map *map = data;
+
+	places_exit(&map->places);
+	pieces_exit(&map->times);
+	free(map);
+}
+
+static int add_item(void *data, const struct item *item)
+{
+	struct readahead_map *map = data;
+
+	map->now_ns = item->ns;
+	/* Mappings that were there before have no time. */
+	if (!map->origin_ns)
+		map->origin_ns = item->ns;
+	return 0;
+}
+
+static int add_read(struct readahead_map *map, const struct readahead_page *page)
+{
+	const struct call_place at = { .dev = page->dev, .inode = page->inode };
+	struct place *place;
+	void *times;
+	uint32_t when;
+	int err;
+
+	err = pieces_get(&map->times, page->dev, page->inode, page->pgoff, &times);
+	if (err)
+		return err;
+	if (!times) {
+		map->overflow++;
+		return 0;
+	}
+	place = places_get(&map->places, &at, 1);
+	if (!place)
+		return -ENOMEM;
+	if (!place->bins.max_cells)
+		place->bins = (struct bins)MAP_BINS;
+	when = (map->now_ns - map->origin_ns) >> UNIT_SHIFT;
+	((uint32_t *)times)[page->pgoff % PIECE_PAGES] = when + 1;
+	return bins_add(&place->bins, when, page->pgoff, 0, 0);
+}
+
+static struct place *find_place(const struct readahead_map *map, const struct readahead_page *page)
+{
+	const struct call_place at = { .dev = page->dev, .inode = page->inode };
+	struct place *place;
+	size_t i;
+
+	for (i = 0; i < map->places.nr; i++) {
+		place = map->places.data[i];
+		if (place_is(&place->head.place, &at))
+			return place;
+	}
+	return NULL;
+}
+
+static int add_page(void *data, const struct readahead_page *page)
+{
+	struct readahead_map *map = data;
+	uint32_t *times;
+	struct place *place;
+
+	if (page->fate == READAHEAD_READ)
+		return add_read(map, page);
+	times = pieces_find(&map->times, page->dev, page->inode, page->pgoff);
+	place = times ? find_place(map, page) : NULL;
+	if (place && times[page->pgoff % PIECE_PAGES])
+		bins_note(&place->bins, times[page->pgoff % PIECE_PAGES] - 1, page->pgoff, 0,
+			  page->fate == READAHEAD_MAPPED ? ONE_MAPPED : ONE_EVICTED);
+	return 0;
+}
+
+struct box {
+	uint64_t read, mapped, evicted, unused;
+};
+
+static struct box box_of(const struct bins_cell *cell)
+{
+	struct box box = {
+		.read = cell->count, .mapped = cell->sum & 0xffffffff, .evicted = cell->sum >> 32,
+	};
+
+	box.unused = box.read - box.mapped - box.evicted;
+	return box;
+}
+
+/* 0: each was mapped; 1: some; 2: none. */
+static unsigned int kind_of(const struct box *box)
+{
+	return box->mapped == box->read ? 0 : box->mapped ? 1 : 2;
+}
+
+static int write_data(struct drawing *drawing, const struct bins *bins, unsigned int *kinds)
+{
+	const double width_ms = (double)(1ULL << (bins->x_shift + UNIT_SHIFT)) / 1e6;
+	struct bins_cell *cells = bins_sorted(bins);
+	FILE *csv = drawing->streams[DRAWING_CSV];
+	struct box box;
+	size_t i;
+
+	if (!cells)
+		return -ENOMEM;
+	fputs("from_ms,to_ms,first_page,last_page,read,mapped,evicted_unused,never_used,kind\n",
+	      csv);
+	for (i = 0; i < bins->nr_cells; i++) {
+		box = box_of(&cells[i]);
+		*kinds |= 1U << kind_of(&box);
+		fprintf(csv, "%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 ",%u\n", cells[i].x * width_ms, (cells[i].x + 1) * width_ms,
+			cells[i].y << bins->y_shift, ((cells[i].y + 1) << bins->y_shift) - 1,
+			box.read, box.mapped, box.evicted, box.unused, kind_of(&box));
+	}
+	free(cells);
+	return 0;
+}
+
+static void write_script(struct drawing *drawing, const struct bins *bins, unsigned int kinds)
+{
+	static const struct {
+		uint32_t rgb;
+		const char *title;
+		double share;	/* of the box's height: wasted ones differ without colour */
+	} sorts[] = {
+		{ PALETTE_SKY, "each page mapped later", 0.5 },
+		{ PALETTE_ORANGE, "some of them", 0.35 },
+		{ PALETTE_VERMILLION, "none: wasted so far", 0.2 },
+	};
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	const char *separator = "plot ";
+	unsigned int i;
+
+	drawing_script_begin(drawing, DRAWING_HEIGHT);
+	fputs("set xlabel 'time of the read (ms)'\nset ylabel 'page'\nunset grid\n"
+	      "set format '%.6g'\nset xrange [0:*] noextend\n", script);
+	map_page_range(script, bins);
+	for (i = 0; i < 3; i++) {
+		if (!(kinds & 1U << i))
+			continue;
+		fprintf(script, "%s'readahead.csv' skip 1 using ($1+$2)/2:($9 == %u ? ($3+$4)/2 : "
+			"NaN):1:2:(($3+$4)/2-%.2f*($4-$3+1)):(($3+$4)/2+%.2f*($4-$3+1)) \\\n"
+			"\twith boxxyerror fc rgb '#%06x' title '%s'", separator, i, sorts[i].share,
+			sorts[i].share, sorts[i].rgb, sorts[i].title);
+		separator = ", \\\n\t";
+	}
+	fputc('\n', script);
+	drawing_script_end(drawing);
+}
+
+static void say_covered(struct drawing *drawing, const struct report *report)
+{
+	const struct readahead_figures *pages = &report->readahead;
+	const uint64_t disk = report->faults[PFSTAT_CLASS_DISK].count;
+	const int64_t bytes = report->environment.readahead_bytes;
+	char size[32] = "";
+
+	if (bytes > 0)
+		snprintf(size, sizeof(size), " of %" PRId64 " KiB", bytes / 1024);
+	drawing_say(drawing, DRAWING_READING, "%" PRIu64 " pages were read, and %.1f %% of them "
+		    "mapped by a fault later.", pages->read,
+		    100.0 * pages->mapped / pages->read);
+	if (pages->mapped >= disk && pages->mapped)
+		drawing_say(drawing, DRAWING_READING, " Read-ahead%s covered %.1f %% of the mapped "
+			    "pages; %" PRIu64 " disk fault%s started a read.", size,
+			    100.0 * (pages->mapped - disk) / pages->mapped, disk,
+			    PLURAL(disk));
+}
+
+static void say(struct drawing *drawing, const struct readahead_map *map, const struct place *place,
+		const struct figure_source *source)
+{
+	const uint64_t others = places_others(&map->places);
+	const struct bins *bins = &place->bins;
+	char name[512];
+
+	place_name(&place->head.place, source->report, source->analysis, name, sizeof(name));
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " pages of %s, in %zu boxes of %.3g ms by "
+		    "%" PRIu64 " pages.", bins->count, name, bins->nr_cells,
+		    (double)(1ULL << (bins->x_shift + UNIT_SHIFT)) / 1e6,
+		    (uint64_t)1 << bins->y_shift);
+	if (others || map->overflow)
+		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " pages of other files are not in "
+			    "it; --file draws another file.", others + map->overflow);
+	drawing_say(drawing, DRAWING_ALT,
+		    "A map of boxes, pages of %s over the time when they were "
+		    "read: each of them mapped by a fault later, some, or none.", name);
+	say_covered(drawing, source->report);
+}
+
+static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+{
+	const struct readahead_map *map = data;
+	const struct place *place = places_largest(&map->places);
+	unsigned int kinds = 0;
+	int err;
+
+	if (!view_has_hook(source->report, HOOK_BLOCK)) {
+		drawing_say(drawing, DRAWING_MISSING, "no block I/O was traced");
+		return 0;
+	}
+	if (!place) {
+		drawing_say(drawing, DRAWING_MISSING, "nothing was read from a block device");
+		return 0;
+	}
+	say(drawing, map, place, source);
+	err = write_data(drawing, &place->bins, &kinds);
+	write_script(drawing, &place->bins, kinds);
+	return err;
+}
+
+const struct figure figure_readahead = {
+	.name = "readahead",
+	.title = "Pages read, used and wasted",
+	.open = open_map,
+	.close = close_map,
+	.item = add_item,
+	.page = add_page,
+	.draw = draw,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A figure of a run: collects what it shows while the run streams by, in memory that does
+ * not grow with it, and draws it at the end.
+ */
+#ifndef PFSTAT_USER_FIGURE_H
+#define PFSTAT_USER_FIGURE_H
+
+#include "../correlate/analysis.h"
+#include "../report/report.h"
+#include "drawing.h"
+
+struct figure_source {
+	const struct report *report;	/* filled */
+	const struct analysis *analysis;
+};
+
+struct figure {
+	const char *name;
+	const char *title;
+	/* NULL from here to close: the report has all of it. */
+	void *(*open)(void);		/* NULL: no memory */
+	void (*close)(void *data);
+	int (*item)(void *data, const struct item *item);
+	explain_sink fault;
+	readahead_sink page;
+	/* 0 or -ENOMEM. */
+	int (*draw)(void *data, const struct figure_source *source,
+		    struct drawing *drawing);
+};
+
+extern const struct figure figure_order, figure_cost, figure_latency, figure_cumulative,
+			   figure_parts, figure_heat, figure_readahead, figure_timeline,
+			   figure_evictions;
+
+#endif

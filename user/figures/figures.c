@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "figures.h"
+
+static const struct figure *const all[FIGURES_NR] = {
+	&figure_order, &figure_cost, &figure_latency, &figure_cumulative, &figure_parts,
+	&figure_heat, &figure_readahead, &figure_timeline, &figure_evictions,
+};
+
+static int on_fault(void *context, const struct explained *fault)
+{
+	struct figures *figures = context;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < FIGURES_NR && !err; i++)
+		if (all[i]->fault)
+			err = all[i]->fault(figures->data[i], fault);
+	return err;
+}
+
+static int on_page(void *context, const struct readahead_page *page)
+{
+	struct figures *figures = context;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < FIGURES_NR && !err; i++)
+		if (all[i]->page)
+			err = all[i]->page(figures->data[i], page);
+	return err;
+}
+
+int figures_open(struct figures *figures, struct analysis *analysis)
+{
+	unsigned int i;
+
+	memset(figures, 0, sizeof(*figures));
+	for (i = 0; i < FIGURES_NR; i++) {
+		if (!all[i]->open)
+			continue;
+		figures->data[i] = all[i]->open();
+		if (!figures->data[i])
+			return -ENOMEM;
+	}
+	analysis_listen_pages(analysis, on_page, figures);
+	return analysis_listen(analysis, on_fault, figures);
+}
+
+void figures_close(struct figures *figures)
+{
+	unsigned int i;
+
+	for (i = 0; i < FIGURES_NR; i++) {
+		if (figures->data[i])
+			all[i]->close(figures->data[i]);
+		figures->data[i] = NULL;
+		drawing_free(&figures->drawings[i]);
+	}
+}
+
+int figures_item(struct figures *figures, const struct item *item)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < FIGURES_NR && !err; i++)
+		if (all[i]->item)
+			err = all[i]->item(figures->data[i], item);
+	return err;
+}
+
+int figures_draw(struct figures *figures, const struct figure_source *source)
+{
+	struct drawing *drawing;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < FIGURES_NR && !err; i++) {
+		drawing = &figures->drawings[i];
+		err = drawing_begin(drawing, all[i]->name, all[i]->title);
+		if (!err)
+			err = all[i]->draw(figures->data[i], source, drawing);
+		if (!err)
+			err = drawing_end(drawing);
+	}
+	return err;
+}

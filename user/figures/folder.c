@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "folder.h"
+
+#define GNUPLOT "gnuplot"
+#define MESSAGES "messages"	/* what gnuplot says */
+#define EXIT_ABSENT 127
+
+static const char *const endings[] = { "csv", "gnuplot", "svg", "png" };
+#define NR_ENDINGS (sizeof(endings) / sizeof(endings[0]))
+
+static int fail(struct folder *folder, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct folder *folder, int err, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(folder->why, sizeof(folder->why), format, arguments);
+	va_end(arguments);
+	return err;
+}
+
+int folder_open(struct folder *folder, const char *keep)
+{
+	const char *parent = keep ?: getenv("TMPDIR") ?: "/tmp";
+	int err;
+
+	*folder = (struct folder){ .keep = keep };
+	if (keep && mkdir(keep, 0777) && errno != EEXIST)
+		return fail(folder, -errno, "cannot make the folder %s: %s", keep, strerror(errno));
+	if (asprintf(&folder->path, "%s/.pfdrive-XXXXXX", parent) < 0) {
+		folder->path = NULL;
+		return fail(folder, -ENOMEM, "out of memory");
+	}
+	if (mkdtemp(folder->path))
+		return 0;
+	err = -errno;
+	free(folder->path);
+	folder->path = NULL;
+	return fail(folder, err, "cannot write into %s: %s", parent, strerror(-err));
+}
+
+/* NULL: no memory. */
+static char *path_of(const char *folder, const char *name, const char *ending)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s%s%s", folder, name, ending ? "." : "", ending ?: "") < 0 ?
+	       NULL : path;
+}
+
+static int write_file(struct folder *folder, const struct drawing *drawing, const char *ending,
+		      enum drawing_text text)
+{
+	char *path = path_of(folder->path, drawing->name, ending);
+	FILE *file = path ? fopen(path, "wxe") : NULL;
+	int err = 0;
+
+	errno = 0;
+	if (!file || fwrite(drawing->texts[text], 1, drawing->bytes[text], file) !=
+	    drawing->bytes[text])
+		err = errno ? -errno : -EIO;
+	if (file && fclose(file) && !err)
+		err = -errno;
+	if (err)
+		fail(folder, err, "cannot write %s: %s", path ?: drawing->name, strerror(-err));
+	free(path);
+	return err;
+}
+
+/* In the child. User's start-up files are not read: the script is all that draws. */
+static void become_gnuplot(const struct folder *folder, const char *script)
+{
+	int messages;
+
+	if (chdir(folder->path) || setenv("LC_ALL", "C.UTF-8", 1))
+		_exit(1);
+	messages = open(MESSAGES, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (messages < 0 || dup2(messages, STDOUT_FILENO) < 0 || dup2(messages, STDERR_FILENO) < 0)
+		_exit(1);
+	if (folder->keep)
+		execlp(GNUPLOT, GNUPLOT, "-d", script, NULL);
+	else
+		execlp(GNUPLOT, GNUPLOT, "-d", "-e", "only_svg = 1", script, NULL);
+	_exit(errno == ENOENT ? EXIT_ABSENT : 1);
+}
+
+static void read_messages(const struct folder *folder, char *line, size_t size)
+{
+	char *path = path_of(folder->path, MESSAGES, NULL);
+	FILE *file = path ? fopen(path, "re") : NULL;
+	size_t length = 0;
+
+	if (file) {
+		length = fread(line, 1, size - 1, file);
+		fclose(file);
+	}
+	line[length] = '\0';
+	for (; length; length--)
+		if ((unsigned char)line[length - 1] < ' ')
+			line[length - 1] = ' ';
+	free(path);
+}
+
+static int draw_one(struct folder *folder, const struct drawing *drawing)
+{
+	char script[64], messages[256];
+	int status;
+	pid_t pid;
+
+	snprintf(script, sizeof(script), "%s.gnuplot", drawing->name);
+	pid = fork();
+	if (pid < 0)
+		return fail(folder, -errno, "cannot start gnuplot: %s", strerror(errno));
+	if (!pid)
+		become_gnuplot(folder, script);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ABSENT) {
+		folder->no_gnuplot = true;
+		return 0;
+	}
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	if (WIFSIGNALED(status))
+		return fail(folder, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
+	read_messages(folder, messages, sizeof(messages));
+	return fail(folder, -EIO, "gnuplot cannot draw %s: %s", script, messages);
+}
+
+int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		if (!drawing_is_drawn(&drawings[i]))
+			continue;
+		err = write_file(folder, &drawings[i], "csv", DRAWING_CSV);
+		if (!err)
+			err = write_file(folder, &drawings[i], "gnuplot", DRAWING_SCRIPT);
+		if (!err && !folder->no_gnuplot)
+			err = draw_one(folder, &drawings[i]);
+	}
+	return err;
+}
+
+int folder_read(struct folder *folder, const struct drawing *drawing, char **svg)
+{
+	char *path = path_of(folder->path, drawing->name, "svg");
+	FILE *file = path ? fopen(path, "re") : NULL;
+	size_t bytes = 0, got;
+	FILE *memory;
+	char piece[4096];
+	int err = 0;
+
+	*svg = NULL;
+	memory = open_memstream(svg, &bytes);
+	while (file && memory && (got = fread(piece, 1, sizeof(piece), file)))
+		fwrite(piece, 1, got, memory);
+	if (!file || ferror(file))
+		err = -EIO;
+	if (!memory || fclose(memory))
+		err = -ENOMEM;
+	if (file)
+		fclose(file);
+	free(path);
+	if (!err)
+		return 0;
+	free(*svg);
+	*svg = NULL;
+	return fail(folder, err, "cannot read what gnuplot drew of %s: %s", drawing->name,
+		    strerror(-err));
+}
+
+static int keep_one(struct folder *folder, const struct drawing *drawing, const char *ending)
+{
+	char *from = path_of(folder->path, drawing->name, ending);
+	char *to = path_of(folder->keep, drawing->name, ending);
+	int err = 0;
+
+	if (!from || !to)
+		err = -ENOMEM;
+	else if (!access(from, F_OK))
+		err = rename(from, to) ? -errno : 0;
+	else if (unlink(to) && errno != ENOENT)
+		err = -errno;
+	if (err)
+		fail(folder, err, "cannot write %s: %s", to ?: drawing->name, strerror(-err));
+	free(from);
+	free(to);
+	return err;
+}
+
+int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	size_t i, ending;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		for (ending = 0; ending < NR_ENDINGS && !err; ending++)
+			err = keep_one(folder, &drawings[i], endings[ending]);
+	return err;
+}
+
+void folder_close(struct folder *folder)
+{
+	struct dirent *entry;
+	DIR *directory;
+
+	if (!folder->path)
+		return;
+	directory = opendir(folder->path);
+	while (directory && (entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+	rmdir(folder->path);
+	free(folder->path);
+	folder->path = NULL;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+
+#include "palette.h"
+#include "scatter.h"
+
+void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row)
+{
+	/* Marks are drawn at the mean of what is in them. */
+	if (bins->nr_cells == bins->count)
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    "%" PRIu64 " calls, each a mark.", bins->count);
+	else
+		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls in %zu marks; a mark is "
+			    "%" PRIu64 " calls wide and %s high, and may stand for several of "
+			    "its class.", bins->count, bins->nr_cells,
+			    (uint64_t)1 << bins->x_shift, row);
+}
+
+static bool has_class(const struct bins *bins, enum fault_class class)
+{
+	size_t i;
+
+	for (i = 0; i < bins->nr_slots; i++)
+		if (bins->slots[i].count && bins->slots[i].kind == class)
+			return true;
+	return false;
+}
+
+void scatter_plot(struct drawing *drawing, const struct bins *bins, const char *x, const char *y,
+		  unsigned int class_column)
+{
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	const struct palette_mark *mark;
+	const char *separator = "plot ";
+	enum fault_class class;
+	unsigned int i;
+
+	for (i = 0; i < NR_FAULT_CLASSES; i++) {
+		class = palette_order[i];
+		if (!has_class(bins, class))
+			continue;
+		mark = palette_class(class);
+		fprintf(script, "%s'%s.csv' skip 1 using (%s):(strcol(%u) eq '%s' ? %s : NaN) \\\n"
+			"\twith points pt %u ps %.2f lc rgb '#%06x' title '%s'", separator,
+			drawing->name, x, class_column, fault_class_name(class), y, mark->point,
+			mark->size, mark->rgb, fault_class_name(class));
+		separator = ", \\\n\t";
+	}
+	fputc('\n', script);
+}

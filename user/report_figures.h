@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The figures of a command: into a folder, into a page, or as text. */
+#ifndef PFSTAT_USER_REPORT_FIGURES_H
+#define PFSTAT_USER_REPORT_FIGURES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "figures/drawing.h"
+
+struct figures_options {
+	const char *html;	/* the page; NULL: none */
+	const char *plot;	/* a folder, or - for text; NULL: none */
+};
+
+#define FIGURES_KEY_HTML 5000
+#define FIGURES_KEY_PLOT 5001
+/* For an argp_option array. */
+#define FIGURES_OPTIONS_HTML \
+	{ "html", FIGURES_KEY_HTML, "FILE", 0, "write a page with the figures there as well", 6 }
+#define FIGURES_OPTIONS_PLOT \
+	{ "plot", FIGURES_KEY_PLOT, "FOLDER", 0, \
+	  "write the figures there as well: SVG, PNG, their data and scripts", 6 }
+
+bool figures_as_text(const struct figures_options *options);
+
+/* Writes the page, given the figures as SVG (NULL: one that is not drawn). */
+typedef int (*page_printer)(FILE *out, void *context, char *const *svgs);
+
+/*
+ * Draws, and writes what is wanted: all of it, or, of the page, nothing. not: an open
+ * file that must not be written; -1: none. The exit status.
+ */
+int figures_write(const struct figures_options *options, const struct drawing *drawings, size_t nr,
+		  page_printer print_page, void *context, int not);
+/* The two of the study, as wide as the terminal. 0 or a negative errno. */
+int figures_print_text(FILE *out, const struct drawing *drawings, size_t nr);
+
+#endif
