@@ -44,6 +44,14 @@ static json_t *step_of(const struct touch_step *step)
 		"faults", faults_of(step));
 }
 
+/* 0: turned off. */
+static json_t *around_of(const struct environment *e)
+{
+	if (!e->fault_around)
+		return value_count(0);
+	return value_count_if(e->fault_around_bytes, e->fault_around_bytes);
+}
+
 static json_t *environment_of(const struct environment *e)
 {
 	return json_pack("{so so so so so so so so so so}",
@@ -56,8 +64,7 @@ static json_t *environment_of(const struct environment *e)
 		"device", value_text(e->device),
 		"readahead_bytes", value_count_if(e->readahead_bytes >= 0, e->readahead_bytes),
 		"cache", value_text(e->cache),
-		"fault_around_bytes", value_count_if(!e->fault_around || e->fault_around_bytes,
-						     e->fault_around ? e->fault_around_bytes : 0));
+		"fault_around_bytes", around_of(e));
 }
 
 int touch_json(FILE *out, const struct touch_report *report)
