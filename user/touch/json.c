@@ -75,11 +75,9 @@ int touch_json(FILE *out, const struct touch_report *report)
 
 	for (i = 0; i < report->nr_steps; i++)
 		steps = value_appended(steps, step_of(&report->steps[i]));
-	object = json_pack("{so so so so}",
-		"environment", environment_of(&report->environment),
-		"bpf_missing", value_text(report->bpf_missing),
-		"lost", value_count(report->lost),
-		"steps", steps);
+	object = json_pack("{so so so so}", "environment", environment_of(&report->environment),
+			   "bpf_missing", value_text(report->bpf_missing), "lost",
+			   value_count(report->lost), "steps", steps);
 	if (!object)
 		return -ENOMEM;
 	err = json_dumpf(object, out, JSON_INDENT(2)) ? -ENOMEM : 0;
