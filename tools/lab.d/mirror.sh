@@ -43,7 +43,7 @@ apt_sources()
 # Where the kernel's image is NAME/OTHER, as apt writes it, the suite OTHER is added.
 sources_for()
 {
-	local suite=$1 other= id own
+	local suite=$1 other='' id own
 	[[ $image != */* ]] || other=${image#*/}
 	id=$(. /etc/os-release && echo "${ID:-}")
 	own=$(. /etc/os-release && echo "${VERSION_CODENAME:-sid}")
