@@ -4,8 +4,9 @@
  *
  * Only a thread itself stores and takes the slot that carries its tid, so a
  * look-up needs no lock: in the common case it reads one word pair that is
- * zero, in a cache line that only those who suspend write. A full set (its threads were killed between two attempts, or there are
- * very many) gives up its oldest link, counted.
+ * zero, in a cache line that only those who suspend write. A full set (its threads
+ * were killed between two attempts, or there are very many) gives up its oldest
+ * link, counted.
  *
  *	tids[way]:  0 --claim--> BUSY --fields written--> tid --taken--> 0
  *	                          ^--------- evicted -------'

@@ -383,7 +383,7 @@ static vm_fault_t shadow_huge_fault(struct vm_fault *vmf, compat_huge_size_t siz
 	}
 
 	attempt_begin(&attempt, vmf, PFSTAT_OP_HUGE_FAULT);
-	attempt.result = pfstat_shadow_of(ops)->original->huge_fault(vmf, size);	/* vma dead from here */
+	attempt.result = pfstat_shadow_of(ops)->original->huge_fault(vmf, size);
 	attempt.duration_ns = pfstat_clock_since(&attempt.start);
 	attempt.page = NULL;	/* it maps by itself, and says not what */
 	attempt_end(&attempt, vmf, PFSTAT_OP_HUGE_FAULT);
