@@ -21,6 +21,7 @@ help:
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
+#: make check-kernels [KERNELS=…] [TESTS=file]    the VM's tests on each of Debian's kernels (hours)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
 #: make bench-check    the same, and fails when pfstat's are 5 % over the committed figures
@@ -31,7 +32,7 @@ help:
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
 .DEFAULT_GOAL := all
 all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump bench-programs
-.PHONY: help all module pfdrive demo policy check check-unit check-vm check-debug fuzz lint bpf-stats install clean
+.PHONY: help all module pfdrive demo policy check check-unit check-vm check-debug check-kernels fuzz lint bpf-stats install clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk

@@ -31,6 +31,11 @@ struct bvec_iter {
 	unsigned int bi_bvec_done;
 } __attribute__((preserve_access_index));
 
+/* 7.3 calls it so. */
+struct bvec_iter___v7_3 {
+	unsigned int bi_offset;
+} __attribute__((preserve_access_index));
+
 struct bio {
 	struct bio *bi_next;
 	struct bvec_iter bi_iter;
@@ -83,6 +88,16 @@ static __always_inline void hand_over(__u64 key)
 /* What the bio at `address` begins with. */
 enum bio_page { BIO_PAGE_OTHER, BIO_PAGE_FILE, BIO_PAGE_SWAP };
 
+/* Bytes of the bio's first piece of memory that are done already. */
+static __always_inline __u32 bytes_done(const struct bio *bio)
+{
+	const struct bvec_iter___v7_3 *newer = (const void *)&bio->bi_iter;
+
+	if (bpf_core_field_exists(newer->bi_offset))
+		return BPF_CORE_READ(newer, bi_offset);
+	return BPF_CORE_READ(bio, bi_iter.bi_bvec_done);
+}
+
 /*
  * `file` is of BIO_PAGE_FILE. Not static: the verifier looks at it by itself, once,
  * and not on each way to each call; so its arguments are numbers and memory.
@@ -107,7 +122,7 @@ __noinline int bio_begins(__u64 address, struct file_page *file)
 	if (folio_is_swapped(folio))
 		return BIO_PAGE_SWAP;
 	folio_file(folio, file);
-	offset = BPF_CORE_READ(vec, bv_offset) + BPF_CORE_READ(bio, bi_iter.bi_bvec_done);
+	offset = BPF_CORE_READ(vec, bv_offset) + bytes_done(bio);
 	file->pgoff += pages_in + (offset >> PFSTAT_PAGE_SHIFT);
 	return file->inode ? BIO_PAGE_FILE : BIO_PAGE_OTHER;
 }

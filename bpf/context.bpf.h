@@ -8,8 +8,13 @@
 
 #include "common.bpf.h"
 
-/* Of preempt_count, the same on x86-64 for long: an NMI, an interrupt, a softirq served. */
+/* Of preempt_count, on x86-64: an NMI, an interrupt, a softirq served. */
 #define CONTEXT_INTERRUPT 0x00ff0100
+
+/* 7.3 has who disabled interrupts, how often, where those of interrupts were. */
+#define CONTEXT_INTERRUPT_ABOVE 0xff000100
+
+extern const unsigned long local_interrupt_disable_state __ksym __weak;
 
 /* From v6.2 to v6.14 the count lived in here, before and after in a variable of its own. */
 struct pcpu_hot {
@@ -22,15 +27,17 @@ extern const int __preempt_count __ksym __weak;
 /* The thread that does this; 0: an interrupt, the idle thread, or unknown. */
 static __always_inline __u32 context_tid(void)
 {
-	int in;
+	__u32 in, interrupts = CONTEXT_INTERRUPT;
 
+	if (&local_interrupt_disable_state)
+		interrupts = CONTEXT_INTERRUPT_ABOVE;
 	if (&__preempt_count)
 		in = *(const int *)bpf_this_cpu_ptr(&__preempt_count);
 	else if (&pcpu_hot)
 		in = ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
 	else
 		return 0;
-	return in & CONTEXT_INTERRUPT ? 0 : bpf_get_current_pid_tgid();
+	return in & interrupts ? 0 : bpf_get_current_pid_tgid();
 }
 
 #endif

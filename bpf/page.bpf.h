@@ -9,7 +9,7 @@
 #include "common.bpf.h"
 
 #define MAPPING_FLAGS 0x3UL	/* in folio.mapping: it is anonymous, or movable */
-#define TAIL_PAGE 0x1UL		/* in page.compound_head: the rest is the head's address */
+#define TAIL_PAGE 0x1UL		/* in page.compound_head: the rest tells where the head is */
 #define PFSTAT_PAGE_SHIFT 12
 
 struct super_block {
@@ -29,6 +29,14 @@ struct address_space {
 struct page {
 	unsigned long compound_head;
 } __attribute__((preserve_access_index));
+
+/* 7.2 calls it so: the head's address, or a mask that makes it of the tail's own. */
+struct page___v7_2 {
+	unsigned long compound_info;
+} __attribute__((preserve_access_index));
+
+/* A mask keeps all of an address's upper half; no page's structure lies that high. */
+#define HEAD_MASK_BITS 0xffffffff00000000UL
 
 struct folio {
 	unsigned long flags;
@@ -127,15 +135,27 @@ static __always_inline void folio_file(const struct folio *folio, struct file_pa
 	file->pgoff = BPF_CORE_READ(folio, index);
 }
 
+static __always_inline unsigned long page_head(const struct page *page)
+{
+	const struct page___v7_2 *newer = (const void *)page;
+	unsigned long head;
+
+	if (bpf_core_field_exists(newer->compound_info))
+		head = BPF_CORE_READ(newer, compound_info);
+	else
+		head = BPF_CORE_READ(page, compound_head);
+	if (!(head & TAIL_PAGE))
+		return (unsigned long)page;
+	if ((head & HEAD_MASK_BITS) == HEAD_MASK_BITS)
+		return (unsigned long)page & head;
+	return head - TAIL_PAGE;
+}
+
 /* The folio of a page, and how many pages into it that is. */
 static __always_inline const struct folio *page_folio(const struct page *page, __u64 *pages_in)
 {
-	unsigned long head = BPF_CORE_READ(page, compound_head);
+	unsigned long head = page_head(page);
 
-	*pages_in = 0;
-	if (!(head & TAIL_PAGE))
-		return (const struct folio *)page;
-	head -= TAIL_PAGE;
 	*pages_in = ((unsigned long)page - head) / bpf_core_type_size(struct page);
 	return (const struct folio *)head;
 }

@@ -2,19 +2,13 @@
 /*
  * Every difference between kernels, and nothing else. The PFSTAT_HAVE_ macros
  * come from module/probes/ (asked when the module is built), never from
- * version numbers: distributions backport.
+ * version numbers: distributions backport. Kbuild refuses what is out of its range.
  */
 #ifndef PFSTAT_COMPAT_H
 #define PFSTAT_COMPAT_H
 
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/version.h>
-
-/* Read and tried from 6.1 on; older page caches have no maple tree of VMAs. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
-#error "pfstat needs Linux 6.1 or newer"
-#endif
 
 /* v6.6: the size of a huge fault is an order, no longer an enum. */
 #ifdef PFSTAT_HAVE_PAGE_ENTRY_SIZE

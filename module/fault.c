@@ -275,13 +275,6 @@ static __always_inline void attempt_end(const struct attempt *attempt, const str
 	}, vmf, op);
 }
 
-/* Neither the head of a folio of several pages nor one of the others. */
-static __always_inline bool is_single_page(const struct page *page)
-{
-	return !(READ_ONCE(page->compound_head) & 1) &&
-	       !(compat_folio_flags((const struct folio *)page) & BIT(PG_head));
-}
-
 /*
  * The plain case, that of nearly all calls: a program's own fault, solved at once from
  * the page cache by a page that is a folio of its own, without a switch to another
@@ -299,7 +292,7 @@ static __always_inline bool attempt_end_plain(const struct attempt *attempt,
 	if (unlikely(attempt->cause != PFSTAT_NR_CLASSES ||
 		     (vmf->flags & (FAULT_FLAG_USER | FAULT_FLAG_REMOTE)) != FAULT_FLAG_USER ||
 		     task->nvcsw != attempt->switched || task->nivcsw != attempt->preempted ||
-		     !is_single_page(attempt->page)))
+		     PageCompound(attempt->page)))
 		return false;
 
 	preempt_disable();

@@ -308,9 +308,9 @@ static void show_vma(struct seq_file *m, const struct watched_mm *watched,
 {
 	const struct inode *inode = file_inode(vma->vm_file);
 
-	seq_printf(m, "vma pid %d 0x%lx-0x%lx pgoff %lu dev %u:%u inode %lu ", watched->pid,
+	seq_printf(m, "vma pid %d 0x%lx-0x%lx pgoff %lu dev %u:%u inode %llu ", watched->pid,
 		   vma->vm_start, vma->vm_end, vma->vm_pgoff, MAJOR(inode->i_sb->s_dev),
-		   MINOR(inode->i_sb->s_dev), inode->i_ino);
+		   MINOR(inode->i_sb->s_dev), (u64)inode->i_ino);	/* 7.2: a u64 */
 	seq_file_path(m, vma->vm_file, " \t\n\\");
 	seq_putc(m, '\n');
 }

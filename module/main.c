@@ -88,4 +88,6 @@ static void __exit pfstat_exit(void)
 module_init(pfstat_init);
 module_exit(pfstat_exit);
 MODULE_LICENSE("GPL");
+/* What this kernel's headers said to module/probes when it was built. */
+MODULE_INFO(probes, PFSTAT_PROBES);
 MODULE_DESCRIPTION("Times page faults by wrapping VMA fault handlers");

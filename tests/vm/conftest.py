@@ -51,6 +51,7 @@ def pytest_configure(config):
     # The kernel drops most of what is written to /dev/kmsg in quick succession.
     with open("/proc/sys/kernel/printk_devkmsg", "w") as setting:
         setting.write("on\n")      # it insists on the newline
+    pfstat.make_disk_of_single_pages()
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
 
 

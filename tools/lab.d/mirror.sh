@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # variables cross the files of the lab
 # Where Debian comes from: the machine's own apt configuration. No host name is
 # written anywhere in pfstat. PFSTAT_MIRROR=URI overrides, for other distributions.
 
@@ -40,20 +40,23 @@ apt_sources()
 
 # sources_for SUITE: sources.list lines, from the mirrors that this machine uses
 # for its own release. A Signed-By that is a key, not a file, is left to mmdebstrap.
+# Where the kernel's image is NAME/OTHER, as apt writes it, the suite OTHER is added.
 sources_for()
 {
-	local suite=$1 id own
+	local suite=$1 other='' id own
+	[[ $image != */* ]] || other=${image#*/}
 	id=$(. /etc/os-release && echo "${ID:-}")
 	own=$(. /etc/os-release && echo "${VERSION_CODENAME:-sid}")
 
 	if [ -n "${PFSTAT_MIRROR:-}" ]; then
-		echo "deb $PFSTAT_MIRROR $suite main"
+		printf "deb $PFSTAT_MIRROR %s main\n" "$suite" ${other:+"$other"}
 		return
 	fi
 	[ "$id" = debian ] ||
 		die "cannot tell a Debian mirror: this machine is not Debian; set PFSTAT_MIRROR=URI"
 	source_line "$suite" "$own" stable testing unstable | grep . ||
 		die "cannot find a source for $own in ${APT_ETC:-/etc/apt}: set PFSTAT_MIRROR=URI"
+	[ -z "$other" ] || source_line "$other" "$own" stable testing unstable
 	[ "$suite" = sid ] ||
 		source_line "$suite-security" "$own-security" stable-security testing-security
 }

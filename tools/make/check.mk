@@ -2,6 +2,8 @@
 # Tests: units on this machine (plain, and under ASan and UBSan), the rest in VMs.
 
 KERNELS		?= 6.1 6.12
+# All of Debian's, where hours do not matter, or minutes are enough.
+check-kernels bpf-stats: KERNELS := 6.1 6.12 7.2 newest
 TESTS		?=
 
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
@@ -52,6 +54,9 @@ check-vm:
 
 check-debug:
 	$(Q)tools/check --tests "$(TESTS)" debug
+
+check-kernels:
+	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 # What check-unit runs.
 .PHONY: unit-tests

@@ -104,7 +104,7 @@ static void urn_fill(struct urn *urn, const struct bootstrap_times *times)
 
 static int urn_init(struct urn *urn, const struct bootstrap_times *times)
 {
-	double count = 0, sum = 0;
+	double sum = 0;
 	size_t i;
 
 	*urn = (struct urn){ .weights = calloc(nr_buckets(times), sizeof(*urn->weights)) };
@@ -115,7 +115,6 @@ static int urn_init(struct urn *urn, const struct bootstrap_times *times)
 		urn_thin(urn);
 	for (i = 0; i < urn->nr; i++) {
 		urn->weights[i].poisson = poisson_begin(urn->weights[i].count);
-		count += urn->weights[i].count;
 		sum += urn->weights[i].count * urn->weights[i].value;
 	}
 	urn->scale = sum > 0 ? times->total_ns / sum : 0;

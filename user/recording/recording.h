@@ -31,7 +31,7 @@
 #define RECORDING_VERSION	1
 
 struct recording_header {
-	char magic[8];
+	char magic[8] __attribute__((nonstring));	/* RECORDING_MAGIC, without its NUL */
 	uint32_t version;	/* RECORDING_VERSION */
 	uint32_t abi;		/* PFSTAT_ABI_VERSION */
 };
