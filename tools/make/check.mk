@@ -10,7 +10,7 @@ unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # The parts that are pure: compiled for this machine from the very same source.
 unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c user/engine/replay.c) \
 		   user/compete/options.c \
-		   user/engine/stores.c user/engine/mapping.c user/engine/scratch.c \
+		   user/engine/stores.c user/engine/mapping.c user/engine/scratch.c user/engine/memory_group.c \
 		   $(addprefix user/via/,way.c meminfo.c figures.c table.c json.c) \
 		   $(addprefix user/touch/,steps.c sizes.c table.c json.c) \
 		   $(wildcard user/recording/*.c) \
