@@ -7,9 +7,12 @@
 #include <pfstat/control.h>
 #include <pfstat/record.h>
 
-#include "options.h"
 #include "argument.h"
+#include "engine/pattern_locality.h"
+#include "options.h"
 #include "version.h"
+
+#define LOCALITY_REPEATS 5
 
 #define STRING(x) #x
 #define STRING_OF(x) STRING(x)
@@ -38,7 +41,7 @@ static const struct argp_option argp_options[] = {
 	{ "accesses", KEY_ACCESSES, "N", 0,
 	  "one byte each (default: as many as there are bytes; locality: 2^33)", 1 },
 	{ "seed", KEY_SEED, "N", 0, "of the random pattern (default 1)", 1 },
-	{ "repeat", KEY_REPEAT, "N", 0, "that many runs (default 1)", 1 },
+	{ "repeat", KEY_REPEAT, "N", 0, "that many runs (default 1; locality: 5)", 1 },
 	{ NULL, 0, NULL, 0, "Under what conditions:", 2 },
 	{ "cache", KEY_CACHE, "cold|warm", 0,
 	  "no page of the file in the page cache before a run, or all (default cold)", 2 },
@@ -95,6 +98,15 @@ static void check(const struct argp_state *state, const struct options *options)
 	if (options->record && options->compete.text)
 		usage(state, "--record: a recording holds one run, --compete makes two: leave one "
 		      "of them out");
+}
+
+/* Unless it was said: as many as the study makes of its own pattern. */
+static void set_repeats(struct options *options)
+{
+	const bool study = options->pattern.engine == &pattern_locality && !options->record;
+
+	if (!options->repeats)
+		options->repeats = study ? LOCALITY_REPEATS : 1;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -155,6 +167,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		check(state, options);
+		set_repeats(options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -177,7 +190,6 @@ void options_parse(struct options *options, int argc, char **argv)
 		.seed = 1,
 		.fault_around = true,
 		.bpf = true,
-		.repeats = 1,
 		.cpu = -1,
 		.format = REPORT_TABLE,
 	};

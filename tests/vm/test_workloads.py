@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What memory is touched, and what is stored there: kinds of mappings, and their faults."""
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -209,7 +210,7 @@ def test_locality(memory, order):
     rounds = 100
     with huge_pages("never"):
         result = drive("--pattern", f"locality:{order}", "--accesses", str(rounds * 8192),
-                       "--fault-around", "off", *memory)
+                       "--repeat", "1", "--fault-around", "off", *memory)
     assert result["environment"]["store_share"] == 0.125
     # A set is 8 pages, or 9; of these it stores to one less at times.
     assert 8 <= result["pages_written"] <= result["pages_touched"] <= min(PAGES, 9 * rounds)
@@ -371,3 +372,9 @@ def test_without_ebpf_all_faults_of_a_shared_file_are_the_modules():
     assert result["ledger"]["unexplained"] == 0
     # Populated, filled, and half of the pages stored to once more after the msync.
     assert faults_of(result["rusage"]) == result["faults"] == 2 * PAGES + PAGES // 2
+
+
+def test_the_study_of_locality_makes_five_runs_by_default():
+    result = json.loads(pfstat.run(pfstat.PFDRIVE, *SCRATCH, "--pattern", "locality", "--accesses",
+                                   "8192", "--format", "json").stdout)
+    assert len(result["runs"]) == 5
