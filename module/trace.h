@@ -25,9 +25,11 @@ TRACE_DEFINE_ENUM(PFSTAT_OP_HUGE_FAULT);
 TRACE_DEFINE_ENUM(PFSTAT_OP_PAGE_MKWRITE);
 TRACE_DEFINE_ENUM(PFSTAT_OP_PFN_MKWRITE);
 
-TRACE_EVENT(pfstat_fault,
+/* Without a device: the calls by which the module measures itself (calibrate.c). */
+TRACE_EVENT_CONDITION(pfstat_fault,
 	TP_PROTO(const struct pfstat_record *record),
 	TP_ARGS(record),
+	TP_CONDITION(record->dev),
 	TP_STRUCT__entry(
 		__field(u64, start_ns)
 		__field(u64, duration_ns)

@@ -15,8 +15,8 @@ MIB = 1 << 20
 CGROUP = pathlib.Path("/sys/fs/cgroup")
 FILE = pfstat.DISK / "contested"
 SIZE = 12 * MIB
-# A page at a time, all of the file some three times.
-ACCESSES = ("--pattern", "stride:4K", "--accesses", str(3 * SIZE // pfstat.PAGE),
+# A page at a time, all of the file twenty times: long enough for competitors to get a turn.
+ACCESSES = ("--pattern", "stride:4K", "--accesses", str(20 * SIZE // pfstat.PAGE),
             "--fault-around", "off")
 VMSTAT = dict(line.split() for line in
               pathlib.Path("/proc/vmstat").read_text().splitlines())

@@ -76,7 +76,7 @@ int mapping_map(struct mapping *mapping)
 		[MAPPING_PRIVATE] = MAP_PRIVATE,
 		[MAPPING_ANON] = MAP_PRIVATE | MAP_ANONYMOUS,
 	};
-	void *data = mmap(NULL, mapping->bytes, PROT_READ | (mapping->writable ? PROT_WRITE : 0),
+	void *data = mmap(mapping->at, mapping->bytes, PROT_READ | (mapping->writable ? PROT_WRITE : 0),
 			  flags[mapping->kind], mapping->fd, 0);
 
 	if (data == MAP_FAILED)

@@ -30,6 +30,7 @@ struct mapping {
 	uint64_t pages;
 	dev_t dev;
 	ino_t inode;
+	void *at;	/* where to map it, if there is room; NULL: anywhere */
 	const volatile uint8_t *data;	/* NULL: not mapped */
 };
 
