@@ -76,8 +76,8 @@ int mapping_map(struct mapping *mapping)
 		[MAPPING_PRIVATE] = MAP_PRIVATE,
 		[MAPPING_ANON] = MAP_PRIVATE | MAP_ANONYMOUS,
 	};
-	void *data = mmap(mapping->at, mapping->bytes, PROT_READ | (mapping->writable ? PROT_WRITE : 0),
-			  flags[mapping->kind], mapping->fd, 0);
+	const int rights = PROT_READ | (mapping->writable ? PROT_WRITE : 0);
+	void *data = mmap(mapping->at, mapping->bytes, rights, flags[mapping->kind], mapping->fd, 0);
 
 	if (data == MAP_FAILED)
 		return -errno;
