@@ -77,7 +77,8 @@ int mapping_map(struct mapping *mapping)
 		[MAPPING_ANON] = MAP_PRIVATE | MAP_ANONYMOUS,
 	};
 	const int rights = PROT_READ | (mapping->writable ? PROT_WRITE : 0);
-	void *data = mmap(mapping->at, mapping->bytes, rights, flags[mapping->kind], mapping->fd, 0);
+	void *data = mmap(mapping->at, mapping->bytes, rights, flags[mapping->kind],
+			  mapping->fd, 0);
 
 	if (data == MAP_FAILED)
 		return -errno;
