@@ -137,6 +137,7 @@ static int print_to(FILE *out, enum report_format format, const struct drive *dr
 		return -ENOMEM;
 	for (i = 0; i < drive->nr_results; i++) {
 		reports[i] = drive->results[i].report;
+		reports[i].subtract = drive->options.subtract;
 		reports[i].measures.simulation = simulated ? &drive->simulation : NULL;
 	}
 	err = report_print(out, format, reports, drive->nr_results);

@@ -33,6 +33,7 @@ enum key {
 	KEY_NO_BPF,
 	KEY_RING_SIZE,
 	KEY_RECORD,
+	KEY_SUBTRACT,
 };
 
 static const struct argp_option argp_options[] = {
@@ -55,6 +56,8 @@ static const struct argp_option argp_options[] = {
 	  "without eBPF: off-CPU times and system calls are n/a", 3 },
 	{ "record", KEY_RECORD, "FILE", 0, "write a recording there as well, for `pfdrive report'",
 	  3 },
+	{ "subtract", KEY_SUBTRACT, NULL, 0,
+	  "take the module's own share, as calibrated, out of the times of calls", 3 },
 	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 3 },
 	{ 0 },
 };
@@ -154,6 +157,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_RECORD:
 		options->record = text;
+		return 0;
+	case KEY_SUBTRACT:
+		options->subtract = true;
 		return 0;
 	case KEY_NO_BPF:
 		options->bpf = false;

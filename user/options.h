@@ -24,6 +24,7 @@ struct options {
 	bool have_cache;	/* --cache was given */
 	bool fault_around;
 	bool bpf;
+	bool subtract;		/* the module's share of the times */
 	unsigned int repeats;
 	int cpu;		/* -1: any */
 	struct measure_options measure;

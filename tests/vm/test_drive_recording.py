@@ -15,8 +15,8 @@ def fixture_recording(tmp_path):
     return tmp_path / "drive.pfs"
 
 
-def drive(small_file, recording):
-    options = ("--pattern", "stride:64K", "--fault-around", "off", "--cpu", "0")
+def drive(small_file, recording, *options):
+    options += ("--pattern", "stride:64K", "--fault-around", "off", "--cpu", "0")
     return pfstat.drive("--record", recording, *options, small_file)
 
 
@@ -50,6 +50,19 @@ def test_the_file_has_its_name(small_file, recording):
     result = json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
                                    recording).stdout)
     assert sum(side["count"] for side in result["recorded"].values()) == PAGES
+
+
+def test_the_modules_share_is_taken_out_when_asked(small_file, recording):
+    live, later = drive(small_file, recording, "--subtract"), pfstat.report(recording)
+    assert live["cost"]["subtracted"] and not later["cost"]["subtracted"]
+    share = live["cost"]["inside_ns"]
+    assert 0 < share == later["cost"]["inside_ns"]
+    seen = [name for name, figures in later["classes"].items() if figures["count"]]
+    assert "disk" in seen and len(seen) > 1
+    for name in seen:
+        difference = later["classes"][name]["mean_ns"] - live["classes"][name]["mean_ns"]
+        assert difference == pytest.approx(share, abs=1), name
+    assert 0 < live["cost"]["total_ns"] < live["elapsed_ns"]
 
 
 def test_the_figures_of_the_study_as_text(small_file, recording):
