@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Processes that compete with a run for memory: what they cost it, what they leave behind."""
+"""Processes that compete with a run for memory: what they cost it, what they leave behind.
+What depends on whose turn it is on the CPU needs the instruction clock: on several emulated
+CPUs of a busy machine a run may be over before its competitors had any."""
 import contextlib
 import os
 import pathlib
@@ -92,6 +94,7 @@ def fixture_runs(swap):
                         "--repeat", "2", FILE)
 
 
+@pytest.mark.deterministic
 def test_every_figure_is_there_and_majflt_rises(runs):
     for run in runs["runs"]:
         competition = run["competition"]
@@ -113,6 +116,7 @@ def test_every_figure_is_there_and_majflt_rises(runs):
     assert runs["stddev"]["competition"]["alone"]["figures"]["pswpin"] == 0
 
 
+@pytest.mark.deterministic
 def test_competitors_fault_and_the_matrix_closes(runs):
     for run in runs["runs"]:
         competition = run["competition"]
@@ -139,10 +143,12 @@ def test_competitors_fault_and_the_matrix_closes(runs):
         assert sum(swapped["evicted_by"]["kswapd"].values()) == 0
 
 
+@pytest.mark.deterministic
 def test_nothing_is_left_after_runs(runs):
     assert runs and nothing_is_left()
 
 
+@pytest.mark.deterministic
 def test_the_runs_own_memory_is_swapped_in_again(swap):
     result = pfstat.drive("--map", "anon+populate", "--size", "12M", "--write", "100%",
                           "--pattern", "stride:4K", "--accesses", "6000", *LIMITED,
