@@ -87,7 +87,7 @@ START_TEST(test_the_table_of_one_run)
 	check_line("competitor 1  ", "competitor 1 500 11 9000");
 	check_line("the run  ", "the run 0 2 0 0 2");
 	check_line("Read from swap",
-		   "Read from swap: 10 pages; of these 3 were evicted by whom was not seen");
+		   "Read from swap: 10 pages; of these 3 were evicted unseen, as before the run");
 }
 END_TEST
 

@@ -118,6 +118,7 @@ def test_every_figure_is_there_and_majflt_rises(runs):
 
 @pytest.mark.deterministic
 def test_competitors_fault_and_the_matrix_closes(runs):
+    swapped_before = 0
     for run in runs["runs"]:
         competition = run["competition"]
         assert len(competition["competitors"]) == 2
@@ -132,8 +133,9 @@ def test_competitors_fault_and_the_matrix_closes(runs):
         swapped = check_matrix(competition)
         assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
                                                "kswapd", "others"]
-        # On 6.1 some pages of many come from slots that nobody was seen to fill.
-        assert swapped["read"] > 0 and swapped["not_seen"] <= swapped["read"] // 50
+        # What one run leaves in swap of pfdrive's own another may read.
+        assert swapped["read"] > 0 and swapped["not_seen"] <= swapped_before
+        swapped_before += swapped["evicted"] - swapped["read"]
         owned = [sum(row[f"competitor {n}"] for row in swapped["evicted_by"].values())
                  for n in (1, 2)]
         # Most pages are the competitors', who evict each other's.

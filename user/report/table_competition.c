@@ -205,8 +205,8 @@ static void line_of_matrix(FILE *out, const struct runs *runs)
 	for (i = 0; i < runs->nr; i++)
 		runs->values[i] = competition_of(runs, i)->matrix.not_seen;
 	not_seen = view_spread(runs->values, runs->nr);
-	fprintf(out, "Read from swap: %.*f pages; of these %.*f were evicted by whom was not "
-		"seen\n", runs->nr > 1, read.mean, runs->nr > 1, not_seen.mean);
+	fprintf(out, "Read from swap: %.*f pages; of these %.*f were evicted unseen, as "
+		"before the run\n", runs->nr > 1, read.mean, runs->nr > 1, not_seen.mean);
 }
 
 static int table_matrix(FILE *out, const struct runs *runs)
