@@ -219,7 +219,7 @@ bring_back()
 	keep_console
 	[ -n "$out" ] || return 0
 	[ "$1" = whole ] || die "cannot bring back \$OUT: it is larger than $TRANSFER_SIZE"
-	tar -C "$out" --no-same-owner -xf "$work/transfer" ||
+	tar -C "$out" --no-same-owner --warning=no-timestamp -xf "$work/transfer" ||
 		die "cannot write to $out what COMMAND left"
 }
 
