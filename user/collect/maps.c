@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "../correlate/facts.h"
-#include "../rights/capabilities.h"
 #include "maps.h"
 #include "perf.h"
 #include "procmaps.h"
@@ -149,12 +148,9 @@ static int open_buffers(struct maps *maps)
 
 static void explain(int err, char *why, size_t size)
 {
-	char names[CAPABILITY_NAMES_SIZE];
-
 	if (err == -EPERM || err == -EACCES)
-		snprintf(why, size, "no right to watch mappings with perf_event_open%s%s: run as "
-			 "root%s", capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)) ?
-			 " without " : "", names, names[0] ? " with that" : "");
+		snprintf(why, size, "no right to watch mappings with perf_event_open "
+			 "(CAP_PERFMON): run as root");
 	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
 		snprintf(why, size, "this kernel has no perf_event_open (CONFIG_PERF_EVENTS): "
 			 "use one that has");
