@@ -88,7 +88,7 @@ $(BUILD)/workload: tests/vm/workload.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(frame_pointers) -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
-maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c user/rights/capabilities.c \
+maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c \
 		   $(addprefix user/collect/,maps.c procmaps.c counters.c perf.c tids.c)
 
 $(BUILD)/maps_dump: $(maps_dump_src:%.c=$(BUILD)/unit/%.o)
