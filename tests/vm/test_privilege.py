@@ -277,3 +277,16 @@ def test_no_address_of_the_kernel_is_readable_by_all(small_file, kernel_log):
             assert not KERNEL_ADDRESS.search((pfstat.DEBUGFS / name).read_text()), name
     assert (PARAMETERS / "ring_limit").stat().st_mode & 0o077 == 0
     assert not [line for line in kernel_log() if KERNEL_ADDRESS.search(line)]
+
+
+def test_nobodys_link_leads_no_removal_astray(tmp_path):
+    """bpffs is everybody's to write to, unless it is mounted otherwise."""
+    victim = tmp_path / "precious"
+    victim.write_text("keep me")
+    pfstat.run("ln", "-s", tmp_path, pfstat.PINS, user=65534, group=65534, extra_groups=[])
+    try:
+        result = pfstat.run(pfstat.PFDRIVE, "record", "--", "true", check=False)
+        assert victim.read_text() == "keep me"
+        assert f"cannot pin the eBPF maps under {pfstat.PINS}" in refused(result)
+    finally:
+        pfstat.PINS.unlink()

@@ -115,8 +115,8 @@ static const char *missing(void)
 		return "eBPF sees other process numbers than this container: "
 		       "run outside of it, or with --no-bpf";
 	if (!pins_possible())
-		return "no bpf file system is mounted: run mount -t bpf bpf /sys/fs/bpf, "
-		       "or use --no-bpf";
+		return "no bpf file system is mounted: run mount -t bpf -o mode=700 bpf "
+		       "/sys/fs/bpf, or use --no-bpf";
 	return NULL;
 }
 
