@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 #include "session.h"
 
 #define DEBUGFS "/sys/kernel/debug"
+/* PROC_USER_INIT_INO: the inode of the initial user namespace. */
+#define INITIAL_USER_NAMESPACE 0xeffffffdU
 
 int session_open(struct session *session)
 {
@@ -110,6 +113,15 @@ static bool is_debugfs(void)
 	return !statfs(DEBUGFS, &statfs_buffer) && statfs_buffer.f_type == DEBUGFS_MAGIC;
 }
 
+/* There one has all capabilities, and none of them counts outside. */
+static bool in_user_namespace(void)
+{
+	struct stat stat_buffer;
+
+	return !stat("/proc/self/ns/user", &stat_buffer) &&
+	       stat_buffer.st_ino != INITIAL_USER_NAMESPACE;
+}
+
 /* Root was refused: by the kernel's lockdown, or by the module, which asks for a capability. */
 static void explain_refusal(char *sentence, size_t size)
 {
@@ -121,7 +133,10 @@ static void explain_refusal(char *sentence, size_t size)
 			 lockdown_level(), PFSTAT_DEBUGFS);
 	else if (capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)))
 		snprintf(sentence, size, "the pfstat module lets nobody in without %s: run it "
-			 "with that, and outside of a user namespace", names);
+			 "with that", names);
+	else if (in_user_namespace())
+		snprintf(sentence, size, "the pfstat module lets nobody in from a user "
+			 "namespace: run it outside, as root");
 	else
 		snprintf(sentence, size, "no right to open %s/%s, although it is root's: is the "
 			 "kernel locked down?", PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION);
