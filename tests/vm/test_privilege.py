@@ -111,6 +111,16 @@ def test_nothing_is_written_where_the_caller_may_not(home, tmp_path):
     assert not list(tmp_path.iterdir()) and not (home / "ran").exists()
 
 
+def test_a_command_that_is_roots_alone_is_not_run(home):
+    script = home / "roots"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o700)
+    result = sudo(pfstat.PFDRIVE.absolute(), "record", "-o", "/dev/null", "--", script,
+                  check=False)
+    assert result.returncode == 126
+    assert f"cannot run {script}: Permission denied, as user {people.NAME}" in result.stderr
+
+
 @pytest.mark.parametrize("options, status, words", [
     (["--user", "nobody-at-all"], 2, "there is no user 'nobody-at-all'"),
     (["--user", "4000000000"], 2, "there is no user '4000000000'"),
