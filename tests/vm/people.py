@@ -14,13 +14,16 @@ SUDOERS = pathlib.Path("/etc/sudoers.d/pfstat-user")
 FILES = {
     "/etc/passwd": f"{NAME}:x:{UID}:{GID}::{HOME}:/bin/sh\n",
     "/etc/group": f"{NAME}:x:{GID}:\npfstat-extra:x:{EXTRA_GID}:{NAME}\n",
+    # Else sudo complains on standard error that it cannot resolve its own host.
+    "/etc/hosts": f"127.0.0.1 {os.uname().nodename}\n",
 }
 
 
 @contextlib.contextmanager
 def user():
     """While it lasts there is the user, in two groups, with a folder of its own."""
-    before = {path: pathlib.Path(path).read_text() for path in FILES}
+    before = {path: pathlib.Path(path).read_text() if os.path.exists(path) else ""
+              for path in FILES}
     for path, lines in FILES.items():
         pathlib.Path(path).write_text(before[path] + lines)
     HOME.mkdir(parents=True)

@@ -55,6 +55,11 @@ def refused(result):
     return result.stderr
 
 
+def children(pid):
+    return [int(word) for word in
+            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 @contextlib.contextmanager
 def watching():
     """A pfdrive that records, and its pid."""
@@ -64,13 +69,9 @@ def watching():
         pfstat.wait_until(lambda: len(os.listdir(f"/proc/{process.pid}/task")) > 1)
         yield process.pid
     finally:
-        process.send_signal(signal.SIGINT)
+        for pid in children(process.pid):
+            os.kill(pid, signal.SIGKILL)    # else the command would run on
         process.communicate()
-
-
-def children(pid):
-    return [int(word) for word in
-            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def test_a_command_of_sudo_runs_as_who_called(home):
