@@ -87,12 +87,9 @@ def test_a_command_of_sudo_runs_as_who_called(home):
     # To become the user costs faults, but not of the command's: the counts close.
     assert seen["report"]["ledger"]["unexplained"] == 0
     assert seen["report"]["parts"]["all"]["count"] > 100
-
-
-def test_its_recording_is_the_callers_alone(home):
-    status = look([], home)["file"]
-    assert (status.st_uid, status.st_gid) == (people.UID, people.GID)
-    assert stat.S_IMODE(status.st_mode) == 0o600
+    # And the recording is the caller's, and nobody else's.
+    assert (seen["file"].st_uid, seen["file"].st_gid) == (people.UID, people.GID)
+    assert stat.S_IMODE(seen["file"].st_mode) == 0o600
 
 
 def test_root_stays_root_when_it_is_said(home):
