@@ -17,7 +17,7 @@
 #include "interrupt.h"
 #include "page_cache.h"
 #include "progress.h"
-#include "rights/capabilities.h"
+#include "rights/reduce.h"
 #include "run.h"
 #include "steps.h"
 
@@ -93,13 +93,10 @@ static int prepare_cache(struct run *run)
 static int give_up_privileges(const struct run *run)
 {
 	const struct run_plan *plan = run->plan;
-	int err;
 
 	if (plan->number < plan->options->repeats || plan->options->compete.text)
 		return STATUS_OK;
-	err = capabilities_keep(CAPABILITIES_WATCHING);
-	return err ? complain(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
-		     STATUS_OK;
+	return rights_reduce();
 }
 
 static int hook(struct run *run)

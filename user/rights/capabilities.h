@@ -12,15 +12,6 @@
 #define CAPABILITY_NAMES_SIZE 256
 
 /*
- * What is used once all is set up and the workload runs: read the files of processes
- * that are watched, look at those that join a group, end children that run as another
- * user, write files as the user who called sudo.
- */
-#define CAPABILITIES_WATCHING \
-	(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SETGID) | \
-	 CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_PERFMON))
-
-/*
  * Of the set `wanted`, those without effect here: how many, and their names, "CAP_A and
  * CAP_B". CAP_SYS_ADMIN does for CAP_BPF and CAP_PERFMON, in the kernel too.
  */

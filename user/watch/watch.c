@@ -19,8 +19,8 @@
 
 #include "../complain.h"
 #include "../interrupt.h"
-#include "../rights/capabilities.h"
 #include "../rights/invoker.h"
+#include "../rights/reduce.h"
 #include "command.h"
 #include "processes.h"
 #include "watch.h"
@@ -295,12 +295,10 @@ static int open_instruments(struct watch *watch)
 static int start(struct watch *watch)
 {
 	char why[512];
-	int err;
 
 	/* Before there is another thread: each has capabilities of its own. */
-	err = capabilities_keep(CAPABILITIES_WATCHING);
-	if (err)
-		return complain(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err));
+	if (rights_reduce())
+		return STATUS_FAILED;
 	if (instruments_go(watch->instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	watch->start_ns = now_ns();
