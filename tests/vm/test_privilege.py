@@ -164,7 +164,7 @@ def users_of_competitors(pid):
 
 def test_competitors_run_as_the_caller(home):
     command = [pfstat.PFDRIVE, "--no-bpf", "--map", "anon", "--size", "8M", "--accesses", "9999",
-               "--compete", "8M"]
+               "--compete", "8M", "--memory-limit", "64M"]
     caller = {"SUDO_UID": str(people.UID), "SUDO_GID": str(people.GID)}
     seen = set()
     with subprocess.Popen(command, env={**os.environ, **caller}, cwd=home, text=True,
