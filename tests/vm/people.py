@@ -13,6 +13,8 @@ HOME = pathlib.Path("/home") / NAME
 SUDOERS = pathlib.Path("/etc/sudoers.d/pfstat-user")
 FILES = {
     "/etc/passwd": f"{NAME}:x:{UID}:{GID}::{HOME}:/bin/sh\n",
+    # No password, but an account that is valid: PAM asks.
+    "/etc/shadow": f"{NAME}:*:20000:0:99999:7:::\n",
     "/etc/group": f"{NAME}:x:{GID}:\npfstat-extra:x:{EXTRA_GID}:{NAME}\n",
     # Else sudo complains on standard error that it cannot resolve its own host.
     "/etc/hosts": f"127.0.0.1 {os.uname().nodename}\n",
