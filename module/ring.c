@@ -29,8 +29,8 @@
 DEFINE_PER_CPU(struct ring, pfstat_rings);
 
 /*
- * Of the machine's memory, in percent, that all rings together may take. What is asked
- * for beyond it would not be refused by the allocator before others were killed for it.
+ * Of the machine's memory, in percent, that all rings together may take: the allocator
+ * gives what it has, and leaves others short of it.
  */
 #define RING_LIMIT_MIN 1
 #define RING_LIMIT_MAX 90
