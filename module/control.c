@@ -13,6 +13,7 @@
 
 #include "control.h"
 #include "log.h"
+#include "right.h"
 #include "ring.h"
 #include "session.h"
 
@@ -44,6 +45,11 @@ static ssize_t write_commands(enum session_user user, const char __user *buffer,
 	return err ?: count;
 }
 
+static int guarded_open(struct inode *inode, struct file *file)
+{
+	return pfstat_may_open() ?: simple_open(inode, file);
+}
+
 static ssize_t control_write(struct file *file, const char __user *buffer, size_t count,
 			     loff_t *ppos)
 {
@@ -52,14 +58,14 @@ static ssize_t control_write(struct file *file, const char __user *buffer, size_
 
 static const struct file_operations control_fops = {
 	.owner = THIS_MODULE,
-	.open = simple_open,
+	.open = guarded_open,
 	.write = control_write,
 	.llseek = noop_llseek,
 };
 
 static int session_file_open(struct inode *inode, struct file *file)
 {
-	return pfstat_session_open();
+	return pfstat_may_open() ?: pfstat_session_open();
 }
 
 static int session_file_release(struct inode *inode, struct file *file)
@@ -118,7 +124,7 @@ static __poll_t ring_file_poll(struct file *file, poll_table *wait)
 
 static const struct file_operations ring_fops = {
 	.owner = THIS_MODULE,
-	.open = simple_open,
+	.open = guarded_open,
 	.mmap = ring_file_mmap,
 	.poll = ring_file_poll,
 	.llseek = noop_llseek,

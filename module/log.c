@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "follow.h"
 #include "log.h"
+#include "right.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -166,7 +167,10 @@ static const struct seq_operations log_seq = {
 static int log_open(struct inode *inode, struct file *file)
 {
 	size_t size = struct_size((struct log_reader *)0, cursors, nr_cpu_ids);
+	int err = pfstat_may_open();
 
+	if (err)
+		return err;
 	return __seq_open_private(file, &log_seq, size) ? 0 : -ENOMEM;
 }
 
@@ -292,7 +296,7 @@ static int stats_show(struct seq_file *m, void *v)
 
 static int stats_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, stats_show, NULL);
+	return pfstat_may_open() ?: single_open(file, stats_show, NULL);
 }
 
 const struct file_operations pfstat_stats_fops = {
@@ -359,7 +363,7 @@ static int targets_show(struct seq_file *m, void *v)
 
 static int targets_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, targets_show, NULL);
+	return pfstat_may_open() ?: single_open(file, targets_show, NULL);
 }
 
 const struct file_operations pfstat_targets_fops = {

@@ -19,6 +19,7 @@
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/vmalloc.h>
 
@@ -26,6 +27,28 @@
 #include "ring.h"
 
 DEFINE_PER_CPU(struct ring, pfstat_rings);
+
+/*
+ * Of the machine's memory, in percent, that all rings together may take: the allocator
+ * gives what it has, and leaves others short of it.
+ */
+#define RING_LIMIT_MIN 1
+#define RING_LIMIT_MAX 90
+
+static unsigned int ring_limit = 50;
+
+static int set_ring_limit(const char *value, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(value, param, RING_LIMIT_MIN, RING_LIMIT_MAX);
+}
+
+static const struct kernel_param_ops ring_limit_ops = {
+	.set = set_ring_limit,
+	.get = param_get_uint,
+};
+
+module_param_cb(ring_limit, &ring_limit_ops, &ring_limit, 0400);
+MODULE_PARM_DESC(ring_limit, "memory that all rings may take, in percent: 1 to 90 (default 50)");
 
 /* Buffers against setup and exit. Taken below the mmap lock (mmap of a ring). */
 static DEFINE_MUTEX(ring_mutex);
@@ -72,19 +95,35 @@ static int ring_allocate(struct ring *ring, size_t size)
 	return 0;
 }
 
+static bool ring_fits(size_t size)
+{
+	const u64 pages = (u64)num_online_cpus() * (1 + (PAGE_ALIGN(size) >> PAGE_SHIFT));
+
+	return pages <= (u64)totalram_pages() * ring_limit / 100;
+}
+
+static int ring_allocate_all(size_t size)
+{
+	int cpu, err;
+
+	if (!ring_fits(size))
+		return -ENOMEM;
+	for_each_online_cpu(cpu) {
+		err = ring_allocate(per_cpu_ptr(&pfstat_rings, cpu), size);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 int pfstat_ring_setup(size_t size, bool overwrite)
 {
 	struct ring *ring;
-	int cpu, err = 0;
+	int cpu, err;
 
 	mutex_lock(&ring_mutex);
 	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		ring = per_cpu_ptr(&pfstat_rings, cpu);
-		err = ring_allocate(ring, size);
-		if (err)
-			break;
-	}
+	err = ring_allocate_all(size);
 	cpus_read_unlock();
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&pfstat_rings, cpu);

@@ -32,8 +32,8 @@ void pfstat_ring_exit(void);
 
 /*
  * Gives every online CPU an empty ring of `size` bytes of records; a buffer
- * that already has this size is used again. No writer may be active. -ENOMEM
- * leaves no rings.
+ * that already has this size is used again. No writer may be active. -ENOMEM, when
+ * there is none, or more were taken than ring_limit allows, leaves no rings.
  */
 int pfstat_ring_setup(size_t size, bool overwrite);
 void pfstat_ring_reset(void);	/* no writer may be active */

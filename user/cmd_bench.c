@@ -17,6 +17,7 @@
 #include "interrupt.h"
 #include "output.h"
 #include "report_figures.h"
+#include "rights/invoker.h"
 
 struct run {
 	struct bench_command command;
@@ -48,7 +49,7 @@ static int open_file(struct output **output, const char *path)
 {
 	int err = path ? output_open(output, path, -1) : 0;
 
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 
@@ -148,7 +149,7 @@ static int write_file(struct output **output, const char *path, printer print_on
 		err = output_commit(*output);
 		*output = NULL;
 	}
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "options.h"
 #include "output.h"
+#include "rights/invoker.h"
 #include "run.h"
 #include "run_contest.h"
 #include "simulate.h"
@@ -71,7 +72,7 @@ static int open_json(struct drive *drive)
 	if (err == -EEXIST)
 		return complain(STATUS_USAGE, "--json: %s is the file to be measured, which is "
 				"never written to", path);
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 
@@ -159,7 +160,7 @@ static int write_json(struct drive *drive)
 		drive->json = NULL;
 	}
 	return err ? complain(STATUS_FAILED, "cannot write %s: %s", drive->options.json,
-			      strerror(-err)) : STATUS_OK;
+			      invoker_strerror(err)) : STATUS_OK;
 }
 
 static int print_results(struct drive *drive)

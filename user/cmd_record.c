@@ -23,6 +23,7 @@
 #include "report/head_json.h"
 #include "report/report.h"
 #include "report_options.h"
+#include "rights/invoker.h"
 #include "watch/options.h"
 
 struct record_options {
@@ -136,7 +137,7 @@ static void describe(struct record *record)
 static int complain_of_output(const struct record *record, int err)
 {
 	return complain(STATUS_FAILED, "cannot write %s: %s", record->options.output,
-			strerror(-err));
+			invoker_strerror(err));
 }
 
 /* Before anything is watched: a file that cannot be written is no loss then. */

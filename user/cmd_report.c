@@ -21,6 +21,7 @@
 #include "report_figures.h"
 #include "report_options.h"
 #include "argument.h"
+#include "rights/invoker.h"
 
 struct options {
 	struct report_options report;
@@ -175,7 +176,7 @@ static int open_output(const struct reading *reading, struct output **output, co
 	err = output_open(output, path, reading->fd);
 	if (err == -EEXIST)
 		return complain(STATUS_USAGE, "%s is the recording: it is never written to", path);
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 
@@ -381,7 +382,7 @@ static int print(struct reading *reading)
 	if (!err)
 		err = commit(&reading->json);
 	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->report.json,
-			      strerror(-err)) : STATUS_OK;
+			      invoker_strerror(err)) : STATUS_OK;
 }
 
 static int print_page(FILE *out, void *context, char *const *svgs)

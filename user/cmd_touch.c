@@ -9,6 +9,7 @@
 #include "engine/environment.h"
 #include "interrupt.h"
 #include "page_cache.h"
+#include "rights/invoker.h"
 #include "size.h"
 #include "touch/watched.h"
 #include "workload.h"
@@ -95,8 +96,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static void parse(struct touch_options *options, int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "FILE [OFFSET...]",
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "FILE [OFFSET...]",
 		.doc = "Shows what mapping a file and touching bytes of it does to the size of a "
 		       "process, and the page fault behind each step.\vThe bytes at 0 and 10000 "
 		       "unless others are given; K, M, G are 1024. FILE is only read. Needs the "

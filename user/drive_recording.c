@@ -13,10 +13,12 @@
 #include "recording/facts_json.h"
 #include "recording/writer.h"
 #include "report/head_json.h"
+#include "rights/invoker.h"
 
 static int complain_of(const struct drive_recording *recording, int err)
 {
-	return complain(STATUS_FAILED, "cannot write %s: %s", recording->path, strerror(-err));
+	return complain(STATUS_FAILED, "cannot write %s: %s", recording->path,
+			invoker_strerror(err));
 }
 
 int drive_recording_begin(struct drive_recording *recording, const char *path,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd_bench.h"
@@ -15,8 +16,10 @@
 #include "cmd_top.h"
 #include "cmd_touch.h"
 #include "cmd_via.h"
+#include "complain.h"
 #include "engine/memory_group.h"
 #include "compete/competitor.h"
+#include "rights/invoker.h"
 
 static const struct {
 	const char *name;
@@ -40,12 +43,26 @@ static const struct {
 	{ "via", "pfdrive via", cmd_via },
 };
 
+static int find_invoker(void)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	int err = invoker_init(uid, gid);
+
+	if (err == -EINVAL)
+		return complain(STATUS_FAILED, "SUDO_UID '%s' and SUDO_GID '%s' are not a user's "
+				"numbers: unset them, or use sudo", uid, gid ?: "");
+	return err ? complain(STATUS_FAILED, "cannot tell who called sudo: %s", strerror(-err)) :
+		     STATUS_OK;
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
 
 	/* µ for people, also where LANG says nothing; numbers stay as programs read them. */
 	setlocale(LC_CTYPE, "C.UTF-8");
+	if (find_invoker())
+		return STATUS_FAILED;
 	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name))
 			continue;

@@ -10,6 +10,7 @@
 #include "argument.h"
 #include "engine/pattern_locality.h"
 #include "options.h"
+#include "rights/invoker.h"
 #include "version.h"
 
 #define LOCALITY_REPEATS 5
@@ -184,7 +185,7 @@ void options_parse(struct options *options, int argc, char **argv)
 {
 	static const struct argp_child children[] = {
 		{ &workload_argp, 0, NULL, 0 }, { &measure_argp, 0, NULL, 0 },
-		{ &compete_argp, 0, NULL, 0 }, { 0 },
+		{ &compete_argp, 0, NULL, 0 }, { &invoker_argp, 0, NULL, 0 }, { 0 },
 	};
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse_option, .children = children,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "rights/invoker.h"
 
 struct output {
 	FILE *stream;
@@ -56,14 +57,6 @@ static int open_temporary(struct output *output, mode_t mode)
 	return fd;
 }
 
-static mode_t default_mode(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0666 & ~mask;
-}
-
 static int open_path(struct output *output, const char *path, int not)
 {
 	struct stat stat_buffer;
@@ -79,7 +72,7 @@ static int open_path(struct output *output, const char *path, int not)
 		return -errno;
 	if (exists && !S_ISREG(stat_buffer.st_mode))
 		return open_directly(output);
-	return open_temporary(output, exists ? stat_buffer.st_mode & 0777 : default_mode());
+	return open_temporary(output, exists ? stat_buffer.st_mode & 0777 : OUTPUT_MODE);
 }
 
 int output_open(struct output **opened, const char *path, int not)
@@ -90,7 +83,11 @@ int output_open(struct output **opened, const char *path, int not)
 	*opened = NULL;
 	if (!output)
 		return -ENOMEM;
-	fd = open_path(output, path, not);
+	fd = invoker_begin();
+	if (!fd) {
+		fd = open_path(output, path, not);
+		invoker_end();
+	}
 	if (fd < 0) {
 		output_free(output);
 		return fd;
@@ -110,6 +107,31 @@ FILE *output_stream(struct output *output)
 	return output->stream;
 }
 
+static int give_name(struct output *output)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return err;
+	if (rename(output->temporary, output->path))
+		err = -errno;
+	invoker_end();
+	if (!err) {
+		free(output->temporary);
+		output->temporary = NULL;
+	}
+	return err;
+}
+
+/* Not as root, which might unlink another's file there. */
+static void remove_temporary(const struct output *output)
+{
+	if (!output->temporary || invoker_begin())
+		return;
+	unlink(output->temporary);
+	invoker_end();
+}
+
 int output_commit(struct output *output)
 {
 	bool failed = ferror(output->stream);
@@ -118,14 +140,8 @@ int output_commit(struct output *output)
 	if (fclose(output->stream) || failed)
 		err = errno ? -errno : -EIO;
 	output->stream = NULL;
-	if (!err && output->temporary) {
-		if (rename(output->temporary, output->path)) {
-			err = -errno;
-		} else {
-			free(output->temporary);
-			output->temporary = NULL;
-		}
-	}
+	if (!err && output->temporary)
+		err = give_name(output);
 	output_close(output);
 	return err;
 }
@@ -136,7 +152,6 @@ void output_close(struct output *output)
 		return;
 	if (output->stream)
 		fclose(output->stream);
-	if (output->temporary)
-		unlink(output->temporary);
+	remove_temporary(output);
 	output_free(output);
 }

@@ -2,12 +2,17 @@
 /*
  * A file that is either written whole or not at all: under a temporary name
  * beside it, renamed at the end. What is not a regular file (a terminal, a
- * pipe, /dev/null) is written to directly.
+ * pipe, /dev/null) is written to directly. It is written with the rights of the user
+ * who called sudo, and is for its owner alone: it tells addresses, names of files and
+ * what was run. One that was there keeps the mode that it had.
  */
 #ifndef PFSTAT_USER_OUTPUT_H
 #define PFSTAT_USER_OUTPUT_H
 
 #include <stdio.h>
+
+/* Of a file that was not there. */
+#define OUTPUT_MODE 0600
 
 struct output;
 

@@ -13,6 +13,7 @@
 #include "interrupt.h"
 #include "output.h"
 #include "report_figures.h"
+#include "rights/invoker.h"
 
 #define WIDTH 80	/* of a terminal that does not say */
 
@@ -53,7 +54,7 @@ static int write_page(const char *path, page_printer print_page, void *context, 
 		else
 			err = output_commit(output);
 	}
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, strerror(-err)) :
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "output.h"
 #include "report_options.h"
 #include "argument.h"
+#include "rights/invoker.h"
 
 enum key {
 	KEY_BY = 2000,
@@ -117,7 +118,7 @@ int report_options_write(const struct report_options *options, const struct repo
 			err = output_commit(output);
 	}
 	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->json,
-			      strerror(-err)) : STATUS_OK;
+			      invoker_strerror(err)) : STATUS_OK;
 }
 
 void report_options_apply(const struct report_options *options, struct report *report)

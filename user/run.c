@@ -17,6 +17,7 @@
 #include "interrupt.h"
 #include "page_cache.h"
 #include "progress.h"
+#include "rights/reduce.h"
 #include "run.h"
 #include "steps.h"
 
@@ -88,6 +89,16 @@ static int prepare_cache(struct run *run)
 	return page_cache_prepare(plan->mapping, plan->name, plan->options->warm, resident);
 }
 
+/* Where no other run follows, which would have to be prepared. */
+static int give_up_privileges(const struct run *run)
+{
+	const struct run_plan *plan = run->plan;
+
+	if (plan->number < plan->options->repeats || plan->options->compete.text)
+		return STATUS_OK;
+	return rights_reduce();
+}
+
 static int hook(struct run *run)
 {
 	const struct options *options = run->plan->options;
@@ -115,6 +126,8 @@ static int hook(struct run *run)
 		.number = run->plan->number,
 		.of = options->repeats,
 	};
+	if (give_up_privileges(run))
+		return STATUS_FAILED;
 	if (instruments_go(run->instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	return STATUS_OK;

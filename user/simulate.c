@@ -11,6 +11,7 @@
 
 #include "complain.h"
 #include "interrupt.h"
+#include "rights/invoker.h"
 #include "simulate.h"
 
 #define FIXED_ARGUMENTS 16	/* valgrind's, and those that name the loop */
@@ -22,7 +23,7 @@ struct workplace {
 	char out[PATH_MAX + 8], log[PATH_MAX + 8];
 };
 
-static int workplace_make(struct workplace *place)
+static int make_workplace(struct workplace *place)
 {
 	const char *temporary = getenv("TMPDIR") ?: "/tmp";
 
@@ -36,11 +37,26 @@ static int workplace_make(struct workplace *place)
 	return 0;
 }
 
+/* The user's, whose program writes into it. */
+static int workplace_make(struct workplace *place)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return err;
+	err = make_workplace(place);
+	invoker_end();
+	return err;
+}
+
 static void workplace_remove(const struct workplace *place)
 {
+	if (invoker_begin())
+		return;
 	unlink(place->out);
 	unlink(place->log);
 	rmdir(place->folder);
+	invoker_end();
 }
 
 /* What valgrind, or the loop, said last. */
@@ -78,10 +94,11 @@ static int find_version(struct cache_simulation *simulation)
 /* The child: nothing that it prints is for our standard output. */
 static _Noreturn void be_valgrind(const struct workplace *place, char *const *argv)
 {
+	const int err = invoker_become();
 	const int log = open(place->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	if (log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
+	if (err || log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
 	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 		_exit(126);
 	signal(SIGBUS, SIG_DFL);

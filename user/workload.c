@@ -7,6 +7,7 @@
 #include "engine/scratch.h"
 #include "engine/stores.h"
 #include "interrupt.h"
+#include "rights/invoker.h"
 #include "argument.h"
 #include "workload.h"
 
@@ -166,7 +167,7 @@ static int complain_of_scratch(const struct workload *workload, const char *fold
 				"bytes: take fewer, or another --scratch-dir", folder,
 				(unsigned long long)workload->scratch);
 	return complain(STATUS_FAILED, "--scratch: cannot make a file of %llu bytes in %s: %s",
-			(unsigned long long)workload->scratch, folder, strerror(-err));
+			(unsigned long long)workload->scratch, folder, invoker_strerror(err));
 }
 
 static int open_scratch(const struct workload *workload, struct mapping *mapping, char *name,

@@ -14,6 +14,12 @@ collect_ignore = [] if pfstat.KMEMLEAK.exists() else ["test_debug_kernel.py"]
 # Kernels that the lab builds itself have no virtual cards.
 if pfstat.run("modprobe", "-qn", "veth", check=False).returncode:
     collect_ignore.append("test_bench_peer.py")
+if "CONFIG_SECURITY_LOCKDOWN_LSM" not in pfstat.kernel_config():
+    collect_ignore.append("test_lockdown.py")
+
+# What the debug kernel found is asked after all tests; only lockdown, which no test
+# could live with, comes later.
+LAST = ["test_debug_kernel.py", "test_lockdown.py"]
 
 
 @pytest.fixture(autouse=True)
@@ -56,8 +62,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """What the debug kernel found is asked last."""
-    items.sort(key=lambda item: item.path.name == "test_debug_kernel.py")
+    items.sort(key=lambda item: LAST.index(item.path.name) if item.path.name in LAST else -1)
 
 
 @pytest.hookimpl(trylast=True)

@@ -17,6 +17,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   $(wildcard user/figures/*.c) user/report_figures.c \
 		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
 		   user/complain.c user/interrupt.c user/output.c user/size.c user/argument.c \
+		   $(wildcard user/rights/*.c) user/watch/command.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
 		   user/collect/symbols.c user/collect/smaps.c user/collect/hardware.c \
 		   user/collect/perf.c user/engine/cpu_cache.c user/engine/cache.c \
@@ -65,6 +66,7 @@ unit-tests: $(unit_runs)
 
 # What the eBPF programs say, as text; its objects but main are pfdrive's.
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
+	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
 	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins swap_facts)
 
 $(BUILD)/events_dump: $(dump_obj)

@@ -4,6 +4,7 @@
  * and around it (O_DIRECT), in order and at random, by one process and by several.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +200,7 @@ static int start_process(struct bench *bench, struct crowd *crowd, unsigned int 
 	err = open_reader(bench, &reader, CONTENDED_BYTES, true);
 	if (!err)
 		err = place_cool(bench, reader.fd, reader.bytes);
-	if (!err && (pipe(in) || pipe(out)))
+	if (!err && (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)))
 		err = -errno;
 	if (err)
 		return err;

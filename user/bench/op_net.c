@@ -53,7 +53,7 @@ static int open_net(struct bench *bench)
 /* The other end: answers every `bytes` with one byte, until the process ends. */
 static void answer(struct net *net, size_t bytes)
 {
-	const int fd = accept(net->listener, NULL, NULL);
+	const int fd = accept4(net->listener, NULL, NULL, SOCK_CLOEXEC);
 
 	stream_hurry(fd);
 	while (!stream_read(fd, net->buffer, bytes) && !stream_write(fd, net->buffer, 1))
@@ -164,7 +164,7 @@ static int connect_once(struct bench *bench, bool reset)
 		err = -errno;
 	if (reset)
 		bench_stop(bench);
-	other = err ? -1 : accept(net->listener, NULL, NULL);
+	other = err ? -1 : accept4(net->listener, NULL, NULL, SOCK_CLOEXEC);
 	if (reset)
 		setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	if (!reset)

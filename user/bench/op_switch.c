@@ -5,6 +5,7 @@
  * a process that writes to itself.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,7 +37,7 @@ static int open_pipes(struct bench *bench)
 	bench->state = pipes;
 	if (!pipes)
 		return -ENOMEM;
-	return pipe(pipes->there) || pipe(pipes->back) ? -errno : 0;
+	return pipe2(pipes->there, O_CLOEXEC) || pipe2(pipes->back, O_CLOEXEC) ? -errno : 0;
 }
 
 static int run_pipe(struct bench *bench, uint64_t n)

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../rights/capabilities.h"
 #include "event_facts.h"
 #include "events.h"
 #include "hooks.h"
@@ -114,19 +115,24 @@ static const char *missing(void)
 		return "eBPF sees other process numbers than this container: "
 		       "run outside of it, or with --no-bpf";
 	if (!pins_possible())
-		return "no bpf file system is mounted: run mount -t bpf bpf /sys/fs/bpf, "
-		       "or use --no-bpf";
+		return "no bpf file system is mounted: run mount -t bpf -o mode=700 bpf "
+		       "/sys/fs/bpf, or use --no-bpf";
 	return NULL;
 }
 
 static void explain(const char *step, int err, char *why, size_t size)
 {
-	if (err == -EACCES && !geteuid())
+	const uint64_t needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
+	char names[CAPABILITY_NAMES_SIZE];
+
+	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
+		snprintf(why, size, "no right to %s without %s: run as root with that, or "
+			 "with --no-bpf", step, names);
+	else if (err == -EACCES && !geteuid())
 		snprintf(why, size, "this kernel's verifier refuses the eBPF programs: "
 			 "report a bug, and use --no-bpf meanwhile");
 	else if (err == -EPERM || err == -EACCES)
-		snprintf(why, size, "no right to %s (CAP_BPF and CAP_PERFMON, and no lockdown): "
-			 "run as root, or with --no-bpf", step);
+		snprintf(why, size, "no right to %s: run as root, or with --no-bpf", step);
 	else
 		snprintf(why, size, "cannot %s: %s; --no-bpf goes on without", step,
 			 strerror(-err));

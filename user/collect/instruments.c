@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../rights/capabilities.h"
 #include "collector.h"
 #include "counters.h"
 #include "instruments.h"
@@ -174,6 +175,21 @@ int instruments_hook_nothing(struct instruments *instruments, char *why, size_t 
 	return open_collector(instruments, why, size);
 }
 
+/* Of another user's process /proc tells nothing to who may not look into it. */
+static int explain_maps(int err, pid_t pid, char *why, size_t size)
+{
+	const uint64_t needed = CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_PERFMON);
+	char names[CAPABILITY_NAMES_SIZE];
+
+	if ((err == -EACCES || err == -EPERM) && capabilities_lack(needed, names, sizeof(names)))
+		snprintf(why, size, "no right to the mappings of process %d without %s: run as "
+			 "root with that", pid, names);
+	else
+		snprintf(why, size, "cannot watch the mappings of process %d: %s", pid,
+			 strerror(-err));
+	return err;
+}
+
 /* perf's counts are a second opinion: where they cannot be had they are n/a. */
 static int watch_maps(struct instruments *instruments, pid_t pid, bool existing, char *why,
 		      size_t size)
@@ -184,7 +200,7 @@ static int watch_maps(struct instruments *instruments, pid_t pid, bool existing,
 		err = maps_watch(instruments->maps, pid, existing);
 	if (instruments->counters)
 		counters_watch(instruments->counters, pid, true);
-	return err ? say(err, why, size, "cannot watch a process's mappings") : 0;
+	return err ? explain_maps(err, pid, why, size) : 0;
 }
 
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,

@@ -150,7 +150,8 @@ static void explain(int err, char *why, size_t size)
 {
 	if (err == -EPERM || err == -EACCES)
 		snprintf(why, size, "no right to watch mappings with perf_event_open "
-			 "(CAP_PERFMON): run as root");
+			 "(CAP_PERFMON and CAP_IPC_LOCK, or CAP_SYS_ADMIN where the kernel asks "
+			 "for that): run as root");
 	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
 		snprintf(why, size, "this kernel has no perf_event_open (CONFIG_PERF_EVENTS): "
 			 "use one that has");

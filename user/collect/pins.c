@@ -68,9 +68,28 @@ int pins_make(struct bpf_object *object)
 	return err;
 }
 
+/*
+ * Where bpffs was mounted without a mode everybody may make a folder or a link of our
+ * name there: neither is followed, or root would empty any folder that it leads to.
+ */
+static DIR *open_own(void)
+{
+	const int fd = open(PFSTAT_PIN_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat stat_buffer;
+	DIR *dir = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &stat_buffer) && stat_buffer.st_uid == geteuid())
+		dir = fdopendir(fd);
+	if (!dir)
+		close(fd);
+	return dir;
+}
+
 void pins_remove(void)
 {
-	DIR *dir = opendir(PFSTAT_PIN_DIR);
+	DIR *dir = open_own();
 	struct dirent *entry;
 
 	if (!dir)

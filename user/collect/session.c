@@ -7,15 +7,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <pfstat/control.h>
 
 #include "../correlate/facts.h"
+#include "../rights/capabilities.h"
+#include "../rights/lockdown.h"
 #include "session.h"
 
 #define DEBUGFS "/sys/kernel/debug"
+/* PROC_USER_INIT_INO: the inode of the initial user namespace. */
+#define INITIAL_USER_NAMESPACE 0xeffffffdU
 
 int session_open(struct session *session)
 {
@@ -108,21 +113,50 @@ static bool is_debugfs(void)
 	return !statfs(DEBUGFS, &statfs_buffer) && statfs_buffer.f_type == DEBUGFS_MAGIC;
 }
 
+/* There one has all capabilities, and none of them counts outside. */
+static bool in_user_namespace(void)
+{
+	struct stat stat_buffer;
+
+	return !stat("/proc/self/ns/user", &stat_buffer) &&
+	       stat_buffer.st_ino != INITIAL_USER_NAMESPACE;
+}
+
+/* Root was refused: by the kernel's lockdown, or by the module, which asks for a capability. */
+static void explain_refusal(char *sentence, size_t size)
+{
+	char names[CAPABILITY_NAMES_SIZE];
+
+	if (lockdown_level())
+		snprintf(sentence, size, "the kernel is locked down (%s), which closes %s: boot "
+			 "it without lockdown, for Secure Boot brings it, or use a VM",
+			 lockdown_level(), PFSTAT_DEBUGFS);
+	else if (capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)))
+		snprintf(sentence, size, "the pfstat module lets nobody in without %s: run it "
+			 "with that", names);
+	else if (in_user_namespace())
+		snprintf(sentence, size, "the pfstat module lets nobody in from a user "
+			 "namespace: run it outside, as root");
+	else
+		snprintf(sentence, size, "no right to open %s/%s, although it is root's: is the "
+			 "kernel locked down?", PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION);
+}
+
 void session_explain(int err, char *sentence, size_t size)
 {
 	if (err == -EBUSY)
 		explain_busy(sentence, size);
 	else if (access("/sys/module/pfstat", F_OK))
-		snprintf(sentence, size,
-			 "the pfstat module is not loaded: run insmod pfstat.ko as root");
+		snprintf(sentence, size, "the pfstat module is not loaded: run insmod pfstat.ko "
+			 "as root%s", lockdown_level() ? " (the kernel is locked down, and wants "
+			 "it signed: see Documentation/security.rst)" : "");
 	else if (err == -EACCES || geteuid())
 		snprintf(sentence, size, "the pfstat module lets only root in: run it with sudo");
 	else if (err == -ENOENT && !is_debugfs())
 		snprintf(sentence, size, "debugfs is not mounted: run mount -t debugfs none %s",
 			 DEBUGFS);
 	else if (err == -EPERM)
-		snprintf(sentence, size, "the kernel does not let root into %s (lockdown): "
-			 "boot without Secure Boot's lockdown", DEBUGFS);
+		explain_refusal(sentence, size);
 	else
 		snprintf(sentence, size, "cannot open %s/%s: %s", PFSTAT_DEBUGFS,
 			 PFSTAT_FILE_SESSION, strerror(-err));

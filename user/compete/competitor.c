@@ -16,6 +16,7 @@
 
 #include "../complain.h"
 #include "../engine/random.h"
+#include "../rights/invoker.h"
 #include "competitor.h"
 
 #define PAGE_SIZE 4096
@@ -68,7 +69,7 @@ int competitor_start(struct competitor *competitor, const struct competitor_plan
 	char bytes[24], number[16], parent[16];
 	char *const arguments[] = {
 		"pfdrive", "competitor", bytes, plan->random ? "random" : "sequential", number,
-		parent, NULL
+		parent, (char *)invoker_chosen(), NULL
 	};
 	int ends[2], err;
 
@@ -233,21 +234,31 @@ static void __attribute__((noreturn)) compete(const struct contest_memory *memor
 	}
 }
 
+/* Its rights are those of who wanted the competition; it needs none but memory. */
+static int become(const char *chosen)
+{
+	int err = *chosen ? invoker_choose(chosen) : 0;
+
+	return err ? err : invoker_become();
+}
+
 int cmd_competitor(int argc, char **argv)
 {
 	struct contest_memory memory = { 0 };
 	char name[16], byte;
 	uint64_t number;
 
-	if (argc != 5)
+	if (argc != 6)
 		return STATUS_USAGE;
 	number = strtoull(argv[3], NULL, 10);
+	offer_to_be_killed();
+	if (become(argv[5]))
+		return STATUS_FAILED;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != atoi(argv[4]))
 		return STATUS_FAILED;	/* it is gone already */
 	snprintf(name, sizeof(name), "competitor%" PRIu64, number);
 	prctl(PR_SET_NAME, name);
-	offer_to_be_killed();
 	if (open_memory(&memory, strtoull(argv[1], NULL, 10)))
 		return STATUS_FAILED;
 	if (read(STDIN_FILENO, &byte, 1) != 1)

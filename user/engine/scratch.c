@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../rights/invoker.h"
 #include "scratch.h"
 
 #define CHUNK_BYTES (1U << 20)
@@ -71,9 +72,13 @@ static int give_content(int fd, uint64_t bytes, const volatile sig_atomic_t *sto
 
 int scratch_make(const char *folder, uint64_t bytes, const volatile sig_atomic_t *stop)
 {
-	int fd = make(folder);
-	int err;
+	int err = invoker_begin();
+	int fd;
 
+	if (err)
+		return err;
+	fd = make(folder);
+	invoker_end();
 	if (fd < 0)
 		return fd;
 	err = -posix_fallocate(fd, 0, bytes);

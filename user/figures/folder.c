@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../rights/invoker.h"
 #include "folder.h"
 
 #define GNUPLOT "gnuplot"
@@ -31,14 +32,15 @@ static int fail(struct folder *folder, int err, const char *format, ...)
 	return err;
 }
 
-int folder_open(struct folder *folder, const char *keep)
+static int make_folder(struct folder *folder, const char *keep)
 {
 	const char *parent = keep ?: getenv("TMPDIR") ?: "/tmp";
 	int err;
 
 	*folder = (struct folder){ .keep = keep };
-	if (keep && mkdir(keep, 0777) && errno != EEXIST)
-		return fail(folder, -errno, "cannot make the folder %s: %s", keep, strerror(errno));
+	if (keep && mkdir(keep, 0700) && errno != EEXIST)
+		return fail(folder, -errno, "cannot make the folder %s: %s", keep,
+			    invoker_strerror(-errno));
 	if (asprintf(&folder->path, "%s/.pfdrive-XXXXXX", parent) < 0) {
 		folder->path = NULL;
 		return fail(folder, -ENOMEM, "out of memory");
@@ -48,7 +50,19 @@ int folder_open(struct folder *folder, const char *keep)
 	err = -errno;
 	free(folder->path);
 	folder->path = NULL;
-	return fail(folder, err, "cannot write into %s: %s", parent, strerror(-err));
+	return fail(folder, err, "cannot write into %s: %s", parent, invoker_strerror(err));
+}
+
+int folder_open(struct folder *folder, const char *keep)
+{
+	int err = invoker_begin();
+
+	*folder = (struct folder){ 0 };
+	if (err)
+		return fail(folder, err, "cannot make a folder: %s", invoker_strerror(err));
+	err = make_folder(folder, keep);
+	invoker_end();
+	return err;
 }
 
 /* NULL: no memory. */
@@ -60,11 +74,22 @@ static char *path_of(const char *folder, const char *name, const char *ending)
 	       NULL : path;
 }
 
+/* For its owner alone, as all that pfdrive writes. */
+static FILE *make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
 static int write_file(struct folder *folder, const struct drawing *drawing, const char *ending,
 		      enum drawing_text text)
 {
 	char *path = path_of(folder->path, drawing->name, ending);
-	FILE *file = path ? fopen(path, "wxe") : NULL;
+	FILE *file = path ? make_file(path) : NULL;
 	int err = 0;
 
 	errno = 0;
@@ -84,9 +109,10 @@ static void become_gnuplot(const struct folder *folder, const char *script)
 {
 	int messages;
 
-	if (chdir(folder->path) || setenv("LC_ALL", "C.UTF-8", 1))
+	umask(077);
+	if (invoker_become() || chdir(folder->path) || setenv("LC_ALL", "C.UTF-8", 1))
 		_exit(1);
-	messages = open(MESSAGES, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	messages = open(MESSAGES, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (messages < 0 || dup2(messages, STDOUT_FILENO) < 0 || dup2(messages, STDERR_FILENO) < 0)
 		_exit(1);
 	if (folder->keep)
@@ -139,7 +165,7 @@ static int draw_one(struct folder *folder, const struct drawing *drawing)
 	return fail(folder, -EIO, "gnuplot cannot draw %s: %s", script, messages);
 }
 
-int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr)
+static int draw(struct folder *folder, const struct drawing *drawings, size_t nr)
 {
 	size_t i;
 	int err = 0;
@@ -153,6 +179,17 @@ int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr
 		if (!err && !folder->no_gnuplot)
 			err = draw_one(folder, &drawings[i]);
 	}
+	return err;
+}
+
+int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return fail(folder, err, "cannot write figures: %s", invoker_strerror(err));
+	err = draw(folder, drawings, nr);
+	invoker_end();
 	return err;
 }
 
@@ -203,7 +240,7 @@ static int keep_one(struct folder *folder, const struct drawing *drawing, const 
 	return err;
 }
 
-int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr)
+static int keep_all(struct folder *folder, const struct drawing *drawings, size_t nr)
 {
 	size_t i, ending;
 	int err = 0;
@@ -214,13 +251,22 @@ int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr
 	return err;
 }
 
-void folder_close(struct folder *folder)
+int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return fail(folder, err, "cannot write figures: %s", invoker_strerror(err));
+	err = keep_all(folder, drawings, nr);
+	invoker_end();
+	return err;
+}
+
+static void remove_folder(const struct folder *folder)
 {
 	struct dirent *entry;
 	DIR *directory;
 
-	if (!folder->path)
-		return;
 	directory = opendir(folder->path);
 	while (directory && (entry = readdir(directory)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
@@ -228,6 +274,16 @@ void folder_close(struct folder *folder)
 	if (directory)
 		closedir(directory);
 	rmdir(folder->path);
+}
+
+void folder_close(struct folder *folder)
+{
+	if (!folder->path)
+		return;
+	if (!invoker_begin()) {
+		remove_folder(folder);
+		invoker_end();
+	}
 	free(folder->path);
 	folder->path = NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "../interrupt.h"
+#include "../rights/invoker.h"
 #include "walker.h"
 
 /* The process's own diary. */
@@ -93,9 +95,12 @@ static _Noreturn void be_child(int go, const struct mapping *mapping,
 	char byte;
 	int err;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	default_signals();
+	/* Its own files in /proc are root's as soon as it is another user. */
 	err = sizes_open(&files);
+	if (!err)
+		err = invoker_become();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a change of user forgets it */
 	if (!err)
 		err = warm_up(&files, &own, walk);
 	walk->err = err;
@@ -117,7 +122,7 @@ int walker_hold(struct walker *walker, const struct mapping *mapping,
 		walker->walk = NULL;
 		return -errno;
 	}
-	if (pipe(go))
+	if (pipe2(go, O_CLOEXEC))
 		return -errno;
 	walker->pid = fork();
 	if (!walker->pid) {

@@ -7,6 +7,7 @@
 #include "../complain.h"
 #include "../correlate/analysis.h"
 #include "../interrupt.h"
+#include "../rights/reduce.h"
 #include "walker.h"
 #include "watched.h"
 
@@ -68,6 +69,8 @@ static int hold(struct watched *watched)
 			  report->nr_steps);
 	if (err)
 		return complain(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
+	if (rights_reduce())
+		return STATUS_FAILED;
 	if (instruments_follow(instruments, watched->walker.pid, false, why, sizeof(why)) ||
 	    instruments_go(instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../rights/invoker.h"
 #include "command.h"
 
 /* What a program expects of signals, whatever pfdrive made of them. */
@@ -20,12 +21,37 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static void tell(int fd, int err)
+{
+	while (write(fd, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+}
+
+/* 0 when the other end is closed without a word. */
+static int hear(int fd)
+{
+	ssize_t got;
+	int err = 0;
+
+	do
+		got = read(fd, &err, sizeof(err));
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(err) ? err : 0;
+}
+
+/*
+ * Tells how its beginning went, waits, and tells of an exec that failed. It becomes
+ * the user before it is held: what that takes is no fault of the program's.
+ */
 static _Noreturn void be_child(int go, int failed, char *const *argv)
 {
 	ssize_t got;
 	char byte;
-	int err;
+	int err = invoker_become();
 
+	tell(failed, err);
+	if (err)
+		_exit(126);
 	do
 		got = read(go, &byte, 1);
 	while (got < 0 && errno == EINTR);
@@ -33,9 +59,7 @@ static _Noreturn void be_child(int go, int failed, char *const *argv)
 		_exit(0);	/* pfdrive has ended: nobody wants the command */
 	default_signals();
 	execvp(argv[0], argv);
-	err = errno;
-	while (write(failed, &err, sizeof(err)) < 0 && errno == EINTR)
-		;
+	tell(failed, -errno);
 	_exit(127);
 }
 
@@ -64,7 +88,10 @@ int command_hold(struct command *command, char *const *argv)
 	close(failed[1]);
 	command->go = go[1];
 	command->failed = failed[0];
-	return 0;
+	err = hear(command->failed);
+	if (err)
+		command_close(command);
+	return err;
 
 close_failed:
 	close(failed[0]);
@@ -77,23 +104,20 @@ close_go:
 
 int command_go(struct command *command)
 {
-	ssize_t got;
-	int err = 0;
+	int err;
 
 	if (write(command->go, "", 1) < 0)
 		return -errno;
-	do
-		got = read(command->failed, &err, sizeof(err));
-	while (got < 0 && errno == EINTR);
+	err = hear(command->failed);
 	close(command->go);
 	close(command->failed);
 	command->go = -1;
 	command->failed = -1;
-	if (got != sizeof(err))
+	if (!err)
 		return 0;
 	waitpid(command->pid, NULL, 0);
 	command->pid = 0;
-	return -err;
+	return err;
 }
 
 void command_close(struct command *command)

@@ -9,12 +9,12 @@
 struct command {
 	pid_t pid;		/* 0: none */
 	int go;			/* closed or written to: it goes on */
-	int failed;		/* its exec's errno comes here; end of file: it went well */
+	int failed;		/* here it tells that it is ready, and why its exec failed */
 };
 
 #define COMMAND_NONE ((struct command){ .go = -1, .failed = -1 })
 
-/* Forks; the child waits. 0 or a negative errno. */
+/* Forks; the child becomes the user for whom pfdrive works, and waits. 0 or a negative errno. */
 int command_hold(struct command *command, char *const *argv);
 /* Lets it go. 0, or the negative errno of its exec: then it is gone. */
 int command_go(struct command *command);

@@ -7,6 +7,7 @@
 #include <pfstat/control.h>
 
 #include "../argument.h"
+#include "../rights/invoker.h"
 #include "options.h"
 
 #define SECOND_NS 1000000000ULL
@@ -109,7 +110,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-const struct argp watch_argp = { .options = argp_options, .parser = parse_option };
+static const struct argp_child children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
+
+const struct argp watch_argp = {
+	.options = argp_options, .parser = parse_option, .children = children,
+};
 
 void watch_options_init(struct watch_options *options)
 {

@@ -19,6 +19,8 @@
 
 #include "../complain.h"
 #include "../interrupt.h"
+#include "../rights/invoker.h"
+#include "../rights/reduce.h"
 #include "command.h"
 #include "processes.h"
 #include "watch.h"
@@ -223,7 +225,8 @@ static int hold_command(struct watch *watch)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	err = command_hold(&watch->command, watch->options.command);
 	if (err)
-		return complain(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
+		return complain(STATUS_FAILED, "cannot start a process: %s",
+				invoker_strerror(err));
 	err = follow(watch, watch->command.pid, why, sizeof(why));
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
 }
@@ -293,6 +296,9 @@ static int start(struct watch *watch)
 {
 	char why[512];
 
+	/* Before there is another thread: each has capabilities of its own. */
+	if (rights_reduce())
+		return STATUS_FAILED;
 	if (instruments_go(watch->instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	watch->start_ns = now_ns();
@@ -332,7 +338,7 @@ static int let_command_go(struct watch *watch)
 	err = command_go(&watch->command);
 	if (err == -ENOENT)
 		return complain(127, "there is no command %s", name);
-	return err ? complain(126, "cannot run %s: %s", name, strerror(-err)) : STATUS_OK;
+	return err ? complain(126, "cannot run %s: %s", name, invoker_strerror(err)) : STATUS_OK;
 }
 
 /* Does any of the processes that were there from the start still run? */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A command that is held before its exec: as whom, with what open, and how it fails. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/rights/capabilities.h"
+#include "user/rights/invoker.h"
+#include "user/watch/command.h"
+
+static int status_of(struct command *command)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(command->pid, &status, 0), command->pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A shell's status, run to its end. */
+static int run_shell(char *script)
+{
+	char *const argv[] = { "sh", "-c", script, NULL };
+	struct command command;
+
+	ck_assert_int_eq(command_hold(&command, argv), 0);
+	ck_assert_int_eq(command_go(&command), 0);
+	return status_of(&command);
+}
+
+/* Of its files in /proc: root's, while nobody may trace it, whatever user it is. */
+static uid_t owner_of_files(pid_t pid)
+{
+	char path[32];
+	struct stat stat_buffer;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	ck_assert_int_eq(stat(path, &stat_buffer), 0);
+	return stat_buffer.st_uid;
+}
+
+START_TEST(test_it_runs_when_it_is_let_go)
+{
+	ck_assert_int_eq(run_shell("exit 7"), 7);
+}
+END_TEST
+
+START_TEST(test_it_does_not_run_before)
+{
+	char *const argv[] = { "sh", "-c", "exit 7", NULL };
+	struct command command;
+
+	ck_assert_int_eq(command_hold(&command, argv), 0);
+	command_close(&command);
+	ck_assert_int_eq(command.pid, 0);
+	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+START_TEST(test_an_exec_that_fails_tells_why)
+{
+	char *const absent[] = { "/no/such/command", NULL }, *const folder[] = { "/", NULL };
+	struct command command;
+
+	ck_assert_int_eq(command_hold(&command, absent), 0);
+	ck_assert_int_eq(command_go(&command), -ENOENT);
+	ck_assert_int_eq(command_hold(&command, folder), 0);
+	ck_assert_int_eq(command_go(&command), -EACCES);
+}
+END_TEST
+
+/* Check itself leaves some open, and who called it: from the next free number on, none. */
+START_TEST(test_it_has_no_descriptor_of_ours)
+{
+	const int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	char script[256];
+	int status;
+
+	ck_assert_int_ge(first, 0);
+	ck_assert_int_eq(close_range(first + 1, ~0U, 0), 0);
+	/* The shell's own, to read the folder with, is there no more when it is asked for. */
+	snprintf(script, sizeof(script), "for fd in /proc/$$/fd/*; do "
+		 "test ${fd##*/} -lt %d -o ! -e $fd || { ls -l $fd >&2; exit 1; }; done", first);
+	status = run_shell(script);
+	close(first);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(test_it_is_the_user_already_while_it_is_held)
+{
+	char *const argv[] = { "sh", "-c", "test $(id -u) = 12345 -a $(id -G) = 54321 -a "
+			       "\"$HOME\" = / -a -z \"$SUDO_UID\"", NULL };
+	struct command command;
+
+	if (geteuid())
+		return;	/* only root becomes another */
+	setenv("SUDO_UID", "12345", 1);
+	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
+	ck_assert_int_eq(command_hold(&command, argv), 0);
+	/* It is a copy of pfdrive still, with all that it has open. */
+	ck_assert_uint_eq(owner_of_files(command.pid), 0);
+	ck_assert_int_eq(command_go(&command), 0);
+	ck_assert_int_eq(status_of(&command), 0);
+	ck_assert_uint_eq(getuid(), 0);
+	ck_assert_str_eq(getenv("SUDO_UID"), "12345");
+}
+END_TEST
+
+START_TEST(test_without_the_right_to_become_the_user_nothing_is_held)
+{
+	char *const argv[] = { "true", NULL };
+	struct command command;
+
+	if (geteuid())
+		return;
+	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
+	ck_assert_int_eq(capabilities_keep(0), 0);
+	ck_assert_int_eq(command_hold(&command, argv), -EPERM);
+	ck_assert_int_eq(command.pid, 0);
+	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
+}
+END_TEST
+
+RUN_TESTS("held command", test_it_runs_when_it_is_let_go, test_it_does_not_run_before,
+	  test_an_exec_that_fails_tells_why, test_it_has_no_descriptor_of_ours,
+	  test_it_is_the_user_already_while_it_is_held,
+	  test_without_the_right_to_become_the_user_nothing_is_held)

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which privileges there are, what lockdown's file says, and for whom pfdrive works. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/output.h"
+#include "user/rights/capabilities.h"
+#include "user/rights/invoker.h"
+#include "user/rights/lockdown.h"
+
+#define ALL_CAPABILITIES ((1ULL << (CAP_LAST_CAP + 1)) - 1)
+
+static const char *names_of(uint64_t set)
+{
+	static char names[CAPABILITY_NAMES_SIZE];
+
+	capabilities_name(set, names, sizeof(names));
+	return names;
+}
+
+START_TEST(test_capabilities_are_named_as_one_reads_them)
+{
+	ck_assert_str_eq(names_of(0), "");
+	ck_assert_str_eq(names_of(CAPABILITY(CAP_BPF)), "CAP_BPF");
+	ck_assert_str_eq(names_of(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON)),
+			 "CAP_PERFMON and CAP_BPF");
+	ck_assert_str_eq(names_of(CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SETUID) |
+				  CAPABILITY(CAP_BPF)), "CAP_KILL, CAP_SETUID and CAP_BPF");
+	ck_assert_str_eq(names_of(CAPABILITY(CAP_MKNOD)), "capability 27");
+}
+END_TEST
+
+START_TEST(test_names_that_do_not_fit_are_cut)
+{
+	char small[12], none[1];
+
+	capabilities_name(ALL_CAPABILITIES, small, sizeof(small));
+	ck_assert_uint_eq(strlen(small), sizeof(small) - 1);
+	capabilities_name(ALL_CAPABILITIES, none, sizeof(none));
+	ck_assert_str_eq(none, "");
+}
+END_TEST
+
+/* Capabilities are a process's own: each test of them runs in a child that Check makes. */
+START_TEST(test_what_is_given_up_is_lacking)
+{
+	char names[CAPABILITY_NAMES_SIZE];
+
+	ck_assert_int_eq(capabilities_keep(0), 0);
+	ck_assert_uint_eq(capabilities_lack(ALL_CAPABILITIES, names, sizeof(names)),
+			  CAP_LAST_CAP + 1);
+	ck_assert_uint_eq(capabilities_lack(CAPABILITY(CAP_BPF), names, sizeof(names)), 1);
+	ck_assert_str_eq(names, "CAP_BPF");
+	ck_assert_uint_eq(capabilities_lack(0, names, sizeof(names)), 0);
+	ck_assert_str_eq(names, "");
+}
+END_TEST
+
+START_TEST(test_the_administrators_does_for_those_that_came_later)
+{
+	char names[CAPABILITY_NAMES_SIZE];
+
+	if (capabilities_lack(CAPABILITY(CAP_SYS_ADMIN), names, sizeof(names)))
+		return;	/* not root's to try */
+	ck_assert_int_eq(capabilities_keep(CAPABILITY(CAP_SYS_ADMIN)), 0);
+	ck_assert_uint_eq(capabilities_lack(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
+					    CAPABILITY(CAP_KILL), names, sizeof(names)), 1);
+	ck_assert_str_eq(names, "CAP_KILL");
+}
+END_TEST
+
+START_TEST(test_the_level_of_lockdown_is_the_one_in_brackets)
+{
+	char word[32];
+
+	ck_assert_str_eq(lockdown_parse("[none] integrity confidentiality\n", word, 32), "none");
+	ck_assert_str_eq(lockdown_parse("none [integrity] confidentiality\n", word, 32),
+			 "integrity");
+	ck_assert_str_eq(lockdown_parse("none integrity [confidentiality]", word, 32),
+			 "confidentiality");
+	ck_assert_ptr_null(lockdown_parse("none integrity\n", word, 32));
+	ck_assert_ptr_null(lockdown_parse("", word, 32));
+	ck_assert_ptr_null(lockdown_parse("[]", word, 32));
+	ck_assert_ptr_null(lockdown_parse("none [integrity", word, 32));
+	ck_assert_ptr_null(lockdown_parse("]none[", word, 32));
+	ck_assert_ptr_null(lockdown_parse("[integrity]", word, 9));
+}
+END_TEST
+
+START_TEST(test_numbers_of_sudo_that_are_none_are_refused)
+{
+	static const char *const wrong[] = {
+		"", "-1", "+1", " 1", "1 ", "1x", "root", "4294967295", "99999999999999999999",
+	};
+	size_t i;
+
+	if (geteuid())
+		return;	/* nobody asks then */
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ck_assert_int_eq(invoker_init(wrong[i], "1"), -EINVAL);
+		ck_assert_int_eq(invoker_init("12345", wrong[i]), -EINVAL);
+		ck_assert(!invoker_is_other());
+	}
+	/* Of a user without an entry nothing tells the group. */
+	ck_assert_int_eq(invoker_init("54321", NULL), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_only_root_works_for_who_called_sudo)
+{
+	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
+	ck_assert_int_eq(invoker_is_other(), !geteuid());
+	if (!geteuid())
+		ck_assert_str_eq(invoker_name(), "12345");
+	ck_assert_int_eq(invoker_init(NULL, NULL), 0);
+	ck_assert(!invoker_is_other());
+	ck_assert_int_eq(invoker_init("0", "0"), 0);
+	ck_assert(!invoker_is_other());
+}
+END_TEST
+
+START_TEST(test_a_user_is_chosen_by_name_or_number)
+{
+	ck_assert_int_eq(invoker_choose("no such user"), -ENOENT);
+	ck_assert_int_eq(invoker_choose("4294967294"), -ENOENT);
+	if (geteuid()) {
+		ck_assert_int_eq(invoker_choose("root"), -EPERM);
+		return;
+	}
+	ck_assert_int_eq(invoker_choose("daemon"), 0);
+	ck_assert(invoker_is_other());
+	ck_assert_str_eq(invoker_name(), "daemon");
+	ck_assert_str_eq(invoker_chosen(), "daemon");
+	ck_assert_int_eq(invoker_choose("1"), 0);
+	ck_assert_str_eq(invoker_name(), "daemon");
+	ck_assert_int_eq(invoker_choose("root"), 0);
+	ck_assert(!invoker_is_other());
+}
+END_TEST
+
+START_TEST(test_a_child_becomes_the_user_for_good)
+{
+	gid_t groups[8];
+	int status;
+
+	if (geteuid())
+		return;
+	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
+	if (!fork()) {
+		if (invoker_become() || getuid() != 12345 || geteuid() != 12345 ||
+		    getgid() != 54321 || getegid() != 54321)
+			_exit(1);
+		if (getgroups(8, groups) != 1 || groups[0] != 54321)
+			_exit(2);
+		if (!seteuid(0) || !setuid(0) || !setgid(0))
+			_exit(3);
+		_exit(getenv("SUDO_UID") || strcmp(getenv("USER"), "12345") ||
+		      strcmp(getenv("HOME"), "/") ? 4 : 0);
+	}
+	wait(&status);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_uint_eq(getuid(), 0);
+}
+END_TEST
+
+static void write_output(const char *path)
+{
+	struct output *output;
+
+	ck_assert_int_eq(output_open(&output, path, -1), 0);
+	fputs("text\n", output_stream(output));
+	ck_assert_int_eq(output_commit(output), 0);
+}
+
+START_TEST(test_what_is_written_is_the_users_alone)
+{
+	char folder[] = "/tmp/pfstat-rights.XXXXXX", path[64];
+	struct stat status;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/out", folder);
+	if (!geteuid()) {
+		ck_assert_int_eq(invoker_init("12345", "54321"), 0);
+		ck_assert_int_eq(chown(folder, 12345, 54321), 0);
+	}
+	write_output(path);
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0600);
+	ck_assert_uint_eq(status.st_uid, geteuid() ? geteuid() : 12345);
+
+	/* A mode that somebody gave it stays. */
+	ck_assert_int_eq(chmod(path, 0644), 0);
+	write_output(path);
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0644);
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
+START_TEST(test_nothing_is_written_where_the_user_may_not)
+{
+	char folder[] = "/tmp/pfstat-rights.XXXXXX", path[64];
+	struct output *output;
+
+	if (geteuid())
+		return;
+	ck_assert_ptr_nonnull(mkdtemp(folder));	/* root's, 0700 */
+	snprintf(path, sizeof(path), "%s/out", folder);
+	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
+	ck_assert_int_eq(output_open(&output, path, -1), -EACCES);
+	ck_assert_str_eq(invoker_strerror(-EACCES), "Permission denied, as user 12345");
+	/* Root is as before. */
+	ck_assert_int_eq(access(folder, W_OK), 0);
+	ck_assert_int_eq(invoker_init(NULL, NULL), 0);
+	write_output(path);
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
+RUN_TESTS("rights", test_capabilities_are_named_as_one_reads_them,
+	  test_names_that_do_not_fit_are_cut, test_what_is_given_up_is_lacking,
+	  test_the_administrators_does_for_those_that_came_later,
+	  test_the_level_of_lockdown_is_the_one_in_brackets,
+	  test_numbers_of_sudo_that_are_none_are_refused,
+	  test_only_root_works_for_who_called_sudo, test_a_user_is_chosen_by_name_or_number,
+	  test_a_child_becomes_the_user_for_good, test_what_is_written_is_the_users_alone,
+	  test_nothing_is_written_where_the_user_may_not)

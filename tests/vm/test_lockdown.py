@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A kernel that is locked down, as Secure Boot brings it. It stays so: this comes last."""
+import errno
+import os
+import pathlib
+
+import pytest
+
+import pfstat
+
+LOCKDOWN = pathlib.Path("/sys/kernel/security/lockdown")
+
+
+@pytest.fixture(autouse=True)
+def securityfs():
+    if not os.path.ismount("/sys/kernel/security"):
+        pfstat.run("mount", "-t", "securityfs", "securityfs", "/sys/kernel/security")
+
+
+def lock(level):
+    LOCKDOWN.write_text(level)
+    assert f"[{level}]" in LOCKDOWN.read_text()
+
+
+def refused(*words):
+    result = pfstat.run(pfstat.PFDRIVE, *words, check=False)
+    assert result.returncode == 1 and result.stdout == "", result
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def check_closed(level):
+    assert f"the kernel is locked down ({level})" in refused("record", "--", "true")
+    for name, flags in (("control", os.O_WRONLY), ("session", os.O_WRONLY),
+                        ("ring/cpu0", os.O_RDONLY)):
+        with pytest.raises(PermissionError) as refusal:
+            os.open(pfstat.DEBUGFS / name, flags)
+        assert refusal.value.errno == errno.EPERM
+    # What can only be read stays open, to root.
+    assert (pfstat.DEBUGFS / "stats").read_text().startswith("recording")
+
+
+def test_lockdown_closes_the_module_and_pfdrive_says_so(small_file):
+    with pfstat.Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}") as session:
+        lock("integrity")
+        # Who was in before stays in.
+        mapping.read(0)
+        session.command("stop")
+    assert pfstat.stats()["calls"] > 0
+    check_closed("integrity")
+    lock("confidentiality")
+    check_closed("confidentiality")
+    pfstat.unload()
+    result = pfstat.run("insmod", pfstat.MODULE, check=False)
+    assert result.returncode == 1 and not pfstat.loaded()
+    assert "is locked down, and wants it signed" in refused("record", "--", "true")

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Who may do what: privileges that pfdrive has, gives up or lacks, and what others see."""
+import contextlib
+import errno
+import json
+import os
+import pathlib
+import re
+import signal
+import stat
+import subprocess
+
+import pytest
+
+import people
+import pfstat
+from people import sudo, without
+
+CLOEXEC = 0o2000000
+# capabilities(7): what user/rights/reduce.c says is kept, where root works for itself.
+DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SYS_PTRACE, PERFMON = 1, 2, 3, 5, 19, 38
+KEPT = sum(1 << number for number in
+           (DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SYS_PTRACE, PERFMON))
+KERNEL_ADDRESS = re.compile(r"\b(0x)?ffff[89a-f][0-9a-f]{11}\b")
+PARAMETERS = pathlib.Path("/sys/module/pfstat/parameters")
+# What a program sees of itself, as JSON; ls opens the folder that it lists.
+LOOK = """import json, os
+print(json.dumps({"ids": os.getresuid() + os.getresgid(), "groups": os.getgroups(),
+    "fds": sorted(int(fd) for fd in os.listdir("/proc/self/fd")),
+    "status": open("/proc/self/status").read(), "environment": dict(os.environ)}))"""
+
+
+@pytest.fixture(name="home", scope="module")
+def fixture_home():
+    with people.user() as home:
+        yield home
+
+
+def look(options, home):
+    """What a command of `sudo pfdrive record` sees, and the recording's JSON report."""
+    recording = home / "run.pfs"
+    seen = json.loads(sudo(pfstat.PFDRIVE.absolute(), "record", "-o", recording, *options, "--",
+                           "python3", "-c", LOOK).stdout)
+    seen["capabilities"] = int(re.search(r"CapEff:\s*(\w+)", seen["status"])[1], 16)
+    seen["file"] = recording.stat()
+    seen["report"] = pfstat.report(recording)
+    recording.unlink()
+    return seen
+
+
+def refused(result):
+    """The one sentence with which pfdrive failed."""
+    assert result.returncode == 1 and result.stdout == "", result
+    assert result.stderr.startswith("pfdrive") and result.stderr.count("\n") == 1, result.stderr
+    return result.stderr
+
+
+def children(pid):
+    return [int(word) for word in
+            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@contextlib.contextmanager
+def watching():
+    """A pfdrive that records, and its pid."""
+    process = pfstat.begin_record("-o", "/dev/null", "--", "sleep", "600")
+    try:
+        pfstat.wait_until((pfstat.PINS / "targets").exists)
+        pfstat.wait_until(lambda: len(os.listdir(f"/proc/{process.pid}/task")) > 1)
+        yield process.pid
+    finally:
+        for pid in children(process.pid):
+            os.kill(pid, signal.SIGKILL)    # else the command would run on
+        process.communicate()
+
+
+def test_a_command_of_sudo_runs_as_who_called(home):
+    seen = look([], home)
+    assert seen["ids"] == [people.UID] * 3 + [people.GID] * 3
+    assert sorted(seen["groups"]) == [people.GID, people.EXTRA_GID]
+    assert seen["capabilities"] == 0
+    assert seen["environment"]["HOME"] == str(home)
+    assert seen["environment"]["USER"] == people.NAME
+    assert not [name for name in seen["environment"] if name.startswith("SUDO_")]
+    # The standard three, and what listdir() opened.
+    assert seen["fds"] == [0, 1, 2, 3]
+    # To become the user costs faults, but not of the command's: the counts close.
+    assert seen["report"]["ledger"]["unexplained"] == 0
+    assert seen["report"]["parts"]["all"]["count"] > 100
+    # And the recording is the caller's, and nobody else's.
+    assert (seen["file"].st_uid, seen["file"].st_gid) == (people.UID, people.GID)
+    assert stat.S_IMODE(seen["file"].st_mode) == 0o600
+
+
+def test_root_stays_root_when_it_is_said(home):
+    seen = look(["--user", "root"], home)
+    assert seen["ids"] == [0] * 6
+    everything = int(pathlib.Path("/proc/sys/kernel/cap_last_cap").read_text())
+    assert seen["capabilities"] == (1 << (everything + 1)) - 1
+    assert seen["file"].st_uid == 0
+    assert stat.S_IMODE(seen["file"].st_mode) == 0o600
+
+
+def test_nothing_is_written_where_the_caller_may_not(home, tmp_path):
+    tmp_path.chmod(0o755)
+    result = sudo(pfstat.PFDRIVE.absolute(), "record", "-o", tmp_path / "run.pfs", "--", "touch",
+                  home / "ran", check=False)
+    assert f"Permission denied, as user {people.NAME}" in refused(result)
+    assert not list(tmp_path.iterdir()) and not (home / "ran").exists()
+
+
+def test_a_command_that_is_roots_alone_is_not_run(home):
+    script = home / "roots"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o700)
+    result = sudo(pfstat.PFDRIVE.absolute(), "record", "-o", "/dev/null", "--", script,
+                  check=False)
+    assert result.returncode == 126
+    assert f"cannot run {script}: Permission denied, as user {people.NAME}" in result.stderr
+
+
+@pytest.mark.parametrize("options, status, words", [
+    (["--user", "nobody-at-all"], 2, "there is no user 'nobody-at-all'"),
+    (["--user", "4000000000"], 2, "there is no user '4000000000'"),
+])
+def test_a_user_that_cannot_be_is_refused(options, status, words):
+    result = pfstat.run(pfstat.PFDRIVE, "record", *options, "--", "true", check=False)
+    assert result.returncode == status and words in result.stderr, result
+    assert result.stderr.count("\n") == 1
+
+
+def test_only_root_chooses_another_user():
+    result = pfstat.run(pfstat.PFDRIVE, "record", "--user", "daemon", "--", "true", check=False,
+                        user=65534, group=65534, extra_groups=[])
+    assert result.returncode == 2 and "only root can work for another" in result.stderr
+
+
+def test_sudos_numbers_are_not_believed_blindly():
+    result = pfstat.run(pfstat.PFDRIVE, "record", "--", "true", check=False,
+                        env={**os.environ, "SUDO_UID": "0x10", "SUDO_GID": "1"})
+    assert "SUDO_UID '0x10'" in refused(result)
+
+
+def test_what_pfdrive_starts_itself_runs_as_the_caller_too(home, small_file):
+    """The process of `touch` that maps and touches. It must still see its own pages."""
+    trace = home / "trace"
+    caller = {"SUDO_UID": str(people.UID), "SUDO_GID": str(people.GID)}
+    text = pfstat.run("strace", "-f", "-o", trace, "-e", "trace=setresuid,setresgid,setgroups",
+                      pfstat.PFDRIVE, "touch", "--no-bpf", "--format", "json", small_file,
+                      env={**os.environ, **caller}).stdout
+    calls = trace.read_text()
+    assert f"setresuid({people.UID}, {people.UID}, {people.UID})" in calls
+    assert f"setresgid({people.GID}, {people.GID}, {people.GID})" in calls
+    assert json.loads(text)["steps"]
+
+
+def users_of_competitors(pid):
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            status = pathlib.Path(f"/proc/{child}/status").read_text()
+            if status.startswith("Name:\tcompetitor"):     # its name comes after its user
+                yield int(re.search(r"Uid:\s*(\d+)", status)[1])
+
+
+def test_competitors_run_as_the_caller(home):
+    command = [pfstat.PFDRIVE, "--no-bpf", "--map", "anon", "--size", "8M", "--accesses", "9999",
+               "--compete", "8M", "--memory-limit", "64M"]
+    caller = {"SUDO_UID": str(people.UID), "SUDO_GID": str(people.GID)}
+    seen = set()
+    with subprocess.Popen(command, env={**os.environ, **caller}, cwd=home, text=True,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        while process.poll() is None:
+            seen.update(users_of_competitors(process.pid))
+        assert process.returncode == 0, process.stderr.read()
+    assert seen == {people.UID}
+
+
+def test_no_descriptor_outlives_an_exec_and_privileges_are_given_up():
+    with watching() as pid:
+        flags = {}
+        for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+            with contextlib.suppress(FileNotFoundError):    # closed meanwhile
+                flags[int(info.name)] = int(re.search(r"flags:\s*(\d+)", info.read_text())[1], 8)
+        threads = [int(re.search(r"CapPrm:\s*(\w+)", (task / "status").read_text())[1], 16)
+                   for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+    assert len(flags) > 20
+    assert [fd for fd, bits in flags.items() if fd > 2 and not bits & CLOEXEC] == []
+    assert len(threads) == 2 and set(threads) == {KEPT}
+
+
+@pytest.mark.parametrize("lacking, options, words", [
+    ("-perfmon,-sys_admin", [], "without CAP_PERFMON"),
+    ("-bpf,-sys_admin", [], "load the eBPF programs without CAP_BPF"),
+])
+def test_a_privilege_that_is_missing_is_named(lacking, options, words):
+    assert words in refused(without(lacking, pfstat.PFDRIVE, "record", *options, "--", "true"))
+
+
+def test_another_users_process_needs_its_privilege(home):
+    sleeper = subprocess.Popen(["sleep", "600"], user=people.UID, group=people.GID,
+                               extra_groups=[], cwd=home)
+    command = [pfstat.PFDRIVE, "record", "-o", "/dev/null", "--no-bpf", "-d", "0.1", "-p",
+               str(sleeper.pid)]
+    try:
+        assert "without CAP_SYS_PTRACE" in refused(without("-sys_ptrace", *command))
+        assert pfstat.run(*command).returncode == 0
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+
+
+def test_who_cannot_become_the_caller_does_not_run_as_root():
+    result = without("-setuid", "env", f"SUDO_UID={people.UID}", f"SUDO_GID={people.GID}",
+                     pfstat.PFDRIVE, "record", "--", "id")
+    assert "without CAP_SETUID" in refused(result)
+
+
+def test_the_root_of_a_user_namespace_is_not_let_in():
+    files = ["control", "session", "log", "stats", "targets", "ring/cpu0"]
+    opened = pfstat.run("unshare", "--user", "--map-root-user", "python3", "-c", f"""
+import os
+for name in {files!r}:
+    flags = os.O_WRONLY if name in ("control", "session") else os.O_RDONLY
+    try:
+        os.open(os.path.join("{pfstat.DEBUGFS}", name), flags)
+        print(name, 0)
+    except OSError as error:
+        print(name, error.errno)
+""").stdout
+    assert opened.splitlines() == [f"{name} {errno.EPERM}" for name in files]
+    result = pfstat.run("unshare", "--user", "--map-root-user", pfstat.PFDRIVE, "record", "--",
+                        "true", check=False)
+    assert "lets nobody in from a user namespace" in refused(result)
+
+
+@pytest.mark.parametrize("value", ["0", "91", "-1", "half", "", "4294967297"])
+def test_a_parameter_out_of_range_is_refused_by_name(value, kernel_log):
+    pfstat.unload()
+    result = pfstat.run("insmod", pfstat.MODULE, f"ring_limit={value}", check=False)
+    assert result.returncode == 1 and not pfstat.loaded()
+    lines = [line for line in kernel_log() if "ring_limit" in line]
+    assert len(lines) == 1 and f"`{value}' invalid for parameter `ring_limit'" in lines[0]
+
+
+def test_rings_take_no_more_than_their_share():
+    pages = os.sysconf("SC_PHYS_PAGES")
+    size = pages * pfstat.PAGE // 25 // os.cpu_count() // 4096 * 4096    # 4 %
+    for limit, fits in (("1", False), ("5", True)):
+        pfstat.unload()
+        pfstat.run("insmod", pfstat.MODULE, f"ring_limit={limit}")
+        assert (PARAMETERS / "ring_limit").read_text() == limit + "\n"
+        result = pfstat.run(pfstat.PFDRIVE, "record", "--no-bpf", "-o", "/dev/null",
+                            "--ring-size", str(size), "--", "true", check=False)
+        if fits:
+            assert result.returncode == 0, result.stderr
+            assert size <= pfstat.stats()["ring_bytes"] // os.cpu_count() < size + 3 * pfstat.PAGE
+        else:
+            assert "no memory for the module's rings" in refused(result)
+            assert pfstat.stats()["ring_bytes"] == 0
+    pfstat.unload()
+
+
+def readable_by_all(folder):
+    for path in pathlib.Path(folder).rglob("*"):
+        if not path.is_symlink() and path.is_file() and path.stat().st_mode & stat.S_IROTH:
+            yield path
+
+
+def test_no_address_of_the_kernel_is_readable_by_all(small_file, kernel_log):
+    with pfstat.Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}"):
+        mapping.read(0)
+        read = 0
+        for path in readable_by_all("/sys/module/pfstat"):
+            with contextlib.suppress(OSError):
+                assert not KERNEL_ADDRESS.search(path.read_bytes().decode("latin-1")), path
+                read += 1
+        assert read > 5
+        # Root's own files have addresses of programs, and none of the kernel.
+        for name in ("log", "stats", "targets"):
+            assert not KERNEL_ADDRESS.search((pfstat.DEBUGFS / name).read_text()), name
+    assert (PARAMETERS / "ring_limit").stat().st_mode & 0o077 == 0
+    assert not [line for line in kernel_log() if KERNEL_ADDRESS.search(line)]
+
+
+def test_nobodys_link_leads_no_removal_astray(tmp_path):
+    """bpffs is everybody's to write to, unless it is mounted otherwise."""
+    victim = tmp_path / "precious"
+    victim.write_text("keep me")
+    pfstat.run("ln", "-s", tmp_path, pfstat.PINS, user=65534, group=65534, extra_groups=[])
+    try:
+        result = pfstat.run(pfstat.PFDRIVE, "record", "--", "true", check=False)
+        assert victim.read_text() == "keep me"
+        assert f"cannot pin the eBPF maps under {pfstat.PINS}" in refused(result)
+    finally:
+        pfstat.PINS.unlink()
