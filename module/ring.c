@@ -72,18 +72,30 @@ static int ring_allocate(struct ring *ring, size_t size)
 	return 0;
 }
 
+/*
+ * Would rings of this size leave the machine without memory? The kernel finds room for
+ * what is asked of it as long as it can kill somebody for it.
+ */
+static bool rings_fit(size_t size)
+{
+	u64 pages = (u64)num_online_cpus() * (PFN_UP(size) + 1);
+
+	return pages < si_mem_available() + PFN_DOWN(pfstat_ring_bytes());
+}
+
 int pfstat_ring_setup(size_t size, bool overwrite)
 {
 	struct ring *ring;
-	int cpu, err = 0;
+	int cpu, err;
 
 	mutex_lock(&ring_mutex);
 	cpus_read_lock();
+	err = rings_fit(size) ? 0 : -ENOMEM;
 	for_each_online_cpu(cpu) {
-		ring = per_cpu_ptr(&pfstat_rings, cpu);
-		err = ring_allocate(ring, size);
 		if (err)
 			break;
+		ring = per_cpu_ptr(&pfstat_rings, cpu);
+		err = ring_allocate(ring, size);
 	}
 	cpus_read_unlock();
 	for_each_possible_cpu(cpu) {
