@@ -17,10 +17,12 @@ help:
 #: make check    unit tests, pages in a browser, then the tests in a VM on every kernel
 #: make          the module, the eBPF programs and pfdrive, for this machine's kernel
 #: make policy   a competition for memory on a kernel that evicts pages in use, and on one that does not
-#: make fuzz     bytes at random as a recording, FUZZ_SECONDS=60; needs libFuzzer
+#: make fuzz     bytes at random as recordings, events, commands, options: FUZZ_SECONDS=60 each
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
+#: make check-injection    every step of pfdrive, every allocation of the module fails once
+#: make fuzz-debugfs [OPERATIONS=1000000] [KERNEL=debug] [SEED=…]    the module's files, in a VM
 #: make check-kernels [KERNELS=…] [TESTS=file]    the VM's tests on each of Debian's kernels (hours)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
@@ -31,13 +33,14 @@ help:
 #: make install, clean
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
 .DEFAULT_GOAL := all
-all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump bench-programs
+all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump $(BUILD)/fuzz_debugfs bench-programs
 .PHONY: help all module pfdrive demo policy check check-unit check-vm check-debug check-kernels fuzz lint bpf-stats install clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk
 include tools/make/user.mk
 include tools/make/check.mk
+include tools/make/fuzz.mk
 include tools/make/bench.mk
 
 demo:

@@ -130,33 +130,69 @@ static const struct file_operations ring_fops = {
 	.llseek = noop_llseek,
 };
 
-static void make_ring_files(void)
+/* A module without one of its files would be of no use, and nobody told why. */
+static int made(const char *name, const struct dentry *dentry)
+{
+	if (!IS_ERR(dentry))
+		return 0;
+	pr_err("cannot make %s in debugfs: %ld\n", name, PTR_ERR(dentry));
+	return PTR_ERR(dentry);
+}
+
+static int make_file(const char *name, umode_t mode, const struct file_operations *fops)
+{
+	return made(name, debugfs_create_file(name, mode, control_dir, NULL, fops));
+}
+
+static int make_ring_file(struct dentry *dir, unsigned long cpu)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "cpu%lu", cpu);
+	return made(name, debugfs_create_file_unsafe(name, 0600, dir, (void *)cpu, &ring_fops));
+}
+
+static int make_ring_files(void)
 {
 	struct dentry *dir = debugfs_create_dir(PFSTAT_DIR_RING, control_dir);
-	char name[16];
-	int cpu;
+	int cpu, err = made(PFSTAT_DIR_RING, dir);
 
 	for_each_possible_cpu(cpu) {
-		snprintf(name, sizeof(name), "cpu%d", cpu);
-		debugfs_create_file_unsafe(name, 0600, dir, (void *)(unsigned long)cpu,
-					   &ring_fops);
+		if (err)
+			break;
+		err = make_ring_file(dir, cpu);
 	}
+	return err;
+}
+
+static int make_files(void)
+{
+	int err;
+
+	err = make_file(PFSTAT_FILE_LOG, 0400, &pfstat_log_fops);
+	if (!err)
+		err = make_file(PFSTAT_FILE_STATS, 0400, &pfstat_stats_fops);
+	if (!err)
+		err = make_file(PFSTAT_FILE_TARGETS, 0400, &pfstat_targets_fops);
+	if (!err)
+		err = make_file(PFSTAT_FILE_CONTROL, 0600, &control_fops);
+	if (!err)
+		err = make_file(PFSTAT_FILE_SESSION, 0600, &session_fops);
+	return err ?: make_ring_files();
 }
 
 int pfstat_control_init(void)
 {
+	int err;
+
 	control_dir = debugfs_create_dir("pfstat", NULL);
-	if (IS_ERR(control_dir)) {
-		pr_err("cannot make the debugfs folder pfstat: %ld\n", PTR_ERR(control_dir));
-		return PTR_ERR(control_dir);
-	}
-	debugfs_create_file(PFSTAT_FILE_LOG, 0400, control_dir, NULL, &pfstat_log_fops);
-	debugfs_create_file(PFSTAT_FILE_STATS, 0400, control_dir, NULL, &pfstat_stats_fops);
-	debugfs_create_file(PFSTAT_FILE_TARGETS, 0400, control_dir, NULL, &pfstat_targets_fops);
-	debugfs_create_file(PFSTAT_FILE_CONTROL, 0600, control_dir, NULL, &control_fops);
-	debugfs_create_file(PFSTAT_FILE_SESSION, 0600, control_dir, NULL, &session_fops);
-	make_ring_files();
-	return 0;
+	err = made("pfstat", control_dir);
+	if (err)
+		return err;
+	err = make_files();
+	if (err)
+		pfstat_control_exit();
+	return err;
 }
 
 void pfstat_control_exit(void)

@@ -177,7 +177,7 @@ static int follow_child_mm(struct task_struct *child)
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	struct watched_process *process;
-	int err = 0;
+	int err = 0, mm_err = 0;
 
 	if (child->tgid == parent->tgid)	/* a thread */
 		return;
@@ -186,11 +186,11 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 	if (process && process->follow) {
 		err = pfstat_target_add_process(task_tgid(child), true,
 						GFP_NOWAIT | __GFP_NOWARN);
-		if (!err)
-			err = follow_child_mm(child);
+		/* By the one of the two that is known the other is found later. */
+		mm_err = follow_child_mm(child);
 	}
 	rcu_read_unlock();
-	if (err == -ENOMEM)
+	if (err == -ENOMEM || mm_err == -ENOMEM)
 		missed();
 }
 

@@ -28,10 +28,7 @@
 
 DEFINE_PER_CPU(struct ring, pfstat_rings);
 
-/*
- * Of the machine's memory, in percent, that all rings together may take: the allocator
- * gives what it has, and leaves others short of it.
- */
+/* Of the machine's memory, in percent, that all rings together may take. */
 #define RING_LIMIT_MIN 1
 #define RING_LIMIT_MAX 90
 
@@ -95,18 +92,23 @@ static int ring_allocate(struct ring *ring, size_t size)
 	return 0;
 }
 
-static bool ring_fits(size_t size)
+/*
+ * Would rings of this size take more than they may, or leave the machine without memory?
+ * The kernel finds room for what is asked of it as long as it can kill somebody for it.
+ */
+static bool rings_fit(size_t size)
 {
-	const u64 pages = (u64)num_online_cpus() * (1 + (PAGE_ALIGN(size) >> PAGE_SHIFT));
+	const u64 pages = (u64)num_online_cpus() * (PFN_UP(size) + 1);
 
-	return pages <= (u64)totalram_pages() * ring_limit / 100;
+	return pages <= (u64)totalram_pages() * ring_limit / 100 &&
+	       pages < si_mem_available() + PFN_DOWN(pfstat_ring_bytes());
 }
 
 static int ring_allocate_all(size_t size)
 {
 	int cpu, err;
 
-	if (!ring_fits(size))
+	if (!rings_fit(size))
 		return -ENOMEM;
 	for_each_online_cpu(cpu) {
 		err = ring_allocate(per_cpu_ptr(&pfstat_rings, cpu), size);

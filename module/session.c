@@ -208,12 +208,14 @@ static int watch_mm(struct task_struct *task, struct mm_struct *mm, bool future,
 	err = pfstat_follow_start(session_on_idle);
 	if (err)
 		return err;
-	if (future) {
-		err = pfstat_target_add_process(task_tgid(task), follow, GFP_KERNEL);
-		if (err)
-			return err;
-	}
-	err = pfstat_target_add_mm(mm, task->tgid, future, follow, GFP_KERNEL);
+	/* Others may be watched already: what fails from here on must not leave this one half. */
+	err = pfstat_target_prepare_mm(mm, NULL);
+	if (err)
+		return err;
+	if (future)
+		err = pfstat_target_add(task_tgid(task), mm, task->tgid, follow);
+	else
+		err = pfstat_target_add_mm(mm, task->tgid, false, follow, GFP_KERNEL);
 	if (err)
 		return err;
 	return pfstat_target_hook_mm(mm, NULL, &result);
@@ -246,6 +248,9 @@ static int watch_file(const struct inode *inode)
 	struct pfstat_hook_result result;
 	int err;
 
+	err = pfstat_target_prepare_mm(current->mm, inode);
+	if (err)
+		return err;
 	err = pfstat_target_add_mm(current->mm, current->tgid, false, false, GFP_KERNEL);
 	if (err)
 		return err;

@@ -127,6 +127,13 @@ static struct shadow *shadow_get(const struct vm_operations_struct *original, bo
 	return shadow ?: made;
 }
 
+int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
+{
+	if (pfstat_shadow_hooked(vma) || pfstat_shadow_allowed(vma))
+		return 0;
+	return shadow_get(vma->vm_ops, fault_around, gfp) ? 0 : -ENOMEM;
+}
+
 int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 {
 	struct shadow *shadow;

@@ -23,6 +23,9 @@ static inline struct shadow *pfstat_shadow_of(const struct vm_operations_struct 
 	return container_of(ops, struct shadow, ops);
 }
 
+/* What hooking the VMA takes, if it may be hooked: 0 or -ENOMEM. Its mm's mmap lock is held. */
+int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
+
 /*
  * The VMA must be write-locked: its mm's mmap lock, and the VMA's own lock
  * where there is one. hook: 0, -EOPNOTSUPP, -ENOMEM; already hooked is 0.

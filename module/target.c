@@ -72,64 +72,144 @@ struct watched_mm *pfstat_target_find_mm(struct mm_struct *mm)
 	return NULL;
 }
 
-int pfstat_target_add_process(struct pid *pid, bool follow, gfp_t gfp)
+static struct watched_process *process_make(struct pid *pid, bool follow, gfp_t gfp)
 {
 	struct watched_process *made = kzalloc(sizeof(*made), gfp);
-	struct watched_process *there;
+
+	if (!made)
+		return NULL;
+	made->pid = get_pid(pid);
+	made->follow = follow;
+	return made;
+}
+
+static void process_discard(struct watched_process *made)
+{
+	if (!made)
+		return;
+	put_pid(made->pid);
+	kfree(made);
+}
+
+/* Under targets_lock. Returns what is not needed: one that is there already is widened. */
+static struct watched_process *process_insert(struct watched_process *made)
+{
+	struct watched_process *there = pfstat_target_find_process(made->pid);
+
+	if (there) {
+		there->follow |= made->follow;
+		return made;
+	}
+	hash_add_rcu(processes, &made->node, (unsigned long)made->pid);
+	return NULL;
+}
+
+static struct watched_mm *mm_make(struct mm_struct *mm, pid_t pid, bool future, bool follow,
+				  gfp_t gfp)
+{
+	struct watched_mm *made = kzalloc(sizeof(*made), gfp);
+
+	if (made)
+		*made = (struct watched_mm) {
+			.mm = mm, .pid = pid, .future = future, .follow = follow,
+		};
+	return made;
+}
+
+/* As process_insert(). */
+static struct watched_mm *mm_insert(struct watched_mm *made)
+{
+	struct watched_mm *there = pfstat_target_find_mm(made->mm);
+
+	if (there) {
+		there->pid = there->pid ?: made->pid;
+		there->future |= made->future;
+		there->follow |= made->follow;
+		return made;
+	}
+	mmgrab(made->mm);
+	hash_add_rcu(mms, &made->node, (unsigned long)made->mm);
+	return NULL;
+}
+
+int pfstat_target_add_process(struct pid *pid, bool follow, gfp_t gfp)
+{
+	struct watched_process *made = process_make(pid, follow, gfp);
 	int err = 0;
 
 	if (!made)
 		return -ENOMEM;
-	made->pid = get_pid(pid);
-	made->follow = follow;
-
 	spin_lock(&targets_lock);
-	there = pfstat_target_find_process(pid);
-	if (!targets_open) {
+	if (targets_open)
+		made = process_insert(made);
+	else
 		err = -ESHUTDOWN;
-	} else if (there) {
-		there->follow |= follow;
-	} else {
-		hash_add_rcu(processes, &made->node, (unsigned long)pid);
-		made = NULL;
-	}
 	spin_unlock(&targets_lock);
-
-	if (made) {
-		put_pid(made->pid);
-		kfree(made);
-	}
+	process_discard(made);
 	return err;
 }
 
 int pfstat_target_add_mm(struct mm_struct *mm, pid_t pid, bool future, bool follow, gfp_t gfp)
 {
-	struct watched_mm *made = kzalloc(sizeof(*made), gfp);
-	struct watched_mm *there;
+	struct watched_mm *made = mm_make(mm, pid, future, follow, gfp);
 	int err = 0;
 
 	if (!made)
 		return -ENOMEM;
-	*made = (struct watched_mm) {
-		.mm = mm, .pid = pid, .future = future, .follow = follow,
-	};
-
 	spin_lock(&targets_lock);
-	there = pfstat_target_find_mm(mm);
-	if (!targets_open) {
+	if (targets_open)
+		made = mm_insert(made);
+	else
 		err = -ESHUTDOWN;
-	} else if (there) {
-		there->pid = there->pid ?: pid;
-		there->future |= future;
-		there->follow |= follow;
-	} else {
-		mmgrab(mm);
-		hash_add_rcu(mms, &made->node, (unsigned long)mm);
-		made = NULL;
-	}
 	spin_unlock(&targets_lock);
-
 	kfree(made);
+	return err;
+}
+
+int pfstat_target_add(struct pid *pid, struct mm_struct *mm, pid_t number, bool follow)
+{
+	struct watched_process *process = process_make(pid, follow, GFP_KERNEL);
+	struct watched_mm *watched = mm_make(mm, number, true, follow, GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (process && watched) {
+		spin_lock(&targets_lock);
+		err = targets_open ? 0 : -ESHUTDOWN;
+		if (!err) {
+			process = process_insert(process);
+			watched = mm_insert(watched);
+		}
+		spin_unlock(&targets_lock);
+	}
+	process_discard(process);
+	kfree(watched);
+	return err;
+}
+
+/* As hook_mm() chooses them: with file, its mappings alone. */
+static bool is_chosen(const struct vm_area_struct *vma, const struct inode *file)
+{
+	return pfstat_target_wants(vma) && (!file || file_inode(vma->vm_file) == file);
+}
+
+int pfstat_target_prepare_mm(struct mm_struct *mm, const struct inode *file)
+{
+	struct vm_area_struct *vma;
+	int err;
+
+	err = mmap_read_lock_killable(mm);
+	if (err)
+		return err;
+	VMA_ITERATOR(vmi, mm, 0);
+	for_each_vma(vmi, vma) {
+		if (xa_is_zero(vma))	/* where a fork that failed stopped copying */
+			break;
+		if (is_chosen(vma, file))
+			err = pfstat_shadow_prepare(vma, targets_fault_around, GFP_KERNEL);
+		if (err)
+			break;
+	}
+	mmap_read_unlock(mm);
 	return err;
 }
 
@@ -160,9 +240,9 @@ int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
 		return err;
 	VMA_ITERATOR(vmi, mm, 0);
 	for_each_vma(vmi, vma) {
-		if (xa_is_zero(vma))	/* where a fork that failed stopped copying */
+		if (xa_is_zero(vma))
 			break;
-		if (!pfstat_target_wants(vma) || (file && file_inode(vma->vm_file) != file))
+		if (!is_chosen(vma, file))
 			continue;
 		err = hook_vma(vma, result);
 		if (err)
@@ -241,8 +321,83 @@ static void visit_hook(struct watched_mm *watched, void *data)
 		pfstat_target_hook_mm(watched->mm, NULL, &result);
 }
 
+/* The next process at or after *bucket, *skip entries into it, that has memory. */
+static struct mm_struct *next_process_mm(unsigned int *bucket, unsigned int *skip,
+					 struct watched_process *copy)
+{
+	struct watched_process *process;
+	struct task_struct *task;
+	struct mm_struct *mm;
+	unsigned int i;
+
+	for (; *bucket < HASH_SIZE(processes); ++*bucket, *skip = 0) {
+		i = 0;
+		hlist_for_each_entry_rcu(process, &processes[*bucket], node) {
+			if (i++ < *skip)
+				continue;
+			++*skip;
+			*copy = *process;
+			task = pid_task(process->pid, PIDTYPE_TGID);
+			mm = task ? get_task_mm(task) : NULL;
+			if (mm)
+				return mm;
+		}
+	}
+	return NULL;
+}
+
+/* Processes whose memory is not known: they executed a program when there was no room. */
+static void find_mms(void)
+{
+	unsigned int bucket = 0, skip = 0;
+	struct watched_process process;
+	struct mm_struct *mm;
+	pid_t number;
+
+	for (;;) {
+		rcu_read_lock();
+		mm = next_process_mm(&bucket, &skip, &process);
+		number = mm ? pid_nr(process.pid) : 0;
+		rcu_read_unlock();
+		if (!mm)
+			return;
+		/* Without memory now, too: the caller comes again at the next miss. */
+		pfstat_target_add_mm(mm, number, true, process.follow, GFP_KERNEL);
+		mmput_async(mm);
+		cond_resched();
+	}
+}
+
+static bool is_followed(struct task_struct *task)
+{
+	struct watched_mm *watched = NULL;
+	bool follow;
+
+	task_lock(task);	/* it keeps its mm */
+	if (task->mm && !(task->flags & PF_KTHREAD))
+		watched = pfstat_target_find_mm(task->mm);
+	follow = watched && watched->follow;
+	task_unlock(task);
+	return follow;
+}
+
+/* Children that are known by their memory alone: there was no room when they were born. */
+static void find_processes(void)
+{
+	struct task_struct *task;
+
+	rcu_read_lock();
+	for_each_process(task)
+		if (is_followed(task) && !pfstat_target_find_process(task_tgid(task)))
+			pfstat_target_add_process(task_tgid(task), true,
+						  GFP_NOWAIT | __GFP_NOWARN);
+	rcu_read_unlock();
+}
+
 void pfstat_target_hook_all(void)
 {
+	find_processes();
+	find_mms();
 	pfstat_target_visit_mms(visit_hook, NULL);
 }
 

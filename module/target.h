@@ -44,6 +44,9 @@ bool pfstat_target_wants(const struct vm_area_struct *vma);
 int pfstat_target_add_process(struct pid *pid, bool follow, gfp_t gfp);
 int pfstat_target_add_mm(struct mm_struct *mm, pid_t pid, bool future, bool follow, gfp_t gfp);
 
+/* A process with all that it maps, both or neither. As these two. */
+int pfstat_target_add(struct pid *pid, struct mm_struct *mm, pid_t number, bool follow);
+
 /* Look-ups; under rcu_read_lock(), valid as long. */
 struct watched_process *pfstat_target_find_process(struct pid *pid);
 struct watched_mm *pfstat_target_find_mm(struct mm_struct *mm);
@@ -54,13 +57,15 @@ struct pfstat_hook_result {
 	unsigned int refused;	/* mappings (of that file) that must not be hooked */
 };
 
+/* Whatever hooking its present mappings needs, so that it cannot fail half-way. -ENOMEM, -EINTR. */
+int pfstat_target_prepare_mm(struct mm_struct *mm, const struct inode *file);
 int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
 			  struct pfstat_hook_result *result);
 
 /* Calls visit for each live address space, with its users held; may sleep. */
 typedef void (*pfstat_mm_visitor)(struct watched_mm *watched, void *data);
 void pfstat_target_visit_mms(pfstat_mm_visitor visit, void *data);
-void pfstat_target_hook_all(void);	/* again: what was missed */
+void pfstat_target_hook_all(void);	/* again: what was missed, with those who are not known */
 
 /* Forgets the dead. True: nothing is watched any more. */
 bool pfstat_target_reap(void);

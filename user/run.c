@@ -239,6 +239,9 @@ static int drive(struct run *run)
 	err = make_steps(run);
 	if (interrupt_signal)
 		return interrupted();
+	if (instruments_thread_err(run->instruments))
+		return complain(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
+				"--no-bpf goes on without", strerror(-err));
 	/* What is a SIGBUS to an access. */
 	if (err == -EFAULT && run->step == STEP_POPULATE)
 		return complain_of_bus(run);

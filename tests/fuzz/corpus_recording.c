@@ -7,83 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sample_items.h"
 #include "user/recording/facts_json.h"
 #include "user/recording/items.h"
 #include "user/recording/recording.h"
 #include "user/recording/writer.h"
-
-#define NR_ROUNDS 10	/* more than a tile */
-
-typedef void (*taker)(void *context, const struct item *item);
-
-static void give(taker take, void *context, enum item_type type, const void *data)
-{
-	const struct item item = { .type = type, .event = data };
-
-	take(context, &item);
-}
-
-static void give_events(taker take, void *context, uint64_t ns)
-{
-	const struct pfstat_off_cpu off_cpu = {
-		.event = { PFSTAT_EVENT_OFF_CPU, sizeof(off_cpu), 6, 100, 101, ns },
-		.off_ns = ns - 100000, .woken_ns = ns - 2000, .state = 2,
-	};
-	const struct pfstat_block block = {
-		.event = { PFSTAT_EVENT_BLOCK, sizeof(block), 8, 100, 101, ns },
-		.insert_ns = ns - 99000, .issue_ns = ns - 98000, .sector = 4096, .bytes = 131072,
-	};
-	const struct pfstat_fault fault = {
-		.event = { PFSTAT_EVENT_FAULT, sizeof(fault), PFSTAT_FAULT_ANON, 100, 101, ns },
-		.start_ns = ns - 900, .address = 0x7f0000001000,
-	};
-	const struct pfstat_page page = {
-		.event = { PFSTAT_EVENT_PAGE, sizeof(page), 0, 100, 101, ns },
-		.inode = 12, .pgoff = ns % 97, .pages = 32,
-	};
-	const struct pfstat_task task = {
-		.event = { PFSTAT_EVENT_TASK, sizeof(task), PFSTAT_TASK_EXEC, 100, 101, ns },
-		.parent = 100, .comm = "corpus",
-	};
-
-	give(take, context, ITEM_EVENT, &off_cpu);
-	give(take, context, ITEM_EVENT, &block);
-	give(take, context, ITEM_EVENT, &fault);
-	give(take, context, ITEM_EVENT, &page);
-	give(take, context, ITEM_EVENT, &task);
-}
-
-static void give_map(taker take, void *context, uint64_t ns)
-{
-	static const char path[] = "/usr/lib/x86_64-linux-gnu/libc.so.6";
-	struct item_map *map = calloc(1, sizeof(*map) + sizeof(path));
-
-	*map = (struct item_map){
-		.ns = ns, .address = 0x7f0000000000, .bytes = 1 << 20, .inode = 12, .pid = 100,
-		.tid = 101, .prot = 5, .flags = 2, .path_bytes = sizeof(path),
-	};
-	memcpy(map->path, path, sizeof(path));
-	give(take, context, ITEM_MAP, map);
-	free(map);
-}
-
-static void give_all(taker take, void *context)
-{
-	struct pfstat_record record = {
-		.duration_ns = 900, .address = 0x7f0000001000, .pfn = 0x1234, .inode = 12,
-		.pid = 100, .tid = 101, .flags = 0x1054, .result = 0x200, .class = 4,
-	};
-	uint64_t i;
-
-	for (i = 0; i < NR_ROUNDS; i++) {
-		record.sequence = i + 1;
-		record.start_ns = 5000000000 + i * 200000;
-		record.pgoff = i * 37 % 11;
-		give(take, context, ITEM_RECORD, &record);
-		give_events(take, context, record.start_ns + record.duration_ns);
-		give_map(take, context, record.start_ns + record.duration_ns);
-	}
-}
 
 static FILE *create(const char *folder, const char *name, char first)
 {

@@ -35,6 +35,18 @@ START_TEST(test_order)
 }
 END_TEST
 
+/* Before anything was added, too: the sanitizers look at what is done with nothing. */
+START_TEST(test_nothing_is_in_order)
+{
+	struct queue queue = { 0 };
+
+	queue_sort(&queue);
+	ck_assert(!queue_any(&queue));
+	ck_assert_uint_eq(queue_next_ns(&queue), UINT64_MAX);
+	queue_exit(&queue);
+}
+END_TEST
+
 START_TEST(test_memory_does_not_grow)
 {
 	struct queue queue = { 0 };
@@ -52,4 +64,4 @@ START_TEST(test_memory_does_not_grow)
 }
 END_TEST
 
-RUN_TESTS("queue", test_order, test_memory_does_not_grow)
+RUN_TESTS("queue", test_order, test_nothing_is_in_order, test_memory_does_not_grow)

@@ -62,8 +62,10 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 	any->page.event.size = sizes[type];
 	if (type == PFSTAT_EVENT_TASK)
 		any->task.comm[15] = '\0';
-	if (type == PFSTAT_EVENT_PAGE)
+	if (type == PFSTAT_EVENT_PAGE) {
 		any->page.comm[15] = '\0';
+		any->page.pages %= (1 << 18) + 1;
+	}
 	if (type == PFSTAT_EVENT_FAULT) {
 		any->fault.event.flags %= PFSTAT_NR_FAULT_KINDS;
 		any->fault.origin %= PFSTAT_NR_ORIGINS;

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+import failnth
 import kmsg
 import pfstat
 
@@ -11,6 +12,8 @@ NUMBERS = itertools.count()
 
 # What only some kernels of the lab have.
 collect_ignore = [] if pfstat.KMEMLEAK.exists() else ["test_debug_kernel.py"]
+if not failnth.available():
+    collect_ignore.append("test_injection.py")
 # Kernels that the lab builds itself have no virtual cards.
 if pfstat.run("modprobe", "-qn", "veth", check=False).returncode:
     collect_ignore.append("test_bench_peer.py")
@@ -51,6 +54,13 @@ def small_file():
     pfstat.make_file(path, 256 * pfstat.PAGE)
     pfstat.drop_cache()
     return path
+
+
+def pytest_addoption(parser):
+    parser.addoption("--every-step", action="store_true",
+                     help="test_pfdrive_injection.py: not only a sample (many minutes)")
+    parser.addoption("--operations", type=int, default=20000, help="of test_fuzz_debugfs.py")
+    parser.addoption("--seed", type=int, help="likewise, to repeat what was")
 
 
 def pytest_configure(config):

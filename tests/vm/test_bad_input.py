@@ -2,6 +2,7 @@
 """Bad input: the right errno, one line in the kernel log, nothing changed."""
 import errno
 import os
+import pathlib
 import stat
 import subprocess
 
@@ -93,6 +94,23 @@ def test_options_are_refused_once_something_is_watched(small_file):
                 with pytest.raises(OSError) as refusal:
                     session.command(line)
                 assert refusal.value.errno == errno.EBUSY
+
+
+def test_rings_that_do_not_fit_are_refused_and_nobody_is_killed_for_them(small_file, kernel_log):
+    """A CPU's share of all memory, or the most that can be asked for."""
+    fields = dict(line.split(":") for line in
+                  pathlib.Path("/proc/meminfo").read_text().splitlines())
+    share = int(fields["MemTotal"].split()[0]) // os.cpu_count()
+    size = min(share, 1 << 20)      # KiB
+    if size * os.cpu_count() < int(fields["MemAvailable"].split()[0]):
+        pytest.fail("this machine has room for any ring: give it less memory or more CPUs")
+    with Mapping(small_file) as mapping:
+        with Session(f"ring_size {size}K") as session:
+            with pytest.raises(OSError) as refusal:
+                session.command(f"file {mapping.fd()}")
+            assert refusal.value.errno == errno.ENOMEM
+            assert pfstat.hooked() == 0
+    assert not [line for line in kernel_log() if "Out of memory" in line]
 
 
 def test_lines_before_a_bad_one_hold():

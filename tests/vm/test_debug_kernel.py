@@ -2,8 +2,8 @@
 """The debug kernel (tools/lab prepare --kernel debug) watched itself while the other
 tests ran, and found nothing. Runs after all of them, and only there."""
 import pathlib
-import time
 
+import kmemleak
 import kmsg
 import pfstat
 
@@ -11,15 +11,6 @@ KMEMLEAK = pfstat.KMEMLEAK
 # What a module from outside the tree, unsigned, does to any kernel (Documentation/
 # admin-guide/tainted-kernels.rst): it is the only taint there may be.
 OUT_OF_TREE, UNSIGNED = 1 << 12, 1 << 13
-# kmemleak takes nothing for lost that is younger, nor what changed between two scans.
-KMEMLEAK_MIN_AGE = 5
-
-
-def scan_for_leaks():
-    for _ in range(2):
-        time.sleep(KMEMLEAK_MIN_AGE + 1)
-        KMEMLEAK.write_text("scan")
-    return KMEMLEAK.read_text()
 
 
 def test_the_kernel_still_checks_itself():
@@ -45,13 +36,13 @@ def test_nothing_tainted_the_kernel():
 
 def test_no_memory_is_lost_after_unload():
     pfstat.unload()
-    assert scan_for_leaks() == ""
+    assert kmemleak.scan() == ""
 
 
 def test_lost_memory_would_have_been_found():
     """By the kernel's own sample of a module that loses some."""
     pfstat.run("modprobe", "kmemleak-test")
-    report = scan_for_leaks()
+    report = kmemleak.scan()
     pfstat.run("rmmod", "kmemleak-test")
     KMEMLEAK.write_text("clear")
     assert "unreferenced object" in report and 'comm "modprobe"' in report

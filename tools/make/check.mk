@@ -16,7 +16,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   $(wildcard user/recording/*.c) \
 		   $(wildcard user/figures/*.c) user/report_figures.c \
 		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
-		   user/complain.c user/interrupt.c user/output.c user/size.c user/argument.c \
+		   user/complain.c user/interrupt.c user/item_known.c user/output.c user/size.c user/argument.c \
 		   $(wildcard user/rights/*.c) user/watch/command.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
 		   user/collect/symbols.c user/collect/smaps.c user/collect/hardware.c \
@@ -67,7 +67,8 @@ unit-tests: $(unit_runs)
 # What the eBPF programs say, as text; its objects but main are pfdrive's.
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
 	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
-	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins swap_facts)
+	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins swap_facts) \
+	    $(BUILD)/user/item_known.o
 
 $(BUILD)/events_dump: $(dump_obj)
 	$(call say,LINK,$@)
@@ -88,45 +89,18 @@ $(BUILD)/workload: tests/vm/workload.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(frame_pointers) -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
+# What test_fuzz_debugfs.py lets loose.
+$(BUILD)/fuzz_debugfs: tests/vm/fuzz_debugfs.c tests/unit/random.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(user_cflags) -o $@ $<
+
 maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c \
 		   $(addprefix user/collect/,maps.c procmaps.c counters.c perf.c tids.c)
 
 $(BUILD)/maps_dump: $(maps_dump_src:%.c=$(BUILD)/unit/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^
-
-# Fuzzing, FUZZ_SECONDS a target: what it found interesting stays in $(BUILD)/fuzz.
-FUZZ_SECONDS	?= 60
-fuzz_tests	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-fuzz_src	:= $(wildcard user/recording/*.c) user/correlate/facts.c
-fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-
-$(BUILD)/fuzz/%.o: %.c
-	$(call say,FUZZCC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(user_cflags) -I. $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
-
-$(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(fuzz_src:%.c=$(BUILD)/fuzz/%.o)
-	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -o $@ $^ $(user_libs) || \
-		{ echo "fuzz: without libFuzzer nothing is fuzzed: tools/deps lint installs it" >&2; exit 1; }
-
-$(BUILD)/fuzz/corpus_%: $(BUILD)/unit/tests/fuzz/corpus_%.o $(fuzz_src:%.c=$(BUILD)/unit/%.o)
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -o $@ $^ $(user_libs)
-
-.PHONY: $(fuzz_tests)
-$(fuzz_tests): fuzz_%: $(BUILD)/fuzz/fuzz_% $(BUILD)/fuzz/corpus_%
-	$(Q)mkdir -p $(BUILD)/fuzz/corpus/$*
-	$(Q)$(BUILD)/fuzz/corpus_$* $(BUILD)/fuzz/corpus/$*
-	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024 -verbosity=0 \
-		-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$*
-
-fuzz: $(fuzz_tests)
-
--include $(wildcard $(BUILD)/fuzz/tests/fuzz/*.d $(BUILD)/unit/tests/fuzz/*.d) \
-	$(fuzz_src:%.c=$(BUILD)/fuzz/%.d)
 
 # What each eBPF program costs, on every kernel.
 bpf-stats:

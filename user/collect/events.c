@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../item_known.h"
 #include "../rights/capabilities.h"
 #include "event_facts.h"
 #include "events.h"
@@ -55,7 +56,7 @@ static int on_event(void *context, void *data, size_t size)
 	const struct pfstat_event *event = data;
 	struct events *events = context;
 
-	if (size < sizeof(*event) || event->type >= PFSTAT_NR_EVENTS || event->size > size)
+	if (!item_event_is_known(event, size))
 		return -EPROTO;
 	events->received++;
 	return events->sink(events->context, event);

@@ -21,6 +21,7 @@ struct instruments {
 	struct counters *counters;
 	struct collector *collector;
 	cpu_set_t cpus;
+	int thread_err;		/* see instruments_thread_err() */
 };
 
 static int say(int err, char *why, size_t size, const char *what)
@@ -315,9 +316,10 @@ int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 	/* Its own system calls and faults come before the watch. */
 	if (instruments->counters)
 		counters_watch_thread(instruments->counters, tid);
-	if (!instruments->events)
-		return 0;
-	return events_watch(instruments->events, tid, PFSTAT_TARGET_THREAD);
+	if (instruments->events)
+		instruments->thread_err = events_watch(instruments->events, tid,
+						       PFSTAT_TARGET_THREAD);
+	return instruments->thread_err;
 }
 
 int instruments_end_thread(struct instruments *instruments, pid_t tid)
@@ -326,7 +328,13 @@ int instruments_end_thread(struct instruments *instruments, pid_t tid)
 
 	if (instruments->counters)
 		counters_stop(instruments->counters);
+	instruments->thread_err = instruments->thread_err ?: err;
 	return err;
+}
+
+int instruments_thread_err(const struct instruments *instruments)
+{
+	return instruments ? instruments->thread_err : 0;
 }
 
 /* The pins before the session: whoever gets that next makes its own. */

@@ -76,5 +76,7 @@ void instruments_close(struct instruments *instruments);
  */
 int instruments_begin_thread(struct instruments *instruments, pid_t tid);
 int instruments_end_thread(struct instruments *instruments, pid_t tid);
+/* What one of the two failed with, for the sentence: the loop is not to blame. 0: neither. */
+int instruments_thread_err(const struct instruments *instruments);
 
 #endif

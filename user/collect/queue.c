@@ -99,10 +99,13 @@ int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void 
 /* By insertion: nearly sorted, and equal times keep their order. */
 void queue_sort(struct queue *queue)
 {
-	struct queue_entry *entries = queue->entries + queue->first, entry;
+	struct queue_entry *entries, entry;
 	const size_t count = queue->count - queue->first;
 	size_t i, at;
 
+	if (!count)
+		return;
+	entries = queue->entries + queue->first;
 	for (i = 1; i < count; i++) {
 		entry = entries[i];
 		for (at = i; at > 0 && entries[at - 1].ns > entry.ns; at--)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../item_known.h"
 #include "items.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "items are stored as they are in memory");
@@ -31,44 +32,6 @@ static const uint8_t nr_words[ITEMS_NR_FIXED] = {
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_TASK)] = sizeof(struct pfstat_task) / 8,
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_STACK)] = sizeof(struct pfstat_stack) / 8,
 };
-
-/* Whoever uses an item indexes arrays with these. */
-static bool record_is_known(const struct pfstat_record *record)
-{
-	return record->op < PFSTAT_NR_OPS && record->class < PFSTAT_NR_CLASSES &&
-	       record->before < PFSTAT_NR_BEFORE && record->order < 64;
-}
-
-static bool fault_is_known(const struct pfstat_fault *fault)
-{
-	return fault->event.flags < PFSTAT_NR_FAULT_KINDS && fault->origin < PFSTAT_NR_ORIGINS &&
-	       fault->outcome < PFSTAT_NR_OUTCOMES;
-}
-
-static bool event_is_known(const struct pfstat_event *event)
-{
-	const struct pfstat_stack *stack = (const void *)event;
-	const struct pfstat_task *task = (const void *)event;
-	const struct pfstat_page *page = (const void *)event;
-
-	if (event->type >= PFSTAT_NR_EVENTS ||
-	    event->size != 8 * nr_words[ITEMS_KIND_EVENT(event->type)])
-		return false;
-	if (event->type == PFSTAT_EVENT_FAULT)
-		return fault_is_known((const void *)event);
-	if (event->type == PFSTAT_EVENT_TASK)
-		return memchr(task->comm, '\0', sizeof(task->comm));
-	if (event->type == PFSTAT_EVENT_PAGE)
-		return memchr(page->comm, '\0', sizeof(page->comm));
-	if (event->type == PFSTAT_EVENT_STACK)
-		return stack->frames <= PFSTAT_STACK_FRAMES;
-	return true;
-}
-
-static bool map_is_known(const struct item_map *map)
-{
-	return map->path_bytes && strnlen(map->path, map->path_bytes) == map->path_bytes - 1;
-}
 
 static int pile_add(struct items_pile *pile, const void *bytes, size_t size)
 {
@@ -104,7 +67,7 @@ static int add_map(struct items *items, const struct item_map *map)
 
 	if (map->path_bytes > ITEMS_PATH_MAX)
 		return -ENAMETOOLONG;
-	if (!map_is_known(map))
+	if (!item_map_is_known(map))
 		return -EINVAL;
 	err = pile_add(&items->maps, map, sizeof(*map) + map->path_bytes);
 	if (!err)
@@ -116,10 +79,10 @@ int items_add(struct items *items, const struct item *item)
 {
 	switch (item->type) {
 	case ITEM_RECORD:
-		return record_is_known(item->record) ?
+		return item_record_is_known(item->record) ?
 			add_fixed(items, ITEMS_KIND_RECORD, item->record) : -EINVAL;
 	case ITEM_EVENT:
-		return event_is_known(item->event) ?
+		return item_event_is_known(item->event, item->event->size) ?
 			add_fixed(items, ITEMS_KIND_EVENT(item->event->type), item->event) :
 			-EINVAL;
 	case ITEM_MAP:
@@ -412,7 +375,7 @@ static const struct item_map *take_map(struct items_decoder *decoder)
 		return NULL;
 	memcpy(map->path, decoder->maps + sizeof(*map), map->path_bytes);
 	decoder->maps += size;
-	return map_is_known(map) ? map : NULL;
+	return item_map_is_known(map) ? map : NULL;
 }
 
 static int next_map(struct items_decoder *decoder, struct item *item)
@@ -429,7 +392,8 @@ static int next_event(struct items_decoder *decoder, unsigned int kind, struct i
 {
 	const struct pfstat_event *event = take_fixed(&decoder->fixed[kind], kind);
 
-	if (ITEMS_KIND_EVENT(event->type) != kind || !event_is_known(event))
+	if (ITEMS_KIND_EVENT(event->type) != kind ||
+	    !item_event_is_known(event, 8 * nr_words[kind]))
 		return -EBADMSG;
 	*item = (struct item){ .type = ITEM_EVENT, .ns = event->ns, .event = event };
 	return 1;
@@ -440,7 +404,7 @@ static int next_record(struct items_decoder *decoder, struct item *item)
 	const struct pfstat_record *record;
 
 	record = take_fixed(&decoder->fixed[ITEMS_KIND_RECORD], ITEMS_KIND_RECORD);
-	if (!record_is_known(record))
+	if (!item_record_is_known(record))
 		return -EBADMSG;
 	*item = (struct item){
 		.type = ITEM_RECORD, .ns = record->start_ns + record->duration_ns, .record = record,

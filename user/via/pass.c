@@ -36,6 +36,9 @@ static int complain_of(const struct passing *passing, const char *what, int err)
 
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
+	if (instruments_thread_err(passing->instruments))
+		return complain(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
+				"--no-bpf goes on without", strerror(-err));
 	way_name(passing->plan->way, name, sizeof(name));
 	return complain(STATUS_FAILED, "%s: cannot %s the files in %s: %s", name, what,
 			passing->plan->folder, strerror(-err));

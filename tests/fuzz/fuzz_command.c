@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any bytes as a line of the module's command language: what is refused changes
+ * nothing, what is taken lies in its bounds, and is the same when it is written
+ * out and read again.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "module/command.h"
+
+#define PID_MAX 4194304	/* of 64 bit */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool in_bounds(const struct pfstat_command *command)
+{
+	switch (command->verb) {
+	case PFSTAT_VERB_PID:
+	case PFSTAT_VERB_FOLLOW:
+		return command->number <= PID_MAX;
+	case PFSTAT_VERB_FILE:
+	case PFSTAT_VERB_ONLY:
+		return command->number <= INT_MAX;
+	case PFSTAT_VERB_RING_SIZE:
+		return command->number >= PFSTAT_RING_SIZE_MIN &&
+		       command->number <= PFSTAT_RING_SIZE_MAX;
+	default:
+		return command->verb <= PFSTAT_VERB_CLEAR && !command->number;
+	}
+}
+
+static void write_out(char *line, size_t size, const struct pfstat_command *command)
+{
+	static const char *const words[] = {
+		[PFSTAT_VERB_NONE] = "", [PFSTAT_VERB_PID] = "pid",
+		[PFSTAT_VERB_FOLLOW] = "follow", [PFSTAT_VERB_FILE] = "file",
+		[PFSTAT_VERB_ONLY] = "only", [PFSTAT_VERB_FAULT_AROUND] = "fault_around",
+		[PFSTAT_VERB_RING_SIZE] = "ring_size", [PFSTAT_VERB_MODE] = "mode",
+		[PFSTAT_VERB_STOP] = "stop", [PFSTAT_VERB_CLEAR] = "clear",
+	};
+	const char *word = words[command->verb];
+
+	switch (command->verb) {
+	case PFSTAT_VERB_NONE:
+	case PFSTAT_VERB_STOP:
+	case PFSTAT_VERB_CLEAR:
+		snprintf(line, size, "%s", word);
+		break;
+	case PFSTAT_VERB_FAULT_AROUND:
+		snprintf(line, size, "%s %s", word, command->on ? "keep" : "off");
+		break;
+	case PFSTAT_VERB_MODE:
+		snprintf(line, size, "%s %s", word, command->on ? "overwrite" : "drop");
+		break;
+	default:
+		snprintf(line, size, "%s %llu%s", word, (unsigned long long)command->number,
+			 command->now ? " now" : "");
+	}
+}
+
+static void check_taken(const struct pfstat_command *command)
+{
+	struct pfstat_command again;
+	char line[64];
+
+	if (!in_bounds(command) || (command->now && command->verb != PFSTAT_VERB_PID))
+		abort();
+	write_out(line, sizeof(line), command);
+	if (pfstat_command_parse(line, &again) || again.verb != command->verb ||
+	    again.number != command->number || again.now != command->now ||
+	    again.on != command->on)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct pfstat_command command, before;
+	char *line = malloc(size + 1);	/* of its own, so that a byte too many is seen */
+	int err;
+
+	memcpy(line, data, size);
+	line[size] = '\0';
+	memset(&command, 0x5a, sizeof(command));
+	before = command;
+	err = pfstat_command_parse(line, &command);
+	if (!err)
+		check_taken(&command);
+	else if (err != -EINVAL || memcmp(&command, &before, sizeof(before)))
+		abort();
+	free(line);
+	return 0;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any bytes as what pfdrive is told while it watches. An input that begins with
+ *
+ *	'R'	is a mapped ring: its header page and what lies behind
+ *	'L'	is lines of /proc/PID/maps
+ *	'E'	is a stream: first a byte that chooses the report, then each: u8 kind, u16
+ *		size, payload; kind modulo 3: a record (cut or filled with 0), an event as
+ *		it is, a mapping (its path in the size). What is known passes the queue, and
+ *		the analysis, whose report is printed; not always, for that takes longest
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "user/collect/procmaps.h"
+#include "user/collect/queue.h"
+#include "user/collect/ring.h"
+#include "user/correlate/analysis.h"
+#include "user/item_known.h"
+#include "user/report/report.h"
+
+#define PAGE 4096U
+#define RING_FILE_MAX (1ULL << 40)
+#define PRINT 8		/* of the byte that chooses the report */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What the kernel would map for this header: all that it claims, zero where nothing is. */
+static int make_ring_file(const uint8_t *data, size_t size)
+{
+	struct pfstat_ring_header header = { 0 };
+	uint64_t bytes = PAGE + size;
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+
+	memcpy(&header, data, size < sizeof(header) ? size : sizeof(header));
+	if (header.capacity < RING_FILE_MAX / sizeof(struct pfstat_record))
+		bytes += header.capacity * sizeof(struct pfstat_record);
+	if (fd < 0 || ftruncate(fd, bytes))
+		abort();
+	/* The header page is short in the input: records follow at once. */
+	if (pwrite(fd, data, size < sizeof(header) ? size : sizeof(header), 0) < 0)
+		abort();
+	if (size > sizeof(header) &&
+	    pwrite(fd, data + sizeof(header), size - sizeof(header), PAGE) < 0)
+		abort();
+	return fd;
+}
+
+static void read_ring(struct ring *ring, size_t most)
+{
+	const struct pfstat_record *record;
+	int err = 0;
+
+	ring_look(ring);
+	while (most-- && (record = ring_peek(ring, &err))) {
+		if (record->sequence != ring->next + 1 || record < ring->data ||
+		    record >= ring->data + ring->capacity)
+			abort();
+		(void)item_record_is_known(record);
+		ring_next(ring);
+	}
+	if (err && err != -EBADMSG)
+		abort();
+	ring_publish(ring);
+}
+
+static void fuzz_ring(const uint8_t *data, size_t size)
+{
+	int fd = make_ring_file(data, size);
+	struct ring ring;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!ring_open(&ring, path)) {
+		read_ring(&ring, 2 * size / sizeof(struct pfstat_record) + 2);
+		ring_close(&ring);
+	} else if (ring.fd >= 0) {
+		abort();	/* open, though it was refused */
+	}
+	close(fd);
+}
+
+static int check_map(void *context, const struct item_map *map)
+{
+	(void)context;
+	if (!item_map_is_known(map) || !map->bytes)
+		abort();
+	return 0;
+}
+
+static void fuzz_lines(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), *line, *rest;
+	struct procmaps maps = { 0 };
+	int err;
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	rest = text;
+	while ((line = strsep(&rest, "\n"))) {
+		err = procmaps_add_line(&maps, 100, line);
+		if (err && err != -EINVAL)
+			abort();
+	}
+	if (procmaps_hand_over(&maps, check_map, NULL))
+		abort();
+	procmaps_exit(&maps);
+	free(text);
+}
+
+static void add_record(struct queue *queue, const uint8_t *data, size_t size)
+{
+	struct pfstat_record record = { 0 };
+
+	memcpy(&record, data, size < sizeof(record) ? size : sizeof(record));
+	if (item_record_is_known(&record) &&
+	    queue_add(queue, ITEM_RECORD, record.start_ns + record.duration_ns, &record,
+		      sizeof(record)))
+		abort();
+}
+
+static void add_event(struct queue *queue, const uint8_t *data, size_t size)
+{
+	struct pfstat_event *event = malloc(size ?: 1);	/* nothing readable behind it */
+
+	memcpy(event, data, size);
+	if (item_event_is_known(event, size) &&
+	    queue_add(queue, ITEM_EVENT, event->ns, event, event->size))
+		abort();
+	free(event);
+}
+
+static void add_map(struct queue *queue, const uint8_t *data, size_t size)
+{
+	struct item_map *map;
+
+	if (size <= sizeof(*map))
+		return;
+	map = malloc(size);
+	memcpy(map, data, size);
+	map->path_bytes = size - sizeof(*map);
+	if (item_map_is_known(map) && queue_add(queue, ITEM_MAP, map->ns, map, size))
+		abort();
+	free(map);
+}
+
+static void fill_queue(struct queue *queue, const uint8_t *data, size_t left)
+{
+	static void (*const adders[])(struct queue *queue, const uint8_t *data, size_t size) = {
+		add_record, add_event, add_map,
+	};
+	uint16_t size;
+
+	while (left >= 3) {
+		memcpy(&size, data + 1, sizeof(size));
+		if (size > left - 3)
+			size = left - 3;
+		adders[data[0] % 3](queue, data + 3, size);
+		data += 3 + size;
+		left -= 3 + size;
+	}
+	queue_sort(queue);
+}
+
+static void print_report(struct analysis *analysis, enum report_format format, enum group_by by)
+{
+	static FILE *nowhere;
+	struct facts facts;
+	struct report report;
+
+	if (!nowhere)
+		nowhere = fopen("/dev/null", "w");
+	facts_init(&facts);
+	report_init(&report);
+	report.have_bpf = true;
+	report.grouped = true;
+	report.by = by;
+	if (report_fill(&report, analysis, &facts) || report_print(nowhere, format, &report, 1))
+		abort();
+	report_exit(&report);
+	facts_exit(&facts);
+}
+
+static void fuzz_stream(const uint8_t *data, size_t size)
+{
+	const enum report_format format = data[0] % (REPORT_JSON + 1);
+	const enum group_by by = data[0] / 16 % NR_GROUP_BY;
+	struct analysis *analysis = analysis_new(true, 1U << by);
+	struct queue queue = { 0 };
+	uint64_t before = 0;
+	struct item item;
+	int err = 0;
+
+	fill_queue(&queue, data + 1, size - 1);
+	while (!err && queue_any(&queue)) {
+		item = queue_take(&queue);
+		if (item.ns < before)
+			abort();
+		before = item.ns;
+		err = analysis_add(analysis, &item);
+	}
+	/* What it does not know it refuses: pfdrive ends there. */
+	if ((err && err != -EINVAL) || analysis_finish(analysis))
+		abort();
+	if (data[0] & PRINT)
+		print_report(analysis, format, by);
+	analysis_free(analysis);
+	queue_exit(&queue);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 2)
+		return -1;	/* not worth keeping */
+	switch (data[0]) {
+	case 'R':
+		fuzz_ring(data + 1, size - 1);
+		return 0;
+	case 'L':
+		fuzz_lines(data + 1, size - 1);
+		return 0;
+	case 'E':
+		fuzz_stream(data + 1, size - 1);
+		return 0;
+	default:
+		return -1;
+	}
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kernel's fault injection: the n-th allocation of a task fails, once.
+
+Only allocations below certain functions count, where that is asked for: the stack of
+who allocates has a return address between two bounds.
+"""
+import contextlib
+import ctypes
+import errno
+import functools
+import itertools
+import os
+import pathlib
+import threading
+
+import pfstat
+
+DEBUGFS = pathlib.Path("/sys/kernel/debug")
+KINDS = ("failslab", "fail_page_alloc")
+EVERYWHERE = (0, (1 << 64) - 1)
+# More than any operation has: it would fail for ever.
+MOST = 3000
+SYS_FINIT_MODULE, SYS_DELETE_MODULE = 313, 176
+
+
+def path_of(pid, tid=None):
+    return pathlib.Path(f"/proc/{pid}/task/{tid or pid}/fail-nth")
+
+
+def available():
+    return path_of(os.getpid()).exists() and (DEBUGFS / KINDS[0] / "require-start").exists()
+
+
+def below_module():
+    """Within the module's text, once it is loaded."""
+    start = int(pathlib.Path("/sys/module/pfstat/sections/.text").read_text(), 16)
+    sizes = pfstat.run("size", "-A", "-d", pfstat.MODULE).stdout.splitlines()
+    size, = [int(line.split()[1]) for line in sizes if line.split()[:1] == [".text"]]
+    return start, start + size
+
+
+def below_function(name):
+    """Within a function of the kernel."""
+    symbols = []
+    for line in pathlib.Path("/proc/kallsyms").read_text().splitlines():
+        if "[" not in line:
+            address, kind, symbol = line.split()[:3]
+            symbols.append((int(address, 16), kind, symbol))
+    symbols.sort()
+    at, = [i for i, symbol in enumerate(symbols) if symbol[2] == name and symbol[1] in "tT"]
+    start = symbols[at][0]
+    return start, next(address for address, _, _ in symbols[at:] if address > start)
+
+
+@functools.lru_cache(maxsize=None)
+def beyond_help():
+    """The kernel needs memory to take a kretprobe away, and cannot live without: it warns, the
+    probe stays armed, and what its handler uses is freed all the same (kernel/kprobes.c of
+    6.12). No caller can do anything about it, or hears of it."""
+    return below_function("unregister_kretprobe")
+
+
+@contextlib.contextmanager
+def counted(bounds):
+    """Which allocations count: those below bounds, whatever they may wait for."""
+    settings = {"verbose": "0", "ignore-gfp-wait": "N", "stacktrace-depth": "32",
+                "require-start": hex(bounds[0]), "require-end": hex(bounds[1]),
+                "reject-start": hex(beyond_help()[0]), "reject-end": hex(beyond_help()[1])}
+    for kind in KINDS:
+        for name, value in settings.items():
+            (DEBUGFS / kind / name).write_text(value)
+    (DEBUGFS / "fail_page_alloc/ignore-gfp-highmem").write_text("N")
+    (DEBUGFS / "fail_page_alloc/min-order").write_text("0")
+    try:
+        yield
+    finally:
+        for kind in KINDS:
+            for bound in ("require-start", "reject-start", "reject-end"):
+                (DEBUGFS / kind / bound).write_text("0")
+            (DEBUGFS / kind / "require-end").write_text(hex(EVERYWHERE[1]))
+
+
+class Own:
+    """Of this thread; open all the time, so that arming it is one system call."""
+
+    def __init__(self):
+        self.fd = os.open(path_of(os.getpid(), threading.get_native_id()), os.O_RDWR)
+
+    def arm(self, nth):
+        os.pwrite(self.fd, b"%d" % nth, 0)
+
+    def disarm(self):
+        """True: the allocation came, and failed."""
+        failed = int(os.pread(self.fd, 32, 0)) == 0
+        os.pwrite(self.fd, b"0", 0)
+        return failed
+
+    def close(self):
+        os.close(self.fd)
+
+
+def errno_of(act):
+    """What act() ends with: 0 or an errno."""
+    try:
+        act()
+    except OSError as error:
+        return error.errno
+    except MemoryError:     # the interpreter's own allocation was the one
+        return errno.ENOMEM
+    return 0
+
+
+def each(bounds, act, check, begin=lambda: None):
+    """begin(), act() with its first, its second, … allocation failing, check(errno, failed);
+    until none failed, for act() has no more. How many did."""
+    own = Own()
+    try:
+        for nth in itertools.count(1):
+            assert nth < MOST, "it has no end"
+            begin()
+            with counted(bounds):
+                own.arm(nth)
+                err = errno_of(act)
+                failed = own.disarm()
+            assert err == 0 or (failed and err == errno.ENOMEM), (nth, failed, os.strerror(err))
+            check(err, failed)
+            if not failed:
+                return nth - 1
+    finally:
+        own.close()
+
+
+def syscall(number, *arguments):
+    if pfstat.LIBC.syscall(number, *arguments) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def insmod():
+    fd = os.open(pfstat.MODULE, os.O_RDONLY)
+    try:
+        syscall(SYS_FINIT_MODULE, fd, b"", 0)
+    finally:
+        os.close(fd)
+
+
+def rmmod():
+    syscall(SYS_DELETE_MODULE, b"pfstat", os.O_NONBLOCK)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every step by which pfdrive sets its instruments up, or reads them, fails once: it ends
+with one sentence and status 1, or goes on with figures that close; nothing stays behind.
+
+strace makes the n-th call of a kind fail. A sample of the steps, or with --every-step all."""
+import json
+import pathlib
+import re
+import subprocess
+
+import pfstat
+from pfstat import PAGE
+
+SYSCALLS = ("bpf", "perf_event_open", "mmap", "epoll_create1", "epoll_ctl", "eventfd2", "openat",
+            "write", "ioctl", "pidfd_open", "membarrier", "mkdir", "read", "statfs")
+# Calls of these say what they are about by the file; others are the C library's business.
+WANTED = re.compile(r"/sys/kernel/debug/pfstat|/sys/fs/bpf|anon_inode|/proc/(self|\d+)/(maps|task)"
+                    r"|/sys/kernel/btf")
+BY_FILE = ("mmap", "openat", "write", "ioctl", "read", "mkdir", "statfs")
+ERRORS = ("EPERM", "ENOMEM")
+LINE = re.compile(r"(\d+) +(\w+)\((.*)")
+# Who hangs for so many seconds has not ended; strace and its tracees are slow.
+PATIENCE = 120
+# The sample: each step takes a start of pfdrive, some seconds.
+SAMPLE = 3
+
+
+def drive(file):
+    return [str(pfstat.PFDRIVE), "--format", "json", "--cache", "warm", str(file)]
+
+
+def record(file):
+    return [str(pfstat.PFDRIVE), "record", "--format", "json", "--",
+            str(pfstat.BUILD / "workload"), "now", str(file)]
+
+
+def strace(command, syscalls, *options):
+    """CompletedProcess of the command, and strace's lines."""
+    trace = pathlib.Path("/tmp/strace")
+    result = subprocess.run(["strace", "-f", "-y", "--seccomp-bpf", "-s", "64", "-o", trace,
+                             "-e", "trace=" + ",".join(syscalls), *options, *command],
+                            text=True, capture_output=True, timeout=PATIENCE, check=False)
+    return result, trace.read_text(errors="replace").splitlines()
+
+
+def kind_of(name, rest):
+    """What a call is: its name, and the first word or the file of what it is about."""
+    if name == "bpf":
+        return f"bpf {rest.split(',')[0]}"
+    found = WANTED.search(rest)
+    file = re.search(r'[<"](/sys/[^>"]*|/proc/[^>"]*|anon_inode:[^>"]*)', rest)
+    return f"{name} {re.sub('[0-9]+', 'N', file[1])}" if file and found else name
+
+
+def steps_of(command):
+    """[(syscall, n, kind)]: calls of the main thread that set up, in their order."""
+    result, lines = strace(command, SYSCALLS)
+    assert result.returncode == 0, result.stderr
+    counts, steps, main = {}, [], None
+    for line in lines:
+        call = LINE.match(line)
+        if not call or call[2] not in SYSCALLS:
+            continue
+        main = main or call[1]
+        if call[1] != main:
+            continue
+        name = call[2]
+        counts[name] = counts.get(name, 0) + 1
+        about = call[3].split(" = ")[0]
+        if name == "read" and "/sys/kernel/btf" in about:
+            continue        # thousands, one like the other
+        if name not in BY_FILE or WANTED.search(about):
+            steps.append((name, counts[name], kind_of(name, call[3])))
+    return steps
+
+
+def distinct(steps):
+    """The first of each kind, and the last."""
+    kinds = {}
+    for step in steps:
+        kinds.setdefault(step[2], []).append(step)
+    return sorted({step for found in kinds.values() for step in (found[0], found[-1])},
+                  key=steps.index)
+
+
+def bpf_objects():
+    """Programs, maps and links of pfdrive's."""
+    found = []
+    for what in ("prog", "map", "link"):
+        listed = json.loads(pfstat.run("bpftool", "-j", what).stdout or "[]")
+        found += [item.get("name", item["id"]) for item in listed]
+    return found
+
+
+def left_behind(before):
+    """What should not be there after pfdrive's end; the kernel frees some a little later."""
+    return {name: there for name, there in {
+        "objects": [item for item in bpf_objects() if item not in before],
+        "pins": pfstat.PINS.exists() and str(pfstat.PINS),
+        "recorder": not pfstat.targets().startswith("recorder none") and pfstat.targets(),
+        "process": pfstat.run("pgrep", "-x", "pfdrive|workload", check=False).stdout,
+    }.items() if there}
+
+
+def check_figures(text):
+    """What it found is right though a step failed: the counts of it agree."""
+    report = pfstat.report_of(text)
+    assert report["ledger"]["unexplained"] == 0 and report["lost"] == 0 and report["calls"] > 0
+
+
+def fail(command, step, error, before):
+    """Ends with a line that says what is wrong, or None."""
+    name, nth, kind = step
+    what = f"{kind} ({name} {nth}), {error}"
+    try:
+        result, lines = strace(command, [name], "-e", f"inject={name}:error={error}:when={nth}")
+    except subprocess.TimeoutExpired:
+        return f"{what}: it did not end"
+    said = [line for line in result.stderr.splitlines() if line.startswith("pfdrive: ")]
+    if not any("(INJECTED)" in line for line in lines):
+        return f"{what}: it was not made"
+    if result.returncode == 0:
+        check_figures(result.stdout)
+    elif result.returncode != 1 or len(said) != 1 or len(result.stderr.splitlines()) != 1:
+        return f"{what}: status {result.returncode}, {result.stderr!r}"
+    elif result.stdout:
+        return f"{what}: status 1, but it printed {result.stdout[:80]!r}"
+    try:
+        pfstat.wait_until(lambda: not left_behind(before), 10)
+    except AssertionError:
+        return f"{what}: it left {left_behind(before)}"
+    print(f"{what}: {result.returncode} {said}")
+    return None
+
+
+def sample(steps):
+    """Spread over all kinds; of another kernel others."""
+    every = len(steps) // SAMPLE
+    return steps[pfstat.KERNEL[1] % every::every][:SAMPLE]
+
+
+def pytest_generate_tests(metafunc):
+    """A drive has no steps of its own, but others come after them: that is for the whole."""
+    commands = (record, drive) if metafunc.config.getoption("--every-step") else (record,)
+    metafunc.parametrize("command", commands)
+
+
+def test_each_step_fails_once(command, pytestconfig):
+    file = pfstat.make_file(pfstat.DISK / "steps", 64 * PAGE)
+    before = bpf_objects()
+    steps = steps_of(command(file))
+    assert {"bpf", "perf_event_open", "mmap"} <= {name for name, _, _ in steps}
+    chosen = steps if pytestconfig.getoption("--every-step") else sample(distinct(steps))
+    failures = [fail(command(file), step, ERRORS[i % 2], before) for i, step in enumerate(chosen)]
+    failures = [line for line in failures if line]
+    print(f"{len(chosen)} of {len(steps)} steps failed in turn")
+    assert not failures, "\n".join(failures)
+    check_figures(pfstat.run(*command(file)).stdout)    # right after

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Fuzzing, FUZZ_SECONDS a target: what it found interesting stays in $(BUILD)/fuzz.
+# A target is tests/fuzz/fuzz_NAME.c; its corpus is what corpus_NAME writes, a program
+# that is built, or a script.
+
+FUZZ_SECONDS	?= 60
+fuzz_tests	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+		   -Wno-unknown-attributes
+
+# What each is linked with.
+fuzz_recording_src := $(filter-out %/file_filter.c,$(wildcard user/recording/*.c)) \
+		      user/correlate/facts.c user/item_known.c
+corpus_recording_src := $(fuzz_recording_src)
+fuzz_command_src   := module/command.c
+fuzz_events_src	   := $(wildcard user/correlate/*.c) \
+		      $(filter-out user/report/html%,$(wildcard user/report/*.c)) \
+		      $(addprefix user/collect/,procmaps.c queue.c ring.c) user/item_known.c
+# Every parser of options, and no more of pfdrive: nothing behind argp_parse() is reached.
+fuzz_options_src   := user/main.c $(wildcard user/cmd_*.c user/*options.c user/*/options.c) \
+		      $(addprefix user/,argument.c complain.c measure.c report_figures.c size.c workload.c) \
+		      $(wildcard user/engine/pattern*.c) user/engine/policy.c user/engine/stores.c \
+		      user/via/way.c
+
+fuzz_options_link  := -no-pie -Wl,--wrap=argp_parse,--wrap=argp_failure \
+		      -Wl,-z,lazy,--unresolved-symbols=ignore-all
+# Help goes nowhere.
+fuzz_options_run   := -close_fd_mask=3 -max_len=512
+fuzz_command_run   := -max_len=256
+fuzz_recording_run := -max_len=65536
+fuzz_events_run	   := -max_len=8192
+
+fuzz_src	:= $(sort $(foreach test,$(fuzz_tests),$($(test)_src)))
+
+$(BUILD)/fuzz/user/main.o: fuzz_flags += -Dmain=pfdrive_main -Wno-missing-prototypes
+
+$(BUILD)/fuzz/%.o: %.c | $(BUILD)/pfstat.skel.h
+	$(call say,FUZZCC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(user_cflags) -Imodule -I. $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+define fuzz_rules
+$(BUILD)/fuzz/$(1): $(BUILD)/fuzz/tests/fuzz/$(1).o $($(1)_src:%.c=$(BUILD)/fuzz/%.o)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CLANG) $$(fuzz_flags) -fsanitize=fuzzer $$($(1)_link) -o $$@ $$^ $$(user_libs) || \
+		{ echo "fuzz: without libFuzzer nothing is fuzzed: tools/deps lint installs it" >&2; exit 1; }
+endef
+$(foreach test,$(fuzz_tests),$(eval $(call fuzz_rules,$(test))))
+
+corpus_programs	:= $(patsubst tests/fuzz/corpus_%.c,%,$(wildcard tests/fuzz/corpus_*.c))
+
+define corpus_rules
+$(BUILD)/fuzz/corpus_$(1): $(BUILD)/unit/tests/fuzz/corpus_$(1).o $(corpus_$(1)_src:%.c=$(BUILD)/unit/%.o)
+	$$(call say,LINK,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) -o $$@ $$^ $$(user_libs)
+endef
+$(foreach name,$(corpus_programs),$(eval $(call corpus_rules,$(name))))
+
+$(BUILD)/fuzz/corpus_%: tests/fuzz/corpus_%
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
+
+.PHONY: $(fuzz_tests)
+$(fuzz_tests): fuzz_%: $(BUILD)/fuzz/fuzz_% $(BUILD)/fuzz/corpus_%
+	$(Q)mkdir -p $(BUILD)/fuzz/corpus/$*
+	$(Q)$(BUILD)/fuzz/corpus_$* $(BUILD)/fuzz/corpus/$*
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
+		$(fuzz_$*_run) -artifact_prefix=$(BUILD)/fuzz/$*- $(BUILD)/fuzz/corpus/$*
+
+fuzz: $(fuzz_tests)
+
+-include $(wildcard $(BUILD)/fuzz/tests/fuzz/*.d $(BUILD)/unit/tests/fuzz/*.d) \
+	$(fuzz_src:%.c=$(BUILD)/fuzz/%.d)
+
+# What is done with the module's files, by tests/vm/fuzz_debugfs.c. Repeat it with SEED.
+OPERATIONS	?= 1000000
+KERNEL		?= 6.12
+SEED		?=
+
+.PHONY: fuzz-debugfs check-injection
+fuzz-debugfs:
+	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 -- tests/vm/run -s \
+		--operations $(OPERATIONS) $(if $(SEED),--seed $(SEED)) test_fuzz_debugfs.py
+
+# Every step of pfdrive fails once, not a sample, then every allocation of the module.
+check-injection:
+	$(Q)tools/check-injection $(KERNEL)
