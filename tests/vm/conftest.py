@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+import filesystems
 import kmsg
 import pfstat
 
@@ -14,6 +15,9 @@ collect_ignore = [] if pfstat.KMEMLEAK.exists() else ["test_debug_kernel.py"]
 # Kernels that the lab builds itself have no virtual cards.
 if pfstat.run("modprobe", "-qn", "veth", check=False).returncode:
     collect_ignore.append("test_bench_peer.py")
+# Memory that is taken for persistent: `tools/lab run --pmem`, and not in those either.
+if not filesystems.has_persistent_memory():
+    collect_ignore.append("test_dax.py")
 
 
 @pytest.fixture(autouse=True)
