@@ -75,7 +75,6 @@ def test_huge_faults_are_recorded(place):
         file.write(bytes(4 << 20))
     touched = touch(path, "read", range(1024))
     kinds = collections.Counter((r["op"], r["class"]) for r in touched.records)
-    print(kinds, touched.minor, touched.major)
     huge = kinds["huge_fault", "long"]
     assert huge + kinds["huge_fault", "pass"] == 2
     assert kinds["fault", "long"] == (2 - huge) * 512

@@ -82,7 +82,7 @@ def test_counts_of_a_cold_file_close(place, cold, steps):
 
 def test_a_record_tells_which_pages_its_fault_mapped(place, cold):
     """Of the page tables themselves: one page, or all of a large folio."""
-    orders, there = set(), set()
+    there = set()
     pfstat.warm(cold)       # read in order: the folios become as large as they do
     with Mapping(cold) as mapping, Session("fault_around off") as session:
         session.command(f"file {mapping.fd()}")
@@ -93,9 +93,7 @@ def test_a_record_tells_which_pages_its_fault_mapped(place, cold):
             if page in there:
                 continue
             assert now - there == set(mapped_by(records[-1])), (number, records[-1])
-            orders.add(records[-1]["order"])
             there = now
-    print(place.name, "orders", sorted(orders), "pages", len(there))
 
 
 def test_counts_with_fault_around_close(place, cold):
@@ -233,7 +231,6 @@ def test_one_bad_page_among_good_ones(place, cold):
     assert touched.values() == {page: value_of(page) for page in SEQUENTIAL if page not in bad}
     closes(touched, cold)
     assert [r["pgoff"] for r in touched.records if r["class"] == "error"] == bad
-    print(place.name, "bad", bad)
 
 
 @pytest.mark.parametrize("place", WITH_DEVICE, indirect=True, scope="module")
@@ -283,7 +280,8 @@ def test_huge_faults_are_passed_on(place):
     touched = touch(path, "read", range(0, 1024, 64))
     closes(touched, path)
     huge = [r for r in touched.records if r["op"] == "huge_fault"]
-    assert bool(huge) == (place.name == "xfs" and pfstat.KERNEL >= (6, 12))
     assert {r["class"] for r in huge} <= {"pass"}
-    print("huge", place.name, [(r["pgoff"], hex(r["result"])) for r in huge])
+    assert not huge or place.name == "xfs"
+    if place.name == "xfs":
+        assert bool(huge) == (pfstat.KERNEL > (6, 1))
     path.unlink()
