@@ -33,7 +33,8 @@ help:
 #: make install, clean
 #: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
 .DEFAULT_GOAL := all
-all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump $(BUILD)/fuzz_debugfs bench-programs
+all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump $(BUILD)/fuzz_debugfs \
+	$(BUILD)/touch_pages bench-programs
 .PHONY: help all module pfdrive demo policy check check-unit check-vm check-debug check-kernels fuzz lint bpf-stats install clean
 .DELETE_ON_ERROR:
 

@@ -7,6 +7,7 @@
 #ifndef PFSTAT_COMPAT_H
 #define PFSTAT_COMPAT_H
 
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 
@@ -24,6 +25,17 @@ typedef unsigned int compat_huge_size_t;
 #define compat_vma_start_write(vma) do { } while (0)
 #endif
 
+/*
+ * v6.18: finish_fault() maps the whole folio of the page that ->fault() brought; before,
+ * that page alone. No header tells, so this asks for what came in the same release, and
+ * tests/vm/test_large_folios.py holds each kernel's page tables against it.
+ */
+#ifdef PFSTAT_HAVE_MEMDESC_FLAGS
+#define COMPAT_FAULT_MAPS_FOLIO true
+#else
+#define COMPAT_FAULT_MAPS_FOLIO false
+#endif
+
 /* v6.18: folio->flags became a struct of one word. */
 static inline unsigned long compat_folio_flags(const struct folio *folio)
 {
@@ -31,6 +43,19 @@ static inline unsigned long compat_folio_flags(const struct folio *folio)
 	return READ_ONCE(folio->flags.f);
 #else
 	return READ_ONCE(folio->flags);
+#endif
+}
+
+/*
+ * The inode that a mapping's file was opened as: an overlay's, where that of the file itself
+ * is the one below. Before v6.8 such a file has the overlay's path.
+ */
+static inline const struct inode *compat_user_inode(const struct file *file)
+{
+#ifdef PFSTAT_HAVE_FILE_USER_INODE
+	return file_user_inode(file);
+#else
+	return d_inode(file->f_path.dentry);
 #endif
 }
 

@@ -14,6 +14,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/userfaultfd_k.h>
 
 #include "chain.h"
 #include "classify.h"
@@ -175,6 +176,32 @@ static __always_inline u8 shared_fact(const struct attempt *attempt)
 	return attempt->vm_flags & VM_SHARED ? PFSTAT_FACT_SHARED : 0;
 }
 
+/*
+ * Will the kernel map the folio of the page that ->fault() hands over, not the page alone?
+ * As finish_fault() decides: if all of it lies in the VMA, in one page table, and in the file.
+ */
+static bool is_mapped_whole(const struct vm_fault *vmf, struct page *page)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct folio *folio = page_folio(page);
+	unsigned long pages = folio_nr_pages(folio);
+	unsigned long before = folio_page_idx(folio, page);
+	unsigned long in_vma = vmf->pgoff - vma->vm_pgoff;
+	unsigned long in_table = pte_index(vmf->address);
+
+	if (!COMPAT_FAULT_MAPS_FOLIO || pages == 1 || userfaultfd_armed(vma))
+		return false;
+	return before <= in_vma && in_vma - before + pages <= vma_pages(vma) &&
+	       before <= in_table && in_table - before + pages <= PTRS_PER_PTE &&
+	       vmf->pgoff - before + pages <=
+		       DIV_ROUND_UP(i_size_read(file_inode(vma->vm_file)), PAGE_SIZE);
+}
+
+static u8 folio_fact(const struct vm_fault *vmf, u8 op, struct page *page)
+{
+	return op == PFSTAT_OP_FAULT && page && is_mapped_whole(vmf, page) ? PFSTAT_FACT_FOLIO : 0;
+}
+
 static u8 attempt_facts(const struct attempt *attempt, bool cow)
 {
 	return (current->nvcsw != attempt->switched ? PFSTAT_FACT_SLEPT : 0) |
@@ -232,7 +259,8 @@ static void attempt_store(const struct attempt *attempt, const struct vm_fault *
 	record->class = class;
 	record->order = page ? folio_order(page_folio(page)) : 0;
 	record->before = attempt_before(attempt, op);
-	record->facts = attempt_facts(attempt, page && page == vmf->cow_page);
+	record->facts = attempt_facts(attempt, page && page == vmf->cow_page) |
+			folio_fact(vmf, op, page);
 	record->ip = attempt_ip(vmf);
 	pfstat_tally_add(op, class, attempt->duration_ns, attempt->result & VM_FAULT_RETRY);
 	trace_pfstat_fault(record);

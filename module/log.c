@@ -128,7 +128,7 @@ static void log_show_head(struct seq_file *m, const struct log_reader *reader)
 		   reader->calls, reader->calls - reader->lost, reader->lost);
 	seq_puts(m, "# start_ns duration_ns pid tid cpu op class address pgoff(page) pfn");
 	seq_puts(m, " order(log2_pages) dev inode flags(FAULT_FLAG) result(VM_FAULT)");
-	seq_puts(m, " facts(s=slept,p=preempted,S=shared,c=cow) earlier_ns\n");
+	seq_puts(m, " facts(s=slept,p=preempted,S=shared,c=cow,f=folio) earlier_ns\n");
 }
 
 static int log_show(struct seq_file *m, void *v)
@@ -148,12 +148,13 @@ static int log_show(struct seq_file *m, void *v)
 		seq_puts(m, "-");
 	else
 		seq_printf(m, "0x%llx", r->pfn);
-	seq_printf(m, " %u %u:%u %llu 0x%x 0x%x %c%c%c%c %llu\n", r->order, r->dev >> 20,
+	seq_printf(m, " %u %u:%u %llu 0x%x 0x%x %c%c%c%c%c %llu\n", r->order, r->dev >> 20,
 		   r->dev & 0xfffff, r->inode, r->flags, r->result,
 		   r->facts & PFSTAT_FACT_SLEPT ? 's' : '-',
 		   r->facts & PFSTAT_FACT_PREEMPTED ? 'p' : '-',
 		   r->facts & PFSTAT_FACT_SHARED ? 'S' : '-',
-		   r->facts & PFSTAT_FACT_COW ? 'c' : '-', r->earlier_ns);
+		   r->facts & PFSTAT_FACT_COW ? 'c' : '-',
+		   r->facts & PFSTAT_FACT_FOLIO ? 'f' : '-', r->earlier_ns);
 	return 0;
 }
 

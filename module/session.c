@@ -72,10 +72,9 @@ static void session_reset_figures(void)
 	pfstat_chain_reset();
 }
 
-/* An overlay's mappings are of the file below it. */
-static const struct inode *session_only_inode(void)
+static struct pfstat_file file_of(struct dentry *dentry)
 {
-	return session_only.dentry ? d_real_inode(session_only.dentry) : NULL;
+	return (struct pfstat_file) { .real = d_real_inode(dentry), .opened = d_inode(dentry) };
 }
 
 /* Takes the reference over. */
@@ -88,6 +87,7 @@ static void session_set_only(struct path path)
 /* Before the first target: empty rings of the size asked for. */
 static int session_start(void)
 {
+	struct pfstat_file only = { };
 	int err;
 
 	if (session.recording)
@@ -103,7 +103,9 @@ static int session_start(void)
 	pfstat_fault_record(true);
 	pfstat_calibrate(session.ring_size / sizeof(struct pfstat_record));
 	session_reset_figures();
-	pfstat_target_open(session.fault_around, session_only_inode());
+	if (session_only.dentry)
+		only = file_of(session_only.dentry);
+	pfstat_target_open(session.fault_around, &only);
 	session.recording = true;
 	return 0;
 }
@@ -243,7 +245,7 @@ put_task:
 	return err;
 }
 
-static int watch_file(const struct inode *inode)
+static int watch_file(const struct pfstat_file *wanted)
 {
 	struct pfstat_hook_result result;
 	int err;
@@ -254,7 +256,7 @@ static int watch_file(const struct inode *inode)
 	err = pfstat_target_add_mm(current->mm, current->tgid, false, false, GFP_KERNEL);
 	if (err)
 		return err;
-	err = pfstat_target_hook_mm(current->mm, inode, &result);
+	err = pfstat_target_hook_mm(current->mm, wanted, &result);
 	if (err || result.hooked)
 		return err;
 	return result.refused ? -EOPNOTSUPP : -ENOENT;
@@ -262,6 +264,7 @@ static int watch_file(const struct inode *inode)
 
 static int command_file(u64 number)
 {
+	struct pfstat_file wanted;
 	struct file *file;
 	int err;
 
@@ -271,8 +274,10 @@ static int command_file(u64 number)
 	if (!file)
 		return -EBADF;
 	err = session_start();
-	if (!err)	/* an overlay's mappings are of the file below it */
-		err = watch_file(d_real_inode(file->f_path.dentry));
+	if (!err) {
+		wanted = file_of(file->f_path.dentry);
+		err = watch_file(&wanted);
+	}
 	fput(file);
 	return err;
 }

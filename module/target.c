@@ -22,13 +22,13 @@ static DEFINE_HASHTABLE(mms, TARGET_HASH_BITS);
 static DEFINE_SPINLOCK(targets_lock);
 static bool targets_open;		/* under targets_lock */
 static bool targets_fault_around;	/* fixed while open */
-static const struct inode *targets_only;	/* fixed while open */
+static struct pfstat_file targets_only;	/* fixed while open */
 
-void pfstat_target_open(bool fault_around, const struct inode *only)
+void pfstat_target_open(bool fault_around, const struct pfstat_file *only)
 {
 	spin_lock(&targets_lock);
 	targets_fault_around = fault_around;
-	targets_only = only;
+	targets_only = *only;
 	WRITE_ONCE(targets_open, true);
 	spin_unlock(&targets_lock);
 }
@@ -43,11 +43,15 @@ bool pfstat_target_fault_around(void)
 	return targets_fault_around;
 }
 
+static bool maps_file(const struct vm_area_struct *vma, const struct pfstat_file *file)
+{
+	return !file->opened || file_inode(vma->vm_file) == file->real ||
+	       compat_user_inode(vma->vm_file) == file->opened;
+}
+
 bool pfstat_target_wants(const struct vm_area_struct *vma)
 {
-	if (!vma->vm_file)
-		return false;
-	return !targets_only || file_inode(vma->vm_file) == targets_only;
+	return vma->vm_file && maps_file(vma, &targets_only);
 }
 
 struct watched_process *pfstat_target_find_process(struct pid *pid)
@@ -187,12 +191,12 @@ int pfstat_target_add(struct pid *pid, struct mm_struct *mm, pid_t number, bool 
 }
 
 /* As hook_mm() chooses them: with file, its mappings alone. */
-static bool is_chosen(const struct vm_area_struct *vma, const struct inode *file)
+static bool is_chosen(const struct vm_area_struct *vma, const struct pfstat_file *file)
 {
-	return pfstat_target_wants(vma) && (!file || file_inode(vma->vm_file) == file);
+	return pfstat_target_wants(vma) && (!file || maps_file(vma, file));
 }
 
-int pfstat_target_prepare_mm(struct mm_struct *mm, const struct inode *file)
+int pfstat_target_prepare_mm(struct mm_struct *mm, const struct pfstat_file *file)
 {
 	struct vm_area_struct *vma;
 	int err;
@@ -228,7 +232,7 @@ static int hook_vma(struct vm_area_struct *vma, struct pfstat_hook_result *resul
 	return 0;
 }
 
-int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
+int pfstat_target_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
 			  struct pfstat_hook_result *result)
 {
 	struct vm_area_struct *vma;

@@ -27,12 +27,21 @@ struct watched_mm {
 };
 
 /*
+ * A file that mappings are looked for of. An overlay's are of the file below it, and of
+ * another one since it was copied up: so the inode below it now, and its own.
+ */
+struct pfstat_file {
+	const struct inode *real;
+	const struct inode *opened;	/* NULL: any file */
+};
+
+/*
  * The list is open while a recorder works. Shut, nothing can be added (and
  * ->open unhooks copies), so that unhook_all, one walk, leaves nothing hooked.
  * Between the two whoever reaps or hooks must be stopped. `only`: no other file's
- * mappings are hooked; NULL: every file's. The caller holds it until shut.
+ * mappings are hooked. The caller holds its inodes until shut.
  */
-void pfstat_target_open(bool fault_around, const struct inode *only);
+void pfstat_target_open(bool fault_around, const struct pfstat_file *only);
 void pfstat_target_shut(void);
 void pfstat_target_unhook_all(void);
 bool pfstat_target_is_open(void);
@@ -58,8 +67,8 @@ struct pfstat_hook_result {
 };
 
 /* Whatever hooking its present mappings needs, so that it cannot fail half-way. -ENOMEM, -EINTR. */
-int pfstat_target_prepare_mm(struct mm_struct *mm, const struct inode *file);
-int pfstat_target_hook_mm(struct mm_struct *mm, const struct inode *file,
+int pfstat_target_prepare_mm(struct mm_struct *mm, const struct pfstat_file *file);
+int pfstat_target_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
 			  struct pfstat_hook_result *result);
 
 /* Calls visit for each live address space, with its users held; may sleep. */

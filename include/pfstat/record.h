@@ -65,6 +65,7 @@ enum pfstat_before {
 #define PFSTAT_FACT_PREEMPTED	0x02	/* an involuntary one */
 #define PFSTAT_FACT_SHARED	0x04	/* VM_SHARED mapping */
 #define PFSTAT_FACT_COW		0x08	/* pfn is the private copy's */
+#define PFSTAT_FACT_FOLIO	0x10	/* the folio was mapped, not its one page */
 
 /* pfstat_record.flags: the kernel's FAULT_FLAG_*, the same since v5.10. */
 #define PFSTAT_FLAG_WRITE	0x0001
@@ -109,7 +110,7 @@ struct pfstat_record {
 	__u16 cpu;		/* where the call ended */
 	__u8 op;		/* enum pfstat_op */
 	__u8 class;		/* enum pfstat_class */
-	__u8 order;		/* log2 of the pages of the folio mapped */
+	__u8 order;		/* log2 of the pages of the folio that pfn is in */
 	__u8 before;		/* enum pfstat_before */
 	__u8 facts;		/* PFSTAT_FACT_* */
 	__u8 reserved;		/* zero */

@@ -266,6 +266,35 @@ START_TEST(test_page_mkwrite_joins_its_fault)
 }
 END_TEST
 
+/* A page of a large folio alone, or all of it; page_mkwrite says nothing of that. */
+START_TEST(test_a_folio_counts_where_the_kernel_maps_it)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
+
+	record.order = 4;
+	open_explain(true);
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_LONG, 33, 200, 210, LOCKED);
+	record.order = 4;
+	record.flags = PFSTAT_FLAG_WRITE;
+	record.facts = PFSTAT_FACT_SHARED | PFSTAT_FACT_FOLIO;
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_MKWRITE, 33, 212, 230, LOCKED);
+	record.op = PFSTAT_OP_PAGE_MKWRITE;
+	record.order = 4;
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_MKWRITE, 34, 300, 310, LOCKED);
+	record.op = PFSTAT_OP_PAGE_MKWRITE;
+	record.order = 4;
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 3);
+	ck_assert_uint_eq(faults[0].order, 0);
+	ck_assert_uint_eq(faults[1].order, 4);
+	ck_assert_uint_eq(faults[2].order, 0);
+	close_explain();
+}
+END_TEST
+
 START_TEST(test_a_write_without_page_mkwrite_is_whole)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
@@ -546,7 +575,8 @@ RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belon
 	  test_another_pages_request_is_not_its_own,
 	  test_another_targets_read_of_the_page_is_known, test_a_sleep_without_a_stay_is_residue,
 	  test_without_ebpf_parts_are_not_known, test_pass_then_fault_is_one,
-	  test_page_mkwrite_joins_its_fault, test_a_write_without_page_mkwrite_is_whole,
+	  test_page_mkwrite_joins_its_fault, test_a_folio_counts_where_the_kernel_maps_it,
+	  test_a_write_without_page_mkwrite_is_whole,
 	  test_what_does_not_come_again_is_not_solved, test_an_error_solves_nothing,
 	  test_faults_that_the_module_does_not_see, test_a_swap_in_waits_for_its_own_request,
 	  test_a_lost_stay_is_residue_whatever_else_is_known,

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 import failnth
+import filesystems
 import kmsg
 import pfstat
 
@@ -19,6 +20,9 @@ if pfstat.run("modprobe", "-qn", "veth", check=False).returncode:
     collect_ignore.append("test_bench_peer.py")
 if "CONFIG_SECURITY_LOCKDOWN_LSM" not in pfstat.kernel_config():
     collect_ignore.append("test_lockdown.py")
+# Memory that is taken for persistent: `tools/lab run --pmem`, and not in those either.
+if not filesystems.has_persistent_memory():
+    collect_ignore.append("test_dax.py")
 
 # What the debug kernel found is asked after all tests; only lockdown, which no test
 # could live with, comes later.

@@ -227,6 +227,15 @@ def make_disk_of_single_pages():
     run("mount", "-t", "ext4", "-o", "noatime,commit=600", source, DISK)
 
 
+def device_node(block):
+    """/dev/NAME of a block device, made where nobody fills /dev."""
+    device = pathlib.Path("/dev") / block
+    if not device.exists():
+        number = pathlib.Path(f"/sys/block/{block}/dev").read_text().split(":")
+        os.mknod(device, 0o600 | stat.S_IFBLK, os.makedev(*map(int, number)))
+    return device
+
+
 @contextlib.contextmanager
 def null_disk(name, megabytes, completion_ns):
     """A null_blk of its own that completes each request after that time: its device."""
@@ -240,10 +249,7 @@ def null_disk(name, megabytes, completion_ns):
                        ("irqmode", 2), ("completion_nsec", completion_ns), ("power", 1)):
         (config / key).write_text(str(value))
     block, = set(os.listdir("/sys/block")) - before     # by its index, or after its folder
-    device = pathlib.Path("/dev") / block
-    if not device.exists():     # a /dev that nobody fills
-        number = pathlib.Path(f"/sys/block/{block}/dev").read_text().split(":")
-        os.mknod(device, 0o600 | stat.S_IFBLK, os.makedev(*map(int, number)))
+    device = device_node(block)
     try:
         yield device
     finally:
@@ -339,6 +345,13 @@ class Mapping:
 
     def __exit__(self, *_):
         self.close()
+
+
+def mapped_by(record):
+    """The pages of the file that a call of ->fault has mapped, as the record tells."""
+    size = 1 << record["order"] if "f" in record["facts"] else 1
+    begin = record["pgoff"] // size * size
+    return range(begin, begin + size)
 
 
 class Workload:

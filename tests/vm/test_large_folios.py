@@ -4,7 +4,7 @@ ext4 has them. What is counted in pages closes with them and without."""
 import pytest
 
 import pfstat
-from pfstat import PAGE, Mapping, Session
+from pfstat import PAGE, Mapping, Session, mapped_by
 
 PAGES = 512
 
@@ -25,13 +25,6 @@ def touched_in_order(path):
                 mapping.read(page)
         frames = [pfstat.pagemap_pfn(mapping.address + page * PAGE) for page in range(PAGES)]
     return pfstat.log()[1], frames
-
-
-def mapped_by(record):
-    """The pages of the file that a call has mapped: those of its folio, which is aligned."""
-    size = 1 << record["order"]
-    begin = record["pgoff"] // size * size
-    return range(begin, begin + size)
 
 
 def test_the_disk_of_the_other_tests_has_single_pages(small_file):

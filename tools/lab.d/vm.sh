@@ -95,7 +95,8 @@ qemu_options()
 	local disk=if=virtio,format=raw,cache=unsafe
 	qemu_machine
 	options=(-nodefaults -no-user-config -display none -no-reboot -m "$mem" "${machine[@]}"
-		-kernel "$root_home/vmlinux" -initrd "$root_home/initrd" -append "$KERNEL_ARGUMENTS"
+		-kernel "$root_home/vmlinux" -initrd "$root_home/initrd"
+		-append "$KERNEL_ARGUMENTS${pmem:+ memmap=$pmem!512M}"
 		-drive "file=$root_home/root.img,snapshot=on,$disk"
 		-drive "file=$work/tree.img,snapshot=on,$disk"
 		-drive "file=$work/transfer,$disk"

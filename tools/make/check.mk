@@ -95,6 +95,11 @@ $(BUILD)/fuzz_debugfs: tests/vm/fuzz_debugfs.c tests/unit/random.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -o $@ $<
 
+$(BUILD)/touch_pages: tests/vm/touch_pages.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
+
 maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c \
 		   $(addprefix user/collect/,maps.c procmaps.c counters.c perf.c tids.c)
 

@@ -214,7 +214,9 @@ static void add_attempt(struct explain *explain, struct teller *teller,
 		fault->class = (enum fault_class)record->class;
 	fault->handler_ns += record->duration_ns;
 	fault->result = record->result;
-	fault->order = record->order;
+	/* Told that a page becomes writable, the file maps none: ->fault has, if it was asked. */
+	if (record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE)
+		fault->order = record->facts & PFSTAT_FACT_FOLIO ? record->order : 0;
 	fault->attempts++;
 	fault->around_before = record->around_before;
 	fault->around_pages = record->around_pages;

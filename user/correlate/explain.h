@@ -82,7 +82,7 @@ struct explained {
 	uint32_t result;	/* PFSTAT_RESULT_* of the last */
 	unsigned int attempts;
 	uint16_t around_before, around_pages;	/* of a map_pages that solved it */
-	uint8_t order;		/* log2 of the pages of the folio mapped */
+	uint8_t order;		/* log2 of the pages mapped by ->fault: its folio's, or 0 */
 	bool solved;		/* false: an error, or the next attempt never came */
 	bool major;		/* as the kernel counts majflt; only of solved ones */
 	bool parts_known;	/* false: no off-CPU events; all is cpu_before */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "environment.h"
+#include "readahead_setting.h"
 
 #define DIR_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
 
@@ -139,7 +140,7 @@ static bool find_block_device(const struct mapping *mapping, const char *source,
 
 static void read_device(struct environment *environment, dev_t dev)
 {
-	char link[64], target[PATH_MAX], path[128], text[32];
+	char link[64], target[PATH_MAX];
 	const char *name;
 	ssize_t length;
 
@@ -150,14 +151,6 @@ static void read_device(struct environment *environment, dev_t dev)
 	target[length] = '\0';
 	name = strrchr(target, '/');
 	copy(environment->device, sizeof(environment->device), name ? name + 1 : target);
-
-	/* A partition has its disk's queue. */
-	snprintf(path, sizeof(path), "%s/queue/read_ahead_kb", link);
-	if (access(path, R_OK))
-		snprintf(path, sizeof(path), "%s/../queue/read_ahead_kb", link);
-	read_line(path, text, sizeof(text));
-	if (text[0])
-		environment->readahead_bytes = 1024 * strtoll(text, NULL, 10);
 }
 
 static void read_place(struct environment *environment, const struct mapping *mapping)
@@ -169,6 +162,7 @@ static void read_place(struct environment *environment, const struct mapping *ma
 		   source, sizeof(source));
 	if (find_block_device(mapping, source, &dev))
 		read_device(environment, dev);
+	environment->readahead_bytes = readahead_setting_read(mapping->fd);
 }
 
 /* "always [madvise] never": the one in brackets. */

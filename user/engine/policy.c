@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "policy.h"
@@ -55,19 +53,26 @@ static int write_setting(const char *path, const char *text)
 	return err;
 }
 
+static int find_setting(const char *file, char path[READAHEAD_SETTING_PATH])
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+
+	if (fd < 0)
+		return -errno;
+	err = readahead_setting_find(fd, path);
+	close(fd);
+	return err;
+}
+
 int policy_readahead_begin(struct policy_readahead *readahead, const char *file, int64_t bytes)
 {
-	struct stat stat_buffer;
 	char text[32];
 	int err;
 
 	*readahead = (struct policy_readahead){ 0 };
-	if (stat(file, &stat_buffer))
-		return -errno;
-	snprintf(readahead->path, sizeof(readahead->path),
-		 "/sys/class/bdi/%u:%u/read_ahead_kb", major(stat_buffer.st_dev),
-		 minor(stat_buffer.st_dev));
-	err = read_setting(readahead->path, readahead->before, sizeof(readahead->before));
+	err = find_setting(file, readahead->path);
+	if (!err)
+		err = read_setting(readahead->path, readahead->before, sizeof(readahead->before));
 	if (err)
 		return err;
 	snprintf(text, sizeof(text), "%" PRId64, bytes / 1024);

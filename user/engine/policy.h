@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "readahead_setting.h"
+
 #define POLICY_ADVICE_NAMES "normal, random, sequential, willneed"
 
 struct policy {
@@ -21,12 +23,12 @@ struct policy {
 int policy_parse_advice(struct policy *policy, const char *text);
 
 /*
- * A file takes its read-ahead over from its device when it is opened (f_ra,
- * file_ra_state_init()). So the device's is set for just that moment:
+ * A file takes its read-ahead over from its file system when it is opened (f_ra,
+ * file_ra_state_init()), mostly the device's. So that is set for just that moment:
  * begin, open the file, end. -EOPNOTSUPP: this file system has none of its own.
  */
 struct policy_readahead {
-	char path[64];
+	char path[READAHEAD_SETTING_PATH];
 	char before[32];	/* "": nothing to put back */
 };
 

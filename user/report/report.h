@@ -44,7 +44,7 @@ struct environment {
 	uint64_t file_pages;
 	char filesystem[32];	/* ext4, … */
 	char device[64];	/* block device name, or "" where there is none */
-	int64_t readahead_bytes;	/* of the device; -1: n/a */
+	int64_t readahead_bytes;	/* of the file system; -1: n/a */
 	char cache[8];		/* cold or warm */
 	uint64_t resident_pages;	/* verified with mincore before; FACT_NONE: no file */
 	char pattern[32];

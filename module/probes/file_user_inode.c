@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Does a file below an overlay tell by what file it was opened? No: 6.1. Yes: 6.8 and later. */
+#include <linux/fs.h>
+
+const struct inode *probe(const struct file *file);
+const struct inode *probe(const struct file *file)
+{
+	return file_user_inode(file);
+}

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every file system that is hooked: the records are all of the handler's calls, the counts
+close, what the program sees is what it sees without pfstat, and nothing is held afterwards.
+And those that must not be hooked: they are refused, or passed by."""
+import os
+import pathlib
+import random
+import signal
+
+import pytest
+
+import filesystems
+import pfstat
+from filesystems import make_cold, touch, value_of
+from pfstat import PAGE, Mapping, Session, mapped_by
+
+PAGES = 256
+ERROR_RESULT = 0x2      # VM_FAULT_SIGBUS
+MAJOR, RETRY = 0x4, 0x400
+TRIED = 0x20
+BUS_ADRERR = 2
+SEQUENTIAL = list(range(PAGES))
+RANDOM = random.Random(7).sample(SEQUENTIAL, PAGES)
+
+
+# What lies on a device of the test's own; of these, which say where on it.
+WITH_DEVICE = [name for name in filesystems.here() if name != "nfs"]
+SAY_WHERE = [name for name in WITH_DEVICE if name in ("ext4", "xfs")]
+
+
+@pytest.fixture(scope="module", name="place", params=filesystems.here())
+def fixture_place(request):
+    with filesystems.mounted(request.param) as place:
+        yield place
+
+
+@pytest.fixture(name="cold")
+def fixture_cold(place):
+    return place.file("file", PAGES)
+
+
+def mkwrites_alone(records):
+    """Those that are a fault of their own: the page was mapped before, to be read."""
+    return [r for before, r in zip([None] + records, records) if r["op"] == "page_mkwrite"
+            and not (before and before["op"] == "fault" and before["pgoff"] == r["pgoff"])]
+
+
+def closes(touched, path):
+    """The identities that hold on any file system. Returns the faults that were solved."""
+    head, records = touched.head, touched.records
+    assert head == {"calls": len(records), "here": len(records), "lost": 0}
+    assert touched.stats["calls"] == len(records)
+    assert {r["inode"] for r in records} == {os.stat(path).st_ino}
+    # Disk calls came back without the page; then others mapped it.
+    retried = [r for r in records if r["result"] & RETRY]
+    assert {r["class"] for r in retried} <= {"disk", "wait", "readahead"}
+    apart = pfstat.classes(records)
+    solved = [r for r in records if not r["result"] & RETRY
+              and r["class"] not in ("pass", "error", "mkwrite")]
+    assert len(retried) + len(solved) + apart["pass"] + apart["error"] + apart["mkwrite"] == \
+        len(records)
+    assert {r["earlier_ns"] for r in records} - {0} <= {r["start_ns"] for r in records}
+    # The kernel's own count of the same faults, and which of them it calls major.
+    major = [r for r in solved if r["result"] & MAJOR or r["flags"] & TRIED]
+    minor = len(solved) - len(major) + len(mkwrites_alone(records))
+    assert (touched.minor, touched.major) == (minor, len(major))
+    return solved
+
+
+@pytest.mark.parametrize("steps", [SEQUENTIAL, RANDOM], ids=["sequential", "random"])
+def test_counts_of_a_cold_file_close(place, cold, steps):
+    touched = touch(cold, "read", steps)
+    assert touched.values() == {page: value_of(page) for page in steps}
+    solved = closes(touched, cold)
+    assert pfstat.classes(touched.records)["disk"] >= 1
+    assert {r["op"] for r in touched.records} == {"fault"}
+    # Every page was mapped by its own fault, or with the folio of another; none twice.
+    assert sorted(page for r in solved for page in mapped_by(r)) == SEQUENTIAL
+    assert pfstat.hooked() == 0
+    assert filesystems.resident(cold) == PAGES
+
+
+def test_a_record_tells_which_pages_its_fault_mapped(place, cold):
+    """Of the page tables themselves: one page, or all of a large folio."""
+    there = set()
+    pfstat.warm(cold)       # read in order: the folios become as large as they do
+    with Mapping(cold) as mapping, Session("fault_around off") as session:
+        session.command(f"file {mapping.fd()}")
+        for number, page in enumerate(RANDOM[:64]):
+            mapping.read(page)
+            now = filesystems.present(mapping, PAGES)
+            records = [r for r in pfstat.log()[1] if r["class"] in ("long", "short")]
+            if page in there:
+                continue
+            assert now - there == set(mapped_by(records[-1])), (number, records[-1])
+            there = now
+
+
+def test_counts_with_fault_around_close(place, cold):
+    touched = touch(cold, "read", SEQUENTIAL, option="-a")
+    solved = closes(touched, cold)
+    assert "map_pages" in {r["op"] for r in solved}
+    assert len(solved) < PAGES
+
+
+def test_a_warm_file_is_not_read(place, cold):
+    pfstat.warm(cold)
+    touched = touch(cold, "read", RANDOM)
+    solved = closes(touched, cold)
+    assert len(solved) == len(touched.records)
+    assert touched.major == 0
+
+
+def test_unmounts_at_once_after_stop(place, cold):
+    """Neither the file nor the file system is held, nor the module that brought it."""
+    with Session("fault_around off") as session:
+        with Mapping(cold) as mapping:
+            session.command(f"file {mapping.fd()}")
+            assert pfstat.hooked() == 1
+            assert mapping.read(3) == value_of(3)
+            session.command("stop")
+            assert pfstat.hooked() == 0
+        place.unmount()
+    place.mount()
+    assert closes(touch(cold, "read", [0, 1, 2]), cold)
+
+
+def test_shared_writes(place, cold):
+    touched = touch(cold, "write", range(8))
+    assert set(touched.values().values()) == {0xee}
+    closes(touched, cold)
+    ops = pfstat.classes(touched.records)
+    # Where a whole folio is mapped to be written to, the file system is asked once.
+    assert ops["mkwrite"] == 8 or any("f" in r["facts"] for r in touched.records)
+    assert all(r["op"] == "page_mkwrite" for r in touched.records if r["class"] == "mkwrite")
+    with open(cold, "rb") as file:
+        assert [file.read(PAGE)[:2] for _ in range(9)] == \
+            [bytes([0xee, value_of(page)]) for page in range(8)] + [bytes([value_of(8)] * 2)]
+
+
+def test_a_write_after_a_read_asks_the_file_system_alone(place, cold):
+    pfstat.warm(cold)
+    with Mapping(cold, write=True) as mapping, Session("fault_around off") as session:
+        session.command(f"file {mapping.fd()}")
+        mapping.read(3)
+        mapping.write(3)
+    # 7.2 asks XFS for a huge page here, too.
+    assert [r["op"] for r in pfstat.log()[1] if r["class"] != "pass"] == ["fault", "page_mkwrite"]
+
+
+def test_private_writes_leave_the_file_alone(place, cold):
+    touched = touch(cold, "private", range(8))
+    solved = closes(touched, cold)
+    assert len(solved) == 8 and all("c" in r["facts"] for r in solved)
+    assert cold.read_bytes()[:8 * PAGE] == b"".join(map(filesystems.page_of, range(8)))
+
+
+def test_a_file_cut_while_it_is_mapped(place):
+    """SIGBUS reaches the program as it does without pfstat, and the record says it."""
+    steps = [0, 5, 9, "cut=5", 0, 4, 5, 9]
+    seen = {}
+    for option in (None, "-p", "-a"):
+        path = place.file("shrinking", 16)
+        touched = touch(path, "read", steps, option)
+        seen[option] = touched.lines
+        if option:
+            closes(touched, path)
+            errors = [r for r in touched.records if r["class"] == "error"]
+            assert [(r["op"], r["pgoff"]) for r in errors] == [("fault", 5), ("fault", 9)]
+            assert all(r["result"] & ERROR_RESULT and r["pfn"] is pfstat.NO_PFN for r in errors)
+    assert seen["-p"] == seen["-a"] == seen[None]
+    assert touched.signals() == [(page, signal.SIGBUS, BUS_ADRERR, page) for page in (5, 9)]
+
+
+def test_holes_read_as_zeros_and_are_filled_by_writes(place):
+    path = place.folder / "sparse"
+    path.unlink(missing_ok=True)
+    with open(path, "wb") as file:
+        for page in (0, 100, 200):
+            file.seek(page * PAGE)
+            file.write(filesystems.page_of(page))
+        file.truncate(PAGES * PAGE)
+    make_cold(path)
+    touched = touch(path, "read", RANDOM)
+    assert touched.values() == {page: value_of(page) if page in (0, 100, 200) else 0
+                                for page in SEQUENTIAL}
+    solved = closes(touched, path)
+    assert sorted(page for r in solved for page in mapped_by(r)) == SEQUENTIAL
+    written = touch(path, "write", [50, 100, 150])
+    assert set(written.values().values()) == {0xee}
+    closes(written, path)
+    content = path.read_bytes()
+    assert [content[page * PAGE] for page in (49, 50, 100, 150, 200)] == \
+        [0, 0xee, 0xee, 0xee, value_of(200)]
+
+
+@pytest.mark.parametrize("place", WITH_DEVICE, indirect=True, scope="module")
+def test_errors_of_the_device_are_told_and_passed_on(place, cold):
+    """What is cached goes on, the rest is SIGBUS, as without pfstat; then all is well again."""
+    with open(cold, "rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+        assert os.pread(file.fileno(), 1, 0)[0] == value_of(0)
+    with place.failing():
+        plain = touch(cold, "read", [0, 100], option=None)
+        touched = touch(cold, "read", [0, 200])
+        recorded, _ = pfstat.record(pfstat.BUILD / "touch_pages", cold, "read", 0, 150)
+    assert plain.signals() == [(100, signal.SIGBUS, BUS_ADRERR, 100)]
+    assert touched.signals() == [(200, signal.SIGBUS, BUS_ADRERR, 200)]
+    assert touched.values() == plain.values() == {0: value_of(0)}
+    closes(touched, cold)
+    errors = [r for r in touched.records if r["class"] == "error"]
+    assert [r["pgoff"] for r in errors] == [200]
+    assert errors[0]["result"] & ERROR_RESULT and errors[0]["pfn"] is pfstat.NO_PFN
+    assert touched.stats["error"] == 1
+    assert recorded["classes"]["error"]["count"] == 1
+    assert recorded["ledger"]["unexplained"] == 0, recorded["ledger"]
+    again = touch(cold, "read", RANDOM)
+    assert again.values() == {page: value_of(page) for page in RANDOM}
+    closes(again, cold)
+
+
+@pytest.mark.parametrize("place", SAY_WHERE, indirect=True, scope="module")
+def test_one_bad_page_among_good_ones(place, cold):
+    """The read of its neighbours fails with it, and is done again for each folio."""
+    with place.failing(*filesystems.blocks_of(cold, 70)):
+        touched = touch(cold, "read", SEQUENTIAL)
+    bad = [page for page, *_ in touched.signals()]
+    assert touched.signals() == [(page, signal.SIGBUS, BUS_ADRERR, page) for page in bad]
+    begins = [(70 // size * size, size) for size in (1, 2, 4, 8, 16, 32, 64)]
+    assert bad in [list(range(begin, begin + size)) for begin, size in begins]
+    assert touched.values() == {page: value_of(page) for page in SEQUENTIAL if page not in bad}
+    closes(touched, cold)
+    assert [r["pgoff"] for r in touched.records if r["class"] == "error"] == bad
+
+
+@pytest.mark.parametrize("place", WITH_DEVICE, indirect=True, scope="module")
+def test_pfdrive_on_a_device_that_fails(place, cold):
+    with place.failing():
+        result = pfstat.run(pfstat.PFDRIVE, cold, check=False)
+    assert result.returncode == 1 and result.stdout == ""
+    assert "the disk fails" in result.stderr and result.stderr.count("\n") == 1
+
+
+def readahead_of(place):
+    """As sysfs has it: btrfs reads ahead by itself, NFS has no device."""
+    if place.name == "overlay":
+        return None
+    if place.name == "btrfs":
+        return 4 << 20
+    if place.device:
+        path = f"/sys/block/{place.device.path.name}/queue/read_ahead_kb"
+    else:
+        path = f"/sys/class/bdi/{filesystems.device_of(place.folder)}/read_ahead_kb"
+    return 1024 * int(pathlib.Path(path).read_text())
+
+
+@pytest.mark.parametrize("around", ["off", "keep"])
+def test_pfdrive_from_end_to_end(place, cold, around):
+    result = pfstat.drive("--pattern", "random", "--fault-around", around, cold)
+    environment = result["environment"]
+    assert environment["filesystem"] == {"nfs": "nfs4"}.get(place.name, place.name)
+    assert environment["file"] == str(cold)
+    assert environment["resident_pages"] == 0
+    has_device = place.name not in ("overlay", "nfs")
+    assert environment["device"] == (place.device.path.name if has_device else None)
+    assert environment["readahead_bytes"] == readahead_of(place)
+    assert result["lost"] == result["events_lost"] == 0
+    assert result["pages_touched"] == PAGES
+    assert result["calls"] == sum(c["count"] for c in result["classes"].values())
+    assert result["rusage"]["minflt"] + result["rusage"]["majflt"] == result["faults"]
+    if around == "off":     # of fault-around it is not told how many pages it mapped
+        assert sum(c["pages"] for c in result["parts"]["classes"].values()) == PAGES
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+
+
+def test_huge_faults_are_passed_on(place):
+    """XFS is asked for a huge page first, and has none; 6.1 does not ask. Nobody else is."""
+    path = place.file("large", 1024)
+    pfstat.warm(path)
+    touched = touch(path, "read", range(0, 1024, 64))
+    closes(touched, path)
+    huge = [r for r in touched.records if r["op"] == "huge_fault"]
+    assert {r["class"] for r in huge} <= {"pass"}
+    assert not huge or place.name == "xfs"
+    if place.name == "xfs":
+        assert bool(huge) == (pfstat.KERNEL > (6, 1))
+    path.unlink()

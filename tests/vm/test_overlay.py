@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""overlayfs: a mapping is one of the file below, with its operations, and of another one
+since the file was copied up. What all file systems share: test_filesystems.py."""
+import os
+
+import pytest
+
+import filesystems
+import pfstat
+from filesystems import touch, value_of
+from pfstat import PAGE, Mapping, Session
+
+
+@pytest.fixture(scope="module", name="place")
+def fixture_place():
+    with filesystems.overlay() as place:
+        yield place
+
+
+@pytest.fixture(name="merged")
+def fixture_merged(place):
+    """A file that lies in the lower folder: as the overlay has it, there, and copied up."""
+    below = filesystems.Place("ext4", place.below / "lower", None)
+    path = place.folder / "from-below"
+    path.unlink(missing_ok=True)
+    lower = below.file("from-below", 16)
+    place.unmount()     # what it knows of the folder below is from before
+    (place.below / "upper/from-below").unlink(missing_ok=True)
+    place.mount()
+    return path, lower, place.below / "upper/from-below"
+
+
+def test_a_mapping_of_an_overlay_is_one_of_the_file_below(merged):
+    path, lower, _ = merged
+    touched = touch(path, "read", range(16))
+    assert touched.values() == {page: value_of(page) for page in range(16)}
+    assert touched.head["calls"] == len(touched.records) > 0
+    assert {(r["dev"], r["inode"]) for r in touched.records} == \
+        {(filesystems.device_of(lower), os.stat(lower).st_ino)}
+
+
+def test_a_file_copied_up_is_another_file(merged):
+    """A mapping made before keeps the lower file; what is opened later has the upper one."""
+    path, lower, upper = merged
+    with Mapping(path) as before, Mapping(path, write=True) as after:
+        assert upper.exists()
+        with Session("fault_around off", f"pid {os.getpid()} now"):
+            after.write(3, 77)
+            assert before.read(3) == value_of(3)
+        _, records = pfstat.log()
+    assert [(r["op"], r["pgoff"]) for r in pfstat.of_file(records, upper)
+            if r["class"] in ("long", "short", "mkwrite")] == \
+        [("fault", 3), ("page_mkwrite", 3)]
+    assert {r["pgoff"] for r in pfstat.of_file(records, lower)} == {3}
+    assert upper.read_bytes()[3 * PAGE] == 77 and lower.read_bytes()[3 * PAGE] == value_of(3)
+
+
+def test_a_file_is_named_by_a_descriptor_from_before_its_copy(merged):
+    path, lower, _ = merged
+    with Mapping(path) as before:
+        with open(path, "r+b"):
+            pass
+        with Session("fault_around off", f"file {before.fd()}"):
+            assert pfstat.hooked() == 1
+            before.read(2)
+    assert {r["pgoff"] for r in pfstat.of_file(pfstat.log()[1], lower)} == {2}
+
+
+def test_only_one_file_is_that_below_and_its_copy(merged):
+    """`only` goes by the overlay's file, whatever is mapped for it."""
+    path, lower, upper = merged
+    with open(path, "rb") as named, Mapping(path) as before, Session() as session:
+        session.command(f"only {named.fileno()}")
+        session.command("fault_around off")
+        session.command(f"pid {os.getpid()}")
+        with Mapping(path, write=True) as after:
+            before.read(2)
+            after.write(3)
+        _, records = pfstat.log()
+    assert {r["pgoff"] for r in pfstat.of_file(records, lower)} == {2}
+    assert {r["pgoff"] for r in pfstat.of_file(records, upper)} == {3}
+    assert {r["inode"] for r in records} == {os.stat(lower).st_ino, os.stat(upper).st_ino}
