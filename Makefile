@@ -21,6 +21,7 @@ help:
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
+#: make stress [MINUTES=10] [KERNEL=6.12] [SEED=N]    everything that may break it, in a VM
 #: make check-kernels [KERNELS=…] [TESTS=file]    the VM's tests on each of Debian's kernels (hours)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
@@ -39,6 +40,7 @@ include tools/make/module.mk
 include tools/make/user.mk
 include tools/make/check.mk
 include tools/make/bench.mk
+include tools/make/stress.mk
 
 demo:
 	$(Q)tools/demo

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The programs that stress mapped files: in cgroups, one of which is short of memory."""
+import pathlib
+import signal
+import subprocess
+
+import pfstat
+
+PROGRAM = pfstat.BUILD / "stress/worker"
+FOLDER = pfstat.DISK / "stress"
+# Those that do little but be short of memory, and how much they may have.
+SHORT_OF_MEMORY = ("swap",)
+LIMIT = "16M"
+SWAP_SIZE = "128M"
+# For a round of the slowest, when it is told to end.
+PATIENCE = 300
+
+
+class Worker:
+    """One kind of stress, going on until it is told to end."""
+
+    def __init__(self, name, seed, group):
+        self.name = name
+        self.said = open(f"/tmp/stress-{name}", "w+")
+        self.process = subprocess.Popen(
+            ["sh", "-c", 'echo 0 >"$0/cgroup.procs"; exec nice -n 5 "$@"', group, PROGRAM, name,
+             FOLDER / name, str(seed)], stdout=self.said, stderr=subprocess.STDOUT)
+        self.pid = self.process.pid
+
+    def words(self):
+        self.said.seek(0)
+        return ", ".join(self.said.read().split("\n")).strip(", ")
+
+    def assert_alive(self):
+        status = self.process.poll()
+        assert status is None, f"worker {self.name} ended with {status}: {self.words()}"
+
+    def finish(self):
+        """What it says at its end; all that it read was right."""
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=PATIENCE)
+        assert status == 0, f"it ended with {status}: {self.words()}"
+        return self.words()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.said.close()
+
+
+class Crowd:
+    """All of them."""
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.workers = []
+        self.told = set()
+
+    def __enter__(self):
+        FOLDER.mkdir(exist_ok=True)
+        make_swap()
+        self.group = pfstat.cgroup("stress", "memory")
+        (self.group / "cgroup.subtree_control").write_text("+memory")
+        loose, tight = self.group / "loose", self.group / "tight"
+        loose.mkdir()
+        tight.mkdir()
+        (tight / "memory.max").write_text(LIMIT)
+        for name in pfstat.run(PROGRAM, "list").stdout.split():
+            group = tight if name in SHORT_OF_MEMORY else loose
+            self.workers.append(Worker(name, self.seed, group))
+        return self
+
+    def __exit__(self, *_):
+        for worker in self.workers:
+            worker.kill()
+
+    def assert_alive(self):
+        """Who ended is told once; at the end it counts again, as a worker."""
+        for worker in self.workers:
+            if worker.name not in self.told:
+                try:
+                    worker.assert_alive()
+                except AssertionError:
+                    self.told.add(worker.name)
+                    raise
+
+    def some(self, rng):
+        """Pids of a few."""
+        alive = [worker.pid for worker in self.workers if worker.process.poll() is None]
+        return rng.sample(alive, min(len(alive), rng.randint(1, 6)))
+
+
+def make_swap():
+    """In memory that is compressed."""
+    pfstat.run("modprobe", "zram", "num_devices=1")
+    pathlib.Path("/sys/block/zram0/disksize").write_text(SWAP_SIZE)
+    pfstat.run("mkswap", "/dev/zram0")
+    pfstat.run("swapon", "/dev/zram0")
