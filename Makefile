@@ -22,6 +22,7 @@ help:
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
 #: make stress [MINUTES=10] [KERNEL=6.12] [SEED=N]    everything that may break it, in a VM
+#: make stress-same [KERNEL=6.12]    stress-ng's and the kernel's own tests, with hooks and without
 #: make check-kernels [KERNELS=…] [TESTS=file]    the VM's tests on each of Debian's kernels (hours)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
