@@ -51,8 +51,8 @@ class Recorder:
         """Whatever went wrong: nothing of it stays."""
 
     def __str__(self):
-        words = " ".join(self.options())
-        return f"{self.name()}, {len(self.pids)} targets, {words}, {self.seconds:.1f} s: {self.said}"
+        return f"{self.name()}, {len(self.pids)} targets, {' '.join(self.options())}, " \
+            f"{self.seconds:.1f} s: {self.said}"
 
 
 class Control(Recorder):
@@ -98,11 +98,10 @@ class Reader(Recorder):
         self.suspended = rng.random() < 0.25
         self.ending = rng.choice(("SIGTERM", "SIGTERM", "SIGKILL"))
         self.process = None
-        self.held = False
 
     def name(self):
-        words = [word for word, is_so in (("idle", self.idle), ("suspended", self.suspended)) if is_so]
-        return " ".join([*words, f"reader, ended by {self.ending}"])
+        return f"{'idle ' if self.idle else ''}{'suspended ' if self.suspended else ''}reader, " \
+            f"ended by {self.ending}"
 
     def run(self):
         words = ["--idle"] if self.idle else []
@@ -158,8 +157,8 @@ class Pfdrive(Recorder):
         return words if self.bpf else [*words, "--no-bpf"]
 
     def name(self):
-        which = "cgroup" if self.cgroup else "process"
-        return ("suspended " if self.suspended else "") + f"pfdrive of a {which}, ended by {self.ending}"
+        return f"{'suspended ' if self.suspended else ''}pfdrive of a " \
+            f"{'cgroup' if self.cgroup else 'process'}, ended by {self.ending}"
 
     def run(self):
         self.pids = self.pids[:1]

@@ -67,7 +67,7 @@ static void fill_one(const struct filler *filler, uint64_t address)
 static void *fill_missing(void *argument)
 {
 	struct filler *filler = argument;
-	struct pollfd polled[] = { { filler->fd, POLLIN, 0 }, { filler->end, POLLIN | POLLHUP, 0 } };
+	struct pollfd polled[] = { { filler->fd, POLLIN, 0 }, { filler->end, POLLIN, 0 } };
 	struct uffd_msg message;
 
 	random_seed(filler->seed);
