@@ -16,9 +16,10 @@ RECORDING = pathlib.Path("/tmp/stress.pfs")
 class Recorder:
     """What they have in common: options of the module, targets, a while of recording."""
 
-    def __init__(self, rng, crowd):
+    def __init__(self, rng, crowd, loads):
         self.rng = rng
         self.crowd = crowd
+        self.loads = loads
         self.pids = crowd.some(rng)
         self.seconds = rng.choice((0, rng.uniform(0, 0.3), rng.uniform(0, 1.5)))
         self.ring_size = rng.choice(("4K", "64K", "1M", "4M"))
@@ -58,8 +59,8 @@ class Recorder:
 class Control(Recorder):
     """The shell's way."""
 
-    def __init__(self, rng, crowd):
-        super().__init__(rng, crowd)
+    def __init__(self, rng, crowd, loads):
+        super().__init__(rng, crowd, loads)
         self.ending = rng.choice(("stop", "rmmod", "rmmod"))
 
     def name(self):
@@ -78,7 +79,7 @@ class Control(Recorder):
             pfstat.control("stop")
             self.said += f"calls {pfstat.stats()['calls']}"
         else:
-            pfstat.unload()
+            self.loads.unload()
 
     def assert_that_hooks_can_be_seen(self):
         """Who looks for what is left must see what is there."""
@@ -92,8 +93,8 @@ class Control(Recorder):
 class Reader(Recorder):
     """A program that reads the rings, or maps them and does not; stopped, and killed."""
 
-    def __init__(self, rng, crowd):
-        super().__init__(rng, crowd)
+    def __init__(self, rng, crowd, loads):
+        super().__init__(rng, crowd, loads)
         self.idle = rng.random() < 0.25
         self.suspended = rng.random() < 0.25
         self.ending = rng.choice(("SIGTERM", "SIGTERM", "SIGKILL"))
@@ -142,8 +143,8 @@ class Reader(Recorder):
 class Pfdrive(Recorder):
     """The whole of it, with eBPF or without."""
 
-    def __init__(self, rng, crowd):
-        super().__init__(rng, crowd)
+    def __init__(self, rng, crowd, loads):
+        super().__init__(rng, crowd, loads)
         self.mode = "drop"
         self.bpf = rng.random() < 0.75
         self.ending = rng.choice(("SIGINT", "SIGINT", "SIGKILL"))
@@ -200,19 +201,26 @@ class Pfdrive(Recorder):
 
 
 class Nobody(Recorder):
-    """The module comes and goes, with targets or without."""
+    """The module comes and goes, several times, with a target or without."""
 
     def name(self):
         return "loaded, and unloaded at once"
 
     def run(self):
-        if self.rng.random() < 0.5:
-            pfstat.control(f"follow {self.pids[0]}")
-        pfstat.unload()
+        times = self.rng.randint(1, 8)
+        for _ in range(times):
+            self.loads.load()
+            if self.rng.random() < 0.5:
+                pfstat.control(f"follow {self.pids[0]}")
+            self.loads.unload()
+        self.said = f"{times} times"
+
+    def __str__(self):
+        return f"{self.name()}, {self.said}"
 
 
-KINDS = (Nobody,) * 6 + (Control,) * 6 + (Reader,) * 4 + (Pfdrive,)
+KINDS = (Nobody,) * 5 + (Control,) * 6 + (Reader,) * 4 + (Pfdrive,)
 
 
-def choose(rng, crowd):
-    return rng.choice(KINDS)(rng, crowd)
+def choose(rng, crowd, loads):
+    return rng.choice(KINDS)(rng, crowd, loads)
