@@ -60,11 +60,11 @@ $(selftests_dir)/unpacked: $(linux_source)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)tar -C $(@D) --strip-components=1 -xJf $< --wildcards '*/tools/testing/selftests/mm' \
 		'*/tools/testing/selftests/kselftest*.h' '*/tools/include' '*/mm/gup_test.h'
-	$(Q)touch $@
+	$(Q)touch $(@D)/tools/testing/selftests/mm/local_config.h $@	# no liburing
 
 # As the kernel's Makefile there does, but for what needs a kernel that was built.
 $(selftests:%=$(BUILD)/selftests/%): $(BUILD)/selftests/%: $(selftests_dir)/unpacked
 	$(call say,CC,$@)
 	$(Q)cd $(selftests_dir)/tools/testing/selftests/mm && \
-		$(CC) -O2 -w -D_GNU_SOURCE= -isystem ../../../include/uapi -o $(abspath $@) \
+		$(CC) -O2 -w -D_GNU_SOURCE= -o $(abspath $@) \
 		$*.c vm_util.c thp_settings.c $(if $(filter uffd-%,$*),uffd-common.c) -lrt -lpthread -lm
