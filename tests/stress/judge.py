@@ -33,6 +33,11 @@ def prepare():
     BASELINE.update(bpf_objects())
 
 
+def hurry(yes):
+    """RCU's grace periods, of which an unload is made: as short as they can be, or usual."""
+    pathlib.Path("/sys/kernel/rcu_expedited").write_text(str(int(yes)))
+
+
 def bpf_objects():
     """How many programs, maps and links there are."""
     return {kind: len(json.loads(pfstat.run("bpftool", "-j", kind, "show").stdout or "[]"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The programs that stress mapped files: in cgroups, one of which is short of memory."""
+import os
 import pathlib
 import signal
 import subprocess
@@ -14,6 +15,8 @@ LIMIT = "16M"
 SWAP_SIZE = "128M"
 # For a round of the slowest, when it is told to end.
 PATIENCE = 300
+# So many go on at a time, the others are suspended: an emulated machine has not more in it.
+AT_WORK = 5
 
 
 class Worker:
@@ -24,8 +27,14 @@ class Worker:
         self.said = open(f"/tmp/stress-{name}", "w+")
         self.process = subprocess.Popen(
             ["sh", "-c", 'echo 0 >"$0/cgroup.procs"; exec nice -n 5 "$@"', group, PROGRAM, name,
-             FOLDER / name, str(seed)], stdout=self.said, stderr=subprocess.STDOUT)
+             FOLDER / name, str(seed)], stdout=self.said, stderr=subprocess.STDOUT,
+            start_new_session=True)
         self.pid = self.process.pid
+
+    def signal_all(self, number):
+        """It and its children."""
+        if self.process.poll() is None:
+            os.killpg(self.pid, number)
 
     def words(self):
         self.said.seek(0)
@@ -37,13 +46,14 @@ class Worker:
 
     def finish(self):
         """What it says at its end; all that it read was right."""
+        self.signal_all(signal.SIGCONT)
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(timeout=PATIENCE)
         assert status == 0, f"it ended with {status}: {self.words()}"
         return self.words()
 
     def kill(self):
-        self.process.kill()
+        self.signal_all(signal.SIGKILL)
         self.process.wait()
         self.said.close()
 
@@ -54,6 +64,7 @@ class Crowd:
     def __init__(self, seed):
         self.seed = seed
         self.workers = []
+        self.at_work = []
         self.told = set()
 
     def __enter__(self):
@@ -68,6 +79,7 @@ class Crowd:
         for name in pfstat.run(PROGRAM, "list").stdout.split():
             group = tight if name in SHORT_OF_MEMORY else loose
             self.workers.append(Worker(name, self.seed, group))
+        self.at_work = self.workers
         return self
 
     def __exit__(self, *_):
@@ -84,10 +96,19 @@ class Crowd:
                     self.told.add(worker.name)
                     raise
 
+    def shift(self, rng):
+        """Others go to work; who does not is suspended wherever it is."""
+        at_work = rng.sample(self.workers, AT_WORK)
+        for worker in self.workers:
+            worker.signal_all(signal.SIGCONT if worker in at_work else signal.SIGSTOP)
+        self.at_work = at_work
+
     def some(self, rng):
-        """Pids of a few."""
-        alive = [worker.pid for worker in self.workers if worker.process.poll() is None]
-        return rng.sample(alive, min(len(alive), rng.randint(1, 6)))
+        """Pids of a few, who work or are suspended."""
+        chosen = {worker.pid for worker in [rng.choice(self.at_work),
+                                            *rng.sample(self.workers, rng.randint(0, 5))]
+                  if worker.process.poll() is None}
+        return rng.sample(sorted(chosen), len(chosen))
 
 
 def make_swap():
