@@ -71,6 +71,7 @@ def counts_are_exact():
         words = log.readline().replace(",", "").split()
     calls, here, lost = (int(words[i]) for i in (5, 7, 9))
     assert calls == here + lost == stats["calls"], (words, stats)
+    return f"calls {calls} = stored {stats['stored']} + lost {stats['lost']}"
 
 
 def nothing_is_hooked():

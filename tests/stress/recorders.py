@@ -21,7 +21,7 @@ class Recorder:
         self.crowd = crowd
         self.loads = loads
         self.pids = crowd.some(rng)
-        self.seconds = rng.choice((0, rng.uniform(0, 0.3), rng.uniform(0, 1.5)))
+        self.seconds = rng.choice((0, rng.uniform(0, 1), rng.uniform(0, 4)))
         self.ring_size = rng.choice(("4K", "64K", "1M", "4M"))
         self.mode = rng.choice(("drop", "overwrite"))
         self.around = rng.choice(("keep", "off"))
@@ -77,7 +77,6 @@ class Control(Recorder):
             self.record()
         if self.ending == "stop":
             pfstat.control("stop")
-            self.said += f"calls {pfstat.stats()['calls']}"
         else:
             self.loads.unload()
 
