@@ -218,7 +218,7 @@ class Nobody(Recorder):
         return f"{self.name()}, {self.said}"
 
 
-KINDS = (Nobody,) * 5 + (Control,) * 6 + (Reader,) * 4 + (Pfdrive,)
+KINDS = (Nobody,) * 5 + (Control,) * 6 + (Reader,) * 4 + (Pfdrive,) * 2
 
 
 def choose(rng, crowd, loads):
