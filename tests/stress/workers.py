@@ -15,8 +15,9 @@ LIMIT = "16M"
 SWAP_SIZE = "128M"
 # For a round of the slowest, when it is told to end.
 PATIENCE = 300
-# So many go on at a time, the others are suspended: an emulated machine has not more in it.
-AT_WORK = 5
+# So many go on at a time, the others are suspended: an emulated machine has not more in it,
+# a debug kernel in one still less.
+AT_WORK = 2 if pfstat.KMEMLEAK.exists() else 5
 
 
 class Worker:
@@ -38,7 +39,11 @@ class Worker:
 
     def words(self):
         self.said.seek(0)
-        return ", ".join(self.said.read().split("\n")).strip(", ")
+        return self.said.read().replace("ready\n", "").strip().replace("\n", ", ")
+
+    def is_ready(self):
+        self.said.seek(0)
+        return self.said.read().startswith("ready\n") or self.process.poll() is not None
 
     def assert_alive(self):
         status = self.process.poll()
@@ -80,6 +85,7 @@ class Crowd:
             group = tight if name in SHORT_OF_MEMORY else loose
             self.workers.append(Worker(name, self.seed, group))
         self.at_work = self.workers
+        pfstat.wait_until(lambda: all(worker.is_ready() for worker in self.workers))
         return self
 
     def __exit__(self, *_):

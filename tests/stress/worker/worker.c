@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * worker JOB FILE SEED: makes FILE and does rounds of JOB until SIGTERM. Says then how
- * many, and ends with 0; with 1 and one line as soon as anything is not as it must be.
+ * worker JOB FILE SEED: makes FILE, says "ready", and does rounds of JOB until SIGTERM. Says
+ * then how many, and ends with 0; with 1 and a line as soon as anything is not as it must be.
  * worker list: the jobs.
  */
 #include <signal.h>
@@ -65,6 +65,8 @@ static int run(size_t number, const char *path, uint64_t seed)
 	sigaction(SIGTERM, &action, NULL);
 	random_seed(seed + number);
 	file = file_make(path, number + 1, jobs[number].pages);
+	puts("ready");
+	fflush(stdout);
 	for (rounds = 0; !told_to_end; rounds++)
 		jobs[number].round(&file);
 	printf("%lu rounds\n", rounds);
