@@ -25,11 +25,12 @@ class Worker:
 
     def __init__(self, name, seed, group):
         self.name = name
-        self.said = open(f"/tmp/stress-{name}", "w+")
-        self.process = subprocess.Popen(
-            ["sh", "-c", 'echo 0 >"$0/cgroup.procs"; exec nice -n 5 "$@"', group, PROGRAM, name,
-             FOLDER / name, str(seed)], stdout=self.said, stderr=subprocess.STDOUT,
-            start_new_session=True)
+        self.said = pathlib.Path(f"/tmp/stress-{name}")
+        with open(self.said, "w") as said:
+            self.process = subprocess.Popen(
+                ["sh", "-c", 'echo 0 >"$0/cgroup.procs"; exec nice -n 5 "$@"', group, PROGRAM,
+                 name, FOLDER / name, str(seed)], stdout=said, stderr=subprocess.STDOUT,
+                start_new_session=True)
         self.pid = self.process.pid
 
     def signal_all(self, number):
@@ -38,12 +39,10 @@ class Worker:
             os.killpg(self.pid, number)
 
     def words(self):
-        self.said.seek(0)
-        return self.said.read().replace("ready\n", "").strip().replace("\n", ", ")
+        return self.said.read_text().replace("ready\n", "").strip().replace("\n", ", ")
 
     def is_ready(self):
-        self.said.seek(0)
-        return self.said.read().startswith("ready\n") or self.process.poll() is not None
+        return self.said.read_text().startswith("ready\n") or self.process.poll() is not None
 
     def assert_alive(self):
         status = self.process.poll()
@@ -60,7 +59,6 @@ class Worker:
     def kill(self):
         self.signal_all(signal.SIGKILL)
         self.process.wait()
-        self.said.close()
 
 
 class Crowd:
@@ -103,10 +101,12 @@ class Crowd:
                     raise
 
     def shift(self, rng):
-        """Others go to work; who does not is suspended wherever it is."""
-        at_work = rng.sample(self.workers, AT_WORK)
+        """Others go to work; who does not is suspended wherever it is. Memory is always short."""
+        others = [worker for worker in self.workers if worker.name not in SHORT_OF_MEMORY]
+        at_work = rng.sample(others, AT_WORK)
         for worker in self.workers:
-            worker.signal_all(signal.SIGCONT if worker in at_work else signal.SIGSTOP)
+            rests = worker in others and worker not in at_work
+            worker.signal_all(signal.SIGSTOP if rests else signal.SIGCONT)
         self.at_work = at_work
 
     def some(self, rng):
