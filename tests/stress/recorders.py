@@ -167,7 +167,8 @@ class Pfdrive(Recorder):
         self.process = subprocess.Popen(
             [pfstat.PFDRIVE, "record", "-o", RECORDING, *self.options(), *which],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        pfstat.wait_until(self.records_or_has_ended)
+        # A worker that is suspended has mappings, but makes no calls.
+        pfstat.wait_until(lambda: pfstat.hooked() or self.process.poll() is not None)
         self.record()
         if self.suspended:
             self.process.send_signal(signal.SIGSTOP)
@@ -175,9 +176,6 @@ class Pfdrive(Recorder):
             self.process.send_signal(signal.SIGCONT)
         self.process.send_signal(getattr(signal, self.ending))
         self.said += self.process.communicate(timeout=pfstat.PATIENCE)[1].strip()
-
-    def records_or_has_ended(self):
-        return pfstat.stats()["calls"] or self.process.poll() is not None
 
     def check(self):
         """What it says was read and lost is what the module counted."""
