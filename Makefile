@@ -23,6 +23,8 @@ help:
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
 #: make check-injection    every step of pfdrive, every allocation of the module fails once
 #: make fuzz-debugfs [OPERATIONS=1000000] [KERNEL=debug] [SEED=…]    the module's files, in a VM
+#: make stress [MINUTES=10] [KERNEL=6.12] [SEED=N]    everything that may break it, in a VM
+#: make stress-same [KERNEL=6.12]    stress-ng's and the kernel's own tests, with hooks and without
 #: make check-kernels [KERNELS=…] [TESTS=file]    the VM's tests on each of Debian's kernels (hours)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
@@ -43,6 +45,7 @@ include tools/make/user.mk
 include tools/make/check.mk
 include tools/make/fuzz.mk
 include tools/make/bench.mk
+include tools/make/stress.mk
 
 demo:
 	$(Q)tools/demo

@@ -16,6 +16,7 @@
 #include "cmd_top.h"
 #include "cmd_touch.h"
 #include "cmd_via.h"
+#include "collect/pins.h"
 #include "complain.h"
 #include "engine/memory_group.h"
 #include "compete/competitor.h"
@@ -40,6 +41,7 @@ static const struct {
 	{ "show-maps", "pfdrive show-maps", cmd_show_maps },
 	{ "top", "pfdrive top", cmd_top },
 	{ "touch", "pfdrive touch", cmd_touch },
+	{ "unpin", "pfdrive unpin", cmd_unpin },
 	{ "via", "pfdrive via", cmd_via },
 };
 

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "../../user/collect/events.h"
+#include "../../user/collect/pins.h"
 #include "../../user/watch/command.h"
 
 #define READ_MS 20	/* a turn of reading */
@@ -272,6 +273,9 @@ int main(int argc, char **argv)
 	struct plan plan = { .how = PFSTAT_TARGET_FOLLOW, .read_ms = READ_MS };
 	int option, err;
 
+	/* Who removes the pins is this program, too. */
+	if (argc > 1 && !strcmp(argv[1], "unpin"))
+		return cmd_unpin(argc - 1, argv + 1);
 	while ((option = getopt(argc, argv, "+fpsoW:w:r:n")) > 0) {
 		switch (option) {
 		case 'f':

@@ -222,6 +222,7 @@ def test_nothing_is_left_after_a_signal(swap, when, number, status):
         process.send_signal(number)
         out, err = process.communicate(timeout=pfstat.PATIENCE)
         assert (process.returncode, out, err) == (status, "", "")
+    pfstat.wait_until(lambda: not pfstat.PINS.exists())
 
 
 def test_a_killed_competitor_ends_it_in_one_sentence(swap):

@@ -341,8 +341,7 @@ def test_nothing_stays_of_the_scratch_file(number):
     assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert set(pfstat.DISK.iterdir()) == names
     pfstat.wait_until(lambda: free_bytes(pfstat.DISK) >= before)
-    if number == signal.SIGKILL:
-        pfstat.drive("--accesses", "10", *SCRATCH)      # takes away its pins
+    pfstat.wait_until(lambda: not pfstat.PINS.exists())
 
 
 def test_a_file_cut_while_it_is_stored_to(small_file):

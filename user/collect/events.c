@@ -49,6 +49,7 @@ struct events {
 	uint64_t received;
 	uint32_t hooks;
 	bool pinned;
+	int pin_keeper;
 };
 
 static int on_event(void *context, void *data, size_t size)
@@ -207,7 +208,7 @@ static int events_load(struct events *events, const struct events_options *optio
 	if (err)
 		return err;
 	*step = "pin the eBPF maps under " PFSTAT_PIN_DIR;
-	err = pins_make(events->bpf->obj);
+	err = pins_make(events->bpf->obj, &events->pin_keeper);
 	if (err)
 		return err;
 	events->pinned = true;
@@ -260,7 +261,7 @@ void events_close(struct events *events)
 	if (!events)
 		return;
 	if (events->pinned)
-		pins_remove();
+		pins_remove(events->pin_keeper);
 	positions_close(&events->positions);
 	ring_buffer__free(events->ring);
 	pfstat_bpf__destroy(events->bpf);

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Who records under stress, and how it ends: one of these a round, at random."""
+import errno
+import pathlib
+import signal
+import subprocess
+import time
+
+import judge
+import pfstat
+
+READER = pfstat.BUILD / "stress/recorder"
+RECORDING = pathlib.Path("/tmp/stress.pfs")
+
+
+class Recorder:
+    """What they have in common: options of the module, targets, a while of recording."""
+
+    def __init__(self, rng, crowd, loads):
+        self.rng = rng
+        self.crowd = crowd
+        self.loads = loads
+        self.pids = crowd.some(rng)
+        self.seconds = rng.choice((0, rng.uniform(0, 1), rng.uniform(0, 4)))
+        self.ring_size = rng.choice(("4K", "64K", "1M", "4M"))
+        self.mode = rng.choice(("drop", "overwrite"))
+        self.around = rng.choice(("keep", "off"))
+        self.said = ""
+
+    def options(self):
+        return [f"ring_size {self.ring_size}", f"mode {self.mode}", f"fault_around {self.around}"]
+
+    def targets(self):
+        return [self.rng.choice(("pid {}", "pid {} now", "follow {}", "follow {}")).format(pid)
+                for pid in self.pids]
+
+    def record(self):
+        """For a while, looking at the counts now and then."""
+        samples = []
+        end = time.monotonic() + self.seconds
+        while True:
+            samples.append(pfstat.stats())
+            if time.monotonic() >= end:
+                break
+            time.sleep(min(0.1, self.seconds))
+        judge.counts_are_sound(samples)
+
+    def check(self):
+        """What else must hold, of this one."""
+
+    def clean_up(self):
+        """Whatever went wrong: nothing of it stays."""
+
+    def __str__(self):
+        return f"{self.name()}, {len(self.pids)} targets, {' '.join(self.options())}, " \
+            f"{self.seconds:.1f} s: {self.said}"
+
+
+class Control(Recorder):
+    """The shell's way."""
+
+    def __init__(self, rng, crowd, loads):
+        super().__init__(rng, crowd, loads)
+        self.ending = rng.choice(("stop", "rmmod", "rmmod"))
+
+    def name(self):
+        return f"control, ended by {self.ending}"
+
+    def run(self):
+        for line in self.options() + self.targets():
+            pfstat.control(line)
+        self.record()
+        if self.rng.random() < 0.2:
+            self.assert_that_hooks_can_be_seen()
+        if self.rng.random() < 0.2:
+            pfstat.control("clear")
+            self.record()
+        if self.ending == "stop":
+            pfstat.control("stop")
+        else:
+            self.loads.unload()
+
+    def assert_that_hooks_can_be_seen(self):
+        """Who looks for what is left must see what is there."""
+        if not any("threads" == worker.name and worker.pid in self.pids
+                   for worker in self.crowd.workers):
+            return
+        pfstat.wait_until(judge.strange_mappings, 60)
+        self.said += "hooks seen, "
+
+
+class Reader(Recorder):
+    """A program that reads the rings, or maps them and does not; stopped, and killed."""
+
+    def __init__(self, rng, crowd, loads):
+        super().__init__(rng, crowd, loads)
+        self.idle = rng.random() < 0.25
+        self.suspended = rng.random() < 0.25
+        self.ending = rng.choice(("SIGTERM", "SIGTERM", "SIGKILL"))
+        self.process = None
+
+    def name(self):
+        return f"{'idle ' if self.idle else ''}{'suspended ' if self.suspended else ''}reader, " \
+            f"ended by {self.ending}"
+
+    def run(self):
+        words = ["--idle"] if self.idle else []
+        self.process = subprocess.Popen([READER, *words, *self.options(), *self.targets()],
+                                        stdout=subprocess.PIPE, text=True)
+        first = self.process.stdout.readline()
+        assert first == "ready\n", first or "it said nothing"
+        if self.suspended:
+            self.process.send_signal(signal.SIGSTOP)
+        self.record()
+        if self.rng.random() < 0.2:
+            self.assert_busy()
+        if self.suspended:
+            self.process.send_signal(signal.SIGCONT)
+        self.process.send_signal(getattr(signal, self.ending))
+        self.said += self.process.communicate(timeout=pfstat.PATIENCE)[0].strip()
+
+    def assert_busy(self):
+        """Nobody else gets in, and the module stays."""
+        try:
+            pfstat.control(f"pid {self.pids[0]}")
+            raise AssertionError("there are two recorders")
+        except OSError as error:
+            assert error.errno == errno.EBUSY, error
+        assert pfstat.run("rmmod", "pfstat", check=False).returncode, "rmmod of a module in use"
+        self.said += "busy, "
+
+    def check(self):
+        if self.ending == "SIGTERM":
+            assert self.process.returncode == 0, self.said
+
+    def clean_up(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+class Pfdrive(Recorder):
+    """The whole of it, with eBPF or without."""
+
+    def __init__(self, rng, crowd, loads):
+        super().__init__(rng, crowd, loads)
+        self.mode = "drop"
+        self.bpf = rng.random() < 0.75
+        self.ending = rng.choice(("SIGINT", "SIGINT", "SIGKILL"))
+        self.suspended = rng.random() < 0.25
+        self.cgroup = rng.random() < 0.5
+        self.seconds += 0.5
+        self.process = None
+
+    def options(self):
+        words = ["--fault-around", self.around, "--ring-size", self.ring_size]
+        return words if self.bpf else [*words, "--no-bpf"]
+
+    def name(self):
+        return f"{'suspended ' if self.suspended else ''}pfdrive of a " \
+            f"{'cgroup' if self.cgroup else 'process'}, ended by {self.ending}"
+
+    def run(self):
+        self.pids = self.pids[:1]
+        which = ["--cgroup", self.crowd.group] if self.cgroup else ["-p", str(self.pids[0])]
+        RECORDING.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            [pfstat.PFDRIVE, "record", "-o", RECORDING, *self.options(), *which],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        # A worker that is suspended has mappings, but makes no calls.
+        pfstat.wait_until(lambda: pfstat.hooked() or self.process.poll() is not None)
+        self.record()
+        if self.suspended:
+            self.process.send_signal(signal.SIGSTOP)
+            self.record()
+            self.process.send_signal(signal.SIGCONT)
+        self.process.send_signal(getattr(signal, self.ending))
+        self.said += self.process.communicate(timeout=pfstat.PATIENCE)[1].strip()
+
+    def check(self):
+        """What it says was read and lost is what the module counted."""
+        if self.ending != "SIGINT":
+            return
+        assert self.process.returncode == 0, self.said
+        result = pfstat.report(RECORDING)
+        read = sum(figures["count"] for figures in result["classes"].values())
+        assert result["damage"] is None, result["damage"]
+        assert read + result["lost"] == result["calls"], (read, result["lost"], result["calls"])
+        assert result["calls"] == pfstat.stats()["calls"]
+        self.said = f"calls {result['calls']} = read {read} + lost {result['lost']}; " \
+            f"events lost {result['events_lost']}"
+
+    def clean_up(self):
+        RECORDING.unlink(missing_ok=True)
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+class Nobody(Recorder):
+    """The module comes and goes, several times, with a target or without."""
+
+    def name(self):
+        return "loaded, and unloaded at once"
+
+    def run(self):
+        times = self.rng.randint(1, 8)
+        for _ in range(times):
+            self.loads.load()
+            if self.rng.random() < 0.5:
+                pfstat.control(f"follow {self.pids[0]}")
+            self.loads.unload()
+        self.said = f"{times} times"
+
+    def __str__(self):
+        return f"{self.name()}, {self.said}"
+
+
+KINDS = (Nobody,) * 5 + (Control,) * 6 + (Reader,) * 4 + (Pfdrive,) * 2
+
+
+def choose(rng, crowd, loads):
+    return rng.choice(KINDS)(rng, crowd, loads)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The programs that stress mapped files: in cgroups, one of which is short of memory."""
+import os
+import pathlib
+import signal
+import subprocess
+
+import pfstat
+
+PROGRAM = pfstat.BUILD / "stress/worker"
+FOLDER = pfstat.DISK / "stress"
+# Those that do little but be short of memory, and how much they may have.
+SHORT_OF_MEMORY = ("swap",)
+LIMIT = "16M"
+SWAP_SIZE = "128M"
+# For a round of the slowest, when it is told to end.
+PATIENCE = 300
+# So many go on at a time, the others are suspended: an emulated machine has not more in it,
+# a debug kernel in one still less.
+AT_WORK = 2 if pfstat.KMEMLEAK.exists() else 5
+
+
+class Worker:
+    """One kind of stress, going on until it is told to end."""
+
+    def __init__(self, name, seed, group):
+        self.name = name
+        self.said = pathlib.Path(f"/tmp/stress-{name}")
+        with open(self.said, "w") as said:
+            self.process = subprocess.Popen(
+                ["sh", "-c", 'echo 0 >"$0/cgroup.procs"; exec nice -n 5 "$@"', group, PROGRAM,
+                 name, FOLDER / name, str(seed)], stdout=said, stderr=subprocess.STDOUT,
+                start_new_session=True)
+        self.pid = self.process.pid
+
+    def signal_all(self, number):
+        """It and its children."""
+        if self.process.poll() is None:
+            os.killpg(self.pid, number)
+
+    def words(self):
+        return self.said.read_text().replace("ready\n", "").strip().replace("\n", ", ")
+
+    def is_ready(self):
+        return self.said.read_text().startswith("ready\n") or self.process.poll() is not None
+
+    def assert_alive(self):
+        status = self.process.poll()
+        assert status is None, f"worker {self.name} ended with {status}: {self.words()}"
+
+    def finish(self):
+        """What it says at its end; all that it read was right."""
+        self.signal_all(signal.SIGCONT)
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=PATIENCE)
+        assert status == 0, f"it ended with {status}: {self.words()}"
+        return self.words()
+
+    def kill(self):
+        self.signal_all(signal.SIGKILL)
+        self.process.wait()
+
+
+class Crowd:
+    """All of them."""
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.workers = []
+        self.at_work = []
+        self.told = set()
+
+    def __enter__(self):
+        FOLDER.mkdir(exist_ok=True)
+        make_swap()
+        self.group = pfstat.cgroup("stress", "memory")
+        (self.group / "cgroup.subtree_control").write_text("+memory")
+        loose, tight = self.group / "loose", self.group / "tight"
+        loose.mkdir()
+        tight.mkdir()
+        (tight / "memory.max").write_text(LIMIT)
+        for name in pfstat.run(PROGRAM, "list").stdout.split():
+            group = tight if name in SHORT_OF_MEMORY else loose
+            self.workers.append(Worker(name, self.seed, group))
+        self.at_work = self.workers
+        pfstat.wait_until(lambda: all(worker.is_ready() for worker in self.workers))
+        return self
+
+    def __exit__(self, *_):
+        for worker in self.workers:
+            worker.kill()
+
+    def assert_alive(self):
+        """Who ended is told once; at the end it counts again, as a worker."""
+        for worker in self.workers:
+            if worker.name not in self.told:
+                try:
+                    worker.assert_alive()
+                except AssertionError:
+                    self.told.add(worker.name)
+                    raise
+
+    def shift(self, rng):
+        """Others go to work; who does not is suspended wherever it is. Memory is always short."""
+        others = [worker for worker in self.workers if worker.name not in SHORT_OF_MEMORY]
+        at_work = rng.sample(others, AT_WORK)
+        for worker in self.workers:
+            rests = worker in others and worker not in at_work
+            worker.signal_all(signal.SIGSTOP if rests else signal.SIGCONT)
+        self.at_work = at_work
+
+    def some(self, rng):
+        """Pids of a few, who work or are suspended."""
+        chosen = {worker.pid for worker in [rng.choice(self.at_work),
+                                            *rng.sample(self.workers, rng.randint(0, 5))]
+                  if worker.process.poll() is None}
+        return rng.sample(sorted(chosen), len(chosen))
+
+
+def make_swap():
+    """In memory that is compressed."""
+    pfstat.run("modprobe", "zram", "num_devices=1")
+    pathlib.Path("/sys/block/zram0/disksize").write_text(SWAP_SIZE)
+    pfstat.run("mkswap", "/dev/zram0")
+    pfstat.run("swapon", "/dev/zram0")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Stress in the VM. The programs are part of `all`, for that is what the lab builds for
+# its guests.
+
+stress_dir	:= tests/stress
+stress_programs	:= $(addprefix $(BUILD)/stress/,worker recorder vm_ops.bpf.o)
+stress_cflags	:= -O2 -std=gnu11 -D_GNU_SOURCE -Iinclude $(WARNINGS)
+
+all: $(stress_programs)
+
+$(BUILD)/stress/worker: $(wildcard $(stress_dir)/worker/*.[ch])
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(stress_cflags) -o $@ $(filter %.c,$^) -lpthread
+
+$(BUILD)/stress/recorder: $(stress_dir)/recorder.c $(wildcard include/pfstat/*.h)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(stress_cflags) -o $@ $<
+
+$(BUILD)/stress/vm_ops.bpf.o: $(stress_dir)/vm_ops.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror \
+		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
+
+# What one run takes; SEED= repeats one. Four CPUs, and memory that is short.
+MINUTES		?= 10
+KERNEL		?= 6.12
+SEED		?=
+
+.PHONY: stress
+stress:
+	$(Q)tools/deps
+	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 --out $(BUILD)/stress-$(KERNEL) -- \
+		tests/stress/run --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+# Other people's tests, with hooks and without. stress-ng is there; of the kernel's own
+# tests those that map files are built in the lab's root, if it has the kernel's source.
+same_packages	:= linux-source-6.12
+selftests	:= cow gup_longterm madv_populate map_populate mkdirty mlock2-tests mremap_test \
+		   mrelease_test pagemap_ioctl soft-dirty uffd-unit-tests
+selftests_dir	:= $(BUILD)/selftests/.source
+
+.PHONY: stress-same
+stress-same:
+	$(Q)tools/deps
+	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 \
+		$(if $(filter 6.12,$(KERNEL)),--packages $(same_packages)) -- tests/stress/same $(NAMES)
+
+ifeq ($(CURDIR),/pfstat)
+linux_source	:= $(wildcard /usr/src/linux-source-6.12.tar.xz)
+endif
+ifneq ($(linux_source),)
+all: $(selftests:%=$(BUILD)/selftests/%)
+endif
+
+$(selftests_dir)/unpacked: $(linux_source)
+	$(call say,UNPACK,$@)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)tar -C $(@D) --strip-components=1 -xJf $< --wildcards '*/tools/testing/selftests/mm' \
+		'*/tools/testing/selftests/kselftest*.h' '*/tools/include' '*/mm/gup_test.h'
+	$(Q)touch $(@D)/tools/testing/selftests/mm/local_config.h $@	# no liburing
+
+# As the kernel's Makefile there does, but for what needs a kernel that was built.
+$(selftests:%=$(BUILD)/selftests/%): $(BUILD)/selftests/%: $(selftests_dir)/unpacked
+	$(call say,CC,$@)
+	$(Q)cd $(selftests_dir)/tools/testing/selftests/mm && \
+		$(CC) -O2 -w -D_GNU_SOURCE= -o $(abspath $@) \
+		$*.c vm_util.c thp_settings.c $(if $(filter uffd-%,$*),uffd-common.c) -lrt -lpthread -lm
