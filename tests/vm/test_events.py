@@ -441,6 +441,23 @@ os.kill(os.getpid(), 9)
     assert len(dump.tasks(EXIT)) == 9
 
 
+def test_a_fault_on_the_way_out_is_told_and_leaves_nothing():
+    """The kernel looks at the list of robust futexes when a thread lets go of its memory."""
+    dump, address = python("""
+data = memory()
+sys.stdout.flush()
+if not os.fork():
+    list_head = ctypes.addressof(ctypes.c_char.from_buffer(data))
+    SET_ROBUST_LIST = 273
+    assert ctypes.CDLL(None).syscall(SET_ROBUST_LIST, ctypes.c_void_p(list_head), 24) == 0
+    os._exit(0)
+os.wait()
+""")
+    fault, = within(dump.of("fault"), address)
+    assert (fault["kind"], fault["origin"], fault["outcome"]) == ("anon", KERNEL, MINOR)
+    assert fault["address"] == address and fault["pid"] == dump.tasks(FORK)[0]["pid"]
+
+
 def test_what_finds_no_room_is_counted():
     dump = Dump(WORKLOAD, "anon", 2000, options=("-r", 8192, "-n"), closes=False)
     assert dump.counted("anon", USER, MINOR) >= 2000
