@@ -264,8 +264,10 @@ struct swap_io_ctx {
 SEC("kprobe/swap_read_folio")
 int BPF_KPROBE(on_swap_read_folio, struct folio *first, struct folio *second)
 {
-	const struct folio *folio = bpf_core_type_exists(struct swap_io_ctx) ? second : first;
+	const struct folio *folio = first;
 
+	if (bpf_core_type_exists(struct swap_io_ctx))
+		folio = second;
 	return read_folio(folio, folio_pages(folio));
 }
 
