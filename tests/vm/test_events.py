@@ -45,7 +45,7 @@ class Dump:
         assert self.facts["counts"][0] == len(self.of("off_cpu"))
         assert set(self.facts["left"].values()) == {0}, self.facts["left"]
         if closes:
-            assert self.lost == 0
+            assert self.lost == 0, f"{self.facts['skipped']} of them by a program left out"
 
     def of(self, kind):
         return [event for event in self.events if event["type"] == kind]
@@ -391,7 +391,10 @@ def test_children_are_followed(file):
 
 @pytest.mark.parametrize("program", ["server", "apart"])
 def test_nothing_is_said_before_the_fork_and_after_the_end(program, file):
-    dump = Dump(WORKLOAD, program, file, 20)
+    # Where the kernel's own code is preempted (7.x), so is a program now and then, and of 20
+    # threads others come to it meanwhile on the same CPU: the kernel leaves it out for these.
+    dump = Dump(WORKLOAD, program, file, 20, closes=False)
+    assert dump.lost == dump.facts["skipped"]
     begins = {event["tid"]: event["ns"] for event in dump.tasks(FORK)}
     ends = {event["tid"]: event["ns"] for event in dump.tasks(EXIT)}
     assert len(begins) == 20 and len(ends) == 21
