@@ -118,6 +118,17 @@ def test_figures_are_found_however_the_verifier_tells_them(said):
     assert not stats.verified(log.replace("stack", "heap"))
 
 
+def test_programs_for_functions_that_are_not_there_have_no_figures():
+    printed = pfstat.run(TOP / "tools/bpf-stats", pfstat.BUILD.resolve() / "pfstat.bpf.o").stdout
+    functions = {line.split()[2] for line in
+                 pathlib.Path("/proc/kallsyms").read_text().splitlines()}
+    for program, function in (("on_swap_cache_delete", "__delete_from_swap_cache"),
+                              ("on_swap_cache_del_folio", "__swap_cache_del_folio"),
+                              ("on_swap_read_page", "swap_readpage"),
+                              ("on_swap_read_folio", "swap_read_folio")):
+        assert (f"\n{program} " in printed) == (function in functions), program
+
+
 def test_the_programs_are_as_small_as_the_page_says():
     """Within a tenth; else the page is to be made true, or the programs smaller."""
     lines = pfstat.run(TOP / "tools/bpf-stats", pfstat.BUILD.resolve() / "pfstat.bpf.o").stdout
