@@ -264,8 +264,12 @@ struct swap_io_ctx {
 SEC("kprobe/swap_read_folio")
 int BPF_KPROBE(on_swap_read_folio, struct folio *first, struct folio *second)
 {
-	const struct folio *folio = first;
+	const struct folio *folio;
 
+	/* Both are read: of a choice between two places in the registers 6.1 knows nothing. */
+	barrier_var(first);
+	barrier_var(second);
+	folio = first;
 	if (bpf_core_type_exists(struct swap_io_ctx))
 		folio = second;
 	return read_folio(folio, folio_pages(folio));
