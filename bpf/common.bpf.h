@@ -25,6 +25,8 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 } __attribute__((preserve_access_index));
 
+#define PF_EXITING 0x4	/* of task_struct.flags */
+
 /* Threads that are followed at one time; each needs a slot in the maps. */
 #define MAX_THREADS 16384
 

@@ -51,7 +51,8 @@ const volatile bool have_do_fault = true;
 struct begun {
 	__u64 start_ns;		/* 0: in no fault */
 	struct file_page page;
-	__u32 kind;		/* enum pfstat_fault_kind */
+	__u16 kind;		/* enum pfstat_fault_kind */
+	__u16 exiting;		/* nobody deletes the entry but the end of this fault */
 	__u32 ignored;		/* as it was when it was seen to be a target */
 };
 
@@ -76,6 +77,11 @@ static __always_inline bool is_hooked(const struct vm_operations_struct *ops)
 	return wrapper && (__u64)ops->fault == wrapper;
 }
 
+/*
+ * Of a thread on its way out there is an entry a fault: since v6.16 sched_process_exit,
+ * which deletes it, comes before exit_mm(), which may fault. This is asked where entries
+ * are made, not at each fault.
+ */
 static __always_inline struct begun *make_begun(__u32 tid)
 {
 	struct begun *begun;
@@ -84,6 +90,8 @@ static __always_inline struct begun *make_begun(__u32 tid)
 	begun = bpf_map_lookup_elem(&in_fault, &tid);
 	if (!begun)
 		count(PFSTAT_COUNT_EVENTS_LOST);
+	else if (bpf_get_current_task_btf()->flags & PF_EXITING)
+		begun->exiting = 1;
 	return begun;
 }
 
@@ -293,6 +301,13 @@ static __always_inline void send(const struct begun *begun, __u64 now,
 	event_submit(fault);
 }
 
+static __always_inline void forget_current(void)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	bpf_map_delete_elem(&in_fault, &tid);
+}
+
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     void *regs, unsigned int result)
@@ -315,10 +330,12 @@ int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, u
 		send(begun, now, &fault);
 	}
 	begun->start_ns = 0;
+	if (begun->exiting)
+		forget_current();
 	return 0;
 }
 
-/* It has no memory any more, and so no faults. */
+/* If it has a fault after this, that has an entry of its own: see make_begun(). */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
 {

@@ -27,8 +27,6 @@ struct {
 	__type(value, struct left);
 } off_since SEC(".maps");
 
-#define PF_EXITING 0x4	/* of task_struct.flags */
-
 /*
  * A thread on its way out says no more: sched_process_exit tells of its end after
  * exit_mm(), since v6.16 before it, and either may wait for something afterwards.

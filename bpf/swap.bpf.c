@@ -180,8 +180,7 @@ static long evict_page(__u32 number, void *context)
  * Reclaim leaves a shadow behind, by which the kernel knows a page that comes back;
  * whoever frees a page leaves none.
  */
-SEC("fentry/__delete_from_swap_cache")
-int BPF_PROG(on_swap_cache_delete, struct folio *folio, __u64 entry, void *shadow)
+static __always_inline int evict(const struct folio *folio, __u64 entry, const void *shadow)
 {
 	struct folio_pages pages = {
 		.entry = entry, .evictor = bpf_get_current_pid_tgid() >> 32,
@@ -196,6 +195,24 @@ int BPF_PROG(on_swap_cache_delete, struct folio *folio, __u64 entry, void *shado
 	add(&swap_counts.evicted, nr);
 	bpf_loop(nr, evict_page, &pages, 0);
 	return 0;
+}
+
+/*
+ * One of these is there, and one of the two that read. Kprobes: an fentry could not be
+ * loaded where the function is not.
+ */
+SEC("kprobe/__delete_from_swap_cache")
+int BPF_KPROBE(on_swap_cache_delete, struct folio *folio, __u64 entry, void *shadow)
+{
+	return evict(folio, entry, shadow);
+}
+
+/* v6.18: it has another name, and its caller has locked the cluster that the slot is in. */
+SEC("kprobe/__swap_cache_del_folio")
+int BPF_KPROBE(on_swap_cache_del_folio, void *cluster, struct folio *folio, __u64 entry,
+	       void *shadow)
+{
+	return evict(folio, entry, shadow);
 }
 
 static long read_page(__u32 number, void *context)
@@ -233,19 +250,28 @@ static __always_inline int read_folio(const struct folio *folio, __u32 nr)
 	return 0;
 }
 
-/*
- * One of these is there; v6.10: it has another name, and is of folios. Kprobes: an
- * fentry could not be loaded where the function is not.
- */
 SEC("kprobe/swap_readpage")
 int BPF_KPROBE(on_swap_read_page, struct page *page)
 {
 	return read_folio((const struct folio *)page, 1);
 }
 
+/* v7.3: what goes together in one request comes first, and has a type of this name. */
+struct swap_io_ctx {
+} __attribute__((preserve_access_index));
+
+/* v6.10: it has another name, and is of folios. */
 SEC("kprobe/swap_read_folio")
-int BPF_KPROBE(on_swap_read_folio, struct folio *folio)
+int BPF_KPROBE(on_swap_read_folio, struct folio *first, struct folio *second)
 {
+	const struct folio *folio;
+
+	/* Both are read: of a choice between two places in the registers 6.1 knows nothing. */
+	barrier_var(first);
+	barrier_var(second);
+	folio = first;
+	if (bpf_core_type_exists(struct swap_io_ctx))
+		folio = second;
 	return read_folio(folio, folio_pages(folio));
 }
 

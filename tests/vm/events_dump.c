@@ -188,13 +188,14 @@ static void wait_until_empty(const char *map)
 		usleep(READ_MS * 1000);
 }
 
-static void print_facts(struct events *events, const struct facts *facts)
+static void print_facts(struct events *events, const struct facts *facts, uint64_t skipped)
 {
 	size_t i;
 
 	fprintf(out,
-		"{\"type\": \"facts\", \"hooks\": %u, \"received\": %" PRIu64 ", \"counts\": [",
-		facts->hooks, events_received(events));
+		"{\"type\": \"facts\", \"hooks\": %u, \"received\": %" PRIu64
+		", \"skipped\": %" PRIu64 ", \"counts\": [",
+		facts->hooks, events_received(events), skipped);
 	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
 		fprintf(out, "%s%" PRIu64, i ? ", " : "", facts->counts[i]);
 	fprintf(out, "]");
@@ -211,6 +212,7 @@ static void print_facts(struct events *events, const struct facts *facts)
 static int finish(struct events *events)
 {
 	struct facts facts = { 0 };
+	uint64_t skipped;
 	int err;
 
 	/* Before the programs are detached: they empty the maps. */
@@ -221,7 +223,9 @@ static int finish(struct events *events)
 	if (!err)
 		err = events_facts(events, &facts);
 	if (!err)
-		print_facts(events, &facts);
+		err = events_skipped(events, &skipped);
+	if (!err)
+		print_facts(events, &facts, skipped);
 	free(facts.syscalls);
 	return err;
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The eBPF programs and maps, seen from outside while pfdrive runs; and what the page says."""
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import re
@@ -98,6 +100,33 @@ def test_every_pinned_thing_is_on_the_page(pfdrive):
     assert pfdrive.poll() is None
     assert {path.name for path in pfstat.PINS.iterdir()} == \
         set(dict(examples())["ls /sys/fs/bpf/pfstat"])
+
+
+@pytest.mark.parametrize("said", [
+    "stack depth 32+0+16",                                  # up to 7.2
+    "stack depth max 48\nsubprog 0 (on_a) main insns_self 30 insns_total 41 stack 32\n"
+    "subprog 1 (f) static insns_self 9 insns_total 9 stack 0\n"
+    "subprog 2 (g) static insns_self 2 insns_total 2 stack 16",     # 7.3
+], ids=["sum", "lines"])
+def test_figures_are_found_however_the_verifier_tells_them(said):
+    loader = importlib.machinery.SourceFileLoader("bpf_stats", str(TOP / "tools/bpf-stats"))
+    stats = importlib.util.module_from_spec(importlib.util.spec_from_loader("bpf_stats", loader))
+    loader.exec_module(stats)
+    log = ("libbpf: map 'x': created\nlibbpf: prog 'on_a': -- BEGIN PROG LOAD LOG --\n"
+           f"verification time 93 usec\n{said}\nprocessed 41 insns (limit 1000000)\n")
+    assert stats.verified(log) == {"on_a": (41, 48)}
+    assert not stats.verified(log.replace("stack", "heap"))
+
+
+def test_programs_for_functions_that_are_not_there_have_no_figures():
+    printed = pfstat.run(TOP / "tools/bpf-stats", pfstat.BUILD.resolve() / "pfstat.bpf.o").stdout
+    functions = {line.split()[2] for line in
+                 pathlib.Path("/proc/kallsyms").read_text().splitlines()}
+    for program, function in (("on_swap_cache_delete", "__delete_from_swap_cache"),
+                              ("on_swap_cache_del_folio", "__swap_cache_del_folio"),
+                              ("on_swap_read_page", "swap_readpage"),
+                              ("on_swap_read_folio", "swap_read_folio")):
+        assert (f"\n{program} " in printed) == (function in functions), program
 
 
 def test_the_programs_are_as_small_as_the_page_says():

@@ -45,7 +45,7 @@ class Dump:
         assert self.facts["counts"][0] == len(self.of("off_cpu"))
         assert set(self.facts["left"].values()) == {0}, self.facts["left"]
         if closes:
-            assert self.lost == 0
+            assert self.lost == 0, f"{self.facts['skipped']} of them by a program left out"
 
     def of(self, kind):
         return [event for event in self.events if event["type"] == kind]
@@ -391,7 +391,10 @@ def test_children_are_followed(file):
 
 @pytest.mark.parametrize("program", ["server", "apart"])
 def test_nothing_is_said_before_the_fork_and_after_the_end(program, file):
-    dump = Dump(WORKLOAD, program, file, 20)
+    # Where the kernel's own code is preempted (7.x), so is a program now and then, and of 20
+    # threads others come to it meanwhile on the same CPU: the kernel leaves it out for these.
+    dump = Dump(WORKLOAD, program, file, 20, closes=False)
+    assert dump.lost == dump.facts["skipped"]
     begins = {event["tid"]: event["ns"] for event in dump.tasks(FORK)}
     ends = {event["tid"]: event["ns"] for event in dump.tasks(EXIT)}
     assert len(begins) == 20 and len(ends) == 21
@@ -439,6 +442,23 @@ for thread in threads: thread.start()
 os.kill(os.getpid(), 9)
 """)
     assert len(dump.tasks(EXIT)) == 9
+
+
+def test_a_fault_on_the_way_out_is_told_and_leaves_nothing():
+    """The kernel looks at the list of robust futexes when a thread lets go of its memory."""
+    dump, address = python("""
+data = memory()
+sys.stdout.flush()
+if not os.fork():
+    list_head = ctypes.addressof(ctypes.c_char.from_buffer(data))
+    SET_ROBUST_LIST = 273
+    assert ctypes.CDLL(None).syscall(SET_ROBUST_LIST, ctypes.c_void_p(list_head), 24) == 0
+    os._exit(0)
+os.wait()
+""")
+    fault, = within(dump.of("fault"), address)
+    assert (fault["kind"], fault["origin"], fault["outcome"]) == ("anon", KERNEL, MINOR)
+    assert fault["address"] == address and fault["pid"] == dump.tasks(FORK)[0]["pid"]
 
 
 def test_what_finds_no_room_is_counted():

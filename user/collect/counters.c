@@ -36,7 +36,10 @@ void counters_close(struct counters *counters)
 	free(counters);
 }
 
-/* All three of a thread, or none. */
+/*
+ * All three of a thread, or none. As a group they begin at one moment: a fault that
+ * comes while they are opened (the list of them grows) would be counted by some.
+ */
 static int begin(void *context, pid_t tid)
 {
 	struct counters *counters = context;
@@ -44,13 +47,18 @@ static int begin(void *context, pid_t tid)
 		.type = PERF_TYPE_SOFTWARE, .inherit = counters->inherit,
 	};
 	const size_t before = counters->fds.count;
-	int i, fd, err = 0;
+	int i, fd, leader = -1, err = 0;
 
 	for (i = 0; i < NR_EVENTS && !err; i++) {
 		attr.config = events[i];
-		fd = perf_open(&attr, tid, -1);
+		attr.disabled = leader < 0;
+		fd = perf_open_in_group(&attr, tid, -1, leader);
 		err = fd < 0 ? fd : perf_fds_add(&counters->fds, fd);
+		if (leader < 0)
+			leader = fd;
 	}
+	if (!err && ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP))
+		err = -errno;
 	if (err)
 		perf_fds_cut(&counters->fds, before);
 	return err;
@@ -91,8 +99,8 @@ void counters_stop(struct counters *counters)
 {
 	size_t i;
 
-	for (i = 0; i < counters->fds.count; i++)
-		ioctl(counters->fds.fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	for (i = 0; i < counters->fds.count; i += NR_EVENTS)
+		ioctl(counters->fds.fds[i], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 }
 
 static uint64_t sum_of(const struct counters *counters, size_t event)

@@ -352,16 +352,13 @@ uint64_t events_received(const struct events *events)
 	return events->received;
 }
 
-/*
- * The kernel leaves out a program that is already running on the same CPU: met by
- * an interrupt, or preempted in a fault by another thread's.
- */
-static int count_missed(const struct events *events, uint64_t *missed)
+int events_skipped(const struct events *events, uint64_t *skipped)
 {
 	struct bpf_program *program;
 	struct bpf_prog_info info;
 	__u32 size;
 
+	*skipped = 0;
 	bpf_object__for_each_program(program, events->bpf->obj) {
 		if (!bpf_program__autoload(program))
 			continue;
@@ -369,7 +366,7 @@ static int count_missed(const struct events *events, uint64_t *missed)
 		size = sizeof(info);
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
 			return -errno;
-		*missed += info.recursion_misses;
+		*skipped += info.recursion_misses;
 	}
 	return 0;
 }
@@ -382,7 +379,7 @@ int events_facts(const struct events *events, struct facts *facts)
 		.faults = events->hooks & 1U << HOOK_FAULT ?
 			  bpf_map__fd(events->bpf->maps.faults) : -1,
 	};
-	uint64_t missed = 0;
+	uint64_t skipped;
 	int err;
 
 	facts->have_bpf = true;
@@ -394,7 +391,8 @@ int events_facts(const struct events *events, struct facts *facts)
 				      bpf_map__fd(events->bpf->maps.swap_names), facts);
 	}
 	if (!err)
-		err = count_missed(events, &missed);
-	facts->counts[PFSTAT_COUNT_EVENTS_LOST] += missed;
+		err = events_skipped(events, &skipped);
+	if (!err)
+		facts->counts[PFSTAT_COUNT_EVENTS_LOST] += skipped;
 	return err;
 }

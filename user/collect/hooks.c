@@ -27,6 +27,7 @@ static const struct {
 	{ "on_do_fault", HOOK_DO_FAULT },
 	{ "on_page_removed", HOOK_PAGE_DELETE },
 	{ "on_swap_cache_delete", HOOK_SWAP_IO },
+	{ "on_swap_cache_del_folio", HOOK_SWAP_IO },
 	{ "on_swap_read_page", HOOK_SWAP_IO },
 	{ "on_swap_read_folio", HOOK_SWAP_IO },
 };
@@ -35,6 +36,8 @@ static const struct {
 static const struct {
 	const char *program, *instead;
 } alternatives[] = {
+	{ "on_swap_cache_delete", "on_swap_cache_del_folio" },
+	{ "on_swap_cache_del_folio", "on_swap_cache_delete" },
 	{ "on_swap_read_page", "on_swap_read_folio" },
 	{ "on_swap_read_folio", "on_swap_read_page" },
 };

@@ -25,7 +25,7 @@ enum fact_hook {
 	HOOK_WP,		/* do_wp_page: tells copies on write */
 	HOOK_DO_FAULT,		/* do_fault: tells faults solved without a file operation */
 	HOOK_PAGE_DELETE,	/* mm_filemap_delete_from_page_cache: what became of pages read */
-	HOOK_SWAP_IO,		/* __delete_from_swap_cache, swap_readpage: who swapped out whose */
+	HOOK_SWAP_IO,		/* swap cache and reads: who swapped out whose pages */
 	NR_HOOKS
 };
 

@@ -218,8 +218,9 @@ static int table_matrix(FILE *out, const struct runs *runs)
 	int err;
 
 	if (!first->have_matrix) {
-		fputs("Who swapped out whose pages: n/a (without eBPF, or this kernel has no\n"
-		      "__delete_from_swap_cache, or neither swap_readpage nor swap_read_folio)\n",
+		fputs("Who swapped out whose pages: n/a (without eBPF, or this kernel has neither\n"
+		      "__delete_from_swap_cache nor __swap_cache_del_folio, or neither\n"
+		      "swap_readpage nor swap_read_folio)\n",
 		      out);
 		return 0;
 	}
