@@ -250,7 +250,7 @@ static int watch_file(const struct pfstat_file *wanted)
 	struct pfstat_hook_result result;
 	int err;
 
-	err = pfstat_target_prepare_mm(current->mm, inode);
+	err = pfstat_target_prepare_mm(current->mm, wanted);
 	if (err)
 		return err;
 	err = pfstat_target_add_mm(current->mm, current->tgid, false, false, GFP_KERNEL);
