@@ -73,7 +73,8 @@ def test_counts_of_a_cold_file_close(place, cold, steps):
     assert touched.values() == {page: value_of(page) for page in steps}
     solved = closes(touched, cold)
     assert pfstat.classes(touched.records)["disk"] >= 1
-    assert {r["op"] for r in touched.records} == {"fault"}
+    # xfs is asked for a huge page first, but by 6.1, and has none.
+    assert {r["op"] for r in touched.records if r["class"] != "pass"} == {"fault"}
     # Every page was mapped by its own fault, or with the folio of another; none twice.
     assert sorted(page for r in solved for page in mapped_by(r)) == SEQUENTIAL
     assert pfstat.hooked() == 0

@@ -69,6 +69,8 @@ def steps_of(command):
         about = call[3].split(" = ")[0]
         if name == "read" and "/sys/kernel/btf" in about:
             continue        # thousands, one like the other
+        if name == "write" and "eventfd" in about:
+            continue        # a 1 is refused only by one that has counted to 2^64 - 2
         if name not in BY_FILE or WANTED.search(about):
             steps.append((name, counts[name], kind_of(name, call[3])))
     return steps

@@ -157,8 +157,9 @@ const char *invoker_chosen(void)
 /* As su(1) does; and nobody is to take the program for one that sudo runs as root. */
 static int change_environment(void)
 {
+	/* Older releases have not the last two. */
 	static const char *const of_sudo[] = {
-		"SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"
+		"SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_HOME", "SUDO_TTY"
 	};
 	size_t i;
 
