@@ -303,7 +303,9 @@ def program_is_hooked(pid):
 
 
 def test_exec_of_a_target(small_file):
-    """What it executes is hooked from its first mapping on, though a moment later."""
+    """What it executes is hooked from its first mapping on, though a moment later. What the
+    kernel's own checks allocate below the module may fail as well, and is not missed."""
+    missed = 0
     with failnth.counted(failnth.below_module()):
         for nth in range(1, failnth.MOST):
             pfstat.control(f"follow {os.getpid()}")
@@ -313,25 +315,27 @@ def test_exec_of_a_target(small_file):
             assert int(child.stdout.readline()) == child.pid
             failed = is_over(child.pid)
             pfstat.wait_until(lambda pid=child.pid: program_is_hooked(pid), 10)
-            assert failed == bool(pfstat.stats()["follow_missed"])
+            assert failed or not pfstat.stats()["follow_missed"]
+            missed += bool(pfstat.stats()["follow_missed"])
             child.communicate("\n")
             assert child.returncode == 0
             assert len(pfstat.of_file(pfstat.log()[1], small_file)) > 0
             pfstat.control("stop")
             if not failed:
                 break
-    assert nth > 1
+    assert nth > 1 and missed
 
 
 def test_mmap_of_a_target(small_file):
     """The new mapping is hooked, at once or a moment later."""
-    state, bounds = {}, [0, 0]
+    state, bounds, missed = {}, [0, 0], []
     fd = os.open(small_file, os.O_RDONLY)
 
     def end():
+        if "address" in state:
+            pfstat.LIBC.munmap(ctypes.c_void_p(state.pop("address")), ctypes.c_size_t(PAGE))
         if state:
-            pfstat.LIBC.munmap(ctypes.c_void_p(state["address"]), ctypes.c_size_t(PAGE))
-            state["session"].close()
+            state.pop("session").close()
 
     def begin():
         end()
@@ -347,11 +351,14 @@ def test_mmap_of_a_target(small_file):
     def check(err, failed):
         assert err == 0
         pfstat.wait_until(lambda: pfstat.hooked() == 1, 10)
-        assert failed == bool(pfstat.stats()["follow_missed"])
+        missed.append(bool(pfstat.stats()["follow_missed"]))
+        assert failed or not missed[-1]
 
-    assert failnth.each(bounds, act, check, begin) >= 1
-    end()
-    os.close(fd)
+    try:
+        assert failnth.each(bounds, act, check, begin) >= 1 and any(missed)
+    finally:
+        end()
+        os.close(fd)
 
 
 def test_rmmod(target):
