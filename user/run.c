@@ -96,7 +96,7 @@ static int give_up_privileges(const struct run *run)
 
 	if (plan->number < plan->options->repeats || plan->options->compete.text)
 		return STATUS_OK;
-	return rights_reduce();
+	return rights_reduce(false);
 }
 
 static int hook(struct run *run)
@@ -126,6 +126,7 @@ static int hook(struct run *run)
 		.number = run->plan->number,
 		.of = options->repeats,
 	};
+	instruments_hold_thread(run->instruments, gettid());
 	if (give_up_privileges(run))
 		return STATUS_FAILED;
 	if (instruments_go(run->instruments, why, sizeof(why)))

@@ -36,13 +36,9 @@ void counters_close(struct counters *counters)
 	free(counters);
 }
 
-/*
- * All three of a thread, or none. As a group they begin at one moment: a fault that
- * comes while they are opened (the list of them grows) would be counted by some.
- */
-static int begin(void *context, pid_t tid)
+/* All three of a thread, or none; they count when their leader does. */
+static int open_group(struct counters *counters, pid_t tid)
 {
-	struct counters *counters = context;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .inherit = counters->inherit,
 	};
@@ -57,8 +53,29 @@ static int begin(void *context, pid_t tid)
 		if (leader < 0)
 			leader = fd;
 	}
-	if (!err && ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP))
-		err = -errno;
+	if (err)
+		perf_fds_cut(&counters->fds, before);
+	return err;
+}
+
+/*
+ * A group begins at one moment: a fault that comes while its counters are opened (the
+ * list of them grows) would be counted by some.
+ */
+static int enable(int leader)
+{
+	return ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) ? -errno : 0;
+}
+
+static int begin(void *context, pid_t tid)
+{
+	struct counters *counters = context;
+	const size_t before = counters->fds.count;
+	int err = open_group(counters, tid);
+
+	if (err)
+		return err;
+	err = enable(counters->fds.fds[before]);
 	if (err)
 		perf_fds_cut(&counters->fds, before);
 	return err;
@@ -84,15 +101,22 @@ int counters_watch(struct counters *counters, pid_t pid, bool inherit)
 	return err;
 }
 
-int counters_watch_thread(struct counters *counters, pid_t tid)
+int counters_hold_thread(struct counters *counters, pid_t tid)
 {
 	int err;
 
+	counters->before = counters->fds.count;
 	counters->inherit = false;
-	err = begin(counters, tid);
+	err = open_group(counters, tid);
 	if (err)
 		counters->incomplete = true;
 	return err;
+}
+
+void counters_release_thread(struct counters *counters)
+{
+	if (!counters->incomplete && enable(counters->fds.fds[counters->before]))
+		counters->incomplete = true;
 }
 
 void counters_stop(struct counters *counters)

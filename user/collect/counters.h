@@ -20,8 +20,12 @@ void counters_close(struct counters *counters);
  */
 int counters_watch(struct counters *counters, pid_t pid, bool inherit);
 
-/* The same of one thread alone. */
-int counters_watch_thread(struct counters *counters, pid_t tid);
+/*
+ * The same of one thread alone, in two steps: some kernels (Debian's, by their default of
+ * perf_event_paranoid) want more rights for the first than who measures has to keep.
+ */
+int counters_hold_thread(struct counters *counters, pid_t tid);
+void counters_release_thread(struct counters *counters);
 /* Counts no more; what was counted stays to be read. */
 void counters_stop(struct counters *counters);
 

@@ -311,11 +311,17 @@ int instruments_counts(const struct instruments *instruments, struct facts *fact
 	return instruments->events ? events_facts(instruments->events, facts) : -ENODATA;
 }
 
+void instruments_hold_thread(struct instruments *instruments, pid_t tid)
+{
+	if (instruments->counters)
+		counters_hold_thread(instruments->counters, tid);
+}
+
 int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 {
 	/* Its own system calls and faults come before the watch. */
 	if (instruments->counters)
-		counters_watch_thread(instruments->counters, tid);
+		counters_release_thread(instruments->counters);
 	if (instruments->events)
 		instruments->thread_err = events_watch(instruments->events, tid,
 						       PFSTAT_TARGET_THREAD);

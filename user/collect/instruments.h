@@ -71,9 +71,10 @@ int instruments_counts(const struct instruments *instruments, struct facts *fact
 void instruments_close(struct instruments *instruments);
 
 /*
- * For a loop that watches itself: between the two, and nothing else. Without
- * eBPF they do nothing.
+ * For a loop that watches itself: between begin and end, and nothing else. What takes
+ * privileges is done before, by hold. Without eBPF begin and end do nothing but count.
  */
+void instruments_hold_thread(struct instruments *instruments, pid_t tid);
 int instruments_begin_thread(struct instruments *instruments, pid_t tid);
 int instruments_end_thread(struct instruments *instruments, pid_t tid);
 /* What one of the two failed with, for the sentence: the loop is not to blame. 0: neither. */

@@ -18,10 +18,13 @@
 #define TO_WRITE_AS_USER (CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETUID))
 #define TO_WRITE_AS_ROOT (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
-int rights_reduce(void)
+/* Debian's kernels, by their default of perf_event_paranoid, let nobody else open an event. */
+#define TO_OPEN_EVENTS CAPABILITY(CAP_SYS_ADMIN)
+
+int rights_reduce(bool joiners)
 {
-	int err = capabilities_keep(ALWAYS | (invoker_is_other() ? TO_WRITE_AS_USER :
-					      TO_WRITE_AS_ROOT));
+	int err = capabilities_keep(ALWAYS | (joiners ? TO_OPEN_EVENTS : 0) |
+				    (invoker_is_other() ? TO_WRITE_AS_USER : TO_WRITE_AS_ROOT));
 
 	return err ? complain(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
 		     STATUS_OK;

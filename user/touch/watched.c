@@ -69,10 +69,11 @@ static int hold(struct watched *watched)
 			  report->nr_steps);
 	if (err)
 		return complain(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
-	if (rights_reduce())
+	if (instruments_follow(instruments, watched->walker.pid, false, why, sizeof(why)))
+		return complain(STATUS_FAILED, "%s", why);
+	if (rights_reduce(false))
 		return STATUS_FAILED;
-	if (instruments_follow(instruments, watched->walker.pid, false, why, sizeof(why)) ||
-	    instruments_go(instruments, why, sizeof(why)))
+	if (instruments_go(instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	return STATUS_OK;
 }

@@ -72,8 +72,10 @@ static int open_window(struct passing *passing, struct window *window)
 
 	getrusage(RUSAGE_THREAD, &window->after);
 	now_ns();
-	if (passing->instruments)
+	if (passing->instruments) {
+		instruments_hold_thread(passing->instruments, passing->tid);
 		err = instruments_begin_thread(passing->instruments, passing->tid);
+	}
 	getrusage(RUSAGE_THREAD, &window->before);
 	window->start_ns = now_ns();
 	return err;

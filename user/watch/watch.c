@@ -297,7 +297,7 @@ static int start(struct watch *watch)
 	char why[512];
 
 	/* Before there is another thread: each has capabilities of its own. */
-	if (rights_reduce())
+	if (rights_reduce(watch->options.cgroup))
 		return STATUS_FAILED;
 	if (instruments_go(watch->instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
