@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every test starts with the module loaded and idle, and ends with a clean kernel log."""
 import itertools
-import signal
 
 import pytest
 
@@ -69,9 +68,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # Who was started in the background ignores it, and all that tests start would, too:
-    # a signal that came before a program catches it were lost.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     # The kernel drops most of what is written to /dev/kmsg in quick succession.
     with open("/proc/sys/kernel/printk_devkmsg", "w") as setting:
         setting.write("on\n")      # it insists on the newline
