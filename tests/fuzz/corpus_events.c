@@ -7,23 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "corpus_file.h"
 #include "sample_items.h"
 
 #define NR_RECORDS 8
-
-static FILE *create(const char *folder, const char *name, char first)
-{
-	char path[4096];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	file = fopen(path, "w");
-	if (!file || fputc(first, file) == EOF) {
-		perror(path);
-		exit(1);
-	}
-	return file;
-}
 
 static void finish(FILE *out)
 {

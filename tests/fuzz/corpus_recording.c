@@ -7,25 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "corpus_file.h"
 #include "sample_items.h"
 #include "user/recording/facts_json.h"
 #include "user/recording/items.h"
 #include "user/recording/recording.h"
 #include "user/recording/writer.h"
-
-static FILE *create(const char *folder, const char *name, char first)
-{
-	char path[4096];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	file = fopen(path, "w");
-	if (!file || fputc(first, file) == EOF) {
-		perror(path);
-		exit(1);
-	}
-	return file;
-}
 
 static void add(void *writer, const struct item *item)
 {
