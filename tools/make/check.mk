@@ -5,6 +5,8 @@ KERNELS		?= 6.1 6.12
 # All of Debian's, where hours do not matter, or minutes are enough.
 check-kernels bpf-stats: KERNELS := 6.1 6.12 7.2 newest
 TESTS		?=
+# Of tools/check's words; CI has more time.
+CHECKS		?= unit browser vm
 
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # The parts that are pure: compiled for this machine from the very same source.
@@ -45,7 +47,7 @@ $(eval $(call unit_rules,$(BUILD)/unit-san,$(SANITIZE)))
 unit_runs := $(unit_tests:%=$(BUILD)/unit/%) $(unit_tests:%=$(BUILD)/unit-san/%)
 
 check:
-	$(Q)tools/check --kernels "$(KERNELS)" unit browser vm
+	$(Q)tools/check --kernels "$(KERNELS)" $(CHECKS)
 
 check-unit:
 	$(Q)tools/check unit

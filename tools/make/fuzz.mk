@@ -20,7 +20,7 @@ fuzz_events_src	   := $(wildcard user/correlate/*.c) \
 fuzz_options_src   := user/main.c $(wildcard user/cmd_*.c user/*options.c user/*/options.c) \
 		      $(addprefix user/,argument.c complain.c measure.c report_figures.c size.c workload.c) \
 		      $(wildcard user/engine/pattern*.c) user/engine/policy.c user/engine/stores.c \
-		      user/via/way.c
+		      user/via/way.c user/rights/invoker_options.c
 
 fuzz_options_link  := -no-pie -Wl,--wrap=argp_parse,--wrap=argp_failure \
 		      -Wl,-z,lazy,--unresolved-symbols=ignore-all
@@ -43,7 +43,7 @@ define fuzz_rules
 $(BUILD)/fuzz/$(1): $(BUILD)/fuzz/tests/fuzz/$(1).o $($(1)_src:%.c=$(BUILD)/fuzz/%.o)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CLANG) $$(fuzz_flags) -fsanitize=fuzzer $$($(1)_link) -o $$@ $$^ $$(user_libs) || \
-		{ echo "fuzz: without libFuzzer nothing is fuzzed: tools/deps lint installs it" >&2; exit 1; }
+		{ echo "fuzz: without libFuzzer nothing is fuzzed: tools/deps fuzz installs it" >&2; exit 1; }
 endef
 $(foreach test,$(fuzz_tests),$(eval $(call fuzz_rules,$(test))))
 
@@ -61,7 +61,9 @@ $(BUILD)/fuzz/corpus_%: tests/fuzz/corpus_%
 	$(Q)mkdir -p $(@D)
 	$(Q)cp $< $@
 
-.PHONY: $(fuzz_tests)
+.PHONY: fuzz-programs $(fuzz_tests)
+fuzz-programs: $(fuzz_tests:%=$(BUILD)/fuzz/%) $(fuzz_tests:fuzz_%=$(BUILD)/fuzz/corpus_%)
+
 $(fuzz_tests): fuzz_%: $(BUILD)/fuzz/fuzz_% $(BUILD)/fuzz/corpus_%
 	$(Q)mkdir -p $(BUILD)/fuzz/corpus/$*
 	$(Q)$(BUILD)/fuzz/corpus_$* $(BUILD)/fuzz/corpus/$*
