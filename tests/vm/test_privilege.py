@@ -209,6 +209,24 @@ def test_another_users_process_needs_its_privilege(home):
         sleeper.wait()
 
 
+def test_a_file_of_others_needs_its_privilege(home):
+    theirs = pfstat.make_file(home / "theirs", 8 * pfstat.PAGE)
+    theirs.chmod(0o600)
+    os.chown(theirs, people.UID, people.GID)
+    command = [pfstat.PFDRIVE, "--no-bpf", "--accesses", "1", theirs]
+    result = without("-dac_override,-dac_read_search", *command)
+    assert f"{theirs}: Permission denied" in refused(result)
+    assert without("-dac_override", *command).returncode == 0
+
+
+def test_who_may_not_load_modules_is_told():
+    pfstat.unload()
+    result = without("-sys_module", "insmod", pfstat.MODULE)
+    assert result.returncode == 1 and "Operation not permitted" in result.stderr
+    assert not pfstat.loaded()
+    assert "insmod" in refused(pfstat.run(pfstat.PFDRIVE, "record", "--", "true", check=False))
+
+
 def test_who_cannot_become_the_caller_does_not_run_as_root():
     result = without("-setuid", "env", f"SUDO_UID={people.UID}", f"SUDO_GID={people.GID}",
                      pfstat.PFDRIVE, "record", "--", "id")
