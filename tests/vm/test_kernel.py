@@ -45,8 +45,8 @@ def test_a_probe_that_all_kernels_answer_alike_is_told(tmp_path):
     shutil.copy(KNOWN, tmp_path / "tools")
     for probe in ("told_apart", "always", "never", "forgotten"):
         (tmp_path / f"module/probes/{probe}.c").touch()
-    (tmp_path / "tests/vm/kernels").write_text("# kernel\ttold_apart\talways\tnever\n"
-                                               "old\tno\tyes\tno\nnew\tyes\tyes\tno\n")
+    (tmp_path / "tests/vm/kernels").write_text(
+        "# kernel told_apart always never\nold no yes no\nnew yes yes no\n")
     result = pfstat.run(tmp_path / "tools" / KNOWN.name, "new", "told_apart", "always", check=False)
     assert result.returncode == 1
     assert result.stdout.splitlines() == [
