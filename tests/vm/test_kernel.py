@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The build asked this kernel the right questions, and refuses those it is not for."""
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -10,28 +11,49 @@ import pfstat
 TOP = pathlib.Path(__file__).parents[2]
 
 
-def known():
-    """{kernel: {probe: yes or no}} of the table."""
-    lines = (pathlib.Path(__file__).parent / "kernels").read_text().splitlines()
-    names, = [line.split()[2:] for line in lines if line.startswith("# kernel")]
-    rows = [line.split() for line in lines if not line.startswith("#")]
-    assert all(set(row[1:]) <= {"yes", "no"} for row in rows)
-    return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
+KNOWN = TOP / "tools/known-probes"
+
+
+def said_yes():
+    return pfstat.run("modinfo", "-F", "probes", pfstat.MODULE).stdout.split()
+
+
+def known_probes(*words):
+    return pfstat.run(KNOWN, pfstat.KERNEL_NAME, *words, check=False)
 
 
 def test_the_probes_say_what_is_known_of_this_kernel():
-    said = pfstat.run("modinfo", "-F", "probes", pfstat.MODULE).stdout.split()
-    answers = known()[pfstat.KERNEL_NAME]
-    assert {name: "yes" if name in said else "no" for name in answers} == answers
-    assert set(said) <= set(answers)
+    """And for each there is a kernel that says yes, and one that says no."""
+    result = known_probes(*said_yes())
+    assert (result.returncode, result.stdout) == (0, ""), result.stdout
 
 
-def test_every_probe_has_a_kernel_that_says_yes_and_one_that_says_no():
-    files = {path.stem for path in (TOP / "module/probes").glob("*.c")}
-    for row in known().values():
-        assert set(row) == files
-    for name in files:
-        assert {row[name] for row in known().values()} == {"yes", "no"}, name
+def test_a_probe_that_says_otherwise_is_told_by_name():
+    said = said_yes()
+    lost = said.pop()
+    result = known_probes(*said, "never_heard_of")
+    assert result.returncode == 1
+    assert result.stdout.splitlines() == [f"{lost}: this kernel is known to say yes",
+                                          "never_heard_of: nothing is known of it"]
+
+
+def test_a_probe_that_all_kernels_answer_alike_is_told(tmp_path):
+    """In a copy of what is known, a kernel's answer more than it has."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "module/probes").mkdir(parents=True)
+    (tmp_path / "tests/vm").mkdir(parents=True)
+    shutil.copy(KNOWN, tmp_path / "tools")
+    for probe in ("told_apart", "always", "never", "forgotten"):
+        (tmp_path / f"module/probes/{probe}.c").touch()
+    (tmp_path / "tests/vm/kernels").write_text(
+        "# kernel told_apart always never\nold no yes no\nnew yes yes no\n")
+    result = pfstat.run(tmp_path / "tools" / KNOWN.name, "new", "told_apart", "always", check=False)
+    assert result.returncode == 1
+    assert result.stdout.splitlines() == [
+        "always: no kernel is known that says no",
+        "forgotten: no kernel is known that says yes",
+        "forgotten: no kernel is known that says no",
+        "never: no kernel is known that says yes"]
 
 
 @pytest.mark.parametrize("version, refused", [

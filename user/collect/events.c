@@ -189,6 +189,21 @@ static int configure(struct events *events, const struct events_options *options
 	return configure_maps(bpf, options);
 }
 
+/*
+ * What is shared with the programs lies in pages, which 7.3 maps when they are first touched:
+ * a fault of pfdrive's own. Telling who is watched touches one when perf counts already and
+ * the programs do not yet. All of it is 0 as long as they are not attached.
+ */
+static void touch_shared(struct pfstat_bpf *bpf)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	volatile char *shared = (volatile char *)bpf->bss;
+	size_t i;
+
+	for (i = 0; i < sizeof(*bpf->bss); i += page)
+		shared[i] = 0;
+}
+
 static int events_load(struct events *events, const struct events_options *options,
 		       const char **step)
 {
@@ -203,6 +218,7 @@ static int events_load(struct events *events, const struct events_options *optio
 		err = pfstat_bpf__load(events->bpf);
 	if (err)
 		return err;
+	touch_shared(events->bpf);
 	*step = "attach the eBPF programs";
 	err = pfstat_bpf__attach(events->bpf);
 	if (err)
