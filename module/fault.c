@@ -57,7 +57,8 @@ void pfstat_fault_record(bool on)
 {
 	WRITE_ONCE(recording, on);
 	/* A record is stored with preemption off: none is half stored after this. */
-	synchronize_rcu();
+	if (!on)
+		synchronize_rcu();
 }
 
 long pfstat_fault_in_flight(void)

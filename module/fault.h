@@ -35,6 +35,9 @@ void pfstat_fault_unwrap(struct vm_operations_struct *ops,
 /* What a hooked VMA's ->fault is, for whoever must recognise it. */
 unsigned long pfstat_fault_wrapper(void);
 
-/* While false, calls are passed on and leave no record. */
+/*
+ * While false, calls are passed on and leave no record: none once it returns, which
+ * it then does after a grace period.
+ */
 void pfstat_fault_record(bool on);
 #endif

@@ -47,6 +47,9 @@ exit_chain:
  */
 static void drain_calls(void)
 {
+	/* Nothing was hooked since the module was loaded: nothing led anybody here. */
+	if (pfstat_shadow_never_made())
+		return;
 	synchronize_rcu_tasks();
 	while (pfstat_fault_in_flight())
 		msleep(EXIT_POLL_MS);

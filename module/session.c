@@ -112,15 +112,18 @@ static int session_start(void)
 
 static void session_stop(void)
 {
+	LIST_HEAD(unhooked);
+
 	if (!session.recording)
 		return;
 	pfstat_target_shut();
 	pfstat_follow_stop();
-	pfstat_target_unhook_all();
+	pfstat_target_unhook_all(&unhooked);
 	if (!session_drain())
 		pr_info("%ld faults did not end within %d ms and leave no record\n",
 			pfstat_fault_in_flight(), SESSION_DRAIN_MS);
 	pfstat_fault_record(false);
+	pfstat_target_free(&unhooked);	/* that was a grace period */
 	pfstat_clock_stop();
 	session.recording = false;
 }

@@ -180,6 +180,11 @@ void pfstat_shadow_exit(bool leak)
 	}
 }
 
+bool pfstat_shadow_never_made(void)
+{
+	return list_empty(&shadows);
+}
+
 size_t pfstat_shadow_bytes(void)
 {
 	struct shadow *shadow;

@@ -33,6 +33,8 @@ int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, g
 int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
 void pfstat_shadow_unhook(struct vm_area_struct *vma);
 
+/* Nothing was hooked since the module was loaded. To be asked when nothing can be any more. */
+bool pfstat_shadow_never_made(void);
 /* From now on every shadow calls the original operations directly. */
 void pfstat_shadow_neutralise(void);
 /* Frees all shadows; with `leak` only forgets them (a VMA may point there). */

@@ -417,18 +417,23 @@ static void free_process(struct watched_process *process)
 	kfree_rcu(process, rcu);
 }
 
-/* Frees what was taken out of the table, once no reader can try its mm's users. */
-static void free_mms(struct list_head *dead)
+void pfstat_target_free(struct list_head *dead)
 {
 	struct watched_mm *watched, *next;
 
-	if (list_empty(dead))
-		return;
-	synchronize_rcu();
 	list_for_each_entry_safe(watched, next, dead, dead) {
 		mmdrop(watched->mm);
 		kfree(watched);
 	}
+}
+
+/* Frees what was taken out of the table, once no reader can try its mm's users. */
+static void free_mms(struct list_head *dead)
+{
+	if (list_empty(dead))
+		return;
+	synchronize_rcu();
+	pfstat_target_free(dead);
 }
 
 void pfstat_target_shut(void)
@@ -494,29 +499,31 @@ static bool reap_mms(bool living_too, struct list_head *dead)
 	return empty;
 }
 
-static bool reap(bool living_too)
+static bool reap(bool living_too, struct list_head *dead)
 {
-	LIST_HEAD(dead);
 	bool empty;
 
 	spin_lock(&targets_lock);
 	empty = reap_processes(living_too);
-	empty &= reap_mms(living_too, &dead);
+	empty &= reap_mms(living_too, dead);
 	spin_unlock(&targets_lock);
-	free_mms(&dead);
 	return empty;
 }
 
 bool pfstat_target_reap(void)
 {
-	return reap(false);
+	LIST_HEAD(dead);
+	bool empty = reap(false, &dead);
+
+	free_mms(&dead);
+	return empty;
 }
 
-void pfstat_target_unhook_all(void)
+void pfstat_target_unhook_all(struct list_head *dead)
 {
 	/* Nothing is added any more, and ->open unhooks: one walk is enough. */
 	pfstat_target_visit_mms(visit_unhook, NULL);
-	reap(true);
+	reap(true, dead);
 }
 
 bool pfstat_target_all_gone(void)

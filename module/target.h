@@ -43,7 +43,9 @@ struct pfstat_file {
  */
 void pfstat_target_open(bool fault_around, const struct pfstat_file *only);
 void pfstat_target_shut(void);
-void pfstat_target_unhook_all(void);
+/* What is in the list afterwards is to be freed after a grace period. */
+void pfstat_target_unhook_all(struct list_head *dead);
+void pfstat_target_free(struct list_head *dead);
 bool pfstat_target_is_open(void);
 bool pfstat_target_fault_around(void);
 /* Is the VMA of a file that is watched: of any, or of the only one? */

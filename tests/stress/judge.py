@@ -6,9 +6,10 @@ import os
 import pathlib
 import time
 
+import kmemleak
 import kmsg
 import pfstat
-from test_debug_kernel import OUT_OF_TREE, UNSIGNED, scan_for_leaks
+from test_debug_kernel import OUT_OF_TREE, UNSIGNED
 from test_unload import remains
 
 # A program of ours that lists where each file mapping's operations lie (vm_ops.bpf.c).
@@ -124,7 +125,7 @@ def the_kernel_is_not_tainted():
 
 
 def no_memory_is_lost():
-    report = scan_for_leaks()
+    report = kmemleak.scan()
     assert report == "", report
     return "kmemleak found nothing"
 

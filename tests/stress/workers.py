@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The programs that stress mapped files: in cgroups, one of which is short of memory."""
+import contextlib
 import os
 import pathlib
 import signal
@@ -15,6 +16,7 @@ LIMIT = "16M"
 SWAP_SIZE = "128M"
 # For a round of the slowest, when it is told to end.
 PATIENCE = 300
+ALL_CPUS = pathlib.Path("/sys/devices/system/cpu/possible")
 # So many go on at a time, the others are suspended: an emulated machine has not more in it,
 # a debug kernel in one still less.
 AT_WORK = 2 if pfstat.KMEMLEAK.exists() else 5
@@ -73,7 +75,7 @@ class Crowd:
     def __enter__(self):
         FOLDER.mkdir(exist_ok=True)
         make_swap()
-        self.group = pfstat.cgroup("stress", "memory")
+        self.group = pfstat.cgroup("stress", "memory", "cpuset")
         (self.group / "cgroup.subtree_control").write_text("+memory")
         loose, tight = self.group / "loose", self.group / "tight"
         loose.mkdir()
@@ -100,14 +102,31 @@ class Crowd:
                     self.told.add(worker.name)
                     raise
 
-    def shift(self, rng):
+    def shift(self, rng, number=AT_WORK):
         """Others go to work; who does not is suspended wherever it is. Memory is always short."""
         others = [worker for worker in self.workers if worker.name not in SHORT_OF_MEMORY]
-        at_work = rng.sample(others, AT_WORK)
+        at_work = rng.sample(others, number)
         for worker in self.workers:
             rests = worker in others and worker not in at_work
             worker.signal_all(signal.SIGSTOP if rests else signal.SIGCONT)
         self.at_work = at_work
+
+    @contextlib.contextmanager
+    def on_one_cpu(self):
+        """They share the first one, which never goes, with who loads and unloads; the others idle.
+        Each patch of the kernel's text, of which a load has dozens, waits for all CPUs: an
+        emulator that lets them run in turns takes 0.1 s for each that is busy."""
+        cpus = self.group / "cpuset.cpus"
+        before, nice = os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0)
+        cpus.write_text("0")
+        os.sched_setaffinity(0, {0})
+        os.setpriority(os.PRIO_PROCESS, 0, -10)
+        try:
+            yield
+        finally:
+            os.setpriority(os.PRIO_PROCESS, 0, nice)
+            os.sched_setaffinity(0, before)
+            cpus.write_text(ALL_CPUS.read_text())   # without any it may not be: it has tasks
 
     def some(self, rng):
         """Pids of a few, who work or are suspended."""

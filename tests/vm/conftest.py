@@ -61,8 +61,10 @@ def small_file():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--every-step", action="store_true",
-                     help="test_pfdrive_injection.py: not only a sample (many minutes)")
+    parser.addoption("--every-step", nargs="?", const="1/1", metavar="I/N",
+                     help="test_pfdrive_injection.py: not only a sample (many minutes); "
+                          "of all steps every N-th, from the I-th on")
+    parser.addoption("--part", default="1/1", help="I/N: every N-th file, from the I-th on")
     parser.addoption("--operations", type=int, default=20000, help="of test_fuzz_debugfs.py")
     parser.addoption("--seed", type=int, help="likewise, to repeat what was")
 
@@ -75,7 +77,18 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
 
 
-def pytest_collection_modifyitems(items):
+def in_part(items, part):
+    """Of files dealt out to N runs those of the I-th; what asks the kernel comes in each."""
+    number, parts = map(int, part.split("/"))
+    files = sorted({item.path.name for item in items} - {LAST[0]})
+    mine = {LAST[0], *files[number - 1::parts]}
+    return [item for item in items if item.path.name in mine]
+
+
+def pytest_collection_modifyitems(config, items):
+    chosen = in_part(items, config.getoption("--part"))
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
     items.sort(key=lambda item: LAST.index(item.path.name) if item.path.name in LAST else -1)
 
 

@@ -29,6 +29,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <pfstat/control.h>
@@ -41,6 +42,7 @@
 #define NR_MAPS 6
 #define PAGE 4096UL
 #define TEXT_MAX (2 * PFSTAT_COMMAND_MAX)
+#define NR_KINDS 13
 
 struct map {
 	char *address;		/* NULL: none */
@@ -58,6 +60,10 @@ struct worker {
 	int fds[NR_FDS];	/* -1: none */
 	struct map maps[NR_MAPS];
 	uint64_t done[2];	/* operations: refused, and those that were not */
+	struct {
+		uint64_t nr;
+		uint64_t ns;
+	} kinds[NR_KINDS];	/* as in operations[] */
 };
 
 static uint64_t any(struct worker *worker)
@@ -417,21 +423,52 @@ static long do_fork(struct worker *worker)
 }
 
 static const struct {
+	const char *name;
 	long (*run)(struct worker *worker);
 	unsigned int weight;
-} operations[] = {
-	{ do_open, 8 }, { do_close, 6 }, { do_write, 8 }, { do_read, 12 }, { do_seek, 6 },
-	{ do_size, 3 }, { do_map, 8 }, { do_remap, 5 }, { do_scribble, 24 }, { do_poll, 8 },
-	{ do_odd, 5 }, { do_touch, 6 }, { do_fork, 1 },
+} operations[NR_KINDS] = {	/* weights of a thousand */
+	{ "open", do_open, 80 }, { "close", do_close, 60 }, { "write", do_write, 80 },
+	{ "read", do_read, 120 }, { "seek", do_seek, 60 }, { "size", do_size, 30 },
+	{ "map", do_map, 80 }, { "remap", do_remap, 50 }, { "scribble", do_scribble, 240 },
+	{ "poll", do_poll, 80 }, { "odd", do_odd, 59 }, { "touch", do_touch, 60 },
+	{ "fork", do_fork, 1 },	/* seldom: it takes longest */
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
 
 static void one_operation(struct worker *worker)
 {
-	unsigned int left = below(worker, 100), i = 0;
+	unsigned int left = below(worker, 1000), i = 0;
+	uint64_t begin;
 
 	while (left >= operations[i].weight)
 		left -= operations[i++].weight;
+	begin = now_ns();
 	worker->done[operations[i].run(worker) >= 0]++;
+	worker->kinds[i].ns += now_ns() - begin;
+	worker->kinds[i].nr++;
+}
+
+/* In one write: there are others. */
+static void tell(const struct worker *worker)
+{
+	char text[1024];
+	int i, used;
+
+	used = snprintf(text, sizeof(text), "%" PRIu64 " operations, %" PRIu64 " of them refused; "
+			"how many, and ms:", worker->done[0] + worker->done[1], worker->done[0]);
+	for (i = 0; i < NR_KINDS; i++)
+		used += snprintf(text + used, sizeof(text) - used, " %s %" PRIu64 " %" PRIu64,
+				 operations[i].name, worker->kinds[i].nr,
+				 worker->kinds[i].ns / 1000000);
+	puts(text);
+	fflush(stdout);
 }
 
 static volatile char *map_file(const char *path, int *fd, size_t *bytes)
@@ -482,9 +519,7 @@ static int be_worker(struct worker *worker, uint64_t nr)
 	worker->memory = map_file(worker->file, &worker->file_fd, &worker->memory_bytes);
 	while (nr--)
 		one_operation(worker);
-	printf("%" PRIu64 " operations, %" PRIu64 " of them refused\n",
-	       worker->done[0] + worker->done[1], worker->done[0]);
-	fflush(stdout);
+	tell(worker);
 	return worker->done[1] ? 0 : 1;
 }
 

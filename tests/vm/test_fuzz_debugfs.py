@@ -2,24 +2,34 @@
 """Whatever is done with the module's files, in any order and from several processes: the
 kernel says nothing of it, nobody reads wrong data, and the recorder works right after.
 
---operations and --seed choose how much, and repeat what was; see fuzz_debugfs.c."""
+--operations and --seed choose how much, and repeat what was; see fuzz_debugfs.c. Many are done in
+chunks, each from a seed of its own, which is printed: the recorder must work right after each."""
+import pathlib
+import random
 import subprocess
+import time
 
+import kmsg
 import pfstat
 from pfstat import PAGE, Mapping, Session
 
+CHUNK = 20000
+RCU_EXPEDITED = pathlib.Path("/sys/kernel/rcu_expedited")
 
-def test_the_files_endure_anything(pytestconfig, capsys):
-    operations = pytestconfig.getoption("--operations")
-    seed = pytestconfig.getoption("--seed")
-    file = pfstat.make_file(pfstat.DISK / "fuzzed", 64 * PAGE)
-    command = [pfstat.BUILD / "fuzz_debugfs", file, operations, *([seed] if seed else [])]
-    result = subprocess.run([str(word) for word in command], text=True, capture_output=True,
-                            timeout=pfstat.PATIENCE + operations // 20, check=False)
-    with capsys.disabled():
-        print("\n" + result.stdout, end="", flush=True)
+
+def fuzz(file, operations, seed):
+    """What the fuzzer says, and how fast it was."""
+    begun = time.monotonic()
+    result = subprocess.run([str(pfstat.BUILD / "fuzz_debugfs"), file, str(operations), str(seed)],
+                            text=True, capture_output=True, check=False,
+                            timeout=pfstat.PATIENCE + operations // 20)
+    seconds = time.monotonic() - begun
     assert result.returncode == 0, result.stdout + result.stderr
+    return f"{result.stdout}{operations} in {seconds:.0f} s: {operations / seconds:.0f} a second"
 
+
+def the_recorder_works(file):
+    """A session as any counts exactly."""
     pfstat.control("stop\nring_size 4M\nmode drop\nfault_around keep\nclear")
     assert pfstat.targets().startswith("recorder none") and pfstat.hooked() == 0
     with Mapping(file) as mapping:
@@ -28,5 +38,23 @@ def test_the_files_endure_anything(pytestconfig, capsys):
             for page in range(64):
                 assert mapping.read(page) == page
     assert pfstat.log()[0] == {"calls": 64, "here": 64, "lost": 0}
+
+
+def test_the_files_endure_anything(pytestconfig, capsys, kernel_log):
+    operations = pytestconfig.getoption("--operations")
+    seed = pytestconfig.getoption("--seed")
+    seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
+    file = pfstat.make_file(pfstat.DISK / "fuzzed", 64 * PAGE)
+    try:
+        for done in range(0, operations, CHUNK):
+            said = fuzz(str(file), min(CHUNK, operations - done), seed + done)
+            with capsys.disabled():
+                print(f"\n{said}", end="", flush=True)
+            the_recorder_works(file)
+            kmsg.assert_no_trouble(kernel_log())
+            # Of RCU's grace periods, of which a session has several, there are enough by now.
+            RCU_EXPEDITED.write_text("1")
+    finally:
+        RCU_EXPEDITED.write_text("0")
     pfstat.unload()
     pfstat.load()

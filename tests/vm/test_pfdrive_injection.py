@@ -141,6 +141,12 @@ def sample(steps):
     return steps[pfstat.KERNEL[1] % every::every][:SAMPLE]
 
 
+def part(steps, which):
+    """Of I/N every N-th, from the I-th on."""
+    number, parts = map(int, which.split("/"))
+    return steps[number - 1::parts]
+
+
 def pytest_generate_tests(metafunc):
     """A drive has no steps of its own, but others come after them: that is for the whole."""
     commands = (record, drive) if metafunc.config.getoption("--every-step") else (record,)
@@ -152,7 +158,8 @@ def test_each_step_fails_once(command, pytestconfig):
     before = bpf_objects()
     steps = steps_of(command(file))
     assert {"bpf", "perf_event_open", "mmap"} <= {name for name, _, _ in steps}
-    chosen = steps if pytestconfig.getoption("--every-step") else sample(distinct(steps))
+    which = pytestconfig.getoption("--every-step")
+    chosen = part(steps, which) if which else sample(distinct(steps))
     failures = [fail(command(file), step, ERRORS[i % 2], before) for i, step in enumerate(chosen)]
     failures = [line for line in failures if line]
     print(f"{len(chosen)} of {len(steps)} steps failed in turn")

@@ -24,8 +24,10 @@ $(BUILD)/stress/vm_ops.bpf.o: $(stress_dir)/vm_ops.bpf.c
 	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
-# What one run takes; SEED= repeats one. Four CPUs, and memory that is short.
+# What one run takes; SEED= repeats one; with LOADS= it fails when the module was loaded and
+# unloaded less often. Four CPUs, and memory that is short.
 MINUTES		?= 10
+LOADS		?=
 KERNEL		?= 6.12
 SEED		?=
 
@@ -33,7 +35,8 @@ SEED		?=
 stress:
 	$(Q)tools/deps
 	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 --out $(BUILD)/stress-$(KERNEL) -- \
-		tests/stress/run --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+		tests/stress/run --minutes $(MINUTES) $(if $(LOADS),--loads $(LOADS)) \
+			$(if $(SEED),--seed $(SEED))
 
 # Other people's tests, with hooks and without. stress-ng is there; of the kernel's own
 # tests those that map files are built in the lab's root, if it has the kernel's source.
