@@ -133,6 +133,8 @@ $(BUILD)/make_recording: $(BUILD)/unit/tests/bench/make_recording.o $(bench_src:
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
 
+-include $(patsubst %,$(BUILD)/unit/tests/bench/%.d,bench_analysis make_recording)
+
 # A recording with something for each figure, for the tests of pages.
 $(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(bench_src:%.c=$(BUILD)/unit/%.o)
 	$(call say,LINK,$@)
