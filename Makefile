@@ -29,6 +29,8 @@ help:
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
 #: make bench-check    the same, and fails when pfstat's are 5 % over the committed figures
+#: make bench-native [OPTIONS="--rows pfstat"]    the same as time, on this machine; asks before
+#: make bench-scale   what pfstat adds with 1 to 4 threads on CPUs of their own, in a VM
 #: make bench-loop   instructions of pfdrive's access loop against a bare one's
 #: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory

@@ -113,6 +113,12 @@ enum pfstat_fault_outcome {
 #define PFSTAT_NR_FAULT_INDICES \
 	(PFSTAT_NR_FAULT_KINDS * PFSTAT_NR_ORIGINS * PFSTAT_NR_OUTCOMES)
 
+/* Asked of eBPF by pfdrive: which ->fault has this process's mapping at an address. */
+struct pfstat_handler_query {
+	__u64 address;
+	__u64 handler;		/* 0: none */
+};
+
 struct pfstat_fault_value {
 	__u64 count;
 	__u64 total_ns;

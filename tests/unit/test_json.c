@@ -211,6 +211,22 @@ START_TEST(test_own_cost_is_that_of_all_calls)
 	check_real(json, "cost.inside_ns", 27.5);
 	check_real(json, "cost.total_ns", 260.3 * SAMPLE_CALLS);
 	check_real(json, "cost.percent", 100 * 260.3 * SAMPLE_CALLS / 1234567890);
+	check_real(json, "cost.bpf_hooked_ns", 1693);
+	check_real(json, "cost.bpf_other_ns", 2250);
+	check_real(json, "cost.bpf_total_ns", 1693.0 * SAMPLE_FAULTS + 2250 * 20);
+	check_real(json, "cost.bpf_percent",
+		   100 * (1693.0 * SAMPLE_FAULTS + 2250 * 20) / 1234567890);
+	json_decref(json);
+	run.report.bpf_other = 0;
+	run.report.bpf_other_ps = FACT_NONE;
+	json = print_and_parse(&run.report, 1);
+	check_null(json, "cost.bpf_other_ns");
+	check_real(json, "cost.bpf_total_ns", 1693.0 * SAMPLE_FAULTS);
+	json_decref(json);
+	run.report.bpf_hooked = FACT_NONE;
+	json = print_and_parse(&run.report, 1);
+	check_null(json, "cost.bpf_total_ns");
+	check_null(json, "cost.bpf_percent");
 	json_decref(json);
 	run.report.inside_ps = FACT_NONE;
 	run.report.calls = FACT_NONE;

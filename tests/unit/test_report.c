@@ -259,12 +259,28 @@ START_TEST(test_table_states_the_modules_own_cost)
 	run.report.calls = 10000;
 	text = print_table(&run);
 	check_line(text, "Own cost", "Own cost of the module: 260 ns a call, 2.6 ms in all, "
-		   "0.21% of the run; eBPF's is not in it");
+		   "0.21% of the run");
+	check_line(text, "Own cost of eBPF", "Own cost of eBPF: 1693 ns a fault, 19.2 ms in all, "
+		   "1.55% of the run; not in a call's time");
+	check_contains(text, "\n  2250 ns of a fault of which the module does not tell\n");
 	check_contains(text, "\n  27.5 ns of a call's time are its\n");
 	free(text);
 	run.report.call_cost_ps = FACT_NONE;
 	text = print_table(&run);
 	check_line(text, "Own cost", "Own cost of the module: n/a");
+	free(text);
+	/* Nothing of a kind costs nothing, whatever one would cost. */
+	run.report.bpf_other = 0;
+	text = print_table(&run);
+	check_contains(text, "\nOwn cost of eBPF: ");
+	free(text);
+	run.report.bpf_other = FACT_NONE;
+	text = print_table(&run);
+	check_line(text, "Own cost of eBPF", "Own cost of eBPF: n/a");
+	free(text);
+	run.report.have_bpf = false;
+	text = print_table(&run);
+	ck_assert_ptr_null(strstr(text, "Own cost of eBPF"));
 	free(text);
 	sample_close(&run);
 }

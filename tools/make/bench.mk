@@ -3,7 +3,7 @@
 # is what the lab builds for its guests.
 
 bench_dir	:= tests/bench/overhead
-bench_programs	:= $(BUILD)/bench/touch $(BUILD)/bench/peer
+bench_programs	:= $(BUILD)/bench/touch $(BUILD)/bench/crowd $(BUILD)/bench/peer
 
 .PHONY: bench-programs
 bench-programs: $(bench_programs)
@@ -12,6 +12,11 @@ $(BUILD)/bench/touch: $(bench_dir)/touch.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -o $@ $<
+
+$(BUILD)/bench/crowd: $(bench_dir)/crowd.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -o $@ $< -lpthread
 
 $(BUILD)/bench/peer.bpf.o: $(bench_dir)/peer.bpf.c $(bench_dir)/peer.h
 	$(call say,BPF,$@)
@@ -52,3 +57,19 @@ bench:
 # Fails where a row of pfstat's own is dearer by more than 5 % than the committed figures.
 bench-check: bench
 	$(Q)tests/bench/overhead/figures check $(bench_figures) $(BUILD)/overhead.json
+
+# The same as time, on this machine: bare rounds and others take turns. It loads the module,
+# and asks before. OPTIONS="--threads 1 2 4 --rows pfstat pfdrive --yes"; --help has more.
+OPTIONS		?=
+
+# What cannot be built for this machine's kernel, it says itself.
+.PHONY: bench-native bench-scale
+bench-native:
+	$(Q)if test -d $(KDIR); then $(MAKE) module pfdrive bench-programs; fi
+	$(Q)PFSTAT_BUILD=$(abspath $(BUILD)) tests/bench/overhead/native $(OPTIONS)
+
+# From one thread to four, on as many CPUs that run at the same time, emulated.
+bench-scale:
+	$(Q)tools/lab run -q --cpus 4 --parallel --out $(BUILD)/bench-scale -- sh -c \
+		'tests/bench/overhead/native --yes --folder /mnt/disk --mib 16 --threads 1 2 3 4 \
+		--json "$$OUT/scale.json" $(or $(OPTIONS),--rows pfstat)'

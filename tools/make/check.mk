@@ -20,7 +20,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
 		   user/complain.c user/interrupt.c user/item_known.c user/output.c user/size.c user/argument.c \
 		   $(wildcard user/rights/*.c) user/watch/command.c \
-		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c \
+		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
 		   user/collect/symbols.c user/collect/smaps.c user/collect/hardware.c \
 		   user/collect/perf.c user/engine/cpu_cache.c user/engine/cache.c \
 		   $(filter-out %/witness.c %/machine.c %/place_facts.c,$(wildcard user/bench/*.c)) \
@@ -134,6 +134,8 @@ $(BUILD)/bench_%: $(BUILD)/unit/tests/bench/bench_%.o $(bench_src:%.c=$(BUILD)/u
 $(BUILD)/make_recording: $(BUILD)/unit/tests/bench/make_recording.o $(bench_src:%.c=$(BUILD)/unit/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
+
+-include $(patsubst %,$(BUILD)/unit/tests/bench/%.d,bench_analysis make_recording)
 
 # A recording with something for each figure, for the tests of pages.
 $(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(bench_src:%.c=$(BUILD)/unit/%.o)

@@ -47,6 +47,9 @@ struct events {
 	events_sink sink;	/* of the drain */
 	void *context;
 	uint64_t received;
+	uint64_t forgotten;	/* of these, handed to nobody */
+	struct pfstat_fault_value faults_before[PFSTAT_NR_FAULT_INDICES];
+	uint64_t off_cpu_before;
 	uint32_t hooks;
 	bool pinned;
 	int pin_keeper;
@@ -365,7 +368,66 @@ int events_drain(struct events *events, events_sink sink, void *context)
 
 uint64_t events_received(const struct events *events)
 {
-	return events->received;
+	return events->received - events->forgotten;
+}
+
+static int read_counts(const struct events *events, struct facts *facts)
+{
+	const struct event_maps maps = {
+		.counts = bpf_map__fd(events->bpf->maps.counts),
+		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
+		.faults = events->hooks & 1U << HOOK_FAULT ?
+			  bpf_map__fd(events->bpf->maps.faults) : -1,
+	};
+
+	return event_facts_read(&maps, facts);
+}
+
+int events_find_handler(const struct events *events, const void *address, uint64_t *handler)
+{
+	struct pfstat_handler_query query = { .address = (uintptr_t)address };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &query, .ctx_size_in = sizeof(query));
+	int err = bpf_prog_test_run_opts(bpf_program__fd(events->bpf->progs.find_handler), &run);
+
+	*handler = query.handler;
+	return err ? err : (int)run.retval;
+}
+
+static int drop(void *context, const struct pfstat_event *event)
+{
+	(void)event;
+	(*(uint64_t *)context)++;
+	return 0;
+}
+
+static int forget_syscalls(int fd)
+{
+	struct pfstat_syscall_key key;
+	int err = 0;
+
+	while (!err && !bpf_map_get_next_key(fd, NULL, &key))
+		err = bpf_map_delete_elem(fd, &key);
+	return err;
+}
+
+/* Events are counted by whoever drops them: some may be of others, and come meanwhile. */
+int events_forget(struct events *events)
+{
+	struct facts facts = { 0 };
+	int err;
+
+	err = events_drain(events, drop, &events->forgotten);
+	if (!err)
+		err = forget_syscalls(bpf_map__fd(events->bpf->maps.syscalls));
+	if (!err)
+		err = read_counts(events, &facts);
+	if (!err) {
+		events->off_cpu_before = facts.counts[PFSTAT_COUNT_OFF_CPU];
+		if (events->hooks & 1U << HOOK_FAULT)
+			memcpy(events->faults_before, facts.faults, sizeof(facts.faults));
+	}
+	free(facts.syscalls);
+	return err;
 }
 
 int events_skipped(const struct events *events, uint64_t *skipped)
@@ -387,20 +449,28 @@ int events_skipped(const struct events *events, uint64_t *skipped)
 	return 0;
 }
 
+static void take_out_forgotten(const struct events *events, struct facts *facts)
+{
+	unsigned int i;
+
+	facts->counts[PFSTAT_COUNT_EVENTS] -= events->forgotten;
+	facts->counts[PFSTAT_COUNT_OFF_CPU] -= events->off_cpu_before;
+	for (i = 0; i < PFSTAT_NR_FAULT_INDICES && events->hooks & 1U << HOOK_FAULT; i++) {
+		facts->faults[i].count -= events->faults_before[i].count;
+		facts->faults[i].total_ns -= events->faults_before[i].total_ns;
+	}
+}
+
 int events_facts(const struct events *events, struct facts *facts)
 {
-	const struct event_maps maps = {
-		.counts = bpf_map__fd(events->bpf->maps.counts),
-		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
-		.faults = events->hooks & 1U << HOOK_FAULT ?
-			  bpf_map__fd(events->bpf->maps.faults) : -1,
-	};
 	uint64_t skipped;
 	int err;
 
 	facts->have_bpf = true;
 	facts->hooks = events->hooks;
-	err = event_facts_read(&maps, facts);
+	err = read_counts(events, facts);
+	if (!err)
+		take_out_forgotten(events, facts);
 	if (!err && events->hooks & 1U << HOOK_SWAP_IO) {
 		facts->swap = events->bpf->bss->swap_counts;
 		err = swap_facts_read(bpf_map__fd(events->bpf->maps.swap_pairs),

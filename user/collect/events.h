@@ -51,6 +51,13 @@ bool events_is_watched(const struct events *events, pid_t id);
  * events_facts() counts, is all. 0.
  */
 int events_stop(struct events *events);
+/* The ->fault of this process's mapping at an address; 0: it has none. A negative errno. */
+int events_find_handler(const struct events *events, const void *address, uint64_t *handler);
+/*
+ * All that was said and counted so far, while nothing is a target: it is neither handed over nor in
+ * events_facts(). A negative errno.
+ */
+int events_forget(struct events *events);
 /* Faults of VMAs with this ->fault are the module's; see pfstat_ring_header.wrapper. */
 void events_set_wrapper(struct events *events, uint64_t address);
 

@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include "../rights/capabilities.h"
+#include "bpf_cost.h"
 #include "collector.h"
 #include "counters.h"
 #include "instruments.h"
 #include "maps.h"
+#include "priority.h"
 #include "session.h"
 
 struct instruments {
@@ -20,6 +22,8 @@ struct instruments {
 	struct maps *maps;
 	struct counters *counters;
 	struct collector *collector;
+	struct bpf_cost bpf_cost;
+	struct priority priority;	/* raised until the collector's thread is made */
 	cpu_set_t cpus;
 	int thread_err;		/* see instruments_thread_err() */
 };
@@ -63,6 +67,23 @@ static int set_options(struct instruments *instruments, char *why, size_t size)
 	return err;
 }
 
+/* Both before anything is watched. */
+static int open_events(struct instruments *instruments, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+	struct bpf_cost *cost = &instruments->bpf_cost;
+	int err;
+
+	if (!options->bpf)
+		return 0;
+	bpf_cost_begin(cost);
+	err = events_open(&instruments->events, &options->events, why, size);
+	if (err)
+		return err;
+	err = bpf_cost_end(cost, instruments->events, !options->no_counters);
+	return err ? say(err, why, size, "cannot measure what eBPF adds to a fault") : 0;
+}
+
 static int open_all(struct instruments *instruments, char *why, size_t size)
 {
 	int err;
@@ -70,8 +91,9 @@ static int open_all(struct instruments *instruments, char *why, size_t size)
 	err = open_session(instruments, why, size);
 	if (!err)
 		err = set_options(instruments, why, size);
-	if (!err && instruments->options.bpf)
-		err = events_open(&instruments->events, &instruments->options.events, why, size);
+	if (!err)
+		err = open_events(instruments, why, size);
+	bpf_cost_close(&instruments->bpf_cost);
 	if (!err && instruments->options.maps)
 		err = maps_open(&instruments->maps, why, size);
 	if (!err && !instruments->options.no_counters && counters_open(&instruments->counters))
@@ -90,6 +112,7 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 		return say_out_of_memory(why, size);
 	instruments->options = *options;
 	instruments->session = SESSION_NONE;
+	instruments->bpf_cost = BPF_COST_NONE;
 	if (options->cpus)
 		instruments->cpus = *options->cpus;
 	else
@@ -106,6 +129,8 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 /*
  * The rings are there from the first target on. Before anything is a target of
  * eBPF it is told the wrapper: a hooked file's fault is never taken for another.
+ * What gives the collector's thread its priority is done here, before privileges are given
+ * up; no other process is made until instruments_go().
  */
 static int open_collector(struct instruments *instruments, char *why, size_t size)
 {
@@ -128,6 +153,7 @@ static int open_collector(struct instruments *instruments, char *why, size_t siz
 	err = collector_open(&instruments->collector, &collector_options);
 	if (err)
 		return say(err, why, size, "cannot read the module's rings");
+	priority_raise(&instruments->priority);
 	if (instruments->events)
 		events_set_wrapper(instruments->events,
 				   collector_wrapper(instruments->collector));
@@ -233,6 +259,7 @@ int instruments_go(struct instruments *instruments, char *why, size_t size)
 {
 	int err = collector_start(instruments->collector);
 
+	priority_restore(&instruments->priority);
 	return err ? say(err, why, size, "cannot start the thread that reads the rings") : 0;
 }
 
@@ -277,6 +304,8 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 	if (err)
 		return say(err, why, size, "cannot read the module's counts");
 	session_cost(&facts->call_cost_ps, &facts->inside_ps);
+	facts->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
+	facts->bpf_other_ps = instruments->bpf_cost.other_ps;
 	if (instruments->events)
 		err = take_events(instruments, facts);
 	else
@@ -348,6 +377,7 @@ void instruments_close(struct instruments *instruments)
 {
 	if (!instruments)
 		return;
+	priority_restore(&instruments->priority);
 	collector_close(instruments->collector);
 	events_close(instruments->events);
 	maps_close(instruments->maps);

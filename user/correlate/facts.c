@@ -19,6 +19,7 @@ void facts_init(struct facts *facts)
 		.start_ns = FACT_NONE, .end_ns = FACT_NONE,
 		.calls = FACT_NONE, .lost = FACT_NONE,
 		.call_cost_ps = FACT_NONE, .inside_ps = FACT_NONE,
+		.bpf_hooked_ps = FACT_NONE, .bpf_other_ps = FACT_NONE,
 		.utime_ns = FACT_NONE, .stime_ns = FACT_NONE,
 		.minflt = FACT_NONE, .majflt = FACT_NONE,
 		.inblock = FACT_NONE, .oublock = FACT_NONE,

@@ -60,6 +60,9 @@ struct facts {
 	bool have_bpf;
 	char bpf_missing[256];	/* why, one clause */
 	uint32_t hooks;		/* 1 << enum fact_hook: attached */
+	/* What it and perf's counters add to a fault, in picoseconds, as pfdrive measured. */
+	uint64_t bpf_hooked_ps;	/* where the module wraps the call */
+	uint64_t bpf_other_ps;	/* where not: an event is sent */
 	uint64_t counts[PFSTAT_NR_COUNTS];
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 	struct syscall_row *syscalls;	/* by total time, longest first; facts_exit() frees */

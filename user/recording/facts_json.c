@@ -19,6 +19,7 @@ static const struct number numbers[] = {
 	NUMBER(nvcsw), NUMBER(nivcsw), NUMBER(maxrss_bytes), NUMBER(perf_faults),
 	NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
 	NUMBER(call_cost_ps), NUMBER(inside_ps),
+	NUMBER(bpf_hooked_ps), NUMBER(bpf_other_ps),
 };
 
 #define NR_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))

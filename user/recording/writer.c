@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "background.h"
 #include "items.h"
 #include "recording.h"
 #include "writer.h"
@@ -13,15 +14,51 @@
 /* Level 1: most of the gain is in the planes, and the CPU belongs to what is recorded. */
 #define LEVEL 1
 
+/*
+ * Blocks of items on their way into the file: some 0.5 MiB each when it is full. So many
+ * can wait while the CPUs or the disk are busy; who adds items reads the module's rings
+ * meanwhile.
+ */
+#define BLOCKS 16
+
+/* What turns a payload into a stored one: a thread has one of its own. */
+struct encoder {
+	bool ready;
+	z_stream zlib;
+	uint8_t *raw, *stored;
+	size_t raw_room, stored_room;
+	struct recording_block block;
+};
+
+/*
+ * Threads encode and write what is full. The file belongs to them until background_wait()
+ * has returned, as do all blocks but the one that is filled.
+ */
 struct recording_writer {
 	FILE *out;
 	int error;		/* the first: what follows would not be in its place */
 	size_t json_bytes;
-	z_stream zlib;
-	uint8_t *raw, *stored;
-	size_t raw_room, stored_room;
-	struct items items;
+	struct items *filled;	/* one of the blocks */
+	struct items blocks[BLOCKS];
+	struct encoder encoders[BACKGROUND_THREADS_MAX], own;
+	struct background background;
 };
+
+static int error_of(const struct recording_writer *writer)
+{
+	return __atomic_load_n(&writer->error, __ATOMIC_RELAXED);
+}
+
+/* Any thread's. */
+static int fail(struct recording_writer *writer, int err)
+{
+	int none = 0;
+
+	if (err)
+		__atomic_compare_exchange_n(&writer->error, &none, err, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+	return error_of(writer);
+}
 
 static int make_room(uint8_t **buffer, size_t *room, size_t size)
 {
@@ -48,57 +85,130 @@ static int put(struct recording_writer *writer, const void *head, size_t head_si
 	return 0;
 }
 
-/* Bytes of the stream, in writer->stored; or a negative errno. */
-static ssize_t compress_raw(struct recording_writer *writer, const void *raw, size_t size)
+static int encoder_init(struct encoder *encoder)
 {
-	const size_t bound = deflateBound(&writer->zlib, size);
-	int err = make_room(&writer->stored, &writer->stored_room, bound);
+	if (encoder->ready)
+		return 0;
+	if (deflateInit(&encoder->zlib, LEVEL) != Z_OK)
+		return -ENOMEM;
+	encoder->ready = true;
+	return 0;
+}
+
+static void encoder_exit(struct encoder *encoder)
+{
+	if (encoder->ready)
+		deflateEnd(&encoder->zlib);
+	free(encoder->raw);
+	free(encoder->stored);
+}
+
+/* Bytes of the stream, in encoder->stored; or a negative errno. */
+static ssize_t compress_raw(struct encoder *encoder, const void *raw, size_t size)
+{
+	size_t bound;
+	int err = encoder_init(encoder);
 
 	if (err)
 		return err;
-	deflateReset(&writer->zlib);
-	writer->zlib.next_in = (void *)raw;
-	writer->zlib.avail_in = size;
-	writer->zlib.next_out = writer->stored;
-	writer->zlib.avail_out = bound;
-	if (deflate(&writer->zlib, Z_FINISH) != Z_STREAM_END)
+	bound = deflateBound(&encoder->zlib, size);
+	err = make_room(&encoder->stored, &encoder->stored_room, bound);
+	if (err)
+		return err;
+	deflateReset(&encoder->zlib);
+	encoder->zlib.next_in = (void *)raw;
+	encoder->zlib.avail_in = size;
+	encoder->zlib.next_out = encoder->stored;
+	encoder->zlib.avail_out = bound;
+	if (deflate(&encoder->zlib, Z_FINISH) != Z_STREAM_END)
 		return -EIO;
-	return bound - writer->zlib.avail_out;
+	return bound - encoder->zlib.avail_out;
+}
+
+static int encode_block(struct encoder *encoder, enum recording_block_type type, const void *raw,
+			size_t size)
+{
+	struct recording_block *block = &encoder->block;
+	ssize_t stored;
+
+	if (size > RECORDING_BLOCK_MAX)
+		return -EFBIG;
+	stored = compress_raw(encoder, raw, size);
+	if (stored < 0)
+		return stored;
+	if (stored > RECORDING_BLOCK_MAX)
+		return -EFBIG;
+	*block = (struct recording_block){
+		.magic = RECORDING_BLOCK_MAGIC, .type = type, .raw = size, .stored = stored,
+	};
+	block->check = crc32(0, (const void *)block, sizeof(*block));
+	block->check = crc32(block->check, encoder->stored, stored);
+	return 0;
+}
+
+static int encode_items(struct encoder *encoder, struct items *items)
+{
+	int err = make_room(&encoder->raw, &encoder->raw_room, items_size(items));
+
+	return err ? err : encode_block(encoder, RECORDING_ITEMS, encoder->raw,
+					items_encode(items, encoder->raw));
+}
+
+static int put_encoded(struct recording_writer *writer, const struct encoder *encoder)
+{
+	return put(writer, &encoder->block, sizeof(encoder->block), encoder->stored,
+		   encoder->block.stored);
+}
+
+/* In a thread. */
+static void work_on_block(void *context, unsigned int thread, unsigned int number)
+{
+	struct recording_writer *writer = context;
+
+	if (!error_of(writer))
+		fail(writer, encode_items(&writer->encoders[thread], &writer->blocks[number]));
+}
+
+/* In the same thread, when it is the block's turn. */
+static void deliver_block(void *context, unsigned int thread, unsigned int number)
+{
+	struct recording_writer *writer = context;
+
+	(void)number;
+	if (!error_of(writer))
+		fail(writer, put_encoded(writer, &writer->encoders[thread]));
+}
+
+/* Whatever is in the block is on its way, and the next one is there to be filled. */
+static int hand_on_block(struct recording_writer *writer)
+{
+	int err;
+
+	if (!writer->filled->count)
+		return error_of(writer);
+	err = fail(writer, background_give(&writer->background));
+	if (!err)
+		writer->filled = &writer->blocks[background_take(&writer->background)];
+	return err;
+}
+
+/* Everything that was added is in the file. */
+static int flush_items(struct recording_writer *writer)
+{
+	int err = error_of(writer);
+
+	if (!err)
+		err = hand_on_block(writer);
+	background_wait(&writer->background);
+	return err ? err : error_of(writer);
 }
 
 static int put_block(struct recording_writer *writer, enum recording_block_type type,
 		     const void *raw, size_t size)
 {
-	struct recording_block block = {
-		.magic = RECORDING_BLOCK_MAGIC, .type = type, .raw = size,
-	};
-	ssize_t stored;
+	int err = encode_block(&writer->own, type, raw, size);
 
-	if (size > RECORDING_BLOCK_MAX)
-		return -EFBIG;
-	stored = compress_raw(writer, raw, size);
-	if (stored < 0)
-		return stored;
-	if (stored > RECORDING_BLOCK_MAX)
-		return -EFBIG;
-	block.stored = stored;
-	block.check = crc32(0, (const void *)&block, sizeof(block));
-	block.check = crc32(block.check, writer->stored, stored);
-	return put(writer, &block, sizeof(block), writer->stored, stored);
-}
-
-static int put_items(struct recording_writer *writer)
-{
-	size_t size;
-	int err;
-
-	if (!writer->items.count)
-		return 0;
-	err = make_room(&writer->raw, &writer->raw_room, items_size(&writer->items));
-	if (err)
-		return err;
-	size = items_encode(&writer->items, writer->raw);
-	return put_block(writer, RECORDING_ITEMS, writer->raw, size);
+	return err ? err : put_encoded(writer, &writer->own);
 }
 
 static int put_json(struct recording_writer *writer, enum recording_block_type type,
@@ -133,14 +243,15 @@ static int put_header(struct recording_writer *writer, const json_t *head)
 int recording_begin(struct recording_writer **begun, FILE *out, const json_t *head)
 {
 	struct recording_writer *writer = calloc(1, sizeof(*writer));
-	int err = -ENOMEM;
+	int err;
 
 	*begun = NULL;
 	if (!writer)
-		return err;
+		return -ENOMEM;
 	writer->out = out;
-	if (deflateInit(&writer->zlib, LEVEL) == Z_OK)
-		err = put_header(writer, head);
+	background_init(&writer->background, BLOCKS, work_on_block, deliver_block, writer);
+	writer->filled = &writer->blocks[background_take(&writer->background)];
+	err = put_header(writer, head);
 	if (err) {
 		recording_abandon(writer);
 		return err;
@@ -152,28 +263,25 @@ int recording_begin(struct recording_writer **begun, FILE *out, const json_t *he
 int recording_add(void *context, const struct item *item)
 {
 	struct recording_writer *writer = context;
+	int err = error_of(writer);
 
-	if (!writer->error)
-		writer->error = items_add(&writer->items, item);
-	if (writer->error)
-		return writer->error;
-	if (items_full(&writer->items))
-		writer->error = put_items(writer);
-	return writer->error;
+	if (!err)
+		err = fail(writer, items_add(writer->filled, item));
+	if (!err && items_full(writer->filled))
+		err = hand_on_block(writer);
+	return err;
 }
 
 int recording_add_symbols(struct recording_writer *writer, const json_t *symbols)
 {
-	if (!writer->error)
-		writer->error = put_items(writer);
-	if (!writer->error)
-		writer->error = put_json(writer, RECORDING_SYMBOLS, symbols);
-	return writer->error;
+	int err = flush_items(writer);
+
+	return err ? err : fail(writer, put_json(writer, RECORDING_SYMBOLS, symbols));
 }
 
 int recording_end(struct recording_writer *writer, const json_t *tail)
 {
-	int err = writer->error ? writer->error : put_items(writer);
+	int err = flush_items(writer);
 
 	if (!err)
 		err = put_json(writer, RECORDING_TAIL, tail);
@@ -183,12 +291,16 @@ int recording_end(struct recording_writer *writer, const json_t *tail)
 
 void recording_abandon(struct recording_writer *writer)
 {
+	unsigned int i;
+
 	if (!writer)
 		return;
-	deflateEnd(&writer->zlib);
-	items_exit(&writer->items);
-	free(writer->raw);
-	free(writer->stored);
+	background_exit(&writer->background);
+	for (i = 0; i < BLOCKS; i++)
+		items_exit(&writer->blocks[i]);
+	for (i = 0; i < BACKGROUND_THREADS_MAX; i++)
+		encoder_exit(&writer->encoders[i]);
+	encoder_exit(&writer->own);
 	free(writer);
 }
 

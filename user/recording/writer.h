@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Writes a recording, see recording.h. Bounded memory, whatever its length. */
+/*
+ * Writes a recording, see recording.h. Bounded memory, whatever its length: some 8 MiB of
+ * items may wait for the threads that encode and write them; then who adds one waits.
+ */
 #ifndef PFSTAT_USER_RECORDING_WRITER_H
 #define PFSTAT_USER_RECORDING_WRITER_H
 

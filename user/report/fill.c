@@ -29,6 +29,10 @@ void report_init(struct report *report)
 		.lost = FACT_NONE,
 		.call_cost_ps = FACT_NONE,
 		.inside_ps = FACT_NONE,
+		.bpf_hooked_ps = FACT_NONE,
+		.bpf_other_ps = FACT_NONE,
+		.bpf_hooked = FACT_NONE,
+		.bpf_other = FACT_NONE,
 		.pages_touched = FACT_NONE,
 		.pages_written = FACT_NONE,
 		.rusage = {
@@ -68,6 +72,25 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
 }
 
+/* Of the kinds from `kind` to before `end`. */
+static uint64_t count_faults(const struct facts *facts, unsigned int kind, unsigned int end)
+{
+	unsigned int i = PFSTAT_FAULT_INDEX(kind, 0, 0);
+	uint64_t sum = 0;
+
+	for (; i < PFSTAT_FAULT_INDEX(end, 0, 0); i++)
+		sum = sum_of(sum, facts->faults[i].count);
+	return sum;
+}
+
+static void fill_bpf_cost(struct report *report, const struct facts *facts)
+{
+	report->bpf_hooked_ps = facts->bpf_hooked_ps;
+	report->bpf_other_ps = facts->bpf_other_ps;
+	report->bpf_hooked = count_faults(facts, PFSTAT_FAULT_HOOKED, PFSTAT_FAULT_HOOKED + 1);
+	report->bpf_other = count_faults(facts, PFSTAT_FAULT_HOOKED + 1, PFSTAT_NR_FAULT_KINDS);
+}
+
 static void fill_bpf(struct report *report, const struct facts *facts)
 {
 	report->have_counts = facts->have_bpf;
@@ -82,6 +105,7 @@ static void fill_bpf(struct report *report, const struct facts *facts)
 	report->events_lost = sum_of(facts->counts[PFSTAT_COUNT_EVENTS_LOST],
 				     facts->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
+	fill_bpf_cost(report, facts);
 	report->syscalls = facts->syscalls;
 	report->nr_syscalls = facts->nr_syscalls;
 }

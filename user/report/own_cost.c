@@ -8,18 +8,32 @@ static double ns_or_nan(uint64_t picoseconds)
 	return picoseconds == FACT_NONE ? NAN : picoseconds / 1e3;
 }
 
+/* None of a kind cost nothing, known or not. */
+static double times(uint64_t count, double ns)
+{
+	if (count == FACT_NONE)
+		return NAN;
+	return count ? count * ns : 0;
+}
+
+static double share_of(double ns, uint64_t elapsed_ns)
+{
+	return elapsed_ns != FACT_NONE && elapsed_ns ? ns / elapsed_ns : NAN;
+}
+
 struct own_cost own_cost_of(const struct report *run)
 {
 	struct own_cost cost = {
 		.call_ns = ns_or_nan(run->call_cost_ps),
 		.inside_ns = ns_or_nan(run->inside_ps),
-		.total_ns = NAN,
-		.share = NAN,
+		.hooked_ns = ns_or_nan(run->bpf_hooked_ps),
+		.other_ns = ns_or_nan(run->bpf_other_ps),
 	};
 
-	if (run->calls != FACT_NONE)
-		cost.total_ns = run->calls * cost.call_ns;
-	if (run->elapsed_ns != FACT_NONE && run->elapsed_ns)
-		cost.share = cost.total_ns / run->elapsed_ns;
+	cost.total_ns = run->calls == FACT_NONE ? NAN : run->calls * cost.call_ns;
+	cost.share = share_of(cost.total_ns, run->elapsed_ns);
+	cost.bpf_total_ns = times(run->bpf_hooked, cost.hooked_ns) +
+			    times(run->bpf_other, cost.other_ns);
+	cost.bpf_share = share_of(cost.bpf_total_ns, run->elapsed_ns);
 	return cost;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the module itself took of a run, by its calibration. Pure. */
+/* What pfstat itself took of a run, by what it measured before it. Pure. */
 #ifndef PFSTAT_USER_OWN_COST_H
 #define PFSTAT_USER_OWN_COST_H
 
@@ -10,6 +10,11 @@ struct own_cost {
 	double inside_ns;	/* of that, what lies within the call's own time */
 	double total_ns;	/* of all calls */
 	double share;		/* of the elapsed time */
+	/* The same of eBPF, with perf's counters of faults. */
+	double hooked_ns;	/* a fault of which the module wraps a call takes longer */
+	double other_ns;	/* another, of which an event is sent */
+	double bpf_total_ns;	/* of all faults that eBPF counted */
+	double bpf_share;
 };
 
 struct own_cost own_cost_of(const struct report *run);

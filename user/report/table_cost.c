@@ -4,20 +4,45 @@
 #include "own_cost.h"
 #include "table.h"
 
+static void print_total(FILE *out, double total_ns, double share)
+{
+	fprintf(out, ", %.3g ms in all", total_ns / 1e6);
+	if (!isnan(share))
+		fprintf(out, ", %.2f%% of the run", 100 * share);
+}
+
+/* Where the module tells of a fault no event is sent. */
+static void print_bpf(FILE *out, const struct own_cost *cost)
+{
+	if (isnan(cost->hooked_ns) || isnan(cost->other_ns) || isnan(cost->bpf_total_ns)) {
+		fputs("Own cost of eBPF: n/a\n", out);
+		return;
+	}
+	fprintf(out, "Own cost of eBPF: %.0f ns a fault", cost->hooked_ns);
+	print_total(out, cost->bpf_total_ns, cost->bpf_share);
+	fprintf(out, "; not in a call's time\n  %.0f ns of a fault of which the module does not tell\n",
+		cost->other_ns);
+}
+
+static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
+{
+	if (isnan(cost->call_ns) || isnan(cost->total_ns)) {
+		fputs("Own cost of the module: n/a\n", out);
+		return;
+	}
+	fprintf(out, "Own cost of the module: %.3g ns a call", cost->call_ns);
+	print_total(out, cost->total_ns, cost->share);
+	fputc('\n', out);
+	if (!isnan(cost->inside_ns))
+		fprintf(out, "  %.3g ns of a call's time are its%s\n", cost->inside_ns,
+			run->subtract ? ", subtracted above from those of calls" : "");
+}
+
 void table_cost(FILE *out, const struct report *run)
 {
 	const struct own_cost cost = own_cost_of(run);
 
-	if (isnan(cost.call_ns) || isnan(cost.total_ns)) {
-		fputs("Own cost of the module: n/a\n", out);
-		return;
-	}
-	fprintf(out, "Own cost of the module: %.3g ns a call, %.3g ms in all", cost.call_ns,
-		cost.total_ns / 1e6);
-	if (!isnan(cost.share))
-		fprintf(out, ", %.2f%% of the run", 100 * cost.share);
-	fputs(run->have_bpf ? "; eBPF's is not in it\n" : "\n", out);
-	if (!isnan(cost.inside_ns))
-		fprintf(out, "  %.3g ns of a call's time are its%s\n", cost.inside_ns,
-			run->subtract ? ", subtracted above from those of calls" : "");
+	print_module(out, run, &cost);
+	if (run->have_bpf)
+		print_bpf(out, &cost);
 }

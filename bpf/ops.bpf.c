@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which ->fault a mapping of the caller's has. Hangs on nothing: pfdrive runs it, once,
+ * before anything is watched; see user/collect/bpf_cost.c.
+ */
+#include "common.bpf.h"
+
+struct vm_operations_struct {
+	void *fault;
+} __attribute__((preserve_access_index));
+
+struct vm_area_struct {
+	const struct vm_operations_struct *vm_ops;
+} __attribute__((preserve_access_index));
+
+static long take_handler(struct task_struct *task, struct vm_area_struct *vma,
+			 struct pfstat_handler_query *query)
+{
+	const struct vm_operations_struct *ops = vma->vm_ops;
+
+	if (ops)
+		query->handler = (__u64)ops->fault;
+	return 0;
+}
+
+SEC("syscall")
+int find_handler(struct pfstat_handler_query *query)
+{
+	struct pfstat_handler_query found = { .address = query->address };
+	long err = bpf_find_vma(bpf_get_current_task_btf(), found.address, take_handler, &found, 0);
+
+	query->handler = found.handler;
+	return err;
+}

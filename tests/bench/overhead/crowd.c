@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What `make bench-native` and `make bench-scale` time: threads, each pinned to a CPU of
+ * its own, that read each page of a mapping of their own once. The file is in the page cache.
+ *
+ *	crowd FILE THREADS
+ *
+ * Says its pid, then makes a round for each line on stdin, that is a number of threads: the others
+ * wait. Says of each round: minor and major faults, and the mean over the threads of ns of
+ * the clock and ns of their own CPU time.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define MAX_THREADS 256
+
+struct member {
+	unsigned int number;
+	int cpu;
+	pthread_t thread;
+	long minor, major;
+	uint64_t clock_ns, thread_ns;
+};
+
+/* Of a round: all come, those that take part touch, all come again. */
+static pthread_barrier_t begin, end;
+/* Those that take part start together. */
+static pthread_barrier_t start;
+static unsigned int taking_part;
+static int fd;
+static size_t size;
+
+static uint64_t ns_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* 1: what was before is taken from what is now. */
+static void take(struct member *member, int sign)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	member->minor += sign * usage.ru_minflt;
+	member->major += sign * usage.ru_majflt;
+	member->thread_ns += sign * ns_of(CLOCK_THREAD_CPUTIME_ID);
+	member->clock_ns += sign * ns_of(CLOCK_MONOTONIC);
+}
+
+/* Each begins elsewhere in the file, so that they do not meet at its pages. */
+static void touch_all(const volatile char *memory, size_t first)
+{
+	size_t at;
+
+	for (at = first; at < size; at += PAGE)
+		(void)memory[at];
+	for (at = 0; at < first; at += PAGE)
+		(void)memory[at];
+}
+
+static void make_round(struct member *member)
+{
+	const size_t first = size / PAGE * member->number / taking_part * PAGE;
+	const volatile char *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED) {
+		perror("crowd: mmap");
+		exit(1);
+	}
+	member->minor = 0;
+	member->major = 0;
+	member->clock_ns = 0;
+	member->thread_ns = 0;
+	pthread_barrier_wait(&start);
+	take(member, -1);
+	touch_all(memory, first);
+	take(member, 1);
+	munmap((void *)memory, size);
+}
+
+static void *run(void *argument)
+{
+	struct member *member = argument;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(member->cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus)) {
+		perror("crowd: sched_setaffinity");
+		exit(1);
+	}
+	for (;;) {
+		pthread_barrier_wait(&begin);
+		if (member->number < taking_part)
+			make_round(member);
+		pthread_barrier_wait(&end);
+	}
+	return NULL;
+}
+
+/* False: there are fewer CPUs. */
+static bool start_members(struct member *members, unsigned int nr)
+{
+	unsigned int made = 0;
+	cpu_set_t cpus;
+	int cpu;
+
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	for (cpu = 0; cpu < CPU_SETSIZE && made < nr; cpu++) {
+		if (!CPU_ISSET(cpu, &cpus))
+			continue;
+		members[made] = (struct member){ .number = made, .cpu = cpu };
+		if (pthread_create(&members[made].thread, NULL, run, &members[made]))
+			return false;
+		made++;
+	}
+	return made == nr;
+}
+
+static void say(const struct member *members, unsigned int nr)
+{
+	struct member sum = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		sum.minor += members[i].minor;
+		sum.major += members[i].major;
+		sum.clock_ns += members[i].clock_ns;
+		sum.thread_ns += members[i].thread_ns;
+	}
+	printf("%ld %ld %llu %llu\n", sum.minor, sum.major,
+	       (unsigned long long)(sum.clock_ns / nr), (unsigned long long)(sum.thread_ns / nr));
+	fflush(stdout);
+}
+
+static void make_rounds(const struct member *members, unsigned int nr)
+{
+	unsigned int wanted;
+
+	printf("%d\n", getpid());
+	fflush(stdout);
+	while (scanf("%u", &wanted) == 1 && wanted && wanted <= nr) {
+		taking_part = wanted;
+		pthread_barrier_init(&start, NULL, wanted);
+		pthread_barrier_wait(&begin);
+		pthread_barrier_wait(&end);
+		pthread_barrier_destroy(&start);
+		say(members, wanted);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct member members[MAX_THREADS];
+	unsigned int nr = argc == 3 ? atoi(argv[2]) : 0;
+	struct stat file;
+
+	if (!nr || nr > MAX_THREADS) {
+		fprintf(stderr, "usage: crowd FILE THREADS, of which there are at most %d\n",
+			MAX_THREADS);
+		return 2;
+	}
+	fd = open(argv[1], O_RDONLY);
+	if (fd < 0 || fstat(fd, &file)) {
+		perror(argv[1]);
+		return 1;
+	}
+	size = file.st_size;
+	pthread_barrier_init(&begin, NULL, nr + 1);
+	pthread_barrier_init(&end, NULL, nr + 1);
+	if (!start_members(members, nr)) {
+		fprintf(stderr, "crowd: there are fewer than %u CPUs for as many threads\n", nr);
+		return 1;
+	}
+	make_rounds(members, nr);
+	return 0;
+}

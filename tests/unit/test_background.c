@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Work of other threads is delivered in order, each piece once, and waits for room. */
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/collect/priority.h"
+#include "user/recording/background.h"
+
+#define PIECES 4U
+#define GIVEN 3000U
+
+struct log {
+	unsigned int pieces[PIECES];	/* what is to be delivered; 0: nothing */
+	unsigned int worked[PIECES];
+	unsigned int delivered[GIVEN + 1];
+	unsigned int nr;
+	unsigned int threads;		/* a bit each that worked */
+	int nice;
+	long work_us;
+};
+
+static void work(void *context, unsigned int thread, unsigned int piece)
+{
+	struct log *log = context;
+
+	__atomic_fetch_or(&log->threads, 1U << thread, __ATOMIC_RELAXED);
+	log->worked[piece] = log->pieces[piece];
+	/* The first of four takes longest, so that others overtake it. */
+	if (log->work_us && piece == 0)
+		usleep(log->work_us);
+}
+
+static void deliver(void *context, unsigned int thread, unsigned int piece)
+{
+	struct log *log = context;
+
+	(void)thread;
+	ck_assert_uint_eq(log->worked[piece], log->pieces[piece]);
+	log->nice = getpriority(PRIO_PROCESS, 0);
+	log->delivered[log->nr++] = log->pieces[piece];
+	log->pieces[piece] = 0;
+}
+
+static void give(struct background *background, struct log *log, unsigned int number)
+{
+	const unsigned int piece = background_take(background);
+
+	ck_assert_uint_lt(piece, PIECES);
+	ck_assert_uint_eq(log->pieces[piece], 0);	/* its last was delivered */
+	log->pieces[piece] = number;
+	ck_assert_int_eq(background_give(background), 0);
+}
+
+static void give_many(struct log *log, unsigned int nr)
+{
+	struct background background;
+	unsigned int i;
+
+	background_init(&background, PIECES, work, deliver, log);
+	for (i = 1; i <= nr; i++)
+		give(&background, log, i);
+	background_wait(&background);
+	ck_assert_uint_eq(log->nr, nr);
+	background_exit(&background);
+	for (i = 0; i < nr; i++)
+		ck_assert_uint_eq(log->delivered[i], i + 1);
+}
+
+START_TEST(test_order)
+{
+	static struct log log;
+
+	give_many(&log, GIVEN);
+	memset(&log, 0, sizeof(log));
+	log.work_us = 1000;
+	give_many(&log, 100);
+}
+END_TEST
+
+/* Who waits for nobody needs but one thread, and none where nothing was given. */
+START_TEST(test_threads)
+{
+	static struct log log;
+	struct background background;
+	unsigned int i;
+
+	background_init(&background, PIECES, work, deliver, &log);
+	background_wait(&background);
+	ck_assert_uint_eq(background.nr_threads, 0);
+	for (i = 1; i <= 10; i++) {
+		give(&background, &log, i);
+		background_wait(&background);
+	}
+	ck_assert_uint_eq(background.nr_threads, 1);
+	ck_assert_uint_eq(log.threads, 1);
+	/* Several, where there are CPUs for them. */
+	background.max_threads = 3;
+	log.work_us = 20000;
+	for (; i <= 40; i++)
+		give(&background, &log, i);
+	ck_assert_uint_gt(background.nr_threads, 1);
+	ck_assert_uint_le(background.nr_threads, 3);
+	background_exit(&background);
+	ck_assert_uint_eq(log.nr, 40);	/* what was given is done first */
+}
+END_TEST
+
+/* Without the right to it nothing changes; with it, a thread that is made meanwhile has it. */
+START_TEST(test_priority)
+{
+	const int before = getpriority(PRIO_PROCESS, 0);
+	static struct log log;
+	struct background background;
+	struct priority priority = { 0 };
+	int raised;
+
+	background_init(&background, PIECES, work, deliver, &log);
+	priority_raise(&priority);
+	raised = getpriority(PRIO_PROCESS, 0);
+	ck_assert_int_eq(raised, priority.raised ? -20 : before);
+	priority_raise(&priority);	/* once more is no more */
+	give(&background, &log, 1);
+	priority_restore(&priority);
+	ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), before);
+	priority_restore(&priority);
+	ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), before);
+	background_exit(&background);
+	ck_assert_int_eq(log.nice, raised);
+}
+END_TEST
+
+RUN_TESTS("background", test_order, test_threads, test_priority)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a function of the module stores to, as its machine code says: `stores.py KO [FUNCTION]`.
+
+Each store is its CPU's own (%gs), the stack's, or through a pointer. Such a pointer is the
+CPU's own too when the last that the code before put into the register came from %gs (or,
+for the stack, from its pointers). What is left is memory that CPUs may share."""
+import collections
+import re
+import subprocess
+import sys
+
+Store = collections.namedtuple("Store", "place text")
+INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(.*?)\s*(?:#.*)?$")
+# The last operand is memory: AT&T's order has the destination there.
+MEMORY = re.compile(r"(?:^|[\s,])((?:%[a-z]s:)?[-+\w]*\([^()]*\)|%gs:[-+\w]+)$")
+# With memory as the last operand these only look at it.
+LOOK = re.compile(r"^(cmp|test|bt[wlq]?\b|jmp|call|push|prefetch|nop|lea|mul|imul|div|idiv|ucomis)")
+READ_ONLY_SINGLE = re.compile(r"^(call|jmp|push|prefetch|nop|mul|imul|div|idiv)")
+STACK = ("rsp", "rbp")
+KEPT_BY_CALLS = ("rbx", "rbp", "r12", "r13", "r14", "r15")
+
+
+def wide(register):
+    """rax of %eax, %ax, %al; r13 of %r13d."""
+    name = register.lstrip("%")
+    if re.fullmatch(r"r\d+[dwb]?", name):
+        return name.rstrip("dwb")
+    if len(name) == 3 and name[0] in "re":
+        return "r" + name[1:]
+    if name in ("al", "ah", "bl", "bh", "cl", "ch", "dl", "dh"):
+        return f"r{name[0]}x"
+    return "r" + (name.removesuffix("l") if len(name) == 3 else name)
+
+
+def code_of(module, function):
+    said = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}",
+                           module], capture_output=True, text=True, check=True)
+    lines = [match[2] for match in map(INSTRUCTION.match, said.stdout.splitlines()) if match]
+    if not lines:
+        raise ValueError(f"{module} has no function {function}")
+    return lines
+
+
+def source_of(code, at, register):
+    """What was last put into the register before line `at`, in the order of the code."""
+    for before in range(at - 1, -1, -1):
+        words = code[before].split(None, 1)
+        operands = words[1] if len(words) > 1 else ""
+        if words and words[0].startswith("call") and register not in KEPT_BY_CALLS:
+            return "a call"
+        if not operands.endswith("%" + register) or (LOOK.match(words[0]) and words[0] != "lea"):
+            continue
+        other = re.fullmatch(r"%(r\w+),%" + register, operands)
+        return source_of(code, before, other[1]) if words[0] == "mov" and other else code[before]
+    return "an argument"
+
+
+def place_of(code, at, operand):
+    if operand.startswith("%gs:"):
+        return "per-CPU"
+    if "(%rip)" in operand:
+        return "GLOBAL"
+    base = re.search(r"\((%\w+)", operand)
+    register = wide(base[1]) if base else ""
+    if register in STACK:
+        return "stack"
+    source = source_of(code, at, register)
+    if source.startswith("lea") and re.search(r"\(%r[sb]p\)", source):
+        return "stack"
+    return "per-CPU pointer" if "%gs:" in source else f"UNKNOWN, from {source}"
+
+
+def stores_of(module, function):
+    """Every store, in the order of the code."""
+    code = code_of(module, function)
+    found = []
+    for at, line in enumerate(code):
+        text = re.sub(r"^(rep|repz|data16|notrack)\s+", "", line)
+        if re.match(r"^(lock|xchg)\b", text) and "(" in text:
+            found.append(Store("ATOMIC", line))
+            continue
+        match = MEMORY.search(text)
+        if match and not LOOK.match(text) and not READ_ONLY_SINGLE.match(text):
+            found.append(Store(place_of(code, at, match[1]), line))
+    return found
+
+
+def main():
+    function = sys.argv[2] if len(sys.argv) > 2 else "shadow_fault"
+    for store in stores_of(sys.argv[1], function):
+        print(f"{store.place:16} {store.text}")
+
+
+if __name__ == "__main__":
+    main()

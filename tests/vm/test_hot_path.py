@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a call that does not sleep leaves behind: nothing that another CPU looks at, and no
+memory but its record."""
+import mmap
+import os
+import pathlib
+import re
+import threading
+
+import pfstat
+import stores
+from pfstat import PAGE
+
+SHARED = ("ATOMIC", "GLOBAL", "UNKNOWN")
+CACHE_LINE = 64
+MEMORY = ("module_bytes", "percpu_bytes", "ring_bytes", "chain_bytes", "shadow_bytes",
+          "target_bytes")
+
+
+def shared_stores(function):
+    return [store.text for store in stores.stores_of(pfstat.MODULE, function)
+            if store.place.startswith(SHARED)]
+
+
+def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
+    """By the machine code of this kernel's module, along all of its ways."""
+    assert len(stores.stores_of(pfstat.MODULE, "shadow_fault")) > 30
+    assert shared_stores("shadow_fault") == []
+    # The table of suspended calls is shared: there it would have been found.
+    assert shared_stores("pfstat_chain_suspend")
+
+
+def memory():
+    values = pfstat.stats()
+    return {name: values[name] for name in MEMORY}
+
+
+def percpu_section():
+    said = pfstat.run("size", "-A", pfstat.MODULE).stdout
+    return int(re.search(r"^\.data\.\.percpu +(\d+)", said, re.MULTILINE)[1])
+
+
+def test_stats_tell_the_memory_that_the_module_has():
+    modules = pathlib.Path("/proc/modules").read_text()
+    values = memory()
+    assert values["module_bytes"] == int(re.search(r"^pfstat (\d+)", modules, re.MULTILINE)[1])
+    # Variables begin at cache lines, so that there are gaps.
+    assert percpu_section() - 4 * CACHE_LINE < values["percpu_bytes"] <= percpu_section()
+
+
+def test_a_mapping_and_a_thread_take_no_memory(small_file):
+    """After the first of a kind of file system, which has a shadow made."""
+    with open(small_file, "rb") as file, pfstat.Session() as session:
+        session.command(f"pid {os.getpid()}")
+        maps = [mmap.mmap(file.fileno(), PAGE, prot=mmap.PROT_READ)]
+        before, hooked = memory(), pfstat.hooked()
+        # Each second page, so that they are not merged into one.
+        maps += [mmap.mmap(file.fileno(), PAGE, prot=mmap.PROT_READ, offset=2 * page * PAGE)
+                 for page in range(1, 101)]
+        assert pfstat.hooked() == hooked + 100
+        threads = [threading.Thread(target=lambda one=one: one[0]) for one in maps]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert pfstat.stats()["calls"] >= 100
+        assert memory() == before

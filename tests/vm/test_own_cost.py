@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What pfdrive says that it costs is what it costs; and who reads comes first."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+
+import pytest
+
+import people
+import pfstat
+from pfstat import begin_record, wait_until
+
+PAGES = 2048
+ROUNDS = 4
+OUT = pathlib.Path("/tmp/cost.json")
+RECORDING = pathlib.Path("/tmp/cost.pfs")
+FAULT_AROUND = pathlib.Path("/sys/kernel/debug/fault_around_bytes")
+
+
+@pytest.fixture(name="warm_file", scope="module")
+def fixture_warm_file():
+    path = pfstat.make_file(pfstat.DISK / "warm", PAGES * pfstat.PAGE)
+    path.read_bytes()
+    before = FAULT_AROUND.read_text()
+    FAULT_AROUND.write_text("4096")
+    yield path
+    FAULT_AROUND.write_text(before)
+
+
+@contextlib.contextmanager
+def recorder(pid, *options):
+    """pfdrive record of a process; in the end its JSON is in OUT."""
+    with begin_record("--json", OUT, *options, "-p", pid) as process:
+        wait_until(lambda: re.search(rf"^mm pid {pid}\b", pfstat.targets(), re.MULTILINE))
+        yield process
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=pfstat.PATIENCE)
+        assert process.returncode == 0
+
+
+def thread_ns(path, watch=None):
+    """Of a warm fault: the median of some rounds, less the first."""
+    with subprocess.Popen([pfstat.BUILD / "bench/touch", path, str(ROUNDS)], text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
+        pid = int(worker.stdout.readline())
+        with watch(pid) if watch else contextlib.nullcontext():
+            rounds, _ = worker.communicate("go\n")
+    return statistics.median(int(line.split()[3]) / PAGES for line in rounds.splitlines()[1:])
+
+
+@pytest.mark.deterministic
+def test_the_stated_cost_is_what_a_fault_takes_longer(warm_file):
+    """Module and eBPF; measured on another kind of file, in other rounds."""
+    bare_ns = thread_ns(warm_file)
+    added_ns = thread_ns(warm_file, recorder) - bare_ns
+    result = json.loads(OUT.read_text())
+    cost = result["cost"]
+    stated_ns = cost["call_ns"] + cost["bpf_hooked_ns"]
+    print(f"a fault takes {bare_ns:.0f} ns, watched {added_ns:.0f} more; stated: module "
+          f"{cost['call_ns']:.0f}, eBPF {cost['bpf_hooked_ns']:.0f}, where an event is sent "
+          f"{cost['bpf_other_ns']:.0f}")
+    assert 0.85 * added_ns < stated_ns < 1.15 * added_ns
+    assert cost["bpf_other_ns"] > cost["bpf_hooked_ns"] > 0
+    # All of it, over all faults: the process does little else.
+    spent_ns = cost["total_ns"] + cost["bpf_total_ns"]
+    assert 0.85 < spent_ns / (ROUNDS * PAGES * added_ns) < 1.15
+    assert result["lost"] == result["events_lost"] == 0
+
+
+@pytest.mark.deterministic
+def test_without_ebpf_only_the_module_costs(warm_file):
+    bare_ns = thread_ns(warm_file)
+    added_ns = thread_ns(warm_file, lambda pid: recorder(pid, "--no-bpf")) - bare_ns
+    cost = json.loads(OUT.read_text())["cost"]
+    assert cost["bpf_hooked_ns"] is cost["bpf_other_ns"] is cost["bpf_total_ns"] is None
+    # perf's counters of faults are added, too: they are eBPF's row where there is one.
+    assert cost["call_ns"] < 1.15 * added_ns
+
+
+def test_measuring_the_cost_leaves_nothing_in_the_figures(warm_file):
+    """Neither faults, nor system calls, nor events of pfdrive's own."""
+    result, _ = pfstat.record("true")
+    assert result["cost"]["bpf_hooked_ns"] > 0
+    assert result["ledger"]["unexplained"] == 0
+    assert not {"memfd_create", "madvise"} & {call["name"] for call in result["syscalls"]}
+    later = pfstat.drive("--fault-around", "off", "--cache", "warm", warm_file)
+    assert {call["name"] for call in later["syscalls"]} <= {"getrusage", "clock_gettime"}
+    assert later["ledger"]["unexplained"] == 0
+    assert later["cost"]["bpf_total_ns"] >= later["calls"] * later["cost"]["bpf_hooked_ns"]
+
+
+def test_a_recording_carries_it(warm_file):
+    pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "-o", RECORDING, "--",
+               pfstat.BUILD / "workload", "now", warm_file)
+    live, later = json.loads(OUT.read_text()), pfstat.report(RECORDING)
+    assert live["cost"] == later["cost"]
+    table = pfstat.run(pfstat.PFDRIVE, "report", "--subtract", RECORDING).stdout
+    assert re.search(r"^Own cost of eBPF: \d+ ns a fault, .* of the run; not in a call's time$",
+                     table, re.MULTILINE)
+
+
+def nice_values(pid):
+    """Of all threads of a process, by tid."""
+    tasks = pathlib.Path(f"/proc/{pid}/task")
+    return {int(task.name): int((task / "stat").read_text().rpartition(")")[2].split()[16])
+            for task in tasks.iterdir()}
+
+
+def nice_while_recording(start):
+    """Of pfdrive's first thread, of its others, of the command."""
+    children = []
+    with start() as process:
+        try:
+            wait_until(lambda: process.poll() is not None or len(nice_values(process.pid)) > 1)
+            assert process.poll() is None, process.stderr.read()
+            values = nice_values(process.pid)
+            first = values.pop(process.pid)
+            children = (pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+                        .read_text().split())
+            commands = [nice_values(int(child))[int(child)] for child in children]
+        finally:
+            process.terminate()
+            process.communicate(timeout=pfstat.PATIENCE)
+            for child in children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(child), signal.SIGKILL)
+    return first, set(values.values()), set(commands)
+
+
+COMMAND = ["record", "-o", RECORDING, "--", "sleep", "1000"]
+
+
+def popen(*words):
+    return subprocess.Popen([str(word) for word in words], stderr=subprocess.PIPE, text=True)
+
+
+def test_who_reads_comes_first_and_nobody_else():
+    """The program that is watched, and pfdrive's own thread, stay as they were."""
+    assert nice_while_recording(lambda: popen(pfstat.PFDRIVE, *COMMAND)) == (0, {-20}, {0})
+
+
+def test_without_the_right_to_it_all_stay_alike():
+    started = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", pfstat.PFDRIVE]
+    assert people.without("-sys_nice", "nice", "-n", "-5", "true").stderr
+    assert nice_while_recording(lambda: popen(*started, *COMMAND)) == (0, {0}, {0})

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What eBPF, and perf's counters of faults, add to a fault on this kernel: this thread
+ * faults before they are there, and then watched by them, and nothing else is. What eBPF
+ * says of that is forgotten.
+ */
+#ifndef PFSTAT_USER_BPF_COST_H
+#define PFSTAT_USER_BPF_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "events.h"
+#include "fault_stage.h"
+
+struct bpf_cost {
+	struct fault_stage stage;
+	uint64_t bare_ps;
+	/* Added, in picoseconds; FACT_NONE: n/a. */
+	uint64_t hooked_ps;	/* to a fault of a file that the module hooks */
+	uint64_t other_ps;	/* to another, of which an event is sent */
+};
+
+#define BPF_COST_NONE ((struct bpf_cost){ .hooked_ps = FACT_NONE, .other_ps = FACT_NONE })
+
+/* Before events_open(): no program is attached. What cannot be had stays n/a. */
+void bpf_cost_begin(struct bpf_cost *cost);
+/*
+ * After it: nothing is watched yet. counters: perf's are used as well. 0, or what
+ * events_forget() failed with.
+ */
+int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool counters);
+void bpf_cost_close(struct bpf_cost *cost);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How long a page fault takes this thread that does nothing but map a page that is there:
+ * of some rounds the best, so that an interrupt does not count.
+ */
+#ifndef PFSTAT_USER_FAULT_STAGE_H
+#define PFSTAT_USER_FAULT_STAGE_H
+
+#include <stdint.h>
+
+struct fault_stage {
+	volatile char *memory;	/* NULL: there is none */
+};
+
+/* A shared mapping of memory: a write to one of its pages calls the file's ->fault. -errno. */
+int fault_stage_open(struct fault_stage *stage);
+void fault_stage_close(struct fault_stage *stage);
+/* Picoseconds a fault; FACT_NONE: there is no stage, or it had no faults. */
+uint64_t fault_stage_time(const struct fault_stage *stage);
+
+#endif
