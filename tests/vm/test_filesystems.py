@@ -108,7 +108,8 @@ def test_a_warm_file_is_not_read(place, cold):
     pfstat.warm(cold)
     touched = touch(cold, "read", RANDOM)
     solved = closes(touched, cold)
-    assert len(solved) == len(touched.records)
+    # XFS is asked for a huge page first where the mapping has room for one: see below.
+    assert len(solved) == len([r for r in touched.records if r["op"] != "huge_fault"])
     assert touched.major == 0
 
 

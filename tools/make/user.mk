@@ -24,10 +24,12 @@ $(BUILD)/user/%.o: user/%.c | $(BUILD)/pfstat.skel.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -c -o $@ $<
 
+# The instruction set by name: clang took v1 if it was not told, and since 20 takes v3, so that
+# the programs, and what the verifier makes of them, would depend on who compiles.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude \
+	$(Q)$(CLANG) -target bpf -mcpu=v1 -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -c -o $@ $<
 
 $(BUILD)/pfstat.bpf.o: $(bpf_obj)
