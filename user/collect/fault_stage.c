@@ -11,7 +11,7 @@
 #define STAGE_PAGES 64
 #define PAGE 4096
 /* The first makes what others find made: pages, an entry in eBPF's maps. */
-#define ROUNDS 24
+#define ROUNDS 16
 
 int fault_stage_open(struct fault_stage *stage)
 {

@@ -20,8 +20,8 @@ static void print_bpf(FILE *out, const struct own_cost *cost)
 	}
 	fprintf(out, "Own cost of eBPF: %.0f ns a fault", cost->hooked_ns);
 	print_total(out, cost->bpf_total_ns, cost->bpf_share);
-	fprintf(out, "; not in a call's time\n  %.0f ns of a fault of which the module does not tell\n",
-		cost->other_ns);
+	fprintf(out, "; not in a call's time\n"
+		"  %.0f ns of a fault of which the module does not tell\n", cost->other_ns);
 }
 
 static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
