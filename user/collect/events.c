@@ -182,7 +182,6 @@ static int configure(struct events *events, const struct events_options *options
 	if (err)
 		return err;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
-	bpf->rodata->have_do_fault = events->hooks & 1U << HOOK_DO_FAULT;
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
@@ -378,6 +377,8 @@ int events_facts(const struct events *events, struct facts *facts)
 		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
 		.faults = events->hooks & 1U << HOOK_FAULT ?
 			  bpf_map__fd(events->bpf->maps.faults) : -1,
+		.hooked_times = events->bpf->rodata->every_fault,
+		.missed = events->bpf->bss->missed,
 	};
 	uint64_t skipped;
 	int err;
