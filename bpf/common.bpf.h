@@ -23,6 +23,8 @@ struct task_struct {
 	unsigned int flags;
 	char comm[16];
 	unsigned int in_iowait : 1;
+	unsigned long min_flt;	/* its own counts, which getrusage(2) adds up */
+	unsigned long maj_flt;
 } __attribute__((preserve_access_index));
 
 #define PF_EXITING 0x4	/* of task_struct.flags */

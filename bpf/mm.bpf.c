@@ -7,12 +7,15 @@
 #include <pfstat/record.h>
 
 #include "common.bpf.h"
+#include "in_fault.bpf.h"
 #include "page.bpf.h"
 
 #define VM_SHARED 0x8UL
+#define VM_HUGETLB 0x400000UL
 
 struct file {
 	struct inode *f_inode;
+	struct address_space *f_mapping;
 } __attribute__((preserve_access_index));
 
 struct vm_operations_struct {
@@ -30,6 +33,7 @@ struct vm_area_struct {
 
 struct vm_fault {
 	struct vm_area_struct *vma;
+	unsigned long address;
 } __attribute__((preserve_access_index));
 
 /* User space has a pt_regs of its own, with other names. */
@@ -39,29 +43,8 @@ struct pt_regs___kernel {
 
 /* The module's ->fault: a VMA that has it is hooked. 0: there is none. */
 __u64 wrapper;
-/* How often a target was taken out: who was one before may be none now. */
-__u32 ignored;
-
 const volatile bool every_fault;
 const volatile bool want_stacks;
-/* Whether on_do_fault is there: else what has operations is thought to call them. */
-const volatile bool have_do_fault = true;
-
-/* Of a thread, from its first fault to its end; its last fault's when it is in none. */
-struct begun {
-	__u64 start_ns;		/* 0: in no fault */
-	struct file_page page;
-	__u16 kind;		/* enum pfstat_fault_kind */
-	__u16 exiting;		/* nobody deletes the entry but the end of this fault */
-	__u32 ignored;		/* as it was when it was seen to be a target */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_THREADS);
-	__type(key, __u32);	/* tid */
-	__type(value, struct begun);
-} in_fault SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -70,77 +53,22 @@ struct {
 	__type(value, struct pfstat_fault_value);
 } faults SEC(".maps");
 
-static const struct begun none;
-
 static __always_inline bool is_hooked(const struct vm_operations_struct *ops)
 {
-	return wrapper && (__u64)ops->fault == wrapper;
-}
+	__u64 fault = (__u64)ops->fault;
 
-/*
- * Of a thread on its way out there is an entry a fault: since v6.16 sched_process_exit,
- * which deletes it, comes before exit_mm(), which may fault. This is asked where entries
- * are made, not at each fault.
- */
-static __always_inline struct begun *make_begun(__u32 tid)
-{
-	struct begun *begun;
-
-	bpf_map_update_elem(&in_fault, &tid, &none, BPF_NOEXIST);
-	begun = bpf_map_lookup_elem(&in_fault, &tid);
-	if (!begun)
-		count(PFSTAT_COUNT_EVENTS_LOST);
-	else if (bpf_get_current_task_btf()->flags & PF_EXITING)
-		begun->exiting = 1;
-	return begun;
-}
-
-/*
- * NULL: the thread is no target. The entry stays, so that there is one update a
- * thread, not one a fault, and one look-up says that it is a target.
- */
-static __always_inline struct begun *begun_of(__u32 tgid, __u32 tid)
-{
-	struct begun *begun;
-
-	if (!may_be_target(tgid, tid))
-		return NULL;
-	begun = bpf_map_lookup_elem(&in_fault, &tid);
-	if (begun && begun->ignored == ignored)
-		return begun;
-	if (!is_target(tgid, tid))
-		return NULL;
-	if (!begun)
-		begun = make_begun(tid);
-	if (begun)
-		begun->ignored = ignored;
-	return begun;
+	return fault == wrapper && fault;
 }
 
 /* NULL: the current thread is no target, or in no fault. */
 static __always_inline struct begun *begun_now(void)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	struct begun *begun;
-	__u32 tid = id;
+	struct begun *begun = find_begun(bpf_get_current_pid_tgid());
 
-	if (!may_be_target(id >> 32, tid))
-		return NULL;
-	begun = bpf_map_lookup_elem(&in_fault, &tid);
 	return begun && begun->start_ns ? begun : NULL;
 }
 
-static __always_inline __u32 first_guess(const struct vm_area_struct *vma)
-{
-	const struct vm_operations_struct *ops = vma->vm_ops;
-
-	if (!ops)
-		return PFSTAT_FAULT_ANON;
-	if (have_do_fault)
-		return PFSTAT_FAULT_OTHER;
-	return is_hooked(ops) ? PFSTAT_FAULT_HOOKED : PFSTAT_FAULT_FILE;
-}
-
+/* The VMA must be there: after a return with RETRY it may be gone. */
 static __always_inline void tell_page(struct file_page *page, const struct vm_area_struct *vma,
 				      __u64 address)
 {
@@ -179,32 +107,46 @@ static __always_inline void send_stack(void *ctx, __u64 address, __u64 now)
 	event_submit(stack);
 }
 
-/* All of the VMA is read here: after a return with RETRY it may be gone. */
+/* Huge pages of hugetlbfs are not asked for by an operation. */
+static __always_inline __u32 kind_of_vma(const struct vm_area_struct *vma)
+{
+	const struct vm_operations_struct *ops = vma->vm_ops;
+
+	if (!ops)
+		return PFSTAT_FAULT_ANON;
+	if (is_hooked(ops))
+		return PFSTAT_FAULT_HOOKED;
+	return vma->vm_flags & VM_HUGETLB ? PFSTAT_FAULT_OTHER : PFSTAT_FAULT_FILE;
+}
+
+/*
+ * What the fault is about if nobody says more. Of a hooked file the module's records have
+ * the page: it is looked at only where it turns out that they have not.
+ */
+static __always_inline void tell_vma(struct begun *begun, const struct vm_area_struct *vma,
+				     __u64 address)
+{
+	const __u32 kind = kind_of_vma(vma);
+
+	begun->kind = kind;
+	begun->vma_kind = kind;
+	begun->is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE;
+	if (every_fault || kind != PFSTAT_FAULT_HOOKED)
+		tell_page(&begun->page, vma, address);
+}
+
 SEC("fentry/handle_mm_fault")
 int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address,
 	     unsigned int flags)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	struct begun *begun = begun_of(id >> 32, id);
+	struct begun *begun = begun_of(bpf_get_current_pid_tgid());
 
 	if (!begun)
 		return 0;
-	begun->kind = first_guess(vma);
-	tell_page(&begun->page, vma, address);
+	tell_vma(begun, vma, address);
 	begun->start_ns = bpf_ktime_get_ns();
 	if (want_stacks && !(flags & PFSTAT_FLAG_TRIED))
 		send_stack(ctx, address, begun->start_ns);
-	return 0;
-}
-
-SEC("fentry/do_fault")
-int BPF_PROG(on_do_fault, struct vm_fault *vmf)
-{
-	struct begun *begun = begun_now();
-
-	if (begun)
-		begun->kind = is_hooked(vmf->vma->vm_ops) ? PFSTAT_FAULT_HOOKED :
-							    PFSTAT_FAULT_FILE;
 	return 0;
 }
 
@@ -214,8 +156,12 @@ int BPF_PROG(on_swap_page, struct vm_fault *vmf)
 {
 	struct begun *begun = begun_now();
 
-	if (begun)
-		begun->kind = PFSTAT_FAULT_SWAP;
+	if (!begun)
+		return 0;
+	begun->kind = PFSTAT_FAULT_SWAP;
+	begun->is_sure = 1;
+	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
+		tell_page(&begun->page, vmf->vma, vmf->address);
 	return 0;
 }
 
@@ -234,8 +180,12 @@ int BPF_PROG(on_wp_page, struct vm_fault *vmf)
 {
 	struct begun *begun = begun_now();
 
-	if (begun && begun->kind != PFSTAT_FAULT_SWAP)
-		begun->kind = kind_of_write(vmf->vma);
+	if (!begun || begun->kind == PFSTAT_FAULT_SWAP)
+		return 0;
+	begun->kind = kind_of_write(vmf->vma);
+	begun->is_sure = 1;
+	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
+		tell_page(&begun->page, vmf->vma, vmf->address);
 	return 0;
 }
 
@@ -257,6 +207,15 @@ static __always_inline __u32 outcome_of(__u32 flags, __u32 result)
 									   PFSTAT_OUTCOME_MINOR;
 }
 
+/* How handle_mm_fault() was called, and came back. */
+struct returned {
+	__u64 address;
+	__u32 flags;
+	__u32 result;
+	__u32 origin;
+	__u32 outcome;
+};
+
 static __always_inline __u64 user_ip(void)
 {
 	const struct pt_regs___kernel *regs =
@@ -266,93 +225,142 @@ static __always_inline __u64 user_ip(void)
 }
 
 /* Atomic: a fault of another thread may come in between on this CPU. */
-static __always_inline void add(__u32 index, __u64 duration_ns)
+static __always_inline struct pfstat_fault_value *count_fault(__u32 index)
 {
 	struct pfstat_fault_value *value = bpf_map_lookup_elem(&faults, &index);
 
-	if (!value)
-		return;
-	__sync_fetch_and_add(&value->count, 1);
-	__sync_fetch_and_add(&value->total_ns, duration_ns);
+	if (value)
+		__sync_fetch_and_add(&value->count, 1);
+	return value;
 }
 
 static __always_inline void send(const struct begun *begun, __u64 now,
-				 const struct pfstat_fault *filled)
+				 const struct returned *returned)
 {
 	struct pfstat_fault *fault = event_reserve(sizeof(*fault));
 	__u64 id = bpf_get_current_pid_tgid();
 
 	if (!fault)
 		return;
-	*fault = *filled;
-	fault->event = (struct pfstat_event){
-		.type = PFSTAT_EVENT_FAULT,
-		.size = sizeof(*fault),
-		.flags = begun->kind,
-		.pid = id >> 32,
-		.tid = id,
-		.ns = now,
+	*fault = (struct pfstat_fault){
+		.event = {
+			.type = PFSTAT_EVENT_FAULT,
+			.size = sizeof(*fault),
+			.flags = begun->kind,
+			.pid = id >> 32,
+			.tid = id,
+			.ns = now,
+		},
+		.start_ns = begun->start_ns,
+		.address = returned->address,
+		.ip = user_ip(),
+		.pgoff = begun->page.pgoff,
+		.inode = begun->page.inode,
+		.dev = begun->page.dev,
+		.fault_flags = returned->flags,
+		.result = returned->result,
+		.origin = returned->origin,
+		.outcome = returned->outcome,
 	};
-	fault->start_ns = begun->start_ns;
-	fault->pgoff = begun->page.pgoff;
-	fault->inode = begun->page.inode;
-	fault->dev = begun->page.dev;
-	fault->ip = user_ip();
 	event_submit(fault);
 }
 
-static __always_inline void forget_current(void)
-{
-	__u32 tid = bpf_get_current_pid_tgid();
+/*
+ * What only a file's operation leads to: the page comes back locked, or is in the page table
+ * already, the locks were given up to wait, or it failed. That a read or write was denied
+ * (SIGSEGV) is found out before.
+ */
+#define RESULT_DONE_COW 0x1000
+#define RESULT_OF_FILE \
+	(PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_NOPAGE | PFSTAT_RESULT_RETRY | RESULT_DONE_COW | \
+	 PFSTAT_RESULT_COMPLETED | (PFSTAT_RESULT_ERROR & ~PFSTAT_RESULT_SIGSEGV))
 
-	bpf_map_delete_elem(&in_fault, &tid);
+/*
+ * Neither do_wp_page() nor do_swap_page() was called, and the result does not say that the
+ * file was asked: then it was not, but for operations that leave no page locked. They are
+ * those of devices, of the vDSO and the like, and such have nothing in the page cache; what
+ * has, and did not come back with it, was solved meanwhile, or was a hint of NUMA balancing.
+ * The locks are still held.
+ */
+static __always_inline void look_closer(struct begun *begun, const struct vm_area_struct *vma,
+					__u64 address)
+{
+	const struct file *file = vma->vm_file;
+
+	if (!file || !file->f_mapping->nrpages)
+		return;
+	begun->kind = PFSTAT_FAULT_OTHER;
+	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
+		tell_page(&begun->page, vma, address);
+}
+
+static __always_inline void count_own(struct begun *begun, __u32 outcome)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+
+	if (outcome == PFSTAT_OUTCOME_MINOR)
+		begun->min_flt++;
+	else if (outcome == PFSTAT_OUTCOME_MAJOR)
+		begun->maj_flt++;
+	settle(begun, task);
 }
 
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     void *regs, unsigned int result)
 {
-	__u32 origin = origin_of(flags, regs), outcome = outcome_of(flags, result);
 	struct begun *begun = begun_now();
-	struct pfstat_fault fault = {};
+	struct pfstat_fault_value *value;
+	struct returned returned;
 	__u64 now;
 
 	if (!begun)
 		return 0;
-	now = bpf_ktime_get_ns();
-	add(PFSTAT_FAULT_INDEX(begun->kind, origin, outcome), now - begun->start_ns);
+	returned = (struct returned){
+		.address = address,
+		.flags = flags,
+		.result = result,
+		.origin = origin_of(flags, regs),
+		.outcome = outcome_of(flags, result),
+	};
+	if (!begun->is_sure && !(result & RESULT_OF_FILE))
+		look_closer(begun, vma, address);
+	else if (begun->kind == PFSTAT_FAULT_SWAP && result & PFSTAT_RESULT_LOCKED)
+		begun->kind = begun->vma_kind;	/* a marker of userfaultfd was in its place */
+	value = count_fault(PFSTAT_FAULT_INDEX(begun->kind, returned.origin, returned.outcome));
+	count_own(begun, returned.outcome);
+	/* Of the module's the module has the times. */
 	if (every_fault || begun->kind != PFSTAT_FAULT_HOOKED) {
-		fault.address = address;
-		fault.fault_flags = flags;
-		fault.result = result;
-		fault.origin = origin;
-		fault.outcome = outcome;
-		send(begun, now, &fault);
+		now = bpf_ktime_get_ns();
+		if (value)
+			__sync_fetch_and_add(&value->total_ns, now - begun->start_ns);
+		send(begun, now, &returned);
 	}
 	begun->start_ns = 0;
 	if (begun->exiting)
-		forget_current();
+		forget(begun->id);
 	return 0;
 }
 
-/* If it has a fault after this, that has an entry of its own: see make_begun(). */
+/* If it has a fault after this, that has an entry of its own: see look_again(). */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
 {
-	__u32 tid = task->pid;
+	struct begun *begun = find_begun(bpf_get_current_pid_tgid());
 
-	bpf_map_delete_elem(&in_fault, &tid);
+	if (!begun)
+		return 0;
+	settle(begun, task);
+	forget(begun->id);
 	return 0;
 }
 
-/* A thread that executes gets the first one's tid. */
+/* A thread that executes gets the first one's tid, and with its next fault a new entry. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_fault_thread_exec, struct task_struct *task, int old_tid)
 {
-	__u32 before = old_tid;
-
 	if (task->pid != old_tid)
-		bpf_map_delete_elem(&in_fault, &before);
+		forget((__u64)task->tgid << 32 | (__u32)old_tid);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct inode {
 
 struct address_space {
 	struct inode *host;
+	unsigned long nrpages;
 } __attribute__((preserve_access_index));
 
 struct page {

@@ -121,7 +121,16 @@ struct pfstat_handler_query {
 
 struct pfstat_fault_value {
 	__u64 count;
-	__u64 total_ns;
+	__u64 total_ns;		/* of those that are sent */
+};
+
+/*
+ * Faults that the tasks' own counts (min_flt, maj_flt) have above those of `faults`, mod 2^64,
+ * as of the last fault that was seen of each thread, or its end.
+ */
+struct pfstat_missed {
+	__u64 minor;
+	__u64 major;
 };
 
 /*
@@ -235,6 +244,7 @@ _Static_assert(sizeof(struct pfstat_event) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_off_cpu) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_block) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_fault) == 80, "ABI");
+_Static_assert(sizeof(struct pfstat_missed) == 16, "ABI");
 _Static_assert(sizeof(struct pfstat_page) == 64, "ABI");
 _Static_assert(sizeof(struct pfstat_task) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_stack) == 40 + 8 * PFSTAT_STACK_FRAMES, "ABI");

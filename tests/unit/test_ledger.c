@@ -39,6 +39,8 @@ static void open_books(void)
 	facts.lost = 0;
 	facts.minflt = 145;
 	facts.majflt = 10;
+	facts.task_minor = 145;
+	facts.task_major = 10;
 	facts.perf_minor = 138;
 	facts.perf_major = 10;
 	facts.perf_faults = 151;
@@ -149,12 +151,28 @@ START_TEST(test_what_is_not_known_is_not_compared)
 	facts.perf_major = FACT_NONE;
 	facts.perf_faults = FACT_NONE;
 	facts.minflt = FACT_NONE;
+	facts.task_minor = FACT_NONE;
 	ledger_make(&ledger, &facts, &figures);
 	ck_assert(!find("page-faults", "minor-faults + major-faults")->known);
 	ck_assert(!find("minflt", "handle_mm_fault() minor")->known);
+	ck_assert(!find("min_flt", "handle_mm_fault() minor")->known);
+	ck_assert(find("maj_flt", "handle_mm_fault() major")->known);
 	ck_assert(!find("minflt + majflt", "logical faults")->known);
 	ck_assert(find("majflt", "handle_mm_fault() major")->known);
 	ck_assert_uint_eq(ledger.unexplained, 0);
+}
+END_TEST
+
+START_TEST(test_the_tasks_own_counts_tell_of_a_program_left_out)
+{
+	open_books();
+	facts.task_minor += 3;
+	facts.task_major -= 1;
+	facts.edges = true;	/* they are the same faults, wherever it began */
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(find("min_flt", "handle_mm_fault() minor")->unexplained, 3);
+	ck_assert_int_eq(find("maj_flt", "handle_mm_fault() major")->unexplained, -1);
+	ck_assert_uint_eq(ledger.unexplained, 4);
 }
 END_TEST
 
@@ -268,6 +286,7 @@ END_TEST
 RUN_TESTS("ledger", test_everything_agrees, test_what_has_no_reason_is_unexplained,
 	  test_lost_records_hide_faults_but_no_more_than_were_lost,
 	  test_chains_that_needed_no_more, test_what_is_not_known_is_not_compared,
+	  test_the_tasks_own_counts_tell_of_a_program_left_out,
 	  test_without_ebpf_only_the_drivers_loop_is_compared, test_edges_of_what_ran_on,
 	  test_edges_excuse_no_lost_call,
 	  test_without_the_hook_of_faults_nothing_is_known_of_them,

@@ -166,18 +166,33 @@ static unsigned int map_entries(const char *name)
 	return entries;
 }
 
+/* Places of threads that are taken: the map in_fault is an array. */
+static unsigned int places_taken(void)
+{
+	int fd = bpf_obj_get(PFSTAT_PIN_DIR "/in_fault");
+	__u32 key = 0, taken = 0, value[16];
+
+	while (fd >= 0 && !bpf_map_lookup_elem(fd, &key, value)) {
+		taken += value[0] != 0;	/* its tid */
+		key++;
+	}
+	if (fd >= 0)
+		close(fd);
+	return taken;
+}
+
 /* What is left in the maps that follow threads and requests. */
 static void print_left(void)
 {
 	static const char *const maps[] = {
-		"targets", "off_since", "in_syscall", "in_fault", "requests",
+		"targets", "off_since", "in_syscall", "in_fault_more", "requests",
 	};
 	size_t i;
 
 	fprintf(out, ", \"left\": {");
 	for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		fprintf(out, "%s\"%s\": %u", i ? ", " : "", maps[i], map_entries(maps[i]));
-	fprintf(out, "}");
+		fprintf(out, "\"%s\": %u, ", maps[i], map_entries(maps[i]));
+	fprintf(out, "\"in_fault\": %u}", places_taken());
 }
 
 static void wait_until_empty(const char *map)
@@ -200,6 +215,8 @@ static void print_facts(struct events *events, const struct facts *facts, uint64
 		fprintf(out, "%s%" PRIu64, i ? ", " : "", facts->counts[i]);
 	fprintf(out, "]");
 	print_faults(facts);
+	fprintf(out, ", \"tasks\": [%" PRIu64 ", %" PRIu64 "]", facts->task_minor,
+		facts->task_major);
 	fprintf(out, ", \"syscalls\": [");
 	for (i = 0; i < facts->nr_syscalls; i++)
 		fprintf(out, "%s[%u, %u, %" PRIu64 "]", i ? ", " : "", facts->syscalls[i].number,

@@ -235,6 +235,23 @@ def test_the_children_of_a_cgroup_are_watched_once():
     assert perf and set(perf) == {None}
 
 
+def test_perfs_counts_where_they_are_asked_for():
+    """The tasks' own are there always. perf's lack get_user_pages()'."""
+    script = "import os; os.fork() or os._exit(0 * len(bytearray(1 << 22))); os.wait()"
+    for options in ([], ["--perf-faults"]):
+        ledger = write_recording("python3", "-c", script, options=options)["ledger"]
+        counts = {count["name"]: count["value"] for count in ledger["counts"]}
+        assert counts["min_flt"] == counts["handle_mm_fault() minor"] == counts["minflt"] > 1000
+        assert counts["maj_flt"] == counts["handle_mm_fault() major"] == counts["majflt"]
+        assert ledger["unexplained"] == 0
+        if options:
+            assert 1000 < counts["minor-faults"] <= counts["min_flt"]
+            assert counts["major-faults"] <= counts["maj_flt"]
+            assert counts["page-faults"] >= counts["minor-faults"] + counts["major-faults"]
+        else:
+            assert not any(counts[name + "-faults"] for name in ("page", "minor", "major"))
+
+
 def test_a_process_for_one_second(waiting):
     start = time.monotonic()
     pfstat.run(pfstat.PFDRIVE, "record", "-p", waiting.pid, "--duration", "1", "-o", RECORDING)

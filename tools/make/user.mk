@@ -29,7 +29,7 @@ $(BUILD)/user/%.o: user/%.c | $(BUILD)/pfstat.skel.h
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -mcpu=v1 -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude \
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -c -o $@ $<
 
 $(BUILD)/pfstat.bpf.o: $(bpf_obj)

@@ -31,10 +31,33 @@ static int read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
 	return err;
 }
 
-static int read_faults(int fd, struct pfstat_fault_value *faults)
+static int read_faults(const struct event_maps *maps, struct pfstat_fault_value *faults)
 {
-	return read_sums(fd, PFSTAT_NR_FAULT_INDICES, sizeof(*faults) / sizeof(uint64_t),
-			 (uint64_t *)faults);
+	const int nr_hooked = PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED + 1, 0, 0);
+	int i, err;
+
+	err = read_sums(maps->faults, PFSTAT_NR_FAULT_INDICES, sizeof(*faults) / sizeof(uint64_t),
+			(uint64_t *)faults);
+	for (i = 0; i < nr_hooked && !maps->hooked_times; i++)
+		faults[i].total_ns = FACT_NONE;
+	return err;
+}
+
+/* What is to be added may be less than 0. */
+static uint64_t returned_so(const struct facts *facts, enum pfstat_fault_outcome outcome,
+			    uint64_t sum)
+{
+	unsigned int i;
+
+	for (i = outcome; i < PFSTAT_NR_FAULT_INDICES; i += PFSTAT_NR_OUTCOMES)
+		sum += facts->faults[i].count;
+	return sum;
+}
+
+static void fill_task_counts(const struct pfstat_missed *missed, struct facts *facts)
+{
+	facts->task_minor = returned_so(facts, PFSTAT_OUTCOME_MINOR, missed->minor);
+	facts->task_major = returned_so(facts, PFSTAT_OUTCOME_MAJOR, missed->major);
 }
 
 static void add_value(struct pfstat_syscall_value *sum, const struct pfstat_syscall_value *value)
@@ -106,6 +129,8 @@ int event_facts_read(const struct event_maps *maps, struct facts *facts)
 	int err = read_sums(maps->counts, PFSTAT_NR_COUNTS, 1, facts->counts);
 
 	if (!err && maps->faults >= 0)
-		err = read_faults(maps->faults, facts->faults);
+		err = read_faults(maps, facts->faults);
+	if (!err && maps->faults >= 0)
+		fill_task_counts(&maps->missed, facts);
 	return err ? err : read_syscalls(maps->syscalls, &facts->syscalls, &facts->nr_syscalls);
 }

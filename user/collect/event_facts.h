@@ -5,14 +5,16 @@
 
 #include "../correlate/facts.h"
 
-/* File descriptors. */
+/* File descriptors; and what is no map. */
 struct event_maps {
 	int counts;
 	int syscalls;
 	int faults;	/* -1: nobody counts them */
+	bool hooked_times;	/* false: those of hooked files are counted, and no more */
+	struct pfstat_missed missed;	/* what is to be added to these */
 };
 
-/* Fills counts, faults and syscalls. 0 or a negative errno. */
+/* Fills counts, faults, the tasks' counts and syscalls. 0 or a negative errno. */
 int event_facts_read(const struct event_maps *maps, struct facts *facts);
 
 #endif

@@ -48,8 +48,7 @@ struct events {
 	void *context;
 	uint64_t received;
 	uint64_t forgotten;	/* of these, handed to nobody */
-	struct pfstat_fault_value faults_before[PFSTAT_NR_FAULT_INDICES];
-	uint64_t off_cpu_before;
+	struct facts before;	/* counts, of what was forgotten */
 	uint32_t hooks;
 	bool pinned;
 	int pin_keeper;
@@ -185,7 +184,6 @@ static int configure(struct events *events, const struct events_options *options
 	if (err)
 		return err;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
-	bpf->rodata->have_do_fault = events->hooks & 1U << HOOK_DO_FAULT;
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
@@ -378,6 +376,8 @@ static int read_counts(const struct events *events, struct facts *facts)
 		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
 		.faults = events->hooks & 1U << HOOK_FAULT ?
 			  bpf_map__fd(events->bpf->maps.faults) : -1,
+		.hooked_times = events->bpf->rodata->every_fault,
+		.missed = events->bpf->bss->missed,
 	};
 
 	return event_facts_read(&maps, facts);
@@ -413,20 +413,15 @@ static int forget_syscalls(int fd)
 /* Events are counted by whoever drops them: some may be of others, and come meanwhile. */
 int events_forget(struct events *events)
 {
-	struct facts facts = { 0 };
 	int err;
 
 	err = events_drain(events, drop, &events->forgotten);
 	if (!err)
 		err = forget_syscalls(bpf_map__fd(events->bpf->maps.syscalls));
 	if (!err)
-		err = read_counts(events, &facts);
-	if (!err) {
-		events->off_cpu_before = facts.counts[PFSTAT_COUNT_OFF_CPU];
-		if (events->hooks & 1U << HOOK_FAULT)
-			memcpy(events->faults_before, facts.faults, sizeof(facts.faults));
-	}
-	free(facts.syscalls);
+		err = read_counts(events, &events->before);
+	free(events->before.syscalls);
+	events->before.syscalls = NULL;
 	return err;
 }
 
@@ -451,14 +446,20 @@ int events_skipped(const struct events *events, uint64_t *skipped)
 
 static void take_out_forgotten(const struct events *events, struct facts *facts)
 {
+	const struct facts *before = &events->before;
 	unsigned int i;
 
 	facts->counts[PFSTAT_COUNT_EVENTS] -= events->forgotten;
-	facts->counts[PFSTAT_COUNT_OFF_CPU] -= events->off_cpu_before;
-	for (i = 0; i < PFSTAT_NR_FAULT_INDICES && events->hooks & 1U << HOOK_FAULT; i++) {
-		facts->faults[i].count -= events->faults_before[i].count;
-		facts->faults[i].total_ns -= events->faults_before[i].total_ns;
+	facts->counts[PFSTAT_COUNT_OFF_CPU] -= before->counts[PFSTAT_COUNT_OFF_CPU];
+	if (!(events->hooks & 1U << HOOK_FAULT))
+		return;
+	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++) {
+		facts->faults[i].count -= before->faults[i].count;
+		if (facts->faults[i].total_ns != FACT_NONE)
+			facts->faults[i].total_ns -= before->faults[i].total_ns;
 	}
+	facts->task_minor -= before->task_minor;
+	facts->task_major -= before->task_major;
 }
 
 int events_facts(const struct events *events, struct facts *facts)

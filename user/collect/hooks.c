@@ -24,7 +24,6 @@ static const struct {
 	{ "on_fault_thread_exec", HOOK_FAULT },
 	{ "on_swap_page", HOOK_SWAP },
 	{ "on_wp_page", HOOK_WP },
-	{ "on_do_fault", HOOK_DO_FAULT },
 	{ "on_page_removed", HOOK_PAGE_DELETE },
 	{ "on_swap_cache_delete", HOOK_SWAP_IO },
 	{ "on_swap_cache_del_folio", HOOK_SWAP_IO },
@@ -49,7 +48,6 @@ static const struct {
 	{ HOOK_BLOCK_INSERT, HOOK_BLOCK },
 	{ HOOK_SWAP, HOOK_FAULT },
 	{ HOOK_WP, HOOK_FAULT },
-	{ HOOK_DO_FAULT, HOOK_FAULT },
 	{ HOOK_PAGE_DELETE, HOOK_BLOCK },
 };
 

@@ -11,6 +11,8 @@ static void nothing_of_bpf(struct facts *facts)
 		facts->counts[i] = FACT_NONE;
 	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++)
 		facts->faults[i] = (struct pfstat_fault_value){ FACT_NONE, FACT_NONE };
+	facts->task_minor = FACT_NONE;
+	facts->task_major = FACT_NONE;
 }
 
 void facts_init(struct facts *facts)

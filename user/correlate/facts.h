@@ -23,15 +23,14 @@ enum fact_hook {
 	HOOK_FAULT,		/* handle_mm_fault: the kernel's own count */
 	HOOK_SWAP,		/* do_swap_page: tells swap-ins from other */
 	HOOK_WP,		/* do_wp_page: tells copies on write */
-	HOOK_DO_FAULT,		/* do_fault: tells faults solved without a file operation */
 	HOOK_PAGE_DELETE,	/* mm_filemap_delete_from_page_cache: what became of pages read */
 	HOOK_SWAP_IO,		/* swap cache and reads: who swapped out whose pages */
 	NR_HOOKS
 };
 
 #define HOOK_NAMES \
-	{ "wakeup", "block_insert", "block", "fault", "swap", "wp", "do_fault", \
-	  "page_delete", "swap_io" }
+	{ "wakeup", "block_insert", "block", "fault", "swap", "wp", "page_delete", \
+	  "swap_io" }
 
 struct syscall_row {
 	uint32_t number;
@@ -65,6 +64,7 @@ struct facts {
 	uint64_t bpf_other_ps;	/* where not: an event is sent */
 	uint64_t counts[PFSTAT_NR_COUNTS];
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
+	uint64_t task_minor, task_major;	/* the tasks' own counts, with HOOK_FAULT */
 	struct syscall_row *syscalls;	/* by total time, longest first; facts_exit() frees */
 	size_t nr_syscalls;
 	/* Of the whole machine, with HOOK_SWAP_IO. */

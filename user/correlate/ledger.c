@@ -2,10 +2,11 @@
 /*
  * The identities are the kernel's. mm_account_fault() in mm/memory.c counts, of
  * each return of handle_mm_fault(), nothing for a retry or an error; else one of
- * the task's min_flt and maj_flt, which getrusage(2) adds up, and the same one of
- * perf's minor-faults and major-faults, but not of get_user_pages(), which has no
- * registers. do_user_addr_fault() in arch/x86/mm/fault.c counts perf's page-faults
- * once an exception, whatever becomes of it.
+ * the task's min_flt and maj_flt, which eBPF reads in the task, and getrusage(2) adds
+ * up; and the same one of perf's minor-faults and major-faults, but not of
+ * get_user_pages(), which has no registers. do_user_addr_fault() in
+ * arch/x86/mm/fault.c counts perf's page-faults once an exception, whatever becomes
+ * of it.
  */
 #include <stdlib.h>
 
@@ -195,6 +196,17 @@ static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 	end_at_edges(ledger, difference, sides);
 }
 
+/* As far as eBPF has looked at them: the same faults on both sides, wherever it began. */
+static void compare_tasks(struct ledger *ledger, const struct sides *sides)
+{
+	const struct facts *facts = sides->facts;
+
+	end(ledger, begin(ledger, "min_flt", facts->task_minor, "handle_mm_fault() minor",
+			  all_returns(sides, PFSTAT_OUTCOME_MINOR)));
+	end(ledger, begin(ledger, "maj_flt", facts->task_major, "handle_mm_fault() major",
+			  all_returns(sides, PFSTAT_OUTCOME_MAJOR)));
+}
+
 /* What of a program's faults the module does not see, by kind. */
 static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 {
@@ -268,6 +280,8 @@ static void list_counts(struct ledger *ledger, const struct sides *sides)
 		  all_returns(sides, PFSTAT_OUTCOME_MINOR));
 	add_count(ledger, "handle_mm_fault() major", "eBPF",
 		  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	add_count(ledger, "min_flt", "task", facts->task_minor);
+	add_count(ledger, "maj_flt", "task", facts->task_major);
 	add_count(ledger, "minflt", "getrusage", facts->minflt);
 	add_count(ledger, "majflt", "getrusage", facts->majflt);
 	add_count(ledger, "page-faults", "perf", facts->perf_faults);
@@ -294,6 +308,7 @@ void ledger_make(struct ledger *ledger, const struct facts *facts,
 		return;
 	}
 	compare_hooked(ledger, &sides);
+	compare_tasks(ledger, &sides);
 	compare_rusage(ledger, &sides);
 	compare_kinds(ledger, &sides);
 	compare_perf(ledger, &sides);

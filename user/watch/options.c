@@ -24,6 +24,7 @@ enum key {
 	KEY_NO_BPF,
 	KEY_NO_PAGES,
 	KEY_STACKS,
+	KEY_PERF_FAULTS,
 	KEY_RING_SIZE,
 };
 
@@ -40,6 +41,7 @@ static const struct argp_option argp_options[] = {
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: hooked files alone, no parts", 2 },
 	{ "no-pages", KEY_NO_PAGES, NULL, 0, "without what leaves the page cache", 2 },
 	{ "stacks", KEY_STACKS, NULL, 0, "the user stack of each fault, for --by stack", 2 },
+	{ "perf-faults", KEY_PERF_FAULTS, NULL, 0, "perf's own counts of faults, too", 2 },
 	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 2 },
 	{ 0 },
 };
@@ -94,6 +96,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case KEY_STACKS:
 		options->instruments.events.stacks = true;
 		return 0;
+	case KEY_PERF_FAULTS:
+		options->instruments.no_counters = false;
+		return 0;
 	case KEY_RING_SIZE:
 		options->instruments.ring_size = argument_number(state, "ring-size", text,
 								 PFSTAT_RING_SIZE_MIN,
@@ -123,6 +128,7 @@ void watch_options_init(struct watch_options *options)
 			.bpf = true,
 			.bpf_missing = "--no-bpf was given",
 			.events = { .pages = true },
+			.no_counters = true,
 			.fault_around = true,
 			.tick_ms = -1,
 		},

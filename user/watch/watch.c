@@ -287,7 +287,7 @@ static int open_instruments(struct watch *watch)
 	options.sink_context = watch;
 	options.maps = true;
 	/* Who joins a group may have inherited a counter: its faults would count twice. */
-	options.no_counters = watch->options.cgroup;
+	options.no_counters |= !!watch->options.cgroup;
 	err = instruments_open(&watch->instruments, &options, why, sizeof(why));
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
 }
