@@ -103,11 +103,12 @@ def test_every_pinned_thing_is_on_the_page(pfdrive):
 
 
 @pytest.mark.parametrize("said", [
-    "stack depth 32+0+16",                                  # up to 7.2
+    "stack depth 32+0+16",                                  # up to 6.12
+    "stack depth 32+0+16 max 48\ninsns processed 41",        # 7.2
     "stack depth max 48\nsubprog 0 (on_a) main insns_self 30 insns_total 41 stack 32\n"
     "subprog 1 (f) static insns_self 9 insns_total 9 stack 0\n"
     "subprog 2 (g) static insns_self 2 insns_total 2 stack 16",     # 7.3
-], ids=["sum", "lines"])
+], ids=["sum", "sum-and-max", "lines"])
 def test_figures_are_found_however_the_verifier_tells_them(said):
     loader = importlib.machinery.SourceFileLoader("bpf_stats", str(TOP / "tools/bpf-stats"))
     stats = importlib.util.module_from_spec(importlib.util.spec_from_loader("bpf_stats", loader))

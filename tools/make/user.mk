@@ -26,7 +26,7 @@ $(BUILD)/user/%.o: user/%.c | $(BUILD)/pfstat.skel.h
 
 # The instruction set by name: clang took v1 if it was not told, and since 20 takes v3, so that
 # the programs, and what the verifier makes of them, would depend on who compiles.
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c tools/make/user.mk
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude \
