@@ -53,12 +53,13 @@ static void give(struct background *background, struct log *log, unsigned int nu
 	ck_assert_int_eq(background_give(background), 0);
 }
 
-static void give_many(struct log *log, unsigned int nr)
+static void give_many(struct log *log, unsigned int nr, unsigned int max_threads)
 {
 	struct background background;
 	unsigned int i;
 
 	background_init(&background, PIECES, work, deliver, log);
+	background.max_threads = max_threads;	/* whatever CPUs there are */
 	for (i = 1; i <= nr; i++)
 		give(&background, log, i);
 	background_wait(&background);
@@ -71,11 +72,15 @@ static void give_many(struct log *log, unsigned int nr)
 START_TEST(test_order)
 {
 	static struct log log;
+	unsigned int threads;
 
-	give_many(&log, GIVEN);
-	memset(&log, 0, sizeof(log));
-	log.work_us = 1000;
-	give_many(&log, 100);
+	for (threads = 1; threads <= BACKGROUND_THREADS_MAX; threads++) {
+		memset(&log, 0, sizeof(log));
+		give_many(&log, GIVEN, threads);
+		memset(&log, 0, sizeof(log));
+		log.work_us = 1000;
+		give_many(&log, 100, threads);
+	}
 }
 END_TEST
 

@@ -125,10 +125,11 @@ def nice_while_recording(start):
             commands = [nice_values(int(child))[int(child)] for child in children]
         finally:
             process.terminate()
-            process.communicate(timeout=pfstat.PATIENCE)
+            # The command runs on, and has its standard error.
             for child in children:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(child), signal.SIGKILL)
+            process.communicate(timeout=pfstat.PATIENCE)
     return first, set(values.values()), set(commands)
 
 

@@ -68,10 +68,7 @@ qemu_machine()
 		# then goes on running an int3 that the kernel has patched away, when
 		# tracepoints come and go, and the CPU never gets past it.
 		# monitor=off: else a CPU that idles in mwait takes its turn to do nothing.
-		# Who measures what CPUs do to each other takes that, with --parallel.
-		local threads=single
-		[ "$parallel" = no ] || threads=multi
-		machine=(-accel "tcg,thread=$threads" -cpu "$TCG_CPU,monitor=off" -smp "$cpus")
+		machine=(-accel "tcg,thread=single" -cpu "$TCG_CPU,monitor=off" -smp "$cpus")
 		say "Linux $release, emulated (TCG), $cpus CPUs"
 	fi
 }

@@ -68,8 +68,8 @@ bench-native:
 	$(Q)if test -d $(KDIR); then $(MAKE) module pfdrive bench-programs; fi
 	$(Q)PFSTAT_BUILD=$(abspath $(BUILD)) tests/bench/overhead/native $(OPTIONS)
 
-# From one thread to four, on as many CPUs that run at the same time, emulated.
+# From one thread to four, on as many CPUs; where these are emulated they take turns.
 bench-scale:
-	$(Q)tools/lab run -q --cpus 4 --parallel --out $(BUILD)/bench-scale -- sh -c \
-		'tests/bench/overhead/native --yes --folder /mnt/disk --mib 16 --threads 1 2 3 4 \
+	$(Q)tools/lab run -q --cpus 4 --out $(BUILD)/bench-scale -- sh -c \
+		'tests/bench/overhead/native --yes --folder /mnt/disk --mib 4 --threads 1 2 3 4 \
 		--json "$$OUT/scale.json" $(or $(OPTIONS),--rows pfstat)'

@@ -386,7 +386,9 @@ static int read_counts(const struct events *events, struct facts *facts)
 int events_find_handler(const struct events *events, const void *address, uint64_t *handler)
 {
 	struct pfstat_handler_query query = { .address = (uintptr_t)address };
-	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &query, .ctx_size_in = sizeof(query));
+	struct bpf_test_run_opts run = {
+		.sz = sizeof(run), .ctx_in = &query, .ctx_size_in = sizeof(query),
+	};
 	int err = bpf_prog_test_run_opts(bpf_program__fd(events->bpf->progs.find_handler), &run);
 
 	*handler = query.handler;
