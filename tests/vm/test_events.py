@@ -138,6 +138,30 @@ os.wait()
     assert {(f["kind"], f["origin"], f["outcome"]) for f in faults} == {("cow", USER, MINOR)}
 
 
+def test_two_whose_numbers_lead_to_one_place():
+    """Of in_fault; the later has an entry in in_fault_more. Both fault on and on."""
+    places = 4096
+    dump, address = python(f"""
+data = memory()
+write_each(data)
+sys.stdout.flush()
+with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+    last.write(str(os.getpid() + {places} - 1))
+child = os.fork()
+write_each(data)
+if not child:
+    os._exit(0)
+os.wait()
+""")
+    parent, = {event["pid"] for event in dump.tasks(EXEC)}
+    child, = {event["pid"] for event in dump.tasks(FORK)}
+    assert child == parent + places
+    told = collections.Counter((f["pid"], f["kind"], f["origin"], f["outcome"])
+                               for f in within(dump.of("fault"), address))
+    assert told == {(parent, "anon", USER, MINOR): PAGES, (parent, "cow", USER, MINOR): PAGES,
+                    (child, "cow", USER, MINOR): PAGES}
+
+
 def test_read_into_untouched_memory_faults_in_the_kernel(file):
     dump, address = python("""
 data = memory()
