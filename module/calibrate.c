@@ -55,9 +55,10 @@ static bool stage_set(struct stage *stage)
 	if (xa_err(xa_store_irq(&mapping->i_pages, STAGE_PGOFF, stage->page, GFP_KERNEL)))
 		return false;
 	stage->original.fault = null_fault;
-	stage->shadow.original = &stage->original;
+	stage->shadow.kind.original = &stage->original;
+	stage->shadow.pristine = stage->original;
 	stage->shadow.ops = stage->original;
-	pfstat_fault_wrap(&stage->shadow.ops);
+	pfstat_fault_wrap(&stage->shadow);
 	stage->vma.vm_ops = &stage->shadow.ops;
 	stage->vma.vm_file = &stage->file;
 	stage->file.f_inode = &stage->inode;

@@ -3,12 +3,12 @@
  * Suspended faults, one a thread at most, in a set-associative table.
  *
  * Only a thread itself stores and takes the slot that carries its tid, so a
- * look-up needs no lock: in the common case it reads one word pair that is
+ * look-up needs no lock: in the common case it reads one word that is
  * zero, in a cache line that only those who suspend write. A full set (its threads
  * were killed between two attempts, or there are very many) gives up its oldest
  * link, counted.
  *
- *	tids[way]:  0 --claim--> BUSY --fields written--> tid --taken--> 0
+ *	tags[way]:  0 --claim--> BUSY --fields written--> tag --taken--> 0
  *	                          ^--------- evicted -------'
  *
  * Fields are written under BUSY only, and a taker's compare-and-swap fails
@@ -17,12 +17,14 @@
 #include <linux/atomic.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/threads.h>
 #include <linux/vmalloc.h>
 #include <pfstat/record.h>
 
 #include "chain.h"
 
-#define CHAIN_BUSY (~0U)
+#define CHAIN_BUSY U16_MAX
+static_assert((PID_MAX_LIMIT >> CHAIN_SET_BITS) + 1 < CHAIN_BUSY);
 
 struct suspended {
 	u64 page_address;
@@ -37,9 +39,14 @@ struct chain_ways {
 } ____cacheline_aligned;
 
 /* A set is an entry of each. */
-union chain_tids *pfstat_chain_tids;
+union chain_tags pfstat_chain_tags[1 << CHAIN_SET_BITS];
 static struct chain_ways *chain_ways;
 static atomic64_t chain_evicted;
+
+static u16 tag_of(pid_t tid)
+{
+	return ((u32)tid >> CHAIN_SET_BITS) + 1;
+}
 
 /* Moves whenever a fault of current completes (mm_account_fault()). */
 static u64 completed_faults(void)
@@ -50,19 +57,19 @@ static u64 completed_faults(void)
 struct chain pfstat_chain_resume(unsigned long page_address)
 {
 	struct chain chain = PFSTAT_CHAIN_NONE;
-	u32 tid = current->pid, set = pfstat_chain_set(tid);
-	u32 *tids = pfstat_chain_tids[set].tids;
+	u32 set = pfstat_chain_set(current->pid);
+	u16 *tags = pfstat_chain_tags[set].tags, tag = tag_of(current->pid);
 	struct suspended found;
 	int way;
 
 	for (way = 0; way < CHAIN_WAYS; way++)
-		if (READ_ONCE(tids[way]) == tid)
+		if (READ_ONCE(tags[way]) == tag)
 			break;
 	if (way == CHAIN_WAYS)
 		return chain;
 
 	found = chain_ways[set].ways[way];
-	if (cmpxchg(&tids[way], tid, 0) != tid)
+	if (cmpxchg(&tags[way], tag, 0) != tag)
 		return chain;	/* evicted while we read */
 
 	/*
@@ -91,18 +98,18 @@ static int oldest_way(const struct suspended *ways)
 /* Claims a slot of the set, now BUSY; -1 when others were faster at every try. */
 static int claim_way(u32 set)
 {
-	u32 *tids = pfstat_chain_tids[set].tids;
-	u32 holder;
+	u16 *tags = pfstat_chain_tags[set].tags;
+	u16 holder;
 	int way;
 
 	for (way = 0; way < CHAIN_WAYS; way++)
-		if (!READ_ONCE(tids[way]) && !cmpxchg(&tids[way], 0, CHAIN_BUSY))
+		if (!READ_ONCE(tags[way]) && !cmpxchg(&tags[way], 0, CHAIN_BUSY))
 			return way;
 
 	atomic64_inc(&chain_evicted);
 	way = oldest_way(chain_ways[set].ways);
-	holder = READ_ONCE(tids[way]);
-	if (holder == CHAIN_BUSY || cmpxchg(&tids[way], holder, CHAIN_BUSY) != holder)
+	holder = READ_ONCE(tags[way]);
+	if (holder == CHAIN_BUSY || cmpxchg(&tags[way], holder, CHAIN_BUSY) != holder)
 		return -1;
 	return way;
 }
@@ -122,12 +129,12 @@ void pfstat_chain_suspend(unsigned long page_address, u64 start_ns, u8 cause)
 		.cause = cause,
 	};
 	/* Pairs with the cmpxchg() of whoever takes or evicts it. */
-	smp_store_release(&pfstat_chain_tids[set].tids[way], (u32)current->pid);
+	smp_store_release(&pfstat_chain_tags[set].tags[way], tag_of(current->pid));
 }
 
 void pfstat_chain_reset(void)
 {
-	memset(pfstat_chain_tids, 0, sizeof(*pfstat_chain_tids) << CHAIN_SET_BITS);
+	memset(pfstat_chain_tags, 0, sizeof(pfstat_chain_tags));
 	memset(chain_ways, 0, sizeof(*chain_ways) << CHAIN_SET_BITS);
 	atomic64_set(&chain_evicted, 0);
 }
@@ -139,21 +146,16 @@ u64 pfstat_chain_evicted(void)
 
 size_t pfstat_chain_bytes(void)
 {
-	return (sizeof(*pfstat_chain_tids) + sizeof(*chain_ways)) << CHAIN_SET_BITS;
+	return sizeof(*chain_ways) << CHAIN_SET_BITS;
 }
 
 int pfstat_chain_init(void)
 {
-	pfstat_chain_tids = vzalloc(sizeof(*pfstat_chain_tids) << CHAIN_SET_BITS);
 	chain_ways = vzalloc(sizeof(*chain_ways) << CHAIN_SET_BITS);
-	if (pfstat_chain_tids && chain_ways)
-		return 0;
-	pfstat_chain_exit();
-	return -ENOMEM;
+	return chain_ways ? 0 : -ENOMEM;
 }
 
 void pfstat_chain_exit(void)
 {
 	vfree(chain_ways);
-	vfree(pfstat_chain_tids);
 }

@@ -12,7 +12,6 @@
 
 #include <linux/cache.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 #include <pfstat/record.h>
@@ -20,13 +19,16 @@
 #define CHAIN_SET_BITS 10
 #define CHAIN_WAYS 4
 
-/* Whose suspended faults a set holds; looked at in every call, and zero in most. */
-union chain_tids {
-	u32 tids[CHAIN_WAYS];	/* 0: free */
-	u64 pairs[CHAIN_WAYS / 2];
+/*
+ * Whose suspended faults a set holds; looked at in every call, and zero in most. The low
+ * bits of a tid say which set, the others and 1 are its tag.
+ */
+union chain_tags {
+	u16 tags[CHAIN_WAYS];	/* 0: free */
+	u64 all;
 } ____cacheline_aligned;
 
-extern union chain_tids *pfstat_chain_tids;
+extern union chain_tags pfstat_chain_tags[1 << CHAIN_SET_BITS];
 
 struct chain {
 	u64 earlier_ns;		/* start of the previous attempt; 0: there was none */
@@ -43,15 +45,14 @@ u64 pfstat_chain_evicted(void);	/* links given up for want of room */
 
 static inline u32 pfstat_chain_set(pid_t tid)
 {
-	return hash_32(tid, CHAIN_SET_BITS);
+	return (u32)tid % (1 << CHAIN_SET_BITS);
 }
 
 /* True: current, which task is, has left nothing behind. Only it can change that. */
 static inline bool pfstat_chain_is_clear(const struct task_struct *task)
 {
-	const union chain_tids *set = &pfstat_chain_tids[pfstat_chain_set(task->pid)];
-
-	return !(READ_ONCE(set->pairs[0]) | READ_ONCE(set->pairs[1]));
+	/* Once, and not as volatile: so that it is compared where it lies. */
+	return !data_race(pfstat_chain_tags[pfstat_chain_set(task->pid)].all);
 }
 
 /* What current left behind for this page, and forgets it. */

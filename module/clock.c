@@ -1,31 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The copy of how the timekeeper makes nanoseconds; see clock.h. */
 #include <linux/clocksource.h>
+#include <linux/mm.h>
 #include <linux/notifier.h>
 #include <linux/pvclock_gtod.h>
 #include <linux/timekeeper_internal.h>
 
 #include "clock.h"
 
+/* Cycles, more than a call takes; the number of the update is added. */
+#define CLOCK_LIMIT BIT_ULL(40)
+
 struct pfstat_clock pfstat_clock __cacheline_aligned = {
 	.sequence = SEQCNT_ZERO(pfstat_clock.sequence),
 };
 
-/* One writer at a time: the timekeeper calls it under its lock, interrupts off. */
+/* Time of this counter, and one slow enough for CLOCK_SHIFT but not slower: 250 MHz or more. */
+static bool is_usable(const struct tk_read_base *from)
+{
+	return from->clock->vdso_clock_mode == VDSO_CLOCKMODE_TSC && from->shift <= CLOCK_SHIFT &&
+	       from->mult >> from->shift < 4;
+}
+
+/* Readers that come now ask the kernel. One writer at a time, interrupts off. */
+static void clock_shut(void)
+{
+	raw_write_seqcount_begin(&pfstat_clock.sequence);
+	WRITE_ONCE(pfstat_clock.limit, 0);
+	/* Who still saw the old limit sees it change after what it read of the line. */
+	smp_wmb();
+}
+
+static void clock_open(bool usable)
+{
+	const u32 gate = usable ? PFSTAT_CLOCK_GATE : 0;
+
+	raw_write_seqcount_end(&pfstat_clock.sequence);
+	/* The line comes before the limit. */
+	smp_wmb();
+	WRITE_ONCE(pfstat_clock.limit,
+		   usable ? CLOCK_LIMIT + raw_read_seqcount(&pfstat_clock.sequence) : 0);
+	WRITE_ONCE(pfstat_clock.gate, gate);
+}
+
+/* The same integers as in timekeeping_get_ns(), multiplied by the rest of CLOCK_SHIFT. */
+static void set_line(const struct tk_read_base *from)
+{
+	const unsigned int rest = CLOCK_SHIFT - from->shift;
+	const u64 mult = (u64)from->mult << rest;
+	const __uint128_t offset = ((__uint128_t)ktime_to_ns(from->base) << CLOCK_SHIFT) +
+				   ((__uint128_t)from->xtime_nsec << rest) -
+				   (__uint128_t)from->cycle_last * mult;
+
+	pfstat_clock.mult = mult;
+	pfstat_clock.offset_low = (u64)offset;
+	pfstat_clock.offset_high = (u64)(offset >> 64);
+}
+
+/* The timekeeper calls it under its lock. */
 static int clock_update(struct notifier_block *block, unsigned long stepped, void *data)
 {
 	const struct timekeeper *timekeeper = data;
 	const struct tk_read_base *from = &timekeeper->tkr_mono;
+	const bool usable = is_usable(from);
 
-	raw_write_seqcount_begin(&pfstat_clock.sequence);
-	pfstat_clock.mult = from->mult;
-	pfstat_clock.shift = from->shift;
-	pfstat_clock.cycle_last = from->cycle_last;
-	pfstat_clock.xtime_nsec = from->xtime_nsec;
-	pfstat_clock.base_ns = ktime_to_ns(from->base);
-	pfstat_clock.max_cycles = from->clock->vdso_clock_mode == VDSO_CLOCKMODE_TSC ?
-				  from->clock->max_cycles : 0;
-	raw_write_seqcount_end(&pfstat_clock.sequence);
+	clock_shut();
+	if (usable)
+		set_line(from);
+	clock_open(usable);
 	return NOTIFY_OK;
 }
 
@@ -43,9 +85,8 @@ void pfstat_clock_stop(void)
 
 	pvclock_gtod_unregister_notifier(&clock_notifier);
 	local_irq_save(flags);
-	raw_write_seqcount_begin(&pfstat_clock.sequence);
-	pfstat_clock.max_cycles = 0;
-	raw_write_seqcount_end(&pfstat_clock.sequence);
+	clock_shut();
+	clock_open(false);
 	local_irq_restore(flags);
 }
 
@@ -55,4 +96,17 @@ u64 pfstat_clock_difference(u64 since_ns)
 
 	/* Two CPUs' counters may differ by a little. */
 	return now_ns > since_ns ? now_ns - since_ns : 0;
+}
+
+struct span pfstat_clock_span_slowly(u64 start, u64 length)
+{
+	unsigned int sequence;
+	struct span span;
+
+	do {
+		sequence = raw_read_seqcount_begin(&pfstat_clock.sequence);
+		span.start_ns = clock_line(start);
+		span.duration_ns = (s64)length > 0 ? clock_length(length) : 0;
+	} while (read_seqcount_retry(&pfstat_clock.sequence, sequence));
+	return span;
 }

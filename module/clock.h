@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * CLOCK_MONOTONIC for the hot path: what ktime_get_mono_fast_ns() would say, at a
- * third of its instructions. The timekeeper tells at each of its updates how it makes
- * nanoseconds of the CPU's counter; a copy of that is kept here, and read in line.
+ * fraction of its instructions. The timekeeper tells at each of its updates how it makes
+ * nanoseconds of the CPU's counter; a copy of that is kept here, as one line
+ *
+ *	ns = (cycles * mult + offset) >> CLOCK_SHIFT	(of 128 bits: nothing overflows)
+ *
+ * and read in line.
  */
 #ifndef PFSTAT_CLOCK_H
 #define PFSTAT_CLOCK_H
 
+#include <linux/mm_types.h>
 #include <linux/seqlock.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 #include <asm/tsc.h>
 
+#define CLOCK_SHIFT 62
+
+/*
+ * The flags of a struct vm_fault that tell whose fault it is. They are gone from the
+ * clock's gate while time is not made of the counter: so one comparison asks for both.
+ */
+#define PFSTAT_CLOCK_GATE (FAULT_FLAG_USER | FAULT_FLAG_REMOTE | FAULT_FLAG_WRITE)
+
 struct pfstat_clock {
-	seqcount_t sequence;
-	u32 mult;
-	u32 shift;
-	u64 cycle_last;
-	u64 max_cycles;		/* 0: time is not made of this counter now */
-	u64 xtime_nsec;
-	u64 base_ns;
+	/*
+	 * More cycles than a call takes, and another number after each update. 0: time is
+	 * not made of the counter, or the line changes just now.
+	 */
+	u64 limit;
+	u64 mult;
+	u64 offset_low;
+	u64 offset_high;
+	seqcount_t sequence;	/* for who can wait until the line has changed */
+	u32 gate;
 };
 
 extern struct pfstat_clock pfstat_clock;
@@ -31,29 +47,70 @@ void pfstat_clock_stop(void);
 /* A moment, and what tells cheaply how long ago it was. */
 struct moment {
 	u64 ns;
-	u64 cycles;		/* the counter; while sequence is the clock's own */
-	unsigned int sequence;	/* odd, which the clock's never is for long: cycles is nothing */
+	u64 cycles;
+	u64 limit;		/* the clock's, when it was so; 0: cycles is nothing */
 };
+
+/*
+ * The counter where a call begins. Not ordered: it may slip to where it is earlier, but not
+ * behind a later look at it, which waits for this one. Added up, not or-ed: one instruction.
+ */
+static __always_inline u64 pfstat_clock_start_cycles(void)
+{
+	u64 low, high;
+
+	asm volatile("rdtsc" : "=a" (low), "=d" (high));
+	return low + (high << 32);
+}
+
+struct span {
+	u64 start_ns;
+	u64 duration_ns;
+};
+
+/* Not in C: the compiler aligns the stack where there is a number of 128 bits. */
+static __always_inline u64 clock_line(u64 cycles)
+{
+	u64 high;
+
+	asm("mulq %[mult]\n\t"
+	    "addq %[offset_low], %[low]\n\t"
+	    "adcq %[offset_high], %[high]\n\t"
+	    "shrdq %[shift], %[high], %[low]"
+	    : [low] "+a" (cycles), [high] "=&d" (high)
+	    : [mult] "m" (pfstat_clock.mult), [offset_low] "m" (pfstat_clock.offset_low),
+	      [offset_high] "m" (pfstat_clock.offset_high), [shift] "i" (CLOCK_SHIFT)
+	    : "cc");
+	return cycles;
+}
+
+static __always_inline u64 clock_length(u64 cycles)
+{
+	u64 high;
+
+	asm("mulq %[mult]\n\t"
+	    "shrdq %[shift], %[high], %[low]"
+	    : [low] "+a" (cycles), [high] "=&d" (high)
+	    : [mult] "m" (pfstat_clock.mult), [shift] "i" (CLOCK_SHIFT)
+	    : "cc");
+	return cycles;
+}
 
 static __always_inline struct moment pfstat_clock_now(void)
 {
-	const struct pfstat_clock *clock = &pfstat_clock;
 	struct moment now;
-	u64 delta;
 
-	do {
-		now.sequence = raw_seqcount_begin(&clock->sequence);
-		now.cycles = rdtsc_ordered();
-		delta = now.cycles - clock->cycle_last;
-		/* Also a counter a little behind that of the CPU which made the update. */
-		if (unlikely(delta >= clock->max_cycles)) {
-			now.ns = ktime_get_mono_fast_ns();
-			now.sequence = 1;
-			return now;
-		}
-		now.ns = clock->base_ns +
-			 ((delta * clock->mult + clock->xtime_nsec) >> clock->shift);
-	} while (unlikely(read_seqcount_retry(&clock->sequence, now.sequence)));
+	now.limit = READ_ONCE(pfstat_clock.limit);
+	/* The limit before the line. Pairs with clock_open(). */
+	smp_rmb();
+	now.cycles = rdtsc_ordered();
+	now.ns = clock_line(now.cycles);
+	/* The line before the limit. Pairs with clock_shut(). */
+	smp_rmb();
+	if (unlikely(!now.limit || READ_ONCE(pfstat_clock.limit) != now.limit)) {
+		now.ns = ktime_get_mono_fast_ns();
+		now.limit = 0;
+	}
 	return now;
 }
 
@@ -63,14 +120,39 @@ u64 pfstat_clock_difference(u64 since_ns);
 /* Nanoseconds since then: as the difference of two times, but for the last digit. */
 static __always_inline u64 pfstat_clock_since(const struct moment *then)
 {
-	const struct pfstat_clock *clock = &pfstat_clock;
-	u64 cycles = rdtsc_ordered(), ns;
+	u64 cycles = rdtsc_ordered() - then->cycles;
+	u64 ns = clock_length(cycles);
 
-	ns = ((cycles - then->cycles) * clock->mult) >> clock->shift;
-	if (unlikely(read_seqcount_retry(&clock->sequence, then->sequence) ||
-		     cycles < then->cycles))
+	/* The line before the limit. Pairs with clock_shut(). */
+	smp_rmb();
+	if (unlikely(cycles >= then->limit || READ_ONCE(pfstat_clock.limit) != then->limit))
 		ns = pfstat_clock_difference(then->ns);
 	return ns;
 }
+
+/*
+ * So many cycles from a count on, which was taken while the gate was open. It
+ * goes by the line of the end, also where the start was on another: where NTP made the
+ * clock faster or slower in between, start and duration are wrong by that share of the
+ * duration. The timekeeper itself wavers by less than 1 of a million (1 ns of a
+ * millisecond); when an NTP daemon sets another frequency it may be 500 (0.5 us of one),
+ * for the calls that are under way then. False: the clock has to be asked out of line.
+ */
+static __always_inline bool pfstat_clock_span(u64 start, u64 length, struct span *span)
+{
+	u64 limit = READ_ONCE(pfstat_clock.limit);
+
+	/* The limit before the line. Pairs with clock_open(). */
+	smp_rmb();
+	span->start_ns = clock_line(start);
+	span->duration_ns = clock_length(length);
+	/* The line before the limit. Pairs with clock_shut(). */
+	smp_rmb();
+	/* A counter that went back makes a very long one. */
+	return likely(length < limit) && likely(pfstat_clock.limit == limit);
+}
+
+/* The same, always: if time is not made of the counter any more, by the line of then. */
+struct span pfstat_clock_span_slowly(u64 start, u64 length);
 
 #endif

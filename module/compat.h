@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 
 /* v6.6: the size of a huge fault is an order, no longer an enum. */
 #ifdef PFSTAT_HAVE_PAGE_ENTRY_SIZE
@@ -56,6 +57,19 @@ static inline const struct inode *compat_user_inode(const struct file *file)
 	return file_user_inode(file);
 #else
 	return d_inode(file->f_path.dentry);
+#endif
+}
+
+/*
+ * current, looked up again: the compiler may keep the other over a call, in a register that
+ * something else needs more. v6.2 to v6.14: it is a member of a struct.
+ */
+static __always_inline struct task_struct *compat_current_anew(void)
+{
+#ifdef PFSTAT_HAVE_PCPU_HOT
+	return this_cpu_read(pcpu_hot.current_task);
+#else
+	return this_cpu_read(current_task);
 #endif
 }
 

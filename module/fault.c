@@ -6,6 +6,13 @@
  * ->fault() may drop the lock it was called under (it then returns RETRY);
  * from there on the VMA may be gone, so everything that the record needs of
  * it is copied before the call. struct vm_fault is the caller's and stays.
+ *
+ * Nearly all calls are plain: a program's own fault, solved at once from the page cache
+ * by a page that is a folio of its own, without a switch to another thread. Each kind of
+ * them has one class and one template, and is stored without another question; what can
+ * be asked before the call is asked then, so that little has to be kept until it is
+ * over. Each instruction there is one of every fault (Documentation/overhead.rst); the
+ * calls that turn out otherwise pay for it.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -27,18 +34,13 @@
 #include "tally.h"
 #include "trace.h"
 
-/*
- * A call: what must be kept until it is over, then what became of it. In a wrapper
- * its members live in registers as long as nobody takes its address.
- */
+/* A call: what must be kept until it is over, then what became of it. */
 struct attempt {
+	const struct shadow *shadow;
 	struct moment start;
 	u64 inode;
-	u32 dev;
-	unsigned long vm_flags;
 	unsigned long cached;	/* the folio's flags before the call, or NOT_CACHED */
-	unsigned long switched;	/* current's nvcsw */
-	unsigned long preempted;	/* current's nivcsw */
+	unsigned long switches;	/* see switches_of() */
 	u64 earlier_ns;		/* see struct chain */
 	u8 cause;
 	u64 duration_ns;
@@ -50,6 +52,19 @@ struct attempt {
 
 #define NOT_CACHED (~0UL)	/* all flags at once: no folio has them */
 
+/* What is kept of a call that may be plain. Each member in a register: it has no address. */
+struct plain {
+	const struct shadow *shadow;
+	u64 inode;
+	unsigned long switches;
+	u64 start;		/* cycles */
+};
+
+struct window {
+	u16 before;
+	u16 pages;
+};
+
 DEFINE_PER_CPU(long, pfstat_in_flight);
 static bool recording __read_mostly;
 
@@ -57,8 +72,12 @@ void pfstat_fault_record(bool on)
 {
 	WRITE_ONCE(recording, on);
 	/* A record is stored with preemption off: none is half stored after this. */
-	if (!on)
-		synchronize_rcu();
+	if (on)
+		return;
+	synchronize_rcu();
+	/* Plain calls do not look at it, and nobody opens the rings for them any more. */
+	pfstat_ring_shut();
+	synchronize_rcu();
 }
 
 long pfstat_fault_in_flight(void)
@@ -83,17 +102,11 @@ static enum pfstat_before folio_state(unsigned long flags)
 	return marked ? PFSTAT_BEFORE_IN_FLIGHT_MARKED : PFSTAT_BEFORE_IN_FLIGHT;
 }
 
-/* Cached and nothing else: the plainest answer of folio_state(). */
-static bool is_plainly_cached(unsigned long flags)
-{
-	return (flags & (BIT(PG_uptodate) | BIT(PG_readahead))) == BIT(PG_uptodate);
-}
-
 /*
  * The page cache at a file offset, by reading flags without a reference: under
  * RCU the page's struct stays, and what it says may be a moment old in any case.
  */
-static __always_inline unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
+static unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
 {
 	unsigned long flags = NOT_CACHED;
 	struct folio *folio;
@@ -112,8 +125,29 @@ static __always_inline bool is_looked_up(u8 op)
 	return op == PFSTAT_OP_FAULT || op == PFSTAT_OP_HUGE_FAULT;
 }
 
+/*
+ * Both counts of a thread's switches in one, which takes one register over the call. Not a
+ * power of two: so it is a multiplication by a constant, of an operand in memory.
+ */
+#define PREEMPTED_UNIT 1000000007UL
+
+static __always_inline unsigned long switches_of(const struct task_struct *task)
+{
+	return task->nivcsw * PREEMPTED_UNIT + task->nvcsw;
+}
+
+static bool has_slept(const struct attempt *attempt)
+{
+	return (switches_of(current) - attempt->switches) % PREEMPTED_UNIT;
+}
+
+static bool was_preempted(const struct attempt *attempt)
+{
+	return (switches_of(current) - attempt->switches) / PREEMPTED_UNIT;
+}
+
 /* Is it a further attempt of a fault that current has begun already? */
-static __always_inline void attempt_resume(struct attempt *attempt, const struct vm_fault *vmf)
+static void attempt_resume(struct attempt *attempt, const struct vm_fault *vmf)
 {
 	struct chain chain = pfstat_chain_resume(vmf->real_address & PAGE_MASK);
 
@@ -121,28 +155,20 @@ static __always_inline void attempt_resume(struct attempt *attempt, const struct
 	attempt->cause = chain.cause;
 }
 
-static __always_inline void attempt_begin(struct attempt *attempt, const struct vm_fault *vmf,
-					  u8 op)
+static struct attempt attempt_begin(const struct shadow *shadow, const struct vm_fault *vmf, u8 op)
 {
-	const struct vm_area_struct *vma = vmf->vma;
-	const struct task_struct *task = current;
-	const struct inode *inode = file_inode(vma->vm_file);
+	const struct file *file = vmf->vma->vm_file;
+	struct attempt attempt = {
+		.shadow = shadow,
+		.inode = file_inode(file)->i_ino,
+		.cached = is_looked_up(op) ? cached_flags(file->f_mapping, vmf->pgoff) : 0,
+		.switches = switches_of(current),
+		.cause = PFSTAT_NR_CLASSES,
+	};
 
-	attempt->inode = inode->i_ino;
-	attempt->dev = inode->i_sb->s_dev;
-	attempt->vm_flags = vma->vm_flags;
-	attempt->cached = is_looked_up(op) ?
-			  cached_flags(vma->vm_file->f_mapping, vmf->pgoff) : 0;
-	attempt->earlier_ns = 0;
-	attempt->cause = PFSTAT_NR_CLASSES;
-	if (unlikely(!pfstat_chain_is_clear(task)))
-		attempt_resume(attempt, vmf);
-	attempt->switched = task->nvcsw;
-	attempt->preempted = task->nivcsw;
-	attempt->around_before = 0;
-	attempt->around_pages = 0;
-	/* The clock last, so that nothing of ours is in the time. */
-	attempt->start = pfstat_clock_now();
+	if (!pfstat_chain_is_clear(current))
+		attempt_resume(&attempt, vmf);
+	return attempt;
 }
 
 static enum pfstat_before attempt_before(const struct attempt *attempt, u8 op)
@@ -156,7 +182,7 @@ static enum pfstat_class attempt_classify(const struct attempt *attempt, u8 op)
 		.op = op,
 		.before = attempt_before(attempt, op),
 		.cause = attempt->cause,
-		.slept = current->nvcsw != attempt->switched,
+		.slept = has_slept(attempt),
 		.result = (__force u32)attempt->result,
 	};
 
@@ -172,9 +198,9 @@ static void attempt_suspend(const struct attempt *attempt, const struct vm_fault
 	pfstat_chain_suspend(vmf->real_address & PAGE_MASK, attempt->start.ns, cause);
 }
 
-static __always_inline u8 shared_fact(const struct attempt *attempt)
+static u8 shared_fact(const struct shadow *shadow)
 {
-	return attempt->vm_flags & VM_SHARED ? PFSTAT_FACT_SHARED : 0;
+	return shadow->kind.shared ? PFSTAT_FACT_SHARED : 0;
 }
 
 /*
@@ -205,9 +231,9 @@ static u8 folio_fact(const struct vm_fault *vmf, u8 op, struct page *page)
 
 static u8 attempt_facts(const struct attempt *attempt, bool cow)
 {
-	return (current->nvcsw != attempt->switched ? PFSTAT_FACT_SLEPT : 0) |
-	       (current->nivcsw != attempt->preempted ? PFSTAT_FACT_PREEMPTED : 0) |
-	       shared_fact(attempt) | (cow ? PFSTAT_FACT_COW : 0);
+	return (has_slept(attempt) ? PFSTAT_FACT_SLEPT : 0) |
+	       (was_preempted(attempt) ? PFSTAT_FACT_PREEMPTED : 0) |
+	       shared_fact(attempt->shadow) | (cow ? PFSTAT_FACT_COW : 0);
 }
 
 /*
@@ -221,129 +247,59 @@ static u64 attempt_ip(const struct vm_fault *vmf)
 	return instruction_pointer(task_pt_regs(current));
 }
 
-/* What is taken over as it is; the rest of the record is the caller's. */
-static __always_inline void record_fill(struct pfstat_record *record,
-					const struct attempt *attempt,
-					const struct vm_fault *vmf,
-					const struct task_struct *task)
-{
-	record->start_ns = attempt->start.ns;
-	record->duration_ns = attempt->duration_ns;
-	record->address = vmf->real_address;
-	record->pgoff = vmf->pgoff;
-	record->inode = attempt->inode;
-	record->dev = attempt->dev;
-	record->pid = task->tgid;
-	record->tid = task->pid;
-	record->flags = vmf->flags;
-	record->result = (__force u32)attempt->result;
-	record->cpu = smp_processor_id();
-	record->reserved = 0;
-	record->around_before = attempt->around_before;
-	record->around_pages = attempt->around_pages;
-}
-
-static void attempt_store(const struct attempt *attempt, const struct vm_fault *vmf, u8 op,
-			  enum pfstat_class class)
+static void record_fill(struct pfstat_record *record, const struct attempt *attempt,
+			const struct vm_fault *vmf, u8 op, enum pfstat_class class)
 {
 	struct page *page = attempt->page;
-	struct pfstat_record *record;
-	bool stored;
 
-	stored = pfstat_ring_has_room();
-	record = stored ? pfstat_ring_reserve() :
-			  pfstat_ring_refuse(this_cpu_ptr(&pfstat_rings));
-	record_fill(record, attempt, vmf, current);
+	record->start_ns = attempt->start.ns;
+	record->duration_ns = attempt->duration_ns;
 	record->earlier_ns = attempt->earlier_ns;
+	record->address = vmf->real_address;
+	record->pgoff = vmf->pgoff;
 	record->pfn = page ? page_to_pfn(page) : PFSTAT_NO_PFN;
+	record->inode = attempt->inode;
+	record->tid = current->pid;
+	record->pid = current->tgid;
+	record->dev = attempt->shadow->kind.dev;
+	record->result = (__force u32)attempt->result;
 	record->op = op;
 	record->class = class;
 	record->order = page ? folio_order(page_folio(page)) : 0;
 	record->before = attempt_before(attempt, op);
 	record->facts = attempt_facts(attempt, page && page == vmf->cow_page) |
 			folio_fact(vmf, op, page);
+	record->reserved = 0;
+	record->around_before = attempt->around_before;
+	record->cpu = smp_processor_id();
+	record->around_pages = attempt->around_pages;
+	record->flags = vmf->flags;
 	record->ip = attempt_ip(vmf);
+}
+
+static void attempt_store(const struct attempt *attempt, const struct vm_fault *vmf, u8 op,
+			  enum pfstat_class class)
+{
+	struct pfstat_record *room = pfstat_ring_reserve();
+	struct pfstat_record *record = room ?: pfstat_ring_refuse();
+
+	record_fill(record, attempt, vmf, op, class);
 	pfstat_tally_add(op, class, attempt->duration_ns, attempt->result & VM_FAULT_RETRY);
 	trace_pfstat_fault(record);
-	if (stored)
+	if (room)
 		pfstat_ring_commit(record);
 }
 
-/* By value, so that the caller's own has no address. */
-static noinline void attempt_finish(struct attempt attempt, const struct vm_fault *vmf, u8 op)
+static void attempt_end(const struct attempt *attempt, const struct vm_fault *vmf, u8 op)
 {
-	enum pfstat_class class = attempt_classify(&attempt, op);
+	enum pfstat_class class = attempt_classify(attempt, op);
 
 	preempt_disable();
 	if (READ_ONCE(recording))
-		attempt_store(&attempt, vmf, op, class);
+		attempt_store(attempt, vmf, op, class);
 	preempt_enable();
-	if (class == PFSTAT_CLASS_PASS || attempt.result & VM_FAULT_RETRY)
-		attempt_suspend(&attempt, vmf, class);
-}
-
-/* Member by member: a copy of the whole would be one in memory from the start. */
-static __always_inline void attempt_end(const struct attempt *attempt, const struct vm_fault *vmf,
-					u8 op)
-{
-	attempt_finish((struct attempt){
-		.start.ns = attempt->start.ns,
-		.inode = attempt->inode,
-		.dev = attempt->dev,
-		.vm_flags = attempt->vm_flags,
-		.cached = attempt->cached,
-		.switched = attempt->switched,
-		.preempted = attempt->preempted,
-		.earlier_ns = attempt->earlier_ns,
-		.cause = attempt->cause,
-		.duration_ns = attempt->duration_ns,
-		.page = attempt->page,
-		.result = attempt->result,
-		.around_before = attempt->around_before,
-		.around_pages = attempt->around_pages,
-	}, vmf, op);
-}
-
-/*
- * The plain case, that of nearly all calls: a program's own fault, solved at once from
- * the page cache by a page that is a folio of its own, without a switch to another
- * thread. It has one class, and is stored without another question. False: it is not
- * so, or there is no room, or nothing is recorded; nothing was stored.
- */
-static __always_inline bool attempt_end_plain(const struct attempt *attempt,
-					      const struct vm_fault *vmf, u8 op, u8 class,
-					      u8 before)
-{
-	const struct task_struct *task = current;
-	struct pfstat_record *record;
-	bool stored = false;
-
-	if (unlikely(attempt->cause != PFSTAT_NR_CLASSES ||
-		     (vmf->flags & (FAULT_FLAG_USER | FAULT_FLAG_REMOTE)) != FAULT_FLAG_USER ||
-		     task->nvcsw != attempt->switched || task->nivcsw != attempt->preempted ||
-		     PageCompound(attempt->page)))
-		return false;
-
-	preempt_disable();
-	if (unlikely(!READ_ONCE(recording) || !pfstat_ring_has_room()))
-		goto out;
-	record = pfstat_ring_reserve();
-	record_fill(record, attempt, vmf, task);
-	record->earlier_ns = 0;
-	record->pfn = page_to_pfn(attempt->page);
-	record->op = op;
-	record->class = class;
-	record->order = 0;
-	record->before = before;
-	record->facts = shared_fact(attempt);
-	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
-	pfstat_tally_add(op, class, attempt->duration_ns, false);
-	trace_pfstat_fault(record);
-	pfstat_ring_commit(record);
-	stored = true;
-out:
-	preempt_enable();
-	return stored;
+	if (class == PFSTAT_CLASS_PASS || attempt->result & VM_FAULT_RETRY)
+		attempt_suspend(attempt, vmf, class);
 }
 
 /* The page that ->fault() hands over to be mapped; only without these results. */
@@ -355,17 +311,246 @@ static struct page *fault_page(const struct vm_fault *vmf, vm_fault_t ret)
 }
 
 /* The page that map_pages mapped at the faulting offset; still in the cache. */
-static __always_inline struct page *cached_page(struct address_space *mapping, pgoff_t pgoff)
+static struct page *around_page(const struct vm_fault *vmf, vm_fault_t ret)
 {
 	struct page *page = NULL;
 	struct folio *folio;
 
+	if (!(ret & VM_FAULT_NOPAGE))
+		return NULL;
 	preempt_disable();
-	folio = pfstat_page_cache_peek(mapping, pgoff);
+	folio = pfstat_page_cache_peek(vmf->vma->vm_file->f_mapping, vmf->pgoff);
 	if (folio)
-		page = folio_file_page(folio, pgoff);
+		page = folio_file_page(folio, vmf->pgoff);
 	preempt_enable();
 	return page;
+}
+
+/* May the call become a plain one? It is the thread's own, and begins a fault. */
+static __always_inline bool is_plain_caller(const struct vm_fault *vmf)
+{
+	const u32 flags = vmf->flags & READ_ONCE(pfstat_clock.gate);
+
+	return likely(flags == FAULT_FLAG_USER ||
+		      (flags == (FAULT_FLAG_USER | FAULT_FLAG_WRITE) && !vmf->cow_page)) &&
+	       likely(pfstat_chain_is_clear(current));
+}
+
+/* The folio at a file offset if it has some flags, and others not; without a reference. */
+static __always_inline struct folio *folio_at(struct address_space *mapping, pgoff_t pgoff,
+					      unsigned long with, unsigned long without)
+{
+	struct folio *folio;
+
+	preempt_disable();
+	folio = pfstat_page_cache_peek(mapping, pgoff);
+	if (unlikely(!folio || (compat_folio_flags(folio) & (with | without)) != with))
+		folio = NULL;
+	preempt_enable();
+	return folio;
+}
+
+/* To members that are neighbours, with one instruction. */
+static __always_inline void store_u32(struct pfstat_record *record, size_t offset, u32 value)
+{
+	*(u32 *)((void *)record + offset) = value;
+}
+
+static __always_inline void store_u64(struct pfstat_record *record, size_t offset, u64 value)
+{
+	*(u64 *)((void *)record + offset) = value;
+}
+
+static __always_inline void record_ids(struct pfstat_record *record,
+				       const struct task_struct *task)
+{
+	/* Unless the kernel's structs are shuffled. */
+	if (offsetof(struct task_struct, tgid) == offsetof(struct task_struct, pid) + 4) {
+		store_u64(record, offsetof(struct pfstat_record, tid),
+			  *(const u64 *)((const void *)task + offsetof(struct task_struct, pid)));
+	} else {
+		record->tid = task->pid;
+		record->pid = task->tgid;
+	}
+}
+
+static __always_inline void record_template(struct pfstat_record *record,
+					    const struct fault_template *template)
+{
+	store_u64(record, offsetof(struct pfstat_record, dev), template->words[0]);
+	store_u64(record, offsetof(struct pfstat_record, op), template->words[1]);
+}
+
+/* Did it turn out plain, and was there room? Else nothing was stored. */
+static __always_inline bool plain_store(struct plain plain, u64 cycles, const struct vm_fault *vmf,
+					enum plain_kind kind, const struct page *page,
+					struct window window)
+{
+	const struct task_struct *task = compat_current_anew();
+	struct pfstat_record *record;
+	struct span span;
+	u64 sequence;
+
+	if (unlikely(!pfstat_clock_span(plain.start, cycles, &span)) ||
+	    unlikely(switches_of(task) != plain.switches))
+		return false;
+
+	preempt_disable();
+	if (unlikely(!pfstat_ring_is_quick(&sequence))) {
+		preempt_enable();
+		return false;
+	}
+	record = pfstat_ring_reserve_quickly();
+	record->start_ns = span.start_ns;
+	record->duration_ns = span.duration_ns;
+	record->earlier_ns = 0;
+	record->address = vmf->real_address;
+	record->pgoff = vmf->pgoff;
+	record->pfn = page_to_pfn(page);
+	record->inode = plain.inode;
+	record_ids(record, task);
+	record_template(record, &plain.shadow->templates[kind]);
+	if (kind == PLAIN_MAP_PAGES)
+		record->around_before = window.before;
+	store_u32(record, offsetof(struct pfstat_record, cpu),
+		  smp_processor_id() | (u32)window.pages << 16);
+	record->flags = vmf->flags;
+	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
+	pfstat_tally_add_plain(kind, span.duration_ns);
+	pfstat_ring_commit_quickly(record, sequence);
+	/* Nobody else writes on this CPU, so it is the same as before. */
+	trace_pfstat_fault(record);
+	preempt_enable();
+	return true;
+}
+
+/* It began as a plain call, and did not end as one; or there is something to do in the ring. */
+static __always_inline struct attempt attempt_of_plain(struct plain plain, u64 cycles)
+{
+	const struct span span = pfstat_clock_span_slowly(plain.start, cycles);
+
+	return (struct attempt){
+		.shadow = plain.shadow,
+		.start.ns = span.start_ns,
+		.inode = plain.inode,
+		.cached = BIT(PG_uptodate),
+		.switches = plain.switches,
+		.cause = PFSTAT_NR_CLASSES,
+		.duration_ns = span.duration_ns,
+	};
+}
+
+static __always_inline void plain_fault_end(struct plain plain, u64 cycles,
+					    const struct vm_fault *vmf, vm_fault_t result)
+{
+	struct attempt attempt = attempt_of_plain(plain, cycles);
+
+	attempt.page = fault_page(vmf, result);
+	attempt.result = result;
+	attempt_end(&attempt, vmf, PFSTAT_OP_FAULT);
+}
+
+/*
+ * The wrappers of ->fault and ->map_pages end with one of these, unless the call was plain,
+ * and leave it to them to count it out. They are out of line, and have no more arguments
+ * than there are registers for them: else a plain call began and ended with a dozen
+ * instructions more.
+ */
+static noinline vm_fault_t plain_fault_locked(const struct vm_fault *vmf,
+					      const struct shadow *shadow, u64 inode,
+					      unsigned long switches, u64 start, u64 cycles)
+{
+	plain_fault_end((struct plain){ shadow, inode, switches, start }, cycles, vmf,
+			VM_FAULT_LOCKED);
+	pfstat_leave();
+	return VM_FAULT_LOCKED;
+}
+
+/* Comes right after the call: the end is now. */
+static noinline vm_fault_t plain_fault_other(const struct vm_fault *vmf,
+					     const struct shadow *shadow, u64 inode,
+					     unsigned long switches, u64 start, vm_fault_t result)
+{
+	u64 cycles = rdtsc_ordered() - start;
+
+	plain_fault_end((struct plain){ shadow, inode, switches, start }, cycles, vmf, result);
+	pfstat_leave();
+	return result;
+}
+
+/* The VMA is still there: map_pages keeps the lock. */
+static __always_inline void plain_map_pages_end(struct plain plain, u64 cycles,
+						const struct vm_fault *vmf, vm_fault_t result,
+						struct window window)
+{
+	struct attempt attempt = attempt_of_plain(plain, cycles);
+
+	attempt.inode = file_inode(vmf->vma->vm_file)->i_ino;
+	attempt.page = around_page(vmf, result);
+	attempt.result = result;
+	attempt.around_before = window.before;
+	attempt.around_pages = window.pages;
+	attempt_end(&attempt, vmf, PFSTAT_OP_MAP_PAGES);
+}
+
+static noinline vm_fault_t plain_map_pages_solved(const struct vm_fault *vmf,
+						  const struct shadow *shadow,
+						  unsigned long switches, u64 start, u64 cycles,
+						  struct window window)
+{
+	plain_map_pages_end((struct plain){ shadow, 0, switches, start }, cycles, vmf,
+			    VM_FAULT_NOPAGE, window);
+	pfstat_leave();
+	return VM_FAULT_NOPAGE;
+}
+
+static noinline vm_fault_t plain_map_pages_other(const struct vm_fault *vmf,
+						 const struct shadow *shadow,
+						 unsigned long switches, u64 start,
+						 vm_fault_t result, struct window window)
+{
+	u64 cycles = rdtsc_ordered() - start;
+
+	plain_map_pages_end((struct plain){ shadow, 0, switches, start }, cycles, vmf, result,
+			    window);
+	pfstat_leave();
+	return result;
+}
+
+/* The VMA does not lead here any more. */
+static noinline vm_fault_t fault_unwrapped(const struct vm_operations_struct *ops,
+					   struct vm_fault *vmf)
+{
+	const struct vm_operations_struct now = { .fault = READ_ONCE(ops->fault) };
+	vm_fault_t result = now.fault(vmf);
+
+	pfstat_leave();
+	return result;
+}
+
+static noinline vm_fault_t map_pages_unwrapped(const struct vm_operations_struct *ops,
+					       struct vm_fault *vmf, pgoff_t start_pgoff,
+					       pgoff_t end_pgoff)
+{
+	const struct vm_operations_struct now = { .map_pages = READ_ONCE(ops->map_pages) };
+	vm_fault_t result = now.map_pages(vmf, start_pgoff, end_pgoff);
+
+	pfstat_leave();
+	return result;
+}
+
+static noinline vm_fault_t fault_slowly(const struct shadow *shadow, struct vm_fault *vmf)
+{
+	struct attempt attempt = attempt_begin(shadow, vmf, PFSTAT_OP_FAULT);
+
+	/* The clock last, so that nothing of ours is in the time. */
+	attempt.start = pfstat_clock_now();
+	attempt.result = shadow->pristine.fault(vmf);	/* vma dead from here */
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	attempt.page = fault_page(vmf, attempt.result);
+	attempt_end(&attempt, vmf, PFSTAT_OP_FAULT);
+	pfstat_leave();
+	return attempt.result;
 }
 
 /*
@@ -376,27 +561,41 @@ static __always_inline struct page *cached_page(struct address_space *mapping, p
 static vm_fault_t shadow_fault(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *ops;
-	struct attempt attempt;
+	const struct file *file;
+	struct plain plain;
+	struct folio *folio;
+	vm_fault_t result;
+	u64 cycles;
 
 	pfstat_enter();
 	ops = READ_ONCE(vmf->vma->vm_ops);
-	if (unlikely(READ_ONCE(ops->fault) != shadow_fault)) {
-		attempt.result = ops->fault(vmf);
-		goto out;
-	}
-
-	attempt_begin(&attempt, vmf, PFSTAT_OP_FAULT);
-	attempt.result = pfstat_shadow_of(ops)->original->fault(vmf);	/* vma dead from here */
-	attempt.duration_ns = pfstat_clock_since(&attempt.start);
-	attempt.page = fault_page(vmf, attempt.result);
-	if (unlikely(attempt.result != VM_FAULT_LOCKED || vmf->cow_page ||
-		     !is_plainly_cached(attempt.cached) ||
-		     !attempt_end_plain(&attempt, vmf, PFSTAT_OP_FAULT, PFSTAT_CLASS_LONG,
-					PFSTAT_BEFORE_CACHED)))
-		attempt_end(&attempt, vmf, PFSTAT_OP_FAULT);
-out:
+	/* data_race: not READ_ONCE(), so that it is compared where it lies. */
+	if (unlikely(data_race(ops->fault) != shadow_fault))
+		return fault_unwrapped(ops, vmf);
+	plain.shadow = pfstat_shadow_of(ops);
+	if (unlikely(!is_plain_caller(vmf)))
+		return fault_slowly(plain.shadow, vmf);
+	file = vmf->vma->vm_file;
+	folio = folio_at(file->f_mapping, vmf->pgoff, BIT(PG_uptodate),
+			 BIT(PG_readahead) | BIT(PG_head));
+	if (unlikely(!folio))
+		return fault_slowly(plain.shadow, vmf);
+	plain.inode = file_inode(file)->i_ino;
+	plain.switches = switches_of(current);
+	/* The clock last, so that nothing of ours is in the time. */
+	plain.start = pfstat_clock_start_cycles();
+	result = plain.shadow->pristine.fault(vmf);	/* vma dead from here */
+	if (unlikely(result != VM_FAULT_LOCKED))
+		return plain_fault_other(vmf, plain.shadow, plain.inode, plain.switches,
+					 plain.start, result);
+	cycles = rdtsc_ordered() - plain.start;
+	if (unlikely(vmf->page != &folio->page) ||
+	    unlikely(!plain_store(plain, cycles, vmf, PLAIN_FAULT, &folio->page,
+				  (struct window){ })))
+		return plain_fault_locked(vmf, plain.shadow, plain.inode, plain.switches,
+					  plain.start, cycles);
 	pfstat_leave();
-	return attempt.result;
+	return VM_FAULT_LOCKED;
 }
 
 static vm_fault_t shadow_huge_fault(struct vm_fault *vmf, compat_huge_size_t size)
@@ -411,8 +610,9 @@ static vm_fault_t shadow_huge_fault(struct vm_fault *vmf, compat_huge_size_t siz
 		goto out;
 	}
 
-	attempt_begin(&attempt, vmf, PFSTAT_OP_HUGE_FAULT);
-	attempt.result = pfstat_shadow_of(ops)->original->huge_fault(vmf, size);
+	attempt = attempt_begin(pfstat_shadow_of(ops), vmf, PFSTAT_OP_HUGE_FAULT);
+	attempt.start = pfstat_clock_now();
+	attempt.result = attempt.shadow->pristine.huge_fault(vmf, size);
 	/* vma dead from here */
 	attempt.duration_ns = pfstat_clock_since(&attempt.start);
 	attempt.page = NULL;	/* it maps by itself, and says not what */
@@ -422,34 +622,57 @@ out:
 	return attempt.result;
 }
 
+static noinline vm_fault_t map_pages_slowly(const struct shadow *shadow, struct vm_fault *vmf,
+					    pgoff_t start_pgoff, pgoff_t end_pgoff)
+{
+	struct attempt attempt = attempt_begin(shadow, vmf, PFSTAT_OP_MAP_PAGES);
+
+	attempt.start = pfstat_clock_now();
+	attempt.result = shadow->pristine.map_pages(vmf, start_pgoff, end_pgoff);
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	attempt.page = around_page(vmf, attempt.result);
+	attempt.around_before = vmf->pgoff - start_pgoff;
+	attempt.around_pages = end_pgoff - start_pgoff + 1;
+	attempt_end(&attempt, vmf, PFSTAT_OP_MAP_PAGES);
+	pfstat_leave();
+	return attempt.result;
+}
+
 /* Called under RCU since 6.4 (maybe so here too): never sleeps, keeps the lock. */
 static vm_fault_t shadow_map_pages(struct vm_fault *vmf, pgoff_t start_pgoff, pgoff_t end_pgoff)
 {
 	const struct vm_operations_struct *ops;
-	struct attempt attempt;
+	struct window window;
+	struct plain plain;
+	struct folio *folio;
+	vm_fault_t result;
+	u64 cycles;
 
 	pfstat_enter();
 	ops = READ_ONCE(vmf->vma->vm_ops);
-	if (unlikely(READ_ONCE(ops->map_pages) != shadow_map_pages)) {
-		attempt.result = ops->map_pages(vmf, start_pgoff, end_pgoff);
-		goto out;
-	}
-
-	attempt_begin(&attempt, vmf, PFSTAT_OP_MAP_PAGES);
-	attempt.result = pfstat_shadow_of(ops)->original->map_pages(vmf, start_pgoff, end_pgoff);
-	attempt.duration_ns = pfstat_clock_since(&attempt.start);
-	attempt.page = NULL;
-	if (attempt.result & VM_FAULT_NOPAGE)
-		attempt.page = cached_page(vmf->vma->vm_file->f_mapping, vmf->pgoff);
-	attempt.around_before = vmf->pgoff - start_pgoff;
-	attempt.around_pages = end_pgoff - start_pgoff + 1;
-	if (unlikely(attempt.result != VM_FAULT_NOPAGE || !attempt.page ||
-		     !attempt_end_plain(&attempt, vmf, PFSTAT_OP_MAP_PAGES, PFSTAT_CLASS_AROUND,
-					PFSTAT_BEFORE_UNKNOWN)))
-		attempt_end(&attempt, vmf, PFSTAT_OP_MAP_PAGES);
-out:
+	/* data_race: as above. */
+	if (unlikely(data_race(ops->map_pages) != shadow_map_pages))
+		return map_pages_unwrapped(ops, vmf, start_pgoff, end_pgoff);
+	plain.shadow = pfstat_shadow_of(ops);
+	if (unlikely(!is_plain_caller(vmf)))
+		return map_pages_slowly(plain.shadow, vmf, start_pgoff, end_pgoff);
+	window.before = vmf->pgoff - start_pgoff;
+	window.pages = end_pgoff - start_pgoff + 1;
+	plain.switches = switches_of(current);
+	plain.start = pfstat_clock_start_cycles();
+	result = plain.shadow->pristine.map_pages(vmf, start_pgoff, end_pgoff);
+	if (unlikely(result != VM_FAULT_NOPAGE))
+		return plain_map_pages_other(vmf, plain.shadow, plain.switches, plain.start,
+					     result, window);
+	cycles = rdtsc_ordered() - plain.start;
+	plain.inode = file_inode(vmf->vma->vm_file)->i_ino;
+	folio = folio_at(vmf->vma->vm_file->f_mapping, vmf->pgoff, 0, BIT(PG_head));
+	if (unlikely(!folio) ||
+	    unlikely(!plain_store(plain, cycles, vmf, PLAIN_MAP_PAGES, &folio->page, window)))
+		return plain_map_pages_solved(vmf, plain.shadow, plain.switches, plain.start,
+					      cycles, window);
 	pfstat_leave();
-	return attempt.result;
+	return VM_FAULT_NOPAGE;
 }
 
 static vm_fault_t shadow_page_mkwrite(struct vm_fault *vmf)
@@ -464,8 +687,9 @@ static vm_fault_t shadow_page_mkwrite(struct vm_fault *vmf)
 		goto out;
 	}
 
-	attempt_begin(&attempt, vmf, PFSTAT_OP_PAGE_MKWRITE);
-	attempt.result = pfstat_shadow_of(ops)->original->page_mkwrite(vmf);
+	attempt = attempt_begin(pfstat_shadow_of(ops), vmf, PFSTAT_OP_PAGE_MKWRITE);
+	attempt.start = pfstat_clock_now();
+	attempt.result = attempt.shadow->pristine.page_mkwrite(vmf);
 	attempt.duration_ns = pfstat_clock_since(&attempt.start);
 	attempt.page = vmf->page;	/* the caller has a reference, whatever the result */
 	attempt_end(&attempt, vmf, PFSTAT_OP_PAGE_MKWRITE);
@@ -486,8 +710,9 @@ static vm_fault_t shadow_pfn_mkwrite(struct vm_fault *vmf)
 		goto out;
 	}
 
-	attempt_begin(&attempt, vmf, PFSTAT_OP_PFN_MKWRITE);
-	attempt.result = pfstat_shadow_of(ops)->original->pfn_mkwrite(vmf);
+	attempt = attempt_begin(pfstat_shadow_of(ops), vmf, PFSTAT_OP_PFN_MKWRITE);
+	attempt.start = pfstat_clock_now();
+	attempt.result = attempt.shadow->pristine.pfn_mkwrite(vmf);
 	attempt.duration_ns = pfstat_clock_since(&attempt.start);
 	attempt.page = NULL;
 	attempt_end(&attempt, vmf, PFSTAT_OP_PFN_MKWRITE);
@@ -496,8 +721,43 @@ out:
 	return attempt.result;
 }
 
-void pfstat_fault_wrap(struct vm_operations_struct *ops)
+/* What lies between the first of its members and the first that differs. */
+static struct fault_template template_of(const struct pfstat_record *record)
 {
+	struct fault_template template;
+
+	memcpy(&template, (const void *)record + offsetof(struct pfstat_record, dev),
+	       sizeof(template));
+	return template;
+}
+
+static void make_templates(struct shadow *shadow)
+{
+	const struct pfstat_record fault = {
+		.dev = shadow->kind.dev,
+		.result = (__force u32)VM_FAULT_LOCKED,
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_LONG,
+		.before = PFSTAT_BEFORE_CACHED,
+		.facts = shared_fact(shadow),
+	};
+	const struct pfstat_record map_pages = {
+		.dev = shadow->kind.dev,
+		.result = (__force u32)VM_FAULT_NOPAGE,
+		.op = PFSTAT_OP_MAP_PAGES,
+		.class = PFSTAT_CLASS_AROUND,
+		.before = PFSTAT_BEFORE_UNKNOWN,
+		.facts = shared_fact(shadow),
+	};
+
+	shadow->templates[PLAIN_FAULT] = template_of(&fault);
+	shadow->templates[PLAIN_MAP_PAGES] = template_of(&map_pages);
+}
+
+void pfstat_fault_wrap(struct shadow *shadow)
+{
+	struct vm_operations_struct *ops = &shadow->ops;
+
 	if (ops->fault)
 		ops->fault = shadow_fault;
 	if (ops->map_pages)
@@ -508,6 +768,7 @@ void pfstat_fault_wrap(struct vm_operations_struct *ops)
 		ops->page_mkwrite = shadow_page_mkwrite;
 	if (ops->pfn_mkwrite)
 		ops->pfn_mkwrite = shadow_pfn_mkwrite;
+	make_templates(shadow);
 }
 
 unsigned long pfstat_fault_wrapper(void)
@@ -524,6 +785,14 @@ void pfstat_fault_unwrap(struct vm_operations_struct *ops,
 	WRITE_ONCE(ops->page_mkwrite, original->page_mkwrite);
 	WRITE_ONCE(ops->pfn_mkwrite, original->pfn_mkwrite);
 }
+
+/* What is stored with one instruction. */
+static_assert(offsetof(struct pfstat_record, pid) == offsetof(struct pfstat_record, tid) + 4);
+static_assert(offsetof(struct pfstat_record, op) == offsetof(struct pfstat_record, dev) + 8);
+static_assert(offsetof(struct pfstat_record, cpu) ==
+	      offsetof(struct pfstat_record, dev) + sizeof(struct fault_template));
+static_assert(offsetof(struct pfstat_record, around_pages) ==
+	      offsetof(struct pfstat_record, cpu) + 2);
 
 /* record.h states the kernel's values for user space; they must be the same. */
 static_assert(PFSTAT_FLAG_WRITE == FAULT_FLAG_WRITE);

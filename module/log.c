@@ -64,7 +64,7 @@ static void log_begin(struct log_reader *reader)
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&pfstat_rings, cpu);
 		cursor = &reader->cursors[cpu];
-		cursor->end = READ_ONCE(ring->head);
+		cursor->end = pfstat_ring_head(ring);
 		cursor->next = cursor->end > ring->capacity ? cursor->end - ring->capacity : 0;
 		cursor->loaded = false;
 		reader->lost += READ_ONCE(ring->lost) + cursor->next;

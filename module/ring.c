@@ -11,10 +11,11 @@
  * Fault handlers run in process context, so with preemption off a CPU has one
  * writer and needs no lock. The sequence is zeroed first and stored last: a
  * reader that finds n + 1 before and after its copy has a whole record. The
- * header page belongs to user space too; the writer keeps its own head and
+ * header page belongs to user space too; the writer keeps its own count and
  * reads only `tail` from it: a wrong tail can make it drop or overwrite, and
  * nothing worse. It looks there when head comes to `limit`: where by the last look
  * the ring was half full (then readers are woken), or full, or some way between.
+ * Records before `quick` come neither there nor to the end of the ring's memory.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -52,10 +53,11 @@ static DEFINE_MUTEX(ring_mutex);
 
 static void ring_empty(struct ring *ring, unsigned int cpu)
 {
-	ring->head = 0;
+	ring->sequence = 1;
+	ring->quick = 0;
 	ring->limit = 0;
 	ring->lost = 0;
-	ring->next = ring->data;
+	ring->next = (unsigned long)ring->data;
 	if (!ring->header)
 		return;
 	memset(ring->header, 0, PAGE_SIZE + ring->capacity * sizeof(*ring->data));
@@ -148,6 +150,14 @@ void pfstat_ring_reset(void)
 	mutex_unlock(&ring_mutex);
 }
 
+void pfstat_ring_shut(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&pfstat_rings, cpu)->quick, 0);
+}
+
 size_t pfstat_ring_bytes(void)
 {
 	size_t bytes = 0;
@@ -168,7 +178,7 @@ u64 pfstat_ring_stored(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		stored += READ_ONCE(per_cpu_ptr(&pfstat_rings, cpu)->head);
+		stored += pfstat_ring_head(per_cpu_ptr(&pfstat_rings, cpu));
 	return stored;
 }
 
@@ -197,7 +207,7 @@ int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma)
 static u64 ring_unread(const struct ring *ring)
 {
 	/* Pairs with the reader's release of tail: the slots before it are free. */
-	return ring->head - smp_load_acquire(&ring->header->tail);
+	return pfstat_ring_head(ring) - smp_load_acquire(&ring->header->tail);
 }
 
 __poll_t pfstat_ring_poll(unsigned int cpu, struct file *file, poll_table *wait)
@@ -256,22 +266,47 @@ static u64 ring_stretch(const struct ring *ring, u64 unread, u64 half)
 	return unread < ring->capacity ? min(some, ring->capacity - unread) : 0;
 }
 
-bool pfstat_ring_look_for_room(struct ring *ring)
+/* Sets how far head may go, and wakes the readers of a ring that is half full. */
+static void ring_look(struct ring *ring)
 {
-	u64 half, unread;
+	u64 half = DIV_ROUND_UP(ring->capacity, 2), unread = ring_unread(ring);
 
-	if (!ring->header)
-		return false;
-	half = DIV_ROUND_UP(ring->capacity, 2);
-	unread = ring_unread(ring);
-	ring->limit = ring->head + ring_stretch(ring, unread, half);
+	ring->limit = pfstat_ring_head(ring) + ring_stretch(ring, unread, half);
 	if (unread >= half && wq_has_sleeper(&ring->readers))
 		wake_up_interruptible(&ring->readers);
-	return ring->limit != ring->head;
 }
 
-struct pfstat_record *pfstat_ring_refuse(struct ring *ring)
+struct pfstat_record *pfstat_ring_reserve(void)
 {
+	struct ring *ring = this_cpu_ptr(&pfstat_rings);
+
+	if (!ring->header)
+		return NULL;
+	if (pfstat_ring_head(ring) == ring->limit)
+		ring_look(ring);
+	return pfstat_ring_head(ring) == ring->limit ? NULL :
+						ring_begin((struct pfstat_record *)ring->next);
+}
+
+void pfstat_ring_commit(struct pfstat_record *record)
+{
+	struct ring *ring = this_cpu_ptr(&pfstat_rings);
+
+	ring_publish(record, ring->sequence, ring->header);
+	if (++record == ring->end)
+		record = ring->data;
+	ring->next = (unsigned long)record;
+	ring->sequence++;
+	if (pfstat_ring_head(ring) == ring->limit)
+		ring_look(ring);
+	/* The record that is the last of the memory, or comes to the limit, is not quick. */
+	ring->quick = min(ring->limit, pfstat_ring_head(ring) + (ring->end - record));
+}
+
+struct pfstat_record *pfstat_ring_refuse(void)
+{
+	struct ring *ring = this_cpu_ptr(&pfstat_rings);
+
 	ring->lost++;
 	if (ring->header)
 		WRITE_ONCE(ring->header->lost, ring->lost);

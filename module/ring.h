@@ -12,10 +12,11 @@ struct vm_area_struct;
 
 /* The writer's own view: nothing here can be reached from user space. */
 struct ring {
+	u64 sequence;		/* of the next record: one more than are stored */
+	u64 quick;		/* those before this one can be stored without another question */
+	unsigned long next;	/* address of data[(sequence - 1) % capacity] */
 	struct pfstat_ring_header *header;	/* the shared page; NULL: no ring */
-	struct pfstat_record *next;	/* data[head % capacity] */
-	u64 head;		/* records stored */
-	u64 limit;		/* head may go so far before the reader's tail is looked at */
+	u64 limit;		/* the last before the reader's tail is looked at */
 	struct pfstat_record *data;
 	struct pfstat_record *end;	/* behind the last of data */
 	u64 lost;		/* calls that found no room */
@@ -37,7 +38,17 @@ void pfstat_ring_exit(void);
  */
 int pfstat_ring_setup(size_t size, bool overwrite);
 void pfstat_ring_reset(void);	/* no writer may be active */
+/* From now on no record is stored quickly, until one was committed otherwise. */
+void pfstat_ring_shut(void);
 size_t pfstat_ring_bytes(void);	/* held by all rings */
+
+/* Records stored; a ring that never was set up has none. */
+static inline u64 pfstat_ring_head(const struct ring *ring)
+{
+	u64 sequence = READ_ONCE(ring->sequence);
+
+	return sequence ? sequence - 1 : 0;
+}
 
 /* Sums over all CPUs; exact when no writer is active. */
 u64 pfstat_ring_stored(void);
@@ -56,43 +67,49 @@ void pfstat_ring_release(void);
 bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *record);
 
 /*
- * The hot path. Preemption is off from has_room to commit, so that a CPU has one
- * writer. Without room nothing may be reserved; refuse counts that, and returns the
- * spill, which goes nowhere.
+ * The hot path. Preemption is off from reserve to commit, so that a CPU has one writer.
+ * The quick half of it is for nearly all records: not where the ring begins anew, nor
+ * where the reader's tail has to be looked at, or the reader to be woken.
  */
-bool pfstat_ring_look_for_room(struct ring *ring);
-struct pfstat_record *pfstat_ring_refuse(struct ring *ring);
+struct pfstat_record *pfstat_ring_reserve(void);	/* NULL: there is no room */
+void pfstat_ring_commit(struct pfstat_record *record);
+/* Counts one that has no room; the record that it returns goes nowhere. */
+struct pfstat_record *pfstat_ring_refuse(void);
 
-static inline bool pfstat_ring_has_room(void)
+static __always_inline struct pfstat_record *ring_begin(struct pfstat_record *record)
 {
-	return likely(this_cpu_read(pfstat_rings.head) != this_cpu_read(pfstat_rings.limit)) ||
-	       pfstat_ring_look_for_room(this_cpu_ptr(&pfstat_rings));
-}
-
-static inline struct pfstat_record *pfstat_ring_reserve(void)
-{
-	struct pfstat_record *record = this_cpu_read(pfstat_rings.next);
-
 	WRITE_ONCE(record->sequence, 0);
 	/* Readers see the zero before any of the new fields. */
 	smp_wmb();
 	return record;
 }
 
-static inline void pfstat_ring_commit(struct pfstat_record *record)
+static __always_inline void ring_publish(struct pfstat_record *record, u64 sequence,
+					 struct pfstat_ring_header *header)
 {
-	u64 head = this_cpu_read(pfstat_rings.head) + 1;
-
-	this_cpu_write(pfstat_rings.head, head);
 	/* Pairs with the acquire in pfstat_ring_copy() and in user space. */
-	smp_store_release(&record->sequence, head);
+	smp_store_release(&record->sequence, sequence);
 	/* Pairs with the reader's acquire: the records before head are whole. */
-	smp_store_release(&this_cpu_read(pfstat_rings.header)->head, head);
-	if (unlikely(++record == this_cpu_read(pfstat_rings.end)))
-		record = this_cpu_read(pfstat_rings.data);
-	this_cpu_write(pfstat_rings.next, record);
-	if (unlikely(head == this_cpu_read(pfstat_rings.limit)))
-		pfstat_ring_look_for_room(this_cpu_ptr(&pfstat_rings));
+	smp_store_release(&header->head, sequence);
+}
+
+/* Can the next record be stored quickly? Then it has this sequence. */
+static __always_inline bool pfstat_ring_is_quick(u64 *sequence)
+{
+	*sequence = raw_cpu_read(pfstat_rings.sequence);
+	return likely(*sequence < raw_cpu_read(pfstat_rings.quick));
+}
+
+static __always_inline struct pfstat_record *pfstat_ring_reserve_quickly(void)
+{
+	return ring_begin((struct pfstat_record *)raw_cpu_read(pfstat_rings.next));
+}
+
+static __always_inline void pfstat_ring_commit_quickly(struct pfstat_record *record, u64 sequence)
+{
+	this_cpu_inc(pfstat_rings.sequence);
+	ring_publish(record, sequence, raw_cpu_read(pfstat_rings.header));
+	this_cpu_add(pfstat_rings.next, sizeof(*record));
 }
 
 #endif

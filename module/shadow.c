@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One shadow for each original vm_operations_struct (and fault-around mode):
- * a copy whose fault operations are wrappers. Members that were NULL stay
+ * One shadow for each original vm_operations_struct, device, fault-around mode, and
+ * whether the mapping is shared (so that a record says these, and a call need not ask
+ * the VMA): a copy whose fault operations are wrappers. Members that were NULL stay
  * NULL, because the kernel draws conclusions from that, and .close is never
  * added: it would stop VMA merging.
  *
  * Shadows live until the module goes, so that whoever still holds an old
- * pointer finds valid memory; there are as many as there are file systems in
+ * pointer finds valid memory; there are some for each file system in
  * use. They are not module data: one that might still be pointed to when the
  * module goes is leaked, neutral.
  */
@@ -70,7 +71,23 @@ int pfstat_shadow_allowed(const struct vm_area_struct *vma)
 	return 0;
 }
 
-static struct shadow *shadow_find(const struct vm_operations_struct *original, bool fault_around)
+static struct shadow_kind kind_of(const struct vm_area_struct *vma, bool fault_around)
+{
+	return (struct shadow_kind){
+		.original = vma->vm_ops,
+		.dev = file_inode(vma->vm_file)->i_sb->s_dev,
+		.shared = vma->vm_flags & VM_SHARED,
+		.fault_around = fault_around,
+	};
+}
+
+static bool is_same_kind(const struct shadow_kind *a, const struct shadow_kind *b)
+{
+	return a->original == b->original && a->dev == b->dev && a->shared == b->shared &&
+	       a->fault_around == b->fault_around;
+}
+
+static struct shadow *shadow_find(const struct shadow_kind *kind)
 {
 	struct shadow *shadow;
 
@@ -79,46 +96,43 @@ static struct shadow *shadow_find(const struct vm_operations_struct *original, b
 	 * stand at its address.
 	 */
 	list_for_each_entry_rcu(shadow, &shadows, list, lockdep_is_held(&shadows_lock))
-		if (shadow->original == original && shadow->fault_around == fault_around &&
-		    !memcmp(&shadow->pristine, original, sizeof(*original)))
+		if (is_same_kind(&shadow->kind, kind) &&
+		    !memcmp(&shadow->pristine, kind->original, sizeof(*kind->original)))
 			return shadow;
 	return NULL;
 }
 
-static struct shadow *shadow_make(const struct vm_operations_struct *original, bool fault_around,
-				  gfp_t gfp)
+static struct shadow *shadow_make(const struct shadow_kind *kind, gfp_t gfp)
 {
 	struct shadow *shadow = kmalloc(sizeof(*shadow), gfp);
 
 	if (!shadow)
 		return NULL;
-	shadow->original = original;
-	shadow->pristine = *original;
-	shadow->fault_around = fault_around;
-	shadow->ops = *original;
+	shadow->kind = *kind;
+	shadow->pristine = *kind->original;
+	shadow->ops = *kind->original;
 	shadow->ops.open = pfstat_follow_open;
-	pfstat_fault_wrap(&shadow->ops);
-	if (!fault_around)
+	pfstat_fault_wrap(shadow);
+	if (!kind->fault_around)
 		shadow->ops.map_pages = NULL;
 	return shadow;
 }
 
-static struct shadow *shadow_get(const struct vm_operations_struct *original, bool fault_around,
-				 gfp_t gfp)
+static struct shadow *shadow_get(const struct shadow_kind *kind, gfp_t gfp)
 {
 	struct shadow *shadow, *made;
 
 	rcu_read_lock();
-	shadow = shadow_find(original, fault_around);
+	shadow = shadow_find(kind);
 	rcu_read_unlock();
 	if (shadow)
 		return shadow;
 
-	made = shadow_make(original, fault_around, gfp);
+	made = shadow_make(kind, gfp);
 	if (!made)
 		return NULL;
 	spin_lock(&shadows_lock);
-	shadow = shadow_find(original, fault_around);
+	shadow = shadow_find(kind);
 	if (!shadow)
 		list_add_tail_rcu(&made->list, &shadows);
 	spin_unlock(&shadows_lock);
@@ -129,13 +143,17 @@ static struct shadow *shadow_get(const struct vm_operations_struct *original, bo
 
 int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 {
+	struct shadow_kind kind;
+
 	if (pfstat_shadow_hooked(vma) || pfstat_shadow_allowed(vma))
 		return 0;
-	return shadow_get(vma->vm_ops, fault_around, gfp) ? 0 : -ENOMEM;
+	kind = kind_of(vma, fault_around);
+	return shadow_get(&kind, gfp) ? 0 : -ENOMEM;
 }
 
 int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 {
+	struct shadow_kind kind;
 	struct shadow *shadow;
 	int err;
 
@@ -144,7 +162,8 @@ int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 	err = pfstat_shadow_allowed(vma);
 	if (err)
 		return err;
-	shadow = shadow_get(vma->vm_ops, fault_around, gfp);
+	kind = kind_of(vma, fault_around);
+	shadow = shadow_get(&kind, gfp);
 	if (!shadow)
 		return -ENOMEM;
 	WRITE_ONCE(vma->vm_ops, &shadow->ops);
@@ -154,7 +173,7 @@ int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 void pfstat_shadow_unhook(struct vm_area_struct *vma)
 {
 	if (pfstat_shadow_hooked(vma))
-		WRITE_ONCE(vma->vm_ops, pfstat_shadow_of(vma->vm_ops)->original);
+		WRITE_ONCE(vma->vm_ops, pfstat_shadow_of(vma->vm_ops)->kind.original);
 }
 
 void pfstat_shadow_neutralise(void)

@@ -6,11 +6,21 @@
 #include <linux/list.h>
 #include <linux/mm.h>
 
+#include "fault.h"
+
+/* What tells two shadows apart: the VMAs of one are alike in all of it, as long as they live. */
+struct shadow_kind {
+	const struct vm_operations_struct *original;
+	u32 dev;		/* of the file's super block */
+	bool shared;		/* VM_SHARED */
+	bool fault_around;
+};
+
 struct shadow {
 	struct vm_operations_struct ops;	/* what a hooked VMA points to */
-	const struct vm_operations_struct *original;
+	struct shadow_kind kind;
 	struct vm_operations_struct pristine;	/* the original's members when it was copied */
-	bool fault_around;
+	struct fault_template templates[NR_PLAIN_KINDS];
 	struct list_head list;
 };
 

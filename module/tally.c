@@ -14,6 +14,19 @@ void pfstat_tally_reset(void)
 		memset(per_cpu_ptr(&pfstat_tallies, cpu), 0, sizeof(struct tally));
 }
 
+static void merge_plain(struct tally *sum, const struct plain_tally *plain, enum pfstat_op op,
+			enum pfstat_class class)
+{
+	int i;
+
+	sum->total_ns[class] += plain->total_ns;
+	sum->max_ns[class] = max(sum->max_ns[class], plain->max_ns);
+	for (i = 0; i < TALLY_BUCKETS; i++) {
+		sum->histogram[class][i] += plain->histogram[i];
+		sum->op[op] += plain->histogram[i];
+	}
+}
+
 static void tally_merge(struct tally *sum, const struct tally *part)
 {
 	int class, i;
@@ -27,6 +40,9 @@ static void tally_merge(struct tally *sum, const struct tally *part)
 	for (i = 0; i < PFSTAT_NR_OPS; i++)
 		sum->op[i] += part->op[i];
 	sum->retried += part->retried;
+	merge_plain(sum, &part->plain[PLAIN_FAULT], PFSTAT_OP_FAULT, PFSTAT_CLASS_LONG);
+	merge_plain(sum, &part->plain[PLAIN_MAP_PAGES], PFSTAT_OP_MAP_PAGES,
+		    PFSTAT_CLASS_AROUND);
 }
 
 void pfstat_tally_sum(struct tally *sum)

@@ -13,7 +13,24 @@
 /* Bucket n holds 2^(n-1) <= ns < 2^n, bucket 0 holds 0 ns. */
 #define TALLY_BUCKETS 65
 
+/*
+ * The calls that were plain, see fault.c: each kind has one operation and one class, so
+ * that these tell both.
+ */
+enum plain_kind {
+	PLAIN_FAULT,		/* class long */
+	PLAIN_MAP_PAGES,	/* class around */
+	NR_PLAIN_KINDS
+};
+
+struct plain_tally {
+	u64 total_ns;
+	u64 max_ns;
+	u64 histogram[TALLY_BUCKETS];
+};
+
 struct tally {
+	struct plain_tally plain[NR_PLAIN_KINDS];	/* in the others when they are summed */
 	u64 total_ns[PFSTAT_NR_CLASSES];
 	u64 max_ns[PFSTAT_NR_CLASSES];
 	u64 histogram[PFSTAT_NR_CLASSES][TALLY_BUCKETS];
@@ -27,11 +44,18 @@ void pfstat_tally_reset(void);	/* no writer may be active */
 void pfstat_tally_sum(struct tally *sum);
 u64 pfstat_tally_count(const struct tally *tally, enum pfstat_class class);
 
-/*
- * The hot path; preemption is off. Where op and class are constants nothing is left
- * but four additions and the test for the longest.
- */
-static __always_inline void pfstat_tally_add(u8 op, u8 class, u64 duration_ns, bool retried)
+/* The hot path; preemption is off. */
+static __always_inline void pfstat_tally_add_plain(enum plain_kind kind, u64 duration_ns)
+{
+	this_cpu_add(pfstat_tallies.plain[kind].total_ns, duration_ns);
+	if (unlikely(duration_ns > raw_cpu_read(pfstat_tallies.plain[kind].max_ns)))
+		this_cpu_write(pfstat_tallies.plain[kind].max_ns, duration_ns);
+	/* fls64() would ask whether it is 0. */
+	this_cpu_inc(pfstat_tallies.plain[kind].histogram[__fls(2 * duration_ns + 1)]);
+}
+
+/* Any other; preemption is off. */
+static inline void pfstat_tally_add(u8 op, u8 class, u64 duration_ns, bool retried)
 {
 	this_cpu_add(pfstat_tallies.total_ns[class], duration_ns);
 	if (unlikely(duration_ns > this_cpu_read(pfstat_tallies.max_ns[class])))

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /* Raised whenever anything below changes shape or meaning. */
-#define PFSTAT_ABI_VERSION 3
+#define PFSTAT_ABI_VERSION 4
 
 /* Which VMA operation was called. */
 enum pfstat_op {
@@ -103,12 +103,11 @@ struct pfstat_record {
 	__u64 pgoff;		/* page of the file */
 	__u64 pfn;		/* page frame, or PFSTAT_NO_PFN */
 	__u64 inode;
-	__u32 dev;		/* major << 20 | minor of the file's super block */
-	__u32 pid;		/* process (tgid) of the thread that faulted, initial namespace */
 	__u32 tid;		/* thread */
-	__u32 flags;		/* PFSTAT_FLAG_* and other FAULT_FLAG_* */
+	__u32 pid;		/* process (tgid) of the thread that faulted, initial namespace */
+	/* From here to `reserved` it is the same for all plain calls of a file system. */
+	__u32 dev;		/* major << 20 | minor of the file's super block */
 	__u32 result;		/* PFSTAT_RESULT_* */
-	__u16 cpu;		/* where the call ended */
 	__u8 op;		/* enum pfstat_op */
 	__u8 class;		/* enum pfstat_class */
 	__u8 order;		/* log2 of the pages of the folio that pfn is in */
@@ -120,7 +119,9 @@ struct pfstat_record {
 	 * around_pages from there on. Else 0.
 	 */
 	__u16 around_before;
+	__u16 cpu;		/* where the call ended */
 	__u16 around_pages;
+	__u32 flags;		/* PFSTAT_FLAG_* and other FAULT_FLAG_* */
 	__u64 ip;		/* instruction of the program that was interrupted; 0: none */
 };
 

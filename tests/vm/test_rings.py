@@ -6,6 +6,8 @@ import os
 import select
 import struct
 
+import pytest
+
 import pfstat
 from pfstat import PAGE, Mapping, Session
 
@@ -13,6 +15,8 @@ RECORD_SIZE = 104
 PER_PAGE = PAGE // RECORD_SIZE
 HALF = (PER_PAGE + 1) // 2
 HEAD, LOST, TAIL = 24, 32, 64       # offsets in the header of record.h
+BEFORE = 83                         # and in a record
+ABSENT, CACHED = 1, 4               # enum pfstat_before
 
 
 def run_pages(small_file, *options):
@@ -55,11 +59,17 @@ class Ring:
     def set_tail(self, tail):
         struct.pack_into("Q", self.map, TAIL, tail)
 
-    def pgoff(self, position):
+    def place(self, position):
         at = PAGE + position % PER_PAGE * RECORD_SIZE
         sequence = struct.unpack_from("Q", self.map, at)[0]
         assert sequence == position + 1
-        return struct.unpack_from("Q", self.map, at + 40)[0]
+        return at
+
+    def pgoff(self, position):
+        return struct.unpack_from("Q", self.map, self.place(position) + 40)[0]
+
+    def before(self, position):
+        return struct.unpack_from("B", self.map, self.place(position) + BEFORE)[0]
 
     def readable(self):
         poll = select.poll()
@@ -120,6 +130,38 @@ def test_a_wild_tail_only_loses_records(mapping, ring):
     stats = pfstat.stats()
     assert stats["stored"] + stats["lost"] == stats["calls"]
     pfstat.log()
+
+
+# A page alone at the end of a file makes the page cache's tree so deep; 0: it has no node.
+PAGES_OF_DEPTH = {0: 1, 1: 50, 2: 3000, 3: 70_000, 4: 300_000}
+
+
+@pytest.mark.parametrize("depth", PAGES_OF_DEPTH)
+def test_a_page_is_looked_up_in_a_tree_of_any_depth(small_file, depth):
+    last = PAGES_OF_DEPTH[depth] - 1
+    with open(small_file, "r+b") as file:
+        file.truncate(0)
+        file.truncate((last + 1) * PAGE)        # holes: nothing is read from the disk
+    pfstat.drop_cache()
+    os.sched_setaffinity(0, {0})
+    with Mapping(small_file) as mapping:
+        # Without readahead: no page beside it, no mark on it.
+        assert not pfstat.LIBC.madvise(ctypes.c_void_p(mapping.address),
+                                       ctypes.c_size_t(mapping.size), mmap.MADV_RANDOM)
+        with Session("ring_size 4K", "fault_around off", f"file {mapping.fd()}"):
+            ring = Ring()
+            for _ in range(2):
+                mapping.read(last)
+                assert not pfstat.LIBC.madvise(ctypes.c_void_p(mapping.address),
+                                               ctypes.c_size_t(mapping.size),
+                                               mmap.MADV_DONTNEED)
+            before = [ring.before(position) for position in range(ring.get(HEAD))]
+            ring.close()
+    os.sched_setaffinity(0, range(os.cpu_count()))
+    _, records = pfstat.log()
+    assert [(r["pgoff"], r["class"]) for r in records] == [
+        (last, "disk"), (last, "short"), (last, "long")]
+    assert before == [ABSENT, CACHED, CACHED]
 
 
 def test_clear_forgets_and_recording_goes_on(small_file):
