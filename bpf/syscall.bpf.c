@@ -61,7 +61,7 @@ static __always_inline __u64 bit_length(__u64 ns)
 static __always_inline void add(const struct pfstat_syscall_key *key, __u64 duration_ns)
 {
 	struct pfstat_syscall_value *value;
-	__u64 bucket = bit_length(duration_ns);
+	__u64 bucket;
 
 	value = bpf_map_lookup_elem(&syscalls, key);
 	if (!value) {
@@ -75,6 +75,7 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 	}
 	value->count++;
 	value->total_ns += duration_ns;
+	bucket = bit_length(duration_ns);
 	/* The verifier of 6.1 wants the very register compared that is the index. */
 	barrier_var(bucket);
 	if (bucket >= PFSTAT_SYSCALL_BUCKETS)
