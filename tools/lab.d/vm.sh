@@ -20,8 +20,10 @@ TCG_CPU=max,la57=off,cx16=off
 # tsc=reliable: else an emulated guest reads the hpet, a slow device, as its clock.
 # nokaslr: the same addresses in every run. mitigations=off: which ones the kernel
 # would choose depends on the CPU that QEMU makes up. panic=-1: with -no-reboot
-# a panic ends the VM at once. loglevel=5: warnings and worse reach the console.
-KERNEL_ARGUMENTS='console=ttyS0 quiet loglevel=5 panic=-1 tsc=reliable nokaslr mitigations=off random.trust_cpu=on'
+# a panic ends the VM at once. no_timer_check: a VM that waits for this machine's CPU
+# may see no tick while the kernel looks for some, and then panics. loglevel=5:
+# warnings and worse reach the console.
+KERNEL_ARGUMENTS='console=ttyS0 quiet loglevel=5 panic=-1 tsc=reliable nokaslr mitigations=off random.trust_cpu=on no_timer_check'
 
 # A line of the kernel console that tells of trouble.
 TROUBLE='BUG:|WARNING:|Oops:|general protection fault|Kernel panic|rcu.*stall|INFO: (task|trying)'
