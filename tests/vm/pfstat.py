@@ -148,6 +148,13 @@ def hooked():
     return sum(line.startswith("vma ") for line in targets().splitlines())
 
 
+def makes_accesses(pid):
+    """Is this pfdrive in the middle of them? It is a target of eBPF then; as it was, with
+    nothing hooked, when it measured what that costs."""
+    return hooked() > 0 and (PINS / "targets").exists() and str(pid) in run(
+        "bpftool", "map", "dump", "pinned", PINS / "targets", check=False).stdout
+
+
 def classes(records):
     return collections.Counter(record["class"] for record in records)
 

@@ -7,7 +7,6 @@ import pathlib
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -23,13 +22,7 @@ def fixture_pfdrive(small_file):
     """One that makes accesses, a target of eBPF already."""
     process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", "100G", small_file],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for _ in range(600):
-        if (pfstat.PINS / "syscalls").exists() and str(process.pid) in pfstat.run(
-                "bpftool", "map", "dump", "pinned", pfstat.PINS / "targets", check=False).stdout:
-            break
-        time.sleep(0.05)
-    else:
-        raise AssertionError("it does not start")
+    pfstat.wait_until(lambda: pfstat.makes_accesses(process.pid))
     yield process
     process.kill()
     process.communicate()

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -39,15 +38,7 @@ def running(small_file):
     """A pfdrive in the middle of its accesses."""
     process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", FOREVER, small_file],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    pid = str(process.pid)
-    for _ in range(1000):
-        # It is a target of eBPF only while it makes the accesses.
-        if (pfstat.PINS / "targets").exists() and pid in pfstat.run(
-                "bpftool", "map", "dump", "pinned", pfstat.PINS / "targets").stdout:
-            break
-        time.sleep(0.02)
-    else:
-        raise AssertionError("it does not start")
+    pfstat.wait_until(lambda: pfstat.makes_accesses(process.pid))
     yield process
     process.kill()
     process.communicate()
