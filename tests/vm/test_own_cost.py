@@ -37,6 +37,9 @@ def recorder(pid, *options):
     """pfdrive record of a process; in the end its JSON is in OUT."""
     with begin_record("--json", OUT, *options, "-p", pid) as process:
         wait_until(lambda: re.search(rf"^mm pid {pid}\b", pfstat.targets(), re.MULTILINE))
+        if "--no-bpf" not in options:
+            wait_until(lambda: str(pid) in pfstat.run(
+                "bpftool", "map", "dump", "pinned", pfstat.PINS / "targets").stdout)
         yield process
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=pfstat.PATIENCE)
@@ -82,6 +85,7 @@ def test_without_ebpf_only_the_module_costs(warm_file):
     assert cost["call_ns"] < 1.15 * added_ns
 
 
+@pytest.mark.deterministic
 def test_measuring_the_cost_leaves_nothing_in_the_figures(warm_file):
     """Neither faults, nor system calls, nor events of pfdrive's own."""
     result, _ = pfstat.record("true")
@@ -94,6 +98,7 @@ def test_measuring_the_cost_leaves_nothing_in_the_figures(warm_file):
     assert later["cost"]["bpf_total_ns"] >= later["calls"] * later["cost"]["bpf_hooked_ns"]
 
 
+@pytest.mark.deterministic
 def test_a_recording_carries_it(warm_file):
     pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "-o", RECORDING, "--",
                pfstat.BUILD / "workload", "now", warm_file)

@@ -16,14 +16,14 @@ void bpf_cost_close(struct bpf_cost *cost)
 	fault_stage_close(&cost->stage);
 }
 
-/* Never less than nothing, where the clock is coarser than what is measured. */
+/* n/a where the machine wavers by more than it is: nothing is free. */
 static uint64_t added(const struct bpf_cost *cost)
 {
 	const uint64_t watched_ps = fault_stage_time(&cost->stage);
 
 	if (watched_ps == FACT_NONE || cost->bare_ps == FACT_NONE)
 		return FACT_NONE;
-	return watched_ps > cost->bare_ps ? watched_ps - cost->bare_ps : 0;
+	return watched_ps > cost->bare_ps ? watched_ps - cost->bare_ps : FACT_NONE;
 }
 
 /* To eBPF the stage's mapping is one that the module hooked, and then is not. */
