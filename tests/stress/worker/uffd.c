@@ -64,14 +64,25 @@ static void fill_one(const struct filler *filler, uint64_t address)
 		wrong("UFFDIO_COPY: %s", strerror(-copy.copy));
 }
 
+/* Something is there to be read, or all is filled: then false. */
+static bool wait_for_message(const struct filler *filler)
+{
+	struct pollfd polled[] = { { filler->fd, POLLIN, 0 }, { filler->end, POLLIN, 0 } };
+
+	/* SIGTERM may come to this thread: poll(2) is not begun again by itself. */
+	while (poll(polled, 2, -1) < 0)
+		if (errno != EINTR)
+			need(-1, "poll");
+	return !polled[1].revents;
+}
+
 static void *fill_missing(void *argument)
 {
 	struct filler *filler = argument;
-	struct pollfd polled[] = { { filler->fd, POLLIN, 0 }, { filler->end, POLLIN, 0 } };
 	struct uffd_msg message;
 
 	random_seed(filler->seed);
-	while (need(poll(polled, 2, -1), "poll") >= 0 && !polled[1].revents)
+	while (wait_for_message(filler))
 		if (read(filler->fd, &message, sizeof(message)) == sizeof(message) &&
 		    message.event == UFFD_EVENT_PAGEFAULT)
 			fill_one(filler, message.arg.pagefault.address);
