@@ -249,8 +249,10 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	run->report.call_cost_ps = 260300;
 	run->report.inside_ps = 27500;
 	run->report.bpf_hooked_ps = 1693000;
+	run->report.bpf_again_ps = 423000;
 	run->report.bpf_other_ps = 2250000;
 	run->report.bpf_hooked = SAMPLE_FAULTS;
+	run->report.bpf_again = 0;
 	run->report.bpf_other = 20;
 	run->report.pages_touched = SAMPLE_FAULTS;
 	run->report.rusage = (struct usage){

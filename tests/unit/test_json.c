@@ -212,6 +212,7 @@ START_TEST(test_own_cost_is_that_of_all_calls)
 	check_real(json, "cost.total_ns", 260.3 * SAMPLE_CALLS);
 	check_real(json, "cost.percent", 100 * 260.3 * SAMPLE_CALLS / 1234567890);
 	check_real(json, "cost.bpf_hooked_ns", 1693);
+	check_real(json, "cost.bpf_again_ns", 423);
 	check_real(json, "cost.bpf_other_ns", 2250);
 	check_real(json, "cost.bpf_total_ns", 1693.0 * SAMPLE_FAULTS + 2250 * 20);
 	check_real(json, "cost.bpf_percent",

@@ -268,6 +268,19 @@ START_TEST(test_table_states_the_modules_own_cost)
 	run.report.call_cost_ps = FACT_NONE;
 	text = print_table(&run);
 	check_line(text, "Own cost", "Own cost of the module: n/a");
+	ck_assert_ptr_null(strstr(text, "begins one again"));
+	free(text);
+	run.report.bpf_again = 1000;
+	text = print_table(&run);
+	check_line(text, "Own cost of eBPF", "Own cost of eBPF: 1693 ns a fault, 19.6 ms in all, "
+		   "1.59% of the run; not in a call's time");
+	check_contains(text, "\n  423 ns each time that the kernel begins one again\n");
+	free(text);
+	run.report.bpf_again_ps = FACT_NONE;
+	text = print_table(&run);
+	check_contains(text, "Own cost of eBPF: 1693 ns a fault, 20.9 ms in all");
+	check_contains(text, "\n  each time that the kernel begins one again is counted as a whole "
+		       "one: at most\n");
 	free(text);
 	/* Nothing of a kind costs nothing, whatever one would cost. */
 	run.report.bpf_other = 0;

@@ -70,7 +70,7 @@ unit-tests: $(unit_runs)
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
 	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
 	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins swap_facts) \
-	    $(BUILD)/user/item_known.o
+	    $(BUILD)/user/item_known.o $(BUILD)/user/correlate/facts.o
 
 $(BUILD)/events_dump: $(dump_obj)
 	$(call say,LINK,$@)

@@ -7,38 +7,60 @@
 
 void bpf_cost_begin(struct bpf_cost *cost)
 {
-	if (!fault_stage_open(&cost->stage))
-		cost->bare_ps = fault_stage_time(&cost->stage);
+	if (!fault_stage_open(&cost->memory))
+		cost->memory_ps = fault_stage_time(&cost->memory);
+	if (!fault_stage_open_vdso(&cost->vdso))
+		cost->vdso_ps = fault_stage_time(&cost->vdso);
 }
 
 void bpf_cost_close(struct bpf_cost *cost)
 {
-	fault_stage_close(&cost->stage);
+	fault_stage_close(&cost->memory);
+	fault_stage_close(&cost->vdso);
 }
 
 /* n/a where the machine wavers by more than it is: nothing is free. */
-static uint64_t added(const struct bpf_cost *cost)
+static uint64_t above(uint64_t more, uint64_t less)
 {
-	const uint64_t watched_ps = fault_stage_time(&cost->stage);
-
-	if (watched_ps == FACT_NONE || cost->bare_ps == FACT_NONE)
-		return FACT_NONE;
-	return watched_ps > cost->bare_ps ? watched_ps - cost->bare_ps : FACT_NONE;
+	return more != FACT_NONE && less != FACT_NONE && more > less ? more - less : FACT_NONE;
 }
 
-/* To eBPF the stage's mapping is one that the module hooked, and then is not. */
+/* To eBPF the stage's mapping is one that the module hooked. */
+static bool take_for_hooked(const struct fault_stage *stage, struct events *events)
+{
+	uint64_t handler;
+
+	if (!stage->memory || events_find_handler(events, (const void *)stage->memory, &handler))
+		return false;
+	events_set_wrapper(events, handler);
+	return true;
+}
+
+/* n/a as well where the kernel does not begin each of them again. */
+static void measure_again(struct bpf_cost *cost, struct events *events)
+{
+	struct hooked_returns before, after;
+	uint64_t watched_ps;
+
+	if (!take_for_hooked(&cost->vdso, events) || events_hooked_returns(events, &before))
+		return;
+	watched_ps = fault_stage_time(&cost->vdso);
+	if (!events_hooked_returns(events, &after) &&
+	    after.again - before.again == after.ended - before.ended)
+		cost->again_ps = above(above(watched_ps, cost->vdso_ps), cost->hooked_ps);
+}
+
 static void measure(struct bpf_cost *cost, struct events *events)
 {
 	const pid_t tid = gettid();
-	uint64_t handler;
 
-	if (events_find_handler(events, (const void *)cost->stage.memory, &handler))
+	if (!take_for_hooked(&cost->memory, events))
 		return;
-	events_set_wrapper(events, handler);
 	if (!events_watch(events, tid, PFSTAT_TARGET_THREAD))
-		cost->hooked_ps = added(cost);
+		cost->hooked_ps = above(fault_stage_time(&cost->memory), cost->memory_ps);
+	measure_again(cost, events);
 	events_set_wrapper(events, 0);
-	cost->other_ps = added(cost);
+	cost->other_ps = above(fault_stage_time(&cost->memory), cost->memory_ps);
 	events_ignore(events, tid);
 }
 
@@ -53,7 +75,7 @@ int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool with_counter
 {
 	struct counters *counters = NULL;
 
-	if (!cost->stage.memory || !(events_hooks(events) & 1U << HOOK_FAULT))
+	if (!cost->memory.memory || !(events_hooks(events) & 1U << HOOK_FAULT))
 		return 0;
 	if (with_counters)
 		count_too(&counters);

@@ -14,14 +14,16 @@
 #include "fault_stage.h"
 
 struct bpf_cost {
-	struct fault_stage stage;
-	uint64_t bare_ps;
+	struct fault_stage memory, vdso;
+	uint64_t memory_ps, vdso_ps;	/* a fault of theirs, unwatched */
 	/* Added, in picoseconds; FACT_NONE: n/a. */
 	uint64_t hooked_ps;	/* to a fault of a file that the module hooks */
+	uint64_t again_ps;	/* to one of these, for each time that it is begun again */
 	uint64_t other_ps;	/* to another, of which an event is sent */
 };
 
-#define BPF_COST_NONE ((struct bpf_cost){ .hooked_ps = FACT_NONE, .other_ps = FACT_NONE })
+#define BPF_COST_NONE \
+	((struct bpf_cost){ .hooked_ps = FACT_NONE, .again_ps = FACT_NONE, .other_ps = FACT_NONE })
 
 /* Before events_open(): no program is attached. What cannot be had stays n/a. */
 void bpf_cost_begin(struct bpf_cost *cost);

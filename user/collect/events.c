@@ -395,6 +395,24 @@ int events_find_handler(const struct events *events, const void *address, uint64
 	return err ? err : (int)run.retval;
 }
 
+int events_hooked_returns(const struct events *events, struct hooked_returns *returns)
+{
+	struct facts facts;
+	enum pfstat_fault_outcome outcome;
+	uint64_t *sum;
+	int err;
+
+	*returns = (struct hooked_returns){ 0 };
+	facts_init(&facts);
+	err = read_counts(events, &facts);
+	for (outcome = 0; !err && outcome < PFSTAT_NR_OUTCOMES; outcome++) {
+		sum = outcome == PFSTAT_OUTCOME_RETRY ? &returns->again : &returns->ended;
+		*sum += facts_returns(&facts, PFSTAT_FAULT_HOOKED, outcome);
+	}
+	facts_exit(&facts);
+	return err;
+}
+
 static int drop(void *context, const struct pfstat_event *event)
 {
 	(void)event;

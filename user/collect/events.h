@@ -53,6 +53,13 @@ bool events_is_watched(const struct events *events, pid_t id);
 int events_stop(struct events *events);
 /* The ->fault of this process's mapping at an address; 0: it has none. A negative errno. */
 int events_find_handler(const struct events *events, const void *address, uint64_t *handler);
+/* Returns of handle_mm_fault() so far for what it takes for hooked. A negative errno. */
+struct hooked_returns {
+	uint64_t ended;		/* a fault: it is solved, or failed */
+	uint64_t again;		/* not: the kernel begins it again */
+};
+
+int events_hooked_returns(const struct events *events, struct hooked_returns *returns);
 /*
  * All that was said and counted so far, while nothing is a target: it is neither handed over nor in
  * events_facts(). A negative errno.

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include "../correlate/facts.h"
 #include "fault_stage.h"
 
-#define STAGE_PAGES 64
+#define NR_FAULTS 64
 #define PAGE 4096
 /* The first makes what others find made: pages, an entry in eBPF's maps. */
 #define ROUNDS 16
@@ -18,11 +20,11 @@ int fault_stage_open(struct fault_stage *stage)
 	int fd = memfd_create("pfdrive", MFD_CLOEXEC), err = 0;
 	void *memory = MAP_FAILED;
 
-	stage->memory = NULL;
+	*stage = (struct fault_stage){ .pages = NR_FAULTS, .is_written = true };
 	if (fd < 0)
 		return -errno;
-	if (!ftruncate(fd, STAGE_PAGES * PAGE))
-		memory = mmap(NULL, STAGE_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (!ftruncate(fd, NR_FAULTS * PAGE))
+		memory = mmap(NULL, NR_FAULTS * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		err = -errno;
 	else
@@ -31,10 +33,18 @@ int fault_stage_open(struct fault_stage *stage)
 	return err;
 }
 
+int fault_stage_open_vdso(struct fault_stage *stage)
+{
+	*stage = (struct fault_stage){
+		.memory = (void *)getauxval(AT_SYSINFO_EHDR), .pages = 1,
+	};
+	return stage->memory ? 0 : -ENOENT;
+}
+
 void fault_stage_close(struct fault_stage *stage)
 {
-	if (stage->memory)
-		munmap((void *)stage->memory, STAGE_PAGES * PAGE);
+	if (stage->memory && stage->is_written)
+		munmap((void *)stage->memory, stage->pages * PAGE);
 	stage->memory = NULL;
 }
 
@@ -53,24 +63,42 @@ static uint64_t faults_so_far(void)
 	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_minflt;
 }
 
+/* Cycles of the faults alone, all pages being unmapped as often as needed; 0: they cannot be. */
+static uint64_t fault_cycles(const struct fault_stage *stage)
+{
+	volatile char *page;
+	uint64_t cycles = 0, start;
+	unsigned int i;
+
+	for (i = 0; i < NR_FAULTS; i++) {
+		page = stage->memory + i % stage->pages * PAGE;
+		if (page == stage->memory &&
+		    madvise((void *)page, stage->pages * PAGE, MADV_DONTNEED))
+			return 0;
+		start = __rdtsc();
+		if (stage->is_written)
+			*page = 1;
+		else
+			(void)*page;
+		cycles += __rdtsc() - start;
+	}
+	return cycles;
+}
+
 /*
- * Reads would be answered by fault-around, many pages at a time. The pages stay in the file when
- * they are unmapped, and are not cleared again.
+ * Reads of a file would be answered by fault-around, many pages at a time. The pages stay in it
+ * when they are unmapped, and are not cleared again. The clock is of the vDSO, too: it is asked
+ * while that is mapped, and how many cycles it has in a nanosecond is what it says of the round.
  */
 static uint64_t time_round(const struct fault_stage *stage)
 {
-	uint64_t faults, start_ns, ns;
-	unsigned int i;
+	uint64_t faults = faults_so_far(), start_ns = now_ns(), start = __rdtsc(), cycles, ns;
 
-	if (madvise((void *)stage->memory, STAGE_PAGES * PAGE, MADV_DONTNEED))
-		return FACT_NONE;
-	faults = faults_so_far();
-	start_ns = now_ns();
-	for (i = 0; i < STAGE_PAGES; i++)
-		stage->memory[i * PAGE] = 1;
+	cycles = fault_cycles(stage);
+	start = __rdtsc() - start;
 	ns = now_ns() - start_ns;
 	faults = faults_so_far() - faults;
-	return faults ? ns * 1000 / faults : FACT_NONE;
+	return cycles && faults && start ? (double)cycles / start * ns * 1000 / faults : FACT_NONE;
 }
 
 uint64_t fault_stage_time(const struct fault_stage *stage)

@@ -305,6 +305,7 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 		return say(err, why, size, "cannot read the module's counts");
 	session_cost(&facts->call_cost_ps, &facts->inside_ps);
 	facts->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
+	facts->bpf_again_ps = instruments->bpf_cost.again_ps;
 	facts->bpf_other_ps = instruments->bpf_cost.other_ps;
 	if (instruments->events)
 		err = take_events(instruments, facts);

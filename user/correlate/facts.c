@@ -21,7 +21,8 @@ void facts_init(struct facts *facts)
 		.start_ns = FACT_NONE, .end_ns = FACT_NONE,
 		.calls = FACT_NONE, .lost = FACT_NONE,
 		.call_cost_ps = FACT_NONE, .inside_ps = FACT_NONE,
-		.bpf_hooked_ps = FACT_NONE, .bpf_other_ps = FACT_NONE,
+		.bpf_hooked_ps = FACT_NONE, .bpf_again_ps = FACT_NONE,
+		.bpf_other_ps = FACT_NONE,
 		.utime_ns = FACT_NONE, .stime_ns = FACT_NONE,
 		.minflt = FACT_NONE, .majflt = FACT_NONE,
 		.inblock = FACT_NONE, .oublock = FACT_NONE,
@@ -30,6 +31,23 @@ void facts_init(struct facts *facts)
 		.maps_lost = FACT_NONE,
 	};
 	nothing_of_bpf(facts);
+}
+
+uint64_t facts_sum(uint64_t a, uint64_t b)
+{
+	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
+}
+
+uint64_t facts_returns(const struct facts *facts, enum pfstat_fault_kind kind,
+		       enum pfstat_fault_outcome outcome)
+{
+	enum pfstat_fault_origin origin;
+	uint64_t sum = 0;
+
+	for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++)
+		sum = facts_sum(sum,
+				facts->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count);
+	return sum;
 }
 
 void facts_exit(struct facts *facts)

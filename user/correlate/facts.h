@@ -61,6 +61,7 @@ struct facts {
 	uint32_t hooks;		/* 1 << enum fact_hook: attached */
 	/* What it and perf's counters add to a fault, in picoseconds, as pfdrive measured. */
 	uint64_t bpf_hooked_ps;	/* where the module wraps the call */
+	uint64_t bpf_again_ps;	/* there, each time that the kernel begins it again */
 	uint64_t bpf_other_ps;	/* where not: an event is sent */
 	uint64_t counts[PFSTAT_NR_COUNTS];
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
@@ -82,5 +83,11 @@ struct facts {
 /* Everything FACT_NONE or empty. */
 void facts_init(struct facts *facts);
 void facts_exit(struct facts *facts);
+
+/* Of counts, any of which may be unknown: then the sum is. */
+uint64_t facts_sum(uint64_t a, uint64_t b);
+/* Of handle_mm_fault(), as eBPF counted, from wherever it was called. FACT_NONE: unknown. */
+uint64_t facts_returns(const struct facts *facts, enum pfstat_fault_kind kind,
+		       enum pfstat_fault_outcome outcome);
 
 #endif

@@ -27,12 +27,6 @@ static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = {
 	[PFSTAT_FAULT_OTHER] = "solved meanwhile, or a hint of NUMA balancing",
 };
 
-/* Of counts, any of which may be unknown. */
-static uint64_t sum_of(uint64_t a, uint64_t b)
-{
-	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
-}
-
 static uint64_t returns(const struct sides *sides, enum pfstat_fault_kind kind,
 			enum pfstat_fault_origin origin, enum pfstat_fault_outcome outcome)
 {
@@ -42,12 +36,7 @@ static uint64_t returns(const struct sides *sides, enum pfstat_fault_kind kind,
 static uint64_t returns_of_kind(const struct sides *sides, enum pfstat_fault_kind kind,
 				enum pfstat_fault_outcome outcome)
 {
-	enum pfstat_fault_origin origin;
-	uint64_t sum = 0;
-
-	for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++)
-		sum = sum_of(sum, returns(sides, kind, origin, outcome));
-	return sum;
+	return facts_returns(sides->facts, kind, outcome);
 }
 
 static uint64_t returns_of_origin(const struct sides *sides, enum pfstat_fault_origin origin,
@@ -57,7 +46,7 @@ static uint64_t returns_of_origin(const struct sides *sides, enum pfstat_fault_o
 	uint64_t sum = 0;
 
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		sum = sum_of(sum, returns(sides, kind, origin, outcome));
+		sum = facts_sum(sum, returns(sides, kind, origin, outcome));
 	return sum;
 }
 
@@ -69,7 +58,7 @@ static uint64_t all_returns(const struct sides *sides, enum pfstat_fault_outcome
 	if (!sides->have_mm)
 		return FACT_NONE;
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		sum = sum_of(sum, returns_of_kind(sides, kind, outcome));
+		sum = facts_sum(sum, returns_of_kind(sides, kind, outcome));
 	return sum;
 }
 
@@ -214,11 +203,11 @@ static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 	enum pfstat_fault_kind kind;
 
 	difference = begin(ledger, "minflt + majflt",
-			   sum_of(sides->facts->minflt, sides->facts->majflt),
+			   facts_sum(sides->facts->minflt, sides->facts->majflt),
 			   "logical faults", sides->figures->faults);
 	for (kind = PFSTAT_FAULT_HOOKED + 1; kind < PFSTAT_NR_FAULT_KINDS; kind++)
 		add_reason(difference, kind_names[kind],
-			   sum_of(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
+			   facts_sum(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
 				  returns_of_kind(sides, kind, PFSTAT_OUTCOME_MAJOR)));
 	add_unseen(difference, sides);
 	end_at_edges(ledger, difference, sides);
@@ -242,9 +231,9 @@ static void compare_perf(struct ledger *ledger, const struct sides *sides)
 		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MAJOR));
 	end_at_edges(ledger, difference, sides);
 	difference = begin(ledger, "page-faults", facts->perf_faults, "minor-faults + major-faults",
-			   sum_of(facts->perf_minor, facts->perf_major));
+			   facts_sum(facts->perf_minor, facts->perf_major));
 	add_reason(difference, "ended in an error",
-		   sum_of(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
+		   facts_sum(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
 			  returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
 	end_at_edges(ledger, difference, sides);
 }

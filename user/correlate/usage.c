@@ -15,11 +15,6 @@ static uint64_t in(uint64_t fact, uint64_t unit)
 	return fact == FACT_NONE ? FACT_NONE : fact / unit;
 }
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
-{
-	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
-}
-
 static bool has_hook(const struct facts *facts, enum fact_hook hook)
 {
 	return facts->have_bpf && facts->hooks & 1U << hook;
@@ -27,16 +22,13 @@ static bool has_hook(const struct facts *facts, enum fact_hook hook)
 
 static uint64_t faults_of(const struct facts *facts, enum pfstat_fault_outcome outcome)
 {
-	enum pfstat_fault_origin origin;
 	enum pfstat_fault_kind kind;
 	uint64_t sum = 0;
 
 	if (!has_hook(facts, HOOK_FAULT))
 		return FACT_NONE;
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++)
-			sum = sum_of(sum, facts->faults[PFSTAT_FAULT_INDEX(kind, origin,
-									   outcome)].count);
+		sum = facts_sum(sum, facts_returns(facts, kind, outcome));
 	return sum;
 }
 
@@ -77,7 +69,7 @@ static void fill_times(struct usage_line *lines, const struct facts *facts,
 	lines[USAGE_STIME] = (struct usage_line){
 		"stime", "stime_us", "µs", in(facts->stime_ns, US), FACT_NONE, no_mode, NULL };
 	lines[USAGE_CPU] = (struct usage_line){
-		"utime + stime", "cpu_us", "µs", in(sum_of(facts->utime_ns, facts->stime_ns), US),
+		"utime + stime", "cpu_us", "µs", in(facts_sum(facts->utime_ns, facts->stime_ns), US),
 		on_cpu_us(facts, seen),
 		seen->one_thread ? "time of the loop, less the stays off the CPU" :
 				   "of several threads, or processes, it is not known",

@@ -20,7 +20,7 @@ static const struct number numbers[] = {
 	NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
 	NUMBER(task_minor), NUMBER(task_major),
 	NUMBER(call_cost_ps), NUMBER(inside_ps),
-	NUMBER(bpf_hooked_ps), NUMBER(bpf_other_ps),
+	NUMBER(bpf_hooked_ps), NUMBER(bpf_again_ps), NUMBER(bpf_other_ps),
 };
 
 #define NR_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))

@@ -30,8 +30,10 @@ void report_init(struct report *report)
 		.call_cost_ps = FACT_NONE,
 		.inside_ps = FACT_NONE,
 		.bpf_hooked_ps = FACT_NONE,
+		.bpf_again_ps = FACT_NONE,
 		.bpf_other_ps = FACT_NONE,
 		.bpf_hooked = FACT_NONE,
+		.bpf_again = FACT_NONE,
 		.bpf_other = FACT_NONE,
 		.pages_touched = FACT_NONE,
 		.pages_written = FACT_NONE,
@@ -67,28 +69,37 @@ void report_exit(struct report *report)
 	measures_exit(&report->measures);
 }
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
+/* Returns of handle_mm_fault(), of hooked files or of all others. */
+static uint64_t count_returns(const struct facts *facts, bool hooked,
+			      enum pfstat_fault_outcome outcome)
 {
-	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
-}
-
-/* Of the kinds from `kind` to before `end`. */
-static uint64_t count_faults(const struct facts *facts, unsigned int kind, unsigned int end)
-{
-	unsigned int i = PFSTAT_FAULT_INDEX(kind, 0, 0);
+	enum pfstat_fault_kind kind;
 	uint64_t sum = 0;
 
-	for (; i < PFSTAT_FAULT_INDEX(end, 0, 0); i++)
-		sum = sum_of(sum, facts->faults[i].count);
+	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
+		if ((kind == PFSTAT_FAULT_HOOKED) == hooked)
+			sum = facts_sum(sum, facts_returns(facts, kind, outcome));
 	return sum;
 }
 
+/* A fault of a hooked file that is begun again is no whole one; of others an event is sent. */
 static void fill_bpf_cost(struct report *report, const struct facts *facts)
 {
+	enum pfstat_fault_outcome outcome;
+	uint64_t *sum;
+
 	report->bpf_hooked_ps = facts->bpf_hooked_ps;
+	report->bpf_again_ps = facts->bpf_again_ps;
 	report->bpf_other_ps = facts->bpf_other_ps;
-	report->bpf_hooked = count_faults(facts, PFSTAT_FAULT_HOOKED, PFSTAT_FAULT_HOOKED + 1);
-	report->bpf_other = count_faults(facts, PFSTAT_FAULT_HOOKED + 1, PFSTAT_NR_FAULT_KINDS);
+	report->bpf_hooked = 0;
+	report->bpf_again = 0;
+	report->bpf_other = 0;
+	for (outcome = 0; outcome < PFSTAT_NR_OUTCOMES; outcome++) {
+		sum = outcome == PFSTAT_OUTCOME_RETRY ? &report->bpf_again : &report->bpf_hooked;
+		*sum = facts_sum(*sum, count_returns(facts, true, outcome));
+		report->bpf_other = facts_sum(report->bpf_other,
+					      count_returns(facts, false, outcome));
+	}
 }
 
 static void fill_bpf(struct report *report, const struct facts *facts)
@@ -102,7 +113,7 @@ static void fill_bpf(struct report *report, const struct facts *facts)
 	report->have_bpf = true;
 	report->bpf_missing[0] = '\0';
 	report->hooks = facts->hooks;
-	report->events_lost = sum_of(facts->counts[PFSTAT_COUNT_EVENTS_LOST],
+	report->events_lost = facts_sum(facts->counts[PFSTAT_COUNT_EVENTS_LOST],
 				     facts->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
 	fill_bpf_cost(report, facts);

@@ -27,12 +27,15 @@ struct own_cost own_cost_of(const struct report *run)
 		.call_ns = ns_or_nan(run->call_cost_ps),
 		.inside_ns = ns_or_nan(run->inside_ps),
 		.hooked_ns = ns_or_nan(run->bpf_hooked_ps),
+		.again_ns = ns_or_nan(run->bpf_again_ps),
 		.other_ns = ns_or_nan(run->bpf_other_ps),
 	};
 
 	cost.total_ns = run->calls == FACT_NONE ? NAN : run->calls * cost.call_ns;
 	cost.share = share_of(cost.total_ns, run->elapsed_ns);
 	cost.bpf_total_ns = times(run->bpf_hooked, cost.hooked_ns) +
+			    times(run->bpf_again, isnan(cost.again_ns) ? cost.hooked_ns :
+									 cost.again_ns) +
 			    times(run->bpf_other, cost.other_ns);
 	cost.bpf_share = share_of(cost.bpf_total_ns, run->elapsed_ns);
 	return cost;

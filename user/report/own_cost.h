@@ -12,8 +12,10 @@ struct own_cost {
 	double share;		/* of the elapsed time */
 	/* The same of eBPF, with perf's counters of faults. */
 	double hooked_ns;	/* a fault of which the module wraps a call takes longer */
+	double again_ns;	/* that, each time that the kernel begins it again; NAN: n/a */
 	double other_ns;	/* another, of which an event is sent */
-	double bpf_total_ns;	/* of all faults that eBPF counted */
+	/* Of all faults that eBPF counted; one begun again is a whole one where again_ns is n/a. */
+	double bpf_total_ns;
 	double bpf_share;
 };
 

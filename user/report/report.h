@@ -96,8 +96,9 @@ struct report {
 	uint64_t lost;		/* records lost in the module's rings */
 	uint64_t call_cost_ps;	/* see struct facts */
 	uint64_t inside_ps;
-	uint64_t bpf_hooked_ps, bpf_other_ps;
-	uint64_t bpf_hooked, bpf_other;	/* faults that eBPF counted, of either kind */
+	uint64_t bpf_hooked_ps, bpf_again_ps, bpf_other_ps;
+	/* As eBPF counted: faults of hooked files, those begun again, returns of others. */
+	uint64_t bpf_hooked, bpf_again, bpf_other;
 	bool subtract;		/* inside_ps of each call, in what is printed of classes */
 	uint64_t pages_touched;	/* distinct pages that the pattern visits */
 	uint64_t pages_written;	/* of these, the ones that it stores to */

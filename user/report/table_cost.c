@@ -11,8 +11,18 @@ static void print_total(FILE *out, double total_ns, double share)
 		fprintf(out, ", %.2f%% of the run", 100 * share);
 }
 
+static void print_again(FILE *out, const struct own_cost *cost)
+{
+	if (isnan(cost->again_ns))
+		fputs("  each time that the kernel begins one again is counted as a whole one: "
+		      "at most\n", out);
+	else
+		fprintf(out, "  %.0f ns each time that the kernel begins one again\n",
+			cost->again_ns);
+}
+
 /* Where the module tells of a fault no event is sent. */
-static void print_bpf(FILE *out, const struct own_cost *cost)
+static void print_bpf(FILE *out, const struct report *run, const struct own_cost *cost)
 {
 	if (isnan(cost->hooked_ns) || isnan(cost->other_ns) || isnan(cost->bpf_total_ns)) {
 		fputs("Own cost of eBPF: n/a\n", out);
@@ -20,8 +30,10 @@ static void print_bpf(FILE *out, const struct own_cost *cost)
 	}
 	fprintf(out, "Own cost of eBPF: %.0f ns a fault", cost->hooked_ns);
 	print_total(out, cost->bpf_total_ns, cost->bpf_share);
-	fprintf(out, "; not in a call's time\n"
-		"  %.0f ns of a fault of which the module does not tell\n", cost->other_ns);
+	fputs("; not in a call's time\n", out);
+	if (run->bpf_again)
+		print_again(out, cost);
+	fprintf(out, "  %.0f ns of a fault of which the module does not tell\n", cost->other_ns);
 }
 
 static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
@@ -44,5 +56,5 @@ void table_cost(FILE *out, const struct report *run)
 
 	print_module(out, run, &cost);
 	if (run->have_bpf)
-		print_bpf(out, &cost);
+		print_bpf(out, run, &cost);
 }
