@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pfdrive bench agrees with perf bench, stress-ng, fio, each within what is said at it."""
 import json
+import pathlib
 import re
 
 import pytest
@@ -26,6 +27,12 @@ def mean(rows, name):
 def perf_bench_ns(*words):
     text = pfstat.run("perf", "bench", *words).stdout
     return 1000 * float(re.search(r"([0-9.]+) usecs/op", text).group(1))
+
+
+def context_switches():
+    """Of all CPUs, so far."""
+    text = pathlib.Path("/proc/stat").read_text(encoding="utf-8")
+    return int(re.search(r"^ctxt (\d+)$", text, re.MULTILINE)[1])
 
 
 def stress_ng_ns(name, operations, words, *options):
@@ -62,10 +69,16 @@ def test_a_block_takes_what_fio_says(rows, row, way):
 
 
 def test_a_round_through_pipes_takes_what_perf_bench_says(rows):
-    """Two messages and two switches; starting its processes is in its figure: within 15 %."""
+    """Two messages, and switches: two, or one where a message finds its reader under way (7.2).
+
+    Starting its processes is in its figure: within 15 %.
+    """
     perf_bench_ns("sched", "pipe", "-l", "1000")        # the first time it is read from the disk
-    ours = 2 * (mean(rows, "switch.process") + mean(rows, "pipe.self"))
-    assert ours == pytest.approx(perf_bench_ns("sched", "pipe", "-l", "12000"), rel=0.15)
+    before = context_switches()
+    theirs = perf_bench_ns("sched", "pipe", "-l", "12000")
+    switches = (context_switches() - before) / 12000
+    ours = switches * mean(rows, "switch.process") + 2 * mean(rows, "pipe.self")
+    assert ours == pytest.approx(theirs, rel=0.15)
 
 
 def test_a_switch_takes_what_stress_ng_says(rows):
