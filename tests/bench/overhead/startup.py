@@ -3,11 +3,14 @@
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import time
+import zlib
 
 import instruments
 
+BLOCK_MAGIC = 0x6b6c4270
 BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
 
 
@@ -22,13 +25,29 @@ def attach():
     (instruments.DEBUGFS / "control").write_text(f"pid {os.getpid()}")
 
 
+def tail_of(recording):
+    """The counts and times at its end: see Documentation/recording.rst, Blocks."""
+    data = recording.read_bytes()
+    offset = data.index(struct.pack("<II", BLOCK_MAGIC, 1))      # behind the file's own head
+    while True:
+        magic, kind, _, stored, _, _ = struct.unpack_from("<6I", data, offset)
+        assert magic == BLOCK_MAGIC
+        offset += 24
+        if kind == 4:
+            return json.loads(zlib.decompress(data[offset:offset + stored]))
+        offset += stored
+
+
 def drive(path, *options):
-    """A whole run of pfdrive less its accesses: its start, and its end too."""
+    """Until pfdrive's first access, and after the last: its start, and its end."""
+    recording = pathlib.Path("/tmp/startup.pfs")
     start = time.monotonic_ns()
-    result = subprocess.run([BUILD / "pfdrive", "-n", "1000", "-c", "warm", "-f", "json", *options,
-                             path], check=True, capture_output=True)
-    whole = time.monotonic_ns() - start
-    return (whole - json.loads(result.stdout)["elapsed_ns"]) / 1e6
+    subprocess.run([BUILD / "pfdrive", "-n", "1000", "-c", "warm", "-f", "json", "--record",
+                    recording, *options, path], check=True, capture_output=True)
+    end = time.monotonic_ns()
+    tail = tail_of(recording)
+    recording.unlink()
+    return (tail["start_ns"] - start) / 1e6, (end - tail["end_ns"]) / 1e6
 
 
 def measure(path):
@@ -36,8 +55,8 @@ def measure(path):
     instruments.rmmod()
     result = {"insmod": timed(instruments.insmod), "attach": timed(attach)}
     (instruments.DEBUGFS / "control").write_text("stop")
-    result["pfdrive"] = drive(path)
-    result["pfdrive_no_bpf"] = drive(path, "--no-bpf")
+    result["pfdrive"], result["pfdrive_end"] = drive(path)
+    result["pfdrive_no_bpf"], result["pfdrive_no_bpf_end"] = drive(path, "--no-bpf")
     instruments.rmmod()
     return result
 
