@@ -58,7 +58,9 @@ def test_all_that_is_read_is_inblock_and_requests(small_file):
     assert usage(warm, "inblock")["rusage"] == usage(warm, "inblock")["ebpf"] == 0
 
 
+@pytest.mark.deterministic
 def test_switches_are_the_stays_off_the_cpu(small_file):
+    """That a disk fault sleeps holds where CPUs do not wait for each other."""
     result = pfstat.drive("--pattern", "stride:64K", "--accesses", "256", small_file)
     voluntary, preempted = usage(result, "nvcsw"), usage(result, "nivcsw")
     # One switch may fall between the two beginnings, or the two ends.
