@@ -277,6 +277,12 @@ static int dump(const struct plan *plan, char *const *argv)
 		fprintf(stderr, "events_dump: %s\n", why);
 		return err;
 	}
+	err = events_attach(events, why, sizeof(why));
+	if (err) {
+		fprintf(stderr, "events_dump: %s\n", why);
+		events_close(events);
+		return err;
+	}
 	err = command_hold(&command, argv);
 	if (!err)
 		err = watch(events, &command, plan);

@@ -67,11 +67,11 @@ def test_the_stated_cost_is_what_a_fault_takes_longer(warm_file):
     print(f"a fault takes {bare_ns:.0f} ns, watched {added_ns:.0f} more; stated: module "
           f"{cost['call_ns']:.0f}, eBPF {cost['bpf_hooked_ns']:.0f}, where an event is sent "
           f"{cost['bpf_other_ns']:.0f}")
-    assert 0.85 * added_ns < stated_ns < 1.15 * added_ns
+    assert 0.95 * added_ns < stated_ns < 1.05 * added_ns
     assert cost["bpf_other_ns"] > cost["bpf_hooked_ns"] > 0
     # All of it, over all faults: the process does little else.
     spent_ns = cost["total_ns"] + cost["bpf_total_ns"]
-    assert 0.85 < spent_ns / (ROUNDS * PAGES * added_ns) < 1.15
+    assert 0.95 < spent_ns / (ROUNDS * PAGES * added_ns) < 1.05
     assert result["lost"] == result["events_lost"] == 0
 
 
@@ -85,12 +85,24 @@ def test_a_fault_that_is_begun_again_is_no_whole_one(warm_file):
     stated_ns = cost["bpf_hooked_ns"] + (cost["bpf_again_ns"] if again else 0)
     print(f"eBPF takes {added_ns:.0f} ns a fault; stated: {cost['bpf_hooked_ns']} and "
           f"{cost['bpf_again_ns']} for one that is begun again")
-    assert 0.85 * added_ns < stated_ns < 1.15 * added_ns
+    assert 0.95 * added_ns < stated_ns < 1.05 * added_ns
     assert cost["bpf_hooked"] >= ROUNDS * PAGES
     assert cost["bpf_again"] == again * cost["bpf_hooked"]
     assert cost["bpf_total_ns"] == pytest.approx(
         sum(cost[f"bpf_{kind}"] * (cost[f"bpf_{kind}_ns"] or 0)
             for kind in ("hooked", "again", "other")))
+
+
+@pytest.mark.deterministic
+def test_what_else_is_mapped_is_no_cost_of_ebpf():
+    """It was: with a recording to write, 130 of 676 ns less, for the kernel's way to a mapping."""
+    pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "--", "true")
+    plain = json.loads(OUT.read_text())["cost"]
+    pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "-o", RECORDING, "--", "true")
+    written = json.loads(OUT.read_text())["cost"]
+    print(f"{plain}; with a recording {written}")
+    for kind in ("bpf_hooked_ns", "bpf_other_ns"):
+        assert written[kind] == pytest.approx(plain[kind], rel=0.01)
 
 
 @pytest.mark.deterministic

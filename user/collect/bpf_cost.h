@@ -25,10 +25,14 @@ struct bpf_cost {
 #define BPF_COST_NONE \
 	((struct bpf_cost){ .hooked_ps = FACT_NONE, .again_ps = FACT_NONE, .other_ps = FACT_NONE })
 
-/* Before events_open(): no program is attached. What cannot be had stays n/a. */
+/*
+ * Before events_attach(), and with all memory mapped that events_open() maps: how long the
+ * kernel looks for the mapping that is faulted in depends on how many others there are,
+ * and is not eBPF's. What cannot be had stays n/a.
+ */
 void bpf_cost_begin(struct bpf_cost *cost);
 /*
- * After it: nothing is watched yet. counters: perf's are used as well. 0, or what
+ * After events_attach(): nothing is watched yet. counters: perf's are used as well. 0, or what
  * events_forget() failed with.
  */
 int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool counters);

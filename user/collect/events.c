@@ -220,15 +220,6 @@ static int events_load(struct events *events, const struct events_options *optio
 	if (err)
 		return err;
 	touch_shared(events->bpf);
-	*step = "attach the eBPF programs";
-	err = pfstat_bpf__attach(events->bpf);
-	if (err)
-		return err;
-	*step = "pin the eBPF maps under " PFSTAT_PIN_DIR;
-	err = pins_make(events->bpf->obj, &events->pin_keeper);
-	if (err)
-		return err;
-	events->pinned = true;
 	return 0;
 }
 
@@ -271,6 +262,22 @@ int events_open(struct events **opened, const struct events_options *options, ch
 	}
 	*opened = events;
 	return 0;
+}
+
+int events_attach(struct events *events, char *why, size_t size)
+{
+	int err = pfstat_bpf__attach(events->bpf);
+
+	if (err) {
+		explain("attach the eBPF programs", err, why, size);
+		return err;
+	}
+	err = pins_make(events->bpf->obj, &events->pin_keeper);
+	if (err)
+		explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why, size);
+	else
+		events->pinned = true;
+	return err;
 }
 
 void events_close(struct events *events)

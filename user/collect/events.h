@@ -27,14 +27,17 @@ struct events_options {
 };
 
 /*
- * Loads, attaches, pins under PFSTAT_PIN_DIR; what an earlier, killed program
- * left there is removed. Nothing is a target yet. Whoever calls holds the
- * module's session, so that no living program's pins are there.
- * On failure returns a negative errno and the reason in `why`: what is wrong
- * and what to do, one clause.
+ * Loads the programs; none runs yet. On failure returns a negative errno and the reason in
+ * `why`: what is wrong and what to do, one clause.
  */
 int events_open(struct events **events, const struct events_options *options,
 		char *why, size_t size);
+/*
+ * Attaches, pins under PFSTAT_PIN_DIR; what an earlier, killed program left there is
+ * removed. Nothing is a target yet. Whoever calls holds the module's session, so that no
+ * living program's pins are there. Fails as events_open() does.
+ */
+int events_attach(struct events *events, char *why, size_t size);
 /* Unpins, detaches, frees. */
 void events_close(struct events *events);
 

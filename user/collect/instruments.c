@@ -76,8 +76,11 @@ static int open_events(struct instruments *instruments, char *why, size_t size)
 
 	if (!options->bpf)
 		return 0;
-	bpf_cost_begin(cost);
 	err = events_open(&instruments->events, &options->events, why, size);
+	if (err)
+		return err;
+	bpf_cost_begin(cost);
+	err = events_attach(instruments->events, why, size);
 	if (err)
 		return err;
 	err = bpf_cost_end(cost, instruments->events, !options->no_counters);

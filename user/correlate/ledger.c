@@ -208,7 +208,7 @@ static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 	for (kind = PFSTAT_FAULT_HOOKED + 1; kind < PFSTAT_NR_FAULT_KINDS; kind++)
 		add_reason(difference, kind_names[kind],
 			   facts_sum(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
-				  returns_of_kind(sides, kind, PFSTAT_OUTCOME_MAJOR)));
+				     returns_of_kind(sides, kind, PFSTAT_OUTCOME_MAJOR)));
 	add_unseen(difference, sides);
 	end_at_edges(ledger, difference, sides);
 }
@@ -234,7 +234,7 @@ static void compare_perf(struct ledger *ledger, const struct sides *sides)
 			   facts_sum(facts->perf_minor, facts->perf_major));
 	add_reason(difference, "ended in an error",
 		   facts_sum(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
-			  returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
+			     returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
 	end_at_edges(ledger, difference, sides);
 }
 

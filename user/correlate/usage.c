@@ -69,7 +69,8 @@ static void fill_times(struct usage_line *lines, const struct facts *facts,
 	lines[USAGE_STIME] = (struct usage_line){
 		"stime", "stime_us", "µs", in(facts->stime_ns, US), FACT_NONE, no_mode, NULL };
 	lines[USAGE_CPU] = (struct usage_line){
-		"utime + stime", "cpu_us", "µs", in(facts_sum(facts->utime_ns, facts->stime_ns), US),
+		"utime + stime", "cpu_us", "µs",
+		in(facts_sum(facts->utime_ns, facts->stime_ns), US),
 		on_cpu_us(facts, seen),
 		seen->one_thread ? "time of the loop, less the stays off the CPU" :
 				   "of several threads, or processes, it is not known",

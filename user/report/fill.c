@@ -75,10 +75,13 @@ static uint64_t count_returns(const struct facts *facts, bool hooked,
 {
 	enum pfstat_fault_kind kind;
 	uint64_t sum = 0;
+	bool is_hooked;
 
-	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		if ((kind == PFSTAT_FAULT_HOOKED) == hooked)
+	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++) {
+		is_hooked = kind == PFSTAT_FAULT_HOOKED;
+		if (is_hooked == hooked)
 			sum = facts_sum(sum, facts_returns(facts, kind, outcome));
+	}
 	return sum;
 }
 
@@ -114,7 +117,7 @@ static void fill_bpf(struct report *report, const struct facts *facts)
 	report->bpf_missing[0] = '\0';
 	report->hooks = facts->hooks;
 	report->events_lost = facts_sum(facts->counts[PFSTAT_COUNT_EVENTS_LOST],
-				     facts->counts[PFSTAT_COUNT_SYSCALL_LOST]);
+					facts->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
 	fill_bpf_cost(report, facts);
 	report->syscalls = facts->syscalls;
