@@ -29,8 +29,9 @@ KERNEL_NAME = "newest" if os.environ.get("LAB_KERNEL") == "newest" else f"{KERNE
 
 NO_PFN = None
 
-# Seconds to wait for what must come. A debug kernel in an emulator is slow.
-PATIENCE = 600
+# Seconds to wait for what must come. A debug kernel in an emulator is slow: all of pfdrive bench
+# takes it more than ten minutes.
+PATIENCE = 2400 if KMEMLEAK.exists() else 600
 
 
 def run(*command, check=True, **kwargs):
