@@ -203,14 +203,15 @@ static void wait_until_empty(const char *map)
 		usleep(READ_MS * 1000);
 }
 
-static void print_facts(struct events *events, const struct facts *facts, uint64_t skipped)
+static void print_facts(struct events *events, const struct facts *facts, uint64_t skipped,
+			int status)
 {
 	size_t i;
 
 	fprintf(out,
-		"{\"type\": \"facts\", \"hooks\": %u, \"received\": %" PRIu64
+		"{\"type\": \"facts\", \"status\": %d, \"hooks\": %u, \"received\": %" PRIu64
 		", \"skipped\": %" PRIu64 ", \"counts\": [",
-		facts->hooks, events_received(events), skipped);
+		status, facts->hooks, events_received(events), skipped);
 	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
 		fprintf(out, "%s%" PRIu64, i ? ", " : "", facts->counts[i]);
 	fprintf(out, "]");
@@ -226,7 +227,8 @@ static void print_facts(struct events *events, const struct facts *facts, uint64
 	fprintf(out, "}\n");
 }
 
-static int finish(struct events *events)
+/* status: the command's, as waitpid(2) has it. */
+static int finish(struct events *events, int status)
 {
 	struct facts facts = { 0 };
 	uint64_t skipped;
@@ -242,12 +244,13 @@ static int finish(struct events *events)
 	if (!err)
 		err = events_skipped(events, &skipped);
 	if (!err)
-		print_facts(events, &facts, skipped);
+		print_facts(events, &facts, skipped, status);
 	free(facts.syscalls);
 	return err;
 }
 
-static int watch(struct events *events, struct command *command, const struct plan *plan)
+static int watch(struct events *events, struct command *command, const struct plan *plan,
+		 int *status)
 {
 	struct pollfd ended = { .fd = pidfd_open(command->pid, 0), .events = POLLIN };
 	int err;
@@ -261,7 +264,7 @@ static int watch(struct events *events, struct command *command, const struct pl
 	while (!err && !poll(&ended, 1, plan->read_ms))
 		err = events_drain(events, print_event, NULL);
 	close(ended.fd);
-	waitpid(command->pid, NULL, 0);
+	waitpid(command->pid, status, 0);
 	return err;
 }
 
@@ -270,7 +273,7 @@ static int dump(const struct plan *plan, char *const *argv)
 	struct command command = COMMAND_NONE;
 	struct events *events;
 	char why[512];
-	int err;
+	int err, status = 0;
 
 	err = events_open(&events, &plan->events, why, sizeof(why));
 	if (err) {
@@ -285,9 +288,9 @@ static int dump(const struct plan *plan, char *const *argv)
 	}
 	err = command_hold(&command, argv);
 	if (!err)
-		err = watch(events, &command, plan);
+		err = watch(events, &command, plan, &status);
 	if (!err)
-		err = finish(events);
+		err = finish(events, status);
 	if (err)
 		fprintf(stderr, "events_dump: %s\n", strerror(-err));
 	command_close(&command);

@@ -26,6 +26,7 @@ MINOR, MAJOR, RETRY, ERROR = range(4)
 PREEMPTED, IOWAIT, WOKEN = 1, 2, 4
 WRITE, READAHEAD, BLOCK_ERROR, FILE, SWAP = 1, 2, 4, 8, 16
 FORK, EXEC, EXIT = 1, 2, 4
+SYS_CLONE3 = 435
 HOOKS = ("wakeup", "block_insert", "block", "fault", "swap", "wp", "page_delete")
 
 
@@ -96,9 +97,10 @@ def write_each(data):
 """
 
 
-def python(script, *arguments, **kwargs):
+def python(script, *arguments, status=0, **kwargs):
     """A Python program that may print the address of its memory(), and that address."""
     dump = Dump("python3", "-c", PYTHON + script, *arguments, **kwargs)
+    assert dump.facts["status"] == status
     words = dump.stdout.split()
     return dump, int(words[0]) if words else None
 
@@ -145,23 +147,20 @@ def test_two_whose_numbers_lead_to_one_place():
 data = memory()
 write_each(data)
 sys.stdout.flush()
-wanted = os.getpid() + {places}
-child = None
-while child != wanted:  # another process may be faster, and have the number
-    with open("/proc/sys/kernel/ns_last_pid", "w") as last:
-        last.write(str(wanted - 1))
-    child = os.fork() or os.getpid()
-    if os.getpid() == child == wanted:
-        write_each(data)
-    if os.getpid() == child:
-        os._exit(0)
-    if child == wanted:
-        write_each(data)
-    os.wait()
+wanted = ctypes.c_int(os.getpid() + {places})
+set_tid = ctypes.addressof(wanted)
+arguments = (ctypes.c_uint64 * 11)(0, 0, 0, 0, {signal.SIGCHLD}, 0, 0, 0, set_tid, 1, 0)
+child = -1
+while child < 0:    # as long as another has the number
+    child = ctypes.CDLL(None).syscall({SYS_CLONE3}, arguments, ctypes.sizeof(arguments))
+write_each(data)
+if not child:
+    os._exit(0)
+os.wait()
 """)
     parent, = {event["pid"] for event in dump.tasks(EXEC)}
-    child = parent + places
-    assert child in {event["pid"] for event in dump.tasks(FORK)}
+    child, = {event["pid"] for event in dump.tasks(FORK)}
+    assert child == parent + places
     told = collections.Counter((f["pid"], f["kind"], f["origin"], f["outcome"])
                                for f in within(dump.of("fault"), address))
     assert told == {(parent, "anon", USER, MINOR): PAGES, (parent, "cow", USER, MINOR): PAGES,
@@ -488,7 +487,7 @@ def test_a_killed_command_leaves_nothing():
 threads = [threading.Thread(target=time.sleep, args=(10,)) for _ in range(8)]
 for thread in threads: thread.start()
 os.kill(os.getpid(), 9)
-""")
+""", status=signal.SIGKILL)
     assert len(dump.tasks(EXIT)) == 9
 
 
