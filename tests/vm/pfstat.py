@@ -310,7 +310,12 @@ def cgroup(name, *controllers):
 
 
 def drop_cache():
+    """Pages that wait in another CPU's batch for their list stay, but for posix_fadvise(2)."""
     os.sync()
+    for path in DISK.iterdir():
+        if path.is_file():
+            with open(path, "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
 
 
