@@ -100,11 +100,14 @@ def test_fault_around_maps_all_that_was_read():
 
 @pytest.mark.parametrize("name", ["random-cold", "stride-256K"])
 def test_a_second_run_counts_the_same(name):
-    """In one boot; what two boots agree in is checked by tools/check."""
+    """In one boot; what two boots agree in is checked by tools/check.
+
+    A tick may let one fault of ten thousand find a page of the thread's own read-ahead under way.
+    """
     first, second = experiment(name), experiment(name, run=1)
     for class_name in CLASSES:
         assert abs(count(first, class_name) - count(second, class_name)) <= \
-            0.01 * count(first, class_name)
+            max(2, 0.01 * count(first, class_name))
 
 
 def test_the_log_holds_the_run_afterwards():
