@@ -54,9 +54,9 @@ static void measure(struct bpf_cost *cost, struct events *events)
 {
 	const pid_t tid = gettid();
 
-	if (!take_for_hooked(&cost->memory, events))
+	if (events_watch(events, tid, PFSTAT_TARGET_THREAD))
 		return;
-	if (!events_watch(events, tid, PFSTAT_TARGET_THREAD))
+	if (take_for_hooked(&cost->memory, events))
 		cost->hooked_ps = above(fault_stage_time(&cost->memory), cost->memory_ps);
 	measure_again(cost, events);
 	events_set_wrapper(events, 0);
