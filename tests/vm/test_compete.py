@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 import pfstat
-from test_pfdrive import refused, unmounted
+from test_pfdrive import unmounted
 
 MIB = 1 << 20
 CGROUP = pathlib.Path("/sys/fs/cgroup")
@@ -237,13 +237,13 @@ def test_a_killed_competitor_ends_it_in_one_sentence(swap):
 
 def test_more_than_fits_is_refused(swap):
     assert "10240 MiB do not fit into 16 MiB of memory and" in \
-        refused(1, *LIMITED, "--compete", "10G", FILE)
+        pfstat.refused(1, *LIMITED, "--compete", "10G", FILE)
     assert nothing_is_left()
 
 
 def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
     with unmounted(CGROUP, "cgroup2"):
-        assert "cgroup v2 is not mounted" in refused(1, "--compete", "12M", FILE)
+        assert "cgroup v2 is not mounted" in pfstat.refused(1, "--compete", "12M", FILE)
         result = pfstat.drive(*ACCESSES, "--unsafe", "--compete", "12M", FILE)
     competition = result["competition"]
     assert competition["memory_limit"] is None
@@ -256,7 +256,7 @@ def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
 def test_without_the_right_to_a_cgroup_it_refuses(swap):
     pfstat.run("mount", "-o", "remount,ro", CGROUP)
     try:
-        said = refused(1, "--compete", "12M", FILE)
+        said = pfstat.refused(1, "--compete", "12M", FILE)
     finally:
         pfstat.run("mount", "-o", "remount,rw", CGROUP)
     assert "Read-only file system: run as root, or say --unsafe" in said
@@ -273,4 +273,4 @@ def test_without_the_right_to_a_cgroup_it_refuses(swap):
     (("--compete", "1", "--memory-limit", "1M"), "not a number from"),
 ])
 def test_command_lines_that_are_wrong(options, words):
-    assert words in refused(2, *options, FILE)
+    assert words in pfstat.refused(2, *options, FILE)

@@ -22,15 +22,8 @@ def lock(level):
     assert f"[{level}]" in LOCKDOWN.read_text()
 
 
-def refused(*words):
-    result = pfstat.run(pfstat.PFDRIVE, *words, check=False)
-    assert result.returncode == 1 and result.stdout == "", result
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
-
 def check_closed(level):
-    assert f"the kernel is locked down ({level})" in refused("record", "--", "true")
+    assert f"the kernel is locked down ({level})" in pfstat.refused(1, "record", "--", "true")
     for name, flags in (("control", os.O_WRONLY), ("session", os.O_WRONLY),
                         ("ring/cpu0", os.O_RDONLY)):
         with pytest.raises(PermissionError) as refusal:
@@ -53,4 +46,4 @@ def test_lockdown_closes_the_module_and_pfdrive_says_so(small_file):
     pfstat.unload()
     result = pfstat.run("insmod", pfstat.MODULE, check=False)
     assert result.returncode == 1 and not pfstat.loaded()
-    assert "is locked down, and wants it signed" in refused("record", "--", "true")
+    assert "is locked down, and wants it signed" in pfstat.refused(1, "record", "--", "true")

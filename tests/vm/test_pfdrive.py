@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 
@@ -13,15 +12,6 @@ import pfstat
 from pfstat import Mapping, Session
 
 FOREVER = "4000G"       # accesses
-
-
-def refused(status, *options, **kwargs):
-    """One sentence on stderr, nothing on stdout, the exit status."""
-    result = pfstat.run(pfstat.PFDRIVE, *options, check=False, **kwargs)
-    assert result.returncode == status, result.stderr
-    assert result.stdout == ""
-    assert re.match(r"pfdrive( [a-z]+)?: ", result.stderr) and result.stderr.count("\n") == 1
-    return result.stderr
 
 
 @contextlib.contextmanager
@@ -60,12 +50,12 @@ def running(small_file):
     (["another"], "too many"),
 ])
 def test_usage_is_refused_with_2(options, words, small_file):
-    assert words in refused(2, *options, small_file)
+    assert words in pfstat.refused(2, *options, small_file)
 
 
 def test_unknown_option_and_no_file_are_refused_with_2():
     assert pfstat.run(pfstat.PFDRIVE, "--frobnicate", check=False).returncode == 2
-    assert "no FILE" in refused(2)
+    assert "no FILE" in pfstat.refused(2)
 
 
 @pytest.mark.parametrize("name, words", [
@@ -81,31 +71,32 @@ def test_bad_files_are_refused_with_1(name, words, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with open(tmp_path / "large", "wb") as file:
         os.truncate(file.fileno(), 1 << 47)     # sparse, on a tmpfs
-    assert words in refused(1, tmp_path / name)
+    assert words in pfstat.refused(1, tmp_path / name)
 
 
 def test_an_unreadable_file_is_refused(small_file):
     os.chmod(small_file, 0)
-    assert "no right to read" in refused(1, small_file, user=65534, group=65534, extra_groups=[])
+    assert "no right to read" in pfstat.refused(1, small_file, user=65534, group=65534,
+                                                extra_groups=[])
 
 
 def test_without_root(small_file):
-    assert "sudo" in refused(1, small_file, user=65534, group=65534, extra_groups=[])
+    assert "sudo" in pfstat.refused(1, small_file, user=65534, group=65534, extra_groups=[])
 
 
 def test_without_the_module(small_file):
     pfstat.unload()
-    assert "insmod pfstat.ko" in refused(1, small_file)
+    assert "insmod pfstat.ko" in pfstat.refused(1, small_file)
 
 
 def test_without_debugfs(small_file):
     with unmounted("/sys/kernel/debug", "debugfs"):
-        assert "mount -t debugfs" in refused(1, small_file)
+        assert "mount -t debugfs" in pfstat.refused(1, small_file)
 
 
 def test_without_a_place_to_pin(small_file):
     with unmounted("/sys/fs/bpf", "bpf"):
-        assert "mount -t bpf" in refused(1, small_file)
+        assert "mount -t bpf" in pfstat.refused(1, small_file)
         result = pfstat.drive("--no-bpf", "--accesses", "10", small_file)
     assert result["syscalls"] is None
     assert result["classes"]["disk"]["off_cpu_ns"] is None
@@ -121,20 +112,20 @@ def test_without_a_right_to_ebpf(small_file):
 
 
 def test_the_holder_is_named(running, small_file):
-    assert f"held by pfdrive (pid {running.pid})" in refused(1, small_file)
+    assert f"held by pfdrive (pid {running.pid})" in pfstat.refused(1, small_file)
     assert running.poll() is None
 
 
 def test_control_as_the_holder_is_named(small_file):
     pfstat.control(f"pid {os.getpid()}")
-    assert "'stop'" in refused(1, small_file)
+    assert "'stop'" in pfstat.refused(1, small_file)
 
 
 def test_pages_that_stay_are_counted(small_file):
     with Mapping(small_file) as mapping:
         for page in range(256):
             mapping.read(page)
-        assert "256 of 256 pages" in refused(1, small_file)
+        assert "256 of 256 pages" in pfstat.refused(1, small_file)
 
 
 def test_pins_are_there_while_it_runs(running):
@@ -241,7 +232,7 @@ def test_dirty_pages_are_written_then_dropped(small_file):
 
 def test_the_file_is_not_written_to(small_file):
     before, content = small_file.stat(), small_file.read_bytes()
-    assert "never written to" in refused(2, "--json", small_file, small_file)
+    assert "never written to" in pfstat.refused(2, "--json", small_file, small_file)
     pfstat.drive(small_file)
     after = small_file.stat()
     assert (before.st_mtime_ns, before.st_ctime_ns) == (after.st_mtime_ns, after.st_ctime_ns)
@@ -254,7 +245,7 @@ def test_json_file_is_whole_or_not_there(small_file, tmp_path):
     assert pfstat.report_of(path.read_text())["calls"] > 0
     before = path.read_text()
     pfstat.unload()
-    refused(1, "--json", path, small_file)
+    pfstat.refused(1, "--json", path, small_file)
     assert path.read_text() == before
     assert list(tmp_path.iterdir()) == [path]
 

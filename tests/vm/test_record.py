@@ -3,7 +3,6 @@
 import contextlib
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import time
@@ -43,15 +42,6 @@ def write_recording(*command, options=()):
     """JSON of the very same run as is in RECORDING."""
     pfstat.run(pfstat.PFDRIVE, "record", "-o", RECORDING, *options, "--", *command)
     return report(RECORDING)
-
-
-def refused(status, *words):
-    """One sentence on standard error, nothing on standard output."""
-    result = pfstat.run(pfstat.PFDRIVE, *words, check=False)
-    assert result.returncode == status, result.stderr
-    assert result.stdout == ""
-    assert re.match(r"pfdrive( [a-z]+)?: ", result.stderr) and result.stderr.count("\n") == 1
-    return result.stderr
 
 
 def end(process, number=signal.SIGINT):
@@ -120,8 +110,8 @@ def test_a_recording_cut_in_the_middle_is_reported_up_to_there():
 
 
 def test_what_is_no_recording_is_refused(cold_file):
-    assert "is no recording" in refused(1, "report", cold_file)
-    assert "No such file" in refused(1, "report", "/tmp/missing.pfs")
+    assert "is no recording" in pfstat.refused(1, "report", cold_file)
+    assert "No such file" in pfstat.refused(1, "report", "/tmp/missing.pfs")
 
 
 def test_a_newer_version_is_refused_by_its_number():
@@ -129,7 +119,7 @@ def test_a_newer_version_is_refused_by_its_number():
     with open(RECORDING, "r+b") as file:
         file.seek(8)
         file.write(b"\x07\0\0\0")
-    assert "version 7" in refused(1, "report", RECORDING)
+    assert "version 7" in pfstat.refused(1, "report", RECORDING)
 
 
 def test_by_vma_names_the_mapping(cold_file):
@@ -174,7 +164,7 @@ def test_stacks_that_nobody_asked_for_are_not_known(cold_file):
     later = report(RECORDING, "--by", "stack")
     assert [row["name"] for row in later["groups"]["rows"]] == ["(not known)"]
     assert later["groups"]["rows"][0]["faults"] == result["parts"]["all"]["count"]
-    assert "eBPF" in refused(2, "record", "--stacks", "--no-bpf", "true")
+    assert "eBPF" in pfstat.refused(2, "record", "--stacks", "--no-bpf", "true")
 
 
 def test_only_one_files_faults(cold_file):
@@ -290,20 +280,20 @@ def test_the_commands_status_is_passed_on(script, status):
 
 def test_no_such_command_writes_nothing(tmp_path):
     path = tmp_path / "run.pfs"
-    assert "no-such-command" in refused(127, "record", "-o", path, "--", "no-such-command")
+    assert "no-such-command" in pfstat.refused(127, "record", "-o", path, "--", "no-such-command")
     assert not list(tmp_path.iterdir())
 
 
 def test_what_cannot_be_executed_writes_nothing(tmp_path):
     path = tmp_path / "run.pfs"
-    assert "Permission denied" in refused(126, "record", "-o", path, "--", "/etc/passwd")
+    assert "Permission denied" in pfstat.refused(126, "record", "-o", path, "--", "/etc/passwd")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_folder_fails_before_anything_runs(tmp_path):
     ran = tmp_path / "ran"
-    assert "cannot write" in refused(1, "record", "-o", tmp_path / "missing/run.pfs", "--",
-                                     "touch", ran)
+    assert "cannot write" in pfstat.refused(1, "record", "-o", tmp_path / "missing/run.pfs", "--",
+                                            "touch", ran)
     assert not ran.exists()
 
 
@@ -323,8 +313,8 @@ def test_a_full_disk_fails_before_anything_runs(tmp_path):
     ran, folder = tmp_path / "ran", tmp_path / "full"
     folder.mkdir()
     with full_disk(folder):
-        assert "No space left" in refused(1, "record", "-o", folder / "run.pfs", "--", "touch",
-                                          ran)
+        assert "No space left" in pfstat.refused(1, "record", "-o", folder / "run.pfs", "--",
+                                                 "touch", ran)
         assert [path.name for path in folder.iterdir()] == ["filler"]
     assert not ran.exists()
 
@@ -343,7 +333,7 @@ def test_killed_it_leaves_nothing_behind(waiting, cold_file):
 
 def test_the_holder_is_named(waiting, cold_file):
     process = begin_record("-p", waiting.pid, "-o", RECORDING)
-    assert f"held by pfdrive (pid {process.pid})" in refused(1, "record", "--", "true")
+    assert f"held by pfdrive (pid {process.pid})" in pfstat.refused(1, "record", "--", "true")
     end(process)
     waiting.finish()
 

@@ -13,7 +13,6 @@ import jsonschema
 import pytest
 
 import pfstat
-from test_pfdrive import refused
 
 FILES = 4
 FILE_BYTES = 1 << 20
@@ -192,26 +191,27 @@ def test_without_ebpf():
     (["--format", "csv"], "table, json"),
 ])
 def test_usage_is_refused_with_2(options, words):
-    assert words in refused(2, "via", *options)
+    assert words in pfstat.refused(2, "via", *options)
 
 
 def test_no_room_and_no_folder():
     with pfstat.mounted_disk("little", 1000) as folder:
-        sentence = refused(1, "via", "--files", "7", "--file-size", "10M", "--scratch-dir", folder)
+        sentence = pfstat.refused(1, "via", "--files", "7", "--file-size", "10M",
+                                  "--scratch-dir", folder)
         assert "no room for 7 files" in sentence
         assert [path.name for path in folder.iterdir()] == ["lost+found"]
-    assert "No such file" in refused(1, "via", "--scratch-dir", "/nowhere")
+    assert "No such file" in pfstat.refused(1, "via", "--scratch-dir", "/nowhere")
 
 
 def test_files_that_the_module_does_not_watch():
     """A tmpfs has no disk: the files cannot be cold."""
-    assert "page cache" in refused(1, "via", "--files", "1", "--file-size", "64K",
-                                   "--scratch-dir", "/dev/shm", "mmap")
+    assert "page cache" in pfstat.refused(1, "via", "--files", "1", "--file-size", "64K",
+                                          "--scratch-dir", "/dev/shm", "mmap")
 
 
 def test_without_the_module():
     pfstat.unload()
-    assert "insmod pfstat.ko" in refused(1, "via", *FEW)
+    assert "insmod pfstat.ko" in pfstat.refused(1, "via", *FEW)
 
 
 @pytest.mark.parametrize("delay", [0.1, 1, 3])

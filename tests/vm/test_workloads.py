@@ -11,7 +11,7 @@ import time
 import pytest
 
 import pfstat
-from test_pfdrive import FOREVER, refused
+from test_pfdrive import FOREVER
 
 PAGES = 1024
 SIZE = PAGES * pfstat.PAGE
@@ -260,7 +260,7 @@ def test_a_file_that_may_be_overwritten(small_file):
 ])
 def test_a_named_file_is_not_overwritten_unasked(options, words, small_file):
     content, before = small_file.read_bytes(), small_file.stat()
-    assert words in refused(2, *options, small_file)
+    assert words in pfstat.refused(2, *options, small_file)
     assert small_file.read_bytes() == content
     assert small_file.stat().st_mtime_ns == before.st_mtime_ns
 
@@ -280,7 +280,7 @@ def test_a_named_file_is_not_overwritten_unasked(options, words, small_file):
     (["--map", "private", "--pattern", "locality", "--write", "1"], "its own stores"),
 ])
 def test_what_does_not_go_together(options, words, small_file):
-    assert words in refused(2, *options, small_file)
+    assert words in pfstat.refused(2, *options, small_file)
 
 
 @pytest.mark.parametrize("options, words", [
@@ -292,19 +292,19 @@ def test_what_does_not_go_together(options, words, small_file):
     (["--map", "anon", "--size", "32831", "--pattern", "locality"], "needs 32832 bytes"),
 ])
 def test_what_is_missing(options, words):
-    assert words in refused(2, *options)
+    assert words in pfstat.refused(2, *options)
 
 
 def test_a_disk_without_room_for_the_scratch_file():
     with pfstat.mounted_disk("little", 1000) as folder:
         before = free_bytes(folder)
-        assert "no room" in refused(1, "--scratch", "1G", "--scratch-dir", folder)
+        assert "no room" in pfstat.refused(1, "--scratch", "1G", "--scratch-dir", folder)
         assert [path.name for path in folder.iterdir()] == ["lost+found"]
         assert free_bytes(folder) == before
 
 
 def test_no_folder_for_the_scratch_file():
-    assert "No such file" in refused(1, "--scratch", "1M", "--scratch-dir", "/nowhere")
+    assert "No such file" in pfstat.refused(1, "--scratch", "1M", "--scratch-dir", "/nowhere")
 
 
 def test_a_store_that_finds_the_disk_full():
@@ -319,10 +319,10 @@ def test_a_store_that_finds_the_disk_full():
                     pass
             os.fsync(rest.fileno())
         os.sync()
-        sentence = refused(1, "--pattern", "stride:4K", "--accesses", "50000", "--write", "1",
-                           "--allow-write", path)
+        sentence = pfstat.refused(1, "--pattern", "stride:4K", "--accesses", "50000", "--write",
+                                  "1", "--allow-write", path)
         assert "the disk is full" in sentence and "accesses" in sentence
-        assert "memset" in refused(1, "--fill", "msync", "--allow-write", path)
+        assert "memset" in pfstat.refused(1, "--fill", "msync", "--allow-write", path)
         assert not list(pathlib.Path.cwd().glob("core*"))
 
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A process's memory map, shown with what is resident and what is hooked."""
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import pfstat
+
+
+def show_maps(pid):
+    return pfstat.report_of(pfstat.run(pfstat.PFDRIVE, "show-maps", "--format", "json", "-p",
+                                       pid).stdout)
+
+
+def of_kind(maps, kind):
+    return [line for line in maps["maps"] if line["kind"] == kind]
+
+
+def test_a_drives_map_has_the_file_hooked_and_resident(small_file):
+    maps = pfstat.drive("--show-maps", "--pattern", "sequential", small_file)["maps"]
+    measured, = of_kind(maps, "measured")
+    assert measured["path"] == str(small_file) and measured["rights"] == "r--s"
+    assert measured["bytes"] == measured["resident_bytes"] == 256 * pfstat.PAGE
+    assert [line for line in maps["maps"] if line["hooked"]] == [measured]
+    cpus = len(list((pfstat.DEBUGFS / "ring").iterdir()))
+    assert len(of_kind(maps, "pfstat_ring")) == cpus
+    assert len(of_kind(maps, "bpf")) >= 2       # what is read and what is written of the ring
+    assert len(of_kind(maps, "thread_stack")) == 1      # the reader of the rings
+    for kind in ("heap", "stack", "vdso", "vvar"):
+        assert of_kind(maps, kind), kind
+    assert any(line["path"] == maps["program"] for line in of_kind(maps, "text"))
+    assert sum("libc.so" in (line["path"] or "") for line in of_kind(maps, "text")) == 1
+
+
+def test_half_of_a_file_is_half_resident(small_file):
+    maps = pfstat.drive("--show-maps", "--fault-around", "off", "--pattern", "sequential",
+                        "--accesses", 128 * pfstat.PAGE, small_file)["maps"]
+    measured, = of_kind(maps, "measured")
+    # Where the file system has large folios, one fault maps a folio.
+    assert 128 * pfstat.PAGE <= measured["resident_bytes"] < 256 * pfstat.PAGE
+
+
+def test_maps_are_the_kernels():
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        pfstat.wait_until(lambda: os.readlink(f"/proc/{process.pid}/exe").endswith("/sleep"))
+        pfstat.wait_until(lambda: "nanosleep" in
+                          pathlib.Path(f"/proc/{process.pid}/wchan").read_text())
+        maps = show_maps(process.pid)
+        lines = pathlib.Path(f"/proc/{process.pid}/maps").read_text().splitlines()
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        process.kill()
+    assert len(maps["maps"]) == len(lines)
+    for line, shown in zip(lines, maps["maps"]):
+        begin, end, rights = re.match(r"(\w+)-(\w+) (\S+)", line).groups()
+        assert int(shown["address"]) == int(begin, 16)
+        assert shown["bytes"] == int(end, 16) - int(begin, 16)
+        assert shown["rights"] == rights
+        assert shown["explanation"] and shown["hooked"] is False
+    resident = sum(line["resident_bytes"] for line in maps["maps"]
+                   if line["kind"] not in ("vdso", "vvar", "vsyscall"))
+    # What the kernel counts itself may be behind by some pages a CPU.
+    counted = int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
+    assert abs(resident - counted) <= 64 * 4 * pfstat.PAGE
+
+
+def test_what_is_hooked_is_shown_until_it_is_not(small_file):
+    with pfstat.Mapping(small_file) as mapping:
+        with pfstat.Session(f"file {mapping.fd()}"):
+            line, = [line for line in show_maps(os.getpid())["maps"] if line["hooked"]]
+            assert line["path"] == str(small_file) and line["kind"] == "file"
+            assert line["address"] == mapping.address
+        assert not [line for line in show_maps(os.getpid())["maps"] if line["hooked"]]
+
+
+def test_without_the_module_what_is_hooked_is_not_known():
+    pfstat.unload()
+    assert {line["hooked"] for line in show_maps(os.getpid())["maps"]} == {None}
+
+
+@pytest.mark.parametrize("status, options, words", [
+    (2, [], "no process was given"),
+    (2, ["-p", "0"], "'0'"),
+    (2, ["-p", "none"], "'none'"),
+    (2, ["-p", "1", "2"], "'2'"),
+    (2, ["-p", "1", "--format", "csv"], "table, json"),
+    (1, ["-p", "4194304"], "no process 4194304"),
+    (1, ["-p", "2"], "kernel thread"),
+])
+def test_show_maps_refuses(status, options, words):
+    assert words in pfstat.refused(status, "show-maps", *options)
+
+
+def test_somebody_elses_map_is_refused():
+    assert "no right" in pfstat.refused(1, "show-maps", "-p", "1", user=65534, group=65534,
+                                        extra_groups=[])

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What valgrind simulates of the access loop, and the loop by itself."""
+import os
+import pathlib
+
+import pfstat
+
+
+def simulated(pattern, pages, accesses):
+    """The access loop's own function, and the whole."""
+    path = pfstat.make_file(pfstat.DISK / f"simulated-{pages}", pages * pfstat.PAGE)
+    result = pfstat.drive("--simulate-cache", "--pattern", pattern, "--accesses", accesses, path)
+    caches = result["simulated_caches"]
+    loop = caches["functions"][0]
+    assert loop["name"] == pattern.split(":", maxsplit=1)[0] + "_run"
+    # What is not the loop's is the difference of two starts: next to nothing.
+    assert abs(caches["read"]["references"] - loop["read"]["references"]) < 200
+    assert "valgrind" in caches["simulator"]
+    return loop["read"]
+
+
+def test_lines_that_fit_miss_once():
+    """16 KiB in a D1 of 32: 256 lines, touched 20 times."""
+    read = simulated("stride:64", 4, 20 * 256)
+    assert 20 * 256 <= read["references"] < 20 * 256 + 300
+    assert 256 <= read["d1_misses"] < 256 + 20
+    assert 256 <= read["ll_misses"] < 256 + 20
+
+
+def test_lines_that_do_not_fit_miss_each_time_but_not_the_last_level():
+    """1 MiB, line after line, through a D1 of 32 KiB and 8 ways: LRU keeps none of it."""
+    read = simulated("stride:64", 256, 3 * 16384)
+    assert 3 * 16384 <= read["d1_misses"] < 3 * 16384 + 300
+    assert 16384 <= read["ll_misses"] < 16384 + 20
+
+
+def test_bytes_of_a_line_miss_once():
+    read = simulated("sequential", 64, 64 * pfstat.PAGE)
+    assert 4096 <= read["d1_misses"] < 4096 + 50
+
+
+def test_simulation_is_labelled(small_file):
+    text = pfstat.run(pfstat.PFDRIVE, "--simulate-cache", "--accesses", "1000", small_file).stdout
+    assert "SIMULATED by valgrind" in text
+    assert "Not this machine's caches: I1 32 KiB 8-way, D1 32 KiB 8-way, LL 15360 KiB" in text
+
+
+def test_without_valgrind_it_is_refused(small_file):
+    folder = pathlib.Path("/tmp/no-valgrind")
+    folder.mkdir(exist_ok=True)
+    assert "needs valgrind" in pfstat.refused(1, "--simulate-cache", small_file,
+                                              env={**os.environ, "PATH": str(folder)})
+
+
+def test_nothing_is_left_behind(small_file, tmp_path):
+    pfstat.run(pfstat.PFDRIVE, "--simulate-cache", "--accesses", "1000", small_file,
+               env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert not list(tmp_path.iterdir())
+    assert "temporary folder" in pfstat.refused(1, "--simulate-cache", small_file,
+                                                env={**os.environ, "TMPDIR": "/nowhere"})
+
+
+def test_the_loop_alone_needs_no_root_and_no_module(small_file):
+    pfstat.unload()
+    os.chmod(small_file, 0o644)
+    for name in ("loop", "bare-loop"):
+        result = pfstat.run(pfstat.PFDRIVE, name, "--accesses", "1000", small_file, user=65534,
+                            group=65534, extra_groups=[])
+        assert result.stdout == result.stderr == ""
+    assert "no file" in pfstat.refused(1, "loop", pfstat.DISK / "missing")
