@@ -2,8 +2,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "hooks.h"
@@ -51,24 +49,50 @@ static const struct {
 	{ HOOK_PAGE_DELETE, HOOK_BLOCK },
 };
 
-/* What the program hangs on is in its section's name: "tp_btf/NAME", "fentry/NAME", … */
-static bool kernel_has(const struct btf *btf, const struct bpf_program *program)
-{
-	const char *section = bpf_program__section_name(program);
-	const char *slash = strchr(section, '/');
-	char name[128];
+/* For what the kernel does not have. */
+struct search {
+	const struct bpf_object *object;
+	struct btf *types;	/* of the kernel, once a kprobe's function was looked for */
+	uint32_t missing;	/* 1 << enum fact_hook */
+};
 
-	if (!slash)
-		return false;
-	if (strncmp(section, "tp_btf/", 7))
-		return btf__find_by_name_kind(btf, slash + 1, BTF_KIND_FUNC) > 0;
-	snprintf(name, sizeof(name), "btf_trace_%s", slash + 1);
-	return btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
+/* What the program hangs on is in its section's name: "tp_btf/NAME", "fentry/NAME", … */
+static const char *hook_name(const struct bpf_program *program)
+{
+	const char *slash = strchr(bpf_program__section_name(program), '/');
+
+	return slash ? slash + 1 : "";
 }
 
-/* NULL: it has none, or the kernel has not that either. */
-static struct bpf_program *find_instead(const struct bpf_object *object, const struct btf *btf,
-					const char *program)
+static int find_function(struct search *search, const char *name)
+{
+	if (!search->types)
+		search->types = btf__load_vmlinux_btf();
+	if (!search->types)
+		return -errno;
+	return btf__find_by_name_kind(search->types, name, BTF_KIND_FUNC);
+}
+
+/*
+ * 1, 0, or a negative errno. To name the target is to look for it, among types of the kernel
+ * that stay with the object: loading it neither reads nor searches them again, which was a
+ * fifth of the instructions until pfdrive's first access.
+ */
+static int kernel_has(struct search *search, struct bpf_program *program)
+{
+	int err;
+
+	if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
+		err = find_function(search, hook_name(program));
+	else
+		err = bpf_program__set_attach_target(program, 0, hook_name(program));
+	if (err == -ESRCH || err == -ENOENT)
+		return 0;
+	return err < 0 ? err : 1;
+}
+
+/* Another program that does the same, and that the kernel can run: 1, 0, or a negative errno. */
+static int has_instead(struct search *search, const char *program)
 {
 	struct bpf_program *instead;
 	size_t i;
@@ -76,32 +100,46 @@ static struct bpf_program *find_instead(const struct bpf_object *object, const s
 	for (i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
 		if (strcmp(alternatives[i].program, program))
 			continue;
-		instead = bpf_object__find_program_by_name(object, alternatives[i].instead);
-		if (instead && kernel_has(btf, instead))
-			return instead;
+		instead = bpf_object__find_program_by_name(search->object,
+							   alternatives[i].instead);
+		return instead ? kernel_has(search, instead) : -ENOENT;
 	}
-	return NULL;
+	return 0;
 }
 
-static int find_missing(const struct bpf_object *object, const struct btf *btf, uint32_t *missing)
+/* Without it its hook is missing, unless another program does the same. */
+static int find_program(struct search *search, const char *name, enum fact_hook hook)
 {
-	struct bpf_program *program;
+	struct bpf_program *program = bpf_object__find_program_by_name(search->object, name);
+	int has;
+
+	if (!program)
+		return -ENOENT;
+	has = kernel_has(search, program);
+	if (has)
+		return has < 0 ? has : 0;
+	has = has_instead(search, name);
+	if (has > 0)
+		return bpf_program__set_autoload(program, false);
+	search->missing |= 1U << hook;
+	return has;
+}
+
+static int find_missing(struct search *search)
+{
 	size_t i;
+	int err;
 
 	for (i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
-		program = bpf_object__find_program_by_name(object, optional[i].program);
-		if (!program)
-			return -ENOENT;
-		if (kernel_has(btf, program))
+		if (search->missing & 1U << optional[i].hook)
 			continue;
-		if (find_instead(object, btf, optional[i].program))
-			bpf_program__set_autoload(program, false);
-		else
-			*missing |= 1U << optional[i].hook;
+		err = find_program(search, optional[i].program, optional[i].hook);
+		if (err)
+			return err;
 	}
 	for (i = 0; i < sizeof(dependent) / sizeof(dependent[0]); i++)
-		if (*missing & 1U << dependent[i].needs)
-			*missing |= 1U << dependent[i].hook;
+		if (search->missing & 1U << dependent[i].needs)
+			search->missing |= 1U << dependent[i].hook;
 	return 0;
 }
 
@@ -122,15 +160,12 @@ static int leave_out(struct bpf_object *object, uint32_t missing)
 
 int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int err;
+	struct search search = { .object = object, .missing = without };
+	int err = find_missing(&search);
 
-	if (!btf)
-		return -errno;
-	err = find_missing(object, btf, &without);
-	btf__free(btf);
+	btf__free(search.types);
 	if (!err)
-		err = leave_out(object, without);
-	*hooks = ((1U << NR_HOOKS) - 1) & ~without;
+		err = leave_out(object, search.missing);
+	*hooks = ((1U << NR_HOOKS) - 1) & ~search.missing;
 	return err;
 }
