@@ -29,11 +29,7 @@ struct bvec_iter {
 	unsigned int bi_size;
 	unsigned int bi_idx;
 	unsigned int bi_bvec_done;
-} __attribute__((preserve_access_index));
-
-/* 7.3 calls it so. */
-struct bvec_iter___v7_3 {
-	unsigned int bi_offset;
+	unsigned int bi_offset;		/* 7.3 calls it so */
 } __attribute__((preserve_access_index));
 
 struct bio {
@@ -91,10 +87,8 @@ enum bio_page { BIO_PAGE_OTHER, BIO_PAGE_FILE, BIO_PAGE_SWAP };
 /* Bytes of the bio's first piece of memory that are done already. */
 static __always_inline __u32 bytes_done(const struct bio *bio)
 {
-	const struct bvec_iter___v7_3 *newer = (const void *)&bio->bi_iter;
-
-	if (bpf_core_field_exists(newer->bi_offset))
-		return BPF_CORE_READ(newer, bi_offset);
+	if (bpf_core_field_exists(bio->bi_iter.bi_offset))
+		return BPF_CORE_READ(bio, bi_iter.bi_offset);
 	return BPF_CORE_READ(bio, bi_iter.bi_bvec_done);
 }
 

@@ -9,6 +9,7 @@
 #include "common.bpf.h"
 #include "in_fault.bpf.h"
 #include "page.bpf.h"
+#include "vma.bpf.h"
 
 #define VM_SHARED 0x8UL
 #define VM_HUGETLB 0x400000UL
@@ -16,19 +17,6 @@
 struct file {
 	struct inode *f_inode;
 	struct address_space *f_mapping;
-} __attribute__((preserve_access_index));
-
-struct vm_operations_struct {
-	void *fault;
-	void *page_mkwrite;
-} __attribute__((preserve_access_index));
-
-struct vm_area_struct {
-	unsigned long vm_start;
-	unsigned long vm_flags;
-	const struct vm_operations_struct *vm_ops;
-	unsigned long vm_pgoff;
-	struct file *vm_file;
 } __attribute__((preserve_access_index));
 
 struct vm_fault {

@@ -4,14 +4,7 @@
  * before anything is watched; see user/collect/bpf_cost.c.
  */
 #include "common.bpf.h"
-
-struct vm_operations_struct {
-	void *fault;
-} __attribute__((preserve_access_index));
-
-struct vm_area_struct {
-	const struct vm_operations_struct *vm_ops;
-} __attribute__((preserve_access_index));
+#include "vma.bpf.h"
 
 static long take_handler(struct task_struct *task, struct vm_area_struct *vma,
 			 struct pfstat_handler_query *query)

@@ -27,13 +27,13 @@ struct address_space {
 	unsigned long nrpages;
 } __attribute__((preserve_access_index));
 
+/*
+ * What newer kernels call otherwise has its place beside: libbpf looks for each structure by
+ * its name among all types of the kernel, which is most of what starting pfdrive takes.
+ */
 struct page {
 	unsigned long compound_head;
-} __attribute__((preserve_access_index));
-
-/* 7.2 calls it so: the head's address, or a mask that makes it of the tail's own. */
-struct page___v7_2 {
-	unsigned long compound_info;
+	unsigned long compound_info;	/* v7.2: the head's address, or a mask to make it */
 } __attribute__((preserve_access_index));
 
 /* A mask keeps all of an address's upper half; no page's structure lies that high. */
@@ -43,7 +43,9 @@ struct folio {
 	unsigned long flags;
 	struct address_space *mapping;
 	unsigned long index;
+	void *private;
 	unsigned int _folio_nr_pages;
+	unsigned int _nr_pages;		/* v6.15 */
 } __attribute__((preserve_access_index));
 
 /* v6.18: the flags are a structure. */
@@ -53,11 +55,6 @@ struct memdesc_flags___v6_18 {
 
 struct folio___v6_18 {
 	struct memdesc_flags___v6_18 flags;
-} __attribute__((preserve_access_index));
-
-/* v6.15: the number of pages has another name. */
-struct folio___v6_15 {
-	unsigned int _nr_pages;
 } __attribute__((preserve_access_index));
 
 enum pageflags { PG_head, PG_swapbacked, PG_swapcache };
@@ -102,12 +99,10 @@ static __always_inline bool folio_has(const struct folio *folio, __u64 flag)
 
 static __always_inline __u32 folio_pages(const struct folio *folio)
 {
-	const struct folio___v6_15 *newer = (const void *)folio;
-
 	if (!folio_has(folio, bpf_core_enum_value(enum pageflags, PG_head)))
 		return 1;
-	if (bpf_core_field_exists(newer->_nr_pages))
-		return BPF_CORE_READ(newer, _nr_pages);
+	if (bpf_core_field_exists(folio->_nr_pages))
+		return BPF_CORE_READ(folio, _nr_pages);
 	return BPF_CORE_READ(folio, _folio_nr_pages);
 }
 
@@ -138,11 +133,10 @@ static __always_inline void folio_file(const struct folio *folio, struct file_pa
 
 static __always_inline unsigned long page_head(const struct page *page)
 {
-	const struct page___v7_2 *newer = (const void *)page;
 	unsigned long head;
 
-	if (bpf_core_field_exists(newer->compound_info))
-		head = BPF_CORE_READ(newer, compound_info);
+	if (bpf_core_field_exists(page->compound_info))
+		head = BPF_CORE_READ(page, compound_info);
 	else
 		head = BPF_CORE_READ(page, compound_head);
 	if (!(head & TAIL_PAGE))

@@ -43,11 +43,6 @@ struct anon_vma_chain {
 	struct rb_node rb;
 } __attribute__((preserve_access_index));
 
-/* Which slot of which swap area the page has, while it is in the swap cache. */
-struct folio___swap {
-	void *private;
-} __attribute__((preserve_access_index));
-
 struct slot {
 	__u64 entry;		/* 0: none; a swap area's first page is its header */
 	__u32 evictor;
@@ -242,8 +237,8 @@ static long read_page(__u32 number, void *context)
 
 static __always_inline int read_folio(const struct folio *folio, __u32 nr)
 {
-	const struct folio___swap *swapped = (const void *)folio;
-	__u64 entry = (__u64)BPF_CORE_READ(swapped, private);
+	/* Which slot of which swap area the page has, while it is in the swap cache. */
+	__u64 entry = (__u64)BPF_CORE_READ(folio, private);
 
 	add(&swap_counts.read, nr);
 	bpf_loop(nr, read_page, &entry, 0);
