@@ -147,8 +147,15 @@ def part(steps, which):
     return steps[number - 1::parts]
 
 
+def choose(command, steps, which):
+    """Without `which` a sample. A drive makes record's steps; what comes after them is its own:
+    so of each kind two do."""
+    if not which:
+        return sample(distinct(steps))
+    return part(steps if command is record else distinct(steps), which)
+
+
 def pytest_generate_tests(metafunc):
-    """A drive has no steps of its own, but others come after them: that is for the whole."""
     commands = (record, drive) if metafunc.config.getoption("--every-step") else (record,)
     metafunc.parametrize("command", commands)
 
@@ -158,8 +165,7 @@ def test_each_step_fails_once(command, pytestconfig):
     before = bpf_objects()
     steps = steps_of(command(file))
     assert {"bpf", "perf_event_open", "mmap"} <= {name for name, _, _ in steps}
-    which = pytestconfig.getoption("--every-step")
-    chosen = part(steps, which) if which else sample(distinct(steps))
+    chosen = choose(command, steps, pytestconfig.getoption("--every-step"))
     failures = [fail(command(file), step, ERRORS[i % 2], before) for i, step in enumerate(chosen)]
     failures = [line for line in failures if line]
     print(f"{len(chosen)} of {len(steps)} steps failed in turn")
