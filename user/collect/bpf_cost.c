@@ -50,18 +50,19 @@ static void measure_again(struct bpf_cost *cost, struct events *events)
 		cost->again_ps = above(above(watched_ps, cost->vdso_ps), cost->hooked_ps);
 }
 
-static void measure(struct bpf_cost *cost, struct events *events)
+/* Not watched it is not measured. But it must not go on being watched: that is an error. */
+static int measure(struct bpf_cost *cost, struct events *events)
 {
 	const pid_t tid = gettid();
 
 	if (events_watch(events, tid, PFSTAT_TARGET_THREAD))
-		return;
+		return 0;
 	if (take_for_hooked(&cost->memory, events))
 		cost->hooked_ps = above(fault_stage_time(&cost->memory), cost->memory_ps);
 	measure_again(cost, events);
 	events_set_wrapper(events, 0);
 	cost->other_ps = above(fault_stage_time(&cost->memory), cost->memory_ps);
-	events_ignore(events, tid);
+	return events_ignore(events, tid);
 }
 
 /* Where a counter cannot be had there is none in the run either. */
@@ -74,12 +75,13 @@ static void count_too(struct counters **counters)
 int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool with_counters)
 {
 	struct counters *counters = NULL;
+	int err;
 
 	if (!cost->memory.memory || !(events_hooks(events) & 1U << HOOK_FAULT))
 		return 0;
 	if (with_counters)
 		count_too(&counters);
-	measure(cost, events);
+	err = measure(cost, events);
 	counters_close(counters);
-	return events_forget(events);
+	return err ? err : events_forget(events);
 }

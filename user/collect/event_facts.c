@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "event_facts.h"
+#include "map_keys.h"
 
 /* The sums of an array map whose values are `width` numbers on each CPU. */
 static int read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
@@ -103,7 +104,7 @@ static int read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
 	int nr_cpus = libbpf_num_possible_cpus();
 	struct pfstat_syscall_key key, *before = NULL;
 	struct pfstat_syscall_value *values;
-	int err = 0;
+	int next, err = 0;
 
 	*rows = NULL;
 	*nr_rows = 0;
@@ -112,7 +113,7 @@ static int read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
 	values = calloc(nr_cpus, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	while (!err && !bpf_map_get_next_key(fd, before, &key)) {
+	while (!err && (next = map_next_key(fd, before, &key)) > 0) {
 		before = &key;
 		err = bpf_map_lookup_elem(fd, &key, values);
 		if (!err)
@@ -121,7 +122,7 @@ static int read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
 	free(values);
 	if (*nr_rows)
 		qsort(*rows, *nr_rows, sizeof(**rows), longest_first);
-	return err;
+	return err ? err : next;
 }
 
 int event_facts_read(const struct event_maps *maps, struct facts *facts)

@@ -18,6 +18,7 @@
 #include "event_facts.h"
 #include "events.h"
 #include "hooks.h"
+#include "map_keys.h"
 #include "pfstat.skel.h"
 #include "pins.h"
 #include "swap_facts.h"
@@ -219,6 +220,12 @@ static int events_load(struct events *events, const struct events_options *optio
 		err = pfstat_bpf__load(events->bpf);
 	if (err)
 		return err;
+	/*
+	 * libbpf tries whether a map can be shared at all, and does without if that fails. All
+	 * kernels of pfstat's can: what was wanting was memory.
+	 */
+	if (!events->bpf->bss)
+		return -ENOMEM;
 	touch_shared(events->bpf);
 	return 0;
 }
@@ -430,11 +437,14 @@ static int drop(void *context, const struct pfstat_event *event)
 static int forget_syscalls(int fd)
 {
 	struct pfstat_syscall_key key;
-	int err = 0;
+	int err, next;
 
-	while (!err && !bpf_map_get_next_key(fd, NULL, &key))
+	while ((next = map_next_key(fd, NULL, &key)) > 0) {
 		err = bpf_map_delete_elem(fd, &key);
-	return err;
+		if (err)
+			return err;
+	}
+	return next;
 }
 
 /* Events are counted by whoever drops them: some may be of others, and come meanwhile. */

@@ -5,6 +5,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "map_keys.h"
 #include "swap_facts.h"
 
 uint64_t swap_total_pages(void)
@@ -42,12 +43,12 @@ int swap_facts_read(int pairs, int names, struct facts *facts)
 {
 	struct pfstat_swap_pair *before = NULL, key;
 	struct swap_row row;
-	int err = 0;
+	int next, err = 0;
 
 	free(facts->swap_rows);
 	facts->swap_rows = NULL;
 	facts->nr_swap_rows = 0;
-	while (!err && !bpf_map_get_next_key(pairs, before, &key)) {
+	while (!err && (next = map_next_key(pairs, before, &key)) > 0) {
 		row = (struct swap_row){ .pair = key };
 		before = &key;
 		/* Whose name was not kept has none. */
@@ -60,5 +61,5 @@ int swap_facts_read(int pairs, int names, struct facts *facts)
 	if (facts->nr_swap_rows)
 		qsort(facts->swap_rows, facts->nr_swap_rows, sizeof(*facts->swap_rows),
 		      most_pages_first);
-	return err;
+	return err ? err : next;
 }
