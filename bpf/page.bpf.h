@@ -29,7 +29,7 @@ struct address_space {
 
 /*
  * What newer kernels call otherwise has its place beside: libbpf looks for each structure by
- * its name among all types of the kernel, which is most of what starting pfdrive takes.
+ * its name among all types of the kernel, 5 million instructions each time.
  */
 struct page {
 	unsigned long compound_head;
