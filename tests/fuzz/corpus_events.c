@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What fuzz_events begins with: a ring with records, lines of /proc/self/maps, a
- * stream of all kinds of items. Usage: corpus_events DIR
+ * What fuzz_events begins with: a ring with records, one that claims all that can be
+ * mapped and has none, lines of /proc/self/maps, a stream of all kinds of items.
+ * Usage: corpus_events DIR
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "sample_items.h"
 
 #define NR_RECORDS 8
+#define LARGE_BYTES (1ULL << 46)
 
 static void finish(FILE *out)
 {
@@ -35,6 +37,19 @@ static void write_ring(const char *folder)
 		record.sequence = i < 2 ? NR_RECORDS + 1 + i : i + 1;
 		fwrite(&record, sizeof(record), 1, out);
 	}
+	finish(out);
+}
+
+static void write_large_ring(const char *folder)
+{
+	struct pfstat_ring_header header = {
+		.version = PFSTAT_ABI_VERSION, .record_size = sizeof(struct pfstat_record),
+		.capacity = LARGE_BYTES / sizeof(struct pfstat_record),
+		.head = LARGE_BYTES, .tail = LARGE_BYTES - 1,
+	};
+	FILE *out = create(folder, "large_ring", 'R');
+
+	fwrite(&header, sizeof(header), 1, out);
 	finish(out);
 }
 
@@ -86,6 +101,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	write_ring(argv[1]);
+	write_large_ring(argv[1]);
 	write_lines(argv[1]);
 	write_stream(argv[1]);
 	return 0;

@@ -25,7 +25,7 @@
 #include "user/report/report.h"
 
 #define PAGE 4096U
-#define RING_FILE_MAX (1ULL << 40)
+#define RING_FILE_MAX (1ULL << 48)	/* more than a process can map: ring_open() refuses it */
 #define PRINT 8		/* of the byte that chooses the report */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
