@@ -210,6 +210,16 @@ def begin_record(*options):
     return process
 
 
+def children(pid):
+    """Not all kernels have /proc/PID/task/TID/children."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(path.parent.name))
+    return found
+
+
 def wait_until(condition, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not condition():

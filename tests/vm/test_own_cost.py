@@ -155,15 +155,14 @@ def nice_while_recording(start):
             assert process.poll() is None, process.stderr.read()
             values = nice_values(process.pid)
             first = values.pop(process.pid)
-            children = (pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-                        .read_text().split())
-            commands = [nice_values(int(child))[int(child)] for child in children]
+            children = pfstat.children(process.pid)
+            commands = [nice_values(child)[child] for child in children]
         finally:
             process.terminate()
             # The command runs on, and has its standard error.
             for child in children:
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(child), signal.SIGKILL)
+                    os.kill(child, signal.SIGKILL)
             process.communicate(timeout=pfstat.PATIENCE)
     return first, set(values.values()), set(commands)
 

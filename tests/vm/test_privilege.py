@@ -55,11 +55,6 @@ def refused(result):
     return result.stderr
 
 
-def children(pid):
-    return [int(word) for word in
-            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 @contextlib.contextmanager
 def watching():
     """A pfdrive that records, and its pid."""
@@ -67,10 +62,10 @@ def watching():
     try:
         # Its command is let go when all threads are there, and privileges given up.
         pfstat.wait_until(lambda: [pathlib.Path(f"/proc/{pid}/comm").read_text()
-                                   for pid in children(process.pid)] == ["sleep\n"])
+                                   for pid in pfstat.children(process.pid)] == ["sleep\n"])
         yield process.pid
     finally:
-        for pid in children(process.pid):
+        for pid in pfstat.children(process.pid):
             os.kill(pid, signal.SIGKILL)    # else the command would run on
         process.communicate()
 
@@ -156,7 +151,7 @@ def test_what_pfdrive_starts_itself_runs_as_the_caller_too(home, small_file):
 
 
 def users_of_competitors(pid):
-    for child in children(pid):
+    for child in pfstat.children(pid):
         with contextlib.suppress(OSError):
             status = pathlib.Path(f"/proc/{child}/status").read_text()
             if status.startswith("Name:\tcompetitor"):     # its name comes after its user
