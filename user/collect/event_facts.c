@@ -8,26 +8,36 @@
 #include "event_facts.h"
 #include "map_keys.h"
 
+/* All of an array map at once: `values` has `nr` of them, each of every CPU. */
+static int read_array(int fd, __u32 nr, void *values)
+{
+	__u32 found = nr, last, *keys = calloc(nr, sizeof(*keys));
+	int err;
+
+	if (!keys)
+		return -ENOMEM;
+	err = bpf_map_lookup_batch(fd, NULL, &last, keys, values, &found, NULL);
+	free(keys);
+	return err;
+}
+
 /* The sums of an array map whose values are `width` numbers on each CPU. */
 static int read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
 {
 	int nr_cpus = libbpf_num_possible_cpus();
 	uint64_t *values;
 	size_t i;
-	int err = 0;
-	__u32 key;
+	int err;
 
 	if (nr_cpus < 0)
 		return nr_cpus;
-	values = calloc(nr_cpus * width, sizeof(*values));
+	values = calloc(nr * nr_cpus * width, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
+	err = read_array(fd, nr, values);
 	memset(sums, 0, nr * width * sizeof(*sums));
-	for (key = 0; key < nr && !err; key++) {
-		err = bpf_map_lookup_elem(fd, &key, values);
-		for (i = 0; i < nr_cpus * width; i++)
-			sums[key * width + i % width] += values[i];
-	}
+	for (i = 0; i < nr * nr_cpus * width; i++)
+		sums[i / (nr_cpus * width) * width + i % width] += values[i];
 	free(values);
 	return err;
 }
