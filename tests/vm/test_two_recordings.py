@@ -112,9 +112,11 @@ def test_trace_nests_and_its_arrows_meet(recordings):
         if e.get("cat") == "fault" and len(e["args"]["parts"]) > 1)
     starts = {e["id"]: e for e in events if e["ph"] == "s"}
     ends = {e["id"]: e for e in events if e["ph"] == "f"}
-    # A request that is done before its thread is asleep has none: a few, or on four
-    # emulated CPUs a tenth of them.
-    assert starts.keys() == ends.keys() and len(starts) > PAGES // 2
+    # A request that is done before its thread is asleep has none: a few, on four emulated
+    # CPUs a tenth of them, on the debug kernel most.
+    slept = [e for e in events if e.get("cat") == "fault" and "device_ns" in e["args"]["parts"]]
+    assert starts.keys() == ends.keys() and starts
+    assert len(starts) + trace["otherData"]["arrows_left_out"] == len(slept)
     for ident, start in starts.items():
         end = ends[ident]
         assert start["ts"] <= end["ts"]
