@@ -211,7 +211,10 @@ def begin_record(*options):
 
 
 def children(pid):
-    """Not all kernels have /proc/PID/task/TID/children."""
+    """Of the first thread; where the kernel has no list of them all processes are looked at."""
+    listed = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+    if listed.exists():
+        return [int(word) for word in listed.read_text().split()]
     found = []
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
