@@ -86,6 +86,17 @@ kernel_row()
 	usage_error "unknown kernel $1: it is one of $(kernel_names)"
 }
 
+# Does the lab build the kernel whose row was read?
+from_source()
+{
+	[[ $image == linux-source-* ]] || from_source_package
+}
+
+from_source_package()
+{
+	[[ $image == linux/* ]]
+}
+
 kernel_table()
 {
 	grep -v -e '^#' -e '^$' "$LAB_DIR/kernels"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Kernels that the lab builds from Debian's linux-source, as tools/kernels says.
-# In the kernel table their image is a linux-source package, and their headers are
-# the files of tools/kernels they are made of: fragments, then patches.
+# Kernels that the lab builds from Debian's source, as tools/kernels says. In the kernel
+# table their image is a linux-source package, or linux/SUITE, and their headers are the
+# files of tools/kernels they are made of: fragments, then patches.
 #
 # A built kernel is kept in $LAB_CACHE/linux-NAME-VERSION-KEY, apart from the root
 # that boots it: a root is a matter of minutes, a kernel is not.
@@ -12,11 +12,6 @@ BUILD_MB=6000		# of a builder with its build tree, while it builds
 # What a kernel's build needs; the rest of a minimal root is there.
 BUILD_PACKAGES=bc,bison,cpio,dwarves,flex,gcc,kmod,libc6-dev,libelf-dev,lz4,make,patch,perl
 BUILD_PACKAGES+=,python3,xz-utils
-
-from_source()
-{
-	[[ $image == linux-source-* ]]
-}
 
 # files_of SUFFIX LIST: those of a row's files that end so, joined by commas.
 files_of()
@@ -45,11 +40,27 @@ linux_key()
 	(cd "$KERNEL_FILES" && cat -- "${files[@]}" "$LAB_DIR/make-linux") | sha256sum | cut -c1-12
 }
 
-# Sets hooks: the new root says what version of the source its archive has.
+# Sets hooks: the new root says what version of the source its archive has; of source
+# packages the newest of the release that the row is named for.
 source_version_hook()
 {
-	hooks=("--customize-hook=chroot \"\$1\" apt-cache show --no-all-versions $image |
-		sed -n 's/^Version: //p' >\"\$1/../source-version\"")
+	local show="apt-cache show --no-all-versions $image" which=.
+	if from_source_package; then
+		show='apt-cache showsrc --only-source linux' which="^${kernel}[.]"
+	fi
+	hooks=("--customize-hook=chroot \"\$1\" $show | sed -n 's/^Version: //p' |
+		{ grep '$which' || true; } | sort -V | tail -n 1 >\"\$1/../source-version\"")
+}
+
+# source_hook VERSION: sets hooks: the kernel's own source out of Debian's source package
+# goes to where linux-source packages have theirs. (Debian's patches are another file, and
+# the archive keeps that for a shorter time.)
+source_hook()
+{
+	hooks=("--customize-hook=chroot \"\$1\" sh -euc '
+		cd /usr/src
+		apt-get -q source --download-only --tar-only linux=$1
+		mv linux_*.orig.tar.xz linux-source-$kernel.tar.xz'")
 }
 
 # place_linux HOME: into the root in HOME goes $kernel, built of that version.
@@ -83,7 +94,7 @@ build_linux()
 	mapfile -t family < <(variants)
 	say "building Linux $version with the options of $(files_of config "$headers"), once:" \
 		"10 to 40 minutes, up to $BUILD_MB MB meanwhile; its log is $log"
-	bootstrap_builder "$builder" >"$log" 2>&1 ||
+	bootstrap_builder "$builder" "$version" >"$log" 2>&1 ||
 		die "cannot make a root to build $kernel in: $(first_error "$log"); see $log"
 	run_builder "$builder" "${family[@]}" >>"$log" 2>&1 ||
 		die "cannot build the kernel of $kernel: $(build_error "$log"); see $log"
@@ -94,7 +105,8 @@ build_linux()
 
 bootstrap_builder()
 {
-	local builder=$1
+	local builder=$1 version=$2 include=$BUILD_PACKAGES hooks=()
+	if from_source_package; then source_hook "$version"; else include+=,$image; fi
 	apt_settings >"$builder/apt.conf"
 	sources_for "$suite" >"$builder/sources.list"
 	# shellcheck disable=SC2016  # the hook is for another shell
@@ -103,8 +115,8 @@ bootstrap_builder()
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
-		--include="$BUILD_PACKAGES,$image" \
-		--customize-hook='mkdir -p "$1/build/files" "$1/pfstat"' \
+		--include="$include" \
+		--customize-hook='mkdir -p "$1/build/files" "$1/pfstat"' "${hooks[@]}" \
 		"$suite" "$builder/root" - <"$builder/sources.list"
 }
 

@@ -40,8 +40,18 @@ apt_sources()
 
 # sources_for SUITE: sources.list lines, from the mirrors that this machine uses
 # for its own release. A Signed-By that is a key, not a file, is left to mmdebstrap.
-# Where the kernel's image is NAME/OTHER, as apt writes it, the suite OTHER is added.
+# Where the kernel's image is NAME/OTHER, as apt writes it, the suite OTHER is added; source
+# packages where it is one.
 sources_for()
+{
+	if from_source_package; then
+		binary_sources_for "$1" | sed -e p -e 's/^deb /deb-src /'
+	else
+		binary_sources_for "$1"
+	fi
+}
+
+binary_sources_for()
 {
 	local suite=$1 other='' id own
 	[[ $image != */* ]] || other=${image#*/}

@@ -3,7 +3,7 @@
 
 KERNELS		?= 6.1 6.12
 # All of Debian's, where hours do not matter, or minutes are enough.
-check-kernels bpf-stats: KERNELS := 6.1 6.12 7.2 newest
+check-kernels bpf-stats: KERNELS := 6.1 6.12 6.18 7.2 newest
 TESTS		?=
 # Of tools/check's words; CI has more time.
 CHECKS		?= unit browser vm
