@@ -19,7 +19,7 @@ else:
     collect_ignore = ["test_debug_kernel.py"]
 if not failnth.available():
     collect_ignore.append("test_injection.py")
-# Kernels that the lab builds itself have no virtual cards.
+# Not all kernels that the lab builds itself have virtual cards.
 if pfstat.run("modprobe", "-qn", "veth", check=False).returncode:
     collect_ignore.append("test_bench_peer.py")
 if "CONFIG_SECURITY_LOCKDOWN_LSM" not in pfstat.kernel_config():
