@@ -4,29 +4,10 @@ import itertools
 
 import pytest
 
-import failnth
-import filesystems
 import kmsg
 import pfstat
 
 NUMBERS = itertools.count()
-
-# What only some kernels of the lab have. One that checks each access is none to be measured,
-# and has nothing to do with what valgrind simulates, which is slowest there.
-if pfstat.KMEMLEAK.exists():
-    collect_ignore = ["test_bench.py", "test_simulated_cache.py"]
-else:
-    collect_ignore = ["test_debug_kernel.py"]
-if not failnth.available():
-    collect_ignore.append("test_injection.py")
-# Not all kernels that the lab builds itself have virtual cards.
-if pfstat.run("modprobe", "-qn", "veth", check=False).returncode:
-    collect_ignore.append("test_bench_peer.py")
-if "CONFIG_SECURITY_LOCKDOWN_LSM" not in pfstat.kernel_config():
-    collect_ignore.append("test_lockdown.py")
-# Memory that is taken for persistent: `tools/lab run --pmem`, and not in those either.
-if not filesystems.has_persistent_memory():
-    collect_ignore.append("test_dax.py")
 
 # What the debug kernel found is asked after all tests; only lockdown, which no test
 # could live with, comes later.
@@ -79,6 +60,7 @@ def pytest_configure(config):
         setting.write("on\n")      # it insists on the newline
     pfstat.make_disk_of_single_pages()
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
+    config.addinivalue_line("markers", "needs(there, what): left out where that is not there")
 
 
 def in_part(items, part):
@@ -89,16 +71,26 @@ def in_part(items, part):
     return [item for item in items if item.path.name in mine]
 
 
+def lacks(item):
+    """What a test needs and this kernel or machine does not have."""
+    return [mark.args[1] for mark in item.iter_markers("needs") if not mark.args[0]]
+
+
 def pytest_collection_modifyitems(config, items):
-    chosen = in_part(items, config.getoption("--part"))
+    config.left_out = {(item.path.name, what) for item in items for what in lacks(item)}
+    chosen = in_part([item for item in items if not lacks(item)], config.getoption("--part"))
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
     items.sort(key=lambda item: LAST.index(item.path.name) if item.path.name in LAST else -1)
 
 
+def pytest_report_collectionfinish(config):
+    return [f"left out, of {name}: what needs {what}" for name, what in sorted(config.left_out)]
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config):
-    """The closing line. A skip counts as failed: what a kernel cannot do is left out by name."""
+    """The closing line. A skip counts as failed: what a kernel cannot do is marked (needs)."""
     stats = config.pluginmanager.get_plugin("terminalreporter").stats
     failed = [report for word in ("failed", "error", "skipped") for report in stats.get(word, [])]
     for report in failed:

@@ -12,6 +12,9 @@ import pytest
 
 import pfstat
 
+pytestmark = pytest.mark.needs(not pfstat.KMEMLEAK.exists(),
+                               "a kernel that does not check each access")
+
 # Made of the sweep: what an emulated machine's caches are is not known here.
 OF_THE_SWEEP = {"memory.l1", "memory.l2", "memory.l3", "memory.line", "memory.dram"}
 DISK_NS = 100000

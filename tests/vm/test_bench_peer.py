@@ -9,6 +9,9 @@ import pytest
 
 import pfstat
 
+pytestmark = pytest.mark.needs(
+    not pfstat.run("modprobe", "-qn", "veth", check=False).returncode, "virtual network cards")
+
 LAB_PEER = pathlib.Path(__file__).parents[2] / "tools/lab-peer"
 PEER = "10.213.7.2"
 MOUNT = pathlib.Path("/mnt/peer")

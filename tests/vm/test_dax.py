@@ -11,6 +11,9 @@ import pfstat
 from filesystems import touch, value_of
 from pfstat import PAGE, Session
 
+pytestmark = pytest.mark.needs(filesystems.has_persistent_memory(),
+                               "memory that is taken for persistent: tools/lab run --pmem")
+
 PAGES = 256
 NOPAGE = 0x100
 

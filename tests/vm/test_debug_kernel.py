@@ -3,9 +3,13 @@
 tests ran, and found nothing. Runs after all of them, and only there."""
 import pathlib
 
+import pytest
+
 import kmemleak
 import kmsg
 import pfstat
+
+pytestmark = pytest.mark.needs(pfstat.KMEMLEAK.exists(), "the debug kernel")
 
 KMEMLEAK = pfstat.KMEMLEAK
 # What a module from outside the tree, unsigned, does to any kernel (Documentation/

@@ -8,6 +8,9 @@ import pytest
 
 import pfstat
 
+pytestmark = pytest.mark.needs("CONFIG_SECURITY_LOCKDOWN_LSM" in pfstat.kernel_config(),
+                               "a kernel that can be locked down")
+
 LOCKDOWN = pathlib.Path("/sys/kernel/security/lockdown")
 
 

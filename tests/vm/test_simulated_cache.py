@@ -3,7 +3,13 @@
 import os
 import pathlib
 
+import pytest
+
 import pfstat
+
+# Nothing is asked of the kernel here, and nothing is slower where each access is checked.
+pytestmark = pytest.mark.needs(not pfstat.KMEMLEAK.exists(),
+                               "a kernel that does not check each access")
 
 
 def simulated(pattern, pages, accesses):
