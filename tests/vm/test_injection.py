@@ -16,7 +16,8 @@ import kmemleak
 import pfstat
 from pfstat import PAGE, Mapping, Session, Workload
 
-pytestmark = pytest.mark.needs(failnth.available(), "a kernel that fails when it is asked to (fail-nth)")
+pytestmark = pytest.mark.needs(failnth.available(),
+                               "a kernel that fails when it is asked to (fail-nth)")
 
 FILES = ("control", "session", "log", "stats", "targets", "ring/cpu0")
 
