@@ -13,21 +13,23 @@ say	= @printf '  %-7s %s\n' '$(1)' '$(2)'
 help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
 
-#: make demo     the page-fault study in a VM, needs nothing installed (first run: some minutes)
-#: make check    unit tests, pages in a browser, then the tests in a VM on every kernel
-#: make          the module, the eBPF programs and pfdrive, for this machine's kernel
+#: make demo     the studies in VMs, needs nothing installed (first run: some minutes)
+#: make check    unit tests, pages in a browser, then the tests in VMs on 6.1 and 6.12 [CHECKS="unit vm"]
+#: make          the module, the eBPF programs and pfdrive, for this machine's kernel [UNTRIED=yes]
+#: make module, pfdrive    one of them
 #: make policy   a competition for memory on a kernel that evicts pages in use, and on one that does not
 #: make fuzz     bytes at random as recordings, events, commands, options: FUZZ_SECONDS=60 each
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
-#: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak (once: 10 to 40 minutes)
+#: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak: an hour or two
+#:               (and 10 to 40 minutes for that kernel, once)
 #: make check-injection    every step of pfdrive, every allocation of the module fails once
 #: make fuzz-debugfs [OPERATIONS=1000000] [KERNEL=debug] [SEED=…]    the module's files, in a VM
-#: make stress [MINUTES=10] [KERNEL=6.12] [SEED=N]    everything that may break it, in a VM
+#: make stress [MINUTES=10] [KERNEL=6.12] [SEED=N] [LOADS=N]    everything that may break it, in a VM
 #: make stress-same [KERNEL=6.12]    stress-ng's and the kernel's own tests, with hooks and without
 #: make check-kernels [KERNELS=…] [TESTS=file]    the VM's tests on each of Debian's kernels (hours)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
-#: make bench   instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
+#: make bench [KERNELS=6.12] [ROWS="pfstat graph"]    instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
 #: make bench-check    the same, and fails when pfstat's are 5 % over the committed figures
 #: make bench-native [OPTIONS="--rows pfstat"]    the same as time, on this machine; asks before
 #: make bench-scale   what pfstat adds with 1 to 4 threads on CPUs of their own, in a VM

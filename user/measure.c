@@ -13,14 +13,14 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "What is measured beside the faults:", 4 },
+	{ NULL, 0, NULL, 0, "What is measured beside the faults:", 7 },
 	{ "counters", KEY_COUNTERS, NULL, 0,
-	  "the processor's counts of L1D and dTLB accesses and misses", 4 },
+	  "the processor's counts of L1D and dTLB accesses and misses", 7 },
 	{ "simulate-cache", KEY_SIMULATE, NULL, 0,
-	  "the loop under valgrind's cachegrind, with the study's caches", 4 },
-	{ "rusage", KEY_RUSAGE, NULL, 0, "getrusage(2) beside what eBPF saw of the same", 4 },
-	{ "syscalls", KEY_SYSCALLS, NULL, 0, "system calls as strace -c lists them", 4 },
-	{ "show-maps", KEY_SHOW_MAPS, NULL, 0, "the memory map after the run, explained", 4 },
+	  "the loop under valgrind's cachegrind, with the study's caches", 7 },
+	{ "rusage", KEY_RUSAGE, NULL, 0, "getrusage(2) beside what eBPF saw of the same", 7 },
+	{ "syscalls", KEY_SYSCALLS, NULL, 0, "system calls as strace -c lists them", 7 },
+	{ "show-maps", KEY_SHOW_MAPS, NULL, 0, "the memory map after the run, explained", 7 },
 	{ 0 },
 };
 

@@ -27,8 +27,8 @@
  *
  * Errors: EINVAL unknown command or value, ESRCH no such process,
  * EPERM kernel thread, EBADF bad descriptor, ENOENT file not mapped here,
- * EOPNOTSUPP mapped, but must not be hooked, EBUSY, ENOMEM, EOVERFLOW line
- * too long.
+ * EOPNOTSUPP mapped, but must not be hooked, EBUSY, ENOMEM, EOVERFLOW more than
+ * PFSTAT_COMMAND_MAX in one write.
  */
 #ifndef PFSTAT_CONTROL_H
 #define PFSTAT_CONTROL_H
