@@ -17,10 +17,7 @@
 #include "correlate/analysis.h"
 #include "engine/environment.h"
 #include "interrupt.h"
-#include "output.h"
-#include "recording/facts_json.h"
-#include "recording/writer.h"
-#include "report/head_json.h"
+#include "recording_output.h"
 #include "report/report.h"
 #include "report_options.h"
 #include "rights/invoker.h"
@@ -38,8 +35,7 @@ struct record {
 	struct analysis *analysis;
 	struct facts facts;
 	struct report report;
-	struct output *output;
-	struct recording_writer *writer;
+	struct recording_output recording;
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -87,11 +83,11 @@ static void parse(struct record_options *options, int argc, char **argv)
 static int on_item(void *context, const struct item *item)
 {
 	struct record *record = context;
-	int err = analysis_add(record->analysis, item);
 
-	if (!err && record->writer)
-		err = recording_add(record->writer, item);
-	return err;
+	/* What is not written any more need not be watched. */
+	if (recording_output_item(&record->recording, item))
+		watch_end(record->watch);
+	return analysis_add(record->analysis, item);
 }
 
 /* As a person would type it; cut where there is no room. */
@@ -134,30 +130,6 @@ static void describe(struct record *record)
 		     options->instruments.bpf_missing);
 }
 
-static int complain_of_output(const struct record *record, int err)
-{
-	return complain(STATUS_FAILED, "cannot write %s: %s", record->options.output,
-			invoker_strerror(err));
-}
-
-/* Before anything is watched: a file that cannot be written is no loss then. */
-static int begin_recording(struct record *record)
-{
-	json_t *head;
-	int err;
-
-	if (!record->options.output)
-		return STATUS_OK;
-	err = output_open(&record->output, record->options.output, -1);
-	if (err)
-		return complain_of_output(record, err);
-	head = head_to_json(&record->report);
-	err = head ? recording_begin(&record->writer, output_stream(record->output), head) :
-		     -ENOMEM;
-	json_decref(head);
-	return err ? complain_of_output(record, err) : STATUS_OK;
-}
-
 /* What is printed, and in a recording the names of all code. */
 static unsigned int groups_of(const struct record_options *options)
 {
@@ -185,31 +157,6 @@ static int open_watch(struct record *record)
 	return watch_open(&record->watch, options);
 }
 
-static int end_recording(struct record *record, json_t *symbols)
-{
-	struct recording_writer *writer = record->writer;
-	json_t *tail;
-	int err;
-
-	if (!writer)
-		return STATUS_OK;
-	err = recording_add_all_symbols(writer, symbols);
-	record->writer = NULL;
-	tail = facts_to_json(&record->facts);
-	if (err || !tail) {
-		recording_abandon(writer);
-		err = err ?: -ENOMEM;
-	} else {
-		err = recording_end(writer, tail);
-	}
-	json_decref(tail);
-	if (!err) {
-		err = output_commit(record->output);
-		record->output = NULL;
-	}
-	return err ? complain_of_output(record, err) : STATUS_OK;
-}
-
 /* Everything that was said has passed; what remains is to name and to store it. */
 static int conclude(struct record *record)
 {
@@ -222,7 +169,7 @@ static int conclude(struct record *record)
 	if (err)
 		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
 				strerror(-err));
-	status = end_recording(record, symbols);
+	status = recording_output_end(&record->recording, symbols, &record->facts);
 	json_decref(symbols);
 	return status;
 }
@@ -278,13 +225,13 @@ int cmd_record(int argc, char **argv)
 	interrupt_init();
 	facts_init(&record.facts);
 	describe(&record);
-	status = begin_recording(&record);
+	/* Before anything is watched: a file that cannot be written is no loss then. */
+	status = recording_output_begin(&record.recording, record.options.output, &record.report,
+					-1);
 	if (!status)
 		status = run(&record);
 	watch_close(record.watch);
-	if (record.writer)
-		recording_abandon(record.writer);
-	output_close(record.output);
+	recording_output_close(&record.recording);
 	report_exit(&record.report);
 	analysis_free(record.analysis);
 	facts_exit(&record.facts);

@@ -10,8 +10,9 @@
 
 #include "collect/instruments.h"
 #include "compete/contest.h"
+#include "code_names.h"
 #include "complain.h"
-#include "drive_recording.h"
+#include "recording_output.h"
 #include "engine/environment.h"
 #include "engine/stores.h"
 #include "interrupt.h"
@@ -26,7 +27,7 @@ struct run {
 	struct report *report;
 	struct result *result;
 	struct instruments *instruments;
-	struct drive_recording recording;
+	struct recording_output recording;
 	struct pattern_watch watch;
 	struct progress progress;
 	struct steps steps;
@@ -42,9 +43,9 @@ static int interrupted(void)
 static int on_item(void *context, const struct item *item)
 {
 	struct run *run = context;
-	int err = drive_recording_item(&run->recording, item);
 
-	return err ? err : analysis_add(run->result->analysis, item);
+	recording_output_item(&run->recording, item);	/* what fails is told when it ends */
+	return analysis_add(run->result->analysis, item);
 }
 
 /* Whatever can refuse does so before the page cache is touched. */
@@ -111,7 +112,7 @@ static int hook(struct run *run)
 	if (err)
 		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s", name,
 				mapping->bytes, strerror(-err));
-	err = drive_recording_map(&run->recording, mapping, run->report->environment.file);
+	err = recording_output_map(&run->recording, mapping, run->report->environment.file);
 	if (err)
 		return complain(STATUS_FAILED, "cannot record: %s", strerror(-err));
 	if (mapping->kind == MAPPING_ANON)
@@ -382,8 +383,24 @@ static int begin_recording(struct run *run)
 	if (status)
 		return status;
 	run->report->have_bpf = options->bpf;
-	return drive_recording_begin(&run->recording, options->record, run->report,
+	return recording_output_begin(&run->recording, options->record, run->report,
 				     run->plan->mapping->fd);
+}
+
+static int end_recording(struct run *run)
+{
+	json_t *symbols = NULL;
+	int err, status;
+
+	if (!run->plan->options->record)
+		return STATUS_OK;
+	err = code_names_find(run->result->analysis, &symbols);
+	if (err)
+		return complain(STATUS_FAILED, "cannot name the code that was recorded: %s",
+				strerror(-err));
+	status = recording_output_end(&run->recording, symbols, &run->result->facts);
+	json_decref(symbols);
+	return status;
 }
 
 /* The instruments' own memory is not of those who compete: they are open before. */
@@ -430,8 +447,7 @@ static int run_steps(struct run *run)
 	if (!status)
 		status = gather(run);
 	if (!status)
-		status = drive_recording_end(&run->recording, run->result->analysis,
-					     &run->result->facts);
+		status = end_recording(run);
 	return status;
 }
 
@@ -452,9 +468,10 @@ int run_once(const struct run_plan *plan, struct result *result)
 	if (plan->mapping->kind == MAPPING_ANON)
 		run.nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	status = run_steps(&run);
-	drive_recording_close(&run.recording);
 	progress_end(&run.progress);
+	/* First who says something, then where it is written. */
 	instruments_close(run.instruments);
+	recording_output_close(&run.recording);
 	mapping_unmap(plan->mapping);
 	if (run.nothing_fd >= 0)
 		close(run.nothing_fd);

@@ -201,6 +201,8 @@ static void *collect(void *argument)
 		if (!collector->err && until_tick(collector, next_ns) == 0)
 			tick(collector, &next_ns);
 	}
+	if (collector->err && collector->options.failed)
+		collector->options.failed(collector->options.failed_context);
 	return NULL;
 }
 

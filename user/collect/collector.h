@@ -33,6 +33,8 @@ struct collector_options {
 	bool tick_drains;		/* what was said by then has passed the sink */
 	void (*tick)(void *context);	/* called in the thread every tick_ms */
 	void *tick_context;
+	void (*failed)(void *context);	/* called in the thread when it ends by an error; or NULL */
+	void *failed_context;
 };
 
 /* Opens the rings; the module must be recording. -ENODATA: there is none. */

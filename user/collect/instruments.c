@@ -148,6 +148,8 @@ static int open_collector(struct instruments *instruments, char *why, size_t siz
 		.tick_drains = options->tick_drains,
 		.tick = options->tick,
 		.tick_context = options->tick_context,
+		.failed = options->failed,
+		.failed_context = options->failed_context,
 	};
 	int err;
 

@@ -38,6 +38,8 @@ struct instruments_options {
 	bool tick_drains;	/* what was said until then has passed the sink */
 	void (*tick)(void *context);	/* in the collector's thread */
 	void *tick_context;
+	void (*failed)(void *context);	/* there as well: no more is read; or NULL */
+	void *failed_context;
 };
 
 /* All return 0, or a negative errno and one clause in why: what is wrong, what to do. */

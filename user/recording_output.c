@@ -6,27 +6,28 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "code_names.h"
 #include "complain.h"
-#include "drive_recording.h"
 #include "output.h"
 #include "recording/facts_json.h"
 #include "recording/writer.h"
+#include "recording_output.h"
 #include "report/head_json.h"
 #include "rights/invoker.h"
 
-static int complain_of(const struct drive_recording *recording, int err)
+static int complain_of(const struct recording_output *recording, int err)
 {
 	return complain(STATUS_FAILED, "cannot write %s: %s", recording->path,
 			invoker_strerror(err));
 }
 
-int drive_recording_begin(struct drive_recording *recording, const char *path,
-			  const struct report *report, int not)
+int recording_output_begin(struct recording_output *recording, const char *path,
+			   const struct report *report, int not)
 {
 	json_t *head;
 	int err;
 
+	if (!path)
+		return STATUS_OK;
 	recording->path = path;
 	err = output_open(&recording->output, path, not);
 	if (err == -EEXIST)
@@ -41,8 +42,8 @@ int drive_recording_begin(struct drive_recording *recording, const char *path,
 	return err ? complain_of(recording, err) : STATUS_OK;
 }
 
-int drive_recording_map(struct drive_recording *recording, const struct mapping *mapping,
-			const char *path)
+int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
+			 const char *path)
 {
 	struct item item = { .type = ITEM_MAP };
 	const size_t bytes = strlen(path) + 1;
@@ -68,17 +69,19 @@ int drive_recording_map(struct drive_recording *recording, const struct mapping 
 	return err;
 }
 
-int drive_recording_item(struct drive_recording *recording, const struct item *item)
+int recording_output_item(struct recording_output *recording, const struct item *item)
 {
-	return recording->writer ? recording_add(recording->writer, item) : 0;
+	if (recording->writer && !recording->err)
+		recording->err = recording_add(recording->writer, item);
+	return recording->err;
 }
 
-static int write_end(struct drive_recording *recording, const json_t *symbols,
+static int write_end(struct recording_output *recording, const json_t *symbols,
 		     const struct facts *facts)
 {
 	struct recording_writer *writer = recording->writer;
 	json_t *tail = facts_to_json(facts);
-	int err = recording_add_all_symbols(writer, symbols);
+	int err = recording->err ?: recording_add_all_symbols(writer, symbols);
 
 	recording->writer = NULL;
 	if (err || !tail) {
@@ -91,19 +94,15 @@ static int write_end(struct drive_recording *recording, const json_t *symbols,
 	return err;
 }
 
-int drive_recording_end(struct drive_recording *recording, struct analysis *analysis,
-			const struct facts *facts)
+int recording_output_end(struct recording_output *recording, const json_t *symbols,
+			 const struct facts *facts)
 {
-	json_t *symbols = NULL;
 	struct output *output;
 	int err;
 
 	if (!recording->writer)
 		return STATUS_OK;
-	err = code_names_find(analysis, &symbols);
-	if (!err)
-		err = write_end(recording, symbols, facts);
-	json_decref(symbols);
+	err = write_end(recording, symbols, facts);
 	if (!err) {
 		output = recording->output;
 		recording->output = NULL;
@@ -112,7 +111,7 @@ int drive_recording_end(struct drive_recording *recording, struct analysis *anal
 	return err ? complain_of(recording, err) : STATUS_OK;
 }
 
-void drive_recording_close(struct drive_recording *recording)
+void recording_output_close(struct recording_output *recording)
 {
 	if (recording->writer)
 		recording_abandon(recording->writer);
