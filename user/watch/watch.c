@@ -71,6 +71,7 @@ static bool is_wanted(const struct watch *watch, const struct pfstat_event *even
 {
 	const struct pfstat_fault *fault = (const struct pfstat_fault *)event;
 	const struct pfstat_block *block = (const struct pfstat_block *)event;
+	const struct pfstat_page *page = (const struct pfstat_page *)event;
 
 	if (watch->only_fd < 0)
 		return true;
@@ -78,6 +79,8 @@ static bool is_wanted(const struct watch *watch, const struct pfstat_event *even
 		return fault->inode == watch->only_inode;
 	if (event->type == PFSTAT_EVENT_BLOCK && event->flags & PFSTAT_BLOCK_FILE)
 		return block->inode == watch->only_inode;
+	if (event->type == PFSTAT_EVENT_PAGE)
+		return page->inode == watch->only_inode;
 	return true;
 }
 
@@ -190,13 +193,16 @@ static int follow_visited(void *context, pid_t pid)
 	return err ? -ECANCELED : 0;
 }
 
-static int follow_cgroup(struct watch *watch)
+/* Once it is watched it may go and come again, as when a service is restarted. */
+static int follow_cgroup(struct watch *watch, bool may_be_gone)
 {
 	const char *path = watch->options.cgroup;
 	int err = processes_in_cgroup(path, follow_visited, watch);
 
 	if (err == -ECANCELED)
 		return STATUS_FAILED;
+	if (err == -ENOENT && may_be_gone)
+		return STATUS_OK;
 	if (err)
 		return complain(STATUS_FAILED, "cannot list the processes of %s: %s: name a folder "
 				"of cgroup v2, such as /sys/fs/cgroup/system.slice", path,
@@ -252,7 +258,7 @@ static int follow_all(struct watch *watch)
 	else if (options->pid)
 		status = follow_pid(watch);
 	else if (options->cgroup)
-		status = follow_cgroup(watch);
+		status = follow_cgroup(watch, false);
 	else
 		status = follow_mappers(watch);
 	if (!status && !watch->nr_members)
@@ -276,6 +282,12 @@ static int open_only(struct watch *watch)
 	return STATUS_OK;
 }
 
+/* Nothing is read any more: so there is nothing to watch for. */
+static void on_failure(void *context)
+{
+	watch_end(context);
+}
+
 static int open_instruments(struct watch *watch)
 {
 	struct instruments_options options = watch->options.instruments;
@@ -285,6 +297,8 @@ static int open_instruments(struct watch *watch)
 	options.only_fd = watch->only_fd;
 	options.sink = pass_on;
 	options.sink_context = watch;
+	options.failed = on_failure;
+	options.failed_context = watch;
 	options.maps = true;
 	/* Who joins a group may have inherited a counter: its faults would count twice. */
 	options.no_counters |= !!watch->options.cgroup;
@@ -334,6 +348,8 @@ static int let_command_go(struct watch *watch)
 
 	if (!watch->options.command)
 		return STATUS_OK;
+	if (interrupt_signal)
+		return 128 + interrupt_signal;	/* it has not begun, and never will */
 	name = watch->options.command[0];
 	err = command_go(&watch->command);
 	if (err == -ENOENT)
@@ -412,7 +428,7 @@ static int wait_for_end(struct watch *watch)
 		if (sleep_until(watch, next_wake_ns(watch, now_ns())) > 0)
 			look_at_members(watch);
 		if (watch->options.cgroup)
-			status = follow_cgroup(watch);
+			status = follow_cgroup(watch, true);
 	}
 	return status;
 }
@@ -512,13 +528,21 @@ static void take_difference(const struct watch *watch, struct facts *facts)
 	const struct member *member = &watch->members[0];
 	struct process_counts after;
 
-	if (watch->nr_members != 1 || watch->forked || member->pidfd < 0 || !member->counted ||
+	if (watch->nr_members != 1 || member->pidfd < 0 || !member->counted ||
 	    process_counts(member->pid, &after))
 		return;
 	facts->minflt = after.minflt - member->before.minflt;
 	facts->majflt = after.majflt - member->before.majflt;
 	facts->utime_ns = after.utime_ns - member->before.utime_ns;
 	facts->stime_ns = after.stime_ns - member->before.stime_ns;
+}
+
+static void forget_difference(struct facts *facts)
+{
+	facts->minflt = FACT_NONE;
+	facts->majflt = FACT_NONE;
+	facts->utime_ns = FACT_NONE;
+	facts->stime_ns = FACT_NONE;
 }
 
 int watch_stop(struct watch *watch, struct facts *facts)
@@ -531,9 +555,12 @@ int watch_stop(struct watch *watch, struct facts *facts)
 	facts->edges = !watch->ended;
 	facts->start_ns = watch->start_ns;
 	facts->end_ns = watch->end_ns;
-	if (!watch->ended)
+	if (!watch->options.command)
 		take_difference(watch, facts);
 	err = instruments_stop(watch->instruments, facts, why, sizeof(why));
+	/* That there were children is known when all is read. */
+	if (watch->forked)
+		forget_difference(facts);
 	if (watch->ended && !watch->orphans)
 		take_rusage(watch, facts);
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
