@@ -264,6 +264,7 @@ static void take_rusage(struct run *run)
 		first++;
 	usage = usage_between(&marks[first].before, &marks[STEP_ACCESS].after);
 	/* As a report of it times them: of the accesses. */
+	facts->counts_start_ns = marks[first].start_ns;
 	facts->start_ns = marks[STEP_ACCESS].start_ns;
 	facts->end_ns = marks[STEP_ACCESS].end_ns;
 	/* Copies of a private mapping's pages are not the file's faults. */

@@ -244,6 +244,7 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	sample_environment(&run->report.environment);
 	run->report.summary = sample_summary(disk_ns);
 	run->report.elapsed_ns = 1234567890;
+	run->report.counted_ns = 1234567890;
 	run->report.calls = SAMPLE_CALLS;
 	run->report.lost = 0;
 	run->report.call_cost_ps = 260300;

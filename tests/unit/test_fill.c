@@ -130,6 +130,12 @@ START_TEST(test_time_that_is_known_stays)
 	fixture.facts.end_ns = 2500;
 	fill(&fixture);
 	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
+	ck_assert_uint_eq(fixture.report.counted_ns, 7);
+	/* A drive's steps before the accesses are in its counts. */
+	fixture.facts.counts_start_ns = 100;
+	fill(&fixture);
+	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
+	ck_assert_uint_eq(fixture.report.counted_ns, 2400);
 	fixture_close(&fixture);
 }
 END_TEST

@@ -689,7 +689,8 @@ END_TEST
 static void make_facts(struct facts *facts)
 {
 	uint64_t *const members[] = {
-		&facts->start_ns, &facts->end_ns, &facts->calls, &facts->lost, &facts->utime_ns,
+		&facts->start_ns, &facts->end_ns, &facts->counts_start_ns, &facts->calls,
+		&facts->lost, &facts->utime_ns,
 		&facts->stime_ns, &facts->minflt, &facts->majflt, &facts->inblock,
 		&facts->oublock, &facts->nvcsw, &facts->nivcsw, &facts->maxrss_bytes,
 		&facts->perf_faults, &facts->perf_minor, &facts->perf_major,

@@ -18,7 +18,7 @@ static void nothing_of_bpf(struct facts *facts)
 void facts_init(struct facts *facts)
 {
 	*facts = (struct facts){
-		.start_ns = FACT_NONE, .end_ns = FACT_NONE,
+		.start_ns = FACT_NONE, .end_ns = FACT_NONE, .counts_start_ns = FACT_NONE,
 		.calls = FACT_NONE, .lost = FACT_NONE,
 		.call_cost_ps = FACT_NONE, .inside_ps = FACT_NONE,
 		.bpf_hooked_ps = FACT_NONE, .bpf_again_ps = FACT_NONE,

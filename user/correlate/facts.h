@@ -48,6 +48,8 @@ struct swap_row {
 
 struct facts {
 	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC, of the watched part */
+	/* Since when all is counted: a drive's steps before the accesses. FACT_NONE: start_ns. */
+	uint64_t counts_start_ns;
 	bool hooked_only;	/* nothing but hooked files was touched: the driver's own loop */
 	bool edges;		/* it ran on while the watching began and ended */
 	/* The module's. */

@@ -24,7 +24,7 @@ void report_init(struct report *report)
 			.readahead_bytes = -1,
 			.pinned_cpu = -1,
 		},
-		.elapsed_ns = FACT_NONE,
+		.elapsed_ns = FACT_NONE, .counted_ns = FACT_NONE,
 		.calls = FACT_NONE,
 		.lost = FACT_NONE,
 		.call_cost_ps = FACT_NONE,
@@ -144,6 +144,8 @@ static void fill_facts(struct report *report, const struct facts *facts)
 	/* A drive times its loop itself. */
 	if (report->elapsed_ns == FACT_NONE && facts->end_ns != FACT_NONE)
 		report->elapsed_ns = facts->end_ns - facts->start_ns;
+	report->counted_ns = facts->counts_start_ns == FACT_NONE || facts->end_ns == FACT_NONE ?
+			     report->elapsed_ns : facts->end_ns - facts->counts_start_ns;
 	report->calls = facts->calls;
 	report->lost = facts->lost;
 	report->call_cost_ps = facts->call_cost_ps;
@@ -161,7 +163,7 @@ static int fill_measures(struct report *report, const struct analysis *analysis,
 	struct usage_seen seen = {
 		.bytes_read = report->blocks.bytes_read,
 		.bytes_written = report->blocks.bytes_written,
-		.elapsed_ns = report->elapsed_ns,
+		.elapsed_ns = report->counted_ns,
 		.one_thread = facts->hooked_only,
 	};
 

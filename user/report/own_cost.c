@@ -16,9 +16,9 @@ static double times(uint64_t count, double ns)
 	return count ? count * ns : 0;
 }
 
-static double share_of(double ns, uint64_t elapsed_ns)
+static double share_of(double ns, uint64_t counted_ns)
 {
-	return elapsed_ns != FACT_NONE && elapsed_ns ? ns / elapsed_ns : NAN;
+	return counted_ns != FACT_NONE && counted_ns ? ns / counted_ns : NAN;
 }
 
 struct own_cost own_cost_of(const struct report *run)
@@ -32,11 +32,11 @@ struct own_cost own_cost_of(const struct report *run)
 	};
 
 	cost.total_ns = run->calls == FACT_NONE ? NAN : run->calls * cost.call_ns;
-	cost.share = share_of(cost.total_ns, run->elapsed_ns);
+	cost.share = share_of(cost.total_ns, run->counted_ns);
 	cost.bpf_total_ns = times(run->bpf_hooked, cost.hooked_ns) +
 			    times(run->bpf_again, isnan(cost.again_ns) ? cost.hooked_ns :
 									 cost.again_ns) +
 			    times(run->bpf_other, cost.other_ns);
-	cost.bpf_share = share_of(cost.bpf_total_ns, run->elapsed_ns);
+	cost.bpf_share = share_of(cost.bpf_total_ns, run->counted_ns);
 	return cost;
 }

@@ -92,6 +92,7 @@ struct report {
 	const char *damage;	/* one clause: the recording is not whole; NULL: it is */
 	const struct summary *summary;
 	uint64_t elapsed_ns;	/* of the access loop; of the recording */
+	uint64_t counted_ns;	/* of all that is counted: the steps before the loop, too */
 	uint64_t calls;		/* wrapper calls, as the module counted them */
 	uint64_t lost;		/* records lost in the module's rings */
 	uint64_t call_cost_ps;	/* see struct facts */
