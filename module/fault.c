@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The wrappers of the VMA fault operations: time the call, classify it, store
- * one record. No allocation, no lock, no formatting.
+ * one record. No allocation, no lock (but of those who wait for a full ring), no formatting.
  *
  * ->fault() may drop the lock it was called under (it then returns RETRY);
  * from there on the VMA may be gone, so everything that the record needs of
@@ -43,6 +43,7 @@ struct attempt {
 	unsigned long switches;	/* see switches_of() */
 	u64 earlier_ns;		/* see struct chain */
 	u8 cause;
+	bool remote;		/* of another's memory */
 	u64 duration_ns;
 	struct page *page;	/* mapped, or NULL */
 	vm_fault_t result;
@@ -164,6 +165,8 @@ static struct attempt attempt_begin(const struct shadow *shadow, const struct vm
 		.cached = is_looked_up(op) ? cached_flags(file->f_mapping, vmf->pgoff) : 0,
 		.switches = switches_of(current),
 		.cause = PFSTAT_NR_CLASSES,
+		/* FAULT_FLAG_REMOTE is not handed on to page_mkwrite. */
+		.remote = vmf->flags & FAULT_FLAG_REMOTE || vmf->vma->vm_mm != current->mm,
 	};
 
 	if (!pfstat_chain_is_clear(current))
@@ -240,9 +243,9 @@ static u8 attempt_facts(const struct attempt *attempt, bool cow)
  * Where the program was. A fault of somebody else's memory (ptrace) has no
  * instruction in the current program, nor has a kernel thread a program.
  */
-static u64 attempt_ip(const struct vm_fault *vmf)
+static u64 attempt_ip(const struct attempt *attempt)
 {
-	if (vmf->flags & FAULT_FLAG_REMOTE || current->flags & PF_KTHREAD)
+	if (attempt->remote || current->flags & PF_KTHREAD)
 		return 0;
 	return instruction_pointer(task_pt_regs(current));
 }
@@ -274,7 +277,7 @@ static void record_fill(struct pfstat_record *record, const struct attempt *atte
 	record->cpu = smp_processor_id();
 	record->around_pages = attempt->around_pages;
 	record->flags = vmf->flags;
-	record->ip = attempt_ip(vmf);
+	record->ip = attempt_ip(attempt);
 }
 
 static void attempt_store(const struct attempt *attempt, const struct vm_fault *vmf, u8 op,

@@ -33,19 +33,30 @@ static bool follow_started;
 static void (*follow_idle)(void);
 static struct tracepoint *fork_event;
 
+/*
+ * A queue of its own: a work item runs once at a time, and can be waited for, only as long as
+ * all queue it on the same one; which of the kernel's that is has changed.
+ */
+static struct workqueue_struct *follow_queue;
 static void follow_tick(struct work_struct *work);
 static DECLARE_DELAYED_WORK(follow_work, follow_tick);
 
-static void hook_again_soon(void)
+void pfstat_follow_again(void)
 {
 	atomic_set(&follow_hook_again, 1);
-	mod_delayed_work(system_wq, &follow_work, 0);
+	mod_delayed_work(follow_queue, &follow_work, 0);
+}
+
+/* No sooner, where it is queued already. */
+static void tick_later(void)
+{
+	queue_delayed_work(follow_queue, &follow_work, FOLLOW_PERIOD);
 }
 
 static void missed(void)
 {
 	atomic64_inc(&follow_missed);
-	hook_again_soon();
+	pfstat_follow_again();
 }
 
 u64 pfstat_follow_missed(void)
@@ -169,7 +180,7 @@ static int follow_child_mm(struct task_struct *child)
 			WRITE_ONCE(watched->pid, child->tgid);
 		return 0;
 	}
-	hook_again_soon();
+	pfstat_follow_again();
 	return pfstat_target_add_mm(child->mm, child->tgid, true, true,
 				    GFP_NOWAIT | __GFP_NOWARN);
 }
@@ -210,7 +221,7 @@ static void follow_tick(struct work_struct *work)
 	if (pfstat_target_reap())
 		follow_idle();
 	else
-		schedule_delayed_work(&follow_work, FOLLOW_PERIOD);
+		tick_later();
 }
 
 static void find_fork_event(struct tracepoint *event, void *data)
@@ -243,8 +254,10 @@ int pfstat_follow_start(void (*idle)(void))
 {
 	int err;
 
-	if (follow_started)
+	if (follow_started) {
+		tick_later();	/* it ends when nothing is left to be watched */
 		return 0;
+	}
 	follow_idle = idle;
 	atomic64_set(&follow_missed, 0);
 	err = probe_mmap();
@@ -254,7 +267,7 @@ int pfstat_follow_start(void (*idle)(void))
 	if (err)
 		goto unprobe_mmap;
 	follow_started = true;
-	schedule_delayed_work(&follow_work, FOLLOW_PERIOD);
+	tick_later();
 	return 0;
 
 unprobe_mmap:
@@ -273,8 +286,15 @@ void pfstat_follow_stop(void)
 	follow_started = false;
 }
 
+int pfstat_follow_init(void)
+{
+	follow_queue = alloc_workqueue("pfstat", WQ_UNBOUND, 1);
+	return follow_queue ? 0 : -ENOMEM;
+}
+
 void pfstat_follow_exit(void)
 {
 	/* A copy that was under way while we stopped may have queued it again. */
 	cancel_delayed_work_sync(&follow_work);
+	destroy_workqueue(follow_queue);
 }

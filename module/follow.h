@@ -7,6 +7,8 @@
 
 struct vm_area_struct;
 
+int pfstat_follow_init(void);	/* 0 or -ENOMEM */
+
 /* The ->open of every shadow: a hooked VMA was copied. */
 void pfstat_follow_open(struct vm_area_struct *vma);
 
@@ -17,6 +19,8 @@ void pfstat_follow_open(struct vm_area_struct *vma);
  */
 int pfstat_follow_start(void (*idle)(void));
 void pfstat_follow_stop(void);
+/* Hooks what is not hooked of all that is watched: soon. */
+void pfstat_follow_again(void);
 void pfstat_follow_exit(void);	/* once nothing leads to ->open any more */
 
 /* Mappings and forks that could not be followed at once, but within a tick. */

@@ -31,6 +31,8 @@ static_assert(ARRAY_SIZE(op_names) == PFSTAT_NR_OPS);
  * at which the calls ended. Reading takes nothing out of the rings. The rings
  * are held from start to stop of each chunk, not in between.
  */
+#define LOG_STRIDE 4096	/* records that are skipped at once */
+
 struct log_cursor {
 	u64 next;		/* position of `record` */
 	u64 end;		/* head when the reading began */
@@ -48,8 +50,10 @@ static void cursor_load(struct log_cursor *cursor, unsigned int cpu)
 	/* What was overwritten meanwhile is skipped: the head line tells. */
 	while (!cursor->loaded && cursor->next < cursor->end) {
 		cursor->loaded = pfstat_ring_copy(cpu, cursor->next, &cursor->record);
-		if (!cursor->loaded)
-			cursor->next++;
+		if (cursor->loaded)
+			return;
+		if (++cursor->next % LOG_STRIDE == 0)
+			cond_resched();	/* there may be ten million */
 	}
 }
 

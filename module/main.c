@@ -27,11 +27,16 @@ static int __init pfstat_init(void)
 	err = pfstat_chain_init();
 	if (err)
 		return err;
-	err = pfstat_control_init();
+	err = pfstat_follow_init();
 	if (err)
 		goto exit_chain;
+	err = pfstat_control_init();
+	if (err)
+		goto exit_follow;
 	return 0;
 
+exit_follow:
+	pfstat_follow_exit();
 exit_chain:
 	pfstat_chain_exit();
 	return err;

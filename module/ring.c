@@ -78,6 +78,12 @@ static void ring_free(struct ring *ring)
 	ring->capacity = 0;
 }
 
+/* Header and records, in bytes. */
+static size_t ring_memory(u64 capacity)
+{
+	return PAGE_SIZE + PAGE_ALIGN(capacity * sizeof(struct pfstat_record));
+}
+
 static int ring_allocate(struct ring *ring, size_t size)
 {
 	u64 capacity = size / sizeof(struct pfstat_record);
@@ -85,7 +91,7 @@ static int ring_allocate(struct ring *ring, size_t size)
 	if (ring->header && ring->capacity == capacity)
 		return 0;
 	ring_free(ring);
-	ring->header = vmalloc_user(PAGE_SIZE + PAGE_ALIGN(size));
+	ring->header = vmalloc_user(ring_memory(capacity));
 	if (!ring->header)
 		return -ENOMEM;
 	ring->data = (void *)ring->header + PAGE_SIZE;
@@ -125,18 +131,20 @@ int pfstat_ring_setup(size_t size, bool overwrite)
 	struct ring *ring;
 	int cpu, err;
 
-	mutex_lock(&ring_mutex);
+	/* Above our lock: that is taken below an mmap lock, which the kernel takes below this. */
 	cpus_read_lock();
+	mutex_lock(&ring_mutex);
 	err = ring_allocate_all(size);
-	cpus_read_unlock();
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&pfstat_rings, cpu);
 		if (err)
 			ring_free(ring);
 		ring->overwrite = overwrite;
 		ring_empty(ring, cpu);
+		cond_resched();	/* a ring may be 1 GiB */
 	}
 	mutex_unlock(&ring_mutex);
+	cpus_read_unlock();
 	return err;
 }
 
@@ -145,8 +153,10 @@ void pfstat_ring_reset(void)
 	int cpu;
 
 	mutex_lock(&ring_mutex);
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		ring_empty(per_cpu_ptr(&pfstat_rings, cpu), cpu);
+		cond_resched();
+	}
 	mutex_unlock(&ring_mutex);
 }
 
@@ -167,7 +177,7 @@ size_t pfstat_ring_bytes(void)
 		struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
 
 		if (ring->header)
-			bytes += PAGE_SIZE + PAGE_ALIGN(ring->capacity * sizeof(*ring->data));
+			bytes += ring_memory(ring->capacity);
 	}
 	return bytes;
 }

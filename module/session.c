@@ -6,6 +6,7 @@
 #include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/path.h>
@@ -55,10 +56,10 @@ void pfstat_session_state(struct session_state *state)
 /* Waits until no call is inside a wrapper; false: some take too long. */
 static bool session_drain(void)
 {
-	unsigned int waited;
+	const unsigned long end = jiffies + msecs_to_jiffies(SESSION_DRAIN_MS);
 
-	for (waited = 0; pfstat_fault_in_flight(); waited++) {
-		if (waited == SESSION_DRAIN_MS)
+	while (pfstat_fault_in_flight()) {
+		if (time_after(jiffies, end))
 			return false;
 		usleep_range(1000, 2000);
 	}
@@ -205,6 +206,15 @@ static struct task_struct *process_get(u64 number)
 	return task;
 }
 
+/* A program that it began since mm was asked for may have mapped before it was known. */
+static void look_for_exec(const struct task_struct *task, const struct mm_struct *mm)
+{
+	/* Either exec's store is seen here, or its mappings find the process in the table. */
+	smp_mb();
+	if (READ_ONCE(task->mm) != mm)
+		pfstat_follow_again();
+}
+
 static int watch_mm(struct task_struct *task, struct mm_struct *mm, bool future, bool follow)
 {
 	struct pfstat_hook_result result;
@@ -223,6 +233,8 @@ static int watch_mm(struct task_struct *task, struct mm_struct *mm, bool future,
 		err = pfstat_target_add_mm(mm, task->tgid, false, follow, GFP_KERNEL);
 	if (err)
 		return err;
+	if (future)
+		look_for_exec(task, mm);
 	return pfstat_target_hook_mm(mm, NULL, &result);
 }
 

@@ -410,11 +410,16 @@ static void visit_unhook(struct watched_mm *watched, void *data)
 	unhook_mm(watched->mm);
 }
 
+static void free_process_rcu(struct rcu_head *rcu)
+{
+	process_discard(container_of(rcu, struct watched_process, rcu));
+}
+
+/* Whoever still reads it may look for its task: the reference goes with it. */
 static void free_process(struct watched_process *process)
 {
 	hash_del_rcu(&process->node);
-	put_pid(process->pid);
-	kfree_rcu(process, rcu);
+	call_rcu(&process->rcu, free_process_rcu);
 }
 
 void pfstat_target_free(struct list_head *dead)
@@ -546,6 +551,7 @@ void pfstat_target_exit(void)
 	}
 	spin_unlock(&targets_lock);
 	free_mms(&dead);
+	rcu_barrier();	/* free_process_rcu() is code of this module */
 }
 
 size_t pfstat_target_bytes(void)
