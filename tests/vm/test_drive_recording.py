@@ -2,6 +2,9 @@
 """pfdrive --record: a drive's recording says what the drive said."""
 import json
 import shlex
+import signal
+import subprocess
+import time
 
 import pytest
 
@@ -31,6 +34,19 @@ def test_the_report_is_that_of_the_drive(small_file, recording):
     for key, value in live["environment"].items():
         assert later["environment"][key] == value, key
     assert later["environment"]["pattern"] == "stride:64K"
+
+
+def test_what_is_ended_by_a_signal_leaves_nothing(small_file, recording):
+    for seconds in (0.5, 1, 2):
+        process = subprocess.Popen([pfstat.PFDRIVE, "--record", recording, "--pattern", "random",
+                                    "--accesses", "100G", "--repeat", "1", small_file],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pfstat.wait_until(pfstat.hooked)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=pfstat.PATIENCE) == ("", "")
+        assert process.returncode == 128 + signal.SIGINT
+        assert not list(recording.parent.iterdir())
 
 
 def test_it_knows_its_command_line(small_file, recording):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pfdrive record and report: one recording, however it is made, cut, read or ended."""
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -200,6 +201,49 @@ def test_a_cgroup_and_who_joins_it_later(cold_file):
         assert faults >= PAGES
 
 
+def test_a_cgroup_that_goes_and_comes_again(cold_file):
+    """As a service's that is restarted."""
+    group = pfstat.cgroup("watched")
+    first, second = (pfstat.Workload("touch", cold_file) for _ in range(2))
+    try:
+        (group / "cgroup.procs").write_text(str(first.pid))
+        process = begin_record("--cgroup", group, "--json", RECORDING)
+        first.finish()
+        group.rmdir()
+        time.sleep(2.5)         # it is looked at every second
+        assert process.poll() is None
+        group.mkdir()
+        (group / "cgroup.procs").write_text(str(second.pid))
+        wait_until(lambda: str(second.pid) in pfstat.targets())
+        second.finish()
+        end(process)
+    finally:
+        first.kill()
+        second.kill()
+        group.rmdir()
+    assert json.loads(RECORDING.read_text())["faults"] > 0
+
+
+def test_the_counts_of_a_process_with_children_are_not_known():
+    """/proc has no others' than its own; the report does not take these for all."""
+    shell = subprocess.Popen(["sh", "-c", "read _; sleep 0 & wait; sleep 600"],
+                             stdin=subprocess.PIPE, bufsize=0)
+    try:
+        process = begin_record("-p", shell.pid, "--json", RECORDING)
+        shell.stdin.write(b"\n")
+        wait_until(lambda: len(pathlib.Path(
+            f"/proc/{shell.pid}/task/{shell.pid}/children").read_text().split()) == 1)
+        time.sleep(1)
+        end(process)
+    finally:
+        shell.kill()
+        shell.wait()
+    result = json.loads(RECORDING.read_text())
+    assert result["faults"] > 0
+    assert {result["rusage"][name] for name in ("minflt", "majflt", "utime_ns", "stime_ns")} == \
+        {None}
+
+
 def open_files(process):
     return len(os.listdir(f"/proc/{process.pid}/fd"))
 
@@ -302,13 +346,17 @@ def test_a_missing_folder_fails_before_anything_runs(tmp_path):
     assert not ran.exists()
 
 
+def fill(folder):
+    with contextlib.suppress(OSError), open(folder / "filler", "wb", buffering=0) as filler:
+        while filler.write(bytes(4096)):
+            pass
+
+
 @contextlib.contextmanager
-def full_disk(folder):
+def small_disk(folder):
+    folder.mkdir()
     pfstat.run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder)
     try:
-        with contextlib.suppress(OSError), open(folder / "filler", "wb", buffering=0) as filler:
-            while filler.write(bytes(4096)):
-                pass
         yield
     finally:
         pfstat.run("umount", folder)
@@ -316,12 +364,30 @@ def full_disk(folder):
 
 def test_a_full_disk_fails_before_anything_runs(tmp_path):
     ran, folder = tmp_path / "ran", tmp_path / "full"
-    folder.mkdir()
-    with full_disk(folder):
+    with small_disk(folder):
+        fill(folder)
         assert "No space left" in pfstat.refused(1, "record", "-o", folder / "run.pfs", "--",
                                                  "touch", ran)
         assert [path.name for path in folder.iterdir()] == ["filler"]
     assert not ran.exists()
+
+
+def test_a_disk_that_becomes_full_ends_it_at_once(tmp_path):
+    folder = tmp_path / "full"
+    # Never ends, and faults all the time.
+    faulting = subprocess.Popen(["python3", "-c", "while True: b'x' * (1 << 22)"])
+    try:
+        with small_disk(folder):
+            process = begin_record("-p", faulting.pid, "-o", folder / "run.pfs")
+            fill(folder)
+            _, stderr = process.communicate(timeout=pfstat.PATIENCE)
+            assert process.returncode == 1
+            assert stderr == f"pfdrive: cannot write {folder}/run.pfs: No space left on device\n"
+            assert [path.name for path in folder.iterdir()] == ["filler"]
+        assert alive(faulting.pid)
+    finally:
+        faulting.kill()
+        faulting.wait()
 
 
 def test_killed_it_leaves_nothing_behind(waiting, cold_file):

@@ -14,9 +14,9 @@ struct number {
 #define NUMBER(name) { #name, offsetof(struct facts, name) }
 
 static const struct number numbers[] = {
-	NUMBER(start_ns), NUMBER(end_ns), NUMBER(counts_start_ns), NUMBER(calls), NUMBER(lost), NUMBER(utime_ns),
-	NUMBER(stime_ns), NUMBER(minflt), NUMBER(majflt), NUMBER(inblock), NUMBER(oublock),
-	NUMBER(nvcsw), NUMBER(nivcsw), NUMBER(maxrss_bytes), NUMBER(perf_faults),
+	NUMBER(start_ns), NUMBER(end_ns), NUMBER(counts_start_ns), NUMBER(calls), NUMBER(lost),
+	NUMBER(utime_ns), NUMBER(stime_ns), NUMBER(minflt), NUMBER(majflt), NUMBER(inblock),
+	NUMBER(oublock), NUMBER(nvcsw), NUMBER(nivcsw), NUMBER(maxrss_bytes), NUMBER(perf_faults),
 	NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
 	NUMBER(task_minor), NUMBER(task_major),
 	NUMBER(call_cost_ps), NUMBER(inside_ps),
