@@ -224,7 +224,9 @@ START_TEST(test_table_says_na_for_what_is_not_known_of_the_machine)
 	char *text;
 
 	sample_open_empty(&run);
+	run.report.environment.resident_pages = FACT_NONE;
 	text = print_table(&run);
+	check_contains(text, "n/a: n/a of 0 pages resident before");
 	check_line(text, "Machine", "Machine n/a; CPUs n/a, memory n/a; virtualization: n/a");
 	check_line(text, "Kernel", "Kernel n/a; clock source: n/a");
 	check_contains(text, "read-ahead n/a");
