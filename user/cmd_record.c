@@ -214,14 +214,17 @@ static int end_recording(struct record *record, json_t *symbols)
 static int conclude(struct record *record)
 {
 	json_t *symbols = NULL;
+	uint64_t left_out;
 	int err, status;
 
 	err = analysis_finish(record->analysis);
 	if (!err)
-		err = code_names_find(record->analysis, &symbols);
+		err = code_names_find(record->analysis, &symbols, &left_out);
 	if (err)
 		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
 				strerror(-err));
+	if (record->writer)
+		record->facts.names_left_out = left_out;
 	status = end_recording(record, symbols);
 	json_decref(symbols);
 	return status;

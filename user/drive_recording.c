@@ -92,7 +92,7 @@ static int write_end(struct drive_recording *recording, const json_t *symbols,
 }
 
 int drive_recording_end(struct drive_recording *recording, struct analysis *analysis,
-			const struct facts *facts)
+			struct facts *facts)
 {
 	json_t *symbols = NULL;
 	struct output *output;
@@ -100,7 +100,7 @@ int drive_recording_end(struct drive_recording *recording, struct analysis *anal
 
 	if (!recording->writer)
 		return STATUS_OK;
-	err = code_names_find(analysis, &symbols);
+	err = code_names_find(analysis, &symbols, &facts->names_left_out);
 	if (!err)
 		err = write_end(recording, symbols, facts);
 	json_decref(symbols);

@@ -25,9 +25,12 @@ int drive_recording_map(struct drive_recording *recording, const struct mapping 
 			const char *path);
 /* 0 or a negative errno. */
 int drive_recording_item(struct drive_recording *recording, const struct item *item);
-/* Names the code, writes the facts, and the file is there. The exit status. */
+/*
+ * Names the code, which adds to the facts what had no room; writes them, and the file is
+ * there. The exit status.
+ */
 int drive_recording_end(struct drive_recording *recording, struct analysis *analysis,
-			const struct facts *facts);
+			struct facts *facts);
 /* What is not ended leaves nothing. */
 void drive_recording_close(struct drive_recording *recording);
 

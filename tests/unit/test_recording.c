@@ -693,7 +693,7 @@ static void make_facts(struct facts *facts)
 		&facts->stime_ns, &facts->minflt, &facts->majflt, &facts->inblock,
 		&facts->oublock, &facts->nvcsw, &facts->nivcsw, &facts->maxrss_bytes,
 		&facts->perf_faults, &facts->perf_minor, &facts->perf_major,
-		&facts->maps_lost,
+		&facts->maps_lost, &facts->names_left_out,
 	};
 	unsigned int i;
 
