@@ -161,14 +161,17 @@ static int open_watch(struct record *record)
 static int conclude(struct record *record)
 {
 	json_t *symbols = NULL;
+	uint64_t left_out;
 	int err, status;
 
 	err = analysis_finish(record->analysis);
 	if (!err)
-		err = code_names_find(record->analysis, &symbols);
+		err = code_names_find(record->analysis, &symbols, &left_out);
 	if (err)
 		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
 				strerror(-err));
+	if (record->options.output)
+		record->facts.names_left_out = left_out;
 	status = recording_output_end(&record->recording, symbols, &record->facts);
 	json_decref(symbols);
 	return status;

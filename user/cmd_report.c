@@ -301,6 +301,7 @@ static void forget_counts(struct reading *reading)
 	facts->start_ns = all.start_ns;
 	facts->end_ns = all.end_ns;
 	facts->lost = all.lost;
+	facts->names_left_out = all.names_left_out;
 	if (all.have_bpf) {
 		report->have_bpf = true;
 		report->hooks = all.hooks;

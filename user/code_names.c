@@ -6,40 +6,55 @@
 
 #include "code_names.h"
 #include "collect/symbols.h"
+#include "recording/writer.h"
 
 /* A recording's JSON has bounds: names beyond these stay numbers in it. */
 #define SYMBOL_MAX 255
-#define ALL_MAX (12U << 20)	/* bytes of paths and symbols */
+#define ALL_MAX (12U << 20)	/* bytes of that JSON; the rest is for its head and tail */
 
 struct search {
 	struct analysis *analysis;
 	struct symbols *symbols;
 	json_t *found;
-	size_t bytes;
+	size_t bytes;		/* of these, as JSON */
+	uint64_t left_out;
 };
+
+/* What has no room, or is of a path that is not UTF-8, stays without a symbol there. */
+static int keep(struct search *search, const struct code_place *place, const char *name)
+{
+	json_t *entry = NULL;
+	size_t bytes;
+
+	if (strlen(name) <= SYMBOL_MAX)
+		entry = json_pack("{ss sI ss}", "path", place->path, "offset",
+				  (json_int_t)place->offset, "symbol", name);
+	bytes = recording_json_size(entry) + 1;	/* a comma */
+	if (!entry || search->bytes + bytes > ALL_MAX) {
+		json_decref(entry);
+		search->left_out++;
+		return 0;
+	}
+	search->bytes += bytes;
+	return json_array_append_new(search->found, entry) ? -ENOMEM : 0;
+}
 
 static int look_up(void *context, const struct code_place *place)
 {
 	struct search *search = context;
 	char *name = symbols_name(search->symbols, place->path, place->offset);
-	json_t *entry = NULL;
 	int err;
 
 	if (!name)
 		return 0;
 	err = analysis_name_code(search->analysis, place->path, place->offset, name);
-	search->bytes += strlen(place->path) + strlen(name);
-	/* A path that is not UTF-8 is in no JSON: it stays without a symbol there. */
-	if (search->bytes <= ALL_MAX && strlen(name) <= SYMBOL_MAX)
-		entry = json_pack("{ss sI ss}", "path", place->path, "offset",
-				  (json_int_t)place->offset, "symbol", name);
+	if (!err)
+		err = keep(search, place, name);
 	free(name);
-	if (entry && json_array_append_new(search->found, entry))
-		err = -ENOMEM;
 	return err;
 }
 
-int code_names_find(struct analysis *analysis, json_t **symbols)
+int code_names_find(struct analysis *analysis, json_t **symbols, uint64_t *left_out)
 {
 	struct search search = { .analysis = analysis, .found = json_array() };
 	int err;
@@ -51,6 +66,7 @@ int code_names_find(struct analysis *analysis, json_t **symbols)
 	if (!err)
 		err = analysis_visit_code(analysis, look_up, &search);
 	symbols_close(search.symbols);
+	*left_out = search.left_out;
 	return err;
 }
 

@@ -395,7 +395,8 @@ static int end_recording(struct run *run)
 
 	if (!run->plan->options->record)
 		return STATUS_OK;
-	err = code_names_find(run->result->analysis, &symbols);
+	err = code_names_find(run->result->analysis, &symbols,
+			      &run->result->facts.names_left_out);
 	if (err)
 		return complain(STATUS_FAILED, "cannot name the code that was recorded: %s",
 				strerror(-err));

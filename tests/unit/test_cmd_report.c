@@ -134,6 +134,7 @@ static json_t *make_tail(void)
 	facts.end_ns = 3000000;
 	facts.calls = 2 * FAULTS;
 	facts.lost = 0;
+	facts.names_left_out = 2;
 	facts.have_bpf = true;
 	facts.hooks = ALL_HOOKS;
 	memset(facts.counts, 0, sizeof(facts.counts));
@@ -248,6 +249,7 @@ START_TEST(test_recording_is_explained_again)
 	json = json_of("out");
 	ck_assert_int_eq(at(json, "damage"), -1);
 	ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
+	ck_assert_int_eq(at(json, "names_left_out"), 2);
 	ck_assert_int_eq(at(json, "elapsed_ns"), 2000000);
 	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK);
 	ck_assert_int_eq(at(json, "parts.classes.disk.total_ns"), DISK * 100000);
@@ -294,6 +296,7 @@ START_TEST(test_one_file_is_explained_alone)
 	ck_assert_ptr_null(strstr(text_of("out"), "/lib/first.so"));
 	json = json_of("run.json");
 	ck_assert_int_eq(at(json, "faults"), FAULTS);
+	ck_assert_int_eq(at(json, "names_left_out"), 2);
 	ck_assert_int_eq(at(json, "parts.all.count"), FAULTS);
 	ck_assert_int_eq(at(json, "parts.classes.anon.count"), 0);
 	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK / 2);

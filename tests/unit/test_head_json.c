@@ -16,7 +16,8 @@ static void sample_record(struct report *report)
 		.command = "sh -c \"cat x\"", .pid = 4711, .cgroup = "/a/b",
 		.only_file = "/mnt/disk/\"data\"", .kernel = "6.12.0", .machine = "a CPU",
 		.cpus = 4, .memory_bytes = 1ULL << 40, .clocksource = "tsc",
-		.virtualization = "kvm", .readahead_bytes = -1, .pinned_cpu = -1,
+		.virtualization = "kvm", .readahead_bytes = -1, .resident_pages = FACT_NONE,
+		.pinned_cpu = -1,
 		.fault_around = true, .fault_around_bytes = 65536, .ring_bytes = 4 << 20,
 	};
 	report->have_bpf = true;
@@ -70,6 +71,19 @@ START_TEST(test_drive_comes_out_as_it_was_put_in)
 }
 END_TEST
 
+/* Anonymous memory has no page cache: that is not 0 pages. */
+START_TEST(test_no_resident_pages_are_not_none_of_them)
+{
+	struct report report;
+
+	sample_drive(&report);
+	report.environment.resident_pages = FACT_NONE;
+	check_same(&report);
+	report.environment.resident_pages = 0;
+	check_same(&report);
+}
+END_TEST
+
 START_TEST(test_what_is_no_head_is_refused)
 {
 	static const char *const texts[] = {
@@ -109,6 +123,7 @@ START_TEST(test_what_is_missing_is_unknown)
 	ck_assert_int_eq(report.environment.pinned_cpu, -1);
 	ck_assert_int_eq(report.environment.readahead_bytes, -1);
 	ck_assert_int_eq(report.environment.started_s, 0);
+	ck_assert_uint_eq(report.environment.resident_pages, FACT_NONE);
 	ck_assert(report.environment.fault_around);
 	ck_assert_uint_eq(report.pages_touched, FACT_NONE);
 	ck_assert(!report.have_bpf);
@@ -126,8 +141,9 @@ START_TEST(test_values_that_cannot_be_are_unknown)
 	snprintf(text, sizeof(text), "{\"environment\": {\"kind\": \"record\", \"cpus\": -3, "
 		 "\"pid\": 4294967296, \"pinned_cpu\": 2147483648, \"memory_bytes\": -1, "
 		 "\"seed\": \"junk\", \"kernel\": 7, \"machine\": [], \"started\": \"soon\", "
-		 "\"only_file\": \"%s\", \"readahead_bytes\": \"1\"}, \"have_bpf\": 1, "
-		 "\"hooks\": [\"wakeup\", \"nonesuch\", 5, null], \"pages_touched\": -1}", name);
+		 "\"only_file\": \"%s\", \"readahead_bytes\": \"1\", \"resident_pages\": -2}, "
+		 "\"have_bpf\": 1, \"hooks\": [\"wakeup\", \"nonesuch\", 5, null], "
+		 "\"pages_touched\": -1}", name);
 	take(&report, text);
 	ck_assert_uint_eq(report.environment.cpus, 0);
 	ck_assert_uint_eq(report.environment.pid, 0);
@@ -148,6 +164,7 @@ END_TEST
 RUN_TESTS("head_json",
 	  test_record_comes_out_as_it_was_put_in,
 	  test_drive_comes_out_as_it_was_put_in,
+	  test_no_resident_pages_are_not_none_of_them,
 	  test_what_is_no_head_is_refused,
 	  test_what_is_missing_is_unknown,
 	  test_values_that_cannot_be_are_unknown)

@@ -694,6 +694,7 @@ static void make_facts(struct facts *facts)
 		&facts->stime_ns, &facts->minflt, &facts->majflt, &facts->inblock,
 		&facts->oublock, &facts->nvcsw, &facts->nivcsw, &facts->maxrss_bytes,
 		&facts->perf_faults, &facts->perf_minor, &facts->perf_major,
+		&facts->maps_lost, &facts->names_left_out,
 	};
 	unsigned int i;
 
@@ -730,6 +731,38 @@ static int facts_through_text(struct facts *copy, const struct facts *facts)
 	json_decref(read);
 	return err;
 }
+
+/* A block holds 4 MiB: each of these has a path of 24 KiB in JSON, 512 would be 12 MiB. */
+START_TEST(test_long_symbols_are_in_several_blocks)
+{
+	struct recording_writer *writer;
+	struct recording_reader *reader;
+	struct file file = { 0 };
+	FILE *out = open_memstream(&file.bytes, &file.size);
+	json_t *empty = json_object(), *symbols = json_array();
+	char path[4096], why[256];
+	struct item item;
+	size_t i;
+
+	memset(path, 1, sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	for (i = 0; i < 600; i++)
+		json_array_append_new(symbols, json_pack("{ss si ss}", "path", path, "offset",
+							 (int)i, "symbol", "main+0x4"));
+	ck_assert_int_eq(recording_begin(&writer, out, empty), 0);
+	ck_assert_int_eq(recording_add_all_symbols(writer, symbols), 0);
+	ck_assert_int_eq(recording_end(writer, empty), 0);
+	fclose(out);
+	reader = open_bytes(file.bytes, file.size, why);
+	ck_assert_int_eq(recording_next(reader, &item), 0);
+	ck_assert_ptr_null(recording_damage(reader));
+	ck_assert(json_equal(recording_symbols(reader), symbols));
+	recording_close(reader);
+	json_decref(symbols);
+	json_decref(empty);
+	free(file.bytes);
+}
+END_TEST
 
 START_TEST(test_facts_round_trip)
 {
@@ -796,5 +829,6 @@ RUN_TESTS("recording", test_round_trips, test_every_kind_alone, test_bytes_of_a_
 	  test_damage_says_where_and_what_was_read, test_more_behind_the_end,
 	  test_other_versions_are_refused_by_name, test_giant_sizes, test_items_that_are_none,
 	  test_other_blocks, test_a_full_disk_is_an_error,
-	  test_a_disk_that_gets_full_stays_an_error, test_no_such_file, test_facts_round_trip,
+	  test_a_disk_that_gets_full_stays_an_error, test_no_such_file,
+	  test_long_symbols_are_in_several_blocks, test_facts_round_trip,
 	  test_unknown_facts_stay_unknown, test_facts_that_are_none)

@@ -224,7 +224,9 @@ START_TEST(test_table_says_na_for_what_is_not_known_of_the_machine)
 	char *text;
 
 	sample_open_empty(&run);
+	run.report.environment.resident_pages = FACT_NONE;
 	text = print_table(&run);
+	check_contains(text, "n/a: n/a of 0 pages resident before");
 	check_line(text, "Machine", "Machine n/a; CPUs n/a, memory n/a; virtualization: n/a");
 	check_line(text, "Kernel", "Kernel n/a; clock source: n/a");
 	check_contains(text, "read-ahead n/a");
@@ -733,6 +735,25 @@ START_TEST(test_lost_records_are_loud)
 }
 END_TEST
 
+START_TEST(test_names_that_were_left_out_are_loud)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.names_left_out = 12;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	ck_assert(!strncmp(text, "12 NAMES OF CODE ARE NOT IN THE RECORDING: ", 43));
+	free(text);
+	run.report.names_left_out = 0;
+	text = print_table(&run);
+	check_lacks(text, "NAMES OF CODE");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 /* Of one file out of many it is not known how many calls there were. */
 START_TEST(test_lost_records_are_loud_when_calls_are_not_known)
 {
@@ -1055,6 +1076,7 @@ RUN_TESTS("report",
 	  test_table_names_system_calls_and_errors,
 	  test_nothing_lost_is_quiet,
 	  test_lost_records_are_loud,
+	  test_names_that_were_left_out_are_loud,
 	  test_lost_records_are_loud_when_calls_are_not_known,
 	  test_calls_that_do_not_close_are_loud,
 	  test_lost_events_are_loud,

@@ -180,9 +180,42 @@ START_TEST(test_more_ways_than_are_kept)
 }
 END_TEST
 
+static int count_place(void *context, const struct stack_place *place)
+{
+	(void)place;
+	++*(size_t *)context;
+	return 0;
+}
+
+/* Frames of code without frame pointers are at random: for ever new ones. */
+START_TEST(test_when_all_ways_are_taken_no_place_is_added)
+{
+	size_t places = 0;
+	uint64_t i, first;
+
+	open_stacks();
+	begin_fault(1, 0x1000, 0, (const uint64_t[]){ 0x400000, 0 });
+	first = number_of(1, 0x1000, 5);
+	for (i = 1; i < STACKS_MAX + 100; i++) {
+		begin_fault(1, 0x1000, 100 * i, (const uint64_t[]){ 0x400000 + i, 0 });
+		ck_assert((number_of(1, 0x1000, 100 * i + 5) == STACKS_OTHER) ==
+			  (i >= STACKS_MAX));
+	}
+	ck_assert_int_eq(stacks_visit(stacks, count_place, &places), 0);
+	ck_assert_uint_eq(places, STACKS_MAX);
+	/* Those that are kept are found; another way by places that are known is none. */
+	begin_fault(1, 0x1000, 100 * i, (const uint64_t[]){ 0x400000, 0 });
+	ck_assert_uint_eq(number_of(1, 0x1000, 100 * i + 5), first);
+	begin_fault(1, 0x1000, 200 * i, (const uint64_t[]){ 0x400000, 0x400002, 0 });
+	ck_assert_uint_eq(number_of(1, 0x1000, 200 * i + 5), STACKS_OTHER);
+	close_stacks();
+}
+END_TEST
+
 RUN_TESTS("stacks",
 	  test_a_fault_has_the_stack_that_it_began_with,
 	  test_the_same_way_is_one_stack,
 	  test_symbols_name_the_places,
 	  test_a_long_name_is_cut_at_its_outer_end,
-	  test_more_ways_than_are_kept)
+	  test_more_ways_than_are_kept,
+	  test_when_all_ways_are_taken_no_place_is_added)

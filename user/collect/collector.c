@@ -26,7 +26,6 @@ struct collector {
 	int stop;			/* eventfd */
 	pthread_t thread;
 	bool running;
-	uint64_t read;
 	int err;			/* the first; the thread's until it is joined */
 	struct cursor *cursors;		/* of a drain: the rings that have more */
 	struct queue queue;		/* events whose turn has not come */
@@ -78,7 +77,6 @@ static int hand_on_record(struct collector *collector, const struct cursor *curs
 		.type = ITEM_RECORD, .ns = cursor->end_ns, .record = cursor->record,
 	};
 
-	collector->read++;
 	return collector->options.sink(collector->options.sink_context, &item);
 }
 
@@ -332,9 +330,4 @@ int collector_stop(struct collector *collector)
 uint64_t collector_wrapper(const struct collector *collector)
 {
 	return collector->rings[0].header->wrapper;
-}
-
-uint64_t collector_read(const struct collector *collector)
-{
-	return collector->read;
 }

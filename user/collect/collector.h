@@ -52,7 +52,4 @@ int collector_stop(struct collector *collector);
 /* The address of the wrapper that hooked VMAs have as ->fault. */
 uint64_t collector_wrapper(const struct collector *collector);
 
-/* Records read so far. */
-uint64_t collector_read(const struct collector *collector);
-
 #endif

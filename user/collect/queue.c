@@ -15,6 +15,9 @@ struct queue_entry {
 #define FIRST_ENTRIES 256
 #define FIRST_BYTES 16384
 
+/* Comparisons for each entry, after which those that come are not nearly in order. */
+#define INSERT_MAX 16
+
 void queue_exit(struct queue *queue)
 {
 	free(queue->entries);
@@ -96,22 +99,50 @@ int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void 
 	return err ? err : append(queue, type, ns, data, size);
 }
 
-/* By insertion: nearly sorted, and equal times keep their order. */
-void queue_sort(struct queue *queue)
+/* Bytes lie in the order in which they came: equal times keep it. */
+static bool is_later(const struct queue_entry *a, const struct queue_entry *b)
 {
-	struct queue_entry *entries, entry;
+	return a->ns != b->ns ? a->ns > b->ns : a->offset > b->offset;
+}
+
+static int by_time(const void *a, const void *b, void *compared)
+{
+	++*(uint64_t *)compared;
+	return is_later(a, b) - is_later(b, a);
+}
+
+/* Among those before it, which are in order. */
+static uint64_t insert(struct queue_entry *entries, size_t number)
+{
+	const struct queue_entry entry = entries[number];
+	size_t at = number;
+
+	for (; at > 0 && is_later(&entries[at - 1], &entry); at--)
+		entries[at] = entries[at - 1];
+	entries[at] = entry;
+	return number - at + 1;
+}
+
+/*
+ * What comes is nearly sorted, and put in its place. But the mappings that a process
+ * had when it was found are as old as can be, and lie behind a ring of events: each
+ * would be moved past all of these.
+ */
+uint64_t queue_sort(struct queue *queue)
+{
 	const size_t count = queue->count - queue->first;
-	size_t i, at;
+	struct queue_entry *entries;
+	uint64_t compared = 0;
+	size_t i;
 
 	if (!count)
-		return;
+		return 0;
 	entries = queue->entries + queue->first;
-	for (i = 1; i < count; i++) {
-		entry = entries[i];
-		for (at = i; at > 0 && entries[at - 1].ns > entry.ns; at--)
-			entries[at] = entries[at - 1];
-		entries[at] = entry;
-	}
+	for (i = 1; i < count && compared < INSERT_MAX * count; i++)
+		compared += insert(entries, i);
+	if (i < count)
+		qsort_r(entries, count, sizeof(*entries), by_time, &compared);
+	return compared;
 }
 
 bool queue_any(const struct queue *queue)

@@ -26,8 +26,11 @@ void queue_exit(struct queue *queue);
 
 /* Copies `size` bytes of an event or map. -ENOMEM. */
 int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void *data, size_t size);
-/* Brings what was added into order; to be called before the next two. */
-void queue_sort(struct queue *queue);
+/*
+ * Brings what was added into order; to be called before the next two. Returns how many
+ * comparisons that took.
+ */
+uint64_t queue_sort(struct queue *queue);
 bool queue_any(const struct queue *queue);
 /* The oldest's time; UINT64_MAX: there is none. */
 uint64_t queue_next_ns(const struct queue *queue);

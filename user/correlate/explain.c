@@ -19,7 +19,6 @@ struct teller {
 	uint32_t tid;
 	struct stays stays;
 	struct chain chain;
-	struct chain_counts counts;
 	struct story *hooked;	/* told by the module's records; NULL: in no fault */
 	struct story *other;	/* told by eBPF's events of handle_mm_fault() */
 };
@@ -231,13 +230,14 @@ static void add_attempt(struct explain *explain, struct teller *teller,
 int explain_record(struct explain *explain, const struct pfstat_record *record)
 {
 	struct teller *teller = teller_get(explain, record->tid);
+	struct chain_counts counts = { 0 };	/* the summary's are the ones that are told */
 	struct story *story;
 	enum chain_role role;
 	int err;
 
 	if (!teller)
 		return -ENOMEM;
-	role = chain_add(&teller->chain, record, &teller->counts);
+	role = chain_add(&teller->chain, record, &counts);
 	if (role == CHAIN_FIRST && teller->hooked) {
 		err = hand_on(explain, &teller->hooked, teller->hooked->complete);
 		if (err)

@@ -80,6 +80,7 @@ struct facts {
 	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
 	uint64_t perf_faults, perf_minor, perf_major;
 	uint64_t maps_lost;	/* mappings that perf had no room to tell of */
+	uint64_t names_left_out;	/* names of code that the recording had no room for */
 };
 
 /* Everything FACT_NONE or empty. */

@@ -133,11 +133,18 @@ static struct place *find_place(const struct stacks *stacks, const struct stack_
 	return place;
 }
 
+/* A way with a place that no way has would be one more. */
+static bool is_full(const struct stacks *stacks)
+{
+	return stacks->nr_ways == STACKS_MAX;
+}
+
+/* A new one if need be; NULL: no memory, or it is full. */
 static struct place *get_place(struct stacks *stacks, const struct stack_place *at, uint32_t pid)
 {
 	struct place *place = find_place(stacks, at, pid), *first;
 
-	if (place)
+	if (place || is_full(stacks))
 		return place;
 	place = calloc(1, sizeof(*place));
 	if (!place)
@@ -169,17 +176,17 @@ static const struct place *place_of(struct stacks *stacks, struct spaces *spaces
 }
 
 /* A call's return may be to the next function: the call itself is before it. */
-static int resolve(struct stacks *stacks, struct spaces *spaces, const struct pfstat_stack *stack,
-		   const struct place **places)
+static bool resolve(struct stacks *stacks, struct spaces *spaces, const struct pfstat_stack *stack,
+		    const struct place **places)
 {
 	unsigned int i;
 
 	for (i = 0; i < stack->frames; i++) {
 		places[i] = place_of(stacks, spaces, stack->event.pid, stack->ips[i] - !!i);
 		if (!places[i])
-			return -ENOMEM;
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 /* FNV-1a (G. Fowler, L. C. Noll, P. Vo) over the places' addresses: they are unique. */
@@ -229,19 +236,20 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 {
 	const struct pfstat_stack *stack = find_kept(stacks, fault);
 	const struct place *places[PFSTAT_STACK_FRAMES];
-	struct way *way;
+	struct way *way = NULL;
+	bool resolved;
 
 	*number = STACKS_NONE;
 	if (!stack)
 		return 0;
-	if (resolve(stacks, spaces, stack, places))
-		return -ENOMEM;
-	way = find_way(stacks, places, stack->frames);
-	if (!way && stacks->nr_ways == STACKS_MAX) {
+	resolved = resolve(stacks, spaces, stack, places);
+	if (resolved)
+		way = find_way(stacks, places, stack->frames);
+	if (!way && is_full(stacks)) {
 		*number = STACKS_OTHER;
 		return 0;
 	}
-	if (!way)
+	if (!way && resolved)
 		way = make_way(stacks, places, stack->frames);
 	if (!way)
 		return -ENOMEM;

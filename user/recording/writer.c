@@ -9,7 +9,9 @@
 #include "recording.h"
 #include "writer.h"
 
-#define SYMBOLS_PIECE 512U
+/* A block of symbols is no longer; a path alone may be of thousands of bytes. */
+#define PIECE_SYMBOLS 512U
+#define PIECE_BYTES (1U << 20)
 
 /* Level 1: most of the gain is in the planes, and the CPU belongs to what is recorded. */
 #define LEVEL 1
@@ -304,20 +306,43 @@ void recording_abandon(struct recording_writer *writer)
 	free(writer);
 }
 
+size_t recording_json_size(const json_t *object)
+{
+	return json_dumpb(object, NULL, 0, JSON_COMPACT);
+}
+
+/* As many as are one block, from that one on; NULL: no memory. */
+static json_t *piece_from(const json_t *symbols, size_t from)
+{
+	const size_t all = json_array_size(symbols);
+	const size_t nr = all - from < PIECE_SYMBOLS ? all - from : PIECE_SYMBOLS;
+	json_t *piece = json_array(), *symbol;
+	size_t bytes = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		symbol = json_array_get(symbols, from + i);
+		bytes += recording_json_size(symbol) + 1;	/* a comma */
+		if (i && bytes > PIECE_BYTES)
+			break;
+		if (json_array_append(piece, symbol)) {
+			json_decref(piece);
+			return NULL;
+		}
+	}
+	return piece;
+}
+
 int recording_add_all_symbols(struct recording_writer *writer, const json_t *symbols)
 {
 	const size_t nr = json_array_size(symbols);
-	size_t i, until;
 	json_t *piece;
+	size_t i = 0;
 	int err = 0;
 
-	for (i = 0; i < nr && !err; i = until) {
-		piece = json_array();
-		until = i + SYMBOLS_PIECE < nr ? i + SYMBOLS_PIECE : nr;
-		for (; i < until && !err; i++)
-			err = json_array_append(piece, json_array_get(symbols, i)) ? -ENOMEM : 0;
-		if (!err)
-			err = recording_add_symbols(writer, piece);
+	while (i < nr && !err) {
+		piece = piece_from(symbols, i);
+		i += json_array_size(piece);
+		err = piece ? recording_add_symbols(writer, piece) : -ENOMEM;
 		json_decref(piece);
 	}
 	return err;

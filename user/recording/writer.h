@@ -21,6 +21,8 @@ int recording_add(void *writer, const struct item *item);
 int recording_add_symbols(struct recording_writer *writer, const json_t *symbols);
 /* An array of any length, in pieces that are each well below what a block may hold. */
 int recording_add_all_symbols(struct recording_writer *writer, const json_t *symbols);
+/* Bytes that an object takes there, before compression. */
+size_t recording_json_size(const json_t *object);
 /* Writes what is left, and the tail; frees in any case. */
 int recording_end(struct recording_writer *writer, const json_t *tail);
 /* Frees; the file has no tail. */

@@ -51,6 +51,7 @@ void report_init(struct report *report)
 		.events_lost = FACT_NONE,
 		.off_cpu_count = FACT_NONE,
 		.maps_lost = FACT_NONE,
+		.names_left_out = FACT_NONE,
 		.top = REPORT_TOP,
 		.repeat = 1,
 		.repeats = 1,
@@ -151,6 +152,7 @@ static void fill_facts(struct report *report, const struct facts *facts)
 	report->call_cost_ps = facts->call_cost_ps;
 	report->inside_ps = facts->inside_ps;
 	report->maps_lost = facts->maps_lost;
+	report->names_left_out = facts->names_left_out;
 	fill_usage(&report->rusage, facts);
 	fill_bpf(report, facts);
 }

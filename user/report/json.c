@@ -143,6 +143,7 @@ static json_t *run_of(const struct view *view)
 		{ "competition", json_competition(run) },
 		{ "maps", json_maps(run->measures.maps) },
 		{ "maps_lost", value_fact(run->maps_lost) },
+		{ "names_left_out", value_fact(run->names_left_out) },
 		{ "events_lost", value_fact(run->events_lost) },
 		{ "off_cpu_count", value_fact(run->off_cpu_count) },
 		{ "off_cpu_partial", value_count_if(run->have_bpf, figures->off_cpu_partial) },

@@ -168,8 +168,10 @@ static void take(const struct field *field, void *at, const json_t *json)
 		break;
 	case TYPE_COUNT64:
 	case TYPE_NUMBER:
-	case TYPE_FACT:
 		*(uint64_t *)at = number_of(json);
+		break;
+	case TYPE_FACT:
+		*(uint64_t *)at = integer >= 0 ? (uint64_t)integer : FACT_NONE;
 		break;
 	case TYPE_INT:
 		*(int *)at = integer >= 0 && integer <= INT32_MAX ? integer : -1;

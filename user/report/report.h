@@ -111,6 +111,7 @@ struct report {
 	bool have_counts;	/* eBPF's own counts, and system calls, are known */
 	uint64_t events_lost;	/* off-CPU events and syscalls that eBPF lost */
 	uint64_t maps_lost;	/* mappings that perf lost: names of files and code */
+	uint64_t names_left_out;	/* names of code that are not in the recording */
 	uint64_t off_cpu_count;	/* stays off the CPU that eBPF saw */
 	const struct syscall_row *syscalls;	/* by total time, longest first */
 	size_t nr_syscalls;

@@ -74,7 +74,7 @@ static void machine_lines(struct grid *grid, const struct environment *e)
 
 static void file_lines(struct grid *grid, const struct environment *e)
 {
-	char size[32], readahead[32] = "n/a";
+	char size[32], readahead[32] = "n/a", resident[32] = "n/a";
 
 	line(grid, "File", "%s", known(e->file));
 	line(grid, "", "%s, %" PRIu64 " pages; %s on %s",
@@ -82,8 +82,10 @@ static void file_lines(struct grid *grid, const struct environment *e)
 	     known(e->device));
 	if (e->readahead_bytes >= 0)
 		size_text(e->readahead_bytes, readahead, sizeof(readahead));
-	line(grid, "Cache", "%s: %" PRIu64 " of %" PRIu64 " pages resident before; read-ahead %s",
-	     known(e->cache), e->resident_pages, e->file_pages, readahead);
+	if (e->resident_pages != FACT_NONE)
+		snprintf(resident, sizeof(resident), "%" PRIu64, e->resident_pages);
+	line(grid, "Cache", "%s: %s of %" PRIu64 " pages resident before; read-ahead %s",
+	     known(e->cache), resident, e->file_pages, readahead);
 }
 
 /* What a plain reader maps needs no word. */

@@ -59,6 +59,9 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 	if (run->maps_lost != FACT_NONE && run->maps_lost)
 		warn(out, number, "LOST %" PRIu64 " MAPPINGS: NAMES OF FILES AND CODE MAY BE "
 		     "MISSING OR WRONG", run->maps_lost);
+	if (run->names_left_out != FACT_NONE && run->names_left_out)
+		warn(out, number, "%" PRIu64 " NAMES OF CODE ARE NOT IN THE RECORDING: ADDRESSES "
+		     "STAND FOR THEM", run->names_left_out);
 	if (!run->have_bpf)
 		return;
 	if (run->events_lost != FACT_NONE && run->events_lost)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The names of code have room in a recording, or are counted: this program's own. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/code_names.h"
+#include "user/recording/reader.h"
+#include "user/recording/recording.h"
+#include "user/recording/writer.h"
+
+#define MAPPED 0x7f0000000000ULL
+#define TEXT (1U << 24)	/* bytes that are mapped of this program's file */
+
+static struct analysis *analysis;
+
+static void add(enum item_type type, const void *data)
+{
+	struct item item = { .type = type };
+
+	item.record = data;
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+static void add_map(const char *path)
+{
+	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
+
+	*map = (struct item_map){
+		.address = MAPPED, .bytes = TEXT, .inode = 7, .dev = 9, .pid = 1, .tid = 1,
+		.path_bytes = strlen(path) + 1,
+	};
+	strcpy(map->path, path);
+	add(ITEM_MAP, map);
+	free(map);
+}
+
+/* A fault by the code at that offset in the file. */
+static void add_fault(uint64_t offset)
+{
+	const struct pfstat_record record = {
+		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_LONG, .pid = 1, .tid = 1, .inode = 77,
+		.dev = 9, .address = 0x1000 + offset * 4096, .ip = MAPPED + offset,
+		.start_ns = 100 * offset, .duration_ns = 10, .result = PFSTAT_RESULT_LOCKED,
+	};
+
+	add(ITEM_RECORD, &record);
+}
+
+/* Offset of a function in this program's file. */
+static uint64_t offset_of(const void *function)
+{
+	uint64_t from = 0, to = 0, offset = 0;
+	char line[PATH_MAX + 128];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &from, &to,
+			   &offset) == 3 &&
+		    (uintptr_t)function >= from && (uintptr_t)function < to)
+			break;
+	}
+	fclose(maps);
+	return (uintptr_t)function - from + offset;
+}
+
+/* Addresses in code of a program with that path; some between functions have no name. */
+static void add_code(const char *path, uint64_t nr)
+{
+	const uint64_t from = offset_of((void *)code_names_find);
+	uint64_t i;
+
+	ck_assert_uint_le(from + nr, TEXT);
+	analysis = analysis_new(false, 1U << GROUP_BY_CODE);
+	add_map(path);
+	for (i = 0; i < nr; i++)
+		add_fault(from + i);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+}
+
+static char folder[32] = "/tmp/pfstat-names-XXXXXX";
+static char named[64 + NAME_MAX], link_path[128 + NAME_MAX];
+
+/* This program by a path as long as can be, of bytes each of which is six in JSON. */
+static void make_alias(char *path)
+{
+	char odd[NAME_MAX + 1], self[PATH_MAX] = "";
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	memset(odd, 1, NAME_MAX);
+	odd[NAME_MAX] = '\0';
+	snprintf(named, sizeof(named), "%s/%s", folder, odd);
+	ck_assert_int_eq(mkdir(named, 0700), 0);
+	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+	snprintf(link_path, sizeof(link_path), "%s/self", named);
+	ck_assert_int_eq(symlink(self, link_path), 0);
+	strcpy(path, named);
+	while (strlen(path) + strlen("/../self") + NAME_MAX + 1 < PATH_MAX) {
+		strcat(path, "/../");
+		strcat(path, odd);
+	}
+	strcat(path, "/self");
+}
+
+static void remove_alias(void)
+{
+	unlink(link_path);
+	rmdir(named);
+	rmdir(folder);
+}
+
+/* Written and read again; how many symbols there are then. */
+static size_t through_recording(const json_t *symbols)
+{
+	struct recording_writer *writer;
+	struct recording_reader *reader;
+	json_t *empty = json_object();
+	struct item item;
+	char why[256];
+	FILE *file = tmpfile();
+	size_t nr;
+
+	ck_assert_int_eq(recording_begin(&writer, file, empty), 0);
+	ck_assert_int_eq(recording_add_all_symbols(writer, symbols), 0);
+	ck_assert_int_eq(recording_end(writer, empty), 0);
+	json_decref(empty);
+	rewind(file);
+	ck_assert_int_eq(recording_open_file(&reader, file, "run.pfs", why, sizeof(why)), 0);
+	ck_assert_int_eq(recording_next(reader, &item), 0);
+	ck_assert_ptr_null(recording_damage(reader));
+	nr = json_array_size(recording_symbols(reader));
+	recording_close(reader);
+	return nr;
+}
+
+START_TEST(test_code_gets_its_names)
+{
+	json_t *symbols;
+	uint64_t left_out;
+
+	add_code("/proc/self/exe", 3);
+	ck_assert_int_eq(code_names_find(analysis, &symbols, &left_out), 0);
+	ck_assert_uint_eq(json_array_size(symbols), 3);
+	ck_assert_uint_eq(left_out, 0);
+	ck_assert_uint_eq(through_recording(symbols), 3);
+	ck_assert_int_eq(code_names_take(analysis, symbols), 0);
+	json_decref(symbols);
+	analysis_free(analysis);
+}
+END_TEST
+
+static size_t find(const char *path, uint64_t nr, json_t **symbols, uint64_t *left_out)
+{
+	add_code(path, nr);
+	ck_assert_int_eq(code_names_find(analysis, symbols, left_out), 0);
+	analysis_free(analysis);
+	return json_array_size(*symbols);
+}
+
+/* 23 KiB of JSON each: three times as many as have room. */
+START_TEST(test_what_has_no_room_is_counted)
+{
+	uint64_t all, left_out;
+	char path[PATH_MAX];
+	json_t *symbols;
+	size_t found;
+
+	all = find("/proc/self/exe", 1600, &symbols, &left_out);
+	json_decref(symbols);
+	ck_assert_uint_gt(all, 1200);
+	ck_assert_uint_eq(left_out, 0);
+	make_alias(path);
+	found = find(path, 1600, &symbols, &left_out);
+	ck_assert_uint_gt(found, 400);
+	ck_assert_uint_gt(left_out, 400);
+	ck_assert_uint_eq(found + left_out, all);
+	ck_assert_uint_le(recording_json_size(symbols), RECORDING_JSON_MAX * 3 / 4);
+	ck_assert_uint_eq(through_recording(symbols), found);
+	json_decref(symbols);
+	remove_alias();
+}
+END_TEST
+
+RUN_TESTS("code_names", test_code_gets_its_names, test_what_has_no_room_is_counted)
