@@ -10,6 +10,7 @@
 #include "complain.h"
 #include "correlate/analysis.h"
 #include "figures/compare_figure.h"
+#include "interrupt.h"
 #include "recording/facts_json.h"
 #include "recording/reader.h"
 #include "report/compare.h"
@@ -114,17 +115,18 @@ static void options_read(struct compare_options *options, int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }
 
+static int take_item(void *context, const struct item *item)
+{
+	struct run *run = context;
+
+	run->slept |= item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_OFF_CPU;
+	return analysis_add(run->analysis, item);
+}
+
 static int read_items(struct run *run)
 {
-	struct item item;
-	int more, err = 0;
+	int err = recording_feed(run->reader, take_item, run, &interrupt_signal);
 
-	while (!err && (more = recording_next(run->reader, &item)) > 0) {
-		run->slept |= item.type == ITEM_EVENT && item.event->type == PFSTAT_EVENT_OFF_CPU;
-		err = analysis_add(run->analysis, &item);
-	}
-	if (!err)
-		err = more;
 	return err ? err : analysis_finish(run->analysis);
 }
 

@@ -244,8 +244,9 @@ static uint32_t hooks_of(const struct pfstat_event *event)
  * Figures and trace first: they want to know a request before the fault that waited for
  * it, and the time of what the analysis will tell them.
  */
-static int take_item(struct reading *reading, const struct item *item)
+static int take_item(void *context, const struct item *item)
 {
+	struct reading *reading = context;
 	int err = 0;
 
 	if (item->type == ITEM_EVENT)
@@ -261,19 +262,12 @@ static int take_item(struct reading *reading, const struct item *item)
 
 static int read_items(struct reading *reading)
 {
-	struct item item;
-	int ret = 1, err = 0;
+	int err = recording_feed(reading->reader, take_item, reading, &interrupt_signal);
 
-	while (!err && !interrupt_signal) {
-		ret = recording_next(reading->reader, &item);
-		if (ret <= 0)
-			break;
-		err = take_item(reading, &item);
-	}
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
 	if (!err)
-		err = ret < 0 ? ret : analysis_finish(reading->analysis);
+		err = analysis_finish(reading->analysis);
 	return err ? complain_of_items(reading, err) : STATUS_OK;
 }
 
