@@ -149,6 +149,8 @@ static int run_read(struct run *run, const char *path)
 
 	facts_init(&run->facts);
 	err = recording_open(&run->reader, path, why, sizeof(why));
+	if (err && interrupt_signal)
+		return 128 + interrupt_signal;
 	if (err)
 		return complain(STATUS_FAILED, "cannot compare: %s", why);
 	/* Without eBPF all is on the CPU; what is not known is not compared below. */
@@ -156,6 +158,8 @@ static int run_read(struct run *run, const char *path)
 	if (!run->analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	err = read_items(run);
+	if (interrupt_signal)
+		return 128 + interrupt_signal;
 	if (!err)
 		err = read_facts(run);
 	if (err)
@@ -269,6 +273,16 @@ static int write_figure(const struct compare_options *options, const struct comp
 	return status;
 }
 
+/* Figures do not wait for somebody to read standard output. */
+static int show(const struct compare_options *options, const struct compare_report *report)
+{
+	int err = compare_print(stdout, options->format, report);
+	int printed = err ? complain_of_stdout(err, "the comparison") : STATUS_OK;
+	int drawn = write_figure(options, report);
+
+	return printed ? printed : drawn;
+}
+
 static int compare_runs(const struct compare_options *options, struct run runs[2])
 {
 	const unsigned int known = parts_of(&runs[0]) & parts_of(&runs[1]);
@@ -279,7 +293,7 @@ static int compare_runs(const struct compare_options *options, struct run runs[2
 		.threshold = options->threshold,
 	};
 	enum fault_class class;
-	int err;
+	int err, status;
 
 	run_sides(&runs[0]);
 	run_sides(&runs[1]);
@@ -288,17 +302,16 @@ static int compare_runs(const struct compare_options *options, struct run runs[2
 			       &runs[1].classes[class].side, known);
 	comparison_add(&comparison, "all", &runs[0].all.side, &runs[1].all.side, known);
 	err = comparison_judge(&comparison, options->confidence / 100, options->threshold / 100,
-			       options->seed);
+			       options->seed, &interrupt_signal);
+	if (err == -EINTR)
+		return 128 + interrupt_signal;
 	if (err)
 		return complain(STATUS_FAILED, "cannot compare: %s", strerror(-err));
 	report.a = facts_of(&runs[0], options->files[0]);
 	report.b = facts_of(&runs[1], options->files[1]);
-	err = compare_print(stdout, options->format, &report);
-	if (err)
-		return complain(STATUS_FAILED, "cannot print the comparison: %s", strerror(-err));
-	err = write_figure(options, &report);
-	if (err)
-		return err;
+	status = show(options, &report);
+	if (status)
+		return status;
 	return comparison.change ? STATUS_CHANGE : STATUS_OK;
 }
 
@@ -309,6 +322,7 @@ int cmd_compare(int argc, char **argv)
 	int status;
 
 	options_read(&options, argc, argv);
+	interrupt_init();
 	runs = calloc(2, sizeof(*runs));
 	if (!runs)
 		return complain(STATUS_FAILED, "out of memory");
