@@ -170,13 +170,12 @@ static int write_figure(const struct run *run)
 	return status;
 }
 
-static int print(struct run *run)
+/* What was asked for in files. */
+static int write_files(struct run *run)
 {
 	const struct bench_command *command = &run->command;
-	int err = print_to(stdout, &run->results, command->format), status;
+	int status;
 
-	if (err)
-		return complain(STATUS_FAILED, "cannot print the results: %s", strerror(-err));
 	status = write_file(&run->json, command->json, bench_print_json, &run->results);
 	if (!status)
 		status = write_file(&run->report, command->report, bench_print_report,
@@ -186,14 +185,23 @@ static int print(struct run *run)
 	return status;
 }
 
+/* Minutes were spent: what cannot be printed can be written. */
+static int print(struct run *run)
+{
+	int err = print_to(stdout, &run->results, run->command.format);
+	int printed = err ? complain_of_stdout(err, "the results") : STATUS_OK;
+	int status = write_files(run);
+
+	return printed ? printed : status;
+}
+
 static int list(void)
 {
 	int err = bench_print_list(stdout);
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	return err ? complain(STATUS_FAILED, "cannot print the list: %s", strerror(-err)) :
-		     STATUS_OK;
+	return err ? complain_of_stdout(err, "the list") : STATUS_OK;
 }
 
 static int steps(struct run *run)

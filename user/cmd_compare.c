@@ -10,6 +10,7 @@
 #include "complain.h"
 #include "correlate/analysis.h"
 #include "figures/compare_figure.h"
+#include "interrupt.h"
 #include "recording/facts_json.h"
 #include "recording/reader.h"
 #include "report/compare.h"
@@ -114,17 +115,18 @@ static void options_read(struct compare_options *options, int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }
 
+static int take_item(void *context, const struct item *item)
+{
+	struct run *run = context;
+
+	run->slept |= item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_OFF_CPU;
+	return analysis_add(run->analysis, item);
+}
+
 static int read_items(struct run *run)
 {
-	struct item item;
-	int more, err = 0;
+	int err = recording_feed(run->reader, take_item, run, &interrupt_signal);
 
-	while (!err && (more = recording_next(run->reader, &item)) > 0) {
-		run->slept |= item.type == ITEM_EVENT && item.event->type == PFSTAT_EVENT_OFF_CPU;
-		err = analysis_add(run->analysis, &item);
-	}
-	if (!err)
-		err = more;
 	return err ? err : analysis_finish(run->analysis);
 }
 
@@ -147,6 +149,8 @@ static int run_read(struct run *run, const char *path)
 
 	facts_init(&run->facts);
 	err = recording_open(&run->reader, path, why, sizeof(why));
+	if (err && interrupt_signal)
+		return 128 + interrupt_signal;
 	if (err)
 		return complain(STATUS_FAILED, "cannot compare: %s", why);
 	/* Without eBPF all is on the CPU; what is not known is not compared below. */
@@ -154,6 +158,8 @@ static int run_read(struct run *run, const char *path)
 	if (!run->analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	err = read_items(run);
+	if (interrupt_signal)
+		return 128 + interrupt_signal;
 	if (!err)
 		err = read_facts(run);
 	if (err)
@@ -267,6 +273,16 @@ static int write_figure(const struct compare_options *options, const struct comp
 	return status;
 }
 
+/* Figures do not wait for somebody to read standard output. */
+static int show(const struct compare_options *options, const struct compare_report *report)
+{
+	int err = compare_print(stdout, options->format, report);
+	int printed = err ? complain_of_stdout(err, "the comparison") : STATUS_OK;
+	int drawn = write_figure(options, report);
+
+	return printed ? printed : drawn;
+}
+
 static int compare_runs(const struct compare_options *options, struct run runs[2])
 {
 	const unsigned int known = parts_of(&runs[0]) & parts_of(&runs[1]);
@@ -277,7 +293,7 @@ static int compare_runs(const struct compare_options *options, struct run runs[2
 		.threshold = options->threshold,
 	};
 	enum fault_class class;
-	int err;
+	int err, status;
 
 	run_sides(&runs[0]);
 	run_sides(&runs[1]);
@@ -286,17 +302,16 @@ static int compare_runs(const struct compare_options *options, struct run runs[2
 			       &runs[1].classes[class].side, known);
 	comparison_add(&comparison, "all", &runs[0].all.side, &runs[1].all.side, known);
 	err = comparison_judge(&comparison, options->confidence / 100, options->threshold / 100,
-			       options->seed);
+			       options->seed, &interrupt_signal);
+	if (err == -EINTR)
+		return 128 + interrupt_signal;
 	if (err)
 		return complain(STATUS_FAILED, "cannot compare: %s", strerror(-err));
 	report.a = facts_of(&runs[0], options->files[0]);
 	report.b = facts_of(&runs[1], options->files[1]);
-	err = compare_print(stdout, options->format, &report);
-	if (err)
-		return complain(STATUS_FAILED, "cannot print the comparison: %s", strerror(-err));
-	err = write_figure(options, &report);
-	if (err)
-		return err;
+	status = show(options, &report);
+	if (status)
+		return status;
 	return comparison.change ? STATUS_CHANGE : STATUS_OK;
 }
 
@@ -307,6 +322,7 @@ int cmd_compare(int argc, char **argv)
 	int status;
 
 	options_read(&options, argc, argv);
+	interrupt_init();
 	runs = calloc(2, sizeof(*runs));
 	if (!runs)
 		return complain(STATUS_FAILED, "out of memory");

@@ -168,9 +168,7 @@ static int print_results(struct drive *drive)
 	int err = print_to(stdout, drive->options.format, drive);
 	int status = write_json(drive);
 
-	if (err)
-		return complain(STATUS_FAILED, "cannot print the results: %s", strerror(-err));
-	return status;
+	return err ? complain_of_stdout(err, "the results") : status;
 }
 
 /* The instrument's own accounts must close; if not, nothing here can be trusted. */
@@ -196,7 +194,7 @@ static int check_accounts(const struct drive *drive)
 
 static int drive_steps(struct drive *drive, char *const *arguments)
 {
-	int status;
+	int status, accounts;
 
 	status = open_memory(drive);
 	if (!status)
@@ -207,11 +205,12 @@ static int drive_steps(struct drive *drive, char *const *arguments)
 		status = stay_on_cpu(drive);
 	if (!status)
 		status = run_all(drive);
-	if (!status)
-		status = print_results(drive);
-	if (!status)
-		status = check_accounts(drive);
-	return status;
+	if (status)
+		return status;
+	status = print_results(drive);
+	/* Also for who reads the JSON alone. */
+	accounts = check_accounts(drive);
+	return status ? status : accounts;
 }
 
 int cmd_drive(int argc, char **argv)

@@ -203,8 +203,7 @@ int cmd_replay(int argc, char **argv)
 		err = replay_report_print(stdout, &file, result.analysis,
 					  result.report.elapsed_ns, options.json);
 		if (err)
-			status = complain(STATUS_FAILED, "cannot print the result: %s",
-					  strerror(-err));
+			status = complain_of_stdout(err, "the result");
 	}
 	result_free(&result);
 	recorded_file_exit(&file);

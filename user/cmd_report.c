@@ -40,6 +40,7 @@ struct reading {
 	struct facts facts;
 	struct report report;
 	struct trace_writer *trace;
+	int trace_err;		/* it cannot be written any more */
 	struct figures figures;
 	struct output *out, *json;
 	uint32_t hooks_seen;	/* 1 << enum fact_hook: events of theirs came by */
@@ -190,6 +191,22 @@ static bool has_figures(const struct reading *reading)
 	return reading->options.figures.html || reading->options.figures.plot;
 }
 
+/* A trace that cannot be written ends the reading, unless more was asked for. */
+static int after_trace(struct reading *reading, int err)
+{
+	reading->trace_err = err;
+	return reading->json || has_figures(reading) ? 0 : err;
+}
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct reading *reading = context;
+
+	if (reading->trace_err)
+		return 0;
+	return after_trace(reading, trace_fault(reading->trace, fault));
+}
+
 static int open_analysis(struct reading *reading)
 {
 	const struct report_options *options = &reading->options.report;
@@ -203,7 +220,7 @@ static int open_analysis(struct reading *reading)
 	if (!err && reading->options.report.trace) {
 		err = trace_begin(&reading->trace, stream_of(reading));
 		if (!err)
-			err = analysis_listen(reading->analysis, trace_fault, reading->trace);
+			err = analysis_listen(reading->analysis, take_fault, reading);
 	}
 	return err ? complain(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
 }
@@ -244,8 +261,9 @@ static uint32_t hooks_of(const struct pfstat_event *event)
  * Figures and trace first: they want to know a request before the fault that waited for
  * it, and the time of what the analysis will tell them.
  */
-static int take_item(struct reading *reading, const struct item *item)
+static int take_item(void *context, const struct item *item)
 {
+	struct reading *reading = context;
 	int err = 0;
 
 	if (item->type == ITEM_EVENT)
@@ -254,26 +272,29 @@ static int take_item(struct reading *reading, const struct item *item)
 		return 0;
 	if (has_figures(reading))
 		err = figures_item(&reading->figures, item);
-	if (!err && reading->trace)
-		err = trace_item(reading->trace, item);
+	if (!err && reading->trace && !reading->trace_err)
+		err = after_trace(reading, trace_item(reading->trace, item));
 	return err ? err : analysis_add(reading->analysis, item);
+}
+
+static int complain_of_print(const struct reading *reading, int err)
+{
+	const char *output = reading->options.output;
+
+	return output ? complain(STATUS_FAILED, "cannot write %s: %s", output, strerror(-err)) :
+			complain_of_stdout(err, "the report");
 }
 
 static int read_items(struct reading *reading)
 {
-	struct item item;
-	int ret = 1, err = 0;
+	int err = recording_feed(reading->reader, take_item, reading, &interrupt_signal);
 
-	while (!err && !interrupt_signal) {
-		ret = recording_next(reading->reader, &item);
-		if (ret <= 0)
-			break;
-		err = take_item(reading, &item);
-	}
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
 	if (!err)
-		err = ret < 0 ? ret : analysis_finish(reading->analysis);
+		err = analysis_finish(reading->analysis);
+	if (err && err == reading->trace_err)
+		return complain_of_print(reading, err);
 	return err ? complain_of_items(reading, err) : STATUS_OK;
 }
 
@@ -349,6 +370,7 @@ static int print_main(struct reading *reading)
 	if (trace) {
 		reading->trace = NULL;
 		err = trace_end(trace, reading->report.damage);
+		err = reading->trace_err ? reading->trace_err : err;
 	} else if (figures_as_text(&reading->options.figures)) {
 		err = figures_print_text(stream_of(reading), reading->figures.drawings, FIGURES_NR);
 	} else {
@@ -368,21 +390,23 @@ static int commit(struct output **output)
 
 static int print(struct reading *reading)
 {
-	const struct options *options = &reading->options;
-	int err;
+	int err = print_main(reading);
 
-	err = print_main(reading);
 	if (!err)
 		err = commit(&reading->out);
-	if (err)
-		return complain(STATUS_FAILED, "cannot write %s: %s",
-				options->output ?: "the report", strerror(-err));
+	return err ? complain_of_print(reading, err) : STATUS_OK;
+}
+
+static int write_json(struct reading *reading)
+{
+	int err;
+
 	if (!reading->json)
 		return STATUS_OK;
 	err = report_print(output_stream(reading->json), REPORT_JSON, &reading->report, 1);
 	if (!err)
 		err = commit(&reading->json);
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->report.json,
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", reading->options.report.json,
 			      invoker_strerror(err)) : STATUS_OK;
 }
 
@@ -408,6 +432,18 @@ static int write_figures(struct reading *reading)
 			     print_page, reading, reading->fd);
 }
 
+/* What cannot be written does not take the others with it. */
+static int show(struct reading *reading)
+{
+	int printed = print(reading);
+	int written = write_json(reading);
+	int drawn = write_figures(reading);
+
+	if (printed)
+		return printed;
+	return written ? written : drawn;
+}
+
 static int report_steps(struct reading *reading)
 {
 	int status;
@@ -426,9 +462,7 @@ static int report_steps(struct reading *reading)
 	if (!status)
 		status = fill(reading);
 	if (!status)
-		status = print(reading);
-	if (!status)
-		status = write_figures(reading);
+		status = show(reading);
 	/* Said, but no failure: what could be read was printed, and says so too. */
 	if (!status && reading->report.damage)
 		complain(STATUS_OK, "%s", reading->report.damage);

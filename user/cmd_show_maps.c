@@ -84,8 +84,7 @@ static int print(const struct map_list *maps, bool json)
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	return err ? complain(STATUS_FAILED, "cannot print the memory map: %s", strerror(-err)) :
-		     STATUS_OK;
+	return err ? complain_of_stdout(err, "the memory map") : STATUS_OK;
 }
 
 int cmd_show_maps(int argc, char **argv)

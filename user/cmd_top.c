@@ -148,7 +148,7 @@ static int run(struct top *top)
 		status = watch_stop(top->watch, &facts);
 	facts_exit(&facts);
 	if (!status && top->err)
-		status = complain(STATUS_FAILED, "cannot print: %s", strerror(-top->err));
+		status = complain_of_stdout(top->err, "what is watched");
 	return status ? status : watch_status(top->watch);
 }
 

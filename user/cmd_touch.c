@@ -136,8 +136,7 @@ static int print(const struct touch_report *report, bool json)
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	return err ? complain(STATUS_FAILED, "cannot print the results: %s", strerror(-err)) :
-		     STATUS_OK;
+	return err ? complain_of_stdout(err, "the results") : STATUS_OK;
 }
 
 static int touch(const struct touch_options *options, struct mapping *mapping)

@@ -289,8 +289,7 @@ static int print(const struct via *via)
 	err = via->options.json ? via_json(stdout, &report) : via_table(stdout, &report);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	return err ? complain(STATUS_FAILED, "cannot print the results: %s", strerror(-err)) :
-		     STATUS_OK;
+	return err ? complain_of_stdout(err, "the results") : STATUS_OK;
 }
 
 int cmd_via(int argc, char **argv)

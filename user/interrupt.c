@@ -25,9 +25,12 @@ void interrupt_init(void)
 {
 	/* Without SA_RESTART, so that what waits is woken. */
 	struct sigaction end = { .sa_handler = on_end }, bus = { .sa_handler = on_bus };
+	struct sigaction ignored = { .sa_handler = SIG_IGN };
 
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGHUP, &end, NULL);
 	sigaction(SIGBUS, &bus, NULL);
+	/* A write tells of a reader that is gone; what else was asked for is written then. */
+	sigaction(SIGPIPE, &ignored, NULL);
 }

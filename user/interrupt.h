@@ -19,6 +19,7 @@ extern volatile sig_atomic_t interrupt_signal;
 extern sigjmp_buf interrupt_bus;
 extern volatile sig_atomic_t interrupt_bus_armed;
 
+/* SIGPIPE is ignored, and stays so over an exec: a child that is another program undoes it. */
 void interrupt_init(void);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "complain.h"
 #include "correlate/analysis.h"
+#include "interrupt.h"
 #include "recorded_file.h"
 #include "recording/reader.h"
 
@@ -13,20 +14,22 @@
 static int read_items(const char *recording, struct analysis *analysis)
 {
 	struct recording_reader *reader;
-	struct item item;
 	char why[512];
 	int err;
 
 	err = recording_open(&reader, recording, why, sizeof(why));
-	if (err)
+	if (err && !interrupt_signal)
 		return complain(STATUS_FAILED, "%s", why);
-	while (!err && recording_next(reader, &item))
-		err = analysis_add(analysis, &item);
+	if (err)
+		return 128 + interrupt_signal;
+	err = recording_feed(reader, analysis_add, analysis, &interrupt_signal);
 	if (!err)
 		err = analysis_finish(analysis);
 	if (recording_damage(reader))
 		complain(STATUS_OK, "%s", recording_damage(reader));
 	recording_close(reader);
+	if (interrupt_signal)
+		return 128 + interrupt_signal;
 	return err ? complain(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err)) :
 		     STATUS_OK;
 }
@@ -87,6 +90,10 @@ static int collect(struct recorded_file *file, const char *recording)
 	analysis_listen(analysis, take_fault, file);
 	status = read_items(recording, analysis);
 	analysis_free(analysis);
+	/* It was read twice: what had its name the second time may be another. */
+	if (!status && !file->replay.count)
+		status = complain(STATUS_FAILED, "%s has no fault of %s any more: it was changed "
+				  "while it was read", recording, file->path);
 	replay_order(&file->replay);
 	return status;
 }

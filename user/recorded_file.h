@@ -20,8 +20,9 @@ struct recorded_file {
 };
 
 /*
- * path NULL: the file whose faults took longest. STATUS_OK, or the exit status after a
- * complaint. A damaged recording is used as far as it goes, after a word on stderr.
+ * path NULL: the file whose faults took longest. STATUS_OK, and there is a visit at least;
+ * or the exit status after a complaint, or of a signal. A damaged recording is used as
+ * far as it goes, after a word on stderr.
  */
 int recorded_file_read(struct recorded_file *file, const char *recording, const char *path);
 void recorded_file_exit(struct recorded_file *file);

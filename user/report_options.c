@@ -134,10 +134,11 @@ void report_options_apply(const struct report_options *options, struct report *r
 int report_options_print(const struct report_options *options, const struct report *report)
 {
 	int err = report_print(stdout, options->format, report, 1);
+	int printed, written;
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	if (err)
-		return complain(STATUS_FAILED, "cannot print the report: %s", strerror(-err));
-	return report_options_write(options, report);
+	printed = err ? complain_of_stdout(err, "the report") : STATUS_OK;
+	written = report_options_write(options, report);
+	return printed ? printed : written;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* pfdrive compare from end to end: recordings made up, what it prints, how it ends. */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +41,7 @@ static void remove_folder(void)
 	unlink("a.pfs");
 	unlink("b.pfs");
 	unlink("out");
+	unlink("err");
 	ck_assert_int_eq(chdir("/"), 0);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
@@ -138,10 +142,9 @@ static struct plan with_seed(uint64_t seed)
 	return plan;
 }
 
-/* Its exit status; standard output is in "out". */
-static int run(char **arguments)
+static pid_t start(char **arguments, bool unread)
 {
-	int argc = 0, status;
+	int argc = 0, ends[2];
 	pid_t child;
 
 	while (arguments[argc])
@@ -150,16 +153,34 @@ static int run(char **arguments)
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (!child) {
-		if (!freopen("out", "w", stdout) || !freopen("/dev/null", "w", stderr))
+		if (!freopen("out", "w", stdout) || !freopen("err", "w", stderr))
 			_exit(99);
+		if (unread && (pipe(ends) || dup2(ends[1], STDOUT_FILENO) < 0 ||
+			       close(ends[0]) || close(ends[1])))
+			_exit(99);
+		signal(SIGPIPE, SIG_DFL);
 		exit(cmd_compare(argc, arguments));
 	}
+	return child;
+}
+
+static int status_of(pid_t child)
+{
+	int status;
+
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFEXITED(status));
 	return WEXITSTATUS(status);
 }
 
+/* Its exit status; standard output is in "out". */
+static int run(char **arguments)
+{
+	return status_of(start(arguments, false));
+}
+
 #define RUN(...) run((char *[]){ "pfdrive", __VA_ARGS__, NULL })
+#define START(unread, ...) start((char *[]){ "pfdrive", __VA_ARGS__, NULL }, unread)
 
 static json_t *output(void)
 {
@@ -333,6 +354,40 @@ START_TEST(test_bad_command_lines_and_files_are_refused)
 }
 END_TEST
 
+static void check_says_nothing(void)
+{
+	struct stat stat_buffer;
+
+	ck_assert_int_eq(stat("err", &stat_buffer), 0);
+	ck_assert_int_eq(stat_buffer.st_size, 0);
+}
+
+START_TEST(test_a_reader_that_is_gone_is_no_news)
+{
+	record_run("a.pfs", &usual);
+	ck_assert_int_eq(status_of(START(true, "a.pfs", "a.pfs")), 128 + SIGPIPE);
+	check_says_nothing();
+}
+END_TEST
+
+/* It reads a recording that does not go on. */
+START_TEST(test_a_signal_ends_it)
+{
+	pid_t child;
+	int fd;
+
+	record_run("a.pfs", &usual);
+	ck_assert_int_eq(mkfifo("b.pfs", 0600), 0);
+	child = START(false, "a.pfs", "b.pfs");
+	fd = open("b.pfs", O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(kill(child, SIGTERM), 0);
+	close(fd);
+	ck_assert_int_eq(status_of(child), 128 + SIGTERM);
+	check_says_nothing();
+}
+END_TEST
+
 static Suite *suite_of_compare(void)
 {
 	const struct TTest *const tests[] = {
@@ -343,6 +398,8 @@ static Suite *suite_of_compare(void)
 		test_cut_and_lossy_recordings_are_compared_and_named,
 		test_few_faults_are_no_change,
 		test_bad_command_lines_and_files_are_refused,
+		test_a_reader_that_is_gone_is_no_news,
+		test_a_signal_ends_it,
 	};
 	Suite *suite = suite_create("cmd_compare");
 	TCase *tcase = tcase_create("cmd_compare");

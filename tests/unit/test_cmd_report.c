@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,10 +11,13 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "sample_run.h"
 #include "user/cmd_report.h"
 #include "user/recording/facts_json.h"
 #include "user/recording/writer.h"
+#include "user/interrupt.h"
 #include "user/report/head_json.h"
+#include "user/report_options.h"
 
 #define FAULTS 300	/* of each of two files: every third from disk; then as many anonymous */
 #define DISK 200
@@ -197,6 +201,42 @@ static int run(char **arguments)
 }
 
 #define RUN(...) run((char *[]){ "pfdrive", __VA_ARGS__, NULL })
+
+/* Nobody reads it any more. */
+static void close_reader(FILE *stream)
+{
+	int ends[2];
+
+	if (pipe(ends) || dup2(ends[1], fileno(stream)) < 0)
+		_exit(99);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* As run(), but nobody reads its standard output. */
+static int run_unread(char **arguments)
+{
+	int argc = 0, status;
+	pid_t child;
+
+	while (arguments[argc])
+		argc++;
+	fflush(NULL);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		signal(SIGPIPE, SIG_DFL);
+		close_reader(stdout);
+		if (!freopen("err", "w", stderr))
+			_exit(99);
+		exit(cmd_report(argc, arguments));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+#define RUN_UNREAD(...) run_unread((char *[]){ "pfdrive", __VA_ARGS__, NULL })
 
 static char *text_of(const char *path)
 {
@@ -458,6 +498,73 @@ START_TEST(test_trace_has_the_faults)
 }
 END_TEST
 
+/* As `head' leaves it: the files that were asked for are whole, and nobody is told. */
+START_TEST(test_files_are_written_when_nobody_reads)
+{
+	static char *const formats[] = { "table", "csv", "json", "trace" };
+	json_t *json;
+	size_t i;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		ck_assert_int_eq(RUN_UNREAD("run.pfs", "-f", formats[i], "--json", "run.json"),
+				 128 + SIGPIPE);
+		ck_assert_str_eq(text_of("err"), "");
+		json = json_of("run.json");
+		ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
+		json_decref(json);
+		unlink("run.json");
+		ck_assert_int_eq(RUN_UNREAD("run.pfs", "-f", formats[i]), 128 + SIGPIPE);
+		ck_assert_str_eq(text_of("err"), "");
+	}
+	ck_assert_int_eq(RUN_UNREAD("run.pfs", "-o", "report.txt"), 0);
+}
+END_TEST
+
+START_TEST(test_output_that_is_full_takes_no_other_with_it)
+{
+	json_t *json;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "-o", "/dev/full", "--json", "run.json"), 1);
+	ck_assert_str_eq(text_of("err"),
+			 "pfdrive: cannot write /dev/full: No space left on device\n");
+	json = json_of("run.json");
+	ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
+	json_decref(json);
+}
+END_TEST
+
+/* What `pfdrive record' prints at its end. */
+static int print_unread(void)
+{
+	const struct report_options options = { .format = REPORT_TABLE, .json = "run.json" };
+	struct sample_run sample;
+	int status;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		interrupt_init();
+		close_reader(stdout);
+		sample_open(&sample, 150000);
+		_exit(report_options_print(&options, &sample.report));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+START_TEST(test_record_writes_its_json_when_nobody_reads)
+{
+	json_t *json;
+
+	ck_assert_int_eq(print_unread(), 128 + SIGPIPE);
+	json = json_of("run.json");
+	json_decref(json);
+}
+END_TEST
+
 START_TEST(test_recording_comes_through_a_pipe)
 {
 	int in = dup(0);
@@ -552,6 +659,9 @@ static Suite *suite_of_report(void)
 		test_events_of_a_cut_recording_prove_their_hooks,
 		test_output_is_a_file_of_its_own,
 		test_trace_has_the_faults,
+		test_files_are_written_when_nobody_reads,
+		test_output_that_is_full_takes_no_other_with_it,
+		test_record_writes_its_json_when_nobody_reads,
 		test_recording_comes_through_a_pipe,
 		test_what_is_no_recording_is_refused_and_nothing_written,
 		test_wrong_options_are_refused,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Runs that are the same are called so, runs that differ too, and few faults neither. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 
 #define TINY 0.000000001
 #define ALL_PARTS ((1U << NR_PARTS) - 1)
+
+static const volatile sig_atomic_t stop;
 
 /* A class of faults in a run. */
 struct sample {
@@ -86,7 +89,7 @@ static struct comparison compare(const struct sample *a, const struct sample *b,
 	struct comparison comparison = { 0 };
 
 	comparison_add(&comparison, "disk", &a->side, &b->side, ALL_PARTS);
-	ck_assert_int_eq(comparison_judge(&comparison, 0.95, threshold, 1), 0);
+	ck_assert_int_eq(comparison_judge(&comparison, 0.95, threshold, 1, &stop), 0);
 	return comparison;
 }
 
@@ -173,7 +176,7 @@ START_TEST(test_runs_of_the_same_are_seldom_called_changed)
 			comparison_add(&comparison, classes[i], &a[i].side, &b[i].side,
 				       ALL_PARTS);
 		}
-		ck_assert_int_eq(comparison_judge(&comparison, 0.95, 0, pair), 0);
+		ck_assert_int_eq(comparison_judge(&comparison, 0.95, 0, pair, &stop), 0);
 		ck_assert_uint_eq(comparison.nr_judged, 3 * 4);
 		changed += comparison.change;
 		for (i = 0; i < 3; i++) {
@@ -256,7 +259,7 @@ START_TEST(test_part_that_one_run_does_not_know_is_not_judged)
 	fill(&a, 500, 1, &state);
 	fill(&b, 500, 2, &state);
 	comparison_add(&comparison, "disk", &a.side, &b.side, 1U << PART_CPU_BEFORE);
-	ck_assert_int_eq(comparison_judge(&comparison, 0.95, 0.05, 1), 0);
+	ck_assert_int_eq(comparison_judge(&comparison, 0.95, 0.05, 1, &stop), 0);
 	row = find(&comparison, "disk", "device");
 	ck_assert_int_eq(row->verdict, COMPARISON_UNKNOWN);
 	ck_assert(isnan(row->a) && isnan(row->b));
@@ -285,6 +288,20 @@ START_TEST(test_number_of_major_faults_is_compared)
 }
 END_TEST
 
+START_TEST(test_judging_ends_when_told)
+{
+	const volatile sig_atomic_t told = SIGINT;
+	struct comparison comparison = { 0 };
+	struct sample a;
+	uint64_t state = 11;
+
+	fill(&a, 200, 1, &state);
+	comparison_add(&comparison, "disk", &a.side, &a.side, ALL_PARTS);
+	ck_assert_int_eq(comparison_judge(&comparison, 0.95, 0, 1, &told), -EINTR);
+	sample_close(&a);
+}
+END_TEST
+
 /* The more rows, the more is asked of each. */
 START_TEST(test_confidence_is_shared_by_the_rows)
 {
@@ -297,8 +314,8 @@ START_TEST(test_confidence_is_shared_by_the_rows)
 	comparison_add(&one, "disk", &a.side, &b.side, ALL_PARTS);
 	comparison_add(&both, "disk", &a.side, &b.side, ALL_PARTS);
 	comparison_add(&both, "wait", &a.side, &b.side, ALL_PARTS);
-	ck_assert_int_eq(comparison_judge(&one, 0.95, 0, 1), 0);
-	ck_assert_int_eq(comparison_judge(&both, 0.95, 0, 1), 0);
+	ck_assert_int_eq(comparison_judge(&one, 0.95, 0, 1, &stop), 0);
+	ck_assert_int_eq(comparison_judge(&both, 0.95, 0, 1, &stop), 0);
 	ck_assert_double_eq_tol(one.how.confidence, 1 - 0.05 / 4, TINY);
 	ck_assert_double_eq_tol(both.how.confidence, 1 - 0.05 / 8, TINY);
 	ck_assert_uint_eq(one.how.replicates, 1000);
@@ -321,4 +338,5 @@ RUN_TESTS("comparison",
 	  test_class_of_neither_run_has_no_rows,
 	  test_part_that_one_run_does_not_know_is_not_judged,
 	  test_number_of_major_faults_is_compared,
-	  test_confidence_is_shared_by_the_rows)
+	  test_confidence_is_shared_by_the_rows,
+	  test_judging_ends_when_told)

@@ -2,12 +2,14 @@
 /* A command that is held before its exec: as whom, with what open, and how it fails. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runner.h"
+#include "user/interrupt.h"
 #include "user/rights/capabilities.h"
 #include "user/rights/invoker.h"
 #include "user/watch/command.h"
@@ -58,6 +60,30 @@ START_TEST(test_it_does_not_run_before)
 	ck_assert_int_eq(command.pid, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+/* A signal that is ignored stays so over an exec, unless somebody sees to it. */
+START_TEST(test_a_pipe_that_nobody_reads_ends_it)
+{
+	interrupt_init();
+	ck_assert_int_eq(run_shell("kill -PIPE $$; exit 7"), -1);
+}
+END_TEST
+
+START_TEST(test_one_that_was_killed_cannot_go)
+{
+	char *const argv[] = { "true", NULL };
+	struct command command;
+	siginfo_t info;
+
+	interrupt_init();
+	ck_assert_int_eq(command_hold(&command, argv), 0);
+	kill(command.pid, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, command.pid, &info, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(command_go(&command), -EPIPE);
+	ck_assert_int_eq(command.pid, 0);
+	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 }
 END_TEST
 
@@ -129,4 +155,5 @@ END_TEST
 RUN_TESTS("held command", test_it_runs_when_it_is_let_go, test_it_does_not_run_before,
 	  test_an_exec_that_fails_tells_why, test_it_has_no_descriptor_of_ours,
 	  test_it_is_the_user_already_while_it_is_held,
-	  test_without_the_right_to_become_the_user_nothing_is_held)
+	  test_without_the_right_to_become_the_user_nothing_is_held,
+	  test_a_pipe_that_nobody_reads_ends_it, test_one_that_was_killed_cannot_go)

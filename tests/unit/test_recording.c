@@ -615,6 +615,110 @@ START_TEST(test_other_blocks)
 }
 END_TEST
 
+/* A file whose disk fails behind so many bytes. */
+struct failing {
+	const char *bytes;
+	size_t left;
+	bool ends;		/* there, instead of failing */
+};
+
+static ssize_t read_some(void *context, char *bytes, size_t size)
+{
+	struct failing *file = context;
+
+	if (!file->left && file->ends)
+		return 0;
+	if (!file->left) {
+		errno = EIO;
+		return -1;
+	}
+	if (size > file->left)
+		size = file->left;
+	memcpy(bytes, file->bytes, size);
+	file->bytes += size;
+	file->left -= size;
+	return size;
+}
+
+/* What a sink is to do, and what was done. */
+struct feeding {
+	uint64_t taken;
+	uint64_t refused, stopped;	/* the item; 0: none */
+	volatile sig_atomic_t stop;
+};
+
+static int take(void *context, const struct item *item)
+{
+	struct feeding *feeding = context;
+	struct item written;
+	union any any;
+
+	written = item_number(&any, feeding->taken++, 1);
+	assert_equal(item, &written);
+	if (feeding->taken == feeding->stopped)
+		feeding->stop = 1;
+	return feeding->taken == feeding->refused ? -ENOBUFS : 0;
+}
+
+/* Of a recording of 20000 items so much; then its disk fails, unless that is all. */
+static int feed(struct feeding *feeding, unsigned int percent)
+{
+	struct file file = write_items(20000, 1);
+	struct failing failing = {
+		.bytes = file.bytes, .left = file.size * percent / 100, .ends = percent == 100,
+	};
+	FILE *in = fopencookie(&failing, "r", (cookie_io_functions_t){ .read = read_some });
+	struct recording_reader *reader;
+	char why[256];
+	int err;
+
+	ck_assert_int_eq(recording_open_file(&reader, in, "run.pfs", why, sizeof(why)), 0);
+	err = recording_feed(reader, take, feeding, &feeding->stop);
+	recording_close(reader);
+	free(file.bytes);
+	return err;
+}
+
+START_TEST(test_all_items_are_fed)
+{
+	struct feeding feeding = { 0 };
+
+	ck_assert_int_eq(feed(&feeding, 100), 0);
+	ck_assert_uint_eq(feeding.taken, 20000);
+}
+END_TEST
+
+/* And no item is told that was not read. */
+START_TEST(test_a_disk_that_fails_is_an_error)
+{
+	struct feeding feeding = { 0 };
+
+	ck_assert_int_eq(feed(&feeding, 70), -EIO);
+	ck_assert_uint_gt(feeding.taken, 0);
+	ck_assert_uint_lt(feeding.taken, 20000);
+}
+END_TEST
+
+START_TEST(test_a_sink_that_refuses_ends_it)
+{
+	struct feeding feeding = { .refused = 5000 };
+
+	ck_assert_int_eq(feed(&feeding, 100), -ENOBUFS);
+	ck_assert_uint_eq(feeding.taken, 5000);
+}
+END_TEST
+
+START_TEST(test_feeding_ends_when_told)
+{
+	struct feeding during = { .stopped = 5000 }, before = { .stop = 1 };
+
+	ck_assert_int_eq(feed(&during, 100), -EINTR);
+	ck_assert_uint_eq(during.taken, 5000);
+	ck_assert_int_eq(feed(&before, 100), -EINTR);
+	ck_assert_uint_eq(before.taken, 0);
+}
+END_TEST
+
 START_TEST(test_a_full_disk_is_an_error)
 {
 	json_t *head = json_object();
@@ -828,7 +932,9 @@ RUN_TESTS("recording", test_round_trips, test_every_kind_alone, test_bytes_of_a_
 	  test_cut_at_every_byte, test_every_byte_flipped,
 	  test_damage_says_where_and_what_was_read, test_more_behind_the_end,
 	  test_other_versions_are_refused_by_name, test_giant_sizes, test_items_that_are_none,
-	  test_other_blocks, test_a_full_disk_is_an_error,
+	  test_other_blocks, test_all_items_are_fed, test_a_disk_that_fails_is_an_error,
+	  test_a_sink_that_refuses_ends_it, test_feeding_ends_when_told,
+	  test_a_full_disk_is_an_error,
 	  test_a_disk_that_gets_full_stays_an_error, test_no_such_file,
 	  test_long_symbols_are_in_several_blocks, test_facts_round_trip,
 	  test_unknown_facts_stay_unknown, test_facts_that_are_none)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A replay's order, gaps and pages. */
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "runner.h"
@@ -84,6 +86,72 @@ START_TEST(test_pace_is_never_faster_than_recorded)
 }
 END_TEST
 
+static volatile sig_atomic_t stopped;
+
+static void stop_it(int number)
+{
+	stopped = number;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * 1000000000ULL + used.tv_nsec;
+}
+
+/* In a gap of centuries: neither slept to its end nor spun. */
+START_TEST(test_stop_is_seen_in_a_gap)
+{
+	static const uint8_t data[PATTERN_PAGE];
+	const struct sigaction action = { .sa_handler = stop_it };
+	const struct itimerval soon = { .it_value.tv_usec = 50000 };
+	struct pattern_watch watch = { .stop = &stopped };
+	struct replay replay = { 0 };
+	const uint64_t start_ns = now_ns(), used_ns = cpu_ns();
+	struct pattern pattern;
+
+	replay_add(&replay, 0, 0, 0);
+	replay_add(&replay, 0, UINT64_MAX / 2, UINT64_MAX / 2);
+	replay_add(&replay, 0, UINT64_MAX - 1, UINT64_MAX - 1);
+	replay_order(&replay);
+	replay_pattern(&pattern, &replay, sizeof(data), true);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	pattern_run(&pattern, data, &watch);
+	ck_assert_uint_lt(watch.done, 3);
+	ck_assert_uint_lt(now_ns() - start_ns, 30000000000ULL);
+	ck_assert_uint_lt(cpu_ns() - used_ns, 40000000);
+	replay_exit(&replay);
+}
+END_TEST
+
+/* One that is not to stop it ends no gap, and is no reason to spin. */
+START_TEST(test_a_gap_outlasts_other_signals)
+{
+	static const uint8_t data[PATTERN_PAGE];
+	const volatile sig_atomic_t stop = 0;
+	const struct sigaction action = { .sa_handler = stop_it };
+	const struct itimerval soon = { .it_value.tv_usec = 20000 };
+	struct pattern_watch watch = { .stop = &stop };
+	struct replay replay = { 0 };
+	const uint64_t start_ns = now_ns(), used_ns = cpu_ns();
+	struct pattern pattern;
+
+	replay_add(&replay, 0, 0, 0);
+	replay_add(&replay, 0, 200000000, 200000000);
+	replay_order(&replay);
+	replay_pattern(&pattern, &replay, sizeof(data), true);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	pattern_run(&pattern, data, &watch);
+	ck_assert_uint_ge(now_ns() - start_ns, 200000000);
+	ck_assert_uint_lt(cpu_ns() - used_ns, 100000000);
+	replay_exit(&replay);
+}
+END_TEST
+
 START_TEST(test_nothing_recorded_is_nothing)
 {
 	struct replay replay = { 0 };
@@ -95,4 +163,5 @@ START_TEST(test_nothing_recorded_is_nothing)
 END_TEST
 
 RUN_TESTS("replay", test_gaps_are_between_faults, test_visits_touch_their_pages_and_no_other,
-	  test_pace_is_never_faster_than_recorded, test_nothing_recorded_is_nothing)
+	  test_pace_is_never_faster_than_recorded, test_stop_is_seen_in_a_gap,
+	  test_a_gap_outlasts_other_signals, test_nothing_recorded_is_nothing)

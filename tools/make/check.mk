@@ -18,6 +18,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   $(wildcard user/recording/*.c) \
 		   $(wildcard user/figures/*.c) user/report_figures.c \
 		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
+		   user/recorded_file.c \
 		   user/complain.c user/interrupt.c user/item_known.c user/output.c user/size.c user/argument.c \
 		   $(wildcard user/rights/*.c) user/watch/command.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <math.h>
 
 #include "comparison.h"
@@ -113,7 +114,7 @@ static int judge(struct comparison_row *row, const struct bootstrap *how, double
 }
 
 int comparison_judge(struct comparison *comparison, double confidence, double threshold,
-		     uint64_t seed)
+		     uint64_t seed, const volatile sig_atomic_t *stop)
 {
 	struct comparison_row *row;
 	int err;
@@ -126,6 +127,8 @@ int comparison_judge(struct comparison *comparison, double confidence, double th
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
 		if (!to_be_judged(row))
 			continue;
+		if (*stop)
+			return -EINTR;
 		err = judge(row, &comparison->how, threshold);
 		if (err)
 			return err;

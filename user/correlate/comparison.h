@@ -13,6 +13,8 @@
 #ifndef PFSTAT_USER_COMPARISON_H
 #define PFSTAT_USER_COMPARISON_H
 
+#include <signal.h>
+
 #include "bootstrap.h"
 #include "explain.h"
 
@@ -74,9 +76,9 @@ void comparison_add(struct comparison *comparison, const char *class,
 
 /*
  * confidence: that all intervals hold, together, between 0 and 1. threshold: relative.
- * Zero comparison->nr is no change. 0 or -ENOMEM.
+ * Zero comparison->nr is no change. 0, -ENOMEM, or -EINTR: *stop is no longer 0.
  */
 int comparison_judge(struct comparison *comparison, double confidence, double threshold,
-		     uint64_t seed);
+		     uint64_t seed, const volatile sig_atomic_t *stop);
 
 #endif

@@ -67,17 +67,26 @@ static uint64_t now_ns(void)
 	return now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-static void wait_gap(uint64_t gap_ns)
+/* At most a second: what is told just before it is seen soon after. */
+static void sleep_for(uint64_t ns)
 {
-	const uint64_t until = now_ns() + gap_ns;
-	const struct timespec sleep = {
-		(gap_ns - SPIN_NS) / SECOND_NS, (gap_ns - SPIN_NS) % SECOND_NS
-	};
+	const uint64_t slice = ns < SECOND_NS ? ns : SECOND_NS;
+	const struct timespec sleep = { slice / SECOND_NS, slice % SECOND_NS };
 
-	if (gap_ns > SPIN_NS)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
-	while (now_ns() < until)
-		;
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
+}
+
+/* A recording may hold any gap; whoever waits for it can end it. */
+static void wait_gap(uint64_t gap_ns, const volatile sig_atomic_t *stop)
+{
+	const uint64_t start = now_ns();
+	uint64_t waited = 0;
+
+	while (waited < gap_ns && !*stop) {
+		if (gap_ns - waited > SPIN_NS)
+			sleep_for(gap_ns - waited - SPIN_NS);
+		waited = now_ns() - start;
+	}
 }
 
 static uint64_t run_replay(const struct pattern *pattern, const volatile uint8_t *data,
@@ -92,7 +101,7 @@ static uint64_t run_replay(const struct pattern *pattern, const volatile uint8_t
 	for (i = 0; i < pattern->accesses && !*watch->stop; i++) {
 		visit = &replay->visits[i % replay->count];
 		if (pattern->paced && visit->end_ns)
-			wait_gap(visit->end_ns);
+			wait_gap(visit->end_ns, watch->stop);
 		if (visit->page < pages)
 			sum += data[visit->page * PATTERN_PAGE];
 		watch->done = i + 1;

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../interrupt.h"
 #include "../rights/invoker.h"
 #include "folder.h"
 
@@ -115,6 +117,7 @@ static void become_gnuplot(const struct folder *folder, const char *script)
 	messages = open(MESSAGES, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (messages < 0 || dup2(messages, STDOUT_FILENO) < 0 || dup2(messages, STDERR_FILENO) < 0)
 		_exit(1);
+	signal(SIGPIPE, SIG_DFL);
 	if (folder->keep)
 		execlp(GNUPLOT, GNUPLOT, "-d", script, NULL);
 	else
@@ -152,7 +155,8 @@ static int draw_one(struct folder *folder, const struct drawing *drawing)
 	if (!pid)
 		become_gnuplot(folder, script);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+		if (interrupt_signal)
+			kill(pid, SIGKILL);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ABSENT) {
 		folder->no_gnuplot = true;
 		return 0;

@@ -10,20 +10,9 @@
 static int read_items(struct recording_reader *reader, struct analysis *analysis,
 		      const volatile sig_atomic_t *stop)
 {
-	struct item item;
-	int ret = 1, err = 0;
+	int err = recording_feed(reader, analysis_add, analysis, stop);
 
-	while (!err && !*stop) {
-		ret = recording_next(reader, &item);
-		if (ret <= 0)
-			break;
-		err = analysis_add(analysis, &item);
-	}
-	if (*stop)
-		return -EINTR;
-	if (!err)
-		err = ret < 0 ? ret : analysis_finish(analysis);
-	return err;
+	return err ? err : analysis_finish(analysis);
 }
 
 static int find(struct file_filter *filter, const struct analysis *analysis, const char *path)

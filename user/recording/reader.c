@@ -413,6 +413,24 @@ int recording_next(struct recording_reader *reader, struct item *item)
 	return 0;
 }
 
+int recording_feed(struct recording_reader *reader, item_sink sink, void *context,
+		   const volatile sig_atomic_t *stop)
+{
+	struct item item;
+	int err = 0, ret;
+
+	while (!err && !*stop) {
+		ret = recording_next(reader, &item);
+		if (ret <= 0) {
+			err = ret;
+			break;
+		}
+		err = sink(context, &item);
+	}
+	/* What was interrupted may have failed of it. */
+	return *stop ? -EINTR : err;
+}
+
 const json_t *recording_head(const struct recording_reader *reader)
 {
 	return reader->head;

@@ -4,6 +4,7 @@
 #define PFSTAT_USER_RECORDING_READER_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -25,10 +26,17 @@ void recording_close(struct recording_reader *reader);
 const json_t *recording_head(const struct recording_reader *reader);
 
 /*
- * 1 and the next item, which stays until the next call; 0: no more. Damage and
+ * 1 and the next item, which stays until the next call; 0: no more; a negative errno
+ * once, when the file cannot be read or there is no memory, and 0 from then on. Damage and
  * a missing end are no error: the items end before it, see recording_damage().
  */
 int recording_next(struct recording_reader *reader, struct item *item);
+/*
+ * Gives sink all items that are left, until it refuses one. 0, its error, that of
+ * recording_next(), or -EINTR: *stop is no longer 0.
+ */
+int recording_feed(struct recording_reader *reader, item_sink sink, void *context,
+		   const volatile sig_atomic_t *stop);
 
 /* After the last item. NULL: none, the recording was cut. */
 const json_t *recording_tail(const struct recording_reader *reader);

@@ -163,13 +163,14 @@ int live_print(const struct live *live, FILE *out, bool terminal, unsigned int r
 		.columns = columns ? columns : ANY,
 	};
 
+	errno = 0;
 	if (terminal)
 		fputs("\033[H", out);
 	head(&page, live);
 	classes(&page, live);
 	tables(&page, live);
 	fputs(terminal ? "\033[J" : "\n", out);
-	if (fflush(out))
-		return -errno;
-	return ferror(out) ? -EIO : 0;
+	if (fflush(out) || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
 }

@@ -11,7 +11,7 @@
 /* What a program expects of signals, whatever pfdrive made of them. */
 static void default_signals(void)
 {
-	static const int changed[] = { SIGINT, SIGTERM, SIGHUP, SIGBUS, SIGCHLD };
+	static const int changed[] = { SIGINT, SIGTERM, SIGHUP, SIGBUS, SIGPIPE, SIGCHLD };
 	sigset_t none;
 	size_t i;
 
@@ -104,11 +104,8 @@ close_go:
 
 int command_go(struct command *command)
 {
-	int err;
+	int err = write(command->go, "", 1) < 0 ? -errno : hear(command->failed);
 
-	if (write(command->go, "", 1) < 0)
-		return -errno;
-	err = hear(command->failed);
 	close(command->go);
 	close(command->failed);
 	command->go = -1;

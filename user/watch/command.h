@@ -16,7 +16,10 @@ struct command {
 
 /* Forks; the child becomes the user for whom pfdrive works, and waits. 0 or a negative errno. */
 int command_hold(struct command *command, char *const *argv);
-/* Lets it go. 0, or the negative errno of its exec: then it is gone. */
+/*
+ * Lets it go. 0, or the negative errno of its exec: then it is gone. -EPIPE, with SIGPIPE
+ * ignored: it was gone before.
+ */
 int command_go(struct command *command);
 /* A command that was never let go ends; one that runs is left alone. */
 void command_close(struct command *command);

@@ -354,6 +354,8 @@ static int let_command_go(struct watch *watch)
 	err = command_go(&watch->command);
 	if (err == -ENOENT)
 		return complain(127, "there is no command %s", name);
+	if (err == -EPIPE)
+		return complain(126, "%s was killed before it began", name);
 	return err ? complain(126, "cannot run %s: %s", name, invoker_strerror(err)) : STATUS_OK;
 }
 

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A file's faults out of a recording, which is read twice. */
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/complain.h"
+#include "user/interrupt.h"
+#include "user/recorded_file.h"
+#include "user/recording/facts_json.h"
+#include "user/recording/writer.h"
+
+#define MAPPED 0x7f0000000000UL
+#define FAULTS 300
+#define FILE_DEV (8 << 20)
+
+static char folder[32];
+
+static void make_folder(void)
+{
+	strcpy(folder, "/tmp/pfstat-recorded-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chdir(folder), 0);
+}
+
+static void remove_folder(void)
+{
+	unlink("run.pfs");
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static void add(struct recording_writer *writer, enum item_type type, uint64_t ns,
+		const void *data)
+{
+	struct item item = { .type = type, .ns = ns };
+
+	item.record = data;
+	ck_assert_int_eq(recording_add(writer, &item), 0);
+}
+
+static void add_map(struct recording_writer *writer, const char *path, uint64_t inode)
+{
+	const size_t bytes = strlen(path) + 1;
+	struct item_map *map = calloc(1, sizeof(*map) + bytes);
+
+	ck_assert_ptr_nonnull(map);
+	*map = (struct item_map){
+		.address = MAPPED, .bytes = 1UL << 30, .inode = inode, .dev = FILE_DEV, .pid = 50,
+		.tid = 50, .path_bytes = bytes,
+	};
+	memcpy(map->path, path, bytes);
+	add(writer, ITEM_MAP, 0, map);
+	free(map);
+}
+
+static void add_faults(struct recording_writer *writer, uint64_t inode)
+{
+	struct pfstat_record record;
+	unsigned int i;
+
+	for (i = 0; i < FAULTS; i++) {
+		record = (struct pfstat_record){
+			.sequence = i + 1, .start_ns = 1000000 + 10000 * i, .duration_ns = 3000,
+			.address = MAPPED + 4096UL * i, .pgoff = i, .inode = inode,
+			.dev = FILE_DEV, .pid = 50, .tid = 51, .class = PFSTAT_CLASS_LONG,
+			.result = PFSTAT_RESULT_LOCKED,
+		};
+		add(writer, ITEM_RECORD, record.start_ns + record.duration_ns, &record);
+	}
+}
+
+/* All faults are of one file. */
+static void make_recording(const char *path, uint64_t inode)
+{
+	FILE *out = fopen("run.pfs", "w");
+	json_t *head = json_object(), *tail;
+	struct recording_writer *writer;
+	struct facts facts;
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
+	add_map(writer, path, inode);
+	add_faults(writer, inode);
+	facts_init(&facts);
+	tail = facts_to_json(&facts);
+	ck_assert_int_eq(recording_end(writer, tail), 0);
+	ck_assert_int_eq(fclose(out), 0);
+	facts_exit(&facts);
+	json_decref(head);
+	json_decref(tail);
+}
+
+START_TEST(test_the_costliest_file_is_found)
+{
+	struct recorded_file file;
+
+	make_recording("/lib/first.so", 100);
+	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), STATUS_OK);
+	ck_assert_str_eq(file.path, "/lib/first.so");
+	ck_assert_uint_eq(file.replay.count, FAULTS);
+	ck_assert_uint_eq(file.replay.visits[1].page, 1);
+	ck_assert_uint_eq(file.replay.visits[1].end_ns, 7000);
+	recorded_file_exit(&file);
+}
+END_TEST
+
+START_TEST(test_a_file_without_faults_is_refused)
+{
+	struct recorded_file file;
+
+	make_recording("/lib/first.so", 100);
+	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", "/lib/second.so"), STATUS_FAILED);
+	recorded_file_exit(&file);
+	ck_assert_int_eq(recorded_file_read(&file, "none.pfs", NULL), STATUS_FAILED);
+	recorded_file_exit(&file);
+}
+END_TEST
+
+START_TEST(test_a_signal_ends_the_reading)
+{
+	struct recorded_file file;
+
+	make_recording("/lib/first.so", 100);
+	interrupt_signal = SIGINT;
+	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), 128 + SIGINT);
+	recorded_file_exit(&file);
+	interrupt_signal = 0;
+}
+END_TEST
+
+/* Waits until a reader of the pipe has closed it. */
+static void await_close(int watch)
+{
+	struct inotify_event event;
+
+	if (read(watch, &event, sizeof(event)) != sizeof(event))
+		_exit(EXIT_FAILURE);
+}
+
+static void put(const char *path, const char *bytes, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+		_exit(EXIT_FAILURE);
+	close(fd);
+}
+
+static size_t take_recording(char *bytes, size_t size)
+{
+	FILE *in = fopen("run.pfs", "r");
+	size_t got;
+
+	ck_assert_ptr_nonnull(in);
+	got = fread(bytes, 1, size, in);
+	ck_assert_uint_lt(got, size);
+	fclose(in);
+	unlink("run.pfs");
+	return got;
+}
+
+/* Who reads it the first time gets another recording than who reads it the second time. */
+static pid_t make_changing(void)
+{
+	static char first[1 << 16], second[1 << 16];
+	size_t first_size, second_size;
+	int watch = inotify_init1(IN_CLOEXEC);
+	pid_t child;
+
+	make_recording("/lib/first.so", 100);
+	first_size = take_recording(first, sizeof(first));
+	make_recording("/lib/second.so", 200);
+	second_size = take_recording(second, sizeof(second));
+	ck_assert_int_eq(mkfifo("run.pfs", 0600), 0);
+	ck_assert_int_ge(inotify_add_watch(watch, "run.pfs", IN_CLOSE_NOWRITE), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child) {
+		close(watch);
+		return child;
+	}
+	put("run.pfs", first, first_size);
+	await_close(watch);
+	put("run.pfs", second, second_size);
+	_exit(EXIT_SUCCESS);
+}
+
+/* It would be divided by their number. */
+START_TEST(test_no_visit_at_all_is_refused)
+{
+	const pid_t child = make_changing();
+	struct recorded_file file;
+	int status;
+
+	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), STATUS_FAILED);
+	ck_assert_str_eq(file.path, "/lib/first.so");
+	ck_assert_uint_eq(file.replay.count, 0);
+	recorded_file_exit(&file);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+int main(void)
+{
+	const struct TTest *const tests[] = {
+		test_the_costliest_file_is_found, test_a_file_without_faults_is_refused,
+		test_a_signal_ends_the_reading, test_no_visit_at_all_is_refused,
+	};
+	Suite *suite = suite_create("recorded_file");
+	TCase *tcase = tcase_create("recorded_file");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+	size_t i;
+
+	/* Each test in a folder of its own. */
+	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
+	tcase_set_timeout(tcase, 60);
+	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
