@@ -22,7 +22,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   $(wildcard user/rights/*.c) user/watch/command.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
 		   user/collect/symbols.c user/collect/smaps.c user/collect/hardware.c \
-		   user/collect/perf.c user/engine/cpu_cache.c user/engine/cache.c \
+		   user/collect/perf.c user/collect/maps.c user/collect/tids.c user/engine/cpu_cache.c user/engine/cache.c \
 		   $(filter-out %/witness.c %/machine.c %/place_facts.c,$(wildcard user/bench/*.c)) \
 		   module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -6,6 +6,7 @@
  * that it outlives every thread.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +57,18 @@ struct buffer {
 	uint64_t next, end;	/* of what is being drained */
 };
 
+/*
+ * Two threads may be here at a time: one watches, and one drains. The buffers are all
+ * there from the beginning; where they stand, and `record` and `map`, belong to the
+ * drain, and the events that tell to the watch.
+ */
 struct maps {
 	struct buffer *buffers;
 	int nr_cpus;
 	struct perf_fds fds;	/* those that tell */
 	size_t before;		/* how many there were when the watch began */
 	int epoll;
+	pthread_mutex_t lock;	/* of `existing`, from the watch to the drain */
 	struct procmaps existing;
 	uint64_t record[RECORD_MAX / 8];
 	uint64_t map[(sizeof(struct item_map) + RECORD_MAX) / 8];
@@ -167,6 +174,7 @@ int maps_open(struct maps **opened, char *why, size_t size)
 
 	*opened = NULL;
 	if (maps) {
+		pthread_mutex_init(&maps->lock, NULL);
 		maps->epoll = epoll_create1(EPOLL_CLOEXEC);
 		err = maps->epoll < 0 ? -errno : open_buffers(maps);
 	}
@@ -191,6 +199,7 @@ void maps_close(struct maps *maps)
 	if (maps->epoll >= 0)
 		close(maps->epoll);
 	procmaps_exit(&maps->existing);
+	pthread_mutex_destroy(&maps->lock);
 	free(maps->buffers);
 	free(maps);
 }
@@ -229,6 +238,21 @@ static void undo(void *context)
 	perf_fds_cut(&maps->fds, maps->before);
 }
 
+/* /proc is read without the lock: that may take long, and the drain would wait. */
+static int add_existing(struct maps *maps, pid_t pid)
+{
+	struct procmaps found = { 0 };
+	int err = procmaps_read(&found, pid);
+
+	if (!err) {
+		pthread_mutex_lock(&maps->lock);
+		err = procmaps_append(&maps->existing, &found);
+		pthread_mutex_unlock(&maps->lock);
+	}
+	procmaps_exit(&found);
+	return err;
+}
+
 /* First the watch, then what is there: so none falls between. */
 int maps_watch(struct maps *maps, pid_t pid, bool existing)
 {
@@ -239,7 +263,7 @@ int maps_watch(struct maps *maps, pid_t pid, bool existing)
 	err = tids_each(pid, &action, maps);
 	if (err)
 		return err;
-	return existing ? procmaps_read(&maps->existing, pid) : 0;
+	return existing ? add_existing(maps, pid) : 0;
 }
 
 int maps_fd(const struct maps *maps)
@@ -392,13 +416,24 @@ static void look(struct maps *maps)
 	}
 }
 
+static int drain_existing(struct maps *maps, maps_sink sink, void *context)
+{
+	struct procmaps existing;
+
+	pthread_mutex_lock(&maps->lock);
+	existing = maps->existing;
+	maps->existing = (struct procmaps){ 0 };
+	pthread_mutex_unlock(&maps->lock);
+	return procmaps_hand_over(&existing, sink, context);
+}
+
 int maps_drain(struct maps *maps, maps_sink sink, void *context)
 {
 	struct buffer *buffer;
 	int err;
 
 	look(maps);
-	err = procmaps_hand_over(&maps->existing, sink, context);
+	err = drain_existing(maps, sink, context);
 	while (!err && (buffer = oldest(maps)))
 		err = take_next(maps, buffer, sink, context);
 	return err;

@@ -15,6 +15,8 @@
 
 struct maps;
 
+/* One thread may watch while another drains; all else is for one thread at a time. */
+
 /* Takes one mapping, which is only there during the call. 0 or a negative errno. */
 typedef int (*maps_sink)(void *context, const struct item_map *map);
 
