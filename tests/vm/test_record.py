@@ -230,6 +230,21 @@ def test_the_children_of_a_cgroup_are_watched_once():
     assert perf and set(perf) == {None}
 
 
+def test_a_cgroup_by_a_relative_path(waiting):
+    """Its only member is in a group below."""
+    group = pfstat.cgroup("watched")
+    below = group / "below"
+    below.mkdir()
+    try:
+        (below / "cgroup.procs").write_text(str(waiting.pid))
+        pfstat.run(pfstat.PFDRIVE, "record", "--cgroup", group.name, "--duration", "0.1", "-o",
+                   RECORDING, cwd=group.parent)
+    finally:
+        waiting.kill()
+        below.rmdir()
+        group.rmdir()
+
+
 def test_perfs_counts_where_they_are_asked_for():
     """The tasks' own are there always. perf's lack get_user_pages()'."""
     script = "import os; os.fork() or os._exit(0 * len(bytearray(1 << 22))); os.wait()"

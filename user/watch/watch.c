@@ -206,13 +206,11 @@ static int follow_cgroup(struct watch *watch)
 
 static int follow_mappers(struct watch *watch)
 {
-	struct stat stat_buffer;
-	int err;
+	int err = processes_that_map(watch->only_fd, follow_visited, watch);
 
-	if (fstat(watch->only_fd, &stat_buffer))
-		return complain(STATUS_FAILED, "cannot look at %s: %s", watch->options.file,
-				strerror(errno));
-	err = processes_that_map(stat_buffer.st_dev, stat_buffer.st_ino, follow_visited, watch);
+	if (err && err != -ECANCELED)
+		return complain(STATUS_FAILED, "cannot find out who maps %s: %s",
+				watch->options.file, strerror(-err));
 	return err ? STATUS_FAILED : STATUS_OK;
 }
 
