@@ -504,24 +504,35 @@ static void take_rusage(const struct watch *watch, struct facts *facts)
 	facts->maxrss_bytes = rusage->ru_maxrss * 1024ULL;
 }
 
-/* One that was there before and is there still; its children's counts are not in /proc. */
-static void take_difference(const struct watch *watch, struct facts *facts)
+/* One that was there before and is there still. */
+static bool read_counts(const struct watch *watch, struct process_counts *after)
 {
 	const struct member *member = &watch->members[0];
-	struct process_counts after;
 
-	if (watch->nr_members != 1 || watch->forked || member->pidfd < 0 || !member->counted ||
-	    process_counts(member->pid, &after))
-		return;
-	facts->minflt = after.minflt - member->before.minflt;
-	facts->majflt = after.majflt - member->before.majflt;
-	facts->utime_ns = after.utime_ns - member->before.utime_ns;
-	facts->stime_ns = after.stime_ns - member->before.stime_ns;
+	return !watch->ended && watch->nr_members == 1 && member->pidfd >= 0 &&
+	       member->counted && !process_counts(member->pid, after);
 }
 
+/* Its children's counts are not in /proc. */
+static void take_difference(const struct watch *watch, const struct process_counts *after,
+			    struct facts *facts)
+{
+	const struct process_counts *before = &watch->members[0].before;
+
+	if (watch->forked)
+		return;
+	facts->minflt = after->minflt - before->minflt;
+	facts->majflt = after->majflt - before->majflt;
+	facts->utime_ns = after->utime_ns - before->utime_ns;
+	facts->stime_ns = after->stime_ns - before->stime_ns;
+}
+
+/* Whether it forked is known when all has been read, and no thread does any more. */
 int watch_stop(struct watch *watch, struct facts *facts)
 {
+	struct process_counts after;
 	char why[512];
+	bool counted;
 	int err;
 
 	if (watch->options.command)
@@ -529,9 +540,10 @@ int watch_stop(struct watch *watch, struct facts *facts)
 	facts->edges = !watch->ended;
 	facts->start_ns = watch->start_ns;
 	facts->end_ns = watch->end_ns;
-	if (!watch->ended)
-		take_difference(watch, facts);
+	counted = read_counts(watch, &after);
 	err = instruments_stop(watch->instruments, facts, why, sizeof(why));
+	if (!err && counted)
+		take_difference(watch, &after, facts);
 	if (watch->ended && !watch->orphans)
 		take_rusage(watch, facts);
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
