@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../collect/descriptors.h"
 #include "../complain.h"
 #include "../interrupt.h"
 #include "../rights/invoker.h"
@@ -47,6 +48,8 @@ struct watch {
 	uint64_t only_inode;
 	uint64_t start_ns, end_ns;
 	bool told_to_end;
+	bool warned;		/* of a process that joined and is not watched */
+	unsigned int nr_unmapped;	/* joined, and their new mappings are not told */
 	bool ended;		/* the command has, with this status: */
 	int wait_status;
 	struct rusage rusage;	/* of the command and of orphans of it */
@@ -136,22 +139,33 @@ static struct member *member_place(struct watch *watch)
 	return append_member(watch) ? NULL : &watch->members[watch->nr_members - 1];
 }
 
+static int open_pidfd(pid_t pid, char *why, size_t size)
+{
+	int pidfd = pidfd_open(pid, 0), err = pidfd < 0 ? -errno : 0;
+
+	if (!err && descriptors_are_short(pidfd)) {
+		close(pidfd);
+		err = -EMFILE;
+	}
+	if (err)
+		snprintf(why, size, err == -ESRCH ? "there is no process %d" :
+			 "cannot watch for the end of process %d: %s", pid, strerror(-err));
+	return err ?: pidfd;
+}
+
 /* Who ends before it is followed is no member, and takes no place. */
 static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
 {
-	int pidfd = pidfd_open(pid, 0);
+	const int pidfd = open_pidfd(pid, why, size);
 	struct member *member;
-	int err = 0;
+	int err, unmapped;
 
-	if (pidfd < 0) {
-		err = -errno;
-		snprintf(why, size, err == -ESRCH ? "there is no process %d" :
-			 "cannot watch for the end of process %d: %s", pid, strerror(-err));
-		return err;
-	}
+	if (pidfd < 0)
+		return pidfd;
 	err = instruments_follow(watch->instruments, pid, !watch->options.command, why, size);
-	if (err)
+	if (err < 0)
 		goto close_pidfd;
+	unmapped = err;
 	member = member_place(watch);
 	if (!member) {
 		snprintf(why, size, "out of memory");
@@ -160,7 +174,7 @@ static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
 	}
 	*member = (struct member){ .pid = pid, .pidfd = pidfd };
 	member->counted = !process_counts(pid, &member->before);
-	return 0;
+	return unmapped;
 
 close_pidfd:
 	close(pidfd);
@@ -173,7 +187,32 @@ static bool is_watched(const struct watch *watch, pid_t pid)
 	return is_member(watch, pid) || instruments_are_on(watch->instruments, pid);
 }
 
-/* Processes come and go while they are listed: one that is gone is no error. */
+static bool has_started(const struct watch *watch)
+{
+	return watch->start_ns;
+}
+
+/* Once: what cannot be done is tried again every second. */
+static void warn(struct watch *watch, const char *why)
+{
+	if (!watch->warned)
+		complain(STATUS_OK, "%s; the recording goes on without it, and without others to "
+			 "which the same happens", why);
+	watch->warned = true;
+}
+
+/* The first with its number; how many there were is said in the end. */
+static void count_unmapped(struct watch *watch, const char *why)
+{
+	if (!watch->nr_unmapped++)
+		complain(STATUS_OK, "%s; its faults are recorded, but files and code that it maps "
+			 "from now on have no names", why);
+}
+
+/*
+ * Processes come and go while they are listed: one that is gone is no error. What has
+ * been recorded is worth more than one that joins.
+ */
 static int follow_visited(void *context, pid_t pid)
 {
 	struct watch *watch = context;
@@ -183,11 +222,18 @@ static int follow_visited(void *context, pid_t pid)
 	if (pid == getpid() || is_watched(watch, pid))
 		return 0;
 	err = follow(watch, pid, why, sizeof(why));
-	if (err == -ESRCH || err == -EPERM)
+	if (!err || err == -ESRCH || err == -EPERM)
 		return 0;
-	if (err)
-		complain(STATUS_FAILED, "%s", why);
-	return err ? -ECANCELED : 0;
+	if (err > 0) {
+		count_unmapped(watch, why);
+		return 0;
+	}
+	if (has_started(watch)) {
+		warn(watch, why);
+		return 0;
+	}
+	complain(STATUS_FAILED, "%s", why);
+	return -ECANCELED;
 }
 
 static int follow_cgroup(struct watch *watch)
@@ -202,6 +248,21 @@ static int follow_cgroup(struct watch *watch)
 				"of cgroup v2, such as /sys/fs/cgroup/system.slice", path,
 				strerror(-err));
 	return STATUS_OK;
+}
+
+/* The group itself may go, and come again: a service that is started anew. */
+static void look_at_cgroup(struct watch *watch)
+{
+	char why[512];
+	int err;
+
+	instruments_forget_ended(watch->instruments);
+	err = processes_in_cgroup(watch->options.cgroup, follow_visited, watch);
+	if (!err || err == -ENOENT)
+		return;
+	snprintf(why, sizeof(why), "cannot list the processes of %s: %s", watch->options.cgroup,
+		 strerror(-err));
+	warn(watch, why);
 }
 
 static int follow_mappers(struct watch *watch)
@@ -314,6 +375,7 @@ int watch_open(struct watch **opened, const struct watch_options *options)
 	watch->options = *options;
 	watch->command = COMMAND_NONE;
 	watch->only_fd = -1;
+	descriptors_raise();
 	watch->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	status = open_only(watch);
 	if (!status)
@@ -402,17 +464,14 @@ static bool is_over(const struct watch *watch)
 	       (!anybody_lives(watch) && !watch->options.cgroup);
 }
 
-static int wait_for_end(struct watch *watch)
+static void wait_for_end(struct watch *watch)
 {
-	int status = STATUS_OK;
-
-	while (!status && !is_over(watch)) {
+	while (!is_over(watch)) {
 		if (sleep_until(watch, next_wake_ns(watch, now_ns())) > 0)
 			look_at_members(watch);
 		if (watch->options.cgroup)
-			status = follow_cgroup(watch);
+			look_at_cgroup(watch);
 	}
-	return status;
 }
 
 int watch_run(struct watch *watch)
@@ -427,7 +486,7 @@ int watch_run(struct watch *watch)
 	sigprocmask(SIG_BLOCK, &ends, &before);
 	status = let_command_go(watch);
 	if (!status)
-		status = wait_for_end(watch);
+		wait_for_end(watch);
 	watch->end_ns = now_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
@@ -540,6 +599,9 @@ int watch_stop(struct watch *watch, struct facts *facts)
 	facts->edges = !watch->ended;
 	facts->start_ns = watch->start_ns;
 	facts->end_ns = watch->end_ns;
+	if (watch->nr_unmapped > 1)
+		complain(STATUS_OK, "files and code that %u processes which joined have mapped since "
+			 "have no names: no descriptors were left", watch->nr_unmapped);
 	counted = read_counts(watch, &after);
 	err = instruments_stop(watch->instruments, facts, why, sizeof(why));
 	if (!err && counted)
