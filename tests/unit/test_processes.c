@@ -2,11 +2,13 @@
 /* Who is in a cgroup, or maps a file; a folder of files like a cgroup's does for one. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runner.h"
@@ -181,10 +183,46 @@ START_TEST(test_what_cannot_be_mapped)
 }
 END_TEST
 
+static uint64_t since_boot_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+START_TEST(test_birth)
+{
+	const uint64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK), before = since_boot_ns();
+	struct process_birth birth;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(pause());
+	ck_assert_int_eq(process_birth(pid, &birth), 0);
+	ck_assert_int_eq(birth.parent, getpid());
+	ck_assert_uint_ge(birth.ns + tick_ns, before);
+	ck_assert_uint_le(birth.ns, since_boot_ns());
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(process_birth(pid, &birth), -ESRCH);
+}
+END_TEST
+
+START_TEST(test_the_first_of_a_namespace)
+{
+	ck_assert(process_is_first(1));
+	ck_assert(!process_is_first(getpid()));
+	ck_assert(!process_is_first(1 << 23));
+}
+END_TEST
+
 RUN_TESTS("processes",
 	  test_a_relative_path,
 	  test_a_group_that_goes_ends_no_walk,
 	  test_what_is_no_group,
 	  test_who_maps_a_file,
 	  test_who_maps_an_empty_file,
-	  test_what_cannot_be_mapped)
+	  test_what_cannot_be_mapped,
+	  test_birth,
+	  test_the_first_of_a_namespace)

@@ -205,13 +205,14 @@ def open_files(process):
     return len(os.listdir(f"/proc/{process.pid}/fd"))
 
 
-def test_the_children_of_a_cgroup_are_watched_once():
+@pytest.mark.parametrize("options", [[], ["--no-bpf"]])
+def test_the_children_of_a_cgroup_are_watched_once(options):
     group = pfstat.cgroup("watched")
     shell = subprocess.Popen(["sh", "-c", "while read _; do sleep 600 & done"],
                              stdin=subprocess.PIPE, bufsize=0)
     try:
         (group / "cgroup.procs").write_text(str(shell.pid))
-        process = begin_record("--cgroup", group, "--json", RECORDING)
+        process = begin_record("--cgroup", group, *options, "--json", RECORDING)
         time.sleep(2.5)                 # all is open, and the group was looked at twice
         # Each second, while it looks at the group, there is one more for a moment.
         before = min(open_files(process) for _ in range(10))

@@ -160,29 +160,73 @@ int processes_that_map(int fd, process_visitor visit, void *context)
 	return err;
 }
 
-int process_counts(pid_t pid, struct process_counts *counts)
+/* Of /proc/PID/stat what is behind the name; NULL: the process is gone. */
+static const char *read_stat(pid_t pid, char *text, size_t size)
 {
-	const uint64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
-	uint64_t utime, stime;
-	char path[64], text[1024];
-	const char *rest;
+	const char *end;
+	char path[64];
 	size_t length;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	file = fopen(path, "re");
 	if (!file)
-		return -ESRCH;
-	length = fread(text, 1, sizeof(text) - 1, file);
+		return NULL;
+	length = fread(text, 1, size - 1, file);
 	fclose(file);
 	text[length] = '\0';
 	/* The name may hold anything, also brackets: the last one ends it. */
-	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64
+	end = strrchr(text, ')');
+	return end ? end + 1 : NULL;
+}
+
+static uint64_t tick_ns(void)
+{
+	return 1000000000 / sysconf(_SC_CLK_TCK);
+}
+
+int process_counts(pid_t pid, struct process_counts *counts)
+{
+	char text[1024];
+	const char *rest = read_stat(pid, text, sizeof(text));
+	uint64_t utime, stime;
+
+	if (!rest || sscanf(rest, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64
 			    " %*u %" SCNu64 " %" SCNu64, &counts->minflt, &counts->majflt, &utime,
 			    &stime) != 4)
 		return -ESRCH;
-	counts->utime_ns = utime * tick_ns;
-	counts->stime_ns = stime * tick_ns;
+	counts->utime_ns = utime * tick_ns();
+	counts->stime_ns = stime * tick_ns();
 	return 0;
+}
+
+int process_birth(pid_t pid, struct process_birth *birth)
+{
+	char text[1024];
+	const char *rest = read_stat(pid, text, sizeof(text));
+	uint64_t start;
+
+	if (!rest || sscanf(rest, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			    "%*d %*d %*d %" SCNu64, &birth->parent, &start) != 2)
+		return -ESRCH;
+	birth->ns = start * tick_ns();
+	return 0;
+}
+
+/* Of its numbers in all namespaces that it is in, the last is that of its own. */
+bool process_is_first(pid_t pid)
+{
+	char path[64], line[512];
+	const char *last = NULL;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!last && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "NSpid:", strlen("NSpid:")))
+			last = strrchr(line, '\t');
+	fclose(file);
+	return last && strtol(last, NULL, 10) == 1;
 }

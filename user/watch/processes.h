@@ -24,4 +24,14 @@ struct process_counts {
 /* From /proc/PID/stat. -ESRCH: it is gone. */
 int process_counts(pid_t pid, struct process_counts *counts);
 
+struct process_birth {
+	pid_t parent;		/* now */
+	uint64_t ns;		/* of CLOCK_BOOTTIME, up to a tick too early */
+};
+
+/* The same. */
+int process_birth(pid_t pid, struct process_birth *birth);
+/* Is it the first of its PID namespace, which is made the parent of orphans? */
+bool process_is_first(pid_t pid);
+
 #endif

@@ -32,6 +32,7 @@
 struct member {
 	pid_t pid;
 	int pidfd;		/* -1: it has ended */
+	uint64_t since_ns;	/* what it creates from then on is watched; of CLOCK_BOOTTIME */
 	struct process_counts before;
 	bool counted;		/* `before` is known */
 };
@@ -57,12 +58,17 @@ struct watch {
 	bool forked;		/* a watched process had a child: counts of it alone are not all */
 };
 
-static uint64_t now_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /*
@@ -98,14 +104,14 @@ static int pass_on(void *context, const struct item *item)
 	return watch->options.instruments.sink(watch->options.instruments.sink_context, item);
 }
 
-static bool is_member(const struct watch *watch, pid_t pid)
+static const struct member *find_member(const struct watch *watch, pid_t pid)
 {
 	unsigned int i;
 
 	for (i = 0; i < watch->nr_members; i++)
 		if (watch->members[i].pid == pid && watch->members[i].pidfd >= 0)
-			return true;
-	return false;
+			return &watch->members[i];
+	return NULL;
 }
 
 static int append_member(struct watch *watch)
@@ -172,7 +178,9 @@ static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
 		err = -ENOMEM;
 		goto close_pidfd;
 	}
-	*member = (struct member){ .pid = pid, .pidfd = pidfd };
+	*member = (struct member){
+		.pid = pid, .pidfd = pidfd, .since_ns = clock_ns(CLOCK_BOOTTIME),
+	};
 	member->counted = !process_counts(pid, &member->before);
 	return unmapped;
 
@@ -181,10 +189,32 @@ close_pidfd:
 	return err;
 }
 
-/* A member's child was watched from its first moment on. */
+/*
+ * It, or whoever it comes from, was made by one that was a member by then. Of an orphan
+ * that cannot be told: it is watched twice rather than not at all.
+ */
+static bool comes_from_member(const struct watch *watch, pid_t pid)
+{
+	const struct member *member;
+	struct process_birth birth;
+
+	while (!process_birth(pid, &birth) && birth.parent && !process_is_first(birth.parent)) {
+		member = find_member(watch, birth.parent);
+		if (member)
+			return birth.ns >= member->since_ns;
+		pid = birth.parent;
+	}
+	return false;
+}
+
+/* A member's child was watched from its first moment on; eBPF knows all of these. */
 static bool is_watched(const struct watch *watch, pid_t pid)
 {
-	return is_member(watch, pid) || instruments_are_on(watch->instruments, pid);
+	if (find_member(watch, pid))
+		return true;
+	if (watch->options.instruments.bpf)
+		return instruments_are_on(watch->instruments, pid);
+	return comes_from_member(watch, pid);
 }
 
 static bool has_started(const struct watch *watch)
