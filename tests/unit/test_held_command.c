@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runner.h"
+#include "user/collect/descriptors.h"
 #include "user/interrupt.h"
 #include "user/rights/capabilities.h"
 #include "user/rights/invoker.h"
@@ -47,6 +49,24 @@ static uid_t owner_of_files(pid_t pid)
 START_TEST(test_it_runs_when_it_is_let_go)
 {
 	ck_assert_int_eq(run_shell("exit 7"), 7);
+}
+END_TEST
+
+/* A program may take all descriptors up to the soft limit for possible, one by one. */
+START_TEST(test_it_has_the_limits_of_before)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = 300;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	descriptors_raise();
+	descriptors_raise();
+	getrlimit(RLIMIT_NOFILE, &limit);
+	ck_assert_uint_eq(limit.rlim_cur, limit.rlim_max);
+	ck_assert_int_eq(run_shell("test $(ulimit -Sn) = 300"), 0);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	ck_assert_uint_eq(limit.rlim_cur, limit.rlim_max);
 }
 END_TEST
 
@@ -152,7 +172,8 @@ START_TEST(test_without_the_right_to_become_the_user_nothing_is_held)
 }
 END_TEST
 
-RUN_TESTS("held command", test_it_runs_when_it_is_let_go, test_it_does_not_run_before,
+RUN_TESTS("held command", test_it_runs_when_it_is_let_go, test_it_has_the_limits_of_before,
+	  test_it_does_not_run_before,
 	  test_an_exec_that_fails_tells_why, test_it_has_no_descriptor_of_ours,
 	  test_it_is_the_user_already_while_it_is_held,
 	  test_without_the_right_to_become_the_user_nothing_is_held,

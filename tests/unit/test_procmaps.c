@@ -94,6 +94,28 @@ START_TEST(test_an_error_ends_it)
 }
 END_TEST
 
+START_TEST(test_append)
+{
+	struct procmaps maps = { 0 }, more = { 0 };
+	struct seen seen = { 0 };
+
+	ck_assert_int_eq(procmaps_append(&maps, &more), 0);	/* none to none */
+	ck_assert_int_eq(procmaps_add_line(&more, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
+	ck_assert_int_eq(procmaps_append(&maps, &more), 0);
+	ck_assert_ptr_null(more.bytes);
+	ck_assert_int_eq(procmaps_add_line(&more, 2, "3000-4000 r--p 0 0:0 0 /long/path\n"), 0);
+	ck_assert_int_eq(procmaps_add_line(&more, 2, "5000-6000 r--p 0 0:0 0 \n"), 0);
+	ck_assert_int_eq(procmaps_append(&maps, &more), 0);
+	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);
+	ck_assert_uint_eq(seen.count, 3);
+	ck_assert_str_eq(seen.paths[0], "/x");
+	ck_assert_str_eq(seen.paths[1], "/long/path");
+	ck_assert_uint_eq(seen.maps[2].address, 0x5000);
+	ck_assert_uint_eq(seen.maps[2].pid, 2);
+	procmaps_exit(&more);
+}
+END_TEST
+
 START_TEST(test_no_such_process)
 {
 	struct procmaps maps = { 0 };
@@ -106,4 +128,4 @@ START_TEST(test_no_such_process)
 END_TEST
 
 RUN_TESTS("procmaps", test_lines, test_what_is_no_line, test_an_error_ends_it,
-	  test_no_such_process)
+	  test_append, test_no_such_process)

@@ -2,6 +2,7 @@
 """Every file system that is hooked: the records are all of the handler's calls, the counts
 close, what the program sees is what it sees without pfstat, and nothing is held afterwards.
 And those that must not be hooked: they are refused, or passed by."""
+import mmap
 import os
 import pathlib
 import random
@@ -241,6 +242,14 @@ def test_pfdrive_on_a_device_that_fails(place, cold):
         result = pfstat.run(pfstat.PFDRIVE, cold, check=False)
     assert result.returncode == 1 and result.stdout == ""
     assert "the disk fails" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_who_maps_a_file_is_found(cold):
+    """By what the kernel says of mappings: on btrfs stat(2) tells another device."""
+    options = ("record", "--no-bpf", "--file", cold, "--duration", "0.1")
+    assert "nobody maps" in pfstat.refused(1, *options)
+    with open(cold, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
+        pfstat.run(pfstat.PFDRIVE, *options)
 
 
 def readahead_of(place):

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import time
@@ -248,13 +249,14 @@ def open_files(process):
     return len(os.listdir(f"/proc/{process.pid}/fd"))
 
 
-def test_the_children_of_a_cgroup_are_watched_once():
+@pytest.mark.parametrize("options", [[], ["--no-bpf"]])
+def test_the_children_of_a_cgroup_are_watched_once(options):
     group = pfstat.cgroup("watched")
     shell = subprocess.Popen(["sh", "-c", "while read _; do sleep 600 & done"],
                              stdin=subprocess.PIPE, bufsize=0)
     try:
         (group / "cgroup.procs").write_text(str(shell.pid))
-        process = begin_record("--cgroup", group, "--json", RECORDING)
+        process = begin_record("--cgroup", group, *options, "--json", RECORDING)
         time.sleep(2.5)                 # all is open, and the group was looked at twice
         # Each second, while it looks at the group, there is one more for a moment.
         before = min(open_files(process) for _ in range(10))
@@ -272,6 +274,114 @@ def test_the_children_of_a_cgroup_are_watched_once():
     counts = pfstat.report_of(RECORDING.read_text())["ledger"]["counts"]
     perf = [count["value"] for count in counts if count["source"] == "perf"]
     assert perf and set(perf) == {None}
+
+
+def join(group):
+    """A process that does nothing, in the group."""
+    process = subprocess.Popen(["sleep", "600"])
+    (group / "cgroup.procs").write_text(str(process.pid))
+    return process
+
+
+def kill(process):
+    process.kill()
+    process.wait()
+
+
+def test_who_has_left_a_cgroup_keeps_no_descriptors(waiting):
+    group = pfstat.cgroup("watched")
+    try:
+        (group / "cgroup.procs").write_text(str(waiting.pid))
+        process = begin_record("--cgroup", group, "-o", RECORDING)
+        time.sleep(2.5)
+        before = min(open_files(process) for _ in range(10))
+        for _ in range(2):
+            others = [join(group) for _ in range(5)]
+            wait_until(lambda: open_files(process) >= before + 5 * (1 + os.cpu_count()))
+            for other in others:
+                kill(other)
+            wait_until(lambda: open_files(process) == before, 10)
+        end(process)
+    finally:
+        waiting.kill()
+        group.rmdir()
+    assert report(RECORDING)["maps_lost"] == 0
+
+
+def free_numbers(process, count):
+    """Those that its next descriptors get; now and then, for a moment, there is one more."""
+    folder = f"/proc/{process.pid}/fd"
+    used = min((set(os.listdir(folder)) for _ in range(10)), key=len)
+    return [number for number in range(len(used) + count) if str(number) not in used][:count]
+
+
+def test_a_cgroup_when_no_descriptors_are_left(cold_file, waiting):
+    """Who joins is watched but for its mappings, or not at all; and that is said."""
+    group = pfstat.cgroup("watched")
+    others = []
+    try:
+        others.append(join(group))
+        process = begin_record("--cgroup", group, "--by", "thread", "--fault-around", "off",
+                               "--json", RECORDING)
+        time.sleep(2.5)
+        # 64 are kept. One is for the list of members, one for the end of the process.
+        limit = free_numbers(process, 3)[2] + 64
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (limit, limit))
+        (group / "cgroup.procs").write_text(str(waiting.pid))
+        wait_until(lambda: str(waiting.pid) in pfstat.targets())
+        time.sleep(0.5)
+        others.append(join(group))
+        time.sleep(2.5)
+        waiting.finish()
+        stderr = end(process)
+    finally:
+        waiting.kill()
+        for other in others:
+            kill(other)
+        group.rmdir()
+    assert f"no descriptors are left for the mappings of process {waiting.pid}" in stderr
+    assert f"cannot watch for the end of process {others[1].pid}" in stderr
+    rows = pfstat.report_of(RECORDING.read_text())["groups"]["rows"]
+    assert sum(row["faults"] for row in rows if row["pid"] == waiting.pid) >= PAGES
+
+
+def test_a_cgroup_that_goes_and_comes_again(cold_file, waiting):
+    group = pfstat.cgroup("watched")
+    other = join(group)
+    try:
+        process = begin_record("--cgroup", group, "--by", "thread", "--fault-around", "off",
+                               "--json", RECORDING)
+        kill(other)
+        wait_until(lambda: not (group / "cgroup.procs").read_text())
+        group.rmdir()
+        time.sleep(2.5)
+        group.mkdir()
+        (group / "cgroup.procs").write_text(str(waiting.pid))
+        wait_until(lambda: str(waiting.pid) in pfstat.targets())
+        time.sleep(0.5)
+        waiting.finish()
+        end(process)
+    finally:
+        waiting.kill()
+        kill(other)
+        group.rmdir()
+    rows = pfstat.report_of(RECORDING.read_text())["groups"]["rows"]
+    assert sum(row["faults"] for row in rows if row["pid"] == waiting.pid) >= PAGES
+
+
+def test_a_cgroup_by_a_relative_path(waiting):
+    """Its only member is in a group below."""
+    group = pfstat.cgroup("watched")
+    below = group / "below"
+    below.mkdir()
+    try:
+        (below / "cgroup.procs").write_text(str(waiting.pid))
+        pfstat.run(pfstat.PFDRIVE, "record", "--cgroup", group.name, "--duration", "0.1", "-o",
+                   RECORDING, cwd=group.parent)
+    finally:
+        waiting.kill()
+        below.rmdir()
+        group.rmdir()
 
 
 def test_perfs_counts_where_they_are_asked_for():

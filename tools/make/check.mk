@@ -20,10 +20,11 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
 		   user/recorded_file.c \
 		   user/complain.c user/interrupt.c user/item_known.c user/output.c user/size.c user/argument.c \
-		   $(wildcard user/rights/*.c) user/watch/command.c \
+		   $(wildcard user/rights/*.c) user/watch/command.c user/watch/processes.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
 		   user/collect/symbols.c user/collect/smaps.c user/collect/hardware.c \
-		   user/collect/perf.c user/engine/cpu_cache.c user/engine/cache.c \
+		   $(addprefix user/collect/,perf.c maps.c tids.c descriptors.c) \
+		   user/engine/cpu_cache.c user/engine/cache.c \
 		   $(filter-out %/witness.c %/machine.c %/place_facts.c,$(wildcard user/bench/*.c)) \
 		   module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -70,7 +71,8 @@ unit-tests: $(unit_runs)
 # What the eBPF programs say, as text; its objects but main are pfdrive's.
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
 	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
-	    $(patsubst %,$(BUILD)/user/collect/%.o,events event_facts hooks pins swap_facts) \
+	    $(patsubst %,$(BUILD)/user/collect/%.o,descriptors events event_facts hooks pins) \
+	    $(BUILD)/user/collect/swap_facts.o \
 	    $(BUILD)/user/item_known.o $(BUILD)/user/correlate/facts.o
 
 $(BUILD)/events_dump: $(dump_obj)
@@ -104,7 +106,8 @@ $(BUILD)/touch_pages: tests/vm/touch_pages.c
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
 maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c \
-		   $(addprefix user/collect/,maps.c procmaps.c counters.c perf.c tids.c)
+		   $(addprefix user/collect/,maps.c procmaps.c counters.c) \
+		   $(addprefix user/collect/,descriptors.c perf.c tids.c)
 
 $(BUILD)/maps_dump: $(maps_dump_src:%.c=$(BUILD)/unit/%.o)
 	$(call say,LINK,$@)

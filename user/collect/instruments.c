@@ -25,6 +25,7 @@ struct instruments {
 	struct bpf_cost bpf_cost;
 	struct priority priority;	/* raised until the collector's thread is made */
 	cpu_set_t cpus;
+	bool going;		/* instruments_go() */
 	int thread_err;		/* see instruments_thread_err() */
 };
 
@@ -216,6 +217,10 @@ static int explain_maps(int err, pid_t pid, char *why, size_t size)
 	if ((err == -EACCES || err == -EPERM) && capabilities_lack(needed, names, sizeof(names)))
 		snprintf(why, size, "no right to the mappings of process %d without %s: run as "
 			 "root with that", pid, names);
+	else if (err == -EMFILE)
+		snprintf(why, size, "no descriptors are left for the mappings of process %d, one "
+			 "for each of its threads and each CPU: raise the hard limit (ulimit -Hn, "
+			 "LimitNOFILE= of a service)", pid);
 	else
 		snprintf(why, size, "cannot watch the mappings of process %d: %s", pid,
 			 strerror(-err));
@@ -239,7 +244,7 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 		       size_t size)
 {
 	char what[32];
-	int err;
+	int err, maps_err;
 
 	snprintf(what, sizeof(what), "process %d", pid);
 	err = session_command(&instruments->session, "follow %d", pid);
@@ -248,11 +253,20 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	err = open_collector(instruments, why, size);
 	if (err)
 		return err;
-	err = watch_maps(instruments, pid, existing, why, size);
-	if (err || !instruments->events)
-		return err;
-	err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);
-	return err ? say(err, why, size, "cannot name a process to eBPF") : 0;
+	maps_err = watch_maps(instruments, pid, existing, why, size);
+	if (maps_err && !(maps_err == -EMFILE && instruments->going))
+		return maps_err;
+	if (instruments->events)
+		err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);
+	if (err)
+		return say(err, why, size, "cannot name a process to eBPF");
+	return maps_err ? 1 : 0;
+}
+
+void instruments_forget_ended(struct instruments *instruments)
+{
+	if (instruments->maps)
+		maps_forget_ended(instruments->maps);
 }
 
 bool instruments_are_on(const struct instruments *instruments, pid_t pid)
@@ -265,6 +279,7 @@ int instruments_go(struct instruments *instruments, char *why, size_t size)
 	int err = collector_start(instruments->collector);
 
 	priority_restore(&instruments->priority);
+	instruments->going = !err;
 	return err ? say(err, why, size, "cannot start the thread that reads the rings") : 0;
 }
 

@@ -6,16 +6,20 @@
  * that it outlives every thread.
  */
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../correlate/facts.h"
+#include "descriptors.h"
 #include "maps.h"
 #include "perf.h"
 #include "procmaps.h"
@@ -56,12 +60,21 @@ struct buffer {
 	uint64_t next, end;	/* of what is being drained */
 };
 
+/*
+ * Two threads may be here at a time: one watches, and one drains. The buffers are all
+ * there from the beginning; where they stand, and `record` and `map`, belong to the
+ * drain, and the events that tell to the watch.
+ */
 struct maps {
 	struct buffer *buffers;
 	int nr_cpus;
-	struct perf_fds fds;	/* those that tell */
+	struct perf_fds fds;	/* those that tell: nr_told for a thread, one after the other */
+	size_t nr_told;		/* CPUs with a buffer */
 	size_t before;		/* how many there were when the watch began */
+	uint64_t lost_before;	/* by events that are closed; FACT_NONE: not to be had */
 	int epoll;
+	int nudge;		/* eventfd: the buffers are to be looked at */
+	pthread_mutex_t lock;	/* of `existing`, from the watch to the drain */
 	struct procmaps existing;
 	uint64_t record[RECORD_MAX / 8];
 	uint64_t map[(sizeof(struct item_map) + RECORD_MAX) / 8];
@@ -117,13 +130,20 @@ static void buffer_close(struct buffer *buffer)
 }
 
 /* Edges: to be readable once for each half of a buffer that fills. */
-static int buffer_poll(const struct buffer *buffer, int epoll)
+static int add_polled(const struct maps *maps, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
-	if (!buffer->page)
-		return 0;
-	return epoll_ctl(epoll, EPOLL_CTL_ADD, buffer->fd, &event) ? -errno : 0;
+	return epoll_ctl(maps->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int open_polled(struct maps *maps)
+{
+	maps->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (maps->epoll < 0)
+		return -errno;
+	maps->nudge = eventfd(0, EFD_CLOEXEC);
+	return maps->nudge < 0 ? -errno : add_polled(maps, maps->nudge);
 }
 
 static int open_buffers(struct maps *maps)
@@ -140,8 +160,10 @@ static int open_buffers(struct maps *maps)
 		maps->buffers[cpu].fd = -1;
 	for (cpu = 0; cpu < maps->nr_cpus && !err; cpu++) {
 		err = buffer_open(&maps->buffers[cpu], cpu);
-		if (!err)
-			err = buffer_poll(&maps->buffers[cpu], maps->epoll);
+		if (err || !maps->buffers[cpu].page)
+			continue;
+		maps->nr_told++;
+		err = add_polled(maps, maps->buffers[cpu].fd);
 	}
 	return err;
 }
@@ -167,8 +189,12 @@ int maps_open(struct maps **opened, char *why, size_t size)
 
 	*opened = NULL;
 	if (maps) {
-		maps->epoll = epoll_create1(EPOLL_CLOEXEC);
-		err = maps->epoll < 0 ? -errno : open_buffers(maps);
+		pthread_mutex_init(&maps->lock, NULL);
+		maps->epoll = -1;
+		maps->nudge = -1;
+		err = open_polled(maps);
+		if (!err)
+			err = open_buffers(maps);
 	}
 	if (err) {
 		explain(err, why, size);
@@ -188,9 +214,12 @@ void maps_close(struct maps *maps)
 	perf_fds_exit(&maps->fds);
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
 		buffer_close(&maps->buffers[cpu]);
+	if (maps->nudge >= 0)
+		close(maps->nudge);
 	if (maps->epoll >= 0)
 		close(maps->epoll);
 	procmaps_exit(&maps->existing);
+	pthread_mutex_destroy(&maps->lock);
 	free(maps->buffers);
 	free(maps);
 }
@@ -203,6 +232,8 @@ static int watch_on(struct maps *maps, pid_t tid, int cpu)
 	if (fd < 0)
 		return fd;
 	err = perf_fds_add(&maps->fds, fd);
+	if (!err && descriptors_are_short(fd))
+		err = -EMFILE;
 	if (!err && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, maps->buffers[cpu].fd))
 		err = -errno;
 	return err;
@@ -229,17 +260,35 @@ static void undo(void *context)
 	perf_fds_cut(&maps->fds, maps->before);
 }
 
-/* First the watch, then what is there: so none falls between. */
+/* /proc is read without the lock: that may take long, and the drain would wait. */
+static int add_existing(struct maps *maps, pid_t pid)
+{
+	struct procmaps found = { 0 };
+	int err = procmaps_read(&found, pid);
+
+	if (!err) {
+		pthread_mutex_lock(&maps->lock);
+		err = procmaps_append(&maps->existing, &found);
+		pthread_mutex_unlock(&maps->lock);
+	}
+	procmaps_exit(&found);
+	return err;
+}
+
+/*
+ * First the watch, then what is there: so none falls between. What is there can be read
+ * though no descriptor is left for the watch.
+ */
 int maps_watch(struct maps *maps, pid_t pid, bool existing)
 {
 	static const struct tids_action action = { begin, undo };
-	int err;
+	int err, existing_err = 0;
 
 	maps->before = maps->fds.count;
 	err = tids_each(pid, &action, maps);
-	if (err)
-		return err;
-	return existing ? procmaps_read(&maps->existing, pid) : 0;
+	if (existing && (!err || err == -EMFILE))
+		existing_err = add_existing(maps, pid);
+	return existing_err ?: err;
 }
 
 int maps_fd(const struct maps *maps)
@@ -249,20 +298,67 @@ int maps_fd(const struct maps *maps)
 
 /*
  * Asked of the events: a buffer says what it lost only before the next record that
- * it has room for, and after the last loss there may be none.
+ * it has room for, and after the last loss there may be none. What a child's events
+ * lost its parent's have counted.
  */
-uint64_t maps_lost(const struct maps *maps)
+static uint64_t add_lost(uint64_t lost, const int *fds, size_t nr)
 {
 	struct counted counted;
-	uint64_t lost = 0;
 	size_t i;
 
-	for (i = 0; i < maps->fds.count; i++) {
-		if (read(maps->fds.fds[i], &counted, sizeof(counted)) != sizeof(counted))
-			return FACT_NONE;
-		lost += counted.lost;
+	for (i = 0; i < nr && lost != FACT_NONE; i++) {
+		if (read(fds[i], &counted, sizeof(counted)) == sizeof(counted))
+			lost += counted.lost;
+		else
+			lost = FACT_NONE;
 	}
 	return lost;
+}
+
+uint64_t maps_lost(const struct maps *maps)
+{
+	return add_lost(maps->lost_before, maps->fds.fds, maps->fds.count);
+}
+
+/*
+ * Has the thread ended, and all that it and those made which inherited the event? To ask
+ * takes the news that the buffer is half full from who waits for it: that is passed on.
+ */
+static bool has_ended(const struct maps *maps, int fd)
+{
+	struct pollfd polled = { .fd = fd, .events = POLLIN };
+	const uint64_t one = 1;
+
+	if (poll(&polled, 1, 0) <= 0)
+		return false;
+	if (polled.revents & POLLIN && write(maps->nudge, &one, sizeof(one)) < 0)
+		return false;
+	return polled.revents & (POLLHUP | POLLERR);
+}
+
+/* The last thread's take their place. */
+static void close_of_thread(struct maps *maps, int *fds)
+{
+	const size_t rest = maps->fds.count - maps->nr_told;
+	size_t i;
+
+	maps->lost_before = add_lost(maps->lost_before, fds, maps->nr_told);
+	for (i = 0; i < maps->nr_told; i++) {
+		close(fds[i]);
+		fds[i] = maps->fds.fds[rest + i];
+	}
+	maps->fds.count = rest;
+}
+
+void maps_forget_ended(struct maps *maps)
+{
+	size_t at = maps->fds.count;
+
+	while (at) {
+		at -= maps->nr_told;
+		if (has_ended(maps, maps->fds.fds[at]))
+			close_of_thread(maps, maps->fds.fds + at);
+	}
 }
 
 void maps_stop(struct maps *maps)
@@ -392,13 +488,24 @@ static void look(struct maps *maps)
 	}
 }
 
+static int drain_existing(struct maps *maps, maps_sink sink, void *context)
+{
+	struct procmaps existing;
+
+	pthread_mutex_lock(&maps->lock);
+	existing = maps->existing;
+	maps->existing = (struct procmaps){ 0 };
+	pthread_mutex_unlock(&maps->lock);
+	return procmaps_hand_over(&existing, sink, context);
+}
+
 int maps_drain(struct maps *maps, maps_sink sink, void *context)
 {
 	struct buffer *buffer;
 	int err;
 
 	look(maps);
-	err = procmaps_hand_over(&maps->existing, sink, context);
+	err = drain_existing(maps, sink, context);
 	while (!err && (buffer = oldest(maps)))
 		err = take_next(maps, buffer, sink, context);
 	return err;

@@ -15,6 +15,8 @@
 
 struct maps;
 
+/* One thread may watch while another drains; all else is for one thread at a time. */
+
 /* Takes one mapping, which is only there during the call. 0 or a negative errno. */
 typedef int (*maps_sink)(void *context, const struct item_map *map);
 
@@ -24,11 +26,14 @@ void maps_close(struct maps *maps);
 
 /*
  * All threads of a process; existing: also the mappings that it has now, with ns = 0,
- * which the next maps_drain() hands over first. -ESRCH: it is gone.
+ * which the next maps_drain() hands over first. -ESRCH: it is gone. -EMFILE: no
+ * descriptors are left; only those that it has now are told.
  */
 int maps_watch(struct maps *maps, pid_t pid, bool existing);
+/* Closes the events of threads that have ended, as all have that they made. */
+void maps_forget_ended(struct maps *maps);
 
-/* Readable when a buffer is half full. */
+/* Readable when a buffer is half full, or was when maps_forget_ended() looked. */
 int maps_fd(const struct maps *maps);
 /*
  * Hands over what was told before the call, in time order. A mapping that is made at

@@ -108,6 +108,18 @@ int procmaps_read(struct procmaps *maps, pid_t pid)
 	return err;
 }
 
+int procmaps_append(struct procmaps *maps, struct procmaps *more)
+{
+	if (!more->used)
+		return 0;
+	if (!make_room(maps, more->used))
+		return -ENOMEM;
+	memcpy(maps->bytes + maps->used, more->bytes, more->used);
+	maps->used += more->used;
+	procmaps_exit(more);
+	return 0;
+}
+
 int procmaps_hand_over(struct procmaps *maps,
 		       int (*sink)(void *context, const struct item_map *map), void *context)
 {

@@ -18,6 +18,8 @@ struct procmaps {
 int procmaps_read(struct procmaps *maps, pid_t pid);
 /* A line of /proc/PID/maps more; -EINVAL: it is none. The newline may be there. */
 int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line);
+/* Those of `more` behind what is there; then `more` has none. -ENOMEM: it keeps them. */
+int procmaps_append(struct procmaps *maps, struct procmaps *more);
 /* All, once each, in the order in which they were read; then there are none. */
 int procmaps_hand_over(struct procmaps *maps,
 		       int (*sink)(void *context, const struct item_map *map), void *context);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../collect/descriptors.h"
 #include "../rights/invoker.h"
 #include "command.h"
 
@@ -58,6 +59,7 @@ static _Noreturn void be_child(int go, int failed, char *const *argv)
 	if (got != 1)
 		_exit(0);	/* pfdrive has ended: nobody wants the command */
 	default_signals();
+	descriptors_restore();
 	execvp(argv[0], argv);
 	tell(failed, -errno);
 	_exit(127);

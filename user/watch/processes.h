@@ -11,10 +11,10 @@
 /* Calls visit for each process; ends when it does not return 0. */
 typedef int (*process_visitor)(void *context, pid_t pid);
 
-/* The members of a cgroup v2 folder, and of those below it. */
+/* The members of a cgroup v2 folder, and of those below it. -ENOENT: it is not there. */
 int processes_in_cgroup(const char *path, process_visitor visit, void *context);
-/* Whoever maps the file with this device and inode, but for the caller. */
-int processes_that_map(dev_t dev, ino_t inode, process_visitor visit, void *context);
+/* Whoever maps the file that is open for reading as fd, but for the caller. */
+int processes_that_map(int fd, process_visitor visit, void *context);
 
 struct process_counts {
 	uint64_t minflt, majflt;	/* all its threads, without children */
@@ -23,5 +23,15 @@ struct process_counts {
 
 /* From /proc/PID/stat. -ESRCH: it is gone. */
 int process_counts(pid_t pid, struct process_counts *counts);
+
+struct process_birth {
+	pid_t parent;		/* now */
+	uint64_t ns;		/* of CLOCK_BOOTTIME, up to a tick too early */
+};
+
+/* The same. */
+int process_birth(pid_t pid, struct process_birth *birth);
+/* Is it the first of its PID namespace, which is made the parent of orphans? */
+bool process_is_first(pid_t pid);
 
 #endif

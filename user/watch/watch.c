@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../collect/descriptors.h"
 #include "../complain.h"
 #include "../interrupt.h"
 #include "../rights/invoker.h"
@@ -31,6 +32,7 @@
 struct member {
 	pid_t pid;
 	int pidfd;		/* -1: it has ended */
+	uint64_t since_ns;	/* what it creates from then on is watched; of CLOCK_BOOTTIME */
 	struct process_counts before;
 	bool counted;		/* `before` is known */
 };
@@ -47,6 +49,8 @@ struct watch {
 	uint64_t only_inode;
 	uint64_t start_ns, end_ns;
 	bool told_to_end;
+	bool warned;		/* of a process that joined and is not watched */
+	unsigned int nr_unmapped;	/* joined, and their new mappings are not told */
 	bool ended;		/* the command has, with this status: */
 	int wait_status;
 	struct rusage rusage;	/* of the command and of orphans of it */
@@ -54,12 +58,17 @@ struct watch {
 	bool forked;		/* a watched process had a child: counts of it alone are not all */
 };
 
-static uint64_t now_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /*
@@ -98,14 +107,14 @@ static int pass_on(void *context, const struct item *item)
 	return watch->options.instruments.sink(watch->options.instruments.sink_context, item);
 }
 
-static bool is_member(const struct watch *watch, pid_t pid)
+static const struct member *find_member(const struct watch *watch, pid_t pid)
 {
 	unsigned int i;
 
 	for (i = 0; i < watch->nr_members; i++)
 		if (watch->members[i].pid == pid && watch->members[i].pidfd >= 0)
-			return true;
-	return false;
+			return &watch->members[i];
+	return NULL;
 }
 
 static int append_member(struct watch *watch)
@@ -139,44 +148,104 @@ static struct member *member_place(struct watch *watch)
 	return append_member(watch) ? NULL : &watch->members[watch->nr_members - 1];
 }
 
+static int open_pidfd(pid_t pid, char *why, size_t size)
+{
+	int pidfd = pidfd_open(pid, 0), err = pidfd < 0 ? -errno : 0;
+
+	if (!err && descriptors_are_short(pidfd)) {
+		close(pidfd);
+		err = -EMFILE;
+	}
+	if (err)
+		snprintf(why, size, err == -ESRCH ? "there is no process %d" :
+			 "cannot watch for the end of process %d: %s", pid, strerror(-err));
+	return err ?: pidfd;
+}
+
 /* Who ends before it is followed is no member, and takes no place. */
 static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
 {
-	int pidfd = pidfd_open(pid, 0);
+	const int pidfd = open_pidfd(pid, why, size);
 	struct member *member;
-	int err = 0;
+	int err, unmapped;
 
-	if (pidfd < 0) {
-		err = -errno;
-		snprintf(why, size, err == -ESRCH ? "there is no process %d" :
-			 "cannot watch for the end of process %d: %s", pid, strerror(-err));
-		return err;
-	}
+	if (pidfd < 0)
+		return pidfd;
 	err = instruments_follow(watch->instruments, pid, !watch->options.command, why, size);
-	if (err)
+	if (err < 0)
 		goto close_pidfd;
+	unmapped = err;
 	member = member_place(watch);
 	if (!member) {
 		snprintf(why, size, "out of memory");
 		err = -ENOMEM;
 		goto close_pidfd;
 	}
-	*member = (struct member){ .pid = pid, .pidfd = pidfd };
+	*member = (struct member){
+		.pid = pid, .pidfd = pidfd, .since_ns = clock_ns(CLOCK_BOOTTIME),
+	};
 	member->counted = !process_counts(pid, &member->before);
-	return 0;
+	return unmapped;
 
 close_pidfd:
 	close(pidfd);
 	return err;
 }
 
-/* A member's child was watched from its first moment on. */
-static bool is_watched(const struct watch *watch, pid_t pid)
+/*
+ * It, or whoever it comes from, was made by one that was a member by then. Of an orphan
+ * that cannot be told: it is watched twice rather than not at all.
+ */
+static bool comes_from_member(const struct watch *watch, pid_t pid)
 {
-	return is_member(watch, pid) || instruments_are_on(watch->instruments, pid);
+	const struct member *member;
+	struct process_birth birth;
+
+	while (!process_birth(pid, &birth) && birth.parent && !process_is_first(birth.parent)) {
+		member = find_member(watch, birth.parent);
+		if (member)
+			return birth.ns >= member->since_ns;
+		pid = birth.parent;
+	}
+	return false;
 }
 
-/* Processes come and go while they are listed: one that is gone is no error. */
+/* A member's child was watched from its first moment on; eBPF knows all of these. */
+static bool is_watched(const struct watch *watch, pid_t pid)
+{
+	if (find_member(watch, pid))
+		return true;
+	if (watch->options.instruments.bpf)
+		return instruments_are_on(watch->instruments, pid);
+	return comes_from_member(watch, pid);
+}
+
+static bool has_started(const struct watch *watch)
+{
+	return watch->start_ns;
+}
+
+/* Once: what cannot be done is tried again every second. */
+static void warn(struct watch *watch, const char *why)
+{
+	if (!watch->warned)
+		complain(STATUS_OK, "%s; the recording goes on without it, and without others to "
+			 "which the same happens", why);
+	watch->warned = true;
+}
+
+/* The first with its number; how many there were is said in the end. */
+static void count_unmapped(struct watch *watch, const char *why)
+{
+	if (!watch->nr_unmapped++)
+		complain(STATUS_OK, "%s; its faults are recorded, but files and code that it maps "
+			 "from now on have no names", why);
+}
+
+/*
+ * Processes come and go while they are listed: one that is gone is no error. What has
+ * been recorded is worth more than one that joins.
+ */
 static int follow_visited(void *context, pid_t pid)
 {
 	struct watch *watch = context;
@@ -186,23 +255,27 @@ static int follow_visited(void *context, pid_t pid)
 	if (pid == getpid() || is_watched(watch, pid))
 		return 0;
 	err = follow(watch, pid, why, sizeof(why));
-	if (err == -ESRCH || err == -EPERM)
+	if (!err || err == -ESRCH || err == -EPERM)
 		return 0;
-	if (err)
-		complain(STATUS_FAILED, "%s", why);
-	return err ? -ECANCELED : 0;
+	if (err > 0) {
+		count_unmapped(watch, why);
+		return 0;
+	}
+	if (has_started(watch)) {
+		warn(watch, why);
+		return 0;
+	}
+	complain(STATUS_FAILED, "%s", why);
+	return -ECANCELED;
 }
 
-/* Once it is watched it may go and come again, as when a service is restarted. */
-static int follow_cgroup(struct watch *watch, bool may_be_gone)
+static int follow_cgroup(struct watch *watch)
 {
 	const char *path = watch->options.cgroup;
 	int err = processes_in_cgroup(path, follow_visited, watch);
 
 	if (err == -ECANCELED)
 		return STATUS_FAILED;
-	if (err == -ENOENT && may_be_gone)
-		return STATUS_OK;
 	if (err)
 		return complain(STATUS_FAILED, "cannot list the processes of %s: %s: name a folder "
 				"of cgroup v2, such as /sys/fs/cgroup/system.slice", path,
@@ -210,15 +283,28 @@ static int follow_cgroup(struct watch *watch, bool may_be_gone)
 	return STATUS_OK;
 }
 
-static int follow_mappers(struct watch *watch)
+/* The group itself may go, and come again: a service that is started anew. */
+static void look_at_cgroup(struct watch *watch)
 {
-	struct stat stat_buffer;
+	char why[512];
 	int err;
 
-	if (fstat(watch->only_fd, &stat_buffer))
-		return complain(STATUS_FAILED, "cannot look at %s: %s", watch->options.file,
-				strerror(errno));
-	err = processes_that_map(stat_buffer.st_dev, stat_buffer.st_ino, follow_visited, watch);
+	instruments_forget_ended(watch->instruments);
+	err = processes_in_cgroup(watch->options.cgroup, follow_visited, watch);
+	if (!err || err == -ENOENT)
+		return;
+	snprintf(why, sizeof(why), "cannot list the processes of %s: %s", watch->options.cgroup,
+		 strerror(-err));
+	warn(watch, why);
+}
+
+static int follow_mappers(struct watch *watch)
+{
+	int err = processes_that_map(watch->only_fd, follow_visited, watch);
+
+	if (err && err != -ECANCELED)
+		return complain(STATUS_FAILED, "cannot find out who maps %s: %s",
+				watch->options.file, strerror(-err));
 	return err ? STATUS_FAILED : STATUS_OK;
 }
 
@@ -258,7 +344,7 @@ static int follow_all(struct watch *watch)
 	else if (options->pid)
 		status = follow_pid(watch);
 	else if (options->cgroup)
-		status = follow_cgroup(watch, false);
+		status = follow_cgroup(watch);
 	else
 		status = follow_mappers(watch);
 	if (!status && !watch->nr_members)
@@ -330,6 +416,7 @@ int watch_open(struct watch **opened, const struct watch_options *options)
 	watch->options = *options;
 	watch->command = COMMAND_NONE;
 	watch->only_fd = -1;
+	descriptors_raise();
 	watch->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	status = open_only(watch);
 	if (!status)
@@ -422,17 +509,14 @@ static bool is_over(const struct watch *watch)
 	       (!anybody_lives(watch) && !watch->options.cgroup);
 }
 
-static int wait_for_end(struct watch *watch)
+static void wait_for_end(struct watch *watch)
 {
-	int status = STATUS_OK;
-
-	while (!status && !is_over(watch)) {
+	while (!is_over(watch)) {
 		if (sleep_until(watch, next_wake_ns(watch, now_ns())) > 0)
 			look_at_members(watch);
 		if (watch->options.cgroup)
-			status = follow_cgroup(watch, true);
+			look_at_cgroup(watch);
 	}
-	return status;
 }
 
 int watch_run(struct watch *watch)
@@ -447,7 +531,7 @@ int watch_run(struct watch *watch)
 	sigprocmask(SIG_BLOCK, &ends, &before);
 	status = let_command_go(watch);
 	if (!status)
-		status = wait_for_end(watch);
+		wait_for_end(watch);
 	watch->end_ns = now_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
@@ -524,32 +608,35 @@ static void take_rusage(const struct watch *watch, struct facts *facts)
 	facts->maxrss_bytes = rusage->ru_maxrss * 1024ULL;
 }
 
-/* One that was there before and is there still; its children's counts are not in /proc. */
-static void take_difference(const struct watch *watch, struct facts *facts)
+/* One that was there before and is there still. */
+static bool read_counts(const struct watch *watch, struct process_counts *after)
 {
 	const struct member *member = &watch->members[0];
-	struct process_counts after;
 
-	if (watch->nr_members != 1 || member->pidfd < 0 || !member->counted ||
-	    process_counts(member->pid, &after))
-		return;
-	facts->minflt = after.minflt - member->before.minflt;
-	facts->majflt = after.majflt - member->before.majflt;
-	facts->utime_ns = after.utime_ns - member->before.utime_ns;
-	facts->stime_ns = after.stime_ns - member->before.stime_ns;
+	return !watch->options.command && watch->nr_members == 1 && member->pidfd >= 0 &&
+	       member->counted && !process_counts(member->pid, after);
 }
 
-static void forget_difference(struct facts *facts)
+/* Its children's counts are not in /proc. */
+static void take_difference(const struct watch *watch, const struct process_counts *after,
+			    struct facts *facts)
 {
-	facts->minflt = FACT_NONE;
-	facts->majflt = FACT_NONE;
-	facts->utime_ns = FACT_NONE;
-	facts->stime_ns = FACT_NONE;
+	const struct process_counts *before = &watch->members[0].before;
+
+	if (watch->forked)
+		return;
+	facts->minflt = after->minflt - before->minflt;
+	facts->majflt = after->majflt - before->majflt;
+	facts->utime_ns = after->utime_ns - before->utime_ns;
+	facts->stime_ns = after->stime_ns - before->stime_ns;
 }
 
+/* Whether it forked is known when all has been read, and no thread does any more. */
 int watch_stop(struct watch *watch, struct facts *facts)
 {
+	struct process_counts after;
 	char why[512];
+	bool counted;
 	int err;
 
 	if (watch->options.command)
@@ -557,12 +644,13 @@ int watch_stop(struct watch *watch, struct facts *facts)
 	facts->edges = !watch->ended;
 	facts->start_ns = watch->start_ns;
 	facts->end_ns = watch->end_ns;
-	if (!watch->options.command)
-		take_difference(watch, facts);
+	if (watch->nr_unmapped > 1)
+		complain(STATUS_OK, "files and code that %u processes which joined have mapped since "
+			 "have no names: no descriptors were left", watch->nr_unmapped);
+	counted = read_counts(watch, &after);
 	err = instruments_stop(watch->instruments, facts, why, sizeof(why));
-	/* That there were children is known when all is read. */
-	if (watch->forked)
-		forget_difference(facts);
+	if (!err && counted)
+		take_difference(watch, &after, facts);
 	if (watch->ended && !watch->orphans)
 		take_rusage(watch, facts);
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
