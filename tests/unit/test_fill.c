@@ -131,8 +131,19 @@ START_TEST(test_time_that_is_known_stays)
 	fill(&fixture);
 	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
 	ck_assert_uint_eq(fixture.report.counted_ns, 7);
-	/* A drive's steps before the accesses are in its counts. */
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(test_steps_before_the_accesses_are_counted)
+{
+	struct fixture fixture;
+
+	fixture_open(&fixture, true);
+	fixture.report.elapsed_ns = 7;
 	fixture.facts.counts_start_ns = 100;
+	fixture.facts.start_ns = 500;
+	fixture.facts.end_ns = 2500;
 	fill(&fixture);
 	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
 	ck_assert_uint_eq(fixture.report.counted_ns, 2400);
@@ -198,7 +209,7 @@ END_TEST
 RUN_TESTS("fill",
 	  test_faults_and_parts_are_the_analysis,
 	  test_facts_are_taken_over,
-	  test_time_that_is_known_stays,
+	  test_time_that_is_known_stays, test_steps_before_the_accesses_are_counted,
 	  test_no_facts_leave_the_heads_word_and_no_counts,
 	  test_without_ebpf_there_are_no_parts,
 	  test_groups_are_made_when_asked_for)
