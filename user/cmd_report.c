@@ -323,6 +323,7 @@ static void forget_counts(struct reading *reading)
 	facts->end_ns = all.end_ns;
 	facts->lost = all.lost;
 	facts->names_left_out = all.names_left_out;
+	facts->maps_lost = all.maps_lost;
 	if (all.have_bpf) {
 		report->have_bpf = true;
 		report->hooks = all.hooks;

@@ -139,6 +139,7 @@ static json_t *make_tail(void)
 	facts.calls = 2 * FAULTS;
 	facts.lost = 0;
 	facts.names_left_out = 2;
+	facts.maps_lost = 3;
 	facts.have_bpf = true;
 	facts.hooks = ALL_HOOKS;
 	memset(facts.counts, 0, sizeof(facts.counts));
@@ -290,6 +291,7 @@ START_TEST(test_recording_is_explained_again)
 	ck_assert_int_eq(at(json, "damage"), -1);
 	ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
 	ck_assert_int_eq(at(json, "names_left_out"), 2);
+	ck_assert_int_eq(at(json, "maps_lost"), 3);
 	ck_assert_int_eq(at(json, "elapsed_ns"), 2000000);
 	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK);
 	ck_assert_int_eq(at(json, "parts.classes.disk.total_ns"), DISK * 100000);
@@ -337,6 +339,7 @@ START_TEST(test_one_file_is_explained_alone)
 	json = json_of("run.json");
 	ck_assert_int_eq(at(json, "faults"), FAULTS);
 	ck_assert_int_eq(at(json, "names_left_out"), 2);
+	ck_assert_int_eq(at(json, "maps_lost"), 3);
 	ck_assert_int_eq(at(json, "parts.all.count"), FAULTS);
 	ck_assert_int_eq(at(json, "parts.classes.anon.count"), 0);
 	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK / 2);
