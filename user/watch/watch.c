@@ -645,8 +645,8 @@ int watch_stop(struct watch *watch, struct facts *facts)
 	facts->start_ns = watch->start_ns;
 	facts->end_ns = watch->end_ns;
 	if (watch->nr_unmapped > 1)
-		complain(STATUS_OK, "files and code that %u processes which joined have mapped since "
-			 "have no names: no descriptors were left", watch->nr_unmapped);
+		complain(STATUS_OK, "files and code that %u processes which joined have mapped "
+			 "since have no names: no descriptors were left", watch->nr_unmapped);
 	counted = read_counts(watch, &after);
 	err = instruments_stop(watch->instruments, facts, why, sizeof(why));
 	if (!err && counted)
