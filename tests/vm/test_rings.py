@@ -15,7 +15,8 @@ RECORD_SIZE = 104
 PER_PAGE = PAGE // RECORD_SIZE
 HALF = (PER_PAGE + 1) // 2
 HEAD, LOST, TAIL = 24, 32, 64       # offsets in the header of record.h
-BEFORE = 83                         # and in a record
+OPERATION, BEFORE, INSTRUCTION = 80, 83, 96     # and in a record
+MKWRITE = 3                         # enum pfstat_op
 ABSENT, CACHED = 1, 4               # enum pfstat_before
 
 
@@ -68,6 +69,12 @@ class Ring:
     def pgoff(self, position):
         return struct.unpack_from("Q", self.map, self.place(position) + 40)[0]
 
+    def operation(self, position):
+        return struct.unpack_from("B", self.map, self.place(position) + OPERATION)[0]
+
+    def instruction(self, position):
+        return struct.unpack_from("Q", self.map, self.place(position) + INSTRUCTION)[0]
+
     def before(self, position):
         return struct.unpack_from("B", self.map, self.place(position) + BEFORE)[0]
 
@@ -95,6 +102,34 @@ def on_cpu0(test):
             os.sched_setaffinity(0, range(os.cpu_count()))
     wrapped.__name__ = test.__name__
     return wrapped
+
+
+def store_remotely(address):
+    """A byte into the parent's memory."""
+    byte = ctypes.create_string_buffer(b"x", 1)
+    here = (ctypes.c_size_t * 2)(ctypes.addressof(byte), 1)     # a struct iovec
+    there = (ctypes.c_size_t * 2)(address, 1)
+    return pfstat.LIBC.process_vm_writev(os.getppid(), here, 1, there, 1, 0)
+
+
+def test_a_store_into_anothers_memory_has_no_instruction(small_file):
+    pfstat.warm(small_file)
+    os.sched_setaffinity(0, {0})
+    try:
+        with Mapping(small_file, write=True) as mapping:
+            with Session("ring_size 4K", "fault_around off", f"file {mapping.fd()}"):
+                ring = Ring()
+                mapping.write(0)
+                child = os.fork()
+                if not child:
+                    os._exit(store_remotely(mapping.address + 5 * PAGE) != 1)
+                assert os.waitpid(child, 0)[1] == 0
+                stores = [at for at in range(ring.get(HEAD)) if ring.operation(at) == MKWRITE]
+                assert [ring.pgoff(at) for at in stores] == [0, 5]
+                assert [ring.instruction(at) > 0 for at in stores] == [True, False]
+                ring.close()
+    finally:
+        os.sched_setaffinity(0, range(os.cpu_count()))
 
 
 @on_cpu0

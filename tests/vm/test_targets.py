@@ -139,6 +139,27 @@ def test_closing_the_session_unhooks(small_file):
         assert [r["pgoff"] for r in pfstat.log()[1]] == [0]
 
 
+def nothing_is_known():
+    return pfstat.stats()["target_bytes"] == 0
+
+
+def test_a_session_looks_after_who_joins_when_all_have_ended(small_file):
+    """The dead are forgotten, which is what the work does each second."""
+    first, second = (Workload("touch", small_file) for _ in range(2))
+    try:
+        with Session(f"follow {first.pid}") as session:
+            first.finish()
+            pfstat.wait_until(nothing_is_known)
+            time.sleep(2.5)         # by now it has ended
+            session.command(f"follow {second.pid}")
+            assert not nothing_is_known()
+            second.finish()
+            pfstat.wait_until(nothing_is_known, 60)
+    finally:
+        first.kill()
+        second.kill()
+
+
 def test_fork_of_a_file_target_is_let_go(small_file):
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:

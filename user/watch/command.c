@@ -42,14 +42,18 @@ static int hear(int fd)
 
 /*
  * Tells how its beginning went, waits, and tells of an exec that failed. It becomes
- * the user before it is held: what that takes is no fault of the program's.
+ * the user, with the signals and limits that it expects, before it is held: what that takes
+ * is no fault, and no system call, of the program's.
  */
 static _Noreturn void be_child(int go, int failed, char *const *argv)
 {
 	ssize_t got;
 	char byte;
-	int err = invoker_become();
+	int err;
 
+	default_signals();
+	descriptors_restore();
+	err = invoker_become();
 	tell(failed, err);
 	if (err)
 		_exit(126);
@@ -58,8 +62,6 @@ static _Noreturn void be_child(int go, int failed, char *const *argv)
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
 		_exit(0);	/* pfdrive has ended: nobody wants the command */
-	default_signals();
-	descriptors_restore();
 	execvp(argv[0], argv);
 	tell(failed, -errno);
 	_exit(127);
