@@ -8,16 +8,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "code_names.h"
 #include "collect/instruments.h"
 #include "compete/contest.h"
-#include "code_names.h"
 #include "complain.h"
-#include "recording_output.h"
 #include "engine/environment.h"
 #include "engine/stores.h"
 #include "interrupt.h"
 #include "page_cache.h"
 #include "progress.h"
+#include "recording_output.h"
 #include "rights/reduce.h"
 #include "run.h"
 #include "steps.h"
@@ -385,7 +385,7 @@ static int begin_recording(struct run *run)
 		return status;
 	run->report->have_bpf = options->bpf;
 	return recording_output_begin(&run->recording, options->record, run->report,
-				     run->plan->mapping->fd);
+				      run->plan->mapping->fd);
 }
 
 static int end_recording(struct run *run)
