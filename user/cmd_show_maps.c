@@ -8,6 +8,7 @@
 #include "complain.h"
 #include "report/json_measures.h"
 #include "report/table_measures.h"
+#include "report/value.h"
 #include "argument.h"
 
 #define MAX_PID 4194304U
@@ -65,22 +66,9 @@ static int complain_of_process(pid_t pid, int err)
 	}
 }
 
-static int print_json(const struct map_list *maps)
-{
-	json_t *object = json_maps(maps);
-	int err = -ENOMEM;
-
-	if (object && !json_dumpf(object, stdout, JSON_INDENT(2)))
-		err = 0;
-	json_decref(object);
-	if (!err)
-		putchar('\n');
-	return err;
-}
-
 static int print(const struct map_list *maps, bool json)
 {
-	int err = json ? print_json(maps) : table_maps(stdout, maps);
+	int err = json ? value_print(stdout, json_maps(maps)) : table_maps(stdout, maps);
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;

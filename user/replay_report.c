@@ -5,6 +5,7 @@
 
 #include "replay_report.h"
 #include "report/grid.h"
+#include "report/value.h"
 
 struct side {
 	uint64_t count, total_ns;
@@ -88,7 +89,6 @@ static int print_json(FILE *out, const struct recorded_file *file,
 {
 	json_t *recorded = json_object(), *again = json_object(), *object;
 	enum fault_class class;
-	int err;
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		json_object_set_new(recorded, fault_class_name(class),
@@ -99,12 +99,7 @@ static int print_json(FILE *out, const struct recorded_file *file,
 	object = json_pack("{ss sI sI so so}", "file", file->path, "recorded_ns",
 			   (json_int_t)(file->last_ns - file->first_ns), "replayed_ns",
 			   (json_int_t)elapsed_ns, "recorded", recorded, "replayed", again);
-	if (!object)
-		return -ENOMEM;
-	err = json_dumpf(object, out, JSON_INDENT(2)) ? -ENOMEM : 0;
-	json_decref(object);
-	fputc('\n', out);
-	return err;
+	return value_print(out, object);
 }
 
 int replay_report_print(FILE *out, const struct recorded_file *file,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The steps of a first touch: whose step a fault is, the sizes, and what is printed. */
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,5 +158,18 @@ START_TEST(test_json_is_as_its_schema_says)
 }
 END_TEST
 
+/* It is said by its own name, not as a lack of memory. */
+START_TEST(test_json_says_why_it_cannot_be_written)
+{
+	struct touch_report report = sample();
+	FILE *full = fopen("/dev/full", "w");
+
+	ck_assert_ptr_nonnull(full);
+	setbuf(full, NULL);
+	ck_assert_int_eq(touch_json(full, &report), -ENOSPC);
+	fclose(full);
+}
+END_TEST
+
 RUN_TESTS("touch", test_a_fault_belongs_to_the_step_in_which_it_began, test_sizes_of_this_process,
-	  test_table, test_json_is_as_its_schema_says)
+	  test_table, test_json_is_as_its_schema_says, test_json_says_why_it_cannot_be_written)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The shape is Documentation/pfdrive.schema.json's ($defs/bench); a unit test compares them. */
-#include <errno.h>
 #include <math.h>
 
 #include "../report/value.h"
@@ -161,13 +160,5 @@ static json_t *results_of(const struct bench_results *results)
 
 int bench_print_json(FILE *out, const struct bench_results *results)
 {
-	json_t *object = results_of(results);
-	int err;
-
-	if (!object)
-		return -ENOMEM;
-	err = json_dumpf(object, out, JSON_INDENT(2)) ? -EIO : 0;
-	json_decref(object);
-	fputc('\n', out);
-	return err;
+	return value_print(out, results_of(results));
 }

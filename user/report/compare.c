@@ -10,6 +10,7 @@
 #include "grid.h"
 #include "json_spread.h"
 #include "trace_json.h"
+#include "value.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -228,20 +229,6 @@ static json_t *report_of(const struct compare_report *report)
 		"change", comparison->change);
 }
 
-static int print_json(FILE *out, const struct compare_report *report)
-{
-	json_t *object;
-	int err;
-
-	object = report_of(report);
-	if (!object)
-		return -ENOMEM;
-	err = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	json_decref(object);
-	fputc('\n', out);
-	return err ? -ENOMEM : 0;
-}
-
 static int print_as(FILE *out, enum report_format format, const struct compare_report *report)
 {
 	switch (format) {
@@ -250,7 +237,7 @@ static int print_as(FILE *out, enum report_format format, const struct compare_r
 	case REPORT_CSV:
 		return print_csv(out, report);
 	case REPORT_JSON:
-		return print_json(out, report);
+		return value_print(out, report_of(report));
 	}
 	return -EINVAL;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The shape is Documentation/pfdrive.schema.json's; a unit test compares them. */
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -214,16 +213,5 @@ static json_t *runs_of(const struct view *views, size_t nr)
 
 int json_print(FILE *out, const struct view *views, size_t nr)
 {
-	json_t *object = nr == 1 ? run_of(&views[0]) : runs_of(views, nr);
-	int err;
-
-	/* Every string was made valid: what can fail is memory. */
-	if (!object)
-		return -ENOMEM;
-	err = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	json_decref(object);
-	if (err)
-		return -ENOMEM;
-	fputc('\n', out);
-	return 0;
+	return value_print(out, nr == 1 ? run_of(&views[0]) : runs_of(views, nr));
 }

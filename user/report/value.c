@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,4 +88,18 @@ json_t *value_text(const char *text)
 		return json_null();
 	string = json_string(text);
 	return string ? string : replaced(text);
+}
+
+int value_print(FILE *out, json_t *value)
+{
+	int err = 0;
+
+	if (!value)
+		return -ENOMEM;
+	errno = 0;
+	if (json_dumpf(value, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) ||
+	    putc('\n', out) == EOF)
+		err = errno ? -errno : -EIO;
+	json_decref(value);
+	return err;
 }

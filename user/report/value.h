@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 json_t *value_count(uint64_t count);
 json_t *value_count_if(bool known, uint64_t count);
@@ -20,5 +21,8 @@ json_t *value_text(const char *text);
 json_t *value_appended(json_t *array, json_t *item);
 /* object with member in it; likewise. */
 json_t *value_with(json_t *object, const char *key, json_t *member);
+
+/* Writes it with a newline behind it, and releases it. -ENOMEM, also for NULL, or -errno. */
+int value_print(FILE *out, json_t *value);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The shape is Documentation/pfdrive-touch.schema.json's; a unit test compares them. */
-#include <errno.h>
-
 #include "../report/value.h"
 #include "steps.h"
 
@@ -71,17 +69,11 @@ int touch_json(FILE *out, const struct touch_report *report)
 {
 	json_t *steps = json_array(), *object;
 	unsigned int i;
-	int err;
 
 	for (i = 0; i < report->nr_steps; i++)
 		steps = value_appended(steps, step_of(&report->steps[i]));
 	object = json_pack("{so so so so}", "environment", environment_of(&report->environment),
 			   "bpf_missing", value_text(report->bpf_missing), "lost",
 			   value_count(report->lost), "steps", steps);
-	if (!object)
-		return -ENOMEM;
-	err = json_dumpf(object, out, JSON_INDENT(2)) ? -ENOMEM : 0;
-	json_decref(object);
-	fputc('\n', out);
-	return err;
+	return value_print(out, object);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The shape is Documentation/pfdrive-via.schema.json's; a unit test compares them. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -176,16 +175,10 @@ int via_json(FILE *out, const struct via_report *report)
 {
 	json_t *rows = json_array(), *object;
 	unsigned int i;
-	int err;
 
 	for (i = 0; i < report->nr_rows; i++)
 		rows = value_appended(rows, row_of(&report->rows[i]));
 	object = json_pack("{so so so}", "environment", environment_of(report), "bpf_missing",
 			   missing_of(report->rows[0].seen), "rows", rows);
-	if (!object)
-		return -ENOMEM;
-	err = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) ? -ENOMEM : 0;
-	json_decref(object);
-	fputc('\n', out);
-	return err;
+	return value_print(out, object);
 }
