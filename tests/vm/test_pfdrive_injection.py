@@ -19,8 +19,6 @@ WANTED = re.compile(r"/sys/kernel/debug/pfstat|/sys/fs/bpf|anon_inode|/proc/(sel
 BY_FILE = ("mmap", "openat", "write", "ioctl", "read", "mkdir", "statfs")
 ERRORS = ("EPERM", "ENOMEM")
 LINE = re.compile(r"(\w+)\((.*)")
-# Who hangs for so many seconds has not ended; strace and its tracees are slow.
-PATIENCE = 120
 # The sample: each step takes a start of pfdrive, some seconds.
 SAMPLE = 3
 
@@ -40,7 +38,7 @@ def strace(command, syscalls, *options):
     trace = pathlib.Path("/tmp/strace")
     result = subprocess.run(["strace", "-y", "-s", "64", "-o", trace,
                              "-e", "trace=" + ",".join(syscalls), *options, *command],
-                            text=True, capture_output=True, timeout=PATIENCE, check=False)
+                            text=True, capture_output=True, timeout=pfstat.PATIENCE, check=False)
     return result, trace.read_text(errors="replace").splitlines()
 
 
