@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every test starts with the module loaded and idle, and ends with a clean kernel log."""
+import collections
 import itertools
 
 import pytest
@@ -9,9 +10,19 @@ import pfstat
 
 NUMBERS = itertools.count()
 
+# Of so many tests it is said how long they took.
+LONGEST = 20
+
 # What the debug kernel found is asked after all tests; only lockdown, which no test
 # could live with, comes later.
 LAST = ["test_debug_kernel.py", "test_lockdown.py"]
+
+# Of pfdrive more than of a kernel, or long: of several kernels make check asks one (marked
+# one_kernel), make check-kernels each.
+ONE_KERNEL = {f"test_{name}.py" for name in (
+    "bench", "bench_peer", "bench_tools", "bpftool", "compare", "compete", "drive_recording",
+    "output", "pfdrive", "pfdrive_injection", "record", "replay", "show_maps", "simulated_cache",
+    "top", "two_recordings", "via")}
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +71,7 @@ def pytest_configure(config):
         setting.write("on\n")      # it insists on the newline
     pfstat.make_disk_of_single_pages()
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
+    config.addinivalue_line("markers", "one_kernel: see ONE_KERNEL")
     config.addinivalue_line("markers", "needs(there, what): left out where that is not there")
 
 
@@ -77,6 +89,9 @@ def lacks(item):
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if item.path.name in ONE_KERNEL:
+            item.add_marker("one_kernel")
     config.left_out = {(item.path.name, what) for item in items for what in lacks(item)}
     chosen = in_part([item for item in items if not lacks(item)], config.getoption("--part"))
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
@@ -86,6 +101,24 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_report_collectionfinish(config):
     return [f"left out, of {name}: what needs {what}" for name, what in sorted(config.left_out)]
+
+
+def seconds_of_tests(stats):
+    """Of each test, what it needs before and after it included."""
+    seconds = collections.Counter()
+    for reports in stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid] += report.duration
+    return seconds
+
+
+def pytest_sessionfinish(session):
+    """Says where the time went, so that it can be seen what makes a run long."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    print()
+    for name, seconds in seconds_of_tests(reporter.stats).most_common(LONGEST):
+        print(f"{seconds:7.1f} s {name}")
 
 
 @pytest.hookimpl(trylast=True)

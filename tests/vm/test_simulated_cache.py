@@ -45,10 +45,12 @@ def test_bytes_of_a_line_miss_once():
     assert 4096 <= read["d1_misses"] < 4096 + 50
 
 
-def test_simulation_is_labelled(small_file):
-    text = pfstat.run(pfstat.PFDRIVE, "--simulate-cache", "--accesses", "1000", small_file).stdout
+def test_simulation_is_labelled_and_leaves_nothing_behind(small_file, tmp_path):
+    text = pfstat.run(pfstat.PFDRIVE, "--simulate-cache", "--accesses", "1000", small_file,
+                      env={**os.environ, "TMPDIR": str(tmp_path)}).stdout
     assert "SIMULATED by valgrind" in text
     assert "Not this machine's caches: I1 32 KiB 8-way, D1 32 KiB 8-way, LL 15360 KiB" in text
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_valgrind_it_is_refused(small_file):
@@ -58,10 +60,7 @@ def test_without_valgrind_it_is_refused(small_file):
                                               env={**os.environ, "PATH": str(folder)})
 
 
-def test_nothing_is_left_behind(small_file, tmp_path):
-    pfstat.run(pfstat.PFDRIVE, "--simulate-cache", "--accesses", "1000", small_file,
-               env={**os.environ, "TMPDIR": str(tmp_path)})
-    assert not list(tmp_path.iterdir())
+def test_without_a_temporary_folder_it_is_refused(small_file):
     assert "temporary folder" in pfstat.refused(1, "--simulate-cache", small_file,
                                                 env={**os.environ, "TMPDIR": "/nowhere"})
 
