@@ -18,6 +18,8 @@ WANTED = re.compile(r"/sys/kernel/debug/pfstat|/sys/fs/bpf|anon_inode|/proc/(sel
                     r"|/sys/kernel/btf")
 BY_FILE = ("mmap", "openat", "write", "ioctl", "read", "mkdir", "statfs")
 ERRORS = ("EPERM", "ENOMEM")
+# Of a call that failed none of these is the cause, nor a sentence.
+UNTRUE = re.compile(r"\(null\)|Protocol error|kernel thread|Success")
 LINE = re.compile(r"(\w+)\((.*)")
 # The sample: each step takes a start of pfdrive, some seconds.
 SAMPLE = 3
@@ -132,6 +134,8 @@ def wrong_after(command, step, injected, before, what):
             return f"{what}: status 0, but {error}"
     elif result.returncode != 1 or len(said) != 1 or len(result.stderr.splitlines()) != 1:
         return f"{what}: status {result.returncode}, {result.stderr!r}"
+    elif UNTRUE.search(said[0]):
+        return f"{what}: {said[0]!r}"
     elif result.stdout:
         return f"{what}: status 1, but it printed {result.stdout[:80]!r}"
     try:

@@ -244,13 +244,14 @@ static int events_open_ring(struct events *events, const char **step)
 int events_open(struct events **opened, const struct events_options *options, char *why,
 		size_t size)
 {
+	const char *lacking = missing();
 	struct events *events;
 	const char *step;
 	int err;
 
 	*opened = NULL;
-	if (missing()) {
-		snprintf(why, size, "%s", missing());
+	if (lacking) {
+		snprintf(why, size, "%s", lacking);
 		return -EOPNOTSUPP;
 	}
 	events = calloc(1, sizeof(*events));

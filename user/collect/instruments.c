@@ -179,12 +179,17 @@ static int explain_hook(int err, const char *what, char *why, size_t size)
 	case -ESRCH:
 		snprintf(why, size, "there is no %s", what);
 		break;
-	case -EPERM:
-		snprintf(why, size, "%s is a kernel thread: it has no memory of its own", what);
-		break;
 	default:
 		snprintf(why, size, "the module cannot watch %s: %s", what, strerror(-err));
 	}
+	return err;
+}
+
+static int explain_follow(int err, const char *what, char *why, size_t size)
+{
+	if (err != -EPERM)
+		return explain_hook(err, what, why, size);
+	snprintf(why, size, "%s is a kernel thread: it has no memory of its own", what);
 	return err;
 }
 
@@ -249,7 +254,7 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	snprintf(what, sizeof(what), "process %d", pid);
 	err = session_command(&instruments->session, "follow %d", pid);
 	if (err)
-		return explain_hook(err, what, why, size);
+		return explain_follow(err, what, why, size);
 	err = open_collector(instruments, why, size);
 	if (err)
 		return err;

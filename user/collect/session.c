@@ -54,6 +54,7 @@ int session_counts(uint64_t *calls, uint64_t *lost)
 	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_STATS, "re");
 	unsigned int found = 0;
 	char line[256];
+	int err;
 
 	if (!file)
 		return -errno;
@@ -61,7 +62,11 @@ int session_counts(uint64_t *calls, uint64_t *lost)
 		found |= sscanf(line, "calls %" SCNu64, calls) == 1 ? 1 : 0;
 		found |= sscanf(line, "lost %" SCNu64, lost) == 1 ? 2 : 0;
 	}
+	/* Of a read that fails fgets() says the same as of the end. */
+	err = ferror(file) ? -errno : 0;
 	fclose(file);
+	if (err)
+		return err;
 	return found == 3 ? 0 : -EPROTO;
 }
 
