@@ -328,6 +328,7 @@ static void forget_counts(struct reading *reading)
 		report->have_bpf = true;
 		report->hooks = all.hooks;
 		report->events_lost = all.counts[PFSTAT_COUNT_EVENTS_LOST];
+		report->events_skipped = all.events_skipped;
 	}
 	facts_exit(&all);
 }

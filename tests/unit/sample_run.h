@@ -267,6 +267,7 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	run->report.have_counts = true;
 	run->report.hooks = (1U << NR_HOOKS) - 1;
 	run->report.events_lost = 0;
+	run->report.events_skipped = 0;
 	run->report.off_cpu_count = SAMPLE_RETRIED;
 	sample_details(run);
 	sample_parts(&run->report);
@@ -281,6 +282,7 @@ static inline void sample_without_bpf(struct report *report)
 	report->parts_known = false;
 	report->hooks = 0;
 	report->events_lost = FACT_NONE;
+	report->events_skipped = FACT_NONE;
 	report->off_cpu_count = FACT_NONE;
 	strcpy(report->bpf_missing, "not permitted: run as root");
 }

@@ -97,6 +97,7 @@ START_TEST(test_facts_are_taken_over)
 	fixture.facts.counts[PFSTAT_COUNT_OFF_CPU] = 4;
 	fixture.facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 2;
 	fixture.facts.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
+	fixture.facts.events_skipped = 1;
 	fixture.facts.calls = 2;
 	fixture.facts.lost = 0;
 	fixture.facts.start_ns = 500;
@@ -108,6 +109,7 @@ START_TEST(test_facts_are_taken_over)
 	ck_assert_str_eq(report->bpf_missing, "");
 	ck_assert_uint_eq(report->hooks, 1U << HOOK_BLOCK);
 	ck_assert_uint_eq(report->events_lost, 5);
+	ck_assert_uint_eq(report->events_skipped, 1);
 	ck_assert_uint_eq(report->off_cpu_count, 4);
 	ck_assert_uint_eq(report->calls, 2);
 	ck_assert_uint_eq(report->lost, 0);

@@ -194,6 +194,7 @@ START_TEST(test_figures_are_the_runs)
 	ck_assert_int_eq(integer_at(json, "rusage.utime_us"), 1000005);
 	ck_assert_int_eq(integer_at(json, "rusage.maxrss_kb"), 3 << 10);
 	ck_assert_int_eq(integer_at(json, "events_lost"), 0);
+	ck_assert_int_eq(integer_at(json, "events_skipped"), 0);
 	ck_assert_int_eq(integer_at(json, "off_cpu_count"), SAMPLE_RETRIED);
 	json_decref(json);
 	sample_close(&run);
@@ -328,6 +329,7 @@ START_TEST(test_what_was_not_measured_is_null)
 	check_null(json, "classes.disk.off_cpu_ns");
 	check_null(json, "syscalls");
 	check_null(json, "events_lost");
+	check_null(json, "events_skipped");
 	check_null(json, "off_cpu_count");
 	check_null(json, "off_cpu_partial");
 	check_null(json, "requests");

@@ -804,6 +804,22 @@ START_TEST(test_lost_events_are_loud)
 }
 END_TEST
 
+START_TEST(test_what_the_kernel_left_out_is_told_apart)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.events_lost = 3;
+	run.report.events_skipped = 2;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	ck_assert(strstr(text, "LOST 3 EVENTS OF EBPF, 2 OF THEM LEFT OUT BY THE KERNEL:"));
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_late_records_are_loud)
 {
 	struct sample_run run;
@@ -1080,6 +1096,7 @@ RUN_TESTS("report",
 	  test_lost_records_are_loud_when_calls_are_not_known,
 	  test_calls_that_do_not_close_are_loud,
 	  test_lost_events_are_loud,
+	  test_what_the_kernel_left_out_is_told_apart,
 	  test_late_records_are_loud,
 	  test_partial_off_cpu_times_are_loud,
 	  test_file_name_cannot_tear_the_table,

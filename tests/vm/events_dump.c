@@ -203,15 +203,14 @@ static void wait_until_empty(const char *map)
 		usleep(READ_MS * 1000);
 }
 
-static void print_facts(struct events *events, const struct facts *facts, uint64_t skipped,
-			int status)
+static void print_facts(struct events *events, const struct facts *facts, int status)
 {
 	size_t i;
 
 	fprintf(out,
 		"{\"type\": \"facts\", \"status\": %d, \"hooks\": %u, \"received\": %" PRIu64
 		", \"skipped\": %" PRIu64 ", \"counts\": [",
-		status, facts->hooks, events_received(events), skipped);
+		status, facts->hooks, events_received(events), facts->events_skipped);
 	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
 		fprintf(out, "%s%" PRIu64, i ? ", " : "", facts->counts[i]);
 	fprintf(out, "]");
@@ -231,7 +230,6 @@ static void print_facts(struct events *events, const struct facts *facts, uint64
 static int finish(struct events *events, int status)
 {
 	struct facts facts = { 0 };
-	uint64_t skipped;
 	int err;
 
 	/* Before the programs are detached: they empty the maps. */
@@ -242,9 +240,7 @@ static int finish(struct events *events, int status)
 	if (!err)
 		err = events_facts(events, &facts);
 	if (!err)
-		err = events_skipped(events, &skipped);
-	if (!err)
-		print_facts(events, &facts, skipped, status);
+		print_facts(events, &facts, status);
 	free(facts.syscalls);
 	return err;
 }

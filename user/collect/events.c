@@ -463,7 +463,11 @@ int events_forget(struct events *events)
 	return err;
 }
 
-int events_skipped(const struct events *events, uint64_t *skipped)
+/*
+ * How often the kernel left out a program that was already running on the same CPU: met
+ * by an interrupt, or preempted by another thread that came to it.
+ */
+static int read_skipped(const struct events *events, uint64_t *skipped)
 {
 	struct bpf_program *program;
 	struct bpf_prog_info info;
@@ -502,7 +506,6 @@ static void take_out_forgotten(const struct events *events, struct facts *facts)
 
 int events_facts(const struct events *events, struct facts *facts)
 {
-	uint64_t skipped;
 	int err;
 
 	facts->have_bpf = true;
@@ -516,8 +519,8 @@ int events_facts(const struct events *events, struct facts *facts)
 				      bpf_map__fd(events->bpf->maps.swap_names), facts);
 	}
 	if (!err)
-		err = events_skipped(events, &skipped);
+		err = read_skipped(events, &facts->events_skipped);
 	if (!err)
-		facts->counts[PFSTAT_COUNT_EVENTS_LOST] += skipped;
+		facts->counts[PFSTAT_COUNT_EVENTS_LOST] += facts->events_skipped;
 	return err;
 }

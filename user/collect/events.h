@@ -82,13 +82,10 @@ int events_drain(struct events *events, events_sink sink, void *context);
 /* Events handed over so far. */
 uint64_t events_received(const struct events *events);
 
-/* Fills what eBPF knows: hooks, counts, faults, system calls; sums over all CPUs. */
-int events_facts(const struct events *events, struct facts *facts);
 /*
- * How often the kernel left out a program that was already running on the same CPU: met
- * by an interrupt, or preempted by another thread that came to it. A part of what
- * events_facts() counts as lost.
+ * Fills what eBPF knows: hooks, counts, faults, system calls; sums over all CPUs. What the
+ * kernel left out is counted as lost, too.
  */
-int events_skipped(const struct events *events, uint64_t *skipped);
+int events_facts(const struct events *events, struct facts *facts);
 
 #endif

@@ -49,6 +49,7 @@ void report_init(struct report *report)
 			.maxrss_bytes = FACT_NONE,
 		},
 		.events_lost = FACT_NONE,
+		.events_skipped = FACT_NONE,
 		.off_cpu_count = FACT_NONE,
 		.maps_lost = FACT_NONE,
 		.names_left_out = FACT_NONE,
@@ -119,6 +120,7 @@ static void fill_bpf(struct report *report, const struct facts *facts)
 	report->hooks = facts->hooks;
 	report->events_lost = facts_sum(facts->counts[PFSTAT_COUNT_EVENTS_LOST],
 					facts->counts[PFSTAT_COUNT_SYSCALL_LOST]);
+	report->events_skipped = facts->events_skipped;
 	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
 	fill_bpf_cost(report, facts);
 	report->syscalls = facts->syscalls;

@@ -40,6 +40,20 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 		     run->lost);
 }
 
+/* What the kernel left out would have been lost with any size of ring. */
+static void warn_of_events(FILE *out, const struct report *run, size_t number)
+{
+	char why[64] = "";
+
+	if (run->events_lost == FACT_NONE || !run->events_lost)
+		return;
+	if (run->events_skipped != FACT_NONE && run->events_skipped)
+		snprintf(why, sizeof(why), ", %" PRIu64 " OF THEM LEFT OUT BY THE KERNEL",
+			 run->events_skipped);
+	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF%s: OFF-CPU TIMES AND SYSTEM CALLS "
+	     "ARE TOO LOW", run->events_lost, why);
+}
+
 void table_warnings(FILE *out, const struct view *view, size_t number)
 {
 	const struct summary_figures *figures = &view->figures;
@@ -64,9 +78,7 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		     "STAND FOR THEM", run->names_left_out);
 	if (!run->have_bpf)
 		return;
-	if (run->events_lost != FACT_NONE && run->events_lost)
-		warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: "
-		     "OFF-CPU TIMES AND SYSTEM CALLS ARE TOO LOW", run->events_lost);
+	warn_of_events(out, run, number);
 	if (figures->off_cpu_partial)
 		warn(out, number, "OFF-CPU TIMES ARE TOO LOW FOR UP TO %" PRIu64 " CALLS",
 		     figures->off_cpu_partial);

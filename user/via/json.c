@@ -113,7 +113,7 @@ static json_t *watched_of(const struct via_row *row)
 	struct summary_figures figures;
 
 	summary_figures(seen->summary, &figures);
-	return json_pack("{so so so so so so so so so so so so}",
+	return json_pack("{so so so so so so so so so so so so so}",
 		"pass", pass_of(row, &row->watched),
 		"overhead", json_real_or_null(via_overhead(row)),
 		"system_calls", value_fact(via_syscalls(seen)),
@@ -122,6 +122,7 @@ static json_t *watched_of(const struct via_row *row)
 		"calls", value_fact(seen->calls),
 		"lost", value_fact(seen->lost),
 		"events_lost", value_fact(seen->events_lost),
+		"events_skipped", value_fact(seen->events_skipped),
 		"faults", value_count(figures.faults),
 		"major", value_count(figures.major),
 		"classes", classes_of(&figures),
