@@ -97,6 +97,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (options->nr_files < 2)
 			usage(state, "two recordings are needed: pfdrive compare A.pfs B.pfs");
+		if (!strcmp(options->files[0], "-") && !strcmp(options->files[1], "-"))
+			usage(state, "standard input is one recording: name a file for the other");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

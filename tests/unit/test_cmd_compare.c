@@ -343,6 +343,7 @@ START_TEST(test_bad_command_lines_and_files_are_refused)
 	record_run("a.pfs", &usual);
 	ck_assert_int_eq(RUN("a.pfs"), 2);
 	ck_assert_int_eq(RUN("a.pfs", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("-", "-"), 2);
 	ck_assert_int_eq(RUN("--threshold", "x", "a.pfs", "a.pfs"), 2);
 	ck_assert_int_eq(RUN("--threshold", "-1", "a.pfs", "a.pfs"), 2);
 	ck_assert_int_eq(RUN("--threshold", "nan", "a.pfs", "a.pfs"), 2);

@@ -86,9 +86,12 @@ static bool to_be_judged(const struct comparison_row *row)
 	return row->verdict == COMPARISON_SAME && (row->a > 0 || row->b > 0);
 }
 
+/* Where there is no row to judge, nothing is shared out. */
 static struct bootstrap how_for(size_t nr_rows, double confidence, uint64_t seed)
 {
-	struct bootstrap how = { .confidence = 1 - (1 - confidence) / nr_rows, .seed = seed };
+	struct bootstrap how = {
+		.confidence = 1 - (1 - confidence) / (nr_rows ?: 1), .seed = seed,
+	};
 	const double replicates = ceil(OUTSIDE * 2 / (1 - how.confidence));
 
 	how.replicates = replicates < MIN_REPLICATES ? MIN_REPLICATES :
