@@ -353,6 +353,28 @@ START_TEST(test_file_name_cannot_steer_the_terminal)
 }
 END_TEST
 
+START_TEST(test_longest_name_ends_where_it_ends)
+{
+	struct live_snapshot snapshot = sample();
+	char name[sizeof(files[0].name)], line[sizeof(name) + 8];
+	struct live *live;
+	char *text;
+
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	name[0] = '/';
+	group_set(&files[0], name, 10, 0x41424344, 50000000);
+	live = live_of(BY_FILE, &snapshot, SECOND);
+	text = print(live, false, 0, 0);
+	/* A line holds 511 bytes, and its blanks are of these. */
+	snprintf(line, 300, "  %s", name);
+	ck_assert_ptr_nonnull(strstr(text, line));
+	ck_assert_ptr_null(strstr(text, "DCBA"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
 static void analyse(struct analysis *analysis, uint32_t tid, uint64_t start_ns,
 		    uint64_t duration_ns)
 {
@@ -434,7 +456,7 @@ RUN_TESTS("live",
 	  test_group_that_was_given_up_counts_from_nothing,
 	  test_terminal_is_never_overrun,
 	  test_terminal_of_24_rows_is_shared_by_both_tables,
-	  test_file_name_cannot_steer_the_terminal,
+	  test_file_name_cannot_steer_the_terminal, test_longest_name_ends_where_it_ends,
 	  test_running_analysis_is_looked_at,
 	  test_no_interval_has_no_rates,
 	  test_output_that_cannot_be_written_is_an_error)
