@@ -162,6 +162,10 @@ static int open_filter(struct reading *reading)
 	if (err == -ENOENT)
 		return complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
 				"--by file'", options->file);
+	if (err == -ENOSPC)
+		return complain(STATUS_FAILED, "%s is none of the %d files that are told apart, and "
+				"may be one of the others: see `pfdrive report --by file'",
+				options->file, GROUPS_MAX);
 	if (err)
 		return complain_of_items(reading, err);
 	snprintf(environment->only_file, sizeof(environment->only_file), "%s", options->file);
@@ -312,7 +316,10 @@ static void read_tail(struct reading *reading)
 			 reading->options.recording);
 }
 
-/* What was counted is of all files; what was lost may have been this one's. */
+/*
+ * What was counted is of all files; what was lost may have been this one's. What a call costs
+ * is the same for all.
+ */
 static void forget_counts(struct reading *reading)
 {
 	struct report *report = &reading->report;
@@ -322,6 +329,8 @@ static void forget_counts(struct reading *reading)
 	facts->start_ns = all.start_ns;
 	facts->end_ns = all.end_ns;
 	facts->lost = all.lost;
+	facts->call_cost_ps = all.call_cost_ps;
+	facts->inside_ps = all.inside_ps;
 	facts->names_left_out = all.names_left_out;
 	facts->maps_lost = all.maps_lost;
 	if (all.have_bpf) {

@@ -138,6 +138,8 @@ static json_t *make_tail(void)
 	facts.end_ns = 3000000;
 	facts.calls = 2 * FAULTS;
 	facts.lost = 0;
+	facts.call_cost_ps = 158000;
+	facts.inside_ps = 13000;
 	facts.names_left_out = 2;
 	facts.maps_lost = 3;
 	facts.have_bpf = true;
@@ -353,6 +355,28 @@ START_TEST(test_one_file_is_explained_alone)
 	ck_assert_int_eq(at(json, "lost"), 0);
 	ck_assert_int_eq(at(json, "elapsed_ns"), 2000000);
 	json_decref(json);
+}
+END_TEST
+
+static double mean_of_disk(const char *name)
+{
+	json_t *json = json_of(name);
+	const json_t *disk = json_object_get(json_object_get(json, "classes"), "disk");
+	double mean = json_real_value(json_object_get(disk, "mean_ns"));
+
+	json_decref(json);
+	return mean;
+}
+
+START_TEST(test_the_modules_share_is_taken_out_of_one_file_too)
+{
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--json", "run.json"), 0);
+	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--subtract", "--json",
+			     "less.json"), 0);
+	ck_assert_double_gt(mean_of_disk("less.json"), 0);
+	ck_assert_double_eq_tol(mean_of_disk("less.json"), mean_of_disk("run.json") - 13, 0.001);
+	unlink("less.json");
 }
 END_TEST
 
@@ -653,6 +677,7 @@ static Suite *suite_of_report(void)
 		test_recording_is_explained_again,
 		test_groups_have_the_recorded_names,
 		test_one_file_is_explained_alone,
+		test_the_modules_share_is_taken_out_of_one_file_too,
 		test_one_file_of_a_cut_recording,
 		test_file_that_is_not_there_is_refused,
 		test_top_leaves_out_and_says_so,

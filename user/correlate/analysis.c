@@ -646,7 +646,7 @@ int analysis_groups(const struct analysis *analysis, enum group_by by, struct gr
 	groups_visit(kept, list_cell, &listing);
 	if (others) {
 		fill_group(&listing.groups[listing.nr], others);
-		strcpy(listing.groups[listing.nr++].name, "(others)");
+		strcpy(listing.groups[listing.nr++].name, GROUP_OTHERS);
 	}
 	qsort(listing.groups, listing.nr, sizeof(*listing.groups), costliest_first);
 	*groups = listing.groups;

@@ -3,8 +3,10 @@
 #ifndef PFSTAT_USER_GROUPS_H
 #define PFSTAT_USER_GROUPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "explain.h"
 
@@ -20,6 +22,8 @@ enum group_by {
 #define GROUP_BY_ALL ((1U << NR_GROUP_BY) - 1)
 #define GROUP_BY_NAMES { "file", "vma", "thread", "code", "stack" }
 
+#define GROUP_OTHERS "(others)"
+
 struct group {
 	/* path, "PID START-END path", "comm (tid)", "symbol (object)", "outer;…;innermost" */
 	char name[512];
@@ -33,6 +37,12 @@ struct group {
 	uint64_t classes[NR_FAULT_CLASSES];	/* faults of each class */
 	uint64_t parts_ns[NR_PARTS];
 };
+
+/* The sum of those that were not kept. */
+static inline bool group_is_others(const struct group *group)
+{
+	return !strcmp(group->name, GROUP_OTHERS);
+}
 
 /* Groups kept for one dimension; the rest is added up in one that is named "(others)". */
 #define GROUPS_MAX 16384
@@ -58,7 +68,7 @@ struct cell {
 	char *symbol;		/* of a code address: its name, or NULL */
 	uint64_t faults, major, total_ns, max_ns;
 	uint64_t parts_ns[NR_PARTS];
-	uint32_t classes[NR_FAULT_CLASSES];
+	uint64_t classes[NR_FAULT_CLASSES];
 };
 
 struct groups;

@@ -17,6 +17,7 @@ static int read_items(struct recording_reader *reader, struct analysis *analysis
 
 static int find(struct file_filter *filter, const struct analysis *analysis, const char *path)
 {
+	bool all_kept = true;
 	struct group *groups;
 	size_t nr, i;
 	int err;
@@ -24,6 +25,8 @@ static int find(struct file_filter *filter, const struct analysis *analysis, con
 	err = analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr);
 	if (err)
 		return err;
+	for (i = 0; i < nr; i++)
+		all_kept &= !group_is_others(&groups[i]);
 	filter->ids = calloc(nr + 1, sizeof(*filter->ids));
 	for (i = 0; i < nr && filter->ids; i++)
 		if (groups[i].inode && !strcmp(groups[i].name, path))
@@ -33,7 +36,7 @@ static int find(struct file_filter *filter, const struct analysis *analysis, con
 	free(groups);
 	if (!filter->ids)
 		return -ENOMEM;
-	return filter->nr ? 0 : -ENOENT;
+	return filter->nr ? 0 : all_kept ? -ENOENT : -ENOSPC;
 }
 
 int file_filter_open(struct file_filter *filter, const char *recording, const char *path,

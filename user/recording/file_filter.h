@@ -27,7 +27,8 @@ struct file_filter {
 
 /*
  * Reads all of the recording, for the files that it calls path. -ENOENT: none of them
- * had a fault; -EINTR: *stop is no longer 0; else as recording_open() and analysis_add().
+ * had a fault; -ENOSPC: none of those that are told apart, and there are others; -EINTR:
+ * *stop is no longer 0; else as recording_open() and analysis_add().
  */
 int file_filter_open(struct file_filter *filter, const char *recording, const char *path,
 		     const volatile sig_atomic_t *stop);

@@ -38,12 +38,14 @@ static void print_bpf(FILE *out, const struct report *run, const struct own_cost
 
 static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
 {
-	if (isnan(cost->call_ns) || isnan(cost->total_ns)) {
-		fputs("Own cost of the module: n/a\n", out);
+	if (isnan(cost->call_ns)) {
+		fprintf(out, "Own cost of the module: n/a%s\n",
+			run->subtract ? "; nothing is subtracted" : "");
 		return;
 	}
 	fprintf(out, "Own cost of the module: %.3g ns a call", cost->call_ns);
-	print_total(out, cost->total_ns, cost->share);
+	if (!isnan(cost->total_ns))
+		print_total(out, cost->total_ns, cost->share);
 	fputc('\n', out);
 	if (!isnan(cost->inside_ns))
 		fprintf(out, "  %.3g ns of a call's time are its%s\n", cost->inside_ns,
