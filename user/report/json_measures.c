@@ -252,7 +252,7 @@ static json_t *line_of(const struct map_line *line, const struct map_list *maps)
 		"bytes", value_count(line->end - line->start),
 		"rights", json_string(rights),
 		"offset", value_wide(line->offset),
-		"inode", value_count_if(line->inode, line->inode),
+		"inode", line->inode ? value_wide(line->inode) : json_null(),
 		"dev", value_count_if(line->inode, line->dev),
 		"path", value_text(line->path),
 		"kind", json_string(map_kind_name(line->kind)),

@@ -6,10 +6,15 @@
 #include "json_spread.h"
 #include "view.h"
 
-/* Picoseconds are more than any clock here resolves; more digits only mislead. */
+/*
+ * Picoseconds are more than any clock here resolves; more digits only mislead. What is below
+ * 1 may be a share, and keeps its digits: one of 0.0004 is not 0.
+ */
 json_t *json_real_or_null(double value)
 {
-	return isfinite(value) ? json_real(round(value * 1000) / 1000) : json_null();
+	if (!isfinite(value))
+		return json_null();
+	return json_real(fabs(value) < 1 ? value : round(value * 1000) / 1000);
 }
 
 /* Takes the same number of every run; null as soon as one run has none. */

@@ -109,7 +109,7 @@ struct report {
 	char bpf_missing[256];	/* why, one clause */
 	uint32_t hooks;		/* 1 << enum fact_hook: those that eBPF had */
 	bool have_counts;	/* eBPF's own counts, and system calls, are known */
-	uint64_t events_lost;	/* off-CPU events and syscalls that eBPF lost */
+	uint64_t events_lost;	/* events of any type and syscalls that eBPF lost */
 	uint64_t events_skipped;	/* of these, no program ran for; FACT_NONE: not known */
 	uint64_t maps_lost;	/* mappings that perf lost: names of files and code */
 	uint64_t names_left_out;	/* names of code that are not in the recording */

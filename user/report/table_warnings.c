@@ -40,18 +40,15 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 		     run->lost);
 }
 
-/* What the kernel left out would have been lost with any size of ring. */
 static void warn_of_events(FILE *out, const struct report *run, size_t number)
 {
-	char why[64] = "";
-
 	if (run->events_lost == FACT_NONE || !run->events_lost)
 		return;
+	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
+	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW", run->events_lost);
 	if (run->events_skipped != FACT_NONE && run->events_skipped)
-		snprintf(why, sizeof(why), ", %" PRIu64 " OF THEM LEFT OUT BY THE KERNEL",
-			 run->events_skipped);
-	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF%s: OFF-CPU TIMES AND SYSTEM CALLS "
-	     "ARE TOO LOW", run->events_lost, why);
+		warn(out, number, "%" PRIu64 " OF THESE THE KERNEL LEFT OUT: NO LARGER RING WOULD "
+		     "HAVE HELD THEM", run->events_skipped);
 }
 
 void table_warnings(FILE *out, const struct view *view, size_t number)
