@@ -18,8 +18,9 @@ WANTED = re.compile(r"/sys/kernel/debug/pfstat|/sys/fs/bpf|anon_inode|/proc/(sel
                     r"|/sys/kernel/btf")
 BY_FILE = ("mmap", "openat", "write", "ioctl", "read", "mkdir", "statfs")
 ERRORS = ("EPERM", "ENOMEM")
-# Of a call that failed none of these is the cause, nor a sentence.
-UNTRUE = re.compile(r"\(null\)|Protocol error|kernel thread|Success")
+# Of a call that failed none of these is the cause, nor a sentence. (Of a process EPERM is the
+# module's word for a kernel thread.)
+UNTRUE = re.compile(r"\(null\)|Protocol error|pfdrive: /\S+ is a kernel thread|Success")
 LINE = re.compile(r"(\w+)\((.*)")
 # The sample: each step takes a start of pfdrive, some seconds.
 SAMPLE = 3
