@@ -200,8 +200,7 @@ int cmd_replay(int argc, char **argv)
 	if (!status)
 		status = touch(&options, &file, &result);
 	if (!status) {
-		err = replay_report_print(stdout, &file, result.analysis,
-					  result.report.elapsed_ns, options.json);
+		err = replay_report_print(stdout, &file, &result, options.json);
 		if (err)
 			status = complain_of_stdout(err, "the result");
 	}

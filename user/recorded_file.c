@@ -8,10 +8,26 @@
 #include "correlate/analysis.h"
 #include "interrupt.h"
 #include "recorded_file.h"
+#include "recording/facts_json.h"
 #include "recording/reader.h"
 
+static void take_losses(struct recorded_file *file, const json_t *tail)
+{
+	struct facts facts;
+
+	file->lost = FACT_NONE;
+	file->events_lost = FACT_NONE;
+	if (facts_from_json(&facts, tail))
+		return;
+	file->lost = facts.lost;
+	if (facts.have_bpf)
+		file->events_lost = facts.counts[PFSTAT_COUNT_EVENTS_LOST];
+	facts_exit(&facts);
+}
+
 /* Feeds all items of a recording to the analysis. */
-static int read_items(const char *recording, struct analysis *analysis)
+static int read_items(const char *recording, struct analysis *analysis,
+		      struct recorded_file *file)
 {
 	struct recording_reader *reader;
 	char why[512];
@@ -27,6 +43,7 @@ static int read_items(const char *recording, struct analysis *analysis)
 		err = analysis_finish(analysis);
 	if (recording_damage(reader))
 		complain(STATUS_OK, "%s", recording_damage(reader));
+	take_losses(file, recording_tail(reader));
 	recording_close(reader);
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
@@ -88,7 +105,7 @@ static int collect(struct recorded_file *file, const char *recording)
 	if (!analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	analysis_listen(analysis, take_fault, file);
-	status = read_items(recording, analysis);
+	status = read_items(recording, analysis, file);
 	analysis_free(analysis);
 	/* It was read twice: what had its name the second time may be another. */
 	if (!status && !file->replay.count)
@@ -106,7 +123,7 @@ int recorded_file_read(struct recorded_file *file, const char *recording, const 
 	*file = (struct recorded_file){ 0 };
 	if (!analysis)
 		return complain(STATUS_FAILED, "out of memory");
-	status = read_items(recording, analysis);
+	status = read_items(recording, analysis, file);
 	if (!status)
 		status = choose(file, analysis, path);
 	analysis_free(analysis);

@@ -16,6 +16,7 @@ struct recorded_file {
 	uint64_t inode;
 	struct recorded_class classes[NR_FAULT_CLASSES];
 	uint64_t first_ns, last_ns;	/* start of the first fault, end of the last */
+	uint64_t lost, events_lost;	/* of all files; FACT_NONE: the recording has no end */
 	struct replay replay;
 };
 

@@ -9,8 +9,10 @@
 #include "correlate/analysis.h"
 #include "recorded_file.h"
 
-/* elapsed_ns: of the replay, from the policy's advice to the last access. */
+struct result;
+
+/* The replay's time is from the policy's advice to the last access. */
 int replay_report_print(FILE *out, const struct recorded_file *file,
-			const struct analysis *replayed, uint64_t elapsed_ns, bool json);
+			const struct result *replayed, bool json);
 
 #endif

@@ -90,6 +90,9 @@ static void make_recording(const char *path, uint64_t inode)
 	add_map(writer, path, inode);
 	add_faults(writer, inode);
 	facts_init(&facts);
+	facts.lost = 7;
+	facts.have_bpf = true;
+	facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 8;
 	tail = facts_to_json(&facts);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	ck_assert_int_eq(fclose(out), 0);
@@ -106,6 +109,8 @@ START_TEST(test_the_costliest_file_is_found)
 	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), STATUS_OK);
 	ck_assert_str_eq(file.path, "/lib/first.so");
 	ck_assert_uint_eq(file.replay.count, FAULTS);
+	ck_assert_uint_eq(file.lost, 7);
+	ck_assert_uint_eq(file.events_lost, 8);
 	ck_assert_uint_eq(file.replay.visits[1].page, 1);
 	ck_assert_uint_eq(file.replay.visits[1].end_ns, 7000);
 	recorded_file_exit(&file);

@@ -218,6 +218,27 @@ START_TEST(test_table_says_na_not_0)
 }
 END_TEST
 
+START_TEST(test_losses_are_loud)
+{
+	struct sample_via via;
+	struct report *seen;
+	char *text;
+
+	sample_via_open(&via);
+	text = print_via(&via.report, false);
+	ck_assert_ptr_null(strstr(text, "LOST"));
+	free(text);
+	seen = (struct report *)via.rows[0].seen;
+	seen->lost = 4;
+	seen->events_lost = 33;
+	text = print_via(&via.report, false);
+	ck_assert_ptr_nonnull(strstr(text, ": LOST 4 RECORDS: "));
+	ck_assert_ptr_nonnull(strstr(text, ": LOST 33 EVENTS OF EBPF: "));
+	free(text);
+	sample_via_close(&via);
+}
+END_TEST
+
 START_TEST(test_lines_fit_a_page)
 {
 	struct sample_via via;
@@ -234,5 +255,5 @@ START_TEST(test_lines_fit_a_page)
 END_TEST
 
 RUN_TESTS("via", test_ways, test_bad_ways, test_names_are_as_given, test_meminfo, test_figures,
-	  test_json_matches_its_schema_in_both_directions, test_table_says_na_not_0,
+	  test_json_matches_its_schema_in_both_directions, test_table_says_na_not_0, test_losses_are_loud,
 	  test_lines_fit_a_page)

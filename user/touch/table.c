@@ -80,7 +80,8 @@ static size_t fault_text(char *text, size_t size, const struct touch_fault *faul
 	return length;
 }
 
-static void faults_cell(struct grid *grid, const struct touch_step *step)
+/* lost: something was, and may have been of this step. */
+static void faults_cell(struct grid *grid, const struct touch_step *step, bool lost)
 {
 	char text[TOUCH_FAULTS_MAX * 128];
 	size_t length = 0;
@@ -88,6 +89,10 @@ static void faults_cell(struct grid *grid, const struct touch_step *step)
 
 	if (step->kind == TOUCH_START) {
 		grid_cell(grid, " ");
+		return;
+	}
+	if (!step->nr_faults && lost) {
+		grid_cell(grid, "n/a");
 		return;
 	}
 	if (!step->nr_faults) {
@@ -124,7 +129,7 @@ int touch_table(FILE *out, const struct touch_report *report)
 		size_cells(&grid, sizes->virtual_bytes, before ? &before->virtual_bytes : NULL);
 		size_cells(&grid, sizes->resident_bytes, before ? &before->resident_bytes : NULL);
 		grid_cell(&grid, "%" PRIu64, sizes->mapped_pages);
-		faults_cell(&grid, &report->steps[i]);
+		faults_cell(&grid, &report->steps[i], report->lost);
 		before = sizes;
 	}
 	return grid_close(&grid, out);

@@ -202,6 +202,21 @@ static void seen_row(struct grid *grid, const struct via_row *row)
 		grid_cell(grid, "%+.1f%%", 100 * via_overhead(row));
 }
 
+/* As the report's warnings: what was lost is in none of the row's counts. */
+static void warn_of_losses(FILE *out, const struct via_row *row)
+{
+	const struct report *seen = row->seen;
+	char name[64];
+
+	way_name(&row->way, name, sizeof(name));
+	if (seen->lost != FACT_NONE && seen->lost)
+		fprintf(out, "%s, %s: LOST %" PRIu64 " RECORDS: FAULTS AND MKWRITE ARE TOO LOW\n",
+			name, caches[row->cache], seen->lost);
+	if (seen->events_lost != FACT_NONE && seen->events_lost)
+		fprintf(out, "%s, %s: LOST %" PRIu64 " EVENTS OF EBPF: SYSTEM CALLS, OFF-CPU STAYS, "
+			"FAULTS ARE TOO LOW\n", name, caches[row->cache], seen->events_lost);
+}
+
 static int table_seen(FILE *out, const struct via_report *report)
 {
 	static const char *const headings[] = {
@@ -210,13 +225,17 @@ static int table_seen(FILE *out, const struct via_report *report)
 	};
 	struct grid grid;
 	unsigned int i;
+	int err;
 
 	fputs("One more pass of each, watched by eBPF and the module: how much longer it took\n",
 	      out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < report->nr_rows; i++)
 		seen_row(&grid, &report->rows[i]);
-	return grid_close(&grid, out);
+	err = grid_close(&grid, out);
+	for (i = 0; i < report->nr_rows; i++)
+		warn_of_losses(out, &report->rows[i]);
+	return err;
 }
 
 static int table_caches(FILE *out, const struct via_report *report)
