@@ -195,17 +195,6 @@ void pfstat_session_close(void)
 	mutex_unlock(&session_mutex);
 }
 
-static struct task_struct *process_get(u64 number)
-{
-	struct task_struct *task;
-	struct pid *pid;
-
-	pid = find_get_pid(number);
-	task = get_pid_task(pid, PIDTYPE_TGID);
-	put_pid(pid);
-	return task;
-}
-
 /* A program that it began since mm was asked for may have mapped before it was known. */
 static void look_for_exec(const struct task_struct *task, const struct mm_struct *mm)
 {
@@ -215,7 +204,8 @@ static void look_for_exec(const struct task_struct *task, const struct mm_struct
 		pfstat_follow_again();
 }
 
-static int watch_mm(struct task_struct *task, struct mm_struct *mm, bool future, bool follow)
+static int watch_mm(struct task_struct *task, struct pid *pid, struct mm_struct *mm, bool future,
+		    bool follow)
 {
 	struct pfstat_hook_result result;
 	int err;
@@ -228,7 +218,7 @@ static int watch_mm(struct task_struct *task, struct mm_struct *mm, bool future,
 	if (err)
 		return err;
 	if (future)
-		err = pfstat_target_add(task_tgid(task), mm, task->tgid, follow);
+		err = pfstat_target_add(pid, mm, task->tgid, follow);
 	else
 		err = pfstat_target_add_mm(mm, task->tgid, false, follow, GFP_KERNEL);
 	if (err)
@@ -238,25 +228,32 @@ static int watch_mm(struct task_struct *task, struct mm_struct *mm, bool future,
 	return pfstat_target_hook_mm(mm, NULL, &result);
 }
 
-static int command_watch(u64 number, bool future, bool follow)
+static int watch_process(struct task_struct *task, struct pid *pid, bool future, bool follow)
 {
-	struct task_struct *task = process_get(number);
-	struct mm_struct *mm;
+	struct mm_struct *mm = get_task_mm(task);
 	int err;
 
-	if (!task)
-		return -ESRCH;
-	mm = get_task_mm(task);
-	if (!mm) {
-		err = task->flags & PF_KTHREAD ? -EPERM : -ESRCH;
-		goto put_task;
-	}
+	if (!mm)
+		return task->flags & PF_KTHREAD ? -EPERM : -ESRCH;
 	err = session_start();
 	if (!err)
-		err = watch_mm(task, mm, future, follow);
+		err = watch_mm(task, pid, mm, future, follow);
 	mmput_async(mm);
-put_task:
-	put_task_struct(task);
+	return err;
+}
+
+static int command_watch(u64 number, bool future, bool follow)
+{
+	/* The task's own reference to it goes when it is reaped, which may be at any time. */
+	struct pid *pid = find_get_pid(number);
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
+	int err = -ESRCH;
+
+	if (task) {
+		err = watch_process(task, pid, future, follow);
+		put_task_struct(task);
+	}
+	put_pid(pid);
 	return err;
 }
 
