@@ -253,6 +253,40 @@ START_TEST(test_a_lane_has_all_of_its_threads_time)
 }
 END_TEST
 
+/* More pieces off the CPU than are kept of a fault. */
+START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
+{
+	const double column_ms = (1 << 15) / 1e6;	/* of 2 ms */
+	struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1, .tid = 1,
+			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN },
+		.state = 2,
+	};
+	const uint64_t start_ns = 1000 * MS;
+	unsigned int i;
+	double ms;
+
+	begin();
+	for (i = 0; i < 20; i++) {
+		stay.off_ns = start_ns + i * 100000 + 5000;
+		stay.woken_ns = stay.off_ns + 80000;
+		stay.event.ns = now_ns = stay.off_ns + 90000;
+		add(ITEM_EVENT, &stay);
+	}
+	now_ns = start_ns;
+	fault(1, 0, 2 * MS, PFSTAT_CLASS_WAIT);
+	draw();
+	says("timeline", DRAWING_READING, "in faults for 2.0 ms of 2.0 ms, 1.8 ms of it off the "
+	     "CPU.");
+	ms = sum_where("timeline", 6, 4, "0") - sum_where("timeline", 5, 4, "0");
+	ck_assert_double_eq_tol(ms / 100 * column_ms, 0.2, 0.01);
+	ms = sum_where("timeline", 6, 4, "1") - sum_where("timeline", 5, 4, "1");
+	ck_assert_double_eq_tol(ms / 100 * column_ms, 1.8, 0.01);
+	ck_assert_double_eq(sum_where("timeline", 6, 4, "2"), 0);
+	end();
+}
+END_TEST
+
 START_TEST(test_bursts_are_told_from_an_even_stream)
 {
 	uint64_t i;
@@ -314,5 +348,6 @@ END_TEST
 
 RUN_TESTS("figures", test_order_tells_steps_ahead_and_back, test_many_calls_become_fewer_marks,
 	  test_what_became_of_pages_read, test_where_the_time_went_adds_up,
-	  test_a_lane_has_all_of_its_threads_time, test_bursts_are_told_from_an_even_stream,
-	  test_evictors_are_named, test_what_is_not_there_is_not_drawn)
+	  test_a_lane_has_all_of_its_threads_time,
+	  test_a_fault_of_many_sleeps_was_off_in_all_of_them,
+	  test_bursts_are_told_from_an_even_stream, test_evictors_are_named, test_what_is_not_there_is_not_drawn)

@@ -25,6 +25,7 @@ struct lane {
 	uint32_t tid;
 	char comm[16];
 	uint64_t faults, fault_ns, off_ns;
+	uint64_t fault_off_ns;	/* of fault_ns: also what no span tells of */
 	uint64_t ns[NR_STATES][COLUMNS];
 };
 
@@ -91,9 +92,9 @@ static uint64_t since(const struct timeline *timeline, uint64_t ns)
 	return ns > timeline->origin_ns ? ns - timeline->origin_ns : 0;
 }
 
-/* Shares a stretch of time out to the columns that it lies in. */
+/* Shares a stretch of time, or a part of it, out to the columns that it lies in. */
 static void spread(struct timeline *timeline, struct lane *lane, enum state state,
-		   uint64_t from_ns, uint64_t to_ns)
+		   uint64_t from_ns, uint64_t to_ns, double part)
 {
 	uint64_t from, to, end, column;
 
@@ -112,15 +113,36 @@ static void spread(struct timeline *timeline, struct lane *lane, enum state stat
 		end = (column + 1) << timeline->shift;
 		if (end > to)
 			end = to;
-		lane->ns[state][column] += end - from;
+		lane->ns[state][column] += (end - from) * part;
 	}
+}
+
+/* Pieces that found no room lie behind the last that did: where, is not known. */
+static void add_fault_off(struct timeline *timeline, struct lane *lane,
+			  const struct explained *fault)
+{
+	const uint64_t off_ns = fault->end_ns - fault->start_ns -
+		fault->parts_ns[PART_CPU_BEFORE] - fault->parts_ns[PART_CPU_AFTER];
+	uint64_t left_ns = off_ns, at_ns = fault->start_ns;
+	const struct explain_span *span;
+	unsigned int i;
+
+	for (i = 0; i < fault->nr_spans; i++) {
+		span = &fault->spans[i];
+		spread(timeline, lane, STATE_FAULT_OFF, span->from_ns, span->to_ns, 1);
+		left_ns -= span->to_ns - span->from_ns;
+		at_ns = span->to_ns;
+	}
+	if (left_ns)
+		spread(timeline, lane, STATE_FAULT_OFF, at_ns, fault->end_ns,
+		       (double)left_ns / (fault->end_ns - at_ns));
+	lane->fault_off_ns += off_ns;
 }
 
 static int add_fault(void *data, const struct explained *fault)
 {
 	struct timeline *timeline = data;
 	struct lane *lane;
-	unsigned int i;
 	int err = lane_get(timeline, fault->tid, &lane);
 
 	if (err || !lane) {
@@ -129,10 +151,8 @@ static int add_fault(void *data, const struct explained *fault)
 	}
 	lane->faults++;
 	lane->fault_ns += fault->end_ns - fault->start_ns;
-	spread(timeline, lane, STATE_FAULT, fault->start_ns, fault->end_ns);
-	for (i = 0; i < fault->nr_spans; i++)
-		spread(timeline, lane, STATE_FAULT_OFF, fault->spans[i].from_ns,
-		       fault->spans[i].to_ns);
+	spread(timeline, lane, STATE_FAULT, fault->start_ns, fault->end_ns, 1);
+	add_fault_off(timeline, lane, fault);
 	return 0;
 }
 
@@ -145,7 +165,7 @@ static int add_stay(struct timeline *timeline, const struct pfstat_off_cpu *stay
 		return err;
 	timeline->stays++;
 	lane->off_ns += stay->event.ns - stay->off_ns;
-	spread(timeline, lane, STATE_OFF, stay->off_ns, stay->event.ns);
+	spread(timeline, lane, STATE_OFF, stay->off_ns, stay->event.ns, 1);
 	return 0;
 }
 
@@ -207,10 +227,13 @@ static void name_lane(const struct lane *lane, char *name, size_t size)
 }
 
 /* What is drawn: three states that do not overlap. */
-static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum state state)
+static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum state state,
+			 uint64_t width)
 {
 	const uint64_t fault = lane->ns[STATE_FAULT][column], off = lane->ns[STATE_OFF][column];
 	const uint64_t both = lane->ns[STATE_FAULT_OFF][column];
+	const uint64_t rest = off > both ? off - both : 0;
+	const uint64_t outside = width > fault ? width - fault : 0;
 
 	switch (state) {
 	case STATE_FAULT:
@@ -218,14 +241,16 @@ static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum stat
 	case STATE_FAULT_OFF:
 		return both;
 	default:
-		return off > both ? off - both : 0;
+		/* A piece whose place is not known may have been shared out elsewhere. */
+		return rest < outside ? rest : outside;
 	}
 }
 
 static void write_lane(FILE *csv, const struct timeline *timeline, const struct lane *lane,
 		       size_t row)
 {
-	const double width = 1ULL << timeline->shift;
+	const uint64_t width_ns = 1ULL << timeline->shift;
+	const double width = width_ns;
 	unsigned int column;
 	enum state state;
 	char name[48];
@@ -234,7 +259,7 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 	name_lane(lane, name, sizeof(name));
 	for (column = 0; column < COLUMNS; column++) {
 		for (state = 0, from = 0; state < NR_STATES; state++, from += share) {
-			share = 100 * drawn_ns(lane, column, state) / width;
+			share = 100 * drawn_ns(lane, column, state, width_ns) / width;
 			if (share < 0.05)
 				continue;
 			fprintf(csv, "%zu,", row);
@@ -280,7 +305,6 @@ static void say(struct drawing *drawing, const struct timeline *timeline, const 
 {
 	const struct lane *most = lanes->all[0];
 	uint64_t faults = 0, left_out = timeline->not_followed;
-	uint64_t in_faults_ns = 0;
 	char name[48];
 	size_t i;
 
@@ -288,15 +312,13 @@ static void say(struct drawing *drawing, const struct timeline *timeline, const 
 		faults += lanes->all[i]->faults;
 		left_out += i >= MOST_LANES ? lanes->all[i]->faults : 0;
 	}
-	for (i = 0; i < COLUMNS; i++)
-		in_faults_ns += most->ns[STATE_FAULT_OFF][i];
 	name_lane(most, name, sizeof(name));
 	drawing_say(drawing, DRAWING_READING, "%s was in faults for %.1f ms of %.1f ms, %.1f ms of "
 		    "it off the CPU", name, most->fault_ns / 1e6, timeline->end / 1e6,
-		    in_faults_ns / 1e6);
-	if (most->off_ns > in_faults_ns)
+		    most->fault_off_ns / 1e6);
+	if (most->off_ns > most->fault_off_ns)
 		drawing_say(drawing, DRAWING_READING, ", and off the CPU elsewhere for %.1f ms",
-			    (most->off_ns - in_faults_ns) / 1e6);
+			    (most->off_ns - most->fault_off_ns) / 1e6);
 	drawing_say(drawing, DRAWING_READING, ".");
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults and %" PRIu64 " stays off "
 		    "the CPU of %zu thread%s, added up in columns of %.3g ms.", faults,
