@@ -49,16 +49,21 @@ static void fault(uint32_t tid, uint64_t page, uint64_t ns, enum pfstat_class cl
 	add(ITEM_RECORD, &record);
 }
 
-static void read_pages(uint64_t page, uint32_t pages)
+static void read_pages_of(uint64_t inode, uint64_t page, uint32_t pages)
 {
 	const struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
 			   .flags = PFSTAT_BLOCK_FILE, .ns = now_ns },
-		.insert_ns = now_ns, .issue_ns = now_ns, .inode = 5, .fs_dev = 1, .pgoff = page,
-		.bytes = pages * 4096, .file_bytes = pages * 4096,
+		.insert_ns = now_ns, .issue_ns = now_ns, .inode = inode, .fs_dev = 1,
+		.pgoff = page, .bytes = pages * 4096, .file_bytes = pages * 4096,
 	};
 
 	add(ITEM_EVENT, &block);
+}
+
+static void read_pages(uint64_t page, uint32_t pages)
+{
+	read_pages_of(5, page, pages);
 }
 
 static void evict_pages(uint64_t page, uint32_t pages)
@@ -198,6 +203,31 @@ START_TEST(test_what_became_of_pages_read)
 	says("readahead", DRAWING_READING, "40 pages were read, and 62.5 % of them mapped");
 	says("readahead", DRAWING_READING, "Read-ahead of 128 KiB covered 96.0 % of the mapped "
 	     "pages; 1 disk fault started a read.");
+	end();
+}
+END_TEST
+
+/* What was read before a file was given up is not in the boxes that it has since. */
+START_TEST(test_a_file_that_comes_back_has_no_page_of_before)
+{
+	uint64_t inode, page;
+
+	begin();
+	read_pages(0, 16);
+	/* More files than are kept, each with more: the first is given up. */
+	for (inode = 100; inode < 116; inode++)
+		read_pages_of(inode, 0, 40);
+	/* In the first of these boxes lie the pages of before, too. */
+	read_pages(16, 48);
+	read_pages(1000, 40);
+	for (page = 0; page < 32; page++)
+		fault(1, page, 400, PFSTAT_CLASS_LONG);
+	draw();
+	ck_assert_double_eq(sum_of("readahead", 4), 88);
+	ck_assert_double_eq(sum_of("readahead", 5), 16);
+	ck_assert_double_eq(sum_of("readahead", 7), 72);
+	says("readahead", DRAWING_AMOUNT, "88 pages of ");
+	says("readahead", DRAWING_AMOUNT, " 656 pages of other files are not in it");
 	end();
 }
 END_TEST
@@ -347,7 +377,8 @@ START_TEST(test_what_is_not_there_is_not_drawn)
 END_TEST
 
 RUN_TESTS("figures", test_order_tells_steps_ahead_and_back, test_many_calls_become_fewer_marks,
-	  test_what_became_of_pages_read, test_where_the_time_went_adds_up,
-	  test_a_lane_has_all_of_its_threads_time,
+	  test_what_became_of_pages_read, test_a_file_that_comes_back_has_no_page_of_before,
+	  test_where_the_time_went_adds_up, test_a_lane_has_all_of_its_threads_time,
 	  test_a_fault_of_many_sleeps_was_off_in_all_of_them,
-	  test_bursts_are_told_from_an_even_stream, test_evictors_are_named, test_what_is_not_there_is_not_drawn)
+	  test_bursts_are_told_from_an_even_stream, test_evictors_are_named,
+	  test_what_is_not_there_is_not_drawn)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../correlate/pieces.h"
 #include "../report/view.h"
@@ -25,12 +26,20 @@
 
 struct place {
 	struct place_data head;
+	uint64_t number;	/* of all that there were, from 1 */
 	struct bins bins;
+};
+
+/* When the pages of a piece were read. */
+struct piece_times {
+	uint64_t place;		/* the number of the one that has these reads */
+	uint32_t when[PIECE_PAGES];	/* 0: not read */
 };
 
 struct readahead_map {
 	struct places places;
 	struct pieces times;
+	uint64_t nr_places;	/* with those that were given up */
 	uint64_t origin_ns, now_ns;
 	uint64_t overflow;	/* pages read of more files than are kept */
 };
@@ -50,7 +59,7 @@ static void *open_map(void)
 		return NULL;
 	map->places = (struct places){ .bytes = sizeof(struct place), .exit = exit_place };
 	map->times = (struct pieces){
-		.pages = PIECE_PAGES, .bytes = PIECE_PAGES * sizeof(uint32_t), .max = PIECES_MAX,
+		.pages = PIECE_PAGES, .bytes = sizeof(struct piece_times), .max = PIECES_MAX,
 	};
 	return map;
 }
@@ -78,14 +87,16 @@ static int add_item(void *data, const struct item *item)
 static int add_read(struct readahead_map *map, const struct readahead_page *page)
 {
 	const struct call_place at = { .dev = page->dev, .inode = page->inode };
+	struct piece_times *times;
 	struct place *place;
-	void *times;
 	uint32_t when;
+	void *kept;
 	int err;
 
-	err = pieces_get(&map->times, page->dev, page->inode, page->pgoff, &times);
+	err = pieces_get(&map->times, page->dev, page->inode, page->pgoff, &kept);
 	if (err)
 		return err;
+	times = kept;
 	if (!times) {
 		map->overflow++;
 		return 0;
@@ -93,10 +104,16 @@ static int add_read(struct readahead_map *map, const struct readahead_page *page
 	place = places_get(&map->places, &at, 1);
 	if (!place)
 		return -ENOMEM;
-	if (!place->bins.max_cells)
+	if (!place->number) {
+		place->number = ++map->nr_places;
 		place->bins = (struct bins)MAP_BINS;
+	}
+	if (times->place != place->number) {
+		memset(times->when, 0, sizeof(times->when));
+		times->place = place->number;
+	}
 	when = (map->now_ns - map->origin_ns) >> UNIT_SHIFT;
-	((uint32_t *)times)[page->pgoff % PIECE_PAGES] = when + 1;
+	times->when[page->pgoff % PIECE_PAGES] = when + 1;
 	return bins_add(&place->bins, when, page->pgoff, 0, 0);
 }
 
@@ -117,15 +134,18 @@ static struct place *find_place(const struct readahead_map *map, const struct re
 static int add_page(void *data, const struct readahead_page *page)
 {
 	struct readahead_map *map = data;
-	uint32_t *times;
+	const struct piece_times *times;
 	struct place *place;
+	uint32_t when;
 
 	if (page->fate == READAHEAD_READ)
 		return add_read(map, page);
 	times = pieces_find(&map->times, page->dev, page->inode, page->pgoff);
-	place = times ? find_place(map, page) : NULL;
-	if (place && times[page->pgoff % PIECE_PAGES])
-		bins_note(&place->bins, times[page->pgoff % PIECE_PAGES] - 1, page->pgoff, 0,
+	when = times ? times->when[page->pgoff % PIECE_PAGES] : 0;
+	place = when ? find_place(map, page) : NULL;
+	/* A file that was given up and came back does not have what was read before. */
+	if (place && times->place == place->number)
+		bins_note(&place->bins, when - 1, page->pgoff, 0,
 			  page->fate == READAHEAD_MAPPED ? ONE_MAPPED : ONE_EVICTED);
 	return 0;
 }
