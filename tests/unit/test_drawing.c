@@ -46,6 +46,19 @@ START_TEST(test_a_label_is_nothing_that_runs)
 }
 END_TEST
 
+/* A thread's name is cut after 15 bytes, and what it was cut in is no character. */
+START_TEST(test_a_label_is_utf8)
+{
+	FILE *out = begin();
+
+	drawing_label(out, "a-worker-gr\xc3\xb6\xc3 (7)");
+	ends_with(out, "'a-worker-gr\xc3\xb6? (7)'");
+	out = begin();
+	drawing_label(out, "\xff.\xe2\x82 \xc0.\xbc \xef\xbf\xbf€😀\xf0\x9f\x98 ");
+	ends_with(out, "'?.?? ?.? ???€😀??? '");
+}
+END_TEST
+
 START_TEST(test_text_of_a_page_is_no_markup)
 {
 	FILE *out = begin();
@@ -61,6 +74,7 @@ START_TEST(test_what_is_no_utf8_is_replaced)
 {
 	static const char *const bad[] = {
 		"\xc0\xbc", "\xe0\x80\xbc", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80",
+		"\xef\xbf\xbf",
 	};
 	unsigned int i;
 	FILE *out;
@@ -220,7 +234,7 @@ START_TEST(test_a_terminal_shows_disk_faults_apart)
 END_TEST
 
 RUN_TESTS("drawing", test_a_cell_is_one_cell, test_a_label_is_nothing_that_runs,
-	  test_text_of_a_page_is_no_markup, test_what_is_no_utf8_is_replaced,
+	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup, test_what_is_no_utf8_is_replaced,
 	  test_colours_of_a_drawing_follow_the_page, test_only_what_draws_is_left_of_a_drawing,
 	  test_levels_are_powers_and_all_are_used, test_every_colour_has_one_for_the_dark,
 	  test_places_that_are_given_up_are_counted, test_a_terminal_shows_disk_faults_apart)

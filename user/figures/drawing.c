@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../report/utf8.h"
 #include "drawing.h"
 
 int drawing_begin(struct drawing *drawing, const char *name, const char *title)
@@ -74,14 +75,25 @@ void drawing_cell(FILE *csv, const char *text)
 	fputc('"', csv);
 }
 
+static bool is_plain(char c)
+{
+	return isalnum((unsigned char)c) || strchr(" ._:/+()-,[]", c);
+}
+
 void drawing_label(FILE *script, const char *text)
 {
+	size_t length;
+
 	fputc('\'', script);
-	for (; *text; text++)
-		if (isascii(*text) && !isalnum(*text) && !strchr(" ._:/+()-,[]", *text))
+	for (; *text; text += length) {
+		length = utf8_character(text, strlen(text));
+		if (length > 1 || (length && is_plain(*text))) {
+			fwrite(text, 1, length, script);
+		} else {
 			fputc('?', script);
-		else
-			fputc(*text, script);
+			length = 1;
+		}
+	}
 	fputc('\'', script);
 }
 

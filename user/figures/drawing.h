@@ -58,7 +58,8 @@ void drawing_cell(FILE *csv, const char *text);
 
 /*
  * The same as a string of the script, which gnuplot would execute parts of: letters, digits
- * and what does nothing there; a question mark for all else.
+ * and what does nothing there; a question mark for all else, also for each byte that is no
+ * UTF-8, which the drawing could not hold.
  */
 void drawing_label(FILE *script, const char *text);
 /* Tics of a log scale of µs: axis x or y. */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Names of files and processes may be any bytes; pages and drawings are UTF-8. */
+#ifndef PFSTAT_USER_UTF8_H
+#define PFSTAT_USER_UTF8_H
+
+#include <stddef.h>
+
+/* Bytes of the character that the string, of one byte or more, begins with; 0: it is none. */
+size_t utf8_character(const char *string, size_t bytes);
+
+#endif
