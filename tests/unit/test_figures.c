@@ -136,6 +136,18 @@ static double sum_of(const char *name, unsigned int column)
 	return sum_where(name, column, 0, NULL);
 }
 
+/* Of the last row. */
+static double last_of(const char *name, unsigned int column)
+{
+	const char *csv = drawing_of(name)->texts[DRAWING_CSV], *cell = csv + strlen(csv) - 1;
+
+	while (cell[-1] != '\n')
+		cell--;
+	for (; column; column--)
+		cell = strchr(cell, ',') + 1;
+	return strtod(cell, NULL);
+}
+
 START_TEST(test_order_tells_steps_ahead_and_back)
 {
 	uint64_t page;
@@ -228,6 +240,29 @@ START_TEST(test_a_file_that_comes_back_has_no_page_of_before)
 	ck_assert_double_eq(sum_of("readahead", 7), 72);
 	says("readahead", DRAWING_AMOUNT, "88 pages of ");
 	says("readahead", DRAWING_AMOUNT, " 656 pages of other files are not in it");
+	end();
+}
+END_TEST
+
+START_TEST(test_pages_of_a_run_of_days_are_where_they_were_read)
+{
+	const uint64_t hour_ns = 3600 * 1000 * MS;
+	uint64_t page, read_ns;
+
+	begin();
+	read_pages(0, 8);
+	for (page = 8; page < 1008; page += 8) {
+		now_ns += hour_ns + page * 12345;
+		read_ns = now_ns;
+		read_pages(page, 8);
+		fault(1, page, 400, PFSTAT_CLASS_LONG);
+	}
+	draw();
+	ck_assert_double_eq(sum_of("readahead", 4), 1008);
+	ck_assert_double_eq(sum_of("readahead", 5), 125);
+	/* The last read is in the last row, as those come in the order of time. */
+	ck_assert_double_le(last_of("readahead", 0), (read_ns - 1000 * MS) / 1e6);
+	ck_assert_double_ge(last_of("readahead", 1), (read_ns - 1000 * MS) / 1e6);
 	end();
 }
 END_TEST
@@ -378,6 +413,7 @@ END_TEST
 
 RUN_TESTS("figures", test_order_tells_steps_ahead_and_back, test_many_calls_become_fewer_marks,
 	  test_what_became_of_pages_read, test_a_file_that_comes_back_has_no_page_of_before,
+	  test_pages_of_a_run_of_days_are_where_they_were_read,
 	  test_where_the_time_went_adds_up, test_a_lane_has_all_of_its_threads_time,
 	  test_a_fault_of_many_sleeps_was_off_in_all_of_them,
 	  test_bursts_are_told_from_an_even_stream, test_evictors_are_named,

@@ -15,7 +15,10 @@
 #include "map.h"
 #include "palette.h"
 
-/* When a page was read is kept in 65 µs, from 1: 32 bits are enough for three days. */
+/*
+ * When a page was read is kept in 65 µs, from 1, and as a float: from 18 minutes on not as
+ * exactly, but never off by more than a small part of a box, however long the run is.
+ */
 #define UNIT_SHIFT 16
 #define PIECE_PAGES 8192U	/* 32 KiB of times, 32 MiB of a file */
 #define PIECES_MAX 1024U	/* 32 MiB of times, 32 GiB of files in reach */
@@ -33,7 +36,7 @@ struct place {
 /* When the pages of a piece were read. */
 struct piece_times {
 	uint64_t place;		/* the number of the one that has these reads */
-	uint32_t when[PIECE_PAGES];	/* 0: not read */
+	float when[PIECE_PAGES];	/* 0: not read */
 };
 
 struct readahead_map {
@@ -84,12 +87,18 @@ static int add_item(void *data, const struct item *item)
 	return 0;
 }
 
+/* Where the box is: the same when the page is read and later. */
+static uint64_t column_of(float when)
+{
+	return (uint64_t)when - 1;
+}
+
 static int add_read(struct readahead_map *map, const struct readahead_page *page)
 {
 	const struct call_place at = { .dev = page->dev, .inode = page->inode };
 	struct piece_times *times;
 	struct place *place;
-	uint32_t when;
+	float when;
 	void *kept;
 	int err;
 
@@ -112,9 +121,9 @@ static int add_read(struct readahead_map *map, const struct readahead_page *page
 		memset(times->when, 0, sizeof(times->when));
 		times->place = place->number;
 	}
-	when = (map->now_ns - map->origin_ns) >> UNIT_SHIFT;
-	times->when[page->pgoff % PIECE_PAGES] = when + 1;
-	return bins_add(&place->bins, when, page->pgoff, 0, 0);
+	when = ((map->now_ns - map->origin_ns) >> UNIT_SHIFT) + 1;
+	times->when[page->pgoff % PIECE_PAGES] = when;
+	return bins_add(&place->bins, column_of(when), page->pgoff, 0, 0);
 }
 
 static struct place *find_place(const struct readahead_map *map, const struct readahead_page *page)
@@ -136,16 +145,16 @@ static int add_page(void *data, const struct readahead_page *page)
 	struct readahead_map *map = data;
 	const struct piece_times *times;
 	struct place *place;
-	uint32_t when;
+	float when;
 
 	if (page->fate == READAHEAD_READ)
 		return add_read(map, page);
 	times = pieces_find(&map->times, page->dev, page->inode, page->pgoff);
 	when = times ? times->when[page->pgoff % PIECE_PAGES] : 0;
-	place = when ? find_place(map, page) : NULL;
+	place = when > 0 ? find_place(map, page) : NULL;
 	/* A file that was given up and came back does not have what was read before. */
 	if (place && times->place == place->number)
-		bins_note(&place->bins, when - 1, page->pgoff, 0,
+		bins_note(&place->bins, column_of(when), page->pgoff, 0,
 			  page->fate == READAHEAD_MAPPED ? ONE_MAPPED : ONE_EVICTED);
 	return 0;
 }
