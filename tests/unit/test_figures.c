@@ -170,6 +170,30 @@ START_TEST(test_order_tells_steps_ahead_and_back)
 }
 END_TEST
 
+/* The table beneath has other means then. */
+START_TEST(test_what_is_not_subtracted_is_told)
+{
+	static const char told[] = "The module's share is in these times";
+
+	begin();
+	report.subtract = true;
+	facts.inside_ps = 27500;
+	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
+	draw();
+	says("cost", DRAWING_READING, "1 disk fault took 1.0 µs in the mean");
+	says("cost", DRAWING_READING, told);
+	end();
+	/* Nobody knows it, and the table has not less either. */
+	begin();
+	report.subtract = true;
+	facts.inside_ps = FACT_NONE;
+	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
+	draw();
+	ck_assert_ptr_null(strstr(drawing_of("cost")->texts[DRAWING_READING], told));
+	end();
+}
+END_TEST
+
 /* Half a million calls in random order: fewer marks, all of the calls. */
 START_TEST(test_many_calls_become_fewer_marks)
 {
@@ -411,7 +435,8 @@ START_TEST(test_what_is_not_there_is_not_drawn)
 }
 END_TEST
 
-RUN_TESTS("figures", test_order_tells_steps_ahead_and_back, test_many_calls_become_fewer_marks,
+RUN_TESTS("figures", test_order_tells_steps_ahead_and_back,
+	  test_what_is_not_subtracted_is_told, test_many_calls_become_fewer_marks,
 	  test_what_became_of_pages_read, test_a_file_that_comes_back_has_no_page_of_before,
 	  test_pages_of_a_run_of_days_are_where_they_were_read,
 	  test_where_the_time_went_adds_up, test_a_lane_has_all_of_its_threads_time,

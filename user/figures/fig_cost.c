@@ -86,7 +86,7 @@ static void write_script(struct drawing *drawing, const struct bins *bins)
 	drawing_script_end(drawing);
 }
 
-static void say(struct drawing *drawing, const struct cost *cost)
+static void say(struct drawing *drawing, const struct cost *cost, const struct report *report)
 {
 	const uint64_t all_ns = cost->disk.total_ns + cost->other.total_ns;
 	char row[32];
@@ -108,6 +108,9 @@ static void say(struct drawing *drawing, const struct cost *cost)
 			    " The other %" PRIu64 " call%s took %.2f µs in "
 			    "the mean.", cost->other.count, PLURAL(cost->other.count),
 			    cost->other.total_ns / 1e3 / cost->other.count);
+	if (report->subtract && report->inside_ps != FACT_NONE)
+		drawing_say(drawing, DRAWING_READING, " The module's share is in these times: "
+			    "--subtract takes it out of the tables only.");
 	drawing_say(drawing, DRAWING_ALT, "Marks by class, on a log scale: what each call of a "
 		    "fault handler cost, in µs, over the number of the call.");
 }
@@ -116,12 +119,11 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 {
 	const struct cost *cost = data;
 
-	(void)source;
 	if (!cost->bins.count) {
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 		return 0;
 	}
-	say(drawing, cost);
+	say(drawing, cost, source->report);
 	write_script(drawing, &cost->bins);
 	return write_data(drawing, &cost->bins);
 }
