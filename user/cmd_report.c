@@ -376,14 +376,22 @@ static int fill(struct reading *reading)
 static int print_main(struct reading *reading)
 {
 	struct trace_writer *trace = reading->trace;
+	const struct report *report = &reading->report;
+	const struct trace_missing missing = {
+		.damage = report->damage, .lost = report->lost,
+		.events_lost = report->events_lost,
+	};
 	int err;
 
 	if (trace) {
 		reading->trace = NULL;
-		err = trace_end(trace, reading->report.damage);
+		err = trace_end(trace, &missing);
 		err = reading->trace_err ? reading->trace_err : err;
 	} else if (figures_as_text(&reading->options.figures)) {
-		err = figures_print_text(stream_of(reading), reading->figures.drawings, FIGURES_NR);
+		err = report_print_warnings(stream_of(reading), report);
+		if (!err)
+			err = figures_print_text(stream_of(reading), reading->figures.drawings,
+						 FIGURES_NR);
 	} else {
 		err = report_print(stream_of(reading), reading->options.report.format,
 				   &reading->report, 1);
@@ -491,7 +499,7 @@ int cmd_report(int argc, char **argv)
 	facts_init(&reading.facts);
 	status = report_steps(&reading);
 	if (reading.trace)
-		trace_end(reading.trace, "interrupted");
+		trace_end(reading.trace, &(struct trace_missing){ .damage = "interrupted" });
 	figures_close(&reading.figures);
 	report_exit(&reading.report);
 	analysis_free(reading.analysis);

@@ -804,6 +804,26 @@ START_TEST(test_lost_events_are_loud)
 }
 END_TEST
 
+/* For what is no table, as figures of text. */
+START_TEST(test_warnings_alone)
+{
+	struct sample_run run;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	sample_open(&run, 150000);
+	ck_assert_int_eq(report_print_warnings(out, &run.report), 0);
+	ck_assert_int_eq(ftell(out), 0);
+	run.report.events_lost = 3;
+	ck_assert_int_eq(report_print_warnings(out, &run.report), 0);
+	fclose(out);
+	ck_assert(!strncmp(text, "LOST 3 EVENTS", 13));
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_what_the_kernel_left_out_is_told_apart)
 {
 	struct sample_run run;
@@ -1095,7 +1115,7 @@ RUN_TESTS("report",
 	  test_names_that_were_left_out_are_loud,
 	  test_lost_records_are_loud_when_calls_are_not_known,
 	  test_calls_that_do_not_close_are_loud,
-	  test_lost_events_are_loud,
+	  test_lost_events_are_loud, test_warnings_alone,
 	  test_what_the_kernel_left_out_is_told_apart,
 	  test_late_records_are_loud,
 	  test_partial_off_cpu_times_are_loud,

@@ -31,10 +31,13 @@ static void begin(void)
 
 static json_t *end(const char *damage)
 {
+	const struct trace_missing missing = {
+		.damage = damage, .lost = 5, .events_lost = FACT_NONE,
+	};
 	json_error_t error;
 	json_t *root;
 
-	ck_assert_int_eq(trace_end(trace, damage), 0);
+	ck_assert_int_eq(trace_end(trace, &missing), 0);
 	fclose(stream);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 	ck_assert_msg(root, "%s at %d:%d in %s", error.text, error.line, error.column, text);
@@ -326,7 +329,7 @@ START_TEST(test_times_are_exact_in_the_text)
 
 	begin();
 	ck_assert_int_eq(trace_fault(trace, &fault), 0);
-	ck_assert_int_eq(trace_end(trace, NULL), 0);
+	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(stream);
 	ck_assert_ptr_nonnull(strstr(text, "\"ts\":111367890123.557,\"dur\":1.000,"));
 	ck_assert_ptr_nonnull(strstr(text, "\"ts\":111367890123.607,\"dur\":0.150,"));
@@ -689,6 +692,8 @@ START_TEST(test_cut_recording_makes_a_whole_file_that_says_so)
 	root = end(NULL);
 	ck_assert_uint_eq(json_array_size(events_of(root)), 0);
 	ck_assert(json_is_null(json_object_get(json_object_get(root, "otherData"), "damage")));
+	ck_assert_int_eq(number_of(json_object_get(root, "otherData"), "lost"), 5);
+	ck_assert(json_is_null(json_object_get(json_object_get(root, "otherData"), "events_lost")));
 	json_decref(root);
 }
 END_TEST
@@ -914,7 +919,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	for (i = 0; i < 10000 && !err; i++)
 		err = trace_fault(trace, &fault);
 	ck_assert_int_eq(err, -EIO);
-	ck_assert_int_lt(trace_end(trace, NULL), 0);
+	ck_assert_int_lt(trace_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(full);
 }
 END_TEST

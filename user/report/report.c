@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "printers.h"
+#include "table.h"
 
 static int print_as(FILE *out, enum report_format format, const struct view *views, size_t nr)
 {
@@ -77,4 +78,16 @@ int report_print(FILE *out, enum report_format format, const struct report *runs
 	err = print_at_once(out, format, views, nr_runs);
 	free(views);
 	return err;
+}
+
+int report_print_warnings(FILE *out, const struct report *run)
+{
+	struct view *view = calloc(1, sizeof(*view));
+
+	if (!view)
+		return -ENOMEM;
+	view_run(view, run);
+	table_warnings(out, view, 0);
+	free(view);
+	return 0;
 }

@@ -161,5 +161,7 @@ enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
  */
 int report_print(FILE *out, enum report_format format, const struct report *runs,
 		 size_t nr_runs);
+/* The lines that a table begins with where something is lost: nothing, mostly. */
+int report_print_warnings(FILE *out, const struct report *run);
 
 #endif

@@ -389,26 +389,36 @@ int trace_fault(void *context, const struct explained *fault)
 	return err ? err : state_of(trace);
 }
 
-static int print_end(struct trace_writer *trace, const char *damage)
+static void print_lost(FILE *out, const char *name, uint64_t lost)
 {
-	char *text = damage ? trace_json_string(damage) : NULL;
+	if (lost == FACT_NONE)
+		fprintf(out, ",\"%s\":null", name);
+	else
+		fprintf(out, ",\"%s\":%" PRIu64, name, lost);
+}
+
+static int print_end(struct trace_writer *trace, const struct trace_missing *missing)
+{
+	char *text = missing->damage ? trace_json_string(missing->damage) : NULL;
 	FILE *out = trace->json.out;
 
 	fprintf(out, "\n],\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\",\"origin_ns\":%" PRIu64,
 		trace->json.origin_ns);
 	fprintf(out, ",\"requests_left_out\":%" PRIu64 ",\"arrows_left_out\":%" PRIu64,
 		trace->requests_left_out, trace->arrows_left_out);
+	print_lost(out, "lost", missing->lost);
+	print_lost(out, "events_lost", missing->events_lost);
 	fprintf(out, ",\"damage\":%s}}\n", text ? text : "null");
 	free(text);
-	return damage && !text ? -ENOMEM : 0;
+	return missing->damage && !text ? -ENOMEM : 0;
 }
 
-int trace_end(struct trace_writer *trace, const char *damage)
+int trace_end(struct trace_writer *trace, const struct trace_missing *missing)
 {
 	int err;
 
 	trace_threads_finish(trace->threads);
-	err = print_end(trace, damage);
+	err = print_end(trace, missing);
 	if (!err && fflush(trace->json.out))
 		err = -errno;
 	if (!err)

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "../correlate/explain.h"
+#include "../correlate/facts.h"
 #include "../item.h"
 
 /*
@@ -35,10 +36,14 @@ int trace_begin(struct trace_writer **trace, FILE *out);
 int trace_item(void *trace, const struct item *item);
 /* An explain_sink. */
 int trace_fault(void *trace, const struct explained *fault);
-/*
- * Closes the JSON and frees in any case. damage: one clause that a reader of the
- * trace should know, or NULL.
- */
-int trace_end(struct trace_writer *trace, const char *damage);
+/* What a reader of the trace should know of what is not there. */
+struct trace_missing {
+	const char *damage;	/* one clause, or NULL */
+	uint64_t lost;		/* records; FACT_NONE: not known */
+	uint64_t events_lost;	/* likewise */
+};
+
+/* Closes the JSON and frees in any case. */
+int trace_end(struct trace_writer *trace, const struct trace_missing *missing);
 
 #endif
