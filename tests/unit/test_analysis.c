@@ -140,7 +140,7 @@ START_TEST(test_figures_by_class_and_part)
 }
 END_TEST
 
-static struct group *groups_by(enum group_by by, size_t expected)
+static struct group *groups_of(enum group_by by, size_t expected, uint64_t all_faults)
 {
 	struct group *groups;
 	size_t nr, i;
@@ -150,8 +150,14 @@ static struct group *groups_by(enum group_by by, size_t expected)
 	ck_assert_uint_eq(nr, expected);
 	for (i = 0; i < nr; i++)
 		faults += groups[i].faults;
-	ck_assert_uint_eq(faults, 100);
+	ck_assert_uint_eq(faults, all_faults);
 	return groups;
+}
+
+/* Of the run of add_run(). */
+static struct group *groups_by(enum group_by by, size_t expected)
+{
+	return groups_of(by, expected, 100);
 }
 
 static int count_place(void *context, const struct code_place *place)
@@ -227,6 +233,35 @@ START_TEST(test_groups_have_names)
 	ck_assert_int_eq(analysis_name_code(analysis, "/bin/program", 0x10, "main+0x4"), 0);
 	groups = groups_by(GROUP_BY_CODE, 1);
 	ck_assert_str_eq(groups[0].name, "main+0x4 (/bin/program)");
+	free(groups);
+	analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(test_long_names_are_whole)
+{
+	struct group *groups;
+	char path[4096], other[4096];
+
+	memset(path, 'a', sizeof(path) - 1);
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	strcpy(other, path);
+	other[sizeof(other) - 2] = 'b';
+	analysis = analysis_new(true, GROUP_BY_ALL);
+	add_map(1, 0x100000, 1 << 20, INODE, path);
+	add_map(1, 0x4000, 0x1000, 5, other);
+	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	groups = groups_of(GROUP_BY_FILE, 1, 1);
+	ck_assert_str_eq(groups[0].name, path);
+	free(groups);
+	groups = groups_of(GROUP_BY_VMA, 1, 1);
+	ck_assert_str_eq(groups[0].name + strlen("1 100000-200000 "), path);
+	free(groups);
+	ck_assert_int_eq(analysis_name_code(analysis, other, 0x10, path + 1), 0);
+	groups = groups_of(GROUP_BY_CODE, 1, 1);
+	ck_assert_uint_eq(strlen(groups[0].name), strlen(path + 1) + strlen(" ()") + strlen(other));
 	free(groups);
 	analysis_free(analysis);
 }
@@ -407,6 +442,7 @@ END_TEST
 
 RUN_TESTS("analysis", test_figures_by_class_and_part,
 	  test_a_disk_fault_maps_what_is_around, test_groups_have_names,
+	  test_long_names_are_whole,
 	  test_groups_that_nobody_asked_for,
 	  test_more_groups_than_are_kept, test_a_fork_server_takes_no_more_memory,
 	  test_a_listener_may_end_it, test_unknown_items_are_refused,

@@ -18,15 +18,14 @@ static void group_set(struct group *group, const char *name, uint64_t inode, uin
 		      uint64_t total_ns)
 {
 	*group = (struct group){ .inode = inode, .dev = 1, .faults = faults,
-				 .total_ns = total_ns };
-	snprintf(group->name, sizeof(group->name), "%s", name);
+				 .total_ns = total_ns, .name = name };
 }
 
 static void thread_set(struct group *group, const char *name, uint32_t tid, uint64_t faults,
 		       uint64_t total_ns)
 {
-	*group = (struct group){ .pid = 7, .tid = tid, .faults = faults, .total_ns = total_ns };
-	snprintf(group->name, sizeof(group->name), "%s", name);
+	*group = (struct group){ .pid = 7, .tid = tid, .faults = faults, .total_ns = total_ns,
+				 .name = name };
 }
 
 /* 2000 long faults of 3 µs and 500 disk faults of 100 µs, in two files, by one thread. */
@@ -179,12 +178,12 @@ START_TEST(test_many_groups_keep_the_costliest)
 	struct live_snapshot snapshot = sample();
 	struct live *live;
 	char *text, *line;
-	char name[32];
+	char names[200][16], name[32];
 	int i;
 
 	for (i = 0; i < 200; i++) {
-		snprintf(name, sizeof(name), "/f/%d/", i);
-		group_set(&files[i * 77 % 200], name, 100 + i, 1, 1000000 + i * 10000);
+		snprintf(names[i], sizeof(names[i]), "/f/%d/", i);
+		group_set(&files[i * 77 % 200], names[i], 100 + i, 1, 1000000 + i * 10000);
 	}
 	snapshot.nr[GROUP_BY_FILE] = 200;
 	live = live_of(BY_FILE, &snapshot, SECOND);
@@ -199,11 +198,9 @@ START_TEST(test_many_groups_keep_the_costliest)
 	ck_assert_ptr_null(strstr(text, "/f/99/"));
 	free(text);
 	/* Next time each is known, whatever its place. */
-	for (i = 0; i < 200; i++) {
-		snprintf(name, sizeof(name), "/f/%d/", i);
-		group_set(&files[i * 33 % 200], name, 100 + i, 1 + (i == 42),
+	for (i = 0; i < 200; i++)
+		group_set(&files[i * 33 % 200], names[i], 100 + i, 1 + (i == 42),
 			  1000000 + i * 10000 + (i == 42));
-	}
 	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
 	text = print(live, false, 0, 0);
 	ck_assert_ptr_nonnull(strstr(text, "/f/42/"));
@@ -356,7 +353,7 @@ END_TEST
 START_TEST(test_longest_name_ends_where_it_ends)
 {
 	struct live_snapshot snapshot = sample();
-	char name[sizeof(files[0].name)], line[sizeof(name) + 8];
+	char name[4096], line[sizeof(name) + 8];
 	struct live *live;
 	char *text;
 
@@ -366,10 +363,8 @@ START_TEST(test_longest_name_ends_where_it_ends)
 	group_set(&files[0], name, 10, 0x41424344, 50000000);
 	live = live_of(BY_FILE, &snapshot, SECOND);
 	text = print(live, false, 0, 0);
-	/* A line holds 511 bytes, and its blanks are of these. */
-	snprintf(line, 300, "  %s", name);
+	snprintf(line, sizeof(line), "  %s\n", name);
 	ck_assert_ptr_nonnull(strstr(text, line));
-	ck_assert_ptr_null(strstr(text, "DCBA"));
 	free(text);
 	live_free(live);
 }

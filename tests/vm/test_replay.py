@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -97,6 +98,23 @@ def test_a_shorter_file(strided):
     recorded, replayed = replay(strided, "--fault-around", "off", "--on", short)
     assert sum(recorded.values()) == PAGES
     assert sum(replayed.values()) == PAGES // 4
+
+
+def test_a_file_however_long_its_name():
+    folder = pfstat.DISK.joinpath(*["long" * 50] * 19)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = pfstat.make_file(folder / "file", PAGES * pfstat.PAGE)
+    try:
+        recording = record(path, "now", path)
+        result = json.loads(pfstat.run(pfstat.PFDRIVE, "report", "--format", "json", "--by",
+                                       "file", "--file", path, recording).stdout)
+        assert [(row["name"], row["faults"]) for row in result["groups"]["rows"]] == \
+            [(str(path), PAGES)]
+        assert str(path) in pfstat.run(pfstat.PFDRIVE, "report", "--by", "file", recording).stdout
+        _, replayed = replay(recording, "--fault-around", "off", "--file", path)
+        assert sum(replayed.values()) == PAGES
+    finally:
+        shutil.rmtree(pfstat.DISK / ("long" * 50))
 
 
 def test_a_file_that_was_not_recorded_is_refused(strided):

@@ -511,62 +511,65 @@ static const char *path_or(const struct analysis *analysis, uint32_t path, const
 	return path ? spaces_path(analysis->spaces, path) : other;
 }
 
-static void name_file(const struct analysis *analysis, const struct cell *cell, struct group *group)
+static void print_file(FILE *names, const struct analysis *analysis, const struct cell *cell)
 {
 	uint32_t path = spaces_file_path(analysis->spaces, cell->key.dev, cell->key.inode);
 
 	if (!cell->key.inode)
-		snprintf(group->name, sizeof(group->name), "(anonymous memory)");
+		fputs("(anonymous memory)", names);
 	else if (path || cell->path)
-		snprintf(group->name, sizeof(group->name), "%s",
-			 spaces_path(analysis->spaces, path ? path : cell->path));
+		fputs(spaces_path(analysis->spaces, path ? path : cell->path), names);
 	else
-		snprintf(group->name, sizeof(group->name), "(device %u:%u inode %" PRIu64 ")",
-			 cell->key.dev >> 20, cell->key.dev & 0xfffff, cell->key.inode);
+		fprintf(names, "(device %u:%u inode %" PRIu64 ")", cell->key.dev >> 20,
+			cell->key.dev & 0xfffff, cell->key.inode);
 }
 
-void analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode, char *name,
-			size_t size)
+char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode)
 {
 	const struct cell cell = { .key = { .dev = dev, .inode = inode } };
-	struct group group;
+	char *name = NULL;
+	size_t length;
+	FILE *out = open_memstream(&name, &length);
 
-	name_file(analysis, find_cell(analysis, GROUP_BY_FILE, &cell.key) ?: &cell, &group);
-	snprintf(name, size, "%s", group.name);
+	if (!out)
+		return NULL;
+	print_file(out, analysis, find_cell(analysis, GROUP_BY_FILE, &cell.key) ?: &cell);
+	if (!fclose(out))
+		return name;
+	free(name);
+	return NULL;
 }
 
-static void name_vma(const struct analysis *analysis, const struct cell *cell, struct group *group)
+static void print_vma(FILE *names, const struct analysis *analysis, const struct cell *cell)
 {
 	if (cell->key.end)
-		snprintf(group->name, sizeof(group->name), "%u %" PRIx64 "-%" PRIx64 " %s",
-			 cell->key.pid, cell->key.address, cell->key.end,
-			 path_or(analysis, cell->key.path, "(anonymous memory)"));
+		fprintf(names, "%u %" PRIx64 "-%" PRIx64 " %s", cell->key.pid,
+			cell->key.address, cell->key.end,
+			path_or(analysis, cell->key.path, "(anonymous memory)"));
 	else
-		snprintf(group->name, sizeof(group->name), "%u (no mapping known)", cell->key.pid);
+		fprintf(names, "%u (no mapping known)", cell->key.pid);
 }
 
-static void name_thread(const struct cell *cell, struct group *group)
+static void print_thread(FILE *names, const struct cell *cell)
 {
 	if (cell->comm[0])
-		snprintf(group->name, sizeof(group->name), "%s (%u)", cell->comm, cell->key.tid);
+		fprintf(names, "%s (%u)", cell->comm, cell->key.tid);
 	else
-		snprintf(group->name, sizeof(group->name), "(%u)", cell->key.tid);
+		fprintf(names, "(%u)", cell->key.tid);
 }
 
-static void name_code(const struct analysis *analysis, const struct cell *cell, struct group *group)
+static void print_code(FILE *names, const struct analysis *analysis, const struct cell *cell)
 {
 	const char *path = spaces_path(analysis->spaces, cell->key.path);
 
 	if (!cell->key.path && !cell->key.address)
-		snprintf(group->name, sizeof(group->name), "(not known)");
+		fputs("(not known)", names);
 	else if (!cell->key.path)
-		snprintf(group->name, sizeof(group->name), "0x%" PRIx64 " (pid %u)",
-			 cell->key.address, cell->key.pid);
+		fprintf(names, "0x%" PRIx64 " (pid %u)", cell->key.address, cell->key.pid);
 	else if (cell->symbol)
-		snprintf(group->name, sizeof(group->name), "%s (%s)", cell->symbol, path);
+		fprintf(names, "%s (%s)", cell->symbol, path);
 	else
-		snprintf(group->name, sizeof(group->name), "0x%" PRIx64 " (%s)",
-			 cell->key.address, path);
+		fprintf(names, "0x%" PRIx64 " (%s)", cell->key.address, path);
 }
 
 static void fill_group(struct group *group, const struct cell *cell)
@@ -592,7 +595,32 @@ struct listing {
 	enum group_by by;
 	struct group *groups;
 	size_t nr;
+	FILE *names;		/* of all of them, each with its 0 */
 };
+
+static void print_name(const struct listing *listing, const struct cell *cell)
+{
+	const struct analysis *analysis = listing->analysis;
+
+	switch (listing->by) {
+	case GROUP_BY_FILE:
+		print_file(listing->names, analysis, cell);
+		break;
+	case GROUP_BY_VMA:
+		print_vma(listing->names, analysis, cell);
+		break;
+	case GROUP_BY_THREAD:
+		print_thread(listing->names, cell);
+		break;
+	case GROUP_BY_STACK:
+		stacks_print(analysis->stacks, analysis->spaces, cell->key.address,
+			     listing->names);
+		break;
+	default:
+		print_code(listing->names, analysis, cell);
+	}
+	fputc('\0', listing->names);
+}
 
 static int list_cell(void *context, struct cell *cell)
 {
@@ -600,24 +628,34 @@ static int list_cell(void *context, struct cell *cell)
 	struct group *group = &listing->groups[listing->nr++];
 
 	fill_group(group, cell);
-	switch (listing->by) {
-	case GROUP_BY_FILE:
-		name_file(listing->analysis, cell, group);
-		break;
-	case GROUP_BY_VMA:
-		name_vma(listing->analysis, cell, group);
-		break;
-	case GROUP_BY_THREAD:
-		name_thread(cell, group);
-		break;
-	case GROUP_BY_STACK:
+	if (listing->by == GROUP_BY_STACK)
 		group->address = 0;
-		stacks_name(listing->analysis->stacks, listing->analysis->spaces,
-			    cell->key.address, group->name, sizeof(group->name));
-		break;
-	default:
-		name_code(listing->analysis, cell, group);
+	print_name(listing, cell);
+	return 0;
+}
+
+static void list_others(struct listing *listing, const struct cell *others)
+{
+	fill_group(&listing->groups[listing->nr++], others);
+	fwrite(GROUP_OTHERS, sizeof(GROUP_OTHERS), 1, listing->names);
+}
+
+/* One piece of memory: the rows, and their names behind them. -ENOMEM. */
+static int put_names(struct listing *listing, const char *names, size_t length)
+{
+	const size_t rows = listing->nr * sizeof(*listing->groups);
+	struct group *groups = realloc(listing->groups, rows + length);
+	char *name = (char *)groups + rows;
+	size_t i;
+
+	if (!groups)
+		return -ENOMEM;
+	memcpy(name, names, length);
+	for (i = 0; i < listing->nr; i++) {
+		groups[i].name = name;
+		name += strlen(name) + 1;
 	}
+	listing->groups = groups;
 	return 0;
 }
 
@@ -636,17 +674,26 @@ int analysis_groups(const struct analysis *analysis, enum group_by by, struct gr
 	const struct groups *kept = analysis->groups[by];
 	struct listing listing = { .analysis = analysis, .by = by };
 	const struct cell *others;
+	char *names = NULL;
+	size_t length;
+	int err;
 
 	if (!kept)
 		return -EINVAL;
 	others = groups_others(kept);
+	listing.names = open_memstream(&names, &length);
 	listing.groups = calloc(groups_count(kept) + 1, sizeof(*listing.groups));
-	if (!listing.groups)
-		return -ENOMEM;
-	groups_visit(kept, list_cell, &listing);
-	if (others) {
-		fill_group(&listing.groups[listing.nr], others);
-		strcpy(listing.groups[listing.nr++].name, GROUP_OTHERS);
+	if (listing.names && listing.groups) {
+		groups_visit(kept, list_cell, &listing);
+		if (others)
+			list_others(&listing, others);
+	}
+	err = !listing.names || fclose(listing.names) || !listing.groups ? -ENOMEM :
+		put_names(&listing, names, length);
+	free(names);
+	if (err) {
+		free(listing.groups);
+		return err;
 	}
 	qsort(listing.groups, listing.nr, sizeof(*listing.groups), costliest_first);
 	*groups = listing.groups;

@@ -92,15 +92,14 @@ void analysis_blocks(const struct analysis *analysis, struct block_figures *figu
 
 /*
  * Groups of one dimension (-EINVAL: not one of those that the analysis was made for),
- * costliest (total_ns) first; the caller frees *groups. Names of code addresses come
+ * costliest (total_ns) first; the caller frees *groups, names and all. Names of code addresses come
  * from analysis_name_code(), else "0x… (object)".
  */
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
 		    size_t *nr);
 
-/* As a group by file is named. */
-void analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode, char *name,
-			size_t size);
+/* As a group by file is named; the caller frees it. NULL: no memory. */
+char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode);
 
 /* Each code address of a fault, or on the way to one, whose file is known. */
 struct code_place {

@@ -26,7 +26,7 @@ enum group_by {
 
 struct group {
 	/* path, "PID START-END path", "comm (tid)", "symbol (object)", "outer;…;innermost" */
-	char name[512];
+	const char *name;
 	uint32_t pid, tid;	/* 0: does not apply */
 	uint64_t address;	/* VMA's start, or the code's; 0: does not apply */
 	uint64_t inode;

@@ -257,62 +257,40 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 	return 0;
 }
 
-static void frame_name(const struct spaces *spaces, const struct place *place, char *name,
-		       size_t size)
+static void print_frame(FILE *out, const struct spaces *spaces, const struct place *place)
 {
 	const char *path = spaces_path(spaces, place->at.path);
 	const char *slash = strrchr(path, '/');
 	const char *plus = place->symbol ? strrchr(place->symbol, '+') : NULL;
 
 	if (plus)	/* where in the function is of no interest here */
-		snprintf(name, size, "%.*s", (int)(plus - place->symbol), place->symbol);
+		fprintf(out, "%.*s", (int)(plus - place->symbol), place->symbol);
 	else if (place->symbol)
-		snprintf(name, size, "%s", place->symbol);
+		fputs(place->symbol, out);
 	else if (place->at.path)
-		snprintf(name, size, "0x%" PRIx64 " (%s)", place->at.offset,
-			 slash ? slash + 1 : path);
+		fprintf(out, "0x%" PRIx64 " (%s)", place->at.offset, slash ? slash + 1 : path);
 	else
-		snprintf(name, size, "0x%" PRIx64, place->at.offset);
+		fprintf(out, "0x%" PRIx64, place->at.offset);
 }
 
-/* Puts text before what is there; false: it does not fit. */
-static bool put_before(char *name, size_t size, const char *text)
-{
-	static const char cut[] = "…;";
-	const size_t there = strlen(name), more = strlen(text) + !!there;
-
-	if (there + more + sizeof(cut) > size) {
-		memmove(name + sizeof(cut) - 1, name, there + 1);
-		memcpy(name, cut, sizeof(cut) - 1);
-		return false;
-	}
-	memmove(name + more, name, there + 1);
-	memcpy(name, text, strlen(text));
-	if (there)
-		name[more - 1] = ';';
-	return true;
-}
-
-void stacks_name(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
-		 char *name, size_t size)
+void stacks_print(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
+		  FILE *out)
 {
 	const struct way *way;
-	char frame[256];
 	size_t i;
 
 	if (number == STACKS_NONE || number == STACKS_OTHER) {
-		snprintf(name, size, number == STACKS_NONE ? "(not known)" : "(others)");
+		fputs(number == STACKS_NONE ? "(not known)" : "(others)", out);
 		return;
 	}
 	way = stacks->numbered[number - 1];
-	name[0] = '\0';
-	for (i = 0; i < way->nr; i++) {
-		frame_name(spaces, way->places[i], frame, sizeof(frame));
-		if (!put_before(name, size, frame))
-			return;
-	}
 	if (way->nr == PFSTAT_STACK_FRAMES)
-		put_before(name, size, "…");
+		fputs("…;", out);
+	for (i = way->nr; i--;) {
+		print_frame(out, spaces, way->places[i]);
+		if (i)
+			fputc(';', out);
+	}
 }
 
 struct visit {

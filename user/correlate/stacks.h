@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <pfstat/event.h>
 
@@ -31,11 +32,11 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 		    uint64_t *number);
 
 /*
- * "outermost;…;innermost": symbols where they are known, else "0x… (object)". What
- * does not fit is left out at the outer end, and "…" stands there.
+ * "outermost;…;innermost": symbols where they are known, else "0x… (object)". Where
+ * there may be more frames than were told of, "…" is the outermost.
  */
-void stacks_name(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
-		 char *name, size_t size);
+void stacks_print(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
+		  FILE *out);
 
 /* A place in a file that is in any of the stacks. */
 struct stack_place {

@@ -71,16 +71,17 @@ bool place_is(const struct call_place *a, const struct call_place *b)
 	       a->region == b->region;
 }
 
-void place_name(const struct call_place *place, const struct report *report,
-		const struct analysis *analysis, char *name, size_t size)
+char *place_name(const struct call_place *place, const struct report *report,
+		 const struct analysis *analysis)
 {
+	char *name;
+
 	if (!place->inode)
-		snprintf(name, size, "anonymous memory of process %" PRIu64 " from 0x%" PRIx64,
-			 place->pid, place->region << (REGION_SHIFT + 12));
-	else if (!strcmp(report->environment.kind, "drive"))
-		snprintf(name, size, "%s", report->environment.file);
-	else
-		analysis_file_name(analysis, place->dev, place->inode, name, size);
+		return asprintf(&name, "anonymous memory of process %" PRIu64 " from 0x%" PRIx64,
+				place->pid, place->region << (REGION_SHIFT + 12)) < 0 ? NULL : name;
+	if (!strcmp(report->environment.kind, "drive"))
+		return strdup(report->environment.file);
+	return analysis_file_name(analysis, place->dev, place->inode);
 }
 
 void places_exit(struct places *places)

@@ -33,8 +33,9 @@ bool call_is_disk(enum fault_class class);
 
 struct call_place place_of_fault(const struct explained *fault);
 bool place_is(const struct call_place *a, const struct call_place *b);
-void place_name(const struct call_place *place, const struct report *report,
-		const struct analysis *analysis, char *name, size_t size);
+/* What is told of it in a sentence; the caller frees it. NULL: no memory. */
+char *place_name(const struct call_place *place, const struct report *report,
+		 const struct analysis *analysis);
 
 /*
  * What is kept of several places, each with as many bytes as its owner wants, which begin

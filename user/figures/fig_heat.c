@@ -191,21 +191,22 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 	const struct heat *heat = data;
 	const struct place *place = places_largest(&heat->places);
 	struct bins_cell *cells;
-	char name[512];
+	char *name;
 
 	if (!place) {
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 		return 0;
 	}
+	name = place_name(&place->head.place, source->report, source->analysis);
 	cells = bins_sorted(&place->bins);
-	if (!cells)
-		return -ENOMEM;
-	place_name(&place->head.place, source->report, source->analysis, name, sizeof(name));
-	say(drawing, heat, place, cells, name);
-	write_data(drawing, &place->bins, cells);
-	write_script(drawing, &place->bins);
+	if (name && cells) {
+		say(drawing, heat, place, cells, name);
+		write_data(drawing, &place->bins, cells);
+		write_script(drawing, &place->bins);
+	}
+	free(name);
 	free(cells);
-	return 0;
+	return name && cells ? 0 : -ENOMEM;
 }
 
 const struct figure figure_heat = {

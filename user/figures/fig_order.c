@@ -130,14 +130,17 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 {
 	const struct order *order = data;
 	const struct place *place = places_largest(&order->places);
-	char name[512];
+	char *name;
 
 	if (!place) {
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 		return 0;
 	}
-	place_name(&place->head.place, source->report, source->analysis, name, sizeof(name));
+	name = place_name(&place->head.place, source->report, source->analysis);
+	if (!name)
+		return -ENOMEM;
 	say(drawing, order, place, name);
+	free(name);
 	write_script(drawing, &place->bins);
 	return write_data(drawing, &place->bins);
 }

@@ -254,14 +254,16 @@ static void say_covered(struct drawing *drawing, const struct report *report)
 			    PLURAL(disk));
 }
 
-static void say(struct drawing *drawing, const struct readahead_map *map, const struct place *place,
-		const struct figure_source *source)
+/* 0 or -ENOMEM. */
+static int say(struct drawing *drawing, const struct readahead_map *map, const struct place *place,
+	       const struct figure_source *source)
 {
 	const uint64_t others = places_others(&map->places);
 	const struct bins *bins = &place->bins;
-	char name[512];
+	char *name = place_name(&place->head.place, source->report, source->analysis);
 
-	place_name(&place->head.place, source->report, source->analysis, name, sizeof(name));
+	if (!name)
+		return -ENOMEM;
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " pages of %s, in %zu boxes of %.3g ms by "
 		    "%" PRIu64 " pages.", bins->count, name, bins->nr_cells,
 		    (double)(1ULL << (bins->x_shift + UNIT_SHIFT)) / 1e6,
@@ -273,6 +275,8 @@ static void say(struct drawing *drawing, const struct readahead_map *map, const 
 		    "A map of boxes, pages of %s over the time when they were "
 		    "read: each of them mapped by a fault later, some, or none.", name);
 	say_covered(drawing, source->report);
+	free(name);
+	return 0;
 }
 
 static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
@@ -290,8 +294,9 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 		drawing_say(drawing, DRAWING_MISSING, "nothing was read from a block device");
 		return 0;
 	}
-	say(drawing, map, place, source);
-	err = write_data(drawing, &place->bins, &kinds);
+	err = say(drawing, map, place, source);
+	if (!err)
+		err = write_data(drawing, &place->bins, &kinds);
 	write_script(drawing, &place->bins, kinds);
 	return err;
 }

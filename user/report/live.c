@@ -17,14 +17,22 @@ struct live *live_new(unsigned int by, uint64_t start_ns)
 	return live;
 }
 
+static void table_clear(struct live_table *table)
+{
+	while (table->nr_rows)
+		free(table->rows[--table->nr_rows].name);
+}
+
 void live_free(struct live *live)
 {
 	enum group_by by;
 
 	if (!live)
 		return;
-	for (by = 0; by < NR_GROUP_BY; by++)
+	for (by = 0; by < NR_GROUP_BY; by++) {
+		table_clear(&live->tables[by]);
 		free(live->tables[by].before);
+	}
 	free(live);
 }
 
@@ -67,24 +75,32 @@ static uint64_t growth(uint64_t now, uint64_t before)
 	return now >= before ? now - before : now;
 }
 
-/* Into the list of the costliest, which is in order, if there is room or it costs more. */
-static void table_offer(struct live_table *table, const struct group *group, uint64_t faults,
-			uint64_t total_ns)
+/*
+ * Into the list of the costliest, which is in order, if there is room or it costs more.
+ * 0 or -ENOMEM.
+ */
+static int table_offer(struct live_table *table, const struct group *group, uint64_t faults,
+		       uint64_t total_ns)
 {
 	size_t at = table->nr_rows;
 	struct live_row *row;
+	char *name;
 
 	while (at && table->rows[at - 1].total_ns < total_ns)
 		at--;
 	if (at == LIVE_ROWS)
-		return;
+		return 0;
+	name = strdup(group->name);
+	if (!name)
+		return -ENOMEM;
 	if (table->nr_rows < LIVE_ROWS)
 		table->nr_rows++;
+	else
+		free(table->rows[LIVE_ROWS - 1].name);
 	row = &table->rows[at];
 	memmove(row + 1, row, (table->nr_rows - at - 1) * sizeof(*row));
-	memcpy(row->name, group->name, sizeof(row->name));
-	row->faults = faults;
-	row->total_ns = total_ns;
+	*row = (struct live_row){ .name = name, .faults = faults, .total_ns = total_ns };
+	return 0;
 }
 
 /* As it was at the last look; NULL: it was not there. */
@@ -101,19 +117,25 @@ static int table_take(struct live_table *table, enum group_by by, const struct g
 {
 	struct live_seen *seen = calloc(nr + 1, sizeof(*seen));
 	const struct live_seen *before;
+	int err = 0;
 	size_t i;
 
 	if (!seen)
 		return -ENOMEM;
-	table->nr_rows = 0;
-	for (i = 0; i < nr; i++) {
+	table_clear(table);
+	for (i = 0; i < nr && !err; i++) {
 		seen[i] = seen_of(by, &groups[i]);
 		before = table_find(table, &seen[i]);
 		if (!before)
-			table_offer(table, &groups[i], seen[i].faults, seen[i].total_ns);
+			err = table_offer(table, &groups[i], seen[i].faults, seen[i].total_ns);
 		else if (seen[i].faults != before->faults)
-			table_offer(table, &groups[i], growth(seen[i].faults, before->faults),
-				    growth(seen[i].total_ns, before->total_ns));
+			err = table_offer(table, &groups[i],
+					  growth(seen[i].faults, before->faults),
+					  growth(seen[i].total_ns, before->total_ns));
+	}
+	if (err) {
+		free(seen);
+		return err;
 	}
 	qsort(seen, nr, sizeof(*seen), by_key);
 	free(table->before);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "live_state.h"
@@ -14,6 +15,7 @@ struct page {
 	FILE *out;
 	bool terminal;
 	unsigned int rows, columns;
+	int err;		/* a line was left out */
 };
 
 /*
@@ -54,18 +56,24 @@ static void line(struct page *page, const char *format, ...) __attribute__((form
 
 static void line(struct page *page, const char *format, ...)
 {
-	char text[512];
 	va_list arguments;
+	char *text;
+	int length;
 
 	if (!page->rows)
 		return;
 	if (page->rows != ANY)
 		page->rows--;
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
+	if (length < 0) {
+		page->err = -ENOMEM;
+		return;
+	}
 	put_text(page, text);
 	fputs(page->terminal ? "\033[K\n" : "\n", page->out);
+	free(text);
 }
 
 static double per_second(const struct live *live, double amount)
@@ -172,5 +180,5 @@ int live_print(const struct live *live, FILE *out, bool terminal, unsigned int r
 	fputs(terminal ? "\033[J" : "\n", out);
 	if (fflush(out) || ferror(out))
 		return errno ? -errno : -EIO;
-	return 0;
+	return page.err;
 }

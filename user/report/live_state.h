@@ -15,7 +15,7 @@ struct live_seen {
 
 /* What an interval brought. */
 struct live_row {
-	char name[sizeof(((struct group *)0)->name)];
+	char *name;
 	uint64_t faults, total_ns;
 };
 
