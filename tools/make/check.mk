@@ -57,8 +57,9 @@ check-unit:
 check-vm:
 	$(Q)tools/check --kernels "$(KERNELS)" --tests "$(TESTS)" vm
 
+# The suite, and a minute of stress; some tests alone where they are asked for.
 check-debug:
-	$(Q)tools/check --tests "$(TESTS)" debug
+	$(Q)tools/check --tests "$(TESTS)" debug $(if $(TESTS),,stress)
 
 check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
