@@ -163,8 +163,8 @@ static int open_filter(struct reading *reading)
 		return complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
 				"--by file'", options->file);
 	if (err == -ENOSPC)
-		return complain(STATUS_FAILED, "%s is none of the %d files that are told apart, and "
-				"may be one of the others: see `pfdrive report --by file'",
+		return complain(STATUS_FAILED, "%s is none of the %d files that are told apart, "
+				"and may be one of the others: see `pfdrive report --by file'",
 				options->file, GROUPS_MAX);
 	if (err)
 		return complain_of_items(reading, err);

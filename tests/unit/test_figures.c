@@ -359,7 +359,8 @@ START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
 	for (i = 0; i < 20; i++) {
 		stay.off_ns = start_ns + i * 100000 + 5000;
 		stay.woken_ns = stay.off_ns + 80000;
-		stay.event.ns = now_ns = stay.off_ns + 90000;
+		stay.event.ns = stay.off_ns + 90000;
+		now_ns = stay.event.ns;
 		add(ITEM_EVENT, &stay);
 	}
 	now_ns = start_ns;

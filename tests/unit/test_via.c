@@ -255,5 +255,5 @@ START_TEST(test_lines_fit_a_page)
 END_TEST
 
 RUN_TESTS("via", test_ways, test_bad_ways, test_names_are_as_given, test_meminfo, test_figures,
-	  test_json_matches_its_schema_in_both_directions, test_table_says_na_not_0, test_losses_are_loud,
-	  test_lines_fit_a_page)
+	  test_json_matches_its_schema_in_both_directions, test_table_says_na_not_0,
+	  test_losses_are_loud, test_lines_fit_a_page)

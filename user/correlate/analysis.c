@@ -645,11 +645,12 @@ static int put_names(struct listing *listing, const char *names, size_t length)
 {
 	const size_t rows = listing->nr * sizeof(*listing->groups);
 	struct group *groups = realloc(listing->groups, rows + length);
-	char *name = (char *)groups + rows;
+	char *name;
 	size_t i;
 
 	if (!groups)
 		return -ENOMEM;
+	name = (char *)groups + rows;
 	memcpy(name, names, length);
 	for (i = 0; i < listing->nr; i++) {
 		groups[i].name = name;

@@ -213,8 +213,8 @@ static void warn_of_losses(FILE *out, const struct via_row *row)
 		fprintf(out, "%s, %s: LOST %" PRIu64 " RECORDS: FAULTS AND MKWRITE ARE TOO LOW\n",
 			name, caches[row->cache], seen->lost);
 	if (seen->events_lost != FACT_NONE && seen->events_lost)
-		fprintf(out, "%s, %s: LOST %" PRIu64 " EVENTS OF EBPF: SYSTEM CALLS, OFF-CPU STAYS, "
-			"FAULTS ARE TOO LOW\n", name, caches[row->cache], seen->events_lost);
+		fprintf(out, "%s, %s: LOST %" PRIu64 " EVENTS OF EBPF: SYSTEM CALLS, OFF-CPU "
+			"STAYS, FAULTS ARE TOO LOW\n", name, caches[row->cache], seen->events_lost);
 }
 
 static int table_seen(FILE *out, const struct via_report *report)
