@@ -115,6 +115,20 @@ START_TEST(test_what_is_no_group)
 }
 END_TEST
 
+START_TEST(test_a_group_that_cannot_be_read)
+{
+	struct visited visited = { 0 };
+
+	make_groups();
+	/* As a threaded group's: it opens, and reading it fails. */
+	ck_assert_int_eq(unlink("top/cgroup.procs"), 0);
+	ck_assert_int_eq(mkdir("top/cgroup.procs", 0700), 0);
+	ck_assert_int_eq(processes_in_cgroup("top", visit, &visited), -EISDIR);
+	ck_assert_uint_eq(visited.count, 0);
+	remove_groups();
+}
+END_TEST
+
 /* A child that maps the file; it goes when its parent closes the line. */
 static pid_t map_in_child(int fd, int *line)
 {
@@ -221,6 +235,7 @@ RUN_TESTS("processes",
 	  test_a_relative_path,
 	  test_a_group_that_goes_ends_no_walk,
 	  test_what_is_no_group,
+	  test_a_group_that_cannot_be_read,
 	  test_who_maps_a_file,
 	  test_who_maps_an_empty_file,
 	  test_what_cannot_be_mapped,

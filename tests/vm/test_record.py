@@ -207,6 +207,28 @@ def test_a_cgroup_and_who_joins_it_later(cold_file):
         assert faults >= PAGES
 
 
+def test_a_cgroup_of_threads(cold_file):
+    """Whose members are told by the group above it alone."""
+    group = pfstat.cgroup("process")
+    threads = group / "threads"
+    threads.mkdir()
+    (threads / "cgroup.type").write_text("threaded")
+    workload = pfstat.Workload("touch", cold_file)
+    try:
+        (group / "cgroup.procs").write_text(str(workload.pid))
+        (threads / "cgroup.threads").write_text(str(workload.pid))
+        assert f"cannot list the processes of {threads}: Operation not supported" in \
+            pfstat.refused(1, "record", "--cgroup", threads)
+        process = begin_record("--cgroup", group, "--fault-around", "off", "--json", RECORDING)
+        workload.finish()
+        end(process)
+    finally:
+        workload.kill()
+        threads.rmdir()
+        group.rmdir()
+    assert pfstat.report_of(RECORDING.read_text())["faults"] >= PAGES
+
+
 def test_the_counts_of_a_process_with_children_are_not_known():
     """/proc has no others' than its own; the report does not take these for all."""
     shell = subprocess.Popen(["sh", "-c", "read _; sleep 0 & wait; sleep 600; :"],

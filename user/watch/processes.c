@@ -25,11 +25,16 @@ static int visit_members(const char *folder, process_visitor visit, void *contex
 	while (!err && fscanf(file, "%d", &pid) == 1)
 		if (pid > 0)	/* 0: of another PID namespace */
 			err = visit(context, pid);
+	if (!err && ferror(file))
+		err = errno == ENODEV ? -ENOENT : -errno;
 	fclose(file);
 	return err;
 }
 
-/* A group that went meanwhile had no members any more. */
+/*
+ * A group that went meanwhile had no members any more; who has threads in a threaded one is a
+ * member of one above it.
+ */
 static int visit_subgroup(const FTSENT *entry, process_visitor visit, void *context)
 {
 	int err;
@@ -37,7 +42,7 @@ static int visit_subgroup(const FTSENT *entry, process_visitor visit, void *cont
 	if (entry->fts_info != FTS_D || entry->fts_level == 0)
 		return 0;
 	err = visit_members(entry->fts_path, visit, context);
-	return err == -ENOENT ? 0 : err;
+	return err == -ENOENT || err == -EOPNOTSUPP ? 0 : err;
 }
 
 /* A relative path must go on to be right: the walk stays in the working directory. */

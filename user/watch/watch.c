@@ -418,6 +418,8 @@ int watch_open(struct watch **opened, const struct watch_options *options)
 	watch->only_fd = -1;
 	descriptors_raise();
 	watch->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watch->end < 0)
+		return complain(STATUS_FAILED, "cannot open an eventfd: %s", strerror(errno));
 	status = open_only(watch);
 	if (!status)
 		status = open_instruments(watch);
