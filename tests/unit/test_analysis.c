@@ -440,7 +440,19 @@ START_TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
 }
 END_TEST
 
+START_TEST(test_a_run_without_a_fault_has_no_groups)
+{
+	enum group_by by;
+
+	analysis = analysis_new(true, GROUP_BY_ALL);
+	for (by = 0; by < NR_GROUP_BY; by++)
+		free(groups_of(by, 0, 0));
+	analysis_free(analysis);
+}
+END_TEST
+
 RUN_TESTS("analysis", test_figures_by_class_and_part,
+	  test_a_run_without_a_fault_has_no_groups,
 	  test_a_disk_fault_maps_what_is_around, test_groups_have_names,
 	  test_long_names_are_whole,
 	  test_groups_that_nobody_asked_for,

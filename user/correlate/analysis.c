@@ -644,10 +644,14 @@ static void list_others(struct listing *listing, const struct cell *others)
 static int put_names(struct listing *listing, const char *names, size_t length)
 {
 	const size_t rows = listing->nr * sizeof(*listing->groups);
-	struct group *groups = realloc(listing->groups, rows + length);
+	struct group *groups;
 	char *name;
 	size_t i;
 
+	/* Without a row there is no name either, and nothing to be made larger: realloc() to 0 is free(). */
+	if (!listing->nr)
+		return 0;
+	groups = realloc(listing->groups, rows + length);
 	if (!groups)
 		return -ENOMEM;
 	name = (char *)groups + rows;
