@@ -53,15 +53,19 @@ kvm_boots()
 		grep -q lab-probe-alive
 }
 
-# qemu_machine: sets machine, the options that make the CPU and its clock.
+# qemu_machine: sets machine, the options that make the CPU and its clock, and the kernel's arguments.
 qemu_machine()
 {
 	choose_accelerator
+	arguments=$KERNEL_ARGUMENTS${pmem:+ memmap=$pmem!512M}
 	if [ "$deterministic" = yes ]; then
 		# One instruction, one nanosecond; idle time is skipped. The seed is
 		# what the guest's rdrand returns, the clock starts at a fixed time.
 		machine=(-accel "tcg,thread=single" -icount "shift=0,sleep=off" -smp 1 -cpu "$TCG_CPU"
 			-seed 1 -rtc "base=utc,clock=vm")
+		# While this guest waits for the host's disk its clock runs from timer to timer,
+		# minutes in a moment: what waits there does not hang.
+		arguments+=" sysctl.kernel.hung_task_timeout_secs=0"
 		say "Linux $release, deterministic: time is instructions executed, 1 ns each"
 	elif [ "$accel" = kvm ]; then
 		machine=(-accel kvm -cpu host -smp "$cpus")
@@ -103,7 +107,7 @@ qemu_options()
 	qemu_machine
 	options=(-nodefaults -no-user-config -display none -no-reboot -m "$mem" "${machine[@]}"
 		-kernel "$root_home/vmlinux" -initrd "$root_home/initrd"
-		-append "$KERNEL_ARGUMENTS${pmem:+ memmap=$pmem!512M}"
+		-append "$arguments"
 		-drive "file=$root_home/root.img,snapshot=on,$disk"
 		-drive "file=$work/tree.img,snapshot=on,$disk"
 		-drive "file=$work/transfer,$disk"
