@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import json
+import math
 import os
 import pathlib
 import signal
@@ -445,9 +446,11 @@ def test_nothing_is_said_before_the_fork_and_after_the_end(program, file):
     assert dump.lost == dump.facts["skipped"]
     begins = {event["tid"]: event["ns"] for event in dump.tasks(FORK)}
     ends = {event["tid"]: event["ns"] for event in dump.tasks(EXIT)}
-    assert len(begins) == 20 and len(ends) == 21
+    left_out = 20 - len(begins) + 21 - len(ends)
+    assert 0 <= left_out <= dump.facts["skipped"]
     for event in dump.of("off_cpu") + dump.of("fault"):
-        assert begins.get(event["tid"], 0) <= event["ns"] <= ends[event["tid"]]
+        assert begins.get(event["tid"], 0) <= event["ns"] <= \
+            ends.get(event["tid"], math.inf)
 
 
 def test_threads_are_told():
