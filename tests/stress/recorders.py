@@ -252,6 +252,6 @@ KINDS = (Nobody,) * 5 + (Control,) * 6 + (Reader,) * 4 + (Pfdrive,) * 2
 
 def choose(rng, crowd, loads):
     kind = rng.choice(KINDS)
-    if loads.behind() > LONGEST_BURST:
+    if loads.behind() > LONGEST_BURST or loads.time_is_over():
         kind = Nobody
     return kind(rng, crowd, loads)
