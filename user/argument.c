@@ -46,3 +46,10 @@ unsigned int argument_word(const struct argp_state *state, const char *name, con
 	usage(state, "--%s: '%s' is not one of %s", name, text, all);
 	return 0;
 }
+
+void argument_distinct(const struct argp_state *state, const char *name, const char *path,
+		       const char *other_name, const char *other_path)
+{
+	if (path && other_path && !strcmp(path, other_path))
+		usage(state, "--%s and --%s: '%s' cannot be both", name, other_name, path);
+}

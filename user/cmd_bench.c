@@ -101,6 +101,17 @@ static int plan(struct run *run)
 	return STATUS_OK;
 }
 
+/* Before minutes are spent: a name with a slip in it is told now. */
+static void warn_of_predictions(const struct run *run)
+{
+	const struct prediction *prediction;
+	size_t next = 0;
+
+	while ((prediction = predictions_pointless(&run->predictions, &run->results, &next)))
+		complain(STATUS_OK, "%s: there is no %s here: what it predicts is left out",
+			 run->command.predict, prediction->name);
+}
+
 static int measure_all(struct run *run)
 {
 	struct bench_results *results = &run->results;
@@ -217,8 +228,10 @@ static int steps(struct run *run)
 		status = plan(run);
 	if (!status)
 		status = open_files(run);
-	if (!status)
+	if (!status) {
+		warn_of_predictions(run);
 		status = measure_all(run);
+	}
 	if (!status)
 		status = print(run);
 	return status;

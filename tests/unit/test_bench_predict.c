@@ -166,8 +166,31 @@ START_TEST(test_what_was_not_measured_predicts_nothing)
 
 	bench_sample_open(&results, names, 1);
 	ck_assert(isnan(predicted_with(&results, "", "pipe.self")));
-	ck_assert_str_eq(results.rows[0].predicted.why, "cpu.syscall was not measured");
+	ck_assert_str_eq(results.rows[0].predicted.why, "cpu.syscall has no value here");
 	results_free(&results);
+}
+END_TEST
+
+START_TEST(test_a_point_that_is_not_there_is_told)
+{
+	static char *const names[] = { (char *)"cpu.call" };
+	static const char text[] =
+		"cpu.call:3 = 1\ncpu.call:99 = 1\ncpu.call = 2\nmemory.pair:99 = 3\n";
+	FILE *in = fmemopen((char *)text, strlen(text), "r");
+	const struct prediction *found;
+	struct predictions predictions;
+	struct bench_results results;
+	size_t next = 0;
+
+	bench_sample_open(&results, names, 1);
+	ck_assert_int_eq(predictions_read(&predictions, in, why, sizeof(why)), 0);
+	found = predictions_pointless(&predictions, &results, &next);
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->name, "cpu.call:99");
+	ck_assert_ptr_null(predictions_pointless(&predictions, &results, &next));
+	predictions_free(&predictions);
+	results_free(&results);
+	fclose(in);
 }
 END_TEST
 
@@ -254,7 +277,7 @@ START_TEST(test_a_sweep_within_the_caches_tells_nothing_of_memory)
 }
 END_TEST
 
-RUN_TESTS("bench predict", test_names_mean_rows,
+RUN_TESTS("bench predict", test_a_point_that_is_not_there_is_told, test_names_mean_rows,
 	  test_what_is_subtracted_is_subtracted_with_its_uncertainty,
 	  test_without_what_is_subtracted_there_is_no_row, test_bandwidth_is_bytes_by_time,
 	  test_own_formulas_and_given_ones, test_the_file_cache_has_what_is_available,

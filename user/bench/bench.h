@@ -72,8 +72,8 @@ struct bench_operation {
 	/* An operation at several sizes, …: how many; 0: there is but one, without a name. */
 	size_t (*nr_points)(const struct bench_machine *machine,
 			    const struct bench_options *options);
-	void (*name_point)(const struct bench_options *options, size_t point, char *name,
-			   size_t size);
+	void (*name_point)(const struct bench_machine *machine, const struct bench_options *options,
+			   size_t point, char *name, size_t size);
 	bool anywhere;		/* its threads are not kept on one CPU */
 	bool over_nfs;		/* its files are in the folder of --nfs */
 	bool of_faults;		/* its time is that of page faults: the kernel's goes beside it */

@@ -110,14 +110,30 @@ static void fill_line(struct derived *derived, struct bench_row *row)
 	mark_noise(row, derived->noisy_pairs, derived->nr_pairs);
 }
 
+static uint64_t largest_cache(const struct bench_machine *machine)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; i < INFER_LEVELS; i++)
+		if (machine->cache_bytes[i] > bytes)
+			bytes = machine->cache_bytes[i];
+	return bytes;
+}
+
 /* Only where the sweep went beyond the caches that hwloc knows of. */
 static void fill_dram(struct derived *derived, struct bench_row *row)
 {
-	const uint64_t cache = derived->results->machine.cache_bytes[2];
+	const uint64_t cache = largest_cache(&derived->results->machine);
 	const struct bench_row *largest = derived->largest;
 
 	if (!largest) {
 		snprintf(row->missing, sizeof(row->missing), "memory.latency was not measured");
+		return;
+	}
+	if (!cache) {
+		snprintf(row->missing, sizeof(row->missing),
+			 "no cache's size is known: whether the sweep went beyond them, neither");
 		return;
 	}
 	if (derived->sweep[derived->nr_sweep - 1].bytes < 2 * cache) {

@@ -99,7 +99,7 @@ static double name_of(struct parser *parser)
 	parser->at += length;
 	err = parser->names->lookup(parser->names->context, name, &value);
 	if (err == -ENODATA)
-		return fail(parser, err, "%s was not measured", name);
+		return fail(parser, err, "%s has no value here", name);
 	if (err)
 		return fail(parser, -ENOENT, "there is no %s to be measured", name);
 	return value;

@@ -97,16 +97,19 @@ static int repeat(struct bench *bench, const struct measure_plan *plan, uint64_t
 static int collect(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
 		   struct measured *measured)
 {
+	enum bench_event event;
 	uint64_t wall_ns;
 	int err;
 
 	measured->operations = 1;
+	for (event = 0; event < BENCH_NR_EVENTS; event++)	/* it has no timed part */
+		measured->usage.event[event] = FACT_NONE;
 	do {
 		err = wall_of(bench, 1, &wall_ns);
 		if (err)
 			return err;
-		take(bench, 1, measured);
-		measured->ns[measured->runs - 1] = bench->bytes;
+		measured->ns[measured->runs++] = bench->bytes;
+		measured->all_operations++;
 	} while (measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
 		 clock_ns() + wall_ns < end_ns);
 	return 0;

@@ -106,8 +106,10 @@ static size_t nr_points(const struct bench_machine *machine, const struct bench_
 	return NR_POINTS;
 }
 
-static void name_point(const struct bench_options *options, size_t point, char *name, size_t size)
+static void name_point(const struct bench_machine *machine, const struct bench_options *options,
+		       size_t point, char *name, size_t size)
 {
+	(void)machine;
 	(void)options;
 	snprintf(name, size, "%zu", point);
 }

@@ -42,8 +42,10 @@ static size_t nr_sizes(const struct bench_machine *machine, const struct bench_o
 	return nr;
 }
 
-static void name_size(const struct bench_options *options, size_t point, char *name, size_t size)
+static void name_size(const struct bench_machine *machine, const struct bench_options *options,
+		      size_t point, char *name, size_t size)
 {
+	(void)machine;
 	(void)options;
 	memory_name(SMALLEST << point, name, size);
 }
@@ -171,8 +173,10 @@ static size_t nr_crowds(const struct bench_machine *machine, const struct bench_
 	return options->quick ? MOST_PROCESSES_QUICK : MOST_PROCESSES;
 }
 
-static void name_crowd(const struct bench_options *options, size_t point, char *name, size_t size)
+static void name_crowd(const struct bench_machine *machine, const struct bench_options *options,
+		       size_t point, char *name, size_t size)
 {
+	(void)machine;
 	(void)options;
 	snprintf(name, size, "%zu", point + 1);
 }

@@ -87,9 +87,13 @@ static int prepare(struct bench *bench)
 
 static int read_step(const struct filler *filler, uint64_t from, uint64_t to)
 {
-	for (; from < to; from += AT_ONCE)
-		if (pread(filler->fd, filler->buffer, AT_ONCE, from) != (ssize_t)AT_ONCE)
-			return errno ? -errno : -EIO;
+	ssize_t got;
+
+	for (; from < to; from += AT_ONCE) {
+		got = pread(filler->fd, filler->buffer, AT_ONCE, from);
+		if (got != (ssize_t)AT_ONCE)
+			return got < 0 ? -errno : -EIO;
+	}
 	return 0;
 }
 
@@ -133,6 +137,10 @@ static int run(struct bench *bench, uint64_t n)
 		if (there <= 0)
 			break;
 	}
+	if (!there && !bench->bytes)
+		return bench_refuse(bench, -ENODATA, "what is read in %s does not come into the "
+				    "page cache: name a folder on a disk with --directory",
+				    bench->options->directory);
 	return err ?: there;
 }
 

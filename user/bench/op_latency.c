@@ -81,10 +81,12 @@ static uint64_t stride_of(const struct bench_options *options, size_t point)
 	return strides[i + 1 == nr ? NR_STRIDES - 1 : i];
 }
 
-static void name_point(const struct bench_options *options, size_t point, char *name, size_t size)
+static void name_point(const struct bench_machine *machine, const struct bench_options *options,
+		       size_t point, char *name, size_t size)
 {
 	char bytes[24], stride[24];
 
+	(void)machine;
 	memory_name(size_of(options, point), bytes, sizeof(bytes));
 	memory_name(stride_of(options, point), stride, sizeof(stride));
 	snprintf(name, size, "%s:%s", bytes, stride);
@@ -160,8 +162,10 @@ static uint64_t distance_of(size_t point)
 	return PAIR_SMALLEST << point;
 }
 
-static void name_pair(const struct bench_options *options, size_t point, char *name, size_t size)
+static void name_pair(const struct bench_machine *machine, const struct bench_options *options,
+		      size_t point, char *name, size_t size)
 {
+	(void)machine;
 	(void)options;
 	memory_name(distance_of(point), name, size);
 }

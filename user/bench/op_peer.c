@@ -19,7 +19,7 @@ struct remote {
 	int fd;
 	char *chunk;
 	struct ping ping;
-	unsigned int lost;
+	unsigned int lost;	/* in this run */
 };
 
 static int open_remote(struct bench *bench, bool asked)
@@ -190,8 +190,10 @@ static int echo_once(struct bench *bench)
 
 static int run_icmp(struct bench *bench, uint64_t n)
 {
+	struct remote *remote = bench->state;
 	int err = 0;
 
+	remote->lost = 0;
 	for (; n && !err; n--)
 		err = echo_once(bench);
 	return err;

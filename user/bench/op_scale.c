@@ -44,13 +44,13 @@ struct crew {
 };
 
 /* One to eight, then powers of two, then all. */
-static unsigned int threads_of(size_t point, unsigned int nr_cpus)
+static unsigned int threads_of(size_t point, unsigned int most)
 {
 	unsigned int threads = point + 1;
 
 	if (point >= 8)
 		threads = 8U << (point - 7);
-	return threads < nr_cpus ? threads : nr_cpus;
+	return threads < most ? threads : most;
 }
 
 static unsigned int most_threads(const struct bench_machine *machine)
@@ -69,10 +69,11 @@ static size_t nr_points(const struct bench_machine *machine, const struct bench_
 	return nr;
 }
 
-static void name_point(const struct bench_options *options, size_t point, char *name, size_t size)
+static void name_point(const struct bench_machine *machine, const struct bench_options *options,
+		       size_t point, char *name, size_t size)
 {
 	(void)options;
-	snprintf(name, size, "%u", threads_of(point, MOST_THREADS));
+	snprintf(name, size, "%u", threads_of(point, most_threads(machine)));
 }
 
 static void touch(const struct member *member)

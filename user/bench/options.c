@@ -72,11 +72,27 @@ static const char *host_of(const struct argp_state *state, const char *text)
 	return text;
 }
 
-static void check_serving(const struct argp_state *state, const struct bench_command *command)
+/* The last argument that asks for something to be measured, or how: an option's name, or text. */
+static void note_measuring(struct bench_command *command, int key, const char *text)
 {
-	if (command->serve && (command->nr_names || command->options.peer))
-		usage(state, "--serve measures nothing: leave %s out",
-		      command->nr_names ? command->names[0] : "--peer");
+	const struct argp_option *option = argp_options;
+
+	if (key == KEY_LIST || key == KEY_SERVE || key == KEY_PORT)
+		return;
+	while ((option->doc || option->name) && option->key != key)
+		option++;
+	if (option->name || key == ARGP_KEY_ARG)
+		command->measuring = option->name ?: text;
+}
+
+static void check(const struct argp_state *state, const struct bench_command *command)
+{
+	if (command->serve && command->list)
+		usage(state, "--serve and --list: one at a time");
+	if ((command->serve || command->list) && command->measuring)
+		usage(state, "--%s measures nothing: leave '%s' out",
+		      command->serve ? "serve" : "list", command->measuring);
+	argument_distinct(state, "json", command->json, "report", command->report);
 }
 
 static void add_name(const struct argp_state *state, struct bench_command *command, char *name)
@@ -98,6 +114,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	};
 	struct bench_command *command = state->input;
 
+	note_measuring(command, key, text);
 	switch (key) {
 	case KEY_LIST:
 		command->list = true;
@@ -151,7 +168,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		add_name(state, command, text);
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		check_serving(state, command);
+		check(state, command);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

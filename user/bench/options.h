@@ -19,6 +19,7 @@ struct bench_command {
 	bool watch;		/* false: --no-bpf */
 	char **names;
 	size_t nr_names;
+	const char *measuring;	/* what --list and --serve have no use for; NULL: nothing */
 };
 
 /* Ends the program with STATUS_USAGE and a sentence when it does not understand. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../engine/cache.h"
+#include "../rights/invoker.h"
 #include "place.h"
 
 #define PAGE 4096ULL
@@ -21,12 +22,41 @@ static int fill(int fd, uint64_t bytes)
 {
 	static char page[PAGE];
 	uint64_t offset;
+	ssize_t done;
 
 	memset(page, 'p', sizeof(page));
-	for (offset = 0; offset < bytes; offset += PAGE)
-		if (pwrite(fd, page, PAGE, offset) != (ssize_t)PAGE)
-			return errno ? -errno : -EIO;
+	for (offset = 0; offset < bytes; offset += PAGE) {
+		done = pwrite(fd, page, PAGE, offset);
+		if (done != (ssize_t)PAGE)	/* the next one would say why */
+			return done < 0 ? -errno : -ENOSPC;
+	}
 	return fsync(fd) ? -errno : 0;
+}
+
+/* Without a name any more. */
+static int make_nameless(char *path)
+{
+	int fd = mkostemp(path, O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	if (!unlink(path))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* The user's who called sudo, who may not be able to write everywhere. */
+static int make_as_invoker(char *path)
+{
+	int fd = invoker_begin();
+
+	if (fd)
+		return fd;
+	fd = make_nameless(path);
+	invoker_end();
+	return fd;
 }
 
 int place_make_in(const char *directory, uint64_t bytes)
@@ -36,13 +66,9 @@ int place_make_in(const char *directory, uint64_t bytes)
 
 	if (asprintf(&path, "%s/pfdrive-bench.XXXXXX", directory) < 0)
 		return -ENOMEM;
-	fd = mkostemp(path, O_CLOEXEC);
-	err = fd < 0 ? -errno : 0;
-	if (!err && unlink(path))
-		err = -errno;
+	fd = make_as_invoker(path);
 	free(path);
-	if (!err)
-		err = fill(fd, bytes);
+	err = fd < 0 ? fd : fill(fd, bytes);
 	if (!err)
 		return fd;
 	if (fd >= 0)
@@ -80,7 +106,7 @@ int place_make(struct bench *bench, uint64_t bytes)
 	if (fd >= 0)
 		return fd;
 	return bench_refuse(bench, fd, "no file can be made in %s: %s", directory_of(bench),
-			    strerror(-fd));
+			    invoker_strerror(fd));
 }
 
 int place_make_direct(struct bench *bench, int fd)
@@ -113,10 +139,13 @@ int place_warm(struct bench *bench, int fd, uint64_t bytes)
 {
 	char page[PAGE];
 	uint64_t offset;
+	ssize_t got;
 
 	(void)bench;
-	for (offset = 0; offset < bytes; offset += PAGE)
-		if (pread(fd, page, PAGE, offset) != (ssize_t)PAGE)
-			return errno ? -errno : -EIO;
+	for (offset = 0; offset < bytes; offset += PAGE) {
+		got = pread(fd, page, PAGE, offset);
+		if (got != (ssize_t)PAGE)
+			return got < 0 ? -errno : -EIO;
+	}
 	return 0;
 }

@@ -76,7 +76,7 @@ static int add_row(struct bench_results *results, const struct bench_operation *
 	row = &grown[results->nr++];
 	*row = (struct bench_row){ .operation = operation, .point = point };
 	if (named)
-		operation->name_point(&results->options, point, row->point_name,
+		operation->name_point(&results->machine, &results->options, point, row->point_name,
 				      sizeof(row->point_name));
 	snprintf(row->name, sizeof(row->name), "%s%s%s", operation->name, named ? ":" : "",
 		 row->point_name);

@@ -139,6 +139,33 @@ void predictions_free(struct predictions *predictions)
 	*predictions = (struct predictions){ 0 };
 }
 
+static bool is_measured(const struct bench_results *results, const char *name, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < results->nr; i++)
+		if (!strncmp(results->rows[i].operation->name, name, length) &&
+		    !results->rows[i].operation->name[length])
+			return true;
+	return false;
+}
+
+const struct prediction *predictions_pointless(const struct predictions *predictions,
+					       const struct bench_results *results, size_t *next)
+{
+	const struct prediction *prediction;
+	size_t length;
+
+	while (*next < predictions->nr) {
+		prediction = &predictions->all[(*next)++];
+		length = strcspn(prediction->name, ":");
+		if (prediction->name[length] && !results_find(results, prediction->name) &&
+		    is_measured(results, prediction->name, length))
+			return prediction;
+	}
+	return NULL;
+}
+
 /* "3" → 3, "32K:64" → 32768. */
 static double point_value(const struct bench_row *row)
 {

@@ -57,7 +57,8 @@ static void print_row(FILE *out, const struct bench_row *row)
 	fprintf(out, ",%zu,%zu,%" PRIu64, repeated ? figures->runs : 0,
 		repeated ? figures->outliers : 0, repeated ? row->all_operations : 0);
 	print_counts(out, repeated, &row->usage);
-	fprintf(out, ",%" PRIu64, watched ? row->seen.operations : 0);
+	fprintf(out, ",%" PRIu64 ",%" PRIu64, watched ? row->seen.operations : 0,
+		watched ? row->seen.lost : 0);
 	print_counts(out, watched, &row->seen.counts);
 	print_real(out, watched && row->seen.kernel_source ? row->seen.kernel_ns : NAN);
 	print_real(out, watched && row->seen.kernel_source ? row->seen.mmap_lock_share : NAN);
@@ -76,7 +77,7 @@ int bench_print_csv(FILE *out, const struct bench_results *results)
 
 	fputs("name,unit,hardware,predicted,mean,half_width_95,stddev,median,min,max,cycles,runs,"
 	      "outliers,operations,rusage_switches,rusage_syscalls,rusage_faults,rusage_major,"
-	      "watched_operations,ebpf_switches,ebpf_syscalls,ebpf_faults,ebpf_major,kernel_ns,"
+	      "watched_operations,watched_lost,ebpf_switches,ebpf_syscalls,ebpf_faults,ebpf_major,kernel_ns,"
 	      "mmap_lock_share,noise,contradiction,missing\n", out);
 	for (i = 0; i < results->nr; i++)
 		print_row(out, &results->rows[i]);

@@ -52,8 +52,8 @@ static json_t *place_of(const struct place_facts *facts)
 {
 	if (!facts->directory)
 		return json_null();
-	return json_pack("{ss so so so}",
-		"directory", facts->directory,
+	return json_pack("{so so so so}",
+		"directory", value_text(facts->directory),
 		"filesystem", value_text(facts->filesystem),
 		"device", value_text(facts->device),
 		"no_direct", value_text(facts->no_direct));
@@ -63,7 +63,8 @@ static json_t *peer_of(const struct bench_options *options)
 {
 	if (!options->peer)
 		return json_null();
-	return json_pack("{ss ss}", "host", options->peer, "port", options->port);
+	return json_pack("{so so}", "host", value_text(options->peer),
+			 "port", value_text(options->port));
 }
 
 static json_t *figure_of(const struct bench_figure *figure)

@@ -213,13 +213,14 @@ static void print_seen(FILE *out, const struct bench_row *row)
 	if (!seen->operations || seen->missing[0])
 		return;
 	fputc('\n', out);
-	fprintf(out, "In %" PRIu64 " of ``%s`` eBPF saw ", seen->operations, row->name);
-	if (seen->counts.event[BENCH_SWITCHES] == FACT_NONE)
-		fputs("an unknown number of context switches", out);
+	if (seen->lost)
+		fprintf(out, "What happened in %" PRIu64 " of ``%s`` is not known: %" PRIu64
+			" events were lost.\n", seen->operations, row->name, seen->lost);
 	else
-		fprintf(out, "%" PRIu64 " context switches", seen->counts.event[BENCH_SWITCHES]);
-	fprintf(out, ", %" PRIu64 " system calls and %" PRIu64 " page faults.\n",
-		seen->counts.event[BENCH_SYSCALLS], seen->counts.event[BENCH_FAULTS]);
+		fprintf(out, "In %" PRIu64 " of ``%s`` eBPF saw %" PRIu64 " context switches, %"
+			PRIu64 " system calls and %" PRIu64 " page faults.\n", seen->operations,
+			row->name, seen->counts.event[BENCH_SWITCHES],
+			seen->counts.event[BENCH_SYSCALLS], seen->counts.event[BENCH_FAULTS]);
 }
 
 /* An operation, with all its points. */

@@ -13,11 +13,12 @@
 
 #define SECOND 1000000000ULL
 #define MOST_OPERATIONS 1000	/* of a watched run: their events must find room */
+#define ATTEMPTS 3		/* to lose nothing */
 #define MOST_POINTS 16		/* of an operation; a sweep has ever the same events */
 
 /* What the worker does at the edges of a timed part: see worker.c and window.c. */
-#define EDGE_CALLS 5		/* read(2) that lets it go on, getrusage(2) four times */
-#define EDGE_SWITCHES 1		/* that read's */
+#define EDGE_CALLS 6	/* read(2) that lets it go on, getrusage(2) four times, write(2) */
+#define EDGE_SWITCHES 1	/* that read's */
 
 /* A call that handles a fault, as the module or eBPF tells of it. */
 struct call {
@@ -170,17 +171,24 @@ static uint64_t without(uint64_t count, uint64_t edges)
 static void fill_seen(struct bench_seen *seen, const struct tally *tally,
 		      const struct measured *measured, uint64_t n)
 {
+	enum bench_event event;
+
 	*seen = (struct bench_seen){
 		.operations = n,
 		.watched_ns = measured->ns[0],
 		.lost = tally->lost,
 		.mmap_lock_share = NAN,
 	};
+	/* What was lost is missing, in which of the counts nobody knows. */
+	if (tally->lost) {
+		for (event = 0; event < BENCH_NR_EVENTS; event++)
+			seen->counts.event[event] = FACT_NONE;
+		return;
+	}
 	seen->counts.event[BENCH_SYSCALLS] = without(tally->syscalls,
 						     EDGE_CALLS * measured->brackets);
-	/* Switches are counted as they are sent; what was lost is missing. */
-	seen->counts.event[BENCH_SWITCHES] = tally->lost ? FACT_NONE :
-		without(tally->switches, EDGE_SWITCHES * measured->brackets);
+	seen->counts.event[BENCH_SWITCHES] = without(tally->switches,
+						     EDGE_SWITCHES * measured->brackets);
 	seen->counts.event[BENCH_FAULTS] = tally->faults;
 	seen->counts.event[BENCH_MAJOR] = tally->major;
 }
@@ -254,7 +262,7 @@ static double operation_ns(const struct bench_row *row)
 }
 
 /* What goes wrong with the row alone is in row->seen.missing. */
-static int watch_row(struct witness *witness, struct bench_row *row)
+static int watch_once(struct witness *witness, struct bench_row *row)
 {
 	const struct worker_job job = suite_job(witness->results, row);
 	const uint64_t n = operations_for(row, operation_ns(row));
@@ -262,6 +270,7 @@ static int watch_row(struct witness *witness, struct bench_row *row)
 	struct worker worker;
 	int err;
 
+	row->seen = (struct bench_seen){ 0 };
 	err = worker_begin(&worker, &job, n);
 	if (!err)
 		err = follow(witness, worker.pid, row->seen.missing, sizeof(row->seen.missing));
@@ -279,6 +288,20 @@ static int watch_row(struct witness *witness, struct bench_row *row)
 		snprintf(row->seen.missing, sizeof(row->seen.missing), "%s", strerror(-err));
 	worker_end(&worker);
 	return err == -EINTR ? err : 0;
+}
+
+/* Of a run that lost events nothing is known: the next one may lose none. */
+static int watch_row(struct witness *witness, struct bench_row *row)
+{
+	const size_t nr_intervals = witness->nr_intervals;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ATTEMPTS && !err && (!i || row->seen.lost); i++) {
+		witness->nr_intervals = nr_intervals;
+		err = watch_once(witness, row);
+	}
+	return err;
 }
 
 static size_t points_of(const struct bench_results *results, const struct bench_row *row)
@@ -340,10 +363,9 @@ static void sum_calls(const struct witness *witness, const struct interval *inte
 }
 
 /* Of faults that were all told of, where there is another lock to begin with. */
-static double mmap_lock_share(const struct witness *witness, const struct bench_seen *seen,
-			      const struct sum *sum)
+static double mmap_lock_share(const struct witness *witness, const struct sum *sum)
 {
-	if (!witness->vma_locks || seen->lost || !sum->faults)
+	if (!witness->vma_locks || !sum->faults)
 		return NAN;
 	return 1 - (double)sum->unlocked / sum->faults;
 }
@@ -356,7 +378,7 @@ static void fill_kernel(struct witness *witness, struct bench_row *row)
 	struct sum sum = { 0 };
 	size_t i;
 
-	if (!row->operation->of_faults || !seen->counts.event[BENCH_FAULTS])
+	if (!row->operation->of_faults || seen->lost || !seen->counts.event[BENCH_FAULTS])
 		return;
 	for (i = 0; i < witness->nr_intervals; i++)
 		if (witness->intervals[i].row == row)
@@ -364,7 +386,7 @@ static void fill_kernel(struct witness *witness, struct bench_row *row)
 	seen->kernel_faults = seen->counts.event[BENCH_FAULTS];
 	seen->kernel_source = sum.nr_module ? "module" : "eBPF";
 	seen->kernel_ns = (double)(sum.nr_module ? sum.module_ns : fault_ns) / seen->kernel_faults;
-	seen->mmap_lock_share = mmap_lock_share(witness, seen, &sum);
+	seen->mmap_lock_share = mmap_lock_share(witness, &sum);
 }
 
 static void judge(struct bench_row *row)

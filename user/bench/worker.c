@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../interrupt.h"
+#include "../watch/processes.h"
 #include "clock.h"
 #include "worker.h"
 
@@ -233,16 +235,42 @@ int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n
 	return 0;
 }
 
+/*
+ * Whoever counts what the worker does must know what of it is over: all that it did to say
+ * how far it is, when it sleeps and waits to be told to go on.
+ */
+static int wait_until_asleep(pid_t pid, uint64_t end_ns)
+{
+	static const struct timespec moment = { .tv_nsec = 50000 };
+	char state;
+
+	for (;;) {
+		state = process_state(pid);
+		if (state == 'S')
+			return 0;
+		if (!state || strchr("ZX", state))
+			return -ECHILD;
+		if (interrupt_signal)
+			return -EINTR;
+		if (clock_ns() > end_ns)
+			return -ETIMEDOUT;
+		nanosleep(&moment, NULL);
+	}
+}
+
 int worker_next(struct worker *worker, const struct worker_job *job, enum worker_step *step)
 {
+	const uint64_t end_ns = clock_ns() + job->limit_ns;
 	char byte;
 	int err;
 
 	if (write(worker->to, "", 1) != 1)
 		return -errno;
-	err = wait_for(worker->from, clock_ns() + job->limit_ns);
+	err = wait_for(worker->from, end_ns);
 	if (!err && read(worker->from, &byte, 1) != 1)
 		err = -ECHILD;
+	if (!err)
+		err = wait_until_asleep(worker->pid, end_ns);
 	if (!err)
 		*step = byte;
 	return err;

@@ -17,6 +17,7 @@
 #include "../complain.h"
 #include "../engine/random.h"
 #include "../rights/invoker.h"
+#include "../watch/processes.h"
 #include "competitor.h"
 
 #define PAGE_SIZE 4096
@@ -129,32 +130,13 @@ int competitor_pause(struct competitor *competitor, int *status)
 	return -ECHILD;
 }
 
-/* Fields 10 and 12 of /proc/PID/stat; the name before them may hold anything. */
-static void read_faults(pid_t pid, struct competitor_figures *figures)
-{
-	char path[32], line[1024];
-	const char *rest = NULL;
-	FILE *file;
-
-	figures->minflt = FACT_NONE;
-	figures->majflt = FACT_NONE;
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fgets(line, sizeof(line), file))
-		rest = strrchr(line, ')');
-	fclose(file);
-	if (!rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64,
-			    &figures->minflt, &figures->majflt) != 2) {
-		figures->minflt = FACT_NONE;
-		figures->majflt = FACT_NONE;
-	}
-}
-
 void competitor_read(const struct competitor *competitor, struct competitor_figures *figures)
 {
-	read_faults(competitor->pid, figures);
+	struct process_counts counts;
+	const int err = process_counts(competitor->pid, &counts);
+
+	figures->minflt = err ? FACT_NONE : counts.minflt;
+	figures->majflt = err ? FACT_NONE : counts.majflt;
 	figures->accesses = *competitor->accesses;
 }
 

@@ -205,6 +205,14 @@ int process_counts(pid_t pid, struct process_counts *counts)
 	return 0;
 }
 
+char process_state(pid_t pid)
+{
+	char text[1024], state;
+	const char *rest = read_stat(pid, text, sizeof(text));
+
+	return rest && sscanf(rest, " %c", &state) == 1 ? state : 0;
+}
+
 int process_birth(pid_t pid, struct process_birth *birth)
 {
 	char text[1024];

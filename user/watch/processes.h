@@ -24,6 +24,9 @@ struct process_counts {
 /* From /proc/PID/stat. -ESRCH: it is gone. */
 int process_counts(pid_t pid, struct process_counts *counts);
 
+/* The letter of its first thread's state, as in /proc/PID/stat; 0: it is gone. */
+char process_state(pid_t pid);
+
 struct process_birth {
 	pid_t parent;		/* now */
 	uint64_t ns;		/* of CLOCK_BOOTTIME, up to a tick too early */
