@@ -49,6 +49,15 @@ struct reading {
 
 #define KEY_FILE 3000
 
+static void check_files(const struct argp_state *state, const struct options *options)
+{
+	const char *json = options->report.json, *html = options->figures.html;
+
+	argument_distinct(state, "output", options->output, "json", json);
+	argument_distinct(state, "output", options->output, "html", html);
+	argument_distinct(state, "json", json, "html", html);
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -78,6 +87,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		usage(state, "no RECORDING was given; see --help");
 		return 0;
 	case ARGP_KEY_SUCCESS:
+		check_files(state, options);
 		if (options->file && !strcmp(options->recording, "-"))
 			usage(state, "--file: the recording is read twice, which - cannot be");
 		if (figures_as_text(&options->figures) &&

@@ -18,7 +18,7 @@
 #define FILES_MAX 900	/* each is open: the usual limit is 1024 */
 
 struct via_options {
-	struct way ways[WAYS_MAX + 1];
+	struct way ways[WAYS_MAX + 2];	/* until the last one's mmap was found to be too many */
 	unsigned int nr_ways;
 	bool caches[NR_VIA_CACHES];
 	unsigned int nr_files;
@@ -76,14 +76,14 @@ static void add_way(const struct argp_state *state, struct via_options *options,
 {
 	int err;
 
-	if (options->nr_ways + 1 >= WAYS_MAX)
-		usage(state, "%d ways at a time: '%s' is too many", WAYS_MAX, text);
 	err = way_parse(text, options->ways, &options->nr_ways);
 	if (err == -EINVAL)
 		usage(state, "'%s' is not right: a SIZE is a multiple of %u bytes, up to 1G",
 		      text, WAY_WORD);
 	if (err)
 		usage(state, "there is no way '%s': the ways are %s", text, WAY_NAMES);
+	if (options->nr_ways > WAYS_MAX)
+		usage(state, "%d ways at a time, mmap is two: '%s' is too many", WAYS_MAX, text);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)

@@ -95,6 +95,7 @@ static void check(const struct argp_state *state, const struct options *options)
 {
 	workload_check(state, &options->workload, options->file, options->pattern.store_share);
 	compete_check(state, &options->compete);
+	argument_distinct(state, "json", options->json, "record", options->record);
 	if (options->have_cache && options->workload.kind == MAPPING_ANON)
 		usage(state, "--cache is of files: --map anon has none");
 	if (options->record && options->repeats > 1)

@@ -18,7 +18,7 @@ static int complain_of(const struct mapping *mapping, const char *name, bool war
 		return complain(STATUS_FAILED, "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
 				"page cache: end what maps or locks it, or use a file on a disk",
 				resident, mapping->pages, name);
-	case -ENOSPC:
+	case -ENOBUFS:
 		return complain(STATUS_FAILED, "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
 				"in the page cache: use a smaller file, or more memory", resident,
 				mapping->pages, name);

@@ -48,6 +48,7 @@ def running(small_file):
     (["--ring-size", "4095"], "'4095'"),
     (["--pattern", "stride:2M"], "longer than"),
     (["another"], "too many"),
+    (["--json", "x", "--record", "x"], "'x'"),
 ])
 def test_usage_is_refused_with_2(options, words, small_file):
     assert words in pfstat.refused(2, *options, small_file)

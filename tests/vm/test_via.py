@@ -189,6 +189,8 @@ def test_without_ebpf():
     (["--file-size", "5000"], "whole number of pages"),
     (["--repeat", "0"], "'0'"),
     (["--format", "csv"], "table, json"),
+    ([f"read:{8 * n}" for n in range(1, 34)], "'read:264'"),
+    ([f"read:{8 * n}" for n in range(1, 32)] + ["mmap"], "'mmap'"),
 ])
 def test_usage_is_refused_with_2(options, words):
     assert words in pfstat.refused(2, "via", *options)

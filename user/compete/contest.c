@@ -64,12 +64,13 @@ static int check_room(const struct contest *contest, const struct sysinfo *info)
 	const uint64_t swap = bytes_of(info->freeswap, info->mem_unit);
 	const double wanted = (double)competition->bytes * competition->nr + contest->bytes;
 	struct meminfo meminfo;
-	uint64_t memory = competition->limit;
+	uint64_t memory;
 
 	meminfo_read(&meminfo);
-	if (memory == FACT_NONE)
-		memory = meminfo.available == FACT_NONE ?
-			 bytes_of(info->freeram, info->mem_unit) : meminfo.available * 1024;
+	memory = meminfo.available == FACT_NONE ? bytes_of(info->freeram, info->mem_unit) :
+						  meminfo.available * 1024;
+	if (competition->limit < memory)	/* none: FACT_NONE, the largest number */
+		memory = competition->limit;
 	if (wanted <= (double)memory + swap)
 		return STATUS_OK;
 	return complain(STATUS_FAILED, "--compete: %.0f MiB do not fit into %.0f MiB of memory and "

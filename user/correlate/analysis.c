@@ -648,7 +648,7 @@ static int put_names(struct listing *listing, const char *names, size_t length)
 	char *name;
 	size_t i;
 
-	/* Without a row there is no name either, and nothing to be made larger: realloc() to 0 is free(). */
+	/* Without a row there is no name either: realloc() to 0 bytes is free(). */
 	if (!listing->nr)
 		return 0;
 	groups = realloc(listing->groups, rows + length);

@@ -128,6 +128,6 @@ int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *
 	if (!err)
 		err = cache_resident(mapping, resident);
 	if (!err && *resident < mapping->pages)
-		err = -ENOSPC;
+		err = -ENOBUFS;
 	return err;
 }

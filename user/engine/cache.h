@@ -24,7 +24,7 @@ int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *
 
 /*
  * Reads the whole file, and verifies; one that will be stored to is clean then.
- * -ENOSPC: only *resident pages fit.
+ * -ENOBUFS: only *resident pages fit.
  */
 int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
 		    uint64_t *resident);

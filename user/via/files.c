@@ -70,7 +70,7 @@ static int read_once(const struct mapping *mapping, const volatile sig_atomic_t 
 	uint64_t resident;
 	int err = cache_make_warm(mapping, stop, &resident);
 
-	return err == -ENOSPC ? 0 : err;
+	return err == -ENOBUFS ? 0 : err;
 }
 
 static int prepare_one(const struct mapping *mapping, enum via_cache cache,

@@ -170,7 +170,7 @@ static int look_before(struct passing *passing)
 	const uint64_t pages = plan->nr * plan->files->mappings[0].pages;
 	int err = files_prepare(plan->files, plan->nr, plan->cache, &interrupt_signal);
 
-	if (err == -EBUSY || err == -ENOSPC)
+	if (err == -EBUSY || err == -ENOBUFS)
 		return complain(STATUS_FAILED, "the pages of the files in %s %s in the page cache: "
 				"take other files or another folder", plan->folder,
 				err == -EBUSY ? "stay" : "do not all stay");
