@@ -24,9 +24,9 @@ help:
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak: half an hour to two
 #:               (and 10 to 40 minutes for that kernel, once)
 #: make check-injection    every step of pfdrive, every allocation of the module fails once
-#: make fuzz-debugfs [OPERATIONS=1000000] [KERNEL=debug] [SEED=…]    the module's files, in a VM
+#: make fuzz-debugfs [OPERATIONS=1000000] [KERNEL=6.12] [SEED=…]    the module's files, in a VM
 #: make stress [MINUTES=10] [KERNEL=6.12] [SEED=N] [LOADS=N]    everything that may break it, in a VM
-#: make stress-same [KERNEL=6.12]    stress-ng's and the kernel's own tests, with hooks and without
+#: make stress-same [KERNEL=6.12] [NAMES=fault]    stress-ng's and the kernel's own tests, with hooks and without
 #: make check-kernels [KERNELS=…] [TESTS=file]    the VM's tests on each of Debian's kernels (hours)
 #: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
 #: make bench [KERNELS=6.12] [ROWS="pfstat graph"]    instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
@@ -36,8 +36,8 @@ help:
 #: make bench-loop   instructions of pfdrive's access loop against a bare one's
 #: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
-#: make install, clean
-#: BUILD=dir  KDIR=kernel's build dir  V=1 shows the commands
+#: make install [PREFIX=/usr/local] [DESTDIR=root], clean
+#: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 shows the commands
 .DEFAULT_GOAL := all
 all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump $(BUILD)/fuzz_debugfs \
 	$(BUILD)/touch_pages bench-programs
