@@ -269,9 +269,11 @@ static void take_rusage(struct run *run)
 	facts->end_ns = marks[STEP_ACCESS].end_ns;
 	/* Copies of a private mapping's pages are not the file's faults. */
 	facts->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
-	/* This program's own memory may be swapped, too. */
-	if (run->plan->contest)
+	/* This program's own memory may be swapped, too, at the steps' edges as well. */
+	if (run->plan->contest) {
 		facts->hooked_only = false;
+		facts->edges = true;
+	}
 	facts->utime_ns = usage.utime_ns;
 	facts->stime_ns = usage.stime_ns;
 	facts->minflt = usage.minflt;

@@ -176,6 +176,31 @@ START_TEST(test_the_tasks_own_counts_tell_of_a_program_left_out)
 }
 END_TEST
 
+START_TEST(test_programs_that_the_kernel_left_out_explain_no_more_than_they_are)
+{
+	const char *const name = "left out";
+
+	open_books();
+	facts.events_skipped = 4;
+	facts.task_minor += 3;
+	facts.task_major -= 5;
+	figures.faults += 2;	/* the module saw what eBPF did not */
+	facts.calls += 2;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(reason(find("min_flt", "handle_mm_fault() minor"), name), 3);
+	ck_assert_int_eq(reason(find("maj_flt", "handle_mm_fault() major"), name), -4);
+	ck_assert_int_eq(find("maj_flt", "handle_mm_fault() major")->unexplained, -1);
+	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
+				name), -2);
+	ck_assert_int_eq(reason(find("minflt + majflt", "logical faults"), name), -2);
+	ck_assert_uint_eq(ledger.unexplained, 1);
+	/* The module's own books have nothing to do with them. */
+	facts.calls += 1;
+	ledger_make(&ledger, &facts, &figures);
+	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
+}
+END_TEST
+
 START_TEST(test_without_ebpf_only_the_drivers_loop_is_compared)
 {
 	open_books();
@@ -287,6 +312,7 @@ RUN_TESTS("ledger", test_everything_agrees, test_what_has_no_reason_is_unexplain
 	  test_lost_records_hide_faults_but_no_more_than_were_lost,
 	  test_chains_that_needed_no_more, test_what_is_not_known_is_not_compared,
 	  test_the_tasks_own_counts_tell_of_a_program_left_out,
+	  test_programs_that_the_kernel_left_out_explain_no_more_than_they_are,
 	  test_without_ebpf_only_the_drivers_loop_is_compared, test_edges_of_what_ran_on,
 	  test_edges_excuse_no_lost_call,
 	  test_without_the_hook_of_faults_nothing_is_known_of_them,

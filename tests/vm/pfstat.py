@@ -203,10 +203,13 @@ def refused(status, *words, **kwargs):
 
 
 def begin_record(*options):
-    """A `pfdrive record` that goes on, once it has hooked something."""
+    """A `pfdrive record` that goes on, once it has hooked something of another process: what
+    it hooks of its own is for the calibration, and gone again."""
     process = subprocess.Popen([PFDRIVE, "record", *map(str, options)], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: hooked() or process.poll() is not None)
+    wait_until(lambda: process.poll() is not None or any(
+        line.startswith("vma pid ") and int(line.split()[2]) != process.pid
+        for line in targets().splitlines()))
     return process
 
 

@@ -72,7 +72,9 @@ def test_programs_and_maps_are_readable_by_bpftool_while_it_runs(pfdrive):
     assert pfdrive.returncode == 130 and out == ""
     assert not pfstat.PINS.exists()
     assert pfstat.hooked() == 0
-    assert not {program.get("name") for program in bpftool("prog", "show")} & names - {None}
+    # The kernel frees them after a grace period.
+    pfstat.wait_until(lambda: not {program.get("name") for program in bpftool("prog", "show")} &
+                      names - {None})
 
 
 def test_the_pages_commands_print_what_it_shows(pfdrive):

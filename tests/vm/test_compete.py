@@ -83,7 +83,9 @@ def check_side(side):
     for name, faults in side["faults"].items():
         assert 0 <= faults["major"] <= faults["count"], name
     majors = sum(faults["major"] for faults in side["faults"].values())
-    assert majors == side["figures"]["majflt"]
+    # eBPF also sees what of pfdrive itself is swapped in before the first and after the last
+    # getrusage().
+    assert 0 <= majors - side["figures"]["majflt"] <= 16
 
 
 @pytest.fixture(name="runs", scope="module")

@@ -81,8 +81,10 @@ static void note_measuring(struct bench_command *command, int key, const char *t
 		return;
 	while ((option->doc || option->name) && option->key != key)
 		option++;
-	if (option->name || key == ARGP_KEY_ARG)
-		command->measuring = option->name ?: text;
+	if (!option->name && key != ARGP_KEY_ARG)
+		return;
+	command->measuring = option->name ?: text;
+	command->measuring_dashes = option->name ? "--" : "";
 }
 
 static void check(const struct argp_state *state, const struct bench_command *command)
@@ -90,8 +92,9 @@ static void check(const struct argp_state *state, const struct bench_command *co
 	if (command->serve && command->list)
 		usage(state, "--serve and --list: one at a time");
 	if ((command->serve || command->list) && command->measuring)
-		usage(state, "--%s measures nothing: leave '%s' out",
-		      command->serve ? "serve" : "list", command->measuring);
+		usage(state, "--%s measures nothing: leave %s%s out",
+		      command->serve ? "serve" : "list", command->measuring_dashes,
+		      command->measuring);
 	argument_distinct(state, "json", command->json, "report", command->report);
 }
 

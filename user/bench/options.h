@@ -20,6 +20,7 @@ struct bench_command {
 	char **names;
 	size_t nr_names;
 	const char *measuring;	/* what --list and --serve have no use for; NULL: nothing */
+	const char *measuring_dashes;	/* before it: "--", or nothing */
 };
 
 /* Ends the program with STATUS_USAGE and a sentence when it does not understand. */

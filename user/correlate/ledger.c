@@ -115,6 +115,18 @@ static void add_bound(struct ledger_difference *difference, const char *name, ui
 	note(difference, name, (uint64_t)left < bound ? left : (int64_t)bound);
 }
 
+/* Each program that did not run may have missed a return, of whichever kind. */
+static void add_left_out(struct ledger_difference *difference, const struct sides *sides)
+{
+	const uint64_t bound = sides->facts->events_skipped;
+	const int64_t left = difference->unexplained;
+
+	if (bound == FACT_NONE || !sides->have_mm)
+		return;
+	note(difference, "eBPF programs that the kernel left out",
+	     (uint64_t)llabs(left) < bound ? left : left < 0 ? -(int64_t)bound : (int64_t)bound);
+}
+
 static void end(struct ledger *ledger, struct ledger_difference *difference)
 {
 	ledger->unexplained += llabs(difference->unexplained);
@@ -124,6 +136,7 @@ static void end(struct ledger *ledger, struct ledger_difference *difference)
 static void end_at_edges(struct ledger *ledger, struct ledger_difference *difference,
 			 const struct sides *sides)
 {
+	add_left_out(difference, sides);
 	if (sides->facts->edges && difference->unexplained)
 		note(difference, "at the edges: it ran on while the watching began and ended",
 		     difference->unexplained);
@@ -189,11 +202,16 @@ static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 static void compare_tasks(struct ledger *ledger, const struct sides *sides)
 {
 	const struct facts *facts = sides->facts;
+	struct ledger_difference *difference;
 
-	end(ledger, begin(ledger, "min_flt", facts->task_minor, "handle_mm_fault() minor",
-			  all_returns(sides, PFSTAT_OUTCOME_MINOR)));
-	end(ledger, begin(ledger, "maj_flt", facts->task_major, "handle_mm_fault() major",
-			  all_returns(sides, PFSTAT_OUTCOME_MAJOR)));
+	difference = begin(ledger, "min_flt", facts->task_minor, "handle_mm_fault() minor",
+			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
+	add_left_out(difference, sides);
+	end(ledger, difference);
+	difference = begin(ledger, "maj_flt", facts->task_major, "handle_mm_fault() major",
+			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	add_left_out(difference, sides);
+	end(ledger, difference);
 }
 
 /* What of a program's faults the module does not see, by kind. */

@@ -2,7 +2,7 @@
 /*
  * The same faults as counted in several places, side by side, and a name for
  * every difference: kernel-mode fault, get_user_pages, not hooked, copy on write,
- * swapped, solved meanwhile, unfinished, lost. What is left over is unexplained.
+ * swapped, solved meanwhile, unfinished, lost, left out. What is left over is unexplained.
  */
 #ifndef PFSTAT_USER_LEDGER_H
 #define PFSTAT_USER_LEDGER_H
@@ -20,7 +20,7 @@ struct ledger_count {
 	uint64_t value;		/* FACT_NONE: n/a */
 };
 
-#define LEDGER_MAX_REASONS 8
+#define LEDGER_MAX_REASONS 9
 
 struct ledger_reason {
 	const char *name;	/* "kernel-mode faults" */
