@@ -167,9 +167,11 @@ static int conclude(struct record *record)
 	err = analysis_finish(record->analysis);
 	if (!err)
 		err = code_names_find(record->analysis, &symbols, &left_out);
-	if (err)
+	if (err) {
+		json_decref(symbols);
 		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
 				strerror(-err));
+	}
 	if (record->options.output)
 		record->facts.names_left_out = left_out;
 	status = recording_output_end(&record->recording, symbols, &record->facts);

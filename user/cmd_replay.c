@@ -59,8 +59,8 @@ static int64_t readahead_of(const struct argp_state *state, const char *text)
 {
 	uint64_t bytes = 0;
 
-	if (size_parse(text, &bytes) || bytes % 1024 || bytes > 1ULL << 30)
-		usage(state, "--read-ahead: '%s' is not a size of whole KiB up to 1G", text);
+	if (size_parse(text, &bytes) || bytes % PATTERN_PAGE || bytes > 1ULL << 30)
+		usage(state, "--read-ahead: '%s' is not a size of whole pages (4K) up to 1G", text);
 	return bytes;
 }
 
@@ -142,47 +142,78 @@ static void parse(struct replay_options *options, int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }
 
+/* Faults of the mapping that is replayed, and no others of pfdrive's. */
+struct listening {
+	const struct mapping *mapping;
+	struct class_totals *classes;
+};
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct listening *listening = context;
+	const uint64_t start = (uintptr_t)listening->mapping->data;
+
+	if (fault->address < start || fault->address - start >= listening->mapping->bytes)
+		return 0;
+	listening->classes[fault->class].count++;
+	listening->classes[fault->class].total_ns += fault->end_ns - fault->start_ns;
+	return 0;
+}
+
+static int complain_of_readahead(const char *path, int err)
+{
+	if (err == -EOPNOTSUPP)
+		return complain(STATUS_FAILED, "--read-ahead: the file system of %s has no "
+				"read-ahead setting of its own", path);
+	return workload_complain_of_file(path, err);
+}
+
 /* The file takes its read-ahead over while it is opened, see policy.h. */
 static int open_target(const struct replay_options *options, const char *path,
 		       struct mapping *mapping)
 {
 	const int64_t bytes = options->policy.readahead_bytes;
-	struct policy_readahead readahead = { 0 };
-	int err = 0;
+	struct policy_readahead readahead = POLICY_READAHEAD_NONE;
+	int err = 0, end_err;
 
 	if (bytes >= 0)
 		err = policy_readahead_begin(&readahead, path, bytes);
-	if (err == -EOPNOTSUPP)
-		return complain(STATUS_FAILED, "--read-ahead: the file system of %s has no "
-				"read-ahead setting of its own", path);
-	if (!err)
-		err = mapping_open(mapping, path, false);
-	policy_readahead_end(&readahead);
-	return err ? complain(STATUS_FAILED, "cannot open %s: %s", path, strerror(-err)) :
-		     STATUS_OK;
+	if (err)
+		return complain_of_readahead(path, err);
+	err = mapping_open(mapping, path, false);
+	end_err = policy_readahead_end(&readahead);
+	if (end_err)
+		return complain(STATUS_FAILED, "--read-ahead: cannot put %s back to %s: %s",
+				readahead.path, strtok(readahead.before, "\n"),
+				strerror(-end_err));
+	return err ? workload_complain_of_file(path, err) : STATUS_OK;
 }
 
 static int touch(const struct replay_options *options, const struct recorded_file *file,
-		 struct result *result)
+		 struct replayed *replayed)
 {
 	struct mapping mapping = MAPPING_NONE;
 	struct options run = options->run;
 	struct pattern pattern;
+	struct listening listening = { &mapping, replayed->classes };
 	cpu_set_t cpus;
 	struct run_plan plan = {
 		.options = &run, .pattern = &pattern, .mapping = &mapping,
 		.policy = &options->policy, .cpus = &cpus, .number = 1,
+		.listener = take_fault, .listener_context = &listening,
 	};
 	int status;
 
 	run.file = options->target ?: file->path;
 	plan.name = run.file;
+	replayed->path = run.file;
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(errno));
 	status = open_target(options, run.file, &mapping);
 	if (status)
 		return status;
-	sched_getaffinity(0, sizeof(cpus), &cpus);
 	replay_pattern(&pattern, &file->replay, mapping.bytes, options->paced);
-	status = run_once(&plan, result);
+	status = run_once(&plan, &replayed->result);
 	mapping_close(&mapping);
 	return status;
 }
@@ -191,20 +222,22 @@ int cmd_replay(int argc, char **argv)
 {
 	struct recorded_file file = { 0 };
 	struct replay_options options;
-	struct result result = { 0 };
-	int status, err;
+	struct replayed replayed = { 0 };
+	int status, accounts, err;
 
 	parse(&options, argc, argv);
 	interrupt_init();
 	status = recorded_file_read(&file, options.recording, options.path);
 	if (!status)
-		status = touch(&options, &file, &result);
+		status = touch(&options, &file, &replayed);
 	if (!status) {
-		err = replay_report_print(stdout, &file, &result, options.json);
+		err = replay_report_print(stdout, &file, &replayed, options.json);
 		if (err)
 			status = complain_of_stdout(err, "the result");
+		accounts = result_check(&replayed.result, 1);
+		status = status ? status : accounts;
 	}
-	result_free(&result);
+	result_free(&replayed.result);
 	recorded_file_exit(&file);
 	return status;
 }

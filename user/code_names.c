@@ -42,7 +42,8 @@ static int keep(struct search *search, const struct code_place *place, const cha
 static int look_up(void *context, const struct code_place *place)
 {
 	struct search *search = context;
-	char *name = symbols_name(search->symbols, place->path, place->offset);
+	char *name = symbols_name(search->symbols, place->path, place->inode,
+				  place->offset);
 	int err;
 
 	if (!name)

@@ -66,6 +66,9 @@ static int open_path(struct output *output, const char *path, int not)
 		return -EEXIST;
 	if (exists && S_ISDIR(stat_buffer.st_mode))
 		return -EISDIR;
+	/* One that leads nowhere would be replaced itself. */
+	if (!exists && !lstat(path, &stat_buffer))
+		return -ENOENT;
 	/* A link stays one: what it leads to is replaced. */
 	output->path = exists ? realpath(path, NULL) : strdup(path);
 	if (!output->path)

@@ -21,13 +21,15 @@ static void take_losses(struct recorded_file *file, const json_t *tail)
 		return;
 	file->lost = facts.lost;
 	if (facts.have_bpf)
-		file->events_lost = facts.counts[PFSTAT_COUNT_EVENTS_LOST];
+		file->events_lost = facts_sum(facts.counts[PFSTAT_COUNT_EVENTS_LOST],
+					      facts.counts[PFSTAT_COUNT_SYSCALL_LOST]);
+	file->have_faults = facts.have_bpf && facts.hooks & 1U << HOOK_FAULT;
 	facts_exit(&facts);
 }
 
-/* Feeds all items of a recording to the analysis. */
+/* Feeds all items of a recording to the analysis. What is wrong with it is said once. */
 static int read_items(const char *recording, struct analysis *analysis,
-		      struct recorded_file *file)
+		      struct recorded_file *file, bool first)
 {
 	struct recording_reader *reader;
 	char why[512];
@@ -41,7 +43,7 @@ static int read_items(const char *recording, struct analysis *analysis,
 	err = recording_feed(reader, analysis_add, analysis, &interrupt_signal);
 	if (!err)
 		err = analysis_finish(analysis);
-	if (recording_damage(reader))
+	if (first && recording_damage(reader))
 		complain(STATUS_OK, "%s", recording_damage(reader));
 	take_losses(file, recording_tail(reader));
 	recording_close(reader);
@@ -58,28 +60,52 @@ static bool is_wanted(const struct group *group, const char *path)
 	return !path || !strcmp(group->name, path);
 }
 
+static int take_name(struct recorded_file *file, const struct group *group)
+{
+	file->dev = group->dev;
+	file->inode = group->inode;
+	if (snprintf(file->path, sizeof(file->path), "%s", group->name) <
+	    (int)sizeof(file->path))
+		return STATUS_OK;
+	return complain(STATUS_FAILED, "the recorded file's path is too long to be opened: %zu "
+			"bytes", strlen(group->name));
+}
+
+static int complain_of_none(const char *path, bool all_kept)
+{
+	if (!path)
+		return complain(STATUS_FAILED, "no fault of a file was recorded");
+	if (all_kept)
+		return complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
+				"--by file'", path);
+	return complain(STATUS_FAILED, "%s is none of the %d files that are told apart, and may "
+			"be one of the others: see `pfdrive report --by file'", path, GROUPS_MAX);
+}
+
 static int choose(struct recorded_file *file, const struct analysis *analysis, const char *path)
 {
+	bool all_kept = true;
 	struct group *groups;
-	size_t nr, i;
-	int err;
+	size_t nr, i, nr_wanted = 0;
+	int status = STATUS_OK;
 
-	err = analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr);
-	if (err)
+	if (analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr))
 		return complain(STATUS_FAILED, "out of memory");
-	for (i = 0; i < nr && !is_wanted(&groups[i], path); i++)
-		;
-	if (i < nr) {
-		file->dev = groups[i].dev;
-		file->inode = groups[i].inode;
-		snprintf(file->path, sizeof(file->path), "%s", groups[i].name);
+	for (i = 0; i < nr && !status; i++) {
+		all_kept &= !group_is_others(&groups[i]);
+		if (!is_wanted(&groups[i], path) || nr_wanted++)
+			continue;
+		status = take_name(file, &groups[i]);
 	}
 	free(groups);
-	if (i < nr)
-		return STATUS_OK;
-	return path ? complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
-			       "--by file'", path) :
-		      complain(STATUS_FAILED, "no fault of a file was recorded");
+	if (status)
+		return status;
+	if (!nr_wanted)
+		return complain_of_none(path, all_kept);
+	if (path && nr_wanted > 1)
+		complain(STATUS_OK, "%zu files had the name %s; the one whose faults took longest "
+			 "is replayed", nr_wanted, path);
+	return STATUS_OK;
 }
 
 static int take_fault(void *context, const struct explained *fault)
@@ -105,7 +131,7 @@ static int collect(struct recorded_file *file, const char *recording)
 	if (!analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	analysis_listen(analysis, take_fault, file);
-	status = read_items(recording, analysis, file);
+	status = read_items(recording, analysis, file, false);
 	analysis_free(analysis);
 	/* It was read twice: what had its name the second time may be another. */
 	if (!status && !file->replay.count)
@@ -123,7 +149,7 @@ int recorded_file_read(struct recorded_file *file, const char *recording, const 
 	*file = (struct recorded_file){ 0 };
 	if (!analysis)
 		return complain(STATUS_FAILED, "out of memory");
-	status = read_items(recording, analysis, file);
+	status = read_items(recording, analysis, file, true);
 	if (!status)
 		status = choose(file, analysis, path);
 	analysis_free(analysis);

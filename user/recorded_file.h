@@ -6,7 +6,8 @@
 #include "correlate/explain.h"
 #include "engine/replay.h"
 
-struct recorded_class {
+/* Faults by class, as they are added up. */
+struct class_totals {
 	uint64_t count, total_ns;
 };
 
@@ -14,9 +15,10 @@ struct recorded_file {
 	char path[4096];
 	uint32_t dev;
 	uint64_t inode;
-	struct recorded_class classes[NR_FAULT_CLASSES];
+	struct class_totals classes[NR_FAULT_CLASSES];
 	uint64_t first_ns, last_ns;	/* start of the first fault, end of the last */
 	uint64_t lost, events_lost;	/* of all files; FACT_NONE: the recording has no end */
+	bool have_faults;	/* eBPF's, of classes that the module does not see */
 	struct replay replay;
 };
 

@@ -2,31 +2,48 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <string.h>
 
 #include "replay_report.h"
 #include "report/grid.h"
 #include "report/value.h"
-#include "run.h"
+#include "report/view.h"
 
+/* What of the two has been known of a class. */
 struct side {
-	uint64_t count, total_ns;
+	struct class_totals totals;
+	bool known;
 };
 
-static struct side replayed_of(const struct analysis *analysis, enum fault_class class)
+static struct side replayed_of(const struct replayed *replayed, enum fault_class class)
 {
-	struct fault_figures figures;
-
-	analysis_faults(analysis, class, &figures);
-	return (struct side){ figures.count, figures.whole.total_ns };
+	return (struct side){
+		replayed->classes[class], view_class_known(&replayed->result.report, class)
+	};
 }
 
+/* Of classes beyond the module's own eBPF tells. */
 static struct side recorded_of(const struct recorded_file *file, enum fault_class class)
 {
-	return (struct side){ file->classes[class].count, file->classes[class].total_ns };
+	return (struct side){ file->classes[class], class < FAULT_FILE || file->have_faults };
 }
 
-static void side_cells(struct grid *grid, struct side side)
+static void add(struct class_totals *sum, const struct side *side)
 {
+	sum->count += side->totals.count;
+	sum->total_ns += side->totals.total_ns;
+}
+
+static void side_cells(struct grid *grid, const struct side *of)
+{
+	const struct class_totals side = of->totals;
+
+	if (!of->known) {
+		grid_cell(grid, "n/a");
+		grid_cell(grid, "n/a");
+		grid_cell(grid, "n/a");
+		return;
+	}
 	grid_cell(grid, "%" PRIu64, side.count);
 	if (side.count)
 		grid_cell(grid, "%.2f", side.total_ns / 1e3 / side.count);
@@ -35,19 +52,41 @@ static void side_cells(struct grid *grid, struct side side)
 	grid_cell(grid, "%.3f", side.total_ns / 1e6);
 }
 
-static void row(struct grid *grid, const char *name, struct side before, struct side after)
+static void row(struct grid *grid, const char *name, const struct side *before,
+		const struct side *after)
 {
-	const double change_ms = ((double)after.total_ns - before.total_ns) / 1e6;
+	const double before_ns = before->totals.total_ns;
+	const double change_ns = after->totals.total_ns - before_ns;
 
 	grid_row(grid);
 	grid_cell(grid, "%s", name);
 	side_cells(grid, before);
 	side_cells(grid, after);
-	grid_cell(grid, "%+.3f", change_ms);
-	if (before.total_ns)
-		grid_cell(grid, "%+.1f%%", 100 * change_ms * 1e6 / before.total_ns);
+	if (before->known && after->known)
+		grid_cell(grid, "%+.3f", change_ns / 1e6);
 	else
 		grid_cell(grid, "n/a");
+	if (before->known && after->known && before_ns > 0)
+		grid_cell(grid, "%+.1f%%", 100 * change_ns / before_ns);
+	else
+		grid_cell(grid, "n/a");
+}
+
+static void rows(struct grid *grid, const struct recorded_file *file,
+		 const struct replayed *replayed)
+{
+	struct side before, after, all_before = { .known = true }, all_after = { .known = true };
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		before = recorded_of(file, class);
+		after = replayed_of(replayed, class);
+		add(&all_before.totals, &before);
+		add(&all_after.totals, &after);
+		if (before.totals.count || after.totals.count)
+			row(grid, fault_class_name(class), &before, &after);
+	}
+	row(grid, "all faults", &all_before, &all_after);
 }
 
 static void warn_of(FILE *out, const char *when, uint64_t lost, const char *what)
@@ -68,39 +107,30 @@ static void print_warnings(FILE *out, const struct recorded_file *file,
 }
 
 static int print_table(FILE *out, const struct recorded_file *file,
-		       const struct result *replayed)
+		       const struct replayed *replayed)
 {
 	static const char *const headings[] = {
 		"<Fault", ">Recorded", ">Mean µs", ">Total ms", ">Replayed", ">Mean µs",
 		">Total ms", ">Change ms", ">Change"
 	};
-	struct side before, after, all_before = { 0 }, all_after = { 0 };
-	enum fault_class class;
+	const struct report *run = &replayed->result.report;
 	struct grid grid;
 
-	print_warnings(out, file, &replayed->report);
-	fprintf(out, "File: %s\nRecorded: %.3f ms from the first fault to the last; replayed: "
-		"%.3f ms\n\n", file->path, (file->last_ns - file->first_ns) / 1e6,
-		replayed->report.elapsed_ns / 1e6);
+	print_warnings(out, file, run);
+	fprintf(out, "File: %s\n", file->path);
+	if (strcmp(replayed->path, file->path))
+		fprintf(out, "Replayed on: %s\n", replayed->path);
+	fprintf(out, "Recorded: %.3f ms from the first fault to the last; replayed: %.3f ms\n\n",
+		(file->last_ns - file->first_ns) / 1e6, run->elapsed_ns / 1e6);
 	grid_open(&grid, headings, sizeof(headings) / sizeof(headings[0]));
-	for (class = 0; class < NR_FAULT_CLASSES; class++) {
-		before = recorded_of(file, class);
-		after = replayed_of(replayed->analysis, class);
-		all_before.count += before.count;
-		all_before.total_ns += before.total_ns;
-		all_after.count += after.count;
-		all_after.total_ns += after.total_ns;
-		if (before.count || after.count)
-			row(&grid, fault_class_name(class), before, after);
-	}
-	row(&grid, "all faults", all_before, all_after);
+	rows(&grid, file, replayed);
 	return grid_close(&grid, out);
 }
 
 static json_t *side_of(struct side side)
 {
-	return json_pack("{sI sI}", "count", (json_int_t)side.count, "total_ns",
-			 (json_int_t)side.total_ns);
+	return json_pack("{so so}", "count", value_fact(side.known ? side.totals.count : FACT_NONE),
+			 "total_ns", value_fact(side.known ? side.totals.total_ns : FACT_NONE));
 }
 
 static json_t *losses_of(uint64_t records, uint64_t events)
@@ -109,9 +139,9 @@ static json_t *losses_of(uint64_t records, uint64_t events)
 }
 
 static int print_json(FILE *out, const struct recorded_file *file,
-		      const struct result *replayed)
+		      const struct replayed *replayed)
 {
-	const struct report *run = &replayed->report;
+	const struct report *run = &replayed->result.report;
 	json_t *recorded = json_object(), *again = json_object(), *object;
 	enum fault_class class;
 
@@ -119,9 +149,10 @@ static int print_json(FILE *out, const struct recorded_file *file,
 		json_object_set_new(recorded, fault_class_name(class),
 				    side_of(recorded_of(file, class)));
 		json_object_set_new(again, fault_class_name(class),
-				    side_of(replayed_of(replayed->analysis, class)));
+				    side_of(replayed_of(replayed, class)));
 	}
-	object = json_pack("{so sI sI so so so so}", "file", value_text(file->path),
+	object = json_pack("{so so sI sI so so so so}", "file", value_text(file->path),
+			   "replayed_on", value_text(replayed->path),
 			   "recorded_ns", (json_int_t)(file->last_ns - file->first_ns),
 			   "replayed_ns", (json_int_t)run->elapsed_ns,
 			   "recorded", recorded, "replayed", again,
@@ -131,7 +162,7 @@ static int print_json(FILE *out, const struct recorded_file *file,
 }
 
 int replay_report_print(FILE *out, const struct recorded_file *file,
-			const struct result *replayed, bool json)
+			const struct replayed *replayed, bool json)
 {
 	int err = json ? print_json(out, file, replayed) : print_table(out, file, replayed);
 

@@ -6,13 +6,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "correlate/analysis.h"
 #include "recorded_file.h"
+#include "run.h"
 
-struct result;
+struct replayed {
+	const char *path;	/* of the file that was touched */
+	struct class_totals classes[NR_FAULT_CLASSES];	/* its faults */
+	struct result result;
+};
 
 /* The replay's time is from the policy's advice to the last access. */
 int replay_report_print(FILE *out, const struct recorded_file *file,
-			const struct result *replayed, bool json);
+			const struct replayed *replayed, bool json);
 
 #endif

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <pfstat/control.h>
+
 #include "code_names.h"
 #include "collect/instruments.h"
 #include "compete/contest.h"
@@ -73,7 +75,10 @@ static int open_instruments(struct run *run)
 		return complain(STATUS_FAILED, "cannot open /dev/null: %s", strerror(errno));
 	run->result->analysis = analysis_new(options->bpf,
 					     options->record ? 1U << GROUP_BY_CODE : 0);
-	if (!run->result->analysis)
+	if (!run->result->analysis ||
+	    (run->plan->listener &&
+	     analysis_listen(run->result->analysis, run->plan->listener,
+			     run->plan->listener_context)))
 		return complain(STATUS_FAILED, "out of memory");
 	err = instruments_open(&run->instruments, &instruments_options, why, sizeof(why));
 	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
@@ -175,10 +180,12 @@ static int access_pages(struct run *run)
 
 	begin(run, STEP_ACCESS);
 	if (plan->policy)
-		err = mapping_advise(plan->mapping, plan->policy);
-	measure_begin(&run->result->measure);
-	pattern_run(plan->pattern, plan->mapping->data, &run->watch);
-	measure_end(&run->result->measure);
+		err = mapping_advise(plan->mapping, plan->policy, &interrupt_signal);
+	if (!err) {
+		measure_begin(&run->result->measure);
+		pattern_run(plan->pattern, plan->mapping->data, &run->watch);
+		measure_end(&run->result->measure);
+	}
 	step_end(&run->steps, STEP_ACCESS);
 	return err;
 }
@@ -245,7 +252,7 @@ static int drive(struct run *run)
 		return complain(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
 				"--no-bpf goes on without", strerror(-err));
 	/* What is a SIGBUS to an access. */
-	if (err == -EFAULT && run->step == STEP_POPULATE)
+	if (err == -EFAULT && (run->step == STEP_POPULATE || run->step == STEP_ACCESS))
 		return complain_of_bus(run);
 	return err ? complain(STATUS_FAILED, "cannot %s %s: %s", doing[run->step], run->plan->name,
 			      strerror(-err)) : STATUS_OK;
@@ -337,6 +344,7 @@ static void fill_environment(const struct run *run)
 	environment->seed = plan->pattern->seed;
 	environment->pinned_cpu = plan->options->cpu;
 	environment->fault_around = plan->options->fault_around;
+	environment->ring_bytes = PFSTAT_RING_SIZE_DEFAULT;
 	environment->started_s = time(NULL);
 	run->report->repeat = plan->number;
 	run->report->repeats = plan->options->repeats;
@@ -400,9 +408,10 @@ static int end_recording(struct run *run)
 	err = code_names_find(run->result->analysis, &symbols,
 			      &run->result->facts.names_left_out);
 	if (err)
-		return complain(STATUS_FAILED, "cannot name the code that was recorded: %s",
-				strerror(-err));
-	status = recording_output_end(&run->recording, symbols, &run->result->facts);
+		status = complain(STATUS_FAILED, "cannot name the code that was recorded: %s",
+				  strerror(-err));
+	else
+		status = recording_output_end(&run->recording, symbols, &run->result->facts);
 	json_decref(symbols);
 	return status;
 }
@@ -472,9 +481,9 @@ int run_once(const struct run_plan *plan, struct result *result)
 	if (plan->mapping->kind == MAPPING_ANON)
 		run.nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	status = run_steps(&run);
-	progress_end(&run.progress);
 	/* First who says something, then where it is written. */
 	instruments_close(run.instruments);
+	progress_end(&run.progress);
 	recording_output_close(&run.recording);
 	mapping_unmap(plan->mapping);
 	if (run.nothing_fd >= 0)
@@ -484,6 +493,19 @@ int run_once(const struct run_plan *plan, struct result *result)
 	if (!status && report_fill(&result->report, result->analysis, &result->facts))
 		status = complain(STATUS_FAILED, "out of memory");
 	return status;
+}
+
+int result_check(const struct result *result, unsigned int number)
+{
+	const struct report *report = &result->report;
+	struct summary_figures figures;
+
+	summary_figures(report->summary, &figures);
+	if (figures.calls + report->lost == report->calls)
+		return STATUS_OK;
+	return complain(STATUS_FAILED, "run %u: the module counted %" PRIu64 " calls, but %" PRIu64
+			" records were read and %" PRIu64 " lost: do not trust these figures, and "
+			"report a bug", number, report->calls, figures.calls, report->lost);
 }
 
 void result_free(struct result *result)

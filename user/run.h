@@ -34,10 +34,14 @@ struct run_plan {
 	const struct policy *policy;	/* told when the run begins; NULL: none */
 	const cpu_set_t *cpus;		/* where pfdrive may run, but for the accesses */
 	unsigned int number;		/* of this run, from 1 */
+	explain_sink listener;		/* of every logical fault; NULL: none */
+	void *listener_context;
 };
 
 /* STATUS_OK, or the exit status, after a complaint. */
 int run_once(const struct run_plan *plan, struct result *result);
+/* The instrument's own accounts must close; if not, nothing here can be trusted. */
+int result_check(const struct result *result, unsigned int number);
 void result_free(struct result *result);
 
 #endif

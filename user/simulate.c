@@ -11,6 +11,7 @@
 
 #include "complain.h"
 #include "interrupt.h"
+#include "regular.h"
 #include "rights/invoker.h"
 #include "simulate.h"
 
@@ -59,10 +60,30 @@ static void workplace_remove(const struct workplace *place)
 	invoker_end();
 }
 
+/* As the user: it is his folder, and what is in it may be anything by now. */
+static FILE *open_result(const char *path)
+{
+	int fd = invoker_begin();
+	FILE *file;
+
+	if (!fd) {
+		fd = regular_open(path, O_RDONLY | O_NOFOLLOW);
+		invoker_end();
+	}
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	file = fdopen(fd, "r");
+	if (!file)
+		close(fd);
+	return file;
+}
+
 /* What valgrind, or the loop, said last. */
 static void last_line(const char *path, char *line, size_t size)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = open_result(path);
 	char next[512];
 
 	line[0] = '\0';
@@ -74,21 +95,6 @@ static void last_line(const char *path, char *line, size_t size)
 			snprintf(line, size, "%s", next);
 	}
 	fclose(file);
-}
-
-static int find_version(struct cache_simulation *simulation)
-{
-	FILE *version = popen("valgrind --version 2>/dev/null", "re");
-	bool got;
-
-	if (!version)
-		return complain(STATUS_FAILED, "cannot run valgrind: %s", strerror(errno));
-	got = fgets(simulation->version, sizeof(simulation->version), version);
-	if (pclose(version) || !got)
-		return complain(STATUS_FAILED, "--simulate-cache needs valgrind, which is not "
-				"here: install it (apt-get install valgrind)");
-	simulation->version[strcspn(simulation->version, "\n")] = '\0';
-	return STATUS_OK;
 }
 
 /* The child: nothing that it prints is for our standard output. */
@@ -130,14 +136,27 @@ static int run_valgrind(const struct workplace *place, char *const *argv)
 		return 128 + interrupt_signal;
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return STATUS_OK;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return complain(STATUS_FAILED, "--simulate-cache needs valgrind, which is not "
+				"here: install it (apt-get install valgrind)");
 	last_line(place->log, said, sizeof(said));
 	return complain(STATUS_FAILED, "the simulation of the caches fails: %s",
 			said[0] ? said : "valgrind ended without a word");
 }
 
+static int find_version(const struct workplace *place, struct cache_simulation *simulation)
+{
+	char *const argv[] = { "valgrind", "--version", NULL };
+	int status = run_valgrind(place, argv);
+
+	if (!status)
+		last_line(place->log, simulation->version, sizeof(simulation->version));
+	return status;
+}
+
 static int read_out(const struct workplace *place, struct cachegrind *cachegrind)
 {
-	FILE *file = fopen(place->out, "re");
+	FILE *file = open_result(place->out);
 	char *line = NULL;
 	size_t size = 0;
 	int err = 0;
@@ -214,17 +233,16 @@ int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
 	int err, status;
 
 	*simulation = (struct cache_simulation){ 0 };
-	status = find_version(simulation);
-	if (status)
-		return status;
-	if (isatty(STDERR_FILENO))
-		fputs("pfdrive: simulating the caches, which takes some 50 times as long\n",
-		      stderr);
 	err = workplace_make(&place);
 	if (err)
 		return complain(STATUS_FAILED, "cannot make a temporary folder: %s",
 				strerror(-err));
-	status = simulate(&place, &simulation->loop, "loop", arguments);
+	status = find_version(&place, simulation);
+	if (!status && isatty(STDERR_FILENO))
+		fputs("pfdrive: simulating the caches, which takes some 50 times as long\n",
+		      stderr);
+	if (!status)
+		status = simulate(&place, &simulation->loop, "loop", arguments);
 	if (!status)
 		status = simulate(&place, &without, "bare-loop", arguments);
 	workplace_remove(&place);

@@ -33,6 +33,9 @@ void workload_check(const struct argp_state *state, const struct workload *workl
 /* "private+populate": as it is given, and shown. */
 void workload_name(const struct workload *workload, char *text, size_t size);
 
+/* Why mapping_open() could not open it, and what to do; STATUS_FAILED. */
+int workload_complain_of_file(const char *file, int err);
+
 /*
  * Opens what it names. Complains; STATUS_OK, or the exit status. name is what to
  * call it in sentences and in the report.

@@ -182,8 +182,9 @@ struct pfstat_task {
 
 /*
  * The user stack of a thread that has just faulted, as its frame pointers tell;
- * event.ns: the fault begins. Sent if stacks were asked for, once for a fault and
- * its retries. event.flags: 0.
+ * event.ns: the fault begins. Sent if stacks were asked for, once for a fault and its
+ * retries, but again for one that the lock of the mapping was not enough for: it begins
+ * anew then. event.flags: 0.
  */
 struct pfstat_stack {
 	struct pfstat_event event;

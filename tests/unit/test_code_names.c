@@ -26,13 +26,21 @@ static void add(enum item_type type, const void *data)
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
+static uint64_t own_inode(void)
+{
+	struct stat stat_buffer;
+
+	ck_assert_int_eq(stat("/proc/self/exe", &stat_buffer), 0);
+	return stat_buffer.st_ino;
+}
+
 static void add_map(const char *path)
 {
 	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
 
 	*map = (struct item_map){
-		.address = MAPPED, .bytes = TEXT, .inode = 7, .dev = 9, .pid = 1, .tid = 1,
-		.path_bytes = strlen(path) + 1,
+		.address = MAPPED, .bytes = TEXT, .inode = own_inode(), .dev = 9, .pid = 1,
+		.tid = 1, .path_bytes = strlen(path) + 1,
 	};
 	strcpy(map->path, path);
 	add(ITEM_MAP, map);

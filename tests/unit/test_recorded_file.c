@@ -92,7 +92,8 @@ static void make_recording(const char *path, uint64_t inode)
 	facts_init(&facts);
 	facts.lost = 7;
 	facts.have_bpf = true;
-	facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 8;
+	facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 5;
+	facts.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
 	tail = facts_to_json(&facts);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	ck_assert_int_eq(fclose(out), 0);
@@ -125,6 +126,21 @@ START_TEST(test_a_file_without_faults_is_refused)
 	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", "/lib/second.so"), STATUS_FAILED);
 	recorded_file_exit(&file);
 	ck_assert_int_eq(recorded_file_read(&file, "none.pfs", NULL), STATUS_FAILED);
+	recorded_file_exit(&file);
+}
+END_TEST
+
+/* It is replayed by name: a part of one would be another file. */
+START_TEST(test_a_name_that_is_too_long_is_refused)
+{
+	struct recorded_file file;
+	char path[5000];
+
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	make_recording(path, 100);
+	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), STATUS_FAILED);
 	recorded_file_exit(&file);
 }
 END_TEST
@@ -218,6 +234,7 @@ int main(void)
 {
 	const struct TTest *const tests[] = {
 		test_the_costliest_file_is_found, test_a_file_without_faults_is_refused,
+		test_a_name_that_is_too_long_is_refused,
 		test_a_signal_ends_the_reading, test_no_visit_at_all_is_refused,
 	};
 	Suite *suite = suite_create("recorded_file");

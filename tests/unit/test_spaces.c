@@ -165,6 +165,23 @@ START_TEST(test_a_number_used_again)
 }
 END_TEST
 
+START_TEST(test_whose_name_a_path_is)
+{
+	spaces = spaces_new();
+	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
+	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
+	add_map(1, 0x3000, 0x1000, 0, 0, "[heap]");
+	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "/a")), 10);
+	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "[heap]")), 0);
+	ck_assert_uint_eq(spaces_path_inode(spaces, 0), 0);
+	add_map(3, 0x1000, 0x1000, 0, 11, "/a");	/* made anew, or in a container */
+	add_map(4, 0x1000, 0x1000, 0, 10, "/a");
+	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "/a")),
+			  SPACES_INODES_DIFFER);
+	spaces_free(spaces);
+}
+END_TEST
+
 START_TEST(test_wrong_maps_do_no_harm)
 {
 	spaces = spaces_new();
@@ -177,5 +194,4 @@ END_TEST
 
 RUN_TESTS("spaces", test_edges, test_a_new_map_replaces_what_it_overlaps, test_fork_exec_exit,
 	  test_a_process_outlives_its_first_thread, test_who_executes_is_alone,
-	  test_a_number_used_again,
-	  test_wrong_maps_do_no_harm)
+	  test_a_number_used_again, test_whose_name_a_path_is, test_wrong_maps_do_no_harm)

@@ -65,10 +65,10 @@ START_TEST(test_own_function)
 
 	ck_assert_int_eq(symbols_open(&symbols), 0);
 	offset = offset_of((void *)function_to_be_found, path);
-	name = symbols_name(symbols, path, offset);
+	name = symbols_name(symbols, path, 0, offset);
 	ck_assert_pstr_eq(name, "function_to_be_found+0x0");
 	free(name);
-	name = symbols_name(symbols, path, offset + 0x1f);
+	name = symbols_name(symbols, path, 0, offset + 0x1f);
 	ck_assert_pstr_eq(name, "function_to_be_found+0x1f");
 	free(name);
 	symbols_close(symbols);
@@ -85,7 +85,7 @@ START_TEST(test_function_of_a_library)
 	ck_assert_int_eq(symbols_open(&symbols), 0);
 	offset = offset_of((void *)deflateInit2_, path);
 	ck_assert_ptr_nonnull(strstr(path, "libz"));
-	name = symbols_name(symbols, path, offset + 1);
+	name = symbols_name(symbols, path, 0, offset + 1);
 	ck_assert_pstr_eq(name, "deflateInit2_+0x1");
 	free(name);
 	symbols_close(symbols);
@@ -104,11 +104,59 @@ START_TEST(test_what_has_no_name)
 
 	ck_assert_int_eq(symbols_open(&symbols), 0);
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		ck_assert_ptr_null(symbols_name(symbols, paths[i], 0x1000));
+		ck_assert_ptr_null(symbols_name(symbols, paths[i], 0, 0x1000));
 	offset_of((void *)function_to_be_found, path);
-	ck_assert_ptr_null(symbols_name(symbols, path, UINT64_MAX));
-	ck_assert_ptr_null(symbols_name(symbols, path, 0));	/* the ELF header */
+	ck_assert_ptr_null(symbols_name(symbols, path, 0, UINT64_MAX));
+	ck_assert_ptr_null(symbols_name(symbols, path, 0, 0));	/* the ELF header */
 	symbols_close(symbols);
+}
+END_TEST
+
+/* What has the name by now, or here, is another program. */
+START_TEST(test_another_files_names_are_not_taken)
+{
+	struct symbols *symbols;
+	char path[4096], *name;
+	struct stat stat_buffer;
+	uint64_t offset;
+
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	offset = offset_of((void *)function_to_be_found, path);
+	ck_assert_int_eq(stat(path, &stat_buffer), 0);
+	ck_assert_ptr_null(symbols_name(symbols, path, stat_buffer.st_ino + 1, offset));
+	name = symbols_name(symbols, path, stat_buffer.st_ino, offset);
+	ck_assert_pstr_eq(name, "function_to_be_found+0x0");
+	free(name);
+	symbols_close(symbols);
+}
+END_TEST
+
+/* libdwfl would make it as large as it says. */
+START_TEST(test_a_compressed_file_is_not_unpacked)
+{
+	char folder[] = "/tmp/pfstat-symbols-XXXXXX", path[64], own[4096], buffer[4096];
+	const unsigned int before = open_descriptors();
+	struct symbols *symbols;
+	uint64_t offset;
+	FILE *program;
+	size_t got;
+	gzFile out;
+
+	offset = offset_of((void *)function_to_be_found, own);
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/program.gz", folder);
+	out = gzopen(path, "wb1");
+	program = fopen(own, "r");
+	while ((got = fread(buffer, 1, sizeof(buffer), program)) > 0)
+		ck_assert_int_eq(gzwrite(out, buffer, got), got);
+	fclose(program);
+	gzclose(out);
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_ptr_null(symbols_name(symbols, path, 0, offset));
+	ck_assert_uint_eq(open_descriptors(), before);
+	symbols_close(symbols);
+	unlink(path);
+	rmdir(folder);
 }
 END_TEST
 
@@ -121,7 +169,7 @@ START_TEST(test_a_pipe_is_not_waited_for)
 	snprintf(path, sizeof(path), "%s/pipe", folder);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	ck_assert_int_eq(symbols_open(&symbols), 0);
-	ck_assert_ptr_null(symbols_name(symbols, path, 0));
+	ck_assert_ptr_null(symbols_name(symbols, path, 0, 0));
 	symbols_close(symbols);
 	unlink(path);
 	rmdir(folder);
@@ -144,7 +192,7 @@ START_TEST(test_few_files_stay_open)
 		for (j = 0; j < i; j++)
 			strcat(alias, "/.");
 		strcat(alias, path);
-		name = symbols_name(symbols, alias, offset);
+		name = symbols_name(symbols, alias, 0, offset);
 		ck_assert_pstr_eq(name, "function_to_be_found+0x0");
 		free(name);
 		ck_assert_uint_le(open_descriptors(), before + SYMBOLS_MAX_FILES);
@@ -173,7 +221,7 @@ START_TEST(test_no_server_is_asked)
 	setenv("DEBUGINFOD_TIMEOUT", "1", 1);
 	setenv("DEBUGINFOD_CACHE_PATH", "/tmp/pfstat-no-cache", 1);
 	ck_assert_int_eq(symbols_open(&symbols), 0);
-	free(symbols_name(symbols, "/bin/sh", 0x5000));	/* has no symbols itself */
+	free(symbols_name(symbols, "/bin/sh", 0, 0x5000));	/* has no symbols itself */
 	ck_assert_int_eq(poll(&poll_server, 1, 0), 0);
 	symbols_close(symbols);
 	close(server);
@@ -181,4 +229,5 @@ START_TEST(test_no_server_is_asked)
 END_TEST
 
 RUN_TESTS("symbols", test_own_function, test_function_of_a_library, test_what_has_no_name,
+	  test_another_files_names_are_not_taken, test_a_compressed_file_is_not_unpacked,
 	  test_a_pipe_is_not_waited_for, test_no_server_is_asked, test_few_files_stay_open)

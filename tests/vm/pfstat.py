@@ -203,14 +203,17 @@ def refused(status, *words, **kwargs):
 
 
 def begin_record(*options):
-    """A `pfdrive record` that goes on, once it has hooked something of another process: what
-    it hooks of its own is for the calibration, and gone again."""
+    """A `pfdrive record` that goes on, once it watches, or has failed. (What it hooks before
+    that is for the measurement of its own cost.)"""
     process = subprocess.Popen([PFDRIVE, "record", *map(str, options)], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: process.poll() is not None or any(
-        line.startswith("vma pid ") and int(line.split()[2]) != process.pid
-        for line in targets().splitlines()))
+    wait_until(lambda: process.poll() is not None or watches(process))
     return process
+
+
+def watches(process):
+    """Has pfdrive record begun all? The thread that reads is the last of it."""
+    return len(os.listdir(f"/proc/{process.pid}/task")) > 1
 
 
 def children(pid):

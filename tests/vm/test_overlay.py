@@ -17,17 +17,21 @@ def fixture_place():
         yield place
 
 
-@pytest.fixture(name="merged")
-def fixture_merged(place):
+def merge(place, pages):
     """A file that lies in the lower folder: as the overlay has it, there, and copied up."""
     below = filesystems.Place("ext4", place.below / "lower", None)
     path = place.folder / "from-below"
     path.unlink(missing_ok=True)
-    lower = below.file("from-below", 16)
+    lower = below.file("from-below", pages)
     place.unmount()     # what it knows of the folder below is from before
     (place.below / "upper/from-below").unlink(missing_ok=True)
     place.mount()
     return path, lower, place.below / "upper/from-below"
+
+
+@pytest.fixture(name="merged")
+def fixture_merged(place):
+    return merge(place, 16)
 
 
 def test_a_mapping_of_an_overlay_is_one_of_the_file_below(merged):
@@ -64,6 +68,20 @@ def test_a_file_is_named_by_a_descriptor_from_before_its_copy(merged):
             assert pfstat.hooked() == 1
             before.read(2)
     assert {r["pgoff"] for r in pfstat.of_file(pfstat.log()[1], lower)} == {2}
+
+
+def test_record_has_what_was_read_for_a_copy(place):
+    """eBPF's events are of the inode that is mapped, not of the one that stat(2) tells."""
+    path, _, upper = merge(place, 512)
+    with open(path, "r+b"):
+        pass
+    assert os.stat(upper).st_ino != os.stat(path).st_ino
+    pfstat.drop_cache()
+    result, _ = pfstat.record(pfstat.BUILD / "workload", "now", path,
+                              options=("--fault-around", "off", "--file", path))
+    assert result["faults"] == 512
+    # When the first request ends, nothing is known yet to be of the file.
+    assert 512 - 64 <= result["readahead"]["mapped"] < 512
 
 
 def test_only_one_file_is_that_below_and_its_copy(merged):

@@ -12,7 +12,7 @@ import time
 import pytest
 
 import pfstat
-from pfstat import begin_record, group_of, record, report, wait_until
+from pfstat import begin_record, group_of, record, report, wait_until, watches
 
 PAGES = 512
 RECORDING = pathlib.Path("/tmp/run.pfs")
@@ -57,11 +57,6 @@ def end(process, number=signal.SIGINT):
 def one_line_program(path):
     """A shell that says its pid in a file, then sleeps."""
     return ["sh", "-c", f"echo $$ >{path}; exec sleep 600 >/dev/null 2>&1"]
-
-
-def watches(process):
-    """Has pfdrive record begun all? The thread that reads is the last of it."""
-    return len(os.listdir(f"/proc/{process.pid}/task")) > 1
 
 
 def alive(pid):

@@ -100,6 +100,33 @@ def test_a_shorter_file(strided):
     assert sum(replayed.values()) == PAGES // 4
 
 
+def test_what_was_replayed_on_another_file_is_said(strided):
+    copy = pfstat.make_file(pfstat.DISK / "copy", PAGES * pfstat.PAGE)
+    printed = pfstat.run(pfstat.PFDRIVE, "replay", "--pace", "none", "--on", copy, strided).stdout
+    assert f"\nReplayed on: {copy}\n" in printed
+
+
+def test_without_ebpf_its_classes_are_not_known(strided):
+    result = json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
+                                   "--fault-around", "off", "--no-bpf", strided).stdout)
+    assert result["replayed"]["file"] == {"count": None, "total_ns": None}
+    assert result["recorded"]["file"]["count"] is not None
+    assert sum(side["count"] or 0 for side in result["replayed"].values()) == PAGES
+
+
+@pytest.mark.parametrize("target, words", [
+    ("/dev/null", "not a regular file"), ("/", "is a folder"), ("/missing", "there is no file"),
+])
+def test_what_cannot_be_replayed_on(target, words, strided):
+    for options in ((), ("--read-ahead", "0")):
+        assert words in pfstat.refused(1, "replay", *options, "--on", target, strided)
+
+
+@pytest.mark.parametrize("size", ["1K", "6K", "2G"])
+def test_read_ahead_is_whole_pages(size, strided):
+    assert "whole pages" in pfstat.refused(2, "replay", "--read-ahead", size, strided)
+
+
 def test_a_file_however_long_its_name():
     folder = pfstat.DISK.joinpath(*["long" * 50] * 19)
     folder.mkdir(parents=True, exist_ok=True)

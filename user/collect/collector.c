@@ -192,6 +192,8 @@ static void *collect(void *argument)
 	while (!collector->err) {	/* the module counts as lost what no longer fits */
 		ready = poll(collector->polled, collector->nr_polled,
 			     until_tick(collector, next_ns));
+		if (ready < 0 && errno != EINTR)
+			collector->err = -errno;
 		if (ready > 0 && is_stopped(collector))
 			break;
 		if (ready > 0)

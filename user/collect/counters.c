@@ -6,6 +6,7 @@
 
 #include "../correlate/facts.h"
 #include "counters.h"
+#include "descriptors.h"
 #include "perf.h"
 #include "tids.h"
 
@@ -50,6 +51,8 @@ static int open_group(struct counters *counters, pid_t tid)
 		attr.disabled = leader < 0;
 		fd = perf_open_in_group(&attr, tid, -1, leader);
 		err = fd < 0 ? fd : perf_fds_add(&counters->fds, fd);
+		if (!err && descriptors_are_short(fd))
+			err = -EMFILE;
 		if (leader < 0)
 			leader = fd;
 	}

@@ -47,6 +47,8 @@ struct events {
 	struct positions positions;
 	events_sink sink;	/* of the drain */
 	void *context;
+	uint64_t end;		/* position that it goes to */
+	bool drained;		/* it is there */
 	uint64_t received;
 	uint64_t forgotten;	/* of these, handed to nobody */
 	struct facts before;	/* counts, of what was forgotten */
@@ -54,17 +56,6 @@ struct events {
 	bool pinned;
 	int pin_keeper;
 };
-
-static int on_event(void *context, void *data, size_t size)
-{
-	const struct pfstat_event *event = data;
-	struct events *events = context;
-
-	if (!item_event_is_known(event, size))
-		return -EPROTO;
-	events->received++;
-	return events->sink(events->context, event);
-}
 
 static int positions_open(struct positions *positions, int fd)
 {
@@ -92,6 +83,28 @@ static uint64_t position_written(const struct positions *positions)
 {
 	return __atomic_load_n((const uint64_t *)((const char *)positions->pages +
 						  positions->page_size), __ATOMIC_ACQUIRE);
+}
+
+static int on_event(void *context, void *data, size_t size)
+{
+	const struct pfstat_event *event = data;
+	struct events *events = context;
+
+	if (!item_event_is_known(event, size))
+		return -EPROTO;
+	events->received++;
+	return events->sink(events->context, event);
+}
+
+/* libbpf reads on as long as there is more; a negative return ends it, behind this entry. */
+static int on_entry(void *context, void *data, size_t size)
+{
+	struct events *events = context;
+	const uint64_t entry = (size + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
+	int err = on_event(events, data, size);
+
+	events->drained = position_read(&events->positions) + entry >= events->end;
+	return err ?: events->drained ? -ECANCELED : 0;
 }
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -235,7 +248,7 @@ static int events_open_ring(struct events *events, const char **step)
 	int fd = bpf_map__fd(events->bpf->maps.events);
 
 	*step = "open the eBPF ring buffer";
-	events->ring = ring_buffer__new(fd, on_event, events, NULL);
+	events->ring = ring_buffer__new(fd, on_entry, events, NULL);
 	if (!events->ring)
 		return -errno;
 	return positions_open(&events->positions, fd);
@@ -344,12 +357,11 @@ bool events_is_watched(const struct events *events, pid_t id)
  * A program may still run on another CPU when it is detached, within a read-side
  * section of RCU. The barrier waits for those; kernels with nohz_full refuse it.
  */
-int events_stop(struct events *events)
+void events_stop(struct events *events)
 {
 	pfstat_bpf__detach(events->bpf);
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		usleep(STOP_US);
-	return 0;
 }
 
 int events_fd(const struct events *events)
@@ -360,18 +372,19 @@ int events_fd(const struct events *events)
 /*
  * libbpf stops at an entry that another CPU has reserved and not yet filled,
  * although later ones may be ready: go on until everything is read that was
- * written when we began.
+ * written when we began. Not further: it may come faster than it is read.
  */
 int events_drain(struct events *events, events_sink sink, void *context)
 {
-	uint64_t end = position_written(&events->positions);
 	int got;
 
 	events->sink = sink;
 	events->context = context;
-	while (position_read(&events->positions) < end) {
+	events->end = position_written(&events->positions);
+	events->drained = false;
+	while (position_read(&events->positions) < events->end && !events->drained) {
 		got = ring_buffer__consume(events->ring);
-		if (got < 0)
+		if (got < 0 && !(got == -ECANCELED && events->drained))
 			return got;
 		if (got == 0)
 			sched_yield();
@@ -448,21 +461,6 @@ static int forget_syscalls(int fd)
 	return next;
 }
 
-/* Events are counted by whoever drops them: some may be of others, and come meanwhile. */
-int events_forget(struct events *events)
-{
-	int err;
-
-	err = events_drain(events, drop, &events->forgotten);
-	if (!err)
-		err = forget_syscalls(bpf_map__fd(events->bpf->maps.syscalls));
-	if (!err)
-		err = read_counts(events, &events->before);
-	free(events->before.syscalls);
-	events->before.syscalls = NULL;
-	return err;
-}
-
 /*
  * How often the kernel left out a program that was already running on the same CPU: met
  * by an interrupt, or preempted by another thread that came to it.
@@ -486,12 +484,31 @@ static int read_skipped(const struct events *events, uint64_t *skipped)
 	return 0;
 }
 
+/* Events are counted by whoever drops them: some may be of others, and come meanwhile. */
+int events_forget(struct events *events)
+{
+	int err;
+
+	err = events_drain(events, drop, &events->forgotten);
+	if (!err)
+		err = forget_syscalls(bpf_map__fd(events->bpf->maps.syscalls));
+	if (!err)
+		err = read_counts(events, &events->before);
+	if (!err)
+		err = read_skipped(events, &events->before.events_skipped);
+	free(events->before.syscalls);
+	events->before.syscalls = NULL;
+	return err;
+}
+
 static void take_out_forgotten(const struct events *events, struct facts *facts)
 {
 	const struct facts *before = &events->before;
 	unsigned int i;
 
 	facts->counts[PFSTAT_COUNT_EVENTS] -= events->forgotten;
+	facts->counts[PFSTAT_COUNT_EVENTS_LOST] -= before->counts[PFSTAT_COUNT_EVENTS_LOST];
+	facts->counts[PFSTAT_COUNT_SYSCALL_LOST] -= before->counts[PFSTAT_COUNT_SYSCALL_LOST];
 	facts->counts[PFSTAT_COUNT_OFF_CPU] -= before->counts[PFSTAT_COUNT_OFF_CPU];
 	if (!(events->hooks & 1U << HOOK_FAULT))
 		return;
@@ -520,7 +537,9 @@ int events_facts(const struct events *events, struct facts *facts)
 	}
 	if (!err)
 		err = read_skipped(events, &facts->events_skipped);
-	if (!err)
-		facts->counts[PFSTAT_COUNT_EVENTS_LOST] += facts->events_skipped;
-	return err;
+	if (err)
+		return err;
+	facts->events_skipped -= events->before.events_skipped;
+	facts->counts[PFSTAT_COUNT_EVENTS_LOST] += facts->events_skipped;
+	return 0;
 }

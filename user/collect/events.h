@@ -53,7 +53,7 @@ bool events_is_watched(const struct events *events, pid_t id);
  * Nothing is said or counted any more: what a drain then hands over, and
  * events_facts() counts, is all. 0.
  */
-int events_stop(struct events *events);
+void events_stop(struct events *events);
 /* The ->fault of this process's mapping at an address; 0: it has none. A negative errno. */
 int events_find_handler(const struct events *events, const void *address, uint64_t *handler);
 /* Returns of handle_mm_fault() so far for what it takes for hooked. A negative errno. */

@@ -109,7 +109,7 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 		     char *why, size_t size)
 {
 	struct instruments *instruments = calloc(1, sizeof(*instruments));
-	int err;
+	int err = 0;
 
 	*opened = NULL;
 	if (!instruments)
@@ -119,9 +119,10 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 	instruments->bpf_cost = BPF_COST_NONE;
 	if (options->cpus)
 		instruments->cpus = *options->cpus;
-	else
-		sched_getaffinity(0, sizeof(instruments->cpus), &instruments->cpus);
-	err = open_all(instruments, why, size);
+	else if (sched_getaffinity(0, sizeof(instruments->cpus), &instruments->cpus))
+		err = say(-errno, why, size, "cannot read the CPU affinity");
+	if (!err)
+		err = open_all(instruments, why, size);
 	if (err) {
 		instruments_close(instruments);
 		return err;
@@ -174,7 +175,8 @@ static int explain_hook(int err, const char *what, char *why, size_t size)
 			 "use one on a disk's file system", what);
 		break;
 	case -ENOMEM:
-		snprintf(why, size, "no memory for the module's rings: use a smaller --ring-size");
+		snprintf(why, size, "no memory for the module's rings, one for each CPU: `pfdrive "
+			 "record' can take smaller ones (--ring-size)");
 		break;
 	case -ESRCH:
 		snprintf(why, size, "there is no %s", what);
@@ -226,6 +228,8 @@ static int explain_maps(int err, pid_t pid, char *why, size_t size)
 		snprintf(why, size, "no descriptors are left for the mappings of process %d, one "
 			 "for each of its threads and each CPU: raise the hard limit (ulimit -Hn, "
 			 "LimitNOFILE= of a service)", pid);
+	else if (err == -EAGAIN)
+		snprintf(why, size, "process %d makes threads faster than they are listed", pid);
 	else
 		snprintf(why, size, "cannot watch the mappings of process %d: %s", pid,
 			 strerror(-err));
@@ -258,8 +262,9 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	err = open_collector(instruments, why, size);
 	if (err)
 		return err;
+	/* Its faults are worth more than names, once others are recorded. */
 	maps_err = watch_maps(instruments, pid, existing, why, size);
-	if (maps_err && !(maps_err == -EMFILE && instruments->going))
+	if (maps_err && maps_err != -EAGAIN && (!instruments->going || maps_err == -ESRCH))
 		return maps_err;
 	if (instruments->events)
 		err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);

@@ -286,7 +286,7 @@ int maps_watch(struct maps *maps, pid_t pid, bool existing)
 
 	maps->before = maps->fds.count;
 	err = tids_each(pid, &action, maps);
-	if (existing && (!err || err == -EMFILE))
+	if (existing && (!err || err == -EMFILE || err == -EAGAIN))
 		existing_err = add_existing(maps, pid);
 	return existing_err ?: err;
 }

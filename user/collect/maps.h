@@ -27,7 +27,8 @@ void maps_close(struct maps *maps);
 /*
  * All threads of a process; existing: also the mappings that it has now, with ns = 0,
  * which the next maps_drain() hands over first. -ESRCH: it is gone. -EMFILE: no
- * descriptors are left; only those that it has now are told.
+ * descriptors are left; only those that it has now are told. -EAGAIN: it makes threads
+ * all the time; those of some are not told.
  */
 int maps_watch(struct maps *maps, pid_t pid, bool existing);
 /* Closes the events of threads that have ended, as all have that they made. */

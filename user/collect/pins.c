@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <spawn.h>
@@ -19,6 +20,7 @@
 #include <pfstat/event.h>
 
 #include "../complain.h"
+#include "../rights/capabilities.h"
 #include "pins.h"
 
 #define BPFFS "/sys/fs/bpf"
@@ -222,6 +224,9 @@ int cmd_unpin(int argc, char **argv)
 	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	leave_the_run();
+	/* It waits, and removes a folder; what others gave pfdrive is not kept open by it. */
+	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
+	close_range(STDERR_FILENO + 1, ~0U, 0);
 	child = fork();
 	if (child)
 		return child < 0 ? STATUS_FAILED : STATUS_OK;

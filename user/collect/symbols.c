@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../regular.h"
 #include "symbols.h"
 
 struct object {
 	char *path;		/* NULL: a free place */
+	uint64_t inode;
 	Dwfl *dwfl;		/* NULL: it is no ELF file */
 	Dwfl_Module *module;
 	uint64_t used;		/* when it was asked for last */
@@ -48,17 +50,27 @@ void symbols_close(struct symbols *symbols)
 	free(symbols);
 }
 
-/* What a program maps may be a device, or a pipe by now: neither is waited for. */
-static int open_regular(const char *path)
+/* Nor a compressed one, whose size libdwfl would find out by making it as large. */
+static bool is_elf(int fd)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat stat_buffer;
+	char magic[SELFMAG];
 
-	if (fd >= 0 && (fstat(fd, &stat_buffer) || !S_ISREG(stat_buffer.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic, ELFMAG, SELFMAG);
+}
+
+/* What has the name now may be anything: a device, a pipe, another program. */
+static int open_object(const struct object *object)
+{
+	int fd = regular_open(object->path, O_RDONLY);
+	struct stat stat;
+
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &stat) && (!object->inode || stat.st_ino == object->inode) && is_elf(fd))
+		return fd;
+	close(fd);
+	return -ENODATA;
 }
 
 /* By build ID and on this machine: libdw's standard callback asks $DEBUGINFOD_URLS, too. */
@@ -70,7 +82,7 @@ static void object_load(struct object *object)
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &debuginfo_path,
 	};
-	int fd = open_regular(object->path);
+	int fd = open_object(object);
 
 	if (fd < 0)
 		return;
@@ -87,14 +99,14 @@ static void object_load(struct object *object)
 }
 
 /* Known, or else in the place of the one that was not asked for longest. NULL: no memory. */
-static struct object *object_of(struct symbols *symbols, const char *path)
+static struct object *object_of(struct symbols *symbols, const char *path, uint64_t inode)
 {
 	struct object *object, *oldest = &symbols->objects[0];
 	size_t i;
 
 	for (i = 0; i < SYMBOLS_MAX_FILES; i++) {
 		object = &symbols->objects[i];
-		if (object->path && !strcmp(object->path, path))
+		if (object->path && object->inode == inode && !strcmp(object->path, path))
 			return object;
 		if (object->used < oldest->used)
 			oldest = object;
@@ -103,6 +115,7 @@ static struct object *object_of(struct symbols *symbols, const char *path)
 	oldest->path = strdup(path);
 	if (!oldest->path)
 		return NULL;
+	oldest->inode = inode;
 	object_load(oldest);
 	return oldest;
 }
@@ -128,9 +141,10 @@ static bool address_of(Dwfl_Module *module, uint64_t file_offset, GElf_Addr *add
 	return false;
 }
 
-char *symbols_name(struct symbols *symbols, const char *path, uint64_t file_offset)
+char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode,
+		   uint64_t file_offset)
 {
-	struct object *object = object_of(symbols, path);
+	struct object *object = object_of(symbols, path, inode);
 	GElf_Addr address;
 	const char *name;
 	GElf_Off offset;

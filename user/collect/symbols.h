@@ -16,8 +16,9 @@ void symbols_close(struct symbols *symbols);
 
 /*
  * "name+0x1f" of the instruction at an offset into the file, to be freed; NULL: no
- * symbol, no ELF file, or no memory.
+ * symbol, no ELF file, another inode's file (0: any), or no memory.
  */
-char *symbols_name(struct symbols *symbols, const char *path, uint64_t file_offset);
+char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode,
+		   uint64_t file_offset);
 
 #endif

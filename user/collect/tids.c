@@ -96,11 +96,7 @@ static int try_each(pid_t pid, struct tids *before, struct tids *after,
 		err = begin_all(before, action, context);
 	if (!err)
 		err = tids_read(after, pid);
-	if (!err && any_new(before, after))
-		err = -EAGAIN;
-	if (err)
-		action->undo(context);
-	return err;
+	return !err && any_new(before, after) ? -EAGAIN : err;
 }
 
 int tids_each(pid_t pid, const struct tids_action *action, void *context)
@@ -108,8 +104,13 @@ int tids_each(pid_t pid, const struct tids_action *action, void *context)
 	struct tids before = { 0 }, after = { 0 };
 	int err = -EAGAIN, try;
 
-	for (try = 0; try < MAX_TRIES && err == -EAGAIN; try++)
+	for (try = 0; try < MAX_TRIES && err == -EAGAIN; try++) {
+		if (try)
+			action->undo(context);
 		err = try_each(pid, &before, &after, action, context);
+	}
+	if (err && err != -EAGAIN)
+		action->undo(context);
 	free(before.ids);
 	free(after.ids);
 	return err;

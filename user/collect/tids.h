@@ -17,8 +17,8 @@ struct tids_action {
 
 /*
  * A thread that came up meanwhile may or may not have been created by one that
- * had its turn: then all is undone and begun again. -EAGAIN: so it was every time,
- * and it is undone; -ESRCH: there is no such process; or begin's error.
+ * had its turn: then all is undone and begun again. -EAGAIN: so it was every time, and
+ * what was begun last stays; -ESRCH: there is no such process; or begin's error.
  */
 int tids_each(pid_t pid, const struct tids_action *action, void *context);
 

@@ -717,6 +717,7 @@ static int visit_code_cell(void *context, struct cell *cell)
 	const struct code_visit *visit = context;
 	const struct code_place place = {
 		.path = spaces_path(visit->analysis->spaces, cell->key.path),
+		.inode = spaces_path_inode(visit->analysis->spaces, cell->key.path),
 		.offset = cell->key.address,
 	};
 
@@ -730,6 +731,7 @@ static int visit_stack_place(void *context, const struct stack_place *at)
 	const struct group_key key = { .path = at->path, .address = at->offset };
 	const struct code_place place = {
 		.path = spaces_path(visit->analysis->spaces, at->path),
+		.inode = spaces_path_inode(visit->analysis->spaces, at->path),
 		.offset = at->offset,
 	};
 

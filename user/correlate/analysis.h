@@ -104,6 +104,7 @@ char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t
 /* Each code address of a fault, or on the way to one, whose file is known. */
 struct code_place {
 	const char *path;
+	uint64_t inode;		/* as spaces_path_inode() tells it */
 	uint64_t offset;	/* in the file, bytes */
 };
 typedef int (*code_visitor)(void *context, const struct code_place *place);

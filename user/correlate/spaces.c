@@ -26,6 +26,7 @@ struct name {
 
 struct path {
 	uint32_t number;
+	uint64_t inode;		/* 0: none was told; SPACES_INODES_DIFFER */
 	struct path *next;	/* of the same hash */
 	char text[];
 };
@@ -40,7 +41,7 @@ struct spaces {
 	struct hash names;		/* by tid */
 	struct hash paths;		/* by hash of the text */
 	struct hash files;		/* by dev and inode */
-	const char **texts;		/* by number; [0] is "" */
+	struct path **numbered;		/* [0] has no name */
 	uint32_t nr_paths;
 	uint32_t last_pid;
 	struct space *last;
@@ -52,12 +53,11 @@ struct spaces *spaces_new(void)
 
 	if (!spaces)
 		return NULL;
-	spaces->texts = calloc(PATHS_MAX, sizeof(*spaces->texts));
-	if (!spaces->texts) {
+	spaces->numbered = calloc(PATHS_MAX, sizeof(struct path *));
+	if (!spaces->numbered) {
 		free(spaces);
 		return NULL;
 	}
-	spaces->texts[0] = "";
 	spaces->nr_paths = 1;
 	return spaces;
 }
@@ -88,7 +88,7 @@ void spaces_free(struct spaces *spaces)
 	hash_exit(&spaces->names, free);
 	hash_exit(&spaces->paths, path_free);
 	hash_exit(&spaces->files, free);
-	free(spaces->texts);
+	free(spaces->numbered);
 	free(spaces);
 }
 
@@ -134,6 +134,7 @@ static int number_of(struct spaces *spaces, const char *text, uint32_t *number)
 		return -ENOMEM;
 	memcpy(path->text, text, bytes);
 	path->next = NULL;
+	path->inode = 0;
 	path->number = *number = spaces->nr_paths;
 	if (first) {
 		path->next = first->next;
@@ -142,8 +143,17 @@ static int number_of(struct spaces *spaces, const char *text, uint32_t *number)
 		free(path);
 		return -ENOMEM;
 	}
-	spaces->texts[spaces->nr_paths++] = path->text;
+	spaces->numbered[spaces->nr_paths++] = path;
 	return 0;
+}
+
+/* Another file may have the name meanwhile, or in another mount namespace. */
+static void note_inode(struct path *path, uint64_t inode)
+{
+	if (!path->inode)
+		path->inode = inode;
+	else if (path->inode != inode)
+		path->inode = SPACES_INODES_DIFFER;
 }
 
 static uint64_t file_key(uint32_t dev, uint64_t inode)
@@ -304,8 +314,10 @@ int spaces_add_map(struct spaces *spaces, const struct item_map *map)
 	if (added.end <= added.start)
 		return 0;
 	err = number_of(spaces, map->path, &added.path);
-	if (!err && map->inode && added.path)
+	if (!err && map->inode && added.path) {
+		note_inode(spaces->numbered[added.path], map->inode);
 		err = name_file(spaces, map->dev, map->inode, added.path);
+	}
 	return err ? err : insert(space, &added);
 }
 
@@ -435,7 +447,12 @@ const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_
 
 const char *spaces_path(const struct spaces *spaces, uint32_t path)
 {
-	return spaces->texts[path];
+	return path ? spaces->numbered[path]->text : "";
+}
+
+uint64_t spaces_path_inode(const struct spaces *spaces, uint32_t path)
+{
+	return path ? spaces->numbered[path]->inode : 0;
 }
 
 uint32_t spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode)

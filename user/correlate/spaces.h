@@ -30,6 +30,9 @@ int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
 const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address);
 /* Of a number; "" for 0, which is no name. */
 const char *spaces_path(const struct spaces *spaces, uint32_t path);
+/* Of the file of that name, whichever device it is of; 0: it is not known. */
+#define SPACES_INODES_DIFFER UINT64_MAX	/* several files had it */
+uint64_t spaces_path_inode(const struct spaces *spaces, uint32_t path);
 /* Of a name; 0: it is not known. */
 uint32_t spaces_path_number(const struct spaces *spaces, const char *path);
 /* The latest path of a file; 0: none is known. */

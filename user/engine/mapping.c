@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "../regular.h"
 #include "mapping.h"
 #include "pattern.h"
 
@@ -32,11 +33,10 @@ static int check_kind(const struct stat *stat)
 
 int mapping_open(struct mapping *mapping, const char *path, bool write)
 {
-	/* Without O_NONBLOCK a FIFO would wait here for a writer. */
-	int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = regular_open(path, write ? O_RDWR : O_RDONLY);
 
 	*mapping = MAPPING_NONE;
-	return fd < 0 ? -errno : mapping_take(mapping, fd);
+	return fd < 0 ? fd : mapping_take(mapping, fd);
 }
 
 int mapping_take(struct mapping *mapping, int fd)
@@ -86,18 +86,6 @@ int mapping_map(struct mapping *mapping)
 	return 0;
 }
 
-int mapping_advise(const struct mapping *mapping, const struct policy *policy)
-{
-	void *data = (void *)mapping->data;
-
-	if (policy->advice >= 0 && madvise(data, mapping->bytes, policy->advice))
-		return -errno;
-	/* As MAP_POPULATE does, but of a mapping that is hooked already. */
-	if (policy->populate && madvise(data, mapping->bytes, MADV_POPULATE_READ))
-		return -errno;
-	return 0;
-}
-
 int mapping_populate(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	const bool own_pages = mapping->writable && mapping->kind != MAPPING_SHARED;
@@ -112,6 +100,16 @@ int mapping_populate(const struct mapping *mapping, const volatile sig_atomic_t 
 		err = madvise((uint8_t *)mapping->data + offset, bytes, advice) ? -errno : 0;
 	}
 	return err;
+}
+
+int mapping_advise(const struct mapping *mapping, const struct policy *policy,
+		   const volatile sig_atomic_t *stop)
+{
+	void *data = (void *)mapping->data;
+
+	if (policy->advice >= 0 && madvise(data, mapping->bytes, policy->advice))
+		return -errno;
+	return policy->populate ? mapping_populate(mapping, stop) : 0;
 }
 
 void mapping_fill(const struct mapping *mapping, const volatile sig_atomic_t *stop)

@@ -52,8 +52,9 @@ void mapping_anon(struct mapping *mapping, uint64_t bytes);
 
 /* By its kind, without advice. Touches nothing. */
 int mapping_map(struct mapping *mapping);
-/* Tells the kernel what a policy says of it; what it reads then is read now. */
-int mapping_advise(const struct mapping *mapping, const struct policy *policy);
+/* Tells the kernel what a policy says of it; what it reads then is read now, until told to stop. */
+int mapping_advise(const struct mapping *mapping, const struct policy *policy,
+		   const volatile sig_atomic_t *stop);
 /*
  * What MAP_POPULATE does, of a mapping that is hooked already: every page is read
  * and mapped. Private and anonymous ones that are writable get their own pages at

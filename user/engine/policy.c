@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../regular.h"
 #include "policy.h"
 
 int policy_parse_advice(struct policy *policy, const char *text)
@@ -29,37 +31,42 @@ int policy_parse_advice(struct policy *policy, const char *text)
 	return -EINVAL;
 }
 
-static int read_setting(const char *path, char *text, size_t size)
+static int read_setting(int fd, char *text, size_t size)
 {
-	FILE *file = fopen(path, "re");
-	bool got;
+	const ssize_t got = pread(fd, text, size - 1, 0);
 
-	if (!file)
-		return errno == ENOENT ? -EOPNOTSUPP : -errno;
-	got = fgets(text, size, file);
-	fclose(file);
-	return got ? 0 : -EIO;
+	if (got <= 0)
+		return got ? -errno : -EIO;
+	text[got] = '\0';
+	return 0;
 }
 
-static int write_setting(const char *path, const char *text)
+static int write_setting(int fd, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
+	return pwrite(fd, text, strlen(text), 0) < 0 ? -errno : 0;
 }
 
 static int find_setting(const char *file, char path[READAHEAD_SETTING_PATH])
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+	int fd = regular_open(file, O_RDONLY), err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = readahead_setting_find(fd, path);
+	close(fd);
+	return err;
+}
+
+/* Another of us that changes it for a moment is waited for. */
+static int open_setting(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return errno == ENOENT ? -EOPNOTSUPP : -errno;
+	if (!flock(fd, LOCK_EX))
+		return fd;
+	err = -errno;
 	close(fd);
 	return err;
 }
@@ -69,22 +76,32 @@ int policy_readahead_begin(struct policy_readahead *readahead, const char *file,
 	char text[32];
 	int err;
 
-	*readahead = (struct policy_readahead){ 0 };
+	*readahead = POLICY_READAHEAD_NONE;
 	err = find_setting(file, readahead->path);
-	if (!err)
-		err = read_setting(readahead->path, readahead->before, sizeof(readahead->before));
 	if (err)
 		return err;
+	readahead->fd = open_setting(readahead->path);
+	if (readahead->fd < 0)
+		return readahead->fd;
 	snprintf(text, sizeof(text), "%" PRId64, bytes / 1024);
-	err = write_setting(readahead->path, text);
-	if (err)
-		readahead->before[0] = '\0';
+	err = read_setting(readahead->fd, readahead->before, sizeof(readahead->before));
+	if (!err)
+		err = write_setting(readahead->fd, text);
+	if (err) {
+		close(readahead->fd);
+		readahead->fd = -1;
+	}
 	return err;
 }
 
-void policy_readahead_end(struct policy_readahead *readahead)
+int policy_readahead_end(struct policy_readahead *readahead)
 {
-	if (readahead->before[0])
-		write_setting(readahead->path, readahead->before);
-	readahead->before[0] = '\0';
+	int err;
+
+	if (readahead->fd < 0)
+		return 0;
+	err = write_setting(readahead->fd, readahead->before);
+	close(readahead->fd);
+	readahead->fd = -1;
+	return err;
 }

@@ -25,14 +25,19 @@ int policy_parse_advice(struct policy *policy, const char *text);
 /*
  * A file takes its read-ahead over from its file system when it is opened (f_ra,
  * file_ra_state_init()), mostly the device's. So that is set for just that moment:
- * begin, open the file, end. -EOPNOTSUPP: this file system has none of its own.
+ * begin, open the file, end; one program at a time. bytes: whole pages. -EOPNOTSUPP: this
+ * file system has none of its own.
  */
 struct policy_readahead {
 	char path[READAHEAD_SETTING_PATH];
-	char before[32];	/* "": nothing to put back */
+	char before[32];
+	int fd;			/* of the setting, locked; -1: nothing to put back */
 };
 
+#define POLICY_READAHEAD_NONE ((struct policy_readahead){ .fd = -1 })
+
 int policy_readahead_begin(struct policy_readahead *readahead, const char *file, int64_t bytes);
-void policy_readahead_end(struct policy_readahead *readahead);
+/* 0, or why the device's setting is not as it was. */
+int policy_readahead_end(struct policy_readahead *readahead);
 
 #endif

@@ -145,7 +145,8 @@ static void fill_usage(struct usage *usage, const struct facts *facts)
 static void fill_facts(struct report *report, const struct facts *facts)
 {
 	/* A drive times its loop itself. */
-	if (report->elapsed_ns == FACT_NONE && facts->end_ns != FACT_NONE)
+	if (report->elapsed_ns == FACT_NONE && facts->end_ns != FACT_NONE &&
+	    facts->start_ns != FACT_NONE)
 		report->elapsed_ns = facts->end_ns - facts->start_ns;
 	report->counted_ns = facts->counts_start_ns == FACT_NONE || facts->end_ns == FACT_NONE ?
 			     report->elapsed_ns : facts->end_ns - facts->counts_start_ns;

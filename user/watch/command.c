@@ -9,15 +9,19 @@
 #include "../rights/invoker.h"
 #include "command.h"
 
-/* What a program expects of signals, whatever pfdrive made of them. */
+/* What a program expects of signals, whatever pfdrive made of them; nohup(1)'s is its. */
 static void default_signals(void)
 {
-	static const int changed[] = { SIGINT, SIGTERM, SIGHUP, SIGBUS, SIGPIPE, SIGCHLD };
+	static const int changed[] = { SIGINT, SIGTERM, SIGBUS, SIGPIPE, SIGCHLD };
+	struct sigaction hangup;
 	sigset_t none;
 	size_t i;
 
 	for (i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
 		signal(changed[i], SIG_DFL);
+	sigaction(SIGHUP, NULL, &hangup);
+	if (hangup.sa_handler != SIG_IGN)
+		signal(SIGHUP, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -12,14 +12,24 @@
 
 #include "processes.h"
 
+/* NULL with errno. A path of any length: fopen(3) says of one that is too long. */
+static FILE *open_members(const char *folder)
+{
+	FILE *file;
+	char *path;
+
+	if (asprintf(&path, "%s/cgroup.procs", folder) < 0)
+		return NULL;
+	file = fopen(path, "re");
+	free(path);
+	return file;
+}
+
 static int visit_members(const char *folder, process_visitor visit, void *context)
 {
-	char path[4096];
-	FILE *file;
+	FILE *file = open_members(folder);
 	int pid, err = 0;
 
-	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
-	file = fopen(path, "re");
 	if (!file)
 		return errno == ENODEV ? -ENOENT : -errno;	/* it is being removed */
 	while (!err && fscanf(file, "%d", &pid) == 1)
@@ -37,11 +47,12 @@ static int visit_members(const char *folder, process_visitor visit, void *contex
  */
 static int visit_subgroup(const FTSENT *entry, process_visitor visit, void *context)
 {
-	int err;
+	int err = 0;
 
-	if (entry->fts_info != FTS_D || entry->fts_level == 0)
-		return 0;
-	err = visit_members(entry->fts_path, visit, context);
+	if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+		err = -entry->fts_errno;
+	else if (entry->fts_info == FTS_D && entry->fts_level > 0)
+		err = visit_members(entry->fts_path, visit, context);
 	return err == -ENOENT || err == -EOPNOTSUPP ? 0 : err;
 }
 
@@ -59,8 +70,11 @@ int processes_in_cgroup(const char *path, process_visitor visit, void *context)
 	tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
 	if (!tree)
 		return -errno;
-	while (!err && (entry = fts_read(tree)))
-		err = visit_subgroup(entry, visit, context);
+	do {
+		errno = 0;
+		entry = fts_read(tree);
+		err = entry ? visit_subgroup(entry, visit, context) : -errno;
+	} while (!err && entry);
 	fts_close(tree);
 	return err;
 }

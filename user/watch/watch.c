@@ -28,6 +28,9 @@
 
 #define SECOND_NS 1000000000ULL
 
+/* Of one file: the overlay's, that below it, and its copy. */
+#define ONLY_MAX 4
+
 /* A process that was a target from the start. */
 struct member {
 	pid_t pid;
@@ -46,11 +49,12 @@ struct watch {
 	struct pollfd *polled;	/* the members, and behind them the end */
 	int end;		/* eventfd */
 	int only_fd;
-	uint64_t only_inode;
+	uint64_t only_inodes[ONLY_MAX];
+	unsigned int nr_only;
 	uint64_t start_ns, end_ns;
 	bool told_to_end;
 	bool warned;		/* of a process that joined and is not watched */
-	unsigned int nr_unmapped;	/* joined, and their new mappings are not told */
+	unsigned int nr_unmapped;	/* whose new mappings are not all told */
 	bool ended;		/* the command has, with this status: */
 	int wait_status;
 	struct rusage rusage;	/* of the command and of orphans of it */
@@ -71,10 +75,27 @@ static uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+static bool is_only(const struct watch *watch, uint64_t inode)
+{
+	unsigned int i;
+
+	for (i = 0; i < watch->nr_only; i++)
+		if (watch->only_inodes[i] == inode)
+			return true;
+	return false;
+}
+
+static void add_only(struct watch *watch, uint64_t inode)
+{
+	if (watch->nr_only < ONLY_MAX && !is_only(watch, inode))
+		watch->only_inodes[watch->nr_only++] = inode;
+}
+
 /*
  * With --file the module hooks that file alone; eBPF knows of no such choice. Its
  * counts stay those of all faults, for the ledger; its events are chosen here. By
- * inode alone: the device that stat(2) tells may be another than the kernel's.
+ * inode alone: the device that stat(2) tells may be another than the kernel's. So may
+ * the inode, of an overlay's file: the module's records have the one that is mapped.
  */
 static bool is_wanted(const struct watch *watch, const struct pfstat_event *event)
 {
@@ -85,11 +106,11 @@ static bool is_wanted(const struct watch *watch, const struct pfstat_event *even
 	if (watch->only_fd < 0)
 		return true;
 	if (event->type == PFSTAT_EVENT_FAULT)
-		return fault->inode == watch->only_inode;
+		return is_only(watch, fault->inode);
 	if (event->type == PFSTAT_EVENT_BLOCK && event->flags & PFSTAT_BLOCK_FILE)
-		return block->inode == watch->only_inode;
+		return is_only(watch, block->inode);
 	if (event->type == PFSTAT_EVENT_PAGE)
-		return page->inode == watch->only_inode;
+		return is_only(watch, page->inode);
 	return true;
 }
 
@@ -99,6 +120,8 @@ static int pass_on(void *context, const struct item *item)
 	struct watch *watch = context;
 	const struct pfstat_event *event = item->event;
 
+	if (item->type == ITEM_RECORD && watch->only_fd >= 0)
+		add_only(watch, item->record->inode);
 	if (item->type == ITEM_EVENT && !is_wanted(watch, event))
 		return 0;
 	if (item->type == ITEM_EVENT && event->type == PFSTAT_EVENT_TASK &&
@@ -239,7 +262,7 @@ static void count_unmapped(struct watch *watch, const char *why)
 {
 	if (!watch->nr_unmapped++)
 		complain(STATUS_OK, "%s; its faults are recorded, but files and code that it maps "
-			 "from now on have no names", why);
+			 "from now on may have no names", why);
 }
 
 /*
@@ -326,11 +349,15 @@ static int hold_command(struct watch *watch)
 static int follow_pid(struct watch *watch)
 {
 	char why[512];
+	int err;
 
 	if (watch->options.pid == getpid())
 		return complain(STATUS_USAGE, "-p: %d is pfdrive itself", watch->options.pid);
-	if (follow(watch, watch->options.pid, why, sizeof(why)))
+	err = follow(watch, watch->options.pid, why, sizeof(why));
+	if (err < 0)
 		return complain(STATUS_FAILED, "%s", why);
+	if (err)
+		count_unmapped(watch, why);
 	return STATUS_OK;
 }
 
@@ -364,7 +391,7 @@ static int open_only(struct watch *watch)
 	watch->only_fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (watch->only_fd < 0 || fstat(watch->only_fd, &stat_buffer))
 		return complain(STATUS_FAILED, "cannot open %s: %s", file, strerror(errno));
-	watch->only_inode = stat_buffer.st_ino;
+	add_only(watch, stat_buffer.st_ino);
 	return STATUS_OK;
 }
 
@@ -647,8 +674,8 @@ int watch_stop(struct watch *watch, struct facts *facts)
 	facts->start_ns = watch->start_ns;
 	facts->end_ns = watch->end_ns;
 	if (watch->nr_unmapped > 1)
-		complain(STATUS_OK, "files and code that %u processes which joined have mapped "
-			 "since have no names: no descriptors were left", watch->nr_unmapped);
+		complain(STATUS_OK, "files and code that %u processes have mapped since they were "
+			 "found may have no names", watch->nr_unmapped);
 	counted = read_counts(watch, &after);
 	err = instruments_stop(watch->instruments, facts, why, sizeof(why));
 	if (!err && counted)
