@@ -9,7 +9,7 @@
 #include "runner.h"
 #include "user/regular.h"
 
-static char folder[] = "/tmp/pfstat-regular-XXXXXX";
+static char folder[32] = "/tmp/pfstat-regular-XXXXXX";
 
 static void begin(void)
 {
