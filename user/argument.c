@@ -78,7 +78,6 @@ static bool is_one_file(const char *path, const char *other)
 void argument_distinct(const struct argp_state *state, const char *name, const char *path,
 		       const char *other_name, const char *other_path)
 {
-	/* Both may go to one that is no file. */
 	if (path && other_path && is_one_file(path, other_path))
 		usage(state, "--%s and --%s: '%s' cannot be both", name, other_name, path);
 }

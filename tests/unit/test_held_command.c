@@ -70,6 +70,22 @@ START_TEST(test_it_has_the_limits_of_before)
 }
 END_TEST
 
+/* Signals that /proc tells it ignores: a bit each, SIGHUP the lowest. */
+#define IGNORED "$(sed -n 's/^SigIgn:\t*0*//p' /proc/self/status)"
+
+START_TEST(test_it_is_as_deaf_as_pfdrive_was_made)
+{
+	ck_assert_ptr_ne(signal(SIGCHLD, SIG_IGN), SIG_ERR);
+	interrupt_init();
+	ck_assert_int_eq(run_shell("test \"" IGNORED "\" = ''"), 0);
+	/* nohup(1) */
+	ck_assert_ptr_ne(signal(SIGHUP, SIG_IGN), SIG_ERR);
+	interrupt_init();
+	ck_assert_ptr_eq(signal(SIGHUP, SIG_IGN), SIG_IGN);
+	ck_assert_int_eq(run_shell("test \"" IGNORED "\" = 1"), 0);
+}
+END_TEST
+
 START_TEST(test_it_does_not_run_before)
 {
 	char *const argv[] = { "sh", "-c", "exit 7", NULL };
@@ -173,7 +189,7 @@ START_TEST(test_without_the_right_to_become_the_user_nothing_is_held)
 END_TEST
 
 RUN_TESTS("held command", test_it_runs_when_it_is_let_go, test_it_has_the_limits_of_before,
-	  test_it_does_not_run_before,
+	  test_it_is_as_deaf_as_pfdrive_was_made, test_it_does_not_run_before,
 	  test_an_exec_that_fails_tells_why, test_it_has_no_descriptor_of_ours,
 	  test_it_is_the_user_already_while_it_is_held,
 	  test_without_the_right_to_become_the_user_nothing_is_held,
