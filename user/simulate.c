@@ -107,8 +107,7 @@ static _Noreturn void be_valgrind(const struct workplace *place, char *const *ar
 	if (err || log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
 	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 		_exit(126);
-	signal(SIGBUS, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
+	interrupt_default();
 	execvp(argv[0], argv);
 	_exit(127);
 }

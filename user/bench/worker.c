@@ -30,10 +30,8 @@ static void settle(const struct worker_job *job, struct bench *bench)
 {
 	cpu_set_t one;
 
+	interrupt_default();
 	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	signal(SIGBUS, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	setpgid(0, 0);		/* so that its helpers can be ended with it */
 	*bench = (struct bench){

@@ -78,16 +78,8 @@ static void make_steps(const struct sizes_files *files, struct mapping *mapping,
 	walk->err = err;
 }
 
-/* What ends pfdrive ends this process; so does a byte that cannot be had. */
-static void default_signals(void)
-{
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	signal(SIGBUS, SIG_DFL);
-}
-
-static _Noreturn void be_child(int go, const struct mapping *mapping,
+/* Before it holds, what it does is none of the steps': nobody watches it yet. */
+static _Noreturn void be_child(int go, int ready, const struct mapping *mapping,
 			       const struct touch_step *steps, unsigned int nr, struct walk *walk)
 {
 	struct mapping own = *mapping;
@@ -95,7 +87,8 @@ static _Noreturn void be_child(int go, const struct mapping *mapping,
 	char byte;
 	int err;
 
-	default_signals();
+	/* What ends pfdrive ends this process; so does a byte that cannot be had. */
+	interrupt_default();
 	/* Its own files in /proc are root's as soon as it is another user. */
 	err = sizes_open(&files);
 	if (!err)
@@ -104,16 +97,28 @@ static _Noreturn void be_child(int go, const struct mapping *mapping,
 	if (!err)
 		err = warm_up(&files, &own, walk);
 	walk->err = err;
+	close(ready);
 	/* The end of file: pfdrive has no use for it any more. */
 	if (!err && read(go, &byte, 1) == 1)
 		make_steps(&files, &own, steps, nr, walk);
 	_exit(0);
 }
 
+/* Until the child, the only one that has the other end, closes it, or ends. */
+static void wait_until_ready(int ready)
+{
+	ssize_t got;
+	char byte;
+
+	do
+		got = read(ready, &byte, 1);
+	while (got < 0 && errno == EINTR);
+}
+
 int walker_hold(struct walker *walker, const struct mapping *mapping,
 		const struct touch_step *steps, unsigned int nr)
 {
-	int go[2], err;
+	int go[2], ready[2], err;
 
 	*walker = WALKER_NONE;
 	walker->walk = mmap(NULL, sizeof(*walker->walk), PROT_READ | PROT_WRITE,
@@ -124,20 +129,32 @@ int walker_hold(struct walker *walker, const struct mapping *mapping,
 	}
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
+	if (pipe2(ready, O_CLOEXEC)) {
+		err = -errno;
+		goto close_go;
+	}
 	walker->pid = fork();
 	if (!walker->pid) {
 		close(go[1]);
-		be_child(go[0], mapping, steps, nr, walker->walk);
+		close(ready[0]);
+		be_child(go[0], ready[1], mapping, steps, nr, walker->walk);
 	}
 	err = walker->pid < 0 ? -errno : 0;
+	close(ready[1]);
+	if (!err)
+		wait_until_ready(ready[0]);
+	close(ready[0]);
+	if (err)
+		goto close_go;
 	close(go[0]);
-	if (err) {
-		close(go[1]);
-		walker->pid = 0;
-		return err;
-	}
 	walker->go = go[1];
 	return 0;
+
+close_go:
+	walker->pid = 0;
+	close(go[0]);
+	close(go[1]);
+	return err;
 }
 
 /* A signal to pfdrive ends the process, too, which may wait for a disk. */

@@ -6,22 +6,16 @@
 #include <unistd.h>
 
 #include "../collect/descriptors.h"
+#include "../interrupt.h"
 #include "../rights/invoker.h"
 #include "command.h"
 
-/* What a program expects of signals, whatever pfdrive made of them; nohup(1)'s is its. */
+/* What a program expects of signals, whatever pfdrive made of them. */
 static void default_signals(void)
 {
-	static const int changed[] = { SIGINT, SIGTERM, SIGBUS, SIGPIPE, SIGCHLD };
-	struct sigaction hangup;
 	sigset_t none;
-	size_t i;
 
-	for (i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
-		signal(changed[i], SIG_DFL);
-	sigaction(SIGHUP, NULL, &hangup);
-	if (hangup.sa_handler != SIG_IGN)
-		signal(SIGHUP, SIG_DFL);
+	interrupt_default();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
