@@ -79,9 +79,9 @@ def test_record_has_what_was_read_for_a_copy(place):
     pfstat.drop_cache()
     result, _ = pfstat.record(pfstat.BUILD / "workload", "now", path,
                               options=("--fault-around", "off", "--file", path))
-    assert result["faults"] == 512
+    assert 16 < result["faults"] <= 512     # later kernels map a large folio at once
     # When the first request ends, nothing is known yet to be of the file.
-    assert 512 - 64 <= result["readahead"]["mapped"] < 512
+    assert 512 - 64 <= result["readahead"]["mapped"] < 512, result["readahead"]
 
 
 def test_only_one_file_is_that_below_and_its_copy(merged):
