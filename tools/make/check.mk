@@ -71,7 +71,7 @@ unit-tests: $(unit_runs)
 
 
 # What the eBPF programs say, as text; its objects but main are pfdrive's.
-dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o \
+dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o $(BUILD)/user/interrupt.o \
 	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
 	    $(patsubst %,$(BUILD)/user/collect/%.o,descriptors events event_facts hooks pins) \
 	    $(BUILD)/user/collect/swap_facts.o \
