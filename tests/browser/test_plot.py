@@ -51,6 +51,31 @@ def test_figures_of_another_recording_do_not_stay(small, bare, tmp_path):
     assert there == set(FIGURES) - {"parts", "readahead", "evictions"} | {"mine"}
 
 
+@pytest.fixture
+def full_disk(tmp_path):
+    """An environment whose gnuplot finds no space, and says nothing of it, as the real one."""
+    program = tmp_path / "bin" / "gnuplot"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nfor script; do :; done\n"
+                       "printf '<svg><path' >${script%.gnuplot}.svg\n")
+    program.chmod(0o755)
+    return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}",
+            "TMPDIR": str(tmp_path)}
+
+
+def test_half_a_drawing_is_none(small, tmp_path, full_disk):
+    """The figures and the page that were there before stay."""
+    plots, page = tmp_path / "plots", tmp_path / "page.html"
+    pfdrive("report", small.recording, "--plot", plots)
+    before = {path: path.read_bytes() for path in plots.iterdir()}
+    page.write_text("before")
+    for option, where in (("--plot", plots), ("--html", page)):
+        _, said = pfdrive("report", small.recording, option, where, env=full_disk, status=1)
+        assert said.count("\n") == 1 and "no whole order.svg" in said and "no space" in said
+    assert {path: path.read_bytes() for path in plots.iterdir()} == before
+    assert page.read_text() == "before"
+
+
 def test_without_gnuplot_data_and_scripts_are_written(small, tmp_path, no_gnuplot):
     plots = tmp_path / "plots"
     _, said = pfdrive("report", small.recording, "--plot", plots, env=no_gnuplot, status=1)

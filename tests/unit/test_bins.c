@@ -68,6 +68,28 @@ START_TEST(test_wide_ranges_become_coarse_in_their_direction)
 }
 END_TEST
 
+/* Columns, too, from the first on; and all of 64 bits are a range. */
+START_TEST(test_a_late_beginning_is_no_wide_range)
+{
+	struct bins bins = { .max_columns = 8, .max_rows = 4, .max_cells = 32 };
+
+	add(&bins, 1000, 0, 0, 1);
+	add(&bins, 1003, 0, 0, 1);
+	add(&bins, 997, 0, 0, 1);
+	ck_assert_uint_eq(bins.x_shift, 0);
+	ck_assert_uint_eq(bins_columns(&bins), 7);
+	bins_exit(&bins);
+
+	bins = (struct bins){ .max_columns = 8, .max_rows = 4, .max_cells = 32 };
+	add(&bins, 0, 0, 0, 1);
+	add(&bins, UINT64_MAX, UINT64_MAX, 0, 1);
+	ck_assert_uint_le(bins_columns(&bins), 8);
+	ck_assert_uint_eq(bins.y_shift, 62);
+	ck_assert_uint_eq(sum_of(&bins).count, 2);
+	bins_exit(&bins);
+}
+END_TEST
+
 /* Random points, of three kinds: all are counted, in no more cells than there may be. */
 START_TEST(test_many_points_are_all_counted)
 {
@@ -124,5 +146,6 @@ START_TEST(test_nothing_is_nothing)
 END_TEST
 
 RUN_TESTS("bins", test_few_points_stay_as_they_are,
-	  test_wide_ranges_become_coarse_in_their_direction, test_many_points_are_all_counted,
+	  test_wide_ranges_become_coarse_in_their_direction,
+	  test_a_late_beginning_is_no_wide_range, test_many_points_are_all_counted,
 	  test_a_note_goes_to_the_cell_that_the_point_is_in_now, test_nothing_is_nothing)

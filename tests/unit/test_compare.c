@@ -238,9 +238,29 @@ START_TEST(test_figure)
 			 "2,disk,major,100.000000,100.000000,100.000000,1\n"
 			 "1,disk,whole,1.200000,1.190000,1.212500,1\n");
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_SCRIPT], "'disk mean time' 1)"));
-	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_AMOUNT], "3 of 5 differences"));
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_AMOUNT], "3 of 4 differences"));
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING],
 				     "The largest change: disk major, of which A has none."));
+	drawing_free(&drawing);
+}
+END_TEST
+
+/* What is in the table alone is named all the same. */
+START_TEST(test_figure_names_a_change_that_it_does_not_draw)
+{
+	const struct compare_report report = sample();
+	struct drawing drawing;
+	size_t i;
+
+	for (i = 0; i < comparison.nr; i++)
+		if (comparison.rows[i].verdict == COMPARISON_CHANGE)
+			comparison.rows[i].verdict = COMPARISON_SAME;
+	comparison.rows[comparison.nr - 1].verdict = COMPARISON_CHANGE;
+	comparison.rows[comparison.nr - 1].interval =
+		(struct bootstrap_interval){ 0.9, 0.8, 1.0 };
+	ck_assert_int_eq(compare_figure(&drawing, &report), 0);
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING], "The largest change: long "
+				     "cpu_before, +90.0 % (from +80.0 % to +100.0 %)."));
 	drawing_free(&drawing);
 }
 END_TEST
@@ -252,4 +272,5 @@ RUN_TESTS("compare",
 	  test_json_has_the_figures,
 	  test_json_is_null_where_there_is_no_number,
 	  test_no_change_is_said_too,
-	  test_output_that_cannot_be_written_is_an_error, test_figure)
+	  test_output_that_cannot_be_written_is_an_error, test_figure,
+	  test_figure_names_a_change_that_it_does_not_draw)

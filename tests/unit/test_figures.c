@@ -316,12 +316,26 @@ START_TEST(test_where_the_time_went_adds_up)
 }
 END_TEST
 
+/* What the lanes show of a state, or (NULL) of all. */
+static double drawn_ms(const char *state)
+{
+	const char *line = strchr(drawing_of("timeline")->texts[DRAWING_CSV], '\n') + 1;
+	double from_ms, to_ms, from, to, sum = 0;
+	char is[2];
+
+	for (; *line; line = strchr(line, '\n') + 1) {
+		ck_assert_int_eq(sscanf(line, "%*[^,],%*[^,],%lf,%lf,%1[0-2],%lf,%lf", &from_ms,
+					&to_ms, is, &from, &to), 5);
+		ck_assert_double_ge(from_ms, 0);
+		ck_assert_double_le(to, 100);
+		sum += !state || !strcmp(state, is) ? (to_ms - from_ms) * (to - from) / 100 : 0;
+	}
+	return sum;
+}
+
 /* Columns are folded as the run goes on: a lane still has all of its time. */
 START_TEST(test_a_lane_has_all_of_its_threads_time)
 {
-	double drawn_ms, column_ms;
-	char *end_of_cell;
-	const char *line;
 	uint64_t i;
 
 	begin();
@@ -330,14 +344,80 @@ START_TEST(test_a_lane_has_all_of_its_threads_time)
 		now_ns += i * 10000;
 	}
 	draw();
-	line = strchr(drawing_of("timeline")->texts[DRAWING_CSV], '\n') + 1;
-	/* From the third cell to the fourth. */
-	drawn_ms = strtod(strchr(strchr(line, ',') + 1, ',') + 1, &end_of_cell);
-	column_ms = strtod(end_of_cell + 1, NULL) - drawn_ms;
-	drawn_ms = (sum_of("timeline", 6) - sum_of("timeline", 5)) / 100 * column_ms;
-	/* 400 faults of 30 µs and more; shares have two decimals. */
-	ck_assert_double_eq_tol(drawn_ms, 12.798, 0.01 * 12.798);
+	/* 400 faults of 30 µs and more. */
+	ck_assert_double_eq_tol(drawn_ms(NULL), 12.798, 0.001);
 	says("timeline", DRAWING_AMOUNT, "400 logical faults and 0 stays off the CPU of 2 threads");
+	end();
+}
+END_TEST
+
+/* However small its share of a column is, and where nothing took any time. */
+START_TEST(test_short_faults_of_a_long_run_are_drawn)
+{
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < 20; i++) {
+		fault(1, i, 500, PFSTAT_CLASS_LONG);
+		now_ns += 1000 * MS;
+	}
+	draw();
+	ck_assert_uint_eq(drawing_rows(drawing_of("timeline")), 20);
+	ck_assert_double_eq_tol(drawn_ms("0"), 0.01, 0.0001);
+	end();
+	begin();
+	fault(1, 0, 0, PFSTAT_CLASS_LONG);
+	draw();
+	says("timeline", DRAWING_MISSING, "no page fault took any time");
+	end();
+}
+END_TEST
+
+/* Faults are told by their ends. */
+START_TEST(test_what_began_first_may_end_last)
+{
+	begin();
+	now_ns += 90 * MS;
+	fault(2, 0, MS, PFSTAT_CLASS_LONG);
+	now_ns = 1001 * MS;
+	fault(1, 0, 99 * MS, PFSTAT_CLASS_DISK);
+	now_ns = 1110 * MS;
+	fault(2, 1, MS, PFSTAT_CLASS_LONG);
+	draw();
+	says("timeline", DRAWING_READING, "thread 1 was in faults for 99.0 ms of 110.0 ms");
+	ck_assert_double_eq_tol(drawn_ms(NULL), 101, 0.001);
+	/* In the order of time: at 0, 89 and 109 ms since the first began. */
+	ck_assert_uint_eq(drawing_rows(drawing_of("heat")), 3);
+	ck_assert_double_eq_tol(sum_of("heat", 0), 0 + 89 + 109, 3);
+	ck_assert_double_eq_tol(last_of("heat", 0), 109, 1.5);
+	end();
+}
+END_TEST
+
+START_TEST(test_threads_that_are_not_drawn_are_counted_apart)
+{
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < 200; i++)
+		fault(1 + i % 20, i, 1000, PFSTAT_CLASS_LONG);
+	draw();
+	says("timeline", DRAWING_AMOUNT,
+	     "120 logical faults and 0 stays off the CPU of 12 threads");
+	says("timeline", DRAWING_AMOUNT, " 80 faults of other threads are not in it.");
+	end();
+}
+END_TEST
+
+START_TEST(test_without_ebpf_nobody_was_on_the_cpu)
+{
+	begin();
+	facts.have_bpf = false;
+	fault(1, 0, 5 * MS, PFSTAT_CLASS_DISK);
+	draw();
+	says("timeline", DRAWING_READING, "in faults for 5.0 ms of 5.0 ms.");
+	says("timeline", DRAWING_AMOUNT, "1 logical fault of 1 thread, ");
+	says("timeline", DRAWING_SCRIPT, "title 'in a fault',");
 	end();
 }
 END_TEST
@@ -345,7 +425,6 @@ END_TEST
 /* More pieces off the CPU than are kept of a fault. */
 START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
 {
-	const double column_ms = (1 << 15) / 1e6;	/* of 2 ms */
 	struct pfstat_off_cpu stay = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1, .tid = 1,
 			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN },
@@ -353,7 +432,6 @@ START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
 	};
 	const uint64_t start_ns = 1000 * MS;
 	unsigned int i;
-	double ms;
 
 	begin();
 	for (i = 0; i < 20; i++) {
@@ -368,11 +446,9 @@ START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
 	draw();
 	says("timeline", DRAWING_READING, "in faults for 2.0 ms of 2.0 ms, 1.8 ms of it off the "
 	     "CPU.");
-	ms = sum_where("timeline", 6, 4, "0") - sum_where("timeline", 5, 4, "0");
-	ck_assert_double_eq_tol(ms / 100 * column_ms, 0.2, 0.01);
-	ms = sum_where("timeline", 6, 4, "1") - sum_where("timeline", 5, 4, "1");
-	ck_assert_double_eq_tol(ms / 100 * column_ms, 1.8, 0.01);
-	ck_assert_double_eq(sum_where("timeline", 6, 4, "2"), 0);
+	ck_assert_double_eq_tol(drawn_ms("0"), 0.2, 0.001);
+	ck_assert_double_eq_tol(drawn_ms("1"), 1.8, 0.001);
+	ck_assert_double_eq(drawn_ms("2"), 0);
 	end();
 }
 END_TEST
@@ -398,6 +474,34 @@ START_TEST(test_bursts_are_told_from_an_even_stream)
 	}
 	draw();
 	says("heat", DRAWING_READING, ": evenly.");
+	end();
+	/* Too few to say: each has a column of its own, and most have none. */
+	begin();
+	for (i = 0; i < 20; i++) {
+		fault(1, i, 1000, PFSTAT_CLASS_LONG);
+		now_ns += 1000 * MS;
+	}
+	draw();
+	ck_assert_str_eq(drawing_of("heat")->texts[DRAWING_READING], "/f.");
+	end();
+}
+END_TEST
+
+/* Of boxes of one to seven faults none is of the second level: ln 2 / ln 7 is in the third. */
+START_TEST(test_a_level_without_a_count_is_not_in_the_key)
+{
+	unsigned int box, i;
+
+	begin();
+	for (box = 1; box <= 7; box++) {
+		for (i = 0; i < box; i++)
+			fault(1, 1000 * box, 1000, PFSTAT_CLASS_LONG);
+		now_ns += 100 * MS;
+	}
+	draw();
+	ck_assert_ptr_null(strstr(drawing_of("heat")->texts[DRAWING_SCRIPT], "2–1"));
+	says("heat", DRAWING_SCRIPT, "title '1'");
+	says("heat", DRAWING_SCRIPT, "title '2'");
 	end();
 }
 END_TEST
@@ -441,6 +545,10 @@ RUN_TESTS("figures", test_order_tells_steps_ahead_and_back,
 	  test_what_became_of_pages_read, test_a_file_that_comes_back_has_no_page_of_before,
 	  test_pages_of_a_run_of_days_are_where_they_were_read,
 	  test_where_the_time_went_adds_up, test_a_lane_has_all_of_its_threads_time,
+	  test_short_faults_of_a_long_run_are_drawn, test_what_began_first_may_end_last,
+	  test_threads_that_are_not_drawn_are_counted_apart,
+	  test_without_ebpf_nobody_was_on_the_cpu,
 	  test_a_fault_of_many_sleeps_was_off_in_all_of_them,
-	  test_bursts_are_told_from_an_even_stream, test_evictors_are_named,
+	  test_bursts_are_told_from_an_even_stream,
+	  test_a_level_without_a_count_is_not_in_the_key, test_evictors_are_named,
 	  test_what_is_not_there_is_not_drawn)

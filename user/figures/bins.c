@@ -78,14 +78,20 @@ int bins_coarsen_y(struct bins *bins)
 	return err;
 }
 
-static uint64_t columns(const struct bins *bins)
+/* From the first to the last: all of 64 bits are a number more than these hold. */
+static uint64_t columns_beyond_first(const struct bins *bins)
 {
-	return (bins->x_max >> bins->x_shift) + 1;
+	return (bins->x_max >> bins->x_shift) - (bins->x_min >> bins->x_shift);
 }
 
-static uint64_t rows(const struct bins *bins)
+static uint64_t rows_beyond_first(const struct bins *bins)
 {
-	return (bins->y_max >> bins->y_shift) - (bins->y_min >> bins->y_shift) + 1;
+	return (bins->y_max >> bins->y_shift) - (bins->y_min >> bins->y_shift);
+}
+
+uint64_t bins_columns(const struct bins *bins)
+{
+	return columns_beyond_first(bins) + 1;
 }
 
 static int fit_range(struct bins *bins, uint64_t x, uint64_t y)
@@ -93,18 +99,22 @@ static int fit_range(struct bins *bins, uint64_t x, uint64_t y)
 	int err = 0;
 
 	if (!bins->count) {
+		bins->x_min = x;
+		bins->x_max = x;
 		bins->y_min = y;
 		bins->y_max = y;
 	}
+	if (x < bins->x_min)
+		bins->x_min = x;
 	if (x > bins->x_max)
 		bins->x_max = x;
 	if (y < bins->y_min)
 		bins->y_min = y;
 	if (y > bins->y_max)
 		bins->y_max = y;
-	while (!err && columns(bins) > bins->max_columns)
+	while (!err && columns_beyond_first(bins) >= bins->max_columns)
 		err = bins_coarsen_x(bins);
-	while (!err && rows(bins) > bins->max_rows)
+	while (!err && rows_beyond_first(bins) >= bins->max_rows)
 		err = bins_coarsen_y(bins);
 	return err;
 }
@@ -116,8 +126,8 @@ static int fit_cells(struct bins *bins)
 
 	while (!err && bins->nr_cells >= bins->max_cells) {
 		/* The direction that has more of what it may have. */
-		if ((double)columns(bins) / bins->max_columns >=
-		    (double)rows(bins) / bins->max_rows)
+		if ((double)(columns_beyond_first(bins) + 1) / bins->max_columns >=
+		    (double)(rows_beyond_first(bins) + 1) / bins->max_rows)
 			err = bins_coarsen_x(bins);
 		else
 			err = bins_coarsen_y(bins);

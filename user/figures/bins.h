@@ -23,7 +23,7 @@ struct bins {
 	uint64_t max_columns, max_rows;
 	size_t max_cells;
 	unsigned int x_shift, y_shift;
-	uint64_t x_max, y_min, y_max;
+	uint64_t x_min, x_max, y_min, y_max;
 	uint64_t count;		/* of all cells */
 	struct bins_cell *slots;	/* open addressing */
 	size_t nr_slots, nr_cells;
@@ -43,5 +43,8 @@ struct bins_cell *bins_sorted(const struct bins *bins);
 /* Makes two columns, or rows, one. */
 int bins_coarsen_x(struct bins *bins);
 int bins_coarsen_y(struct bins *bins);
+
+/* Columns from that of the lowest x to that of the highest. */
+uint64_t bins_columns(const struct bins *bins);
 
 #endif

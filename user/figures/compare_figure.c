@@ -10,14 +10,18 @@
 #define LEAST 0.01
 #define MOST 100.0
 
+/* What is 0 in both is nothing to compare. */
+static bool is_judged(const struct comparison_row *row)
+{
+	return (row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE) &&
+	       (row->a > 0 || row->b > 0);
+}
+
 /* Counts and whole times of each class, and the parts of all: the rest is in the table. */
 static bool is_drawn(const struct comparison_row *row)
 {
-	if (row->verdict != COMPARISON_SAME && row->verdict != COMPARISON_CHANGE)
-		return false;
-	if (row->measure != COMPARISON_TIME || row->part == NR_PARTS)
-		return true;
-	return !strcmp(row->class, "all") && (row->a > 0 || row->b > 0);
+	return is_judged(row) && (row->measure != COMPARISON_TIME || row->part == NR_PARTS ||
+				  !strcmp(row->class, "all"));
 }
 
 static double times_of(double relative)
@@ -100,12 +104,13 @@ static void write_script(struct drawing *drawing, const struct compare_report *r
 	drawing_script_end(drawing);
 }
 
+/* Of all rows: also of one that is in the table alone. */
 static const struct comparison_row *largest_change(const struct comparison *comparison)
 {
 	const struct comparison_row *row, *largest = NULL;
 
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
-		if (row->verdict == COMPARISON_CHANGE && is_drawn(row) &&
+		if (row->verdict == COMPARISON_CHANGE &&
 		    (!largest || fabs(log(times_of(row->interval.difference))) >
 		     fabs(log(times_of(largest->interval.difference)))))
 			largest = row;
@@ -116,11 +121,7 @@ static void say(struct drawing *drawing, const struct compare_report *report, si
 {
 	const struct comparison *comparison = report->comparison;
 	const struct comparison_row *row = largest_change(comparison);
-	size_t i, judged = 0;
 
-	for (i = 0; i < comparison->nr; i++)
-		judged += comparison->rows[i].verdict == COMPARISON_SAME ||
-			  comparison->rows[i].verdict == COMPARISON_CHANGE;
 	drawing_say(drawing, DRAWING_READING,
 		    "A is %s with %" PRIu64 " faults, B is %s with %" PRIu64
 		    ". ", report->a.file, report->a.faults, report->b.file, report->b.faults);
@@ -138,7 +139,7 @@ static void say(struct drawing *drawing, const struct compare_report *report, si
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%zu of %zu differences, each with an interval; all of "
 		    "them hold together with %g %% confidence. Below ÷100 and beyond ×100 they are "
-		    "drawn at the edge.", rows, judged, report->confidence);
+		    "drawn at the edge.", rows, comparison->nr_judged, report->confidence);
 	drawing_say(drawing, DRAWING_ALT,
 		    "A bar a measure: how many times as much it is in B as in "
 		    "A, from the lower to the upper end of its interval.");

@@ -16,7 +16,7 @@ struct place {
 
 struct heat {
 	struct places places;
-	uint64_t origin_ns;	/* when the first fault began */
+	uint64_t origin_ns;	/* when the first fault began; UINT64_MAX: there was none */
 };
 
 static void exit_place(void *data)
@@ -31,7 +31,10 @@ static void *open_heat(void)
 	struct heat *heat = calloc(1, sizeof(*heat));
 
 	if (heat)
-		heat->places = (struct places){ .bytes = sizeof(struct place), .exit = exit_place };
+		*heat = (struct heat){
+			.places = { .bytes = sizeof(struct place), .exit = exit_place },
+			.origin_ns = UINT64_MAX,
+		};
 	return heat;
 }
 
@@ -49,17 +52,15 @@ static int add_fault(void *data, const struct explained *fault)
 	const uint64_t page = fault->inode ? fault->pgoff : fault->address >> 12;
 	struct heat *heat = data;
 	struct place *place = places_get(&heat->places, &at, fault->end_ns - fault->start_ns);
-	uint64_t ns;
 
 	if (!place)
 		return -ENOMEM;
 	if (!place->bins.max_cells)
 		place->bins = (struct bins)MAP_BINS;
-	if (!heat->origin_ns)
-		heat->origin_ns = fault->start_ns;
 	/* Faults are told by their ends: one that began earlier may come later. */
-	ns = fault->start_ns > heat->origin_ns ? fault->start_ns - heat->origin_ns : 0;
-	return bins_add(&place->bins, ns, page, 0, fault->end_ns - fault->start_ns);
+	if (fault->start_ns < heat->origin_ns)
+		heat->origin_ns = fault->start_ns;
+	return bins_add(&place->bins, fault->start_ns, page, 0, fault->end_ns - fault->start_ns);
 }
 
 static uint64_t most_in(const struct bins *bins)
@@ -73,41 +74,65 @@ static uint64_t most_in(const struct bins *bins)
 	return most;
 }
 
-/* In how much of the columns half of the faults were: 0 to 1. */
-static double half_in(const struct bins *bins, const struct bins_cell *cells)
+/*
+ * Chance alone is uneven: of so many faults a stretch that come at random, half come in 0.42
+ * of the stretches.
+ */
+#define STRETCH_FAULTS 20
+#define LEAST_STRETCHES 8
+
+/* How many columns are a stretch; 0: there are too few faults to say how they came. */
+static uint64_t stretch_of(const struct bins *bins)
 {
-	uint64_t columns[MAP_COLUMNS] = { 0 }, most, sum = 0;
-	const uint64_t nr = (bins->x_max >> bins->x_shift) + 1;
+	const uint64_t columns = bins_columns(bins);
+	const uint64_t stretch = (STRETCH_FAULTS * columns + bins->count - 1) / bins->count;
+
+	return columns / stretch < LEAST_STRETCHES ? 0 : stretch;
+}
+
+/* In how much of the stretches half of the faults were: 0 to 1. */
+static double half_in(const struct bins *bins, const struct bins_cell *cells, uint64_t stretch)
+{
+	const uint64_t nr = (bins_columns(bins) + stretch - 1) / stretch;
+	const uint64_t first = bins->x_min >> bins->x_shift;
+	uint64_t stretches[MAP_COLUMNS] = { 0 }, most, sum = 0;
 	unsigned int i, taken = 0, at;
 
 	for (i = 0; i < bins->nr_cells; i++)
-		columns[cells[i].x] += cells[i].count;
+		stretches[(cells[i].x - first) / stretch] += cells[i].count;
 	while (2 * sum < bins->count) {
 		for (i = 0, at = 0, most = 0; i < nr; i++) {
-			if (columns[i] <= most)
+			if (stretches[i] <= most)
 				continue;
-			most = columns[i];
+			most = stretches[i];
 			at = i;
 		}
 		sum += most;
-		columns[at] = 0;
+		stretches[at] = 0;
 		taken++;
 	}
 	return (double)taken / nr;
 }
 
-static void write_data(struct drawing *drawing, const struct bins *bins,
+/* Where a column begins, since the first fault of all: that may lie in it. */
+static double column_ms(const struct heat *heat, const struct bins *bins, uint64_t column)
+{
+	const uint64_t ns = column << bins->x_shift;
+
+	return ns > heat->origin_ns ? (ns - heat->origin_ns) / 1e6 : 0;
+}
+
+static void write_data(struct drawing *drawing, const struct heat *heat, const struct bins *bins,
 		       const struct bins_cell *cells)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
-	const double width_ms = (double)(1ULL << bins->x_shift) / 1e6;
 	const uint64_t most = most_in(bins);
 	size_t i;
 
 	fputs("from_ms,to_ms,first_page,last_page,faults,total_us,level\n", csv);
 	for (i = 0; i < bins->nr_cells; i++)
 		fprintf(csv, "%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%u\n",
-			cells[i].x * width_ms, (cells[i].x + 1) * width_ms,
+			column_ms(heat, bins, cells[i].x), column_ms(heat, bins, cells[i].x + 1),
 			cells[i].y << bins->y_shift, ((cells[i].y + 1) << bins->y_shift) - 1,
 			cells[i].count, cells[i].sum / 1e3, palette_level(cells[i].count, most));
 }
@@ -127,8 +152,8 @@ static uint64_t least_of(unsigned int level, uint64_t most)
 	return low;
 }
 
-/* The counts that belong to a level, as the key says them. */
-static void level_title(unsigned int level, uint64_t most, char *title, size_t size)
+/* The counts that belong to a level, as the key says them. False: there are none. */
+static bool level_title(unsigned int level, uint64_t most, char *title, size_t size)
 {
 	const bool last = level == palette_level(most, most);
 	const uint64_t low = least_of(level, most);
@@ -138,6 +163,7 @@ static void level_title(unsigned int level, uint64_t most, char *title, size_t s
 		snprintf(title, size, "%" PRIu64, low);
 	else
 		snprintf(title, size, "%" PRIu64 "–%" PRIu64, low, high);
+	return low <= high;
 }
 
 static void write_script(struct drawing *drawing, const struct bins *bins)
@@ -145,6 +171,7 @@ static void write_script(struct drawing *drawing, const struct bins *bins)
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const uint64_t most = most_in(bins);
 	const unsigned int levels = palette_level(most, most) + 1;
+	const char *separator = "plot ";
 	char title[64];
 	unsigned int level;
 
@@ -153,14 +180,23 @@ static void write_script(struct drawing *drawing, const struct bins *bins)
 	      "set format '%.6g'\nset xrange [0:*] noextend\n", script);
 	map_page_range(script, bins);
 	for (level = 0; level < levels; level++) {
-		level_title(level, most, title, sizeof(title));
+		if (!level_title(level, most, title, sizeof(title)))
+			continue;
 		fprintf(script, "%s'heat.csv' skip 1 using ($1+$2)/2:($7 == %u ? ($3+$4)/2 : NaN):"
 			"1:2:3:($4+1) \\\n\twith boxxyerror fc rgb '#%06x' title '%s%s'",
-			level ? ", \\\n\t" : "plot ", level, palette_levels[level], title,
+			separator, level, palette_levels[level], title,
 			level + 1 == levels ? " faults" : "");
+		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
 	drawing_script_end(drawing);
+}
+
+static void say_how_they_came(struct drawing *drawing, const struct bins *bins, double half)
+{
+	drawing_say(drawing, DRAWING_READING, " Half of its faults fell into %.0f %% of %.1f ms: %s.",
+		    100 * half, (bins->x_max - bins->x_min) / 1e6,
+		    half < 0.25 ? "they came in bursts" : half < 0.4 ? "unevenly" : "evenly");
 }
 
 static void say(struct drawing *drawing, const struct heat *heat, const struct place *place,
@@ -168,6 +204,7 @@ static void say(struct drawing *drawing, const struct heat *heat, const struct p
 {
 	const struct bins *bins = &place->bins;
 	const uint64_t others = places_others(&heat->places);
+	const uint64_t stretch = stretch_of(bins);
 
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%" PRIu64 " logical faults in %zu boxes of %.3g ms by "
@@ -177,11 +214,9 @@ static void say(struct drawing *drawing, const struct heat *heat, const struct p
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %" PRIu64 " faults of other files and memory "
 			    "are not in it; --file draws another file.", others);
-	drawing_say(drawing, DRAWING_READING,
-		    "%s. Half of its faults fell into %.0f %% of %.1f ms: "
-		    "%s.", name, 100 * half_in(bins, cells), bins->x_max / 1e6,
-		    half_in(bins, cells) < 0.25 ? "they came in bursts" :
-		    half_in(bins, cells) < 0.45 ? "unevenly" : "evenly");
+	drawing_say(drawing, DRAWING_READING, "%s.", name);
+	if (stretch)
+		say_how_they_came(drawing, bins, half_in(bins, cells, stretch));
 	drawing_say(drawing, DRAWING_ALT, "A map of boxes, pages of %s over time, the darker the "
 		    "more faults.", name);
 }
@@ -201,7 +236,7 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 	cells = bins_sorted(&place->bins);
 	if (name && cells) {
 		say(drawing, heat, place, cells, name);
-		write_data(drawing, &place->bins, cells);
+		write_data(drawing, heat, &place->bins, cells);
 		write_script(drawing, &place->bins);
 	}
 	free(name);

@@ -208,11 +208,11 @@ static void write_script(struct drawing *drawing, const struct bins *bins, unsig
 	static const struct {
 		uint32_t rgb;
 		const char *title;
-		double share;	/* of the box's height: wasted ones differ without colour */
+		double share;	/* of the box's height: they differ without colour, too */
 	} sorts[] = {
 		{ PALETTE_SKY, "each page mapped later", 0.5 },
 		{ PALETTE_ORANGE, "some of them", 0.35 },
-		{ PALETTE_VERMILLION, "none: wasted so far", 0.2 },
+		{ PALETTE_VERMILLION, "none", 0.2 },
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";
@@ -303,7 +303,7 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 
 const struct figure figure_readahead = {
 	.name = "readahead",
-	.title = "Pages read, used and wasted",
+	.title = "Pages read, and mapped later",
 	.open = open_map,
 	.close = close_map,
 	.item = add_item,

@@ -15,7 +15,7 @@
 #define MOST_LANES 12U		/* drawn */
 
 enum state {
-	STATE_FAULT,		/* in a fault; when drawn: on the CPU in it */
+	STATE_FAULT,		/* in a fault; when drawn: on the CPU in it, as far as is known */
 	STATE_FAULT_OFF,	/* off the CPU in it */
 	STATE_OFF,		/* off the CPU; when drawn: not in a fault */
 	NR_STATES
@@ -24,26 +24,33 @@ enum state {
 struct lane {
 	uint32_t tid;
 	char comm[16];
-	uint64_t faults, fault_ns, off_ns;
+	uint64_t faults, stays;
+	uint64_t fault_ns, off_ns;
 	uint64_t fault_off_ns;	/* of fault_ns: also what no span tells of */
 	uint64_t ns[NR_STATES][COLUMNS];
 };
 
+/* Of the clock, each 2^shift ns wide: the lanes' are those from the first on. */
+struct columns {
+	uint64_t first;
+	unsigned int shift;
+};
+
 struct timeline {
 	struct hash lanes;
-	unsigned int shift;
-	uint64_t origin_ns;
-	uint64_t end;		/* since then */
+	struct columns columns;
+	uint64_t begin_ns, end_ns;	/* the earliest and the latest of all; at first there is none */
 	uint64_t not_followed;	/* faults of more threads */
-	uint64_t stays;
 };
 
 static void *open_timeline(void)
 {
 	struct timeline *timeline = calloc(1, sizeof(*timeline));
 
-	if (timeline)
-		timeline->shift = FIRST_SHIFT;
+	if (timeline) {
+		timeline->columns.shift = FIRST_SHIFT;
+		timeline->begin_ns = UINT64_MAX;
+	}
 	return timeline;
 }
 
@@ -73,47 +80,68 @@ static int lane_get(struct timeline *timeline, uint32_t tid, struct lane **found
 	return 0;
 }
 
-static int fold(void *context, void *value)
+struct change {
+	struct columns from, to;
+};
+
+/* What was in a column goes to the one that has its time now. */
+static int change_lane(void *context, void *value)
 {
-	struct lane *lane = value;
+	const struct change *change = context;
+	const unsigned int by = change->to.shift - change->from.shift;
+	struct lane *lane = value, old = *lane;
 	enum state state;
 	unsigned int i;
 
-	(void)context;
+	memset(lane->ns, 0, sizeof(lane->ns));
 	for (state = 0; state < NR_STATES; state++)
 		for (i = 0; i < COLUMNS; i++)
-			lane->ns[state][i] = i >= COLUMNS / 2 ? 0 :
-				lane->ns[state][2 * i] + lane->ns[state][2 * i + 1];
+			if (old.ns[state][i])
+				lane->ns[state][((change->from.first + i) >> by) -
+						change->to.first] += old.ns[state][i];
 	return 0;
 }
 
-static uint64_t since(const struct timeline *timeline, uint64_t ns)
+static void widen(struct timeline *timeline, uint64_t ns)
 {
-	return ns > timeline->origin_ns ? ns - timeline->origin_ns : 0;
+	if (ns < timeline->begin_ns)
+		timeline->begin_ns = ns;
+	if (ns > timeline->end_ns)
+		timeline->end_ns = ns;
+}
+
+/* Room for more time, after and before: what is told later may have begun before all others. */
+static void make_room(struct timeline *timeline, uint64_t from_ns, uint64_t to_ns)
+{
+	struct change change = { .from = timeline->columns, .to = timeline->columns };
+
+	widen(timeline, from_ns);
+	widen(timeline, to_ns);
+	while ((timeline->end_ns >> change.to.shift) - (timeline->begin_ns >> change.to.shift) >=
+	       COLUMNS)
+		change.to.shift++;
+	change.to.first = timeline->begin_ns >> change.to.shift;
+	if (change.to.first == change.from.first && change.to.shift == change.from.shift)
+		return;
+	hash_visit(&timeline->lanes, change_lane, &change);
+	timeline->columns = change.to;
 }
 
 /* Shares a stretch of time, or a part of it, out to the columns that it lies in. */
 static void spread(struct timeline *timeline, struct lane *lane, enum state state,
 		   uint64_t from_ns, uint64_t to_ns, double part)
 {
-	uint64_t from, to, end, column;
+	const struct columns *columns = &timeline->columns;
+	uint64_t from, end, column;
 
-	if (!timeline->origin_ns)
-		timeline->origin_ns = from_ns;
-	from = since(timeline, from_ns);
-	to = since(timeline, to_ns);
-	if (to > timeline->end)
-		timeline->end = to;
-	while (to > (uint64_t)COLUMNS << timeline->shift) {
-		hash_visit(&timeline->lanes, fold, NULL);
-		timeline->shift++;
-	}
-	for (; from < to; from = end) {
-		column = from >> timeline->shift;
-		end = (column + 1) << timeline->shift;
-		if (end > to)
-			end = to;
-		lane->ns[state][column] += (end - from) * part;
+	make_room(timeline, from_ns, to_ns);
+	for (from = from_ns; from < to_ns; from = end) {
+		column = from >> columns->shift;
+		end = (column + 1) << columns->shift;
+		/* 0: where the clock ends. */
+		if (end > to_ns || !end)
+			end = to_ns;
+		lane->ns[state][column - columns->first] += (end - from) * part;
 	}
 }
 
@@ -163,7 +191,7 @@ static int add_stay(struct timeline *timeline, const struct pfstat_off_cpu *stay
 
 	if (err || !lane)
 		return err;
-	timeline->stays++;
+	lane->stays++;
 	lane->off_ns += stay->event.ns - stay->off_ns;
 	spread(timeline, lane, STATE_OFF, stay->off_ns, stay->event.ns, 1);
 	return 0;
@@ -199,9 +227,19 @@ static int list_lane(void *context, void *value)
 	struct lanes *lanes = context;
 	struct lane *lane = value;
 
-	if (lane->faults || lane->off_ns)
+	if (lane->faults || lane->stays)
 		lanes->all[lanes->nr++] = lane;
 	return 0;
+}
+
+static bool took_time(const struct lanes *lanes)
+{
+	size_t i;
+
+	for (i = 0; i < lanes->nr; i++)
+		if (lanes->all[i]->fault_ns || lanes->all[i]->off_ns)
+			return true;
+	return false;
 }
 
 /* Those who spent most time in faults first. */
@@ -246,11 +284,22 @@ static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum stat
 	}
 }
 
+/* A column's edges, in ns since the begin: the first and the last have parts of theirs. */
+static uint64_t edge_ns(const struct timeline *timeline, unsigned int column)
+{
+	uint64_t ns = (timeline->columns.first + column) << timeline->columns.shift;
+
+	if (ns < timeline->begin_ns)
+		ns = column ? timeline->end_ns : timeline->begin_ns;
+	if (ns > timeline->end_ns)
+		ns = timeline->end_ns;
+	return ns - timeline->begin_ns;
+}
+
 static void write_lane(FILE *csv, const struct timeline *timeline, const struct lane *lane,
 		       size_t row)
 {
-	const uint64_t width_ns = 1ULL << timeline->shift;
-	const double width = width_ns;
+	uint64_t begin_ns, width_ns, state_ns;
 	unsigned int column;
 	enum state state;
 	char name[48];
@@ -258,20 +307,30 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 
 	name_lane(lane, name, sizeof(name));
 	for (column = 0; column < COLUMNS; column++) {
+		begin_ns = edge_ns(timeline, column);
+		width_ns = edge_ns(timeline, column + 1) - begin_ns;
 		for (state = 0, from = 0; state < NR_STATES; state++, from += share) {
-			share = 100 * drawn_ns(lane, column, state, width_ns) / width;
-			if (share < 0.05)
+			state_ns = drawn_ns(lane, column, state, width_ns);
+			share = state_ns ? 100.0 * state_ns / width_ns : 0;
+			if (!state_ns)
 				continue;
 			fprintf(csv, "%zu,", row);
 			drawing_cell(csv, name);
-			fprintf(csv, ",%.6f,%.6f,%u,%.2f,%.2f\n", column * width / 1e6,
-				(column + 1) * width / 1e6, (unsigned int)state, from,
+			fprintf(csv, ",%.6f,%.6f,%u,%.6f,%.6f\n", begin_ns / 1e6,
+				(begin_ns + width_ns) / 1e6, (unsigned int)state, from,
 				from + share > 100 ? 100 : from + share);
 		}
 	}
 }
 
-static void write_script(struct drawing *drawing, const struct lanes *lanes, size_t rows)
+/* Without eBPF it is not known where in a fault a thread was. */
+static const char *title_of(enum state state, const struct report *report)
+{
+	return state == STATE_FAULT && !report->parts_known ? "in a fault" : state_names[state];
+}
+
+static void write_script(struct drawing *drawing, const struct report *report,
+			 const struct lanes *lanes, size_t rows)
 {
 	static const uint32_t colours[NR_STATES] = {
 		PALETTE_BLUE, PALETTE_BLACK, PALETTE_ORANGE
@@ -296,40 +355,51 @@ static void write_script(struct drawing *drawing, const struct lanes *lanes, siz
 			"($1-0.4+0.008*$6):($1-0.4+0.008*$7) \\\n"
 			"\twith boxxyerror fc rgb '#%06x' title '%s'%s", state ? "\t" : "plot ",
 			(unsigned int)state,
-			colours[state], state_names[state],
+			colours[state], title_of(state, report),
 			state + 1 < NR_STATES ? ", \\\n" : "\n");
 	drawing_script_end(drawing);
 }
 
-static void say(struct drawing *drawing, const struct timeline *timeline, const struct lanes *lanes)
+static void say_most(struct drawing *drawing, const struct timeline *timeline,
+		     const struct lane *most, bool parts_known)
 {
-	const struct lane *most = lanes->all[0];
-	uint64_t faults = 0, left_out = timeline->not_followed;
 	char name[48];
-	size_t i;
 
-	for (i = 0; i < lanes->nr; i++) {
-		faults += lanes->all[i]->faults;
-		left_out += i >= MOST_LANES ? lanes->all[i]->faults : 0;
-	}
 	name_lane(most, name, sizeof(name));
-	drawing_say(drawing, DRAWING_READING, "%s was in faults for %.1f ms of %.1f ms, %.1f ms of "
-		    "it off the CPU", name, most->fault_ns / 1e6, timeline->end / 1e6,
-		    most->fault_off_ns / 1e6);
+	drawing_say(drawing, DRAWING_READING, "%s was in faults for %.1f ms of %.1f ms", name,
+		    most->fault_ns / 1e6, (timeline->end_ns - timeline->begin_ns) / 1e6);
+	if (parts_known)
+		drawing_say(drawing, DRAWING_READING, ", %.1f ms of it off the CPU",
+			    most->fault_off_ns / 1e6);
 	if (most->off_ns > most->fault_off_ns)
 		drawing_say(drawing, DRAWING_READING, ", and off the CPU elsewhere for %.1f ms",
 			    (most->off_ns - most->fault_off_ns) / 1e6);
 	drawing_say(drawing, DRAWING_READING, ".");
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults and %" PRIu64 " stays off "
-		    "the CPU of %zu thread%s, added up in columns of %.3g ms.", faults,
-		    timeline->stays, lanes->nr, PLURAL(lanes->nr),
-		    (double)(1ULL << timeline->shift) / 1e6);
+}
+
+static void say_amount(struct drawing *drawing, const struct timeline *timeline,
+		       const struct lanes *lanes, size_t rows, bool parts_known)
+{
+	uint64_t faults = 0, stays = 0, left_out = timeline->not_followed;
+	size_t i;
+
+	for (i = 0; i < lanes->nr; i++) {
+		faults += i < rows ? lanes->all[i]->faults : 0;
+		stays += i < rows ? lanes->all[i]->stays : 0;
+		left_out += i < rows ? 0 : lanes->all[i]->faults;
+	}
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical fault%s", faults, PLURAL(faults));
+	if (parts_known)
+		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " stay%s off the CPU", stays,
+			    PLURAL(stays));
+	drawing_say(drawing, DRAWING_AMOUNT, " of %zu thread%s, added up in columns of %.3g ms.",
+		    rows, PLURAL(rows), (double)(1ULL << timeline->columns.shift) / 1e6);
 	if (left_out)
-		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " faults of other threads are not "
-			    "in it.", left_out);
-	drawing_say(drawing, DRAWING_ALT,
-		    "A lane a thread over time: how much of each moment it was "
-		    "in faults, on and off the CPU, and off the CPU elsewhere.");
+		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " fault%s of other threads %s not "
+			    "in it.", left_out, PLURAL(left_out), left_out == 1 ? "is" : "are");
+	if (!parts_known)
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    " Stays off the CPU are not known: there was no eBPF.");
 }
 
 static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
@@ -346,18 +416,19 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 	qsort(lanes.all, lanes.nr, sizeof(*lanes.all), by_time);
 	if (!lanes.nr) {
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
+	} else if (!took_time(&lanes)) {
+		drawing_say(drawing, DRAWING_MISSING, "no page fault took any time");
 	} else {
 		rows = lanes.nr < MOST_LANES ? lanes.nr : MOST_LANES;
 		fputs("row,thread,from_ms,to_ms,state,from_percent,to_percent\n",
 		      drawing->streams[DRAWING_CSV]);
 		for (i = 0; i < rows; i++)
 			write_lane(drawing->streams[DRAWING_CSV], timeline, lanes.all[i], rows - i);
-		say(drawing, timeline, &lanes);
-		if (!source->report->have_bpf)
-			drawing_say(drawing, DRAWING_AMOUNT,
-				    " Stays off the CPU are not known: there "
-				    "was no eBPF.");
-		write_script(drawing, &lanes, rows);
+		say_most(drawing, timeline, lanes.all[0], source->report->parts_known);
+		say_amount(drawing, timeline, &lanes, rows, source->report->parts_known);
+		drawing_say(drawing, DRAWING_ALT, "A lane a thread over time: how much of each moment "
+			    "it was in faults, on and off the CPU, and off the CPU elsewhere.");
+		write_script(drawing, source->report, &lanes, rows);
 	}
 	free(lanes.all);
 	return 0;

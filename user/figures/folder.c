@@ -142,6 +142,50 @@ static void read_messages(const struct folder *folder, char *line, size_t size)
 	free(path);
 }
 
+/* What a whole drawing ends with; there may be white space behind it. */
+static const struct {
+	const char *ending;
+	const char *end;
+	size_t bytes;
+} drawing_ends[] = {
+	{ "svg", "</svg>", 6 },
+	{ "png", "IEND\xae\x42\x60\x82", 8 },
+};
+
+#define LAST_BYTES 16
+
+static bool is_whole(const char *path, const char *end, size_t end_bytes)
+{
+	FILE *file = path ? fopen(path, "re") : NULL;
+	char last[LAST_BYTES];
+	size_t bytes = 0;
+
+	if (file && !fseek(file, -LAST_BYTES, SEEK_END))
+		bytes = fread(last, 1, LAST_BYTES, file);
+	if (file)
+		fclose(file);
+	return memmem(last, bytes, end, end_bytes);
+}
+
+/* gnuplot ends with success, too, when the disk was full. */
+static int check_whole(struct folder *folder, const struct drawing *drawing)
+{
+	const size_t nr = folder->keep ? 2 : 1;	/* see become_gnuplot() */
+	char *path;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		path = path_of(folder->path, drawing->name, drawing_ends[i].ending);
+		if (!is_whole(path, drawing_ends[i].end, drawing_ends[i].bytes))
+			err = fail(folder, -EIO, "gnuplot wrote no whole %s.%s into %s: is there "
+				   "no space left?", drawing->name, drawing_ends[i].ending,
+				   folder->keep ?: folder->path);
+		free(path);
+	}
+	return err;
+}
+
 static int draw_one(struct folder *folder, const struct drawing *drawing)
 {
 	char script[64], messages[256];
@@ -162,7 +206,7 @@ static int draw_one(struct folder *folder, const struct drawing *drawing)
 		return 0;
 	}
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		return 0;
+		return check_whole(folder, drawing);
 	if (WIFSIGNALED(status))
 		return fail(folder, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
 	read_messages(folder, messages, sizeof(messages));
