@@ -134,7 +134,10 @@ START_TEST(test_more_evictors_than_are_told_apart)
 	}
 	list(BLAME_MAX_EVICTORS + 1);
 	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
+	ck_assert_uint_eq(pairs[0].victim, 1);
 	ck_assert_uint_eq(pairs[0].pages, 10);
+	ck_assert(blame_is_others(&pairs[0]));
+	ck_assert(!blame_is_others(&pairs[1]));
 	close_blame();
 }
 END_TEST
@@ -154,7 +157,11 @@ START_TEST(test_more_pairs_than_are_told_apart)
 	for (at = 0; at < nr; at++)
 		pages += pairs[at].pages;
 	ck_assert_uint_eq(pages, BLAME_MAX_PAIRS + 10);
+	/* The others are nobody, and did not do it themselves. */
 	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
+	ck_assert_uint_eq(pairs[0].victim, 0);
+	ck_assert(blame_is_others(&pairs[0]));
+	ck_assert(!blame_is_itself(&pairs[0]));
 	close_blame();
 }
 END_TEST

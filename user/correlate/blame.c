@@ -41,8 +41,8 @@ struct blame *blame_new(void)
 	blame->marks.pages = PIECE_PAGES;
 	blame->marks.bytes = PIECE_PAGES * sizeof(uint16_t);
 	blame->marks.max = PIECES_MAX;
-	strcpy(blame->evictors[OTHERS].name, "(others)");
-	strcpy(blame->pairs[BLAME_MAX_PAIRS].evictor_name, "(others)");
+	strcpy(blame->evictors[OTHERS].name, BLAME_OTHERS);
+	strcpy(blame->pairs[BLAME_MAX_PAIRS].evictor_name, BLAME_OTHERS);
 	return blame;
 }
 

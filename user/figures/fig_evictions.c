@@ -8,6 +8,19 @@
 
 #define MOST_BARS 12
 
+enum sort {
+	SORT_ANOTHER,
+	SORT_ITSELF,
+	SORT_OTHERS,		/* not told apart */
+	NR_SORTS
+};
+
+static enum sort sort_of(const struct blame_pair *pair)
+{
+	return blame_is_others(pair) ? SORT_OTHERS :
+	       blame_is_itself(pair) ? SORT_ITSELF : SORT_ANOTHER;
+}
+
 static size_t bars_of(const struct report *report)
 {
 	return report->nr_blame < MOST_BARS ? report->nr_blame : MOST_BARS;
@@ -19,31 +32,44 @@ static void write_data(struct drawing *drawing, const struct report *report)
 	const struct blame_pair *pair;
 	size_t i;
 
-	fputs("row,evictor,evictor_pid,victim_pid,itself,pages,faults,ms\n", csv);
+	fputs("row,evictor,evictor_pid,victim_pid,sort,pages,faults,ms\n", csv);
 	for (i = 0; i < bars_of(report); i++) {
 		pair = &report->blame[i];
 		fprintf(csv, "%zu,", bars_of(report) - i);
 		drawing_cell(csv, pair->evictor_name);
 		fprintf(csv, ",%" PRIu32 ",%" PRIu32 ",%d,%" PRIu64 ",%" PRIu64 ",%.6f\n",
-			pair->evictor, pair->victim, pair->evictor == pair->victim, pair->pages,
-			pair->faults, pair->total_ns / 1e6);
+			pair->evictor, pair->victim, sort_of(pair), pair->pages, pair->faults,
+			pair->total_ns / 1e6);
+	}
+}
+
+static void name_bar(const struct blame_pair *pair, char *name, size_t size)
+{
+	char victim[16] = "several";
+
+	if (pair->victim)
+		snprintf(victim, sizeof(victim), "%" PRIu32, pair->victim);
+	switch (sort_of(pair)) {
+	case SORT_ITSELF:
+		snprintf(name, size, "%s: itself", victim);
+		break;
+	case SORT_OTHERS:
+		snprintf(name, size, "%s: " BLAME_OTHERS, victim);
+		break;
+	default:
+		snprintf(name, size, "%s: %s (%" PRIu32 ")", victim, pair->evictor_name,
+			 pair->evictor);
 	}
 }
 
 static void write_labels(FILE *script, const struct report *report)
 {
-	const struct blame_pair *pair;
 	char name[80];
 	size_t i;
 
 	fputs("set ytics scale 0 (", script);
 	for (i = 0; i < bars_of(report); i++) {
-		pair = &report->blame[i];
-		if (pair->evictor == pair->victim)
-			snprintf(name, sizeof(name), "%" PRIu32 ": itself", pair->victim);
-		else
-			snprintf(name, sizeof(name), "%" PRIu32 ": %s (%" PRIu32 ")", pair->victim,
-				 pair->evictor_name, pair->evictor);
+		name_bar(&report->blame[i], name, sizeof(name));
 		fputs(i ? ", " : "", script);
 		drawing_label(script, name);
 		fprintf(script, " %zu", bars_of(report) - i);
@@ -51,15 +77,28 @@ static void write_labels(FILE *script, const struct report *report)
 	fputs(")\n", script);
 }
 
+static bool has_sort(const struct report *report, enum sort sort)
+{
+	size_t i;
+
+	for (i = 0; i < bars_of(report); i++)
+		if (sort_of(&report->blame[i]) == sort)
+			return true;
+	return false;
+}
+
 static void write_script(struct drawing *drawing, const struct report *report)
 {
 	static const struct {
 		uint32_t rgb;
 		const char *title;
-	} sorts[] = {
-		{ PALETTE_VERMILLION, "evicted by another" }, { PALETTE_BLUE, "by itself" },
+	} sorts[NR_SORTS] = {
+		[SORT_ANOTHER] = { PALETTE_VERMILLION, "evicted by another" },
+		[SORT_ITSELF] = { PALETTE_BLUE, "by itself" },
+		[SORT_OTHERS] = { PALETTE_GREY, "not told apart" },
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	const char *separator = "plot ";
 	unsigned int i;
 
 	drawing_script_begin(drawing, 140 + 34 * bars_of(report));
@@ -67,17 +106,22 @@ static void write_script(struct drawing *drawing, const struct report *report)
 		"set ylabel 'victim: evictor'\nset yrange [0.4:%zu.6]\n"
 		"unset grid\nset grid xtics lc rgb '#c0c0c0' lw 0.5 dt solid\n", bars_of(report));
 	write_labels(script, report);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < NR_SORTS; i++) {
+		if (!has_sort(report, i))
+			continue;
 		fprintf(script, "%s'evictions.csv' skip 1 using ($6/2):($5 == %u ? $1 : NaN):(0):6:"
 			"($1-0.35):($1+0.35) \\\n"
-			"\twith boxxyerror fc rgb '#%06x' title '%s'%s", i ? "\t" : "plot ", i,
-			sorts[i].rgb, sorts[i].title, i ? "\n" : ", \\\n");
+			"\twith boxxyerror fc rgb '#%06x' title '%s'", separator, i, sorts[i].rgb,
+			sorts[i].title);
+		separator = ", \\\n\t";
+	}
+	fputc('\n', script);
 	drawing_script_end(drawing);
 }
 
 static void say(struct drawing *drawing, const struct report *report)
 {
-	uint64_t pages = 0, by_others = 0, left_out = 0, faults = 0;
+	uint64_t pages = 0, by[NR_SORTS] = { 0 }, left_out = 0, faults = 0;
 	double ms = 0;
 	size_t i;
 
@@ -85,15 +129,18 @@ static void say(struct drawing *drawing, const struct report *report)
 		pages += report->blame[i].pages;
 		faults += report->blame[i].faults;
 		ms += report->blame[i].total_ns / 1e6;
-		if (report->blame[i].evictor != report->blame[i].victim)
-			by_others += report->blame[i].pages;
+		by[sort_of(&report->blame[i])] += report->blame[i].pages;
 		if (i >= MOST_BARS)
 			left_out += report->blame[i].pages;
 	}
 	drawing_say(drawing, DRAWING_READING, "%" PRIu64 " pages were evicted, %" PRIu64 " read "
 		    "again, %.1f %% of these after another process had evicted them; %" PRIu64
 		    " fault%s waited %.1f ms for them.", report->evictions.evicted, pages,
-		    pages ? 100.0 * by_others / pages : 0, faults, PLURAL(faults), ms);
+		    pages ? 100.0 * by[SORT_ANOTHER] / pages : 0, faults, PLURAL(faults), ms);
+	if (by[SORT_OTHERS])
+		drawing_say(drawing, DRAWING_READING, " Of %" PRIu64 " page%s it is not known who "
+			    "did: there were too many to be told apart.", by[SORT_OTHERS],
+			    PLURAL(by[SORT_OTHERS]));
 	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.", report->nr_blame,
 		    PLURAL(report->nr_blame));
 	if (left_out)

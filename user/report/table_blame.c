@@ -13,9 +13,14 @@ static void pair_row(struct grid *grid, const struct blame_pair *pair)
 	cell_count(grid, pair->pages);
 	cell_count(grid, pair->faults);
 	cell_scaled(grid, pair->total_ns / 1e6);
-	grid_cell(grid, "%" PRIu32, pair->victim);
-	if (pair->evictor == pair->victim)
+	if (pair->victim)
+		grid_cell(grid, "%" PRIu32, pair->victim);
+	else
+		grid_cell(grid, BLAME_OTHERS);
+	if (blame_is_itself(pair))
 		grid_cell(grid, "itself");
+	else if (blame_is_others(pair))
+		grid_cell(grid, BLAME_OTHERS);
 	else
 		grid_cell(grid, "%s (%" PRIu32 ")", pair->evictor_name, pair->evictor);
 }
