@@ -19,6 +19,7 @@
 #include "interrupt.h"
 #include "recording_output.h"
 #include "report/report.h"
+#include "report/shell_word.h"
 #include "report_options.h"
 #include "rights/invoker.h"
 #include "watch/options.h"
@@ -90,14 +91,20 @@ static int on_item(void *context, const struct item *item)
 	return analysis_add(record->analysis, item);
 }
 
-/* As a person would type it; cut where there is no room. */
+/* As a shell takes it; cut where there is no room. */
 static void join_command(char *text, size_t size, char *const *argv)
 {
-	size_t used = 0;
+	FILE *out = fmemopen(text, size, "w");
+	const char *separator = "";
 
 	text[0] = '\0';
-	for (; *argv && used < size; argv++)
-		used += snprintf(text + used, size - used, "%s%s", used ? " " : "", *argv);
+	for (; out && *argv; argv++, separator = " ") {
+		fputs(separator, out);
+		shell_word(out, *argv);
+	}
+	if (out)
+		fclose(out);
+	text[size - 1] = '\0';
 }
 
 static void copy(char *to, size_t size, const char *from)

@@ -98,6 +98,13 @@ def test_nothing_is_left_behind(small, tmp_path):
     assert files(tmp_path) == ["page.html"]
 
 
+def test_how_to_repeat_it_is_what_a_shell_takes(small, tmp_path):
+    shutil.copy(small.recording, tmp_path / "a b;x.pfs")
+    page = tmp_path / "page.html"
+    pfdrive("report", "a b;x.pfs", "--html", page, cwd=tmp_path)
+    assert "pfdrive report &#39;a b;x.pfs&#39; --html" in page.read_text(encoding="utf-8")
+
+
 def test_a_recording_is_never_overwritten(small):
     before = small.recording.read_bytes()
     pfdrive("report", small.recording, "--html", small.recording, status=2)

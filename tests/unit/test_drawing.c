@@ -165,7 +165,7 @@ START_TEST(test_every_colour_has_one_for_the_dark)
 }
 END_TEST
 
-/* Of calls on more places than are kept, the lightest are only counted. */
+/* Of calls on more places than are kept, those that come later are only counted. */
 static unsigned int nr_exits;
 
 static void count_exit(void *data)
@@ -174,7 +174,14 @@ static void count_exit(void *data)
 	nr_exits++;
 }
 
-START_TEST(test_places_that_are_given_up_are_counted)
+static void count_one(struct places *places, const struct call_place *place, uint64_t weight)
+{
+	void *data;
+
+	ck_assert_int_eq(places_get(places, place, weight, &data), 0);
+}
+
+START_TEST(test_places_that_are_not_kept_are_counted)
 {
 	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	struct call_place place = { .dev = 1 };
@@ -183,9 +190,9 @@ START_TEST(test_places_that_are_given_up_are_counted)
 
 	for (i = 0; i < 100; i++) {
 		place.inode = 1;
-		ck_assert_ptr_nonnull(places_get(&places, &place, 3));
+		count_one(&places, &place, 3);
 		place.inode = 2 + i;
-		ck_assert_ptr_nonnull(places_get(&places, &place, 3));
+		count_one(&places, &place, 3);
 	}
 	largest = places_largest(&places);
 	ck_assert_uint_eq(largest->place.inode, 1);
@@ -193,7 +200,32 @@ START_TEST(test_places_that_are_given_up_are_counted)
 	ck_assert_uint_eq(places.nr, PLACES_MAX);
 	ck_assert_uint_eq(places_others(&places), 100);
 	places_exit(&places);
-	ck_assert_uint_eq(nr_exits, 101);
+	ck_assert_uint_eq(nr_exits, PLACES_MAX);
+}
+END_TEST
+
+/* Many places of one call each, then two whose calls take turns: both get room, and stay. */
+START_TEST(test_places_that_come_late_do_not_drive_out_each_other)
+{
+	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
+	struct call_place place = { .dev = 1 };
+	const struct place_data *largest;
+	unsigned int i;
+
+	for (i = 0; i < PLACES_MAX; i++) {
+		place.inode = 100 + i;
+		count_one(&places, &place, 200);
+	}
+	for (i = 0; i < 10000; i++) {
+		place.inode = 1 + i % 2;
+		count_one(&places, &place, 1);
+	}
+	largest = places_largest(&places);
+	ck_assert_uint_le(largest->place.inode, 2);
+	/* From twice the weight of one of the first on. */
+	ck_assert_uint_eq(largest->count, 5000 - 401);
+	ck_assert_uint_eq(places_others(&places), PLACES_MAX + 5000 + 401);
+	places_exit(&places);
 }
 END_TEST
 
@@ -219,11 +251,12 @@ START_TEST(test_a_terminal_shows_disk_faults_apart)
 		    "1,1,1,0,disk,1\n2,2,2,50,long,1\n100,100,100,100,long,1\n"
 		    "100,100,100,100,wait,1\n");
 	drawing_say(&drawing, DRAWING_READING, "2 µs of \033[2J\x7f");
+	drawing_say(&drawing, DRAWING_AMOUNT, "é\n\302\2331m\233.");
 	ck_assert_int_eq(drawing_end(&drawing), 0);
 	ck_assert_uint_eq(drawing_rows(&drawing), 4);
 	ck_assert_int_eq(text_figure(out, &drawing, 60, false), 0);
 	fclose(out);
-	ck_assert_ptr_nonnull(strstr(text, "2 us of ?[2J?\n"));
+	ck_assert_ptr_nonnull(strstr(text, "2 us of ?[2J?\n???1m?.\n\npage\n"));
 	ck_assert_uint_eq(lines_with("|"), 20);
 	ck_assert_uint_eq(lines_with("|#"), 1);		/* the first call, bottom left */
 	ck_assert_uint_eq(lines_with("|."), 1);		/* the second, half way up */
@@ -233,8 +266,30 @@ START_TEST(test_a_terminal_shows_disk_faults_apart)
 }
 END_TEST
 
+START_TEST(test_a_terminal_gets_signs_and_nothing_that_it_obeys)
+{
+	struct drawing drawing;
+	FILE *out = begin();
+
+	ck_assert_int_eq(drawing_begin(&drawing, "order", "Order"), 0);
+	drawing_say(&drawing, DRAWING_CSV, "first_call,last_call,mean_call,mean_page,class,calls\n"
+		    "1,1,1,0,disk,1\n");
+	drawing_say(&drawing, DRAWING_READING, "2 µs of \033[2J\x7f");
+	drawing_say(&drawing, DRAWING_AMOUNT, "é\n\302\2331m\233.");
+	ck_assert_int_eq(drawing_end(&drawing), 0);
+	ck_assert_int_eq(text_figure(out, &drawing, 60, true), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "2 µs of ?[2J?\né??1m?.\n\npage\n"));
+	free(text);
+	drawing_free(&drawing);
+}
+END_TEST
+
 RUN_TESTS("drawing", test_a_cell_is_one_cell, test_a_label_is_nothing_that_runs,
 	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup, test_what_is_no_utf8_is_replaced,
 	  test_colours_of_a_drawing_follow_the_page, test_only_what_draws_is_left_of_a_drawing,
 	  test_levels_are_powers_and_all_are_used, test_every_colour_has_one_for_the_dark,
-	  test_places_that_are_given_up_are_counted, test_a_terminal_shows_disk_faults_apart)
+	  test_places_that_are_not_kept_are_counted,
+	  test_places_that_come_late_do_not_drive_out_each_other,
+	  test_a_terminal_gets_signs_and_nothing_that_it_obeys,
+	  test_a_terminal_shows_disk_faults_apart)

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../report/shell_word.h"
 #include "environment.h"
 #include "readahead_setting.h"
 
@@ -179,25 +180,6 @@ static void read_huge_pages(char *setting, size_t size)
 	copy(setting, size, begin + 1);
 }
 
-/* One word of a command line, in quotes where a shell needs them. */
-static void print_word(FILE *out, const char *word)
-{
-	const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			    "-_./:=,+@%";
-
-	if (*word && !word[strspn(word, plain)]) {
-		fputs(word, out);
-		return;
-	}
-	fputc('\'', out);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	fputc('\'', out);
-}
-
 /* "" when it cannot be had, or is too long: a part of it would be another command. */
 static void read_invocation(char *text, size_t size)
 {
@@ -210,7 +192,7 @@ static void read_invocation(char *text, size_t size)
 	text[0] = '\0';
 	while (file && out && getdelim(&word, &room, '\0', file) > 0) {
 		fputs(separator, out);
-		print_word(out, word);
+		shell_word(out, word);
 		separator = " ";
 	}
 	free(word);

@@ -2,7 +2,7 @@
 /*
  * Which of a pattern's accesses store: a share of them, spread evenly, the first
  * one being a store. A share of one eighth is every eighth access: 0, 8, 16 …
- * Of n accesses exactly ceil(n * share) are stores.
+ * Of n accesses 1 + floor((n - 1) * share) are stores, if the share is not 0.
  */
 #ifndef PFSTAT_USER_STORES_H
 #define PFSTAT_USER_STORES_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +80,13 @@ char *place_name(const struct call_place *place, const struct report *report,
 	if (!place->inode)
 		return asprintf(&name, "anonymous memory of process %" PRIu64 " from 0x%" PRIx64,
 				place->pid, place->region << (REGION_SHIFT + 12)) < 0 ? NULL : name;
-	if (!strcmp(report->environment.kind, "drive"))
-		return strdup(report->environment.file);
-	return analysis_file_name(analysis, place->dev, place->inode);
+	name = analysis_file_name(analysis, place->dev, place->inode);
+	/* Where no mapping tells the name, a drive has one file to speak of. */
+	if (!name || *name == '/' || strcmp(report->environment.kind, "drive") ||
+	    !report->environment.file[0])
+		return name;
+	free(name);
+	return strdup(report->environment.file);
 }
 
 void places_exit(struct places *places)
@@ -92,59 +97,133 @@ void places_exit(struct places *places)
 	}
 }
 
-/* The slot of the lightest is free afterwards. */
-static size_t give_up(struct places *places)
+/* All that it has had, as far as that is known. */
+static uint64_t had(const struct places *places, size_t at)
 {
-	const struct place_data *data;
+	const struct place_data *data = places->data[at];
+
+	return data->weight + data->before;
+}
+
+static size_t lightest(const struct places *places)
+{
 	size_t i, least = 0;
 
-	for (i = 1; i < places->nr; i++) {
-		data = places->data[i];
-		if (data->weight < ((const struct place_data *)places->data[least])->weight)
+	for (i = 1; i < places->nr; i++)
+		if (had(places, i) < had(places, least))
 			least = i;
-	}
-	places->given_up += ((const struct place_data *)places->data[least])->count;
-	places->exit(places->data[least]);
-	free(places->data[least]);
 	return least;
 }
 
-static struct place_data *add(struct places *places, const struct call_place *place)
+static struct place_waiting *waiting_at(struct places *places, const struct call_place *place)
 {
-	struct place_data *data = calloc(1, places->bytes);
-	size_t at;
+	uint64_t key = place->inode * 0x9e3779b97f4a7c15 ^ place->dev * 0xc2b2ae3d27d4eb4f ^
+		       place->pid * 0x165667b19e3779f9 ^ place->region * 0x27d4eb2f165667c5;
 
-	if (!data)
-		return NULL;
-	at = places->nr < PLACES_MAX ? places->nr++ : give_up(places);
-	data->place = *place;
-	places->data[at] = data;
-	places->last = at;
-	return data;
+	return &places->waiting[(key ^ key >> 32) % PLACES_WAITING];
 }
 
-void *places_get(struct places *places, const struct call_place *place, uint64_t weight)
+/* Its weight with this one; 0: another's was more. */
+static uint64_t wait_for_room(struct places *places, const struct call_place *place,
+			      uint64_t weight)
 {
-	struct place_data *data = NULL;
+	struct place_waiting *waiting = waiting_at(places, place);
+
+	if (!place_is(&waiting->place, place) && waiting->weight > weight) {
+		waiting->weight -= weight;
+		return 0;
+	}
+	if (!place_is(&waiting->place, place))
+		*waiting = (struct place_waiting){ .place = *place };
+	waiting->weight += weight;
+	return waiting->weight;
+}
+
+static void give_up(struct places *places, size_t at)
+{
+	places->not_kept += ((const struct place_data *)places->data[at])->count;
+	places->exit(places->data[at]);
+	free(places->data[at]);
+}
+
+/* Where one that is not kept gets its room; PLACES_MAX: it gets none. */
+static size_t find_room(struct places *places, const struct call_place *place, uint64_t weight,
+			uint64_t *before)
+{
+	const size_t least = places->nr < PLACES_MAX ? 0 : lightest(places);
+	uint64_t waited;
+
+	*before = 0;
+	if (places->nr < PLACES_MAX)
+		return places->nr;
+	waited = wait_for_room(places, place, weight);
+	if (waited / 2 <= had(places, least))
+		return PLACES_MAX;
+	waiting_at(places, place)->weight = 0;
+	*before = waited - weight;
+	return least;
+}
+
+static int add(struct places *places, const struct call_place *place, uint64_t weight,
+	       struct place_data **added)
+{
+	uint64_t before;
+	const size_t at = find_room(places, place, weight, &before);
+	struct place_data *data;
+
+	*added = NULL;
+	if (at == PLACES_MAX) {
+		places->not_kept++;
+		return 0;
+	}
+	data = calloc(1, places->bytes);
+	if (!data)
+		return -ENOMEM;
+	if (at < places->nr)
+		give_up(places, at);
+	else
+		places->nr++;
+	data->place = *place;
+	data->before = before;
+	places->data[at] = data;
+	places->last = at;
+	*added = data;
+	return 0;
+}
+
+static struct place_data *find(struct places *places, const struct call_place *place)
+{
+	struct place_data *data;
 	size_t i;
 
 	/* Mostly where the last one was. */
-	if (places->nr && place_is(&((struct place_data *)places->data[places->last])->place,
-				   place))
+	if (places->nr) {
 		data = places->data[places->last];
-	for (i = 0; i < places->nr && !data; i++) {
-		if (!place_is(&((struct place_data *)places->data[i])->place, place))
-			continue;
-		data = places->data[i];
-		places->last = i;
+		if (place_is(&data->place, place))
+			return data;
 	}
-	if (!data)
-		data = add(places, place);
+	for (i = 0; i < places->nr; i++) {
+		data = places->data[i];
+		if (!place_is(&data->place, place))
+			continue;
+		places->last = i;
+		return data;
+	}
+	return NULL;
+}
+
+int places_get(struct places *places, const struct call_place *place, uint64_t weight,
+	       void **found)
+{
+	struct place_data *data = find(places, place);
+	int err = data ? 0 : add(places, place, weight, &data);
+
 	if (data) {
 		data->count++;
 		data->weight += weight;
 	}
-	return data;
+	*found = data;
+	return err;
 }
 
 void *places_largest(const struct places *places)
@@ -163,7 +242,7 @@ void *places_largest(const struct places *places)
 uint64_t places_others(const struct places *places)
 {
 	const struct place_data *largest = places_largest(places), *data;
-	uint64_t others = places->given_up;
+	uint64_t others = places->not_kept;
 	size_t i;
 
 	for (i = 0; i < places->nr; i++) {

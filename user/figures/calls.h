@@ -39,28 +39,39 @@ char *place_name(const struct call_place *place, const struct report *report,
 
 /*
  * What is kept of several places, each with as many bytes as its owner wants, which begin
- * with struct place_data. Of more places than there is room for, the lightest are given up,
- * and what they had is only counted.
+ * with struct place_data. Of more places than there is room for, one that has had twice the
+ * weight of the lightest takes that one's room; all else is only counted. So a place that
+ * comes late is kept if it is heavy, and of many that are alike some stay.
  */
 struct place_data {
 	struct call_place place;
 	uint64_t count;
 	uint64_t weight;	/* of what is counted: time, or pages */
+	uint64_t before;	/* the weight that it had before it was kept */
 };
 
 #define PLACES_MAX 16
+#define PLACES_WAITING 1024
+
+/* A place that is not kept. Two that meet in one take from each other. */
+struct place_waiting {
+	struct call_place place;
+	uint64_t weight;
+};
 
 struct places {
 	size_t bytes;
 	void (*exit)(void *data);
 	void *data[PLACES_MAX];
 	size_t nr, last;
-	uint64_t given_up;	/* calls */
+	struct place_waiting waiting[PLACES_WAITING];
+	uint64_t not_kept;	/* calls */
 };
 
 void places_exit(struct places *places);
-/* Counts one of that weight. NULL: no memory. */
-void *places_get(struct places *places, const struct call_place *place, uint64_t weight);
+/* Counts one of that weight. *data NULL: its place is not kept. -ENOMEM. */
+int places_get(struct places *places, const struct call_place *place, uint64_t weight,
+	       void **data);
 /* The heaviest; NULL: there is none. */
 void *places_largest(const struct places *places);
 /* Counted in all the others. */

@@ -51,15 +51,19 @@ static int add_fault(void *data, const struct explained *fault)
 	const struct call_place at = place_of_fault(fault);
 	const uint64_t page = fault->inode ? fault->pgoff : fault->address >> 12;
 	struct heat *heat = data;
-	struct place *place = places_get(&heat->places, &at, fault->end_ns - fault->start_ns);
+	struct place *place;
+	void *kept;
+	int err;
 
-	if (!place)
-		return -ENOMEM;
-	if (!place->bins.max_cells)
-		place->bins = (struct bins)MAP_BINS;
 	/* Faults are told by their ends: one that began earlier may come later. */
 	if (fault->start_ns < heat->origin_ns)
 		heat->origin_ns = fault->start_ns;
+	err = places_get(&heat->places, &at, fault->end_ns - fault->start_ns, &kept);
+	if (err || !kept)
+		return err;
+	place = kept;
+	if (!place->bins.max_cells)
+		place->bins = (struct bins)MAP_BINS;
 	return bins_add(&place->bins, fault->start_ns, page, 0, fault->end_ns - fault->start_ns);
 }
 
@@ -194,8 +198,9 @@ static void write_script(struct drawing *drawing, const struct bins *bins)
 
 static void say_how_they_came(struct drawing *drawing, const struct bins *bins, double half)
 {
-	drawing_say(drawing, DRAWING_READING, " Half of its faults fell into %.0f %% of %.1f ms: %s.",
-		    100 * half, (bins->x_max - bins->x_min) / 1e6,
+	drawing_say(drawing, DRAWING_READING,
+		    " Half of its faults fell into %.0f %% of %.1f ms: %s.", 100 * half,
+		    (bins->x_max - bins->x_min) / 1e6,
 		    half < 0.25 ? "they came in bursts" : half < 0.4 ? "unevenly" : "evenly");
 }
 

@@ -59,18 +59,23 @@ static void count_step(struct place *place, uint64_t page)
 static int add_item(void *data, const struct item *item)
 {
 	struct order *order = data;
+	uint64_t number;
 	struct place *place;
 	struct call call;
+	void *kept;
+	int err;
 
 	if (!call_of_item(item, &call))
 		return 0;
-	place = places_get(&order->places, &call.place, call.ns);
-	if (!place)
-		return -ENOMEM;
+	number = order->calls++;
+	err = places_get(&order->places, &call.place, call.ns, &kept);
+	if (err || !kept)
+		return err;
+	place = kept;
 	if (!place->bins.max_cells)
 		place->bins = (struct bins)SCATTER_BINS;
 	count_step(place, call.page);
-	return bins_add(&place->bins, order->calls++, call.page, call.class, call.page);
+	return bins_add(&place->bins, number, call.page, call.class, call.page);
 }
 
 static int write_data(struct drawing *drawing, const struct bins *bins)

@@ -99,7 +99,7 @@ static int add_read(struct readahead_map *map, const struct readahead_page *page
 	struct piece_times *times;
 	struct place *place;
 	float when;
-	void *kept;
+	void *kept, *kept_place;
 	int err;
 
 	err = pieces_get(&map->times, page->dev, page->inode, page->pgoff, &kept);
@@ -110,9 +110,10 @@ static int add_read(struct readahead_map *map, const struct readahead_page *page
 		map->overflow++;
 		return 0;
 	}
-	place = places_get(&map->places, &at, 1);
-	if (!place)
-		return -ENOMEM;
+	err = places_get(&map->places, &at, 1, &kept_place);
+	if (err || !kept_place)
+		return err;
+	place = kept_place;
 	if (!place->number) {
 		place->number = ++map->nr_places;
 		place->bins = (struct bins)MAP_BINS;

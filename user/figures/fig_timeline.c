@@ -39,7 +39,7 @@ struct columns {
 struct timeline {
 	struct hash lanes;
 	struct columns columns;
-	uint64_t begin_ns, end_ns;	/* the earliest and the latest of all; at first there is none */
+	uint64_t begin_ns, end_ns;	/* the earliest and the latest of all */
 	uint64_t not_followed;	/* faults of more threads */
 };
 
@@ -388,7 +388,8 @@ static void say_amount(struct drawing *drawing, const struct timeline *timeline,
 		stays += i < rows ? lanes->all[i]->stays : 0;
 		left_out += i < rows ? 0 : lanes->all[i]->faults;
 	}
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical fault%s", faults, PLURAL(faults));
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical fault%s", faults,
+		    PLURAL(faults));
 	if (parts_known)
 		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " stay%s off the CPU", stays,
 			    PLURAL(stays));
@@ -426,8 +427,9 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 			write_lane(drawing->streams[DRAWING_CSV], timeline, lanes.all[i], rows - i);
 		say_most(drawing, timeline, lanes.all[0], source->report->parts_known);
 		say_amount(drawing, timeline, &lanes, rows, source->report->parts_known);
-		drawing_say(drawing, DRAWING_ALT, "A lane a thread over time: how much of each moment "
-			    "it was in faults, on and off the CPU, and off the CPU elsewhere.");
+		drawing_say(drawing, DRAWING_ALT, "A lane a thread over time: how much of each "
+			    "moment it was in faults, on and off the CPU, and off the CPU "
+			    "elsewhere.");
 		write_script(drawing, source->report, &lanes, rows);
 	}
 	free(lanes.all);

@@ -91,10 +91,11 @@ static int write_file(struct folder *folder, const struct drawing *drawing, cons
 		      enum drawing_text text)
 {
 	char *path = path_of(folder->path, drawing->name, ending);
-	FILE *file = path ? make_file(path) : NULL;
+	FILE *file;
 	int err = 0;
 
 	errno = 0;
+	file = path ? make_file(path) : NULL;
 	if (!file || fwrite(drawing->texts[text], 1, drawing->bytes[text], file) !=
 	    drawing->bytes[text])
 		err = errno ? -errno : -EIO;

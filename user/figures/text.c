@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../correlate/explain.h"
+#include "../report/utf8.h"
 #include "calls.h"
 #include "text.h"
 
@@ -130,18 +131,28 @@ static void print_dots(FILE *out, const struct marks *marks, const unsigned char
 		signs[DOT_OTHER], signs[DOT_DISK | DOT_OTHER]);
 }
 
+/* What a terminal may obey: C0, DEL, C1, of which U+009B is as good as ESC [. */
+static bool is_control(const char *character)
+{
+	const unsigned char *byte = (const unsigned char *)character;
+
+	return byte[0] < ' ' || byte[0] == 0x7f || (byte[0] == 0xc2 && byte[1] < 0xa0);
+}
+
 /* Readings hold one sign that ASCII does not have, and names that may try to steer a terminal. */
 static void print_line(FILE *out, const char *text, bool unicode)
 {
-	for (; *text; text++)
-		if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f)
+	size_t length;
+
+	for (; *text; text += length ?: 1) {
+		length = utf8_character(text, strlen(text));
+		if (!length || is_control(text))
 			fputc('?', out);
-		else if (unicode || !(*text & 0x80))
-			fputc(*text, out);
-		else if (!strncmp(text, "µ", strlen("µ")))
-			fputc('u', out);
-		else if ((*text & 0xc0) == 0xc0)
-			fputc('?', out);
+		else if (unicode || length == 1)
+			fwrite(text, 1, length, out);
+		else
+			fputc(strncmp(text, "µ", length) ? '?' : 'u', out);
+	}
 	fputc('\n', out);
 }
 
@@ -159,7 +170,8 @@ int text_figure(FILE *out, const struct drawing *drawing, unsigned int width, bo
 	}
 	print_line(out, drawing->texts[DRAWING_READING], unicode);
 	print_line(out, drawing->texts[DRAWING_AMOUNT], unicode);
-	print_line(out, marks.log ? "\ncost (µs)" : "\npage", unicode);
+	fputc('\n', out);
+	print_line(out, marks.log ? "cost (µs)" : "page", unicode);
 	dots = calloc(LINES, columns);
 	err = dots ? read_marks(&marks, drawing) : -ENOMEM;
 	if (!err) {

@@ -9,6 +9,7 @@
 #include "../version.h"
 #include "html.h"
 #include "html_text.h"
+#include "shell_word.h"
 #include "table.h"
 #include "view.h"
 
@@ -297,6 +298,20 @@ static int print_run(FILE *out, const void *context)
 	return table_run(out, context);
 }
 
+static void say_report_command(FILE *out, const char *recording)
+{
+	char *word = NULL;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&word, &bytes);
+
+	if (memory) {
+		shell_word(memory, recording);
+		fclose(memory);
+	}
+	say(out, "pfdrive report %s --html report.html --plot figures", word ?: "(out of memory)");
+	free(word);
+}
+
 static void print_repeat(FILE *out, const struct html_page *page)
 {
 	const struct environment *e = &page->report->environment;
@@ -306,17 +321,12 @@ static void print_repeat(FILE *out, const struct html_page *page)
 		fputs("<p>On the machine above, with the pfstat module loaded:</p>\n<pre>", out);
 		html_text(out, e->invocation);
 		fputs("</pre>\n", out);
-	} else if (e->command[0]) {
-		fputs("<p>On the machine above, with the pfstat module loaded (options other than "
-		      "the command were not recorded):</p>\n<pre>", out);
-		say(out, "pfdrive record -o run.pfs -- %s", e->command);
-		fputs("</pre>\n", out);
 	} else {
 		fputs("<p>The recording does not hold the command line that made it.</p>\n", out);
 	}
 	fputs("<p>This page, and the figures with their data and scripts, of the recording:</p>\n"
 	      "<pre>", out);
-	say(out, "pfdrive report %s --html report.html --plot figures", page->recording);
+	say_report_command(out, page->recording);
 	fputs("</pre>\n</section>\n", out);
 }
 
