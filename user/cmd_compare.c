@@ -9,6 +9,7 @@
 #include "cmd_compare.h"
 #include "complain.h"
 #include "correlate/analysis.h"
+#include "correlate/event_hooks.h"
 #include "figures/compare_figure.h"
 #include "interrupt.h"
 #include "recording/facts_json.h"
@@ -38,7 +39,8 @@ struct run {
 	struct analysis *analysis;
 	struct facts facts;
 	bool have_facts;	/* the recording has its end */
-	bool slept;		/* stays off the CPU were told */
+	bool have_bpf;
+	uint32_t hooks;		/* 1 << enum fact_hook; of a cut recording, those proven */
 	struct side classes[NR_FAULT_CLASSES];
 	struct side all;
 };
@@ -121,7 +123,10 @@ static int take_item(void *context, const struct item *item)
 {
 	struct run *run = context;
 
-	run->slept |= item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_OFF_CPU;
+	if (item->type == ITEM_EVENT) {
+		run->have_bpf = true;
+		run->hooks |= event_hooks(item->event);
+	}
 	return analysis_add(run->analysis, item);
 }
 
@@ -140,8 +145,12 @@ static int read_facts(struct run *run)
 	if (!tail)
 		return 0;
 	err = facts_from_json(&run->facts, tail);
-	run->have_facts = !err;
-	return err;
+	if (err)
+		return err;
+	run->have_facts = true;
+	run->have_bpf = run->facts.have_bpf;
+	run->hooks = run->facts.have_bpf ? run->facts.hooks : 0;
+	return 0;
 }
 
 static int run_read(struct run *run, const char *path)
@@ -176,24 +185,43 @@ static void run_exit(struct run *run)
 	recording_close(run->reader);
 }
 
+static bool has_hook(const struct run *run, enum fact_hook hook)
+{
+	return run->hooks & 1U << hook;
+}
+
 /* Parts that this run can know: 1 << enum part. */
 static unsigned int parts_of(const struct run *run)
 {
-	const unsigned int all = (1U << NR_PARTS) - 1;
-	const uint32_t hooks = run->facts.hooks;
-	unsigned int parts = all;
+	unsigned int parts = (1U << NR_PARTS) - 1;
 
-	if (!run->have_facts)
-		return run->slept ? all : 0;
-	if (!run->facts.have_bpf)
+	if (!run->have_bpf)
 		return 0;
-	if (!(hooks & 1U << HOOK_BLOCK))
+	if (!has_hook(run, HOOK_BLOCK))
 		parts &= ~(1U << PART_QUEUE | 1U << PART_DEVICE | 1U << PART_FOREIGN);
-	if (!(hooks & 1U << HOOK_BLOCK_INSERT))
+	if (!has_hook(run, HOOK_BLOCK_INSERT))
 		parts &= ~(1U << PART_QUEUE);
-	if (!(hooks & 1U << HOOK_WAKEUP))
+	if (!has_hook(run, HOOK_WAKEUP))
 		parts &= ~(1U << PART_RUNQUEUE);
 	return parts;
+}
+
+/* Classes whose faults this run can tell: 1 << enum fault_class. */
+static unsigned int classes_of(const struct run *run)
+{
+	unsigned int classes = (1U << FAULT_FILE) - 1;	/* the module's own */
+
+	if (!has_hook(run, HOOK_FAULT))
+		return classes;
+	classes |= 1U << FAULT_FILE | 1U << FAULT_ANON;
+	if (has_hook(run, HOOK_SWAP))
+		classes |= 1U << FAULT_SWAP;
+	if (has_hook(run, HOOK_WP))
+		classes |= 1U << FAULT_COW;
+	/* Else those are among them. */
+	if (has_hook(run, HOOK_SWAP) && has_hook(run, HOOK_WP))
+		classes |= 1U << FAULT_OTHER;
+	return classes;
 }
 
 static uint64_t total_of(const struct fault_figures *figures, enum part part)
@@ -285,24 +313,43 @@ static int show(const struct compare_options *options, const struct compare_repo
 	return printed ? printed : drawn;
 }
 
+/* The class, or all, if both runs can tell its faults. */
+static void add_sides(struct comparison *comparison, const char *class, const struct side *a,
+		      const struct side *b, bool class_known, unsigned int parts)
+{
+	if (class_known)
+		comparison_add(comparison, class, &a->side, &b->side, parts);
+	else if (a->side.count || b->side.count)
+		comparison_add_unknown(comparison, class);
+}
+
+static void add_all(struct comparison *comparison, const struct run runs[2])
+{
+	const unsigned int parts = parts_of(&runs[0]) & parts_of(&runs[1]);
+	const unsigned int classes = classes_of(&runs[0]) & classes_of(&runs[1]);
+	/* All are the same, whatever classes they are told apart by. */
+	const bool all = has_hook(&runs[0], HOOK_FAULT) == has_hook(&runs[1], HOOK_FAULT);
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		add_sides(comparison, fault_class_name(class), &runs[0].classes[class],
+			  &runs[1].classes[class], classes & 1U << class, parts);
+	add_sides(comparison, "all", &runs[0].all, &runs[1].all, all, parts);
+}
+
 static int compare_runs(const struct compare_options *options, struct run runs[2])
 {
-	const unsigned int known = parts_of(&runs[0]) & parts_of(&runs[1]);
 	struct comparison comparison = { 0 };
 	struct compare_report report = {
 		.comparison = &comparison,
 		.confidence = options->confidence,
 		.threshold = options->threshold,
 	};
-	enum fault_class class;
 	int err, status;
 
 	run_sides(&runs[0]);
 	run_sides(&runs[1]);
-	for (class = 0; class < NR_FAULT_CLASSES; class++)
-		comparison_add(&comparison, fault_class_name(class), &runs[0].classes[class].side,
-			       &runs[1].classes[class].side, known);
-	comparison_add(&comparison, "all", &runs[0].all.side, &runs[1].all.side, known);
+	add_all(&comparison, runs);
 	err = comparison_judge(&comparison, options->confidence / 100, options->threshold / 100,
 			       options->seed, &interrupt_signal);
 	if (err == -EINTR)

@@ -8,6 +8,7 @@
 #include "cmd_report.h"
 #include "code_names.h"
 #include "complain.h"
+#include "correlate/event_hooks.h"
 #include "figures/figures.h"
 #include "interrupt.h"
 #include "output.h"
@@ -239,38 +240,6 @@ static int open_analysis(struct reading *reading)
 	return err ? complain(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
 }
 
-static uint32_t hooks_of_fault(const struct pfstat_event *fault)
-{
-	switch (fault->flags) {
-	case PFSTAT_FAULT_SWAP:
-		return 1U << HOOK_FAULT | 1U << HOOK_SWAP;
-	case PFSTAT_FAULT_COW:
-		return 1U << HOOK_FAULT | 1U << HOOK_WP;
-	default:
-		return 1U << HOOK_FAULT;
-	}
-}
-
-/* Which optional hooks must have been there, for this event to come to be. */
-static uint32_t hooks_of(const struct pfstat_event *event)
-{
-	const struct pfstat_block *block = (const struct pfstat_block *)event;
-
-	switch (event->type) {
-	case PFSTAT_EVENT_OFF_CPU:
-		return event->flags & PFSTAT_OFF_CPU_WOKEN ? 1U << HOOK_WAKEUP : 0;
-	case PFSTAT_EVENT_BLOCK:
-		return 1U << HOOK_BLOCK |
-		       (block->insert_ns != block->issue_ns ? 1U << HOOK_BLOCK_INSERT : 0);
-	case PFSTAT_EVENT_FAULT:
-		return hooks_of_fault(event);
-	case PFSTAT_EVENT_PAGE:
-		return 1U << HOOK_PAGE_DELETE;
-	default:
-		return 0;
-	}
-}
-
 /*
  * Figures and trace first: they want to know a request before the fault that waited for
  * it, and the time of what the analysis will tell them.
@@ -281,7 +250,7 @@ static int take_item(void *context, const struct item *item)
 	int err = 0;
 
 	if (item->type == ITEM_EVENT)
-		reading->hooks_seen |= hooks_of(item->event);
+		reading->hooks_seen |= event_hooks(item->event);
 	if (!file_filter_passes(&reading->filter, item))
 		return 0;
 	if (has_figures(reading))

@@ -23,6 +23,8 @@ struct plan {
 	double device_us;	/* mean */
 	uint64_t seed;
 	bool have_bpf;
+	uint32_t hooks;		/* with those of block requests and wake-ups */
+	unsigned int anon;	/* faults of memory, which only eBPF sees */
 	bool cut;		/* the tail is not whole */
 	uint64_t lost;
 };
@@ -105,6 +107,23 @@ static void add_faults(struct recording_writer *writer, const struct plan *plan)
 	}
 }
 
+static void add_anon(struct recording_writer *writer, const struct plan *plan)
+{
+	uint64_t now_ns = 10000000000;
+	struct pfstat_fault fault = {
+		.event = { .type = PFSTAT_EVENT_FAULT, .size = sizeof(fault), .pid = 1, .tid = 1,
+			   .flags = PFSTAT_FAULT_ANON },
+	};
+	unsigned int i;
+
+	for (i = 0; i < plan->anon; i++, now_ns += 10000) {
+		fault.start_ns = now_ns;
+		fault.address = 0x20000000 + 4096UL * i;
+		fault.event.ns = now_ns + 1000;
+		add(writer, ITEM_EVENT, fault.event.ns, &fault);
+	}
+}
+
 static void record_run(const char *path, const struct plan *plan)
 {
 	struct recording_writer *writer;
@@ -115,9 +134,10 @@ static void record_run(const char *path, const struct plan *plan)
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
 	add_faults(writer, plan);
+	add_anon(writer, plan);
 	facts_init(&facts);
 	facts.have_bpf = plan->have_bpf;
-	facts.hooks = 1U << HOOK_BLOCK | 1U << HOOK_WAKEUP;
+	facts.hooks = 1U << HOOK_BLOCK | 1U << HOOK_WAKEUP | plan->hooks;
 	facts.calls = 2 * plan->faults + plan->lost;
 	facts.lost = plan->lost;
 	tail = facts_to_json(&facts);
@@ -291,6 +311,37 @@ START_TEST(test_parts_are_not_compared_without_ebpf)
 }
 END_TEST
 
+/* None was seen, for nobody looked: that is no 0. */
+START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
+{
+	struct plan a = with_seed(5), b = with_seed(6);
+	json_t *root;
+
+	a.have_bpf = false;
+	b.hooks = 1U << HOOK_FAULT;
+	b.anon = 500;
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	root = output();
+	ck_assert_str_eq(verdict_of(root, "anon", "faults"), "n/a");
+	ck_assert_str_eq(verdict_of(root, "all", "faults"), "n/a");
+	ck_assert(json_is_null(json_object_get(row_of(root, "anon", "faults"), "a")));
+	ck_assert_str_eq(verdict_of(root, "disk", "faults"), "same");
+	json_decref(root);
+
+	/* Where both look, none is none; what tells swap-ins apart changes nothing of all. */
+	a.have_bpf = true;
+	a.hooks = 1U << HOOK_FAULT | 1U << HOOK_SWAP;
+	record_run("a.pfs", &a);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 3);
+	root = output();
+	ck_assert_str_eq(verdict_of(root, "anon", "faults"), "change");
+	ck_assert_str_eq(verdict_of(root, "all", "faults"), "change");
+	json_decref(root);
+}
+END_TEST
+
 START_TEST(test_cut_and_lossy_recordings_are_compared_and_named)
 {
 	struct plan a = with_seed(7), b = with_seed(8);
@@ -396,6 +447,7 @@ static Suite *suite_of_compare(void)
 		test_two_runs_of_the_same_are_no_change,
 		test_slower_disk_is_a_change_of_the_device_part,
 		test_parts_are_not_compared_without_ebpf,
+		test_classes_that_a_run_could_not_see_are_not_compared,
 		test_cut_and_lossy_recordings_are_compared_and_named,
 		test_few_faults_are_no_change,
 		test_bad_command_lines_and_files_are_refused,

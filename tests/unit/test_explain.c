@@ -570,6 +570,28 @@ START_TEST(test_a_first_attempt_may_not_know_what_it_is)
 }
 END_TEST
 
+/* A signal ended it; seconds later the page is touched again. */
+START_TEST(test_a_fault_that_was_given_up_is_not_the_next_of_its_page)
+{
+	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_SWAP, 100, 110, PFSTAT_OUTCOME_RETRY);
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 0, 200, 210,
+						 PFSTAT_RESULT_LOCKED);
+
+	open_explain(true);
+	explain_event(explain, &fault.event);
+	record.tid = 1;
+	record.address = 0x9000;
+	explain_record(explain, &record);
+	fault = fault_of(PFSTAT_FAULT_SWAP, 5000000, 5000010, PFSTAT_OUTCOME_MINOR);
+	explain_event(explain, &fault.event);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 3);
+	ck_assert(!faults[0].solved);
+	ck_assert_uint_eq(faults[0].end_ns, 110);
+	ck_assert_uint_eq(faults[2].end_ns - faults[2].start_ns, 10);
+}
+END_TEST
+
 RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belongs_to_no_fault,
 	  test_a_stay_between_two_attempts_is_the_faults,
 	  test_another_pages_request_is_not_its_own,
@@ -584,4 +606,5 @@ RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belon
 	  test_stays_never_overlap_nor_leave_the_fault, test_one_sleep_for_two_requests,
 	  test_events_at_equal_times, test_execution_ends_what_was_open,
 	  test_a_retry_elsewhere_leaves_a_fault_unsolved,
-	  test_a_first_attempt_may_not_know_what_it_is)
+	  test_a_first_attempt_may_not_know_what_it_is,
+	  test_a_fault_that_was_given_up_is_not_the_next_of_its_page)

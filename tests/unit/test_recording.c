@@ -912,6 +912,10 @@ START_TEST(test_facts_that_are_none)
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [{}], \"syscalls\": []}}",
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": [{}]}}",
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": "
+		"[{\"number\": 4, \"error\": 0, \"count\": 1, \"total_ns\": null, "
+		"\"log2_ns\": [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+		"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}]}}",
+		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": "
 		"[{\"number\": 4294967296, \"error\": 0, \"count\": 1, \"total_ns\": 1, "
 		"\"log2_ns\": []}]}}",
 	};

@@ -192,6 +192,25 @@ START_TEST(test_wrong_maps_do_no_harm)
 }
 END_TEST
 
+/* A new one finds no room; who had its place does not have it any more. */
+START_TEST(test_a_full_table_has_no_wrong_names)
+{
+	uint64_t i;
+
+	spaces = spaces_new();
+	for (i = 1; i <= 65530; i++)
+		add_map(1, i << 13, 0x2000, 0, 10, "/old");
+	check(1, 5 << 13, "/old", 0);
+	add_map(1, (5 << 13) + 0x1000, 0x1000, 0, 11, "/new");
+	check(1, 5 << 13, "/old", 0);
+	add_map(1, 1ULL << 40, 0x1000, 0, 11, "/new");
+	check(1, 1ULL << 40, NULL, 0);
+	check(1, (5 << 13) + 0x1000, NULL, 0);
+	spaces_free(spaces);
+}
+END_TEST
+
 RUN_TESTS("spaces", test_edges, test_a_new_map_replaces_what_it_overlaps, test_fork_exec_exit,
 	  test_a_process_outlives_its_first_thread, test_who_executes_is_alone,
-	  test_a_number_used_again, test_whose_name_a_path_is, test_wrong_maps_do_no_harm)
+	  test_a_number_used_again, test_whose_name_a_path_is, test_wrong_maps_do_no_harm,
+	  test_a_full_table_has_no_wrong_names)

@@ -80,6 +80,21 @@ void comparison_add(struct comparison *comparison, const char *class,
 		add_time(comparison, class, part, a, b, known & 1U << part);
 }
 
+void comparison_add_unknown(struct comparison *comparison, const char *class)
+{
+	struct comparison_row *row;
+
+	row = add_row(comparison, class, COMPARISON_FAULTS);
+	row->a = NAN;
+	row->b = NAN;
+	row->verdict = COMPARISON_UNKNOWN;
+	row = add_row(comparison, class, COMPARISON_TIME);
+	row->part = NR_PARTS;
+	row->a = NAN;
+	row->b = NAN;
+	row->verdict = COMPARISON_UNKNOWN;
+}
+
 /* Of rows that cannot differ, as a part that is 0 in both, there is nothing to judge. */
 static bool to_be_judged(const struct comparison_row *row)
 {

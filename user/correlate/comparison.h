@@ -36,7 +36,7 @@ enum comparison_verdict {
 	COMPARISON_SAME,
 	COMPARISON_CHANGE,
 	COMPARISON_FEW,		/* fewer than BOOTSTRAP_FEW: nothing can be said */
-	COMPARISON_UNKNOWN,	/* one of the runs does not know the part */
+	COMPARISON_UNKNOWN,	/* one of the runs does not know the part, or the class */
 };
 
 #define COMPARISON_VERDICT_NAMES { "same", "change", "too few", "n/a" }
@@ -73,6 +73,9 @@ const char *comparison_measure_name(const struct comparison_row *row);
 void comparison_add(struct comparison *comparison, const char *class,
 		    const struct comparison_side *a, const struct comparison_side *b,
 		    unsigned int known);
+
+/* n/a for a class that occurs in a run, and that the other could not have seen. */
+void comparison_add_unknown(struct comparison *comparison, const char *class);
 
 /*
  * confidence: that all intervals hold, together, between 0 and 1. threshold: relative.

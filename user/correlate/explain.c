@@ -227,6 +227,18 @@ static void add_attempt(struct explain *explain, struct teller *teller,
 	take_stays(explain, teller, story, end_ns);
 }
 
+/* A fault that was to be tried again, and was not: the thread had one of another page since. */
+static int close_other(struct explain *explain, struct teller *teller,
+		       const struct pfstat_record *record)
+{
+	const struct story *other = teller->other;
+
+	if (!other || other->fault.address >> PAGE_SHIFT == record->address >> PAGE_SHIFT ||
+	    record->start_ns < other->fault.end_ns)
+		return 0;
+	return hand_on(explain, &teller->other, false);
+}
+
 int explain_record(struct explain *explain, const struct pfstat_record *record)
 {
 	struct teller *teller = teller_get(explain, record->tid);
@@ -237,6 +249,9 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 
 	if (!teller)
 		return -ENOMEM;
+	err = close_other(explain, teller, record);
+	if (err)
+		return err;
 	role = chain_add(&teller->chain, record, &counts);
 	if (role == CHAIN_FIRST && teller->hooked) {
 		err = hand_on(explain, &teller->hooked, teller->hooked->complete);

@@ -263,7 +263,8 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 		rest = space->maps[at];
 		space->maps[at].end = start;
 		at++;
-		if (rest.end > end) {
+		/* Of a full one the rest has no name, rather than another's. */
+		if (rest.end > end && space->nr_maps < MAPS_MAX) {
 			cut_front(&rest, end);
 			insert_at(space, at, &rest);
 		}
@@ -279,15 +280,14 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 
 static int insert(struct space *space, const struct space_map *map)
 {
-	int err;
+	int err = make_room(space);
 
-	if (space->nr_maps >= MAPS_MAX)
-		return 0;
-	err = make_room(space);
 	if (err)
 		return err;
+	/* What was there is gone, also where the new one finds no room. */
 	make_hole(space, map->start, map->end);
-	insert_at(space, first_after(space, map->start), map);
+	if (space->nr_maps < MAPS_MAX)
+		insert_at(space, first_after(space, map->start), map);
 	space->last = 0;
 	return 0;
 }

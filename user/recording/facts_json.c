@@ -268,23 +268,29 @@ static int read_faults(const json_t *json, struct pfstat_fault_value *faults)
 	return err;
 }
 
+/* Not n/a: what there is a row for was counted. */
+static int read_counted(const json_t *json, __u64 *value)
+{
+	uint64_t number;
+
+	if (read_number(json, &number) || number == FACT_NONE)
+		return -EINVAL;
+	*value = number;
+	return 0;
+}
+
 static int read_value(const json_t *json, struct pfstat_syscall_value *value)
 {
 	const json_t *buckets = json_object_get(json, "log2_ns");
-	uint64_t count, total_ns, bucket;
 	unsigned int i;
 
-	if (read_number(json_object_get(json, "count"), &count) ||
-	    read_number(json_object_get(json, "total_ns"), &total_ns) ||
+	if (read_counted(json_object_get(json, "count"), &value->count) ||
+	    read_counted(json_object_get(json, "total_ns"), &value->total_ns) ||
 	    json_array_size(buckets) != PFSTAT_SYSCALL_BUCKETS)
 		return -EINVAL;
-	value->count = count;
-	value->total_ns = total_ns;
-	for (i = 0; i < PFSTAT_SYSCALL_BUCKETS; i++) {
-		if (read_number(json_array_get(buckets, i), &bucket))
+	for (i = 0; i < PFSTAT_SYSCALL_BUCKETS; i++)
+		if (read_counted(json_array_get(buckets, i), &value->log2_ns[i]))
 			return -EINVAL;
-		value->log2_ns[i] = bucket;
-	}
 	return 0;
 }
 

@@ -125,6 +125,15 @@ static void csv_number(FILE *out, bool known, double value)
 		fprintf(out, ",%.6g", value);	/* an infinite one prints as inf */
 }
 
+/* A count with all its digits. */
+static void csv_value(FILE *out, const struct comparison_row *row, double value)
+{
+	if (is_time(row) || isnan(value))
+		csv_number(out, true, value);
+	else
+		fprintf(out, ",%.0f", value);
+}
+
 static int print_csv(FILE *out, const struct compare_report *report)
 {
 	const struct comparison *comparison = report->comparison;
@@ -134,12 +143,8 @@ static int print_csv(FILE *out, const struct compare_report *report)
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
 		fprintf(out, "%s,%s,%s", row->class, comparison_measure_name(row),
 			is_time(row) ? "ns" : "faults");
-		if (is_time(row)) {
-			csv_number(out, true, row->a);
-			csv_number(out, true, row->b);
-		} else {
-			fprintf(out, ",%.0f,%.0f", row->a, row->b);
-		}
+		csv_value(out, row, row->a);
+		csv_value(out, row, row->b);
 		csv_number(out, is_judged(row), 100 * row->interval.difference);
 		csv_number(out, is_judged(row), 100 * row->interval.low);
 		csv_number(out, is_judged(row), 100 * row->interval.high);
@@ -161,7 +166,7 @@ static json_t *percent_of(const struct comparison_row *row, double relative)
 
 static json_t *value_of(const struct comparison_row *row, double value)
 {
-	return is_time(row) ? json_real_or_null(value) : json_integer(value);
+	return is_time(row) || isnan(value) ? json_real_or_null(value) : json_integer(value);
 }
 
 static json_t *row_of(const struct comparison_row *row)

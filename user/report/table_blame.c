@@ -39,6 +39,13 @@ static void left_out_line(FILE *out, const struct report *run, size_t rows)
 			run->nr_blame - rows, pages, faults);
 }
 
+static void not_followed_line(FILE *out, const struct report *run)
+{
+	if (run->evictions.overflow)
+		fprintf(out, "Not followed: %" PRIu64 " evicted pages of too many files\n",
+			run->evictions.overflow);
+}
+
 int table_blame(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = {
@@ -55,7 +62,8 @@ int table_blame(FILE *out, const struct report *run)
 	}
 	if (!run->nr_blame) {
 		fprintf(out, "Pages evicted and read again: none of %" PRIu64 " evicted\n",
-			run->evictions.evicted);
+			run->evictions.evicted - run->evictions.overflow);
+		not_followed_line(out, run);
 		return 0;
 	}
 	fprintf(out, "Pages evicted and read again, of %" PRIu64 " evicted\n",
@@ -65,8 +73,6 @@ int table_blame(FILE *out, const struct report *run)
 		pair_row(&grid, &run->blame[i]);
 	err = grid_close(&grid, out);
 	left_out_line(out, run, rows);
-	if (run->evictions.overflow)
-		fprintf(out, "Not followed: %" PRIu64 " evicted pages of too many files\n",
-			run->evictions.overflow);
+	not_followed_line(out, run);
 	return err;
 }

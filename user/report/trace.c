@@ -220,6 +220,7 @@ static void print_result(FILE *out, uint32_t result)
 		{ PFSTAT_RESULT_LOCKED, "LOCKED" },
 		{ PFSTAT_RESULT_RETRY, "RETRY" },
 		{ PFSTAT_RESULT_FALLBACK, "FALLBACK" },
+		{ PFSTAT_RESULT_COMPLETED, "COMPLETED" },
 	};
 	const char *separator = "";
 	size_t i;
