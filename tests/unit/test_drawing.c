@@ -2,6 +2,7 @@
 /* What goes into data, scripts and pages: whatever a name is, it is a name there. */
 #include <string.h>
 
+#include "random.h"
 #include "runner.h"
 #include "user/figures/calls.h"
 #include "user/figures/drawing.h"
@@ -165,7 +166,6 @@ START_TEST(test_every_colour_has_one_for_the_dark)
 }
 END_TEST
 
-/* Of calls on more places than are kept, those that come later are only counted. */
 static unsigned int nr_exits;
 
 static void count_exit(void *data)
@@ -174,25 +174,23 @@ static void count_exit(void *data)
 	nr_exits++;
 }
 
-static void count_one(struct places *places, const struct call_place *place, uint64_t weight)
+static void count_one(struct places *places, uint64_t inode, uint64_t weight)
 {
+	const struct call_place place = { .dev = 1, .inode = inode };
 	void *data;
 
-	ck_assert_int_eq(places_get(places, place, weight, &data), 0);
+	ck_assert_int_eq(places_get(places, &place, weight, &data), 0);
 }
 
 START_TEST(test_places_that_are_not_kept_are_counted)
 {
 	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
-	struct call_place place = { .dev = 1 };
 	const struct place_data *largest;
 	unsigned int i;
 
 	for (i = 0; i < 100; i++) {
-		place.inode = 1;
-		count_one(&places, &place, 3);
-		place.inode = 2 + i;
-		count_one(&places, &place, 3);
+		count_one(&places, 1, 3);
+		count_one(&places, 2 + i, 3);
 	}
 	largest = places_largest(&places);
 	ck_assert_uint_eq(largest->place.inode, 1);
@@ -204,28 +202,67 @@ START_TEST(test_places_that_are_not_kept_are_counted)
 }
 END_TEST
 
-/* Many places of one call each, then two whose calls take turns: both get room, and stay. */
-START_TEST(test_places_that_come_late_do_not_drive_out_each_other)
+/* Two that come last and take turns: both have room, and all but what had to come first. */
+START_TEST(test_places_that_come_late_do_not_displace_each_other)
 {
 	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
-	struct call_place place = { .dev = 1 };
 	const struct place_data *largest;
 	unsigned int i;
 
-	for (i = 0; i < PLACES_MAX; i++) {
-		place.inode = 100 + i;
-		count_one(&places, &place, 200);
-	}
-	for (i = 0; i < 10000; i++) {
-		place.inode = 1 + i % 2;
-		count_one(&places, &place, 1);
-	}
+	for (i = 0; i < PLACES_MAX; i++)
+		count_one(&places, 100 + i, 100);
+	for (i = 0; i < 20000; i++)
+		count_one(&places, 7 + i % 2, 1);
 	largest = places_largest(&places);
-	ck_assert_uint_le(largest->place.inode, 2);
-	/* From twice the weight of one of the first on. */
-	ck_assert_uint_eq(largest->count, 5000 - 401);
-	ck_assert_uint_eq(places_others(&places), PLACES_MAX + 5000 + 401);
+	ck_assert_uint_eq(largest->count, 10000 - 200);
+	ck_assert_uint_eq(largest->before, 200);
+	ck_assert_uint_eq(places_others(&places), PLACES_MAX + 10000 + 200);
 	places_exit(&places);
+}
+END_TEST
+
+/* However many have as much: what is drawn is all of one of them. */
+START_TEST(test_places_that_are_alike_do_not_displace_each_other)
+{
+	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
+	const struct place_data *largest;
+	uint64_t state = 1;
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++)
+		count_one(&places, 1 + random_next(&state) % 100, 1);
+	largest = places_largest(&places);
+	ck_assert_uint_ge(largest->count, 1000);
+	ck_assert_uint_lt(largest->before, 10);
+	places_exit(&places);
+}
+END_TEST
+
+/* Some places that are alike, then one that comes late, between calls of all the others. */
+START_TEST(test_no_place_had_much_more_than_the_largest)
+{
+	struct places places;
+	uint64_t state = 1, had[64], most;
+	const struct place_data *largest;
+	unsigned int i, nr, at;
+
+	for (nr = 1; nr < 64; nr++) {
+		places = (struct places){ .bytes = sizeof(struct place_data), .exit = count_exit };
+		memset(had, 0, sizeof(had));
+		for (i = 0, most = 0; i < 200 * nr; i++) {
+			at = i < 100 * nr || random_next(&state) % 4 == 0 ?
+				random_next(&state) % nr : nr;
+			count_one(&places, 1 + at, 1);
+			had[at]++;
+			most = had[at] > most ? had[at] : most;
+			largest = places_largest(&places);
+			ck_assert_uint_le(largest->weight + largest->before,
+					  had[largest->place.inode - 1]);
+			ck_assert_uint_le(most, largest->weight + (i + 1) / 7);
+			ck_assert_uint_eq(places_others(&places) + largest->count, i + 1);
+		}
+		places_exit(&places);
+	}
 }
 END_TEST
 
@@ -256,7 +293,7 @@ START_TEST(test_a_terminal_shows_disk_faults_apart)
 	ck_assert_uint_eq(drawing_rows(&drawing), 4);
 	ck_assert_int_eq(text_figure(out, &drawing, 60, false), 0);
 	fclose(out);
-	ck_assert_ptr_nonnull(strstr(text, "2 us of ?[2J?\n???1m?.\n\npage\n"));
+	ck_assert_ptr_nonnull(strstr(text, "2 us of ?[2J?\n????1m?.\n\npage\n"));
 	ck_assert_uint_eq(lines_with("|"), 20);
 	ck_assert_uint_eq(lines_with("|#"), 1);		/* the first call, bottom left */
 	ck_assert_uint_eq(lines_with("|."), 1);		/* the second, half way up */
@@ -279,7 +316,7 @@ START_TEST(test_a_terminal_gets_signs_and_nothing_that_it_obeys)
 	ck_assert_int_eq(drawing_end(&drawing), 0);
 	ck_assert_int_eq(text_figure(out, &drawing, 60, true), 0);
 	fclose(out);
-	ck_assert_ptr_nonnull(strstr(text, "2 µs of ?[2J?\né??1m?.\n\npage\n"));
+	ck_assert_ptr_nonnull(strstr(text, "2 µs of ?[2J?\né???1m?.\n\npage\n"));
 	free(text);
 	drawing_free(&drawing);
 }
@@ -290,6 +327,8 @@ RUN_TESTS("drawing", test_a_cell_is_one_cell, test_a_label_is_nothing_that_runs,
 	  test_colours_of_a_drawing_follow_the_page, test_only_what_draws_is_left_of_a_drawing,
 	  test_levels_are_powers_and_all_are_used, test_every_colour_has_one_for_the_dark,
 	  test_places_that_are_not_kept_are_counted,
-	  test_places_that_come_late_do_not_drive_out_each_other,
+	  test_places_that_come_late_do_not_displace_each_other,
+	  test_places_that_are_alike_do_not_displace_each_other,
+	  test_no_place_had_much_more_than_the_largest,
 	  test_a_terminal_gets_signs_and_nothing_that_it_obeys,
 	  test_a_terminal_shows_disk_faults_apart)

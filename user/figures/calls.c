@@ -97,12 +97,10 @@ void places_exit(struct places *places)
 	}
 }
 
-/* All that it has had, as far as that is known. */
-static uint64_t had(const struct places *places, size_t at)
+/* All that it had for certain: what is shown of it, and what came before that. */
+static uint64_t had(const struct place_data *data)
 {
-	const struct place_data *data = places->data[at];
-
-	return data->weight + data->before;
+	return data->before + data->weight;
 }
 
 static size_t lightest(const struct places *places)
@@ -110,81 +108,71 @@ static size_t lightest(const struct places *places)
 	size_t i, least = 0;
 
 	for (i = 1; i < places->nr; i++)
-		if (had(places, i) < had(places, least))
+		if (had(places->data[i]) < had(places->data[least]))
 			least = i;
 	return least;
 }
 
-static struct place_waiting *waiting_at(struct places *places, const struct call_place *place)
+/*
+ * Space-Saving (A. Metwally and others, 2005): whoever is not among those that wait takes
+ * the room of the lightest, and its weight, for it may have had as much before.
+ */
+static struct place_waiting *waiting_of(struct places *places, const struct call_place *place)
 {
-	uint64_t key = place->inode * 0x9e3779b97f4a7c15 ^ place->dev * 0xc2b2ae3d27d4eb4f ^
-		       place->pid * 0x165667b19e3779f9 ^ place->region * 0x27d4eb2f165667c5;
+	struct place_waiting *waiting, *least = places->waiting;
 
-	return &places->waiting[(key ^ key >> 32) % PLACES_WAITING];
-}
-
-/* Its weight with this one; 0: another's was more. */
-static uint64_t wait_for_room(struct places *places, const struct call_place *place,
-			      uint64_t weight)
-{
-	struct place_waiting *waiting = waiting_at(places, place);
-
-	if (!place_is(&waiting->place, place) && waiting->weight > weight) {
-		waiting->weight -= weight;
-		return 0;
+	for (waiting = places->waiting; waiting < places->waiting + PLACES_WAITING; waiting++) {
+		if (place_is(&waiting->place, place))
+			return waiting;
+		if (waiting->total < least->total)
+			least = waiting;
 	}
-	if (!place_is(&waiting->place, place))
-		*waiting = (struct place_waiting){ .place = *place };
-	waiting->weight += weight;
-	return waiting->weight;
-}
-
-static void give_up(struct places *places, size_t at)
-{
-	places->not_kept += ((const struct place_data *)places->data[at])->count;
-	places->exit(places->data[at]);
-	free(places->data[at]);
-}
-
-/* Where one that is not kept gets its room; PLACES_MAX: it gets none. */
-static size_t find_room(struct places *places, const struct call_place *place, uint64_t weight,
-			uint64_t *before)
-{
-	const size_t least = places->nr < PLACES_MAX ? 0 : lightest(places);
-	uint64_t waited;
-
-	*before = 0;
-	if (places->nr < PLACES_MAX)
-		return places->nr;
-	waited = wait_for_room(places, place, weight);
-	if (waited / 2 <= had(places, least))
-		return PLACES_MAX;
-	waiting_at(places, place)->weight = 0;
-	*before = waited - weight;
+	least->place = *place;
+	least->unsure = least->total;
 	return least;
+}
+
+/* It waits where the one that is kept instead has waited. */
+static void give_up(struct places *places, size_t at, struct place_waiting *waiting)
+{
+	struct place_data *data = places->data[at];
+
+	places->not_kept += data->count;
+	waiting->place = data->place;
+	waiting->unsure = waiting->total - had(data);
+	places->exit(data);
+	free(data);
 }
 
 static int add(struct places *places, const struct call_place *place, uint64_t weight,
 	       struct place_data **added)
 {
-	uint64_t before;
-	const size_t at = find_room(places, place, weight, &before);
+	struct place_waiting *waiting = NULL;
 	struct place_data *data;
+	size_t at = places->nr;
+	uint64_t sure = weight;
 
 	*added = NULL;
 	if (at == PLACES_MAX) {
-		places->not_kept++;
-		return 0;
+		at = lightest(places);
+		waiting = waiting_of(places, place);
+		waiting->total += weight;
+		sure = waiting->total - waiting->unsure;
+		/* Of many that are alike none would stay if a little more were enough. */
+		if (sure <= 2 * had(places->data[at])) {
+			places->not_kept++;
+			return 0;
+		}
 	}
 	data = calloc(1, places->bytes);
 	if (!data)
 		return -ENOMEM;
-	if (at < places->nr)
-		give_up(places, at);
+	data->place = *place;
+	data->before = sure - weight;
+	if (waiting)
+		give_up(places, at, waiting);
 	else
 		places->nr++;
-	data->place = *place;
-	data->before = before;
 	places->data[at] = data;
 	places->last = at;
 	*added = data;

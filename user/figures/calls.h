@@ -39,24 +39,28 @@ char *place_name(const struct call_place *place, const struct report *report,
 
 /*
  * What is kept of several places, each with as many bytes as its owner wants, which begin
- * with struct place_data. Of more places than there is room for, one that has had twice the
- * weight of the lightest takes that one's room; all else is only counted. So a place that
- * comes late is kept if it is heavy, and of many that are alike some stay.
+ * with struct place_data. Where there is no room for another it waits, its weight alone is
+ * followed, and it is kept when it had twice as much as the lightest: that one waits then, and
+ * what it had is only counted.
+ *
+ * No place had more than what is kept of the largest and a seventh of the weight of all: the
+ * lightest of 16 had at most a sixteenth, so one that waits, or waited before it was kept, at
+ * most two of these there; and a 64th may have been missed before it began to wait.
  */
 struct place_data {
 	struct call_place place;
 	uint64_t count;
 	uint64_t weight;	/* of what is counted: time, or pages */
-	uint64_t before;	/* the weight that it had before it was kept */
+	uint64_t before;	/* what it had when it waited; not counted */
 };
 
 #define PLACES_MAX 16
-#define PLACES_WAITING 1024
+#define PLACES_WAITING 64
 
-/* A place that is not kept. Two that meet in one take from each other. */
 struct place_waiting {
 	struct call_place place;
-	uint64_t weight;
+	uint64_t total;		/* at least all that it had */
+	uint64_t unsure;	/* of it, what others may have had */
 };
 
 struct places {
@@ -69,9 +73,9 @@ struct places {
 };
 
 void places_exit(struct places *places);
-/* Counts one of that weight. *data NULL: its place is not kept. -ENOMEM. */
+/* Counts one of that weight. *found NULL: its place is not kept. -ENOMEM. */
 int places_get(struct places *places, const struct call_place *place, uint64_t weight,
-	       void **data);
+	       void **found);
 /* The heaviest; NULL: there is none. */
 void *places_largest(const struct places *places);
 /* Counted in all the others. */
