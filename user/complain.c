@@ -5,21 +5,27 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "complain.h"
+#include "report/utf8.h"
 
 int complain(int status, const char *format, ...)
 {
 	va_list arguments;
+	char *text;
 
 	fflush(stdout);
-	fputs("pfdrive: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
 	va_end(arguments);
+	fputs("pfdrive: ", stderr);
+	utf8_print(stderr, text ?: "out of memory");
 	fputc('\n', stderr);
+	free(text);
 	return status;
 }
 

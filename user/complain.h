@@ -11,7 +11,10 @@ enum status {
 	STATUS_CHANGE = 3,	/* pfdrive compare: the runs differ */
 };
 
-/* "pfdrive: …\n". Returns status, so that a failing step is one line. */
+/*
+ * "pfdrive: …\n", a ? for what a terminal would obey. Returns status, so that a failing
+ * step is one line.
+ */
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
  * Printing what ("the report") on standard output failed. Quietly 128 + SIGPIPE when its

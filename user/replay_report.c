@@ -6,6 +6,7 @@
 
 #include "replay_report.h"
 #include "report/grid.h"
+#include "report/utf8.h"
 #include "report/value.h"
 #include "report/view.h"
 
@@ -106,6 +107,13 @@ static void print_warnings(FILE *out, const struct recorded_file *file,
 	warn_of(out, "REPLAYED", replayed->events_lost, "EVENTS OF EBPF");
 }
 
+static void print_path(FILE *out, const char *what, const char *path)
+{
+	fprintf(out, "%s: ", what);
+	utf8_print(out, path);
+	fputc('\n', out);
+}
+
 static int print_table(FILE *out, const struct recorded_file *file,
 		       const struct replayed *replayed)
 {
@@ -117,9 +125,9 @@ static int print_table(FILE *out, const struct recorded_file *file,
 	struct grid grid;
 
 	print_warnings(out, file, run);
-	fprintf(out, "File: %s\n", file->path);
+	print_path(out, "File", file->path);
 	if (strcmp(replayed->path, file->path))
-		fprintf(out, "Replayed on: %s\n", replayed->path);
+		print_path(out, "Replayed on", replayed->path);
 	fprintf(out, "Recorded: %.3f ms from the first fault to the last; replayed: %.3f ms\n\n",
 		(file->last_ns - file->first_ns) / 1e6, run->elapsed_ns / 1e6);
 	grid_open(&grid, headings, sizeof(headings) / sizeof(headings[0]));

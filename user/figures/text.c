@@ -131,22 +131,14 @@ static void print_dots(FILE *out, const struct marks *marks, const unsigned char
 		signs[DOT_OTHER], signs[DOT_DISK | DOT_OTHER]);
 }
 
-/* What a terminal may obey: C0, DEL, C1, of which U+009B is as good as ESC [. */
-static bool is_control(const char *character)
-{
-	const unsigned char *byte = (const unsigned char *)character;
-
-	return byte[0] < ' ' || byte[0] == 0x7f || (byte[0] == 0xc2 && byte[1] < 0xa0);
-}
-
 /* Readings hold one sign that ASCII does not have, and names that may try to steer a terminal. */
 static void print_line(FILE *out, const char *text, bool unicode)
 {
 	size_t length;
 
 	for (; *text; text += length ?: 1) {
-		length = utf8_character(text, strlen(text));
-		if (!length || is_control(text))
+		length = utf8_printable(text, strlen(text));
+		if (!length)
 			fputc('?', out);
 		else if (unicode || length == 1)
 			fwrite(text, 1, length, out);
@@ -165,7 +157,9 @@ int text_figure(FILE *out, const struct drawing *drawing, unsigned int width, bo
 
 	print_line(out, drawing->title, unicode);
 	if (!drawing_is_drawn(drawing)) {
-		fprintf(out, "Not drawn: %s\n\n", drawing->texts[DRAWING_MISSING]);
+		fputs("Not drawn: ", out);
+		print_line(out, drawing->texts[DRAWING_MISSING], unicode);
+		fputc('\n', out);
 		return 0;
 	}
 	print_line(out, drawing->texts[DRAWING_READING], unicode);

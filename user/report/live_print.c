@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "live_state.h"
+#include "utf8.h"
 
 #define ANY 0xffffffffU
 #define NR_PLAIN 5	/* rows of a table where nothing limits them */
@@ -18,32 +19,13 @@ struct page {
 	int err;		/* a line was left out */
 };
 
-/*
- * Bytes of the character at text; 0: it is none, or none that a terminal should be
- * sent (a control character may be part of a file's name).
- */
-static size_t character_length(const unsigned char *text)
-{
-	size_t length, i;
-
-	if (*text < 0x80)
-		return *text >= 0x20 && *text != 0x7f;
-	length = *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
-	if (*text < 0xc2 || *text > 0xf4 || (*text == 0xc2 && text[1] < 0xa0))
-		return 0;
-	for (i = 1; i < length; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return length;
-}
-
 static void put_text(struct page *page, const char *text)
 {
 	unsigned int column;
 	size_t length;
 
 	for (column = 0; *text && column < page->columns; column++) {
-		length = character_length((const unsigned char *)text);
+		length = utf8_printable(text, strlen(text));
 		if (length)
 			fwrite(text, 1, length, page->out);
 		else

@@ -9,6 +9,7 @@
 #include "printers.h"
 #include "table.h"
 #include "table_measures.h"
+#include "utf8.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -104,6 +105,14 @@ static int table_counts(FILE *out, const struct view *view)
 	return grid_close(&grid, out);
 }
 
+void table_no_bpf(FILE *out, const struct report *run, const char *what)
+{
+	fprintf(out, "%s: n/a (", what);
+	/* What a recording says: no grid makes it harmless here. */
+	utf8_print(out, run->bpf_missing[0] ? run->bpf_missing : "no eBPF");
+	fputs(")\n", out);
+}
+
 static void syscall_row(struct grid *grid, const struct syscall_row *row)
 {
 	char *name = view_syscall_name(row->number);
@@ -152,8 +161,7 @@ static int table_syscalls(FILE *out, const struct report *run)
 	int err;
 
 	if (!run->have_bpf) {
-		fprintf(out, "System calls and off-CPU times: n/a (%s)\n",
-			run->bpf_missing[0] ? run->bpf_missing : "no eBPF");
+		table_no_bpf(out, run, "System calls and off-CPU times");
 		return 0;
 	}
 	if (!run->have_counts) {

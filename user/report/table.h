@@ -31,6 +31,9 @@ int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 /* A line: what the module itself took. */
 void table_cost(FILE *out, const struct report *run);
 
+/* A line: there is no such thing, and why there was no eBPF. */
+void table_no_bpf(FILE *out, const struct report *run, const char *what);
+
 int table_ledger(FILE *out, const struct ledger *ledger);
 
 /* Of a report that is grouped. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cells.h"
+#include "table.h"
 #include "table_measures.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -86,8 +87,7 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 	size_t i;
 
 	if (!run->have_counts) {
-		fprintf(out, "System calls by name: n/a (%s)\n",
-			run->bpf_missing[0] ? run->bpf_missing : "no eBPF");
+		table_no_bpf(out, run, "System calls by name");
 		return 0;
 	}
 	fputs("System calls as strace -c -w lists them. Seen by eBPF, which adds some 1 800\n"

@@ -72,8 +72,7 @@ static void parts_notes(FILE *out, const struct report *run)
 	enum part part;
 
 	if (!run->parts_known) {
-		fprintf(out, "Parts: n/a (%s)\n",
-			run->bpf_missing[0] ? run->bpf_missing : "no eBPF");
+		table_no_bpf(out, run, "Parts");
 		return;
 	}
 	residue_note(out, view_residue_share(run));

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdbool.h>
+#include <string.h>
+
 #include "utf8.h"
 
 size_t utf8_character(const char *string, size_t bytes)
@@ -27,4 +30,33 @@ size_t utf8_character(const char *string, size_t bytes)
 	if (*text == 0xef && text[1] == 0xbf && text[2] >= 0xbe)
 		return 0;
 	return length;
+}
+
+/* C0 and DEL, and C1, which are U+0080 to U+009F. */
+static bool is_control(const unsigned char *character)
+{
+	return character[0] < ' ' || character[0] == 0x7f ||
+	       (character[0] == 0xc2 && character[1] < 0xa0);
+}
+
+size_t utf8_printable(const char *string, size_t bytes)
+{
+	const size_t length = utf8_character(string, bytes);
+
+	return length && is_control((const unsigned char *)string) ? 0 : length;
+}
+
+void utf8_print(FILE *out, const char *text)
+{
+	size_t bytes = strlen(text), length;
+
+	while (bytes) {
+		length = utf8_printable(text, bytes);
+		if (length)
+			fwrite(text, 1, length, out);
+		else
+			fputc('?', out);
+		text += length ?: 1;
+		bytes -= length ?: 1;
+	}
 }
