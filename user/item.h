@@ -48,6 +48,12 @@ struct item {
 	};
 };
 
+/* The clocks of two CPUs, or a recording, may have the end before the begin. */
+static inline uint64_t item_elapsed(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
 /* Takes one item, which is only there during the call. 0 or a negative errno. */
 typedef int (*item_sink)(void *context, const struct item *item);
 

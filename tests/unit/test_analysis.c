@@ -451,7 +451,27 @@ START_TEST(test_a_run_without_a_fault_has_no_groups)
 }
 END_TEST
 
-RUN_TESTS("analysis", test_figures_by_class_and_part,
+START_TEST(test_times_that_run_backwards_are_none)
+{
+	struct block_figures blocks;
+	uint64_t voluntary, preempted, off_ns;
+
+	analysis = analysis_new(true, 0);
+	add_block(20800, 20100, 99);
+	add_stay(2, 20900, 20100);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	analysis_blocks(analysis, &blocks);
+	ck_assert_uint_eq(blocks.reads, 1);
+	ck_assert_uint_eq(blocks.device.total_ns, 0);
+	ck_assert_uint_eq(blocks.device.max_ns, 0);
+	analysis_off_cpu(analysis, &voluntary, &preempted, &off_ns);
+	ck_assert_uint_eq(voluntary, 1);
+	ck_assert_uint_eq(off_ns, 0);
+	analysis_free(analysis);
+}
+END_TEST
+
+RUN_TESTS("analysis", test_times_that_run_backwards_are_none, test_figures_by_class_and_part,
 	  test_a_run_without_a_fault_has_no_groups,
 	  test_a_disk_fault_maps_what_is_around, test_groups_have_names,
 	  test_long_names_are_whole,

@@ -468,6 +468,13 @@ START_TEST(test_requests_and_pages_say_what_is_seldom)
 		   "not followed 12 - beside those above: of too many files");
 	check_line(text, "evicted", "evicted unused n/a n/a removed before a fault mapped them");
 	free(text);
+	run.report.hooks |= 1U << HOOK_PAGE_DELETE;
+	run.report.evictions = (struct blame_figures){ .evicted = 5000, .overflow = 904 };
+	text = print_table(&run);
+	check_contains(text, "\nPages evicted and read again: none of 4096 evicted\n"
+		       "Not followed: 904 evicted pages of too many files\n");
+	free(text);
+	run.report.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	run.report.blocks = (struct block_figures){ 0 };
 	run.report.readahead = (struct readahead_figures){ 0 };
 	text = print_table(&run);

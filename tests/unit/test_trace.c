@@ -101,7 +101,8 @@ static struct explained disk_fault(const struct pfstat_block *block)
 		.parts_ns = { [PART_CPU_BEFORE] = 50, [PART_QUEUE] = 150, [PART_DEVICE] = 600,
 			      [PART_RUNQUEUE] = 80, [PART_CPU_AFTER] = 120 },
 		.address = 0x7f0012345678, .pgoff = 5, .inode = 77, .ip = 0x401000, .dev = DISK,
-		.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_LOCKED, .attempts = 2,
+		.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_COMPLETED,
+		.attempts = 2,
 		.solved = true, .major = true, .parts_known = true, .request = *block,
 		.nr_spans = 3,
 		.spans = { { T0 + 150, T0 + 300, PART_QUEUE },
@@ -293,7 +294,7 @@ START_TEST(test_fault_is_a_slice_with_its_facts)
 	ck_assert_str_eq(string_of(args, "file"), "/mnt/disk/demo.bin");
 	ck_assert_str_eq(string_of(args, "address"), "0x7f0012345678");
 	ck_assert_str_eq(string_of(args, "ip"), "0x401000");
-	ck_assert_str_eq(string_of(args, "result"), "MAJOR|LOCKED");
+	ck_assert_str_eq(string_of(args, "result"), "MAJOR|LOCKED|COMPLETED");
 	ck_assert_int_eq(number_of(args, "pgoff"), 5);
 	ck_assert_int_eq(number_of(args, "attempts"), 2);
 	ck_assert(json_is_true(json_object_get(args, "major")));

@@ -254,17 +254,11 @@ static int take_fault(void *context, const struct explained *fault)
 	return err;
 }
 
-/* The clocks of two CPUs, or a recording, may have the end before the begin. */
-static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
-{
-	return to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
 static int add_block(struct analysis *analysis, const struct pfstat_block *block)
 {
 	struct block_figures *figures = &analysis->blocks.figures;
-	const uint64_t queue_ns = elapsed(block->insert_ns, block->issue_ns);
-	const uint64_t device_ns = elapsed(block->issue_ns, block->event.ns);
+	const uint64_t queue_ns = item_elapsed(block->insert_ns, block->issue_ns);
+	const uint64_t device_ns = item_elapsed(block->issue_ns, block->event.ns);
 	int err;
 
 	figures->errors += !!(block->event.flags & PFSTAT_BLOCK_ERROR);
@@ -327,7 +321,7 @@ static void add_stay(struct analysis *analysis, const struct pfstat_off_cpu *sta
 		analysis->preempted++;
 	else
 		analysis->voluntary++;
-	analysis->off_cpu_ns += elapsed(stay->off_ns, stay->event.ns);
+	analysis->off_cpu_ns += item_elapsed(stay->off_ns, stay->event.ns);
 }
 
 static int add_event(struct analysis *analysis, const struct pfstat_event *event)

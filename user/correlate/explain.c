@@ -314,7 +314,7 @@ static void add_return(struct story *story, const struct pfstat_fault *event)
 	if (fault->class == FAULT_OTHER)
 		fault->class = class_of_kind(event->event.flags);
 	fault->attempts++;
-	fault->handler_ns += event->event.ns - event->start_ns;
+	fault->handler_ns += item_elapsed(event->start_ns, event->event.ns);
 	fault->result = event->result;
 	fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;
 	story_extend(story, event->event.ns);

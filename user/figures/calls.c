@@ -42,7 +42,7 @@ static bool call_of_fault(const struct pfstat_fault *fault, struct call *call)
 	*call = (struct call){
 		.place = place_of(fault->dev, fault->inode, fault->event.pid, page),
 		.page = page,
-		.ns = fault->event.ns - fault->start_ns,
+		.ns = item_elapsed(fault->start_ns, fault->event.ns),
 		.class = kind < PFSTAT_NR_FAULT_KINDS ? classes[kind] : FAULT_OTHER,
 	};
 	return true;

@@ -11,7 +11,7 @@
 #define MOST 100.0
 
 /* What is 0 in both is nothing to compare. */
-static bool is_judged(const struct comparison_row *row)
+static bool can_differ(const struct comparison_row *row)
 {
 	return (row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE) &&
 	       (row->a > 0 || row->b > 0);
@@ -20,7 +20,7 @@ static bool is_judged(const struct comparison_row *row)
 /* Counts and whole times of each class, and the parts of all: the rest is in the table. */
 static bool is_drawn(const struct comparison_row *row)
 {
-	return is_judged(row) && (row->measure != COMPARISON_TIME || row->part == NR_PARTS ||
+	return can_differ(row) && (row->measure != COMPARISON_TIME || row->part == NR_PARTS ||
 				  !strcmp(row->class, "all"));
 }
 

@@ -79,7 +79,7 @@ static uint64_t most_in(const struct bins *bins)
 }
 
 /*
- * Chance alone is uneven: of so many faults a stretch that come at random, half come in 0.42
+ * Chance alone is uneven: of so many faults a stretch that come at random, half come in 0.41
  * of the stretches.
  */
 #define STRETCH_FAULTS 20

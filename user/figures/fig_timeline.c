@@ -192,7 +192,7 @@ static int add_stay(struct timeline *timeline, const struct pfstat_off_cpu *stay
 	if (err || !lane)
 		return err;
 	lane->stays++;
-	lane->off_ns += stay->event.ns - stay->off_ns;
+	lane->off_ns += item_elapsed(stay->off_ns, stay->event.ns);
 	spread(timeline, lane, STATE_OFF, stay->off_ns, stay->event.ns, 1);
 	return 0;
 }
@@ -311,9 +311,10 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 		width_ns = edge_ns(timeline, column + 1) - begin_ns;
 		for (state = 0, from = 0; state < NR_STATES; state++, from += share) {
 			state_ns = drawn_ns(lane, column, state, width_ns);
-			share = state_ns ? 100.0 * state_ns / width_ns : 0;
+			share = 0;
 			if (!state_ns)
 				continue;
+			share = 100.0 * state_ns / width_ns;
 			fprintf(csv, "%zu,", row);
 			drawing_cell(csv, name);
 			fprintf(csv, ",%.6f,%.6f,%u,%.6f,%.6f\n", begin_ns / 1e6,
