@@ -263,6 +263,12 @@ START_TEST(test_own_share_is_subtracted_when_asked)
 	json = print_and_parse(&run.report, 1);
 	check_real(json, "study.long.mean_ns", 0);
 	json_decref(json);
+	run.report.inside_ps = 1000000;	/* more than a short call takes: no less than nothing */
+	json = print_and_parse(&run.report, 1);
+	ck_assert_int_eq(integer_at(json, "study.short.total_ns"), 0);
+	ck_assert_int_eq(integer_at(json, "study.all.total_ns"),
+			 6198 * 149000LL + 5101 * 5500LL);
+	json_decref(json);
 	sample_close(&run);
 }
 END_TEST

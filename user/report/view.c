@@ -33,37 +33,49 @@ static void view_groups(struct view *view, const struct report *run)
 		add_group(&view->left_out, &run->groups[i]);
 }
 
-/* Times of calls; a fault's parts stay as they are. */
-static void view_subtract(struct view *view, uint64_t inside_ps)
+static const enum pfstat_class every_class[] = {
+	PFSTAT_CLASS_DISK, PFSTAT_CLASS_WAIT, PFSTAT_CLASS_READAHEAD,
+	PFSTAT_CLASS_SHORT, PFSTAT_CLASS_LONG, PFSTAT_CLASS_AROUND,
+	PFSTAT_CLASS_MKWRITE, PFSTAT_CLASS_PASS, PFSTAT_CLASS_ERROR,
+};
+_Static_assert(sizeof(every_class) / sizeof(every_class[0]) == PFSTAT_NR_CLASSES,
+	       "a class is missing");
+
+/* nr classes as one; where the module's share is taken out, it is of each: they add up. */
+static void combine(const struct view *view, const enum pfstat_class *classes, unsigned int nr,
+		    struct class_figures *figures)
 {
 	unsigned int i;
 
-	for (i = 0; i < PFSTAT_NR_CLASSES; i++)
-		subtract_inside(&view->figures.classes[i], inside_ps);
-	for (i = 0; i < STUDY_NR_COLUMNS; i++)
-		subtract_inside(&view->study[i], inside_ps);
-	subtract_inside(&view->every, inside_ps);
+	summary_combine(view->run->summary, classes, nr, figures);
+	if (!view->run->subtract)
+		return;
+	subtract_inside(figures, view->run->inside_ps);
+	figures->total_ns = 0;
+	for (i = 0; i < nr; i++)
+		figures->total_ns += view->figures.classes[classes[i]].total_ns;
+}
+
+/* Times of calls; a fault's parts stay as they are. */
+static void view_classes(struct view *view)
+{
+	unsigned int i;
+
+	summary_figures(view->run->summary, &view->figures);
+	for (i = 0; view->run->subtract && i < PFSTAT_NR_CLASSES; i++)
+		subtract_inside(&view->figures.classes[i], view->run->inside_ps);
+	/* The columns are consecutive parts of the list. */
+	combine(view, &every_class[0], 3, &view->study[STUDY_DISK]);
+	combine(view, &every_class[3], 1, &view->study[STUDY_SHORT]);
+	combine(view, &every_class[4], 2, &view->study[STUDY_LONG]);
+	combine(view, &every_class[0], 6, &view->study[STUDY_ALL]);
+	combine(view, every_class, PFSTAT_NR_CLASSES, &view->every);
 }
 
 void view_run(struct view *view, const struct report *run)
 {
-	static const enum pfstat_class every[] = {
-		PFSTAT_CLASS_DISK, PFSTAT_CLASS_WAIT, PFSTAT_CLASS_READAHEAD,
-		PFSTAT_CLASS_SHORT, PFSTAT_CLASS_LONG, PFSTAT_CLASS_AROUND,
-		PFSTAT_CLASS_MKWRITE, PFSTAT_CLASS_PASS, PFSTAT_CLASS_ERROR,
-	};
-
-	_Static_assert(sizeof(every) / sizeof(every[0]) == PFSTAT_NR_CLASSES, "a class is missing");
 	view->run = run;
-	summary_figures(run->summary, &view->figures);
-	/* The columns are consecutive parts of the list. */
-	summary_combine(run->summary, &every[0], 3, &view->study[STUDY_DISK]);
-	summary_combine(run->summary, &every[3], 1, &view->study[STUDY_SHORT]);
-	summary_combine(run->summary, &every[4], 2, &view->study[STUDY_LONG]);
-	summary_combine(run->summary, &every[0], 6, &view->study[STUDY_ALL]);
-	summary_combine(run->summary, every, PFSTAT_NR_CLASSES, &view->every);
-	if (run->subtract)
-		view_subtract(view, run->inside_ps);
+	view_classes(view);
 	view_groups(view, run);
 }
 
