@@ -30,6 +30,8 @@ static void open_fixture(struct fixture *fixture)
 						 PFSTAT_OUTCOME_MAJOR)].count = 4;
 	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
 						 PFSTAT_OUTCOME_RETRY)].count = 50;
+	memset(fixture->facts.counts, 0, sizeof(fixture->facts.counts));
+	fixture->facts.events_skipped = 0;
 	fixture->facts.minflt = 63;
 	fixture->facts.majflt = 4;
 	fixture->facts.inblock = 16;
@@ -60,6 +62,25 @@ static int64_t difference_of(const struct fixture *fixture, enum usage_name name
 	ck_assert(usage_difference(&fixture->lines[name], &difference));
 	return difference;
 }
+
+START_TEST(test_what_was_lost_is_the_reason)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	f.facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 3;
+	compare(&f);
+	ck_assert_str_eq(f.lines[USAGE_NVCSW].reason, "events of eBPF were lost");
+	ck_assert_str_eq(f.lines[USAGE_NIVCSW].reason, "events of eBPF were lost");
+	ck_assert_str_eq(f.lines[USAGE_INBLOCK].reason, "events of eBPF were lost");
+	ck_assert_str_eq(f.lines[USAGE_CPU].reason, "events of eBPF were lost");
+	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);	/* counted, not sent */
+	f.facts.events_skipped = 1;
+	compare(&f);
+	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel left out programs of eBPF");
+	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason, "the kernel left out programs of eBPF");
+}
+END_TEST
 
 START_TEST(test_each_figure_meets_its_own)
 {
@@ -197,7 +218,7 @@ START_TEST(test_no_call_is_no_total)
 }
 END_TEST
 
-RUN_TESTS("usage", test_each_figure_meets_its_own,
+RUN_TESTS("usage", test_each_figure_meets_its_own, test_what_was_lost_is_the_reason,
 	  test_every_line_has_a_name_a_key_and_a_source, test_without_ebpf_nothing_of_it_is_0,
 	  test_a_hook_that_is_not_there_makes_its_lines_na,
 	  test_time_on_the_cpu_is_known_of_one_thread_alone,

@@ -122,6 +122,24 @@ static void fill_switches(struct usage_line *lines, const struct facts *facts,
 		"entered and left while watched", NULL };
 }
 
+/* What eBPF did not see is the first reason there is; of oublock the usual one says more. */
+static void fill_losses(struct usage_line *lines, const struct facts *facts)
+{
+	static const enum usage_name of_events[] = {
+		USAGE_CPU, USAGE_INBLOCK, USAGE_NVCSW, USAGE_NIVCSW };
+	size_t i;
+
+	if (!facts->have_bpf)
+		return;
+	if (facts->counts[PFSTAT_COUNT_EVENTS_LOST])
+		for (i = 0; i < sizeof(of_events) / sizeof(of_events[0]); i++)
+			lines[of_events[i]].reason = "events of eBPF were lost";
+	if (facts->events_skipped) {
+		lines[USAGE_MINFLT].reason = "the kernel left out programs of eBPF";
+		lines[USAGE_MAJFLT].reason = lines[USAGE_MINFLT].reason;
+	}
+}
+
 void usage_compare(struct usage_line lines[USAGE_NR], const struct facts *facts,
 		   const struct usage_seen *seen)
 {
@@ -129,6 +147,7 @@ void usage_compare(struct usage_line lines[USAGE_NR], const struct facts *facts,
 	fill_memory(lines, facts);
 	fill_io(lines, facts, seen);
 	fill_switches(lines, facts, seen);
+	fill_losses(lines, facts);
 }
 
 bool usage_difference(const struct usage_line *line, int64_t *difference)
