@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is mapped where, through mmap, fork, exec and exit. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,7 +211,53 @@ START_TEST(test_a_full_table_has_no_wrong_names)
 }
 END_TEST
 
+/* A fork is a few bytes of a recording, and a table of 3 MB. */
+START_TEST(test_all_tables_together_have_a_bound)
+{
+	uint32_t i;
+
+	spaces = spaces_new();
+	for (i = 1; i <= 65530; i++)
+		add_map(1, (uint64_t)i << 13, 0x2000, 0, 10, "/old");
+	for (i = 2; i <= 80; i++)
+		add_task(PFSTAT_TASK_FORK, i, i, 1, "child");
+	check(2, 5 << 13, "/old", 0);
+	check(80, 5 << 13, NULL, 0);	/* none, rather than some */
+	add_map(80, 5 << 13, 0x2000, 0, 11, "/new");
+	check(80, 5 << 13, NULL, 0);
+	add_task(PFSTAT_TASK_EXIT, 2, 2, 1, "child");
+	add_map(80, 5 << 13, 0x2000, 0, 11, "/new");
+	check(80, 5 << 13, "/new", 0);
+	add_task(PFSTAT_TASK_FORK, 81, 81, 80, "child");
+	check(81, 5 << 13, "/new", 0);
+	spaces_free(spaces);
+}
+END_TEST
+
+START_TEST(test_more_names_than_are_kept)
+{
+	const struct space_map *map;
+	char path[16];
+	uint32_t i;
+
+	spaces = spaces_new();
+	for (i = 1; i <= 65536; i++) {
+		snprintf(path, sizeof(path), "/%u", i);
+		add_map(1, 0x1000 + ((uint64_t)i % 4 << 13), 0x2000, 0, i, path);
+	}
+	check(1, 0x1000 + (0 << 13), "(other files)", 0);	/* 65536 */
+	check(1, 0x1000 + (2 << 13), "/65534", 0);
+	map = spaces_find(spaces, 1, 0x1000);
+	ck_assert(!space_map_has_file(map));
+	ck_assert_uint_eq(spaces_file_path(spaces, 3, 65536), 0);	/* not another's */
+	add_map(1, 0x1000, 0x2000, 0, 0, "");
+	ck_assert_str_eq(spaces_path(spaces, spaces_find(spaces, 1, 0x1000)->path), "");
+	spaces_free(spaces);
+}
+END_TEST
+
 RUN_TESTS("spaces", test_edges, test_a_new_map_replaces_what_it_overlaps, test_fork_exec_exit,
 	  test_a_process_outlives_its_first_thread, test_who_executes_is_alone,
 	  test_a_number_used_again, test_whose_name_a_path_is, test_wrong_maps_do_no_harm,
-	  test_a_full_table_has_no_wrong_names)
+	  test_a_full_table_has_no_wrong_names,
+	  test_all_tables_together_have_a_bound, test_more_names_than_are_kept)

@@ -108,6 +108,25 @@ START_TEST(test_a_fault_has_the_stack_that_it_began_with)
 }
 END_TEST
 
+/* So many threads at a time; one of them ends, and there is room again. */
+START_TEST(test_more_threads_than_are_kept)
+{
+	static const uint64_t ips[] = { 0x400100, 0 };
+	uint32_t i;
+
+	open_stacks();
+	for (i = 2; i < 2 + 65536; i++)
+		begin_fault(i, 0x5000, 100, ips);
+	begin_fault(1, 0x5000, 100, ips);
+	ck_assert_uint_eq(number_of(1, 0x5000, 101), STACKS_NONE);
+	ck_assert_uint_ne(number_of(2, 0x5000, 101), STACKS_NONE);
+	stacks_end_thread(stacks, 2);
+	begin_fault(1, 0x5000, 102, ips);
+	ck_assert_uint_ne(number_of(1, 0x5000, 103), STACKS_NONE);
+	close_stacks();
+}
+END_TEST
+
 START_TEST(test_the_same_way_is_one_stack)
 {
 	uint64_t first;
@@ -229,7 +248,7 @@ END_TEST
 
 RUN_TESTS("stacks",
 	  test_a_fault_has_the_stack_that_it_began_with,
-	  test_the_same_way_is_one_stack,
+	  test_more_threads_than_are_kept, test_the_same_way_is_one_stack,
 	  test_symbols_name_the_places,
 	  test_a_stack_that_may_go_on_says_so,
 	  test_more_ways_than_are_kept,

@@ -159,7 +159,8 @@ static int add_to_file(struct analysis *analysis, const struct explained *fault)
 		return err;
 	made->path = spaces_file_path(analysis->spaces, fault->dev, fault->inode);
 	map = made->path ? NULL : spaces_find(analysis->spaces, fault->pid, fault->address);
-	if (map && map->inode == fault->inode)	/* its device is another (btrfs) */
+	/* Its device is another (btrfs). */
+	if (map && space_map_has_file(map) && map->inode == fault->inode)
 		made->path = map->path;
 	return 0;
 }
@@ -194,7 +195,7 @@ static struct group_key code_key(struct analysis *analysis, const struct explain
 {
 	const struct space_map *map = spaces_find(analysis->spaces, fault->pid, fault->ip);
 
-	if (!map || !map->path || !map->inode)
+	if (!map || !space_map_has_file(map))
 		return (struct group_key){ .pid = fault->pid, .address = fault->ip };
 	return (struct group_key){
 		.path = map->path, .address = fault->ip - map->start + (map->pgoff << 12),
@@ -298,19 +299,21 @@ static void rename_thread(struct analysis *analysis, const struct pfstat_task *t
 
 static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 {
+	const bool begins = task->event.flags & PFSTAT_TASK_EXEC;
+	const bool ends = task->event.flags & PFSTAT_TASK_EXIT;
+	/* Who executes begins anew, under another number if it was not the first thread. */
+	const uint32_t ended = ends ? task->event.tid : task->parent;
 	int err;
 
-	if (task->event.flags & PFSTAT_TASK_EXIT)
-		summary_end_thread(analysis->summary, task->event.tid);
-	else if (task->event.flags & PFSTAT_TASK_EXEC)
-		summary_end_thread(analysis->summary, task->parent);
+	if (ends || begins)
+		summary_end_thread(analysis->summary, ended);
 	/* Its last faults are told first: they need its maps, its stacks and its name. */
 	err = explain_event(analysis->explain, &task->event);
-	if (task->event.flags & PFSTAT_TASK_EXIT)
-		stacks_end_thread(analysis->stacks, task->event.tid);
+	if (ends || begins)
+		stacks_end_thread(analysis->stacks, ended);
 	if (!err)
 		err = spaces_add_task(analysis->spaces, task);
-	if (!err && task->event.flags & PFSTAT_TASK_EXEC)
+	if (!err && begins)
 		rename_thread(analysis, task);
 	return err;
 }

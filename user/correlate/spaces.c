@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hash.h"
 #include "spaces.h"
 
-/* Different names and files that are kept; the rest has none. */
-#define PATHS_MAX 65536U
+/* Different names and files that are kept. */
+#define PATHS_MAX SPACES_OTHERS
 /* Mappings of one process that are kept: vm.max_map_count's default. */
 #define MAPS_MAX 65530U
+/* Of all processes, some 200 MB: forks copy, and a recording of a few KB may have many. */
+#define ALL_MAPS_MAX (1U << 22)
 
 struct space {
 	struct space_map *maps;	/* by address, without overlaps */
@@ -41,26 +42,12 @@ struct spaces {
 	struct hash names;		/* by tid */
 	struct hash paths;		/* by hash of the text */
 	struct hash files;		/* by dev and inode */
-	struct path **numbered;		/* [0] has no name */
+	struct path **numbered;		/* [0] has no name, [SPACES_OTHERS] any */
 	uint32_t nr_paths;
+	size_t capacity;		/* sum of all spaces' */
 	uint32_t last_pid;
 	struct space *last;
 };
-
-struct spaces *spaces_new(void)
-{
-	struct spaces *spaces = calloc(1, sizeof(*spaces));
-
-	if (!spaces)
-		return NULL;
-	spaces->numbered = calloc(PATHS_MAX, sizeof(struct path *));
-	if (!spaces->numbered) {
-		free(spaces);
-		return NULL;
-	}
-	spaces->nr_paths = 1;
-	return spaces;
-}
 
 static void space_free(void *value)
 {
@@ -88,8 +75,38 @@ void spaces_free(struct spaces *spaces)
 	hash_exit(&spaces->names, free);
 	hash_exit(&spaces->paths, path_free);
 	hash_exit(&spaces->files, free);
+	if (spaces->numbered)
+		free(spaces->numbered[SPACES_OTHERS]);
 	free(spaces->numbered);
 	free(spaces);
+}
+
+static struct path *path_new(struct spaces *spaces, const char *text, uint32_t number)
+{
+	const size_t bytes = strlen(text) + 1;
+	struct path *path = calloc(1, sizeof(*path) + bytes);
+
+	if (!path)
+		return NULL;
+	memcpy(path->text, text, bytes);
+	path->number = number;
+	spaces->numbered[number] = path;
+	return path;
+}
+
+struct spaces *spaces_new(void)
+{
+	struct spaces *spaces = calloc(1, sizeof(*spaces));
+
+	if (!spaces)
+		return NULL;
+	spaces->nr_paths = 1;
+	spaces->numbered = calloc(SPACES_OTHERS + 1, sizeof(struct path *));
+	if (!spaces->numbered || !path_new(spaces, "(other files)", SPACES_OTHERS)) {
+		spaces_free(spaces);
+		return NULL;
+	}
+	return spaces;
 }
 
 /* FNV-1a, 64 bits (Fowler, Noll, Vo). */
@@ -116,26 +133,18 @@ uint32_t spaces_path_number(const struct spaces *spaces, const char *text)
 	return path ? path->number : 0;
 }
 
-/* The path's number, new if need be; 0: no path, or too many. */
+/* The path's number, new if need be; 0: no path. */
 static int number_of(struct spaces *spaces, const char *text, uint32_t *number)
 {
 	const uint64_t key = hash_of(text);
-	struct path *first = hash_find(&spaces->paths, key), *path;
-	const size_t bytes = strlen(text) + 1;
+	struct path *first = hash_find(&spaces->paths, key), *path = find_path(first, text);
 
-	*number = 0;
-	path = find_path(first, text);
-	if (path)
-		*number = path->number;
+	*number = path ? path->number : *text ? SPACES_OTHERS : 0;
 	if (path || !*text || spaces->nr_paths == PATHS_MAX)
 		return 0;
-	path = malloc(sizeof(*path) + bytes);
+	path = path_new(spaces, text, spaces->nr_paths);
 	if (!path)
 		return -ENOMEM;
-	memcpy(path->text, text, bytes);
-	path->next = NULL;
-	path->inode = 0;
-	path->number = *number = spaces->nr_paths;
 	if (first) {
 		path->next = first->next;
 		first->next = path;
@@ -143,7 +152,7 @@ static int number_of(struct spaces *spaces, const char *text, uint32_t *number)
 		free(path);
 		return -ENOMEM;
 	}
-	spaces->numbered[spaces->nr_paths++] = path;
+	*number = spaces->nr_paths++;
 	return 0;
 }
 
@@ -222,20 +231,28 @@ static size_t first_after(const struct space *space, uint64_t address)
 	return low;
 }
 
-static int make_room(struct space *space)
+/* For nr maps, if all spaces together may have as many. -ENOMEM. */
+static int make_room(struct spaces *spaces, struct space *space, size_t nr)
 {
-	size_t capacity = space->capacity ? 2 * space->capacity : 16;
+	size_t capacity = space->capacity ?: 16;
 	struct space_map *maps;
 
-	/* One more may be cut in two by the next. */
-	if (space->nr_maps + 2 <= space->capacity)
+	while (capacity < nr)
+		capacity *= 2;
+	if (nr <= space->capacity || spaces->capacity + capacity - space->capacity > ALL_MAPS_MAX)
 		return 0;
 	maps = reallocarray(space->maps, capacity, sizeof(*maps));
 	if (!maps)
 		return -ENOMEM;
+	spaces->capacity += capacity - space->capacity;
 	space->maps = maps;
 	space->capacity = capacity;
 	return 0;
+}
+
+static bool is_full(const struct space *space)
+{
+	return space->nr_maps == MAPS_MAX || space->nr_maps == space->capacity;
 }
 
 static void insert_at(struct space *space, size_t at, const struct space_map *map)
@@ -264,7 +281,7 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 		space->maps[at].end = start;
 		at++;
 		/* Of a full one the rest has no name, rather than another's. */
-		if (rest.end > end && space->nr_maps < MAPS_MAX) {
+		if (rest.end > end && !is_full(space)) {
 			cut_front(&rest, end);
 			insert_at(space, at, &rest);
 		}
@@ -278,15 +295,16 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 	space->nr_maps -= until - at;
 }
 
-static int insert(struct space *space, const struct space_map *map)
+static int insert(struct spaces *spaces, struct space *space, const struct space_map *map)
 {
-	int err = make_room(space);
+	/* One more may be cut in two by it. */
+	int err = make_room(spaces, space, space->nr_maps + 2);
 
-	if (err)
+	if (err || !space->capacity)
 		return err;
 	/* What was there is gone, also where the new one finds no room. */
 	make_hole(space, map->start, map->end);
-	if (space->nr_maps < MAPS_MAX)
+	if (!is_full(space))
 		insert_at(space, first_after(space, map->start), map);
 	space->last = 0;
 	return 0;
@@ -314,19 +332,18 @@ int spaces_add_map(struct spaces *spaces, const struct item_map *map)
 	if (added.end <= added.start)
 		return 0;
 	err = number_of(spaces, map->path, &added.path);
-	if (!err && map->inode && added.path) {
+	if (!err && space_map_has_file(&added)) {
 		note_inode(spaces->numbered[added.path], map->inode);
 		err = name_file(spaces, map->dev, map->inode, added.path);
 	}
-	return err ? err : insert(space, &added);
+	return err ? err : insert(spaces, space, &added);
 }
 
 static int copy_space(struct spaces *spaces, uint32_t from, uint32_t to)
 {
 	const struct space *parent = hash_find(&spaces->spaces, from);
 	struct space *child;
-	size_t i;
-	int err = 0;
+	int err;
 
 	if (!parent || from == to)
 		return 0;
@@ -337,12 +354,14 @@ static int copy_space(struct spaces *spaces, uint32_t from, uint32_t to)
 	child->last = 0;
 	child->threads = 0;
 	child->first_ended = false;
-	for (i = 0; i < parent->nr_maps && !err; i++) {
-		err = make_room(child);
-		if (!err)
-			child->maps[child->nr_maps++] = parent->maps[i];
-	}
-	return err;
+	if (!parent->nr_maps)
+		return 0;
+	err = make_room(spaces, child, parent->nr_maps);
+	if (err || child->capacity < parent->nr_maps)
+		return err;
+	memcpy(child->maps, parent->maps, parent->nr_maps * sizeof(*parent->maps));
+	child->nr_maps = parent->nr_maps;
+	return 0;
 }
 
 static void forget_space(struct spaces *spaces, uint32_t pid)
@@ -352,6 +371,7 @@ static void forget_space(struct spaces *spaces, uint32_t pid)
 	if (!space)
 		return;
 	spaces->last = NULL;
+	spaces->capacity -= space->capacity;
 	space_free(space);
 }
 
@@ -443,6 +463,11 @@ const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_
 		map = &space->maps[space->last];
 	}
 	return address >= map->start && address < map->end ? map : NULL;
+}
+
+bool space_map_has_file(const struct space_map *map)
+{
+	return map->inode && map->path && map->path != SPACES_OTHERS;
 }
 
 const char *spaces_path(const struct spaces *spaces, uint32_t path)

@@ -3,6 +3,7 @@
 #ifndef PFSTAT_USER_SPACES_H
 #define PFSTAT_USER_SPACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@ struct space_map {
 struct spaces *spaces_new(void);
 void spaces_free(struct spaces *spaces);
 
+/* The path of names of which more were told than are kept: "(other files)". */
+#define SPACES_OTHERS 65535U
+
 /* -ENOMEM. A map replaces what it overlaps. */
 int spaces_add_map(struct spaces *spaces, const struct item_map *map);
 /* Forks copy, exits forget. */
@@ -28,6 +32,8 @@ int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
 
 /* The mapping at an address; NULL: none is known. Until the next addition. */
 const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address);
+/* Of a file, and by its own name. */
+bool space_map_has_file(const struct space_map *map);
 /* Of a number; "" for 0, which is no name. */
 const char *spaces_path(const struct spaces *spaces, uint32_t path);
 /* Of the file of that name, whichever device it is of; 0: it is not known. */

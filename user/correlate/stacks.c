@@ -10,6 +10,8 @@
 
 /* A fault is explained after its thread may have begun the next ones. */
 #define KEPT 4
+/* Threads at a time of which stacks are kept: 150 MB. */
+#define THREADS_MAX 65536
 #define PAGE_SHIFT 12
 
 /* The latest stacks of a thread. */
@@ -83,6 +85,8 @@ int stacks_add(struct stacks *stacks, const struct pfstat_stack *stack)
 	const uint32_t tid = stack->event.tid;
 	struct thread *thread = hash_find(&stacks->threads, tid);
 
+	if (!thread && stacks->threads.count == THREADS_MAX)
+		return 0;
 	if (!thread) {
 		thread = calloc(1, sizeof(*thread));
 		if (!thread || hash_add(&stacks->threads, tid, thread)) {
@@ -168,7 +172,7 @@ static const struct place *place_of(struct stacks *stacks, struct spaces *spaces
 	const struct space_map *map = spaces_find(spaces, pid, address);
 	struct stack_place at = { .offset = address };
 
-	if (!map || !map->path || !map->inode)
+	if (!map || !space_map_has_file(map))
 		return get_place(stacks, &at, pid);
 	at.path = map->path;
 	at.offset = address - map->start + (map->pgoff << PAGE_SHIFT);

@@ -23,7 +23,7 @@ struct stacks;
 struct stacks *stacks_new(void);
 void stacks_free(struct stacks *stacks);
 
-/* A thread begins a fault. -ENOMEM. */
+/* A thread begins a fault. -ENOMEM. Of 65536 threads at a time; of more, none are known. */
 int stacks_add(struct stacks *stacks, const struct pfstat_stack *stack);
 void stacks_end_thread(struct stacks *stacks, uint32_t tid);
 
