@@ -21,6 +21,7 @@ help:
 #: make fuzz     bytes at random as recordings, events, commands, options: FUZZ_SECONDS=60 each
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
+#: make check-long    tests that take ten seconds each, or a minute, in VMs; check leaves them out
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak: half an hour to two
 #:               (and 10 to 40 minutes for that kernel, once)
 #: make check-injection    every step of pfdrive, every allocation of the module fails once
@@ -41,7 +42,7 @@ help:
 .DEFAULT_GOAL := all
 all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump $(BUILD)/fuzz_debugfs \
 	$(BUILD)/touch_pages bench-programs
-.PHONY: help all module pfdrive demo policy check check-unit check-vm check-debug check-kernels fuzz lint bpf-stats install clean
+.PHONY: help all module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels fuzz lint bpf-stats install clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk

@@ -21,8 +21,17 @@ LAST = ["test_debug_kernel.py", "test_lockdown.py"]
 # one_kernel), make check-kernels each.
 ONE_KERNEL = {f"test_{name}.py" for name in (
     "bench", "bench_peer", "bench_tools", "bpftool", "compare", "compete", "drive_recording",
-    "output", "pfdrive", "pfdrive_injection", "record", "replay", "show_maps", "simulated_cache",
-    "top", "two_recordings", "via")}
+    "output", "pfdrive", "pfdrive_injection", "policy", "record", "replay", "show_maps",
+    "simulated_cache", "top", "two_recordings", "via")}
+
+# Ten seconds of a VM or more, some a minute: make check leaves them to make check-long. So are
+# some tests of other files (marked long), and all that ask of one run of all of pfdrive bench.
+LONG = {f"test_{name}.py" for name in (
+    "bench_tools", "pfdrive_injection", "policy", "simulated_cache")}
+
+
+def is_long(item):
+    return item.path.name in LONG or "results" in item.fixturenames
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +81,7 @@ def pytest_configure(config):
     pfstat.make_disk_of_single_pages()
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
     config.addinivalue_line("markers", "one_kernel: see ONE_KERNEL")
+    config.addinivalue_line("markers", "long: see LONG")
     config.addinivalue_line("markers", "needs(there, what): left out where that is not there")
 
 
@@ -92,6 +102,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.path.name in ONE_KERNEL:
             item.add_marker("one_kernel")
+        if is_long(item):
+            item.add_marker("long")
     config.left_out = {(item.path.name, what) for item in items for what in lacks(item)}
     chosen = in_part([item for item in items if not lacks(item)], config.getoption("--part"))
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])

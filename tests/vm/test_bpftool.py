@@ -77,6 +77,7 @@ def test_programs_and_maps_are_readable_by_bpftool_while_it_runs(pfdrive):
                       names - {None})
 
 
+@pytest.mark.long
 def test_the_pages_commands_print_what_it_shows(pfdrive):
     assert pfdrive.poll() is None
     commands = [(command, shown) for command, shown in examples()

@@ -539,6 +539,7 @@ def high_water_kib(process):
     return kib
 
 
+@pytest.mark.long
 def test_memory_is_bounded(cold_file):
     """2000 processes, one after the other: what is known of one goes with it."""
     with subprocess.Popen([pfstat.PFDRIVE, "record", "-o", RECORDING, "--", WORKLOAD, "server",

@@ -58,6 +58,10 @@ check-unit:
 check-vm:
 	$(Q)tools/check --kernels "$(KERNELS)" --tests "$(TESTS)" vm
 
+# What takes long by itself, on the last of the kernels.
+check-long:
+	$(Q)tools/check --kernels "$(KERNELS)" long
+
 # The suite, and a minute of stress; some tests alone where they are asked for.
 check-debug:
 	$(Q)tools/check --tests "$(TESTS)" debug $(if $(TESTS),,stress)
