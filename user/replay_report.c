@@ -29,10 +29,10 @@ static struct side recorded_of(const struct recorded_file *file, enum fault_clas
 	return (struct side){ file->classes[class], class < FAULT_FILE || file->have_faults };
 }
 
-static void add(struct class_totals *sum, const struct side *side)
+static void add(struct side *sum, const struct side *side)
 {
-	sum->count += side->totals.count;
-	sum->total_ns += side->totals.total_ns;
+	sum->totals.count += side->totals.count;
+	sum->totals.total_ns += side->totals.total_ns;
 }
 
 static void side_cells(struct grid *grid, const struct side *of)
@@ -78,16 +78,22 @@ static void rows(struct grid *grid, const struct recorded_file *file,
 {
 	struct side before, after, all_before = { .known = true }, all_after = { .known = true };
 	enum fault_class class;
+	bool all = true;
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		before = recorded_of(file, class);
 		after = replayed_of(replayed, class);
-		add(&all_before.totals, &before);
-		add(&all_after.totals, &after);
+		if (before.known && after.known) {
+			add(&all_before, &before);
+			add(&all_after, &after);
+		} else if (before.known || after.known) {
+			all = false;
+		}
 		if (before.totals.count || after.totals.count)
 			row(grid, fault_class_name(class), &before, &after);
 	}
-	row(grid, "all faults", &all_before, &all_after);
+	/* What one of them could not see would be a change. */
+	row(grid, all ? "all faults" : "all known to both", &all_before, &all_after);
 }
 
 static void warn_of(FILE *out, const char *when, uint64_t lost, const char *what)

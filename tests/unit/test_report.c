@@ -355,6 +355,12 @@ START_TEST(test_parts_without_their_hook_are_na)
 	check_line(class, "  runqueue", "runqueue n/a n/a n/a n/a n/a n/a n/a");
 	check_contains(text, "\nn/a, for eBPF had no hook: queue, runqueue, swap\n");
 	check_line(strstr(text, "\nBlock requests"), "  queue", "queue n/a n/a n/a n/a n/a");
+	check_contains(text, "\nall faults ");
+	run.report.hooks &= ~(1U << HOOK_FAULT);
+	free(text);
+	text = print_table(&run);
+	check_contains(text, "\nall hooked ");	/* nobody saw the others */
+	check_lacks(text, "\nall faults ");
 	free(text);
 	run.report.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_FAULT;
 	text = print_table(&run);

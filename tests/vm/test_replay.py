@@ -112,6 +112,8 @@ def test_without_ebpf_its_classes_are_not_known(strided):
     assert result["replayed"]["file"] == {"count": None, "total_ns": None}
     assert result["recorded"]["file"]["count"] is not None
     assert sum(side["count"] or 0 for side in result["replayed"].values()) == PAGES
+    table = pfstat.run(pfstat.PFDRIVE, "replay", "--pace", "none", "--no-bpf", strided).stdout
+    assert "\nall known to both " in table and "\nall faults " not in table
 
 
 @pytest.mark.parametrize("target, words", [

@@ -169,7 +169,7 @@ static int draw_cumulative(void *data, const struct figure_source *source,
 	drawing_say(drawing, DRAWING_ALT, "A line a class: the share of its faults that took up to "
 		    "so long, from 0 to 100 %%, over the time on a log scale.");
 	drawing_say(drawing, DRAWING_READING,
-		    "Half of all faults took up to %.2f µs, 99 in 100 up "
+		    "Half of the faults took up to %.2f µs, 99 in 100 up "
 		    "to %.2f µs: %.1f times as long.", all->whole.p50_ns / 1e3,
 		    all->whole.p99_ns / 1e3,
 		    (double)all->whole.p99_ns / (all->whole.p50_ns + !all->whole.p50_ns));

@@ -123,12 +123,14 @@ static void print_facts(FILE *out, const struct view *view)
 {
 	const struct report *run = view->run;
 	const struct fault_figures *all = &run->all_faults;
+	/* Without eBPF's hook nobody saw the others. */
+	const bool every = view_has_hook(run, HOOK_FAULT);
 
 	fputs("<dl class=\"facts\">\n", out);
-	fact(out, "Page faults", "%" PRIu64, all->count);
+	fact(out, every ? "Page faults" : "Hooked page faults", "%" PRIu64, all->count);
 	fact(out, "of them major", "%" PRIu64, all->major);
 	fact(out, "Disk faults", "%" PRIu64, view->study[STUDY_DISK].count);
-	fact(out, "Time of all faults", "%.1f ms", all->whole.total_ns / 1e6);
+	fact(out, every ? "Time of all faults" : "Time of hooked faults", "%.1f ms", all->whole.total_ns / 1e6);
 	if (all->count)
 		fact(out, "Mean of a fault", "%.2f µs", all->whole.total_ns / 1e3 / all->count);
 	if (run->elapsed_ns != FACT_NONE)

@@ -119,7 +119,9 @@ int table_parts(FILE *out, const struct view *view)
 	for (i = 0; i < COUNT(order); i++)
 		if (run->faults[order[i]].count)
 			faults_rows(&grid, run, fault_class_name(order[i]), &run->faults[order[i]]);
-	faults_rows(&grid, run, "all faults", &run->all_faults);
+	/* Without eBPF's hook nobody saw the others. */
+	faults_rows(&grid, run, view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked",
+		    &run->all_faults);
 	err = grid_close(&grid, out);
 	if (run->all_faults.unsolved)
 		fprintf(out, "Not solved, by an error or a signal: %" PRIu64 " of them\n",
