@@ -22,8 +22,10 @@ struct {
 	__type(value, struct entered);
 } in_syscall SEC(".maps");
 
+/* As many as a program makes, not all that there may be: 0.7 MB a CPU, and most of a start. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 2048);
 	__type(key, struct pfstat_syscall_key);
 	__type(value, struct pfstat_syscall_value);

@@ -24,7 +24,7 @@ ONE_KERNEL = {f"test_{name}.py" for name in (
     "output", "pfdrive", "pfdrive_injection", "policy", "privilege", "record", "replay",
     "show_maps", "simulated_cache", "top", "two_recordings", "via", "workloads")}
 
-# Ten seconds of a VM or more, some a minute: make check leaves them to make check-long. So are
+# Five seconds of a VM or more, some a minute: make check leaves them to make check-long. So are
 # some tests of other files (marked long), and all that ask of one run of all of pfdrive bench.
 LONG = {f"test_{name}.py" for name in (
     "bench_tools", "pfdrive_injection", "policy", "simulated_cache")}

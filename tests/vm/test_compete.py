@@ -168,6 +168,7 @@ def test_the_runs_own_memory_is_swapped_in_again(swap):
     assert result["parts"]["classes"]["swap"]["count"] == swap_ins["count"]
 
 
+@pytest.mark.long
 def test_tables_have_all_of_it(swap):
     text = pfstat.run(pfstat.PFDRIVE, *ACCESSES, *LIMITED, "--compete", "12M", FILE).stdout
     for words in ("Competition: 1 × 12.0 MiB, pages at random", "limit of 16.0 MiB",
@@ -228,6 +229,7 @@ def test_nothing_is_left_after_a_signal(swap, when, number, status):
     pfstat.wait_until(lambda: not pfstat.PINS.exists())
 
 
+@pytest.mark.long
 def test_a_killed_competitor_ends_it_in_one_sentence(swap):
     with begun("10M", competes) as process:
         os.kill(competitor_pids()[0], signal.SIGKILL)
@@ -244,6 +246,7 @@ def test_more_than_fits_is_refused(swap):
     assert nothing_is_left()
 
 
+@pytest.mark.long
 def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
     with unmounted(CGROUP, "cgroup2"):
         assert "cgroup v2 is not mounted" in pfstat.refused(1, "--compete", "12M", FILE)

@@ -36,6 +36,7 @@ def test_the_report_is_that_of_the_drive(small_file, recording):
     assert later["environment"]["pattern"] == "stride:64K"
 
 
+@pytest.mark.long
 def test_what_is_ended_by_a_signal_leaves_nothing(small_file, recording):
     for seconds in (0.5, 1, 2):
         process = subprocess.Popen([pfstat.PFDRIVE, "--record", recording, "--pattern", "random",

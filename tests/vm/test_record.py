@@ -248,6 +248,7 @@ def open_files(process):
     return len(os.listdir(f"/proc/{process.pid}/fd"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [[], ["--no-bpf"]])
 def test_the_children_of_a_cgroup_are_watched_once(options):
     group = pfstat.cgroup("watched")
@@ -287,6 +288,7 @@ def kill(process):
     process.wait()
 
 
+@pytest.mark.long
 def test_who_has_left_a_cgroup_keeps_no_descriptors(waiting):
     group = pfstat.cgroup("watched")
     try:
@@ -314,6 +316,7 @@ def free_numbers(process, count):
     return [number for number in range(len(used) + count) if str(number) not in used][:count]
 
 
+@pytest.mark.long
 def test_a_cgroup_when_no_descriptors_are_left(cold_file, waiting):
     """Who joins is watched but for its mappings, or not at all; and that is said."""
     group = pfstat.cgroup("watched")
@@ -344,6 +347,7 @@ def test_a_cgroup_when_no_descriptors_are_left(cold_file, waiting):
     assert sum(row["faults"] for row in rows if row["pid"] == waiting.pid) >= PAGES
 
 
+@pytest.mark.long
 def test_a_cgroup_that_goes_and_comes_again(cold_file, waiting):
     group = pfstat.cgroup("watched")
     other = join(group)
@@ -384,6 +388,7 @@ def test_a_cgroup_by_a_relative_path(waiting):
         group.rmdir()
 
 
+@pytest.mark.long
 def test_perfs_counts_where_they_are_asked_for():
     """The tasks' own are there always. perf's lack get_user_pages()'."""
     script = "import os; os.fork() or os._exit(0 * len(bytearray(1 << 22))); os.wait()"
