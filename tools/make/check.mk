@@ -5,8 +5,8 @@ KERNELS		?= 6.1 6.12
 # All of Debian's, where hours do not matter, or minutes are enough.
 check-kernels bpf-stats: KERNELS := 6.1 6.12 6.18 7.2 newest
 TESTS		?=
-# Of tools/check's words; CI has more time.
-CHECKS		?= unit browser vm
+# Of tools/check's words: the short jobs of the last fill what the last VM leaves of the CPUs.
+CHECKS		?= unit browser vm unit-san
 
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # The parts that are pure: compiled for this machine from the very same source.
@@ -53,7 +53,7 @@ check:
 	$(Q)tools/check --kernels "$(KERNELS)" $(CHECKS)
 
 check-unit:
-	$(Q)tools/check unit
+	$(Q)tools/check unit unit-san
 
 check-vm:
 	$(Q)tools/check --kernels "$(KERNELS)" --tests "$(TESTS)" vm
