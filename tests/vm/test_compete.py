@@ -216,6 +216,7 @@ def competes(_):
 ALONE, CONTESTED = ("100G", is_in_its_group), ("30000", competes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when, number, status", [
     (CONTESTED, signal.SIGINT, 130), (ALONE, signal.SIGTERM, 143),
     (ALONE, signal.SIGKILL, -9), (CONTESTED, signal.SIGKILL, -9),

@@ -65,6 +65,7 @@ def alive(pid):
     return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", ["file", "vma", "thread", "code"])
 def test_a_report_of_a_recording_is_the_direct_one(by, cold_file):
     direct, _ = record(WORKLOAD, "apart", cold_file, "4",

@@ -21,7 +21,7 @@ def test_rmmod_while_four_threads_fault():
     path = pfstat.make_file(pfstat.DISK / "threads", 512 * pfstat.PAGE)
     workload = Workload("threads", path, 4)
     workload.go()
-    for _ in range(10):
+    for _ in range(5):
         pfstat.load()
         pfstat.control(f"follow {workload.pid}")
         for _ in range(200):
