@@ -23,9 +23,9 @@ struct {
 } in_syscall SEC(".maps");
 
 /*
- * All allocated at once, 0.7 MB a CPU and 20 of a start's 440 ms by the instruction clock. As they
- * come they would be taken from a few pages that the kernel keeps for who must not sleep: a program's
- * first calls on many CPUs may find none, and would be lost.
+ * All allocated at once, 0.7 MB a CPU and 20 of a start's 440 ms by the instruction clock. As
+ * they come they would be taken from a few pages that the kernel keeps for who must not sleep: a
+ * program's first calls on many CPUs may find none, and would be lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);

@@ -125,12 +125,13 @@ static void print_facts(FILE *out, const struct view *view)
 	const struct fault_figures *all = &run->all_faults;
 	/* Without eBPF's hook nobody saw the others. */
 	const bool every = view_has_hook(run, HOOK_FAULT);
+	const char *const time = every ? "Time of all faults" : "Time of hooked faults";
 
 	fputs("<dl class=\"facts\">\n", out);
 	fact(out, every ? "Page faults" : "Hooked page faults", "%" PRIu64, all->count);
 	fact(out, "of them major", "%" PRIu64, all->major);
 	fact(out, "Disk faults", "%" PRIu64, view->study[STUDY_DISK].count);
-	fact(out, every ? "Time of all faults" : "Time of hooked faults", "%.1f ms", all->whole.total_ns / 1e6);
+	fact(out, time, "%.1f ms", all->whole.total_ns / 1e6);
 	if (all->count)
 		fact(out, "Mean of a fault", "%.2f µs", all->whole.total_ns / 1e3 / all->count);
 	if (run->elapsed_ns != FACT_NONE)
