@@ -21,7 +21,7 @@ LAST = ["test_debug_kernel.py", "test_lockdown.py"]
 # one_kernel), make check-kernels each.
 ONE_KERNEL = {f"test_{name}.py" for name in (
     "bench", "bench_peer", "bench_tools", "bpftool", "compare", "compete", "drive_recording",
-    "measures", "output", "pfdrive", "pfdrive_injection", "policy", "privilege", "record",
+    "lab", "measures", "output", "pfdrive", "pfdrive_injection", "policy", "privilege", "record",
     "replay", "show_maps", "simulated_cache", "top", "two_recordings", "via", "workloads")}
 
 # Five seconds of a VM or more, some a minute: make check leaves them to make check-long. So are

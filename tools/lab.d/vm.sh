@@ -85,10 +85,15 @@ qemu_machine()
 }
 
 # pack_run MODE COMMAND…: the guest's script, settings and COMMAND, on the transfer disk.
+# A COMMAND of one word that no program's name looks like is a line for the shell, as ssh
+# takes it: tools/lab run -- 'uname -a; free'.
 pack_run()
 {
 	local mode=$1 rows=24 columns=80
 	shift
+	if [ $# = 1 ] && [[ $1 =~ [[:space:]\;\&\|\<\>] ]]; then
+		set -- sh -c "$1"
+	fi
 	mkdir "$work/run"
 	cp "$LAB_DIR/guest" "$work/run/guest"
 	printf '%s\0' "$@" >"$work/run/command"
