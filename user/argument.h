@@ -24,8 +24,5 @@ double argument_decimal(const struct argp_state *state, const char *name, const 
 /* Which of words, NULL at their end. */
 unsigned int argument_word(const struct argp_state *state, const char *name, const char *text,
 			   const char *const *words);
-/* Two files to be written to, each NULL if it was not asked for; they must not be one. */
-void argument_distinct(const struct argp_state *state, const char *name, const char *path,
-		       const char *other_name, const char *other_path);
 
 #endif

@@ -47,7 +47,7 @@ static int read_predictions(struct run *run)
 
 static int open_file(struct output **output, const char *path)
 {
-	int err = path ? output_open(output, path, -1) : 0;
+	int err = path ? output_open(output, path) : 0;
 
 	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
@@ -174,7 +174,7 @@ static int write_figure(const struct run *run)
 		return STATUS_OK;
 	status = memory_figure(&drawing, &run->results) ?
 		 complain(STATUS_FAILED, "out of memory") :
-		 figures_write(&options, &drawing, 1, NULL, NULL, -1);
+		 figures_write(&options, &drawing, 1, NULL, NULL);
 	if (!status && !drawing_is_drawn(&drawing))
 		complain(STATUS_OK, "nothing was drawn: %s", drawing.texts[DRAWING_MISSING]);
 	drawing_free(&drawing);

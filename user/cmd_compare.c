@@ -12,6 +12,7 @@
 #include "correlate/event_hooks.h"
 #include "figures/compare_figure.h"
 #include "interrupt.h"
+#include "named_files.h"
 #include "recording/facts_json.h"
 #include "recording/reader.h"
 #include "report/compare.h"
@@ -101,6 +102,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			usage(state, "two recordings are needed: pfdrive compare A.pfs B.pfs");
 		if (!strcmp(options->files[0], "-") && !strcmp(options->files[1], "-"))
 			usage(state, "standard input is one recording: name a file for the other");
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		named_files_input(state, "the first recording", options->files[0]);
+		named_files_input(state, "the second recording", options->files[1]);
+		named_files_output(state, "--html", options->figures.html);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -298,7 +304,7 @@ static int write_figure(const struct compare_options *options, const struct comp
 	if (!options->figures.html && !options->figures.plot)
 		return STATUS_OK;
 	status = compare_figure(&drawing, report) ? complain(STATUS_FAILED, "out of memory") :
-		 figures_write(&options->figures, &drawing, 1, print_page, &page, -1);
+		 figures_write(&options->figures, &drawing, 1, print_page, &page);
 	drawing_free(&drawing);
 	return status;
 }

@@ -68,10 +68,7 @@ static int open_json(struct drive *drive)
 
 	if (!path)
 		return STATUS_OK;
-	err = output_open(&drive->json, path, drive->mapping.fd);
-	if (err == -EEXIST)
-		return complain(STATUS_USAGE, "--json: %s is the file to be measured, which is "
-				"never written to", path);
+	err = output_open(&drive->json, path);
 	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }

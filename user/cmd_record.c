@@ -17,6 +17,7 @@
 #include "correlate/analysis.h"
 #include "engine/environment.h"
 #include "interrupt.h"
+#include "named_files.h"
 #include "recording_output.h"
 #include "report/report.h"
 #include "report/shell_word.h"
@@ -50,6 +51,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'o':
 		options->output = text;
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		named_files_output(state, "--output", options->output);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -238,8 +242,7 @@ int cmd_record(int argc, char **argv)
 	facts_init(&record.facts);
 	describe(&record);
 	/* Before anything is watched: a file that cannot be written is no loss then. */
-	status = recording_output_begin(&record.recording, record.options.output, &record.report,
-					-1);
+	status = recording_output_begin(&record.recording, record.options.output, &record.report);
 	if (!status)
 		status = run(&record);
 	watch_close(record.watch);

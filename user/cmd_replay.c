@@ -9,6 +9,7 @@
 #include "cmd_replay.h"
 #include "complain.h"
 #include "interrupt.h"
+#include "named_files.h"
 #include "recorded_file.h"
 #include "replay_report.h"
 #include "run.h"
@@ -114,6 +115,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		usage(state, "no RECORDING was given; see --help");
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		named_files_input(state, "the recording", options->recording);
+		named_files_input(state, "--on", options->target);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

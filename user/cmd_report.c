@@ -11,6 +11,7 @@
 #include "correlate/event_hooks.h"
 #include "figures/figures.h"
 #include "interrupt.h"
+#include "named_files.h"
 #include "output.h"
 #include "recording/facts_json.h"
 #include "recording/file_filter.h"
@@ -36,7 +37,6 @@ struct reading {
 	struct options options;
 	struct recording_reader *reader;
 	struct file_filter filter;
-	int fd;			/* the recording's; -1: standard input */
 	struct analysis *analysis;
 	struct facts facts;
 	struct report report;
@@ -50,13 +50,11 @@ struct reading {
 
 #define KEY_FILE 3000
 
-static void check_files(const struct argp_state *state, const struct options *options)
+static void name_files(const struct argp_state *state, const struct options *options)
 {
-	const char *json = options->report.json, *html = options->figures.html;
-
-	argument_distinct(state, "output", options->output, "json", json);
-	argument_distinct(state, "output", options->output, "html", html);
-	argument_distinct(state, "json", json, "html", html);
+	named_files_input(state, "the recording", options->recording);
+	named_files_output(state, "--output", options->output);
+	named_files_output(state, "--html", options->figures.html);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -88,7 +86,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		usage(state, "no RECORDING was given; see --help");
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		check_files(state, options);
+		name_files(state, options);
 		if (options->file && !strcmp(options->recording, "-"))
 			usage(state, "--file: the recording is read twice, which - cannot be");
 		if (figures_as_text(&options->figures) &&
@@ -133,19 +131,8 @@ static int open_recording(struct reading *reading)
 {
 	const char *path = reading->options.recording;
 	char why[512];
-	FILE *file;
-	int err;
 
-	if (!strcmp(path, "-")) {
-		err = recording_open(&reading->reader, path, why, sizeof(why));
-	} else {
-		file = fopen(path, "re");
-		if (!file)
-			return complain(STATUS_FAILED, "cannot open %s: %s", path, strerror(errno));
-		reading->fd = fileno(file);
-		err = recording_open_file(&reading->reader, file, path, why, sizeof(why));
-	}
-	if (err)
+	if (recording_open(&reading->reader, path, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	if (head_from_json(&reading->report, recording_head(reading->reader)))
 		return complain(STATUS_FAILED, "%s does not say what it is a recording of", path);
@@ -183,15 +170,13 @@ static int open_filter(struct reading *reading)
 	return STATUS_OK;
 }
 
-static int open_output(const struct reading *reading, struct output **output, const char *path)
+static int open_output(struct output **output, const char *path)
 {
 	int err;
 
 	if (!path)
 		return STATUS_OK;
-	err = output_open(output, path, reading->fd);
-	if (err == -EEXIST)
-		return complain(STATUS_USAGE, "%s is the recording: it is never written to", path);
+	err = output_open(output, path);
 	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
@@ -427,7 +412,7 @@ static int write_figures(struct reading *reading)
 	if (!has_figures(reading))
 		return STATUS_OK;
 	return figures_write(&reading->options.figures, reading->figures.drawings, FIGURES_NR,
-			     print_page, reading, reading->fd);
+			     print_page, reading);
 }
 
 /* What cannot be written does not take the others with it. */
@@ -450,9 +435,9 @@ static int report_steps(struct reading *reading)
 	if (!status)
 		status = open_filter(reading);
 	if (!status)
-		status = open_output(reading, &reading->out, reading->options.output);
+		status = open_output(&reading->out, reading->options.output);
 	if (!status)
-		status = open_output(reading, &reading->json, reading->options.report.json);
+		status = open_output(&reading->json, reading->options.report.json);
 	if (!status)
 		status = open_analysis(reading);
 	if (!status)
@@ -469,7 +454,7 @@ static int report_steps(struct reading *reading)
 
 int cmd_report(int argc, char **argv)
 {
-	struct reading reading = { .fd = -1 };
+	struct reading reading = { 0 };
 	int status;
 
 	parse(&reading.options, argc, argv);

@@ -9,6 +9,7 @@
 
 #include "argument.h"
 #include "engine/pattern_locality.h"
+#include "named_files.h"
 #include "options.h"
 #include "rights/invoker.h"
 #include "version.h"
@@ -95,7 +96,9 @@ static void check(const struct argp_state *state, const struct options *options)
 {
 	workload_check(state, &options->workload, options->file, options->pattern.store_share);
 	compete_check(state, &options->compete);
-	argument_distinct(state, "json", options->json, "record", options->record);
+	named_files_input(state, "FILE", options->file);
+	named_files_output(state, "--json", options->json);
+	named_files_output(state, "--record", options->record);
 	if (options->have_cache && options->workload.kind == MAPPING_ANON)
 		usage(state, "--cache is of files: --map anon has none");
 	if (options->record && options->repeats > 1)

@@ -23,13 +23,6 @@ static void output_free(struct output *output)
 	free(output);
 }
 
-static bool same_file(const struct stat *stat, int fd)
-{
-	struct stat other;
-
-	return !fstat(fd, &other) && stat->st_dev == other.st_dev && stat->st_ino == other.st_ino;
-}
-
 static int open_directly(const struct output *output)
 {
 	int fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -57,13 +50,11 @@ static int open_temporary(struct output *output, mode_t mode)
 	return fd;
 }
 
-static int open_path(struct output *output, const char *path, int not)
+static int open_path(struct output *output, const char *path)
 {
 	struct stat stat_buffer;
 	bool exists = !stat(path, &stat_buffer);
 
-	if (exists && same_file(&stat_buffer, not))
-		return -EEXIST;
 	if (exists && S_ISDIR(stat_buffer.st_mode))
 		return -EISDIR;
 	/* One that leads nowhere would be replaced itself. */
@@ -78,7 +69,7 @@ static int open_path(struct output *output, const char *path, int not)
 	return open_temporary(output, exists ? stat_buffer.st_mode & 0777 : OUTPUT_MODE);
 }
 
-int output_open(struct output **opened, const char *path, int not)
+int output_open(struct output **opened, const char *path)
 {
 	struct output *output = calloc(1, sizeof(*output));
 	int fd;
@@ -88,7 +79,7 @@ int output_open(struct output **opened, const char *path, int not)
 		return -ENOMEM;
 	fd = invoker_begin();
 	if (!fd) {
-		fd = open_path(output, path, not);
+		fd = open_path(output, path);
 		invoker_end();
 	}
 	if (fd < 0) {

@@ -16,8 +16,8 @@
 
 struct output;
 
-/* -EEXIST: it is the file `not` (an open descriptor), which must not be written. */
-int output_open(struct output **output, const char *path, int not);
+/* The file is not an input: see named_files.h. */
+int output_open(struct output **output, const char *path);
 FILE *output_stream(struct output *output);
 /* Closes in any case. */
 int output_commit(struct output *output);

@@ -21,7 +21,7 @@ static int complain_of(const struct recording_output *recording, int err)
 }
 
 int recording_output_begin(struct recording_output *recording, const char *path,
-			   const struct report *report, int not)
+			   const struct report *report)
 {
 	json_t *head;
 	int err;
@@ -29,10 +29,7 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 	if (!path)
 		return STATUS_OK;
 	recording->path = path;
-	err = output_open(&recording->output, path, not);
-	if (err == -EEXIST)
-		return complain(STATUS_USAGE, "--record: %s is the file to be measured, which is "
-				"never written to", path);
+	err = output_open(&recording->output, path);
 	if (err)
 		return complain_of(recording, err);
 	head = head_to_json(report);

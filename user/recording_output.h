@@ -20,9 +20,9 @@ struct recording_output {
 	int err;	/* the first of an item's: nothing is written after it */
 };
 
-/* not: the measured file, which must not be written; -1: there is none. The exit status. */
+/* The exit status. */
 int recording_output_begin(struct recording_output *recording, const char *path,
-			   const struct report *report, int not);
+			   const struct report *report);
 /* What is mapped where, under which name: before any item of it. 0 or a negative errno. */
 int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
 			 const char *path);

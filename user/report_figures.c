@@ -38,15 +38,12 @@ static int complain_of_gnuplot(const struct figures_options *options, bool kept)
 			"installed (apt-get install gnuplot-nox)", options->html);
 }
 
-static int write_page(const char *path, page_printer print_page, void *context, char *const *svgs,
-		      int not)
+static int write_page(const char *path, page_printer print_page, void *context, char *const *svgs)
 {
 	struct output *output;
 	int err;
 
-	err = output_open(&output, path, not);
-	if (err == -EEXIST)
-		return complain(STATUS_USAGE, "%s is the recording: it is never written to", path);
+	err = output_open(&output, path);
 	if (!err) {
 		err = print_page(output_stream(output), context, svgs);
 		if (err)
@@ -71,7 +68,7 @@ static int read_all(struct folder *folder, const struct drawing *drawings, size_
 
 static int page_of(struct folder *folder, const struct figures_options *options,
 		   const struct drawing *drawings, size_t nr, page_printer print_page,
-		   void *context, int not)
+		   void *context)
 {
 	char **svgs = calloc(nr, sizeof(*svgs));
 	int status;
@@ -80,7 +77,7 @@ static int page_of(struct folder *folder, const struct figures_options *options,
 	if (!svgs)
 		return complain(STATUS_FAILED, "out of memory");
 	status = read_all(folder, drawings, nr, svgs) ? complain_of_folder(folder) :
-		 write_page(options->html, print_page, context, svgs, not);
+		 write_page(options->html, print_page, context, svgs);
 	for (i = 0; i < nr; i++)
 		free(svgs[i]);
 	free(svgs);
@@ -88,7 +85,7 @@ static int page_of(struct folder *folder, const struct figures_options *options,
 }
 
 int figures_write(const struct figures_options *options, const struct drawing *drawings, size_t nr,
-		  page_printer print_page, void *context, int not)
+		  page_printer print_page, void *context)
 {
 	const char *keep = figures_as_text(options) ? NULL : options->plot;
 	struct folder folder;
@@ -99,7 +96,7 @@ int figures_write(const struct figures_options *options, const struct drawing *d
 	if (folder_open(&folder, keep) || folder_draw(&folder, drawings, nr))
 		status = complain_of_folder(&folder);
 	else if (options->html && !folder.no_gnuplot)
-		status = page_of(&folder, options, drawings, nr, print_page, context, not);
+		status = page_of(&folder, options, drawings, nr, print_page, context);
 	if (!status && keep && folder_keep(&folder, drawings, nr))
 		status = complain_of_folder(&folder);
 	if (!status && folder.no_gnuplot)

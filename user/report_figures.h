@@ -28,11 +28,10 @@ bool figures_as_text(const struct figures_options *options);
 typedef int (*page_printer)(FILE *out, void *context, char *const *svgs);
 
 /*
- * Draws, and writes what is wanted: all of it, or, of the page, nothing. not: an open
- * file that must not be written; -1: none. The exit status.
+ * Draws, and writes what is wanted: all of it, or, of the page, nothing. The exit status.
  */
 int figures_write(const struct figures_options *options, const struct drawing *drawings, size_t nr,
-		  page_printer print_page, void *context, int not);
+		  page_printer print_page, void *context);
 /* The two of the study, as wide as the terminal. 0 or a negative errno. */
 int figures_print_text(FILE *out, const struct drawing *drawings, size_t nr);
 

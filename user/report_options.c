@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "complain.h"
+#include "named_files.h"
 #include "output.h"
 #include "report_options.h"
 #include "argument.h"
@@ -90,6 +91,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case KEY_JSON:
 		options->json = text;
 		return 0;
+	case ARGP_KEY_SUCCESS:
+		named_files_output(state, "--json", options->json);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -109,7 +113,7 @@ int report_options_write(const struct report_options *options, const struct repo
 
 	if (!options->json)
 		return STATUS_OK;
-	err = output_open(&output, options->json, -1);
+	err = output_open(&output, options->json);
 	if (!err) {
 		err = report_print(output_stream(output), REPORT_JSON, report, 1);
 		if (err)

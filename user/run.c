@@ -394,8 +394,7 @@ static int begin_recording(struct run *run)
 	if (status)
 		return status;
 	run->report->have_bpf = options->bpf;
-	return recording_output_begin(&run->recording, options->record, run->report,
-				      run->plan->mapping->fd);
+	return recording_output_begin(&run->recording, options->record, run->report);
 }
 
 static int end_recording(struct run *run)

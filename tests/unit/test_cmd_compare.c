@@ -440,6 +440,45 @@ START_TEST(test_a_signal_ends_it)
 }
 END_TEST
 
+static void check_error(const char *part)
+{
+	char text[4096];
+	FILE *in = fopen("err", "r");
+	size_t length;
+
+	ck_assert_ptr_nonnull(in);
+	length = fread(text, 1, sizeof(text) - 1, in);
+	fclose(in);
+	text[length] = '\0';
+	ck_assert_msg(strstr(text, part), "\"%s\" is not in %s", part, text);
+}
+
+static ino_t inode_of(const char *path)
+{
+	struct stat status;
+
+	ck_assert_int_eq(stat(path, &status), 0);
+	return status.st_ino;
+}
+
+START_TEST(test_the_page_does_not_overwrite_a_recording)
+{
+	ino_t before;
+
+	record_run("a.pfs", &usual);
+	record_run("b.pfs", &usual);
+	before = inode_of("b.pfs");
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--html", "b.pfs"), 2);
+	check_error("--html and the second recording are the same file, 'b.pfs'; name");
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--html", "./a.pfs"), 2);
+	ck_assert_int_eq(link("b.pfs", "hard"), 0);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--html", "hard"), 2);
+	unlink("hard");
+	ck_assert_uint_eq(inode_of("b.pfs"), before);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 0);
+}
+END_TEST
+
 static Suite *suite_of_compare(void)
 {
 	const struct TTest *const tests[] = {
@@ -453,6 +492,7 @@ static Suite *suite_of_compare(void)
 		test_bad_command_lines_and_files_are_refused,
 		test_a_reader_that_is_gone_is_no_news,
 		test_a_signal_ends_it,
+		test_the_page_does_not_overwrite_a_recording,
 	};
 	Suite *suite = suite_create("cmd_compare");
 	TCase *tcase = tcase_create("cmd_compare");

@@ -497,11 +497,49 @@ START_TEST(test_output_is_a_file_of_its_own)
 	ck_assert_str_eq(text_of("out"), "");
 	ck_assert_int_eq(stat("run.pfs", &before), 0);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "run.pfs"), 2);
-	check_says("err", "pfdrive: run.pfs is the recording: it is never written to\n");
+	check_says("err", "--output and the recording are the same file, 'run.pfs'; name another");
 	ck_assert_int_eq(RUN("run.pfs", "--json", "./run.pfs"), 2);
+	ck_assert_int_eq(link("run.pfs", "hard.pfs"), 0);
+	ck_assert_int_eq(RUN("run.pfs", "--html", "hard.pfs"), 2);
+	unlink("hard.pfs");
+	ck_assert_int_eq(symlink("run.pfs", "link.pfs"), 0);
+	ck_assert_int_eq(RUN("link.pfs", "-o", "run.pfs"), 2);
+	unlink("link.pfs");
 	ck_assert_int_eq(stat("run.pfs", &after), 0);
 	ck_assert_int_eq(before.st_ino, after.st_ino);
 	ck_assert_int_eq(before.st_size, after.st_size);
+}
+END_TEST
+
+/* Also if they do not exist yet, and their folder has two names. */
+START_TEST(test_two_outputs_are_two_files)
+{
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(symlink(".", "here"), 0);
+	ck_assert_int_eq(RUN("run.pfs", "--json", "new", "-o", "here/new"), 2);
+	check_says("err", "--output and --json are the same file, 'here/new'; name another file");
+	ck_assert_int_eq(RUN("run.pfs", "--json", "new", "--html", "./new"), 2);
+	ck_assert_int_eq(access("new", F_OK), -1);
+	/* run() sends standard output into this file. */
+	ck_assert_int_eq(RUN("run.pfs", "--json", "here/out"), 2);
+	check_says("err", "--json and standard output are the same file, 'here/out'");
+	ck_assert_int_eq(RUN("run.pfs", "-o", "/dev/null", "--json", "/dev/null"), 0);
+	unlink("here");
+}
+END_TEST
+
+START_TEST(test_figures_do_not_overwrite_the_recording)
+{
+	struct stat before, after;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(link("run.pfs", "cost.csv"), 0);
+	ck_assert_int_eq(stat("run.pfs", &before), 0);
+	ck_assert_int_eq(RUN("run.pfs", "--plot", "."), 1);
+	check_says("err", "pfdrive: cannot write ./cost.csv: it is the recording; name another");
+	ck_assert_int_eq(stat("cost.csv", &after), 0);
+	ck_assert_int_eq(before.st_ino, after.st_ino);
+	unlink("cost.csv");
 }
 END_TEST
 
@@ -685,7 +723,8 @@ static Suite *suite_of_report(void)
 		test_torn_recording_is_printed_with_a_warning,
 		test_counts_that_cannot_be_understood_are_not_known,
 		test_events_of_a_cut_recording_prove_their_hooks,
-		test_output_is_a_file_of_its_own,
+		test_output_is_a_file_of_its_own, test_two_outputs_are_two_files,
+		test_figures_do_not_overwrite_the_recording,
 		test_trace_has_the_faults,
 		test_files_are_written_when_nobody_reads,
 		test_output_that_is_full_takes_no_other_with_it,

@@ -173,7 +173,7 @@ static void write_output(const char *path)
 {
 	struct output *output;
 
-	ck_assert_int_eq(output_open(&output, path, -1), 0);
+	ck_assert_int_eq(output_open(&output, path), 0);
 	fputs("text\n", output_stream(output));
 	ck_assert_int_eq(output_commit(output), 0);
 }
@@ -214,7 +214,7 @@ START_TEST(test_nothing_is_written_where_the_user_may_not)
 	ck_assert_ptr_nonnull(mkdtemp(folder));	/* root's, 0700 */
 	snprintf(path, sizeof(path), "%s/out", folder);
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
-	ck_assert_int_eq(output_open(&output, path, -1), -EACCES);
+	ck_assert_int_eq(output_open(&output, path), -EACCES);
 	ck_assert_str_eq(invoker_strerror(-EACCES), "Permission denied, as user 12345");
 	/* Root is as before. */
 	ck_assert_int_eq(access(folder, W_OK), 0);

@@ -91,7 +91,7 @@ def test_the_figures_of_the_study_as_text(small_file, recording):
 
 def test_what_is_refused(small_file, recording):
     result = pfstat.run(pfstat.PFDRIVE, "--record", small_file, small_file, check=False)
-    assert result.returncode == 2 and "never written to" in result.stderr
+    assert result.returncode == 2 and "are the same file" in result.stderr
     result = pfstat.run(pfstat.PFDRIVE, "--record", recording, "--repeat", "2", small_file,
                         check=False)
     assert result.returncode == 2 and "one run" in result.stderr

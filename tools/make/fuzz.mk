@@ -18,7 +18,7 @@ fuzz_events_src	   := $(wildcard user/correlate/*.c) \
 		      $(addprefix user/collect/,procmaps.c queue.c ring.c) user/item_known.c
 # Every parser of options, and no more of pfdrive: nothing behind argp_parse() is reached.
 fuzz_options_src   := user/main.c $(wildcard user/cmd_*.c user/*options.c user/*/options.c) \
-		      $(addprefix user/,argument.c complain.c measure.c report_figures.c size.c workload.c) \
+		      $(addprefix user/,argument.c complain.c measure.c named_files.c report_figures.c size.c workload.c) \
 		      $(wildcard user/engine/pattern*.c) user/engine/policy.c user/engine/stores.c \
 		      user/via/way.c user/rights/invoker_options.c
 

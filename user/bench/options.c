@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../argument.h"
+#include "../named_files.h"
 #include "options.h"
 #include "peer.h"
 
@@ -95,7 +96,9 @@ static void check(const struct argp_state *state, const struct bench_command *co
 		usage(state, "--%s measures nothing: leave %s%s out",
 		      command->serve ? "serve" : "list", command->measuring_dashes,
 		      command->measuring);
-	argument_distinct(state, "json", command->json, "report", command->report);
+	named_files_input(state, "--predict", command->predict);
+	named_files_output(state, "--json", command->json);
+	named_files_output(state, "--report", command->report);
 }
 
 static void add_name(const struct argp_state *state, struct bench_command *command, char *name)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../interrupt.h"
+#include "../named_files.h"
 #include "../rights/invoker.h"
 #include "folder.h"
 
@@ -214,6 +215,31 @@ static int draw_one(struct folder *folder, const struct drawing *drawing)
 	return fail(folder, -EIO, "gnuplot cannot draw %s: %s", script, messages);
 }
 
+/* The names of a folder's files are not on the command line: they are checked here. */
+static int check_name(struct folder *folder, const char *name, const char *ending)
+{
+	char *path = path_of(folder->keep, name, ending);
+	const char *what = path ? named_files_find(path) : NULL;
+	int err = path ? 0 : fail(folder, -ENOMEM, "out of memory");
+
+	if (what)
+		err = fail(folder, -EEXIST, "cannot write %s: it is %s; name another folder", path,
+			   what);
+	free(path);
+	return err;
+}
+
+static int check_names(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	size_t i, ending;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		for (ending = 0; ending < NR_ENDINGS && !err; ending++)
+			err = check_name(folder, drawings[i].name, endings[ending]);
+	return err;
+}
+
 static int draw(struct folder *folder, const struct drawing *drawings, size_t nr)
 {
 	size_t i;
@@ -237,7 +263,9 @@ int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr
 
 	if (err)
 		return fail(folder, err, "cannot write figures: %s", invoker_strerror(err));
-	err = draw(folder, drawings, nr);
+	err = folder->keep ? check_names(folder, drawings, nr) : 0;
+	if (!err)
+		err = draw(folder, drawings, nr);
 	invoker_end();
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <pfstat/control.h>
 
 #include "../argument.h"
+#include "../named_files.h"
 #include "../rights/invoker.h"
 #include "options.h"
 
@@ -109,6 +110,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		check_targets(state, options);
+		named_files_input(state, "--file", options->file);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
