@@ -6,6 +6,7 @@
 
 #include "code_names.h"
 #include "collect/symbols.h"
+#include "complain.h"
 #include "recording/writer.h"
 
 /* A recording's JSON has bounds: names beyond these stay numbers in it. */
@@ -66,6 +67,10 @@ int code_names_find(struct analysis *analysis, json_t **symbols, uint64_t *left_
 	err = symbols_open(&search.symbols);
 	if (!err)
 		err = analysis_visit_code(analysis, look_up, &search);
+	if (!err && symbols_trouble(search.symbols))
+		complain(STATUS_OK, "cannot look up all names of code: the process that reads "
+			 "symbols failed (%s); addresses stand in their place",
+			 strerror(-symbols_trouble(search.symbols)));
 	symbols_close(search.symbols);
 	*left_out = search.left_out;
 	return err;

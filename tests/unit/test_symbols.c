@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -228,6 +229,65 @@ START_TEST(test_no_server_is_asked)
 }
 END_TEST
 
-RUN_TESTS("symbols", test_own_function, test_function_of_a_library, test_what_has_no_name,
+static pid_t only_child(void)
+{
+	int pid = 0;
+	FILE *file = fopen("/proc/thread-self/children", "r");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	return pid;
+}
+
+/* The next file has its names, because a new child reads it. */
+START_TEST(test_a_child_that_dies_costs_only_names)
+{
+	struct symbols *symbols;
+	char path[4096], *name;
+	uint64_t offset;
+
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	offset = offset_of((void *)function_to_be_found, path);
+	free(symbols_name(symbols, path, 0, offset));
+	ck_assert_int_eq(symbols_trouble(symbols), 0);
+	kill(only_child(), SIGKILL);
+	ck_assert_ptr_null(symbols_name(symbols, path, 0, offset));
+	ck_assert_int_lt(symbols_trouble(symbols), 0);
+	ck_assert_ptr_null(symbols_name(symbols, path, 0, offset));
+	offset = offset_of((void *)deflateInit2_, path);
+	name = symbols_name(symbols, path, 0, offset);
+	ck_assert_pstr_eq(name, "deflateInit2_+0x0");
+	free(name);
+	symbols_close(symbols);
+}
+END_TEST
+
+START_TEST(test_children_are_not_started_without_end)
+{
+	struct symbols *symbols;
+	char path[4096], *name;
+	uint64_t offset;
+	unsigned int i;
+
+	ck_assert_int_eq(symbols_open(&symbols), 0);
+	offset = offset_of((void *)function_to_be_found, path);
+	for (i = 0; i < 5; i++) {
+		name = symbols_name(symbols, path, 0, offset);
+		ck_assert_pstr_eq(name, "function_to_be_found+0x0");
+		free(name);
+		kill(only_child(), SIGKILL);
+		ck_assert_ptr_null(symbols_name(symbols, path, 0, offset));
+		/* Another name, so another file to us. */
+		memmove(path + 2, path, strlen(path) + 1);
+		memcpy(path, "/.", 2);
+	}
+	ck_assert_ptr_null(symbols_name(symbols, path, 0, offset));
+	symbols_close(symbols);
+}
+END_TEST
+
+RUN_TESTS("symbols", test_a_child_that_dies_costs_only_names,
+	  test_children_are_not_started_without_end, test_own_function, test_function_of_a_library, test_what_has_no_name,
 	  test_another_files_names_are_not_taken, test_a_compressed_file_is_not_unpacked,
 	  test_a_pipe_is_not_waited_for, test_no_server_is_asked, test_few_files_stay_open)

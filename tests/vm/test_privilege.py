@@ -18,9 +18,10 @@ from people import sudo, without
 
 CLOEXEC = 0o2000000
 # capabilities(7): what user/rights/reduce.c says is kept, where root works for itself.
-DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SYS_PTRACE, PERFMON = 1, 2, 3, 5, 19, 38
+DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SETGID, SETUID = 1, 2, 3, 5, 6, 7
+SYS_PTRACE, PERFMON = 19, 38
 KEPT = sum(1 << number for number in
-           (DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SYS_PTRACE, PERFMON))
+           (DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SETGID, SETUID, SYS_PTRACE, PERFMON))
 KERNEL_ADDRESS = re.compile(r"\b(0x)?ffff[89a-f][0-9a-f]{11}\b")
 PARAMETERS = pathlib.Path("/sys/module/pfstat/parameters")
 # What a program sees of itself, as JSON; ls opens the folder that it lists.

@@ -23,7 +23,8 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   user/argument.c user/named_files.c \
 		   $(wildcard user/rights/*.c) user/watch/command.c user/watch/processes.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
-		   user/collect/symbols.c user/collect/smaps.c user/collect/hardware.c \
+		   user/collect/symbols.c user/collect/symbol_child.c user/collect/elf_names.c \
+		   user/collect/smaps.c user/collect/hardware.c \
 		   $(addprefix user/collect/,perf.c maps.c tids.c descriptors.c) \
 		   user/engine/cpu_cache.c user/engine/cache.c \
 		   $(filter-out %/witness.c %/machine.c %/place_facts.c,$(wildcard user/bench/*.c)) \

@@ -11,7 +11,7 @@ WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wer
 CFLAGS		?= -O2 -g
 user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -I$(BUILD) $(WARNINGS) $(CFLAGS) \
 		  $(shell pkg-config --cflags $(packages)) -MMD -MP
-user_libs	= $(shell pkg-config --libs $(packages)) -lelf -lz -lpthread -lm
+user_libs	= $(shell pkg-config --libs $(packages)) -lelf -lz -liberty -lpthread -lm
 
 pfdrive: $(BUILD)/pfdrive
 

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <elfutils/libdwfl.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../regular.h"
+#include "symbol_child.h"
 #include "symbols.h"
+
+_Static_assert(SYMBOLS_MAX_FILES == SYMBOL_CHILD_FILES, "a slot of the child for each file");
+
+/* A file on which the child dies costs the files that it had open and one new child. */
+#define CHILDREN_MAX 5
 
 struct object {
 	char *path;		/* NULL: a free place */
 	uint64_t inode;
-	Dwfl *dwfl;		/* NULL: it is no ELF file */
-	Dwfl_Module *module;
-	uint64_t used;		/* when it was asked for last */
+	bool loaded;		/* by the child */
+	uint64_t used;		/* the time of its last look-up, as symbols->now */
 };
 
 struct symbols {
 	struct object objects[SYMBOLS_MAX_FILES];
-	uint64_t now;		/* counts what was asked */
+	uint64_t now;		/* number of look-ups */
+	struct symbol_child child;
+	unsigned int nr_children;
+	int trouble;
 };
 
 int symbols_open(struct symbols **symbols)
 {
 	*symbols = calloc(1, sizeof(**symbols));
-	return *symbols ? 0 : -ENOMEM;
-}
-
-static void object_close(struct object *object)
-{
-	dwfl_end(object->dwfl);
-	free(object->path);
-	*object = (struct object){ 0 };
+	if (!*symbols)
+		return -ENOMEM;
+	(*symbols)->child = SYMBOL_CHILD_NONE;
+	return 0;
 }
 
 void symbols_close(struct symbols *symbols)
@@ -45,12 +47,18 @@ void symbols_close(struct symbols *symbols)
 
 	if (!symbols)
 		return;
+	symbol_child_stop(&symbols->child);
 	for (i = 0; i < SYMBOLS_MAX_FILES; i++)
-		object_close(&symbols->objects[i]);
+		free(symbols->objects[i].path);
 	free(symbols);
 }
 
-/* Nor a compressed one, whose size libdwfl would find out by making it as large. */
+int symbols_trouble(const struct symbols *symbols)
+{
+	return symbols->trouble;
+}
+
+/* A compressed file is not taken: libdwfl would unpack it whatever its size. */
 static bool is_elf(int fd)
 {
 	char magic[SELFMAG];
@@ -59,7 +67,7 @@ static bool is_elf(int fd)
 	       !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-/* What has the name now may be anything: a device, a pipe, another program. */
+/* The path may name anything by now: a device, a pipe, another program. */
 static int open_object(const struct object *object)
 {
 	int fd = regular_open(object->path, O_RDONLY);
@@ -73,32 +81,49 @@ static int open_object(const struct object *object)
 	return -ENODATA;
 }
 
-/* By build ID and on this machine: libdw's standard callback asks $DEBUGINFOD_URLS, too. */
-static void object_load(struct object *object)
+/* What a child cannot do once it can do again for another file, but not without end. */
+static void drop_child(struct symbols *symbols, struct object *at_fault, int err)
 {
-	static char *debuginfo_path;	/* NULL: where debug information usually is */
-	static const Dwfl_Callbacks callbacks = {
-		.find_debuginfo = dwfl_build_id_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-		.debuginfo_path = &debuginfo_path,
-	};
-	int fd = open_object(object);
+	size_t i;
+
+	symbols->trouble = err;
+	symbol_child_stop(&symbols->child);
+	at_fault->loaded = false;
+	for (i = 0; i < SYMBOLS_MAX_FILES; i++) {
+		if (&symbols->objects[i] == at_fault)
+			continue;
+		free(symbols->objects[i].path);
+		symbols->objects[i] = (struct object){ 0 };
+	}
+}
+
+static int need_child(struct symbols *symbols)
+{
+	if (symbols->child.socket >= 0)
+		return 0;
+	if (symbols->nr_children == CHILDREN_MAX)
+		return symbols->trouble;
+	symbols->nr_children++;
+	return symbol_child_start(&symbols->child);
+}
+
+static void object_load(struct symbols *symbols, struct object *object)
+{
+	const int fd = open_object(object);
+	int err;
 
 	if (fd < 0)
 		return;
-	object->dwfl = dwfl_begin(&callbacks);
-	if (object->dwfl)
-		object->module = dwfl_report_offline(object->dwfl, object->path, object->path, fd);
-	if (object->module) {	/* fd is libdwfl's now */
-		dwfl_report_end(object->dwfl, NULL, NULL);
-		return;
-	}
+	err = need_child(symbols);
+	if (!err)
+		err = symbol_child_load(&symbols->child, object - symbols->objects, fd);
 	close(fd);
-	dwfl_end(object->dwfl);
-	object->dwfl = NULL;
+	object->loaded = !err;
+	if (err)
+		drop_child(symbols, object, err);
 }
 
-/* Known, or else in the place of the one that was not asked for longest. NULL: no memory. */
+/* The object of a file, in the place of the least recently used if it is new. NULL: no memory. */
 static struct object *object_of(struct symbols *symbols, const char *path, uint64_t inode)
 {
 	struct object *object, *oldest = &symbols->objects[0];
@@ -111,54 +136,28 @@ static struct object *object_of(struct symbols *symbols, const char *path, uint6
 		if (object->used < oldest->used)
 			oldest = object;
 	}
-	object_close(oldest);
-	oldest->path = strdup(path);
+	free(oldest->path);
+	*oldest = (struct object){ .path = strdup(path), .inode = inode };
 	if (!oldest->path)
 		return NULL;
-	oldest->inode = inode;
-	object_load(oldest);
+	object_load(symbols, oldest);
 	return oldest;
-}
-
-/* Where libdwfl has the byte of the file that a segment loads. */
-static bool address_of(Dwfl_Module *module, uint64_t file_offset, GElf_Addr *address)
-{
-	GElf_Addr bias;
-	Elf *elf = dwfl_module_getelf(module, &bias);
-	GElf_Phdr segment;
-	size_t nr, i;
-
-	if (!elf || elf_getphdrnum(elf, &nr))
-		return false;
-	for (i = 0; i < nr; i++) {
-		if (!gelf_getphdr(elf, i, &segment) || segment.p_type != PT_LOAD ||
-		    file_offset < segment.p_offset ||
-		    file_offset - segment.p_offset >= segment.p_filesz)
-			continue;
-		*address = file_offset - segment.p_offset + segment.p_vaddr + bias;
-		return true;
-	}
-	return false;
 }
 
 char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode,
 		   uint64_t file_offset)
 {
 	struct object *object = object_of(symbols, path, inode);
-	GElf_Addr address;
-	const char *name;
-	GElf_Off offset;
-	GElf_Sym symbol;
-	char *text;
+	char *name;
+	int err;
 
 	if (!object)
 		return NULL;
 	object->used = ++symbols->now;
-	if (!object->module || !address_of(object->module, file_offset, &address))
+	if (!object->loaded)
 		return NULL;
-	name = dwfl_module_addrinfo(object->module, address, &offset, &symbol, NULL, NULL, NULL);
-	/* The nearest one before it may have ended long before. */
-	if (!name || (symbol.st_size && offset >= symbol.st_size))
-		return NULL;
-	return asprintf(&text, "%s+0x%" PRIx64, name, offset) < 0 ? NULL : text;
+	err = symbol_child_name(&symbols->child, object - symbols->objects, file_offset, &name);
+	if (err)
+		drop_child(symbols, object, err);
+	return name;
 }

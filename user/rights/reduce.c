@@ -8,14 +8,14 @@
 
 /*
  * What stays: to read programs and look at processes that join a group, to end children
- * that run as another user, to read the module's counts.
+ * that run as another user, to read the module's counts; to become another user: in the child
+ * that reads symbols, and to write results as the user who called sudo.
  */
 #define ALWAYS \
 	(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SYS_PTRACE) | \
-	 CAPABILITY(CAP_PERFMON))
+	 CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETUID))
 
-/* To write what was found: as the user who called sudo, or wherever root may. */
-#define TO_WRITE_AS_USER (CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETUID))
+/* To write results wherever root may, if root called. */
 #define TO_WRITE_AS_ROOT (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
 /* Debian's kernels, by their default of perf_event_paranoid, let nobody else open an event. */
@@ -24,7 +24,7 @@
 int rights_reduce(bool joiners)
 {
 	int err = capabilities_keep(ALWAYS | (joiners ? TO_OPEN_EVENTS : 0) |
-				    (invoker_is_other() ? TO_WRITE_AS_USER : TO_WRITE_AS_ROOT));
+				    (invoker_is_other() ? 0 : TO_WRITE_AS_ROOT));
 
 	return err ? complain(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
 		     STATUS_OK;
