@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
 #include "runner.h"
 #include "user/correlate/blame.h"
 
@@ -29,6 +30,7 @@ static void read_pages(uint32_t pid, uint64_t pgoff, uint32_t pages, uint32_t fl
 	const struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .pid = pid, .flags = flags },
 		.inode = INODE, .fs_dev = DEV, .pgoff = pgoff, .file_bytes = pages * 4096,
+		.bytes = pages * 4096,
 	};
 
 	ck_assert_int_eq(blame_add_read(blame, &block), 0);
@@ -181,7 +183,43 @@ START_TEST(test_more_files_than_are_followed)
 }
 END_TEST
 
+/* Ranges of pages against a mark for each page. */
+START_TEST(test_ranges_are_what_their_pages_are)
+{
+	static uint8_t evictor[1 << 14];	/* 0: none, or read again since */
+	uint64_t expected[4] = { 0 }, found[4] = { 0 }, what, pgoff, page, state = 5;
+	uint32_t pages;
+	size_t at;
+	int i;
+
+	blame = blame_new();
+	for (i = 0; i < 3000; i++) {
+		what = random_next(&state);
+		pgoff = what >> 24 & 0x1fff;
+		if (what % 5 == 0)
+			pgoff &= ~2047ULL;
+		pages = what % 5 == 0 ? 4096 : 1 + (what >> 40 & 0xfff);
+		if (what % 2)
+			evict(1 + what % 3, "hog", pgoff, pages);
+		else
+			read_pages(9, pgoff, pages, PFSTAT_BLOCK_FILE);
+		for (page = pgoff; page < pgoff + pages; page++) {
+			if (what % 2 == 0)
+				expected[evictor[page]]++;
+			evictor[page] = what % 2 ? 1 + what % 3 : 0;
+		}
+	}
+	expected[0] = 0;
+	list(3);
+	for (at = 0; at < nr; at++)
+		found[pairs[at].evictor] = pairs[at].pages;
+	ck_assert_mem_eq(found, expected, sizeof(found));
+	close_blame();
+}
+END_TEST
+
 RUN_TESTS("blame",
+	  test_ranges_are_what_their_pages_are,
 	  test_who_evicted_is_blamed_by_who_reads_again,
 	  test_one_eviction_is_blamed_once,
 	  test_what_is_nobodys_fault,

@@ -152,7 +152,8 @@ static void make_request(uint64_t until_ns)
 			.flags = PFSTAT_BLOCK_FILE, .ns = issue_ns + below(80),
 		},
 		.insert_ns = insert_ns, .issue_ns = issue_ns, .inode = INODE + below(2),
-		.fs_dev = DEV, .pgoff = fault_pgoff - below(4), .file_bytes = 512 + below(16384),
+		.fs_dev = DEV, .pgoff = fault_pgoff - below(4), .bytes = 16896,
+		.file_bytes = 512 + below(16384),
 	};
 }
 
@@ -323,7 +324,8 @@ static void add_any_request(uint64_t now)
 			.flags = PFSTAT_BLOCK_FILE, .ns = now,
 		},
 		.insert_ns = issue_ns - below(50), .issue_ns = issue_ns, .inode = INODE,
-		.fs_dev = DEV, .pgoff = below(3), .file_bytes = 1 + below(9000),
+		.fs_dev = DEV, .pgoff = below(3), .bytes = 9000,
+		.file_bytes = 1 + below(9000),
 	};
 
 	add_event(&block.event);

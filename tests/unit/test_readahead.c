@@ -11,6 +11,7 @@ static void read_pages(uint64_t inode, uint64_t pgoff, uint32_t pages)
 	const struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
 		.inode = inode, .pgoff = pgoff, .file_bytes = pages * 4096, .fs_dev = 1,
+		.bytes = pages * 4096,
 	};
 
 	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
@@ -127,7 +128,7 @@ START_TEST(test_writes_errors_and_other_pages_are_not_read)
 {
 	struct pfstat_block block = {
 		.event = { .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_WRITE },
-		.inode = 5, .file_bytes = 4096, .fs_dev = 1,
+		.inode = 5, .bytes = 8192, .file_bytes = 4096, .fs_dev = 1,
 	};
 
 	readahead = readahead_new();
@@ -145,13 +146,13 @@ START_TEST(test_writes_errors_and_other_pages_are_not_read)
 }
 END_TEST
 
-/* Two files' keys in the table are the same: dev << 40 ^ inode << 20 ^ chunk. */
+/* A hash of the file that mixes nothing, dev << 40 ^ inode << 20 ^ chunk, is the same for both. */
 START_TEST(test_files_of_one_key_are_apart_and_bounded)
 {
 	const uint64_t other = 5 ^ 1 << 20;	/* of device 0, as 5 of device 1 */
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
-		.inode = other, .file_bytes = 4096, .fs_dev = 0,
+		.inode = other, .bytes = 4096, .file_bytes = 4096, .fs_dev = 0,
 	};
 	struct readahead_figures figures;
 	uint64_t i;
@@ -169,6 +170,113 @@ START_TEST(test_files_of_one_key_are_apart_and_bounded)
 	readahead_figures(readahead, &figures);
 	ck_assert_uint_eq(figures.read, 4096);
 	ck_assert_uint_eq(figures.read + figures.overflow, 10002);
+	readahead_free(readahead);
+}
+END_TEST
+
+/* Sums of the pages that the sink was called for, by fate. */
+struct told {
+	uint64_t calls, pages[READAHEAD_EVICTED + 1];
+};
+
+static int count_pages(void *context, const struct readahead_pages *pages)
+{
+	struct told *told = context;
+
+	ck_assert_uint_gt(pages->pages, 0);
+	ck_assert_uint_le(pages->pgoff % 8192 + pages->pages, 8192);
+	told->calls++;
+	told->pages[pages->fate] += pages->pages;
+	return 0;
+}
+
+START_TEST(test_ranges_are_what_their_pages_are)
+{
+	static bool unused[4 << 14];
+	struct readahead_figures figures;
+	uint64_t state = 3, read = 0, mapped = 0, evicted = 0, what, file, pgoff, page;
+	struct told told = { 0 };
+	uint32_t pages, end;
+	int i;
+
+	readahead = readahead_new();
+	readahead_listen(readahead, count_pages, &told);
+	for (i = 0; i < 3000; i++) {
+		what = random_next(&state);
+		file = what >> 8 & 3;
+		pages = 1 + (what >> 10 & 0xfff) * (what >> 22 & 3);
+		pgoff = what >> 24 & 0x3fff;
+		end = pgoff + pages < 1 << 14 ? pgoff + pages : 1 << 14;
+		for (page = pgoff; page < end; page++) {
+			bool *bit = &unused[file << 14 | page];
+
+			if (what % 3 == 0)
+				read++;
+			if (what % 3 < 2)
+				evicted += *bit;
+			else
+				mapped += *bit;
+			*bit = what % 3 == 0;
+		}
+		if (what % 3 == 0)
+			read_pages(1 + file, pgoff, end - pgoff);
+		else if (what % 3 == 1)
+			remove_pages(1 + file, pgoff, end - pgoff);
+		else
+			fault(1 + file, pgoff, 0, 0, end - pgoff);
+		readahead_figures(readahead, &figures);
+		ck_assert_uint_eq(figures.read, read);
+		ck_assert_uint_eq(figures.mapped, mapped);
+		ck_assert_uint_eq(figures.evicted_unused, evicted);
+	}
+	ck_assert_uint_eq(told.pages[READAHEAD_READ], read);
+	ck_assert_uint_eq(told.pages[READAHEAD_MAPPED], mapped);
+	ck_assert_uint_eq(told.pages[READAHEAD_EVICTED], evicted);
+	ck_assert_uint_gt(mapped, 100000);
+	readahead_free(readahead);
+}
+END_TEST
+
+START_TEST(test_the_sink_is_called_by_pieces)
+{
+	struct told told = { 0 };
+
+	readahead = readahead_new();
+	readahead_listen(readahead, count_pages, &told);
+	read_pages(5, 1, 1 << 18);
+	ck_assert_uint_eq(told.calls, 33);
+	remove_pages(5, 1, 1 << 18);
+	ck_assert_uint_eq(told.calls, 66);
+	ck_assert_uint_eq(told.pages[READAHEAD_EVICTED], 1 << 18);
+	readahead_free(readahead);
+}
+END_TEST
+
+/* In 32 bits the sum of file_bytes and 4095 is 0, or 4094 at most. */
+START_TEST(test_a_request_of_almost_four_gibibytes)
+{
+	struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
+		.inode = 5, .bytes = UINT32_MAX, .file_bytes = UINT32_MAX, .fs_dev = 1,
+	};
+
+	readahead = readahead_new();
+	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
+	check(1 << 20, 0, 0, 1 << 20);
+	readahead_free(readahead);
+}
+END_TEST
+
+START_TEST(test_a_request_reads_no_more_than_its_bytes)
+{
+	struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
+		.inode = 5, .bytes = 8192, .file_bytes = 1 << 30, .fs_dev = 1,
+	};
+
+	readahead = readahead_new();
+	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
+	check(2, 0, 0, 2);
 	readahead_free(readahead);
 }
 END_TEST
@@ -206,5 +314,7 @@ END_TEST
 RUN_TESTS("readahead", test_a_pages_life, test_windows_and_folios,
 	  test_the_figures_always_add_up, test_more_than_is_kept_is_said,
 	  test_writes_errors_and_other_pages_are_not_read,
+	  test_ranges_are_what_their_pages_are, test_the_sink_is_called_by_pieces,
+	  test_a_request_of_almost_four_gibibytes, test_a_request_reads_no_more_than_its_bytes,
 	  test_files_of_one_key_are_apart_and_bounded, test_not_solved_maps_nothing,
 	  test_across_chunks)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The eBPF programs and pfdrive.
 
-packages	:= libbpf jansson smartcols libseccomp libdw hwloc
+packages	:= libbpf jansson smartcols libseccomp libdw hwloc libxxhash
 user_src	:= $(wildcard user/*.c user/*/*.c)
 user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
 bpf_src		:= $(wildcard bpf/*.bpf.c)

@@ -667,13 +667,27 @@ static int put_names(struct listing *listing, const char *names, size_t length)
 	return 0;
 }
 
+/* The table's order differs from process to process, the report's must not. */
+static int by_identity(const struct group *left, const struct group *right)
+{
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	if (left->dev != right->dev)
+		return left->dev < right->dev ? -1 : 1;
+	if (left->inode != right->inode)
+		return left->inode < right->inode ? -1 : 1;
+	return (left->faults > right->faults) - (left->faults < right->faults);
+}
+
 static int costliest_first(const void *a, const void *b)
 {
 	const struct group *left = a, *right = b;
 
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
-	return strcmp(left->name, right->name);
+	return strcmp(left->name, right->name) ?: by_identity(left, right);
 }
 
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,

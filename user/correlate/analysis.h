@@ -34,7 +34,7 @@ void analysis_free(struct analysis *analysis);
 /* Calls sink for every logical fault too; one more listener each time. At most 4. */
 int analysis_listen(struct analysis *analysis, explain_sink sink, void *context);
 
-/* Calls sink, one alone, for every page of a file that is read, mapped, or evicted unused. */
+/* Calls sink, of which there is only one, for pages that are read, mapped, or evicted unused. */
 void analysis_listen_pages(struct analysis *analysis, readahead_sink sink, void *context);
 
 /* Feed in time order. -ENOMEM; -EINVAL: an item that this version does not know. An item_sink. */

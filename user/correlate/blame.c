@@ -9,12 +9,23 @@
 #include "hash.h"
 #include "pieces.h"
 
-#define PIECE_PAGES 2048U	/* 4 KiB of marks, 8 MiB of a file */
+#define PIECE_PAGES 2048U	/* of 8 MiB of a file: 4 KiB of marks */
 #define PIECES_MAX 4096U	/* 16 MiB of memory, 32 GiB of evicted files in reach */
 
-/* What is known of a page: 0, nothing; else who evicted it, plus one, and: */
+/* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and: */
 #define READ_AGAIN 0x8000U
 #define OTHERS BLAME_MAX_EVICTORS
+
+/*
+ * The marks of a piece. An event that covers all of it changes one mark, so that events of
+ * many pages cost as little as there are pieces.
+ */
+struct marks {
+	bool uniform;		/* all pages have the mark `all`, and `each` is not valid */
+	bool settled;		/* all that were evicted were read again since */
+	uint16_t all;
+	uint16_t each[PIECE_PAGES];
+};
 
 struct evictor {
 	uint32_t pid;
@@ -22,7 +33,7 @@ struct evictor {
 };
 
 struct blame {
-	struct pieces marks;	/* uint16_t a page */
+	struct pieces marks;	/* struct marks */
 	struct hash evictor_of;	/* struct evictor by pid */
 	struct evictor evictors[BLAME_MAX_EVICTORS + 1];	/* the last: all others */
 	size_t nr_evictors;
@@ -39,7 +50,7 @@ struct blame *blame_new(void)
 	if (!blame)
 		return NULL;
 	blame->marks.pages = PIECE_PAGES;
-	blame->marks.bytes = PIECE_PAGES * sizeof(uint16_t);
+	blame->marks.bytes = sizeof(struct marks);
 	blame->marks.max = PIECES_MAX;
 	strcpy(blame->evictors[OTHERS].name, BLAME_OTHERS);
 	strcpy(blame->pairs[BLAME_MAX_PAIRS].evictor_name, BLAME_OTHERS);
@@ -61,12 +72,39 @@ void blame_free(struct blame *blame)
 	free(blame);
 }
 
-/* NULL: nothing is known of any page around. */
+/* Makes the mark of each page valid. */
+static uint16_t *marks_of_each(struct marks *marks)
+{
+	unsigned int i;
+
+	for (i = 0; marks->uniform && i < PIECE_PAGES; i++)
+		marks->each[i] = marks->all;
+	marks->uniform = false;
+	return marks->each;
+}
+
+static void set_marks(struct marks *marks, uint64_t pgoff, uint64_t pages, uint16_t mark)
+{
+	uint16_t *each;
+	uint64_t i;
+
+	marks->settled = false;
+	if (pages == PIECE_PAGES) {
+		marks->uniform = true;
+		marks->all = mark;
+		return;
+	}
+	each = marks_of_each(marks) + pgoff % PIECE_PAGES;
+	for (i = 0; i < pages; i++)
+		each[i] = mark;
+}
+
+/* NULL: no page around is known. */
 static uint16_t *find_mark(const struct blame *blame, uint32_t dev, uint64_t inode, uint64_t pgoff)
 {
-	uint16_t *marks = pieces_find(&blame->marks, dev, inode, pgoff);
+	struct marks *marks = pieces_find(&blame->marks, dev, inode, pgoff);
 
-	return marks ? &marks[pgoff % PIECE_PAGES] : NULL;
+	return marks ? marks_of_each(marks) + pgoff % PIECE_PAGES : NULL;
 }
 
 static int evictor_of(struct blame *blame, const struct pfstat_page *page, uint16_t *number)
@@ -91,31 +129,25 @@ static int evictor_of(struct blame *blame, const struct pfstat_page *page, uint1
 	return 0;
 }
 
-static int remove_page(struct blame *blame, const struct pfstat_page *page, uint64_t pgoff,
-		       uint16_t evictor)
-{
-	void *marks;
-	int err = pieces_get(&blame->marks, page->dev, page->inode, pgoff, &marks);
-
-	if (err)
-		return err;
-	if (marks)
-		((uint16_t *)marks)[pgoff % PIECE_PAGES] = evictor + 1;
-	else
-		blame->figures.overflow++;
-	return 0;
-}
-
 int blame_remove(struct blame *blame, const struct pfstat_page *page)
 {
+	uint64_t pgoff = page->pgoff, left, nr;
 	uint16_t evictor;
-	uint32_t i;
+	void *marks;
 	int err;
 
 	blame->figures.evicted += page->pages;
 	err = evictor_of(blame, page, &evictor);
-	for (i = 0; i < page->pages && !err; i++)
-		err = remove_page(blame, page, page->pgoff + i, evictor);
+	for (left = page->pages; left && !err; left -= nr, pgoff += nr) {
+		nr = pieces_within(&blame->marks, pgoff, left);
+		err = pieces_get(&blame->marks, page->dev, page->inode, pgoff, &marks);
+		if (err)
+			return err;
+		if (marks)
+			set_marks(marks, pgoff, nr, evictor + 1);
+		else
+			blame->figures.overflow += nr;
+	}
 	return err;
 }
 
@@ -138,29 +170,58 @@ static struct blame_pair *pair_of(struct blame *blame, uint16_t evictor, uint32_
 	return pair;
 }
 
-static int read_page(struct blame *blame, const struct pfstat_block *block, uint64_t pgoff)
+/* Pages that have the same mark are read again. */
+static int read_run(struct blame *blame, uint16_t mark, uint32_t victim, uint64_t pages)
 {
-	uint16_t *mark = find_mark(blame, block->fs_dev, block->inode, pgoff);
 	struct blame_pair *pair;
 
-	if (!mark || !*mark || *mark & READ_AGAIN)
+	if (!mark || mark & READ_AGAIN)
 		return 0;
-	pair = pair_of(blame, *mark - 1, block->event.pid);
+	pair = pair_of(blame, mark - 1, victim);
 	if (!pair)
 		return -ENOMEM;
-	pair->pages++;
-	*mark |= READ_AGAIN;
+	pair->pages += pages;
 	return 0;
+}
+
+static int read_marks(struct blame *blame, struct marks *marks, uint32_t victim, uint64_t pgoff,
+		      uint64_t pages)
+{
+	uint64_t i, run;
+	uint16_t *each;
+	int err = 0;
+
+	if (marks->settled)
+		return 0;
+	marks->settled = pages == PIECE_PAGES;
+	if (marks->uniform && pages == PIECE_PAGES) {
+		err = read_run(blame, marks->all, victim, pages);
+		marks->all |= marks->all ? READ_AGAIN : 0;
+		return err;
+	}
+	each = marks_of_each(marks) + pgoff % PIECE_PAGES;
+	for (i = 0; i < pages && !err; i += run) {
+		for (run = 1; i + run < pages && each[i + run] == each[i]; run++)
+			;
+		err = read_run(blame, each[i], victim, run);
+	}
+	for (i = 0; i < pages; i++)
+		each[i] |= each[i] ? READ_AGAIN : 0;
+	return err;
 }
 
 int blame_add_read(struct blame *blame, const struct pfstat_block *block)
 {
-	const uint64_t pages = pieces_read_by(block);
-	uint64_t i;
+	uint64_t pgoff = block->pgoff, left, nr;
+	struct marks *marks;
 	int err = 0;
 
-	for (i = 0; i < pages && !err; i++)
-		err = read_page(blame, block, block->pgoff + i);
+	for (left = pieces_read_by(block); left && !err; left -= nr, pgoff += nr) {
+		nr = pieces_within(&blame->marks, pgoff, left);
+		marks = pieces_find(&blame->marks, block->fs_dev, block->inode, pgoff);
+		if (marks)
+			err = read_marks(blame, marks, block->event.pid, pgoff, nr);
+	}
 	return err;
 }
 

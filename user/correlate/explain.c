@@ -409,5 +409,5 @@ static int close_teller(void *context, void *value)
 
 int explain_finish(struct explain *explain)
 {
-	return hash_visit(&explain->tellers, close_teller, explain);
+	return hash_visit_sorted(&explain->tellers, close_teller, explain);
 }

@@ -37,14 +37,6 @@ void groups_free(struct groups *groups)
 	free(groups);
 }
 
-static uint64_t hash_of(const struct group_key *key)
-{
-	uint64_t hash = key->address ^ key->end << 1 ^ key->inode << 20;
-
-	hash ^= (uint64_t)key->dev << 40 ^ (uint64_t)key->pid << 32 ^ key->tid;
-	return hash ^ (uint64_t)key->path << 12;
-}
-
 static bool is(const struct cell *cell, const struct group_key *key)
 {
 	return !memcmp(&cell->key, key, sizeof(*key));
@@ -59,7 +51,7 @@ static struct cell *find_in(struct cell *cell, const struct group_key *key)
 
 struct cell *groups_find(const struct groups *groups, const struct group_key *key)
 {
-	return find_in(hash_find(&groups->cells, hash_of(key)), key);
+	return find_in(hash_find(&groups->cells, hash_of(key, sizeof(*key))), key);
 }
 
 static struct cell *make(struct groups *groups, const struct group_key *key)
@@ -69,11 +61,11 @@ static struct cell *make(struct groups *groups, const struct group_key *key)
 	if (!cell)
 		return NULL;
 	cell->key = *key;
-	first = hash_find(&groups->cells, hash_of(key));
+	first = hash_find(&groups->cells, hash_of(key, sizeof(*key)));
 	if (first) {
 		cell->next = first->next;
 		first->next = cell;
-	} else if (hash_add(&groups->cells, hash_of(key), cell)) {
+	} else if (hash_add(&groups->cells, hash_of(key, sizeof(*key)), cell)) {
 		free(cell);
 		return NULL;
 	}

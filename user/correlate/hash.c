@@ -1,18 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recordings are not trusted: an author who knew the hash function could choose keys that
+ * all fall into one chain. XXH3 with a seed of this process prevents that.
+ */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "hash.h"
 
 #define FIRST_SLOTS 64
 
-/*
- * Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the high
- * bits of a multiple of 2^64 divided by the golden ratio.
- */
+static uint64_t seed;
+
+/* The kernel hands 16 random bytes to each process. */
+__attribute__((constructor)) static void hash_choose_seed(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+
+	if (random)
+		memcpy(&seed, random, sizeof(seed));
+}
+
+uint64_t hash_of(const void *key, size_t bytes)
+{
+	return XXH3_64bits_withSeed(key, bytes, seed);
+}
+
 static size_t home_of(uint64_t key, size_t nr_slots)
 {
-	return ((key * 11400714819323198485ULL) >> 32) & (nr_slots - 1);
+	return hash_of(&key, sizeof(key)) & (nr_slots - 1);
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
@@ -60,7 +81,7 @@ int hash_add(struct hash *hash, uint64_t key, void *value)
 	return 0;
 }
 
-/* Whoever was pushed past the free slot moves up, so that no search ends too early. */
+/* Entries that were pushed past the free slot move up, so that no search stops too early. */
 static void close_gap(struct hash *hash, size_t gap)
 {
 	const size_t mask = hash->nr_slots - 1;
@@ -104,6 +125,32 @@ int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value)
 	for (i = 0; !err && i < hash->nr_slots; i++)
 		if (hash->slots[i].value)
 			err = visit(context, hash->slots[i].value);
+	return err;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct hash_slot *left = a, *right = b;
+
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+int hash_visit_sorted(const struct hash *hash, int (*visit)(void *context, void *value),
+		      void *context)
+{
+	struct hash_slot *slots = calloc(hash->count + 1, sizeof(*slots));
+	size_t nr = 0, i;
+	int err = 0;
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			slots[nr++] = hash->slots[i];
+	qsort(slots, nr, sizeof(*slots), by_key);
+	for (i = 0; i < nr && !err; i++)
+		err = visit(context, slots[i].value);
+	free(slots);
 	return err;
 }
 

@@ -30,7 +30,9 @@ void pieces_exit(struct pieces *pieces)
 
 static uint64_t key_of(uint32_t dev, uint64_t inode, uint64_t number)
 {
-	return (uint64_t)dev << 40 ^ inode << 20 ^ number;
+	const uint64_t key[] = { dev, inode, number };
+
+	return hash_of(key, sizeof(key));
 }
 
 void *pieces_find(const struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t pgoff)
@@ -79,10 +81,17 @@ int pieces_get(struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t pgo
 	return 0;
 }
 
+uint64_t pieces_moved_by(const struct pfstat_block *block)
+{
+	/* A recording may claim more of the file than the request has bytes. */
+	const uint64_t bytes = block->file_bytes < block->bytes ? block->file_bytes : block->bytes;
+
+	return block->event.flags & PFSTAT_BLOCK_FILE ? (bytes + PAGE_SIZE - 1) / PAGE_SIZE : 0;
+}
+
 uint64_t pieces_read_by(const struct pfstat_block *block)
 {
-	if (!(block->event.flags & PFSTAT_BLOCK_FILE) ||
-	    block->event.flags & (PFSTAT_BLOCK_WRITE | PFSTAT_BLOCK_ERROR))
+	if (block->event.flags & (PFSTAT_BLOCK_WRITE | PFSTAT_BLOCK_ERROR))
 		return 0;
-	return (block->file_bytes + PAGE_SIZE - 1) / PAGE_SIZE;
+	return pieces_moved_by(block);
 }

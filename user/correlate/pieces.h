@@ -24,12 +24,22 @@ struct pieces {
 /* All else in it 0. */
 void pieces_exit(struct pieces *pieces);
 
+/* How many of the pages, from the first on, are in the piece of the first. */
+static inline uint64_t pieces_within(const struct pieces *pieces, uint64_t pgoff, uint64_t pages)
+{
+	const uint64_t rest = pieces->pages - pgoff % pieces->pages;
+
+	return pages < rest ? pages : rest;
+}
+
 /* What is kept of the piece that the page is in; NULL: nothing yet. */
 void *pieces_find(const struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t pgoff);
 /* The same, all 0 when it is new. *kept NULL: there are too many. -ENOMEM. */
 int pieces_get(struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t pgoff, void **kept);
 
-/* Pages of its file that a request has read; 0: it is none, or failed. */
+/* Pages of its file that a request moves, from pgoff on; 0: it moves no file. */
+uint64_t pieces_moved_by(const struct pfstat_block *block);
+/* The same of a read that did not fail, else 0. */
 uint64_t pieces_read_by(const struct pfstat_block *block);
 
 #endif

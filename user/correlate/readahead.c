@@ -5,20 +5,21 @@
 #include "pieces.h"
 #include "readahead.h"
 
-#define PIECE_PAGES 8192U	/* 2 KiB of states, 32 MiB of a file */
-#define PIECES_MAX 4096U	/* 8 MiB of memory, 128 GiB of files in reach */
-
-enum state {
-	STATE_NONE,	/* not read by a target, or no longer in the cache */
-	STATE_READ,
-	STATE_MAPPED,	/* since it was read */
-};
+#define PIECE_PAGES 8192U	/* 1 KiB of bits, 32 MiB of a file */
+#define PIECES_MAX 4096U	/* 4 MiB of memory, 128 GiB of files in reach */
+#define WORD_BITS 64U
 
 struct readahead {
-	struct pieces states;	/* two bits a page */
+	struct pieces unused;	/* a bit a page: 1 if it was read and not mapped since */
 	struct readahead_figures figures;
 	readahead_sink sink;	/* NULL: nobody listens */
 	void *context;
+};
+
+/* Pages of one piece. */
+struct range {
+	uint32_t dev;
+	uint64_t inode, pgoff, pages;
 };
 
 struct readahead *readahead_new(void)
@@ -26,8 +27,8 @@ struct readahead *readahead_new(void)
 	struct readahead *readahead = calloc(1, sizeof(*readahead));
 
 	if (readahead)
-		readahead->states = (struct pieces){
-			.pages = PIECE_PAGES, .bytes = PIECE_PAGES / 4, .max = PIECES_MAX,
+		readahead->unused = (struct pieces){
+			.pages = PIECE_PAGES, .bytes = PIECE_PAGES / 8, .max = PIECES_MAX,
 		};
 	return readahead;
 }
@@ -36,7 +37,7 @@ void readahead_free(struct readahead *readahead)
 {
 	if (!readahead)
 		return;
-	pieces_exit(&readahead->states);
+	pieces_exit(&readahead->unused);
 	free(readahead);
 }
 
@@ -46,117 +47,183 @@ void readahead_listen(struct readahead *readahead, readahead_sink sink, void *co
 	readahead->context = context;
 }
 
-static int tell(const struct readahead *readahead, enum readahead_fate fate, uint32_t dev,
-		uint64_t inode, uint64_t pgoff)
+static int tell(const struct readahead *readahead, enum readahead_fate fate,
+		const struct range *range)
 {
-	const struct readahead_page page = {
-		.fate = fate, .dev = dev, .inode = inode, .pgoff = pgoff,
+	const struct readahead_pages pages = {
+		.fate = fate, .dev = range->dev, .inode = range->inode, .pgoff = range->pgoff,
+		.pages = range->pages,
 	};
 
-	return readahead->sink ? readahead->sink(readahead->context, &page) : 0;
+	return readahead->sink ? readahead->sink(readahead->context, &pages) : 0;
 }
 
-static enum state get(const uint8_t *states, uint64_t page)
+/* The bits of a word from `first` on, at most nr. */
+static uint64_t mask_of(unsigned int first, uint64_t nr)
 {
-	const unsigned int at = page % PIECE_PAGES;
+	const uint64_t low = nr < WORD_BITS ? (1ULL << nr) - 1 : UINT64_MAX;
 
-	return states[at / 4] >> (at % 4 * 2) & 3;
+	return low << first;
 }
 
-static void set(uint8_t *states, uint64_t page, enum state state)
+/* How many of the bits, from `at` on, have the value; nr if all have. */
+static uint64_t run_length(const uint64_t *bits, uint64_t at, uint64_t nr, bool value)
 {
-	const unsigned int at = page % PIECE_PAGES;
-	uint8_t *byte = &states[at / 4];
+	uint64_t done = 0, others;
 
-	*byte = (*byte & ~(3 << (at % 4 * 2))) | state << (at % 4 * 2);
+	while (done < nr) {
+		others = bits[(at + done) / WORD_BITS];
+		if (value)
+			others = ~others;
+		others >>= (at + done) % WORD_BITS;
+		if (others) {
+			done += __builtin_ctzll(others);
+			break;
+		}
+		done += WORD_BITS - (at + done) % WORD_BITS;
+	}
+	return done < nr ? done : nr;
 }
 
-static int add_read(struct readahead *readahead, const struct pfstat_block *block, uint64_t pgoff)
+/* Each run of unused pages of the range meets its fate. */
+static int tell_runs(const struct readahead *readahead, enum readahead_fate fate,
+		     const struct range *range, const uint64_t *bits)
 {
-	void *states;
-	int err = pieces_get(&readahead->states, block->fs_dev, block->inode, pgoff, &states);
+	const uint64_t first = range->pgoff % PIECE_PAGES;
+	struct range run = *range;
+	uint64_t done = 0;
+	int err = 0;
+
+	while (!err) {
+		done += run_length(bits, first + done, range->pages - done, false);
+		if (done == range->pages)
+			break;
+		run.pgoff = range->pgoff + done;
+		run.pages = run_length(bits, first + done, range->pages - done, true);
+		err = tell(readahead, fate, &run);
+		done += run.pages;
+	}
+	return err;
+}
+
+/* Sets or clears all bits of the range; returns how many were set before. */
+static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
+{
+	uint64_t at = range->pgoff % PIECE_PAGES, left = range->pages, was = 0, mask, nr;
+
+	for (; left; left -= nr, at += nr) {
+		nr = WORD_BITS - at % WORD_BITS;
+		if (nr > left)
+			nr = left;
+		mask = mask_of(at % WORD_BITS, nr);
+		was += __builtin_popcountll(bits[at / WORD_BITS] & mask);
+		if (set)
+			bits[at / WORD_BITS] |= mask;
+		else
+			bits[at / WORD_BITS] &= ~mask;
+	}
+	return was;
+}
+
+/* Those pages of the range that are unused meet a fate; *met: how many. */
+static int end_unused(struct readahead *readahead, enum readahead_fate fate,
+		      const struct range *range, uint64_t *met)
+{
+	uint64_t *bits = pieces_find(&readahead->unused, range->dev, range->inode, range->pgoff);
+	uint64_t nr;
+	int err = 0;
+
+	if (!bits)
+		return 0;
+	if (readahead->sink)
+		err = tell_runs(readahead, fate, range, bits);
+	nr = write_bits(bits, range, false);
+	*met += nr;
+	readahead->figures.idle -= nr;
+	return err;
+}
+
+static int add_read(struct readahead *readahead, const struct range *range)
+{
+	struct readahead_figures *figures = &readahead->figures;
+	void *bits;
+	int err = pieces_get(&readahead->unused, range->dev, range->inode, range->pgoff, &bits);
 
 	if (err)
 		return err;
-	if (!states) {
-		readahead->figures.overflow++;
+	if (!bits) {
+		figures->overflow += range->pages;
 		return 0;
 	}
-	/* Still there as we know it: its removal was not told. */
-	if (get(states, pgoff) == STATE_READ) {
-		readahead->figures.evicted_unused++;
-		readahead->figures.idle--;
-		err = tell(readahead, READAHEAD_EVICTED, block->fs_dev, block->inode, pgoff);
+	/* Pages that we still know as unused were removed without an event. */
+	err = end_unused(readahead, READAHEAD_EVICTED, range, &figures->evicted_unused);
+	figures->read += range->pages;
+	figures->idle += range->pages;
+	write_bits(bits, range, true);
+	return err ? err : tell(readahead, READAHEAD_READ, range);
+}
+
+static int remove_pages(struct readahead *readahead, const struct range *range)
+{
+	return end_unused(readahead, READAHEAD_EVICTED, range, &readahead->figures.evicted_unused);
+}
+
+static int map_pages(struct readahead *readahead, const struct range *range)
+{
+	return end_unused(readahead, READAHEAD_MAPPED, range, &readahead->figures.mapped);
+}
+
+/* Calls `add` for the pages, a piece at a time. */
+static int by_piece(struct readahead *readahead, struct range all,
+		    int (*add)(struct readahead *readahead, const struct range *range))
+{
+	struct range range = all;
+	uint64_t left;
+	int err = 0;
+
+	for (left = all.pages; left && !err; left -= range.pages) {
+		range.pages = pieces_within(&readahead->unused, range.pgoff, left);
+		err = add(readahead, &range);
+		range.pgoff += range.pages;
 	}
-	readahead->figures.read++;
-	readahead->figures.idle++;
-	set(states, pgoff, STATE_READ);
-	return err ? err : tell(readahead, READAHEAD_READ, block->fs_dev, block->inode, pgoff);
+	return err;
 }
 
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block)
 {
-	const uint64_t pages = pieces_read_by(block);
-	uint64_t i;
-	int err = 0;
+	const struct range range = {
+		.dev = block->fs_dev, .inode = block->inode, .pgoff = block->pgoff,
+		.pages = pieces_read_by(block),
+	};
 
-	for (i = 0; i < pages && !err; i++)
-		err = add_read(readahead, block, block->pgoff + i);
-	return err;
-}
-
-static int remove_page(struct readahead *readahead, const struct pfstat_page *page,
-		       uint64_t pgoff)
-{
-	uint8_t *states = pieces_find(&readahead->states, page->dev, page->inode, pgoff);
-	int err = 0;
-
-	if (!states)
-		return 0;
-	if (get(states, pgoff) == STATE_READ) {
-		readahead->figures.evicted_unused++;
-		readahead->figures.idle--;
-		err = tell(readahead, READAHEAD_EVICTED, page->dev, page->inode, pgoff);
-	}
-	set(states, pgoff, STATE_NONE);
-	return err;
+	return by_piece(readahead, range, add_read);
 }
 
 int readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page)
 {
-	uint32_t i;
-	int err = 0;
+	const struct range range = {
+		.dev = page->dev, .inode = page->inode, .pgoff = page->pgoff, .pages = page->pages,
+	};
 
-	for (i = 0; i < page->pages && !err; i++)
-		err = remove_page(readahead, page, page->pgoff + i);
-	return err;
+	return by_piece(readahead, range, remove_pages);
 }
 
 int readahead_add_fault(struct readahead *readahead, const struct explained *fault)
 {
-	uint64_t pgoff = fault->pgoff, pages = 1, i;
-	uint8_t *states;
-	int err = 0;
+	struct range range = {
+		.dev = fault->dev, .inode = fault->inode, .pgoff = fault->pgoff, .pages = 1,
+	};
 
 	if (!fault->solved || !fault->inode)
 		return 0;
 	if (fault->around_pages) {
-		pgoff -= fault->around_before;
-		pages = fault->around_pages;
+		range.pgoff -= fault->around_before;
+		range.pages = fault->around_pages;
 	} else if (fault->order) {
-		pages = 1ULL << fault->order;
-		pgoff &= ~(pages - 1);
+		range.pages = 1ULL << fault->order;
+		range.pgoff &= ~(range.pages - 1);
 	}
-	for (i = pgoff; i < pgoff + pages && !err; i++) {
-		states = pieces_find(&readahead->states, fault->dev, fault->inode, i);
-		if (!states || get(states, i) != STATE_READ)
-			continue;
-		set(states, i, STATE_MAPPED);
-		readahead->figures.mapped++;
-		readahead->figures.idle--;
-		err = tell(readahead, READAHEAD_MAPPED, fault->dev, fault->inode, i);
-	}
-	return err;
+	return by_piece(readahead, range, map_pages);
 }
 
 void readahead_figures(const struct readahead *readahead, struct readahead_figures *figures)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What became of the pages that were read into the page cache: two bits a
- * page, of the files that targets read.
+ * What became of the pages that were read into the page cache: a bit a page of the
+ * files that targets read. Events cover up to a million pages, and recordings are not
+ * trusted: all work is done by pieces of 8192 pages, never page by page.
  */
 #ifndef PFSTAT_USER_READAHEAD_H
 #define PFSTAT_USER_READAHEAD_H
@@ -20,21 +21,22 @@ struct readahead_figures {
 	uint64_t overflow;	/* pages of more files than are kept: counted nowhere above */
 };
 
-/* What happens to one page. */
+/* What happens to pages. */
 enum readahead_fate {
 	READAHEAD_READ,		/* it came: the rest follows later, or never */
 	READAHEAD_MAPPED,
 	READAHEAD_EVICTED,	/* unused */
 };
 
-struct readahead_page {
+/* Pages that follow each other, within 8192 that are aligned. */
+struct readahead_pages {
 	enum readahead_fate fate;
 	uint32_t dev;
-	uint64_t inode, pgoff;
+	uint64_t inode, pgoff, pages;
 };
 
 /* 0 or a negative errno. */
-typedef int (*readahead_sink)(void *context, const struct readahead_page *page);
+typedef int (*readahead_sink)(void *context, const struct readahead_pages *pages);
 
 struct readahead;
 
@@ -44,7 +46,7 @@ void readahead_free(struct readahead *readahead);
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block);
 int readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page);
 int readahead_add_fault(struct readahead *readahead, const struct explained *fault);
-/* One who is told of each page from now on. */
+/* Calls the sink for all pages from now on. */
 void readahead_listen(struct readahead *readahead, readahead_sink sink, void *context);
 void readahead_figures(const struct readahead *readahead, struct readahead_figures *figures);
 

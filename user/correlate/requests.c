@@ -3,9 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "pieces.h"
 #include "requests.h"
-
-#define PAGE_SIZE 4096
 
 void requests_exit(struct requests *requests)
 {
@@ -26,11 +25,9 @@ int requests_add(struct requests *requests, const struct pfstat_block *request)
 
 static bool moves_page(const struct pfstat_block *request, const struct requests_wait *wait)
 {
-	const uint64_t pages = (request->file_bytes + PAGE_SIZE - 1) / PAGE_SIZE;
-
-	return (request->event.flags & PFSTAT_BLOCK_FILE) && wait->inode &&
-	       request->inode == wait->inode && request->fs_dev == wait->dev &&
-	       wait->pgoff >= request->pgoff && wait->pgoff - request->pgoff < pages;
+	return wait->inode && request->inode == wait->inode && request->fs_dev == wait->dev &&
+	       wait->pgoff >= request->pgoff &&
+	       wait->pgoff - request->pgoff < pieces_moved_by(request);
 }
 
 static bool is_own(const struct pfstat_block *request, const struct requests_wait *wait)

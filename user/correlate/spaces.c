@@ -109,14 +109,9 @@ struct spaces *spaces_new(void)
 	return spaces;
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
-static uint64_t hash_of(const char *text)
+static uint64_t path_key(const char *text)
 {
-	uint64_t hash = 14695981039346656037ULL;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
-	return hash;
+	return hash_of(text, strlen(text));
 }
 
 static struct path *find_path(struct path *path, const char *text)
@@ -128,7 +123,7 @@ static struct path *find_path(struct path *path, const char *text)
 
 uint32_t spaces_path_number(const struct spaces *spaces, const char *text)
 {
-	const struct path *path = find_path(hash_find(&spaces->paths, hash_of(text)), text);
+	const struct path *path = find_path(hash_find(&spaces->paths, path_key(text)), text);
 
 	return path ? path->number : 0;
 }
@@ -136,7 +131,7 @@ uint32_t spaces_path_number(const struct spaces *spaces, const char *text)
 /* The path's number, new if need be; 0: no path. */
 static int number_of(struct spaces *spaces, const char *text, uint32_t *number)
 {
-	const uint64_t key = hash_of(text);
+	const uint64_t key = path_key(text);
 	struct path *first = hash_find(&spaces->paths, key), *path = find_path(first, text);
 
 	*number = path ? path->number : *text ? SPACES_OTHERS : 0;
@@ -167,7 +162,9 @@ static void note_inode(struct path *path, uint64_t inode)
 
 static uint64_t file_key(uint32_t dev, uint64_t inode)
 {
-	return ((uint64_t)dev << 44) ^ inode;
+	const uint64_t file[] = { dev, inode };
+
+	return hash_of(file, sizeof(file));
 }
 
 /* A file's latest name. Two files of one key: the first keeps it. */

@@ -123,7 +123,9 @@ static const struct pfstat_stack *find_kept(const struct stacks *stacks,
 
 static uint64_t place_hash(const struct stack_place *at, uint32_t pid)
 {
-	return at->offset ^ (uint64_t)at->path << 40 ^ (uint64_t)pid << 32;
+	const uint64_t place[] = { at->offset, at->path, pid };
+
+	return hash_of(place, sizeof(place));
 }
 
 static struct place *find_place(const struct stacks *stacks, const struct stack_place *at,
@@ -193,15 +195,10 @@ static bool resolve(struct stacks *stacks, struct spaces *spaces, const struct p
 	return true;
 }
 
-/* FNV-1a (G. Fowler, L. C. Noll, P. Vo) over the places' addresses: they are unique. */
+/* Each place exists once, so its pointer identifies it. */
 static uint64_t way_hash(const struct place *const *places, size_t nr)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		hash = (hash ^ (uintptr_t)places[i]) * 0x100000001b3ULL;
-	return hash;
+	return hash_of(places, nr * sizeof(*places));
 }
 
 static struct way *find_way(const struct stacks *stacks, const struct place *const *places,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../correlate/hash.h"
 #include "bins.h"
 
 #define FIRST_SLOTS 64
@@ -17,10 +18,9 @@ void bins_exit(struct bins *bins)
 
 static size_t slot_of(const struct bins_cell *cell, size_t nr_slots)
 {
-	uint64_t key = cell->x * 0x9e3779b97f4a7c15 ^ cell->y * 0xc2b2ae3d27d4eb4f ^
-		       cell->kind * 0x165667b19e3779f9;
+	const uint64_t key[] = { cell->x, cell->y, cell->kind };
 
-	return (key ^ key >> 32) & (nr_slots - 1);
+	return hash_of(key, sizeof(key)) & (nr_slots - 1);
 }
 
 static struct bins_cell *find(struct bins_cell *slots, size_t nr_slots,
@@ -94,7 +94,7 @@ uint64_t bins_columns(const struct bins *bins)
 	return columns_beyond_first(bins) + 1;
 }
 
-static int fit_range(struct bins *bins, uint64_t x, uint64_t y)
+static int fit_range(struct bins *bins, uint64_t x, uint64_t y, uint64_t y_last)
 {
 	int err = 0;
 
@@ -102,7 +102,7 @@ static int fit_range(struct bins *bins, uint64_t x, uint64_t y)
 		bins->x_min = x;
 		bins->x_max = x;
 		bins->y_min = y;
-		bins->y_max = y;
+		bins->y_max = y_last;
 	}
 	if (x < bins->x_min)
 		bins->x_min = x;
@@ -110,8 +110,8 @@ static int fit_range(struct bins *bins, uint64_t x, uint64_t y)
 		bins->x_max = x;
 	if (y < bins->y_min)
 		bins->y_min = y;
-	if (y > bins->y_max)
-		bins->y_max = y;
+	if (y_last > bins->y_max)
+		bins->y_max = y_last;
 	while (!err && columns_beyond_first(bins) >= bins->max_columns)
 		err = bins_coarsen_x(bins);
 	while (!err && rows_beyond_first(bins) >= bins->max_rows)
@@ -137,37 +137,68 @@ static int fit_cells(struct bins *bins)
 	return err;
 }
 
-int bins_add(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value)
+/* How many of the `nr` rows from y on are in one cell's. */
+static uint64_t rows_within(const struct bins *bins, uint64_t y, uint64_t nr)
 {
-	struct bins_cell cell = { .kind = kind }, *to;
+	const uint64_t rest = (1ULL << bins->y_shift) - (y & ((1ULL << bins->y_shift) - 1));
+
+	return nr < rest ? nr : rest;
+}
+
+int bins_add_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
+		  uint64_t value)
+{
+	struct bins_cell cell, *to;
+	uint64_t rows;
 	int err;
 
-	err = fit_range(bins, x, y);
-	if (!err)
+	err = fit_range(bins, x, y, y + nr - 1);
+	for (; nr && !err; nr -= rows, y += rows) {
 		err = fit_cells(bins);
-	if (err)
-		return err;
-	cell.x = x >> bins->x_shift;
-	cell.y = y >> bins->y_shift;
-	to = find(bins->slots, bins->nr_slots, &cell);
-	bins->nr_cells += !to->count;
-	cell.count = to->count + 1;
-	cell.sum = to->sum + value;
-	cell.x_sum = to->x_sum + x;
-	*to = cell;
-	bins->count++;
-	return 0;
+		if (err)
+			break;
+		rows = rows_within(bins, y, nr);
+		cell = (struct bins_cell){
+			.x = x >> bins->x_shift, .y = y >> bins->y_shift, .kind = kind,
+		};
+		to = find(bins->slots, bins->nr_slots, &cell);
+		bins->nr_cells += !to->count;
+		cell.count = to->count + rows;
+		cell.sum = to->sum + value * rows;
+		cell.x_sum = to->x_sum + x * rows;
+		*to = cell;
+		bins->count += rows;
+	}
+	return err;
+}
+
+int bins_add(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value)
+{
+	return bins_add_rows(bins, x, y, 1, kind, value);
+}
+
+void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
+		    uint64_t value)
+{
+	struct bins_cell cell, *at;
+	uint64_t rows;
+
+	if (!bins->nr_slots)
+		return;
+	for (; nr; nr -= rows, y += rows) {
+		rows = rows_within(bins, y, nr);
+		cell = (struct bins_cell){
+			.x = x >> bins->x_shift, .y = y >> bins->y_shift, .kind = kind,
+		};
+		at = find(bins->slots, bins->nr_slots, &cell);
+		if (at->count)
+			at->sum += value * rows;
+	}
 }
 
 void bins_note(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value)
 {
-	const struct bins_cell cell = {
-		.x = x >> bins->x_shift, .y = y >> bins->y_shift, .kind = kind,
-	};
-	struct bins_cell *at = bins->nr_slots ? find(bins->slots, bins->nr_slots, &cell) : NULL;
-
-	if (at && at->count)
-		at->sum += value;
+	bins_note_rows(bins, x, y, 1, kind, value);
 }
 
 static int in_order(const void *a, const void *b)

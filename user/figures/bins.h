@@ -32,8 +32,13 @@ struct bins {
 void bins_exit(struct bins *bins);
 /* -ENOMEM; then nothing was added. */
 int bins_add(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value);
+/* The same of `nr` rows from y on, each with the value. */
+int bins_add_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
+		  uint64_t value);
 /* Adds to the values of a cell that something was added to; else nothing. */
 void bins_note(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value);
+void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
+		    uint64_t value);
 /*
  * The cells, by kind, column and row, as an array of bins->nr_cells that is the caller's
  * to free. NULL: no memory.

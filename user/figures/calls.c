@@ -144,8 +144,8 @@ static void give_up(struct places *places, size_t at, struct place_waiting *wait
 	free(data);
 }
 
-static int add(struct places *places, const struct call_place *place, uint64_t weight,
-	       struct place_data **added)
+static int add(struct places *places, const struct call_place *place, uint64_t nr,
+	       uint64_t weight, struct place_data **added)
 {
 	struct place_waiting *waiting = NULL;
 	struct place_data *data;
@@ -160,7 +160,7 @@ static int add(struct places *places, const struct call_place *place, uint64_t w
 		sure = waiting->total - waiting->unsure;
 		/* Of many that are alike none would stay if a little more were enough. */
 		if (sure <= 2 * had(places->data[at])) {
-			places->not_kept++;
+			places->not_kept += nr;
 			return 0;
 		}
 	}
@@ -200,18 +200,24 @@ static struct place_data *find(struct places *places, const struct call_place *p
 	return NULL;
 }
 
-int places_get(struct places *places, const struct call_place *place, uint64_t weight,
-	       void **found)
+int places_get_many(struct places *places, const struct call_place *place, uint64_t nr,
+		    uint64_t weight, void **found)
 {
 	struct place_data *data = find(places, place);
-	int err = data ? 0 : add(places, place, weight, &data);
+	int err = data ? 0 : add(places, place, nr, weight, &data);
 
 	if (data) {
-		data->count++;
+		data->count += nr;
 		data->weight += weight;
 	}
 	*found = data;
 	return err;
+}
+
+int places_get(struct places *places, const struct call_place *place, uint64_t weight,
+	       void **found)
+{
+	return places_get_many(places, place, 1, weight, found);
 }
 
 void *places_largest(const struct places *places)

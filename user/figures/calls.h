@@ -76,6 +76,9 @@ void places_exit(struct places *places);
 /* Counts one of that weight. *found NULL: its place is not kept. -ENOMEM. */
 int places_get(struct places *places, const struct call_place *place, uint64_t weight,
 	       void **found);
+/* The same of nr calls, of that weight together. */
+int places_get_many(struct places *places, const struct call_place *place, uint64_t nr,
+		    uint64_t weight, void **found);
 /* The heaviest; NULL: there is none. */
 void *places_largest(const struct places *places);
 /* Counted in all the others. */

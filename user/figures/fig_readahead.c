@@ -33,10 +33,12 @@ struct place {
 	struct bins bins;
 };
 
-/* When the pages of a piece were read. */
+/* When the pages of a piece were read. A read of the whole piece changes one number. */
 struct piece_times {
 	uint64_t place;		/* the number of the one that has these reads */
-	float when[PIECE_PAGES];	/* 0: not read */
+	bool uniform;		/* all pages were read at `all`, and `each` is not valid */
+	float all;
+	float each[PIECE_PAGES];	/* 0: not read */
 };
 
 struct readahead_map {
@@ -93,24 +95,49 @@ static uint64_t column_of(float when)
 	return (uint64_t)when - 1;
 }
 
-static int add_read(struct readahead_map *map, const struct readahead_page *page)
+static float *times_of_each(struct piece_times *times)
 {
-	const struct call_place at = { .dev = page->dev, .inode = page->inode };
+	unsigned int i;
+
+	for (i = 0; times->uniform && i < PIECE_PAGES; i++)
+		times->each[i] = times->all;
+	times->uniform = false;
+	return times->each;
+}
+
+static void set_times(struct piece_times *times, const struct readahead_pages *pages, float when)
+{
+	float *each;
+	uint64_t i;
+
+	if (pages->pages == PIECE_PAGES) {
+		times->uniform = true;
+		times->all = when;
+		return;
+	}
+	each = times_of_each(times) + pages->pgoff % PIECE_PAGES;
+	for (i = 0; i < pages->pages; i++)
+		each[i] = when;
+}
+
+static int add_read(struct readahead_map *map, const struct readahead_pages *pages)
+{
+	const struct call_place at = { .dev = pages->dev, .inode = pages->inode };
 	struct piece_times *times;
 	struct place *place;
 	float when;
 	void *kept, *kept_place;
 	int err;
 
-	err = pieces_get(&map->times, page->dev, page->inode, page->pgoff, &kept);
+	err = pieces_get(&map->times, pages->dev, pages->inode, pages->pgoff, &kept);
 	if (err)
 		return err;
 	times = kept;
 	if (!times) {
-		map->overflow++;
+		map->overflow += pages->pages;
 		return 0;
 	}
-	err = places_get(&map->places, &at, 1, &kept_place);
+	err = places_get_many(&map->places, &at, pages->pages, pages->pages, &kept_place);
 	if (err || !kept_place)
 		return err;
 	place = kept_place;
@@ -119,17 +146,19 @@ static int add_read(struct readahead_map *map, const struct readahead_page *page
 		place->bins = (struct bins)MAP_BINS;
 	}
 	if (times->place != place->number) {
-		memset(times->when, 0, sizeof(times->when));
+		times->uniform = true;
+		times->all = 0;
 		times->place = place->number;
 	}
 	when = ((map->now_ns - map->origin_ns) >> UNIT_SHIFT) + 1;
-	times->when[page->pgoff % PIECE_PAGES] = when;
-	return bins_add(&place->bins, column_of(when), page->pgoff, 0, 0);
+	set_times(times, pages, when);
+	return bins_add_rows(&place->bins, column_of(when), pages->pgoff, pages->pages, 0, 0);
 }
 
-static struct place *find_place(const struct readahead_map *map, const struct readahead_page *page)
+static struct place *find_place(const struct readahead_map *map,
+				const struct readahead_pages *pages)
 {
-	const struct call_place at = { .dev = page->dev, .inode = page->inode };
+	const struct call_place at = { .dev = pages->dev, .inode = pages->inode };
 	struct place *place;
 	size_t i;
 
@@ -141,22 +170,42 @@ static struct place *find_place(const struct readahead_map *map, const struct re
 	return NULL;
 }
 
-static int add_page(void *data, const struct readahead_page *page)
+/* Notes the fate of pages at the time when each was read. */
+static void add_fate(struct bins *bins, struct piece_times *times,
+		     const struct readahead_pages *pages)
+{
+	const uint64_t one = pages->fate == READAHEAD_MAPPED ? ONE_MAPPED : ONE_EVICTED;
+	uint64_t i, run;
+	float *each;
+
+	if (times->uniform) {
+		if (times->all > 0)
+			bins_note_rows(bins, column_of(times->all), pages->pgoff, pages->pages, 0,
+				       one);
+		return;
+	}
+	each = times->each + pages->pgoff % PIECE_PAGES;
+	for (i = 0; i < pages->pages; i += run) {
+		for (run = 1; i + run < pages->pages && each[i + run] == each[i]; run++)
+			;
+		if (each[i] > 0)
+			bins_note_rows(bins, column_of(each[i]), pages->pgoff + i, run, 0, one);
+	}
+}
+
+static int add_pages(void *data, const struct readahead_pages *pages)
 {
 	struct readahead_map *map = data;
-	const struct piece_times *times;
+	struct piece_times *times;
 	struct place *place;
-	float when;
 
-	if (page->fate == READAHEAD_READ)
-		return add_read(map, page);
-	times = pieces_find(&map->times, page->dev, page->inode, page->pgoff);
-	when = times ? times->when[page->pgoff % PIECE_PAGES] : 0;
-	place = when > 0 ? find_place(map, page) : NULL;
+	if (pages->fate == READAHEAD_READ)
+		return add_read(map, pages);
+	times = pieces_find(&map->times, pages->dev, pages->inode, pages->pgoff);
+	place = times ? find_place(map, pages) : NULL;
 	/* A file that was given up and came back does not have what was read before. */
 	if (place && times->place == place->number)
-		bins_note(&place->bins, column_of(when), page->pgoff, 0,
-			  page->fate == READAHEAD_MAPPED ? ONE_MAPPED : ONE_EVICTED);
+		add_fate(&place->bins, times, pages);
 	return 0;
 }
 
@@ -308,6 +357,6 @@ const struct figure figure_readahead = {
 	.open = open_map,
 	.close = close_map,
 	.item = add_item,
-	.page = add_page,
+	.pages = add_pages,
 	.draw = draw,
 };

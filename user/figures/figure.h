@@ -23,7 +23,7 @@ struct figure {
 	void (*close)(void *data);
 	int (*item)(void *data, const struct item *item);
 	explain_sink fault;
-	readahead_sink page;
+	readahead_sink pages;
 	/* 0 or -ENOMEM. */
 	int (*draw)(void *data, const struct figure_source *source,
 		    struct drawing *drawing);

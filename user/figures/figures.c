@@ -21,15 +21,15 @@ static int on_fault(void *context, const struct explained *fault)
 	return err;
 }
 
-static int on_page(void *context, const struct readahead_page *page)
+static int on_pages(void *context, const struct readahead_pages *pages)
 {
 	struct figures *figures = context;
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < FIGURES_NR && !err; i++)
-		if (all[i]->page)
-			err = all[i]->page(figures->data[i], page);
+		if (all[i]->pages)
+			err = all[i]->pages(figures->data[i], pages);
 	return err;
 }
 
@@ -45,7 +45,7 @@ int figures_open(struct figures *figures, struct analysis *analysis)
 		if (!figures->data[i])
 			return -ENOMEM;
 	}
-	analysis_listen_pages(analysis, on_page, figures);
+	analysis_listen_pages(analysis, on_pages, figures);
 	return analysis_listen(analysis, on_fault, figures);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../correlate/hash.h"
 #include "live_state.h"
 
 struct live *live_new(unsigned int by, uint64_t start_ns)
@@ -36,26 +37,17 @@ void live_free(struct live *live)
 	free(live);
 }
 
-/* A group that goes by its name alone: "(others)", "(anonymous)". */
-static uint64_t hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325;	/* FNV-1a */
-
-	while (*name)
-		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3;
-	return hash;
-}
-
 static struct live_seen seen_of(enum group_by by, const struct group *group)
 {
 	struct live_seen seen = { .faults = group->faults, .total_ns = group->total_ns };
 
-	/* A thread's name changes when it execs, a file's stays. */
+	/* A thread's name changes when it execs, a file's stays; "(others)" has only a name. */
 	if (by == GROUP_BY_THREAD && group->tid) {
 		seen.key[0] = group->pid;
 		seen.key[1] = group->tid;
 	} else {
-		seen.key[0] = group->inode ? group->inode : hash_of(group->name);
+		seen.key[0] = group->inode ? group->inode :
+			      hash_of(group->name, strlen(group->name));
 		seen.key[1] = group->dev;
 	}
 	return seen;

@@ -418,8 +418,9 @@ int trace_end(struct trace_writer *trace, const struct trace_missing *missing)
 {
 	int err;
 
-	trace_threads_finish(trace->threads);
-	err = print_end(trace, missing);
+	err = trace_threads_finish(trace->threads);
+	if (!err)
+		err = print_end(trace, missing);
 	if (!err && fflush(trace->json.out))
 		err = -errno;
 	if (!err)

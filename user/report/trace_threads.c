@@ -144,7 +144,7 @@ void trace_threads_end(struct trace_threads *threads, uint32_t tid)
 	free(thread);
 }
 
-void trace_threads_finish(struct trace_threads *threads)
+int trace_threads_finish(struct trace_threads *threads)
 {
-	hash_visit(&threads->threads, draw_rest, threads);
+	return hash_visit_sorted(&threads->threads, draw_rest, threads);
 }

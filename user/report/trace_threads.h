@@ -23,6 +23,6 @@ void trace_threads_fault(struct trace_threads *threads, const struct explained *
 /* The thread is gone: prints what is kept of it. */
 void trace_threads_end(struct trace_threads *threads, uint32_t tid);
 /* All are. */
-void trace_threads_finish(struct trace_threads *threads);
+int trace_threads_finish(struct trace_threads *threads);
 
 #endif

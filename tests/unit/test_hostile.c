@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recordings are not trusted: a few kilobytes must not cost minutes. Each test runs under a
+ * limit of CPU time that honest work does not come near, also under sanitizers.
+ */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "runner.h"
+#include "user/correlate/analysis.h"
+#include "user/correlate/hash.h"
+#include "user/figures/figures.h"
+
+#define CPU_SECONDS 10
+#define DEV 1
+#define INODE 7
+
+static struct analysis *analysis;
+static struct figures figures;
+
+static void begin(unsigned int groups)
+{
+	const struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
+
+	ck_assert_int_eq(setrlimit(RLIMIT_CPU, &limit), 0);
+	analysis = analysis_new(true, groups);
+	ck_assert_ptr_nonnull(analysis);
+	ck_assert_int_eq(figures_open(&figures, analysis), 0);
+}
+
+static void add(enum item_type type, const void *data, uint64_t ns)
+{
+	struct item item = { .type = type, .ns = ns };
+
+	item.record = data;
+	ck_assert_int_eq(figures_item(&figures, &item), 0);
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+static void end(void)
+{
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	figures_close(&figures);
+	analysis_free(analysis);
+}
+
+static void read_range(uint64_t pgoff, uint32_t bytes, uint32_t file_bytes, uint64_t ns)
+{
+	const struct pfstat_block block = {
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
+			.flags = PFSTAT_BLOCK_FILE, .ns = ns,
+		},
+		.insert_ns = ns, .issue_ns = ns, .inode = INODE, .fs_dev = DEV, .pgoff = pgoff,
+		.bytes = bytes, .file_bytes = file_bytes,
+	};
+
+	add(ITEM_EVENT, &block, ns);
+}
+
+static void evict_range(uint64_t pgoff, uint32_t pages, uint64_t ns)
+{
+	const struct pfstat_page page = {
+		.event = {
+			.type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .pid = 2, .tid = 2,
+			.ns = ns,
+		},
+		.inode = INODE, .pgoff = pgoff, .dev = DEV, .pages = pages, .comm = "hog",
+	};
+
+	add(ITEM_EVENT, &page, ns);
+}
+
+START_TEST(test_evictions_of_a_gigabyte_each)
+{
+	struct blame_figures evictions;
+	uint64_t i;
+
+	begin(0);
+	for (i = 0; i < 60000; i++)
+		evict_range(0, 1 << 18, 1000 + i);
+	analysis_evictions(analysis, &evictions);
+	ck_assert_uint_eq(evictions.evicted, 60000ULL << 18);
+	end();
+}
+END_TEST
+
+START_TEST(test_reads_that_claim_more_than_they_have)
+{
+	struct readahead_figures pages;
+	uint64_t i;
+
+	begin(0);
+	for (i = 0; i < 50000; i++)
+		read_range(0, 4096, 0xfffff000, 1000 + i);
+	analysis_readahead(analysis, &pages);
+	ck_assert_uint_eq(pages.read, 50000);
+	end();
+}
+END_TEST
+
+START_TEST(test_reads_and_evictions_of_gigabytes_in_turn)
+{
+	struct readahead_figures pages;
+	struct blame_pair *pairs;
+	uint64_t i;
+	size_t nr;
+
+	begin(0);
+	for (i = 0; i < 1000; i++) {
+		read_range(0, UINT32_MAX, UINT32_MAX, 1000 + 2 * i);
+		evict_range(i * 7 % 1000, 1 << 18, 1001 + 2 * i);
+	}
+	analysis_readahead(analysis, &pages);
+	ck_assert_uint_eq(pages.read, 1000ULL << 20);
+	/* What was read again without an event of its removal was evicted all the same. */
+	ck_assert_uint_eq(pages.evicted_unused + pages.idle, pages.read);
+	ck_assert_int_eq(analysis_blame(analysis, &pairs, &nr), 0);
+	ck_assert_uint_eq(nr, 1);
+	ck_assert_uint_eq(pairs[0].pages, 999ULL << 18);
+	free(pairs);
+	end();
+}
+END_TEST
+
+/* Each has 2^18 pages of a folio. */
+START_TEST(test_faults_that_map_a_gigabyte_each)
+{
+	struct pfstat_record record = {
+		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_LONG, .pid = 1, .tid = 1,
+		.inode = INODE, .dev = DEV, .order = 18, .facts = PFSTAT_FACT_FOLIO,
+		.result = PFSTAT_RESULT_LOCKED, .duration_ns = 1,
+	};
+	struct readahead_figures pages;
+	uint64_t i;
+
+	begin(0);
+	read_range(0, UINT32_MAX, UINT32_MAX, 1000);
+	for (i = 0; i < 60000; i++) {
+		record.start_ns = 2000 + 10 * i;
+		add(ITEM_RECORD, &record, record.start_ns + 1);
+	}
+	analysis_readahead(analysis, &pages);
+	ck_assert_uint_eq(pages.mapped, 1 << 18);
+	end();
+}
+END_TEST
+
+/* All files had one key: dev << 40 ^ inode << 20. */
+START_TEST(test_files_that_were_chosen_to_collide)
+{
+	struct pfstat_record record = {
+		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_LONG, .pid = 1, .tid = 1,
+		.result = PFSTAT_RESULT_LOCKED, .duration_ns = 1,
+	};
+	uint64_t i;
+
+	begin(1 << GROUP_BY_FILE);
+	for (i = 0; i < 3 * 65536; i++) {
+		record.dev = i % 65536;
+		record.inode = (uint64_t)record.dev << 20 ^ 1ULL << 43;
+		record.start_ns = 1000 + 10 * i;
+		add(ITEM_RECORD, &record, record.start_ns + 1);
+	}
+	end();
+}
+END_TEST
+
+/* All threads had one slot: the inverse of the golden ratio's multiplier undoes it. */
+START_TEST(test_threads_that_were_chosen_to_collide)
+{
+	struct hash hash = { 0 };
+	const uint64_t inverse = 0xf1de83e19937733dULL;
+	static char values[1 << 17];
+	uint64_t i;
+
+	ck_assert_uint_eq(inverse * 11400714819323198485ULL, 1);
+	begin(0);
+	for (i = 0; i < sizeof(values); i++)
+		ck_assert_int_eq(hash_add(&hash, (i + 1) * inverse, &values[i]), 0);
+	for (i = 0; i < sizeof(values); i++)
+		ck_assert_ptr_eq(hash_find(&hash, (i + 1) * inverse), &values[i]);
+	free(hash.slots);
+	end();
+}
+END_TEST
+
+RUN_TESTS("hostile", test_evictions_of_a_gigabyte_each,
+	  test_reads_that_claim_more_than_they_have,
+	  test_reads_and_evictions_of_gigabytes_in_turn,
+	  test_faults_that_map_a_gigabyte_each,
+	  test_files_that_were_chosen_to_collide,
+	  test_threads_that_were_chosen_to_collide)
