@@ -9,8 +9,8 @@ struct pfstat_facts {
 	__u8 op;		/* enum pfstat_op */
 	__u8 before;		/* enum pfstat_before */
 	/*
-	 * What the earlier attempts of this fault ran into: DISK, WAIT or
-	 * READAHEAD; PFSTAT_NR_CLASSES: nothing.
+	 * The class of the earlier attempts of this fault: DISK, WAIT or
+	 * READAHEAD; PFSTAT_NR_CLASSES: none of them.
 	 */
 	__u8 cause;
 	__u8 slept;		/* a voluntary context switch during the call */

@@ -39,7 +39,7 @@ struct attempt {
 	const struct shadow *shadow;
 	struct moment start;
 	u64 inode;
-	unsigned long cached;	/* the folio's flags before the call, or NOT_CACHED */
+	unsigned long cached;	/* the folio's flags before the call, or one of NOT_* */
 	unsigned long switches;	/* see switches_of() */
 	u64 earlier_ns;		/* see struct chain */
 	u8 cause;
@@ -51,7 +51,9 @@ struct attempt {
 	u16 around_pages;
 };
 
-#define NOT_CACHED (~0UL)	/* all flags at once: no folio has them */
+/* All flags at once, or all but one: no folio has them. */
+#define NOT_CACHED (~0UL)
+#define NOT_LOOKED_UP (~1UL)
 
 /* What is kept of a call that may be plain. Each member in a register: it has no address. */
 struct plain {
@@ -93,14 +95,22 @@ long pfstat_fault_in_flight(void)
 
 static enum pfstat_before folio_state(unsigned long flags)
 {
-	/* The mark shares its bit with PG_reclaim, which goes with writeback. */
-	bool marked = flags & BIT(PG_readahead) && !(flags & BIT(PG_writeback));
+	const bool marked = flags & BIT(PG_readahead);
 
+	if (flags == NOT_LOOKED_UP)
+		return PFSTAT_BEFORE_UNKNOWN;
 	if (flags == NOT_CACHED)
 		return PFSTAT_BEFORE_ABSENT;
-	if (flags & BIT(PG_uptodate))
-		return marked ? PFSTAT_BEFORE_MARKED : PFSTAT_BEFORE_CACHED;
-	return marked ? PFSTAT_BEFORE_IN_FLIGHT_MARKED : PFSTAT_BEFORE_IN_FLIGHT;
+	if (!(flags & BIT(PG_uptodate))) {
+		/* A page is locked while it is read. */
+		if (!(flags & BIT(PG_locked)))
+			return PFSTAT_BEFORE_STALE;
+		return marked ? PFSTAT_BEFORE_IN_FLIGHT_MARKED : PFSTAT_BEFORE_IN_FLIGHT;
+	}
+	if (!marked)
+		return PFSTAT_BEFORE_CACHED;
+	/* PG_reclaim has the same bit; it goes with writeback. */
+	return flags & BIT(PG_writeback) ? PFSTAT_BEFORE_RECLAIM : PFSTAT_BEFORE_MARKED;
 }
 
 /*
@@ -120,10 +130,26 @@ static unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
 	return flags;
 }
 
-/* Only what ->fault() finds in the cache decides anything. */
-static __always_inline bool is_looked_up(u8 op)
+/* As do_async_mmap_readahead() and its caller decide. */
+static bool obeys_mark(const struct vm_fault *vmf)
 {
-	return op == PFSTAT_OP_FAULT || op == PFSTAT_OP_HUGE_FAULT;
+	return !(vmf->flags & FAULT_FLAG_TRIED) && !(vmf->vma->vm_flags & VM_RAND_READ) &&
+	       READ_ONCE(vmf->vma->vm_file->f_ra.ra_pages);
+}
+
+/* The flags of the faulting page's folio, without a mark that this call ignores. */
+static unsigned long flags_before(const struct vm_fault *vmf, u8 op)
+{
+	const struct file *file = vmf->vma->vm_file;
+	unsigned long flags;
+
+	/* The class depends on the page cache for these alone; DAX has none. */
+	if ((op != PFSTAT_OP_FAULT && op != PFSTAT_OP_HUGE_FAULT) || IS_DAX(file_inode(file)))
+		return NOT_LOOKED_UP;
+	flags = cached_flags(file->f_mapping, vmf->pgoff);
+	if (flags != NOT_CACHED && !obeys_mark(vmf))
+		flags &= ~BIT(PG_readahead);
+	return flags;
 }
 
 /*
@@ -162,7 +188,7 @@ static struct attempt attempt_begin(const struct shadow *shadow, const struct vm
 	struct attempt attempt = {
 		.shadow = shadow,
 		.inode = file_inode(file)->i_ino,
-		.cached = is_looked_up(op) ? cached_flags(file->f_mapping, vmf->pgoff) : 0,
+		.cached = flags_before(vmf, op),
 		.switches = switches_of(current),
 		.cause = PFSTAT_NR_CLASSES,
 		/* FAULT_FLAG_REMOTE is not handed on to page_mkwrite. */
@@ -174,16 +200,11 @@ static struct attempt attempt_begin(const struct shadow *shadow, const struct vm
 	return attempt;
 }
 
-static enum pfstat_before attempt_before(const struct attempt *attempt, u8 op)
-{
-	return is_looked_up(op) ? folio_state(attempt->cached) : PFSTAT_BEFORE_UNKNOWN;
-}
-
 static enum pfstat_class attempt_classify(const struct attempt *attempt, u8 op)
 {
 	const struct pfstat_facts facts = {
 		.op = op,
-		.before = attempt_before(attempt, op),
+		.before = folio_state(attempt->cached),
 		.cause = attempt->cause,
 		.slept = has_slept(attempt),
 		.result = (__force u32)attempt->result,
@@ -192,11 +213,17 @@ static enum pfstat_class attempt_classify(const struct attempt *attempt, u8 op)
 	return pfstat_classify(&facts);
 }
 
-/* Another attempt of this fault will follow: leave a note for it. */
+/*
+ * Another attempt of this fault will follow: leave a note for it. After a wait for another
+ * thread's lock it maps a page that was in the cache all the time: that is long, unless the
+ * fault had met the disk before.
+ */
 static void attempt_suspend(const struct attempt *attempt, const struct vm_fault *vmf,
 			    enum pfstat_class class)
 {
-	u8 cause = class == PFSTAT_CLASS_PASS ? attempt->cause : class;
+	const bool disk = class == PFSTAT_CLASS_DISK || class == PFSTAT_CLASS_WAIT ||
+			  class == PFSTAT_CLASS_READAHEAD;
+	u8 cause = disk ? class : attempt->cause;
 
 	pfstat_chain_suspend(vmf->real_address & PAGE_MASK, attempt->start.ns, cause);
 }
@@ -269,7 +296,7 @@ static void record_fill(struct pfstat_record *record, const struct attempt *atte
 	record->op = op;
 	record->class = class;
 	record->order = page ? folio_order(page_folio(page)) : 0;
-	record->before = attempt_before(attempt, op);
+	record->before = folio_state(attempt->cached);
 	record->facts = attempt_facts(attempt, page && page == vmf->cow_page) |
 			folio_fact(vmf, op, page);
 	record->reserved = 0;
@@ -489,6 +516,7 @@ static __always_inline void plain_map_pages_end(struct plain plain, u64 cycles,
 	struct attempt attempt = attempt_of_plain(plain, cycles);
 
 	attempt.inode = file_inode(vmf->vma->vm_file)->i_ino;
+	attempt.cached = NOT_LOOKED_UP;
 	attempt.page = around_page(vmf, result);
 	attempt.result = result;
 	attempt.around_before = window.before;

@@ -12,7 +12,9 @@
 #include <linux/types.h>
 
 /* Raised whenever anything below changes shape or meaning. */
-#define PFSTAT_ABI_VERSION 4
+#define PFSTAT_ABI_VERSION 5
+/* Versions from here on read the same: each appended classes and states to the one before. */
+#define PFSTAT_ABI_OLDEST 4
 
 /* Which VMA operation was called. */
 enum pfstat_op {
@@ -28,35 +30,40 @@ enum pfstat_op {
 	{ "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
 
 /*
- * What the call turned out to be. The columns of the page-fault study
+ * The class of a call. The columns of the page-fault study
  * (003_2fbed3abe8323206.txt) are sums: disk = DISK + WAIT + READAHEAD,
- * short = SHORT, long = LONG + AROUND.
+ * short = SHORT, long = LONG + AROUND. New classes are appended, so that the
+ * numbers in older recordings keep their meaning.
  */
 enum pfstat_class {
 	PFSTAT_CLASS_DISK,	/* had to start a read */
-	PFSTAT_CLASS_WAIT,	/* met a page that somebody else was reading */
+	PFSTAT_CLASS_WAIT,	/* met a page that another thread was reading */
 	PFSTAT_CLASS_READAHEAD,	/* met the readahead mark, submitted more */
 	PFSTAT_CLASS_SHORT,	/* the retry that follows one of these */
 	PFSTAT_CLASS_LONG,	/* solved from the page cache */
 	PFSTAT_CLASS_AROUND,	/* solved by fault-around (map_pages) */
 	PFSTAT_CLASS_MKWRITE,	/* a page becomes writable */
-	PFSTAT_CLASS_PASS,	/* solved nothing; the kernel goes on to ->fault */
+	PFSTAT_CLASS_PASS,	/* solved nothing, waited for nothing; another call follows */
 	PFSTAT_CLASS_ERROR,	/* SIGBUS, OOM, poisoned page */
+	PFSTAT_CLASS_LOCK,	/* came back for an up-to-date page that another thread had locked */
+	PFSTAT_CLASS_RACED,	/* mapped no page: another thread had mapped one meanwhile */
 	PFSTAT_NR_CLASSES
 };
 
 #define PFSTAT_CLASS_NAMES \
 	{ "disk", "wait", "readahead", "short", "long", "around", "mkwrite", \
-	  "pass", "error" }
+	  "pass", "error", "lock", "raced" }
 
 /* The page cache at the faulting offset, looked up just before the call. */
 enum pfstat_before {
-	PFSTAT_BEFORE_UNKNOWN,	/* not looked up for this operation */
+	PFSTAT_BEFORE_UNKNOWN,	/* not looked up for this operation, or no page cache (DAX) */
 	PFSTAT_BEFORE_ABSENT,
-	PFSTAT_BEFORE_IN_FLIGHT,	/* present, not up to date */
-	PFSTAT_BEFORE_MARKED,	/* up to date, carries the readahead mark */
+	PFSTAT_BEFORE_IN_FLIGHT,	/* present, locked, not up to date */
+	PFSTAT_BEFORE_MARKED,	/* up to date, carries a readahead mark that the call obeys */
 	PFSTAT_BEFORE_CACHED,	/* up to date */
 	PFSTAT_BEFORE_IN_FLIGHT_MARKED,	/* in flight, carries the readahead mark */
+	PFSTAT_BEFORE_STALE,	/* present, not up to date, and no thread reads it */
+	PFSTAT_BEFORE_RECLAIM,	/* up to date, under writeback, with PG_reclaim: the mark's bit */
 	PFSTAT_NR_BEFORE
 };
 

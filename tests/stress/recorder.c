@@ -123,7 +123,8 @@ static bool makes_sense(const struct pfstat_record *record, unsigned int cpu, ui
 	       !record->reserved && record->start_ns &&
 	       record->start_ns + record->duration_ns <= now &&
 	       record->earlier_ns < record->start_ns &&
-	       (record->class != PFSTAT_CLASS_DISK || major) &&
+	       (record->class != PFSTAT_CLASS_DISK || major ||
+		record->before == PFSTAT_BEFORE_STALE) &&
 	       (record->class != PFSTAT_CLASS_AROUND || record->op == PFSTAT_OP_MAP_PAGES) &&
 	       (record->class != PFSTAT_CLASS_ERROR || record->result & PFSTAT_RESULT_ERROR);
 }

@@ -119,21 +119,88 @@ START_TEST(test_retry_at_the_mark_is_readahead)
 }
 END_TEST
 
-START_TEST(test_retry_elsewhere_is_wait)
+START_TEST(test_retry_for_a_page_absent_or_in_flight_is_wait)
 {
-	unsigned int before;
+	static const enum pfstat_before states[] = {
+		PFSTAT_BEFORE_ABSENT, PFSTAT_BEFORE_IN_FLIGHT,
+	};
+	size_t i;
 
-	/* Not slept either: the read may end between the look and the sleep. */
-	for (before = 0; before < PFSTAT_NR_BEFORE; before++) {
-		if (before == PFSTAT_BEFORE_MARKED)
-			continue;
-		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, before, NONE, true, RETRY),
+	/* The read may end between the look-up and the sleep: then the thread does not sleep. */
+	for (i = 0; i < COUNT(states); i++) {
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, states[i], NONE, true, RETRY),
 				 PFSTAT_CLASS_WAIT);
-		if (before == PFSTAT_BEFORE_IN_FLIGHT_MARKED)
-			continue;
-		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, before, NONE, false, RETRY),
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, states[i], NONE, false, RETRY),
 				 PFSTAT_CLASS_WAIT);
 	}
+}
+END_TEST
+
+START_TEST(test_retry_for_an_up_to_date_page_is_lock)
+{
+	size_t i;
+
+	/* The lock may be released between the attempt to take it and the sleep. */
+	for (i = 0; i < COUNT(causes); i++) {
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, causes[i], true,
+					  RETRY),
+				 PFSTAT_CLASS_LOCK);
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, NONE, i, RETRY),
+				 PFSTAT_CLASS_LOCK);
+	}
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_RECLAIM, NONE, true, RETRY),
+			 PFSTAT_CLASS_LOCK);
+}
+END_TEST
+
+START_TEST(test_retry_without_a_look_up_is_no_disk_fault)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_UNKNOWN, NONE, true, RETRY),
+			 PFSTAT_CLASS_LOCK);
+	ck_assert_int_eq(classify(PFSTAT_OP_HUGE_FAULT, PFSTAT_BEFORE_UNKNOWN, NONE, false, RETRY),
+			 PFSTAT_CLASS_LOCK);
+}
+END_TEST
+
+START_TEST(test_retry_for_the_flag_of_reclaim_without_sleep_is_pass)
+{
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_RECLAIM, NONE, false, RETRY),
+			 PFSTAT_CLASS_PASS);
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_RECLAIM, NONE, false, LOCKED),
+			 PFSTAT_CLASS_LONG);
+}
+END_TEST
+
+START_TEST(test_second_read_of_a_page_whose_first_read_failed_is_disk)
+{
+	/* Without MAJOR; and without sleep, where the device answers at once. */
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_STALE, NONE, true, RETRY),
+			 PFSTAT_CLASS_DISK);
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_STALE, NONE, false, RETRY),
+			 PFSTAT_CLASS_DISK);
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_STALE, PFSTAT_CLASS_WAIT, true,
+				  LOCKED),
+			 PFSTAT_CLASS_DISK);
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_STALE, NONE, true,
+				  PFSTAT_RESULT_SIGBUS),
+			 PFSTAT_CLASS_ERROR);
+}
+END_TEST
+
+START_TEST(test_fault_that_mapped_no_page_of_the_cache_is_raced)
+{
+	size_t i;
+
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_ABSENT, NONE, false, NOPAGE),
+			 PFSTAT_CLASS_RACED);
+	/* It is not short, either: it maps nothing. */
+	for (i = 0; i < COUNT(causes); i++)
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, causes[i], false,
+					  NOPAGE),
+				 PFSTAT_CLASS_RACED);
+	/* DAX has no page cache, and maps by itself. */
+	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_UNKNOWN, NONE, false, NOPAGE),
+			 PFSTAT_CLASS_LONG);
 }
 END_TEST
 
@@ -203,10 +270,7 @@ START_TEST(test_solved_at_once_is_long)
 	for (i = 0; i < COUNT(fault_ops); i++)
 		ck_assert_int_eq(classify(fault_ops[i], PFSTAT_BEFORE_CACHED, NONE, false, LOCKED),
 				 PFSTAT_CLASS_LONG);
-	/* Another thread mapped it first (6.12). */
-	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, NONE, false, NOPAGE),
-			 PFSTAT_CLASS_LONG);
-	/* The mark, but whoever came before had submitted. */
+	/* The mark, but another thread had read ahead already. */
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, false, LOCKED),
 			 PFSTAT_CLASS_LONG);
 }
@@ -221,7 +285,12 @@ RUN_TESTS("classify",
 	  test_map_pages_that_maps_nothing_passes,
 	  test_major_is_disk,
 	  test_retry_at_the_mark_is_readahead,
-	  test_retry_elsewhere_is_wait,
+	  test_retry_for_a_page_absent_or_in_flight_is_wait,
+	  test_retry_for_an_up_to_date_page_is_lock,
+	  test_retry_without_a_look_up_is_no_disk_fault,
+	  test_retry_for_the_flag_of_reclaim_without_sleep_is_pass,
+	  test_second_read_of_a_page_whose_first_read_failed_is_disk,
+	  test_fault_that_mapped_no_page_of_the_cache_is_raced,
 	  test_mark_on_a_page_in_flight_without_sleep_is_readahead,
 	  test_page_in_flight_that_was_slept_for_is_wait,
 	  test_page_in_flight_without_sleep_is_no_wait,

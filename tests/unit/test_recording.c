@@ -494,6 +494,27 @@ static void assert_refused(size_t at, uint32_t number, const char *reason)
 	free(file.bytes);
 }
 
+/* Each version appends classes and states to the one before. */
+START_TEST(test_records_of_older_versions_are_read)
+{
+	struct file file = write_items(5, 1);
+	uint32_t abi;
+	char why[256];
+
+	for (abi = PFSTAT_ABI_OLDEST; abi <= PFSTAT_ABI_VERSION; abi++) {
+		struct recording_reader *reader;
+
+		memcpy(file.bytes + offsetof(struct recording_header, abi), &abi, sizeof(abi));
+		reader = open_bytes(file.bytes, file.size, why);
+		ck_assert_msg(reader, "%s", why);
+		ck_assert_uint_eq(read_items(reader, 1), 5);
+		ck_assert_ptr_null(recording_damage(reader));
+		recording_close(reader);
+	}
+	free(file.bytes);
+}
+END_TEST
+
 START_TEST(test_other_versions_are_refused_by_name)
 {
 	char reason[256];
@@ -503,9 +524,13 @@ START_TEST(test_other_versions_are_refused_by_name)
 	assert_refused(offsetof(struct recording_header, version), 0,
 		       "run.pfs is damaged at byte 8: there is no version 0");
 	snprintf(reason, sizeof(reason),
-		 "run.pfs holds records of version 1000: this pfdrive reads those of %d",
+		 "run.pfs holds records of version 1000: this pfdrive reads versions 4 to %d",
 		 PFSTAT_ABI_VERSION);
 	assert_refused(offsetof(struct recording_header, abi), 1000, reason);
+	snprintf(reason, sizeof(reason),
+		 "run.pfs holds records of version 3: this pfdrive reads versions 4 to %d",
+		 PFSTAT_ABI_VERSION);
+	assert_refused(offsetof(struct recording_header, abi), 3, reason);
 	assert_refused(0, 0x464c457f, "run.pfs is no recording");
 }
 END_TEST
@@ -937,6 +962,7 @@ RUN_TESTS("recording", test_round_trips, test_every_kind_alone, test_bytes_of_a_
 	  test_long_paths, test_many_long_paths, test_what_is_no_item_is_not_written,
 	  test_cut_at_every_byte, test_every_byte_flipped,
 	  test_damage_says_where_and_what_was_read, test_more_behind_the_end,
+	  test_records_of_older_versions_are_read,
 	  test_other_versions_are_refused_by_name, test_giant_sizes, test_items_that_are_none,
 	  test_other_blocks, test_all_items_are_fed, test_a_disk_that_fails_is_an_error,
 	  test_a_sink_that_refuses_ends_it, test_feeding_ends_when_told,

@@ -1033,11 +1033,11 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 	run.report.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
 	text = sample_print(REPORT_CSV, &run.report, 1);
 	check_line(text, "by,", "by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
-		   "max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,file,anon,"
-		   "swap,cow,other,cpu_before_ns,queue_ns,device_ns,foreign_ns,lock_ns,"
+		   "max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"
+		   "file,anon,swap,cow,other,cpu_before_ns,queue_ns,device_ns,foreign_ns,lock_ns,"
 		   "runqueue_ns,cpu_after_ns,residue_ns,lost_records,lost_events");
 	check_contains(text, "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
-		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"
+		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"
 		       "90000000,0,810000000,0,0,n/a,0,0,0,0\n");
 	check_contains(text, "\nfile,\"/lib/a,b\"\"\n.so\",n/a,n/a,n/a,18446744073709551615,0,2,1,"
 		       "5000,");

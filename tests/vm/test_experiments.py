@@ -8,7 +8,8 @@ import pfstat
 
 SIZE = 46137344
 PAGES = SIZE // pfstat.PAGE
-CLASSES = ("disk", "wait", "readahead", "short", "long", "around", "mkwrite", "pass", "error")
+CLASSES = ("disk", "wait", "readahead", "short", "long", "around", "mkwrite", "pass", "error",
+           "lock", "raced")
 
 EXPERIMENTS = {
     "random-cold": ("--pattern", "random", "--cache", "cold"),

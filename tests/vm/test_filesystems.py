@@ -52,9 +52,9 @@ def closes(touched, path):
     assert head == {"calls": len(records), "here": len(records), "lost": 0}
     assert touched.stats["calls"] == len(records)
     assert {r["inode"] for r in records} == {os.stat(path).st_ino}
-    # Disk calls came back without the page; then others mapped it.
+    # These calls came back without the page; then others mapped it.
     retried = [r for r in records if r["result"] & RETRY]
-    assert {r["class"] for r in retried} <= {"disk", "wait", "readahead"}
+    assert {r["class"] for r in retried} <= {"disk", "wait", "readahead", "lock"}
     apart = pfstat.classes(records)
     solved = [r for r in records if not r["result"] & RETRY
               and r["class"] not in ("pass", "error", "mkwrite")]
@@ -220,6 +220,19 @@ def test_errors_of_the_device_are_told_and_passed_on(place, cold):
     again = touch(cold, "read", RANDOM)
     assert again.values() == {page: value_of(page) for page in RANDOM}
     closes(again, cold)
+
+
+@pytest.mark.parametrize("place", WITH_DEVICE, indirect=True, scope="module")
+def test_page_whose_first_read_failed_is_a_disk_fault(place, cold):
+    """ext4 keeps the page in the cache, not up to date. The next fault reads it, without MAJOR."""
+    with place.failing():
+        assert touch(cold, "read", [200]).signals()
+    again = touch(cold, "read", [200])
+    assert again.values() == {200: value_of(200)}
+    closes(again, cold)
+    records = [r for r in again.records if r["class"] != "pass"]
+    assert [r["class"] for r in records] == ["disk", "short"]
+    assert place.name != "ext4" or not records[0]["result"] & MAJOR
 
 
 @pytest.mark.parametrize("place", SAY_WHERE, indirect=True, scope="module")

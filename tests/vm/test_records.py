@@ -181,6 +181,24 @@ def test_log_can_be_read_while_recording_and_takes_nothing_out(small_file):
         assert len(pfstat.log()[1]) == 11
 
 
+def test_contention_for_a_cached_page_is_not_a_disk_fault():
+    """->fault hands over its page locked: of threads that meet at one, all but one come back."""
+    path = pfstat.make_file(pfstat.DISK / "contended", PAGE)
+    pfstat.warm(path)
+    with Session("fault_around off", f"follow {os.getpid()}"):
+        pfstat.run(pfstat.BUILD / "workload", "again", path, 5000)
+    records = pfstat.of_file(pfstat.log()[1], path)
+    classes = pfstat.classes(records)
+    assert classes["lock"] > 0
+    assert set(classes) <= {"lock", "long", "raced"}
+    starts = {r["start_ns"]: r for r in records}
+    for record in records:
+        assert (record["class"] == "lock") == bool(record["result"] & RETRY)
+        # The attempt after a lock is long: the page was in the cache all the time.
+        if record["earlier_ns"] in starts:
+            assert starts[record["earlier_ns"]]["class"] == "lock"
+
+
 def test_stats_counts_what_the_log_lists(small_file):
     with Mapping(small_file) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):

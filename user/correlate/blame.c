@@ -227,6 +227,9 @@ int blame_add_read(struct blame *blame, const struct pfstat_block *block)
 
 static bool waited(const struct explained *fault)
 {
+	/* The kernel counts a fault that came back for a lock as major, too. */
+	if ((int)fault->class == PFSTAT_CLASS_LOCK)
+		return false;
 	return fault->major || (int)fault->class == PFSTAT_CLASS_DISK ||
 	       (int)fault->class == PFSTAT_CLASS_WAIT;
 }

@@ -179,7 +179,9 @@ int summary_add_record(struct summary *summary, const struct pfstat_record *reco
 
 	chain_add(&thread->chain, record, &summary->chains);
 	summary->calls++;
-	summary->retried += !!(record->result & PFSTAT_RESULT_RETRY);
+	/* A pass is counted as one, with or without RETRY. */
+	summary->retried += record->result & PFSTAT_RESULT_RETRY &&
+			    record->class != PFSTAT_CLASS_PASS;
 	summary->late += record->start_ns < thread->last_ns;
 	if (record->start_ns > thread->last_ns)
 		thread->last_ns = record->start_ns;

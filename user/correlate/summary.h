@@ -26,7 +26,7 @@ struct class_figures {
 struct summary_figures {
 	struct class_figures classes[PFSTAT_NR_CLASSES];
 	uint64_t calls;		/* records seen: the sum of all classes' counts */
-	uint64_t retried;	/* calls that returned RETRY */
+	uint64_t retried;	/* calls that returned RETRY and are not passes */
 	uint64_t faults;	/* chains that completed: the module's logical faults */
 	uint64_t major;		/* of these, those that the kernel counts in majflt */
 	uint64_t sequels;	/* page_mkwrite calls that are a part of the fault before them */

@@ -62,6 +62,8 @@ const struct palette_mark *palette_class(enum fault_class class)
 		[PFSTAT_CLASS_MKWRITE] = { PALETTE_VERMILLION, 1, 0.60, '.' },
 		[PFSTAT_CLASS_PASS] = { PALETTE_GREY, 1, 0.36, '.' },
 		[PFSTAT_CLASS_ERROR] = { PALETTE_VERMILLION, 2, 0.72, '.' },
+		[PFSTAT_CLASS_LOCK] = { PALETTE_ORANGE, 4, 0.54, '.' },
+		[PFSTAT_CLASS_RACED] = { PALETTE_GREY, 6, 0.42, '.' },
 		[FAULT_FILE] = { PALETTE_BLUE, 15, 0.45, '.' },
 		[FAULT_ANON] = { PALETTE_ORANGE, 11, 0.42, '.' },
 		[FAULT_SWAP] = { PALETTE_VERMILLION, 8, 0.54, '.' },
@@ -85,10 +87,12 @@ uint32_t palette_part(enum part part)
 }
 
 const enum fault_class palette_order[NR_FAULT_CLASSES] = {
-	(enum fault_class)PFSTAT_CLASS_PASS, FAULT_OTHER, FAULT_ANON, FAULT_COW, FAULT_FILE,
+	(enum fault_class)PFSTAT_CLASS_PASS, (enum fault_class)PFSTAT_CLASS_RACED, FAULT_OTHER,
+	FAULT_ANON, FAULT_COW, FAULT_FILE,
 	(enum fault_class)PFSTAT_CLASS_LONG, (enum fault_class)PFSTAT_CLASS_AROUND,
 	(enum fault_class)PFSTAT_CLASS_SHORT, (enum fault_class)PFSTAT_CLASS_MKWRITE,
-	FAULT_SWAP, (enum fault_class)PFSTAT_CLASS_READAHEAD,
+	(enum fault_class)PFSTAT_CLASS_LOCK, FAULT_SWAP,
+	(enum fault_class)PFSTAT_CLASS_READAHEAD,
 	(enum fault_class)PFSTAT_CLASS_WAIT, (enum fault_class)PFSTAT_CLASS_DISK,
 	(enum fault_class)PFSTAT_CLASS_ERROR,
 };

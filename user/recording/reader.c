@@ -278,10 +278,10 @@ static int check_header(const struct recording_header *header, const char *name,
 			 name, header->version, RECORDING_VERSION);
 	else if (!header->version)
 		snprintf(why, size, "%s is damaged at byte 8: there is no version 0", name);
-	else if (header->abi != PFSTAT_ABI_VERSION)
+	else if (header->abi < PFSTAT_ABI_OLDEST || header->abi > PFSTAT_ABI_VERSION)
 		snprintf(why, size, "%s holds records of version %" PRIu32
-			 ": this pfdrive reads those of %u", name, header->abi,
-			 PFSTAT_ABI_VERSION);
+			 ": this pfdrive reads versions %u to %u", name, header->abi,
+			 PFSTAT_ABI_OLDEST, PFSTAT_ABI_VERSION);
 	else
 		return 0;
 	return -EPROTO;

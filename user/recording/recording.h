@@ -33,7 +33,7 @@
 struct recording_header {
 	char magic[8] __attribute__((nonstring));	/* RECORDING_MAGIC, without its NUL */
 	uint32_t version;	/* RECORDING_VERSION */
-	uint32_t abi;		/* PFSTAT_ABI_VERSION */
+	uint32_t abi;		/* PFSTAT_ABI_OLDEST to PFSTAT_ABI_VERSION */
 };
 
 enum recording_block_type {

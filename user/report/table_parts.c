@@ -104,6 +104,7 @@ int table_parts(FILE *out, const struct view *view)
 		(enum fault_class)PFSTAT_CLASS_DISK, (enum fault_class)PFSTAT_CLASS_WAIT,
 		(enum fault_class)PFSTAT_CLASS_READAHEAD, (enum fault_class)PFSTAT_CLASS_LONG,
 		(enum fault_class)PFSTAT_CLASS_AROUND, (enum fault_class)PFSTAT_CLASS_MKWRITE,
+		(enum fault_class)PFSTAT_CLASS_LOCK, (enum fault_class)PFSTAT_CLASS_RACED,
 		FAULT_ANON, FAULT_SWAP, FAULT_COW, FAULT_FILE, FAULT_OTHER,
 		(enum fault_class)PFSTAT_CLASS_SHORT, (enum fault_class)PFSTAT_CLASS_PASS,
 		(enum fault_class)PFSTAT_CLASS_ERROR,

@@ -37,6 +37,7 @@ static const enum pfstat_class every_class[] = {
 	PFSTAT_CLASS_DISK, PFSTAT_CLASS_WAIT, PFSTAT_CLASS_READAHEAD,
 	PFSTAT_CLASS_SHORT, PFSTAT_CLASS_LONG, PFSTAT_CLASS_AROUND,
 	PFSTAT_CLASS_MKWRITE, PFSTAT_CLASS_PASS, PFSTAT_CLASS_ERROR,
+	PFSTAT_CLASS_LOCK, PFSTAT_CLASS_RACED,
 };
 _Static_assert(sizeof(every_class) / sizeof(every_class[0]) == PFSTAT_NR_CLASSES,
 	       "a class is missing");
