@@ -21,8 +21,8 @@ static void merge_plain(struct tally *sum, const struct plain_tally *plain, enum
 
 	sum->total_ns[class] += plain->total_ns;
 	sum->max_ns[class] = max(sum->max_ns[class], plain->max_ns);
-	for (i = 0; i < TALLY_BUCKETS; i++) {
-		sum->histogram[class][i] += plain->histogram[i];
+	for (i = 0; i < TALLY_PLAIN_BUCKETS; i++) {
+		sum->histogram[class][pfstat_tally_bucket(i)] += plain->histogram[i];
 		sum->op[op] += plain->histogram[i];
 	}
 }
