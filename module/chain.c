@@ -2,19 +2,23 @@
 /*
  * Suspended faults, one a thread at most, in a set-associative table.
  *
- * Only a thread itself stores and takes the slot that carries its tid, so a
- * look-up needs no lock: in the common case it reads one word that is
- * zero, in a cache line that only those who suspend write. A full set (its threads
- * were killed between two attempts, or there are very many) gives up its oldest
- * link, counted.
+ * A thread stores and takes only the slot that carries its tid, so a look-up
+ * needs no lock: in the common case it reads one word that is zero, in a cache
+ * line that only a suspending thread writes. A thread that finds others' slots
+ * in its set drops those of faults that are over: their threads died between two
+ * attempts, or another thread mapped the page. A full set of faults that are not
+ * over drops its oldest link, counted.
  *
- *	tags[way]:  0 --claim--> BUSY --fields written--> tag --taken--> 0
+ *	tags[way]:  0 --claim--> BUSY --fields written--> tag --taken, dropped--> 0
  *	                          ^--------- evicted -------'
  *
- * Fields are written under BUSY only, and a taker's compare-and-swap fails
- * when it was evicted while it read them.
+ * Fields are written under BUSY only, and the compare-and-swap of a thread that
+ * takes a slot fails when the slot was evicted while it read them.
  */
 #include <linux/atomic.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/threads.h>
@@ -48,10 +52,53 @@ static u16 tag_of(pid_t tid)
 	return ((u32)tid >> CHAIN_SET_BITS) + 1;
 }
 
-/* Moves whenever a fault of current completes (mm_account_fault()). */
-static u64 completed_faults(void)
+static pid_t tid_of(u16 tag, u32 set)
 {
-	return current->min_flt + current->maj_flt;
+	return ((pid_t)(tag - 1) << CHAIN_SET_BITS) + set;
+}
+
+/* Moves whenever a fault of the thread completes (mm_account_fault()). */
+static u64 completed_faults(const struct task_struct *task)
+{
+	return data_race(task->min_flt) + data_race(task->maj_flt);
+}
+
+/* True: the thread will not come back for the fault that it suspended. */
+static bool is_over(const struct suspended *suspended, pid_t tid)
+{
+	const struct task_struct *task;
+	bool over;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(tid, &init_pid_ns), PIDTYPE_PID);
+	over = !task || READ_ONCE(task->exit_state) || task->start_time != suspended->born ||
+	       completed_faults(task) != suspended->faults;
+	rcu_read_unlock();
+	return over;
+}
+
+/*
+ * Preemption is off, so that the thread of a slot hardly has the time to take it and to
+ * suspend another fault in it between the look and the exchange: that link would be lost.
+ */
+static void drop_over(u32 set)
+{
+	u16 *tags = pfstat_chain_tags[set].tags, tag;
+	struct suspended found;
+	int way;
+
+	preempt_disable();
+	for (way = 0; way < CHAIN_WAYS; way++) {
+		/* Pairs with the release in pfstat_chain_suspend(). */
+		tag = smp_load_acquire(&tags[way]);
+		if (!tag || tag == CHAIN_BUSY)
+			continue;
+		/* An eviction meanwhile changes the tag. */
+		found = data_race(chain_ways[set].ways[way]);
+		if (is_over(&found, tid_of(tag, set)))
+			cmpxchg(&tags[way], tag, 0);
+	}
+	preempt_enable();
 }
 
 struct chain pfstat_chain_resume(unsigned long page_address)
@@ -65,19 +112,21 @@ struct chain pfstat_chain_resume(unsigned long page_address)
 	for (way = 0; way < CHAIN_WAYS; way++)
 		if (READ_ONCE(tags[way]) == tag)
 			break;
-	if (way == CHAIN_WAYS)
+	if (way == CHAIN_WAYS) {
+		drop_over(set);
 		return chain;
+	}
 
-	found = chain_ways[set].ways[way];
+	found = data_race(chain_ways[set].ways[way]);
 	if (cmpxchg(&tags[way], tag, 0) != tag)
 		return chain;	/* evicted while we read */
 
 	/*
-	 * Another page, or a fault that completed in between (somebody else
+	 * Another page, or a fault that completed in between (another thread
 	 * mapped the page, a signal handler ran): the suspended one is over.
 	 */
 	if (found.page_address != page_address || found.born != current->start_time ||
-	    found.faults != completed_faults())
+	    found.faults != completed_faults(current))
 		return chain;
 
 	chain.earlier_ns = found.start_ns;
@@ -95,16 +144,30 @@ static int oldest_way(const struct suspended *ways)
 	return oldest;
 }
 
-/* Claims a slot of the set, now BUSY; -1 when others were faster at every try. */
-static int claim_way(u32 set)
+/* Claims a free slot, now BUSY; -1: there is none. */
+static int claim_free_way(u16 *tags)
 {
-	u16 *tags = pfstat_chain_tags[set].tags;
-	u16 holder;
 	int way;
 
 	for (way = 0; way < CHAIN_WAYS; way++)
 		if (!READ_ONCE(tags[way]) && !cmpxchg(&tags[way], 0, CHAIN_BUSY))
 			return way;
+	return -1;
+}
+
+/* Claims a slot of the set, now BUSY; -1 when other threads were faster at every try. */
+static int claim_way(u32 set)
+{
+	u16 *tags = pfstat_chain_tags[set].tags;
+	int way = claim_free_way(tags);
+	u16 holder;
+
+	if (way < 0) {
+		drop_over(set);
+		way = claim_free_way(tags);
+	}
+	if (way >= 0)
+		return way;
 
 	atomic64_inc(&chain_evicted);
 	way = oldest_way(chain_ways[set].ways);
@@ -116,19 +179,21 @@ static int claim_way(u32 set)
 
 void pfstat_chain_suspend(unsigned long page_address, u64 start_ns, u8 cause)
 {
+	const struct suspended suspended = {
+		.page_address = page_address,
+		.start_ns = start_ns,
+		.born = current->start_time,
+		.faults = completed_faults(current),
+		.cause = cause,
+	};
 	u32 set = pfstat_chain_set(current->pid);
 	int way = claim_way(set);
 
 	if (way < 0)
 		return;
-	chain_ways[set].ways[way] = (struct suspended) {
-		.page_address = page_address,
-		.start_ns = start_ns,
-		.born = current->start_time,
-		.faults = completed_faults(),
-		.cause = cause,
-	};
-	/* Pairs with the cmpxchg() of whoever takes or evicts it. */
+	/* A thread that reads it meanwhile finds another tag afterwards. */
+	data_race(chain_ways[set].ways[way] = suspended);
+	/* Pairs with the cmpxchg() of a thread that takes, drops or evicts it. */
 	smp_store_release(&pfstat_chain_tags[set].tags[way], tag_of(current->pid));
 }
 
@@ -137,6 +202,16 @@ void pfstat_chain_reset(void)
 	memset(pfstat_chain_tags, 0, sizeof(pfstat_chain_tags));
 	memset(chain_ways, 0, sizeof(*chain_ways) << CHAIN_SET_BITS);
 	atomic64_set(&chain_evicted, 0);
+}
+
+unsigned int pfstat_chain_suspended(void)
+{
+	unsigned int set, way, suspended = 0;
+
+	for (set = 0; set < ARRAY_SIZE(pfstat_chain_tags); set++)
+		for (way = 0; way < CHAIN_WAYS; way++)
+			suspended += !!READ_ONCE(pfstat_chain_tags[set].tags[way]);
+	return suspended;
 }
 
 u64 pfstat_chain_evicted(void)

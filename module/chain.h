@@ -20,8 +20,8 @@
 #define CHAIN_WAYS 4
 
 /*
- * Whose suspended faults a set holds; looked at in every call, and zero in most. The low
- * bits of a tid say which set, the others and 1 are its tag.
+ * The threads whose suspended faults a set holds; read in every call, and zero in most. The
+ * low bits of a tid are its set, the others and 1 are its tag.
  */
 union chain_tags {
 	u16 tags[CHAIN_WAYS];	/* 0: free */
@@ -41,23 +41,27 @@ int pfstat_chain_init(void);
 void pfstat_chain_exit(void);
 void pfstat_chain_reset(void);
 size_t pfstat_chain_bytes(void);
-u64 pfstat_chain_evicted(void);	/* links given up for want of room */
+u64 pfstat_chain_evicted(void);	/* links lost because a set was full */
+unsigned int pfstat_chain_suspended(void);	/* links that wait for the next attempt */
 
 static inline u32 pfstat_chain_set(pid_t tid)
 {
 	return (u32)tid % (1 << CHAIN_SET_BITS);
 }
 
-/* True: current, which task is, has left nothing behind. Only it can change that. */
+/* True: no thread of current's set, and current is task, has suspended a fault. */
 static inline bool pfstat_chain_is_clear(const struct task_struct *task)
 {
 	/* Once, and not as volatile: so that it is compared where it lies. */
 	return !data_race(pfstat_chain_tags[pfstat_chain_set(task->pid)].all);
 }
 
-/* What current left behind for this page, and forgets it. */
+/* Takes the fault that current suspended at this page. */
 struct chain pfstat_chain_resume(unsigned long page_address);
-/* Current's attempt that began at start_ns will be followed by another. */
+/*
+ * Another attempt will follow that of current that began at start_ns. Only while calls are
+ * recorded, in the same section without preemption: no call is in here in pfstat_chain_reset().
+ */
 void pfstat_chain_suspend(unsigned long page_address, u64 start_ns, u8 cause);
 
 #endif

@@ -271,6 +271,7 @@ static void show_state(struct seq_file *m, u64 calls)
 	seq_printf(m, "stored        %llu\n", pfstat_ring_stored());
 	seq_printf(m, "lost          %llu\n", pfstat_ring_lost());
 	seq_printf(m, "in_flight     %ld\n", pfstat_fault_in_flight());
+	seq_printf(m, "suspended     %u\n", pfstat_chain_suspended());
 	seq_printf(m, "links_lost    %llu\n", pfstat_chain_evicted());
 	seq_printf(m, "follow_missed %llu\n", pfstat_follow_missed());
 	show_cost(m, "call_cost_ps", pfstat_calibrated().call_ps);

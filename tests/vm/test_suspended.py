@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Faults between two attempts: each is suspended in a table until its thread comes back, and
+none stays there for a thread that cannot."""
+import contextlib
+import os
+import pathlib
+import signal
+
+import pytest
+
+import filesystems
+import pfstat
+from pfstat import PAGE, Mapping
+
+SETS = 1024     # of the table; a thread's is its tid modulo that
+
+
+@pytest.fixture(scope="module", name="place")
+def fixture_place():
+    with filesystems.on_disk("ext4") as place:
+        yield place
+
+
+@contextlib.contextmanager
+def suspended_device(place):
+    """Requests wait as long as this lasts."""
+    os.sync()
+    place.device.dmsetup("suspend", "--noflush", "--nolockfs")
+    try:
+        yield
+    finally:
+        place.device.dmsetup("resume")
+
+
+def read_page(path, page):
+    """A child that reads it."""
+    child = os.fork()
+    if not child:
+        Mapping(path).read(page)
+        os._exit(0)
+    return child
+
+
+def waits_for_the_disk(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "D"
+
+
+def next_child_has_pid(pid):
+    pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(pid - 1))
+
+
+def test_slot_of_a_dead_thread_is_dropped_by_the_next_thread_of_its_set(place):
+    """Otherwise all threads of the set would take the slow path from then on."""
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+    with suspended_device(place):
+        child = read_page(path, 100)
+        pfstat.wait_until(lambda: waits_for_the_disk(child))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert pfstat.stats()["suspended"] == 1
+    warm = pfstat.make_file(pfstat.DISK / "warm", PAGE)
+    pfstat.warm(warm)
+    next_child_has_pid(child + SETS)
+    later = read_page(warm, 0)
+    os.waitpid(later, 0)
+    assert later == child + SETS
+    stats = pfstat.stats()
+    assert stats["suspended"] == stats["links_lost"] == 0
+    record, = [r for r in pfstat.of_file(pfstat.log()[1], warm) if r["pid"] == later]
+    assert record["class"] == "long" and record["earlier_ns"] == 0
