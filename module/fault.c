@@ -325,11 +325,12 @@ static void attempt_end(const struct attempt *attempt, const struct vm_fault *vm
 	enum pfstat_class class = attempt_classify(attempt, op);
 
 	preempt_disable();
-	if (READ_ONCE(recording))
+	if (READ_ONCE(recording)) {
 		attempt_store(attempt, vmf, op, class);
+		if (class == PFSTAT_CLASS_PASS || attempt->result & VM_FAULT_RETRY)
+			attempt_suspend(attempt, vmf, class);
+	}
 	preempt_enable();
-	if (class == PFSTAT_CLASS_PASS || attempt->result & VM_FAULT_RETRY)
-		attempt_suspend(attempt, vmf, class);
 }
 
 /* The page that ->fault() hands over to be mapped; only without these results. */

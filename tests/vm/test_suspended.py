@@ -70,3 +70,15 @@ def test_slot_of_a_dead_thread_is_dropped_by_the_next_thread_of_its_set(place):
     assert stats["suspended"] == stats["links_lost"] == 0
     record, = [r for r in pfstat.of_file(pfstat.log()[1], warm) if r["pid"] == later]
     assert record["class"] == "long" and record["earlier_ns"] == 0
+
+
+def test_call_that_ends_after_the_recording_suspends_nothing(place):
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+    with suspended_device(place):
+        child = read_page(path, 100)
+        pfstat.wait_until(lambda: waits_for_the_disk(child))
+        pfstat.control("stop")
+    assert os.waitpid(child, 0)[1] == 0
+    assert pfstat.stats()["suspended"] == 0
