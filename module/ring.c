@@ -306,7 +306,8 @@ void pfstat_ring_commit(struct pfstat_record *record)
 	if (++record == ring->end)
 		record = ring->data;
 	ring->next = (unsigned long)record;
-	ring->sequence++;
+	/* Pairs with pfstat_ring_head(). */
+	smp_store_release(&ring->sequence, ring->sequence + 1);
 	if (pfstat_ring_head(ring) == ring->limit)
 		ring_look(ring);
 	/* The record that is the last of the memory, or comes to the limit, is not quick. */

@@ -45,7 +45,8 @@ size_t pfstat_ring_bytes(void);	/* held by all rings */
 /* Records stored; a ring that never was set up has none. */
 static inline u64 pfstat_ring_head(const struct ring *ring)
 {
-	u64 sequence = READ_ONCE(ring->sequence);
+	/* Pairs with the release in the commits: the records before it are whole. */
+	u64 sequence = smp_load_acquire(&ring->sequence);
 
 	return sequence ? sequence - 1 : 0;
 }
@@ -107,8 +108,10 @@ static __always_inline struct pfstat_record *pfstat_ring_reserve_quickly(void)
 
 static __always_inline void pfstat_ring_commit_quickly(struct pfstat_record *record, u64 sequence)
 {
-	this_cpu_inc(pfstat_rings.sequence);
 	ring_publish(record, sequence, raw_cpu_read(pfstat_rings.header));
+	/* The record before the count. Pairs with pfstat_ring_head(). */
+	smp_wmb();
+	this_cpu_inc(pfstat_rings.sequence);
 	this_cpu_add(pfstat_rings.next, sizeof(*record));
 }
 
