@@ -10,6 +10,7 @@
 #ifndef PFSTAT_PAGE_CACHE_H
 #define PFSTAT_PAGE_CACHE_H
 
+#include <linux/build_bug.h>
 #include <linux/fs.h>
 #include <linux/mm_types.h>
 #include <linux/rcupdate.h>
@@ -35,17 +36,33 @@ static __always_inline void *page_cache_slot(page_cache_node node, unsigned long
 	 * As rcu_dereference_raw(), but not volatile, and not as a member of the struct: for
 	 * either the compiler would compute the address first. It is read once all the same.
 	 */
-	void *entry = ((void **)(node + offsetof(struct xa_node, slots)))[index];
+	void *entry = data_race(((void **)(node + offsetof(struct xa_node, slots)))[index]);
 
 	OPTIMIZER_HIDE_VAR(entry);
 	return entry;
 }
 
-/* What is not a folio where one is looked for. */
+static_assert(XA_CHUNK_SIZE == 1UL << XA_CHUNK_SHIFT && XA_CHUNK_MASK == XA_CHUNK_SIZE - 1);
+static_assert(sizeof_field(struct xa_node, slots) == XA_CHUNK_SIZE * sizeof(void *));
+
+/* The build fails where the kernel's entries are not as the descent expects them. */
+static __always_inline void page_cache_assert_entries(void)
+{
+	BUILD_BUG_ON(xa_mk_node((struct xa_node *)64) != (void *)(64 + 2));
+	BUILD_BUG_ON(!((unsigned long)xa_mk_value(0) & 1));
+	/* Small numbers, 2 more than a multiple of 4. */
+	BUILD_BUG_ON(((unsigned long)xa_mk_sibling(0) & 3) != 2);
+	BUILD_BUG_ON((long)xa_mk_sibling(XA_CHUNK_SIZE - 1) < 0);
+	BUILD_BUG_ON(((unsigned long)XA_RETRY_ENTRY & 3) != 2 || (long)XA_RETRY_ENTRY < 0);
+	BUILD_BUG_ON(((unsigned long)XA_ZERO_ENTRY & 3) != 2 || (long)XA_ZERO_ENTRY < 0);
+}
+
+/* An entry that is not a folio. */
 static noinline struct folio *page_cache_load(struct address_space *mapping, pgoff_t pgoff)
 {
 	void *entry = xa_load(&mapping->i_pages, pgoff);
 
+	page_cache_assert_entries();
 	return xa_is_value(entry) ? NULL : entry;
 }
 
