@@ -2,11 +2,14 @@
 /* Names on their way to a terminal, which is not to be steered by them. */
 #include <stdlib.h>
 #include <string.h>
+#include <pty.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runner.h"
 #include "sample_run.h"
 #include "user/complain.h"
+#include "user/report/compare.h"
 #include "user/report/utf8.h"
 
 static void becomes(const char *text, const char *expected)
@@ -73,5 +76,132 @@ START_TEST(test_a_table_has_no_control_character)
 }
 END_TEST
 
+/* U+202E: what follows is shown from right to left. */
+START_TEST(test_text_that_would_be_reversed_is_not_printed)
+{
+	char text[] = "a\u202egnp.exe\u2066b\u2069\u2027\u202f";
+
+	becomes(text, "a???gnp.exe???b???\u2027\u202f");
+	utf8_hide_bidi(text);
+	ck_assert_str_eq(text, "a?gnp.exe?b?\u2027\u202f");
+}
+END_TEST
+
+/* What a report says on a terminal, with newlines as they were. The caller frees it. */
+static char *on_terminal(enum report_format format, const struct report *run)
+{
+	char *text = calloc(1, 1 << 20);
+	int master, slave, status;
+	size_t length = 0;
+	ssize_t got;
+	pid_t child;
+	FILE *out;
+
+	ck_assert_int_eq(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	child = fork();
+	if (!child) {
+		close(master);
+		out = fdopen(slave, "w");
+		_exit(!out || report_print(out, format, run, 1) || fclose(out));
+	}
+	close(slave);
+	/* The last one to close it ends it with EIO. */
+	while ((got = read(master, text + length, (1 << 20) - 1 - length)) > 0)
+		length += got;
+	close(master);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	return text;
+}
+
+static void check_harmless(const char *text)
+{
+	ck_assert_ptr_null(strchr(text, '\033'));
+	ck_assert_ptr_null(strchr(text, '\x7f'));
+	ck_assert_ptr_null(strstr(text, "\302\233"));
+	ck_assert_ptr_null(strstr(text, "\u202e"));
+}
+
+#define HOSTILE "=a\033[31m\nb\177\302\233\u202e"
+
+START_TEST(test_no_format_steers_a_terminal)
+{
+	struct group group = { .name = HOSTILE, .pid = 1, .tid = 1, .faults = 1 };
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.damage = "t" HOSTILE " was cut";
+	run.report.grouped = true;
+	run.report.by = GROUP_BY_THREAD;
+	run.report.groups = &group;
+	run.report.nr_groups = 1;
+	text = sample_print(REPORT_TABLE, &run.report, 1);
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "READ: t=a?[31m?b?????? was cut\n"));
+	free(text);
+	text = on_terminal(REPORT_CSV, &run.report);
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "thread,\"'=a?[31m\r\nb??????\""));
+	free(text);
+	text = on_terminal(REPORT_JSON, &run.report);
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "\"=a\\u001B[31m\\nb\\u007f\\u009b\\u202e\""));
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+/* In a file names are whole: only a formula is shielded. */
+START_TEST(test_a_file_of_csv_has_names_but_no_formulas)
+{
+	struct group group = { .pid = 1, .tid = 1, .faults = 1 };
+	static const char *const names[][2] = {
+		{ "/a\033b", ",/a\033b," }, { "=1+1", ",'=1+1," }, { "@a,b", ",\"'@a,b\"," },
+		{ "-bash (7)", ",'-bash (7)," }, { "+x", ",'+x," }, { "a=b", ",a=b," },
+	};
+	struct sample_run run;
+	char *text;
+	size_t i;
+
+	sample_open(&run, 150000);
+	run.report.grouped = true;
+	run.report.by = GROUP_BY_THREAD;
+	run.report.groups = &group;
+	run.report.nr_groups = 1;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		group.name = names[i][0];
+		text = sample_print(REPORT_CSV, &run.report, 1);
+		ck_assert_msg(strstr(text, names[i][1]), "%s", text);
+		free(text);
+	}
+	sample_close(&run);
+}
+END_TEST
+
+/* The two sides of a comparison are files of any name. */
+START_TEST(test_a_comparison_has_no_control_character)
+{
+	struct comparison comparison = { 0 };
+	struct compare_report report = {
+		.a = { .file = HOSTILE, .damage = HOSTILE }, .b = { .file = "b.pfs" },
+		.comparison = &comparison,
+	};
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(compare_print(out, REPORT_TABLE, &report), 0);
+	fclose(out);
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "A: =a?[31m?b??????\nA: =a?[31m?b??????, 0 faults\n"));
+	free(text);
+}
+END_TEST
+
 RUN_TESTS("utf8", test_what_a_terminal_obeys_is_not_printed,
+	  test_text_that_would_be_reversed_is_not_printed, test_no_format_steers_a_terminal,
+	  test_a_file_of_csv_has_names_but_no_formulas,
+	  test_a_comparison_has_no_control_character,
 	  test_a_complaint_is_one_harmless_line, test_a_table_has_no_control_character)

@@ -86,7 +86,7 @@ void drawing_label(FILE *script, const char *text)
 
 	fputc('\'', script);
 	for (; *text; text += length) {
-		length = utf8_character(text, strlen(text));
+		length = utf8_printable(text, strlen(text));
 		if (length > 1 || (length && is_plain(*text))) {
 			fwrite(text, 1, length, script);
 		} else {

@@ -10,6 +10,7 @@
 #include "grid.h"
 #include "json_spread.h"
 #include "trace_json.h"
+#include "utf8.h"
 #include "value.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -40,8 +41,18 @@ static void print_lost(FILE *out, const char *name, const struct compare_run *ru
 		fprintf(out, "%s: LOST %" PRIu64 " RECORDS AND %" PRIu64 " EVENTS: "
 			"COUNTS AND TIMES ARE TOO LOW\n", name, run->lost_records,
 			run->lost_events);
-	if (run->damage)
-		fprintf(out, "%s: %s\n", name, run->damage);
+	if (run->damage) {
+		fprintf(out, "%s: ", name);
+		utf8_print(out, run->damage);
+		fputc('\n', out);
+	}
+}
+
+static void print_run(FILE *out, const char *name, const struct compare_run *run)
+{
+	fprintf(out, "%s: ", name);
+	utf8_print(out, run->file);
+	fprintf(out, ", %" PRIu64 " faults\n", run->faults);
 }
 
 static void cell_value(struct grid *grid, const struct comparison_row *row, double value)
@@ -104,8 +115,9 @@ int compare_print_table(FILE *out, const struct compare_report *report)
 
 	print_lost(out, "A", &report->a);
 	print_lost(out, "B", &report->b);
-	fprintf(out, "A: %s, %" PRIu64 " faults\nB: %s, %" PRIu64 " faults\n\n", report->a.file,
-		report->a.faults, report->b.file, report->b.faults);
+	print_run(out, "A", &report->a);
+	print_run(out, "B", &report->b);
+	fputc('\n', out);
 	err = print_rows(out, comparison);
 	if (err)
 		return err;
@@ -275,9 +287,8 @@ int compare_print(FILE *out, enum report_format format, const struct compare_rep
 	err = print_neutral(memory, format, report);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
-	errno = 0;
-	if (!err && (fwrite(text, 1, length, out) != length || fflush(out)))
-		err = errno ? -errno : -EIO;
+	if (!err)
+		err = report_write(out, format, text, length);
 	free(text);
 	return err;
 }

@@ -5,13 +5,22 @@
 
 #include "printers.h"
 
+/*
+ * Spreadsheets take a cell that begins so for a formula, which may run commands or send data
+ * away. An apostrophe makes it text.
+ */
+static const char *shield(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text) ? "'" : "";
+}
+
 static void print_text(FILE *out, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, out);
+		fprintf(out, "%s%s", shield(text), text);
 		return;
 	}
-	fputc('"', out);
+	fprintf(out, "\"%s", shield(text));
 	for (; *text; text++) {
 		if (*text == '"')
 			fputc('"', out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "grid.h"
+#include "utf8.h"
 
 static struct {
 	grid_taker take;
@@ -57,6 +58,9 @@ void grid_cell(struct grid *grid, const char *format, ...)
 		grid->err = -ENOMEM;
 	}
 	va_end(arguments);
+	/* libsmartcols escapes control characters, but not these. */
+	if (text)
+		utf8_hide_bidi(text);
 	if (!grid->err)
 		grid->err = scols_line_refer_data(grid->line, grid->column++, text);
 	else

@@ -38,8 +38,10 @@ void html_text_part(FILE *out, const char *text, size_t bytes)
 
 	for (; bytes; text += length, bytes -= length) {
 		length = utf8_character(text, bytes);
-		if (length > 1) {
+		if (length > 1 && utf8_printable(text, bytes)) {
 			fwrite(text, 1, length, out);
+		} else if (length > 1) {
+			fputs(REPLACEMENT, out);
 		} else if (length) {
 			put_ascii(out, *text);
 		} else {

@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "printers.h"
 #include "table.h"
+#include "utf8.h"
 
 static int print_as(FILE *out, enum report_format format, const struct view *views, size_t nr)
 {
@@ -39,6 +41,20 @@ static int print_neutral(FILE *out, enum report_format format, const struct view
 	return err;
 }
 
+int report_write(FILE *out, enum report_format format, const char *text, size_t length)
+{
+	const bool terminal = isatty(fileno(out));
+
+	errno = 0;
+	if (format == REPORT_TABLE || (format == REPORT_CSV && terminal))
+		utf8_print_lines(out, text);
+	else if (terminal)
+		utf8_print_json(out, text);
+	else
+		fwrite(text, 1, length, out);
+	return fflush(out) || ferror(out) ? -(errno ?: EIO) : 0;
+}
+
 /* All or nothing: a report cut short by a lack of memory would look whole. */
 static int print_at_once(FILE *out, enum report_format format, const struct view *views,
 			 size_t nr)
@@ -53,11 +69,8 @@ static int print_at_once(FILE *out, enum report_format format, const struct view
 	err = print_neutral(memory, format, views, nr);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
-	if (!err) {
-		errno = 0;
-		if (fwrite(text, 1, length, out) != length || fflush(out))
-			err = errno ? -errno : -EIO;
-	}
+	if (!err)
+		err = report_write(out, format, text, length);
 	free(text);
 	return err;
 }

@@ -161,6 +161,11 @@ enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
  */
 int report_print(FILE *out, enum report_format format, const struct report *runs,
 		 size_t nr_runs);
+/*
+ * Writes a report that was printed to memory. Names in it come from recordings: a table, and
+ * any format on a terminal, has no character that a terminal would obey. 0 or -errno.
+ */
+int report_write(FILE *out, enum report_format format, const char *text, size_t length);
 /* The lines that a table begins with where something is lost: nothing, mostly. */
 int report_print_warnings(FILE *out, const struct report *run);
 

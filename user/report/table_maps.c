@@ -4,6 +4,7 @@
 
 #include "cells.h"
 #include "table_measures.h"
+#include "utf8.h"
 
 #include <sys/mman.h>
 
@@ -55,8 +56,9 @@ int table_maps(FILE *out, const struct map_list *maps)
 	struct grid grid;
 	size_t i;
 
-	fprintf(out, "Memory map of process %d%s%s\n", maps->pid, maps->program[0] ? ", " : "",
-		maps->program);
+	fprintf(out, "Memory map of process %d%s", maps->pid, maps->program[0] ? ", " : "");
+	utf8_print(out, maps->program);
+	fputc('\n', out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < maps->nr_lines; i++) {
 		map_rows(&grid, maps, &maps->lines[i]);

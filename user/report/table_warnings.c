@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "table.h"
+#include "utf8.h"
 
 static void warn(FILE *out, size_t number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -16,6 +17,16 @@ static void warn(FILE *out, size_t number, const char *format, ...)
 	va_start(arguments, format);
 	vfprintf(out, format, arguments);
 	va_end(arguments);
+	fputc('\n', out);
+}
+
+/* It names the recording's file, which may have any name. */
+static void warn_of_damage(FILE *out, size_t number, const char *damage)
+{
+	if (number)
+		fprintf(out, "RUN %zu: ", number);
+	fputs("THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE READ: ", out);
+	utf8_print(out, damage);
 	fputc('\n', out);
 }
 
@@ -58,8 +69,7 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 	const struct report *run = view->run;
 
 	if (run->damage)
-		warn(out, number, "THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE "
-		     "READ: %s", run->damage);
+		warn_of_damage(out, number, run->damage);
 	warn_of_calls(out, view, number);
 	if (figures->late)
 		warn(out, number, "%" PRIu64 " RECORDS OUT OF ORDER: "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace_json.h"
+#include "utf8.h"
 
 static json_t *ascii_of(const char *bytes)
 {
@@ -31,10 +32,21 @@ json_t *trace_json_text(const char *bytes)
 char *trace_json_string(const char *bytes)
 {
 	json_t *string = trace_json_text(bytes);
-	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL, *safe = NULL;
+	size_t length;
+	FILE *out = text ? open_memstream(&safe, &length) : NULL;
 
 	json_decref(string);
-	return text;
+	if (out) {
+		/* It may be read on a terminal. */
+		utf8_print_json(out, text);
+		if (fclose(out)) {
+			free(safe);
+			safe = NULL;
+		}
+	}
+	free(text);
+	return safe;
 }
 
 void trace_json_begin(struct trace_json *json, uint64_t ns)

@@ -39,19 +39,38 @@ static bool is_control(const unsigned char *character)
 	       (character[0] == 0xc2 && character[1] < 0xa0);
 }
 
+/*
+ * Characters that change the direction of the text after them, U+202A to U+202E and U+2066
+ * to U+2069: with these a name looks like another one.
+ */
+static bool is_bidi(const unsigned char *character)
+{
+	if (character[0] != 0xe2)
+		return false;
+	return (character[1] == 0x80 && character[2] >= 0xaa && character[2] <= 0xae) ||
+	       (character[1] == 0x81 && character[2] >= 0xa6 && character[2] <= 0xa9);
+}
+
+static bool is_obeyed(const char *string)
+{
+	const unsigned char *character = (const unsigned char *)string;
+
+	return is_control(character) || is_bidi(character);
+}
+
 size_t utf8_printable(const char *string, size_t bytes)
 {
 	const size_t length = utf8_character(string, bytes);
 
-	return length && is_control((const unsigned char *)string) ? 0 : length;
+	return length && is_obeyed(string) ? 0 : length;
 }
 
-void utf8_print(FILE *out, const char *text)
+static void print(FILE *out, const char *text, const char *kept)
 {
 	size_t bytes = strlen(text), length;
 
 	while (bytes) {
-		length = utf8_printable(text, bytes);
+		length = strchr(kept, *text) ? 1 : utf8_printable(text, bytes);
 		if (length)
 			fwrite(text, 1, length, out);
 		else
@@ -59,4 +78,54 @@ void utf8_print(FILE *out, const char *text)
 		text += length ?: 1;
 		bytes -= length ?: 1;
 	}
+}
+
+void utf8_print(FILE *out, const char *text)
+{
+	print(out, text, "");
+}
+
+void utf8_print_lines(FILE *out, const char *text)
+{
+	print(out, text, "\n\t");
+}
+
+static unsigned int code_point(const char *string, size_t length)
+{
+	const unsigned char *text = (const unsigned char *)string;
+
+	return length == 1 ? text[0] : length == 2 ? (text[0] & 0x1f) << 6 | (text[1] & 0x3f) :
+		(text[0] & 0xf) << 12 | (text[1] & 0x3f) << 6 | (text[2] & 0x3f);
+}
+
+void utf8_print_json(FILE *out, const char *json)
+{
+	size_t bytes = strlen(json), length;
+
+	for (; bytes; json += length, bytes -= length) {
+		length = utf8_character(json, bytes);
+		/* None of them has more than three bytes. */
+		if (*json != '\n' && length && is_obeyed(json))
+			fprintf(out, "\\u%04x", code_point(json, length));
+		else
+			fwrite(json, 1, length ?: 1, out);
+		length = length ?: 1;
+	}
+}
+
+void utf8_hide_bidi(char *text)
+{
+	size_t length;
+	char *end = text;
+
+	for (; *text; text += length) {
+		length = utf8_character(text, strlen(text)) ?: 1;
+		if (length == 3 && is_bidi((unsigned char *)text)) {
+			*end++ = '?';
+		} else {
+			memmove(end, text, length);
+			end += length;
+		}
+	}
+	*end = '\0';
 }

@@ -3,9 +3,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../correlate/facts.h"
+#include "utf8.h"
 #include "value.h"
+
+#define FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
 
 json_t *value_count(uint64_t count)
 {
@@ -43,23 +47,6 @@ json_t *value_with(json_t *object, const char *key, json_t *member)
 	return NULL;
 }
 
-/* Bytes of the character of UTF-8 at text; 0: it is none. */
-static size_t character_length(const char *text)
-{
-	const size_t left = strnlen(text, 4);
-	json_t *character;
-	size_t length;
-
-	for (length = 1; length <= left; length++) {
-		character = json_stringn(text, length);
-		if (character) {
-			json_decref(character);
-			return length;
-		}
-	}
-	return 0;
-}
-
 /* A file name may be any bytes; JSON is UTF-8. Others become U+FFFD. */
 static json_t *replaced(const char *text)
 {
@@ -71,7 +58,7 @@ static json_t *replaced(const char *text)
 	if (!valid)
 		return NULL;
 	while (*text) {
-		length = character_length(text);
+		length = utf8_character(text, strlen(text));
 		end = length ? mempcpy(end, text, length) : mempcpy(end, replacement, 3);
 		text += length ? length : 1;
 	}
@@ -90,6 +77,17 @@ json_t *value_text(const char *text)
 	return string ? string : replaced(text);
 }
 
+static int print_to_terminal(FILE *out, const json_t *value)
+{
+	char *text = json_dumps(value, FORMAT);
+
+	if (!text)
+		return -ENOMEM;
+	utf8_print_json(out, text);
+	free(text);
+	return 0;
+}
+
 int value_print(FILE *out, json_t *value)
 {
 	int err = 0;
@@ -97,8 +95,12 @@ int value_print(FILE *out, json_t *value)
 	if (!value)
 		return -ENOMEM;
 	errno = 0;
-	if (json_dumpf(value, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) ||
-	    putc('\n', out) == EOF)
+	if (isatty(fileno(out)))
+		err = print_to_terminal(out, value);
+	else if (json_dumpf(value, out, FORMAT))
+		err = errno ? -errno : -EIO;
+	errno = 0;
+	if (!err && putc('\n', out) == EOF)
 		err = errno ? -errno : -EIO;
 	json_decref(value);
 	return err;

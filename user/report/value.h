@@ -22,7 +22,10 @@ json_t *value_appended(json_t *array, json_t *item);
 /* object with member in it; likewise. */
 json_t *value_with(json_t *object, const char *key, json_t *member);
 
-/* Writes it with a newline behind it, and releases it. -ENOMEM, also for NULL, or -errno. */
+/*
+ * Writes it with a newline behind it, and releases it; on a terminal with escapes for
+ * characters that it would obey. -ENOMEM, also for NULL, or -errno.
+ */
 int value_print(FILE *out, json_t *value);
 
 #endif
