@@ -13,7 +13,7 @@ fuzz_recording_src := $(filter-out %/file_filter.c,$(wildcard user/recording/*.c
 		      user/correlate/facts.c user/item_known.c
 corpus_recording_src := $(fuzz_recording_src)
 fuzz_command_src   := module/command.c
-fuzz_events_src	   := $(wildcard user/correlate/*.c) \
+fuzz_events_src	   := $(wildcard user/correlate/*.c) user/bench/statistics.c \
 		      $(filter-out user/report/html%,$(wildcard user/report/*.c)) \
 		      $(addprefix user/collect/,procmaps.c queue.c ring.c) user/item_known.c
 # Every parser of options, and no more of pfdrive: nothing behind argp_parse() is reached.

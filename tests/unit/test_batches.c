@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The intervals hold the truth as often as they promise, on runs whose truth is known. */
+#include <math.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/correlate/batches.h"
+
+#define PAIRS 200
+#define TINY 0.000000001
+#define CONFIDENCE 0.95
+
+struct run {
+	struct fault_batches batches;
+	uint64_t now_ns;
+};
+
+static void put(struct run *run, uint64_t ns)
+{
+	const struct explained fault = {
+		.start_ns = run->now_ns, .end_ns = run->now_ns + ns,
+		.parts_ns[PART_CPU_BEFORE] = ns,
+	};
+
+	fault_batches_add(&run->batches, &fault, 0);
+	run->now_ns = fault.end_ns;
+}
+
+static double uniform(uint64_t *state)
+{
+	return ldexp((random_next(state) >> 11) + 0.5, -53);
+}
+
+static double normal(uint64_t *state)
+{
+	return sqrt(-2 * log(uniform(state))) * cos(2 * M_PI * uniform(state));
+}
+
+/* A long tail, as faults have: 20 µs and, on top, exponential with a mean of 100 µs. */
+static struct run run_of(size_t nr, double stretch, uint64_t *state)
+{
+	struct run run = { 0 };
+
+	while (nr--)
+		put(&run, stretch * (20000 - 100000 * log(uniform(state))));
+	fault_batches_end(&run.batches, 0, run.now_ns);
+	return run;
+}
+
+static struct interval means(const struct run *a, const struct run *b)
+{
+	const struct estimate of_a = estimate_mean(&a->batches, NR_PARTS);
+	const struct estimate of_b = estimate_mean(&b->batches, NR_PARTS);
+
+	return interval_of(&of_a, &of_b, CONFIDENCE);
+}
+
+static bool excludes(const struct interval *interval, double truth)
+{
+	return truth < interval->low || truth > interval->high;
+}
+
+/* Of PAIRS pairs of runs, b's times being a's stretched: whose interval misses that. */
+static unsigned int nr_missed(size_t nr, double stretch, uint64_t seed)
+{
+	struct interval interval;
+	unsigned int pair, missed = 0;
+	struct run a, b;
+
+	for (pair = 0; pair < PAIRS; pair++) {
+		a = run_of(nr, 1, &seed);
+		b = run_of(nr, stretch, &seed);
+		interval = means(&a, &b);
+		missed += excludes(&interval, stretch - 1);
+	}
+	return missed;
+}
+
+/* 10 of 200 are expected; fewer than 3 or more than 18 have a probability of 1 %. */
+START_TEST(test_interval_of_equal_runs_misses_zero_as_often_as_it_says)
+{
+	unsigned int missed = nr_missed(300, 1, 11);
+
+	ck_assert_uint_ge(missed, 3);
+	ck_assert_uint_le(missed, 18);
+}
+END_TEST
+
+START_TEST(test_interval_covers_a_true_difference_as_often_as_it_says)
+{
+	unsigned int missed = nr_missed(300, 1.2, 12);
+
+	ck_assert_uint_ge(missed, 3);
+	ck_assert_uint_le(missed, 18);
+}
+END_TEST
+
+START_TEST(test_a_few_faults_miss_the_truth_no_oftener)
+{
+	ck_assert_uint_le(nr_missed(10, 1, 13), 18);
+}
+END_TEST
+
+/* Sums over batches are all that is kept, and they are the run's. */
+START_TEST(test_batches_hold_every_fault_of_a_long_run)
+{
+	struct run run = { 0 };
+	uint64_t faults = 0, ns = 0, by_time = 0;
+	size_t i;
+
+	for (i = 0; i < 100000; i++)
+		put(&run, i % 1000);
+	for (i = 0; i < run.batches.by_number.nr; i++) {
+		faults += run.batches.by_number.sums[i][BATCH_FAULTS];
+		ns += run.batches.by_number.sums[i][BATCH_TIME + NR_PARTS];
+	}
+	for (i = 0; i < run.batches.by_time.nr; i++)
+		by_time += run.batches.by_time.sums[i][BATCH_FAULTS];
+	ck_assert_uint_eq(faults, 100000);
+	ck_assert_uint_eq(by_time, 100000);
+	ck_assert_uint_eq(ns, 100 * 499500);
+	ck_assert_uint_eq(ns, run.batches.sums[BATCH_TIME + NR_PARTS]);
+	ck_assert_uint_eq(run.batches.by_number.length, 4096);
+	ck_assert_uint_eq(run.batches.by_number.nr, 25);
+}
+END_TEST
+
+/* A program that is slow at first is so in every run. */
+START_TEST(test_phases_do_not_widen_the_interval)
+{
+	uint64_t state = 14;
+	struct run steady = { 0 }, phases = { 0 };
+	struct estimate one, two;
+	size_t i;
+
+	for (i = 0; i < 20480; i++)
+		put(&steady, 110000 - 10000 * log(uniform(&state)));
+	for (i = 0; i < 20480; i++)
+		put(&phases, i * 10 - 10000 * log(uniform(&state)));
+	one = estimate_mean(&steady.batches, NR_PARTS);
+	two = estimate_mean(&phases.batches, NR_PARTS);
+	/* Batches deviate by 59 µs from their mean: 13 µs of it, without their order. */
+	ck_assert_double_lt(sqrt(two.variance), 2000);
+	ck_assert_double_lt(sqrt(one.variance), 150);
+}
+END_TEST
+
+START_TEST(test_bursts_widen_the_interval)
+{
+	uint64_t state = 15;
+	struct run bursts = { 0 };
+	double fate = 0;
+	size_t i;
+
+	for (i = 0; i < 20480; i++) {
+		if (i % 50 == 0)
+			fate = exp(0.5 * normal(&state));
+		put(&bursts, 100000 * fate);
+	}
+	/* 410 bursts of relative deviation 0.53: 2.6 %. */
+	ck_assert_double_eq_tol(sqrt(estimate_mean(&bursts.batches, NR_PARTS).variance) /
+				estimate_mean(&bursts.batches, NR_PARTS).value, 0.026, 0.008);
+}
+END_TEST
+
+START_TEST(test_constant_times_differ_by_their_exact_difference)
+{
+	struct run a = { 0 }, b = { 0 };
+	struct interval interval;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		put(&a, 1000000);
+		put(&b, 1000700);
+	}
+	interval = means(&a, &b);
+	ck_assert_double_eq_tol(interval.difference, 0.0007, TINY);
+	ck_assert_double_eq_tol(interval.low, 0.0007, TINY);
+	ck_assert_double_eq_tol(interval.high, 0.0007, TINY);
+}
+END_TEST
+
+/* One fault of a thousand that met a lock says nothing about the next thousand. */
+START_TEST(test_a_single_event_is_not_certain)
+{
+	struct run a = { 0 }, b = { 0 };
+	struct interval interval;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		put(&a, 0);
+		put(&b, i == 500 ? 5000 : 0);
+	}
+	interval = means(&a, &b);
+	ck_assert(isinf(interval.difference));
+	ck_assert_double_le(interval.low, 0);
+	interval = means(&b, &a);
+	ck_assert_double_eq(interval.difference, -1);
+	ck_assert_double_ge(interval.high, 0);
+	a = (struct run){ 0 };
+	b = (struct run){ 0 };
+	for (i = 0; i < 1000; i++) {
+		put(&a, 0);
+		put(&b, i % 10 ? 0 : 5000);
+	}
+	interval = means(&a, &b);
+	ck_assert(isinf(interval.low));
+	ck_assert_double_eq(means(&b, &a).high, -1);
+}
+END_TEST
+
+START_TEST(test_nothing_in_both_is_no_difference)
+{
+	struct run a = { 0 };
+	struct interval interval;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		put(&a, 0);
+	interval = means(&a, &a);
+	ck_assert_double_eq(interval.difference, 0);
+	ck_assert_double_eq(interval.low, 0);
+	ck_assert_double_eq(interval.high, 0);
+}
+END_TEST
+
+/* It excludes 0 exactly if a test of the difference would. */
+START_TEST(test_interval_agrees_with_the_test_of_the_difference)
+{
+	const struct estimate a = { 100, 16, 30 }, near = { 112, 16, 30 }, far = { 113, 16, 30 };
+	/* t of 60 degrees of freedom, 97.5 %: 2.000; times sqrt(32): 11.31. */
+	struct interval interval = interval_of(&a, &near, CONFIDENCE);
+
+	ck_assert_double_gt(interval.low, 0);
+	interval = interval_of(&a, &far, CONFIDENCE);
+	ck_assert_double_gt(interval.low, 0);
+	interval = interval_of(&a, &(struct estimate){ 111, 16, 30 }, CONFIDENCE);
+	ck_assert_double_lt(interval.low, 0);
+	interval = interval_of(&a, &(struct estimate){ 89, 16, 30 }, CONFIDENCE);
+	ck_assert_double_gt(interval.high, 0);
+	interval = interval_of(&a, &(struct estimate){ 88, 16, 30 }, CONFIDENCE);
+	ck_assert_double_lt(interval.high, 0);
+}
+END_TEST
+
+START_TEST(test_a_figure_that_may_be_zero_has_no_upper_end)
+{
+	const struct estimate a = { 1, 4, 30 }, b = { 100, 4, 30 };
+	struct interval interval = interval_of(&a, &b, CONFIDENCE);
+
+	ck_assert(isinf(interval.high));
+	ck_assert_double_gt(interval.low, 0);
+	ck_assert(isfinite(interval.low));
+	interval = interval_of(&b, &a, CONFIDENCE);
+	ck_assert_double_eq(interval.low, -1);
+	ck_assert_double_lt(interval.high, 0);
+}
+END_TEST
+
+START_TEST(test_runs_vary_as_much_as_they_do)
+{
+	const struct estimate equal[] = { { 100, 9, 20 }, { 100, 9, 20 }, { 100, 9, 20 } };
+	const struct estimate apart[] = { { 90, 9, 20 }, { 100, 9, 20 }, { 110, 9, 20 } };
+	const struct estimate gap[] = { { 90, 9, 20 }, { NAN, 0, 1 }, { 110, 9, 20 } };
+	struct estimate side = estimate_runs(equal, 3);
+
+	/* By luck alike: no less than within the runs. */
+	ck_assert_double_eq_tol(side.variance, 3, TINY);
+	ck_assert_double_eq(side.freedom, 2);
+	side = estimate_runs(apart, 3);
+	ck_assert_double_eq_tol(side.value, 100, TINY);
+	ck_assert_double_eq_tol(side.variance, 100.0 / 3, TINY);
+	side = estimate_runs(gap, 3);
+	ck_assert_double_eq_tol(side.value, 100, TINY);
+	ck_assert_double_eq_tol(side.variance, 100, TINY);
+	ck_assert_double_eq(side.freedom, 1);
+	ck_assert(isnan(estimate_runs(&gap[1], 1).value));
+	/* One run has only its own. */
+	side = estimate_runs(apart, 1);
+	ck_assert_double_eq(side.variance, 9);
+	ck_assert_double_eq(side.freedom, 20);
+}
+END_TEST
+
+/* Faults of a watched program in bursts: their number per second varies by the bursts. */
+START_TEST(test_rates_vary_by_bursts_in_time)
+{
+	struct fault_batches batches = { 0 };
+	struct explained fault = { 0 };
+	struct estimate poisson, rate;
+	uint64_t state = 16;
+	unsigned int burst, i;
+
+	for (burst = 0; burst < 200; burst++) {
+		fault.start_ns = 10000000000 * uniform(&state);
+		for (i = 0; i < 100; i++) {
+			fault.end_ns = fault.start_ns + i;
+			fault_batches_add(&batches, &fault, 0);
+		}
+	}
+	fault_batches_end(&batches, 0, 10000000000);
+	poisson = estimate_sum(&batches, BATCH_FAULTS, 0);
+	ck_assert_double_eq(poisson.value, 20000);
+	ck_assert_double_eq(poisson.variance, 20000);
+	rate = estimate_sum(&batches, BATCH_FAULTS, 10);
+	ck_assert_double_eq(rate.value, 2000);
+	/* 200 bursts: 7 % and not 0.7 %. */
+	ck_assert_double_gt(sqrt(rate.variance) / rate.value, 0.045);
+	ck_assert_double_lt(sqrt(rate.variance) / rate.value, 0.1);
+}
+END_TEST
+
+START_TEST(test_bytes_read_vary_by_requests)
+{
+	struct read_batches reads = { 0 };
+	struct estimate estimate;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		read_batches_add(&reads, 4096, 1000 * i, 0);
+	read_batches_end(&reads, 0, 100000);
+	estimate = estimate_reads(&reads, 0);
+	ck_assert_double_eq(estimate.value, 409600);
+	ck_assert_double_eq(sqrt(estimate.variance), 40960);
+	ck_assert_double_eq(estimate_reads(&reads, 0.0001).value, 4096000000);
+}
+END_TEST
+
+RUN_TESTS("batches",
+	  test_interval_of_equal_runs_misses_zero_as_often_as_it_says,
+	  test_interval_covers_a_true_difference_as_often_as_it_says,
+	  test_a_few_faults_miss_the_truth_no_oftener,
+	  test_batches_hold_every_fault_of_a_long_run,
+	  test_phases_do_not_widen_the_interval,
+	  test_bursts_widen_the_interval,
+	  test_constant_times_differ_by_their_exact_difference,
+	  test_a_single_event_is_not_certain,
+	  test_nothing_in_both_is_no_difference,
+	  test_interval_agrees_with_the_test_of_the_difference,
+	  test_a_figure_that_may_be_zero_has_no_upper_end,
+	  test_runs_vary_as_much_as_they_do,
+	  test_rates_vary_by_bursts_in_time,
+	  test_bytes_read_vary_by_requests)
