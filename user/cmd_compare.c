@@ -16,50 +16,110 @@
 #include "recording/facts_json.h"
 #include "recording/reader.h"
 #include "report/compare.h"
+#include "report/compare_heads.h"
 #include "report/html.h"
 #include "report_figures.h"
 
 struct compare_options {
-	const char *files[2];
-	unsigned int nr_files;
+	const char *files[2][COMPARISON_MAX_RUNS];
+	size_t nr[2];
+	bool quoted;		/* a -- was met; a file may begin with a dash now */
+	bool separated;		/* by -- after the first side's files */
+	bool stdin_used;
 	double threshold, confidence;	/* percent */
 	enum report_format format;
 	struct figures_options figures;
-	uint64_t seed;
 };
 
-/* The faults of one class in one run, or of all classes, as comparison.h wants them. */
-struct side {
-	struct comparison_side side;
-	const struct quantiles *histograms[NR_PARTS + 1][NR_FAULT_CLASSES];
-};
-
-/* One recording, read. */
+/* One recording, read. Its faults are not kept, only sums over batches of them. */
 struct run {
-	struct recording_reader *reader;
-	struct analysis *analysis;
+	const char *path;
+	struct recording_reader *reader;	/* of the head, and of what is damaged */
+	struct analysis *analysis;		/* while it is read */
 	struct facts facts;
 	bool have_facts;	/* the recording has its end */
 	bool have_bpf;
 	uint32_t hooks;		/* 1 << enum fact_hook; of a cut recording, those proven */
-	struct side classes[NR_FAULT_CLASSES];
-	struct side all;
+	bool begun;
+	uint64_t start_ns, end_ns;	/* of its items; later of the watching, if that is known */
+	struct fault_batches classes[NR_FAULT_CLASSES], all;
+	struct read_batches reads;
+};
+
+struct compare_input {
+	struct run *runs[2];
+	size_t nr[2];
+	bool rates;		/* a program was watched for a length of time */
+	json_t *differences;
+	struct compare_run *printed[2];
 };
 
 static const struct argp_option argp_options[] = {
 	{ "threshold", 't', "PERCENT", 0, "a smaller difference is no change (default 5)", 0 },
 	{ "confidence", 'c', "PERCENT", 0, "that all intervals hold, together (default 95)", 0 },
 	{ "format", 'f', "table|csv|json", 0, "on standard output (default table)", 0 },
-	{ "seed", 's', "N", 0, "of the bootstrap (default 1)", 0 },
 	FIGURES_OPTIONS_HTML,
 	FIGURES_OPTIONS_PLOT,
 	{ 0 },
 };
 
 static const char doc[] =
-	"Compares two recordings: how many faults of each class, how long they took, and what "
-	"part of it, with bootstrap confidence intervals.\v"
+	"Compares two recordings, or two sides of several each: the total time in faults, the "
+	"bytes read, how many faults of each class there were, how long they took, and what part "
+	"of it, with confidence intervals.\v"
 	"Exit status: 0 no change, 3 a change, 1 and 2 errors.";
+
+static void add_file(struct compare_options *options, const struct argp_state *state,
+		     const char *text)
+{
+	const bool dashes = state->quoted && !strcmp(text, "--");
+	unsigned int side;
+
+	/* A second -- separates the sides if the first one only ended the options. */
+	if (state->quoted && !options->quoted) {
+		options->quoted = true;
+		options->separated = options->nr[0] > 0;
+	} else if (dashes && !options->separated && options->nr[0]) {
+		options->separated = true;
+		return;
+	}
+	side = options->separated;
+	if (options->nr[side] == COMPARISON_MAX_RUNS)
+		usage(state, "more than %d recordings on one side: '%s' is too many",
+		      COMPARISON_MAX_RUNS, text);
+	if (!strcmp(text, "-") && options->stdin_used)
+		usage(state, "standard input is one recording: name a file for the other");
+	options->stdin_used |= !strcmp(text, "-");
+	options->files[side][options->nr[side]++] = text;
+}
+
+static void check_files(struct compare_options *options, const struct argp_state *state)
+{
+	if (!options->separated && options->nr[0] > 2)
+		usage(state, "unexpected argument '%s'; separate the sides by --: "
+		      "pfdrive compare A1.pfs A2.pfs -- B1.pfs B2.pfs", options->files[0][2]);
+	if (!options->separated && options->nr[0] == 2) {
+		options->files[1][0] = options->files[0][1];
+		options->nr[0] = 1;
+		options->nr[1] = 1;
+	}
+	if (!options->nr[0] || !options->nr[1])
+		usage(state, "two recordings are needed: pfdrive compare A.pfs B.pfs");
+}
+
+static void name_files(const struct compare_options *options, const struct argp_state *state)
+{
+	static const char *const names[] = { "the first recording", "the second recording" };
+	static const char *const several[] = { "a recording of side A", "a recording of side B" };
+	unsigned int side;
+	size_t i;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < options->nr[side]; i++)
+			named_files_input(state, options->nr[side] > 1 ? several[side] :
+					  names[side], options->files[side][i]);
+	named_files_output(state, "--html", options->figures.html);
+}
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
@@ -81,9 +141,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case 'f':
 		options->format = argument_word(state, "format", text, formats);
 		return 0;
-	case 's':
-		options->seed = argument_number(state, "seed", text, 0, UINT64_MAX);
-		return 0;
 	case FIGURES_KEY_HTML:
 		options->figures.html = text;
 		return 0;
@@ -93,20 +150,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			usage(state, "--plot: a comparison is not drawn as text: name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->nr_files == 2)
-			usage(state, "two recordings at a time: '%s' is too many", text);
-		options->files[options->nr_files++] = text;
+		add_file(options, state, text);
 		return 0;
 	case ARGP_KEY_END:
-		if (options->nr_files < 2)
-			usage(state, "two recordings are needed: pfdrive compare A.pfs B.pfs");
-		if (!strcmp(options->files[0], "-") && !strcmp(options->files[1], "-"))
-			usage(state, "standard input is one recording: name a file for the other");
+		check_files(options, state);
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		named_files_input(state, "the first recording", options->files[0]);
-		named_files_input(state, "the second recording", options->files[1]);
-		named_files_output(state, "--html", options->figures.html);
+		name_files(options, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -116,30 +166,56 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static void options_read(struct compare_options *options, int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "A.pfs B.pfs",
+		.options = argp_options, .parser = parse_option, .args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...",
 		.doc = doc,
 	};
 
-	*options = (struct compare_options){ .threshold = 5, .confidence = 95, .seed = 1 };
+	*options = (struct compare_options){ .threshold = 5, .confidence = 95 };
 	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	/* In order: else the files before -- would be moved behind it. */
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+}
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct run *run = context;
+
+	fault_batches_add(&run->classes[fault->class], fault, run->start_ns);
+	fault_batches_add(&run->all, fault, run->start_ns);
+	return 0;
+}
+
+static void take_event(struct run *run, const struct pfstat_event *event)
+{
+	run->have_bpf = true;
+	run->hooks |= event_hooks(event);
+	if (event->type == PFSTAT_EVENT_BLOCK && !(event->flags & PFSTAT_BLOCK_WRITE))
+		read_batches_add(&run->reads, ((const struct pfstat_block *)event)->bytes,
+				 event->ns, run->start_ns);
 }
 
 static int take_item(void *context, const struct item *item)
 {
 	struct run *run = context;
 
-	if (item->type == ITEM_EVENT) {
-		run->have_bpf = true;
-		run->hooks |= event_hooks(item->event);
+	/* Mappings were made before. */
+	if (!run->begun && item->type != ITEM_MAP) {
+		run->start_ns = item->ns;
+		run->begun = true;
 	}
+	if (item->ns > run->end_ns)
+		run->end_ns = item->ns;
+	if (item->type == ITEM_EVENT)
+		take_event(run, item->event);
 	return analysis_add(run->analysis, item);
 }
 
 static int read_items(struct run *run)
 {
-	int err = recording_feed(run->reader, take_item, run, &interrupt_signal);
+	int err = analysis_listen(run->analysis, take_fault, run);
 
+	if (!err)
+		err = recording_feed(run->reader, take_item, run, &interrupt_signal);
 	return err ? err : analysis_finish(run->analysis);
 }
 
@@ -159,18 +235,37 @@ static int read_facts(struct run *run)
 	return 0;
 }
 
+/* Without its end, a recording was as long as its items. */
+static void take_duration(struct run *run)
+{
+	const struct facts *facts = &run->facts;
+	const uint64_t first_ns = run->start_ns;
+	enum fault_class class;
+
+	if (run->have_facts && facts->start_ns != FACT_NONE && facts->end_ns != FACT_NONE &&
+	    facts->start_ns < facts->end_ns) {
+		run->start_ns = facts->start_ns;
+		run->end_ns = facts->end_ns;
+	}
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		fault_batches_end(&run->classes[class], first_ns, run->end_ns);
+	fault_batches_end(&run->all, first_ns, run->end_ns);
+	read_batches_end(&run->reads, first_ns, run->end_ns);
+}
+
 static int run_read(struct run *run, const char *path)
 {
 	char why[256];
 	int err;
 
+	run->path = path;
 	facts_init(&run->facts);
 	err = recording_open(&run->reader, path, why, sizeof(why));
 	if (err && interrupt_signal)
 		return 128 + interrupt_signal;
 	if (err)
 		return complain(STATUS_FAILED, "cannot compare: %s", why);
-	/* Without eBPF all is on the CPU; what is not known is not compared below. */
+	/* Without eBPF all time is on the CPU; parts are not compared then. */
 	run->analysis = analysis_new(true, 0);
 	if (!run->analysis)
 		return complain(STATUS_FAILED, "out of memory");
@@ -181,6 +276,10 @@ static int run_read(struct run *run, const char *path)
 		err = read_facts(run);
 	if (err)
 		return complain(STATUS_FAILED, "cannot read %s: %s", path, strerror(-err));
+	take_duration(run);
+	/* Other runs need the memory. */
+	analysis_free(run->analysis);
+	run->analysis = NULL;
 	return STATUS_OK;
 }
 
@@ -230,55 +329,29 @@ static unsigned int classes_of(const struct run *run)
 	return classes;
 }
 
-static uint64_t total_of(const struct fault_figures *figures, enum part part)
+/* A process or cgroup, or a COMMAND that --duration left running. */
+static bool was_watched(const struct run *run)
 {
-	return part == NR_PARTS ? figures->whole.total_ns : figures->parts[part].total_ns;
+	const json_t *environment = json_object_get(recording_head(run->reader), "environment");
+
+	return (run->have_facts && run->facts.edges) ||
+	       json_is_integer(json_object_get(environment, "pid")) ||
+	       json_is_string(json_object_get(environment, "cgroup"));
 }
 
-/* Of the classes from … to - 1, those that occurred, taken as one. */
-static void side_fill(struct side *side, const struct analysis *analysis,
-		      const struct fault_figures *figures, enum fault_class from,
-		      enum fault_class to)
+static double seconds_of(const struct run *run)
 {
-	const struct quantiles *histogram;
-	struct bootstrap_times *times;
-	enum fault_class class;
-	unsigned int part;
-
-	side->side.count = figures->count;
-	side->side.major = figures->major;
-	for (part = 0; part <= NR_PARTS; part++) {
-		times = &side->side.times[part];
-		times->several = side->histograms[part];
-		times->total_ns = total_of(figures, part);
-		for (class = from; class < to; class++) {
-			histogram = analysis_histogram(analysis, class, part);
-			if (histogram)
-				side->histograms[part][times->nr++] = histogram;
-		}
-	}
+	return run->end_ns > run->start_ns ? (run->end_ns - run->start_ns) / 1e9 : 0;
 }
 
-static void run_sides(struct run *run)
-{
-	struct fault_figures figures;
-	enum fault_class class;
-
-	for (class = 0; class < NR_FAULT_CLASSES; class++) {
-		analysis_faults(run->analysis, class, &figures);
-		side_fill(&run->classes[class], run->analysis, &figures, class, class + 1);
-	}
-	analysis_all_faults(run->analysis, &figures);
-	side_fill(&run->all, run->analysis, &figures, 0, NR_FAULT_CLASSES);
-}
-
-static struct compare_run facts_of(const struct run *run, const char *file)
+static struct compare_run printed_run(const struct run *run)
 {
 	const struct facts *facts = &run->facts;
 
 	return (struct compare_run){
-		.file = file,
-		.faults = run->all.side.count,
+		.file = run->path,
+		.faults = run->all.sums[BATCH_FAULTS],
+		.seconds = seconds_of(run),
 		.lost_records = run->have_facts ? facts->lost : FACT_NONE,
 		/* Without eBPF there is none to lose. */
 		.lost_events = !run->have_facts ? FACT_NONE :
@@ -319,31 +392,101 @@ static int show(const struct compare_options *options, const struct compare_repo
 	return printed ? printed : drawn;
 }
 
-/* The class, or all, if both runs can tell its faults. */
-static void add_sides(struct comparison *comparison, const char *class, const struct side *a,
-		      const struct side *b, bool class_known, unsigned int parts)
+/* class: NR_FAULT_CLASSES for all. */
+static void side_fill(struct comparison_side *side, const struct compare_input *input,
+		      unsigned int number, enum fault_class class, bool reads)
 {
-	if (class_known)
-		comparison_add(comparison, class, &a->side, &b->side, parts);
-	else if (a->side.count || b->side.count)
-		comparison_add_unknown(comparison, class);
+	const struct run *run = input->runs[number];
+
+	for (side->nr = 0; side->nr < input->nr[number]; side->nr++, run++)
+		side->runs[side->nr] = (struct comparison_run){
+			.faults = class == NR_FAULT_CLASSES ? &run->all : &run->classes[class],
+			.reads = reads ? &run->reads : NULL,
+			.seconds = input->rates ? seconds_of(run) : 0,
+		};
 }
 
-static void add_all(struct comparison *comparison, const struct run runs[2])
+static uint64_t side_faults(const struct comparison_side *side)
 {
-	const unsigned int parts = parts_of(&runs[0]) & parts_of(&runs[1]);
-	const unsigned int classes = classes_of(&runs[0]) & classes_of(&runs[1]);
-	/* All are the same, whatever classes they are told apart by. */
-	const bool all = has_hook(&runs[0], HOOK_FAULT) == has_hook(&runs[1], HOOK_FAULT);
+	uint64_t faults = 0;
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		faults += side->runs[i].faults->sums[BATCH_FAULTS];
+	return faults;
+}
+
+/* What all runs know. */
+struct known {
+	unsigned int parts, classes;
+	bool all;	/* the same faults are all, whatever classes they are told apart by */
+	bool reads;
+};
+
+static struct known known_by(const struct compare_input *input)
+{
+	const bool fault_hook = has_hook(input->runs[0], HOOK_FAULT);
+	struct known known = { ~0U, ~0U, true, true };
+	const struct run *run;
+	unsigned int side;
+
+	for (side = 0; side < 2; side++)
+		for (run = input->runs[side]; run < input->runs[side] + input->nr[side]; run++) {
+			known.parts &= parts_of(run);
+			known.classes &= classes_of(run);
+			known.all &= has_hook(run, HOOK_FAULT) == fault_hook;
+			known.reads &= has_hook(run, HOOK_BLOCK);
+		}
+	return known;
+}
+
+/* The class, or all, if every run can tell its faults. */
+static void add_class(struct comparison *comparison, const struct compare_input *input,
+		      enum fault_class class, const struct known *known)
+{
+	const bool all = class == NR_FAULT_CLASSES;
+	const char *name = all ? "all" : fault_class_name(class);
+	struct comparison_side a, b;
+
+	side_fill(&a, input, 0, class, all && known->reads);
+	side_fill(&b, input, 1, class, all && known->reads);
+	if (all ? known->all : known->classes & 1U << class)
+		comparison_add(comparison, name, &a, &b, known->parts);
+	else if (side_faults(&a) || side_faults(&b))
+		comparison_add_unknown(comparison, name);
+}
+
+static void add_all(struct comparison *comparison, const struct compare_input *input)
+{
+	const struct known known = known_by(input);
 	enum fault_class class;
 
+	add_class(comparison, input, NR_FAULT_CLASSES, &known);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
-		add_sides(comparison, fault_class_name(class), &runs[0].classes[class],
-			  &runs[1].classes[class], classes & 1U << class, parts);
-	add_sides(comparison, "all", &runs[0].all, &runs[1].all, all, parts);
+		add_class(comparison, input, class, &known);
 }
 
-static int compare_runs(const struct compare_options *options, struct run runs[2])
+static int input_finish(struct compare_input *input)
+{
+	const json_t *heads[2][COMPARISON_MAX_RUNS];
+	unsigned int side;
+	size_t i;
+
+	for (side = 0; side < 2; side++) {
+		input->printed[side] = calloc(input->nr[side], sizeof(*input->printed[side]));
+		if (!input->printed[side])
+			return -ENOMEM;
+		for (i = 0; i < input->nr[side]; i++) {
+			heads[side][i] = recording_head(input->runs[side][i].reader);
+			input->printed[side][i] = printed_run(&input->runs[side][i]);
+			input->rates |= was_watched(&input->runs[side][i]);
+		}
+	}
+	input->differences = compare_heads(heads[0], input->nr[0], heads[1], input->nr[1]);
+	return input->differences ? 0 : -ENOMEM;
+}
+
+static int compare_runs(const struct compare_options *options, struct compare_input *input)
 {
 	struct comparison comparison = { 0 };
 	struct compare_report report = {
@@ -351,43 +494,67 @@ static int compare_runs(const struct compare_options *options, struct run runs[2
 		.confidence = options->confidence,
 		.threshold = options->threshold,
 	};
-	int err, status;
+	int status;
 
-	run_sides(&runs[0]);
-	run_sides(&runs[1]);
-	add_all(&comparison, runs);
-	err = comparison_judge(&comparison, options->confidence / 100, options->threshold / 100,
-			       options->seed, &interrupt_signal);
-	if (err == -EINTR)
-		return 128 + interrupt_signal;
-	if (err)
-		return complain(STATUS_FAILED, "cannot compare: %s", strerror(-err));
-	report.a = facts_of(&runs[0], options->files[0]);
-	report.b = facts_of(&runs[1], options->files[1]);
+	if (input_finish(input))
+		return complain(STATUS_FAILED, "out of memory");
+	add_all(&comparison, input);
+	comparison_judge(&comparison, options->confidence / 100, options->threshold / 100);
+	report.a = (struct compare_side){ input->printed[0], input->nr[0] };
+	report.b = (struct compare_side){ input->printed[1], input->nr[1] };
+	report.rates = input->rates;
+	report.differences = input->differences;
 	status = show(options, &report);
 	if (status)
 		return status;
 	return comparison.change ? STATUS_CHANGE : STATUS_OK;
 }
 
+static int input_read(struct compare_input *input, const struct compare_options *options)
+{
+	unsigned int side;
+	int status = STATUS_OK;
+	size_t i;
+
+	for (side = 0; side < 2; side++) {
+		input->runs[side] = calloc(options->nr[side], sizeof(*input->runs[side]));
+		if (!input->runs[side])
+			return complain(STATUS_FAILED, "out of memory");
+		for (i = 0; i < options->nr[side] && !status; i++) {
+			input->nr[side] = i + 1;
+			status = run_read(&input->runs[side][i], options->files[side][i]);
+		}
+		if (status)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+static void input_exit(struct compare_input *input)
+{
+	unsigned int side;
+	size_t i;
+
+	for (side = 0; side < 2; side++) {
+		for (i = 0; i < input->nr[side]; i++)
+			run_exit(&input->runs[side][i]);
+		free(input->runs[side]);
+		free(input->printed[side]);
+	}
+	json_decref(input->differences);
+}
+
 int cmd_compare(int argc, char **argv)
 {
 	struct compare_options options;
-	struct run *runs;
+	struct compare_input input = { 0 };
 	int status;
 
 	options_read(&options, argc, argv);
 	interrupt_init();
-	runs = calloc(2, sizeof(*runs));
-	if (!runs)
-		return complain(STATUS_FAILED, "out of memory");
-	status = run_read(&runs[0], options.files[0]);
+	status = input_read(&input, &options);
 	if (!status)
-		status = run_read(&runs[1], options.files[1]);
-	if (!status)
-		status = compare_runs(&options, runs);
-	run_exit(&runs[0]);
-	run_exit(&runs[1]);
-	free(runs);
+		status = compare_runs(&options, &input);
+	input_exit(&input);
 	return status;
 }

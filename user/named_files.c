@@ -9,8 +9,8 @@
 #include "argument.h"
 #include "named_files.h"
 
-/* More than any subcommand names. */
-#define NAMED_FILES_MAX 32
+/* More than any subcommand names: compare has 64 recordings a side. */
+#define NAMED_FILES_MAX 160
 
 struct named_file {
 	const char *what;

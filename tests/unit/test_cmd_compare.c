@@ -25,6 +25,8 @@ struct plan {
 	bool have_bpf;
 	uint32_t hooks;		/* with those of block requests and wake-ups */
 	unsigned int anon;	/* faults of memory, which only eBPF sees */
+	uint64_t watched_ns;	/* not 0: a program that went on, watched for that long */
+	const char *kernel;	/* in the head; NULL: none */
 	bool cut;		/* the tail is not whole */
 	uint64_t lost;
 };
@@ -42,6 +44,7 @@ static void remove_folder(void)
 {
 	unlink("a.pfs");
 	unlink("b.pfs");
+	unlink("c.pfs");
 	unlink("out");
 	unlink("err");
 	ck_assert_int_eq(chdir("/"), 0);
@@ -128,7 +131,9 @@ static void record_run(const char *path, const struct plan *plan)
 {
 	struct recording_writer *writer;
 	FILE *out = fopen(path, "w");
-	json_t *head = json_object(), *tail;
+	json_t *head = plan->kernel ? json_pack("{s{ss}}", "environment", "kernel", plan->kernel) :
+				      json_object();
+	json_t *tail;
 	struct facts facts;
 
 	ck_assert_ptr_nonnull(out);
@@ -140,6 +145,11 @@ static void record_run(const char *path, const struct plan *plan)
 	facts.hooks = 1U << HOOK_BLOCK | 1U << HOOK_WAKEUP | plan->hooks;
 	facts.calls = 2 * plan->faults + plan->lost;
 	facts.lost = plan->lost;
+	if (plan->watched_ns) {
+		facts.edges = true;
+		facts.start_ns = 500000;
+		facts.end_ns = facts.start_ns + plan->watched_ns;
+	}
 	tail = facts_to_json(&facts);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	if (plan->cut)
@@ -243,14 +253,17 @@ START_TEST(test_same_recording_twice_is_no_change)
 	ck_assert_int_eq(RUN("--format", "json", "--threshold", "0", "a.pfs", "a.pfs"), 0);
 	root = output();
 	ck_assert(json_is_false(json_object_get(root, "change")));
-	/* Two classes and all: faults, whole and parts, and major of the disk's. */
+	/* Two classes and all: total, faults, whole and parts; major of the disk's; bytes of all. */
 	rows = json_object_get(root, "rows");
-	ck_assert_uint_eq(json_array_size(rows), 3 * 10 + 2);
+	ck_assert_uint_eq(json_array_size(rows), 3 * 11 + 3);
 	for (i = 0; i < json_array_size(rows); i++) {
 		row = json_array_get(rows, i);
 		ck_assert_double_eq(json_number_value(json_object_get(row, "difference_percent")),
 				    0);
+		if (i < 2)
+			ck_assert_str_eq(json_string_value(json_object_get(row, "class")), "all");
 	}
+	ck_assert_double_eq(number_of(root, "all", "read", "a"), 1000 * 4096);
 	ck_assert_double_eq(number_of(root, "disk", "faults", "a"), 1000);
 	ck_assert_double_eq(number_of(root, "all", "faults", "a"), 2000);
 	ck_assert_double_eq(number_of(root, "all", "major", "a"), 1000);
@@ -375,11 +388,11 @@ START_TEST(test_few_faults_are_no_change)
 	b.device_us = 1000;
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
-	/* Of all classes there are 18. */
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 3);
+	/* All classes have 18, which are not enough to be certain. */
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
 	root = output();
 	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "too few");
-	ck_assert_str_eq(verdict_of(root, "all", "whole"), "change");
+	ck_assert_str_eq(verdict_of(root, "all", "whole"), "same");
 	json_decref(root);
 }
 END_TEST
@@ -394,15 +407,90 @@ START_TEST(test_bad_command_lines_and_files_are_refused)
 	record_run("a.pfs", &usual);
 	ck_assert_int_eq(RUN("a.pfs"), 2);
 	ck_assert_int_eq(RUN("a.pfs", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("a.pfs", "--"), 2);
+	ck_assert_int_eq(RUN("--", "a.pfs", "a.pfs", "a.pfs"), 2);
+	ck_assert_int_eq(RUN("a.pfs", "-", "--", "-"), 2);
 	ck_assert_int_eq(RUN("-", "-"), 2);
 	ck_assert_int_eq(RUN("--threshold", "x", "a.pfs", "a.pfs"), 2);
 	ck_assert_int_eq(RUN("--threshold", "-1", "a.pfs", "a.pfs"), 2);
 	ck_assert_int_eq(RUN("--threshold", "nan", "a.pfs", "a.pfs"), 2);
 	ck_assert_int_eq(RUN("--confidence", "100", "a.pfs", "a.pfs"), 2);
 	ck_assert_int_eq(RUN("--format", "xml", "a.pfs", "a.pfs"), 2);
-	ck_assert_int_eq(RUN("--seed", "-1", "a.pfs", "a.pfs"), 2);
 	ck_assert_int_eq(RUN("a.pfs", "none.pfs"), 1);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 1);
+}
+END_TEST
+
+/* The plan's faults with some that are as long in each run, and some that are not. */
+static void record_side(const char *const *paths, double device_us, uint64_t seed)
+{
+	struct plan plan = with_seed(seed);
+
+	plan.faults = 200;
+	for (; *paths; paths++, plan.seed++) {
+		plan.device_us = device_us;
+		record_run(*paths, &plan);
+	}
+}
+
+static size_t nr_runs(const json_t *root, const char *side)
+{
+	return json_array_size(json_object_get(json_object_get(root, side), "runs"));
+}
+
+START_TEST(test_sides_of_several_runs)
+{
+	static const char *const paths[] = { "a.pfs", "b.pfs", "c.pfs", NULL };
+	json_t *root;
+
+	record_side(paths, 100, 20);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "-f", "json", "--", "c.pfs", "b.pfs", "a.pfs"), 0);
+	root = output();
+	ck_assert_uint_eq(nr_runs(root, "a"), 2);
+	ck_assert_uint_eq(nr_runs(root, "b"), 3);
+	ck_assert(json_is_true(json_object_get(root, "between_runs")));
+	/* The mean of the runs. */
+	ck_assert_double_eq(number_of(root, "disk", "faults", "a"), 200);
+	json_decref(root);
+	/* One file a side; -- alone ends the options, and separates nothing. */
+	ck_assert_int_eq(RUN("-f", "json", "--", "a.pfs", "b.pfs"), 0);
+	root = output();
+	ck_assert_ptr_nonnull(json_object_get(json_object_get(root, "a"), "file"));
+	ck_assert(json_is_false(json_object_get(root, "between_runs")));
+	json_decref(root);
+	ck_assert_int_eq(RUN("-f", "json", "--", "a.pfs", "--", "b.pfs", "c.pfs"), 0);
+	root = output();
+	ck_assert_uint_eq(nr_runs(root, "b"), 2);
+	json_decref(root);
+}
+END_TEST
+
+/* A process that faults at one rate, watched once, and then twice as long. */
+START_TEST(test_length_of_watching_is_no_change)
+{
+	struct plan a = with_seed(30), b = with_seed(31);
+	json_t *root;
+
+	b.faults = 2000;
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("-f", "json", "a.pfs", "b.pfs"), 3);
+	/* 1000 disk faults of 112 µs and 1000 of 3 µs. */
+	a.watched_ns = 1000 * 117000UL;
+	b.watched_ns = 2000 * 117000UL;
+	a.kernel = "6.1";
+	b.kernel = "6.12";
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("-f", "json", "a.pfs", "b.pfs"), 0);
+	root = output();
+	ck_assert(json_is_true(json_object_get(root, "rates")));
+	ck_assert_double_eq_tol(number_of(root, "disk", "faults", "a"), 1 / 117e-6, 0.01);
+	ck_assert_str_eq(json_string_value(json_object_get(row_of(root, "all", "total"), "unit")),
+			 "ns/s");
+	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(
+				json_object_get(root, "differences"), 0), "key")), "kernel");
+	json_decref(root);
 }
 END_TEST
 
@@ -489,6 +577,8 @@ static Suite *suite_of_compare(void)
 		test_classes_that_a_run_could_not_see_are_not_compared,
 		test_cut_and_lossy_recordings_are_compared_and_named,
 		test_few_faults_are_no_change,
+		test_sides_of_several_runs,
+		test_length_of_watching_is_no_change,
 		test_bad_command_lines_and_files_are_refused,
 		test_a_reader_that_is_gone_is_no_news,
 		test_a_signal_ends_it,

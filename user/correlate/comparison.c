@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "comparison.h"
-
-/*
- * Replicates: at least so many, and so that about OUTSIDE of them lie beyond each
- * end of an interval, whose ends would be no more than the extremes else.
- */
-#define MIN_REPLICATES 1000
-#define OUTSIDE 5
-#define MAX_REPLICATES 50000
 
 const char *comparison_measure_name(const struct comparison_row *row)
 {
 	static const char *const parts[] = PART_NAMES;
 
 	switch (row->measure) {
+	case COMPARISON_TOTAL:
+		return "total";
+	case COMPARISON_READ:
+		return "read";
 	case COMPARISON_FAULTS:
 		return "faults";
 	case COMPARISON_MAJOR:
@@ -27,25 +23,124 @@ const char *comparison_measure_name(const struct comparison_row *row)
 	return row->part == NR_PARTS ? "whole" : parts[row->part];
 }
 
+const char *comparison_unit(const struct comparison_row *row, bool rates)
+{
+	switch (row->measure) {
+	case COMPARISON_TOTAL:
+		return rates ? "ns/s" : "ns";
+	case COMPARISON_READ:
+		return rates ? "bytes/s" : "bytes";
+	case COMPARISON_FAULTS:
+	case COMPARISON_MAJOR:
+		return rates ? "faults/s" : "faults";
+	case COMPARISON_TIME:
+		break;
+	}
+	return "ns";
+}
+
 static struct comparison_row *add_row(struct comparison *comparison, const char *class,
 				      enum comparison_measure measure)
 {
 	struct comparison_row *row = &comparison->rows[comparison->nr++];
 
-	*row = (struct comparison_row){ .class = class, .measure = measure };
+	*row = (struct comparison_row){
+		.class = class, .measure = measure, .part = NR_PARTS,
+		.a = { .value = NAN }, .b = { .value = NAN },
+	};
 	return row;
 }
 
-static void add_count(struct comparison *comparison, const char *class,
-		      enum comparison_measure measure, uint64_t a, uint64_t b)
+static uint64_t side_sum(const struct comparison_side *side, enum batch_sum sum)
 {
+	uint64_t total = 0;
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		total += side->runs[i].faults->sums[sum];
+	return total;
+}
+
+static uint64_t side_requests(const struct comparison_side *side)
+{
+	uint64_t total = 0;
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		total += side->runs[i].reads->requests;
+	return total;
+}
+
+static struct estimate estimate_of(const struct comparison_run *run,
+				   enum comparison_measure measure, enum part part)
+{
+	switch (measure) {
+	case COMPARISON_TOTAL:
+		return estimate_sum(run->faults, BATCH_TIME + NR_PARTS, run->seconds);
+	case COMPARISON_READ:
+		return estimate_reads(run->reads, run->seconds);
+	case COMPARISON_FAULTS:
+		return estimate_sum(run->faults, BATCH_FAULTS, run->seconds);
+	case COMPARISON_MAJOR:
+		return estimate_sum(run->faults, BATCH_MAJOR, run->seconds);
+	case COMPARISON_TIME:
+		break;
+	}
+	return estimate_mean(run->faults, part);
+}
+
+static struct estimate side_estimate(const struct comparison_side *side,
+				     const struct comparison_row *row)
+{
+	struct estimate runs[COMPARISON_MAX_RUNS];
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		runs[i] = estimate_of(&side->runs[i], row->measure, row->part);
+	return estimate_runs(runs, side->nr);
+}
+
+static void row_estimate(struct comparison_row *row, const struct comparison_side *a,
+			 const struct comparison_side *b)
+{
+	row->a = side_estimate(a, row);
+	row->b = side_estimate(b, row);
+}
+
+/* None against many is certain, and so is few against many. */
+static void add_sum(struct comparison *comparison, const char *class,
+		    enum comparison_measure measure, const struct comparison_side *a,
+		    const struct comparison_side *b)
+{
+	const enum batch_sum sum = measure == COMPARISON_MAJOR ? BATCH_MAJOR : BATCH_FAULTS;
 	struct comparison_row *row = add_row(comparison, class, measure);
 
-	row->a = a;
-	row->b = b;
-	/* None against many is certain, and so is few against many. */
-	if (a < BOOTSTRAP_FEW && b < BOOTSTRAP_FEW)
-		row->verdict = COMPARISON_FEW;
+	row_estimate(row, a, b);
+	if (side_sum(a, sum) < COMPARISON_FEW && side_sum(b, sum) < COMPARISON_FEW)
+		row->verdict = COMPARISON_TOO_FEW;
+}
+
+static bool knows_reads(const struct comparison_side *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		if (!side->runs[i].reads)
+			return false;
+	return true;
+}
+
+static void add_reads(struct comparison *comparison, const char *class,
+		      const struct comparison_side *a, const struct comparison_side *b)
+{
+	struct comparison_row *row;
+
+	if (!knows_reads(a) || !knows_reads(b))
+		return;
+	row = add_row(comparison, class, COMPARISON_READ);
+	row_estimate(row, a, b);
+	if (side_requests(a) < COMPARISON_FEW && side_requests(b) < COMPARISON_FEW)
+		row->verdict = COMPARISON_TOO_FEW;
 }
 
 static void add_time(struct comparison *comparison, const char *class, enum part part,
@@ -54,14 +149,13 @@ static void add_time(struct comparison *comparison, const char *class, enum part
 	struct comparison_row *row = add_row(comparison, class, COMPARISON_TIME);
 
 	row->part = part;
-	row->times_a = &a->times[part];
-	row->times_b = &b->times[part];
-	row->a = known && a->count ? bootstrap_mean(row->times_a) : NAN;
-	row->b = known && b->count ? bootstrap_mean(row->times_b) : NAN;
+	row->verdict = COMPARISON_UNKNOWN;
 	if (!known)
-		row->verdict = COMPARISON_UNKNOWN;
-	else if (a->count < BOOTSTRAP_FEW || b->count < BOOTSTRAP_FEW)
-		row->verdict = COMPARISON_FEW;
+		return;
+	row_estimate(row, a, b);
+	row->verdict = side_sum(a, BATCH_FAULTS) < COMPARISON_FEW ||
+		       side_sum(b, BATCH_FAULTS) < COMPARISON_FEW ? COMPARISON_TOO_FEW :
+								    COMPARISON_SAME;
 }
 
 void comparison_add(struct comparison *comparison, const char *class,
@@ -70,11 +164,13 @@ void comparison_add(struct comparison *comparison, const char *class,
 {
 	enum part part;
 
-	if (!a->count && !b->count)
+	if (!side_sum(a, BATCH_FAULTS) && !side_sum(b, BATCH_FAULTS))
 		return;
-	add_count(comparison, class, COMPARISON_FAULTS, a->count, b->count);
-	if (a->major || b->major)
-		add_count(comparison, class, COMPARISON_MAJOR, a->major, b->major);
+	add_sum(comparison, class, COMPARISON_TOTAL, a, b);
+	add_reads(comparison, class, a, b);
+	add_sum(comparison, class, COMPARISON_FAULTS, a, b);
+	if (side_sum(a, BATCH_MAJOR) || side_sum(b, BATCH_MAJOR))
+		add_sum(comparison, class, COMPARISON_MAJOR, a, b);
 	add_time(comparison, class, NR_PARTS, a, b, true);
 	for (part = 0; part < NR_PARTS; part++)
 		add_time(comparison, class, part, a, b, known & 1U << part);
@@ -82,75 +178,54 @@ void comparison_add(struct comparison *comparison, const char *class,
 
 void comparison_add_unknown(struct comparison *comparison, const char *class)
 {
-	struct comparison_row *row;
+	static const enum comparison_measure measures[] = {
+		COMPARISON_TOTAL, COMPARISON_FAULTS, COMPARISON_TIME
+	};
+	size_t i;
 
-	row = add_row(comparison, class, COMPARISON_FAULTS);
-	row->a = NAN;
-	row->b = NAN;
-	row->verdict = COMPARISON_UNKNOWN;
-	row = add_row(comparison, class, COMPARISON_TIME);
-	row->part = NR_PARTS;
-	row->a = NAN;
-	row->b = NAN;
-	row->verdict = COMPARISON_UNKNOWN;
+	for (i = 0; i < sizeof(measures) / sizeof(measures[0]); i++)
+		add_row(comparison, class, measures[i])->verdict = COMPARISON_UNKNOWN;
 }
 
-/* Of rows that cannot differ, as a part that is 0 in both, there is nothing to judge. */
+/* A part that is 0 on both sides cannot differ. */
 static bool to_be_judged(const struct comparison_row *row)
 {
-	return row->verdict == COMPARISON_SAME && (row->a > 0 || row->b > 0);
+	return row->verdict == COMPARISON_SAME && (row->a.value > 0 || row->b.value > 0);
 }
 
-/* Where there is no row to judge, nothing is shared out. */
-static struct bootstrap how_for(size_t nr_rows, double confidence, uint64_t seed)
+static void row_judge(struct comparison_row *row, double confidence, double threshold)
 {
-	struct bootstrap how = {
-		.confidence = 1 - (1 - confidence) / (nr_rows ?: 1), .seed = seed,
-	};
-	const double replicates = ceil(OUTSIDE * 2 / (1 - how.confidence));
+	struct interval *interval = &row->interval;
 
-	how.replicates = replicates < MIN_REPLICATES ? MIN_REPLICATES :
-			 replicates > MAX_REPLICATES ? MAX_REPLICATES : replicates;
-	return how;
-}
-
-static int judge(struct comparison_row *row, const struct bootstrap *how, double threshold)
-{
-	struct bootstrap_interval *interval = &row->interval;
-	int err;
-
-	if (row->measure == COMPARISON_TIME)
-		err = bootstrap_means(how, row->times_a, row->times_b, interval);
-	else
-		err = bootstrap_counts(how, row->a, row->b, interval);
-	if (err)
-		return err;
+	*interval = interval_of(&row->a, &row->b, confidence);
 	if (interval->difference != 0 && fabs(interval->difference) >= threshold &&
 	    (interval->low > 0 || interval->high < 0))
 		row->verdict = COMPARISON_CHANGE;
-	return 0;
 }
 
-int comparison_judge(struct comparison *comparison, double confidence, double threshold,
-		     uint64_t seed, const volatile sig_atomic_t *stop)
+void comparison_judge(struct comparison *comparison, double confidence, double threshold)
 {
 	struct comparison_row *row;
-	int err;
 
 	comparison->nr_judged = 0;
 	comparison->change = false;
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
 		comparison->nr_judged += to_be_judged(row);
-	comparison->how = how_for(comparison->nr_judged, confidence, seed);
+	comparison->confidence = 1 - (1 - confidence) / (comparison->nr_judged ?: 1);
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
 		if (!to_be_judged(row))
 			continue;
-		if (*stop)
-			return -EINTR;
-		err = judge(row, &comparison->how, threshold);
-		if (err)
-			return err;
+		row_judge(row, comparison->confidence, threshold);
 		comparison->change |= row->verdict == COMPARISON_CHANGE;
 	}
-	return 0;
+}
+
+const struct comparison_row *comparison_total(const struct comparison *comparison)
+{
+	const struct comparison_row *row;
+
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
+		if (row->measure == COMPARISON_TOTAL && !strcmp(row->class, "all"))
+			return row;
+	return NULL;
 }

@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two runs, side by side: by class of fault how many, how many of them major, how
- * long they took, and how long each part of that. Pure.
+ * Two sides of one or several runs each: how much time all faults took and how much was read,
+ * and by class of fault the total time, how many faults, how many of them major, how long one
+ * took, and how long each part of it. Pure.
  *
- * A row is a change when the interval of its relative difference (bootstrap.h)
- * does not hold 0, and the difference is at least the threshold. The more rows
- * there are, the more would be that by chance; so the intervals are taken wider
- * (Bonferroni: O. J. Dunn, "Multiple Comparisons Among Means", Journal of the
- * American Statistical Association 56(293), 1961), so that with the asked confidence
- * *all* of them hold the truth, and two runs of the same seldom differ in any.
+ * A row is a change if the interval of its relative difference (batches.h) excludes 0, and the
+ * difference is at least the threshold. More rows would give more changes by chance. So each
+ * interval is wider (Bonferroni: O. J. Dunn, "Multiple Comparisons Among Means", Journal of the
+ * American Statistical Association 56(293), 1961): with the requested confidence *all* of them
+ * hold the truth, and equal programs are seldom called changed in any row.
  */
 #ifndef PFSTAT_USER_COMPARISON_H
 #define PFSTAT_USER_COMPARISON_H
 
-#include <signal.h>
-
-#include "bootstrap.h"
+#include "batches.h"
 #include "explain.h"
 
-/* Faults of one class, or of all, in one run. */
-struct comparison_side {
-	uint64_t count;
-	uint64_t major;
-	/* NR_PARTS: the whole. Looked at again by comparison_judge(). */
-	struct bootstrap_times times[NR_PARTS + 1];
-};
+/* Fewer faults than that are not judged: a few equal times would look certain. */
+#define COMPARISON_FEW 10
+#define COMPARISON_MAX_RUNS 64	/* on each side */
 
 enum comparison_measure {
+	COMPARISON_TOTAL,	/* time of all faults, ns */
+	COMPARISON_READ,	/* bytes read */
 	COMPARISON_FAULTS,	/* their number */
 	COMPARISON_MAJOR,
 	COMPARISON_TIME,	/* mean, ns */
@@ -35,7 +31,7 @@ enum comparison_measure {
 enum comparison_verdict {
 	COMPARISON_SAME,
 	COMPARISON_CHANGE,
-	COMPARISON_FEW,		/* fewer than BOOTSTRAP_FEW: nothing can be said */
+	COMPARISON_TOO_FEW,	/* see COMPARISON_FEW */
 	COMPARISON_UNKNOWN,	/* one of the runs does not know the part, or the class */
 };
 
@@ -45,43 +41,58 @@ struct comparison_row {
 	const char *class;
 	enum comparison_measure measure;
 	enum part part;			/* of a time; NR_PARTS: the whole */
-	double a, b;			/* NAN: n/a */
+	struct estimate a, b;		/* value NAN: n/a */
 	enum comparison_verdict verdict;
-	/* Only of those that are the same or a change; relative, may be INFINITY. */
-	struct bootstrap_interval interval;
-	const struct bootstrap_times *times_a, *times_b;
+	/* Only of rows that are the same or a change. */
+	struct interval interval;
 };
 
-/* Classes, and all as one; each with its counts, the whole, and the parts. */
-#define COMPARISON_MAX_ROWS ((NR_FAULT_CLASSES + 1) * (2 + 1 + NR_PARTS))
+/* All and each class: total, counts, the whole, and the parts; the bytes of all. */
+#define COMPARISON_MAX_ROWS ((NR_FAULT_CLASSES + 1) * (1 + 2 + 1 + NR_PARTS) + 1)
 
 struct comparison {
 	struct comparison_row rows[COMPARISON_MAX_ROWS];
 	size_t nr;
 	size_t nr_judged;	/* rows that have an interval */
-	struct bootstrap how;	/* with which intervals of a row were made */
+	double confidence;	/* of the interval of a row */
 	bool change;		/* in any row */
 };
 
-/* "faults", "major", "whole", or the part's name. */
+/* One run, as far as one row group needs it. */
+struct comparison_run {
+	const struct fault_batches *faults;
+	const struct read_batches *reads;	/* NULL: these rows have none */
+	double seconds;				/* 0: see estimate_sum() */
+};
+
+struct comparison_side {
+	struct comparison_run runs[COMPARISON_MAX_RUNS];
+	size_t nr;
+};
+
+/* "total", "read", "faults", "major", "whole", or the part's name. */
 const char *comparison_measure_name(const struct comparison_row *row);
+/* "ns", "bytes", "faults"; if rates are compared "ns/s" and so on for all but mean times. */
+const char *comparison_unit(const struct comparison_row *row, bool rates);
 
 /*
  * Rows for a class that occurs in one run at least. known: 1 << enum part of what
- * both runs know. Both sides must stay until comparison_judge().
+ * all runs know.
  */
 void comparison_add(struct comparison *comparison, const char *class,
 		    const struct comparison_side *a, const struct comparison_side *b,
 		    unsigned int known);
 
-/* n/a for a class that occurs in a run, and that the other could not have seen. */
+/* n/a for a class that occurs in a run, and that another could not have seen. */
 void comparison_add_unknown(struct comparison *comparison, const char *class);
 
 /*
  * confidence: that all intervals hold, together, between 0 and 1. threshold: relative.
- * Zero comparison->nr is no change. 0, -ENOMEM, or -EINTR: *stop is no longer 0.
+ * Without rows nothing is changed.
  */
-int comparison_judge(struct comparison *comparison, double confidence, double threshold,
-		     uint64_t seed, const volatile sig_atomic_t *stop);
+void comparison_judge(struct comparison *comparison, double confidence, double threshold);
+
+/* The total time of all faults; NULL: there is no such row. */
+const struct comparison_row *comparison_total(const struct comparison *comparison);
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compare_figure.h"
@@ -14,10 +16,10 @@
 static bool can_differ(const struct comparison_row *row)
 {
 	return (row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE) &&
-	       (row->a > 0 || row->b > 0);
+	       (row->a.value > 0 || row->b.value > 0);
 }
 
-/* Counts and whole times of each class, and the parts of all: the rest is in the table. */
+/* Totals, counts and mean times of each class, and the parts of all; the table has the rest. */
 static bool is_drawn(const struct comparison_row *row)
 {
 	return can_differ(row) && (row->measure != COMPARISON_TIME || row->part == NR_PARTS ||
@@ -54,6 +56,10 @@ static void write_data(struct drawing *drawing, const struct comparison *compari
 
 static const char *name_of(const struct comparison_row *row)
 {
+	if (row->measure == COMPARISON_TOTAL)
+		return "total time";
+	if (row->measure == COMPARISON_READ)
+		return "bytes read";
 	return row->measure == COMPARISON_TIME && row->part == NR_PARTS ? "mean time" :
 	       comparison_measure_name(row);
 }
@@ -117,14 +123,25 @@ static const struct comparison_row *largest_change(const struct comparison *comp
 	return largest;
 }
 
-static void say(struct drawing *drawing, const struct compare_report *report, size_t rows)
+static void say_side(struct drawing *drawing, const char *name, const struct compare_side *side)
 {
-	const struct comparison *comparison = report->comparison;
-	const struct comparison_row *row = largest_change(comparison);
+	uint64_t faults = 0;
+	size_t i;
 
-	drawing_say(drawing, DRAWING_READING,
-		    "A is %s with %" PRIu64 " faults, B is %s with %" PRIu64
-		    ". ", report->a.file, report->a.faults, report->b.file, report->b.faults);
+	for (i = 0; i < side->nr; i++)
+		faults += side->runs[i].faults;
+	if (side->nr == 1)
+		drawing_say(drawing, DRAWING_READING, "%s is %s with %" PRIu64 " faults. ", name,
+			    side->runs[0].file, faults);
+	else
+		drawing_say(drawing, DRAWING_READING, "%s is %zu recordings with %" PRIu64
+			    " faults in all. ", name, side->nr, faults);
+}
+
+static void say_largest(struct drawing *drawing, const struct compare_report *report)
+{
+	const struct comparison_row *row = largest_change(report->comparison);
+
 	if (!row)
 		drawing_say(drawing, DRAWING_READING, "Nothing changed by %g %% or more.",
 			    report->threshold);
@@ -136,6 +153,20 @@ static void say(struct drawing *drawing, const struct compare_report *report, si
 			    "%+.1f %% to %+.1f %%).", row->class, name_of(row),
 			    100 * row->interval.difference, 100 * row->interval.low,
 			    100 * row->interval.high);
+}
+
+static int say(struct drawing *drawing, const struct compare_report *report, size_t rows)
+{
+	const struct comparison *comparison = report->comparison;
+	char *sentence = compare_sentence(report);
+
+	if (!sentence)
+		return -ENOMEM;
+	drawing_say(drawing, DRAWING_READING, "%s ", sentence);
+	free(sentence);
+	say_side(drawing, "A", &report->a);
+	say_side(drawing, "B", &report->b);
+	say_largest(drawing, report);
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%zu of %zu differences, each with an interval; all of "
 		    "them hold together with %g %% confidence. Below ÷100 and beyond ×100 they are "
@@ -143,6 +174,7 @@ static void say(struct drawing *drawing, const struct compare_report *report, si
 	drawing_say(drawing, DRAWING_ALT,
 		    "A bar a measure: how many times as much it is in B as in "
 		    "A, from the lower to the upper end of its interval.");
+	return 0;
 }
 
 int compare_figure(struct drawing *drawing, const struct compare_report *report)
@@ -153,11 +185,11 @@ int compare_figure(struct drawing *drawing, const struct compare_report *report)
 	if (err)
 		return err;
 	if (rows) {
-		say(drawing, report, rows);
+		err = say(drawing, report, rows);
 		write_data(drawing, report->comparison, rows);
 		write_script(drawing, report, rows);
 	} else {
 		drawing_say(drawing, DRAWING_MISSING, "the runs have too few faults to compare");
 	}
-	return drawing_end(drawing);
+	return drawing_end(drawing) ?: err;
 }

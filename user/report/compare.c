@@ -28,9 +28,14 @@ static bool is_judged(const struct comparison_row *row)
 	return row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE;
 }
 
-static bool is_time(const struct comparison_row *row)
+static bool is_mean(const struct comparison_row *row)
 {
 	return row->measure == COMPARISON_TIME;
+}
+
+bool compare_has_runs(const struct compare_report *report)
+{
+	return report->a.nr > 1 && report->b.nr > 1;
 }
 
 static void print_lost(FILE *out, const char *name, const struct compare_run *run)
@@ -52,42 +57,112 @@ static void print_run(FILE *out, const char *name, const struct compare_run *run
 {
 	fprintf(out, "%s: ", name);
 	utf8_print(out, run->file);
-	fprintf(out, ", %" PRIu64 " faults\n", run->faults);
+	fprintf(out, ", %" PRIu64 " faults", run->faults);
+	if (run->seconds > 0)
+		fprintf(out, " in %.3f s", run->seconds);
+	fputc('\n', out);
 }
 
-static void cell_value(struct grid *grid, const struct comparison_row *row, double value)
+/* "A", or "A1" and so on if there are several. */
+static void print_side(FILE *out, char letter, const struct compare_side *side,
+		       void (*print)(FILE *out, const char *name, const struct compare_run *run))
 {
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < side->nr; i++) {
+		snprintf(name, sizeof(name), side->nr > 1 ? "%c%zu" : "%c", letter, i + 1);
+		print(out, name, &side->runs[i]);
+	}
+}
+
+static void print_values(FILE *out, const char *name, const json_t *values)
+{
+	const json_t *value;
+	size_t i;
+
+	fprintf(out, " %s ", name);
+	json_array_foreach(values, i, value) {
+		fputs(i ? ", " : "", out);
+		utf8_print(out, json_string_value(value));
+	}
+}
+
+static void print_differences(FILE *out, const json_t *differences)
+{
+	const json_t *difference;
+	size_t i;
+
+	json_array_foreach(differences, i, difference) {
+		fprintf(out, "%s ", i ? "        " : "Differs:");
+		utf8_print(out, json_string_value(json_object_get(difference, "key")));
+		fputc(':', out);
+		print_values(out, "A", json_object_get(difference, "a"));
+		fputc(';', out);
+		print_values(out, "B", json_object_get(difference, "b"));
+		fputc('\n', out);
+	}
+}
+
+/* A total in ms, a mean in µs, bytes in KiB, numbers as they are. */
+static void value_text_of(char *text, size_t size, const struct comparison_row *row, double value,
+			  bool rates)
+{
+	const char *per = rates && !is_mean(row) ? "/s" : "";
+
 	if (isnan(value))
-		grid_cell(grid, "n/a");
-	else if (is_time(row))
-		grid_cell(grid, "%.2f µs", value / 1e3);
+		snprintf(text, size, "n/a");
+	else if (is_mean(row))
+		snprintf(text, size, "%.2f µs", value / 1e3);
+	else if (row->measure == COMPARISON_TOTAL)
+		snprintf(text, size, "%.3f ms%s", value / 1e6, per);
+	else if (row->measure == COMPARISON_READ)
+		snprintf(text, size, "%.1f KiB%s", value / 1024, per);
 	else
-		grid_cell(grid, "%.0f", value);
+		snprintf(text, size, value == floor(value) ? "%.0f%s" : "%.1f%s", value, per);
+}
+
+static void cell_value(struct grid *grid, const struct comparison_row *row, double value,
+		       bool rates)
+{
+	char text[64];
+
+	value_text_of(text, sizeof(text), row, value, rates);
+	grid_cell(grid, "%s", text);
+}
+
+/* As printed: no "-0.0%". */
+static void relative_text(char *text, size_t size, double relative)
+{
+	const double percent = round(1000 * relative) / 10;
+
+	if (isinf(relative))
+		snprintf(text, size, "∞");
+	else
+		snprintf(text, size, percent != 0 ? "%+.1f%%" : "%.1f%%", percent != 0 ? percent : 0);
 }
 
 static void cell_relative(struct grid *grid, const struct comparison_row *row, double relative)
 {
-	const double percent = round(1000 * relative) / 10;	/* as printed: no "-0.0%" */
+	char text[32] = "";
 
-	if (!is_judged(row))
-		grid_cell(grid, "%s", "");
-	else if (isinf(relative))
-		grid_cell(grid, "∞");
-	else
-		grid_cell(grid, percent != 0 ? "%+.1f%%" : "%.1f%%", percent != 0 ? percent : 0);
+	if (is_judged(row))
+		relative_text(text, sizeof(text), relative);
+	grid_cell(grid, "%s", text);
 }
 
 /* A part that is 0 in both runs is left to the formats for programs. */
 static bool worth_a_line(const struct comparison_row *row)
 {
-	return !is_time(row) || row->part == NR_PARTS || row->a > 0 || row->b > 0;
+	return !is_mean(row) || row->part == NR_PARTS || row->a.value > 0 || row->b.value > 0;
 }
 
-static int print_rows(FILE *out, const struct comparison *comparison)
+static int print_rows(FILE *out, const struct compare_report *report)
 {
 	static const char *const headings[] = {
 		"<Class", "<Measure", ">A", ">B", ">Difference", ">From", ">To", "<Verdict"
 	};
+	const struct comparison *comparison = report->comparison;
 	const struct comparison_row *row;
 	struct grid grid;
 
@@ -98,8 +173,8 @@ static int print_rows(FILE *out, const struct comparison *comparison)
 		grid_row(&grid);
 		grid_cell(&grid, "%s", row->class);
 		grid_cell(&grid, "%s", comparison_measure_name(row));
-		cell_value(&grid, row, row->a);
-		cell_value(&grid, row, row->b);
+		cell_value(&grid, row, row->a.value, report->rates);
+		cell_value(&grid, row, row->b.value, report->rates);
 		cell_relative(&grid, row, row->interval.difference);
 		cell_relative(&grid, row, row->interval.low);
 		cell_relative(&grid, row, row->interval.high);
@@ -108,25 +183,80 @@ static int print_rows(FILE *out, const struct comparison *comparison)
 	return grid_close(&grid, out);
 }
 
+static void print_change(FILE *out, const struct comparison_row *row)
+{
+	char difference[32], low[32], high[32];
+
+	if (!is_judged(row)) {
+		fprintf(out, " (%s)", verdict_name(row));
+		return;
+	}
+	relative_text(difference, sizeof(difference), row->interval.difference);
+	relative_text(low, sizeof(low), row->interval.low);
+	relative_text(high, sizeof(high), row->interval.high);
+	fprintf(out, ", %s (from %s to %s): %s", difference, low, high,
+		row->verdict == COMPARISON_CHANGE ? "change" : "no change");
+}
+
+char *compare_sentence(const struct compare_report *report)
+{
+	const struct comparison_row *row = comparison_total(report->comparison);
+	char a[64], b[64], *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	fputs("Total time in faults", out);
+	if (row) {
+		value_text_of(a, sizeof(a), row, row->a.value, report->rates);
+		value_text_of(b, sizeof(b), row, row->b.value, report->rates);
+		fprintf(out, ": %s in A, %s in B", a, b);
+		print_change(out, row);
+	} else {
+		fputs(": there were no faults", out);
+	}
+	fputc('.', out);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int print_end(FILE *out, const struct compare_report *report)
+{
+	char *sentence = compare_sentence(report);
+
+	if (!sentence)
+		return -ENOMEM;
+	fprintf(out, "Any row: %s. %s\n", report->comparison->change ? "change" : "no change",
+		sentence);
+	free(sentence);
+	return 0;
+}
+
 int compare_print_table(FILE *out, const struct compare_report *report)
 {
-	const struct comparison *comparison = report->comparison;
 	int err;
 
-	print_lost(out, "A", &report->a);
-	print_lost(out, "B", &report->b);
-	print_run(out, "A", &report->a);
-	print_run(out, "B", &report->b);
+	print_side(out, 'A', &report->a, print_lost);
+	print_side(out, 'B', &report->b, print_lost);
+	print_side(out, 'A', &report->a, print_run);
+	print_side(out, 'B', &report->b, print_run);
+	print_differences(out, report->differences);
 	fputc('\n', out);
-	err = print_rows(out, comparison);
+	err = print_rows(out, report);
 	if (err)
 		return err;
-	fprintf(out, "\nFrom … To: %zu intervals that hold together with %g %% confidence"
-		" (%u replicates, seed %" PRIu64 ").\n", comparison->nr_judged,
-		report->confidence, comparison->how.replicates, comparison->how.seed);
-	fprintf(out, "A change is a difference of %g %% at least whose interval does not hold 0: "
-		"%s.\n", report->threshold, comparison->change ? "change" : "no change");
-	return 0;
+	fputs(compare_has_runs(report) ?
+	      "Several runs a side: the intervals include differences between runs.\n" :
+	      "One run on a side: differences between runs are not in the intervals.\n", out);
+	fprintf(out, "\nFrom … To: %zu intervals that hold together with %g %% confidence.\n",
+		report->comparison->nr_judged, report->confidence);
+	fprintf(out, "A change is a difference of %g %% at least whose interval excludes 0.\n",
+		report->threshold);
+	return print_end(out, report);
 }
 
 static void csv_number(FILE *out, bool known, double value)
@@ -137,10 +267,10 @@ static void csv_number(FILE *out, bool known, double value)
 		fprintf(out, ",%.6g", value);	/* an infinite one prints as inf */
 }
 
-/* A count with all its digits. */
-static void csv_value(FILE *out, const struct comparison_row *row, double value)
+/* A whole number with all its digits. */
+static void csv_value(FILE *out, double value)
 {
-	if (is_time(row) || isnan(value))
+	if (isnan(value) || value != floor(value))
 		csv_number(out, true, value);
 	else
 		fprintf(out, ",%.0f", value);
@@ -154,20 +284,15 @@ static int print_csv(FILE *out, const struct compare_report *report)
 	fputs("class,measure,unit,a,b,difference_percent,low_percent,high_percent,verdict\n", out);
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
 		fprintf(out, "%s,%s,%s", row->class, comparison_measure_name(row),
-			is_time(row) ? "ns" : "faults");
-		csv_value(out, row, row->a);
-		csv_value(out, row, row->b);
+			comparison_unit(row, report->rates));
+		csv_value(out, row->a.value);
+		csv_value(out, row->b.value);
 		csv_number(out, is_judged(row), 100 * row->interval.difference);
 		csv_number(out, is_judged(row), 100 * row->interval.low);
 		csv_number(out, is_judged(row), 100 * row->interval.high);
 		fprintf(out, ",%s\n", verdict_name(row));
 	}
 	return 0;
-}
-
-static json_t *count_or_null(uint64_t count)
-{
-	return count == FACT_NONE ? json_null() : json_integer(count);
 }
 
 /* JSON has no infinity either. */
@@ -178,34 +303,31 @@ static json_t *percent_of(const struct comparison_row *row, double relative)
 
 static json_t *value_of(const struct comparison_row *row, double value)
 {
-	return is_time(row) || isnan(value) ? json_real_or_null(value) : json_integer(value);
+	return is_mean(row) || isnan(value) || value != floor(value) || value >= INT64_MAX ?
+	       json_real_or_null(value) : json_integer(value);
 }
 
-static json_t *row_of(const struct comparison_row *row)
+static json_t *row_of(const struct compare_report *report, const struct comparison_row *row)
 {
 	return json_pack("{ss ss ss so so so so so ss}",
 		"class", row->class,
 		"measure", comparison_measure_name(row),
-		"unit", is_time(row) ? "ns" : "faults",
-		"a", value_of(row, row->a),
-		"b", value_of(row, row->b),
+		"unit", comparison_unit(row, report->rates),
+		"a", value_of(row, row->a.value),
+		"b", value_of(row, row->b.value),
 		"difference_percent", percent_of(row, row->interval.difference),
 		"low_percent", percent_of(row, row->interval.low),
 		"high_percent", percent_of(row, row->interval.high),
 		"verdict", verdict_name(row));
 }
 
-static json_t *rows_of(const struct comparison *comparison)
+static json_t *rows_of(const struct compare_report *report)
 {
 	json_t *rows = json_array();
 	size_t i;
 
-	for (i = 0; rows && i < comparison->nr; i++) {
-		if (!json_array_append_new(rows, row_of(&comparison->rows[i])))
-			continue;
-		json_decref(rows);
-		return NULL;
-	}
+	for (i = 0; i < report->comparison->nr; i++)
+		rows = value_appended(rows, row_of(report, &report->comparison->rows[i]));
 	return rows;
 }
 
@@ -216,33 +338,53 @@ static json_t *text_or_null(const char *bytes)
 
 static json_t *run_of(const struct compare_run *run)
 {
-	return json_pack("{so so so so so}",
+	return json_pack("{so so so so so so}",
 		"file", text_or_null(run->file),
-		"faults", count_or_null(run->faults),
-		"lost", count_or_null(run->lost_records),
-		"events_lost", count_or_null(run->lost_events),
+		"faults", value_fact(run->faults),
+		"seconds", run->seconds > 0 ? json_real(run->seconds) : json_null(),
+		"lost", value_fact(run->lost_records),
+		"events_lost", value_fact(run->lost_events),
 		"damage", text_or_null(run->damage));
 }
 
-/* A seed has 64 bits, JSON's integers are signed here. */
-static json_t *seed_of(uint64_t seed)
+/* As in the reports of drives: one run is the object itself. */
+static json_t *side_of(const struct compare_side *side)
 {
-	return seed <= INT64_MAX ? json_integer(seed) : json_sprintf("%" PRIu64, seed);
+	json_t *runs = json_array();
+	size_t i;
+
+	if (side->nr == 1) {
+		json_decref(runs);
+		return run_of(side->runs);
+	}
+	for (i = 0; i < side->nr; i++)
+		runs = value_appended(runs, run_of(&side->runs[i]));
+	return json_pack("{so}", "runs", runs);
+}
+
+static json_t *total_of(const struct compare_report *report)
+{
+	const struct comparison_row *row = comparison_total(report->comparison);
+
+	return row ? row_of(report, row) : json_null();
 }
 
 static json_t *report_of(const struct compare_report *report)
 {
 	const struct comparison *comparison = report->comparison;
 
-	return json_pack("{so so sf sf sf sI so so sb}",
-		"a", run_of(&report->a),
-		"b", run_of(&report->b),
+	return json_pack("{so so so sb sb sf sf sf so so sb}",
+		"a", side_of(&report->a),
+		"b", side_of(&report->b),
+		"differences", report->differences ? json_deep_copy(report->differences) :
+						     json_array(),
+		"rates", report->rates,
+		"between_runs", compare_has_runs(report),
 		"confidence_percent", report->confidence,
 		"threshold_percent", report->threshold,
-		"interval_confidence_percent", 100 * comparison->how.confidence,
-		"replicates", (json_int_t)comparison->how.replicates,
-		"seed", seed_of(comparison->how.seed),
-		"rows", rows_of(comparison),
+		"interval_confidence_percent", 100 * comparison->confidence,
+		"total", total_of(report),
+		"rows", rows_of(report),
 		"change", comparison->change);
 }
 

@@ -56,8 +56,9 @@ static void print_subject(FILE *out, const struct html_page *page)
 	const struct environment *e = page->report ? &page->report->environment : NULL;
 
 	if (!e)
-		say(out, "Page faults: %s and %s compared", page->comparison->a.file,
-		    page->comparison->b.file);
+		say(out, page->comparison->a.nr + page->comparison->b.nr > 2 ?
+		    "Page faults: %s, %s and others compared" : "Page faults: %s and %s compared",
+		    page->comparison->a.runs[0].file, page->comparison->b.runs[0].file);
 	else if (view_is_drive(page->report))
 		say(out, "Page faults of %s", e->file[0] ? e->file : "anonymous memory");
 	else if (e->command[0] && fputs("Page faults of ", out) >= 0)
