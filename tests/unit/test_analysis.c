@@ -471,7 +471,79 @@ START_TEST(test_times_that_run_backwards_are_none)
 }
 END_TEST
 
-RUN_TESTS("analysis", test_times_that_run_backwards_are_none, test_figures_by_class_and_part,
+static void by_thread(const char *const *names, const uint64_t *faults, size_t nr)
+{
+	struct group *groups;
+	size_t found, i;
+
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_THREAD, &groups, &found), 0);
+	ck_assert_uint_eq(found, nr);
+	for (i = 0; i < nr; i++) {
+		ck_assert_str_eq(groups[i].name, names[i]);
+		ck_assert_uint_eq(groups[i].faults, faults[i]);
+		ck_assert_uint_eq(groups[i].address, 0);
+		ck_assert_uint_ne(groups[i].number, 0);
+	}
+	free(groups);
+}
+
+static void add_faults(uint32_t tid, uint64_t nr, uint64_t start_ns)
+{
+	uint64_t i;
+
+	for (i = 0; i < nr; i++)
+		add_fault(tid, i, start_ns + 100 * i, 10, PFSTAT_CLASS_LONG);
+}
+
+/* The kernel gives the number of a thread that ended to another one. */
+START_TEST(test_a_reused_number_is_another_thread)
+{
+	static const char *const names[] = { "backup.sh (1)", "postgres (1)", "sh (1)" };
+	static const uint64_t faults[] = { 10, 8, 4 };
+
+	analysis = analysis_new(true, GROUP_BY_ALL);
+	add_task(PFSTAT_TASK_FORK, 1, 1, "bash");
+	add_task(PFSTAT_TASK_EXEC, 1, 1, "postgres");
+	add_faults(1, 8, 1000);
+	add_task(PFSTAT_TASK_EXIT, 1, 1, "postgres");
+	add_task(PFSTAT_TASK_FORK, 1, 1, "backup.sh");
+	add_faults(1, 10, 5000);
+	/* Its end is not reported: the fork of the next one is. */
+	add_task(PFSTAT_TASK_FORK, 1, 1, "sh");
+	add_faults(1, 4, 8000);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	by_thread(names, faults, 3);
+	analysis_free(analysis);
+}
+END_TEST
+
+/* The last fault of a thread is known when it ends: it is still its own. */
+START_TEST(test_a_fault_open_at_the_end_is_its_threads)
+{
+	static const char *const names[] = { "first (1)", "second (1)" };
+	static const uint64_t faults[] = { 4, 2 };
+	const struct pfstat_record retry = {
+		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_DISK, .pid = 1, .tid = 1,
+		.inode = INODE, .dev = DEV, .address = 0x900000, .start_ns = 4000,
+		.duration_ns = 5, .result = PFSTAT_RESULT_RETRY,
+	};
+
+	analysis = analysis_new(true, GROUP_BY_ALL);
+	add_task(PFSTAT_TASK_FORK, 1, 1, "first");
+	add_faults(1, 3, 1000);
+	add(ITEM_RECORD, &retry);
+	add_task(PFSTAT_TASK_EXIT, 1, 1, "first");
+	add_task(PFSTAT_TASK_FORK, 1, 1, "second");
+	add_faults(1, 2, 5000);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	by_thread(names, faults, 2);
+	analysis_free(analysis);
+}
+END_TEST
+
+RUN_TESTS("analysis", test_a_reused_number_is_another_thread,
+	  test_a_fault_open_at_the_end_is_its_threads,
+	  test_times_that_run_backwards_are_none, test_figures_by_class_and_part,
 	  test_a_run_without_a_fault_has_no_groups,
 	  test_a_disk_fault_maps_what_is_around, test_groups_have_names,
 	  test_long_names_are_whole,

@@ -569,7 +569,58 @@ START_TEST(test_what_is_not_there_is_not_drawn)
 }
 END_TEST
 
-RUN_TESTS("figures", test_order_tells_steps_ahead_and_back,
+static void task(uint32_t flags, uint32_t tid, const char *comm)
+{
+	struct pfstat_task event = {
+		.event = { .type = PFSTAT_EVENT_TASK, .size = sizeof(event), .flags = flags,
+			   .pid = 1, .tid = tid, .ns = now_ns },
+		.parent = tid,
+	};
+
+	strcpy(event.comm, comm);
+	add(ITEM_EVENT, &event);
+}
+
+START_TEST(test_a_reused_number_is_another_lane)
+{
+	const char *csv;
+
+	begin();
+	task(PFSTAT_TASK_FORK, 7, "postgres");
+	fault(7, 0, 3 * MS, PFSTAT_CLASS_LONG);
+	task(PFSTAT_TASK_EXIT, 7, "postgres");
+	task(PFSTAT_TASK_FORK, 7, "backup.sh");
+	fault(7, 1, 5 * MS, PFSTAT_CLASS_LONG);
+	draw();
+	says("timeline", DRAWING_READING, "backup.sh (7) was in faults for 5.0 ms of 8.0 ms");
+	says("timeline", DRAWING_AMOUNT, "2 logical faults and 0 stays off the CPU of 2 threads");
+	csv = drawing_of("timeline")->texts[DRAWING_CSV];
+	ck_assert_ptr_nonnull(strstr(csv, "postgres (7)"));
+	ck_assert_ptr_nonnull(strstr(csv, "backup.sh (7)"));
+	end();
+}
+END_TEST
+
+/* Threads without a fault leave room for those that have some. */
+START_TEST(test_threads_that_ended_without_a_fault_take_no_lane)
+{
+	uint32_t tid;
+
+	begin();
+	for (tid = 10; tid < 2010; tid++) {
+		task(PFSTAT_TASK_FORK, tid, "child");
+		task(PFSTAT_TASK_EXIT, tid, "child");
+	}
+	fault(7, 1, 5 * MS, PFSTAT_CLASS_LONG);
+	draw();
+	says("timeline", DRAWING_AMOUNT, "1 logical fault and 0 stays off the CPU of 1 thread,");
+	end();
+}
+END_TEST
+
+RUN_TESTS("figures", test_a_reused_number_is_another_lane,
+	  test_threads_that_ended_without_a_fault_take_no_lane,
+	  test_order_tells_steps_ahead_and_back,
 	  test_what_is_not_subtracted_is_told, test_many_calls_become_fewer_marks,
 	  test_what_became_of_pages_read, test_a_file_that_comes_back_has_no_page_of_before,
 	  test_pages_of_a_run_of_days_are_where_they_were_read,

@@ -25,7 +25,7 @@ static void thread_set(struct group *group, const char *name, uint32_t tid, uint
 		       uint64_t total_ns)
 {
 	*group = (struct group){ .pid = 7, .tid = tid, .faults = faults, .total_ns = total_ns,
-				 .name = name };
+				 .name = name, .number = tid };
 }
 
 /* 2000 long faults of 3 µs and 500 disk faults of 100 µs, in two files, by one thread. */
@@ -440,7 +440,27 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 }
 END_TEST
 
+/* What the first one had is in no row of the second. */
+START_TEST(test_a_reused_number_is_another_row)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_THREAD, &snapshot, SECOND);
+	char *text;
+
+	thread_set(&threads[1], "rm (7)", 7, 20, 4000000);
+	threads[1].number = 8;
+	snapshot.nr[GROUP_BY_THREAD] = 2;
+	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_null(strstr(text, "cat (7)"));
+	ck_assert_ptr_nonnull(strstr(text, "       4.0          20.0        200.00  rm (7)\n"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
 RUN_TESTS("live",
+	  test_a_reused_number_is_another_row,
 	  test_first_look_shows_what_came_since_the_start,
 	  test_second_look_shows_only_what_is_new,
 	  test_quiet_interval_says_zero_and_lists_nothing,

@@ -925,7 +925,38 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 }
 END_TEST
 
+/* A viewer would take both for one. */
+START_TEST(test_a_reused_number_is_another_track)
+{
+	const struct pfstat_task events[] = {
+		task(PFSTAT_TASK_FORK, 100, 100, "postgres"),
+		task(PFSTAT_TASK_EXIT, 100, 100, "postgres"),
+		task(PFSTAT_TASK_FORK, 100, 100, "backup.sh"),
+		task(PFSTAT_TASK_FORK, 100, 101, "worker"),
+	};
+	const json_int_t numbers[] = { 100, 100, 100 + (1 << 24), 100 + (1 << 24),
+				       100 + (1 << 24) };
+	const json_int_t threads[] = { 100, 100, 100 + (1 << 24), 100 + (1 << 24), 101 };
+	json_t *root, *names;
+	size_t i;
+
+	begin();
+	for (i = 0; i < 4; i++)
+		feed(&events[i]);
+	root = end(NULL);
+	names = events_of(root);
+	ck_assert_uint_eq(json_array_size(names), 5);
+	for (i = 0; i < 5; i++) {
+		ck_assert_int_eq(number_of(json_array_get(names, i), "pid"), numbers[i]);
+		ck_assert_int_eq(number_of(json_array_get(names, i), "tid"), threads[i]);
+	}
+	ck_assert_str_eq(string_of(args_of(json_array_get(names, 3)), "name"), "backup.sh");
+	json_decref(root);
+}
+END_TEST
+
 RUN_TESTS("trace",
+	  test_a_reused_number_is_another_track,
 	  test_fault_is_a_slice_with_its_facts,
 	  test_parts_are_slices_that_fill_the_fault,
 	  test_times_are_exact_in_the_text,

@@ -297,6 +297,29 @@ static void rename_thread(struct analysis *analysis, const struct pfstat_task *t
 		strcpy(cell->comm, spaces_comm(analysis->spaces, task->event.tid));
 }
 
+/*
+ * The kernel gives the number of a thread that ended to another one. A fork closes the group
+ * as well: the end before it may have been lost.
+ */
+static int close_thread(struct analysis *analysis, uint32_t pid, uint32_t tid)
+{
+	const struct group_key key = { .pid = pid, .tid = tid };
+	struct groups *threads = analysis->groups[GROUP_BY_THREAD];
+
+	return threads ? groups_close(threads, &key) : 0;
+}
+
+static int end_groups(struct analysis *analysis, const struct pfstat_task *task)
+{
+	const struct pfstat_event *event = &task->event;
+
+	if (event->flags & (PFSTAT_TASK_EXIT | PFSTAT_TASK_FORK))
+		return close_thread(analysis, event->pid, event->tid);
+	if (event->flags & PFSTAT_TASK_EXEC && task->parent != event->tid)
+		return close_thread(analysis, event->pid, task->parent);
+	return 0;
+}
+
 static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 {
 	const bool begins = task->event.flags & PFSTAT_TASK_EXEC;
@@ -311,6 +334,8 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	err = explain_event(analysis->explain, &task->event);
 	if (ends || begins)
 		stacks_end_thread(analysis->stacks, ended);
+	if (!err)
+		err = end_groups(analysis, task);
 	if (!err)
 		err = spaces_add_task(analysis->spaces, task);
 	if (!err && begins)
@@ -579,6 +604,7 @@ static void fill_group(struct group *group, const struct cell *cell)
 {
 	enum fault_class class;
 
+	group->number = cell->number;
 	group->pid = cell->key.pid;
 	group->tid = cell->key.tid;
 	group->address = cell->key.address;
@@ -631,7 +657,7 @@ static int list_cell(void *context, struct cell *cell)
 	struct group *group = &listing->groups[listing->nr++];
 
 	fill_group(group, cell);
-	if (listing->by == GROUP_BY_STACK)
+	if (listing->by == GROUP_BY_STACK || listing->by == GROUP_BY_THREAD)
 		group->address = 0;
 	print_name(listing, cell);
 	return 0;
@@ -667,27 +693,15 @@ static int put_names(struct listing *listing, const char *names, size_t length)
 	return 0;
 }
 
-/* The table's order differs from process to process, the report's must not. */
-static int by_identity(const struct group *left, const struct group *right)
-{
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	if (left->dev != right->dev)
-		return left->dev < right->dev ? -1 : 1;
-	if (left->inode != right->inode)
-		return left->inode < right->inode ? -1 : 1;
-	return (left->faults > right->faults) - (left->faults < right->faults);
-}
-
 static int costliest_first(const void *a, const void *b)
 {
 	const struct group *left = a, *right = b;
 
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
-	return strcmp(left->name, right->name) ?: by_identity(left, right);
+	/* Two threads that had the same number may have the same name. */
+	return strcmp(left->name, right->name) ?:
+	       (left->number > right->number) - (left->number < right->number);
 }
 
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,

@@ -54,23 +54,68 @@ struct cell *groups_find(const struct groups *groups, const struct group_key *ke
 	return find_in(hash_find(&groups->cells, hash_of(key, sizeof(*key))), key);
 }
 
+/* Into the table, by its key. -ENOMEM: it is not there. */
+static int insert(struct groups *groups, struct cell *cell)
+{
+	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));
+	struct cell *first = hash_find(&groups->cells, hash);
+
+	cell->next = NULL;
+	if (!first)
+		return hash_add(&groups->cells, hash, cell);
+	cell->next = first->next;
+	first->next = cell;
+	return 0;
+}
+
+static int take_out(struct groups *groups, struct cell *cell)
+{
+	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));
+	struct cell *first = hash_find(&groups->cells, hash), *before = first;
+	int err;
+
+	if (first != cell) {
+		while (before->next != cell)
+			before = before->next;
+		before->next = cell->next;
+		return 0;
+	}
+	hash_take(&groups->cells, hash);
+	err = cell->next ? hash_add(&groups->cells, hash, cell->next) : 0;
+	if (err)
+		free_cells(cell->next);
+	return err;
+}
+
 static struct cell *make(struct groups *groups, const struct group_key *key)
 {
-	struct cell *cell = calloc(1, sizeof(*cell)), *first;
+	struct cell *cell = calloc(1, sizeof(*cell));
 
 	if (!cell)
 		return NULL;
 	cell->key = *key;
-	first = hash_find(&groups->cells, hash_of(key, sizeof(*key)));
-	if (first) {
-		cell->next = first->next;
-		first->next = cell;
-	} else if (hash_add(&groups->cells, hash_of(key, sizeof(*key)), cell)) {
+	if (insert(groups, cell)) {
 		free(cell);
 		return NULL;
 	}
-	groups->count++;
+	cell->number = ++groups->count;
 	return cell;
+}
+
+int groups_close(struct groups *groups, const struct group_key *key)
+{
+	struct cell *cell = groups_find(groups, key);
+	int err;
+
+	if (!cell)
+		return 0;
+	groups->last = NULL;
+	err = take_out(groups, cell);
+	cell->key.address = cell->number;
+	err = err ? err : insert(groups, cell);
+	if (err)
+		free(cell);
+	return err;
 }
 
 static void add(struct cell *cell, const struct explained *fault)

@@ -29,6 +29,7 @@ struct group {
 	const char *name;
 	uint32_t pid, tid;	/* 0: does not apply */
 	uint64_t address;	/* VMA's start, or the code's; 0: does not apply */
+	uint64_t number;	/* from 1 by first fault; the same in each list of an analysis */
 	uint64_t inode;
 	uint32_t dev;
 	uint64_t faults;
@@ -50,7 +51,7 @@ static inline bool group_is_others(const struct group *group)
 /* What makes a group one, by its dimension; the rest is 0. No padding. */
 struct group_key {
 	uint64_t address;	/* VMA: start; code: offset in the file, or the address itself; */
-				/* stack: its number, see stacks.h */
+				/* stack: its number, see stacks.h; thread: 0 while it lives */
 	uint64_t end;		/* VMA */
 	uint64_t inode;		/* file */
 	uint32_t dev;		/* file */
@@ -63,6 +64,7 @@ struct group_key {
 struct cell {
 	struct group_key key;
 	struct cell *next;	/* of the same hash */
+	uint64_t number;	/* from 1 */
 	uint32_t path;		/* of a file: its name when it was first seen */
 	char comm[16];		/* of a thread: its name */
 	char *symbol;		/* of a code address: its name, or NULL */
@@ -78,6 +80,11 @@ void groups_free(struct groups *groups);
 /* Adds a fault to the group of the key; *cell: that, when it is a new one, else NULL. -ENOMEM. */
 int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
 	       struct cell **made);
+/*
+ * The thread of the key ended: its group keeps what it has, and the kernel may give its number
+ * to another one, which gets a group of its own. -ENOMEM.
+ */
+int groups_close(struct groups *groups, const struct group_key *key);
 /* NULL: there is none. */
 struct cell *groups_find(const struct groups *groups, const struct group_key *key);
 int groups_visit(const struct groups *groups, int (*visit)(void *context, struct cell *cell),

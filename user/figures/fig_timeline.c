@@ -13,6 +13,7 @@
 #define FIRST_SHIFT 10		/* a column begins as a microsecond */
 #define MOST_THREADS 1024U	/* followed: 3 MiB */
 #define MOST_LANES 12U		/* drawn */
+#define ENDED (1ULL << 63)	/* of a key */
 
 enum state {
 	STATE_FAULT,		/* in a fault; when drawn: on the CPU in it, as far as is known */
@@ -22,6 +23,7 @@ enum state {
 };
 
 struct lane {
+	uint64_t number;	/* from 1, as they began */
 	uint32_t tid;
 	char comm[16];
 	uint64_t faults, stays;
@@ -37,7 +39,9 @@ struct columns {
 };
 
 struct timeline {
-	struct hash lanes;
+	struct hash lanes;	/* by tid; of threads that ended, by ENDED | number */
+	uint64_t nr_begun;
+	uint32_t ended;		/* the thread that the last item ended; 0: none */
 	struct columns columns;
 	uint64_t begin_ns, end_ns;	/* the earliest and the latest of all */
 	uint64_t not_followed;	/* faults of more threads */
@@ -76,8 +80,36 @@ static int lane_get(struct timeline *timeline, uint32_t tid, struct lane **found
 		return -ENOMEM;
 	}
 	lane->tid = tid;
+	lane->number = ++timeline->nr_begun;
 	*found = lane;
 	return 0;
+}
+
+/* The next thread of that number gets another lane. */
+static int close_lane(struct timeline *timeline, uint32_t tid)
+{
+	struct lane *lane = hash_take(&timeline->lanes, tid);
+	int err;
+
+	if (!lane)
+		return 0;
+	if (!lane->faults && !lane->stays) {
+		free(lane);
+		return 0;
+	}
+	err = hash_add(&timeline->lanes, ENDED | lane->number, lane);
+	if (err)
+		free(lane);
+	return err;
+}
+
+/* Only before the next item: the analysis reports the last faults of a thread when it ends. */
+static int close_ended(struct timeline *timeline)
+{
+	const uint32_t tid = timeline->ended;
+
+	timeline->ended = 0;
+	return tid ? close_lane(timeline, tid) : 0;
 }
 
 struct change {
@@ -197,24 +229,40 @@ static int add_stay(struct timeline *timeline, const struct pfstat_off_cpu *stay
 	return 0;
 }
 
+static int add_task(struct timeline *timeline, const struct pfstat_task *task)
+{
+	struct lane *lane;
+	int err = 0;
+
+	if (task->event.flags & PFSTAT_TASK_EXIT) {
+		timeline->ended = task->event.tid;
+		return 0;
+	}
+	/* A thread that executes a program gets the number of the first one. */
+	if (task->event.flags & PFSTAT_TASK_EXEC && task->parent != task->event.tid)
+		timeline->ended = task->parent;
+	/* The end of the thread that had the number before may have been lost. */
+	if (task->event.flags & PFSTAT_TASK_FORK)
+		err = close_lane(timeline, task->event.tid);
+	if (!err)
+		err = lane_get(timeline, task->event.tid, &lane);
+	if (!err && lane)
+		snprintf(lane->comm, sizeof(lane->comm), "%.15s", task->comm);
+	return err;
+}
+
 static int add_item(void *data, const struct item *item)
 {
 	struct timeline *timeline = data;
-	const struct pfstat_task *task;
-	struct lane *lane;
-	int err;
+	int err = close_ended(timeline);
 
-	if (item->type != ITEM_EVENT)
-		return 0;
+	if (err || item->type != ITEM_EVENT)
+		return err;
 	if (item->event->type == PFSTAT_EVENT_OFF_CPU)
 		return add_stay(timeline, (const struct pfstat_off_cpu *)item->event);
 	if (item->event->type != PFSTAT_EVENT_TASK)
 		return 0;
-	task = (const struct pfstat_task *)item->event;
-	err = lane_get(timeline, task->event.tid, &lane);
-	if (!err && lane && !(task->event.flags & PFSTAT_TASK_EXIT))
-		snprintf(lane->comm, sizeof(lane->comm), "%.15s", task->comm);
-	return err;
+	return add_task(timeline, (const struct pfstat_task *)item->event);
 }
 
 struct lanes {
@@ -249,7 +297,9 @@ static int by_time(const void *a, const void *b)
 
 	if (left->fault_ns != right->fault_ns)
 		return left->fault_ns < right->fault_ns ? 1 : -1;
-	return left->tid < right->tid ? -1 : 1;
+	if (left->tid != right->tid)
+		return left->tid < right->tid ? -1 : 1;
+	return left->number < right->number ? -1 : 1;
 }
 
 static const char *const state_names[NR_STATES] = {

@@ -41,10 +41,12 @@ static struct live_seen seen_of(enum group_by by, const struct group *group)
 {
 	struct live_seen seen = { .faults = group->faults, .total_ns = group->total_ns };
 
-	/* A thread's name changes when it execs, a file's stays; "(others)" has only a name. */
+	/*
+	 * A thread's name changes when it execs, and its number may be another one's later; a
+	 * file's name stays; "(others)" has only a name.
+	 */
 	if (by == GROUP_BY_THREAD && group->tid) {
-		seen.key[0] = group->pid;
-		seen.key[1] = group->tid;
+		seen.key[0] = group->number;
 	} else {
 		seen.key[0] = group->inode ? group->inode :
 			      hash_of(group->name, strlen(group->name));

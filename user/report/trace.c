@@ -26,6 +26,7 @@ static void trace_free(struct trace_writer *trace)
 	trace_lanes_free(trace->lanes);
 	spaces_free(trace->spaces);
 	trace_threads_free(trace->threads);
+	trace_json_exit(&trace->json);
 	free(trace);
 }
 
@@ -64,6 +65,8 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 		trace->gone = *task;
 		return 0;
 	}
+	if (task->event.flags & PFSTAT_TASK_FORK)
+		trace_json_begin_thread(&trace->json, task->event.tid);
 	err = spaces_add_task(trace->spaces, task);
 	if (err || !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC)))
 		return err;
@@ -185,7 +188,8 @@ static int forget_gone(struct trace_writer *trace)
 		return 0;
 	trace->gone.event.size = 0;
 	trace_threads_end(trace->threads, trace->gone.event.tid);
-	return spaces_add_task(trace->spaces, &trace->gone);
+	return trace_json_end_thread(&trace->json, trace->gone.event.tid) ?:
+	       spaces_add_task(trace->spaces, &trace->gone);
 }
 
 int trace_item(void *context, const struct item *item)

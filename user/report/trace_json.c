@@ -59,6 +59,42 @@ void trace_json_begin(struct trace_json *json, uint64_t ns)
 	json->origin_ns = days ? (days - 1) * day_ns : 0;
 }
 
+#define OWNER_ENDED 0x80
+#define OWNERS_MAX 0x7f	/* the last ones share a number */
+
+void trace_json_exit(struct trace_json *json)
+{
+	free(json->owners);
+}
+
+int trace_json_end_thread(struct trace_json *json, uint32_t tid)
+{
+	/* Memory is taken where it is written to. */
+	if (!json->owners)
+		json->owners = calloc(TRACE_NUMBERS, 1);
+	if (!json->owners)
+		return -ENOMEM;
+	if (tid < TRACE_NUMBERS)
+		json->owners[tid] |= OWNER_ENDED;
+	return 0;
+}
+
+void trace_json_begin_thread(struct trace_json *json, uint32_t tid)
+{
+	uint8_t *owner = json->owners && tid < TRACE_NUMBERS ? &json->owners[tid] : NULL;
+
+	if (!owner || !(*owner & OWNER_ENDED))
+		return;
+	*owner &= ~OWNER_ENDED;
+	*owner += *owner < OWNERS_MAX;
+}
+
+static uint32_t number_of(const struct trace_json *json, uint32_t tid)
+{
+	return json->owners && tid < TRACE_NUMBERS ?
+		tid + (json->owners[tid] & OWNERS_MAX) * TRACE_NEXT_OWNER : tid;
+}
+
 static uint64_t since_origin(const struct trace_json *json, uint64_t ns)
 {
 	return ns > json->origin_ns ? ns - json->origin_ns : 0;
@@ -67,7 +103,8 @@ static uint64_t since_origin(const struct trace_json *json, uint64_t ns)
 static void begin(struct trace_json *json, char phase, struct trace_track track)
 {
 	fprintf(json->out, "%s{\"ph\":\"%c\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
-		json->any ? ",\n" : "\n", phase, track.pid, track.tid);
+		json->any ? ",\n" : "\n", phase, number_of(json, track.pid),
+		number_of(json, track.tid));
 	json->any = true;
 }
 
