@@ -68,6 +68,8 @@ static int run_one(struct run_plan *plan, struct result *result, bool alone,
 	if (plan->mapping->kind == MAPPING_ANON ||
 	    (plan->mapping->kind == MAPPING_PRIVATE && plan->mapping->writable))
 		contest.bytes = plan->mapping->bytes;
+	if (plan->mapping->kind != MAPPING_ANON)
+		contest.file_bytes = plan->mapping->bytes;
 	plan->contest = &contest;
 	status = run_once(plan, result);
 	plan->contest = NULL;

@@ -13,7 +13,6 @@ FOLDER = pfstat.DISK / "stress"
 # Those that do little but be short of memory, and how much they may have.
 SHORT_OF_MEMORY = ("swap",)
 LIMIT = "16M"
-SWAP_SIZE = "128M"
 # For a round of the slowest, when it is told to end.
 PATIENCE = 300
 ALL_CPUS = pathlib.Path("/sys/devices/system/cpu/possible")
@@ -74,7 +73,6 @@ class Crowd:
 
     def __enter__(self):
         FOLDER.mkdir(exist_ok=True)
-        make_swap()
         self.group = pfstat.cgroup("stress", "memory", "cpuset")
         (self.group / "cgroup.subtree_control").write_text("+memory")
         loose, tight = self.group / "loose", self.group / "tight"
@@ -134,11 +132,3 @@ class Crowd:
                                             *rng.sample(self.workers, rng.randint(0, 5))]
                   if worker.process.poll() is None}
         return rng.sample(sorted(chosen), len(chosen))
-
-
-def make_swap():
-    """In memory that is compressed."""
-    pfstat.run("modprobe", "zram", "num_devices=1")
-    pathlib.Path("/sys/block/zram0/disksize").write_text(SWAP_SIZE)
-    pfstat.run("mkswap", "/dev/zram0")
-    pfstat.run("swapon", "/dev/zram0")

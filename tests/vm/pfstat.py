@@ -308,6 +308,37 @@ def null_disk(name, megabytes, completion_ns):
         device.unlink(missing_ok=True)
 
 
+def swaps():
+    """The devices that the machine swaps to now."""
+    lines = pathlib.Path("/proc/swaps").read_text().splitlines()[1:]
+    return [line.split()[0] for line in lines]
+
+
+@contextlib.contextmanager
+def without_swap():
+    """The lab's swap is off meanwhile."""
+    devices = swaps()
+    for device in devices:
+        run("swapoff", device)
+    try:
+        yield
+    finally:
+        for device in devices:
+            run("swapon", device)
+
+
+@contextlib.contextmanager
+def swap_disk(name, megabytes=128):
+    """The only swap is such a device, which takes 100 µs for a request."""
+    with without_swap(), null_disk(name, megabytes, 100_000) as device:
+        run("mkswap", device)
+        run("swapon", device)
+        try:
+            yield device
+        finally:
+            run("swapoff", device)
+
+
 @contextlib.contextmanager
 def mounted_disk(name, completion_ns, readahead_kb=128, features=SINGLE_PAGES):
     """An ext4 of 64 MiB on such a device: the folder where it is mounted."""

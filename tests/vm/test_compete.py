@@ -5,6 +5,7 @@ CPUs of a busy machine a run may be over before its competitors had any."""
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -31,12 +32,9 @@ def fixture_swap():
     """128 MiB on a null_blk of its own, and a cgroup v2 that is mounted."""
     if not (CGROUP / "cgroup.controllers").exists():
         pfstat.run("mount", "-t", "cgroup2", "none", CGROUP)
-    with pfstat.null_disk("competeswap", 128, 100_000) as device:
-        pfstat.run("mkswap", device)
-        pfstat.run("swapon", device)
+    with pfstat.swap_disk("competeswap"):
         pfstat.make_file(FILE, SIZE)
         yield
-        pfstat.run("swapoff", device)
         FILE.unlink()
 
 
@@ -242,9 +240,59 @@ def test_a_killed_competitor_ends_it_in_one_sentence(swap):
 
 
 def test_more_than_fits_is_refused(swap):
-    assert "10240 MiB do not fit into 16 MiB of memory and" in \
-        pfstat.refused(1, *LIMITED, "--compete", "10G", FILE)
+    said = pfstat.refused(1, *LIMITED, "--compete", "10G", FILE)
+    assert re.fullmatch(r"pfdrive: --compete: cannot fit 10281\.0 MiB of processes and 12\.0 MiB of "
+                        r"file into 16\.0 MiB of memory and 12[78]\.\d MiB of free swap; add swap "
+                        r"\(swapon\), or compete for less\n", said), said
     assert nothing_is_left()
+
+
+def test_a_number_without_unit_is_explained_as_a_ratio(swap):
+    said = pfstat.refused(1, *LIMITED, "--compete", "96:sequential", FILE)
+    assert "--compete 96 is a ratio, 96 times the limit, and a size has a unit (96M)" in said
+
+
+def test_swap_that_is_too_small_is_refused():
+    with pfstat.swap_disk("smallswap", 4):
+        pfstat.make_file(FILE, SIZE)
+        said = pfstat.refused(1, *LIMITED, "--compete", "12M", FILE)
+    assert "12.0 MiB of file into 16.0 MiB of memory and 4.0 MiB of free swap" in said
+    assert nothing_is_left()
+
+
+@pytest.mark.parametrize("size", ["0.5", "8M", "4M:sequential"])
+def test_without_swap_a_file_that_does_not_fit_is_refused(size):
+    """The kernel would evict its pages again and again."""
+    pfstat.make_file(FILE, SIZE)
+    with pfstat.without_swap():
+        said = pfstat.refused(1, "--compete", size, *LIMITED, "--pattern", "stride:4K", FILE)
+    assert ("is a ratio" if size == "0.5" else "could evict pages of the file only") in said
+    assert nothing_is_left()
+
+
+# A process is more than its buffer.
+@pytest.mark.parametrize("options", [
+    ("--compete", "1.5", *LIMITED, FILE),
+    ("--memory-limit", "8M", "--compete", "1", "--map", "anon", "--size", "4K"),
+    ("--memory-limit", "8M", "--compete", "7600K", "--map", "anon", "--size", "4K"),
+    (*LIMITED, "--compete", "900K", "--competitors", "16", "--map", "anon", "--size", "4K"),
+])
+def test_without_swap_too_many_processes_are_refused(options):
+    pfstat.make_file(FILE, SIZE)
+    with pfstat.without_swap():
+        said = pfstat.refused(1, *options)
+    assert "--compete: cannot fit" in said and "0.0 MiB of free swap" in said
+    assert nothing_is_left()
+
+
+# The largest that are accepted in 16 MiB without swap: the kernel must kill none of them.
+@pytest.mark.parametrize("size, number", [("15000K", "1"), ("3380K", "4"), ("475K", "16")])
+def test_what_fits_without_swap_runs(size, number):
+    with pfstat.without_swap():
+        result = pfstat.drive(*LIMITED, "--compete", size, "--competitors", number,
+                              "--map", "anon", "--size", "4K", "--accesses", "100")
+    assert all(row["accesses"] >= 0 for row in result["competition"]["competitors"])
+    assert result["competition"]["with"]["figures"]["pswpout"] == 0
 
 
 @pytest.mark.long

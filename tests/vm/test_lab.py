@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the lab gives its guest, and the command lines that its tools accept or refuse."""
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -35,6 +36,23 @@ def test_a_quoted_line_is_run_by_the_shell(tmp_path, line):
     ["uname"], ["./a-program_1.2"], ["echo", "a b; c"], ["sh", "-c", "uname -a; free"]])
 def test_words_reach_the_command_as_they_are(tmp_path, words):
     assert packed(tmp_path, *words) == words
+
+
+def test_the_lab_swaps_to_compressed_memory():
+    device, = pfstat.swaps()
+    assert device == "/dev/zram0"
+    size = int(pathlib.Path("/sys/block/zram0/disksize").read_text())
+    assert size == 256 << 20
+
+
+@pytest.mark.long
+def test_a_competition_works_in_the_lab():
+    """The README's, which ends within seconds."""
+    text, = re.findall(r"^    pfdrive (--compete .*)", (TOP / "README.md").read_text(), re.M)
+    competition = pfstat.drive(*text.split())["competition"]
+    assert competition["alone"]["figures"]["pswpin"] == 0
+    assert competition["with"]["figures"]["pswpin"] > 0
+    assert competition["competitors"][0]["majflt"] > 0
 
 
 @pytest.mark.parametrize("command", [

@@ -116,13 +116,10 @@ def test_copy_on_write():
 @pytest.fixture(name="swap")
 def fixture_swap():
     """A null_blk of its own to swap to, and a cgroup with 8 MiB."""
-    with pfstat.null_disk("swap", 128, 100_000) as device:
-        pfstat.run("mkswap", device)
-        pfstat.run("swapon", device)
+    with pfstat.swap_disk("swap"):
         group = pfstat.cgroup("small", "memory")
         (group / "memory.max").write_text(str(8 << 20))
         yield group
-        pfstat.run("swapoff", device)
         group.rmdir()
 
 

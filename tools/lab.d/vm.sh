@@ -100,7 +100,7 @@ pack_run()
 	[ ! -t 0 ] || read -r rows columns < <(stty size)
 	[ "$rows" != 0 ] || rows=24 columns=80
 	printf '%s=%q\n' LAB_MODE "$mode" LAB_KERNEL "$kernel" DISK_LATENCY "$disk_latency" \
-		LAB_TERM "${TERM:-dumb}" LAB_ROWS "$rows" LAB_COLUMNS "$columns" >"$work/run/settings"
+		SWAP "$swap" LAB_TERM "${TERM:-dumb}" LAB_ROWS "$rows" LAB_COLUMNS "$columns" >"$work/run/settings"
 	tar -C "$work/run" --owner=0 --group=0 -cf "$work/transfer" guest settings command
 	truncate -s $TRANSFER_SIZE "$work/transfer"
 }

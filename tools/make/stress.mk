@@ -48,7 +48,7 @@ selftests_dir	:= $(BUILD)/selftests/.source
 .PHONY: stress-same
 stress-same:
 	$(Q)tools/deps
-	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 \
+	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 --swap 0 \
 		$(if $(filter 6.12,$(KERNEL)),--packages $(same_packages)) -- tests/stress/same $(NAMES)
 
 ifeq ($(CURDIR),/pfstat)

@@ -18,6 +18,7 @@ struct contest {
 	bool alone;		/* the same, but nobody competes */
 	const cpu_set_t *cpus;	/* where the competitors may run */
 	uint64_t bytes;		/* that the run itself may need of anonymous memory */
+	uint64_t file_bytes;	/* of the file that it maps; 0: none */
 	struct competition competition;	/* what is known of it, in `with` also when alone */
 	struct memory_group group;
 	struct competitor competitors[COMPETITORS_MAX];
