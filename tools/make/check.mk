@@ -25,7 +25,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
 		   user/collect/symbols.c user/collect/symbol_child.c user/collect/elf_names.c \
 		   user/collect/smaps.c user/collect/hardware.c \
-		   $(addprefix user/collect/,perf.c maps.c tids.c descriptors.c) \
+		   $(addprefix user/collect/,perf.c maps.c tids.c descriptors.c time_heap.c) \
 		   user/engine/cpu_cache.c user/engine/cache.c \
 		   $(filter-out %/witness.c %/machine.c %/place_facts.c,$(wildcard user/bench/*.c)) \
 		   module/classify.c module/command.c
@@ -78,7 +78,8 @@ unit-tests: $(unit_runs)
 # What the eBPF programs say, as text; its objects but main are pfdrive's.
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o $(BUILD)/user/interrupt.o \
 	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
-	    $(patsubst %,$(BUILD)/user/collect/%.o,descriptors events event_facts hooks pins) \
+	    $(addprefix $(BUILD)/user/collect/,descriptors.o events.o event_facts.o) \
+	    $(addprefix $(BUILD)/user/collect/,hooks.o pins.o time_heap.o) \
 	    $(BUILD)/user/collect/swap_facts.o \
 	    $(BUILD)/user/item_known.o $(BUILD)/user/correlate/facts.o
 
@@ -113,7 +114,7 @@ $(BUILD)/touch_pages: tests/vm/touch_pages.c
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
 maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c \
-		   $(addprefix user/collect/,maps.c procmaps.c counters.c) \
+		   $(addprefix user/collect/,maps.c procmaps.c counters.c time_heap.c) \
 		   $(addprefix user/collect/,descriptors.c perf.c tids.c)
 
 $(BUILD)/maps_dump: $(maps_dump_src:%.c=$(BUILD)/unit/%.o)

@@ -16,6 +16,7 @@
 #include "collector.h"
 #include "queue.h"
 #include "ring.h"
+#include "time_heap.h"
 
 struct collector {
 	struct collector_options options;
@@ -27,7 +28,8 @@ struct collector {
 	pthread_t thread;
 	bool running;
 	int err;			/* the first; the thread's until it is joined */
-	struct cursor *cursors;		/* of a drain: the rings that have more */
+	struct cursor *cursors;		/* of a drain, a ring each */
+	struct time_heap heap;		/* of those that have more */
 	struct queue queue;		/* events whose turn has not come */
 };
 
@@ -46,16 +48,6 @@ static bool cursor_load(struct cursor *cursor, uint64_t until_ns, int *err)
 		return false;
 	cursor->end_ns = cursor->record->start_ns + cursor->record->duration_ns;
 	return cursor->end_ns <= until_ns;
-}
-
-static unsigned int oldest(const struct cursor *cursors, unsigned int nr)
-{
-	unsigned int i, found = 0;
-
-	for (i = 1; i < nr; i++)
-		if (cursors[i].end_ns < cursors[found].end_ns)
-			found = i;
-	return found;
 }
 
 static int hand_on_events(struct collector *collector, uint64_t until_ns)
@@ -82,23 +74,29 @@ static int hand_on_record(struct collector *collector, const struct cursor *curs
 
 static int merge(struct collector *collector, uint64_t until_ns)
 {
-	struct cursor *cursors = collector->cursors, *cursor;
-	unsigned int nr = 0, i;
+	struct time_heap *heap = &collector->heap;
+	struct cursor *cursor;
+	unsigned int i;
 	int err = 0;
 
+	heap->count = 0;
 	for (i = 0; i < collector->nr_rings; i++) {
-		cursors[nr].ring = &collector->rings[i];
-		nr += cursor_load(&cursors[nr], until_ns, &err);
+		cursor = &collector->cursors[i];
+		cursor->ring = &collector->rings[i];
+		if (cursor_load(cursor, until_ns, &err))
+			time_heap_add(heap, cursor->end_ns, i);
 	}
-	while (nr && !err) {
-		cursor = &cursors[oldest(cursors, nr)];
+	while (heap->count && !err) {
+		cursor = &collector->cursors[time_heap_first(heap)];
 		err = hand_on_events(collector, cursor->end_ns);
 		if (err)
 			break;
 		err = hand_on_record(collector, cursor);
 		ring_next(cursor->ring);
-		if (!cursor_load(cursor, until_ns, &err))
-			*cursor = cursors[--nr];
+		if (cursor_load(cursor, until_ns, &err))
+			time_heap_update_first(heap, cursor->end_ns);
+		else
+			time_heap_remove_first(heap);
 	}
 	return err ? err : hand_on_events(collector, until_ns);
 }
@@ -217,7 +215,8 @@ static int open_rings(struct collector *collector)
 	collector->rings = calloc(nr_cpus, sizeof(*collector->rings));
 	collector->cursors = calloc(nr_cpus, sizeof(*collector->cursors));
 	collector->polled = calloc(nr_cpus + 3, sizeof(*collector->polled));
-	if (!collector->rings || !collector->cursors || !collector->polled)
+	if (!collector->rings || !collector->cursors || !collector->polled ||
+	    time_heap_init(&collector->heap, nr_cpus))
 		return -ENOMEM;
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		snprintf(path, sizeof(path), "%s/%s/cpu%d", PFSTAT_DEBUGFS, PFSTAT_DIR_RING, cpu);
@@ -299,6 +298,7 @@ void collector_close(struct collector *collector)
 		close(collector->stop);
 	free(collector->rings);
 	free(collector->cursors);
+	time_heap_exit(&collector->heap);
 	queue_exit(&collector->queue);
 	free(collector->polled);
 	free(collector);

@@ -24,6 +24,7 @@
 #include "perf.h"
 #include "procmaps.h"
 #include "tids.h"
+#include "time_heap.h"
 
 /* Room for a thousand mappings with long paths. */
 #define BUFFER_BYTES (128U << 10)
@@ -68,6 +69,7 @@ struct buffer {
 struct maps {
 	struct buffer *buffers;
 	int nr_cpus;
+	struct time_heap heap;	/* of the buffers that have more */
 	struct perf_fds fds;	/* those that tell: nr_told for a thread, one after the other */
 	size_t nr_told;		/* CPUs with a buffer */
 	size_t before;		/* how many there were when the watch began */
@@ -152,7 +154,7 @@ static int open_buffers(struct maps *maps)
 
 	maps->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	maps->buffers = calloc(maps->nr_cpus, sizeof(*maps->buffers));
-	if (!maps->buffers) {
+	if (!maps->buffers || time_heap_init(&maps->heap, maps->nr_cpus)) {
 		maps->nr_cpus = 0;
 		return -ENOMEM;
 	}
@@ -220,6 +222,7 @@ void maps_close(struct maps *maps)
 		close(maps->epoll);
 	procmaps_exit(&maps->existing);
 	pthread_mutex_destroy(&maps->lock);
+	time_heap_exit(&maps->heap);
 	free(maps->buffers);
 	free(maps);
 }
@@ -388,21 +391,6 @@ static uint64_t time_of_next(const struct buffer *buffer)
 	return *(const uint64_t *)at(buffer, buffer->next + size_of_next(buffer) - 8);
 }
 
-/* The one whose next record is the oldest; NULL: all are drained. */
-static struct buffer *oldest(struct maps *maps)
-{
-	struct buffer *buffer, *found = NULL;
-	int cpu;
-
-	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
-		buffer = &maps->buffers[cpu];
-		if (buffer->next != buffer->end &&
-		    (!found || time_of_next(buffer) < time_of_next(found)))
-			found = buffer;
-	}
-	return found;
-}
-
 /* The next record, in one piece; its room is given back. */
 static void take(struct maps *maps, struct buffer *buffer)
 {
@@ -459,11 +447,16 @@ static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
 	return sink(context, map);
 }
 
-static int take_next(struct maps *maps, struct buffer *buffer, maps_sink sink, void *context)
+static int take_next(struct maps *maps, maps_sink sink, void *context)
 {
 	const struct perf_event_header *header = (const void *)maps->record;
+	struct buffer *buffer = &maps->buffers[time_heap_first(&maps->heap)];
 
 	take(maps, buffer);
+	if (buffer->next != buffer->end)
+		time_heap_update_first(&maps->heap, time_of_next(buffer));
+	else
+		time_heap_remove_first(&maps->heap);
 	if (header->type == PERF_RECORD_MMAP2)
 		return hand_over(maps, sink, context);
 	if (header->type == PERF_RECORD_COMM)
@@ -480,11 +473,15 @@ static void look(struct maps *maps)
 	/* Forget the edges before what caused them is read. */
 	while (epoll_wait(maps->epoll, &event, 1, 0) == 1)
 		;
+	maps->heap.count = 0;
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
 		buffer = &maps->buffers[cpu];
-		if (buffer->page)
-			/* Pairs with the kernel's release of data_head: what is before is whole. */
-			buffer->end = __atomic_load_n(&buffer->page->data_head, __ATOMIC_ACQUIRE);
+		if (!buffer->page)
+			continue;
+		/* Pairs with the kernel's release of data_head: what is before it is whole. */
+		buffer->end = __atomic_load_n(&buffer->page->data_head, __ATOMIC_ACQUIRE);
+		if (buffer->next != buffer->end)
+			time_heap_add(&maps->heap, time_of_next(buffer), cpu);
 	}
 }
 
@@ -501,12 +498,11 @@ static int drain_existing(struct maps *maps, maps_sink sink, void *context)
 
 int maps_drain(struct maps *maps, maps_sink sink, void *context)
 {
-	struct buffer *buffer;
 	int err;
 
 	look(maps);
 	err = drain_existing(maps, sink, context);
-	while (!err && (buffer = oldest(maps)))
-		err = take_next(maps, buffer, sink, context);
+	while (!err && maps->heap.count)
+		err = take_next(maps, sink, context);
 	return err;
 }
