@@ -20,8 +20,9 @@
 #define CLOCK_SHIFT 62
 
 /*
- * The flags of a struct vm_fault that tell whose fault it is. They are gone from the
- * clock's gate while time is not made of the counter: so one comparison asks for both.
+ * The flags of a struct vm_fault that say whether a thread faults on its own memory. The
+ * clock's gate is without them while time is not made of the counter: so one comparison
+ * decides both.
  */
 #define PFSTAT_CLOCK_GATE (FAULT_FLAG_USER | FAULT_FLAG_REMOTE | FAULT_FLAG_WRITE)
 
@@ -112,6 +113,12 @@ static __always_inline struct moment pfstat_clock_now(void)
 		now.limit = 0;
 	}
 	return now;
+}
+
+/* Time is not made of the counter: the fast path has to ask the kernel. */
+static inline bool pfstat_clock_is_shut(void)
+{
+	return !READ_ONCE(pfstat_clock.gate);
 }
 
 /* By the clock itself, which has been updated since, or is not made of the counter. */

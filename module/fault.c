@@ -358,9 +358,9 @@ static struct page *around_page(const struct vm_fault *vmf, vm_fault_t ret)
 }
 
 /* May the call become a plain one? It is the thread's own, and begins a fault. */
-static __always_inline bool is_plain_caller(const struct vm_fault *vmf)
+static __always_inline bool is_plain_caller(const struct vm_fault *vmf, u32 gate)
 {
-	const u32 flags = vmf->flags & READ_ONCE(pfstat_clock.gate);
+	const u32 flags = vmf->flags & gate;
 
 	return likely(flags == FAULT_FLAG_USER ||
 		      (flags == (FAULT_FLAG_USER | FAULT_FLAG_WRITE) && !vmf->cow_page)) &&
@@ -413,17 +413,15 @@ static __always_inline void record_template(struct pfstat_record *record,
 }
 
 /* Did it turn out plain, and was there room? Else nothing was stored. */
-static __always_inline bool plain_store(struct plain plain, u64 cycles, const struct vm_fault *vmf,
-					enum plain_kind kind, const struct page *page,
-					struct window window)
+static __always_inline bool plain_store_span(struct plain plain, struct span span,
+					     const struct vm_fault *vmf, enum plain_kind kind,
+					     const struct page *page, struct window window)
 {
 	const struct task_struct *task = compat_current_anew();
 	struct pfstat_record *record;
-	struct span span;
 	u64 sequence;
 
-	if (unlikely(!pfstat_clock_span(plain.start, cycles, &span)) ||
-	    unlikely(switches_of(task) != plain.switches))
+	if (unlikely(switches_of(task) != plain.switches))
 		return false;
 
 	preempt_disable();
@@ -455,11 +453,19 @@ static __always_inline bool plain_store(struct plain plain, u64 cycles, const st
 	return true;
 }
 
-/* It began as a plain call, and did not end as one; or there is something to do in the ring. */
-static __always_inline struct attempt attempt_of_plain(struct plain plain, u64 cycles)
+static __always_inline bool plain_store(struct plain plain, u64 cycles, const struct vm_fault *vmf,
+					enum plain_kind kind, const struct page *page,
+					struct window window)
 {
-	const struct span span = pfstat_clock_span_slowly(plain.start, cycles);
+	struct span span;
 
+	return likely(pfstat_clock_span(plain.start, cycles, &span)) &&
+	       likely(plain_store_span(plain, span, vmf, kind, page, window));
+}
+
+/* It began as a plain call, and did not end as one; or there is something to do in the ring. */
+static __always_inline struct attempt attempt_of_span(struct plain plain, struct span span)
+{
 	return (struct attempt){
 		.shadow = plain.shadow,
 		.start.ns = span.start_ns,
@@ -471,10 +477,10 @@ static __always_inline struct attempt attempt_of_plain(struct plain plain, u64 c
 	};
 }
 
-static __always_inline void plain_fault_end(struct plain plain, u64 cycles,
+static __always_inline void plain_fault_end(struct plain plain, struct span span,
 					    const struct vm_fault *vmf, vm_fault_t result)
 {
-	struct attempt attempt = attempt_of_plain(plain, cycles);
+	struct attempt attempt = attempt_of_span(plain, span);
 
 	attempt.page = fault_page(vmf, result);
 	attempt.result = result;
@@ -491,8 +497,8 @@ static noinline vm_fault_t plain_fault_locked(const struct vm_fault *vmf,
 					      const struct shadow *shadow, u64 inode,
 					      unsigned long switches, u64 start, u64 cycles)
 {
-	plain_fault_end((struct plain){ shadow, inode, switches, start }, cycles, vmf,
-			VM_FAULT_LOCKED);
+	plain_fault_end((struct plain){ shadow, inode, switches, start },
+			pfstat_clock_span_slowly(start, cycles), vmf, VM_FAULT_LOCKED);
 	pfstat_leave();
 	return VM_FAULT_LOCKED;
 }
@@ -504,17 +510,18 @@ static noinline vm_fault_t plain_fault_other(const struct vm_fault *vmf,
 {
 	u64 cycles = rdtsc_ordered() - start;
 
-	plain_fault_end((struct plain){ shadow, inode, switches, start }, cycles, vmf, result);
+	plain_fault_end((struct plain){ shadow, inode, switches, start },
+			pfstat_clock_span_slowly(start, cycles), vmf, result);
 	pfstat_leave();
 	return result;
 }
 
 /* The VMA is still there: map_pages keeps the lock. */
-static __always_inline void plain_map_pages_end(struct plain plain, u64 cycles,
+static __always_inline void plain_map_pages_end(struct plain plain, struct span span,
 						const struct vm_fault *vmf, vm_fault_t result,
 						struct window window)
 {
-	struct attempt attempt = attempt_of_plain(plain, cycles);
+	struct attempt attempt = attempt_of_span(plain, span);
 
 	attempt.inode = file_inode(vmf->vma->vm_file)->i_ino;
 	attempt.cached = NOT_LOOKED_UP;
@@ -530,8 +537,8 @@ static noinline vm_fault_t plain_map_pages_solved(const struct vm_fault *vmf,
 						  unsigned long switches, u64 start, u64 cycles,
 						  struct window window)
 {
-	plain_map_pages_end((struct plain){ shadow, 0, switches, start }, cycles, vmf,
-			    VM_FAULT_NOPAGE, window);
+	plain_map_pages_end((struct plain){ shadow, 0, switches, start },
+			    pfstat_clock_span_slowly(start, cycles), vmf, VM_FAULT_NOPAGE, window);
 	pfstat_leave();
 	return VM_FAULT_NOPAGE;
 }
@@ -543,8 +550,8 @@ static noinline vm_fault_t plain_map_pages_other(const struct vm_fault *vmf,
 {
 	u64 cycles = rdtsc_ordered() - start;
 
-	plain_map_pages_end((struct plain){ shadow, 0, switches, start }, cycles, vmf, result,
-			    window);
+	plain_map_pages_end((struct plain){ shadow, 0, switches, start },
+			    pfstat_clock_span_slowly(start, cycles), vmf, result, window);
 	pfstat_leave();
 	return result;
 }
@@ -571,6 +578,43 @@ static noinline vm_fault_t map_pages_unwrapped(const struct vm_operations_struct
 	return result;
 }
 
+static __always_inline struct span span_since(u64 start_ns)
+{
+	const u64 end_ns = ktime_get_mono_fast_ns();
+
+	/* The clocks of two CPUs may differ by a little. */
+	return (struct span){ start_ns, end_ns > start_ns ? end_ns - start_ns : 0 };
+}
+
+/* May the call become a plain one, although time is not made of the counter? */
+static __always_inline bool is_plain_by_kernel_clock(const struct vm_fault *vmf)
+{
+	return pfstat_clock_is_shut() && is_plain_caller(vmf, PFSTAT_CLOCK_GATE);
+}
+
+/* False: the call was not made; it cannot become a plain one. */
+static __always_inline bool fault_by_kernel_clock(const struct shadow *shadow,
+						  struct vm_fault *vmf, vm_fault_t *result)
+{
+	const struct file *file = vmf->vma->vm_file;
+	struct folio *folio = folio_at(file->f_mapping, vmf->pgoff, BIT(PG_uptodate),
+				       BIT(PG_readahead) | BIT(PG_head));
+	struct plain plain = { .shadow = shadow };
+	struct span span;
+
+	if (!folio)
+		return false;
+	plain.inode = file_inode(file)->i_ino;
+	plain.switches = switches_of(current);
+	plain.start = ktime_get_mono_fast_ns();
+	*result = shadow->pristine.fault(vmf);	/* vma dead from here */
+	span = span_since(plain.start);
+	if (*result != VM_FAULT_LOCKED || vmf->page != &folio->page ||
+	    !plain_store_span(plain, span, vmf, PLAIN_FAULT, &folio->page, (struct window){ }))
+		plain_fault_end(plain, span, vmf, *result);
+	return true;
+}
+
 static noinline vm_fault_t fault_slowly(const struct shadow *shadow, struct vm_fault *vmf)
 {
 	struct attempt attempt = attempt_begin(shadow, vmf, PFSTAT_OP_FAULT);
@@ -583,6 +627,17 @@ static noinline vm_fault_t fault_slowly(const struct shadow *shadow, struct vm_f
 	attempt_end(&attempt, vmf, PFSTAT_OP_FAULT);
 	pfstat_leave();
 	return attempt.result;
+}
+
+/* The fast path of a kernel whose time is not made of the counter; else the slow one. */
+static noinline vm_fault_t fault_unless_plain(const struct shadow *shadow, struct vm_fault *vmf)
+{
+	vm_fault_t result;
+
+	if (!is_plain_by_kernel_clock(vmf) || !fault_by_kernel_clock(shadow, vmf, &result))
+		return fault_slowly(shadow, vmf);
+	pfstat_leave();
+	return result;
 }
 
 /*
@@ -605,8 +660,8 @@ static vm_fault_t shadow_fault(struct vm_fault *vmf)
 	if (unlikely(data_race(ops->fault) != shadow_fault))
 		return fault_unwrapped(ops, vmf);
 	plain.shadow = pfstat_shadow_of(ops);
-	if (unlikely(!is_plain_caller(vmf)))
-		return fault_slowly(plain.shadow, vmf);
+	if (unlikely(!is_plain_caller(vmf, READ_ONCE(pfstat_clock.gate))))
+		return fault_unless_plain(plain.shadow, vmf);
 	file = vmf->vma->vm_file;
 	folio = folio_at(file->f_mapping, vmf->pgoff, BIT(PG_uptodate),
 			 BIT(PG_readahead) | BIT(PG_head));
@@ -670,6 +725,45 @@ static noinline vm_fault_t map_pages_slowly(const struct shadow *shadow, struct 
 	return attempt.result;
 }
 
+static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct shadow *shadow,
+							     struct vm_fault *vmf,
+							     pgoff_t start_pgoff,
+							     pgoff_t end_pgoff)
+{
+	const struct window window = {
+		.before = vmf->pgoff - start_pgoff, .pages = end_pgoff - start_pgoff + 1,
+	};
+	struct plain plain = { .shadow = shadow, .switches = switches_of(current) };
+	struct folio *folio = NULL;
+	struct span span;
+	vm_fault_t result;
+
+	plain.start = ktime_get_mono_fast_ns();
+	result = shadow->pristine.map_pages(vmf, start_pgoff, end_pgoff);
+	span = span_since(plain.start);
+	plain.inode = file_inode(vmf->vma->vm_file)->i_ino;
+	if (result == VM_FAULT_NOPAGE)
+		folio = folio_at(vmf->vma->vm_file->f_mapping, vmf->pgoff, 0, BIT(PG_head));
+	if (!folio ||
+	    !plain_store_span(plain, span, vmf, PLAIN_MAP_PAGES, &folio->page, window))
+		plain_map_pages_end(plain, span, vmf, result, window);
+	return result;
+}
+
+/* As fault_unless_plain(). */
+static noinline vm_fault_t map_pages_unless_plain(const struct shadow *shadow,
+						  struct vm_fault *vmf, pgoff_t start_pgoff,
+						  pgoff_t end_pgoff)
+{
+	vm_fault_t result;
+
+	if (!is_plain_by_kernel_clock(vmf))
+		return map_pages_slowly(shadow, vmf, start_pgoff, end_pgoff);
+	result = map_pages_by_kernel_clock(shadow, vmf, start_pgoff, end_pgoff);
+	pfstat_leave();
+	return result;
+}
+
 /* Called under RCU since 6.4 (maybe so here too): never sleeps, keeps the lock. */
 static vm_fault_t shadow_map_pages(struct vm_fault *vmf, pgoff_t start_pgoff, pgoff_t end_pgoff)
 {
@@ -686,8 +780,8 @@ static vm_fault_t shadow_map_pages(struct vm_fault *vmf, pgoff_t start_pgoff, pg
 	if (unlikely(data_race(ops->map_pages) != shadow_map_pages))
 		return map_pages_unwrapped(ops, vmf, start_pgoff, end_pgoff);
 	plain.shadow = pfstat_shadow_of(ops);
-	if (unlikely(!is_plain_caller(vmf)))
-		return map_pages_slowly(plain.shadow, vmf, start_pgoff, end_pgoff);
+	if (unlikely(!is_plain_caller(vmf, READ_ONCE(pfstat_clock.gate))))
+		return map_pages_unless_plain(plain.shadow, vmf, start_pgoff, end_pgoff);
 	window.before = vmf->pgoff - start_pgoff;
 	window.pages = end_pgoff - start_pgoff + 1;
 	plain.switches = switches_of(current);

@@ -7,10 +7,13 @@ import pathlib
 import re
 import threading
 
+import pytest
+
 import pfstat
 import stores
-from pfstat import PAGE
+from pfstat import PAGE, Mapping
 
+CLOCK = pathlib.Path("/sys/devices/system/clocksource/clocksource0")
 SHARED = ("ATOMIC", "GLOBAL", "UNKNOWN")
 CACHE_LINE = 64
 MEMORY = ("module_bytes", "percpu_bytes", "ring_bytes", "chain_bytes", "shadow_bytes",
@@ -28,6 +31,27 @@ def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
     assert shared_stores("shadow_fault") == []
     # The table of suspended calls is shared: there it would have been found.
     assert shared_stores("pfstat_chain_suspend")
+
+
+@pytest.fixture(name="clock_sources")
+def fixture_clock_sources():
+    before = (CLOCK / "current_clocksource").read_text()
+    yield (CLOCK / "available_clocksource").read_text().split()
+    (CLOCK / "current_clocksource").write_text(before)
+
+
+@pytest.mark.deterministic
+def test_calls_stay_on_the_fast_path_with_each_clock_source(small_file, clock_sources):
+    """By instructions, a thousandth each: the slow path takes four times those of the TSC."""
+    costs = {}
+    for name in clock_sources:
+        (CLOCK / "current_clocksource").write_text(name)
+        with Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}"):
+            costs[name] = pfstat.stats()["call_cost_ps"]
+    print(f"call_cost_ps: {costs}")
+    tsc = costs.pop("tsc")
+    assert costs
+    assert all(cost < 2.5 * tsc for cost in costs.values())
 
 
 def memory():
