@@ -60,6 +60,7 @@ static pid_t tid_of(u16 tag, u32 set)
 /* Moves whenever a fault of the thread completes (mm_account_fault()). */
 static u64 completed_faults(const struct task_struct *task)
 {
+	/* Another thread counts on meanwhile: then its fault is over a moment later. */
 	return data_race(task->min_flt) + data_race(task->maj_flt);
 }
 
@@ -117,6 +118,7 @@ struct chain pfstat_chain_resume(unsigned long page_address)
 		return chain;
 	}
 
+	/* An eviction meanwhile makes the exchange fail. */
 	found = data_race(chain_ways[set].ways[way]);
 	if (cmpxchg(&tags[way], tag, 0) != tag)
 		return chain;	/* evicted while we read */

@@ -726,9 +726,9 @@ static noinline vm_fault_t map_pages_slowly(const struct shadow *shadow, struct 
 }
 
 static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct shadow *shadow,
-							     struct vm_fault *vmf,
-							     pgoff_t start_pgoff,
-							     pgoff_t end_pgoff)
+							    struct vm_fault *vmf,
+							    pgoff_t start_pgoff,
+							    pgoff_t end_pgoff)
 {
 	const struct window window = {
 		.before = vmf->pgoff - start_pgoff, .pages = end_pgoff - start_pgoff + 1,
