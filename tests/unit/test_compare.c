@@ -30,7 +30,7 @@ static const struct comparison_row rows[] = {
 	  .b = EXACTLY(180300), .verdict = COMPARISON_CHANGE, .interval = { 0.2, 0.19, 0.2125 } },
 	{ .class = "disk", .measure = COMPARISON_TIME, .part = PART_QUEUE, .a = EXACTLY(NAN),
 	  .b = EXACTLY(NAN), .verdict = COMPARISON_UNKNOWN },
-	{ .class = "disk", .measure = COMPARISON_TIME, .part = PART_LOCK, .a = EXACTLY(0),
+	{ .class = "disk", .measure = COMPARISON_TIME, .part = PART_BLOCKED, .a = EXACTLY(0),
 	  .b = EXACTLY(0), .verdict = COMPARISON_SAME },
 	{ .class = "long", .measure = COMPARISON_TIME, .part = NR_PARTS, .a = EXACTLY(3500),
 	  .b = EXACTLY(NAN), .verdict = COMPARISON_TOO_FEW },
@@ -186,7 +186,7 @@ START_TEST(test_csv_has_every_row)
 		"disk,major,faults,0,40,inf,inf,inf,change\n"
 		"disk,whole,ns,150250,180300,20,19,21.25,change\n"
 		"disk,queue,ns,n/a,n/a,n/a,n/a,n/a,n/a\n"
-		"disk,lock,ns,0,0,0,0,0,same\n"
+		"disk,blocked,ns,0,0,0,0,0,same\n"
 		"long,whole,ns,3500,n/a,n/a,n/a,n/a,too few\n"
 		"long,cpu_before,ns,3500,3500,-0.01,-1,1,same\n";
 	const struct compare_report report = sample();

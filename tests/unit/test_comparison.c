@@ -122,7 +122,7 @@ START_TEST(test_slower_device_is_found_where_it_is)
 	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_CHANGE);
 	ck_assert_int_eq(find(&comparison, "disk", "cpu_before")->verdict, COMPARISON_SAME);
 	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_SAME);
-	ck_assert_int_eq(find(&comparison, "disk", "lock")->verdict, COMPARISON_SAME);
+	ck_assert_int_eq(find(&comparison, "disk", "blocked")->verdict, COMPARISON_SAME);
 }
 END_TEST
 

@@ -107,7 +107,7 @@ static enum part asleep_at(const struct pfstat_off_cpu *stay, uint64_t start_ns,
 		return PART_RUNQUEUE;
 	if (stay->event.flags & PFSTAT_OFF_CPU_IOWAIT)
 		return PART_FOREIGN;
-	return stay->state & 2 ? PART_LOCK : PART_RESIDUE;
+	return stay->state & 2 ? PART_BLOCKED : PART_RESIDUE;
 }
 
 static enum part part_at(uint64_t start_ns, uint64_t ns)

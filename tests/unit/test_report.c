@@ -332,7 +332,7 @@ START_TEST(test_parts_that_a_class_has_not_are_left_out)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_lacks(text, "\n  lock ");
+	check_lacks(text, "\n  blocked ");
 	check_lacks(text, "\nswap ");
 	check_contains(text, "0.30    0.30\nwait ");
 	check_contains(text, "6.50    6.50    6.50\naround ");
@@ -1034,7 +1034,7 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 	text = sample_print(REPORT_CSV, &run.report, 1);
 	check_line(text, "by,", "by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
 		   "max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"
-		   "file,anon,swap,cow,other,cpu_before_ns,queue_ns,device_ns,foreign_ns,lock_ns,"
+		   "file,anon,swap,cow,other,cpu_before_ns,queue_ns,device_ns,foreign_ns,blocked_ns,"
 		   "runqueue_ns,cpu_after_ns,residue_ns,lost_records,lost_events");
 	check_contains(text, "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
 		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"

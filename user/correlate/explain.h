@@ -9,7 +9,8 @@
  *	device		asleep, while that request was at the device
  *	foreign		asleep in I/O wait, but no request of a target is known for it:
  *			somebody else's read, or writeback
- *	lock		asleep uninterruptibly, not in I/O wait: a lock
+ *	blocked		asleep uninterruptibly, but not in I/O wait: a lock, a FUSE server,
+ *			memory that a cgroup may not have yet, direct reclaim
  *	runqueue	woken, or preempted, and not yet running; also the completion of
  *			the request, from its end to the wake-up
  *	cpu_after	on the CPU, after the first sleep
@@ -33,7 +34,7 @@ enum part {
 	PART_QUEUE,
 	PART_DEVICE,
 	PART_FOREIGN,
-	PART_LOCK,
+	PART_BLOCKED,
 	PART_RUNQUEUE,
 	PART_CPU_AFTER,
 	PART_RESIDUE,
@@ -41,7 +42,7 @@ enum part {
 };
 
 #define PART_NAMES \
-	{ "cpu_before", "queue", "device", "foreign", "lock", "runqueue", "cpu_after", "residue" }
+	{ "cpu_before", "queue", "device", "foreign", "blocked", "runqueue", "cpu_after", "residue" }
 
 /*
  * What a logical fault was: the class of its first attempt that was not a

@@ -15,12 +15,12 @@ struct sleep {
 	uint64_t woken_ns;		/* as far as it is known */
 };
 
-/* Nobody told what it slept for: the way it slept says something. */
+/* No request explains the sleep: the state that the thread slept in is a hint. */
 static enum part part_of_sleep(const struct pfstat_off_cpu *stay)
 {
 	if (stay->event.flags & PFSTAT_OFF_CPU_IOWAIT)
 		return PART_FOREIGN;
-	return stay->state & STATE_UNINTERRUPTIBLE ? PART_LOCK : PART_RESIDUE;
+	return stay->state & STATE_UNINTERRUPTIBLE ? PART_BLOCKED : PART_RESIDUE;
 }
 
 /* Of the moment that begins at ns. */

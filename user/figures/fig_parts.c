@@ -103,8 +103,8 @@ static void say(struct drawing *drawing, const struct report *report)
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults; nothing explains %.2f %% "
 		    "of their time (residue).", all->count, 100 * view_residue_share(report));
 	drawing_say(drawing, DRAWING_ALT, "A bar a class, made of the shares of its time that each "
-		    "part took: on the CPU, in the queue, at the device, waiting for others, for a "
-		    "lock or for a CPU.");
+		    "part took: on the CPU, in the queue, at the device, waiting for others, "
+		    "blocked or waiting for a CPU.");
 }
 
 static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
