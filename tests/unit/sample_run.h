@@ -130,15 +130,21 @@ static inline void sample_faults(struct report *report, enum fault_class class, 
 	faults->major = major ? count : 0;
 	for (part = 0; part < NR_PARTS; part++) {
 		faults->parts[part] = (struct part_figures){
+			.faults = parts_ns[part] ? count : 0,
 			.total_ns = count * parts_ns[part], .p50_ns = parts_ns[part],
 			.p99_ns = parts_ns[part], .max_ns = parts_ns[part],
 		};
+		all->parts[part].faults += faults->parts[part].faults;
 		all->parts[part].total_ns += count * parts_ns[part];
 		all->parts[part].p99_ns = 1;
 		all->parts[part].max_ns = 1;
 		whole_ns += parts_ns[part];
 	}
-	faults->whole = (struct part_figures){ count * whole_ns, whole_ns, whole_ns, whole_ns };
+	faults->whole = (struct part_figures){
+		.faults = count, .total_ns = count * whole_ns, .p50_ns = whole_ns,
+		.p99_ns = whole_ns, .max_ns = whole_ns,
+	};
+	all->whole.faults += count;
 	all->whole.total_ns += count * whole_ns;
 	all->whole.p50_ns = whole_ns;
 	all->whole.p99_ns = whole_ns;
@@ -170,8 +176,8 @@ static inline void sample_parts(struct report *report)
 	sample_faults(report, FAULT_ANON, 20, false, anon);
 	report->blocks = (struct block_figures){
 		.reads = 6048, .bytes_read = 6048 * 4096, .writes = 2, .bytes_written = 1 << 20,
-		.queue = { 6048 * 100, 100, 200, 300 },
-		.device = { 6048ULL * 130000, 130000, 140000, 150000 },
+		.queue = { 6048, 6048 * 100, 100, 200, 300 },
+		.device = { 6048, 6048ULL * 130000, 130000, 140000, 150000 },
 	};
 	report->readahead = (struct readahead_figures){
 		.read = 8000, .mapped = 7000, .evicted_unused = 100, .idle = 900,

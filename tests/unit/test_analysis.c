@@ -124,7 +124,11 @@ START_TEST(test_figures_by_class_and_part)
 	analysis_all_faults(analysis, &figures);
 	ck_assert_uint_eq(figures.count, 100);
 	ck_assert_uint_eq(figures.whole.total_ns, 990 + 1000);
-	/* Those without the part had 0 of it. */
+	ck_assert_uint_eq(figures.whole.faults, 100);
+	ck_assert_uint_eq(figures.parts[PART_CPU_BEFORE].faults, 100);
+	ck_assert_uint_eq(figures.parts[PART_DEVICE].faults, 1);
+	ck_assert_uint_eq(figures.parts[PART_QUEUE].faults, 0);
+	/* The quantiles are over all faults: those without the part had 0 of it. */
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].p50_ns, 0);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].p99_ns, 0);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].max_ns, 700);

@@ -493,6 +493,10 @@ START_TEST(test_parts_are_the_runs)
 	check_real(json, "parts.classes.disk.parts.device.mean_ns", 130000);
 	ck_assert_int_eq(integer_at(json, "parts.classes.disk.parts.runqueue.p99_ns"), 15000);
 	ck_assert_int_eq(integer_at(json, "parts.classes.disk.parts.blocked.total_ns"), 0);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.parts.device.faults"), SAMPLE_DISK);
+	ck_assert_int_eq(integer_at(json, "parts.classes.disk.parts.blocked.faults"), 0);
+	ck_assert_int_eq(integer_at(json, "parts.all.parts.device.faults"),
+			 SAMPLE_DISK + SAMPLE_READAHEAD);
 	ck_assert_int_eq(integer_at(json, "parts.classes.wait.parts.foreign.p50_ns"), 145000);
 	ck_assert_int_eq(integer_at(json, "parts.classes.swap.count"), 0);
 	check_null(json, "parts.classes.swap.parts.device.mean_ns");

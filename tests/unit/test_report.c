@@ -311,11 +311,11 @@ START_TEST(test_parts_of_each_class_add_up)
 	class = strstr(text, "\nWhere the time of a logical fault went\nClass ");
 	ck_assert_ptr_nonnull(class);
 	check_line(class, "disk ", "disk 6000 6000 902.4 93.5% 150.4 150.4 150.4 150.4");
-	check_line(class, "  cpu_before", "cpu_before 30.0 3.1% 3.3% 5.00 5.00 5.00 5.00");
-	check_line(class, "  queue", "queue 0.60 0.1% 0.1% 0.10 0.10 0.10 0.10");
-	check_line(class, "  device", "device 780.0 80.8% 86.4% 130.0 130.0 130.0 130.0");
-	check_line(class, "  runqueue", "runqueue 90.0 9.3% 10.0% 15.0 15.0 15.0 15.0");
-	check_line(class, "  cpu_after", "cpu_after 1.80 0.2% 0.2% 0.30 0.30 0.30 0.30");
+	check_line(class, "  cpu_before", "cpu_before 6000 30.0 3.1% 3.3% 5.00 5.00 5.00 5.00");
+	check_line(class, "  queue", "queue 6000 0.60 0.1% 0.1% 0.10 0.10 0.10 0.10");
+	check_line(class, "  device", "device 6000 780.0 80.8% 86.4% 130.0 130.0 130.0 130.0");
+	check_line(class, "  runqueue", "runqueue 6000 90.0 9.3% 10.0% 15.0 15.0 15.0 15.0");
+	check_line(class, "  cpu_after", "cpu_after 6000 1.80 0.2% 0.2% 0.30 0.30 0.30 0.30");
 	class = strstr(class, "\nwait ");
 	check_line(class, "  foreign", "foreign 21.8 2.3% 96.4% 145.0 145.0 145.0 145.0");
 	class = strstr(class, "\nall faults ");
@@ -335,6 +335,8 @@ START_TEST(test_parts_that_a_class_has_not_are_left_out)
 	check_lacks(text, "\n  blocked ");
 	check_lacks(text, "\nswap ");
 	check_contains(text, "0.30    0.30\nwait ");
+	check_contains(text, "\nFaults of a part had some of it; its mean, p50 and p99 are over all "
+		       "faults of the class\n");
 	check_contains(text, "6.50    6.50    6.50\naround ");
 	free(text);
 	sample_close(&run);
@@ -351,7 +353,7 @@ START_TEST(test_parts_without_their_hook_are_na)
 	text = print_table(&run);
 	class = strstr(text, "\nWhere the time");
 	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
-	check_line(class, "  device", "device 780.0 80.8% 86.4% 130.0 130.0 130.0 130.0");
+	check_line(class, "  device", "device 6000 780.0 80.8% 86.4% 130.0 130.0 130.0 130.0");
 	check_line(class, "  runqueue", "runqueue n/a n/a n/a n/a n/a n/a n/a");
 	check_contains(text, "\nn/a, for eBPF had no hook: queue, runqueue, swap\n");
 	check_line(strstr(text, "\nBlock requests"), "  queue", "queue n/a n/a n/a n/a n/a");

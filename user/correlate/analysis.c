@@ -16,6 +16,7 @@
 /* Of the faults of a class. A fault without a part is not in that part's histogram. */
 struct class_faults {
 	uint64_t count, major, unsolved, pages;
+	uint64_t had[NR_PARTS + 1];			/* faults with some of it */
 	uint64_t total_ns[NR_PARTS + 1];		/* [NR_PARTS]: the whole */
 	struct quantiles quantiles[NR_PARTS + 1];
 };
@@ -136,11 +137,13 @@ static int add_to_class(struct analysis *analysis, const struct explained *fault
 	class->major += fault->major;
 	class->unsolved += !fault->solved;
 	class->pages += pages_of(fault);
+	class->had[NR_PARTS]++;
 	class->total_ns[NR_PARTS] += whole_ns;
 	err = quantile_add(&class->quantiles[NR_PARTS], whole_ns);
 	for (part = 0; part < end && !err; part++) {
 		if (!fault->parts_ns[part])
 			continue;
+		class->had[part]++;
 		class->total_ns[part] += fault->parts_ns[part];
 		err = quantile_add(&class->quantiles[part], fault->parts_ns[part]);
 	}
@@ -459,6 +462,7 @@ static void fill_faults(const struct analysis *analysis, enum fault_class from, 
 {
 	const struct quantiles *several[NR_FAULT_CLASSES];
 	const struct class_faults *class;
+	struct part_figures *filled;
 	uint64_t total_ns;
 	unsigned int part;
 	enum fault_class i;
@@ -472,14 +476,15 @@ static void fill_faults(const struct analysis *analysis, enum fault_class from, 
 		figures->pages += class->pages;
 	}
 	for (part = 0; part <= NR_PARTS; part++) {
+		filled = part == NR_PARTS ? &figures->whole : &figures->parts[part];
 		total_ns = 0;
 		for (i = from; i < to; i++) {
 			class = &analysis->classes[i];
 			several[i - from] = &class->quantiles[part];
+			filled->faults += class->had[part];
 			total_ns += class->total_ns[part];
 		}
-		fill_part(part == NR_PARTS ? &figures->whole : &figures->parts[part], several,
-			  to - from, figures->count, total_ns);
+		fill_part(filled, several, to - from, figures->count, total_ns);
 	}
 }
 
@@ -530,6 +535,8 @@ void analysis_blocks(const struct analysis *analysis, struct block_figures *figu
 	const struct quantiles *queue = &analysis->blocks.queue, *device = &analysis->blocks.device;
 
 	*figures = analysis->blocks.figures;
+	figures->queue.faults = figures->reads;
+	figures->device.faults = figures->reads;
 	fill_part(&figures->queue, &queue, 1, figures->reads, figures->queue.total_ns);
 	fill_part(&figures->device, &device, 1, figures->reads, figures->device.total_ns);
 }

@@ -20,12 +20,17 @@ static json_t *times_of(const struct part_figures *figures, uint64_t count, bool
 static json_t *parts_of(const struct report *run, const struct fault_figures *faults, bool known)
 {
 	json_t *parts = json_object();
+	json_t *times;
 	enum part part;
+	bool seen;
 
-	for (part = 0; part < NR_PARTS; part++)
-		parts = value_with(parts, view_part_name(part),
-				   times_of(&faults->parts[part], faults->count,
-					    known && view_part_known(run, part)));
+	for (part = 0; part < NR_PARTS; part++) {
+		seen = known && view_part_known(run, part);
+		times = times_of(&faults->parts[part], faults->count, seen);
+		times = value_with(times, "faults",
+				   value_count_if(seen, faults->parts[part].faults));
+		parts = value_with(parts, view_part_name(part), times);
+	}
 	return parts;
 }
 

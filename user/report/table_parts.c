@@ -24,11 +24,13 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 		return;
 	grid_row(grid);
 	grid_cell(grid, "  %s", view_part_name(part));
-	cells_text(grid, "", 2);
 	if (!view_part_known(run, part)) {
+		cells_text(grid, "", 2);
 		cells_text(grid, "n/a", 7);
 		return;
 	}
+	cell_count(grid, figures->faults);
+	grid_cell(grid, "%s", "");
 	cell_scaled(grid, figures->total_ns / 1e6);
 	cell_share(grid, view_share(figures->total_ns, run->all_faults.whole.total_ns));
 	cell_share(grid, view_share(figures->total_ns, faults->whole.total_ns));
@@ -75,6 +77,8 @@ static void parts_notes(FILE *out, const struct report *run)
 		table_no_bpf(out, run, "Parts");
 		return;
 	}
+	fputs("Faults of a part had some of it; its mean, p50 and p99 are over all faults of the "
+	      "class\n", out);
 	residue_note(out, view_residue_share(run));
 	separator = "n/a, for eBPF had no hook: ";
 	for (part = 0; part < NR_PARTS; part++) {
