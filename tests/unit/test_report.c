@@ -317,7 +317,7 @@ START_TEST(test_parts_of_each_class_add_up)
 	check_line(class, "  runqueue", "runqueue 6000 90.0 9.3% 10.0% 15.0 15.0 15.0 15.0");
 	check_line(class, "  cpu_after", "cpu_after 6000 1.80 0.2% 0.2% 0.30 0.30 0.30 0.30");
 	class = strstr(class, "\nwait ");
-	check_line(class, "  foreign", "foreign 21.8 2.3% 96.4% 145.0 145.0 145.0 145.0");
+	check_line(class, "  foreign", "foreign 150 21.8 2.3% 96.4% 145.0 145.0 145.0 145.0");
 	class = strstr(class, "\nall faults ");
 	check_line(class, "all faults", "all faults 11319 6198 965.4 100.0% 85.3 1.00 1.00 1.00");
 	free(text);
