@@ -2,12 +2,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../interrupt.h"
@@ -18,6 +21,9 @@
 #define GNUPLOT "gnuplot"
 #define MESSAGES "messages"	/* what gnuplot says */
 #define EXIT_ABSENT 127
+
+/* A figure takes it a second, in an emulator ten. */
+#define GNUPLOT_SECONDS 300
 
 static const char *const endings[] = { "csv", "gnuplot", "svg", "png" };
 #define NR_ENDINGS (sizeof(endings) / sizeof(endings[0]))
@@ -40,7 +46,7 @@ static int make_folder(struct folder *folder, const char *keep)
 	const char *parent = keep ?: getenv("TMPDIR") ?: "/tmp";
 	int err;
 
-	*folder = (struct folder){ .keep = keep };
+	*folder = (struct folder){ .keep = keep, .gnuplot_seconds = GNUPLOT_SECONDS };
 	if (keep && mkdir(keep, 0700) && errno != EEXIST)
 		return fail(folder, -errno, "cannot make the folder %s: %s", keep,
 			    invoker_strerror(-errno));
@@ -188,21 +194,91 @@ static int check_whole(struct folder *folder, const struct drawing *drawing)
 	return err;
 }
 
+/* The signals that end pfdrive: blocked but for ppoll(2), so that none is missed. */
+static void block_ends(sigset_t *before)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, before);
+}
+
+static struct timespec time_left(const struct timespec *until)
+{
+	struct timespec now, left;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left.tv_sec = until->tv_sec - now.tv_sec;
+	left.tv_nsec = until->tv_nsec - now.tv_nsec;
+	if (left.tv_nsec < 0) {
+		left.tv_sec--;
+		left.tv_nsec += 1000000000;
+	}
+	return left.tv_sec < 0 ? (struct timespec){ 0 } : left;
+}
+
+/* 0 when it has ended; else it still runs: -ETIMEDOUT, -EINTR, or another errno. */
+static int await_end(pid_t pid, unsigned int seconds, const sigset_t *mask)
+{
+	struct pollfd polled = { .fd = pidfd_open(pid, 0), .events = POLLIN };
+	struct timespec until, left;
+	int ready = 0, err = interrupt_signal ? -EINTR : 0;
+
+	if (polled.fd < 0)
+		return -errno;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += seconds;
+	while (!err && ready <= 0) {
+		left = time_left(&until);
+		ready = ppoll(&polled, 1, &left, mask);
+		if (interrupt_signal)
+			err = -EINTR;
+		else if (!ready)
+			err = -ETIMEDOUT;
+		else if (ready < 0 && errno != EINTR)
+			err = -errno;
+	}
+	close(polled.fd);
+	return err;
+}
+
+/* Starts it and waits for its end. Its wait status, or a negative errno. */
+static int run_gnuplot(const struct folder *folder, const char *script)
+{
+	int status, err;
+	sigset_t before;
+	pid_t pid;
+
+	block_ends(&before);
+	pid = fork();
+	if (!pid) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		become_gnuplot(folder, script);
+	}
+	err = pid < 0 ? -errno : await_end(pid, folder->gnuplot_seconds, &before);
+	if (pid > 0 && err)
+		kill(pid, SIGKILL);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err ? err : status;
+}
+
 static int draw_one(struct folder *folder, const struct drawing *drawing)
 {
 	char script[64], messages[256];
 	int status;
-	pid_t pid;
 
 	snprintf(script, sizeof(script), "%s.gnuplot", drawing->name);
-	pid = fork();
-	if (pid < 0)
-		return fail(folder, -errno, "cannot start gnuplot: %s", strerror(errno));
-	if (!pid)
-		become_gnuplot(folder, script);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		if (interrupt_signal)
-			kill(pid, SIGKILL);
+	status = run_gnuplot(folder, script);
+	if (status == -ETIMEDOUT)
+		return fail(folder, status, "cannot draw %s: gnuplot did not end within %u seconds "
+			    "and was killed", script, folder->gnuplot_seconds);
+	if (status < 0)
+		return fail(folder, status, "cannot run gnuplot: %s", strerror(-status));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ABSENT) {
 		folder->no_gnuplot = true;
 		return 0;
