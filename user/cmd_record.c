@@ -35,7 +35,9 @@ struct record {
 	struct record_options options;
 	struct watch *watch;
 	struct analysis *analysis;
+	int analysis_err;	/* the first: it explains nothing any more */
 	struct facts facts;
+	char damage[512];	/* why what was recorded is not whole; "": it is */
 	struct report report;
 	struct recording_output recording;
 };
@@ -53,7 +55,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->output = text;
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		named_files_output(state, "--output", options->output);
+		named_files_recording(state, "--output", options->output);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -92,7 +94,10 @@ static int on_item(void *context, const struct item *item)
 	/* What is not written any more need not be watched. */
 	if (recording_output_item(&record->recording, item))
 		watch_end(record->watch);
-	return analysis_add(record->analysis, item);
+	if (!record->analysis_err)
+		record->analysis_err = analysis_add(record->analysis, item);
+	/* A recording can be explained later: it goes on without the analysis. */
+	return record->options.output ? 0 : record->analysis_err;
 }
 
 /* As a shell takes it; cut where there is no room. */
@@ -168,25 +173,43 @@ static int open_watch(struct record *record)
 	return watch_open(&record->watch, options);
 }
 
-/* Everything that was said has passed; what remains is to name and to store it. */
-static int conclude(struct record *record)
+/* NULL: there are none, or, with *err, they could not be looked up. */
+static json_t *find_names(struct record *record, int *err)
 {
 	json_t *symbols = NULL;
 	uint64_t left_out;
-	int err, status;
 
-	err = analysis_finish(record->analysis);
-	if (!err)
-		err = code_names_find(record->analysis, &symbols, &left_out);
-	if (err) {
+	if (!record->analysis_err)
+		record->analysis_err = analysis_finish(record->analysis);
+	*err = record->analysis_err ?:
+	       code_names_find(record->analysis, &symbols, &left_out);
+	if (*err) {
 		json_decref(symbols);
-		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
-				strerror(-err));
+		return NULL;
 	}
 	if (record->options.output)
 		record->facts.names_left_out = left_out;
-	status = recording_output_end(&record->recording, symbols, &record->facts);
+	return symbols;
+}
+
+/* The recording, if there is one, is written whatever failed before. */
+static int end_recording(struct record *record)
+{
+	const char *damage = record->damage[0] ? record->damage : NULL;
+	json_t *symbols;
+	int err, status;
+
+	symbols = find_names(record, &err);
+	status = recording_output_end(&record->recording, symbols, &record->facts, damage);
 	json_decref(symbols);
+	if (!status && record->analysis_err && !record->options.output)
+		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
+				strerror(-record->analysis_err));
+	if (!status && damage)
+		return complain(STATUS_FAILED, "%s", damage);
+	if (!status && err)
+		return complain(STATUS_FAILED, "cannot look up the names of code: %s; all else is "
+				"recorded, addresses stand for the names", strerror(-err));
 	return status;
 }
 
@@ -200,18 +223,34 @@ static int print(struct record *record)
 {
 	const struct report_options *options = &record->options.report;
 	const bool recorded = record->options.output;
-	int err;
+	int err = record->analysis_err;
 
-	if (recorded)
-		tell(record);
 	if (recorded && !options->json)
 		return STATUS_OK;
 	report_options_apply(options, &record->report);
-	err = report_fill(&record->report, record->analysis, &record->facts);
+	if (record->damage[0])
+		record->report.damage = record->damage;
+	if (!err)
+		err = report_fill(&record->report, record->analysis, &record->facts);
 	if (err)
 		return complain(STATUS_FAILED, "cannot print the report: %s", strerror(-err));
 	return recorded ? report_options_write(options, &record->report) :
 			  report_options_print(options, &record->report);
+}
+
+/* Stores, explains and prints what was seen. */
+static int conclude(struct record *record)
+{
+	int status, printed = STATUS_OK;
+
+	if (!watch_stop(record->watch, &record->facts, record->damage, sizeof(record->damage)))
+		record->damage[0] = '\0';
+	status = end_recording(record);
+	if (!status && record->options.output)
+		tell(record);
+	if (!record->analysis_err || (record->options.output && record->options.report.json))
+		printed = print(record);
+	return status ? status : printed;
 }
 
 static int run(struct record *record)
@@ -220,14 +259,12 @@ static int run(struct record *record)
 
 	status = open_watch(record);
 	if (!status)
-		status = watch_run(record->watch);
+		status = watch_go(record->watch);
 	if (status)
 		return status;
-	status = watch_stop(record->watch, &record->facts);
-	if (!status)
-		status = conclude(record);
-	if (!status)
-		status = print(record);
+	recording_output_go(&record->recording);
+	watch_wait(record->watch);
+	status = conclude(record);
 	ended = watch_status(record->watch);
 	return status ? status : ended;
 }

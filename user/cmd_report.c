@@ -266,15 +266,16 @@ static int read_items(struct reading *reading)
 	return err ? complain_of_items(reading, err) : STATUS_OK;
 }
 
-/* Of a recording that is not whole the facts stay unknown: they are of all items. */
+/* Without a tail the facts stay unknown. */
 static void read_tail(struct reading *reading)
 {
 	const json_t *tail = recording_tail(reading->reader);
 	const char *damage = recording_damage(reading->reader);
+	int err = tail ? facts_from_json(&reading->facts, tail) : 0;
 
 	if (damage)
 		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
-	else if (facts_from_json(&reading->facts, tail))
+	else if (err)
 		snprintf(reading->damage, sizeof(reading->damage),
 			 "the counts at the end of %.200s cannot be understood",
 			 reading->options.recording);

@@ -138,14 +138,18 @@ static int open_watch(struct top *top)
 static int run(struct top *top)
 {
 	struct facts facts;
+	char why[512];
 	int status;
 
 	facts_init(&facts);
 	status = open_watch(top);
 	if (!status)
-		status = watch_run(top->watch);
-	if (!status)
-		status = watch_stop(top->watch, &facts);
+		status = watch_go(top->watch);
+	if (!status) {
+		watch_wait(top->watch);
+		if (watch_stop(top->watch, &facts, why, sizeof(why)))
+			status = complain(STATUS_FAILED, "%s", why);
+	}
 	facts_exit(&facts);
 	if (!status && top->err)
 		status = complain_of_stdout(top->err, "what is watched");

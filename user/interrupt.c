@@ -43,6 +43,8 @@ void interrupt_init(void)
 	sigaction(SIGBUS, &bus, NULL);
 	/* A write tells of a reader that is gone; what else was asked for is written then. */
 	sigaction(SIGPIPE, &ignored, NULL);
+	/* write(2) says EFBIG instead; so temporary files are removed. */
+	sigaction(SIGXFSZ, &ignored, NULL);
 	/* Ignored, it would take the status of whoever is waited for. */
 	signal(SIGCHLD, SIG_DFL);
 }
@@ -55,4 +57,5 @@ void interrupt_default(void)
 		signal(SIGHUP, SIG_DFL);
 	signal(SIGBUS, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 }

@@ -19,7 +19,7 @@ extern volatile sig_atomic_t interrupt_signal;
 extern sigjmp_buf interrupt_bus;
 extern volatile sig_atomic_t interrupt_bus_armed;
 
-/* SIGPIPE is ignored, and stays so over an exec: a child undoes it. */
+/* SIGPIPE and SIGXFSZ are ignored, and stay so over an exec: a child undoes it. */
 void interrupt_init(void);
 /* In a child: these end it, as before; what was ignored from the start (nohup) stays so. */
 void interrupt_default(void);

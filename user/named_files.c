@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The parsers of all subcommands add their files here; a file is compared with all before it. */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include "argument.h"
 #include "named_files.h"
+#include "output.h"
 
 /* More than any subcommand names: compare has 64 recordings a side. */
 #define NAMED_FILES_MAX 160
@@ -114,6 +116,21 @@ void named_files_input(const struct argp_state *state, const char *what, const c
 void named_files_output(const struct argp_state *state, const char *what, const char *path)
 {
 	add(state, (struct named_file){ .what = what, .is_output = true }, path);
+}
+
+void named_files_recording(const struct argp_state *state, const char *what, const char *path)
+{
+	char *older;
+
+	named_files_output(state, what, path);
+	if (!path)
+		return;
+	if (asprintf(&older, "%s" OUTPUT_OLDER, path) < 0) {
+		argp_failure(state, STATUS_FAILED, 0, "out of memory");
+		return;
+	}
+	named_files_output(state, "the older recording, kept as FILE" OUTPUT_OLDER ",", older);
+	free(older);
 }
 
 const char *named_files_find(const char *path)

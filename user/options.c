@@ -98,7 +98,7 @@ static void check(const struct argp_state *state, const struct options *options)
 	compete_check(state, &options->compete);
 	named_files_input(state, "FILE", options->file);
 	named_files_output(state, "--json", options->json);
-	named_files_output(state, "--record", options->record);
+	named_files_recording(state, "--record", options->record);
 	if (options->have_cache && options->workload.kind == MAPPING_ANON)
 		usage(state, "--cache is of files: --map anon has none");
 	if (options->record && options->repeats > 1)

@@ -13,7 +13,8 @@
 struct output {
 	FILE *stream;
 	char *path;		/* what it will be called; through links */
-	char *temporary;	/* NULL: written to directly */
+	char *temporary;	/* NULL: the file has its name already */
+	bool durable;		/* synced before it is closed */
 };
 
 static void output_free(struct output *output)
@@ -117,6 +118,49 @@ static int give_name(struct output *output)
 	return err;
 }
 
+/* An empty file, as mktemp(1) makes it, is not worth keeping. */
+static int keep_older(const struct output *output)
+{
+	struct stat status;
+	char *older;
+	int err;
+
+	if (stat(output->path, &status) || !S_ISREG(status.st_mode) || !status.st_size)
+		return 0;
+	if (asprintf(&older, "%s" OUTPUT_OLDER, output->path) < 0)
+		return -ENOMEM;
+	err = rename(output->path, older) ? -errno : 0;
+	free(older);
+	return err;
+}
+
+int output_name_now(struct output *output)
+{
+	int err;
+
+	output->durable = true;
+	if (!output->temporary)
+		return 0;
+	err = invoker_begin();
+	if (!err) {
+		err = keep_older(output);
+		invoker_end();
+	}
+	if (!err)
+		err = give_name(output);
+	if (!err)
+		return 0;
+	free(output->path);
+	output->path = output->temporary;
+	output->temporary = NULL;
+	return err;
+}
+
+const char *output_path(const struct output *output)
+{
+	return output->path;
+}
+
 /* Not as root, which might unlink another's file there. */
 static void remove_temporary(const struct output *output)
 {
@@ -126,12 +170,24 @@ static void remove_temporary(const struct output *output)
 	invoker_end();
 }
 
+/* Pipes and devices cannot be synced. */
+static bool sync_failed(const struct output *output)
+{
+	struct stat status;
+	const int fd = fileno(output->stream);
+
+	return output->durable && !fflush(output->stream) && !fstat(fd, &status) &&
+	       S_ISREG(status.st_mode) && fsync(fd);
+}
+
 int output_commit(struct output *output)
 {
 	bool failed = ferror(output->stream);
 	int err = 0;
 
-	if (fclose(output->stream) || failed)
+	if (sync_failed(output))
+		err = -errno;
+	if ((fclose(output->stream) || failed) && !err)
 		err = errno ? -errno : -EIO;
 	output->stream = NULL;
 	if (!err && output->temporary)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,15 +10,15 @@
 #include "complain.h"
 #include "output.h"
 #include "recording/facts_json.h"
+#include "recording/recording.h"
 #include "recording/writer.h"
 #include "recording_output.h"
 #include "report/head_json.h"
 #include "rights/invoker.h"
 
-static int complain_of(const struct recording_output *recording, int err)
+static int complain_of(const char *path, int err)
 {
-	return complain(STATUS_FAILED, "cannot write %s: %s", recording->path,
-			invoker_strerror(err));
+	return complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err));
 }
 
 int recording_output_begin(struct recording_output *recording, const char *path,
@@ -31,12 +32,12 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 	recording->path = path;
 	err = output_open(&recording->output, path);
 	if (err)
-		return complain_of(recording, err);
+		return complain_of(path, err);
 	head = head_to_json(report);
 	err = head ? recording_begin(&recording->writer, output_stream(recording->output), head) :
 		     -ENOMEM;
 	json_decref(head);
-	return err ? complain_of(recording, err) : STATUS_OK;
+	return err ? complain_of(path, err) : STATUS_OK;
 }
 
 int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
@@ -66,46 +67,120 @@ int recording_output_map(struct recording_output *recording, const struct mappin
 	return err;
 }
 
+void recording_output_go(struct recording_output *recording)
+{
+	if (!recording->writer)
+		return;
+	recording->going = true;
+	recording->name_err = output_name_now(recording->output);
+	if (recording->name_err)
+		complain(STATUS_FAILED, "cannot give the recording its name: %s; it is in %s",
+			 invoker_strerror(recording->name_err), output_path(recording->output));
+}
+
 int recording_output_item(struct recording_output *recording, const struct item *item)
 {
-	if (recording->writer && !recording->err)
+	if (!recording->writer)
+		return 0;
+	if (!recording->err)
 		recording->err = recording_add(recording->writer, item);
+	recording->refused_events += recording->err && item->type == ITEM_EVENT;
 	return recording->err;
 }
 
-static int write_end(struct recording_output *recording, const json_t *symbols,
-		     const struct facts *facts)
+/* What was counted, but is not in the file, is lost to its readers. */
+static void add_losses(const struct recording_output *recording, struct facts *facts)
+{
+	const struct recording_counts added = recording_added(recording->writer);
+	const struct recording_counts written = recording_written(recording->writer);
+	uint64_t *events_lost = &facts->counts[PFSTAT_COUNT_EVENTS_LOST];
+
+	if (facts->calls != FACT_NONE && facts->calls >= written.records)
+		facts->lost = facts->calls - written.records;
+	if (facts->have_bpf && *events_lost != FACT_NONE)
+		*events_lost += added.events - written.events + recording->refused_events;
+}
+
+static json_t *tail_of(const struct recording_output *recording, const struct facts *facts,
+		       const char *cut)
+{
+	struct facts copy = *facts;
+	json_t *tail;
+
+	if (cut)
+		add_losses(recording, &copy);
+	tail = facts_to_json(&copy);
+	if (tail && cut && json_object_set_new(tail, RECORDING_TAIL_CUT, json_string(cut))) {
+		json_decref(tail);
+		return NULL;
+	}
+	return tail;
+}
+
+/* Frees the writer. 0 or a negative errno: then the file has no TAIL. */
+static int end_with_tail(struct recording_output *recording, json_t *tail, const char *cut)
 {
 	struct recording_writer *writer = recording->writer;
-	json_t *tail = facts_to_json(facts);
-	int err = recording->err ?: recording_add_all_symbols(writer, symbols);
+	int err = -ENOMEM;
 
 	recording->writer = NULL;
-	if (err || !tail) {
+	if (!tail)
 		recording_abandon(writer);
-		err = err ?: -ENOMEM;
-	} else {
-		err = recording_end(writer, tail);
-	}
+	else
+		err = cut ? recording_end_cut(writer, tail) : recording_end(writer, tail);
 	json_decref(tail);
 	return err;
 }
 
-int recording_output_end(struct recording_output *recording, const json_t *symbols,
-			 const struct facts *facts)
+static const char *remedy(int err)
 {
-	struct output *output;
-	int err;
+	switch (err) {
+	case -ENOSPC:
+	case -EDQUOT:
+		return "; make room on the disk before the next recording";
+	case -EFBIG:
+		return "; raise the limit of file sizes (ulimit -f) for the next recording";
+	default:
+		return "";
+	}
+}
+
+static int complain_of_cut(const char *path, const char *cut, uint64_t items, int err)
+{
+	return complain(STATUS_FAILED, "%s is cut: %s; `pfdrive report' reads the %" PRIu64
+			" items that are in it%s", path, cut, items, remedy(err));
+}
+
+int recording_output_end(struct recording_output *recording, const json_t *symbols,
+			 const struct facts *facts, const char *cut)
+{
+	struct output *output = recording->output;
+	int err, tail_err, commit_err, status = STATUS_OK;
+	uint64_t items;
+	char why[256];
 
 	if (!recording->writer)
 		return STATUS_OK;
-	err = write_end(recording, symbols, facts);
-	if (!err) {
-		output = recording->output;
-		recording->output = NULL;
-		err = output_commit(output);
+	err = recording_flush(recording->writer);
+	if (!err)
+		err = recording_add_all_symbols(recording->writer, symbols);
+	if (err && !cut) {
+		snprintf(why, sizeof(why), "cannot write to it: %s", strerror(-err));
+		cut = why;
 	}
-	return err ? complain_of(recording, err) : STATUS_OK;
+	items = recording_written(recording->writer).items;
+	tail_err = end_with_tail(recording, tail_of(recording, facts, cut), cut);
+	recording->output = NULL;
+	commit_err = output_commit(output);
+	err = err ?: tail_err ?: commit_err;
+	if (err && !cut) {
+		snprintf(why, sizeof(why), "cannot write its end: %s", strerror(-err));
+		cut = why;
+	}
+	if (cut)
+		status = complain_of_cut(recording->name_err ? "the recording" : recording->path,
+					 cut, items, err);
+	return status || !recording->name_err ? status : STATUS_FAILED;
 }
 
 void recording_output_close(struct recording_output *recording)

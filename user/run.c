@@ -30,6 +30,9 @@ struct run {
 	struct result *result;
 	struct instruments *instruments;
 	struct recording_output recording;
+	int analysis_err;	/* the first; the recording goes on */
+	bool stopped;		/* the instruments are */
+	char why[512];		/* that failed; "": it did not */
 	struct pattern_watch watch;
 	struct progress progress;
 	struct steps steps;
@@ -46,8 +49,10 @@ static int on_item(void *context, const struct item *item)
 {
 	struct run *run = context;
 
-	recording_output_item(&run->recording, item);	/* what fails is told when it ends */
-	return analysis_add(run->result->analysis, item);
+	recording_output_item(&run->recording, item);	/* recording_output_end() reports errors */
+	if (!run->analysis_err)
+		run->analysis_err = analysis_add(run->result->analysis, item);
+	return run->recording.writer ? 0 : run->analysis_err;
 }
 
 /* Whatever can refuse does so before the page cache is touched. */
@@ -295,22 +300,32 @@ static void take_rusage(struct run *run)
 	run->report->elapsed_ns = run->report->steps[STEP_ACCESS].elapsed_ns;
 }
 
-/* Everything ends, in this order: what is said, what is read, what is counted. */
+static int stop(struct run *run)
+{
+	int err = instruments_stop(run->instruments, &run->result->facts, run->why,
+				   sizeof(run->why));
+
+	run->stopped = true;
+	if (!err)
+		run->why[0] = '\0';
+	progress_end(&run->progress);
+	return err;
+}
+
+/* Stop the instruments, then finish the analysis, then read rusage. */
 static int gather(struct run *run)
 {
-	struct facts *facts = &run->result->facts;
-	char why[512];
-	int err;
+	int err = stop(run);
 
-	err = instruments_stop(run->instruments, facts, why, sizeof(why));
-	progress_end(&run->progress);
+	take_rusage(run);
+	/* keep_recording() says why, where there is a recording. */
 	if (err)
-		return complain(STATUS_FAILED, "%s", why);
-	err = analysis_finish(run->result->analysis);
+		return run->recording.writer ? STATUS_FAILED :
+					       complain(STATUS_FAILED, "%s", run->why);
+	err = run->analysis_err ?: analysis_finish(run->result->analysis);
 	if (err)
 		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
 				strerror(-err));
-	take_rusage(run);
 	return STATUS_OK;
 }
 
@@ -406,13 +421,25 @@ static int end_recording(struct run *run)
 		return STATUS_OK;
 	err = code_names_find(run->result->analysis, &symbols,
 			      &run->result->facts.names_left_out);
-	if (err)
-		status = complain(STATUS_FAILED, "cannot name the code that was recorded: %s",
-				  strerror(-err));
-	else
-		status = recording_output_end(&run->recording, symbols, &run->result->facts);
+	status = recording_output_end(&run->recording, err ? NULL : symbols,
+				      &run->result->facts, NULL);
 	json_decref(symbols);
+	if (!status && err)
+		status = complain(STATUS_FAILED, "cannot look up the names of code: %s; all else "
+				  "is recorded, addresses stand for the names", strerror(-err));
 	return status;
+}
+
+/* After an error, or a signal, in the middle of the run. */
+static void keep_recording(struct run *run)
+{
+	if (!run->recording.going || !run->recording.writer)
+		return;
+	if (!run->stopped)
+		stop(run);
+	recording_output_end(&run->recording, NULL, &run->result->facts,
+			     interrupt_signal ? "it was interrupted" :
+			     run->why[0] ? run->why : "the run failed before its end");
 }
 
 /* The instruments' own memory is not of those who compete: they are open before. */
@@ -435,6 +462,7 @@ static int drive_contest(struct run *run)
 	instruments_count_swap(run->instruments, contest);
 	if (contest)
 		contest_go(contest);
+	recording_output_go(&run->recording);
 	status = drive(run);
 	if (!status && contest)
 		status = contest_end(contest);
@@ -460,6 +488,8 @@ static int run_steps(struct run *run)
 		status = gather(run);
 	if (!status)
 		status = end_recording(run);
+	if (status)
+		keep_recording(run);
 	return status;
 }
 

@@ -274,6 +274,8 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	run->report.hooks = (1U << NR_HOOKS) - 1;
 	run->report.events_lost = 0;
 	run->report.events_skipped = 0;
+	run->report.events_sent = 3 * SAMPLE_RETRIED;
+	run->report.events_received = 3 * SAMPLE_RETRIED;
 	run->report.off_cpu_count = SAMPLE_RETRIED;
 	sample_details(run);
 	sample_parts(&run->report);
@@ -289,6 +291,8 @@ static inline void sample_without_bpf(struct report *report)
 	report->hooks = 0;
 	report->events_lost = FACT_NONE;
 	report->events_skipped = FACT_NONE;
+	report->events_sent = FACT_NONE;
+	report->events_received = FACT_NONE;
 	report->off_cpu_count = FACT_NONE;
 	strcpy(report->bpf_missing, "not permitted: run as root");
 }

@@ -195,6 +195,7 @@ START_TEST(test_figures_are_the_runs)
 	ck_assert_int_eq(integer_at(json, "rusage.maxrss_kb"), 3 << 10);
 	ck_assert_int_eq(integer_at(json, "events_lost"), 0);
 	ck_assert_int_eq(integer_at(json, "events_skipped"), 0);
+	ck_assert_int_eq(integer_at(json, "events_received"), 3 * SAMPLE_RETRIED);
 	ck_assert_int_eq(integer_at(json, "off_cpu_count"), SAMPLE_RETRIED);
 	json_decref(json);
 	sample_close(&run);
@@ -336,6 +337,7 @@ START_TEST(test_what_was_not_measured_is_null)
 	check_null(json, "syscalls");
 	check_null(json, "events_lost");
 	check_null(json, "events_skipped");
+	check_null(json, "events_sent");
 	check_null(json, "off_cpu_count");
 	check_null(json, "off_cpu_partial");
 	check_null(json, "requests");

@@ -824,6 +824,7 @@ static void make_facts(struct facts *facts)
 		&facts->oublock, &facts->nvcsw, &facts->nivcsw, &facts->maxrss_bytes,
 		&facts->perf_faults, &facts->perf_minor, &facts->perf_major,
 		&facts->maps_lost, &facts->names_left_out, &facts->events_skipped,
+		&facts->events_received,
 		&facts->task_minor, &facts->task_major, &facts->call_cost_ps, &facts->inside_ps,
 		&facts->bpf_hooked_ps, &facts->bpf_again_ps, &facts->bpf_other_ps,
 	};

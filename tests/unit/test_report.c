@@ -839,6 +839,22 @@ START_TEST(test_warnings_alone)
 }
 END_TEST
 
+START_TEST(test_events_that_were_sent_but_not_read_are_a_warning)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.events_sent = 7001;
+	run.report.events_received = 7000;
+	text = print_table(&run);
+	ck_assert(starts_loud(text));
+	check_contains(text, "EBPF SENT 7001 EVENTS, BUT 7000 WERE READ: ");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_what_the_kernel_left_out_is_told_apart)
 {
 	struct sample_run run;
@@ -1132,6 +1148,7 @@ RUN_TESTS("report",
 	  test_calls_that_do_not_close_are_loud,
 	  test_lost_events_are_loud, test_warnings_alone,
 	  test_what_the_kernel_left_out_is_told_apart,
+	  test_events_that_were_sent_but_not_read_are_a_warning,
 	  test_late_records_are_loud,
 	  test_partial_off_cpu_times_are_loud,
 	  test_file_name_cannot_tear_the_table,

@@ -37,7 +37,7 @@ def test_the_report_is_that_of_the_drive(small_file, recording):
 
 
 @pytest.mark.long
-def test_what_is_ended_by_a_signal_leaves_nothing(small_file, recording):
+def test_what_is_ended_by_a_signal_is_kept(small_file, recording):
     for seconds in (0.5, 1, 2):
         process = subprocess.Popen([pfstat.PFDRIVE, "--record", recording, "--pattern", "random",
                                     "--accesses", "100G", "--repeat", "1", small_file],
@@ -45,9 +45,10 @@ def test_what_is_ended_by_a_signal_leaves_nothing(small_file, recording):
         pfstat.wait_until(pfstat.hooked)
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=pfstat.PATIENCE) == ("", "")
-        assert process.returncode == 128 + signal.SIGINT
-        assert not list(recording.parent.iterdir())
+        stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
+        assert process.returncode == 128 + signal.SIGINT and stdout == ""
+        assert stderr.startswith(f"pfdrive: {recording} is cut: it was interrupted; ")
+        assert pfstat.report(recording)["damage"] == f"{recording} was cut: it was interrupted"
 
 
 def test_it_knows_its_command_line(small_file, recording):

@@ -17,6 +17,7 @@ SYSCALLS = ("bpf", "perf_event_open", "mmap", "epoll_create1", "epoll_ctl", "eve
 WANTED = re.compile(r"/sys/kernel/debug/pfstat|/sys/fs/bpf|anon_inode|/proc/(self|\d+)/(maps|task)"
                     r"|/sys/kernel/btf")
 BY_FILE = ("mmap", "openat", "write", "ioctl", "read", "mkdir", "statfs")
+RECORDING = pathlib.Path("/tmp/steps/run.pfs")
 ERRORS = ("EPERM", "ENOMEM")
 # Of a call that failed none of these is the cause, nor a sentence. (Of a process EPERM is the
 # module's word for a kernel thread.)
@@ -31,7 +32,7 @@ def drive(file):
 
 
 def record(file):
-    return [str(pfstat.PFDRIVE), "record", "--format", "json", "--",
+    return [str(pfstat.PFDRIVE), "record", "-o", str(RECORDING), "--json", "/dev/stdout", "--",
             str(pfstat.BUILD / "workload"), "now", str(file)]
 
 
@@ -109,6 +110,26 @@ def check_figures(text):
     assert report["ledger"]["unexplained"] == 0 and report["lost"] == 0 and report["calls"] > 0
 
 
+def lost_recording(result):
+    """What is wrong with what is left of the recording, or None: after an error it is not there
+    if nothing was watched yet; else it can be read, and says what is missing."""
+    left = [path.name for path in RECORDING.parent.iterdir()]
+    if not left and result.returncode and not result.stdout:
+        return None
+    if left != [RECORDING.name]:
+        return f"it left {left}, status {result.returncode}"
+    damage = pfstat.report(RECORDING)["damage"]
+    if result.returncode and not damage and "names of code" not in result.stderr:
+        return "the recording does not say that it is not whole"
+    return f"status 0, but {damage}" if damage and not result.returncode else None
+
+
+def wrong_output(command, result):
+    if command[1] == "record":
+        return lost_recording(result)
+    return result.stdout and f"status 1, but it printed {result.stdout[:80]!r}"
+
+
 def fail(command, step, error, before):
     """A line that says what is wrong, or None; what happened is printed."""
     name, nth, kind = step
@@ -121,6 +142,8 @@ def fail(command, step, error, before):
 
 def wrong_after(command, step, injected, before, what):
     name, nth, _ = step
+    for path in RECORDING.parent.iterdir():
+        path.unlink()
     try:
         result, lines = strace(command, [name], "-e", f"inject={name}:error={injected}:when={nth}")
     except subprocess.TimeoutExpired:
@@ -137,8 +160,9 @@ def wrong_after(command, step, injected, before, what):
         return f"{what}: status {result.returncode}, {result.stderr!r}"
     elif UNTRUE.search(said[0]):
         return f"{what}: {said[0]!r}"
-    elif result.stdout:
-        return f"{what}: status 1, but it printed {result.stdout[:80]!r}"
+    wrong = wrong_output(command, result) if result.returncode or command[1] == "record" else None
+    if wrong:
+        return f"{what}: {wrong}"
     try:
         pfstat.wait_until(lambda: not left_behind(before), 10)
     except AssertionError:
@@ -174,6 +198,7 @@ def pytest_generate_tests(metafunc):
 
 def test_each_step_fails_once(command, pytestconfig):
     file = pfstat.make_file(pfstat.DISK / "steps", 64 * PAGE)
+    RECORDING.parent.mkdir(exist_ok=True)
     before = bpf_objects()
     steps = steps_of(command(file))
     assert {"bpf", "perf_event_open", "mmap"} <= {name for name, _, _ in steps}

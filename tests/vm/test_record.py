@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from pfstat import begin_record, group_of, record, report, wait_until, watches
 
 PAGES = 512
 RECORDING = pathlib.Path("/tmp/run.pfs")
+OLDER = pathlib.Path("/tmp/run.pfs.old")
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 WORKLOAD = pfstat.BUILD / "workload"
 
@@ -30,6 +32,7 @@ def fixture_cold_file():
 @pytest.fixture(autouse=True)
 def no_recording():
     RECORDING.unlink(missing_ok=True)
+    OLDER.unlink(missing_ok=True)
 
 
 @pytest.fixture(name="waiting")
@@ -479,7 +482,7 @@ def fill(folder):
 @contextlib.contextmanager
 def small_disk(folder):
     folder.mkdir()
-    pfstat.run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder)
+    pfstat.run("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder)
     try:
         yield
     finally:
@@ -496,34 +499,72 @@ def test_a_full_disk_fails_before_anything_runs(tmp_path):
     assert not ran.exists()
 
 
-def test_a_disk_that_becomes_full_ends_it_at_once(tmp_path):
+def check_cut(stderr, path, reason):
+    """One sentence says why it is cut, and how many items are in it; the report says the same."""
+    said = re.fullmatch(rf"pfdrive: {path} is cut: {reason}; `pfdrive report' reads the (\d+) "
+                        r"items that are in it; .*\n", stderr)
+    assert said, stderr
+    result = report(path)
+    assert result["damage"] == f"{path} was cut: {reason}"
+    assert result["parts"]["all"]["count"] > 0 and int(said[1]) > 0
+    # The counts are in it: of everything, so what is not in it is lost.
+    assert result["events_lost"] > 0 and result["calls"] is not None
+
+
+def test_a_disk_that_becomes_full_keeps_what_was_recorded(tmp_path):
     folder = tmp_path / "full"
+    recording = folder / "run.pfs"
     faulting = subprocess.Popen(["python3", "-c", FAULTS_FOR_EVER])
     try:
         with small_disk(folder):
-            process = begin_record("-p", faulting.pid, "-o", folder / "run.pfs")
-            wait_until(lambda: watches(process))
+            process = begin_record("-p", faulting.pid, "-o", recording)
+            wait_until(lambda: recording.exists() and recording.stat().st_size > 20000)
             fill(folder)
             _, stderr = process.communicate(timeout=pfstat.PATIENCE)
             assert process.returncode == 1
-            assert stderr == f"pfdrive: cannot write {folder}/run.pfs: No space left on device\n"
-            assert [path.name for path in folder.iterdir()] == ["filler"]
+            assert {path.name for path in folder.iterdir()} == {"filler", "run.pfs"}
+            check_cut(stderr, recording, "cannot write to it: No space left on device")
         assert alive(faulting.pid)
     finally:
         faulting.kill()
         faulting.wait()
 
 
-def test_killed_it_leaves_nothing_behind(waiting, cold_file):
+def test_a_limit_of_file_sizes_keeps_what_was_recorded():
+    with subprocess.Popen(["python3", "-c", FAULTS_FOR_EVER]) as faulting:
+        result = pfstat.run("prlimit", "--fsize=1000000", pfstat.PFDRIVE, "record", "-p",
+                            faulting.pid, "-o", RECORDING, check=False)
+        faulting.kill()
+    assert result.returncode == 1
+    check_cut(result.stderr, RECORDING, "cannot write to it: File too large")
+
+
+def test_a_report_that_is_too_large_for_the_limit_leaves_nothing(cold_file, tmp_path):
+    write_recording(WORKLOAD, "now", cold_file)
+    result = pfstat.run("prlimit", "--fsize=4096", pfstat.PFDRIVE, "report", RECORDING, "--json",
+                        tmp_path / "run.json", check=False)
+    assert result.returncode == 1 and "File too large" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_killed_it_leaves_the_recording(waiting, cold_file):
     process = begin_record("-p", waiting.pid, "-o", RECORDING)
+    wait_until(RECORDING.exists)
     process.kill()
     process.communicate()
     wait_until(lambda: not pfstat.hooked())
     assert alive(waiting.pid)
-    assert not RECORDING.exists()
+    assert report(RECORDING)["damage"] == f"{RECORDING} was cut: it has no end"
     waiting.finish()
     result = write_recording(WORKLOAD, "now", cold_file)
     assert result["damage"] is None and result["lost"] == 0
+    # The cut one was worth keeping.
+    assert report(OLDER)["damage"] == f"{OLDER} was cut: it has no end"
+
+
+def test_a_recording_is_not_written_over_the_json():
+    pfstat.refused(2, "record", "-o", RECORDING, "--json", "/tmp/../tmp/run.pfs", "--", "true")
+    assert not RECORDING.exists()
 
 
 def test_the_holder_is_named(waiting, cold_file):

@@ -20,7 +20,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   user/cmd_compare.c user/cmd_report.c user/code_names.c user/report_options.c \
 		   user/recorded_file.c \
 		   user/complain.c user/interrupt.c user/item_known.c user/output.c user/regular.c user/size.c \
-		   user/argument.c user/named_files.c \
+		   user/argument.c user/named_files.c user/recording_output.c \
 		   $(wildcard user/rights/*.c) user/watch/command.c user/watch/processes.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
 		   user/collect/symbols.c user/collect/symbol_child.c user/collect/elf_names.c \

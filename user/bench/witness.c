@@ -410,6 +410,9 @@ static int finish(struct witness *witness)
 	facts_init(&facts);
 	err = witness->going ? instruments_stop(witness->instruments, &facts, results->not_watched,
 						sizeof(results->not_watched)) : 0;
+	if (!err && witness->going)
+		err = instruments_check_events(&facts, results->not_watched,
+					       sizeof(results->not_watched));
 	facts_exit(&facts);
 	if (err)
 		return 0;	/* not_watched says why */

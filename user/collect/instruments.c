@@ -295,12 +295,31 @@ int instruments_go(struct instruments *instruments, char *why, size_t size)
 
 static int take_events(struct instruments *instruments, struct facts *facts)
 {
-	int err = events_facts(instruments->events, facts);
+	facts->events_received = events_received(instruments->events);
+	return events_facts(instruments->events, facts);
+}
 
-	if (err)
-		return err;
-	return events_received(instruments->events) == facts->counts[PFSTAT_COUNT_EVENTS] ?
-		0 : -EPROTO;
+struct first_error {
+	int err;
+	char *why;
+	size_t size;
+};
+
+static void note(struct first_error *first, int err, const char *what)
+{
+	if (err && !first->err)
+		first->err = say(err, first->why, first->size, what);
+}
+
+static int take_calls(struct facts *facts)
+{
+	int err = session_counts(&facts->calls, &facts->lost);
+
+	if (err) {
+		facts->calls = FACT_NONE;
+		facts->lost = FACT_NONE;
+	}
+	return err;
 }
 
 static void take_counters(struct instruments *instruments, struct facts *facts)
@@ -312,37 +331,43 @@ static void take_counters(struct instruments *instruments, struct facts *facts)
 		      &facts->perf_major);
 }
 
+/* Later steps do not need the earlier ones: each reads what it can, the first error is reported. */
 int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
-	int err;
+	struct first_error first = { .why = why, .size = size };
 
-	err = session_command(&instruments->session, "stop");
-	if (err)
-		return say(err, why, size, "the module does not stop");
+	note(&first, session_command(&instruments->session, "stop"), "the module does not stop");
 	if (instruments->events)
 		events_stop(instruments->events);
 	if (instruments->maps)
 		maps_stop(instruments->maps);
 	take_counters(instruments, facts);
-	err = collector_stop(instruments->collector);
-	if (err)
-		return say(err, why, size, "cannot read what was recorded");
+	note(&first, collector_stop(instruments->collector), "cannot read what was recorded");
 	if (instruments->maps)
 		facts->maps_lost = maps_lost(instruments->maps);
-	err = session_counts(&facts->calls, &facts->lost);
-	if (err)
-		return say(err, why, size, "cannot read the module's counts");
+	note(&first, take_calls(facts), "cannot read the module's counts");
 	session_cost(&facts->call_cost_ps, &facts->inside_ps);
 	facts->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
 	facts->bpf_again_ps = instruments->bpf_cost.again_ps;
 	facts->bpf_other_ps = instruments->bpf_cost.other_ps;
 	if (instruments->events)
-		err = take_events(instruments, facts);
+		note(&first, take_events(instruments, facts), "cannot read what eBPF counted");
 	else
 		snprintf(facts->bpf_missing, sizeof(facts->bpf_missing), "%s",
 			 options->bpf_missing ?: "");
-	return err ? say(err, why, size, "cannot read what eBPF counted") : 0;
+	return first.err;
+}
+
+int instruments_check_events(const struct facts *facts, char *why, size_t size)
+{
+	const uint64_t sent = facts->counts[PFSTAT_COUNT_EVENTS];
+
+	if (!facts->have_bpf || sent == facts->events_received)
+		return 0;
+	snprintf(why, size, "eBPF sent %" PRIu64 " events, but %" PRIu64 " were read: do not "
+		 "trust these figures, and report a bug", sent, facts->events_received);
+	return -EPROTO;
 }
 
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events)

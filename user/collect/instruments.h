@@ -66,10 +66,13 @@ void instruments_forget_ended(struct instruments *instruments);
 bool instruments_are_on(const struct instruments *instruments, pid_t pid);
 int instruments_go(struct instruments *instruments, char *why, size_t size);
 /*
- * Nothing is watched any more; all that was said has passed the sink. Fills what the
- * instruments know: the module's, eBPF's and perf's; facts must be initialised.
+ * Ends the watching; all items have passed the sink. Fills what the instruments know: the
+ * module's, eBPF's and perf's; facts must be initialised. After an error, facts holds what
+ * could be read, and why says what could not.
  */
 int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size);
+/* For callers whose output has no place for the warning. -EPROTO: events were lost on the way. */
+int instruments_check_events(const struct facts *facts, char *why, size_t size);
 /* So far; FACT_NONE: not to be had. From any thread. */
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events);
 /* From now on, or no longer: pages that go to swap and come back; see facts.swap. */

@@ -29,6 +29,7 @@ void facts_init(struct facts *facts)
 		.nvcsw = FACT_NONE, .nivcsw = FACT_NONE, .maxrss_bytes = FACT_NONE,
 		.perf_faults = FACT_NONE, .perf_minor = FACT_NONE, .perf_major = FACT_NONE,
 		.maps_lost = FACT_NONE, .names_left_out = FACT_NONE,
+		.events_received = FACT_NONE,
 		.events_skipped = FACT_NONE,
 	};
 	nothing_of_bpf(facts);

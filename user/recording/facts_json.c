@@ -18,7 +18,7 @@ static const struct number numbers[] = {
 	NUMBER(utime_ns), NUMBER(stime_ns), NUMBER(minflt), NUMBER(majflt), NUMBER(inblock),
 	NUMBER(oublock), NUMBER(nvcsw), NUMBER(nivcsw), NUMBER(maxrss_bytes), NUMBER(perf_faults),
 	NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
-	NUMBER(names_left_out), NUMBER(events_skipped),
+	NUMBER(names_left_out), NUMBER(events_skipped), NUMBER(events_received),
 	NUMBER(task_minor), NUMBER(task_major),
 	NUMBER(call_cost_ps), NUMBER(inside_ps),
 	NUMBER(bpf_hooked_ps), NUMBER(bpf_again_ps), NUMBER(bpf_other_ps),

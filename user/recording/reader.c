@@ -199,6 +199,25 @@ static int take_object(struct recording_reader *reader, const struct recording_b
 	return ret;
 }
 
+/* A recorder that could not store everything says so in its tail. */
+static void look_for_cut(struct recording_reader *reader)
+{
+	const json_t *cut = json_object_get(reader->tail, RECORDING_TAIL_CUT);
+
+	if (json_is_string(cut))
+		snprintf(reader->damage, sizeof(reader->damage), "%.100s was cut: %.140s",
+			 reader->name, json_string_value(cut));
+}
+
+static int take_tail(struct recording_reader *reader, const struct recording_block *block)
+{
+	int ret = take_object(reader, block, &reader->tail);
+
+	if (ret == BLOCK_READ)
+		look_for_cut(reader);
+	return ret;
+}
+
 static int take_symbols(struct recording_reader *reader, const struct recording_block *block)
 {
 	json_t *symbols;
@@ -246,7 +265,7 @@ static int take_block(struct recording_reader *reader, const struct recording_bl
 	case RECORDING_SYMBOLS:
 		return take_symbols(reader, block);
 	default:
-		return take_object(reader, block, &reader->tail);
+		return take_tail(reader, block);
 	}
 }
 

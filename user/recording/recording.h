@@ -12,7 +12,7 @@
  *	ITEMS	items in time order, see below
  *	SYMBOLS	JSON, any number: names of code addresses
  *	TAIL	JSON, once, last: the facts (counts of module, eBPF, getrusage, perf).
- *		Without it the recording was cut.
+ *		Without it the recording was cut, or with the key RECORDING_TAIL_CUT.
  *
  * ITEMS, before compression: u32 number of items; one byte each for its kind
  * (0 record, 1 + enum pfstat_event_type, 15 map); then the items of each kind in
@@ -46,6 +46,9 @@ enum recording_block_type {
 #define RECORDING_BLOCK_MAGIC	0x6b6c4270	/* "pBlk" */
 #define RECORDING_BLOCK_MAX	(4U << 20)	/* bytes, raw or stored: more is damage */
 #define RECORDING_JSON_MAX	(16U << 20)	/* bytes, raw, of all blocks of JSON together */
+
+/* The key of a TAIL whose recording is not whole: why, one clause. */
+#define RECORDING_TAIL_CUT	"cut"
 
 struct recording_block {
 	uint32_t magic;

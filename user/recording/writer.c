@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "background.h"
@@ -23,6 +28,12 @@
  */
 #define BLOCKS 16
 
+/*
+ * Bytes that are allocated behind the file's end before each block is written: on a disk that
+ * becomes full the TAIL still has room. The largest TAIL that was seen takes 12 KiB.
+ */
+#define TAIL_ROOM (64U << 10)
+
 /* What turns a payload into a stored one: a thread has one of its own. */
 struct encoder {
 	bool ready;
@@ -32,16 +43,28 @@ struct encoder {
 	struct recording_block block;
 };
 
+/* Where blocks go. */
+struct sink {
+	FILE *out;
+	int fd;			/* of a regular file, or -1 */
+	uint64_t limit;		/* RLIMIT_FSIZE */
+	uint64_t whole;		/* bytes of the blocks that are in the file completely */
+	bool torn;		/* a part of a block is behind them, and cannot be taken back */
+};
+
 /*
  * Threads encode and write what is full. The file belongs to them until background_wait()
  * has returned, as do all blocks but the one that is filled.
  */
 struct recording_writer {
-	FILE *out;
+	struct sink sink;
 	int error;		/* the first: what follows would not be in its place */
+	int refused;		/* the first of items_add(); the caller's, no thread reads it */
 	size_t json_bytes;
 	struct items *filled;	/* one of the blocks */
 	struct items blocks[BLOCKS];
+	struct recording_counts counts[BLOCKS];		/* of the items in a block */
+	struct recording_counts added, written;
 	struct encoder encoders[BACKGROUND_THREADS_MAX], own;
 	struct background background;
 };
@@ -76,15 +99,70 @@ static int make_room(uint8_t **buffer, size_t *room, size_t size)
 	return 0;
 }
 
-/* Flushed at once: what a killed recorder leaves ends with a whole block, mostly. */
-static int put(struct recording_writer *writer, const void *head, size_t head_size,
-	       const void *payload, size_t size)
+static void sink_init(struct sink *sink, FILE *out)
 {
+	struct rlimit limit;
+	struct stat status;
+	const int fd = fileno(out);
+
+	*sink = (struct sink){ .out = out, .fd = -1, .limit = UINT64_MAX };
+	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return;
+	sink->fd = fd;
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		sink->limit = limit.rlim_cur;
+}
+
+/*
+ * Allocates what is written next, and TAIL_ROOM behind it. A file system that cannot allocate
+ * ahead has no such room; then write(2) itself reports a full disk.
+ */
+static int sink_reserve(struct sink *sink, size_t size)
+{
+	int err;
+
+	if (sink->fd < 0)
+		return 0;
+	if (sink->whole + size + TAIL_ROOM > sink->limit)
+		return -EFBIG;
+	do
+		err = fallocate(sink->fd, FALLOC_FL_KEEP_SIZE, sink->whole, size + TAIL_ROOM) ?
+		      -errno : 0;
+	while (err == -EINTR);
+	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EIO ? err : 0;
+}
+
+/* Removes what is behind the last whole block: a part of one, and what was reserved. */
+static int sink_trim(const struct sink *sink)
+{
+	return sink->fd >= 0 && ftruncate(sink->fd, sink->whole) ? -errno : 0;
+}
+
+static void sink_take_back(struct sink *sink)
+{
+	if (sink->fd >= 0)
+		__fpurge(sink->out);	/* fclose() would write it */
+	sink->torn = sink->fd < 0 || sink_trim(sink) ||
+		     fseeko(sink->out, sink->whole, SEEK_SET);
+	if (!sink->torn)
+		clearerr(sink->out);
+}
+
+/* Flushed at once: what a killed recorder leaves ends with a whole block, mostly. */
+static int put(struct sink *sink, const void *head, size_t head_size, const void *payload,
+	       size_t size)
+{
+	int err = 0;
+
 	errno = 0;
-	if (fwrite(head, 1, head_size, writer->out) != head_size ||
-	    fwrite(payload, 1, size, writer->out) != size || fflush(writer->out))
-		return errno ? -errno : -EIO;
-	return 0;
+	if (fwrite(head, 1, head_size, sink->out) != head_size ||
+	    fwrite(payload, 1, size, sink->out) != size || fflush(sink->out))
+		err = errno ? -errno : -EIO;
+	if (err)
+		sink_take_back(sink);
+	else
+		sink->whole += head_size + size;
+	return err;
 }
 
 static int encoder_init(struct encoder *encoder)
@@ -158,8 +236,20 @@ static int encode_items(struct encoder *encoder, struct items *items)
 
 static int put_encoded(struct recording_writer *writer, const struct encoder *encoder)
 {
-	return put(writer, &encoder->block, sizeof(encoder->block), encoder->stored,
-		   encoder->block.stored);
+	const struct recording_block *block = &encoder->block;
+	int err = 0;
+
+	if (block->type != RECORDING_TAIL)
+		err = sink_reserve(&writer->sink, sizeof(*block) + block->stored);
+	return err ? err : put(&writer->sink, block, sizeof(*block), encoder->stored,
+			       block->stored);
+}
+
+static void counts_add(struct recording_counts *sum, const struct recording_counts *counts)
+{
+	sum->items += counts->items;
+	sum->records += counts->records;
+	sum->events += counts->events;
 }
 
 /* In a thread. */
@@ -176,22 +266,25 @@ static void deliver_block(void *context, unsigned int thread, unsigned int numbe
 {
 	struct recording_writer *writer = context;
 
-	(void)number;
-	if (!error_of(writer))
-		fail(writer, put_encoded(writer, &writer->encoders[thread]));
+	if (!error_of(writer) && !fail(writer, put_encoded(writer, &writer->encoders[thread])))
+		counts_add(&writer->written, &writer->counts[number]);
 }
 
-/* Whatever is in the block is on its way, and the next one is there to be filled. */
+/* Hands the block that is filled to the threads, and takes the next one. */
 static int hand_on_block(struct recording_writer *writer)
 {
+	unsigned int next;
 	int err;
 
 	if (!writer->filled->count)
 		return error_of(writer);
 	err = fail(writer, background_give(&writer->background));
-	if (!err)
-		writer->filled = &writer->blocks[background_take(&writer->background)];
-	return err;
+	if (err)
+		return err;
+	next = background_take(&writer->background);
+	writer->filled = &writer->blocks[next];
+	writer->counts[next] = (struct recording_counts){ 0 };
+	return 0;
 }
 
 /* Everything that was added is in the file. */
@@ -223,9 +316,10 @@ static int put_json(struct recording_writer *writer, enum recording_block_type t
 	if (!text)
 		return -ENOMEM;
 	size = strlen(text);
-	writer->json_bytes += size;
-	err = writer->json_bytes <= RECORDING_JSON_MAX ? put_block(writer, type, text, size) :
-							 -EFBIG;
+	err = writer->json_bytes + size <= RECORDING_JSON_MAX ?
+	      put_block(writer, type, text, size) : -EFBIG;
+	if (!err)
+		writer->json_bytes += size;
 	free(text);
 	return err;
 }
@@ -237,7 +331,7 @@ static int put_header(struct recording_writer *writer, const json_t *head)
 		.version = RECORDING_VERSION,
 		.abi = PFSTAT_ABI_VERSION,
 	};
-	int err = put(writer, &header, sizeof(header), "", 0);
+	int err = put(&writer->sink, &header, sizeof(header), "", 0);
 
 	return err ? err : put_json(writer, RECORDING_HEAD, head);
 }
@@ -250,7 +344,7 @@ int recording_begin(struct recording_writer **begun, FILE *out, const json_t *he
 	*begun = NULL;
 	if (!writer)
 		return -ENOMEM;
-	writer->out = out;
+	sink_init(&writer->sink, out);
 	background_init(&writer->background, BLOCKS, work_on_block, deliver_block, writer);
 	writer->filled = &writer->blocks[background_take(&writer->background)];
 	err = put_header(writer, head);
@@ -262,16 +356,45 @@ int recording_begin(struct recording_writer **begun, FILE *out, const json_t *he
 	return 0;
 }
 
+static void count(struct recording_writer *writer, const struct item *item)
+{
+	const struct recording_counts one = {
+		.items = 1, .records = item->type == ITEM_RECORD,
+		.events = item->type == ITEM_EVENT,
+	};
+
+	counts_add(&writer->counts[writer->filled - writer->blocks], &one);
+	counts_add(&writer->added, &one);
+}
+
 int recording_add(void *context, const struct item *item)
 {
 	struct recording_writer *writer = context;
 	int err = error_of(writer);
 
-	if (!err)
-		err = fail(writer, items_add(writer->filled, item));
-	if (!err && items_full(writer->filled))
-		err = hand_on_block(writer);
-	return err;
+	if (!err && !writer->refused)
+		writer->refused = items_add(writer->filled, item);
+	if (err || writer->refused)
+		return err ? err : writer->refused;
+	count(writer, item);
+	return items_full(writer->filled) ? hand_on_block(writer) : 0;
+}
+
+int recording_flush(struct recording_writer *writer)
+{
+	int err = flush_items(writer);
+
+	return err ? err : writer->refused;
+}
+
+struct recording_counts recording_added(const struct recording_writer *writer)
+{
+	return writer->added;
+}
+
+struct recording_counts recording_written(const struct recording_writer *writer)
+{
+	return writer->written;
 }
 
 int recording_add_symbols(struct recording_writer *writer, const json_t *symbols)
@@ -283,10 +406,20 @@ int recording_add_symbols(struct recording_writer *writer, const json_t *symbols
 
 int recording_end(struct recording_writer *writer, const json_t *tail)
 {
-	int err = flush_items(writer);
+	int err = recording_flush(writer);
 
 	if (!err)
 		err = put_json(writer, RECORDING_TAIL, tail);
+	recording_abandon(writer);
+	return err;
+}
+
+int recording_end_cut(struct recording_writer *writer, const json_t *tail)
+{
+	int err;
+
+	flush_items(writer);
+	err = writer->sink.torn ? -EIO : put_json(writer, RECORDING_TAIL, tail);
 	recording_abandon(writer);
 	return err;
 }
@@ -298,6 +431,7 @@ void recording_abandon(struct recording_writer *writer)
 	if (!writer)
 		return;
 	background_exit(&writer->background);
+	sink_trim(&writer->sink);
 	for (i = 0; i < BLOCKS; i++)
 		items_exit(&writer->blocks[i]);
 	for (i = 0; i < BACKGROUND_THREADS_MAX; i++)

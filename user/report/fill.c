@@ -50,6 +50,8 @@ void report_init(struct report *report)
 		},
 		.events_lost = FACT_NONE,
 		.events_skipped = FACT_NONE,
+		.events_sent = FACT_NONE,
+		.events_received = FACT_NONE,
 		.off_cpu_count = FACT_NONE,
 		.maps_lost = FACT_NONE,
 		.names_left_out = FACT_NONE,
@@ -121,6 +123,8 @@ static void fill_bpf(struct report *report, const struct facts *facts)
 	report->events_lost = facts_sum(facts->counts[PFSTAT_COUNT_EVENTS_LOST],
 					facts->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	report->events_skipped = facts->events_skipped;
+	report->events_sent = facts->counts[PFSTAT_COUNT_EVENTS];
+	report->events_received = facts->events_received;
 	report->off_cpu_count = facts->counts[PFSTAT_COUNT_OFF_CPU];
 	fill_bpf_cost(report, facts);
 	report->syscalls = facts->syscalls;

@@ -145,6 +145,8 @@ static json_t *run_of(const struct view *view)
 		{ "names_left_out", value_fact(run->names_left_out) },
 		{ "events_lost", value_fact(run->events_lost) },
 		{ "events_skipped", value_fact(run->events_skipped) },
+		{ "events_sent", value_fact(run->events_sent) },
+		{ "events_received", value_fact(run->events_received) },
 		{ "off_cpu_count", value_fact(run->off_cpu_count) },
 		{ "off_cpu_partial", value_count_if(run->have_bpf, figures->off_cpu_partial) },
 		{ "bpf_missing", run->have_bpf ? json_null() : value_text(run->bpf_missing) },

@@ -51,8 +51,19 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 		     run->lost);
 }
 
+static void warn_of_missing_events(FILE *out, const struct report *run, size_t number)
+{
+	if (run->events_sent == FACT_NONE || run->events_received == FACT_NONE ||
+	    run->events_sent == run->events_received)
+		return;
+	warn(out, number, "EBPF SENT %" PRIu64 " EVENTS, BUT %" PRIu64 " WERE READ: THE "
+	     "FIGURES CANNOT BE TRUSTED", run->events_sent,
+	     run->events_received);
+}
+
 static void warn_of_events(FILE *out, const struct report *run, size_t number)
 {
+	warn_of_missing_events(out, run, number);
 	if (run->events_lost == FACT_NONE || !run->events_lost)
 		return;
 	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "

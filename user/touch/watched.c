@@ -109,7 +109,8 @@ static int gather(struct watched *watched)
 	int err;
 
 	instruments_lost(watched->instruments, &records, &events);
-	if (instruments_stop(watched->instruments, &watched->facts, why, sizeof(why)))
+	if (instruments_stop(watched->instruments, &watched->facts, why, sizeof(why)) ||
+	    instruments_check_events(facts, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	err = analysis_finish(watched->analysis);
 	if (err)

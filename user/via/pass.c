@@ -296,7 +296,8 @@ static int end_watch(struct passing *passing)
 	const struct usage *usage = &passing->pass->usage;
 	char why[512];
 
-	if (instruments_stop(passing->instruments, facts, why, sizeof(why)))
+	if (instruments_stop(passing->instruments, facts, why, sizeof(why)) ||
+	    instruments_check_events(facts, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	facts->hooked_only = passing->plan->way->map;
 	facts->utime_ns = usage->utime_ns;

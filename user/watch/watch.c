@@ -548,22 +548,23 @@ static void wait_for_end(struct watch *watch)
 	}
 }
 
-int watch_run(struct watch *watch)
+int watch_go(struct watch *watch)
+{
+	return let_command_go(watch);
+}
+
+void watch_wait(struct watch *watch)
 {
 	sigset_t ends, before;
-	int status;
 
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, &before);
-	status = let_command_go(watch);
-	if (!status)
-		wait_for_end(watch);
+	wait_for_end(watch);
 	watch->end_ns = now_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return status;
 }
 
 void watch_end(struct watch *watch)
@@ -661,10 +662,9 @@ static void take_difference(const struct watch *watch, const struct process_coun
 }
 
 /* Whether it forked is known when all has been read, and no thread does any more. */
-int watch_stop(struct watch *watch, struct facts *facts)
+int watch_stop(struct watch *watch, struct facts *facts, char *why, size_t size)
 {
 	struct process_counts after;
-	char why[512];
 	bool counted;
 	int err;
 
@@ -677,12 +677,12 @@ int watch_stop(struct watch *watch, struct facts *facts)
 		complain(STATUS_OK, "files and code that %u processes have mapped since they were "
 			 "found may have no names", watch->nr_unmapped);
 	counted = read_counts(watch, &after);
-	err = instruments_stop(watch->instruments, facts, why, sizeof(why));
+	err = instruments_stop(watch->instruments, facts, why, size);
 	if (!err && counted)
 		take_difference(watch, &after, facts);
 	if (watch->ended && !watch->orphans)
 		take_rusage(watch, facts);
-	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
+	return err;
 }
 
 void watch_close(struct watch *watch)

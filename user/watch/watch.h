@@ -27,14 +27,19 @@ struct watch_options {
 
 /* Each returns STATUS_OK, or the exit status after a complaint. */
 int watch_open(struct watch **watch, const struct watch_options *options);
-/* Lets a command go; returns when that or the process has ended, time is up, or a signal came. */
-int watch_run(struct watch *watch);
-/* From any thread: watch_run() is to return soon. */
+/* Starts the command, if there is one. */
+int watch_go(struct watch *watch);
+/* Returns when the command or the process has ended, time is up, or a signal came. */
+void watch_wait(struct watch *watch);
+/* From any thread: makes watch_wait() return soon. */
 void watch_end(struct watch *watch);
 /* So far; FACT_NONE: not to be had. From any thread. */
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events);
-/* No items after this one. */
-int watch_stop(struct watch *watch, struct facts *facts);
+/*
+ * Ends the watching: there are no items after it. 0, or a negative errno: then why says what
+ * failed, and facts holds what could be read.
+ */
+int watch_stop(struct watch *watch, struct facts *facts, char *why, size_t size);
 void watch_close(struct watch *watch);
 
 /* What pfdrive's own exit status is to be: the command's, when it has ended. */

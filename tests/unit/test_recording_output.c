@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is left of a recording, and under which name, however its writing ends. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/interrupt.h"
+#include "user/output.h"
+#include "user/recording/facts_json.h"
+#include "user/recording/reader.h"
+#include "user/recording_output.h"
+
+#define NR_ITEMS 200000U
+#define LIMIT (1U << 20)	/* of the file's size: fewer items fit */
+
+static char folder[40];
+static struct report report;
+static struct facts facts;
+static struct recording_output recording;
+
+static void make_folder(void)
+{
+	strcpy(folder, "/tmp/pfstat-recording-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chdir(folder), 0);
+	ck_assert_ptr_nonnull(freopen("err", "w", stderr));
+	interrupt_init();
+	report_init(&report);
+	facts_init(&facts);
+	facts.calls = NR_ITEMS;
+	facts.lost = 0;
+	recording = (struct recording_output){ 0 };
+}
+
+static void remove_folder(void)
+{
+	unlink("run.pfs");
+	unlink("run.pfs.old");
+	unlink("err");
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_int_eq(rmdir(folder), 0);	/* no temporary file is left */
+}
+
+static void begin(void)
+{
+	ck_assert_int_eq(recording_output_begin(&recording, "run.pfs", &report), 0);
+}
+
+static struct pfstat_record record_number(uint64_t number)
+{
+	uint64_t seed = number;
+
+	return (struct pfstat_record){
+		.pid = 1, .tid = 1, .start_ns = 1000 * number, .duration_ns = 500,
+		.address = random_next(&seed), .inode = random_next(&seed), .ip = number,
+	};
+}
+
+/* Items that were taken. */
+static unsigned int add(unsigned int nr)
+{
+	struct item item = { .type = ITEM_RECORD };
+	unsigned int taken = 0, i;
+	struct pfstat_record record;
+
+	for (i = 0; i < nr; i++) {
+		record = record_number(i);
+		item.record = &record;
+		item.ns = record.start_ns + record.duration_ns;
+		taken += !recording_output_item(&recording, &item);
+	}
+	return taken;
+}
+
+static int end(const char *cut)
+{
+	return recording_output_end(&recording, NULL, &facts, cut);
+}
+
+/* The items that can be read; *reader is to be closed. */
+static unsigned int read_back(struct recording_reader **reader)
+{
+	struct pfstat_record expected;
+	unsigned int nr = 0;
+	struct item item;
+	char why[256];
+
+	ck_assert_int_eq(recording_open(reader, "run.pfs", why, sizeof(why)), 0);
+	while (recording_next(*reader, &item) == 1) {
+		expected = record_number(nr++);
+		/* Each ck_assert() writes to a file of Check's, which RLIMIT_FSIZE limits, too. */
+		if (item.type != ITEM_RECORD || memcmp(item.record, &expected, sizeof(expected)))
+			ck_abort_msg("item %u is another", nr - 1);
+	}
+	return nr;
+}
+
+static void check_error(const char *part)
+{
+	char text[1024];
+	FILE *in;
+	size_t length;
+
+	fflush(stderr);
+	in = fopen("err", "r");
+	ck_assert_ptr_nonnull(in);
+	length = fread(text, 1, sizeof(text) - 1, in);
+	fclose(in);
+	text[length] = '\0';
+	ck_assert_msg(strstr(text, part), "\"%s\" is not in %s", part, text);
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(out);
+	fputs(text, out);
+	ck_assert_int_eq(fclose(out), 0);
+}
+
+static void check_text(const char *path, const char *expected)
+{
+	char text[64] = "";
+	FILE *in = fopen(path, "r");
+
+	ck_assert_msg(in, "no %s", path);
+	ck_assert(fgets(text, sizeof(text), in) || !*expected);
+	fclose(in);
+	ck_assert_str_eq(text, expected);
+}
+
+START_TEST(test_a_whole_recording)
+{
+	struct recording_reader *reader;
+	struct stat status;
+
+	begin();
+	recording_output_go(&recording);
+	ck_assert_uint_eq(add(5000), 5000);
+	ck_assert_int_eq(end(NULL), 0);
+	ck_assert_uint_eq(read_back(&reader), 5000);
+	ck_assert_ptr_null(recording_damage(reader));
+	recording_close(reader);
+	/* No room stays reserved behind its end. */
+	ck_assert_int_eq(stat("run.pfs", &status), 0);
+	ck_assert_int_lt(512 * status.st_blocks, status.st_size + 32768);
+	check_text("err", "");
+}
+END_TEST
+
+START_TEST(test_an_older_file_is_kept)
+{
+	write_text("run.pfs", "older");
+	write_text("run.pfs.old", "oldest");
+	begin();
+	check_text("run.pfs", "older");
+	recording_output_go(&recording);
+	check_text("run.pfs.old", "older");
+	ck_assert_int_eq(end(NULL), 0);
+	check_text("run.pfs.old", "older");
+}
+END_TEST
+
+START_TEST(test_an_older_file_that_is_empty_is_replaced)
+{
+	write_text("run.pfs", "");
+	begin();
+	recording_output_go(&recording);
+	ck_assert_int_eq(end(NULL), 0);
+	ck_assert_int_eq(access("run.pfs.old", F_OK), -1);
+}
+END_TEST
+
+/* FILE.old cannot be replaced: the recording keeps its temporary name. */
+START_TEST(test_a_name_that_cannot_be_given_is_an_error_and_no_loss)
+{
+	char name[64] = "";
+	struct stat status;
+
+	write_text("run.pfs", "older");
+	ck_assert_int_eq(mkdir("run.pfs.old", 0700), 0);
+	begin();
+	recording_output_go(&recording);
+	snprintf(name, sizeof(name), "%s", output_path(recording.output));
+	ck_assert_uint_eq(add(10), 10);
+	ck_assert_int_eq(end(NULL), 1);
+	check_error("cannot give the recording its name: Is a directory; it is in ");
+	check_text("run.pfs", "older");
+	ck_assert_int_eq(stat(name, &status), 0);
+	ck_assert_int_gt(status.st_size, 100);
+	unlink(name);
+	rmdir("run.pfs.old");
+}
+END_TEST
+
+START_TEST(test_what_never_began_leaves_the_older_file)
+{
+	write_text("run.pfs", "older");
+	begin();
+	recording_output_close(&recording);
+	check_text("run.pfs", "older");
+	ck_assert_int_eq(access("run.pfs.old", F_OK), -1);
+}
+END_TEST
+
+START_TEST(test_a_killed_recorder_leaves_the_file)
+{
+	struct recording_reader *reader;
+	unsigned int nr;
+	pid_t child;
+
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		begin();
+		recording_output_go(&recording);
+		add(NR_ITEMS);
+		kill(getpid(), SIGKILL);
+	}
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	nr = read_back(&reader);
+	ck_assert_uint_gt(nr, 0);
+	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "was cut: it has no end"));
+	recording_close(reader);
+}
+END_TEST
+
+/* EFBIG; a disk that becomes full takes the same way. */
+START_TEST(test_what_fits_is_kept_and_the_rest_is_counted)
+{
+	const struct rlimit limit = { LIMIT, LIMIT };
+	struct recording_reader *reader;
+	struct facts read;
+	unsigned int nr;
+	char text[64];
+
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	begin();
+	recording_output_go(&recording);
+	ck_assert_uint_lt(add(NR_ITEMS), NR_ITEMS);
+	ck_assert_int_eq(end(NULL), 1);
+	nr = read_back(&reader);
+	ck_assert_uint_gt(nr, 0);
+	ck_assert_str_eq(recording_damage(reader),
+			 "run.pfs was cut: cannot write to it: File too large");
+	ck_assert_int_eq(facts_from_json(&read, recording_tail(reader)), 0);
+	ck_assert_uint_eq(read.calls, NR_ITEMS);
+	ck_assert_uint_eq(read.lost, NR_ITEMS - nr);
+	recording_close(reader);
+	snprintf(text, sizeof(text), "reads the %u items that are in it; raise the limit", nr);
+	check_error(text);
+}
+END_TEST
+
+/* Whatever is wrong with the measurement, all items are in the file. */
+START_TEST(test_an_error_of_the_measurement_is_in_the_file)
+{
+	struct recording_reader *reader;
+
+	begin();
+	recording_output_go(&recording);
+	add(10);
+	facts.calls = FACT_NONE;
+	ck_assert_int_eq(end("the module does not stop: Input/output error"), 1);
+	ck_assert_uint_eq(read_back(&reader), 10);
+	ck_assert_str_eq(recording_damage(reader), "run.pfs was cut: the module does not stop: "
+			 "Input/output error");
+	recording_close(reader);
+	check_error("pfdrive: run.pfs is cut: the module does not stop: Input/output error; "
+		    "`pfdrive report' reads the 10 items that are in it\n");
+}
+END_TEST
+
+START_TEST(test_an_item_that_is_refused_ends_it_after_those_before)
+{
+	struct pfstat_record bad = { .class = PFSTAT_NR_CLASSES };
+	const struct item item = { .type = ITEM_RECORD, .record = &bad };
+	struct recording_reader *reader;
+
+	begin();
+	recording_output_go(&recording);
+	add(10);
+	ck_assert_int_eq(recording_output_item(&recording, &item), -EINVAL);
+	ck_assert_uint_eq(add(10), 0);
+	ck_assert_int_eq(end(NULL), 1);
+	ck_assert_uint_eq(read_back(&reader), 10);
+	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "was cut: "));
+	recording_close(reader);
+}
+END_TEST
+
+static Suite *suite_of_recordings(void)
+{
+	const struct TTest *const tests[] = {
+		test_a_whole_recording,
+		test_an_older_file_is_kept,
+		test_an_older_file_that_is_empty_is_replaced,
+		test_a_name_that_cannot_be_given_is_an_error_and_no_loss,
+		test_what_never_began_leaves_the_older_file,
+		test_a_killed_recorder_leaves_the_file,
+		test_what_fits_is_kept_and_the_rest_is_counted,
+		test_an_error_of_the_measurement_is_in_the_file,
+		test_an_item_that_is_refused_ends_it_after_those_before,
+	};
+	Suite *suite = suite_create("recording_output");
+	TCase *tcase = tcase_create("recording_output");
+	size_t i;
+
+	/* Each test in a folder of its own. */
+	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
+	tcase_set_timeout(tcase, 60);
+	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite_of_recordings());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
