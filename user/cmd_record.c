@@ -75,8 +75,10 @@ static void parse(struct record_options *options, int argc, char **argv)
 		.options = argp_options, .parser = parse_option, .children = children,
 		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 		.doc = "Watches any program, and explains its page faults: prints a report, or "
-		       "writes a recording for `pfdrive report'.\vCtrl-C ends the recording; what "
-		       "is watched runs on. Needs the pfstat module, and root.",
+		       "writes a recording for `pfdrive report'.\vCtrl-C ends the recording of "
+		       "processes that were there before; they run on. A COMMAND gets Ctrl-C, too: "
+		       "the recording ends with it, or with a second Ctrl-C. Needs the pfstat module, "
+		       "and root.",
 	};
 
 	watch_options_init(&options->watch);

@@ -74,8 +74,9 @@ static void parse(struct top *top, int argc, char **argv)
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse_option, .children = children,
 		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
-		.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; what is "
-		       "watched runs on. Needs the pfstat module, and root.",
+		.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; "
+		       "processes that were there before run on. A COMMAND gets Ctrl-C, too: pfdrive "
+		       "ends with it, or with a second Ctrl-C. Needs the pfstat module, and root.",
 	};
 
 	watch_options_init(&top->watch_options);

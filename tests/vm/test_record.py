@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import pty
 import re
 import resource
 import signal
@@ -424,8 +425,8 @@ def test_interrupted_while_a_process_is_watched(waiting):
     waiting.finish()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_interrupted_while_a_command_runs(number, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_ended_while_a_command_runs(number, tmp_path):
     said = tmp_path / "pid"
     process = begin_record("-o", RECORDING, "--", *one_line_program(said))
     wait_until(lambda: said.exists() and said.read_text().endswith("\n"))
@@ -436,6 +437,66 @@ def test_interrupted_while_a_command_runs(number, tmp_path):
     result = report(RECORDING)
     assert result["damage"] is None
     assert result["parts"]["all"]["count"] > 0
+
+
+class Terminal:
+    """pfdrive record of a command on a terminal of its own, in the foreground there."""
+
+    def __init__(self, *command):
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.execv(pfstat.PFDRIVE, [str(pfstat.PFDRIVE), "record", "-o", str(RECORDING), "--",
+                                      *map(str, command)])
+        self.shown = b""
+
+    def wait_for(self, text):
+        while text not in self.shown:
+            self.shown += os.read(self.fd, 4096)
+
+    def press(self, key=b"\x03"):
+        os.write(self.fd, key)
+
+    def status(self):
+        with contextlib.suppress(OSError):      # EIO: all of its processes have ended
+            while more := os.read(self.fd, 4096):
+                self.shown += more
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_ctrl_c_is_the_commands(tmp_path):
+    """It dies of it, as without pfdrive; the recording has its end, and the status says so."""
+    terminal = Terminal("sh", "-c", "echo it runs; exec sleep 600")
+    terminal.wait_for(b"it runs")
+    terminal.press()
+    assert terminal.status() == 128 + signal.SIGINT
+    result = report(RECORDING)
+    assert result["damage"] is None and result["rusage"]["minflt"] is not None
+
+
+def test_a_command_that_handles_ctrl_c_is_recorded_to_its_end():
+    terminal = Terminal("sh", "-c", "trap 'echo it cleans up; sleep 2; exit 7' INT; echo it runs;"
+                        "while :; do sleep 0.1; done")
+    terminal.wait_for(b"it runs")
+    terminal.press()
+    assert terminal.status() == 7
+    assert b"it cleans up" in terminal.shown
+    assert report(RECORDING)["elapsed_ns"] > 2e9
+
+
+def test_a_second_ctrl_c_ends_the_recording(tmp_path):
+    said = tmp_path / "pid"
+    terminal = Terminal("sh", "-c", f"trap '' INT HUP; echo $$ >{said}; echo it runs;"
+                        "exec sleep 600 >/dev/null 2>&1")
+    terminal.wait_for(b"it runs")
+    terminal.press()
+    terminal.wait_for(b"the watching goes on until sh has ended; a second Ctrl-C ends it now")
+    terminal.press()
+    terminal.wait_for(b"calls of file operations recorded")
+    pid = int(said.read_text())
+    assert alive(pid)
+    os.kill(pid, signal.SIGKILL)
+    assert terminal.status() == 0
+    assert report(RECORDING)["damage"] is None
 
 
 @pytest.mark.parametrize("script, status", [("exit 3", 3), ("kill -9 $$", 128 + 9)])

@@ -53,6 +53,8 @@ struct watch {
 	unsigned int nr_only;
 	uint64_t start_ns, end_ns;
 	bool told_to_end;
+	uint64_t interrupted_ns;	/* the first SIGINT: the command is awaited; 0: none */
+	bool explained;		/* that it is awaited */
 	bool warned;		/* of a process that joined and is not watched */
 	unsigned int nr_unmapped;	/* whose new mappings are not all told */
 	bool ended;		/* the command has, with this status: */
@@ -510,7 +512,33 @@ static uint64_t next_wake_ns(const struct watch *watch, uint64_t now)
 		wake = watch->start_ns + watch->options.duration_ns;
 	if (watch->options.cgroup && now + SECOND_NS < wake)
 		wake = now + SECOND_NS;
+	if (watch->interrupted_ns && !watch->explained &&
+	    watch->interrupted_ns + SECOND_NS < wake)
+		wake = watch->interrupted_ns + SECOND_NS;
 	return wake;
+}
+
+/*
+ * At a terminal Ctrl-C goes to the command, too. It is awaited, so that its end is recorded and
+ * its status is known. Signals are blocked, so none comes in between.
+ */
+static void take_first_interrupt(struct watch *watch)
+{
+	if (interrupt_signal != SIGINT || !watch->options.command || watch->interrupted_ns)
+		return;
+	interrupt_signal = 0;
+	watch->interrupted_ns = now_ns();
+}
+
+/* Most commands end at once. */
+static void explain_wait(struct watch *watch)
+{
+	if (!watch->interrupted_ns || watch->explained ||
+	    now_ns() < watch->interrupted_ns + SECOND_NS)
+		return;
+	watch->explained = true;
+	complain(STATUS_OK, "the watching goes on until %s has ended; a second Ctrl-C ends it now",
+		 watch->options.command[0]);
 }
 
 /* Sleeps with the signals let in only here, so that none is missed. */
@@ -540,11 +568,14 @@ static bool is_over(const struct watch *watch)
 
 static void wait_for_end(struct watch *watch)
 {
+	take_first_interrupt(watch);
 	while (!is_over(watch)) {
+		explain_wait(watch);
 		if (sleep_until(watch, next_wake_ns(watch, now_ns())) > 0)
 			look_at_members(watch);
 		if (watch->options.cgroup)
 			look_at_cgroup(watch);
+		take_first_interrupt(watch);
 	}
 }
 

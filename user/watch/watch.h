@@ -29,7 +29,11 @@ struct watch_options {
 int watch_open(struct watch **watch, const struct watch_options *options);
 /* Starts the command, if there is one. */
 int watch_go(struct watch *watch);
-/* Returns when the command or the process has ended, time is up, or a signal came. */
+/*
+ * Returns when the command or the process has ended, time is up, or a signal came. The first
+ * SIGINT does not end the watching of a command: at a terminal the command gets it, too, and
+ * its end belongs to what is watched.
+ */
 void watch_wait(struct watch *watch);
 /* From any thread: makes watch_wait() return soon. */
 void watch_end(struct watch *watch);
