@@ -54,18 +54,19 @@ static int open_temporary(struct output *output, mode_t mode)
 static int open_path(struct output *output, const char *path)
 {
 	struct stat stat_buffer;
-	bool exists = !stat(path, &stat_buffer);
+	const bool exists = !stat(path, &stat_buffer);
+	const bool regular = exists && S_ISREG(stat_buffer.st_mode);
 
 	if (exists && S_ISDIR(stat_buffer.st_mode))
 		return -EISDIR;
 	/* One that leads nowhere would be replaced itself. */
 	if (!exists && !lstat(path, &stat_buffer))
 		return -ENOENT;
-	/* A link stays one: what it leads to is replaced. */
-	output->path = exists ? realpath(path, NULL) : strdup(path);
+	/* A link stays one: what it leads to is replaced. A pipe behind a link has no path. */
+	output->path = regular ? realpath(path, NULL) : strdup(path);
 	if (!output->path)
 		return -errno;
-	if (exists && !S_ISREG(stat_buffer.st_mode))
+	if (exists && !regular)
 		return open_directly(output);
 	return open_temporary(output, exists ? stat_buffer.st_mode & 0777 : OUTPUT_MODE);
 }

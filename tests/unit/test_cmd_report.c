@@ -528,6 +528,26 @@ START_TEST(test_two_outputs_are_two_files)
 }
 END_TEST
 
+/* Behind /dev/stdout there is a pipe then, which realpath(3) does not find. */
+START_TEST(test_an_output_may_be_a_pipe)
+{
+	char path[32], text[256];
+	ssize_t length;
+	int ends[2];
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(pipe(ends), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "csv", "-o", path), 0);
+	length = read(ends[0], text, sizeof(text) - 1);
+	ck_assert_int_gt(length, 0);
+	text[length] = '\0';
+	ck_assert_msg(strstr(text, ","), "no CSV: %s", text);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 START_TEST(test_figures_do_not_overwrite_the_recording)
 {
 	struct stat before, after;
@@ -724,7 +744,7 @@ static Suite *suite_of_report(void)
 		test_counts_that_cannot_be_understood_are_not_known,
 		test_events_of_a_cut_recording_prove_their_hooks,
 		test_output_is_a_file_of_its_own, test_two_outputs_are_two_files,
-		test_figures_do_not_overwrite_the_recording,
+		test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
 		test_trace_has_the_faults,
 		test_files_are_written_when_nobody_reads,
 		test_output_that_is_full_takes_no_other_with_it,
