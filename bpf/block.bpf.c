@@ -65,6 +65,14 @@ const volatile bool have_page_delete;
 
 static const __u8 known = 1;
 
+/* Dead before it is deleted: deleting may fail with -EBUSY, and the kernel reuses requests. */
+static __always_inline void forget_request(__u64 key, struct pfstat_block *block)
+{
+	block->event.tid = 0;
+	block->insert_ns = 0;
+	bpf_map_delete_elem(&requests, &key);
+}
+
 /* Whoever is current hands it over. */
 static __always_inline void hand_over(__u64 key)
 {
@@ -187,15 +195,10 @@ static __always_inline void tell(struct pfstat_block *block, const struct reques
 
 static __always_inline void send(struct pfstat_block *block)
 {
-	struct pfstat_block *event = event_reserve(sizeof(*event));
-
-	if (!event)
-		return;
-	*event = *block;
-	event->event.type = PFSTAT_EVENT_BLOCK;
-	event->event.size = sizeof(*event);
-	event->event.ns = bpf_ktime_get_ns();
-	event_submit(event);
+	block->event.type = PFSTAT_EVENT_BLOCK;
+	block->event.size = sizeof(*block);
+	block->event.ns = bpf_ktime_get_ns();
+	event_send(block, sizeof(*block));
 }
 
 SEC("tp_btf/block_rq_insert")
@@ -214,7 +217,7 @@ int BPF_PROG(on_rq_issue, struct request *rq)
 	bool direct;
 
 	block = bpf_map_lookup_elem(&requests, &key);
-	direct = !block;
+	direct = !block || !block->insert_ns;
 	if (direct) {
 		if (!current_is_target())
 			return 0;
@@ -233,8 +236,10 @@ SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_rq_merge, struct request *rq)
 {
 	__u64 key = (__u64)rq;
+	struct pfstat_block *block = bpf_map_lookup_elem(&requests, &key);
 
-	bpf_map_delete_elem(&requests, &key);
+	if (block)
+		forget_request(key, block);
 	return 0;
 }
 
@@ -260,7 +265,7 @@ int BPF_PROG(on_rq_complete, struct request *rq, unsigned char error, unsigned i
 		return 0;
 	if (block->event.tid)
 		send(block);
-	bpf_map_delete_elem(&requests, &key);
+	forget_request(key, block);
 	return 0;
 }
 

@@ -9,24 +9,23 @@
 
 static __always_inline void send(const struct folio *folio, const struct file_page *file)
 {
-	struct pfstat_page *page = event_reserve(sizeof(*page));
 	__u64 id = bpf_get_current_pid_tgid();
-
-	if (!page)
-		return;
-	page->event = (struct pfstat_event){
-		.type = PFSTAT_EVENT_PAGE,
-		.size = sizeof(*page),
-		.pid = id >> 32,
-		.tid = id,
-		.ns = bpf_ktime_get_ns(),
+	struct pfstat_page page = {
+		.event = {
+			.type = PFSTAT_EVENT_PAGE,
+			.size = sizeof(page),
+			.pid = id >> 32,
+			.tid = id,
+			.ns = bpf_ktime_get_ns(),
+		},
+		.inode = file->inode,
+		.pgoff = file->pgoff,
+		.dev = file->dev,
+		.pages = folio_pages(folio),
 	};
-	page->inode = file->inode;
-	page->pgoff = file->pgoff;
-	page->dev = file->dev;
-	page->pages = folio_pages(folio);
-	bpf_get_current_comm(page->comm, sizeof(page->comm));
-	event_submit(page);
+
+	bpf_get_current_comm(page.comm, sizeof(page.comm));
+	event_send(&page, sizeof(page));
 }
 
 SEC("tp_btf/mm_filemap_delete_from_page_cache")

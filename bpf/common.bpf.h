@@ -25,6 +25,7 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 	unsigned long min_flt;	/* its own counts, which getrusage(2) adds up */
 	unsigned long maj_flt;
+	unsigned long long start_time;	/* tells threads apart that had the same tid */
 } __attribute__((preserve_access_index));
 
 #define PF_EXITING 0x4	/* of task_struct.flags */
@@ -32,12 +33,21 @@ struct task_struct {
 /* Threads that are followed at one time; each needs a slot in the maps. */
 #define MAX_THREADS 16384
 
-/* Of what goes to the reader; the loader may change its size, and tells the half of it. */
-#define EVENTS_BYTES (1U << 20)
+/* The smallest ring: it only describes the rings that the loader makes. */
+#define RING_TEMPLATE_BYTES 4096
 
+/*
+ * A ring of events for each CPU, made by the loader. CPUs share no lock, and an event that a
+ * preempted thread has not finished delays the events of its own CPU only.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, EVENTS_BYTES);
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);	/* the loader sets it to the number of possible CPUs */
+	__type(key, __u32);
+	__array(values, struct {
+		__uint(type, BPF_MAP_TYPE_RINGBUF);
+		__uint(max_entries, RING_TEMPLATE_BYTES);
+	});
 } events SEC(".maps") __weak;
 
 struct {
@@ -61,7 +71,7 @@ struct {
 #define NR_SEEN 65536
 extern __u8 seen[NR_SEEN];
 
-/* Bytes of `events` that wait to be read from which on the reader is woken. */
+/* The reader is woken when more bytes than this wait in a CPU's ring. */
 extern const volatile __u64 events_half;
 
 /* false: it is none and never was. */
@@ -100,27 +110,30 @@ static __always_inline void count(__u32 what)
 		__sync_fetch_and_add(value, 1);
 }
 
-/* `size` is a constant. NULL: there is no room, which is counted. */
-static __always_inline void *event_reserve(__u64 size)
-{
-	void *event = bpf_ringbuf_reserve(&events, size, 0);
-
-	if (!event)
-		count(PFSTAT_COUNT_EVENTS_LOST);
-	return event;
-}
-
 /*
- * Nobody is woken by a single event: the reader drains when it needs them, and
- * must not disturb what it measures. Only a ring half full is reason enough.
+ * Copies a finished event into the ring of this CPU; `size` is a constant. The caller never
+ * holds room in a ring while it may be preempted. A single event wakes no one: the reader
+ * drains when it needs the events, and must not disturb the measured threads. Only a ring
+ * that is half full wakes it. false: there is no room, which is counted.
  */
-static __always_inline void event_submit(void *event)
+static __always_inline bool event_send(void *event, __u64 size)
 {
-	__u64 flags = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > events_half ?
-		      BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&events, &cpu);
+	__u64 flags;
 
-	bpf_ringbuf_submit(event, flags);
+	if (!ring) {
+		count(PFSTAT_COUNT_EVENTS_LOST);
+		return false;
+	}
+	flags = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > events_half ?
+		BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	if (bpf_ringbuf_output(ring, event, size, flags)) {
+		count(PFSTAT_COUNT_EVENTS_LOST);
+		return false;
+	}
 	count(PFSTAT_COUNT_EVENTS);
+	return true;
 }
 
 #endif

@@ -9,7 +9,6 @@
 #define PFSTAT_BPF_IN_FAULT_H
 
 #include "common.bpf.h"
-#include "page.bpf.h"
 
 #define NR_PLACES 4096
 
@@ -19,7 +18,10 @@ struct begun {
 	__u64 start_ns;		/* 0: in no fault */
 	__u64 min_flt;		/* what the task's own counts are, if nothing was missed */
 	__u64 maj_flt;
-	struct file_page page;
+	__u64 inode;		/* of the page of the file; 0: no file */
+	__u64 pgoff;
+	__u32 dev;
+	__u32 born;		/* low half of the thread's start_time: tids are reused */
 	__u32 ignored;		/* as it was when it was seen to be a target */
 	__u8 kind;		/* enum pfstat_fault_kind */
 	__u8 vma_kind;		/* what the mapping alone says */
@@ -111,6 +113,7 @@ static __always_inline void forget(__u64 id)
 
 static __always_inline void read_counts(struct begun *begun, const struct task_struct *task)
 {
+	begun->born = task->start_time;
 	begun->min_flt = task->min_flt;
 	begun->maj_flt = task->maj_flt;
 }
@@ -124,7 +127,7 @@ static __always_inline void settle(struct begun *begun, const struct task_struct
 {
 	__u64 minor = task->min_flt - begun->min_flt, major = task->maj_flt - begun->maj_flt;
 
-	if (!(minor | major))
+	if (!(minor | major) || begun->born != (__u32)task->start_time)
 		return;
 	__sync_fetch_and_add(&missed.minor, minor);
 	__sync_fetch_and_add(&missed.major, major);
@@ -151,7 +154,9 @@ static __noinline struct begun *look_again(__u64 id)
 		begun->id = id;
 		begun->exiting = task->flags & PF_EXITING ? 1 : 0;
 		read_counts(begun, task);
-	} else if (begun->ignored != ignored) {
+	} else if (begun->ignored != ignored || begun->born != (__u32)task->start_time) {
+		begun->start_ns = 0;
+		begun->exiting = task->flags & PF_EXITING ? 1 : 0;
 		read_counts(begun, task);
 	}
 	begun->ignored = ignored;
@@ -164,9 +169,11 @@ static __noinline struct begun *look_again(__u64 id)
  */
 static __always_inline struct begun *begun_of(__u64 id)
 {
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
 	struct begun *place = place_of(id);
 
-	if (place && place->id == id && place->ignored == ignored)
+	if (place && place->id == id && place->ignored == ignored &&
+	    place->born == (__u32)task->start_time)
 		return place;
 	return may_be_target(id >> 32, id) ? look_again(id) : NULL;
 }

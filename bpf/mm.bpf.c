@@ -57,27 +57,37 @@ static __always_inline struct begun *begun_now(void)
 }
 
 /* The VMA must be there: after a return with RETRY it may be gone. */
-static __always_inline void tell_page(struct file_page *page, const struct vm_area_struct *vma,
+static __always_inline void tell_page(struct begun *begun, const struct vm_area_struct *vma,
 				      __u64 address)
 {
 	const struct file *file = vma->vm_file;
 
-	page->inode = 0;
-	page->dev = 0;
-	page->pgoff = address >> PFSTAT_PAGE_SHIFT;
+	begun->inode = 0;
+	begun->dev = 0;
+	begun->pgoff = address >> PFSTAT_PAGE_SHIFT;
 	if (!file)
 		return;
-	page->inode = file->f_inode->i_ino;
-	page->dev = file->f_inode->i_sb->s_dev;
-	page->pgoff = ((address - vma->vm_start) >> PFSTAT_PAGE_SHIFT) + vma->vm_pgoff;
+	begun->inode = file->f_inode->i_ino;
+	begun->dev = file->f_inode->i_sb->s_dev;
+	begun->pgoff = ((address - vma->vm_start) >> PFSTAT_PAGE_SHIFT) + vma->vm_pgoff;
 }
+
+/* Too large for the stack. A program does not run twice at a time on one CPU: the kernel sees to it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pfstat_stack);
+} stack_room SEC(".maps");
 
 static __always_inline void send_stack(void *ctx, __u64 address, __u64 now)
 {
-	struct pfstat_stack *stack = event_reserve(sizeof(*stack));
 	__u64 id = bpf_get_current_pid_tgid();
+	struct pfstat_stack *stack;
+	__u32 key = 0;
 	long bytes;
 
+	stack = bpf_map_lookup_elem(&stack_room, &key);
 	if (!stack)
 		return;
 	__builtin_memset(stack->ips, 0, sizeof(stack->ips));
@@ -92,7 +102,7 @@ static __always_inline void send_stack(void *ctx, __u64 address, __u64 now)
 	stack->address = address;
 	stack->frames = bytes < 0 ? 0 : bytes / sizeof(*stack->ips);
 	stack->reserved = 0;
-	event_submit(stack);
+	event_send(stack, sizeof(*stack));
 }
 
 /* Huge pages of hugetlbfs are not asked for by an operation. */
@@ -120,7 +130,7 @@ static __always_inline void tell_vma(struct begun *begun, const struct vm_area_s
 	begun->vma_kind = kind;
 	begun->is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE;
 	if (every_fault || kind != PFSTAT_FAULT_HOOKED)
-		tell_page(&begun->page, vma, address);
+		tell_page(begun, vma, address);
 }
 
 SEC("fentry/handle_mm_fault")
@@ -149,7 +159,7 @@ int BPF_PROG(on_swap_page, struct vm_fault *vmf)
 	begun->kind = PFSTAT_FAULT_SWAP;
 	begun->is_sure = 1;
 	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
-		tell_page(&begun->page, vmf->vma, vmf->address);
+		tell_page(begun, vmf->vma, vmf->address);
 	return 0;
 }
 
@@ -173,7 +183,7 @@ int BPF_PROG(on_wp_page, struct vm_fault *vmf)
 	begun->kind = kind_of_write(vmf->vma);
 	begun->is_sure = 1;
 	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
-		tell_page(&begun->page, vmf->vma, vmf->address);
+		tell_page(begun, vmf->vma, vmf->address);
 	return 0;
 }
 
@@ -225,15 +235,11 @@ static __always_inline struct pfstat_fault_value *count_fault(__u32 index)
 static __always_inline void send(const struct begun *begun, __u64 now,
 				 const struct returned *returned)
 {
-	struct pfstat_fault *fault = event_reserve(sizeof(*fault));
 	__u64 id = bpf_get_current_pid_tgid();
-
-	if (!fault)
-		return;
-	*fault = (struct pfstat_fault){
+	struct pfstat_fault fault = {
 		.event = {
 			.type = PFSTAT_EVENT_FAULT,
-			.size = sizeof(*fault),
+			.size = sizeof(fault),
 			.flags = begun->kind,
 			.pid = id >> 32,
 			.tid = id,
@@ -242,15 +248,16 @@ static __always_inline void send(const struct begun *begun, __u64 now,
 		.start_ns = begun->start_ns,
 		.address = returned->address,
 		.ip = user_ip(),
-		.pgoff = begun->page.pgoff,
-		.inode = begun->page.inode,
-		.dev = begun->page.dev,
+		.pgoff = begun->pgoff,
+		.inode = begun->inode,
+		.dev = begun->dev,
 		.fault_flags = returned->flags,
 		.result = returned->result,
 		.origin = returned->origin,
 		.outcome = returned->outcome,
 	};
-	event_submit(fault);
+
+	event_send(&fault, sizeof(fault));
 }
 
 /*
@@ -279,7 +286,7 @@ static __always_inline void look_closer(struct begun *begun, const struct vm_are
 		return;
 	begun->kind = PFSTAT_FAULT_OTHER;
 	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
-		tell_page(&begun->page, vma, address);
+		tell_page(begun, vma, address);
 }
 
 static __always_inline void count_own(struct begun *begun, __u32 outcome)

@@ -7,7 +7,8 @@
 #include "context.bpf.h"
 
 __u8 seen[NR_SEEN];
-const volatile __u64 events_half = EVENTS_BYTES / 2;
+/* The loader sets it to half a ring. */
+const volatile __u64 events_half = RING_TEMPLATE_BYTES / 2;
 /* Whether on_sched_waking is there: only then its silence says something. */
 const volatile bool have_waking = true;
 
@@ -62,23 +63,22 @@ static __always_inline void tell_waking(struct pfstat_off_cpu *stay, const struc
 
 static __always_inline void send(const struct task_struct *task, const struct left *left)
 {
-	struct pfstat_off_cpu *stay = event_reserve(sizeof(*stay));
-
-	if (!stay)
-		return;
-	stay->event = (struct pfstat_event){
-		.type = PFSTAT_EVENT_OFF_CPU,
-		.size = sizeof(*stay),
-		.flags = left->flags,
-		.pid = task->tgid,
-		.tid = task->pid,
-		.ns = bpf_ktime_get_ns(),
+	struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU,
+			.size = sizeof(stay),
+			.flags = left->flags,
+			.pid = task->tgid,
+			.tid = task->pid,
+			.ns = bpf_ktime_get_ns(),
+		},
+		.off_ns = left->off_ns,
+		.state = left->state,
 	};
-	stay->off_ns = left->off_ns;
-	stay->state = left->state;
-	tell_waking(stay, left);
-	event_submit(stay);
-	count(PFSTAT_COUNT_OFF_CPU);
+
+	tell_waking(&stay, left);
+	if (event_send(&stay, sizeof(stay)))
+		count(PFSTAT_COUNT_OFF_CPU);
 }
 
 /* Whoever left as a target has an entry; so this is the filter. */

@@ -8,22 +8,21 @@
 static __always_inline void tell(const struct task_struct *task, __u32 what, __u32 parent,
 				 __u32 parent_pid)
 {
-	struct pfstat_task *event = event_reserve(sizeof(*event));
-
-	if (!event)
-		return;
-	event->event = (struct pfstat_event){
-		.type = PFSTAT_EVENT_TASK,
-		.size = sizeof(*event),
-		.flags = what,
-		.pid = task->tgid,
-		.tid = task->pid,
-		.ns = bpf_ktime_get_ns(),
+	struct pfstat_task event = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK,
+			.size = sizeof(event),
+			.flags = what,
+			.pid = task->tgid,
+			.tid = task->pid,
+			.ns = bpf_ktime_get_ns(),
+		},
+		.parent = parent,
+		.parent_pid = parent_pid,
 	};
-	event->parent = parent;
-	event->parent_pid = parent_pid;
-	bpf_probe_read_kernel(event->comm, sizeof(event->comm), task->comm);
-	event_submit(event);
+
+	bpf_probe_read_kernel(event.comm, sizeof(event.comm), task->comm);
+	event_send(&event, sizeof(event));
 }
 
 /* 0: not as a whole. */

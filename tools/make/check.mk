@@ -78,7 +78,7 @@ unit-tests: $(unit_runs)
 # What the eBPF programs say, as text; its objects but main are pfdrive's.
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o $(BUILD)/user/interrupt.o \
 	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
-	    $(addprefix $(BUILD)/user/collect/,descriptors.o events.o event_facts.o) \
+	    $(addprefix $(BUILD)/user/collect/,descriptors.o events.o event_facts.o event_ring.o) \
 	    $(addprefix $(BUILD)/user/collect/,hooks.o pins.o time_heap.o) \
 	    $(BUILD)/user/collect/swap_facts.o \
 	    $(BUILD)/user/item_known.o $(BUILD)/user/correlate/facts.o

@@ -3,7 +3,7 @@
  * Brings everything that is said of a run into one stream of items, in time order:
  *
  *	module's rings, a CPU each --+
- *	eBPF's ring of events -------+--> merged by the time at which each was over
+ *	eBPF's rings, a CPU each ----+--> merged by the time at which each was over
  *	perf's buffers of mappings --+
  *
  * A thread sleeps until a ring is half full (or a tick), then drains all; so a run whose

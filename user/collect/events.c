@@ -3,25 +3,26 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "../item_known.h"
 #include "../rights/capabilities.h"
 #include "event_facts.h"
+#include "event_ring.h"
 #include "events.h"
 #include "hooks.h"
 #include "map_keys.h"
 #include "pfstat.skel.h"
 #include "pins.h"
 #include "swap_facts.h"
+#include "time_heap.h"
 
 /* PROC_PID_INIT_INO: the inode of the initial PID namespace. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcU
@@ -32,23 +33,22 @@
 /* By far more than a program runs. */
 #define STOP_US 100000
 
-/* The first page of a BPF ring buffer holds the reader's position, the second the writers'. */
-struct positions {
-	const volatile void *pages;
-	size_t page_size;
-};
-
-/* The ring for as many events when nearly each is a stack, ten times as long as others. */
+/*
+ * Of each CPU's ring, unless all of them together would take more than RINGS_BYTES_MAX. When
+ * nearly each event is a stack, ten times as long as others, both are STACKS_FACTOR times as much.
+ */
+#define RING_BYTES (1U << 20)
+#define RING_BYTES_MIN (1U << 16)
+#define RINGS_BYTES_MAX (64U << 20)
 #define STACKS_FACTOR 8
 
 struct events {
 	struct pfstat_bpf *bpf;
-	struct ring_buffer *ring;
-	struct positions positions;
-	events_sink sink;	/* of the drain */
-	void *context;
-	uint64_t end;		/* position that it goes to */
-	bool drained;		/* it is there */
+	struct event_ring *rings;	/* one for each CPU that is online */
+	unsigned int nr_rings;
+	uint32_t ring_bytes;
+	struct time_heap heap;	/* of the rings that have more */
+	int epoll;		/* readable: a ring is half full */
 	uint64_t received;
 	uint64_t forgotten;	/* of these, handed to nobody */
 	struct facts before;	/* counts, of what was forgotten */
@@ -56,56 +56,6 @@ struct events {
 	bool pinned;
 	int pin_keeper;
 };
-
-static int positions_open(struct positions *positions, int fd)
-{
-	size_t page_size = sysconf(_SC_PAGESIZE);
-	void *pages = mmap(NULL, 2 * page_size, PROT_READ, MAP_SHARED, fd, 0);
-
-	if (pages == MAP_FAILED)
-		return -errno;
-	*positions = (struct positions){ .pages = pages, .page_size = page_size };
-	return 0;
-}
-
-static void positions_close(struct positions *positions)
-{
-	if (positions->pages)
-		munmap((void *)positions->pages, 2 * positions->page_size);
-}
-
-static uint64_t position_read(const struct positions *positions)
-{
-	return __atomic_load_n((const uint64_t *)positions->pages, __ATOMIC_ACQUIRE);
-}
-
-static uint64_t position_written(const struct positions *positions)
-{
-	return __atomic_load_n((const uint64_t *)((const char *)positions->pages +
-						  positions->page_size), __ATOMIC_ACQUIRE);
-}
-
-static int on_event(void *context, void *data, size_t size)
-{
-	const struct pfstat_event *event = data;
-	struct events *events = context;
-
-	if (!item_event_is_known(event, size))
-		return -EPROTO;
-	events->received++;
-	return events->sink(events->context, event);
-}
-
-/* libbpf reads on as long as there is more; a negative return ends it, behind this entry. */
-static int on_entry(void *context, void *data, size_t size)
-{
-	struct events *events = context;
-	const uint64_t entry = (size + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
-	int err = on_event(events, data, size);
-
-	events->drained = position_read(&events->positions) + entry >= events->end;
-	return err ?: events->drained ? -ECANCELED : 0;
-}
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list arguments)
 {
@@ -156,14 +106,27 @@ static void explain(const char *step, int err, char *why, size_t size)
 			 strerror(-err));
 }
 
-static int configure_maps(struct pfstat_bpf *bpf, const struct events_options *options)
+static uint32_t default_bytes(unsigned int nr_rings, bool stacks)
 {
-	uint32_t ring_bytes = options->ring_bytes ?: bpf_map__max_entries(bpf->maps.events);
+	const uint32_t factor = stacks ? STACKS_FACTOR : 1;
+	uint32_t bytes = RING_BYTES;
 
-	if (options->stacks && !options->ring_bytes)
-		ring_bytes *= STACKS_FACTOR;
-	bpf->rodata->events_half = ring_bytes / 2;
-	return bpf_map__set_max_entries(bpf->maps.events, ring_bytes);
+	while (bytes > RING_BYTES_MIN && (uint64_t)bytes * nr_rings > RINGS_BYTES_MAX)
+		bytes /= 2;
+	return bytes * factor;
+}
+
+static int configure_maps(struct events *events, const struct events_options *options)
+{
+	const int nr_cpus = libbpf_num_possible_cpus();
+
+	if (nr_cpus < 0)
+		return nr_cpus;
+	events->nr_rings = get_nprocs();
+	events->ring_bytes = options->ring_bytes ?: default_bytes(events->nr_rings,
+								  options->stacks);
+	events->bpf->rodata->events_half = events->ring_bytes / 2;
+	return bpf_map__set_max_entries(events->bpf->maps.events, nr_cpus);
 }
 
 /* A place for every slot of all swap areas there are now, as far as 64 MiB go. */
@@ -201,7 +164,7 @@ static int configure(struct events *events, const struct events_options *options
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
-	return configure_maps(bpf, options);
+	return configure_maps(events, options);
 }
 
 /*
@@ -243,15 +206,46 @@ static int events_load(struct events *events, const struct events_options *optio
 	return 0;
 }
 
-static int events_open_ring(struct events *events, const char **step)
+static int add_ring(struct events *events, struct event_ring *ring)
 {
-	int fd = bpf_map__fd(events->bpf->maps.events);
+	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
 
-	*step = "open the eBPF ring buffer";
-	events->ring = ring_buffer__new(fd, on_entry, events, NULL);
-	if (!events->ring)
+	return epoll_ctl(events->epoll, EPOLL_CTL_ADD, ring->fd, &edge) ? -errno : 0;
+}
+
+/* A CPU that is not online now shares the ring of another, should it come. */
+static int assign_rings(const struct events *events)
+{
+	const int nr_cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(events->bpf->maps.events);
+	int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (bpf_map_update_elem(fd, &cpu, &events->rings[cpu % events->nr_rings].fd,
+					BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+static int events_open_rings(struct events *events, const char **step)
+{
+	const unsigned int nr_rings = events->nr_rings;
+	int err;
+
+	*step = "open the eBPF ring buffers";
+	events->nr_rings = 0;
+	events->rings = calloc(nr_rings, sizeof(*events->rings));
+	if (!events->rings)
+		return -ENOMEM;
+	events->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (events->epoll < 0)
 		return -errno;
-	return positions_open(&events->positions, fd);
+	err = time_heap_init(&events->heap, nr_rings);
+	while (!err && events->nr_rings < nr_rings) {
+		err = event_ring_open(&events->rings[events->nr_rings], events->ring_bytes);
+		if (!err)
+			err = add_ring(events, &events->rings[events->nr_rings++]);
+	}
+	return err ? err : assign_rings(events);
 }
 
 int events_open(struct events **opened, const struct events_options *options, char *why,
@@ -272,10 +266,11 @@ int events_open(struct events **opened, const struct events_options *options, ch
 		explain("load the eBPF programs", -ENOMEM, why, size);
 		return -ENOMEM;
 	}
+	events->epoll = -1;
 	libbpf_set_print(quiet);	/* its lines say nothing to a user */
 	err = events_load(events, options, &step);
 	if (!err)
-		err = events_open_ring(events, &step);
+		err = events_open_rings(events, &step);
 	if (err) {
 		explain(step, err, why, size);
 		events_close(events);
@@ -301,14 +296,25 @@ int events_attach(struct events *events, char *why, size_t size)
 	return err;
 }
 
+static void close_rings(struct events *events)
+{
+	unsigned int i;
+
+	for (i = 0; events->rings && i < events->nr_rings; i++)
+		event_ring_close(&events->rings[i]);
+	free(events->rings);
+	time_heap_exit(&events->heap);
+	if (events->epoll >= 0)
+		close(events->epoll);
+}
+
 void events_close(struct events *events)
 {
 	if (!events)
 		return;
 	if (events->pinned)
 		pins_remove(events->pin_keeper);
-	positions_close(&events->positions);
-	ring_buffer__free(events->ring);
+	close_rings(events);
 	pfstat_bpf__destroy(events->bpf);
 	free(events);
 }
@@ -366,30 +372,58 @@ void events_stop(struct events *events)
 
 int events_fd(const struct events *events)
 {
-	return ring_buffer__epoll_fd(events->ring);
+	return events->epoll;
 }
 
 /*
- * libbpf stops at an entry that another CPU has reserved and not yet filled,
- * although later ones may be ready: go on until everything is read that was
- * written when we began. Not further: it may come faster than it is read.
+ * A program may put an event into a second ring after the first one was looked at, although it
+ * ended before: all positions are taken before any event is read, and the queue of the
+ * collector keeps what is later than its drain.
  */
+static int look(struct events *events)
+{
+	const struct pfstat_event *event;
+	struct epoll_event edge;
+	unsigned int i;
+	int err = 0;
+
+	/* Forget the edges before what caused them is read. */
+	while (epoll_wait(events->epoll, &edge, 1, 0) == 1)
+		;
+	for (i = 0; i < events->nr_rings; i++)
+		event_ring_look(&events->rings[i]);
+	events->heap.count = 0;
+	for (i = 0; i < events->nr_rings; i++) {
+		event = event_ring_peek(&events->rings[i], &err);
+		if (event)
+			time_heap_add(&events->heap, event->ns, i);
+	}
+	return err;
+}
+
 int events_drain(struct events *events, events_sink sink, void *context)
 {
-	int got;
+	const struct pfstat_event *event;
+	struct event_ring *ring;
+	int err = look(events);
 
-	events->sink = sink;
-	events->context = context;
-	events->end = position_written(&events->positions);
-	events->drained = false;
-	while (position_read(&events->positions) < events->end && !events->drained) {
-		got = ring_buffer__consume(events->ring);
-		if (got < 0 && !(got == -ECANCELED && events->drained))
-			return got;
-		if (got == 0)
-			sched_yield();
+	while (!err && events->heap.count) {
+		ring = &events->rings[time_heap_first(&events->heap)];
+		event = event_ring_peek(ring, &err);
+		if (!event)
+			return err;
+		events->received++;
+		err = sink(context, event);
+		event_ring_next(ring);
+		if (err)
+			return err;
+		event = event_ring_peek(ring, &err);
+		if (event)
+			time_heap_update_first(&events->heap, event->ns);
+		else
+			time_heap_remove_first(&events->heap);
 	}
-	return 0;
+	return err;
 }
 
 uint64_t events_received(const struct events *events)

@@ -23,7 +23,11 @@ struct events_options {
 	bool swap;		/* who swaps out what is swapped in again, of the whole machine */
 	bool stacks;		/* the user stack of every fault, hooked or not */
 	uint32_t without;	/* 1 << enum fact_hook: optional hooks to leave out */
-	uint32_t ring_bytes;	/* of the ring, a power of two of pages; 0: 1 MiB */
+	/*
+	 * Of each CPU's ring, a power of two of pages. 0: 1 MiB, or less so that all of them
+	 * take 64 MiB at most; eight times as much with stacks.
+	 */
+	uint32_t ring_bytes;
 };
 
 /*
@@ -74,7 +78,7 @@ void events_set_wrapper(struct events *events, uint64_t address);
 /* Swap is counted from now on, or no longer. Who evicted what is known from the begin. */
 void events_count_swap(struct events *events, bool count);
 
-/* Readable when the events' ring is half full. */
+/* Readable when a CPU's ring is half full. */
 int events_fd(const struct events *events);
 /* Hands over every event that ended before the call. Its first error, or the sink's. */
 int events_drain(struct events *events, events_sink sink, void *context);
