@@ -5,55 +5,57 @@
  */
 #include "common.bpf.h"
 #include "context.bpf.h"
+#include "off_cpu.bpf.h"
 
 __u8 seen[NR_SEEN];
 /* The loader sets it to half a ring. */
 const volatile __u64 events_half = RING_TEMPLATE_BYTES / 2;
-/* Whether on_sched_waking is there: only then its silence says something. */
+/* Without on_sched_waking, an interval without a wake-up means nothing. */
 const volatile bool have_waking = true;
 
-struct left {
-	__u64 off_ns;
-	__u64 woken_ns;		/* 0: not yet */
-	__u32 state;
-	__u32 waker;
-	__u32 flags;		/* PFSTAT_OFF_CPU_* */
-	__u32 reserved;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_THREADS);
-	__type(key, __u32);	/* tid */
-	__type(value, struct left);
-} off_since SEC(".maps");
-
-/*
- * A thread on its way out says no more: sched_process_exit tells of its end after
- * exit_mm(), since v6.16 before it, and either may wait for something afterwards.
- */
-static __always_inline void leave(const struct task_struct *task, __u32 state)
+/* The thread's entry, made if there is none. NULL: there is no room, which is counted. */
+static __always_inline struct left *left_of(const struct task_struct *task)
 {
-	struct left left = { .state = state };
+	const struct left fresh = { .start_time = task->start_time };
 	__u32 tid = task->pid;
+	struct left *left = bpf_map_lookup_elem(&off_since, &tid);
 
-	if (task->flags & PF_EXITING || !is_target(task->tgid, tid))
-		return;
-	left.flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
-		     (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
-	left.off_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&off_since, &tid, &left, BPF_ANY))
+	if (left && left->start_time == fresh.start_time)
+		return left;
+	if (bpf_map_update_elem(&off_since, &tid, &fresh, BPF_ANY)) {
 		count(PFSTAT_COUNT_EVENTS_LOST);
+		return NULL;
+	}
+	return bpf_map_lookup_elem(&off_since, &tid);
 }
 
 /*
- * Who sleeps is woken once. If that was not seen, it happened before the thread
- * was off: the waker, or a signal, met it on its way.
+ * An exiting thread sends no more: sched_process_exit comes after exit_mm(), since v6.16 before
+ * it, and both may wait for something afterwards.
  */
-static __always_inline void tell_waking(struct pfstat_off_cpu *stay, const struct left *left)
+static __always_inline void leave(const struct task_struct *task, __u32 state)
 {
-	stay->woken_ns = 0;
-	stay->waker = 0;
+	struct left *left;
+
+	if (task->flags & PF_EXITING || !is_target(task->tgid, task->pid))
+		return;
+	left = left_of(task);
+	if (!left)
+		return;
+	left->woken_ns = 0;
+	left->waker = 0;
+	left->state = state;
+	left->flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
+		      (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
+	left->off_ns = bpf_ktime_get_ns();
+}
+
+/*
+ * A sleeping thread is woken once. If that was not seen, it happened before the thread was
+ * off: the waker, or a signal, met it on its way.
+ */
+static __always_inline void set_waking(struct pfstat_off_cpu *stay, const struct left *left)
+{
 	if (!have_waking || left->flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return;
 	stay->event.flags |= PFSTAT_OFF_CPU_WOKEN;
@@ -61,7 +63,7 @@ static __always_inline void tell_waking(struct pfstat_off_cpu *stay, const struc
 	stay->waker = left->waker;
 }
 
-static __always_inline void send(const struct task_struct *task, const struct left *left)
+static __always_inline void send(const struct task_struct *task, struct left *left)
 {
 	struct pfstat_off_cpu stay = {
 		.event = {
@@ -76,12 +78,16 @@ static __always_inline void send(const struct task_struct *task, const struct le
 		.state = left->state,
 	};
 
-	tell_waking(&stay, left);
+	/* The clocks of two CPUs may differ. */
+	if (stay.event.ns > stay.off_ns)
+		left->total_ns += stay.event.ns - stay.off_ns;
+	stay.total_ns = left->total_ns;
+	set_waking(&stay, left);
 	if (event_send(&stay, sizeof(stay)))
 		count(PFSTAT_COUNT_OFF_CPU);
 }
 
-/* Whoever left as a target has an entry; so this is the filter. */
+/* A thread that left as a target has an entry; so this is the filter. */
 static __always_inline void enter(const struct task_struct *task)
 {
 	__u32 tid = task->pid;
@@ -90,10 +96,10 @@ static __always_inline void enter(const struct task_struct *task)
 	if (!may_be_target(task->tgid, tid))
 		return;
 	left = bpf_map_lookup_elem(&off_since, &tid);
-	if (!left)
+	if (!left || !left->off_ns || left->start_time != task->start_time)
 		return;
 	send(task, left);
-	bpf_map_delete_elem(&off_since, &tid);
+	left->off_ns = 0;
 }
 
 /*
@@ -122,7 +128,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	if (!may_be_target(task->tgid, tid))
 		return 0;
 	left = bpf_map_lookup_elem(&off_since, &tid);
-	if (!left || left->woken_ns || left->flags & PFSTAT_OFF_CPU_PREEMPTED)
+	if (!left || !left->off_ns || left->woken_ns || left->flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return 0;
 	left->woken_ns = bpf_ktime_get_ns();
 	left->waker = context_tid();

@@ -4,6 +4,7 @@
  * process's children become targets before they run.
  */
 #include "common.bpf.h"
+#include "off_cpu.bpf.h"
 
 static __always_inline void tell(const struct task_struct *task, __u32 what, __u32 parent,
 				 __u32 parent_pid)
@@ -59,8 +60,12 @@ int BPF_PROG(on_task_fork, struct task_struct *parent, struct task_struct *child
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_task_exec, struct task_struct *task, int old_tid)
 {
-	if (is_target(task->tgid, task->pid))
-		tell(task, PFSTAT_TASK_EXEC, old_tid, task->tgid);
+	if (!is_target(task->tgid, task->pid))
+		return 0;
+	/* The thread has the first one's tid from now on. */
+	if (task->pid != old_tid)
+		forget_off_cpu(old_tid);
+	tell(task, PFSTAT_TASK_EXEC, old_tid, task->tgid);
 	return 0;
 }
 
@@ -70,6 +75,8 @@ int BPF_PROG(on_task_exit, struct task_struct *task)
 	__u32 tid = task->pid;
 	const __u32 *target;
 
+	if (may_be_target(task->tgid, tid))
+		forget_off_cpu(tid);
 	if (!is_target(task->tgid, tid))
 		return 0;
 	tell(task, PFSTAT_TASK_EXIT, 0, 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stddef.h>
 #include <string.h>
 
 #include "item_known.h"
@@ -7,6 +8,7 @@
 #define ORDER_MAX 18
 
 static const size_t event_sizes[PFSTAT_NR_EVENTS] = {
+	[PFSTAT_EVENT_OFF_CPU_1] = offsetof(struct pfstat_off_cpu, total_ns),
 	[PFSTAT_EVENT_OFF_CPU] = sizeof(struct pfstat_off_cpu),
 	[PFSTAT_EVENT_BLOCK] = sizeof(struct pfstat_block),
 	[PFSTAT_EVENT_FAULT] = sizeof(struct pfstat_fault),

@@ -16,12 +16,13 @@
 #define PFSTAT_PIN_DIR "/sys/fs/bpf/pfstat"
 
 enum pfstat_event_type {
-	PFSTAT_EVENT_OFF_CPU,
+	PFSTAT_EVENT_OFF_CPU_1,	/* only in recordings of before: without total_ns, 48 bytes */
 	PFSTAT_EVENT_BLOCK,
 	PFSTAT_EVENT_FAULT,
 	PFSTAT_EVENT_PAGE,
 	PFSTAT_EVENT_TASK,
 	PFSTAT_EVENT_STACK,
+	PFSTAT_EVENT_OFF_CPU,
 	PFSTAT_NR_EVENTS
 };
 
@@ -47,6 +48,11 @@ struct pfstat_off_cpu {
 	__u64 woken_ns;		/* runnable from here on; 0 without PFSTAT_OFF_CPU_WOKEN */
 	__u32 state;		/* task state it left with: 0 = was runnable */
 	__u32 waker;		/* thread that woke it; 0: unknown, an interrupt or idle */
+	/*
+	 * How long the thread has been off the CPU so far, this interval included. It grows by
+	 * more than this interval if an event was lost in between. 0: not known.
+	 */
+	__u64 total_ns;
 };
 
 /* pfstat_block.event.flags */
@@ -242,7 +248,7 @@ enum pfstat_target {
 };
 
 _Static_assert(sizeof(struct pfstat_event) == 24, "ABI");
-_Static_assert(sizeof(struct pfstat_off_cpu) == 48, "ABI");
+_Static_assert(sizeof(struct pfstat_off_cpu) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_block) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_fault) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_missed) == 16, "ABI");

@@ -444,6 +444,43 @@ START_TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
 }
 END_TEST
 
+/*
+ * 20 disk faults of 1000 us, each asleep for 100 us and for 880 us; the events of the second
+ * sleeps are lost. The event of the next fault reveals each of them but the last.
+ */
+START_TEST(test_the_time_of_lost_off_cpu_events_is_residue)
+{
+	struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1,
+			.flags = PFSTAT_OFF_CPU_IOWAIT,
+		},
+		.state = 2,
+	};
+	struct fault_figures disk;
+	uint64_t i, start_ns;
+
+	analysis = analysis_new(true, 0);
+	for (i = 0; i < 20; i++) {
+		start_ns = 2000000 * (i + 1);
+		stay.off_ns = start_ns + 1000;
+		stay.event.ns = start_ns + 101000;
+		stay.total_ns += 100000;
+		add(ITEM_EVENT, &stay);
+		stay.total_ns += 880000;
+		add_fault(1, i, start_ns, 1000000, PFSTAT_CLASS_DISK);
+	}
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &disk);
+	ck_assert_uint_eq(disk.whole.total_ns, 20000000);
+	ck_assert_uint_eq(disk.parts[PART_FOREIGN].total_ns, 20 * 100000);
+	ck_assert_uint_eq(disk.parts[PART_RESIDUE].total_ns, 19 * 880000);
+	ck_assert_uint_eq(disk.parts[PART_CPU_BEFORE].total_ns +
+			  disk.parts[PART_CPU_AFTER].total_ns, 20 * 20000 + 880000);
+	analysis_free(analysis);
+}
+END_TEST
+
 START_TEST(test_a_run_without_a_fault_has_no_groups)
 {
 	enum group_by by;
@@ -545,7 +582,8 @@ START_TEST(test_a_fault_open_at_the_end_is_its_threads)
 }
 END_TEST
 
-RUN_TESTS("analysis", test_a_reused_number_is_another_thread,
+RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
+	  test_a_reused_number_is_another_thread,
 	  test_a_fault_open_at_the_end_is_its_threads,
 	  test_times_that_run_backwards_are_none, test_figures_by_class_and_part,
 	  test_a_run_without_a_fault_has_no_groups,

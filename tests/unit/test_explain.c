@@ -347,6 +347,92 @@ START_TEST(test_an_error_solves_nothing)
 }
 END_TEST
 
+/* A sleep in I/O wait, with the thread's total off the CPU. */
+static void add_sleep_of_total(uint64_t off_ns, uint64_t on_ns, uint64_t total_ns)
+{
+	const struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1,
+			.flags = PFSTAT_OFF_CPU_IOWAIT, .ns = on_ns,
+		},
+		.off_ns = off_ns, .state = 2, .total_ns = total_ns,
+	};
+
+	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+}
+
+static void add_disk_record(uint64_t start_ns, uint64_t end_ns)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, start_ns, start_ns, end_ns,
+						 LOCKED);
+
+	record.facts = PFSTAT_FACT_SLEPT;
+	add_record(&record);
+}
+
+static uint64_t corrected_ns[NR_FAULT_CLASSES][NR_PARTS];
+
+static void add_correction(void *context, enum fault_class class, enum part part, uint64_t ns)
+{
+	(void)context;
+	corrected_ns[class][part] += ns;
+}
+
+START_TEST(test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault)
+{
+	open_explain(true);
+	add_sleep_of_total(500, 600, 100);
+	/* A sleep of 300 was lost between the two of the fault. */
+	add_sleep_of_total(1100, 1200, 200);
+	add_sleep_of_total(1700, 1800, 600);
+	add_disk_record(1000, 2000);
+	ck_assert_uint_eq(nr_faults, 1);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 200,
+		    [PART_RESIDUE] = 300, [PART_CPU_AFTER] = 400);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
+{
+	memset(corrected_ns, 0, sizeof(corrected_ns));
+	open_explain(true);
+	explain_listen_corrections(explain, add_correction, NULL);
+	add_sleep_of_total(1100, 1200, 100);
+	add_disk_record(1000, 2000);	/* after 1200 it slept for 700: that was lost */
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 100,
+		    [PART_CPU_AFTER] = 800);
+	add_sleep_of_total(3100, 3200, 900);
+	add_disk_record(3000, 3300);
+	/* The second fault may have spent 100 of the 700, so that 600 are left for the first. */
+	CHECK_PARTS(&faults[1], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100,
+		    [PART_CPU_AFTER] = 100);
+	ck_assert_uint_eq(corrected_ns[PFSTAT_CLASS_DISK][PART_CPU_AFTER], 600);
+	/* Nothing is lost from here on. */
+	add_sleep_of_total(4100, 4200, 1000);
+	add_disk_record(4000, 4300);
+	CHECK_PARTS(&faults[2], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 100,
+		    [PART_CPU_AFTER] = 100);
+	ck_assert_uint_eq(corrected_ns[PFSTAT_CLASS_DISK][PART_CPU_AFTER], 600);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_a_total_that_begins_anew_is_another_threads)
+{
+	open_explain(true);
+	add_sleep_of_total(1100, 1200, 5000);	/* the first: 4900 were lost before it */
+	add_disk_record(1000, 1300);
+	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100,
+		    [PART_CPU_AFTER] = 100);
+	add_sleep_of_total(2100, 2200, 100);
+	add_disk_record(2000, 2300);
+	CHECK_PARTS(&faults[1], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 100,
+		    [PART_CPU_AFTER] = 100);
+	close_explain();
+}
+END_TEST
+
 static void add_preemption(uint64_t off_ns, uint64_t on_ns)
 {
 	const struct pfstat_off_cpu stay = {
@@ -602,6 +688,9 @@ RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belon
 	  test_what_does_not_come_again_is_not_solved, test_an_error_solves_nothing,
 	  test_faults_that_the_module_does_not_see, test_a_swap_in_waits_for_its_own_request,
 	  test_a_lost_stay_is_residue_whatever_else_is_known,
+	  test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault,
+	  test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on,
+	  test_a_total_that_begins_anew_is_another_threads,
 	  test_more_stays_than_are_kept_leave_residue,
 	  test_stays_never_overlap_nor_leave_the_fault, test_one_sleep_for_two_requests,
 	  test_events_at_equal_times, test_execution_ends_what_was_open,

@@ -418,6 +418,34 @@ START_TEST(test_residue_is_a_share_and_loud_above_two_per_cent)
 }
 END_TEST
 
+START_TEST(test_lost_events_make_the_time_on_the_cpu_a_maximum)
+{
+	struct sample_run run;
+	struct fault_figures *all = &run.report.all_faults;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.events_lost = 20;
+	all->whole.total_ns = 1000000;
+	all->parts[PART_CPU_AFTER].total_ns = 1000000;
+	all->parts[PART_RESIDUE].total_ns = 0;
+	text = print_table(&run);
+	check_contains(text, "cpu_after, at most");
+	check_contains(text, "\nResidue: not known, 20 events were lost\n");
+	free(text);
+	all->parts[PART_RESIDUE].total_ns = 10000;
+	text = print_table(&run);
+	check_contains(text, "\nResidue: nothing explains at least 1.00% of the time, "
+			     "20 events were lost\n");
+	free(text);
+	run.report.events_lost = 0;
+	text = print_table(&run);
+	check_lacks(text, "at most");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_faults_not_solved_are_told)
 {
 	struct sample_run run;
@@ -1128,6 +1156,7 @@ RUN_TESTS("report",
 	  test_parts_without_their_hook_are_na,
 	  test_all_hooks_leave_nothing_na,
 	  test_residue_is_a_share_and_loud_above_two_per_cent,
+	  test_lost_events_make_the_time_on_the_cpu_a_maximum,
 	  test_faults_not_solved_are_told,
 	  test_requests_and_pages_have_their_figures,
 	  test_requests_and_pages_say_what_is_seldom,

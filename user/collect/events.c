@@ -348,6 +348,8 @@ int events_ignore(struct events *events, pid_t id)
 	int err = bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.targets), &key);
 
 	events->bpf->bss->ignored++;
+	/* Its off-CPU time so far may be forgotten as well: see events_forget(). */
+	bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.off_since), &key);
 	return err == -ENOENT ? 0 : err;	/* it has ended meanwhile */
 }
 

@@ -46,6 +46,17 @@ struct analysis {
 
 static int take_fault(void *context, const struct explained *fault);
 
+/* The parts of single faults, of groups and their quantiles stay as they were. */
+static void correct_class(void *context, enum fault_class fault_class, enum part part,
+			  uint64_t ns)
+{
+	struct analysis *analysis = context;
+	struct class_faults *class = &analysis->classes[fault_class];
+
+	class->total_ns[part] -= ns;
+	class->total_ns[PART_RESIDUE] += ns;
+}
+
 static bool open_parts(struct analysis *analysis, bool have_bpf, unsigned int groups)
 {
 	enum group_by by;
@@ -53,6 +64,8 @@ static bool open_parts(struct analysis *analysis, bool have_bpf, unsigned int gr
 
 	analysis->summary = summary_new();
 	analysis->explain = explain_new(have_bpf, take_fault, analysis);
+	if (analysis->explain)
+		explain_listen_corrections(analysis->explain, correct_class, analysis);
 	analysis->spaces = spaces_new();
 	analysis->stacks = stacks_new();
 	analysis->readahead = readahead_new();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chain.h"
 #include "explain.h"
@@ -21,6 +22,9 @@ struct teller {
 	struct chain chain;
 	struct story *hooked;	/* told by the module's records; NULL: in no fault */
 	struct story *other;	/* told by eBPF's events of handle_mm_fault() */
+	/* Time on the CPU in faults handed on since the last stay: an event may have been lost. */
+	uint64_t unsure_ns[NR_FAULT_CLASSES][2];	/* before and after the first sleep */
+	bool any_unsure;
 };
 
 struct explain {
@@ -30,6 +34,9 @@ struct explain {
 	struct hash tellers;	/* by tid */
 	size_t tellers_max;
 	uint64_t forgotten_ns;	/* stays of those given up ended up to here */
+	bool gave_up;		/* any thread: a new one may have been known before */
+	explain_correction correction;	/* or NULL */
+	void *correction_context;
 	struct teller *last;	/* found last: records come in runs */
 	struct story *free;	/* as many as threads were in faults at once */
 	struct requests requests;
@@ -58,6 +65,13 @@ struct explain *explain_new(bool have_bpf, explain_sink sink, void *context)
 	return explain;
 }
 
+void explain_listen_corrections(struct explain *explain, explain_correction correction,
+				void *context)
+{
+	explain->correction = correction;
+	explain->correction_context = context;
+}
+
 static void teller_free(void *value)
 {
 	struct teller *teller = value;
@@ -83,6 +97,41 @@ void explain_free(struct explain *explain)
 	free(explain);
 }
 
+/* Of what faults handed on spent on the CPU, lost_ns may have been spent off it. */
+static void correct(const struct explain *explain, struct teller *teller, uint64_t lost_ns)
+{
+	static const enum part parts[2] = { PART_CPU_BEFORE, PART_CPU_AFTER };
+	enum fault_class class;
+	uint64_t ns;
+	size_t i;
+
+	for (class = 0; class < NR_FAULT_CLASSES && teller->any_unsure && lost_ns; class++) {
+		for (i = 0; i < 2; i++) {
+			ns = teller->unsure_ns[class][i];
+			if (ns > lost_ns)
+				ns = lost_ns;
+			lost_ns -= ns;
+			if (ns && explain->correction)
+				explain->correction(explain->correction_context, class, parts[i],
+						    ns);
+		}
+	}
+	if (teller->any_unsure)
+		memset(teller->unsure_ns, 0, sizeof(teller->unsure_ns));
+	teller->any_unsure = false;
+}
+
+/* Stays that no fault took: they may reveal what was lost in those before. */
+static void close_stays(const struct explain *explain, struct teller *teller)
+{
+	const struct stay *oldest;
+
+	while ((oldest = stays_oldest(&teller->stays))) {
+		correct(explain, teller, oldest->lost_ns);
+		stays_drop(&teller->stays);
+	}
+}
+
 static bool keep_teller(void *context, void *value)
 {
 	struct explain *explain = context;
@@ -94,6 +143,8 @@ static bool keep_teller(void *context, void *value)
 	latest_ns = stays_latest_ns(&teller->stays);
 	if (latest_ns > explain->forgotten_ns)
 		explain->forgotten_ns = latest_ns;
+	explain->gave_up = true;
+	close_stays(explain, teller);
 	teller_free(teller);
 	return false;
 }
@@ -122,6 +173,7 @@ static struct teller *teller_new(struct explain *explain, uint32_t tid)
 		return NULL;
 	teller->tid = tid;
 	teller->stays.forgotten_ns = explain->forgotten_ns;
+	teller->stays.total_unknown = explain->gave_up;
 	if (!hash_add(&explain->tellers, tid, teller))
 		return teller;
 	free(teller);
@@ -154,7 +206,17 @@ static struct story *begin(struct explain *explain, enum fault_class class, uint
 	return story;
 }
 
-static int hand_on(struct explain *explain, struct story **place, bool solved)
+/* The time since its last stay is on the CPU as far as is known now. */
+static void remember_unsure(struct teller *teller, const struct story *story)
+{
+	const struct explained *fault = &story->fault;
+
+	teller->unsure_ns[fault->class][fault->nr_spans != 0] += fault->end_ns - story->told_ns;
+	teller->any_unsure = true;
+}
+
+static int hand_on(struct explain *explain, struct teller *teller, struct story **place,
+		   bool solved)
 {
 	struct story *story = *place;
 
@@ -165,6 +227,7 @@ static int hand_on(struct explain *explain, struct story **place, bool solved)
 	explain->free = story;
 	story->fault.parts_known = explain->have_bpf;
 	story_end(story, solved);
+	remember_unsure(teller, story);
 	return explain->sink(explain->context, &story->fault);
 }
 
@@ -172,11 +235,16 @@ static int hand_on(struct explain *explain, struct story **place, bool solved)
 static void take_stays(struct explain *explain, struct teller *teller, struct story *story,
 		       uint64_t until_ns)
 {
-	const struct pfstat_off_cpu *oldest;
+	const struct stay *oldest;
+	uint64_t lost_ns;
 
 	story_add_residue(story, story->fault.start_ns, teller->stays.forgotten_ns);
-	while ((oldest = stays_oldest(&teller->stays)) && oldest->off_ns < until_ns) {
-		story_add_stay(story, oldest, &explain->requests);
+	while ((oldest = stays_oldest(&teller->stays)) && oldest->event.off_ns < until_ns) {
+		lost_ns = oldest->lost_ns;
+		lost_ns -= story_add_lost(story, oldest->lost_from_ns, oldest->event.off_ns,
+					  lost_ns);
+		correct(explain, teller, lost_ns);
+		story_add_stay(story, &oldest->event, &explain->requests);
 		stays_drop(&teller->stays);
 	}
 }
@@ -236,7 +304,7 @@ static int close_other(struct explain *explain, struct teller *teller,
 	if (!other || other->fault.address >> PAGE_SHIFT == record->address >> PAGE_SHIFT ||
 	    record->start_ns < other->fault.end_ns)
 		return 0;
-	return hand_on(explain, &teller->other, false);
+	return hand_on(explain, teller, &teller->other, false);
 }
 
 int explain_record(struct explain *explain, const struct pfstat_record *record)
@@ -254,7 +322,7 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 		return err;
 	role = chain_add(&teller->chain, record, &counts);
 	if (role == CHAIN_FIRST && teller->hooked) {
-		err = hand_on(explain, &teller->hooked, teller->hooked->complete);
+		err = hand_on(explain, teller, &teller->hooked, teller->hooked->complete);
 		if (err)
 			return err;
 	}
@@ -270,7 +338,7 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 	story->fault.major = story->complete && teller->chain.major;
 	if (teller->chain.open || teller->chain.shared_write)
 		return 0;
-	return hand_on(explain, &teller->hooked, story->complete);
+	return hand_on(explain, teller, &teller->hooked, story->complete);
 }
 
 static enum fault_class class_of_kind(uint32_t kind)
@@ -328,7 +396,7 @@ static int add_fault(struct explain *explain, const struct pfstat_fault *event)
 	if (!teller)
 		return -ENOMEM;
 	if (!is_same_page(teller->other, event)) {
-		err = hand_on(explain, &teller->other, false);
+		err = hand_on(explain, teller, &teller->other, false);
 		if (err)
 			return err;
 		teller->other = begin(explain, class_of_kind(event->event.flags),
@@ -341,7 +409,7 @@ static int add_fault(struct explain *explain, const struct pfstat_fault *event)
 	take_stays(explain, teller, teller->other, event->event.ns);
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
-	return hand_on(explain, &teller->other, event->outcome != PFSTAT_OUTCOME_ERROR);
+	return hand_on(explain, teller, &teller->other, event->outcome != PFSTAT_OUTCOME_ERROR);
 }
 
 static int add_stay(struct explain *explain, const struct pfstat_off_cpu *stay)
@@ -356,8 +424,11 @@ static int close_stories(struct explain *explain, struct teller *teller)
 	int err = 0;
 
 	if (teller->hooked)
-		err = hand_on(explain, &teller->hooked, teller->hooked->complete);
-	return err ? err : hand_on(explain, &teller->other, false);
+		err = hand_on(explain, teller, &teller->hooked, teller->hooked->complete);
+	if (!err)
+		err = hand_on(explain, teller, &teller->other, false);
+	close_stays(explain, teller);
+	return err;
 }
 
 static int end_thread(struct explain *explain, uint32_t tid)
@@ -374,13 +445,28 @@ static int end_thread(struct explain *explain, uint32_t tid)
 	return err;
 }
 
+/* A program is executed by the first thread: its number, and its total off the CPU, stay. */
+static int restart_thread(struct explain *explain, uint32_t tid)
+{
+	struct teller *teller = hash_find(&explain->tellers, tid);
+	int err;
+
+	if (!teller)
+		return 0;
+	err = close_stories(explain, teller);
+	teller->chain = (struct chain){ 0 };
+	return err;
+}
+
 static int add_task(struct explain *explain, const struct pfstat_task *task)
 {
 	if (task->event.flags & PFSTAT_TASK_EXIT)
 		return end_thread(explain, task->event.tid);
 	/* Whichever thread executes a program, its faults and its number are the past. */
 	if (task->event.flags & PFSTAT_TASK_EXEC)
-		return end_thread(explain, task->parent);
+		return task->parent == task->event.tid ?
+			restart_thread(explain, task->parent) :
+			end_thread(explain, task->parent);
 	return 0;
 }
 

@@ -15,7 +15,7 @@
  *			the request, from its end to the wake-up
  *	cpu_after	on the CPU, after the first sleep
  *	residue		what no evidence explains: any other sleep, a sleep of which
- *			only the record knows, stays that were lost
+ *			only the record knows, off-CPU time whose event was lost
  *
  * A fault waits for a request when that moves its page of its file, or was
  * handed to the device by its own thread within the fault.
@@ -99,10 +99,20 @@ typedef int (*explain_sink)(void *context, const struct explained *fault);
 struct explain;
 
 /*
+ * Called when an off-CPU event reveals that others before it were lost, and faults that were
+ * handed on since may have spent that time: ns of their PART_CPU_BEFORE or PART_CPU_AFTER are
+ * PART_RESIDUE, at most.
+ */
+typedef void (*explain_correction)(void *context, enum fault_class class, enum part part,
+				   uint64_t ns);
+
+/*
  * have_bpf: stays off the CPU are told; else parts are not known. NULL: no memory.
  */
 struct explain *explain_new(bool have_bpf, explain_sink sink, void *context);
 void explain_free(struct explain *explain);
+void explain_listen_corrections(struct explain *explain, explain_correction correction,
+				void *context);
 
 /* In time order, see item.h. The sink's error, or -ENOMEM. */
 int explain_record(struct explain *explain, const struct pfstat_record *record);

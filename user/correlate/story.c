@@ -83,6 +83,18 @@ void story_add_residue(struct story *story, uint64_t from_ns, uint64_t to_ns)
 		add_span(story, &span);
 }
 
+uint64_t story_add_lost(struct story *story, uint64_t from_ns, uint64_t to_ns, uint64_t lost_ns)
+{
+	struct explain_span span = { from_ns, to_ns, PART_RESIDUE };
+
+	if (!lost_ns || !clip(story, &span.from_ns, &span.to_ns))
+		return 0;
+	if (span.to_ns - span.from_ns > lost_ns)
+		span.from_ns = span.to_ns - lost_ns;
+	add_span(story, &span);
+	return span.to_ns - span.from_ns;
+}
+
 void story_end(struct story *story, bool solved)
 {
 	struct explained *fault = &story->fault;

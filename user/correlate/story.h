@@ -29,6 +29,11 @@ void story_add_stay(struct story *story, const struct pfstat_off_cpu *stay,
 		    const struct requests *requests);
 /* Nobody can say what it did from there to there. */
 void story_add_residue(struct story *story, uint64_t from_ns, uint64_t to_ns);
+/*
+ * Of the time from there to there the thread was lost_ns off the CPU, and no event says when.
+ * As much of it as fits into the fault is its residue: returned.
+ */
+uint64_t story_add_lost(struct story *story, uint64_t from_ns, uint64_t to_ns, uint64_t lost_ns);
 /* All is told: what is left was on the CPU. */
 void story_end(struct story *story, bool solved);
 

@@ -9,6 +9,7 @@
  *	c7 c6 … c0	00 00 … 02		00 00 00 …	(byte 7: left out)
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ typedef uint64_t __attribute__((may_alias)) word;
 
 static const uint8_t nr_words[ITEMS_NR_FIXED] = {
 	[ITEMS_KIND_RECORD] = sizeof(struct pfstat_record) / 8,
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_OFF_CPU_1)] = offsetof(struct pfstat_off_cpu, total_ns) / 8,
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_OFF_CPU)] = sizeof(struct pfstat_off_cpu) / 8,
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_BLOCK)] = sizeof(struct pfstat_block) / 8,
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_FAULT)] = sizeof(struct pfstat_fault) / 8,
@@ -82,7 +84,8 @@ int items_add(struct items *items, const struct item *item)
 		return item_record_is_known(item->record) ?
 			add_fixed(items, ITEMS_KIND_RECORD, item->record) : -EINVAL;
 	case ITEM_EVENT:
-		return item_event_is_known(item->event, item->event->size) ?
+		return item->event->type != PFSTAT_EVENT_OFF_CPU_1 &&
+		       item_event_is_known(item->event, item->event->size) ?
 			add_fixed(items, ITEMS_KIND_EVENT(item->event->type), item->event) :
 			-EINVAL;
 	case ITEM_MAP:
@@ -388,6 +391,19 @@ static int next_map(struct items_decoder *decoder, struct item *item)
 	return 1;
 }
 
+/* An off-CPU event of version 1, as one of today whose total_ns is not known. */
+static const struct pfstat_event *with_total(struct items_decoder *decoder,
+					     const struct pfstat_event *event)
+{
+	struct pfstat_off_cpu *stay = &decoder->off_cpu;
+
+	memcpy(stay, event, event->size);
+	stay->event.type = PFSTAT_EVENT_OFF_CPU;
+	stay->event.size = sizeof(*stay);
+	stay->total_ns = 0;
+	return &stay->event;
+}
+
 static int next_event(struct items_decoder *decoder, unsigned int kind, struct item *item)
 {
 	const struct pfstat_event *event = take_fixed(&decoder->fixed[kind], kind);
@@ -395,6 +411,8 @@ static int next_event(struct items_decoder *decoder, unsigned int kind, struct i
 	if (ITEMS_KIND_EVENT(event->type) != kind ||
 	    !item_event_is_known(event, 8 * nr_words[kind]))
 		return -EBADMSG;
+	if (event->type == PFSTAT_EVENT_OFF_CPU_1)
+		event = with_total(decoder, event);
 	*item = (struct item){ .type = ITEM_EVENT, .ns = event->ns, .event = event };
 	return 1;
 }

@@ -69,6 +69,7 @@ struct items_decoder {
 	uint32_t nr, taken;
 	struct items_cursor fixed[ITEMS_NR_FIXED];
 	const uint8_t *maps, *end;
+	struct pfstat_off_cpu off_cpu;	/* the last one of version 1 */
 	uint64_t map[(sizeof(struct item_map) + ITEMS_PATH_MAX) / 8];
 };
 

@@ -28,7 +28,8 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC		"pfstat\r\n"	/* 8 bytes; \r\n shows a text transfer */
-#define RECORDING_VERSION	1
+/* 2: off-CPU events have total_ns and are of another type; those of 1 are read as well. */
+#define RECORDING_VERSION	2
 
 struct recording_header {
 	char magic[8] __attribute__((nonstring));	/* RECORDING_MAGIC, without its NUL */

@@ -59,8 +59,9 @@ static json_t *classes_of(const struct report *run)
 
 json_t *json_parts(const struct report *run)
 {
-	return json_pack("{sb so so so}",
+	return json_pack("{sb sb so so so}",
 		"known", run->parts_known,
+		"cpu_at_most", view_cpu_at_most(run),
 		"residue_share", json_real_or_null(view_residue_share(run)),
 		"classes", classes_of(run),
 		"all", faults_of(run, &run->all_faults, true));

@@ -19,11 +19,13 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 		     const struct fault_figures *faults)
 {
 	const struct part_figures *figures = &faults->parts[part];
+	const bool is_cpu = part == PART_CPU_BEFORE || part == PART_CPU_AFTER;
 
 	if (view_part_known(run, part) ? !figures->total_ns : !slept(faults))
 		return;
 	grid_row(grid);
-	grid_cell(grid, "  %s", view_part_name(part));
+	grid_cell(grid, "  %s%s", view_part_name(part),
+		  is_cpu && view_cpu_at_most(run) ? ", at most" : "");
 	if (!view_part_known(run, part)) {
 		cells_text(grid, "", 2);
 		cells_text(grid, "n/a", 7);
@@ -56,11 +58,19 @@ static void faults_rows(struct grid *grid, const struct report *run, const char 
 		part_row(grid, run, part, faults);
 }
 
-static void residue_note(FILE *out, double share)
+static void residue_note(FILE *out, const struct report *run)
 {
+	const double share = view_residue_share(run);
+
 	if (isnan(share))
 		return;
-	if (share > 0 && share < 0.00005)
+	/* The time of lost events is not all in the share: it is never printed as 0. */
+	if (view_cpu_at_most(run) && share < 0.00005)
+		fprintf(out, "Residue: not known, %" PRIu64 " events were lost\n", run->events_lost);
+	else if (view_cpu_at_most(run))
+		fprintf(out, "Residue: nothing explains at least %.2f%% of the time, %" PRIu64
+			" events were lost\n", 100 * share, run->events_lost);
+	else if (share > 0 && share < 0.00005)
 		fputs("Residue: nothing explains <0.01% of the time\n", out);
 	else
 		fprintf(out, "Residue: nothing explains %.2f%% of the time\n", 100 * share);
@@ -79,7 +89,7 @@ static void parts_notes(FILE *out, const struct report *run)
 	}
 	fputs("Faults of a part had some of it; its mean, p50 and p99 are over all faults of the "
 	      "class\n", out);
-	residue_note(out, view_residue_share(run));
+	residue_note(out, run);
 	separator = "n/a, for eBPF had no hook: ";
 	for (part = 0; part < NR_PARTS; part++) {
 		if (view_part_known(run, part))

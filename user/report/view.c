@@ -153,6 +153,11 @@ double view_residue_share(const struct report *run)
 			  run->all_faults.whole.total_ns);
 }
 
+bool view_cpu_at_most(const struct report *run)
+{
+	return run->parts_known && run->events_lost != FACT_NONE && run->events_lost;
+}
+
 enum part view_main_part(const struct group *group)
 {
 	enum part part, longest = 0;

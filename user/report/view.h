@@ -49,6 +49,8 @@ bool view_class_known(const struct report *run, enum fault_class class);
 
 /* Of all faults' time; NAN: n/a. */
 double view_residue_share(const struct report *run);
+/* Events were lost: time that counts as on the CPU may have been spent off it. */
+bool view_cpu_at_most(const struct report *run);
 
 /* The part that took most of the group's time. */
 enum part view_main_part(const struct group *group);
