@@ -70,6 +70,7 @@ struct window {
 
 DEFINE_PER_CPU(long, pfstat_in_flight);
 static bool recording __read_mostly;
+static u64 recording_since __read_mostly;
 
 void pfstat_fault_record(bool on)
 {
@@ -81,6 +82,11 @@ void pfstat_fault_record(bool on)
 	/* Plain calls do not look at it, and nobody opens the rings for them any more. */
 	pfstat_ring_shut();
 	synchronize_rcu();
+}
+
+void pfstat_fault_forget(void)
+{
+	WRITE_ONCE(recording_since, ktime_get_mono_fast_ns());
 }
 
 long pfstat_fault_in_flight(void)
@@ -325,7 +331,7 @@ static void attempt_end(const struct attempt *attempt, const struct vm_fault *vm
 	enum pfstat_class class = attempt_classify(attempt, op);
 
 	preempt_disable();
-	if (READ_ONCE(recording)) {
+	if (READ_ONCE(recording) && attempt->start.ns >= READ_ONCE(recording_since)) {
 		attempt_store(attempt, vmf, op, class);
 		if (class == PFSTAT_CLASS_PASS || attempt->result & VM_FAULT_RETRY)
 			attempt_suspend(attempt, vmf, class);

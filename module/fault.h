@@ -50,4 +50,9 @@ unsigned long pfstat_fault_wrapper(void);
  * it then does after a grace period.
  */
 void pfstat_fault_record(bool on);
+/*
+ * Calls that have begun by now leave no record, whenever they end: a session that began
+ * meanwhile is not theirs. Only while nothing is recorded.
+ */
+void pfstat_fault_forget(void);
 #endif

@@ -86,18 +86,28 @@ static bool follow_fork(struct mm_struct *child)
 	return !err;
 }
 
-void pfstat_follow_open(struct vm_area_struct *vma)
+static bool is_watched_open(struct mm_struct *mm)
 {
 	bool watched;
 
-	pfstat_enter();
-	/* Split and mremap: the mm is known. */
 	rcu_read_lock();
-	watched = pfstat_target_is_open() && pfstat_target_find_mm(vma->vm_mm);
+	watched = pfstat_target_is_open() && pfstat_target_find_mm(mm);
 	rcu_read_unlock();
-	/* Otherwise it is let go: nobody else can see this VMA yet. */
-	if (!watched && !follow_fork(vma->vm_mm))
+	return watched;
+}
+
+/* Of a split and mremap() the mm is in the table. Nobody else sees this VMA yet. */
+void pfstat_follow_open(struct vm_area_struct *vma)
+{
+	pfstat_enter();
+	if (!pfstat_shadow_hooked(vma)) {
+		/* An ended session's. A new one may be hooking the mm at this moment. */
 		pfstat_shadow_unhook(vma);
+		if (is_watched_open(vma->vm_mm) || is_watched_open(current->mm))
+			pfstat_follow_again();
+	} else if (!is_watched_open(vma->vm_mm) && !follow_fork(vma->vm_mm)) {
+		pfstat_shadow_unhook(vma);
+	}
 	pfstat_leave();
 }
 
@@ -216,8 +226,8 @@ static void follow_tick(struct work_struct *work)
 		follow_nmissed = nmissed;
 		atomic_set(&follow_hook_again, 1);
 	}
-	if (atomic_xchg(&follow_hook_again, 0))
-		pfstat_target_hook_all();
+	if (atomic_xchg(&follow_hook_again, 0) && !pfstat_target_hook_all())
+		atomic_set(&follow_hook_again, 1);	/* a lock was held: at the next tick */
 	if (pfstat_target_reap())
 		follow_idle();
 	else

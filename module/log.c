@@ -333,7 +333,7 @@ static void show_mm(struct watched_mm *watched, void *data)
 	seq_printf(m, "mm pid %d%s%s\n", watched->pid, watched->future ? " future" : "",
 		   watched->follow ? " follow" : "");
 	if (mmap_read_lock_killable(watched->mm))
-		return;
+		return;	/* killed */
 	VMA_ITERATOR(vmi, watched->mm, 0);
 	for_each_vma(vmi, vma) {
 		if (xa_is_zero(vma))
@@ -363,6 +363,9 @@ static int targets_show(struct seq_file *m, void *v)
 	seq_printf(m, "options fault_around %s, mode %s, ring_size %zu\n",
 		   state.fault_around ? "keep" : "off", state.overwrite ? "overwrite" : "drop",
 		   state.ring_size);
+	/* Of ended sessions. */
+	if (pfstat_target_retired())
+		seq_printf(m, "unhooking %u\n", pfstat_target_retired());
 	pfstat_target_visit_mms(show_mm, m);
 	return 0;
 }

@@ -45,10 +45,11 @@ exit_chain:
 /*
  * Waits until no CPU can be in this module's code on behalf of a fault.
  *
- * Whoever loaded a wrapper's address has entered it, or never will, after the
- * first grace period; rcu_tasks takes sleeping for leaving, so calls asleep in
- * I/O are waited for by their count; the second grace period covers the few
- * instructions between their last count and the return.
+ * All shadows are disarmed. A thread that loaded a wrapper's address before has entered it,
+ * or never will, after the first grace period; rcu_tasks takes sleeping for leaving, so
+ * calls asleep in I/O are waited for by their count; the second grace period covers the
+ * few instructions between their last count and the return. There are none or few such
+ * calls: the module has held itself until its calls were over (session.c).
  */
 static void drain_calls(void)
 {
@@ -80,7 +81,6 @@ static void __exit pfstat_exit(void)
 
 	pfstat_control_exit();
 	pfstat_session_exit();
-	pfstat_shadow_neutralise();
 	drain_calls();
 	pfstat_follow_exit();
 	gone = wait_for_teardown();

@@ -8,10 +8,14 @@
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/path.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "calibrate.h"
@@ -22,48 +26,134 @@
 #include "follow.h"
 #include "ring.h"
 #include "session.h"
+#include "shadow.h"
 #include "tally.h"
 #include "target.h"
 
 /* How long stop waits for faults that are inside their handler, in I/O mostly. */
 #define SESSION_DRAIN_MS 5000
+/* How long it waits then until the targets are unhooked; and how often that is tried. */
+#define SESSION_SETTLE_MS 1000
+#define SESSION_RETRY_MS 100
 
 static const struct session_state session_defaults = {
 	.fault_around = true,
 	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
 };
 
-/* Above the mmap lock: it is held while address spaces are walked. */
+/*
+ * Above the mmap lock: it is held while address spaces are walked. Its holder waits for
+ * seconds at most, or until it is killed.
+ */
 static DEFINE_MUTEX(session_mutex);
 static struct session_state session = {
 	.fault_around = true,
 	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
 };
 
+/* For the small things below, which readers and work items use without the mutex. */
+static DEFINE_SPINLOCK(session_lock);
+static struct session_state session_shown = {
+	.fault_around = true,
+	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
+};
+
 /*
- * Of all that is watched, this file's mappings alone; no dentry: any. A path, not
- * a file: who named the open `session` itself would keep it open for ever.
+ * The module holds a reference to itself from the first target until nothing is hooked any
+ * more and no call is inside a wrapper. Both can take as long as a file system hangs: rmmod
+ * is refused then, instead of waiting in the kernel.
+ */
+static bool session_pinned;
+static bool session_active;		/* between session_start() and session_stop() */
+static unsigned int session_stops;
+static DECLARE_WAIT_QUEUE_HEAD(session_settled);
+
+/*
+ * Only this file's mappings are hooked; no dentry: those of any. A path, not a file: the
+ * file may be the open `session` itself, which would never be closed then.
  */
 static struct path session_only;
 
 void pfstat_session_state(struct session_state *state)
 {
-	mutex_lock(&session_mutex);
-	*state = session;
+	spin_lock(&session_lock);
+	*state = session_shown;
+	spin_unlock(&session_lock);
+}
+
+static void session_unlock(void)
+{
+	spin_lock(&session_lock);
+	session_shown = session;
+	spin_unlock(&session_lock);
 	mutex_unlock(&session_mutex);
 }
 
-/* Waits until no call is inside a wrapper; false: some take too long. */
+/* Waits until no call is inside a wrapper; false: some take too long, or current was killed. */
 static bool session_drain(void)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(SESSION_DRAIN_MS);
 
 	while (pfstat_fault_in_flight()) {
-		if (time_after(jiffies, end))
+		if (time_after(jiffies, end) || fatal_signal_pending(current))
 			return false;
 		usleep_range(1000, 2000);
 	}
 	return true;
+}
+
+static void session_pin(void)
+{
+	spin_lock(&session_lock);
+	/* The caller has a file of this module open, so the module cannot go. */
+	if (!session_pinned)
+		__module_get(THIS_MODULE);
+	session_pinned = true;
+	session_active = true;
+	spin_unlock(&session_lock);
+}
+
+/* stops: session_stops, before the caller found that nothing is hooked or inside. */
+static void session_unpin(unsigned int stops)
+{
+	bool put;
+
+	spin_lock(&session_lock);
+	put = session_pinned && !session_active && session_stops == stops;
+	if (put)
+		session_pinned = false;
+	spin_unlock(&session_lock);
+	if (!put)
+		return;
+	wake_up_all(&session_settled);
+	module_put(THIS_MODULE);	/* pfstat_session_exit() waits for this work item */
+}
+
+static void session_settle(struct work_struct *work);
+static DECLARE_DELAYED_WORK(session_settle_work, session_settle);
+
+/* Unhooks the targets of ended sessions whose locks are free, until none is left. */
+static void session_settle(struct work_struct *work)
+{
+	const unsigned int stops = READ_ONCE(session_stops);
+	bool unhooked = pfstat_target_unhook();
+
+	if (unhooked && !pfstat_fault_in_flight())
+		session_unpin(stops);
+	if (pfstat_target_retired() || (READ_ONCE(session_pinned) && !READ_ONCE(session_active)))
+		schedule_delayed_work(&session_settle_work, msecs_to_jiffies(SESSION_RETRY_MS));
+}
+
+static bool session_is_settled(void)
+{
+	return !READ_ONCE(session_pinned) || READ_ONCE(session_active);
+}
+
+/* After a stop, without the mutex: so that rmmod works at once, if nothing hangs. */
+static void session_wait_settled(void)
+{
+	wait_event_killable_timeout(session_settled, session_is_settled(),
+				    msecs_to_jiffies(SESSION_SETTLE_MS));
 }
 
 static void session_reset_figures(void)
@@ -93,9 +183,6 @@ static int session_start(void)
 
 	if (session.recording)
 		return 0;
-	/* A call of the last session may still be asleep in its handler. */
-	if (!session_drain())
-		return -EBUSY;
 	err = pfstat_ring_setup(session.ring_size, session.overwrite);
 	if (err)
 		return err;
@@ -106,27 +193,34 @@ static int session_start(void)
 	session_reset_figures();
 	if (session_only.dentry)
 		only = file_of(session_only.dentry);
+	session_pin();
+	pfstat_shadow_open(!pfstat_target_retired());
 	pfstat_target_open(session.fault_around, &only);
 	session.recording = true;
 	return 0;
 }
 
+/* Takes no lock of a target. What is still hooked afterwards leads to the original operations. */
 static void session_stop(void)
 {
-	LIST_HEAD(unhooked);
-
 	if (!session.recording)
 		return;
 	pfstat_target_shut();
+	pfstat_shadow_shut();
 	pfstat_follow_stop();
-	pfstat_target_unhook_all(&unhooked);
+	pfstat_target_retire();
 	if (!session_drain())
-		pr_info("%ld faults did not end within %d ms and leave no record\n",
-			pfstat_fault_in_flight(), SESSION_DRAIN_MS);
+		pr_info("%ld faults have not ended and leave no record\n",
+			pfstat_fault_in_flight());
 	pfstat_fault_record(false);
-	pfstat_target_free(&unhooked);	/* that was a grace period */
+	pfstat_fault_forget();
 	pfstat_clock_stop();
 	session.recording = false;
+	spin_lock(&session_lock);
+	session_active = false;
+	session_stops++;
+	spin_unlock(&session_lock);
+	schedule_delayed_work(&session_settle_work, 0);
 }
 
 /* The recorder is free again, with the options that a program expects. */
@@ -137,7 +231,7 @@ static void session_release(void)
 	session = session_defaults;
 }
 
-/* Have the targets of `control` ended by themselves? Its options stay. */
+/* Stops if the targets of `control` have ended by themselves. Its options stay. */
 static void session_check_idle(void)
 {
 	if (session.user != SESSION_CONTROL || !pfstat_target_reap())
@@ -150,7 +244,7 @@ static void session_idle(struct work_struct *work)
 {
 	mutex_lock(&session_mutex);
 	session_check_idle();
-	mutex_unlock(&session_mutex);
+	session_unlock();
 }
 
 static DECLARE_WORK(session_idle_work, session_idle);
@@ -172,9 +266,10 @@ static int session_busy(void)
 
 int pfstat_session_open(void)
 {
-	int err = 0;
+	int err = mutex_lock_killable(&session_mutex);
 
-	mutex_lock(&session_mutex);
+	if (err)
+		return err;
 	session_check_idle();
 	if (session.user != SESSION_NOBODY) {
 		err = session_busy();
@@ -184,7 +279,7 @@ int pfstat_session_open(void)
 		session.pid = current->tgid;
 		get_task_comm(session.comm, current);
 	}
-	mutex_unlock(&session_mutex);
+	session_unlock();
 	return err;
 }
 
@@ -192,10 +287,11 @@ void pfstat_session_close(void)
 {
 	mutex_lock(&session_mutex);
 	session_release();
-	mutex_unlock(&session_mutex);
+	session_unlock();
+	session_wait_settled();
 }
 
-/* A program that it began since mm was asked for may have mapped before it was known. */
+/* A program that it executed since mm was looked up may have mapped before it was in the table. */
 static void look_for_exec(const struct task_struct *task, const struct mm_struct *mm)
 {
 	/* Either exec's store is seen here, or its mappings find the process in the table. */
@@ -207,13 +303,14 @@ static void look_for_exec(const struct task_struct *task, const struct mm_struct
 static int watch_mm(struct task_struct *task, struct pid *pid, struct mm_struct *mm, bool future,
 		    bool follow)
 {
+	const bool known = pfstat_target_is_known(pid, mm);
 	struct pfstat_hook_result result;
 	int err;
 
 	err = pfstat_follow_start(session_on_idle);
 	if (err)
 		return err;
-	/* Others may be watched already: what fails from here on must not leave this one half. */
+	/* Others may be watched already: a failure from here on must not leave this one half. */
 	err = pfstat_target_prepare_mm(mm, NULL);
 	if (err)
 		return err;
@@ -225,12 +322,17 @@ static int watch_mm(struct task_struct *task, struct pid *pid, struct mm_struct 
 		return err;
 	if (future)
 		look_for_exec(task, mm);
-	return pfstat_target_hook_mm(mm, NULL, &result);
+	err = pfstat_target_hook_mm(mm, NULL, &result);
+	if (err && !known) {
+		pfstat_target_forget(pid, mm);
+		schedule_delayed_work(&session_settle_work, 0);
+	}
+	return err;
 }
 
 static int watch_process(struct task_struct *task, struct pid *pid, bool future, bool follow)
 {
-	struct mm_struct *mm = get_task_mm(task);
+	struct mm_struct *mm = pfstat_target_grab_mm(task);
 	int err;
 
 	if (!mm)
@@ -238,7 +340,7 @@ static int watch_process(struct task_struct *task, struct pid *pid, bool future,
 	err = session_start();
 	if (!err)
 		err = watch_mm(task, pid, mm, future, follow);
-	mmput_async(mm);
+	mmdrop(mm);
 	return err;
 }
 
@@ -372,9 +474,19 @@ static int session_claim(enum session_user user)
 	return 0;
 }
 
+static void session_explain(const char *line, int err)
+{
+	if (err == -ETIMEDOUT)
+		pr_info_ratelimited("'%.64s': cannot hook the process: a call holds its memory map, maybe on a file system that is frozen or hangs; try again when it has returned\n",
+				    line);
+	else
+		pr_info_ratelimited("'%.64s' failed: %d\n", line, err);
+}
+
 int pfstat_session_command(enum session_user user, const char *line)
 {
 	struct pfstat_command command;
+	unsigned int stops;
 	bool started;
 	int err;
 
@@ -383,14 +495,17 @@ int pfstat_session_command(enum session_user user, const char *line)
 		pr_info_ratelimited("not a command: '%.64s'\n", line);
 		return err;
 	}
-	mutex_lock(&session_mutex);
+	err = mutex_lock_killable(&session_mutex);
+	if (err)
+		return err;
+	stops = session_stops;
 	err = session_claim(user);
 	if (err)
 		goto unlock;
 	started = session.recording;
 	err = session_execute(&command);
 	if (err) {
-		pr_info_ratelimited("'%.64s' failed: %d\n", line, err);
+		session_explain(line, err);
 		/* Nothing changed: a start that found no target is taken back. */
 		if (!started && session.recording)
 			session_stop();
@@ -398,15 +513,17 @@ int pfstat_session_command(enum session_user user, const char *line)
 	if (user == SESSION_CONTROL)
 		session.user = session.recording ? SESSION_CONTROL : SESSION_NOBODY;
 unlock:
-	mutex_unlock(&session_mutex);
+	stops -= session_stops;
+	session_unlock();
+	if (stops)
+		session_wait_settled();
 	return err;
 }
 
+/* Nothing is hooked: the module could not go otherwise. */
 void pfstat_session_exit(void)
 {
 	cancel_work_sync(&session_idle_work);
-	mutex_lock(&session_mutex);
-	session_release();
-	mutex_unlock(&session_mutex);
-	cancel_work_sync(&session_idle_work);
+	cancel_delayed_work_sync(&session_settle_work);
+	session_set_only((struct path) { });
 }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * One shadow for each original vm_operations_struct, device, fault-around mode, and
- * whether the mapping is shared (so that a record says these, and a call need not ask
- * the VMA): a copy whose fault operations are wrappers. Members that were NULL stay
+ * shared or private mapping (so that a record has these, and a call need not look them up
+ * in the VMA): a copy whose fault operations are wrappers. Members that were NULL stay
  * NULL, because the kernel draws conclusions from that, and .close is never
  * added: it would stop VMA merging.
  *
- * Shadows live until the module goes, so that whoever still holds an old
- * pointer finds valid memory; there are some for each file system in
- * use. They are not module data: one that might still be pointed to when the
- * module goes is leaked, neutral.
+ * Shadows live until the module is unloaded, so that an old pointer leads to valid
+ * memory; there are some for each file system in use. They are not module data: one that
+ * might still be pointed to at the unload is leaked, disarmed.
+ *
+ *	ARMED --session ends--> DISARMED --session begins--> FREE --same kind needed--> ARMED
+ *
+ * A disarmed shadow has the original operations in place of the wrappers. It becomes free
+ * only if no living VMA points to it: a new session must not time the targets of an old one.
  */
 #include <linux/dax.h>
 #include <linux/fs.h>
@@ -28,10 +32,29 @@
 
 static LIST_HEAD(shadows);
 static DEFINE_SPINLOCK(shadows_lock);	/* against two additions; readers use RCU */
+static bool shadows_open;		/* a session records; under shadows_lock */
+
+bool pfstat_shadow_is_ours(const struct vm_operations_struct *ops)
+{
+	return ops && ops->open == pfstat_follow_open;
+}
+
+bool pfstat_shadow_is_armed(const struct vm_operations_struct *ops)
+{
+	return READ_ONCE(pfstat_shadow_of(ops)->state) == SHADOW_ARMED;
+}
 
 bool pfstat_shadow_hooked(const struct vm_area_struct *vma)
 {
-	return vma->vm_ops && vma->vm_ops->open == pfstat_follow_open;
+	const struct vm_operations_struct *ops = READ_ONCE(vma->vm_ops);
+
+	return pfstat_shadow_is_ours(ops) && pfstat_shadow_is_armed(ops);
+}
+
+/* The operations that the file system gave the VMA. */
+static const struct vm_operations_struct *original_of(const struct vm_operations_struct *ops)
+{
+	return pfstat_shadow_is_ours(ops) ? pfstat_shadow_of(ops)->kind.original : ops;
 }
 
 /* File systems whose VMAs are known by the identity of their operations. */
@@ -53,9 +76,9 @@ static bool filesystem_allowed(const struct super_block *sb)
 	}
 }
 
-int pfstat_shadow_allowed(const struct vm_area_struct *vma)
+/* ops: the original operations of the VMA. */
+static int check(const struct vm_area_struct *vma, const struct vm_operations_struct *ops)
 {
-	const struct vm_operations_struct *ops = vma->vm_ops;
 	const struct inode *inode;
 
 	if (!vma->vm_file || !ops || !ops->fault)
@@ -71,10 +94,11 @@ int pfstat_shadow_allowed(const struct vm_area_struct *vma)
 	return 0;
 }
 
-static struct shadow_kind kind_of(const struct vm_area_struct *vma, bool fault_around)
+static struct shadow_kind kind_of(const struct vm_area_struct *vma,
+				  const struct vm_operations_struct *original, bool fault_around)
 {
 	return (struct shadow_kind){
-		.original = vma->vm_ops,
+		.original = original,
 		.dev = file_inode(vma->vm_file)->i_sb->s_dev,
 		.shared = vma->vm_flags & VM_SHARED,
 		.fault_around = fault_around,
@@ -87,7 +111,7 @@ static bool is_same_kind(const struct shadow_kind *a, const struct shadow_kind *
 	       a->fault_around == b->fault_around;
 }
 
-static struct shadow *shadow_find(const struct shadow_kind *kind)
+static struct shadow *shadow_find(const struct shadow_kind *kind, enum shadow_state state)
 {
 	struct shadow *shadow;
 
@@ -96,7 +120,7 @@ static struct shadow *shadow_find(const struct shadow_kind *kind)
 	 * stand at its address.
 	 */
 	list_for_each_entry_rcu(shadow, &shadows, list, lockdep_is_held(&shadows_lock))
-		if (is_same_kind(&shadow->kind, kind) &&
+		if (READ_ONCE(shadow->state) == state && is_same_kind(&shadow->kind, kind) &&
 		    !memcmp(&shadow->pristine, kind->original, sizeof(*kind->original)))
 			return shadow;
 	return NULL;
@@ -112,79 +136,144 @@ static struct shadow *shadow_make(const struct shadow_kind *kind, gfp_t gfp)
 	shadow->pristine = *kind->original;
 	shadow->ops = *kind->original;
 	shadow->ops.open = pfstat_follow_open;
-	pfstat_fault_wrap(shadow);
 	if (!kind->fault_around)
 		shadow->ops.map_pages = NULL;
+	pfstat_fault_wrap(shadow);
+	shadow->state = SHADOW_ARMED;
 	return shadow;
 }
 
+/* Under shadows_lock. An armed shadow of this kind, if there is one or a free one. */
+static struct shadow *shadow_reuse(const struct shadow_kind *kind)
+{
+	struct shadow *shadow = shadow_find(kind, SHADOW_ARMED);
+
+	if (shadow)
+		return shadow;
+	shadow = shadow_find(kind, SHADOW_FREE);
+	if (!shadow)
+		return NULL;
+	pfstat_fault_wrap(shadow);
+	/* Pairs with the load in shadow_find(), which the address depends on. */
+	smp_store_release(&shadow->state, SHADOW_ARMED);
+	return shadow;
+}
+
+/* An armed shadow of this kind: one that exists, or `made`, which is taken then. */
+static struct shadow *shadow_enter(const struct shadow_kind *kind, struct shadow *made)
+{
+	struct shadow *shadow = NULL;
+
+	spin_lock(&shadows_lock);
+	if (shadows_open)
+		shadow = shadow_reuse(kind);
+	if (shadows_open && !shadow && made) {
+		list_add_tail_rcu(&made->list, &shadows);
+		shadow = made;
+	}
+	spin_unlock(&shadows_lock);
+	return shadow;
+}
+
+/* NULL: there is no memory, or the session has just ended. */
 static struct shadow *shadow_get(const struct shadow_kind *kind, gfp_t gfp)
 {
 	struct shadow *shadow, *made;
 
 	rcu_read_lock();
-	shadow = shadow_find(kind);
+	shadow = shadow_find(kind, SHADOW_ARMED);
 	rcu_read_unlock();
+	if (!shadow)
+		shadow = shadow_enter(kind, NULL);
 	if (shadow)
 		return shadow;
 
 	made = shadow_make(kind, gfp);
 	if (!made)
 		return NULL;
-	spin_lock(&shadows_lock);
-	shadow = shadow_find(kind);
-	if (!shadow)
-		list_add_tail_rcu(&made->list, &shadows);
-	spin_unlock(&shadows_lock);
-	if (shadow)
+	shadow = shadow_enter(kind, made);
+	if (shadow != made)
 		kfree(made);
-	return shadow ?: made;
+	return shadow;
 }
 
 int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 {
+	const struct vm_operations_struct *original = original_of(vma->vm_ops);
 	struct shadow_kind kind;
 
-	if (pfstat_shadow_hooked(vma) || pfstat_shadow_allowed(vma))
+	if (pfstat_shadow_hooked(vma) || check(vma, original))
 		return 0;
-	kind = kind_of(vma, fault_around);
+	kind = kind_of(vma, original, fault_around);
 	return shadow_get(&kind, gfp) ? 0 : -ENOMEM;
 }
 
 int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 {
+	const struct vm_operations_struct *ops = READ_ONCE(vma->vm_ops);
 	struct shadow_kind kind;
 	struct shadow *shadow;
 	int err;
 
 	if (pfstat_shadow_hooked(vma))
 		return 0;
-	err = pfstat_shadow_allowed(vma);
+	err = check(vma, original_of(ops));
 	if (err)
 		return err;
-	kind = kind_of(vma, fault_around);
+	kind = kind_of(vma, original_of(ops), fault_around);
 	shadow = shadow_get(&kind, gfp);
 	if (!shadow)
 		return -ENOMEM;
+	/* An older session's shadow may be taken out at the same time: this one stays. */
 	WRITE_ONCE(vma->vm_ops, &shadow->ops);
 	return 0;
 }
 
 void pfstat_shadow_unhook(struct vm_area_struct *vma)
 {
-	if (pfstat_shadow_hooked(vma))
-		WRITE_ONCE(vma->vm_ops, pfstat_shadow_of(vma->vm_ops)->kind.original);
+	const struct vm_operations_struct *ops = READ_ONCE(vma->vm_ops);
+
+	if (pfstat_shadow_is_ours(ops))
+		WRITE_ONCE(vma->vm_ops, original_of(ops));
 }
 
-void pfstat_shadow_neutralise(void)
+void pfstat_shadow_unhook_if(struct vm_area_struct *vma, const struct vm_operations_struct *ops)
+{
+	cmpxchg(&vma->vm_ops, ops, original_of(ops));
+}
+
+void pfstat_shadow_open(bool reuse)
 {
 	struct shadow *shadow;
 
 	spin_lock(&shadows_lock);
-	list_for_each_entry(shadow, &shadows, list) {
-		pfstat_fault_unwrap(&shadow->ops, &shadow->pristine);
-		WRITE_ONCE(shadow->ops.open, shadow->pristine.open);
-	}
+	list_for_each_entry(shadow, &shadows, list)
+		if (reuse && shadow->state == SHADOW_DISARMED)
+			WRITE_ONCE(shadow->state, SHADOW_FREE);
+	shadows_open = true;
+	spin_unlock(&shadows_lock);
+}
+
+static void disarm(struct shadow *shadow)
+{
+	struct vm_operations_struct original = shadow->pristine;
+
+	/* Only where a VMA's fault is excluded may it become NULL again: it stays so. */
+	if (!shadow->kind.fault_around)
+		original.map_pages = NULL;
+	pfstat_fault_unwrap(&shadow->ops, &original);
+	WRITE_ONCE(shadow->state, SHADOW_DISARMED);
+}
+
+void pfstat_shadow_shut(void)
+{
+	struct shadow *shadow;
+
+	spin_lock(&shadows_lock);
+	shadows_open = false;
+	list_for_each_entry(shadow, &shadows, list)
+		if (shadow->state == SHADOW_ARMED)
+			disarm(shadow);
 	spin_unlock(&shadows_lock);
 }
 
@@ -194,7 +283,10 @@ void pfstat_shadow_exit(bool leak)
 
 	list_for_each_entry_safe(shadow, next, &shadows, list) {
 		list_del(&shadow->list);
-		if (!leak)
+		/* Only an exiting process can still look at it, and it copies no VMA. */
+		if (leak)
+			WRITE_ONCE(shadow->ops.open, shadow->pristine.open);
+		else
 			kfree(shadow);
 	}
 }

@@ -16,16 +16,25 @@ struct shadow_kind {
 	bool fault_around;
 };
 
+enum shadow_state {
+	SHADOW_ARMED,		/* calls are timed */
+	SHADOW_DISARMED,	/* of an ended session; a VMA may point to it */
+	SHADOW_FREE,		/* no living VMA points to it */
+};
+
 struct shadow {
 	struct vm_operations_struct ops;	/* what a hooked VMA points to */
 	struct shadow_kind kind;
 	struct vm_operations_struct pristine;	/* the original's members when it was copied */
 	struct fault_template templates[NR_PLAIN_KINDS];
 	struct list_head list;
+	enum shadow_state state;
 };
 
-/* 0, or why this VMA must not be hooked: -EOPNOTSUPP. */
-int pfstat_shadow_allowed(const struct vm_area_struct *vma);
+/* Are the operations a shadow's, armed or not? */
+bool pfstat_shadow_is_ours(const struct vm_operations_struct *ops);
+bool pfstat_shadow_is_armed(const struct vm_operations_struct *ops);	/* if they are ours */
+/* Does the VMA point to an armed shadow? */
 bool pfstat_shadow_hooked(const struct vm_area_struct *vma);
 
 static inline struct shadow *pfstat_shadow_of(const struct vm_operations_struct *ops)
@@ -33,20 +42,30 @@ static inline struct shadow *pfstat_shadow_of(const struct vm_operations_struct 
 	return container_of(ops, struct shadow, ops);
 }
 
-/* What hooking the VMA takes, if it may be hooked: 0 or -ENOMEM. Its mm's mmap lock is held. */
+/*
+ * Allocates what hooking the VMA needs, if it may be hooked: 0 or -ENOMEM. Its mm's mmap
+ * lock is held.
+ */
 int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
 
 /*
- * The VMA must be write-locked: its mm's mmap lock, and the VMA's own lock
- * where there is one. hook: 0, -EOPNOTSUPP, -ENOMEM; already hooked is 0.
+ * The mmap lock of the VMA's mm is held; without fault_around it is held for writing, and
+ * the VMA's own lock, if it has one. 0, -EOPNOTSUPP (it must not be hooked), -ENOMEM;
+ * already hooked is 0.
  */
 int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
+/* The caller alone sees the VMA. */
 void pfstat_shadow_unhook(struct vm_area_struct *vma);
+/* If it still has these operations, which are a shadow's. The mmap lock is held. */
+void pfstat_shadow_unhook_if(struct vm_area_struct *vma, const struct vm_operations_struct *ops);
 
-/* Nothing was hooked since the module was loaded. To be asked when nothing can be any more. */
+/* A session begins. reuse: no living VMA points to a disarmed shadow. */
+void pfstat_shadow_open(bool reuse);
+/* It ends: every shadow leads to the original operations, and none is armed any more. */
+void pfstat_shadow_shut(void);
+
+/* Nothing was hooked since the module was loaded. */
 bool pfstat_shadow_never_made(void);
-/* From now on every shadow calls the original operations directly. */
-void pfstat_shadow_neutralise(void);
 /* Frees all shadows; with `leak` only forgets them (a VMA may point there). */
 void pfstat_shadow_exit(bool leak);
 size_t pfstat_shadow_bytes(void);

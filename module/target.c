@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is watched. Additions come from commands, from the fork probe, from
- * the do_mmap probe (atomic) and from ->open below the mmap lock; so the
+ * The watched processes and address spaces. Additions come from commands, from the fork
+ * probe, from the do_mmap probe (atomic) and from ->open below the mmap lock; so the
  * tables have a spinlock of their own and are read under RCU.
+ *
+ * A thread may sleep for ever in ->fault() or ->page_mkwrite() (frozen or hung file
+ * system) and hold the mmap lock or a VMA lock for reading. So nothing here sleeps for
+ * these locks: a queued writer would stop every later reader, ps(1) included. Locks are
+ * tried, for a limited time. A VMA may change between operations that differ only in the
+ * wrappers under the mmap lock held for reading: each member is NULL in both or in
+ * neither, so a fault that loads the pointer twice can mix them. Only ->open becomes NULL
+ * or not NULL, which is called under the mmap lock held for writing; and ->map_pages,
+ * see hook_lock().
  */
+#include <linux/delay.h>
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/mmap_lock.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/task.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -17,12 +29,21 @@
 
 #define TARGET_HASH_BITS 8
 
+/* How long a command tries to lock an address space, and how long a work item does. */
+#define TARGET_COMMAND_MS 5000
+#define TARGET_WORK_MS 10
+#define TARGET_SPIN_NS 50000
+
 static DEFINE_HASHTABLE(processes, TARGET_HASH_BITS);
 static DEFINE_HASHTABLE(mms, TARGET_HASH_BITS);
 static DEFINE_SPINLOCK(targets_lock);
 static bool targets_open;		/* under targets_lock */
 static bool targets_fault_around;	/* fixed while open */
 static struct pfstat_file targets_only;	/* fixed while open */
+
+/* Address spaces of ended sessions whose VMAs may still be hooked; under targets_lock. */
+static LIST_HEAD(targets_retired);
+static atomic_t targets_retired_count;
 
 void pfstat_target_open(bool fault_around, const struct pfstat_file *only)
 {
@@ -196,12 +217,65 @@ static bool is_chosen(const struct vm_area_struct *vma, const struct pfstat_file
 	return pfstat_target_wants(vma) && (!file || maps_file(vma, file));
 }
 
+static bool lock_once(struct mm_struct *mm, bool write)
+{
+	const u64 end = ktime_get_mono_fast_ns() + TARGET_SPIN_NS;
+
+	/* Many threads that fault hold it in turn: a moment without any is short. */
+	do {
+		if (write ? compat_mmap_write_trylock(mm) : mmap_read_trylock(mm))
+			return true;
+		cpu_relax();
+	} while (!need_resched() && ktime_get_mono_fast_ns() < end);
+	return false;
+}
+
+/* Sleeps a little. -EINTR: current was killed; -ETIMEDOUT: it is after `end`. */
+static int wait_for_lock(unsigned long end)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (time_after(jiffies, end))
+		return -ETIMEDOUT;
+	usleep_range(200, 500);
+	return 0;
+}
+
+/* 0, -EINTR or -ETIMEDOUT. Never queues. */
+static int lock_mm(struct mm_struct *mm, bool write, unsigned long end)
+{
+	int err = 0;
+
+	while (!err && !lock_once(mm, write))
+		err = wait_for_lock(end);
+	return err;
+}
+
+static void unlock_mm(struct mm_struct *mm, bool write)
+{
+	if (write)
+		mmap_write_unlock(mm);
+	else
+		mmap_read_unlock(mm);
+}
+
+static unsigned long end_after(unsigned int ms)
+{
+	return jiffies + msecs_to_jiffies(ms);
+}
+
+/* exit_mmap() frees VMAs under the lock held for writing: with it, those in the tree are valid. */
+static bool is_exiting(const struct mm_struct *mm)
+{
+	return !atomic_read(&mm->mm_users);
+}
+
 int pfstat_target_prepare_mm(struct mm_struct *mm, const struct pfstat_file *file)
 {
 	struct vm_area_struct *vma;
 	int err;
 
-	err = mmap_read_lock_killable(mm);
+	err = lock_mm(mm, false, end_after(TARGET_COMMAND_MS));
 	if (err)
 		return err;
 	VMA_ITERATOR(vmi, mm, 0);
@@ -217,13 +291,34 @@ int pfstat_target_prepare_mm(struct mm_struct *mm, const struct pfstat_file *fil
 	return err;
 }
 
-static int hook_vma(struct vm_area_struct *vma, struct pfstat_hook_result *result)
+/*
+ * Without fault-around ->map_pages becomes NULL. A fault that found it there calls it a
+ * moment later, so there must be none: neither under the mmap lock nor under the VMA's.
+ */
+static bool hook_lock_is_write(void)
+{
+	return !targets_fault_around;
+}
+
+static int hook_locked_vma(struct vm_area_struct *vma)
 {
 	int err;
 
-	compat_vma_start_write(vma);
+	if (!hook_lock_is_write() || pfstat_shadow_hooked(vma))
+		return pfstat_shadow_hook(vma, targets_fault_around, GFP_KERNEL);
+	if (!compat_vma_write_trylock(vma))
+		return -EAGAIN;
 	err = pfstat_shadow_hook(vma, targets_fault_around, GFP_KERNEL);
-	if (err == -ENOMEM)
+	compat_vma_write_unlock(vma);
+	return err;
+}
+
+/* -EAGAIN: a fault of this VMA is under way. */
+static int hook_vma(struct vm_area_struct *vma, struct pfstat_hook_result *result)
+{
+	int err = hook_locked_vma(vma);
+
+	if (err == -ENOMEM || err == -EAGAIN)
 		return err;
 	if (err)
 		result->refused++;
@@ -232,53 +327,97 @@ static int hook_vma(struct vm_area_struct *vma, struct pfstat_hook_result *resul
 	return 0;
 }
 
-int pfstat_target_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
-			  struct pfstat_hook_result *result)
+/* Hooks all VMAs that it can. -EAGAIN: some were busy. The mmap lock is held. */
+static int hook_vmas(struct mm_struct *mm, const struct pfstat_file *file,
+		     struct pfstat_hook_result *result)
 {
 	struct vm_area_struct *vma;
-	int err;
+	int err, busy = 0;
 
 	*result = (struct pfstat_hook_result) { 0 };
-	err = mmap_write_lock_killable(mm);
-	if (err)
-		return err;
 	VMA_ITERATOR(vmi, mm, 0);
 	for_each_vma(vmi, vma) {
-		if (xa_is_zero(vma))
+		if (xa_is_zero(vma) || is_exiting(mm))
 			break;
 		if (!is_chosen(vma, file))
 			continue;
 		err = hook_vma(vma, result);
-		if (err)
-			break;
+		if (err == -ENOMEM)
+			return err;
+		busy = busy ?: err;
 	}
-	mmap_write_unlock(mm);
-	return err;
+	return busy;
 }
 
-static void unhook_mm(struct mm_struct *mm)
+static int hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
+		   struct pfstat_hook_result *result, unsigned int patience_ms)
+{
+	const unsigned long end = end_after(patience_ms);
+	const bool write = hook_lock_is_write();
+	int err;
+
+	for (;;) {
+		err = lock_mm(mm, write, end);
+		if (err)
+			return err;
+		err = hook_vmas(mm, file, result);
+		unlock_mm(mm, write);
+		if (err != -EAGAIN)
+			return err;
+		err = wait_for_lock(end);
+		if (err)
+			return err;
+	}
+}
+
+int pfstat_target_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
+			  struct pfstat_hook_result *result)
+{
+	return hook_mm(mm, file, result, TARGET_COMMAND_MS);
+}
+
+static bool is_watched(struct mm_struct *mm)
+{
+	bool watched;
+
+	rcu_read_lock();
+	watched = pfstat_target_find_mm(mm);
+	rcu_read_unlock();
+	return watched;
+}
+
+/* Takes an ended session's hooks out of mm. False: the lock is held, try later. */
+static bool unhook_mm(struct mm_struct *mm)
 {
 	struct vm_area_struct *vma;
 
-	/* Not killable: a killed recorder must unhook all the same. */
-	mmap_write_lock(mm);
+	if (lock_mm(mm, false, end_after(TARGET_WORK_MS)))
+		return false;
 	VMA_ITERATOR(vmi, mm, 0);
 	for_each_vma(vmi, vma) {
+		const struct vm_operations_struct *ops = READ_ONCE(vma->vm_ops);
+
 		if (xa_is_zero(vma))
 			break;
-		if (!pfstat_shadow_hooked(vma))
+		if (!pfstat_shadow_is_ours(ops))
 			continue;
-		compat_vma_start_write(vma);
-		pfstat_shadow_unhook(vma);
+		/*
+		 * A new session may hook it meanwhile: it enters the address space in
+		 * the table first, and then the operations in the VMA.
+		 */
+		smp_rmb();
+		if (!pfstat_shadow_is_armed(ops) || !is_watched(mm))
+			pfstat_shadow_unhook_if(vma, ops);
 	}
-	mmap_write_unlock(mm);
+	mmap_read_unlock(mm);
+	return true;
 }
 
 /*
- * The next live address space at or after *bucket, *skip entries into it. The
- * table may grow between two calls: then an entry can be visited twice, and a
- * new one be missed. Who must not miss any closes the list first and keeps
- * pfstat_target_reap() away.
+ * The next address space at or after *bucket, *skip entries into it. The table may grow
+ * between two calls: then an entry can be visited twice, and a new one be missed. The
+ * struct is held, not the users: the last of these to go would have to free all the
+ * memory, and the process would be gone before its memory and its open files are.
  */
 static struct watched_mm *next_mm(unsigned int *bucket, unsigned int *skip)
 {
@@ -291,8 +430,10 @@ static struct watched_mm *next_mm(unsigned int *bucket, unsigned int *skip)
 			if (i++ < *skip)
 				continue;
 			++*skip;
-			if (mmget_not_zero(watched->mm))
-				return watched;
+			if (is_exiting(watched->mm))
+				continue;
+			mmgrab(watched->mm);
+			return watched;
 		}
 	}
 	return NULL;
@@ -312,7 +453,7 @@ void pfstat_target_visit_mms(pfstat_mm_visitor visit, void *data)
 		if (!watched)
 			return;
 		visit(&copy, data);
-		mmput_async(copy.mm);	/* the last put may be ours: not in our locks */
+		mmdrop(copy.mm);
 		cond_resched();
 	}
 }
@@ -321,8 +462,25 @@ static void visit_hook(struct watched_mm *watched, void *data)
 {
 	struct pfstat_hook_result result;
 
+	int err = 0;
+
 	if (watched->future)
-		pfstat_target_hook_mm(watched->mm, NULL, &result);
+		err = hook_mm(watched->mm, NULL, &result, TARGET_WORK_MS);
+	if (err)
+		*(bool *)data = false;
+}
+
+struct mm_struct *pfstat_target_grab_mm(struct task_struct *task)
+{
+	struct mm_struct *mm = NULL;
+
+	task_lock(task);	/* it keeps its mm */
+	if (task->mm && !(task->flags & PF_KTHREAD)) {
+		mm = task->mm;
+		mmgrab(mm);
+	}
+	task_unlock(task);
+	return mm;
 }
 
 /* The next process at or after *bucket, *skip entries into it, that has memory. */
@@ -342,7 +500,7 @@ static struct mm_struct *next_process_mm(unsigned int *bucket, unsigned int *ski
 			++*skip;
 			*copy = *process;
 			task = pid_task(process->pid, PIDTYPE_TGID);
-			mm = task ? get_task_mm(task) : NULL;
+			mm = task ? pfstat_target_grab_mm(task) : NULL;
 			if (mm)
 				return mm;
 		}
@@ -367,7 +525,7 @@ static void find_mms(void)
 			return;
 		/* Without memory now, too: the caller comes again at the next miss. */
 		pfstat_target_add_mm(mm, number, true, process.follow, GFP_KERNEL);
-		mmput_async(mm);
+		mmdrop(mm);
 		cond_resched();
 	}
 }
@@ -398,16 +556,14 @@ static void find_processes(void)
 	rcu_read_unlock();
 }
 
-void pfstat_target_hook_all(void)
+bool pfstat_target_hook_all(void)
 {
+	bool all = true;
+
 	find_processes();
 	find_mms();
-	pfstat_target_visit_mms(visit_hook, NULL);
-}
-
-static void visit_unhook(struct watched_mm *watched, void *data)
-{
-	unhook_mm(watched->mm);
+	pfstat_target_visit_mms(visit_hook, &all);
+	return all;
 }
 
 static void free_process_rcu(struct rcu_head *rcu)
@@ -422,23 +578,19 @@ static void free_process(struct watched_process *process)
 	call_rcu(&process->rcu, free_process_rcu);
 }
 
-void pfstat_target_free(struct list_head *dead)
-{
-	struct watched_mm *watched, *next;
-
-	list_for_each_entry_safe(watched, next, dead, dead) {
-		mmdrop(watched->mm);
-		kfree(watched);
-	}
-}
 
 /* Frees what was taken out of the table, once no reader can try its mm's users. */
 static void free_mms(struct list_head *dead)
 {
+	struct watched_mm *watched, *next;
+
 	if (list_empty(dead))
 		return;
 	synchronize_rcu();
-	pfstat_target_free(dead);
+	list_for_each_entry_safe(watched, next, dead, dead) {
+		mmdrop(watched->mm);
+		kfree(watched);
+	}
 }
 
 void pfstat_target_shut(void)
@@ -485,72 +637,127 @@ static bool reap_processes(bool living_too)
 	return empty;
 }
 
-static bool reap_mms(bool living_too, struct list_head *dead)
+static bool reap_mms(struct list_head *dead)
 {
 	struct watched_mm *watched;
 	struct hlist_node *next;
 	bool empty = true;
-	int bucket, users;
+	int bucket;
 
 	hash_for_each_safe(mms, bucket, next, watched, node) {
-		users = atomic_read(&watched->mm->mm_users);
-		if (mm_dead(watched) || (users && living_too)) {
+		if (mm_dead(watched)) {
 			hash_del_rcu(&watched->node);
 			list_add(&watched->dead, dead);
-		} else if (users) {
+		} else if (!is_exiting(watched->mm)) {
 			empty = false;
 		}
 	}
 	return empty;
 }
 
-static bool reap(bool living_too, struct list_head *dead)
-{
-	bool empty;
-
-	spin_lock(&targets_lock);
-	empty = reap_processes(living_too);
-	empty &= reap_mms(living_too, dead);
-	spin_unlock(&targets_lock);
-	return empty;
-}
-
 bool pfstat_target_reap(void)
 {
 	LIST_HEAD(dead);
-	bool empty = reap(false, &dead);
+	bool empty;
 
+	spin_lock(&targets_lock);
+	empty = reap_processes(false);
+	empty &= reap_mms(&dead);
+	spin_unlock(&targets_lock);
 	free_mms(&dead);
 	return empty;
 }
 
-void pfstat_target_unhook_all(struct list_head *dead)
+/* Under targets_lock. */
+static void retire_mm(struct watched_mm *watched)
 {
-	/* Nothing is added any more, and ->open unhooks: one walk is enough. */
-	pfstat_target_visit_mms(visit_unhook, NULL);
-	reap(true, dead);
+	hash_del_rcu(&watched->node);
+	list_add_tail(&watched->dead, &targets_retired);
+	atomic_inc(&targets_retired_count);
+}
+
+void pfstat_target_retire(void)
+{
+	struct watched_mm *watched;
+	struct hlist_node *next;
+	int bucket;
+
+	spin_lock(&targets_lock);
+	reap_processes(true);
+	hash_for_each_safe(mms, bucket, next, watched, node)
+		retire_mm(watched);
+	spin_unlock(&targets_lock);
+}
+
+bool pfstat_target_is_known(struct pid *pid, struct mm_struct *mm)
+{
+	bool known;
+
+	rcu_read_lock();
+	known = pfstat_target_find_process(pid) || pfstat_target_find_mm(mm);
+	rcu_read_unlock();
+	return known;
+}
+
+void pfstat_target_forget(struct pid *pid, struct mm_struct *mm)
+{
+	struct watched_process *process;
+	struct watched_mm *watched;
+
+	spin_lock(&targets_lock);
+	process = pfstat_target_find_process(pid);
+	if (process)
+		free_process(process);
+	watched = pfstat_target_find_mm(mm);
+	if (watched)
+		retire_mm(watched);
+	spin_unlock(&targets_lock);
+}
+
+bool pfstat_target_unhook(void)
+{
+	struct watched_mm *watched, *next;
+	LIST_HEAD(todo);
+	LIST_HEAD(done);
+	bool all = true;
+
+	spin_lock(&targets_lock);
+	list_splice_init(&targets_retired, &todo);
+	spin_unlock(&targets_lock);
+
+	list_for_each_entry_safe(watched, next, &todo, dead) {
+		bool living = !is_exiting(watched->mm);
+
+		if (living ? unhook_mm(watched->mm) : mm_dead(watched)) {
+			list_move(&watched->dead, &done);
+			atomic_dec(&targets_retired_count);
+		} else if (living) {
+			all = false;
+		}
+		cond_resched();
+	}
+
+	spin_lock(&targets_lock);
+	list_splice(&todo, &targets_retired);
+	spin_unlock(&targets_lock);
+	free_mms(&done);
+	return all;
+}
+
+unsigned int pfstat_target_retired(void)
+{
+	return atomic_read(&targets_retired_count);
 }
 
 bool pfstat_target_all_gone(void)
 {
-	pfstat_target_reap();
-	return hash_empty(mms);
+	pfstat_target_unhook();
+	return !pfstat_target_retired();
 }
 
 void pfstat_target_exit(void)
 {
-	struct watched_mm *watched;
-	struct hlist_node *next;
-	LIST_HEAD(dead);
-	int bucket;
-
-	spin_lock(&targets_lock);
-	hash_for_each_safe(mms, bucket, next, watched, node) {
-		hash_del_rcu(&watched->node);
-		list_add(&watched->dead, &dead);
-	}
-	spin_unlock(&targets_lock);
-	free_mms(&dead);
+	free_mms(&targets_retired);
 	rcu_barrier();	/* free_process_rcu() is code of this module */
 }
 
@@ -567,5 +774,5 @@ size_t pfstat_target_bytes(void)
 	hash_for_each_rcu(mms, bucket, watched, node)
 		bytes += sizeof(*watched);
 	rcu_read_unlock();
-	return bytes;
+	return bytes + pfstat_target_retired() * sizeof(*watched);
 }

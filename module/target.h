@@ -36,16 +36,23 @@ struct pfstat_file {
 };
 
 /*
- * The list is open while a recorder works. Shut, nothing can be added (and
- * ->open unhooks copies), so that unhook_all, one walk, leaves nothing hooked.
- * Between the two whoever reaps or hooks must be stopped. `only`: no other file's
- * mappings are hooked. The caller holds its inodes until shut.
+ * The list is open while a recorder works. Shut, nothing can be added, and ->open
+ * unhooks copies. `only`: no other file's mappings are hooked. The caller holds its
+ * inodes until shut.
  */
 void pfstat_target_open(bool fault_around, const struct pfstat_file *only);
 void pfstat_target_shut(void);
-/* What is in the list afterwards is to be freed after a grace period. */
-void pfstat_target_unhook_all(struct list_head *dead);
-void pfstat_target_free(struct list_head *dead);
+/*
+ * Empties the shut list, once nothing hooks any more. Its address spaces are retired: they
+ * wait to be unhooked, while another session may begin.
+ */
+void pfstat_target_retire(void);
+/*
+ * Unhooks the retired address spaces whose lock is free, and forgets them. True: no living
+ * one is left. One caller at a time.
+ */
+bool pfstat_target_unhook(void);
+unsigned int pfstat_target_retired(void);	/* how many there are, the exiting too */
 bool pfstat_target_is_open(void);
 bool pfstat_target_fault_around(void);
 /* Is the VMA of a file that is watched: of any, or of the only one? */
@@ -57,6 +64,11 @@ int pfstat_target_add_mm(struct mm_struct *mm, pid_t pid, bool future, bool foll
 
 /* A process with all that it maps, both or neither. As these two. */
 int pfstat_target_add(struct pid *pid, struct mm_struct *mm, pid_t number, bool follow);
+bool pfstat_target_is_known(struct pid *pid, struct mm_struct *mm);
+/* Undoes pfstat_target_add(); what was hooked is retired. */
+void pfstat_target_forget(struct pid *pid, struct mm_struct *mm);
+/* The mm of a process, held by mmgrab(), or NULL. */
+struct mm_struct *pfstat_target_grab_mm(struct task_struct *task);
 
 /* Look-ups; under rcu_read_lock(), valid as long. */
 struct watched_process *pfstat_target_find_process(struct pid *pid);
@@ -68,15 +80,19 @@ struct pfstat_hook_result {
 	unsigned int refused;	/* mappings (of that file) that must not be hooked */
 };
 
-/* Whatever hooking its present mappings needs, so that it cannot fail half-way. -ENOMEM, -EINTR. */
+/*
+ * prepare allocates all that hooking the present mappings needs, so that it does not fail
+ * half-way. Both: -ENOMEM, -EINTR (killed), -ETIMEDOUT (a lock of mm was held all the time).
+ */
 int pfstat_target_prepare_mm(struct mm_struct *mm, const struct pfstat_file *file);
 int pfstat_target_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
 			  struct pfstat_hook_result *result);
 
-/* Calls visit for each live address space, with its users held; may sleep. */
+/* Calls visit for each live address space, its struct held; may sleep. */
 typedef void (*pfstat_mm_visitor)(struct watched_mm *watched, void *data);
 void pfstat_target_visit_mms(pfstat_mm_visitor visit, void *data);
-void pfstat_target_hook_all(void);	/* again: what was missed, with those who are not known */
+/* Hooks what was missed, also of processes that are not in the table. False: not all, try later. */
+bool pfstat_target_hook_all(void);
 
 /* Forgets the dead. True: nothing is watched any more. */
 bool pfstat_target_reap(void);

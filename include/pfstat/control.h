@@ -14,7 +14,7 @@
  *   fault_around keep|off	off: every page faults by itself (map_pages hidden)
  *   ring_size SIZE	bytes of records a CPU; K, M, G; from a page to 1 G
  *   mode drop|overwrite	what a full ring does with a new record
- *   stop		unhook everything; what was recorded stays readable
+ *   stop		end the session; what was recorded stays readable
  *   clear		forget what was recorded
  *
  * only, fault_around, ring_size and mode are taken before the first target only
@@ -27,8 +27,9 @@
  *
  * Errors: EINVAL unknown command or value, ESRCH no such process,
  * EPERM kernel thread, EBADF bad descriptor, ENOENT file not mapped here,
- * EOPNOTSUPP mapped, but must not be hooked, EBUSY, ENOMEM, EOVERFLOW more than
- * PFSTAT_COMMAND_MAX in one write.
+ * EOPNOTSUPP mapped, but must not be hooked, EBUSY, ENOMEM, EINTR killed meanwhile,
+ * ETIMEDOUT a call holds the process's memory map (on a file system that is frozen or
+ * hangs), EOVERFLOW more than PFSTAT_COMMAND_MAX in one write.
  */
 #ifndef PFSTAT_CONTROL_H
 #define PFSTAT_CONTROL_H

@@ -67,10 +67,10 @@ class Control(Recorder):
 
     def __init__(self, rng, crowd, loads):
         super().__init__(rng, crowd, loads)
-        self.ending = rng.choice(("stop", "rmmod", "rmmod"))
+        self.unloads = rng.random() < 2 / 3
 
     def name(self):
-        return f"control, ended by {self.ending}"
+        return f"control, ended by stop{' and rmmod' if self.unloads else ''}"
 
     def run(self):
         for line in self.options() + self.targets():
@@ -81,9 +81,8 @@ class Control(Recorder):
         if self.rng.random() < 0.2:
             pfstat.control("clear")
             self.record()
-        if self.ending == "stop":
-            pfstat.control("stop")
-        else:
+        pfstat.control("stop")
+        if self.unloads:
             self.loads.unload()
 
     def assert_that_hooks_can_be_seen(self):

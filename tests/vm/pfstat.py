@@ -74,7 +74,9 @@ def load():
 
 
 def unload():
+    """The module stays as long as something is hooked: targets of `control` go first."""
     if loaded():
+        control("stop")
         run("rmmod", "pfstat")
 
 

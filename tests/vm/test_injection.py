@@ -369,6 +369,7 @@ def test_rmmod(target):
     def begin():
         pfstat.load()
         pfstat.control(f"pid {target.pid}")
+        pfstat.control("stop")
 
     def check(err, _):
         assert err == 0 and not pfstat.loaded() and not pfstat.DEBUGFS.exists()

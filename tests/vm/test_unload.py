@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The module goes at any moment; nothing of it remains, nobody notices."""
+"""The module is unloaded while its former targets go on; nothing of it remains."""
 import pathlib
 import time
 
@@ -36,7 +36,7 @@ def test_rmmod_while_four_threads_fault():
 
 
 def test_rmmod_with_a_disk_fault_in_flight(small_file):
-    """The handler sleeps in I/O while the module goes."""
+    """A thread sleeps in the handler when the recording is stopped."""
     workload = Workload("threads", small_file, 2)
     pfstat.control(f"pid {workload.pid}")
     workload.go()
@@ -48,7 +48,7 @@ def test_rmmod_with_a_disk_fault_in_flight(small_file):
     workload.kill()
 
 
-def test_rmmod_frees_all_though_somebody_holds_a_dead_address_space(small_file, kernel_log):
+def test_rmmod_frees_all_while_a_dead_address_space_is_held(small_file, kernel_log):
     """As an open /proc/PID/mem does, or a CPU that idles with its page tables."""
     workload = Workload("touch", small_file)
     pfstat.control(f"pid {workload.pid}")
@@ -57,6 +57,25 @@ def test_rmmod_frees_all_though_somebody_holds_a_dead_address_space(small_file, 
         pfstat.unload()
     assert remains() == []
     assert not [line for line in kernel_log() if "leaking" in line]
+
+
+def test_rmmod_is_refused_until_stop_while_control_has_a_target(small_file):
+    workload = Workload("touch", small_file)
+    pfstat.control(f"pid {workload.pid}")
+    result = pfstat.run("rmmod", "pfstat", check=False)
+    assert result.returncode != 0 and "in use" in result.stderr
+    pfstat.control("stop")
+    pfstat.run("rmmod", "pfstat")
+    assert remains() == []
+    workload.finish()
+
+
+def test_rmmod_works_when_the_last_target_has_ended(small_file):
+    workload = Workload("touch", small_file)
+    pfstat.control(f"pid {workload.pid}")
+    workload.kill()
+    pfstat.wait_until(lambda: pfstat.run("rmmod", "pfstat", check=False).returncode == 0)
+    assert remains() == []
 
 
 def test_rmmod_is_refused_while_a_program_holds_the_session():

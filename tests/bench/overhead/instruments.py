@@ -106,6 +106,7 @@ def pfstat(pid):
     if stats()["lost"]:
         raise RuntimeError("pfstat lost records")
     seen["faults"] = stats()["stored"]
+    (DEBUGFS / "control").write_text("stop")
     rmmod()
 
 

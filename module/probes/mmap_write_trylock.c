@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Can the mmap lock be tried for writing? Yes: 6.1. No: 6.12 and later. */
+#include <linux/mmap_lock.h>
+
+bool probe(struct mm_struct *mm);
+bool probe(struct mm_struct *mm)
+{
+	return mmap_write_trylock(mm);
+}

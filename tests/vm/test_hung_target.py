@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A target hangs in a fault on a frozen file system: every command still returns."""
+import contextlib
+import errno
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+import pfstat
+from pfstat import Workload
+
+CONTROL = pfstat.DEBUGFS / "control"
+
+# Maps a file, reads a page of it, and on a line of input writes to another page.
+WRITER = """
+import mmap, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+memory = mmap.mmap(fd, 0)
+memory[0]
+print("ready", flush=True)
+sys.stdin.readline()
+memory[8192] = 1
+print("written", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def folder():
+    with pfstat.mounted_disk("frozen", 0) as mounted:
+        yield mounted
+        for process in STARTED:
+            process.kill()
+            process.communicate()
+        STARTED.clear()
+
+
+@contextlib.contextmanager
+def frozen(folder):
+    pfstat.run("fsfreeze", "--freeze", folder)
+    try:
+        yield
+    finally:
+        pfstat.run("fsfreeze", "--unfreeze", folder)
+
+
+STARTED = []
+
+
+class Writer:
+    def __init__(self, path):
+        pfstat.make_file(path, 64 * pfstat.PAGE)
+        self.process = subprocess.Popen(["python3", "-c", WRITER, str(path)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        STARTED.append(self.process)
+        self.pid = self.process.pid
+        assert self.process.stdout.readline() == "ready\n"
+
+    def go(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def hang(self):
+        """Makes its write; the file system is frozen, so it sleeps in ->page_mkwrite()."""
+        self.go()
+        pfstat.wait_until(lambda: state(self.pid) == "D")
+
+    def finish(self):
+        """The file system is thawed."""
+        assert self.process.stdout.readline() == "written\n"
+        self.go()
+        assert self.process.wait() == 0
+
+
+def state(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def shell(line):
+    """Runs a line in another process, which may hang for ever: (status, output)."""
+    process = subprocess.Popen(["sh", "-c", line], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+    pfstat.wait_until(lambda: process.poll() is not None, 60)
+    return process.returncode, process.stdout.read()
+
+
+def works(line):
+    status, output = shell(line)
+    assert status == 0, (line, output)
+    return output
+
+
+def all_return(pid):
+    """What ps, top and an administrator do."""
+    works(f"cat /proc/{pid}/cmdline /proc/{pid}/maps > /dev/null")
+    works(f"cat {pfstat.DEBUGFS}/stats {pfstat.DEBUGFS}/log > /dev/null")
+    return works(f"cat {pfstat.DEBUGFS}/targets")
+
+
+def is_in_use():
+    result = pfstat.run("rmmod", "pfstat", check=False)
+    return result.returncode != 0 and "in use" in result.stderr
+
+
+def assert_unloads():
+    """Once the thaw has reached the target; until then rmmod is refused."""
+    pfstat.wait_until(lambda: pfstat.run("rmmod", "pfstat", check=False).returncode == 0)
+    assert not pfstat.loaded()
+
+
+@pytest.mark.parametrize("fault_around", ["keep", "off"])
+def test_everything_returns_while_a_target_hangs(folder, small_file, fault_around):
+    writer = Writer(folder / "file")
+    other = Workload("touch", small_file)
+    pfstat.control(f"fault_around {fault_around}")
+    pfstat.control(f"pid {writer.pid}")
+    assert pfstat.hooked() > 0
+    with frozen(folder):
+        writer.hang()
+        all_return(writer.pid)
+        works(f"echo stop > {CONTROL}")
+        assert all_return(writer.pid).startswith("recorder none\n")
+        assert is_in_use()
+
+        with pfstat.Session(f"pid {other.pid}"):
+            assert f"pid {other.pid}" in all_return(writer.pid)
+            assert f"pid {writer.pid}" not in pfstat.targets()
+            other.finish()
+            assert pfstat.of_file(pfstat.log()[1], small_file)
+        assert is_in_use()
+    writer.finish()
+    assert_unloads()
+
+
+def test_a_call_of_an_ended_session_leaves_no_record_in_the_next(folder, small_file):
+    writer = Writer(folder / "file")
+    other = Workload("touch", small_file)
+    pfstat.control(f"pid {writer.pid}")
+    with frozen(folder):
+        writer.hang()
+        pfstat.control("stop")
+        session = pfstat.Session(f"pid {other.pid}")
+    writer.finish()
+    other.finish()
+    records = pfstat.log()[1]
+    assert pfstat.of_file(records, small_file)
+    assert {record["pid"] for record in records} == {other.pid}
+    session.close()
+
+
+def test_a_session_closes_while_its_target_hangs(folder):
+    writer = Writer(folder / "file")
+    session = pfstat.Session(f"pid {writer.pid}")
+    with frozen(folder):
+        writer.hang()
+        session.close()
+        assert all_return(writer.pid).startswith("recorder none\n")
+        assert is_in_use()
+    writer.finish()
+    assert_unloads()
+
+
+def test_a_process_that_hangs_can_be_watched(folder):
+    """The mapping's operations are exchanged without a lock that the fault holds."""
+    writer = Writer(folder / "file")
+    with frozen(folder):
+        writer.hang()
+        pfstat.control(f"pid {writer.pid}")
+        assert f"vma pid {writer.pid}" in all_return(writer.pid)
+        pfstat.control("stop")
+    writer.finish()
+    assert_unloads()
+
+
+def test_without_fault_around_a_process_that_hangs_is_refused(folder, kernel_log):
+    """map_pages is taken away, which must not happen to a fault that is about to call it."""
+    writer = Writer(folder / "file")
+    pfstat.control("fault_around off")
+    with frozen(folder):
+        writer.hang()
+        with pytest.raises(OSError) as refused:
+            pfstat.control(f"pid {writer.pid}")
+        assert refused.value.errno == errno.ETIMEDOUT
+        assert all_return(writer.pid).startswith("recorder none\n")
+    assert [line for line in kernel_log() if "cannot hook the process" in line]
+    writer.finish()
+    assert_unloads()
+
+
+def test_a_command_that_is_killed_leaves_no_target(folder, small_file):
+    writer = Writer(folder / "file")
+    other = Workload("touch", small_file)
+    pfstat.control("fault_around off")
+    pfstat.control(f"pid {other.pid}")
+    with frozen(folder):
+        writer.hang()
+        command = subprocess.Popen(["sh", "-c", f"echo pid {writer.pid} > {CONTROL}"])
+        pfstat.wait_until(lambda: f"mm pid {writer.pid}" in pfstat.targets()
+                          or command.poll() is not None)
+        command.send_signal(signal.SIGKILL)
+        command.wait()
+        assert f"pid {writer.pid}" not in pfstat.targets()
+        assert f"pid {other.pid}" in pfstat.targets()
+    writer.finish()
+    other.finish()
+
+
+def test_all_is_unhooked_after_the_thaw(folder):
+    writer = Writer(folder / "file")
+    pfstat.control("fault_around off")
+    pfstat.control(f"pid {writer.pid}")
+    with frozen(folder):
+        writer.hang()
+        pfstat.control("stop")
+    assert writer.process.stdout.readline() == "written\n"
+    pfstat.wait_until(lambda: "unhooking" not in pfstat.targets())
+    assert_unloads()        # and the writer still has the mapping
+    writer.go()
+    assert writer.process.wait() == 0
