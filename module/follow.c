@@ -9,6 +9,8 @@
  * the work below. A fork's copies pass ->open, below both mmap locks; the fork
  * event tells the new process, whose exec then comes through do_mmap.
  */
+#define pr_fmt(fmt) "pfstat: " fmt
+
 #include <linux/jiffies.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
@@ -260,6 +262,16 @@ static int probe_mmap(void)
 	return register_kretprobe(&mmap_probe);
 }
 
+/* An errno that no other failure of a command has; but for want of memory. */
+static int explain_probe(const char *what, int err)
+{
+	if (err == -ENOMEM)
+		return err;
+	pr_err("cannot probe %s: error %d; use a kernel that has it and allows kprobes\n", what,
+	       err);
+	return -ENODEV;
+}
+
 int pfstat_follow_start(void (*idle)(void))
 {
 	int err;
@@ -272,10 +284,12 @@ int pfstat_follow_start(void (*idle)(void))
 	atomic64_set(&follow_missed, 0);
 	err = probe_mmap();
 	if (err)
-		return err;
+		return explain_probe("do_mmap()", err);
 	err = probe_fork();
-	if (err)
+	if (err) {
+		err = explain_probe("the event sched_process_fork", err);
 		goto unprobe_mmap;
+	}
 	follow_started = true;
 	tick_later();
 	return 0;

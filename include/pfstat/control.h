@@ -28,6 +28,7 @@
  * Errors: EINVAL unknown command or value, ESRCH no such process,
  * EPERM kernel thread, EBADF bad descriptor, ENOENT file not mapped here,
  * EOPNOTSUPP mapped, but must not be hooked, EBUSY, ENOMEM, EINTR killed meanwhile,
+ * ENODEV the kernel does not let do_mmap() or the fork event be probed (see its log),
  * ETIMEDOUT a call holds the process's memory map (on a file system that is frozen or
  * hangs), EOVERFLOW more than PFSTAT_COMMAND_MAX in one write.
  */

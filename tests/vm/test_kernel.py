@@ -74,3 +74,27 @@ def test_a_kernel_too_old_or_too_new_is_refused_by_name(version, refused):
         assert "pfstat is for Linux" not in tried.stderr
     else:
         assert not lines
+
+
+SUITABLE = {f"CONFIG_{name}": "y" for name in
+            ("X86_64", "KPROBES", "KRETPROBES", "TRACEPOINTS", "DEBUG_FS")}
+
+
+@pytest.mark.parametrize("option, value, reason", [
+    ("CONFIG_X86_64", "", "pfstat is for x86-64"),
+    ("CONFIG_KPROBES", "", "pfstat needs CONFIG_KPROBES, which"),
+    ("CONFIG_KRETPROBES", "", "pfstat needs CONFIG_KRETPROBES, which"),
+    ("CONFIG_PREEMPT_RT", "y", "with PREEMPT_RT"),
+    ("CONFIG_X86_64", "y", None)])
+def test_an_unsuitable_kernel_is_refused_in_one_sentence(option, value, reason):
+    config = SUITABLE | {option: value}
+    result = subprocess.run(
+        ["make", "-n", "-f", TOP / "Kbuild", "VERSION=6", "PATCHLEVEL=12", f"src={TOP}", "CC=false",
+         *(f"{name}={set_to}" for name, set_to in config.items())],
+        text=True, capture_output=True, timeout=60, check=False)
+    refusals = [line for line in result.stderr.splitlines() if "pfstat" in line and "***" in line]
+    if reason:
+        line, = refusals
+        assert reason in line
+    else:
+        assert not refusals
