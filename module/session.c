@@ -184,6 +184,8 @@ static int session_start(void)
 	if (session.recording)
 		return 0;
 	err = pfstat_ring_setup(session.ring_size, session.overwrite);
+	if (!err)
+		err = pfstat_shadow_open(!pfstat_target_retired());
 	if (err)
 		return err;
 	pfstat_chain_reset();
@@ -194,7 +196,6 @@ static int session_start(void)
 	if (session_only.dentry)
 		only = file_of(session_only.dentry);
 	session_pin();
-	pfstat_shadow_open(!pfstat_target_retired());
 	pfstat_target_open(session.fault_around, &only);
 	session.recording = true;
 	return 0;

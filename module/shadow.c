@@ -10,17 +10,22 @@
  * memory; there are some for each file system in use. They are not module data: one that
  * might still be pointed to at the unload is leaked, disarmed.
  *
+ * VMAs and wrappers see a shadow through a read-only mapping of its page, as the original
+ * is read-only data; it is written through the kernel's own mapping of all memory
+ * (`store`). No other object shares the page. (set_memory_ro() is not exported.)
+ *
  *	ARMED --session ends--> DISARMED --session begins--> FREE --same kind needed--> ARMED
  *
  * A disarmed shadow has the original operations in place of the wrappers. It becomes free
  * only if no living VMA points to it: a new session must not time the targets of an old one.
  */
-#include <linux/dax.h>
 #include <linux/fs.h>
+#include <linux/gfp.h>
 #include <linux/magic.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/vmalloc.h>
 
 #include "fault.h"
 #include "follow.h"
@@ -30,8 +35,28 @@
 #define FUSE_SUPER_MAGIC 0x65735546
 #endif
 
-static LIST_HEAD(shadows);
-static DEFINE_SPINLOCK(shadows_lock);	/* against two additions; readers use RCU */
+#define SHADOWS_PER_PAGE (PAGE_SIZE / sizeof(struct shadow))
+/* So many are there for probes, which cannot sleep. */
+#define SHADOWS_SPARE 4
+
+struct shadow_page {
+	struct list_head list;
+	struct page *page;
+	struct shadow *view;	/* read-only */
+	struct shadow *store;
+	unsigned int used;
+};
+
+struct shadow_entry {
+	struct list_head list;
+	const struct shadow *view;
+	struct shadow *store;
+};
+
+static LIST_HEAD(shadows);		/* of struct shadow_entry */
+static LIST_HEAD(shadow_pages);		/* the first has room, if any has */
+static unsigned int shadows_spare;	/* unused in all pages */
+static DEFINE_SPINLOCK(shadows_lock);	/* for all of these; readers of `shadows` use RCU */
 static bool shadows_open;		/* a session records; under shadows_lock */
 
 bool pfstat_shadow_is_ours(const struct vm_operations_struct *ops)
@@ -111,27 +136,82 @@ static bool is_same_kind(const struct shadow_kind *a, const struct shadow_kind *
 	       a->fault_around == b->fault_around;
 }
 
-static struct shadow *shadow_find(const struct shadow_kind *kind, enum shadow_state state)
+static struct shadow_entry *shadow_find(const struct shadow_kind *kind, enum shadow_state state)
 {
-	struct shadow *shadow;
+	struct shadow_entry *entry;
 
 	/*
-	 * The contents too: a file system's module may have gone, and another
-	 * stand at its address.
+	 * The contents too: a file system's module may have been unloaded, and another
+	 * loaded at its address.
 	 */
-	list_for_each_entry_rcu(shadow, &shadows, list, lockdep_is_held(&shadows_lock))
-		if (READ_ONCE(shadow->state) == state && is_same_kind(&shadow->kind, kind) &&
-		    !memcmp(&shadow->pristine, kind->original, sizeof(*kind->original)))
-			return shadow;
+	list_for_each_entry_rcu(entry, &shadows, list, lockdep_is_held(&shadows_lock))
+		if (READ_ONCE(entry->view->state) == state &&
+		    is_same_kind(&entry->view->kind, kind) &&
+		    !memcmp(&entry->view->pristine, kind->original, sizeof(*kind->original)))
+			return entry;
 	return NULL;
 }
 
-static struct shadow *shadow_make(const struct shadow_kind *kind, gfp_t gfp)
+static void page_free(struct shadow_page *page)
 {
-	struct shadow *shadow = kmalloc(sizeof(*shadow), gfp);
+	vunmap(page->view);
+	if (page->page)
+		__free_page(page->page);
+	kfree(page);
+}
 
-	if (!shadow)
+static struct shadow_page *page_make(void)
+{
+	struct shadow_page *made = kzalloc(sizeof(*made), GFP_KERNEL);
+
+	if (!made)
 		return NULL;
+	made->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (made->page)
+		made->view = vmap(&made->page, 1, VM_MAP, PAGE_KERNEL_RO);
+	if (made->view) {
+		made->store = page_address(made->page);
+		return made;
+	}
+	page_free(made);
+	return NULL;
+}
+
+/* May sleep. False: there is no memory. */
+static bool shadows_refill(void)
+{
+	struct shadow_page *made;
+
+	if (READ_ONCE(shadows_spare) >= SHADOWS_SPARE)
+		return true;
+	made = page_make();
+	if (!made)
+		return READ_ONCE(shadows_spare);
+	spin_lock(&shadows_lock);
+	list_add(&made->list, &shadow_pages);
+	shadows_spare += SHADOWS_PER_PAGE;
+	spin_unlock(&shadows_lock);
+	return true;
+}
+
+/* Under shadows_lock. */
+static bool entry_place(struct shadow_entry *entry)
+{
+	struct shadow_page *page;
+
+	list_for_each_entry(page, &shadow_pages, list) {
+		if (page->used == SHADOWS_PER_PAGE)
+			continue;
+		entry->view = page->view + page->used;
+		entry->store = page->store + page->used++;
+		WRITE_ONCE(shadows_spare, shadows_spare - 1);
+		return true;
+	}
+	return false;
+}
+
+static void shadow_fill(struct shadow *shadow, const struct shadow_kind *kind)
+{
 	shadow->kind = *kind;
 	shadow->pristine = *kind->original;
 	shadow->ops = *kind->original;
@@ -140,61 +220,66 @@ static struct shadow *shadow_make(const struct shadow_kind *kind, gfp_t gfp)
 		shadow->ops.map_pages = NULL;
 	pfstat_fault_wrap(shadow);
 	shadow->state = SHADOW_ARMED;
-	return shadow;
 }
 
 /* Under shadows_lock. An armed shadow of this kind, if there is one or a free one. */
-static struct shadow *shadow_reuse(const struct shadow_kind *kind)
+static struct shadow_entry *shadow_reuse(const struct shadow_kind *kind)
 {
-	struct shadow *shadow = shadow_find(kind, SHADOW_ARMED);
+	struct shadow_entry *entry = shadow_find(kind, SHADOW_ARMED);
 
-	if (shadow)
-		return shadow;
-	shadow = shadow_find(kind, SHADOW_FREE);
-	if (!shadow)
+	if (entry)
+		return entry;
+	entry = shadow_find(kind, SHADOW_FREE);
+	if (!entry)
 		return NULL;
-	pfstat_fault_wrap(shadow);
-	/* Pairs with the load in shadow_find(), which the address depends on. */
-	smp_store_release(&shadow->state, SHADOW_ARMED);
-	return shadow;
+	pfstat_fault_wrap(entry->store);
+	/* Pairs with the load in shadow_find(): the wrappers, then the state. */
+	smp_store_release(&entry->store->state, SHADOW_ARMED);
+	return entry;
 }
 
-/* An armed shadow of this kind: one that exists, or `made`, which is taken then. */
-static struct shadow *shadow_enter(const struct shadow_kind *kind, struct shadow *made)
+/* An armed shadow of this kind: one that exists, or in `made`, which is taken then. */
+static struct shadow_entry *shadow_enter(const struct shadow_kind *kind, struct shadow_entry *made)
 {
-	struct shadow *shadow = NULL;
+	struct shadow_entry *entry = NULL;
 
 	spin_lock(&shadows_lock);
 	if (shadows_open)
-		shadow = shadow_reuse(kind);
-	if (shadows_open && !shadow && made) {
+		entry = shadow_reuse(kind);
+	if (shadows_open && !entry && made && entry_place(made)) {
+		shadow_fill(made->store, kind);
 		list_add_tail_rcu(&made->list, &shadows);
-		shadow = made;
+		entry = made;
 	}
 	spin_unlock(&shadows_lock);
-	return shadow;
+	return entry;
 }
 
 /* NULL: there is no memory, or the session has just ended. */
-static struct shadow *shadow_get(const struct shadow_kind *kind, gfp_t gfp)
+static struct shadow_entry *shadow_make(const struct shadow_kind *kind, gfp_t gfp)
 {
-	struct shadow *shadow, *made;
+	struct shadow_entry *entry, *made;
 
-	rcu_read_lock();
-	shadow = shadow_find(kind, SHADOW_ARMED);
-	rcu_read_unlock();
-	if (!shadow)
-		shadow = shadow_enter(kind, NULL);
-	if (shadow)
-		return shadow;
-
-	made = shadow_make(kind, gfp);
+	if (gfp == GFP_KERNEL && !shadows_refill())
+		return NULL;
+	made = kmalloc(sizeof(*made), gfp);
 	if (!made)
 		return NULL;
-	shadow = shadow_enter(kind, made);
-	if (shadow != made)
+	entry = shadow_enter(kind, made);
+	if (entry != made)
 		kfree(made);
-	return shadow;
+	return entry;
+}
+
+static const struct shadow *shadow_get(const struct shadow_kind *kind, gfp_t gfp)
+{
+	struct shadow_entry *entry;
+
+	rcu_read_lock();
+	entry = shadow_find(kind, SHADOW_ARMED);
+	rcu_read_unlock();
+	entry = entry ?: shadow_enter(kind, NULL) ?: shadow_make(kind, gfp);
+	return entry ? entry->view : NULL;
 }
 
 int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
@@ -212,7 +297,7 @@ int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 {
 	const struct vm_operations_struct *ops = READ_ONCE(vma->vm_ops);
 	struct shadow_kind kind;
-	struct shadow *shadow;
+	const struct shadow *shadow;
 	int err;
 
 	if (pfstat_shadow_hooked(vma))
@@ -242,23 +327,26 @@ void pfstat_shadow_unhook_if(struct vm_area_struct *vma, const struct vm_operati
 	cmpxchg(&vma->vm_ops, ops, original_of(ops));
 }
 
-void pfstat_shadow_open(bool reuse)
+int pfstat_shadow_open(bool reuse)
 {
-	struct shadow *shadow;
+	struct shadow_entry *entry;
 
+	if (!shadows_refill())
+		return -ENOMEM;
 	spin_lock(&shadows_lock);
-	list_for_each_entry(shadow, &shadows, list)
-		if (reuse && shadow->state == SHADOW_DISARMED)
-			WRITE_ONCE(shadow->state, SHADOW_FREE);
+	list_for_each_entry(entry, &shadows, list)
+		if (reuse && entry->store->state == SHADOW_DISARMED)
+			WRITE_ONCE(entry->store->state, SHADOW_FREE);
 	shadows_open = true;
 	spin_unlock(&shadows_lock);
+	return 0;
 }
 
 static void disarm(struct shadow *shadow)
 {
 	struct vm_operations_struct original = shadow->pristine;
 
-	/* Only where a VMA's fault is excluded may it become NULL again: it stays so. */
+	/* It may become NULL again only while the VMA's faults are excluded: it stays so. */
 	if (!shadow->kind.fault_around)
 		original.map_pages = NULL;
 	pfstat_fault_unwrap(&shadow->ops, &original);
@@ -267,28 +355,37 @@ static void disarm(struct shadow *shadow)
 
 void pfstat_shadow_shut(void)
 {
-	struct shadow *shadow;
+	struct shadow_entry *entry;
 
 	spin_lock(&shadows_lock);
 	shadows_open = false;
-	list_for_each_entry(shadow, &shadows, list)
-		if (shadow->state == SHADOW_ARMED)
-			disarm(shadow);
+	list_for_each_entry(entry, &shadows, list)
+		if (entry->store->state == SHADOW_ARMED)
+			disarm(entry->store);
 	spin_unlock(&shadows_lock);
+}
+
+static void pages_free(void)
+{
+	struct shadow_page *page, *next;
+
+	list_for_each_entry_safe(page, next, &shadow_pages, list)
+		page_free(page);
 }
 
 void pfstat_shadow_exit(bool leak)
 {
-	struct shadow *shadow, *next;
+	struct shadow_entry *entry, *next;
 
-	list_for_each_entry_safe(shadow, next, &shadows, list) {
-		list_del(&shadow->list);
+	list_for_each_entry_safe(entry, next, &shadows, list) {
+		list_del(&entry->list);
 		/* Only an exiting process can still look at it, and it copies no VMA. */
 		if (leak)
-			WRITE_ONCE(shadow->ops.open, shadow->pristine.open);
-		else
-			kfree(shadow);
+			WRITE_ONCE(entry->store->ops.open, entry->store->pristine.open);
+		kfree(entry);
 	}
+	if (!leak)
+		pages_free();
 }
 
 bool pfstat_shadow_never_made(void)
@@ -298,12 +395,15 @@ bool pfstat_shadow_never_made(void)
 
 size_t pfstat_shadow_bytes(void)
 {
-	struct shadow *shadow;
+	struct shadow_entry *entry;
+	struct shadow_page *page;
 	size_t bytes = 0;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(shadow, &shadows, list)
-		bytes += sizeof(*shadow);
-	rcu_read_unlock();
+	spin_lock(&shadows_lock);
+	list_for_each_entry(entry, &shadows, list)
+		bytes += sizeof(*entry);
+	list_for_each_entry(page, &shadow_pages, list)
+		bytes += sizeof(*page) + PAGE_SIZE;
+	spin_unlock(&shadows_lock);
 	return bytes;
 }

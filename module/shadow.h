@@ -27,7 +27,6 @@ struct shadow {
 	struct shadow_kind kind;
 	struct vm_operations_struct pristine;	/* the original's members when it was copied */
 	struct fault_template templates[NR_PLAIN_KINDS];
-	struct list_head list;
 	enum shadow_state state;
 };
 
@@ -37,9 +36,9 @@ bool pfstat_shadow_is_armed(const struct vm_operations_struct *ops);	/* if they 
 /* Does the VMA point to an armed shadow? */
 bool pfstat_shadow_hooked(const struct vm_area_struct *vma);
 
-static inline struct shadow *pfstat_shadow_of(const struct vm_operations_struct *ops)
+static inline const struct shadow *pfstat_shadow_of(const struct vm_operations_struct *ops)
 {
-	return container_of(ops, struct shadow, ops);
+	return container_of(ops, const struct shadow, ops);
 }
 
 /*
@@ -59,8 +58,8 @@ void pfstat_shadow_unhook(struct vm_area_struct *vma);
 /* If it still has these operations, which are a shadow's. The mmap lock is held. */
 void pfstat_shadow_unhook_if(struct vm_area_struct *vma, const struct vm_operations_struct *ops);
 
-/* A session begins. reuse: no living VMA points to a disarmed shadow. */
-void pfstat_shadow_open(bool reuse);
+/* A session begins: 0 or -ENOMEM. reuse: no living VMA points to a disarmed shadow. */
+int pfstat_shadow_open(bool reuse);
 /* It ends: every shadow leads to the original operations, and none is armed any more. */
 void pfstat_shadow_shut(void);
 
