@@ -101,6 +101,17 @@ static bool filesystem_allowed(const struct super_block *sb)
 	}
 }
 
+/*
+ * Do the pages come from a device or a server? Other regular files are memory that looks
+ * like a file to share the page cache's code, as guest_memfd's. On a file system without a
+ * device (NFS, SMB, 9p, FUSE, ZFS) a file has an operation to read a page, or it is DAX.
+ */
+static bool has_backing(const struct file *file)
+{
+	return file_inode(file)->i_sb->s_type->fs_flags & FS_REQUIRES_DEV ||
+	       IS_DAX(file_inode(file)) || file->f_mapping->a_ops->read_folio;
+}
+
 /* ops: the original operations of the VMA. */
 static int check(const struct vm_area_struct *vma, const struct vm_operations_struct *ops)
 {
@@ -111,7 +122,7 @@ static int check(const struct vm_area_struct *vma, const struct vm_operations_st
 	if (vma->vm_flags & (VM_HUGETLB | VM_PFNMAP | VM_IO))
 		return -EOPNOTSUPP;
 	inode = file_inode(vma->vm_file);
-	if (!S_ISREG(inode->i_mode) || !filesystem_allowed(inode->i_sb))
+	if (!S_ISREG(inode->i_mode) || !filesystem_allowed(inode->i_sb) || !has_backing(vma->vm_file))
 		return -EOPNOTSUPP;
 	/* FUSE's close only writes back; others may rely on what open counted. */
 	if (ops->open || (ops->close && inode->i_sb->s_magic != FUSE_SUPER_MAGIC))
