@@ -51,6 +51,18 @@ MODULE_PARM_DESC(ring_limit, "memory that all rings may take, in percent: 1 to 9
 /* Buffers against setup and exit. Taken below the mmap lock (mmap of a ring). */
 static DEFINE_MUTEX(ring_mutex);
 
+/* A ring may be 1 GiB. */
+static void clear_memory(void *memory, size_t size)
+{
+	size_t part;
+
+	for (; size; memory += part, size -= part) {
+		part = min_t(size_t, size, SZ_1M);
+		memset(memory, 0, part);
+		cond_resched();
+	}
+}
+
 static void ring_empty(struct ring *ring, unsigned int cpu)
 {
 	ring->sequence = 1;
@@ -60,7 +72,7 @@ static void ring_empty(struct ring *ring, unsigned int cpu)
 	ring->next = (unsigned long)ring->data;
 	if (!ring->header)
 		return;
-	memset(ring->header, 0, PAGE_SIZE + ring->capacity * sizeof(*ring->data));
+	clear_memory(ring->header, PAGE_SIZE + ring->capacity * sizeof(*ring->data));
 	ring->header->version = PFSTAT_ABI_VERSION;
 	ring->header->record_size = sizeof(struct pfstat_record);
 	ring->header->capacity = ring->capacity;
@@ -84,14 +96,15 @@ static size_t ring_memory(u64 capacity)
 	return PAGE_SIZE + PAGE_ALIGN(capacity * sizeof(struct pfstat_record));
 }
 
-static int ring_allocate(struct ring *ring, size_t size)
+/* On the CPU's own node. */
+static int ring_allocate(struct ring *ring, int cpu, size_t size)
 {
 	u64 capacity = size / sizeof(struct pfstat_record);
 
 	if (ring->header && ring->capacity == capacity)
 		return 0;
 	ring_free(ring);
-	ring->header = vmalloc_user(ring_memory(capacity));
+	ring->header = vzalloc_node(ring_memory(capacity), cpu_to_node(cpu));
 	if (!ring->header)
 		return -ENOMEM;
 	ring->data = (void *)ring->header + PAGE_SIZE;
@@ -119,7 +132,7 @@ static int ring_allocate_all(size_t size)
 	if (!rings_fit(size))
 		return -ENOMEM;
 	for_each_online_cpu(cpu) {
-		err = ring_allocate(per_cpu_ptr(&pfstat_rings, cpu), size);
+		err = ring_allocate(per_cpu_ptr(&pfstat_rings, cpu), cpu, size);
 		if (err)
 			return err;
 	}
@@ -141,7 +154,6 @@ int pfstat_ring_setup(size_t size, bool overwrite)
 			ring_free(ring);
 		ring->overwrite = overwrite;
 		ring_empty(ring, cpu);
-		cond_resched();	/* a ring may be 1 GiB */
 	}
 	mutex_unlock(&ring_mutex);
 	cpus_read_unlock();
@@ -153,10 +165,8 @@ void pfstat_ring_reset(void)
 	int cpu;
 
 	mutex_lock(&ring_mutex);
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
 		ring_empty(per_cpu_ptr(&pfstat_rings, cpu), cpu);
-		cond_resched();
-	}
 	mutex_unlock(&ring_mutex);
 }
 
@@ -202,6 +212,24 @@ u64 pfstat_ring_lost(void)
 	return lost;
 }
 
+/* remap_vmalloc_range() takes memory of vmalloc_user() only, which is of the caller's node. */
+static int ring_map(const struct ring *ring, struct vm_area_struct *vma)
+{
+	const u64 pages = ring_memory(ring->capacity) >> PAGE_SHIFT;
+	void *memory = (void *)ring->header + (vma->vm_pgoff << PAGE_SHIFT);
+	unsigned long address;
+	int err = 0;
+
+	if (vma->vm_pgoff >= pages || vma_pages(vma) > pages - vma->vm_pgoff)
+		return -EINVAL;
+	for (address = vma->vm_start; !err && address < vma->vm_end; address += PAGE_SIZE) {
+		err = vm_insert_page(vma, address, vmalloc_to_page(memory));
+		memory += PAGE_SIZE;
+		cond_resched();
+	}
+	return err;
+}
+
 int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma)
 {
 	struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
@@ -209,7 +237,7 @@ int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma)
 
 	mutex_lock(&ring_mutex);
 	if (ring->header)
-		err = remap_vmalloc_range(vma, ring->header, vma->vm_pgoff);
+		err = ring_map(ring, vma);
 	mutex_unlock(&ring_mutex);
 	return err;
 }
