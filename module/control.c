@@ -12,6 +12,7 @@
 #include <pfstat/control.h>
 
 #include "control.h"
+#include "fault.h"
 #include "log.h"
 #include "right.h"
 #include "ring.h"
@@ -20,17 +21,18 @@
 static struct dentry *control_dir;
 
 /* Executes the lines of one write; the first that fails ends it. */
-static int run_lines(enum session_user user, char *text)
+static int run_lines(enum session_user user, char *text, bool frames)
 {
 	char *line;
 	int err = 0;
 
 	while (!err && (line = strsep(&text, "\n")))
-		err = pfstat_session_command(user, line);
+		err = pfstat_session_command(user, line, frames);
 	return err;
 }
 
-static ssize_t write_commands(enum session_user user, const char __user *buffer, size_t count)
+static ssize_t write_commands(enum session_user user, const struct file *file,
+			      const char __user *buffer, size_t count)
 {
 	char *text;
 	int err;
@@ -40,7 +42,7 @@ static ssize_t write_commands(enum session_user user, const char __user *buffer,
 	text = memdup_user_nul(buffer, count);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	err = run_lines(user, text);
+	err = run_lines(user, text, pfstat_may_see_frames(file));
 	kfree(text);
 	return err ?: count;
 }
@@ -53,7 +55,7 @@ static int guarded_open(struct inode *inode, struct file *file)
 static ssize_t control_write(struct file *file, const char __user *buffer, size_t count,
 			     loff_t *ppos)
 {
-	return write_commands(SESSION_CONTROL, buffer, count);
+	return write_commands(SESSION_CONTROL, file, buffer, count);
 }
 
 static const struct file_operations control_fops = {
@@ -77,13 +79,26 @@ static int session_file_release(struct inode *inode, struct file *file)
 static ssize_t session_file_write(struct file *file, const char __user *buffer, size_t count,
 				  loff_t *ppos)
 {
-	return write_commands(SESSION_PROGRAM, buffer, count);
+	return write_commands(SESSION_PROGRAM, file, buffer, count);
+}
+
+/* For eBPF, to recognise a hooked VMA by its ->fault. */
+static ssize_t session_file_read(struct file *file, char __user *buffer, size_t count, loff_t *ppos)
+{
+	char text[32];
+	int length;
+
+	if (!pfstat_may_see_addresses(file))
+		return -EPERM;
+	length = scnprintf(text, sizeof(text), "wrapper 0x%lx\n", pfstat_fault_wrapper());
+	return simple_read_from_buffer(buffer, count, ppos, text, length);
 }
 
 static const struct file_operations session_fops = {
 	.owner = THIS_MODULE,
 	.open = session_file_open,
 	.release = session_file_release,
+	.read = session_file_read,
 	.write = session_file_write,
 	.llseek = noop_llseek,
 };
@@ -105,7 +120,7 @@ static int ring_file_mmap(struct file *file, struct vm_area_struct *vma)
 	err = debugfs_file_get(dentry);
 	if (err)
 		return err;
-	err = pfstat_ring_mmap(ring_cpu(file), vma);
+	err = pfstat_ring_mmap(ring_cpu(file), vma, pfstat_may_see_frames(file));
 	debugfs_file_put(dentry);
 	return err;
 }
@@ -130,7 +145,7 @@ static const struct file_operations ring_fops = {
 	.llseek = noop_llseek,
 };
 
-/* A module without one of its files would be of no use, and nobody told why. */
+/* A module without one of its files is of no use, and nothing else would report it. */
 static int made(const char *name, const struct dentry *dentry)
 {
 	if (!IS_ERR(dentry))

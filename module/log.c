@@ -42,6 +42,7 @@ struct log_cursor {
 
 struct log_reader {
 	u64 calls, lost;	/* when the reading began */
+	bool frames;		/* the opener may see page frame numbers */
 	struct log_cursor cursors[];	/* one a possible CPU */
 };
 
@@ -137,6 +138,7 @@ static void log_show_head(struct seq_file *m, const struct log_reader *reader)
 
 static int log_show(struct seq_file *m, void *v)
 {
+	const struct log_reader *reader;
 	const struct pfstat_record *r;
 
 	if (v == SEQ_START_TOKEN) {
@@ -144,11 +146,12 @@ static int log_show(struct seq_file *m, void *v)
 		return 0;
 	}
 	r = &((struct log_cursor *)v)->record;
+	reader = m->private;
 	seq_printf(m, "%llu %llu %u %u %u %s %s 0x%llx %llu ", r->start_ns, r->duration_ns,
 		   r->pid, r->tid, r->cpu, r->op < PFSTAT_NR_OPS ? op_names[r->op] : "?",
 		   r->class < PFSTAT_NR_CLASSES ? class_names[r->class] : "?", r->address,
 		   r->pgoff);
-	if (r->pfn == PFSTAT_NO_PFN)
+	if (r->pfn == PFSTAT_NO_PFN || !reader->frames)
 		seq_puts(m, "-");
 	else
 		seq_printf(m, "0x%llx", r->pfn);
@@ -172,11 +175,16 @@ static const struct seq_operations log_seq = {
 static int log_open(struct inode *inode, struct file *file)
 {
 	size_t size = struct_size((struct log_reader *)0, cursors, nr_cpu_ids);
+	struct log_reader *reader;
 	int err = pfstat_may_open();
 
 	if (err)
 		return err;
-	return __seq_open_private(file, &log_seq, size) ? 0 : -ENOMEM;
+	reader = __seq_open_private(file, &log_seq, size);
+	if (!reader)
+		return -ENOMEM;
+	reader->frames = pfstat_may_see_frames(file);
+	return 0;
 }
 
 const struct file_operations pfstat_log_fops = {

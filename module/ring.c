@@ -78,7 +78,6 @@ static void ring_empty(struct ring *ring, unsigned int cpu)
 	ring->header->capacity = ring->capacity;
 	ring->header->cpu = cpu;
 	ring->header->overwrite = ring->overwrite;
-	ring->header->wrapper = pfstat_fault_wrapper();
 }
 
 static void ring_free(struct ring *ring)
@@ -96,14 +95,15 @@ static size_t ring_memory(u64 capacity)
 	return PAGE_SIZE + PAGE_ALIGN(capacity * sizeof(struct pfstat_record));
 }
 
-/* On the CPU's own node. */
-static int ring_allocate(struct ring *ring, int cpu, size_t size)
+/* On the CPU's own node. Frames: a ring that was mapped without them is not used again. */
+static int ring_allocate(struct ring *ring, int cpu, size_t size, bool frames)
 {
 	u64 capacity = size / sizeof(struct pfstat_record);
 
-	if (ring->header && ring->capacity == capacity)
+	if (ring->header && ring->capacity == capacity && ring->frames == frames)
 		return 0;
 	ring_free(ring);
+	ring->frames = frames;
 	ring->header = vzalloc_node(ring_memory(capacity), cpu_to_node(cpu));
 	if (!ring->header)
 		return -ENOMEM;
@@ -125,21 +125,21 @@ static bool rings_fit(size_t size)
 	       pages < si_mem_available() + PFN_DOWN(pfstat_ring_bytes());
 }
 
-static int ring_allocate_all(size_t size)
+static int ring_allocate_all(size_t size, bool frames)
 {
 	int cpu, err;
 
 	if (!rings_fit(size))
 		return -ENOMEM;
 	for_each_online_cpu(cpu) {
-		err = ring_allocate(per_cpu_ptr(&pfstat_rings, cpu), cpu, size);
+		err = ring_allocate(per_cpu_ptr(&pfstat_rings, cpu), cpu, size, frames);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int pfstat_ring_setup(size_t size, bool overwrite)
+int pfstat_ring_setup(size_t size, bool overwrite, bool frames)
 {
 	struct ring *ring;
 	int cpu, err;
@@ -147,7 +147,7 @@ int pfstat_ring_setup(size_t size, bool overwrite)
 	/* Above our lock: that is taken below an mmap lock, which the kernel takes below this. */
 	cpus_read_lock();
 	mutex_lock(&ring_mutex);
-	err = ring_allocate_all(size);
+	err = ring_allocate_all(size, frames);
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&pfstat_rings, cpu);
 		if (err)
@@ -230,13 +230,15 @@ static int ring_map(const struct ring *ring, struct vm_area_struct *vma)
 	return err;
 }
 
-int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma)
+int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma, bool frames)
 {
 	struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
 	int err = -ENODATA;
 
 	mutex_lock(&ring_mutex);
-	if (ring->header)
+	if (ring->header && ring->frames && !frames)
+		err = -EPERM;
+	else if (ring->header)
 		err = ring_map(ring, vma);
 	mutex_unlock(&ring_mutex);
 	return err;
@@ -330,6 +332,8 @@ void pfstat_ring_commit(struct pfstat_record *record)
 {
 	struct ring *ring = this_cpu_ptr(&pfstat_rings);
 
+	if (!ring->frames)
+		record->pfn = PFSTAT_NO_PFN;
 	ring_publish(record, ring->sequence, ring->header);
 	if (++record == ring->end)
 		record = ring->data;
@@ -340,6 +344,8 @@ void pfstat_ring_commit(struct pfstat_record *record)
 		ring_look(ring);
 	/* The record that is the last of the memory, or comes to the limit, is not quick. */
 	ring->quick = min(ring->limit, pfstat_ring_head(ring) + (ring->end - record));
+	if (!ring->frames)
+		ring->quick = 0;	/* the quick way stores the frame */
 }
 
 struct pfstat_record *pfstat_ring_refuse(void)

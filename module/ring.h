@@ -22,6 +22,7 @@ struct ring {
 	u64 lost;		/* calls that found no room */
 	u64 capacity;		/* records */
 	bool overwrite;
+	bool frames;		/* records have page frame numbers */
 	struct pfstat_record spill;	/* for the tracepoint, when there is no room */
 	wait_queue_head_t readers;
 };
@@ -35,8 +36,9 @@ void pfstat_ring_exit(void);
  * Gives every online CPU an empty ring of `size` bytes of records; a buffer
  * that already has this size is used again. No writer may be active. -ENOMEM, when
  * there is none, or more were taken than ring_limit allows, leaves no rings.
+ * frames: records have page frame numbers.
  */
-int pfstat_ring_setup(size_t size, bool overwrite);
+int pfstat_ring_setup(size_t size, bool overwrite, bool frames);
 void pfstat_ring_reset(void);	/* no writer may be active */
 /* From now on no record is stored quickly, until one was committed otherwise. */
 void pfstat_ring_shut(void);
@@ -55,7 +57,8 @@ static inline u64 pfstat_ring_head(const struct ring *ring)
 u64 pfstat_ring_stored(void);
 u64 pfstat_ring_lost(void);
 
-int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma);
+/* frames: the process may see page frame numbers. -EPERM: the ring has them, and it may not. */
+int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma, bool frames);
 __poll_t pfstat_ring_poll(unsigned int cpu, struct file *file, poll_table *wait);
 
 /* Readers in the kernel hold the rings still, against setup and exit. */

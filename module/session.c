@@ -183,7 +183,7 @@ static int session_start(void)
 
 	if (session.recording)
 		return 0;
-	err = pfstat_ring_setup(session.ring_size, session.overwrite);
+	err = pfstat_ring_setup(session.ring_size, session.overwrite, session.frames);
 	if (!err)
 		err = pfstat_shadow_open(!pfstat_target_retired());
 	if (err)
@@ -484,7 +484,7 @@ static void session_explain(const char *line, int err)
 		pr_info_ratelimited("'%.64s' failed: %d\n", line, err);
 }
 
-int pfstat_session_command(enum session_user user, const char *line)
+int pfstat_session_command(enum session_user user, const char *line, bool frames)
 {
 	struct pfstat_command command;
 	unsigned int stops;
@@ -504,6 +504,8 @@ int pfstat_session_command(enum session_user user, const char *line)
 	if (err)
 		goto unlock;
 	started = session.recording;
+	if (!started)
+		session.frames = frames;
 	err = session_execute(&command);
 	if (err) {
 		session_explain(line, err);

@@ -22,14 +22,18 @@ struct session_state {
 	bool recording;
 	bool fault_around;
 	bool overwrite;
+	bool frames;
 	size_t ring_size;
 };
 
 /* A program opens and closes `session`. open: 0 or -EBUSY. */
 int pfstat_session_open(void);
 void pfstat_session_close(void);
-/* One line of a write; 0 or the errno stated in <pfstat/control.h>. */
-int pfstat_session_command(enum session_user user, const char *line);
+/*
+ * One line of a write; 0 or the errno stated in <pfstat/control.h>. frames: the records of
+ * a session that the line begins have page frame numbers.
+ */
+int pfstat_session_command(enum session_user user, const char *line, bool frames);
 
 void pfstat_session_state(struct session_state *state);
 void pfstat_session_exit(void);

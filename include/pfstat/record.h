@@ -108,7 +108,7 @@ struct pfstat_record {
 	__u64 earlier_ns;	/* start_ns of the thread's previous attempt at this fault, or 0 */
 	__u64 address;		/* virtual, as faulted (not page-masked) */
 	__u64 pgoff;		/* page of the file */
-	__u64 pfn;		/* page frame, or PFSTAT_NO_PFN */
+	__u64 pfn;		/* page frame; PFSTAT_NO_PFN: none, or not CAP_SYS_ADMIN */
 	__u64 inode;
 	__u32 tid;		/* thread */
 	__u32 pid;		/* process (tgid) of the thread that faulted, initial namespace */
@@ -151,8 +151,7 @@ struct pfstat_ring_header {
 	__u32 overwrite;	/* 1: overwrite mode */
 	__u64 head;		/* records stored so far; read with acquire */
 	__u64 lost;		/* calls not stored */
-	__u64 wrapper;		/* a hooked VMA's ->fault: for eBPF to recognise it */
-	__u64 reserved[2];
+	__u64 reserved[3];
 	__u64 tail;		/* records consumed; written by the reader, release */
 };
 

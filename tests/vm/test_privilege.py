@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Who may do what: privileges that pfdrive has, gives up or lacks, and what others see."""
 import contextlib
+import ctypes
 import errno
 import json
+import mmap
 import os
 import pathlib
 import re
@@ -302,6 +304,77 @@ def test_no_address_of_the_kernel_is_readable_by_all(small_file, kernel_log):
             assert not KERNEL_ADDRESS.search((pfstat.DEBUGFS / name).read_text()), name
     assert (PARAMETERS / "ring_limit").stat().st_mode & 0o077 == 0
     assert not [line for line in kernel_log() if KERNEL_ADDRESS.search(line)]
+
+
+# Faults on a page of its argument in a session of its own; prints the frames that `log` shows,
+# and what reading `session` gives.
+SESSION = """
+import mmap, os, sys
+debugfs, path = sys.argv[1:]
+fd = os.open(path, os.O_RDONLY)
+memory = mmap.mmap(fd, 0, prot=mmap.PROT_READ)
+session = os.open(debugfs + "/session", os.O_RDWR)
+os.write(session, b"file %d" % fd)
+memory[0]
+def attempt(action):
+    try:
+        return action()
+    except OSError as error:
+        return error.errno
+lines = open(debugfs + "/log").read().splitlines()
+column = lines[1].split().index("pfn") - 1
+print([line.split()[column] for line in lines[2:]])
+print(attempt(lambda: os.read(session, 64).decode()))
+"""
+
+
+def frames_and_wrapper(result):
+    assert result.returncode == 0, result.stderr
+    frames, wrapper = result.stdout.splitlines()[:2]
+    return [frame for frame in json.loads(frames.replace("'", '"')) if frame != "-"], wrapper
+
+
+def test_page_frames_are_for_cap_sys_admin(small_file):
+    command = ["python3", "-c", SESSION, pfstat.DEBUGFS, small_file]
+    frames, wrapper = frames_and_wrapper(pfstat.run(*command))
+    assert frames and wrapper.startswith("wrapper 0x")
+    # Who may load eBPF may see an address, and no frame.
+    frames, wrapper = frames_and_wrapper(without("-sys_admin", *command))
+    assert not frames and wrapper.startswith("wrapper 0x")
+    frames, wrapper = frames_and_wrapper(without("-sys_admin,-bpf", *command))
+    assert not frames and wrapper == str(errno.EPERM)
+
+
+def test_frames_of_a_privileged_session_stay_hidden_from_others(small_file):
+    reader = ["python3", "-c", f"""
+import ctypes, os
+lines = open("{pfstat.DEBUGFS}/log").read().splitlines()
+column = lines[1].split().index("pfn") - 1
+print(sorted(set(line.split()[column] for line in lines[2:])))
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+fd = os.open("{pfstat.DEBUGFS}/ring/cpu0", os.O_RDONLY)
+print(libc.mmap(None, 4096, 1, 1, fd, 0) == ctypes.c_void_p(-1).value, ctypes.get_errno())
+"""]
+    with pfstat.Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}"):
+        mapping.read(0)
+        mapping.read(100)
+        frames, ring = without("-sys_admin", *reader).stdout.splitlines()
+        assert frames == "['-']" and ring == f"True {errno.EPERM}"
+        frames, ring = pfstat.run(*reader).stdout.splitlines()
+        assert "0x" in frames and ring == "False 0"
+
+
+def test_the_ring_of_a_session_holds_no_address_of_the_kernel(small_file):
+    with pfstat.Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}"):
+        mapping.read(0)
+        fd = os.open(pfstat.DEBUGFS / "ring/cpu0", os.O_RDONLY)
+        address = pfstat.map_memory(fd, pfstat.PAGE, mmap.PROT_READ, mmap.MAP_SHARED)
+        words = (ctypes.c_uint64 * (pfstat.PAGE // 8)).from_address(address)
+        assert words[0] and not [hex(word) for word in words if KERNEL_ADDRESS.search(hex(word))]
+        pfstat.LIBC.munmap(address, pfstat.PAGE)
+        os.close(fd)
 
 
 def test_nobodys_link_leads_no_removal_astray(tmp_path):

@@ -328,8 +328,3 @@ int collector_stop(struct collector *collector)
 		collector->err = drain(collector, UINT64_MAX);
 	return collector->err;
 }
-
-uint64_t collector_wrapper(const struct collector *collector)
-{
-	return collector->rings[0].header->wrapper;
-}

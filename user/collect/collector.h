@@ -49,7 +49,5 @@ int collector_start(struct collector *collector);
  */
 int collector_stop(struct collector *collector);
 
-/* The address of the wrapper that hooked VMAs have as ->fault. */
-uint64_t collector_wrapper(const struct collector *collector);
 
 #endif

@@ -72,7 +72,7 @@ int events_hooked_returns(const struct events *events, struct hooked_returns *re
  * events_facts(). A negative errno.
  */
 int events_forget(struct events *events);
-/* Faults of VMAs with this ->fault are the module's; see pfstat_ring_header.wrapper. */
+/* Faults of VMAs with this ->fault are the module's; see session_wrapper(). */
 void events_set_wrapper(struct events *events, uint64_t address);
 
 /* Swap is counted from now on, or no longer. Who evicted what is known from the begin. */

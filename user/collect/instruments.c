@@ -131,9 +131,21 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 	return 0;
 }
 
+/* eBPF recognises the faults of hooked files by it. */
+static int set_wrapper(struct instruments *instruments, char *why, size_t size)
+{
+	uint64_t address;
+	int err = session_wrapper(&instruments->session, &address);
+
+	if (err)
+		return say(err, why, size, "cannot read the wrapper's address from the module");
+	events_set_wrapper(instruments->events, address);
+	return 0;
+}
+
 /*
- * The rings are there from the first target on. Before anything is a target of
- * eBPF it is told the wrapper: a hooked file's fault is never taken for another.
+ * The rings exist from the first target on. eBPF gets the wrapper's address before it has
+ * a target of its own, so that it never counts a hooked file's fault as another's.
  * What gives the collector's thread its priority is done here, before privileges are given
  * up; no other process is made until instruments_go().
  */
@@ -161,10 +173,7 @@ static int open_collector(struct instruments *instruments, char *why, size_t siz
 	if (err)
 		return say(err, why, size, "cannot read the module's rings");
 	priority_raise(&instruments->priority);
-	if (instruments->events)
-		events_set_wrapper(instruments->events,
-				   collector_wrapper(instruments->collector));
-	return 0;
+	return instruments->events ? set_wrapper(instruments, why, size) : 0;
 }
 
 static int explain_hook(int err, const char *what, char *why, size_t size)

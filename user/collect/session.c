@@ -24,7 +24,7 @@
 
 int session_open(struct session *session)
 {
-	session->fd = open(PFSTAT_DEBUGFS "/" PFSTAT_FILE_SESSION, O_WRONLY | O_CLOEXEC);
+	session->fd = open(PFSTAT_DEBUGFS "/" PFSTAT_FILE_SESSION, O_RDWR | O_CLOEXEC);
 	return session->fd < 0 ? -errno : 0;
 }
 
@@ -47,6 +47,17 @@ int session_command(const struct session *session, const char *format, ...)
 	if (length < 0 || (size_t)length >= sizeof(line))
 		return -EOVERFLOW;
 	return write(session->fd, line, length) < 0 ? -errno : 0;
+}
+
+int session_wrapper(const struct session *session, uint64_t *address)
+{
+	char text[64];
+	ssize_t length = pread(session->fd, text, sizeof(text) - 1, 0);
+
+	if (length < 0)
+		return -errno;
+	text[length] = '\0';
+	return sscanf(text, "wrapper %" SCNx64, address) == 1 ? 0 : -EPROTO;
 }
 
 int session_counts(uint64_t *calls, uint64_t *lost)

@@ -19,6 +19,9 @@ void session_close(struct session *session);
 int session_command(const struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The address that hooked VMAs have as ->fault; -EPERM without the right to load eBPF. */
+int session_wrapper(const struct session *session, uint64_t *address);
+
 /* Wrapper calls and lost records since the start, as the module counts them (`stats`). */
 int session_counts(uint64_t *calls, uint64_t *lost);
 /* Its own cost in picoseconds, as calibrated; FACT_NONE: n/a. See struct facts. */
