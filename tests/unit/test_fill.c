@@ -208,7 +208,33 @@ START_TEST(test_groups_are_made_when_asked_for)
 }
 END_TEST
 
-RUN_TESTS("fill",
+/* A recording may have more mappings than are kept: the report says how many have no name. */
+START_TEST(test_mappings_without_room_are_lost)
+{
+	struct item_map *map = calloc(1, sizeof(*map) + 1);
+	const struct item item = { .type = ITEM_MAP, .map = map };
+	struct fixture fixture;
+	uint64_t i;
+
+	fixture_open(&fixture, true);
+	*map = (struct item_map){ .bytes = PAGE, .pid = 1, .tid = 1, .path_bytes = 1 };
+	for (i = 0; i < 65530 + 7; i++) {
+		map->address = (i + 1) * 2 * PAGE;
+		ck_assert_int_eq(analysis_add(fixture.analysis, &item), 0);
+	}
+	ck_assert_int_eq(report_fill(&fixture.report, fixture.analysis, &fixture.facts), 0);
+	ck_assert_uint_eq(fixture.report.maps_lost, 7);
+	report_exit(&fixture.report);
+	report_init(&fixture.report);
+	fixture.facts.maps_lost = 5;
+	ck_assert_int_eq(report_fill(&fixture.report, fixture.analysis, &fixture.facts), 0);
+	ck_assert_uint_eq(fixture.report.maps_lost, 12);
+	fixture_close(&fixture);
+	free(map);
+}
+END_TEST
+
+RUN_TESTS("fill", test_mappings_without_room_are_lost,
 	  test_faults_and_parts_are_the_analysis,
 	  test_facts_are_taken_over,
 	  test_time_that_is_known_stays, test_steps_before_the_accesses_are_counted,

@@ -185,7 +185,41 @@ START_TEST(test_threads_that_were_chosen_to_collide)
 }
 END_TEST
 
-RUN_TESTS("hostile", test_evictions_of_a_gigabyte_each,
+static void fork_task(uint32_t pid, uint64_t ns)
+{
+	const struct pfstat_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(task),
+			.flags = PFSTAT_TASK_FORK, .pid = pid, .tid = pid, .ns = ns,
+		},
+		.parent = 1, .parent_pid = 1, .comm = "child",
+	};
+
+	add(ITEM_EVENT, &task, ns);
+}
+
+/* Each would copy 3 MB. */
+START_TEST(test_forks_of_a_process_with_many_mappings)
+{
+	union {
+		struct item_map map;
+		char bytes[sizeof(struct item_map) + 1];
+	} mapped = { .map = { .bytes = 4096, .pid = 1, .tid = 1, .path_bytes = 1 } };
+	uint64_t i;
+
+	begin(0);
+	for (i = 0; i < 65530; i++) {
+		mapped.map.address = (i + 1) << 13;
+		add(ITEM_MAP, &mapped.map, 1000);
+	}
+	for (i = 0; i < 500000; i++)
+		fork_task(2, 2000 + i);
+	ck_assert_uint_eq(analysis_dropped(analysis), 0);
+	end();
+}
+END_TEST
+
+RUN_TESTS("hostile", test_forks_of_a_process_with_many_mappings, test_evictions_of_a_gigabyte_each,
 	  test_reads_that_claim_more_than_they_have,
 	  test_reads_and_evictions_of_gigabytes_in_turn,
 	  test_faults_that_map_a_gigabyte_each,

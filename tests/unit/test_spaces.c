@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is mapped where, through mmap, fork, exec and exit. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,18 +212,58 @@ START_TEST(test_a_full_table_has_no_wrong_names)
 }
 END_TEST
 
-/* A fork is a few bytes of a recording, and a table of 3 MB. */
-START_TEST(test_all_tables_together_have_a_bound)
+/* The table of a process may be 3 MB. */
+static void fill_first(void)
 {
 	uint32_t i;
 
 	spaces = spaces_new();
 	for (i = 1; i <= 65530; i++)
 		add_map(1, (uint64_t)i << 13, 0x2000, 0, 10, "/old");
-	for (i = 2; i <= 80; i++)
+}
+
+START_TEST(test_children_share_maps_until_one_changes)
+{
+	size_t before;
+	uint32_t i;
+
+	fill_first();
+	before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	for (i = 2; i <= 10000; i++)
 		add_task(PFSTAT_TASK_FORK, i, i, 1, "child");
+	ck_assert_uint_le(mallinfo2().uordblks + mallinfo2().hblkhd, before + (4 << 20));
+	add_map(2, 5 << 13, 0x2000, 0, 11, "/childs");
+	add_map(1, 7 << 13, 0x2000, 0, 11, "/parents");
+	add_task(PFSTAT_TASK_FORK, 10001, 10001, 2, "grandchild");
+	check(1, 5 << 13, "/old", 0);
+	check(1, 7 << 13, "/parents", 0);
+	check(2, 5 << 13, "/childs", 0);
+	check(2, 7 << 13, "/old", 0);
+	check(10000, 5 << 13, "/old", 0);
+	check(10000, 7 << 13, "/old", 0);
+	check(10001, 5 << 13, "/childs", 0);
+	add_task(PFSTAT_TASK_EXIT, 1, 1, 0, "parent");
+	add_map(10000, 9 << 13, 0, 0, 0, "");	/* it executes a program */
+	check(10000, 5 << 13, NULL, 0);
+	check(9999, 65530 << 13, "/old", 0);
+	ck_assert_uint_eq(spaces_dropped(spaces), 0);
+	spaces_free(spaces);
+}
+END_TEST
+
+START_TEST(test_all_tables_together_have_a_bound)
+{
+	uint32_t i;
+
+	fill_first();
+	for (i = 2; i <= 80; i++) {
+		add_task(PFSTAT_TASK_FORK, i, i, 1, "child");
+		add_map(i, 7 << 13, 0x2000, 0, 11, "/own");
+	}
 	check(2, 5 << 13, "/old", 0);
+	check(2, 7 << 13, "/own", 0);
 	check(80, 5 << 13, NULL, 0);	/* none, rather than some */
+	ck_assert_uint_ge(spaces_dropped(spaces), 65530);
 	add_map(80, 5 << 13, 0x2000, 0, 11, "/new");
 	check(80, 5 << 13, NULL, 0);
 	add_task(PFSTAT_TASK_EXIT, 2, 2, 1, "child");
@@ -230,6 +271,27 @@ START_TEST(test_all_tables_together_have_a_bound)
 	check(80, 5 << 13, "/new", 0);
 	add_task(PFSTAT_TASK_FORK, 81, 81, 80, "child");
 	check(81, 5 << 13, "/new", 0);
+	spaces_free(spaces);
+}
+END_TEST
+
+START_TEST(test_processes_and_names_have_a_bound)
+{
+	size_t before = 0;
+	uint32_t i;
+
+	spaces = spaces_new();
+	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
+	for (i = 2; i <= 500000; i++) {
+		add_task(PFSTAT_TASK_FORK, i, i, 1, "child");
+		if (i == 300000)
+			before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	}
+	ck_assert_uint_le(mallinfo2().uordblks + mallinfo2().hblkhd, before);
+	check(2, 0x1000, "/a", 0);
+	check(500000, 0x1000, NULL, 0);
+	ck_assert_str_eq(spaces_comm(spaces, 500000), "");
+	ck_assert_uint_gt(spaces_dropped(spaces), 200000);
 	spaces_free(spaces);
 }
 END_TEST
@@ -259,5 +321,6 @@ END_TEST
 RUN_TESTS("spaces", test_edges, test_a_new_map_replaces_what_it_overlaps, test_fork_exec_exit,
 	  test_a_process_outlives_its_first_thread, test_who_executes_is_alone,
 	  test_a_number_used_again, test_whose_name_a_path_is, test_wrong_maps_do_no_harm,
-	  test_a_full_table_has_no_wrong_names,
+	  test_a_full_table_has_no_wrong_names, test_children_share_maps_until_one_changes,
+	  test_processes_and_names_have_a_bound,
 	  test_all_tables_together_have_a_bound, test_more_names_than_are_kept)

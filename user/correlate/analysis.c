@@ -525,6 +525,11 @@ void analysis_readahead(const struct analysis *analysis, struct readahead_figure
 	readahead_figures(analysis->readahead, figures);
 }
 
+uint64_t analysis_dropped(const struct analysis *analysis)
+{
+	return spaces_dropped(analysis->spaces);
+}
+
 void analysis_evictions(const struct analysis *analysis, struct blame_figures *figures)
 {
 	blame_figures(analysis->blame, figures);

@@ -75,6 +75,9 @@ const struct quantiles *analysis_histogram(const struct analysis *analysis,
 
 void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures);
 
+/* See spaces_dropped(). */
+uint64_t analysis_dropped(const struct analysis *analysis);
+
 void analysis_evictions(const struct analysis *analysis, struct blame_figures *figures);
 /* See blame_pairs(). */
 int analysis_blame(const struct analysis *analysis, struct blame_pair **pairs, size_t *nr);

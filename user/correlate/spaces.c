@@ -10,12 +10,19 @@
 #define PATHS_MAX SPACES_OTHERS
 /* Mappings of one process that are kept: vm.max_map_count's default. */
 #define MAPS_MAX 65530U
-/* Of all processes, some 200 MB: forks copy, and a recording of a few KB may have many. */
+/* Of all processes, some 200 MB: a recording of a few KB may have many. */
 #define ALL_MAPS_MAX (1U << 22)
+/* Processes, and names of threads, at a time: some 30 MB each. */
+#define SPACES_MAX (1U << 18)
 
+/*
+ * A fork is a few bytes of a recording, and its maps may be 3 MB: parent and child share them
+ * until one of them changes.
+ */
 struct space {
 	struct space_map *maps;	/* by address, without overlaps */
 	size_t nr_maps, capacity;
+	unsigned int *owners;	/* of maps; NULL: one */
 	size_t last;		/* found last */
 	uint32_t threads;	/* beside the first, of which the beginning was told */
 	bool first_ended;
@@ -44,16 +51,36 @@ struct spaces {
 	struct hash files;		/* by dev and inode */
 	struct path **numbered;		/* [0] has no name, [SPACES_OTHERS] any */
 	uint32_t nr_paths;
-	size_t capacity;		/* sum of all spaces' */
+	size_t capacity;		/* sum of all spaces', what is shared once */
+	uint64_t dropped;		/* mappings and names for which there was no room */
 	uint32_t last_pid;
 	struct space *last;
 };
+
+/* The space has no maps any more; returns for how many there is room again. */
+static size_t release_maps(struct space *space)
+{
+	size_t freed = space->capacity;
+
+	if (space->owners && --*space->owners) {
+		freed = 0;
+	} else {
+		free(space->maps);
+		free(space->owners);
+	}
+	space->maps = NULL;
+	space->owners = NULL;
+	space->nr_maps = 0;
+	space->capacity = 0;
+	space->last = 0;
+	return freed;
+}
 
 static void space_free(void *value)
 {
 	struct space *space = value;
 
-	free(space->maps);
+	release_maps(space);
 	free(space);
 }
 
@@ -198,19 +225,26 @@ static struct space *space_find(struct spaces *spaces, uint32_t pid)
 	return spaces->last;
 }
 
-static struct space *space_get(struct spaces *spaces, uint32_t pid)
+/* *found NULL: there are too many. -ENOMEM. */
+static int space_get(struct spaces *spaces, uint32_t pid, struct space **found)
 {
 	struct space *space = space_find(spaces, pid);
 
+	*found = space;
 	if (space)
-		return space;
+		return 0;
+	if (spaces->spaces.count >= SPACES_MAX) {
+		spaces->dropped++;
+		return 0;
+	}
 	space = calloc(1, sizeof(*space));
-	if (space && hash_add(&spaces->spaces, pid, space)) {
+	if (!space || hash_add(&spaces->spaces, pid, space)) {
 		free(space);
-		space = NULL;
+		return -ENOMEM;
 	}
 	spaces->last = space;
-	return space;
+	*found = space;
+	return 0;
 }
 
 /* Index of the first map that ends after the address. */
@@ -226,6 +260,31 @@ static size_t first_after(const struct space *space, uint64_t address)
 			high = middle;
 	}
 	return low;
+}
+
+/* The space gets maps that are its own, or none if there are too many. -ENOMEM. */
+static int own_maps(struct spaces *spaces, struct space *space)
+{
+	const struct space shared = *space;
+	struct space_map *maps;
+
+	if (!shared.owners || *shared.owners == 1)
+		return 0;
+	if (spaces->capacity + shared.capacity > ALL_MAPS_MAX) {
+		spaces->dropped += shared.nr_maps;
+		release_maps(space);
+		return 0;
+	}
+	maps = reallocarray(NULL, shared.capacity, sizeof(*maps));
+	if (!maps)
+		return -ENOMEM;
+	memcpy(maps, shared.maps, shared.nr_maps * sizeof(*maps));
+	release_maps(space);
+	space->maps = maps;
+	space->nr_maps = shared.nr_maps;
+	space->capacity = shared.capacity;
+	spaces->capacity += shared.capacity;
+	return 0;
 }
 
 /* For nr maps, if all spaces together may have as many. -ENOMEM. */
@@ -294,22 +353,29 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 
 static int insert(struct spaces *spaces, struct space *space, const struct space_map *map)
 {
-	/* One more may be cut in two by it. */
-	int err = make_room(spaces, space, space->nr_maps + 2);
+	int err = own_maps(spaces, space);
 
-	if (err || !space->capacity)
+	/* One more may be cut in two by it. */
+	err = err ? err : make_room(spaces, space, space->nr_maps + 2);
+	if (err)
 		return err;
-	/* What was there is gone, also where the new one finds no room. */
+	if (!space->capacity) {
+		spaces->dropped++;
+		return 0;
+	}
+	/* The old mapping is gone, also if the new one finds no room. */
 	make_hole(space, map->start, map->end);
 	if (!is_full(space))
 		insert_at(space, first_after(space, map->start), map);
+	else
+		spaces->dropped++;
 	space->last = 0;
 	return 0;
 }
 
 int spaces_add_map(struct spaces *spaces, const struct item_map *map)
 {
-	struct space *space = space_get(spaces, map->pid);
+	struct space *space;
 	struct space_map added = {
 		.start = map->address,
 		.end = map->address + map->bytes,
@@ -317,13 +383,12 @@ int spaces_add_map(struct spaces *spaces, const struct item_map *map)
 		.inode = map->inode,
 		.dev = map->dev,
 	};
-	int err;
+	int err = space_get(spaces, map->pid, &space);
 
-	if (!space)
-		return -ENOMEM;
+	if (err || !space)
+		return err;
 	if (!map->bytes) {
-		space->nr_maps = 0;
-		space->last = 0;
+		spaces->capacity -= release_maps(space);
 		return 0;
 	}
 	if (added.end <= added.start)
@@ -338,26 +403,30 @@ int spaces_add_map(struct spaces *spaces, const struct item_map *map)
 
 static int copy_space(struct spaces *spaces, uint32_t from, uint32_t to)
 {
-	const struct space *parent = hash_find(&spaces->spaces, from);
-	struct space *child;
+	struct space *parent = hash_find(&spaces->spaces, from), *child;
 	int err;
 
 	if (!parent || from == to)
 		return 0;
-	child = space_get(spaces, to);
-	if (!child)
-		return -ENOMEM;
-	child->nr_maps = 0;
-	child->last = 0;
+	err = space_get(spaces, to, &child);
+	if (err || !child)
+		return err;
+	spaces->capacity -= release_maps(child);
 	child->threads = 0;
 	child->first_ended = false;
 	if (!parent->nr_maps)
 		return 0;
-	err = make_room(spaces, child, parent->nr_maps);
-	if (err || child->capacity < parent->nr_maps)
-		return err;
-	memcpy(child->maps, parent->maps, parent->nr_maps * sizeof(*parent->maps));
+	if (!parent->owners) {
+		parent->owners = malloc(sizeof(*parent->owners));
+		if (!parent->owners)
+			return -ENOMEM;
+		*parent->owners = 1;
+	}
+	++*parent->owners;
+	child->owners = parent->owners;
+	child->maps = parent->maps;
 	child->nr_maps = parent->nr_maps;
+	child->capacity = parent->capacity;
 	return 0;
 }
 
@@ -368,14 +437,18 @@ static void forget_space(struct spaces *spaces, uint32_t pid)
 	if (!space)
 		return;
 	spaces->last = NULL;
-	spaces->capacity -= space->capacity;
-	space_free(space);
+	spaces->capacity -= release_maps(space);
+	free(space);
 }
 
 static int set_name(struct spaces *spaces, uint32_t tid, const char *comm)
 {
 	struct name *name = hash_find(&spaces->names, tid);
 
+	if (!name && spaces->names.count >= SPACES_MAX) {
+		spaces->dropped++;
+		return 0;
+	}
 	if (!name) {
 		name = calloc(1, sizeof(*name));
 		if (!name || hash_add(&spaces->names, tid, name)) {
@@ -406,12 +479,12 @@ static void end_task(struct spaces *spaces, uint32_t pid, uint32_t tid)
 
 static int begin_thread(struct spaces *spaces, uint32_t pid)
 {
-	struct space *space = space_get(spaces, pid);
+	struct space *space;
+	int err = space_get(spaces, pid, &space);
 
-	if (!space)
-		return -ENOMEM;
-	space->threads++;
-	return 0;
+	if (!err && space)
+		space->threads++;
+	return err;
 }
 
 /* The thread that executes is the first from now on, and alone. */
@@ -482,6 +555,11 @@ uint32_t spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t in
 	const struct file_path *file = hash_find(&spaces->files, file_key(dev, inode));
 
 	return file && file->dev == dev && file->inode == inode ? file->path : 0;
+}
+
+uint64_t spaces_dropped(const struct spaces *spaces)
+{
+	return spaces->dropped;
 }
 
 const char *spaces_comm(const struct spaces *spaces, uint32_t tid)

@@ -27,7 +27,7 @@ void spaces_free(struct spaces *spaces);
 
 /* -ENOMEM. A map replaces what it overlaps. */
 int spaces_add_map(struct spaces *spaces, const struct item_map *map);
-/* Forks copy, exits forget. */
+/* A child begins with its parent's maps; a process that exited has none. */
 int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
 
 /* The mapping at an address; NULL: none is known. Until the next addition. */
@@ -43,6 +43,8 @@ uint64_t spaces_path_inode(const struct spaces *spaces, uint32_t path);
 uint32_t spaces_path_number(const struct spaces *spaces, const char *path);
 /* The latest path of a file; 0: none is known. */
 uint32_t spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode);
+/* Mappings, processes and names of threads that were not kept because there were too many. */
+uint64_t spaces_dropped(const struct spaces *spaces);
 /* The task's name; "": not known. */
 const char *spaces_comm(const struct spaces *spaces, uint32_t tid);
 

@@ -199,6 +199,9 @@ int report_fill(struct report *report, const struct analysis *analysis, const st
 	analysis_readahead(analysis, &report->readahead);
 	analysis_blocks(analysis, &report->blocks);
 	analysis_evictions(analysis, &report->evictions);
+	if (analysis_dropped(analysis))
+		report->maps_lost = (report->maps_lost == FACT_NONE ? 0 : report->maps_lost) +
+				    analysis_dropped(analysis);
 	err = analysis_blame(analysis, &report->blame, &report->nr_blame);
 	if (!err)
 		err = fill_measures(report, analysis, facts);
