@@ -93,7 +93,7 @@ static int on_item(void *context, const struct item *item)
 {
 	struct record *record = context;
 
-	/* What is not written any more need not be watched. */
+	/* Items that cannot be written any more need not be watched for. */
 	if (recording_output_item(&record->recording, item))
 		watch_end(record->watch);
 	if (!record->analysis_err)
@@ -240,7 +240,7 @@ static int print(struct record *record)
 			  report_options_print(options, &record->report);
 }
 
-/* Stores, explains and prints what was seen. */
+/* Stores, explains and prints the measurement. */
 static int conclude(struct record *record)
 {
 	int status, printed = STATUS_OK;

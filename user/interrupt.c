@@ -43,7 +43,7 @@ void interrupt_init(void)
 	sigaction(SIGBUS, &bus, NULL);
 	/* A write tells of a reader that is gone; what else was asked for is written then. */
 	sigaction(SIGPIPE, &ignored, NULL);
-	/* write(2) says EFBIG instead; so temporary files are removed. */
+	/* write(2) fails with EFBIG instead, so that temporary files are removed. */
 	sigaction(SIGXFSZ, &ignored, NULL);
 	/* Ignored, it would take the status of whoever is waited for. */
 	signal(SIGCHLD, SIG_DFL);

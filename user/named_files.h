@@ -21,7 +21,7 @@ void named_files_output(const struct argp_state *state, const char *what, const 
 /* An output that is a recording: PATH.old, which keeps an older one, is an output, too. */
 void named_files_recording(const struct argp_state *state, const char *what, const char *path);
 
-/* What the file at path was named as, or NULL if it was not. */
+/* The `what' under which the file at path was added, or NULL if it was not. */
 const char *named_files_find(const char *path);
 
 #endif

@@ -62,7 +62,7 @@ static int open_path(struct output *output, const char *path)
 	/* One that leads nowhere would be replaced itself. */
 	if (!exists && !lstat(path, &stat_buffer))
 		return -ENOENT;
-	/* A link stays one: what it leads to is replaced. A pipe behind a link has no path. */
+	/* A link stays one: its target is replaced. A pipe behind a link has no path. */
 	output->path = regular ? realpath(path, NULL) : strdup(path);
 	if (!output->path)
 		return -errno;

@@ -88,7 +88,7 @@ int recording_output_item(struct recording_output *recording, const struct item 
 	return recording->err;
 }
 
-/* What was counted, but is not in the file, is lost to its readers. */
+/* Items that were counted but are not in the file are lost to its readers. */
 static void add_losses(const struct recording_output *recording, struct facts *facts)
 {
 	const struct recording_counts added = recording_added(recording->writer);

@@ -3,7 +3,7 @@
  * A recording that is written while it is made. All zero: none is wanted.
  *
  * Its file has a temporary name until recording_output_go(), which gives it the name that the
- * user asked for. From then on no error removes it: it ends with a TAIL that says why it is
+ * user asked for. From then on no error removes it: its TAIL has the reason why it is
  * cut, or, if that cannot be written, without TAIL after the last whole block.
  */
 #ifndef PFSTAT_USER_RECORDING_OUTPUT_H

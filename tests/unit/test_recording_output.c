@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is left of a recording, and under which name, however its writing ends. */
+/* A recording keeps its name and its items, however its writing ends. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -340,7 +340,7 @@ static void take_counters(struct instruments *instruments, struct facts *facts)
 		      &facts->perf_major);
 }
 
-/* Later steps do not need the earlier ones: each reads what it can, the first error is reported. */
+/* No step needs an earlier one: each reads what it can, and the first error is reported. */
 int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;

@@ -66,9 +66,9 @@ void instruments_forget_ended(struct instruments *instruments);
 bool instruments_are_on(const struct instruments *instruments, pid_t pid);
 int instruments_go(struct instruments *instruments, char *why, size_t size);
 /*
- * Ends the watching; all items have passed the sink. Fills what the instruments know: the
- * module's, eBPF's and perf's; facts must be initialised. After an error, facts holds what
- * could be read, and why says what could not.
+ * Ends the watching; all items have passed the sink. Fills the counts of the module,
+ * eBPF and perf; facts must be initialised. After an error, facts holds the counts that could
+ * be read, and why the first reason.
  */
 int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size);
 /* For callers whose output has no place for the warning. -EPROTO: events were lost on the way. */

@@ -199,7 +199,7 @@ static int take_object(struct recording_reader *reader, const struct recording_b
 	return ret;
 }
 
-/* A recorder that could not store everything says so in its tail. */
+/* The tail of a recorder that could not store everything has the reason. */
 static void look_for_cut(struct recording_reader *reader)
 {
 	const json_t *cut = json_object_get(reader->tail, RECORDING_TAIL_CUT);

@@ -114,7 +114,7 @@ static void sink_init(struct sink *sink, FILE *out)
 }
 
 /*
- * Allocates what is written next, and TAIL_ROOM behind it. A file system that cannot allocate
+ * Allocates room for the next block, and TAIL_ROOM behind it. A file system that cannot allocate
  * ahead has no such room; then write(2) itself reports a full disk.
  */
 static int sink_reserve(struct sink *sink, size_t size)
@@ -132,7 +132,7 @@ static int sink_reserve(struct sink *sink, size_t size)
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EIO ? err : 0;
 }
 
-/* Removes what is behind the last whole block: a part of one, and what was reserved. */
+/* Removes the part of a block, and the reserved room, behind the last whole block. */
 static int sink_trim(const struct sink *sink)
 {
 	return sink->fd >= 0 && ftruncate(sink->fd, sink->whole) ? -errno : 0;

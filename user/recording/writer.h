@@ -29,7 +29,7 @@ int recording_add_all_symbols(struct recording_writer *writer, const json_t *sym
 size_t recording_json_size(const json_t *object);
 /* Waits until everything that was added is in the file. 0, or the first error there was. */
 int recording_flush(struct recording_writer *writer);
-/* What was accepted; what is in the file, after recording_flush(). */
+/* The items that were accepted; those that are in the file, after recording_flush(). */
 struct recording_counts recording_added(const struct recording_writer *writer);
 struct recording_counts recording_written(const struct recording_writer *writer);
 /* Writes the rest, and, if no error occurred, the tail; frees in any case. */
