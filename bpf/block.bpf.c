@@ -208,15 +208,31 @@ int BPF_PROG(on_rq_insert, struct request *rq)
 	return 0;
 }
 
-/* One that was not inserted is handed to the driver directly. */
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(on_rq_issue, struct request *rq)
+/*
+ * The programs whose names end in _again do what the first one did not: the kernel skips a
+ * program on a CPU while another thread is preempted in it. See hooks.c.
+ */
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(on_rq_insert_again, struct request *rq)
+{
+	__u64 key = (__u64)rq;
+	const struct pfstat_block *block = bpf_map_lookup_elem(&requests, &key);
+
+	if (!block || !block->insert_ns)
+		hand_over(key);
+	return 0;
+}
+
+/* A request that was not inserted is handed to the driver directly. */
+static __always_inline int issue(const struct request *rq, bool again)
 {
 	__u64 key = (__u64)rq;
 	struct pfstat_block *block;
 	bool direct;
 
 	block = bpf_map_lookup_elem(&requests, &key);
+	if (again && block && block->issue_ns)
+		return 0;
 	direct = !block || !block->insert_ns;
 	if (direct) {
 		if (!current_is_target())
@@ -229,6 +245,18 @@ int BPF_PROG(on_rq_issue, struct request *rq)
 	block->issue_ns = direct ? block->insert_ns : bpf_ktime_get_ns();
 	tell(block, rq);
 	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_rq_issue, struct request *rq)
+{
+	return issue(rq, false);
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_rq_issue_again, struct request *rq)
+{
+	return issue(rq, true);
 }
 
 /* Its bytes are part of another request from now on. */
@@ -244,8 +272,8 @@ int BPF_PROG(on_rq_merge, struct request *rq)
 }
 
 /* A request may be completed in pieces; `bytes` are this one's. */
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_rq_complete, struct request *rq, unsigned char error, unsigned int bytes)
+static __always_inline int complete(const struct request *rq, unsigned char error,
+				    unsigned int bytes)
 {
 	__u64 key = (__u64)rq;
 	struct pfstat_block *block;
@@ -267,6 +295,19 @@ int BPF_PROG(on_rq_complete, struct request *rq, unsigned char error, unsigned i
 		send(block);
 	forget_request(key, block);
 	return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_rq_complete, struct request *rq, unsigned char error, unsigned int bytes)
+{
+	return complete(rq, error, bytes);
+}
+
+/* The first of the two that comes takes the entry. */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_rq_complete_again, struct request *rq, unsigned char error, unsigned int bytes)
+{
+	return complete(rq, error, bytes);
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -27,10 +27,16 @@ struct begun {
 	__u8 vma_kind;		/* what the mapping alone says */
 	__u8 is_sure;		/* of kind */
 	__u8 exiting;		/* nobody gives it up but the end of this fault */
+	/* The arguments of handle_mm_fault(), where its return does not have them. */
+	__u64 vma;
+	__u64 address;
+	__u32 flags;
+	__u32 has_regs;
+	__u64 reserved[5];
 };
 
-/* A cache line each; and page-aligned, as what can be mapped is. */
-_Static_assert(sizeof(struct begun) == 64, "two threads would share a cache line");
+/* A thread has cache lines of its own; and page-aligned, as what can be mapped is. */
+_Static_assert(sizeof(struct begun) == 128, "two threads would share a cache line");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -4,6 +4,8 @@
  * handle_mm_fault() of a target is counted by what it was about, and told of
  * unless the module's records do.
  */
+#include <linux/ptrace.h>
+
 #include <pfstat/record.h>
 
 #include "common.bpf.h"
@@ -29,10 +31,18 @@ struct pt_regs___kernel {
 	unsigned long ip;
 } __attribute__((preserve_access_index));
 
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
+/* A kprobe has addresses only: this one is an object of that type, which can be read. */
+#define KERNEL_OBJECT(address, type) \
+	((const type *)bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type)))
+
 /* The module's ->fault: a VMA that has it is hooked. 0: there is none. */
 __u64 wrapper;
 const volatile bool every_fault;
 const volatile bool want_stacks;
+/* Set when the programs ending in _kprobe are loaded: only such a kernel has what they call. */
+const volatile bool have_graph_probes;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -72,7 +82,7 @@ static __always_inline void tell_page(struct begun *begun, const struct vm_area_
 	begun->pgoff = ((address - vma->vm_start) >> PFSTAT_PAGE_SHIFT) + vma->vm_pgoff;
 }
 
-/* Too large for the stack. A program does not run twice at a time on one CPU: the kernel sees to it. */
+/* Too large for the stack. The kernel never runs a program twice at a time on one CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -133,24 +143,55 @@ static __always_inline void tell_vma(struct begun *begun, const struct vm_area_s
 		tell_page(begun, vma, address);
 }
 
-SEC("fentry/handle_mm_fault")
-int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address,
-	     unsigned int flags)
+/* NULL: the current thread is no target. */
+static __always_inline struct begun *fault_begins(void *ctx, const struct vm_area_struct *vma,
+						  unsigned long address, unsigned int flags)
 {
 	struct begun *begun = begun_of(bpf_get_current_pid_tgid());
 
 	if (!begun)
-		return 0;
+		return NULL;
 	tell_vma(begun, vma, address);
 	begun->start_ns = bpf_ktime_get_ns();
 	if (want_stacks && !(flags & PFSTAT_FLAG_TRIED))
 		send_stack(ctx, address, begun->start_ns);
+	return begun;
+}
+
+SEC("fentry/handle_mm_fault")
+int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address,
+	     unsigned int flags)
+{
+	fault_begins(ctx, vma, address, flags);
+	return 0;
+}
+
+/*
+ * The programs whose names end in _kprobe take the place of fentry and fexit where the kernel
+ * preempts its own code. A thread that is preempted in an fentry program makes the kernel skip
+ * that program for all other threads of the CPU until it runs again. Function-graph tracing, on
+ * which these are since v6.14, disables preemption.
+ */
+SEC("kprobe.multi/handle_mm_fault")
+int BPF_KPROBE(on_fault_enter_kprobe, void *vma, unsigned long address, unsigned int flags,
+	       void *regs)
+{
+	struct begun *begun;
+
+	if (!have_graph_probes)
+		return 0;
+	begun = fault_begins(ctx, KERNEL_OBJECT(vma, struct vm_area_struct), address, flags);
+	if (!begun)
+		return 0;
+	begun->vma = (__u64)vma;
+	begun->address = address;
+	begun->flags = flags;
+	begun->has_regs = regs != NULL;
 	return 0;
 }
 
 /* It may go on to do_wp_page(). */
-SEC("fentry/do_swap_page")
-int BPF_PROG(on_swap_page, struct vm_fault *vmf)
+static __always_inline int swap_begins(const struct vm_fault *vmf)
 {
 	struct begun *begun = begun_now();
 
@@ -163,6 +204,18 @@ int BPF_PROG(on_swap_page, struct vm_fault *vmf)
 	return 0;
 }
 
+SEC("fentry/do_swap_page")
+int BPF_PROG(on_swap_page, struct vm_fault *vmf)
+{
+	return swap_begins(vmf);
+}
+
+SEC("kprobe.multi/do_swap_page")
+int BPF_KPROBE(on_swap_page_kprobe, void *vmf)
+{
+	return !have_graph_probes ? 0 : swap_begins(KERNEL_OBJECT(vmf, struct vm_fault));
+}
+
 /* A write to a shared page asks the file, if that wants to be asked. */
 static __always_inline __u32 kind_of_write(const struct vm_area_struct *vma)
 {
@@ -173,8 +226,7 @@ static __always_inline __u32 kind_of_write(const struct vm_area_struct *vma)
 	return is_hooked(vma->vm_ops) ? PFSTAT_FAULT_HOOKED : PFSTAT_FAULT_FILE;
 }
 
-SEC("fentry/do_wp_page")
-int BPF_PROG(on_wp_page, struct vm_fault *vmf)
+static __always_inline int write_begins(const struct vm_fault *vmf)
 {
 	struct begun *begun = begun_now();
 
@@ -187,9 +239,21 @@ int BPF_PROG(on_wp_page, struct vm_fault *vmf)
 	return 0;
 }
 
-static __always_inline __u32 origin_of(__u32 flags, const void *regs)
+SEC("fentry/do_wp_page")
+int BPF_PROG(on_wp_page, struct vm_fault *vmf)
 {
-	if (!regs)
+	return write_begins(vmf);
+}
+
+SEC("kprobe.multi/do_wp_page")
+int BPF_KPROBE(on_wp_page_kprobe, void *vmf)
+{
+	return !have_graph_probes ? 0 : write_begins(KERNEL_OBJECT(vmf, struct vm_fault));
+}
+
+static __always_inline __u32 origin_of(__u32 flags, bool has_regs)
+{
+	if (!has_regs)
 		return PFSTAT_ORIGIN_GUP;
 	return flags & PFSTAT_FLAG_USER ? PFSTAT_ORIGIN_USER : PFSTAT_ORIGIN_KERNEL;
 }
@@ -300,14 +364,37 @@ static __always_inline void count_own(struct begun *begun, __u32 outcome)
 	settle(begun, task);
 }
 
+static __always_inline int fault_ends(struct begun *begun, const struct vm_area_struct *vma,
+				      const struct returned *returned)
+{
+	struct pfstat_fault_value *value;
+	__u64 now;
+
+	if (!begun->is_sure && !(returned->result & RESULT_OF_FILE))
+		look_closer(begun, vma, returned->address);
+	else if (begun->kind == PFSTAT_FAULT_SWAP && returned->result & PFSTAT_RESULT_LOCKED)
+		begun->kind = begun->vma_kind;	/* a marker of userfaultfd was in its place */
+	value = count_fault(PFSTAT_FAULT_INDEX(begun->kind, returned->origin, returned->outcome));
+	count_own(begun, returned->outcome);
+	/* The module's records have the times of its faults. */
+	if (every_fault || begun->kind != PFSTAT_FAULT_HOOKED) {
+		now = bpf_ktime_get_ns();
+		if (value)
+			__sync_fetch_and_add(&value->total_ns, now - begun->start_ns);
+		send(begun, now, returned);
+	}
+	begun->start_ns = 0;
+	if (begun->exiting)
+		forget(begun->id);
+	return 0;
+}
+
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     void *regs, unsigned int result)
 {
 	struct begun *begun = begun_now();
-	struct pfstat_fault_value *value;
 	struct returned returned;
-	__u64 now;
 
 	if (!begun)
 		return 0;
@@ -318,28 +405,31 @@ int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, u
 		.origin = origin_of(flags, regs),
 		.outcome = outcome_of(flags, result),
 	};
-	if (!begun->is_sure && !(result & RESULT_OF_FILE))
-		look_closer(begun, vma, address);
-	else if (begun->kind == PFSTAT_FAULT_SWAP && result & PFSTAT_RESULT_LOCKED)
-		begun->kind = begun->vma_kind;	/* a marker of userfaultfd was in its place */
-	value = count_fault(PFSTAT_FAULT_INDEX(begun->kind, returned.origin, returned.outcome));
-	count_own(begun, returned.outcome);
-	/* Of the module's the module has the times. */
-	if (every_fault || begun->kind != PFSTAT_FAULT_HOOKED) {
-		now = bpf_ktime_get_ns();
-		if (value)
-			__sync_fetch_and_add(&value->total_ns, now - begun->start_ns);
-		send(begun, now, &returned);
-	}
-	begun->start_ns = 0;
-	if (begun->exiting)
-		forget(begun->id);
-	return 0;
+	return fault_ends(begun, vma, &returned);
 }
 
-/* If it has a fault after this, that has an entry of its own: see look_again(). */
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
+SEC("kretprobe.multi/handle_mm_fault")
+int BPF_KRETPROBE(on_fault_exit_kprobe, unsigned int result)
+{
+	struct begun *begun;
+	struct returned returned;
+
+	if (!have_graph_probes)
+		return 0;
+	begun = begun_now();
+	if (!begun)
+		return 0;
+	returned = (struct returned){
+		.address = begun->address,
+		.flags = begun->flags,
+		.result = result,
+		.origin = origin_of(begun->flags, begun->has_regs),
+		.outcome = outcome_of(begun->flags, result),
+	};
+	return fault_ends(begun, KERNEL_OBJECT(begun->vma, struct vm_area_struct), &returned);
+}
+
+static __always_inline int thread_ends(const struct task_struct *task)
 {
 	struct begun *begun = find_begun(bpf_get_current_pid_tgid());
 
@@ -348,6 +438,20 @@ int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
 	settle(begun, task);
 	forget(begun->id);
 	return 0;
+}
+
+/* If it has a fault after this, that has an entry of its own: see look_again(). */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
+{
+	return thread_ends(task);
+}
+
+/* For a thread for which the kernel skipped the first: see hooks.c. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_fault_thread_exit_again, struct task_struct *task)
+{
+	return thread_ends(task);
 }
 
 /* A thread that executes gets the first one's tid, and with its next fault a new entry. */

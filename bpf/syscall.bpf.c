@@ -88,8 +88,7 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 	value->log2_ns[bucket]++;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_sys_enter, void *regs, long number)
+static __always_inline int call_begins(long number, bool again)
 {
 	struct entered entered = { .number = number };
 	__u64 id = bpf_get_current_pid_tgid();
@@ -97,14 +96,32 @@ int BPF_PROG(on_sys_enter, void *regs, long number)
 
 	if (!is_target(id >> 32, tid))
 		return 0;
+	if (again && bpf_map_lookup_elem(&in_syscall, &tid))
+		return 0;
 	entered.start_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&in_syscall, &tid, &entered, BPF_ANY))
 		count(PFSTAT_COUNT_SYSCALL_LOST);
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit, void *regs, long ret)
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_sys_enter, void *regs, long number)
+{
+	return call_begins(number, false);
+}
+
+/*
+ * The programs whose names end in _again do what the first one did not: the kernel skips a
+ * program on a CPU while another thread is preempted in it. See hooks.c.
+ */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_sys_enter_again, void *regs, long number)
+{
+	return call_begins(number, true);
+}
+
+/* The first of the two that comes takes the entry. */
+static __always_inline int call_ends(long ret)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct pfstat_syscall_key key = {};
@@ -126,6 +143,18 @@ int BPF_PROG(on_sys_exit, void *regs, long ret)
 		key.error = -ret;
 	add(&key, duration_ns);
 	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit, void *regs, long ret)
+{
+	return call_ends(ret);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit_again, void *regs, long ret)
+{
+	return call_ends(ret);
 }
 
 /* exit(2) does not return, nor does a call that a fatal signal ends. */

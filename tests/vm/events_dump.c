@@ -10,8 +10,10 @@
  *	-w N	without the hooks of the mask N
  *	-r N	bytes of the ring
  *	-n	read nothing until the command has ended
+ *	-i N	read every N ms, not every 20
  */
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -47,8 +49,9 @@ static void print_head(const struct pfstat_event *event, const char *type)
 static void print_off_cpu(const struct pfstat_off_cpu *stay)
 {
 	print_head(&stay->event, "off_cpu");
-	fprintf(out, ", \"off_ns\": %llu, \"woken_ns\": %llu, \"state\": %u, \"waker\": %u}\n",
-		stay->off_ns, stay->woken_ns, stay->state, stay->waker);
+	fprintf(out, ", \"off_ns\": %llu, \"woken_ns\": %llu, \"state\": %u, \"waker\": %u, "
+		"\"total_ns\": %llu}\n",
+		stay->off_ns, stay->woken_ns, stay->state, stay->waker, stay->total_ns);
 }
 
 static void print_block(const struct pfstat_block *block)
@@ -170,7 +173,7 @@ static unsigned int map_entries(const char *name)
 static unsigned int places_taken(void)
 {
 	int fd = bpf_obj_get(PFSTAT_PIN_DIR "/in_fault");
-	__u32 key = 0, taken = 0, value[16];
+	__u32 key = 0, taken = 0, value[32];
 
 	while (fd >= 0 && !bpf_map_lookup_elem(fd, &key, value)) {
 		taken += value[0] != 0;	/* its tid */
@@ -193,6 +196,40 @@ static void print_left(void)
 	for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		fprintf(out, "\"%s\": %u, ", maps[i], map_entries(maps[i]));
 	fprintf(out, "\"in_fault\": %u}", places_taken());
+}
+
+static void print_misses_of(const char *name, const char **comma)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", PFSTAT_PIN_DIR, name);
+	fd = bpf_obj_get(path);
+	/* A map has no such information: its structure is another. */
+	if (fd >= 0 && !strncmp(name, "on_", 3) && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
+	    info.recursion_misses) {
+		fprintf(out, "%s\"%s\": %llu", *comma, name, info.recursion_misses);
+		*comma = ", ";
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* How often the kernel left out each program, if it did: all of them are pinned. */
+static void print_misses(void)
+{
+	DIR *dir = opendir(PFSTAT_PIN_DIR);
+	const char *comma = "";
+	struct dirent *entry;
+
+	fprintf(out, ", \"misses\": {");
+	while (dir && (entry = readdir(dir)))
+		print_misses_of(entry->d_name, &comma);
+	if (dir)
+		closedir(dir);
+	fprintf(out, "}");
 }
 
 static void wait_until_empty(const char *map)
@@ -223,6 +260,7 @@ static void print_facts(struct events *events, const struct facts *facts, int st
 			facts->syscalls[i].error, (uint64_t)facts->syscalls[i].value.count);
 	fprintf(out, "]");
 	print_left();
+	print_misses();
 	fprintf(out, "}\n");
 }
 
@@ -302,7 +340,7 @@ int main(int argc, char **argv)
 	/* Who removes the pins is this program, too. */
 	if (argc > 1 && !strcmp(argv[1], "unpin"))
 		return cmd_unpin(argc - 1, argv + 1);
-	while ((option = getopt(argc, argv, "+fpsoW:w:r:n")) > 0) {
+	while ((option = getopt(argc, argv, "+fpsoW:w:r:ni:")) > 0) {
 		switch (option) {
 		case 'f':
 			plan.events.every_fault = true;
@@ -327,6 +365,9 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			plan.read_ms = -1;
+			break;
+		case 'i':
+			plan.read_ms = atoi(optarg);
 			break;
 		default:
 			return 2;

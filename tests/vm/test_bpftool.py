@@ -94,7 +94,10 @@ def test_the_pages_commands_print_what_it_shows(pfdrive):
 
 def test_every_pinned_thing_is_on_the_page(pfdrive):
     assert pfdrive.poll() is None
-    assert {path.name for path in pfstat.PINS.iterdir()} == \
+    # Where the kernel preempts its own code, other programs do the same.
+    names = {path.name.removesuffix("_kprobe") for path in pfstat.PINS.iterdir()
+             if not path.name.endswith("_again")}
+    assert names == \
         set(dict(examples())["ls /sys/fs/bpf/pfstat"])
 
 

@@ -106,6 +106,61 @@ def python(script, *arguments, status=0, **kwargs):
     return dump, int(words[0]) if words else None
 
 
+# Six processes at a time write new memory, three times: more than there are CPUs.
+SIX_FORKS = """
+for _ in range(3):
+    children = []
+    for _ in range(6):
+        pid = os.fork()
+        if not pid:
+            write_each(memory())
+            os._exit(0)
+        children.append(pid)
+    for pid in children: os.waitpid(pid, 0)
+"""
+
+
+def test_six_forks_lose_no_event():
+    dump, _ = python(SIX_FORKS, options=["-f", "-r", 8 << 20], closes=False)
+    assert (dump.lost, dump.facts["skipped"]) == (0, 0), dump.facts["misses"]
+    assert dump.counted("anon", USER, MINOR) >= 18 * PAGES
+
+
+def test_eight_threads_that_read_one_file_lose_no_event(file):
+    for _ in range(3):
+        pfstat.drop_cache()
+        dump = Dump(WORKLOAD, "same", file, 8, options=["-f"], closes=False)
+        assert (dump.lost, dump.facts["skipped"]) == (0, 0), dump.facts["misses"]
+        assert dump.of("fault") and dump.of("off_cpu")
+
+
+def gaps_of(dump):
+    """By how much each thread's total off the CPU grew without an event."""
+    total, gaps = collections.Counter(), collections.Counter()
+    for event in dump.of("off_cpu"):
+        own = event["ns"] - event["off_ns"]
+        assert event["total_ns"] >= total[event["tid"]] + own
+        gaps[event["tid"]] += event["total_ns"] - total[event["tid"]] - own
+        total[event["tid"]] = event["total_ns"]
+    return +gaps
+
+
+def test_each_off_cpu_event_has_its_threads_total():
+    dump, _ = python("for _ in range(20): time.sleep(.001)")
+    assert len(dump.of("off_cpu")) >= 20
+    assert not gaps_of(dump)
+
+
+def test_the_total_off_the_cpu_reveals_lost_events():
+    dump, _ = python("""
+for _ in range(500): time.sleep(.0001)
+time.sleep(2.5)     # the ring is read meanwhile
+for _ in range(10): time.sleep(.0001)
+""", options=["-r", pfstat.PAGE, "-i", 1000], closes=False)
+    assert dump.lost
+    assert gaps_of(dump)
+
+
 def test_each_anonymous_page_is_one_fault():
     dump, address = python("write_each(memory())")
     faults = within(dump.of("fault"), address)

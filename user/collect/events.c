@@ -162,6 +162,7 @@ static int configure(struct events *events, const struct events_options *options
 		return err;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
+	bpf->rodata->have_graph_probes = bpf_program__autoload(bpf->progs.on_fault_enter_kprobe);
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
 	return configure_maps(events, options);
@@ -280,10 +281,27 @@ int events_open(struct events **opened, const struct events_options *options, ch
 	return 0;
 }
 
+static int attach_kprobes(struct pfstat_bpf *bpf)
+{
+	int err = hooks_attach(bpf->progs.on_fault_enter_kprobe,
+			       &bpf->links.on_fault_enter_kprobe);
+
+	if (!err)
+		err = hooks_attach(bpf->progs.on_fault_exit_kprobe,
+				   &bpf->links.on_fault_exit_kprobe);
+	if (!err)
+		err = hooks_attach(bpf->progs.on_swap_page_kprobe,
+				   &bpf->links.on_swap_page_kprobe);
+	return err ? err : hooks_attach(bpf->progs.on_wp_page_kprobe,
+					&bpf->links.on_wp_page_kprobe);
+}
+
 int events_attach(struct events *events, char *why, size_t size)
 {
 	int err = pfstat_bpf__attach(events->bpf);
 
+	if (!err)
+		err = attach_kprobes(events->bpf);
 	if (err) {
 		explain("attach the eBPF programs", err, why, size);
 		return err;
@@ -501,21 +519,36 @@ static int forget_syscalls(int fd)
  * How often the kernel left out a program that was already running on the same CPU: met
  * by an interrupt, or preempted by another thread that came to it.
  */
+static int read_misses(const struct bpf_program *program, uint64_t *misses)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		return -errno;
+	*misses = info.recursion_misses;
+	return 0;
+}
+
 static int read_skipped(const struct events *events, uint64_t *skipped)
 {
+	const struct bpf_program *second;
+	uint64_t misses, of_second;
 	struct bpf_program *program;
-	struct bpf_prog_info info;
-	__u32 size;
+	int err = 0;
 
 	*skipped = 0;
 	bpf_object__for_each_program(program, events->bpf->obj) {
-		if (!bpf_program__autoload(program))
+		if (!bpf_program__autoload(program) || hooks_is_second_copy(program))
 			continue;
-		info = (struct bpf_prog_info){ 0 };
-		size = sizeof(info);
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-			return -errno;
-		*skipped += info.recursion_misses;
+		second = hooks_second_copy(events->bpf->obj, program);
+		err = read_misses(program, &misses);
+		if (!err && second)
+			err = read_misses(second, &of_second);
+		if (err)
+			return err;
+		/* What is lost was skipped by both. */
+		*skipped += second && of_second < misses ? of_second : misses;
 	}
 	return 0;
 }

@@ -3,11 +3,14 @@
 #ifndef PFSTAT_USER_HOOKS_H
 #define PFSTAT_USER_HOOKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../correlate/facts.h"
 
+struct bpf_link;
 struct bpf_object;
+struct bpf_program;
 
 /*
  * Of an opened, not yet loaded object: leaves out the programs of the hooks in
@@ -16,5 +19,13 @@ struct bpf_object;
  * negative errno.
  */
 int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks);
+
+/* Attaches a program of kprobe.multi, if it is loaded. 0 or a negative errno. */
+int hooks_attach(const struct bpf_program *program, struct bpf_link **link);
+
+/* The program that does what this one missed; NULL: there is none, or it is not loaded. */
+const struct bpf_program *hooks_second_copy(const struct bpf_object *object,
+					    const struct bpf_program *program);
+bool hooks_is_second_copy(const struct bpf_program *program);
 
 #endif
