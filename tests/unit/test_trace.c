@@ -2,6 +2,7 @@
 /* The trace, parsed back: does it say what happened, and can a viewer draw it? */
 #include <errno.h>
 #include <jansson.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -955,7 +956,33 @@ START_TEST(test_a_reused_number_is_another_track)
 }
 END_TEST
 
+/* 17 KB of a recording may have the stays of 300000 threads. */
+START_TEST(test_stays_of_many_threads_take_bounded_memory)
+{
+	struct pfstat_off_cpu off = stay(0, 0, 10);
+	size_t before = 0, bytes;
+	uint32_t i;
+	FILE *out = fopen("/dev/null", "w");
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(trace_begin(&trace, out), 0);
+	for (i = 1; i <= 100000; i++) {
+		off.event.pid = i;
+		off.event.tid = i;
+		off.event.ns++;
+		feed(&off);
+		if (i == 20000)
+			before = mallinfo2().uordblks;
+	}
+	bytes = mallinfo2().uordblks;
+	ck_assert_uint_le(bytes, before + (32 << 20));
+	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
+	fclose(out);
+}
+END_TEST
+
 RUN_TESTS("trace",
+	  test_stays_of_many_threads_take_bounded_memory,
 	  test_a_reused_number_is_another_track,
 	  test_fault_is_a_slice_with_its_facts,
 	  test_parts_are_slices_that_fill_the_fault,

@@ -11,6 +11,10 @@
  * when the retry does not come: few stays, and other faults, lie between.
  */
 #define NR_KEPT 32
+/* Threads at a time of which stays are kept: 26 MB. */
+#define THREADS_MAX 16384U
+/* Threads at a time of which stays are kept: 26 MB. */
+#define THREADS_MAX 16384U
 
 struct thread {
 	struct pfstat_off_cpu kept[NR_KEPT];	/* a ring, in time order */
@@ -38,20 +42,6 @@ void trace_threads_free(struct trace_threads *threads)
 		return;
 	hash_exit(&threads->threads, free);
 	free(threads);
-}
-
-static struct thread *thread_get(struct trace_threads *threads, uint32_t tid)
-{
-	struct thread *thread = hash_find(&threads->threads, tid);
-
-	if (thread)
-		return thread;
-	thread = calloc(1, sizeof(*thread));
-	if (thread && hash_add(&threads->threads, tid, thread)) {
-		free(thread);
-		return NULL;
-	}
-	return thread;
 }
 
 static const char *name_of(const struct pfstat_off_cpu *stay)
@@ -83,6 +73,43 @@ static void draw_oldest(struct trace_threads *threads, struct thread *thread)
 	draw(threads->json, &thread->kept[thread->first]);
 	thread->first = (thread->first + 1) % NR_KEPT;
 	thread->count--;
+}
+
+static int draw_rest(void *context, void *value)
+{
+	struct thread *thread = value;
+
+	while (thread->count)
+		draw_oldest(context, thread);
+	return 0;
+}
+
+/*
+ * A recording may have stays of any number of threads. With too many, all that are kept are
+ * printed: a fault that is reported later has them as slices, in addition to its parts.
+ */
+static int forget_all(struct trace_threads *threads)
+{
+	int err = hash_visit_sorted(&threads->threads, draw_rest, threads);
+
+	hash_exit(&threads->threads, free);
+	return err;
+}
+
+static struct thread *thread_get(struct trace_threads *threads, uint32_t tid)
+{
+	struct thread *thread = hash_find(&threads->threads, tid);
+
+	if (thread)
+		return thread;
+	if (threads->threads.count >= THREADS_MAX && forget_all(threads))
+		return NULL;
+	thread = calloc(1, sizeof(*thread));
+	if (thread && hash_add(&threads->threads, tid, thread)) {
+		free(thread);
+		return NULL;
+	}
+	return thread;
 }
 
 int trace_threads_stay(struct trace_threads *threads, const struct pfstat_off_cpu *stay)
@@ -124,15 +151,6 @@ void trace_threads_fault(struct trace_threads *threads, const struct explained *
 		take_out(&thread->kept[(thread->first + i) % NR_KEPT], fault);
 	if (thread->told_ns < fault->end_ns)
 		thread->told_ns = fault->end_ns;
-}
-
-static int draw_rest(void *context, void *value)
-{
-	struct thread *thread = value;
-
-	while (thread->count)
-		draw_oldest(context, thread);
-	return 0;
 }
 
 void trace_threads_end(struct trace_threads *threads, uint32_t tid)
