@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the lab gives its guest, and the command lines that its tools accept or refuse."""
+import collections
 import pathlib
 import re
 import subprocess
@@ -53,6 +54,62 @@ def test_a_competition_works_in_the_lab():
     assert competition["alone"]["figures"]["pswpin"] == 0
     assert competition["with"]["figures"]["pswpin"] > 0
     assert competition["competitors"][0]["majflt"] > 0
+
+@pytest.fixture(name="drawn", scope="module")
+def fixture_drawn(tmp_path_factory):
+    """A recording that has something to draw."""
+    recording = tmp_path_factory.mktemp("drawn") / "run.pfs"
+    path = pfstat.make_file(pfstat.DISK / "drawn", 256 * pfstat.PAGE)
+    pfstat.load()
+    pfstat.drive("--record", recording, "--pattern", "random", "--accesses", "2K", path)
+    path.unlink()
+    return recording
+
+
+def endings_of(folder):
+    """{NAME: {ending}} of the figures in a folder."""
+    figures = collections.defaultdict(set)
+    for path in folder.iterdir():
+        figures[path.stem].add(path.suffix)
+    return figures
+
+
+def without_gnuplot(tmp_path, *words):
+    """What pfdrive reports where no gnuplot is in PATH."""
+    result = pfstat.run(pfstat.PFDRIVE, *words, env={"PATH": str(tmp_path)}, check=False)
+    assert result.returncode == 1
+    assert "apt-get install gnuplot-nox" in result.stderr and result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_the_lab_draws_a_page(drawn, tmp_path):
+    pfstat.run(pfstat.PFDRIVE, "report", drawn, "--html", tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text()
+    assert page.count("<svg") >= 3 and page.rstrip().endswith("</html>")
+
+
+def test_the_lab_draws_figures(drawn, tmp_path):
+    pfstat.run(pfstat.PFDRIVE, "report", drawn, "--plot", tmp_path / "figures")
+    figures = endings_of(tmp_path / "figures")
+    assert len(figures) >= 3
+    assert all(made == {".csv", ".gnuplot", ".svg", ".png"} for made in figures.values()), figures
+    assert all(path.read_bytes().startswith(b"\x89PNG")
+               for path in (tmp_path / "figures").glob("*.png"))
+
+
+def test_no_page_without_gnuplot(drawn, tmp_path):
+    page = tmp_path / "run.html"
+    assert f"cannot write {page}: gnuplot" in without_gnuplot(tmp_path, "report", drawn,
+                                                              "--html", page)
+    assert not list(tmp_path.iterdir())
+
+
+def test_data_and_scripts_without_gnuplot(drawn, tmp_path):
+    folder = tmp_path / "figures"
+    assert "nothing was drawn" in without_gnuplot(tmp_path, "report", drawn, "--plot", folder)
+    figures = endings_of(folder)
+    assert len(figures) >= 3
+    assert all(made == {".csv", ".gnuplot"} for made in figures.values()), figures
 
 
 @pytest.mark.parametrize("command", [
