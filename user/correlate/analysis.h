@@ -46,7 +46,7 @@ int analysis_finish(struct analysis *analysis);
 const struct summary *analysis_summary(const struct analysis *analysis);
 
 struct part_figures {
-	uint64_t faults;	/* that had some of it; of the whole: all of the class; of requests: reads */
+	uint64_t faults;	/* that had some of it; all, if it is the whole; or reads */
 	uint64_t total_ns;
 	uint64_t p50_ns, p99_ns;	/* of the faults of the class, 0 included */
 	uint64_t max_ns;

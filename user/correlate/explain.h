@@ -42,7 +42,8 @@ enum part {
 };
 
 #define PART_NAMES \
-	{ "cpu_before", "queue", "device", "foreign", "blocked", "runqueue", "cpu_after", "residue" }
+	{ "cpu_before", "queue", "device", "foreign", "blocked", "runqueue", "cpu_after", \
+	  "residue" }
 
 /*
  * What a logical fault was: the class of its first attempt that was not a
