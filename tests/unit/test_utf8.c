@@ -183,8 +183,10 @@ END_TEST
 START_TEST(test_a_comparison_has_no_control_character)
 {
 	struct comparison comparison = { 0 };
+	const struct compare_run a = { .file = HOSTILE, .damage = HOSTILE };
+	const struct compare_run b = { .file = "b.pfs" };
 	struct compare_report report = {
-		.a = { .file = HOSTILE, .damage = HOSTILE }, .b = { .file = "b.pfs" },
+		.a = { .runs = &a, .nr = 1 }, .b = { .runs = &b, .nr = 1 },
 		.comparison = &comparison,
 	};
 	char *text;
