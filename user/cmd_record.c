@@ -184,7 +184,8 @@ static json_t *find_names(struct record *record, int *err)
 	if (!record->analysis_err)
 		record->analysis_err = analysis_finish(record->analysis);
 	*err = record->analysis_err ?:
-	       code_names_find(record->analysis, &symbols, &left_out);
+	       code_names_find(record->analysis, watch_code_files(record->watch), &symbols,
+			       &left_out);
 	if (*err) {
 		json_decref(symbols);
 		return NULL;

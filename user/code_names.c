@@ -56,7 +56,8 @@ static int look_up(void *context, const struct code_place *place)
 	return err;
 }
 
-int code_names_find(struct analysis *analysis, json_t **symbols, uint64_t *left_out)
+int code_names_find(struct analysis *analysis, const struct code_files *files, json_t **symbols,
+		    uint64_t *left_out)
 {
 	struct search search = { .analysis = analysis, .found = json_array() };
 	int err;
@@ -64,7 +65,7 @@ int code_names_find(struct analysis *analysis, json_t **symbols, uint64_t *left_
 	*symbols = search.found;
 	if (!search.found)
 		return -ENOMEM;
-	err = symbols_open(&search.symbols);
+	err = symbols_open(&search.symbols, files);
 	if (!err)
 		err = analysis_visit_code(analysis, look_up, &search);
 	if (!err && symbols_trouble(search.symbols))

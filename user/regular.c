@@ -31,16 +31,21 @@ static int open_again(int place, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+int regular_open_place(int place, int flags)
+{
+	int err = check_kind(place);
+
+	return err ?: open_again(place, flags & ~O_NOFOLLOW);
+}
+
 int regular_open(const char *path, int flags)
 {
 	const int place = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
-	int err;
+	int fd;
 
 	if (place < 0)
 		return -errno;
-	err = check_kind(place);
-	if (!err)
-		err = open_again(place, flags & ~O_NOFOLLOW);
+	fd = regular_open_place(place, flags);
 	close(place);
-	return err;
+	return fd;
 }

@@ -11,5 +11,7 @@
  * symbolic link is -ELOOP. -EISDIR; -EMEDIUMTYPE: no regular file; or what open(2) says.
  */
 int regular_open(const char *path, int flags);
+/* The same of a file that is open with O_PATH. */
+int regular_open_place(int place, int flags);
 
 #endif

@@ -107,7 +107,7 @@ static int give_up_privileges(const struct run *run)
 
 	if (plan->number < plan->options->repeats || plan->options->compete.text)
 		return STATUS_OK;
-	return rights_reduce(false);
+	return rights_reduce();
 }
 
 static int hook(struct run *run)
@@ -419,7 +419,7 @@ static int end_recording(struct run *run)
 
 	if (!run->plan->options->record)
 		return STATUS_OK;
-	err = code_names_find(run->result->analysis, &symbols,
+	err = code_names_find(run->result->analysis, NULL, &symbols,
 			      &run->result->facts.names_left_out);
 	status = recording_output_end(&run->recording, err ? NULL : symbols,
 				      &run->result->facts, NULL);

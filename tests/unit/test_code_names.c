@@ -151,7 +151,7 @@ START_TEST(test_code_gets_its_names)
 	uint64_t left_out;
 
 	add_code("/proc/self/exe", 3);
-	ck_assert_int_eq(code_names_find(analysis, &symbols, &left_out), 0);
+	ck_assert_int_eq(code_names_find(analysis, NULL, &symbols, &left_out), 0);
 	ck_assert_uint_eq(json_array_size(symbols), 3);
 	ck_assert_uint_eq(left_out, 0);
 	ck_assert_uint_eq(through_recording(symbols), 3);
@@ -164,7 +164,7 @@ END_TEST
 static size_t find(const char *path, uint64_t nr, json_t **symbols, uint64_t *left_out)
 {
 	add_code(path, nr);
-	ck_assert_int_eq(code_names_find(analysis, symbols, left_out), 0);
+	ck_assert_int_eq(code_names_find(analysis, NULL, symbols, left_out), 0);
 	analysis_free(analysis);
 	return json_array_size(*symbols);
 }

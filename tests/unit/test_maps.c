@@ -4,19 +4,15 @@
  * no right to them, there is nothing to test; tests/vm/test_maps.py has the rest.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/collect/descriptors.h"
 #include "user/collect/maps.h"
 
 #define ROUNDS 300
@@ -121,17 +117,17 @@ static int count_new(void *context, const struct item_map *map)
 }
 
 /*
- * Of two lines: the first byte makes a child, which maps a page at the second; the child
- * made, it ends itself.
+ * At a byte on the first line the process makes a child and ends; at one on the second the
+ * child maps a page and ends, which closes the third line.
  */
-static pid_t mother(int *make, int *map)
+static pid_t mother(int *make, int *map, int *over)
 {
-	int lines[2][2];
+	int lines[3][2], i;
 	pid_t pid;
 	char byte;
 
-	ck_assert_int_eq(pipe(lines[0]), 0);
-	ck_assert_int_eq(pipe(lines[1]), 0);
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(pipe(lines[i]), 0);
 	pid = fork();
 	if (!pid) {
 		close(lines[0][1]);
@@ -144,48 +140,27 @@ static pid_t mother(int *make, int *map)
 	}
 	close(lines[0][0]);
 	close(lines[1][0]);
+	close(lines[2][1]);
 	*make = lines[0][1];
 	*map = lines[1][1];
+	*over = lines[2][0];
 	return pid;
 }
 
-/* What a task inherited is given back a moment after it has ended. */
-static bool forgets_down_to(struct maps *maps, unsigned int files)
-{
-	unsigned int tries;
-
-	for (tries = 0; tries < 1000; tries++) {
-		maps_forget_ended(maps);
-		if (open_files() == files)
-			return true;
-		usleep(10000);
-	}
-	return false;
-}
-
-START_TEST(test_the_events_of_the_dead_are_closed)
+START_TEST(test_to_watch_a_process_takes_no_descriptor)
 {
 	struct maps *maps = open_maps();
-	unsigned int none, one;
-	pid_t first, second;
+	unsigned int before;
+	pid_t pid;
 
 	if (!maps)
 		return;
-	first = idle();
-	second = idle();
-	none = open_files();
-	ck_assert_int_eq(maps_watch(maps, first, false), 0);
-	one = open_files();
-	ck_assert_uint_gt(one, none);
-	ck_assert_int_eq(maps_watch(maps, second, false), 0);
-	maps_forget_ended(maps);
-	ck_assert_uint_eq(open_files(), one + (one - none));
-	end(first);
-	ck_assert(forgets_down_to(maps, one));
+	pid = idle();
+	before = open_files();
+	ck_assert_int_eq(maps_watch(maps, pid, true), 0);
+	ck_assert_uint_eq(open_files(), before);
 	ck_assert_uint_eq(maps_lost(maps), 0);
-	end(second);
-	ck_assert(forgets_down_to(maps, none));
-	ck_assert_uint_eq(maps_lost(maps), 0);
+	end(pid);
 	maps_close(maps);
 }
 END_TEST
@@ -193,79 +168,81 @@ END_TEST
 START_TEST(test_the_dead_have_children)
 {
 	struct maps *maps = open_maps();
-	unsigned int none, one, made = 0;
-	int make, map;
+	unsigned int made = 0;
+	int make, map, end;
+	char byte;
 	pid_t pid;
 
 	if (!maps)
 		return;
-	pid = mother(&make, &map);
-	none = open_files();
+	pid = mother(&make, &map, &end);
 	ck_assert_int_eq(maps_watch(maps, pid, false), 0);
-	one = open_files();
 	ck_assert_int_eq(write(make, "", 1), 1);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	usleep(50000);
-	maps_forget_ended(maps);
-	ck_assert_uint_eq(open_files(), one);
+	ck_assert_int_eq(maps_drain(maps, count_new, &made), 0);
 	ck_assert_int_eq(write(map, "", 1), 1);
-	ck_assert(forgets_down_to(maps, none));
+	ck_assert_int_eq(read(end, &byte, 1), 0);
+	maps_stop(maps);
 	ck_assert_int_eq(maps_drain(maps, count_new, &made), 0);
 	ck_assert_uint_eq(made, 1);
 	close(make);
 	close(map);
+	close(end);
 	maps_close(maps);
 }
 END_TEST
 
-/* Now and then all that is watched is looked at: who waits for a buffer must not miss it. */
-START_TEST(test_no_news_is_taken_away)
+static int find_other(void *context, const struct item_map *map)
 {
-	struct maps *maps = open_maps();
-	struct pollfd polled;
-	unsigned int made = 0, i;
+	const pid_t *watched = context;
 
-	if (!maps)
-		return;
-	ck_assert_int_eq(maps_watch(maps, getpid(), false), 0);
-	polled = (struct pollfd){ .fd = maps_fd(maps), .events = POLLIN };
-	ck_assert_int_eq(poll(&polled, 1, 0), 0);
-	/* Half a buffer, of each CPU that this may run on meanwhile. */
-	for (i = 0; i < 2000U * sysconf(_SC_NPROCESSORS_CONF); i++)
-		munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
-	maps_forget_ended(maps);
-	ck_assert_int_eq(poll(&polled, 1, 1000), 1);
-	ck_assert_int_eq(maps_drain(maps, count_new, &made), 0);
-	ck_assert_uint_gt(made, 0);
-	ck_assert_int_eq(poll(&polled, 1, 0), 0);
-	maps_close(maps);
+	ck_assert_int_eq(map->pid, *watched);
+	return 0;
 }
-END_TEST
 
-START_TEST(test_no_descriptors_are_left)
+START_TEST(test_only_mappings_of_the_watched_are_told)
 {
 	struct maps *maps = open_maps();
-	unsigned int existing = 0, files;
-	struct rlimit limit;
+	unsigned int i;
 	pid_t pid;
 
 	if (!maps)
 		return;
 	pid = idle();
-	files = open_files();
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = files + 60;	/* fewer than are to be kept free */
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	ck_assert_int_eq(maps_watch(maps, pid, true), -EMFILE);
-	ck_assert_uint_eq(open_files(), files);
-	ck_assert_int_eq(maps_drain(maps, count, &existing), 0);
-	ck_assert_uint_gt(existing, 0);
-	descriptors_raise();
 	ck_assert_int_eq(maps_watch(maps, pid, true), 0);
+	for (i = 0; i < 10; i++)
+		munmap(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		       4096);
+	ck_assert_int_eq(maps_drain(maps, find_other, &pid), 0);
 	end(pid);
 	maps_close(maps);
 }
 END_TEST
 
-RUN_TESTS("maps", test_who_joins_while_a_thread_drains, test_the_events_of_the_dead_are_closed,
-	  test_the_dead_have_children, test_no_news_is_taken_away, test_no_descriptors_are_left)
+/* A process that joins between two mappings: the first is not told. */
+START_TEST(test_mappings_from_before_the_watch_are_not_new)
+{
+	struct maps *maps = open_maps();
+	const unsigned int executable = PROT_READ | PROT_EXEC;
+	unsigned int made = 0;
+	pid_t other;
+
+	if (!maps)
+		return;
+	other = idle();
+	ck_assert_int_eq(maps_watch(maps, other, false), 0);
+	munmap(mmap(NULL, 4096, executable, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+	ck_assert_int_eq(maps_watch(maps, getpid(), false), 0);
+	munmap(mmap(NULL, 4096, executable, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+	maps_stop(maps);
+	ck_assert_int_eq(maps_drain(maps, count_new, &made), 0);
+	ck_assert_uint_eq(made, 1);
+	end(other);
+	maps_close(maps);
+}
+END_TEST
+
+RUN_TESTS("maps", test_who_joins_while_a_thread_drains,
+	  test_to_watch_a_process_takes_no_descriptor, test_the_dead_have_children,
+	  test_only_mappings_of_the_watched_are_told,
+	  test_mappings_from_before_the_watch_are_not_new)

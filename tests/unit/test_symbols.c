@@ -64,7 +64,7 @@ START_TEST(test_own_function)
 	char path[4096], *name;
 	uint64_t offset;
 
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	offset = offset_of((void *)function_to_be_found, path);
 	name = symbols_name(symbols, path, 0, offset);
 	ck_assert_pstr_eq(name, "function_to_be_found+0x0");
@@ -83,7 +83,7 @@ START_TEST(test_function_of_a_library)
 	char path[4096], *name;
 	uint64_t offset;
 
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	offset = offset_of((void *)deflateInit2_, path);
 	ck_assert_ptr_nonnull(strstr(path, "libz"));
 	name = symbols_name(symbols, path, 0, offset + 1);
@@ -103,7 +103,7 @@ START_TEST(test_what_has_no_name)
 	char path[4096];
 	unsigned int i;
 
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		ck_assert_ptr_null(symbols_name(symbols, paths[i], 0, 0x1000));
 	offset_of((void *)function_to_be_found, path);
@@ -121,7 +121,7 @@ START_TEST(test_another_files_names_are_not_taken)
 	struct stat stat_buffer;
 	uint64_t offset;
 
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	offset = offset_of((void *)function_to_be_found, path);
 	ck_assert_int_eq(stat(path, &stat_buffer), 0);
 	ck_assert_ptr_null(symbols_name(symbols, path, stat_buffer.st_ino + 1, offset));
@@ -152,7 +152,7 @@ START_TEST(test_a_compressed_file_is_not_unpacked)
 		ck_assert_int_eq(gzwrite(out, buffer, got), got);
 	fclose(program);
 	gzclose(out);
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	ck_assert_ptr_null(symbols_name(symbols, path, 0, offset));
 	ck_assert_uint_eq(open_descriptors(), before);
 	symbols_close(symbols);
@@ -169,7 +169,7 @@ START_TEST(test_a_pipe_is_not_waited_for)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/pipe", folder);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	ck_assert_ptr_null(symbols_name(symbols, path, 0, 0));
 	symbols_close(symbols);
 	unlink(path);
@@ -186,7 +186,7 @@ START_TEST(test_few_files_stay_open)
 	uint64_t offset;
 	unsigned int i, j;
 
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	offset = offset_of((void *)function_to_be_found, path);
 	for (i = 0; i < 2 * SYMBOLS_MAX_FILES; i++) {
 		alias[0] = '\0';
@@ -221,7 +221,7 @@ START_TEST(test_no_server_is_asked)
 	setenv("DEBUGINFOD_URLS", url, 1);
 	setenv("DEBUGINFOD_TIMEOUT", "1", 1);
 	setenv("DEBUGINFOD_CACHE_PATH", "/tmp/pfstat-no-cache", 1);
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	free(symbols_name(symbols, "/bin/sh", 0, 0x5000));	/* has no symbols itself */
 	ck_assert_int_eq(poll(&poll_server, 1, 0), 0);
 	symbols_close(symbols);
@@ -247,7 +247,7 @@ START_TEST(test_a_child_that_dies_costs_only_names)
 	char path[4096], *name;
 	uint64_t offset;
 
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	offset = offset_of((void *)function_to_be_found, path);
 	free(symbols_name(symbols, path, 0, offset));
 	ck_assert_int_eq(symbols_trouble(symbols), 0);
@@ -270,7 +270,7 @@ START_TEST(test_children_are_not_started_without_end)
 	uint64_t offset;
 	unsigned int i;
 
-	ck_assert_int_eq(symbols_open(&symbols), 0);
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	offset = offset_of((void *)function_to_be_found, path);
 	for (i = 0; i < 5; i++) {
 		name = symbols_name(symbols, path, 0, offset);

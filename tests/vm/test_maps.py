@@ -98,7 +98,7 @@ os.wait()
 
 
 def test_more_mappings_than_a_buffer_holds():
-    """5000 of at least 300 bytes each are ten times 128 KiB: half full is waited for."""
+    """5000 of at least 300 bytes each are five times 256 KiB: half full is waited for."""
     path = pfstat.DISK / ("long" * 60)
     pfstat.make_file(path, 8 * pfstat.PAGE)
     maps, counts, said = run_script(MAP_ONCE + """
@@ -125,14 +125,15 @@ class Attached:
     """maps_dump of a running process."""
 
     def __init__(self, pid):
+        # Unbuffered: communicate() does not see what readline() reads ahead.
         self.process = subprocess.Popen([str(MAPS_DUMP), "pid", str(pid)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout.readline() == "ready\n"
+                                        stdout=subprocess.PIPE, bufsize=0)
+        assert self.process.stdout.readline() == b"ready\n"
 
     def finish(self):
-        out, _ = self.process.communicate("\n")
+        out, _ = self.process.communicate(b"\n")
         assert self.process.returncode == 0
-        return parse(out)
+        return parse(out.decode())
 
 
 def test_lost_mappings_are_counted(small_file):

@@ -25,7 +25,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
 		   user/collect/symbols.c user/collect/symbol_child.c user/collect/elf_names.c \
 		   user/collect/smaps.c user/collect/hardware.c \
-		   $(addprefix user/collect/,perf.c maps.c tids.c descriptors.c time_heap.c) \
+		   $(addprefix user/collect/,perf.c maps.c code_files.c tids.c descriptors.c time_heap.c) \
 		   user/engine/cpu_cache.c user/engine/cache.c \
 		   $(filter-out %/witness.c %/machine.c %/place_facts.c,$(wildcard user/bench/*.c)) \
 		   module/classify.c module/command.c
@@ -115,7 +115,8 @@ $(BUILD)/touch_pages: tests/vm/touch_pages.c
 
 maps_dump_src	:= tests/vm/maps_dump.c user/watch/processes.c \
 		   $(addprefix user/collect/,maps.c procmaps.c counters.c time_heap.c) \
-		   $(addprefix user/collect/,descriptors.c perf.c tids.c)
+		   $(addprefix user/collect/,descriptors.c perf.c tids.c code_files.c) \
+		   user/regular.c user/correlate/hash.c
 
 $(BUILD)/maps_dump: $(maps_dump_src:%.c=$(BUILD)/unit/%.o)
 	$(call say,LINK,$@)

@@ -233,12 +233,6 @@ static int explain_maps(int err, pid_t pid, char *why, size_t size)
 	if ((err == -EACCES || err == -EPERM) && capabilities_lack(needed, names, sizeof(names)))
 		snprintf(why, size, "no right to the mappings of process %d without %s: run as "
 			 "root with that", pid, names);
-	else if (err == -EMFILE)
-		snprintf(why, size, "no descriptors are left for the mappings of process %d, one "
-			 "for each of its threads and each CPU: raise the hard limit (ulimit -Hn, "
-			 "LimitNOFILE= of a service)", pid);
-	else if (err == -EAGAIN)
-		snprintf(why, size, "process %d makes threads faster than they are listed", pid);
 	else
 		snprintf(why, size, "cannot watch the mappings of process %d: %s", pid,
 			 strerror(-err));
@@ -273,7 +267,7 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 		return err;
 	/* Its faults are worth more than names, once others are recorded. */
 	maps_err = watch_maps(instruments, pid, existing, why, size);
-	if (maps_err && maps_err != -EAGAIN && (!instruments->going || maps_err == -ESRCH))
+	if (maps_err && (!instruments->going || maps_err == -ESRCH))
 		return maps_err;
 	if (instruments->events)
 		err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);
@@ -282,10 +276,9 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	return maps_err ? 1 : 0;
 }
 
-void instruments_forget_ended(struct instruments *instruments)
+const struct code_files *instruments_code_files(const struct instruments *instruments)
 {
-	if (instruments->maps)
-		maps_forget_ended(instruments->maps);
+	return instruments->maps ? maps_code_files(instruments->maps) : NULL;
 }
 
 bool instruments_are_on(const struct instruments *instruments, pid_t pid)

@@ -20,6 +20,7 @@
 #include "../item.h"
 #include "events.h"
 
+struct code_files;
 struct instruments;
 
 struct instruments_options {
@@ -54,14 +55,13 @@ int instruments_hook_file(struct instruments *instruments, int fd, const char *p
  */
 int instruments_hook_nothing(struct instruments *instruments, char *why, size_t size);
 /*
- * A process and its children; `existing`: its present mappings are told too. 1, and why:
- * after instruments_go() no descriptors were left for the mappings that it will make; all
- * else of it is watched.
+ * A process and its children; `existing`: its present mappings are read too. 1, and why:
+ * after instruments_go() its mappings could not be read; all else of it is watched.
  */
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
 		       size_t size);
-/* Gives back what was needed for processes that have ended; by the thread that follows. */
-void instruments_forget_ended(struct instruments *instruments);
+/* The files whose code the processes execute; NULL: mappings are not watched. */
+const struct code_files *instruments_code_files(const struct instruments *instruments);
 /* Is it watched by eBPF already: as a child of one that is? */
 bool instruments_are_on(const struct instruments *instruments, pid_t pid);
 int instruments_go(struct instruments *instruments, char *why, size_t size);

@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An event of perf's that counts nothing, and tells of mmap(): for each thread
- * and CPU one, as only those may be inherited by what the thread creates. All of
- * a CPU write into one buffer, which belongs to an event of that CPU alone, so
- * that it outlives every thread.
+ * Mappings come from perf: one event for each CPU that counts nothing, but records mmap(),
+ * exec, fork and exit of every process of the machine into a buffer of that CPU. The reader
+ * keeps the records of the processes that are watched and of their descendants.
+ *
+ * This takes one descriptor for each CPU, whatever the number of threads. Events that threads
+ * inherit would record nothing else, but take a descriptor for each thread and CPU, and make
+ * each new thread pay for copies of them. The cost of this way is a record of some 150 bytes
+ * for each mapping and exec of a process that is not watched, and its reading.
  */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../correlate/facts.h"
-#include "descriptors.h"
+#include "code_files.h"
 #include "maps.h"
 #include "perf.h"
 #include "procmaps.h"
-#include "tids.h"
 #include "time_heap.h"
 
-/* Room for a thousand mappings with long paths. */
-#define BUFFER_BYTES (128U << 10)
+/* Room for a thousand mappings of long paths. Power of two. */
+#define BUFFER_BYTES (256U << 10)
+
+/* The buffers are read as often, so that the files of short processes are found (code_files.h). */
+#define READ_EVERY_MS 200
 
 /* A record of perf's is no longer: its size has 16 bits. */
 #define RECORD_MAX 65536U
@@ -49,6 +54,14 @@ struct comm {
 	uint32_t pid, tid;
 };
 
+/* PERF_RECORD_FORK up to its time. */
+struct forked {
+	struct perf_event_header header;
+	uint32_t pid, parent_pid;
+	uint32_t tid, parent_tid;
+	uint64_t ns;
+};
+
 /* What an event's descriptor reads, with PERF_FORMAT_LOST (since v6.0). */
 struct counted {
 	uint64_t value, lost;
@@ -61,51 +74,57 @@ struct buffer {
 	uint64_t next, end;	/* of what is being drained */
 };
 
+/* A process is watched from then on. */
+struct joined {
+	uint64_t ns;
+	uint32_t pid;
+};
+
 /*
- * Two threads may be here at a time: one watches, and one drains. The buffers are all
- * there from the beginning; where they stand, and `record` and `map`, belong to the
- * drain, and the events that tell to the watch.
+ * Two threads may be here at a time: one watches, and one drains. Where the buffers stand,
+ * `record`, `map`, `watched` and `files` belong to the drain.
  */
 struct maps {
 	struct buffer *buffers;
 	int nr_cpus;
 	struct time_heap heap;	/* of the buffers that have more */
-	struct perf_fds fds;	/* those that tell: nr_told for a thread, one after the other */
-	size_t nr_told;		/* CPUs with a buffer */
-	size_t before;		/* how many there were when the watch began */
-	uint64_t lost_before;	/* by events that are closed; FACT_NONE: not to be had */
+	bool enabled;		/* by the first watch */
 	int epoll;
-	int nudge;		/* eventfd: the buffers are to be looked at */
-	pthread_mutex_t lock;	/* of `existing`, from the watch to the drain */
+	int timer;
+	uint64_t *watched;	/* a bit for each pid */
+	uint32_t nr_pids;
+	struct code_files *files;
+	pthread_mutex_t lock;	/* of the rest, from the watch to the drain */
 	struct procmaps existing;
+	struct joined *joined;	/* by time */
+	size_t nr_joined, room_joined;
+	size_t next_joined;	/* the drain's */
 	uint64_t record[RECORD_MAX / 8];
 	uint64_t map[(sizeof(struct item_map) + RECORD_MAX) / 8];
 };
 
-static struct perf_event_attr attributes(bool tell)
-{
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TIME,
-		.read_format = PERF_FORMAT_LOST,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-		.wakeup_watermark = BUFFER_BYTES / 2,
-		.mmap = tell,
-		.mmap2 = tell,
-		.mmap_data = tell,
-		.comm = tell,
-		.comm_exec = tell,
-		.inherit = tell,
-	};
-}
+static const struct perf_event_attr attributes = {
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_DUMMY,
+	.sample_type = PERF_SAMPLE_TIME,
+	.read_format = PERF_FORMAT_LOST,
+	.disabled = 1,
+	.sample_id_all = 1,
+	.use_clockid = 1,
+	.clockid = CLOCK_MONOTONIC,
+	.watermark = 1,
+	.wakeup_watermark = BUFFER_BYTES / 2,
+	.mmap = 1,
+	.mmap2 = 1,
+	.mmap_data = 1,
+	.comm = 1,
+	.comm_exec = 1,
+	.task = 1,
+};
 
 static int buffer_open(struct buffer *buffer, int cpu)
 {
-	struct perf_event_attr attr = attributes(false);
+	struct perf_event_attr attr = attributes;
 	const size_t page_size = sysconf(_SC_PAGESIZE);
 	void *address;
 
@@ -141,11 +160,32 @@ static int add_polled(const struct maps *maps, int fd)
 
 static int open_polled(struct maps *maps)
 {
+	const struct timespec period = { .tv_nsec = READ_EVERY_MS * 1000000L };
+	const struct itimerspec timer = { period, period };
+
 	maps->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (maps->epoll < 0)
 		return -errno;
-	maps->nudge = eventfd(0, EFD_CLOEXEC);
-	return maps->nudge < 0 ? -errno : add_polled(maps, maps->nudge);
+	maps->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (maps->timer < 0 || timerfd_settime(maps->timer, 0, &timer, NULL))
+		return -errno;
+	return add_polled(maps, maps->timer);
+}
+
+/* A bit for each pid that the kernel may give: 512 KiB where it gives 4 million. */
+static int open_watched(struct maps *maps)
+{
+	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
+	unsigned int most = 0;
+
+	if (file && fscanf(file, "%u", &most) != 1)
+		most = 0;
+	if (file)
+		fclose(file);
+	maps->nr_pids = most ?: 1U << 22;
+	maps->watched = calloc(maps->nr_pids / 64 + 1, sizeof(*maps->watched));
+	maps->files = code_files_new();
+	return maps->watched && maps->files ? 0 : -ENOMEM;
 }
 
 static int open_buffers(struct maps *maps)
@@ -162,10 +202,8 @@ static int open_buffers(struct maps *maps)
 		maps->buffers[cpu].fd = -1;
 	for (cpu = 0; cpu < maps->nr_cpus && !err; cpu++) {
 		err = buffer_open(&maps->buffers[cpu], cpu);
-		if (err || !maps->buffers[cpu].page)
-			continue;
-		maps->nr_told++;
-		err = add_polled(maps, maps->buffers[cpu].fd);
+		if (!err && maps->buffers[cpu].page)
+			err = add_polled(maps, maps->buffers[cpu].fd);
 	}
 	return err;
 }
@@ -193,8 +231,10 @@ int maps_open(struct maps **opened, char *why, size_t size)
 	if (maps) {
 		pthread_mutex_init(&maps->lock, NULL);
 		maps->epoll = -1;
-		maps->nudge = -1;
-		err = open_polled(maps);
+		maps->timer = -1;
+		err = open_watched(maps);
+		if (!err)
+			err = open_polled(maps);
 		if (!err)
 			err = open_buffers(maps);
 	}
@@ -213,54 +253,59 @@ void maps_close(struct maps *maps)
 
 	if (!maps)
 		return;
-	perf_fds_exit(&maps->fds);
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
 		buffer_close(&maps->buffers[cpu]);
-	if (maps->nudge >= 0)
-		close(maps->nudge);
+	if (maps->timer >= 0)
+		close(maps->timer);
 	if (maps->epoll >= 0)
 		close(maps->epoll);
 	procmaps_exit(&maps->existing);
 	pthread_mutex_destroy(&maps->lock);
+	code_files_free(maps->files);
+	free(maps->joined);
+	free(maps->watched);
 	time_heap_exit(&maps->heap);
 	free(maps->buffers);
 	free(maps);
 }
 
-static int watch_on(struct maps *maps, pid_t tid, int cpu)
+static uint64_t maps_now_ns(void)
 {
-	struct perf_event_attr attr = attributes(true);
-	int fd = perf_open(&attr, tid, cpu), err;
+	struct timespec now;
 
-	if (fd < 0)
-		return fd;
-	err = perf_fds_add(&maps->fds, fd);
-	if (!err && descriptors_are_short(fd))
-		err = -EMFILE;
-	if (!err && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, maps->buffers[cpu].fd))
-		err = -errno;
-	return err;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-static int begin(void *context, pid_t tid)
+static void control_all(const struct maps *maps, unsigned long request)
 {
-	struct maps *maps = context;
-	const size_t before = maps->fds.count;
-	int cpu, err = 0;
+	int cpu;
 
-	for (cpu = 0; cpu < maps->nr_cpus && !err; cpu++)
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
 		if (maps->buffers[cpu].page)
-			err = watch_on(maps, tid, cpu);
-	if (err)
-		perf_fds_cut(&maps->fds, before);
-	return err;
+			ioctl(maps->buffers[cpu].fd, request, 0);
 }
 
-static void undo(void *context)
+/* The time is taken with the lock: so they are in its order. */
+static int join_watch(struct maps *maps, pid_t pid)
 {
-	struct maps *maps = context;
+	const size_t room = maps->room_joined ? 2 * maps->room_joined : 16;
+	struct joined *grown;
+	int err = 0;
 
-	perf_fds_cut(&maps->fds, maps->before);
+	pthread_mutex_lock(&maps->lock);
+	if (maps->nr_joined == maps->room_joined) {
+		grown = reallocarray(maps->joined, room, sizeof(*grown));
+		err = grown ? 0 : -ENOMEM;
+		if (grown) {
+			maps->joined = grown;
+			maps->room_joined = room;
+		}
+	}
+	if (!err)
+		maps->joined[maps->nr_joined++] = (struct joined){ maps_now_ns(), pid };
+	pthread_mutex_unlock(&maps->lock);
+	return err;
 }
 
 /* /proc is read without the lock: that may take long, and the drain would wait. */
@@ -278,20 +323,21 @@ static int add_existing(struct maps *maps, pid_t pid)
 	return err;
 }
 
-/*
- * First the watch, then what is there: so none falls between. What is there can be read
- * though no descriptor is left for the watch.
- */
+/* First the watch, then what is there: so no mapping falls between. */
 int maps_watch(struct maps *maps, pid_t pid, bool existing)
 {
-	static const struct tids_action action = { begin, undo };
-	int err, existing_err = 0;
+	int err;
 
-	maps->before = maps->fds.count;
-	err = tids_each(pid, &action, maps);
-	if (existing && (!err || err == -EMFILE || err == -EAGAIN))
-		existing_err = add_existing(maps, pid);
-	return existing_err ?: err;
+	if (!maps->enabled)
+		control_all(maps, PERF_EVENT_IOC_ENABLE);
+	maps->enabled = true;
+	err = join_watch(maps, pid);
+	return err || !existing ? err : add_existing(maps, pid);
+}
+
+const struct code_files *maps_code_files(const struct maps *maps)
+{
+	return maps->files;
 }
 
 int maps_fd(const struct maps *maps)
@@ -300,76 +346,28 @@ int maps_fd(const struct maps *maps)
 }
 
 /*
- * Asked of the events: a buffer says what it lost only before the next record that
- * it has room for, and after the last loss there may be none. What a child's events
- * lost its parent's have counted.
+ * The events are asked: a buffer says what it lost only before the next record that it has
+ * room for, and after the last loss there may be none.
  */
-static uint64_t add_lost(uint64_t lost, const int *fds, size_t nr)
+uint64_t maps_lost(const struct maps *maps)
 {
 	struct counted counted;
-	size_t i;
+	uint64_t lost = 0;
+	int cpu;
 
-	for (i = 0; i < nr && lost != FACT_NONE; i++) {
-		if (read(fds[i], &counted, sizeof(counted)) == sizeof(counted))
-			lost += counted.lost;
-		else
-			lost = FACT_NONE;
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
+		if (!maps->buffers[cpu].page)
+			continue;
+		if (read(maps->buffers[cpu].fd, &counted, sizeof(counted)) != sizeof(counted))
+			return FACT_NONE;
+		lost += counted.lost;
 	}
 	return lost;
 }
 
-uint64_t maps_lost(const struct maps *maps)
-{
-	return add_lost(maps->lost_before, maps->fds.fds, maps->fds.count);
-}
-
-/*
- * Has the thread ended, and all that it and those made which inherited the event? To ask
- * takes the news that the buffer is half full from who waits for it: that is passed on.
- */
-static bool has_ended(const struct maps *maps, int fd)
-{
-	struct pollfd polled = { .fd = fd, .events = POLLIN };
-	const uint64_t one = 1;
-
-	if (poll(&polled, 1, 0) <= 0)
-		return false;
-	if (polled.revents & POLLIN && write(maps->nudge, &one, sizeof(one)) < 0)
-		return false;
-	return polled.revents & (POLLHUP | POLLERR);
-}
-
-/* The last thread's take their place. */
-static void close_of_thread(struct maps *maps, int *fds)
-{
-	const size_t rest = maps->fds.count - maps->nr_told;
-	size_t i;
-
-	maps->lost_before = add_lost(maps->lost_before, fds, maps->nr_told);
-	for (i = 0; i < maps->nr_told; i++) {
-		close(fds[i]);
-		fds[i] = maps->fds.fds[rest + i];
-	}
-	maps->fds.count = rest;
-}
-
-void maps_forget_ended(struct maps *maps)
-{
-	size_t at = maps->fds.count;
-
-	while (at) {
-		at -= maps->nr_told;
-		if (has_ended(maps, maps->fds.fds[at]))
-			close_of_thread(maps, maps->fds.fds + at);
-	}
-}
-
 void maps_stop(struct maps *maps)
 {
-	size_t i;
-
-	for (i = 0; i < maps->fds.count; i++)
-		ioctl(maps->fds.fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	control_all(maps, PERF_EVENT_IOC_DISABLE);
 }
 
 /* Sizes and places are multiples of 8, so that neither a header nor a time is split. */
@@ -426,6 +424,7 @@ static int hand_over(struct maps *maps, maps_sink sink, void *context)
 	};
 	memcpy(map->path, mmap2->path, path_bytes - 1);
 	map->path[path_bytes - 1] = '\0';
+	code_files_see(maps->files, map);
 	return sink(context, map);
 }
 
@@ -447,19 +446,61 @@ static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
 	return sink(context, map);
 }
 
-static int take_next(struct maps *maps, maps_sink sink, void *context)
+static bool is_watched(const struct maps *maps, uint32_t pid)
+{
+	return pid < maps->nr_pids && maps->watched[pid / 64] >> pid % 64 & 1;
+}
+
+static void set_watched(struct maps *maps, uint32_t pid, bool watched)
+{
+	if (pid >= maps->nr_pids)
+		return;
+	maps->watched[pid / 64] &= ~(1ULL << pid % 64);
+	maps->watched[pid / 64] |= (uint64_t)watched << pid % 64;
+}
+
+/* Those that were watched by then. */
+static void take_joined(struct maps *maps, uint64_t ns)
+{
+	pthread_mutex_lock(&maps->lock);
+	while (maps->next_joined < maps->nr_joined && maps->joined[maps->next_joined].ns <= ns)
+		set_watched(maps, maps->joined[maps->next_joined++].pid, true);
+	if (maps->next_joined == maps->nr_joined)
+		maps->next_joined = maps->nr_joined = 0;
+	pthread_mutex_unlock(&maps->lock);
+}
+
+/* A child of a watched process is watched; any other may have the pid of one that ended. */
+static void take_fork(struct maps *maps)
+{
+	const struct forked *forked = (const void *)maps->record;
+
+	if (forked->pid != forked->parent_pid)
+		set_watched(maps, forked->pid, is_watched(maps, forked->parent_pid));
+}
+
+static struct buffer *oldest(const struct maps *maps)
+{
+	return maps->heap.count ? &maps->buffers[time_heap_first(&maps->heap)] : NULL;
+}
+
+static int take_next(struct maps *maps, struct buffer *buffer, maps_sink sink, void *context)
 {
 	const struct perf_event_header *header = (const void *)maps->record;
-	struct buffer *buffer = &maps->buffers[time_heap_first(&maps->heap)];
 
+	take_joined(maps, time_of_next(buffer));
 	take(maps, buffer);
 	if (buffer->next != buffer->end)
 		time_heap_update_first(&maps->heap, time_of_next(buffer));
 	else
 		time_heap_remove_first(&maps->heap);
-	if (header->type == PERF_RECORD_MMAP2)
+	if (header->type == PERF_RECORD_FORK)
+		take_fork(maps);
+	else if (header->type == PERF_RECORD_MMAP2 &&
+		 is_watched(maps, ((const struct mmap2 *)header)->pid))
 		return hand_over(maps, sink, context);
-	if (header->type == PERF_RECORD_COMM)
+	else if (header->type == PERF_RECORD_COMM &&
+		 is_watched(maps, ((const struct comm *)header)->pid))
 		return hand_over_exec(maps, sink, context);
 	return 0;
 }
@@ -485,24 +526,47 @@ static void look(struct maps *maps)
 	}
 }
 
+/* Where the mappings go that existed before the watch. */
+struct existing_sink {
+	struct code_files *files;
+	maps_sink sink;
+	void *context;
+};
+
+static int hand_over_existing(void *context, const struct item_map *map)
+{
+	const struct existing_sink *to = context;
+
+	code_files_see(to->files, map);
+	return to->sink(to->context, map);
+}
+
 static int drain_existing(struct maps *maps, maps_sink sink, void *context)
 {
+	struct existing_sink to = { maps->files, sink, context };
 	struct procmaps existing;
 
 	pthread_mutex_lock(&maps->lock);
 	existing = maps->existing;
 	maps->existing = (struct procmaps){ 0 };
 	pthread_mutex_unlock(&maps->lock);
-	return procmaps_hand_over(&existing, sink, context);
+	return procmaps_hand_over(&existing, hand_over_existing, &to);
 }
 
+/*
+ * A record that is younger than the look at the buffers is left for later. A child runs after
+ * its fork was recorded: so its fork comes before its first mapping, in whichever buffers.
+ */
 int maps_drain(struct maps *maps, maps_sink sink, void *context)
 {
+	const uint64_t until_ns = maps_now_ns();
+	struct buffer *buffer;
 	int err;
 
 	look(maps);
 	err = drain_existing(maps, sink, context);
-	while (!err && maps->heap.count)
-		err = take_next(maps, sink, context);
+	while (!err && (buffer = oldest(maps)) && time_of_next(buffer) <= until_ns)
+		err = take_next(maps, buffer, sink, context);
+	take_joined(maps, until_ns);
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The mappings that processes make, as perf tells them: a buffer a CPU, and no
- * mapping is asked for again. What these processes fork is watched, too.
+ * The mappings that processes and their descendants make, as perf reports them: one event and
+ * one buffer for each CPU.
  */
 #ifndef PFSTAT_USER_MAPS_H
 #define PFSTAT_USER_MAPS_H
@@ -13,6 +13,7 @@
 
 #include "../item.h"
 
+struct code_files;
 struct maps;
 
 /* One thread may watch while another drains; all else is for one thread at a time. */
@@ -25,16 +26,14 @@ int maps_open(struct maps **maps, char *why, size_t size);
 void maps_close(struct maps *maps);
 
 /*
- * All threads of a process; existing: also the mappings that it has now, with ns = 0,
- * which the next maps_drain() hands over first. -ESRCH: it is gone. -EMFILE: no
- * descriptors are left; only those that it has now are told. -EAGAIN: it makes threads
- * all the time; those of some are not told.
+ * A process and what it forks from now on; existing: also the mappings that it has now, with
+ * ns = 0, which the next maps_drain() hands over first. -ESRCH: it is gone, if existing.
  */
 int maps_watch(struct maps *maps, pid_t pid, bool existing);
-/* Closes the events of threads that have ended, as all have that they made. */
-void maps_forget_ended(struct maps *maps);
+/* The files whose code they execute. */
+const struct code_files *maps_code_files(const struct maps *maps);
 
-/* Readable when a buffer is half full, or was when maps_forget_ended() looked. */
+/* Readable when a buffer is half full, and several times a second. */
 int maps_fd(const struct maps *maps);
 /*
  * Hands over what was told before the call, in time order. A mapping that is made at
@@ -43,7 +42,7 @@ int maps_fd(const struct maps *maps);
  */
 int maps_drain(struct maps *maps, maps_sink sink, void *context);
 
-/* Mappings (and execs) that found no room in a buffer, so far; FACT_NONE: not to be had. */
+/* Records, of any process, that found no room in a buffer so far; FACT_NONE: not known. */
 uint64_t maps_lost(const struct maps *maps);
 /* No more are told; what was told stays to be drained. */
 void maps_stop(struct maps *maps);

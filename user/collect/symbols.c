@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "../regular.h"
+#include "code_files.h"
 #include "symbol_child.h"
 #include "symbols.h"
 
@@ -25,6 +23,7 @@ struct object {
 };
 
 struct symbols {
+	const struct code_files *files;
 	struct object objects[SYMBOLS_MAX_FILES];
 	uint64_t now;		/* number of look-ups */
 	struct symbol_child child;
@@ -32,11 +31,12 @@ struct symbols {
 	int trouble;
 };
 
-int symbols_open(struct symbols **symbols)
+int symbols_open(struct symbols **symbols, const struct code_files *files)
 {
 	*symbols = calloc(1, sizeof(**symbols));
 	if (!*symbols)
 		return -ENOMEM;
+	(*symbols)->files = files;
 	(*symbols)->child = SYMBOL_CHILD_NONE;
 	return 0;
 }
@@ -67,15 +67,11 @@ static bool is_elf(int fd)
 	       !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-/* The path may name anything by now: a device, a pipe, another program. */
-static int open_object(const struct object *object)
+static int open_object(const struct symbols *symbols, const struct object *object)
 {
-	int fd = regular_open(object->path, O_RDONLY);
-	struct stat stat;
+	int fd = code_files_open(symbols->files, object->path, object->inode);
 
-	if (fd < 0)
-		return fd;
-	if (!fstat(fd, &stat) && (!object->inode || stat.st_ino == object->inode) && is_elf(fd))
+	if (fd < 0 || is_elf(fd))
 		return fd;
 	close(fd);
 	return -ENODATA;
@@ -109,7 +105,7 @@ static int need_child(struct symbols *symbols)
 
 static void object_load(struct symbols *symbols, struct object *object)
 {
-	const int fd = open_object(object);
+	const int fd = open_object(symbols, object);
 	int err;
 
 	if (fd < 0)

@@ -11,10 +11,11 @@
 /* Kept open in the child; one more replaces the one that was used least recently. */
 #define SYMBOLS_MAX_FILES 32
 
+struct code_files;
 struct symbols;
 
-/* -ENOMEM. */
-int symbols_open(struct symbols **symbols);
+/* files: NULL: pfdrive's own view of paths is the programs'. -ENOMEM. */
+int symbols_open(struct symbols **symbols, const struct code_files *files);
 void symbols_close(struct symbols *symbols);
 
 /*

@@ -18,13 +18,9 @@
 /* To write results wherever root may, if root called. */
 #define TO_WRITE_AS_ROOT (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
-/* Debian's kernels, by their default of perf_event_paranoid, let nobody else open an event. */
-#define TO_OPEN_EVENTS CAPABILITY(CAP_SYS_ADMIN)
-
-int rights_reduce(bool joiners)
+int rights_reduce(void)
 {
-	int err = capabilities_keep(ALWAYS | (joiners ? TO_OPEN_EVENTS : 0) |
-				    (invoker_is_other() ? 0 : TO_WRITE_AS_ROOT));
+	int err = capabilities_keep(ALWAYS | (invoker_is_other() ? 0 : TO_WRITE_AS_ROOT));
 
 	return err ? complain(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
 		     STATUS_OK;

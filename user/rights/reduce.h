@@ -3,13 +3,10 @@
 #ifndef PFSTAT_USER_REDUCE_H
 #define PFSTAT_USER_REDUCE_H
 
-#include <stdbool.h>
-
 /*
  * Gives up what is needed no more when the workload runs, in this thread and those that
- * it makes from now on. joiners: events of perf are still to be opened, for processes that
- * join what is watched. STATUS_OK, or it has complained.
+ * it makes from now on. STATUS_OK, or it has complained.
  */
-int rights_reduce(bool joiners);
+int rights_reduce(void);
 
 #endif

@@ -71,7 +71,7 @@ static int hold(struct watched *watched)
 		return complain(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
 	if (instruments_follow(instruments, watched->walker.pid, false, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
-	if (rights_reduce(false))
+	if (rights_reduce())
 		return STATUS_FAILED;
 	if (instruments_go(instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);

@@ -56,7 +56,7 @@ struct watch {
 	uint64_t interrupted_ns;	/* the first SIGINT: the command is awaited; 0: none */
 	bool explained;		/* that it is awaited */
 	bool warned;		/* of a process that joined and is not watched */
-	unsigned int nr_unmapped;	/* whose new mappings are not all told */
+	unsigned int nr_unmapped;	/* processes whose mappings could not be read */
 	bool ended;		/* the command has, with this status: */
 	int wait_status;
 	struct rusage rusage;	/* of the command and of orphans of it */
@@ -263,8 +263,8 @@ static void warn(struct watch *watch, const char *why)
 static void count_unmapped(struct watch *watch, const char *why)
 {
 	if (!watch->nr_unmapped++)
-		complain(STATUS_OK, "%s; its faults are recorded, but files and code that it maps "
-			 "from now on may have no names", why);
+		complain(STATUS_OK, "%s; its faults are recorded, but files and code that it has "
+			 "mapped may have no names", why);
 }
 
 /*
@@ -314,7 +314,6 @@ static void look_at_cgroup(struct watch *watch)
 	char why[512];
 	int err;
 
-	instruments_forget_ended(watch->instruments);
 	err = processes_in_cgroup(watch->options.cgroup, follow_visited, watch);
 	if (!err || err == -ENOENT)
 		return;
@@ -426,7 +425,7 @@ static int start(struct watch *watch)
 	char why[512];
 
 	/* Before there is another thread: each has capabilities of its own. */
-	if (rights_reduce(watch->options.cgroup))
+	if (rights_reduce())
 		return STATUS_FAILED;
 	if (instruments_go(watch->instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
@@ -606,6 +605,11 @@ void watch_end(struct watch *watch)
 		;
 }
 
+const struct code_files *watch_code_files(const struct watch *watch)
+{
+	return instruments_code_files(watch->instruments);
+}
+
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events)
 {
 	instruments_lost(watch->instruments, records, events);
@@ -705,7 +709,7 @@ int watch_stop(struct watch *watch, struct facts *facts, char *why, size_t size)
 	facts->start_ns = watch->start_ns;
 	facts->end_ns = watch->end_ns;
 	if (watch->nr_unmapped > 1)
-		complain(STATUS_OK, "files and code that %u processes have mapped since they were "
+		complain(STATUS_OK, "files and code that %u processes had mapped when they were "
 			 "found may have no names", watch->nr_unmapped);
 	counted = read_counts(watch, &after);
 	err = instruments_stop(watch->instruments, facts, why, size);

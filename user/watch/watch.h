@@ -37,6 +37,8 @@ int watch_go(struct watch *watch);
 void watch_wait(struct watch *watch);
 /* From any thread: makes watch_wait() return soon. */
 void watch_end(struct watch *watch);
+/* The files whose code the processes execute, until watch_close(). */
+const struct code_files *watch_code_files(const struct watch *watch);
 /* So far; FACT_NONE: not to be had. From any thread. */
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events);
 /*

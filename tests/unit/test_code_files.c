@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which file was mapped, and that no other is taken for it. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/collect/code_files.h"
+
+static char folder[32] = "/tmp/pfstat-code-XXXXXX";
+static char path[64], other[64];
+
+static void write_file(const char *to, const char *text)
+{
+	FILE *file = fopen(to, "w");
+
+	fputs(text, file);
+	fclose(file);
+}
+
+static void setup(void)
+{
+	strcpy(folder, "/tmp/pfstat-code-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/program", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	write_file(path, "first");
+}
+
+static void teardown(void)
+{
+	unlink(path);
+	unlink(other);
+	rmdir(folder);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* A mapping of the file by a process, now. Returns the inode. */
+static uint64_t see(struct code_files *files, pid_t pid, uint32_t prot, uint32_t dev_change)
+{
+	struct item_map *map = calloc(1, sizeof(*map) + sizeof(path));
+	struct stat status;
+	uint64_t inode;
+
+	ck_assert_int_eq(stat(path, &status), 0);
+	inode = status.st_ino;
+	*map = (struct item_map){
+		.ns = now_ns(), .bytes = 4096, .inode = inode, .pid = pid, .tid = pid, .prot = prot,
+		.dev = (major(status.st_dev) << 20 | minor(status.st_dev)) + dev_change,
+		.path_bytes = strlen(path) + 1,
+	};
+	strcpy(map->path, path);
+	code_files_see(files, map);
+	free(map);
+	return inode;
+}
+
+static void check_text(struct code_files *files, uint64_t inode, const char *expected)
+{
+	const int fd = code_files_open(files, path, inode);
+	char text[16] = "";
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_ge(pread(fd, text, sizeof(text) - 1, 0), 0);
+	ck_assert_pstr_eq(text, expected);
+	close(fd);
+}
+
+START_TEST(test_the_mapped_file_is_found_by_path_and_inode)
+{
+	struct code_files *files = code_files_new();
+	uint64_t inode = see(files, getpid(), PROT_READ | PROT_EXEC, 0);
+
+	check_text(files, inode, "first");
+	ck_assert_int_lt(code_files_open(files, path, inode + 1), 0);
+	ck_assert_int_lt(code_files_open(files, other, inode), 0);
+	code_files_free(files);
+}
+END_TEST
+
+START_TEST(test_a_file_that_replaces_it_is_not_taken_for_it)
+{
+	struct code_files *files = code_files_new();
+	uint64_t inode = see(files, getpid(), PROT_READ | PROT_EXEC, 0);
+
+	write_file(other, "later");
+	ck_assert_int_eq(rename(other, path), 0);
+	check_text(files, inode, "first");
+	code_files_free(files);
+}
+END_TEST
+
+START_TEST(test_a_file_that_was_written_since_has_no_names)
+{
+	struct code_files *files = code_files_new();
+	uint64_t inode = see(files, getpid(), PROT_READ | PROT_EXEC, 0);
+
+	write_file(path, "written");
+	ck_assert_int_lt(code_files_open(files, path, inode), 0);
+	code_files_free(files);
+}
+END_TEST
+
+START_TEST(test_data_is_not_kept_open)
+{
+	struct code_files *files = code_files_new();
+	uint64_t inode = see(files, getpid(), PROT_READ, 0);
+
+	ck_assert_int_lt(code_files_open(files, path, inode), 0);
+	code_files_free(files);
+}
+END_TEST
+
+/* The same path and inode number on another device is another file. */
+START_TEST(test_another_device_is_another_file)
+{
+	struct code_files *files = code_files_new();
+	struct statfs status;
+	uint64_t inode;
+
+	ck_assert_int_eq(statfs(path, &status), 0);
+	inode = see(files, getpid(), PROT_READ | PROT_EXEC, 1);
+	if (status.f_type == 0x794c7630 || status.f_type == 0x9123683e)
+		check_text(files, inode, "first");	/* overlayfs, btrfs: the device is not known */
+	else
+		ck_assert_int_lt(code_files_open(files, path, inode), 0);
+	code_files_free(files);
+}
+END_TEST
+
+START_TEST(test_a_process_that_has_ended_is_no_obstacle)
+{
+	struct code_files *files = code_files_new();
+	uint64_t inode = see(files, 1 << 30, PROT_READ | PROT_EXEC, 0);
+
+	check_text(files, inode, "first");
+	code_files_free(files);
+}
+END_TEST
+
+START_TEST(test_a_device_is_not_opened)
+{
+	struct code_files *files = code_files_new();
+	uint64_t inode;
+
+	unlink(path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	inode = see(files, getpid(), PROT_READ | PROT_EXEC, 0);
+	ck_assert_int_lt(code_files_open(files, path, inode), 0);
+	code_files_free(files);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("code_files");
+	TCase *tests = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, test_the_mapped_file_is_found_by_path_and_inode);
+	tcase_add_test(tests, test_a_file_that_replaces_it_is_not_taken_for_it);
+	tcase_add_test(tests, test_a_file_that_was_written_since_has_no_names);
+	tcase_add_test(tests, test_data_is_not_kept_open);
+	tcase_add_test(tests, test_another_device_is_another_file);
+	tcase_add_test(tests, test_a_process_that_has_ended_is_no_obstacle);
+	tcase_add_test(tests, test_a_device_is_not_opened);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

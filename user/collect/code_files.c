@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The reader of perf's records calls code_files_see() for each executable mapping. The first
+ * time that a file is seen, it is opened with openat2(2) below /proc/PID/root. If the process
+ * has ended by then, the roots of processes that were seen before are tried, and pfdrive's own.
+ *
+ * A file is the mapped one only if it has the inode and device that perf reported and was not
+ * changed after it was mapped. Overlayfs and btrfs report another device to stat(2) than to
+ * perf: there the inode and the time decide.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../correlate/hash.h"
+#include "../regular.h"
+#include "code_files.h"
+#include "descriptors.h"
+
+#define FILES_MAX 512
+#define ROOTS_MAX 64
+#define TRIES_MAX 4		/* for a file that is not found */
+#define SECOND_NS 1000000000ULL
+
+struct code_file {
+	struct code_file *next;	/* of the same hash */
+	uint64_t inode;
+	uint32_t dev;
+	int fd;			/* -1: not found */
+	unsigned int tries;
+	struct timespec modified;
+	off_t bytes;
+	char path[];
+};
+
+struct root {
+	int fd;			/* O_PATH */
+	uint64_t mount, inode;
+};
+
+struct code_files {
+	struct hash files;	/* by hash of path and inode */
+	struct root roots[ROOTS_MAX];	/* [0]: pfdrive's own */
+	unsigned int nr_roots;
+};
+
+static int root_identify(struct root *root)
+{
+	struct statx status;
+
+	if (statx(root->fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &status))
+		return -errno;
+	root->mount = status.stx_mnt_id;
+	root->inode = status.stx_ino;
+	return 0;
+}
+
+/* The root is added to those that are kept, or is there already. Its index, or negative. */
+static int add_root(struct code_files *files, const char *path)
+{
+	struct root root = { .fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	unsigned int i;
+
+	if (root.fd < 0)
+		return -errno;
+	if (root_identify(&root) || descriptors_are_short(root.fd))
+		goto close_root;
+	for (i = 0; i < files->nr_roots; i++)
+		if (files->roots[i].mount == root.mount && files->roots[i].inode == root.inode)
+			break;
+	if (i < files->nr_roots) {
+		close(root.fd);
+		return i;
+	}
+	if (files->nr_roots == ROOTS_MAX)
+		goto close_root;
+	files->roots[files->nr_roots] = root;
+	return files->nr_roots++;
+
+close_root:
+	close(root.fd);
+	return -EMFILE;
+}
+
+struct code_files *code_files_new(void)
+{
+	struct code_files *files = calloc(1, sizeof(*files));
+
+	if (files && add_root(files, "/") < 0) {
+		free(files);
+		return NULL;
+	}
+	return files;
+}
+
+static void free_chain(void *value)
+{
+	struct code_file *file = value, *next;
+
+	for (; file; file = next) {
+		next = file->next;
+		if (file->fd >= 0)
+			close(file->fd);
+		free(file);
+	}
+}
+
+void code_files_free(struct code_files *files)
+{
+	unsigned int i;
+
+	if (!files)
+		return;
+	hash_exit(&files->files, free_chain);
+	for (i = 0; i < files->nr_roots; i++)
+		close(files->roots[i].fd);
+	free(files);
+}
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+static uint64_t hash_of_file(const char *path, uint64_t inode)
+{
+	uint64_t hash = 14695981039346656037ULL ^ inode;
+
+	for (; *path; path++)
+		hash = (hash ^ (unsigned char)*path) * 1099511628211ULL;
+	return hash;
+}
+
+static struct code_file *find_file(const struct code_files *files, const char *path,
+				   uint64_t inode)
+{
+	struct code_file *file = hash_find(&files->files, hash_of_file(path, inode));
+
+	while (file && (file->inode != inode || strcmp(file->path, path)))
+		file = file->next;
+	return file;
+}
+
+static struct code_file *add_file(struct code_files *files, const struct item_map *map)
+{
+	const uint64_t key = hash_of_file(map->path, map->inode);
+	struct code_file *first = hash_find(&files->files, key), *file;
+
+	if (files->files.count >= FILES_MAX)
+		return NULL;
+	file = calloc(1, sizeof(*file) + map->path_bytes);
+	if (!file)
+		return NULL;
+	file->inode = map->inode;
+	file->dev = map->dev;
+	file->fd = -1;
+	memcpy(file->path, map->path, map->path_bytes);
+	if (first) {
+		file->next = first->next;
+		first->next = file;
+	} else if (hash_add(&files->files, key, file)) {
+		free(file);
+		return NULL;
+	}
+	return file;
+}
+
+static bool has_own_devices(int fd)
+{
+	struct statfs statfs;
+
+	return !fstatfs(fd, &statfs) && (statfs.f_type == OVERLAYFS_SUPER_MAGIC ||
+					 statfs.f_type == BTRFS_SUPER_MAGIC);
+}
+
+/* The wall clock's time of a moment of CLOCK_MONOTONIC; 0: now. */
+static uint64_t wall_ns(uint64_t ns)
+{
+	struct timespec now, wall;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	now_ns = now.tv_sec * SECOND_NS + now.tv_nsec;
+	return wall.tv_sec * SECOND_NS + wall.tv_nsec - (ns && ns < now_ns ? now_ns - ns : 0);
+}
+
+static bool is_mapped_file(int fd, const struct item_map *map, struct stat *stat)
+{
+	if (fstat(fd, stat) || stat->st_ino != map->inode)
+		return false;
+	if ((major(stat->st_dev) << 20 | minor(stat->st_dev)) != map->dev && !has_own_devices(fd))
+		return false;
+	/* A later file may have the same inode number. */
+	return stat->st_ctim.tv_sec * SECOND_NS + stat->st_ctim.tv_nsec <= wall_ns(map->ns);
+}
+
+/* The path is the watched program's: it may name a device or a pipe by now. */
+static int open_below(int root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	const int place = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	int fd;
+
+	if (place < 0)
+		return -errno;
+	fd = regular_open_place(place, O_RDONLY);
+	close(place);
+	return fd;
+}
+
+static bool try_root(struct code_file *file, int root, const struct item_map *map)
+{
+	const int fd = open_below(root, map->path);
+	struct stat stat;
+
+	if (fd < 0)
+		return false;
+	if (descriptors_are_short(fd) || !is_mapped_file(fd, map, &stat)) {
+		close(fd);
+		return false;
+	}
+	file->fd = fd;
+	file->modified = stat.st_mtim;
+	file->bytes = stat.st_size;
+	return true;
+}
+
+void code_files_see(struct code_files *files, const struct item_map *map)
+{
+	struct code_file *file;
+	char path[64];
+	int own, i;
+
+	if (!(map->prot & PROT_EXEC) || !map->inode || map->path[0] != '/')
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/root", map->pid);
+	file = find_file(files, map->path, map->inode);
+	if (!file)
+		file = add_file(files, map);
+	if (!file || file->fd >= 0 || file->tries++ == TRIES_MAX)
+		return;
+	own = add_root(files, path);
+	if (own >= 0 && try_root(file, files->roots[own].fd, map))
+		return;
+	for (i = files->nr_roots - 1; i >= 0; i--)
+		if (i != own && try_root(file, files->roots[i].fd, map))
+			return;
+}
+
+static int open_own(const char *path, uint64_t inode)
+{
+	const int fd = regular_open(path, O_RDONLY);
+	struct stat stat;
+
+	if (fd < 0 || (!fstat(fd, &stat) && (!inode || stat.st_ino == inode)))
+		return fd;
+	close(fd);
+	return -ENODATA;
+}
+
+int code_files_open(const struct code_files *files, const char *path, uint64_t inode)
+{
+	const struct code_file *file;
+	struct stat stat;
+	int fd;
+
+	if (!files)
+		return open_own(path, inode);
+	file = find_file(files, path, inode);
+	if (!file || file->fd < 0 || fstat(file->fd, &stat) || stat.st_size != file->bytes ||
+	    stat.st_mtim.tv_sec != file->modified.tv_sec ||
+	    stat.st_mtim.tv_nsec != file->modified.tv_nsec)
+		return -ENODATA;
+	fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? -errno : fd;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The files whose code processes execute, opened while the processes live: below their own
+ * root, so that programs of containers, chroots and other mount namespaces are found, and
+ * early, so that a file that replaces one later is not taken for it.
+ */
+#ifndef PFSTAT_USER_CODE_FILES_H
+#define PFSTAT_USER_CODE_FILES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../item.h"
+
+struct code_files;
+
+/* NULL: no memory. */
+struct code_files *code_files_new(void);
+void code_files_free(struct code_files *files);
+
+/* A process has mapped a file, perhaps to execute it. Failures are no error: it has no names. */
+void code_files_see(struct code_files *files, const struct item_map *map);
+
+/*
+ * The file that was mapped by this path and inode, opened for reading; the caller closes it.
+ * -ENODATA: it was not found when it was mapped, or it was written since then. files: NULL:
+ * the file of the path below pfdrive's own root, if it has the inode (0: any).
+ */
+int code_files_open(const struct code_files *files, const char *path, uint64_t inode);
+
+#endif
