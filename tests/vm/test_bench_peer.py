@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pfdrive bench --peer and --nfs: another machine, a namespace at a known distance."""
 import contextlib
+import os
 import pathlib
 import signal
 import subprocess
@@ -141,6 +142,27 @@ def test_the_server_ends_with_a_signal_as_if_all_went_well():
         assert server.communicate(timeout=30) == ("", "")
     assert server.returncode == 0 and rows[0]["measured"]
     assert second.returncode == 1 and "7374 of 127.0.0.1" in second.stderr
+
+
+def status_of(pid):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
+@pytest.mark.parametrize("sudo, uid", [({}, "65534"), ({"SUDO_UID": "7", "SUDO_GID": "7"}, "7")])
+def test_the_server_of_root_has_no_privileges_and_serves_this_machine_only(sudo, uid):
+    with subprocess.Popen([pfstat.PFDRIVE, "bench", "--serve", "--port", "7375"],
+                          env={**os.environ, **sudo}, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as server:
+        said = server.stdout.readline()
+        status = status_of(server.pid)
+        listeners = pfstat.run("ss", "-Hltn", "sport", "=", ":7375").stdout.split()
+        server.send_signal(signal.SIGINT)
+        assert server.communicate(timeout=30) == ("", "")
+    assert "7375 of 127.0.0.1 (for other machines: --serve=ADDRESS)" in said
+    assert status["Uid"].split() == status["Gid"].split() == [uid] * 4
+    assert int(status["CapPrm"], 16) == 0 and status["NoNewPrivs"] == "1"
+    assert "127.0.0.1:7375" in listeners
 
 
 @pytest.mark.parametrize("options, words", [

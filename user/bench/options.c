@@ -41,7 +41,7 @@ static const struct argp_option argp_options[] = {
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch by eBPF and the module", 1 },
 	{ "peer", KEY_PEER, "HOST", 0, "measure the network to it, too", 1 },
 	{ "serve", KEY_SERVE, "ADDRESS", OPTION_ARG_OPTIONAL,
-	  "measure nothing, be that peer until a signal comes", 1 },
+	  "measure nothing, be that peer until a signal comes (default 127.0.0.1)", 1 },
 	{ "port", KEY_PORT, "N", 0, "of the peer (default " PEER_PORT ")", 1 },
 	{ NULL, 0, NULL, 0, "What is predicted, what is printed:", 2 },
 	{ "predict", KEY_PREDICT, "FILE", 0, "predictions: lines NAME = FORMULA", 2 },

@@ -15,7 +15,7 @@ struct bench_command {
 	const char *plot;	/* a folder; likewise */
 	bool list;
 	bool serve;		/* be the peer, measure nothing */
-	const char *serve_address;	/* NULL: on all addresses */
+	const char *serve_address;	/* NULL: 127.0.0.1 */
 	bool watch;		/* false: --no-bpf */
 	char **names;
 	size_t nr_names;

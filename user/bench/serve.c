@@ -17,12 +17,14 @@
 
 #include "../complain.h"
 #include "../interrupt.h"
+#include "../rights/reduce.h"
 #include "clock.h"
 #include "peer.h"
 #include "serve.h"
 #include "stream.h"
 
 #define BUFFER (256U << 10)	/* what is read at once */
+#define SERVE_DEFAULT_ADDRESS "127.0.0.1"
 #define HELLO_S 5
 #define BACKLOG 128
 #define STACK_BYTES (64U << 10)
@@ -232,17 +234,25 @@ static int open_listener(const char *address, const char *port, const char **why
 	return fd;
 }
 
-int serve(const char *address, const char *port)
+int serve(const char *chosen, const char *port)
 {
-	const char *name = address ?: "all addresses", *why;
+	const char *address = chosen ?: SERVE_DEFAULT_ADDRESS, *why;
 	int listener = open_listener(address, port, &why), err;
 
 	if (listener < 0)
-		return complain(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, name,
+		return complain(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, address,
 				why);
+	/* Clients are strangers: before the first one no privilege is left. */
+	err = rights_drop();
+	if (err) {
+		close(listener);
+		return complain(STATUS_FAILED, "cannot drop privileges before serving: %s",
+				strerror(-err));
+	}
 	signal(SIGPIPE, SIG_IGN);
-	printf("Serves pfdrive bench --peer on port %s of %s, at most %d connections, until a "
-	       "signal ends it\n", port, name, PEER_MOST);
+	printf("Serves pfdrive bench --peer on port %s of %s%s, at most %d connections, until a "
+	       "signal ends it\n", port, address,
+	       chosen ? "" : " (for other machines: --serve=ADDRESS)", PEER_MOST);
 	if (fflush(stdout)) {
 		close(listener);
 		return complain(STATUS_FAILED, "cannot say where it listens: %s", strerror(errno));

@@ -4,9 +4,10 @@
 #define PFSTAT_USER_BENCH_SERVE_H
 
 /*
- * Serves until a signal ends it; says on standard output where. address: NULL: all of
- * this machine's. The exit status; what went wrong is said.
+ * Serves until a signal ends it; prints on standard output where. chosen: NULL: the IPv4
+ * loopback address. Drops all privileges before the first client. Returns the exit status;
+ * errors have been reported.
  */
-int serve(const char *address, const char *port);
+int serve(const char *chosen, const char *port);
 
 #endif

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <grp.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "../complain.h"
 #include "capabilities.h"
 #include "invoker.h"
 #include "reduce.h"
+
+#define NOBODY 65534
 
 /*
  * What stays: to read programs and look at processes that join a group, to end children
@@ -24,4 +30,25 @@ int rights_reduce(void)
 
 	return err ? complain(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
 		     STATUS_OK;
+}
+
+static int drop_user(void)
+{
+	if (invoker_is_other())
+		return invoker_become();
+	if (geteuid())
+		return 0;
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return -errno;
+	return 0;
+}
+
+int rights_drop(void)
+{
+	int err = drop_user() ?: capabilities_keep(0);
+
+	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = -errno;
+	return err;
 }

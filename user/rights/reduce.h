@@ -9,4 +9,10 @@
  */
 int rights_reduce(void);
 
+/*
+ * For good, in a process that has one thread: it becomes the invoker, or nobody if root works
+ * for root, and drops all capabilities and the way to new ones. 0 or a negative errno.
+ */
+int rights_drop(void);
+
 #endif

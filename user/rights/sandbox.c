@@ -5,7 +5,6 @@
  * but read the descriptors that it gets and answer through its socket.
  */
 #include <errno.h>
-#include <grp.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -15,11 +14,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "capabilities.h"
-#include "invoker.h"
+#include "reduce.h"
 #include "sandbox.h"
 
-#define NOBODY 65534
 #define MEMORY_BYTES (4ULL << 30)	/* debug information of a browser is over 1 GiB */
 #define CPU_SECONDS 60
 
@@ -67,24 +64,12 @@ static int sandbox_limit_all(void)
 	       sandbox_limit(RLIMIT_NPROC, 0);
 }
 
-static int sandbox_drop_user(void)
-{
-	if (invoker_is_other())
-		return invoker_become();
-	if (geteuid())
-		return 0;
-	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-	    setresuid(NOBODY, NOBODY, NOBODY))
-		return -errno;
-	return 0;
-}
-
 /* Not dumpable: a process of the same user must not trace this copy of the recorder. */
 static int sandbox_drop_privileges(pid_t parent)
 {
-	int err = sandbox_drop_user() ?: capabilities_keep(0);
+	int err = rights_drop();
 
-	if (!err && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
+	if (!err && (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
 		     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)))
 		err = -errno;
 	return err ?: getppid() == parent ? err : -ESRCH;
