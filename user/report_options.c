@@ -22,7 +22,7 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "What is printed:", 4 },
-	{ "by", KEY_BY, "class|file|vma|thread|code|stack", 0,
+	{ "by", KEY_BY, "class|file|vma|thread|comm|code|stack", 0,
 	  "a table of where the faults belong", 4 },
 	{ "top", KEY_TOP, "N", 0,
 	  "its rows, and the system calls', the costliest; 0: all (default 20)", 4 },
@@ -39,8 +39,8 @@ static const struct argp_option argp_options[] = {
 static void set_by(const struct argp_state *state, struct report_options *options,
 		   const char *text)
 {
-	static const char *const words[] = { "file", "vma", "thread", "code", "stack", "class",
-					     NULL };
+	static const char *const words[] = { "file", "vma", "thread", "code", "stack", "comm",
+					     "class", NULL };
 	const unsigned int by = argument_word(state, "by", text, words);
 
 	options->grouped = by < NR_GROUP_BY;

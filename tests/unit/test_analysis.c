@@ -242,6 +242,35 @@ START_TEST(test_groups_have_names)
 }
 END_TEST
 
+/* 300 short programs of a build are one row. */
+START_TEST(test_threads_of_one_name_are_one_group)
+{
+	struct group *groups;
+	uint32_t pid;
+
+	analysis = analysis_new(true, GROUP_BY_ALL);
+	for (pid = 10; pid < 310; pid++) {
+		add_task(PFSTAT_TASK_FORK, pid, pid, "sh");
+		add_fault(pid, 1, 1000 * pid, 10, PFSTAT_CLASS_LONG);
+		add_task(PFSTAT_TASK_EXEC, pid, pid, "fifteen-letters");
+		add_fault(pid, 1, 1000 * pid + 100, 20, PFSTAT_CLASS_LONG);
+		add_task(PFSTAT_TASK_EXIT, pid, pid, "");
+	}
+	add_fault(999, 1, 1000000, 1, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	groups = groups_of(GROUP_BY_COMM, 3, 601);
+	ck_assert_str_eq(groups[0].name, "fifteen-letters");
+	ck_assert_uint_eq(groups[0].faults, 300);
+	ck_assert_uint_eq(groups[0].total_ns, 300 * 20);
+	ck_assert_uint_eq(groups[0].address, 0);
+	ck_assert_str_eq(groups[1].name, "sh");
+	ck_assert_uint_eq(groups[1].faults, 300);
+	ck_assert_str_eq(groups[2].name, "(not known)");
+	free(groups);
+	analysis_free(analysis);
+}
+END_TEST
+
 START_TEST(test_long_names_are_whole)
 {
 	struct group *groups;
@@ -588,7 +617,7 @@ RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
 	  test_times_that_run_backwards_are_none, test_figures_by_class_and_part,
 	  test_a_run_without_a_fault_has_no_groups,
 	  test_a_disk_fault_maps_what_is_around, test_groups_have_names,
-	  test_long_names_are_whole,
+	  test_long_names_are_whole, test_threads_of_one_name_are_one_group,
 	  test_groups_that_nobody_asked_for,
 	  test_more_groups_than_are_kept, test_a_fork_server_takes_no_more_memory,
 	  test_a_listener_may_end_it, test_unknown_items_are_refused,

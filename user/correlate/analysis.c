@@ -236,13 +236,30 @@ static int add_to_stack(struct analysis *analysis, const struct explained *fault
 	return err ? err : groups_add(analysis->groups[GROUP_BY_STACK], &key, fault, &made);
 }
 
+/* A name fills the two words of 8 bytes. */
+static int add_to_comm(struct analysis *analysis, const struct explained *fault)
+{
+	struct group_key key = { 0 };
+	struct cell *made;
+	char comm[16] = "";
+	int err;
+
+	strcpy(comm, spaces_comm(analysis->spaces, fault->tid));
+	memcpy(&key.address, comm, 8);
+	memcpy(&key.end, comm + 8, 8);
+	err = groups_add(analysis->groups[GROUP_BY_COMM], &key, fault, &made);
+	if (!err && made)
+		memcpy(made->comm, comm, sizeof(made->comm));
+	return err;
+}
+
 static int add_to_groups(struct analysis *analysis, const struct explained *fault)
 {
 	static int (*const add_to[NR_GROUP_BY])(struct analysis *analysis,
 						const struct explained *fault) = {
 		[GROUP_BY_FILE] = add_to_file, [GROUP_BY_VMA] = add_to_vma,
 		[GROUP_BY_THREAD] = add_to_thread, [GROUP_BY_CODE] = add_to_code,
-		[GROUP_BY_STACK] = add_to_stack,
+		[GROUP_BY_STACK] = add_to_stack, [GROUP_BY_COMM] = add_to_comm,
 	};
 	enum group_by by;
 	int err = 0;
@@ -666,6 +683,9 @@ static void print_name(const struct listing *listing, const struct cell *cell)
 	case GROUP_BY_THREAD:
 		print_thread(listing->names, cell);
 		break;
+	case GROUP_BY_COMM:
+		fputs(cell->comm[0] ? cell->comm : "(not known)", listing->names);
+		break;
 	case GROUP_BY_STACK:
 		stacks_print(analysis->stacks, analysis->spaces, cell->key.address,
 			     listing->names);
@@ -682,7 +702,8 @@ static int list_cell(void *context, struct cell *cell)
 	struct group *group = &listing->groups[listing->nr++];
 
 	fill_group(group, cell);
-	if (listing->by == GROUP_BY_STACK || listing->by == GROUP_BY_THREAD)
+	if (listing->by == GROUP_BY_STACK || listing->by == GROUP_BY_THREAD ||
+	    listing->by == GROUP_BY_COMM)
 		group->address = 0;
 	print_name(listing, cell);
 	return 0;

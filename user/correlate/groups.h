@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Faults added up by where they belong: file, VMA, thread, code, stack. */
+/* Faults added up by where they belong: file, VMA, thread, code, stack, name. */
 #ifndef PFSTAT_USER_GROUPS_H
 #define PFSTAT_USER_GROUPS_H
 
@@ -16,11 +16,12 @@ enum group_by {
 	GROUP_BY_THREAD,
 	GROUP_BY_CODE,		/* the instruction: pid and address */
 	GROUP_BY_STACK,		/* the way to it: number of the user stack */
+	GROUP_BY_COMM,		/* the name of the thread, whatever process has it */
 	NR_GROUP_BY
 };
 
 #define GROUP_BY_ALL ((1U << NR_GROUP_BY) - 1)
-#define GROUP_BY_NAMES { "file", "vma", "thread", "code", "stack" }
+#define GROUP_BY_NAMES { "file", "vma", "thread", "code", "stack", "comm" }
 
 #define GROUP_OTHERS "(others)"
 
@@ -51,8 +52,9 @@ static inline bool group_is_others(const struct group *group)
 /* What makes a group one, by its dimension; the rest is 0. No padding. */
 struct group_key {
 	uint64_t address;	/* VMA: start; code: offset in the file, or the address itself; */
-				/* stack: its number, see stacks.h; thread: 0 while it lives */
-	uint64_t end;		/* VMA */
+				/* stack: its number, see stacks.h; thread: 0 while it lives; */
+				/* comm: its first 8 bytes */
+	uint64_t end;		/* VMA; comm: the rest of it */
 	uint64_t inode;		/* file */
 	uint32_t dev;		/* file */
 	uint32_t pid;		/* VMA, thread; code of no known file */

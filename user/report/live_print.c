@@ -117,7 +117,7 @@ static void classes(struct page *page, const struct live *live)
 static void table(struct page *page, const struct live *live, enum group_by by, size_t most)
 {
 	static const char *const headings[NR_GROUP_BY] = { "File", "VMA", "Thread", "Code",
-							   "Stack" };
+							   "Stack", "Name" };
 	const struct live_table *table = &live->tables[by];
 	size_t i;
 

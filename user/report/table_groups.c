@@ -45,7 +45,7 @@ static void left_out_line(FILE *out, const struct view *view)
 int table_groups(FILE *out, const struct view *view)
 {
 	static const char *const names[NR_GROUP_BY] = { "<File", "<Mapping", "<Thread", "<Code",
-							"<Stack" };
+							"<Stack", "<Name" };
 	const struct report *run = view->run;
 	const char *const headings[] = {
 		">Faults", ">Major", ">Total ms", ">Share", ">Mean µs", ">Max µs", "<Mostly",
