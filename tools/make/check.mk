@@ -23,7 +23,7 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   user/argument.c user/named_files.c user/recording_output.c \
 		   $(wildcard user/rights/*.c) user/watch/command.c user/watch/processes.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
-		   user/collect/symbols.c user/collect/symbol_child.c user/collect/elf_names.c \
+		   user/collect/symbols.c user/collect/symbol_child.c user/collect/elf_names.c user/collect/bpf_log.c \
 		   user/collect/smaps.c user/collect/hardware.c \
 		   $(addprefix user/collect/,perf.c maps.c code_files.c tids.c descriptors.c time_heap.c) \
 		   user/engine/cpu_cache.c user/engine/cache.c \
@@ -79,7 +79,7 @@ unit-tests: $(unit_runs)
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o $(BUILD)/user/interrupt.o \
 	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
 	    $(addprefix $(BUILD)/user/collect/,descriptors.o events.o event_facts.o event_ring.o) \
-	    $(addprefix $(BUILD)/user/collect/,hooks.o pins.o time_heap.o) \
+	    $(addprefix $(BUILD)/user/collect/,hooks.o pins.o time_heap.o bpf_log.o) \
 	    $(BUILD)/user/collect/swap_facts.o \
 	    $(BUILD)/user/item_known.o $(BUILD)/user/correlate/facts.o
 

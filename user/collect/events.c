@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../rights/capabilities.h"
+#include "bpf_log.h"
 #include "event_facts.h"
 #include "event_ring.h"
 #include "events.h"
@@ -57,14 +58,6 @@ struct events {
 	int pin_keeper;
 };
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list arguments)
-{
-	(void)level;
-	(void)format;
-	(void)arguments;
-	return 0;
-}
-
 /* The programs see pids and tids of the initial namespace only. */
 static bool in_initial_pid_namespace(void)
 {
@@ -93,12 +86,14 @@ static void explain(const char *step, int err, char *why, size_t size)
 	const uint64_t needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
 	char names[CAPABILITY_NAMES_SIZE];
 
+	bpf_log_dump(stderr);
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
 		snprintf(why, size, "no right to %s without %s: run as root with that, or "
 			 "with --no-bpf", step, names);
 	else if (err == -EACCES && !geteuid())
 		snprintf(why, size, "this kernel's verifier refuses the eBPF programs: "
-			 "report a bug, and use --no-bpf meanwhile");
+			 "report a bug, with the verifier's log, which PFDRIVE_DEBUG=1 in the "
+			 "environment prints, and use --no-bpf meanwhile");
 	else if (err == -EPERM || err == -EACCES)
 		snprintf(why, size, "no right to %s: run as root, or with --no-bpf", step);
 	else
@@ -268,7 +263,7 @@ int events_open(struct events **opened, const struct events_options *options, ch
 		return -ENOMEM;
 	}
 	events->epoll = -1;
-	libbpf_set_print(quiet);	/* its lines say nothing to a user */
+	libbpf_set_print(bpf_log_keep);
 	err = events_load(events, options, &step);
 	if (!err)
 		err = events_open_rings(events, &step);

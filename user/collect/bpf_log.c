@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Libbpf prints nothing on a user's terminal: pfdrive's own sentence says what failed. What
+ * libbpf would have printed is kept here, the last 64 KiB of it.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf_log.h"
+
+static char kept[BPF_LOG_BYTES];
+static uint64_t written;	/* bytes in all; the next goes to written % BPF_LOG_BYTES */
+
+static bool is_wanted(void)
+{
+	const char *value = getenv("PFDRIVE_DEBUG");
+
+	return value && !strcmp(value, "1");
+}
+
+static void append(const char *text)
+{
+	for (; *text; text++)
+		kept[written++ % BPF_LOG_BYTES] = *text;
+}
+
+int bpf_log_keep(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	char *text;
+
+	if (level == LIBBPF_DEBUG && !is_wanted())
+		return 0;
+	if (vasprintf(&text, format, arguments) < 0)
+		return 0;
+	append(text);
+	free(text);
+	return 0;
+}
+
+void bpf_log_dump(FILE *out)
+{
+	uint64_t at = written > BPF_LOG_BYTES ? written - BPF_LOG_BYTES : 0;
+
+	if (!is_wanted())
+		return;
+	for (; at < written; at++)
+		putc(kept[at % BPF_LOG_BYTES], out);
+	written = 0;
+}
