@@ -658,3 +658,11 @@ def test_memory_is_bounded(cold_file):
         kib = high_water_kib(process)
     assert process.returncode == 0
     assert 0 < kib < 64 * 1024
+
+
+def test_another_pid_namespace_is_refused():
+    """Its process ids are not those of records: no fault would have a mapping."""
+    result = pfstat.run("unshare", "-pf", "--mount-proc", pfstat.PFDRIVE, "record", "--no-bpf",
+                        "--", "true", check=False)
+    assert result.returncode == 1
+    assert "in this PID namespace" in result.stderr and result.stderr.count("\n") == 1

@@ -79,7 +79,7 @@ unit-tests: $(unit_runs)
 dump_obj := $(BUILD)/tests/vm/events_dump.o $(BUILD)/user/watch/command.o $(BUILD)/user/interrupt.o \
 	    $(patsubst %,$(BUILD)/user/rights/%.o,invoker capabilities) \
 	    $(addprefix $(BUILD)/user/collect/,descriptors.o events.o event_facts.o event_ring.o) \
-	    $(addprefix $(BUILD)/user/collect/,hooks.o pins.o time_heap.o bpf_log.o) \
+	    $(addprefix $(BUILD)/user/collect/,hooks.o pins.o time_heap.o bpf_log.o pid_namespace.o) \
 	    $(BUILD)/user/collect/swap_facts.o \
 	    $(BUILD)/user/item_known.o $(BUILD)/user/correlate/facts.o
 

@@ -21,12 +21,10 @@
 #include "hooks.h"
 #include "map_keys.h"
 #include "pfstat.skel.h"
+#include "pid_namespace.h"
 #include "pins.h"
 #include "swap_facts.h"
 #include "time_heap.h"
-
-/* PROC_PID_INIT_INO: the inode of the initial PID namespace. */
-#define INITIAL_PID_NAMESPACE 0xeffffffcU
 
 /* Of 16 bytes each. */
 #define MAX_SWAP_SLOTS (1U << 22)
@@ -58,21 +56,12 @@ struct events {
 	int pin_keeper;
 };
 
-/* The programs see pids and tids of the initial namespace only. */
-static bool in_initial_pid_namespace(void)
-{
-	struct stat stat_buffer;
-
-	return !stat("/proc/self/ns/pid", &stat_buffer) &&
-	       stat_buffer.st_ino == INITIAL_PID_NAMESPACE;
-}
-
 static const char *missing(void)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): "
 		       "use one that has, or --no-bpf";
-	if (!in_initial_pid_namespace())
+	if (!pid_namespace_is_initial())
 		return "eBPF sees other process numbers than this container: "
 		       "run outside of it, or with --no-bpf";
 	if (!pins_possible())

@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "instruments.h"
 #include "maps.h"
+#include "pid_namespace.h"
 #include "priority.h"
 #include "session.h"
 
@@ -88,11 +89,22 @@ static int open_events(struct instruments *instruments, char *why, size_t size)
 	return err ? say(err, why, size, "cannot measure what eBPF adds to a fault") : 0;
 }
 
+/* Perf names processes as this namespace does, the module and eBPF as the initial one. */
+static int check_namespace(const struct instruments *instruments, char *why, size_t size)
+{
+	if (!instruments->options.maps || pid_namespace_is_initial())
+		return 0;
+	snprintf(why, size, "cannot match mappings to faults in this PID namespace: the module "
+		 "records process ids of the initial one; run pfdrive outside of the container");
+	return -EOPNOTSUPP;
+}
+
 static int open_all(struct instruments *instruments, char *why, size_t size)
 {
-	int err;
+	int err = check_namespace(instruments, why, size);
 
-	err = open_session(instruments, why, size);
+	if (!err)
+		err = open_session(instruments, why, size);
 	if (!err)
 		err = set_options(instruments, why, size);
 	if (!err)
