@@ -9,6 +9,7 @@
 
 #include "cmd_drive.h"
 #include "complain.h"
+#include "cpus.h"
 #include "interrupt.h"
 #include "options.h"
 #include "output.h"
@@ -27,7 +28,7 @@ struct drive {
 	struct pattern pattern;
 	struct output *json;
 	struct cache_simulation simulation;
-	cpu_set_t cpus;		/* where pfdrive was allowed to run */
+	struct cpus cpus;	/* where pfdrive was allowed to run */
 	struct result *results;
 	unsigned int nr_results;
 };
@@ -75,23 +76,22 @@ static int open_json(struct drive *drive)
 
 static int stay_on_cpu(struct drive *drive)
 {
-	cpu_set_t one;
-	int cpu;
+	struct cpus one;
+	int cpu, err = cpus_read(&drive->cpus);
 
-	CPU_ZERO(&drive->cpus);
-	if (sched_getaffinity(0, sizeof(drive->cpus), &drive->cpus))
-		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(errno));
+	if (err)
+		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
 	/* A CPU's caches are its own. */
 	if (drive->options.cpu < 0 && drive->options.measure.counters)
 		drive->options.cpu = sched_getcpu();
 	cpu = drive->options.cpu;
 	if (cpu < 0)
 		return STATUS_OK;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
+	one = cpus_only(cpu);
+	err = cpus_confine(0, &one);
+	if (err)
 		return complain(STATUS_FAILED, "cannot run on CPU %d: %s: name one that is online",
-				cpu, strerror(errno));
+				cpu, strerror(-err));
 	return STATUS_OK;
 }
 

@@ -2,12 +2,12 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd_replay.h"
 #include "complain.h"
+#include "cpus.h"
 #include "interrupt.h"
 #include "named_files.h"
 #include "recorded_file.h"
@@ -201,19 +201,20 @@ static int touch(const struct replay_options *options, const struct recorded_fil
 	struct options run = options->run;
 	struct pattern pattern;
 	struct listening listening = { &mapping, replayed->classes };
-	cpu_set_t cpus;
+	struct cpus cpus;
 	struct run_plan plan = {
 		.options = &run, .pattern = &pattern, .mapping = &mapping,
 		.policy = &options->policy, .cpus = &cpus, .number = 1,
 		.listener = take_fault, .listener_context = &listening,
 	};
-	int status;
+	int status, err;
 
 	run.file = options->target ?: file->path;
 	plan.name = run.file;
 	replayed->path = run.file;
-	if (sched_getaffinity(0, sizeof(cpus), &cpus))
-		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(errno));
+	err = cpus_read(&cpus);
+	if (err)
+		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
 	status = open_target(options, run.file, &mapping);
 	if (status)
 		return status;

@@ -2,13 +2,13 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd_via.h"
 #include "complain.h"
+#include "cpus.h"
 #include "engine/environment.h"
 #include "interrupt.h"
 #include "argument.h"
@@ -32,7 +32,7 @@ struct via_options {
 struct via {
 	struct via_options options;
 	struct files files;
-	cpu_set_t cpus;
+	struct cpus cpus;
 	struct via_row *rows;
 	struct result *results;		/* a row each */
 	unsigned int nr_rows;
@@ -296,12 +296,13 @@ int cmd_via(int argc, char **argv)
 {
 	struct via via = { 0 };
 	unsigned int i;
-	int status;
+	int status, err;
 
 	parse(&via.options, argc, argv);
 	interrupt_init();
-	sched_getaffinity(0, sizeof(via.cpus), &via.cpus);
-	status = make_files(&via);
+	err = cpus_read(&via.cpus);
+	status = err ? complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err)) :
+		       make_files(&via);
 	if (!status)
 		status = choose_files(&via);
 	if (!status)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 
 #include <pfstat/control.h>
 #include <pfstat/record.h>
 
 #include "argument.h"
+#include "cpus.h"
 #include "engine/pattern_locality.h"
 #include "named_files.h"
 #include "options.h"
@@ -152,7 +152,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->fault_around = !argument_word(state, "fault-around", text, around);
 		return 0;
 	case KEY_CPU:
-		options->cpu = argument_number(state, "cpu", text, 0, CPU_SETSIZE - 1);
+		options->cpu = argument_number(state, "cpu", text, 0, CPUS_MAX - 1);
 		return 0;
 	case KEY_FORMAT:
 		options->format = argument_word(state, "format", text, formats);

@@ -6,10 +6,10 @@
 #ifndef PFSTAT_USER_RUN_H
 #define PFSTAT_USER_RUN_H
 
-#include <sched.h>
 
 #include "correlate/analysis.h"
 #include "correlate/facts.h"
+#include "cpus.h"
 #include "engine/mapping.h"
 #include "options.h"
 #include "report/report.h"
@@ -32,7 +32,7 @@ struct run_plan {
 	const char *name;		/* of it, in sentences */
 	struct contest *contest;	/* who competes; NULL: nobody */
 	const struct policy *policy;	/* told when the run begins; NULL: none */
-	const cpu_set_t *cpus;		/* where pfdrive may run, but for the accesses */
+	const struct cpus *cpus;		/* where pfdrive may run, but for the accesses */
 	unsigned int number;		/* of this run, from 1 */
 	explain_sink listener;		/* of every logical fault; NULL: none */
 	void *listener_context;

@@ -11,12 +11,12 @@
 #ifndef PFSTAT_USER_BENCH_BENCH_H
 #define PFSTAT_USER_BENCH_BENCH_H
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../cpus.h"
 #include "formula.h"
 #include "judge.h"
 
@@ -38,7 +38,7 @@ struct bench_options {
 
 /* What is known of the machine before anything is measured. */
 struct bench_machine {
-	cpu_set_t cpus;		/* where pfdrive may run */
+	struct cpus cpus;	/* where pfdrive may run */
 	unsigned int nr_cpus;
 	int cpu;		/* of rows that stay on one */
 	double cycle_ns;	/* of the TSC; NAN: it cannot be read */

@@ -142,17 +142,17 @@ static void read_memory(struct bench_machine *machine, const struct bench_option
 
 static int choose_cpu(struct bench_machine *machine, int wanted)
 {
-	int cpu;
+	int cpu, err = cpus_read(&machine->cpus);
 
-	if (sched_getaffinity(0, sizeof(machine->cpus), &machine->cpus))
-		return -errno;
-	machine->nr_cpus = CPU_COUNT(&machine->cpus);
+	if (err)
+		return err;
+	machine->nr_cpus = cpus_count(&machine->cpus);
 	machine->cpu = wanted;
 	if (wanted >= 0)
-		return CPU_ISSET(wanted, &machine->cpus) ? 0 : -EINVAL;
+		return cpus_has(&machine->cpus, wanted) ? 0 : -EINVAL;
 	/* The first one is where most interrupts go. */
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &machine->cpus))
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (cpus_has(&machine->cpus, cpu))
 			machine->cpu = cpu;
 	return 0;
 }

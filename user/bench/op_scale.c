@@ -102,12 +102,12 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static int nth_cpu(const cpu_set_t *cpus, unsigned int n)
+static int nth_cpu(const struct cpus *cpus, unsigned int n)
 {
 	int cpu;
 
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, cpus) && !n--)
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (cpus_has(cpus, cpu) && !n--)
 			return cpu;
 	return 0;
 }
@@ -117,14 +117,13 @@ static int start_member(const struct bench *bench, struct crew *crew, unsigned i
 	struct member *member = &crew->members[number];
 	pthread_attr_t attributes;
 	pthread_t thread;
-	cpu_set_t one;
+	struct cpus one;
 	int err;
 
 	*member = (struct member){ .crew = crew, .number = number };
-	CPU_ZERO(&one);
-	CPU_SET(nth_cpu(&bench->machine->cpus, number), &one);
+	one = cpus_only(nth_cpu(&bench->machine->cpus, number));
 	pthread_attr_init(&attributes);
-	pthread_attr_setaffinity_np(&attributes, sizeof(one), &one);
+	pthread_attr_setaffinity_np(&attributes, sizeof(one.sets), one.sets);
 	err = -pthread_create(&thread, &attributes, work, member);
 	pthread_attr_destroy(&attributes);
 	return err;

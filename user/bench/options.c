@@ -129,7 +129,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		command->options.quick = true;
 		return 0;
 	case KEY_CPU:
-		command->options.cpu = argument_number(state, "cpu", text, 0, CPU_SETSIZE - 1);
+		command->options.cpu = argument_number(state, "cpu", text, 0, CPUS_MAX - 1);
 		return 0;
 	case KEY_DIRECTORY:
 		command->options.directory = text;

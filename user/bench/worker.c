@@ -28,7 +28,7 @@ static struct measured *shared_open(void)
 /* In the worker. A signal for pfdrive is pfdrive's to answer: it ends this. */
 static void settle(const struct worker_job *job, struct bench *bench)
 {
-	cpu_set_t one;
+	struct cpus one;
 
 	interrupt_default();
 	signal(SIGINT, SIG_IGN);
@@ -40,9 +40,8 @@ static void settle(const struct worker_job *job, struct bench *bench)
 	};
 	if (job->operation->anywhere)
 		return;
-	CPU_ZERO(&one);
-	CPU_SET(job->machine->cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
+	one = cpus_only(job->machine->cpu);
+	cpus_confine(0, &one);
 }
 
 /* Its helpers, too: they are in its group. */

@@ -311,7 +311,8 @@ int collector_start(struct collector *collector)
 	int err;
 
 	pthread_attr_init(&attributes);
-	pthread_attr_setaffinity_np(&attributes, sizeof(cpu_set_t), collector->options.cpus);
+	pthread_attr_setaffinity_np(&attributes, sizeof(struct cpus),
+				    collector->options.cpus->sets);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = -pthread_create(&collector->thread, &attributes, collect, collector);

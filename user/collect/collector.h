@@ -13,10 +13,10 @@
 #ifndef PFSTAT_USER_COLLECTOR_H
 #define PFSTAT_USER_COLLECTOR_H
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../cpus.h"
 #include "../item.h"
 #include "events.h"
 #include "maps.h"
@@ -28,7 +28,7 @@ struct collector_options {
 	void *sink_context;
 	struct events *events;		/* NULL: no eBPF */
 	struct maps *maps;		/* NULL: mappings are not told */
-	const cpu_set_t *cpus;		/* where the thread may run */
+	const struct cpus *cpus;	/* where the thread may run */
 	int tick_ms;			/* -1: none */
 	bool tick_drains;		/* what was said by then has passed the sink */
 	void (*tick)(void *context);	/* called in the thread every tick_ms */

@@ -25,7 +25,7 @@ struct instruments {
 	struct collector *collector;
 	struct bpf_cost bpf_cost;
 	struct priority priority;	/* raised until the collector's thread is made */
-	cpu_set_t cpus;
+	struct cpus cpus;
 	bool going;		/* instruments_go() */
 	int thread_err;		/* see instruments_thread_err() */
 };
@@ -131,9 +131,11 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 	instruments->bpf_cost = BPF_COST_NONE;
 	if (options->cpus)
 		instruments->cpus = *options->cpus;
-	else if (sched_getaffinity(0, sizeof(instruments->cpus), &instruments->cpus))
-		err = say(-errno, why, size, "cannot read the CPU affinity");
-	if (!err)
+	else
+		err = cpus_read(&instruments->cpus);
+	if (err)
+		say(err, why, size, "cannot read the CPU affinity");
+	else
 		err = open_all(instruments, why, size);
 	if (err) {
 		instruments_close(instruments);

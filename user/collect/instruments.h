@@ -10,13 +10,13 @@
 #ifndef PFSTAT_USER_INSTRUMENTS_H
 #define PFSTAT_USER_INSTRUMENTS_H
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "../correlate/facts.h"
+#include "../cpus.h"
 #include "../item.h"
 #include "events.h"
 
@@ -34,7 +34,7 @@ struct instruments_options {
 	int only_fd;		/* of all mappings only this file's; -1: any */
 	item_sink sink;
 	void *sink_context;
-	const cpu_set_t *cpus;	/* where the collector's thread may run; NULL: anywhere */
+	const struct cpus *cpus;	/* where the collector's thread may run; NULL: anywhere */
 	int tick_ms;		/* -1: none */
 	bool tick_drains;	/* what was said until then has passed the sink */
 	void (*tick)(void *context);	/* in the collector's thread */

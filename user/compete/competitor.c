@@ -85,9 +85,7 @@ int competitor_start(struct competitor *competitor, const struct competitor_plan
 	competitor->fd = ends[0];
 	err = spawn(competitor, arguments, ends[1]);
 	close(ends[1]);
-	if (!err && sched_setaffinity(competitor->pid, sizeof(*plan->cpus), plan->cpus))
-		err = -errno;
-	return err;
+	return err ?: cpus_confine(competitor->pid, plan->cpus);
 }
 
 int competitor_go(const struct competitor *competitor)

@@ -7,19 +7,19 @@
 #ifndef PFSTAT_USER_COMPETITOR_H
 #define PFSTAT_USER_COMPETITOR_H
 
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "../correlate/competition.h"
+#include "../cpus.h"
 
 struct competitor_plan {
 	uint64_t bytes;
 	bool random;
 	unsigned int number;	/* from 1; its seed too */
-	const cpu_set_t *cpus;	/* where it may run */
+	const struct cpus *cpus;	/* where it may run */
 };
 
 struct competitor {

@@ -6,8 +6,6 @@
 #ifndef PFSTAT_USER_CONTEST_H
 #define PFSTAT_USER_CONTEST_H
 
-#include <sched.h>
-
 #include "../correlate/competition.h"
 #include "../engine/memory_group.h"
 #include "competitor.h"
@@ -16,7 +14,7 @@
 struct contest {
 	const struct compete_options *options;
 	bool alone;		/* the same, but nobody competes */
-	const cpu_set_t *cpus;	/* where the competitors may run */
+	const struct cpus *cpus;	/* where the competitors may run */
 	uint64_t bytes;		/* that the run itself may need of anonymous memory */
 	uint64_t file_bytes;	/* of the file that it maps; 0: none */
 	struct competition competition;	/* what is known of it, in `with` also when alone */

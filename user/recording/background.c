@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <sched.h>
 #include <signal.h>
 
+#include "../cpus.h"
 #include "background.h"
 
 static unsigned int useful_threads(void)
 {
-	cpu_set_t cpus;
-	int nr = sched_getaffinity(0, sizeof(cpus), &cpus) ? 2 : CPU_COUNT(&cpus);
+	struct cpus cpus;
+	unsigned int nr = cpus_read(&cpus) ? 2 : cpus_count(&cpus);
 
 	if (nr <= 2)
 		return 1;

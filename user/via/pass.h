@@ -7,8 +7,6 @@
 #ifndef PFSTAT_USER_VIA_PASS_H
 #define PFSTAT_USER_VIA_PASS_H
 
-#include <sched.h>
-
 #include "../run.h"
 #include "meminfo.h"
 #include "transfer.h"
@@ -21,7 +19,7 @@ struct pass_plan {
 	uint64_t word;		/* to be written */
 	bool bpf;
 	const char *folder;	/* of the files, in sentences */
-	const cpu_set_t *cpus;
+	const struct cpus *cpus;
 };
 
 struct pass {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sets of CPUs go beyond the 1024 of a cpu_set_t. */
+#include <sched.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/cpus.h"
+
+START_TEST(test_a_cpu_beyond_1024_is_in_the_set)
+{
+	const struct cpus last = cpus_only(CPUS_MAX - 1), high = cpus_only(1024);
+
+	ck_assert(cpus_has(&last, CPUS_MAX - 1));
+	ck_assert_uint_eq(cpus_count(&last), 1);
+	ck_assert(cpus_has(&high, 1024) && !cpus_has(&high, 0));
+	ck_assert(!cpus_has(&high, CPUS_MAX));
+}
+END_TEST
+
+START_TEST(test_the_set_of_this_thread_is_what_it_is_confined_to)
+{
+	struct cpus before, after;
+	int cpu = sched_getcpu();
+	struct cpus one = cpus_only(cpu);
+
+	ck_assert_int_eq(cpus_read(&before), 0);
+	ck_assert_uint_ge(cpus_count(&before), 1);
+	ck_assert_int_eq(cpus_confine(0, &one), 0);
+	ck_assert_int_eq(cpus_read(&after), 0);
+	ck_assert_uint_eq(cpus_count(&after), 1);
+	ck_assert(cpus_has(&after, cpu));
+	ck_assert_int_eq(cpus_confine(0, &before), 0);
+}
+END_TEST
+
+RUN_TESTS("cpus", test_a_cpu_beyond_1024_is_in_the_set,
+	  test_the_set_of_this_thread_is_what_it_is_confined_to)
