@@ -9,11 +9,13 @@
 
 #include "runner.h"
 #include "user/code_names.h"
+#include "user/collect/code_files.h"
 #include "user/recording/reader.h"
 #include "user/recording/recording.h"
 #include "user/recording/writer.h"
 
 #define MAPPED 0x7f0000000000ULL
+#define JITTED 0x7e0000000000ULL
 #define TEXT (1U << 24)	/* bytes that are mapped of this program's file */
 
 static struct analysis *analysis;
@@ -193,4 +195,98 @@ START_TEST(test_what_has_no_room_is_counted)
 }
 END_TEST
 
-RUN_TESTS("code_names", test_code_gets_its_names, test_what_has_no_room_is_counted)
+/* An analysis of one fault by code of this process that is in no file. */
+static void add_jitted_fault(void)
+{
+	const struct pfstat_record record = {
+		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_LONG, .pid = getpid(),
+		.tid = getpid(), .inode = 77, .dev = 9, .address = 0x1000, .ip = JITTED + 0x1f,
+		.start_ns = 100, .duration_ns = 10, .result = PFSTAT_RESULT_LOCKED,
+	};
+
+	analysis = analysis_new(false, 1U << GROUP_BY_CODE);
+	add(ITEM_RECORD, &record);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+}
+
+static void check_only_name(const char *expected)
+{
+	struct group *groups;
+	size_t nr;
+
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_CODE, &groups, &nr), 0);
+	ck_assert_uint_eq(nr, 1);
+	ck_assert_pstr_eq(groups[0].name, expected);
+	free(groups);
+}
+
+static void write_perf_map(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	fprintf(file, "%llx 100 jitted function\n", JITTED);
+	fclose(file);
+}
+
+static json_t *find_jitted(const struct code_files *files)
+{
+	json_t *symbols;
+	uint64_t left_out;
+
+	add_jitted_fault();
+	ck_assert_int_eq(code_names_find(analysis, files, &symbols, &left_out), 0);
+	ck_assert_uint_eq(left_out, 0);
+	return symbols;
+}
+
+START_TEST(test_code_of_a_jit_has_the_names_of_its_process)
+{
+	struct code_files *files = code_files_new();
+	char path[64], expected[64];
+	json_t *symbols;
+
+	code_files_see_process(files, getpid());
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	snprintf(expected, sizeof(expected), "jitted function+0x1f (pid %d)", getpid());
+	write_perf_map(path);
+	symbols = find_jitted(files);
+	check_only_name(expected);
+	analysis_free(analysis);
+	add_jitted_fault();
+	ck_assert_int_eq(code_names_take(analysis, symbols), 0);
+	check_only_name(expected);
+	analysis_free(analysis);
+	json_decref(symbols);
+	unlink(path);
+	code_files_free(files);
+}
+END_TEST
+
+START_TEST(test_no_other_file_is_taken_for_the_one_of_a_jit)
+{
+	struct code_files *files = code_files_new();
+	char path[64], target[64];
+
+	code_files_see_process(files, getpid());
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	snprintf(target, sizeof(target), "/tmp/pfstat-target-%d", getpid());
+	write_perf_map(target);
+	ck_assert_int_eq(symlink(target, path), 0);
+	ck_assert_int_lt(code_files_open_perf_map(files, getpid()), 0);
+	unlink(path);
+	ck_assert_int_eq(rename(target, path), 0);
+	ck_assert_int_lt(code_files_open_perf_map(files, getpid() + 1), 0);
+	ck_assert_int_eq(truncate(path, 65 << 20), 0);
+	ck_assert_int_lt(code_files_open_perf_map(files, getpid()), 0);
+	if (!geteuid()) {
+		ck_assert_int_eq(truncate(path, 10), 0);
+		ck_assert_int_eq(chown(path, 1, 1), 0);
+		ck_assert_int_lt(code_files_open_perf_map(files, getpid()), 0);
+	}
+	unlink(path);
+	code_files_free(files);
+}
+END_TEST
+
+RUN_TESTS("code_names", test_code_of_a_jit_has_the_names_of_its_process,
+	  test_no_other_file_is_taken_for_the_one_of_a_jit, test_code_gets_its_names, test_what_has_no_room_is_counted)

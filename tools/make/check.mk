@@ -23,7 +23,8 @@ unit_src	:= $(wildcard user/correlate/*.c user/report/*.c user/engine/pattern*.c
 		   user/argument.c user/named_files.c user/recording_output.c \
 		   $(wildcard user/rights/*.c) user/watch/command.c user/watch/processes.c \
 		   user/collect/ring.c user/collect/queue.c user/collect/procmaps.c user/collect/priority.c \
-		   user/collect/symbols.c user/collect/symbol_child.c user/collect/elf_names.c user/collect/bpf_log.c \
+		   user/collect/symbols.c user/collect/symbol_child.c user/collect/elf_names.c user/collect/code_name.c \
+		   user/collect/perf_map.c user/collect/bpf_log.c \
 		   user/collect/smaps.c user/collect/hardware.c \
 		   $(addprefix user/collect/,perf.c maps.c code_files.c tids.c descriptors.c time_heap.c) \
 		   user/engine/cpu_cache.c user/engine/cache.c \

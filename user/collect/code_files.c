@@ -28,9 +28,11 @@
 #include "../regular.h"
 #include "code_files.h"
 #include "descriptors.h"
+#include "perf_map.h"
 
 #define FILES_MAX 512
 #define ROOTS_MAX 64
+#define PROCESSES_MAX 4096
 #define TRIES_MAX 4		/* for a file that is not found */
 #define SECOND_NS 1000000000ULL
 
@@ -50,7 +52,15 @@ struct root {
 	uint64_t mount, inode;
 };
 
+/* A process that may compile code at run time. */
+struct code_process {
+	int root;		/* index of its root */
+	uid_t user;
+	pid_t own_pid;		/* as it sees itself, in its PID namespace */
+};
+
 struct code_files {
+	struct hash processes;	/* by pid */
 	struct hash files;	/* by hash of path and inode */
 	struct root roots[ROOTS_MAX];	/* [0]: pfdrive's own */
 	unsigned int nr_roots;
@@ -124,6 +134,7 @@ void code_files_free(struct code_files *files)
 	if (!files)
 		return;
 	hash_exit(&files->files, free_chain);
+	hash_exit(&files->processes, free);
 	for (i = 0; i < files->nr_roots; i++)
 		close(files->roots[i].fd);
 	free(files);
@@ -204,11 +215,11 @@ static bool is_mapped_file(int fd, const struct item_map *map, struct stat *stat
 }
 
 /* The path is the watched program's: it may name a device or a pipe by now. */
-static int open_below(int root, const char *path)
+static int open_below(int root, const char *path, uint64_t resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
 	};
 	const int place = syscall(SYS_openat2, root, path, &how, sizeof(how));
 	int fd;
@@ -222,7 +233,7 @@ static int open_below(int root, const char *path)
 
 static bool try_root(struct code_file *file, int root, const struct item_map *map)
 {
-	const int fd = open_below(root, map->path);
+	const int fd = open_below(root, map->path, 0);
 	struct stat stat;
 
 	if (fd < 0)
@@ -257,6 +268,70 @@ void code_files_see(struct code_files *files, const struct item_map *map)
 	for (i = files->nr_roots - 1; i >= 0; i--)
 		if (i != own && try_root(file, files->roots[i].fd, map))
 			return;
+}
+
+/* The last number of NSpid is that of the innermost namespace. */
+static bool read_status(pid_t pid, struct code_process *process)
+{
+	char path[64], line[256];
+	bool user = false, own = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Uid: %*u %u", &process->user) == 1)
+			user = true;
+		else if (!strncmp(line, "NSpid:", 6))
+			own = sscanf(strrchr(line, '\t') ?: "", "%d", &process->own_pid) == 1;
+	}
+	fclose(file);
+	return user && own;
+}
+
+void code_files_see_process(struct code_files *files, pid_t pid)
+{
+	struct code_process *process = hash_take(&files->processes, pid);
+	char path[64];
+
+	if (files->processes.count < PROCESSES_MAX && !process)
+		process = malloc(sizeof(*process));
+	if (!process)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	process->root = add_root(files, path);
+	if (process->root < 0 || !read_status(pid, process) ||
+	    hash_add(&files->processes, pid, process))
+		free(process);
+}
+
+static int check_perf_map(int fd, const struct code_process *process)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return -errno;
+	return stat.st_uid == process->user && stat.st_size <= PERF_MAP_BYTES_MAX ? 0 : -ENODATA;
+}
+
+int code_files_open_perf_map(const struct code_files *files, pid_t pid)
+{
+	const struct code_process *process = files ? hash_find(&files->processes, pid) : NULL;
+	char path[64];
+	int fd, err;
+
+	if (!process)
+		return -ENODATA;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", process->own_pid);
+	fd = open_below(files->roots[process->root].fd, path, RESOLVE_NO_SYMLINKS);
+	err = fd < 0 ? fd : check_perf_map(fd, process);
+	if (!err)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 static int open_own(const char *path, uint64_t inode)

@@ -21,6 +21,15 @@ void code_files_free(struct code_files *files);
 /* A process has mapped a file, perhaps to execute it. Failures are no error: it has no names. */
 void code_files_see(struct code_files *files, const struct item_map *map);
 
+/* A process executes a program, or has done so before it was watched. */
+void code_files_see_process(struct code_files *files, pid_t pid);
+
+/*
+ * /tmp/perf-PID.map of the process, below its root and by its own number, see perf_map.h.
+ * -ENODATA: the process was not seen, or the file is not its own, or too large.
+ */
+int code_files_open_perf_map(const struct code_files *files, pid_t pid);
+
 /*
  * The file that was mapped by this path and inode, opened for reading; the caller closes it.
  * -ENODATA: it was not found when it was mapped, or it was written since then. files: NULL:

@@ -4,18 +4,13 @@
  * calls this: neither library is trusted with what such a file may contain.
  */
 #include <elfutils/libdwfl.h>
-#include <inttypes.h>
 #include <libiberty/demangle.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "code_name.h"
 #include "elf_names.h"
-
-/* A recording has room for 255 bytes of a symbol and its offset. */
-#define NAME_BYTES_MAX 220
 
 struct elf_names {
 	Dwfl *dwfl;
@@ -98,28 +93,14 @@ static bool elf_names_address(Dwfl_Module *module, uint64_t file_offset, GElf_Ad
 	return false;
 }
 
-/* The end of a long name is cut off, but not in the middle of a character of UTF-8. */
-static int elf_name_length(const char *name)
-{
-	size_t length = strnlen(name, NAME_BYTES_MAX);
-
-	while (name[length] && length && (name[length] & 0xc0) == 0x80)
-		length--;
-	return length;
-}
-
 char *elf_name_print(const char *symbol, uint64_t offset)
 {
 	/* Without parameters: with them a name of C++ is longer than a line. */
-	char *plain = cplus_demangle(symbol, DMGL_AUTO | DMGL_ANSI), *text;
-	const char *name = plain ?: symbol;
-	const int length = elf_name_length(name);
-	int printed;
+	char *plain = cplus_demangle(symbol, DMGL_AUTO | DMGL_ANSI);
+	char *text = code_name_print(plain ?: symbol, offset);
 
-	printed = asprintf(&text, "%.*s%s+0x%" PRIx64, length, name, name[length] ? "..." : "",
-			   offset);
 	free(plain);
-	return printed < 0 ? NULL : text;
+	return text;
 }
 
 char *elf_names_at(struct elf_names *names, uint64_t file_offset)

@@ -443,6 +443,7 @@ static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
 		.path_bytes = 1,
 	};
 	map->path[0] = '\0';
+	code_files_see_process(maps->files, map->pid);
 	return sink(context, map);
 }
 
@@ -531,19 +532,23 @@ struct existing_sink {
 	struct code_files *files;
 	maps_sink sink;
 	void *context;
+	uint32_t pid;		/* of the mapping before */
 };
 
 static int hand_over_existing(void *context, const struct item_map *map)
 {
-	const struct existing_sink *to = context;
+	struct existing_sink *to = context;
 
+	if (map->pid != to->pid)
+		code_files_see_process(to->files, map->pid);
+	to->pid = map->pid;
 	code_files_see(to->files, map);
 	return to->sink(to->context, map);
 }
 
 static int drain_existing(struct maps *maps, maps_sink sink, void *context)
 {
-	struct existing_sink to = { maps->files, sink, context };
+	struct existing_sink to = { maps->files, sink, context, 0 };
 	struct procmaps existing;
 
 	pthread_mutex_lock(&maps->lock);

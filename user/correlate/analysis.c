@@ -634,6 +634,8 @@ static void print_code(FILE *names, const struct analysis *analysis, const struc
 
 	if (!cell->key.path && !cell->key.address)
 		fputs("(not known)", names);
+	else if (!cell->key.path && cell->symbol)
+		fprintf(names, "%s (pid %u)", cell->symbol, cell->key.pid);
 	else if (!cell->key.path)
 		fprintf(names, "0x%" PRIx64 " (pid %u)", cell->key.address, cell->key.pid);
 	else if (cell->symbol)
@@ -796,9 +798,10 @@ static int visit_code_cell(void *context, struct cell *cell)
 		.path = spaces_path(visit->analysis->spaces, cell->key.path),
 		.inode = spaces_path_inode(visit->analysis->spaces, cell->key.path),
 		.offset = cell->key.address,
+		.pid = cell->key.pid,
 	};
 
-	return cell->key.path ? visit->visit(visit->context, &place) : 0;
+	return cell->key.path || cell->key.address ? visit->visit(visit->context, &place) : 0;
 }
 
 /* Where a fault was has been visited. */
@@ -825,11 +828,10 @@ int analysis_visit_code(const struct analysis *analysis, code_visitor visit, voi
 	return err ? err : stacks_visit(analysis->stacks, visit_stack_place, &all);
 }
 
-static int name_code_cell(struct analysis *analysis, const struct stack_place *at,
+static int name_code_cell(struct analysis *analysis, const struct group_key *key,
 			  const char *symbol)
 {
-	const struct group_key key = { .path = at->path, .address = at->offset };
-	struct cell *cell = find_cell(analysis, GROUP_BY_CODE, &key);
+	struct cell *cell = find_cell(analysis, GROUP_BY_CODE, key);
 
 	if (!cell)
 		return 0;
@@ -838,16 +840,25 @@ static int name_code_cell(struct analysis *analysis, const struct stack_place *a
 	return cell->symbol ? 0 : -ENOMEM;
 }
 
+int analysis_name_address(struct analysis *analysis, uint32_t pid, uint64_t address,
+			  const char *symbol)
+{
+	const struct group_key key = { .pid = pid, .address = address };
+
+	return name_code_cell(analysis, &key, symbol);
+}
+
 int analysis_name_code(struct analysis *analysis, const char *path, uint64_t offset,
 		       const char *symbol)
 {
 	const struct stack_place at = {
 		.path = spaces_path_number(analysis->spaces, path), .offset = offset,
 	};
+	const struct group_key key = { .path = at.path, .address = offset };
 	int err;
 
 	if (!at.path)
 		return 0;
-	err = name_code_cell(analysis, &at, symbol);
+	err = name_code_cell(analysis, &key, symbol);
 	return err ? err : stacks_name_place(analysis->stacks, &at, symbol);
 }
