@@ -666,3 +666,13 @@ def test_another_pid_namespace_is_refused():
                         "--", "true", check=False)
     assert result.returncode == 1
     assert "in this PID namespace" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_folder_of_cgroup_v1_is_refused(tmp_path):
+    pfstat.run("mount", "-t", "cgroup", "-o", "none,name=pfstat", "none", tmp_path)
+    try:
+        assert (tmp_path / "cgroup.procs").exists()
+        words = pfstat.refused(1, "record", "--cgroup", tmp_path)
+    finally:
+        pfstat.run("umount", tmp_path)
+    assert f"cannot watch {tmp_path}: it is not a folder of cgroup v2" in words

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -294,11 +296,23 @@ static int follow_visited(void *context, pid_t pid)
 	return -ECANCELED;
 }
 
+/* A folder of cgroup v1 has cgroup.procs, too, but lists each process in several trees. */
+static bool is_of_another_kind(const char *path)
+{
+	struct statfs statfs_buffer;
+
+	return !statfs(path, &statfs_buffer) && statfs_buffer.f_type != CGROUP2_SUPER_MAGIC;
+}
+
 static int follow_cgroup(struct watch *watch)
 {
 	const char *path = watch->options.cgroup;
-	int err = processes_in_cgroup(path, follow_visited, watch);
+	int err;
 
+	if (is_of_another_kind(path))
+		return complain(STATUS_FAILED, "cannot watch %s: it is not a folder of cgroup v2; "
+				"name one, such as /sys/fs/cgroup/system.slice", path);
+	err = processes_in_cgroup(path, follow_visited, watch);
 	if (err == -ECANCELED)
 		return STATUS_FAILED;
 	if (err)
