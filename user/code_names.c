@@ -93,7 +93,8 @@ static int by_process_and_address(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-static int name_jitted(struct search *search, uint32_t pid, struct perf_map_place *places, size_t nr)
+static int name_jitted(struct search *search, uint32_t pid,
+		       const struct perf_map_place *places, size_t nr)
 {
 	size_t i;
 	int err = 0;
@@ -104,9 +105,9 @@ static int name_jitted(struct search *search, uint32_t pid, struct perf_map_plac
 		err = analysis_name_address(search->analysis, pid, places[i].address,
 					    places[i].name);
 		if (!err)
-			err = keep(search, json_pack("{sI sI ss}", "pid", (json_int_t)pid, "address",
-						     (json_int_t)places[i].address, "symbol",
-						     places[i].name));
+			err = keep(search, json_pack("{sI sI ss}", "pid", (json_int_t)pid,
+						     "address", (json_int_t)places[i].address,
+						     "symbol", places[i].name));
 	}
 	return err;
 }

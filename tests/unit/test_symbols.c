@@ -288,6 +288,7 @@ START_TEST(test_children_are_not_started_without_end)
 END_TEST
 
 RUN_TESTS("symbols", test_a_child_that_dies_costs_only_names,
-	  test_children_are_not_started_without_end, test_own_function, test_function_of_a_library, test_what_has_no_name,
+	  test_children_are_not_started_without_end, test_own_function,
+	  test_function_of_a_library, test_what_has_no_name,
 	  test_another_files_names_are_not_taken, test_a_compressed_file_is_not_unpacked,
 	  test_a_pipe_is_not_waited_for, test_no_server_is_asked, test_few_files_stay_open)

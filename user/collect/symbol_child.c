@@ -31,7 +31,7 @@ enum packet_kind {
 	PACKET_READY,	/* the sandbox is closed */
 	PACKET_LOAD,	/* with a descriptor */
 	PACKET_NAME,	/* question: the offset; answer: the name, if any */
-	PACKET_DEBUG,	/* question: the build ID; answer: with a descriptor, if there is one */
+	PACKET_DEBUG,	/* question: the build ID; answer: with a descriptor, if any */
 };
 
 struct packet {
