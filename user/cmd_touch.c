@@ -8,7 +8,6 @@
 #include "complain.h"
 #include "engine/environment.h"
 #include "interrupt.h"
-#include "page_cache.h"
 #include "rights/invoker.h"
 #include "size.h"
 #include "touch/watched.h"
@@ -143,11 +142,10 @@ static int touch(const struct touch_options *options, struct mapping *mapping)
 {
 	const struct touch_plan plan = {
 		.mapping = mapping, .name = options->file,
-		.fault_around = options->fault_around, .bpf = options->bpf,
+		.warm = options->warm, .fault_around = options->fault_around, .bpf = options->bpf,
 	};
 	struct touch_report report = { .nr_steps = 0 };
 	struct report empty;
-	uint64_t resident;
 	int status;
 
 	status = plan_steps(options, mapping, &report);
@@ -158,9 +156,7 @@ static int touch(const struct touch_options *options, struct mapping *mapping)
 	environment_read(&report.environment, options->file, mapping);
 	strcpy(report.environment.cache, options->warm ? "warm" : "cold");
 	report.environment.fault_around = options->fault_around;
-	status = page_cache_prepare(mapping, options->file, options->warm, &resident);
-	if (!status)
-		status = touch_watched(&plan, &report);
+	status = touch_watched(&plan, &report);
 	return status ? status : print(&report, options->json);
 }
 

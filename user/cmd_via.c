@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "cmd_via.h"
 #include "complain.h"
 #include "cpus.h"
+#include "engine/cache.h"
 #include "engine/environment.h"
 #include "interrupt.h"
 #include "argument.h"
@@ -156,12 +158,27 @@ static void parse(struct via_options *options, int argc, char **argv)
 	add_defaults(options);
 }
 
+/* A folder that cannot be opened is refused when the files are made. */
+static int check_folder(const struct via_options *options)
+{
+	int fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool memory = options->caches[VIA_COLD] && fd >= 0 && cache_is_all(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return memory ? complain(STATUS_FAILED, "%s is on a tmpfs, which has no disk: name another "
+				 "--scratch-dir", options->folder) : STATUS_OK;
+}
+
 static int make_files(struct via *via)
 {
 	const struct via_options *options = &via->options;
-	int err = files_make(&via->files, options->folder, options->nr_files,
-			     options->file_bytes, &interrupt_signal);
+	int err, status = check_folder(options);
 
+	if (status)
+		return status;
+	err = files_make(&via->files, options->folder, options->nr_files, options->file_bytes,
+			 &interrupt_signal);
 	if (!err)
 		return STATUS_OK;
 	if (err == -EINTR && interrupt_signal)

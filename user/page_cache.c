@@ -34,6 +34,13 @@ int page_cache_prepare(const struct mapping *mapping, const char *name, bool war
 	uint64_t pages = 0;
 	int err;
 
+	if (!warm && cache_is_all(mapping->fd))
+		return complain(STATUS_FAILED, "%s is on a tmpfs, which has no disk: use a file on "
+				"one", name);
+	if (!cache_is_visible(mapping->fd))
+		return complain(STATUS_FAILED, "cannot look up the pages of %s in the page cache: "
+				"the kernel reports them only to the file's owner and to those who "
+				"may write to it; run as root", name);
 	if (warm)
 		err = cache_make_warm(mapping, &interrupt_signal, &pages);
 	else

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pfdrive touch: what mapping a file, and touching bytes of it, does to a process."""
 import json
+import os
 import subprocess
 
 import pytest
 
+import people
 import pfstat
 
 PAGES = 2442
@@ -55,6 +57,43 @@ def test_fault_around_maps_its_window(path):
     # 64 KiB that hold the page; the file ends with page 2441, of 2432 to 2447.
     assert [step["mapped_pages"] for step in steps] == [0, 0, 16, 16, 32, 42]
     assert [fault["class"] for step in steps for fault in step["faults"]] == ["around"] * 3
+
+
+@pytest.fixture(name="others_file")
+def fixture_others_file():
+    """Of another user; it may be read by all."""
+    path = pfstat.make_file(pfstat.DISK / "others", 4 * pfstat.PAGE)
+    os.chown(path, people.UID, people.GID)
+    path.chmod(0o644)
+    yield path
+    path.unlink()
+
+
+@pytest.mark.parametrize("command", [("touch",), ("--accesses", "10")])
+def test_a_file_whose_pages_the_kernel_does_not_report(others_file, command):
+    result = people.without("-fowner,-dac_override", pfstat.PFDRIVE, *command, others_file)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"pfdrive: cannot look up the pages of {others_file} in the page " \
+        "cache: the kernel reports them only to the file's owner and to those who may write to " \
+        "it; run as root\n"
+
+
+@pytest.mark.parametrize("command", [("touch",), ("--accesses", "10")])
+def test_a_user_is_refused_for_lack_of_rights_first(others_file, command):
+    nobody = "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
+    result = pfstat.run(*nobody, pfstat.PFDRIVE, *command, others_file, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "lets only root in" in result.stderr and "cache" not in result.stderr
+
+
+@pytest.mark.parametrize("command", [("touch",), ("--accesses", "10")])
+def test_a_tmpfs_is_refused_by_name(command):
+    path = pfstat.make_file("/dev/shm/no-disk", 4 * pfstat.PAGE)
+    try:
+        said = pfstat.refused(1, *command, path)
+    finally:
+        path.unlink()
+    assert said == f"pfdrive: {path} is on a tmpfs, which has no disk: use a file on one\n"
 
 
 def test_table_and_its_faults(path):

@@ -207,8 +207,11 @@ def test_no_room_and_no_folder():
 
 def test_files_that_the_module_does_not_watch():
     """A tmpfs has no disk: the files cannot be cold."""
-    assert "page cache" in pfstat.refused(1, "via", "--files", "1", "--file-size", "64K",
-                                          "--scratch-dir", "/dev/shm", "mmap")
+    said = pfstat.refused(1, "via", "--files", "1", "--file-size", "64K", "--scratch-dir",
+                          "/dev/shm", "mmap")
+    assert said == "pfdrive: /dev/shm is on a tmpfs, which has no disk: name another " \
+        "--scratch-dir\n"
+    assert not list(pathlib.Path("/dev/shm").iterdir())
 
 
 def test_without_the_module():

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../rights/capabilities.h"
 #include "cache.h"
 #include "pattern.h"
 
@@ -19,6 +24,28 @@
  */
 #define COLD_ATTEMPTS 40
 #define COLD_WAIT_NS 50000000L
+
+bool cache_is_all(int fd)
+{
+	struct statfs statfs;
+
+	return !fstatfs(fd, &statfs) &&
+	       (statfs.f_type == TMPFS_MAGIC || statfs.f_type == RAMFS_MAGIC);
+}
+
+/* As the kernel's can_do_mincore() decides. */
+bool cache_is_visible(int fd)
+{
+	char path[64], names[CAPABILITY_NAMES_SIZE];
+	struct stat stat;
+
+	if (!fstat(fd, &stat) && stat.st_uid == geteuid())
+		return true;
+	if (!capabilities_lack(CAPABILITY(CAP_FOWNER), names, sizeof(names)))
+		return true;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
+}
 
 static int resident_in_window(const struct mapping *mapping, uint64_t offset, uint64_t bytes,
 			      unsigned char *vector, uint64_t *pages)

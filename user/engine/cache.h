@@ -7,12 +7,22 @@
 #define PFSTAT_USER_CACHE_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mapping.h"
 
 /* Pages of the file that are in the cache now (mincore). */
 int cache_resident(const struct mapping *mapping, uint64_t *pages);
+
+/* Is the file of this descriptor on a file system that keeps its files in memory only? */
+bool cache_is_all(int fd);
+
+/*
+ * Does the kernel report to this process which pages are in the cache? It does so to the
+ * file's owner and to those who may write to it; to others all pages seem to be there.
+ */
+bool cache_is_visible(int fd);
 
 /*
  * Writes the file's dirty pages back, drops all of them, and verifies. The

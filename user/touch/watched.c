@@ -7,6 +7,7 @@
 #include "../complain.h"
 #include "../correlate/analysis.h"
 #include "../interrupt.h"
+#include "../page_cache.h"
 #include "../rights/reduce.h"
 #include "walker.h"
 #include "watched.h"
@@ -125,12 +126,17 @@ static int gather(struct watched *watched)
 
 static int make_steps(struct watched *watched)
 {
+	const struct touch_plan *plan = watched->plan;
+	uint64_t resident;
 	int status;
 
-	watched->analysis = analysis_new(watched->plan->bpf, 0);
+	watched->analysis = analysis_new(plan->bpf, 0);
 	if (!watched->analysis || analysis_listen(watched->analysis, keep, watched))
 		return complain(STATUS_FAILED, "out of memory");
+	/* What the module refuses is refused before the page cache is touched. */
 	status = open_instruments(watched);
+	if (!status)
+		status = page_cache_prepare(plan->mapping, plan->name, plan->warm, &resident);
 	if (!status)
 		status = hold(watched);
 	if (!status)

@@ -9,8 +9,9 @@
 #include "steps.h"
 
 struct touch_plan {
-	const struct mapping *mapping;	/* open, not mapped; its pages as they should be */
+	const struct mapping *mapping;	/* open, not mapped */
 	const char *name;		/* of it, in sentences */
+	bool warm;			/* its pages are in the page cache, or none is */
 	bool fault_around, bpf;
 };
 
