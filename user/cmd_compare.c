@@ -198,14 +198,14 @@ static int take_item(void *context, const struct item *item)
 {
 	struct run *run = context;
 
-	/* Mappings were made before. */
-	if (!run->begun && item->type != ITEM_MAP) {
+	/* Mappings, and items without a time, were there before. */
+	if (!run->begun && item->ns && item->type != ITEM_MAP) {
 		run->start_ns = item->ns;
 		run->begun = true;
 	}
 	if (item->ns > run->end_ns)
 		run->end_ns = item->ns;
-	if (item->type == ITEM_EVENT)
+	if (item->type == ITEM_EVENT && item->ns)
 		take_event(run, item->event);
 	return analysis_add(run->analysis, item);
 }

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "collect/procmaps.h"
 #include "complain.h"
 #include "output.h"
 #include "recording/facts_json.h"
@@ -38,6 +40,41 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 		     -ENOMEM;
 	json_decref(head);
 	return err ? complain_of(path, err) : STATUS_OK;
+}
+
+struct own_maps {
+	item_sink sink;
+	void *context;
+};
+
+static int add_own_map(void *context, const struct item_map *map)
+{
+	const struct own_maps *own = context;
+	const struct item item = { .type = ITEM_MAP, .map = map };
+
+	return own->sink(own->context, &item);
+}
+
+int recording_output_self(item_sink sink, void *context)
+{
+	struct own_maps own = { .sink = sink, .context = context };
+	struct procmaps maps = { 0 };
+	struct pfstat_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(task),
+			.pid = getpid(), .tid = gettid(),
+		},
+	};
+	const struct item item = { .type = ITEM_EVENT, .event = &task.event };
+	int err = procmaps_read(&maps, getpid());
+
+	prctl(PR_GET_NAME, task.comm);
+	if (!err)
+		err = procmaps_hand_over(&maps, add_own_map, &own);
+	if (!err)
+		err = sink(context, &item);
+	procmaps_exit(&maps);
+	return err;
 }
 
 int recording_output_map(struct recording_output *recording, const struct mapping *mapping,

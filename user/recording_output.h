@@ -35,6 +35,8 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 /* Adds the mapping, before any item of it. 0 or a negative errno. */
 int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
 			 const char *path);
+/* The name of this thread, and what its process has mapped, as items without a time. */
+int recording_output_self(item_sink sink, void *context);
 /*
  * What is to be recorded begins. An older file of that name is kept as PATH.old. An error is
  * reported here, and is the exit status of recording_output_end().

@@ -122,7 +122,11 @@ static int hook(struct run *run)
 	if (err)
 		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s", name,
 				mapping->bytes, strerror(-err));
-	err = recording_output_map(&run->recording, mapping, run->report->environment.file);
+	if (options->record)
+		err = recording_output_self(on_item, run);
+	if (!err)
+		err = recording_output_map(&run->recording, mapping,
+					   run->report->environment.file);
 	if (err)
 		return complain(STATUS_FAILED, "cannot record: %s", strerror(-err));
 	if (mapping->kind == MAPPING_ANON)

@@ -172,7 +172,7 @@ struct pfstat_page {
 	char comm[16];		/* who removed them: no target, mostly */
 };
 
-/* pfstat_task.event.flags */
+/* pfstat_task.event.flags; 0: the thread was there before, this is its name */
 #define PFSTAT_TASK_FORK	0x1	/* event.tid begins: a target's child or thread */
 #define PFSTAT_TASK_EXEC	0x2
 #define PFSTAT_TASK_EXIT	0x4	/* no more is said of event.tid */

@@ -70,6 +70,21 @@ def test_the_file_has_its_name(small_file, recording):
     assert sum(side["count"] for side in result["recorded"].values()) == PAGES
 
 
+@pytest.mark.parametrize("options", [(), ("--map", "anon", "--size", "1M")])
+def test_its_thread_and_its_code_have_names(small_file, recording, options):
+    pfstat.drive("--record", recording, "--pattern", "stride:4K", *options,
+                 *([] if options else [small_file]))
+    thread, = pfstat.report(recording, "--by", "thread")["groups"]["rows"]
+    assert thread["name"].startswith("pfdrive (")
+    code = pfstat.report(recording, "--by", "code")["groups"]["rows"]
+    names = [row["name"] for row in code]
+    assert names and all("pfdrive" in name and not name.startswith("0x") for name in names), names
+    lanes = json.loads(pfstat.run(pfstat.PFDRIVE, "report", "--format", "trace",
+                                  recording).stdout)["traceEvents"]
+    names = [event["args"]["name"] for event in lanes if event["name"] == "thread_name"]
+    assert "pfdrive" in names
+
+
 def test_the_modules_share_is_taken_out_when_asked(small_file, recording):
     live, later = drive(small_file, recording, "--subtract"), pfstat.report(recording)
     assert live["cost"]["subtracted"] and not later["cost"]["subtracted"]

@@ -68,7 +68,9 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 	if (task->event.flags & PFSTAT_TASK_FORK)
 		trace_json_begin_thread(&trace->json, task->event.tid);
 	err = spaces_add_task(trace->spaces, task);
-	if (err || !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC)))
+	/* Flags of 0: the thread was there before. */
+	if (err || (task->event.flags &&
+		    !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC))))
 		return err;
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(task->comm), task->comm);
 	if (track.pid == track.tid)
