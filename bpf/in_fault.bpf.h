@@ -62,6 +62,12 @@ __u32 ignored;
  */
 struct pfstat_missed missed;
 
+/*
+ * Set before the first program is detached: the programs go one after the other, so a thread
+ * that ends meanwhile has counted faults for which there was no program any more.
+ */
+__u32 counts_closed;
+
 static const struct begun none;
 
 static __always_inline struct begun *place_of(__u32 tid)
@@ -133,7 +139,7 @@ static __always_inline void settle(struct begun *begun, const struct task_struct
 {
 	__u64 minor = task->min_flt - begun->min_flt, major = task->maj_flt - begun->maj_flt;
 
-	if (!(minor | major) || begun->born != (__u32)task->start_time)
+	if (counts_closed || !(minor | major) || begun->born != (__u32)task->start_time)
 		return;
 	__sync_fetch_and_add(&missed.minor, minor);
 	__sync_fetch_and_add(&missed.major, major);

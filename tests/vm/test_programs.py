@@ -113,6 +113,21 @@ def test_copy_on_write():
     assert 1000 <= faults(result, "cow") <= 1200
 
 
+def test_programs_that_end_while_the_watching_ends():
+    """They have faults when some of eBPF's programs are detached already, and others are not."""
+    out = pathlib.Path("/tmp/ending.json")
+    with subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"]) as loop:
+        try:
+            for _ in range(4):
+                pfstat.run(pfstat.PFDRIVE, "record", "-p", loop.pid, "--duration", "0.5",
+                           "--json", out)
+                ledger = pfstat.report_of(out.read_text())["ledger"]
+                assert ledger["unexplained"] == 0, ledger
+        finally:
+            loop.kill()
+    out.unlink()
+
+
 @pytest.fixture(name="swap")
 def fixture_swap():
     """A null_blk of its own to swap to, and a cgroup with 8 MiB."""

@@ -369,6 +369,7 @@ bool events_is_watched(const struct events *events, pid_t id)
  */
 void events_stop(struct events *events)
 {
+	events->bpf->bss->counts_closed = 1;
 	pfstat_bpf__detach(events->bpf);
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		usleep(STOP_US);
