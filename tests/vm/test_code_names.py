@@ -102,16 +102,16 @@ def test_code_of_a_command_below_another_root_has_names(root):
     """Perf names mappings as the program sees them."""
     report = pathlib.Path("/tmp/report.json")
     with subprocess.Popen(
-            [pfstat.PFDRIVE, "record", "--by", "code", "--fault-around", "off", "--json", report,
-             "--", "chroot", root, "/opt/workload", "touch", "/data"],
+            [pfstat.PFDRIVE, "record", "--by", "code", "--top", "0", "--fault-around", "off",
+             "--json", report, "--", "chroot", root, "/opt/workload", "touch", "/data"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as recorder:
         recorder.stdout.readline()      # the program waits
         time.sleep(2)
         recorder.communicate("\n")
     assert recorder.returncode == 0
     rows = pfstat.report_of(report.read_text())["groups"]["rows"]
-    name = max(rows, key=lambda row: row["faults"])["name"]
-    assert re.fullmatch(NAMED, name) and "(/opt/workload)" in name, name
+    faults = {row["name"]: row["faults"] for row in rows if "(/opt/workload)" in row["name"]}
+    assert any(re.fullmatch(NAMED, name) and faults[name] >= PAGES for name in faults), rows
 
 
 def test_a_program_that_is_replaced_meanwhile_keeps_its_names(root):
