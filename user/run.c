@@ -24,6 +24,11 @@
 #include "run.h"
 #include "steps.h"
 
+#define EVENTS_RING_MIN (1U << 20)
+#define EVENTS_RING_MAX (16U << 20)
+/* A request (80 bytes), a stay off the CPU (48), and as much again. */
+#define EVENT_BYTES_OF_PAGE 256
+
 struct run {
 	const struct run_plan *plan;
 	struct report *report;
@@ -55,6 +60,20 @@ static int on_item(void *context, const struct item *item)
 	return run->recording.writer ? 0 : run->analysis_err;
 }
 
+/*
+ * The reader wakes up when the ring of events is half full. On a machine with one CPU it runs
+ * instead of the accesses then, and a fault waits for it. So the ring is twice as large as what
+ * the first fault of every page can need, within bounds.
+ */
+static uint32_t events_ring_bytes(const struct mapping *mapping)
+{
+	uint32_t bytes = EVENTS_RING_MIN;
+
+	while (bytes < EVENTS_RING_MAX && bytes / 2 < mapping->pages * EVENT_BYTES_OF_PAGE)
+		bytes *= 2;
+	return bytes;
+}
+
 /* Whatever can refuse does so before the page cache is touched. */
 static int open_instruments(struct run *run)
 {
@@ -62,7 +81,10 @@ static int open_instruments(struct run *run)
 	const struct instruments_options instruments_options = {
 		.bpf = options->bpf,
 		.bpf_missing = "--no-bpf was given",
-		.events = { .pages = true, .swap = run->plan->contest },
+		.events = {
+			.pages = true, .swap = run->plan->contest,
+			.ring_bytes = events_ring_bytes(run->plan->mapping),
+		},
 		.ring_size = options->ring_size,
 		.fault_around = options->fault_around,
 		.only_fd = run->nothing_fd,

@@ -83,6 +83,14 @@ def test_disk_faults_wait_for_a_disk_of_100_us():
                 assert figures["p50_ns"] < 2_000
 
 
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_no_fault_waits_until_the_rings_are_read(name):
+    """They hold the whole run. Reading half of the smaller one took 40 to 80 ms of one fault."""
+    for row in experiment(name)["parts"]["classes"].values():
+        waited = row["parts"].get("runqueue", {}).get("max_ns") or 0
+        assert waited < 10 * 100_000, row     # ten requests of that disk
+
+
 def test_the_study_columns_are_sums_of_classes():
     result = experiment("random-cold")
     study, classes = result["study"], result["classes"]
