@@ -329,11 +329,14 @@ static unsigned int classes_of(const struct run *run)
 	return classes;
 }
 
-/* A process or cgroup, or a COMMAND that --duration left running. */
+/* A process or cgroup, or a COMMAND that --duration left running; no drive beside others. */
 static bool was_watched(const struct run *run)
 {
 	const json_t *environment = json_object_get(recording_head(run->reader), "environment");
+	const char *kind = json_string_value(json_object_get(environment, "kind"));
 
+	if (kind && !strcmp(kind, "drive"))
+		return false;
 	return (run->have_facts && run->facts.edges) ||
 	       json_is_integer(json_object_get(environment, "pid")) ||
 	       json_is_string(json_object_get(environment, "cgroup"));
