@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -25,6 +26,18 @@ memory[8192] = 1
 print("written", flush=True)
 sys.stdin.readline()
 """
+
+
+HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@pytest.fixture(autouse=True)
+def no_khugepaged():
+    """It waits for the mmap lock of a target that hangs (6.1), and every reader behind it."""
+    before = re.search(r"\[(\w+)\]", HUGE_PAGES.read_text())[1]
+    HUGE_PAGES.write_text("never")
+    yield
+    HUGE_PAGES.write_text(before)
 
 
 @pytest.fixture
