@@ -2,12 +2,19 @@
 /*
  * System calls of the targets: how many, how long, by number and error. A call
  * counts when it was entered and left as a target: the one that makes a thread
- * a target, and the one that ends it, do not.
+ * a target, and the one that ends it, do not. Successful calls of madvise(2) are also sent
+ * one by one, because a replay has to repeat them.
  */
 #include "common.bpf.h"
 
 #define MAX_ERRNO 4095
+#define NR_MADVISE 28		/* x86-64 */
 #define NR_RT_SIGRETURN 15	/* x86-64; its result is the interrupted code's register */
+
+/* Arguments are still there when a system call returns. */
+struct pt_regs___x86 {
+	unsigned long di, si, dx;
+} __attribute__((preserve_access_index));
 
 struct entered {
 	__u64 start_ns;
@@ -88,6 +95,25 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 	value->log2_ns[bucket]++;
 }
 
+static __always_inline void send_advice(const struct pt_regs___x86 *regs, __u64 id,
+					__u64 start_ns, __u64 ns)
+{
+	const __u64 advice = BPF_CORE_READ(regs, dx);
+	struct pfstat_advice event = {
+		.event = {
+			.type = PFSTAT_EVENT_ADVICE, .size = sizeof(event), .pid = id >> 32,
+			.tid = id, .ns = ns,
+		},
+		.start_ns = start_ns,
+		.address = BPF_CORE_READ(regs, di),
+		.bytes = BPF_CORE_READ(regs, si),
+		.advice = advice,
+	};
+
+	if (advice <= 31 && PFSTAT_ADVICES & 1U << advice)
+		event_send(&event, sizeof(event));
+}
+
 static __always_inline int call_begins(long number, bool again)
 {
 	struct entered entered = { .number = number };
@@ -121,12 +147,12 @@ int BPF_PROG(on_sys_enter_again, void *regs, long number)
 }
 
 /* The first of the two that comes takes the entry. */
-static __always_inline int call_ends(long ret)
+static __always_inline int call_ends(const void *regs, long ret)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct pfstat_syscall_key key = {};
 	struct entered *entered;
-	__u64 duration_ns;
+	__u64 start_ns, ns;
 	__u32 tid = id;
 
 	if (!may_be_target(id >> 32, tid))
@@ -134,27 +160,30 @@ static __always_inline int call_ends(long ret)
 	entered = bpf_map_lookup_elem(&in_syscall, &tid);
 	if (!entered)
 		return 0;
-	duration_ns = bpf_ktime_get_ns() - entered->start_ns;
+	ns = bpf_ktime_get_ns();
+	start_ns = entered->start_ns;
 	key.number = entered->number;
 	bpf_map_delete_elem(&in_syscall, &tid);
 	if (!is_target(id >> 32, tid))
 		return 0;
 	if (ret < 0 && ret >= -MAX_ERRNO && key.number != NR_RT_SIGRETURN)
 		key.error = -ret;
-	add(&key, duration_ns);
+	add(&key, ns - start_ns);
+	if (key.number == NR_MADVISE && !ret)
+		send_advice(regs, id, start_ns, ns);
 	return 0;
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, void *regs, long ret)
 {
-	return call_ends(ret);
+	return call_ends(regs, ret);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit_again, void *regs, long ret)
 {
-	return call_ends(ret);
+	return call_ends(regs, ret);
 }
 
 /* exit(2) does not return, nor does a call that a fatal signal ends. */

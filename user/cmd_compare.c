@@ -166,8 +166,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static void options_read(struct compare_options *options, int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...",
-		.doc = doc,
+		.options = argp_options, .parser = parse_option,
+		.args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...", .doc = doc,
 	};
 
 	*options = (struct compare_options){ .threshold = 5, .confidence = 95 };

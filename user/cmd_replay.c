@@ -174,10 +174,9 @@ static int complain_of_readahead(const char *path, int err)
 }
 
 /* The file takes its read-ahead over while it is opened, see policy.h. */
-static int open_target(const struct replay_options *options, const char *path,
-		       struct mapping *mapping)
+static int open_target(const struct policy *policy, const char *path, struct mapping *mapping)
 {
-	const int64_t bytes = options->policy.readahead_bytes;
+	const int64_t bytes = policy->readahead_bytes;
 	struct policy_readahead readahead = POLICY_READAHEAD_NONE;
 	int err = 0, end_err;
 
@@ -215,13 +214,25 @@ static int touch(const struct replay_options *options, const struct recorded_fil
 	err = cpus_read(&cpus);
 	if (err)
 		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
-	status = open_target(options, run.file, &mapping);
+	status = open_target(&options->policy, run.file, &mapping);
 	if (status)
 		return status;
 	replay_pattern(&pattern, &file->replay, mapping.bytes, options->paced);
 	status = run_once(&plan, &replayed->result);
+	replayed->nr_advices = file->replay.nr_advices;
+	replayed->nr_refused = replay_refused(&replayed->refused_errno);
 	mapping_close(&mapping);
 	return status;
+}
+
+static int print(const struct replay_options *options, const struct recorded_file *file,
+		 const struct replayed *replayed)
+{
+	int err = replay_report_print(stdout, file, replayed, options->json);
+	int status = err ? complain_of_stdout(err, "the result") : STATUS_OK;
+	int accounts = result_check(&replayed->result, 1);
+
+	return status ? status : accounts;
 }
 
 int cmd_replay(int argc, char **argv)
@@ -229,20 +240,18 @@ int cmd_replay(int argc, char **argv)
 	struct recorded_file file = { 0 };
 	struct replay_options options;
 	struct replayed replayed = { 0 };
-	int status, accounts, err;
+	int status;
 
 	parse(&options, argc, argv);
 	interrupt_init();
 	status = recorded_file_read(&file, options.recording, options.path);
+	replayed.advised = options.policy.advice >= 0;
+	if (replayed.advised)
+		replay_forget_advice(&file.replay);
 	if (!status)
 		status = touch(&options, &file, &replayed);
-	if (!status) {
-		err = replay_report_print(stdout, &file, &replayed, options.json);
-		if (err)
-			status = complain_of_stdout(err, "the result");
-		accounts = result_check(&replayed.result, 1);
-		status = status ? status : accounts;
-	}
+	if (!status)
+		status = print(&options, &file, &replayed);
 	result_free(&replayed.result);
 	recorded_file_exit(&file);
 	return status;

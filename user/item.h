@@ -19,6 +19,10 @@ enum item_type {
 	ITEM_NR_TYPES
 };
 
+/* Of item_map.flags: what had been advised when the recording began (madvise(2)). */
+#define ITEM_MAP_RANDOM		0x40000000U
+#define ITEM_MAP_SEQUENTIAL	0x80000000U
+
 /*
  * A mapping of a process, as perf's PERF_RECORD_MMAP2 or /proc/PID/maps tell.
  * bytes 0: the process executes a program, its mappings so far are gone.
@@ -33,7 +37,7 @@ struct item_map {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t prot;		/* PROT_* */
-	uint32_t flags;		/* MAP_* */
+	uint32_t flags;		/* MAP_*, ITEM_MAP_* */
 	uint32_t path_bytes;	/* with the final 0 */
 	char path[];		/* "" or "//anon" and the like: no file */
 };

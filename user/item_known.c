@@ -15,6 +15,7 @@ static const size_t event_sizes[PFSTAT_NR_EVENTS] = {
 	[PFSTAT_EVENT_PAGE] = sizeof(struct pfstat_page),
 	[PFSTAT_EVENT_TASK] = sizeof(struct pfstat_task),
 	[PFSTAT_EVENT_STACK] = sizeof(struct pfstat_stack),
+	[PFSTAT_EVENT_ADVICE] = sizeof(struct pfstat_advice),
 };
 
 bool item_record_is_known(const struct pfstat_record *record)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "complain.h"
 #include "correlate/analysis.h"
@@ -23,13 +24,14 @@ static void take_losses(struct recorded_file *file, const json_t *tail)
 	if (facts.have_bpf)
 		file->events_lost = facts_sum(facts.counts[PFSTAT_COUNT_EVENTS_LOST],
 					      facts.counts[PFSTAT_COUNT_SYSCALL_LOST]);
+	file->have_advice = facts.have_bpf && facts.have_advice;
 	file->have_faults = facts.have_bpf && facts.hooks & 1U << HOOK_FAULT;
 	facts_exit(&facts);
 }
 
 /* Feeds all items of a recording to the analysis. What is wrong with it is said once. */
 static int read_items(const char *recording, struct analysis *analysis,
-		      struct recorded_file *file, bool first)
+		      struct recorded_file *file, item_sink sink, void *context, bool first)
 {
 	struct recording_reader *reader;
 	char why[512];
@@ -40,7 +42,7 @@ static int read_items(const char *recording, struct analysis *analysis,
 		return complain(STATUS_FAILED, "%s", why);
 	if (err)
 		return 128 + interrupt_signal;
-	err = recording_feed(reader, analysis_add, analysis, &interrupt_signal);
+	err = recording_feed(reader, sink, context, &interrupt_signal);
 	if (!err)
 		err = analysis_finish(analysis);
 	if (first && recording_damage(reader))
@@ -123,15 +125,60 @@ static int take_fault(void *context, const struct explained *fault)
 	return replay_add(&file->replay, fault->pgoff, fault->start_ns, fault->end_ns);
 }
 
+/* Mappings and records may have different devices for the same file (btrfs). */
+static bool is_the_file(const struct recorded_file *file, uint64_t inode, const char *path)
+{
+	return inode == file->inode && !strcmp(path, file->path);
+}
+
+static int take_advice(void *context, const struct file_advice *advice)
+{
+	struct recorded_file *file = context;
+
+	if (!is_the_file(file, advice->inode, advice->path))
+		return 0;
+	return replay_advise(&file->replay, &(struct replay_advice){
+		.page = advice->page, .pages = advice->pages, .start_ns = advice->start_ns,
+		.end_ns = advice->end_ns, .advice = advice->advice,
+	});
+}
+
+/* What had been advised about a mapping before the recording began. */
+static int take_map(struct recorded_file *file, const struct item_map *map)
+{
+	if (!(map->flags & (ITEM_MAP_RANDOM | ITEM_MAP_SEQUENTIAL)) || map->ns ||
+	    !is_the_file(file, map->inode, map->path))
+		return 0;
+	return replay_advise(&file->replay, &(struct replay_advice){
+		.page = map->pgoff, .pages = (map->bytes + 4095) / 4096,
+		.advice = map->flags & ITEM_MAP_RANDOM ? MADV_RANDOM : MADV_SEQUENTIAL,
+	});
+}
+
+struct collecting {
+	struct recorded_file *file;
+	struct analysis *analysis;
+};
+
+static int take_item(void *context, const struct item *item)
+{
+	const struct collecting *collecting = context;
+	int err = analysis_add(collecting->analysis, item);
+
+	return err || item->type != ITEM_MAP ? err : take_map(collecting->file, item->map);
+}
+
 static int collect(struct recorded_file *file, const char *recording)
 {
 	struct analysis *analysis = analysis_new(true, 0);
+	struct collecting collecting = { file, analysis };
 	int status;
 
 	if (!analysis)
 		return complain(STATUS_FAILED, "out of memory");
 	analysis_listen(analysis, take_fault, file);
-	status = read_items(recording, analysis, file, false);
+	analysis_listen_advice(analysis, take_advice, file);
+	status = read_items(recording, analysis, file, take_item, &collecting, false);
 	analysis_free(analysis);
 	/* It was read twice: what had its name the second time may be another. */
 	if (!status && !file->replay.count)
@@ -149,7 +196,7 @@ int recorded_file_read(struct recorded_file *file, const char *recording, const 
 	*file = (struct recorded_file){ 0 };
 	if (!analysis)
 		return complain(STATUS_FAILED, "out of memory");
-	status = read_items(recording, analysis, file, true);
+	status = read_items(recording, analysis, file, analysis_add, analysis, true);
 	if (!status)
 		status = choose(file, analysis, path);
 	analysis_free(analysis);

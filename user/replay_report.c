@@ -120,6 +120,22 @@ static void print_path(FILE *out, const char *what, const char *path)
 	fputc('\n', out);
 }
 
+static void print_advice(FILE *out, const struct recorded_file *file,
+			 const struct replayed *replayed)
+{
+	if (replayed->advised)
+		fputs("Advice: that of --advise, instead of the program's\n", out);
+	else if (!file->have_advice)
+		fputs("Advice: not known what the program advised (recorded without eBPF, or by an "
+		      "older pfdrive); if it called madvise(2), this is not a control\n", out);
+	else
+		fprintf(out, "Advice: %zu recorded calls of madvise(2) and flags of mappings "
+			"repeated\n", replayed->nr_advices);
+	if (replayed->nr_refused)
+		fprintf(out, "ADVICE: %zu OF THEM REFUSED: %s\n", replayed->nr_refused,
+			strerror(replayed->refused_errno));
+}
+
 static int print_table(FILE *out, const struct recorded_file *file,
 		       const struct replayed *replayed)
 {
@@ -134,6 +150,7 @@ static int print_table(FILE *out, const struct recorded_file *file,
 	print_path(out, "File", file->path);
 	if (strcmp(replayed->path, file->path))
 		print_path(out, "Replayed on", replayed->path);
+	print_advice(out, file, replayed);
 	fprintf(out, "Recorded: %.3f ms from the first fault to the last; replayed: %.3f ms\n\n",
 		(file->last_ns - file->first_ns) / 1e6, run->elapsed_ns / 1e6);
 	grid_open(&grid, headings, sizeof(headings) / sizeof(headings[0]));
@@ -152,6 +169,15 @@ static json_t *losses_of(uint64_t records, uint64_t events)
 	return json_pack("{so so}", "records", value_fact(records), "events", value_fact(events));
 }
 
+/* null: it is not known what the program advised. */
+static json_t *advice_of(const struct recorded_file *file, const struct replayed *replayed)
+{
+	if (!file->have_advice)
+		return json_null();
+	return json_pack("{sI sI}", "repeated", (json_int_t)replayed->nr_advices,
+			 "refused", (json_int_t)replayed->nr_refused);
+}
+
 static int print_json(FILE *out, const struct recorded_file *file,
 		      const struct replayed *replayed)
 {
@@ -165,11 +191,12 @@ static int print_json(FILE *out, const struct recorded_file *file,
 		json_object_set_new(again, fault_class_name(class),
 				    side_of(replayed_of(replayed, class)));
 	}
-	object = json_pack("{so so sI sI so so so so}", "file", value_text(file->path),
+	object = json_pack("{so so sI sI so so so so so}", "file", value_text(file->path),
 			   "replayed_on", value_text(replayed->path),
 			   "recorded_ns", (json_int_t)(file->last_ns - file->first_ns),
 			   "replayed_ns", (json_int_t)run->elapsed_ns,
 			   "recorded", recorded, "replayed", again,
+			   "advice", advice_of(file, replayed),
 			   "recorded_lost", losses_of(file->lost, file->events_lost),
 			   "replayed_lost", losses_of(run->lost, run->events_lost));
 	return value_print(out, object);

@@ -23,6 +23,7 @@ enum pfstat_event_type {
 	PFSTAT_EVENT_TASK,
 	PFSTAT_EVENT_STACK,
 	PFSTAT_EVENT_OFF_CPU,
+	PFSTAT_EVENT_ADVICE,
 	PFSTAT_NR_EVENTS
 };
 
@@ -200,6 +201,19 @@ struct pfstat_stack {
 	__u64 ips[PFSTAT_STACK_FRAMES];	/* the innermost first, then returns; the rest 0 */
 };
 
+/* MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED and POPULATE_READ; 1 << advice. */
+#define PFSTAT_ADVICES (1U << 0 | 1U << 1 | 1U << 2 | 1U << 3 | 1U << 4 | 1U << 22)
+
+/* A call of madvise(2) that succeeded, with one of these; event.ns: it returns. event.flags: 0. */
+struct pfstat_advice {
+	struct pfstat_event event;
+	__u64 start_ns;
+	__u64 address;
+	__u64 bytes;
+	__u32 advice;
+	__u32 reserved;
+};
+
 /* Key of the map `syscalls`: result is 0 for success or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;
@@ -255,6 +269,7 @@ _Static_assert(sizeof(struct pfstat_missed) == 16, "ABI");
 _Static_assert(sizeof(struct pfstat_page) == 64, "ABI");
 _Static_assert(sizeof(struct pfstat_task) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_stack) == 40 + 8 * PFSTAT_STACK_FRAMES, "ABI");
+_Static_assert(sizeof(struct pfstat_advice) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_pair) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_counts) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");

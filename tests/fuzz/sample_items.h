@@ -46,6 +46,10 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.event = { PFSTAT_EVENT_STACK, sizeof(stack), 0, 100, 101, ns },
 		.address = 0x7f0000001000, .frames = 2, .ips = { 0x7f0000000010, 0x7f0000000040 },
 	};
+	const struct pfstat_advice advice = {
+		.event = { PFSTAT_EVENT_ADVICE, sizeof(advice), 0, 100, 101, ns },
+		.start_ns = ns - 900, .address = 0x7f0000000000, .bytes = 8192, .advice = 1,
+	};
 
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);
@@ -53,6 +57,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 	give(take, context, ITEM_EVENT, &page);
 	give(take, context, ITEM_EVENT, &task);
 	give(take, context, ITEM_EVENT, &stack);
+	give(take, context, ITEM_EVENT, &advice);
 }
 
 static void give_map(taker take, void *context, uint64_t ns)

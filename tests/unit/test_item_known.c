@@ -26,6 +26,7 @@ START_TEST(test_each_event_has_its_size)
 		[PFSTAT_EVENT_OFF_CPU_1] = 48, [PFSTAT_EVENT_OFF_CPU] = 56,
 		[PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 80,
 		[PFSTAT_EVENT_PAGE] = 64, [PFSTAT_EVENT_TASK] = 48, [PFSTAT_EVENT_STACK] = 552,
+		[PFSTAT_EVENT_ADVICE] = 56,
 	};
 	enum pfstat_event_type type;
 

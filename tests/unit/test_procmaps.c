@@ -127,5 +127,51 @@ START_TEST(test_no_such_process)
 }
 END_TEST
 
-RUN_TESTS("procmaps", test_lines, test_what_is_no_line, test_an_error_ends_it,
+START_TEST(test_advice_of_mappings)
+{
+	struct procmaps maps = { 0 };
+	struct seen seen = { 0 };
+
+	/* Before the first mapping: of none. */
+	procmaps_add_flags(&maps, "VmFlags: rd rr\n");
+	ck_assert_int_eq(procmaps_add_line(&maps, 42, "1000-2000 r--s 0 08:11 7 /a\n"), 0);
+	procmaps_add_flags(&maps, "VmFlags: rd sh mr mw me ms rr \n");
+	ck_assert_int_eq(procmaps_add_line(&maps, 42, "3000-4000 r--s 0 08:11 7 /a\n"), 0);
+	procmaps_add_flags(&maps, "Rss:                   4 kB\n");
+	procmaps_add_flags(&maps, "VmFlags: rd sh mr mw me ms sr \n");
+	ck_assert_int_eq(procmaps_add_line(&maps, 42, "5000-6000 r--s 0 08:11 7 /a\n"), 0);
+	procmaps_add_flags(&maps, "VmFlags: rd sh mr mw me ms \n");
+	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);
+	ck_assert_uint_eq(seen.count, 3);
+	ck_assert_uint_eq(seen.maps[0].flags, MAP_SHARED | ITEM_MAP_RANDOM);
+	ck_assert_uint_eq(seen.maps[1].flags, MAP_SHARED | ITEM_MAP_SEQUENTIAL);
+	ck_assert_uint_eq(seen.maps[2].flags, MAP_SHARED);
+}
+END_TEST
+
+START_TEST(test_advice_of_this_process_is_read)
+{
+	const size_t bytes = 4 * sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct procmaps maps = { 0 };
+	const struct item_map *found;
+	uint32_t flags = 0;
+	size_t at;
+
+	ck_assert_ptr_ne(map, MAP_FAILED);
+	ck_assert_int_eq(madvise(map, bytes, MADV_RANDOM), 0);
+	ck_assert_int_eq(procmaps_read(&maps, getpid()), 0);
+	for (at = 0; at < maps.used; at += (sizeof(*found) + found->path_bytes + 7) & ~7UL) {
+		found = (const void *)(maps.bytes + at);
+		if (found->address == (uintptr_t)map)
+			flags = found->flags;
+	}
+	ck_assert_uint_eq(flags, MAP_PRIVATE | ITEM_MAP_RANDOM);
+	procmaps_exit(&maps);
+	munmap(map, bytes);
+}
+END_TEST
+
+RUN_TESTS("procmaps", test_lines, test_advice_of_mappings, test_advice_of_this_process_is_read,
+	   test_what_is_no_line, test_an_error_ends_it,
 	  test_append, test_no_such_process)

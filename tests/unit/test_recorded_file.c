@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,22 @@ static void add(struct recording_writer *writer, enum item_type type, uint64_t n
 	ck_assert_int_eq(recording_add(writer, &item), 0);
 }
 
+static uint32_t map_flags;	/* of the file's mapping */
+static bool with_advice;
+
+static void add_advice(struct recording_writer *writer)
+{
+	const struct pfstat_advice advice = {
+		.event = { .type = PFSTAT_EVENT_ADVICE, .size = sizeof(advice), .pid = 50,
+			   .tid = 51, .ns = 990000 },
+		.start_ns = 980000, .address = MAPPED + 8 * 4096, .bytes = 5000,
+		.advice = MADV_RANDOM,
+	};
+
+	if (with_advice)
+		add(writer, ITEM_EVENT, advice.event.ns, &advice);
+}
+
 static void add_map(struct recording_writer *writer, const char *path, uint64_t inode)
 {
 	const size_t bytes = strlen(path) + 1;
@@ -54,7 +71,7 @@ static void add_map(struct recording_writer *writer, const char *path, uint64_t 
 	ck_assert_ptr_nonnull(map);
 	*map = (struct item_map){
 		.address = MAPPED, .bytes = 1UL << 30, .inode = inode, .dev = FILE_DEV, .pid = 50,
-		.tid = 50, .path_bytes = bytes,
+		.tid = 50, .flags = map_flags, .path_bytes = bytes,
 	};
 	memcpy(map->path, path, bytes);
 	add(writer, ITEM_MAP, 0, map);
@@ -88,10 +105,12 @@ static void make_recording(const char *path, uint64_t inode)
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
 	add_map(writer, path, inode);
+	add_advice(writer);
 	add_faults(writer, inode);
 	facts_init(&facts);
 	facts.lost = 7;
 	facts.have_bpf = true;
+	facts.have_advice = with_advice;
 	facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 5;
 	facts.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
 	tail = facts_to_json(&facts);
@@ -114,6 +133,41 @@ START_TEST(test_the_costliest_file_is_found)
 	ck_assert_uint_eq(file.events_lost, 8);
 	ck_assert_uint_eq(file.replay.visits[1].page, 1);
 	ck_assert_uint_eq(file.replay.visits[1].end_ns, 7000);
+	recorded_file_exit(&file);
+}
+END_TEST
+
+START_TEST(test_advice_is_that_of_the_file)
+{
+	struct recorded_file file;
+
+	with_advice = true;
+	map_flags = MAP_SHARED | ITEM_MAP_SEQUENTIAL;
+	make_recording("/lib/first.so", 100);
+	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), STATUS_OK);
+	ck_assert(file.have_advice);
+	ck_assert_uint_eq(file.replay.nr_advices, 2);
+	ck_assert_int_eq(file.replay.advices[0].advice, MADV_SEQUENTIAL);
+	ck_assert_uint_eq(file.replay.advices[0].page, 0);
+	ck_assert_uint_eq(file.replay.advices[0].pages, 1UL << 18);
+	ck_assert_int_eq(file.replay.advices[1].advice, MADV_RANDOM);
+	ck_assert_uint_eq(file.replay.advices[1].page, 8);
+	/* A page that it reaches into is a whole one. */
+	ck_assert_uint_eq(file.replay.advices[1].pages, 2);
+	ck_assert_uint_eq(file.replay.advices[1].before, 0);
+	ck_assert_uint_eq(file.replay.visits[0].end_ns, 10000);
+	recorded_file_exit(&file);
+}
+END_TEST
+
+START_TEST(test_an_old_recording_does_not_know_the_advice)
+{
+	struct recorded_file file;
+
+	make_recording("/lib/first.so", 100);
+	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), STATUS_OK);
+	ck_assert(!file.have_advice);
+	ck_assert_uint_eq(file.replay.nr_advices, 0);
 	recorded_file_exit(&file);
 }
 END_TEST
@@ -233,6 +287,7 @@ END_TEST
 int main(void)
 {
 	const struct TTest *const tests[] = {
+		test_advice_is_that_of_the_file, test_an_old_recording_does_not_know_the_advice,
 		test_the_costliest_file_is_found, test_a_file_without_faults_is_refused,
 		test_a_name_that_is_too_long_is_refused,
 		test_a_signal_ends_the_reading, test_no_visit_at_all_is_refused,

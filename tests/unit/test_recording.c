@@ -54,7 +54,7 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 	static const uint16_t sizes[PFSTAT_NR_EVENTS] = {
 		[PFSTAT_EVENT_OFF_CPU] = 56, [PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 80,
 		[PFSTAT_EVENT_PAGE] = 64, [PFSTAT_EVENT_TASK] = 48,
-		[PFSTAT_EVENT_STACK] = 552,
+		[PFSTAT_EVENT_STACK] = 552, [PFSTAT_EVENT_ADVICE] = 56,
 	};
 
 	fill(any, sizes[type], seed);

@@ -102,6 +102,14 @@ static void print_task(const struct pfstat_task *task)
 	fprintf(out, ", \"parent\": %u, \"comm\": \"%s\"}\n", task->parent, task->comm);
 }
 
+static void print_advice(const struct pfstat_advice *advice)
+{
+	print_head(&advice->event, "advice");
+	fprintf(out, ", \"start_ns\": %llu, \"address\": %llu, \"bytes\": %llu, "
+		"\"advice\": %u}\n", advice->start_ns, advice->address, advice->bytes,
+		advice->advice);
+}
+
 static int print_event(void *context, const struct pfstat_event *event)
 {
 	(void)context;
@@ -123,6 +131,9 @@ static int print_event(void *context, const struct pfstat_event *event)
 		break;
 	case PFSTAT_EVENT_STACK:
 		print_stack((const struct pfstat_stack *)event);
+		break;
+	case PFSTAT_EVENT_ADVICE:
+		print_advice((const struct pfstat_advice *)event);
 		break;
 	}
 	return ferror(out) ? -EIO : 0;

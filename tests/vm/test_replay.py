@@ -69,6 +69,61 @@ def test_random_has_no_read_ahead(sequential):
     assert replayed == {"disk": PAGES}
 
 
+ADVISED = """
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    data.madvise(mmap.MADV_RANDOM, 0, len(data) // 2)
+    if len(sys.argv) > 2:
+        print("ready", flush=True)
+        sys.stdin.readline()
+    sum(data[page * 4096] for page in range(len(data) // 4096))
+"""
+
+
+def check_the_control(recording):
+    recorded, replayed = replay(recording, "--fault-around", "off")
+    assert recorded["disk"] >= PAGES // 2
+    assert sum(recorded.values()) == sum(replayed.values()) == PAGES
+    assert abs(recorded["disk"] - replayed["disk"]) <= PAGES // 100
+    # Under another advice it is not the same.
+    _, normal = replay(recording, "--fault-around", "off", "--advise", "normal")
+    assert normal["disk"] < PAGES // 4
+
+
+def advice_of(recording, *options):
+    return json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
+                                 *options, recording).stdout)["advice"]
+
+
+def test_advice_of_the_program_is_repeated(cold_file):
+    recording = pathlib.Path("/tmp/advised.pfs")
+    pfstat.load()
+    pfstat.drop_cache()
+    pfstat.run(pfstat.PFDRIVE, "record", "-o", recording, "--fault-around", "off", "--file",
+               cold_file, "--", "python3", "-c", ADVISED, cold_file)
+    check_the_control(recording)
+    assert advice_of(recording) == {"repeated": 1, "refused": 0}
+    assert advice_of(recording, "--advise", "normal") == {"repeated": 0, "refused": 0}
+
+
+def test_advice_from_before_the_recording_is_repeated(cold_file):
+    recording = pathlib.Path("/tmp/advised-before.pfs")
+    pfstat.load()
+    pfstat.drop_cache()
+    with subprocess.Popen(["python3", "-c", ADVISED, cold_file, "wait"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        recorder = pfstat.begin_record("-o", recording, "--fault-around", "off", "--file",
+                                       cold_file, "-p", program.pid)
+        program.stdin.write("\n")
+        program.stdin.close()
+        program.wait()
+        _, stderr = recorder.communicate(timeout=120)
+        assert recorder.returncode == 0, stderr
+    check_the_control(recording)
+
+
 def read_ahead_setting():
     number = os.stat(pfstat.DISK).st_dev
     return pathlib.Path(f"/sys/class/bdi/{os.major(number)}:{os.minor(number)}/read_ahead_kb")

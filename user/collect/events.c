@@ -580,6 +580,7 @@ int events_facts(const struct events *events, struct facts *facts)
 	int err;
 
 	facts->have_bpf = true;
+	facts->have_advice = true;
 	facts->hooks = events->hooks;
 	err = read_counts(events, facts);
 	if (!err)

@@ -83,10 +83,34 @@ int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line)
 		.prot = prot_of(permissions),
 		.flags = permissions[3] == 's' ? MAP_SHARED : MAP_PRIVATE,
 	};
+	maps->last = maps->used;
 	copy_path(map->path, line + path_at, length);
 	map->path_bytes = strlen(map->path) + 1;
 	maps->used += size_of(map->path_bytes);
 	return 0;
+}
+
+void procmaps_add_flags(struct procmaps *maps, const char *line)
+{
+	static const char name[] = "VmFlags:";
+	struct item_map *map = (void *)(maps->bytes + maps->last);
+
+	if (strncmp(line, name, sizeof(name) - 1) || !maps->used)
+		return;
+	if (strstr(line, " rr"))
+		map->flags |= ITEM_MAP_RANDOM;
+	if (strstr(line, " sr"))
+		map->flags |= ITEM_MAP_SEQUENTIAL;
+}
+
+/* Figures of a mapping begin with a capital letter, mappings with a hexadecimal digit. */
+static int add_smaps_line(struct procmaps *maps, pid_t pid, const char *line)
+{
+	if (*line >= 'A' && *line <= 'Z') {
+		procmaps_add_flags(maps, line);
+		return 0;
+	}
+	return procmaps_add_line(maps, pid, line);
 }
 
 int procmaps_read(struct procmaps *maps, pid_t pid)
@@ -96,12 +120,12 @@ int procmaps_read(struct procmaps *maps, pid_t pid)
 	FILE *file;
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/smaps", pid);
 	file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!err && getline(&line, &size, file) > 0)
-		err = procmaps_add_line(maps, pid, line);
+		err = add_smaps_line(maps, pid, line);
 	/* A process that ends meanwhile ends the file, too. */
 	free(line);
 	fclose(file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The mappings of processes as /proc/PID/maps tells them, kept until they are asked for. */
+/* The mappings of processes and their advice from /proc/PID/smaps, kept until they are used. */
 #ifndef PFSTAT_USER_PROCMAPS_H
 #define PFSTAT_USER_PROCMAPS_H
 
@@ -12,12 +12,15 @@
 struct procmaps {
 	char *bytes;	/* struct item_map and its path, one after the other */
 	size_t used, room;
+	size_t last;	/* where the mapping is that was added last */
 };
 
 /* Those of one process more. -ESRCH: it is gone; -ENOMEM. */
 int procmaps_read(struct procmaps *maps, pid_t pid);
 /* A line of /proc/PID/maps more; -EINVAL: it is none. The newline may be there. */
 int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line);
+/* The line VmFlags of the mapping that was added last; others change nothing. */
+void procmaps_add_flags(struct procmaps *maps, const char *line);
 /* Those of `more` behind what is there; then `more` has none. -ENOMEM: it keeps them. */
 int procmaps_append(struct procmaps *maps, struct procmaps *more);
 /* All, once each, in the order in which they were read; then there are none. */

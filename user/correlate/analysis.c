@@ -42,6 +42,8 @@ struct analysis {
 		void *context;
 	} listeners[LISTENERS_MAX];
 	unsigned int nr_listeners;
+	advice_sink advice_sink;
+	void *advice_context;
 };
 
 static int take_fault(void *context, const struct explained *fault);
@@ -123,6 +125,12 @@ int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)
 	analysis->listeners[analysis->nr_listeners].sink = sink;
 	analysis->listeners[analysis->nr_listeners++].context = context;
 	return 0;
+}
+
+void analysis_listen_advice(struct analysis *analysis, advice_sink sink, void *context)
+{
+	analysis->advice_sink = sink;
+	analysis->advice_context = context;
 }
 
 void analysis_listen_pages(struct analysis *analysis, readahead_sink sink, void *context)
@@ -385,6 +393,33 @@ static void add_stay(struct analysis *analysis, const struct pfstat_off_cpu *sta
 	analysis->off_cpu_ns += item_elapsed(stay->off_ns, stay->event.ns);
 }
 
+/* A range may lie in several mappings; a call that succeeded met no gap between them. */
+static int add_advice(struct analysis *analysis, const struct pfstat_advice *advice)
+{
+	const uint64_t end = advice->address + advice->bytes;
+	uint64_t address = advice->address, until;
+	const struct space_map *map;
+	int err = 0;
+
+	while (analysis->advice_sink && address < end && !err) {
+		map = spaces_find(analysis->spaces, advice->event.pid, address);
+		if (!map)
+			return 0;
+		until = map->end < end ? map->end : end;
+		if (space_map_has_file(map))
+			err = analysis->advice_sink(analysis->advice_context, &(struct file_advice){
+				.path = spaces_path(analysis->spaces, map->path),
+				.inode = map->inode,
+				.page = map->pgoff + ((address - map->start) >> 12),
+				.pages = (until - address + 4095) >> 12,
+				.start_ns = advice->start_ns, .end_ns = advice->event.ns,
+				.advice = advice->advice,
+			});
+		address = until;
+	}
+	return err;
+}
+
 static int add_event(struct analysis *analysis, const struct pfstat_event *event)
 {
 	int err = 0;
@@ -403,6 +438,8 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 	case PFSTAT_EVENT_BLOCK:
 		err = add_block(analysis, (const struct pfstat_block *)event);
 		break;
+	case PFSTAT_EVENT_ADVICE:
+		return add_advice(analysis, (const struct pfstat_advice *)event);
 	case PFSTAT_EVENT_STACK:
 		return stacks_add(analysis->stacks, (const struct pfstat_stack *)event);
 	case PFSTAT_EVENT_FAULT:

@@ -37,6 +37,18 @@ int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)
 /* Calls sink, of which there is only one, for pages that are read, mapped, or evicted unused. */
 void analysis_listen_pages(struct analysis *analysis, readahead_sink sink, void *context);
 
+/* madvise(2) for pages of a file. */
+struct file_advice {
+	const char *path;
+	uint64_t inode;
+	uint64_t page, pages;
+	uint64_t start_ns, end_ns;
+	int advice;		/* MADV_* */
+};
+typedef int (*advice_sink)(void *context, const struct file_advice *advice);
+/* Calls sink, one only, for each range of a file that madvise(2) was called for. */
+void analysis_listen_advice(struct analysis *analysis, advice_sink sink, void *context);
+
 /* Feed in time order. -ENOMEM; -EINVAL: an item that this version does not know. An item_sink. */
 int analysis_add(void *analysis, const struct item *item);
 /* No more items: faults still open are handed on as unsolved. Figures are right before, too. */

@@ -60,6 +60,7 @@ struct facts {
 	/* eBPF's; without it have_bpf is false and the rest is meaningless. */
 	bool have_bpf;
 	char bpf_missing[256];	/* why, one clause */
+	bool have_advice;	/* calls of madvise(2) are among the events */
 	uint32_t hooks;		/* 1 << enum fact_hook: attached */
 	/* What it and perf's counters add to a fault, in picoseconds, as pfdrive measured. */
 	uint64_t bpf_hooked_ps;	/* where the module wraps the call */

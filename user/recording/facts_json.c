@@ -202,6 +202,8 @@ json_t *facts_to_json(const struct facts *facts)
 	if (!err)
 		err = json_object_set_new(json, "edges", json_boolean(facts->edges));
 	if (!err)
+		err = json_object_set_new(json, "advice", json_boolean(facts->have_advice));
+	if (!err)
 		err = json_object_set_new(json, "bpf",
 					  facts->have_bpf ? bpf_to_json(facts) : json_null());
 	if (!err)
@@ -359,6 +361,7 @@ static int read_facts(const json_t *json, struct facts *facts)
 				  (uint64_t *)((char *)facts + numbers[i].offset));
 	facts->hooked_only = json_is_true(json_object_get(json, "hooked_only"));
 	facts->edges = json_is_true(json_object_get(json, "edges"));
+	facts->have_advice = json_is_true(json_object_get(json, "advice"));
 	if (!err)
 		err = read_bpf(json_object_get(json, "bpf"), facts);
 	return err ? err : read_missing(json_object_get(json, "bpf_missing"), facts);

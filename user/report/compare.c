@@ -139,7 +139,8 @@ static void relative_text(char *text, size_t size, double relative)
 	if (isinf(relative))
 		snprintf(text, size, "∞");
 	else
-		snprintf(text, size, percent != 0 ? "%+.1f%%" : "%.1f%%", percent != 0 ? percent : 0);
+		snprintf(text, size, percent != 0 ? "%+.1f%%" : "%.1f%%",
+			 percent != 0 ? percent : 0);
 }
 
 static void cell_relative(struct grid *grid, const struct comparison_row *row, double relative)
