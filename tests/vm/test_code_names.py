@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -80,10 +79,20 @@ def rows_by_code(process, pid):
     return sorted(((row["name"], row["faults"]) for row in rows), key=lambda row: -row[1])
 
 
+def has_opened(pid, path):
+    """Does the process hold a descriptor of this file, by whatever name?"""
+    wanted = os.stat(path)
+    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(fd.stat(), wanted):
+                return True
+    return False
+
+
 def record_code(process, before_it_goes=lambda: None):
     recorder = begin_record("-p", process.pid, "--by", "code", "--fault-around", "off",
                             "--format", "json", "--no-bpf")
-    time.sleep(1)       # the files of its code are opened when its mappings are read
+    pfstat.wait_until(lambda: has_opened(recorder.pid, f"/proc/{process.pid}/exe"))
     before_it_goes()
     process.stdin.write("\n")
     process.stdin.flush()
@@ -106,7 +115,7 @@ def test_code_of_a_command_below_another_root_has_names(root):
              "--json", report, "--", "chroot", root, "/opt/workload", "touch", "/data"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as recorder:
         recorder.stdout.readline()      # the program waits
-        time.sleep(2)
+        pfstat.wait_until(lambda: has_opened(recorder.pid, root / "opt/workload"))
         recorder.communicate("\n")
     assert recorder.returncode == 0
     rows = pfstat.report_of(report.read_text())["groups"]["rows"]
