@@ -6,21 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd_bench.h"
-#include "cmd_compare.h"
-#include "cmd_drive.h"
-#include "cmd_record.h"
-#include "cmd_replay.h"
-#include "cmd_report.h"
-#include "cmd_show_maps.h"
-#include "cmd_top.h"
-#include "cmd_touch.h"
-#include "cmd_via.h"
-#include "collect/pins.h"
-#include "complain.h"
-#include "engine/memory_group.h"
+#include "cmd/cmd_bench.h"
+#include "cmd/cmd_compare.h"
+#include "cmd/cmd_drive.h"
+#include "cmd/cmd_record.h"
+#include "cmd/cmd_replay.h"
+#include "cmd/cmd_report.h"
+#include "cmd/cmd_show_maps.h"
+#include "cmd/cmd_top.h"
+#include "cmd/cmd_touch.h"
+#include "cmd/cmd_via.h"
+#include "collect/bpf_pins.h"
 #include "compete/competitor.h"
-#include "rights/invoker.h"
+#include "privilege/invoker.h"
+#include "system/memory_cgroup.h"
+#include "util/message.h"
 
 static const struct {
 	const char *name;

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "tests/unit/random.h"
-#include "user/correlate/analysis.h"
+#include "user/analyze/analysis.h"
 
 static double now(void)
 {

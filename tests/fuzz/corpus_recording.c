@@ -9,7 +9,7 @@
 
 #include "corpus_file.h"
 #include "sample_items.h"
-#include "user/recording/facts_json.h"
+#include "user/recording/counters_json.h"
 #include "user/recording/items.h"
 #include "user/recording/recording.h"
 #include "user/recording/writer.h"

@@ -17,11 +17,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/collect/procmaps.h"
-#include "user/collect/queue.h"
-#include "user/collect/ring.h"
-#include "user/correlate/analysis.h"
-#include "user/item_known.h"
+#include "user/system/proc_maps.h"
+#include "user/collect/reorder_queue.h"
+#include "user/collect/module_ring.h"
+#include "user/analyze/analysis.h"
+#include "user/model/item_valid.h"
 #include "user/report/report.h"
 
 #define PAGE 4096U

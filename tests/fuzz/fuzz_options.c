@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/complain.h"
-#include "user/rights/invoker.h"
+#include "user/util/message.h"
+#include "user/privilege/invoker.h"
 
 #define MAX_WORDS 32
 #define MAX_ALLOCATIONS 1024
@@ -94,7 +94,7 @@ error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsign
 }
 
 /*
- * In the place of user/rights/invoker.c: the machine's users are not asked for, as what
+ * In the place of user/privilege/invoker.c: the machine's users are not asked for, as what
  * libc keeps of them would be freed with the rest. Names of odd length are users.
  */
 int invoker_init(const char *sudo_uid, const char *sudo_gid)

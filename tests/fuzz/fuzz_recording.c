@@ -14,7 +14,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "user/recording/facts_json.h"
+#include "user/recording/counters_json.h"
 #include "user/recording/items.h"
 #include "user/recording/reader.h"
 #include "user/recording/recording.h"

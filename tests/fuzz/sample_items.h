@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/item.h"
+#include "user/model/item.h"
 
 #define SAMPLE_ROUNDS 10	/* more than a tile */
 

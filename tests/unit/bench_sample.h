@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "user/bench/plan.h"
-#include "user/bench/results.h"
+#include "user/bench/bench_plan.h"
+#include "user/bench/bench_results.h"
 #include "user/bench/suite.h"
-#include "user/correlate/facts.h"
+#include "user/model/counters.h"
 
 /* Every row that the names mean; none is measured. */
 static inline void bench_sample_open(struct bench_results *results, char *const *names,

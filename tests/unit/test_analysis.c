@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/correlate/analysis.h"
+#include "user/analyze/analysis.h"
 
 #define DEV 9
 #define INODE 77

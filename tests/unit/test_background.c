@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/collect/priority.h"
+#include "user/system/priority.h"
 #include "user/recording/background.h"
 
 #define PIECES 4U

@@ -4,7 +4,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/correlate/batches.h"
+#include "user/analyze/stats/batches.h"
 
 #define PAIRS 200
 #define TINY 0.000000001

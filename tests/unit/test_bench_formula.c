@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/bench/formula.h"
+#include "user/bench/core/formula.h"
 
 #define TINY 0.000000001
 

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "runner.h"
-#include "user/bench/infer.h"
-#include "user/engine/random.h"
+#include "user/bench/core/infer.h"
+#include "user/util/random.h"
 
 #define K 1024ULL
 #define M (1024 * K)

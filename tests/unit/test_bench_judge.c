@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/bench/judge.h"
-#include "user/correlate/facts.h"
+#include "user/bench/core/judge.h"
+#include "user/model/counters.h"
 
 #define SECOND 1000000000ULL
 

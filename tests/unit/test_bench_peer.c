@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/bench/peer.h"
-#include "user/bench/serve.h"
-#include "user/bench/stream.h"
-#include "user/interrupt.h"
+#include "user/bench/ops/peer_protocol.h"
+#include "user/bench/ops/peer_server.h"
+#include "user/bench/ops/stream.h"
+#include "user/util/signals.h"
 
 static char port[8];
 static pid_t server;

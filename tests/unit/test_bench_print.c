@@ -6,7 +6,7 @@
 #include "runner.h"
 #include "schema.h"
 #include "user/bench/predict.h"
-#include "user/bench/print.h"
+#include "user/bench/print/bench_print.h"
 
 #define SCHEMA "Documentation/pfdrive.schema.json"	/* the tests run at the top */
 

@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 #include "runner.h"
-#include "user/bench/statistics.h"
-#include "user/engine/random.h"
+#include "user/util/statistics.h"
+#include "user/util/random.h"
 
 #define TINY 0.000000001
 #define SAMPLES 4000

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/correlate/cachegrind.h"
+#include "user/analyze/accounts/cachegrind.h"
 
 static const char *const head[] = {
 	"desc: I1 cache:         32768 B, 64 B, 8-way associative\n",

@@ -13,8 +13,8 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/cmd_compare.h"
-#include "user/recording/facts_json.h"
+#include "user/cmd/cmd_compare.h"
+#include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 
 /* A run: so many faults from disk, each with its request and its sleep, and as many cached. */

@@ -12,12 +12,12 @@
 
 #include "runner.h"
 #include "sample_run.h"
-#include "user/cmd_report.h"
-#include "user/recording/facts_json.h"
+#include "user/cmd/cmd_report.h"
+#include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
-#include "user/interrupt.h"
-#include "user/report/head_json.h"
-#include "user/report_options.h"
+#include "user/util/signals.h"
+#include "user/print/json/json_head.h"
+#include "user/cmd/report_options.h"
 
 #define FAULTS 300	/* of each of two files: every third from disk; then as many anonymous */
 #define DISK 200

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/compete/options.h"
-#include "user/correlate/competition.h"
+#include "user/compete/compete_options.h"
+#include "user/analyze/pages/competition.h"
 
 START_TEST(test_a_size_has_a_unit_a_ratio_has_none)
 {

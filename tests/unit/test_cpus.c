@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/cpus.h"
+#include "user/system/cpus.h"
 
 START_TEST(test_a_cpu_beyond_1024_is_in_the_set)
 {

@@ -7,8 +7,8 @@
 #include "user/figures/calls.h"
 #include "user/figures/drawing.h"
 #include "user/figures/palette.h"
-#include "user/figures/text.h"
-#include "user/report/html_text.h"
+#include "user/figures/ascii_plot.h"
+#include "user/print/html/html_text.h"
 
 static char *text;
 static size_t bytes;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/correlate/explain.h"
+#include "user/analyze/fault/explain.h"
 
 #define INODE 77
 #define DEV 9

@@ -8,8 +8,8 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/correlate/explain.h"
-#include "user/correlate/summary.h"
+#include "user/analyze/fault/explain.h"
+#include "user/analyze/summary.h"
 
 #define INODE 77
 #define DEV 9

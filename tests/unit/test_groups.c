@@ -4,7 +4,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/correlate/groups.h"
+#include "user/analyze/groups/groups.h"
 
 static struct groups *groups;
 

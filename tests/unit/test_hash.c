@@ -4,7 +4,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/correlate/hash.h"
+#include "user/util/hash.h"
 
 #define KEYS 512
 

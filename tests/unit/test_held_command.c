@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/collect/descriptors.h"
-#include "user/interrupt.h"
-#include "user/rights/capabilities.h"
-#include "user/rights/invoker.h"
-#include "user/watch/command.h"
+#include "user/system/fd_limit.h"
+#include "user/util/signals.h"
+#include "user/privilege/capabilities.h"
+#include "user/privilege/invoker.h"
+#include "user/run/child.h"
 
 static int status_of(struct command *command)
 {

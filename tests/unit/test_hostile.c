@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 
 #include "runner.h"
-#include "user/correlate/analysis.h"
-#include "user/correlate/hash.h"
+#include "user/analyze/analysis.h"
+#include "user/util/hash.h"
 #include "user/figures/figures.h"
 
 #define CPU_SECONDS 10

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/collect/hardware.h"
-#include "user/correlate/hw_counts.h"
-#include "user/engine/cpu_cache.h"
+#include "user/collect/perf_hardware.h"
+#include "user/analyze/accounts/hw_counts.h"
+#include "user/system/cpu_cache.h"
 
 START_TEST(test_what_was_counted_half_of_the_time_is_doubled)
 {

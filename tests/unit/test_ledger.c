@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/correlate/ledger.h"
+#include "user/analyze/accounts/ledger.h"
 
 static struct facts facts;
 static struct summary_figures figures;

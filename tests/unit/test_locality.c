@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/engine/pattern.h"
-#include "user/engine/pattern_locality.h"
-#include "user/engine/stores.h"
+#include "user/workload/pattern.h"
+#include "user/workload/pattern_locality.h"
+#include "user/workload/store_mix.h"
 
 #define LINE LOCALITY_LINE
 #define SET (512 * LINE)	/* bytes */

@@ -7,7 +7,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/engine/pattern.h"
+#include "user/workload/pattern.h"
 
 #define PAGE ((uint64_t)PATTERN_PAGE)
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/watch/processes.h"
+#include "user/system/processes.h"
 
 struct visited {
 	pid_t pids[16];

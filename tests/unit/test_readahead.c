@@ -2,7 +2,7 @@
 /* What became of the pages that were read. */
 #include "random.h"
 #include "runner.h"
-#include "user/correlate/readahead.h"
+#include "user/analyze/pages/readahead.h"
 
 static struct readahead *readahead;
 

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/complain.h"
-#include "user/interrupt.h"
-#include "user/recorded_file.h"
-#include "user/recording/facts_json.h"
+#include "user/util/message.h"
+#include "user/util/signals.h"
+#include "user/run/recorded_file.h"
+#include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 
 #define MAPPED 0x7f0000000000UL

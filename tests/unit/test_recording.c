@@ -7,7 +7,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/recording/facts_json.h"
+#include "user/recording/counters_json.h"
 #include "user/recording/items.h"
 #include "user/recording/reader.h"
 #include "user/recording/recording.h"

@@ -10,11 +10,11 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/interrupt.h"
-#include "user/output.h"
-#include "user/recording/facts_json.h"
+#include "user/util/signals.h"
+#include "user/privilege/output_file.h"
+#include "user/recording/counters_json.h"
 #include "user/recording/reader.h"
-#include "user/recording_output.h"
+#include "user/run/recording_output.h"
 
 #define NR_ITEMS 200000U
 #define LIMIT (1U << 20)	/* of the file's size: fewer items fit */

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/output.h"
-#include "user/rights/capabilities.h"
-#include "user/rights/invoker.h"
-#include "user/rights/lockdown.h"
+#include "user/privilege/output_file.h"
+#include "user/privilege/capabilities.h"
+#include "user/privilege/invoker.h"
+#include "user/privilege/lockdown.h"
 
 #define ALL_CAPABILITIES ((1ULL << (CAP_LAST_CAP + 1)) - 1)
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/correlate/stacks.h"
+#include "user/analyze/groups/stacks.h"
 
 #define LIBRARY 0x7f0000000000ULL
 

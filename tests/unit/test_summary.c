@@ -5,7 +5,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/correlate/summary.h"
+#include "user/analyze/summary.h"
 
 #define RETRY PFSTAT_RESULT_RETRY
 #define LOCKED PFSTAT_RESULT_LOCKED

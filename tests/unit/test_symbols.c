@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "runner.h"
-#include "user/collect/symbols.h"
+#include "user/symbols/symbols.h"
 
 void function_to_be_found(void);
 

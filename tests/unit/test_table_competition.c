@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/report/json_competition.h"
-#include "user/report/table.h"
+#include "user/print/json/json_competition.h"
+#include "user/print/text/table.h"
 
 static struct competition competitions[2];
 static struct report reports[2];

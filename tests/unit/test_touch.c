@@ -9,7 +9,7 @@
 
 #include "runner.h"
 #include "schema.h"
-#include "user/touch/steps.h"
+#include "user/study/rss/rss_steps.h"
 
 #define SCHEMA "Documentation/pfdrive-touch.schema.json"	/* the tests run at the top */
 #define PAGE 4096

@@ -8,9 +8,9 @@
 
 #include "runner.h"
 #include "sample_run.h"
-#include "user/complain.h"
-#include "user/report/compare.h"
-#include "user/report/utf8.h"
+#include "user/util/message.h"
+#include "user/print/print_compare.h"
+#include "user/util/utf8.h"
 
 static void becomes(const char *text, const char *expected)
 {

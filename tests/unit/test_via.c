@@ -8,7 +8,7 @@
 #include "runner.h"
 #include "sample_run.h"
 #include "schema.h"
-#include "user/via/report.h"
+#include "user/study/io/io_report.h"
 
 #define SCHEMA "Documentation/pfdrive-via.schema.json"	/* the tests run at the top */
 #define NR_ROWS 4

@@ -24,9 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../user/collect/events.h"
-#include "../../user/collect/pins.h"
-#include "../../user/watch/command.h"
+#include "user/collect/bpf_load.h"
+#include "user/collect/bpf_pins.h"
+#include "user/run/child.h"
 
 #define READ_MS 20	/* a turn of reading */
 #define EMPTY_TRIES 100	/* of 20 ms: processes are freed some time after their end */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What user/collect/maps.h and counters.h tell, as text:
+ * What user/collect/perf_mmap.h and perf_faults.h report, as text:
  *
  *	maps_dump run COMMAND…	of a command, from before its exec
  *	maps_dump pid PID	of a running process: says "ready" and goes on until a
@@ -22,10 +22,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "user/collect/counters.h"
-#include "user/collect/maps.h"
-#include "user/correlate/facts.h"
-#include "user/watch/processes.h"
+#include "user/collect/perf_faults.h"
+#include "user/collect/perf_mmap.h"
+#include "user/model/counters.h"
+#include "user/system/processes.h"
 
 static struct maps *maps;
 static struct counters *counters;

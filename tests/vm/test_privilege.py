@@ -19,7 +19,7 @@ import pfstat
 from people import sudo, without
 
 CLOEXEC = 0o2000000
-# capabilities(7): what user/rights/reduce.c says is kept, where root works for itself.
+# capabilities(7): what user/privilege/reduce.c says is kept, where root works for itself.
 DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SETGID, SETUID = 1, 2, 3, 5, 6, 7
 SYS_PTRACE, PERFMON = 19, 38
 KEPT = sum(1 << number for number in

@@ -8,29 +8,18 @@ fuzz_tests	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 		   -Wno-unknown-attributes
 
-# What each is linked with.
-fuzz_recording_src := $(filter-out %/file_filter.c,$(wildcard user/recording/*.c)) \
-		      user/correlate/facts.c user/item_known.c
-corpus_recording_src := $(fuzz_recording_src)
-fuzz_command_src   := module/command.c
-fuzz_events_src	   := $(wildcard user/correlate/*.c) user/bench/statistics.c \
-		      $(filter-out user/report/html%,$(wildcard user/report/*.c)) \
-		      $(addprefix user/collect/,procmaps.c queue.c ring.c) user/item_known.c
-# Every parser of options, and no more of pfdrive: nothing behind argp_parse() is reached.
-fuzz_options_src   := user/main.c $(wildcard user/cmd_*.c user/*options.c user/*/options.c) \
-		      $(addprefix user/,argument.c complain.c measure.c named_files.c report_figures.c size.c workload.c) \
-		      $(wildcard user/engine/pattern*.c) user/engine/policy.c user/engine/stores.c \
-		      user/via/way.c user/rights/invoker_options.c
+# The library, instrumented; and what a target needs beside it.
+fuzz_lib	:= $(BUILD)/fuzz/libpfdrive.a
+fuzz_command_obj := $(BUILD)/fuzz/module/command.o
+# Every parser of options, and nothing behind argp_parse().
+fuzz_options_obj := $(BUILD)/fuzz/user/main.o
 
-fuzz_options_link  := -no-pie -Wl,--wrap=argp_parse,--wrap=argp_failure \
-		      -Wl,-z,lazy,--unresolved-symbols=ignore-all
+fuzz_options_link  := -Wl,--wrap=argp_parse,--wrap=argp_failure
 # Help goes nowhere.
 fuzz_options_run   := -close_fd_mask=3 -max_len=512
 fuzz_command_run   := -max_len=256
 fuzz_recording_run := -max_len=65536
 fuzz_events_run	   := -max_len=8192
-
-fuzz_src	:= $(sort $(foreach test,$(fuzz_tests),$($(test)_src)))
 
 $(BUILD)/fuzz/user/main.o: fuzz_flags += -Dmain=pfdrive_main -Wno-missing-prototypes
 
@@ -39,8 +28,12 @@ $(BUILD)/fuzz/%.o: %.c | $(BUILD)/pfstat.skel.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(user_cflags) -Imodule -I. $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
 
+$(fuzz_lib): $(lib_src:%.c=$(BUILD)/fuzz/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 define fuzz_rules
-$(BUILD)/fuzz/$(1): $(BUILD)/fuzz/tests/fuzz/$(1).o $($(1)_src:%.c=$(BUILD)/fuzz/%.o)
+$(BUILD)/fuzz/$(1): $(BUILD)/fuzz/tests/fuzz/$(1).o $($(1)_obj) $(fuzz_lib)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CLANG) $$(fuzz_flags) -fsanitize=fuzzer $$($(1)_link) -o $$@ $$^ $$(user_libs) || \
 		{ echo "fuzz: without libFuzzer nothing is fuzzed: tools/deps fuzz installs it" >&2; exit 1; }
@@ -50,7 +43,7 @@ $(foreach test,$(fuzz_tests),$(eval $(call fuzz_rules,$(test))))
 corpus_programs	:= $(patsubst tests/fuzz/corpus_%.c,%,$(wildcard tests/fuzz/corpus_*.c))
 
 define corpus_rules
-$(BUILD)/fuzz/corpus_$(1): $(BUILD)/unit/tests/fuzz/corpus_$(1).o $(corpus_$(1)_src:%.c=$(BUILD)/unit/%.o)
+$(BUILD)/fuzz/corpus_$(1): $(BUILD)/unit/tests/fuzz/corpus_$(1).o $(lib)
 	$$(call say,LINK,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) -o $$@ $$^ $$(user_libs)
@@ -73,7 +66,7 @@ $(fuzz_tests): fuzz_%: $(BUILD)/fuzz/fuzz_% $(BUILD)/fuzz/corpus_%
 fuzz: $(fuzz_tests)
 
 -include $(wildcard $(BUILD)/fuzz/tests/fuzz/*.d $(BUILD)/unit/tests/fuzz/*.d) \
-	$(fuzz_src:%.c=$(BUILD)/fuzz/%.d)
+	$(user_src:%.c=$(BUILD)/fuzz/%.d) $(fuzz_command_obj:.o=.d)
 
 # What is done with the module's files, by tests/vm/fuzz_debugfs.c. Repeat it with SEED.
 OPERATIONS	?= 1000000

@@ -2,20 +2,27 @@
 # The eBPF programs and pfdrive.
 
 packages	:= libbpf jansson smartcols libseccomp libdw hwloc libxxhash
-user_src	:= $(wildcard user/*.c user/*/*.c)
+user_src	:= $(sort $(shell find user -name '*.c'))
 user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
+# Everything but main(): pfdrive, the unit tests and the tools link what they need of it.
+lib_src		:= $(filter-out user/main.c,$(user_src))
+lib		:= $(BUILD)/libpfdrive.a
 bpf_src		:= $(wildcard bpf/*.bpf.c)
 bpf_obj		:= $(bpf_src:%.c=$(BUILD)/%.o)
 
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 CFLAGS		?= -O2 -g
-user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -I$(BUILD) $(WARNINGS) $(CFLAGS) \
+user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(WARNINGS) $(CFLAGS) \
 		  $(shell pkg-config --cflags $(packages)) -MMD -MP
 user_libs	= $(shell pkg-config --libs $(packages)) -lelf -lz -liberty -lpthread -lm
 
 pfdrive: $(BUILD)/pfdrive
 
-$(BUILD)/pfdrive: $(user_obj)
+$(lib): $(lib_src:%.c=$(BUILD)/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 

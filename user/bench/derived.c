@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../size.h"
-#include "derived.h"
-#include "infer.h"
-#include "operations.h"
+#include "bench/core/infer.h"
+#include "bench/derived.h"
+#include "bench/ops/operations.h"
+#include "util/size.h"
 
 #define STRIDE "64"
 #define MOST_NOISY 0.25

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rows made of other rows. Pure. */
-#ifndef PFSTAT_USER_BENCH_DERIVED_H
-#define PFSTAT_USER_BENCH_DERIVED_H
+#ifndef PFSTAT_USER_DERIVED_H
+#define PFSTAT_USER_DERIVED_H
 
-#include "results.h"
+#include "bench/bench_results.h"
 
 /* 0 or -ENOMEM. */
 int derived_fill(struct bench_results *results);

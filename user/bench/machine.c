@@ -9,10 +9,10 @@
 #include <sys/prctl.h>
 #include <x86intrin.h>
 
-#include "../engine/environment.h"
-#include "../engine/memory_group.h"
-#include "clock.h"
-#include "machine.h"
+#include "bench/core/bench_clock.h"
+#include "bench/machine.h"
+#include "system/environment.h"
+#include "system/memory_cgroup.h"
 
 #define CALIBRATION_NS 50000000L
 #define READINGS 100

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The machine and the state it is in, as far as they bear on what is measured. */
-#ifndef PFSTAT_USER_BENCH_MACHINE_H
-#define PFSTAT_USER_BENCH_MACHINE_H
+#ifndef PFSTAT_USER_MACHINE_H
+#define PFSTAT_USER_MACHINE_H
 
-#include "../report/report.h"
-#include "bench.h"
+#include "bench/core/operation.h"
+#include "report/report.h"
 
 struct machine_state {
 	struct environment environment;	/* the machine's part */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../size.h"
-#include "plan.h"
-#include "predict.h"
+#include "bench/bench_plan.h"
+#include "bench/predict.h"
+#include "util/size.h"
 
 #define HARDWARE ".hardware"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What an operation should cost, from what others cost, or as the user thinks. */
-#ifndef PFSTAT_USER_BENCH_PREDICT_H
-#define PFSTAT_USER_BENCH_PREDICT_H
+#ifndef PFSTAT_USER_PREDICT_H
+#define PFSTAT_USER_PREDICT_H
 
-#include "results.h"
+#include "bench/bench_results.h"
 
 struct prediction {
 	char name[FORMULA_NAME];	/* of a row, or of an operation: all its rows */

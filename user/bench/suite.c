@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "judge.h"
-#include "suite.h"
+#include "bench/core/bench_clock.h"
+#include "bench/core/judge.h"
+#include "bench/suite.h"
 
 #define SECOND 1000000000ULL
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Measures the rows of a plan, one after the other. */
-#ifndef PFSTAT_USER_BENCH_SUITE_H
-#define PFSTAT_USER_BENCH_SUITE_H
+#ifndef PFSTAT_USER_SUITE_H
+#define PFSTAT_USER_SUITE_H
 
-#include "results.h"
-#include "worker.h"
+#include "bench/bench_results.h"
+#include "bench/worker.h"
 
 /* Says on stderr what is being measured, where that is a terminal. */
 int suite_measure(struct bench_results *results);

@@ -2,7 +2,7 @@
 #include <hwloc.h>
 #include <stdio.h>
 
-#include "machine.h"
+#include "bench/machine.h"
 
 static void read_levels(struct bench_machine *machine, hwloc_topology_t topology)
 {

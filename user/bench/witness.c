@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../collect/instruments.h"
-#include "../collect/vma_lock.h"
-#include "clock.h"
-#include "suite.h"
-#include "witness.h"
+#include "bench/core/bench_clock.h"
+#include "bench/suite.h"
+#include "bench/witness.h"
+#include "collect/instruments.h"
+#include "system/vma_lock.h"
 
 #define SECOND 1000000000ULL
 #define MOST_OPERATIONS 1000	/* of a watched run: their events must find room */
 #define ATTEMPTS 3		/* to lose nothing */
 #define MOST_POINTS 16		/* of an operation; a sweep has ever the same events */
 
-/* What the worker does at the edges of a timed part: see worker.c and window.c. */
+/* What the worker does at the edges of a timed part: see worker.c and sample_window.c. */
 #define EDGE_CALLS 6	/* read(2) that lets it go on, getrusage(2) four times, write(2) */
 #define EDGE_SWITCHES 1	/* that read's */
 

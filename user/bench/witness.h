@@ -3,10 +3,10 @@
  * What the kernel sees of an operation: after all is measured, each row's operations are
  * made once more, watched by eBPF and the module, which would have disturbed them before.
  */
-#ifndef PFSTAT_USER_BENCH_WITNESS_H
-#define PFSTAT_USER_BENCH_WITNESS_H
+#ifndef PFSTAT_USER_WITNESS_H
+#define PFSTAT_USER_WITNESS_H
 
-#include "results.h"
+#include "bench/bench_results.h"
 
 /*
  * Fills row.seen, and judges; where nothing can be watched, results->not_watched says

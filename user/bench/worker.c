@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../interrupt.h"
-#include "../watch/processes.h"
-#include "clock.h"
-#include "worker.h"
+#include "bench/core/bench_clock.h"
+#include "bench/worker.h"
+#include "system/processes.h"
+#include "util/signals.h"
 
 static struct measured *shared_open(void)
 {

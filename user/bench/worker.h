@@ -3,10 +3,10 @@
  * The process in which one row is measured: whatever it does, breaks or leaves behind
  * ends with it; and it ends in time.
  */
-#ifndef PFSTAT_USER_BENCH_WORKER_H
-#define PFSTAT_USER_BENCH_WORKER_H
+#ifndef PFSTAT_USER_WORKER_H
+#define PFSTAT_USER_WORKER_H
 
-#include "measure.h"
+#include "bench/bench_measure.h"
 
 struct worker {
 	pid_t pid;

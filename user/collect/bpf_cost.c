@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <unistd.h>
 
-#include "../correlate/facts.h"
-#include "bpf_cost.h"
-#include "counters.h"
+#include "collect/bpf_cost.h"
+#include "collect/perf_faults.h"
+#include "model/counters.h"
 
 void bpf_cost_begin(struct bpf_cost *cost)
 {

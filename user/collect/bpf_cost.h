@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "events.h"
-#include "fault_stage.h"
+#include "collect/bpf_load.h"
+#include "collect/fault_stage.h"
 
 struct bpf_cost {
 	struct fault_stage memory, vdso;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf_log.h"
+#include "collect/bpf_log.h"
 
 static char kept[BPF_LOG_BYTES];
 static uint64_t written;	/* bytes in all; the next goes to written % BPF_LOG_BYTES */

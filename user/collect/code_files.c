@@ -24,11 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../correlate/hash.h"
-#include "../regular.h"
-#include "code_files.h"
-#include "descriptors.h"
-#include "perf_map.h"
+#include "collect/code_files.h"
+#include "system/fd_limit.h"
+#include "system/jit_map.h"
+#include "util/hash.h"
+#include "util/open_regular.h"
 
 #define FILES_MAX 512
 #define ROOTS_MAX 64

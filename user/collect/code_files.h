@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../item.h"
+#include "model/item.h"
 
 struct code_files;
 
@@ -25,7 +25,7 @@ void code_files_see(struct code_files *files, const struct item_map *map);
 void code_files_see_process(struct code_files *files, pid_t pid);
 
 /*
- * /tmp/perf-PID.map of the process, below its root and by its own number, see perf_map.h.
+ * /tmp/perf-PID.map of the process, below its root and by its own number, see jit_map.h.
  * -ENODATA: the process was not seen, or the file is not its own, or too large.
  */
 int code_files_open_perf_map(const struct code_files *files, pid_t pid);

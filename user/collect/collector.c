@@ -13,10 +13,10 @@
 
 #include <pfstat/control.h>
 
-#include "collector.h"
-#include "queue.h"
-#include "ring.h"
-#include "time_heap.h"
+#include "collect/collector.h"
+#include "collect/module_ring.h"
+#include "collect/reorder_queue.h"
+#include "collect/time_heap.h"
 
 struct collector {
 	struct collector_options options;

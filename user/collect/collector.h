@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../cpus.h"
-#include "../item.h"
-#include "events.h"
-#include "maps.h"
+#include "collect/bpf_load.h"
+#include "collect/perf_mmap.h"
+#include "model/item.h"
+#include "system/cpus.h"
 
 struct collector;
 

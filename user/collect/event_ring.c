@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../item_known.h"
-#include "event_ring.h"
+#include "collect/event_ring.h"
+#include "model/item_valid.h"
 
 int event_ring_open(struct event_ring *ring, uint32_t bytes)
 {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#include "../correlate/facts.h"
-#include "fault_stage.h"
+#include "collect/fault_stage.h"
+#include "model/counters.h"
 
 #define NR_FAULTS 64
 #define PAGE 4096

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../rights/capabilities.h"
-#include "bpf_cost.h"
-#include "collector.h"
-#include "counters.h"
-#include "instruments.h"
-#include "maps.h"
-#include "pid_namespace.h"
-#include "priority.h"
-#include "session.h"
+#include "collect/bpf_cost.h"
+#include "collect/collector.h"
+#include "collect/instruments.h"
+#include "collect/module_session.h"
+#include "collect/perf_faults.h"
+#include "collect/perf_mmap.h"
+#include "privilege/capabilities.h"
+#include "system/pid_namespace.h"
+#include "system/priority.h"
 
 struct instruments {
 	struct instruments_options options;

@@ -15,10 +15,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../correlate/facts.h"
-#include "../cpus.h"
-#include "../item.h"
-#include "events.h"
+#include "collect/bpf_load.h"
+#include "model/counters.h"
+#include "model/item.h"
+#include "system/cpus.h"
 
 struct code_files;
 struct instruments;

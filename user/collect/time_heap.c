@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "time_heap.h"
+#include "collect/time_heap.h"
 
 int time_heap_init(struct time_heap *heap, size_t nr_sources)
 {

@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../complain.h"
-#include "../engine/random.h"
-#include "../rights/invoker.h"
-#include "../watch/processes.h"
-#include "competitor.h"
+#include "compete/competitor.h"
+#include "privilege/invoker.h"
+#include "system/processes.h"
+#include "util/message.h"
+#include "util/random.h"
 
 #define PAGE_SIZE 4096
 #define STORE_EACH 8	/* as the study's */

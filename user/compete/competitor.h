@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../correlate/competition.h"
-#include "../cpus.h"
+#include "analyze/pages/competition.h"
+#include "system/cpus.h"
 
 struct competitor_plan {
 	uint64_t bytes;

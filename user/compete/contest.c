@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../complain.h"
-#include "../interrupt.h"
-#include "../via/meminfo.h"
-#include "contest.h"
+#include "compete/contest.h"
+#include "system/meminfo.h"
+#include "util/message.h"
+#include "util/signals.h"
 
 #define MIB (1024.0 * 1024)
 #define PAGE_SIZE 4096

@@ -6,10 +6,10 @@
 #ifndef PFSTAT_USER_CONTEST_H
 #define PFSTAT_USER_CONTEST_H
 
-#include "../correlate/competition.h"
-#include "../engine/memory_group.h"
-#include "competitor.h"
-#include "options.h"
+#include "analyze/pages/competition.h"
+#include "compete/compete_options.h"
+#include "compete/competitor.h"
+#include "system/memory_cgroup.h"
 
 struct contest {
 	const struct compete_options *options;

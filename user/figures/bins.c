@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../correlate/hash.h"
-#include "bins.h"
+#include "figures/bins.h"
+#include "util/hash.h"
 
 #define FIRST_SLOTS 64
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
+#include "figures/calls.h"
 
 #define REGION_SHIFT 20	/* of pages: 4 GiB */
 

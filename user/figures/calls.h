@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#include "../correlate/analysis.h"
-#include "../report/report.h"
-#include "bins.h"
+#include "analyze/analysis.h"
+#include "figures/bins.h"
+#include "report/report.h"
 
 /* Where pages are numbered: a file, or 4 GiB of a process's memory. */
 struct call_place {

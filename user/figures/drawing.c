@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../report/utf8.h"
-#include "drawing.h"
+#include "figures/drawing.h"
+#include "util/utf8.h"
 
 int drawing_begin(struct drawing *drawing, const char *name, const char *title)
 {

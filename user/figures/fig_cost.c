@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "calls.h"
-#include "figure.h"
-#include "scatter.h"
+#include "figures/calls.h"
+#include "figures/figure.h"
+#include "figures/scatter.h"
 
 #define ROWS_AN_OCTAVE 32
 

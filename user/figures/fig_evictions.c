@@ -2,9 +2,9 @@
 /* Who evicted pages that were wanted again: a bar a pair of evictor and victim. */
 #include <inttypes.h>
 
-#include "../report/view.h"
-#include "figure.h"
-#include "palette.h"
+#include "figures/figure.h"
+#include "figures/palette.h"
+#include "report/view.h"
 
 #define MOST_BARS 12
 

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "calls.h"
-#include "figure.h"
-#include "map.h"
-#include "palette.h"
+#include "figures/calls.h"
+#include "figures/figure.h"
+#include "figures/page_map.h"
+#include "figures/palette.h"
 
 struct place {
 	struct place_data head;

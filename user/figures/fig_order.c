@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "calls.h"
-#include "figure.h"
-#include "scatter.h"
+#include "figures/calls.h"
+#include "figures/figure.h"
+#include "figures/scatter.h"
 
 struct place {
 	struct place_data head;

@@ -2,9 +2,9 @@
 /* Where the time of the faults of each class went: bars, stacked of parts. */
 #include <inttypes.h>
 
-#include "../report/view.h"
-#include "figure.h"
-#include "palette.h"
+#include "figures/figure.h"
+#include "figures/palette.h"
+#include "report/view.h"
 
 /* From bottom to top, so that the first class is on top. */
 static unsigned int write_data(struct drawing *drawing, const struct report *report)

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../correlate/pieces.h"
-#include "../report/view.h"
-#include "calls.h"
-#include "figure.h"
-#include "map.h"
-#include "palette.h"
+#include "analyze/pages/page_chunks.h"
+#include "figures/calls.h"
+#include "figures/figure.h"
+#include "figures/page_map.h"
+#include "figures/palette.h"
+#include "report/view.h"
 
 /*
  * When a page was read is kept in 65 µs, from 1, and as a float: from 18 minutes on not as

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../correlate/hash.h"
-#include "figure.h"
-#include "palette.h"
+#include "figures/figure.h"
+#include "figures/palette.h"
+#include "util/hash.h"
 
 #define COLUMNS 120U
 #define FIRST_SHIFT 10		/* a column begins as a microsecond */

@@ -6,9 +6,9 @@
 #ifndef PFSTAT_USER_FIGURE_H
 #define PFSTAT_USER_FIGURE_H
 
-#include "../correlate/analysis.h"
-#include "../report/report.h"
-#include "drawing.h"
+#include "analyze/analysis.h"
+#include "figures/drawing.h"
+#include "report/report.h"
 
 struct figure_source {
 	const struct report *report;	/* filled */

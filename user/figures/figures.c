@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "figures.h"
+#include "figures/figures.h"
 
 static const struct figure *const all[FIGURES_NR] = {
 	&figure_order, &figure_cost, &figure_latency, &figure_cumulative, &figure_parts,

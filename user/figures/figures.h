@@ -3,7 +3,7 @@
 #ifndef PFSTAT_USER_FIGURES_H
 #define PFSTAT_USER_FIGURES_H
 
-#include "figure.h"
+#include "figures/figure.h"
 
 #define FIGURES_NR 9
 

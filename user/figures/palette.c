@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <math.h>
 
-#include "palette.h"
+#include "figures/palette.h"
 
 const struct palette_colour palette[] = {
 	{ "--ink", PALETTE_BLACK, 0xf0f0f0 },

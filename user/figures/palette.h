@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../correlate/explain.h"
+#include "analyze/fault/explain.h"
 
 struct palette_colour {
 	const char *variable;	/* CSS, with its -- */

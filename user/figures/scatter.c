@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <inttypes.h>
 
-#include "palette.h"
-#include "scatter.h"
+#include "figures/palette.h"
+#include "figures/scatter.h"
 
 void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row)
 {

@@ -3,9 +3,9 @@
 #ifndef PFSTAT_USER_SCATTER_H
 #define PFSTAT_USER_SCATTER_H
 
-#include "../correlate/explain.h"
-#include "bins.h"
-#include "drawing.h"
+#include "analyze/fault/explain.h"
+#include "figures/bins.h"
+#include "figures/drawing.h"
 
 /*
  * Marks are what there may be no more of: each is two to five pixels wide, and in a figure

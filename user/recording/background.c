@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <signal.h>
 
-#include "../cpus.h"
-#include "background.h"
+#include "recording/background.h"
+#include "system/cpus.h"
 
 static unsigned int useful_threads(void)
 {

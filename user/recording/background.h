@@ -6,8 +6,8 @@
  *
  *	index = background_take(), fill piece `index`, background_give(), and again
  */
-#ifndef PFSTAT_USER_RECORDING_BACKGROUND_H
-#define PFSTAT_USER_RECORDING_BACKGROUND_H
+#ifndef PFSTAT_USER_BACKGROUND_H
+#define PFSTAT_USER_BACKGROUND_H
 
 #include <pthread.h>
 #include <stdbool.h>

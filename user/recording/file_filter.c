@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../correlate/analysis.h"
-#include "file_filter.h"
-#include "reader.h"
+#include "analyze/analysis.h"
+#include "recording/file_filter.h"
+#include "recording/reader.h"
 
 static int read_items(struct recording_reader *reader, struct analysis *analysis,
 		      const volatile sig_atomic_t *stop)

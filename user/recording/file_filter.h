@@ -4,15 +4,15 @@
  * requests for it. What is of no file (sleeps, threads, mappings) passes, too. A name
  * is several files when another one took its place while it was recorded.
  */
-#ifndef PFSTAT_USER_RECORDING_FILE_FILTER_H
-#define PFSTAT_USER_RECORDING_FILE_FILTER_H
+#ifndef PFSTAT_USER_FILE_FILTER_H
+#define PFSTAT_USER_FILE_FILTER_H
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../item.h"
+#include "model/item.h"
 
 struct file_filter_id {
 	uint32_t dev;		/* as in a record */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../item_known.h"
-#include "items.h"
+#include "model/item_valid.h"
+#include "recording/items.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "items are stored as they are in memory");
 _Static_assert(sizeof(struct item_map) == 64, "format");

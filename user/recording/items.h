@@ -3,14 +3,14 @@
  * The payload of an ITEMS block, before compression; see recording.h. Pure: from
  * items to bytes and back, no I/O. The decoder trusts nothing.
  */
-#ifndef PFSTAT_USER_RECORDING_ITEMS_H
-#define PFSTAT_USER_RECORDING_ITEMS_H
+#ifndef PFSTAT_USER_ITEMS_H
+#define PFSTAT_USER_ITEMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../item.h"
+#include "model/item.h"
 
 /* Kinds of item: a record, events by type, a mapping. */
 #define ITEMS_KIND_RECORD	0U

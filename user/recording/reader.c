@@ -12,9 +12,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "items.h"
-#include "reader.h"
-#include "recording.h"
+#include "recording/items.h"
+#include "recording/reader.h"
+#include "recording/recording.h"
 
 struct buffer {
 	uint8_t *bytes;

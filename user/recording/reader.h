@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads a recording, see recording.h; trusts nothing in it. */
-#ifndef PFSTAT_USER_RECORDING_READER_H
-#define PFSTAT_USER_RECORDING_READER_H
+#ifndef PFSTAT_USER_READER_H
+#define PFSTAT_USER_READER_H
 
 #include <jansson.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "../item.h"
+#include "model/item.h"
 
 struct recording_reader;
 

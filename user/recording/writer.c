@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "background.h"
-#include "items.h"
-#include "recording.h"
-#include "writer.h"
+#include "recording/background.h"
+#include "recording/items.h"
+#include "recording/recording.h"
+#include "recording/writer.h"
 
 /* A block of symbols is no longer; a path alone may be of thousands of bytes. */
 #define PIECE_SYMBOLS 512U

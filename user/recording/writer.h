@@ -3,13 +3,13 @@
  * Writes a recording, see recording.h. Bounded memory, whatever its length: some 8 MiB of
  * items may wait for the threads that encode and write them; then who adds one waits.
  */
-#ifndef PFSTAT_USER_RECORDING_WRITER_H
-#define PFSTAT_USER_RECORDING_WRITER_H
+#ifndef PFSTAT_USER_WRITER_H
+#define PFSTAT_USER_WRITER_H
 
 #include <jansson.h>
 #include <stdio.h>
 
-#include "../item.h"
+#include "model/item.h"
 
 struct recording_writer;
 

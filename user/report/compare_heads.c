@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <string.h>
 
-#include "compare_heads.h"
-#include "value.h"
+#include "report/compare_heads.h"
+#include "util/json_value.h"
 
 struct heads {
 	const json_t *const *heads;

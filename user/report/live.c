@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../correlate/hash.h"
-#include "live_state.h"
+#include "report/live_state.h"
+#include "util/hash.h"
 
 struct live *live_new(unsigned int by, uint64_t start_ns)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../correlate/analysis.h"
+#include "analyze/analysis.h"
 
 /* Counts since the start; FACT_NONE: n/a. */
 struct live_counters {

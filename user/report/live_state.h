@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What live.c keeps and live_print.c shows. */
+/* What live.c keeps and print_live.c shows. */
 #ifndef PFSTAT_USER_LIVE_STATE_H
 #define PFSTAT_USER_LIVE_STATE_H
 
-#include "live.h"
+#include "report/live.h"
 
 #define LIVE_ROWS 100	/* the costliest that are kept of a table */
 

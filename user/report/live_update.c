@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 
-#include "live_state.h"
+#include "report/live_state.h"
 
 static void take_classes(struct live_snapshot *snapshot, const struct analysis *analysis)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <math.h>
 
-#include "own_cost.h"
+#include "report/own_cost.h"
 
 static double ns_or_nan(uint64_t picoseconds)
 {

@@ -3,7 +3,7 @@
 #ifndef PFSTAT_USER_OWN_COST_H
 #define PFSTAT_USER_OWN_COST_H
 
-#include "report.h"
+#include "report/report.h"
 
 struct own_cost {
 	double call_ns;		/* that a wrapped call takes longer; NAN: n/a */

@@ -13,13 +13,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../correlate/analysis.h"
-#include "../correlate/facts.h"
-#include "../correlate/groups.h"
-#include "../correlate/ledger.h"
-#include "../correlate/readahead.h"
-#include "../correlate/summary.h"
-#include "measures.h"
+#include "analyze/accounts/ledger.h"
+#include "analyze/analysis.h"
+#include "analyze/groups/groups.h"
+#include "analyze/pages/readahead.h"
+#include "analyze/summary.h"
+#include "model/counters.h"
+#include "report/report_extras.h"
 
 /* The machine, and the state that the run was measured under. */
 struct environment {

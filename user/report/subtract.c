@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "../correlate/facts.h"
-#include "subtract.h"
+#include "model/counters.h"
+#include "report/subtract.h"
 
 static void take(uint64_t *ns, double less_ns)
 {

@@ -3,7 +3,7 @@
 #ifndef PFSTAT_USER_SUBTRACT_H
 #define PFSTAT_USER_SUBTRACT_H
 
-#include "../correlate/summary.h"
+#include "analyze/summary.h"
 
 /* inside_ps: of each call; FACT_NONE leaves all as it is. No time falls below 0. */
 void subtract_inside(struct class_figures *figures, uint64_t inside_ps);

@@ -3,8 +3,8 @@
 #include <seccomp.h>
 #include <string.h>
 
-#include "subtract.h"
-#include "view.h"
+#include "report/subtract.h"
+#include "report/view.h"
 
 static void add_group(struct group *sum, const struct group *group)
 {

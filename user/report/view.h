@@ -3,7 +3,7 @@
 #ifndef PFSTAT_USER_VIEW_H
 #define PFSTAT_USER_VIEW_H
 
-#include "report.h"
+#include "report/report.h"
 
 /* The columns of the page-fault study, sums of classes (see <pfstat/record.h>). */
 enum study_column {

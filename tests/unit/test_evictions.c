@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Evicted pages joined to whoever wanted them again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/analyze/pages/evictions.h"
+
+#define DEV 8
+#define INODE 70
+
+static struct blame *blame;
+static struct blame_pair *pairs;
+static size_t nr;
+
+static void evict(uint32_t pid, const char *comm, uint64_t pgoff, uint32_t pages)
+{
+	struct pfstat_page page = {
+		.event = { .type = PFSTAT_EVENT_PAGE, .pid = pid, .tid = pid },
+		.inode = INODE, .dev = DEV, .pgoff = pgoff, .pages = pages,
+	};
+
+	strcpy(page.comm, comm);
+	ck_assert_int_eq(blame_remove(blame, &page), 0);
+}
+
+static void read_pages(uint32_t pid, uint64_t pgoff, uint32_t pages, uint32_t flags)
+{
+	const struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK, .pid = pid, .flags = flags },
+		.inode = INODE, .fs_dev = DEV, .pgoff = pgoff, .file_bytes = pages * 4096,
+		.bytes = pages * 4096,
+	};
+
+	ck_assert_int_eq(blame_add_read(blame, &block), 0);
+}
+
+static void fault(uint32_t pid, uint64_t pgoff, int class, uint64_t duration_ns)
+{
+	const struct explained explained = {
+		.pid = pid, .tid = pid, .inode = INODE, .dev = DEV, .pgoff = pgoff,
+		.class = class, .start_ns = 100, .end_ns = 100 + duration_ns, .solved = true,
+	};
+
+	ck_assert_int_eq(blame_add_fault(blame, &explained), 0);
+}
+
+static void list(size_t expected)
+{
+	free(pairs);
+	ck_assert_int_eq(blame_pairs(blame, &pairs, &nr), 0);
+	ck_assert_uint_eq(nr, expected);
+}
+
+static void close_blame(void)
+{
+	free(pairs);
+	pairs = NULL;
+	blame_free(blame);
+}
+
+START_TEST(test_who_evicted_is_blamed_by_who_reads_again)
+{
+	struct blame_figures figures;
+
+	blame = blame_new();
+	evict(5, "hog", 10, 4);
+	evict(6, "kswapd0", 14, 1);
+	/* The first one waits; the three that came with it are there. */
+	read_pages(1, 10, 5, PFSTAT_BLOCK_FILE);
+	fault(1, 10, PFSTAT_CLASS_DISK, 1000);
+	fault(1, 11, PFSTAT_CLASS_LONG, 7);
+	fault(1, 12, PFSTAT_CLASS_READAHEAD, 7);
+	fault(1, 14, PFSTAT_CLASS_WAIT, 300);
+	list(2);
+	ck_assert_uint_eq(pairs[0].evictor, 5);
+	ck_assert_str_eq(pairs[0].evictor_name, "hog");
+	ck_assert_uint_eq(pairs[0].victim, 1);
+	ck_assert_uint_eq(pairs[0].pages, 4);
+	ck_assert_uint_eq(pairs[0].faults, 1);
+	ck_assert_uint_eq(pairs[0].total_ns, 1000);
+	ck_assert_str_eq(pairs[1].evictor_name, "kswapd0");
+	ck_assert_uint_eq(pairs[1].pages, 1);
+	ck_assert_uint_eq(pairs[1].faults, 1);
+	ck_assert_uint_eq(pairs[1].total_ns, 300);
+	blame_figures(blame, &figures);
+	ck_assert_uint_eq(figures.evicted, 5);
+	ck_assert_uint_eq(figures.overflow, 0);
+	close_blame();
+}
+END_TEST
+
+START_TEST(test_one_eviction_is_blamed_once)
+{
+	blame = blame_new();
+	evict(5, "hog", 10, 1);
+	read_pages(1, 10, 1, PFSTAT_BLOCK_FILE);
+	read_pages(2, 10, 1, PFSTAT_BLOCK_FILE);
+	fault(1, 10, PFSTAT_CLASS_DISK, 10);
+	fault(2, 10, PFSTAT_CLASS_DISK, 10);	/* it is back: not evicted since */
+	list(1);
+	ck_assert_uint_eq(pairs[0].pages, 1);
+	ck_assert_uint_eq(pairs[0].faults, 1);
+	evict(5, "hog", 10, 1);
+	read_pages(1, 10, 1, PFSTAT_BLOCK_FILE);
+	list(1);
+	ck_assert_uint_eq(pairs[0].pages, 2);
+	close_blame();
+}
+END_TEST
+
+START_TEST(test_what_is_nobodys_fault)
+{
+	blame = blame_new();
+	/* Never evicted; evicted and not wanted; written, failed, of no file. */
+	read_pages(1, 1, 1, PFSTAT_BLOCK_FILE);
+	fault(1, 1, PFSTAT_CLASS_DISK, 10);
+	evict(5, "hog", 2, 1);
+	read_pages(1, 2, 1, PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_WRITE);
+	read_pages(1, 2, 1, PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_ERROR);
+	read_pages(1, 2, 1, 0);
+	list(0);
+	close_blame();
+}
+END_TEST
+
+START_TEST(test_more_evictors_than_are_told_apart)
+{
+	uint32_t i;
+
+	blame = blame_new();
+	for (i = 0; i < BLAME_MAX_EVICTORS + 10; i++) {
+		evict(100 + i, "hog", i, 1);
+		read_pages(1, i, 1, PFSTAT_BLOCK_FILE);
+	}
+	list(BLAME_MAX_EVICTORS + 1);
+	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
+	ck_assert_uint_eq(pairs[0].victim, 1);
+	ck_assert_uint_eq(pairs[0].pages, 10);
+	ck_assert(blame_is_others(&pairs[0]));
+	ck_assert(!blame_is_others(&pairs[1]));
+	close_blame();
+}
+END_TEST
+
+START_TEST(test_more_pairs_than_are_told_apart)
+{
+	uint64_t pages = 0;
+	uint32_t i;
+	size_t at;
+
+	blame = blame_new();
+	for (i = 0; i < BLAME_MAX_PAIRS + 10; i++) {
+		evict(5, "hog", i, 1);
+		read_pages(1000 + i, i, 1, PFSTAT_BLOCK_FILE);
+	}
+	list(BLAME_MAX_PAIRS + 1);
+	for (at = 0; at < nr; at++)
+		pages += pairs[at].pages;
+	ck_assert_uint_eq(pages, BLAME_MAX_PAIRS + 10);
+	/* The others are nobody, and did not do it themselves. */
+	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
+	ck_assert_uint_eq(pairs[0].victim, 0);
+	ck_assert(blame_is_others(&pairs[0]));
+	ck_assert(!blame_is_itself(&pairs[0]));
+	close_blame();
+}
+END_TEST
+
+START_TEST(test_more_files_than_are_followed)
+{
+	struct blame_figures figures;
+	uint64_t i;
+
+	blame = blame_new();
+	for (i = 0; i < 4096 + 3; i++)
+		evict(5, "hog", i * 2048, 1);
+	blame_figures(blame, &figures);
+	ck_assert_uint_eq(figures.evicted, 4096 + 3);
+	ck_assert_uint_eq(figures.overflow, 3);
+	close_blame();
+}
+END_TEST
+
+/* Ranges of pages against a mark for each page. */
+START_TEST(test_ranges_are_what_their_pages_are)
+{
+	static uint8_t evictor[1 << 14];	/* 0: none, or read again since */
+	uint64_t expected[4] = { 0 }, found[4] = { 0 }, what, pgoff, page, state = 5;
+	uint32_t pages;
+	size_t at;
+	int i;
+
+	blame = blame_new();
+	for (i = 0; i < 3000; i++) {
+		what = random_next(&state);
+		pgoff = what >> 24 & 0x1fff;
+		if (what % 5 == 0)
+			pgoff &= ~2047ULL;
+		pages = what % 5 == 0 ? 4096 : 1 + (what >> 40 & 0xfff);
+		if (what % 2)
+			evict(1 + what % 3, "hog", pgoff, pages);
+		else
+			read_pages(9, pgoff, pages, PFSTAT_BLOCK_FILE);
+		for (page = pgoff; page < pgoff + pages; page++) {
+			if (what % 2 == 0)
+				expected[evictor[page]]++;
+			evictor[page] = what % 2 ? 1 + what % 3 : 0;
+		}
+	}
+	expected[0] = 0;
+	list(3);
+	for (at = 0; at < nr; at++)
+		found[pairs[at].evictor] = pairs[at].pages;
+	ck_assert_mem_eq(found, expected, sizeof(found));
+	close_blame();
+}
+END_TEST
+
+RUN_TESTS("blame",
+	  test_ranges_are_what_their_pages_are,
+	  test_who_evicted_is_blamed_by_who_reads_again,
+	  test_one_eviction_is_blamed_once,
+	  test_what_is_nobodys_fault,
+	  test_more_evictors_than_are_told_apart,
+	  test_more_pairs_than_are_told_apart,
+	  test_more_files_than_are_followed)

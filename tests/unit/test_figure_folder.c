@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Figures in a folder: what happens to a gnuplot that does not end. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/figures/figure_folder.h"
+#include "user/util/signals.h"
+
+/* Longer than any test may take. */
+#define NEVER_ENDS "#!/bin/sh\necho $$ >\"$STARTED\"\nexec sleep 600\n"
+
+static char place[32];		/* of the gnuplot that the tests bring, and of the figures */
+static char started[64];
+static struct folder folder;
+static struct drawing drawing;
+
+static void bring_gnuplot(void)
+{
+	char path[64];
+	FILE *out;
+
+	strcpy(place, "/tmp/pfstat-folder-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	snprintf(path, sizeof(path), "%s/gnuplot", place);
+	snprintf(started, sizeof(started), "%s/started", place);
+	out = fopen(path, "w");
+	ck_assert_ptr_nonnull(out);
+	fputs(NEVER_ENDS, out);
+	ck_assert_int_eq(fclose(out), 0);
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s:/usr/bin:/bin", place);
+	setenv("PATH", path, 1);
+	setenv("STARTED", started, 1);
+	setenv("TMPDIR", place, 1);
+	interrupt_init();
+	ck_assert_int_eq(drawing_begin(&drawing, "figure", "A figure"), 0);
+	ck_assert_int_eq(drawing_end(&drawing), 0);
+	ck_assert_int_eq(folder_open(&folder, NULL), 0);
+}
+
+/* Nothing else may be left in the folder. */
+static void remove_gnuplot(void)
+{
+	char path[64];
+
+	folder_close(&folder);
+	drawing_free(&drawing);
+	snprintf(path, sizeof(path), "%s/gnuplot", place);
+	unlink(path);
+	unlink(started);
+	ck_assert_int_eq(rmdir(place), 0);
+}
+
+/* 0: it has not started. */
+static pid_t pid_of_gnuplot(void)
+{
+	FILE *in = fopen(started, "r");
+	int pid = 0;
+
+	if (!in)
+		return 0;
+	if (fscanf(in, "%d", &pid) != 1)
+		pid = 0;
+	fclose(in);
+	return pid;
+}
+
+START_TEST(test_one_that_does_not_end_is_killed)
+{
+	folder.gnuplot_seconds = 1;
+	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -ETIMEDOUT);
+	ck_assert_str_eq(folder.why, "cannot draw figure.gnuplot: gnuplot did not end within 1 "
+			 "seconds and was killed");
+	ck_assert(!pid_of_gnuplot() || kill(pid_of_gnuplot(), 0));
+}
+END_TEST
+
+/* As if the signal came between fork(2) and the wait. */
+START_TEST(test_a_signal_that_came_before_the_wait_ends_it)
+{
+	raise(SIGTERM);
+	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -EINTR);
+	ck_assert(!pid_of_gnuplot() || kill(pid_of_gnuplot(), 0));
+}
+END_TEST
+
+START_TEST(test_a_signal_during_the_wait_ends_it)
+{
+	int status;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (!child)
+		_exit(folder_draw(&folder, &drawing, 1) == -EINTR ? 0 : 1);
+	while (!pid_of_gnuplot())
+		usleep(1000);
+	ck_assert_int_eq(kill(child, SIGTERM), 0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_int_eq(kill(pid_of_gnuplot(), 0), -1);
+}
+END_TEST
+
+static Suite *suite_of_folders(void)
+{
+	Suite *suite = suite_create("folder");
+	TCase *tcase = tcase_create("folder");
+
+	tcase_add_checked_fixture(tcase, bring_gnuplot, remove_gnuplot);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, test_one_that_does_not_end_is_killed);
+	tcase_add_test(tcase, test_a_signal_that_came_before_the_wait_ends_it);
+	tcase_add_test(tcase, test_a_signal_during_the_wait_ends_it);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite_of_folders());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

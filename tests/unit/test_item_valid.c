@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Items that are not as the contracts state them are known for it, whoever says them. */
+#include <string.h>
+
+#include "runner.h"
+#include "user/model/item_valid.h"
+
+static union {
+	struct pfstat_event event;
+	struct pfstat_fault fault;
+	struct pfstat_page page;
+	struct pfstat_task task;
+	struct pfstat_stack stack;
+} any;
+
+static void make(enum pfstat_event_type type, size_t size)
+{
+	memset(&any, 0, sizeof(any));
+	any.event.type = type;
+	any.event.size = size;
+}
+
+START_TEST(test_each_event_has_its_size)
+{
+	static const size_t sizes[PFSTAT_NR_EVENTS] = {
+		[PFSTAT_EVENT_OFF_CPU_1] = 48, [PFSTAT_EVENT_OFF_CPU] = 56,
+		[PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 80,
+		[PFSTAT_EVENT_PAGE] = 64, [PFSTAT_EVENT_TASK] = 48, [PFSTAT_EVENT_STACK] = 552,
+		[PFSTAT_EVENT_ADVICE] = 56,
+	};
+	enum pfstat_event_type type;
+
+	for (type = 0; type < PFSTAT_NR_EVENTS; type++) {
+		make(type, sizes[type]);
+		ck_assert(item_event_is_known(&any.event, sizes[type]));
+		ck_assert(item_event_is_known(&any.event, sizes[type] + 8));
+		ck_assert(!item_event_is_known(&any.event, sizes[type] - 1));
+		any.event.size--;
+		ck_assert(!item_event_is_known(&any.event, sizes[type]));
+		any.event.size += 2;
+		ck_assert(!item_event_is_known(&any.event, sizes[type] + 8));
+	}
+	make(PFSTAT_NR_EVENTS, 48);
+	ck_assert(!item_event_is_known(&any.event, 48));
+	make(0, 48);
+	ck_assert(!item_event_is_known(&any.event, 0));
+}
+END_TEST
+
+START_TEST(test_what_indexes_arrays_is_in_bounds)
+{
+	struct pfstat_record record = { 0 };
+
+	ck_assert(item_record_is_known(&record));
+	record.op = PFSTAT_NR_OPS;
+	ck_assert(!item_record_is_known(&record));
+	record = (struct pfstat_record){ .class = PFSTAT_NR_CLASSES };
+	ck_assert(!item_record_is_known(&record));
+	record = (struct pfstat_record){ .before = PFSTAT_NR_BEFORE };
+	ck_assert(!item_record_is_known(&record));
+
+	make(PFSTAT_EVENT_FAULT, sizeof(any.fault));
+	any.event.flags = PFSTAT_NR_FAULT_KINDS;
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_FAULT, sizeof(any.fault));
+	any.fault.outcome = PFSTAT_NR_OUTCOMES;
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_STACK, sizeof(any.stack));
+	any.stack.frames = PFSTAT_STACK_FRAMES + 1;
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+}
+END_TEST
+
+START_TEST(test_names_end)
+{
+	make(PFSTAT_EVENT_TASK, sizeof(any.task));
+	memset(any.task.comm, 'x', sizeof(any.task.comm));
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_PAGE, sizeof(any.page));
+	memset(any.page.comm, 'x', sizeof(any.page.comm));
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+}
+END_TEST
+
+/* Found by fuzz_events: each page is looked at, and a minute went by. */
+START_TEST(test_no_folio_has_more_pages_than_a_huge_page)
+{
+	struct pfstat_record record = { .order = 18 };
+
+	ck_assert(item_record_is_known(&record));
+	record.order = 19;
+	ck_assert(!item_record_is_known(&record));
+	make(PFSTAT_EVENT_PAGE, sizeof(any.page));
+	any.page.pages = 1 << 18;
+	ck_assert(item_event_is_known(&any.event, sizeof(any)));
+	any.page.pages++;
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	any.page.pages = UINT32_MAX;
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+}
+END_TEST
+
+START_TEST(test_a_path_ends_where_its_size_says)
+{
+	union {
+		struct item_map map;
+		char bytes[sizeof(struct item_map) + 8];
+	} map = { 0 };
+
+	ck_assert(!item_map_is_known(&map.map));
+	map.map.path_bytes = 1;
+	ck_assert(item_map_is_known(&map.map));
+	map.map.path_bytes = 2;
+	ck_assert(!item_map_is_known(&map.map));
+	map.bytes[sizeof(struct item_map)] = 'x';
+	ck_assert(item_map_is_known(&map.map));
+	map.bytes[sizeof(struct item_map) + 1] = 'x';
+	ck_assert(!item_map_is_known(&map.map));
+}
+END_TEST
+
+RUN_TESTS("item_known", test_each_event_has_its_size, test_what_indexes_arrays_is_in_bounds,
+	  test_names_end, test_no_folio_has_more_pages_than_a_huge_page,
+	  test_a_path_ends_where_its_size_says)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Names of code that was compiled at run time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/system/jit_map.h"
+
+static struct perf_map_place places[3];
+
+/* The names of 0x1000, 0x1010 and 0x2000 in a file of this text. */
+static void read_text(const char *text, size_t bytes)
+{
+	static const uint64_t addresses[] = { 0x1000, 0x1010, 0x2000 };
+	FILE *file = fmemopen((void *)text, bytes, "r");
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		free(places[i].name);
+		places[i] = (struct perf_map_place){ .address = addresses[i] };
+	}
+	ck_assert_int_eq(perf_map_read(file, places, 3), 0);
+	fclose(file);
+}
+
+START_TEST(test_places_get_the_names_of_their_functions)
+{
+	const char *text = "1000 10 first\n1010 ff0 Builtin: the second ~/a b.js:1\n";
+
+	read_text(text, strlen(text));
+	ck_assert_pstr_eq(places[0].name, "first+0x0");
+	ck_assert_pstr_eq(places[1].name, "Builtin: the second ~/a b.js:1+0x0");
+	ck_assert_ptr_null(places[2].name);
+}
+END_TEST
+
+START_TEST(test_the_function_that_was_compiled_last_has_the_name)
+{
+	const char *text = "1000 1001 old\n1008 20 new\n";
+
+	read_text(text, strlen(text));
+	ck_assert_pstr_eq(places[0].name, "old+0x0");
+	ck_assert_pstr_eq(places[1].name, "new+0x8");
+	ck_assert_pstr_eq(places[2].name, "old+0x1000");
+}
+END_TEST
+
+START_TEST(test_lines_of_another_form_are_skipped)
+{
+	const char *text = "\n1000\n1000 10\n1000 10 \nx 10 a\n1000 -1 b\nffffffffffffffff 2 c\n"
+			   "1000 0 d\n-1000 10 e\n2000 1 end";
+
+	read_text(text, strlen(text));
+	ck_assert_ptr_null(places[1].name);
+	ck_assert_pstr_eq(places[2].name, "end+0x0");
+}
+END_TEST
+
+START_TEST(test_a_line_longer_than_any_is_one_line)
+{
+	char *text = malloc(20000);
+
+	memset(text, 'x', 20000);
+	memcpy(text, "1000 10 ", 8);
+	memcpy(text + 10000, "1010 10 ", 8);	/* within the same line */
+	memcpy(text + 19000, "\n2000 10 next\n", 14);
+	read_text(text, 19014);
+	ck_assert_uint_eq(strlen(places[0].name), 220 + strlen("...+0x0"));
+	ck_assert_ptr_null(places[1].name);
+	ck_assert_pstr_eq(places[2].name, "next+0x0");
+	free(text);
+}
+END_TEST
+
+RUN_TESTS("perf_map", test_places_get_the_names_of_their_functions,
+	  test_the_function_that_was_compiled_last_has_the_name,
+	  test_lines_of_another_form_are_skipped, test_a_line_longer_than_any_is_one_line)

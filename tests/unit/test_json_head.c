@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The head of a recording: what was put in comes out, and nothing else is believed. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/print/json/json_head.h"
+
+static void sample_record(struct report *report)
+{
+	report_init(report);
+	report->environment = (struct environment){
+		.kind = "record", .version = "0.1", .started_s = 1700000000,
+		.command = "sh -c \"cat x\"", .pid = 4711, .cgroup = "/a/b",
+		.only_file = "/mnt/disk/\"data\"", .kernel = "6.12.0", .machine = "a CPU",
+		.cpus = 4, .memory_bytes = 1ULL << 40, .clocksource = "tsc",
+		.virtualization = "kvm", .readahead_bytes = -1, .resident_pages = FACT_NONE,
+		.pinned_cpu = -1,
+		.fault_around = true, .fault_around_bytes = 65536, .ring_bytes = 4 << 20,
+	};
+	report->have_bpf = true;
+	report->hooks = 1U << HOOK_WAKEUP | 1U << HOOK_PAGE_DELETE;
+}
+
+static void sample_drive(struct report *report)
+{
+	report_init(report);
+	report->environment = (struct environment){
+		.kind = "drive", .version = "9.9", .file = "/f", .file_bytes = 8192,
+		.file_pages = 2, .filesystem = "ext4", .device = "sda", .readahead_bytes = 0,
+		.cache = "warm", .resident_pages = 2, .pattern = "random", .accesses = 3,
+		.seed = UINT64_MAX, .pinned_cpu = 0,
+	};
+	strcpy(report->bpf_missing, "--no-bpf was given");
+	report->pages_touched = 0;
+}
+
+static void check_same(const struct report *report)
+{
+	json_t *json = head_to_json(report);
+	struct report copy;
+
+	ck_assert_ptr_nonnull(json);
+	report_init(&copy);
+	ck_assert_int_eq(head_from_json(&copy, json), 0);
+	ck_assert_mem_eq(&copy.environment, &report->environment, sizeof(copy.environment));
+	ck_assert_int_eq(copy.have_bpf, report->have_bpf);
+	ck_assert_str_eq(copy.bpf_missing, report->bpf_missing);
+	ck_assert_uint_eq(copy.hooks, report->hooks);
+	ck_assert_uint_eq(copy.pages_touched, report->pages_touched);
+	json_decref(json);
+}
+
+START_TEST(test_record_comes_out_as_it_was_put_in)
+{
+	struct report report;
+
+	sample_record(&report);
+	check_same(&report);
+}
+END_TEST
+
+START_TEST(test_drive_comes_out_as_it_was_put_in)
+{
+	struct report report;
+
+	sample_drive(&report);
+	check_same(&report);
+}
+END_TEST
+
+/* Anonymous memory has no page cache: that is not 0 pages. */
+START_TEST(test_no_resident_pages_are_not_none_of_them)
+{
+	struct report report;
+
+	sample_drive(&report);
+	report.environment.resident_pages = FACT_NONE;
+	check_same(&report);
+	report.environment.resident_pages = 0;
+	check_same(&report);
+}
+END_TEST
+
+START_TEST(test_what_is_no_head_is_refused)
+{
+	static const char *const texts[] = {
+		"[]", "{}", "{\"environment\": null}", "{\"environment\": {}}",
+		"{\"environment\": {\"kind\": \"movie\"}}", "{\"environment\": {\"kind\": 1}}",
+	};
+	struct report report;
+	json_t *json;
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		report_init(&report);
+		json = json_loads(texts[i], 0, NULL);
+		ck_assert_int_eq(head_from_json(&report, json), -EINVAL);
+		json_decref(json);
+	}
+	ck_assert_int_eq(head_from_json(&report, NULL), -EINVAL);
+}
+END_TEST
+
+static void take(struct report *report, const char *text)
+{
+	json_error_t error;
+	json_t *json = json_loads(text, 0, &error);
+
+	ck_assert_msg(json, "%s", error.text);
+	report_init(report);
+	ck_assert_int_eq(head_from_json(report, json), 0);
+	json_decref(json);
+}
+
+START_TEST(test_what_is_missing_is_unknown)
+{
+	struct report report;
+
+	take(&report, "{\"environment\": {\"kind\": \"record\"}}");
+	ck_assert_int_eq(report.environment.pinned_cpu, -1);
+	ck_assert_int_eq(report.environment.readahead_bytes, -1);
+	ck_assert_int_eq(report.environment.started_s, 0);
+	ck_assert_uint_eq(report.environment.resident_pages, FACT_NONE);
+	ck_assert(report.environment.fault_around);
+	ck_assert_uint_eq(report.pages_touched, FACT_NONE);
+	ck_assert(!report.have_bpf);
+	ck_assert_uint_eq(report.hooks, 0);
+}
+END_TEST
+
+START_TEST(test_values_that_cannot_be_are_unknown)
+{
+	char text[20480] = "", name[8192];
+	struct report report;
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	snprintf(text, sizeof(text), "{\"environment\": {\"kind\": \"record\", \"cpus\": -3, "
+		 "\"pid\": 4294967296, \"pinned_cpu\": 2147483648, \"memory_bytes\": -1, "
+		 "\"seed\": \"junk\", \"kernel\": 7, \"machine\": [], \"started\": \"soon\", "
+		 "\"only_file\": \"%s\", \"readahead_bytes\": \"1\", \"resident_pages\": -2}, "
+		 "\"have_bpf\": 1, \"hooks\": [\"wakeup\", \"nonesuch\", 5, null], "
+		 "\"pages_touched\": -1}", name);
+	take(&report, text);
+	ck_assert_uint_eq(report.environment.cpus, 0);
+	ck_assert_uint_eq(report.environment.pid, 0);
+	ck_assert_int_eq(report.environment.pinned_cpu, -1);
+	ck_assert_uint_eq(report.environment.memory_bytes, 0);
+	ck_assert_uint_eq(report.environment.seed, 0);
+	ck_assert_str_eq(report.environment.kernel, "");
+	ck_assert_str_eq(report.environment.machine, "");
+	ck_assert_str_eq(report.environment.only_file, "");
+	ck_assert_int_eq(report.environment.started_s, 0);
+	ck_assert_int_eq(report.environment.readahead_bytes, -1);
+	ck_assert(!report.have_bpf);
+	ck_assert_uint_eq(report.hooks, 1U << HOOK_WAKEUP);
+	ck_assert_uint_eq(report.pages_touched, FACT_NONE);
+}
+END_TEST
+
+RUN_TESTS("head_json",
+	  test_record_comes_out_as_it_was_put_in,
+	  test_drive_comes_out_as_it_was_put_in,
+	  test_no_resident_pages_are_not_none_of_them,
+	  test_what_is_no_head_is_refused,
+	  test_what_is_missing_is_unknown,
+	  test_values_that_cannot_be_are_unknown)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The reader of a ring, over an ordinary file that the test writes as the module would. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/collect/module_ring.h"
+
+#define CAPACITY 39U	/* of a ring of one page */
+
+struct writer {
+	char path[32];
+	int fd;
+	struct pfstat_ring_header *header;
+	struct pfstat_record *data;
+	uint64_t lost;
+};
+
+static struct writer writer_begin(void)
+{
+	struct writer writer = { .path = "/tmp/pfstat-ring.XXXXXX" };
+	char *memory;
+
+	writer.fd = mkstemp(writer.path);
+	ck_assert_int_ge(writer.fd, 0);
+	ck_assert_int_eq(ftruncate(writer.fd, 2 * 4096), 0);
+	memory = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, writer.fd, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	writer.header = (void *)memory;
+	writer.data = (void *)(memory + 4096);
+	*writer.header = (struct pfstat_ring_header){
+		.version = PFSTAT_ABI_VERSION,
+		.record_size = sizeof(struct pfstat_record),
+		.capacity = CAPACITY,
+	};
+	return writer;
+}
+
+static void writer_end(struct writer *writer)
+{
+	munmap(writer->header, 2 * 4096);
+	close(writer->fd);
+	unlink(writer->path);
+}
+
+/* As module/ring.c in drop mode. */
+static void put(struct writer *writer)
+{
+	struct pfstat_ring_header *header = writer->header;
+	struct pfstat_record *record = &writer->data[header->head % CAPACITY];
+
+	if (header->head - header->tail >= CAPACITY) {
+		writer->lost++;
+		return;
+	}
+	record->start_ns = 1000 + header->head;
+	record->sequence = ++header->head;
+}
+
+/* Reads what is there; start_ns tells which record it is. */
+static uint64_t take(struct ring *ring, uint64_t first)
+{
+	const struct pfstat_record *record;
+	uint64_t nr = 0;
+	int err = 0;
+
+	ring_look(ring);
+	while ((record = ring_peek(ring, &err))) {
+		ck_assert_uint_eq(record->start_ns, 1000 + first + nr++);
+		ring_next(ring);
+	}
+	ck_assert_int_eq(err, 0);
+	ring_publish(ring);
+	return nr;
+}
+
+START_TEST(test_reads_and_frees_room)
+{
+	struct writer writer = writer_begin();
+	uint64_t read = 0, round, i;
+	struct ring ring;
+
+	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	for (round = 0; round < 1000; round++) {
+		for (i = 0; i < round % (CAPACITY + 1); i++)
+			put(&writer);
+		read += take(&ring, read);
+	}
+	ck_assert_uint_eq(writer.lost, 0);
+	ck_assert_uint_eq(read, writer.header->head);
+	ring_close(&ring);
+	writer_end(&writer);
+}
+END_TEST
+
+START_TEST(test_read_and_lost_are_all)
+{
+	struct writer writer = writer_begin();
+	struct ring ring;
+	unsigned int i;
+
+	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	for (i = 0; i < 100; i++)
+		put(&writer);
+	ck_assert_uint_eq(take(&ring, 0) + writer.lost, 100);
+	ck_assert_uint_eq(writer.lost, 100 - CAPACITY);
+	ring_close(&ring);
+	writer_end(&writer);
+}
+END_TEST
+
+START_TEST(test_what_comes_after_the_look_waits)
+{
+	struct writer writer = writer_begin();
+	struct ring ring;
+	int err = 0;
+
+	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	ring_look(&ring);
+	put(&writer);
+	ck_assert_ptr_null(ring_peek(&ring, &err));
+	ck_assert_int_eq(err, 0);
+	ck_assert_uint_eq(take(&ring, 0), 1);
+	ring_close(&ring);
+	writer_end(&writer);
+}
+END_TEST
+
+START_TEST(test_opens_where_the_last_reader_stopped)
+{
+	struct writer writer = writer_begin();
+	struct ring ring;
+
+	put(&writer);
+	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	ck_assert_uint_eq(take(&ring, 0), 1);
+	ring_close(&ring);
+	put(&writer);
+	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	ck_assert_uint_eq(take(&ring, 1), 1);
+	ring_close(&ring);
+	writer_end(&writer);
+}
+END_TEST
+
+START_TEST(test_a_torn_record_is_an_error)
+{
+	struct writer writer = writer_begin();
+	struct ring ring;
+	int err = 0;
+
+	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	put(&writer);
+	writer.data[0].sequence = 0;
+	ring_look(&ring);
+	ck_assert_ptr_null(ring_peek(&ring, &err));
+	ck_assert_int_eq(err, -EBADMSG);
+	ring_close(&ring);
+	writer_end(&writer);
+}
+END_TEST
+
+START_TEST(test_refuses_what_it_does_not_know)
+{
+	struct writer writer = writer_begin();
+	struct ring ring;
+
+	writer.header->version++;
+	ck_assert_int_eq(ring_open(&ring, writer.path), -EPROTO);
+	writer.header->version--;
+	writer.header->record_size = 64;
+	ck_assert_int_eq(ring_open(&ring, writer.path), -EPROTO);
+	writer.header->record_size = sizeof(struct pfstat_record);
+	writer.header->capacity = 0;
+	ck_assert_int_eq(ring_open(&ring, writer.path), -EPROTO);
+	writer.header->capacity = ~0ULL;
+	ck_assert_int_eq(ring_open(&ring, writer.path), -EPROTO);
+	ck_assert_int_eq(ring_open(&ring, "/nonexistent"), -ENOENT);
+	writer_end(&writer);
+}
+END_TEST
+
+RUN_TESTS("ring", test_reads_and_frees_room, test_read_and_lost_are_all,
+	  test_what_comes_after_the_look_waits, test_opens_where_the_last_reader_stopped,
+	  test_a_torn_record_is_an_error, test_refuses_what_it_does_not_know)

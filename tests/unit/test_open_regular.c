@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Only regular files are opened, whatever has the name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/util/open_regular.h"
+
+static char folder[32] = "/tmp/pfstat-regular-XXXXXX";
+
+static void begin(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chdir(folder), 0);
+	ck_assert_int_eq(close(open("file", O_WRONLY | O_CREAT | O_EXCL, 0600)), 0);
+	ck_assert_int_eq(symlink("file", "link"), 0);
+	ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+}
+
+static void end(void)
+{
+	unlink("file");
+	unlink("link");
+	unlink("pipe");
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+START_TEST(test_a_file_is_opened_as_asked_for)
+{
+	char byte = 'x';
+	int fd;
+
+	begin();
+	fd = regular_open("link", O_RDWR);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	ck_assert_int_eq(write(fd, &byte, 1), 1);
+	close(fd);
+	fd = regular_open("file", O_RDONLY | O_NOFOLLOW);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, &byte, 1), -1);
+	ck_assert_int_eq(read(fd, &byte, 1), 1);
+	close(fd);
+	end();
+}
+END_TEST
+
+START_TEST(test_what_is_no_regular_file)
+{
+	begin();
+	ck_assert_int_eq(regular_open("pipe", O_RDONLY), -EMEDIUMTYPE);
+	ck_assert_int_eq(regular_open("/dev/null", O_RDWR), -EMEDIUMTYPE);
+	ck_assert_int_eq(regular_open(".", O_RDONLY), -EISDIR);
+	ck_assert_int_eq(regular_open("link", O_RDONLY | O_NOFOLLOW), -ELOOP);
+	ck_assert_int_eq(regular_open("missing", O_RDONLY), -ENOENT);
+	end();
+}
+END_TEST
+
+RUN_TESTS("regular", test_a_file_is_opened_as_asked_for, test_what_is_no_regular_file)

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Items leave in time order, whatever the order they came in. */
+#include "runner.h"
+#include "user/collect/reorder_queue.h"
+
+static void add(struct queue *queue, uint64_t ns, uint32_t tid)
+{
+	const struct pfstat_task event = {
+		.event = { .type = PFSTAT_EVENT_TASK, .size = sizeof(event), .tid = tid, .ns = ns },
+	};
+
+	ck_assert_int_eq(queue_add(queue, ITEM_EVENT, ns, &event, sizeof(event)), 0);
+}
+
+START_TEST(test_order)
+{
+	static const uint64_t times[] = { 5, 3, 9, 3, 1, 7 };
+	static const uint32_t expected[] = { 4, 1, 3, 0, 5, 2 };
+	struct queue queue = { 0 };
+	struct item item;
+	unsigned int i;
+
+	ck_assert_uint_eq(queue_next_ns(&queue), UINT64_MAX);
+	for (i = 0; i < 6; i++)
+		add(&queue, times[i], i);
+	queue_sort(&queue);
+	for (i = 0; i < 6; i++) {
+		ck_assert_uint_eq(queue_next_ns(&queue), times[expected[i]]);
+		item = queue_take(&queue);
+		/* Those of equal times as they came. */
+		ck_assert_uint_eq(item.event->tid, expected[i]);
+	}
+	ck_assert(!queue_any(&queue));
+	queue_exit(&queue);
+}
+END_TEST
+
+/* Before anything was added, too: the sanitizers look at what is done with nothing. */
+START_TEST(test_nothing_is_in_order)
+{
+	struct queue queue = { 0 };
+
+	queue_sort(&queue);
+	ck_assert(!queue_any(&queue));
+	ck_assert_uint_eq(queue_next_ns(&queue), UINT64_MAX);
+	queue_exit(&queue);
+}
+END_TEST
+
+START_TEST(test_memory_does_not_grow)
+{
+	struct queue queue = { 0 };
+	uint64_t i;
+
+	add(&queue, 0, 0);
+	for (i = 1; i < 100000; i++) {	/* never empty */
+		add(&queue, i, i);
+		queue_sort(&queue);
+		ck_assert_uint_eq(queue_take(&queue).event->tid, i - 1);
+	}
+	ck_assert_uint_le(queue.room, 65536);
+	ck_assert_uint_le(queue.capacity, 1024);
+	queue_exit(&queue);
+}
+END_TEST
+
+/* Takes all: in order, those of equal times as they came; returns how many. */
+static uint64_t take_all(struct queue *queue)
+{
+	uint64_t ns = 0, count = 0;
+	uint32_t tid = 0;
+	struct item item;
+
+	for (; queue_any(queue); count++) {
+		item = queue_take(queue);
+		ck_assert_uint_ge(item.ns, ns);
+		ck_assert(!count || item.ns > ns || item.event->tid > tid);
+		ns = item.ns;
+		tid = item.event->tid;
+	}
+	return count;
+}
+
+/* CPUs overtake each other by moments. */
+START_TEST(test_nearly_in_order_is_cheap)
+{
+	struct queue queue = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < 100000; i++)
+		add(&queue, i ^ 3, i);
+	ck_assert_uint_le(queue_sort(&queue), 300000);
+	ck_assert_uint_eq(take_all(&queue), 100000);
+	queue_exit(&queue);
+}
+END_TEST
+
+/* What a process had mapped before, behind the events of a ring. */
+START_TEST(test_many_old_ones_behind_many_new_ones)
+{
+	struct queue queue = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < 40000; i++)
+		add(&queue, 1000 + i / 2, i);
+	for (; i < 100000; i++)
+		add(&queue, 0, i);
+	ck_assert_uint_le(queue_sort(&queue), 5000000);
+	ck_assert_uint_eq(take_all(&queue), 100000);
+	queue_exit(&queue);
+}
+END_TEST
+
+/* What one drain left to the next is before what that brings, at equal times, too. */
+START_TEST(test_what_was_left_keeps_its_order)
+{
+	struct queue queue = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < 2000; i++)
+		add(&queue, i ? 5 : 0, i);
+	queue_sort(&queue);
+	queue_take(&queue);
+	for (; i < 4000; i++)
+		add(&queue, i < 3999 ? 5 : 1, i < 3999 ? i : 0);
+	queue_sort(&queue);
+	ck_assert_uint_eq(take_all(&queue), 3999);
+	queue_exit(&queue);
+}
+END_TEST
+
+RUN_TESTS("queue", test_order, test_nothing_is_in_order, test_memory_does_not_grow,
+	  test_nearly_in_order_is_cheap, test_many_old_ones_behind_many_new_ones,
+	  test_what_was_left_keeps_its_order)

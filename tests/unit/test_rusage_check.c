@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* getrusage(2) beside eBPF, and system calls added up by name. */
+#include <errno.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/analyze/accounts/syscall_totals.h"
+#include "user/analyze/accounts/rusage_check.h"
+
+struct fixture {
+	struct facts facts;
+	struct usage_seen seen;
+	struct usage_line lines[USAGE_NR];
+	struct syscall_row calls[2];
+};
+
+static void open_fixture(struct fixture *fixture)
+{
+	*fixture = (struct fixture){ 0 };
+	facts_init(&fixture->facts);
+	fixture->facts.have_bpf = true;
+	fixture->facts.hooked_only = true;
+	fixture->facts.hooks = (1U << NR_HOOKS) - 1;
+	memset(fixture->facts.faults, 0, sizeof(fixture->facts.faults));
+	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
+						 PFSTAT_OUTCOME_MINOR)].count = 60;
+	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_KERNEL,
+						 PFSTAT_OUTCOME_MINOR)].count = 3;
+	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_FILE, PFSTAT_ORIGIN_GUP,
+						 PFSTAT_OUTCOME_MAJOR)].count = 4;
+	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
+						 PFSTAT_OUTCOME_RETRY)].count = 50;
+	memset(fixture->facts.counts, 0, sizeof(fixture->facts.counts));
+	fixture->facts.events_skipped = 0;
+	fixture->facts.minflt = 63;
+	fixture->facts.majflt = 4;
+	fixture->facts.inblock = 16;
+	fixture->facts.oublock = 8;
+	fixture->facts.nvcsw = 7;
+	fixture->facts.nivcsw = 1;
+	fixture->facts.utime_ns = 3000000;
+	fixture->facts.stime_ns = 2000000;
+	fixture->calls[0].value.count = 5;
+	fixture->calls[1].value.count = 6;
+	fixture->facts.syscalls = fixture->calls;
+	fixture->facts.nr_syscalls = 2;
+	fixture->seen = (struct usage_seen){
+		.voluntary = 7, .preempted = 1, .off_cpu_ns = 4000000, .elapsed_ns = 9100000,
+		.bytes_read = 8192, .one_thread = true,
+	};
+}
+
+static void compare(struct fixture *fixture)
+{
+	usage_compare(fixture->lines, &fixture->facts, &fixture->seen);
+}
+
+static int64_t difference_of(const struct fixture *fixture, enum usage_name name)
+{
+	int64_t difference = INT64_MAX;
+
+	ck_assert(usage_difference(&fixture->lines[name], &difference));
+	return difference;
+}
+
+START_TEST(test_what_was_lost_is_the_reason)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	f.facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 3;
+	compare(&f);
+	ck_assert_str_eq(f.lines[USAGE_NVCSW].reason, "events of eBPF were lost");
+	ck_assert_str_eq(f.lines[USAGE_NIVCSW].reason, "events of eBPF were lost");
+	ck_assert_str_eq(f.lines[USAGE_INBLOCK].reason, "events of eBPF were lost");
+	ck_assert_str_eq(f.lines[USAGE_CPU].reason, "events of eBPF were lost");
+	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);	/* counted, not sent */
+	f.facts.events_skipped = 1;
+	compare(&f);
+	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel left out programs of eBPF");
+	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason, "the kernel left out programs of eBPF");
+}
+END_TEST
+
+START_TEST(test_each_figure_meets_its_own)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	compare(&f);
+	ck_assert_int_eq(difference_of(&f, USAGE_MINFLT), 0);	/* retries are none */
+	ck_assert_int_eq(difference_of(&f, USAGE_MAJFLT), 0);
+	ck_assert_int_eq(difference_of(&f, USAGE_INBLOCK), 0);
+	ck_assert_int_eq(difference_of(&f, USAGE_OUBLOCK), 8);
+	ck_assert_int_eq(difference_of(&f, USAGE_NVCSW), 0);
+	ck_assert_int_eq(difference_of(&f, USAGE_NIVCSW), 0);
+	ck_assert_int_eq(difference_of(&f, USAGE_CPU), 5000 - 5100);
+	ck_assert_uint_eq(f.lines[USAGE_SYSCALLS].ebpf, 11);
+	ck_assert_uint_eq(f.lines[USAGE_SYSCALLS].rusage, FACT_NONE);
+	ck_assert_uint_eq(f.lines[USAGE_UTIME].rusage, 3000);
+	ck_assert_uint_eq(f.lines[USAGE_UTIME].ebpf, FACT_NONE);
+}
+END_TEST
+
+START_TEST(test_every_line_has_a_name_a_key_and_a_source)
+{
+	struct fixture f;
+	size_t i;
+
+	open_fixture(&f);
+	compare(&f);
+	for (i = 0; i < USAGE_NR; i++) {
+		ck_assert_str_ne(f.lines[i].name, "");
+		ck_assert_str_ne(f.lines[i].key, "");
+		ck_assert_str_ne(f.lines[i].source, "");
+	}
+}
+END_TEST
+
+START_TEST(test_without_ebpf_nothing_of_it_is_0)
+{
+	struct fixture f;
+	int64_t difference;
+	size_t i;
+
+	open_fixture(&f);
+	f.facts.have_bpf = false;
+	compare(&f);
+	for (i = 0; i < USAGE_NR; i++) {
+		ck_assert_uint_eq(f.lines[i].ebpf, FACT_NONE);
+		ck_assert(!usage_difference(&f.lines[i], &difference));
+	}
+}
+END_TEST
+
+START_TEST(test_a_hook_that_is_not_there_makes_its_lines_na)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	f.facts.hooks &= ~(1U << HOOK_FAULT | 1U << HOOK_BLOCK);
+	compare(&f);
+	ck_assert_uint_eq(f.lines[USAGE_MINFLT].ebpf, FACT_NONE);
+	ck_assert_uint_eq(f.lines[USAGE_INBLOCK].ebpf, FACT_NONE);
+	ck_assert_uint_eq(f.lines[USAGE_NVCSW].ebpf, 7);
+}
+END_TEST
+
+START_TEST(test_time_on_the_cpu_is_known_of_one_thread_alone)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	f.seen.one_thread = false;
+	compare(&f);
+	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, FACT_NONE);
+	open_fixture(&f);
+	f.seen.off_cpu_ns = f.seen.elapsed_ns + 1;	/* nonsense is no figure */
+	compare(&f);
+	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, FACT_NONE);
+}
+END_TEST
+
+START_TEST(test_faults_have_a_reason_only_at_the_edges)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	compare(&f);
+	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);
+	f.facts.edges = true;
+	compare(&f);
+	ck_assert_ptr_nonnull(f.lines[USAGE_MINFLT].reason);
+}
+END_TEST
+
+START_TEST(test_calls_are_added_up_whatever_they_returned)
+{
+	const struct syscall_row rows[] = {
+		{ .number = 3, .value = { .count = 10, .total_ns = 500 } },
+		{ .number = 1, .error = EAGAIN, .value = { .count = 2, .total_ns = 400 } },
+		{ .number = 7, .error = EINTR, .value = { .count = 1, .total_ns = 900 } },
+		{ .number = 1, .value = { .count = 4, .total_ns = 300 } },
+		{ .number = 1, .error = EPIPE, .value = { .count = 3, .total_ns = 200 } },
+		{ .number = 2, .value = { .count = 1, .total_ns = 500 } },
+	};
+	struct syscall_total *totals, sum;
+	size_t nr;
+
+	ck_assert_int_eq(syscall_totals(rows, 6, &totals, &nr), 0);
+	ck_assert_uint_eq(nr, 4);
+	ck_assert_uint_eq(totals[0].number, 1);		/* of equal times the smaller number */
+	ck_assert_uint_eq(totals[0].calls, 9);
+	ck_assert_uint_eq(totals[0].errors, 5);
+	ck_assert_uint_eq(totals[0].total_ns, 900);
+	ck_assert_uint_eq(totals[1].number, 7);
+	ck_assert_uint_eq(totals[1].errors, 1);
+	ck_assert_uint_eq(totals[2].number, 2);
+	ck_assert_uint_eq(totals[3].number, 3);
+	ck_assert_uint_eq(totals[3].errors, 0);
+	sum = syscall_totals_sum(totals, nr);
+	ck_assert_uint_eq(sum.calls, 21);
+	ck_assert_uint_eq(sum.errors, 6);
+	ck_assert_uint_eq(sum.total_ns, 2800);
+	free(totals);
+}
+END_TEST
+
+START_TEST(test_no_call_is_no_total)
+{
+	struct syscall_total *totals;
+	size_t nr;
+
+	ck_assert_int_eq(syscall_totals(NULL, 0, &totals, &nr), 0);
+	ck_assert_ptr_null(totals);
+	ck_assert_uint_eq(nr, 0);
+	ck_assert_uint_eq(syscall_totals_sum(totals, nr).calls, 0);
+}
+END_TEST
+
+RUN_TESTS("usage", test_each_figure_meets_its_own, test_what_was_lost_is_the_reason,
+	  test_every_line_has_a_name_a_key_and_a_source, test_without_ebpf_nothing_of_it_is_0,
+	  test_a_hook_that_is_not_there_makes_its_lines_na,
+	  test_time_on_the_cpu_is_known_of_one_thread_alone,
+	  test_faults_have_a_reason_only_at_the_edges,
+	  test_calls_are_added_up_whatever_they_returned, test_no_call_is_no_total)

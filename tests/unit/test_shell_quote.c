@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Words of a command line that a shell reads as they were. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/util/shell_quote.h"
+
+static void becomes(const char *word, const char *expected)
+{
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	ck_assert_ptr_nonnull(out);
+	shell_word(out, word);
+	fclose(out);
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+START_TEST(test_plain_words_stay_as_they_are)
+{
+	becomes("--pattern=stride:256K", "--pattern=stride:256K");
+	becomes("/mnt/disk/run.pfs", "/mnt/disk/run.pfs");
+}
+END_TEST
+
+START_TEST(test_others_are_quoted)
+{
+	becomes("", "''");
+	becomes("a b;x.pfs", "'a b;x.pfs'");
+	becomes("it's $HOME `id`", "'it'\\''s $HOME `id`'");
+}
+END_TEST
+
+RUN_TESTS("shell_word", test_plain_words_stay_as_they_are, test_others_are_quoted)

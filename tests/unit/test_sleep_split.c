@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One stay off the CPU, cut into parts by the evidence. */
+#include "runner.h"
+#include "user/analyze/fault/sleep_split.h"
+
+#define D_STATE 2
+#define S_STATE 1
+
+static struct pfstat_off_cpu stay_of(uint64_t off_ns, uint64_t woken_ns, uint64_t on_ns)
+{
+	return (struct pfstat_off_cpu){
+		.event = { .flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT, .ns = on_ns },
+		.off_ns = off_ns, .woken_ns = woken_ns, .state = D_STATE,
+	};
+}
+
+static struct pfstat_block request_of(uint64_t insert_ns, uint64_t issue_ns, uint64_t complete_ns)
+{
+	return (struct pfstat_block){
+		.event = { .ns = complete_ns }, .insert_ns = insert_ns, .issue_ns = issue_ns,
+	};
+}
+
+/* expected: "part from to" triples, ended by NR_PARTS. */
+static void check(const struct pfstat_off_cpu *stay, const struct pfstat_block *requests,
+		  size_t nr_requests, const uint64_t *expected)
+{
+	const struct pfstat_block *pointers[REQUESTS_MATCHES];
+	struct explain_span spans[SLEEP_MAX_SPANS];
+	size_t nr, i;
+
+	for (i = 0; i < nr_requests; i++)
+		pointers[i] = &requests[i];
+	nr = sleep_cut(stay, pointers, nr_requests, spans);
+	for (i = 0; expected[3 * i] != NR_PARTS; i++) {
+		ck_assert_uint_lt(i, nr);
+		ck_assert_uint_eq(spans[i].part, expected[3 * i]);
+		ck_assert_uint_eq(spans[i].from_ns, expected[3 * i + 1]);
+		ck_assert_uint_eq(spans[i].to_ns, expected[3 * i + 2]);
+	}
+	ck_assert_uint_eq(nr, i);
+}
+
+#define CHECK(stay, requests, nr, ...) \
+	check(stay, requests, nr, (const uint64_t[]){ __VA_ARGS__, NR_PARTS })
+
+START_TEST(test_its_own_request)
+{
+	const struct pfstat_off_cpu stay = stay_of(100, 190, 200);
+	const struct pfstat_block request = request_of(80, 110, 180);
+
+	CHECK(&stay, &request, 1,
+	      PART_QUEUE, 100, 110, PART_DEVICE, 110, 180, PART_RUNQUEUE, 180, 200);
+}
+END_TEST
+
+START_TEST(test_issued_before_it_slept)
+{
+	const struct pfstat_off_cpu stay = stay_of(100, 180, 200);
+	const struct pfstat_block request = request_of(50, 50, 180);
+
+	CHECK(&stay, &request, 1, PART_DEVICE, 100, 180, PART_RUNQUEUE, 180, 200);
+}
+END_TEST
+
+START_TEST(test_preempted_is_run_queue)
+{
+	struct pfstat_off_cpu stay = stay_of(100, 0, 200);
+	const struct pfstat_block request = request_of(50, 60, 180);
+
+	stay.event.flags = PFSTAT_OFF_CPU_PREEMPTED;
+	stay.state = 0;
+	CHECK(&stay, &request, 1, PART_RUNQUEUE, 100, 200);
+	CHECK(&stay, NULL, 0, PART_RUNQUEUE, 100, 200);
+}
+END_TEST
+
+START_TEST(test_no_request_tells_by_its_state)
+{
+	struct pfstat_off_cpu stay = stay_of(100, 170, 200);
+
+	CHECK(&stay, NULL, 0, PART_FOREIGN, 100, 170, PART_RUNQUEUE, 170, 200);
+	stay.event.flags = PFSTAT_OFF_CPU_WOKEN;
+	CHECK(&stay, NULL, 0, PART_BLOCKED, 100, 170, PART_RUNQUEUE, 170, 200);
+	stay.state = 0x102;	/* TASK_KILLABLE */
+	CHECK(&stay, NULL, 0, PART_BLOCKED, 100, 170, PART_RUNQUEUE, 170, 200);
+	stay.state = S_STATE;
+	CHECK(&stay, NULL, 0, PART_RESIDUE, 100, 170, PART_RUNQUEUE, 170, 200);
+}
+END_TEST
+
+START_TEST(test_without_the_wake_hook)
+{
+	struct pfstat_off_cpu stay = stay_of(100, 0, 200);
+	const struct pfstat_block request = request_of(90, 95, 150);
+
+	stay.event.flags = PFSTAT_OFF_CPU_IOWAIT;
+	CHECK(&stay, NULL, 0, PART_FOREIGN, 100, 200);
+	CHECK(&stay, &request, 1, PART_DEVICE, 100, 150, PART_RUNQUEUE, 150, 200);
+}
+END_TEST
+
+START_TEST(test_device_wins_over_queue)
+{
+	const struct pfstat_off_cpu stay = stay_of(100, 400, 410);
+	const struct pfstat_block requests[] = {
+		request_of(100, 300, 400), request_of(100, 150, 250),
+	};
+
+	CHECK(&stay, requests, 2, PART_QUEUE, 100, 150, PART_DEVICE, 150, 250,
+	      PART_QUEUE, 250, 300, PART_DEVICE, 300, 400, PART_RUNQUEUE, 400, 410);
+}
+END_TEST
+
+START_TEST(test_before_and_between_requests_nobody_told)
+{
+	const struct pfstat_off_cpu stay = stay_of(100, 400, 400);
+	const struct pfstat_block requests[] = {
+		request_of(300, 300, 390), request_of(150, 150, 200),
+	};
+
+	CHECK(&stay, requests, 2, PART_FOREIGN, 100, 150, PART_DEVICE, 150, 200,
+	      PART_FOREIGN, 200, 300, PART_DEVICE, 300, 390, PART_RUNQUEUE, 390, 400);
+}
+END_TEST
+
+START_TEST(test_a_request_that_outlasts_the_sleep)
+{
+	/* Woken by something else: from then on it only waits for a CPU. */
+	const struct pfstat_off_cpu stay = stay_of(100, 150, 200);
+	const struct pfstat_block request = request_of(90, 90, 180);
+
+	CHECK(&stay, &request, 1, PART_DEVICE, 100, 150, PART_RUNQUEUE, 150, 200);
+}
+END_TEST
+
+RUN_TESTS("sleep", test_its_own_request, test_issued_before_it_slept, test_preempted_is_run_queue,
+	  test_no_request_tells_by_its_state, test_without_the_wake_hook,
+	  test_device_wins_over_queue, test_before_and_between_requests_nobody_told,
+	  test_a_request_that_outlasts_the_sleep)

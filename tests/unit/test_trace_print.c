@@ -1,0 +1,1012 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The trace, parsed back: does it say what happened, and can a viewer draw it? */
+#include <errno.h>
+#include <jansson.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "random.h"
+#include "runner.h"
+#include "user/analyze/analysis.h"
+#include "user/print/trace/trace_print.h"
+
+#define DISK ((8U << 20) | 1)
+/* Fourteen days of uptime, and no round number; the trace's 0 is a day before them. */
+#define T0 1234567890123457ULL
+#define DAY 86400000000000ULL
+#define ORIGIN (13 * DAY)
+
+static char *text;
+static size_t length;
+static FILE *stream;
+static struct trace_writer *trace;
+
+static void begin(void)
+{
+	stream = open_memstream(&text, &length);
+	ck_assert_ptr_nonnull(stream);
+	ck_assert_int_eq(trace_begin(&trace, stream), 0);
+}
+
+static json_t *end(const char *damage)
+{
+	const struct trace_missing missing = {
+		.damage = damage, .lost = 5, .events_lost = FACT_NONE,
+	};
+	json_error_t error;
+	json_t *root;
+
+	ck_assert_int_eq(trace_end(trace, &missing), 0);
+	fclose(stream);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	ck_assert_msg(root, "%s at %d:%d in %s", error.text, error.line, error.column, text);
+	ck_assert_str_eq(json_string_value(json_object_get(root, "displayTimeUnit")), "ns");
+	free(text);
+	return root;
+}
+
+static void feed(const void *event)
+{
+	const struct pfstat_event *head = event;
+	const struct item item = { .type = ITEM_EVENT, .ns = head->ns, .event = head };
+
+	ck_assert_int_eq(trace_item(trace, &item), 0);
+}
+
+static void feed_map(uint32_t dev, uint64_t inode, const char *path)
+{
+	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
+	const struct item item = { .type = ITEM_MAP, .map = map };
+
+	ck_assert_ptr_nonnull(map);
+	map->pid = 10;
+	map->address = 0x7f0000000000;
+	map->bytes = 0x2000;
+	map->dev = dev;
+	map->inode = inode;
+	map->path_bytes = strlen(path) + 1;
+	strcpy(map->path, path);
+	ck_assert_int_eq(trace_item(trace, &item), 0);
+	free(map);
+}
+
+static struct pfstat_block request(uint64_t insert, uint64_t issue, uint64_t done, uint64_t sector)
+{
+	return (struct pfstat_block){
+		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(struct pfstat_block),
+			   .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_READAHEAD, .pid = 10,
+			   .tid = 11, .ns = T0 + done },
+		.insert_ns = T0 + insert, .issue_ns = T0 + issue, .sector = sector, .inode = 77,
+		.pgoff = 5, .dev = DISK, .fs_dev = DISK, .bytes = 16384, .file_bytes = 16384,
+	};
+}
+
+static struct pfstat_off_cpu stay(uint64_t off, uint64_t woken, uint64_t on)
+{
+	return (struct pfstat_off_cpu){
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(struct pfstat_off_cpu),
+			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN, .pid = 10,
+			   .tid = 11, .ns = T0 + on },
+		.off_ns = T0 + off, .woken_ns = T0 + woken, .state = 2, .waker = 12,
+	};
+}
+
+/* 100 to 1100: 50 on the CPU, 150 in the queue, 600 at the device, 80 to run, 120 on the CPU. */
+static struct explained disk_fault(const struct pfstat_block *block)
+{
+	return (struct explained){
+		.class = (enum fault_class)PFSTAT_CLASS_DISK, .pid = 10, .tid = 11,
+		.start_ns = T0 + 100, .end_ns = T0 + 1100, .handler_ns = 900,
+		.parts_ns = { [PART_CPU_BEFORE] = 50, [PART_QUEUE] = 150, [PART_DEVICE] = 600,
+			      [PART_RUNQUEUE] = 80, [PART_CPU_AFTER] = 120 },
+		.address = 0x7f0012345678, .pgoff = 5, .inode = 77, .ip = 0x401000, .dev = DISK,
+		.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_COMPLETED,
+		.attempts = 2,
+		.solved = true, .major = true, .parts_known = true, .request = *block,
+		.nr_spans = 3,
+		.spans = { { T0 + 150, T0 + 300, PART_QUEUE },
+			   { T0 + 300, T0 + 900, PART_DEVICE },
+			   { T0 + 900, T0 + 980, PART_RUNQUEUE } },
+	};
+}
+
+static uint64_t ns_of(const json_t *event, const char *key)
+{
+	const json_t *value = json_object_get(event, key);
+
+	ck_assert_msg(json_is_number(value), "no %s", key);
+	return llround(json_number_value(value) * 1000);
+}
+
+static uint64_t start_of(const json_t *event)
+{
+	return ORIGIN + ns_of(event, "ts");
+}
+
+static uint64_t end_of(const json_t *event)
+{
+	return start_of(event) + ns_of(event, "dur");
+}
+
+static const char *string_of(const json_t *event, const char *key)
+{
+	const char *value = json_string_value(json_object_get(event, key));
+
+	return value ? value : "";
+}
+
+static json_int_t number_of(const json_t *event, const char *key)
+{
+	return json_integer_value(json_object_get(event, key));
+}
+
+static json_t *args_of(const json_t *event)
+{
+	return json_object_get(event, "args");
+}
+
+static json_t *events_of(const json_t *root)
+{
+	return json_object_get(root, "traceEvents");
+}
+
+/* The only event of that phase and name. */
+static json_t *find(const json_t *root, const char *phase, const char *category, const char *name)
+{
+	json_t *event, *found = NULL;
+	size_t i;
+
+	json_array_foreach(events_of(root), i, event) {
+		if (strcmp(string_of(event, "ph"), phase) ||
+		    strcmp(string_of(event, "cat"), category) ||
+		    strcmp(string_of(event, "name"), name))
+			continue;
+		ck_assert_msg(!found, "several %s %s", category, name);
+		found = event;
+	}
+	ck_assert_msg(found, "no %s %s %s", phase, category, name);
+	return found;
+}
+
+static size_t nr_of(const json_t *root, const char *phase)
+{
+	json_t *event;
+	size_t i, nr = 0;
+
+	json_array_foreach(events_of(root), i, event)
+		nr += !strcmp(string_of(event, "ph"), phase);
+	return nr;
+}
+
+static void check_slice(const json_t *slice, uint64_t from, uint64_t to)
+{
+	ck_assert_uint_eq(start_of(slice), T0 + from);
+	ck_assert_uint_eq(end_of(slice), T0 + to);
+}
+
+static bool same_track(const json_t *a, const json_t *b)
+{
+	return number_of(a, "tid") == number_of(b, "tid") &&
+	       number_of(a, "pid") == number_of(b, "pid");
+}
+
+/* Every two slices of a track: apart, or one within the other. */
+static void check_nesting(const json_t *root)
+{
+	json_t *a, *b;
+	size_t i, j;
+
+	json_array_foreach(events_of(root), i, a) {
+		if (strcmp(string_of(a, "ph"), "X"))
+			continue;
+		json_array_foreach(events_of(root), j, b) {
+			if (j <= i || strcmp(string_of(b, "ph"), "X") || !same_track(a, b))
+				continue;
+			ck_assert_msg(end_of(a) <= start_of(b) || end_of(b) <= start_of(a) ||
+				      (start_of(a) >= start_of(b) && end_of(a) <= end_of(b)) ||
+				      (start_of(b) >= start_of(a) && end_of(b) <= end_of(a)),
+				      "%s at %zu and %s at %zu overlap", string_of(a, "name"), i,
+				      string_of(b, "name"), j);
+		}
+	}
+}
+
+/* A slice of that category on the arrow's track, which is open at its time. */
+static bool arrow_meets(const json_t *root, const json_t *arrow, const char *category)
+{
+	const uint64_t ns = start_of(arrow);
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(events_of(root), i, event)
+		if (!strcmp(string_of(event, "cat"), category) && same_track(event, arrow) &&
+		    !strcmp(string_of(event, "ph"), "X") && start_of(event) <= ns &&
+		    ns < end_of(event))
+			return true;
+	return false;
+}
+
+static size_t check_arrows(const json_t *root)
+{
+	json_t *starts = json_object(), *event, *start;
+	size_t i, nr = 0;
+	char id[32];
+
+	json_array_foreach(events_of(root), i, event) {
+		snprintf(id, sizeof(id), "%lld", (long long)number_of(event, "id"));
+		if (!strcmp(string_of(event, "ph"), "s")) {
+			ck_assert_msg(!json_object_get(starts, id), "id %s twice", id);
+			ck_assert(arrow_meets(root, event, "block"));
+			json_object_set(starts, id, event);
+		}
+		if (strcmp(string_of(event, "ph"), "f"))
+			continue;
+		start = json_object_get(starts, id);
+		ck_assert_msg(start, "id %s ends, but did not start", id);
+		ck_assert_uint_le(start_of(start), start_of(event));
+		ck_assert_str_eq(string_of(event, "bp"), "e");
+		ck_assert_str_eq(string_of(event, "cat"), string_of(start, "cat"));
+		ck_assert_str_eq(string_of(event, "name"), string_of(start, "name"));
+		ck_assert(arrow_meets(root, event, "fault"));
+		json_object_del(starts, id);
+		nr++;
+	}
+	ck_assert_uint_eq(json_object_size(starts), 0);
+	json_decref(starts);
+	return nr;
+}
+
+static json_t *one_fault(void)
+{
+	const struct pfstat_block block = request(130, 300, 900, 4096);
+	const struct pfstat_off_cpu off = stay(150, 910, 980);
+	const struct explained fault = disk_fault(&block);
+
+	begin();
+	feed_map(DISK, 77, "/mnt/disk/demo.bin");
+	feed(&block);
+	feed(&off);
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	return end(NULL);
+}
+
+static struct pfstat_task task(uint32_t flags, uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct pfstat_task event = {
+		.event = { .type = PFSTAT_EVENT_TASK, .size = sizeof(event), .flags = flags,
+			   .pid = pid, .tid = tid, .ns = T0 },
+	};
+
+	memcpy(event.comm, comm, strnlen(comm, sizeof(event.comm)));
+	return event;
+}
+
+START_TEST(test_fault_is_a_slice_with_its_facts)
+{
+	json_t *root = one_fault(), *slice = find(root, "X", "fault", "disk"), *args, *parts;
+
+	check_slice(slice, 100, 1100);
+	ck_assert_int_eq(number_of(slice, "pid"), 10);
+	ck_assert_int_eq(number_of(slice, "tid"), 11);
+	args = args_of(slice);
+	ck_assert_str_eq(string_of(args, "class"), "disk");
+	ck_assert_str_eq(string_of(args, "file"), "/mnt/disk/demo.bin");
+	ck_assert_str_eq(string_of(args, "address"), "0x7f0012345678");
+	ck_assert_str_eq(string_of(args, "ip"), "0x401000");
+	ck_assert_str_eq(string_of(args, "result"), "MAJOR|LOCKED|COMPLETED");
+	ck_assert_int_eq(number_of(args, "pgoff"), 5);
+	ck_assert_int_eq(number_of(args, "attempts"), 2);
+	ck_assert(json_is_true(json_object_get(args, "major")));
+	ck_assert(json_is_true(json_object_get(args, "solved")));
+	ck_assert(json_is_false(json_object_get(args, "write")));
+	parts = json_object_get(args, "parts");
+	ck_assert_uint_eq(json_object_size(parts), 5);
+	ck_assert_int_eq(number_of(parts, "device_ns"), 600);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_parts_are_slices_that_fill_the_fault)
+{
+	json_t *root = one_fault();
+
+	check_slice(find(root, "X", "part", "cpu_before"), 100, 150);
+	check_slice(find(root, "X", "part", "queue"), 150, 300);
+	check_slice(find(root, "X", "part", "device"), 300, 900);
+	check_slice(find(root, "X", "part", "runqueue"), 900, 980);
+	check_slice(find(root, "X", "part", "cpu_after"), 980, 1100);
+	/* The stay was cut into these: it is no slice of its own. */
+	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 3);
+	check_nesting(root);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_times_are_exact_in_the_text)
+{
+	const struct pfstat_block block = request(130, 300, 900, 4096);
+	const struct explained fault = disk_fault(&block);
+
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
+	fclose(stream);
+	ck_assert_ptr_nonnull(strstr(text, "\"ts\":111367890123.557,\"dur\":1.000,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"ts\":111367890123.607,\"dur\":0.150,"));
+	free(text);
+}
+END_TEST
+
+/* A double of µs since the start would be nanoseconds off; and whoever slept for a year. */
+START_TEST(test_times_are_exact_after_years)
+{
+	const uint64_t years = 1000 * DAY + 12345;
+	struct pfstat_off_cpu off = stay(0, 0, 0);
+	json_t *root, *slices;
+
+	begin();
+	off.off_ns = years + DAY;
+	off.event.ns = years + DAY + 678;
+	feed(&off);
+	root = end(NULL);
+	slices = events_of(root);
+	ck_assert_uint_eq(json_integer_value(json_object_get(json_object_get(root, "otherData"),
+							     "origin_ns")), 1000 * DAY);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "ts"), DAY + 12345);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "dur"), 678);
+	json_decref(root);
+	begin();
+	off.off_ns = 5;
+	feed(&off);
+	root = end(NULL);
+	slices = events_of(root);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "ts"), 0);
+	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "dur"), DAY + 12345 + 678);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_request_is_a_slice_of_its_device)
+{
+	json_t *root = one_fault(), *slice = find(root, "X", "block", "read"), *args, *name;
+
+	check_slice(slice, 130, 900);
+	check_slice(find(root, "X", "block", "queue"), 130, 300);
+	check_slice(find(root, "X", "block", "device"), 300, 900);
+	args = args_of(slice);
+	ck_assert_int_eq(number_of(args, "sector"), 4096);
+	ck_assert_int_eq(number_of(args, "bytes"), 16384);
+	ck_assert_str_eq(string_of(args, "file"), "/mnt/disk/demo.bin");
+	ck_assert(json_is_true(json_object_get(args, "readahead")));
+	name = find(root, "M", "", "process_name");
+	ck_assert_int_eq(number_of(name, "pid"), number_of(slice, "pid"));
+	ck_assert_str_eq(string_of(args_of(name), "name"), "block devices");
+	name = find(root, "M", "", "thread_name");
+	ck_assert(same_track(name, slice));
+	ck_assert_str_eq(string_of(args_of(name), "name"), "8:1 #1");
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_arrow_leads_from_the_request_to_the_fault)
+{
+	json_t *root = one_fault();
+
+	ck_assert_uint_eq(check_arrows(root), 1);
+	ck_assert_uint_eq(start_of(find(root, "s", "wait", "request")), T0 + 899);
+	ck_assert_uint_eq(start_of(find(root, "f", "wait", "request")), T0 + 900);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_two_that_waited_for_one_request_have_an_arrow_each)
+{
+	const struct pfstat_block block = request(130, 300, 900, 4096);
+	struct explained fault = disk_fault(&block);
+	json_t *root;
+
+	begin();
+	feed(&block);
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	fault.tid = 12;
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert_uint_eq(check_arrows(root), 2);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_arrow_of_an_unknown_request_is_left_out_and_counted)
+{
+	const struct pfstat_block block = request(130, 300, 900, 4096);
+	const struct explained fault = disk_fault(&block);
+	json_t *root;
+
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert_uint_eq(check_arrows(root), 0);
+	ck_assert_int_eq(number_of(json_object_get(root, "otherData"), "arrows_left_out"), 1);
+	json_decref(root);
+}
+END_TEST
+
+/* A request that ended after the fault (its page was ready before): the arrow stays inside. */
+START_TEST(test_arrow_stays_in_a_fault_that_ended_first)
+{
+	const struct pfstat_block block = request(130, 300, 2000, 4096);
+	const struct explained fault = disk_fault(&block);
+	json_t *root;
+
+	begin();
+	feed(&block);
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert_uint_eq(check_arrows(root), 1);
+	ck_assert_uint_eq(start_of(find(root, "f", "wait", "request")), T0 + 1099);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_fault_whose_parts_are_not_known_has_none)
+{
+	struct pfstat_block none = { 0 };
+	struct explained fault = disk_fault(&none);
+	json_t *root;
+
+	fault.parts_known = false;
+	fault.nr_spans = 0;
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert_uint_eq(nr_of(root, "X"), 1);
+	ck_assert_str_eq(string_of(args_of(find(root, "X", "fault", "disk")), "parts"), "n/a");
+	json_decref(root);
+}
+END_TEST
+
+/* Residue, or spans that did not fit: what lies between is not said to be CPU. */
+START_TEST(test_gaps_that_are_not_all_cpu_have_no_name)
+{
+	const struct pfstat_block none = { 0 };
+	struct explained fault = disk_fault(&none);
+	json_t *root;
+
+	fault.parts_ns[PART_CPU_AFTER] = 20;
+	fault.parts_ns[PART_RESIDUE] = 100;
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert_uint_eq(nr_of(root, "X"), 1 + 3);
+	check_slice(find(root, "X", "part", "device"), 300, 900);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_stays_outside_of_faults_are_slices)
+{
+	const struct pfstat_block none = { 0 };
+	const struct explained fault = disk_fault(&none);
+	struct pfstat_off_cpu stays[] = {
+		stay(10, 15, 20),		/* before the fault */
+		stay(90, 101, 102),		/* before it, by a clock that is ahead */
+		stay(500, 600, 700),		/* in it */
+		stay(1099, 1150, 1200),		/* after it, by a clock that is behind */
+	};
+	json_t *root;
+	size_t i;
+
+	stays[0].event.flags = PFSTAT_OFF_CPU_PREEMPTED;
+	stays[3].event.flags = 0;
+	stays[3].waker = 0;
+	begin();
+	for (i = 0; i < 4; i++)
+		feed(&stays[i]);
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	/* Told after the fault, though it begins in it, and one that is apart. */
+	stays[2] = stay(1095, 1110, 1120);
+	feed(&stays[2]);
+	stays[2] = stay(1300, 1340, 1400);
+	feed(&stays[2]);
+	root = end(NULL);
+	check_nesting(root);
+	check_slice(find(root, "X", "off-CPU", "preempted"), 10, 20);
+	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 5);
+	json_decref(root);
+}
+END_TEST
+
+/* A fault that waits for its retry is told after the thread's next one, of another kind. */
+START_TEST(test_fault_told_late_takes_its_stays_all_the_same)
+{
+	const struct pfstat_block none = { 0 };
+	const struct pfstat_off_cpu before = stay(10, 15, 20), in = stay(150, 910, 980);
+	struct explained fault = disk_fault(&none), next = fault;
+	json_t *root;
+
+	next.class = FAULT_ANON;
+	next.start_ns = T0 + 2000;
+	next.end_ns = T0 + 2100;
+	next.nr_spans = 0;
+	begin();
+	feed(&before);
+	feed(&in);
+	ck_assert_int_eq(trace_fault(trace, &next), 0);
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	check_slice(find(root, "X", "off-CPU", "I/O wait"), 10, 20);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_stay_says_who_woke_and_how_long_it_was_runnable)
+{
+	const struct pfstat_off_cpu off = stay(10, 15, 22);
+	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
+	json_t *root, *slice;
+
+	begin();
+	feed(&off);
+	feed(&gone);
+	root = end(NULL);
+	slice = find(root, "X", "off-CPU", "I/O wait");
+	check_slice(slice, 10, 22);
+	ck_assert_int_eq(number_of(args_of(slice), "state"), 2);
+	ck_assert_int_eq(number_of(args_of(slice), "runnable_ns"), 7);
+	ck_assert_int_eq(number_of(args_of(slice), "waker"), 12);
+	json_decref(root);
+}
+END_TEST
+
+/* A thread that sleeps and never faults: all its stays are there, few are kept. */
+START_TEST(test_many_stays_without_a_fault_are_all_drawn)
+{
+	struct pfstat_off_cpu off;
+	json_t *root;
+	int i;
+
+	begin();
+	for (i = 0; i < 3000; i++) {
+		off = stay(i * 10, i * 10 + 2, i * 10 + 5);
+		feed(&off);
+	}
+	fflush(stream);
+	ck_assert_uint_gt(length, 100000);
+	root = end(NULL);
+	ck_assert_uint_eq(nr_of(root, "X"), 3000);
+	json_decref(root);
+}
+END_TEST
+
+/* Preempted, then asleep: what was on the CPU between the two came before the sleep. */
+START_TEST(test_cpu_between_preemption_and_sleep_is_before)
+{
+	const struct pfstat_block none = { 0 };
+	struct explained fault = disk_fault(&none);
+	json_t *root, *event;
+	size_t i, nr = 0;
+
+	fault.nr_spans = 2;
+	fault.spans[0] = (struct explain_span){ T0 + 200, T0 + 300, PART_RUNQUEUE };
+	fault.spans[1] = (struct explain_span){ T0 + 400, T0 + 1000, PART_DEVICE };
+	memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
+	fault.parts_ns[PART_CPU_BEFORE] = 200;
+	fault.parts_ns[PART_RUNQUEUE] = 100;
+	fault.parts_ns[PART_DEVICE] = 600;
+	fault.parts_ns[PART_CPU_AFTER] = 100;
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	json_array_foreach(events_of(root), i, event)
+		nr += !strcmp(string_of(event, "name"), "cpu_before");
+	ck_assert_uint_eq(nr, 2);
+	check_slice(find(root, "X", "part", "cpu_after"), 1000, 1100);
+	json_decref(root);
+}
+END_TEST
+
+static const char *track_name(const json_t *root, const char *kind, json_int_t tid)
+{
+	const char *name = NULL;
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(events_of(root), i, event)
+		if (!strcmp(string_of(event, "name"), kind) && number_of(event, "tid") == tid)
+			name = string_of(args_of(event), "name");
+	return name;
+}
+
+START_TEST(test_tracks_have_the_names_of_tasks)
+{
+	const struct pfstat_task tasks[] = {
+		task(PFSTAT_TASK_FORK, 10, 10, "sh"),
+		task(PFSTAT_TASK_EXEC, 10, 10, "worker \"a\"\n\xff"),
+		task(PFSTAT_TASK_FORK, 10, 11, "sixteen_bytes_xy"),
+		task(PFSTAT_TASK_EXIT, 10, 10, "gone"),
+	};
+	json_t *root;
+	size_t i;
+
+	begin();
+	for (i = 0; i < 4; i++)
+		feed(&tasks[i]);
+	root = end(NULL);
+	/* The last name is the one that viewers take. */
+	ck_assert_str_eq(track_name(root, "process_name", 10), "worker \"a\"\n?");
+	ck_assert_str_eq(track_name(root, "thread_name", 10), "worker \"a\"\n?");
+	ck_assert_str_eq(track_name(root, "thread_name", 11), "sixteen_bytes_xy");
+	ck_assert_ptr_null(track_name(root, "process_name", 11));
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_file_without_a_map_is_named_by_inode)
+{
+	const struct pfstat_block none = { 0 };
+	struct explained fault = disk_fault(&none);
+	json_t *root;
+
+	begin();
+	feed_map(DISK + 1, 77, "/another/file");
+	feed_map(DISK, 78, "/and/another");
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert_str_eq(string_of(args_of(find(root, "X", "fault", "disk")), "file"),
+			 "8:1 inode 77");
+	json_decref(root);
+}
+END_TEST
+
+/* A btrfs subvolume's device is another in /proc/PID/maps than in the file's inode. */
+START_TEST(test_file_of_another_device_number_is_found_by_its_map)
+{
+	const struct pfstat_block none = { 0 };
+	struct explained fault = disk_fault(&none);
+	json_t *root;
+
+	fault.address = 0x7f0000001000;
+	begin();
+	feed_map(DISK + 1, 77, "/btrfs/file");
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert_str_eq(string_of(args_of(find(root, "X", "fault", "disk")), "file"),
+			 "/btrfs/file");
+	json_decref(root);
+}
+END_TEST
+
+/* What lies open when the recording stops is just not there: the JSON is whole. */
+START_TEST(test_cut_recording_makes_a_whole_file_that_says_so)
+{
+	const struct pfstat_off_cpu off = stay(150, 910, 980);
+	json_t *root;
+
+	begin();
+	feed(&off);
+	root = end("run.pfs ends in the middle of \"block\" 7");
+	ck_assert_str_eq(string_of(json_object_get(root, "otherData"), "damage"),
+			 "run.pfs ends in the middle of \"block\" 7");
+	json_decref(root);
+	begin();
+	root = end(NULL);
+	ck_assert_uint_eq(json_array_size(events_of(root)), 0);
+	ck_assert(json_is_null(json_object_get(json_object_get(root, "otherData"), "damage")));
+	ck_assert_int_eq(number_of(json_object_get(root, "otherData"), "lost"), 5);
+	ck_assert(json_is_null(json_object_get(json_object_get(root, "otherData"), "events_lost")));
+	json_decref(root);
+}
+END_TEST
+
+/* Four threads, each with its own request at a time, some waiting for a neighbour's. */
+#define NR_ROUNDS 60
+
+static void feed_round(uint64_t base, uint64_t *state)
+{
+	struct pfstat_block blocks[4];
+	struct explained fault;
+	struct pfstat_off_cpu off;
+	unsigned int i, j;
+
+	for (i = 0; i < 4; i++)
+		blocks[i] = request(base + 200 + random_next(state) % 50,
+				    base + 300 + random_next(state) % 50,
+				    base + 1000 + 100 * i, random_next(state) % 1000000);
+	for (i = 0; i < 4; i++) {
+		j = random_next(state) % (i + 1);
+		off = stay(base + 260, base + 1000 + 100 * j + 10, base + 1500 + i);
+		off.event.tid = 11 + i;
+		fault = disk_fault(&blocks[j]);
+		fault.tid = 11 + i;
+		fault.start_ns = T0 + base + 150 + random_next(state) % 50;
+		fault.end_ns = T0 + base + 1600 + random_next(state) % 50;
+		fault.spans[0] = (struct explain_span){ off.off_ns, blocks[j].issue_ns,
+							PART_QUEUE };
+		fault.spans[1] = (struct explain_span){ blocks[j].issue_ns, blocks[j].event.ns,
+							PART_DEVICE };
+		fault.spans[2] = (struct explain_span){ blocks[j].event.ns, off.event.ns,
+							PART_RUNQUEUE };
+		memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
+		for (j = 0; j < 3; j++)
+			fault.parts_ns[fault.spans[j].part] =
+				fault.spans[j].to_ns - fault.spans[j].from_ns;
+		fault.parts_ns[PART_CPU_BEFORE] = off.off_ns - fault.start_ns;
+		fault.parts_ns[PART_CPU_AFTER] = fault.end_ns - off.event.ns;
+		feed(&blocks[i]);
+		feed(&off);
+		ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	}
+}
+
+START_TEST(test_concurrent_requests_and_faults_nest_on_every_track)
+{
+	uint64_t state = 1;
+	unsigned int i;
+	json_t *root;
+
+	begin();
+	for (i = 0; i < NR_ROUNDS; i++)
+		feed_round(i * 2000, &state);
+	root = end(NULL);
+	check_nesting(root);
+	ck_assert_uint_eq(check_arrows(root), 4 * NR_ROUNDS);
+	/* A fault, five parts; a request, its queue, its device. */
+	ck_assert_uint_eq(nr_of(root, "X"), 9 * 4 * NR_ROUNDS);
+	/* Four at once need four lanes, and the process its name. */
+	ck_assert_uint_eq(nr_of(root, "M"), 1 + 4);
+	json_decref(root);
+}
+END_TEST
+
+static void analyse(struct analysis *analysis, enum item_type type, uint64_t ns, const void *data)
+{
+	struct item item = { .type = type, .ns = ns };
+
+	item.record = data;
+	ck_assert_int_eq(trace_item(trace, &item), 0);
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+/* A cold read: nothing mapped yet, then the disk, then the retry; a nap before each. */
+static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t page)
+{
+	const struct pfstat_off_cpu nap = stay(base, base + 50, base + 60);
+	const struct pfstat_off_cpu wait = stay(base + 400, base + 2010, base + 2100);
+	struct pfstat_block block = request(base + 200, base + 300, base + 2000, 8 * page);
+	struct pfstat_record record = {
+		.pid = 10, .tid = 11, .inode = 77, .dev = DISK, .pgoff = page,
+		.address = 0x7f0000000000 + (page << 12), .start_ns = T0 + base + 100,
+		.duration_ns = 40, .op = PFSTAT_OP_MAP_PAGES, .class = PFSTAT_CLASS_PASS,
+	};
+
+	block.pgoff = page;
+	analyse(analysis, ITEM_EVENT, nap.event.ns, &nap);
+	analyse(analysis, ITEM_RECORD, T0 + base + 140, &record);
+	record.op = PFSTAT_OP_FAULT;
+	record.class = PFSTAT_CLASS_DISK;
+	record.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_RETRY;
+	record.facts = PFSTAT_FACT_SLEPT;
+	record.earlier_ns = record.start_ns;
+	record.start_ns = T0 + base + 150;
+	record.duration_ns = 2000;
+	analyse(analysis, ITEM_EVENT, block.event.ns, &block);
+	analyse(analysis, ITEM_EVENT, wait.event.ns, &wait);
+	analyse(analysis, ITEM_RECORD, T0 + base + 2150, &record);
+	record.op = PFSTAT_OP_MAP_PAGES;
+	record.class = PFSTAT_CLASS_SHORT;
+	record.result = PFSTAT_RESULT_NOPAGE;
+	record.flags = PFSTAT_FLAG_TRIED;
+	record.facts = 0;
+	record.earlier_ns = record.start_ns;
+	record.start_ns = T0 + base + 2200;
+	record.duration_ns = 30;
+	analyse(analysis, ITEM_RECORD, T0 + base + 2230, &record);
+}
+
+/* The retry never came; the fault is told when its thread is gone, with its sleep in it. */
+START_TEST(test_last_fault_of_a_thread_is_drawn_before_it_is_forgotten)
+{
+	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
+	const struct pfstat_task next = task(PFSTAT_TASK_FORK, 10, 12, "next");
+	const struct pfstat_block block = request(130, 300, 900, 4096);
+	const struct pfstat_off_cpu off = stay(150, 910, 980), last = stay(1200, 1210, 1230);
+	struct explained fault = disk_fault(&block);
+	json_t *root;
+
+	fault.solved = false;
+	fault.major = false;
+	begin();
+	feed(&block);
+	feed(&off);
+	feed(&last);
+	feed(&gone);
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	feed(&next);
+	fflush(stream);
+	ck_assert_ptr_nonnull(strstr(text, "\"I/O wait\""));
+	root = end(NULL);
+	check_slice(find(root, "X", "off-CPU", "I/O wait"), 1200, 1230);
+	json_decref(root);
+}
+END_TEST
+
+/* What the analysis makes of items, drawn: the parts fill each fault, to the nanosecond. */
+START_TEST(test_run_through_the_analysis_is_drawn_whole)
+{
+	enum { FAULTS = 50 };
+	struct analysis *analysis = analysis_new(true, GROUP_BY_ALL);
+	uint64_t in_faults = 0, in_parts = 0;
+	json_t *root, *event;
+	size_t i;
+
+	ck_assert_ptr_nonnull(analysis);
+	begin();
+	ck_assert_int_eq(analysis_listen(analysis, trace_fault, trace), 0);
+	for (i = 0; i < FAULTS; i++)
+		analyse_cold_read(analysis, 5000 * i, i);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	root = end(NULL);
+	analysis_free(analysis);
+	check_nesting(root);
+	ck_assert_uint_eq(check_arrows(root), FAULTS);
+	json_array_foreach(events_of(root), i, event) {
+		if (!strcmp(string_of(event, "cat"), "fault"))
+			in_faults += ns_of(event, "dur");
+		if (!strcmp(string_of(event, "cat"), "part"))
+			in_parts += ns_of(event, "dur");
+	}
+	/* From the first attempt's start to the last one's end. */
+	ck_assert_uint_eq(in_faults, FAULTS * (2230 - 100));
+	ck_assert_uint_eq(in_parts, in_faults);
+	/* A nap, a fault and its parts: CPU, device, run queue, CPU; a request and its two. */
+	ck_assert_uint_eq(nr_of(root, "X"), FAULTS * (1 + 5 + 3));
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_requests_one_after_the_other_share_a_lane)
+{
+	struct pfstat_block block;
+	json_t *root;
+	int i;
+
+	begin();
+	for (i = 0; i < 10; i++) {
+		/* One ends at the very moment when the next begins. */
+		block = request(i * 100, i * 100 + 10, (i + 1) * 100, i);
+		feed(&block);
+	}
+	root = end(NULL);
+	check_nesting(root);
+	ck_assert_uint_eq(nr_of(root, "M"), 1 + 1);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_requests_that_find_no_lane_are_left_out_and_counted)
+{
+	struct pfstat_block block;
+	json_t *root;
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < TRACE_MAX_LANES + 3; i++) {
+		block = request(100, 100, 10000 + i, i);
+		feed(&block);
+	}
+	for (i = 0; i < TRACE_MAX_DEVICES + 2; i++) {
+		block = request(20000, 20000, 20001, i);
+		block.dev = DISK + i;
+		feed(&block);
+	}
+	root = end(NULL);
+	ck_assert_int_eq(number_of(json_object_get(root, "otherData"), "requests_left_out"),
+			 3 + 2);
+	ck_assert_uint_eq(nr_of(root, "X"), TRACE_MAX_LANES + TRACE_MAX_DEVICES);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_output_that_cannot_be_written_is_an_error)
+{
+	const struct pfstat_block block = request(130, 300, 900, 4096);
+	const struct explained fault = disk_fault(&block);
+	FILE *full = fopen("/dev/full", "w");
+	int i, err = 0;
+
+	ck_assert_ptr_nonnull(full);
+	ck_assert_int_eq(trace_begin(&trace, full), 0);
+	for (i = 0; i < 10000 && !err; i++)
+		err = trace_fault(trace, &fault);
+	ck_assert_int_eq(err, -EIO);
+	ck_assert_int_lt(trace_end(trace, &(struct trace_missing){ 0 }), 0);
+	fclose(full);
+}
+END_TEST
+
+/* A viewer would take both for one. */
+START_TEST(test_a_reused_number_is_another_track)
+{
+	const struct pfstat_task events[] = {
+		task(PFSTAT_TASK_FORK, 100, 100, "postgres"),
+		task(PFSTAT_TASK_EXIT, 100, 100, "postgres"),
+		task(PFSTAT_TASK_FORK, 100, 100, "backup.sh"),
+		task(PFSTAT_TASK_FORK, 100, 101, "worker"),
+	};
+	const json_int_t numbers[] = { 100, 100, 100 + (1 << 24), 100 + (1 << 24),
+				       100 + (1 << 24) };
+	const json_int_t threads[] = { 100, 100, 100 + (1 << 24), 100 + (1 << 24), 101 };
+	json_t *root, *names;
+	size_t i;
+
+	begin();
+	for (i = 0; i < 4; i++)
+		feed(&events[i]);
+	root = end(NULL);
+	names = events_of(root);
+	ck_assert_uint_eq(json_array_size(names), 5);
+	for (i = 0; i < 5; i++) {
+		ck_assert_int_eq(number_of(json_array_get(names, i), "pid"), numbers[i]);
+		ck_assert_int_eq(number_of(json_array_get(names, i), "tid"), threads[i]);
+	}
+	ck_assert_str_eq(string_of(args_of(json_array_get(names, 3)), "name"), "backup.sh");
+	json_decref(root);
+}
+END_TEST
+
+/* 17 KB of a recording may have the stays of 300000 threads. */
+START_TEST(test_stays_of_many_threads_take_bounded_memory)
+{
+	struct pfstat_off_cpu off = stay(0, 0, 10);
+	size_t before = 0, bytes;
+	uint32_t i;
+	FILE *out = fopen("/dev/null", "w");
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(trace_begin(&trace, out), 0);
+	for (i = 1; i <= 100000; i++) {
+		off.event.pid = i;
+		off.event.tid = i;
+		off.event.ns++;
+		feed(&off);
+		if (i == 20000)
+			before = mallinfo2().uordblks;
+	}
+	bytes = mallinfo2().uordblks;
+	ck_assert_uint_le(bytes, before + (32 << 20));
+	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
+	fclose(out);
+}
+END_TEST
+
+RUN_TESTS("trace",
+	  test_stays_of_many_threads_take_bounded_memory,
+	  test_a_reused_number_is_another_track,
+	  test_fault_is_a_slice_with_its_facts,
+	  test_parts_are_slices_that_fill_the_fault,
+	  test_times_are_exact_in_the_text,
+	  test_times_are_exact_after_years,
+	  test_request_is_a_slice_of_its_device,
+	  test_arrow_leads_from_the_request_to_the_fault,
+	  test_two_that_waited_for_one_request_have_an_arrow_each,
+	  test_arrow_of_an_unknown_request_is_left_out_and_counted,
+	  test_arrow_stays_in_a_fault_that_ended_first,
+	  test_fault_whose_parts_are_not_known_has_none,
+	  test_gaps_that_are_not_all_cpu_have_no_name,
+	  test_stays_outside_of_faults_are_slices,
+	  test_fault_told_late_takes_its_stays_all_the_same,
+	  test_stay_says_who_woke_and_how_long_it_was_runnable,
+	  test_many_stays_without_a_fault_are_all_drawn,
+	  test_cpu_between_preemption_and_sleep_is_before,
+	  test_tracks_have_the_names_of_tasks,
+	  test_file_without_a_map_is_named_by_inode,
+	  test_file_of_another_device_number_is_found_by_its_map,
+	  test_cut_recording_makes_a_whole_file_that_says_so,
+	  test_concurrent_requests_and_faults_nest_on_every_track,
+	  test_last_fault_of_a_thread_is_drawn_before_it_is_forgotten,
+	  test_run_through_the_analysis_is_drawn_whole,
+	  test_requests_one_after_the_other_share_a_lane,
+	  test_requests_that_find_no_lane_are_left_out_and_counted,
+	  test_output_that_cannot_be_written_is_an_error)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What cachegrind made of the access loop, for the printers; cachegrind_run.c asks it. */
+#ifndef PFSTAT_USER_CACHE_SIMULATION_H
+#define PFSTAT_USER_CACHE_SIMULATION_H
+
+#include <stdint.h>
+
+#include "analyze/accounts/cachegrind.h"
+
+struct cache_geometry {
+	const char *name;
+	uint64_t bytes;
+	unsigned int ways, line;
+};
+
+struct cache_simulation {
+	char version[64];	/* of valgrind */
+	struct cachegrind loop;	/* the run with the accesses, less that without; ordered */
+};
+
+/*
+ * I1, D1 and LL of the study (001_bfcfd2d1c0c10bed.txt), an i7-6800K. Its last level
+ * is 15 MiB of 20 ways, 12288 sets; cachegrind takes only powers of two, so it has 30 ways
+ * and 8192 sets here. It has no second level, no prefetcher and no TLB.
+ */
+#define CACHE_SIMULATION_GEOMETRY { \
+	{ "I1", 32768, 8, 64 }, { "D1", 32768, 8, 64 }, { "LL", 15728640, 30, 64 } }
+#define CACHE_SIMULATION_LEVELS 3
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The identities are the kernel's. mm_account_fault() in mm/memory.c counts, of
+ * each return of handle_mm_fault(), nothing for a retry or an error; else one of
+ * the task's min_flt and maj_flt, which eBPF reads in the task, and getrusage(2) adds
+ * up; and the same one of perf's minor-faults and major-faults, but not of
+ * get_user_pages(), which has no registers. do_user_addr_fault() in
+ * arch/x86/mm/fault.c counts perf's page-faults once an exception, whatever becomes
+ * of it.
+ */
+#include <stdlib.h>
+
+#include "analyze/accounts/ledger.h"
+
+struct sides {
+	const struct facts *facts;
+	const struct summary_figures *figures;
+	bool have_mm;	/* eBPF counted handle_mm_fault() */
+};
+
+static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = {
+	[PFSTAT_FAULT_HOOKED] = "hooked files",
+	[PFSTAT_FAULT_FILE] = "files not hooked",
+	[PFSTAT_FAULT_ANON] = "anonymous memory",
+	[PFSTAT_FAULT_SWAP] = "swapped out",
+	[PFSTAT_FAULT_COW] = "copy on write",
+	[PFSTAT_FAULT_OTHER] = "solved meanwhile, or a hint of NUMA balancing",
+};
+
+static uint64_t returns(const struct sides *sides, enum pfstat_fault_kind kind,
+			enum pfstat_fault_origin origin, enum pfstat_fault_outcome outcome)
+{
+	return sides->facts->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count;
+}
+
+static uint64_t returns_of_kind(const struct sides *sides, enum pfstat_fault_kind kind,
+				enum pfstat_fault_outcome outcome)
+{
+	return facts_returns(sides->facts, kind, outcome);
+}
+
+static uint64_t returns_of_origin(const struct sides *sides, enum pfstat_fault_origin origin,
+				  enum pfstat_fault_outcome outcome)
+{
+	enum pfstat_fault_kind kind;
+	uint64_t sum = 0;
+
+	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
+		sum = facts_sum(sum, returns(sides, kind, origin, outcome));
+	return sum;
+}
+
+static uint64_t all_returns(const struct sides *sides, enum pfstat_fault_outcome outcome)
+{
+	enum pfstat_fault_kind kind;
+	uint64_t sum = 0;
+
+	if (!sides->have_mm)
+		return FACT_NONE;
+	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
+		sum = facts_sum(sum, returns_of_kind(sides, kind, outcome));
+	return sum;
+}
+
+static void add_count(struct ledger *ledger, const char *name, const char *source, uint64_t value)
+{
+	ledger->counts[ledger->nr_counts++] = (struct ledger_count){ name, source, value };
+}
+
+static struct ledger_difference *begin(struct ledger *ledger, const char *left, uint64_t left_value,
+				       const char *right, uint64_t right_value)
+{
+	struct ledger_difference *difference = &ledger->differences[ledger->nr_differences++];
+
+	*difference = (struct ledger_difference){
+		.left = left,
+		.right = right,
+		.known = left_value != FACT_NONE && right_value != FACT_NONE,
+	};
+	if (difference->known)
+		difference->amount = left_value - right_value;
+	difference->unexplained = difference->amount;
+	return difference;
+}
+
+static void note(struct ledger_difference *difference, const char *name, int64_t amount)
+{
+	if (!amount)
+		return;
+	difference->reasons[difference->nr_reasons++] = (struct ledger_reason){ name, amount };
+	difference->unexplained -= amount;
+}
+
+/* Without one of its reasons a difference is neither explained nor unexplained. */
+static void add_reason(struct ledger_difference *difference, const char *name, uint64_t amount)
+{
+	if (amount == FACT_NONE) {
+		difference->known = false;
+		difference->nr_reasons = 0;
+		difference->amount = 0;
+		difference->unexplained = 0;
+	}
+	if (difference->known)
+		note(difference, name, amount);
+}
+
+/* What is known only as a bound explains what is left over, up to there. */
+static void add_bound(struct ledger_difference *difference, const char *name, uint64_t bound)
+{
+	const int64_t left = difference->unexplained;
+
+	/* A bound that is not known explains nothing. */
+	if (left <= 0 || bound == FACT_NONE)
+		return;
+	note(difference, name, (uint64_t)left < bound ? left : (int64_t)bound);
+}
+
+/* Each program that did not run may have missed a return, of whichever kind. */
+static void add_left_out(struct ledger_difference *difference, const struct sides *sides)
+{
+	const uint64_t bound = sides->facts->events_skipped;
+	const int64_t left = difference->unexplained;
+
+	if (bound == FACT_NONE || !sides->have_mm)
+		return;
+	note(difference, "eBPF programs that the kernel left out",
+	     (uint64_t)llabs(left) < bound ? left : left < 0 ? -(int64_t)bound : (int64_t)bound);
+}
+
+static void end(struct ledger *ledger, struct ledger_difference *difference)
+{
+	ledger->unexplained += llabs(difference->unexplained);
+}
+
+/* Of two counts that could not begin and end at one moment. */
+static void end_at_edges(struct ledger *ledger, struct ledger_difference *difference,
+			 const struct sides *sides)
+{
+	add_left_out(difference, sides);
+	if (sides->facts->edges && difference->unexplained)
+		note(difference, "at the edges: it ran on while the watching began and ended",
+		     difference->unexplained);
+	end(ledger, difference);
+}
+
+/* wrapper calls = logical faults + calls that ended none; the same calls on both sides */
+static void compare_calls(struct ledger *ledger, const struct sides *sides)
+{
+	const struct summary_figures *figures = sides->figures;
+	struct ledger_difference *difference;
+
+	difference = begin(ledger, "wrapper calls", sides->facts->calls,
+			   "logical faults", figures->faults);
+	add_reason(difference, "calls that the kernel made again", figures->retried);
+	add_reason(difference, "passes on to ->fault",
+		   figures->classes[PFSTAT_CLASS_PASS].count);
+	add_reason(difference, "page_mkwrite as a part of a fault", figures->sequels);
+	add_reason(difference, "errors", figures->classes[PFSTAT_CLASS_ERROR].count);
+	add_reason(difference, "records lost", sides->facts->lost);
+	end(ledger, difference);
+}
+
+static void add_unseen(struct ledger_difference *difference, const struct sides *sides)
+{
+	add_bound(difference, "records lost", sides->facts->lost);
+	add_bound(difference, "chains that needed no further call: mapped meanwhile",
+		  sides->figures->unfinished);
+}
+
+/* The module's logical faults against the kernel's returns for hooked files. */
+static void compare_hooked(struct ledger *ledger, const struct sides *sides)
+{
+	const struct summary_figures *figures = sides->figures;
+	struct ledger_difference *difference;
+
+	difference = begin(ledger, "handle_mm_fault() minor, hooked",
+			   returns_of_kind(sides, PFSTAT_FAULT_HOOKED, PFSTAT_OUTCOME_MINOR),
+			   "logical faults, minor", figures->faults - figures->major);
+	add_unseen(difference, sides);
+	end_at_edges(ledger, difference, sides);
+	difference = begin(ledger, "handle_mm_fault() major, hooked",
+			   returns_of_kind(sides, PFSTAT_FAULT_HOOKED, PFSTAT_OUTCOME_MAJOR),
+			   "logical faults, major", figures->major);
+	add_unseen(difference, sides);
+	end_at_edges(ledger, difference, sides);
+}
+
+static void compare_rusage(struct ledger *ledger, const struct sides *sides)
+{
+	const struct facts *facts = sides->facts;
+	struct ledger_difference *difference;
+
+	difference = begin(ledger, "minflt", facts->minflt, "handle_mm_fault() minor",
+			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
+	end_at_edges(ledger, difference, sides);
+	difference = begin(ledger, "majflt", facts->majflt, "handle_mm_fault() major",
+			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	end_at_edges(ledger, difference, sides);
+}
+
+/* As far as eBPF has looked at them: the same faults on both sides, wherever it began. */
+static void compare_tasks(struct ledger *ledger, const struct sides *sides)
+{
+	const struct facts *facts = sides->facts;
+	struct ledger_difference *difference;
+
+	difference = begin(ledger, "min_flt", facts->task_minor, "handle_mm_fault() minor",
+			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
+	add_left_out(difference, sides);
+	end(ledger, difference);
+	difference = begin(ledger, "maj_flt", facts->task_major, "handle_mm_fault() major",
+			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	add_left_out(difference, sides);
+	end(ledger, difference);
+}
+
+/* What of a program's faults the module does not see, by kind. */
+static void compare_kinds(struct ledger *ledger, const struct sides *sides)
+{
+	struct ledger_difference *difference;
+	enum pfstat_fault_kind kind;
+
+	difference = begin(ledger, "minflt + majflt",
+			   facts_sum(sides->facts->minflt, sides->facts->majflt),
+			   "logical faults", sides->figures->faults);
+	for (kind = PFSTAT_FAULT_HOOKED + 1; kind < PFSTAT_NR_FAULT_KINDS; kind++)
+		add_reason(difference, kind_names[kind],
+			   facts_sum(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
+				     returns_of_kind(sides, kind, PFSTAT_OUTCOME_MAJOR)));
+	add_unseen(difference, sides);
+	end_at_edges(ledger, difference, sides);
+}
+
+static void compare_perf(struct ledger *ledger, const struct sides *sides)
+{
+	const struct facts *facts = sides->facts;
+	struct ledger_difference *difference;
+
+	difference = begin(ledger, "handle_mm_fault() minor",
+			   all_returns(sides, PFSTAT_OUTCOME_MINOR), "minor-faults",
+			   facts->perf_minor);
+	add_reason(difference, "get_user_pages() (populate, direct I/O, …)",
+		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR));
+	end_at_edges(ledger, difference, sides);
+	difference = begin(ledger, "handle_mm_fault() major",
+			   all_returns(sides, PFSTAT_OUTCOME_MAJOR), "major-faults",
+			   facts->perf_major);
+	add_reason(difference, "get_user_pages() (populate, direct I/O, …)",
+		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MAJOR));
+	end_at_edges(ledger, difference, sides);
+	difference = begin(ledger, "page-faults", facts->perf_faults, "minor-faults + major-faults",
+			   facts_sum(facts->perf_minor, facts->perf_major));
+	add_reason(difference, "ended in an error",
+		   facts_sum(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
+			     returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
+	end_at_edges(ledger, difference, sides);
+}
+
+/* Without eBPF: only where the module sees everything there is. */
+static void compare_directly(struct ledger *ledger, const struct sides *sides)
+{
+	const struct summary_figures *figures = sides->figures;
+	const struct facts *facts = sides->facts;
+	const uint64_t minor = facts->hooked_only ? facts->minflt : FACT_NONE;
+	const uint64_t major = facts->hooked_only ? facts->majflt : FACT_NONE;
+	struct ledger_difference *difference;
+
+	difference = begin(ledger, "minflt", minor, "logical faults, minor",
+			   figures->faults - figures->major);
+	add_unseen(difference, sides);
+	end_at_edges(ledger, difference, sides);
+	difference = begin(ledger, "majflt", major, "logical faults, major", figures->major);
+	add_unseen(difference, sides);
+	end_at_edges(ledger, difference, sides);
+}
+
+static void list_counts(struct ledger *ledger, const struct sides *sides)
+{
+	const struct summary_figures *figures = sides->figures;
+	const struct facts *facts = sides->facts;
+
+	add_count(ledger, "wrapper calls", "module", facts->calls);
+	add_count(ledger, "logical faults", "module", figures->faults);
+	add_count(ledger, "logical faults, minor", "module", figures->faults - figures->major);
+	add_count(ledger, "logical faults, major", "module", figures->major);
+	add_count(ledger, "handle_mm_fault() minor", "eBPF",
+		  all_returns(sides, PFSTAT_OUTCOME_MINOR));
+	add_count(ledger, "handle_mm_fault() major", "eBPF",
+		  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	add_count(ledger, "min_flt", "task", facts->task_minor);
+	add_count(ledger, "maj_flt", "task", facts->task_major);
+	add_count(ledger, "minflt", "getrusage", facts->minflt);
+	add_count(ledger, "majflt", "getrusage", facts->majflt);
+	add_count(ledger, "page-faults", "perf", facts->perf_faults);
+	add_count(ledger, "minor-faults", "perf", facts->perf_minor);
+	add_count(ledger, "major-faults", "perf", facts->perf_major);
+}
+
+void ledger_make(struct ledger *ledger, const struct facts *facts,
+		 const struct summary_figures *figures)
+{
+	const struct sides sides = {
+		.facts = facts,
+		.figures = figures,
+		/* All of them are known, or none. */
+		.have_mm = facts->have_bpf && facts->hooks & 1U << HOOK_FAULT &&
+			   facts->faults[0].count != FACT_NONE,
+	};
+
+	*ledger = (struct ledger){ 0 };
+	list_counts(ledger, &sides);
+	compare_calls(ledger, &sides);
+	if (!sides.have_mm) {
+		compare_directly(ledger, &sides);
+		return;
+	}
+	compare_hooked(ledger, &sides);
+	compare_tasks(ledger, &sides);
+	compare_rusage(ledger, &sides);
+	compare_kinds(ledger, &sides);
+	compare_perf(ledger, &sides);
+}

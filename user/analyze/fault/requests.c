@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analyze/fault/requests.h"
+#include "analyze/pages/page_chunks.h"
+
+void requests_exit(struct requests *requests)
+{
+	free(requests->ring);
+	*requests = (struct requests){ 0 };
+}
+
+int requests_add(struct requests *requests, const struct pfstat_block *request)
+{
+	if (!requests->ring) {
+		requests->ring = calloc(REQUESTS_MAX, sizeof(*requests->ring));
+		if (!requests->ring)
+			return -ENOMEM;
+	}
+	requests->ring[requests->count++ % REQUESTS_MAX] = *request;
+	return 0;
+}
+
+static bool moves_page(const struct pfstat_block *request, const struct requests_wait *wait)
+{
+	return wait->inode && request->inode == wait->inode && request->fs_dev == wait->dev &&
+	       wait->pgoff >= request->pgoff &&
+	       wait->pgoff - request->pgoff < pieces_moved_by(request);
+}
+
+static bool is_own(const struct pfstat_block *request, const struct requests_wait *wait)
+{
+	return request->event.tid == wait->tid && request->insert_ns >= wait->start_ns;
+}
+
+size_t requests_match(const struct requests *requests, const struct requests_wait *wait,
+		      const struct pfstat_block **matches)
+{
+	const uint64_t oldest = requests->count > REQUESTS_MAX ?
+				requests->count - REQUESTS_MAX : 0;
+	const struct pfstat_block *request;
+	size_t found = 0;
+	uint64_t i;
+
+	for (i = requests->count; i > oldest && found < REQUESTS_MATCHES; i--) {
+		request = &requests->ring[(i - 1) % REQUESTS_MAX];
+		if (request->event.ns <= wait->from_ns)
+			break;
+		if (moves_page(request, wait) || is_own(request, wait))
+			matches[found++] = request;
+	}
+	return found;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups/groups.h"
+#include "util/hash.h"
+
+struct groups {
+	struct hash cells;	/* by hash of the key */
+	size_t count;
+	struct cell *last;	/* found last: faults come in runs */
+	struct cell others;
+};
+
+struct groups *groups_new(void)
+{
+	return calloc(1, sizeof(struct groups));
+}
+
+static void free_cells(void *value)
+{
+	struct cell *cell = value, *next;
+
+	for (; cell; cell = next) {
+		next = cell->next;
+		free(cell->symbol);
+		free(cell);
+	}
+}
+
+void groups_free(struct groups *groups)
+{
+	if (!groups)
+		return;
+	hash_exit(&groups->cells, free_cells);
+	free(groups);
+}
+
+static bool is(const struct cell *cell, const struct group_key *key)
+{
+	return !memcmp(&cell->key, key, sizeof(*key));
+}
+
+static struct cell *find_in(struct cell *cell, const struct group_key *key)
+{
+	while (cell && !is(cell, key))
+		cell = cell->next;
+	return cell;
+}
+
+struct cell *groups_find(const struct groups *groups, const struct group_key *key)
+{
+	return find_in(hash_find(&groups->cells, hash_of(key, sizeof(*key))), key);
+}
+
+/* Into the table, by its key. -ENOMEM: it is not there. */
+static int insert(struct groups *groups, struct cell *cell)
+{
+	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));
+	struct cell *first = hash_find(&groups->cells, hash);
+
+	cell->next = NULL;
+	if (!first)
+		return hash_add(&groups->cells, hash, cell);
+	cell->next = first->next;
+	first->next = cell;
+	return 0;
+}
+
+static int take_out(struct groups *groups, struct cell *cell)
+{
+	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));
+	struct cell *first = hash_find(&groups->cells, hash), *before = first;
+	int err;
+
+	if (first != cell) {
+		while (before->next != cell)
+			before = before->next;
+		before->next = cell->next;
+		return 0;
+	}
+	hash_take(&groups->cells, hash);
+	err = cell->next ? hash_add(&groups->cells, hash, cell->next) : 0;
+	if (err)
+		free_cells(cell->next);
+	return err;
+}
+
+static struct cell *make(struct groups *groups, const struct group_key *key)
+{
+	struct cell *cell = calloc(1, sizeof(*cell));
+
+	if (!cell)
+		return NULL;
+	cell->key = *key;
+	if (insert(groups, cell)) {
+		free(cell);
+		return NULL;
+	}
+	cell->number = ++groups->count;
+	return cell;
+}
+
+int groups_close(struct groups *groups, const struct group_key *key)
+{
+	struct cell *cell = groups_find(groups, key);
+	int err;
+
+	if (!cell)
+		return 0;
+	groups->last = NULL;
+	err = take_out(groups, cell);
+	cell->key.address = cell->number;
+	err = err ? err : insert(groups, cell);
+	if (err)
+		free(cell);
+	return err;
+}
+
+static void add(struct cell *cell, const struct explained *fault)
+{
+	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
+	const enum part end = fault->nr_spans ? NR_PARTS : PART_CPU_BEFORE + 1;
+	enum part part;
+
+	cell->faults++;
+	cell->major += fault->major;
+	cell->total_ns += whole_ns;
+	if (whole_ns > cell->max_ns)
+		cell->max_ns = whole_ns;
+	cell->classes[fault->class]++;
+	for (part = 0; part < end; part++)
+		cell->parts_ns[part] += fault->parts_ns[part];
+}
+
+int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
+	       struct cell **made)
+{
+	struct cell *cell = groups->last;
+
+	*made = NULL;
+	if (!cell || !is(cell, key))
+		cell = groups_find(groups, key);
+	if (!cell && groups->count == GROUPS_MAX) {
+		add(&groups->others, fault);
+		return 0;
+	}
+	if (!cell) {
+		cell = *made = make(groups, key);
+		if (!cell)
+			return -ENOMEM;
+	}
+	groups->last = cell;
+	add(cell, fault);
+	return 0;
+}
+
+struct visit {
+	int (*visit)(void *context, struct cell *cell);
+	void *context;
+};
+
+static int visit_cells(void *context, void *value)
+{
+	const struct visit *visit = context;
+	struct cell *cell = value;
+	int err = 0;
+
+	for (; cell && !err; cell = cell->next)
+		err = visit->visit(visit->context, cell);
+	return err;
+}
+
+int groups_visit(const struct groups *groups, int (*visit)(void *context, struct cell *cell),
+		 void *context)
+{
+	struct visit all = { visit, context };
+
+	return hash_visit(&groups->cells, visit_cells, &all);
+}
+
+size_t groups_count(const struct groups *groups)
+{
+	return groups->count;
+}
+
+const struct cell *groups_others(const struct groups *groups)
+{
+	return groups->others.faults ? &groups->others : NULL;
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups/stacks.h"
+#include "util/hash.h"
+
+/* A fault is explained after its thread may have begun the next ones. */
+#define KEPT 4
+/* Threads at a time of which stacks are kept: 150 MB. */
+#define THREADS_MAX 65536
+#define PAGE_SHIFT 12
+
+/* The latest stacks of a thread. */
+struct thread {
+	uint32_t tid;
+	unsigned int next;
+	struct pfstat_stack kept[KEPT];
+};
+
+/* A frame's place; one of each. */
+struct place {
+	struct place *next;	/* of the same hash */
+	struct stack_place at;	/* path 0: `offset` is an address */
+	uint32_t pid;		/* of an address, else 0 */
+	char *symbol;		/* NULL: not known */
+};
+
+/* One way, as it is kept. */
+struct way {
+	struct way *next;	/* of the same hash */
+	size_t number, nr;
+	const struct place *places[];	/* the innermost first */
+};
+
+struct stacks {
+	struct hash threads;	/* struct thread by tid */
+	struct hash places;	/* struct place by place_hash() */
+	struct hash ways;	/* struct way by way_hash() */
+	struct way *numbered[STACKS_MAX];	/* [number - 1] */
+	size_t nr_ways;
+};
+
+struct stacks *stacks_new(void)
+{
+	return calloc(1, sizeof(struct stacks));
+}
+
+static void free_places(void *value)
+{
+	struct place *place = value, *next;
+
+	for (; place; place = next) {
+		next = place->next;
+		free(place->symbol);
+		free(place);
+	}
+}
+
+static void free_ways(void *value)
+{
+	struct way *way = value, *next;
+
+	for (; way; way = next) {
+		next = way->next;
+		free(way);
+	}
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	hash_exit(&stacks->threads, free);
+	hash_exit(&stacks->places, free_places);
+	hash_exit(&stacks->ways, free_ways);
+	free(stacks);
+}
+
+int stacks_add(struct stacks *stacks, const struct pfstat_stack *stack)
+{
+	const uint32_t tid = stack->event.tid;
+	struct thread *thread = hash_find(&stacks->threads, tid);
+
+	if (!thread && stacks->threads.count == THREADS_MAX)
+		return 0;
+	if (!thread) {
+		thread = calloc(1, sizeof(*thread));
+		if (!thread || hash_add(&stacks->threads, tid, thread)) {
+			free(thread);
+			return -ENOMEM;
+		}
+	}
+	thread->kept[thread->next++ % KEPT] = *stack;
+	return 0;
+}
+
+void stacks_end_thread(struct stacks *stacks, uint32_t tid)
+{
+	free(hash_take(&stacks->threads, tid));
+}
+
+/* The one that the fault itself began with: of its page, and the last before it. */
+static const struct pfstat_stack *find_kept(const struct stacks *stacks,
+					    const struct explained *fault)
+{
+	const struct thread *thread = hash_find(&stacks->threads, fault->tid);
+	const struct pfstat_stack *found = NULL, *stack;
+
+	if (!thread)
+		return NULL;
+	for (stack = thread->kept; stack < thread->kept + KEPT; stack++)
+		if (stack->frames && stack->event.pid == fault->pid &&
+		    stack->address >> PAGE_SHIFT == fault->address >> PAGE_SHIFT &&
+		    stack->event.ns <= fault->start_ns &&
+		    (!found || stack->event.ns > found->event.ns))
+			found = stack;
+	return found;
+}
+
+static uint64_t place_hash(const struct stack_place *at, uint32_t pid)
+{
+	const uint64_t place[] = { at->offset, at->path, pid };
+
+	return hash_of(place, sizeof(place));
+}
+
+static struct place *find_place(const struct stacks *stacks, const struct stack_place *at,
+				uint32_t pid)
+{
+	struct place *place = hash_find(&stacks->places, place_hash(at, pid));
+
+	while (place && (place->at.path != at->path || place->at.offset != at->offset ||
+			 place->pid != pid))
+		place = place->next;
+	return place;
+}
+
+/* A way with a place that no way has would be one more. */
+static bool is_full(const struct stacks *stacks)
+{
+	return stacks->nr_ways == STACKS_MAX;
+}
+
+/* A new one if need be; NULL: no memory, or it is full. */
+static struct place *get_place(struct stacks *stacks, const struct stack_place *at, uint32_t pid)
+{
+	struct place *place = find_place(stacks, at, pid), *first;
+
+	if (place || is_full(stacks))
+		return place;
+	place = calloc(1, sizeof(*place));
+	if (!place)
+		return NULL;
+	place->at = *at;
+	place->pid = pid;
+	first = hash_find(&stacks->places, place_hash(at, pid));
+	if (first) {
+		place->next = first->next;
+		first->next = place;
+	} else if (hash_add(&stacks->places, place_hash(at, pid), place)) {
+		free(place);
+		return NULL;
+	}
+	return place;
+}
+
+static const struct place *place_of(struct stacks *stacks, struct spaces *spaces, uint32_t pid,
+				    uint64_t address)
+{
+	const struct space_map *map = spaces_find(spaces, pid, address);
+	struct stack_place at = { .offset = address };
+
+	if (!map || !space_map_has_file(map))
+		return get_place(stacks, &at, pid);
+	at.path = map->path;
+	at.offset = address - map->start + (map->pgoff << PAGE_SHIFT);
+	return get_place(stacks, &at, 0);
+}
+
+/* A call's return may be to the next function: the call itself is before it. */
+static bool resolve(struct stacks *stacks, struct spaces *spaces, const struct pfstat_stack *stack,
+		    const struct place **places)
+{
+	unsigned int i;
+
+	for (i = 0; i < stack->frames; i++) {
+		places[i] = place_of(stacks, spaces, stack->event.pid, stack->ips[i] - !!i);
+		if (!places[i])
+			return false;
+	}
+	return true;
+}
+
+/* Each place exists once, so its pointer identifies it. */
+static uint64_t way_hash(const struct place *const *places, size_t nr)
+{
+	return hash_of(places, nr * sizeof(*places));
+}
+
+static struct way *find_way(const struct stacks *stacks, const struct place *const *places,
+			    size_t nr)
+{
+	struct way *way = hash_find(&stacks->ways, way_hash(places, nr));
+
+	while (way && (way->nr != nr || memcmp(way->places, places, nr * sizeof(*places))))
+		way = way->next;
+	return way;
+}
+
+static struct way *make_way(struct stacks *stacks, const struct place *const *places, size_t nr)
+{
+	struct way *way = calloc(1, sizeof(*way) + nr * sizeof(*places)), *first;
+
+	if (!way)
+		return NULL;
+	way->nr = nr;
+	memcpy(way->places, places, nr * sizeof(*places));
+	first = hash_find(&stacks->ways, way_hash(places, nr));
+	if (first) {
+		way->next = first->next;
+		first->next = way;
+	} else if (hash_add(&stacks->ways, way_hash(places, nr), way)) {
+		free(way);
+		return NULL;
+	}
+	stacks->numbered[stacks->nr_ways++] = way;
+	way->number = stacks->nr_ways;
+	return way;
+}
+
+int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct explained *fault,
+		    uint64_t *number)
+{
+	const struct pfstat_stack *stack = find_kept(stacks, fault);
+	const struct place *places[PFSTAT_STACK_FRAMES];
+	struct way *way = NULL;
+	bool resolved;
+
+	*number = STACKS_NONE;
+	if (!stack)
+		return 0;
+	resolved = resolve(stacks, spaces, stack, places);
+	if (resolved)
+		way = find_way(stacks, places, stack->frames);
+	if (!way && is_full(stacks)) {
+		*number = STACKS_OTHER;
+		return 0;
+	}
+	if (!way && resolved)
+		way = make_way(stacks, places, stack->frames);
+	if (!way)
+		return -ENOMEM;
+	*number = way->number;
+	return 0;
+}
+
+static void print_frame(FILE *out, const struct spaces *spaces, const struct place *place)
+{
+	const char *path = spaces_path(spaces, place->at.path);
+	const char *slash = strrchr(path, '/');
+	const char *plus = place->symbol ? strrchr(place->symbol, '+') : NULL;
+
+	if (plus)	/* where in the function is of no interest here */
+		fprintf(out, "%.*s", (int)(plus - place->symbol), place->symbol);
+	else if (place->symbol)
+		fputs(place->symbol, out);
+	else if (place->at.path)
+		fprintf(out, "0x%" PRIx64 " (%s)", place->at.offset, slash ? slash + 1 : path);
+	else
+		fprintf(out, "0x%" PRIx64, place->at.offset);
+}
+
+void stacks_print(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
+		  FILE *out)
+{
+	const struct way *way;
+	size_t i;
+
+	if (number == STACKS_NONE || number == STACKS_OTHER) {
+		fputs(number == STACKS_NONE ? "(not known)" : "(others)", out);
+		return;
+	}
+	way = stacks->numbered[number - 1];
+	if (way->nr == PFSTAT_STACK_FRAMES)
+		fputs("…;", out);
+	for (i = way->nr; i--;) {
+		print_frame(out, spaces, way->places[i]);
+		if (i)
+			fputc(';', out);
+	}
+}
+
+struct visit {
+	int (*visit)(void *context, const struct stack_place *place);
+	void *context;
+};
+
+static int visit_places(void *context, void *value)
+{
+	const struct visit *visit = context;
+	const struct place *place = value;
+	int err = 0;
+
+	for (; place && !err; place = place->next)
+		if (place->at.path)
+			err = visit->visit(visit->context, &place->at);
+	return err;
+}
+
+int stacks_visit(const struct stacks *stacks,
+		 int (*visit)(void *context, const struct stack_place *place), void *context)
+{
+	struct visit all = { visit, context };
+
+	return hash_visit(&stacks->places, visit_places, &all);
+}
+
+int stacks_name_place(struct stacks *stacks, const struct stack_place *at, const char *symbol)
+{
+	struct place *place = find_place(stacks, at, 0);
+
+	if (!place)
+		return 0;
+	free(place->symbol);
+	place->symbol = strdup(symbol);
+	return place->symbol ? 0 : -ENOMEM;
+}

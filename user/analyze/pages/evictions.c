@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/pages/evictions.h"
+#include "analyze/pages/page_chunks.h"
+#include "util/hash.h"
+
+#define PIECE_PAGES 2048U	/* of 8 MiB of a file: 4 KiB of marks */
+#define PIECES_MAX 4096U	/* 16 MiB of memory, 32 GiB of evicted files in reach */
+
+/* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and: */
+#define READ_AGAIN 0x8000U
+#define OTHERS BLAME_MAX_EVICTORS
+
+/*
+ * The marks of a piece. An event that covers all of it changes one mark, so that events of
+ * many pages cost as little as there are pieces.
+ */
+struct marks {
+	bool uniform;		/* all pages have the mark `all`, and `each` is not valid */
+	bool settled;		/* all that were evicted were read again since */
+	uint16_t all;
+	uint16_t each[PIECE_PAGES];
+};
+
+struct evictor {
+	uint32_t pid;
+	char name[16];
+};
+
+struct blame {
+	struct pieces marks;	/* struct marks */
+	struct hash evictor_of;	/* struct evictor by pid */
+	struct evictor evictors[BLAME_MAX_EVICTORS + 1];	/* the last: all others */
+	size_t nr_evictors;
+	struct hash pair_of;	/* struct blame_pair by evictor and victim */
+	struct blame_pair pairs[BLAME_MAX_PAIRS + 1];		/* the last: all others */
+	size_t nr_pairs;
+	struct blame_figures figures;
+};
+
+struct blame *blame_new(void)
+{
+	struct blame *blame = calloc(1, sizeof(*blame));
+
+	if (!blame)
+		return NULL;
+	blame->marks.pages = PIECE_PAGES;
+	blame->marks.bytes = sizeof(struct marks);
+	blame->marks.max = PIECES_MAX;
+	strcpy(blame->evictors[OTHERS].name, BLAME_OTHERS);
+	strcpy(blame->pairs[BLAME_MAX_PAIRS].evictor_name, BLAME_OTHERS);
+	return blame;
+}
+
+static void keep(void *value)
+{
+	(void)value;	/* it is part of the blame */
+}
+
+void blame_free(struct blame *blame)
+{
+	if (!blame)
+		return;
+	pieces_exit(&blame->marks);
+	hash_exit(&blame->evictor_of, keep);
+	hash_exit(&blame->pair_of, keep);
+	free(blame);
+}
+
+/* Makes the mark of each page valid. */
+static uint16_t *marks_of_each(struct marks *marks)
+{
+	unsigned int i;
+
+	for (i = 0; marks->uniform && i < PIECE_PAGES; i++)
+		marks->each[i] = marks->all;
+	marks->uniform = false;
+	return marks->each;
+}
+
+static void set_marks(struct marks *marks, uint64_t pgoff, uint64_t pages, uint16_t mark)
+{
+	uint16_t *each;
+	uint64_t i;
+
+	marks->settled = false;
+	if (pages == PIECE_PAGES) {
+		marks->uniform = true;
+		marks->all = mark;
+		return;
+	}
+	each = marks_of_each(marks) + pgoff % PIECE_PAGES;
+	for (i = 0; i < pages; i++)
+		each[i] = mark;
+}
+
+/* NULL: no page around is known. */
+static uint16_t *find_mark(const struct blame *blame, uint32_t dev, uint64_t inode, uint64_t pgoff)
+{
+	struct marks *marks = pieces_find(&blame->marks, dev, inode, pgoff);
+
+	return marks ? marks_of_each(marks) + pgoff % PIECE_PAGES : NULL;
+}
+
+static int evictor_of(struct blame *blame, const struct pfstat_page *page, uint16_t *number)
+{
+	struct evictor *evictor = hash_find(&blame->evictor_of, page->event.pid);
+	int err;
+
+	*number = OTHERS;
+	if (!evictor && blame->nr_evictors == BLAME_MAX_EVICTORS)
+		return 0;
+	if (!evictor) {
+		evictor = &blame->evictors[blame->nr_evictors];
+		err = hash_add(&blame->evictor_of, page->event.pid, evictor);
+		if (err)
+			return err;
+		blame->nr_evictors++;
+		evictor->pid = page->event.pid;
+	}
+	/* Its latest name: it may have executed another program. */
+	snprintf(evictor->name, sizeof(evictor->name), "%s", page->comm);
+	*number = evictor - blame->evictors;
+	return 0;
+}
+
+int blame_remove(struct blame *blame, const struct pfstat_page *page)
+{
+	uint64_t pgoff = page->pgoff, left, nr;
+	uint16_t evictor;
+	void *marks;
+	int err;
+
+	blame->figures.evicted += page->pages;
+	err = evictor_of(blame, page, &evictor);
+	for (left = page->pages; left && !err; left -= nr, pgoff += nr) {
+		nr = pieces_within(&blame->marks, pgoff, left);
+		err = pieces_get(&blame->marks, page->dev, page->inode, pgoff, &marks);
+		if (err)
+			return err;
+		if (marks)
+			set_marks(marks, pgoff, nr, evictor + 1);
+		else
+			blame->figures.overflow += nr;
+	}
+	return err;
+}
+
+/* NULL: no memory. */
+static struct blame_pair *pair_of(struct blame *blame, uint16_t evictor, uint32_t victim)
+{
+	const uint64_t key = (uint64_t)evictor << 32 | victim;
+	struct blame_pair *pair = hash_find(&blame->pair_of, key);
+
+	if (pair)
+		return pair;
+	if (blame->nr_pairs == BLAME_MAX_PAIRS)
+		return &blame->pairs[BLAME_MAX_PAIRS];
+	pair = &blame->pairs[blame->nr_pairs];
+	if (hash_add(&blame->pair_of, key, pair))
+		return NULL;
+	blame->nr_pairs++;
+	pair->evictor = evictor;	/* its number, until it is told */
+	pair->victim = victim;
+	return pair;
+}
+
+/* Pages that have the same mark are read again. */
+static int read_run(struct blame *blame, uint16_t mark, uint32_t victim, uint64_t pages)
+{
+	struct blame_pair *pair;
+
+	if (!mark || mark & READ_AGAIN)
+		return 0;
+	pair = pair_of(blame, mark - 1, victim);
+	if (!pair)
+		return -ENOMEM;
+	pair->pages += pages;
+	return 0;
+}
+
+static int read_marks(struct blame *blame, struct marks *marks, uint32_t victim, uint64_t pgoff,
+		      uint64_t pages)
+{
+	uint64_t i, run;
+	uint16_t *each;
+	int err = 0;
+
+	if (marks->settled)
+		return 0;
+	marks->settled = pages == PIECE_PAGES;
+	if (marks->uniform && pages == PIECE_PAGES) {
+		err = read_run(blame, marks->all, victim, pages);
+		marks->all |= marks->all ? READ_AGAIN : 0;
+		return err;
+	}
+	each = marks_of_each(marks) + pgoff % PIECE_PAGES;
+	for (i = 0; i < pages && !err; i += run) {
+		for (run = 1; i + run < pages && each[i + run] == each[i]; run++)
+			;
+		err = read_run(blame, each[i], victim, run);
+	}
+	for (i = 0; i < pages; i++)
+		each[i] |= each[i] ? READ_AGAIN : 0;
+	return err;
+}
+
+int blame_add_read(struct blame *blame, const struct pfstat_block *block)
+{
+	uint64_t pgoff = block->pgoff, left, nr;
+	struct marks *marks;
+	int err = 0;
+
+	for (left = pieces_read_by(block); left && !err; left -= nr, pgoff += nr) {
+		nr = pieces_within(&blame->marks, pgoff, left);
+		marks = pieces_find(&blame->marks, block->fs_dev, block->inode, pgoff);
+		if (marks)
+			err = read_marks(blame, marks, block->event.pid, pgoff, nr);
+	}
+	return err;
+}
+
+static bool waited(const struct explained *fault)
+{
+	/* The kernel counts a fault that came back for a lock as major, too. */
+	if ((int)fault->class == PFSTAT_CLASS_LOCK)
+		return false;
+	return fault->major || (int)fault->class == PFSTAT_CLASS_DISK ||
+	       (int)fault->class == PFSTAT_CLASS_WAIT;
+}
+
+int blame_add_fault(struct blame *blame, const struct explained *fault)
+{
+	uint16_t *mark = fault->inode && fault->solved ?
+			 find_mark(blame, fault->dev, fault->inode, fault->pgoff) : NULL;
+	struct blame_pair *pair;
+
+	if (!mark || !*mark)
+		return 0;
+	if (waited(fault)) {
+		pair = pair_of(blame, (*mark & ~READ_AGAIN) - 1, fault->pid);
+		if (!pair)
+			return -ENOMEM;
+		pair->faults++;
+		pair->total_ns += fault->end_ns - fault->start_ns;
+	}
+	*mark = 0;	/* it is back */
+	return 0;
+}
+
+void blame_figures(const struct blame *blame, struct blame_figures *figures)
+{
+	*figures = blame->figures;
+}
+
+static int most_pages_first(const void *a, const void *b)
+{
+	const struct blame_pair *left = a, *right = b;
+
+	if (left->pages != right->pages)
+		return left->pages < right->pages ? 1 : -1;
+	if (left->faults != right->faults)
+		return left->faults < right->faults ? 1 : -1;
+	return left->evictor < right->evictor ? -1 : left->evictor > right->evictor;
+}
+
+int blame_pairs(const struct blame *blame, struct blame_pair **pairs, size_t *nr)
+{
+	const struct blame_pair *others = &blame->pairs[BLAME_MAX_PAIRS];
+	const struct evictor *evictor;
+	size_t i;
+
+	*nr = blame->nr_pairs;
+	*pairs = malloc((*nr + 1) * sizeof(**pairs));
+	if (!*pairs)
+		return -ENOMEM;
+	memcpy(*pairs, blame->pairs, *nr * sizeof(**pairs));
+	for (i = 0; i < *nr; i++) {
+		evictor = &blame->evictors[(*pairs)[i].evictor];
+		(*pairs)[i].evictor = evictor->pid;
+		strcpy((*pairs)[i].evictor_name, evictor->name);
+	}
+	if (others->pages || others->faults)
+		(*pairs)[(*nr)++] = *others;
+	qsort(*pairs, *nr, sizeof(**pairs), most_pages_first);
+	return 0;
+}

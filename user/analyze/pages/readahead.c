@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analyze/pages/page_chunks.h"
+#include "analyze/pages/readahead.h"
+
+#define PIECE_PAGES 8192U	/* 1 KiB of bits, 32 MiB of a file */
+#define PIECES_MAX 4096U	/* 4 MiB of memory, 128 GiB of files in reach */
+#define WORD_BITS 64U
+
+struct readahead {
+	struct pieces unused;	/* a bit a page: 1 if it was read and not mapped since */
+	struct readahead_figures figures;
+	readahead_sink sink;	/* NULL: nobody listens */
+	void *context;
+};
+
+/* Pages of one piece. */
+struct range {
+	uint32_t dev;
+	uint64_t inode, pgoff, pages;
+};
+
+struct readahead *readahead_new(void)
+{
+	struct readahead *readahead = calloc(1, sizeof(*readahead));
+
+	if (readahead)
+		readahead->unused = (struct pieces){
+			.pages = PIECE_PAGES, .bytes = PIECE_PAGES / 8, .max = PIECES_MAX,
+		};
+	return readahead;
+}
+
+void readahead_free(struct readahead *readahead)
+{
+	if (!readahead)
+		return;
+	pieces_exit(&readahead->unused);
+	free(readahead);
+}
+
+void readahead_listen(struct readahead *readahead, readahead_sink sink, void *context)
+{
+	readahead->sink = sink;
+	readahead->context = context;
+}
+
+static int tell(const struct readahead *readahead, enum readahead_fate fate,
+		const struct range *range)
+{
+	const struct readahead_pages pages = {
+		.fate = fate, .dev = range->dev, .inode = range->inode, .pgoff = range->pgoff,
+		.pages = range->pages,
+	};
+
+	return readahead->sink ? readahead->sink(readahead->context, &pages) : 0;
+}
+
+/* The bits of a word from `first` on, at most nr. */
+static uint64_t mask_of(unsigned int first, uint64_t nr)
+{
+	const uint64_t low = nr < WORD_BITS ? (1ULL << nr) - 1 : UINT64_MAX;
+
+	return low << first;
+}
+
+/* How many of the bits, from `at` on, have the value; nr if all have. */
+static uint64_t run_length(const uint64_t *bits, uint64_t at, uint64_t nr, bool value)
+{
+	uint64_t done = 0, others;
+
+	while (done < nr) {
+		others = bits[(at + done) / WORD_BITS];
+		if (value)
+			others = ~others;
+		others >>= (at + done) % WORD_BITS;
+		if (others) {
+			done += __builtin_ctzll(others);
+			break;
+		}
+		done += WORD_BITS - (at + done) % WORD_BITS;
+	}
+	return done < nr ? done : nr;
+}
+
+/* Each run of unused pages of the range meets its fate. */
+static int tell_runs(const struct readahead *readahead, enum readahead_fate fate,
+		     const struct range *range, const uint64_t *bits)
+{
+	const uint64_t first = range->pgoff % PIECE_PAGES;
+	struct range run = *range;
+	uint64_t done = 0;
+	int err = 0;
+
+	while (!err) {
+		done += run_length(bits, first + done, range->pages - done, false);
+		if (done == range->pages)
+			break;
+		run.pgoff = range->pgoff + done;
+		run.pages = run_length(bits, first + done, range->pages - done, true);
+		err = tell(readahead, fate, &run);
+		done += run.pages;
+	}
+	return err;
+}
+
+/* Sets or clears all bits of the range; returns how many were set before. */
+static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
+{
+	uint64_t at = range->pgoff % PIECE_PAGES, left = range->pages, was = 0, mask, nr;
+
+	for (; left; left -= nr, at += nr) {
+		nr = WORD_BITS - at % WORD_BITS;
+		if (nr > left)
+			nr = left;
+		mask = mask_of(at % WORD_BITS, nr);
+		was += __builtin_popcountll(bits[at / WORD_BITS] & mask);
+		if (set)
+			bits[at / WORD_BITS] |= mask;
+		else
+			bits[at / WORD_BITS] &= ~mask;
+	}
+	return was;
+}
+
+/* Those pages of the range that are unused meet a fate; *met: how many. */
+static int end_unused(struct readahead *readahead, enum readahead_fate fate,
+		      const struct range *range, uint64_t *met)
+{
+	uint64_t *bits = pieces_find(&readahead->unused, range->dev, range->inode, range->pgoff);
+	uint64_t nr;
+	int err = 0;
+
+	if (!bits)
+		return 0;
+	if (readahead->sink)
+		err = tell_runs(readahead, fate, range, bits);
+	nr = write_bits(bits, range, false);
+	*met += nr;
+	readahead->figures.idle -= nr;
+	return err;
+}
+
+static int add_read(struct readahead *readahead, const struct range *range)
+{
+	struct readahead_figures *figures = &readahead->figures;
+	void *bits;
+	int err = pieces_get(&readahead->unused, range->dev, range->inode, range->pgoff, &bits);
+
+	if (err)
+		return err;
+	if (!bits) {
+		figures->overflow += range->pages;
+		return 0;
+	}
+	/* Pages that we still know as unused were removed without an event. */
+	err = end_unused(readahead, READAHEAD_EVICTED, range, &figures->evicted_unused);
+	figures->read += range->pages;
+	figures->idle += range->pages;
+	write_bits(bits, range, true);
+	return err ? err : tell(readahead, READAHEAD_READ, range);
+}
+
+static int remove_pages(struct readahead *readahead, const struct range *range)
+{
+	return end_unused(readahead, READAHEAD_EVICTED, range, &readahead->figures.evicted_unused);
+}
+
+static int map_pages(struct readahead *readahead, const struct range *range)
+{
+	return end_unused(readahead, READAHEAD_MAPPED, range, &readahead->figures.mapped);
+}
+
+/* Calls `add` for the pages, a piece at a time. */
+static int by_piece(struct readahead *readahead, struct range all,
+		    int (*add)(struct readahead *readahead, const struct range *range))
+{
+	struct range range = all;
+	uint64_t left;
+	int err = 0;
+
+	for (left = all.pages; left && !err; left -= range.pages) {
+		range.pages = pieces_within(&readahead->unused, range.pgoff, left);
+		err = add(readahead, &range);
+		range.pgoff += range.pages;
+	}
+	return err;
+}
+
+int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block)
+{
+	const struct range range = {
+		.dev = block->fs_dev, .inode = block->inode, .pgoff = block->pgoff,
+		.pages = pieces_read_by(block),
+	};
+
+	return by_piece(readahead, range, add_read);
+}
+
+int readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page)
+{
+	const struct range range = {
+		.dev = page->dev, .inode = page->inode, .pgoff = page->pgoff, .pages = page->pages,
+	};
+
+	return by_piece(readahead, range, remove_pages);
+}
+
+int readahead_add_fault(struct readahead *readahead, const struct explained *fault)
+{
+	struct range range = {
+		.dev = fault->dev, .inode = fault->inode, .pgoff = fault->pgoff, .pages = 1,
+	};
+
+	if (!fault->solved || !fault->inode)
+		return 0;
+	if (fault->around_pages) {
+		range.pgoff -= fault->around_before;
+		range.pages = fault->around_pages;
+	} else if (fault->order) {
+		range.pages = 1ULL << fault->order;
+		range.pgoff &= ~(range.pages - 1);
+	}
+	return by_piece(readahead, range, map_pages);
+}
+
+void readahead_figures(const struct readahead *readahead, struct readahead_figures *figures)
+{
+	*figures = readahead->figures;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef PFSTAT_USER_REQUIRED_HOOKS_H
+#define PFSTAT_USER_REQUIRED_HOOKS_H
+
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+/* Which optional hooks must have been there, for this event to come to be: 1 << enum fact_hook. */
+uint32_t event_hooks(const struct pfstat_event *event);
+
+#endif

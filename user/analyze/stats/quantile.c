@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/stats/quantile.h"
+
+#define RANGE_BITS 10
+#define RANGE_SIZE (1U << RANGE_BITS)	/* buckets */
+
+struct place {
+	unsigned int range, bucket;
+};
+
+static struct place place_of(uint64_t ns)
+{
+	unsigned int exponent;
+
+	if (ns < RANGE_SIZE)
+		return (struct place){ 0, ns };
+	exponent = 63 - __builtin_clzll(ns);
+	return (struct place){
+		.range = exponent - RANGE_BITS + 1,
+		.bucket = (ns >> (exponent - RANGE_BITS)) - RANGE_SIZE,
+	};
+}
+
+/* The greatest time that falls there; the last one wraps round to 2^64 - 1. */
+static uint64_t upper_edge(struct place place)
+{
+	if (place.range == 0)
+		return place.bucket;
+	return (((uint64_t)RANGE_SIZE + place.bucket + 1) << (place.range - 1)) - 1;
+}
+
+/* The least time that falls there. */
+static uint64_t lower_edge(struct place place)
+{
+	if (place.range == 0)
+		return place.bucket;
+	return ((uint64_t)RANGE_SIZE + place.bucket) << (place.range - 1);
+}
+
+void quantile_exit(struct quantiles *quantiles)
+{
+	unsigned int i;
+
+	for (i = 0; i < QUANTILE_RANGES; i++) {
+		free(quantiles->ranges[i]);
+		quantiles->ranges[i] = NULL;
+	}
+	quantiles->count = 0;
+	quantiles->max_ns = 0;
+}
+
+int quantile_add(struct quantiles *quantiles, uint64_t ns)
+{
+	return quantile_add_many(quantiles, ns, 1);
+}
+
+int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times)
+{
+	struct place place = place_of(ns);
+	uint64_t **range = &quantiles->ranges[place.range];
+
+	if (!*range) {
+		*range = calloc(RANGE_SIZE, sizeof(**range));
+		if (!*range)
+			return -ENOMEM;
+	}
+	(*range)[place.bucket] += times;
+	quantiles->count += times;
+	if (ns > quantiles->max_ns)
+		quantiles->max_ns = ns;
+	return 0;
+}
+
+static uint64_t count_at(const struct quantiles *const *several, size_t nr, struct place place)
+{
+	uint64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (several[i]->ranges[place.range])
+			count += several[i]->ranges[place.range][place.bucket];
+	return count;
+}
+
+static uint64_t rank_of(uint64_t count, unsigned int per_mille)
+{
+	/* 128 bits: the product must not overflow. */
+	uint64_t rank = ((__uint128_t)count * per_mille + 999) / 1000;
+
+	return rank ? rank : 1;
+}
+
+uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned int per_mille)
+{
+	return quantile_with_zeros(several, nr, 0, per_mille);
+}
+
+uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, uint64_t zeros,
+			     unsigned int per_mille)
+{
+	uint64_t count = zeros, max_ns = 0, below = zeros, rank, edge;
+	struct place place;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		count += several[i]->count;
+		if (several[i]->max_ns > max_ns)
+			max_ns = several[i]->max_ns;
+	}
+	if (!count)
+		return 0;
+
+	rank = rank_of(count, per_mille);
+	if (rank <= zeros)
+		return 0;
+	for (place.range = 0; place.range < QUANTILE_RANGES; place.range++) {
+		for (place.bucket = 0; place.bucket < RANGE_SIZE; place.bucket++) {
+			below += count_at(several, nr, place);
+			if (below < rank)
+				continue;
+			edge = upper_edge(place);
+			return edge < max_ns ? edge : max_ns;
+		}
+	}
+	return max_ns;
+}
+
+bool quantile_next(const struct quantiles *quantiles, unsigned int *cursor,
+		   struct quantile_bucket *bucket)
+{
+	struct place place;
+	const uint64_t *range;
+
+	while (*cursor < QUANTILE_RANGES * RANGE_SIZE) {
+		place = (struct place){ *cursor / RANGE_SIZE, *cursor % RANGE_SIZE };
+		range = quantiles->ranges[place.range];
+		if (!range) {
+			*cursor = (place.range + 1) * RANGE_SIZE;
+			continue;
+		}
+		(*cursor)++;
+		if (!range[place.bucket])
+			continue;
+		bucket->low_ns = lower_edge(place);
+		bucket->high_ns = upper_edge(place);
+		bucket->count = range[place.bucket];
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/fault/attempt_chain.h"
+#include "analyze/fault/record_off_cpu.h"
+#include "analyze/stats/quantile.h"
+#include "analyze/summary.h"
+#include "util/hash.h"
+
+/* Threads kept; with more, those in no fault are given up. They come back when they fault. */
+#define THREADS_MAX 16384U
+
+/* What is known of a thread. */
+struct thread {
+	uint32_t tid;
+	uint64_t last_ns;	/* start of the latest record */
+	struct chain chain;
+	struct offcpu offcpu;
+};
+
+struct class_state {
+	struct quantiles quantiles;
+	uint64_t total_ns;
+	uint64_t off_cpu_ns;
+};
+
+struct summary {
+	struct class_state classes[PFSTAT_NR_CLASSES];
+	struct hash threads;	/* by tid */
+	size_t threads_max;
+	uint64_t gone_ns;	/* stays of those given up ended up to here */
+	struct thread *last;	/* found last: records come in runs */
+	struct chain_counts chains;
+	uint64_t calls;
+	uint64_t retried;
+	uint64_t late;
+	uint64_t off_cpu_partial;
+};
+
+struct summary *summary_new(void)
+{
+	struct summary *summary = calloc(1, sizeof(*summary));
+
+	if (summary)
+		summary->threads_max = THREADS_MAX;
+	return summary;
+}
+
+static void thread_free(void *value)
+{
+	struct thread *thread = value;
+
+	offcpu_exit(&thread->offcpu);
+	free(thread);
+}
+
+static bool keep_thread(void *context, void *value)
+{
+	struct summary *summary = context;
+	struct thread *thread = value;
+	uint64_t gone_ns;
+
+	if (thread->chain.open || thread->chain.shared_write)
+		return true;
+	gone_ns = offcpu_latest_ns(&thread->offcpu);
+	if (gone_ns > summary->gone_ns)
+		summary->gone_ns = gone_ns;
+	thread_free(thread);
+	return false;
+}
+
+/* Ends that nobody told of: without eBPF, or lost. */
+static int sweep(struct summary *summary)
+{
+	int err;
+
+	summary->last = NULL;
+	err = hash_filter(&summary->threads, keep_thread, summary);
+	summary->threads_max = 2 * summary->threads.count;
+	if (summary->threads_max < THREADS_MAX)
+		summary->threads_max = THREADS_MAX;
+	return err;
+}
+
+static struct thread *thread_new(struct summary *summary, uint32_t tid)
+{
+	struct thread *thread;
+
+	if (summary->threads.count >= summary->threads_max && sweep(summary))
+		return NULL;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->tid = tid;
+	thread->offcpu.gone_ns = summary->gone_ns;
+	if (!hash_add(&summary->threads, tid, thread))
+		return thread;
+	free(thread);
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct thread *thread_get(struct summary *summary, uint32_t tid)
+{
+	struct thread *thread = summary->last;
+
+	if (thread && thread->tid == tid)
+		return thread;
+	thread = hash_find(&summary->threads, tid);
+	if (!thread)
+		thread = thread_new(summary, tid);
+	summary->last = thread;
+	return thread;
+}
+
+void summary_end_thread(struct summary *summary, uint32_t tid)
+{
+	struct thread *thread = hash_take(&summary->threads, tid);
+
+	if (!thread)
+		return;
+	summary->last = NULL;
+	thread_free(thread);
+}
+
+void summary_free(struct summary *summary)
+{
+	unsigned int i;
+
+	if (!summary)
+		return;
+	for (i = 0; i < PFSTAT_NR_CLASSES; i++)
+		quantile_exit(&summary->classes[i].quantiles);
+	hash_exit(&summary->threads, thread_free);
+	free(summary);
+}
+
+int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *stay)
+{
+	struct thread *thread = thread_get(summary, stay->event.tid);
+
+	if (!thread)
+		return -ENOMEM;
+	return offcpu_add(&thread->offcpu, stay->off_ns, stay->event.ns);
+}
+
+/* Counts in figures by class; not added to anything when there is no memory. */
+static int add_to_class(struct summary *summary, struct thread *thread,
+			const struct pfstat_record *record)
+{
+	struct class_state *class = &summary->classes[record->class];
+	bool partial;
+	int err;
+
+	err = quantile_add(&class->quantiles, record->duration_ns);
+	if (err)
+		return err;
+	class->total_ns += record->duration_ns;
+	class->off_cpu_ns += offcpu_take(&thread->offcpu, record->start_ns,
+					 record->start_ns + record->duration_ns, &partial);
+	summary->off_cpu_partial += partial;
+	return 0;
+}
+
+int summary_add_record(struct summary *summary, const struct pfstat_record *record)
+{
+	struct thread *thread;
+	int err;
+
+	if (record->class >= PFSTAT_NR_CLASSES)
+		return -EINVAL;
+	thread = thread_get(summary, record->tid);
+	if (!thread)
+		return -ENOMEM;
+	err = add_to_class(summary, thread, record);
+	if (err)
+		return err;
+
+	chain_add(&thread->chain, record, &summary->chains);
+	summary->calls++;
+	/* A pass is counted as one, with or without RETRY. */
+	summary->retried += record->result & PFSTAT_RESULT_RETRY &&
+			    record->class != PFSTAT_CLASS_PASS;
+	summary->late += record->start_ns < thread->last_ns;
+	if (record->start_ns > thread->last_ns)
+		thread->last_ns = record->start_ns;
+	return 0;
+}
+
+void summary_combine(const struct summary *summary, const enum pfstat_class *classes,
+		     unsigned int nr_classes, struct class_figures *figures)
+{
+	const struct quantiles *several[PFSTAT_NR_CLASSES];
+	const struct class_state *class;
+	unsigned int i;
+
+	*figures = (struct class_figures){ 0 };
+	for (i = 0; i < nr_classes; i++) {
+		class = &summary->classes[classes[i]];
+		several[i] = &class->quantiles;
+		figures->count += class->quantiles.count;
+		figures->total_ns += class->total_ns;
+		figures->off_cpu_ns += class->off_cpu_ns;
+		if (class->quantiles.max_ns > figures->max_ns)
+			figures->max_ns = class->quantiles.max_ns;
+	}
+	figures->p50_ns = quantile_of(several, nr_classes, 500);
+	figures->p99_ns = quantile_of(several, nr_classes, 990);
+}
+
+void summary_figures(const struct summary *summary, struct summary_figures *figures)
+{
+	enum pfstat_class class;
+
+	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+		summary_combine(summary, &class, 1, &figures->classes[class]);
+	figures->calls = summary->calls;
+	figures->retried = summary->retried;
+	figures->late = summary->late;
+	figures->off_cpu_partial = summary->off_cpu_partial;
+	figures->faults = summary->chains.faults;
+	figures->major = summary->chains.major;
+	figures->sequels = summary->chains.sequels;
+	figures->unfinished = summary->chains.unfinished;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a folder is on, in which files are measured. */
+#ifndef PFSTAT_USER_BENCH_FILE_FACTS_H
+#define PFSTAT_USER_BENCH_FILE_FACTS_H
+
+#include "bench/core/operation.h"
+
+struct place_facts {
+	const char *directory;	/* NULL: none was named */
+	char filesystem[32];	/* ext4, nfs4, …; "": n/a */
+	char device[64];	/* the disk below it; "": n/a, or there is none */
+	/* Why files are not read around the page cache; "": they are. */
+	char no_direct[BENCH_WHY];
+};
+
+/* By a file that is made there, and read with O_DIRECT. */
+void place_facts_read(struct place_facts *facts, const char *directory);
+
+#endif

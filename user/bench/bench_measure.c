@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calibration: operations are doubled until a run takes its share of the time allowed;
+ * that is the first warm-up, too. The clocks around a run then cost nothing to speak of.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "bench/bench_measure.h"
+#include "bench/core/bench_clock.h"
+#include "model/counters.h"
+
+#define WARM_UP_RUNS 2
+#define FEWEST_RUNS 3
+#define SHORTEST_NS 50000	/* of a run: the clocks are then less than 1 % of it */
+#define PATIENCE 4
+#define MOST_OPERATIONS (1ULL << 40)
+
+static int run_once(struct bench *bench, uint64_t n)
+{
+	bench->window = (struct bench_window){ 0 };
+	return bench->operation->run(bench, n);
+}
+
+/* Of n operations, with all that is around the timed part. */
+static int wall_of(struct bench *bench, uint64_t n, uint64_t *wall_ns)
+{
+	const uint64_t start_ns = clock_ns();
+	int err = run_once(bench, n);
+
+	*wall_ns = clock_ns() - start_ns;
+	return err;
+}
+
+/*
+ * A run that took long may have been interrupted: only a second one like it counts. If
+ * its timed part is a trifle beside the rest, it goes on for a while.
+ */
+static int calibrate(struct bench *bench, const struct measure_plan *plan, uint64_t *n)
+{
+	const uint64_t share_ns = plan->budget_ns / (plan->runs + 2 * WARM_UP_RUNS);
+	uint64_t wall_ns;
+	int err;
+
+	for (*n = 1; *n < MOST_OPERATIONS; *n *= 2) {
+		err = wall_of(bench, *n, &wall_ns);
+		if (!err && 2 * wall_ns > share_ns)
+			err = wall_of(bench, *n, &wall_ns);
+		if (err)
+			return err;
+		if (2 * wall_ns > share_ns &&
+		    (bench->window.ns > 2 * SHORTEST_NS || wall_ns > PATIENCE * share_ns))
+			break;
+	}
+	return 0;
+}
+
+static void take(const struct bench *bench, uint64_t n, struct measured *measured)
+{
+	const struct bench_window *window = &bench->window;
+	enum bench_event event;
+
+	measured->ns[measured->runs] = (double)window->ns / n;
+	measured->cycles[measured->runs] = (double)window->cycles / n;
+	measured->runs++;
+	measured->all_operations += n;
+	measured->elapsed_ns += window->ns;
+	measured->brackets = window->brackets;
+	for (event = 0; event < BENCH_NR_EVENTS; event++)
+		if (window->usage.event[event] == FACT_NONE)
+			measured->usage.event[event] = FACT_NONE;
+		else
+			measured->usage.event[event] += window->usage.event[event];
+}
+
+static int repeat(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
+		  struct measured *measured)
+{
+	const uint64_t n = measured->operations;
+	int err = 0, i;
+
+	for (i = 0; i < WARM_UP_RUNS && !err && (!i || clock_ns() < end_ns); i++)
+		err = run_once(bench, n);
+	while (!err && measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
+	       (measured->runs < FEWEST_RUNS || clock_ns() < end_ns)) {
+		err = run_once(bench, n);
+		if (!err)
+			take(bench, n, measured);
+	}
+	return err;
+}
+
+/*
+ * An operation whose result is no time: each run has one, and the first is as good as the
+ * others. Another one begins if there is time for one like the last.
+ */
+static int collect(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
+		   struct measured *measured)
+{
+	enum bench_event event;
+	uint64_t wall_ns;
+	int err;
+
+	measured->operations = 1;
+	for (event = 0; event < BENCH_NR_EVENTS; event++)	/* it has no timed part */
+		measured->usage.event[event] = FACT_NONE;
+	do {
+		err = wall_of(bench, 1, &wall_ns);
+		if (err)
+			return err;
+		measured->ns[measured->runs++] = bench->bytes;
+		measured->all_operations++;
+	} while (measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
+		 clock_ns() + wall_ns < end_ns);
+	return 0;
+}
+
+static int check(struct bench *bench, const struct measured *measured)
+{
+	if (measured->ns[0] * measured->operations < SHORTEST_NS)
+		return bench_refuse(bench, -ERANGE, "it cannot be repeated for long enough");
+	return 0;
+}
+
+static int time_runs(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
+		     struct measured *measured)
+{
+	int err = calibrate(bench, plan, &measured->operations);
+
+	if (!err)
+		err = repeat(bench, plan, end_ns, measured);
+	return err ?: check(bench, measured);
+}
+
+void measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured)
+{
+	const struct bench_operation *operation = bench->operation;
+	const uint64_t end_ns = clock_ns() + plan->budget_ns;
+	int err;
+
+	bench->why = measured->why;
+	err = operation->prepare ? operation->prepare(bench) : 0;
+	if (!err && operation->unit == BENCH_BYTES)
+		err = collect(bench, plan, end_ns, measured);
+	else if (!err)
+		err = time_runs(bench, plan, end_ns, measured);
+	if (operation->finish)
+		operation->finish(bench);
+	measured->bytes = bench->bytes;
+	if (err && !measured->why[0])
+		bench_refuse(bench, err, "%s", strerror(-err));
+	measured->err = err;
+	measured->finished = true;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_options.h"
+#include "bench/ops/peer_protocol.h"
+#include "privilege/named_files.h"
+#include "util/argument.h"
+
+#define DIRECTORY "/var/tmp"
+
+enum key {
+	KEY_FORMAT = 'f',
+	KEY_QUICK = 'q',
+	KEY_CPU = 4000,
+	KEY_DIRECTORY,
+	KEY_HUGE_PAGES,
+	KEY_JSON,
+	KEY_LIST,
+	KEY_NFS,
+	KEY_NO_BPF,
+	KEY_PEER,
+	KEY_PORT,
+	KEY_PREDICT,
+	KEY_REPORT,
+	KEY_SERVE,
+	KEY_PLOT,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "What is measured, and how:", 1 },
+	{ "list", KEY_LIST, NULL, 0, "only print what can be measured", 1 },
+	{ "quick", KEY_QUICK, NULL, 0, "each within 5 s, not 60: fewer runs, less memory", 1 },
+	{ "cpu", KEY_CPU, "N", 0, "on this CPU (default: the last one allowed)", 1 },
+	{ "directory", KEY_DIRECTORY, "PATH", 0,
+	  "make files there, on a disk (default " DIRECTORY ")", 1 },
+	{ "nfs", KEY_NFS, "PATH", 0, "make files there, too, a folder on NFS", 1 },
+	{ "huge-pages", KEY_HUGE_PAGES, NULL, 0, "measure memory in huge pages", 1 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch by eBPF and the module", 1 },
+	{ "peer", KEY_PEER, "HOST", 0, "measure the network to it, too", 1 },
+	{ "serve", KEY_SERVE, "ADDRESS", OPTION_ARG_OPTIONAL,
+	  "measure nothing, be that peer until a signal comes (default 127.0.0.1)", 1 },
+	{ "port", KEY_PORT, "N", 0, "of the peer (default " PEER_PORT ")", 1 },
+	{ NULL, 0, NULL, 0, "What is predicted, what is printed:", 2 },
+	{ "predict", KEY_PREDICT, "FILE", 0, "predictions: lines NAME = FORMULA", 2 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 2 },
+	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 2 },
+	{ "report", KEY_REPORT, "FILE", 0, "write a report to be completed there", 2 },
+	{ "plot", KEY_PLOT, "FOLDER", 0, "draw memory.latency there: SVG, PNG, data, script", 2 },
+	{ 0 },
+};
+
+static const char doc[] =
+	"Measures what operations of the system cost, beside what they should.\v"
+	"NAME: an operation, a family of them (cpu), or a pattern ('switch.*'); without one, "
+	"all. As root, with the pfstat module, each is also watched by eBPF.";
+
+/* As text, for it is looked up as such. */
+static const char *port_of(const struct argp_state *state, const char *text)
+{
+	if (text[strspn(text, "0123456789")])	/* no K, M, G */
+		usage(state, "--port: '%s' is not a number from 1 to %d", text, UINT16_MAX);
+	argument_number(state, "port", text, 1, UINT16_MAX);
+	return text;
+}
+
+static const char *host_of(const struct argp_state *state, const char *text)
+{
+	if (!*text)
+		usage(state, "--peer: a host's name or address is missing");
+	return text;
+}
+
+/* The last argument that asks for something to be measured, or how: an option's name, or text. */
+static void note_measuring(struct bench_command *command, int key, const char *text)
+{
+	const struct argp_option *option = argp_options;
+
+	if (key == KEY_LIST || key == KEY_SERVE || key == KEY_PORT)
+		return;
+	while ((option->doc || option->name) && option->key != key)
+		option++;
+	if (!option->name && key != ARGP_KEY_ARG)
+		return;
+	command->measuring = option->name ?: text;
+	command->measuring_dashes = option->name ? "--" : "";
+}
+
+static void check(const struct argp_state *state, const struct bench_command *command)
+{
+	if (command->serve && command->list)
+		usage(state, "--serve and --list: one at a time");
+	if ((command->serve || command->list) && command->measuring)
+		usage(state, "--%s measures nothing: leave %s%s out",
+		      command->serve ? "serve" : "list", command->measuring_dashes,
+		      command->measuring);
+	named_files_input(state, "--predict", command->predict);
+	named_files_output(state, "--json", command->json);
+	named_files_output(state, "--report", command->report);
+}
+
+static void add_name(const struct argp_state *state, struct bench_command *command, char *name)
+{
+	char **grown = reallocarray(command->names, command->nr_names + 1, sizeof(*grown));
+
+	if (!grown) {
+		argp_failure(state, STATUS_FAILED, 0, "out of memory");
+		return;
+	}
+	command->names = grown;
+	grown[command->nr_names++] = name;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
+	};
+	struct bench_command *command = state->input;
+
+	note_measuring(command, key, text);
+	switch (key) {
+	case KEY_LIST:
+		command->list = true;
+		return 0;
+	case KEY_QUICK:
+		command->options.quick = true;
+		return 0;
+	case KEY_CPU:
+		command->options.cpu = argument_number(state, "cpu", text, 0, CPUS_MAX - 1);
+		return 0;
+	case KEY_DIRECTORY:
+		command->options.directory = text;
+		return 0;
+	case KEY_NFS:
+		command->options.nfs = text;
+		return 0;
+	case KEY_HUGE_PAGES:
+		command->options.huge_pages = true;
+		return 0;
+	case KEY_NO_BPF:
+		command->watch = false;
+		return 0;
+	case KEY_PEER:
+		command->options.peer = host_of(state, text);
+		return 0;
+	case KEY_PORT:
+		command->options.port = port_of(state, text);
+		return 0;
+	case KEY_SERVE:
+		command->serve = true;
+		command->serve_address = text;
+		return 0;
+	case KEY_PREDICT:
+		command->predict = text;
+		return 0;
+	case KEY_FORMAT:
+		command->format = argument_word(state, "format", text, formats);
+		return 0;
+	case KEY_JSON:
+		command->json = text;
+		return 0;
+	case KEY_REPORT:
+		command->report = text;
+		return 0;
+	case KEY_PLOT:
+		command->plot = text;
+		if (!strcmp(text, "-"))
+			usage(state, "--plot: the figure is not drawn as text: name a folder");
+		return 0;
+	case ARGP_KEY_ARG:
+		add_name(state, command, text);
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		check(state, command);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void bench_options_parse(struct bench_command *command, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "[NAME...]",
+		.doc = doc,
+	};
+
+	*command = (struct bench_command){
+		.options = { .cpu = -1, .directory = DIRECTORY, .port = PEER_PORT },
+		.format = REPORT_TABLE,
+		.watch = true,
+	};
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, command);
+}

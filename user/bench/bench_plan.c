@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_plan.h"
+#include "bench/ops/operations.h"
+
+static bool means(const char *pattern, const struct bench_operation *operation)
+{
+	const char *dot = strchr(operation->name, '.');
+	const size_t family = dot - operation->name;
+
+	return !fnmatch(pattern, operation->name, 0) ||
+	       (strlen(pattern) == family && !strncmp(pattern, operation->name, family));
+}
+
+static size_t index_of(const struct bench_operation *operation)
+{
+	size_t i = 0;
+
+	while (bench_operations[i] != operation)
+		i++;
+	return i;
+}
+
+static int mark_named(bool *wanted, char *const *names, size_t nr_names, const char **unknown)
+{
+	size_t i, j;
+	bool any;
+
+	for (i = 0; i < nr_names; i++) {
+		any = false;
+		for (j = 0; j < bench_nr_operations; j++) {
+			if (!means(names[i], bench_operations[j]))
+				continue;
+			wanted[j] = true;
+			any = true;
+		}
+		*unknown = names[i];
+		if (!any)
+			return -ENOENT;
+	}
+	return 0;
+}
+
+/* What is subtracted, and what a derived row is made of. */
+static void mark_needed(bool *wanted)
+{
+	const struct bench_operation *operation;
+	size_t i, j;
+
+	for (i = 0; i < bench_nr_operations; i++) {
+		operation = bench_operations[i];
+		if (!wanted[i])
+			continue;
+		if (operation->derived)
+			wanted[index_of(operation == &op_line ? &op_pair : &op_latency)] = true;
+		for (j = 0; operation->subtract && j < bench_nr_operations; j++)
+			if (!strcmp(bench_operations[j]->name, operation->subtract))
+				wanted[j] = true;
+	}
+}
+
+static int add_row(struct bench_results *results, const struct bench_operation *operation,
+		   size_t point, bool named)
+{
+	struct bench_row *grown = reallocarray(results->rows, results->nr + 1, sizeof(*grown));
+	struct bench_row *row;
+
+	if (!grown)
+		return -ENOMEM;
+	results->rows = grown;
+	row = &grown[results->nr++];
+	*row = (struct bench_row){ .operation = operation, .point = point };
+	if (named)
+		operation->name_point(&results->machine, &results->options, point, row->point_name,
+				      sizeof(row->point_name));
+	snprintf(row->name, sizeof(row->name), "%s%s%s", operation->name, named ? ":" : "",
+		 row->point_name);
+	return 0;
+}
+
+static int add_rows(struct bench_results *results, const struct bench_operation *operation)
+{
+	size_t nr = 0, point;
+	int err = 0;
+
+	if (operation->nr_points)
+		nr = operation->nr_points(&results->machine, &results->options);
+	if (!nr)
+		return add_row(results, operation, 0, false);
+	for (point = 0; point < nr && !err; point++)
+		err = add_row(results, operation, point, true);
+	return err;
+}
+
+int plan_rows(struct bench_results *results, char *const *names, size_t nr_names,
+	      const char **unknown)
+{
+	bool *wanted = calloc(bench_nr_operations, sizeof(*wanted));
+	size_t i;
+	int err;
+
+	if (!wanted)
+		return -ENOMEM;
+	err = mark_named(wanted, names, nr_names, unknown);
+	for (i = 0; i < bench_nr_operations && !nr_names; i++)
+		wanted[i] = true;
+	mark_needed(wanted);
+	for (i = 0; i < bench_nr_operations && !err; i++)
+		if (wanted[i])
+			err = add_rows(results, bench_operations[i]);
+	free(wanted);
+	return err;
+}
+
+bool plan_knows(const char *name)
+{
+	const size_t length = strcspn(name, ":");
+	size_t i;
+
+	for (i = 0; i < bench_nr_operations; i++)
+		if (!strncmp(bench_operations[i]->name, name, length) &&
+		    !bench_operations[i]->name[length])
+			return !name[length] || bench_operations[i]->nr_points;
+	return false;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/core/formula.h"
+
+#define MAX_DEPTH 100	/* of parentheses and signs; more is nobody's formula */
+
+struct parser {
+	const char *at;
+	const struct formula_names *names;
+	unsigned int depth;
+	int err;		/* the first */
+	char *why;
+	size_t size;
+};
+
+static double sum_of(struct parser *parser);
+
+static double fail(struct parser *parser, int err, const char *what, const char *name)
+{
+	if (!parser->err)
+		snprintf(parser->why, parser->size, what, name);
+	if (!parser->err)
+		parser->err = err;
+	return NAN;
+}
+
+static char next_of(struct parser *parser)
+{
+	while (isspace((unsigned char)*parser->at))
+		parser->at++;
+	return *parser->at;
+}
+
+/* A word: a unit, or the name of a row. */
+static size_t word_length(const char *at)
+{
+	size_t length = 0;
+
+	if (!isalpha((unsigned char)*at))
+		return 0;
+	while (isalnum((unsigned char)at[length]) || (at[length] && strchr("._:", at[length])))
+		length++;
+	return length;
+}
+
+static double unit_of(struct parser *parser)
+{
+	static const struct { const char *name; double ns; } units[] = {
+		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+	};
+	char word[FORMULA_NAME];
+	size_t length, i;
+
+	next_of(parser);
+	length = word_length(parser->at);
+	if (!length)
+		return 1;
+	snprintf(word, sizeof(word), "%.*s", (int)length, parser->at);
+	parser->at += length;
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(word, units[i].name))
+			return units[i].ns;
+	if (strcmp(word, "cycles"))
+		return fail(parser, -EINVAL, "'%s' is not one of ns, us, ms, s, cycles", word);
+	if (isnan(parser->names->cycle_ns))
+		return fail(parser, -ENODATA, "how long %s are is not known here", word);
+	return parser->names->cycle_ns;
+}
+
+/* strtod() would take hexadecimal, inf and nan as well. */
+static double number_of(struct parser *parser)
+{
+	const size_t length = strspn(parser->at, "0123456789.");
+	char text[32], *end;
+	double number;
+
+	snprintf(text, sizeof(text), "%.*s", (int)length, parser->at);
+	number = strtod(text, &end);
+	if (length >= sizeof(text) || *end || end == text)
+		return fail(parser, -EINVAL, "'%s' is not a number", text);
+	parser->at += length;
+	return number * unit_of(parser);
+}
+
+static double name_of(struct parser *parser)
+{
+	const size_t length = word_length(parser->at);
+	char name[FORMULA_NAME];
+	double value = NAN;
+	int err;
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, parser->at);
+	parser->at += length;
+	err = parser->names->lookup(parser->names->context, name, &value);
+	if (err == -ENODATA)
+		return fail(parser, err, "%s has no value here", name);
+	if (err)
+		return fail(parser, -ENOENT, "there is no %s to be measured", name);
+	return value;
+}
+
+static double factor_of(struct parser *parser)
+{
+	const char next = next_of(parser);
+	double value;
+
+	if (parser->err || ++parser->depth > MAX_DEPTH)
+		return fail(parser, -EINVAL, "%s is too deep", "it");
+	if (next == '(') {
+		parser->at++;
+		value = sum_of(parser);
+		if (next_of(parser) != ')')
+			return fail(parser, -EINVAL, "a ')' is missing before '%s'", parser->at);
+		parser->at++;
+	} else if (next == '-') {
+		parser->at++;
+		value = -factor_of(parser);
+	} else if (isdigit((unsigned char)next) || next == '.') {
+		value = number_of(parser);
+	} else if (word_length(parser->at)) {
+		value = name_of(parser);
+	} else {
+		return fail(parser, -EINVAL, "a number or a name is missing before '%s'",
+			    parser->at);
+	}
+	parser->depth--;
+	return value;
+}
+
+static double product_of(struct parser *parser)
+{
+	double value = factor_of(parser);
+	char sign;
+
+	while (!parser->err && (next_of(parser) == '*' || *parser->at == '/')) {
+		sign = *parser->at++;
+		if (sign == '*')
+			value *= factor_of(parser);
+		else
+			value /= factor_of(parser);
+	}
+	return value;
+}
+
+static double sum_of(struct parser *parser)
+{
+	double value = product_of(parser);
+	char sign;
+
+	while (!parser->err && (next_of(parser) == '+' || *parser->at == '-')) {
+		sign = *parser->at++;
+		if (sign == '+')
+			value += product_of(parser);
+		else
+			value -= product_of(parser);
+	}
+	return value;
+}
+
+int formula_evaluate(const char *text, const struct formula_names *names, double *value,
+		     char *why, size_t size)
+{
+	struct parser parser = { .at = text, .names = names, .why = why, .size = size };
+
+	*value = sum_of(&parser);
+	if (!parser.err && next_of(&parser))
+		fail(&parser, -EINVAL, "'%s' does not belong there", parser.at);
+	if (!parser.err && !isfinite(*value))
+		fail(&parser, -ENODATA, "%s divides by 0", "it");
+	if (parser.err)
+		*value = NAN;
+	return parser.err;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "bench/ops/bench_file.h"
+#include "privilege/invoker.h"
+#include "workload/file_cache.h"
+
+#define PAGE 4096ULL
+
+static volatile sig_atomic_t never;
+
+static int fill(int fd, uint64_t bytes)
+{
+	static char page[PAGE];
+	uint64_t offset;
+	ssize_t done;
+
+	memset(page, 'p', sizeof(page));
+	for (offset = 0; offset < bytes; offset += PAGE) {
+		done = pwrite(fd, page, PAGE, offset);
+		if (done != (ssize_t)PAGE)	/* the next one would say why */
+			return done < 0 ? -errno : -ENOSPC;
+	}
+	return fsync(fd) ? -errno : 0;
+}
+
+/* Without a name any more. */
+static int make_nameless(char *path)
+{
+	int fd = mkostemp(path, O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	if (!unlink(path))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* The user's who called sudo, who may not be able to write everywhere. */
+static int make_as_invoker(char *path)
+{
+	int fd = invoker_begin();
+
+	if (fd)
+		return fd;
+	fd = make_nameless(path);
+	invoker_end();
+	return fd;
+}
+
+int place_make_in(const char *directory, uint64_t bytes)
+{
+	char *path;
+	int fd, err;
+
+	if (asprintf(&path, "%s/pfdrive-bench.XXXXXX", directory) < 0)
+		return -ENOMEM;
+	fd = make_as_invoker(path);
+	free(path);
+	err = fd < 0 ? fd : fill(fd, bytes);
+	if (!err)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static const char *directory_of(const struct bench *bench)
+{
+	return bench->operation->over_nfs ? bench->options->nfs : bench->options->directory;
+}
+
+static int check_nfs(struct bench *bench)
+{
+	const char *directory = bench->options->nfs;
+	struct statfs statfs_buffer;
+
+	if (!directory)
+		return bench_refuse(bench, -EDESTADDRREQ, "it needs a folder on NFS: --nfs PATH");
+	if (statfs(directory, &statfs_buffer))
+		return bench_refuse(bench, -errno, "cannot look at %s: %s", directory,
+				    strerror(errno));
+	if (statfs_buffer.f_type != NFS_SUPER_MAGIC)
+		return bench_refuse(bench, -ENODEV, "%s is not on NFS", directory);
+	return 0;
+}
+
+int place_make(struct bench *bench, uint64_t bytes)
+{
+	int fd, err = bench->operation->over_nfs ? check_nfs(bench) : 0;
+
+	if (err)
+		return err;
+	fd = place_make_in(directory_of(bench), bytes);
+	if (fd >= 0)
+		return fd;
+	return bench_refuse(bench, fd, "no file can be made in %s: %s", directory_of(bench),
+			    invoker_strerror(fd));
+}
+
+int place_make_direct(struct bench *bench, int fd)
+{
+	if (!fcntl(fd, F_SETFL, O_DIRECT))
+		return 0;
+	return bench_refuse(bench, -errno, "files in %s cannot be read around the page cache "
+			    "(O_DIRECT): name a folder on a disk with --directory",
+			    directory_of(bench));
+}
+
+static struct mapping as_mapping(int fd, uint64_t bytes)
+{
+	return (struct mapping){ .fd = fd, .bytes = bytes, .pages = bytes / PAGE };
+}
+
+int place_cool(struct bench *bench, int fd, uint64_t bytes)
+{
+	const struct mapping mapping = as_mapping(fd, bytes);
+	uint64_t resident;
+	int err = cache_make_cold(&mapping, &never, &resident);
+
+	if (err == -EBUSY)
+		return bench_refuse(bench, err, "files in %s stay in memory: name a folder on a "
+				    "disk with --directory", directory_of(bench));
+	return err;
+}
+
+int place_warm(struct bench *bench, int fd, uint64_t bytes)
+{
+	char page[PAGE];
+	uint64_t offset;
+	ssize_t got;
+
+	(void)bench;
+	for (offset = 0; offset < bytes; offset += PAGE) {
+		got = pread(fd, page, PAGE, offset);
+		if (got != (ssize_t)PAGE)
+			return got < 0 ? -errno : -EIO;
+	}
+	return 0;
+}

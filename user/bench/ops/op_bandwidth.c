@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Bytes a second to and from memory: more of it than the caches hold, from end to end. */
+#include <emmintrin.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/core/bench_memory.h"
+#include "bench/ops/operations.h"
+
+#define CHUNK (1ULL << 20)	/* one operation */
+#define TIMES_CACHE 4
+#define LARGEST (256ULL << 20)
+#define LARGEST_QUICK (64ULL << 20)
+#define UNKNOWN_CACHE (32ULL << 20)
+
+struct area {
+	char *from, *to;
+	uint64_t chunks, next;
+};
+
+static uint64_t bytes_of(const struct bench *bench, unsigned int areas)
+{
+	const uint64_t most = bench->options->quick ? LARGEST_QUICK : LARGEST;
+	uint64_t bytes = TIMES_CACHE * (bench->machine->cache_bytes[2] ?: UNKNOWN_CACHE);
+
+	if (bytes > most)
+		bytes = most;
+	if (bytes > bench->machine->room_bytes / areas)
+		bytes = bench->machine->room_bytes / areas;
+	return bytes / CHUNK * CHUNK;
+}
+
+static int prepare(struct bench *bench, unsigned int areas)
+{
+	const uint64_t bytes = bytes_of(bench, areas);
+	struct area *area = calloc(1, sizeof(*area));
+
+	bench->state = area;
+	bench->bytes = CHUNK;
+	if (!area)
+		return -ENOMEM;
+	if (!bytes)
+		return bench_refuse(bench, -ENOMEM, "too little memory is free");
+	area->chunks = bytes / CHUNK;
+	area->from = memory_map(bytes, bench->options->huge_pages);
+	area->to = areas > 1 ? memory_map(bytes, bench->options->huge_pages) : area->from;
+	if (!area->from || !area->to)
+		return -errno;
+	/* Not zeros: pages that were never written are all the same one. */
+	memset(area->from, 1, bytes);
+	memset(area->to, 1, bytes);
+	return 0;
+}
+
+static int prepare_one(struct bench *bench)
+{
+	return prepare(bench, 1);
+}
+
+static int prepare_two(struct bench *bench)
+{
+	return prepare(bench, 2);
+}
+
+static uint64_t next_offset(struct area *area)
+{
+	const uint64_t offset = area->next * CHUNK;
+
+	area->next = (area->next + 1) % area->chunks;
+	return offset;
+}
+
+/* Four sums, so that none waits for another. */
+static void read_chunk(const char *from)
+{
+	const __m128i *at = (const __m128i *)from, *const end = (const __m128i *)(from + CHUNK);
+	__m128i a = _mm_setzero_si128(), b = a, c = a, d = a;
+
+	for (; at < end; at += 4) {
+		a = _mm_add_epi64(a, _mm_load_si128(at));
+		b = _mm_add_epi64(b, _mm_load_si128(at + 1));
+		c = _mm_add_epi64(c, _mm_load_si128(at + 2));
+		d = _mm_add_epi64(d, _mm_load_si128(at + 3));
+	}
+	a = _mm_add_epi64(_mm_add_epi64(a, b), _mm_add_epi64(c, d));
+	__asm__ volatile("" : : "x"(a));
+}
+
+static void write_chunk(char *to)
+{
+	__m128i *at = (__m128i *)to, *const end = (__m128i *)(to + CHUNK);
+	const __m128i value = _mm_set1_epi8(2);
+
+	for (; at < end; at += 4) {
+		_mm_store_si128(at, value);
+		_mm_store_si128(at + 1, value);
+		_mm_store_si128(at + 2, value);
+		_mm_store_si128(at + 3, value);
+		__asm__ volatile("" : : : "memory");	/* not to become memset() */
+	}
+}
+
+static int run_read(struct bench *bench, uint64_t n)
+{
+	struct area *area = bench->state;
+	uint64_t i;
+
+	bench_start(bench);
+	for (i = 0; i < n; i++)
+		read_chunk(area->from + next_offset(area));
+	bench_stop(bench);
+	return 0;
+}
+
+static int run_write(struct bench *bench, uint64_t n)
+{
+	struct area *area = bench->state;
+	uint64_t i;
+
+	bench_start(bench);
+	for (i = 0; i < n; i++)
+		write_chunk(area->to + next_offset(area));
+	bench_stop(bench);
+	return 0;
+}
+
+static int run_copy(struct bench *bench, uint64_t n)
+{
+	struct area *area = bench->state;
+	uint64_t i, offset;
+
+	bench_start(bench);
+	for (i = 0; i < n; i++) {
+		offset = next_offset(area);
+		memcpy(area->to + offset, area->from + offset, CHUNK);
+	}
+	bench_stop(bench);
+	return 0;
+}
+
+#define NO_EVENTS { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } }
+
+const struct bench_operation op_read = {
+	.name = "memory.read",
+	.unit = BENCH_MBS,
+	.title = "read memory, from end to end",
+	.method = "16 bytes a load, added up in four registers",
+	.prediction = "10 * 64000 / memory.dram",	/* ten lines of 64 bytes under way */
+	.claim = NO_EVENTS,
+	.prepare = prepare_one,
+	.run = run_read,
+};
+
+const struct bench_operation op_write = {
+	.name = "memory.write",
+	.unit = BENCH_MBS,
+	.title = "write memory, from end to end",
+	.method = "16 bytes a store, through the caches",
+	.prediction = "memory.read / 2",
+	.claim = NO_EVENTS,
+	.prepare = prepare_one,
+	.run = run_write,
+};
+
+const struct bench_operation op_copy = {
+	.name = "memory.copy",
+	.unit = BENCH_MBS,
+	.title = "copy memory, from end to end",
+	.method = "memcpy of 1 MiB at a time; each byte counts once",
+	.prediction = "1 / (1 / memory.read + 1 / memory.write)",
+	.claim = NO_EVENTS,
+	.prepare = prepare_two,
+	.run = run_copy,
+};

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Rows that are made of the sweep's: see derived.c. */
+#include "bench/ops/operations.h"
+
+#define FROM_SWEEP "the largest size at which loads with a stride of 64 still take as long " \
+		   "as in smaller memory"
+
+const struct bench_operation op_l1 = {
+	.name = "memory.l1",
+	.unit = BENCH_BYTES,
+	.title = "size of the first-level cache",
+	.method = FROM_SWEEP,
+	.hardware = "cache_1",
+	.derived = true,
+};
+
+const struct bench_operation op_l2 = {
+	.name = "memory.l2",
+	.unit = BENCH_BYTES,
+	.title = "size of the second-level cache",
+	.method = FROM_SWEEP,
+	.hardware = "cache_2",
+	.derived = true,
+};
+
+const struct bench_operation op_l3 = {
+	.name = "memory.l3",
+	.unit = BENCH_BYTES,
+	.title = "size of the third-level cache, as far as it is ours",
+	.method = FROM_SWEEP,
+	.hardware = "cache_3",
+	.derived = true,
+};
+
+const struct bench_operation op_line = {
+	.name = "memory.line",
+	.unit = BENCH_BYTES,
+	.title = "size of a cache line",
+	.method = "the smallest distance at which the second load of memory.pair misses, too",
+	.hardware = "cache_line",
+	.derived = true,
+};
+
+const struct bench_operation op_dram = {
+	.name = "memory.dram",
+	.title = "a load that no cache helps",
+	.method = "memory.latency at the largest size with a stride of 64, beyond all caches",
+	.derived = true,
+};

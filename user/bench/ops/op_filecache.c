@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How large a file may be that is read again without its disk: it is read from end to end,
+ * a step at a time, until some page that was read before is not in the page cache any more.
+ *
+ *	|XXXXXXXXXXXXXXXX|+|          |XX.XXXXXXXXXXXXXX|+|
+ *	 all there, a step more        one is gone: that was too much
+ *
+ * The file has no blocks: the kernel fills its pages with zeroes, in the page cache like
+ * those of any other, and the disk's speed does not matter. All memory may go through the
+ * page cache in this way, and what others had there; --quick has a memory cgroup, small
+ * enough for seconds.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench/core/bench_clock.h"
+#include "bench/core/bench_memory.h"
+#include "bench/ops/bench_file.h"
+#include "bench/ops/operations.h"
+#include "system/memory_cgroup.h"
+#include "workload/file_cache.h"
+
+#define PAGE 4096ULL
+#define AT_ONCE (256ULL << 10)
+#define STEPS 64		/* to the figure that is predicted */
+#define TOLERATED 1000		/* one page in so many may be moved about */
+#define LONGEST_NS 50000000000ULL	/* of all runs */
+
+struct filler {
+	int fd;
+	uint64_t step, most;
+	uint64_t end_ns;
+	char *buffer;
+	struct memory_group group;	/* --quick */
+};
+
+static int limit_memory(struct bench *bench)
+{
+	struct filler *filler = bench->state;
+	char why[256];
+	int err;
+
+	if (!bench->options->quick)
+		return 0;
+	err = memory_group_enter(&filler->group, FILECACHE_QUICK_BYTES,
+				 "leave --quick out: it has all of memory then", why, sizeof(why));
+	return err ? bench_refuse(bench, err, "to be quick it needs a memory cgroup of its own: %s",
+				  why) : 0;
+}
+
+static uint64_t step_for(uint64_t expected_bytes)
+{
+	const uint64_t step = expected_bytes / STEPS / AT_ONCE * AT_ONCE;
+
+	return step ? step : AT_ONCE;
+}
+
+static int prepare(struct bench *bench)
+{
+	const uint64_t expected = bench->machine->available_bytes;
+	struct filler *filler = calloc(1, sizeof(*filler));
+	int err;
+
+	bench->state = filler;
+	if (!filler)
+		return -ENOMEM;
+	filler->group = MEMORY_GROUP_NONE;
+	err = limit_memory(bench);
+	if (err)
+		return err;
+	filler->end_ns = clock_ns() + LONGEST_NS;
+	filler->step = step_for(expected);
+	filler->most = bench->options->quick ? 2 * expected : bench->machine->memory_bytes;
+	filler->buffer = malloc(AT_ONCE);
+	if (!filler->buffer)
+		return -ENOMEM;
+	filler->fd = place_make(bench, 0);
+	if (filler->fd < 0)
+		return filler->fd;
+	return ftruncate(filler->fd, filler->most) ? -errno : 0;
+}
+
+static int read_step(const struct filler *filler, uint64_t from, uint64_t to)
+{
+	ssize_t got;
+
+	for (; from < to; from += AT_ONCE) {
+		got = pread(filler->fd, filler->buffer, AT_ONCE, from);
+		if (got != (ssize_t)AT_ONCE)
+			return got < 0 ? -errno : -EIO;
+	}
+	return 0;
+}
+
+/* 1, 0, or a negative errno. */
+static int is_there(const struct filler *filler, uint64_t bytes)
+{
+	const struct mapping mapping = {
+		.fd = filler->fd, .bytes = bytes, .pages = bytes / PAGE,
+	};
+	uint64_t resident;
+	int err = cache_resident(&mapping, &resident);
+
+	return err ?: resident + mapping.pages / TOLERATED >= mapping.pages;
+}
+
+static int refuse_more(struct bench *bench, uint64_t bytes, const char *why)
+{
+	char size[32];
+
+	memory_name(bytes, size, sizeof(size));
+	return bench_refuse(bench, -ERANGE, "it holds %s at least: %s", size, why);
+}
+
+static int run(struct bench *bench, uint64_t n)
+{
+	const struct filler *filler = bench->state;
+	uint64_t bytes = 0;
+	int err, there = 1;
+
+	(void)n;
+	err = place_cool(bench, filler->fd, filler->most);
+	while (!err) {
+		bench->bytes = bytes;
+		if (bytes + filler->step > filler->most)
+			return refuse_more(bench, bytes, "it is not tried with more");
+		if (clock_ns() > filler->end_ns)
+			return refuse_more(bench, bytes, "there is no time for more");
+		err = read_step(filler, bytes, bytes + filler->step);
+		bytes += filler->step;
+		there = err ?: is_there(filler, bytes);
+		if (there <= 0)
+			break;
+	}
+	if (!there && !bench->bytes)
+		return bench_refuse(bench, -ENODATA, "what is read in %s does not come into the "
+				    "page cache: name a folder on a disk with --directory",
+				    bench->options->directory);
+	return err ?: there;
+}
+
+/* Of a process that is killed its keeper removes the group. */
+static void finish(struct bench *bench)
+{
+	struct filler *filler = bench->state;
+
+	if (filler)
+		memory_group_leave(&filler->group);
+}
+
+const struct bench_operation op_file_cache_size = {
+	.name = "file.cache_size",
+	.unit = BENCH_BYTES,
+	.title = "the largest file that is still in the page cache when it was read",
+	.method = "read a 64th of the prediction at a time, until a page is gone (mincore); "
+		  "--quick: in a memory cgroup of 32 MiB",
+	.prediction = "memory_available",
+	.prepare = prepare,
+	.run = run,
+	.finish = finish,
+};

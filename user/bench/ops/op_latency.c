@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loads, each of which needs the one before it: pointers in a random order, which no
+ * prefetcher guesses. One cycle through all slots of the memory, so that none is left out:
+ *
+ *	slot 0 --> slot 5 --> slot 2 --> … --> slot 0		a stride from slot to slot
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "bench/core/bench_memory.h"
+#include "bench/ops/operations.h"
+#include "util/random.h"
+
+#define SMALLEST 4096ULL
+#define LARGEST (512ULL << 20)
+#define LARGEST_QUICK (64ULL << 20)
+#define UNKNOWN_CACHE (32ULL << 20)
+#define TIMES_CACHE 4
+#define TIMES_CACHE_QUICK 2
+#define SEED 1
+
+/* The first is the one that caches are told by; quickly, the first and the last. */
+static const uint64_t strides[] = { 64, 512, 4096 };
+#define NR_STRIDES (sizeof(strides) / sizeof(*strides))
+#define NR_STRIDES_QUICK 2
+
+/* In the pairs, from one slot to the next; the largest distance is half of it. */
+#define PAIR_BYTES 1024ULL
+#define PAIR_SMALLEST 8ULL
+#define NR_PAIRS 7
+
+/* 4K, 6K, 8K, 12K, …; quickly, 4K, 8K, 16K, … */
+static uint64_t nth_size(const struct bench_options *options, size_t i)
+{
+	if (options->quick)
+		return SMALLEST << i;
+	return i % 2 ? 3 * (SMALLEST / 2) << i / 2 : SMALLEST << i / 2;
+}
+
+/* Well beyond the largest cache, but of a VM's room. */
+static uint64_t largest(const struct bench_machine *machine, const struct bench_options *options)
+{
+	const uint64_t times = options->quick ? TIMES_CACHE_QUICK : TIMES_CACHE;
+	const uint64_t most = options->quick ? LARGEST_QUICK : LARGEST;
+	uint64_t bytes = times * (machine->cache_bytes[2] ?: UNKNOWN_CACHE);
+
+	if (bytes > most)
+		bytes = most;
+	return bytes < machine->room_bytes ? bytes : machine->room_bytes;
+}
+
+static size_t nr_sizes(const struct bench_machine *machine, const struct bench_options *options)
+{
+	size_t nr = 1;
+
+	while (nth_size(options, nr) <= largest(machine, options))
+		nr++;
+	return nr;
+}
+
+static size_t nr_strides(const struct bench_options *options)
+{
+	return options->quick ? NR_STRIDES_QUICK : NR_STRIDES;
+}
+
+static size_t nr_points(const struct bench_machine *machine, const struct bench_options *options)
+{
+	return nr_sizes(machine, options) * nr_strides(options);
+}
+
+static uint64_t size_of(const struct bench_options *options, size_t point)
+{
+	return nth_size(options, point / nr_strides(options));
+}
+
+static uint64_t stride_of(const struct bench_options *options, size_t point)
+{
+	const size_t nr = nr_strides(options), i = point % nr;
+
+	return strides[i + 1 == nr ? NR_STRIDES - 1 : i];
+}
+
+static void name_point(const struct bench_machine *machine, const struct bench_options *options,
+		       size_t point, char *name, size_t size)
+{
+	char bytes[24], stride[24];
+
+	(void)machine;
+	memory_name(size_of(options, point), bytes, sizeof(bytes));
+	memory_name(stride_of(options, point), stride, sizeof(stride));
+	snprintf(name, size, "%s:%s", bytes, stride);
+}
+
+static uint64_t *number_at(char *data, uint64_t stride, uint64_t i)
+{
+	return (uint64_t *)(data + i * stride);
+}
+
+/*
+ * S. Sattolo, Inf. Process. Lett. 22 (1986): a random permutation that is one cycle, in
+ * the very slots.
+ */
+static void make_cycle(char *data, uint64_t slots, uint64_t stride)
+{
+	struct random random = random_begin(SEED, 0);
+	uint64_t i, other, kept;
+
+	for (i = 0; i < slots; i++)
+		*number_at(data, stride, i) = i;
+	for (i = slots - 1; i; i--) {
+		random.bound = i;
+		other = random_below(&random);
+		kept = *number_at(data, stride, i);
+		*number_at(data, stride, i) = *number_at(data, stride, other);
+		*number_at(data, stride, other) = kept;
+	}
+}
+
+static int prepare(struct bench *bench)
+{
+	const uint64_t bytes = size_of(bench->options, bench->point);
+	const uint64_t stride = stride_of(bench->options, bench->point);
+	const uint64_t slots = bytes / stride;
+	char *data = memory_map(bytes, bench->options->huge_pages);
+	uint64_t i;
+
+	if (!data)
+		return -errno;
+	make_cycle(data, slots, stride);
+	for (i = 0; i < slots; i++)
+		*number_at(data, stride, i) = (uintptr_t)(data + *number_at(data, stride, i) *
+							  stride);
+	bench->state = data;
+	return 0;
+}
+
+static int run(struct bench *bench, uint64_t n)
+{
+	void **at = bench->state;
+	uint64_t i;
+
+	bench_start(bench);
+	for (i = n; i; i--) {
+		at = *at;
+		bench_use(at);
+	}
+	bench_stop(bench);
+	bench->state = at;
+	return 0;
+}
+
+static size_t nr_pairs(const struct bench_machine *machine, const struct bench_options *options)
+{
+	(void)machine;
+	(void)options;
+	return NR_PAIRS;
+}
+
+static uint64_t distance_of(size_t point)
+{
+	return PAIR_SMALLEST << point;
+}
+
+static void name_pair(const struct bench_machine *machine, const struct bench_options *options,
+		      size_t point, char *name, size_t size)
+{
+	(void)machine;
+	(void)options;
+	memory_name(distance_of(point), name, size);
+}
+
+/* Too much for the first cache, and at home in the second: no prefetch from memory. */
+static uint64_t pair_memory(const struct bench_machine *machine)
+{
+	const uint64_t first = machine->cache_bytes[0] ?: 32768;
+
+	return 6 * first;
+}
+
+/* The far one first: what a prefetcher fetches is what comes after. */
+static int prepare_pairs(struct bench *bench)
+{
+	const uint64_t bytes = pair_memory(bench->machine), slots = bytes / PAIR_BYTES;
+	const uint64_t distance = distance_of(bench->point);
+	char *data = memory_map(bytes, bench->options->huge_pages);
+	uint64_t i;
+
+	if (!data)
+		return -errno;
+	make_cycle(data, slots, PAIR_BYTES);
+	for (i = 0; i < slots; i++) {
+		*number_at(data, PAIR_BYTES, i) = (uintptr_t)(data + distance +
+			*number_at(data, PAIR_BYTES, i) * PAIR_BYTES);
+		*(uint64_t *)(data + i * PAIR_BYTES + distance) = (uintptr_t)(data + i *
+									      PAIR_BYTES);
+	}
+	bench->state = data;
+	return 0;
+}
+
+static int run_pairs(struct bench *bench, uint64_t n)
+{
+	return run(bench, 2 * n);
+}
+
+const struct bench_operation op_latency = {
+	.name = "memory.latency",
+	.title = "a load, in memory of that size, with that stride",
+	.method = "pointers in a random cycle, each load needs the one before it",
+	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },
+	.nr_points = nr_points,
+	.name_point = name_point,
+	.prepare = prepare,
+	.run = run,
+};
+
+const struct bench_operation op_pair = {
+	.name = "memory.pair",
+	.title = "a load, and one at that distance from it",
+	.method = "pointers in a random cycle through places that are too many for the first "
+		  "cache, two loads at each",
+	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },
+	.nr_points = nr_pairs,
+	.name_point = name_pair,
+	.prepare = prepare_pairs,
+	.run = run_pairs,
+};

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The loopback network: round trips by TCP and by ICMP, bandwidth, connections made and ended. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bench/ops/operations.h"
+#include "bench/ops/ping.h"
+#include "bench/ops/stream.h"
+
+#define CHUNK (1U << 20)	/* one operation of the bandwidth */
+#define PATIENCE_S 5		/* for the reply to an echo */
+#define SOURCES 200		/* addresses that connections come from: each has its ports */
+
+struct net {
+	int listener, fd;
+	struct sockaddr_in address;
+	char *buffer;
+	unsigned int connections;
+};
+
+static int say_down(struct bench *bench, int err)
+{
+	return bench_refuse(bench, err, "there is no loopback network: %s", strerror(-err));
+}
+
+/* Where to connect to: a port that the kernel chooses. */
+static int open_net(struct bench *bench)
+{
+	struct net *net = calloc(1, sizeof(*net));
+	socklen_t size = sizeof(net->address);
+
+	bench->state = net;
+	if (!net)
+		return -ENOMEM;
+	net->fd = -1;
+	net->address = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	net->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (net->listener < 0 ||
+	    bind(net->listener, (struct sockaddr *)&net->address, sizeof(net->address)) ||
+	    listen(net->listener, 16) ||
+	    getsockname(net->listener, (struct sockaddr *)&net->address, &size))
+		return say_down(bench, -errno);
+	return 0;
+}
+
+/* The other end: answers every `bytes` with one byte, until the process ends. */
+static void answer(struct net *net, size_t bytes)
+{
+	const int fd = accept4(net->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	stream_hurry(fd);
+	while (!stream_read(fd, net->buffer, bytes) && !stream_write(fd, net->buffer, 1))
+		;
+	_exit(EXIT_SUCCESS);
+}
+
+static int begin_partner(struct bench *bench, size_t bytes)
+{
+	int err = open_net(bench);
+	struct net *net = bench->state;
+	pid_t pid;
+
+	if (err)
+		return err;
+	net->buffer = calloc(1, CHUNK);
+	if (!net->buffer)
+		return -ENOMEM;
+	memset(net->buffer, 1, CHUNK);
+	pid = bench_fork();
+	if (!pid)
+		answer(net, bytes);
+	if (pid < 0)
+		return -errno;
+	net->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (net->fd < 0 ||
+	    connect(net->fd, (struct sockaddr *)&net->address, sizeof(net->address)))
+		return say_down(bench, -errno);
+	stream_hurry(net->fd);
+	return 0;
+}
+
+static int prepare_rtt(struct bench *bench)
+{
+	return begin_partner(bench, 1);
+}
+
+static int run_rtt(struct bench *bench, uint64_t n)
+{
+	const struct net *net = bench->state;
+	int err = 0;
+	char byte = 0;
+
+	bench_start(bench);
+	for (; n && !err; n--) {
+		err = stream_write(net->fd, &byte, 1);
+		if (!err)
+			err = stream_read(net->fd, &byte, 1);
+	}
+	bench_stop(bench);
+	return err;
+}
+
+static int prepare_bandwidth(struct bench *bench)
+{
+	bench->bytes = CHUNK;
+	return begin_partner(bench, CHUNK);
+}
+
+/* Until the other end has said of every chunk that it is there. */
+static int run_bandwidth(struct bench *bench, uint64_t n)
+{
+	const struct net *net = bench->state;
+	int err = 0;
+	uint64_t i;
+	char byte;
+
+	bench_start(bench);
+	for (i = 0; i < n && !err; i++)
+		err = stream_write(net->fd, net->buffer, CHUNK);
+	for (i = 0; i < n && !err; i++)
+		err = stream_read(net->fd, &byte, 1);
+	bench_stop(bench);
+	return err;
+}
+
+/* From another address each time: ports of ended connections are not free at once. */
+static int open_source(struct net *net)
+{
+	struct sockaddr_in source = { .sin_family = AF_INET };
+	const int one = 1;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (net->connections++ % SOURCES << 8));
+	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&source, sizeof(source))) {
+		close(fd);
+		return -errno;
+	}
+	return fd;
+}
+
+/* Both ends in one process: the kernel needs nobody to accept. reset: without a farewell. */
+static int connect_once(struct bench *bench, bool reset)
+{
+	static const struct linger at_once = { .l_onoff = 1 };
+	struct net *net = bench->state;
+	int fd = open_source(net), other, err = 0;
+	char byte;
+
+	if (fd < 0)
+		return fd;
+	if (reset)
+		bench_start(bench);
+	if (connect(fd, (struct sockaddr *)&net->address, sizeof(net->address)))
+		err = -errno;
+	if (reset)
+		bench_stop(bench);
+	other = err ? -1 : accept4(net->listener, NULL, NULL, SOCK_CLOEXEC);
+	if (reset)
+		setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	if (!reset)
+		bench_start(bench);
+	close(fd);
+	if (!reset)
+		bench_stop(bench);
+	if (other < 0)
+		return err ? say_down(bench, err) : -errno;
+	if (!reset && read(other, &byte, 1))
+		err = -EPROTO;
+	close(other);
+	return err;
+}
+
+static int run_setup(struct bench *bench, uint64_t n)
+{
+	int err = 0;
+
+	for (; n && !err; n--)
+		err = connect_once(bench, true);
+	return err;
+}
+
+static int run_teardown(struct bench *bench, uint64_t n)
+{
+	int err = 0;
+
+	for (; n && !err; n--)
+		err = connect_once(bench, false);
+	return err;
+}
+
+static int prepare_icmp(struct bench *bench)
+{
+	const struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct ping *ping = calloc(1, sizeof(*ping));
+	int err;
+
+	bench->state = ping;
+	if (!ping)
+		return -ENOMEM;
+	err = ping_open(ping, (const struct sockaddr *)&address, sizeof(address), PATIENCE_S);
+	if (err == -EACCES || err == -EPERM)
+		return bench_refuse(bench, err, "no right to send pings: run as root, or see "
+				    "net.ipv4.ping_group_range");
+	return err ? say_down(bench, err) : 0;
+}
+
+static int run_icmp(struct bench *bench, uint64_t n)
+{
+	int err = 0;
+
+	bench_start(bench);
+	for (; n && !err; n--)
+		err = ping_once(bench->state);
+	bench_stop(bench);
+	return err;
+}
+
+const struct bench_operation op_net_tcp_rtt = {
+	.name = "net.tcp_rtt",
+	.title = "a byte to another process and back, by TCP over loopback",
+	.method = "both processes on one CPU, without Nagle's delay",
+	.prediction = "2 * pipe.self + 2 * switch.process",
+	.claim = { .made = true, .range = { { 2, 6 }, { 4, 5 }, { 0, 0 }, { 0, 0 } } },
+	.own_share = 0.5,
+	.prepare = prepare_rtt,
+	.run = run_rtt,
+};
+
+const struct bench_operation op_net_icmp_rtt = {
+	.name = "net.icmp_rtt",
+	.title = "an ICMP echo of 56 bytes and its reply, over loopback",
+	.method = "the kernel answers by itself, no other process takes part",
+	.prediction = "3 * cpu.syscall",
+	.claim = { .made = true, .range = { { 0, 2 }, { 2, 4 }, { 0, 0 }, { 0, 0 } } },
+	.prepare = prepare_icmp,
+	.run = run_icmp,
+};
+
+const struct bench_operation op_net_tcp_bandwidth = {
+	.name = "net.tcp_bandwidth",
+	.unit = BENCH_MBS,
+	.title = "bytes to another process, by TCP over loopback",
+	.method = "1 MiB at a time, wherever the scheduler puts the two; until all is acknowledged",
+	.prediction = "memory.copy / 2",	/* into the kernel, and out of it */
+	.anywhere = true,
+	.prepare = prepare_bandwidth,
+	.run = run_bandwidth,
+};
+
+const struct bench_operation op_net_tcp_setup = {
+	.name = "net.tcp_setup",
+	.title = "connect(2) of TCP over loopback",
+	.method = "each connection timed by itself, to a socket of the same process",
+	.prediction = "net.tcp_rtt",
+	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
+	.prepare = open_net,
+	.run = run_setup,
+};
+
+const struct bench_operation op_net_tcp_teardown = {
+	.name = "net.tcp_teardown",
+	.title = "close(2) of a TCP connection over loopback",
+	.method = "each timed by itself; the FIN is sent, the rest is the kernel's",
+	.prediction = "net.tcp_setup / 2",	/* one packet of two */
+	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
+	.prepare = open_net,
+	.run = run_teardown,
+};

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The network to another machine, which runs pfdrive bench --serve: op_net.c's rows, there. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bench/ops/operations.h"
+#include "bench/ops/peer_protocol.h"
+#include "bench/ops/ping.h"
+#include "bench/ops/stream.h"
+
+#define ECHO_PATIENCE_S 1	/* for the reply to an echo */
+#define MOST_LOST 3		/* echoes without one: networks lose some */
+
+struct remote {
+	struct peer_address address;
+	int fd;
+	char *chunk;
+	struct ping ping;
+	unsigned int lost;	/* in this run */
+};
+
+static int open_remote(struct bench *bench, bool asked)
+{
+	struct remote *remote = calloc(1, sizeof(*remote));
+
+	bench->state = remote;
+	if (!remote)
+		return -ENOMEM;
+	remote->fd = -1;
+	return peer_find(bench, &remote->address, asked);
+}
+
+static int open_service(struct bench *bench, enum peer_service service)
+{
+	int err = open_remote(bench, true);
+	struct remote *remote = bench->state;
+
+	if (err)
+		return err;
+	remote->fd = peer_open(bench, &remote->address, service);
+	return remote->fd < 0 ? remote->fd : 0;
+}
+
+static int prepare_rtt(struct bench *bench)
+{
+	return open_service(bench, PEER_ECHO);
+}
+
+static int run_rtt(struct bench *bench, uint64_t n)
+{
+	const struct remote *remote = bench->state;
+	int err = 0;
+	char byte = 0;
+
+	bench_start(bench);
+	for (; n && !err; n--) {
+		err = stream_write(remote->fd, &byte, 1);
+		if (!err)
+			err = stream_read(remote->fd, &byte, 1);
+	}
+	bench_stop(bench);
+	return err ? peer_refuse(bench, err) : 0;
+}
+
+static int prepare_bandwidth(struct bench *bench)
+{
+	int err = open_service(bench, PEER_SINK);
+	struct remote *remote = bench->state;
+
+	if (err)
+		return err;
+	bench->bytes = PEER_CHUNK;
+	remote->chunk = malloc(PEER_CHUNK);
+	if (!remote->chunk)
+		return -ENOMEM;
+	memset(remote->chunk, 1, PEER_CHUNK);
+	return 0;
+}
+
+/* Until the other end has said of every chunk that it is there. */
+static int run_bandwidth(struct bench *bench, uint64_t n)
+{
+	const struct remote *remote = bench->state;
+	int err = 0;
+	uint64_t i;
+	char byte;
+
+	bench_start(bench);
+	for (i = 0; i < n && !err; i++)
+		err = stream_write(remote->fd, remote->chunk, PEER_CHUNK);
+	for (i = 0; i < n && !err; i++)
+		err = stream_read(remote->fd, &byte, 1);
+	bench_stop(bench);
+	return err ? peer_refuse(bench, err) : 0;
+}
+
+static int prepare_connections(struct bench *bench)
+{
+	return open_remote(bench, true);
+}
+
+/*
+ * Each is greeted, so that the server has taken it before the next one comes. It ends with
+ * a reset from one side or the other: no port has to rest for a minute.
+ */
+static int connect_once(struct bench *bench)
+{
+	static const struct linger at_once = { .l_onoff = 1 };
+	const struct remote *remote = bench->state;
+	int fd = peer_socket(bench, &remote->address), err;
+
+	if (fd < 0)
+		return fd;
+	bench_start(bench);
+	err = peer_connect(bench, &remote->address, fd);
+	bench_stop(bench);
+	if (!err)
+		err = peer_greet(bench, fd, PEER_CLOSE);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
+	return err;
+}
+
+static int run_setup(struct bench *bench, uint64_t n)
+{
+	int err = 0;
+
+	for (; n && !err; n--)
+		err = connect_once(bench);
+	return err;
+}
+
+static int run_teardown(struct bench *bench, uint64_t n)
+{
+	const struct remote *remote = bench->state;
+	int fd;
+
+	for (; n; n--) {
+		fd = peer_open(bench, &remote->address, PEER_CLOSE);
+		if (fd < 0)
+			return fd;
+		bench_start(bench);
+		close(fd);
+		bench_stop(bench);
+	}
+	return 0;
+}
+
+static int prepare_icmp(struct bench *bench)
+{
+	int err = open_remote(bench, false);
+	struct remote *remote = bench->state;
+
+	if (err)
+		return err;
+	err = ping_open(&remote->ping, (const struct sockaddr *)&remote->address.storage,
+			remote->address.size, ECHO_PATIENCE_S);
+	if (err == -EACCES || err == -EPERM)
+		return bench_refuse(bench, err, "no right to send pings: run as root, or see "
+				    "net.ipv4.ping_group_range");
+	return err ? bench_refuse(bench, err, "cannot reach %s: %s", bench->options->peer,
+				  strerror(-err)) : 0;
+}
+
+/* What is lost is not timed: it is sent again. */
+static int echo_once(struct bench *bench)
+{
+	struct remote *remote = bench->state;
+	int err;
+
+	for (;;) {
+		bench_start(bench);
+		err = ping_once(&remote->ping);
+		if (!err) {
+			bench_stop(bench);
+			return 0;
+		}
+		if (err != -EAGAIN || ++remote->lost > MOST_LOST)
+			break;
+	}
+	if (err == -EAGAIN)
+		return bench_refuse(bench, err, "%s does not answer echoes: %d got no reply within "
+				    "%d s", bench->options->peer, remote->lost, ECHO_PATIENCE_S);
+	return bench_refuse(bench, err, "cannot reach %s: %s", bench->options->peer,
+			    strerror(-err));
+}
+
+static int run_icmp(struct bench *bench, uint64_t n)
+{
+	struct remote *remote = bench->state;
+	int err = 0;
+
+	remote->lost = 0;
+	for (; n && !err; n--)
+		err = echo_once(bench);
+	return err;
+}
+
+const struct bench_operation op_peer_tcp_rtt = {
+	.name = "peer.tcp_rtt",
+	.title = "a byte to the peer and back, by TCP",
+	.method = "a thread of the server waits for each byte, without Nagle's delay",
+	/* The way as an echo has it, and what TCP and a process do more than ICMP. */
+	.prediction = "peer.icmp_rtt + net.tcp_rtt - net.icmp_rtt",
+	.claim = { .made = true, .range = { { 0, 3 }, { 2, 2 }, { 0, 0.1 }, { 0, 0 } } },
+	.prepare = prepare_rtt,
+	.run = run_rtt,
+};
+
+const struct bench_operation op_peer_icmp_rtt = {
+	.name = "peer.icmp_rtt",
+	.title = "an ICMP echo of 56 bytes to the peer and its reply",
+	.method = "each timed by itself, the peer's kernel answers; what is lost is sent again",
+	.prediction = "net.icmp_rtt",	/* the way takes what it takes more */
+	.claim = { .made = true, .range = { { 0, 3 }, { 2, 4 }, { 0, 0.1 }, { 0, 0 } } },
+	.prepare = prepare_icmp,
+	.run = run_icmp,
+};
+
+const struct bench_operation op_peer_tcp_bandwidth = {
+	.name = "peer.tcp_bandwidth",
+	.unit = BENCH_MBS,
+	.title = "bytes to the peer, by TCP",
+	.method = "1 MiB at a time, until all of a run is acknowledged by the server",
+	.prediction = "net.tcp_bandwidth",	/* a way that is no narrower than loopback */
+	.anywhere = true,
+	.prepare = prepare_bandwidth,
+	.run = run_bandwidth,
+};
+
+const struct bench_operation op_peer_tcp_setup = {
+	.name = "peer.tcp_setup",
+	.title = "connect(2) of TCP to the peer",
+	.method = "each connection timed by itself",
+	.prediction = "peer.icmp_rtt + net.tcp_setup - net.icmp_rtt",
+	.claim = { .made = true, .range = { { 0, 3 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
+	.prepare = prepare_connections,
+	.run = run_setup,
+};
+
+const struct bench_operation op_peer_tcp_teardown = {
+	.name = "peer.tcp_teardown",
+	.title = "close(2) of a TCP connection to the peer",
+	.method = "each timed by itself; the FIN is sent, the rest is the kernel's",
+	.prediction = "net.tcp_teardown",	/* nothing is waited for */
+	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
+	.prepare = prepare_connections,
+	.run = run_teardown,
+};

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A process made, run to its end, and waited for: fork, clone, vfork and exec. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/ops/operations.h"
+
+#define PROGRAM "/bin/true"
+#define STACK_BYTES 65536
+
+static int wait_for(pid_t pid, int wanted)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) == wanted ? 0 : -ECHILD;
+}
+
+static int run_fork(struct bench *bench, uint64_t n)
+{
+	int err = 0;
+	uint64_t i;
+	pid_t pid;
+
+	bench_start(bench);
+	for (i = 0; i < n && !err; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		err = pid < 0 ? -errno : wait_for(pid, 0);
+	}
+	bench_stop(bench);
+	return err;
+}
+
+static int prepare_stack(struct bench *bench)
+{
+	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+	if (stack == MAP_FAILED)
+		return -errno;
+	bench->state = stack;
+	return 0;
+}
+
+static int do_nothing(void *argument)
+{
+	(void)argument;
+	return 0;
+}
+
+/* It shares the memory, so that no page table is copied and no page afterwards. */
+static int run_clone(struct bench *bench, uint64_t n)
+{
+	char *stack = bench->state;
+	int err = 0;
+	uint64_t i;
+	pid_t pid;
+
+	bench_start(bench);
+	for (i = 0; i < n && !err; i++) {
+		pid = clone(do_nothing, stack + STACK_BYTES, CLONE_VM | SIGCHLD, NULL);
+		err = pid < 0 ? -errno : wait_for(pid, 0);
+	}
+	bench_stop(bench);
+	return err;
+}
+
+static int prepare_program(struct bench *bench)
+{
+	if (access(PROGRAM, X_OK))
+		return bench_refuse(bench, -errno, "%s cannot be run: %s", PROGRAM,
+				    strerror(errno));
+	return 0;
+}
+
+static int run_vfork_exec(struct bench *bench, uint64_t n)
+{
+	char *const arguments[] = { PROGRAM, NULL }, *const environment[] = { NULL };
+	int err = 0;
+	uint64_t i;
+	pid_t pid;
+
+	bench_start(bench);
+	for (i = 0; i < n && !err; i++) {
+		pid = vfork();
+		if (!pid) {
+			execve(PROGRAM, arguments, environment);
+			_exit(127);
+		}
+		err = pid < 0 ? -errno : wait_for(pid, 0);
+	}
+	bench_stop(bench);
+	return err;
+}
+
+const struct bench_operation op_fork = {
+	.name = "process.fork",
+	.title = "fork, the child's end, wait",
+	.method = "the child ends at once; the parent has a small program's memory",
+	.prediction = "4 * cpu.syscall + 2 * switch.process + 20 * fault.cow",
+	.claim = { .made = true, .range = { { 1, 6 }, { 2, 20 }, BENCH_ANY, { 0, 0 } } },
+	.run = run_fork,
+};
+
+const struct bench_operation op_clone = {
+	.name = "process.clone",
+	.title = "clone that shares the memory, the child's end, wait",
+	.method = "clone(2) with CLONE_VM on a stack of its own; the child ends at once",
+	.prediction = "4 * cpu.syscall + 2 * switch.thread",
+	.claim = { .made = true, .range = { { 1, 6 }, { 2, 20 }, BENCH_ANY, { 0, 0 } } },
+	.prepare = prepare_stack,
+	.run = run_clone,
+};
+
+const struct bench_operation op_vfork_exec = {
+	.name = "process.vfork_exec",
+	.title = "vfork, exec of " PROGRAM ", its end, wait",
+	.method = "a program with a dynamic C library starts and ends",
+	.prediction = "process.clone + 40 * cpu.syscall + 100 * fault.cached + 40 * fault.cow",
+	.claim = { .made = true, .range = { { 1, 100 }, { 3, 1000 }, { 1, 1e9 }, BENCH_ANY } },
+	.prepare = prepare_program,
+	.run = run_vfork_exec,
+};

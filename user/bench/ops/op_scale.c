@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults by several threads at once, each on a CPU of its own: in one mapping that they
+ * share, or each in its own. If nothing is shared that hurts, twice the threads take half
+ * the time.
+ *
+ *	shared:  |---- thread 0 ----|---- thread 1 ----|	one VMA
+ *	own:     |---- thread 0 ----| |--- thread 1 ---|	two VMAs
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench/ops/bench_file.h"
+#include "bench/ops/operations.h"
+
+#define PAGE 4096ULL
+#define AROUND (16 * PAGE)
+#define ANON_BYTES (16ULL << 20)
+#define FILE_BYTES (64ULL << 20)
+#define FILE_BYTES_QUICK (8ULL << 20)
+#define MOST_THREADS 64U
+
+struct crew;
+
+struct member {
+	struct crew *crew;
+	unsigned int number;
+	volatile char *data;	/* where it begins in this round */
+	uint64_t touches;	/* in this round */
+};
+
+struct crew {
+	struct member members[MOST_THREADS];
+	unsigned int nr;
+	pthread_barrier_t barrier;	/* of all members, and who measures */
+	int fd;			/* -1: anonymous */
+	bool own;		/* a mapping each */
+	uint64_t step, share;	/* bytes from touch to touch, and of a member */
+	char *data[MOST_THREADS];
+};
+
+/* One to eight, then powers of two, then all. */
+static unsigned int threads_of(size_t point, unsigned int most)
+{
+	unsigned int threads = point + 1;
+
+	if (point >= 8)
+		threads = 8U << (point - 7);
+	return threads < most ? threads : most;
+}
+
+static unsigned int most_threads(const struct bench_machine *machine)
+{
+	return machine->nr_cpus < MOST_THREADS ? machine->nr_cpus : MOST_THREADS;
+}
+
+static size_t nr_points(const struct bench_machine *machine, const struct bench_options *options)
+{
+	const unsigned int most = most_threads(machine);
+	size_t nr = 1;
+
+	(void)options;
+	while (threads_of(nr - 1, most) < most)
+		nr++;
+	return nr;
+}
+
+static void name_point(const struct bench_machine *machine, const struct bench_options *options,
+		       size_t point, char *name, size_t size)
+{
+	(void)options;
+	snprintf(name, size, "%u", threads_of(point, most_threads(machine)));
+}
+
+static void touch(const struct member *member)
+{
+	const struct crew *crew = member->crew;
+	uint64_t i;
+
+	if (crew->fd < 0)
+		for (i = 0; i < member->touches; i++)
+			member->data[i * crew->step] = 1;
+	else
+		for (i = 0; i < member->touches; i++)
+			(void)member->data[i * crew->step];
+}
+
+/* Until the process ends. */
+static void *work(void *argument)
+{
+	const struct member *member = argument;
+
+	for (;;) {
+		pthread_barrier_wait(&member->crew->barrier);
+		touch(member);
+		pthread_barrier_wait(&member->crew->barrier);
+	}
+	return NULL;
+}
+
+static int nth_cpu(const struct cpus *cpus, unsigned int n)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (cpus_has(cpus, cpu) && !n--)
+			return cpu;
+	return 0;
+}
+
+static int start_member(const struct bench *bench, struct crew *crew, unsigned int number)
+{
+	struct member *member = &crew->members[number];
+	pthread_attr_t attributes;
+	pthread_t thread;
+	struct cpus one;
+	int err;
+
+	*member = (struct member){ .crew = crew, .number = number };
+	one = cpus_only(nth_cpu(&bench->machine->cpus, number));
+	pthread_attr_init(&attributes);
+	pthread_attr_setaffinity_np(&attributes, sizeof(one.sets), one.sets);
+	err = -pthread_create(&thread, &attributes, work, member);
+	pthread_attr_destroy(&attributes);
+	return err;
+}
+
+static int prepare(struct bench *bench, uint64_t bytes, uint64_t step, bool file, bool own)
+{
+	struct crew *crew = calloc(1, sizeof(*crew));
+	unsigned int i;
+	int err = 0;
+
+	bench->state = crew;
+	if (!crew)
+		return -ENOMEM;
+	if (bytes > bench->machine->room_bytes)
+		return bench_refuse(bench, -ENOMEM, "too little memory is free");
+	crew->nr = threads_of(bench->point, most_threads(bench->machine));
+	crew->own = own;
+	crew->step = step;
+	crew->share = bytes / crew->nr / step * step;
+	crew->fd = -1;
+	if (file) {
+		crew->fd = place_make(bench, bytes);
+		err = crew->fd < 0 ? crew->fd : place_warm(bench, crew->fd, bytes);
+	}
+	if (!err)
+		err = -pthread_barrier_init(&crew->barrier, NULL, crew->nr + 1);
+	for (i = 0; i < crew->nr && !err; i++)
+		err = start_member(bench, crew, i);
+	return err;
+}
+
+static uint64_t file_bytes(const struct bench *bench)
+{
+	return bench->options->quick ? FILE_BYTES_QUICK : FILE_BYTES;
+}
+
+static int prepare_anon_shared(struct bench *bench)
+{
+	return prepare(bench, ANON_BYTES, PAGE, false, false);
+}
+
+static int prepare_anon_own(struct bench *bench)
+{
+	return prepare(bench, ANON_BYTES, PAGE, false, true);
+}
+
+static int prepare_cached_shared(struct bench *bench)
+{
+	return prepare(bench, file_bytes(bench), AROUND, true, false);
+}
+
+static int prepare_cached_own(struct bench *bench)
+{
+	return prepare(bench, file_bytes(bench), AROUND, true, true);
+}
+
+static char *map(const struct crew *crew, uint64_t bytes, uint64_t offset)
+{
+	const bool file = crew->fd >= 0;
+	char *data = mmap(NULL, bytes, file ? PROT_READ : PROT_READ | PROT_WRITE,
+			  file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, crew->fd,
+			  file ? offset : 0);
+
+	if (data == MAP_FAILED)
+		return NULL;
+	/* Advice differs from one to the next, so that the kernel does not merge them. */
+	if (!file)
+		madvise(data, bytes, MADV_NOHUGEPAGE);
+	if (crew->own && offset / bytes % 2)
+		madvise(data, bytes, MADV_DONTFORK);
+	return data;
+}
+
+static int map_all(struct crew *crew)
+{
+	unsigned int i;
+
+	if (!crew->own)
+		crew->data[0] = map(crew, crew->nr * crew->share, 0);
+	for (i = 0; i < crew->nr; i++) {
+		if (crew->own)
+			crew->data[i] = map(crew, crew->share, i * crew->share);
+		if (!crew->data[crew->own ? i : 0])
+			return -errno;
+		crew->members[i].data = crew->own ? crew->data[i] :
+						    crew->data[0] + i * crew->share;
+	}
+	return 0;
+}
+
+static void unmap_all(struct crew *crew)
+{
+	unsigned int i;
+
+	if (!crew->own)
+		munmap(crew->data[0], crew->nr * crew->share);
+	for (i = 0; i < crew->nr && crew->own; i++)
+		munmap(crew->data[i], crew->share);
+}
+
+/* As evenly as it goes. */
+static uint64_t share_out(struct crew *crew, uint64_t left)
+{
+	const uint64_t most = crew->nr * (crew->share / crew->step);
+	const uint64_t all = left < most ? left : most;
+	unsigned int i;
+
+	for (i = 0; i < crew->nr; i++)
+		crew->members[i].touches = all / crew->nr + (i < all % crew->nr);
+	return all;
+}
+
+static int run(struct bench *bench, uint64_t n)
+{
+	struct crew *crew = bench->state;
+	uint64_t count;
+	int err;
+
+	for (; n; n -= count) {
+		err = map_all(crew);
+		if (err)
+			return err;
+		count = share_out(crew, n);
+		bench_start(bench);
+		pthread_barrier_wait(&crew->barrier);
+		pthread_barrier_wait(&crew->barrier);
+		bench_stop(bench);
+		unmap_all(crew);
+	}
+	return 0;
+}
+
+#define ONE_FAULT { .made = true, .range = { BENCH_ANY, BENCH_ANY, { 1, 1.05 }, { 0, 0 } } }
+
+const struct bench_operation op_scale_anon_shared = {
+	.name = "scale.anon_shared",
+	.title = "wall time a fault, by that many threads in one anonymous mapping",
+	.method = "a byte in each page of 16 MiB, a part for each thread, on a CPU of its own",
+	.prediction = "scale.anon_shared:1 / point",
+	.claim = ONE_FAULT,
+	.nr_points = nr_points,
+	.name_point = name_point,
+	.anywhere = true,
+	.of_faults = true,
+	.prepare = prepare_anon_shared,
+	.run = run,
+};
+
+const struct bench_operation op_scale_anon_own = {
+	.name = "scale.anon_own",
+	.title = "the same, each thread in a mapping of its own",
+	.method = "a byte in each page of 16 MiB in all, each thread on a CPU of its own",
+	.prediction = "scale.anon_own:1 / point",
+	.claim = ONE_FAULT,
+	.nr_points = nr_points,
+	.name_point = name_point,
+	.anywhere = true,
+	.of_faults = true,
+	.prepare = prepare_anon_own,
+	.run = run,
+};
+
+const struct bench_operation op_scale_cached_shared = {
+	.name = "scale.cached_shared",
+	.title = "wall time a fault, by that many threads in one mapping of a cached file",
+	.method = "a byte every 64 KiB, a part of the file for each thread",
+	.prediction = "scale.cached_shared:1 / point",
+	.claim = ONE_FAULT,
+	.nr_points = nr_points,
+	.name_point = name_point,
+	.anywhere = true,
+	.of_faults = true,
+	.prepare = prepare_cached_shared,
+	.run = run,
+};
+
+const struct bench_operation op_scale_cached_own = {
+	.name = "scale.cached_own",
+	.title = "the same, each thread in a mapping of its own",
+	.method = "a byte every 64 KiB, a part of the file for each thread",
+	.prediction = "scale.cached_own:1 / point",
+	.claim = ONE_FAULT,
+	.nr_points = nr_points,
+	.name_point = name_point,
+	.anywhere = true,
+	.of_faults = true,
+	.prepare = prepare_cached_own,
+	.run = run,
+};

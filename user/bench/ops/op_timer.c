@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading the time, and the bare loop that other rows are corrected by. */
+#include <errno.h>
+#include <math.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include "bench/ops/operations.h"
+
+#define UNROLLED 16
+
+/* Entered rarely, left never: what happens wholly within user mode. */
+#define USER_MODE_ONLY { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } }
+
+static int need_tsc(struct bench *bench)
+{
+	if (isnan(bench->machine->cycle_ns))
+		return bench_refuse(bench, -EPERM, "the TSC may not be read here (PR_SET_TSC)");
+	return 0;
+}
+
+/* n reads, and so little else that it does not show. */
+#define READ_REPEATEDLY(bench, n, read) \
+	do { \
+		const uint64_t rounds = ((n) + UNROLLED - 1) / UNROLLED; \
+		uint64_t round; \
+		unsigned int i; \
+		\
+		bench_start(bench); \
+		for (round = 0; round < rounds; round++) { \
+			_Pragma("GCC unroll 16") \
+			for (i = 0; i < UNROLLED; i++) { \
+				read; \
+			} \
+		} \
+		bench_stop(bench); \
+	} while (0)
+
+static int run_rdtsc(struct bench *bench, uint64_t n)
+{
+	READ_REPEATEDLY(bench, n, __rdtsc());
+	return 0;
+}
+
+static int run_rdtscp(struct bench *bench, uint64_t n)
+{
+	unsigned int processor;
+
+	READ_REPEATEDLY(bench, n, __rdtscp(&processor));
+	return 0;
+}
+
+static int run_clock_gettime(struct bench *bench, uint64_t n)
+{
+	struct timespec now;
+
+	READ_REPEATEDLY(bench, n, clock_gettime(CLOCK_MONOTONIC, &now));
+	return 0;
+}
+
+static int run_loop(struct bench *bench, uint64_t n)
+{
+	uint64_t i;
+
+	bench_start(bench);
+	for (i = n; i; i--)
+		bench_use(i);
+	bench_stop(bench);
+	return 0;
+}
+
+const struct bench_operation op_rdtsc = {
+	.name = "cpu.rdtsc",
+	.title = "read the time-stamp counter (rdtsc)",
+	.method = "reads one after the other, 16 to a turn of the loop",
+	.claim = USER_MODE_ONLY,
+	.prepare = need_tsc,
+	.run = run_rdtsc,
+};
+
+const struct bench_operation op_rdtscp = {
+	.name = "cpu.rdtscp",
+	.title = "the same, after everything before it is done (rdtscp)",
+	.method = "reads one after the other, 16 to a turn of the loop",
+	.prediction = "cpu.rdtsc",
+	.claim = USER_MODE_ONLY,
+	.prepare = need_tsc,
+	.run = run_rdtscp,
+};
+
+const struct bench_operation op_clock_gettime = {
+	.name = "cpu.clock_gettime",
+	.title = "clock_gettime(CLOCK_MONOTONIC)",
+	.method = "calls one after the other, 16 to a turn of the loop",
+	.prediction = "cpu.rdtscp + 2 * cpu.call:2",
+	.claim = { .made = true, .range = { { 0, 0 }, { 0, 1 }, { 0, 0 }, { 0, 0 } } },
+	.run = run_clock_gettime,
+};
+
+const struct bench_operation op_loop = {
+	.name = "cpu.loop",
+	.title = "one turn of an empty loop",
+	.method = "a count in a register goes down to 0",
+	.hardware = "cycle",
+	.claim = USER_MODE_ONLY,
+	.run = run_loop,
+};

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A thread a connection. It trusts nobody: what it reads is thrown away, what it sends has
+ * a fixed shape, and number, patience and length of connections are bounded (peer_protocol.h).
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+#include "bench/core/bench_clock.h"
+#include "bench/ops/peer_protocol.h"
+#include "bench/ops/peer_server.h"
+#include "bench/ops/stream.h"
+#include "privilege/reduce.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+#define BUFFER (256U << 10)	/* what is read at once */
+#define SERVE_DEFAULT_ADDRESS "127.0.0.1"
+#define HELLO_S 5
+#define BACKLOG 128
+#define STACK_BYTES (64U << 10)
+#define SPARE 8			/* connections beyond PEER_MOST that are told so */
+
+struct client {
+	int fd;
+	bool busy;
+	uint64_t end_ns;
+	char buffer[BUFFER];
+};
+
+static atomic_uint nr_clients;
+
+static bool is_over(const struct client *client)
+{
+	return clock_ns() > client->end_ns;
+}
+
+static void echo(struct client *client)
+{
+	while (!is_over(client) && !stream_read(client->fd, client->buffer, 1) &&
+	       !stream_write(client->fd, client->buffer, 1))
+		;
+}
+
+static int swallow(struct client *client, size_t bytes)
+{
+	ssize_t got;
+
+	for (; bytes; bytes -= got) {
+		got = read(client->fd, client->buffer, bytes < BUFFER ? bytes : BUFFER);
+		if (got <= 0 || is_over(client))
+			return -EPIPE;
+	}
+	return 0;
+}
+
+static void sink(struct client *client)
+{
+	while (!swallow(client, PEER_CHUNK) && !stream_write(client->fd, client->buffer, 1))
+		;
+}
+
+/* What it is to be told of its end: a reset, if it was the first to close. */
+static void await_close(struct client *client)
+{
+	static const struct linger at_once = { .l_onoff = 1 };
+
+	if (!read(client->fd, client->buffer, 1))
+		setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
+static enum peer_status status_for(const struct client *client, const struct peer_hello *hello)
+{
+	if (ntohl(hello->version) != PEER_VERSION)
+		return PEER_OTHER_VERSION;
+	if (ntohl(hello->service) >= PEER_NR_SERVICES)
+		return PEER_NO_SERVICE;
+	return client->busy ? PEER_BUSY : PEER_OK;
+}
+
+static void attend_to(struct client *client)
+{
+	static void (*const services[])(struct client *) = {
+		[PEER_ECHO] = echo, [PEER_SINK] = sink, [PEER_CLOSE] = await_close,
+	};
+	struct peer_answer answer = { .magic = PEER_MAGIC, .version = htonl(PEER_VERSION) };
+	struct peer_hello hello;
+	enum peer_status status;
+
+	stream_hurry(client->fd);
+	stream_limit(client->fd, HELLO_S);
+	if (stream_read(client->fd, &hello, sizeof(hello)) ||
+	    memcmp(hello.magic, PEER_MAGIC, sizeof(hello.magic)))
+		return;
+	status = status_for(client, &hello);
+	answer.status = htonl(status);
+	if (stream_write(client->fd, &answer, sizeof(answer)) || status != PEER_OK)
+		return;
+	stream_limit(client->fd, PEER_IDLE_S);
+	services[ntohl(hello.service)](client);
+}
+
+static void forget(struct client *client)
+{
+	close(client->fd);
+	free(client);
+	atomic_fetch_sub(&nr_clients, 1);
+}
+
+static void *attend(void *argument)
+{
+	attend_to(argument);
+	forget(argument);
+	return NULL;
+}
+
+static int start_thread(struct client *client)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int err;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	err = -pthread_create(&thread, &attributes, attend, client);
+	pthread_attr_destroy(&attributes);
+	return err;
+}
+
+/* What there is no room for is closed without a word. */
+static void take(int fd)
+{
+	const unsigned int before = atomic_fetch_add(&nr_clients, 1);
+	struct client *client = before < PEER_MOST + SPARE ? malloc(sizeof(*client)) : NULL;
+
+	if (!client) {
+		close(fd);
+		atomic_fetch_sub(&nr_clients, 1);
+		return;
+	}
+	client->fd = fd;
+	client->busy = before >= PEER_MOST;
+	client->end_ns = clock_ns() + PEER_LONGEST_S * 1000000000ULL;
+	if (start_thread(client))
+		forget(client);
+}
+
+/* Signals come only while it waits, so that none is missed before. */
+static int wait_for_client(int listener, const sigset_t *waiting)
+{
+	fd_set readable;
+
+	FD_ZERO(&readable);
+	FD_SET(listener, &readable);
+	if (pselect(listener + 1, &readable, NULL, NULL, NULL, waiting) >= 0 || errno == EINTR)
+		return 0;
+	return -errno;
+}
+
+static int accept_all(int listener)
+{
+	const struct timespec rest = { .tv_nsec = 100000000 };
+	sigset_t ends, waiting;
+	int err = 0, fd;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &ends, &waiting);
+	while (!err && !interrupt_signal) {
+		err = wait_for_client(listener, &waiting);
+		if (err || interrupt_signal)
+			break;
+		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			take(fd);
+		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+			nanosleep(&rest, NULL);	/* until others are gone */
+	}
+	pthread_sigmask(SIG_SETMASK, &waiting, NULL);
+	return err;
+}
+
+static int listen_at(const struct addrinfo *info)
+{
+	const int one = 1, zero = 0;
+	int fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (info->ai_family == AF_INET6)	/* IPv4's clients, too */
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
+	if (!bind(fd, info->ai_addr, info->ai_addrlen) && !listen(fd, BACKLOG))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Of all addresses IPv6's go first: a socket for them takes IPv4's as well. */
+static int open_listener(const char *address, const char *port, const char **why)
+{
+	const struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+	};
+	static const int families[] = { AF_INET6, AF_INET };
+	struct addrinfo *found, *each;
+	int err, fd = -1;
+	size_t i;
+
+	err = getaddrinfo(address, port, &hints, &found);
+	if (err) {
+		*why = gai_strerror(err);
+		return -1;
+	}
+	for (i = 0; i < 2 && fd < 0; i++)
+		for (each = found; each && fd < 0; each = each->ai_next)
+			if (each->ai_family == families[i])
+				fd = listen_at(each);
+	freeaddrinfo(found);
+	*why = fd < 0 ? strerror(-fd) : "";
+	return fd;
+}
+
+int serve(const char *chosen, const char *port)
+{
+	const char *address = chosen ?: SERVE_DEFAULT_ADDRESS, *why;
+	int listener = open_listener(address, port, &why), err;
+
+	if (listener < 0)
+		return complain(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, address,
+				why);
+	/* Clients are strangers: before the first one no privilege is left. */
+	err = rights_drop();
+	if (err) {
+		close(listener);
+		return complain(STATUS_FAILED, "cannot drop privileges before serving: %s",
+				strerror(-err));
+	}
+	signal(SIGPIPE, SIG_IGN);
+	printf("Serves pfdrive bench --peer on port %s of %s%s, at most %d connections, until a "
+	       "signal ends it\n", port, address,
+	       chosen ? "" : " (for other machines: --serve=ADDRESS)", PEER_MOST);
+	if (fflush(stdout)) {
+		close(listener);
+		return complain(STATUS_FAILED, "cannot say where it listens: %s", strerror(errno));
+	}
+	err = accept_all(listener);
+	close(listener);
+	return err ? complain(STATUS_FAILED, "cannot serve any longer: %s", strerror(-err)) :
+		     STATUS_OK;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/icmp6.h>
+#include <netinet/ip.h>
+#include <netinet/ip_icmp.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "bench/ops/ping.h"
+
+/* An echo has the same head in both: type, code, checksum, id, sequence. */
+struct echo {
+	struct icmphdr head;
+	char data[PING_BYTES];
+};
+
+/* A socket for pings where the system allows it to all, else a raw one. */
+static int open_socket(struct ping *ping)
+{
+	const int family = ping->v6 ? AF_INET6 : AF_INET;
+	const int protocol = ping->v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
+
+	ping->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, protocol);
+	if (ping->fd >= 0)
+		return 0;
+	ping->raw = true;
+	ping->fd = socket(family, SOCK_RAW | SOCK_CLOEXEC, protocol);
+	return ping->fd < 0 ? -errno : 0;
+}
+
+int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
+	      unsigned int patience_s)
+{
+	const struct timeval patience = { .tv_sec = patience_s };
+	int err;
+
+	*ping = (struct ping){
+		.fd = -1, .v6 = address->sa_family == AF_INET6, .id = htons(getpid() & 0xffff),
+	};
+	err = open_socket(ping);
+	if (err)
+		return err;
+	if (setsockopt(ping->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
+	    connect(ping->fd, address, size))
+		return -errno;
+	return 0;
+}
+
+/* RFC 1071. The kernel makes that of ICMPv6, which has the addresses in it. */
+static uint16_t checksum_of(const void *data, size_t bytes)
+{
+	const uint16_t *words = data;
+	uint32_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < bytes / 2; i++)
+		sum += words[i];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+/*
+ * A raw socket hands over all that comes, other programs' replies as well, and on loopback
+ * our question; by IPv4 with the IP header. The id of another socket is the kernel's.
+ */
+static bool is_reply(const struct ping *ping, const char *packet, ssize_t bytes)
+{
+	const struct iphdr *ip = (const struct iphdr *)packet;
+	const ssize_t skipped = ping->raw && !ping->v6 ? 4 * ip->ihl : 0;
+	const struct icmphdr *head = (const struct icmphdr *)(packet + skipped);
+
+	return bytes - skipped >= (ssize_t)sizeof(struct echo) &&
+	       head->type == (ping->v6 ? ICMP6_ECHO_REPLY : ICMP_ECHOREPLY) &&
+	       head->un.echo.sequence == ping->sequence &&
+	       (!ping->raw || head->un.echo.id == ping->id);
+}
+
+int ping_once(struct ping *ping)
+{
+	struct echo echo = { .head.type = ping->v6 ? ICMP6_ECHO_REQUEST : ICMP_ECHO };
+	char packet[512] __attribute__((aligned(8)));
+	ssize_t got;
+
+	echo.head.un.echo.id = ping->id;
+	echo.head.un.echo.sequence = ++ping->sequence;
+	if (!ping->v6)
+		echo.head.checksum = checksum_of(&echo, sizeof(echo));
+	if (send(ping->fd, &echo, sizeof(echo), 0) != sizeof(echo))
+		return -errno;
+	do {
+		got = recv(ping->fd, packet, sizeof(packet), 0);
+		if (got < 0)
+			return -errno;
+	} while (!is_reply(ping, packet, got));
+	return 0;
+}

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "bench/core/bench_memory.h"
+#include "bench/ops/operations.h"
+#include "bench/print/bench_print.h"
+#include "bench/print/bench_scale.h"
+#include "model/counters.h"
+#include "util/table_grid.h"
+
+#define MOST_REASONS 10	/* lines of warnings */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+void bench_figure_text(double value, char *text, size_t size)
+{
+	const double much = fabs(value);
+
+	if (isnan(value))
+		snprintf(text, size, "n/a");
+	else
+		snprintf(text, size, "%.*f", much < 9.995 ? 2 : much < 999.5 ? 1 : 0, value);
+}
+
+static void cell_figure(struct grid *grid, double value)
+{
+	char text[32];
+
+	bench_figure_text(value, text, sizeof(text));
+	grid_cell(grid, "%s", text);
+}
+
+/* Sizes read better as such. */
+static void cell_value(struct grid *grid, const struct bench_row *row, double value)
+{
+	char text[24];
+
+	if (row->operation->unit != BENCH_BYTES || isnan(value)) {
+		cell_figure(grid, value);
+		return;
+	}
+	if (value < 1024 || !fmod(value, 1024))
+		memory_name(value, text, sizeof(text));
+	else		/* the mean of some */
+		snprintf(text, sizeof(text), value < 1 << 20 ? "%.1fK" : "%.1fM",
+			 value / (value < 1 << 20 ? 1 << 10 : 1 << 20));
+	grid_cell(grid, "%s", text);
+}
+
+static void print_caches(FILE *out, const struct bench_results *results)
+{
+	const struct bench_machine *machine = &results->machine;
+	char name[24];
+	size_t i;
+
+	fputs("Caches        ", out);
+	if (results->state.caches_missing[0]) {
+		fprintf(out, "n/a: %s\n", results->state.caches_missing);
+		return;
+	}
+	for (i = 0; i < COUNT(machine->cache_bytes); i++) {
+		memory_name(machine->cache_bytes[i], name, sizeof(name));
+		fprintf(out, "L%zu %s, ", i + 1, machine->cache_bytes[i] ? name : "n/a");
+	}
+	fprintf(out, "lines of %" PRIu64 " bytes (hwloc)\n", machine->line_bytes);
+}
+
+static void print_clock(FILE *out, const struct bench_results *results)
+{
+	const struct machine_state *state = &results->state;
+
+	if (isnan(results->machine.cycle_ns))
+		fputs("Cycles        n/a: the TSC may not be read\n", out);
+	else
+		fprintf(out, "Cycles        of the TSC, %.1f MHz, %s\n",
+			1e3 / results->machine.cycle_ns,
+			state->tsc_invariant ? "whatever the CPU's frequency" :
+					       "which the CPU does not promise to be constant");
+	fprintf(out, "Frequency     governor %s, turbo %s, ", state->governor[0] ?
+		state->governor : "n/a", state->turbo[0] ? state->turbo : "n/a");
+	if (state->frequency_khz)
+		fprintf(out, "%.0f MHz when it began\n", state->frequency_khz / 1e3);
+	else
+		fputs("now n/a\n", out);
+}
+
+static void print_machine(FILE *out, const struct bench_results *results)
+{
+	const struct environment *environment = &results->state.environment;
+
+	fprintf(out, "Machine       %s; %u CPUs, %" PRIu64 " MiB; Linux %s; virtualization %s\n",
+		environment->machine[0] ? environment->machine : "n/a", environment->cpus,
+		environment->memory_bytes >> 20, environment->kernel,
+		environment->virtualization[0] ? environment->virtualization : "n/a");
+	print_caches(out, results);
+	print_clock(out, results);
+	fprintf(out, "Measured      %s, on CPU %d of %u allowed; load %.2f before\n",
+		results->options.quick ? "quickly" : "in full", results->machine.cpu,
+		results->machine.nr_cpus, results->state.load);
+	if (results->not_watched[0])
+		fprintf(out, "Not watched   %s\n", results->not_watched);
+}
+
+static void print_place(FILE *out, const char *what, const struct place_facts *facts)
+{
+	if (!facts->directory)
+		return;
+	fprintf(out, "%-14sin %s: %s", what, facts->directory, facts->filesystem[0] ?
+		facts->filesystem : "file system n/a");
+	if (facts->device[0])
+		fprintf(out, " on %s", facts->device);
+	if (facts->no_direct[0])
+		fprintf(out, ", no O_DIRECT: %s\n", facts->no_direct);
+	else
+		fputs(", O_DIRECT\n", out);
+}
+
+/* What is not on this machine's CPUs and memory. */
+static void print_places(FILE *out, const struct bench_results *results)
+{
+	const struct bench_options *options = &results->options;
+
+	print_place(out, "Files", &results->files);
+	print_place(out, "Files, NFS", &results->nfs);
+	if (options->peer)
+		fprintf(out, "Peer          %s, port %s\n", options->peer, options->port);
+}
+
+struct noise {
+	size_t rows, points;	/* noisy ones; points of the sweep apart */
+	size_t all_rows, all_points;
+};
+
+static struct noise count_noise(const struct bench_results *results)
+{
+	struct noise noise = { 0 };
+	const struct bench_row *row;
+	bool noisy;
+	size_t i;
+
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		noisy = row->noise[0];
+		if (row->operation == &op_latency) {
+			noise.points += noisy;
+			noise.all_points++;
+		} else {
+			noise.rows += noisy;
+			noise.all_rows++;
+		}
+	}
+	return noise;
+}
+
+/* Each with its reason; of many only how many, for then it is the machine. */
+static void print_noise(FILE *out, const struct bench_results *results)
+{
+	const struct noise noise = count_noise(results);
+	const struct bench_row *row;
+	size_t i;
+
+	if (noise.rows > MOST_REASONS)
+		fprintf(out, "NOISY: do not trust %zu of the %zu rows, as marked: this machine is "
+			"busy (--quick is noisier)\n", noise.rows, noise.all_rows);
+	for (i = 0; i < results->nr && noise.rows <= MOST_REASONS; i++) {
+		row = &results->rows[i];
+		if (row->noise[0] && row->operation != &op_latency)
+			fprintf(out, "NOISY: do not trust %s: %s\n", row->name, row->noise);
+	}
+	if (noise.points)
+		fprintf(out, "NOISY: do not trust %zu of the %zu points of memory.latency\n",
+			noise.points, noise.all_points);
+}
+
+static void print_warnings(FILE *out, const struct bench_results *results)
+{
+	const struct bench_row *row;
+	size_t i;
+
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		if (row->contradiction[0])
+			fprintf(out, "CONTRADICTED: %s: the kernel saw %s\n", row->name,
+				row->contradiction);
+	}
+	print_noise(out, results);
+}
+
+static const char *mark_of(const struct bench_row *row)
+{
+	return row->contradiction[0] ? "contradicted" : row->noise[0] ? "noisy" : "";
+}
+
+static void figures_row(struct grid *grid, const struct bench_row *row)
+{
+	const struct statistics *figures = &row->figures;
+
+	grid_row(grid);
+	grid_cell(grid, "%s", row->name);
+	cell_value(grid, row, row->hardware.value);
+	cell_value(grid, row, row->predicted.value);
+	cell_value(grid, row, figures->mean);
+	cell_value(grid, row, row->half_width);
+	cell_value(grid, row, figures->stddev);
+	grid_cell(grid, "%s", bench_unit_name(row->operation->unit));
+	if (row->operation->unit == BENCH_NS)
+		cell_figure(grid, row->cycles);
+	else
+		grid_cell(grid, "-");
+	if (row->operation->derived) {
+		grid_cell(grid, "-");
+		grid_cell(grid, "-");
+	} else {
+		grid_cell(grid, "%zu", figures->runs);
+		grid_cell(grid, "%zu", figures->outliers);
+	}
+	grid_cell(grid, "%s", mark_of(row));
+}
+
+static int print_figures(FILE *out, const struct bench_results *results)
+{
+	static const char *const headings[] = {
+		"<Operation", ">Hardware", ">Predicted", ">Measured", ">± 95%", ">Std dev",
+		"<Unit", ">Cycles", ">Runs", ">Outliers", "<"
+	};
+	const struct bench_row *row;
+	struct grid grid;
+	size_t i;
+
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		if (bench_row_measured(row) && row->operation != &op_latency)
+			figures_row(&grid, row);
+	}
+	return grid_close(&grid, out);
+}
+
+/* Of a point's name: the size is before it, the stride behind. */
+static size_t colon_of(const struct bench_row *row)
+{
+	return strcspn(row->point_name, ":");
+}
+
+static bool same_size(const struct bench_row *a, const struct bench_row *b)
+{
+	return colon_of(a) == colon_of(b) && !strncmp(a->point_name, b->point_name, colon_of(a));
+}
+
+static size_t count_latencies(const struct bench_results *results, size_t *first)
+{
+	size_t i, nr = 0;
+
+	*first = 0;
+	for (i = 0; i < results->nr; i++) {
+		if (results->rows[i].operation != &op_latency)
+			continue;
+		if (!nr++)
+			*first = i;
+	}
+	return nr;
+}
+
+/* Rows of the sweep come size by size, and within a size stride by stride. */
+static int print_latencies(FILE *out, const struct bench_results *results)
+{
+	const struct bench_row *rows;
+	const char *headings[16] = { ">Size" };
+	char texts[16][40];
+	size_t first, nr, columns = 0, i;
+	struct grid grid;
+
+	nr = count_latencies(results, &first);
+	if (!nr)
+		return 0;
+	rows = &results->rows[first];
+	while (columns < nr && columns + 1 < COUNT(headings) && same_size(rows, &rows[columns])) {
+		snprintf(texts[columns], sizeof(texts[0]), ">%s",
+			 rows[columns].point_name + colon_of(&rows[columns]) + 1);
+		headings[columns + 1] = texts[columns];
+		columns++;
+	}
+	fputs("\nNanoseconds a load (memory.latency), by the memory's size and the stride\n", out);
+	grid_open(&grid, headings, columns + 1);
+	for (i = 0; i < nr; i++) {
+		if (i % columns == 0) {
+			grid_row(&grid);
+			grid_cell(&grid, "%.*s", (int)colon_of(&rows[i]), rows[i].point_name);
+		}
+		cell_figure(&grid, bench_row_measured(&rows[i]) ? rows[i].figures.mean : NAN);
+	}
+	return grid_close(&grid, out);
+}
+
+static void cell_per(struct grid *grid, uint64_t count, uint64_t operations)
+{
+	if (count == FACT_NONE || !operations)
+		grid_cell(grid, "n/a");
+	else
+		grid_cell(grid, "%.3g", (double)count / operations);
+}
+
+static void cell_share(struct grid *grid, double share)
+{
+	if (isnan(share))
+		grid_cell(grid, "n/a");
+	else
+		grid_cell(grid, "%.1f%%", 100 * share);
+}
+
+static void seen_row(struct grid *grid, const struct bench_row *row)
+{
+	const struct bench_seen *seen = &row->seen;
+	const bool watched = !seen->missing[0] && seen->operations;
+
+	grid_row(grid);
+	grid_cell(grid, "%s", row->name);
+	cell_per(grid, row->usage.event[BENCH_SWITCHES], row->all_operations);
+	cell_per(grid, row->usage.event[BENCH_FAULTS], row->all_operations);
+	cell_per(grid, row->usage.event[BENCH_MAJOR], row->all_operations);
+	cell_per(grid, watched ? seen->counts.event[BENCH_SWITCHES] : FACT_NONE, seen->operations);
+	cell_per(grid, watched ? seen->counts.event[BENCH_SYSCALLS] : FACT_NONE, seen->operations);
+	cell_per(grid, watched ? seen->counts.event[BENCH_FAULTS] : FACT_NONE, seen->operations);
+	if (watched && seen->kernel_source) {
+		cell_figure(grid, seen->kernel_ns);
+		grid_cell(grid, "%s", seen->kernel_source);
+		cell_share(grid, seen->mmap_lock_share);
+	} else {
+		grid_cell(grid, watched ? "-" : "n/a");
+		grid_cell(grid, "%s", "");
+		grid_cell(grid, watched ? "-" : "n/a");
+	}
+}
+
+static bool is_shown(const struct bench_row *row)
+{
+	return bench_row_measured(row) && !row->operation->derived &&
+	       row->operation != &op_latency;
+}
+
+static bool any_shown(const struct bench_results *results)
+{
+	size_t i;
+
+	for (i = 0; i < results->nr; i++)
+		if (is_shown(&results->rows[i]))
+			return true;
+	return false;
+}
+
+static int print_seen(FILE *out, const struct bench_results *results)
+{
+	static const char *const headings[] = {
+		"<Per operation", ">Switches", ">Faults", ">Major", ">Switches", ">Calls",
+		">Faults", ">Kernel ns", "<of a fault, by", ">mmap_lock"
+	};
+	const struct bench_row *row;
+	struct grid grid;
+	size_t i;
+
+	if (!any_shown(results))
+		return 0;
+	fputs("\nWhat the kernel saw: getrusage of all runs, then eBPF of one more run that it "
+	      "watched\n", out);
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		if (is_shown(row))
+			seen_row(&grid, row);
+	}
+	return grid_close(&grid, out);
+}
+
+/* The same formula for all points is one line; the values are in the table. */
+static void print_prediction(FILE *out, const struct bench_row *row, const char *what,
+			     const struct bench_figure *figure, const struct bench_figure *before)
+{
+	char text[32];
+
+	if (!figure->formula[0])
+		return;
+	if (!strcmp(figure->formula, before->formula) && !strcmp(figure->why, before->why))
+		return;
+	fprintf(out, "  %s%s = %s", row->point_name[0] ? row->operation->name : row->name, what,
+		figure->formula);
+	bench_figure_text(figure->value, text, sizeof(text));
+	if (isnan(figure->value))
+		fprintf(out, " = n/a: %s", figure->why);
+	else if (!row->point_name[0])
+		fprintf(out, " = %s %s", text, bench_unit_name(row->operation->unit));
+	fputs(figure->given ? " (given)\n" : "\n", out);
+}
+
+static void print_predictions(FILE *out, const struct bench_results *results)
+{
+	static const struct bench_figure none;
+	const struct bench_row *row, *before;
+	bool again;
+	size_t i;
+
+	fputs("\nWhat the predictions are made of\n", out);
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		before = i ? row - 1 : row;
+		again = before->operation == row->operation && i;
+		if (!bench_row_measured(row))
+			continue;
+		print_prediction(out, row, ".hardware", &row->hardware,
+				 again ? &before->hardware : &none);
+		print_prediction(out, row, "", &row->predicted,
+				 again ? &before->predicted : &none);
+	}
+}
+
+/* Points of an operation are told by the first; operations that lack the same are one line. */
+static void print_missing(FILE *out, const struct bench_results *results)
+{
+	const struct bench_row *row, *before = NULL;
+	size_t i;
+
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		if (bench_row_measured(row))
+			continue;
+		if (!before)
+			fprintf(out, "\nNot measured\n  %s", row->name);
+		else if (strcmp(before->missing, row->missing))
+			fprintf(out, ": %s\n  %s", before->missing, row->name);
+		else if (before->operation != row->operation)
+			fprintf(out, ", %s", row->name);
+		before = row;
+	}
+	if (before)
+		fprintf(out, ": %s\n", before->missing);
+}
+
+int bench_print_table(FILE *out, const struct bench_results *results)
+{
+	int err;
+
+	print_warnings(out, results);
+	print_machine(out, results);
+	print_places(out, results);
+	fputc('\n', out);
+	err = print_figures(out, results);
+	if (!err)
+		err = print_latencies(out, results);
+	if (!err)
+		err = print_scale(out, results);
+	if (!err)
+		err = print_seen(out, results);
+	if (err)
+		return err;
+	print_predictions(out, results);
+	print_missing(out, results);
+	return 0;
+}
+
+int bench_print_list(FILE *out)
+{
+	static const char *const headings[] = { "<Name", "<Unit", "<One operation is" };
+	struct grid grid;
+	size_t i;
+
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < bench_nr_operations; i++) {
+		grid_row(&grid);
+		grid_cell(&grid, "%s", bench_operations[i]->name);
+		grid_cell(&grid, "%s", bench_unit_name(bench_operations[i]->unit));
+		grid_cell(&grid, "%s", bench_operations[i]->title);
+	}
+	return grid_close(&grid, out);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The skeleton of a course's report, in reStructuredText: what was measured is filled in,
+ * what somebody must think of is left "(to be written)".
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "bench/core/bench_memory.h"
+#include "bench/print/bench_print.h"
+#include "model/counters.h"
+
+#define TO_WRITE "(to be written)"
+#define BAR_WIDTH 60
+#define LOGARITHMIC 100		/* from that ratio of the largest to the smallest on */
+#define SIZE_TEXT 32
+
+static void print_heading(FILE *out, const char *text, char line)
+{
+	size_t i;
+
+	fprintf(out, "\n%s\n", text);
+	for (i = 0; i < strlen(text); i++)
+		fputc(line, out);
+	fputs("\n\n", out);
+}
+
+static void value_text(const struct bench_row *row, double value, char *text)
+{
+	if (row->operation->unit == BENCH_BYTES && !isnan(value))
+		memory_name(value, text, SIZE_TEXT);
+	else
+		bench_figure_text(value, text, SIZE_TEXT);
+}
+
+static void print_fact(FILE *out, const char *what, const char *value)
+{
+	fprintf(out, "   \"%s\",\"%s\"\n", what, value[0] ? value : "n/a");
+}
+
+static void print_size(FILE *out, const char *what, uint64_t bytes)
+{
+	char name[SIZE_TEXT] = "";
+
+	if (bytes)
+		memory_name(bytes, name, sizeof(name));
+	print_fact(out, what, name);
+}
+
+static void print_place(FILE *out, const char *what, const struct place_facts *facts)
+{
+	if (!facts->directory)
+		return;
+	fprintf(out, "   \"%s %s\",\"%s%s%s, %s\"\n", what, facts->directory,
+		facts->filesystem[0] ? facts->filesystem : "n/a", facts->device[0] ? " on " : "",
+		facts->device, facts->no_direct[0] ? "no O_DIRECT" : "O_DIRECT");
+}
+
+static void print_machine(FILE *out, const struct bench_results *results)
+{
+	const struct environment *environment = &results->state.environment;
+	const struct bench_machine *machine = &results->machine;
+	const struct machine_state *state = &results->state;
+
+	print_heading(out, "Machine", '=');
+	fputs(".. csv-table::\n\n", out);
+	print_fact(out, "Processor", environment->machine);
+	fprintf(out, "   \"CPUs\",\"%u\"\n", environment->cpus);
+	if (isnan(machine->cycle_ns))
+		print_fact(out, "Cycle time", "");
+	else
+		fprintf(out, "   \"Cycle time\",\"%.4f ns, of the time-stamp counter\"\n",
+			machine->cycle_ns);
+	print_fact(out, "Governor", state->governor);
+	print_fact(out, "Turbo", state->turbo);
+	print_size(out, "First-level data cache", machine->cache_bytes[0]);
+	print_size(out, "Second-level cache", machine->cache_bytes[1]);
+	print_size(out, "Third-level cache", machine->cache_bytes[2]);
+	print_size(out, "Cache line", machine->line_bytes);
+	fprintf(out, "   \"Memory\",\"%" PRIu64 " MiB\"\n", machine->memory_bytes >> 20);
+	print_fact(out, "Operating system", environment->kernel);
+	print_fact(out, "Virtualization", environment->virtualization);
+	print_fact(out, "Clock source", environment->clocksource);
+	print_place(out, "Files in", &results->files);
+	print_place(out, "Files over NFS in", &results->nfs);
+	if (results->options.peer)
+		print_fact(out, "Peer", results->options.peer);
+	fputs("   \"Memory bus, I/O bus, disk, network card\",\"" TO_WRITE "\"\n", out);
+}
+
+static void print_figure(FILE *out, const char *what, const struct bench_figure *figure)
+{
+	if (!figure->formula[0])
+		return;
+	fprintf(out, "%s: ``%s``%s", what, figure->formula, figure->given ? ", as given" : "");
+	if (isnan(figure->value))
+		fprintf(out, "; n/a: %s", figure->why);
+	fputs(".\n", out);
+}
+
+static void print_prediction(FILE *out, const struct bench_row *row)
+{
+	print_heading(out, "Prediction", '~');
+	print_figure(out, "Hardware", &row->hardware);
+	print_figure(out, "Predicted", &row->predicted);
+	fputs("\n" TO_WRITE "\n", out);
+}
+
+/* Within quotes of a table, where a quote is two. */
+static void print_quoted(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+}
+
+static void print_result(FILE *out, const struct bench_row *row)
+{
+	char hardware[SIZE_TEXT], predicted[SIZE_TEXT], mean[SIZE_TEXT], half_width[SIZE_TEXT];
+	char stddev[SIZE_TEXT], cycles[SIZE_TEXT];
+
+	value_text(row, row->hardware.value, hardware);
+	value_text(row, row->predicted.value, predicted);
+	fprintf(out, "   \"%s\",\"%s\",\"%s\"", row->name, hardware, predicted);
+	if (!bench_row_measured(row)) {
+		fputs(",\"n/a: ", out);
+		print_quoted(out, row->missing);
+		fputs("\"\n", out);
+		return;
+	}
+	value_text(row, row->figures.mean, mean);
+	value_text(row, row->half_width, half_width);
+	value_text(row, row->figures.stddev, stddev);
+	bench_figure_text(row->cycles, cycles, sizeof(cycles));
+	fprintf(out, ",\"%s\",\"%s\",\"%s\",\"%s\"", mean, half_width, stddev, cycles);
+	if (row->operation->derived)
+		fputs(",\"-\",\"-\"", out);
+	else
+		fprintf(out, ",\"%zu\",\"%zu\"", row->figures.runs, row->figures.outliers);
+	fprintf(out, ",\"%s\"\n", row->contradiction[0] ? "contradicted" :
+		row->noise[0] ? "noisy" : "");
+}
+
+static void print_results(FILE *out, const struct bench_row *rows, size_t nr)
+{
+	size_t i;
+
+	print_heading(out, "Result", '~');
+	fprintf(out, ".. csv-table:: in %s\n"
+		"   :header: \"Operation\",\"Hardware\",\"Predicted\",\"Measured\",\"± 95%%\","
+		"\"Std dev\",\"Cycles\",\"Runs\",\"Outliers\",\"\"\n\n",
+		bench_unit_name(rows->operation->unit));
+	for (i = 0; i < nr; i++)
+		print_result(out, &rows[i]);
+}
+
+/* The least and the most that was measured; 0: nothing was. */
+static size_t range_of(const struct bench_row *rows, size_t nr, double *least, double *most)
+{
+	size_t i, measured = 0;
+
+	*least = INFINITY;
+	*most = 0;
+	for (i = 0; i < nr; i++) {
+		if (!bench_row_measured(&rows[i]))
+			continue;
+		measured++;
+		*least = fmin(*least, rows[i].figures.median);
+		*most = fmax(*most, rows[i].figures.median);
+	}
+	return measured;
+}
+
+/* A bar's length; in a logarithmic figure the least has the length of one decade. */
+static int bar_of(double value, double least, double most, bool logarithmic)
+{
+	if (!logarithmic)
+		return lround(BAR_WIDTH * fmax(value, 0) / most);
+	return lround(BAR_WIDTH * (1 + log10(value / least)) / (1 + log10(most / least)));
+}
+
+static void print_bars(FILE *out, const struct bench_row *rows, size_t nr)
+{
+	char bar[BAR_WIDTH + 1], value[SIZE_TEXT];
+	double least, most;
+	bool logarithmic;
+	size_t i;
+
+	if (nr < 2 || !range_of(rows, nr, &least, &most) || most <= 0)
+		return;
+	logarithmic = least > 0 && most > LOGARITHMIC * least;
+	print_heading(out, "Figure", '~');
+	fprintf(out, "Medians, in %s%s::\n\n", bench_unit_name(rows->operation->unit),
+		logarithmic ? ", logarithmic" : "");
+	memset(bar, '#', BAR_WIDTH);
+	bar[BAR_WIDTH] = '\0';
+	for (i = 0; i < nr; i++) {
+		if (!bench_row_measured(&rows[i]))
+			continue;
+		value_text(&rows[i], rows[i].figures.median, value);
+		fprintf(out, "   %10s |%.*s %s\n", rows[i].point_name,
+			bar_of(rows[i].figures.median, least, most, logarithmic), bar, value);
+	}
+}
+
+static void print_seen(FILE *out, const struct bench_row *row)
+{
+	const struct bench_seen *seen = &row->seen;
+
+	if (!seen->operations || seen->missing[0])
+		return;
+	fputc('\n', out);
+	if (seen->lost)
+		fprintf(out, "What happened in %" PRIu64 " of ``%s`` is not known: %" PRIu64
+			" events were lost.\n", seen->operations, row->name, seen->lost);
+	else
+		fprintf(out, "In %" PRIu64 " of ``%s`` eBPF saw %" PRIu64 " context switches, %"
+			PRIu64 " system calls and %" PRIu64 " page faults.\n", seen->operations,
+			row->name, seen->counts.event[BENCH_SWITCHES],
+			seen->counts.event[BENCH_SYSCALLS], seen->counts.event[BENCH_FAULTS]);
+}
+
+/* An operation, with all its points. */
+static void print_section(FILE *out, const struct bench_row *rows, size_t nr)
+{
+	const struct bench_operation *operation = rows->operation;
+
+	print_heading(out, operation->name, '=');
+	fprintf(out, "One operation is: %s.\n", operation->title);
+	print_heading(out, "Method", '~');
+	fprintf(out, "%s.", operation->method);
+	if (operation->subtract)
+		fprintf(out, " What ``%s`` takes is subtracted.", operation->subtract);
+	fputc('\n', out);
+	print_prediction(out, rows);
+	print_results(out, rows, nr);
+	print_bars(out, rows, nr);
+	print_seen(out, rows);
+	print_heading(out, "Discussion", '~');
+	fputs(TO_WRITE "\n", out);
+}
+
+int bench_print_report(FILE *out, const struct bench_results *results)
+{
+	size_t first, next;
+
+	fputs("==============================\nMeasurements of this machine\n"
+	      "==============================\n\n:Authors: " TO_WRITE "\n", out);
+	print_heading(out, "Introduction", '=');
+	fputs(TO_WRITE "\n", out);
+	print_machine(out, results);
+	for (first = 0; first < results->nr; first = next) {
+		for (next = first + 1; next < results->nr &&
+		     results->rows[next].operation == results->rows[first].operation; next++)
+			;
+		print_section(out, &results->rows[first], next - first);
+	}
+	print_heading(out, "Summary", '=');
+	fputs(TO_WRITE "\n", out);
+	return 0;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_options.h"
+#include "bench/bench_plan.h"
+#include "bench/derived.h"
+#include "bench/fig_memory.h"
+#include "bench/ops/peer_server.h"
+#include "bench/predict.h"
+#include "bench/print/bench_print.h"
+#include "bench/suite.h"
+#include "bench/witness.h"
+#include "cmd/cmd_bench.h"
+#include "cmd/report_figures.h"
+#include "privilege/invoker.h"
+#include "privilege/output_file.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+struct run {
+	struct bench_command command;
+	struct bench_results results;
+	struct predictions predictions;
+	struct output *json, *report;
+};
+
+static int read_predictions(struct run *run)
+{
+	const char *path = run->command.predict;
+	char why[2 * BENCH_WHY];
+	FILE *in;
+	int err;
+
+	if (!path)
+		return STATUS_OK;
+	in = fopen(path, "re");
+	if (!in)
+		return complain(STATUS_FAILED, "cannot read %s: %s", path, strerror(errno));
+	err = predictions_read(&run->predictions, in, why, sizeof(why));
+	fclose(in);
+	if (err == -ENOMEM)
+		return complain(STATUS_FAILED, "out of memory");
+	return err ? complain(STATUS_FAILED, "%s, %s", path, why) : STATUS_OK;
+}
+
+static int open_file(struct output **output, const char *path)
+{
+	int err = path ? output_open(output, path) : 0;
+
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+		     STATUS_OK;
+}
+
+/* Before minutes are spent: what cannot be written is told now. */
+static int open_files(struct run *run)
+{
+	int status = open_file(&run->json, run->command.json);
+
+	return status ? status : open_file(&run->report, run->command.report);
+}
+
+/* Of folders that rows make files in. */
+static void read_places(struct bench_results *results)
+{
+	static const char *const families[] = { "fault.", "scale.", "file." };
+	const struct bench_row *row;
+	size_t i, j;
+
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		if (row->operation->over_nfs && !results->nfs.directory)
+			place_facts_read(&results->nfs, results->options.nfs);
+		for (j = 0; j < 3 && !results->files.directory; j++)
+			if (!strncmp(row->name, families[j], strlen(families[j])))
+				place_facts_read(&results->files, results->options.directory);
+	}
+}
+
+static int plan(struct run *run)
+{
+	struct bench_results *results = &run->results;
+	const char *unknown;
+	int err;
+
+	results->options = run->command.options;
+	err = machine_read(&results->machine, &results->state, &results->options);
+	if (err == -EINVAL)
+		return complain(STATUS_FAILED, "cannot run on CPU %d: name one that is allowed",
+				results->options.cpu);
+	if (err)
+		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
+	err = plan_rows(results, run->command.names, run->command.nr_names, &unknown);
+	if (err == -ENOENT)
+		return complain(STATUS_USAGE, "there is no '%s' to be measured: see --list",
+				unknown);
+	if (err)
+		return complain(STATUS_FAILED, "out of memory");
+	read_places(results);
+	return STATUS_OK;
+}
+
+/* Before minutes are spent: a name with a slip in it is told now. */
+static void warn_of_predictions(const struct run *run)
+{
+	const struct prediction *prediction;
+	size_t next = 0;
+
+	while ((prediction = predictions_pointless(&run->predictions, &run->results, &next)))
+		complain(STATUS_OK, "%s: there is no %s here: what it predicts is left out",
+			 run->command.predict, prediction->name);
+}
+
+static int measure_all(struct run *run)
+{
+	struct bench_results *results = &run->results;
+	int err = suite_measure(results);
+
+	if (!err)
+		err = derived_fill(results);
+	if (!err && run->command.watch)
+		err = witness_watch(results);
+	else if (!err)
+		strcpy(results->not_watched, "--no-bpf was given");
+	if (err == -EINTR)
+		return 128 + interrupt_signal;
+	if (err)
+		return complain(STATUS_FAILED, "cannot measure: %s", strerror(-err));
+	predict(results, &run->predictions);
+	return STATUS_OK;
+}
+
+static int print_to(FILE *out, const struct bench_results *results, enum report_format format)
+{
+	int err;
+
+	if (format == REPORT_JSON)
+		err = bench_print_json(out, results);
+	else if (format == REPORT_CSV)
+		err = bench_print_csv(out, results);
+	else
+		err = bench_print_table(out, results);
+	if (!err && (fflush(out) || ferror(out)))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+typedef int (*printer)(FILE *out, const struct bench_results *results);
+
+static int write_file(struct output **output, const char *path, printer print_one,
+		      const struct bench_results *results)
+{
+	int err;
+
+	if (!*output)
+		return STATUS_OK;
+	err = print_one(output_stream(*output), results);
+	if (!err) {
+		err = output_commit(*output);
+		*output = NULL;
+	}
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+		     STATUS_OK;
+}
+
+static int write_figure(const struct run *run)
+{
+	const struct figures_options options = { .plot = run->command.plot };
+	struct drawing drawing;
+	int status;
+
+	if (!options.plot)
+		return STATUS_OK;
+	status = memory_figure(&drawing, &run->results) ?
+		 complain(STATUS_FAILED, "out of memory") :
+		 figures_write(&options, &drawing, 1, NULL, NULL);
+	if (!status && !drawing_is_drawn(&drawing))
+		complain(STATUS_OK, "nothing was drawn: %s", drawing.texts[DRAWING_MISSING]);
+	drawing_free(&drawing);
+	return status;
+}
+
+/* What was asked for in files. */
+static int write_files(struct run *run)
+{
+	const struct bench_command *command = &run->command;
+	int status;
+
+	status = write_file(&run->json, command->json, bench_print_json, &run->results);
+	if (!status)
+		status = write_file(&run->report, command->report, bench_print_report,
+				    &run->results);
+	if (!status)
+		status = write_figure(run);
+	return status;
+}
+
+/* Minutes were spent: what cannot be printed can be written. */
+static int print(struct run *run)
+{
+	int err = print_to(stdout, &run->results, run->command.format);
+	int printed = err ? complain_of_stdout(err, "the results") : STATUS_OK;
+	int status = write_files(run);
+
+	return printed ? printed : status;
+}
+
+static int list(void)
+{
+	int err = bench_print_list(stdout);
+
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	return err ? complain_of_stdout(err, "the list") : STATUS_OK;
+}
+
+static int steps(struct run *run)
+{
+	int status;
+
+	if (run->command.list)
+		return list();
+	if (run->command.serve)
+		return serve(run->command.serve_address, run->command.options.port);
+	status = read_predictions(run);
+	if (!status)
+		status = plan(run);
+	if (!status)
+		status = open_files(run);
+	if (!status) {
+		warn_of_predictions(run);
+		status = measure_all(run);
+	}
+	if (!status)
+		status = print(run);
+	return status;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+	struct run run = { 0 };
+	int status;
+
+	bench_options_parse(&run.command, argc, argv);
+	interrupt_init();
+	status = steps(&run);
+	output_close(run.json);
+	output_close(run.report);
+	predictions_free(&run.predictions);
+	results_free(&run.results);
+	free(run.command.names);
+	return status;
+}

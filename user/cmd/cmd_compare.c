@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "analyze/required_hooks.h"
+#include "cmd/cmd_compare.h"
+#include "cmd/report_figures.h"
+#include "figures/fig_compare.h"
+#include "print/html/html.h"
+#include "print/print_compare.h"
+#include "privilege/named_files.h"
+#include "recording/counters_json.h"
+#include "recording/reader.h"
+#include "report/compare_heads.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+struct compare_options {
+	const char *files[2][COMPARISON_MAX_RUNS];
+	size_t nr[2];
+	bool quoted;		/* a -- was met; a file may begin with a dash now */
+	bool separated;		/* by -- after the first side's files */
+	bool stdin_used;
+	double threshold, confidence;	/* percent */
+	enum report_format format;
+	struct figures_options figures;
+};
+
+/* One recording, read. Its faults are not kept, only sums over batches of them. */
+struct run {
+	const char *path;
+	struct recording_reader *reader;	/* of the head, and of what is damaged */
+	struct analysis *analysis;		/* while it is read */
+	struct facts facts;
+	bool have_facts;	/* the recording has its end */
+	bool have_bpf;
+	uint32_t hooks;		/* 1 << enum fact_hook; of a cut recording, those proven */
+	bool begun;
+	uint64_t start_ns, end_ns;	/* of its items; later of the watching, if that is known */
+	struct fault_batches classes[NR_FAULT_CLASSES], all;
+	struct read_batches reads;
+};
+
+struct compare_input {
+	struct run *runs[2];
+	size_t nr[2];
+	bool rates;		/* a program was watched for a length of time */
+	json_t *differences;
+	struct compare_run *printed[2];
+};
+
+static const struct argp_option argp_options[] = {
+	{ "threshold", 't', "PERCENT", 0, "a smaller difference is no change (default 5)", 0 },
+	{ "confidence", 'c', "PERCENT", 0, "that all intervals hold, together (default 95)", 0 },
+	{ "format", 'f', "table|csv|json", 0, "on standard output (default table)", 0 },
+	FIGURES_OPTIONS_HTML,
+	FIGURES_OPTIONS_PLOT,
+	{ 0 },
+};
+
+static const char doc[] =
+	"Compares two recordings, or two sides of several each: the total time in faults, the "
+	"bytes read, how many faults of each class there were, how long they took, and what part "
+	"of it, with confidence intervals.\v"
+	"Exit status: 0 no change, 3 a change, 1 and 2 errors.";
+
+static void add_file(struct compare_options *options, const struct argp_state *state,
+		     const char *text)
+{
+	const bool dashes = state->quoted && !strcmp(text, "--");
+	unsigned int side;
+
+	/* A second -- separates the sides if the first one only ended the options. */
+	if (state->quoted && !options->quoted) {
+		options->quoted = true;
+		options->separated = options->nr[0] > 0;
+	} else if (dashes && !options->separated && options->nr[0]) {
+		options->separated = true;
+		return;
+	}
+	side = options->separated;
+	if (options->nr[side] == COMPARISON_MAX_RUNS)
+		usage(state, "more than %d recordings on one side: '%s' is too many",
+		      COMPARISON_MAX_RUNS, text);
+	if (!strcmp(text, "-") && options->stdin_used)
+		usage(state, "standard input is one recording: name a file for the other");
+	options->stdin_used |= !strcmp(text, "-");
+	options->files[side][options->nr[side]++] = text;
+}
+
+static void check_files(struct compare_options *options, const struct argp_state *state)
+{
+	if (!options->separated && options->nr[0] > 2)
+		usage(state, "unexpected argument '%s'; separate the sides by --: "
+		      "pfdrive compare A1.pfs A2.pfs -- B1.pfs B2.pfs", options->files[0][2]);
+	if (!options->separated && options->nr[0] == 2) {
+		options->files[1][0] = options->files[0][1];
+		options->nr[0] = 1;
+		options->nr[1] = 1;
+	}
+	if (!options->nr[0] || !options->nr[1])
+		usage(state, "two recordings are needed: pfdrive compare A.pfs B.pfs");
+}
+
+static void name_files(const struct compare_options *options, const struct argp_state *state)
+{
+	static const char *const names[] = { "the first recording", "the second recording" };
+	static const char *const several[] = { "a recording of side A", "a recording of side B" };
+	unsigned int side;
+	size_t i;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < options->nr[side]; i++)
+			named_files_input(state, options->nr[side] > 1 ? several[side] :
+					  names[side], options->files[side][i]);
+	named_files_output(state, "--html", options->figures.html);
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
+	};
+	static const char percentage[] = "a percentage";
+	struct compare_options *options = state->input;
+
+	switch (key) {
+	case 't':
+		options->threshold = argument_decimal(state, "threshold", text, percentage,
+						      0, 1e6);
+		return 0;
+	case 'c':
+		options->confidence = argument_decimal(state, "confidence", text, percentage,
+						       50, 99);
+		return 0;
+	case 'f':
+		options->format = argument_word(state, "format", text, formats);
+		return 0;
+	case FIGURES_KEY_HTML:
+		options->figures.html = text;
+		return 0;
+	case FIGURES_KEY_PLOT:
+		options->figures.plot = text;
+		if (figures_as_text(&options->figures))
+			usage(state, "--plot: a comparison is not drawn as text: name a folder");
+		return 0;
+	case ARGP_KEY_ARG:
+		add_file(options, state, text);
+		return 0;
+	case ARGP_KEY_END:
+		check_files(options, state);
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		name_files(options, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void options_read(struct compare_options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option,
+		.args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...", .doc = doc,
+	};
+
+	*options = (struct compare_options){ .threshold = 5, .confidence = 95 };
+	argp_err_exit_status = STATUS_USAGE;
+	/* In order: else the files before -- would be moved behind it. */
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+}
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct run *run = context;
+
+	fault_batches_add(&run->classes[fault->class], fault, run->start_ns);
+	fault_batches_add(&run->all, fault, run->start_ns);
+	return 0;
+}
+
+static void take_event(struct run *run, const struct pfstat_event *event)
+{
+	run->have_bpf = true;
+	run->hooks |= event_hooks(event);
+	if (event->type == PFSTAT_EVENT_BLOCK && !(event->flags & PFSTAT_BLOCK_WRITE))
+		read_batches_add(&run->reads, ((const struct pfstat_block *)event)->bytes,
+				 event->ns, run->start_ns);
+}
+
+static int take_item(void *context, const struct item *item)
+{
+	struct run *run = context;
+
+	/* Mappings, and items without a time, were there before. */
+	if (!run->begun && item->ns && item->type != ITEM_MAP) {
+		run->start_ns = item->ns;
+		run->begun = true;
+	}
+	if (item->ns > run->end_ns)
+		run->end_ns = item->ns;
+	if (item->type == ITEM_EVENT && item->ns)
+		take_event(run, item->event);
+	return analysis_add(run->analysis, item);
+}
+
+static int read_items(struct run *run)
+{
+	int err = analysis_listen(run->analysis, take_fault, run);
+
+	if (!err)
+		err = recording_feed(run->reader, take_item, run, &interrupt_signal);
+	return err ? err : analysis_finish(run->analysis);
+}
+
+static int read_facts(struct run *run)
+{
+	const json_t *tail = recording_tail(run->reader);
+	int err;
+
+	if (!tail)
+		return 0;
+	err = facts_from_json(&run->facts, tail);
+	if (err)
+		return err;
+	run->have_facts = true;
+	run->have_bpf = run->facts.have_bpf;
+	run->hooks = run->facts.have_bpf ? run->facts.hooks : 0;
+	return 0;
+}
+
+/* Without its end, a recording was as long as its items. */
+static void take_duration(struct run *run)
+{
+	const struct facts *facts = &run->facts;
+	const uint64_t first_ns = run->start_ns;
+	enum fault_class class;
+
+	if (run->have_facts && facts->start_ns != FACT_NONE && facts->end_ns != FACT_NONE &&
+	    facts->start_ns < facts->end_ns) {
+		run->start_ns = facts->start_ns;
+		run->end_ns = facts->end_ns;
+	}
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		fault_batches_end(&run->classes[class], first_ns, run->end_ns);
+	fault_batches_end(&run->all, first_ns, run->end_ns);
+	read_batches_end(&run->reads, first_ns, run->end_ns);
+}
+
+static int run_read(struct run *run, const char *path)
+{
+	char why[256];
+	int err;
+
+	run->path = path;
+	facts_init(&run->facts);
+	err = recording_open(&run->reader, path, why, sizeof(why));
+	if (err && interrupt_signal)
+		return 128 + interrupt_signal;
+	if (err)
+		return complain(STATUS_FAILED, "cannot compare: %s", why);
+	/* Without eBPF all time is on the CPU; parts are not compared then. */
+	run->analysis = analysis_new(true, 0);
+	if (!run->analysis)
+		return complain(STATUS_FAILED, "out of memory");
+	err = read_items(run);
+	if (interrupt_signal)
+		return 128 + interrupt_signal;
+	if (!err)
+		err = read_facts(run);
+	if (err)
+		return complain(STATUS_FAILED, "cannot read %s: %s", path, strerror(-err));
+	take_duration(run);
+	/* Other runs need the memory. */
+	analysis_free(run->analysis);
+	run->analysis = NULL;
+	return STATUS_OK;
+}
+
+static void run_exit(struct run *run)
+{
+	analysis_free(run->analysis);
+	facts_exit(&run->facts);
+	recording_close(run->reader);
+}
+
+static bool has_hook(const struct run *run, enum fact_hook hook)
+{
+	return run->hooks & 1U << hook;
+}
+
+/* Parts that this run can know: 1 << enum part. */
+static unsigned int parts_of(const struct run *run)
+{
+	unsigned int parts = (1U << NR_PARTS) - 1;
+
+	if (!run->have_bpf)
+		return 0;
+	if (!has_hook(run, HOOK_BLOCK))
+		parts &= ~(1U << PART_QUEUE | 1U << PART_DEVICE | 1U << PART_FOREIGN);
+	if (!has_hook(run, HOOK_BLOCK_INSERT))
+		parts &= ~(1U << PART_QUEUE);
+	if (!has_hook(run, HOOK_WAKEUP))
+		parts &= ~(1U << PART_RUNQUEUE);
+	return parts;
+}
+
+/* Classes whose faults this run can tell: 1 << enum fault_class. */
+static unsigned int classes_of(const struct run *run)
+{
+	unsigned int classes = (1U << FAULT_FILE) - 1;	/* the module's own */
+
+	if (!has_hook(run, HOOK_FAULT))
+		return classes;
+	classes |= 1U << FAULT_FILE | 1U << FAULT_ANON;
+	if (has_hook(run, HOOK_SWAP))
+		classes |= 1U << FAULT_SWAP;
+	if (has_hook(run, HOOK_WP))
+		classes |= 1U << FAULT_COW;
+	/* Else those are among them. */
+	if (has_hook(run, HOOK_SWAP) && has_hook(run, HOOK_WP))
+		classes |= 1U << FAULT_OTHER;
+	return classes;
+}
+
+/* A process or cgroup, or a COMMAND that --duration left running; no drive beside others. */
+static bool was_watched(const struct run *run)
+{
+	const json_t *environment = json_object_get(recording_head(run->reader), "environment");
+	const char *kind = json_string_value(json_object_get(environment, "kind"));
+
+	if (kind && !strcmp(kind, "drive"))
+		return false;
+	return (run->have_facts && run->facts.edges) ||
+	       json_is_integer(json_object_get(environment, "pid")) ||
+	       json_is_string(json_object_get(environment, "cgroup"));
+}
+
+static double seconds_of(const struct run *run)
+{
+	return run->end_ns > run->start_ns ? (run->end_ns - run->start_ns) / 1e9 : 0;
+}
+
+static struct compare_run printed_run(const struct run *run)
+{
+	const struct facts *facts = &run->facts;
+
+	return (struct compare_run){
+		.file = run->path,
+		.faults = run->all.sums[BATCH_FAULTS],
+		.seconds = seconds_of(run),
+		.lost_records = run->have_facts ? facts->lost : FACT_NONE,
+		/* Without eBPF there is none to lose. */
+		.lost_events = !run->have_facts ? FACT_NONE :
+			       facts->have_bpf ? facts->counts[PFSTAT_COUNT_EVENTS_LOST] : 0,
+		.damage = recording_damage(run->reader),
+	};
+}
+
+static int print_page(FILE *out, void *context, char *const *svgs)
+{
+	struct html_page *page = context;
+
+	page->svgs = svgs;
+	return html_print_report(out, page);
+}
+
+static int write_figure(const struct compare_options *options, const struct compare_report *report)
+{
+	struct drawing drawing;
+	struct html_page page = { .comparison = report, .drawings = &drawing, .nr = 1 };
+	int status;
+
+	if (!options->figures.html && !options->figures.plot)
+		return STATUS_OK;
+	status = compare_figure(&drawing, report) ? complain(STATUS_FAILED, "out of memory") :
+		 figures_write(&options->figures, &drawing, 1, print_page, &page);
+	drawing_free(&drawing);
+	return status;
+}
+
+/* Figures do not wait for somebody to read standard output. */
+static int show(const struct compare_options *options, const struct compare_report *report)
+{
+	int err = compare_print(stdout, options->format, report);
+	int printed = err ? complain_of_stdout(err, "the comparison") : STATUS_OK;
+	int drawn = write_figure(options, report);
+
+	return printed ? printed : drawn;
+}
+
+/* class: NR_FAULT_CLASSES for all. */
+static void side_fill(struct comparison_side *side, const struct compare_input *input,
+		      unsigned int number, enum fault_class class, bool reads)
+{
+	const struct run *run = input->runs[number];
+
+	for (side->nr = 0; side->nr < input->nr[number]; side->nr++, run++)
+		side->runs[side->nr] = (struct comparison_run){
+			.faults = class == NR_FAULT_CLASSES ? &run->all : &run->classes[class],
+			.reads = reads ? &run->reads : NULL,
+			.seconds = input->rates ? seconds_of(run) : 0,
+		};
+}
+
+static uint64_t side_faults(const struct comparison_side *side)
+{
+	uint64_t faults = 0;
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		faults += side->runs[i].faults->sums[BATCH_FAULTS];
+	return faults;
+}
+
+/* What all runs know. */
+struct known {
+	unsigned int parts, classes;
+	bool all;	/* the same faults are all, whatever classes they are told apart by */
+	bool reads;
+};
+
+static struct known known_by(const struct compare_input *input)
+{
+	const bool fault_hook = has_hook(input->runs[0], HOOK_FAULT);
+	struct known known = { ~0U, ~0U, true, true };
+	const struct run *run;
+	unsigned int side;
+
+	for (side = 0; side < 2; side++)
+		for (run = input->runs[side]; run < input->runs[side] + input->nr[side]; run++) {
+			known.parts &= parts_of(run);
+			known.classes &= classes_of(run);
+			known.all &= has_hook(run, HOOK_FAULT) == fault_hook;
+			known.reads &= has_hook(run, HOOK_BLOCK);
+		}
+	return known;
+}
+
+/* The class, or all, if every run can tell its faults. */
+static void add_class(struct comparison *comparison, const struct compare_input *input,
+		      enum fault_class class, const struct known *known)
+{
+	const bool all = class == NR_FAULT_CLASSES;
+	const char *name = all ? "all" : fault_class_name(class);
+	struct comparison_side a, b;
+
+	side_fill(&a, input, 0, class, all && known->reads);
+	side_fill(&b, input, 1, class, all && known->reads);
+	if (all ? known->all : known->classes & 1U << class)
+		comparison_add(comparison, name, &a, &b, known->parts);
+	else if (side_faults(&a) || side_faults(&b))
+		comparison_add_unknown(comparison, name);
+}
+
+static void add_all(struct comparison *comparison, const struct compare_input *input)
+{
+	const struct known known = known_by(input);
+	enum fault_class class;
+
+	add_class(comparison, input, NR_FAULT_CLASSES, &known);
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		add_class(comparison, input, class, &known);
+}
+
+static int input_finish(struct compare_input *input)
+{
+	const json_t *heads[2][COMPARISON_MAX_RUNS];
+	unsigned int side;
+	size_t i;
+
+	for (side = 0; side < 2; side++) {
+		input->printed[side] = calloc(input->nr[side], sizeof(*input->printed[side]));
+		if (!input->printed[side])
+			return -ENOMEM;
+		for (i = 0; i < input->nr[side]; i++) {
+			heads[side][i] = recording_head(input->runs[side][i].reader);
+			input->printed[side][i] = printed_run(&input->runs[side][i]);
+			input->rates |= was_watched(&input->runs[side][i]);
+		}
+	}
+	input->differences = compare_heads(heads[0], input->nr[0], heads[1], input->nr[1]);
+	return input->differences ? 0 : -ENOMEM;
+}
+
+static int compare_runs(const struct compare_options *options, struct compare_input *input)
+{
+	struct comparison comparison = { 0 };
+	struct compare_report report = {
+		.comparison = &comparison,
+		.confidence = options->confidence,
+		.threshold = options->threshold,
+	};
+	int status;
+
+	if (input_finish(input))
+		return complain(STATUS_FAILED, "out of memory");
+	add_all(&comparison, input);
+	comparison_judge(&comparison, options->confidence / 100, options->threshold / 100);
+	report.a = (struct compare_side){ input->printed[0], input->nr[0] };
+	report.b = (struct compare_side){ input->printed[1], input->nr[1] };
+	report.rates = input->rates;
+	report.differences = input->differences;
+	status = show(options, &report);
+	if (status)
+		return status;
+	return comparison.change ? STATUS_CHANGE : STATUS_OK;
+}
+
+static int input_read(struct compare_input *input, const struct compare_options *options)
+{
+	unsigned int side;
+	int status = STATUS_OK;
+	size_t i;
+
+	for (side = 0; side < 2; side++) {
+		input->runs[side] = calloc(options->nr[side], sizeof(*input->runs[side]));
+		if (!input->runs[side])
+			return complain(STATUS_FAILED, "out of memory");
+		for (i = 0; i < options->nr[side] && !status; i++) {
+			input->nr[side] = i + 1;
+			status = run_read(&input->runs[side][i], options->files[side][i]);
+		}
+		if (status)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+static void input_exit(struct compare_input *input)
+{
+	unsigned int side;
+	size_t i;
+
+	for (side = 0; side < 2; side++) {
+		for (i = 0; i < input->nr[side]; i++)
+			run_exit(&input->runs[side][i]);
+		free(input->runs[side]);
+		free(input->printed[side]);
+	}
+	json_decref(input->differences);
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct compare_options options;
+	struct compare_input input = { 0 };
+	int status;
+
+	options_read(&options, argc, argv);
+	interrupt_init();
+	status = input_read(&input, &options);
+	if (!status)
+		status = compare_runs(&options, &input);
+	input_exit(&input);
+	return status;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd_replay.h"
+#include "cmd/replay_report.h"
+#include "privilege/named_files.h"
+#include "run/recorded_file.h"
+#include "run/run.h"
+#include "system/cpus.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+#include "util/size.h"
+
+struct replay_options {
+	const char *recording;
+	const char *path;	/* NULL: the costliest file */
+	const char *target;	/* NULL: the same */
+	struct policy policy;
+	bool paced;
+	bool json;
+	struct options run;
+};
+
+enum key {
+	KEY_ADVISE = 'a',
+	KEY_CACHE = 'c',
+	KEY_FORMAT = 'f',
+	KEY_READAHEAD = 'r',
+	KEY_POPULATE = 1000,
+	KEY_FILE,
+	KEY_ON,
+	KEY_PACE,
+	KEY_FAULT_AROUND,
+	KEY_NO_BPF,
+};
+
+static const struct argp_option argp_options[] = {
+	{ "file", KEY_FILE, "PATH", 0, "of the recorded files (default: the costliest)", 1 },
+	{ "on", KEY_ON, "PATH", 0, "touch this file instead (default: the recorded one)", 1 },
+	{ "pace", KEY_PACE, "recorded|none", 0,
+	  "with the recorded time between faults, or without (default recorded)", 1 },
+	{ "cache", KEY_CACHE, "cold|warm", 0, "page cache before (default cold)", 1 },
+	{ NULL, 0, NULL, 0, "The policy:", 2 },
+	{ "advise", KEY_ADVISE, "ADVICE", 0, "madvise(2): " POLICY_ADVICE_NAMES, 2 },
+	{ "read-ahead", KEY_READAHEAD, "SIZE", 0, "of this file, instead of its device's", 2 },
+	{ "populate", KEY_POPULATE, NULL, 0, "read and map all of it first", 2 },
+	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0, "off: each page by itself", 2 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "format", KEY_FORMAT, "table|json", 0, "(default table)", 3 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF", 3 },
+	{ 0 },
+};
+
+static int64_t readahead_of(const struct argp_state *state, const char *text)
+{
+	uint64_t bytes = 0;
+
+	if (size_parse(text, &bytes) || bytes % PATTERN_PAGE || bytes > 1ULL << 30)
+		usage(state, "--read-ahead: '%s' is not a size of whole pages (4K) up to 1G", text);
+	return bytes;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const paces[] = { "recorded", "none", NULL };
+	static const char *const caches[] = { "cold", "warm", NULL };
+	static const char *const around[] = { "keep", "off", NULL };
+	static const char *const formats[] = { "table", "json", NULL };
+	struct replay_options *options = state->input;
+
+	switch (key) {
+	case KEY_FILE:
+		options->path = text;
+		return 0;
+	case KEY_ON:
+		options->target = text;
+		return 0;
+	case KEY_PACE:
+		options->paced = !argument_word(state, "pace", text, paces);
+		return 0;
+	case KEY_CACHE:
+		options->run.warm = argument_word(state, "cache", text, caches);
+		return 0;
+	case KEY_ADVISE:
+		if (policy_parse_advice(&options->policy, text))
+			usage(state, "--advise: '%s' is not one of " POLICY_ADVICE_NAMES, text);
+		return 0;
+	case KEY_READAHEAD:
+		options->policy.readahead_bytes = readahead_of(state, text);
+		return 0;
+	case KEY_POPULATE:
+		options->policy.populate = true;
+		return 0;
+	case KEY_FAULT_AROUND:
+		options->run.fault_around = !argument_word(state, "fault-around", text, around);
+		return 0;
+	case KEY_FORMAT:
+		options->json = argument_word(state, "format", text, formats);
+		return 0;
+	case KEY_NO_BPF:
+		options->run.bpf = false;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->recording)
+			usage(state, "one RECORDING at a time: '%s' is too many", text);
+		if (!strcmp(text, "-"))
+			usage(state, "the recording is read more than once: it cannot be standard "
+			      "input");
+		options->recording = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage(state, "no RECORDING was given; see --help");
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		named_files_input(state, "the recording", options->recording);
+		named_files_input(state, "--on", options->target);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse(struct replay_options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "RECORDING",
+		.doc = "Touches a recorded file's pages in the recorded order and pace under "
+		       "another policy, and prints what that changes.\vOnly pages that faulted "
+		       "are known: what fault-around had mapped is not touched. The file is only "
+		       "read. Needs the pfstat module, and root.",
+	};
+
+	*options = (struct replay_options){
+		.policy = POLICY_NONE,
+		.paced = true,
+		.run = {
+			.pattern_text = "replay", .fault_around = true, .bpf = true, .repeats = 1,
+			.cpu = -1,
+		},
+	};
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}
+
+/* Faults of the mapping that is replayed, and no others of pfdrive's. */
+struct listening {
+	const struct mapping *mapping;
+	struct class_totals *classes;
+};
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct listening *listening = context;
+	const uint64_t start = (uintptr_t)listening->mapping->data;
+
+	if (fault->address < start || fault->address - start >= listening->mapping->bytes)
+		return 0;
+	listening->classes[fault->class].count++;
+	listening->classes[fault->class].total_ns += fault->end_ns - fault->start_ns;
+	return 0;
+}
+
+static int complain_of_readahead(const char *path, int err)
+{
+	if (err == -EOPNOTSUPP)
+		return complain(STATUS_FAILED, "--read-ahead: the file system of %s has no "
+				"read-ahead setting of its own", path);
+	return workload_complain_of_file(path, err);
+}
+
+/* The file takes its read-ahead over while it is opened, see advice.h. */
+static int open_target(const struct policy *policy, const char *path, struct mapping *mapping)
+{
+	const int64_t bytes = policy->readahead_bytes;
+	struct policy_readahead readahead = POLICY_READAHEAD_NONE;
+	int err = 0, end_err;
+
+	if (bytes >= 0)
+		err = policy_readahead_begin(&readahead, path, bytes);
+	if (err)
+		return complain_of_readahead(path, err);
+	err = mapping_open(mapping, path, false);
+	end_err = policy_readahead_end(&readahead);
+	if (end_err)
+		return complain(STATUS_FAILED, "--read-ahead: cannot put %s back to %s: %s",
+				readahead.path, strtok(readahead.before, "\n"),
+				strerror(-end_err));
+	return err ? workload_complain_of_file(path, err) : STATUS_OK;
+}
+
+static int touch(const struct replay_options *options, const struct recorded_file *file,
+		 struct replayed *replayed)
+{
+	struct mapping mapping = MAPPING_NONE;
+	struct options run = options->run;
+	struct pattern pattern;
+	struct listening listening = { &mapping, replayed->classes };
+	struct cpus cpus;
+	struct run_plan plan = {
+		.options = &run, .pattern = &pattern, .mapping = &mapping,
+		.policy = &options->policy, .cpus = &cpus, .number = 1,
+		.listener = take_fault, .listener_context = &listening,
+	};
+	int status, err;
+
+	run.file = options->target ?: file->path;
+	plan.name = run.file;
+	replayed->path = run.file;
+	err = cpus_read(&cpus);
+	if (err)
+		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
+	status = open_target(&options->policy, run.file, &mapping);
+	if (status)
+		return status;
+	replay_pattern(&pattern, &file->replay, mapping.bytes, options->paced);
+	status = run_once(&plan, &replayed->result);
+	replayed->nr_advices = file->replay.nr_advices;
+	replayed->nr_refused = replay_refused(&replayed->refused_errno);
+	mapping_close(&mapping);
+	return status;
+}
+
+static int print(const struct replay_options *options, const struct recorded_file *file,
+		 const struct replayed *replayed)
+{
+	int err = replay_report_print(stdout, file, replayed, options->json);
+	int status = err ? complain_of_stdout(err, "the result") : STATUS_OK;
+	int accounts = result_check(&replayed->result, 1);
+
+	return status ? status : accounts;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	struct recorded_file file = { 0 };
+	struct replay_options options;
+	struct replayed replayed = { 0 };
+	int status;
+
+	parse(&options, argc, argv);
+	interrupt_init();
+	status = recorded_file_read(&file, options.recording, options.path);
+	replayed.advised = options.policy.advice >= 0;
+	if (replayed.advised)
+		replay_forget_advice(&file.replay);
+	if (!status)
+		status = touch(&options, &file, &replayed);
+	if (!status)
+		status = print(&options, &file, &replayed);
+	result_free(&replayed.result);
+	recorded_file_exit(&file);
+	return status;
+}

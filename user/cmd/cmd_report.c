@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/required_hooks.h"
+#include "cmd/cmd_report.h"
+#include "cmd/report_figures.h"
+#include "cmd/report_options.h"
+#include "figures/figures.h"
+#include "print/html/html.h"
+#include "print/json/json_head.h"
+#include "print/trace/trace_print.h"
+#include "privilege/invoker.h"
+#include "privilege/named_files.h"
+#include "privilege/output_file.h"
+#include "recording/counters_json.h"
+#include "recording/file_filter.h"
+#include "recording/reader.h"
+#include "report/report.h"
+#include "symbols/code_names.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+struct options {
+	struct report_options report;
+	struct figures_options figures;
+	const char *recording;
+	const char *file;	/* NULL: faults of all files, and of none */
+	const char *output;	/* NULL: standard output */
+};
+
+struct reading {
+	struct options options;
+	struct recording_reader *reader;
+	struct file_filter filter;
+	struct analysis *analysis;
+	struct facts facts;
+	struct report report;
+	struct trace_writer *trace;
+	int trace_err;		/* it cannot be written any more */
+	struct figures figures;
+	struct output *out, *json;
+	uint32_t hooks_seen;	/* 1 << enum fact_hook: events of theirs came by */
+	char damage[512];	/* "": none */
+};
+
+#define KEY_FILE 3000
+
+static void name_files(const struct argp_state *state, const struct options *options)
+{
+	named_files_input(state, "the recording", options->recording);
+	named_files_output(state, "--output", options->output);
+	named_files_output(state, "--html", options->figures.html);
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->report;
+		return 0;
+	case 'o':
+		options->output = text;
+		return 0;
+	case KEY_FILE:
+		options->file = text;
+		return 0;
+	case FIGURES_KEY_HTML:
+		options->figures.html = text;
+		return 0;
+	case FIGURES_KEY_PLOT:
+		options->figures.plot = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->recording)
+			usage(state, "one RECORDING at a time: '%s' is too many", text);
+		options->recording = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage(state, "no RECORDING was given; see --help");
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		name_files(state, options);
+		if (options->file && !strcmp(options->recording, "-"))
+			usage(state, "--file: the recording is read twice, which - cannot be");
+		if (figures_as_text(&options->figures) &&
+		    (options->report.trace || options->report.format != REPORT_TABLE))
+			usage(state, "--plot -: the figures take the place of the table, not of "
+			      "--format's output");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp_option argp_options[] = {
+		{ "file", KEY_FILE, "PATH", 0, "this file's faults alone, named as --by file "
+		  "names it", 1 },
+		{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
+		FIGURES_OPTIONS_HTML,
+		{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0, "write the figures there as well: SVG, "
+		  "PNG, their data and scripts; -: print the study's two as text", 6 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = {
+		{ &report_options_argp, 0, NULL, 0 }, { 0 },
+	};
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "RECORDING",
+		.doc = "Prints what a recording holds: where the time of its page faults went.\v"
+		       "RECORDING is a file that `pfdrive record' wrote, or - for standard input. "
+		       "Needs neither root nor the machine that it was made on.",
+	};
+
+	report_options_init(&options->report);
+	options->report.may_trace = true;
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}
+
+static int open_recording(struct reading *reading)
+{
+	const char *path = reading->options.recording;
+	char why[512];
+
+	if (recording_open(&reading->reader, path, why, sizeof(why)))
+		return complain(STATUS_FAILED, "%s", why);
+	if (head_from_json(&reading->report, recording_head(reading->reader)))
+		return complain(STATUS_FAILED, "%s does not say what it is a recording of", path);
+	return STATUS_OK;
+}
+
+static int complain_of_items(const struct reading *reading, int err)
+{
+	return complain(STATUS_FAILED, "cannot explain %s: %s", reading->options.recording,
+			strerror(-err));
+}
+
+static int open_filter(struct reading *reading)
+{
+	struct environment *environment = &reading->report.environment;
+	const struct options *options = &reading->options;
+	int err;
+
+	if (!options->file)
+		return STATUS_OK;
+	err = file_filter_open(&reading->filter, options->recording, options->file,
+			       &interrupt_signal);
+	if (err == -EINTR)
+		return 128 + interrupt_signal;
+	if (err == -ENOENT)
+		return complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
+				"--by file'", options->file);
+	if (err == -ENOSPC)
+		return complain(STATUS_FAILED, "%s is none of the %d files that are told apart, "
+				"and may be one of the others: see `pfdrive report --by file'",
+				options->file, GROUPS_MAX);
+	if (err)
+		return complain_of_items(reading, err);
+	snprintf(environment->only_file, sizeof(environment->only_file), "%s", options->file);
+	return STATUS_OK;
+}
+
+static int open_output(struct output **output, const char *path)
+{
+	int err;
+
+	if (!path)
+		return STATUS_OK;
+	err = output_open(output, path);
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+		     STATUS_OK;
+}
+
+static FILE *stream_of(const struct reading *reading)
+{
+	return reading->out ? output_stream(reading->out) : stdout;
+}
+
+static bool has_figures(const struct reading *reading)
+{
+	return reading->options.figures.html || reading->options.figures.plot;
+}
+
+/* A trace that cannot be written ends the reading, unless more was asked for. */
+static int after_trace(struct reading *reading, int err)
+{
+	reading->trace_err = err;
+	return reading->json || has_figures(reading) ? 0 : err;
+}
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct reading *reading = context;
+
+	if (reading->trace_err)
+		return 0;
+	return after_trace(reading, trace_fault(reading->trace, fault));
+}
+
+static int open_analysis(struct reading *reading)
+{
+	const struct report_options *options = &reading->options.report;
+	int err;
+
+	reading->analysis = analysis_new(reading->report.have_bpf,
+					 options->grouped ? 1U << options->by : 0);
+	err = reading->analysis ? 0 : -ENOMEM;
+	if (!err && has_figures(reading))
+		err = figures_open(&reading->figures, reading->analysis);
+	if (!err && reading->options.report.trace) {
+		err = trace_begin(&reading->trace, stream_of(reading));
+		if (!err)
+			err = analysis_listen(reading->analysis, take_fault, reading);
+	}
+	return err ? complain(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
+}
+
+/*
+ * Figures and trace first: they want to know a request before the fault that waited for
+ * it, and the time of what the analysis will tell them.
+ */
+static int take_item(void *context, const struct item *item)
+{
+	struct reading *reading = context;
+	int err = 0;
+
+	if (item->type == ITEM_EVENT)
+		reading->hooks_seen |= event_hooks(item->event);
+	if (!file_filter_passes(&reading->filter, item))
+		return 0;
+	if (has_figures(reading))
+		err = figures_item(&reading->figures, item);
+	if (!err && reading->trace && !reading->trace_err)
+		err = after_trace(reading, trace_item(reading->trace, item));
+	return err ? err : analysis_add(reading->analysis, item);
+}
+
+static int complain_of_print(const struct reading *reading, int err)
+{
+	const char *output = reading->options.output;
+
+	return output ? complain(STATUS_FAILED, "cannot write %s: %s", output, strerror(-err)) :
+			complain_of_stdout(err, "the report");
+}
+
+static int read_items(struct reading *reading)
+{
+	int err = recording_feed(reading->reader, take_item, reading, &interrupt_signal);
+
+	if (interrupt_signal)
+		return 128 + interrupt_signal;
+	if (!err)
+		err = analysis_finish(reading->analysis);
+	if (err && err == reading->trace_err)
+		return complain_of_print(reading, err);
+	return err ? complain_of_items(reading, err) : STATUS_OK;
+}
+
+/* Without a tail the facts stay unknown. */
+static void read_tail(struct reading *reading)
+{
+	const json_t *tail = recording_tail(reading->reader);
+	const char *damage = recording_damage(reading->reader);
+	int err = tail ? facts_from_json(&reading->facts, tail) : 0;
+
+	if (damage)
+		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
+	else if (err)
+		snprintf(reading->damage, sizeof(reading->damage),
+			 "the counts at the end of %.200s cannot be understood",
+			 reading->options.recording);
+}
+
+/*
+ * What was counted is of all files; what was lost may have been this one's. What a call costs
+ * is the same for all.
+ */
+static void forget_counts(struct reading *reading)
+{
+	struct report *report = &reading->report;
+	struct facts all = reading->facts, *facts = &reading->facts;
+
+	facts_init(facts);
+	facts->start_ns = all.start_ns;
+	facts->end_ns = all.end_ns;
+	facts->lost = all.lost;
+	facts->call_cost_ps = all.call_cost_ps;
+	facts->inside_ps = all.inside_ps;
+	facts->names_left_out = all.names_left_out;
+	facts->maps_lost = all.maps_lost;
+	if (all.have_bpf) {
+		report->have_bpf = true;
+		report->hooks = all.hooks;
+		report->events_lost = all.counts[PFSTAT_COUNT_EVENTS_LOST];
+		report->events_skipped = all.events_skipped;
+	}
+	facts_exit(&all);
+}
+
+static int draw(struct reading *reading)
+{
+	const struct figure_source source = {
+		.report = &reading->report, .analysis = reading->analysis,
+	};
+
+	return figures_draw(&reading->figures, &source);
+}
+
+static int fill(struct reading *reading)
+{
+	struct report *report = &reading->report;
+	int err;
+
+	read_tail(reading);
+	if (reading->options.file)
+		forget_counts(reading);
+	if (reading->damage[0])
+		report->damage = reading->damage;
+	/* The counts at its end would name them; without, those that are proven. */
+	if (!reading->facts.have_bpf && report->have_bpf)
+		report->hooks |= reading->hooks_seen;
+	report_options_apply(&reading->options.report, report);
+	err = code_names_take(reading->analysis, recording_symbols(reading->reader));
+	if (!err)
+		err = report_fill(report, reading->analysis, &reading->facts);
+	if (!err && has_figures(reading))
+		err = draw(reading);
+	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
+}
+
+static int print_main(struct reading *reading)
+{
+	struct trace_writer *trace = reading->trace;
+	const struct report *report = &reading->report;
+	const struct trace_missing missing = {
+		.damage = report->damage, .lost = report->lost,
+		.events_lost = report->events_lost,
+	};
+	int err;
+
+	if (trace) {
+		reading->trace = NULL;
+		err = trace_end(trace, &missing);
+		err = reading->trace_err ? reading->trace_err : err;
+	} else if (figures_as_text(&reading->options.figures)) {
+		err = report_print_warnings(stream_of(reading), report);
+		if (!err)
+			err = figures_print_text(stream_of(reading), reading->figures.drawings,
+						 FIGURES_NR);
+	} else {
+		err = report_print(stream_of(reading), reading->options.report.format,
+				   &reading->report, 1);
+	}
+	return err;
+}
+
+static int commit(struct output **output)
+{
+	struct output *finished = *output;
+
+	*output = NULL;
+	return finished ? output_commit(finished) : 0;
+}
+
+static int print(struct reading *reading)
+{
+	int err = print_main(reading);
+
+	if (!err)
+		err = commit(&reading->out);
+	return err ? complain_of_print(reading, err) : STATUS_OK;
+}
+
+static int write_json(struct reading *reading)
+{
+	int err;
+
+	if (!reading->json)
+		return STATUS_OK;
+	err = report_print(output_stream(reading->json), REPORT_JSON, &reading->report, 1);
+	if (!err)
+		err = commit(&reading->json);
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", reading->options.report.json,
+			      invoker_strerror(err)) : STATUS_OK;
+}
+
+static int print_page(FILE *out, void *context, char *const *svgs)
+{
+	const struct reading *reading = context;
+	const struct html_page page = {
+		.report = &reading->report,
+		.recording = reading->options.recording,
+		.drawings = reading->figures.drawings,
+		.svgs = svgs,
+		.nr = FIGURES_NR,
+	};
+
+	return html_print_report(out, &page);
+}
+
+static int write_figures(struct reading *reading)
+{
+	if (!has_figures(reading))
+		return STATUS_OK;
+	return figures_write(&reading->options.figures, reading->figures.drawings, FIGURES_NR,
+			     print_page, reading);
+}
+
+/* What cannot be written does not take the others with it. */
+static int show(struct reading *reading)
+{
+	int printed = print(reading);
+	int written = write_json(reading);
+	int drawn = write_figures(reading);
+
+	if (printed)
+		return printed;
+	return written ? written : drawn;
+}
+
+static int report_steps(struct reading *reading)
+{
+	int status;
+
+	status = open_recording(reading);
+	if (!status)
+		status = open_filter(reading);
+	if (!status)
+		status = open_output(&reading->out, reading->options.output);
+	if (!status)
+		status = open_output(&reading->json, reading->options.report.json);
+	if (!status)
+		status = open_analysis(reading);
+	if (!status)
+		status = read_items(reading);
+	if (!status)
+		status = fill(reading);
+	if (!status)
+		status = show(reading);
+	/* Said, but no failure: what could be read was printed, and says so too. */
+	if (!status && reading->report.damage)
+		complain(STATUS_OK, "%s", reading->report.damage);
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct reading reading = { 0 };
+	int status;
+
+	parse(&reading.options, argc, argv);
+	interrupt_init();
+	report_init(&reading.report);
+	facts_init(&reading.facts);
+	status = report_steps(&reading);
+	if (reading.trace)
+		trace_end(reading.trace, &(struct trace_missing){ .damage = "interrupted" });
+	figures_close(&reading.figures);
+	report_exit(&reading.report);
+	analysis_free(reading.analysis);
+	facts_exit(&reading.facts);
+	recording_close(reading.reader);
+	file_filter_close(&reading.filter);
+	output_close(reading.out);
+	output_close(reading.json);
+	return status;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/cmd_show_maps.h"
+#include "print/json/json_extras.h"
+#include "print/text/table_extras.h"
+#include "system/proc_smaps.h"
+#include "util/argument.h"
+#include "util/json_value.h"
+#include "util/message.h"
+
+#define MAX_PID 4194304U
+
+struct show_options {
+	pid_t pid;
+	bool json;
+};
+
+static const struct argp_option argp_options[] = {
+	{ "pid", 'p', "PID", 0, "of this process", 1 },
+	{ "format", 'f', "table|json", 0, "on standard output (default table)", 1 },
+	{ 0 },
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const formats[] = { "table", "json", NULL };
+	struct show_options *options = state->input;
+
+	switch (key) {
+	case 'p':
+		options->pid = argument_number(state, "pid", text, 1, MAX_PID);
+		return 0;
+	case 'f':
+		options->json = argument_word(state, "format", text, formats);
+		return 0;
+	case ARGP_KEY_ARG:
+		usage(state, "'%s' is too many: pfdrive show-maps -p PID", text);
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		if (!options->pid)
+			usage(state, "no process was given: pfdrive show-maps -p PID");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int complain_of_process(pid_t pid, int err)
+{
+	switch (err) {
+	case -ESRCH:
+		return complain(STATUS_FAILED, "there is no process %d", pid);
+	case -ENODATA:
+		return complain(STATUS_FAILED, "process %d has no memory of its own: it is a "
+				"kernel thread, or has ended", pid);
+	case -EACCES:
+	case -EPERM:
+		return complain(STATUS_FAILED, "no right to see the memory map of process %d: run "
+				"as its owner or root", pid);
+	default:
+		return complain(STATUS_FAILED, "cannot read the memory map of process %d: %s",
+				pid, strerror(-err));
+	}
+}
+
+static int print(const struct map_list *maps, bool json)
+{
+	int err = json ? value_print(stdout, json_maps(maps)) : table_maps(stdout, maps);
+
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	return err ? complain_of_stdout(err, "the memory map") : STATUS_OK;
+}
+
+int cmd_show_maps(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "-p PID",
+		.doc = "Shows the memory map of a process: what each line is, how much of it is "
+		       "resident or swapped, and what the pfstat module has hooked.\vOf somebody "
+		       "else's process, and for what is hooked, it needs root.",
+	};
+	struct show_options options = { 0 };
+	struct map_list maps;
+	int err, status;
+
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	err = smaps_read(&maps, options.pid);
+	if (err)
+		return complain_of_process(options.pid, err);
+	map_list_explain(&maps);
+	status = print(&maps, options.json);
+	map_list_exit(&maps);
+	return status;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/analysis.h"
+#include "cmd/cmd_top.h"
+#include "cmd/watch_options.h"
+#include "report/live.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+#define BY_FILE (1U << GROUP_BY_FILE)
+#define BY_THREAD (1U << GROUP_BY_THREAD)
+
+struct top {
+	struct watch_options watch_options;
+	unsigned int interval_ms;
+	uint64_t views;		/* 0: until the end */
+	unsigned int by;
+	struct watch *watch;
+	struct analysis *analysis;
+	struct live *live;
+	uint64_t shown;
+	int err;
+};
+
+enum key {
+	KEY_INTERVAL = 'i',
+	KEY_COUNT = 'n',
+	KEY_BY = 3000,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "What is shown:", 3 },
+	{ "interval", KEY_INTERVAL, "S", 0, "seconds between two views (default 1)", 3 },
+	{ "count", KEY_COUNT, "N", 0, "end after that many views", 3 },
+	{ "by", KEY_BY, "file|thread", 0, "only this table (default both)", 3 },
+	{ 0 },
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const tables[] = { "file", "thread", NULL };
+	struct top *top = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &top->watch_options;
+		return 0;
+	case KEY_INTERVAL:
+		top->interval_ms = 1000 * argument_decimal(state, "interval", text,
+			"a number of seconds", 0.1, 3600);
+		return 0;
+	case KEY_COUNT:
+		top->views = argument_number(state, "count", text, 1, UINT64_MAX);
+		return 0;
+	case KEY_BY:
+		top->by = argument_word(state, "by", text, tables) ? BY_THREAD : BY_FILE;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse(struct top *top, int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
+		.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; "
+		       "processes that were there before run on. A COMMAND gets Ctrl-C, too: pfdrive "
+		       "ends with it, or with a second Ctrl-C. Needs the pfstat module, and root.",
+	};
+
+	watch_options_init(&top->watch_options);
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, top);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static int print(const struct top *top)
+{
+	const bool terminal = isatty(STDOUT_FILENO);
+	struct winsize size = { 0 };
+
+	if (terminal)
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	return live_print(top->live, stdout, terminal, size.ws_row, size.ws_col);
+}
+
+/* In the collector's thread, which feeds the analysis: it does not move meanwhile. */
+static void show(void *context)
+{
+	struct top *top = context;
+	struct live_counters counters;
+
+	if (top->err || (top->views && top->shown == top->views))
+		return;
+	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
+	top->err = live_update(top->live, top->analysis, &counters, now_ns());
+	if (!top->err)
+		top->err = print(top);
+	top->shown++;
+	if (top->err || top->shown == top->views)
+		watch_end(top->watch);
+}
+
+static int open_watch(struct top *top)
+{
+	struct instruments_options *instruments = &top->watch_options.instruments;
+
+	top->analysis = analysis_new(instruments->bpf, top->by);
+	top->live = live_new(top->by, now_ns());
+	if (!top->analysis || !top->live)
+		return complain(STATUS_FAILED, "out of memory");
+	instruments->sink = analysis_add;
+	instruments->sink_context = top->analysis;
+	instruments->tick_ms = top->interval_ms;
+	instruments->tick_drains = true;
+	instruments->tick = show;
+	instruments->tick_context = top;
+	return watch_open(&top->watch, &top->watch_options);
+}
+
+static int run(struct top *top)
+{
+	struct facts facts;
+	char why[512];
+	int status;
+
+	facts_init(&facts);
+	status = open_watch(top);
+	if (!status)
+		status = watch_go(top->watch);
+	if (!status) {
+		watch_wait(top->watch);
+		if (watch_stop(top->watch, &facts, why, sizeof(why)))
+			status = complain(STATUS_FAILED, "%s", why);
+	}
+	facts_exit(&facts);
+	if (!status && top->err)
+		status = complain_of_stdout(top->err, "what is watched");
+	return status ? status : watch_status(top->watch);
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top top = { .interval_ms = 1000, .by = BY_FILE | BY_THREAD };
+	int status;
+
+	parse(&top, argc, argv);
+	interrupt_init();
+	status = run(&top);
+	watch_close(top.watch);
+	live_free(top.live);
+	analysis_free(top.analysis);
+	return status;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd/cmd_touch.h"
+#include "privilege/invoker.h"
+#include "study/rss/rss_watched.h"
+#include "system/environment.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+#include "util/size.h"
+#include "workload/workload.h"
+
+struct touch_options {
+	const char *file;
+	uint64_t offsets[TOUCHES_MAX];
+	unsigned int nr_offsets;
+	bool warm, fault_around, json, bpf;
+};
+
+enum key {
+	KEY_CACHE = 'c',
+	KEY_FORMAT = 'f',
+	KEY_FAULT_AROUND = 1000,
+	KEY_NO_BPF,
+};
+
+static const struct argp_option argp_options[] = {
+	{ "cache", KEY_CACHE, "cold|warm", 0,
+	  "no page of the file in the page cache before, or all (default cold)", 1 },
+	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
+	  "off: every page faults by itself (default keep)", 1 },
+	{ "format", KEY_FORMAT, "table|json", 0, "on standard output (default table)", 2 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: only the file's own faults", 2 },
+	{ 0 },
+};
+
+static void add_argument(const struct argp_state *state, struct touch_options *options,
+			 const char *text)
+{
+	if (!options->file) {
+		options->file = text;
+		return;
+	}
+	if (options->nr_offsets == TOUCHES_MAX)
+		usage(state, "%d offsets at a time: '%s' is too many", TOUCHES_MAX, text);
+	if (size_parse(text, &options->offsets[options->nr_offsets]))
+		usage(state, "'%s' is not the offset of a byte", text);
+	options->nr_offsets++;
+}
+
+/* The study's: the first byte, and one of another page. */
+static void add_defaults(struct touch_options *options)
+{
+	if (options->nr_offsets)
+		return;
+	options->offsets[options->nr_offsets++] = 0;
+	options->offsets[options->nr_offsets++] = 10000;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const caches[] = { "cold", "warm", NULL };
+	static const char *const around[] = { "keep", "off", NULL };
+	static const char *const formats[] = { "table", "json", NULL };
+	struct touch_options *options = state->input;
+
+	switch (key) {
+	case KEY_CACHE:
+		options->warm = argument_word(state, "cache", text, caches);
+		return 0;
+	case KEY_FAULT_AROUND:
+		options->fault_around = !argument_word(state, "fault-around", text, around);
+		return 0;
+	case KEY_FORMAT:
+		options->json = argument_word(state, "format", text, formats);
+		return 0;
+	case KEY_NO_BPF:
+		options->bpf = false;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_argument(state, options, text);
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		if (!options->file)
+			usage(state, "no FILE was given: pfdrive touch FILE [OFFSET...]");
+		add_defaults(options);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse(struct touch_options *options, int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "FILE [OFFSET...]",
+		.doc = "Shows what mapping a file and touching bytes of it does to the size of a "
+		       "process, and the page fault behind each step.\vThe bytes at 0 and 10000 "
+		       "unless others are given; K, M, G are 1024. FILE is only read. Needs the "
+		       "pfstat module, and root.",
+	};
+
+	*options = (struct touch_options){ .fault_around = true, .bpf = true };
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}
+
+static int plan_steps(const struct touch_options *options, const struct mapping *mapping,
+		      struct touch_report *report)
+{
+	unsigned int i;
+
+	report->steps[report->nr_steps++].kind = TOUCH_START;
+	report->steps[report->nr_steps++].kind = TOUCH_MMAP;
+	for (i = 0; i < options->nr_offsets; i++) {
+		if (options->offsets[i] >= mapping->bytes)
+			return complain(STATUS_USAGE, "%s has %" PRIu64 " bytes: there is none at "
+					"%" PRIu64, options->file, mapping->bytes,
+					options->offsets[i]);
+		report->steps[report->nr_steps++] = (struct touch_step){
+			.kind = TOUCH_BYTE, .offset = options->offsets[i],
+		};
+	}
+	return STATUS_OK;
+}
+
+static int print(const struct touch_report *report, bool json)
+{
+	int err = json ? touch_json(stdout, report) : touch_table(stdout, report);
+
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	return err ? complain_of_stdout(err, "the results") : STATUS_OK;
+}
+
+static int touch(const struct touch_options *options, struct mapping *mapping)
+{
+	const struct touch_plan plan = {
+		.mapping = mapping, .name = options->file,
+		.warm = options->warm, .fault_around = options->fault_around, .bpf = options->bpf,
+	};
+	struct touch_report report = { .nr_steps = 0 };
+	struct report empty;
+	int status;
+
+	status = plan_steps(options, mapping, &report);
+	if (status)
+		return status;
+	report_init(&empty);
+	report.environment = empty.environment;
+	environment_read(&report.environment, options->file, mapping);
+	strcpy(report.environment.cache, options->warm ? "warm" : "cold");
+	report.environment.fault_around = options->fault_around;
+	status = touch_watched(&plan, &report);
+	return status ? status : print(&report, options->json);
+}
+
+int cmd_touch(int argc, char **argv)
+{
+	const struct workload workload = { .kind = MAPPING_SHARED };
+	struct mapping mapping = MAPPING_NONE;
+	struct touch_options options;
+	char name[4096];
+	int status;
+
+	parse(&options, argc, argv);
+	interrupt_init();
+	status = workload_open(&workload, options.file, false, &mapping, name, sizeof(name));
+	if (!status)
+		status = touch(&options, &mapping);
+	mapping_close(&mapping);
+	return status;
+}

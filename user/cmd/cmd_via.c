@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd_via.h"
+#include "study/io/io_report.h"
+#include "system/cpus.h"
+#include "system/environment.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+#include "workload/file_cache.h"
+
+#define WAYS_MAX 32
+#define FILES_MAX 900	/* each is open: the usual limit is 1024 */
+
+struct via_options {
+	struct way ways[WAYS_MAX + 2];	/* until the last one's mmap was found to be too many */
+	unsigned int nr_ways;
+	bool caches[NR_VIA_CACHES];
+	unsigned int nr_files;
+	uint64_t file_bytes;
+	const char *folder;
+	unsigned int repeats;
+	bool json;
+	bool bpf;
+};
+
+struct via {
+	struct via_options options;
+	struct files files;
+	struct cpus cpus;
+	struct via_row *rows;
+	struct result *results;		/* a row each */
+	unsigned int nr_rows;
+	unsigned int nr_fit;		/* files that fit into the cache; 0: not asked for */
+	uint64_t passes;		/* so far */
+};
+
+enum key {
+	KEY_FORMAT = 'f',
+	KEY_REPEAT = 'r',
+	KEY_CACHE = 'c',
+	KEY_FILES = 1000,
+	KEY_FILE_SIZE,
+	KEY_SCRATCH_DIR,
+	KEY_NO_BPF,
+};
+
+static const struct argp_option argp_options[] = {
+	{ "files", KEY_FILES, "N", 0, "that many files (default 25)", 1 },
+	{ "file-size", KEY_FILE_SIZE, "SIZE", 0, "of each (default 10M)", 1 },
+	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0, "where (default: the current folder)", 1 },
+	{ "cache", KEY_CACHE, "STATE", 0, "cold, warm or fit; may be repeated (default: all)", 1 },
+	{ "repeat", KEY_REPEAT, "N", 0, "that many passes of each (default 5)", 1 },
+	{ "format", KEY_FORMAT, "table|json", 0, "(default table)", 2 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: system calls are n/a", 2 },
+	{ 0 },
+};
+
+static uint64_t file_size_of(const struct argp_state *state, const char *text)
+{
+	const uint64_t size = argument_number(state, "file-size", text, PATTERN_PAGE,
+					      MAPPING_MAX_BYTES);
+
+	if (size % PATTERN_PAGE)
+		usage(state, "--file-size: '%s' is no whole number of pages of %u bytes", text,
+		      PATTERN_PAGE);
+	return size;
+}
+
+static void add_way(const struct argp_state *state, struct via_options *options, const char *text)
+{
+	int err;
+
+	err = way_parse(text, options->ways, &options->nr_ways);
+	if (err == -EINVAL)
+		usage(state, "'%s' is not right: a SIZE is a multiple of %u bytes, up to 1G",
+		      text, WAY_WORD);
+	if (err)
+		usage(state, "there is no way '%s': the ways are %s", text, WAY_NAMES);
+	if (options->nr_ways > WAYS_MAX)
+		usage(state, "%d ways at a time, mmap is two: '%s' is too many", WAYS_MAX, text);
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const caches[NR_VIA_CACHES + 1] = VIA_CACHE_NAMES;
+	static const char *const formats[] = { "table", "json", NULL };
+	struct via_options *options = state->input;
+
+	switch (key) {
+	case KEY_FILES:
+		options->nr_files = argument_number(state, "files", text, 1, FILES_MAX);
+		return 0;
+	case KEY_FILE_SIZE:
+		options->file_bytes = file_size_of(state, text);
+		return 0;
+	case KEY_SCRATCH_DIR:
+		options->folder = text;
+		return 0;
+	case KEY_CACHE:
+		options->caches[argument_word(state, "cache", text, caches)] = true;
+		return 0;
+	case KEY_REPEAT:
+		options->repeats = argument_number(state, "repeat", text, 1, 10000);
+		return 0;
+	case KEY_FORMAT:
+		options->json = argument_word(state, "format", text, formats);
+		return 0;
+	case KEY_NO_BPF:
+		options->bpf = false;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_way(state, options, text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The study's: a mapping, against blocks of 512 bytes. */
+static void add_defaults(struct via_options *options)
+{
+	const bool any = options->caches[VIA_COLD] || options->caches[VIA_WARM] ||
+			 options->caches[VIA_FIT];
+	unsigned int i;
+
+	for (i = 0; i < NR_VIA_CACHES && !any; i++)
+		options->caches[i] = true;
+	if (options->nr_ways)
+		return;
+	way_parse("mmap", options->ways, &options->nr_ways);
+	way_parse("read:512", options->ways, &options->nr_ways);
+	way_parse("write:512", options->ways, &options->nr_ways);
+}
+
+static void parse(struct via_options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "[WAY...]",
+		.doc = "Reads and writes files by mmap(2), read(2) and write(2), and compares what "
+		       "that takes. A WAY is one of " WAY_NAMES " (default: mmap read:512 "
+		       "write:512).\vThe files are made for it, and are gone afterwards. Numbers "
+		       "take K, M, G (1024). Needs the pfstat module, and root.",
+	};
+
+	*options = (struct via_options){
+		.nr_files = 25, .file_bytes = 10 << 20, .folder = ".", .repeats = 5, .bpf = true,
+	};
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+	add_defaults(options);
+}
+
+/* A folder that cannot be opened is refused when the files are made. */
+static int check_folder(const struct via_options *options)
+{
+	int fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool memory = options->caches[VIA_COLD] && fd >= 0 && cache_is_all(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return memory ? complain(STATUS_FAILED, "%s is on a tmpfs, which has no disk: name another "
+				 "--scratch-dir", options->folder) : STATUS_OK;
+}
+
+static int make_files(struct via *via)
+{
+	const struct via_options *options = &via->options;
+	int err, status = check_folder(options);
+
+	if (status)
+		return status;
+	err = files_make(&via->files, options->folder, options->nr_files, options->file_bytes,
+			 &interrupt_signal);
+	if (!err)
+		return STATUS_OK;
+	if (err == -EINTR && interrupt_signal)
+		return 128 + interrupt_signal;
+	if (err == -ENOSPC)
+		return complain(STATUS_FAILED, "the disk of %s has no room for %u files of %" PRIu64
+				" bytes: take fewer, or another --scratch-dir", options->folder,
+				options->nr_files, options->file_bytes);
+	return complain(STATUS_FAILED, "cannot make %u files of %" PRIu64 " bytes in %s: %s",
+			options->nr_files, options->file_bytes, options->folder, strerror(-err));
+}
+
+/* For who waits at a terminal. */
+static void tell(const struct via *via, const struct pass_plan *plan)
+{
+	static const char *const caches[NR_VIA_CACHES] = VIA_CACHE_NAMES;
+	char name[64];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	way_name(plan->way, name, sizeof(name));
+	fprintf(stderr, "\r\033[K%s, %s: pass %" PRIu64 " of %u\r", caches[plan->cache], name,
+		via->passes % (via->options.repeats + 1) + 1, via->options.repeats + 1);
+}
+
+static void tell_end(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+/* Each pass that writes leaves another word, which those that read must find. */
+static int one_pass(struct via *via, struct pass_plan *plan, struct pass *pass,
+		    struct result *watched)
+{
+	int status;
+
+	tell(via, plan);
+	plan->word = ++via->passes * 0x9e3779b97f4a7c15;
+	status = watched ? pass_watched(plan, pass, watched) : pass_bare(plan, pass);
+	if (!status && plan->way->write)
+		files_hold(&via->files, plan->nr, plan->word);
+	return status;
+}
+
+static int measure(struct via *via, struct via_row *row, struct result *result)
+{
+	struct pass_plan plan = {
+		.way = &row->way, .files = &via->files, .nr = row->nr_files, .cache = row->cache,
+		.bpf = via->options.bpf, .folder = via->options.folder, .cpus = &via->cpus,
+	};
+	int status;
+
+	/* First: whatever can refuse does so before anybody has waited for the others. */
+	status = one_pass(via, &plan, &row->watched, result);
+	row->seen = &result->report;
+	while (!status && row->nr_passes < via->options.repeats) {
+		status = one_pass(via, &plan, &row->passes[row->nr_passes], NULL);
+		row->nr_passes += !status;
+	}
+	return status;
+}
+
+/* Once, so that all ways move the same bytes. */
+static int choose_files(struct via *via)
+{
+	struct meminfo meminfo;
+
+	if (!via->options.caches[VIA_FIT])
+		return STATUS_OK;
+	meminfo_read(&meminfo);
+	via->nr_fit = files_that_fit(&via->files, meminfo.available);
+	if (via->nr_fit)
+		return STATUS_OK;
+	return complain(STATUS_FAILED, "--cache fit: not even one file of %" PRIu64 " bytes fits "
+			"into an eighth of the available memory: use a smaller --file-size",
+			via->options.file_bytes);
+}
+
+static int add_row(struct via *via, const struct way *way, enum via_cache cache)
+{
+	struct via_row *row = &via->rows[via->nr_rows];
+	struct result *result = &via->results[via->nr_rows];
+
+	*row = (struct via_row){
+		.way = *way, .cache = cache, .bytes = via->options.file_bytes,
+		.nr_files = cache == VIA_FIT ? via->nr_fit : via->files.nr,
+	};
+	row->passes = calloc(via->options.repeats, sizeof(*row->passes));
+	if (!row->passes)
+		return complain(STATUS_FAILED, "out of memory");
+	via->nr_rows++;
+	return measure(via, row, result);
+}
+
+static int measure_all(struct via *via)
+{
+	const struct via_options *options = &via->options;
+	enum via_cache cache;
+	int status = STATUS_OK;
+	unsigned int i;
+
+	via->rows = calloc(options->nr_ways * NR_VIA_CACHES, sizeof(*via->rows));
+	via->results = calloc(options->nr_ways * NR_VIA_CACHES, sizeof(*via->results));
+	if (!via->rows || !via->results)
+		return complain(STATUS_FAILED, "out of memory");
+	for (cache = 0; cache < NR_VIA_CACHES; cache++)
+		for (i = 0; i < options->nr_ways && !status && options->caches[cache]; i++)
+			status = add_row(via, &options->ways[i], cache);
+	return status;
+}
+
+static int print(const struct via *via)
+{
+	struct via_report report = {
+		.folder = via->options.folder, .nr_files = via->files.nr,
+		.file_bytes = via->options.file_bytes, .rows = via->rows, .nr_rows = via->nr_rows,
+	};
+	struct report empty;
+	int err;
+
+	report_init(&empty);
+	report.environment = empty.environment;
+	environment_read(&report.environment, "", &via->files.mappings[0]);
+	err = via->options.json ? via_json(stdout, &report) : via_table(stdout, &report);
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	return err ? complain_of_stdout(err, "the results") : STATUS_OK;
+}
+
+int cmd_via(int argc, char **argv)
+{
+	struct via via = { 0 };
+	unsigned int i;
+	int status, err;
+
+	parse(&via.options, argc, argv);
+	interrupt_init();
+	err = cpus_read(&via.cpus);
+	status = err ? complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err)) :
+		       make_files(&via);
+	if (!status)
+		status = choose_files(&via);
+	if (!status)
+		status = measure_all(&via);
+	tell_end();
+	if (!status)
+		status = print(&via);
+	for (i = 0; i < via.nr_rows; i++) {
+		result_free(&via.results[i]);
+		free(via.rows[i].passes);
+	}
+	free(via.rows);
+	free(via.results);
+	files_close(&via.files);
+	return status;
+}

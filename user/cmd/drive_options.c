@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <string.h>
+
+#include <pfstat/control.h>
+#include <pfstat/record.h>
+
+#include "privilege/invoker.h"
+#include "privilege/named_files.h"
+#include "run/run_options.h"
+#include "system/cpus.h"
+#include "util/argument.h"
+#include "util/version.h"
+#include "workload/pattern_locality.h"
+
+#define LOCALITY_REPEATS 5
+
+#define STRING(x) #x
+#define STRING_OF(x) STRING(x)
+
+const char *argp_program_version =
+	"pfdrive " PFDRIVE_VERSION ", records of version " STRING_OF(PFSTAT_ABI_VERSION);
+
+enum key {
+	KEY_ACCESSES = 'n',
+	KEY_CACHE = 'c',
+	KEY_FORMAT = 'f',
+	KEY_PATTERN = 'p',
+	KEY_REPEAT = 'r',
+	KEY_SEED = 's',
+	KEY_CPU = 256,
+	KEY_FAULT_AROUND,
+	KEY_JSON,
+	KEY_NO_BPF,
+	KEY_RING_SIZE,
+	KEY_RECORD,
+	KEY_SUBTRACT,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "What is done:", 1 },
+	{ "pattern", KEY_PATTERN, "PATTERN", 0, PATTERN_NAMES " (default random)", 1 },
+	{ "accesses", KEY_ACCESSES, "N", 0,
+	  "one byte each (default: as many as there are bytes; locality: 2^33)", 1 },
+	{ "seed", KEY_SEED, "N", 0, "of the random pattern (default 1)", 1 },
+	{ "repeat", KEY_REPEAT, "N", 0, "that many runs (default 1; locality: 5)", 1 },
+	{ NULL, 0, NULL, 0, "Under what conditions:", 2 },
+	{ "cache", KEY_CACHE, "cold|warm", 0,
+	  "no page of the file in the page cache before a run, or all (default cold)", 2 },
+	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
+	  "off: every page faults by itself (default keep)", 2 },
+	{ "cpu", KEY_CPU, "N", 0, "stay on this CPU", 2 },
+	{ NULL, 0, NULL, 0, "What is recorded, what is printed:", 3 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 3 },
+	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 3 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0,
+	  "without eBPF: off-CPU times and system calls are n/a", 3 },
+	{ "record", KEY_RECORD, "FILE", 0, "write a recording there as well, for `pfdrive report'",
+	  3 },
+	{ "subtract", KEY_SUBTRACT, NULL, 0,
+	  "take the module's own share, as calibrated, out of the times of calls", 3 },
+	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 3 },
+	{ 0 },
+};
+
+static const char doc[] =
+	"Maps FILE, or memory, touches its bytes in the order of a pattern, and prints what the "
+	"page faults cost, by class.\v"
+	"Numbers take K, M, G (1024). FILE is only read unless --allow-write is given. Needs the "
+	"pfstat module, and root.";
+
+static void set_pattern(const struct argp_state *state, struct options *options, const char *text)
+{
+	const size_t room = sizeof(((struct environment *)0)->pattern);
+	int err;
+
+	err = strlen(text) < room ? pattern_parse(&options->pattern, text) : -ENOENT;
+	if (err == -EINVAL)
+		usage(state, "--pattern: '%s' is not right: the patterns are %s", text,
+		      PATTERN_NAMES);
+	if (err)
+		usage(state, "--pattern: there is no '%s': the patterns are %s", text,
+		      PATTERN_NAMES);
+	options->pattern_text = text;
+}
+
+static void set_file(const struct argp_state *state, struct options *options, const char *file)
+{
+	if (options->file)
+		usage(state, "one FILE at a time: '%s' is too many", file);
+	options->file = file;
+}
+
+static void check(const struct argp_state *state, const struct options *options)
+{
+	workload_check(state, &options->workload, options->file, options->pattern.store_share);
+	compete_check(state, &options->compete);
+	named_files_input(state, "FILE", options->file);
+	named_files_output(state, "--json", options->json);
+	named_files_recording(state, "--record", options->record);
+	if (options->have_cache && options->workload.kind == MAPPING_ANON)
+		usage(state, "--cache is of files: --map anon has none");
+	if (options->record && options->repeats > 1)
+		usage(state, "--record: a recording holds one run, not %u", options->repeats);
+	if (options->record && options->compete.text)
+		usage(state, "--record: a recording holds one run, --compete makes two: leave one "
+		      "of them out");
+}
+
+/* Unless it was said: as many as the study makes of its own pattern. */
+static void set_repeats(struct options *options)
+{
+	const bool study = options->pattern.engine == &pattern_locality && !options->record;
+
+	if (!options->repeats)
+		options->repeats = study ? LOCALITY_REPEATS : 1;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const caches[] = { "cold", "warm", NULL };
+	static const char *const around[] = { "keep", "off", NULL };
+	static const char *const formats[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
+	};
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->workload;
+		state->child_inputs[1] = &options->measure;
+		state->child_inputs[2] = &options->compete;
+		return 0;
+	case KEY_PATTERN:
+		set_pattern(state, options, text);
+		return 0;
+	case KEY_ACCESSES:
+		options->accesses = argument_number(state, "accesses", text, 1, UINT64_MAX);
+		return 0;
+	case KEY_SEED:
+		options->seed = argument_number(state, "seed", text, 0, UINT64_MAX);
+		return 0;
+	case KEY_REPEAT:
+		options->repeats = argument_number(state, "repeat", text, 1, 10000);
+		return 0;
+	case KEY_CACHE:
+		options->warm = argument_word(state, "cache", text, caches);
+		options->have_cache = true;
+		return 0;
+	case KEY_FAULT_AROUND:
+		options->fault_around = !argument_word(state, "fault-around", text, around);
+		return 0;
+	case KEY_CPU:
+		options->cpu = argument_number(state, "cpu", text, 0, CPUS_MAX - 1);
+		return 0;
+	case KEY_FORMAT:
+		options->format = argument_word(state, "format", text, formats);
+		return 0;
+	case KEY_JSON:
+		options->json = text;
+		return 0;
+	case KEY_RECORD:
+		options->record = text;
+		return 0;
+	case KEY_SUBTRACT:
+		options->subtract = true;
+		return 0;
+	case KEY_NO_BPF:
+		options->bpf = false;
+		return 0;
+	case KEY_RING_SIZE:
+		options->ring_size = argument_number(state, "ring-size", text, PFSTAT_RING_SIZE_MIN,
+						     PFSTAT_RING_SIZE_MAX);
+		return 0;
+	case ARGP_KEY_ARG:
+		set_file(state, options, text);
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		check(state, options);
+		set_repeats(options);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{ &workload_argp, 0, NULL, 0 }, { &measure_argp, 0, NULL, 0 },
+		{ &compete_argp, 0, NULL, 0 }, { &invoker_argp, 0, NULL, 0 }, { 0 },
+	};
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .children = children,
+		.args_doc = "[FILE]", .doc = doc,
+	};
+
+	*options = (struct options){
+		.pattern_text = "random",
+		.seed = 1,
+		.fault_around = true,
+		.bpf = true,
+		.cpu = -1,
+		.format = REPORT_TABLE,
+	};
+	pattern_parse(&options->pattern, options->pattern_text);
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/report_options.h"
+#include "privilege/invoker.h"
+#include "privilege/named_files.h"
+#include "privilege/output_file.h"
+#include "util/argument.h"
+#include "util/message.h"
+
+enum key {
+	KEY_BY = 2000,
+	KEY_TOP,
+	KEY_FORMAT = 'f',
+	KEY_JSON = 2002,
+	KEY_RUSAGE,
+	KEY_SYSCALLS,
+	KEY_SUBTRACT,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "What is printed:", 4 },
+	{ "by", KEY_BY, "class|file|vma|thread|comm|code|stack", 0,
+	  "a table of where the faults belong", 4 },
+	{ "top", KEY_TOP, "N", 0,
+	  "its rows, and the system calls', the costliest; 0: all (default 20)", 4 },
+	{ "rusage", KEY_RUSAGE, NULL, 0, "getrusage(2) beside what eBPF saw of the same", 4 },
+	{ "syscalls", KEY_SYSCALLS, NULL, 0, "system calls as strace -c lists them", 4 },
+	{ "subtract", KEY_SUBTRACT, NULL, 0,
+	  "take the module's own share, as calibrated, out of the times of calls", 4 },
+	{ "format", KEY_FORMAT, "FORMAT", 0,
+	  "table (default), csv or json; of a recording also trace, for Perfetto's viewer", 4 },
+	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 4 },
+	{ 0 },
+};
+
+static void set_by(const struct argp_state *state, struct report_options *options,
+		   const char *text)
+{
+	static const char *const words[] = { "file", "vma", "thread", "code", "stack", "comm",
+					     "class", NULL };
+	const unsigned int by = argument_word(state, "by", text, words);
+
+	options->grouped = by < NR_GROUP_BY;
+	if (options->grouped)
+		options->by = by;
+}
+
+static void set_format(const struct argp_state *state, struct report_options *options,
+		       const char *text)
+{
+	static const char *const words[] = {
+		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", "trace",
+		NULL
+	};
+	const unsigned int format = argument_word(state, "format", text, words);
+
+	options->trace = format > REPORT_JSON;
+	if (!options->trace)
+		options->format = format;
+	else if (!options->may_trace)
+		usage(state, "--format trace: only of a recording: record with --output, then "
+		      "`pfdrive report'");
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct report_options *options = state->input;
+
+	switch (key) {
+	case KEY_BY:
+		set_by(state, options, text);
+		return 0;
+	case KEY_TOP:
+		options->top = argument_number(state, "top", text, 0, GROUPS_MAX);
+		return 0;
+	case KEY_RUSAGE:
+		options->usage = true;
+		return 0;
+	case KEY_SYSCALLS:
+		options->syscalls = true;
+		return 0;
+	case KEY_SUBTRACT:
+		options->subtract = true;
+		return 0;
+	case KEY_FORMAT:
+		set_format(state, options, text);
+		return 0;
+	case KEY_JSON:
+		options->json = text;
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		named_files_output(state, "--json", options->json);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp report_options_argp = { .options = argp_options, .parser = parse_option };
+
+void report_options_init(struct report_options *options)
+{
+	*options = (struct report_options){ .format = REPORT_TABLE, .top = REPORT_TOP };
+}
+
+int report_options_write(const struct report_options *options, const struct report *report)
+{
+	struct output *output;
+	int err;
+
+	if (!options->json)
+		return STATUS_OK;
+	err = output_open(&output, options->json);
+	if (!err) {
+		err = report_print(output_stream(output), REPORT_JSON, report, 1);
+		if (err)
+			output_close(output);
+		else
+			err = output_commit(output);
+	}
+	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->json,
+			      invoker_strerror(err)) : STATUS_OK;
+}
+
+void report_options_apply(const struct report_options *options, struct report *report)
+{
+	report->grouped = options->grouped;
+	report->by = options->by;
+	report->top = options->top;
+	report->subtract = options->subtract;
+	report->measures.print_usage = options->usage;
+	report->measures.print_syscalls = options->syscalls;
+}
+
+int report_options_print(const struct report_options *options, const struct report *report)
+{
+	int err = report_print(stdout, options->format, report, 1);
+	int printed, written;
+
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	printed = err ? complain_of_stdout(err, "the report") : STATUS_OK;
+	written = report_options_write(options, report);
+	return printed ? printed : written;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/bpf_counters.h"
+#include "collect/bpf_map_keys.h"
+
+/* All of an array map at once: `values` has `nr` of them, each of every CPU. */
+static int read_array(int fd, __u32 nr, void *values)
+{
+	__u32 found = nr, last, *keys = calloc(nr, sizeof(*keys));
+	int err;
+
+	if (!keys)
+		return -ENOMEM;
+	err = bpf_map_lookup_batch(fd, NULL, &last, keys, values, &found, NULL);
+	free(keys);
+	return err;
+}
+
+/* The sums of an array map whose values are `width` numbers on each CPU. */
+static int read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
+{
+	int nr_cpus = libbpf_num_possible_cpus();
+	uint64_t *values;
+	size_t i;
+	int err;
+
+	if (nr_cpus < 0)
+		return nr_cpus;
+	values = calloc(nr * nr_cpus * width, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	err = read_array(fd, nr, values);
+	memset(sums, 0, nr * width * sizeof(*sums));
+	for (i = 0; i < nr * nr_cpus * width; i++)
+		sums[i / (nr_cpus * width) * width + i % width] += values[i];
+	free(values);
+	return err;
+}
+
+static int read_faults(const struct event_maps *maps, struct pfstat_fault_value *faults)
+{
+	const int nr_hooked = PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED + 1, 0, 0);
+	int i, err;
+
+	err = read_sums(maps->faults, PFSTAT_NR_FAULT_INDICES, sizeof(*faults) / sizeof(uint64_t),
+			(uint64_t *)faults);
+	for (i = 0; i < nr_hooked && !maps->hooked_times; i++)
+		faults[i].total_ns = FACT_NONE;
+	return err;
+}
+
+/* What is to be added may be less than 0. */
+static uint64_t returned_so(const struct facts *facts, enum pfstat_fault_outcome outcome,
+			    uint64_t sum)
+{
+	unsigned int i;
+
+	for (i = outcome; i < PFSTAT_NR_FAULT_INDICES; i += PFSTAT_NR_OUTCOMES)
+		sum += facts->faults[i].count;
+	return sum;
+}
+
+static void fill_task_counts(const struct pfstat_missed *missed, struct facts *facts)
+{
+	facts->task_minor = returned_so(facts, PFSTAT_OUTCOME_MINOR, missed->minor);
+	facts->task_major = returned_so(facts, PFSTAT_OUTCOME_MAJOR, missed->major);
+}
+
+static void add_value(struct pfstat_syscall_value *sum, const struct pfstat_syscall_value *value)
+{
+	unsigned int i;
+
+	sum->count += value->count;
+	sum->total_ns += value->total_ns;
+	for (i = 0; i < PFSTAT_SYSCALL_BUCKETS; i++)
+		sum->log2_ns[i] += value->log2_ns[i];
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct syscall_row *left = a, *right = b;
+
+	if (left->value.total_ns != right->value.total_ns)
+		return left->value.total_ns < right->value.total_ns ? 1 : -1;
+	return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* One more row, summed over the CPUs' values. */
+static int append_row(struct syscall_row **rows, size_t *nr_rows,
+		      const struct pfstat_syscall_key *key,
+		      const struct pfstat_syscall_value *values, int nr_cpus)
+{
+	struct syscall_row *grown = reallocarray(*rows, *nr_rows + 1, sizeof(**rows));
+	struct syscall_row *row;
+	int cpu;
+
+	if (!grown)
+		return -ENOMEM;
+	*rows = grown;
+	row = &grown[(*nr_rows)++];
+	*row = (struct syscall_row){ .number = key->number, .error = key->error };
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		add_value(&row->value, &values[cpu]);
+	return 0;
+}
+
+static int read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
+{
+	int nr_cpus = libbpf_num_possible_cpus();
+	struct pfstat_syscall_key key, *before = NULL;
+	struct pfstat_syscall_value *values;
+	int next, err = 0;
+
+	*rows = NULL;
+	*nr_rows = 0;
+	if (nr_cpus < 0)
+		return nr_cpus;
+	values = calloc(nr_cpus, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	while (!err && (next = map_next_key(fd, before, &key)) > 0) {
+		before = &key;
+		err = bpf_map_lookup_elem(fd, &key, values);
+		if (!err)
+			err = append_row(rows, nr_rows, &key, values, nr_cpus);
+	}
+	free(values);
+	if (*nr_rows)
+		qsort(*rows, *nr_rows, sizeof(**rows), longest_first);
+	return err ? err : next;
+}
+
+int event_facts_read(const struct event_maps *maps, struct facts *facts)
+{
+	int err = read_sums(maps->counts, PFSTAT_NR_COUNTS, 1, facts->counts);
+
+	if (!err && maps->faults >= 0)
+		err = read_faults(maps, facts->faults);
+	if (!err && maps->faults >= 0)
+		fill_task_counts(&maps->missed, facts);
+	return err ? err : read_syscalls(maps->syscalls, &facts->syscalls, &facts->nr_syscalls);
+}

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "collect/bpf_counters.h"
+#include "collect/bpf_load.h"
+#include "collect/bpf_log.h"
+#include "collect/bpf_map_keys.h"
+#include "collect/bpf_pins.h"
+#include "collect/bpf_programs.h"
+#include "collect/event_ring.h"
+#include "collect/swap_counters.h"
+#include "collect/time_heap.h"
+#include "pfstat.skel.h"
+#include "privilege/capabilities.h"
+#include "system/pid_namespace.h"
+
+/* Of 16 bytes each. */
+#define MAX_SWAP_SLOTS (1U << 22)
+
+/* By far more than a program runs. */
+#define STOP_US 100000
+
+/*
+ * Of each CPU's ring, unless all of them together would take more than RINGS_BYTES_MAX. When
+ * nearly each event is a stack, ten times as long as others, both are STACKS_FACTOR times as much.
+ */
+#define RING_BYTES (1U << 20)
+#define RING_BYTES_MIN (1U << 16)
+#define RINGS_BYTES_MAX (64U << 20)
+#define STACKS_FACTOR 8
+
+struct events {
+	struct pfstat_bpf *bpf;
+	struct event_ring *rings;	/* one for each CPU that is online */
+	unsigned int nr_rings;
+	uint32_t ring_bytes;
+	struct time_heap heap;	/* of the rings that have more */
+	int epoll;		/* readable: a ring is half full */
+	uint64_t received;
+	uint64_t forgotten;	/* of these, handed to nobody */
+	struct facts before;	/* counts, of what was forgotten */
+	uint32_t hooks;
+	bool pinned;
+	int pin_keeper;
+};
+
+static const char *missing(void)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): "
+		       "use one that has, or --no-bpf";
+	if (!pid_namespace_is_initial())
+		return "eBPF sees other process numbers than this container: "
+		       "run outside of it, or with --no-bpf";
+	if (!pins_possible())
+		return "no bpf file system is mounted: run mount -t bpf -o mode=700 bpf "
+		       "/sys/fs/bpf, or use --no-bpf";
+	return NULL;
+}
+
+static void explain(const char *step, int err, char *why, size_t size)
+{
+	const uint64_t needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
+	char names[CAPABILITY_NAMES_SIZE];
+
+	bpf_log_dump(stderr);
+	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
+		snprintf(why, size, "no right to %s without %s: run as root with that, or "
+			 "with --no-bpf", step, names);
+	else if (err == -EACCES && !geteuid())
+		snprintf(why, size, "this kernel's verifier refuses the eBPF programs: "
+			 "report a bug, with the verifier's log, which PFDRIVE_DEBUG=1 in the "
+			 "environment prints, and use --no-bpf meanwhile");
+	else if (err == -EPERM || err == -EACCES)
+		snprintf(why, size, "no right to %s: run as root, or with --no-bpf", step);
+	else
+		snprintf(why, size, "cannot %s: %s; --no-bpf goes on without", step,
+			 strerror(-err));
+}
+
+static uint32_t default_bytes(unsigned int nr_rings, bool stacks)
+{
+	const uint32_t factor = stacks ? STACKS_FACTOR : 1;
+	uint32_t bytes = RING_BYTES;
+
+	while (bytes > RING_BYTES_MIN && (uint64_t)bytes * nr_rings > RINGS_BYTES_MAX)
+		bytes /= 2;
+	return bytes * factor;
+}
+
+static int configure_maps(struct events *events, const struct events_options *options)
+{
+	const int nr_cpus = libbpf_num_possible_cpus();
+
+	if (nr_cpus < 0)
+		return nr_cpus;
+	events->nr_rings = get_nprocs();
+	events->ring_bytes = options->ring_bytes ?: default_bytes(events->nr_rings,
+								  options->stacks);
+	events->bpf->rodata->events_half = events->ring_bytes / 2;
+	return bpf_map__set_max_entries(events->bpf->maps.events, nr_cpus);
+}
+
+/* A place for every slot of all swap areas there are now, as far as 64 MiB go. */
+static int size_swap_maps(struct pfstat_bpf *bpf, bool used)
+{
+	const uint64_t pages = swap_total_pages();
+	uint32_t slots = 1024;
+	int err;
+
+	if (!used) {
+		err = bpf_map__set_max_entries(bpf->maps.swap_pairs, 1);
+		return err ? err : bpf_map__set_max_entries(bpf->maps.swap_names, 1);
+	}
+	while (slots < pages && slots < MAX_SWAP_SLOTS)
+		slots *= 2;
+	bpf->rodata->swap_slots_mask = slots - 1;
+	return bpf_map__set_max_entries(bpf->maps.swap_slots, slots);
+}
+
+/* What the programs must know when they are loaded. */
+static int configure(struct events *events, const struct events_options *options)
+{
+	struct pfstat_bpf *bpf = events->bpf;
+	uint32_t without = options->without;
+	int err;
+
+	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE;
+	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
+	err = hooks_choose(bpf->obj, without, &events->hooks);
+	if (!err)
+		err = size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
+	if (err)
+		return err;
+	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
+	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
+	bpf->rodata->have_graph_probes = bpf_program__autoload(bpf->progs.on_fault_enter_kprobe);
+	bpf->rodata->every_fault = options->every_fault;
+	bpf->rodata->want_stacks = options->stacks;
+	return configure_maps(events, options);
+}
+
+/*
+ * What is shared with the programs lies in pages, which 7.3 maps when they are first touched:
+ * a fault of pfdrive's own. Telling who is watched touches one when perf counts already and
+ * the programs do not yet. All of it is 0 as long as they are not attached.
+ */
+static void touch_shared(struct pfstat_bpf *bpf)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	volatile char *shared = (volatile char *)bpf->bss;
+	size_t i;
+
+	for (i = 0; i < sizeof(*bpf->bss); i += page)
+		shared[i] = 0;
+}
+
+static int events_load(struct events *events, const struct events_options *options,
+		       const char **step)
+{
+	int err;
+
+	*step = "load the eBPF programs";
+	events->bpf = pfstat_bpf__open();
+	if (!events->bpf)
+		return -errno;
+	err = configure(events, options);
+	if (!err)
+		err = pfstat_bpf__load(events->bpf);
+	if (err)
+		return err;
+	/*
+	 * libbpf tries whether a map can be shared at all, and does without if that fails. All
+	 * kernels of pfstat's can: what was wanting was memory.
+	 */
+	if (!events->bpf->bss)
+		return -ENOMEM;
+	touch_shared(events->bpf);
+	return 0;
+}
+
+static int add_ring(struct events *events, struct event_ring *ring)
+{
+	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
+
+	return epoll_ctl(events->epoll, EPOLL_CTL_ADD, ring->fd, &edge) ? -errno : 0;
+}
+
+/* A CPU that is not online now shares the ring of another, should it come. */
+static int assign_rings(const struct events *events)
+{
+	const int nr_cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(events->bpf->maps.events);
+	int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (bpf_map_update_elem(fd, &cpu, &events->rings[cpu % events->nr_rings].fd,
+					BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+static int events_open_rings(struct events *events, const char **step)
+{
+	const unsigned int nr_rings = events->nr_rings;
+	int err;
+
+	*step = "open the eBPF ring buffers";
+	events->nr_rings = 0;
+	events->rings = calloc(nr_rings, sizeof(*events->rings));
+	if (!events->rings)
+		return -ENOMEM;
+	events->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (events->epoll < 0)
+		return -errno;
+	err = time_heap_init(&events->heap, nr_rings);
+	while (!err && events->nr_rings < nr_rings) {
+		err = event_ring_open(&events->rings[events->nr_rings], events->ring_bytes);
+		if (!err)
+			err = add_ring(events, &events->rings[events->nr_rings++]);
+	}
+	return err ? err : assign_rings(events);
+}
+
+int events_open(struct events **opened, const struct events_options *options, char *why,
+		size_t size)
+{
+	const char *lacking = missing();
+	struct events *events;
+	const char *step;
+	int err;
+
+	*opened = NULL;
+	if (lacking) {
+		snprintf(why, size, "%s", lacking);
+		return -EOPNOTSUPP;
+	}
+	events = calloc(1, sizeof(*events));
+	if (!events) {
+		explain("load the eBPF programs", -ENOMEM, why, size);
+		return -ENOMEM;
+	}
+	events->epoll = -1;
+	libbpf_set_print(bpf_log_keep);
+	err = events_load(events, options, &step);
+	if (!err)
+		err = events_open_rings(events, &step);
+	if (err) {
+		explain(step, err, why, size);
+		events_close(events);
+		return err;
+	}
+	*opened = events;
+	return 0;
+}
+
+static int attach_kprobes(struct pfstat_bpf *bpf)
+{
+	int err = hooks_attach(bpf->progs.on_fault_enter_kprobe,
+			       &bpf->links.on_fault_enter_kprobe);
+
+	if (!err)
+		err = hooks_attach(bpf->progs.on_fault_exit_kprobe,
+				   &bpf->links.on_fault_exit_kprobe);
+	if (!err)
+		err = hooks_attach(bpf->progs.on_swap_page_kprobe,
+				   &bpf->links.on_swap_page_kprobe);
+	return err ? err : hooks_attach(bpf->progs.on_wp_page_kprobe,
+					&bpf->links.on_wp_page_kprobe);
+}
+
+int events_attach(struct events *events, char *why, size_t size)
+{
+	int err = pfstat_bpf__attach(events->bpf);
+
+	if (!err)
+		err = attach_kprobes(events->bpf);
+	if (err) {
+		explain("attach the eBPF programs", err, why, size);
+		return err;
+	}
+	err = pins_make(events->bpf->obj, &events->pin_keeper);
+	if (err)
+		explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why, size);
+	else
+		events->pinned = true;
+	return err;
+}
+
+static void close_rings(struct events *events)
+{
+	unsigned int i;
+
+	for (i = 0; events->rings && i < events->nr_rings; i++)
+		event_ring_close(&events->rings[i]);
+	free(events->rings);
+	time_heap_exit(&events->heap);
+	if (events->epoll >= 0)
+		close(events->epoll);
+}
+
+void events_close(struct events *events)
+{
+	if (!events)
+		return;
+	if (events->pinned)
+		pins_remove(events->pin_keeper);
+	close_rings(events);
+	pfstat_bpf__destroy(events->bpf);
+	free(events);
+}
+
+uint32_t events_hooks(const struct events *events)
+{
+	return events->hooks;
+}
+
+void events_set_wrapper(struct events *events, uint64_t address)
+{
+	events->bpf->bss->wrapper = address;
+}
+
+void events_count_swap(struct events *events, bool count)
+{
+	events->bpf->bss->swap_counting = count;
+}
+
+int events_watch(struct events *events, pid_t id, enum pfstat_target how)
+{
+	const __u32 key = id, value = how;
+
+	events->bpf->bss->seen[key % sizeof(events->bpf->bss->seen)] = 1;
+	return bpf_map_update_elem(bpf_map__fd(events->bpf->maps.targets), &key, &value, BPF_ANY);
+}
+
+int events_ignore(struct events *events, pid_t id)
+{
+	const __u32 key = id;
+	int err = bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.targets), &key);
+
+	events->bpf->bss->ignored++;
+	/* Its off-CPU time so far may be forgotten as well: see events_forget(). */
+	bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.off_since), &key);
+	return err == -ENOENT ? 0 : err;	/* it has ended meanwhile */
+}
+
+bool events_is_watched(const struct events *events, pid_t id)
+{
+	const __u32 key = id;
+	__u32 value;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(events->bpf->maps.targets), &key, &value);
+}
+
+/*
+ * A program may still run on another CPU when it is detached, within a read-side
+ * section of RCU. The barrier waits for those; kernels with nohz_full refuse it.
+ */
+void events_stop(struct events *events)
+{
+	events->bpf->bss->counts_closed = 1;
+	pfstat_bpf__detach(events->bpf);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(STOP_US);
+}
+
+int events_fd(const struct events *events)
+{
+	return events->epoll;
+}
+
+/*
+ * A program may put an event into a second ring after the first one was looked at, although it
+ * ended before: all positions are taken before any event is read, and the queue of the
+ * collector keeps what is later than its drain.
+ */
+static int look(struct events *events)
+{
+	const struct pfstat_event *event;
+	struct epoll_event edge;
+	unsigned int i;
+	int err = 0;
+
+	/* Forget the edges before what caused them is read. */
+	while (epoll_wait(events->epoll, &edge, 1, 0) == 1)
+		;
+	for (i = 0; i < events->nr_rings; i++)
+		event_ring_look(&events->rings[i]);
+	events->heap.count = 0;
+	for (i = 0; i < events->nr_rings; i++) {
+		event = event_ring_peek(&events->rings[i], &err);
+		if (event)
+			time_heap_add(&events->heap, event->ns, i);
+	}
+	return err;
+}
+
+int events_drain(struct events *events, events_sink sink, void *context)
+{
+	const struct pfstat_event *event;
+	struct event_ring *ring;
+	int err = look(events);
+
+	while (!err && events->heap.count) {
+		ring = &events->rings[time_heap_first(&events->heap)];
+		event = event_ring_peek(ring, &err);
+		if (!event)
+			return err;
+		events->received++;
+		err = sink(context, event);
+		event_ring_next(ring);
+		if (err)
+			return err;
+		event = event_ring_peek(ring, &err);
+		if (event)
+			time_heap_update_first(&events->heap, event->ns);
+		else
+			time_heap_remove_first(&events->heap);
+	}
+	return err;
+}
+
+uint64_t events_received(const struct events *events)
+{
+	return events->received - events->forgotten;
+}
+
+static int read_counts(const struct events *events, struct facts *facts)
+{
+	const struct event_maps maps = {
+		.counts = bpf_map__fd(events->bpf->maps.counts),
+		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
+		.faults = events->hooks & 1U << HOOK_FAULT ?
+			  bpf_map__fd(events->bpf->maps.faults) : -1,
+		.hooked_times = events->bpf->rodata->every_fault,
+		.missed = events->bpf->bss->missed,
+	};
+
+	return event_facts_read(&maps, facts);
+}
+
+int events_find_handler(const struct events *events, const void *address, uint64_t *handler)
+{
+	struct pfstat_handler_query query = { .address = (uintptr_t)address };
+	struct bpf_test_run_opts run = {
+		.sz = sizeof(run), .ctx_in = &query, .ctx_size_in = sizeof(query),
+	};
+	int err = bpf_prog_test_run_opts(bpf_program__fd(events->bpf->progs.find_handler), &run);
+
+	*handler = query.handler;
+	return err ? err : (int)run.retval;
+}
+
+int events_hooked_returns(const struct events *events, struct hooked_returns *returns)
+{
+	struct facts facts;
+	enum pfstat_fault_outcome outcome;
+	uint64_t *sum;
+	int err;
+
+	*returns = (struct hooked_returns){ 0 };
+	facts_init(&facts);
+	err = read_counts(events, &facts);
+	for (outcome = 0; !err && outcome < PFSTAT_NR_OUTCOMES; outcome++) {
+		sum = outcome == PFSTAT_OUTCOME_RETRY ? &returns->again : &returns->ended;
+		*sum += facts_returns(&facts, PFSTAT_FAULT_HOOKED, outcome);
+	}
+	facts_exit(&facts);
+	return err;
+}
+
+static int drop(void *context, const struct pfstat_event *event)
+{
+	(void)event;
+	(*(uint64_t *)context)++;
+	return 0;
+}
+
+static int forget_syscalls(int fd)
+{
+	struct pfstat_syscall_key key;
+	int err, next;
+
+	while ((next = map_next_key(fd, NULL, &key)) > 0) {
+		err = bpf_map_delete_elem(fd, &key);
+		if (err)
+			return err;
+	}
+	return next;
+}
+
+/*
+ * How often the kernel left out a program that was already running on the same CPU: met
+ * by an interrupt, or preempted by another thread that came to it.
+ */
+static int read_misses(const struct bpf_program *program, uint64_t *misses)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		return -errno;
+	*misses = info.recursion_misses;
+	return 0;
+}
+
+static int read_skipped(const struct events *events, uint64_t *skipped)
+{
+	const struct bpf_program *second;
+	uint64_t misses, of_second;
+	struct bpf_program *program;
+	int err = 0;
+
+	*skipped = 0;
+	bpf_object__for_each_program(program, events->bpf->obj) {
+		if (!bpf_program__autoload(program) || hooks_is_second_copy(program))
+			continue;
+		second = hooks_second_copy(events->bpf->obj, program);
+		err = read_misses(program, &misses);
+		if (!err && second)
+			err = read_misses(second, &of_second);
+		if (err)
+			return err;
+		/* What is lost was skipped by both. */
+		*skipped += second && of_second < misses ? of_second : misses;
+	}
+	return 0;
+}
+
+/* Events are counted by whoever drops them: some may be of others, and come meanwhile. */
+int events_forget(struct events *events)
+{
+	int err;
+
+	err = events_drain(events, drop, &events->forgotten);
+	if (!err)
+		err = forget_syscalls(bpf_map__fd(events->bpf->maps.syscalls));
+	if (!err)
+		err = read_counts(events, &events->before);
+	if (!err)
+		err = read_skipped(events, &events->before.events_skipped);
+	free(events->before.syscalls);
+	events->before.syscalls = NULL;
+	return err;
+}
+
+static void take_out_forgotten(const struct events *events, struct facts *facts)
+{
+	const struct facts *before = &events->before;
+	unsigned int i;
+
+	facts->counts[PFSTAT_COUNT_EVENTS] -= events->forgotten;
+	facts->counts[PFSTAT_COUNT_EVENTS_LOST] -= before->counts[PFSTAT_COUNT_EVENTS_LOST];
+	facts->counts[PFSTAT_COUNT_SYSCALL_LOST] -= before->counts[PFSTAT_COUNT_SYSCALL_LOST];
+	facts->counts[PFSTAT_COUNT_OFF_CPU] -= before->counts[PFSTAT_COUNT_OFF_CPU];
+	if (!(events->hooks & 1U << HOOK_FAULT))
+		return;
+	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++) {
+		facts->faults[i].count -= before->faults[i].count;
+		if (facts->faults[i].total_ns != FACT_NONE)
+			facts->faults[i].total_ns -= before->faults[i].total_ns;
+	}
+	facts->task_minor -= before->task_minor;
+	facts->task_major -= before->task_major;
+}
+
+int events_facts(const struct events *events, struct facts *facts)
+{
+	int err;
+
+	facts->have_bpf = true;
+	facts->have_advice = true;
+	facts->hooks = events->hooks;
+	err = read_counts(events, facts);
+	if (!err)
+		take_out_forgotten(events, facts);
+	if (!err && events->hooks & 1U << HOOK_SWAP_IO) {
+		facts->swap = events->bpf->bss->swap_counts;
+		err = swap_facts_read(bpf_map__fd(events->bpf->maps.swap_pairs),
+				      bpf_map__fd(events->bpf->maps.swap_names), facts);
+	}
+	if (!err)
+		err = read_skipped(events, &facts->events_skipped);
+	if (err)
+		return err;
+	facts->events_skipped -= events->before.events_skipped;
+	facts->counts[PFSTAT_COUNT_EVENTS_LOST] += facts->events_skipped;
+	return 0;
+}

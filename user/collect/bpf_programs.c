@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "collect/bpf_programs.h"
+
+/* A program that is not named here is always needed. */
+static const struct {
+	const char *program;
+	enum fact_hook hook;
+} optional[] = {
+	{ "on_sched_waking", HOOK_WAKEUP },
+	{ "on_rq_insert", HOOK_BLOCK_INSERT },
+	{ "on_rq_issue", HOOK_BLOCK },
+	{ "on_rq_merge", HOOK_BLOCK },
+	{ "on_rq_complete", HOOK_BLOCK },
+	{ "on_fault_enter", HOOK_FAULT },
+	{ "on_fault_exit", HOOK_FAULT },
+	{ "on_fault_thread_exit", HOOK_FAULT },
+	{ "on_fault_thread_exec", HOOK_FAULT },
+	{ "on_swap_page", HOOK_SWAP },
+	{ "on_wp_page", HOOK_WP },
+	{ "on_page_removed", HOOK_PAGE_DELETE },
+	{ "on_swap_cache_delete", HOOK_SWAP_IO },
+	{ "on_swap_cache_del_folio", HOOK_SWAP_IO },
+	{ "on_swap_read_page", HOOK_SWAP_IO },
+	{ "on_swap_read_folio", HOOK_SWAP_IO },
+};
+
+/* The same of two kernels: the one that this kernel has is enough. */
+static const struct {
+	const char *program, *instead;
+} alternatives[] = {
+	{ "on_swap_cache_delete", "on_swap_cache_del_folio" },
+	{ "on_swap_cache_del_folio", "on_swap_cache_delete" },
+	{ "on_swap_read_page", "on_swap_read_folio" },
+	{ "on_swap_read_folio", "on_swap_read_page" },
+};
+
+/*
+ * Where the kernel preempts its own code, a thread may lose the CPU inside a program, and until
+ * it runs again the kernel skips this program for all other threads of the CPU. `instead` of
+ * the first there is one that is not preempted. Of the others there is a second copy, which
+ * does what the first one missed: both are skipped only if two threads were preempted, one
+ * in each.
+ */
+static const struct {
+	const char *program, *second;
+	bool instead;
+} doubles[] = {
+	{ "on_fault_enter", "on_fault_enter_kprobe", true },
+	{ "on_fault_exit", "on_fault_exit_kprobe", true },
+	{ "on_swap_page", "on_swap_page_kprobe", true },
+	{ "on_wp_page", "on_wp_page_kprobe", true },
+	{ "on_fault_thread_exit", "on_fault_thread_exit_again", false },
+	{ "on_rq_insert", "on_rq_insert_again", false },
+	{ "on_rq_issue", "on_rq_issue_again", false },
+	{ "on_rq_complete", "on_rq_complete_again", false },
+	{ "on_sys_enter", "on_sys_enter_again", false },
+	{ "on_sys_exit", "on_sys_exit_again", false },
+};
+
+#define NR_DOUBLES (sizeof(doubles) / sizeof(doubles[0]))
+
+/* The first says nothing without the second. */
+static const struct {
+	enum fact_hook hook, needs;
+} dependent[] = {
+	{ HOOK_BLOCK_INSERT, HOOK_BLOCK },
+	{ HOOK_SWAP, HOOK_FAULT },
+	{ HOOK_WP, HOOK_FAULT },
+	{ HOOK_PAGE_DELETE, HOOK_BLOCK },
+};
+
+/* For what the kernel does not have. */
+struct search {
+	const struct bpf_object *object;
+	struct btf *types;	/* of the kernel, once a kprobe's function was looked for */
+	uint32_t missing;	/* 1 << enum fact_hook */
+};
+
+/* What the program hangs on is in its section's name: "tp_btf/NAME", "fentry/NAME", … */
+static const char *hook_name(const struct bpf_program *program)
+{
+	const char *slash = strchr(bpf_program__section_name(program), '/');
+
+	return slash ? slash + 1 : "";
+}
+
+static int find_function(struct search *search, const char *name)
+{
+	if (!search->types)
+		search->types = btf__load_vmlinux_btf();
+	if (!search->types)
+		return -errno;
+	return btf__find_by_name_kind(search->types, name, BTF_KIND_FUNC);
+}
+
+/*
+ * 1, 0, or a negative errno. To name the target is to look for it, among types of the kernel
+ * that stay with the object: loading it neither reads nor searches them again, which was a
+ * fifth of the instructions until pfdrive's first access.
+ */
+static int kernel_has(struct search *search, struct bpf_program *program)
+{
+	int err;
+
+	if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
+		err = find_function(search, hook_name(program));
+	else
+		err = bpf_program__set_attach_target(program, 0, hook_name(program));
+	if (err == -ESRCH || err == -ENOENT)
+		return 0;
+	return err < 0 ? err : 1;
+}
+
+/* Another program that does the same, and that the kernel can run: 1, 0, or a negative errno. */
+static int has_instead(struct search *search, const char *program)
+{
+	struct bpf_program *instead;
+	size_t i;
+
+	for (i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
+		if (strcmp(alternatives[i].program, program))
+			continue;
+		instead = bpf_object__find_program_by_name(search->object,
+							   alternatives[i].instead);
+		return instead ? kernel_has(search, instead) : -ENOENT;
+	}
+	return 0;
+}
+
+/* Without it its hook is missing, unless another program does the same. */
+static int find_program(struct search *search, const char *name, enum fact_hook hook)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(search->object, name);
+	int has;
+
+	if (!program)
+		return -ENOENT;
+	has = kernel_has(search, program);
+	if (has)
+		return has < 0 ? has : 0;
+	has = has_instead(search, name);
+	if (has > 0)
+		return bpf_program__set_autoload(program, false);
+	search->missing |= 1U << hook;
+	return has;
+}
+
+static int find_missing(struct search *search)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+		if (search->missing & 1U << optional[i].hook)
+			continue;
+		err = find_program(search, optional[i].program, optional[i].hook);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < sizeof(dependent) / sizeof(dependent[0]); i++)
+		if (search->missing & 1U << dependent[i].needs)
+			search->missing |= 1U << dependent[i].hook;
+	return 0;
+}
+
+static int leave_out(struct bpf_object *object, uint32_t missing)
+{
+	struct bpf_program *program;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(optional) / sizeof(optional[0]) && !err; i++) {
+		if (!(missing & 1U << optional[i].hook))
+			continue;
+		program = bpf_object__find_program_by_name(object, optional[i].program);
+		err = bpf_program__set_autoload(program, false);
+	}
+	return err;
+}
+
+/* The model that was chosen is in brackets: "none voluntary (full) lazy". */
+static bool kernel_preempts_itself(void)
+{
+	FILE *file = fopen("/sys/kernel/debug/sched/preempt", "re");
+	struct utsname name;
+	char models[128] = "";
+
+	if (file) {
+		if (!fgets(models, sizeof(models), file))
+			models[0] = '\0';
+		fclose(file);
+	}
+	if (models[0])
+		return strstr(models, "(full)") || strstr(models, "(lazy)");
+	/* The model was chosen when the kernel was built. */
+	return !uname(&name) && strstr(name.version, "PREEMPT");
+}
+
+/*
+ * Return probes before v6.14 were not made of function-graph tracing: only few threads at a
+ * time may be in the function, and faults sleep.
+ */
+static int has_graph_probes(struct search *search)
+{
+	int err = find_function(search, "fprobe_return");
+
+	if (err > 0)
+		err = find_function(search, "bpf_rdonly_cast");
+	return err == -ENOENT ? 0 : err < 0 ? err : 1;
+}
+
+static int choose_doubles(struct search *search)
+{
+	const bool preempts = kernel_preempts_itself();
+	const int graph = preempts ? has_graph_probes(search) : 0;
+	struct bpf_program *program, *second;
+	size_t i;
+	int err = graph < 0 ? graph : 0;
+	bool load;
+
+	for (i = 0; i < NR_DOUBLES && !err; i++) {
+		program = bpf_object__find_program_by_name(search->object, doubles[i].program);
+		second = bpf_object__find_program_by_name(search->object, doubles[i].second);
+		load = bpf_program__autoload(program) && (doubles[i].instead ? graph : preempts);
+		err = bpf_program__set_autoload(second, load);
+		if (!err && load && doubles[i].instead)
+			err = bpf_program__set_autoload(program, false);
+		/* libbpf would look for its function among all symbols: see hooks_attach(). */
+		if (doubles[i].instead)
+			bpf_program__set_autoattach(second, false);
+	}
+	return err;
+}
+
+int hooks_attach(const struct bpf_program *program, struct bpf_link **link)
+{
+	const char *name = hook_name(program);
+	struct bpf_kprobe_multi_opts options = {
+		.sz = sizeof(options), .syms = &name, .cnt = 1,
+		.retprobe = !strncmp(bpf_program__section_name(program), "kretprobe", 9),
+	};
+
+	if (!bpf_program__autoload(program))
+		return 0;
+	*link = bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
+	return *link ? 0 : -errno;
+}
+
+const struct bpf_program *hooks_second_copy(const struct bpf_object *object,
+					    const struct bpf_program *program)
+{
+	const struct bpf_program *second;
+	size_t i;
+
+	for (i = 0; i < NR_DOUBLES; i++) {
+		if (doubles[i].instead || strcmp(doubles[i].program, bpf_program__name(program)))
+			continue;
+		second = bpf_object__find_program_by_name(object, doubles[i].second);
+		return second && bpf_program__autoload(second) ? second : NULL;
+	}
+	return NULL;
+}
+
+bool hooks_is_second_copy(const struct bpf_program *program)
+{
+	size_t i;
+
+	for (i = 0; i < NR_DOUBLES; i++)
+		if (!doubles[i].instead && !strcmp(doubles[i].second, bpf_program__name(program)))
+			return true;
+	return false;
+}
+
+int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks)
+{
+	struct search search = { .object = object, .missing = without };
+	int err = find_missing(&search);
+
+	if (!err)
+		err = leave_out(object, search.missing);
+	if (!err)
+		err = choose_doubles(&search);
+	btf__free(search.types);
+	*hooks = ((1U << NR_HOOKS) - 1) & ~search.missing;
+	return err;
+}

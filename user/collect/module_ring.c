@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ *	           tail       next            limit       head
+ *	            v          v               v           v
+ *	 free | free | read    | ring_peek()   | next time  | free
+ *
+ * In drop mode the module leaves everything from tail to head alone, so that
+ * records are read in place, without a copy. The header page is ours to write
+ * too, but only `tail` is; what we read elsewhere was written by the module.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collect/module_ring.h"
+
+#define HEADER_BYTES 4096U
+
+/* Often enough that the writer finds room while we read, rarely enough to share no line. */
+#define PUBLISH_EVERY 256U
+
+static int check_header(const struct pfstat_ring_header *header)
+{
+	if (header->version != PFSTAT_ABI_VERSION ||
+	    header->record_size != sizeof(struct pfstat_record) || header->overwrite ||
+	    !header->capacity || header->capacity > PTRDIFF_MAX / header->record_size)
+		return -EPROTO;
+	return 0;
+}
+
+static int ring_map(struct ring *ring, uint64_t bytes)
+{
+	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+
+	if (address == MAP_FAILED)
+		return -errno;
+	ring->header = address;
+	ring->map_bytes = bytes;
+	return 0;
+}
+
+static void ring_unmap(struct ring *ring)
+{
+	if (ring->header)
+		munmap(ring->header, ring->map_bytes);
+	ring->header = NULL;
+}
+
+/* The header page alone first: it says how long the rest is. */
+static int ring_map_all(struct ring *ring)
+{
+	uint64_t bytes;
+	int err;
+
+	err = ring_map(ring, HEADER_BYTES);
+	if (err)
+		return err;
+	err = check_header(ring->header);
+	if (err)
+		return err;
+	ring->capacity = ring->header->capacity;
+	ring_unmap(ring);
+
+	bytes = HEADER_BYTES + ring->capacity * sizeof(struct pfstat_record);
+	err = ring_map(ring, (bytes + HEADER_BYTES - 1) & ~(uint64_t)(HEADER_BYTES - 1));
+	if (err)
+		return err;
+	ring->data = (const void *)((const char *)ring->header + HEADER_BYTES);
+	return 0;
+}
+
+int ring_open(struct ring *ring, const char *path)
+{
+	int err;
+
+	*ring = (struct ring){ .fd = open(path, O_RDWR | O_CLOEXEC) };
+	if (ring->fd < 0)
+		return -errno;
+	err = ring_map_all(ring);
+	if (err) {
+		ring_close(ring);
+		return err;
+	}
+	ring->next = ring->header->tail;
+	ring->published = ring->next;
+	ring->limit = ring->next;
+	return 0;
+}
+
+void ring_close(struct ring *ring)
+{
+	ring_unmap(ring);
+	if (ring->fd >= 0)
+		close(ring->fd);
+	ring->fd = -1;
+}
+
+void ring_look(struct ring *ring)
+{
+	/* Pairs with the module's release of head: the records before it are whole. */
+	ring->limit = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
+}
+
+const struct pfstat_record *ring_peek(const struct ring *ring, int *err)
+{
+	const struct pfstat_record *record;
+
+	if (ring->next == ring->limit)
+		return NULL;
+	record = &ring->data[ring->next % ring->capacity];
+	if (record->sequence != ring->next + 1) {
+		*err = -EBADMSG;
+		return NULL;
+	}
+	return record;
+}
+
+void ring_publish(struct ring *ring)
+{
+	/* Pairs with the module's acquire of tail: we are done with what is before it. */
+	__atomic_store_n(&ring->header->tail, ring->next, __ATOMIC_RELEASE);
+	ring->published = ring->next;
+}
+
+void ring_next(struct ring *ring)
+{
+	ring->next++;
+	if (ring->next - ring->published >= PUBLISH_EVERY)
+		ring_publish(ring);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* perf's own counts of page faults, of processes and of what they fork. */
+#ifndef PFSTAT_USER_PERF_FAULTS_H
+#define PFSTAT_USER_PERF_FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct counters;
+
+/* -ENOMEM. */
+int counters_open(struct counters **counters);
+void counters_close(struct counters *counters);
+
+/*
+ * Counts from here on, in user and kernel mode, what all threads of the process do;
+ * inherit: and those, and the processes, that they create from now on. On failure a
+ * negative errno, and the counts are not to be had any more.
+ */
+int counters_watch(struct counters *counters, pid_t pid, bool inherit);
+
+/*
+ * The same of one thread alone, in two steps: some kernels (Debian's, by their default of
+ * perf_event_paranoid) want more rights for the first than who measures has to keep.
+ */
+int counters_hold_thread(struct counters *counters, pid_t tid);
+void counters_release_thread(struct counters *counters);
+/* Counts no more; what was counted stays to be read. */
+void counters_stop(struct counters *counters);
+
+/* Of all that were watched, also after their end; FACT_NONE: not to be had. */
+void counters_read(const struct counters *counters, uint64_t *faults, uint64_t *minor,
+		   uint64_t *major);
+
+#endif

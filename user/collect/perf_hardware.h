@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The processor's counters of L1D and of the data TLB, of the calling thread in
+ * user mode, by perf_event_open(2). Accesses and misses of one operation are a
+ * group: they count at the same times, so their ratio holds though other groups
+ * take turns with them.
+ */
+#ifndef PFSTAT_USER_PERF_HARDWARE_H
+#define PFSTAT_USER_PERF_HARDWARE_H
+
+#include <linux/perf_event.h>
+
+#include "analyze/accounts/hw_counts.h"
+
+struct hardware;
+
+/* Sets type and config: which event stands for which count. */
+typedef void (*hardware_choose)(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
+				enum hw_result result);
+
+/* Those of enum hw_cache; others are for tests. */
+void hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
+			   enum hw_result result);
+
+/*
+ * Opens what there is, stopped; counts says of the rest why it is not available.
+ * counts stays the caller's, and must outlive hardware. -ENOMEM.
+ */
+int hardware_open(struct hardware **hardware, struct hw_counts *counts, hardware_choose choose);
+/*
+ * Around the loop, in its thread: one system call each, which turns all counters
+ * of this thread on, or off.
+ */
+void hardware_begin(const struct hardware *hardware);
+void hardware_end(const struct hardware *hardware);
+/* Fills counts. */
+int hardware_read(struct hardware *hardware);
+void hardware_close(struct hardware *hardware);
+
+/* Why perf_event_open(2) failed so, one clause. */
+void hardware_explain(int err, char *why, size_t size);
+
+#endif

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mappings come from perf: one event for each CPU that counts nothing, but records mmap(),
+ * exec, fork and exit of every process of the machine into a buffer of that CPU. The reader
+ * keeps the records of the processes that are watched and of their descendants.
+ *
+ * This takes one descriptor for each CPU, whatever the number of threads. Events that threads
+ * inherit would record nothing else, but take a descriptor for each thread and CPU, and make
+ * each new thread pay for copies of them. The cost of this way is a record of some 150 bytes
+ * for each mapping and exec of a process that is not watched, and its reading.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/code_files.h"
+#include "collect/perf_mmap.h"
+#include "collect/time_heap.h"
+#include "model/counters.h"
+#include "system/perf_event.h"
+#include "system/proc_maps.h"
+
+/* Room for a thousand mappings of long paths. Power of two. */
+#define BUFFER_BYTES (256U << 10)
+
+/* The buffers are read as often, so that the files of short processes are found (code_files.h). */
+#define READ_EVERY_MS 200
+
+/* A record of perf's is no longer: its size has 16 bits. */
+#define RECORD_MAX 65536U
+
+/* PERF_RECORD_MMAP2 up to its path; behind the path is the time. */
+struct mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, bytes, offset;
+	uint32_t dev_major, dev_minor;
+	uint64_t inode, generation;
+	uint32_t prot, flags;
+	char path[];
+};
+
+/* PERF_RECORD_COMM up to its name. */
+struct comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+
+/* PERF_RECORD_FORK up to its time. */
+struct forked {
+	struct perf_event_header header;
+	uint32_t pid, parent_pid;
+	uint32_t tid, parent_tid;
+	uint64_t ns;
+};
+
+/* What an event's descriptor reads, with PERF_FORMAT_LOST (since v6.0). */
+struct counted {
+	uint64_t value, lost;
+};
+
+struct buffer {
+	int fd;			/* -1: the CPU is not there */
+	struct perf_event_mmap_page *page;
+	const uint8_t *data;
+	uint64_t next, end;	/* of what is being drained */
+};
+
+/* A process is watched from then on. */
+struct joined {
+	uint64_t ns;
+	uint32_t pid;
+};
+
+/*
+ * Two threads may be here at a time: one watches, and one drains. Where the buffers stand,
+ * `record`, `map`, `watched` and `files` belong to the drain.
+ */
+struct maps {
+	struct buffer *buffers;
+	int nr_cpus;
+	struct time_heap heap;	/* of the buffers that have more */
+	bool enabled;		/* by the first watch */
+	int epoll;
+	int timer;
+	uint64_t *watched;	/* a bit for each pid */
+	uint32_t nr_pids;
+	struct code_files *files;
+	pthread_mutex_t lock;	/* of the rest, from the watch to the drain */
+	struct procmaps existing;
+	struct joined *joined;	/* by time */
+	size_t nr_joined, room_joined;
+	size_t next_joined;	/* the drain's */
+	uint64_t record[RECORD_MAX / 8];
+	uint64_t map[(sizeof(struct item_map) + RECORD_MAX) / 8];
+};
+
+static const struct perf_event_attr attributes = {
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_DUMMY,
+	.sample_type = PERF_SAMPLE_TIME,
+	.read_format = PERF_FORMAT_LOST,
+	.disabled = 1,
+	.sample_id_all = 1,
+	.use_clockid = 1,
+	.clockid = CLOCK_MONOTONIC,
+	.watermark = 1,
+	.wakeup_watermark = BUFFER_BYTES / 2,
+	.mmap = 1,
+	.mmap2 = 1,
+	.mmap_data = 1,
+	.comm = 1,
+	.comm_exec = 1,
+	.task = 1,
+};
+
+static int buffer_open(struct buffer *buffer, int cpu)
+{
+	struct perf_event_attr attr = attributes;
+	const size_t page_size = sysconf(_SC_PAGESIZE);
+	void *address;
+
+	buffer->fd = perf_open(&attr, -1, cpu);
+	if (buffer->fd == -ENODEV)
+		return 0;	/* not online */
+	if (buffer->fd < 0)
+		return buffer->fd;
+	address = mmap(NULL, page_size + BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       buffer->fd, 0);
+	if (address == MAP_FAILED)
+		return -errno;
+	buffer->page = address;
+	buffer->data = (const uint8_t *)address + page_size;
+	return 0;
+}
+
+static void buffer_close(struct buffer *buffer)
+{
+	if (buffer->page)
+		munmap(buffer->page, sysconf(_SC_PAGESIZE) + BUFFER_BYTES);
+	if (buffer->fd >= 0)
+		close(buffer->fd);
+}
+
+/* Edges: to be readable once for each half of a buffer that fills. */
+static int add_polled(const struct maps *maps, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	return epoll_ctl(maps->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int open_polled(struct maps *maps)
+{
+	const struct timespec period = { .tv_nsec = READ_EVERY_MS * 1000000L };
+	const struct itimerspec timer = { period, period };
+
+	maps->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (maps->epoll < 0)
+		return -errno;
+	maps->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (maps->timer < 0 || timerfd_settime(maps->timer, 0, &timer, NULL))
+		return -errno;
+	return add_polled(maps, maps->timer);
+}
+
+/* A bit for each pid that the kernel may give: 512 KiB where it gives 4 million. */
+static int open_watched(struct maps *maps)
+{
+	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
+	unsigned int most = 0;
+
+	if (file && fscanf(file, "%u", &most) != 1)
+		most = 0;
+	if (file)
+		fclose(file);
+	maps->nr_pids = most ?: 1U << 22;
+	maps->watched = calloc(maps->nr_pids / 64 + 1, sizeof(*maps->watched));
+	maps->files = code_files_new();
+	return maps->watched && maps->files ? 0 : -ENOMEM;
+}
+
+static int open_buffers(struct maps *maps)
+{
+	int cpu, err = 0;
+
+	maps->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	maps->buffers = calloc(maps->nr_cpus, sizeof(*maps->buffers));
+	if (!maps->buffers || time_heap_init(&maps->heap, maps->nr_cpus)) {
+		maps->nr_cpus = 0;
+		return -ENOMEM;
+	}
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
+		maps->buffers[cpu].fd = -1;
+	for (cpu = 0; cpu < maps->nr_cpus && !err; cpu++) {
+		err = buffer_open(&maps->buffers[cpu], cpu);
+		if (!err && maps->buffers[cpu].page)
+			err = add_polled(maps, maps->buffers[cpu].fd);
+	}
+	return err;
+}
+
+static void explain(int err, char *why, size_t size)
+{
+	if (err == -EPERM || err == -EACCES)
+		snprintf(why, size, "no right to watch mappings with perf_event_open "
+			 "(CAP_PERFMON and CAP_IPC_LOCK, or CAP_SYS_ADMIN where the kernel asks "
+			 "for that): run as root");
+	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
+		snprintf(why, size, "this kernel has no perf_event_open (CONFIG_PERF_EVENTS): "
+			 "use one that has");
+	else
+		snprintf(why, size, "cannot watch mappings with perf_event_open: %s",
+			 strerror(-err));
+}
+
+int maps_open(struct maps **opened, char *why, size_t size)
+{
+	struct maps *maps = calloc(1, sizeof(*maps));
+	int err = -ENOMEM;
+
+	*opened = NULL;
+	if (maps) {
+		pthread_mutex_init(&maps->lock, NULL);
+		maps->epoll = -1;
+		maps->timer = -1;
+		err = open_watched(maps);
+		if (!err)
+			err = open_polled(maps);
+		if (!err)
+			err = open_buffers(maps);
+	}
+	if (err) {
+		explain(err, why, size);
+		maps_close(maps);
+		return err;
+	}
+	*opened = maps;
+	return 0;
+}
+
+void maps_close(struct maps *maps)
+{
+	int cpu;
+
+	if (!maps)
+		return;
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
+		buffer_close(&maps->buffers[cpu]);
+	if (maps->timer >= 0)
+		close(maps->timer);
+	if (maps->epoll >= 0)
+		close(maps->epoll);
+	procmaps_exit(&maps->existing);
+	pthread_mutex_destroy(&maps->lock);
+	code_files_free(maps->files);
+	free(maps->joined);
+	free(maps->watched);
+	time_heap_exit(&maps->heap);
+	free(maps->buffers);
+	free(maps);
+}
+
+static uint64_t maps_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static void control_all(const struct maps *maps, unsigned long request)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
+		if (maps->buffers[cpu].page)
+			ioctl(maps->buffers[cpu].fd, request, 0);
+}
+
+/* The time is taken with the lock: so they are in its order. */
+static int join_watch(struct maps *maps, pid_t pid)
+{
+	const size_t room = maps->room_joined ? 2 * maps->room_joined : 16;
+	struct joined *grown;
+	int err = 0;
+
+	pthread_mutex_lock(&maps->lock);
+	if (maps->nr_joined == maps->room_joined) {
+		grown = reallocarray(maps->joined, room, sizeof(*grown));
+		err = grown ? 0 : -ENOMEM;
+		if (grown) {
+			maps->joined = grown;
+			maps->room_joined = room;
+		}
+	}
+	if (!err)
+		maps->joined[maps->nr_joined++] = (struct joined){ maps_now_ns(), pid };
+	pthread_mutex_unlock(&maps->lock);
+	return err;
+}
+
+/* /proc is read without the lock: that may take long, and the drain would wait. */
+static int add_existing(struct maps *maps, pid_t pid)
+{
+	struct procmaps found = { 0 };
+	int err = procmaps_read(&found, pid);
+
+	if (!err) {
+		pthread_mutex_lock(&maps->lock);
+		err = procmaps_append(&maps->existing, &found);
+		pthread_mutex_unlock(&maps->lock);
+	}
+	procmaps_exit(&found);
+	return err;
+}
+
+/* First the watch, then what is there: so no mapping falls between. */
+int maps_watch(struct maps *maps, pid_t pid, bool existing)
+{
+	int err;
+
+	if (!maps->enabled)
+		control_all(maps, PERF_EVENT_IOC_ENABLE);
+	maps->enabled = true;
+	err = join_watch(maps, pid);
+	return err || !existing ? err : add_existing(maps, pid);
+}
+
+const struct code_files *maps_code_files(const struct maps *maps)
+{
+	return maps->files;
+}
+
+int maps_fd(const struct maps *maps)
+{
+	return maps->epoll;
+}
+
+/*
+ * The events are asked: a buffer says what it lost only before the next record that it has
+ * room for, and after the last loss there may be none.
+ */
+uint64_t maps_lost(const struct maps *maps)
+{
+	struct counted counted;
+	uint64_t lost = 0;
+	int cpu;
+
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
+		if (!maps->buffers[cpu].page)
+			continue;
+		if (read(maps->buffers[cpu].fd, &counted, sizeof(counted)) != sizeof(counted))
+			return FACT_NONE;
+		lost += counted.lost;
+	}
+	return lost;
+}
+
+void maps_stop(struct maps *maps)
+{
+	control_all(maps, PERF_EVENT_IOC_DISABLE);
+}
+
+/* Sizes and places are multiples of 8, so that neither a header nor a time is split. */
+static const void *at(const struct buffer *buffer, uint64_t position)
+{
+	return buffer->data + position % BUFFER_BYTES;
+}
+
+static uint16_t size_of_next(const struct buffer *buffer)
+{
+	const struct perf_event_header *header = at(buffer, buffer->next);
+
+	return header->size;
+}
+
+/* Every record ends with its time. */
+static uint64_t time_of_next(const struct buffer *buffer)
+{
+	return *(const uint64_t *)at(buffer, buffer->next + size_of_next(buffer) - 8);
+}
+
+/* The next record, in one piece; its room is given back. */
+static void take(struct maps *maps, struct buffer *buffer)
+{
+	const size_t size = size_of_next(buffer), first = buffer->next % BUFFER_BYTES;
+	const size_t before_end = size < BUFFER_BYTES - first ? size : BUFFER_BYTES - first;
+
+	memcpy(maps->record, buffer->data + first, before_end);
+	memcpy((uint8_t *)maps->record + before_end, buffer->data, size - before_end);
+	buffer->next += size;
+	/* Pairs with the kernel's acquire of data_tail: we are done with what is before it. */
+	__atomic_store_n(&buffer->page->data_tail, buffer->next, __ATOMIC_RELEASE);
+}
+
+static int hand_over(struct maps *maps, maps_sink sink, void *context)
+{
+	const struct mmap2 *mmap2 = (const void *)maps->record;
+	const size_t time_at = mmap2->header.size - sizeof(uint64_t);
+	const size_t path_bytes = strnlen(mmap2->path, time_at - sizeof(*mmap2)) + 1;
+	struct item_map *map = (void *)maps->map;
+
+	*map = (struct item_map){
+		.ns = maps->record[time_at / 8],
+		.address = mmap2->address,
+		.bytes = mmap2->bytes,
+		.pgoff = mmap2->offset / sysconf(_SC_PAGESIZE),
+		.inode = mmap2->inode,
+		.dev = mmap2->dev_major << 20 | mmap2->dev_minor,
+		.pid = mmap2->pid,
+		.tid = mmap2->tid,
+		.prot = mmap2->prot,
+		.flags = mmap2->flags,
+		.path_bytes = path_bytes,
+	};
+	memcpy(map->path, mmap2->path, path_bytes - 1);
+	map->path[path_bytes - 1] = '\0';
+	code_files_see(maps->files, map);
+	return sink(context, map);
+}
+
+/* A program is executed: what was mapped is gone, before the new one is mapped. */
+static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
+{
+	const struct comm *comm = (const void *)maps->record;
+	struct item_map *map = (void *)maps->map;
+
+	if (!(comm->header.misc & PERF_RECORD_MISC_COMM_EXEC))
+		return 0;
+	*map = (struct item_map){
+		.ns = maps->record[comm->header.size / 8 - 1],
+		.pid = comm->pid,
+		.tid = comm->tid,
+		.path_bytes = 1,
+	};
+	map->path[0] = '\0';
+	code_files_see_process(maps->files, map->pid);
+	return sink(context, map);
+}
+
+static bool is_watched(const struct maps *maps, uint32_t pid)
+{
+	return pid < maps->nr_pids && maps->watched[pid / 64] >> pid % 64 & 1;
+}
+
+static void set_watched(struct maps *maps, uint32_t pid, bool watched)
+{
+	if (pid >= maps->nr_pids)
+		return;
+	maps->watched[pid / 64] &= ~(1ULL << pid % 64);
+	maps->watched[pid / 64] |= (uint64_t)watched << pid % 64;
+}
+
+/* Those that were watched by then. */
+static void take_joined(struct maps *maps, uint64_t ns)
+{
+	pthread_mutex_lock(&maps->lock);
+	while (maps->next_joined < maps->nr_joined && maps->joined[maps->next_joined].ns <= ns)
+		set_watched(maps, maps->joined[maps->next_joined++].pid, true);
+	if (maps->next_joined == maps->nr_joined)
+		maps->next_joined = maps->nr_joined = 0;
+	pthread_mutex_unlock(&maps->lock);
+}
+
+/* A child of a watched process is watched; any other may have the pid of one that ended. */
+static void take_fork(struct maps *maps)
+{
+	const struct forked *forked = (const void *)maps->record;
+
+	if (forked->pid != forked->parent_pid)
+		set_watched(maps, forked->pid, is_watched(maps, forked->parent_pid));
+}
+
+static struct buffer *oldest(const struct maps *maps)
+{
+	return maps->heap.count ? &maps->buffers[time_heap_first(&maps->heap)] : NULL;
+}
+
+static int take_next(struct maps *maps, struct buffer *buffer, maps_sink sink, void *context)
+{
+	const struct perf_event_header *header = (const void *)maps->record;
+
+	take_joined(maps, time_of_next(buffer));
+	take(maps, buffer);
+	if (buffer->next != buffer->end)
+		time_heap_update_first(&maps->heap, time_of_next(buffer));
+	else
+		time_heap_remove_first(&maps->heap);
+	if (header->type == PERF_RECORD_FORK)
+		take_fork(maps);
+	else if (header->type == PERF_RECORD_MMAP2 &&
+		 is_watched(maps, ((const struct mmap2 *)header)->pid))
+		return hand_over(maps, sink, context);
+	else if (header->type == PERF_RECORD_COMM &&
+		 is_watched(maps, ((const struct comm *)header)->pid))
+		return hand_over_exec(maps, sink, context);
+	return 0;
+}
+
+static void look(struct maps *maps)
+{
+	struct epoll_event event;
+	struct buffer *buffer;
+	int cpu;
+
+	/* Forget the edges before what caused them is read. */
+	while (epoll_wait(maps->epoll, &event, 1, 0) == 1)
+		;
+	maps->heap.count = 0;
+	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
+		buffer = &maps->buffers[cpu];
+		if (!buffer->page)
+			continue;
+		/* Pairs with the kernel's release of data_head: what is before it is whole. */
+		buffer->end = __atomic_load_n(&buffer->page->data_head, __ATOMIC_ACQUIRE);
+		if (buffer->next != buffer->end)
+			time_heap_add(&maps->heap, time_of_next(buffer), cpu);
+	}
+}
+
+/* Where the mappings go that existed before the watch. */
+struct existing_sink {
+	struct code_files *files;
+	maps_sink sink;
+	void *context;
+	uint32_t pid;		/* of the mapping before */
+};
+
+static int hand_over_existing(void *context, const struct item_map *map)
+{
+	struct existing_sink *to = context;
+
+	if (map->pid != to->pid)
+		code_files_see_process(to->files, map->pid);
+	to->pid = map->pid;
+	code_files_see(to->files, map);
+	return to->sink(to->context, map);
+}
+
+static int drain_existing(struct maps *maps, maps_sink sink, void *context)
+{
+	struct existing_sink to = { maps->files, sink, context, 0 };
+	struct procmaps existing;
+
+	pthread_mutex_lock(&maps->lock);
+	existing = maps->existing;
+	maps->existing = (struct procmaps){ 0 };
+	pthread_mutex_unlock(&maps->lock);
+	return procmaps_hand_over(&existing, hand_over_existing, &to);
+}
+
+/*
+ * A record that is younger than the look at the buffers is left for later. A child runs after
+ * its fork was recorded: so its fork comes before its first mapping, in whichever buffers.
+ */
+int maps_drain(struct maps *maps, maps_sink sink, void *context)
+{
+	const uint64_t until_ns = maps_now_ns();
+	struct buffer *buffer;
+	int err;
+
+	look(maps);
+	err = drain_existing(maps, sink, context);
+	while (!err && (buffer = oldest(maps)) && time_of_next(buffer) <= until_ns)
+		err = take_next(maps, buffer, sink, context);
+	take_joined(maps, until_ns);
+	return err;
+}

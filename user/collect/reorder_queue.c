@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/reorder_queue.h"
+
+struct queue_entry {
+	uint64_t ns;
+	size_t offset;		/* into bytes */
+	uint32_t size;
+	enum item_type type;
+};
+
+#define FIRST_ENTRIES 256
+#define FIRST_BYTES 16384
+
+/* Comparisons for each entry, after which those that come are not nearly in order. */
+#define INSERT_MAX 16
+
+void queue_exit(struct queue *queue)
+{
+	free(queue->entries);
+	free(queue->bytes);
+	*queue = (struct queue){ 0 };
+}
+
+static int grow(void **array, size_t *capacity, size_t needed, size_t first, size_t size)
+{
+	size_t more = *capacity ? *capacity : first;
+	void *grown;
+
+	while (more < needed)
+		more *= 2;
+	if (more == *capacity)
+		return 0;
+	grown = reallocarray(*array, more, size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*capacity = more;
+	return 0;
+}
+
+static int append(struct queue *queue, enum item_type type, uint64_t ns, const void *data,
+		  size_t size)
+{
+	const size_t aligned = (size + 7) & ~(size_t)7;
+	int err;
+
+	err = grow((void **)&queue->entries, &queue->capacity, queue->count + 1, FIRST_ENTRIES,
+		   sizeof(*queue->entries));
+	if (!err)
+		err = grow((void **)&queue->bytes, &queue->room, queue->used + aligned,
+			   FIRST_BYTES, 1);
+	if (err)
+		return err;
+	memcpy(queue->bytes + queue->used, data, size);
+	queue->entries[queue->count++] = (struct queue_entry){
+		.ns = ns, .offset = queue->used, .size = size, .type = type,
+	};
+	queue->used += aligned;
+	return 0;
+}
+
+/*
+ * What was taken makes room. Its bytes lie among those of the rest, which is
+ * little then: what one drain left to the next.
+ */
+static int forget_taken(struct queue *queue)
+{
+	struct queue rest = { 0 };
+	struct item item;
+	size_t size;
+	int err = 0;
+
+	if (!queue->first)
+		return 0;
+	if (!queue_any(queue)) {
+		queue->first = 0;
+		queue->count = 0;
+		queue->used = 0;
+		return 0;
+	}
+	while (!err && queue_any(queue)) {
+		size = queue->entries[queue->first].size;
+		item = queue_take(queue);
+		err = append(&rest, item.type, item.ns, item.event, size);
+	}
+	queue_exit(queue);
+	*queue = rest;
+	return err;
+}
+
+int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void *data, size_t size)
+{
+	int err = forget_taken(queue);
+
+	return err ? err : append(queue, type, ns, data, size);
+}
+
+/* Bytes lie in the order in which they came: equal times keep it. */
+static bool is_later(const struct queue_entry *a, const struct queue_entry *b)
+{
+	return a->ns != b->ns ? a->ns > b->ns : a->offset > b->offset;
+}
+
+static int by_time(const void *a, const void *b, void *compared)
+{
+	++*(uint64_t *)compared;
+	return is_later(a, b) - is_later(b, a);
+}
+
+/* Among those before it, which are in order. */
+static uint64_t insert(struct queue_entry *entries, size_t number)
+{
+	const struct queue_entry entry = entries[number];
+	size_t at = number;
+
+	for (; at > 0 && is_later(&entries[at - 1], &entry); at--)
+		entries[at] = entries[at - 1];
+	entries[at] = entry;
+	return number - at + 1;
+}
+
+/*
+ * What comes is nearly sorted, and put in its place. But the mappings that a process
+ * had when it was found are as old as can be, and lie behind a ring of events: each
+ * would be moved past all of these.
+ */
+uint64_t queue_sort(struct queue *queue)
+{
+	const size_t count = queue->count - queue->first;
+	struct queue_entry *entries;
+	uint64_t compared = 0;
+	size_t i;
+
+	if (!count)
+		return 0;
+	entries = queue->entries + queue->first;
+	for (i = 1; i < count && compared < INSERT_MAX * count; i++)
+		compared += insert(entries, i);
+	if (i < count)
+		qsort_r(entries, count, sizeof(*entries), by_time, &compared);
+	return compared;
+}
+
+bool queue_any(const struct queue *queue)
+{
+	return queue->first < queue->count;
+}
+
+uint64_t queue_next_ns(const struct queue *queue)
+{
+	return queue_any(queue) ? queue->entries[queue->first].ns : UINT64_MAX;
+}
+
+struct item queue_take(struct queue *queue)
+{
+	const struct queue_entry *entry = &queue->entries[queue->first++];
+	const void *data = queue->bytes + entry->offset;
+	struct item item = { .type = entry->type, .ns = entry->ns };
+
+	if (entry->type == ITEM_MAP)
+		item.map = data;
+	else
+		item.event = data;
+	return item;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Items that were read, but whose turn has not come: they arrive nearly in time
+ * order (CPUs overtake each other by moments) and leave in time order.
+ */
+#ifndef PFSTAT_USER_REORDER_QUEUE_H
+#define PFSTAT_USER_REORDER_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/item.h"
+
+struct queue_entry;
+
+/* All zero is an empty one. */
+struct queue {
+	struct queue_entry *entries;	/* first … count: still here */
+	size_t first, count, capacity;
+	char *bytes;			/* what the entries point into */
+	size_t used, room;
+};
+
+void queue_exit(struct queue *queue);
+
+/* Copies `size` bytes of an event or map. -ENOMEM. */
+int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void *data, size_t size);
+/*
+ * Brings what was added into order; to be called before the next two. Returns how many
+ * comparisons that took.
+ */
+uint64_t queue_sort(struct queue *queue);
+bool queue_any(const struct queue *queue);
+/* The oldest's time; UINT64_MAX: there is none. */
+uint64_t queue_next_ns(const struct queue *queue);
+/* The oldest, which stays until something is added; there must be one. */
+struct item queue_take(struct queue *queue);
+
+#endif

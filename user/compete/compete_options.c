@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/pages/swap_matrix.h"
+#include "compete/compete_options.h"
+#include "util/argument.h"
+#include "util/size.h"
+#include "workload/mapping.h"
+
+#define RATIO_MAX 1000
+
+enum key {
+	KEY_COMPETE = 4000,
+	KEY_COMPETITORS,
+	KEY_LIMIT,
+	KEY_UNSAFE,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "Who competes for memory:", 6 },
+	{ "compete", KEY_COMPETE, "SIZE|RATIO", 0,
+	  "a process that uses SIZE bytes (96M), or RATIO of the limit (1.5), beside a run: "
+	  "pages at :random (the default) or :sequential", 6 },
+	{ "competitors", KEY_COMPETITORS, "N", 0, "that many of them (default 1)", 6 },
+	{ "memory-limit", KEY_LIMIT, "SIZE", 0,
+	  "of the run and the competitors together (default 64M)", 6 },
+	{ "unsafe", KEY_UNSAFE, NULL, 0, "no limit: for the memory of the whole machine", 6 },
+	{ 0 },
+};
+
+static int parse_order(const char *text, struct compete_options *options)
+{
+	if (*text && strcmp(text, ":random") && strcmp(text, ":sequential"))
+		return -EINVAL;
+	options->sequential = !strcmp(text, ":sequential");
+	return 0;
+}
+
+static int parse_amount(const char *text, struct compete_options *options)
+{
+	char *end;
+
+	options->bytes = 0;
+	options->ratio = 0;
+	if (strpbrk(text, "KMG"))
+		return size_parse(text, &options->bytes) || options->bytes < 4096 ||
+		       options->bytes > MAPPING_MAX_BYTES ? -EINVAL : 0;
+	/* Nothing of what else strtod(3) takes: signs, exponents, hexadecimal, inf. */
+	if (!*text || text[strspn(text, "0123456789.")])
+		return -EINVAL;
+	options->ratio = strtod(text, &end);
+	return *end || options->ratio <= 0 || options->ratio > RATIO_MAX ? -EINVAL : 0;
+}
+
+int compete_parse(const char *text, struct compete_options *options)
+{
+	const size_t length = strcspn(text, ":");
+	char amount[32];
+
+	if (length >= sizeof(amount))
+		return -EINVAL;
+	memcpy(amount, text, length);
+	amount[length] = '\0';
+	options->text = text;
+	return parse_amount(amount, options) || parse_order(text + length, options) ? -EINVAL : 0;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct compete_options *options = state->input;
+
+	switch (key) {
+	case KEY_COMPETE:
+		if (compete_parse(text, options))
+			usage(state, "--compete: '%s' is neither a size (96M) nor a ratio (1.5), "
+			      "with or without :random or :sequential", text);
+		return 0;
+	case KEY_COMPETITORS:
+		options->nr = argument_number(state, "competitors", text, 1, COMPETITORS_MAX);
+		return 0;
+	case KEY_LIMIT:
+		options->limit = argument_number(state, "memory-limit", text, COMPETE_LIMIT_MIN,
+						 MAPPING_MAX_BYTES);
+		return 0;
+	case KEY_UNSAFE:
+		options->unsafe = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp compete_argp = { .options = argp_options, .parser = parse_option };
+
+void compete_check(const struct argp_state *state, const struct compete_options *options)
+{
+	if (!options->text && options->nr)
+		usage(state, "--competitors: of what size? Say --compete");
+	if (!options->text && options->limit)
+		usage(state, "--memory-limit is of those who compete: say --compete");
+	if (!options->text && options->unsafe)
+		usage(state, "--unsafe: nobody competes: say --compete");
+	if (options->unsafe && options->limit)
+		usage(state, "--unsafe has no --memory-limit: leave one of them out");
+}

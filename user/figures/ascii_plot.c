@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/fault/explain.h"
+#include "figures/ascii_plot.h"
+#include "figures/calls.h"
+#include "util/utf8.h"
+
+#define LINES 20
+#define MARGIN 10	/* the numbers, and the axis */
+#define NARROWEST 40
+
+enum dot {
+	DOT_NONE,
+	DOT_OTHER = 1,
+	DOT_DISK = 2,	/* both: disk and other */
+};
+
+struct mark {
+	double first, last, y;
+	bool disk;
+};
+
+struct marks {
+	struct mark *all;
+	size_t nr;
+	double x_max, y_min, y_max;
+	bool log;
+};
+
+static bool is_disk(const char *class)
+{
+	enum fault_class i;
+
+	for (i = 0; i < NR_FAULT_CLASSES; i++)
+		if (!strcmp(class, fault_class_name(i)))
+			return call_is_disk(i);
+	return false;
+}
+
+static int read_marks(struct marks *marks, const struct drawing *drawing)
+{
+	const char *line = strchr(drawing->texts[DRAWING_CSV], '\n');
+	struct mark mark;
+	char class[16];
+
+	marks->all = calloc(drawing_rows(drawing) + 1, sizeof(*marks->all));
+	if (!marks->all)
+		return -ENOMEM;
+	for (; line && line[1]; line = strchr(line + 1, '\n')) {
+		if (sscanf(line + 1, "%lf,%lf,%*f,%lf,%15[^,]", &mark.first, &mark.last, &mark.y,
+			   class) != 4)
+			continue;
+		mark.disk = is_disk(class);
+		if (marks->log)
+			mark.y = log10(mark.y);
+		if (!marks->nr || mark.y < marks->y_min)
+			marks->y_min = mark.y;
+		if (!marks->nr || mark.y > marks->y_max)
+			marks->y_max = mark.y;
+		if (mark.last > marks->x_max)
+			marks->x_max = mark.last;
+		marks->all[marks->nr++] = mark;
+	}
+	return 0;
+}
+
+static unsigned int place(double value, double min, double max, unsigned int nr)
+{
+	const double at = max > min ? (value - min) / (max - min) * nr : 0;
+
+	return at < nr ? at : nr - 1;
+}
+
+static void put(const struct marks *marks, unsigned char *dots, unsigned int columns)
+{
+	const struct mark *mark;
+	unsigned int column, last, row;
+
+	for (mark = marks->all; mark < marks->all + marks->nr; mark++) {
+		row = LINES - 1 - place(mark->y, marks->y_min, marks->y_max, LINES);
+		column = place(mark->first - 1, 0, marks->x_max, columns);
+		last = place(mark->last - 1, 0, marks->x_max, columns);
+		for (; column <= last; column++)
+			dots[row * columns + column] |= mark->disk ? DOT_DISK : DOT_OTHER;
+	}
+}
+
+static void print_label(FILE *out, const struct marks *marks, unsigned int row, bool unicode)
+{
+	const double share = (double)(LINES - 1 - row) / (LINES - 1);
+	double value = marks->y_min + share * (marks->y_max - marks->y_min);
+
+	if (row % 5 && row != LINES - 1) {
+		fprintf(out, "%*s", MARGIN - 1, "");
+	} else {
+		if (marks->log)
+			value = pow(10, value);
+		fprintf(out, value < 99.95 && marks->log ? "%*.2f " : "%*.0f ", MARGIN - 2, value);
+	}
+	fputs(unicode ? "│" : "|", out);
+}
+
+static void print_dots(FILE *out, const struct marks *marks, const unsigned char *dots,
+		       unsigned int columns, bool unicode)
+{
+	static const char *const blocks[] = { " ", "░", "█", "▓" }, *const ascii[] = {
+		" ", ".", "#", "+"
+	};
+	const char *const *signs = unicode ? blocks : ascii;
+	unsigned int row, column, end;
+
+	for (row = 0; row < LINES; row++) {
+		print_label(out, marks, row, unicode);
+		for (end = columns; end && !dots[row * columns + end - 1]; end--)
+			;
+		for (column = 0; column < end; column++)
+			fputs(signs[dots[row * columns + column]], out);
+		fputc('\n', out);
+	}
+	fprintf(out, "%*s%s", MARGIN - 1, "", unicode ? "└" : "+");
+	for (column = 0; column < columns; column++)
+		fputs(unicode ? "─" : "-", out);
+	fprintf(out, "\n%*s1%*.0f  number of the call\n", MARGIN, "",
+		(int)columns - 23, marks->x_max);
+	fprintf(out, "%*s%s disk faults   %s others   %s both\n\n", MARGIN, "", signs[DOT_DISK],
+		signs[DOT_OTHER], signs[DOT_DISK | DOT_OTHER]);
+}
+
+/* Readings hold one sign that ASCII does not have, and names that may try to steer a terminal. */
+static void print_line(FILE *out, const char *text, bool unicode)
+{
+	size_t length;
+
+	for (; *text; text += length ?: 1) {
+		length = utf8_printable(text, strlen(text));
+		if (!length)
+			fputc('?', out);
+		else if (unicode || length == 1)
+			fwrite(text, 1, length, out);
+		else
+			fputc(strncmp(text, "µ", length) ? '?' : 'u', out);
+	}
+	fputc('\n', out);
+}
+
+int text_figure(FILE *out, const struct drawing *drawing, unsigned int width, bool unicode)
+{
+	const unsigned int columns = (width < NARROWEST ? NARROWEST : width) - MARGIN;
+	struct marks marks = { .log = !strcmp(drawing->name, "cost") };
+	unsigned char *dots;
+	int err;
+
+	print_line(out, drawing->title, unicode);
+	if (!drawing_is_drawn(drawing)) {
+		fputs("Not drawn: ", out);
+		print_line(out, drawing->texts[DRAWING_MISSING], unicode);
+		fputc('\n', out);
+		return 0;
+	}
+	print_line(out, drawing->texts[DRAWING_READING], unicode);
+	print_line(out, drawing->texts[DRAWING_AMOUNT], unicode);
+	fputc('\n', out);
+	print_line(out, marks.log ? "cost (µs)" : "page", unicode);
+	dots = calloc(LINES, columns);
+	err = dots ? read_marks(&marks, drawing) : -ENOMEM;
+	if (!err) {
+		put(&marks, dots, columns);
+		print_dots(out, &marks, dots, columns, unicode);
+	}
+	free(marks.all);
+	free(dots);
+	return err;
+}

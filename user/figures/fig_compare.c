@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figures/fig_compare.h"
+#include "figures/palette.h"
+
+/* A log scale has no 0: this share of A, and this many times A, are the figure's ends. */
+#define LEAST 0.01
+#define MOST 100.0
+
+/* What is 0 in both is nothing to compare. */
+static bool can_differ(const struct comparison_row *row)
+{
+	return (row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE) &&
+	       (row->a.value > 0 || row->b.value > 0);
+}
+
+/* Totals, counts and mean times of each class, and the parts of all; the table has the rest. */
+static bool is_drawn(const struct comparison_row *row)
+{
+	return can_differ(row) && (row->measure != COMPARISON_TIME || row->part == NR_PARTS ||
+				  !strcmp(row->class, "all"));
+}
+
+static double times_of(double relative)
+{
+	return fmin(fmax(1 + relative, LEAST), MOST);
+}
+
+static size_t count_drawn(const struct comparison *comparison)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < comparison->nr; i++)
+		nr += is_drawn(&comparison->rows[i]);
+	return nr;
+}
+
+static void write_data(struct drawing *drawing, const struct comparison *comparison, size_t rows)
+{
+	FILE *csv = drawing->streams[DRAWING_CSV];
+	const struct comparison_row *row;
+
+	fputs("row,class,measure,times,low_times,high_times,change\n", csv);
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
+		if (is_drawn(row))
+			fprintf(csv, "%zu,%s,%s,%.6f,%.6f,%.6f,%d\n", rows--, row->class,
+				comparison_measure_name(row), times_of(row->interval.difference),
+				times_of(row->interval.low), times_of(row->interval.high),
+				row->verdict == COMPARISON_CHANGE);
+}
+
+static const char *name_of(const struct comparison_row *row)
+{
+	if (row->measure == COMPARISON_TOTAL)
+		return "total time";
+	if (row->measure == COMPARISON_READ)
+		return "bytes read";
+	return row->measure == COMPARISON_TIME && row->part == NR_PARTS ? "mean time" :
+	       comparison_measure_name(row);
+}
+
+static void write_labels(FILE *script, const struct comparison *comparison, size_t rows)
+{
+	const struct comparison_row *row;
+	const char *separator = "";
+
+	fputs("set ytics scale 0 (", script);
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
+		if (!is_drawn(row))
+			continue;
+		fprintf(script, "%s'%s %s' %zu", separator, row->class,
+			name_of(row), rows--);
+		separator = ", ";
+	}
+	fputs(")\n", script);
+}
+
+static void write_script(struct drawing *drawing, const struct compare_report *report, size_t rows)
+{
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	const double threshold = report->threshold / 100;
+	unsigned int i;
+
+	drawing_script_begin(drawing, 140 + 24 * rows);
+	fprintf(script, "set xlabel 'B, as a multiple of A'\nset logscale x\nunset grid\n"
+		"set xtics ('÷100' 0.01, '÷10' 0.1, '÷2' 0.5, '=' 1, '×2' 2, "
+		"'×10' 10, '×100' 100)\nset yrange [0.2:%zu.8]\n"
+		/* What is no change, however sure it is. */
+		"set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#%06x'\n"
+		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n"
+		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n", rows,
+		PALETTE_GREY, 1 + threshold, 1 + threshold, PALETTE_GREY,
+		fmax(1 - threshold, LEAST), fmax(1 - threshold, LEAST), PALETTE_GREY);
+	write_labels(script, report->comparison, rows);
+	/* At least 1 % wide, to be seen. */
+	for (i = 0; i < 2; i++)
+		fprintf(script,
+			"%s'comparison.csv' skip 1 using 4:($7 == %u ? $1 : NaN):($5*0.995):"
+			"($6*1.005):($1-%s):($1+%s) \\\n\twith boxxyerror fc rgb '#%06x' title "
+			"'%s', \\\n",
+			i ? "\t" : "plot ", i, i ? "0.3" : "0.15", i ? "0.3" : "0.15",
+			i ? PALETTE_VERMILLION : PALETTE_SKY, i ? "change" : "no change");
+	fprintf(script, "\t'comparison.csv' skip 1 using 4:1 with points pt 7 ps 0.5 "
+		"lc rgb '#%06x' title 'measured'\n", PALETTE_BLACK);
+	drawing_script_end(drawing);
+}
+
+/* Of all rows: also of one that is in the table alone. */
+static const struct comparison_row *largest_change(const struct comparison *comparison)
+{
+	const struct comparison_row *row, *largest = NULL;
+
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
+		if (row->verdict == COMPARISON_CHANGE &&
+		    (!largest || fabs(log(times_of(row->interval.difference))) >
+		     fabs(log(times_of(largest->interval.difference)))))
+			largest = row;
+	return largest;
+}
+
+static void say_side(struct drawing *drawing, const char *name, const struct compare_side *side)
+{
+	uint64_t faults = 0;
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		faults += side->runs[i].faults;
+	if (side->nr == 1)
+		drawing_say(drawing, DRAWING_READING, "%s is %s with %" PRIu64 " faults. ", name,
+			    side->runs[0].file, faults);
+	else
+		drawing_say(drawing, DRAWING_READING, "%s is %zu recordings with %" PRIu64
+			    " faults in all. ", name, side->nr, faults);
+}
+
+static void say_largest(struct drawing *drawing, const struct compare_report *report)
+{
+	const struct comparison_row *row = largest_change(report->comparison);
+
+	if (!row)
+		drawing_say(drawing, DRAWING_READING, "Nothing changed by %g %% or more.",
+			    report->threshold);
+	else if (isinf(row->interval.difference))
+		drawing_say(drawing, DRAWING_READING, "The largest change: %s %s, of which A has "
+			    "none.", row->class, name_of(row));
+	else
+		drawing_say(drawing, DRAWING_READING, "The largest change: %s %s, %+.1f %% (from "
+			    "%+.1f %% to %+.1f %%).", row->class, name_of(row),
+			    100 * row->interval.difference, 100 * row->interval.low,
+			    100 * row->interval.high);
+}
+
+static int say(struct drawing *drawing, const struct compare_report *report, size_t rows)
+{
+	const struct comparison *comparison = report->comparison;
+	char *sentence = compare_sentence(report);
+
+	if (!sentence)
+		return -ENOMEM;
+	drawing_say(drawing, DRAWING_READING, "%s ", sentence);
+	free(sentence);
+	say_side(drawing, "A", &report->a);
+	say_side(drawing, "B", &report->b);
+	say_largest(drawing, report);
+	drawing_say(drawing, DRAWING_AMOUNT,
+		    "%zu of %zu differences, each with an interval; all of "
+		    "them hold together with %g %% confidence. Below ÷100 and beyond ×100 they are "
+		    "drawn at the edge.", rows, comparison->nr_judged, report->confidence);
+	drawing_say(drawing, DRAWING_ALT,
+		    "A bar a measure: how many times as much it is in B as in "
+		    "A, from the lower to the upper end of its interval.");
+	return 0;
+}
+
+int compare_figure(struct drawing *drawing, const struct compare_report *report)
+{
+	const size_t rows = count_drawn(report->comparison);
+	int err = drawing_begin(drawing, "comparison", "What differs between the two runs");
+
+	if (err)
+		return err;
+	if (rows) {
+		err = say(drawing, report, rows);
+		write_data(drawing, report->comparison, rows);
+		write_script(drawing, report, rows);
+	} else {
+		drawing_say(drawing, DRAWING_MISSING, "the runs have too few faults to compare");
+	}
+	return drawing_end(drawing) ?: err;
+}

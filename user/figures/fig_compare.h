@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Two runs side by side: how many times as much, with intervals. */
+#ifndef PFSTAT_USER_FIG_COMPARE_H
+#define PFSTAT_USER_FIG_COMPARE_H
+
+#include "figures/drawing.h"
+#include "print/print_compare.h"
+
+/* Begins and ends the drawing. 0 or -ENOMEM. */
+int compare_figure(struct drawing *drawing, const struct compare_report *report);
+
+#endif

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "figures/figure_folder.h"
+#include "privilege/invoker.h"
+#include "privilege/named_files.h"
+#include "util/signals.h"
+
+#define GNUPLOT "gnuplot"
+#define MESSAGES "messages"	/* what gnuplot says */
+#define EXIT_ABSENT 127
+
+/* A figure takes it a second, in an emulator ten. */
+#define GNUPLOT_SECONDS 300
+
+static const char *const endings[] = { "csv", "gnuplot", "svg", "png" };
+#define NR_ENDINGS (sizeof(endings) / sizeof(endings[0]))
+
+static int fail(struct folder *folder, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct folder *folder, int err, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(folder->why, sizeof(folder->why), format, arguments);
+	va_end(arguments);
+	return err;
+}
+
+static int make_folder(struct folder *folder, const char *keep)
+{
+	const char *parent = keep ?: getenv("TMPDIR") ?: "/tmp";
+	int err;
+
+	*folder = (struct folder){ .keep = keep, .gnuplot_seconds = GNUPLOT_SECONDS };
+	if (keep && mkdir(keep, 0700) && errno != EEXIST)
+		return fail(folder, -errno, "cannot make the folder %s: %s", keep,
+			    invoker_strerror(-errno));
+	if (asprintf(&folder->path, "%s/.pfdrive-XXXXXX", parent) < 0) {
+		folder->path = NULL;
+		return fail(folder, -ENOMEM, "out of memory");
+	}
+	if (mkdtemp(folder->path))
+		return 0;
+	err = -errno;
+	free(folder->path);
+	folder->path = NULL;
+	return fail(folder, err, "cannot write into %s: %s", parent, invoker_strerror(err));
+}
+
+int folder_open(struct folder *folder, const char *keep)
+{
+	int err = invoker_begin();
+
+	*folder = (struct folder){ 0 };
+	if (err)
+		return fail(folder, err, "cannot make a folder: %s", invoker_strerror(err));
+	err = make_folder(folder, keep);
+	invoker_end();
+	return err;
+}
+
+/* NULL: no memory. */
+static char *path_of(const char *folder, const char *name, const char *ending)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s%s%s", folder, name, ending ? "." : "", ending ?: "") < 0 ?
+	       NULL : path;
+}
+
+/* For its owner alone, as all that pfdrive writes. */
+static FILE *make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+static int write_file(struct folder *folder, const struct drawing *drawing, const char *ending,
+		      enum drawing_text text)
+{
+	char *path = path_of(folder->path, drawing->name, ending);
+	FILE *file;
+	int err = 0;
+
+	errno = 0;
+	file = path ? make_file(path) : NULL;
+	if (!file || fwrite(drawing->texts[text], 1, drawing->bytes[text], file) !=
+	    drawing->bytes[text])
+		err = errno ? -errno : -EIO;
+	if (file && fclose(file) && !err)
+		err = -errno;
+	if (err)
+		fail(folder, err, "cannot write %s: %s", path ?: drawing->name, strerror(-err));
+	free(path);
+	return err;
+}
+
+/* In the child. User's start-up files are not read: the script is all that draws. */
+static void become_gnuplot(const struct folder *folder, const char *script)
+{
+	int messages;
+
+	umask(077);
+	if (invoker_become() || chdir(folder->path) || setenv("LC_ALL", "C.UTF-8", 1))
+		_exit(1);
+	messages = open(MESSAGES, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (messages < 0 || dup2(messages, STDOUT_FILENO) < 0 || dup2(messages, STDERR_FILENO) < 0)
+		_exit(1);
+	signal(SIGPIPE, SIG_DFL);
+	if (folder->keep)
+		execlp(GNUPLOT, GNUPLOT, "-d", script, NULL);
+	else
+		execlp(GNUPLOT, GNUPLOT, "-d", "-e", "only_svg = 1", script, NULL);
+	_exit(errno == ENOENT ? EXIT_ABSENT : 1);
+}
+
+static void read_messages(const struct folder *folder, char *line, size_t size)
+{
+	char *path = path_of(folder->path, MESSAGES, NULL);
+	FILE *file = path ? fopen(path, "re") : NULL;
+	size_t length = 0;
+
+	if (file) {
+		length = fread(line, 1, size - 1, file);
+		fclose(file);
+	}
+	line[length] = '\0';
+	for (; length; length--)
+		if ((unsigned char)line[length - 1] < ' ')
+			line[length - 1] = ' ';
+	free(path);
+}
+
+/* What a whole drawing ends with; there may be white space behind it. */
+static const struct {
+	const char *ending;
+	const char *end;
+	size_t bytes;
+} drawing_ends[] = {
+	{ "svg", "</svg>", 6 },
+	{ "png", "IEND\xae\x42\x60\x82", 8 },
+};
+
+#define LAST_BYTES 16
+
+static bool is_whole(const char *path, const char *end, size_t end_bytes)
+{
+	FILE *file = path ? fopen(path, "re") : NULL;
+	char last[LAST_BYTES];
+	size_t bytes = 0;
+
+	if (file && !fseek(file, -LAST_BYTES, SEEK_END))
+		bytes = fread(last, 1, LAST_BYTES, file);
+	if (file)
+		fclose(file);
+	return memmem(last, bytes, end, end_bytes);
+}
+
+/* gnuplot ends with success, too, when the disk was full. */
+static int check_whole(struct folder *folder, const struct drawing *drawing)
+{
+	const size_t nr = folder->keep ? 2 : 1;	/* see become_gnuplot() */
+	char *path;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		path = path_of(folder->path, drawing->name, drawing_ends[i].ending);
+		if (!is_whole(path, drawing_ends[i].end, drawing_ends[i].bytes))
+			err = fail(folder, -EIO, "gnuplot wrote no whole %s.%s into %s: is there "
+				   "no space left?", drawing->name, drawing_ends[i].ending,
+				   folder->keep ?: folder->path);
+		free(path);
+	}
+	return err;
+}
+
+/* The signals that end pfdrive: blocked but for ppoll(2), so that none is missed. */
+static void block_ends(sigset_t *before)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, before);
+}
+
+static struct timespec time_left(const struct timespec *until)
+{
+	struct timespec now, left;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left.tv_sec = until->tv_sec - now.tv_sec;
+	left.tv_nsec = until->tv_nsec - now.tv_nsec;
+	if (left.tv_nsec < 0) {
+		left.tv_sec--;
+		left.tv_nsec += 1000000000;
+	}
+	return left.tv_sec < 0 ? (struct timespec){ 0 } : left;
+}
+
+/* 0 when it has ended; else it still runs: -ETIMEDOUT, -EINTR, or another errno. */
+static int await_end(pid_t pid, unsigned int seconds, const sigset_t *mask)
+{
+	struct pollfd polled = { .fd = pidfd_open(pid, 0), .events = POLLIN };
+	struct timespec until, left;
+	int ready = 0, err = interrupt_signal ? -EINTR : 0;
+
+	if (polled.fd < 0)
+		return -errno;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += seconds;
+	while (!err && ready <= 0) {
+		left = time_left(&until);
+		ready = ppoll(&polled, 1, &left, mask);
+		if (interrupt_signal)
+			err = -EINTR;
+		else if (!ready)
+			err = -ETIMEDOUT;
+		else if (ready < 0 && errno != EINTR)
+			err = -errno;
+	}
+	close(polled.fd);
+	return err;
+}
+
+/* Starts it and waits for its end. Its wait status, or a negative errno. */
+static int run_gnuplot(const struct folder *folder, const char *script)
+{
+	int status, err;
+	sigset_t before;
+	pid_t pid;
+
+	block_ends(&before);
+	pid = fork();
+	if (!pid) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		become_gnuplot(folder, script);
+	}
+	err = pid < 0 ? -errno : await_end(pid, folder->gnuplot_seconds, &before);
+	if (pid > 0 && err)
+		kill(pid, SIGKILL);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err ? err : status;
+}
+
+static int draw_one(struct folder *folder, const struct drawing *drawing)
+{
+	char script[64], messages[256];
+	int status;
+
+	snprintf(script, sizeof(script), "%s.gnuplot", drawing->name);
+	status = run_gnuplot(folder, script);
+	if (status == -ETIMEDOUT)
+		return fail(folder, status, "cannot draw %s: gnuplot did not end within %u seconds "
+			    "and was killed", script, folder->gnuplot_seconds);
+	if (status < 0)
+		return fail(folder, status, "cannot run gnuplot: %s", strerror(-status));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ABSENT) {
+		folder->no_gnuplot = true;
+		return 0;
+	}
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return check_whole(folder, drawing);
+	if (WIFSIGNALED(status))
+		return fail(folder, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
+	read_messages(folder, messages, sizeof(messages));
+	return fail(folder, -EIO, "gnuplot cannot draw %s: %s", script, messages);
+}
+
+/* The names of a folder's files are not on the command line: they are checked here. */
+static int check_name(struct folder *folder, const char *name, const char *ending)
+{
+	char *path = path_of(folder->keep, name, ending);
+	const char *what = path ? named_files_find(path) : NULL;
+	int err = path ? 0 : fail(folder, -ENOMEM, "out of memory");
+
+	if (what)
+		err = fail(folder, -EEXIST, "cannot write %s: it is %s; name another folder", path,
+			   what);
+	free(path);
+	return err;
+}
+
+static int check_names(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	size_t i, ending;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		for (ending = 0; ending < NR_ENDINGS && !err; ending++)
+			err = check_name(folder, drawings[i].name, endings[ending]);
+	return err;
+}
+
+static int draw(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		if (!drawing_is_drawn(&drawings[i]))
+			continue;
+		err = write_file(folder, &drawings[i], "csv", DRAWING_CSV);
+		if (!err)
+			err = write_file(folder, &drawings[i], "gnuplot", DRAWING_SCRIPT);
+		if (!err && !folder->no_gnuplot)
+			err = draw_one(folder, &drawings[i]);
+	}
+	return err;
+}
+
+int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return fail(folder, err, "cannot write figures: %s", invoker_strerror(err));
+	err = folder->keep ? check_names(folder, drawings, nr) : 0;
+	if (!err)
+		err = draw(folder, drawings, nr);
+	invoker_end();
+	return err;
+}
+
+int folder_read(struct folder *folder, const struct drawing *drawing, char **svg)
+{
+	char *path = path_of(folder->path, drawing->name, "svg");
+	FILE *file = path ? fopen(path, "re") : NULL;
+	size_t bytes = 0, got;
+	FILE *memory;
+	char piece[4096];
+	int err = 0;
+
+	*svg = NULL;
+	memory = open_memstream(svg, &bytes);
+	while (file && memory && (got = fread(piece, 1, sizeof(piece), file)))
+		fwrite(piece, 1, got, memory);
+	if (!file || ferror(file))
+		err = -EIO;
+	if (!memory || fclose(memory))
+		err = -ENOMEM;
+	if (file)
+		fclose(file);
+	free(path);
+	if (!err)
+		return 0;
+	free(*svg);
+	*svg = NULL;
+	return fail(folder, err, "cannot read what gnuplot drew of %s: %s", drawing->name,
+		    strerror(-err));
+}
+
+static int keep_one(struct folder *folder, const struct drawing *drawing, const char *ending)
+{
+	char *from = path_of(folder->path, drawing->name, ending);
+	char *to = path_of(folder->keep, drawing->name, ending);
+	int err = 0;
+
+	if (!from || !to)
+		err = -ENOMEM;
+	else if (!access(from, F_OK))
+		err = rename(from, to) ? -errno : 0;
+	else if (unlink(to) && errno != ENOENT)
+		err = -errno;
+	if (err)
+		fail(folder, err, "cannot write %s: %s", to ?: drawing->name, strerror(-err));
+	free(from);
+	free(to);
+	return err;
+}
+
+static int keep_all(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	size_t i, ending;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		for (ending = 0; ending < NR_ENDINGS && !err; ending++)
+			err = keep_one(folder, &drawings[i], endings[ending]);
+	return err;
+}
+
+int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return fail(folder, err, "cannot write figures: %s", invoker_strerror(err));
+	err = keep_all(folder, drawings, nr);
+	invoker_end();
+	return err;
+}
+
+static void remove_folder(const struct folder *folder)
+{
+	struct dirent *entry;
+	DIR *directory;
+
+	directory = opendir(folder->path);
+	while (directory && (entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+	rmdir(folder->path);
+}
+
+void folder_close(struct folder *folder)
+{
+	if (!folder->path)
+		return;
+	if (!invoker_begin()) {
+		remove_folder(folder);
+		invoker_end();
+	}
+	free(folder->path);
+	folder->path = NULL;
+}

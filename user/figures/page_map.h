@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the maps of pages over time have in common. */
+#ifndef PFSTAT_USER_PAGE_MAP_H
+#define PFSTAT_USER_PAGE_MAP_H
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "figures/bins.h"
+
+/* Boxes, each some pixels wide and high: what a figure of DRAWING_WIDTH can show. */
+#define MAP_COLUMNS 96
+#define MAP_ROWS 48
+
+/* The pages that there are, in whole boxes. */
+static inline void map_page_range(FILE *script, const struct bins *bins)
+{
+	fprintf(script, "set yrange [%" PRIu64 ":%" PRIu64 "] noextend\n",
+		bins->y_min >> bins->y_shift << bins->y_shift,
+		((bins->y_max >> bins->y_shift) + 1) << bins->y_shift);
+}
+
+#define MAP_BINS { \
+	.max_columns = MAP_COLUMNS, .max_rows = MAP_ROWS, .max_cells = MAP_COLUMNS * MAP_ROWS }
+
+#endif

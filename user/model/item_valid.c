@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stddef.h>
+#include <string.h>
+
+#include "model/item_valid.h"
+
+/* No folio is larger: a huge page of 1 GiB. */
+#define ORDER_MAX 18
+
+static const size_t event_sizes[PFSTAT_NR_EVENTS] = {
+	[PFSTAT_EVENT_OFF_CPU_1] = offsetof(struct pfstat_off_cpu, total_ns),
+	[PFSTAT_EVENT_OFF_CPU] = sizeof(struct pfstat_off_cpu),
+	[PFSTAT_EVENT_BLOCK] = sizeof(struct pfstat_block),
+	[PFSTAT_EVENT_FAULT] = sizeof(struct pfstat_fault),
+	[PFSTAT_EVENT_PAGE] = sizeof(struct pfstat_page),
+	[PFSTAT_EVENT_TASK] = sizeof(struct pfstat_task),
+	[PFSTAT_EVENT_STACK] = sizeof(struct pfstat_stack),
+	[PFSTAT_EVENT_ADVICE] = sizeof(struct pfstat_advice),
+};
+
+bool item_record_is_known(const struct pfstat_record *record)
+{
+	return record->op < PFSTAT_NR_OPS && record->class < PFSTAT_NR_CLASSES &&
+	       record->before < PFSTAT_NR_BEFORE && record->order <= ORDER_MAX;
+}
+
+static bool fault_is_known(const struct pfstat_fault *fault)
+{
+	return fault->event.flags < PFSTAT_NR_FAULT_KINDS && fault->origin < PFSTAT_NR_ORIGINS &&
+	       fault->outcome < PFSTAT_NR_OUTCOMES;
+}
+
+bool item_event_is_known(const struct pfstat_event *event, size_t size)
+{
+	const struct pfstat_stack *stack = (const void *)event;
+	const struct pfstat_task *task = (const void *)event;
+	const struct pfstat_page *page = (const void *)event;
+
+	if (size < sizeof(*event) || event->type >= PFSTAT_NR_EVENTS || event->size > size ||
+	    event->size != event_sizes[event->type])
+		return false;
+	switch (event->type) {
+	case PFSTAT_EVENT_FAULT:
+		return fault_is_known((const void *)event);
+	case PFSTAT_EVENT_TASK:
+		return memchr(task->comm, '\0', sizeof(task->comm));
+	case PFSTAT_EVENT_PAGE:
+		return page->pages <= 1U << ORDER_MAX &&
+		       memchr(page->comm, '\0', sizeof(page->comm));
+	case PFSTAT_EVENT_STACK:
+		return stack->frames <= PFSTAT_STACK_FRAMES;
+	default:
+		return true;
+	}
+}
+
+bool item_map_is_known(const struct item_map *map)
+{
+	return map->path_bytes && strnlen(map->path, map->path_bytes) == map->path_bytes - 1;
+}

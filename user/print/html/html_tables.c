@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/html/html_text.h"
+#include "util/table_grid.h"
+
+#define CAPTION_MAX 90	/* bytes: a longer line before a table is a sentence */
+
+/* A table, and where in the text around it it stood. */
+struct piece {
+	char *html;
+	size_t bytes;
+	long at;
+	struct piece *next;
+};
+
+struct capture {
+	struct piece *first, **last;
+};
+
+static void print_head(FILE *out, struct libscols_table *table)
+{
+	struct libscols_column *column;
+	size_t i, nr = scols_table_get_ncols(table);
+
+	if (scols_table_is_noheadings(table))
+		return;
+	fputs("<tr>", out);
+	for (i = 0; i < nr; i++) {
+		column = scols_table_get_column(table, i);
+		fprintf(out, "<th scope=\"col\"%s>",
+			scols_column_get_flags(column) & SCOLS_FL_RIGHT ? " class=\"n\"" : "");
+		html_text(out, scols_cell_get_data(scols_column_get_header(column)) ?: "");
+		fputs("</th>", out);
+	}
+	fputs("</tr>\n", out);
+}
+
+static void print_cell(FILE *out, struct libscols_table *table, struct libscols_line *line,
+		       size_t i)
+{
+	struct libscols_column *column = scols_table_get_column(table, i);
+	const char *text = scols_cell_get_data(scols_line_get_cell(line, i)) ?: "";
+	const char *number = scols_column_get_flags(column) & SCOLS_FL_RIGHT ? " class=\"n\"" : "";
+
+	/* What a row is about comes first, unless that is a number. */
+	if (!i && !*number) {
+		fprintf(out, "<th scope=\"row\"%s>", *text == ' ' ? " class=\"part\"" : "");
+		html_text(out, text + strspn(text, " "));
+		fputs("</th>", out);
+		return;
+	}
+	fprintf(out, "<td%s>", number);
+	html_text(out, text);
+	fputs("</td>", out);
+}
+
+static void print_table(FILE *out, struct libscols_table *table)
+{
+	struct libscols_line *line;
+	size_t row, i;
+
+	print_head(out, table);
+	for (row = 0; row < scols_table_get_nlines(table); row++) {
+		line = scols_table_get_line(table, row);
+		fputs("<tr>", out);
+		for (i = 0; i < scols_table_get_ncols(table); i++)
+			print_cell(out, table, line, i);
+		fputs("</tr>\n", out);
+	}
+	fputs("</table></div>\n", out);
+}
+
+static int take(void *context, struct libscols_table *table, FILE *out)
+{
+	struct capture *capture = context;
+	struct piece *piece = calloc(1, sizeof(*piece));
+	FILE *html;
+
+	if (!piece)
+		return -ENOMEM;
+	*capture->last = piece;
+	capture->last = &piece->next;
+	piece->at = ftell(out);
+	html = open_memstream(&piece->html, &piece->bytes);
+	if (!html || piece->at < 0)
+		return -ENOMEM;
+	print_table(html, table);
+	return fclose(html) ? -ENOMEM : 0;
+}
+
+/* Up to the last line, if that belongs to a table: it is right before it, and short. */
+static const char *caption_of(const char *text, const char *end)
+{
+	const char *caption;
+
+	if (end - text < 2 || end[-1] != '\n' || end[-2] == '\n')
+		return end;
+	for (caption = end - 1; caption > text && caption[-1] != '\n'; caption--)
+		;
+	return end - caption <= CAPTION_MAX ? caption : end;
+}
+
+static void print_lines(FILE *out, const char *text, const char *end)
+{
+	const char *next;
+
+	for (; text < end; text = next + 1) {
+		next = memchr(text, '\n', end - text) ?: end;
+		if (next == text)
+			continue;
+		fputs("<p class=\"note\">", out);
+		html_text_part(out, text, next - text);
+		fputs("</p>\n", out);
+	}
+}
+
+static void print_piece(FILE *out, const struct piece *piece, const char *text, const char *end)
+{
+	const char *caption = caption_of(text, end);
+
+	print_lines(out, text, caption);
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", out);
+	if (caption < end)
+		html_text_part(out, caption, end - caption - 1);
+	else
+		fputs("table", out);
+	fputs("\"><table>", out);
+	if (caption < end) {
+		fputs("<caption>", out);
+		html_text_part(out, caption, end - caption - 1);
+		fputs("</caption>", out);
+	}
+	fputc('\n', out);
+	fwrite(piece->html, 1, piece->bytes, out);
+}
+
+static void free_pieces(struct piece *piece)
+{
+	struct piece *next;
+
+	for (; piece; piece = next) {
+		next = piece->next;
+		free(piece->html);
+		free(piece);
+	}
+}
+
+int html_tables(FILE *out, html_printer print, const void *context)
+{
+	struct capture capture = { 0 };
+	const struct piece *piece;
+	char *text = NULL;
+	size_t bytes = 0;
+	long from = 0;
+	FILE *memory;
+	int err;
+
+	capture.last = &capture.first;
+	memory = open_memstream(&text, &bytes);
+	if (!memory)
+		return -errno;
+	grid_redirect(take, &capture);
+	err = print(memory, context);
+	grid_redirect(NULL, NULL);
+	if (fclose(memory) && !err)
+		err = -ENOMEM;
+	for (piece = capture.first; piece && !err; piece = piece->next) {
+		print_piece(out, piece, text + from, text + piece->at);
+		from = piece->at;
+	}
+	if (!err)
+		print_lines(out, text + from, text + bytes);
+	free_pieces(capture.first);
+	free(text);
+	return err;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The shape is Documentation/pfdrive.schema.json's; a unit test compares them. */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "print/json/json_competition.h"
+#include "print/json/json_cost.h"
+#include "print/json/json_environment.h"
+#include "print/json/json_extras.h"
+#include "print/json/json_parts.h"
+#include "print/json/json_spread.h"
+#include "print/json/json_usage.h"
+#include "print/printers.h"
+#include "util/json_value.h"
+
+static json_t *class_of(const struct class_figures *figures, bool have_bpf)
+{
+	const bool any = figures->count;
+
+	return json_pack("{so so so so so so so}",
+		"count", value_count(figures->count),
+		"mean_ns", json_real_or_null(view_mean_ns(figures)),
+		"p50_ns", value_count_if(any, figures->p50_ns),
+		"p99_ns", value_count_if(any, figures->p99_ns),
+		"max_ns", value_count_if(any, figures->max_ns),
+		"total_ns", value_count(figures->total_ns),
+		"off_cpu_ns", value_count_if(have_bpf, figures->off_cpu_ns));
+}
+
+static json_t *classes_of(const struct view *view)
+{
+	json_t *classes = json_object();
+	enum pfstat_class class;
+
+	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+		classes = value_with(classes, view_class_name(class),
+				     class_of(&view->figures.classes[class], view->run->have_bpf));
+	return classes;
+}
+
+static json_t *column_of(const struct view *view, enum study_column column)
+{
+	const struct class_figures *figures = &view->study[column];
+
+	return json_pack("{so so so so}",
+		"count", value_count(figures->count),
+		"percent", json_real_or_null(100 * view_share(figures->count,
+							 view->study[STUDY_ALL].count)),
+		"mean_ns", json_real_or_null(view_mean_ns(figures)),
+		"total_ns", value_count(figures->total_ns));
+}
+
+static json_t *study_of(const struct view *view)
+{
+	return json_pack("{so so so so}",
+		"disk", column_of(view, STUDY_DISK),
+		"short", column_of(view, STUDY_SHORT),
+		"long", column_of(view, STUDY_LONG),
+		"all", column_of(view, STUDY_ALL));
+}
+
+/* Up to the last bucket that holds something. */
+static json_t *log2_of(const __u64 *buckets, size_t nr)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	while (nr && !buckets[nr - 1])
+		nr--;
+	for (i = 0; i < nr; i++)
+		array = value_appended(array, value_count(buckets[i]));
+	return array;
+}
+
+static json_t *syscall_of(const struct syscall_row *row)
+{
+	char *name = view_syscall_name(row->number);
+	json_t *object;
+
+	object = json_pack("{so so so so so so so}", "name", value_text(name),
+			   "number", value_count(row->number),
+			   "error", value_count(row->error),
+			   "count", value_count(row->value.count),
+			   "total_ns", value_count(row->value.total_ns),
+			   "mean_ns",
+			   json_real_or_null(view_share(row->value.total_ns, row->value.count)),
+			   "log2_ns", log2_of(row->value.log2_ns, PFSTAT_SYSCALL_BUCKETS));
+	free(name);
+	return object;
+}
+
+static json_t *syscalls_of(const struct report *run)
+{
+	json_t *array;
+	size_t i;
+
+	if (!run->have_counts)
+		return json_null();
+	array = json_array();
+	for (i = 0; i < run->nr_syscalls; i++)
+		array = value_appended(array, syscall_of(&run->syscalls[i]));
+	return array;
+}
+
+static json_t *run_of(const struct view *view)
+{
+	const struct report *run = view->run;
+	const struct summary_figures *figures = &view->figures;
+	const struct {
+		const char *key;
+		json_t *value;
+	} members[] = {
+		{ "environment", environment_to_json(&run->environment) },
+		{ "damage", value_text(run->damage) },
+		{ "repeat", value_count(run->repeat) },
+		{ "elapsed_ns", value_fact(run->elapsed_ns) },
+		{ "study", study_of(view) },
+		{ "classes", classes_of(view) },
+		{ "calls", value_fact(run->calls) },
+		{ "lost", value_fact(run->lost) },
+		{ "cost", json_cost(run) },
+		{ "late", value_count(figures->late) },
+		{ "retried", value_count(figures->retried) },
+		{ "faults", value_count(figures->faults) },
+		{ "major", value_count(figures->major) },
+		{ "unfinished", value_count(figures->unfinished) },
+		{ "parts", json_parts(run) },
+		{ "groups", json_groups(view) },
+		{ "requests", json_requests(run) },
+		{ "readahead", json_readahead(run) },
+		{ "evictions", json_evictions(run) },
+		{ "pages_touched", value_fact(run->pages_touched) },
+		{ "pages_written", value_fact(run->pages_written) },
+		{ "steps", json_steps(run) },
+		{ "rusage", json_usage(&run->rusage) },
+		{ "usage", json_both_usages(run) },
+		{ "counters", json_counters(run) },
+		{ "simulated_caches", json_simulation(run) },
+		{ "ledger", json_ledger(&run->ledger) },
+		{ "syscalls", syscalls_of(run) },
+		{ "syscall_totals", json_syscall_totals(run) },
+		{ "competition", json_competition(run) },
+		{ "maps", json_maps(run->measures.maps) },
+		{ "maps_lost", value_fact(run->maps_lost) },
+		{ "names_left_out", value_fact(run->names_left_out) },
+		{ "events_lost", value_fact(run->events_lost) },
+		{ "events_skipped", value_fact(run->events_skipped) },
+		{ "events_sent", value_fact(run->events_sent) },
+		{ "events_received", value_fact(run->events_received) },
+		{ "off_cpu_count", value_fact(run->off_cpu_count) },
+		{ "off_cpu_partial", value_count_if(run->have_bpf, figures->off_cpu_partial) },
+		{ "bpf_missing", run->have_bpf ? json_null() : value_text(run->bpf_missing) },
+	};
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		object = value_with(object, members[i].key, members[i].value);
+	return object;
+}
+
+/* What is a number in every run and may vary between runs. */
+static json_t *varying_of(const struct view *view)
+{
+	const struct report *run = view->run;
+
+	return json_pack("{so so so so so so so so so so so so so so}",
+		"elapsed_ns", value_fact(run->elapsed_ns),
+		"study", study_of(view),
+		"classes", classes_of(view),
+		"calls", value_fact(run->calls),
+		"lost", value_fact(run->lost),
+		"retried", value_count(view->figures.retried),
+		"faults", value_count(view->figures.faults),
+		"major", value_count(view->figures.major),
+		"pages_touched", value_fact(run->pages_touched),
+		"steps", json_steps(run),
+		"rusage", json_usage(&run->rusage),
+		"usage", json_both_usages_figures(run),
+		"counters", json_counter_figures(run),
+		"competition", json_competition_figures(run));
+}
+
+static struct json_spread spread_of_runs(const struct view *views, size_t nr)
+{
+	json_t **varying = calloc(nr, sizeof(json_t *));
+	struct json_spread pair = { 0 };
+	size_t i;
+
+	if (!varying)
+		return pair;
+	for (i = 0; i < nr; i++) {
+		varying[i] = varying_of(&views[i]);
+		if (!varying[i])
+			break;
+	}
+	if (i == nr)
+		pair = json_spread_of(varying, nr);
+	for (i = 0; i < nr; i++)
+		json_decref(varying[i]);
+	free(varying);
+	return pair;
+}
+
+static json_t *runs_of(const struct view *views, size_t nr)
+{
+	struct json_spread pair;
+	json_t *runs = json_array();
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		runs = value_appended(runs, run_of(&views[i]));
+	pair = spread_of_runs(views, nr);
+	return json_pack("{so so so}", "runs", runs, "mean", pair.mean, "stddev", pair.stddev);
+}
+
+int json_print(FILE *out, const struct view *views, size_t nr)
+{
+	return value_print(out, nr == 1 ? run_of(&views[0]) : runs_of(views, nr));
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The environment of a run as JSON: in what is printed, and in a recording's head. */
+#ifndef PFSTAT_USER_JSON_ENVIRONMENT_H
+#define PFSTAT_USER_JSON_ENVIRONMENT_H
+
+#include <jansson.h>
+
+#include "report/report.h"
+
+/* NULL: no memory. */
+json_t *environment_to_json(const struct environment *environment);
+/*
+ * What is missing, too long or of another type is n/a afterwards. -EINVAL: it is no
+ * environment.
+ */
+int environment_from_json(struct environment *environment, const json_t *json);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is told beside the faults, as members of a run's JSON. NULL: no memory. */
+#ifndef PFSTAT_USER_JSON_EXTRAS_H
+#define PFSTAT_USER_JSON_EXTRAS_H
+
+#include <jansson.h>
+
+#include "report/view.h"
+
+json_t *json_both_usages(const struct report *run);
+/* null without eBPF's counts. */
+json_t *json_syscall_totals(const struct report *run);
+/* null: not asked for. */
+json_t *json_counters(const struct report *run);
+json_t *json_simulation(const struct report *run);
+json_t *json_maps(const struct map_list *maps);
+
+/* Of these two, what is a number and varies between runs. */
+json_t *json_both_usages_figures(const struct report *run);
+json_t *json_counter_figures(const struct report *run);
+
+#endif

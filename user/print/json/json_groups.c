@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "print/json/json_parts.h"
+#include "print/json/json_spread.h"
+#include "util/json_value.h"
+
+static json_t *classes_of(const struct report *run, const struct group *group)
+{
+	json_t *classes = json_object();
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		classes = value_with(classes, fault_class_name(class),
+				     value_count_if(view_class_known(run, class),
+						    group->classes[class]));
+	return classes;
+}
+
+static json_t *parts_of(const struct report *run, const struct group *group)
+{
+	json_t *parts = json_object();
+	enum part part;
+
+	for (part = 0; part < NR_PARTS; part++)
+		parts = value_with(parts, view_part_name(part),
+				   value_count_if(view_part_known(run, part),
+						  group->parts_ns[part]));
+	return parts;
+}
+
+static json_t *row_of(const struct report *run, const struct group *group)
+{
+	return json_pack("{so so so so so so so so so so so so so}",
+		"name", value_text(group->name),
+		"pid", value_count_if(group->pid, group->pid),
+		"tid", value_count_if(group->tid, group->tid),
+		"address", group->address ? value_wide(group->address) : json_null(),
+		"inode", group->inode ? value_wide(group->inode) : json_null(),
+		"dev", value_count_if(group->inode, group->dev),
+		"faults", value_count(group->faults),
+		"major", value_count(group->major),
+		"total_ns", value_count(group->total_ns),
+		"max_ns", value_count(group->max_ns),
+		"mean_ns", json_real_or_null(view_share(group->total_ns, group->faults)),
+		"classes", classes_of(run, group),
+		"parts", parts_of(run, group));
+}
+
+json_t *json_groups(const struct view *view)
+{
+	const struct report *run = view->run;
+	json_t *rows;
+	size_t i;
+
+	if (!run->grouped)
+		return json_null();
+	rows = json_array();
+	for (i = 0; i < view->nr_rows; i++)
+		rows = value_appended(rows, row_of(run, &run->groups[i]));
+	return json_pack("{ss so s{so so so}}",
+		"by", view_group_name(run->by),
+		"rows", rows,
+		"left_out",
+		"rows", value_count(run->nr_groups - view->nr_rows),
+		"faults", value_count(view->left_out.faults),
+		"total_ns", value_count(view->left_out.total_ns));
+}

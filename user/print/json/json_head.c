@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "print/json/json_environment.h"
+#include "print/json/json_head.h"
+#include "util/json_value.h"
+
+static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;
+
+static json_t *hooks_of(const struct report *report)
+{
+	json_t *names = json_array();
+	enum fact_hook hook;
+
+	for (hook = 0; hook < NR_HOOKS; hook++)
+		if (report->hooks & 1U << hook)
+			names = value_appended(names, json_string(hook_names[hook]));
+	return names;
+}
+
+json_t *head_to_json(const struct report *report)
+{
+	return json_pack("{so sb so so so}",
+		"environment", environment_to_json(&report->environment),
+		"have_bpf", report->have_bpf,
+		"bpf_missing", value_text(report->bpf_missing),
+		"hooks", hooks_of(report),
+		"pages_touched", value_fact(report->pages_touched));
+}
+
+static uint32_t hook_from(const char *name)
+{
+	enum fact_hook hook;
+
+	for (hook = 0; name && hook < NR_HOOKS; hook++)
+		if (!strcmp(name, hook_names[hook]))
+			return 1U << hook;
+	return 0;
+}
+
+static uint32_t hooks_from(const json_t *names)
+{
+	uint32_t hooks = 0;
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach(names, i, name)
+		hooks |= hook_from(json_string_value(name));
+	return hooks;
+}
+
+static bool is_kind(const struct environment *environment)
+{
+	return !strcmp(environment->kind, "drive") || !strcmp(environment->kind, "record");
+}
+
+int head_from_json(struct report *report, const json_t *json)
+{
+	const char *missing = json_string_value(json_object_get(json, "bpf_missing"));
+	const json_t *pages = json_object_get(json, "pages_touched");
+	int err;
+
+	err = environment_from_json(&report->environment, json_object_get(json, "environment"));
+	if (err)
+		return err;
+	if (!is_kind(&report->environment))
+		return -EINVAL;
+	report->have_bpf = json_is_true(json_object_get(json, "have_bpf"));
+	if (missing)
+		snprintf(report->bpf_missing, sizeof(report->bpf_missing), "%s", missing);
+	report->hooks = hooks_from(json_object_get(json, "hooks"));
+	if (json_is_integer(pages) && json_integer_value(pages) >= 0)
+		report->pages_touched = json_integer_value(pages);
+	return 0;
+}

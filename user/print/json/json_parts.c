@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "print/json/json_parts.h"
+#include "print/json/json_spread.h"
+#include "util/json_value.h"
+
+/* known: the part can be seen; a part of no fault has a total, and no more. */
+static json_t *times_of(const struct part_figures *figures, uint64_t count, bool known)
+{
+	const bool any = known && count;
+
+	return json_pack("{so so so so so}",
+		"total_ns", value_count_if(known, figures->total_ns),
+		"mean_ns", any ? json_real_or_null(view_share(figures->total_ns, count)) :
+				 json_null(),
+		"p50_ns", value_count_if(any, figures->p50_ns),
+		"p99_ns", value_count_if(any, figures->p99_ns),
+		"max_ns", value_count_if(any, figures->max_ns));
+}
+
+static json_t *parts_of(const struct report *run, const struct fault_figures *faults, bool known)
+{
+	json_t *parts = json_object();
+	json_t *times;
+	enum part part;
+	bool seen;
+
+	for (part = 0; part < NR_PARTS; part++) {
+		seen = known && view_part_known(run, part);
+		times = times_of(&faults->parts[part], faults->count, seen);
+		times = value_with(times, "faults",
+				   value_count_if(seen, faults->parts[part].faults));
+		parts = value_with(parts, view_part_name(part), times);
+	}
+	return parts;
+}
+
+static json_t *faults_of(const struct report *run, const struct fault_figures *faults, bool known)
+{
+	json_t *object = times_of(&faults->whole, faults->count, known);
+
+	object = value_with(object, "count", value_count_if(known, faults->count));
+	object = value_with(object, "major", value_count_if(known, faults->major));
+	object = value_with(object, "unsolved", value_count_if(known, faults->unsolved));
+	object = value_with(object, "pages", value_count_if(known, faults->pages));
+	return value_with(object, "parts", parts_of(run, faults, known));
+}
+
+static json_t *classes_of(const struct report *run)
+{
+	json_t *classes = json_object();
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		classes = value_with(classes, fault_class_name(class),
+				     faults_of(run, &run->faults[class],
+					       view_class_known(run, class)));
+	return classes;
+}
+
+json_t *json_parts(const struct report *run)
+{
+	return json_pack("{sb sb so so so}",
+		"known", run->parts_known,
+		"cpu_at_most", view_cpu_at_most(run),
+		"residue_share", json_real_or_null(view_residue_share(run)),
+		"classes", classes_of(run),
+		"all", faults_of(run, &run->all_faults, true));
+}
+
+json_t *json_requests(const struct report *run)
+{
+	const struct block_figures *blocks = &run->blocks;
+
+	if (!view_has_hook(run, HOOK_BLOCK))
+		return json_null();
+	return json_pack("{so so so so so so so}",
+		"reads", value_count(blocks->reads),
+		"writes", value_count(blocks->writes),
+		"errors", value_count(blocks->errors),
+		"bytes_read", value_count(blocks->bytes_read),
+		"bytes_written", value_count(blocks->bytes_written),
+		"queue", times_of(&blocks->queue, blocks->reads,
+				  view_has_hook(run, HOOK_BLOCK_INSERT)),
+		"device", times_of(&blocks->device, blocks->reads, true));
+}
+
+json_t *json_readahead(const struct report *run)
+{
+	const struct readahead_figures *pages = &run->readahead;
+	const bool removals = view_has_hook(run, HOOK_PAGE_DELETE);
+
+	if (!view_has_hook(run, HOOK_BLOCK))
+		return json_null();
+	return json_pack("{so so so so so}",
+		"read", value_count(pages->read),
+		"mapped", value_count(pages->mapped),
+		"evicted_unused", value_count_if(removals, pages->evicted_unused),
+		"idle", value_count_if(removals, pages->idle),
+		"overflow", value_count(pages->overflow));
+}
+
+static json_t *pair_of(const struct blame_pair *pair)
+{
+	return json_pack("{so so so so so so}",
+		"evictor", value_count(pair->evictor),
+		"evictor_name", value_text(pair->evictor_name),
+		"victim", value_count(pair->victim),
+		"pages", value_count(pair->pages),
+		"faults", value_count(pair->faults),
+		"total_ns", value_count(pair->total_ns));
+}
+
+json_t *json_evictions(const struct report *run)
+{
+	json_t *pairs;
+	size_t i;
+
+	if (!view_has_hook(run, HOOK_PAGE_DELETE) || !view_has_hook(run, HOOK_BLOCK))
+		return json_null();
+	pairs = json_array();
+	for (i = 0; i < run->nr_blame; i++)
+		pairs = value_appended(pairs, pair_of(&run->blame[i]));
+	return json_pack("{so so so}",
+		"evicted", value_count(run->evictions.evicted),
+		"overflow", value_count(run->evictions.overflow),
+		"blame", pairs);
+}

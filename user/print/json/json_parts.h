@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The members of a run's JSON that are about logical faults. NULL: no memory. */
+#ifndef PFSTAT_USER_JSON_PARTS_H
+#define PFSTAT_USER_JSON_PARTS_H
+
+#include <jansson.h>
+
+#include "report/view.h"
+
+json_t *json_parts(const struct report *run);
+/* null: n/a. */
+json_t *json_requests(const struct report *run);
+json_t *json_readahead(const struct report *run);
+json_t *json_evictions(const struct report *run);
+json_t *json_ledger(const struct ledger *ledger);
+/* null: not asked for. */
+json_t *json_groups(const struct view *view);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "print/printers.h"
+#include "print/text/table.h"
+#include "util/utf8.h"
+
+static int print_as(FILE *out, enum report_format format, const struct view *views, size_t nr)
+{
+	switch (format) {
+	case REPORT_TABLE:
+		return table_print(out, views, nr);
+	case REPORT_CSV:
+		return csv_print(out, views, nr);
+	case REPORT_JSON:
+		return json_print(out, views, nr);
+	}
+	return -EINVAL;
+}
+
+/*
+ * The text does not depend on the user's locale: decimal points for programs,
+ * and µ for people, also where LANG says nothing (a VM's console).
+ */
+static int print_neutral(FILE *out, enum report_format format, const struct view *views,
+			 size_t nr)
+{
+	locale_t neutral = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+	locale_t before;
+	int err;
+
+	if (!neutral)
+		return -errno;
+	before = uselocale(neutral);
+	err = print_as(out, format, views, nr);
+	uselocale(before);
+	freelocale(neutral);
+	return err;
+}
+
+int report_write(FILE *out, enum report_format format, const char *text, size_t length)
+{
+	const bool terminal = isatty(fileno(out));
+
+	errno = 0;
+	if (format == REPORT_TABLE || (format == REPORT_CSV && terminal))
+		utf8_print_lines(out, text);
+	else if (terminal)
+		utf8_print_json(out, text);
+	else
+		fwrite(text, 1, length, out);
+	return fflush(out) || ferror(out) ? -(errno ?: EIO) : 0;
+}
+
+/* All or nothing: a report cut short by a lack of memory would look whole. */
+static int print_at_once(FILE *out, enum report_format format, const struct view *views,
+			 size_t nr)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	int err;
+
+	if (!memory)
+		return -errno;
+	err = print_neutral(memory, format, views, nr);
+	if (fclose(memory) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = report_write(out, format, text, length);
+	free(text);
+	return err;
+}
+
+int report_print(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs)
+{
+	struct view *views;
+	size_t i;
+	int err;
+
+	if (!nr_runs)
+		return -EINVAL;
+	views = calloc(nr_runs, sizeof(*views));
+	if (!views)
+		return -ENOMEM;
+	for (i = 0; i < nr_runs; i++)
+		view_run(&views[i], &runs[i]);
+	err = print_at_once(out, format, views, nr_runs);
+	free(views);
+	return err;
+}
+
+int report_print_warnings(FILE *out, const struct report *run)
+{
+	struct view *view = calloc(1, sizeof(*view));
+
+	if (!view)
+		return -ENOMEM;
+	view_run(view, run);
+	table_warnings(out, view, 0);
+	free(view);
+	return 0;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* For people: what it was measured under, then the figures. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/printers.h"
+#include "print/text/table.h"
+#include "print/text/table_cells.h"
+#include "print/text/table_extras.h"
+#include "util/utf8.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const study_headings[] = {
+	"<", ">Disk faults", ">Non-disk short", ">Non-disk long", ">All faults"
+};
+
+int table_study(FILE *out, const struct view *view)
+{
+	const uint64_t all = view->study[STUDY_ALL].count;
+	enum study_column column;
+	struct grid grid;
+
+	grid_open(&grid, study_headings, COUNT(study_headings));
+	grid_row(&grid);
+	grid_cell(&grid, "Count");
+	for (column = 0; column < STUDY_NR_COLUMNS; column++)
+		grid_cell(&grid, "%" PRIu64, view->study[column].count);
+	grid_row(&grid);
+	grid_cell(&grid, "Percentage");
+	for (column = 0; column < STUDY_NR_COLUMNS; column++)
+		cell_share(&grid, view_share(view->study[column].count, all));
+	grid_row(&grid);
+	grid_cell(&grid, "Average fault cost (µs)");
+	for (column = 0; column < STUDY_NR_COLUMNS; column++)
+		cell_scaled(&grid, view_mean_ns(&view->study[column]) / 1e3);
+	grid_row(&grid);
+	grid_cell(&grid, "Total fault cost (ms)");
+	for (column = 0; column < STUDY_NR_COLUMNS; column++)
+		cell_scaled(&grid, view->study[column].total_ns / 1e6);
+	return grid_close(&grid, out);
+}
+
+static void class_row(struct grid *grid, const struct view *view, const char *name,
+		      const struct class_figures *figures)
+{
+	grid_row(grid);
+	grid_cell(grid, "%s", name);
+	grid_cell(grid, "%" PRIu64, figures->count);
+	cell_share(grid, view_share(figures->count, view->every.count));
+	cell_scaled(grid, view_mean_ns(figures) / 1e3);
+	cell_scaled(grid, figures->count ? figures->p50_ns / 1e3 : NAN);
+	cell_scaled(grid, figures->count ? figures->p99_ns / 1e3 : NAN);
+	cell_scaled(grid, figures->count ? figures->max_ns / 1e3 : NAN);
+	cell_scaled(grid, figures->total_ns / 1e6);
+	if (!view->run->have_bpf)
+		grid_cell(grid, "n/a");
+	else
+		cell_share(grid, view_share(figures->off_cpu_ns, figures->total_ns));
+}
+
+static int table_classes(FILE *out, const struct view *view)
+{
+	static const char *const headings[] = {
+		"<Class", ">Calls", ">Share", ">Mean µs", ">p50 µs", ">p99 µs", ">Max µs",
+		">Total ms", ">Off the CPU"
+	};
+	enum pfstat_class class;
+	struct grid grid;
+
+	grid_open(&grid, headings, COUNT(headings));
+	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+		if (view->figures.classes[class].count)
+			class_row(&grid, view, view_class_name(class),
+				  &view->figures.classes[class]);
+	class_row(&grid, view, "all calls", &view->every);
+	return grid_close(&grid, out);
+}
+
+static int table_counts(FILE *out, const struct view *view)
+{
+	static const char *const headings[] = {
+		">Pages touched", ">Faults", ">Major", ">minflt", ">majflt", ">nvcsw", ">nivcsw",
+		">Off-CPU stays", ">Records lost"
+	};
+	const struct usage *rusage = &view->run->rusage;
+	/* Only a drive knows which pages it touches. */
+	const bool drive = view_is_drive(view->run);
+	struct grid grid;
+
+	grid_open(&grid, headings + !drive, COUNT(headings) - !drive);
+	grid_row(&grid);
+	if (drive)
+		cell_count(&grid, view->run->pages_touched);
+	cell_count(&grid, view->figures.faults);
+	cell_count(&grid, view->figures.major);
+	cell_count(&grid, rusage->minflt);
+	cell_count(&grid, rusage->majflt);
+	cell_count(&grid, rusage->nvcsw);
+	cell_count(&grid, rusage->nivcsw);
+	cell_count(&grid, view->run->off_cpu_count);
+	cell_count(&grid, view->run->lost);
+	return grid_close(&grid, out);
+}
+
+void table_no_bpf(FILE *out, const struct report *run, const char *what)
+{
+	fprintf(out, "%s: n/a (", what);
+	/* What a recording says: no grid makes it harmless here. */
+	utf8_print(out, run->bpf_missing[0] ? run->bpf_missing : "no eBPF");
+	fputs(")\n", out);
+}
+
+static void syscall_row(struct grid *grid, const struct syscall_row *row)
+{
+	char *name = view_syscall_name(row->number);
+	const char *error = strerrorname_np(row->error);
+
+	grid_row(grid);
+	if (name)
+		grid_cell(grid, "%s", name);
+	else
+		grid_cell(grid, "%" PRIu32, row->number);
+	if (!row->error)
+		grid_cell(grid, "ok");
+	else if (error)
+		grid_cell(grid, "%s", error);
+	else
+		grid_cell(grid, "errno %" PRIu32, row->error);
+	grid_cell(grid, "%" PRIu64, (uint64_t)row->value.count);
+	cell_scaled(grid, view_share(row->value.total_ns, row->value.count) / 1e3);
+	cell_scaled(grid, row->value.total_ns / 1e6);
+	free(name);
+}
+
+static void left_out_syscalls(FILE *out, const struct report *run, size_t nr_rows)
+{
+	uint64_t count = 0, total_ns = 0;
+	size_t i;
+
+	for (i = nr_rows; i < run->nr_syscalls; i++) {
+		count += run->syscalls[i].value.count;
+		total_ns += run->syscalls[i].value.total_ns;
+	}
+	if (nr_rows < run->nr_syscalls)
+		fprintf(out, "Left out: %zu more rows, with %" PRIu64 " calls and %.2f ms\n",
+			run->nr_syscalls - nr_rows, count, total_ns / 1e6);
+}
+
+static int table_syscalls(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = {
+		"<System call", "<Result", ">Count", ">Mean µs", ">Total ms"
+	};
+	const size_t nr_rows = run->top && run->top < run->nr_syscalls ? run->top :
+									  run->nr_syscalls;
+	struct grid grid;
+	size_t i;
+	int err;
+
+	if (!run->have_bpf) {
+		table_no_bpf(out, run, "System calls and off-CPU times");
+		return 0;
+	}
+	if (!run->have_counts) {
+		fputs("System calls: n/a\n", out);
+		return 0;
+	}
+	if (!run->nr_syscalls) {
+		fputs("System calls: none\n", out);
+		return 0;
+	}
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < nr_rows; i++)
+		syscall_row(&grid, &run->syscalls[i]);
+	err = grid_close(&grid, out);
+	left_out_syscalls(out, run, nr_rows);
+	return err;
+}
+
+/* What only eBPF sees. */
+static int table_system(FILE *out, const struct report *run)
+{
+	int err = 0;
+
+	if (run->have_bpf) {
+		err = table_requests(out, run);
+		fputc('\n', out);
+		if (!err)
+			err = table_readahead(out, run);
+		fputc('\n', out);
+		if (!err)
+			err = table_blame(out, run);
+		fputc('\n', out);
+	}
+	return err ? err : table_syscalls(out, run);
+}
+
+int table_run(FILE *out, const struct view *view)
+{
+	int err = 0;
+
+	if (table_has_steps(view->run)) {
+		err = table_steps(out, view->run);
+		fputc('\n', out);
+	}
+	if (!err)
+		err = table_study(out, view);
+	fputc('\n', out);
+	if (!err)
+		err = table_classes(out, view);
+	fputc('\n', out);
+	if (!err)
+		err = table_parts(out, view);
+	fputc('\n', out);
+	if (!err && view->run->grouped) {
+		err = table_groups(out, view);
+		fputc('\n', out);
+	}
+	if (!err)
+		err = table_counts(out, view);
+	table_cost(out, view->run);
+	fputc('\n', out);
+	if (!err)
+		err = table_ledger(out, &view->run->ledger);
+	fputc('\n', out);
+	if (!err)
+		err = table_system(out, view->run);
+	return err ? err : table_measures(out, view->run);
+}
+
+int table_print(FILE *out, const struct view *views, size_t nr)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < nr; i++)
+		table_warnings(out, &views[i], nr > 1 ? i + 1 : 0);
+	err = table_environment(out, views[0].run);
+	fputc('\n', out);
+	if (err)
+		return err;
+	err = nr == 1 ? table_run(out, &views[0]) : table_repeats(out, views, nr);
+	if (err || !views[0].run->measures.competition)
+		return err;
+	fputc('\n', out);
+	return table_competition(out, views, nr);
+}

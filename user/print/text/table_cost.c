@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <math.h>
+
+#include "print/text/table.h"
+#include "report/own_cost.h"
+
+static void print_total(FILE *out, double total_ns, double share)
+{
+	fprintf(out, ", %.3g ms in all", total_ns / 1e6);
+	if (!isnan(share))
+		fprintf(out, ", %.2f%% of the run", 100 * share);
+}
+
+static void print_again(FILE *out, const struct own_cost *cost)
+{
+	if (isnan(cost->again_ns))
+		fputs("  each time that the kernel begins one again is counted as a whole one: "
+		      "at most\n", out);
+	else
+		fprintf(out, "  %.0f ns each time that the kernel begins one again\n",
+			cost->again_ns);
+}
+
+/* Where the module tells of a fault no event is sent. */
+static void print_bpf(FILE *out, const struct report *run, const struct own_cost *cost)
+{
+	if (isnan(cost->hooked_ns) || isnan(cost->other_ns) || isnan(cost->bpf_total_ns)) {
+		fputs("Own cost of eBPF: n/a\n", out);
+		return;
+	}
+	fprintf(out, "Own cost of eBPF: %.0f ns a fault", cost->hooked_ns);
+	print_total(out, cost->bpf_total_ns, cost->bpf_share);
+	fputs("; not in a call's time\n", out);
+	if (run->bpf_again)
+		print_again(out, cost);
+	fprintf(out, "  %.0f ns of a fault of which the module does not tell\n", cost->other_ns);
+}
+
+static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
+{
+	if (isnan(cost->call_ns)) {
+		fprintf(out, "Own cost of the module: n/a%s\n",
+			run->subtract ? "; nothing is subtracted" : "");
+		return;
+	}
+	fprintf(out, "Own cost of the module: %.3g ns a call", cost->call_ns);
+	if (!isnan(cost->total_ns))
+		print_total(out, cost->total_ns, cost->share);
+	fputc('\n', out);
+	if (!isnan(cost->inside_ns))
+		fprintf(out, "  %.3g ns of a call's time are its%s\n", cost->inside_ns,
+			run->subtract ? ", subtracted above from those of calls" : "");
+}
+
+void table_cost(FILE *out, const struct report *run)
+{
+	const struct own_cost cost = own_cost_of(run);
+
+	print_module(out, run, &cost);
+	if (run->have_bpf)
+		print_bpf(out, run, &cost);
+}

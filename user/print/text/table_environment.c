@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "print/text/table.h"
+#include "util/table_grid.h"
+
+#define TEXT_WIDTH 84	/* what the names of the lines leave of a page */
+
+static const char *known(const char *text)
+{
+	return text && *text ? text : "n/a";
+}
+
+/* 1024 based, as the sizes that pfdrive takes. */
+static const char *size_text(uint64_t bytes, char *text, size_t length)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double size = bytes;
+	size_t unit = 0;
+
+	while (size >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		size /= 1024;
+		unit++;
+	}
+	snprintf(text, length, "%.*f %s", size == (uint64_t)size ? 0 : 1, size, units[unit]);
+	return text;
+}
+
+static const char *time_text(uint64_t ns, char *text, size_t length)
+{
+	if (ns == FACT_NONE)
+		return "n/a";
+	snprintf(text, length, "%.3f ms", ns / 1e6);
+	return text;
+}
+
+static void line(struct grid *grid, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void line(struct grid *grid, const char *name, const char *format, ...)
+{
+	const char *rest;
+	char text[8192];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	grid_row(grid);
+	grid_cell(grid, "%s", name);
+	rest = grid_text(grid, TEXT_WIDTH, text);
+	while (*rest) {
+		grid_row(grid);
+		grid_cell(grid, "%s", "");
+		rest = grid_text(grid, TEXT_WIDTH, rest);
+	}
+}
+
+static void machine_lines(struct grid *grid, const struct environment *e)
+{
+	char cpus[32] = "CPUs n/a", memory[32] = "memory n/a";
+
+	if (e->cpus)
+		snprintf(cpus, sizeof(cpus), "%u CPU%s", e->cpus, e->cpus == 1 ? "" : "s");
+	if (e->memory_bytes)
+		size_text(e->memory_bytes, memory, sizeof(memory));
+	line(grid, "Machine", "%s; %s, %s; virtualization: %s", known(e->machine), cpus, memory,
+	     known(e->virtualization));
+	line(grid, "Kernel", "%s; clock source: %s", known(e->kernel), known(e->clocksource));
+}
+
+static void file_lines(struct grid *grid, const struct environment *e)
+{
+	char size[32], readahead[32] = "n/a", resident[32] = "n/a";
+
+	line(grid, "File", "%s", known(e->file));
+	line(grid, "", "%s, %" PRIu64 " pages; %s on %s",
+	     size_text(e->file_bytes, size, sizeof(size)), e->file_pages, known(e->filesystem),
+	     known(e->device));
+	if (e->readahead_bytes >= 0)
+		size_text(e->readahead_bytes, readahead, sizeof(readahead));
+	if (e->resident_pages != FACT_NONE)
+		snprintf(resident, sizeof(resident), "%" PRIu64, e->resident_pages);
+	line(grid, "Cache", "%s: %s of %" PRIu64 " pages resident before; read-ahead %s",
+	     known(e->cache), resident, e->file_pages, readahead);
+}
+
+/* What a plain reader maps needs no word. */
+static void memory_line(struct grid *grid, const struct environment *e)
+{
+	const bool to_file = !strncmp(e->map, "shared", strlen("shared"));
+	const bool anon = !strcmp(e->backing, "anonymous");
+	char stores[96] = "nothing is stored";
+
+	if (e->fill[0] || e->store_share > 0)
+		snprintf(stores, sizeof(stores), "%s%.4g %% of the accesses store, to %s",
+			 e->fill[0] ? "memset and msync first; " : "", 100 * e->store_share,
+			 to_file ? "the file itself" : anon ? "it" : "copies of its pages");
+	if (strcmp(e->map, "shared") || e->fill[0] || e->store_share > 0)
+		line(grid, "Mapping", "%s; %s", known(e->map), stores);
+}
+
+static void anonymous_lines(struct grid *grid, const struct environment *e)
+{
+	char size[32];
+
+	line(grid, "Memory", "%s, %" PRIu64 " pages, anonymous; transparent huge pages: %s",
+	     size_text(e->file_bytes, size, sizeof(size)), e->file_pages,
+	     known(e->transparent_hugepage));
+}
+
+static void access_line(struct grid *grid, const struct report *run)
+{
+	const struct environment *e = &run->environment;
+	char cpu[32] = "not pinned", took[32];
+
+	if (e->pinned_cpu >= 0)
+		snprintf(cpu, sizeof(cpu), "on CPU %d", e->pinned_cpu);
+	line(grid, "Accesses", "%s: %" PRIu64 " in %s, seed %" PRIu64 ", %s", known(e->pattern),
+	     e->accesses, time_text(run->elapsed_ns, took, sizeof(took)), e->seed, cpu);
+}
+
+static void watched_lines(struct grid *grid, const struct report *run)
+{
+	const struct environment *e = &run->environment;
+	char took[32];
+
+	if (e->command[0])
+		line(grid, "Command", "%s", e->command);
+	else if (e->pid)
+		line(grid, "Process", "%" PRIu32, e->pid);
+	else if (e->cgroup[0])
+		line(grid, "Cgroup", "%s", e->cgroup);
+	if (e->only_file[0])
+		line(grid, "Only file", "%s", e->only_file);
+	line(grid, "Watched", "for %s", time_text(run->elapsed_ns, took, sizeof(took)));
+}
+
+static void instrument_lines(struct grid *grid, const struct environment *e)
+{
+	char around[32] = "size n/a";
+
+	if (e->fault_around_bytes)
+		size_text(e->fault_around_bytes, around, sizeof(around));
+	if (e->fault_around)
+		line(grid, "Fault-around", "kept (%s)", around);
+	else
+		line(grid, "Fault-around", "off: every page faults by itself");
+}
+
+static void recorded_line(struct grid *grid, const struct environment *e)
+{
+	const time_t started = e->started_s;
+	char text[64];
+	struct tm utc;
+
+	if (!started || !gmtime_r(&started, &utc))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
+	line(grid, "Recorded", "%s, by pfdrive %s", text, known(e->version));
+}
+
+int table_environment(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = { "<", "<" };
+	struct grid grid;
+
+	grid_open(&grid, headings, 2);
+	if (grid.table)
+		scols_table_enable_noheadings(grid.table, 1);
+	machine_lines(&grid, &run->environment);
+	recorded_line(&grid, &run->environment);
+	if (view_is_drive(run)) {
+		if (strcmp(run->environment.backing, "anonymous"))
+			file_lines(&grid, &run->environment);
+		else
+			anonymous_lines(&grid, &run->environment);
+		memory_line(&grid, &run->environment);
+		access_line(&grid, run);
+	} else {
+		watched_lines(&grid, run);
+	}
+	if (strcmp(run->environment.backing, "anonymous"))
+		instrument_lines(&grid, &run->environment);
+	return grid_close(&grid, out);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Whose pages were evicted by whom, and wanted again. */
+#include <inttypes.h>
+
+#include "print/text/table.h"
+#include "print/text/table_cells.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void pair_row(struct grid *grid, const struct blame_pair *pair)
+{
+	grid_row(grid);
+	cell_count(grid, pair->pages);
+	cell_count(grid, pair->faults);
+	cell_scaled(grid, pair->total_ns / 1e6);
+	if (pair->victim)
+		grid_cell(grid, "%" PRIu32, pair->victim);
+	else
+		grid_cell(grid, BLAME_OTHERS);
+	if (blame_is_itself(pair))
+		grid_cell(grid, "itself");
+	else if (blame_is_others(pair))
+		grid_cell(grid, BLAME_OTHERS);
+	else
+		grid_cell(grid, "%s (%" PRIu32 ")", pair->evictor_name, pair->evictor);
+}
+
+static void left_out_line(FILE *out, const struct report *run, size_t rows)
+{
+	uint64_t pages = 0, faults = 0;
+	size_t i;
+
+	for (i = rows; i < run->nr_blame; i++) {
+		pages += run->blame[i].pages;
+		faults += run->blame[i].faults;
+	}
+	if (rows < run->nr_blame)
+		fprintf(out, "Left out: %zu more, with %" PRIu64 " pages and %" PRIu64 " faults\n",
+			run->nr_blame - rows, pages, faults);
+}
+
+static void not_followed_line(FILE *out, const struct report *run)
+{
+	if (run->evictions.overflow)
+		fprintf(out, "Not followed: %" PRIu64 " evicted pages of too many files\n",
+			run->evictions.overflow);
+}
+
+int table_blame(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = {
+		">Pages", ">Faults", ">Total ms", ">Process", "<Evicted by"
+	};
+	const size_t rows = run->top && run->top < run->nr_blame ? run->top : run->nr_blame;
+	struct grid grid;
+	size_t i;
+	int err;
+
+	if (!view_has_hook(run, HOOK_PAGE_DELETE) || !view_has_hook(run, HOOK_BLOCK)) {
+		fputs("Pages evicted and read again: n/a\n", out);
+		return 0;
+	}
+	if (!run->nr_blame) {
+		fprintf(out, "Pages evicted and read again: none of %" PRIu64 " evicted\n",
+			run->evictions.evicted - run->evictions.overflow);
+		not_followed_line(out, run);
+		return 0;
+	}
+	fprintf(out, "Pages evicted and read again, of %" PRIu64 " evicted\n",
+		run->evictions.evicted);
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < rows; i++)
+		pair_row(&grid, &run->blame[i]);
+	err = grid_close(&grid, out);
+	left_out_line(out, run, rows);
+	not_followed_line(out, run);
+	return err;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tables of what was asked for beside the faults. Each returns 0 or a negative errno. */
+#ifndef PFSTAT_USER_TABLE_EXTRAS_H
+#define PFSTAT_USER_TABLE_EXTRAS_H
+
+#include <stdio.h>
+
+#include "report/view.h"
+
+/* Those that were asked for, with an empty line before each. */
+int table_measures(FILE *out, const struct report *run);
+/* Of several runs: means and standard deviations, and of each what has none. */
+int table_measures_of_runs(FILE *out, const struct view *views, size_t nr);
+
+int table_maps(FILE *out, const struct map_list *maps);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The costliest files, mappings, threads or places in the code. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "print/text/table.h"
+#include "print/text/table_cells.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void main_part_cell(struct grid *grid, const struct report *run, const struct group *group)
+{
+	const enum part part = view_main_part(group);
+
+	if (!run->parts_known || !view_part_known(run, part) || !group->total_ns)
+		grid_cell(grid, "n/a");
+	else
+		grid_cell(grid, "%s %.0f%%", view_part_name(part),
+			  100 * view_share(group->parts_ns[part], group->total_ns));
+}
+
+static void group_row(struct grid *grid, const struct report *run, const struct group *group)
+{
+	grid_row(grid);
+	cell_count(grid, group->faults);
+	cell_count(grid, group->major);
+	cell_scaled(grid, group->total_ns / 1e6);
+	cell_share(grid, view_share(group->total_ns, run->all_faults.whole.total_ns));
+	cell_scaled(grid, view_share(group->total_ns, group->faults) / 1e3);
+	cell_scaled(grid, group->max_ns / 1e3);
+	main_part_cell(grid, run, group);
+	grid_cell(grid, "%s", group->name);
+}
+
+static void left_out_line(FILE *out, const struct view *view)
+{
+	const size_t rows = view->run->nr_groups - view->nr_rows;
+	const struct group *sum = &view->left_out;
+
+	if (rows)
+		fprintf(out, "Left out: %zu more row%s, with %" PRIu64 " faults and %.2f ms\n",
+			rows, rows == 1 ? "" : "s", sum->faults, sum->total_ns / 1e6);
+}
+
+int table_groups(FILE *out, const struct view *view)
+{
+	static const char *const names[NR_GROUP_BY] = { "<File", "<Mapping", "<Thread", "<Code",
+							"<Stack", "<Name" };
+	const struct report *run = view->run;
+	const char *const headings[] = {
+		">Faults", ">Major", ">Total ms", ">Share", ">Mean µs", ">Max µs", "<Mostly",
+		names[run->by]
+	};
+	struct grid grid;
+	size_t i;
+	int err;
+
+	fprintf(out, "Faults by %s, costliest first\n", view_group_name(run->by));
+	if (!run->nr_groups) {
+		fputs("none\n", out);
+		return 0;
+	}
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < view->nr_rows; i++)
+		group_row(&grid, run, &run->groups[i]);
+	err = grid_close(&grid, out);
+	left_out_line(out, view);
+	return err;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The memory map of a process, a line a mapping. */
+#include <inttypes.h>
+
+#include "print/text/table_cells.h"
+#include "print/text/table_extras.h"
+#include "util/utf8.h"
+
+#include <sys/mman.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define WHAT_WIDTH 42
+
+static void cell_kilobytes(struct grid *grid, uint64_t bytes)
+{
+	cell_count(grid, bytes == FACT_NONE ? FACT_NONE : bytes / 1024);
+}
+
+static void map_rows(struct grid *grid, const struct map_list *maps, const struct map_line *line)
+{
+	const char *rest;
+	char text[4352];
+
+	map_line_explain(line, maps, text, sizeof(text));
+	grid_row(grid);
+	grid_cell(grid, "%" PRIx64, line->start);
+	grid_cell(grid, "%c%c%c%c", line->prot & PROT_READ ? 'r' : '-',
+		  line->prot & PROT_WRITE ? 'w' : '-', line->prot & PROT_EXEC ? 'x' : '-',
+		  line->shared ? 's' : 'p');
+	cell_kilobytes(grid, line->end - line->start);
+	cell_kilobytes(grid, line->resident);
+	cell_kilobytes(grid, line->swapped);
+	if (maps->hooks_known)
+		grid_cell(grid, line->hooked ? "yes" : "-");
+	else
+		grid_cell(grid, "n/a");
+	rest = grid_text(grid, WHAT_WIDTH, text);
+	while (*rest) {
+		grid_row(grid);
+		cells_text(grid, "", 6);
+		rest = grid_text(grid, WHAT_WIDTH, rest);
+	}
+}
+
+static void add(uint64_t *sum, uint64_t bytes)
+{
+	*sum = *sum == FACT_NONE || bytes == FACT_NONE ? FACT_NONE : *sum + bytes;
+}
+
+int table_maps(FILE *out, const struct map_list *maps)
+{
+	static const char *const headings[] = {
+		"<Address", "<Rights", ">KiB", ">Resident", ">Swapped", "<Hooked", "<What it is"
+	};
+	uint64_t size = 0, resident = 0, swapped = 0;
+	struct grid grid;
+	size_t i;
+
+	fprintf(out, "Memory map of process %d%s", maps->pid, maps->program[0] ? ", " : "");
+	utf8_print(out, maps->program);
+	fputc('\n', out);
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < maps->nr_lines; i++) {
+		map_rows(&grid, maps, &maps->lines[i]);
+		add(&size, maps->lines[i].end - maps->lines[i].start);
+		add(&resident, maps->lines[i].resident);
+		add(&swapped, maps->lines[i].swapped);
+	}
+	grid_row(&grid);
+	grid_cell(&grid, "all");
+	grid_cell(&grid, "%s", "");
+	cell_kilobytes(&grid, size);
+	cell_kilobytes(&grid, resident);
+	cell_kilobytes(&grid, swapped);
+	return grid_close(&grid, out);
+}

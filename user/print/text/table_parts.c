@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Logical faults by class, the parts of their time, and what the disk did meanwhile. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "print/text/table.h"
+#include "print/text/table_cells.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MIB (1024.0 * 1024)
+
+static bool slept(const struct fault_figures *faults)
+{
+	return faults->whole.total_ns > faults->parts[PART_CPU_BEFORE].total_ns +
+					faults->parts[PART_CPU_AFTER].total_ns;
+}
+
+static void part_row(struct grid *grid, const struct report *run, enum part part,
+		     const struct fault_figures *faults)
+{
+	const struct part_figures *figures = &faults->parts[part];
+	const bool is_cpu = part == PART_CPU_BEFORE || part == PART_CPU_AFTER;
+
+	if (view_part_known(run, part) ? !figures->total_ns : !slept(faults))
+		return;
+	grid_row(grid);
+	grid_cell(grid, "  %s%s", view_part_name(part),
+		  is_cpu && view_cpu_at_most(run) ? ", at most" : "");
+	if (!view_part_known(run, part)) {
+		cells_text(grid, "", 2);
+		cells_text(grid, "n/a", 7);
+		return;
+	}
+	cell_count(grid, figures->faults);
+	grid_cell(grid, "%s", "");
+	cell_scaled(grid, figures->total_ns / 1e6);
+	cell_share(grid, view_share(figures->total_ns, run->all_faults.whole.total_ns));
+	cell_share(grid, view_share(figures->total_ns, faults->whole.total_ns));
+	cells_times(grid, figures, faults->count);
+}
+
+static void faults_rows(struct grid *grid, const struct report *run, const char *name,
+			const struct fault_figures *faults)
+{
+	enum part part;
+
+	grid_row(grid);
+	grid_cell(grid, "%s", name);
+	cell_count(grid, faults->count);
+	cell_count(grid, faults->major);
+	cell_scaled(grid, faults->whole.total_ns / 1e6);
+	cell_share(grid, view_share(faults->whole.total_ns, run->all_faults.whole.total_ns));
+	grid_cell(grid, "%s", "");
+	cells_times(grid, &faults->whole, faults->count);
+	if (!run->parts_known)
+		return;
+	for (part = 0; part < NR_PARTS; part++)
+		part_row(grid, run, part, faults);
+}
+
+static void residue_note(FILE *out, const struct report *run)
+{
+	const double share = view_residue_share(run);
+
+	if (isnan(share))
+		return;
+	/* The time of lost events is not all in the share: it is never printed as 0. */
+	if (view_cpu_at_most(run) && share < 0.00005)
+		fprintf(out, "Residue: not known, %" PRIu64 " events were lost\n", run->events_lost);
+	else if (view_cpu_at_most(run))
+		fprintf(out, "Residue: nothing explains at least %.2f%% of the time, %" PRIu64
+			" events were lost\n", 100 * share, run->events_lost);
+	else if (share > 0 && share < 0.00005)
+		fputs("Residue: nothing explains <0.01% of the time\n", out);
+	else
+		fprintf(out, "Residue: nothing explains %.2f%% of the time\n", 100 * share);
+}
+
+/* What is no number in the table, and why. */
+static void parts_notes(FILE *out, const struct report *run)
+{
+	enum fault_class class;
+	const char *separator;
+	enum part part;
+
+	if (!run->parts_known) {
+		table_no_bpf(out, run, "Parts");
+		return;
+	}
+	fputs("Faults of a part had some of it; its mean, p50 and p99 are over all faults of the "
+	      "class\n", out);
+	residue_note(out, run);
+	separator = "n/a, for eBPF had no hook: ";
+	for (part = 0; part < NR_PARTS; part++) {
+		if (view_part_known(run, part))
+			continue;
+		fprintf(out, "%s%s", separator, view_part_name(part));
+		separator = ", ";
+	}
+	for (class = FAULT_FILE; class < NR_FAULT_CLASSES; class++) {
+		if (view_class_known(run, class))
+			continue;
+		fprintf(out, "%s%s", separator, fault_class_name(class));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		fputc('\n', out);
+}
+
+int table_parts(FILE *out, const struct view *view)
+{
+	static const char *const headings[] = {
+		"<Class", ">Faults", ">Major", ">Total ms", ">Of all", ">Of class", ">Mean µs",
+		">p50 µs", ">p99 µs", ">Max µs"
+	};
+	/* Those of the module's that begin no fault, but for a lost record, come last. */
+	static const enum fault_class order[] = {
+		(enum fault_class)PFSTAT_CLASS_DISK, (enum fault_class)PFSTAT_CLASS_WAIT,
+		(enum fault_class)PFSTAT_CLASS_READAHEAD, (enum fault_class)PFSTAT_CLASS_LONG,
+		(enum fault_class)PFSTAT_CLASS_AROUND, (enum fault_class)PFSTAT_CLASS_MKWRITE,
+		(enum fault_class)PFSTAT_CLASS_LOCK, (enum fault_class)PFSTAT_CLASS_RACED,
+		FAULT_ANON, FAULT_SWAP, FAULT_COW, FAULT_FILE, FAULT_OTHER,
+		(enum fault_class)PFSTAT_CLASS_SHORT, (enum fault_class)PFSTAT_CLASS_PASS,
+		(enum fault_class)PFSTAT_CLASS_ERROR,
+	};
+	const struct report *run = view->run;
+	struct grid grid;
+	size_t i;
+	int err;
+
+	_Static_assert(COUNT(order) == NR_FAULT_CLASSES, "a class is missing");
+	fputs("Where the time of a logical fault went\n", out);
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < COUNT(order); i++)
+		if (run->faults[order[i]].count)
+			faults_rows(&grid, run, fault_class_name(order[i]), &run->faults[order[i]]);
+	/* Without eBPF's hook nobody saw the others. */
+	faults_rows(&grid, run, view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked",
+		    &run->all_faults);
+	err = grid_close(&grid, out);
+	if (run->all_faults.unsolved)
+		fprintf(out, "Not solved, by an error or a signal: %" PRIu64 " of them\n",
+			run->all_faults.unsolved);
+	parts_notes(out, run);
+	return err;
+}
+
+static void request_row(struct grid *grid, const char *name, uint64_t count, uint64_t bytes)
+{
+	grid_row(grid);
+	grid_cell(grid, "%s", name);
+	cell_count(grid, count);
+	cell_scaled(grid, bytes / MIB);
+	cells_text(grid, "", 5);
+}
+
+static void service_row(struct grid *grid, const char *name, const struct part_figures *figures,
+			uint64_t count, bool known)
+{
+	grid_row(grid);
+	grid_cell(grid, "  %s", name);
+	cells_text(grid, "", 2);
+	if (!known) {
+		cells_text(grid, "n/a", 5);
+		return;
+	}
+	cell_scaled(grid, figures->total_ns / 1e6);
+	cells_times(grid, figures, count);
+}
+
+int table_requests(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = {
+		"<Block requests", ">Count", ">MiB", ">Total ms", ">Mean µs", ">p50 µs",
+		">p99 µs", ">Max µs"
+	};
+	const struct block_figures *blocks = &run->blocks;
+	struct grid grid;
+
+	if (!view_has_hook(run, HOOK_BLOCK)) {
+		fputs("Block requests: n/a\n", out);
+		return 0;
+	}
+	if (!blocks->reads && !blocks->writes) {
+		fputs("Block requests: none\n", out);
+		return 0;
+	}
+	grid_open(&grid, headings, COUNT(headings));
+	request_row(&grid, "reads", blocks->reads, blocks->bytes_read);
+	if (blocks->reads) {
+		service_row(&grid, "queue", &blocks->queue, blocks->reads,
+			    view_has_hook(run, HOOK_BLOCK_INSERT));
+		service_row(&grid, "device", &blocks->device, blocks->reads, true);
+	}
+	request_row(&grid, "writes", blocks->writes, blocks->bytes_written);
+	if (blocks->errors) {
+		grid_row(&grid);
+		grid_cell(&grid, "errors");
+		cell_count(&grid, blocks->errors);
+		cells_text(&grid, "", 6);
+	}
+	return grid_close(&grid, out);
+}
+
+static void page_row(struct grid *grid, const char *name, uint64_t pages, uint64_t read,
+		     const char *meaning)
+{
+	grid_row(grid);
+	grid_cell(grid, "%s", name);
+	cell_count(grid, pages);
+	if (pages == FACT_NONE)
+		grid_cell(grid, "n/a");
+	else
+		cell_share(grid, view_share(pages, read));
+	grid_cell(grid, "%s", meaning);
+}
+
+int table_readahead(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = { "<Page cache", ">Pages", ">Share", "<Meaning" };
+	const struct readahead_figures *pages = &run->readahead;
+	const bool removals = view_has_hook(run, HOOK_PAGE_DELETE);
+	struct grid grid;
+
+	if (!view_has_hook(run, HOOK_BLOCK)) {
+		fputs("Pages read into the page cache: n/a\n", out);
+		return 0;
+	}
+	if (!pages->read && !pages->overflow) {
+		fputs("Pages read into the page cache: none\n", out);
+		return 0;
+	}
+	grid_open(&grid, headings, COUNT(headings));
+	page_row(&grid, "read", pages->read, pages->read, "from block devices into the page cache");
+	page_row(&grid, "mapped", pages->mapped, pages->read, "by a fault, afterwards");
+	page_row(&grid, "evicted unused", removals ? pages->evicted_unused : FACT_NONE,
+		 pages->read, "removed before a fault mapped them");
+	page_row(&grid, "never used", removals ? pages->idle : FACT_NONE, pages->read,
+		 "still there; read(2) may have used them");
+	if (pages->overflow)
+		page_row(&grid, "not followed", pages->overflow, FACT_NONE,
+			 "beside those above: of too many files");
+	return grid_close(&grid, out);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "print/text/table.h"
+#include "util/utf8.h"
+
+static void warn(FILE *out, size_t number, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void warn(FILE *out, size_t number, const char *format, ...)
+{
+	va_list arguments;
+
+	if (number)
+		fprintf(out, "RUN %zu: ", number);
+	va_start(arguments, format);
+	vfprintf(out, format, arguments);
+	va_end(arguments);
+	fputc('\n', out);
+}
+
+/* It names the recording's file, which may have any name. */
+static void warn_of_damage(FILE *out, size_t number, const char *damage)
+{
+	if (number)
+		fprintf(out, "RUN %zu: ", number);
+	fputs("THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE READ: ", out);
+	utf8_print(out, damage);
+	fputc('\n', out);
+}
+
+static void warn_of_calls(FILE *out, const struct view *view, size_t number)
+{
+	const struct report *run = view->run;
+
+	if (run->lost == FACT_NONE)
+		return;
+	if (run->calls == FACT_NONE) {
+		if (run->lost)
+			warn(out, number, "LOST %" PRIu64 " RECORDS: COUNTS AND TIMES MAY BE TOO "
+			     "LOW", run->lost);
+		return;
+	}
+	if (run->lost)
+		warn(out, number, "LOST %" PRIu64 " OF %" PRIu64 " RECORDS: "
+		     "COUNTS AND TIMES ARE TOO LOW", run->lost, run->calls);
+	if (run->calls != view->figures.calls + run->lost)
+		warn(out, number, "%" PRIu64 " CALLS, BUT %" PRIu64 " RECORDS READ AND %" PRIu64
+		     " LOST: THE FIGURES CANNOT BE TRUSTED", run->calls, view->figures.calls,
+		     run->lost);
+}
+
+static void warn_of_missing_events(FILE *out, const struct report *run, size_t number)
+{
+	if (run->events_sent == FACT_NONE || run->events_received == FACT_NONE ||
+	    run->events_sent == run->events_received)
+		return;
+	warn(out, number, "EBPF SENT %" PRIu64 " EVENTS, BUT %" PRIu64 " WERE READ: THE "
+	     "FIGURES CANNOT BE TRUSTED", run->events_sent,
+	     run->events_received);
+}
+
+static void warn_of_events(FILE *out, const struct report *run, size_t number)
+{
+	warn_of_missing_events(out, run, number);
+	if (run->events_lost == FACT_NONE || !run->events_lost)
+		return;
+	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
+	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW", run->events_lost);
+	if (run->events_skipped != FACT_NONE && run->events_skipped)
+		warn(out, number, "%" PRIu64 " OF THESE THE KERNEL LEFT OUT: NO LARGER RING WOULD "
+		     "HAVE HELD THEM", run->events_skipped);
+}
+
+void table_warnings(FILE *out, const struct view *view, size_t number)
+{
+	const struct summary_figures *figures = &view->figures;
+	const double residue = view_residue_share(view->run);
+	const struct report *run = view->run;
+
+	if (run->damage)
+		warn_of_damage(out, number, run->damage);
+	warn_of_calls(out, view, number);
+	if (figures->late)
+		warn(out, number, "%" PRIu64 " RECORDS OUT OF ORDER: "
+		     "LOGICAL FAULTS AND OFF-CPU TIMES MAY BE WRONG", figures->late);
+	if (run->ledger.unexplained)
+		warn(out, number, "%" PRIu64 " FAULTS ARE COUNTED DIFFERENTLY FOR NO KNOWN REASON: "
+		     "SEE THE LEDGER", run->ledger.unexplained);
+	if (run->maps_lost != FACT_NONE && run->maps_lost)
+		warn(out, number, "LOST %" PRIu64 " MAPPINGS: NAMES OF FILES AND CODE MAY BE "
+		     "MISSING OR WRONG", run->maps_lost);
+	if (run->names_left_out != FACT_NONE && run->names_left_out)
+		warn(out, number, "%" PRIu64 " NAMES OF CODE ARE NOT IN THE RECORDING: ADDRESSES "
+		     "STAND FOR THEM", run->names_left_out);
+	if (!run->have_bpf)
+		return;
+	warn_of_events(out, run, number);
+	if (figures->off_cpu_partial)
+		warn(out, number, "OFF-CPU TIMES ARE TOO LOW FOR UP TO %" PRIu64 " CALLS",
+		     figures->off_cpu_partial);
+	if (residue > VIEW_RESIDUE_MAX)
+		warn(out, number, "RESIDUE: NOTHING EXPLAINS %.2f%% OF THE TIME OF FAULTS",
+		     100 * residue);
+}

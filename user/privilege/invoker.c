@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "privilege/invoker.h"
+
+#define MAX_ID 4294967294ULL	/* all ones is nobody's: "do not change" */
+
+/* The process's own, as its user and groups are. */
+static struct invoker {
+	bool other;
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups;
+	int nr_groups;
+	char name[64];
+	char *home, *shell;
+	const char *chosen;
+} invoker;
+
+static int parse_id(const char *text, unsigned int *id)
+{
+	unsigned long long number;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (*end || errno || number > MAX_ID)
+		return -EINVAL;
+	*id = number;
+	return 0;
+}
+
+static void forget(void)
+{
+	free(invoker.groups);
+	free(invoker.home);
+	free(invoker.shell);
+	invoker = (struct invoker){ 0 };
+}
+
+/* getgrouplist(3) tells how many there are, when they do not fit. */
+static int find_groups(const char *name)
+{
+	int room = 32;
+	gid_t *grown;
+
+	do {
+		grown = reallocarray(invoker.groups, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		invoker.groups = grown;
+		invoker.nr_groups = room;
+		room *= 2;
+	} while (getgrouplist(name, invoker.gid, invoker.groups, &invoker.nr_groups) < 0);
+	return 0;
+}
+
+/* A user without an entry has no name, no home, and the one group. */
+static int take_unnamed(void)
+{
+	snprintf(invoker.name, sizeof(invoker.name), "%u", invoker.uid);
+	invoker.groups = malloc(sizeof(*invoker.groups));
+	if (!invoker.groups)
+		return -ENOMEM;
+	invoker.groups[0] = invoker.gid;
+	invoker.nr_groups = 1;
+	return 0;
+}
+
+static int take_named(const struct passwd *entry)
+{
+	snprintf(invoker.name, sizeof(invoker.name), "%s", entry->pw_name);
+	invoker.home = strdup(entry->pw_dir);
+	invoker.shell = strdup(entry->pw_shell);
+	if (!invoker.home || !invoker.shell)
+		return -ENOMEM;
+	return find_groups(entry->pw_name);
+}
+
+/* entry: the user's, or NULL. */
+static int take(uid_t uid, gid_t gid, const struct passwd *entry)
+{
+	int err;
+
+	forget();
+	invoker.uid = uid;
+	invoker.gid = gid;
+	err = entry ? take_named(entry) : take_unnamed();
+	if (err) {
+		forget();
+		return err;
+	}
+	invoker.other = uid != geteuid();
+	return 0;
+}
+
+int invoker_init(const char *sudo_uid, const char *sudo_gid)
+{
+	const struct passwd *entry;
+	unsigned int uid, gid;
+
+	forget();
+	if (geteuid() || !sudo_uid)
+		return 0;
+	if (parse_id(sudo_uid, &uid))
+		return -EINVAL;
+	entry = getpwuid(uid);
+	if (!sudo_gid && entry)
+		gid = entry->pw_gid;
+	else if (!sudo_gid || parse_id(sudo_gid, &gid))
+		return -EINVAL;
+	return uid ? take(uid, gid, entry) : 0;
+}
+
+int invoker_choose(const char *user)
+{
+	const struct passwd *entry = getpwnam(user);
+	unsigned int uid;
+	int err;
+
+	if (!entry && !parse_id(user, &uid))
+		entry = getpwuid(uid);
+	if (!entry)
+		return -ENOENT;
+	if (geteuid() && entry->pw_uid != geteuid())
+		return -EPERM;
+	err = take(entry->pw_uid, entry->pw_gid, entry);
+	invoker.chosen = user;
+	return err;
+}
+
+bool invoker_is_other(void)
+{
+	return invoker.other;
+}
+
+const char *invoker_name(void)
+{
+	return invoker.name;
+}
+
+const char *invoker_chosen(void)
+{
+	return invoker.chosen ?: "";
+}
+
+/* As su(1) does; and nobody is to take the program for one that sudo runs as root. */
+static int change_environment(void)
+{
+	/* Older releases have not the last two. */
+	static const char *const of_sudo[] = {
+		"SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_HOME", "SUDO_TTY"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(of_sudo) / sizeof(of_sudo[0]); i++)
+		unsetenv(of_sudo[i]);
+	if (setenv("USER", invoker.name, 1) || setenv("LOGNAME", invoker.name, 1) ||
+	    setenv("HOME", invoker.home ?: "/", 1) ||
+	    setenv("SHELL", invoker.shell && *invoker.shell ? invoker.shell : "/bin/sh", 1))
+		return -errno;
+	return 0;
+}
+
+int invoker_become(void)
+{
+	if (!invoker.other)
+		return 0;
+	if (setgroups(invoker.nr_groups, invoker.groups) ||
+	    setresgid(invoker.gid, invoker.gid, invoker.gid) ||
+	    setresuid(invoker.uid, invoker.uid, invoker.uid))
+		return -errno;
+	return change_environment();
+}
+
+/* Of this thread alone: glibc's setgroups(3) is for all of them. */
+static struct {
+	gid_t *groups;
+	int nr;
+} before;
+
+static void restore_groups(void)
+{
+	syscall(SYS_setgroups, before.nr, before.groups);
+	free(before.groups);
+	before.groups = NULL;
+}
+
+static int change_groups(void)
+{
+	int err;
+
+	before.nr = getgroups(0, NULL);
+	before.groups = calloc(before.nr + 1, sizeof(*before.groups));
+	if (!before.groups)
+		return -ENOMEM;
+	if (getgroups(before.nr, before.groups) < 0 ||
+	    syscall(SYS_setgroups, invoker.nr_groups, invoker.groups)) {
+		err = -errno;
+		free(before.groups);
+		before.groups = NULL;
+		return err;
+	}
+	return 0;
+}
+
+int invoker_begin(void)
+{
+	int err;
+
+	if (!invoker.other)
+		return 0;
+	err = change_groups();
+	if (err)
+		return err;
+	setfsgid(invoker.gid);
+	setfsuid(invoker.uid);
+	/* They tell nothing but what was before: what is it now? */
+	if ((uid_t)setfsuid(-1) == invoker.uid && (gid_t)setfsgid(-1) == invoker.gid)
+		return 0;
+	invoker_end();
+	return -EPERM;
+}
+
+void invoker_end(void)
+{
+	int err = errno;
+
+	if (!invoker.other)
+		return;
+	setfsuid(geteuid());
+	setfsgid(getegid());
+	restore_groups();
+	errno = err;
+}
+
+const char *invoker_strerror(int err)
+{
+	static char text[160];
+
+	if (!invoker.other || (err != -EACCES && err != -EPERM))
+		return strerror(-err);
+	snprintf(text, sizeof(text), "%s, as user %s", strerror(-err), invoker.name);
+	return text;
+}

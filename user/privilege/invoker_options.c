@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+
+#include "privilege/capabilities.h"
+#include "privilege/invoker.h"
+#include "util/argument.h"
+
+enum key {
+	KEY_USER = 4000,
+};
+
+static const struct argp_option argp_options[] = {
+	{ "user", KEY_USER, "NAME", 0,
+	  "run programs and write files as this user (default: who called sudo)", 8 },
+	{ 0 },
+};
+
+static void choose(const struct argp_state *state, const char *user)
+{
+	int err = invoker_choose(user);
+
+	if (err == -ENOENT)
+		usage(state, "--user: there is no user '%s'", user);
+	else if (err == -EPERM)
+		usage(state, "--user: only root can work for another user, '%s': run pfdrive with "
+		      "sudo, or leave it out", user);
+	else if (err)
+		argp_failure(state, STATUS_FAILED, 0, "--user: %s", strerror(-err));
+}
+
+/* Said before anything is begun. */
+static void check(const struct argp_state *state)
+{
+	const uint64_t needed = CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID);
+	char names[CAPABILITY_NAMES_SIZE];
+
+	if (invoker_is_other() && capabilities_lack(needed, names, sizeof(names)))
+		argp_failure(state, STATUS_FAILED, 0, "cannot work for user %s without %s: run it "
+			     "with that, or say --user root", invoker_name(), names);
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	switch (key) {
+	case KEY_USER:
+		choose(state, text);
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		check(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp invoker_argp = { .options = argp_options, .parser = parse_option };

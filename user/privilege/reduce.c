@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "privilege/capabilities.h"
+#include "privilege/invoker.h"
+#include "privilege/reduce.h"
+#include "util/message.h"
+
+#define NOBODY 65534
+
+/*
+ * What stays: to read programs and look at processes that join a group, to end children
+ * that run as another user, to read the module's counts; to become another user: in the child
+ * that reads symbols, and to write results as the user who called sudo.
+ */
+#define ALWAYS \
+	(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SYS_PTRACE) | \
+	 CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETUID))
+
+/* To write results wherever root may, if root called. */
+#define TO_WRITE_AS_ROOT (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
+
+int rights_reduce(void)
+{
+	int err = capabilities_keep(ALWAYS | (invoker_is_other() ? 0 : TO_WRITE_AS_ROOT));
+
+	return err ? complain(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
+		     STATUS_OK;
+}
+
+static int drop_user(void)
+{
+	if (invoker_is_other())
+		return invoker_become();
+	if (geteuid())
+		return 0;
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return -errno;
+	return 0;
+}
+
+int rights_drop(void)
+{
+	int err = drop_user() ?: capabilities_keep(0);
+
+	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = -errno;
+	return err;
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One list of names for both directions: what is written is read. null is FACT_NONE. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/counters_json.h"
+
+struct number {
+	const char *name;
+	size_t offset;
+};
+
+#define NUMBER(name) { #name, offsetof(struct facts, name) }
+
+static const struct number numbers[] = {
+	NUMBER(start_ns), NUMBER(end_ns), NUMBER(counts_start_ns), NUMBER(calls), NUMBER(lost),
+	NUMBER(utime_ns), NUMBER(stime_ns), NUMBER(minflt), NUMBER(majflt), NUMBER(inblock),
+	NUMBER(oublock), NUMBER(nvcsw), NUMBER(nivcsw), NUMBER(maxrss_bytes), NUMBER(perf_faults),
+	NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
+	NUMBER(names_left_out), NUMBER(events_skipped), NUMBER(events_received),
+	NUMBER(task_minor), NUMBER(task_major),
+	NUMBER(call_cost_ps), NUMBER(inside_ps),
+	NUMBER(bpf_hooked_ps), NUMBER(bpf_again_ps), NUMBER(bpf_other_ps),
+};
+
+#define NR_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static const char *const count_names[PFSTAT_NR_COUNTS] = {
+	[PFSTAT_COUNT_OFF_CPU] = "off_cpu",
+	[PFSTAT_COUNT_EVENTS] = "events",
+	[PFSTAT_COUNT_EVENTS_LOST] = "events_lost",
+	[PFSTAT_COUNT_SYSCALL_LOST] = "syscall_lost",
+};
+
+static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;
+static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = PFSTAT_FAULT_KIND_NAMES;
+static const char *const origin_names[PFSTAT_NR_ORIGINS] = { "user", "kernel", "gup" };
+static const char *const outcome_names[PFSTAT_NR_OUTCOMES] = {
+	"minor", "major", "retry", "error",
+};
+
+/* What cannot be said in JSON's signed numbers was not counted either. */
+static json_t *number_or_null(uint64_t value)
+{
+	return value <= INT64_MAX ? json_integer(value) : json_null();
+}
+
+/* -EINVAL: neither a number, nor null, nor missing. */
+static int read_number(const json_t *json, uint64_t *value)
+{
+	*value = FACT_NONE;
+	if (!json || json_is_null(json))
+		return 0;
+	if (!json_is_integer(json) || json_integer_value(json) < 0)
+		return -EINVAL;
+	*value = json_integer_value(json);
+	return 0;
+}
+
+static int read_u32(const json_t *json, uint32_t *value)
+{
+	uint64_t number;
+	int err = read_number(json, &number);
+
+	if (err || number > UINT32_MAX)
+		return -EINVAL;
+	*value = number;
+	return 0;
+}
+
+/* The index of a name; size: it is none of these. */
+static size_t index_of(const json_t *name, const char *const *names, size_t size)
+{
+	size_t i = 0;
+
+	if (!json_is_string(name))
+		return size;
+	while (i < size && strcmp(json_string_value(name), names[i]))
+		i++;
+	return i;
+}
+
+/* -ENOMEM when the array or the item is NULL. */
+static int append(json_t *array, json_t *item)
+{
+	return json_array_append_new(array, item) ? -ENOMEM : 0;
+}
+
+/* Takes the array; NULL if it could not be filled. */
+static json_t *filled(json_t *array, int err)
+{
+	if (!err)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static json_t *hooks_to_json(uint32_t hooks)
+{
+	json_t *array = json_array();
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < NR_HOOKS && !err; i++)
+		if (hooks & 1U << i)
+			err = append(array, json_string(hook_names[i]));
+	return filled(array, err);
+}
+
+static json_t *counts_to_json(const uint64_t *counts)
+{
+	json_t *object = json_object();
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < PFSTAT_NR_COUNTS && !err; i++)
+		err = json_object_set_new(object, count_names[i], number_or_null(counts[i]));
+	return filled(object, err);
+}
+
+static json_t *fault_to_json(unsigned int index, const struct pfstat_fault_value *value)
+{
+	const unsigned int outcome = index % PFSTAT_NR_OUTCOMES;
+	const unsigned int origin = index / PFSTAT_NR_OUTCOMES % PFSTAT_NR_ORIGINS;
+	const unsigned int kind = index / PFSTAT_NR_OUTCOMES / PFSTAT_NR_ORIGINS;
+
+	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", kind_names[kind],
+			 "origin", origin_names[origin], "outcome", outcome_names[outcome],
+			 "count", number_or_null(value->count),
+			 "total_ns", number_or_null(value->total_ns));
+}
+
+/* Those that are known. */
+static json_t *faults_to_json(const struct pfstat_fault_value *faults)
+{
+	json_t *array = json_array();
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < PFSTAT_NR_FAULT_INDICES && !err; i++)
+		if (faults[i].count != FACT_NONE)
+			err = append(array, fault_to_json(i, &faults[i]));
+	return filled(array, err);
+}
+
+static json_t *buckets_to_json(const __u64 *buckets)
+{
+	json_t *array = json_array();
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < PFSTAT_SYSCALL_BUCKETS && !err; i++)
+		err = append(array, number_or_null(buckets[i]));
+	return filled(array, err);
+}
+
+static json_t *syscall_to_json(const struct syscall_row *row)
+{
+	return json_pack("{s:I, s:I, s:o, s:o, s:o}", "number", (json_int_t)row->number,
+			 "error", (json_int_t)row->error,
+			 "count", number_or_null(row->value.count),
+			 "total_ns", number_or_null(row->value.total_ns),
+			 "log2_ns", buckets_to_json(row->value.log2_ns));
+}
+
+static json_t *syscalls_to_json(const struct facts *facts)
+{
+	json_t *array = json_array();
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < facts->nr_syscalls && !err; i++)
+		err = append(array, syscall_to_json(&facts->syscalls[i]));
+	return filled(array, err);
+}
+
+static json_t *bpf_to_json(const struct facts *facts)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "hooks", hooks_to_json(facts->hooks),
+			 "counts", counts_to_json(facts->counts),
+			 "faults", faults_to_json(facts->faults),
+			 "syscalls", syscalls_to_json(facts));
+}
+
+static uint64_t number_at(const struct facts *facts, const struct number *number)
+{
+	return *(const uint64_t *)((const char *)facts + number->offset);
+}
+
+json_t *facts_to_json(const struct facts *facts)
+{
+	json_t *json = json_object();
+	int err = json ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < NR_NUMBERS && !err; i++)
+		err = json_object_set_new(json, numbers[i].name,
+					  number_or_null(number_at(facts, &numbers[i])));
+	if (!err)
+		err = json_object_set_new(json, "hooked_only", json_boolean(facts->hooked_only));
+	if (!err)
+		err = json_object_set_new(json, "edges", json_boolean(facts->edges));
+	if (!err)
+		err = json_object_set_new(json, "advice", json_boolean(facts->have_advice));
+	if (!err)
+		err = json_object_set_new(json, "bpf",
+					  facts->have_bpf ? bpf_to_json(facts) : json_null());
+	if (!err)
+		err = json_object_set_new(json, "bpf_missing", json_string(facts->bpf_missing));
+	return filled(json, err);
+}
+
+/* Hooks that this version does not know, it does not use. */
+static int read_hooks(const json_t *json, uint32_t *hooks)
+{
+	const json_t *name;
+	size_t i, hook;
+
+	if (!json_is_array(json))
+		return -EINVAL;
+	json_array_foreach(json, i, name) {
+		hook = index_of(name, hook_names, NR_HOOKS);
+		if (hook < NR_HOOKS)
+			*hooks |= 1U << hook;
+	}
+	return 0;
+}
+
+static int read_counts(const json_t *json, uint64_t *counts)
+{
+	unsigned int i;
+	int err = json_is_object(json) ? 0 : -EINVAL;
+
+	for (i = 0; i < PFSTAT_NR_COUNTS && !err; i++)
+		err = read_number(json_object_get(json, count_names[i]), &counts[i]);
+	return err;
+}
+
+static int read_fault(const json_t *json, struct pfstat_fault_value *faults)
+{
+	const size_t kind = index_of(json_object_get(json, "kind"), kind_names,
+				     PFSTAT_NR_FAULT_KINDS);
+	const size_t origin = index_of(json_object_get(json, "origin"), origin_names,
+				       PFSTAT_NR_ORIGINS);
+	const size_t outcome = index_of(json_object_get(json, "outcome"), outcome_names,
+					PFSTAT_NR_OUTCOMES);
+	struct pfstat_fault_value *fault;
+	uint64_t count, total_ns;
+
+	if (kind == PFSTAT_NR_FAULT_KINDS || origin == PFSTAT_NR_ORIGINS ||
+	    outcome == PFSTAT_NR_OUTCOMES ||
+	    read_number(json_object_get(json, "count"), &count) ||
+	    read_number(json_object_get(json, "total_ns"), &total_ns))
+		return -EINVAL;
+	fault = &faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)];
+	*fault = (struct pfstat_fault_value){ count, total_ns };
+	return 0;
+}
+
+static int read_faults(const json_t *json, struct pfstat_fault_value *faults)
+{
+	const json_t *row;
+	int err = json_is_array(json) ? 0 : -EINVAL;
+	size_t i;
+
+	json_array_foreach(json, i, row)
+		if (!err)
+			err = read_fault(row, faults);
+	return err;
+}
+
+/* Not n/a: what there is a row for was counted. */
+static int read_counted(const json_t *json, __u64 *value)
+{
+	uint64_t number;
+
+	if (read_number(json, &number) || number == FACT_NONE)
+		return -EINVAL;
+	*value = number;
+	return 0;
+}
+
+static int read_value(const json_t *json, struct pfstat_syscall_value *value)
+{
+	const json_t *buckets = json_object_get(json, "log2_ns");
+	unsigned int i;
+
+	if (read_counted(json_object_get(json, "count"), &value->count) ||
+	    read_counted(json_object_get(json, "total_ns"), &value->total_ns) ||
+	    json_array_size(buckets) != PFSTAT_SYSCALL_BUCKETS)
+		return -EINVAL;
+	for (i = 0; i < PFSTAT_SYSCALL_BUCKETS; i++)
+		if (read_counted(json_array_get(buckets, i), &value->log2_ns[i]))
+			return -EINVAL;
+	return 0;
+}
+
+static int read_syscall(const json_t *json, struct syscall_row *row)
+{
+	int err;
+
+	err = read_u32(json_object_get(json, "number"), &row->number);
+	if (!err)
+		err = read_u32(json_object_get(json, "error"), &row->error);
+	return err ? err : read_value(json, &row->value);
+}
+
+static int read_syscalls(const json_t *json, struct facts *facts)
+{
+	const json_t *row;
+	size_t i;
+	int err = 0;
+
+	if (!json_is_array(json))
+		return -EINVAL;
+	if (!json_array_size(json))
+		return 0;
+	facts->syscalls = calloc(json_array_size(json), sizeof(*facts->syscalls));
+	if (!facts->syscalls)
+		return -ENOMEM;
+	facts->nr_syscalls = json_array_size(json);
+	json_array_foreach(json, i, row)
+		if (!err)
+			err = read_syscall(row, &facts->syscalls[i]);
+	return err;
+}
+
+static int read_bpf(const json_t *json, struct facts *facts)
+{
+	int err;
+
+	if (!json || json_is_null(json))
+		return 0;
+	facts->have_bpf = true;
+	err = read_hooks(json_object_get(json, "hooks"), &facts->hooks);
+	if (!err)
+		err = read_counts(json_object_get(json, "counts"), facts->counts);
+	if (!err)
+		err = read_faults(json_object_get(json, "faults"), facts->faults);
+	return err ? err : read_syscalls(json_object_get(json, "syscalls"), facts);
+}
+
+static int read_missing(const json_t *json, struct facts *facts)
+{
+	if (!json)
+		return 0;
+	if (!json_is_string(json))
+		return -EINVAL;
+	strncpy(facts->bpf_missing, json_string_value(json), sizeof(facts->bpf_missing) - 1);
+	return 0;
+}
+
+static int read_facts(const json_t *json, struct facts *facts)
+{
+	size_t i;
+	int err = json_is_object(json) ? 0 : -EINVAL;
+
+	for (i = 0; i < NR_NUMBERS && !err; i++)
+		err = read_number(json_object_get(json, numbers[i].name),
+				  (uint64_t *)((char *)facts + numbers[i].offset));
+	facts->hooked_only = json_is_true(json_object_get(json, "hooked_only"));
+	facts->edges = json_is_true(json_object_get(json, "edges"));
+	facts->have_advice = json_is_true(json_object_get(json, "advice"));
+	if (!err)
+		err = read_bpf(json_object_get(json, "bpf"), facts);
+	return err ? err : read_missing(json_object_get(json, "bpf_missing"), facts);
+}
+
+int facts_from_json(struct facts *facts, const json_t *json)
+{
+	int err;
+
+	facts_init(facts);
+	err = read_facts(json, facts);
+	if (err) {
+		facts_exit(facts);
+		facts_init(facts);
+	}
+	return err;
+}

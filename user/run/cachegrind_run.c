@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "privilege/invoker.h"
+#include "run/cachegrind_run.h"
+#include "util/message.h"
+#include "util/open_regular.h"
+#include "util/signals.h"
+
+#define FIXED_ARGUMENTS 16	/* valgrind's, and those that name the loop */
+#define OPTION_SIZE 64
+
+/* A folder that is removed with its two files. */
+struct workplace {
+	char folder[PATH_MAX];
+	char out[PATH_MAX + 8], log[PATH_MAX + 8];
+};
+
+static int make_workplace(struct workplace *place)
+{
+	const char *temporary = getenv("TMPDIR") ?: "/tmp";
+
+	if ((size_t)snprintf(place->folder, sizeof(place->folder), "%s/pfdrive.XXXXXX",
+			     temporary) >= sizeof(place->folder))
+		return -ENAMETOOLONG;
+	if (!mkdtemp(place->folder))
+		return -errno;
+	snprintf(place->out, sizeof(place->out), "%s/out", place->folder);
+	snprintf(place->log, sizeof(place->log), "%s/log", place->folder);
+	return 0;
+}
+
+/* The user's, whose program writes into it. */
+static int workplace_make(struct workplace *place)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return err;
+	err = make_workplace(place);
+	invoker_end();
+	return err;
+}
+
+static void workplace_remove(const struct workplace *place)
+{
+	if (invoker_begin())
+		return;
+	unlink(place->out);
+	unlink(place->log);
+	rmdir(place->folder);
+	invoker_end();
+}
+
+/* As the user: it is his folder, and what is in it may be anything by now. */
+static FILE *open_result(const char *path)
+{
+	int fd = invoker_begin();
+	FILE *file;
+
+	if (!fd) {
+		fd = regular_open(path, O_RDONLY | O_NOFOLLOW);
+		invoker_end();
+	}
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	file = fdopen(fd, "r");
+	if (!file)
+		close(fd);
+	return file;
+}
+
+/* What valgrind, or the loop, said last. */
+static void last_line(const char *path, char *line, size_t size)
+{
+	FILE *file = open_result(path);
+	char next[512];
+
+	line[0] = '\0';
+	if (!file)
+		return;
+	while (fgets(next, sizeof(next), file)) {
+		next[strcspn(next, "\n")] = '\0';
+		if (next[0])
+			snprintf(line, size, "%s", next);
+	}
+	fclose(file);
+}
+
+/* The child: nothing that it prints is for our standard output. */
+static _Noreturn void be_valgrind(const struct workplace *place, char *const *argv)
+{
+	const int err = invoker_become();
+	const int log = open(place->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (err || log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
+	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+		_exit(126);
+	interrupt_default();
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+static int run_valgrind(const struct workplace *place, char *const *argv)
+{
+	char said[512];
+	pid_t child;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	if (child < 0)
+		return complain(STATUS_FAILED, "cannot run valgrind: %s", strerror(errno));
+	if (!child)
+		be_valgrind(place, argv);
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return complain(STATUS_FAILED, "cannot wait for valgrind: %s",
+					strerror(errno));
+		if (interrupt_signal)
+			kill(child, SIGKILL);
+	}
+	if (interrupt_signal)
+		return 128 + interrupt_signal;
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return STATUS_OK;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return complain(STATUS_FAILED, "--simulate-cache needs valgrind, which is not "
+				"here: install it (apt-get install valgrind)");
+	last_line(place->log, said, sizeof(said));
+	return complain(STATUS_FAILED, "the simulation of the caches fails: %s",
+			said[0] ? said : "valgrind ended without a word");
+}
+
+static int find_version(const struct workplace *place, struct cache_simulation *simulation)
+{
+	char *const argv[] = { "valgrind", "--version", NULL };
+	int status = run_valgrind(place, argv);
+
+	if (!status)
+		last_line(place->log, simulation->version, sizeof(simulation->version));
+	return status;
+}
+
+static int read_out(const struct workplace *place, struct cachegrind *cachegrind)
+{
+	FILE *file = open_result(place->out);
+	char *line = NULL;
+	size_t size = 0;
+	int err = 0;
+
+	if (!file)
+		return complain(STATUS_FAILED, "valgrind left no figures: %s", strerror(errno));
+	while (!err && getline(&line, &size, file) > 0)
+		err = cachegrind_add_line(cachegrind, line);
+	if (!err)
+		err = cachegrind_check(cachegrind);
+	free(line);
+	fclose(file);
+	return err ? complain(STATUS_FAILED, "cannot read cachegrind's figures: %s",
+			      strerror(-err)) : STATUS_OK;
+}
+
+static size_t count_of(char *const *arguments)
+{
+	size_t nr = 0;
+
+	while (arguments[nr])
+		nr++;
+	return nr;
+}
+
+static void geometry_options(char options[CACHE_SIMULATION_LEVELS][OPTION_SIZE])
+{
+	static const struct cache_geometry levels[] = CACHE_SIMULATION_GEOMETRY;
+	size_t i;
+
+	for (i = 0; i < CACHE_SIMULATION_LEVELS; i++)
+		snprintf(options[i], OPTION_SIZE, "--%s=%" PRIu64 ",%u,%u", levels[i].name,
+			 levels[i].bytes, levels[i].ways, levels[i].line);
+}
+
+/* first: "loop", or "bare-loop", which makes no access. */
+static int simulate(const struct workplace *place, struct cachegrind *cachegrind, char *first,
+		    char *const *arguments)
+{
+	const size_t nr = count_of(arguments);
+	char levels[CACHE_SIMULATION_LEVELS][OPTION_SIZE], out[PATH_MAX + 64], self[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char **argv = calloc(nr + FIXED_ARGUMENTS, sizeof(*argv));
+	size_t i = 0, j;
+	int status;
+
+	if (!argv || length < 0) {
+		free(argv);
+		return complain(STATUS_FAILED, "cannot name this program to valgrind: %s",
+				strerror(errno));
+	}
+	self[length] = '\0';
+	geometry_options(levels);
+	snprintf(out, sizeof(out), "--cachegrind-out-file=%s", place->out);
+	argv[i++] = "valgrind";
+	argv[i++] = "-q";
+	argv[i++] = "--tool=cachegrind";
+	argv[i++] = "--cache-sim=yes";
+	for (j = 0; j < CACHE_SIMULATION_LEVELS; j++)
+		argv[i++] = levels[j];
+	argv[i++] = out;
+	argv[i++] = self;
+	argv[i++] = first;
+	memcpy(argv + i, arguments, nr * sizeof(*argv));
+	status = run_valgrind(place, argv);
+	free(argv);
+	return status ? status : read_out(place, cachegrind);
+}
+
+int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
+{
+	struct cachegrind without = { 0 };
+	struct workplace place = { 0 };
+	int err, status;
+
+	*simulation = (struct cache_simulation){ 0 };
+	err = workplace_make(&place);
+	if (err)
+		return complain(STATUS_FAILED, "cannot make a temporary folder: %s",
+				strerror(-err));
+	status = find_version(&place, simulation);
+	if (!status && isatty(STDERR_FILENO))
+		fputs("pfdrive: simulating the caches, which takes some 50 times as long\n",
+		      stderr);
+	if (!status)
+		status = simulate(&place, &simulation->loop, "loop", arguments);
+	if (!status)
+		status = simulate(&place, &without, "bare-loop", arguments);
+	workplace_remove(&place);
+	if (!status && cachegrind_subtract(&simulation->loop, &without))
+		status = complain(STATUS_FAILED, "out of memory");
+	cachegrind_exit(&without);
+	cachegrind_order(&simulation->loop);
+	return status;
+}
+
+void simulate_exit(struct cache_simulation *simulation)
+{
+	cachegrind_exit(&simulation->loop);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The accesses of a drive under valgrind's cachegrind, where there is no PMU to
+ * count them: `pfdrive loop' with the same options, once with its accesses and once
+ * without. The difference is the loop's.
+ */
+#ifndef PFSTAT_USER_CACHEGRIND_RUN_H
+#define PFSTAT_USER_CACHEGRIND_RUN_H
+
+#include "analyze/accounts/cache_simulation.h"
+
+/* arguments: the drive's, ended by NULL. STATUS_OK, or the exit status after a complaint. */
+int simulate_caches(struct cache_simulation *simulation, char *const *arguments);
+void simulate_exit(struct cache_simulation *simulation);
+
+#endif

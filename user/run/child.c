@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "privilege/invoker.h"
+#include "run/child.h"
+#include "system/fd_limit.h"
+#include "util/signals.h"
+
+/* What a program expects of signals, whatever pfdrive made of them. */
+static void default_signals(void)
+{
+	sigset_t none;
+
+	interrupt_default();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void tell(int fd, int err)
+{
+	while (write(fd, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+}
+
+/* 0 when the other end is closed without a word. */
+static int hear(int fd)
+{
+	ssize_t got;
+	int err = 0;
+
+	do
+		got = read(fd, &err, sizeof(err));
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(err) ? err : 0;
+}
+
+/*
+ * Tells how its beginning went, waits, and tells of an exec that failed. It becomes
+ * the user, with the signals and limits that it expects, before it is held: what that takes
+ * is no fault, and no system call, of the program's.
+ */
+static _Noreturn void be_child(int go, int failed, char *const *argv)
+{
+	ssize_t got;
+	char byte;
+	int err;
+
+	default_signals();
+	descriptors_restore();
+	err = invoker_become();
+	tell(failed, err);
+	if (err)
+		_exit(126);
+	do
+		got = read(go, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(0);	/* pfdrive has ended: nobody wants the command */
+	execvp(argv[0], argv);
+	tell(failed, -errno);
+	_exit(127);
+}
+
+int command_hold(struct command *command, char *const *argv)
+{
+	int go[2], failed[2], err;
+
+	*command = COMMAND_NONE;
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(failed, O_CLOEXEC)) {
+		err = -errno;
+		goto close_go;
+	}
+	command->pid = fork();
+	if (command->pid < 0) {
+		err = -errno;
+		command->pid = 0;
+		goto close_failed;
+	}
+	if (!command->pid) {
+		close(go[1]);
+		be_child(go[0], failed[1], argv);
+	}
+	close(go[0]);
+	close(failed[1]);
+	command->go = go[1];
+	command->failed = failed[0];
+	err = hear(command->failed);
+	if (err)
+		command_close(command);
+	return err;
+
+close_failed:
+	close(failed[0]);
+	close(failed[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	return err;
+}
+
+int command_go(struct command *command)
+{
+	int err = write(command->go, "", 1) < 0 ? -errno : hear(command->failed);
+
+	close(command->go);
+	close(command->failed);
+	command->go = -1;
+	command->failed = -1;
+	if (!err)
+		return 0;
+	waitpid(command->pid, NULL, 0);
+	command->pid = 0;
+	return err;
+}
+
+void command_close(struct command *command)
+{
+	if (command->go < 0)
+		return;
+	close(command->go);	/* the end of file ends it */
+	close(command->failed);
+	waitpid(command->pid, NULL, 0);
+	*command = COMMAND_NONE;
+}

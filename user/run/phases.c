@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <time.h>
+
+#include "run/phases.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+void step_begin(struct steps *steps, enum step step)
+{
+	struct step_marks *marks = &steps->marks[step];
+
+	marks->made = true;
+	getrusage(RUSAGE_THREAD, &marks->before);
+	marks->start_ns = now_ns();
+}
+
+void step_end(struct steps *steps, enum step step)
+{
+	struct step_marks *marks = &steps->marks[step];
+
+	marks->end_ns = now_ns();
+	getrusage(RUSAGE_THREAD, &marks->after);
+}
+
+void steps_warm_up(void)
+{
+	struct steps steps;
+
+	step_begin(&steps, STEP_ACCESS);
+	step_end(&steps, STEP_ACCESS);
+}
+
+static uint64_t ns_of(struct timeval time)
+{
+	return time.tv_sec * 1000000000ULL + time.tv_usec * 1000;
+}
+
+struct usage usage_between(const struct rusage *before, const struct rusage *after)
+{
+	return (struct usage){
+		.utime_ns = ns_of(after->ru_utime) - ns_of(before->ru_utime),
+		.stime_ns = ns_of(after->ru_stime) - ns_of(before->ru_stime),
+		.minflt = after->ru_minflt - before->ru_minflt,
+		.majflt = after->ru_majflt - before->ru_majflt,
+		.inblock = after->ru_inblock - before->ru_inblock,
+		.oublock = after->ru_oublock - before->ru_oublock,
+		.nvcsw = after->ru_nvcsw - before->ru_nvcsw,
+		.nivcsw = after->ru_nivcsw - before->ru_nivcsw,
+		.maxrss_bytes = after->ru_maxrss * 1024ULL,
+	};
+}
+
+/* An access is a byte of a page or a line that moves: a rate would mislead. */
+static bool has_bytes(enum step step, bool to_file)
+{
+	return step != STEP_ACCESS && (step != STEP_MSYNC || to_file);
+}
+
+void steps_figures(const struct steps *steps, uint64_t bytes, bool to_file,
+		   struct step_figures figures[NR_STEPS])
+{
+	const struct step_marks *marks;
+	enum step step;
+
+	for (step = 0; step < NR_STEPS; step++) {
+		marks = &steps->marks[step];
+		figures[step] = (struct step_figures){ .made = marks->made };
+		if (!marks->made)
+			continue;
+		figures[step].elapsed_ns = marks->end_ns - marks->start_ns;
+		figures[step].bytes = has_bytes(step, to_file) ? bytes : FACT_NONE;
+		figures[step].usage = usage_between(&marks->before, &marks->after);
+	}
+}

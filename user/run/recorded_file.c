@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "analyze/analysis.h"
+#include "recording/counters_json.h"
+#include "recording/reader.h"
+#include "run/recorded_file.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+static void take_losses(struct recorded_file *file, const json_t *tail)
+{
+	struct facts facts;
+
+	file->lost = FACT_NONE;
+	file->events_lost = FACT_NONE;
+	if (facts_from_json(&facts, tail))
+		return;
+	file->lost = facts.lost;
+	if (facts.have_bpf)
+		file->events_lost = facts_sum(facts.counts[PFSTAT_COUNT_EVENTS_LOST],
+					      facts.counts[PFSTAT_COUNT_SYSCALL_LOST]);
+	file->have_advice = facts.have_bpf && facts.have_advice;
+	file->have_faults = facts.have_bpf && facts.hooks & 1U << HOOK_FAULT;
+	facts_exit(&facts);
+}
+
+/* Feeds all items of a recording to the analysis. What is wrong with it is said once. */
+static int read_items(const char *recording, struct analysis *analysis,
+		      struct recorded_file *file, item_sink sink, void *context, bool first)
+{
+	struct recording_reader *reader;
+	char why[512];
+	int err;
+
+	err = recording_open(&reader, recording, why, sizeof(why));
+	if (err && !interrupt_signal)
+		return complain(STATUS_FAILED, "%s", why);
+	if (err)
+		return 128 + interrupt_signal;
+	err = recording_feed(reader, sink, context, &interrupt_signal);
+	if (!err)
+		err = analysis_finish(analysis);
+	if (first && recording_damage(reader))
+		complain(STATUS_OK, "%s", recording_damage(reader));
+	take_losses(file, recording_tail(reader));
+	recording_close(reader);
+	if (interrupt_signal)
+		return 128 + interrupt_signal;
+	return err ? complain(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err)) :
+		     STATUS_OK;
+}
+
+static bool is_wanted(const struct group *group, const char *path)
+{
+	if (!group->inode || group->name[0] != '/')
+		return false;
+	return !path || !strcmp(group->name, path);
+}
+
+static int take_name(struct recorded_file *file, const struct group *group)
+{
+	file->dev = group->dev;
+	file->inode = group->inode;
+	if (snprintf(file->path, sizeof(file->path), "%s", group->name) <
+	    (int)sizeof(file->path))
+		return STATUS_OK;
+	return complain(STATUS_FAILED, "the recorded file's path is too long to be opened: %zu "
+			"bytes", strlen(group->name));
+}
+
+static int complain_of_none(const char *path, bool all_kept)
+{
+	if (!path)
+		return complain(STATUS_FAILED, "no fault of a file was recorded");
+	if (all_kept)
+		return complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
+				"--by file'", path);
+	return complain(STATUS_FAILED, "%s is none of the %d files that are told apart, and may "
+			"be one of the others: see `pfdrive report --by file'", path, GROUPS_MAX);
+}
+
+static int choose(struct recorded_file *file, const struct analysis *analysis, const char *path)
+{
+	bool all_kept = true;
+	struct group *groups;
+	size_t nr, i, nr_wanted = 0;
+	int status = STATUS_OK;
+
+	if (analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr))
+		return complain(STATUS_FAILED, "out of memory");
+	for (i = 0; i < nr && !status; i++) {
+		all_kept &= !group_is_others(&groups[i]);
+		if (!is_wanted(&groups[i], path) || nr_wanted++)
+			continue;
+		status = take_name(file, &groups[i]);
+	}
+	free(groups);
+	if (status)
+		return status;
+	if (!nr_wanted)
+		return complain_of_none(path, all_kept);
+	if (path && nr_wanted > 1)
+		complain(STATUS_OK, "%zu files had the name %s; the one whose faults took longest "
+			 "is replayed", nr_wanted, path);
+	return STATUS_OK;
+}
+
+static int take_fault(void *context, const struct explained *fault)
+{
+	struct recorded_file *file = context;
+
+	if (fault->inode != file->inode || fault->dev != file->dev)
+		return 0;
+	file->classes[fault->class].count++;
+	file->classes[fault->class].total_ns += fault->end_ns - fault->start_ns;
+	if (!file->replay.count || fault->start_ns < file->first_ns)
+		file->first_ns = fault->start_ns;
+	if (fault->end_ns > file->last_ns)
+		file->last_ns = fault->end_ns;
+	return replay_add(&file->replay, fault->pgoff, fault->start_ns, fault->end_ns);
+}
+
+/* Mappings and records may have different devices for the same file (btrfs). */
+static bool is_the_file(const struct recorded_file *file, uint64_t inode, const char *path)
+{
+	return inode == file->inode && !strcmp(path, file->path);
+}
+
+static int take_advice(void *context, const struct file_advice *advice)
+{
+	struct recorded_file *file = context;
+
+	if (!is_the_file(file, advice->inode, advice->path))
+		return 0;
+	return replay_advise(&file->replay, &(struct replay_advice){
+		.page = advice->page, .pages = advice->pages, .start_ns = advice->start_ns,
+		.end_ns = advice->end_ns, .advice = advice->advice,
+	});
+}
+
+/* What had been advised about a mapping before the recording began. */
+static int take_map(struct recorded_file *file, const struct item_map *map)
+{
+	if (!(map->flags & (ITEM_MAP_RANDOM | ITEM_MAP_SEQUENTIAL)) || map->ns ||
+	    !is_the_file(file, map->inode, map->path))
+		return 0;
+	return replay_advise(&file->replay, &(struct replay_advice){
+		.page = map->pgoff, .pages = (map->bytes + 4095) / 4096,
+		.advice = map->flags & ITEM_MAP_RANDOM ? MADV_RANDOM : MADV_SEQUENTIAL,
+	});
+}
+
+struct collecting {
+	struct recorded_file *file;
+	struct analysis *analysis;
+};
+
+static int take_item(void *context, const struct item *item)
+{
+	const struct collecting *collecting = context;
+	int err = analysis_add(collecting->analysis, item);
+
+	return err || item->type != ITEM_MAP ? err : take_map(collecting->file, item->map);
+}
+
+static int collect(struct recorded_file *file, const char *recording)
+{
+	struct analysis *analysis = analysis_new(true, 0);
+	struct collecting collecting = { file, analysis };
+	int status;
+
+	if (!analysis)
+		return complain(STATUS_FAILED, "out of memory");
+	analysis_listen(analysis, take_fault, file);
+	analysis_listen_advice(analysis, take_advice, file);
+	status = read_items(recording, analysis, file, take_item, &collecting, false);
+	analysis_free(analysis);
+	/* It was read twice: what had its name the second time may be another. */
+	if (!status && !file->replay.count)
+		status = complain(STATUS_FAILED, "%s has no fault of %s any more: it was changed "
+				  "while it was read", recording, file->path);
+	replay_order(&file->replay);
+	return status;
+}
+
+int recorded_file_read(struct recorded_file *file, const char *recording, const char *path)
+{
+	struct analysis *analysis = analysis_new(true, 1U << GROUP_BY_FILE);
+	int status;
+
+	*file = (struct recorded_file){ 0 };
+	if (!analysis)
+		return complain(STATUS_FAILED, "out of memory");
+	status = read_items(recording, analysis, file, analysis_add, analysis, true);
+	if (!status)
+		status = choose(file, analysis, path);
+	analysis_free(analysis);
+	return status ? status : collect(file, recording);
+}
+
+void recorded_file_exit(struct recorded_file *file)
+{
+	replay_exit(&file->replay);
+}

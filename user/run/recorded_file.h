@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One file's faults out of a recording: in order, to be replayed, and their figures. */
+#ifndef PFSTAT_USER_RECORDED_FILE_H
+#define PFSTAT_USER_RECORDED_FILE_H
+
+#include "analyze/fault/explain.h"
+#include "workload/pattern_replay.h"
+
+/* Faults by class, as they are added up. */
+struct class_totals {
+	uint64_t count, total_ns;
+};
+
+struct recorded_file {
+	char path[4096];
+	uint32_t dev;
+	uint64_t inode;
+	struct class_totals classes[NR_FAULT_CLASSES];
+	uint64_t first_ns, last_ns;	/* start of the first fault, end of the last */
+	uint64_t lost, events_lost;	/* of all files; FACT_NONE: the recording has no end */
+	bool have_advice;	/* calls of madvise(2) are in replay */
+	bool have_faults;	/* eBPF's, of classes that the module does not see */
+	struct replay replay;
+};
+
+/*
+ * path NULL: the file whose faults took longest. STATUS_OK, and there is a visit at least;
+ * or the exit status after a complaint, or of a signal. A damaged recording is used as
+ * far as it goes, after a word on stderr.
+ */
+int recorded_file_read(struct recorded_file *file, const char *recording, const char *path);
+void recorded_file_exit(struct recorded_file *file);
+
+#endif

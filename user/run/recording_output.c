@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "print/json/json_head.h"
+#include "privilege/invoker.h"
+#include "privilege/output_file.h"
+#include "recording/counters_json.h"
+#include "recording/recording.h"
+#include "recording/writer.h"
+#include "run/recording_output.h"
+#include "system/proc_maps.h"
+#include "util/message.h"
+
+static int complain_of(const char *path, int err)
+{
+	return complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err));
+}
+
+int recording_output_begin(struct recording_output *recording, const char *path,
+			   const struct report *report)
+{
+	json_t *head;
+	int err;
+
+	if (!path)
+		return STATUS_OK;
+	recording->path = path;
+	err = output_open(&recording->output, path);
+	if (err)
+		return complain_of(path, err);
+	head = head_to_json(report);
+	err = head ? recording_begin(&recording->writer, output_stream(recording->output), head) :
+		     -ENOMEM;
+	json_decref(head);
+	return err ? complain_of(path, err) : STATUS_OK;
+}
+
+struct own_maps {
+	item_sink sink;
+	void *context;
+};
+
+static int add_own_map(void *context, const struct item_map *map)
+{
+	const struct own_maps *own = context;
+	const struct item item = { .type = ITEM_MAP, .map = map };
+
+	return own->sink(own->context, &item);
+}
+
+int recording_output_self(item_sink sink, void *context)
+{
+	struct own_maps own = { .sink = sink, .context = context };
+	struct procmaps maps = { 0 };
+	struct pfstat_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(task),
+			.pid = getpid(), .tid = gettid(),
+		},
+	};
+	const struct item item = { .type = ITEM_EVENT, .event = &task.event };
+	int err = procmaps_read(&maps, getpid());
+
+	prctl(PR_GET_NAME, task.comm);
+	if (!err)
+		err = procmaps_hand_over(&maps, add_own_map, &own);
+	if (!err)
+		err = sink(context, &item);
+	procmaps_exit(&maps);
+	return err;
+}
+
+int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
+			 const char *path)
+{
+	struct item item = { .type = ITEM_MAP };
+	const size_t bytes = strlen(path) + 1;
+	struct item_map *map;
+	int err;
+
+	if (!recording->writer || mapping->kind == MAPPING_ANON)
+		return 0;
+	map = calloc(1, sizeof(*map) + bytes);
+	if (!map)
+		return -ENOMEM;
+	*map = (struct item_map){
+		.address = (uintptr_t)mapping->data, .bytes = mapping->bytes, .pid = getpid(),
+		.tid = gettid(), .inode = mapping->inode, .path_bytes = bytes,
+		.dev = major(mapping->dev) << 20 | minor(mapping->dev),
+		.prot = PROT_READ | (mapping->writable ? PROT_WRITE : 0),
+		.flags = mapping->kind == MAPPING_SHARED ? MAP_SHARED : MAP_PRIVATE,
+	};
+	memcpy(map->path, path, bytes);
+	item.map = map;
+	err = recording_add(recording->writer, &item);
+	free(map);
+	return err;
+}
+
+void recording_output_go(struct recording_output *recording)
+{
+	if (!recording->writer)
+		return;
+	recording->going = true;
+	recording->name_err = output_name_now(recording->output);
+	if (recording->name_err)
+		complain(STATUS_FAILED, "cannot give the recording its name: %s; it is in %s",
+			 invoker_strerror(recording->name_err), output_path(recording->output));
+}
+
+int recording_output_item(struct recording_output *recording, const struct item *item)
+{
+	if (!recording->writer)
+		return 0;
+	if (!recording->err)
+		recording->err = recording_add(recording->writer, item);
+	recording->refused_events += recording->err && item->type == ITEM_EVENT;
+	return recording->err;
+}
+
+/* Items that were counted but are not in the file are lost to its readers. */
+static void add_losses(const struct recording_output *recording, struct facts *facts)
+{
+	const struct recording_counts added = recording_added(recording->writer);
+	const struct recording_counts written = recording_written(recording->writer);
+	uint64_t *events_lost = &facts->counts[PFSTAT_COUNT_EVENTS_LOST];
+
+	if (facts->calls != FACT_NONE && facts->calls >= written.records)
+		facts->lost = facts->calls - written.records;
+	if (facts->have_bpf && *events_lost != FACT_NONE)
+		*events_lost += added.events - written.events + recording->refused_events;
+}
+
+static json_t *tail_of(const struct recording_output *recording, const struct facts *facts,
+		       const char *cut)
+{
+	struct facts copy = *facts;
+	json_t *tail;
+
+	if (cut)
+		add_losses(recording, &copy);
+	tail = facts_to_json(&copy);
+	if (tail && cut && json_object_set_new(tail, RECORDING_TAIL_CUT, json_string(cut))) {
+		json_decref(tail);
+		return NULL;
+	}
+	return tail;
+}
+
+/* Frees the writer. 0 or a negative errno: then the file has no TAIL. */
+static int end_with_tail(struct recording_output *recording, json_t *tail, const char *cut)
+{
+	struct recording_writer *writer = recording->writer;
+	int err = -ENOMEM;
+
+	recording->writer = NULL;
+	if (!tail)
+		recording_abandon(writer);
+	else
+		err = cut ? recording_end_cut(writer, tail) : recording_end(writer, tail);
+	json_decref(tail);
+	return err;
+}
+
+static const char *remedy(int err)
+{
+	switch (err) {
+	case -ENOSPC:
+	case -EDQUOT:
+		return "; make room on the disk before the next recording";
+	case -EFBIG:
+		return "; raise the limit of file sizes (ulimit -f) for the next recording";
+	default:
+		return "";
+	}
+}
+
+static int complain_of_cut(const char *path, const char *cut, uint64_t items, int err)
+{
+	return complain(STATUS_FAILED, "%s is cut: %s; `pfdrive report' reads the %" PRIu64
+			" items that are in it%s", path, cut, items, remedy(err));
+}
+
+int recording_output_end(struct recording_output *recording, const json_t *symbols,
+			 const struct facts *facts, const char *cut)
+{
+	struct output *output = recording->output;
+	int err, tail_err, commit_err, status = STATUS_OK;
+	uint64_t items;
+	char why[256];
+
+	if (!recording->writer)
+		return STATUS_OK;
+	err = recording_flush(recording->writer);
+	if (!err)
+		err = recording_add_all_symbols(recording->writer, symbols);
+	if (err && !cut) {
+		snprintf(why, sizeof(why), "cannot write to it: %s", strerror(-err));
+		cut = why;
+	}
+	items = recording_written(recording->writer).items;
+	tail_err = end_with_tail(recording, tail_of(recording, facts, cut), cut);
+	recording->output = NULL;
+	commit_err = output_commit(output);
+	err = err ?: tail_err ?: commit_err;
+	if (err && !cut) {
+		snprintf(why, sizeof(why), "cannot write its end: %s", strerror(-err));
+		cut = why;
+	}
+	if (cut)
+		status = complain_of_cut(recording->name_err ? "the recording" : recording->path,
+					 cut, items, err);
+	return status || !recording->name_err ? status : STATUS_FAILED;
+}
+
+void recording_output_close(struct recording_output *recording)
+{
+	if (recording->writer)
+		recording_abandon(recording->writer);
+	output_close(recording->output);
+	recording->writer = NULL;
+	recording->output = NULL;
+}

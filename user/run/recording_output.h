@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A recording that is written while it is made. All zero: none is wanted.
+ *
+ * Its file has a temporary name until recording_output_go(), which gives it the name that the
+ * user asked for. From then on no error removes it: its TAIL has the reason why it is
+ * cut, or, if that cannot be written, without TAIL after the last whole block.
+ */
+#ifndef PFSTAT_USER_RECORDING_OUTPUT_H
+#define PFSTAT_USER_RECORDING_OUTPUT_H
+
+#include <jansson.h>
+
+#include "model/counters.h"
+#include "model/item.h"
+#include "report/report.h"
+#include "workload/mapping.h"
+
+struct recording_writer;
+struct output;
+
+struct recording_output {
+	const char *path;	/* as the user typed it */
+	struct output *output;
+	struct recording_writer *writer;
+	int err;	/* the first: no item is written after it */
+	int name_err;	/* it has not got its name */
+	bool going;	/* recording_output_go() */
+	uint64_t refused_events;	/* that came after that error */
+};
+
+/* path: NULL if no recording is wanted. The exit status. */
+int recording_output_begin(struct recording_output *recording, const char *path,
+			   const struct report *report);
+/* Adds the mapping, before any item of it. 0 or a negative errno. */
+int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
+			 const char *path);
+/* The name of this thread, and what its process has mapped, as items without a time. */
+int recording_output_self(item_sink sink, void *context);
+/*
+ * What is to be recorded begins. An older file of that name is kept as PATH.old. An error is
+ * reported here, and is the exit status of recording_output_end().
+ */
+void recording_output_go(struct recording_output *recording);
+/* 0, or the negative errno of the first item that could not be written. */
+int recording_output_item(struct recording_output *recording, const struct item *item);
+/*
+ * Writes the names of the code (NULL: they are not known) and the facts, and closes the file.
+ * cut: why the recording is not whole, one clause; NULL: it is. The exit status.
+ */
+int recording_output_end(struct recording_output *recording, const json_t *symbols,
+			 const struct facts *facts, const char *cut);
+/* A recording that has not begun to be made is removed. */
+void recording_output_close(struct recording_output *recording);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "compete/contest.h"
+#include "report/view.h"
+#include "run/run_contest.h"
+#include "util/message.h"
+
+static uint64_t pages_read_again(const struct report *report)
+{
+	uint64_t pages = 0;
+	size_t i;
+
+	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK))
+		return FACT_NONE;
+	for (i = 0; i < report->nr_blame; i++)
+		pages += report->blame[i].pages;
+	return pages;
+}
+
+/* What the kernel's files told is there already. */
+static void fill_side(struct competition_side *side, const struct result *result)
+{
+	const struct report *report = &result->report;
+	const struct usage *usage = &report->rusage;
+	uint64_t *figures = side->figures;
+	enum fault_class class;
+
+	figures[COMPETITION_ELAPSED] = report->elapsed_ns;
+	figures[COMPETITION_MINFLT] = usage->minflt;
+	figures[COMPETITION_MAJFLT] = usage->majflt;
+	figures[COMPETITION_INBLOCK] = usage->inblock;
+	figures[COMPETITION_OUBLOCK] = usage->oublock;
+	figures[COMPETITION_NVCSW] = usage->nvcsw;
+	figures[COMPETITION_NIVCSW] = usage->nivcsw;
+	figures[COMPETITION_READ_AGAIN] = pages_read_again(report);
+	if (view_has_hook(report, HOOK_SWAP_IO)) {
+		figures[COMPETITION_SWAP_READ] = result->facts.swap.read;
+		figures[COMPETITION_SWAP_EVICTED] = result->facts.swap.evicted;
+	}
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		if (!view_class_known(report, class))
+			continue;
+		side->faults[class] = report->faults[class].count;
+		side->major[class] = report->faults[class].major;
+	}
+}
+
+static void fill_matrix(struct competition *competition, const struct contest *contest,
+			const struct result *result)
+{
+	competition->have_matrix = view_has_hook(&result->report, HOOK_SWAP_IO);
+	if (competition->have_matrix)
+		swap_matrix_make(&competition->matrix, &result->facts, getpid(), contest->pids,
+				 competition->nr);
+}
+
+/* One of the two. The cgroup and the processes are gone afterwards, whatever came. */
+static int run_one(struct run_plan *plan, struct result *result, bool alone,
+		   struct competition *competition)
+{
+	struct contest contest;
+	int status, closed;
+
+	contest_init(&contest, &plan->options->compete, alone);
+	contest.cpus = plan->cpus;
+	if (plan->mapping->kind == MAPPING_ANON ||
+	    (plan->mapping->kind == MAPPING_PRIVATE && plan->mapping->writable))
+		contest.bytes = plan->mapping->bytes;
+	if (plan->mapping->kind != MAPPING_ANON)
+		contest.file_bytes = plan->mapping->bytes;
+	plan->contest = &contest;
+	status = run_once(plan, result);
+	plan->contest = NULL;
+	closed = contest_close(&contest);
+	if (!status)
+		status = closed;
+	if (status)
+		return status;
+	*competition = contest.competition;
+	fill_side(&competition->with, result);
+	fill_matrix(competition, &contest, result);
+	return STATUS_OK;
+}
+
+int run_contest(struct run_plan *plan, struct result *result)
+{
+	struct competition alone, *both;
+	int status;
+
+	if (!plan->options->compete.text)
+		return run_once(plan, result);
+	status = run_one(plan, result, true, &alone);
+	if (status)
+		return status;
+	result_free(result);
+	both = calloc(1, sizeof(*both));
+	if (!both) {
+		*result = (struct result){ 0 };
+		return complain(STATUS_FAILED, "out of memory");
+	}
+	status = run_one(plan, result, false, both);
+	both->alone = alone.with;
+	result->competition = both;
+	result->report.measures.competition = both;
+	return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the command line asks of a drive. */
+#ifndef PFSTAT_USER_RUN_OPTIONS_H
+#define PFSTAT_USER_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compete/compete_options.h"
+#include "report/report.h"
+#include "run/extras.h"
+#include "workload/pattern.h"
+#include "workload/workload.h"
+
+struct options {
+	const char *file;	/* NULL: the workload has its own memory */
+	struct workload workload;
+	struct pattern pattern;
+	const char *pattern_text;
+	uint64_t accesses;	/* 0: as many as the file has bytes */
+	uint64_t seed;
+	uint64_t ring_size;	/* bytes; 0: the module's default */
+	bool warm;
+	bool have_cache;	/* --cache was given */
+	bool fault_around;
+	bool bpf;
+	bool subtract;		/* the module's share of the times */
+	unsigned int repeats;
+	int cpu;		/* -1: any */
+	struct measure_options measure;
+	struct compete_options compete;
+	enum report_format format;
+	const char *json;	/* NULL: no file */
+	const char *record;	/* likewise */
+};
+
+/* Ends the program with STATUS_USAGE and a sentence when it does not understand. */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

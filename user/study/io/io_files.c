@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "model/counters.h"
+#include "study/io/io_files.h"
+#include "study/io/io_method.h"
+#include "workload/file_cache.h"
+#include "workload/scratch_file.h"
+
+#define FIT_PART 8
+
+static int make_one(struct files *files, const char *folder, const volatile sig_atomic_t *stop)
+{
+	int fd = scratch_make(folder, files->bytes, stop);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = mapping_take(&files->mappings[files->nr], fd);
+	if (!err)
+		files->nr++;
+	return err;
+}
+
+int files_make(struct files *files, const char *folder, unsigned int nr, uint64_t bytes,
+	       const volatile sig_atomic_t *stop)
+{
+	int err = 0;
+
+	*files = (struct files){ .bytes = bytes };
+	files->mappings = calloc(nr, sizeof(*files->mappings));
+	files->words = calloc(nr, sizeof(*files->words));
+	if (!files->mappings || !files->words)
+		err = -ENOMEM;
+	while (!err && files->nr < nr)
+		err = make_one(files, folder, stop);
+	if (err)
+		files_close(files);
+	else
+		files_hold(files, nr, SCRATCH_BYTE * 0x0101010101010101);
+	return err;
+}
+
+void files_close(struct files *files)
+{
+	unsigned int i;
+
+	for (i = 0; i < files->nr; i++)
+		mapping_close(&files->mappings[i]);
+	free(files->mappings);
+	free(files->words);
+	*files = (struct files){ 0 };
+}
+
+unsigned int files_that_fit(const struct files *files, uint64_t available_kb)
+{
+	uint64_t nr;
+
+	if (available_kb == FACT_NONE)
+		return 0;
+	nr = available_kb * 1024 / FIT_PART / files->bytes;
+	return nr < files->nr ? nr : files->nr;
+}
+
+/* Reads it; what of it stays is the kernel's to say. */
+static int read_once(const struct mapping *mapping, const volatile sig_atomic_t *stop)
+{
+	uint64_t resident;
+	int err = cache_make_warm(mapping, stop, &resident);
+
+	return err == -ENOBUFS ? 0 : err;
+}
+
+static int prepare_one(const struct mapping *mapping, enum via_cache cache,
+		       const volatile sig_atomic_t *stop)
+{
+	uint64_t resident;
+
+	switch (cache) {
+	case VIA_COLD:
+		return cache_make_cold(mapping, stop, &resident);
+	case VIA_WARM:
+		return read_once(mapping, stop);
+	default:
+		return cache_make_warm(mapping, stop, &resident);
+	}
+}
+
+int files_prepare(const struct files *files, unsigned int nr, enum via_cache cache,
+		  const volatile sig_atomic_t *stop)
+{
+	int err = files_sync(files, nr);
+	unsigned int i;
+
+	for (i = 0; i < nr && !err; i++)
+		err = prepare_one(&files->mappings[i], cache, stop);
+	return err;
+}
+
+int files_resident(const struct files *files, unsigned int nr, uint64_t *pages)
+{
+	uint64_t resident = 0;
+	unsigned int i;
+	int err = 0;
+
+	*pages = 0;
+	for (i = 0; i < nr && !err; i++) {
+		err = cache_resident(&files->mappings[i], &resident);
+		*pages += resident;
+	}
+	return err;
+}
+
+uint64_t files_sum(const struct files *files, unsigned int nr)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		sum += files->words[i] * (files->bytes / WAY_WORD);
+	return sum;
+}
+
+void files_hold(struct files *files, unsigned int nr, uint64_t word)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		files->words[i] = word;
+}
+
+int files_sync(const struct files *files, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (fsync(files->mappings[i].fd))
+			return -errno;
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All bytes of the files read, or written, in order, one file after the other. The
+ * program works the same for each way: it adds up the words that it reads, where the
+ * mapping has them or in its buffer, and makes the words that it writes, there too.
+ */
+#ifndef PFSTAT_USER_IO_TRANSFER_H
+#define PFSTAT_USER_IO_TRANSFER_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "study/io/io_files.h"
+#include "study/io/io_method.h"
+
+struct transfer {
+	const struct way *way;
+	const struct files *files;
+	unsigned int nr;	/* the first so many of them */
+	uint64_t word;		/* that is written */
+	uint64_t sum;		/* of the words that were read */
+	void *buffer;		/* of a block; NULL: mapped */
+	const volatile sig_atomic_t *stop;
+};
+
+/* -ENOMEM. The buffer's pages are there already. */
+int transfer_open(struct transfer *transfer, const struct way *way, const struct files *files,
+		  unsigned int nr, const volatile sig_atomic_t *stop);
+void transfer_close(struct transfer *transfer);
+
+/*
+ * The three phases, which the caller times: map all files (nothing, where they are not
+ * mapped); move the bytes, and unmap; wait until they are on the disk. 0, a negative
+ * errno; -EIO: the kernel moved fewer bytes than there are.
+ */
+int transfer_map(struct transfer *transfer);
+int transfer_move(struct transfer *transfer);
+int transfer_sync(struct transfer *transfer);
+/* What a failure left mapped. */
+void transfer_unmap(struct transfer *transfer);
+
+/* The same over a page of memory, so that code and stack are there: no fault is its own. */
+int transfer_warm_up(const struct way *way);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "study/rss/rss_steps.h"
+
+static struct touch_step *step_at(struct touch_report *report, uint64_t ns)
+{
+	const struct touch_marks *marks;
+	unsigned int i;
+
+	for (i = 0; i < report->nr_steps; i++) {
+		marks = &report->steps[i].marks;
+		if (ns >= marks->start_ns && ns <= marks->end_ns)
+			return &report->steps[i];
+	}
+	return NULL;
+}
+
+void touch_add_fault(struct touch_report *report, const struct explained *fault)
+{
+	struct touch_step *step = step_at(report, fault->start_ns);
+
+	if (!step)
+		return;
+	if (step->nr_faults < TOUCH_FAULTS_MAX)
+		step->faults[step->nr_faults] = (struct touch_fault){
+			.class = fault->class,
+			.pgoff = fault->inode ? fault->pgoff : FACT_NONE,
+			.ns = fault->end_ns - fault->start_ns,
+			.attempts = fault->attempts,
+			.major = fault->major,
+			.solved = fault->solved,
+		};
+	step->nr_faults++;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* For people: the study's two columns, and the fault that explains each step. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "print/text/table_cells.h"
+#include "study/rss/rss_steps.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *known(const char *text)
+{
+	return *text ? text : "n/a";
+}
+
+static void print_head(FILE *out, const struct touch_report *report)
+{
+	const struct environment *e = &report->environment;
+
+	fprintf(out, "File    %s, %" PRIu64 " bytes; %s on %s, read-ahead ", e->file, e->file_bytes,
+		known(e->filesystem), known(e->device));
+	if (e->readahead_bytes >= 0)
+		fprintf(out, "%" PRId64 " KiB\n", e->readahead_bytes / 1024);
+	else
+		fputs("n/a\n", out);
+	fprintf(out, "Kernel  %s; page cache %s; fault-around ", known(e->kernel), e->cache);
+	if (!e->fault_around)
+		fputs("off\n", out);
+	else if (e->fault_around_bytes)
+		fprintf(out, "%" PRIu64 " KiB\n", e->fault_around_bytes / 1024);
+	else
+		fputs("n/a\n", out);
+	if (report->bpf_missing)
+		fprintf(out, "eBPF    n/a (%s): faults of the mapped file alone\n",
+			report->bpf_missing);
+	if (report->lost)
+		fprintf(out, "Lost    %" PRIu64 " records or events: faults are missing below\n",
+			report->lost);
+	fputc('\n', out);
+}
+
+static void name_cell(struct grid *grid, const struct touch_step *step)
+{
+	switch (step->kind) {
+	case TOUCH_START:
+		grid_cell(grid, "start");
+		break;
+	case TOUCH_MMAP:
+		grid_cell(grid, "mmap");
+		break;
+	case TOUCH_BYTE:
+		grid_cell(grid, "byte %" PRIu64, step->offset);
+		break;
+	}
+}
+
+/* A size, and by how much it differs from the one before. */
+static void size_cells(struct grid *grid, uint64_t now, const uint64_t *before)
+{
+	grid_cell(grid, "%" PRIu64, now / 1024);
+	if (before)
+		grid_cell(grid, "%+" PRId64, (int64_t)(now - *before) / 1024);
+	else
+		grid_cell(grid, " ");
+}
+
+static size_t fault_text(char *text, size_t size, const struct touch_fault *fault)
+{
+	int length = snprintf(text, size, "%s%s", fault_class_name(fault->class),
+			      fault->major ? " (major)" : "");
+
+	if (fault->pgoff != FACT_NONE)
+		length += snprintf(text + length, size - length, " of page %" PRIu64, fault->pgoff);
+	length += snprintf(text + length, size - length, ", %.2f µs", fault->ns / 1e3);
+	if (fault->attempts > 1)
+		length += snprintf(text + length, size - length, " in %u attempts",
+				   fault->attempts);
+	if (!fault->solved)
+		length += snprintf(text + length, size - length, ", not solved");
+	return length;
+}
+
+/* lost: something was, and may have been of this step. */
+static void faults_cell(struct grid *grid, const struct touch_step *step, bool lost)
+{
+	char text[TOUCH_FAULTS_MAX * 128];
+	size_t length = 0;
+	unsigned int i;
+
+	if (step->kind == TOUCH_START) {
+		grid_cell(grid, " ");
+		return;
+	}
+	if (!step->nr_faults && lost) {
+		grid_cell(grid, "n/a");
+		return;
+	}
+	if (!step->nr_faults) {
+		grid_cell(grid, step->kind == TOUCH_MMAP ? "none: addresses, not yet a page" :
+			  "none: the page was mapped");
+		return;
+	}
+	for (i = 0; i < step->nr_faults && i < TOUCH_FAULTS_MAX; i++) {
+		if (i)
+			length += snprintf(text + length, sizeof(text) - length, "; ");
+		length += fault_text(text + length, sizeof(text) - length, &step->faults[i]);
+	}
+	if (step->nr_faults > TOUCH_FAULTS_MAX)
+		snprintf(text + length, sizeof(text) - length, "; %u more",
+			 step->nr_faults - TOUCH_FAULTS_MAX);
+	grid_cell(grid, "%s", text);
+}
+
+int touch_table(FILE *out, const struct touch_report *report)
+{
+	static const char *const headings[] = {
+		"<Step", ">Virtual KiB", ">more", ">Resident KiB", ">more", ">Pages of it", "<Fault"
+	};
+	const struct sizes *sizes, *before = NULL;
+	struct grid grid;
+	unsigned int i;
+
+	print_head(out, report);
+	grid_open(&grid, headings, COUNT(headings));
+	for (i = 0; i < report->nr_steps; i++) {
+		sizes = &report->steps[i].marks.after;
+		grid_row(&grid);
+		name_cell(&grid, &report->steps[i]);
+		size_cells(&grid, sizes->virtual_bytes, before ? &before->virtual_bytes : NULL);
+		size_cells(&grid, sizes->resident_bytes, before ? &before->resident_bytes : NULL);
+		grid_cell(&grid, "%" PRIu64, sizes->mapped_pages);
+		faults_cell(&grid, &report->steps[i], report->lost);
+		before = sizes;
+	}
+	return grid_close(&grid, out);
+}

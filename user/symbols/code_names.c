@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/code_files.h"
+#include "recording/writer.h"
+#include "symbols/code_names.h"
+#include "symbols/symbols.h"
+#include "system/jit_map.h"
+#include "util/message.h"
+
+/* A recording's JSON has bounds: names beyond these stay numbers in it. */
+#define SYMBOL_MAX 255
+#define ALL_MAX (12U << 20)	/* bytes of that JSON; the rest is for its head and tail */
+
+struct search {
+	struct analysis *analysis;
+	const struct code_files *files;
+	struct symbols *symbols;
+	json_t *found;
+	size_t bytes;		/* of these, as JSON */
+	uint64_t left_out;
+	struct jitted *jitted;
+	size_t nr_jitted, room_jitted;
+};
+
+/* Code in no file: a JIT may have named it. */
+struct jitted {
+	uint32_t pid;
+	uint64_t address;
+};
+
+/* A name without room, or of a path that is not UTF-8, is not in the recording. Takes entry. */
+static int keep(struct search *search, json_t *entry)
+{
+	const size_t bytes = recording_json_size(entry) + 1;	/* a comma */
+
+	if (!entry || search->bytes + bytes > ALL_MAX) {
+		json_decref(entry);
+		search->left_out++;
+		return 0;
+	}
+	search->bytes += bytes;
+	return json_array_append_new(search->found, entry) ? -ENOMEM : 0;
+}
+
+static int add_jitted(struct search *search, const struct code_place *place)
+{
+	const size_t room = search->room_jitted ? 2 * search->room_jitted : 64;
+	struct jitted *grown;
+
+	if (search->nr_jitted == search->room_jitted) {
+		grown = reallocarray(search->jitted, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		search->jitted = grown;
+		search->room_jitted = room;
+	}
+	search->jitted[search->nr_jitted++] = (struct jitted){ place->pid, place->offset };
+	return 0;
+}
+
+static int look_up(void *context, const struct code_place *place)
+{
+	struct search *search = context;
+	char *name;
+	int err;
+
+	if (!place->path[0])
+		return add_jitted(search, place);
+	name = symbols_name(search->symbols, place->path, place->inode, place->offset);
+	if (!name)
+		return 0;
+	err = analysis_name_code(search->analysis, place->path, place->offset, name);
+	if (!err)
+		err = keep(search, strlen(name) > SYMBOL_MAX ? NULL :
+			   json_pack("{ss sI ss}", "path", place->path, "offset",
+				     (json_int_t)place->offset, "symbol", name));
+	free(name);
+	return err;
+}
+
+static int by_process_and_address(const void *a, const void *b)
+{
+	const struct jitted *left = a, *right = b;
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static int name_jitted(struct search *search, uint32_t pid,
+		       const struct perf_map_place *places, size_t nr)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		if (!places[i].name)
+			continue;
+		err = analysis_name_address(search->analysis, pid, places[i].address,
+					    places[i].name);
+		if (!err)
+			err = keep(search, json_pack("{sI sI ss}", "pid", (json_int_t)pid,
+						     "address", (json_int_t)places[i].address,
+						     "symbol", places[i].name));
+	}
+	return err;
+}
+
+/* Those of one process. Without a file of its own they have no names. */
+static int look_up_jitted(struct search *search, const struct jitted *jitted, size_t nr)
+{
+	const int fd = code_files_open_perf_map(search->files, jitted->pid);
+	struct perf_map_place *places = fd < 0 ? NULL : calloc(nr, sizeof(*places));
+	FILE *file = places ? fdopen(fd, "r") : NULL;
+	size_t i;
+	int err;
+
+	if (fd < 0)
+		return 0;
+	for (i = 0; places && i < nr; i++)
+		places[i].address = jitted[i].address;
+	err = file ? perf_map_read(file, places, nr) : -ENOMEM;
+	if (!err)
+		err = name_jitted(search, jitted->pid, places, nr);
+	for (i = 0; places && i < nr; i++)
+		free(places[i].name);
+	free(places);
+	if (file)
+		fclose(file);
+	else
+		close(fd);
+	return err;
+}
+
+static int look_up_all_jitted(struct search *search)
+{
+	size_t from, to;
+	int err = 0;
+
+	if (search->nr_jitted)
+		qsort(search->jitted, search->nr_jitted, sizeof(*search->jitted),
+		      by_process_and_address);
+	for (from = 0; from < search->nr_jitted && !err; from = to) {
+		to = from + 1;
+		while (to < search->nr_jitted && search->jitted[to].pid == search->jitted[from].pid)
+			to++;
+		err = look_up_jitted(search, search->jitted + from, to - from);
+	}
+	return err;
+}
+
+int code_names_find(struct analysis *analysis, const struct code_files *files, json_t **symbols,
+		    uint64_t *left_out)
+{
+	struct search search = {
+		.analysis = analysis, .files = files, .found = json_array(),
+	};
+	int err;
+
+	*symbols = search.found;
+	if (!search.found)
+		return -ENOMEM;
+	err = symbols_open(&search.symbols, files);
+	if (!err)
+		err = analysis_visit_code(analysis, look_up, &search);
+	if (!err)
+		err = look_up_all_jitted(&search);
+	free(search.jitted);
+	if (!err && symbols_trouble(search.symbols))
+		complain(STATUS_OK, "cannot look up all names of code: the process that reads "
+			 "symbols failed (%s); addresses stand in their place",
+			 strerror(-symbols_trouble(search.symbols)));
+	symbols_close(search.symbols);
+	*left_out = search.left_out;
+	return err;
+}
+
+int code_names_take(struct analysis *analysis, const json_t *symbols)
+{
+	const char *path, *symbol;
+	json_int_t offset, pid;
+	json_t *entry;
+	size_t i;
+	int err;
+
+	json_array_foreach(symbols, i, entry) {
+		if (!json_unpack(entry, "{ss sI ss}", "path", &path, "offset", &offset, "symbol",
+				 &symbol))
+			err = analysis_name_code(analysis, path, offset, symbol);
+		else if (!json_unpack(entry, "{sI sI ss}", "pid", &pid, "address", &offset,
+				      "symbol", &symbol))
+			err = analysis_name_address(analysis, pid, offset, symbol);
+		else
+			continue;	/* of another version: it names nothing here */
+		if (err)
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs libdw and the demangler on files of watched programs. Only the child of symbol_child.c
+ * calls this: neither library is trusted with what such a file may contain.
+ */
+#include <elfutils/libdwfl.h>
+#include <libiberty/demangle.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "symbols/elf_names.h"
+#include "util/code_name.h"
+
+struct elf_names {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	elf_debug_opener opener;
+	void *context;
+};
+
+/* libdwfl's own look-ups open paths, and ask $DEBUGINFOD_URLS. */
+static int elf_names_find_debug(Dwfl_Module *module, void **userdata, const char *module_name,
+				Dwarf_Addr base, const char *file_name, const char *debuglink,
+				GElf_Word debuglink_crc, char **debug_file_name)
+{
+	const struct elf_names *names = *userdata;
+	const unsigned char *build_id;
+	GElf_Addr address;
+	int bytes = dwfl_module_build_id(module, &build_id, &address);
+
+	(void)module_name, (void)base, (void)file_name, (void)debuglink, (void)debuglink_crc;
+	*debug_file_name = NULL;
+	if (bytes <= 0 || !names || !names->opener)
+		return -1;
+	return names->opener(names->context, build_id, bytes);
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_debuginfo = elf_names_find_debug,
+	.section_address = dwfl_offline_section_address,
+};
+
+struct elf_names *elf_names_open(int fd, elf_debug_opener opener, void *context)
+{
+	struct elf_names *names = calloc(1, sizeof(*names));
+	void **userdata;
+
+	if (names)
+		names->dwfl = dwfl_begin(&callbacks);
+	if (names && names->dwfl)
+		names->module = dwfl_report_offline(names->dwfl, "object", "object", fd);
+	if (!names || !names->module) {
+		close(fd);
+		elf_names_close(names);
+		return NULL;
+	}
+	/* The descriptor belongs to libdwfl from here. */
+	names->opener = opener;
+	names->context = context;
+	dwfl_module_info(names->module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = names;
+	dwfl_report_end(names->dwfl, NULL, NULL);
+	return names;
+}
+
+void elf_names_close(struct elf_names *names)
+{
+	if (!names)
+		return;
+	dwfl_end(names->dwfl);
+	free(names);
+}
+
+/* The address that libdwfl gives to a byte of the file; false: no segment loads it. */
+static bool elf_names_address(Dwfl_Module *module, uint64_t file_offset, GElf_Addr *address)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	GElf_Phdr segment;
+	size_t nr, i;
+
+	if (!elf || elf_getphdrnum(elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (!gelf_getphdr(elf, i, &segment) || segment.p_type != PT_LOAD ||
+		    file_offset < segment.p_offset ||
+		    file_offset - segment.p_offset >= segment.p_filesz)
+			continue;
+		*address = file_offset - segment.p_offset + segment.p_vaddr + bias;
+		return true;
+	}
+	return false;
+}
+
+char *elf_name_print(const char *symbol, uint64_t offset)
+{
+	/* Without parameters: with them a name of C++ is longer than a line. */
+	char *plain = cplus_demangle(symbol, DMGL_AUTO | DMGL_ANSI);
+	char *text = code_name_print(plain ?: symbol, offset);
+
+	free(plain);
+	return text;
+}
+
+char *elf_names_at(struct elf_names *names, uint64_t file_offset)
+{
+	GElf_Addr address;
+	const char *name;
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	if (!elf_names_address(names->module, file_offset, &address))
+		return NULL;
+	name = dwfl_module_addrinfo(names->module, address, &offset, &symbol, NULL, NULL, NULL);
+	/* The nearest symbol before the address may have ended long before it. */
+	if (!name || (symbol.st_size && offset >= symbol.st_size))
+		return NULL;
+	return elf_name_print(name, offset);
+}

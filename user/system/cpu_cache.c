@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/cpu_cache.h"
+#include "util/size.h"
+
+#define LINE 64U	/* no x86-64 has shorter ones */
+#define MAX_INDEX 16
+#define MAX_BYTES (64U << 20)
+
+static bool read_word(const char *folder, int index, const char *name, char *word, size_t size)
+{
+	char path[512];
+	FILE *file;
+	bool got;
+
+	snprintf(path, sizeof(path), "%s/index%d/%s", folder, index, name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	got = fgets(word, size, file);
+	fclose(file);
+	word[got ? strcspn(word, "\n") : 0] = '\0';
+	return got;
+}
+
+uint64_t cpu_cache_l1d_bytes(int cpu, const char *folder)
+{
+	char own[64], word[32];
+	uint64_t bytes;
+	int index;
+
+	snprintf(own, sizeof(own), "/sys/devices/system/cpu/cpu%d/cache", cpu);
+	if (!folder)
+		folder = own;
+	for (index = 0; index < MAX_INDEX; index++) {
+		if (!read_word(folder, index, "level", word, sizeof(word)) || strcmp(word, "1"))
+			continue;
+		if (!read_word(folder, index, "type", word, sizeof(word)) || strcmp(word, "Data"))
+			continue;
+		if (read_word(folder, index, "size", word, sizeof(word)) &&
+		    !size_parse(word, &bytes) && bytes <= MAX_BYTES)
+			return bytes;
+	}
+	return 0;
+}
+
+int cpu_cache_walk_open(struct cpu_cache_walk *walk, uint64_t l1d_bytes)
+{
+	*walk = (struct cpu_cache_walk){ 0 };
+	if (!l1d_bytes)
+		return 0;
+	walk->bytes = 2 * l1d_bytes;
+	walk->buffer = aligned_alloc(LINE, walk->bytes);
+	if (!walk->buffer)
+		return -ENOMEM;
+	/* Its pages are there before anything is counted. */
+	memset((void *)walk->buffer, 1, walk->bytes);
+	return 0;
+}
+
+void cpu_cache_walk(const struct cpu_cache_walk *walk)
+{
+	size_t i;
+
+	for (i = 0; i < walk->bytes; i += LINE)
+		(void)walk->buffer[i];
+}
+
+void cpu_cache_walk_close(struct cpu_cache_walk *walk)
+{
+	free((void *)walk->buffer);
+	*walk = (struct cpu_cache_walk){ 0 };
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <cpuid.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "system/environment.h"
+#include "system/readahead_setting.h"
+#include "util/shell_quote.h"
+
+#define DIR_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
+
+/* What is longer than its place in the report is cut. */
+static void copy(char *to, size_t size, const char *from)
+{
+	size_t length = strlen(from);
+
+	if (length >= size)
+		length = size - 1;
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+/* The file's first line without its newline; "" when it cannot be read. */
+static void read_line(const char *path, char *line, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	line[0] = '\0';
+	if (!file)
+		return;
+	if (!fgets(line, size, file))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	fclose(file);
+}
+
+static void read_cpu_model(char *model, size_t size)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[256];
+	const char *value;
+
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "model name", strlen("model name")))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		value = strchr(line, ':');
+		if (value)
+			copy(model, size, value + 1 + strspn(value + 1, " "));
+		break;
+	}
+	fclose(file);
+}
+
+/* Leaf 0x40000000, which hypervisors keep for their signature. */
+static void read_virtualization(char *name, size_t size)
+{
+	static const struct { const char *signature, *name; } known[] = {
+		{ "KVMKVMKVM", "kvm" },
+		{ "TCGTCGTCGTCG", "qemu" },
+		{ "Microsoft Hv", "hyperv" },
+		{ "VMwareVMware", "vmware" },
+		{ "VBoxVBoxVBox", "virtualbox" },
+		{ "XenVMMXenVMM", "xen" },
+		{ "bhyve bhyve ", "bhyve" },
+		{ "ACRNACRNACRN", "acrn" },
+	};
+	unsigned int eax, ebx, ecx, edx;
+	unsigned int words[3];
+	char signature[sizeof(words) + 1] = "";
+	size_t i;
+
+	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
+		return;
+	if (!(ecx & (1U << 31))) {	/* "a hypervisor is present" */
+		copy(name, size, "none");
+		return;
+	}
+	__cpuid(0x40000000, eax, words[0], words[1], words[2]);
+	memcpy(signature, words, sizeof(words));
+	copy(name, size, signature);
+	for (i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(signature, known[i].signature))
+			copy(name, size, known[i].name);
+}
+
+/* Matches the mount by its id, since btrfs and overlays have device numbers of their own. */
+static void read_mount(const struct mapping *mapping, char *type, size_t type_size,
+		       char *source, size_t source_size)
+{
+	char line[2 * PATH_MAX], found_type[64], found_source[PATH_MAX];
+	unsigned long long id;
+	struct statx statx_buffer;
+	const char *rest;
+	FILE *file;
+
+	if (statx(mapping->fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &statx_buffer) ||
+	    !(statx_buffer.stx_mask & STATX_MNT_ID))
+		return;
+	file = fopen("/proc/self/mountinfo", "re");
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llu", &id) != 1 || id != statx_buffer.stx_mnt_id)
+			continue;
+		rest = strstr(line, " - ");
+		if (rest && sscanf(rest, " - %63s %4095s", found_type, found_source) == 2) {
+			copy(type, type_size, found_type);
+			copy(source, source_size, found_source);
+		}
+		break;
+	}
+	fclose(file);
+}
+
+/* The block device below the file: by the file's own number, else by the mount's source. */
+static bool find_block_device(const struct mapping *mapping, const char *source, dev_t *dev)
+{
+	char path[64];
+	struct stat stat_buffer;
+
+	*dev = mapping->dev;
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(*dev), minor(*dev));
+	if (!access(path, F_OK))
+		return true;
+	if (source[0] != '/' || stat(source, &stat_buffer) || !S_ISBLK(stat_buffer.st_mode))
+		return false;
+	*dev = stat_buffer.st_rdev;
+	return true;
+}
+
+static void read_device(struct environment *environment, dev_t dev)
+{
+	char link[64], target[PATH_MAX];
+	const char *name;
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(dev), minor(dev));
+	length = readlink(link, target, sizeof(target) - 1);
+	if (length < 0)
+		return;
+	target[length] = '\0';
+	name = strrchr(target, '/');
+	copy(environment->device, sizeof(environment->device), name ? name + 1 : target);
+}
+
+static void read_place(struct environment *environment, const struct mapping *mapping)
+{
+	char source[PATH_MAX] = "";
+	dev_t dev;
+
+	read_mount(mapping, environment->filesystem, sizeof(environment->filesystem),
+		   source, sizeof(source));
+	if (find_block_device(mapping, source, &dev))
+		read_device(environment, dev);
+	environment->readahead_bytes = readahead_setting_read(mapping->fd);
+}
+
+/* "always [madvise] never": the one in brackets. */
+static void read_huge_pages(char *setting, size_t size)
+{
+	char text[64];
+	const char *begin;
+
+	read_line("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text));
+	begin = strchr(text, '[');
+	if (!begin)
+		return;
+	text[strcspn(text, "]")] = '\0';
+	copy(setting, size, begin + 1);
+}
+
+/* "" when it cannot be had, or is too long: a part of it would be another command. */
+static void read_invocation(char *text, size_t size)
+{
+	FILE *file = fopen("/proc/self/cmdline", "re"), *out = fmemopen(text, size, "w");
+	const char *separator = "";
+	size_t room = 0;
+	char *word = NULL;
+	bool whole;
+
+	text[0] = '\0';
+	while (file && out && getdelim(&word, &room, '\0', file) > 0) {
+		fputs(separator, out);
+		shell_word(out, word);
+		separator = " ";
+	}
+	free(word);
+	whole = out && !fflush(out) && (size_t)ftell(out) < size - 1;
+	if (out)
+		fclose(out);
+	if (file)
+		fclose(file);
+	if (!whole)
+		text[0] = '\0';
+}
+
+void environment_read_machine(struct environment *environment)
+{
+	struct utsname uts;
+	struct sysinfo info;
+	char text[32];
+
+	if (!uname(&uts))
+		copy(environment->kernel, sizeof(environment->kernel), uts.release);
+	read_cpu_model(environment->machine, sizeof(environment->machine));
+	environment->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (!sysinfo(&info))
+		environment->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
+	read_line(DIR_CLOCKSOURCE "/current_clocksource", environment->clocksource,
+		  sizeof(environment->clocksource));
+	read_virtualization(environment->virtualization, sizeof(environment->virtualization));
+	read_invocation(environment->invocation, sizeof(environment->invocation));
+	environment->readahead_bytes = -1;
+	environment->pinned_cpu = -1;
+	read_line("/sys/kernel/debug/fault_around_bytes", text, sizeof(text));
+	environment->fault_around_bytes = strtoull(text, NULL, 10);
+}
+
+void environment_read(struct environment *environment, const char *path,
+		      const struct mapping *mapping)
+{
+	char resolved[PATH_MAX];
+
+	environment_read_machine(environment);
+	environment->file_bytes = mapping->bytes;
+	environment->file_pages = mapping->pages;
+	if (mapping->kind == MAPPING_ANON) {
+		read_huge_pages(environment->transparent_hugepage,
+				sizeof(environment->transparent_hugepage));
+		return;
+	}
+	copy(environment->file, sizeof(environment->file), realpath(path, resolved) ?: path);
+	read_place(environment, mapping);
+}

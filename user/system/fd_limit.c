@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <sys/resource.h>
+
+#include "system/fd_limit.h"
+
+#define KEPT_FREE 64
+
+static struct rlimit before;
+static bool raised;
+
+void descriptors_raise(void)
+{
+	struct rlimit limit;
+
+	if (raised || getrlimit(RLIMIT_NOFILE, &before))
+		return;
+	limit = before;
+	limit.rlim_cur = limit.rlim_max;
+	raised = !setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void descriptors_restore(void)
+{
+	if (raised)
+		setrlimit(RLIMIT_NOFILE, &before);
+	raised = false;
+}
+
+/* The kernel gives the lowest number that is free. */
+bool descriptors_are_short(int fd)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + KEPT_FREE >= limit.rlim_cur;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/counters.h"
+#include "system/meminfo.h"
+
+/* "Cached:            19472 kB" */
+static void take_line(const char *line, const char *name, uint64_t *value)
+{
+	const size_t length = strlen(name);
+
+	if (!strncmp(line, name, length) && line[length] == ':')
+		*value = strtoull(line + length + 1, NULL, 10);
+}
+
+void meminfo_parse(struct meminfo *meminfo, FILE *file)
+{
+	char line[128];
+
+	*meminfo = (struct meminfo){ FACT_NONE, FACT_NONE, FACT_NONE, FACT_NONE };
+	while (file && fgets(line, sizeof(line), file)) {
+		take_line(line, "MemAvailable", &meminfo->available);
+		take_line(line, "Buffers", &meminfo->buffers);
+		take_line(line, "Cached", &meminfo->cached);
+		take_line(line, "Dirty", &meminfo->dirty);
+	}
+}
+
+void meminfo_read(struct meminfo *meminfo)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+
+	meminfo_parse(meminfo, file);
+	if (file)
+		fclose(file);
+}

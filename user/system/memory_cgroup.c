@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <mntent.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "system/memory_cgroup.h"
+#include "util/message.h"
+
+#define GROUP_PREFIX "pfdrive-"
+
+/* Who was killed may take long to go, its memory being swapped. */
+#define REMOVE_TRIES 3000
+#define REMOVE_PAUSE_US 10000
+
+static int write_text(const char *folder, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	int fd, err = 0;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Where cgroup v2 is mounted. */
+static int find_mount(char *path, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount;
+	int err = -ENOENT;
+
+	if (!mounts)
+		return -errno;
+	while (err && (mount = getmntent(mounts)))
+		if (!strcmp(mount->mnt_type, "cgroup2"))
+			err = (size_t)snprintf(path, size, "%s", mount->mnt_dir) < size ?
+			      0 : -ENAMETOOLONG;
+	endmntent(mounts);
+	return err;
+}
+
+static bool has_word(const char *folder, const char *name, const char *word)
+{
+	char path[PATH_MAX], line[256], *at;
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (fgets(line, sizeof(line), file))
+		for (at = strtok(line, " \n"); at && !found; at = strtok(NULL, " \n"))
+			found = !strcmp(at, word);
+	fclose(file);
+	return found;
+}
+
+/* Where this process is: the line "0::/PATH". */
+static int find_home(struct memory_group *group, const char *mount)
+{
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[PATH_MAX - 256];
+	int err = -ENOENT;
+
+	if (!file)
+		return -errno;
+	while (err && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "0::/", 4))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(group->home, sizeof(group->home), "%.200s%s", mount, line + 3);
+		err = 0;
+	}
+	fclose(file);
+	return err;
+}
+
+static int start_keeper(struct memory_group *group)
+{
+	char *const arguments[] = { "pfdrive", "keeper", group->path, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int ends[2], err;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawnattr_init(&attributes);
+	/* What a terminal sends to its foreground is not for the keeper. */
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+	err = posix_spawn(&group->keeper, "/proc/self/exe", &actions, &attributes, arguments,
+			  environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[0]);
+	if (err) {
+		group->keeper = 0;
+		close(ends[1]);
+		return -err;
+	}
+	group->keeper_fd = ends[1];
+	return 0;
+}
+
+static int set_limit(const struct memory_group *group, uint64_t limit)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, limit);
+	return write_text(group->path, "memory.max", text);
+}
+
+/* Why there is no group, for who asked. */
+struct refusal {
+	const char *otherwise;
+	char *why;
+	size_t size;
+};
+
+static int say(const struct refusal *refusal, int err, const char *what, const char *where)
+{
+	const bool rights = err == -EACCES || err == -EPERM || err == -EROFS;
+
+	snprintf(refusal->why, refusal->size, "%s %s: %s: %s%s", what, where, strerror(-err),
+		 rights ? "run as root, or " : "", refusal->otherwise);
+	return err;
+}
+
+/* The controller serves the groups below one that says so. */
+static int need_controller(const char *mount, const struct refusal *refusal)
+{
+	int err;
+
+	if (!has_word(mount, "cgroup.controllers", "memory")) {
+		snprintf(refusal->why, refusal->size, "cgroup v2 in %s has no memory controller: "
+			 "boot with it, or %s", mount, refusal->otherwise);
+		return -EOPNOTSUPP;
+	}
+	if (has_word(mount, "cgroup.subtree_control", "memory"))
+		return 0;
+	err = write_text(mount, "cgroup.subtree_control", "+memory");
+	return err ? say(refusal, err, "cannot use the memory controller of", mount) : 0;
+}
+
+static int make(struct memory_group *group, uint64_t limit, const struct refusal *refusal)
+{
+	char mount[200];
+	int err = find_mount(mount, sizeof(mount));
+
+	if (err) {
+		snprintf(refusal->why, refusal->size, "cgroup v2 is not mounted: mount -t cgroup2 "
+			 "none /sys/fs/cgroup, or %s", refusal->otherwise);
+		return err;
+	}
+	err = need_controller(mount, refusal);
+	if (err)
+		return err;
+	err = find_home(group, mount);
+	if (err)
+		return say(refusal, err, "cannot find the cgroup of this process in", mount);
+	snprintf(group->path, sizeof(group->path), "%s/" GROUP_PREFIX "%d", mount, getpid());
+	if (mkdir(group->path, 0755)) {
+		err = say(refusal, -errno, "cannot make the cgroup", group->path);
+		group->path[0] = '\0';
+		return err;
+	}
+	err = set_limit(group, limit);
+	return err ? say(refusal, err, "cannot limit the memory of", group->path) : 0;
+}
+
+int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise,
+		       char *why, size_t size)
+{
+	const struct refusal refusal = { .otherwise = otherwise, .why = why, .size = size };
+	int err = make(group, limit, &refusal);
+
+	if (err)
+		return err;
+	err = start_keeper(group);
+	if (!err)
+		err = write_text(group->path, "cgroup.procs", "0");
+	return err ? say(&refusal, err, "cannot enter the cgroup", group->path) : 0;
+}
+
+/* Whether it removed the group. */
+static bool end_keeper(struct memory_group *group)
+{
+	int status;
+	pid_t got;
+
+	if (!group->keeper)
+		return false;
+	close(group->keeper_fd);
+	do
+		got = waitpid(group->keeper, &status, 0);
+	while (got < 0 && errno == EINTR);
+	return got == group->keeper && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+int memory_group_leave(struct memory_group *group)
+{
+	int err = 0;
+
+	if (!group->path[0])
+		return 0;
+	/* Before the keeper kills all that is there. */
+	if (group->home[0])
+		err = write_text(group->home, "cgroup.procs", "0");
+	if (err)
+		return err;	/* the keeper acts when this process has ended */
+	if (!end_keeper(group))
+		err = memory_group_remove(group->path);
+	*group = MEMORY_GROUP_NONE;
+	return err;
+}
+
+FILE *memory_group_open(const struct memory_group *group, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (!group->path[0])
+		return NULL;
+	snprintf(path, sizeof(path), "%s/%s", group->path, name);
+	return fopen(path, "re");
+}
+
+int memory_group_remove(const char *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < REMOVE_TRIES; i++) {
+		if (!rmdir(path) || errno == ENOENT)
+			return 0;
+		if (errno != EBUSY)
+			return -errno;
+		write_text(path, "cgroup.kill", "1");
+		usleep(REMOVE_PAUSE_US);
+	}
+	return -EBUSY;
+}
+
+/* "max" is none; so is a group that has no such file. */
+static uint64_t limit_of(const char *folder)
+{
+	char path[PATH_MAX];
+	uint64_t limit = UINT64_MAX;
+	FILE *file;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/memory.max", folder) >= sizeof(path))
+		return UINT64_MAX;
+	file = fopen(path, "re");
+	if (!file)
+		return UINT64_MAX;
+	if (fscanf(file, "%" SCNu64, &limit) != 1)
+		limit = UINT64_MAX;
+	fclose(file);
+	return limit;
+}
+
+uint64_t memory_group_limit(void)
+{
+	uint64_t least = UINT64_MAX, limit;
+	struct memory_group group;
+	char mount[200];
+
+	if (find_mount(mount, sizeof(mount)) || find_home(&group, mount))
+		return UINT64_MAX;
+	while (strlen(group.home) >= strlen(mount)) {
+		limit = limit_of(group.home);
+		least = limit < least ? limit : least;
+		*strrchr(group.home, '/') = '\0';
+	}
+	return least;
+}
+
+int cmd_keeper(int argc, char **argv)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	unsigned int i;
+	ssize_t got;
+	char byte;
+
+	if (argc != 2 || !strstr(argv[1], "/" GROUP_PREFIX))
+		return STATUS_USAGE;
+	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	do
+		got = read(STDIN_FILENO, &byte, 1);
+	while (got > 0 || (got < 0 && errno == EINTR));
+	return memory_group_remove(argv[1]) ? STATUS_FAILED : STATUS_OK;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "system/proc_maps.h"
+
+void procmaps_exit(struct procmaps *maps)
+{
+	free(maps->bytes);
+	*maps = (struct procmaps){ 0 };
+}
+
+static size_t size_of(size_t path_bytes)
+{
+	return (sizeof(struct item_map) + path_bytes + 7) & ~(size_t)7;
+}
+
+/* Room for a mapping, all zero, and nothing taken yet. NULL: no memory. */
+static struct item_map *make_room(struct procmaps *maps, size_t size)
+{
+	size_t room = maps->room ? maps->room : 16384;
+	char *grown;
+
+	while (room < maps->used + size)
+		room *= 2;
+	if (room != maps->room) {
+		grown = realloc(maps->bytes, room);
+		if (!grown)
+			return NULL;
+		maps->bytes = grown;
+		maps->room = room;
+	}
+	return memset(maps->bytes + maps->used, 0, size);
+}
+
+/* The kernel writes a newline in a path as \012, and nothing else so. */
+static void copy_path(char *path, const char *escaped, size_t length)
+{
+	const char *const end = escaped + length;
+
+	while (escaped < end) {
+		if (!strncmp(escaped, "\\012", 4)) {
+			*path++ = '\n';
+			escaped += 4;
+		} else {
+			*path++ = *escaped++;
+		}
+	}
+	*path = '\0';
+}
+
+static uint32_t prot_of(const char *permissions)
+{
+	return (permissions[0] == 'r' ? PROT_READ : 0) | (permissions[1] == 'w' ? PROT_WRITE : 0) |
+	       (permissions[2] == 'x' ? PROT_EXEC : 0);
+}
+
+int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line)
+{
+	uint64_t from, to, offset, inode;
+	unsigned int dev_major, dev_minor;
+	struct item_map *map;
+	char permissions[5];
+	int path_at = 0;
+	size_t length;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &from, &to,
+		   permissions, &offset, &dev_major, &dev_minor, &inode, &path_at) < 7 ||
+	    strlen(permissions) < 4 || to <= from)
+		return -EINVAL;
+	length = strcspn(line + path_at, "\n");
+	map = make_room(maps, size_of(length + 1));
+	if (!map)
+		return -ENOMEM;
+	*map = (struct item_map){
+		.address = from, .bytes = to - from, .pgoff = offset / sysconf(_SC_PAGESIZE),
+		.inode = inode, .dev = dev_major << 20 | dev_minor, .pid = pid, .tid = pid,
+		.prot = prot_of(permissions),
+		.flags = permissions[3] == 's' ? MAP_SHARED : MAP_PRIVATE,
+	};
+	maps->last = maps->used;
+	copy_path(map->path, line + path_at, length);
+	map->path_bytes = strlen(map->path) + 1;
+	maps->used += size_of(map->path_bytes);
+	return 0;
+}
+
+void procmaps_add_flags(struct procmaps *maps, const char *line)
+{
+	static const char name[] = "VmFlags:";
+	struct item_map *map = (void *)(maps->bytes + maps->last);
+
+	if (strncmp(line, name, sizeof(name) - 1) || !maps->used)
+		return;
+	if (strstr(line, " rr"))
+		map->flags |= ITEM_MAP_RANDOM;
+	if (strstr(line, " sr"))
+		map->flags |= ITEM_MAP_SEQUENTIAL;
+}
+
+/* Figures of a mapping begin with a capital letter, mappings with a hexadecimal digit. */
+static int add_smaps_line(struct procmaps *maps, pid_t pid, const char *line)
+{
+	if (*line >= 'A' && *line <= 'Z') {
+		procmaps_add_flags(maps, line);
+		return 0;
+	}
+	return procmaps_add_line(maps, pid, line);
+}
+
+int procmaps_read(struct procmaps *maps, pid_t pid)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	FILE *file;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!err && getline(&line, &size, file) > 0)
+		err = add_smaps_line(maps, pid, line);
+	/* A process that ends meanwhile ends the file, too. */
+	free(line);
+	fclose(file);
+	return err;
+}
+
+int procmaps_append(struct procmaps *maps, struct procmaps *more)
+{
+	if (!more->used)
+		return 0;
+	if (!make_room(maps, more->used))
+		return -ENOMEM;
+	memcpy(maps->bytes + maps->used, more->bytes, more->used);
+	maps->used += more->used;
+	procmaps_exit(more);
+	return 0;
+}
+
+int procmaps_hand_over(struct procmaps *maps,
+		       int (*sink)(void *context, const struct item_map *map), void *context)
+{
+	const struct item_map *map;
+	size_t next = 0;
+	int err = 0;
+
+	while (!err && next < maps->used) {
+		map = (const void *)(maps->bytes + next);
+		next += size_of(map->path_bytes);
+		err = sink(context, map);
+	}
+	procmaps_exit(maps);
+	return err;
+}

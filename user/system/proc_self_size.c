@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "system/proc_self_size.h"
+
+#define PAGE 4096U
+#define PRESENT (1ULL << 63)	/* of a page, Documentation/admin-guide/mm/pagemap.rst */
+
+/* Not on the stack: memory that the first reading touches, and no later one for the first time. */
+static char text[4096];
+static uint64_t entries[4096];
+
+int sizes_open(struct sizes_files *files)
+{
+	files->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	files->rollup = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
+	files->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	if (files->statm < 0 || files->rollup < 0 || files->pagemap < 0)
+		return -errno;
+	memset(text, 0, sizeof(text));
+	memset(entries, 0, sizeof(entries));
+	return 0;
+}
+
+static int read_text(int fd)
+{
+	ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (got < 0)
+		return -errno;
+	text[got] = '\0';
+	return 0;
+}
+
+static int read_virtual(int fd, uint64_t *bytes)
+{
+	uint64_t pages;
+	int err = read_text(fd);
+
+	if (err)
+		return err;
+	if (sscanf(text, "%" SCNu64, &pages) != 1)
+		return -EPROTO;
+	*bytes = pages * PAGE;
+	return 0;
+}
+
+static int read_resident(int fd, uint64_t *bytes)
+{
+	const char *line;
+	uint64_t kib;
+	int err = read_text(fd);
+
+	if (err)
+		return err;
+	line = strstr(text, "\nRss:");
+	if (!line || sscanf(line, "\nRss: %" SCNu64 " kB", &kib) != 1)
+		return -EPROTO;
+	*bytes = kib * 1024;
+	return 0;
+}
+
+static int read_mapped(int fd, const volatile void *range, size_t pages, uint64_t *mapped)
+{
+	size_t first = (uintptr_t)range / PAGE, some, i;
+	ssize_t got;
+
+	*mapped = 0;
+	for (; range && pages; pages -= some, first += some) {
+		some = pages < sizeof(entries) / sizeof(*entries) ?
+		       pages : sizeof(entries) / sizeof(*entries);
+		got = pread(fd, entries, some * sizeof(*entries), first * sizeof(*entries));
+		if (got != (ssize_t)(some * sizeof(*entries)))
+			return got < 0 ? -errno : -EPROTO;
+		for (i = 0; i < some; i++)
+			*mapped += !!(entries[i] & PRESENT);
+	}
+	return 0;
+}
+
+int sizes_read(const struct sizes_files *files, const volatile void *range, size_t pages,
+	       struct sizes *sizes)
+{
+	int err = read_virtual(files->statm, &sizes->virtual_bytes);
+
+	if (!err)
+		err = read_resident(files->rollup, &sizes->resident_bytes);
+	if (!err)
+		err = read_mapped(files->pagemap, range, pages, &sizes->mapped_pages);
+	return err;
+}

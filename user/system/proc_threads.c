@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "system/proc_threads.h"
+
+#define MAX_TRIES 20
+
+struct tids {
+	pid_t *ids;
+	size_t count, room;
+};
+
+static int append(struct tids *tids, pid_t tid)
+{
+	size_t room = tids->room ? 2 * tids->room : 16;
+	pid_t *grown;
+
+	if (tids->count == tids->room) {
+		grown = reallocarray(tids->ids, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		tids->ids = grown;
+		tids->room = room;
+	}
+	tids->ids[tids->count++] = tid;
+	return 0;
+}
+
+/* -ESRCH: there is no such process, or no more. */
+static int tids_read(struct tids *tids, pid_t pid)
+{
+	struct dirent *entry;
+	char path[64];
+	int err = 0;
+	pid_t tid;
+	DIR *tasks;
+
+	tids->count = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!err && (entry = readdir(tasks))) {
+		tid = strtol(entry->d_name, NULL, 10);
+		if (tid > 0)
+			err = append(tids, tid);
+	}
+	closedir(tasks);
+	return err || tids->count ? err : -ESRCH;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const pid_t *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+static bool any_new(const struct tids *before, const struct tids *after)
+{
+	size_t i;
+
+	qsort(before->ids, before->count, sizeof(*before->ids), compare);
+	for (i = 0; i < after->count; i++)
+		if (!bsearch(&after->ids[i], before->ids, before->count, sizeof(*before->ids),
+			     compare))
+			return true;
+	return false;
+}
+
+static int begin_all(const struct tids *tids, const struct tids_action *action, void *context)
+{
+	size_t i, begun = 0;
+	int err;
+
+	for (i = 0; i < tids->count; i++) {
+		err = action->begin(context, tids->ids[i]);
+		if (!err)
+			begun++;
+		else if (err != -ESRCH)
+			return err;
+	}
+	return begun ? 0 : -ESRCH;
+}
+
+static int try_each(pid_t pid, struct tids *before, struct tids *after,
+		    const struct tids_action *action, void *context)
+{
+	int err = tids_read(before, pid);
+
+	if (!err)
+		err = begin_all(before, action, context);
+	if (!err)
+		err = tids_read(after, pid);
+	return !err && any_new(before, after) ? -EAGAIN : err;
+}
+
+int tids_each(pid_t pid, const struct tids_action *action, void *context)
+{
+	struct tids before = { 0 }, after = { 0 };
+	int err = -EAGAIN, try;
+
+	for (try = 0; try < MAX_TRIES && err == -EAGAIN; try++) {
+		if (try)
+			action->undo(context);
+		err = try_each(pid, &before, &after, action, context);
+	}
+	if (err && err != -EAGAIN)
+		action->undo(context);
+	free(before.ids);
+	free(after.ids);
+	return err;
+}

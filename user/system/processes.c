@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "system/processes.h"
+
+/* NULL with errno. A path of any length: fopen(3) says of one that is too long. */
+static FILE *open_members(const char *folder)
+{
+	FILE *file;
+	char *path;
+
+	if (asprintf(&path, "%s/cgroup.procs", folder) < 0)
+		return NULL;
+	file = fopen(path, "re");
+	free(path);
+	return file;
+}
+
+static int visit_members(const char *folder, process_visitor visit, void *context)
+{
+	FILE *file = open_members(folder);
+	int pid, err = 0;
+
+	if (!file)
+		return errno == ENODEV ? -ENOENT : -errno;	/* it is being removed */
+	while (!err && fscanf(file, "%d", &pid) == 1)
+		if (pid > 0)	/* 0: of another PID namespace */
+			err = visit(context, pid);
+	if (!err && ferror(file))
+		err = errno == ENODEV ? -ENOENT : -errno;
+	fclose(file);
+	return err;
+}
+
+/*
+ * A group that went meanwhile had no members any more; who has threads in a threaded one is a
+ * member of one above it.
+ */
+static int visit_subgroup(const FTSENT *entry, process_visitor visit, void *context)
+{
+	int err = 0;
+
+	if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+		err = -entry->fts_errno;
+	else if (entry->fts_info == FTS_D && entry->fts_level > 0)
+		err = visit_members(entry->fts_path, visit, context);
+	return err == -ENOENT || err == -EOPNOTSUPP ? 0 : err;
+}
+
+/* A relative path must go on to be right: the walk stays in the working directory. */
+int processes_in_cgroup(const char *path, process_visitor visit, void *context)
+{
+	char *const paths[] = { (char *)path, NULL };
+	FTS *tree;
+	FTSENT *entry;
+	int err = 0;
+
+	err = visit_members(path, visit, context);
+	if (err)
+		return err;
+	tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+	if (!tree)
+		return -errno;
+	do {
+		errno = 0;
+		entry = fts_read(tree);
+		err = entry ? visit_subgroup(entry, visit, context) : -errno;
+	} while (!err && entry);
+	fts_close(tree);
+	return err;
+}
+
+/* A file as /proc/PID/maps names it. */
+struct mapped_file {
+	unsigned int dev_major, dev_minor;
+	uint64_t inode;
+};
+
+/* False: the line is no mapping. */
+static bool parse_mapping(const char *line, uint64_t *address, struct mapped_file *file)
+{
+	return sscanf(line, "%" SCNx64 "-%*x %*s %*x %x:%x %" SCNu64, address, &file->dev_major,
+		      &file->dev_minor, &file->inode) == 4;
+}
+
+static bool is_same(const struct mapped_file *one, const struct mapped_file *other)
+{
+	return one->inode == other->inode && one->dev_major == other->dev_major &&
+	       one->dev_minor == other->dev_minor;
+}
+
+static int find_own_mapping(const void *wanted, struct mapped_file *found)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	uint64_t address;
+	char *line = NULL;
+	size_t size = 0;
+	int err = -ENOENT;
+
+	if (!file)
+		return -errno;
+	while (err && getline(&line, &size, file) > 0)
+		if (parse_mapping(line, &address, found) && address == (uintptr_t)wanted)
+			err = 0;
+	free(line);
+	fclose(file);
+	return err;
+}
+
+/*
+ * The device that stat(2) tells may be another (btrfs): so it is mapped for a moment.
+ * What is not touched may be behind the end of the file.
+ */
+static int look_up_mapped(int fd, struct mapped_file *found)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	void *address = mmap(NULL, page, PROT_NONE, MAP_PRIVATE, fd, 0);
+	int err;
+
+	if (address == MAP_FAILED)
+		return -errno;
+	err = find_own_mapping(address, found);
+	munmap(address, page);
+	return err;
+}
+
+static bool maps_file(pid_t pid, const struct mapped_file *wanted)
+{
+	struct mapped_file found;
+	uint64_t address;
+	bool maps = false;
+	char *line = NULL;
+	size_t size = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!maps && getline(&line, &size, file) > 0)
+		maps = parse_mapping(line, &address, &found) && is_same(&found, wanted);
+	free(line);
+	fclose(file);
+	return maps;
+}
+
+int processes_that_map(int fd, process_visitor visit, void *context)
+{
+	struct mapped_file wanted;
+	struct dirent *entry;
+	pid_t pid;
+	DIR *proc;
+	int err;
+
+	err = look_up_mapped(fd, &wanted);
+	if (err)
+		return err;
+	proc = opendir("/proc");
+	if (!proc)
+		return -errno;
+	while (!err && (entry = readdir(proc))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		pid = strtol(entry->d_name, NULL, 10);
+		if (pid != getpid() && maps_file(pid, &wanted))
+			err = visit(context, pid);
+	}
+	closedir(proc);
+	return err;
+}
+
+/* Of /proc/PID/stat what is behind the name; NULL: the process is gone. */
+static const char *read_stat(pid_t pid, char *text, size_t size)
+{
+	const char *end;
+	char path[64];
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return NULL;
+	length = fread(text, 1, size - 1, file);
+	fclose(file);
+	text[length] = '\0';
+	/* The name may hold anything, also brackets: the last one ends it. */
+	end = strrchr(text, ')');
+	return end ? end + 1 : NULL;
+}
+
+static uint64_t tick_ns(void)
+{
+	return 1000000000 / sysconf(_SC_CLK_TCK);
+}
+
+int process_counts(pid_t pid, struct process_counts *counts)
+{
+	char text[1024];
+	const char *rest = read_stat(pid, text, sizeof(text));
+	uint64_t utime, stime;
+
+	if (!rest || sscanf(rest, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64
+			    " %*u %" SCNu64 " %" SCNu64, &counts->minflt, &counts->majflt, &utime,
+			    &stime) != 4)
+		return -ESRCH;
+	counts->utime_ns = utime * tick_ns();
+	counts->stime_ns = stime * tick_ns();
+	return 0;
+}
+
+char process_state(pid_t pid)
+{
+	char text[1024], state;
+	const char *rest = read_stat(pid, text, sizeof(text));
+
+	return rest && sscanf(rest, " %c", &state) == 1 ? state : 0;
+}
+
+int process_birth(pid_t pid, struct process_birth *birth)
+{
+	char text[1024];
+	const char *rest = read_stat(pid, text, sizeof(text));
+	uint64_t start;
+
+	if (!rest || sscanf(rest, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			    "%*d %*d %*d %" SCNu64, &birth->parent, &start) != 2)
+		return -ESRCH;
+	birth->ns = start * tick_ns();
+	return 0;
+}
+
+/* Of its numbers in all namespaces that it is in, the last is that of its own. */
+bool process_is_first(pid_t pid)
+{
+	char path[64], line[512];
+	const char *last = NULL;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!last && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "NSpid:", strlen("NSpid:")))
+			last = strrchr(line, '\t');
+	fclose(file);
+	return last && strtol(last, NULL, 10) == 1;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <linux/btrfs.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "system/readahead_setting.h"
+
+/* btrfs has a setting of its own, 4 MiB, whatever its devices have; found by its UUID. */
+static bool of_btrfs(int fd, char path[READAHEAD_SETTING_PATH])
+{
+	struct btrfs_ioctl_fs_info_args info = { 0 };
+	const uint8_t *u = info.fsid;
+
+	if (ioctl(fd, BTRFS_IOC_FS_INFO, &info))
+		return false;
+	snprintf(path, READAHEAD_SETTING_PATH, "/sys/fs/btrfs/%02x%02x%02x%02x-%02x%02x-"
+		 "%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x/bdi/read_ahead_kb", u[0], u[1], u[2],
+		 u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
+		 u[15]);
+	return !access(path, F_OK);
+}
+
+/* By the file's device number: a whole disk, or what has none (NFS); a disk; a partition. */
+static bool of_device(int fd, char path[READAHEAD_SETTING_PATH])
+{
+	static const char *const formats[] = {
+		"/sys/class/bdi/%u:%u/read_ahead_kb",
+		"/sys/dev/block/%u:%u/queue/read_ahead_kb",
+		"/sys/dev/block/%u:%u/../queue/read_ahead_kb",
+	};
+	struct stat stat;
+	size_t i;
+
+	if (fstat(fd, &stat))
+		return false;
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		snprintf(path, READAHEAD_SETTING_PATH, formats[i], major(stat.st_dev),
+			 minor(stat.st_dev));
+		if (!access(path, F_OK))
+			return true;
+	}
+	return false;
+}
+
+int readahead_setting_find(int fd, char path[READAHEAD_SETTING_PATH])
+{
+	return of_btrfs(fd, path) || of_device(fd, path) ? 0 : -EOPNOTSUPP;
+}
+
+int64_t readahead_setting_read(int fd)
+{
+	char path[READAHEAD_SETTING_PATH], text[32] = "";
+	int64_t bytes = -1;
+	FILE *file;
+
+	if (readahead_setting_find(fd, path))
+		return -1;
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fgets(text, sizeof(text), file))
+		bytes = 1024 * strtoll(text, NULL, 10);
+	fclose(file);
+	return bytes;
+}

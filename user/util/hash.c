@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recordings are not trusted: an author who knew the hash function could choose keys that
+ * all fall into one chain. XXH3 with a seed of this process prevents that.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "util/hash.h"
+
+#define FIRST_SLOTS 64
+
+static uint64_t seed;
+
+/* The kernel hands 16 random bytes to each process. */
+__attribute__((constructor)) static void hash_choose_seed(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+
+	if (random)
+		memcpy(&seed, random, sizeof(seed));
+}
+
+uint64_t hash_of(const void *key, size_t bytes)
+{
+	return XXH3_64bits_withSeed(key, bytes, seed);
+}
+
+static size_t home_of(uint64_t key, size_t nr_slots)
+{
+	return hash_of(&key, sizeof(key)) & (nr_slots - 1);
+}
+
+/* The slot that holds the key, or the free one where it belongs. */
+static struct hash_slot *slot_of(struct hash_slot *slots, size_t nr_slots, uint64_t key)
+{
+	size_t i = home_of(key, nr_slots);
+
+	while (slots[i].value && slots[i].key != key)
+		i = (i + 1) & (nr_slots - 1);
+	return &slots[i];
+}
+
+void *hash_find(const struct hash *hash, uint64_t key)
+{
+	return hash->nr_slots ? slot_of(hash->slots, hash->nr_slots, key)->value : NULL;
+}
+
+static int grow(struct hash *hash)
+{
+	size_t nr_slots = hash->nr_slots ? 2 * hash->nr_slots : FIRST_SLOTS, i;
+	struct hash_slot *slots = calloc(nr_slots, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			*slot_of(slots, nr_slots, hash->slots[i].key) = hash->slots[i];
+	free(hash->slots);
+	hash->slots = slots;
+	hash->nr_slots = nr_slots;
+	return 0;
+}
+
+int hash_add(struct hash *hash, uint64_t key, void *value)
+{
+	int err;
+
+	if (2 * hash->count >= hash->nr_slots) {
+		err = grow(hash);
+		if (err)
+			return err;
+	}
+	*slot_of(hash->slots, hash->nr_slots, key) = (struct hash_slot){ key, value };
+	hash->count++;
+	return 0;
+}
+
+/* Entries that were pushed past the free slot move up, so that no search stops too early. */
+static void close_gap(struct hash *hash, size_t gap)
+{
+	const size_t mask = hash->nr_slots - 1;
+	struct hash_slot *slots = hash->slots;
+	size_t i = gap, home;
+
+	for (;;) {
+		i = (i + 1) & mask;
+		if (!slots[i].value)
+			break;
+		home = home_of(slots[i].key, hash->nr_slots);
+		if (((i - home) & mask) < ((i - gap) & mask))
+			continue;
+		slots[gap] = slots[i];
+		gap = i;
+	}
+	slots[gap].value = NULL;
+}
+
+void *hash_take(struct hash *hash, uint64_t key)
+{
+	struct hash_slot *slot;
+	void *value;
+
+	if (!hash->nr_slots)
+		return NULL;
+	slot = slot_of(hash->slots, hash->nr_slots, key);
+	value = slot->value;
+	if (!value)
+		return NULL;
+	hash->count--;
+	close_gap(hash, slot - hash->slots);
+	return value;
+}
+
+int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value), void *context)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; !err && i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			err = visit(context, hash->slots[i].value);
+	return err;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct hash_slot *left = a, *right = b;
+
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+int hash_visit_sorted(const struct hash *hash, int (*visit)(void *context, void *value),
+		      void *context)
+{
+	struct hash_slot *slots = calloc(hash->count + 1, sizeof(*slots));
+	size_t nr = 0, i;
+	int err = 0;
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			slots[nr++] = hash->slots[i];
+	qsort(slots, nr, sizeof(*slots), by_key);
+	for (i = 0; i < nr && !err; i++)
+		err = visit(context, slots[i].value);
+	free(slots);
+	return err;
+}
+
+int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context)
+{
+	struct hash_slot *slots, *slot;
+	size_t i;
+
+	if (!hash->nr_slots)
+		return 0;
+	slots = calloc(hash->nr_slots, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	hash->count = 0;
+	for (i = 0; i < hash->nr_slots; i++) {
+		slot = &hash->slots[i];
+		if (!slot->value || !keep(context, slot->value))
+			continue;
+		*slot_of(slots, hash->nr_slots, slot->key) = *slot;
+		hash->count++;
+	}
+	free(hash->slots);
+	hash->slots = slots;
+	return 0;
+}
+
+void hash_exit(struct hash *hash, void (*free_value)(void *value))
+{
+	size_t i;
+
+	for (i = 0; i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			free_value(hash->slots[i].value);
+	free(hash->slots);
+	*hash = (struct hash){ 0 };
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/open_regular.h"
+
+static int check_kind(int fd)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return -errno;
+	if (S_ISDIR(stat.st_mode))
+		return -EISDIR;
+	if (S_ISLNK(stat.st_mode))
+		return -ELOOP;
+	return S_ISREG(stat.st_mode) ? 0 : -EMEDIUMTYPE;
+}
+
+/* What the place is of, so that nobody puts another thing there meanwhile. */
+static int open_again(int place, int flags)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+int regular_open_place(int place, int flags)
+{
+	int err = check_kind(place);
+
+	return err ?: open_again(place, flags & ~O_NOFOLLOW);
+}
+
+int regular_open(const char *path, int flags)
+{
+	const int place = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+	int fd;
+
+	if (place < 0)
+		return -errno;
+	fd = regular_open_place(place, flags);
+	close(place);
+	return fd;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef PFSTAT_USER_SHELL_QUOTE_H
+#define PFSTAT_USER_SHELL_QUOTE_H
+
+#include <stdio.h>
+
+/* One word of a command line, in quotes where a shell needs them. */
+void shell_word(FILE *out, const char *word);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Signals, which must not end pfdrive before it has cleaned up. The globals
+ * are here because handlers have no other way to their caller.
+ */
+#ifndef PFSTAT_USER_SIGNALS_H
+#define PFSTAT_USER_SIGNALS_H
+
+#include <setjmp.h>
+#include <signal.h>
+
+/* SIGINT, SIGTERM, SIGHUP: 0 until one came, then its number. Ask often. */
+extern volatile sig_atomic_t interrupt_signal;
+
+/*
+ * SIGBUS, a page that cannot be read: while armed, jumps to `interrupt_bus`.
+ * Only for code that holds nothing and calls nothing.
+ */
+extern sigjmp_buf interrupt_bus;
+extern volatile sig_atomic_t interrupt_bus_armed;
+
+/* SIGPIPE and SIGXFSZ are ignored, and stay so over an exec: a child undoes it. */
+void interrupt_init(void);
+/* In a child: these end it, as before; what was ignored from the start (nohup) stays so. */
+void interrupt_default(void);
+
+#endif

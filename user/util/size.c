@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "util/size.h"
+
+int size_parse(const char *text, uint64_t *size)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	uint64_t value = 0;
+	int i;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	for (; *text >= '0' && *text <= '9'; text++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, *text - '0', &value))
+			return -ERANGE;
+	if (*text) {
+		unit = strchr(units, *text);
+		if (!unit || text[1])
+			return -EINVAL;
+		for (i = 0; i <= unit - units; i++)
+			if (__builtin_mul_overflow(value, 1024, &value))
+				return -ERANGE;
+	}
+	*size = value;
+	return 0;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/statistics.h"
+
+#define CONFIDENCE 0.95
+#define FENCE 1.5	/* J. W. Tukey, Exploratory Data Analysis (1977): quartiles and 1.5 times */
+
+/* A(t|n) of the handbook: the probability of -t … t. */
+static double student_within(double t, unsigned int freedom)
+{
+	const double angle = atan(t / sqrt(freedom)), cosine = cos(angle);
+	const bool odd = freedom % 2;
+	double term = odd ? cosine : 1, sum = 0;
+	unsigned int i;
+
+	if (freedom == 1)
+		return 2 * angle / M_PI;
+	/* Odd: cos, 2/3 cos^3, … up to the power n - 2; even: 1, 1/2 cos^2, … likewise. */
+	for (i = odd ? 1 : 0; i <= freedom - 2; i += 2) {
+		sum += term;
+		term *= cosine * cosine * (i + 1) / (i + 2);
+	}
+	sum *= sin(angle);
+	return odd ? 2 / M_PI * (angle + sum) : sum;
+}
+
+double student_quantile(double p, unsigned int freedom)
+{
+	double low = 0, high = 1, middle;
+	int i;
+
+	while ((1 + student_within(high, freedom)) / 2 < p)
+		high *= 2;
+	for (i = 0; i < 100; i++) {
+		middle = (low + high) / 2;
+		if ((1 + student_within(middle, freedom)) / 2 < p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const double left = *(const double *)a, right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Between the two nearest of the sorted values, linearly. */
+static double quantile_of(const double *sorted, size_t nr, double p)
+{
+	const double place = p * (nr - 1);
+	const size_t below = place;
+
+	if (below + 1 >= nr)
+		return sorted[nr - 1];
+	return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
+}
+
+static void fill_order(struct statistics *statistics, const double *sorted, size_t nr)
+{
+	const double lower = quantile_of(sorted, nr, 0.25), upper = quantile_of(sorted, nr, 0.75);
+	const double fence = FENCE * (upper - lower);
+	size_t i;
+
+	statistics->median = quantile_of(sorted, nr, 0.5);
+	statistics->min = sorted[0];
+	statistics->max = sorted[nr - 1];
+	for (i = 0; i < nr; i++)
+		statistics->outliers += sorted[i] < lower - fence || sorted[i] > upper + fence;
+}
+
+static void fill_spread(struct statistics *statistics, const double *values, size_t nr)
+{
+	double squares = 0;
+	size_t i;
+
+	statistics->stddev = NAN;
+	statistics->half_width = NAN;
+	if (nr < 2)
+		return;
+	for (i = 0; i < nr; i++)
+		squares += (values[i] - statistics->mean) * (values[i] - statistics->mean);
+	statistics->stddev = sqrt(squares / (nr - 1));
+	statistics->half_width = student_quantile((1 + CONFIDENCE) / 2, nr - 1) *
+				 statistics->stddev / sqrt(nr);
+}
+
+int statistics_of(struct statistics *statistics, const double *values, size_t nr)
+{
+	double *sorted = malloc(nr * sizeof(*sorted));
+	double sum = 0;
+	size_t i;
+
+	if (!sorted)
+		return -ENOMEM;
+	*statistics = (struct statistics){ .runs = nr };
+	memcpy(sorted, values, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), ascending);
+	for (i = 0; i < nr; i++)
+		sum += values[i];
+	statistics->mean = sum / nr;
+	fill_order(statistics, sorted, nr);
+	fill_spread(statistics, values, nr);
+	free(sorted);
+	return 0;
+}

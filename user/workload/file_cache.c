@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "privilege/capabilities.h"
+#include "workload/file_cache.h"
+#include "workload/pattern.h"
+
+/* A window of the file is mapped, to ask about it; an untouched mapping pins nothing. */
+#define WINDOW_BYTES (1ULL << 30)
+#define READ_BYTES (1U << 20)
+
+/*
+ * Pages stay for a while when they are locked, being written, or still on the
+ * list of another CPU: wait between attempts, 2 seconds in all.
+ */
+#define COLD_ATTEMPTS 40
+#define COLD_WAIT_NS 50000000L
+
+bool cache_is_all(int fd)
+{
+	struct statfs statfs;
+
+	return !fstatfs(fd, &statfs) &&
+	       (statfs.f_type == TMPFS_MAGIC || statfs.f_type == RAMFS_MAGIC);
+}
+
+/* As the kernel's can_do_mincore() decides. */
+bool cache_is_visible(int fd)
+{
+	char path[64], names[CAPABILITY_NAMES_SIZE];
+	struct stat stat;
+
+	if (!fstat(fd, &stat) && stat.st_uid == geteuid())
+		return true;
+	if (!capabilities_lack(CAPABILITY(CAP_FOWNER), names, sizeof(names)))
+		return true;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
+}
+
+static int resident_in_window(const struct mapping *mapping, uint64_t offset, uint64_t bytes,
+			      unsigned char *vector, uint64_t *pages)
+{
+	void *window = mmap(NULL, bytes, PROT_READ, MAP_SHARED, mapping->fd, offset);
+	uint64_t i;
+	int err = 0;
+
+	if (window == MAP_FAILED)
+		return -errno;
+	if (mincore(window, bytes, vector))
+		err = -errno;
+	for (i = 0; !err && i < (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE; i++)
+		*pages += vector[i] & 1;
+	munmap(window, bytes);
+	return err;
+}
+
+int cache_resident(const struct mapping *mapping, uint64_t *pages)
+{
+	unsigned char *vector = malloc(WINDOW_BYTES / PATTERN_PAGE);
+	uint64_t offset, bytes;
+	int err = 0;
+
+	if (!vector)
+		return -ENOMEM;
+	*pages = 0;
+	for (offset = 0; offset < mapping->bytes && !err; offset += bytes) {
+		bytes = mapping->bytes - offset;
+		if (bytes > WINDOW_BYTES)
+			bytes = WINDOW_BYTES;
+		err = resident_in_window(mapping, offset, bytes, vector, pages);
+	}
+	free(vector);
+	return err;
+}
+
+/* A file system without a disk refuses: no matter. */
+static int write_back(const struct mapping *mapping)
+{
+	return fdatasync(mapping->fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
+}
+
+static int drop(const struct mapping *mapping)
+{
+	int err = write_back(mapping);	/* dirty pages are not dropped */
+
+	if (err)
+		return err;
+	/* Length 0: to the end, with the last page even if the file ends within it. */
+	return -posix_fadvise(mapping->fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+		    uint64_t *resident)
+{
+	const struct timespec wait = { .tv_nsec = COLD_WAIT_NS };
+	int attempt, err;
+
+	for (attempt = 0; attempt < COLD_ATTEMPTS; attempt++) {
+		if (attempt)
+			nanosleep(&wait, NULL);
+		if (*stop)
+			return -EINTR;
+		err = drop(mapping);
+		if (!err)
+			err = cache_resident(mapping, resident);
+		if (err || !*resident)
+			return err;
+	}
+	return -EBUSY;
+}
+
+static int read_all(const struct mapping *mapping, char *buffer, const volatile sig_atomic_t *stop)
+{
+	uint64_t offset = 0;
+	ssize_t got;
+
+	while (offset < mapping->bytes) {
+		if (*stop)
+			return -EINTR;
+		got = pread(mapping->fd, buffer, READ_BYTES, offset);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got == 0)
+			return -ESTALE;	/* somebody cut the file */
+		if (got > 0)
+			offset += got;
+	}
+	return 0;
+}
+
+int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+		    uint64_t *resident)
+{
+	char *buffer = malloc(READ_BYTES);
+	int err = 0;
+
+	if (!buffer)
+		return -ENOMEM;
+	/* A page that is dirty already would not be written once more (oublock). */
+	if (mapping->writable)
+		err = write_back(mapping);
+	if (!err)
+		err = read_all(mapping, buffer, stop);
+	free(buffer);
+	if (!err)
+		err = cache_resident(mapping, resident);
+	if (!err && *resident < mapping->pages)
+		err = -ENOBUFS;
+	return err;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The access loops of loop.h for patterns of which some accesses store. They
+ * are others, so that a pattern that only reads pays nothing for the question.
+ */
+#ifndef PFSTAT_USER_LOOP_STORING_H
+#define PFSTAT_USER_LOOP_STORING_H
+
+#include "workload/loop.h"
+#include "workload/store_mix.h"
+
+/* What a store leaves, as in the study. */
+#define STORED_BYTE 1
+
+/* The byte that was there, or 0 when it was overwritten unread. */
+static ALWAYS_INLINE uint64_t touch(volatile uint8_t *byte, struct stores *stores)
+{
+	if (!stores_next(stores))
+		return *byte;
+	*byte = STORED_BYTE;
+	return 0;
+}
+
+static ALWAYS_INLINE uint64_t storing_spans(const struct pattern *pattern,
+					    const volatile uint8_t *data,
+					    struct pattern_watch *watch,
+					    struct span (*next)(void *state, uint64_t max),
+					    void *state)
+{
+	struct stores stores = stores_begin(pattern->store_share);
+	uint64_t left = pattern->accesses, sum = 0, i;
+	volatile uint8_t *byte;
+	struct span span;
+
+	watch->done = 0;
+	while (left && !*watch->stop) {
+		span = next(state, loop_stretch(left));
+		/* Who gave the pattern stores has mapped for writing. */
+		byte = (volatile uint8_t *)data + span.offset;
+		for (i = span.count; i; i--) {
+			sum += touch(byte, &stores);
+			byte += span.step;
+		}
+		left -= span.count;
+		watch->done = pattern->accesses - left;
+	}
+	return sum;
+}
+
+static ALWAYS_INLINE uint64_t storing_singles(const struct pattern *pattern,
+					      const volatile uint8_t *data,
+					      struct pattern_watch *watch,
+					      uint64_t (*next)(void *state), void *state)
+{
+	struct stores stores = stores_begin(pattern->store_share);
+	uint64_t left = pattern->accesses, sum = 0, stretch, i;
+
+	watch->done = 0;
+	while (left && !*watch->stop) {
+		stretch = loop_stretch(left);
+		for (i = stretch; i; i--)
+			sum += touch((volatile uint8_t *)data + next(state), &stores);
+		left -= stretch;
+		watch->done = pattern->accesses - left;
+	}
+	return sum;
+}
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "util/open_regular.h"
+#include "workload/mapping.h"
+#include "workload/pattern.h"
+
+/* Bytes of a memset(3) between two looks whether it should end. */
+#define FILL_BYTES (1ULL << 20)
+/* Of a populate, which a signal does not end: a second on a slow disk. */
+#define POPULATE_BYTES (64ULL << 20)
+/* What a filled byte is: not what a file begins with, nor what a pattern stores. */
+#define FILL_BYTE 0xa5
+
+static int check_kind(const struct stat *stat)
+{
+	if (S_ISDIR(stat->st_mode))
+		return -EISDIR;
+	if (!S_ISREG(stat->st_mode))
+		return -EMEDIUMTYPE;
+	if (stat->st_size < 1)
+		return -ENODATA;
+	if ((uint64_t)stat->st_size > MAPPING_MAX_BYTES)
+		return -EFBIG;
+	return 0;
+}
+
+int mapping_open(struct mapping *mapping, const char *path, bool write)
+{
+	int fd = regular_open(path, write ? O_RDWR : O_RDONLY);
+
+	*mapping = MAPPING_NONE;
+	return fd < 0 ? fd : mapping_take(mapping, fd);
+}
+
+int mapping_take(struct mapping *mapping, int fd)
+{
+	struct stat stat;
+	int err;
+
+	*mapping = MAPPING_NONE;
+	mapping->fd = fd;
+	err = fstat(fd, &stat) ? -errno : check_kind(&stat);
+	if (err) {
+		mapping_close(mapping);
+		return err;
+	}
+	mapping->bytes = stat.st_size;
+	mapping->pages = (mapping->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
+	mapping->dev = stat.st_dev;
+	mapping->inode = stat.st_ino;
+	return 0;
+}
+
+void mapping_anon(struct mapping *mapping, uint64_t bytes)
+{
+	*mapping = (struct mapping){
+		.fd = -1,
+		.kind = MAPPING_ANON,
+		.writable = true,	/* as everybody asks for it */
+		.bytes = bytes,
+		.pages = (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE,
+	};
+}
+
+int mapping_map(struct mapping *mapping)
+{
+	static const int flags[NR_MAPPING_KINDS] = {
+		[MAPPING_SHARED] = MAP_SHARED,
+		[MAPPING_PRIVATE] = MAP_PRIVATE,
+		[MAPPING_ANON] = MAP_PRIVATE | MAP_ANONYMOUS,
+	};
+	const int rights = PROT_READ | (mapping->writable ? PROT_WRITE : 0);
+	void *data = mmap(mapping->at, mapping->bytes, rights, flags[mapping->kind],
+			  mapping->fd, 0);
+
+	if (data == MAP_FAILED)
+		return -errno;
+	mapping->data = data;
+	return 0;
+}
+
+int mapping_populate(const struct mapping *mapping, const volatile sig_atomic_t *stop)
+{
+	const bool own_pages = mapping->writable && mapping->kind != MAPPING_SHARED;
+	const int advice = own_pages ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+	uint64_t offset, bytes;
+	int err = 0;
+
+	for (offset = 0; offset < mapping->bytes && !*stop && !err; offset += bytes) {
+		bytes = mapping->bytes - offset;
+		if (bytes > POPULATE_BYTES)
+			bytes = POPULATE_BYTES;
+		err = madvise((uint8_t *)mapping->data + offset, bytes, advice) ? -errno : 0;
+	}
+	return err;
+}
+
+int mapping_advise(const struct mapping *mapping, const struct policy *policy,
+		   const volatile sig_atomic_t *stop)
+{
+	void *data = (void *)mapping->data;
+
+	if (policy->advice >= 0 && madvise(data, mapping->bytes, policy->advice))
+		return -errno;
+	return policy->populate ? mapping_populate(mapping, stop) : 0;
+}
+
+void mapping_fill(const struct mapping *mapping, const volatile sig_atomic_t *stop)
+{
+	uint64_t offset, bytes;
+
+	for (offset = 0; offset < mapping->bytes && !*stop; offset += bytes) {
+		bytes = mapping->bytes - offset;
+		if (bytes > FILL_BYTES)
+			bytes = FILL_BYTES;
+		memset((uint8_t *)mapping->data + offset, FILL_BYTE, bytes);
+	}
+}
+
+int mapping_sync(const struct mapping *mapping)
+{
+	return msync((void *)mapping->data, mapping->bytes, MS_SYNC) ? -errno : 0;
+}
+
+void mapping_warm_up(void)
+{
+	static const volatile sig_atomic_t go_on;
+	static uint8_t buffer[4 * PATTERN_PAGE];
+	const struct mapping small = { .data = buffer, .bytes = sizeof(buffer) };
+	const struct mapping nowhere = { .bytes = 1 }, none = { .bytes = 0 };
+
+	mapping_fill(&small, &go_on);
+	/* Where nothing is mapped, and of no bytes: both return at once. */
+	mapping_populate(&nowhere, &go_on);
+	mapping_sync(&none);
+}
+
+void mapping_unmap(struct mapping *mapping)
+{
+	if (mapping->data)
+		munmap((void *)mapping->data, mapping->bytes);
+	mapping->data = NULL;
+}
+
+void mapping_close(struct mapping *mapping)
+{
+	if (!mapping)
+		return;
+	mapping_unmap(mapping);
+	if (mapping->fd >= 0)
+		close(mapping->fd);
+	mapping->fd = -1;
+}
+
+const char *mapping_loss(const struct mapping *mapping)
+{
+	struct statvfs space;
+	struct stat stat;
+
+	if (!fstat(mapping->fd, &stat) && (uint64_t)stat.st_size < mapping->bytes)
+		return "somebody cut the file";
+	if (mapping->writable && !fstatvfs(mapping->fd, &space) && !space.f_bavail)
+		return "the disk is full";
+	return "the disk fails";
+}

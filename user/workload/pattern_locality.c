@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "util/bitmap.h"
+#include "util/random.h"
+#include "workload/loop_storing.h"
+#include "workload/pattern_locality.h"
+
+#define LINES_A_PAGE (PATTERN_PAGE / LOCALITY_LINE)
+
+struct locality {
+	struct random random;
+	bool sequential;
+	uint64_t base;		/* the working set's first line */
+	uint64_t bases;		/* it is below this one */
+};
+
+static struct locality locality_begin(const struct pattern *pattern)
+{
+	struct locality locality = {
+		.sequential = pattern->in_order,
+		.bases = pattern->bytes / LOCALITY_LINE - LOCALITY_LINES,
+	};
+
+	locality.random = random_begin(pattern->seed, locality.bases);
+	return locality;
+}
+
+static ALWAYS_INLINE void locality_next_round(struct locality *locality)
+{
+	if (!locality->sequential) {
+		locality->base = random_below(&locality->random);
+		return;
+	}
+	locality->base += LOCALITY_LINES;
+	if (locality->base >= locality->bases)
+		locality->base = 0;
+}
+
+static int locality_parse(struct pattern *pattern, const char *argument)
+{
+	if (argument && strcmp(argument, "random") && strcmp(argument, "sequential"))
+		return -EINVAL;
+	pattern->in_order = argument && !strcmp(argument, "sequential");
+	pattern->store_share = STORES_ALL / LOCALITY_STORE_EACH;
+	return 0;
+}
+
+static ALWAYS_INLINE uint64_t touch_lines(volatile uint8_t *line, uint64_t count)
+{
+	uint64_t sum = 0, i;
+
+	for (i = 0; i < count; i++, line += LOCALITY_LINE) {
+		if (i % LOCALITY_STORE_EACH)
+			sum += *line;
+		else
+			*line = STORED_BYTE;
+	}
+	return sum;
+}
+
+/* A pass is as long as the stretch between two looks at the watch. */
+_Static_assert(LOCALITY_LINES == LOOP_STRETCH, "a pass is a stretch");
+
+static uint64_t locality_run(const struct pattern *pattern, const volatile uint8_t *data,
+			     struct pattern_watch *watch)
+{
+	struct locality locality = locality_begin(pattern);
+	uint64_t left = pattern->accesses, sum = 0, count;
+	volatile uint8_t *lines;
+	unsigned int pass;
+
+	watch->done = 0;
+	while (left && !*watch->stop) {
+		locality_next_round(&locality);
+		lines = (volatile uint8_t *)data + locality.base * LOCALITY_LINE;
+		for (pass = 0; pass < LOCALITY_PASSES && left && !*watch->stop; pass++) {
+			count = loop_stretch(left);
+			sum += touch_lines(lines, count);
+			left -= count;
+			watch->done = pattern->accesses - left;
+		}
+	}
+	return sum;
+}
+
+/* The pages of a round's lines, or of those that are stored to. */
+static uint64_t mark_round(struct bitmap *pages, uint64_t base, uint64_t lines, bool written)
+{
+	const uint64_t step = written ? LOCALITY_STORE_EACH : 1;
+	uint64_t count = 0, i;
+
+	for (i = 0; i < lines; i += step)
+		count += bitmap_set(pages, (base + i) / LINES_A_PAGE);
+	return count;
+}
+
+static int locality_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
+			  bool written, uint64_t *pages)
+{
+	const uint64_t all = (pattern->bytes - 1) / PATTERN_PAGE + 1;
+	struct locality locality = locality_begin(pattern);
+	struct bitmap *seen = bitmap_new(all);
+	uint64_t left = pattern->accesses, count = 0;
+
+	if (!seen)
+		return -ENOMEM;
+	while (left && count < all && !*stop) {
+		locality_next_round(&locality);
+		count += mark_round(seen, locality.base, loop_stretch(left), written);
+		left -= left < LOCALITY_ROUND ? left : LOCALITY_ROUND;
+	}
+	bitmap_free(seen);
+	*pages = count;
+	return *stop ? -EINTR : 0;
+}
+
+const struct pattern_engine pattern_locality = {
+	.name = "locality",
+	.parse = locality_parse,
+	.run = locality_run,
+	.pages = locality_pages,
+	.accesses = LOCALITY_ROUNDS * LOCALITY_ROUND,
+	.min_bytes = LOCALITY_MIN_BYTES,
+};

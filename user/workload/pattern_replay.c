@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "util/bitmap.h"
+#include "workload/pattern_replay.h"
+
+#define FIRST_CAPACITY 4096
+/* A gap is waited out on the CPU up to here: a sleep would overshoot by as much. */
+#define SPIN_NS 100000
+#define SECOND_NS 1000000000ULL
+
+int replay_add(struct replay *replay, uint64_t page, uint64_t start_ns, uint64_t end_ns)
+{
+	size_t capacity = replay->capacity ? 2 * replay->capacity : FIRST_CAPACITY;
+	struct visit *visits;
+
+	if (replay->count == replay->capacity) {
+		visits = reallocarray(replay->visits, capacity, sizeof(*visits));
+		if (!visits)
+			return -ENOMEM;
+		replay->visits = visits;
+		replay->capacity = capacity;
+	}
+	replay->visits[replay->count++] = (struct visit){ page, start_ns, end_ns };
+	return 0;
+}
+
+int replay_advise(struct replay *replay, const struct replay_advice *advice)
+{
+	size_t capacity = replay->advice_capacity ? 2 * replay->advice_capacity : 16;
+	struct replay_advice *advices;
+
+	if (replay->nr_advices == replay->advice_capacity) {
+		advices = reallocarray(replay->advices, capacity, sizeof(*advices));
+		if (!advices)
+			return -ENOMEM;
+		replay->advices = advices;
+		replay->advice_capacity = capacity;
+	}
+	replay->advices[replay->nr_advices++] = *advice;
+	return 0;
+}
+
+void replay_forget_advice(struct replay *replay)
+{
+	free(replay->advices);
+	replay->advices = NULL;
+	replay->nr_advices = 0;
+	replay->advice_capacity = 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct visit *left = a, *right = b;
+
+	return left->start_ns < right->start_ns ? -1 : left->start_ns > right->start_ns;
+}
+
+static int advice_by_start(const void *a, const void *b)
+{
+	const struct replay_advice *left = a, *right = b;
+
+	return left->start_ns < right->start_ns ? -1 : left->start_ns > right->start_ns;
+}
+
+/* Turns *end_ns into the gap since the latest end so far. */
+static void take_gap(uint64_t start_ns, uint64_t *end_ns, uint64_t *latest)
+{
+	const uint64_t end = *end_ns;
+
+	*end_ns = start_ns > *latest ? start_ns - *latest : 0;
+	if (end > *latest)
+		*latest = end;
+}
+
+/* Where the first gap is counted from: the first thing that the recording saw begin. */
+static uint64_t first_start(const struct replay *replay)
+{
+	uint64_t first = replay->visits[0].start_ns;
+	size_t i;
+
+	for (i = 0; i < replay->nr_advices; i++)
+		if (replay->advices[i].start_ns && replay->advices[i].start_ns < first)
+			first = replay->advices[i].start_ns;
+	return first;
+}
+
+void replay_order(struct replay *replay)
+{
+	struct replay_advice *advice = replay->advices, *end = advice + replay->nr_advices;
+	struct visit *visit;
+	uint64_t latest;
+	size_t i;
+
+	if (!replay->count)
+		return;
+	qsort(replay->visits, replay->count, sizeof(*replay->visits), by_start);
+	if (replay->nr_advices)
+		qsort(advice, replay->nr_advices, sizeof(*advice), advice_by_start);
+	latest = first_start(replay);
+	for (i = 0; i < replay->count; i++) {
+		visit = &replay->visits[i];
+		for (; advice < end && advice->start_ns <= visit->start_ns; advice++) {
+			advice->before = i;
+			take_gap(advice->start_ns, &advice->end_ns, &latest);
+		}
+		take_gap(visit->start_ns, &visit->end_ns, &latest);
+	}
+	/* Nothing that is replayed follows. */
+	replay->nr_advices = advice - replay->advices;
+}
+
+void replay_exit(struct replay *replay)
+{
+	free(replay->visits);
+	free(replay->advices);
+	*replay = (struct replay){ 0 };
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+/* At most a second: what is told just before it is seen soon after. */
+static void sleep_for(uint64_t ns)
+{
+	const uint64_t slice = ns < SECOND_NS ? ns : SECOND_NS;
+	const struct timespec sleep = { slice / SECOND_NS, slice % SECOND_NS };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
+}
+
+/* A recording may hold any gap; whoever waits for it can end it. */
+static void wait_gap(uint64_t gap_ns, const volatile sig_atomic_t *stop)
+{
+	const uint64_t start = now_ns();
+	uint64_t waited = 0;
+
+	while (waited < gap_ns && !*stop) {
+		if (gap_ns - waited > SPIN_NS)
+			sleep_for(gap_ns - waited - SPIN_NS);
+		waited = now_ns() - start;
+	}
+}
+
+static size_t nr_refused;
+static int refused_errno;
+
+size_t replay_refused(int *error)
+{
+	*error = refused_errno;
+	return nr_refused;
+}
+
+/* Pages beyond the end of the file are left out. */
+static void advise(const struct replay_advice *advice, const volatile uint8_t *data,
+		   uint64_t file_pages)
+{
+	const uint64_t room = advice->page < file_pages ? file_pages - advice->page : 0;
+	const uint64_t pages = advice->pages < room ? advice->pages : room;
+	void *start = (void *)(uintptr_t)(data + advice->page * PATTERN_PAGE);
+
+	if (!pages || !madvise(start, pages * PATTERN_PAGE, advice->advice))
+		return;
+	refused_errno = errno;
+	nr_refused++;
+}
+
+/* Repeats what was advised before a visit; returns the next advice. */
+static size_t advise_before(const struct pattern *pattern, size_t next, size_t visit,
+			    const volatile uint8_t *data, const volatile sig_atomic_t *stop)
+{
+	const struct replay *replay = pattern->replay;
+	const struct replay_advice *advice;
+
+	for (; next < replay->nr_advices && !*stop; next++) {
+		advice = &replay->advices[next];
+		if (advice->before != visit)
+			break;
+		if (pattern->paced && advice->end_ns)
+			wait_gap(advice->end_ns, stop);
+		advise(advice, data, (pattern->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE);
+	}
+	return next;
+}
+
+static uint64_t run_replay(const struct pattern *pattern, const volatile uint8_t *data,
+			   struct pattern_watch *watch)
+{
+	const struct replay *replay = pattern->replay;
+	const uint64_t pages = (pattern->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
+	const struct visit *visit;
+	uint64_t sum = 0, i;
+	size_t next = 0;
+
+	watch->done = 0;
+	nr_refused = 0;
+	for (i = 0; i < pattern->accesses && !*watch->stop; i++) {
+		visit = &replay->visits[i % replay->count];
+		next = advise_before(pattern, next, i, data, watch->stop);
+		if (pattern->paced && visit->end_ns)
+			wait_gap(visit->end_ns, watch->stop);
+		if (visit->page < pages)
+			sum += data[visit->page * PATTERN_PAGE];
+		watch->done = i + 1;
+	}
+	return sum;
+}
+
+/* It never stores: nobody asks for the pages written. */
+static int replay_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
+			bool written, uint64_t *pages)
+{
+	const uint64_t in_file = (pattern->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
+	const struct replay *replay = pattern->replay;
+	struct bitmap *seen = bitmap_new(in_file);
+	uint64_t i;
+
+	(void)written;
+	if (!seen)
+		return -ENOMEM;
+	*pages = 0;
+	for (i = 0; i < pattern->accesses && !*stop; i++)
+		if (replay->visits[i].page < in_file)
+			*pages += bitmap_set(seen, replay->visits[i].page);
+	bitmap_free(seen);
+	return *stop ? -EINTR : 0;
+}
+
+void replay_pattern(struct pattern *pattern, const struct replay *replay, uint64_t bytes,
+		    bool paced)
+{
+	static const struct pattern_engine engine = {
+		.name = "replay", .run = run_replay, .pages = replay_pages,
+	};
+
+	*pattern = (struct pattern){
+		.engine = &engine, .bytes = bytes, .accesses = replay->count, .replay = replay,
+		.paced = paced,
+	};
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "privilege/invoker.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+#include "workload/scratch_file.h"
+#include "workload/store_mix.h"
+#include "workload/workload.h"
+
+enum key {
+	KEY_MAP = 2000,
+	KEY_SIZE,
+	KEY_WRITE,
+	KEY_FILL,
+	KEY_SCRATCH,
+	KEY_SCRATCH_DIR,
+	KEY_ALLOW_WRITE,
+};
+
+static const char *const kinds[NR_MAPPING_KINDS] = MAPPING_NAMES;
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "In what memory:", 4 },
+	{ "map", KEY_MAP, "KIND", 0,
+	  "shared, private or anon, each with or without +populate (default shared)", 4 },
+	{ "size", KEY_SIZE, "SIZE", 0, "of --map anon, which has no FILE", 4 },
+	{ "scratch", KEY_SCRATCH, "SIZE", 0, "a file that pfdrive makes and removes, as FILE", 4 },
+	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0, "where (default: the current folder)", 4 },
+	{ NULL, 0, NULL, 0, "What is stored:", 5 },
+	{ "write", KEY_WRITE, "RATIO", 0,
+	  "share of the accesses that store: 0 to 1, or in % (default 0)", 5 },
+	{ "fill", KEY_FILL, "msync", 0, "before the accesses: memset, then msync(MS_SYNC)", 5 },
+	{ "allow-write", KEY_ALLOW_WRITE, NULL, 0, "FILE itself may be overwritten", 5 },
+	{ 0 },
+};
+
+static void set_map(const struct argp_state *state, struct workload *workload, const char *text)
+{
+	const size_t length = strcspn(text, "+");
+	unsigned int kind;
+
+	for (kind = 0; kind < NR_MAPPING_KINDS; kind++)
+		if (strlen(kinds[kind]) == length && !strncmp(kinds[kind], text, length))
+			break;
+	if (kind == NR_MAPPING_KINDS || (text[length] && strcmp(text + length, "+populate")))
+		usage(state, "--map: '%s' is not shared, private or anon, with or without "
+		      "+populate", text);
+	workload->kind = kind;
+	workload->populate = text[length];
+}
+
+static void set_share(const struct argp_state *state, struct workload *workload, const char *text)
+{
+	if (stores_parse(text, &workload->store_share))
+		usage(state, "--write: '%s' is not a share from 0 to 1, nor from 0%% to 100%%",
+		      text);
+	workload->have_share = true;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct workload *workload = state->input;
+
+	switch (key) {
+	case KEY_MAP:
+		set_map(state, workload, text);
+		return 0;
+	case KEY_SIZE:
+		workload->size = argument_number(state, "size", text, 1, MAPPING_MAX_BYTES);
+		return 0;
+	case KEY_WRITE:
+		set_share(state, workload, text);
+		return 0;
+	case KEY_FILL:
+		if (strcmp(text, "msync"))
+			usage(state, "--fill: '%s' is not msync", text);
+		workload->fill = true;
+		return 0;
+	case KEY_SCRATCH:
+		workload->scratch = argument_number(state, "scratch", text, 1, MAPPING_MAX_BYTES);
+		return 0;
+	case KEY_SCRATCH_DIR:
+		workload->scratch_dir = text;
+		return 0;
+	case KEY_ALLOW_WRITE:
+		workload->allow_write = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp workload_argp = { .options = argp_options, .parser = parse_option };
+
+static void check_memory(const struct argp_state *state, const struct workload *workload,
+			 const char *file)
+{
+	const bool anon = workload->kind == MAPPING_ANON;
+
+	if (anon && (file || workload->scratch))
+		usage(state, "--map anon is memory without a file: leave out %s",
+		      file ?: "--scratch");
+	if (anon && !workload->size)
+		usage(state, "--map anon: how much memory? Say --size");
+	if (!anon && workload->size)
+		usage(state, "--size is that of --map anon: a file has its own, --scratch too");
+	if (file && workload->scratch)
+		usage(state, "one file at a time: %s, or --scratch", file);
+	if (!anon && !file && !workload->scratch)
+		usage(state, "no FILE was given: pfdrive [OPTION...] FILE; see --help");
+}
+
+void workload_check(const struct argp_state *state, const struct workload *workload,
+		    const char *file, bool stores)
+{
+	check_memory(state, workload, file);
+	if (workload->scratch_dir && !workload->scratch)
+		usage(state, "--scratch-dir is where --scratch goes: say its size");
+	if (workload->allow_write && !file)
+		usage(state, "--allow-write: there is no FILE");
+	if (stores && workload->have_share)
+		usage(state, "--write: the pattern locality has its own stores, one in eight");
+	stores |= workload->store_share || workload->fill;
+	if (stores && file && workload->kind == MAPPING_SHARED && !workload->allow_write)
+		usage(state, "this would overwrite %s: say --allow-write, or use --scratch SIZE "
+		      "or --map private", file);
+}
+
+void workload_name(const struct workload *workload, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s", kinds[workload->kind], workload->populate ? "+populate" : "");
+}
+
+int workload_complain_of_file(const char *file, int err)
+{
+	switch (err) {
+	case -EISDIR:
+		return complain(STATUS_FAILED, "%s is a folder: name a file", file);
+	case -EMEDIUMTYPE:
+		return complain(STATUS_FAILED, "%s is not a regular file: name one", file);
+	case -ENODATA:
+		return complain(STATUS_FAILED, "%s is empty: there is nothing to access", file);
+	case -EFBIG:
+		return complain(STATUS_FAILED, "%s is too large to map: %llu bytes at most", file,
+				MAPPING_MAX_BYTES);
+	case -ENOENT:
+		return complain(STATUS_FAILED, "there is no file %s: make one, or name another",
+				file);
+	case -EACCES:
+		return complain(STATUS_FAILED, "no right to read %s: run as its owner or root",
+				file);
+	default:
+		return complain(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err));
+	}
+}
+
+static int complain_of_scratch(const struct workload *workload, const char *folder, int err)
+{
+	if (err == -EINTR && interrupt_signal)
+		return 128 + interrupt_signal;
+	if (err == -ENOSPC)
+		return complain(STATUS_FAILED, "--scratch: the disk of %s has no room for %llu "
+				"bytes: take fewer, or another --scratch-dir", folder,
+				(unsigned long long)workload->scratch);
+	return complain(STATUS_FAILED, "--scratch: cannot make a file of %llu bytes in %s: %s",
+			(unsigned long long)workload->scratch, folder, invoker_strerror(err));
+}
+
+static int open_scratch(const struct workload *workload, struct mapping *mapping, char *name,
+			size_t size)
+{
+	const char *folder = workload->scratch_dir ?: ".";
+	int fd = scratch_make(folder, workload->scratch, &interrupt_signal);
+	int err = fd < 0 ? fd : mapping_take(mapping, fd);
+
+	snprintf(name, size, "the scratch file in %s", folder);
+	return err ? complain_of_scratch(workload, folder, err) : STATUS_OK;
+}
+
+static int open_file(const struct workload *workload, const char *file, bool stores,
+		     struct mapping *mapping, char *name, size_t size)
+{
+	int err = mapping_open(mapping, file, stores && workload->kind == MAPPING_SHARED);
+
+	snprintf(name, size, "%s", file);
+	return err ? workload_complain_of_file(file, err) : STATUS_OK;
+}
+
+int workload_open(const struct workload *workload, const char *file, bool stores,
+		  struct mapping *mapping, char *name, size_t size)
+{
+	int status = STATUS_OK;
+
+	if (workload->kind == MAPPING_ANON) {
+		mapping_anon(mapping, workload->size);
+		snprintf(name, size, "the memory");
+		return STATUS_OK;
+	}
+	if (workload->scratch)
+		status = open_scratch(workload, mapping, name, size);
+	else
+		status = open_file(workload, file, stores, mapping, name, size);
+	mapping->kind = workload->kind;
+	mapping->writable = stores;
+	return status;
+}
