@@ -375,13 +375,19 @@ static int write_figure(const struct compare_options *options, const struct comp
 {
 	struct drawing drawing;
 	struct html_page page = { .comparison = report, .drawings = &drawing, .nr = 1 };
+	char *sentence;
 	int status;
 
 	if (!options->figures.html && !options->figures.plot)
 		return STATUS_OK;
-	status = compare_figure(&drawing, report) ? complain(STATUS_FAILED, "out of memory") :
+	sentence = compare_sentence(report);
+	if (!sentence)
+		return complain(STATUS_FAILED, "out of memory");
+	status = compare_figure(&drawing, report, sentence) ?
+		 complain(STATUS_FAILED, "out of memory") :
 		 figures_write(&options->figures, &drawing, 1, print_page, &page);
 	drawing_free(&drawing);
+	free(sentence);
 	return status;
 }
 

@@ -155,15 +155,12 @@ static void say_largest(struct drawing *drawing, const struct compare_report *re
 			    100 * row->interval.high);
 }
 
-static int say(struct drawing *drawing, const struct compare_report *report, size_t rows)
+static void say(struct drawing *drawing, const struct compare_report *report,
+		const char *sentence, size_t rows)
 {
 	const struct comparison *comparison = report->comparison;
-	char *sentence = compare_sentence(report);
 
-	if (!sentence)
-		return -ENOMEM;
 	drawing_say(drawing, DRAWING_READING, "%s ", sentence);
-	free(sentence);
 	say_side(drawing, "A", &report->a);
 	say_side(drawing, "B", &report->b);
 	say_largest(drawing, report);
@@ -174,10 +171,10 @@ static int say(struct drawing *drawing, const struct compare_report *report, siz
 	drawing_say(drawing, DRAWING_ALT,
 		    "A bar a measure: how many times as much it is in B as in "
 		    "A, from the lower to the upper end of its interval.");
-	return 0;
 }
 
-int compare_figure(struct drawing *drawing, const struct compare_report *report)
+int compare_figure(struct drawing *drawing, const struct compare_report *report,
+		   const char *sentence)
 {
 	const size_t rows = count_drawn(report->comparison);
 	int err = drawing_begin(drawing, "comparison", "What differs between the two runs");
@@ -185,11 +182,11 @@ int compare_figure(struct drawing *drawing, const struct compare_report *report)
 	if (err)
 		return err;
 	if (rows) {
-		err = say(drawing, report, rows);
+		say(drawing, report, sentence, rows);
 		write_data(drawing, report->comparison, rows);
 		write_script(drawing, report, rows);
 	} else {
 		drawing_say(drawing, DRAWING_MISSING, "the runs have too few faults to compare");
 	}
-	return drawing_end(drawing) ?: err;
+	return drawing_end(drawing);
 }

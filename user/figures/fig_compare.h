@@ -4,9 +4,10 @@
 #define PFSTAT_USER_FIG_COMPARE_H
 
 #include "figures/drawing.h"
-#include "print/print_compare.h"
+#include "report/compare_report.h"
 
-/* Begins and ends the drawing. 0 or -ENOMEM. */
-int compare_figure(struct drawing *drawing, const struct compare_report *report);
+/* Begins and ends the drawing. @sentence: the verdict in words. 0 or -ENOMEM. */
+int compare_figure(struct drawing *drawing, const struct compare_report *report,
+		   const char *sentence);
 
 #endif
