@@ -9,19 +9,18 @@
 
 #include "bench/bench_file_facts.h"
 #include "bench/ops/bench_file.h"
-#include "system/environment.h"
+#include "system/machine_state.h"
 
 #define BLOCK 4096
 
 static void read_names(struct place_facts *facts, int fd)
 {
 	struct environment environment = { 0 };
-	struct mapping mapping = { .fd = fd };
 	struct stat stat_buffer;
 
-	if (!fstat(fd, &stat_buffer))
-		mapping.dev = stat_buffer.st_dev;
-	environment_read(&environment, facts->directory, &mapping);
+	if (fstat(fd, &stat_buffer))
+		return;
+	environment_read_file(&environment, facts->directory, fd, stat_buffer.st_dev);
 	snprintf(facts->filesystem, sizeof(facts->filesystem), "%s", environment.filesystem);
 	snprintf(facts->device, sizeof(facts->device), "%s", environment.device);
 }

@@ -11,7 +11,7 @@
 
 #include "bench/core/bench_clock.h"
 #include "bench/machine.h"
-#include "system/environment.h"
+#include "system/machine_state.h"
 #include "system/memory_cgroup.h"
 
 #define CALIBRATION_NS 50000000L

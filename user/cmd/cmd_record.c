@@ -20,7 +20,7 @@
 #include "report/report.h"
 #include "run/recording_output.h"
 #include "symbols/code_names.h"
-#include "system/environment.h"
+#include "system/machine_state.h"
 #include "util/message.h"
 #include "util/shell_quote.h"
 #include "util/signals.h"

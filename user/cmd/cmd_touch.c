@@ -6,7 +6,7 @@
 #include "cmd/cmd_touch.h"
 #include "privilege/invoker.h"
 #include "study/rss/rss_watched.h"
-#include "system/environment.h"
+#include "system/machine_state.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -153,7 +153,7 @@ static int touch(const struct touch_options *options, struct mapping *mapping)
 		return status;
 	report_init(&empty);
 	report.environment = empty.environment;
-	environment_read(&report.environment, options->file, mapping);
+	mapping_describe(mapping, options->file, &report.environment);
 	strcpy(report.environment.cache, options->warm ? "warm" : "cold");
 	report.environment.fault_around = options->fault_around;
 	status = touch_watched(&plan, &report);

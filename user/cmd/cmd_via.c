@@ -10,7 +10,7 @@
 #include "cmd/cmd_via.h"
 #include "study/io/io_report.h"
 #include "system/cpus.h"
-#include "system/environment.h"
+#include "system/machine_state.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -302,7 +302,7 @@ static int print(const struct via *via)
 
 	report_init(&empty);
 	report.environment = empty.environment;
-	environment_read(&report.environment, "", &via->files.mappings[0]);
+	mapping_describe(&via->files.mappings[0], "", &report.environment);
 	err = via->options.json ? via_json(stdout, &report) : via_table(stdout, &report);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;

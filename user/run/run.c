@@ -18,7 +18,7 @@
 #include "run/recording_output.h"
 #include "run/run.h"
 #include "symbols/code_names.h"
-#include "system/environment.h"
+#include "system/machine_state.h"
 #include "util/message.h"
 #include "util/signals.h"
 #include "workload/cache_state.h"
@@ -374,7 +374,7 @@ static void fill_environment(const struct run *run)
 	struct environment *environment = &run->report->environment;
 	const struct run_plan *plan = run->plan;
 
-	environment_read(environment, plan->name, plan->mapping);
+	mapping_describe(plan->mapping, plan->name, environment);
 	fill_memory(environment, plan);
 	strcpy(environment->kind, "drive");
 	if (plan->mapping->kind != MAPPING_ANON)

@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "system/environment.h"
+#include "system/machine_state.h"
 #include "system/readahead_setting.h"
 #include "util/shell_quote.h"
 
@@ -95,8 +95,7 @@ static void read_virtualization(char *name, size_t size)
 }
 
 /* Matches the mount by its id, since btrfs and overlays have device numbers of their own. */
-static void read_mount(const struct mapping *mapping, char *type, size_t type_size,
-		       char *source, size_t source_size)
+static void read_mount(int fd, char *type, size_t type_size, char *source, size_t source_size)
 {
 	char line[2 * PATH_MAX], found_type[64], found_source[PATH_MAX];
 	unsigned long long id;
@@ -104,7 +103,7 @@ static void read_mount(const struct mapping *mapping, char *type, size_t type_si
 	const char *rest;
 	FILE *file;
 
-	if (statx(mapping->fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &statx_buffer) ||
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &statx_buffer) ||
 	    !(statx_buffer.stx_mask & STATX_MNT_ID))
 		return;
 	file = fopen("/proc/self/mountinfo", "re");
@@ -123,13 +122,12 @@ static void read_mount(const struct mapping *mapping, char *type, size_t type_si
 	fclose(file);
 }
 
-/* The block device below the file: by the file's own number, else by the mount's source. */
-static bool find_block_device(const struct mapping *mapping, const char *source, dev_t *dev)
+/* @dev: the file's; becomes that of the block device below it, or of the mount's source. */
+static bool find_block_device(const char *source, dev_t *dev)
 {
 	char path[64];
 	struct stat stat_buffer;
 
-	*dev = mapping->dev;
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(*dev), minor(*dev));
 	if (!access(path, F_OK))
 		return true;
@@ -154,16 +152,15 @@ static void read_device(struct environment *environment, dev_t dev)
 	copy(environment->device, sizeof(environment->device), name ? name + 1 : target);
 }
 
-static void read_place(struct environment *environment, const struct mapping *mapping)
+static void read_place(struct environment *environment, int fd, dev_t dev)
 {
 	char source[PATH_MAX] = "";
-	dev_t dev;
 
-	read_mount(mapping, environment->filesystem, sizeof(environment->filesystem),
+	read_mount(fd, environment->filesystem, sizeof(environment->filesystem),
 		   source, sizeof(source));
-	if (find_block_device(mapping, source, &dev))
+	if (find_block_device(source, &dev))
 		read_device(environment, dev);
-	environment->readahead_bytes = readahead_setting_read(mapping->fd);
+	environment->readahead_bytes = readahead_setting_read(fd);
 }
 
 /* "always [madvise] never": the one in brackets. */
@@ -227,19 +224,16 @@ void environment_read_machine(struct environment *environment)
 	environment->fault_around_bytes = strtoull(text, NULL, 10);
 }
 
-void environment_read(struct environment *environment, const char *path,
-		      const struct mapping *mapping)
+void environment_read_file(struct environment *environment, const char *path, int fd, dev_t dev)
 {
 	char resolved[PATH_MAX];
 
-	environment_read_machine(environment);
-	environment->file_bytes = mapping->bytes;
-	environment->file_pages = mapping->pages;
-	if (mapping->kind == MAPPING_ANON) {
-		read_huge_pages(environment->transparent_hugepage,
-				sizeof(environment->transparent_hugepage));
-		return;
-	}
 	copy(environment->file, sizeof(environment->file), realpath(path, resolved) ?: path);
-	read_place(environment, mapping);
+	read_place(environment, fd, dev);
+}
+
+void environment_read_huge_pages(struct environment *environment)
+{
+	read_huge_pages(environment->transparent_hugepage,
+			sizeof(environment->transparent_hugepage));
 }

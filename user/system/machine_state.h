@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The machine and the file's place on it, as far as the kernel tells. */
-#ifndef PFSTAT_USER_ENVIRONMENT_H
-#define PFSTAT_USER_ENVIRONMENT_H
+/* Reads what the kernel reports about the machine and about the file system of a file. */
+#ifndef PFSTAT_USER_MACHINE_STATE_H
+#define PFSTAT_USER_MACHINE_STATE_H
 
-#include "report/report.h"
-#include "workload/mapping.h"
+#include <sys/types.h>
 
-/* The machine's part, and fault_around_bytes; of no file, on no CPU in particular. */
+#include "model/environment.h"
+
+/* The machine's part, and fault_around_bytes; nothing of a file or of one CPU. */
 void environment_read_machine(struct environment *environment);
 
 /*
- * Fills everything up to readahead_bytes, and fault_around_bytes; what cannot
- * be found out stays "" or n/a. The rest is the run's to fill.
+ * The file's name, file system, device and read-ahead. @fd: the open file; @dev: its device
+ * number. A value that cannot be found out stays "" or n/a.
  */
-void environment_read(struct environment *environment, const char *path,
-		      const struct mapping *mapping);
+void environment_read_file(struct environment *environment, const char *path, int fd, dev_t dev);
+
+/* The setting of transparent huge pages, for anonymous memory. */
+void environment_read_huge_pages(struct environment *environment);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/open_regular.h"
+#include "system/machine_state.h"
 #include "workload/mapping.h"
 #include "workload/pattern.h"
 
@@ -169,4 +170,16 @@ const char *mapping_loss(const struct mapping *mapping)
 	if (mapping->writable && !fstatvfs(mapping->fd, &space) && !space.f_bavail)
 		return "the disk is full";
 	return "the disk fails";
+}
+
+void mapping_describe(const struct mapping *mapping, const char *path,
+		      struct environment *environment)
+{
+	environment_read_machine(environment);
+	environment->file_bytes = mapping->bytes;
+	environment->file_pages = mapping->pages;
+	if (mapping->kind == MAPPING_ANON)
+		environment_read_huge_pages(environment);
+	else
+		environment_read_file(environment, path, mapping->fd, mapping->dev);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "model/environment.h"
 #include "workload/advice.h"
 
 enum mapping_kind {
@@ -49,6 +50,10 @@ int mapping_open(struct mapping *mapping, const char *path, bool write);
 int mapping_take(struct mapping *mapping, int fd);
 /* No file: that many bytes of memory. */
 void mapping_anon(struct mapping *mapping, uint64_t bytes);
+
+/* The machine, and the file that is mapped or that the memory is anonymous. */
+void mapping_describe(const struct mapping *mapping, const char *path,
+		      struct environment *environment);
 
 /* By its kind, without advice. Touches nothing. */
 int mapping_map(struct mapping *mapping);
