@@ -304,7 +304,7 @@ static json_t *percent_of(const struct comparison_row *row, double relative)
 
 static json_t *value_of(const struct comparison_row *row, double value)
 {
-	return is_mean(row) || isnan(value) || value != floor(value) || value >= INT64_MAX ?
+	return is_mean(row) || isnan(value) || value != floor(value) || value >= 0x1p63 ?
 	       json_real_or_null(value) : json_integer(value);
 }
 
