@@ -232,16 +232,16 @@ START_TEST(test_children_share_maps_until_one_changes)
 	for (i = 2; i <= 10000; i++)
 		add_task(PFSTAT_TASK_FORK, i, i, 1, "child");
 	ck_assert_uint_le(mallinfo2().uordblks + mallinfo2().hblkhd, before + (4 << 20));
-	add_map(2, 5 << 13, 0x2000, 0, 11, "/childs");
+	add_map(2, 5 << 13, 0x2000, 0, 11, "/children");
 	add_map(1, 7 << 13, 0x2000, 0, 11, "/parents");
 	add_task(PFSTAT_TASK_FORK, 10001, 10001, 2, "grandchild");
 	check(1, 5 << 13, "/old", 0);
 	check(1, 7 << 13, "/parents", 0);
-	check(2, 5 << 13, "/childs", 0);
+	check(2, 5 << 13, "/children", 0);
 	check(2, 7 << 13, "/old", 0);
 	check(10000, 5 << 13, "/old", 0);
 	check(10000, 7 << 13, "/old", 0);
-	check(10001, 5 << 13, "/childs", 0);
+	check(10001, 5 << 13, "/children", 0);
 	add_task(PFSTAT_TASK_EXIT, 1, 1, 0, "parent");
 	add_map(10000, 9 << 13, 0, 0, 0, "");	/* it executes a program */
 	check(10000, 5 << 13, NULL, 0);
