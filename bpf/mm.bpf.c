@@ -186,7 +186,7 @@ int BPF_KPROBE(on_fault_enter_kprobe, void *vma, unsigned long address, unsigned
 	begun->vma = (__u64)vma;
 	begun->address = address;
 	begun->flags = flags;
-	begun->has_regs = regs != NULL;
+	begun->has_regs = !!regs;
 	return 0;
 }
 

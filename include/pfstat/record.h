@@ -45,7 +45,7 @@ enum pfstat_class {
 	PFSTAT_CLASS_MKWRITE,	/* a page becomes writable */
 	PFSTAT_CLASS_PASS,	/* solved nothing, waited for nothing; another call follows */
 	PFSTAT_CLASS_ERROR,	/* SIGBUS, OOM, poisoned page */
-	PFSTAT_CLASS_LOCK,	/* came back for an up-to-date page that another thread had locked */
+	PFSTAT_CLASS_LOCK,	/* met an up-to-date page that another thread had locked */
 	PFSTAT_CLASS_RACED,	/* mapped no page: another thread had mapped one meanwhile */
 	PFSTAT_NR_CLASSES
 };
