@@ -122,7 +122,8 @@ static int check(const struct vm_area_struct *vma, const struct vm_operations_st
 	if (vma->vm_flags & (VM_HUGETLB | VM_PFNMAP | VM_IO))
 		return -EOPNOTSUPP;
 	inode = file_inode(vma->vm_file);
-	if (!S_ISREG(inode->i_mode) || !filesystem_allowed(inode->i_sb) || !has_backing(vma->vm_file))
+	if (!S_ISREG(inode->i_mode) || !filesystem_allowed(inode->i_sb) ||
+	    !has_backing(vma->vm_file))
 		return -EOPNOTSUPP;
 	/* FUSE's close only writes back; others may rely on what open counted. */
 	if (ops->open || (ops->close && inode->i_sb->s_magic != FUSE_SUPER_MAGIC))
