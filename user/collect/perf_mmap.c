@@ -510,10 +510,14 @@ static void look(struct maps *maps)
 {
 	struct epoll_event event;
 	struct buffer *buffer;
+	uint64_t expirations;
 	int cpu;
 
 	/* Forget the edges before what caused them is read. */
 	while (epoll_wait(maps->epoll, &event, 1, 0) == 1)
+		;
+	/* A timer that is not read does not expire again. */
+	while (read(maps->timer, &expirations, sizeof(expirations)) > 0)
 		;
 	maps->heap.count = 0;
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
