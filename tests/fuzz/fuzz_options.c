@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any words as pfdrive's command line. A subcommand ends where its parser does: with
- * a sentence and STATUS_USAGE, or with options that were understood; the work that
- * would come then is not linked (see tools/make/fuzz.mk, which also has argp's two
- * functions wrapped).
+ * a sentence and STATUS_USAGE, or with options that were understood. The wrappers of argp's
+ * two functions (tools/make/fuzz.mk) jump out of it there, before any work is done.
  */
 #include <argp.h>
 #include <errno.h>
@@ -16,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/util/message.h"
 #include "user/privilege/invoker.h"
+#include "user/privilege/named_files.h"
+#include "user/util/message.h"
 
 #define MAX_WORDS 32
 #define MAX_ALLOCATIONS 1024
@@ -62,6 +62,7 @@ static void free_all(void)
 {
 	size_t i;
 
+	named_files_clear();
 	noting = false;
 	for (i = 0; i < nr_allocations; i++)
 		free((void *)allocations[i]);
@@ -94,22 +95,27 @@ error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsign
 }
 
 /*
- * In the place of user/privilege/invoker.c: the machine's users are not asked for, as what
- * libc keeps of them would be freed with the rest. Names of odd length are users.
+ * The linker puts these in the place of the functions of user/privilege/invoker.c: the machine's
+ * users are not looked up, because free_all() would free what libc keeps of them. Names of odd
+ * length are users.
  */
-int invoker_init(const char *sudo_uid, const char *sudo_gid)
+int __wrap_invoker_init(const char *sudo_uid, const char *sudo_gid);
+int __wrap_invoker_choose(const char *user);
+bool __wrap_invoker_is_other(void);
+
+int __wrap_invoker_init(const char *sudo_uid, const char *sudo_gid)
 {
 	(void)sudo_uid;
 	(void)sudo_gid;
 	return 0;
 }
 
-int invoker_choose(const char *user)
+int __wrap_invoker_choose(const char *user)
 {
 	return strlen(user) % 2 ? 0 : -ENOENT;
 }
 
-bool invoker_is_other(void)
+bool __wrap_invoker_is_other(void)
 {
 	return false;
 }

@@ -14,7 +14,8 @@ fuzz_command_obj := $(BUILD)/fuzz/module/command.o
 # Every parser of options, and nothing behind argp_parse().
 fuzz_options_obj := $(BUILD)/fuzz/user/main.o
 
-fuzz_options_link  := -Wl,--wrap=argp_parse,--wrap=argp_failure
+fuzz_options_link  := -Wl,--wrap=argp_parse,--wrap=argp_failure,--wrap=invoker_init \
+		      -Wl,--wrap=invoker_choose,--wrap=invoker_is_other
 # Help goes nowhere.
 fuzz_options_run   := -close_fd_mask=3 -max_len=512
 fuzz_command_run   := -max_len=256

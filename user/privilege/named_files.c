@@ -144,3 +144,9 @@ const char *named_files_find(const char *path)
 	free(file.name);
 	return same ? same->what : NULL;
 }
+
+void named_files_clear(void)
+{
+	while (nr_named_files)
+		free(named_files[--nr_named_files].name);
+}

@@ -24,4 +24,7 @@ void named_files_recording(const struct argp_state *state, const char *what, con
 /* The `what' under which the file at path was added, or NULL if it was not. */
 const char *named_files_find(const char *path);
 
+/* Forgets all, before another command line is parsed. */
+void named_files_clear(void);
+
 #endif
