@@ -289,4 +289,5 @@ START_TEST(test_no_other_file_is_taken_for_the_one_of_a_jit)
 END_TEST
 
 RUN_TESTS("code_names", test_code_of_a_jit_has_the_names_of_its_process,
-	  test_no_other_file_is_taken_for_the_one_of_a_jit, test_code_gets_its_names, test_what_has_no_room_is_counted)
+	  test_no_other_file_is_taken_for_the_one_of_a_jit, test_code_gets_its_names,
+	  test_what_has_no_room_is_counted)

@@ -173,5 +173,5 @@ START_TEST(test_advice_of_this_process_is_read)
 END_TEST
 
 RUN_TESTS("procmaps", test_lines, test_advice_of_mappings, test_advice_of_this_process_is_read,
-	   test_what_is_no_line, test_an_error_ends_it,
+	  test_what_is_no_line, test_an_error_ends_it,
 	  test_append, test_no_such_process)

@@ -33,7 +33,7 @@ struct summary_figures {
 	uint64_t late;		/* records that arrived out of time order */
 	/* Chains whose next attempt never came: a signal, or another thread mapped the page. */
 	uint64_t unfinished;
-	/* Records whose off_cpu_ns is a lower bound: too many stays waited (see record_off_cpu.h). */
+	/* Records whose off_cpu_ns is a lower bound: too many stays waited (record_off_cpu.h). */
 	uint64_t off_cpu_partial;
 };
 

@@ -67,7 +67,8 @@ struct facts {
 	uint64_t bpf_again_ps;	/* there, each time that the kernel begins it again */
 	uint64_t bpf_other_ps;	/* where not: an event is sent */
 	uint64_t counts[PFSTAT_NR_COUNTS];
-	uint64_t events_received;	/* that pfdrive read; counts[PFSTAT_COUNT_EVENTS] were sent */
+	/* Events that pfdrive read; counts[PFSTAT_COUNT_EVENTS] were sent. */
+	uint64_t events_received;
 	uint64_t events_skipped;	/* of EVENTS_LOST: where the kernel left out a program */
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 	uint64_t task_minor, task_major;	/* the tasks' own counts, with HOOK_FAULT */

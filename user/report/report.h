@@ -73,7 +73,7 @@ struct report {
 	uint64_t events_skipped;	/* of these, no program ran for; FACT_NONE: not known */
 	/* Others: how many eBPF sent, and how many arrived. They differ only by an error. */
 	uint64_t events_sent, events_received;
-	/* Mappings that perf lost, or for which the analysis had no room: names of files and code. */
+	/* Mappings that perf lost, or for which the analysis had no room: their names are lost. */
 	uint64_t maps_lost;
 	uint64_t names_left_out;	/* names of code that are not in the recording */
 	uint64_t off_cpu_count;	/* stays off the CPU that eBPF saw */

@@ -109,5 +109,6 @@ bool stays_sleep_within(const struct stays *stays, uint64_t from_ns, uint64_t to
 
 uint64_t stays_latest_ns(const struct stays *stays)
 {
-	return stays->count ? stay_at(stays, stays->count - 1)->event.event.ns : stays->forgotten_ns;
+	return stays->count ? stay_at(stays, stays->count - 1)->event.event.ns :
+			      stays->forgotten_ns;
 }
