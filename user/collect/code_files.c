@@ -140,14 +140,9 @@ void code_files_free(struct code_files *files)
 	free(files);
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
 static uint64_t hash_of_file(const char *path, uint64_t inode)
 {
-	uint64_t hash = 14695981039346656037ULL ^ inode;
-
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 1099511628211ULL;
-	return hash;
+	return hash_of(path, strlen(path)) ^ inode;
 }
 
 static struct code_file *find_file(const struct code_files *files, const char *path,
