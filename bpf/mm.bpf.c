@@ -143,7 +143,7 @@ static __always_inline void tell_vma(struct begun *begun, const struct vm_area_s
 		tell_page(begun, vma, address);
 }
 
-/* NULL: the current thread is no target. */
+/* NULL: the current thread is not a target. */
 static __always_inline struct begun *fault_begins(void *ctx, const struct vm_area_struct *vma,
 						  unsigned long address, unsigned int flags)
 {

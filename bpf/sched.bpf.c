@@ -13,7 +13,7 @@ const volatile __u64 events_half = RING_TEMPLATE_BYTES / 2;
 /* Without on_sched_waking, an interval without a wake-up means nothing. */
 const volatile bool have_waking = true;
 
-/* The thread's entry, made if there is none. NULL: there is no room, which is counted. */
+/* The thread's entry; a new one if it has none. NULL: the table is full, which is counted. */
 static __always_inline struct left *left_of(const struct task_struct *task)
 {
 	const struct left fresh = { .start_time = task->start_time };

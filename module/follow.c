@@ -98,7 +98,7 @@ static bool is_watched_open(struct mm_struct *mm)
 	return watched;
 }
 
-/* Of a split and mremap() the mm is in the table. Nobody else sees this VMA yet. */
+/* After a split or mremap() the mm is in the table. No other thread sees this VMA yet. */
 void pfstat_follow_open(struct vm_area_struct *vma)
 {
 	pfstat_enter();

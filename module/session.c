@@ -201,7 +201,7 @@ static int session_start(void)
 	return 0;
 }
 
-/* Takes no lock of a target. What is still hooked afterwards leads to the original operations. */
+/* Takes no lock of a target. VMAs that stay hooked lead to the original operations. */
 static void session_stop(void)
 {
 	if (!session.recording)

@@ -189,7 +189,7 @@ static struct shadow_page *page_make(void)
 	return NULL;
 }
 
-/* May sleep. False: there is no memory. */
+/* May sleep. Returns false if memory is short. */
 static bool shadows_refill(void)
 {
 	struct shadow_page *made;
@@ -267,7 +267,7 @@ static struct shadow_entry *shadow_enter(const struct shadow_kind *kind, struct 
 	return entry;
 }
 
-/* NULL: there is no memory, or the session has just ended. */
+/* Returns NULL if memory is short or the session has just ended. */
 static struct shadow_entry *shadow_make(const struct shadow_kind *kind, gfp_t gfp)
 {
 	struct shadow_entry *entry, *made;

@@ -53,7 +53,7 @@ int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, g
  * already hooked is 0.
  */
 int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
-/* The caller alone sees the VMA. */
+/* Only the caller sees the VMA. */
 void pfstat_shadow_unhook(struct vm_area_struct *vma);
 /* If it still has these operations, which are a shadow's. The mmap lock is held. */
 void pfstat_shadow_unhook_if(struct vm_area_struct *vma, const struct vm_operations_struct *ops);

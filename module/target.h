@@ -65,7 +65,7 @@ int pfstat_target_add_mm(struct mm_struct *mm, pid_t pid, bool future, bool foll
 /* A process with all that it maps, both or neither. As these two. */
 int pfstat_target_add(struct pid *pid, struct mm_struct *mm, pid_t number, bool follow);
 bool pfstat_target_is_known(struct pid *pid, struct mm_struct *mm);
-/* Undoes pfstat_target_add(); what was hooked is retired. */
+/* Undoes pfstat_target_add() and retires the hooks that were made. */
 void pfstat_target_forget(struct pid *pid, struct mm_struct *mm);
 /* The mm of a process, held by mmgrab(), or NULL. */
 struct mm_struct *pfstat_target_grab_mm(struct task_struct *task);
@@ -91,7 +91,7 @@ int pfstat_target_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
 /* Calls visit for each live address space, its struct held; may sleep. */
 typedef void (*pfstat_mm_visitor)(struct watched_mm *watched, void *data);
 void pfstat_target_visit_mms(pfstat_mm_visitor visit, void *data);
-/* Hooks what was missed, also of processes that are not in the table. False: not all, try later. */
+/* Hooks missed VMAs, also of processes outside the table. Returns false if some are left. */
 bool pfstat_target_hook_all(void);
 
 /* Forgets the dead. True: nothing is watched any more. */

@@ -180,7 +180,7 @@ START_TEST(test_constant_times_differ_by_their_exact_difference)
 }
 END_TEST
 
-/* One fault of a thousand that met a lock says nothing about the next thousand. */
+/* If one fault of a thousand met a lock, the next thousand may meet none. */
 START_TEST(test_a_single_event_is_not_certain)
 {
 	struct run a = { 0 }, b = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The end of libbpf's messages is kept, and printed if the environment asks for it. */
+/* Keeps the end of libbpf's messages; prints it if PFDRIVE_DEBUG=1. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

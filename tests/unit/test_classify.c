@@ -198,7 +198,7 @@ START_TEST(test_fault_that_mapped_no_page_of_the_cache_is_raced)
 		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, causes[i], false,
 					  NOPAGE),
 				 PFSTAT_CLASS_RACED);
-	/* DAX has no page cache, and maps by itself. */
+	/* DAX has no page cache and maps the page itself. */
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_UNKNOWN, NONE, false, NOPAGE),
 			 PFSTAT_CLASS_LONG);
 }

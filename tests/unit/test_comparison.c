@@ -179,7 +179,7 @@ START_TEST(test_few_faults_are_too_few)
 	comparison = compare(&a, &b, 0.05);
 	ck_assert(!comparison.change);
 	ck_assert_uint_eq(comparison.nr_judged, 0);
-	/* There is no other row to share it with. */
+	/* No other row shares it. */
 	ck_assert_double_eq(comparison.confidence, 1 - 0.05);
 	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_TOO_FEW);
 	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_TOO_FEW);

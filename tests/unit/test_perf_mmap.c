@@ -220,7 +220,7 @@ START_TEST(test_only_mappings_of_the_watched_are_told)
 }
 END_TEST
 
-/* A process that joins between two mappings: the first is not told. */
+/* A process that joins between two mappings: the first is not reported. */
 START_TEST(test_mappings_from_before_the_watch_are_not_new)
 {
 	struct maps *maps = open_maps();

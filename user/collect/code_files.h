@@ -18,7 +18,7 @@ struct code_files;
 struct code_files *code_files_new(void);
 void code_files_free(struct code_files *files);
 
-/* A process has mapped a file, perhaps to execute it. Failures are no error: it has no names. */
+/* A process has mapped a file, perhaps to execute it. If this fails, its code has no names. */
 void code_files_see(struct code_files *files, const struct item_map *map);
 
 /* A process executes a program, or has done so before it was watched. */
