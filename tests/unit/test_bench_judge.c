@@ -6,8 +6,7 @@
 #include "runner.h"
 #include "user/bench/core/judge.h"
 #include "user/model/counters.h"
-
-#define SECOND 1000000000ULL
+#include "user/util/time_ns.h"
 
 static char why[256];
 

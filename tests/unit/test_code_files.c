@@ -14,6 +14,7 @@
 
 #include "runner.h"
 #include "user/collect/code_files.h"
+#include "user/util/time_ns.h"
 
 static char folder[32] = "/tmp/pfstat-code-XXXXXX";
 static char path[64], other[64];
@@ -42,14 +43,6 @@ static void teardown(void)
 	rmdir(folder);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 /* A mapping of the file by a process, now. Returns the inode. */
 static uint64_t see(struct code_files *files, pid_t pid, uint32_t prot, uint32_t dev_change)
 {
@@ -60,7 +53,8 @@ static uint64_t see(struct code_files *files, pid_t pid, uint32_t prot, uint32_t
 	ck_assert_int_eq(stat(path, &status), 0);
 	inode = status.st_ino;
 	*map = (struct item_map){
-		.ns = now_ns(), .bytes = 4096, .inode = inode, .pid = pid, .tid = pid, .prot = prot,
+		.ns = clock_monotonic_ns(), .bytes = 4096, .inode = inode,
+		.pid = pid, .tid = pid, .prot = prot,
 		.dev = (major(status.st_dev) << 20 | minor(status.st_dev)) + dev_change,
 		.path_bytes = strlen(path) + 1,
 	};

@@ -6,8 +6,8 @@
 
 #include "runner.h"
 #include "user/report/live.h"
+#include "user/util/time_ns.h"
 
-#define SECOND 1000000000ULL
 #define BY_FILE (1 << GROUP_BY_FILE)
 #define BY_THREAD (1 << GROUP_BY_THREAD)
 #define START 50000000000ULL

@@ -8,15 +8,8 @@
 #include <time.h>
 
 #include "runner.h"
+#include "user/util/time_ns.h"
 #include "user/workload/pattern_replay.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 START_TEST(test_gaps_are_between_faults)
 {
@@ -81,9 +74,9 @@ START_TEST(test_pace_is_never_faster_than_recorded)
 	replay_add(&replay, 0, 3050000, 3050000);	/* slept and spun */
 	replay_order(&replay);
 	replay_pattern(&pattern, &replay, sizeof(data), true);
-	start_ns = now_ns();
+	start_ns = clock_monotonic_ns();
 	pattern_run(&pattern, data, &watch);
-	ck_assert_uint_ge(now_ns() - start_ns, 3050000);
+	ck_assert_uint_ge(clock_monotonic_ns() - start_ns, 3050000);
 	replay_exit(&replay);
 }
 END_TEST
@@ -111,7 +104,7 @@ START_TEST(test_stop_is_seen_in_a_gap)
 	const struct itimerval soon = { .it_value.tv_usec = 50000 };
 	struct pattern_watch watch = { .stop = &stopped };
 	struct replay replay = { 0 };
-	const uint64_t start_ns = now_ns(), used_ns = cpu_ns();
+	const uint64_t start_ns = clock_monotonic_ns(), used_ns = cpu_ns();
 	struct pattern pattern;
 
 	replay_add(&replay, 0, 0, 0);
@@ -123,7 +116,7 @@ START_TEST(test_stop_is_seen_in_a_gap)
 	setitimer(ITIMER_REAL, &soon, NULL);
 	pattern_run(&pattern, data, &watch);
 	ck_assert_uint_lt(watch.done, 3);
-	ck_assert_uint_lt(now_ns() - start_ns, 30000000000ULL);
+	ck_assert_uint_lt(clock_monotonic_ns() - start_ns, 30000000000ULL);
 	ck_assert_uint_lt(cpu_ns() - used_ns, 40000000);
 	replay_exit(&replay);
 }
@@ -138,7 +131,7 @@ START_TEST(test_a_gap_outlasts_other_signals)
 	const struct itimerval soon = { .it_value.tv_usec = 20000 };
 	struct pattern_watch watch = { .stop = &stop };
 	struct replay replay = { 0 };
-	const uint64_t start_ns = now_ns(), used_ns = cpu_ns();
+	const uint64_t start_ns = clock_monotonic_ns(), used_ns = cpu_ns();
 	struct pattern pattern;
 
 	replay_add(&replay, 0, 0, 0);
@@ -148,7 +141,7 @@ START_TEST(test_a_gap_outlasts_other_signals)
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	pattern_run(&pattern, data, &watch);
-	ck_assert_uint_ge(now_ns() - start_ns, 200000000);
+	ck_assert_uint_ge(clock_monotonic_ns() - start_ns, 200000000);
 	ck_assert_uint_lt(cpu_ns() - used_ns, 100000000);
 	replay_exit(&replay);
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench/bench_measure.h"
-#include "bench/core/bench_clock.h"
 #include "model/counters.h"
+#include "util/time_ns.h"
 
 #define WARM_UP_RUNS 2
 #define FEWEST_RUNS 3
@@ -25,10 +25,10 @@ static int run_once(struct bench *bench, uint64_t n)
 /* Of n operations, with all that is around the timed part. */
 static int wall_of(struct bench *bench, uint64_t n, uint64_t *wall_ns)
 {
-	const uint64_t start_ns = clock_ns();
+	const uint64_t start_ns = clock_monotonic_ns();
 	int err = run_once(bench, n);
 
-	*wall_ns = clock_ns() - start_ns;
+	*wall_ns = clock_monotonic_ns() - start_ns;
 	return err;
 }
 
@@ -79,10 +79,10 @@ static int repeat(struct bench *bench, const struct measure_plan *plan, uint64_t
 	const uint64_t n = measured->operations;
 	int err = 0, i;
 
-	for (i = 0; i < WARM_UP_RUNS && !err && (!i || clock_ns() < end_ns); i++)
+	for (i = 0; i < WARM_UP_RUNS && !err && (!i || clock_monotonic_ns() < end_ns); i++)
 		err = run_once(bench, n);
 	while (!err && measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
-	       (measured->runs < FEWEST_RUNS || clock_ns() < end_ns)) {
+	       (measured->runs < FEWEST_RUNS || clock_monotonic_ns() < end_ns)) {
 		err = run_once(bench, n);
 		if (!err)
 			take(bench, n, measured);
@@ -111,7 +111,7 @@ static int collect(struct bench *bench, const struct measure_plan *plan, uint64_
 		measured->ns[measured->runs++] = bench->bytes;
 		measured->all_operations++;
 	} while (measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
-		 clock_ns() + wall_ns < end_ns);
+		 clock_monotonic_ns() + wall_ns < end_ns);
 	return 0;
 }
 
@@ -135,7 +135,7 @@ static int time_runs(struct bench *bench, const struct measure_plan *plan, uint6
 void measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured)
 {
 	const struct bench_operation *operation = bench->operation;
-	const uint64_t end_ns = clock_ns() + plan->budget_ns;
+	const uint64_t end_ns = clock_monotonic_ns() + plan->budget_ns;
 	int err;
 
 	bench->why = measured->why;

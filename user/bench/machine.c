@@ -9,10 +9,10 @@
 #include <sys/prctl.h>
 #include <x86intrin.h>
 
-#include "bench/core/bench_clock.h"
 #include "bench/machine.h"
 #include "system/machine_state.h"
 #include "system/memory_cgroup.h"
+#include "util/time_ns.h"
 
 #define CALIBRATION_NS 50000000L
 #define READINGS 100
@@ -80,7 +80,7 @@ static void read_both(uint64_t *ns, uint64_t *cycles)
 
 	for (i = 0; i < READINGS; i++) {
 		before = __rdtsc();
-		now = clock_ns();
+		now = clock_monotonic_ns();
 		after = __rdtsc();
 		if (after - before >= least)
 			continue;

@@ -5,11 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/core/bench_clock.h"
 #include "bench/core/judge.h"
 #include "bench/suite.h"
-
-#define SECOND 1000000000ULL
+#include "util/time_ns.h"
 
 /* Of an operation with all its points: what it is given, and when it is ended. */
 #define BUDGET_NS (3 * SECOND)
@@ -152,7 +150,7 @@ static void say(const struct bench_results *results, const struct bench_row *row
 static int measure_row(struct bench_results *results, struct bench_row *row, uint64_t end_ns)
 {
 	struct worker_job job = suite_job(results, row);
-	const uint64_t now = clock_ns();
+	const uint64_t now = clock_monotonic_ns();
 	struct measured measured;
 	int err;
 
@@ -187,7 +185,7 @@ int suite_measure(struct bench_results *results)
 		if (row->operation->derived)
 			continue;
 		if (row->operation != operation)
-			end_ns = clock_ns() + suite_job(results, row).limit_ns;
+			end_ns = clock_monotonic_ns() + suite_job(results, row).limit_ns;
 		operation = row->operation;
 		say(results, row);
 		err = measure_row(results, row, end_ns);

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/core/bench_clock.h"
 #include "bench/suite.h"
 #include "bench/witness.h"
 #include "collect/instruments.h"
 #include "system/vma_lock.h"
+#include "util/time_ns.h"
 
-#define SECOND 1000000000ULL
 #define MOST_OPERATIONS 1000	/* of a watched run: their events must find room */
 #define ATTEMPTS 3		/* to lose nothing */
 #define MOST_POINTS 16		/* of an operation; a sweep has ever the same events */
@@ -221,9 +220,9 @@ static int look_on(struct witness *witness, const struct bench_row *row, struct 
 			return err;
 		if (step == WORKER_STARTS) {
 			err = look(witness, &before);
-			interval.start_ns = clock_ns();
+			interval.start_ns = clock_monotonic_ns();
 		} else {
-			interval.end_ns = clock_ns();
+			interval.end_ns = clock_monotonic_ns();
 			err = look(witness, &after);
 			add_difference(sum, &before, &after);
 			if (!err)

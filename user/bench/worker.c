@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/core/bench_clock.h"
 #include "bench/worker.h"
 #include "system/processes.h"
 #include "util/signals.h"
+#include "util/time_ns.h"
 
 static struct measured *shared_open(void)
 {
@@ -56,7 +56,7 @@ static void end_process(pid_t pid)
 
 static int remaining_ms(uint64_t end_ns)
 {
-	const uint64_t now = clock_ns();
+	const uint64_t now = clock_monotonic_ns();
 
 	return now < end_ns ? (end_ns - now) / 1000000 + 1 : 0;
 }
@@ -105,7 +105,7 @@ static void explain_end(struct measured *measured, int err, uint64_t limit_ns)
 
 int worker_measure(const struct worker_job *job, struct measured *measured)
 {
-	const uint64_t end_ns = clock_ns() + job->limit_ns;
+	const uint64_t end_ns = clock_monotonic_ns() + job->limit_ns;
 	struct measured *shared = shared_open();
 	struct bench bench;
 	pid_t pid;
@@ -249,7 +249,7 @@ static int wait_until_asleep(pid_t pid, uint64_t end_ns)
 			return -ECHILD;
 		if (interrupt_signal)
 			return -EINTR;
-		if (clock_ns() > end_ns)
+		if (clock_monotonic_ns() > end_ns)
 			return -ETIMEDOUT;
 		nanosleep(&moment, NULL);
 	}
@@ -257,7 +257,7 @@ static int wait_until_asleep(pid_t pid, uint64_t end_ns)
 
 int worker_next(struct worker *worker, const struct worker_job *job, enum worker_step *step)
 {
-	const uint64_t end_ns = clock_ns() + job->limit_ns;
+	const uint64_t end_ns = clock_monotonic_ns() + job->limit_ns;
 	char byte;
 	int err;
 

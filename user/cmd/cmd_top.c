@@ -14,6 +14,7 @@
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
+#include "util/time_ns.h"
 
 #define BY_FILE (1U << GROUP_BY_FILE)
 #define BY_THREAD (1U << GROUP_BY_THREAD)
@@ -84,14 +85,6 @@ static void parse(struct top *top, int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, top);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 static int print(const struct top *top)
 {
 	const bool terminal = isatty(STDOUT_FILENO);
@@ -111,7 +104,7 @@ static void show(void *context)
 	if (top->err || (top->views && top->shown == top->views))
 		return;
 	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
-	top->err = live_update(top->live, top->analysis, &counters, now_ns());
+	top->err = live_update(top->live, top->analysis, &counters, clock_monotonic_ns());
 	if (!top->err)
 		top->err = print(top);
 	top->shown++;
@@ -124,7 +117,7 @@ static int open_watch(struct top *top)
 	struct instruments_options *instruments = &top->watch_options.instruments;
 
 	top->analysis = analysis_new(instruments->bpf, top->by);
-	top->live = live_new(top->by, now_ns());
+	top->live = live_new(top->by, clock_monotonic_ns());
 	if (!top->analysis || !top->live)
 		return complain(STATUS_FAILED, "out of memory");
 	instruments->sink = analysis_add;

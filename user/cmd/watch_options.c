@@ -10,8 +10,8 @@
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "util/argument.h"
+#include "util/time_ns.h"
 
-#define SECOND_NS 1000000000ULL
 #define SHORTEST_S 0.001
 #define LONGEST_S (365.0 * 24 * 3600)
 #define MAX_PID 4194304U
@@ -49,7 +49,7 @@ static const struct argp_option argp_options[] = {
 
 static uint64_t duration_of(const struct argp_state *state, const char *text)
 {
-	return SECOND_NS * argument_decimal(state, "duration", text, "a number of seconds",
+	return SECOND * argument_decimal(state, "duration", text, "a number of seconds",
 					    SHORTEST_S, LONGEST_S);
 }
 

@@ -29,12 +29,12 @@
 #include "system/jit_map.h"
 #include "util/hash.h"
 #include "util/open_regular.h"
+#include "util/time_ns.h"
 
 #define FILES_MAX 512
 #define ROOTS_MAX 64
 #define PROCESSES_MAX 4096
 #define TRIES_MAX 4		/* for a file that is not found */
-#define SECOND_NS 1000000000ULL
 
 struct code_file {
 	struct code_file *next;	/* of the same hash */
@@ -190,13 +190,9 @@ static bool has_own_devices(int fd)
 /* The wall clock's time of a moment of CLOCK_MONOTONIC; 0: now. */
 static uint64_t wall_ns(uint64_t ns)
 {
-	struct timespec now, wall;
-	uint64_t now_ns;
+	const uint64_t now_ns = clock_monotonic_ns(), wall = clock_read_ns(CLOCK_REALTIME);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	clock_gettime(CLOCK_REALTIME, &wall);
-	now_ns = now.tv_sec * SECOND_NS + now.tv_nsec;
-	return wall.tv_sec * SECOND_NS + wall.tv_nsec - (ns && ns < now_ns ? now_ns - ns : 0);
+	return wall - (ns && ns < now_ns ? now_ns - ns : 0);
 }
 
 static bool is_mapped_file(int fd, const struct item_map *map, struct stat *stat)
@@ -206,7 +202,7 @@ static bool is_mapped_file(int fd, const struct item_map *map, struct stat *stat
 	if ((major(stat->st_dev) << 20 | minor(stat->st_dev)) != map->dev && !has_own_devices(fd))
 		return false;
 	/* A later file may have the same inode number. */
-	return stat->st_ctim.tv_sec * SECOND_NS + stat->st_ctim.tv_nsec <= wall_ns(map->ns);
+	return stat->st_ctim.tv_sec * SECOND + stat->st_ctim.tv_nsec <= wall_ns(map->ns);
 }
 
 /* The path is the watched program's: it may name a device or a pipe by now. */

@@ -17,6 +17,7 @@
 #include "collect/module_ring.h"
 #include "collect/reorder_queue.h"
 #include "collect/time_heap.h"
+#include "util/time_ns.h"
 
 struct collector {
 	struct collector_options options;
@@ -150,14 +151,6 @@ static int drain(struct collector *collector, uint64_t until_ns)
 	return err;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 static bool is_stopped(const struct collector *collector)
 {
 	return collector->polled[collector->nr_polled - 1].revents;
@@ -166,7 +159,7 @@ static bool is_stopped(const struct collector *collector)
 /* Milliseconds to the next tick, as poll(2) wants them: rounded up, -1: there is none. */
 static int until_tick(const struct collector *collector, uint64_t next_ns)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = clock_monotonic_ns();
 
 	if (collector->options.tick_ms < 0)
 		return -1;
@@ -176,15 +169,15 @@ static int until_tick(const struct collector *collector, uint64_t next_ns)
 static void tick(struct collector *collector, uint64_t *next_ns)
 {
 	if (collector->options.tick_drains)
-		collector->err = drain(collector, now_ns());
+		collector->err = drain(collector, clock_monotonic_ns());
 	collector->options.tick(collector->options.tick_context);
-	*next_ns = now_ns() + collector->options.tick_ms * 1000000ULL;
+	*next_ns = clock_monotonic_ns() + collector->options.tick_ms * MILLISECOND;
 }
 
 static void *collect(void *argument)
 {
 	struct collector *collector = argument;
-	uint64_t next_ns = now_ns() + collector->options.tick_ms * 1000000ULL;
+	uint64_t next_ns = clock_monotonic_ns() + collector->options.tick_ms * MILLISECOND;
 	int ready;
 
 	while (!collector->err) {	/* the module counts as lost what no longer fits */
@@ -195,7 +188,7 @@ static void *collect(void *argument)
 		if (ready > 0 && is_stopped(collector))
 			break;
 		if (ready > 0)
-			collector->err = drain(collector, now_ns());
+			collector->err = drain(collector, clock_monotonic_ns());
 		if (!collector->err && until_tick(collector, next_ns) == 0)
 			tick(collector, &next_ns);
 	}

@@ -9,6 +9,7 @@
 
 #include "collect/fault_stage.h"
 #include "model/counters.h"
+#include "util/time_ns.h"
 
 #define NR_FAULTS 64
 #define PAGE 4096
@@ -48,14 +49,6 @@ void fault_stage_close(struct fault_stage *stage)
 	stage->memory = NULL;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 static uint64_t faults_so_far(void)
 {
 	struct rusage usage;
@@ -92,11 +85,12 @@ static uint64_t fault_cycles(const struct fault_stage *stage)
  */
 static uint64_t time_round(const struct fault_stage *stage)
 {
-	uint64_t faults = faults_so_far(), start_ns = now_ns(), start = __rdtsc(), cycles, ns;
+	uint64_t faults = faults_so_far(), start_ns = clock_monotonic_ns();
+	uint64_t start = __rdtsc(), cycles, ns;
 
 	cycles = fault_cycles(stage);
 	start = __rdtsc() - start;
-	ns = now_ns() - start_ns;
+	ns = clock_monotonic_ns() - start_ns;
 	faults = faults_so_far() - faults;
 	return cycles && faults && start ? (double)cycles / start * ns * 1000 / faults : FACT_NONE;
 }

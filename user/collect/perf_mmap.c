@@ -27,6 +27,7 @@
 #include "model/counters.h"
 #include "system/perf_event.h"
 #include "system/proc_maps.h"
+#include "util/time_ns.h"
 
 /* Room for a thousand mappings of long paths. Power of two. */
 #define BUFFER_BYTES (256U << 10)
@@ -269,14 +270,6 @@ void maps_close(struct maps *maps)
 	free(maps);
 }
 
-static uint64_t maps_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 static void control_all(const struct maps *maps, unsigned long request)
 {
 	int cpu;
@@ -303,7 +296,7 @@ static int join_watch(struct maps *maps, pid_t pid)
 		}
 	}
 	if (!err)
-		maps->joined[maps->nr_joined++] = (struct joined){ maps_now_ns(), pid };
+		maps->joined[maps->nr_joined++] = (struct joined){ clock_monotonic_ns(), pid };
 	pthread_mutex_unlock(&maps->lock);
 	return err;
 }
@@ -568,7 +561,7 @@ static int drain_existing(struct maps *maps, maps_sink sink, void *context)
  */
 int maps_drain(struct maps *maps, maps_sink sink, void *context)
 {
-	const uint64_t until_ns = maps_now_ns();
+	const uint64_t until_ns = clock_monotonic_ns();
 	struct buffer *buffer;
 	int err;
 

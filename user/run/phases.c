@@ -2,14 +2,7 @@
 #include <time.h>
 
 #include "run/phases.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
+#include "util/time_ns.h"
 
 void step_begin(struct steps *steps, enum step step)
 {
@@ -17,14 +10,14 @@ void step_begin(struct steps *steps, enum step step)
 
 	marks->made = true;
 	getrusage(RUSAGE_THREAD, &marks->before);
-	marks->start_ns = now_ns();
+	marks->start_ns = clock_monotonic_ns();
 }
 
 void step_end(struct steps *steps, enum step step)
 {
 	struct step_marks *marks = &steps->marks[step];
 
-	marks->end_ns = now_ns();
+	marks->end_ns = clock_monotonic_ns();
 	getrusage(RUSAGE_THREAD, &marks->after);
 }
 
@@ -36,16 +29,11 @@ void steps_warm_up(void)
 	step_end(&steps, STEP_ACCESS);
 }
 
-static uint64_t ns_of(struct timeval time)
-{
-	return time.tv_sec * 1000000000ULL + time.tv_usec * 1000;
-}
-
 struct usage usage_between(const struct rusage *before, const struct rusage *after)
 {
 	return (struct usage){
-		.utime_ns = ns_of(after->ru_utime) - ns_of(before->ru_utime),
-		.stime_ns = ns_of(after->ru_stime) - ns_of(before->ru_stime),
+		.utime_ns = clock_timeval_ns(after->ru_utime) - clock_timeval_ns(before->ru_utime),
+		.stime_ns = clock_timeval_ns(after->ru_stime) - clock_timeval_ns(before->ru_stime),
 		.minflt = after->ru_minflt - before->ru_minflt,
 		.majflt = after->ru_majflt - before->ru_majflt,
 		.inblock = after->ru_inblock - before->ru_inblock,

@@ -27,8 +27,7 @@
 #include "system/processes.h"
 #include "util/message.h"
 #include "util/signals.h"
-
-#define SECOND_NS 1000000000ULL
+#include "util/time_ns.h"
 
 /* Of one file: the overlay's, that below it, and its copy. */
 #define ONLY_MAX 4
@@ -65,19 +64,6 @@ struct watch {
 	bool orphans;		/* some of its descendants run on */
 	bool forked;		/* a watched process had a child: counts of it alone are not all */
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * SECOND_NS + now.tv_nsec;
-}
-
-static uint64_t now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
 
 static bool is_only(const struct watch *watch, uint64_t inode)
 {
@@ -209,7 +195,7 @@ static int follow(struct watch *watch, pid_t pid, char *why, size_t size)
 		goto close_pidfd;
 	}
 	*member = (struct member){
-		.pid = pid, .pidfd = pidfd, .since_ns = clock_ns(CLOCK_BOOTTIME),
+		.pid = pid, .pidfd = pidfd, .since_ns = clock_read_ns(CLOCK_BOOTTIME),
 	};
 	member->counted = !process_counts(pid, &member->before);
 	return unmapped;
@@ -443,7 +429,7 @@ static int start(struct watch *watch)
 		return STATUS_FAILED;
 	if (instruments_go(watch->instruments, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
-	watch->start_ns = now_ns();
+	watch->start_ns = clock_monotonic_ns();
 	return STATUS_OK;
 }
 
@@ -523,11 +509,11 @@ static uint64_t next_wake_ns(const struct watch *watch, uint64_t now)
 
 	if (watch->options.duration_ns)
 		wake = watch->start_ns + watch->options.duration_ns;
-	if (watch->options.cgroup && now + SECOND_NS < wake)
-		wake = now + SECOND_NS;
+	if (watch->options.cgroup && now + SECOND < wake)
+		wake = now + SECOND;
 	if (watch->interrupted_ns && !watch->explained &&
-	    watch->interrupted_ns + SECOND_NS < wake)
-		wake = watch->interrupted_ns + SECOND_NS;
+	    watch->interrupted_ns + SECOND < wake)
+		wake = watch->interrupted_ns + SECOND;
 	return wake;
 }
 
@@ -540,14 +526,14 @@ static void take_first_interrupt(struct watch *watch)
 	if (interrupt_signal != SIGINT || !watch->options.command || watch->interrupted_ns)
 		return;
 	interrupt_signal = 0;
-	watch->interrupted_ns = now_ns();
+	watch->interrupted_ns = clock_monotonic_ns();
 }
 
 /* Most commands end at once. */
 static void explain_wait(struct watch *watch)
 {
 	if (!watch->interrupted_ns || watch->explained ||
-	    now_ns() < watch->interrupted_ns + SECOND_NS)
+	    clock_monotonic_ns() < watch->interrupted_ns + SECOND)
 		return;
 	watch->explained = true;
 	complain(STATUS_OK, "the watching goes on until %s has ended; a second Ctrl-C ends it now",
@@ -557,8 +543,8 @@ static void explain_wait(struct watch *watch)
 /* Sleeps with the signals let in only here, so that none is missed. */
 static int sleep_until(struct watch *watch, uint64_t wake)
 {
-	uint64_t now = now_ns(), left = wake > now ? wake - now : 0;
-	const struct timespec timeout = { left / SECOND_NS, left % SECOND_NS };
+	uint64_t now = clock_monotonic_ns(), left = wake > now ? wake - now : 0;
+	const struct timespec timeout = { left / SECOND, left % SECOND };
 	unsigned int i;
 	sigset_t none;
 
@@ -575,7 +561,7 @@ static bool is_over(const struct watch *watch)
 	const uint64_t duration = watch->options.duration_ns;
 
 	return interrupt_signal || watch->told_to_end ||
-	       (duration && now_ns() >= watch->start_ns + duration) ||
+	       (duration && clock_monotonic_ns() >= watch->start_ns + duration) ||
 	       (!anybody_lives(watch) && !watch->options.cgroup);
 }
 
@@ -584,7 +570,7 @@ static void wait_for_end(struct watch *watch)
 	take_first_interrupt(watch);
 	while (!is_over(watch)) {
 		explain_wait(watch);
-		if (sleep_until(watch, next_wake_ns(watch, now_ns())) > 0)
+		if (sleep_until(watch, next_wake_ns(watch, clock_monotonic_ns())) > 0)
 			look_at_members(watch);
 		if (watch->options.cgroup)
 			look_at_cgroup(watch);
@@ -607,7 +593,7 @@ void watch_wait(struct watch *watch)
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, &before);
 	wait_for_end(watch);
-	watch->end_ns = now_ns();
+	watch->end_ns = clock_monotonic_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -663,11 +649,6 @@ static void reap(struct watch *watch)
 	watch->orphans = pid == 0;
 }
 
-static uint64_t ns_of(struct timeval time)
-{
-	return time.tv_sec * SECOND_NS + time.tv_usec * 1000;
-}
-
 /* The child that waited for its exec had faults of its own before it was watched. */
 static void take_rusage(const struct watch *watch, struct facts *facts)
 {
@@ -678,8 +659,8 @@ static void take_rusage(const struct watch *watch, struct facts *facts)
 		facts->minflt = rusage->ru_minflt - member->before.minflt;
 		facts->majflt = rusage->ru_majflt - member->before.majflt;
 	}
-	facts->utime_ns = ns_of(rusage->ru_utime);
-	facts->stime_ns = ns_of(rusage->ru_stime);
+	facts->utime_ns = clock_timeval_ns(rusage->ru_utime);
+	facts->stime_ns = clock_timeval_ns(rusage->ru_stime);
 	facts->inblock = rusage->ru_inblock;
 	facts->oublock = rusage->ru_oublock;
 	facts->nvcsw = rusage->ru_nvcsw;

@@ -5,12 +5,12 @@
 #include <time.h>
 
 #include "util/bitmap.h"
+#include "util/time_ns.h"
 #include "workload/pattern_replay.h"
 
 #define FIRST_CAPACITY 4096
 /* A gap is waited out on the CPU up to here: a sleep would overshoot by as much. */
 #define SPIN_NS 100000
-#define SECOND_NS 1000000000ULL
 
 int replay_add(struct replay *replay, uint64_t page, uint64_t start_ns, uint64_t end_ns)
 {
@@ -120,19 +120,11 @@ void replay_exit(struct replay *replay)
 	*replay = (struct replay){ 0 };
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * SECOND_NS + now.tv_nsec;
-}
-
 /* At most a second: what is told just before it is seen soon after. */
 static void sleep_for(uint64_t ns)
 {
-	const uint64_t slice = ns < SECOND_NS ? ns : SECOND_NS;
-	const struct timespec sleep = { slice / SECOND_NS, slice % SECOND_NS };
+	const uint64_t slice = ns < SECOND ? ns : SECOND;
+	const struct timespec sleep = { slice / SECOND, slice % SECOND };
 
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
 }
@@ -140,13 +132,13 @@ static void sleep_for(uint64_t ns)
 /* A recording may hold any gap; whoever waits for it can end it. */
 static void wait_gap(uint64_t gap_ns, const volatile sig_atomic_t *stop)
 {
-	const uint64_t start = now_ns();
+	const uint64_t start = clock_monotonic_ns();
 	uint64_t waited = 0;
 
 	while (waited < gap_ns && !*stop) {
 		if (gap_ns - waited > SPIN_NS)
 			sleep_for(gap_ns - waited - SPIN_NS);
-		waited = now_ns() - start;
+		waited = clock_monotonic_ns() - start;
 	}
 }
 

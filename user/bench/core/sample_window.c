@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#include "bench/core/bench_clock.h"
 #include "bench/core/operation.h"
 #include "model/counters.h"
+#include "util/time_ns.h"
 
 static void read_usage(struct bench_counts *counts)
 {
@@ -35,14 +35,14 @@ void bench_start(struct bench *bench)
 	if (bench->at_bracket)
 		bench->at_bracket(bench->bracket_context, true);
 	read_usage(&bench->before);
-	bench->start_ns = clock_ns();
+	bench->start_ns = clock_monotonic_ns();
 	bench->start_cycles = isnan(bench->machine->cycle_ns) ? 0 : __rdtsc();
 }
 
 void bench_stop(struct bench *bench)
 {
 	const uint64_t cycles = isnan(bench->machine->cycle_ns) ? 0 : __rdtsc();
-	const uint64_t ns = clock_ns();
+	const uint64_t ns = clock_monotonic_ns();
 	struct bench_window *window = &bench->window;
 	struct bench_counts after;
 	enum bench_event event;

@@ -18,11 +18,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench/core/bench_clock.h"
 #include "bench/core/bench_memory.h"
 #include "bench/ops/bench_file.h"
 #include "bench/ops/operations.h"
 #include "system/memory_cgroup.h"
+#include "util/time_ns.h"
 #include "workload/file_cache.h"
 
 #define PAGE 4096ULL
@@ -73,7 +73,7 @@ static int prepare(struct bench *bench)
 	err = limit_memory(bench);
 	if (err)
 		return err;
-	filler->end_ns = clock_ns() + LONGEST_NS;
+	filler->end_ns = clock_monotonic_ns() + LONGEST_NS;
 	filler->step = step_for(expected);
 	filler->most = bench->options->quick ? 2 * expected : bench->machine->memory_bytes;
 	filler->buffer = malloc(AT_ONCE);
@@ -129,7 +129,7 @@ static int run(struct bench *bench, uint64_t n)
 		bench->bytes = bytes;
 		if (bytes + filler->step > filler->most)
 			return refuse_more(bench, bytes, "it is not tried with more");
-		if (clock_ns() > filler->end_ns)
+		if (clock_monotonic_ns() > filler->end_ns)
 			return refuse_more(bench, bytes, "there is no time for more");
 		err = read_step(filler, bytes, bytes + filler->step);
 		bytes += filler->step;

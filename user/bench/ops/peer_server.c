@@ -15,13 +15,13 @@
 #include <sys/select.h>
 #include <unistd.h>
 
-#include "bench/core/bench_clock.h"
 #include "bench/ops/peer_protocol.h"
 #include "bench/ops/peer_server.h"
 #include "bench/ops/stream.h"
 #include "privilege/reduce.h"
 #include "util/message.h"
 #include "util/signals.h"
+#include "util/time_ns.h"
 
 #define BUFFER (256U << 10)	/* what is read at once */
 #define SERVE_DEFAULT_ADDRESS "127.0.0.1"
@@ -41,7 +41,7 @@ static atomic_uint nr_clients;
 
 static bool is_over(const struct client *client)
 {
-	return clock_ns() > client->end_ns;
+	return clock_monotonic_ns() > client->end_ns;
 }
 
 static void echo(struct client *client)
@@ -150,7 +150,7 @@ static void take(int fd)
 	}
 	client->fd = fd;
 	client->busy = before >= PEER_MOST;
-	client->end_ns = clock_ns() + PEER_LONGEST_S * 1000000000ULL;
+	client->end_ns = clock_monotonic_ns() + PEER_LONGEST_S * SECOND;
 	if (start_thread(client))
 		forget(client);
 }

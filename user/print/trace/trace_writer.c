@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "print/trace/trace_writer.h"
+#include "util/time_ns.h"
 #include "util/utf8.h"
 
 static json_t *ascii_of(const char *bytes)
@@ -51,7 +52,7 @@ char *trace_json_string(const char *bytes)
 
 void trace_json_begin(struct trace_json *json, uint64_t ns)
 {
-	const uint64_t day_ns = 86400 * 1000000000ULL, days = ns / day_ns;
+	const uint64_t day_ns = 86400 * SECOND, days = ns / day_ns;
 
 	if (json->begun)
 		return;

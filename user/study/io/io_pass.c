@@ -11,6 +11,7 @@
 #include "study/io/io_pass.h"
 #include "util/message.h"
 #include "util/signals.h"
+#include "util/time_ns.h"
 
 struct passing {
 	const struct pass_plan *plan;
@@ -21,14 +22,6 @@ struct passing {
 	pid_t tid;
 	int nothing_fd;		/* of a file that nobody maps; -1: files are hooked */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static int complain_of(const struct passing *passing, const char *what, int err)
 {
@@ -71,13 +64,13 @@ static int open_window(struct passing *passing, struct window *window)
 	int err = 0;
 
 	getrusage(RUSAGE_THREAD, &window->after);
-	now_ns();
+	clock_monotonic_ns();
 	if (passing->instruments) {
 		instruments_hold_thread(passing->instruments, passing->tid);
 		err = instruments_begin_thread(passing->instruments, passing->tid);
 	}
 	getrusage(RUSAGE_THREAD, &window->before);
-	window->start_ns = now_ns();
+	window->start_ns = clock_monotonic_ns();
 	return err;
 }
 
@@ -85,7 +78,7 @@ static int close_window(struct passing *passing, struct window *window)
 {
 	int err = 0;
 
-	window->end_ns = now_ns();
+	window->end_ns = clock_monotonic_ns();
 	getrusage(RUSAGE_THREAD, &window->after);
 	if (passing->instruments)
 		err = instruments_end_thread(passing->instruments, passing->tid);
@@ -142,7 +135,7 @@ static int move_and_sync(struct passing *passing)
 	err = open_window(passing, &window);
 	if (!err)
 		err = transfer_move(transfer);
-	window.move_ns = now_ns();
+	window.move_ns = clock_monotonic_ns();
 	if (!err && pass->synced)
 		err = transfer_sync(transfer);
 	end = close_window(passing, &window);

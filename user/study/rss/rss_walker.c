@@ -12,6 +12,7 @@
 #include "privilege/invoker.h"
 #include "study/rss/rss_walker.h"
 #include "util/signals.h"
+#include "util/time_ns.h"
 
 /* The process's own diary. */
 struct walk {
@@ -20,25 +21,17 @@ struct walk {
 	int err;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 static int make_step(struct mapping *mapping, const struct touch_step *step,
 		     struct touch_marks *marks)
 {
 	int err = 0;
 
-	marks->start_ns = now_ns();
+	marks->start_ns = clock_monotonic_ns();
 	if (step->kind == TOUCH_MMAP)
 		err = mapping_map(mapping);
 	else if (step->kind == TOUCH_BYTE)
 		(void)mapping->data[step->offset];
-	marks->end_ns = now_ns();
+	marks->end_ns = clock_monotonic_ns();
 	return err;
 }
 
