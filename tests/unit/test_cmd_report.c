@@ -150,8 +150,8 @@ static json_t *make_tail(void)
 	facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, 0, PFSTAT_OUTCOME_MINOR)].count =
 		2 * FAULTS - DISK;
 	facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, 0, PFSTAT_OUTCOME_MINOR)].count = FAULTS;
-	facts.majflt = DISK;
-	facts.minflt = 3 * FAULTS - DISK;
+	facts.usage.majflt = DISK;
+	facts.usage.minflt = 3 * FAULTS - DISK;
 	tail = facts_to_json(&facts);
 	facts_exit(&facts);
 	return tail;

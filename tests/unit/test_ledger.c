@@ -37,8 +37,8 @@ static void open_books(void)
 	figures.sequels = 4;
 	facts.calls = 134;
 	facts.lost = 0;
-	facts.minflt = 145;
-	facts.majflt = 10;
+	facts.usage.minflt = 145;
+	facts.usage.majflt = 10;
 	facts.task_minor = 145;
 	facts.task_major = 10;
 	facts.perf_minor = 138;
@@ -103,13 +103,13 @@ END_TEST
 START_TEST(test_what_has_no_reason_is_unexplained)
 {
 	open_books();
-	facts.minflt += 2;
+	facts.usage.minflt += 2;
 	ledger_make(&ledger, &facts, &figures);
 	ck_assert_int_eq(find("minflt", "handle_mm_fault() minor")->unexplained, 2);
 	/* The sum is larger by them, too. */
 	ck_assert_int_eq(find("minflt + majflt", "logical faults")->unexplained, 2);
 	ck_assert_uint_eq(ledger.unexplained, 4);
-	facts.minflt -= 4;
+	facts.usage.minflt -= 4;
 	ledger_make(&ledger, &facts, &figures);
 	ck_assert_int_eq(find("minflt", "handle_mm_fault() minor")->unexplained, -2);
 	ck_assert_uint_eq(ledger.unexplained, 4);
@@ -150,7 +150,7 @@ START_TEST(test_what_is_not_known_is_not_compared)
 	facts.perf_minor = FACT_NONE;
 	facts.perf_major = FACT_NONE;
 	facts.perf_faults = FACT_NONE;
-	facts.minflt = FACT_NONE;
+	facts.usage.minflt = FACT_NONE;
 	facts.task_minor = FACT_NONE;
 	ledger_make(&ledger, &facts, &figures);
 	ck_assert(!find("page-faults", "minor-faults + major-faults")->known);
@@ -205,8 +205,8 @@ START_TEST(test_without_ebpf_only_the_drivers_loop_is_compared)
 {
 	open_books();
 	facts.have_bpf = false;
-	facts.minflt = 91;
-	facts.majflt = 10;
+	facts.usage.minflt = 91;
+	facts.usage.majflt = 10;
 	ledger_make(&ledger, &facts, &figures);
 	ck_assert(!find("minflt", "logical faults, minor")->known);
 	facts.hooked_only = true;
@@ -221,7 +221,7 @@ START_TEST(test_edges_of_what_ran_on)
 {
 	open_books();
 	facts.edges = true;
-	facts.minflt += 2;
+	facts.usage.minflt += 2;
 	ledger_make(&ledger, &facts, &figures);
 	ck_assert_int_eq(reason(find("minflt", "handle_mm_fault() minor"), "edges"), 2);
 	ck_assert_uint_eq(ledger.unexplained, 0);

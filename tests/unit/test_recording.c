@@ -862,9 +862,9 @@ static void make_facts(struct facts *facts)
 {
 	uint64_t *const members[] = {
 		&facts->start_ns, &facts->end_ns, &facts->counts_start_ns, &facts->calls,
-		&facts->lost, &facts->utime_ns,
-		&facts->stime_ns, &facts->minflt, &facts->majflt, &facts->inblock,
-		&facts->oublock, &facts->nvcsw, &facts->nivcsw, &facts->maxrss_bytes,
+		&facts->lost, &facts->usage.utime_ns,
+		&facts->usage.stime_ns, &facts->usage.minflt, &facts->usage.majflt, &facts->usage.inblock,
+		&facts->usage.oublock, &facts->usage.nvcsw, &facts->usage.nivcsw, &facts->usage.maxrss_bytes,
 		&facts->perf_faults, &facts->perf_minor, &facts->perf_major,
 		&facts->maps_lost, &facts->names_left_out, &facts->events_skipped,
 		&facts->events_received,
@@ -962,7 +962,7 @@ START_TEST(test_unknown_facts_stay_unknown)
 
 	facts_init(&facts);
 	strcpy(facts.bpf_missing, "this kernel has no BTF");
-	ck_assert_uint_eq(facts.minflt, FACT_NONE);
+	ck_assert_uint_eq(facts.usage.minflt, FACT_NONE);
 	ck_assert_uint_eq(facts.faults[PFSTAT_NR_FAULT_INDICES - 1].count, FACT_NONE);
 	ck_assert_int_eq(facts_through_text(&copy, &facts), 0);
 	ck_assert_mem_eq(&copy, &facts, sizeof(facts));

@@ -102,7 +102,7 @@ START_TEST(test_facts_are_taken_over)
 	fixture.facts.lost = 0;
 	fixture.facts.start_ns = 500;
 	fixture.facts.end_ns = 2500;
-	fixture.facts.majflt = 1;
+	fixture.facts.usage.majflt = 1;
 	strcpy(report->bpf_missing, "not yet");
 	fill(&fixture);
 	ck_assert(report->have_bpf && report->have_counts);

@@ -23,15 +23,12 @@ void facts_init(struct facts *facts)
 		.call_cost_ps = FACT_NONE, .inside_ps = FACT_NONE,
 		.bpf_hooked_ps = FACT_NONE, .bpf_again_ps = FACT_NONE,
 		.bpf_other_ps = FACT_NONE,
-		.utime_ns = FACT_NONE, .stime_ns = FACT_NONE,
-		.minflt = FACT_NONE, .majflt = FACT_NONE,
-		.inblock = FACT_NONE, .oublock = FACT_NONE,
-		.nvcsw = FACT_NONE, .nivcsw = FACT_NONE, .maxrss_bytes = FACT_NONE,
 		.perf_faults = FACT_NONE, .perf_minor = FACT_NONE, .perf_major = FACT_NONE,
 		.maps_lost = FACT_NONE, .names_left_out = FACT_NONE,
 		.events_received = FACT_NONE,
 		.events_skipped = FACT_NONE,
 	};
+	usage_init(&facts->usage);
 	nothing_of_bpf(facts);
 }
 

@@ -13,6 +13,8 @@
 
 #include <pfstat/event.h>
 
+#include "model/usage.h"
+
 #define FACT_NONE UINT64_MAX
 
 /* Optional hooks of eBPF: a bit each in facts.hooks. */
@@ -79,8 +81,7 @@ struct facts {
 	struct swap_row *swap_rows;	/* facts_exit() frees */
 	size_t nr_swap_rows;
 	/* getrusage(2), or /proc for a running process: of all that was watched. */
-	uint64_t utime_ns, stime_ns;
-	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw, maxrss_bytes;
+	struct usage usage;
 	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
 	uint64_t perf_faults, perf_minor, perf_major;
 	uint64_t maps_lost;	/* mappings that perf had no room to tell of */

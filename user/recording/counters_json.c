@@ -12,12 +12,13 @@ struct number {
 };
 
 #define NUMBER(name) { #name, offsetof(struct facts, name) }
+#define USAGE(name) { #name, offsetof(struct facts, usage.name) }
 
 static const struct number numbers[] = {
 	NUMBER(start_ns), NUMBER(end_ns), NUMBER(counts_start_ns), NUMBER(calls), NUMBER(lost),
-	NUMBER(utime_ns), NUMBER(stime_ns), NUMBER(minflt), NUMBER(majflt), NUMBER(inblock),
-	NUMBER(oublock), NUMBER(nvcsw), NUMBER(nivcsw), NUMBER(maxrss_bytes), NUMBER(perf_faults),
-	NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
+	USAGE(utime_ns), USAGE(stime_ns), USAGE(minflt), USAGE(majflt), USAGE(inblock),
+	USAGE(oublock), USAGE(nvcsw), USAGE(nivcsw), USAGE(maxrss_bytes),
+	NUMBER(perf_faults), NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
 	NUMBER(names_left_out), NUMBER(events_skipped), NUMBER(events_received),
 	NUMBER(task_minor), NUMBER(task_major),
 	NUMBER(call_cost_ps), NUMBER(inside_ps),

@@ -20,14 +20,8 @@
 #include "analyze/summary.h"
 #include "model/counters.h"
 #include "model/environment.h"
+#include "model/usage.h"
 #include "report/report_extras.h"
-
-/* getrusage(2)'s figures of what was measured. */
-struct usage {
-	uint64_t utime_ns, stime_ns;
-	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw;
-	uint64_t maxrss_bytes;
-};
 
 /* What a drive does one after the other, in this order. */
 enum step {

@@ -37,17 +37,6 @@ void report_init(struct report *report)
 		.bpf_other = FACT_NONE,
 		.pages_touched = FACT_NONE,
 		.pages_written = FACT_NONE,
-		.rusage = {
-			.utime_ns = FACT_NONE,
-			.stime_ns = FACT_NONE,
-			.minflt = FACT_NONE,
-			.majflt = FACT_NONE,
-			.inblock = FACT_NONE,
-			.oublock = FACT_NONE,
-			.nvcsw = FACT_NONE,
-			.nivcsw = FACT_NONE,
-			.maxrss_bytes = FACT_NONE,
-		},
 		.events_lost = FACT_NONE,
 		.events_skipped = FACT_NONE,
 		.events_sent = FACT_NONE,
@@ -59,6 +48,7 @@ void report_init(struct report *report)
 		.repeat = 1,
 		.repeats = 1,
 	};
+	usage_init(&report->rusage);
 	init_usage(report->measures.usage);
 }
 
@@ -131,21 +121,6 @@ static void fill_bpf(struct report *report, const struct facts *facts)
 	report->nr_syscalls = facts->nr_syscalls;
 }
 
-static void fill_usage(struct usage *usage, const struct facts *facts)
-{
-	*usage = (struct usage){
-		.utime_ns = facts->utime_ns,
-		.stime_ns = facts->stime_ns,
-		.minflt = facts->minflt,
-		.majflt = facts->majflt,
-		.inblock = facts->inblock,
-		.oublock = facts->oublock,
-		.nvcsw = facts->nvcsw,
-		.nivcsw = facts->nivcsw,
-		.maxrss_bytes = facts->maxrss_bytes,
-	};
-}
-
 static void fill_facts(struct report *report, const struct facts *facts)
 {
 	/* A drive times its loop itself. */
@@ -160,7 +135,7 @@ static void fill_facts(struct report *report, const struct facts *facts)
 	report->inside_ps = facts->inside_ps;
 	report->maps_lost = facts->maps_lost;
 	report->names_left_out = facts->names_left_out;
-	fill_usage(&report->rusage, facts);
+	report->rusage = facts->usage;
 	fill_bpf(report, facts);
 }
 

@@ -29,21 +29,6 @@ void steps_warm_up(void)
 	step_end(&steps, STEP_ACCESS);
 }
 
-struct usage usage_between(const struct rusage *before, const struct rusage *after)
-{
-	return (struct usage){
-		.utime_ns = clock_timeval_ns(after->ru_utime) - clock_timeval_ns(before->ru_utime),
-		.stime_ns = clock_timeval_ns(after->ru_stime) - clock_timeval_ns(before->ru_stime),
-		.minflt = after->ru_minflt - before->ru_minflt,
-		.majflt = after->ru_majflt - before->ru_majflt,
-		.inblock = after->ru_inblock - before->ru_inblock,
-		.oublock = after->ru_oublock - before->ru_oublock,
-		.nvcsw = after->ru_nvcsw - before->ru_nvcsw,
-		.nivcsw = after->ru_nivcsw - before->ru_nivcsw,
-		.maxrss_bytes = after->ru_maxrss * 1024ULL,
-	};
-}
-
 /* An access is a byte of a page or a line that moves: a rate would mislead. */
 static bool has_bytes(enum step step, bool to_file)
 {

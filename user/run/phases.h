@@ -27,8 +27,6 @@ void step_end(struct steps *steps, enum step step);
 /* Code and data of both, so that their faults come before. */
 void steps_warm_up(void);
 
-/* What lies between two calls of getrusage(2). */
-struct usage usage_between(const struct rusage *before, const struct rusage *after);
 /* bytes: what was filled or populated, and synced when it is of a file. */
 void steps_figures(const struct steps *steps, uint64_t bytes, bool to_file,
 		   struct step_figures figures[NR_STEPS]);

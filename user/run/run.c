@@ -295,12 +295,10 @@ static void take_rusage(struct run *run)
 	const struct mapping *mapping = run->plan->mapping;
 	struct facts *facts = &run->result->facts;
 	const struct step_marks *marks = run->steps.marks;
-	struct usage usage;
 	enum step first = 0;
 
 	while (!marks[first].made)
 		first++;
-	usage = usage_between(&marks[first].before, &marks[STEP_ACCESS].after);
 	/* As a report of it times them: of the accesses. */
 	facts->counts_start_ns = marks[first].start_ns;
 	facts->start_ns = marks[STEP_ACCESS].start_ns;
@@ -312,15 +310,7 @@ static void take_rusage(struct run *run)
 		facts->hooked_only = false;
 		facts->edges = true;
 	}
-	facts->utime_ns = usage.utime_ns;
-	facts->stime_ns = usage.stime_ns;
-	facts->minflt = usage.minflt;
-	facts->majflt = usage.majflt;
-	facts->inblock = usage.inblock;
-	facts->oublock = usage.oublock;
-	facts->nvcsw = usage.nvcsw;
-	facts->nivcsw = usage.nivcsw;
-	facts->maxrss_bytes = usage.maxrss_bytes;
+	facts->usage = usage_between(&marks[first].before, &marks[STEP_ACCESS].after);
 	steps_figures(&run->steps, mapping->bytes, mapping->kind == MAPPING_SHARED,
 		      run->report->steps);
 	run->report->elapsed_ns = run->report->steps[STEP_ACCESS].elapsed_ns;

@@ -13,7 +13,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -60,7 +59,7 @@ struct watch {
 	unsigned int nr_unmapped;	/* processes whose mappings could not be read */
 	bool ended;		/* the command has, with this status: */
 	int wait_status;
-	struct rusage rusage;	/* of the command and of orphans of it */
+	struct usage usage;	/* of the command and of orphans of it */
 	bool orphans;		/* some of its descendants run on */
 	bool forked;		/* a watched process had a child: counts of it alone are not all */
 };
@@ -615,24 +614,12 @@ void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events)
 	instruments_lost(watch->instruments, records, events);
 }
 
-static void add_rusage(struct rusage *sum, const struct rusage *one)
-{
-	timeradd(&sum->ru_utime, &one->ru_utime, &sum->ru_utime);
-	timeradd(&sum->ru_stime, &one->ru_stime, &sum->ru_stime);
-	sum->ru_minflt += one->ru_minflt;
-	sum->ru_majflt += one->ru_majflt;
-	sum->ru_inblock += one->ru_inblock;
-	sum->ru_oublock += one->ru_oublock;
-	sum->ru_nvcsw += one->ru_nvcsw;
-	sum->ru_nivcsw += one->ru_nivcsw;
-	if (one->ru_maxrss > sum->ru_maxrss)
-		sum->ru_maxrss = one->ru_maxrss;
-}
-
 /* The command, and whoever of its descendants was left to us and has ended. */
 static void reap(struct watch *watch)
 {
+	const struct rusage none = { 0 };
 	struct rusage rusage;
+	struct usage part;
 	int wait_status;
 	pid_t pid;
 
@@ -640,7 +627,8 @@ static void reap(struct watch *watch)
 		pid = wait4(-1, &wait_status, WNOHANG, &rusage);
 		if (pid <= 0)
 			break;
-		add_rusage(&watch->rusage, &rusage);
+		part = usage_between(&none, &rusage);
+		usage_add(&watch->usage, &part);
 		if (pid == watch->command.pid) {
 			watch->ended = true;
 			watch->wait_status = wait_status;
@@ -653,19 +641,15 @@ static void reap(struct watch *watch)
 static void take_rusage(const struct watch *watch, struct facts *facts)
 {
 	const struct member *member = &watch->members[0];
-	const struct rusage *rusage = &watch->rusage;
 
+	facts->usage = watch->usage;
 	if (member->counted) {
-		facts->minflt = rusage->ru_minflt - member->before.minflt;
-		facts->majflt = rusage->ru_majflt - member->before.majflt;
+		facts->usage.minflt -= member->before.minflt;
+		facts->usage.majflt -= member->before.majflt;
+	} else {
+		facts->usage.minflt = FACT_NONE;
+		facts->usage.majflt = FACT_NONE;
 	}
-	facts->utime_ns = clock_timeval_ns(rusage->ru_utime);
-	facts->stime_ns = clock_timeval_ns(rusage->ru_stime);
-	facts->inblock = rusage->ru_inblock;
-	facts->oublock = rusage->ru_oublock;
-	facts->nvcsw = rusage->ru_nvcsw;
-	facts->nivcsw = rusage->ru_nivcsw;
-	facts->maxrss_bytes = rusage->ru_maxrss * 1024ULL;
 }
 
 /* One that was there before and is there still. */
@@ -685,10 +669,10 @@ static void take_difference(const struct watch *watch, const struct process_coun
 
 	if (watch->forked)
 		return;
-	facts->minflt = after->minflt - before->minflt;
-	facts->majflt = after->majflt - before->majflt;
-	facts->utime_ns = after->utime_ns - before->utime_ns;
-	facts->stime_ns = after->stime_ns - before->stime_ns;
+	facts->usage.minflt = after->minflt - before->minflt;
+	facts->usage.majflt = after->majflt - before->majflt;
+	facts->usage.utime_ns = after->utime_ns - before->utime_ns;
+	facts->usage.stime_ns = after->stime_ns - before->stime_ns;
 }
 
 /* Whether it forked is known when all has been read, and no thread does any more. */

@@ -190,10 +190,10 @@ static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 	const struct facts *facts = sides->facts;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "minflt", facts->minflt, "handle_mm_fault() minor",
+	difference = begin(ledger, "minflt", facts->usage.minflt, "handle_mm_fault() minor",
 			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
 	end_at_edges(ledger, difference, sides);
-	difference = begin(ledger, "majflt", facts->majflt, "handle_mm_fault() major",
+	difference = begin(ledger, "majflt", facts->usage.majflt, "handle_mm_fault() major",
 			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
 	end_at_edges(ledger, difference, sides);
 }
@@ -221,7 +221,7 @@ static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 	enum pfstat_fault_kind kind;
 
 	difference = begin(ledger, "minflt + majflt",
-			   facts_sum(sides->facts->minflt, sides->facts->majflt),
+			   facts_sum(sides->facts->usage.minflt, sides->facts->usage.majflt),
 			   "logical faults", sides->figures->faults);
 	for (kind = PFSTAT_FAULT_HOOKED + 1; kind < PFSTAT_NR_FAULT_KINDS; kind++)
 		add_reason(difference, kind_names[kind],
@@ -261,8 +261,8 @@ static void compare_directly(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
 	const struct facts *facts = sides->facts;
-	const uint64_t minor = facts->hooked_only ? facts->minflt : FACT_NONE;
-	const uint64_t major = facts->hooked_only ? facts->majflt : FACT_NONE;
+	const uint64_t minor = facts->hooked_only ? facts->usage.minflt : FACT_NONE;
+	const uint64_t major = facts->hooked_only ? facts->usage.majflt : FACT_NONE;
 	struct ledger_difference *difference;
 
 	difference = begin(ledger, "minflt", minor, "logical faults, minor",
@@ -289,8 +289,8 @@ static void list_counts(struct ledger *ledger, const struct sides *sides)
 		  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
 	add_count(ledger, "min_flt", "task", facts->task_minor);
 	add_count(ledger, "maj_flt", "task", facts->task_major);
-	add_count(ledger, "minflt", "getrusage", facts->minflt);
-	add_count(ledger, "majflt", "getrusage", facts->majflt);
+	add_count(ledger, "minflt", "getrusage", facts->usage.minflt);
+	add_count(ledger, "majflt", "getrusage", facts->usage.majflt);
 	add_count(ledger, "page-faults", "perf", facts->perf_faults);
 	add_count(ledger, "minor-faults", "perf", facts->perf_minor);
 	add_count(ledger, "major-faults", "perf", facts->perf_major);

@@ -65,12 +65,12 @@ static void fill_times(struct usage_line *lines, const struct facts *facts,
 	static const char no_mode[] = "eBPF does not see the changes of mode";
 
 	lines[USAGE_UTIME] = (struct usage_line){
-		"utime", "utime_us", "µs", in(facts->utime_ns, US), FACT_NONE, no_mode, NULL };
+		"utime", "utime_us", "µs", in(facts->usage.utime_ns, US), FACT_NONE, no_mode, NULL };
 	lines[USAGE_STIME] = (struct usage_line){
-		"stime", "stime_us", "µs", in(facts->stime_ns, US), FACT_NONE, no_mode, NULL };
+		"stime", "stime_us", "µs", in(facts->usage.stime_ns, US), FACT_NONE, no_mode, NULL };
 	lines[USAGE_CPU] = (struct usage_line){
 		"utime + stime", "cpu_us", "µs",
-		in(facts_sum(facts->utime_ns, facts->stime_ns), US),
+		in(facts_sum(facts->usage.utime_ns, facts->usage.stime_ns), US),
 		on_cpu_us(facts, seen),
 		seen->one_thread ? "time of the loop, less the stays off the CPU" :
 				   "of several threads, or processes, it is not known",
@@ -82,13 +82,13 @@ static void fill_memory(struct usage_line *lines, const struct facts *facts)
 	const char *const edges = facts->edges ? edge_reason(facts) : NULL;
 
 	lines[USAGE_MAXRSS] = (struct usage_line){
-		"maxrss", "maxrss_kb", "KiB", in(facts->maxrss_bytes, KIB), FACT_NONE,
+		"maxrss", "maxrss_kb", "KiB", in(facts->usage.maxrss_bytes, KIB), FACT_NONE,
 		"of the whole process, ever: no event", NULL };
 	lines[USAGE_MINFLT] = (struct usage_line){
-		"minflt", "minflt", "", facts->minflt, faults_of(facts, PFSTAT_OUTCOME_MINOR),
+		"minflt", "minflt", "", facts->usage.minflt, faults_of(facts, PFSTAT_OUTCOME_MINOR),
 		"returns of handle_mm_fault()", edges };
 	lines[USAGE_MAJFLT] = (struct usage_line){
-		"majflt", "majflt", "", facts->majflt, faults_of(facts, PFSTAT_OUTCOME_MAJOR),
+		"majflt", "majflt", "", facts->usage.majflt, faults_of(facts, PFSTAT_OUTCOME_MAJOR),
 		"returns of handle_mm_fault()", edges };
 }
 
@@ -98,11 +98,11 @@ static void fill_io(struct usage_line *lines, const struct facts *facts,
 	const bool known = has_hook(facts, HOOK_BLOCK);
 
 	lines[USAGE_INBLOCK] = (struct usage_line){
-		"inblock", "inblock", "× 512 B", facts->inblock,
+		"inblock", "inblock", "× 512 B", facts->usage.inblock,
 		known ? seen->bytes_read / SECTOR : FACT_NONE, "read requests of its threads",
 		"requests not complete at the end, or of disks made of disks" };
 	lines[USAGE_OUBLOCK] = (struct usage_line){
-		"oublock", "oublock", "× 512 B", facts->oublock,
+		"oublock", "oublock", "× 512 B", facts->usage.oublock,
 		known ? seen->bytes_written / SECTOR : FACT_NONE, "write requests of its threads",
 		"getrusage counts pages made dirty; who writes them, and when, is another matter" };
 }
@@ -111,10 +111,10 @@ static void fill_switches(struct usage_line *lines, const struct facts *facts,
 			  const struct usage_seen *seen)
 {
 	lines[USAGE_NVCSW] = (struct usage_line){
-		"nvcsw", "nvcsw", "", facts->nvcsw, facts->have_bpf ? seen->voluntary : FACT_NONE,
+		"nvcsw", "nvcsw", "", facts->usage.nvcsw, facts->have_bpf ? seen->voluntary : FACT_NONE,
 		"stays off the CPU, asleep", edge_reason(facts) };
 	lines[USAGE_NIVCSW] = (struct usage_line){
-		"nivcsw", "nivcsw", "", facts->nivcsw,
+		"nivcsw", "nivcsw", "", facts->usage.nivcsw,
 		facts->have_bpf ? seen->preempted : FACT_NONE,
 		"stays off the CPU, runnable", edge_reason(facts) };
 	lines[USAGE_SYSCALLS] = (struct usage_line){

@@ -37,19 +37,6 @@ static int complain_of(const struct passing *passing, const char *what, int err)
 			passing->plan->folder, strerror(-err));
 }
 
-static void add_usage(struct usage *sum, const struct usage *usage)
-{
-	sum->utime_ns += usage->utime_ns;
-	sum->stime_ns += usage->stime_ns;
-	sum->minflt += usage->minflt;
-	sum->majflt += usage->majflt;
-	sum->inblock += usage->inblock;
-	sum->oublock += usage->oublock;
-	sum->nvcsw += usage->nvcsw;
-	sum->nivcsw += usage->nivcsw;
-	sum->maxrss_bytes = usage->maxrss_bytes;
-}
-
 /*
  * Some of the phases, timed, between two calls of getrusage(2); watched only in
  * between. What fills the result's memory comes before.
@@ -89,7 +76,7 @@ static void take_usage(struct passing *passing, const struct window *window)
 {
 	const struct usage usage = usage_between(&window->before, &window->after);
 
-	add_usage(&passing->pass->usage, &usage);
+	usage_add(&passing->pass->usage, &usage);
 }
 
 static int map(struct passing *passing)
@@ -286,22 +273,13 @@ static int begin_watch(struct passing *passing)
 static int end_watch(struct passing *passing)
 {
 	struct facts *facts = &passing->result->facts;
-	const struct usage *usage = &passing->pass->usage;
 	char why[512];
 
 	if (instruments_stop(passing->instruments, facts, why, sizeof(why)) ||
 	    instruments_check_events(facts, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	facts->hooked_only = passing->plan->way->map;
-	facts->utime_ns = usage->utime_ns;
-	facts->stime_ns = usage->stime_ns;
-	facts->minflt = usage->minflt;
-	facts->majflt = usage->majflt;
-	facts->inblock = usage->inblock;
-	facts->oublock = usage->oublock;
-	facts->nvcsw = usage->nvcsw;
-	facts->nivcsw = usage->nivcsw;
-	facts->maxrss_bytes = usage->maxrss_bytes;
+	facts->usage = passing->pass->usage;
 	if (analysis_finish(passing->result->analysis) ||
 	    report_fill(&passing->result->report, passing->result->analysis, facts))
 		return complain(STATUS_FAILED, "out of memory");

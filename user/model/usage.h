@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The figures of getrusage(2) for the measured part of a run. FACT_NONE: not known. */
+#ifndef PFSTAT_USER_USAGE_H
+#define PFSTAT_USER_USAGE_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+struct usage {
+	uint64_t utime_ns, stime_ns;
+	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw;
+	uint64_t maxrss_bytes;		/* the peak, not a difference */
+};
+
+/* Every figure is unknown. */
+void usage_init(struct usage *usage);
+/* From one call of getrusage(2) to a later one. */
+struct usage usage_between(const struct rusage *before, const struct rusage *after);
+/* Adds another part of the same run; all figures of both are known. */
+void usage_add(struct usage *sum, const struct usage *part);
+
+#endif
