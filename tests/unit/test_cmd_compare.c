@@ -13,7 +13,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/cmd/cmd_compare.h"
+#include "user/cmd/cmd.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 

@@ -12,7 +12,7 @@
 
 #include "runner.h"
 #include "sample_run.h"
-#include "user/cmd/cmd_report.h"
+#include "user/cmd/cmd.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/signals.h"

@@ -20,9 +20,10 @@ LAST = ["test_debug_kernel.py", "test_lockdown.py"]
 # Of pfdrive more than of a kernel, or long: of several kernels make check asks one (marked
 # one_kernel), make check-kernels each.
 ONE_KERNEL = {f"test_{name}.py" for name in (
-    "bench", "bench_peer", "bench_tools", "bpftool", "compare", "compete", "drive_recording",
-    "lab", "measures", "output", "pfdrive", "pfdrive_injection", "policy", "privilege", "record",
-    "replay", "show_maps", "simulated_cache", "top", "two_recordings", "via", "workloads")}
+    "bench", "bench_peer", "bench_tools", "bpftool", "compare", "drive_recording",
+    "lab", "measures", "output", "pfdrive", "pfdrive_injection", "pfdrive_maps", "policy",
+    "privilege", "record", "replay", "simulated_cache", "study_io", "study_pressure", "top",
+    "two_recordings", "workloads")}
 
 # Five seconds of a VM or more, some a minute: make check leaves them to make check-long. So are
 # some tests of other files (marked long), and all that ask of one run of all of pfdrive bench.

@@ -183,9 +183,9 @@ def report_of(text):
     return result
 
 
-def drive(*options, check=True):
-    """pfdrive's JSON for one run."""
-    return report_of(run(PFDRIVE, "--format", "json", *options, check=check).stdout)
+def drive(*options, command=(), check=True):
+    """JSON of `pfdrive run`, or of another command that makes accesses."""
+    return report_of(run(PFDRIVE, *command, "--format", "json", *options, check=check).stdout)
 
 
 def record(*command, options=(), check=True):
@@ -201,7 +201,7 @@ def refused(status, *words, **kwargs):
     result = run(PFDRIVE, *words, check=False, **kwargs)
     assert result.returncode == status, result.stderr
     assert result.stdout == ""
-    assert re.match(r"pfdrive( [a-z-]+)?: ", result.stderr) and result.stderr.count("\n") == 1
+    assert re.match(r"pfdrive( [a-z-]+)*: ", result.stderr) and result.stderr.count("\n") == 1
     return result.stderr
 
 

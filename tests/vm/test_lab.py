@@ -49,8 +49,9 @@ def test_the_lab_swaps_to_compressed_memory():
 @pytest.mark.long
 def test_a_competition_works_in_the_lab():
     """The README's, which ends within seconds."""
-    text, = re.findall(r"^    pfdrive (--compete .*)", (TOP / "README.md").read_text(), re.M)
-    competition = pfstat.drive(*text.split())["competition"]
+    text, = re.findall(r"^    pfdrive (study pressure .*)", (TOP / "README.md").read_text(), re.M)
+    words = text.split()
+    competition = pfstat.drive(*words[2:], command=words[:2])["competition"]
     assert competition["alone"]["figures"]["pswpin"] == 0
     assert competition["with"]["figures"]["pswpin"] > 0
     assert competition["competitors"][0]["majflt"] > 0

@@ -57,7 +57,7 @@ def test_usage_is_refused_with_2(options, words, small_file):
 
 def test_unknown_option_and_no_file_are_refused_with_2():
     assert pfstat.run(pfstat.PFDRIVE, "--frobnicate", check=False).returncode == 2
-    assert "no FILE" in pfstat.refused(2)
+    assert "no FILE" in pfstat.refused(2, "run")
 
 
 @pytest.mark.parametrize("name, words", [

@@ -141,11 +141,11 @@ def test_sudos_numbers_are_not_believed_blindly():
 
 
 def test_what_pfdrive_starts_itself_runs_as_the_caller_too(home, small_file):
-    """The process of `touch` that maps and touches. It must still see its own pages."""
+    """The process of `study rss` that maps and touches. It must still see its own pages."""
     trace = home / "trace"
     caller = {"SUDO_UID": str(people.UID), "SUDO_GID": str(people.GID)}
     text = pfstat.run("strace", "-f", "-o", trace, "-e", "trace=setresuid,setresgid,setgroups",
-                      pfstat.PFDRIVE, "touch", "--no-bpf", "--format", "json", small_file,
+                      pfstat.PFDRIVE, "study", "rss", "--no-bpf", "--format", "json", small_file,
                       env={**os.environ, **caller}).stdout
     calls = trace.read_text()
     assert f"setresuid({people.UID}, {people.UID}, {people.UID})" in calls
@@ -163,8 +163,8 @@ def users_of_competitors(pid):
 
 def test_competitors_run_as_the_caller(home):
     # So many accesses that there is time for a look at all processes.
-    command = [pfstat.PFDRIVE, "--no-bpf", "--map", "anon", "--size", "8M", "--accesses", "2M",
-               "--compete", "8M", "--memory-limit", "64M"]
+    command = [pfstat.PFDRIVE, "study", "pressure", "--no-bpf", "--map", "anon", "--size", "8M",
+               "--accesses", "2M", "--compete", "8M", "--memory-limit", "64M"]
     caller = {"SUDO_UID": str(people.UID), "SUDO_GID": str(people.GID)}
     seen = set()
     with subprocess.Popen(command, env={**os.environ, **caller}, cwd=home, text=True,

@@ -12,7 +12,7 @@
 #include "bench/print/bench_print.h"
 #include "bench/suite.h"
 #include "bench/witness.h"
-#include "cmd/cmd_bench.h"
+#include "cmd/cmd.h"
 #include "cmd/report_figures.h"
 #include "privilege/invoker.h"
 #include "privilege/output_file.h"

@@ -7,7 +7,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/required_hooks.h"
-#include "cmd/cmd_compare.h"
+#include "cmd/cmd.h"
 #include "cmd/report_figures.h"
 #include "figures/fig_compare.h"
 #include "print/html/html.h"

@@ -12,7 +12,7 @@
 #include <pfstat/control.h>
 
 #include "analyze/analysis.h"
-#include "cmd/cmd_record.h"
+#include "cmd/cmd.h"
 #include "cmd/report_options.h"
 #include "cmd/watch_options.h"
 #include "privilege/invoker.h"

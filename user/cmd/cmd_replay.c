@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd_replay.h"
+#include "cmd/cmd.h"
 #include "cmd/replay_report.h"
 #include "privilege/named_files.h"
 #include "run/recorded_file.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/required_hooks.h"
-#include "cmd/cmd_report.h"
+#include "cmd/cmd.h"
 #include "cmd/report_figures.h"
 #include "cmd/report_options.h"
 #include "figures/figures.h"

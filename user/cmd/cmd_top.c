@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "analyze/analysis.h"
-#include "cmd/cmd_top.h"
+#include "cmd/cmd.h"
 #include "cmd/watch_options.h"
 #include "report/live.h"
 #include "util/argument.h"

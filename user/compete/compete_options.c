@@ -22,8 +22,8 @@ enum key {
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Who competes for memory:", 6 },
 	{ "compete", KEY_COMPETE, "SIZE|RATIO", 0,
-	  "a process that uses SIZE bytes (96M), or RATIO of the limit (1.5), beside a run: "
-	  "pages at :random (the default) or :sequential", 6 },
+	  "a process that uses SIZE bytes (96M), or RATIO of the limit (default 1.5), beside "
+	  "a run: pages at :random (the default) or :sequential", 6 },
 	{ "competitors", KEY_COMPETITORS, "N", 0, "that many of them (default 1)", 6 },
 	{ "memory-limit", KEY_LIMIT, "SIZE", 0,
 	  "of the run and the competitors together (default 64M)", 6 },
@@ -97,12 +97,6 @@ const struct argp compete_argp = { .options = argp_options, .parser = parse_opti
 
 void compete_check(const struct argp_state *state, const struct compete_options *options)
 {
-	if (!options->text && options->nr)
-		usage(state, "--competitors: of what size? Say --compete");
-	if (!options->text && options->limit)
-		usage(state, "--memory-limit is of those who compete: say --compete");
-	if (!options->text && options->unsafe)
-		usage(state, "--unsafe: nobody competes: say --compete");
 	if (options->unsafe && options->limit)
 		usage(state, "--unsafe has no --memory-limit: leave one of them out");
 }

@@ -11,6 +11,8 @@
 #define COMPETE_LIMIT (64ULL << 20)
 #define COMPETE_LIMIT_MIN (8ULL << 20)
 
+#define COMPETE_DEFAULT "1.5"
+
 struct compete_options {
 	const char *text;	/* as given; NULL: nobody competes */
 	uint64_t bytes;		/* of each competitor; 0: */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the command line asks of a drive. */
+/* What the command line asks of `pfdrive run'. */
 #ifndef PFSTAT_USER_RUN_OPTIONS_H
 #define PFSTAT_USER_RUN_OPTIONS_H
 
@@ -33,8 +33,5 @@ struct options {
 	const char *json;	/* NULL: no file */
 	const char *record;	/* likewise */
 };
-
-/* Ends the program with STATUS_USAGE and a sentence when it does not understand. */
-void options_parse(struct options *options, int argc, char **argv);
 
 #endif

@@ -111,7 +111,7 @@ static void check_memory(const struct argp_state *state, const struct workload *
 	if (file && workload->scratch)
 		usage(state, "one file at a time: %s, or --scratch", file);
 	if (!anon && !file && !workload->scratch)
-		usage(state, "no FILE was given: pfdrive [OPTION...] FILE; see --help");
+		usage(state, "no FILE was given; see --help");
 }
 
 void workload_check(const struct argp_state *state, const struct workload *workload,

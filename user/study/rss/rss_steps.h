@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The steps of a process that maps a file and touches some of its bytes, and how
- * large it was after each: what `pfdrive touch` prints.
+ * large it was after each: what `pfdrive study rss` prints.
  */
 #ifndef PFSTAT_USER_RSS_STEPS_H
 #define PFSTAT_USER_RSS_STEPS_H

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Processes that compete with a run for memory: what they cost it, what they leave behind.
+"""pfdrive study pressure, processes that compete with a run for memory: what they cost it, what they leave behind.
 What depends on whose turn it is on the CPU needs the instruction clock: on several emulated
 CPUs of a busy machine a run may be over before its competitors had any."""
 import contextlib
@@ -24,7 +24,13 @@ ACCESSES = ("--pattern", "stride:4K", "--accesses", str(8 * SIZE // pfstat.PAGE)
 VMSTAT = dict(line.split() for line in
               pathlib.Path("/proc/vmstat").read_text().splitlines())
 NOT_HERE = {"swpin_zero", "swpout_zero"} - set(VMSTAT)
+STUDY = ("study", "pressure")
 LIMITED = ("--memory-limit", "16M")
+
+
+def pressure(*options):
+    """JSON of `pfdrive study pressure`."""
+    return pfstat.drive(*options, command=STUDY)
 
 
 @pytest.fixture(name="swap", scope="module")
@@ -91,7 +97,7 @@ def fixture_runs(swap):
     """Two runs of a file among two competitors of 10 MiB in 16 MiB. In order: each evicts all
     of the file between two rounds. At random it is a matter of luck whether any of it goes."""
     pfstat.load()
-    return pfstat.drive(*ACCESSES, *LIMITED, "--compete", "10M:sequential",
+    return pressure(*ACCESSES, *LIMITED, "--compete", "10M:sequential",
                         "--competitors", "2", "--repeat", "2", FILE)
 
 
@@ -153,7 +159,7 @@ def test_nothing_is_left_after_runs(runs):
 
 @pytest.mark.deterministic
 def test_the_runs_own_memory_is_swapped_in_again(swap):
-    result = pfstat.drive("--map", "anon+populate", "--size", "12M", "--write", "100%",
+    result = pressure("--map", "anon+populate", "--size", "12M", "--write", "100%",
                           "--pattern", "stride:4K", "--accesses", "6000", *LIMITED,
                           "--compete", "0.75:sequential")
     competition = result["competition"]
@@ -168,15 +174,15 @@ def test_the_runs_own_memory_is_swapped_in_again(swap):
 
 @pytest.mark.long
 def test_tables_have_all_of_it(swap):
-    text = pfstat.run(pfstat.PFDRIVE, *ACCESSES, *LIMITED, "--compete", "12M", FILE).stdout
+    text = pfstat.run(pfstat.PFDRIVE, *STUDY, *ACCESSES, *LIMITED, "--compete", "12M", FILE).stdout
     for words in ("Competition: 1 × 12.0 MiB, pages at random", "limit of 16.0 MiB",
                   "Alone", "With competitors", "Counted by", "pgmajfault",
                   "memory.stat of the cgroup", "/proc/vmstat, the machine", "competitor 1",
                   "Pages swapped out and in again, by who evicted them", "Read from swap:"):
         assert words in text, words
     assert "nan" not in text and "inf " not in text
-    without = pfstat.run(pfstat.PFDRIVE, "--no-bpf", *ACCESSES, *LIMITED, "--compete", "12M",
-                         FILE).stdout
+    without = pfstat.run(pfstat.PFDRIVE, *STUDY, "--no-bpf", *ACCESSES, *LIMITED, "--compete",
+                         "12M", FILE).stdout
     assert "Who swapped out whose pages: n/a" in without
 
 
@@ -188,8 +194,8 @@ def competitor_pids():
 @contextlib.contextmanager
 def begun(accesses, ready):
     """One that goes on for long, once it is so far; it has ended afterwards."""
-    process = subprocess.Popen([pfstat.PFDRIVE, "--pattern", "stride:4K", "--accesses", accesses,
-                                *LIMITED, "--compete", "12M", "--repeat", "1000", FILE],
+    process = subprocess.Popen([pfstat.PFDRIVE, *STUDY, "--pattern", "stride:4K", "--accesses",
+                                accesses, *LIMITED, "--compete", "12M", "--repeat", "1000", FILE],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         pfstat.wait_until(lambda: ready(process.pid) or process.poll() is not None)
@@ -240,7 +246,7 @@ def test_a_killed_competitor_ends_it_in_one_sentence(swap):
 
 
 def test_more_than_fits_is_refused(swap):
-    said = pfstat.refused(1, *LIMITED, "--compete", "10G", FILE)
+    said = pfstat.refused(1, *STUDY, *LIMITED, "--compete", "10G", FILE)
     assert re.fullmatch(r"pfdrive: --compete: cannot fit 10281\.0 MiB of processes and 12\.0 MiB of "
                         r"file into 16\.0 MiB of memory and 12[78]\.\d MiB of free swap; add swap "
                         r"\(swapon\), or compete for less\n", said), said
@@ -248,14 +254,14 @@ def test_more_than_fits_is_refused(swap):
 
 
 def test_a_number_without_unit_is_explained_as_a_ratio(swap):
-    said = pfstat.refused(1, *LIMITED, "--compete", "96:sequential", FILE)
+    said = pfstat.refused(1, *STUDY, *LIMITED, "--compete", "96:sequential", FILE)
     assert "--compete 96 is a ratio, 96 times the limit, and a size has a unit (96M)" in said
 
 
 def test_swap_that_is_too_small_is_refused():
     with pfstat.swap_disk("smallswap", 4):
         pfstat.make_file(FILE, SIZE)
-        said = pfstat.refused(1, *LIMITED, "--compete", "12M", FILE)
+        said = pfstat.refused(1, *STUDY, *LIMITED, "--compete", "12M", FILE)
     assert "12.0 MiB of file into 16.0 MiB of memory and 4.0 MiB of free swap" in said
     assert nothing_is_left()
 
@@ -265,7 +271,7 @@ def test_without_swap_a_file_that_does_not_fit_is_refused(size):
     """The kernel would evict its pages again and again."""
     pfstat.make_file(FILE, SIZE)
     with pfstat.without_swap():
-        said = pfstat.refused(1, "--compete", size, *LIMITED, "--pattern", "stride:4K", FILE)
+        said = pfstat.refused(1, *STUDY, "--compete", size, *LIMITED, "--pattern", "stride:4K", FILE)
     assert ("is a ratio" if size == "0.5" else "could evict pages of the file only") in said
     assert nothing_is_left()
 
@@ -280,7 +286,7 @@ def test_without_swap_a_file_that_does_not_fit_is_refused(size):
 def test_without_swap_too_many_processes_are_refused(options):
     pfstat.make_file(FILE, SIZE)
     with pfstat.without_swap():
-        said = pfstat.refused(1, *options)
+        said = pfstat.refused(1, *STUDY, *options)
     assert "--compete: cannot fit" in said and "0.0 MiB of free swap" in said
     assert nothing_is_left()
 
@@ -289,7 +295,7 @@ def test_without_swap_too_many_processes_are_refused(options):
 @pytest.mark.parametrize("size, number", [("15000K", "1"), ("3380K", "4"), ("475K", "16")])
 def test_what_fits_without_swap_runs(size, number):
     with pfstat.without_swap():
-        result = pfstat.drive(*LIMITED, "--compete", size, "--competitors", number,
+        result = pressure(*LIMITED, "--compete", size, "--competitors", number,
                               "--map", "anon", "--size", "4K", "--accesses", "100")
     assert all(row["accesses"] >= 0 for row in result["competition"]["competitors"])
     assert result["competition"]["with"]["figures"]["pswpout"] == 0
@@ -298,8 +304,8 @@ def test_what_fits_without_swap_runs(size, number):
 @pytest.mark.long
 def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
     with unmounted(CGROUP, "cgroup2"):
-        assert "cgroup v2 is not mounted" in pfstat.refused(1, "--compete", "12M", FILE)
-        result = pfstat.drive(*ACCESSES, "--unsafe", "--compete", "12M", FILE)
+        assert "cgroup v2 is not mounted" in pfstat.refused(1, *STUDY, "--compete", "12M", FILE)
+        result = pressure(*ACCESSES, "--unsafe", "--compete", "12M", FILE)
     competition = result["competition"]
     assert competition["memory_limit"] is None
     # n/a, and not 0.
@@ -311,7 +317,7 @@ def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
 def test_without_the_right_to_a_cgroup_it_refuses(swap):
     pfstat.run("mount", "-o", "remount,ro", CGROUP)
     try:
-        said = pfstat.refused(1, "--compete", "12M", FILE)
+        said = pfstat.refused(1, *STUDY, "--compete", "12M", FILE)
     finally:
         pfstat.run("mount", "-o", "remount,rw", CGROUP)
     assert "Read-only file system: run as root, or say --unsafe" in said
@@ -320,12 +326,10 @@ def test_without_the_right_to_a_cgroup_it_refuses(swap):
 @pytest.mark.parametrize("options, words", [
     (("--compete", "5x"), "neither a size (96M) nor a ratio (1.5)"),
     (("--compete", "12M:backwards"), "neither a size"),
-    (("--competitors", "2"), "--competitors: of what size? Say --compete"),
     (("--compete", "12M", "--competitors", "17"), "not a number from 1 to 16"),
-    (("--memory-limit", "16M"), "say --compete"),
-    (("--unsafe",), "nobody competes"),
     (("--compete", "1", "--unsafe", "--memory-limit", "16M"), "leave one of them out"),
     (("--compete", "1", "--memory-limit", "1M"), "not a number from"),
+    (("--record", "run.pfs"), "one run, not two"),
 ])
 def test_command_lines_that_are_wrong(options, words):
-    assert words in pfstat.refused(2, *options, FILE)
+    assert words in pfstat.refused(2, *STUDY, *options, FILE)

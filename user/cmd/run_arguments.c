@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the arguments of `pfdrive run' into struct options. The options of memory, measurements
+ * and users have parsers of their own, which are children of this one.
+ */
 #include <argp.h>
 #include <errno.h>
 #include <string.h>
@@ -6,9 +10,9 @@
 #include <pfstat/control.h>
 #include <pfstat/record.h>
 
+#include "cmd/run_arguments.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
-#include "run/run_options.h"
 #include "system/cpus.h"
 #include "util/argument.h"
 #include "util/version.h"
@@ -38,7 +42,7 @@ enum key {
 	KEY_SUBTRACT,
 };
 
-static const struct argp_option argp_options[] = {
+static const struct argp_option run_arguments[] = {
 	{ NULL, 0, NULL, 0, "What is done:", 1 },
 	{ "pattern", KEY_PATTERN, "PATTERN", 0, PATTERN_NAMES " (default random)", 1 },
 	{ "accesses", KEY_ACCESSES, "N", 0,
@@ -64,12 +68,6 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-static const char doc[] =
-	"Maps FILE, or memory, touches its bytes in the order of a pattern, and prints what the "
-	"page faults cost, by class.\v"
-	"Numbers take K, M, G (1024). FILE is only read unless --allow-write is given. Needs the "
-	"pfstat module, and root.";
-
 static void set_pattern(const struct argp_state *state, struct options *options, const char *text)
 {
 	const size_t room = sizeof(((struct environment *)0)->pattern);
@@ -92,7 +90,7 @@ static void set_file(const struct argp_state *state, struct options *options, co
 	options->file = file;
 }
 
-static void check(const struct argp_state *state, const struct options *options)
+static void check_arguments(const struct argp_state *state, const struct options *options)
 {
 	workload_check(state, &options->workload, options->file, options->pattern.store_share);
 	compete_check(state, &options->compete);
@@ -104,11 +102,10 @@ static void check(const struct argp_state *state, const struct options *options)
 	if (options->record && options->repeats > 1)
 		usage(state, "--record: a recording holds one run, not %u", options->repeats);
 	if (options->record && options->compete.text)
-		usage(state, "--record: a recording holds one run, --compete makes two: leave one "
-		      "of them out");
+		usage(state, "--record: a recording holds one run, not two: use `pfdrive run'");
 }
 
-/* Unless it was said: as many as the study makes of its own pattern. */
+/* The default: as many as the study makes of its own pattern. */
 static void set_repeats(struct options *options)
 {
 	const bool study = options->pattern.engine == &pattern_locality && !options->record;
@@ -117,7 +114,7 @@ static void set_repeats(struct options *options)
 		options->repeats = study ? LOCALITY_REPEATS : 1;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t run_arguments_parse(int key, char *text, struct argp_state *state)
 {
 	static const char *const caches[] = { "cold", "warm", NULL };
 	static const char *const around[] = { "keep", "off", NULL };
@@ -130,7 +127,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->workload;
 		state->child_inputs[1] = &options->measure;
-		state->child_inputs[2] = &options->compete;
 		return 0;
 	case KEY_PATTERN:
 		set_pattern(state, options, text);
@@ -177,7 +173,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		set_file(state, options, text);
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		check(state, options);
+		check_arguments(state, options);
 		set_repeats(options);
 		return 0;
 	default:
@@ -185,17 +181,17 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-void options_parse(struct options *options, int argc, char **argv)
-{
-	static const struct argp_child children[] = {
-		{ &workload_argp, 0, NULL, 0 }, { &measure_argp, 0, NULL, 0 },
-		{ &compete_argp, 0, NULL, 0 }, { &invoker_argp, 0, NULL, 0 }, { 0 },
-	};
-	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .children = children,
-		.args_doc = "[FILE]", .doc = doc,
-	};
+static const struct argp_child run_arguments_children[] = {
+	{ &workload_argp, 0, NULL, 0 }, { &measure_argp, 0, NULL, 0 }, { &invoker_argp, 0, NULL, 0 },
+	{ 0 },
+};
 
+const struct argp run_arguments_argp = {
+	.options = run_arguments, .parser = run_arguments_parse, .children = run_arguments_children,
+};
+
+void run_arguments_init(struct options *options)
+{
 	*options = (struct options){
 		.pattern_text = "random",
 		.seed = 1,
@@ -205,6 +201,4 @@ void options_parse(struct options *options, int argc, char **argv)
 		.format = REPORT_TABLE,
 	};
 	pattern_parse(&options->pattern, options->pattern_text);
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive touch: what mapping a file, and touching bytes of it, does to a process."""
+"""pfdrive study rss: what mapping a file, and touching bytes of it, does to a process."""
 import json
 import os
 import subprocess
@@ -19,7 +19,7 @@ def make_path():
 
 
 def touch(*arguments):
-    result = pfstat.run("pfdrive", "touch", "--format", "json", *arguments)
+    result = pfstat.run("pfdrive", "study", "rss", "--format", "json", *arguments)
     return json.loads(result.stdout)
 
 
@@ -69,7 +69,7 @@ def fixture_others_file():
     path.unlink()
 
 
-@pytest.mark.parametrize("command", [("touch",), ("--accesses", "10")])
+@pytest.mark.parametrize("command", [("study", "rss"), ("--accesses", "10")])
 def test_a_file_whose_pages_the_kernel_does_not_report(others_file, command):
     result = people.without("-fowner,-dac_override", pfstat.PFDRIVE, *command, others_file)
     assert (result.returncode, result.stdout) == (1, "")
@@ -78,7 +78,7 @@ def test_a_file_whose_pages_the_kernel_does_not_report(others_file, command):
         "it; run as root\n"
 
 
-@pytest.mark.parametrize("command", [("touch",), ("--accesses", "10")])
+@pytest.mark.parametrize("command", [("study", "rss"), ("--accesses", "10")])
 def test_a_user_is_refused_for_lack_of_rights_first(others_file, command):
     nobody = "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
     result = pfstat.run(*nobody, pfstat.PFDRIVE, *command, others_file, check=False)
@@ -86,7 +86,7 @@ def test_a_user_is_refused_for_lack_of_rights_first(others_file, command):
     assert "lets only root in" in result.stderr and "cache" not in result.stderr
 
 
-@pytest.mark.parametrize("command", [("touch",), ("--accesses", "10")])
+@pytest.mark.parametrize("command", [("study", "rss"), ("--accesses", "10")])
 def test_a_tmpfs_is_refused_by_name(command):
     path = pfstat.make_file("/dev/shm/no-disk", 4 * pfstat.PAGE)
     try:
@@ -97,7 +97,7 @@ def test_a_tmpfs_is_refused_by_name(command):
 
 
 def test_table_and_its_faults(path):
-    text = pfstat.run("pfdrive", "touch", "--no-bpf", path).stdout
+    text = pfstat.run("pfdrive", "study", "rss", "--no-bpf", path).stdout
     assert "n/a (--no-bpf was given)" in text
     lines = text.split("\n\n", 1)[1].splitlines()
     assert [line.split()[0] for line in lines] == ["Step", "start", "mmap", "byte", "byte"]
@@ -115,7 +115,7 @@ def test_table_and_its_faults(path):
 ])
 def test_what_cannot_be_touched(path, arguments, status, sentence):
     arguments = [argument.format(path=path) for argument in arguments]
-    result = subprocess.run(["pfdrive", "touch", *arguments], capture_output=True, text=True,
+    result = subprocess.run(["pfdrive", "study", "rss", *arguments], capture_output=True, text=True,
                             check=False)
     assert result.returncode == status
     assert sentence in result.stderr and not result.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive via: files read and written by mmap, read and write; what each way takes."""
+"""pfdrive study io: files read and written by mmap, read and write; what each way takes."""
 import contextlib
 import functools
 import json
@@ -27,12 +27,12 @@ FEW = ("--files", str(FILES), "--file-size", str(FILE_BYTES), "--scratch-dir", s
 
 @functools.lru_cache(maxsize=None)
 def schema():
-    path = pathlib.Path(__file__).parents[2] / "Documentation/pfdrive-via.schema.json"
+    path = pathlib.Path(__file__).parents[2] / "Documentation/pfdrive-study-io.schema.json"
     return jsonschema.Draft202012Validator(json.loads(path.read_text()))
 
 
 def via(*options):
-    result = json.loads(pfstat.run(pfstat.PFDRIVE, "via", "--format", "json", *options).stdout)
+    result = json.loads(pfstat.run(pfstat.PFDRIVE, "study", "io", "--format", "json", *options).stdout)
     schema().validate(result)
     return result
 
@@ -160,7 +160,7 @@ def test_what_the_study_found():
 
 @pytest.mark.deterministic
 def test_the_table():
-    text = pfstat.run(pfstat.PFDRIVE, "via", *FEW, "--repeat", "2", "--cache", "warm",
+    text = pfstat.run(pfstat.PFDRIVE, "study", "io", *FEW, "--repeat", "2", "--cache", "warm",
                       "mmap").stdout
     assert "4 of 1 MiB in /mnt/disk; ext4 on nullb0" in text
     for way in ("mmap, read", "mmap, write"):
@@ -193,21 +193,21 @@ def test_without_ebpf():
     ([f"read:{8 * n}" for n in range(1, 32)] + ["mmap"], "'mmap'"),
 ])
 def test_usage_is_refused_with_2(options, words):
-    assert words in pfstat.refused(2, "via", *options)
+    assert words in pfstat.refused(2, "study", "io", *options)
 
 
 def test_no_room_and_no_folder():
     with pfstat.mounted_disk("little", 1000) as folder:
-        sentence = pfstat.refused(1, "via", "--files", "7", "--file-size", "10M",
+        sentence = pfstat.refused(1, "study", "io", "--files", "7", "--file-size", "10M",
                                   "--scratch-dir", folder)
         assert "no room for 7 files" in sentence
         assert [path.name for path in folder.iterdir()] == ["lost+found"]
-    assert "No such file" in pfstat.refused(1, "via", "--scratch-dir", "/nowhere")
+    assert "No such file" in pfstat.refused(1, "study", "io", "--scratch-dir", "/nowhere")
 
 
 def test_files_that_the_module_does_not_watch():
     """A tmpfs has no disk: the files cannot be cold."""
-    said = pfstat.refused(1, "via", "--files", "1", "--file-size", "64K", "--scratch-dir",
+    said = pfstat.refused(1, "study", "io", "--files", "1", "--file-size", "64K", "--scratch-dir",
                           "/dev/shm", "mmap")
     assert said == "pfdrive: /dev/shm is on a tmpfs, which has no disk: name another " \
         "--scratch-dir\n"
@@ -216,13 +216,13 @@ def test_files_that_the_module_does_not_watch():
 
 def test_without_the_module():
     pfstat.unload()
-    assert "insmod pfstat.ko" in pfstat.refused(1, "via", *FEW)
+    assert "insmod pfstat.ko" in pfstat.refused(1, "study", "io", *FEW)
 
 
 @pytest.mark.parametrize("delay", [0.1, 1, 3])
 def test_a_signal_ends_it_and_nothing_stays(delay):
     before = os.statvfs(pfstat.DISK).f_bfree
-    with subprocess.Popen([pfstat.PFDRIVE, "via", *FEW, "--repeat", "1000", "read:8", "mmap"],
+    with subprocess.Popen([pfstat.PFDRIVE, "study", "io", *FEW, "--repeat", "1000", "read:8", "mmap"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(delay)
         process.send_signal(signal.SIGINT)

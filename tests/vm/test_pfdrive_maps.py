@@ -11,7 +11,7 @@ import pfstat
 
 
 def show_maps(pid):
-    return pfstat.report_of(pfstat.run(pfstat.PFDRIVE, "show-maps", "--format", "json", "-p",
+    return pfstat.report_of(pfstat.run(pfstat.PFDRIVE, "maps", "--format", "json", "-p",
                                        pid).stdout)
 
 
@@ -89,10 +89,10 @@ def test_without_the_module_what_is_hooked_is_not_known():
     (1, ["-p", "4194304"], "no process 4194304"),
     (1, ["-p", "2"], "kernel thread"),
 ])
-def test_show_maps_refuses(status, options, words):
-    assert words in pfstat.refused(status, "show-maps", *options)
+def test_pfdrive_maps_refuses(status, options, words):
+    assert words in pfstat.refused(status, "maps", *options)
 
 
 def test_somebody_elses_map_is_refused():
-    assert "no right" in pfstat.refused(1, "show-maps", "-p", "1", user=65534, group=65534,
+    assert "no right" in pfstat.refused(1, "maps", "-p", "1", user=65534, group=65534,
                                         extra_groups=[])

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmd/cmd_show_maps.h"
+#include "cmd/cmd.h"
 #include "print/json/json_extras.h"
 #include "print/text/table_extras.h"
 #include "system/proc_smaps.h"
@@ -37,11 +37,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->json = argument_word(state, "format", text, formats);
 		return 0;
 	case ARGP_KEY_ARG:
-		usage(state, "'%s' is too many: pfdrive show-maps -p PID", text);
+		usage(state, "'%s' is too many: pfdrive maps -p PID", text);
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		if (!options->pid)
-			usage(state, "no process was given: pfdrive show-maps -p PID");
+			usage(state, "no process was given: pfdrive maps -p PID");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -75,7 +75,7 @@ static int print(const struct map_list *maps, bool json)
 	return err ? complain_of_stdout(err, "the memory map") : STATUS_OK;
 }
 
-int cmd_show_maps(int argc, char **argv)
+int cmd_maps(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse_option, .args_doc = "-p PID",

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cmd/cmd_touch.h"
+#include "cmd/cmd.h"
 #include "privilege/invoker.h"
 #include "study/rss/rss_watched.h"
 #include "system/machine_state.h"
@@ -85,7 +85,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		if (!options->file)
-			usage(state, "no FILE was given: pfdrive touch FILE [OFFSET...]");
+			usage(state, "no FILE was given: pfdrive study rss FILE [OFFSET...]");
 		add_defaults(options);
 		return 0;
 	default:
@@ -160,7 +160,7 @@ static int touch(const struct touch_options *options, struct mapping *mapping)
 	return status ? status : print(&report, options->json);
 }
 
-int cmd_touch(int argc, char **argv)
+int cmd_study_rss(int argc, char **argv)
 {
 	const struct workload workload = { .kind = MAPPING_SHARED };
 	struct mapping mapping = MAPPING_NONE;

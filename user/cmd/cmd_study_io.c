@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd_via.h"
+#include "cmd/cmd.h"
 #include "study/io/io_report.h"
 #include "system/cpus.h"
 #include "system/machine_state.h"
@@ -309,7 +309,7 @@ static int print(const struct via *via)
 	return err ? complain_of_stdout(err, "the results") : STATUS_OK;
 }
 
-int cmd_via(int argc, char **argv)
+int cmd_study_io(int argc, char **argv)
 {
 	struct via via = { 0 };
 	unsigned int i;

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cmd/cmd_drive.h"
+#include "cmd/cmd.h"
+#include "cmd/run_arguments.h"
 #include "privilege/invoker.h"
 #include "privilege/output_file.h"
 #include "run/cachegrind_run.h"
 #include "run/run.h"
 #include "run/run_contest.h"
-#include "run/run_options.h"
 #include "system/cpus.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -201,22 +201,78 @@ static int drive_steps(struct drive *drive, char *const *arguments)
 	return status ? status : accounts;
 }
 
-int cmd_drive(int argc, char **argv)
+/* simulation_arguments: those that the loop below valgrind gets, without argv[0]. */
+static int run_command(struct drive *drive, char *const *simulation_arguments)
 {
-	struct drive drive = { .mapping = MAPPING_NONE };
 	unsigned int i;
 	int status;
 
-	options_parse(&drive.options, argc, argv);
 	interrupt_init();
-	status = drive_steps(&drive, argv + 1);
-	for (i = 0; i < drive.nr_results; i++)
-		result_free(&drive.results[i]);
-	free(drive.results);
-	simulate_exit(&drive.simulation);
-	output_close(drive.json);
-	mapping_close(&drive.mapping);
+	status = drive_steps(drive, simulation_arguments);
+	for (i = 0; i < drive->nr_results; i++)
+		result_free(&drive->results[i]);
+	free(drive->results);
+	simulate_exit(&drive->simulation);
+	output_close(drive->json);
+	mapping_close(&drive->mapping);
 	return status;
+}
+
+static const struct argp_child run_children[] = { { &run_arguments_argp, 0, NULL, 0 }, { 0 } };
+
+int cmd_run(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.children = run_children, .args_doc = "[FILE]",
+		.doc = "Maps FILE, or memory, touches its bytes in the order of a pattern, and "
+		       "prints what the page faults cost, by class.\vNumbers take K, M, G (1024). "
+		       "FILE is only read unless --allow-write is given. Needs the pfstat module, "
+		       "and root.",
+	};
+	struct drive drive = { .mapping = MAPPING_NONE };
+
+	run_arguments_init(&drive.options);
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, &drive.options);
+	return run_command(&drive, argv + 1);
+}
+
+static error_t pressure_parse_option(int key, char *text, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	(void)text;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = options;
+		state->child_inputs[1] = &options->compete;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child pressure_children[] = {
+	{ &run_arguments_argp, 0, NULL, 0 }, { &compete_argp, 0, NULL, 0 }, { 0 },
+};
+
+int cmd_study_pressure(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = pressure_parse_option, .children = pressure_children,
+		.args_doc = "[FILE]",
+		.doc = "Makes each run twice, alone and beside processes that compete for memory, "
+		       "and prints what they do to its page faults.\vNumbers take K, M, G (1024). "
+		       "FILE is only read unless --allow-write is given. Needs the pfstat module, "
+		       "root, and swap for what exceeds the limit.",
+	};
+	struct drive drive = { .mapping = MAPPING_NONE };
+
+	run_arguments_init(&drive.options);
+	compete_parse(COMPETE_DEFAULT, &drive.options.compete);
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, &drive.options);
+	return run_command(&drive, argv + 1);
 }
 
 /*
@@ -257,10 +313,17 @@ static int loop(struct drive *drive, bool bare)
 
 static int run_loop(int argc, char **argv, bool bare)
 {
+	static const struct argp argp = {
+		.parser = pressure_parse_option, .children = pressure_children,
+		.args_doc = "[FILE]", .doc = "Makes the accesses of `pfdrive run', and measures "
+					     "nothing.",
+	};
 	struct drive drive = { .mapping = MAPPING_NONE };
 	int status;
 
-	options_parse(&drive.options, argc, argv);
+	run_arguments_init(&drive.options);
+	argp_err_exit_status = STATUS_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, &drive.options);
 	interrupt_init();
 	status = loop(&drive, bare);
 	mapping_close(&drive.mapping);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The subcommands of pfdrive. commands.c has the table of them: main() dispatches on it, and
+ * `pfdrive --help' prints it.
+ */
+#ifndef PFSTAT_USER_CMD_H
+#define PFSTAT_USER_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum command_group {
+	COMMAND_MEASURE,
+	COMMAND_EXPLAIN,
+	COMMAND_STUDY,
+	COMMAND_LOOK,
+	COMMAND_HIDDEN,		/* not for people: --help does not list it */
+	NR_COMMAND_GROUPS
+};
+
+struct command {
+	const char *name;	/* one word, or two: "study io" */
+	char *title;		/* argv[0] of run(): "pfdrive study io" */
+	enum command_group group;
+	const char *summary;	/* one line */
+	int (*run)(int argc, char **argv);	/* returns the exit status */
+};
+
+extern const struct command commands[];
+extern const size_t nr_commands;
+
+/*
+ * The whole command line: runs the command that it names, or `pfdrive run' if it begins with
+ * an option or a file. Returns the exit status.
+ */
+int command_line(int argc, char **argv);
+/* The command that argv begins with; *words is the number of its words. NULL: none. */
+const struct command *command_find(int argc, char *const *argv, int *words);
+/* What `pfdrive --help' prints. */
+void command_list(FILE *out);
+
+int cmd_bench(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+int cmd_maps(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_study_io(int argc, char **argv);
+int cmd_study_pressure(int argc, char **argv);
+int cmd_study_rss(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+
+/* The accesses of `pfdrive run', or all but the accesses, for another program to watch. */
+int cmd_loop(int argc, char **argv);
+int cmd_bare_loop(int argc, char **argv);
+
+#endif

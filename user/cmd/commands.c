@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of subcommands, and how the first words of a command line choose one of them.
+ * A word of the table always means the command: a file of that name is given as ./NAME. A word
+ * that is neither a command nor a file is an error, which names the nearest command.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "collect/bpf_pins.h"
+#include "compete/competitor.h"
+#include "system/memory_cgroup.h"
+#include "util/message.h"
+
+#define STUDY "study"
+#define LONGEST_WORD 32
+
+#define COMMAND(name, group, function, summary) \
+	{ name, "pfdrive " name, COMMAND_ ## group, summary, function }
+
+const struct command commands[] = {
+	COMMAND("run", MEASURE, cmd_run, "touch a file or memory, and measure its page faults"),
+	COMMAND("record", MEASURE, cmd_record, "watch any program: print a report, or record it"),
+	COMMAND("top", MEASURE, cmd_top, "show what the faults of a program cost now"),
+	COMMAND("replay", MEASURE, cmd_replay, "touch a recorded file's pages under another policy"),
+	COMMAND("report", EXPLAIN, cmd_report, "print a recording: tables, figures or a trace"),
+	COMMAND("compare", EXPLAIN, cmd_compare, "compare the faults of two recordings"),
+	COMMAND("study io", STUDY, cmd_study_io, "compare mmap(2) with read(2) and write(2)"),
+	COMMAND("study rss", STUDY, cmd_study_rss, "show how touching a file grows a process"),
+	COMMAND("study pressure", STUDY, cmd_study_pressure,
+		"run beside processes that compete for memory"),
+	COMMAND("bench", STUDY, cmd_bench, "measure what operations of the system cost"),
+	COMMAND("maps", LOOK, cmd_maps, "print the memory map of a process, explained"),
+	COMMAND("bare-loop", HIDDEN, cmd_bare_loop, ""),
+	COMMAND("competitor", HIDDEN, cmd_competitor, ""),
+	COMMAND("keeper", HIDDEN, cmd_keeper, ""),
+	COMMAND("loop", HIDDEN, cmd_loop, ""),
+	COMMAND("unpin", HIDDEN, cmd_unpin, ""),
+};
+
+const size_t nr_commands = sizeof(commands) / sizeof(commands[0]);
+
+/* Other words for a command: its former name, or its second word alone. */
+static const struct {
+	const char *word, *command;
+} aliases[] = {
+	{ "drive", "run" },
+	{ "io", "study io" },
+	{ "pressure", "study pressure" },
+	{ "rss", "study rss" },
+	{ "show-maps", "maps" },
+	{ "touch", "study rss" },
+	{ "via", "study io" },
+};
+
+static unsigned int least(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/* Insertions, deletions, substitutions and swaps of neighbours that make b of a. */
+static unsigned int word_distance(const char *a, const char *b)
+{
+	const size_t length_a = strlen(a), length_b = strlen(b);
+	unsigned int d[LONGEST_WORD + 1][LONGEST_WORD + 1];
+	size_t i, j;
+
+	if (length_a > LONGEST_WORD || length_b > LONGEST_WORD)
+		return LONGEST_WORD;
+	for (i = 0; i <= length_a; i++)
+		d[i][0] = i;
+	for (j = 0; j <= length_b; j++)
+		d[0][j] = j;
+	for (i = 1; i <= length_a; i++)
+		for (j = 1; j <= length_b; j++) {
+			d[i][j] = least(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
+					least(d[i - 1][j], d[i][j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+		}
+	return d[length_a][length_b];
+}
+
+/* NULL: no command resembles the word. At most a third of its letters may be wrong. */
+static const char *nearest_command(const char *word)
+{
+	unsigned int best = strlen(word) / 3 + 1, distance;
+	const char *nearest = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (!strcmp(word, aliases[i].word))
+			return aliases[i].command;
+	for (i = 0; i < nr_commands; i++) {
+		distance = word_distance(word, commands[i].name);
+		if (commands[i].group == COMMAND_HIDDEN || distance >= best)
+			continue;
+		best = distance;
+		nearest = commands[i].name;
+	}
+	return nearest;
+}
+
+static int complain_of_word(const char *word)
+{
+	const char *nearest = nearest_command(word);
+
+	if (nearest)
+		return complain(STATUS_USAGE, "unknown command '%s'; did you mean '%s'? No file has "
+				"that name either", word, nearest);
+	return complain(STATUS_USAGE, "'%s' is neither a command nor a file; see pfdrive --help",
+			word);
+}
+
+static int complain_of_study(const char *word)
+{
+	const size_t length = strlen(STUDY " ");
+	char names[128] = "";
+	size_t i;
+
+	for (i = 0; i < nr_commands; i++) {
+		if (strncmp(commands[i].name, STUDY " ", length))
+			continue;
+		if (names[0])
+			strcat(names, ", ");
+		strcat(names, commands[i].name + length);
+	}
+	if (!word)
+		return complain(STATUS_USAGE, "no study was given; choose from %s", names);
+	return complain(STATUS_USAGE, "unknown study '%s'; choose from %s", word, names);
+}
+
+/* second: NULL if there is none. */
+static bool names_command(const char *name, const char *first, const char *second, int *words)
+{
+	const char *space = strchr(name, ' ');
+
+	*words = space ? 2 : 1;
+	if (!space)
+		return !strcmp(name, first);
+	return second && !strncmp(name, first, space - name) && !first[space - name] &&
+	       !strcmp(space + 1, second);
+}
+
+const struct command *command_find(int argc, char *const *argv, int *words)
+{
+	size_t i;
+
+	for (i = 0; argc && i < nr_commands; i++)
+		if (names_command(commands[i].name, argv[0], argc > 1 ? argv[1] : NULL, words))
+			return &commands[i];
+	return NULL;
+}
+
+void command_list(FILE *out)
+{
+	static const char *const titles[NR_COMMAND_GROUPS] = {
+		[COMMAND_MEASURE] = "Measure", [COMMAND_EXPLAIN] = "Explain",
+		[COMMAND_STUDY] = "Studies", [COMMAND_LOOK] = "Look",
+	};
+	enum command_group group;
+	size_t i;
+
+	fputs("Usage: pfdrive COMMAND [OPTION...] [ARGUMENT...]\n"
+	      "  or:  pfdrive [OPTION...] FILE        the same as pfdrive run\n", out);
+	for (group = 0; group < COMMAND_HIDDEN; group++) {
+		fprintf(out, "\n%s:\n", titles[group]);
+		for (i = 0; i < nr_commands; i++)
+			if (commands[i].group == group)
+				fprintf(out, "  %-15s %s\n", commands[i].name, commands[i].summary);
+	}
+	fputs("\npfdrive COMMAND --help lists the options of a command. A FILE that is named like "
+	      "a\ncommand is given as ./FILE.\n", out);
+}
+
+/* A path, or a name in the current folder: also if it leads nowhere, or cannot be looked up. */
+static bool may_be_file(const char *word)
+{
+	struct stat status;
+
+	return strchr(word, '/') || !lstat(word, &status) || errno != ENOENT;
+}
+
+static bool asks_for_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-?");
+}
+
+static int print_list(void)
+{
+	command_list(stdout);
+	return fflush(stdout) || ferror(stdout) ?
+	       complain_of_stdout(-errno, "the list of commands") : STATUS_OK;
+}
+
+int command_line(int argc, char **argv)
+{
+	const struct command *command;
+	int words;
+
+	if (argc < 2) {
+		command_list(stderr);
+		return STATUS_USAGE;
+	}
+	command = command_find(argc - 1, argv + 1, &words);
+	if (command) {
+		argv[words] = command->title;
+		return command->run(argc - words, argv + words);
+	}
+	if (asks_for_help(argv[1]))
+		return print_list();
+	if (!strcmp(argv[1], STUDY))
+		return argc > 2 && asks_for_help(argv[2]) ? print_list() :
+		       complain_of_study(argv[2]);
+	if (argv[1][0] != '-' && !may_be_file(argv[1]))
+		return complain_of_word(argv[1]);
+	argv[0] = "pfdrive";
+	return cmd_run(argc, argv);
+}
