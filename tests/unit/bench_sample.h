@@ -27,7 +27,7 @@ static inline void bench_sample_open(struct bench_results *results, char *const 
 		.cache_bytes = { 32768, 1 << 20, 8 << 20 },
 		.line_bytes = 64,
 	};
-	ck_assert_int_eq(plan_rows(results, names, nr, &unknown), 0);
+	ck_assert_int_eq(bench_plan_rows(results, names, nr, &unknown), 0);
 	for (i = 0; i < results->nr; i++)
 		snprintf(results->rows[i].missing, BENCH_WHY, "it was not its turn");
 }
@@ -36,7 +36,7 @@ static inline void bench_sample_open(struct bench_results *results, char *const 
 static inline struct bench_row *bench_sample_measure(struct bench_results *results,
 						     const char *name, double ns)
 {
-	struct bench_row *row = results_find(results, name);
+	struct bench_row *row = bench_results_find(results, name);
 	struct measured measured = {
 		.operations = 1000, .bytes = 1000000, .runs = 10, .all_operations = 10000,
 		.usage = { .event = { 3, FACT_NONE, 0, 0 } },

@@ -56,7 +56,7 @@ static void start_server(void)
 	if (!server) {
 		dup2(ends[1], STDOUT_FILENO);
 		interrupt_init();
-		_exit(serve("127.0.0.1", port));
+		_exit(peer_server_run("127.0.0.1", port));
 	}
 	ck_assert_int_gt(read(ends[0], line, sizeof(line) - 1), 0);
 	ck_assert_ptr_nonnull(strstr(line, port));

@@ -39,9 +39,9 @@ static double predicted_with(struct bench_results *results, const char *text, co
 	struct predictions predictions;
 
 	ck_assert_int_eq(read_from(&predictions, text), 0);
-	predict(results, &predictions);
+	predict_rows(results, &predictions);
 	predictions_free(&predictions);
-	return results_find(results, name)->predicted.value;
+	return bench_results_find(results, name)->predicted.value;
 }
 
 START_TEST(test_names_mean_rows)
@@ -54,16 +54,16 @@ START_TEST(test_names_mean_rows)
 	bench_sample_open(&results, names, 1);
 	ck_assert_uint_eq(results.nr, 3);	/* and pipe.self, which is subtracted */
 	ck_assert_str_eq(results.rows[0].name, "pipe.self");
-	results_free(&results);
+	bench_results_free(&results);
 	bench_sample_open(&results, call, 1);
 	ck_assert_uint_eq(results.nr, 9);
-	ck_assert_ptr_nonnull(results_find(&results, "cpu.call:7"));
-	results_free(&results);
+	ck_assert_ptr_nonnull(bench_results_find(&results, "cpu.call:7"));
+	bench_results_free(&results);
 	bench_sample_open(&results, family, 1);
-	ck_assert_ptr_nonnull(results_find(&results, "fault.cow"));
-	ck_assert_ptr_null(results_find(&results, "cpu.loop"));
-	results_free(&results);
-	ck_assert_int_eq(plan_rows(&results, none, 1, &unknown), -ENOENT);
+	ck_assert_ptr_nonnull(bench_results_find(&results, "fault.cow"));
+	ck_assert_ptr_null(bench_results_find(&results, "cpu.loop"));
+	bench_results_free(&results);
+	ck_assert_int_eq(bench_plan_rows(&results, none, 1, &unknown), -ENOENT);
 	ck_assert_str_eq(unknown, "fau");
 }
 END_TEST
@@ -83,7 +83,7 @@ START_TEST(test_what_is_subtracted_is_subtracted_with_its_uncertainty)
 	ck_assert_double_eq_tol(row->half_width, hypot(row->figures.half_width,
 						       pipe->half_width), TINY);
 	ck_assert_str_ne(row->contradiction, "");	/* 3 switches in 10000 */
-	results_free(&results);
+	bench_results_free(&results);
 }
 END_TEST
 
@@ -96,7 +96,7 @@ START_TEST(test_without_what_is_subtracted_there_is_no_row)
 	bench_sample_open(&results, names, 1);
 	row = bench_sample_measure(&results, "switch.thread", 500);
 	ck_assert_ptr_nonnull(strstr(row->missing, "pipe.self"));
-	results_free(&results);
+	bench_results_free(&results);
 }
 END_TEST
 
@@ -110,7 +110,7 @@ START_TEST(test_bandwidth_is_bytes_by_time)
 	row = bench_sample_measure(&results, "memory.read", 100000);	/* 1 MB in 100 µs */
 	ck_assert_double_eq_tol(row->figures.max, 10000, 0.000001);
 	ck_assert_double_eq_tol(row->figures.min, 10000 / 1.1, 0.000001);
-	results_free(&results);
+	bench_results_free(&results);
 }
 END_TEST
 
@@ -125,20 +125,22 @@ START_TEST(test_own_formulas_and_given_ones)
 	bench_sample_measure(&results, "cpu.call:3", 5);
 	/* 2 * cpu.syscall: 101 ns less the loop's 1.01. */
 	ck_assert_double_eq_tol(predicted_with(&results, "", "pipe.self"), 2 * 99.99, 0.000001);
-	ck_assert(!results_find(&results, "pipe.self")->predicted.given);
+	ck_assert(!bench_results_find(&results, "pipe.self")->predicted.given);
 	/* 2 * cpu.loop + point * cycle */
-	ck_assert_double_eq_tol(results_find(&results, "cpu.call:3")->predicted.value,
+	ck_assert_double_eq_tol(bench_results_find(&results, "cpu.call:3")->predicted.value,
 				2.02 + 1.5, 0.000001);
 	ck_assert_double_eq_tol(predicted_with(&results, "pipe.self = 20000 cycles # a guess\n",
 					       "pipe.self"), 10000, 0.000001);
-	ck_assert(results_find(&results, "pipe.self")->predicted.given);
+	ck_assert(bench_results_find(&results, "pipe.self")->predicted.given);
 	/* A row's own goes before its operation's, wherever it stands. */
 	ck_assert_double_eq_tol(predicted_with(&results, "cpu.call:3 = 7\ncpu.call = 1\n",
 					       "cpu.call:3"), 7, TINY);
-	ck_assert_double_eq_tol(results_find(&results, "cpu.call:4")->predicted.value, 1, TINY);
+	ck_assert_double_eq_tol(bench_results_find(&results, "cpu.call:4")->predicted.value, 1,
+				TINY);
 	predicted_with(&results, "\n  # nothing\ncpu.syscall.hardware = 50 ns\n", "cpu.syscall");
-	ck_assert_double_eq_tol(results_find(&results, "cpu.syscall")->hardware.value, 50, TINY);
-	results_free(&results);
+	ck_assert_double_eq_tol(bench_results_find(&results, "cpu.syscall")->hardware.value, 50,
+				TINY);
+	bench_results_free(&results);
 }
 END_TEST
 
@@ -155,7 +157,7 @@ START_TEST(test_the_file_cache_has_what_is_available)
 				TINY);
 	ck_assert_double_eq_tol(row->figures.min, 1 << 20, TINY);
 	ck_assert(isnan(row->cycles));
-	results_free(&results);
+	bench_results_free(&results);
 }
 END_TEST
 
@@ -167,7 +169,7 @@ START_TEST(test_what_was_not_measured_predicts_nothing)
 	bench_sample_open(&results, names, 1);
 	ck_assert(isnan(predicted_with(&results, "", "pipe.self")));
 	ck_assert_str_eq(results.rows[0].predicted.why, "cpu.syscall has no value here");
-	results_free(&results);
+	bench_results_free(&results);
 }
 END_TEST
 
@@ -184,12 +186,12 @@ START_TEST(test_a_point_that_is_not_there_is_told)
 
 	bench_sample_open(&results, names, 1);
 	ck_assert_int_eq(predictions_read(&predictions, in, why, sizeof(why)), 0);
-	found = predictions_pointless(&predictions, &results, &next);
+	found = predictions_unmatched(&predictions, &results, &next);
 	ck_assert_ptr_nonnull(found);
 	ck_assert_str_eq(found->name, "cpu.call:99");
-	ck_assert_ptr_null(predictions_pointless(&predictions, &results, &next));
+	ck_assert_ptr_null(predictions_unmatched(&predictions, &results, &next));
 	predictions_free(&predictions);
-	results_free(&results);
+	bench_results_free(&results);
 	fclose(in);
 }
 END_TEST
@@ -229,12 +231,16 @@ START_TEST(test_caches_and_lines_are_derived)
 			bench_sample_measure(&results, results.rows[i].name,
 					     atoi(results.rows[i].point_name) < 64 ? 5 : 8);
 	ck_assert_int_eq(derived_fill(&results), 0);
-	ck_assert_double_eq_tol(results_find(&results, "memory.l1")->figures.mean, 32768, TINY);
-	ck_assert_double_eq_tol(results_find(&results, "memory.l2")->figures.mean, 1 << 20, TINY);
-	ck_assert_ptr_nonnull(strstr(results_find(&results, "memory.l3")->missing, "no step"));
-	ck_assert_double_eq_tol(results_find(&results, "memory.line")->figures.mean, 64, TINY);
-	ck_assert_double_eq_tol(results_find(&results, "memory.dram")->figures.min, 80, TINY);
-	results_free(&results);
+	ck_assert_double_eq_tol(bench_results_find(&results, "memory.l1")->figures.mean, 32768,
+				TINY);
+	ck_assert_double_eq_tol(bench_results_find(&results, "memory.l2")->figures.mean, 1 << 20,
+				TINY);
+	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.l3")->missing,
+				     "no step"));
+	ck_assert_double_eq_tol(bench_results_find(&results, "memory.line")->figures.mean, 64,
+				TINY);
+	ck_assert_double_eq_tol(bench_results_find(&results, "memory.dram")->figures.min, 80, TINY);
+	bench_results_free(&results);
 }
 END_TEST
 
@@ -255,8 +261,8 @@ START_TEST(test_what_is_made_of_noise_is_marked)
 			strcpy(row->noise, "somebody else was busy");
 	}
 	ck_assert_int_eq(derived_fill(&results), 0);
-	ck_assert_ptr_nonnull(strstr(results_find(&results, "memory.line")->noise, "noisy"));
-	results_free(&results);
+	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.line")->noise, "noisy"));
+	bench_results_free(&results);
 }
 END_TEST
 
@@ -271,9 +277,9 @@ START_TEST(test_a_sweep_within_the_caches_tells_nothing_of_memory)
 		if (!strcmp(results.rows[i].point_name, "4K:64"))
 			bench_sample_measure(&results, results.rows[i].name, 1);
 	ck_assert_int_eq(derived_fill(&results), 0);
-	ck_assert_ptr_nonnull(strstr(results_find(&results, "memory.dram")->missing,
+	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.dram")->missing,
 				     "beyond the caches"));
-	results_free(&results);
+	bench_results_free(&results);
 }
 END_TEST
 

@@ -19,10 +19,10 @@ static void open_results(struct bench_results *results)
 	bench_sample_open(results, names, 3);
 	strcpy(results->state.turbo, "on");
 	results->state.load = 0.25;
-	results->files = (struct place_facts){
+	results->files = (struct bench_folder){
 		.directory = "/var/tmp", .filesystem = "ext4", .device = "vda",
 	};
-	results->nfs = (struct place_facts){
+	results->nfs = (struct bench_folder){
 		.directory = "/far", .filesystem = "nfs4", .no_direct = "Invalid argument",
 	};
 	results->options.peer = "far.example";
@@ -36,7 +36,7 @@ static void open_results(struct bench_results *results)
 		.kernel_ns = 345.5, .mmap_lock_share = 0.125,
 	};
 	snprintf(row->noise, sizeof(row->noise), "it says \"no\", twice");
-	predict(results, &none);
+	predict_rows(results, &none);
 }
 
 static char *print(int (*printer)(FILE *out, const struct bench_results *results))
@@ -49,7 +49,7 @@ static char *print(int (*printer)(FILE *out, const struct bench_results *results
 	open_results(&results);
 	ck_assert_int_eq(printer(out, &results), 0);
 	fclose(out);
-	results_free(&results);
+	bench_results_free(&results);
 	return text;
 }
 
@@ -191,7 +191,7 @@ START_TEST(test_report_draws_points)
 	ck_assert_ptr_nonnull(strstr(text, "\n           1M |############### 1.00\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n           4M |###############"
 				     "############################################# 1000\n"));
-	results_free(&results);
+	bench_results_free(&results);
 	free(text);
 }
 END_TEST
@@ -218,7 +218,7 @@ START_TEST(test_scaling_has_a_table_of_its_own)
 	ck_assert_ptr_nonnull(strstr(text, "4000                   25.0%\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\nscale.cached_own        1   1000000"));
 	ck_assert_ptr_nonnull(strstr(text, "1000                     n/a\n"));
-	results_free(&results);
+	bench_results_free(&results);
 	free(text);
 }
 END_TEST
@@ -239,7 +239,7 @@ START_TEST(test_many_noisy_rows_are_one_line)
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust 13 of the 13 rows"));
 	ck_assert_ptr_null(strstr(text, "somebody"));
-	results_free(&results);
+	bench_results_free(&results);
 	free(text);
 }
 END_TEST

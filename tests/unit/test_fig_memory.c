@@ -35,7 +35,7 @@ START_TEST(test_points_by_size_and_stride)
 
 	strcpy(rows[3].noise, "too noisy");
 	strcpy(rows[4].missing, "no memory");
-	ck_assert_int_eq(memory_figure(&drawing, &results), 0);
+	ck_assert_int_eq(fig_memory_draw(&drawing, &results), 0);
 	ck_assert(drawing_is_drawn(&drawing));
 	ck_assert_str_eq(drawing.texts[DRAWING_CSV],
 			 "stride_bytes,size_bytes,ns,half_width_ns,noisy\n"
@@ -59,7 +59,7 @@ START_TEST(test_without_points_there_is_no_figure)
 	const struct bench_results results = { .rows = rows, .nr = 1 };
 	struct drawing drawing;
 
-	ck_assert_int_eq(memory_figure(&drawing, &results), 0);
+	ck_assert_int_eq(fig_memory_draw(&drawing, &results), 0);
 	ck_assert(!drawing_is_drawn(&drawing));
 	ck_assert_str_eq(drawing.texts[DRAWING_MISSING], "no memory.latency was measured");
 	drawing_free(&drawing);

@@ -16,17 +16,17 @@
 #define PATIENCE 4
 #define MOST_OPERATIONS (1ULL << 40)
 
-static int run_once(struct bench *bench, uint64_t n)
+static int bench_measure_once(struct bench *bench, uint64_t n)
 {
 	bench->window = (struct bench_window){ 0 };
 	return bench->operation->run(bench, n);
 }
 
 /* Of n operations, with all that is around the timed part. */
-static int wall_of(struct bench *bench, uint64_t n, uint64_t *wall_ns)
+static int bench_measure_wall(struct bench *bench, uint64_t n, uint64_t *wall_ns)
 {
 	const uint64_t start_ns = clock_monotonic_ns();
-	int err = run_once(bench, n);
+	int err = bench_measure_once(bench, n);
 
 	*wall_ns = clock_monotonic_ns() - start_ns;
 	return err;
@@ -36,16 +36,17 @@ static int wall_of(struct bench *bench, uint64_t n, uint64_t *wall_ns)
  * A run that took long may have been interrupted: only a second one like it counts. If
  * its timed part is a trifle beside the rest, it goes on for a while.
  */
-static int calibrate(struct bench *bench, const struct measure_plan *plan, uint64_t *n)
+static int bench_measure_calibrate(struct bench *bench, const struct measure_plan *plan,
+				   uint64_t *n)
 {
 	const uint64_t share_ns = plan->budget_ns / (plan->runs + 2 * WARM_UP_RUNS);
 	uint64_t wall_ns;
 	int err;
 
 	for (*n = 1; *n < MOST_OPERATIONS; *n *= 2) {
-		err = wall_of(bench, *n, &wall_ns);
+		err = bench_measure_wall(bench, *n, &wall_ns);
 		if (!err && 2 * wall_ns > share_ns)
-			err = wall_of(bench, *n, &wall_ns);
+			err = bench_measure_wall(bench, *n, &wall_ns);
 		if (err)
 			return err;
 		if (2 * wall_ns > share_ns &&
@@ -55,7 +56,7 @@ static int calibrate(struct bench *bench, const struct measure_plan *plan, uint6
 	return 0;
 }
 
-static void take(const struct bench *bench, uint64_t n, struct measured *measured)
+static void bench_measure_add_run(const struct bench *bench, uint64_t n, struct measured *measured)
 {
 	const struct bench_window *window = &bench->window;
 	enum bench_event event;
@@ -73,19 +74,19 @@ static void take(const struct bench *bench, uint64_t n, struct measured *measure
 			measured->usage.event[event] += window->usage.event[event];
 }
 
-static int repeat(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
-		  struct measured *measured)
+static int bench_measure_repeat(struct bench *bench, const struct measure_plan *plan,
+				uint64_t end_ns, struct measured *measured)
 {
 	const uint64_t n = measured->operations;
 	int err = 0, i;
 
 	for (i = 0; i < WARM_UP_RUNS && !err && (!i || clock_monotonic_ns() < end_ns); i++)
-		err = run_once(bench, n);
+		err = bench_measure_once(bench, n);
 	while (!err && measured->runs < plan->runs && measured->runs < MEASURE_MAX_RUNS &&
 	       (measured->runs < FEWEST_RUNS || clock_monotonic_ns() < end_ns)) {
-		err = run_once(bench, n);
+		err = bench_measure_once(bench, n);
 		if (!err)
-			take(bench, n, measured);
+			bench_measure_add_run(bench, n, measured);
 	}
 	return err;
 }
@@ -94,8 +95,8 @@ static int repeat(struct bench *bench, const struct measure_plan *plan, uint64_t
  * An operation whose result is no time: each run has one, and the first is as good as the
  * others. Another one begins if there is time for one like the last.
  */
-static int collect(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
-		   struct measured *measured)
+static int bench_measure_sizes(struct bench *bench, const struct measure_plan *plan,
+			       uint64_t end_ns, struct measured *measured)
 {
 	enum bench_event event;
 	uint64_t wall_ns;
@@ -105,7 +106,7 @@ static int collect(struct bench *bench, const struct measure_plan *plan, uint64_
 	for (event = 0; event < BENCH_NR_EVENTS; event++)	/* it has no timed part */
 		measured->usage.event[event] = FACT_NONE;
 	do {
-		err = wall_of(bench, 1, &wall_ns);
+		err = bench_measure_wall(bench, 1, &wall_ns);
 		if (err)
 			return err;
 		measured->ns[measured->runs++] = bench->bytes;
@@ -115,24 +116,24 @@ static int collect(struct bench *bench, const struct measure_plan *plan, uint64_
 	return 0;
 }
 
-static int check(struct bench *bench, const struct measured *measured)
+static int bench_measure_check(struct bench *bench, const struct measured *measured)
 {
 	if (measured->ns[0] * measured->operations < SHORTEST_NS)
 		return bench_refuse(bench, -ERANGE, "it cannot be repeated for long enough");
 	return 0;
 }
 
-static int time_runs(struct bench *bench, const struct measure_plan *plan, uint64_t end_ns,
-		     struct measured *measured)
+static int bench_measure_times(struct bench *bench, const struct measure_plan *plan,
+			       uint64_t end_ns, struct measured *measured)
 {
-	int err = calibrate(bench, plan, &measured->operations);
+	int err = bench_measure_calibrate(bench, plan, &measured->operations);
 
 	if (!err)
-		err = repeat(bench, plan, end_ns, measured);
-	return err ?: check(bench, measured);
+		err = bench_measure_repeat(bench, plan, end_ns, measured);
+	return err ?: bench_measure_check(bench, measured);
 }
 
-void measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured)
+void bench_measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured)
 {
 	const struct bench_operation *operation = bench->operation;
 	const uint64_t end_ns = clock_monotonic_ns() + plan->budget_ns;
@@ -141,9 +142,9 @@ void measure(struct bench *bench, const struct measure_plan *plan, struct measur
 	bench->why = measured->why;
 	err = operation->prepare ? operation->prepare(bench) : 0;
 	if (!err && operation->unit == BENCH_BYTES)
-		err = collect(bench, plan, end_ns, measured);
+		err = bench_measure_sizes(bench, plan, end_ns, measured);
 	else if (!err)
-		err = time_runs(bench, plan, end_ns, measured);
+		err = bench_measure_times(bench, plan, end_ns, measured);
 	if (operation->finish)
 		operation->finish(bench);
 	measured->bytes = bench->bytes;

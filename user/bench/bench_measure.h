@@ -29,6 +29,6 @@ struct measure_plan {
 };
 
 /* Calibrates, warms up, repeats. Fills in as it goes. */
-void measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured);
+void bench_measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured);
 
 #endif

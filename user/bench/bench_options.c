@@ -58,7 +58,7 @@ static const char doc[] =
 	"all. As root, with the pfstat module, each is also watched by eBPF.";
 
 /* As text, for it is looked up as such. */
-static const char *port_of(const struct argp_state *state, const char *text)
+static const char *bench_options_port(const struct argp_state *state, const char *text)
 {
 	if (text[strspn(text, "0123456789")])	/* no K, M, G */
 		usage(state, "--port: '%s' is not a number from 1 to %d", text, UINT16_MAX);
@@ -66,7 +66,7 @@ static const char *port_of(const struct argp_state *state, const char *text)
 	return text;
 }
 
-static const char *host_of(const struct argp_state *state, const char *text)
+static const char *bench_options_host(const struct argp_state *state, const char *text)
 {
 	if (!*text)
 		usage(state, "--peer: a host's name or address is missing");
@@ -88,7 +88,7 @@ static void note_measuring(struct bench_command *command, int key, const char *t
 	command->measuring_dashes = option->name ? "--" : "";
 }
 
-static void check(const struct argp_state *state, const struct bench_command *command)
+static void bench_options_check(const struct argp_state *state, const struct bench_command *command)
 {
 	if (command->serve && command->list)
 		usage(state, "--serve and --list: one at a time");
@@ -101,7 +101,8 @@ static void check(const struct argp_state *state, const struct bench_command *co
 	named_files_output(state, "--report", command->report);
 }
 
-static void add_name(const struct argp_state *state, struct bench_command *command, char *name)
+static void bench_options_add_name(const struct argp_state *state, struct bench_command *command,
+				   char *name)
 {
 	char **grown = reallocarray(command->names, command->nr_names + 1, sizeof(*grown));
 
@@ -113,7 +114,7 @@ static void add_name(const struct argp_state *state, struct bench_command *comma
 	grown[command->nr_names++] = name;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t bench_options_parse_one(int key, char *text, struct argp_state *state)
 {
 	static const char *const formats[] = {
 		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
@@ -144,10 +145,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		command->watch = false;
 		return 0;
 	case KEY_PEER:
-		command->options.peer = host_of(state, text);
+		command->options.peer = bench_options_host(state, text);
 		return 0;
 	case KEY_PORT:
-		command->options.port = port_of(state, text);
+		command->options.port = bench_options_port(state, text);
 		return 0;
 	case KEY_SERVE:
 		command->serve = true;
@@ -171,10 +172,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			usage(state, "--plot: the figure is not drawn as text: name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
-		add_name(state, command, text);
+		bench_options_add_name(state, command, text);
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		check(state, command);
+		bench_options_check(state, command);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -184,7 +185,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 void bench_options_parse(struct bench_command *command, int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "[NAME...]",
+		.options = argp_options, .parser = bench_options_parse_one, .args_doc = "[NAME...]",
 		.doc = doc,
 	};
 

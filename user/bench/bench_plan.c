@@ -8,7 +8,7 @@
 #include "bench/bench_plan.h"
 #include "bench/ops/operations.h"
 
-static bool means(const char *pattern, const struct bench_operation *operation)
+static bool bench_plan_matches(const char *pattern, const struct bench_operation *operation)
 {
 	const char *dot = strchr(operation->name, '.');
 	const size_t family = dot - operation->name;
@@ -17,7 +17,7 @@ static bool means(const char *pattern, const struct bench_operation *operation)
 	       (strlen(pattern) == family && !strncmp(pattern, operation->name, family));
 }
 
-static size_t index_of(const struct bench_operation *operation)
+static size_t bench_plan_index(const struct bench_operation *operation)
 {
 	size_t i = 0;
 
@@ -26,7 +26,8 @@ static size_t index_of(const struct bench_operation *operation)
 	return i;
 }
 
-static int mark_named(bool *wanted, char *const *names, size_t nr_names, const char **unknown)
+static int bench_plan_mark_named(bool *wanted, char *const *names, size_t nr_names,
+				 const char **unknown)
 {
 	size_t i, j;
 	bool any;
@@ -34,7 +35,7 @@ static int mark_named(bool *wanted, char *const *names, size_t nr_names, const c
 	for (i = 0; i < nr_names; i++) {
 		any = false;
 		for (j = 0; j < bench_nr_operations; j++) {
-			if (!means(names[i], bench_operations[j]))
+			if (!bench_plan_matches(names[i], bench_operations[j]))
 				continue;
 			wanted[j] = true;
 			any = true;
@@ -47,7 +48,7 @@ static int mark_named(bool *wanted, char *const *names, size_t nr_names, const c
 }
 
 /* What is subtracted, and what a derived row is made of. */
-static void mark_needed(bool *wanted)
+static void bench_plan_mark_needed(bool *wanted)
 {
 	const struct bench_operation *operation;
 	size_t i, j;
@@ -57,15 +58,16 @@ static void mark_needed(bool *wanted)
 		if (!wanted[i])
 			continue;
 		if (operation->derived)
-			wanted[index_of(operation == &op_line ? &op_pair : &op_latency)] = true;
+			wanted[bench_plan_index(operation == &op_line ? &op_pair : &op_latency)] =
+				true;
 		for (j = 0; operation->subtract && j < bench_nr_operations; j++)
 			if (!strcmp(bench_operations[j]->name, operation->subtract))
 				wanted[j] = true;
 	}
 }
 
-static int add_row(struct bench_results *results, const struct bench_operation *operation,
-		   size_t point, bool named)
+static int bench_plan_add_row(struct bench_results *results,
+			      const struct bench_operation *operation, size_t point, bool named)
 {
 	struct bench_row *grown = reallocarray(results->rows, results->nr + 1, sizeof(*grown));
 	struct bench_row *row;
@@ -83,7 +85,8 @@ static int add_row(struct bench_results *results, const struct bench_operation *
 	return 0;
 }
 
-static int add_rows(struct bench_results *results, const struct bench_operation *operation)
+static int bench_plan_add_rows(struct bench_results *results,
+			       const struct bench_operation *operation)
 {
 	size_t nr = 0, point;
 	int err = 0;
@@ -91,14 +94,14 @@ static int add_rows(struct bench_results *results, const struct bench_operation 
 	if (operation->nr_points)
 		nr = operation->nr_points(&results->machine, &results->options);
 	if (!nr)
-		return add_row(results, operation, 0, false);
+		return bench_plan_add_row(results, operation, 0, false);
 	for (point = 0; point < nr && !err; point++)
-		err = add_row(results, operation, point, true);
+		err = bench_plan_add_row(results, operation, point, true);
 	return err;
 }
 
-int plan_rows(struct bench_results *results, char *const *names, size_t nr_names,
-	      const char **unknown)
+int bench_plan_rows(struct bench_results *results, char *const *names, size_t nr_names,
+		    const char **unknown)
 {
 	bool *wanted = calloc(bench_nr_operations, sizeof(*wanted));
 	size_t i;
@@ -106,18 +109,18 @@ int plan_rows(struct bench_results *results, char *const *names, size_t nr_names
 
 	if (!wanted)
 		return -ENOMEM;
-	err = mark_named(wanted, names, nr_names, unknown);
+	err = bench_plan_mark_named(wanted, names, nr_names, unknown);
 	for (i = 0; i < bench_nr_operations && !nr_names; i++)
 		wanted[i] = true;
-	mark_needed(wanted);
+	bench_plan_mark_needed(wanted);
 	for (i = 0; i < bench_nr_operations && !err; i++)
 		if (wanted[i])
-			err = add_rows(results, bench_operations[i]);
+			err = bench_plan_add_rows(results, bench_operations[i]);
 	free(wanted);
 	return err;
 }
 
-bool plan_knows(const char *name)
+bool bench_plan_knows(const char *name)
 {
 	const size_t length = strcspn(name, ":");
 	size_t i;

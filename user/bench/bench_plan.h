@@ -10,10 +10,10 @@
  * are made of. A name: an operation's, a family's ("cpu"), or a shell's pattern
  * ("switch.*"); none at all: everything. -ENOENT: *unknown means nothing; -ENOMEM.
  */
-int plan_rows(struct bench_results *results, char *const *names, size_t nr_names,
-	      const char **unknown);
+int bench_plan_rows(struct bench_results *results, char *const *names, size_t nr_names,
+		    const char **unknown);
 
 /* Whether there is a row of that name, or rows of an operation of that name. */
-bool plan_knows(const char *name);
+bool bench_plan_knows(const char *name);
 
 #endif

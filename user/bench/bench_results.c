@@ -4,7 +4,7 @@
 
 #include "bench/bench_results.h"
 
-struct bench_row *results_find(const struct bench_results *results, const char *name)
+struct bench_row *bench_results_find(const struct bench_results *results, const char *name)
 {
 	size_t i;
 
@@ -23,7 +23,7 @@ const char *bench_unit_name(enum bench_unit unit)
 	return names[unit];
 }
 
-void results_free(struct bench_results *results)
+void bench_results_free(struct bench_results *results)
 {
 	free(results->rows);
 	results->rows = NULL;

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "bench/bench_file_facts.h"
+#include "bench/bench_folder.h"
 #include "bench/core/operation.h"
-#include "bench/machine.h"
+#include "bench/bench_machine.h"
 #include "util/statistics.h"
 
 /* A figure beside the measured one. */
@@ -57,9 +57,9 @@ struct bench_row {
 
 struct bench_results {
 	struct bench_machine machine;
-	struct machine_state state;
+	struct bench_machine_state state;
 	struct bench_options options;
-	struct place_facts files, nfs;	/* what the folders of --directory and --nfs are on */
+	struct bench_folder files, nfs;	/* what the folders of --directory and --nfs are on */
 	struct bench_row *rows;
 	size_t nr;
 	char not_watched[BENCH_WHY];	/* why no row was watched; "": they were */
@@ -71,8 +71,8 @@ static inline bool bench_row_measured(const struct bench_row *row)
 }
 
 /* NULL: there is none of that name. */
-struct bench_row *results_find(const struct bench_results *results, const char *name);
+struct bench_row *bench_results_find(const struct bench_results *results, const char *name);
 const char *bench_unit_name(enum bench_unit unit);
-void results_free(struct bench_results *results);
+void bench_results_free(struct bench_results *results);
 
 #endif

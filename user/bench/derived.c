@@ -25,7 +25,7 @@ struct derived {
 };
 
 /* "32K:64" → 32768; what has another stride is left out. */
-static bool point_of(const struct bench_row *row, struct infer_point *point)
+static bool derived_point(const struct bench_row *row, struct infer_point *point)
 {
 	char size[sizeof(row->point_name)];
 	const char *stride = strchr(row->point_name, ':');
@@ -39,7 +39,7 @@ static bool point_of(const struct bench_row *row, struct infer_point *point)
 	return !size_parse(size, &point->bytes);
 }
 
-static void gather(struct derived *derived)
+static void derived_gather(struct derived *derived)
 {
 	const struct bench_results *results = derived->results;
 	const struct bench_row *row;
@@ -48,12 +48,12 @@ static void gather(struct derived *derived)
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
 		if (row->operation == &op_pair &&
-		    point_of(row, &derived->pairs[derived->nr_pairs])) {
+		    derived_point(row, &derived->pairs[derived->nr_pairs])) {
 			derived->nr_pairs++;
 			derived->noisy_pairs += row->noise[0] != '\0';
 		}
 		if (row->operation != &op_latency ||
-		    !point_of(row, &derived->sweep[derived->nr_sweep]))
+		    !derived_point(row, &derived->sweep[derived->nr_sweep]))
 			continue;
 		derived->nr_sweep++;
 		derived->noisy_sweep += row->noise[0] != '\0';
@@ -61,7 +61,7 @@ static void gather(struct derived *derived)
 	}
 }
 
-static void fill_value(struct bench_row *row, double value)
+static void derived_fill_value(struct bench_row *row, double value)
 {
 	row->figures = (struct statistics){
 		.mean = value, .median = value, .min = value, .max = value,
@@ -72,7 +72,7 @@ static void fill_value(struct bench_row *row, double value)
 }
 
 /* What is made of noise is noise; a point now and then is corrected by the others. */
-static void mark_noise(struct bench_row *row, size_t noisy, size_t all)
+static void derived_mark_noise(struct bench_row *row, size_t noisy, size_t all)
 {
 	row->noise[0] = '\0';
 	if (noisy > MOST_NOISY * all)
@@ -80,7 +80,7 @@ static void mark_noise(struct bench_row *row, size_t noisy, size_t all)
 			 "%zu of the %zu points that it is made of are noisy", noisy, all);
 }
 
-static void fill_cache(struct derived *derived, struct bench_row *row, size_t level)
+static void derived_fill_cache(struct derived *derived, struct bench_row *row, size_t level)
 {
 	if (!derived->nr_sweep) {
 		snprintf(row->missing, sizeof(row->missing), "memory.latency was not measured");
@@ -92,11 +92,11 @@ static void fill_cache(struct derived *derived, struct bench_row *row, size_t le
 			 derived->largest->point_name);
 		return;
 	}
-	fill_value(row, derived->caches[level]);
-	mark_noise(row, derived->noisy_sweep, derived->nr_sweep);
+	derived_fill_value(row, derived->caches[level]);
+	derived_mark_noise(row, derived->noisy_sweep, derived->nr_sweep);
 }
 
-static void fill_line(struct derived *derived, struct bench_row *row)
+static void derived_fill_line(struct derived *derived, struct bench_row *row)
 {
 	if (!derived->nr_pairs) {
 		snprintf(row->missing, sizeof(row->missing), "memory.pair was not measured");
@@ -106,11 +106,11 @@ static void fill_line(struct derived *derived, struct bench_row *row)
 		snprintf(row->missing, sizeof(row->missing), "no distance is dearer than others");
 		return;
 	}
-	fill_value(row, derived->line);
-	mark_noise(row, derived->noisy_pairs, derived->nr_pairs);
+	derived_fill_value(row, derived->line);
+	derived_mark_noise(row, derived->noisy_pairs, derived->nr_pairs);
 }
 
-static uint64_t largest_cache(const struct bench_machine *machine)
+static uint64_t derived_largest_cache(const struct bench_machine *machine)
 {
 	uint64_t bytes = 0;
 	size_t i;
@@ -122,9 +122,9 @@ static uint64_t largest_cache(const struct bench_machine *machine)
 }
 
 /* Only where the sweep went beyond the caches that hwloc knows of. */
-static void fill_dram(struct derived *derived, struct bench_row *row)
+static void derived_fill_dram(struct derived *derived, struct bench_row *row)
 {
-	const uint64_t cache = largest_cache(&derived->results->machine);
+	const uint64_t cache = derived_largest_cache(&derived->results->machine);
 	const struct bench_row *largest = derived->largest;
 
 	if (!largest) {
@@ -148,18 +148,19 @@ static void fill_dram(struct derived *derived, struct bench_row *row)
 	strcpy(row->noise, largest->noise);
 }
 
-static void fill_row(struct derived *derived, struct bench_row *row)
+static void derived_fill_row(struct derived *derived, struct bench_row *row)
 {
 	const struct bench_operation *operation = row->operation;
 
 	row->cycles = NAN;
 	row->subtracted_ns = NAN;
 	if (operation == &op_line)
-		fill_line(derived, row);
+		derived_fill_line(derived, row);
 	else if (operation == &op_dram)
-		fill_dram(derived, row);
+		derived_fill_dram(derived, row);
 	else
-		fill_cache(derived, row, operation == &op_l1 ? 0 : operation == &op_l2 ? 1 : 2);
+		derived_fill_cache(derived, row, operation == &op_l1 ? 0 : operation == &op_l2 ? 1 :
+				   2);
 }
 
 int derived_fill(struct bench_results *results)
@@ -173,7 +174,7 @@ int derived_fill(struct bench_results *results)
 	size_t i;
 
 	if (!err) {
-		gather(&derived);
+		derived_gather(&derived);
 		if (derived.nr_sweep)
 			derived.nr_caches = infer_caches(derived.sweep, derived.nr_sweep,
 							 derived.caches);
@@ -181,7 +182,7 @@ int derived_fill(struct bench_results *results)
 			derived.line = infer_line(derived.pairs, derived.nr_pairs);
 		for (i = 0; i < results->nr; i++)
 			if (results->rows[i].operation->derived)
-				fill_row(&derived, &results->rows[i]);
+				derived_fill_row(&derived, &results->rows[i]);
 	}
 	free(derived.sweep);
 	free(derived.pairs);

@@ -10,13 +10,13 @@
 #define OPERATION "memory.latency"
 #define MOST_STRIDES 8
 
-struct point {
+struct fig_memory_point {
 	uint64_t bytes, stride;
 	double ns;
 };
 
 /* The point's name is SIZE:STRIDE. False: it is no row of this figure, or was not measured. */
-static bool point_of(const struct bench_row *row, struct point *point)
+static bool fig_memory_parse_point(const struct bench_row *row, struct fig_memory_point *point)
 {
 	const char *colon = strchr(row->point_name, ':');
 	char size[32];
@@ -28,15 +28,15 @@ static bool point_of(const struct bench_row *row, struct point *point)
 	return !size_parse(size, &point->bytes) && !size_parse(colon + 1, &point->stride);
 }
 
-static unsigned int list_strides(const struct bench_results *results,
-				 uint64_t strides[MOST_STRIDES])
+static unsigned int fig_memory_strides(const struct bench_results *results,
+				       uint64_t strides[MOST_STRIDES])
 {
 	unsigned int nr = 0, i;
-	struct point point;
+	struct fig_memory_point point;
 	size_t row;
 
 	for (row = 0; row < results->nr; row++) {
-		if (!point_of(&results->rows[row], &point))
+		if (!fig_memory_parse_point(&results->rows[row], &point))
 			continue;
 		for (i = 0; i < nr && strides[i] != point.stride; i++)
 			;
@@ -46,15 +46,15 @@ static unsigned int list_strides(const struct bench_results *results,
 	return nr;
 }
 
-static size_t write_data(struct drawing *drawing, const struct bench_results *results)
+static size_t fig_memory_write_data(struct drawing *drawing, const struct bench_results *results)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
-	struct point point;
+	struct fig_memory_point point;
 	size_t i, nr = 0;
 
 	fputs("stride_bytes,size_bytes,ns,half_width_ns,noisy\n", csv);
 	for (i = 0; i < results->nr; i++) {
-		if (!point_of(&results->rows[i], &point))
+		if (!fig_memory_parse_point(&results->rows[i], &point))
 			continue;
 		fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%.4f,%.4f,%d\n", point.stride, point.bytes,
 			point.ns, results->rows[i].half_width, results->rows[i].noise[0] != '\0');
@@ -63,7 +63,7 @@ static size_t write_data(struct drawing *drawing, const struct bench_results *re
 	return nr;
 }
 
-static void write_caches(FILE *script, const struct bench_machine *machine)
+static void fig_memory_write_caches(FILE *script, const struct bench_machine *machine)
 {
 	static const char *const names[] = { "L1d", "L2", "L3" };
 	unsigned int i;
@@ -78,7 +78,7 @@ static void write_caches(FILE *script, const struct bench_machine *machine)
 				PALETTE_GREY, names[i], machine->cache_bytes[i]);
 }
 
-static void write_script(struct drawing *drawing, const struct bench_results *results)
+static void fig_memory_write_script(struct drawing *drawing, const struct bench_results *results)
 {
 	static const struct {
 		uint32_t rgb;
@@ -90,7 +90,7 @@ static void write_script(struct drawing *drawing, const struct bench_results *re
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	uint64_t strides[MOST_STRIDES];
-	unsigned int nr = list_strides(results, strides), i;
+	unsigned int nr = fig_memory_strides(results, strides), i;
 
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'size of the memory'\nset ylabel 'a load (ns)'\nset logscale x 2\n"
@@ -98,7 +98,7 @@ static void write_script(struct drawing *drawing, const struct bench_results *re
 	      "set xtics ('4K' 4096, '16K' 16384, '64K' 65536, '256K' 262144, '1M' 1048576, "
 	      "'4M' 4194304, '16M' 16777216, '64M' 67108864, '256M' 268435456, "
 	      "'1G' 1073741824)\n", script);
-	write_caches(script, &results->machine);
+	fig_memory_write_caches(script, &results->machine);
 	for (i = 0; i < nr; i++)
 		fprintf(script, "%s'memory.csv' skip 1 using 2:($1 == %" PRIu64 " ? $3 : NaN) \\\n"
 			"\twith linespoints pt %u ps 0.6 lw 1.5 lc rgb '#%06x' title 'stride "
@@ -110,15 +110,16 @@ static void write_script(struct drawing *drawing, const struct bench_results *re
 	drawing_script_end(drawing);
 }
 
-static void say(struct drawing *drawing, const struct bench_results *results, size_t nr)
+static void fig_memory_write_texts(struct drawing *drawing, const struct bench_results *results,
+				   size_t nr)
 {
-	struct point point, least = { 0 }, most = { 0 };
+	struct fig_memory_point point, least = { 0 }, most = { 0 };
 	size_t i, missing = 0;
 
 	for (i = 0; i < results->nr; i++) {
 		missing += !strcmp(results->rows[i].operation->name, OPERATION) &&
 			   !bench_row_measured(&results->rows[i]);
-		if (!point_of(&results->rows[i], &point))
+		if (!fig_memory_parse_point(&results->rows[i], &point))
 			continue;
 		if (!least.bytes || point.ns < least.ns)
 			least = point;
@@ -137,17 +138,17 @@ static void say(struct drawing *drawing, const struct bench_results *results, si
 		    "memory, both on log scales, with the sizes of the caches.");
 }
 
-int memory_figure(struct drawing *drawing, const struct bench_results *results)
+int fig_memory_draw(struct drawing *drawing, const struct bench_results *results)
 {
 	int err = drawing_begin(drawing, "memory", "What a load from memory takes");
 	size_t nr;
 
 	if (err)
 		return err;
-	nr = write_data(drawing, results);
+	nr = fig_memory_write_data(drawing, results);
 	if (nr) {
-		say(drawing, results, nr);
-		write_script(drawing, results);
+		fig_memory_write_texts(drawing, results, nr);
+		fig_memory_write_script(drawing, results);
 	} else {
 		drawing_say(drawing, DRAWING_MISSING, "no " OPERATION " was measured");
 	}

@@ -7,6 +7,6 @@
 #include "figures/drawing.h"
 
 /* Begins and ends the drawing. 0 or -ENOMEM. */
-int memory_figure(struct drawing *drawing, const struct bench_results *results);
+int fig_memory_draw(struct drawing *drawing, const struct bench_results *results);
 
 #endif

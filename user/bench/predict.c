@@ -11,13 +11,13 @@
 
 #define HARDWARE ".hardware"
 
-struct scope {
+struct predict_scope {
 	const struct bench_results *results;
 	const struct bench_row *row;	/* whose prediction it is */
 };
 
 /* While a file is read nothing is measured yet: only the names matter. */
-static int lookup_any(void *context, const char *name, double *value)
+static int predict_lookup_any(void *context, const char *name, double *value)
 {
 	static const char *const others[] = {
 		"cycle", "point", "memory_available", "cache_1", "cache_2", "cache_3", "cache_line"
@@ -29,7 +29,7 @@ static int lookup_any(void *context, const char *name, double *value)
 	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (!strcmp(name, others[i]))
 			return 0;
-	return plan_knows(name) ? 0 : -ENOENT;
+	return bench_plan_knows(name) ? 0 : -ENOENT;
 }
 
 static char *trim(char *text)
@@ -44,7 +44,8 @@ static char *trim(char *text)
 	return text;
 }
 
-static int set_name(struct prediction *prediction, const char *name, char *why, size_t size)
+static int predictions_set_name(struct prediction *prediction, const char *name, char *why,
+				size_t size)
 {
 	const size_t length = strlen(name), ending = strlen(HARDWARE);
 	size_t kept = length;
@@ -54,16 +55,16 @@ static int set_name(struct prediction *prediction, const char *name, char *why, 
 		kept -= ending;
 	}
 	snprintf(prediction->name, sizeof(prediction->name), "%.*s", (int)kept, name);
-	if (kept < sizeof(prediction->name) && plan_knows(prediction->name))
+	if (kept < sizeof(prediction->name) && bench_plan_knows(prediction->name))
 		return 0;
 	snprintf(why, size, "there is no %.*s to be measured", (int)kept, name);
 	return -ENOENT;
 }
 
 /* An empty line is 0, too, and sets nothing. */
-static int parse_line(char *line, struct prediction *prediction, char *why, size_t size)
+static int predictions_parse_line(char *line, struct prediction *prediction, char *why, size_t size)
 {
-	const struct formula_names names = { .lookup = lookup_any, .cycle_ns = 1 };
+	const struct formula_names names = { .lookup = predict_lookup_any, .cycle_ns = 1 };
 	char *formula, *name;
 	double value;
 	int err;
@@ -80,7 +81,7 @@ static int parse_line(char *line, struct prediction *prediction, char *why, size
 	}
 	*formula++ = '\0';
 	formula = trim(formula);
-	err = set_name(prediction, trim(name), why, size);
+	err = predictions_set_name(prediction, trim(name), why, size);
 	if (!err && strlen(formula) >= sizeof(prediction->formula)) {
 		snprintf(why, size, "the formula is too long");
 		err = -EINVAL;
@@ -94,7 +95,7 @@ static int parse_line(char *line, struct prediction *prediction, char *why, size
 	return err;
 }
 
-static int add(struct predictions *predictions, const struct prediction *prediction)
+static int predictions_add(struct predictions *predictions, const struct prediction *prediction)
 {
 	struct prediction *grown = reallocarray(predictions->all, predictions->nr + 1,
 						sizeof(*grown));
@@ -117,11 +118,11 @@ int predictions_read(struct predictions *predictions, FILE *in, char *why, size_
 	*predictions = (struct predictions){ 0 };
 	while (!err && getline(&line, &room, in) >= 0) {
 		number++;
-		err = parse_line(line, &prediction, what, sizeof(what));
+		err = predictions_parse_line(line, &prediction, what, sizeof(what));
 		if (err)
 			snprintf(why, size, "line %u: %s", number, what);
 		else if (prediction.formula[0])
-			err = add(predictions, &prediction);
+			err = predictions_add(predictions, &prediction);
 	}
 	if (!err && ferror(in)) {
 		err = -EIO;
@@ -139,7 +140,8 @@ void predictions_free(struct predictions *predictions)
 	*predictions = (struct predictions){ 0 };
 }
 
-static bool is_measured(const struct bench_results *results, const char *name, size_t length)
+static bool predict_is_measured(const struct bench_results *results, const char *name,
+				size_t length)
 {
 	size_t i;
 
@@ -150,8 +152,9 @@ static bool is_measured(const struct bench_results *results, const char *name, s
 	return false;
 }
 
-const struct prediction *predictions_pointless(const struct predictions *predictions,
-					       const struct bench_results *results, size_t *next)
+const struct prediction *predictions_unmatched(const struct predictions *predictions,
+							const struct bench_results *results,
+								size_t *next)
 {
 	const struct prediction *prediction;
 	size_t length;
@@ -159,15 +162,15 @@ const struct prediction *predictions_pointless(const struct predictions *predict
 	while (*next < predictions->nr) {
 		prediction = &predictions->all[(*next)++];
 		length = strcspn(prediction->name, ":");
-		if (prediction->name[length] && !results_find(results, prediction->name) &&
-		    is_measured(results, prediction->name, length))
+		if (prediction->name[length] && !bench_results_find(results, prediction->name) &&
+		    predict_is_measured(results, prediction->name, length))
 			return prediction;
 	}
 	return NULL;
 }
 
 /* "3" → 3, "32K:64" → 32768. */
-static double point_value(const struct bench_row *row)
+static double predict_point(const struct bench_row *row)
 {
 	char text[sizeof(row->point_name)];
 	uint64_t value;
@@ -177,42 +180,42 @@ static double point_value(const struct bench_row *row)
 	return size_parse(text, &value) ? NAN : value;
 }
 
-static int known(double number, double *value)
+static int predict_value(double number, double *value)
 {
 	*value = number;
 	return isnan(number) || number <= 0 ? -ENODATA : 0;
 }
 
-static int lookup(void *context, const char *name, double *value)
+static int predict_lookup(void *context, const char *name, double *value)
 {
-	const struct scope *scope = context;
+	const struct predict_scope *scope = context;
 	const struct bench_machine *machine = &scope->results->machine;
 	const struct bench_row *row;
 
 	if (!strcmp(name, "cycle"))
-		return known(machine->cycle_ns, value);
+		return predict_value(machine->cycle_ns, value);
 	if (!strcmp(name, "memory_available"))
-		return known(machine->available_bytes, value);
+		return predict_value(machine->available_bytes, value);
 	if (!strcmp(name, "point")) {
-		*value = point_value(scope->row);
+		*value = predict_point(scope->row);
 		return isnan(*value) ? -ENODATA : 0;
 	}
 	if (!strncmp(name, "cache_", 6) && strchr("123", name[6]) && name[6] && !name[7])
-		return known(machine->cache_bytes[name[6] - '1'], value);
+		return predict_value(machine->cache_bytes[name[6] - '1'], value);
 	if (!strcmp(name, "cache_line"))
-		return known(machine->line_bytes, value);
-	row = results_find(scope->results, name);
+		return predict_value(machine->line_bytes, value);
+	row = bench_results_find(scope->results, name);
 	if (!row)
-		return plan_knows(name) ? -ENODATA : -ENOENT;
-	return bench_row_measured(row) ? known(row->figures.mean, value) : -ENODATA;
+		return bench_plan_knows(name) ? -ENODATA : -ENOENT;
+	return bench_row_measured(row) ? predict_value(row->figures.mean, value) : -ENODATA;
 }
 
-static void fill(struct bench_results *results, struct bench_row *row,
-		 struct bench_figure *figure, const char *formula, bool given)
+static void predict_figure(struct bench_results *results, struct bench_row *row,
+			   struct bench_figure *figure, const char *formula, bool given)
 {
-	struct scope scope = { results, row };
+	struct predict_scope scope = { results, row };
 	const struct formula_names names = {
-		.lookup = lookup, .context = &scope, .cycle_ns = results->machine.cycle_ns,
+		.lookup = predict_lookup, .context = &scope, .cycle_ns = results->machine.cycle_ns,
 	};
 
 	*figure = (struct bench_figure){ .value = NAN, .given = given };
@@ -223,8 +226,8 @@ static void fill(struct bench_results *results, struct bench_row *row,
 }
 
 /* The row's own goes before its operation's; of several, the last. */
-static const char *given_for(const struct predictions *predictions, const struct bench_row *row,
-			     bool hardware)
+static const char *predictions_find(const struct predictions *predictions,
+				    const struct bench_row *row, bool hardware)
 {
 	const struct prediction *prediction;
 	const char *found = NULL;
@@ -243,7 +246,7 @@ static const char *given_for(const struct predictions *predictions, const struct
 	return found;
 }
 
-void predict(struct bench_results *results, const struct predictions *predictions)
+void predict_rows(struct bench_results *results, const struct predictions *predictions)
 {
 	struct bench_row *row;
 	const char *given;
@@ -251,9 +254,11 @@ void predict(struct bench_results *results, const struct predictions *prediction
 
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
-		given = given_for(predictions, row, true);
-		fill(results, row, &row->hardware, given ?: row->operation->hardware, given);
-		given = given_for(predictions, row, false);
-		fill(results, row, &row->predicted, given ?: row->operation->prediction, given);
+		given = predictions_find(predictions, row, true);
+		predict_figure(results, row, &row->hardware, given ?: row->operation->hardware,
+			       given);
+		given = predictions_find(predictions, row, false);
+		predict_figure(results, row, &row->predicted, given ?: row->operation->prediction,
+			       given);
 	}
 }

@@ -27,10 +27,11 @@ void predictions_free(struct predictions *predictions);
  * The next, from *next on, of a point that its operation, which is measured, does not have:
  * on another machine or without --quick there may be one. NULL: no more.
  */
-const struct prediction *predictions_pointless(const struct predictions *predictions,
-					       const struct bench_results *results, size_t *next);
+const struct prediction *predictions_unmatched(const struct predictions *predictions,
+							const struct bench_results *results,
+								size_t *next);
 
 /* Fills hardware and predicted of every row; the user's go before the operation's own. */
-void predict(struct bench_results *results, const struct predictions *predictions);
+void predict_rows(struct bench_results *results, const struct predictions *predictions);
 
 #endif

@@ -26,8 +26,8 @@
 #define BUDGET_SIZE_QUICK_NS (5 * SECOND / 2)
 #define RUNS_SIZE 5
 
-static size_t points_of(const struct bench_results *results,
-			const struct bench_operation *operation)
+static size_t suite_points(const struct bench_results *results,
+			   const struct bench_operation *operation)
 {
 	size_t i, nr = 0;
 
@@ -38,7 +38,7 @@ static size_t points_of(const struct bench_results *results,
 
 struct worker_job suite_job(const struct bench_results *results, const struct bench_row *row)
 {
-	const size_t points = points_of(results, row->operation);
+	const size_t points = suite_points(results, row->operation);
 	const bool quick = results->options.quick;
 	uint64_t budget_ns = quick ? BUDGET_QUICK_NS : BUDGET_NS;
 	size_t runs = quick ? RUNS_QUICK : RUNS;
@@ -62,17 +62,17 @@ struct worker_job suite_job(const struct bench_results *results, const struct be
 }
 
 /* Of an operation, in its row's unit. */
-static double value_of(const struct bench_row *row, const struct measured *measured, double ns)
+static double suite_value(const struct bench_row *row, const struct measured *measured, double ns)
 {
 	if (row->operation->unit == BENCH_MBS)
 		return measured->bytes * 1000.0 / ns;
 	return isnan(row->subtracted_ns) ? ns : ns - row->subtracted_ns;
 }
 
-static void subtract(struct bench_results *results, struct bench_row *row, double *half_width)
+static void suite_subtract(struct bench_results *results, struct bench_row *row, double *half_width)
 {
 	const char *name = row->operation->subtract;
-	const struct bench_row *other = name ? results_find(results, name) : NULL;
+	const struct bench_row *other = name ? bench_results_find(results, name) : NULL;
 
 	row->subtracted_ns = NAN;
 	*half_width = 0;
@@ -87,7 +87,7 @@ static void subtract(struct bench_results *results, struct bench_row *row, doubl
 	*half_width = other->half_width;
 }
 
-static double mean_of(const double *values, size_t nr)
+static double suite_mean(const double *values, size_t nr)
 {
 	double sum = 0;
 	size_t i;
@@ -97,7 +97,7 @@ static double mean_of(const double *values, size_t nr)
 	return sum / nr;
 }
 
-static void judge(struct bench_row *row)
+static void suite_judge(struct bench_row *row)
 {
 	const struct bench_operation *operation = row->operation;
 
@@ -114,16 +114,16 @@ int suite_fill(struct bench_results *results, struct bench_row *row,
 	size_t i;
 	int err;
 
-	subtract(results, row, &half_width);
+	suite_subtract(results, row, &half_width);
 	if (!bench_row_measured(row))
 		return 0;
 	for (i = 0; i < measured->runs; i++)
-		values[i] = value_of(row, measured, measured->ns[i]);
+		values[i] = suite_value(row, measured, measured->ns[i]);
 	err = statistics_of(&row->figures, values, measured->runs);
 	if (err)
 		return err;
 	row->half_width = hypot(row->figures.half_width, half_width);
-	cycles = mean_of(measured->cycles, measured->runs);
+	cycles = suite_mean(measured->cycles, measured->runs);
 	if (!isnan(row->subtracted_ns))
 		cycles -= row->subtracted_ns / results->machine.cycle_ns;
 	row->cycles = isnan(results->machine.cycle_ns) || row->operation->unit == BENCH_BYTES ?
@@ -132,11 +132,11 @@ int suite_fill(struct bench_results *results, struct bench_row *row,
 	row->all_operations = measured->all_operations;
 	row->usage = measured->usage;
 	row->elapsed_ns = measured->elapsed_ns;
-	judge(row);
+	suite_judge(row);
 	return 0;
 }
 
-static void say(const struct bench_results *results, const struct bench_row *row)
+static void suite_show_progress(const struct bench_results *results, const struct bench_row *row)
 {
 	if (!isatty(STDERR_FILENO))
 		return;
@@ -147,7 +147,7 @@ static void say(const struct bench_results *results, const struct bench_row *row
 		fputs("\r\033[K", stderr);
 }
 
-static int measure_row(struct bench_results *results, struct bench_row *row, uint64_t end_ns)
+static int suite_measure_row(struct bench_results *results, struct bench_row *row, uint64_t end_ns)
 {
 	struct worker_job job = suite_job(results, row);
 	const uint64_t now = clock_monotonic_ns();
@@ -187,9 +187,9 @@ int suite_measure(struct bench_results *results)
 		if (row->operation != operation)
 			end_ns = clock_monotonic_ns() + suite_job(results, row).limit_ns;
 		operation = row->operation;
-		say(results, row);
-		err = measure_row(results, row, end_ns);
+		suite_show_progress(results, row);
+		err = suite_measure_row(results, row, end_ns);
 	}
-	say(results, NULL);
+	suite_show_progress(results, NULL);
 	return err;
 }

@@ -17,7 +17,7 @@
 #include "util/signals.h"
 #include "util/time_ns.h"
 
-static struct measured *shared_open(void)
+static struct measured *worker_map_measured(void)
 {
 	void *shared = mmap(NULL, sizeof(struct measured), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -26,7 +26,7 @@ static struct measured *shared_open(void)
 }
 
 /* In the worker. A signal for pfdrive is pfdrive's to answer: it ends this. */
-static void settle(const struct worker_job *job, struct bench *bench)
+static void worker_settle(const struct worker_job *job, struct bench *bench)
 {
 	struct cpus one;
 
@@ -45,7 +45,7 @@ static void settle(const struct worker_job *job, struct bench *bench)
 }
 
 /* Its helpers, too: they are in its group. */
-static void end_process(pid_t pid)
+static void worker_kill(pid_t pid)
 {
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
@@ -54,7 +54,7 @@ static void end_process(pid_t pid)
 	kill(-pid, SIGKILL);
 }
 
-static int remaining_ms(uint64_t end_ns)
+static int worker_remaining_ms(uint64_t end_ns)
 {
 	const uint64_t now = clock_monotonic_ns();
 
@@ -62,7 +62,7 @@ static int remaining_ms(uint64_t end_ns)
 }
 
 /* Until fd can be read. -ETIMEDOUT, -EINTR: pfdrive shall end. */
-static int wait_for(int fd, uint64_t end_ns)
+static int worker_poll(int fd, uint64_t end_ns)
 {
 	struct pollfd polled = { .fd = fd, .events = POLLIN };
 	int ready;
@@ -70,7 +70,7 @@ static int wait_for(int fd, uint64_t end_ns)
 	for (;;) {
 		if (interrupt_signal)
 			return -EINTR;
-		ready = poll(&polled, 1, remaining_ms(end_ns));
+		ready = poll(&polled, 1, worker_remaining_ms(end_ns));
 		if (ready > 0)
 			return 0;
 		if (!ready)
@@ -80,18 +80,18 @@ static int wait_for(int fd, uint64_t end_ns)
 	}
 }
 
-static int wait_for_end(pid_t pid, uint64_t end_ns)
+static int worker_wait_for_exit(pid_t pid, uint64_t end_ns)
 {
 	int fd = syscall(SYS_pidfd_open, pid, 0), err;
 
 	if (fd < 0)
 		return -errno;
-	err = wait_for(fd, end_ns);
+	err = worker_poll(fd, end_ns);
 	close(fd);
 	return err;
 }
 
-static void explain_end(struct measured *measured, int err, uint64_t limit_ns)
+static void worker_explain_end(struct measured *measured, int err, uint64_t limit_ns)
 {
 	if (measured->finished)
 		return;
@@ -106,7 +106,7 @@ static void explain_end(struct measured *measured, int err, uint64_t limit_ns)
 int worker_measure(const struct worker_job *job, struct measured *measured)
 {
 	const uint64_t end_ns = clock_monotonic_ns() + job->limit_ns;
-	struct measured *shared = shared_open();
+	struct measured *shared = worker_map_measured();
 	struct bench bench;
 	pid_t pid;
 	int err;
@@ -115,21 +115,21 @@ int worker_measure(const struct worker_job *job, struct measured *measured)
 		return -ENOMEM;
 	pid = bench_fork();
 	if (!pid) {
-		settle(job, &bench);
-		measure(&bench, &job->plan, shared);
+		worker_settle(job, &bench);
+		bench_measure(&bench, &job->plan, shared);
 		_exit(EXIT_SUCCESS);
 	}
-	err = pid < 0 ? -errno : wait_for_end(pid, end_ns);
+	err = pid < 0 ? -errno : worker_wait_for_exit(pid, end_ns);
 	if (pid > 0)
-		end_process(pid);
-	explain_end(shared, err, job->limit_ns);
+		worker_kill(pid);
+	worker_explain_end(shared, err, job->limit_ns);
 	*measured = *shared;
 	munmap(shared, sizeof(*shared));
 	return err == -ETIMEDOUT ? 0 : err;
 }
 
 /* In the watched worker: a byte out says how far it is; one in lets it go on. */
-static void say(int fd, enum worker_step step)
+static void worker_report(int fd, enum worker_step step)
 {
 	const char byte = step;
 
@@ -137,7 +137,7 @@ static void say(int fd, enum worker_step step)
 		_exit(EXIT_FAILURE);
 }
 
-static void hear(int fd)
+static void worker_await_go(int fd)
 {
 	char byte;
 
@@ -145,31 +145,31 @@ static void hear(int fd)
 		_exit(EXIT_FAILURE);
 }
 
-struct ends {
+struct worker_pipe_ends {
 	int in, out;
 };
 
-static void at_bracket(void *context, bool starts)
+static void worker_at_bracket(void *context, bool starts)
 {
-	const struct ends *ends = context;
+	const struct worker_pipe_ends *ends = context;
 
-	say(ends->out, starts ? WORKER_STARTS : WORKER_STOPS);
-	hear(ends->in);
+	worker_report(ends->out, starts ? WORKER_STARTS : WORKER_STOPS);
+	worker_await_go(ends->in);
 }
 
-static void be_watched(struct bench *bench, struct measured *measured, uint64_t n,
-		       struct ends *ends)
+static void worker_run_watched(struct bench *bench, struct measured *measured, uint64_t n,
+			       struct worker_pipe_ends *ends)
 {
 	const struct bench_operation *operation = bench->operation;
 	int err;
 
 	bench->why = measured->why;
-	hear(ends->in);
+	worker_await_go(ends->in);
 	err = operation->prepare ? operation->prepare(bench) : 0;
 	if (!err)
 		err = operation->run(bench, n);
 	bench->window = (struct bench_window){ 0 };
-	bench->at_bracket = at_bracket;
+	bench->at_bracket = worker_at_bracket;
 	bench->bracket_context = ends;
 	if (!err)
 		err = operation->run(bench, n);
@@ -177,11 +177,11 @@ static void be_watched(struct bench *bench, struct measured *measured, uint64_t 
 	measured->brackets = bench->window.brackets;
 	measured->ns[0] = (double)bench->window.ns / n;
 	measured->finished = true;
-	say(ends->out, WORKER_DONE);
-	hear(ends->in);
+	worker_report(ends->out, WORKER_DONE);
+	worker_await_go(ends->in);
 }
 
-static void close_pipes(int in[2], int out[2])
+static void worker_close_pipes(int in[2], int out[2])
 {
 	close(in[0]);
 	close(in[1]);
@@ -189,16 +189,16 @@ static void close_pipes(int in[2], int out[2])
 	close(out[1]);
 }
 
-static void child(const struct worker_job *job, struct measured *shared, uint64_t n, int in[2],
-		  int out[2])
+static void worker_watched_child(const struct worker_job *job, struct measured *shared, uint64_t n,
+				 int in[2], int out[2])
 {
-	struct ends ends = { in[0], out[1] };
+	struct worker_pipe_ends ends = { in[0], out[1] };
 	struct bench bench;
 
 	close(in[1]);
 	close(out[0]);
-	settle(job, &bench);
-	be_watched(&bench, shared, n, &ends);
+	worker_settle(job, &bench);
+	worker_run_watched(&bench, shared, n, &ends);
 	_exit(EXIT_SUCCESS);
 }
 
@@ -206,7 +206,7 @@ int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n
 {
 	int in[2], out[2], err;
 
-	*worker = (struct worker){ .from = -1, .to = -1, .measured = shared_open() };
+	*worker = (struct worker){ .from = -1, .to = -1, .measured = worker_map_measured() };
 	if (!worker->measured)
 		return -ENOMEM;
 	if (pipe2(in, O_CLOEXEC))
@@ -219,10 +219,10 @@ int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n
 	}
 	worker->pid = bench_fork();
 	if (!worker->pid)
-		child(job, worker->measured, n, in, out);
+		worker_watched_child(job, worker->measured, n, in, out);
 	if (worker->pid < 0) {
 		err = -errno;
-		close_pipes(in, out);
+		worker_close_pipes(in, out);
 		return err;
 	}
 	close(in[0]);
@@ -236,7 +236,7 @@ int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n
  * Whoever counts what the worker does must know what of it is over: all that it did to say
  * how far it is, when it sleeps and waits to be told to go on.
  */
-static int wait_until_asleep(pid_t pid, uint64_t end_ns)
+static int worker_wait_until_asleep(pid_t pid, uint64_t end_ns)
 {
 	static const struct timespec moment = { .tv_nsec = 50000 };
 	char state;
@@ -263,11 +263,11 @@ int worker_next(struct worker *worker, const struct worker_job *job, enum worker
 
 	if (write(worker->to, "", 1) != 1)
 		return -errno;
-	err = wait_for(worker->from, end_ns);
+	err = worker_poll(worker->from, end_ns);
 	if (!err && read(worker->from, &byte, 1) != 1)
 		err = -ECHILD;
 	if (!err)
-		err = wait_until_asleep(worker->pid, end_ns);
+		err = worker_wait_until_asleep(worker->pid, end_ns);
 	if (!err)
 		*step = byte;
 	return err;
@@ -276,7 +276,7 @@ int worker_next(struct worker *worker, const struct worker_job *job, enum worker
 void worker_end(struct worker *worker)
 {
 	if (worker->pid > 0)
-		end_process(worker->pid);
+		worker_kill(worker->pid);
 	if (worker->from >= 0)
 		close(worker->from);
 	if (worker->to >= 0)

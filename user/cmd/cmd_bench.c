@@ -71,10 +71,10 @@ static void read_places(struct bench_results *results)
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
 		if (row->operation->over_nfs && !results->nfs.directory)
-			place_facts_read(&results->nfs, results->options.nfs);
+			bench_folder_read(&results->nfs, results->options.nfs);
 		for (j = 0; j < 3 && !results->files.directory; j++)
 			if (!strncmp(row->name, families[j], strlen(families[j])))
-				place_facts_read(&results->files, results->options.directory);
+				bench_folder_read(&results->files, results->options.directory);
 	}
 }
 
@@ -85,13 +85,13 @@ static int plan(struct run *run)
 	int err;
 
 	results->options = run->command.options;
-	err = machine_read(&results->machine, &results->state, &results->options);
+	err = bench_machine_read(&results->machine, &results->state, &results->options);
 	if (err == -EINVAL)
 		return complain(STATUS_FAILED, "cannot run on CPU %d: name one that is allowed",
 				results->options.cpu);
 	if (err)
 		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
-	err = plan_rows(results, run->command.names, run->command.nr_names, &unknown);
+	err = bench_plan_rows(results, run->command.names, run->command.nr_names, &unknown);
 	if (err == -ENOENT)
 		return complain(STATUS_USAGE, "there is no '%s' to be measured: see --list",
 				unknown);
@@ -107,7 +107,7 @@ static void warn_of_predictions(const struct run *run)
 	const struct prediction *prediction;
 	size_t next = 0;
 
-	while ((prediction = predictions_pointless(&run->predictions, &run->results, &next)))
+	while ((prediction = predictions_unmatched(&run->predictions, &run->results, &next)))
 		complain(STATUS_OK, "%s: there is no %s here: what it predicts is left out",
 			 run->command.predict, prediction->name);
 }
@@ -127,7 +127,7 @@ static int measure_all(struct run *run)
 		return 128 + interrupt_signal;
 	if (err)
 		return complain(STATUS_FAILED, "cannot measure: %s", strerror(-err));
-	predict(results, &run->predictions);
+	predict_rows(results, &run->predictions);
 	return STATUS_OK;
 }
 
@@ -172,7 +172,7 @@ static int write_figure(const struct run *run)
 
 	if (!options.plot)
 		return STATUS_OK;
-	status = memory_figure(&drawing, &run->results) ?
+	status = fig_memory_draw(&drawing, &run->results) ?
 		 complain(STATUS_FAILED, "out of memory") :
 		 figures_write(&options, &drawing, 1, NULL, NULL);
 	if (!status && !drawing_is_drawn(&drawing))
@@ -222,7 +222,7 @@ static int steps(struct run *run)
 	if (run->command.list)
 		return list();
 	if (run->command.serve)
-		return serve(run->command.serve_address, run->command.options.port);
+		return peer_server_run(run->command.serve_address, run->command.options.port);
 	status = read_predictions(run);
 	if (!status)
 		status = plan(run);
@@ -248,7 +248,7 @@ int cmd_bench(int argc, char **argv)
 	output_close(run.json);
 	output_close(run.report);
 	predictions_free(&run.predictions);
-	results_free(&run.results);
+	bench_results_free(&run.results);
 	free(run.command.names);
 	return status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <stddef.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/size.h"
@@ -28,4 +29,18 @@ int size_parse(const char *text, uint64_t *size)
 	}
 	*size = value;
 	return 0;
+}
+
+void size_name(uint64_t bytes, char *name, size_t size)
+{
+	static const char units[] = "KMG";
+	const char *unit = units;
+
+	if (bytes % 1024 || !bytes) {
+		snprintf(name, size, "%" PRIu64, bytes);
+		return;
+	}
+	for (bytes /= 1024; bytes % 1024 == 0 && unit[1]; bytes /= 1024)
+		unit++;
+	snprintf(name, size, "%" PRIu64 "%c", bytes, *unit);
 }

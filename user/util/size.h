@@ -3,9 +3,13 @@
 #ifndef PFSTAT_USER_SIZE_H
 #define PFSTAT_USER_SIZE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Decimal digits, then nothing or one of K, M, G (powers of 1024). -EINVAL, -ERANGE, else 0. */
 int size_parse(const char *text, uint64_t *size);
+
+/* The exact text that size_parse() reads back: "48K", "4M", "96". */
+void size_name(uint64_t bytes, char *name, size_t size);
 
 #endif

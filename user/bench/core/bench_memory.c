@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <inttypes.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
 #include "bench/core/bench_memory.h"
 
 #define HUGE_PAGE (1ULL << 21)
 
-void *memory_map(uint64_t bytes, bool huge_pages)
+void *bench_memory_map(uint64_t bytes, bool huge_pages)
 {
 	/* With room for it to begin where a huge page can. */
 	char *data = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
@@ -19,18 +18,4 @@ void *memory_map(uint64_t bytes, bool huge_pages)
 	/* Advice: a kernel without huge pages may refuse it. */
 	madvise(data, bytes, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return data;
-}
-
-void memory_name(uint64_t bytes, char *name, size_t size)
-{
-	static const char units[] = "KMG";
-	const char *unit = units;
-
-	if (bytes % 1024 || !bytes) {
-		snprintf(name, size, "%" PRIu64, bytes);
-		return;
-	}
-	for (bytes /= 1024; bytes % 1024 == 0 && unit[1]; bytes /= 1024)
-		unit++;
-	snprintf(name, size, "%" PRIu64 "%c", bytes, *unit);
 }

@@ -10,7 +10,7 @@
 
 #define MAX_DEPTH 100	/* of parentheses and signs; more is nobody's formula */
 
-struct parser {
+struct formula_parser {
 	const char *at;
 	const struct formula_names *names;
 	unsigned int depth;
@@ -19,9 +19,10 @@ struct parser {
 	size_t size;
 };
 
-static double sum_of(struct parser *parser);
+static double formula_sum(struct formula_parser *parser);
 
-static double fail(struct parser *parser, int err, const char *what, const char *name)
+static double formula_fail(struct formula_parser *parser, int err, const char *what,
+			   const char *name)
 {
 	if (!parser->err)
 		snprintf(parser->why, parser->size, what, name);
@@ -30,7 +31,7 @@ static double fail(struct parser *parser, int err, const char *what, const char 
 	return NAN;
 }
 
-static char next_of(struct parser *parser)
+static char formula_next(struct formula_parser *parser)
 {
 	while (isspace((unsigned char)*parser->at))
 		parser->at++;
@@ -49,7 +50,7 @@ static size_t word_length(const char *at)
 	return length;
 }
 
-static double unit_of(struct parser *parser)
+static double formula_unit(struct formula_parser *parser)
 {
 	static const struct { const char *name; double ns; } units[] = {
 		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
@@ -57,7 +58,7 @@ static double unit_of(struct parser *parser)
 	char word[FORMULA_NAME];
 	size_t length, i;
 
-	next_of(parser);
+	formula_next(parser);
 	length = word_length(parser->at);
 	if (!length)
 		return 1;
@@ -67,14 +68,15 @@ static double unit_of(struct parser *parser)
 		if (!strcmp(word, units[i].name))
 			return units[i].ns;
 	if (strcmp(word, "cycles"))
-		return fail(parser, -EINVAL, "'%s' is not one of ns, us, ms, s, cycles", word);
+		return formula_fail(parser, -EINVAL, "'%s' is not one of ns, us, ms, s, cycles",
+				    word);
 	if (isnan(parser->names->cycle_ns))
-		return fail(parser, -ENODATA, "how long %s are is not known here", word);
+		return formula_fail(parser, -ENODATA, "how long %s are is not known here", word);
 	return parser->names->cycle_ns;
 }
 
 /* strtod() would take hexadecimal, inf and nan as well. */
-static double number_of(struct parser *parser)
+static double formula_number(struct formula_parser *parser)
 {
 	const size_t length = strspn(parser->at, "0123456789.");
 	char text[32], *end;
@@ -83,12 +85,12 @@ static double number_of(struct parser *parser)
 	snprintf(text, sizeof(text), "%.*s", (int)length, parser->at);
 	number = strtod(text, &end);
 	if (length >= sizeof(text) || *end || end == text)
-		return fail(parser, -EINVAL, "'%s' is not a number", text);
+		return formula_fail(parser, -EINVAL, "'%s' is not a number", text);
 	parser->at += length;
-	return number * unit_of(parser);
+	return number * formula_unit(parser);
 }
 
-static double name_of(struct parser *parser)
+static double formula_name(struct formula_parser *parser)
 {
 	const size_t length = word_length(parser->at);
 	char name[FORMULA_NAME];
@@ -99,66 +101,67 @@ static double name_of(struct parser *parser)
 	parser->at += length;
 	err = parser->names->lookup(parser->names->context, name, &value);
 	if (err == -ENODATA)
-		return fail(parser, err, "%s has no value here", name);
+		return formula_fail(parser, err, "%s has no value here", name);
 	if (err)
-		return fail(parser, -ENOENT, "there is no %s to be measured", name);
+		return formula_fail(parser, -ENOENT, "there is no %s to be measured", name);
 	return value;
 }
 
-static double factor_of(struct parser *parser)
+static double formula_factor(struct formula_parser *parser)
 {
-	const char next = next_of(parser);
+	const char next = formula_next(parser);
 	double value;
 
 	if (parser->err || ++parser->depth > MAX_DEPTH)
-		return fail(parser, -EINVAL, "%s is too deep", "it");
+		return formula_fail(parser, -EINVAL, "%s is too deep", "it");
 	if (next == '(') {
 		parser->at++;
-		value = sum_of(parser);
-		if (next_of(parser) != ')')
-			return fail(parser, -EINVAL, "a ')' is missing before '%s'", parser->at);
+		value = formula_sum(parser);
+		if (formula_next(parser) != ')')
+			return formula_fail(parser, -EINVAL, "a ')' is missing before '%s'",
+					    parser->at);
 		parser->at++;
 	} else if (next == '-') {
 		parser->at++;
-		value = -factor_of(parser);
+		value = -formula_factor(parser);
 	} else if (isdigit((unsigned char)next) || next == '.') {
-		value = number_of(parser);
+		value = formula_number(parser);
 	} else if (word_length(parser->at)) {
-		value = name_of(parser);
+		value = formula_name(parser);
 	} else {
-		return fail(parser, -EINVAL, "a number or a name is missing before '%s'",
-			    parser->at);
+		return formula_fail(parser, -EINVAL, "a number or a name is missing before '%s'",
+				    parser->at);
 	}
 	parser->depth--;
 	return value;
 }
 
-static double product_of(struct parser *parser)
+static double formula_product(struct formula_parser *parser)
 {
-	double value = factor_of(parser);
+	double value = formula_factor(parser);
 	char sign;
 
-	while (!parser->err && (next_of(parser) == '*' || *parser->at == '/')) {
+	while (!parser->err && (formula_next(parser) == '*' || *parser->at == '/')) {
 		sign = *parser->at++;
 		if (sign == '*')
-			value *= factor_of(parser);
+			value *= formula_factor(parser);
 		else
-			value /= factor_of(parser);
+			value /= formula_factor(parser);
 	}
 	return value;
 }
 
-static double sum_of(struct parser *parser)
+static double formula_sum(struct formula_parser *parser)
 {
-	double value = product_of(parser);
+	double value = formula_product(parser);
 	char sign;
 
-	while (!parser->err && (next_of(parser) == '+' || *parser->at == '-')) {
+	while (!parser->err && (formula_next(parser) == '+' || *parser->at == '-')) {
 		sign = *parser->at++;
 		if (sign == '+')
-			value += product_of(parser);
+			value += formula_product(parser);
 		else
-			value -= product_of(parser);
+			value -= formula_product(parser);
 	}
 	return value;
 }
@@ -166,13 +169,13 @@ static double sum_of(struct parser *parser)
 int formula_evaluate(const char *text, const struct formula_names *names, double *value,
 		     char *why, size_t size)
 {
-	struct parser parser = { .at = text, .names = names, .why = why, .size = size };
+	struct formula_parser parser = { .at = text, .names = names, .why = why, .size = size };
 
-	*value = sum_of(&parser);
-	if (!parser.err && next_of(&parser))
-		fail(&parser, -EINVAL, "'%s' does not belong there", parser.at);
+	*value = formula_sum(&parser);
+	if (!parser.err && formula_next(&parser))
+		formula_fail(&parser, -EINVAL, "'%s' does not belong there", parser.at);
 	if (!parser.err && !isfinite(*value))
-		fail(&parser, -ENODATA, "%s divides by 0", "it");
+		formula_fail(&parser, -ENODATA, "%s divides by 0", "it");
 	if (parser.err)
 		*value = NAN;
 	return parser.err;

@@ -18,7 +18,7 @@
 
 static volatile sig_atomic_t never;
 
-static int fill(int fd, uint64_t bytes)
+static int bench_file_fill(int fd, uint64_t bytes)
 {
 	static char page[PAGE];
 	uint64_t offset;
@@ -34,7 +34,7 @@ static int fill(int fd, uint64_t bytes)
 }
 
 /* Without a name any more. */
-static int make_nameless(char *path)
+static int bench_file_make_nameless(char *path)
 {
 	int fd = mkostemp(path, O_CLOEXEC), err;
 
@@ -48,27 +48,27 @@ static int make_nameless(char *path)
 }
 
 /* The user's who called sudo, who may not be able to write everywhere. */
-static int make_as_invoker(char *path)
+static int bench_file_make_as_invoker(char *path)
 {
 	int fd = invoker_begin();
 
 	if (fd)
 		return fd;
-	fd = make_nameless(path);
+	fd = bench_file_make_nameless(path);
 	invoker_end();
 	return fd;
 }
 
-int place_make_in(const char *directory, uint64_t bytes)
+int bench_file_make_in(const char *directory, uint64_t bytes)
 {
 	char *path;
 	int fd, err;
 
 	if (asprintf(&path, "%s/pfdrive-bench.XXXXXX", directory) < 0)
 		return -ENOMEM;
-	fd = make_as_invoker(path);
+	fd = bench_file_make_as_invoker(path);
 	free(path);
-	err = fd < 0 ? fd : fill(fd, bytes);
+	err = fd < 0 ? fd : bench_file_fill(fd, bytes);
 	if (!err)
 		return fd;
 	if (fd >= 0)
@@ -76,12 +76,12 @@ int place_make_in(const char *directory, uint64_t bytes)
 	return err;
 }
 
-static const char *directory_of(const struct bench *bench)
+static const char *bench_file_directory(const struct bench *bench)
 {
 	return bench->operation->over_nfs ? bench->options->nfs : bench->options->directory;
 }
 
-static int check_nfs(struct bench *bench)
+static int bench_file_check_nfs(struct bench *bench)
 {
 	const char *directory = bench->options->nfs;
 	struct statfs statfs_buffer;
@@ -96,46 +96,46 @@ static int check_nfs(struct bench *bench)
 	return 0;
 }
 
-int place_make(struct bench *bench, uint64_t bytes)
+int bench_file_make(struct bench *bench, uint64_t bytes)
 {
-	int fd, err = bench->operation->over_nfs ? check_nfs(bench) : 0;
+	int fd, err = bench->operation->over_nfs ? bench_file_check_nfs(bench) : 0;
 
 	if (err)
 		return err;
-	fd = place_make_in(directory_of(bench), bytes);
+	fd = bench_file_make_in(bench_file_directory(bench), bytes);
 	if (fd >= 0)
 		return fd;
-	return bench_refuse(bench, fd, "no file can be made in %s: %s", directory_of(bench),
+	return bench_refuse(bench, fd, "no file can be made in %s: %s", bench_file_directory(bench),
 			    invoker_strerror(fd));
 }
 
-int place_make_direct(struct bench *bench, int fd)
+int bench_file_set_direct(struct bench *bench, int fd)
 {
 	if (!fcntl(fd, F_SETFL, O_DIRECT))
 		return 0;
 	return bench_refuse(bench, -errno, "files in %s cannot be read around the page cache "
 			    "(O_DIRECT): name a folder on a disk with --directory",
-			    directory_of(bench));
+			    bench_file_directory(bench));
 }
 
-static struct mapping as_mapping(int fd, uint64_t bytes)
+static struct mapping bench_file_as_mapping(int fd, uint64_t bytes)
 {
 	return (struct mapping){ .fd = fd, .bytes = bytes, .pages = bytes / PAGE };
 }
 
-int place_cool(struct bench *bench, int fd, uint64_t bytes)
+int bench_file_cool(struct bench *bench, int fd, uint64_t bytes)
 {
-	const struct mapping mapping = as_mapping(fd, bytes);
+	const struct mapping mapping = bench_file_as_mapping(fd, bytes);
 	uint64_t resident;
 	int err = cache_make_cold(&mapping, &never, &resident);
 
 	if (err == -EBUSY)
 		return bench_refuse(bench, err, "files in %s stay in memory: name a folder on a "
-				    "disk with --directory", directory_of(bench));
+				    "disk with --directory", bench_file_directory(bench));
 	return err;
 }
 
-int place_warm(struct bench *bench, int fd, uint64_t bytes)
+int bench_file_warm(struct bench *bench, int fd, uint64_t bytes)
 {
 	char page[PAGE];
 	uint64_t offset;

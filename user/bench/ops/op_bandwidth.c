@@ -14,12 +14,12 @@
 #define LARGEST_QUICK (64ULL << 20)
 #define UNKNOWN_CACHE (32ULL << 20)
 
-struct area {
+struct op_bandwidth_buffers {
 	char *from, *to;
 	uint64_t chunks, next;
 };
 
-static uint64_t bytes_of(const struct bench *bench, unsigned int areas)
+static uint64_t op_bandwidth_bytes(const struct bench *bench, unsigned int areas)
 {
 	const uint64_t most = bench->options->quick ? LARGEST_QUICK : LARGEST;
 	uint64_t bytes = TIMES_CACHE * (bench->machine->cache_bytes[2] ?: UNKNOWN_CACHE);
@@ -31,10 +31,10 @@ static uint64_t bytes_of(const struct bench *bench, unsigned int areas)
 	return bytes / CHUNK * CHUNK;
 }
 
-static int prepare(struct bench *bench, unsigned int areas)
+static int op_bandwidth_prepare(struct bench *bench, unsigned int areas)
 {
-	const uint64_t bytes = bytes_of(bench, areas);
-	struct area *area = calloc(1, sizeof(*area));
+	const uint64_t bytes = op_bandwidth_bytes(bench, areas);
+	struct op_bandwidth_buffers *area = calloc(1, sizeof(*area));
 
 	bench->state = area;
 	bench->bytes = CHUNK;
@@ -43,8 +43,8 @@ static int prepare(struct bench *bench, unsigned int areas)
 	if (!bytes)
 		return bench_refuse(bench, -ENOMEM, "too little memory is free");
 	area->chunks = bytes / CHUNK;
-	area->from = memory_map(bytes, bench->options->huge_pages);
-	area->to = areas > 1 ? memory_map(bytes, bench->options->huge_pages) : area->from;
+	area->from = bench_memory_map(bytes, bench->options->huge_pages);
+	area->to = areas > 1 ? bench_memory_map(bytes, bench->options->huge_pages) : area->from;
 	if (!area->from || !area->to)
 		return -errno;
 	/* Not zeros: pages that were never written are all the same one. */
@@ -53,17 +53,17 @@ static int prepare(struct bench *bench, unsigned int areas)
 	return 0;
 }
 
-static int prepare_one(struct bench *bench)
+static int op_bandwidth_prepare_one(struct bench *bench)
 {
-	return prepare(bench, 1);
+	return op_bandwidth_prepare(bench, 1);
 }
 
-static int prepare_two(struct bench *bench)
+static int op_bandwidth_prepare_two(struct bench *bench)
 {
-	return prepare(bench, 2);
+	return op_bandwidth_prepare(bench, 2);
 }
 
-static uint64_t next_offset(struct area *area)
+static uint64_t op_bandwidth_next_offset(struct op_bandwidth_buffers *area)
 {
 	const uint64_t offset = area->next * CHUNK;
 
@@ -72,7 +72,7 @@ static uint64_t next_offset(struct area *area)
 }
 
 /* Four sums, so that none waits for another. */
-static void read_chunk(const char *from)
+static void op_bandwidth_read_chunk(const char *from)
 {
 	const __m128i *at = (const __m128i *)from, *const end = (const __m128i *)(from + CHUNK);
 	__m128i a = _mm_setzero_si128(), b = a, c = a, d = a;
@@ -87,7 +87,7 @@ static void read_chunk(const char *from)
 	__asm__ volatile("" : : "x"(a));
 }
 
-static void write_chunk(char *to)
+static void op_bandwidth_write_chunk(char *to)
 {
 	__m128i *at = (__m128i *)to, *const end = (__m128i *)(to + CHUNK);
 	const __m128i value = _mm_set1_epi8(2);
@@ -101,38 +101,38 @@ static void write_chunk(char *to)
 	}
 }
 
-static int run_read(struct bench *bench, uint64_t n)
+static int op_bandwidth_run_read(struct bench *bench, uint64_t n)
 {
-	struct area *area = bench->state;
+	struct op_bandwidth_buffers *area = bench->state;
 	uint64_t i;
 
 	bench_start(bench);
 	for (i = 0; i < n; i++)
-		read_chunk(area->from + next_offset(area));
+		op_bandwidth_read_chunk(area->from + op_bandwidth_next_offset(area));
 	bench_stop(bench);
 	return 0;
 }
 
-static int run_write(struct bench *bench, uint64_t n)
+static int op_bandwidth_run_write(struct bench *bench, uint64_t n)
 {
-	struct area *area = bench->state;
+	struct op_bandwidth_buffers *area = bench->state;
 	uint64_t i;
 
 	bench_start(bench);
 	for (i = 0; i < n; i++)
-		write_chunk(area->to + next_offset(area));
+		op_bandwidth_write_chunk(area->to + op_bandwidth_next_offset(area));
 	bench_stop(bench);
 	return 0;
 }
 
-static int run_copy(struct bench *bench, uint64_t n)
+static int op_bandwidth_run_copy(struct bench *bench, uint64_t n)
 {
-	struct area *area = bench->state;
+	struct op_bandwidth_buffers *area = bench->state;
 	uint64_t i, offset;
 
 	bench_start(bench);
 	for (i = 0; i < n; i++) {
-		offset = next_offset(area);
+		offset = op_bandwidth_next_offset(area);
 		memcpy(area->to + offset, area->from + offset, CHUNK);
 	}
 	bench_stop(bench);
@@ -148,8 +148,8 @@ const struct bench_operation op_read = {
 	.method = "16 bytes a load, added up in four registers",
 	.prediction = "10 * 64000 / memory.dram",	/* ten lines of 64 bytes under way */
 	.claim = NO_EVENTS,
-	.prepare = prepare_one,
-	.run = run_read,
+	.prepare = op_bandwidth_prepare_one,
+	.run = op_bandwidth_run_read,
 };
 
 const struct bench_operation op_write = {
@@ -159,8 +159,8 @@ const struct bench_operation op_write = {
 	.method = "16 bytes a store, through the caches",
 	.prediction = "memory.read / 2",
 	.claim = NO_EVENTS,
-	.prepare = prepare_one,
-	.run = run_write,
+	.prepare = op_bandwidth_prepare_one,
+	.run = op_bandwidth_run_write,
 };
 
 const struct bench_operation op_copy = {
@@ -170,6 +170,6 @@ const struct bench_operation op_copy = {
 	.method = "memcpy of 1 MiB at a time; each byte counts once",
 	.prediction = "1 / (1 / memory.read + 1 / memory.write)",
 	.claim = NO_EVENTS,
-	.prepare = prepare_two,
-	.run = run_copy,
+	.prepare = op_bandwidth_prepare_two,
+	.run = op_bandwidth_run_copy,
 };

@@ -91,7 +91,7 @@ static void (*const repeat[])(uint64_t n) = {
 
 #define NR_POINTS (sizeof(repeat) / sizeof(*repeat))
 
-static int run(struct bench *bench, uint64_t n)
+static int op_call_run(struct bench *bench, uint64_t n)
 {
 	bench_start(bench);
 	repeat[bench->point](n);
@@ -99,15 +99,17 @@ static int run(struct bench *bench, uint64_t n)
 	return 0;
 }
 
-static size_t nr_points(const struct bench_machine *machine, const struct bench_options *options)
+static size_t op_call_nr_points(const struct bench_machine *machine,
+				const struct bench_options *options)
 {
 	(void)machine;
 	(void)options;
 	return NR_POINTS;
 }
 
-static void name_point(const struct bench_machine *machine, const struct bench_options *options,
-		       size_t point, char *name, size_t size)
+static void op_call_name_point(const struct bench_machine *machine,
+			       const struct bench_options *options,
+			       size_t point, char *name, size_t size)
 {
 	(void)machine;
 	(void)options;
@@ -122,7 +124,7 @@ const struct bench_operation op_call = {
 	.prediction = "2 * cpu.loop + point * cycle",
 	.subtract = "cpu.loop",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },
-	.nr_points = nr_points,
-	.name_point = name_point,
-	.run = run,
+	.nr_points = op_call_nr_points,
+	.name_point = op_call_name_point,
+	.run = op_call_run,
 };

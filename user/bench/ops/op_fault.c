@@ -20,45 +20,45 @@
 #define ANON_BYTES_QUICK (4ULL << 20)
 #define SEED 1
 
-struct area {
+struct op_fault_area {
 	int fd;			/* -1: anonymous */
 	uint64_t bytes, step;
 	uint32_t *order;	/* of steps, at random; NULL: from end to end */
 };
 
-static uint64_t touches_of(const struct area *area)
+static uint64_t op_fault_touches(const struct op_fault_area *area)
 {
 	return area->bytes / area->step;
 }
 
-static int open_area(struct bench *bench, uint64_t bytes, uint64_t step, bool file)
+static int op_fault_open_area(struct bench *bench, uint64_t bytes, uint64_t step, bool file)
 {
-	struct area *area = calloc(1, sizeof(*area));
+	struct op_fault_area *area = calloc(1, sizeof(*area));
 
 	bench->state = area;
 	if (!area)
 		return -ENOMEM;
-	*area = (struct area){ .fd = -1, .bytes = bytes, .step = step };
+	*area = (struct op_fault_area){ .fd = -1, .bytes = bytes, .step = step };
 	if (bytes > bench->machine->room_bytes)
 		return bench_refuse(bench, -ENOMEM, "too little memory is free");
 	if (!file)
 		return 0;
-	area->fd = place_make(bench, bytes);
+	area->fd = bench_file_make(bench, bytes);
 	return area->fd < 0 ? area->fd : 0;
 }
 
-static uint64_t file_bytes(const struct bench *bench)
+static uint64_t op_fault_file_bytes(const struct bench *bench)
 {
 	return bench->options->quick ? FILE_BYTES_QUICK : FILE_BYTES;
 }
 
-static uint64_t anon_bytes(const struct bench *bench)
+static uint64_t op_fault_anon_bytes(const struct bench *bench)
 {
 	return bench->options->quick ? ANON_BYTES_QUICK : ANON_BYTES;
 }
 
 /* Volatile, so that every byte is read. */
-static void touch_read(const struct area *area, volatile char *data, uint64_t count)
+static void op_fault_read(const struct op_fault_area *area, volatile char *data, uint64_t count)
 {
 	uint64_t i;
 
@@ -66,7 +66,7 @@ static void touch_read(const struct area *area, volatile char *data, uint64_t co
 		(void)data[(area->order ? area->order[i] : i) * area->step];
 }
 
-static void touch_write(const struct area *area, volatile char *data, uint64_t count)
+static void op_fault_write(const struct op_fault_area *area, volatile char *data, uint64_t count)
 {
 	uint64_t i;
 
@@ -74,23 +74,24 @@ static void touch_write(const struct area *area, volatile char *data, uint64_t c
 		data[i * area->step] = 1;
 }
 
-typedef void (*touch_function)(const struct area *area, volatile char *data, uint64_t count);
+typedef void (*touch_function)(const struct op_fault_area *area, volatile char *data,
+			       uint64_t count);
 
-static uint64_t in_round(const struct area *area, uint64_t left)
+static uint64_t op_fault_in_round(const struct op_fault_area *area, uint64_t left)
 {
-	return left < touches_of(area) ? left : touches_of(area);
+	return left < op_fault_touches(area) ? left : op_fault_touches(area);
 }
 
-static void *map(const struct area *area, int protection, int flags)
+static void *op_fault_map(const struct op_fault_area *area, int protection, int flags)
 {
 	void *data = mmap(NULL, area->bytes, protection, flags, area->fd, 0);
 
 	return data == MAP_FAILED ? NULL : data;
 }
 
-static void timed(struct bench *bench, void *data, uint64_t count, touch_function touch)
+static void op_fault_time(struct bench *bench, void *data, uint64_t count, touch_function touch)
 {
-	const struct area *area = bench->state;
+	const struct op_fault_area *area = bench->state;
 
 	bench_start(bench);
 	touch(area, data, count);
@@ -98,91 +99,91 @@ static void timed(struct bench *bench, void *data, uint64_t count, touch_functio
 	munmap(data, area->bytes);
 }
 
-static int prepare_anon(struct bench *bench)
+static int op_fault_prepare_anon(struct bench *bench)
 {
-	return open_area(bench, anon_bytes(bench), PAGE, false);
+	return op_fault_open_area(bench, op_fault_anon_bytes(bench), PAGE, false);
 }
 
-static int run_anon(struct bench *bench, uint64_t n)
+static int op_fault_run_anon(struct bench *bench, uint64_t n)
 {
-	const struct area *area = bench->state;
+	const struct op_fault_area *area = bench->state;
 	uint64_t count;
 	void *data;
 
 	for (; n; n -= count) {
-		count = in_round(area, n);
-		data = map(area, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+		count = op_fault_in_round(area, n);
+		data = op_fault_map(area, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
 		if (!data)
 			return -errno;
 		madvise(data, area->bytes, MADV_NOHUGEPAGE);
-		timed(bench, data, count, touch_write);
+		op_fault_time(bench, data, count, op_fault_write);
 	}
 	return 0;
 }
 
-static int prepare_cached(struct bench *bench)
+static int op_fault_prepare_cached(struct bench *bench)
 {
-	const uint64_t bytes = file_bytes(bench);
-	int err = open_area(bench, bytes, AROUND, true);
-	struct area *area = bench->state;
+	const uint64_t bytes = op_fault_file_bytes(bench);
+	int err = op_fault_open_area(bench, bytes, AROUND, true);
+	struct op_fault_area *area = bench->state;
 
-	return err ? err : place_warm(bench, area->fd, bytes);
+	return err ? err : bench_file_warm(bench, area->fd, bytes);
 }
 
-static int run_cached(struct bench *bench, uint64_t n)
+static int op_fault_run_cached(struct bench *bench, uint64_t n)
 {
-	const struct area *area = bench->state;
+	const struct op_fault_area *area = bench->state;
 	uint64_t count;
 	void *data;
 
 	for (; n; n -= count) {
-		count = in_round(area, n);
-		data = map(area, PROT_READ, MAP_SHARED);
+		count = op_fault_in_round(area, n);
+		data = op_fault_map(area, PROT_READ, MAP_SHARED);
 		if (!data)
 			return -errno;
-		timed(bench, data, count, touch_read);
+		op_fault_time(bench, data, count, op_fault_read);
 	}
 	return 0;
 }
 
-static int prepare_cow(struct bench *bench)
+static int op_fault_prepare_cow(struct bench *bench)
 {
-	int err = open_area(bench, anon_bytes(bench), PAGE, true);
-	struct area *area = bench->state;
+	int err = op_fault_open_area(bench, op_fault_anon_bytes(bench), PAGE, true);
+	struct op_fault_area *area = bench->state;
 
-	return err ? err : place_warm(bench, area->fd, area->bytes);
+	return err ? err : bench_file_warm(bench, area->fd, area->bytes);
 }
 
 /* Every page is there for reading; the first write copies it. */
-static int run_cow(struct bench *bench, uint64_t n)
+static int op_fault_run_cow(struct bench *bench, uint64_t n)
 {
-	const struct area *area = bench->state;
+	const struct op_fault_area *area = bench->state;
 	uint64_t count;
 	void *data;
 
 	for (; n; n -= count) {
-		count = in_round(area, n);
-		data = map(area, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+		count = op_fault_in_round(area, n);
+		data = op_fault_map(area, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 		if (!data)
 			return -errno;
-		touch_read(area, data, touches_of(area));
-		timed(bench, data, count, touch_write);
+		op_fault_read(area, data, op_fault_touches(area));
+		op_fault_time(bench, data, count, op_fault_write);
 	}
 	return 0;
 }
 
-static int shuffle(struct area *area)
+static int op_fault_shuffle(struct op_fault_area *area)
 {
 	struct random random = random_begin(SEED, 0);
 	uint64_t i, other;
 	uint32_t kept;
 
-	area->order = calloc(touches_of(area), sizeof(*area->order));
+	area->order = calloc(op_fault_touches(area), sizeof(*area->order));
 	if (!area->order)
 		return -ENOMEM;
-	for (i = 0; i < touches_of(area); i++)
+	for (i = 0; i < op_fault_touches(area); i++)
 		area->order[i] = i;
-	for (i = touches_of(area) - 1; i; i--) {
+	for (i = op_fault_touches(area) - 1; i; i--) {
 		random.bound = i + 1;
 		other = random_below(&random);
 		kept = area->order[i];
@@ -192,30 +193,30 @@ static int shuffle(struct area *area)
 	return 0;
 }
 
-static int prepare_cold(struct bench *bench)
+static int op_fault_prepare_cold(struct bench *bench)
 {
-	int err = open_area(bench, file_bytes(bench), PAGE, true);
+	int err = op_fault_open_area(bench, op_fault_file_bytes(bench), PAGE, true);
 
-	return err ? err : shuffle(bench->state);
+	return err ? err : op_fault_shuffle(bench->state);
 }
 
-static int run_cold(struct bench *bench, uint64_t n)
+static int op_fault_run_cold(struct bench *bench, uint64_t n)
 {
-	const struct area *area = bench->state;
+	const struct op_fault_area *area = bench->state;
 	uint64_t count;
 	void *data;
 	int err;
 
 	for (; n; n -= count) {
-		count = in_round(area, n);
-		err = place_cool(bench, area->fd, area->bytes);
+		count = op_fault_in_round(area, n);
+		err = bench_file_cool(bench, area->fd, area->bytes);
 		if (err)
 			return err;
-		data = map(area, PROT_READ, MAP_SHARED);
+		data = op_fault_map(area, PROT_READ, MAP_SHARED);
 		if (!data)
 			return -errno;
 		madvise(data, area->bytes, MADV_RANDOM);	/* one page a read */
-		timed(bench, data, count, touch_read);
+		op_fault_time(bench, data, count, op_fault_read);
 	}
 	return 0;
 }
@@ -227,8 +228,8 @@ const struct bench_operation op_fault_anon = {
 	.prediction = "2 * cpu.syscall + 4096000 / memory.write",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
 	.of_faults = true,
-	.prepare = prepare_anon,
-	.run = run_anon,
+	.prepare = op_fault_prepare_anon,
+	.run = op_fault_run_anon,
 };
 
 const struct bench_operation op_fault_cached = {
@@ -238,8 +239,8 @@ const struct bench_operation op_fault_cached = {
 	.prediction = "2 * cpu.syscall + 16 * memory.dram",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
 	.of_faults = true,
-	.prepare = prepare_cached,
-	.run = run_cached,
+	.prepare = op_fault_prepare_cached,
+	.run = op_fault_run_cached,
 };
 
 const struct bench_operation op_fault_cow = {
@@ -249,8 +250,8 @@ const struct bench_operation op_fault_cow = {
 	.prediction = "fault.anon + 4096000 / memory.copy",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
 	.of_faults = true,
-	.prepare = prepare_cow,
-	.run = run_cow,
+	.prepare = op_fault_prepare_cow,
+	.run = op_fault_run_cow,
 };
 
 const struct bench_operation op_fault_cold = {
@@ -262,6 +263,6 @@ const struct bench_operation op_fault_cold = {
 	/* A read may be over before the thread sleeps: a major fault needs no switch. */
 	.claim = { .made = true, .range = { { 0, 10 }, BENCH_ANY, { 1, 1 }, { 1, 1 } } },
 	.of_faults = true,
-	.prepare = prepare_cold,
-	.run = run_cold,
+	.prepare = op_fault_prepare_cold,
+	.run = op_fault_run_cold,
 };

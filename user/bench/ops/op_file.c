@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench/core/bench_memory.h"
 #include "bench/ops/bench_file.h"
 #include "bench/ops/operations.h"
 #include "util/random.h"
+#include "util/size.h"
 
 #define BLOCK 4096ULL
 #define SMALLEST (1ULL << 20)
@@ -25,14 +25,15 @@
 #define CONTENDED_BYTES (4ULL << 20)
 #define SEED 1
 
-struct reader {
+struct op_file_reader {
 	int fd;
 	uint64_t bytes, next;
 	struct random random;
 	void *block;
 };
 
-static size_t nr_sizes(const struct bench_machine *machine, const struct bench_options *options)
+static size_t op_file_nr_sizes(const struct bench_machine *machine,
+			       const struct bench_options *options)
 {
 	const uint64_t most = options->quick ? LARGEST_QUICK : LARGEST;
 	size_t nr = 1;
@@ -42,168 +43,173 @@ static size_t nr_sizes(const struct bench_machine *machine, const struct bench_o
 	return nr;
 }
 
-static void name_size(const struct bench_machine *machine, const struct bench_options *options,
-		      size_t point, char *name, size_t size)
+static void op_file_name_size(const struct bench_machine *machine,
+			      const struct bench_options *options,
+			      size_t point, char *name, size_t size)
 {
 	(void)machine;
 	(void)options;
-	memory_name(SMALLEST << point, name, size);
+	size_name(SMALLEST << point, name, size);
 }
 
-static int open_reader(struct bench *bench, struct reader *reader, uint64_t bytes, bool direct)
+static int op_file_open_reader(struct bench *bench, struct op_file_reader *reader, uint64_t bytes,
+			       bool direct)
 {
-	*reader = (struct reader){ .bytes = bytes };
+	*reader = (struct op_file_reader){ .bytes = bytes };
 	reader->random = random_begin(SEED, bytes / BLOCK);
 	if (posix_memalign(&reader->block, BLOCK, BLOCK))
 		return -ENOMEM;
-	reader->fd = place_make(bench, bytes);
+	reader->fd = bench_file_make(bench, bytes);
 	if (reader->fd < 0)
 		return reader->fd;
-	return direct ? place_make_direct(bench, reader->fd) : 0;
+	return direct ? bench_file_set_direct(bench, reader->fd) : 0;
 }
 
-static int open_state(struct bench *bench, bool direct)
+static int op_file_open_state(struct bench *bench, bool direct)
 {
-	struct reader *reader = calloc(1, sizeof(*reader));
+	struct op_file_reader *reader = calloc(1, sizeof(*reader));
 
 	bench->state = reader;
 	if (!reader)
 		return -ENOMEM;
-	return open_reader(bench, reader, SMALLEST << bench->point, direct);
+	return op_file_open_reader(bench, reader, SMALLEST << bench->point, direct);
 }
 
-static int prepare_direct(struct bench *bench)
+static int op_file_prepare_direct(struct bench *bench)
 {
-	int err = open_state(bench, true);
-	struct reader *reader = bench->state;
+	int err = op_file_open_state(bench, true);
+	struct op_file_reader *reader = bench->state;
 
 	/* What is in the page cache might be taken from there after all. */
-	return err ? err : place_cool(bench, reader->fd, reader->bytes);
+	return err ? err : bench_file_cool(bench, reader->fd, reader->bytes);
 }
 
-static int prepare_cached(struct bench *bench)
+static int op_file_prepare_cached(struct bench *bench)
 {
-	int err = open_state(bench, false);
-	struct reader *reader = bench->state;
+	int err = op_file_open_state(bench, false);
+	struct op_file_reader *reader = bench->state;
 
-	return err ? err : place_warm(bench, reader->fd, reader->bytes);
+	return err ? err : bench_file_warm(bench, reader->fd, reader->bytes);
 }
 
-static int prepare_dropped(struct bench *bench)
+static int op_file_prepare_dropped(struct bench *bench)
 {
-	return open_state(bench, false);
+	return op_file_open_state(bench, false);
 }
 
-static int read_block(const struct reader *reader, uint64_t offset)
+static int op_file_read_block(const struct op_file_reader *reader, uint64_t offset)
 {
 	const ssize_t got = pread(reader->fd, reader->block, BLOCK, offset);
 
 	return got == (ssize_t)BLOCK ? 0 : got < 0 ? -errno : -EIO;
 }
 
-static int read_in_order(struct reader *reader, uint64_t n)
+static int op_file_read_in_order(struct op_file_reader *reader, uint64_t n)
 {
 	int err = 0;
 
 	for (; n && !err; n--) {
-		err = read_block(reader, reader->next);
+		err = op_file_read_block(reader, reader->next);
 		reader->next = (reader->next + BLOCK) % reader->bytes;
 	}
 	return err;
 }
 
-static int read_at_random(struct reader *reader, uint64_t n)
+static int op_file_read_at_random(struct op_file_reader *reader, uint64_t n)
 {
 	int err = 0;
 
 	for (; n && !err; n--)
-		err = read_block(reader, random_below(&reader->random) * BLOCK);
+		err = op_file_read_block(reader, random_below(&reader->random) * BLOCK);
 	return err;
 }
 
-static int run_in_order(struct bench *bench, uint64_t n)
+static int op_file_run_in_order(struct bench *bench, uint64_t n)
 {
 	int err;
 
 	bench_start(bench);
-	err = read_in_order(bench->state, n);
+	err = op_file_read_in_order(bench->state, n);
 	bench_stop(bench);
 	return err;
 }
 
-static int run_at_random(struct bench *bench, uint64_t n)
+static int op_file_run_at_random(struct bench *bench, uint64_t n)
 {
 	int err;
 
 	bench_start(bench);
-	err = read_at_random(bench->state, n);
+	err = op_file_read_at_random(bench->state, n);
 	bench_stop(bench);
 	return err;
 }
 
 /* The page cache is emptied of the file before each pass through it. */
-static int run_dropped(struct bench *bench, uint64_t n)
+static int op_file_run_dropped(struct bench *bench, uint64_t n)
 {
-	struct reader *reader = bench->state;
+	struct op_file_reader *reader = bench->state;
 	uint64_t count;
 	int err = 0;
 
 	for (; n && !err; n -= count) {
 		count = n < reader->bytes / BLOCK ? n : reader->bytes / BLOCK;
-		err = place_cool(bench, reader->fd, reader->bytes);
+		err = bench_file_cool(bench, reader->fd, reader->bytes);
 		if (err)
 			break;
 		reader->next = 0;
 		bench_start(bench);
-		err = read_in_order(reader, count);
+		err = op_file_read_in_order(reader, count);
 		bench_stop(bench);
 	}
 	return err;
 }
 
 /* Processes that read at random, each its own file, as many blocks as it is told. */
-struct crowd {
+struct op_file_crowd {
 	unsigned int nr;
 	int to[MOST_PROCESSES], from[MOST_PROCESSES];
 };
 
-static size_t nr_crowds(const struct bench_machine *machine, const struct bench_options *options)
+static size_t op_file_nr_crowds(const struct bench_machine *machine,
+				const struct bench_options *options)
 {
 	(void)machine;
 	return options->quick ? MOST_PROCESSES_QUICK : MOST_PROCESSES;
 }
 
-static void name_crowd(const struct bench_machine *machine, const struct bench_options *options,
-		       size_t point, char *name, size_t size)
+static void op_file_name_crowd(const struct bench_machine *machine,
+			       const struct bench_options *options,
+			       size_t point, char *name, size_t size)
 {
 	(void)machine;
 	(void)options;
 	snprintf(name, size, "%zu", point + 1);
 }
 
-static void serve(struct reader *reader, unsigned int number, int in, int out)
+static void op_file_serve(struct op_file_reader *reader, unsigned int number, int in, int out)
 {
 	uint64_t n;
 	int err;
 
 	reader->random = random_begin(SEED + number, reader->bytes / BLOCK);
 	while (read(in, &n, sizeof(n)) == sizeof(n)) {
-		err = read_at_random(reader, n);
+		err = op_file_read_at_random(reader, n);
 		if (write(out, &err, sizeof(err)) != sizeof(err))
 			break;
 	}
 	_exit(EXIT_SUCCESS);
 }
 
-static int start_process(struct bench *bench, struct crowd *crowd, unsigned int number)
+static int op_file_start_process(struct bench *bench, struct op_file_crowd *crowd,
+				 unsigned int number)
 {
-	struct reader reader;
+	struct op_file_reader reader;
 	int in[2], out[2], err;
 	pid_t pid;
 
-	err = open_reader(bench, &reader, CONTENDED_BYTES, true);
+	err = op_file_open_reader(bench, &reader, CONTENDED_BYTES, true);
 	if (!err)
-		err = place_cool(bench, reader.fd, reader.bytes);
+		err = bench_file_cool(bench, reader.fd, reader.bytes);
 	if (!err && (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)))
 		err = -errno;
 	if (err)
@@ -211,7 +217,7 @@ static int start_process(struct bench *bench, struct crowd *crowd, unsigned int 
 	pid = bench_fork();
 	if (!pid) {
 		close(in[1]);
-		serve(&reader, number, in[0], out[1]);
+		op_file_serve(&reader, number, in[0], out[1]);
 	}
 	crowd->to[number] = in[1];
 	crowd->from[number] = out[0];
@@ -222,9 +228,9 @@ static int start_process(struct bench *bench, struct crowd *crowd, unsigned int 
 	return pid < 0 ? -errno : 0;
 }
 
-static int prepare_crowd(struct bench *bench)
+static int op_file_prepare_crowd(struct bench *bench)
 {
-	struct crowd *crowd = calloc(1, sizeof(*crowd));
+	struct op_file_crowd *crowd = calloc(1, sizeof(*crowd));
 	unsigned int i;
 	int err = 0;
 
@@ -233,13 +239,13 @@ static int prepare_crowd(struct bench *bench)
 		return -ENOMEM;
 	crowd->nr = bench->point + 1;
 	for (i = 0; i < crowd->nr && !err; i++)
-		err = start_process(bench, crowd, i);
+		err = op_file_start_process(bench, crowd, i);
 	return err;
 }
 
-static int run_crowd(struct bench *bench, uint64_t n)
+static int op_file_run_crowd(struct bench *bench, uint64_t n)
 {
-	const struct crowd *crowd = bench->state;
+	const struct op_file_crowd *crowd = bench->state;
 	unsigned int i;
 	uint64_t share;
 	int err = 0, answer = 0;
@@ -265,10 +271,10 @@ const struct bench_operation op_file_cached = {
 	.method = "block by block, from end to end",
 	.prediction = "cpu.syscall + 4096000 / memory.copy",
 	.claim = { .made = true, .range = { { 0, 0 }, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
-	.nr_points = nr_sizes,
-	.name_point = name_size,
-	.prepare = prepare_cached,
-	.run = run_in_order,
+	.nr_points = op_file_nr_sizes,
+	.name_point = op_file_name_size,
+	.prepare = op_file_prepare_cached,
+	.run = op_file_run_in_order,
 };
 
 const struct bench_operation op_file_dropped = {
@@ -277,10 +283,10 @@ const struct bench_operation op_file_dropped = {
 	.method = "block by block, from end to end, with the kernel's readahead",
 	.prediction = "file.cached:1M + file.sequential:1M / 32",	/* a read of 128 KiB */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
-	.nr_points = nr_sizes,
-	.name_point = name_size,
-	.prepare = prepare_dropped,
-	.run = run_dropped,
+	.nr_points = op_file_nr_sizes,
+	.name_point = op_file_name_size,
+	.prepare = op_file_prepare_dropped,
+	.run = op_file_run_dropped,
 };
 
 const struct bench_operation op_file_sequential = {
@@ -288,10 +294,10 @@ const struct bench_operation op_file_sequential = {
 	.title = "pread of 4 KiB from the disk, in order, in a file of that size",
 	.method = "O_DIRECT, one block after the other",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
-	.nr_points = nr_sizes,
-	.name_point = name_size,
-	.prepare = prepare_direct,
-	.run = run_in_order,
+	.nr_points = op_file_nr_sizes,
+	.name_point = op_file_name_size,
+	.prepare = op_file_prepare_direct,
+	.run = op_file_run_in_order,
 };
 
 const struct bench_operation op_file_random = {
@@ -300,10 +306,10 @@ const struct bench_operation op_file_random = {
 	.method = "O_DIRECT, any block",
 	.prediction = "file.sequential:1M",	/* of a disk without arms */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
-	.nr_points = nr_sizes,
-	.name_point = name_size,
-	.prepare = prepare_direct,
-	.run = run_at_random,
+	.nr_points = op_file_nr_sizes,
+	.name_point = op_file_name_size,
+	.prepare = op_file_prepare_direct,
+	.run = op_file_run_at_random,
 };
 
 const struct bench_operation op_file_contend = {
@@ -312,11 +318,11 @@ const struct bench_operation op_file_contend = {
 	.method = "O_DIRECT, 4 KiB at a time, each process in a file of its own of 4 MiB",
 	.prediction = "file.random:4M",		/* one after the other */
 	.claim = { .made = true, .range = { BENCH_ANY, { 0.9, 2 }, { 0, 0.1 }, { 0, 0 } } },
-	.nr_points = nr_crowds,
-	.name_point = name_crowd,
+	.nr_points = op_file_nr_crowds,
+	.name_point = op_file_name_crowd,
 	.anywhere = true,
-	.prepare = prepare_crowd,
-	.run = run_crowd,
+	.prepare = op_file_prepare_crowd,
+	.run = op_file_run_crowd,
 };
 
 /* The server has what was written just now in its own cache: only the way is added. */
@@ -326,11 +332,11 @@ const struct bench_operation op_nfs_sequential = {
 	.method = "O_DIRECT, one block after the other; the server has them in its page cache",
 	.prediction = "file.cached:1M + peer.tcp_rtt",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
-	.nr_points = nr_sizes,
-	.name_point = name_size,
+	.nr_points = op_file_nr_sizes,
+	.name_point = op_file_name_size,
 	.over_nfs = true,
-	.prepare = prepare_direct,
-	.run = run_in_order,
+	.prepare = op_file_prepare_direct,
+	.run = op_file_run_in_order,
 };
 
 const struct bench_operation op_nfs_random = {
@@ -339,11 +345,11 @@ const struct bench_operation op_nfs_random = {
 	.method = "O_DIRECT, any block; the server has them in its page cache",
 	.prediction = "nfs.sequential:1M",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
-	.nr_points = nr_sizes,
-	.name_point = name_size,
+	.nr_points = op_file_nr_sizes,
+	.name_point = op_file_name_size,
 	.over_nfs = true,
-	.prepare = prepare_direct,
-	.run = run_at_random,
+	.prepare = op_file_prepare_direct,
+	.run = op_file_run_at_random,
 };
 
 const struct bench_operation op_nfs_dropped = {
@@ -352,9 +358,9 @@ const struct bench_operation op_nfs_dropped = {
 	.method = "block by block, from end to end, with the kernel's readahead",
 	.prediction = "file.cached:1M + nfs.sequential:1M / 32",	/* a read of 128 KiB */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
-	.nr_points = nr_sizes,
-	.name_point = name_size,
+	.nr_points = op_file_nr_sizes,
+	.name_point = op_file_name_size,
 	.over_nfs = true,
-	.prepare = prepare_dropped,
-	.run = run_dropped,
+	.prepare = op_file_prepare_dropped,
+	.run = op_file_run_dropped,
 };

@@ -18,10 +18,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench/core/bench_memory.h"
 #include "bench/ops/bench_file.h"
 #include "bench/ops/operations.h"
 #include "system/memory_cgroup.h"
+#include "util/size.h"
 #include "util/time_ns.h"
 #include "workload/file_cache.h"
 
@@ -31,7 +31,7 @@
 #define TOLERATED 1000		/* one page in so many may be moved about */
 #define LONGEST_NS 50000000000ULL	/* of all runs */
 
-struct filler {
+struct op_filecache_filler {
 	int fd;
 	uint64_t step, most;
 	uint64_t end_ns;
@@ -39,9 +39,9 @@ struct filler {
 	struct memory_group group;	/* --quick */
 };
 
-static int limit_memory(struct bench *bench)
+static int op_filecache_limit_memory(struct bench *bench)
 {
-	struct filler *filler = bench->state;
+	struct op_filecache_filler *filler = bench->state;
 	char why[256];
 	int err;
 
@@ -53,39 +53,40 @@ static int limit_memory(struct bench *bench)
 				  why) : 0;
 }
 
-static uint64_t step_for(uint64_t expected_bytes)
+static uint64_t op_filecache_step(uint64_t expected_bytes)
 {
 	const uint64_t step = expected_bytes / STEPS / AT_ONCE * AT_ONCE;
 
 	return step ? step : AT_ONCE;
 }
 
-static int prepare(struct bench *bench)
+static int op_filecache_prepare(struct bench *bench)
 {
 	const uint64_t expected = bench->machine->available_bytes;
-	struct filler *filler = calloc(1, sizeof(*filler));
+	struct op_filecache_filler *filler = calloc(1, sizeof(*filler));
 	int err;
 
 	bench->state = filler;
 	if (!filler)
 		return -ENOMEM;
 	filler->group = MEMORY_GROUP_NONE;
-	err = limit_memory(bench);
+	err = op_filecache_limit_memory(bench);
 	if (err)
 		return err;
 	filler->end_ns = clock_monotonic_ns() + LONGEST_NS;
-	filler->step = step_for(expected);
+	filler->step = op_filecache_step(expected);
 	filler->most = bench->options->quick ? 2 * expected : bench->machine->memory_bytes;
 	filler->buffer = malloc(AT_ONCE);
 	if (!filler->buffer)
 		return -ENOMEM;
-	filler->fd = place_make(bench, 0);
+	filler->fd = bench_file_make(bench, 0);
 	if (filler->fd < 0)
 		return filler->fd;
 	return ftruncate(filler->fd, filler->most) ? -errno : 0;
 }
 
-static int read_step(const struct filler *filler, uint64_t from, uint64_t to)
+static int op_filecache_read_step(const struct op_filecache_filler *filler, uint64_t from,
+				  uint64_t to)
 {
 	ssize_t got;
 
@@ -98,7 +99,7 @@ static int read_step(const struct filler *filler, uint64_t from, uint64_t to)
 }
 
 /* 1, 0, or a negative errno. */
-static int is_there(const struct filler *filler, uint64_t bytes)
+static int op_filecache_is_resident(const struct op_filecache_filler *filler, uint64_t bytes)
 {
 	const struct mapping mapping = {
 		.fd = filler->fd, .bytes = bytes, .pages = bytes / PAGE,
@@ -109,31 +110,31 @@ static int is_there(const struct filler *filler, uint64_t bytes)
 	return err ?: resident + mapping.pages / TOLERATED >= mapping.pages;
 }
 
-static int refuse_more(struct bench *bench, uint64_t bytes, const char *why)
+static int op_filecache_refuse_more(struct bench *bench, uint64_t bytes, const char *why)
 {
 	char size[32];
 
-	memory_name(bytes, size, sizeof(size));
+	size_name(bytes, size, sizeof(size));
 	return bench_refuse(bench, -ERANGE, "it holds %s at least: %s", size, why);
 }
 
-static int run(struct bench *bench, uint64_t n)
+static int op_filecache_run(struct bench *bench, uint64_t n)
 {
-	const struct filler *filler = bench->state;
+	const struct op_filecache_filler *filler = bench->state;
 	uint64_t bytes = 0;
 	int err, there = 1;
 
 	(void)n;
-	err = place_cool(bench, filler->fd, filler->most);
+	err = bench_file_cool(bench, filler->fd, filler->most);
 	while (!err) {
 		bench->bytes = bytes;
 		if (bytes + filler->step > filler->most)
-			return refuse_more(bench, bytes, "it is not tried with more");
+			return op_filecache_refuse_more(bench, bytes, "it is not tried with more");
 		if (clock_monotonic_ns() > filler->end_ns)
-			return refuse_more(bench, bytes, "there is no time for more");
-		err = read_step(filler, bytes, bytes + filler->step);
+			return op_filecache_refuse_more(bench, bytes, "there is no time for more");
+		err = op_filecache_read_step(filler, bytes, bytes + filler->step);
 		bytes += filler->step;
-		there = err ?: is_there(filler, bytes);
+		there = err ?: op_filecache_is_resident(filler, bytes);
 		if (there <= 0)
 			break;
 	}
@@ -145,9 +146,9 @@ static int run(struct bench *bench, uint64_t n)
 }
 
 /* Of a process that is killed its keeper removes the group. */
-static void finish(struct bench *bench)
+static void op_filecache_finish(struct bench *bench)
 {
-	struct filler *filler = bench->state;
+	struct op_filecache_filler *filler = bench->state;
 
 	if (filler)
 		memory_group_leave(&filler->group);
@@ -160,7 +161,7 @@ const struct bench_operation op_file_cache_size = {
 	.method = "read a 64th of the prediction at a time, until a page is gone (mincore); "
 		  "--quick: in a memory cgroup of 32 MiB",
 	.prediction = "memory_available",
-	.prepare = prepare,
-	.run = run,
-	.finish = finish,
+	.prepare = op_filecache_prepare,
+	.run = op_filecache_run,
+	.finish = op_filecache_finish,
 };

@@ -11,6 +11,7 @@
 #include "bench/core/bench_memory.h"
 #include "bench/ops/operations.h"
 #include "util/random.h"
+#include "util/size.h"
 
 #define SMALLEST 4096ULL
 #define LARGEST (512ULL << 20)
@@ -31,7 +32,7 @@ static const uint64_t strides[] = { 64, 512, 4096 };
 #define NR_PAIRS 7
 
 /* 4K, 6K, 8K, 12K, …; quickly, 4K, 8K, 16K, … */
-static uint64_t nth_size(const struct bench_options *options, size_t i)
+static uint64_t op_latency_nth_size(const struct bench_options *options, size_t i)
 {
 	if (options->quick)
 		return SMALLEST << i;
@@ -39,7 +40,8 @@ static uint64_t nth_size(const struct bench_options *options, size_t i)
 }
 
 /* Well beyond the largest cache, but of a VM's room. */
-static uint64_t largest(const struct bench_machine *machine, const struct bench_options *options)
+static uint64_t op_latency_largest(const struct bench_machine *machine,
+				   const struct bench_options *options)
 {
 	const uint64_t times = options->quick ? TIMES_CACHE_QUICK : TIMES_CACHE;
 	const uint64_t most = options->quick ? LARGEST_QUICK : LARGEST;
@@ -50,49 +52,52 @@ static uint64_t largest(const struct bench_machine *machine, const struct bench_
 	return bytes < machine->room_bytes ? bytes : machine->room_bytes;
 }
 
-static size_t nr_sizes(const struct bench_machine *machine, const struct bench_options *options)
+static size_t op_latency_nr_sizes(const struct bench_machine *machine,
+				  const struct bench_options *options)
 {
 	size_t nr = 1;
 
-	while (nth_size(options, nr) <= largest(machine, options))
+	while (op_latency_nth_size(options, nr) <= op_latency_largest(machine, options))
 		nr++;
 	return nr;
 }
 
-static size_t nr_strides(const struct bench_options *options)
+static size_t op_latency_nr_strides(const struct bench_options *options)
 {
 	return options->quick ? NR_STRIDES_QUICK : NR_STRIDES;
 }
 
-static size_t nr_points(const struct bench_machine *machine, const struct bench_options *options)
+static size_t op_latency_nr_points(const struct bench_machine *machine,
+				   const struct bench_options *options)
 {
-	return nr_sizes(machine, options) * nr_strides(options);
+	return op_latency_nr_sizes(machine, options) * op_latency_nr_strides(options);
 }
 
-static uint64_t size_of(const struct bench_options *options, size_t point)
+static uint64_t op_latency_size(const struct bench_options *options, size_t point)
 {
-	return nth_size(options, point / nr_strides(options));
+	return op_latency_nth_size(options, point / op_latency_nr_strides(options));
 }
 
-static uint64_t stride_of(const struct bench_options *options, size_t point)
+static uint64_t op_latency_stride(const struct bench_options *options, size_t point)
 {
-	const size_t nr = nr_strides(options), i = point % nr;
+	const size_t nr = op_latency_nr_strides(options), i = point % nr;
 
 	return strides[i + 1 == nr ? NR_STRIDES - 1 : i];
 }
 
-static void name_point(const struct bench_machine *machine, const struct bench_options *options,
-		       size_t point, char *name, size_t size)
+static void op_latency_name_point(const struct bench_machine *machine,
+				  const struct bench_options *options,
+				  size_t point, char *name, size_t size)
 {
 	char bytes[24], stride[24];
 
 	(void)machine;
-	memory_name(size_of(options, point), bytes, sizeof(bytes));
-	memory_name(stride_of(options, point), stride, sizeof(stride));
+	size_name(op_latency_size(options, point), bytes, sizeof(bytes));
+	size_name(op_latency_stride(options, point), stride, sizeof(stride));
 	snprintf(name, size, "%s:%s", bytes, stride);
 }
 
-static uint64_t *number_at(char *data, uint64_t stride, uint64_t i)
+static uint64_t *op_latency_slot(char *data, uint64_t stride, uint64_t i)
 {
 	return (uint64_t *)(data + i * stride);
 }
@@ -101,41 +106,41 @@ static uint64_t *number_at(char *data, uint64_t stride, uint64_t i)
  * S. Sattolo, Inf. Process. Lett. 22 (1986): a random permutation that is one cycle, in
  * the very slots.
  */
-static void make_cycle(char *data, uint64_t slots, uint64_t stride)
+static void op_latency_make_cycle(char *data, uint64_t slots, uint64_t stride)
 {
 	struct random random = random_begin(SEED, 0);
 	uint64_t i, other, kept;
 
 	for (i = 0; i < slots; i++)
-		*number_at(data, stride, i) = i;
+		*op_latency_slot(data, stride, i) = i;
 	for (i = slots - 1; i; i--) {
 		random.bound = i;
 		other = random_below(&random);
-		kept = *number_at(data, stride, i);
-		*number_at(data, stride, i) = *number_at(data, stride, other);
-		*number_at(data, stride, other) = kept;
+		kept = *op_latency_slot(data, stride, i);
+		*op_latency_slot(data, stride, i) = *op_latency_slot(data, stride, other);
+		*op_latency_slot(data, stride, other) = kept;
 	}
 }
 
-static int prepare(struct bench *bench)
+static int op_latency_prepare(struct bench *bench)
 {
-	const uint64_t bytes = size_of(bench->options, bench->point);
-	const uint64_t stride = stride_of(bench->options, bench->point);
+	const uint64_t bytes = op_latency_size(bench->options, bench->point);
+	const uint64_t stride = op_latency_stride(bench->options, bench->point);
 	const uint64_t slots = bytes / stride;
-	char *data = memory_map(bytes, bench->options->huge_pages);
+	char *data = bench_memory_map(bytes, bench->options->huge_pages);
 	uint64_t i;
 
 	if (!data)
 		return -errno;
-	make_cycle(data, slots, stride);
+	op_latency_make_cycle(data, slots, stride);
 	for (i = 0; i < slots; i++)
-		*number_at(data, stride, i) = (uintptr_t)(data + *number_at(data, stride, i) *
-							  stride);
+		*op_latency_slot(data, stride, i) = (uintptr_t)(data + *op_latency_slot(data, stride, i) *
+								stride);
 	bench->state = data;
 	return 0;
 }
 
-static int run(struct bench *bench, uint64_t n)
+static int op_latency_run(struct bench *bench, uint64_t n)
 {
 	void **at = bench->state;
 	uint64_t i;
@@ -150,28 +155,30 @@ static int run(struct bench *bench, uint64_t n)
 	return 0;
 }
 
-static size_t nr_pairs(const struct bench_machine *machine, const struct bench_options *options)
+static size_t op_latency_nr_pairs(const struct bench_machine *machine,
+				  const struct bench_options *options)
 {
 	(void)machine;
 	(void)options;
 	return NR_PAIRS;
 }
 
-static uint64_t distance_of(size_t point)
+static uint64_t op_latency_distance(size_t point)
 {
 	return PAIR_SMALLEST << point;
 }
 
-static void name_pair(const struct bench_machine *machine, const struct bench_options *options,
-		      size_t point, char *name, size_t size)
+static void op_latency_name_pair(const struct bench_machine *machine,
+				 const struct bench_options *options,
+				 size_t point, char *name, size_t size)
 {
 	(void)machine;
 	(void)options;
-	memory_name(distance_of(point), name, size);
+	size_name(op_latency_distance(point), name, size);
 }
 
 /* Too much for the first cache, and at home in the second: no prefetch from memory. */
-static uint64_t pair_memory(const struct bench_machine *machine)
+static uint64_t op_latency_pair_memory(const struct bench_machine *machine)
 {
 	const uint64_t first = machine->cache_bytes[0] ?: 32768;
 
@@ -179,19 +186,19 @@ static uint64_t pair_memory(const struct bench_machine *machine)
 }
 
 /* The far one first: what a prefetcher fetches is what comes after. */
-static int prepare_pairs(struct bench *bench)
+static int op_latency_prepare_pairs(struct bench *bench)
 {
-	const uint64_t bytes = pair_memory(bench->machine), slots = bytes / PAIR_BYTES;
-	const uint64_t distance = distance_of(bench->point);
-	char *data = memory_map(bytes, bench->options->huge_pages);
+	const uint64_t bytes = op_latency_pair_memory(bench->machine), slots = bytes / PAIR_BYTES;
+	const uint64_t distance = op_latency_distance(bench->point);
+	char *data = bench_memory_map(bytes, bench->options->huge_pages);
 	uint64_t i;
 
 	if (!data)
 		return -errno;
-	make_cycle(data, slots, PAIR_BYTES);
+	op_latency_make_cycle(data, slots, PAIR_BYTES);
 	for (i = 0; i < slots; i++) {
-		*number_at(data, PAIR_BYTES, i) = (uintptr_t)(data + distance +
-			*number_at(data, PAIR_BYTES, i) * PAIR_BYTES);
+		*op_latency_slot(data, PAIR_BYTES, i) = (uintptr_t)(data + distance +
+			*op_latency_slot(data, PAIR_BYTES, i) * PAIR_BYTES);
 		*(uint64_t *)(data + i * PAIR_BYTES + distance) = (uintptr_t)(data + i *
 									      PAIR_BYTES);
 	}
@@ -199,9 +206,9 @@ static int prepare_pairs(struct bench *bench)
 	return 0;
 }
 
-static int run_pairs(struct bench *bench, uint64_t n)
+static int op_latency_run_pairs(struct bench *bench, uint64_t n)
 {
-	return run(bench, 2 * n);
+	return op_latency_run(bench, 2 * n);
 }
 
 const struct bench_operation op_latency = {
@@ -209,10 +216,10 @@ const struct bench_operation op_latency = {
 	.title = "a load, in memory of that size, with that stride",
 	.method = "pointers in a random cycle, each load needs the one before it",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },
-	.nr_points = nr_points,
-	.name_point = name_point,
-	.prepare = prepare,
-	.run = run,
+	.nr_points = op_latency_nr_points,
+	.name_point = op_latency_name_point,
+	.prepare = op_latency_prepare,
+	.run = op_latency_run,
 };
 
 const struct bench_operation op_pair = {
@@ -221,8 +228,8 @@ const struct bench_operation op_pair = {
 	.method = "pointers in a random cycle through places that are too many for the first "
 		  "cache, two loads at each",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },
-	.nr_points = nr_pairs,
-	.name_point = name_pair,
-	.prepare = prepare_pairs,
-	.run = run_pairs,
+	.nr_points = op_latency_nr_pairs,
+	.name_point = op_latency_name_pair,
+	.prepare = op_latency_prepare_pairs,
+	.run = op_latency_run_pairs,
 };

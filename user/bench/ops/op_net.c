@@ -16,22 +16,22 @@
 #define PATIENCE_S 5		/* for the reply to an echo */
 #define SOURCES 200		/* addresses that connections come from: each has its ports */
 
-struct net {
+struct op_net_state {
 	int listener, fd;
 	struct sockaddr_in address;
 	char *buffer;
 	unsigned int connections;
 };
 
-static int say_down(struct bench *bench, int err)
+static int op_net_refuse(struct bench *bench, int err)
 {
 	return bench_refuse(bench, err, "there is no loopback network: %s", strerror(-err));
 }
 
 /* Where to connect to: a port that the kernel chooses. */
-static int open_net(struct bench *bench)
+static int op_net_open(struct bench *bench)
 {
-	struct net *net = calloc(1, sizeof(*net));
+	struct op_net_state *net = calloc(1, sizeof(*net));
 	socklen_t size = sizeof(net->address);
 
 	bench->state = net;
@@ -46,12 +46,12 @@ static int open_net(struct bench *bench)
 	    bind(net->listener, (struct sockaddr *)&net->address, sizeof(net->address)) ||
 	    listen(net->listener, 16) ||
 	    getsockname(net->listener, (struct sockaddr *)&net->address, &size))
-		return say_down(bench, -errno);
+		return op_net_refuse(bench, -errno);
 	return 0;
 }
 
 /* The other end: answers every `bytes` with one byte, until the process ends. */
-static void answer(struct net *net, size_t bytes)
+static void op_net_answer(struct op_net_state *net, size_t bytes)
 {
 	const int fd = accept4(net->listener, NULL, NULL, SOCK_CLOEXEC);
 
@@ -61,10 +61,10 @@ static void answer(struct net *net, size_t bytes)
 	_exit(EXIT_SUCCESS);
 }
 
-static int begin_partner(struct bench *bench, size_t bytes)
+static int op_net_start_partner(struct bench *bench, size_t bytes)
 {
-	int err = open_net(bench);
-	struct net *net = bench->state;
+	int err = op_net_open(bench);
+	struct op_net_state *net = bench->state;
 	pid_t pid;
 
 	if (err)
@@ -75,25 +75,25 @@ static int begin_partner(struct bench *bench, size_t bytes)
 	memset(net->buffer, 1, CHUNK);
 	pid = bench_fork();
 	if (!pid)
-		answer(net, bytes);
+		op_net_answer(net, bytes);
 	if (pid < 0)
 		return -errno;
 	net->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (net->fd < 0 ||
 	    connect(net->fd, (struct sockaddr *)&net->address, sizeof(net->address)))
-		return say_down(bench, -errno);
+		return op_net_refuse(bench, -errno);
 	stream_hurry(net->fd);
 	return 0;
 }
 
-static int prepare_rtt(struct bench *bench)
+static int op_net_prepare_rtt(struct bench *bench)
 {
-	return begin_partner(bench, 1);
+	return op_net_start_partner(bench, 1);
 }
 
-static int run_rtt(struct bench *bench, uint64_t n)
+static int op_net_run_rtt(struct bench *bench, uint64_t n)
 {
-	const struct net *net = bench->state;
+	const struct op_net_state *net = bench->state;
 	int err = 0;
 	char byte = 0;
 
@@ -107,16 +107,16 @@ static int run_rtt(struct bench *bench, uint64_t n)
 	return err;
 }
 
-static int prepare_bandwidth(struct bench *bench)
+static int op_net_prepare_bandwidth(struct bench *bench)
 {
 	bench->bytes = CHUNK;
-	return begin_partner(bench, CHUNK);
+	return op_net_start_partner(bench, CHUNK);
 }
 
 /* Until the other end has said of every chunk that it is there. */
-static int run_bandwidth(struct bench *bench, uint64_t n)
+static int op_net_run_bandwidth(struct bench *bench, uint64_t n)
 {
-	const struct net *net = bench->state;
+	const struct op_net_state *net = bench->state;
 	int err = 0;
 	uint64_t i;
 	char byte;
@@ -131,7 +131,7 @@ static int run_bandwidth(struct bench *bench, uint64_t n)
 }
 
 /* From another address each time: ports of ended connections are not free at once. */
-static int open_source(struct net *net)
+static int op_net_open_source(struct op_net_state *net)
 {
 	struct sockaddr_in source = { .sin_family = AF_INET };
 	const int one = 1;
@@ -149,11 +149,11 @@ static int open_source(struct net *net)
 }
 
 /* Both ends in one process: the kernel needs nobody to accept. reset: without a farewell. */
-static int connect_once(struct bench *bench, bool reset)
+static int op_net_connect_once(struct bench *bench, bool reset)
 {
 	static const struct linger at_once = { .l_onoff = 1 };
-	struct net *net = bench->state;
-	int fd = open_source(net), other, err = 0;
+	struct op_net_state *net = bench->state;
+	int fd = op_net_open_source(net), other, err = 0;
 	char byte;
 
 	if (fd < 0)
@@ -173,32 +173,32 @@ static int connect_once(struct bench *bench, bool reset)
 	if (!reset)
 		bench_stop(bench);
 	if (other < 0)
-		return err ? say_down(bench, err) : -errno;
+		return err ? op_net_refuse(bench, err) : -errno;
 	if (!reset && read(other, &byte, 1))
 		err = -EPROTO;
 	close(other);
 	return err;
 }
 
-static int run_setup(struct bench *bench, uint64_t n)
+static int op_net_run_setup(struct bench *bench, uint64_t n)
 {
 	int err = 0;
 
 	for (; n && !err; n--)
-		err = connect_once(bench, true);
+		err = op_net_connect_once(bench, true);
 	return err;
 }
 
-static int run_teardown(struct bench *bench, uint64_t n)
+static int op_net_run_teardown(struct bench *bench, uint64_t n)
 {
 	int err = 0;
 
 	for (; n && !err; n--)
-		err = connect_once(bench, false);
+		err = op_net_connect_once(bench, false);
 	return err;
 }
 
-static int prepare_icmp(struct bench *bench)
+static int op_net_prepare_icmp(struct bench *bench)
 {
 	const struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
@@ -213,10 +213,10 @@ static int prepare_icmp(struct bench *bench)
 	if (err == -EACCES || err == -EPERM)
 		return bench_refuse(bench, err, "no right to send pings: run as root, or see "
 				    "net.ipv4.ping_group_range");
-	return err ? say_down(bench, err) : 0;
+	return err ? op_net_refuse(bench, err) : 0;
 }
 
-static int run_icmp(struct bench *bench, uint64_t n)
+static int op_net_run_icmp(struct bench *bench, uint64_t n)
 {
 	int err = 0;
 
@@ -234,8 +234,8 @@ const struct bench_operation op_net_tcp_rtt = {
 	.prediction = "2 * pipe.self + 2 * switch.process",
 	.claim = { .made = true, .range = { { 2, 6 }, { 4, 5 }, { 0, 0 }, { 0, 0 } } },
 	.own_share = 0.5,
-	.prepare = prepare_rtt,
-	.run = run_rtt,
+	.prepare = op_net_prepare_rtt,
+	.run = op_net_run_rtt,
 };
 
 const struct bench_operation op_net_icmp_rtt = {
@@ -244,8 +244,8 @@ const struct bench_operation op_net_icmp_rtt = {
 	.method = "the kernel answers by itself, no other process takes part",
 	.prediction = "3 * cpu.syscall",
 	.claim = { .made = true, .range = { { 0, 2 }, { 2, 4 }, { 0, 0 }, { 0, 0 } } },
-	.prepare = prepare_icmp,
-	.run = run_icmp,
+	.prepare = op_net_prepare_icmp,
+	.run = op_net_run_icmp,
 };
 
 const struct bench_operation op_net_tcp_bandwidth = {
@@ -255,8 +255,8 @@ const struct bench_operation op_net_tcp_bandwidth = {
 	.method = "1 MiB at a time, wherever the scheduler puts the two; until all is acknowledged",
 	.prediction = "memory.copy / 2",	/* into the kernel, and out of it */
 	.anywhere = true,
-	.prepare = prepare_bandwidth,
-	.run = run_bandwidth,
+	.prepare = op_net_prepare_bandwidth,
+	.run = op_net_run_bandwidth,
 };
 
 const struct bench_operation op_net_tcp_setup = {
@@ -265,8 +265,8 @@ const struct bench_operation op_net_tcp_setup = {
 	.method = "each connection timed by itself, to a socket of the same process",
 	.prediction = "net.tcp_rtt",
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
-	.prepare = open_net,
-	.run = run_setup,
+	.prepare = op_net_open,
+	.run = op_net_run_setup,
 };
 
 const struct bench_operation op_net_tcp_teardown = {
@@ -275,6 +275,6 @@ const struct bench_operation op_net_tcp_teardown = {
 	.method = "each timed by itself; the FIN is sent, the rest is the kernel's",
 	.prediction = "net.tcp_setup / 2",	/* one packet of two */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
-	.prepare = open_net,
-	.run = run_teardown,
+	.prepare = op_net_open,
+	.run = op_net_run_teardown,
 };

@@ -14,7 +14,7 @@
 #define ECHO_PATIENCE_S 1	/* for the reply to an echo */
 #define MOST_LOST 3		/* echoes without one: networks lose some */
 
-struct remote {
+struct op_peer_state {
 	struct peer_address address;
 	int fd;
 	char *chunk;
@@ -22,9 +22,9 @@ struct remote {
 	unsigned int lost;	/* in this run */
 };
 
-static int open_remote(struct bench *bench, bool asked)
+static int op_peer_open(struct bench *bench, bool asked)
 {
-	struct remote *remote = calloc(1, sizeof(*remote));
+	struct op_peer_state *remote = calloc(1, sizeof(*remote));
 
 	bench->state = remote;
 	if (!remote)
@@ -33,10 +33,10 @@ static int open_remote(struct bench *bench, bool asked)
 	return peer_find(bench, &remote->address, asked);
 }
 
-static int open_service(struct bench *bench, enum peer_service service)
+static int op_peer_open_service(struct bench *bench, enum peer_service service)
 {
-	int err = open_remote(bench, true);
-	struct remote *remote = bench->state;
+	int err = op_peer_open(bench, true);
+	struct op_peer_state *remote = bench->state;
 
 	if (err)
 		return err;
@@ -44,14 +44,14 @@ static int open_service(struct bench *bench, enum peer_service service)
 	return remote->fd < 0 ? remote->fd : 0;
 }
 
-static int prepare_rtt(struct bench *bench)
+static int op_peer_prepare_rtt(struct bench *bench)
 {
-	return open_service(bench, PEER_ECHO);
+	return op_peer_open_service(bench, PEER_ECHO);
 }
 
-static int run_rtt(struct bench *bench, uint64_t n)
+static int op_peer_run_rtt(struct bench *bench, uint64_t n)
 {
-	const struct remote *remote = bench->state;
+	const struct op_peer_state *remote = bench->state;
 	int err = 0;
 	char byte = 0;
 
@@ -65,10 +65,10 @@ static int run_rtt(struct bench *bench, uint64_t n)
 	return err ? peer_refuse(bench, err) : 0;
 }
 
-static int prepare_bandwidth(struct bench *bench)
+static int op_peer_prepare_bandwidth(struct bench *bench)
 {
-	int err = open_service(bench, PEER_SINK);
-	struct remote *remote = bench->state;
+	int err = op_peer_open_service(bench, PEER_SINK);
+	struct op_peer_state *remote = bench->state;
 
 	if (err)
 		return err;
@@ -81,9 +81,9 @@ static int prepare_bandwidth(struct bench *bench)
 }
 
 /* Until the other end has said of every chunk that it is there. */
-static int run_bandwidth(struct bench *bench, uint64_t n)
+static int op_peer_run_bandwidth(struct bench *bench, uint64_t n)
 {
-	const struct remote *remote = bench->state;
+	const struct op_peer_state *remote = bench->state;
 	int err = 0;
 	uint64_t i;
 	char byte;
@@ -97,19 +97,19 @@ static int run_bandwidth(struct bench *bench, uint64_t n)
 	return err ? peer_refuse(bench, err) : 0;
 }
 
-static int prepare_connections(struct bench *bench)
+static int op_peer_prepare_connections(struct bench *bench)
 {
-	return open_remote(bench, true);
+	return op_peer_open(bench, true);
 }
 
 /*
  * Each is greeted, so that the server has taken it before the next one comes. It ends with
  * a reset from one side or the other: no port has to rest for a minute.
  */
-static int connect_once(struct bench *bench)
+static int op_peer_connect_once(struct bench *bench)
 {
 	static const struct linger at_once = { .l_onoff = 1 };
-	const struct remote *remote = bench->state;
+	const struct op_peer_state *remote = bench->state;
 	int fd = peer_socket(bench, &remote->address), err;
 
 	if (fd < 0)
@@ -124,18 +124,18 @@ static int connect_once(struct bench *bench)
 	return err;
 }
 
-static int run_setup(struct bench *bench, uint64_t n)
+static int op_peer_run_setup(struct bench *bench, uint64_t n)
 {
 	int err = 0;
 
 	for (; n && !err; n--)
-		err = connect_once(bench);
+		err = op_peer_connect_once(bench);
 	return err;
 }
 
-static int run_teardown(struct bench *bench, uint64_t n)
+static int op_peer_run_teardown(struct bench *bench, uint64_t n)
 {
-	const struct remote *remote = bench->state;
+	const struct op_peer_state *remote = bench->state;
 	int fd;
 
 	for (; n; n--) {
@@ -149,10 +149,10 @@ static int run_teardown(struct bench *bench, uint64_t n)
 	return 0;
 }
 
-static int prepare_icmp(struct bench *bench)
+static int op_peer_prepare_icmp(struct bench *bench)
 {
-	int err = open_remote(bench, false);
-	struct remote *remote = bench->state;
+	int err = op_peer_open(bench, false);
+	struct op_peer_state *remote = bench->state;
 
 	if (err)
 		return err;
@@ -166,9 +166,9 @@ static int prepare_icmp(struct bench *bench)
 }
 
 /* What is lost is not timed: it is sent again. */
-static int echo_once(struct bench *bench)
+static int op_peer_echo(struct bench *bench)
 {
-	struct remote *remote = bench->state;
+	struct op_peer_state *remote = bench->state;
 	int err;
 
 	for (;;) {
@@ -188,14 +188,14 @@ static int echo_once(struct bench *bench)
 			    strerror(-err));
 }
 
-static int run_icmp(struct bench *bench, uint64_t n)
+static int op_peer_run_icmp(struct bench *bench, uint64_t n)
 {
-	struct remote *remote = bench->state;
+	struct op_peer_state *remote = bench->state;
 	int err = 0;
 
 	remote->lost = 0;
 	for (; n && !err; n--)
-		err = echo_once(bench);
+		err = op_peer_echo(bench);
 	return err;
 }
 
@@ -206,8 +206,8 @@ const struct bench_operation op_peer_tcp_rtt = {
 	/* The way as an echo has it, and what TCP and a process do more than ICMP. */
 	.prediction = "peer.icmp_rtt + net.tcp_rtt - net.icmp_rtt",
 	.claim = { .made = true, .range = { { 0, 3 }, { 2, 2 }, { 0, 0.1 }, { 0, 0 } } },
-	.prepare = prepare_rtt,
-	.run = run_rtt,
+	.prepare = op_peer_prepare_rtt,
+	.run = op_peer_run_rtt,
 };
 
 const struct bench_operation op_peer_icmp_rtt = {
@@ -216,8 +216,8 @@ const struct bench_operation op_peer_icmp_rtt = {
 	.method = "each timed by itself, the peer's kernel answers; what is lost is sent again",
 	.prediction = "net.icmp_rtt",	/* the way takes what it takes more */
 	.claim = { .made = true, .range = { { 0, 3 }, { 2, 4 }, { 0, 0.1 }, { 0, 0 } } },
-	.prepare = prepare_icmp,
-	.run = run_icmp,
+	.prepare = op_peer_prepare_icmp,
+	.run = op_peer_run_icmp,
 };
 
 const struct bench_operation op_peer_tcp_bandwidth = {
@@ -227,8 +227,8 @@ const struct bench_operation op_peer_tcp_bandwidth = {
 	.method = "1 MiB at a time, until all of a run is acknowledged by the server",
 	.prediction = "net.tcp_bandwidth",	/* a way that is no narrower than loopback */
 	.anywhere = true,
-	.prepare = prepare_bandwidth,
-	.run = run_bandwidth,
+	.prepare = op_peer_prepare_bandwidth,
+	.run = op_peer_run_bandwidth,
 };
 
 const struct bench_operation op_peer_tcp_setup = {
@@ -237,8 +237,8 @@ const struct bench_operation op_peer_tcp_setup = {
 	.method = "each connection timed by itself",
 	.prediction = "peer.icmp_rtt + net.tcp_setup - net.icmp_rtt",
 	.claim = { .made = true, .range = { { 0, 3 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
-	.prepare = prepare_connections,
-	.run = run_setup,
+	.prepare = op_peer_prepare_connections,
+	.run = op_peer_run_setup,
 };
 
 const struct bench_operation op_peer_tcp_teardown = {
@@ -247,6 +247,6 @@ const struct bench_operation op_peer_tcp_teardown = {
 	.method = "each timed by itself; the FIN is sent, the rest is the kernel's",
 	.prediction = "net.tcp_teardown",	/* nothing is waited for */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
-	.prepare = prepare_connections,
-	.run = run_teardown,
+	.prepare = op_peer_prepare_connections,
+	.run = op_peer_run_teardown,
 };

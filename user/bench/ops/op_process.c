@@ -14,7 +14,7 @@
 #define PROGRAM "/bin/true"
 #define STACK_BYTES 65536
 
-static int wait_for(pid_t pid, int wanted)
+static int op_process_wait(pid_t pid, int wanted)
 {
 	int status;
 
@@ -24,7 +24,7 @@ static int wait_for(pid_t pid, int wanted)
 	return WIFEXITED(status) && WEXITSTATUS(status) == wanted ? 0 : -ECHILD;
 }
 
-static int run_fork(struct bench *bench, uint64_t n)
+static int op_process_run_fork(struct bench *bench, uint64_t n)
 {
 	int err = 0;
 	uint64_t i;
@@ -35,13 +35,13 @@ static int run_fork(struct bench *bench, uint64_t n)
 		pid = fork();
 		if (!pid)
 			_exit(0);
-		err = pid < 0 ? -errno : wait_for(pid, 0);
+		err = pid < 0 ? -errno : op_process_wait(pid, 0);
 	}
 	bench_stop(bench);
 	return err;
 }
 
-static int prepare_stack(struct bench *bench)
+static int op_process_prepare_stack(struct bench *bench)
 {
 	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -52,14 +52,14 @@ static int prepare_stack(struct bench *bench)
 	return 0;
 }
 
-static int do_nothing(void *argument)
+static int op_process_exit_at_once(void *argument)
 {
 	(void)argument;
 	return 0;
 }
 
 /* It shares the memory, so that no page table is copied and no page afterwards. */
-static int run_clone(struct bench *bench, uint64_t n)
+static int op_process_run_clone(struct bench *bench, uint64_t n)
 {
 	char *stack = bench->state;
 	int err = 0;
@@ -68,14 +68,14 @@ static int run_clone(struct bench *bench, uint64_t n)
 
 	bench_start(bench);
 	for (i = 0; i < n && !err; i++) {
-		pid = clone(do_nothing, stack + STACK_BYTES, CLONE_VM | SIGCHLD, NULL);
-		err = pid < 0 ? -errno : wait_for(pid, 0);
+		pid = clone(op_process_exit_at_once, stack + STACK_BYTES, CLONE_VM | SIGCHLD, NULL);
+		err = pid < 0 ? -errno : op_process_wait(pid, 0);
 	}
 	bench_stop(bench);
 	return err;
 }
 
-static int prepare_program(struct bench *bench)
+static int op_process_prepare_program(struct bench *bench)
 {
 	if (access(PROGRAM, X_OK))
 		return bench_refuse(bench, -errno, "%s cannot be run: %s", PROGRAM,
@@ -83,7 +83,7 @@ static int prepare_program(struct bench *bench)
 	return 0;
 }
 
-static int run_vfork_exec(struct bench *bench, uint64_t n)
+static int op_process_run_vfork_exec(struct bench *bench, uint64_t n)
 {
 	char *const arguments[] = { PROGRAM, NULL }, *const environment[] = { NULL };
 	int err = 0;
@@ -97,7 +97,7 @@ static int run_vfork_exec(struct bench *bench, uint64_t n)
 			execve(PROGRAM, arguments, environment);
 			_exit(127);
 		}
-		err = pid < 0 ? -errno : wait_for(pid, 0);
+		err = pid < 0 ? -errno : op_process_wait(pid, 0);
 	}
 	bench_stop(bench);
 	return err;
@@ -109,7 +109,7 @@ const struct bench_operation op_fork = {
 	.method = "the child ends at once; the parent has a small program's memory",
 	.prediction = "4 * cpu.syscall + 2 * switch.process + 20 * fault.cow",
 	.claim = { .made = true, .range = { { 1, 6 }, { 2, 20 }, BENCH_ANY, { 0, 0 } } },
-	.run = run_fork,
+	.run = op_process_run_fork,
 };
 
 const struct bench_operation op_clone = {
@@ -118,8 +118,8 @@ const struct bench_operation op_clone = {
 	.method = "clone(2) with CLONE_VM on a stack of its own; the child ends at once",
 	.prediction = "4 * cpu.syscall + 2 * switch.thread",
 	.claim = { .made = true, .range = { { 1, 6 }, { 2, 20 }, BENCH_ANY, { 0, 0 } } },
-	.prepare = prepare_stack,
-	.run = run_clone,
+	.prepare = op_process_prepare_stack,
+	.run = op_process_run_clone,
 };
 
 const struct bench_operation op_vfork_exec = {
@@ -128,6 +128,6 @@ const struct bench_operation op_vfork_exec = {
 	.method = "a program with a dynamic C library starts and ends",
 	.prediction = "process.clone + 40 * cpu.syscall + 100 * fault.cached + 40 * fault.cow",
 	.claim = { .made = true, .range = { { 1, 100 }, { 3, 1000 }, { 1, 1e9 }, BENCH_ANY } },
-	.prepare = prepare_program,
-	.run = run_vfork_exec,
+	.prepare = op_process_prepare_program,
+	.run = op_process_run_vfork_exec,
 };

@@ -24,17 +24,17 @@
 #define FILE_BYTES_QUICK (8ULL << 20)
 #define MOST_THREADS 64U
 
-struct crew;
+struct op_scale_crew;
 
-struct member {
-	struct crew *crew;
+struct op_scale_member {
+	struct op_scale_crew *crew;
 	unsigned int number;
 	volatile char *data;	/* where it begins in this round */
 	uint64_t touches;	/* in this round */
 };
 
-struct crew {
-	struct member members[MOST_THREADS];
+struct op_scale_crew {
+	struct op_scale_member members[MOST_THREADS];
 	unsigned int nr;
 	pthread_barrier_t barrier;	/* of all members, and who measures */
 	int fd;			/* -1: anonymous */
@@ -44,7 +44,7 @@ struct crew {
 };
 
 /* One to eight, then powers of two, then all. */
-static unsigned int threads_of(size_t point, unsigned int most)
+static unsigned int op_scale_threads(size_t point, unsigned int most)
 {
 	unsigned int threads = point + 1;
 
@@ -53,32 +53,34 @@ static unsigned int threads_of(size_t point, unsigned int most)
 	return threads < most ? threads : most;
 }
 
-static unsigned int most_threads(const struct bench_machine *machine)
+static unsigned int op_scale_most_threads(const struct bench_machine *machine)
 {
 	return machine->nr_cpus < MOST_THREADS ? machine->nr_cpus : MOST_THREADS;
 }
 
-static size_t nr_points(const struct bench_machine *machine, const struct bench_options *options)
+static size_t op_scale_nr_points(const struct bench_machine *machine,
+				 const struct bench_options *options)
 {
-	const unsigned int most = most_threads(machine);
+	const unsigned int most = op_scale_most_threads(machine);
 	size_t nr = 1;
 
 	(void)options;
-	while (threads_of(nr - 1, most) < most)
+	while (op_scale_threads(nr - 1, most) < most)
 		nr++;
 	return nr;
 }
 
-static void name_point(const struct bench_machine *machine, const struct bench_options *options,
-		       size_t point, char *name, size_t size)
+static void op_scale_name_point(const struct bench_machine *machine,
+				const struct bench_options *options,
+				size_t point, char *name, size_t size)
 {
 	(void)options;
-	snprintf(name, size, "%u", threads_of(point, most_threads(machine)));
+	snprintf(name, size, "%u", op_scale_threads(point, op_scale_most_threads(machine)));
 }
 
-static void touch(const struct member *member)
+static void op_scale_touch(const struct op_scale_member *member)
 {
-	const struct crew *crew = member->crew;
+	const struct op_scale_crew *crew = member->crew;
 	uint64_t i;
 
 	if (crew->fd < 0)
@@ -90,19 +92,19 @@ static void touch(const struct member *member)
 }
 
 /* Until the process ends. */
-static void *work(void *argument)
+static void *op_scale_work(void *argument)
 {
-	const struct member *member = argument;
+	const struct op_scale_member *member = argument;
 
 	for (;;) {
 		pthread_barrier_wait(&member->crew->barrier);
-		touch(member);
+		op_scale_touch(member);
 		pthread_barrier_wait(&member->crew->barrier);
 	}
 	return NULL;
 }
 
-static int nth_cpu(const struct cpus *cpus, unsigned int n)
+static int op_scale_nth_cpu(const struct cpus *cpus, unsigned int n)
 {
 	int cpu;
 
@@ -112,26 +114,27 @@ static int nth_cpu(const struct cpus *cpus, unsigned int n)
 	return 0;
 }
 
-static int start_member(const struct bench *bench, struct crew *crew, unsigned int number)
+static int op_scale_start_member(const struct bench *bench, struct op_scale_crew *crew,
+				 unsigned int number)
 {
-	struct member *member = &crew->members[number];
+	struct op_scale_member *member = &crew->members[number];
 	pthread_attr_t attributes;
 	pthread_t thread;
 	struct cpus one;
 	int err;
 
-	*member = (struct member){ .crew = crew, .number = number };
-	one = cpus_only(nth_cpu(&bench->machine->cpus, number));
+	*member = (struct op_scale_member){ .crew = crew, .number = number };
+	one = cpus_only(op_scale_nth_cpu(&bench->machine->cpus, number));
 	pthread_attr_init(&attributes);
 	pthread_attr_setaffinity_np(&attributes, sizeof(one.sets), one.sets);
-	err = -pthread_create(&thread, &attributes, work, member);
+	err = -pthread_create(&thread, &attributes, op_scale_work, member);
 	pthread_attr_destroy(&attributes);
 	return err;
 }
 
-static int prepare(struct bench *bench, uint64_t bytes, uint64_t step, bool file, bool own)
+static int op_scale_prepare(struct bench *bench, uint64_t bytes, uint64_t step, bool file, bool own)
 {
-	struct crew *crew = calloc(1, sizeof(*crew));
+	struct op_scale_crew *crew = calloc(1, sizeof(*crew));
 	unsigned int i;
 	int err = 0;
 
@@ -140,48 +143,48 @@ static int prepare(struct bench *bench, uint64_t bytes, uint64_t step, bool file
 		return -ENOMEM;
 	if (bytes > bench->machine->room_bytes)
 		return bench_refuse(bench, -ENOMEM, "too little memory is free");
-	crew->nr = threads_of(bench->point, most_threads(bench->machine));
+	crew->nr = op_scale_threads(bench->point, op_scale_most_threads(bench->machine));
 	crew->own = own;
 	crew->step = step;
 	crew->share = bytes / crew->nr / step * step;
 	crew->fd = -1;
 	if (file) {
-		crew->fd = place_make(bench, bytes);
-		err = crew->fd < 0 ? crew->fd : place_warm(bench, crew->fd, bytes);
+		crew->fd = bench_file_make(bench, bytes);
+		err = crew->fd < 0 ? crew->fd : bench_file_warm(bench, crew->fd, bytes);
 	}
 	if (!err)
 		err = -pthread_barrier_init(&crew->barrier, NULL, crew->nr + 1);
 	for (i = 0; i < crew->nr && !err; i++)
-		err = start_member(bench, crew, i);
+		err = op_scale_start_member(bench, crew, i);
 	return err;
 }
 
-static uint64_t file_bytes(const struct bench *bench)
+static uint64_t op_scale_file_bytes(const struct bench *bench)
 {
 	return bench->options->quick ? FILE_BYTES_QUICK : FILE_BYTES;
 }
 
-static int prepare_anon_shared(struct bench *bench)
+static int op_scale_prepare_anon_shared(struct bench *bench)
 {
-	return prepare(bench, ANON_BYTES, PAGE, false, false);
+	return op_scale_prepare(bench, ANON_BYTES, PAGE, false, false);
 }
 
-static int prepare_anon_own(struct bench *bench)
+static int op_scale_prepare_anon_own(struct bench *bench)
 {
-	return prepare(bench, ANON_BYTES, PAGE, false, true);
+	return op_scale_prepare(bench, ANON_BYTES, PAGE, false, true);
 }
 
-static int prepare_cached_shared(struct bench *bench)
+static int op_scale_prepare_cached_shared(struct bench *bench)
 {
-	return prepare(bench, file_bytes(bench), AROUND, true, false);
+	return op_scale_prepare(bench, op_scale_file_bytes(bench), AROUND, true, false);
 }
 
-static int prepare_cached_own(struct bench *bench)
+static int op_scale_prepare_cached_own(struct bench *bench)
 {
-	return prepare(bench, file_bytes(bench), AROUND, true, true);
+	return op_scale_prepare(bench, op_scale_file_bytes(bench), AROUND, true, true);
 }
 
-static char *map(const struct crew *crew, uint64_t bytes, uint64_t offset)
+static char *op_scale_map(const struct op_scale_crew *crew, uint64_t bytes, uint64_t offset)
 {
 	const bool file = crew->fd >= 0;
 	char *data = mmap(NULL, bytes, file ? PROT_READ : PROT_READ | PROT_WRITE,
@@ -198,15 +201,15 @@ static char *map(const struct crew *crew, uint64_t bytes, uint64_t offset)
 	return data;
 }
 
-static int map_all(struct crew *crew)
+static int op_scale_map_all(struct op_scale_crew *crew)
 {
 	unsigned int i;
 
 	if (!crew->own)
-		crew->data[0] = map(crew, crew->nr * crew->share, 0);
+		crew->data[0] = op_scale_map(crew, crew->nr * crew->share, 0);
 	for (i = 0; i < crew->nr; i++) {
 		if (crew->own)
-			crew->data[i] = map(crew, crew->share, i * crew->share);
+			crew->data[i] = op_scale_map(crew, crew->share, i * crew->share);
 		if (!crew->data[crew->own ? i : 0])
 			return -errno;
 		crew->members[i].data = crew->own ? crew->data[i] :
@@ -215,7 +218,7 @@ static int map_all(struct crew *crew)
 	return 0;
 }
 
-static void unmap_all(struct crew *crew)
+static void op_scale_unmap_all(struct op_scale_crew *crew)
 {
 	unsigned int i;
 
@@ -226,7 +229,7 @@ static void unmap_all(struct crew *crew)
 }
 
 /* As evenly as it goes. */
-static uint64_t share_out(struct crew *crew, uint64_t left)
+static uint64_t op_scale_distribute(struct op_scale_crew *crew, uint64_t left)
 {
 	const uint64_t most = crew->nr * (crew->share / crew->step);
 	const uint64_t all = left < most ? left : most;
@@ -237,22 +240,22 @@ static uint64_t share_out(struct crew *crew, uint64_t left)
 	return all;
 }
 
-static int run(struct bench *bench, uint64_t n)
+static int op_scale_run(struct bench *bench, uint64_t n)
 {
-	struct crew *crew = bench->state;
+	struct op_scale_crew *crew = bench->state;
 	uint64_t count;
 	int err;
 
 	for (; n; n -= count) {
-		err = map_all(crew);
+		err = op_scale_map_all(crew);
 		if (err)
 			return err;
-		count = share_out(crew, n);
+		count = op_scale_distribute(crew, n);
 		bench_start(bench);
 		pthread_barrier_wait(&crew->barrier);
 		pthread_barrier_wait(&crew->barrier);
 		bench_stop(bench);
-		unmap_all(crew);
+		op_scale_unmap_all(crew);
 	}
 	return 0;
 }
@@ -265,12 +268,12 @@ const struct bench_operation op_scale_anon_shared = {
 	.method = "a byte in each page of 16 MiB, a part for each thread, on a CPU of its own",
 	.prediction = "scale.anon_shared:1 / point",
 	.claim = ONE_FAULT,
-	.nr_points = nr_points,
-	.name_point = name_point,
+	.nr_points = op_scale_nr_points,
+	.name_point = op_scale_name_point,
 	.anywhere = true,
 	.of_faults = true,
-	.prepare = prepare_anon_shared,
-	.run = run,
+	.prepare = op_scale_prepare_anon_shared,
+	.run = op_scale_run,
 };
 
 const struct bench_operation op_scale_anon_own = {
@@ -279,12 +282,12 @@ const struct bench_operation op_scale_anon_own = {
 	.method = "a byte in each page of 16 MiB in all, each thread on a CPU of its own",
 	.prediction = "scale.anon_own:1 / point",
 	.claim = ONE_FAULT,
-	.nr_points = nr_points,
-	.name_point = name_point,
+	.nr_points = op_scale_nr_points,
+	.name_point = op_scale_name_point,
 	.anywhere = true,
 	.of_faults = true,
-	.prepare = prepare_anon_own,
-	.run = run,
+	.prepare = op_scale_prepare_anon_own,
+	.run = op_scale_run,
 };
 
 const struct bench_operation op_scale_cached_shared = {
@@ -293,12 +296,12 @@ const struct bench_operation op_scale_cached_shared = {
 	.method = "a byte every 64 KiB, a part of the file for each thread",
 	.prediction = "scale.cached_shared:1 / point",
 	.claim = ONE_FAULT,
-	.nr_points = nr_points,
-	.name_point = name_point,
+	.nr_points = op_scale_nr_points,
+	.name_point = op_scale_name_point,
 	.anywhere = true,
 	.of_faults = true,
-	.prepare = prepare_cached_shared,
-	.run = run,
+	.prepare = op_scale_prepare_cached_shared,
+	.run = op_scale_run,
 };
 
 const struct bench_operation op_scale_cached_own = {
@@ -307,10 +310,10 @@ const struct bench_operation op_scale_cached_own = {
 	.method = "a byte every 64 KiB, a part of the file for each thread",
 	.prediction = "scale.cached_own:1 / point",
 	.claim = ONE_FAULT,
-	.nr_points = nr_points,
-	.name_point = name_point,
+	.nr_points = op_scale_nr_points,
+	.name_point = op_scale_name_point,
 	.anywhere = true,
 	.of_faults = true,
-	.prepare = prepare_cached_own,
-	.run = run,
+	.prepare = op_scale_prepare_cached_own,
+	.run = op_scale_run,
 };

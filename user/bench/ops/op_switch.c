@@ -12,27 +12,27 @@
 
 #include "bench/ops/operations.h"
 
-struct pipes {
+struct op_switch_pipes {
 	int there[2], back[2];
 };
 
-static int hand_over(int fd)
+static int op_switch_send(int fd)
 {
 	char byte = 0;
 
 	return write(fd, &byte, 1) == 1 ? 0 : -EIO;
 }
 
-static int take_over(int fd)
+static int op_switch_receive(int fd)
 {
 	char byte;
 
 	return read(fd, &byte, 1) == 1 ? 0 : -EIO;
 }
 
-static int open_pipes(struct bench *bench)
+static int op_switch_open_pipes(struct bench *bench)
 {
-	struct pipes *pipes = calloc(1, sizeof(*pipes));
+	struct op_switch_pipes *pipes = calloc(1, sizeof(*pipes));
 
 	bench->state = pipes;
 	if (!pipes)
@@ -40,68 +40,68 @@ static int open_pipes(struct bench *bench)
 	return pipe2(pipes->there, O_CLOEXEC) || pipe2(pipes->back, O_CLOEXEC) ? -errno : 0;
 }
 
-static int run_pipe(struct bench *bench, uint64_t n)
+static int op_switch_run_pipe(struct bench *bench, uint64_t n)
 {
-	const struct pipes *pipes = bench->state;
+	const struct op_switch_pipes *pipes = bench->state;
 	int err = 0;
 	uint64_t i;
 
 	bench_start(bench);
 	for (i = 0; i < n && !err; i++) {
-		err = hand_over(pipes->there[1]);
+		err = op_switch_send(pipes->there[1]);
 		if (!err)
-			err = take_over(pipes->there[0]);
+			err = op_switch_receive(pipes->there[0]);
 	}
 	bench_stop(bench);
 	return err;
 }
 
 /* Until the process ends. */
-static void *answer(void *argument)
+static void *op_switch_answer(void *argument)
 {
-	const struct pipes *pipes = argument;
+	const struct op_switch_pipes *pipes = argument;
 
-	while (!take_over(pipes->there[0]) && !hand_over(pipes->back[1]))
+	while (!op_switch_receive(pipes->there[0]) && !op_switch_send(pipes->back[1]))
 		;
 	return NULL;
 }
 
-static int begin_process(struct bench *bench)
+static int op_switch_start_process(struct bench *bench)
 {
-	int err = open_pipes(bench);
+	int err = op_switch_open_pipes(bench);
 	pid_t pid;
 
 	if (err)
 		return err;
 	pid = bench_fork();
 	if (!pid) {
-		answer(bench->state);
+		op_switch_answer(bench->state);
 		_exit(EXIT_SUCCESS);
 	}
 	return pid < 0 ? -errno : 0;
 }
 
-static int begin_thread(struct bench *bench)
+static int op_switch_start_thread(struct bench *bench)
 {
-	int err = open_pipes(bench);
+	int err = op_switch_open_pipes(bench);
 	pthread_t thread;
 
-	return err ? err : -pthread_create(&thread, NULL, answer, bench->state);
+	return err ? err : -pthread_create(&thread, NULL, op_switch_answer, bench->state);
 }
 
 /* Two switches to a round. */
-static int run_switch(struct bench *bench, uint64_t n)
+static int op_switch_run_switch(struct bench *bench, uint64_t n)
 {
-	const struct pipes *pipes = bench->state;
+	const struct op_switch_pipes *pipes = bench->state;
 	const uint64_t rounds = (n + 1) / 2;
 	int err = 0;
 	uint64_t i;
 
 	bench_start(bench);
 	for (i = 0; i < rounds && !err; i++) {
-		err = hand_over(pipes->there[1]);
+		err = op_switch_send(pipes->there[1]);
 		if (!err)
-			err = take_over(pipes->back[0]);
+			err = op_switch_receive(pipes->back[0]);
 	}
 	bench_stop(bench);
 	return err;
@@ -113,8 +113,8 @@ const struct bench_operation op_pipe = {
 	.method = "one process with both ends of the pipe, in a loop",
 	.prediction = "2 * cpu.syscall",
 	.claim = { .made = true, .range = { { 0, 0 }, { 2, 2 }, { 0, 0 }, { 0, 0 } } },
-	.prepare = open_pipes,
-	.run = run_pipe,
+	.prepare = op_switch_open_pipes,
+	.run = op_switch_run_pipe,
 };
 
 const struct bench_operation op_switch_process = {
@@ -125,8 +125,8 @@ const struct bench_operation op_switch_process = {
 	.subtract = "pipe.self",
 	.claim = { .made = true, .range = { { 1, 2 }, { 2, 2 }, { 0, 0 }, { 0, 0 } } },
 	.own_share = 0.5,
-	.prepare = begin_process,
-	.run = run_switch,
+	.prepare = op_switch_start_process,
+	.run = op_switch_run_switch,
 };
 
 const struct bench_operation op_switch_thread = {
@@ -136,6 +136,6 @@ const struct bench_operation op_switch_thread = {
 	.prediction = "2 * cpu.syscall",
 	.subtract = "pipe.self",
 	.claim = { .made = true, .range = { { 1, 2 }, { 2, 2 }, { 0, 0 }, { 0, 0 } } },
-	.prepare = begin_thread,
-	.run = run_switch,
+	.prepare = op_switch_start_thread,
+	.run = op_switch_run_switch,
 };

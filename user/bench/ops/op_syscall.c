@@ -5,7 +5,7 @@
 #include "bench/ops/operations.h"
 
 /* By syscall(2): a C library may remember what it was told the first time. */
-static int run(struct bench *bench, uint64_t n)
+static int op_syscall_run(struct bench *bench, uint64_t n)
 {
 	uint64_t i;
 
@@ -23,5 +23,5 @@ const struct bench_operation op_syscall = {
 	.prediction = "20 * cpu.call:1",
 	.subtract = "cpu.loop",
 	.claim = { .made = true, .range = { { 0, 0 }, { 1, 1 }, { 0, 0 }, { 0, 0 } } },
-	.run = run,
+	.run = op_syscall_run,
 };

@@ -3,12 +3,12 @@
 
 #include "bench/ops/operations.h"
 
-static void *do_nothing(void *argument)
+static void *op_thread_return(void *argument)
 {
 	return argument;
 }
 
-static int run(struct bench *bench, uint64_t n)
+static int op_thread_run(struct bench *bench, uint64_t n)
 {
 	pthread_t thread;
 	int err = 0;
@@ -16,7 +16,7 @@ static int run(struct bench *bench, uint64_t n)
 
 	bench_start(bench);
 	for (i = 0; i < n && !err; i++) {
-		err = -pthread_create(&thread, NULL, do_nothing, NULL);
+		err = -pthread_create(&thread, NULL, op_thread_return, NULL);
 		if (!err)
 			err = -pthread_join(thread, NULL);
 	}
@@ -30,5 +30,5 @@ const struct bench_operation op_thread_create = {
 	.method = "the thread ends at once",
 	.prediction = "5 * cpu.syscall + 2 * switch.thread",
 	.claim = { .made = true, .range = { { 1, 6 }, { 1, 30 }, BENCH_ANY, { 0, 0 } } },
-	.run = run,
+	.run = op_thread_run,
 };

@@ -12,7 +12,7 @@
 /* Entered rarely, left never: what happens wholly within user mode. */
 #define USER_MODE_ONLY { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } }
 
-static int need_tsc(struct bench *bench)
+static int op_timer_need_tsc(struct bench *bench)
 {
 	if (isnan(bench->machine->cycle_ns))
 		return bench_refuse(bench, -EPERM, "the TSC may not be read here (PR_SET_TSC)");
@@ -36,13 +36,13 @@ static int need_tsc(struct bench *bench)
 		bench_stop(bench); \
 	} while (0)
 
-static int run_rdtsc(struct bench *bench, uint64_t n)
+static int op_timer_run_rdtsc(struct bench *bench, uint64_t n)
 {
 	READ_REPEATEDLY(bench, n, __rdtsc());
 	return 0;
 }
 
-static int run_rdtscp(struct bench *bench, uint64_t n)
+static int op_timer_run_rdtscp(struct bench *bench, uint64_t n)
 {
 	unsigned int processor;
 
@@ -50,7 +50,7 @@ static int run_rdtscp(struct bench *bench, uint64_t n)
 	return 0;
 }
 
-static int run_clock_gettime(struct bench *bench, uint64_t n)
+static int op_timer_run_clock_gettime(struct bench *bench, uint64_t n)
 {
 	struct timespec now;
 
@@ -58,7 +58,7 @@ static int run_clock_gettime(struct bench *bench, uint64_t n)
 	return 0;
 }
 
-static int run_loop(struct bench *bench, uint64_t n)
+static int op_timer_run_loop(struct bench *bench, uint64_t n)
 {
 	uint64_t i;
 
@@ -74,8 +74,8 @@ const struct bench_operation op_rdtsc = {
 	.title = "read the time-stamp counter (rdtsc)",
 	.method = "reads one after the other, 16 to a turn of the loop",
 	.claim = USER_MODE_ONLY,
-	.prepare = need_tsc,
-	.run = run_rdtsc,
+	.prepare = op_timer_need_tsc,
+	.run = op_timer_run_rdtsc,
 };
 
 const struct bench_operation op_rdtscp = {
@@ -84,8 +84,8 @@ const struct bench_operation op_rdtscp = {
 	.method = "reads one after the other, 16 to a turn of the loop",
 	.prediction = "cpu.rdtsc",
 	.claim = USER_MODE_ONLY,
-	.prepare = need_tsc,
-	.run = run_rdtscp,
+	.prepare = op_timer_need_tsc,
+	.run = op_timer_run_rdtscp,
 };
 
 const struct bench_operation op_clock_gettime = {
@@ -94,7 +94,7 @@ const struct bench_operation op_clock_gettime = {
 	.method = "calls one after the other, 16 to a turn of the loop",
 	.prediction = "cpu.rdtscp + 2 * cpu.call:2",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 1 }, { 0, 0 }, { 0, 0 } } },
-	.run = run_clock_gettime,
+	.run = op_timer_run_clock_gettime,
 };
 
 const struct bench_operation op_loop = {
@@ -103,5 +103,5 @@ const struct bench_operation op_loop = {
 	.method = "a count in a register goes down to 0",
 	.hardware = "cycle",
 	.claim = USER_MODE_ONLY,
-	.run = run_loop,
+	.run = op_timer_run_loop,
 };

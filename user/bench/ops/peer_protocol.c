@@ -50,7 +50,7 @@ int peer_connect(struct bench *bench, const struct peer_address *address, int fd
 	return 0;
 }
 
-static int judge_answer(struct bench *bench, const struct peer_answer *answer)
+static int peer_check_answer(struct bench *bench, const struct peer_answer *answer)
 {
 	const char *host = bench->options->peer, *port = bench->options->port;
 
@@ -82,7 +82,7 @@ int peer_greet(struct bench *bench, int fd, enum peer_service service)
 	/* Other servers say something else, or less, and go. */
 	if (err && (err != -EPIPE || !answer.magic[0]))
 		return peer_refuse(bench, err);
-	return judge_answer(bench, &answer);
+	return peer_check_answer(bench, &answer);
 }
 
 int peer_open(struct bench *bench, const struct peer_address *address,
@@ -101,7 +101,7 @@ int peer_open(struct bench *bench, const struct peer_address *address,
 	return err;
 }
 
-static int try_address(struct bench *bench, const struct peer_address *address)
+static int peer_try_address(struct bench *bench, const struct peer_address *address)
 {
 	int fd = peer_socket(bench, address), err;
 
@@ -130,7 +130,7 @@ int peer_find(struct bench *bench, struct peer_address *address, bool asked)
 	for (each = found; each && err; each = each->ai_next) {
 		address->size = each->ai_addrlen;
 		memcpy(&address->storage, each->ai_addr, each->ai_addrlen);
-		err = asked ? try_address(bench, address) : 0;
+		err = asked ? peer_try_address(bench, address) : 0;
 	}
 	freeaddrinfo(found);
 	return err;

@@ -30,7 +30,7 @@
 #define STACK_BYTES (64U << 10)
 #define SPARE 8			/* connections beyond PEER_MOST that are told so */
 
-struct client {
+struct peer_server_client {
 	int fd;
 	bool busy;
 	uint64_t end_ns;
@@ -39,38 +39,39 @@ struct client {
 
 static atomic_uint nr_clients;
 
-static bool is_over(const struct client *client)
+static bool peer_server_is_over(const struct peer_server_client *client)
 {
 	return clock_monotonic_ns() > client->end_ns;
 }
 
-static void echo(struct client *client)
+static void peer_server_echo(struct peer_server_client *client)
 {
-	while (!is_over(client) && !stream_read(client->fd, client->buffer, 1) &&
+	while (!peer_server_is_over(client) && !stream_read(client->fd, client->buffer, 1) &&
 	       !stream_write(client->fd, client->buffer, 1))
 		;
 }
 
-static int swallow(struct client *client, size_t bytes)
+static int peer_server_read(struct peer_server_client *client, size_t bytes)
 {
 	ssize_t got;
 
 	for (; bytes; bytes -= got) {
 		got = read(client->fd, client->buffer, bytes < BUFFER ? bytes : BUFFER);
-		if (got <= 0 || is_over(client))
+		if (got <= 0 || peer_server_is_over(client))
 			return -EPIPE;
 	}
 	return 0;
 }
 
-static void sink(struct client *client)
+static void peer_server_sink(struct peer_server_client *client)
 {
-	while (!swallow(client, PEER_CHUNK) && !stream_write(client->fd, client->buffer, 1))
+	while (!peer_server_read(client, PEER_CHUNK) && !stream_write(client->fd, client->buffer,
+								      1))
 		;
 }
 
 /* What it is to be told of its end: a reset, if it was the first to close. */
-static void await_close(struct client *client)
+static void peer_server_await_close(struct peer_server_client *client)
 {
 	static const struct linger at_once = { .l_onoff = 1 };
 
@@ -78,7 +79,8 @@ static void await_close(struct client *client)
 		setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
-static enum peer_status status_for(const struct client *client, const struct peer_hello *hello)
+static enum peer_status peer_server_status(const struct peer_server_client *client,
+					   const struct peer_hello *hello)
 {
 	if (ntohl(hello->version) != PEER_VERSION)
 		return PEER_OTHER_VERSION;
@@ -87,10 +89,11 @@ static enum peer_status status_for(const struct client *client, const struct pee
 	return client->busy ? PEER_BUSY : PEER_OK;
 }
 
-static void attend_to(struct client *client)
+static void peer_server_serve(struct peer_server_client *client)
 {
-	static void (*const services[])(struct client *) = {
-		[PEER_ECHO] = echo, [PEER_SINK] = sink, [PEER_CLOSE] = await_close,
+	static void (*const services[])(struct peer_server_client *) = {
+		[PEER_ECHO] = peer_server_echo, [PEER_SINK] = peer_server_sink, [PEER_CLOSE] =
+			peer_server_await_close,
 	};
 	struct peer_answer answer = { .magic = PEER_MAGIC, .version = htonl(PEER_VERSION) };
 	struct peer_hello hello;
@@ -101,7 +104,7 @@ static void attend_to(struct client *client)
 	if (stream_read(client->fd, &hello, sizeof(hello)) ||
 	    memcmp(hello.magic, PEER_MAGIC, sizeof(hello.magic)))
 		return;
-	status = status_for(client, &hello);
+	status = peer_server_status(client, &hello);
 	answer.status = htonl(status);
 	if (stream_write(client->fd, &answer, sizeof(answer)) || status != PEER_OK)
 		return;
@@ -109,21 +112,21 @@ static void attend_to(struct client *client)
 	services[ntohl(hello.service)](client);
 }
 
-static void forget(struct client *client)
+static void peer_server_drop(struct peer_server_client *client)
 {
 	close(client->fd);
 	free(client);
 	atomic_fetch_sub(&nr_clients, 1);
 }
 
-static void *attend(void *argument)
+static void *peer_server_thread(void *argument)
 {
-	attend_to(argument);
-	forget(argument);
+	peer_server_serve(argument);
+	peer_server_drop(argument);
 	return NULL;
 }
 
-static int start_thread(struct client *client)
+static int peer_server_start_thread(struct peer_server_client *client)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -132,16 +135,17 @@ static int start_thread(struct client *client)
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	err = -pthread_create(&thread, &attributes, attend, client);
+	err = -pthread_create(&thread, &attributes, peer_server_thread, client);
 	pthread_attr_destroy(&attributes);
 	return err;
 }
 
 /* What there is no room for is closed without a word. */
-static void take(int fd)
+static void peer_server_accept(int fd)
 {
 	const unsigned int before = atomic_fetch_add(&nr_clients, 1);
-	struct client *client = before < PEER_MOST + SPARE ? malloc(sizeof(*client)) : NULL;
+	struct peer_server_client *client = before < PEER_MOST + SPARE ? malloc(sizeof(*client)) :
+		NULL;
 
 	if (!client) {
 		close(fd);
@@ -150,13 +154,13 @@ static void take(int fd)
 	}
 	client->fd = fd;
 	client->busy = before >= PEER_MOST;
-	client->end_ns = clock_monotonic_ns() + PEER_LONGEST_S * SECOND;
-	if (start_thread(client))
-		forget(client);
+	client->end_ns = clock_monotonic_ns() + PEER_LONGEST_S * 1000000000ULL;
+	if (peer_server_start_thread(client))
+		peer_server_drop(client);
 }
 
 /* Signals come only while it waits, so that none is missed before. */
-static int wait_for_client(int listener, const sigset_t *waiting)
+static int peer_server_wait(int listener, const sigset_t *waiting)
 {
 	fd_set readable;
 
@@ -167,7 +171,7 @@ static int wait_for_client(int listener, const sigset_t *waiting)
 	return -errno;
 }
 
-static int accept_all(int listener)
+static int peer_server_accept_all(int listener)
 {
 	const struct timespec rest = { .tv_nsec = 100000000 };
 	sigset_t ends, waiting;
@@ -179,12 +183,12 @@ static int accept_all(int listener)
 	sigaddset(&ends, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ends, &waiting);
 	while (!err && !interrupt_signal) {
-		err = wait_for_client(listener, &waiting);
+		err = peer_server_wait(listener, &waiting);
 		if (err || interrupt_signal)
 			break;
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
-			take(fd);
+			peer_server_accept(fd);
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
 			nanosleep(&rest, NULL);	/* until others are gone */
 	}
@@ -192,7 +196,7 @@ static int accept_all(int listener)
 	return err;
 }
 
-static int listen_at(const struct addrinfo *info)
+static int peer_server_listen(const struct addrinfo *info)
 {
 	const int one = 1, zero = 0;
 	int fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
@@ -210,7 +214,7 @@ static int listen_at(const struct addrinfo *info)
 }
 
 /* Of all addresses IPv6's go first: a socket for them takes IPv4's as well. */
-static int open_listener(const char *address, const char *port, const char **why)
+static int peer_server_open(const char *address, const char *port, const char **why)
 {
 	const struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV,
@@ -228,16 +232,16 @@ static int open_listener(const char *address, const char *port, const char **why
 	for (i = 0; i < 2 && fd < 0; i++)
 		for (each = found; each && fd < 0; each = each->ai_next)
 			if (each->ai_family == families[i])
-				fd = listen_at(each);
+				fd = peer_server_listen(each);
 	freeaddrinfo(found);
 	*why = fd < 0 ? strerror(-fd) : "";
 	return fd;
 }
 
-int serve(const char *chosen, const char *port)
+int peer_server_run(const char *chosen, const char *port)
 {
 	const char *address = chosen ?: SERVE_DEFAULT_ADDRESS, *why;
-	int listener = open_listener(address, port, &why), err;
+	int listener = peer_server_open(address, port, &why), err;
 
 	if (listener < 0)
 		return complain(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, address,
@@ -257,7 +261,7 @@ int serve(const char *chosen, const char *port)
 		close(listener);
 		return complain(STATUS_FAILED, "cannot say where it listens: %s", strerror(errno));
 	}
-	err = accept_all(listener);
+	err = peer_server_accept_all(listener);
 	close(listener);
 	return err ? complain(STATUS_FAILED, "cannot serve any longer: %s", strerror(-err)) :
 		     STATUS_OK;

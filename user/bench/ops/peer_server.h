@@ -8,6 +8,6 @@
  * loopback address. Drops all privileges before the first client. Returns the exit status;
  * errors have been reported.
  */
-int serve(const char *chosen, const char *port);
+int peer_server_run(const char *chosen, const char *port);
 
 #endif

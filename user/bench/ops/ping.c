@@ -10,13 +10,13 @@
 #include "bench/ops/ping.h"
 
 /* An echo has the same head in both: type, code, checksum, id, sequence. */
-struct echo {
+struct ping_packet {
 	struct icmphdr head;
 	char data[PING_BYTES];
 };
 
 /* A socket for pings where the system allows it to all, else a raw one. */
-static int open_socket(struct ping *ping)
+static int ping_open_socket(struct ping *ping)
 {
 	const int family = ping->v6 ? AF_INET6 : AF_INET;
 	const int protocol = ping->v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
@@ -38,7 +38,7 @@ int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
 	*ping = (struct ping){
 		.fd = -1, .v6 = address->sa_family == AF_INET6, .id = htons(getpid() & 0xffff),
 	};
-	err = open_socket(ping);
+	err = ping_open_socket(ping);
 	if (err)
 		return err;
 	if (setsockopt(ping->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
@@ -48,7 +48,7 @@ int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
 }
 
 /* RFC 1071. The kernel makes that of ICMPv6, which has the addresses in it. */
-static uint16_t checksum_of(const void *data, size_t bytes)
+static uint16_t ping_checksum(const void *data, size_t bytes)
 {
 	const uint16_t *words = data;
 	uint32_t sum = 0;
@@ -65,13 +65,13 @@ static uint16_t checksum_of(const void *data, size_t bytes)
  * A raw socket hands over all that comes, other programs' replies as well, and on loopback
  * our question; by IPv4 with the IP header. The id of another socket is the kernel's.
  */
-static bool is_reply(const struct ping *ping, const char *packet, ssize_t bytes)
+static bool ping_is_reply(const struct ping *ping, const char *packet, ssize_t bytes)
 {
 	const struct iphdr *ip = (const struct iphdr *)packet;
 	const ssize_t skipped = ping->raw && !ping->v6 ? 4 * ip->ihl : 0;
 	const struct icmphdr *head = (const struct icmphdr *)(packet + skipped);
 
-	return bytes - skipped >= (ssize_t)sizeof(struct echo) &&
+	return bytes - skipped >= (ssize_t)sizeof(struct ping_packet) &&
 	       head->type == (ping->v6 ? ICMP6_ECHO_REPLY : ICMP_ECHOREPLY) &&
 	       head->un.echo.sequence == ping->sequence &&
 	       (!ping->raw || head->un.echo.id == ping->id);
@@ -79,20 +79,20 @@ static bool is_reply(const struct ping *ping, const char *packet, ssize_t bytes)
 
 int ping_once(struct ping *ping)
 {
-	struct echo echo = { .head.type = ping->v6 ? ICMP6_ECHO_REQUEST : ICMP_ECHO };
+	struct ping_packet echo = { .head.type = ping->v6 ? ICMP6_ECHO_REQUEST : ICMP_ECHO };
 	char packet[512] __attribute__((aligned(8)));
 	ssize_t got;
 
 	echo.head.un.echo.id = ping->id;
 	echo.head.un.echo.sequence = ++ping->sequence;
 	if (!ping->v6)
-		echo.head.checksum = checksum_of(&echo, sizeof(echo));
+		echo.head.checksum = ping_checksum(&echo, sizeof(echo));
 	if (send(ping->fd, &echo, sizeof(echo), 0) != sizeof(echo))
 		return -errno;
 	do {
 		got = recv(ping->fd, packet, sizeof(packet), 0);
 		if (got < 0)
 			return -errno;
-	} while (!is_reply(ping, packet, got));
+	} while (!ping_is_reply(ping, packet, got));
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "bench/print/bench_print.h"
 #include "model/counters.h"
 
-static void print_text(FILE *out, const char *text)
+static void bench_csv_text(FILE *out, const char *text)
 {
 	fputc('"', out);
 	for (; *text; text++) {
@@ -18,7 +18,7 @@ static void print_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void print_real(FILE *out, double value)
+static void bench_csv_real(FILE *out, double value)
 {
 	if (isnan(value))
 		fputs(",n/a", out);
@@ -26,7 +26,7 @@ static void print_real(FILE *out, double value)
 		fprintf(out, ",%.3f", value);
 }
 
-static void print_counts(FILE *out, bool known, const struct bench_counts *counts)
+static void bench_csv_counts(FILE *out, bool known, const struct bench_counts *counts)
 {
 	enum bench_event event;
 
@@ -37,7 +37,7 @@ static void print_counts(FILE *out, bool known, const struct bench_counts *count
 			fputs(",n/a", out);
 }
 
-static void print_row(FILE *out, const struct bench_row *row)
+static void bench_csv_row(FILE *out, const struct bench_row *row)
 {
 	const bool measured = bench_row_measured(row);
 	const bool repeated = measured && !row->operation->derived;
@@ -45,29 +45,29 @@ static void print_row(FILE *out, const struct bench_row *row)
 	const struct statistics *figures = &row->figures;
 
 	fprintf(out, "%s,%s", row->name, bench_unit_name(row->operation->unit));
-	print_real(out, row->hardware.value);
-	print_real(out, row->predicted.value);
-	print_real(out, measured ? figures->mean : NAN);
-	print_real(out, measured ? row->half_width : NAN);
-	print_real(out, measured ? figures->stddev : NAN);
-	print_real(out, measured ? figures->median : NAN);
-	print_real(out, measured ? figures->min : NAN);
-	print_real(out, measured ? figures->max : NAN);
-	print_real(out, measured ? row->cycles : NAN);
+	bench_csv_real(out, row->hardware.value);
+	bench_csv_real(out, row->predicted.value);
+	bench_csv_real(out, measured ? figures->mean : NAN);
+	bench_csv_real(out, measured ? row->half_width : NAN);
+	bench_csv_real(out, measured ? figures->stddev : NAN);
+	bench_csv_real(out, measured ? figures->median : NAN);
+	bench_csv_real(out, measured ? figures->min : NAN);
+	bench_csv_real(out, measured ? figures->max : NAN);
+	bench_csv_real(out, measured ? row->cycles : NAN);
 	fprintf(out, ",%zu,%zu,%" PRIu64, repeated ? figures->runs : 0,
 		repeated ? figures->outliers : 0, repeated ? row->all_operations : 0);
-	print_counts(out, repeated, &row->usage);
+	bench_csv_counts(out, repeated, &row->usage);
 	fprintf(out, ",%" PRIu64 ",%" PRIu64, watched ? row->seen.operations : 0,
 		watched ? row->seen.lost : 0);
-	print_counts(out, watched, &row->seen.counts);
-	print_real(out, watched && row->seen.kernel_source ? row->seen.kernel_ns : NAN);
-	print_real(out, watched && row->seen.kernel_source ? row->seen.mmap_lock_share : NAN);
+	bench_csv_counts(out, watched, &row->seen.counts);
+	bench_csv_real(out, watched && row->seen.kernel_source ? row->seen.kernel_ns : NAN);
+	bench_csv_real(out, watched && row->seen.kernel_source ? row->seen.mmap_lock_share : NAN);
 	fputc(',', out);
-	print_text(out, row->noise);
+	bench_csv_text(out, row->noise);
 	fputc(',', out);
-	print_text(out, row->contradiction);
+	bench_csv_text(out, row->contradiction);
 	fputc(',', out);
-	print_text(out, row->missing);
+	bench_csv_text(out, row->missing);
 	fputc('\n', out);
 }
 
@@ -80,6 +80,6 @@ int bench_print_csv(FILE *out, const struct bench_results *results)
 	      "watched_operations,watched_lost,ebpf_switches,ebpf_syscalls,ebpf_faults,ebpf_major,kernel_ns,"
 	      "mmap_lock_share,noise,contradiction,missing\n", out);
 	for (i = 0; i < results->nr; i++)
-		print_row(out, &results->rows[i]);
+		bench_csv_row(out, &results->rows[i]);
 	return 0;
 }

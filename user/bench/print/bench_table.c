@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "bench/core/bench_memory.h"
 #include "bench/ops/operations.h"
 #include "bench/print/bench_print.h"
-#include "bench/print/bench_scale.h"
 #include "model/counters.h"
+#include "util/size.h"
 #include "util/table_grid.h"
 
 #define MOST_REASONS 10	/* lines of warnings */
+#define SCALE_FAMILY "scale."
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 void bench_figure_text(double value, char *text, size_t size)
@@ -23,7 +24,7 @@ void bench_figure_text(double value, char *text, size_t size)
 		snprintf(text, size, "%.*f", much < 9.995 ? 2 : much < 999.5 ? 1 : 0, value);
 }
 
-static void cell_figure(struct grid *grid, double value)
+static void bench_table_figure_cell(struct grid *grid, double value)
 {
 	char text[32];
 
@@ -32,23 +33,23 @@ static void cell_figure(struct grid *grid, double value)
 }
 
 /* Sizes read better as such. */
-static void cell_value(struct grid *grid, const struct bench_row *row, double value)
+static void bench_table_value_cell(struct grid *grid, const struct bench_row *row, double value)
 {
 	char text[24];
 
 	if (row->operation->unit != BENCH_BYTES || isnan(value)) {
-		cell_figure(grid, value);
+		bench_table_figure_cell(grid, value);
 		return;
 	}
 	if (value < 1024 || !fmod(value, 1024))
-		memory_name(value, text, sizeof(text));
+		size_name(value, text, sizeof(text));
 	else		/* the mean of some */
 		snprintf(text, sizeof(text), value < 1 << 20 ? "%.1fK" : "%.1fM",
 			 value / (value < 1 << 20 ? 1 << 10 : 1 << 20));
 	grid_cell(grid, "%s", text);
 }
 
-static void print_caches(FILE *out, const struct bench_results *results)
+static void bench_table_print_caches(FILE *out, const struct bench_results *results)
 {
 	const struct bench_machine *machine = &results->machine;
 	char name[24];
@@ -60,15 +61,15 @@ static void print_caches(FILE *out, const struct bench_results *results)
 		return;
 	}
 	for (i = 0; i < COUNT(machine->cache_bytes); i++) {
-		memory_name(machine->cache_bytes[i], name, sizeof(name));
+		size_name(machine->cache_bytes[i], name, sizeof(name));
 		fprintf(out, "L%zu %s, ", i + 1, machine->cache_bytes[i] ? name : "n/a");
 	}
 	fprintf(out, "lines of %" PRIu64 " bytes (hwloc)\n", machine->line_bytes);
 }
 
-static void print_clock(FILE *out, const struct bench_results *results)
+static void bench_table_print_clock(FILE *out, const struct bench_results *results)
 {
-	const struct machine_state *state = &results->state;
+	const struct bench_machine_state *state = &results->state;
 
 	if (isnan(results->machine.cycle_ns))
 		fputs("Cycles        n/a: the TSC may not be read\n", out);
@@ -85,7 +86,7 @@ static void print_clock(FILE *out, const struct bench_results *results)
 		fputs("now n/a\n", out);
 }
 
-static void print_machine(FILE *out, const struct bench_results *results)
+static void bench_table_print_machine(FILE *out, const struct bench_results *results)
 {
 	const struct environment *environment = &results->state.environment;
 
@@ -93,8 +94,8 @@ static void print_machine(FILE *out, const struct bench_results *results)
 		environment->machine[0] ? environment->machine : "n/a", environment->cpus,
 		environment->memory_bytes >> 20, environment->kernel,
 		environment->virtualization[0] ? environment->virtualization : "n/a");
-	print_caches(out, results);
-	print_clock(out, results);
+	bench_table_print_caches(out, results);
+	bench_table_print_clock(out, results);
 	fprintf(out, "Measured      %s, on CPU %d of %u allowed; load %.2f before\n",
 		results->options.quick ? "quickly" : "in full", results->machine.cpu,
 		results->machine.nr_cpus, results->state.load);
@@ -102,7 +103,7 @@ static void print_machine(FILE *out, const struct bench_results *results)
 		fprintf(out, "Not watched   %s\n", results->not_watched);
 }
 
-static void print_place(FILE *out, const char *what, const struct place_facts *facts)
+static void bench_table_print_folder(FILE *out, const char *what, const struct bench_folder *facts)
 {
 	if (!facts->directory)
 		return;
@@ -117,24 +118,24 @@ static void print_place(FILE *out, const char *what, const struct place_facts *f
 }
 
 /* What is not on this machine's CPUs and memory. */
-static void print_places(FILE *out, const struct bench_results *results)
+static void bench_table_print_folders(FILE *out, const struct bench_results *results)
 {
 	const struct bench_options *options = &results->options;
 
-	print_place(out, "Files", &results->files);
-	print_place(out, "Files, NFS", &results->nfs);
+	bench_table_print_folder(out, "Files", &results->files);
+	bench_table_print_folder(out, "Files, NFS", &results->nfs);
 	if (options->peer)
 		fprintf(out, "Peer          %s, port %s\n", options->peer, options->port);
 }
 
-struct noise {
+struct bench_noise {
 	size_t rows, points;	/* noisy ones; points of the sweep apart */
 	size_t all_rows, all_points;
 };
 
-static struct noise count_noise(const struct bench_results *results)
+static struct bench_noise bench_table_count_noise(const struct bench_results *results)
 {
-	struct noise noise = { 0 };
+	struct bench_noise noise = { 0 };
 	const struct bench_row *row;
 	bool noisy;
 	size_t i;
@@ -154,9 +155,9 @@ static struct noise count_noise(const struct bench_results *results)
 }
 
 /* Each with its reason; of many only how many, for then it is the machine. */
-static void print_noise(FILE *out, const struct bench_results *results)
+static void bench_table_print_noise(FILE *out, const struct bench_results *results)
 {
-	const struct noise noise = count_noise(results);
+	const struct bench_noise noise = bench_table_count_noise(results);
 	const struct bench_row *row;
 	size_t i;
 
@@ -173,7 +174,7 @@ static void print_noise(FILE *out, const struct bench_results *results)
 			noise.points, noise.all_points);
 }
 
-static void print_warnings(FILE *out, const struct bench_results *results)
+static void bench_table_print_warnings(FILE *out, const struct bench_results *results)
 {
 	const struct bench_row *row;
 	size_t i;
@@ -184,28 +185,28 @@ static void print_warnings(FILE *out, const struct bench_results *results)
 			fprintf(out, "CONTRADICTED: %s: the kernel saw %s\n", row->name,
 				row->contradiction);
 	}
-	print_noise(out, results);
+	bench_table_print_noise(out, results);
 }
 
-static const char *mark_of(const struct bench_row *row)
+static const char *bench_table_mark(const struct bench_row *row)
 {
 	return row->contradiction[0] ? "contradicted" : row->noise[0] ? "noisy" : "";
 }
 
-static void figures_row(struct grid *grid, const struct bench_row *row)
+static void bench_table_figures_row(struct grid *grid, const struct bench_row *row)
 {
 	const struct statistics *figures = &row->figures;
 
 	grid_row(grid);
 	grid_cell(grid, "%s", row->name);
-	cell_value(grid, row, row->hardware.value);
-	cell_value(grid, row, row->predicted.value);
-	cell_value(grid, row, figures->mean);
-	cell_value(grid, row, row->half_width);
-	cell_value(grid, row, figures->stddev);
+	bench_table_value_cell(grid, row, row->hardware.value);
+	bench_table_value_cell(grid, row, row->predicted.value);
+	bench_table_value_cell(grid, row, figures->mean);
+	bench_table_value_cell(grid, row, row->half_width);
+	bench_table_value_cell(grid, row, figures->stddev);
 	grid_cell(grid, "%s", bench_unit_name(row->operation->unit));
 	if (row->operation->unit == BENCH_NS)
-		cell_figure(grid, row->cycles);
+		bench_table_figure_cell(grid, row->cycles);
 	else
 		grid_cell(grid, "-");
 	if (row->operation->derived) {
@@ -215,10 +216,10 @@ static void figures_row(struct grid *grid, const struct bench_row *row)
 		grid_cell(grid, "%zu", figures->runs);
 		grid_cell(grid, "%zu", figures->outliers);
 	}
-	grid_cell(grid, "%s", mark_of(row));
+	grid_cell(grid, "%s", bench_table_mark(row));
 }
 
-static int print_figures(FILE *out, const struct bench_results *results)
+static int bench_table_print_figures(FILE *out, const struct bench_results *results)
 {
 	static const char *const headings[] = {
 		"<Operation", ">Hardware", ">Predicted", ">Measured", ">± 95%", ">Std dev",
@@ -232,23 +233,25 @@ static int print_figures(FILE *out, const struct bench_results *results)
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
 		if (bench_row_measured(row) && row->operation != &op_latency)
-			figures_row(&grid, row);
+			bench_table_figures_row(&grid, row);
 	}
 	return grid_close(&grid, out);
 }
 
 /* Of a point's name: the size is before it, the stride behind. */
-static size_t colon_of(const struct bench_row *row)
+static size_t bench_table_colon(const struct bench_row *row)
 {
 	return strcspn(row->point_name, ":");
 }
 
-static bool same_size(const struct bench_row *a, const struct bench_row *b)
+static bool bench_table_same_size(const struct bench_row *a, const struct bench_row *b)
 {
-	return colon_of(a) == colon_of(b) && !strncmp(a->point_name, b->point_name, colon_of(a));
+	return bench_table_colon(a) == bench_table_colon(b) && !strncmp(a->point_name,
+									b->point_name,
+										bench_table_colon(a));
 }
 
-static size_t count_latencies(const struct bench_results *results, size_t *first)
+static size_t bench_table_count_latencies(const struct bench_results *results, size_t *first)
 {
 	size_t i, nr = 0;
 
@@ -263,7 +266,7 @@ static size_t count_latencies(const struct bench_results *results, size_t *first
 }
 
 /* Rows of the sweep come size by size, and within a size stride by stride. */
-static int print_latencies(FILE *out, const struct bench_results *results)
+static int bench_table_print_latencies(FILE *out, const struct bench_results *results)
 {
 	const struct bench_row *rows;
 	const char *headings[16] = { ">Size" };
@@ -271,13 +274,14 @@ static int print_latencies(FILE *out, const struct bench_results *results)
 	size_t first, nr, columns = 0, i;
 	struct grid grid;
 
-	nr = count_latencies(results, &first);
+	nr = bench_table_count_latencies(results, &first);
 	if (!nr)
 		return 0;
 	rows = &results->rows[first];
-	while (columns < nr && columns + 1 < COUNT(headings) && same_size(rows, &rows[columns])) {
+	while (columns < nr && columns + 1 < COUNT(headings) && bench_table_same_size(rows,
+										      &rows[columns])) {
 		snprintf(texts[columns], sizeof(texts[0]), ">%s",
-			 rows[columns].point_name + colon_of(&rows[columns]) + 1);
+			 rows[columns].point_name + bench_table_colon(&rows[columns]) + 1);
 		headings[columns + 1] = texts[columns];
 		columns++;
 	}
@@ -286,14 +290,68 @@ static int print_latencies(FILE *out, const struct bench_results *results)
 	for (i = 0; i < nr; i++) {
 		if (i % columns == 0) {
 			grid_row(&grid);
-			grid_cell(&grid, "%.*s", (int)colon_of(&rows[i]), rows[i].point_name);
+			grid_cell(&grid, "%.*s", (int)bench_table_colon(&rows[i]),
+				  rows[i].point_name);
 		}
-		cell_figure(&grid, bench_row_measured(&rows[i]) ? rows[i].figures.mean : NAN);
+		bench_table_figure_cell(&grid, bench_row_measured(&rows[i]) ? rows[i].figures.mean :
+					NAN);
 	}
 	return grid_close(&grid, out);
 }
 
-static void cell_per(struct grid *grid, uint64_t count, uint64_t operations)
+static bool bench_table_shows_scale(const struct bench_row *row)
+{
+	return !strncmp(row->name, SCALE_FAMILY, strlen(SCALE_FAMILY)) && bench_row_measured(row);
+}
+
+static bool bench_table_any_scale(const struct bench_results *results)
+{
+	size_t i;
+
+	for (i = 0; i < results->nr; i++)
+		if (bench_table_shows_scale(&results->rows[i]))
+			return true;
+	return false;
+}
+
+/* The row's figure is the time from the start to the end of all, by the number of faults. */
+static void bench_table_scale_row(struct grid *grid, const struct bench_row *row)
+{
+	const double wall_ns = row->figures.mean;
+	const bool watched = row->seen.operations && !row->seen.missing[0];
+	const double share = watched ? row->seen.mmap_lock_share : NAN;
+
+	grid_row(grid);
+	grid_cell(grid, "%s", row->operation->name);
+	grid_cell(grid, "%s", row->point_name);
+	grid_cell(grid, "%.0f", 1e9 / wall_ns);
+	grid_cell(grid, "%.0f", wall_ns * strtoul(row->point_name, NULL, 10));
+	if (isnan(share))
+		grid_cell(grid, "n/a");
+	else
+		grid_cell(grid, "%.1f%%", 100 * share);
+}
+
+static int bench_table_print_scale(FILE *out, const struct bench_results *results)
+{
+	static const char *const headings[] = {
+		"<Faults of", ">Threads", ">Faults/s", ">ns a fault, of a thread",
+		">Fell back to mmap_lock"
+	};
+	struct grid grid;
+	size_t i;
+
+	if (!bench_table_any_scale(results))
+		return 0;
+	fputs("\nFaults by several threads at once\n", out);
+	grid_open(&grid, headings, sizeof(headings) / sizeof(*headings));
+	for (i = 0; i < results->nr; i++)
+		if (bench_table_shows_scale(&results->rows[i]))
+			bench_table_scale_row(&grid, &results->rows[i]);
+	return grid_close(&grid, out);
+}
+
+static void bench_table_per_cell(struct grid *grid, uint64_t count, uint64_t operations)
 {
 	if (count == FACT_NONE || !operations)
 		grid_cell(grid, "n/a");
@@ -301,7 +359,7 @@ static void cell_per(struct grid *grid, uint64_t count, uint64_t operations)
 		grid_cell(grid, "%.3g", (double)count / operations);
 }
 
-static void cell_share(struct grid *grid, double share)
+static void bench_table_share_cell(struct grid *grid, double share)
 {
 	if (isnan(share))
 		grid_cell(grid, "n/a");
@@ -309,23 +367,26 @@ static void cell_share(struct grid *grid, double share)
 		grid_cell(grid, "%.1f%%", 100 * share);
 }
 
-static void seen_row(struct grid *grid, const struct bench_row *row)
+static void bench_table_seen_row(struct grid *grid, const struct bench_row *row)
 {
 	const struct bench_seen *seen = &row->seen;
 	const bool watched = !seen->missing[0] && seen->operations;
 
 	grid_row(grid);
 	grid_cell(grid, "%s", row->name);
-	cell_per(grid, row->usage.event[BENCH_SWITCHES], row->all_operations);
-	cell_per(grid, row->usage.event[BENCH_FAULTS], row->all_operations);
-	cell_per(grid, row->usage.event[BENCH_MAJOR], row->all_operations);
-	cell_per(grid, watched ? seen->counts.event[BENCH_SWITCHES] : FACT_NONE, seen->operations);
-	cell_per(grid, watched ? seen->counts.event[BENCH_SYSCALLS] : FACT_NONE, seen->operations);
-	cell_per(grid, watched ? seen->counts.event[BENCH_FAULTS] : FACT_NONE, seen->operations);
+	bench_table_per_cell(grid, row->usage.event[BENCH_SWITCHES], row->all_operations);
+	bench_table_per_cell(grid, row->usage.event[BENCH_FAULTS], row->all_operations);
+	bench_table_per_cell(grid, row->usage.event[BENCH_MAJOR], row->all_operations);
+	bench_table_per_cell(grid, watched ? seen->counts.event[BENCH_SWITCHES] : FACT_NONE,
+			     seen->operations);
+	bench_table_per_cell(grid, watched ? seen->counts.event[BENCH_SYSCALLS] : FACT_NONE,
+			     seen->operations);
+	bench_table_per_cell(grid, watched ? seen->counts.event[BENCH_FAULTS] : FACT_NONE,
+			     seen->operations);
 	if (watched && seen->kernel_source) {
-		cell_figure(grid, seen->kernel_ns);
+		bench_table_figure_cell(grid, seen->kernel_ns);
 		grid_cell(grid, "%s", seen->kernel_source);
-		cell_share(grid, seen->mmap_lock_share);
+		bench_table_share_cell(grid, seen->mmap_lock_share);
 	} else {
 		grid_cell(grid, watched ? "-" : "n/a");
 		grid_cell(grid, "%s", "");
@@ -333,23 +394,23 @@ static void seen_row(struct grid *grid, const struct bench_row *row)
 	}
 }
 
-static bool is_shown(const struct bench_row *row)
+static bool bench_table_shows_seen(const struct bench_row *row)
 {
 	return bench_row_measured(row) && !row->operation->derived &&
 	       row->operation != &op_latency;
 }
 
-static bool any_shown(const struct bench_results *results)
+static bool bench_table_any_seen(const struct bench_results *results)
 {
 	size_t i;
 
 	for (i = 0; i < results->nr; i++)
-		if (is_shown(&results->rows[i]))
+		if (bench_table_shows_seen(&results->rows[i]))
 			return true;
 	return false;
 }
 
-static int print_seen(FILE *out, const struct bench_results *results)
+static int bench_table_print_seen(FILE *out, const struct bench_results *results)
 {
 	static const char *const headings[] = {
 		"<Per operation", ">Switches", ">Faults", ">Major", ">Switches", ">Calls",
@@ -359,22 +420,23 @@ static int print_seen(FILE *out, const struct bench_results *results)
 	struct grid grid;
 	size_t i;
 
-	if (!any_shown(results))
+	if (!bench_table_any_seen(results))
 		return 0;
 	fputs("\nWhat the kernel saw: getrusage of all runs, then eBPF of one more run that it "
 	      "watched\n", out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
-		if (is_shown(row))
-			seen_row(&grid, row);
+		if (bench_table_shows_seen(row))
+			bench_table_seen_row(&grid, row);
 	}
 	return grid_close(&grid, out);
 }
 
 /* The same formula for all points is one line; the values are in the table. */
-static void print_prediction(FILE *out, const struct bench_row *row, const char *what,
-			     const struct bench_figure *figure, const struct bench_figure *before)
+static void bench_table_print_prediction(FILE *out, const struct bench_row *row, const char *what,
+					 const struct bench_figure *figure,
+						 const struct bench_figure *before)
 {
 	char text[32];
 
@@ -392,7 +454,7 @@ static void print_prediction(FILE *out, const struct bench_row *row, const char 
 	fputs(figure->given ? " (given)\n" : "\n", out);
 }
 
-static void print_predictions(FILE *out, const struct bench_results *results)
+static void bench_table_print_predictions(FILE *out, const struct bench_results *results)
 {
 	static const struct bench_figure none;
 	const struct bench_row *row, *before;
@@ -406,15 +468,15 @@ static void print_predictions(FILE *out, const struct bench_results *results)
 		again = before->operation == row->operation && i;
 		if (!bench_row_measured(row))
 			continue;
-		print_prediction(out, row, ".hardware", &row->hardware,
-				 again ? &before->hardware : &none);
-		print_prediction(out, row, "", &row->predicted,
-				 again ? &before->predicted : &none);
+		bench_table_print_prediction(out, row, ".hardware", &row->hardware,
+					     again ? &before->hardware : &none);
+		bench_table_print_prediction(out, row, "", &row->predicted,
+					     again ? &before->predicted : &none);
 	}
 }
 
 /* Points of an operation are told by the first; operations that lack the same are one line. */
-static void print_missing(FILE *out, const struct bench_results *results)
+static void bench_table_print_missing(FILE *out, const struct bench_results *results)
 {
 	const struct bench_row *row, *before = NULL;
 	size_t i;
@@ -439,21 +501,21 @@ int bench_print_table(FILE *out, const struct bench_results *results)
 {
 	int err;
 
-	print_warnings(out, results);
-	print_machine(out, results);
-	print_places(out, results);
+	bench_table_print_warnings(out, results);
+	bench_table_print_machine(out, results);
+	bench_table_print_folders(out, results);
 	fputc('\n', out);
-	err = print_figures(out, results);
+	err = bench_table_print_figures(out, results);
 	if (!err)
-		err = print_latencies(out, results);
+		err = bench_table_print_latencies(out, results);
 	if (!err)
-		err = print_scale(out, results);
+		err = bench_table_print_scale(out, results);
 	if (!err)
-		err = print_seen(out, results);
+		err = bench_table_print_seen(out, results);
 	if (err)
 		return err;
-	print_predictions(out, results);
-	print_missing(out, results);
+	bench_table_print_predictions(out, results);
+	bench_table_print_missing(out, results);
 	return 0;
 }
 

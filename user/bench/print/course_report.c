@@ -7,16 +7,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/core/bench_memory.h"
 #include "bench/print/bench_print.h"
 #include "model/counters.h"
+#include "util/size.h"
 
 #define TO_WRITE "(to be written)"
 #define BAR_WIDTH 60
 #define LOGARITHMIC 100		/* from that ratio of the largest to the smallest on */
 #define SIZE_TEXT 32
 
-static void print_heading(FILE *out, const char *text, char line)
+static void course_report_print_heading(FILE *out, const char *text, char line)
 {
 	size_t i;
 
@@ -26,29 +26,30 @@ static void print_heading(FILE *out, const char *text, char line)
 	fputs("\n\n", out);
 }
 
-static void value_text(const struct bench_row *row, double value, char *text)
+static void course_report_value(const struct bench_row *row, double value, char *text)
 {
 	if (row->operation->unit == BENCH_BYTES && !isnan(value))
-		memory_name(value, text, SIZE_TEXT);
+		size_name(value, text, SIZE_TEXT);
 	else
 		bench_figure_text(value, text, SIZE_TEXT);
 }
 
-static void print_fact(FILE *out, const char *what, const char *value)
+static void course_report_print_fact(FILE *out, const char *what, const char *value)
 {
 	fprintf(out, "   \"%s\",\"%s\"\n", what, value[0] ? value : "n/a");
 }
 
-static void print_size(FILE *out, const char *what, uint64_t bytes)
+static void course_report_print_size(FILE *out, const char *what, uint64_t bytes)
 {
 	char name[SIZE_TEXT] = "";
 
 	if (bytes)
-		memory_name(bytes, name, sizeof(name));
-	print_fact(out, what, name);
+		size_name(bytes, name, sizeof(name));
+	course_report_print_fact(out, what, name);
 }
 
-static void print_place(FILE *out, const char *what, const struct place_facts *facts)
+static void course_report_print_folder(FILE *out, const char *what,
+				       const struct bench_folder *facts)
 {
 	if (!facts->directory)
 		return;
@@ -57,39 +58,40 @@ static void print_place(FILE *out, const char *what, const struct place_facts *f
 		facts->device, facts->no_direct[0] ? "no O_DIRECT" : "O_DIRECT");
 }
 
-static void print_machine(FILE *out, const struct bench_results *results)
+static void course_report_print_machine(FILE *out, const struct bench_results *results)
 {
 	const struct environment *environment = &results->state.environment;
 	const struct bench_machine *machine = &results->machine;
-	const struct machine_state *state = &results->state;
+	const struct bench_machine_state *state = &results->state;
 
-	print_heading(out, "Machine", '=');
+	course_report_print_heading(out, "Machine", '=');
 	fputs(".. csv-table::\n\n", out);
-	print_fact(out, "Processor", environment->machine);
+	course_report_print_fact(out, "Processor", environment->machine);
 	fprintf(out, "   \"CPUs\",\"%u\"\n", environment->cpus);
 	if (isnan(machine->cycle_ns))
-		print_fact(out, "Cycle time", "");
+		course_report_print_fact(out, "Cycle time", "");
 	else
 		fprintf(out, "   \"Cycle time\",\"%.4f ns, of the time-stamp counter\"\n",
 			machine->cycle_ns);
-	print_fact(out, "Governor", state->governor);
-	print_fact(out, "Turbo", state->turbo);
-	print_size(out, "First-level data cache", machine->cache_bytes[0]);
-	print_size(out, "Second-level cache", machine->cache_bytes[1]);
-	print_size(out, "Third-level cache", machine->cache_bytes[2]);
-	print_size(out, "Cache line", machine->line_bytes);
+	course_report_print_fact(out, "Governor", state->governor);
+	course_report_print_fact(out, "Turbo", state->turbo);
+	course_report_print_size(out, "First-level data cache", machine->cache_bytes[0]);
+	course_report_print_size(out, "Second-level cache", machine->cache_bytes[1]);
+	course_report_print_size(out, "Third-level cache", machine->cache_bytes[2]);
+	course_report_print_size(out, "Cache line", machine->line_bytes);
 	fprintf(out, "   \"Memory\",\"%" PRIu64 " MiB\"\n", machine->memory_bytes >> 20);
-	print_fact(out, "Operating system", environment->kernel);
-	print_fact(out, "Virtualization", environment->virtualization);
-	print_fact(out, "Clock source", environment->clocksource);
-	print_place(out, "Files in", &results->files);
-	print_place(out, "Files over NFS in", &results->nfs);
+	course_report_print_fact(out, "Operating system", environment->kernel);
+	course_report_print_fact(out, "Virtualization", environment->virtualization);
+	course_report_print_fact(out, "Clock source", environment->clocksource);
+	course_report_print_folder(out, "Files in", &results->files);
+	course_report_print_folder(out, "Files over NFS in", &results->nfs);
 	if (results->options.peer)
-		print_fact(out, "Peer", results->options.peer);
+		course_report_print_fact(out, "Peer", results->options.peer);
 	fputs("   \"Memory bus, I/O bus, disk, network card\",\"" TO_WRITE "\"\n", out);
 }
 
-static void print_figure(FILE *out, const char *what, const struct bench_figure *figure)
+static void course_report_print_figure(FILE *out, const char *what,
+				       const struct bench_figure *figure)
 {
 	if (!figure->formula[0])
 		return;
@@ -99,16 +101,16 @@ static void print_figure(FILE *out, const char *what, const struct bench_figure 
 	fputs(".\n", out);
 }
 
-static void print_prediction(FILE *out, const struct bench_row *row)
+static void course_report_print_prediction(FILE *out, const struct bench_row *row)
 {
-	print_heading(out, "Prediction", '~');
-	print_figure(out, "Hardware", &row->hardware);
-	print_figure(out, "Predicted", &row->predicted);
+	course_report_print_heading(out, "Prediction", '~');
+	course_report_print_figure(out, "Hardware", &row->hardware);
+	course_report_print_figure(out, "Predicted", &row->predicted);
 	fputs("\n" TO_WRITE "\n", out);
 }
 
 /* Within quotes of a table, where a quote is two. */
-static void print_quoted(FILE *out, const char *text)
+static void course_report_print_quoted(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '"')
@@ -117,23 +119,23 @@ static void print_quoted(FILE *out, const char *text)
 	}
 }
 
-static void print_result(FILE *out, const struct bench_row *row)
+static void course_report_print_result(FILE *out, const struct bench_row *row)
 {
 	char hardware[SIZE_TEXT], predicted[SIZE_TEXT], mean[SIZE_TEXT], half_width[SIZE_TEXT];
 	char stddev[SIZE_TEXT], cycles[SIZE_TEXT];
 
-	value_text(row, row->hardware.value, hardware);
-	value_text(row, row->predicted.value, predicted);
+	course_report_value(row, row->hardware.value, hardware);
+	course_report_value(row, row->predicted.value, predicted);
 	fprintf(out, "   \"%s\",\"%s\",\"%s\"", row->name, hardware, predicted);
 	if (!bench_row_measured(row)) {
 		fputs(",\"n/a: ", out);
-		print_quoted(out, row->missing);
+		course_report_print_quoted(out, row->missing);
 		fputs("\"\n", out);
 		return;
 	}
-	value_text(row, row->figures.mean, mean);
-	value_text(row, row->half_width, half_width);
-	value_text(row, row->figures.stddev, stddev);
+	course_report_value(row, row->figures.mean, mean);
+	course_report_value(row, row->half_width, half_width);
+	course_report_value(row, row->figures.stddev, stddev);
 	bench_figure_text(row->cycles, cycles, sizeof(cycles));
 	fprintf(out, ",\"%s\",\"%s\",\"%s\",\"%s\"", mean, half_width, stddev, cycles);
 	if (row->operation->derived)
@@ -144,21 +146,22 @@ static void print_result(FILE *out, const struct bench_row *row)
 		row->noise[0] ? "noisy" : "");
 }
 
-static void print_results(FILE *out, const struct bench_row *rows, size_t nr)
+static void course_report_print_results(FILE *out, const struct bench_row *rows, size_t nr)
 {
 	size_t i;
 
-	print_heading(out, "Result", '~');
+	course_report_print_heading(out, "Result", '~');
 	fprintf(out, ".. csv-table:: in %s\n"
 		"   :header: \"Operation\",\"Hardware\",\"Predicted\",\"Measured\",\"± 95%%\","
 		"\"Std dev\",\"Cycles\",\"Runs\",\"Outliers\",\"\"\n\n",
 		bench_unit_name(rows->operation->unit));
 	for (i = 0; i < nr; i++)
-		print_result(out, &rows[i]);
+		course_report_print_result(out, &rows[i]);
 }
 
 /* The least and the most that was measured; 0: nothing was. */
-static size_t range_of(const struct bench_row *rows, size_t nr, double *least, double *most)
+static size_t course_report_range(const struct bench_row *rows, size_t nr, double *least,
+				  double *most)
 {
 	size_t i, measured = 0;
 
@@ -175,24 +178,24 @@ static size_t range_of(const struct bench_row *rows, size_t nr, double *least, d
 }
 
 /* A bar's length; in a logarithmic figure the least has the length of one decade. */
-static int bar_of(double value, double least, double most, bool logarithmic)
+static int course_report_bar(double value, double least, double most, bool logarithmic)
 {
 	if (!logarithmic)
 		return lround(BAR_WIDTH * fmax(value, 0) / most);
 	return lround(BAR_WIDTH * (1 + log10(value / least)) / (1 + log10(most / least)));
 }
 
-static void print_bars(FILE *out, const struct bench_row *rows, size_t nr)
+static void course_report_print_bars(FILE *out, const struct bench_row *rows, size_t nr)
 {
 	char bar[BAR_WIDTH + 1], value[SIZE_TEXT];
 	double least, most;
 	bool logarithmic;
 	size_t i;
 
-	if (nr < 2 || !range_of(rows, nr, &least, &most) || most <= 0)
+	if (nr < 2 || !course_report_range(rows, nr, &least, &most) || most <= 0)
 		return;
 	logarithmic = least > 0 && most > LOGARITHMIC * least;
-	print_heading(out, "Figure", '~');
+	course_report_print_heading(out, "Figure", '~');
 	fprintf(out, "Medians, in %s%s::\n\n", bench_unit_name(rows->operation->unit),
 		logarithmic ? ", logarithmic" : "");
 	memset(bar, '#', BAR_WIDTH);
@@ -200,13 +203,14 @@ static void print_bars(FILE *out, const struct bench_row *rows, size_t nr)
 	for (i = 0; i < nr; i++) {
 		if (!bench_row_measured(&rows[i]))
 			continue;
-		value_text(&rows[i], rows[i].figures.median, value);
+		course_report_value(&rows[i], rows[i].figures.median, value);
 		fprintf(out, "   %10s |%.*s %s\n", rows[i].point_name,
-			bar_of(rows[i].figures.median, least, most, logarithmic), bar, value);
+			course_report_bar(rows[i].figures.median, least, most, logarithmic), bar,
+				value);
 	}
 }
 
-static void print_seen(FILE *out, const struct bench_row *row)
+static void course_report_print_seen(FILE *out, const struct bench_row *row)
 {
 	const struct bench_seen *seen = &row->seen;
 
@@ -224,22 +228,22 @@ static void print_seen(FILE *out, const struct bench_row *row)
 }
 
 /* An operation, with all its points. */
-static void print_section(FILE *out, const struct bench_row *rows, size_t nr)
+static void course_report_print_section(FILE *out, const struct bench_row *rows, size_t nr)
 {
 	const struct bench_operation *operation = rows->operation;
 
-	print_heading(out, operation->name, '=');
+	course_report_print_heading(out, operation->name, '=');
 	fprintf(out, "One operation is: %s.\n", operation->title);
-	print_heading(out, "Method", '~');
+	course_report_print_heading(out, "Method", '~');
 	fprintf(out, "%s.", operation->method);
 	if (operation->subtract)
 		fprintf(out, " What ``%s`` takes is subtracted.", operation->subtract);
 	fputc('\n', out);
-	print_prediction(out, rows);
-	print_results(out, rows, nr);
-	print_bars(out, rows, nr);
-	print_seen(out, rows);
-	print_heading(out, "Discussion", '~');
+	course_report_print_prediction(out, rows);
+	course_report_print_results(out, rows, nr);
+	course_report_print_bars(out, rows, nr);
+	course_report_print_seen(out, rows);
+	course_report_print_heading(out, "Discussion", '~');
 	fputs(TO_WRITE "\n", out);
 }
 
@@ -249,16 +253,16 @@ int bench_print_report(FILE *out, const struct bench_results *results)
 
 	fputs("==============================\nMeasurements of this machine\n"
 	      "==============================\n\n:Authors: " TO_WRITE "\n", out);
-	print_heading(out, "Introduction", '=');
+	course_report_print_heading(out, "Introduction", '=');
 	fputs(TO_WRITE "\n", out);
-	print_machine(out, results);
+	course_report_print_machine(out, results);
 	for (first = 0; first < results->nr; first = next) {
 		for (next = first + 1; next < results->nr &&
 		     results->rows[next].operation == results->rows[first].operation; next++)
 			;
-		print_section(out, &results->rows[first], next - first);
+		course_report_print_section(out, &results->rows[first], next - first);
 	}
-	print_heading(out, "Summary", '=');
+	course_report_print_heading(out, "Summary", '=');
 	fputs(TO_WRITE "\n", out);
 	return 0;
 }

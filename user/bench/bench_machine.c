@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <cpuid.h>
 #include <errno.h>
+#include <hwloc.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include <sys/prctl.h>
 #include <x86intrin.h>
 
-#include "bench/machine.h"
+#include "bench/bench_machine.h"
 #include "system/machine_state.h"
 #include "system/memory_cgroup.h"
 #include "util/time_ns.h"
@@ -19,7 +20,7 @@
 #define CPUFREQ "/sys/devices/system/cpu/cpu%d/cpufreq/%s"
 
 /* The file's first word; "" when it cannot be read. */
-static void read_word(const char *path, char *word, size_t size)
+static void bench_machine_read_word(const char *path, char *word, size_t size)
 {
 	FILE *file = fopen(path, "re");
 
@@ -32,28 +33,29 @@ static void read_word(const char *path, char *word, size_t size)
 	fclose(file);
 }
 
-static void read_frequency(struct machine_state *state, int cpu)
+static void read_frequency(struct bench_machine_state *state, int cpu)
 {
 	char path[96], word[32];
 
 	snprintf(path, sizeof(path), CPUFREQ, cpu, "scaling_governor");
-	read_word(path, state->governor, sizeof(state->governor));
+	bench_machine_read_word(path, state->governor, sizeof(state->governor));
 	snprintf(path, sizeof(path), CPUFREQ, cpu, "scaling_cur_freq");
-	read_word(path, word, sizeof(word));
+	bench_machine_read_word(path, word, sizeof(word));
 	state->frequency_khz = strtoull(word, NULL, 10);
 }
 
 /* Each driver has its own switch: one says that turbo is on, the other that it is not. */
-static void read_turbo(struct machine_state *state)
+static void read_turbo(struct bench_machine_state *state)
 {
 	char word[8];
 
-	read_word("/sys/devices/system/cpu/cpufreq/boost", word, sizeof(word));
+	bench_machine_read_word("/sys/devices/system/cpu/cpufreq/boost", word, sizeof(word));
 	if (word[0]) {
 		strcpy(state->turbo, word[0] == '1' ? "on" : "off");
 		return;
 	}
-	read_word("/sys/devices/system/cpu/intel_pstate/no_turbo", word, sizeof(word));
+	bench_machine_read_word("/sys/devices/system/cpu/intel_pstate/no_turbo", word,
+				sizeof(word));
 	if (word[0])
 		strcpy(state->turbo, word[0] == '0' ? "on" : "off");
 }
@@ -102,7 +104,7 @@ static double measure_cycle_ns(void)
 }
 
 /* MemAvailable; 0: n/a. */
-static uint64_t read_available(void)
+static uint64_t bench_machine_read_available(void)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
 	uint64_t kilobytes = 0;
@@ -117,7 +119,7 @@ static uint64_t read_available(void)
 }
 
 /* A quarter of memory; half of what is free where that is less. */
-static uint64_t room_of(uint64_t memory_bytes, uint64_t available_bytes)
+static uint64_t bench_machine_room(uint64_t memory_bytes, uint64_t available_bytes)
 {
 	const uint64_t room = memory_bytes / 4;
 
@@ -130,17 +132,18 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* To file pages: no more than the memory cgroup's limit, or that which the row will have. */
-static void read_memory(struct bench_machine *machine, const struct bench_options *options)
+static void bench_machine_read_memory(struct bench_machine *machine,
+				      const struct bench_options *options)
 {
-	const uint64_t available = read_available();
+	const uint64_t available = bench_machine_read_available();
 
-	machine->room_bytes = room_of(machine->memory_bytes, available);
+	machine->room_bytes = bench_machine_room(machine->memory_bytes, available);
 	machine->available_bytes = least(available, memory_group_limit());
 	if (options->quick)
 		machine->available_bytes = least(machine->available_bytes, FILECACHE_QUICK_BYTES);
 }
 
-static int choose_cpu(struct bench_machine *machine, int wanted)
+static int bench_machine_choose_cpu(struct bench_machine *machine, int wanted)
 {
 	int cpu, err = cpus_read(&machine->cpus);
 
@@ -157,14 +160,51 @@ static int choose_cpu(struct bench_machine *machine, int wanted)
 	return 0;
 }
 
-int machine_read(struct bench_machine *machine, struct machine_state *state,
-		 const struct bench_options *options)
+static void bench_machine_read_levels(struct bench_machine *machine, hwloc_topology_t topology)
+{
+	static const hwloc_obj_type_t levels[] = {
+		HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE
+	};
+	hwloc_obj_t cpu = hwloc_get_pu_obj_by_os_index(topology, machine->cpu), cache;
+	size_t i;
+
+	for (i = 0; cpu && i < sizeof(levels) / sizeof(*levels); i++) {
+		cache = hwloc_get_ancestor_obj_by_type(topology, levels[i], cpu);
+		if (!cache)
+			continue;
+		machine->cache_bytes[i] = cache->attr->cache.size;
+		if (!machine->line_bytes)
+			machine->line_bytes = cache->attr->cache.linesize;
+	}
+}
+
+static void bench_machine_read_caches(struct bench_machine *machine, struct bench_machine_state *state)
+{
+	hwloc_topology_t topology;
+
+	if (hwloc_topology_init(&topology)) {
+		snprintf(state->caches_missing, sizeof(state->caches_missing), "hwloc: no memory");
+		return;
+	}
+	if (hwloc_topology_load(topology))
+		snprintf(state->caches_missing, sizeof(state->caches_missing),
+			 "hwloc cannot read the topology");
+	else
+		bench_machine_read_levels(machine, topology);
+	hwloc_topology_destroy(topology);
+	if (!state->caches_missing[0] && !machine->cache_bytes[0])
+		snprintf(state->caches_missing, sizeof(state->caches_missing),
+			 "hwloc knows of no caches here");
+}
+
+int bench_machine_read(struct bench_machine *machine, struct bench_machine_state *state,
+		       const struct bench_options *options)
 {
 	int err;
 
 	*machine = (struct bench_machine){ .cycle_ns = NAN };
-	*state = (struct machine_state){ .load = NAN };
-	err = choose_cpu(machine, options->cpu);
+	*state = (struct bench_machine_state){ .load = NAN };
+	err = bench_machine_choose_cpu(machine, options->cpu);
 	if (err)
 		return err;
 	environment_read_machine(&state->environment);
@@ -174,8 +214,8 @@ int machine_read(struct bench_machine *machine, struct machine_state *state,
 		machine->cycle_ns = measure_cycle_ns();
 	state->tsc_invariant = tsc_is_invariant();
 	machine->memory_bytes = state->environment.memory_bytes;
-	read_memory(machine, options);
-	machine_read_caches(machine, state);
+	bench_machine_read_memory(machine, options);
+	bench_machine_read_caches(machine, state);
 	read_frequency(state, machine->cpu);
 	read_turbo(state);
 	return 0;

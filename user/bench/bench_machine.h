@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The machine and the state it is in, as far as they bear on what is measured. */
-#ifndef PFSTAT_USER_MACHINE_H
-#define PFSTAT_USER_MACHINE_H
+#ifndef PFSTAT_USER_BENCH_MACHINE_H
+#define PFSTAT_USER_BENCH_MACHINE_H
 
 #include "bench/core/operation.h"
 #include "report/report.h"
 
-struct machine_state {
+struct bench_machine_state {
 	struct environment environment;	/* the machine's part */
 	bool tsc_invariant;		/* it ticks at one rate, whatever the CPU's */
 	char governor[32];		/* of cpufreq; "": n/a */
@@ -17,10 +17,7 @@ struct machine_state {
 };
 
 /* 0 or a negative errno: what it cannot do without. */
-int machine_read(struct bench_machine *machine, struct machine_state *state,
-		 const struct bench_options *options);
-
-/* What hwloc knows of the caches of a CPU. */
-void machine_read_caches(struct bench_machine *machine, struct machine_state *state);
+int bench_machine_read(struct bench_machine *machine, struct bench_machine_state *state,
+		       const struct bench_options *options);
 
 #endif

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/bench_file_facts.h"
+#include "bench/bench_folder.h"
 #include "bench/ops/bench_file.h"
 #include "system/machine_state.h"
 
 #define BLOCK 4096
 
-static void read_names(struct place_facts *facts, int fd)
+static void bench_folder_read_names(struct bench_folder *facts, int fd)
 {
 	struct environment environment = { 0 };
 	struct stat stat_buffer;
@@ -26,7 +26,7 @@ static void read_names(struct place_facts *facts, int fd)
 }
 
 /* Some file systems take the flag, and have no other way than through the cache. */
-static int try_direct(int fd)
+static int bench_folder_try_direct(int fd)
 {
 	void *block;
 	int err = 0;
@@ -41,21 +41,21 @@ static int try_direct(int fd)
 	return err;
 }
 
-void place_facts_read(struct place_facts *facts, const char *directory)
+void bench_folder_read(struct bench_folder *facts, const char *directory)
 {
 	int fd, err;
 
-	*facts = (struct place_facts){ .directory = directory };
+	*facts = (struct bench_folder){ .directory = directory };
 	if (!directory)
 		return;
-	fd = place_make_in(directory, BLOCK);
+	fd = bench_file_make_in(directory, BLOCK);
 	if (fd < 0) {
 		snprintf(facts->no_direct, sizeof(facts->no_direct), "no file can be made: %s",
 			 strerror(-fd));
 		return;
 	}
-	read_names(facts, fd);
-	err = try_direct(fd);
+	bench_folder_read_names(facts, fd);
+	err = bench_folder_try_direct(fd);
 	if (err)
 		snprintf(facts->no_direct, sizeof(facts->no_direct), "%s", strerror(-err));
 	close(fd);

@@ -16,7 +16,7 @@
 #include "model/counters.h"
 #include "util/time_ns.h"
 
-static void read_usage(struct bench_counts *counts)
+static void bench_read_usage(struct bench_counts *counts)
 {
 	struct rusage own, children;
 
@@ -34,7 +34,7 @@ void bench_start(struct bench *bench)
 {
 	if (bench->at_bracket)
 		bench->at_bracket(bench->bracket_context, true);
-	read_usage(&bench->before);
+	bench_read_usage(&bench->before);
 	bench->start_ns = clock_monotonic_ns();
 	bench->start_cycles = isnan(bench->machine->cycle_ns) ? 0 : __rdtsc();
 }
@@ -47,7 +47,7 @@ void bench_stop(struct bench *bench)
 	struct bench_counts after;
 	enum bench_event event;
 
-	read_usage(&after);
+	bench_read_usage(&after);
 	window->ns += ns - bench->start_ns;
 	window->cycles += cycles - bench->start_cycles;
 	window->brackets++;
