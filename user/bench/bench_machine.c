@@ -178,7 +178,8 @@ static void bench_machine_read_levels(struct bench_machine *machine, hwloc_topol
 	}
 }
 
-static void bench_machine_read_caches(struct bench_machine *machine, struct bench_machine_state *state)
+static void bench_machine_read_caches(struct bench_machine *machine,
+				      struct bench_machine_state *state)
 {
 	hwloc_topology_t topology;
 

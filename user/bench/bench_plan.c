@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/bench_plan.h"
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 static bool bench_plan_matches(const char *pattern, const struct bench_operation *operation)
 {

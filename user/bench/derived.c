@@ -7,7 +7,7 @@
 
 #include "bench/core/infer.h"
 #include "bench/derived.h"
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 #include "util/size.h"
 
 #define STRIDE "64"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Operations of the system that are measured from outside. An operation is one struct
- * in one file (op_*.c), listed in op_registry.c; how often it runs, for how long, and what
+ * in one file (op_*.c), listed in op_registry.h; how often it runs, for how long, and what
  * is made of the times is the framework's.
  *
  *	registry → plan: rows → worker: a process a row, pinned, that prepares, calibrates,
@@ -108,9 +108,6 @@ struct bench {
 
 /* The limit that file.cache_size has itself with --quick. */
 #define FILECACHE_QUICK_BYTES (32ULL << 20)
-
-extern const struct bench_operation *const bench_operations[];
-extern const size_t bench_nr_operations;
 
 void bench_start(struct bench *bench);
 void bench_stop(struct bench *bench);

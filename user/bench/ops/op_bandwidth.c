@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/core/bench_memory.h"
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 #define CHUNK (1ULL << 20)	/* one operation */
 #define TIMES_CACHE 4

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rows that are made of the sweep's: see derived.c. */
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 #define FROM_SWEEP "the largest size at which loads with a stride of 64 still take as long " \
 		   "as in smaller memory"

@@ -2,7 +2,7 @@
 /* A procedure call with 0 to 7 arguments; the seventh goes over the stack. */
 #include <stdio.h>
 
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 #define CALLED static __attribute__((noipa, aligned(64))) void
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bench/ops/bench_file.h"
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 #include "util/random.h"
 
 #define PAGE 4096ULL

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bench/ops/bench_file.h"
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 #include "util/random.h"
 #include "util/size.h"
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "bench/ops/bench_file.h"
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 #include "system/memory_cgroup.h"
 #include "util/size.h"
 #include "util/time_ns.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "bench/core/bench_memory.h"
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 #include "util/random.h"
 #include "util/size.h"
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 #include "bench/ops/ping.h"
 #include "bench/ops/stream.h"
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 #define PROGRAM "/bin/true"
 #define STACK_BYTES 65536

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "bench/ops/bench_file.h"
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 #define PAGE 4096ULL
 #define AROUND (16 * PAGE)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 struct op_switch_pipes {
 	int there[2], back[2];

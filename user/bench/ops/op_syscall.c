@@ -2,7 +2,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 /* By syscall(2): a C library may remember what it was told the first time. */
 static int op_syscall_run(struct bench *bench, uint64_t n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <pthread.h>
 
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 static void *op_thread_return(void *argument)
 {

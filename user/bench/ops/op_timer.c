@@ -5,7 +5,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 
 #define UNROLLED 16
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/ops/operations.h"
+#include "bench/ops/op_registry.h"
 #include "bench/print/bench_print.h"
 #include "model/counters.h"
 #include "util/size.h"
