@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-import judge
+import invariants
 import pfstat
 import workers
 
@@ -49,7 +49,7 @@ class Recorder:
             if time.monotonic() >= end:
                 break
             time.sleep(min(0.1, self.seconds))
-        judge.counts_are_sound(samples)
+        invariants.counts_are_sound(samples)
 
     def check(self):
         """What else must hold, of this one."""
@@ -90,7 +90,7 @@ class Control(Recorder):
         if not any("threads" == worker.name and worker.pid in self.pids
                    for worker in self.crowd.workers):
             return
-        pfstat.wait_until(judge.strange_mappings, 60)
+        pfstat.wait_until(invariants.strange_mappings, 60)
         self.said += "hooks seen, "
 
 
@@ -222,7 +222,7 @@ class Nobody(Recorder):
         if missing <= some:
             self.come_and_go(some, random.Random(seed))
             return
-        judge.hurry(True)
+        invariants.hurry(True)
         with self.crowd.on_one_cpu():
             self.come_and_go(missing, random.Random(seed))
 

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
+import disassembly
 import pfstat
-import stores
 from pfstat import PAGE, Mapping
 
 CLOCK = pathlib.Path("/sys/devices/system/clocksource/clocksource0")
@@ -21,13 +21,13 @@ MEMORY = ("module_bytes", "percpu_bytes", "ring_bytes", "chain_bytes", "shadow_b
 
 
 def shared_stores(function):
-    return [store.text for store in stores.stores_of(pfstat.MODULE, function)
+    return [store.text for store in disassembly.stores_of(pfstat.MODULE, function)
             if store.place.startswith(SHARED)]
 
 
 def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
     """By the machine code of this kernel's module, along all of its ways."""
-    assert len(stores.stores_of(pfstat.MODULE, "shadow_fault")) > 30
+    assert len(disassembly.stores_of(pfstat.MODULE, "shadow_fault")) > 30
     assert shared_stores("shadow_fault") == []
     # The table of suspended calls is shared: there it would have been found.
     assert shared_stores("pfstat_chain_suspend")

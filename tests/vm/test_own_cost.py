@@ -11,8 +11,8 @@ import subprocess
 
 import pytest
 
-import people
 import pfstat
+import users
 from pfstat import begin_record, wait_until
 
 PAGES = 2048
@@ -48,7 +48,7 @@ def recorder(pid, *options):
 
 def thread_ns(path, watch=None):
     """Of a warm fault: the median of some rounds, less the first."""
-    with subprocess.Popen([pfstat.BUILD / "bench/touch", path, str(ROUNDS)], text=True,
+    with subprocess.Popen([pfstat.BUILD / "overhead/touch", path, str(ROUNDS)], text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
         pid = int(worker.stdout.readline())
         with watch(pid) if watch else contextlib.nullcontext():
@@ -181,5 +181,5 @@ def test_who_reads_comes_first_and_nobody_else():
 
 def test_without_the_right_to_it_all_stay_alike():
     started = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", pfstat.PFDRIVE]
-    assert people.without("-sys_nice", "nice", "-n", "-5", "true").stderr
+    assert users.without("-sys_nice", "nice", "-n", "-5", "true").stderr
     assert nice_while_recording(lambda: popen(*started, *COMMAND)) == (0, {0}, {0})

@@ -14,9 +14,9 @@ import subprocess
 
 import pytest
 
-import people
 import pfstat
-from people import sudo, without
+import users
+from users import sudo, without
 
 CLOEXEC = 0o2000000
 # capabilities(7): what user/privilege/reduce.c says is kept, where root works for itself.
@@ -35,7 +35,7 @@ print(json.dumps({"ids": os.getresuid() + os.getresgid(), "groups": os.getgroups
 
 @pytest.fixture(name="home", scope="module")
 def fixture_home():
-    with people.user() as home:
+    with users.user() as home:
         yield home
 
 
@@ -75,11 +75,11 @@ def watching():
 
 def test_a_command_of_sudo_runs_as_who_called(home):
     seen = look([], home)
-    assert seen["ids"] == [people.UID] * 3 + [people.GID] * 3
-    assert sorted(seen["groups"]) == [people.GID, people.EXTRA_GID]
+    assert seen["ids"] == [users.UID] * 3 + [users.GID] * 3
+    assert sorted(seen["groups"]) == [users.GID, users.EXTRA_GID]
     assert seen["capabilities"] == 0
     assert seen["environment"]["HOME"] == str(home)
-    assert seen["environment"]["USER"] == people.NAME
+    assert seen["environment"]["USER"] == users.NAME
     assert not [name for name in seen["environment"] if name.startswith("SUDO_")]
     # The standard three, and what listdir() opened.
     assert seen["fds"] == [0, 1, 2, 3]
@@ -87,7 +87,7 @@ def test_a_command_of_sudo_runs_as_who_called(home):
     assert seen["report"]["ledger"]["unexplained"] == 0
     assert seen["report"]["parts"]["all"]["count"] > 100
     # And the recording is the caller's, and nobody else's.
-    assert (seen["file"].st_uid, seen["file"].st_gid) == (people.UID, people.GID)
+    assert (seen["file"].st_uid, seen["file"].st_gid) == (users.UID, users.GID)
     assert stat.S_IMODE(seen["file"].st_mode) == 0o600
 
 
@@ -104,7 +104,7 @@ def test_nothing_is_written_where_the_caller_may_not(home, tmp_path):
     tmp_path.chmod(0o755)
     result = sudo(pfstat.PFDRIVE.absolute(), "record", "-o", tmp_path / "run.pfs", "--", "touch",
                   home / "ran", check=False)
-    assert f"Permission denied, as user {people.NAME}" in refused(result)
+    assert f"Permission denied, as user {users.NAME}" in refused(result)
     assert not list(tmp_path.iterdir()) and not (home / "ran").exists()
 
 
@@ -115,7 +115,7 @@ def test_a_command_that_is_roots_alone_is_not_run(home):
     result = sudo(pfstat.PFDRIVE.absolute(), "record", "-o", "/dev/null", "--", script,
                   check=False)
     assert result.returncode == 126
-    assert f"cannot run {script}: Permission denied, as user {people.NAME}" in result.stderr
+    assert f"cannot run {script}: Permission denied, as user {users.NAME}" in result.stderr
 
 
 @pytest.mark.parametrize("options, status, words", [
@@ -143,13 +143,13 @@ def test_sudos_numbers_are_not_believed_blindly():
 def test_what_pfdrive_starts_itself_runs_as_the_caller_too(home, small_file):
     """The process of `study rss` that maps and touches. It must still see its own pages."""
     trace = home / "trace"
-    caller = {"SUDO_UID": str(people.UID), "SUDO_GID": str(people.GID)}
+    caller = {"SUDO_UID": str(users.UID), "SUDO_GID": str(users.GID)}
     text = pfstat.run("strace", "-f", "-o", trace, "-e", "trace=setresuid,setresgid,setgroups",
                       pfstat.PFDRIVE, "study", "rss", "--no-bpf", "--format", "json", small_file,
                       env={**os.environ, **caller}).stdout
     calls = trace.read_text()
-    assert f"setresuid({people.UID}, {people.UID}, {people.UID})" in calls
-    assert f"setresgid({people.GID}, {people.GID}, {people.GID})" in calls
+    assert f"setresuid({users.UID}, {users.UID}, {users.UID})" in calls
+    assert f"setresgid({users.GID}, {users.GID}, {users.GID})" in calls
     assert json.loads(text)["steps"]
 
 
@@ -165,14 +165,14 @@ def test_competitors_run_as_the_caller(home):
     # So many accesses that there is time for a look at all processes.
     command = [pfstat.PFDRIVE, "study", "pressure", "--no-bpf", "--map", "anon", "--size", "8M",
                "--accesses", "2M", "--compete", "8M", "--memory-limit", "64M"]
-    caller = {"SUDO_UID": str(people.UID), "SUDO_GID": str(people.GID)}
+    caller = {"SUDO_UID": str(users.UID), "SUDO_GID": str(users.GID)}
     seen = set()
     with subprocess.Popen(command, env={**os.environ, **caller}, cwd=home, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         while process.poll() is None:
             seen.update(users_of_competitors(process.pid))
         assert process.returncode == 0, process.stderr.read()
-    assert seen == {people.UID}
+    assert seen == {users.UID}
 
 
 def test_no_descriptor_outlives_an_exec_and_privileges_are_given_up():
@@ -197,7 +197,7 @@ def test_a_privilege_that_is_missing_is_named(lacking, options, words):
 
 
 def test_another_users_process_needs_its_privilege(home):
-    sleeper = subprocess.Popen(["sleep", "600"], user=people.UID, group=people.GID,
+    sleeper = subprocess.Popen(["sleep", "600"], user=users.UID, group=users.GID,
                                extra_groups=[], cwd=home)
     command = [pfstat.PFDRIVE, "record", "-o", "/dev/null", "--no-bpf", "-d", "0.1", "-p",
                str(sleeper.pid)]
@@ -218,7 +218,7 @@ def test_another_users_process_needs_its_privilege(home):
 def test_a_file_of_others_needs_its_privilege(home):
     theirs = pfstat.make_file(home / "theirs", 8 * pfstat.PAGE)
     theirs.chmod(0o600)
-    os.chown(theirs, people.UID, people.GID)
+    os.chown(theirs, users.UID, users.GID)
     command = [pfstat.PFDRIVE, "--no-bpf", "--accesses", "1", theirs]
     result = without("-dac_override,-dac_read_search", *command)
     assert f"no right to read {theirs}" in refused(result)
@@ -234,7 +234,7 @@ def test_who_may_not_load_modules_is_told():
 
 
 def test_who_cannot_become_the_caller_does_not_run_as_root():
-    result = without("-setuid", "env", f"SUDO_UID={people.UID}", f"SUDO_GID={people.GID}",
+    result = without("-setuid", "env", f"SUDO_UID={users.UID}", f"SUDO_GID={users.GID}",
                      pfstat.PFDRIVE, "record", "--", "id")
     assert "without CAP_SETUID" in refused(result)
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-import people
 import pfstat
+import users
 
 PAGES = 2442
 SIZE = 10_000_000	# the study's file: 10 MB
@@ -63,7 +63,7 @@ def test_fault_around_maps_its_window(path):
 def fixture_others_file():
     """Of another user; it may be read by all."""
     path = pfstat.make_file(pfstat.DISK / "others", 4 * pfstat.PAGE)
-    os.chown(path, people.UID, people.GID)
+    os.chown(path, users.UID, users.GID)
     path.chmod(0o644)
     yield path
     path.unlink()
@@ -71,7 +71,7 @@ def fixture_others_file():
 
 @pytest.mark.parametrize("command", [("study", "rss"), ("--accesses", "10")])
 def test_a_file_whose_pages_the_kernel_does_not_report(others_file, command):
-    result = people.without("-fowner,-dac_override", pfstat.PFDRIVE, *command, others_file)
+    result = users.without("-fowner,-dac_override", pfstat.PFDRIVE, *command, others_file)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == f"pfdrive: cannot look up the pages of {others_file} in the page " \
         "cache: the kernel reports them only to the file's owner and to those who may write to " \

@@ -65,37 +65,37 @@ unit-tests: $(unit_runs)
 
 
 # Prints the events of the eBPF programs as text.
-$(BUILD)/events_dump: $(BUILD)/tests/vm/events_dump.o $(lib)
+$(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
 # Prints the mappings of a process as perf reports them.
-$(BUILD)/maps_dump: $(BUILD)/tests/vm/maps_dump.o $(lib)
+$(BUILD)/maps_dump: $(BUILD)/tests/vm/progs/maps_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-$(BUILD)/tests/vm/%.o: tests/vm/%.c | $(BUILD)/pfstat.skel.h
+$(BUILD)/tests/vm/progs/%.o: tests/vm/progs/%.c | $(BUILD)/pfstat.skel.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -I. -c -o $@ $<
 
--include $(patsubst %,$(BUILD)/tests/vm/%.d,events_dump maps_dump)
+-include $(patsubst %,$(BUILD)/tests/vm/progs/%.d,events_dump maps_dump)
 
 # A stack is what frame pointers tell, where no call was made a jump.
 frame_pointers := -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
-$(BUILD)/workload: tests/vm/workload.c
+$(BUILD)/workload: tests/vm/progs/workload.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(frame_pointers) -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
 # What test_fuzz_debugfs.py lets loose.
-$(BUILD)/fuzz_debugfs: tests/vm/fuzz_debugfs.c tests/unit/random.h
+$(BUILD)/fuzz_debugfs: tests/vm/progs/fuzz_debugfs.c tests/unit/random.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -o $@ $<
 
-$(BUILD)/touch_pages: tests/vm/touch_pages.c
+$(BUILD)/touch_pages: tests/vm/progs/touch_pages.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
@@ -112,20 +112,20 @@ lint:
 # What recording that many million faults costs the recorder, in the VM.
 .PHONY: bench-record
 bench-record:
-	$(Q)tools/lab run -q --cpus 4 -- tests/bench/record $(MILLIONS)
+	$(Q)tools/lab run -q --cpus 4 -- tests/perf/record $(MILLIONS)
 
 # How fast recordings are explained, and in how much memory; not a test.
 MILLIONS	?= 10
 
-$(BUILD)/bench_%: $(BUILD)/unit/tests/bench/bench_%.o $(lib)
+$(BUILD)/bench_%: $(BUILD)/unit/tests/perf/bench_%.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
 
-$(BUILD)/make_recording: $(BUILD)/unit/tests/bench/make_recording.o $(lib)
+$(BUILD)/make_recording: $(BUILD)/unit/tests/perf/make_recording.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
 
--include $(patsubst %,$(BUILD)/unit/tests/bench/%.d,bench_analysis make_recording)
+-include $(patsubst %,$(BUILD)/unit/tests/perf/%.d,bench_analysis make_recording)
 
 # A recording with something for each figure, for the tests of pages.
 $(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(lib)
@@ -137,4 +137,4 @@ check-browser:
 
 .PHONY: bench-report check-browser
 bench-report: $(BUILD)/bench_analysis $(BUILD)/make_recording $(BUILD)/pfdrive
-	$(Q)tests/bench/report $(BUILD) $(MILLIONS)
+	$(Q)tests/perf/report $(BUILD) $(MILLIONS)

@@ -69,7 +69,7 @@ fuzz: $(fuzz_tests)
 -include $(wildcard $(BUILD)/fuzz/tests/fuzz/*.d $(BUILD)/unit/tests/fuzz/*.d) \
 	$(user_src:%.c=$(BUILD)/fuzz/%.d) $(fuzz_command_obj:.o=.d)
 
-# What is done with the module's files, by tests/vm/fuzz_debugfs.c. Repeat it with SEED.
+# What is done with the module's files, by tests/vm/progs/fuzz_debugfs.c. Repeat it with SEED.
 OPERATIONS	?= 1000000
 KERNEL		?= 6.12
 SEED		?=

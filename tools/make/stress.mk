@@ -49,7 +49,7 @@ selftests_dir	:= $(BUILD)/selftests/.source
 stress-same:
 	$(Q)tools/deps
 	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 --swap 0 \
-		$(if $(filter 6.12,$(KERNEL)),--packages $(same_packages)) -- tests/stress/same $(NAMES)
+		$(if $(filter 6.12,$(KERNEL)),--packages $(same_packages)) -- tests/stress/compare_selftests $(NAMES)
 
 ifeq ($(CURDIR),/pfstat)
 linux_source	:= $(wildcard /usr/src/linux-source-6.12.tar.xz)

@@ -3,7 +3,7 @@
  * What `make bench-native` and `make bench-scale` time: threads, each pinned to a CPU of
  * its own, that read each page of a mapping of their own once. The file is in the page cache.
  *
- *	crowd FILE THREADS
+ *	threads FILE THREADS
  *
  * Says its pid, then makes a round for each line on stdin, that is a number of threads: the others
  * wait. Says of each round: minor and major faults, and the mean over the threads of ns of
@@ -78,7 +78,7 @@ static void make_round(struct member *member)
 	const volatile char *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (memory == MAP_FAILED) {
-		perror("crowd: mmap");
+		perror("threads: mmap");
 		exit(1);
 	}
 	member->minor = 0;
@@ -100,7 +100,7 @@ static void *run(void *argument)
 	CPU_ZERO(&cpus);
 	CPU_SET(member->cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus)) {
-		perror("crowd: sched_setaffinity");
+		perror("threads: sched_setaffinity");
 		exit(1);
 	}
 	for (;;) {
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	struct stat file;
 
 	if (!nr || nr > MAX_THREADS) {
-		fprintf(stderr, "usage: crowd FILE THREADS, of which there are at most %d\n",
+		fprintf(stderr, "usage: threads FILE THREADS, of which there are at most %d\n",
 			MAX_THREADS);
 		return 2;
 	}
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 	pthread_barrier_init(&begin, NULL, nr + 1);
 	pthread_barrier_init(&end, NULL, nr + 1);
 	if (!start_members(members, nr)) {
-		fprintf(stderr, "crowd: there are fewer than %u CPUs for as many threads\n", nr);
+		fprintf(stderr, "threads: there are fewer than %u CPUs for as many threads\n", nr);
 		return 1;
 	}
 	make_rounds(members, nr);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a function of the module stores to, as its machine code says: `stores.py KO [FUNCTION]`.
+"""What a function of the module stores to, as its machine code says: `disassembly.py KO [FUNCTION]`.
 
 Each store is its CPU's own (%gs), the stack's, or through a pointer. Such a pointer is the
 CPU's own too when the last that the code before put into the register came from %gs (or,

@@ -35,7 +35,7 @@
 #include <pfstat/control.h>
 #include <pfstat/record.h>
 
-#include "../unit/random.h"
+#include "../../unit/random.h"
 
 #define NR_WORKERS 4
 #define NR_FDS 12

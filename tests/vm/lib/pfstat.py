@@ -172,7 +172,7 @@ def pagemap_pfn(address, pid="self"):
 
 @functools.lru_cache(maxsize=None)
 def schema():
-    text = (pathlib.Path(__file__).parents[2] / "Documentation/pfdrive.schema.json").read_text()
+    text = (pathlib.Path(__file__).parents[3] / "Documentation/pfdrive.schema.json").read_text()
     return jsonschema.Draft202012Validator(json.loads(text))
 
 
@@ -444,7 +444,7 @@ def mapped_by(record):
 
 
 class Workload:
-    """One of tests/vm/workload.c's programs, waiting at its starting line."""
+    """One of tests/vm/progs/workload.c's programs, waiting at its starting line."""
 
     def __init__(self, *arguments):
         self.process = subprocess.Popen([str(BUILD / "workload"), *map(str, arguments)],

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef BENCH_PEER_H
-#define BENCH_PEER_H
+#ifndef FENTRY_REFERENCE_H
+#define FENTRY_REFERENCE_H
 
 #include <linux/types.h>
 
 /* What one would record of a fault with eBPF alone. */
-struct peer_fault {
+struct reference_fault {
 	__u64 start_ns;
 	__u64 duration_ns;
 	__u64 address;

@@ -135,10 +135,10 @@ def pfdrive(pid):
 
 
 @contextlib.contextmanager
-def peer(pid):
+def fentry_reference(pid):
     seen, output = {}, []
     rmmod()
-    with running([BUILD / "bench/peer", str(pid)], output, says("ready")):
+    with running([BUILD / "overhead/fentry_reference", str(pid)], output, says("ready")):
         yield seen
     seen["faults"] = int(output[0].split()[-1])
 
@@ -270,7 +270,8 @@ ROWS = {
     "loaded": Row("pfstat loaded, nothing watched", "-", loaded),
     "pfstat": Row("pfstat: whole records into the rings", "each", pfstat),
     "pfdrive": Row("pfstat with eBPF, as pfdrive record has it", "each", pfdrive),
-    "fentry": Row("libbpf: fentry and fexit of filemap_fault, ring buffer", "each", peer),
+    "fentry": Row("libbpf: fentry and fexit of filemap_fault, ring buffer", "each",
+                  fentry_reference),
     "kfunc-hist": Row("bpftrace kfunc, hist()", "histogram",
                       bpftrace(*KFUNC, histogram_sum)(HISTOGRAM)),
     "kprobe-hist": Row("bpftrace kprobe, hist()", "histogram",

@@ -9,7 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "peer.h"
+#include "fentry_reference.h"
 
 struct task_struct {
 	int pid;
@@ -52,7 +52,7 @@ SEC("fexit/filemap_fault")
 int BPF_PROG(on_exit, struct vm_fault *vmf, __u32 result)
 {
 	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid(), *start_ns;
-	struct peer_fault *fault;
+	struct reference_fault *fault;
 
 	if (id >> 32 != target_pid)
 		return 0;
@@ -62,7 +62,7 @@ int BPF_PROG(on_exit, struct vm_fault *vmf, __u32 result)
 	fault = bpf_ringbuf_reserve(&faults, sizeof(*fault), 0);
 	if (!fault)
 		return 0;
-	*fault = (struct peer_fault){
+	*fault = (struct reference_fault){
 		.start_ns = *start_ns,
 		.duration_ns = now - *start_ns,
 		.address = vmf->real_address,

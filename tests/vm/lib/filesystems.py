@@ -10,7 +10,7 @@ import time
 import pfstat
 from pfstat import LIBC, PAGE
 
-LAB_PEER = pathlib.Path(__file__).parents[2] / "tools/lab-peer"
+LAB_PEER = pathlib.Path(__file__).parents[3] / "tools/lab-peer"
 PEER_MOUNT = pathlib.Path("/mnt/peer")
 
 # The smallest that their mkfs makes, or not much more. null_blk takes memory for what was
@@ -239,7 +239,7 @@ def blocks_of(path, page):
 
 
 class Touched:
-    """What tests/vm/touch_pages.c said, and what pfstat did of it."""
+    """What tests/vm/progs/touch_pages.c said, and what pfstat did of it."""
 
     def __init__(self, text):
         lines = text.splitlines()

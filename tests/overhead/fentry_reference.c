@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads peer.bpf.c for one process; says "ready", and at SIGINT how many it saw. */
+/* Loads fentry_reference.bpf.c for one process; says "ready", and at SIGINT how many it saw. */
 #include <bpf/libbpf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "peer.h"
-#include "peer.skel.h"
+#include "fentry_reference.h"
+#include "fentry_reference.skel.h"
 
 static int add(void *context, void *data, size_t size)
 {
-	const struct peer_fault *fault = data;
+	const struct reference_fault *fault = data;
 	unsigned long *seen = context;
 
 	*seen += size >= sizeof(*fault) && fault->duration_ns > 0;
@@ -31,21 +31,21 @@ int main(int argc, char **argv)
 {
 	unsigned long seen = 0;
 	struct ring_buffer *ring;
-	struct peer_bpf *bpf;
+	struct fentry_reference_bpf *bpf;
 	sigset_t interrupt;
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: peer PID\n");
+		fprintf(stderr, "usage: fentry_reference PID\n");
 		return 2;
 	}
 	sigemptyset(&interrupt);
 	sigaddset(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, NULL);
-	bpf = peer_bpf__open();
+	bpf = fentry_reference_bpf__open();
 	if (!bpf)
 		return 1;
 	bpf->rodata->target_pid = atoi(argv[1]);
-	if (peer_bpf__load(bpf) || peer_bpf__attach(bpf))
+	if (fentry_reference_bpf__load(bpf) || fentry_reference_bpf__attach(bpf))
 		return 1;
 	ring = ring_buffer__new(bpf_map__fd(bpf->maps.faults), add, &seen, NULL);
 	if (!ring)
@@ -54,6 +54,6 @@ int main(int argc, char **argv)
 	ring_buffer__consume(ring);
 	printf("%lu\n", seen);
 	ring_buffer__free(ring);
-	peer_bpf__destroy(bpf);
+	fentry_reference_bpf__destroy(bpf);
 	return 0;
 }
