@@ -7,6 +7,8 @@ CLANG	?= $(firstword $(foreach c,clang clang-19 clang-14,$(shell command -v $(c)
 BPFTOOL	?= $(firstword $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool))
 CC	?= gcc
 V	?= 0
+# The only place that states the version.
+version	:= $(shell cat VERSION)
 Q	:= $(if $(filter 1,$(V)),,@)
 say	= @printf '  %-7s %s\n' '$(1)' '$(2)'
 
@@ -37,12 +39,14 @@ help:
 #: make bench-loop   instructions of pfdrive's access loop against a bare one's
 #: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
-#: make install [PREFIX=/usr/local] [DESTDIR=root], clean
+#: make man       the man pages, if rst2man is there
+#: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    pfdrive, module, man pages, schemas
+#: make install-user, install-module    a part of it
+#: make clean     removes what was built
 #: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 shows the commands
 .DEFAULT_GOAL := all
-all: module pfdrive $(BUILD)/workload $(BUILD)/events_dump $(BUILD)/maps_dump $(BUILD)/fuzz_debugfs \
-	$(BUILD)/touch_pages bench-programs
-.PHONY: help all module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels fuzz lint bpf-stats install clean
+all: module pfdrive
+.PHONY: help all guest module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels fuzz lint bpf-stats clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk
@@ -51,6 +55,10 @@ include tools/make/check.mk
 include tools/make/fuzz.mk
 include tools/make/bench.mk
 include tools/make/stress.mk
+include tools/make/install.mk
+
+# What the lab builds for its guests: also the programs that tests run there.
+guest: all $(guest_programs)
 
 demo:
 	$(Q)tools/demo
@@ -60,9 +68,3 @@ policy:
 
 clean:
 	$(Q)rm -rf $(BUILD)
-
-PREFIX	?= /usr/local
-install: all
-	install -D -m 755 $(BUILD)/pfdrive $(DESTDIR)$(PREFIX)/sbin/pfdrive
-	install -D -m 644 $(BUILD)/pfstat.ko \
-		$(DESTDIR)/lib/modules/$(notdir $(patsubst %/build,%,$(KDIR)))/updates/pfstat.ko

@@ -96,6 +96,7 @@ static void __exit pfstat_exit(void)
 module_init(pfstat_init);
 module_exit(pfstat_exit);
 MODULE_LICENSE("GPL");
+MODULE_VERSION(PFSTAT_VERSION);
 /* What this kernel's headers said to module/probes when it was built. */
 MODULE_INFO(probes, PFSTAT_PROBES);
 MODULE_DESCRIPTION("Times page faults by wrapping VMA fault handlers");

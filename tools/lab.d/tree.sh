@@ -53,7 +53,7 @@ run_make()
 	[ "$can_mount" = yes ] || enter=make_without_mounts
 
 	say "building the tree for Linux $release"
-	$enter "$home/tree" make -C /pfstat --no-print-directory -j"$(nproc)" all \
+	$enter "$home/tree" make -C /pfstat --no-print-directory -j"$(nproc)" guest \
 		BUILD="build/$kernel" KDIR="/lib/modules/$release/build" \
 		</dev/null >"$log" 2>&1 && return
 	cat "$log" >&2

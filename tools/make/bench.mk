@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What pfstat and its peers add to a fault. The programs are part of `all`, for that
-# is what the lab builds for its guests.
+# What pfstat and its peers add to a fault.
 
 bench_dir	:= tests/overhead
 bench_programs	:= $(BUILD)/overhead/touch $(BUILD)/overhead/threads $(BUILD)/overhead/fentry_reference
 
 .PHONY: bench-programs
 bench-programs: $(bench_programs)
+guest_programs	+= $(bench_programs)
 
 $(BUILD)/overhead/touch: $(bench_dir)/touch.c
 	$(call say,CC,$@)

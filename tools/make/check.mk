@@ -15,7 +15,7 @@ SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 
 # $(1): build folder, $(2): extra flags, $(3): the library
 define unit_rules
-$(1)/%.o: %.c | $(BUILD)/pfstat.skel.h
+$(1)/%.o: %.c | $(generated)
 	$$(call say,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(user_cflags) -Imodule -I. $(2) $$(shell pkg-config --cflags check) -c -o $$@ $$<
@@ -64,6 +64,8 @@ check-kernels:
 unit-tests: $(unit_runs)
 
 
+guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump workload fuzz_debugfs touch_pages)
+
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
 	$(call say,LINK,$@)
@@ -74,7 +76,7 @@ $(BUILD)/maps_dump: $(BUILD)/tests/vm/progs/maps_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-$(BUILD)/tests/vm/progs/%.o: tests/vm/progs/%.c | $(BUILD)/pfstat.skel.h
+$(BUILD)/tests/vm/progs/%.o: tests/vm/progs/%.c | $(generated)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -I. -c -o $@ $<

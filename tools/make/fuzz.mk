@@ -24,7 +24,7 @@ fuzz_events_run	   := -max_len=8192
 
 $(BUILD)/fuzz/user/main.o: fuzz_flags += -Dmain=pfdrive_main -Wno-missing-prototypes
 
-$(BUILD)/fuzz/%.o: %.c | $(BUILD)/pfstat.skel.h
+$(BUILD)/fuzz/%.o: %.c | $(generated)
 	$(call say,FUZZCC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(user_cflags) -Imodule -I. $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<

@@ -4,15 +4,16 @@
 
 module_src	:= $(wildcard module/*.[ch] module/probes/*.c include/pfstat/*.h)
 module_dir	:= $(BUILD)/module
+module_ko	:= $(BUILD)/pfstat.ko
 
-module: $(BUILD)/pfstat.ko
+module: $(module_ko)
 
-$(BUILD)/pfstat.ko: $(module_src) Kbuild
+$(BUILD)/pfstat.ko: $(module_src) Kbuild VERSION
 	$(call say,KBUILD,$@)
 	$(Q)test -d $(KDIR) || { echo "no kernel headers at $(KDIR): install them" \
 		"(apt-get install linux-headers-$$(uname -r)) or use the VM (make demo)" >&2; exit 1; }
 	$(Q)rm -rf $(module_dir) && mkdir -p $(module_dir)
-	$(Q)ln -s $(CURDIR)/module $(CURDIR)/include $(CURDIR)/Kbuild $(module_dir)
+	$(Q)ln -s $(CURDIR)/module $(CURDIR)/include $(CURDIR)/Kbuild $(CURDIR)/VERSION $(module_dir)
 	$(Q)rm $(module_dir)/module && mkdir $(module_dir)/module
 	$(Q)ln -s $(CURDIR)/module/* $(module_dir)/module
 	$(Q)+$(MAKE) $(if $(Q),-s) -C $(KDIR) M=$(abspath $(module_dir)) $(SPARSE) modules

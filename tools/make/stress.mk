@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Stress in the VM. The programs are part of `all`, for that is what the lab builds for
-# its guests.
+# Stress in the VM.
 
 stress_dir	:= tests/stress
 stress_programs	:= $(addprefix $(BUILD)/stress/,worker recorder vm_ops.bpf.o)
 stress_cflags	:= -O2 -std=gnu11 -D_GNU_SOURCE -Iinclude $(WARNINGS)
 
-all: $(stress_programs)
+guest_programs	+= $(stress_programs)
 
 $(BUILD)/stress/worker: $(wildcard $(stress_dir)/worker/*.[ch])
 	$(call say,CC,$@)
@@ -55,7 +54,7 @@ ifeq ($(CURDIR),/pfstat)
 linux_source	:= $(wildcard /usr/src/linux-source-6.12.tar.xz)
 endif
 ifneq ($(linux_source),)
-all: $(selftests:%=$(BUILD)/selftests/%)
+guest_programs	+= $(selftests:%=$(BUILD)/selftests/%)
 endif
 
 $(selftests_dir)/unpacked: $(linux_source)

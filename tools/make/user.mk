@@ -16,6 +16,9 @@ user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(WARNINGS) $
 		  $(shell pkg-config --cflags $(packages)) -MMD -MP
 user_libs	= $(shell pkg-config --libs $(packages)) -lelf -lz -liberty -lpthread -lm
 
+# Headers that no file of the tree holds: they are made before the first object.
+generated	:= $(BUILD)/pfstat.skel.h $(BUILD)/util/version.h
+
 pfdrive: $(BUILD)/pfdrive
 
 $(lib): $(lib_src:%.c=$(BUILD)/%.o)
@@ -26,7 +29,7 @@ $(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-$(BUILD)/user/%.o: user/%.c | $(BUILD)/pfstat.skel.h
+$(BUILD)/user/%.o: user/%.c | $(generated)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -c -o $@ $<
@@ -46,5 +49,10 @@ $(BUILD)/pfstat.bpf.o: $(bpf_obj)
 $(BUILD)/pfstat.skel.h: $(BUILD)/pfstat.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name pfstat_bpf > $@
+
+$(BUILD)/util/version.h: VERSION
+	$(call say,VERSION,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#define PFDRIVE_VERSION "$(version)"' > $@
 
 -include $(user_obj:.o=.d) $(bpf_obj:.o=.d)
