@@ -19,13 +19,13 @@
 
 #include "user/system/proc_maps.h"
 #include "user/collect/reorder_queue.h"
-#include "user/collect/module_ring.h"
+#include "user/collect/record_ring.h"
 #include "user/analyze/analysis.h"
 #include "user/model/item_valid.h"
 #include "user/report/report.h"
 
 #define PAGE 4096U
-#define RING_FILE_MAX (1ULL << 48)	/* more than a process can map: ring_open() refuses it */
+#define RING_FILE_MAX (1ULL << 48)	/* more than a process can map: record_ring_open() refuses it */
 #define PRINT 8		/* of the byte that chooses the report */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -51,34 +51,34 @@ static int make_ring_file(const uint8_t *data, size_t size)
 	return fd;
 }
 
-static void read_ring(struct ring *ring, size_t most)
+static void read_ring(struct record_ring *ring, size_t most)
 {
 	const struct pfstat_record *record;
 	int err = 0;
 
-	ring_look(ring);
-	while (most-- && (record = ring_peek(ring, &err))) {
+	record_ring_look(ring);
+	while (most-- && (record = record_ring_peek(ring, &err))) {
 		if (record->sequence != ring->next + 1 || record < ring->data ||
 		    record >= ring->data + ring->capacity)
 			abort();
 		(void)item_record_is_known(record);
-		ring_next(ring);
+		record_ring_next(ring);
 	}
 	if (err && err != -EBADMSG)
 		abort();
-	ring_publish(ring);
+	record_ring_publish(ring);
 }
 
 static void fuzz_ring(const uint8_t *data, size_t size)
 {
 	int fd = make_ring_file(data, size);
-	struct ring ring;
+	struct record_ring ring;
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!ring_open(&ring, path)) {
+	if (!record_ring_open(&ring, path)) {
 		read_ring(&ring, 2 * size / sizeof(struct pfstat_record) + 2);
-		ring_close(&ring);
+		record_ring_close(&ring);
 	} else if (ring.fd >= 0) {
 		abort();	/* open, though it was refused */
 	}

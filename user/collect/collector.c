@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <pfstat/control.h>
-
 #include "collect/collector.h"
-#include "collect/module_ring.h"
 #include "collect/reorder_queue.h"
 #include "collect/time_heap.h"
 #include "util/time_ns.h"
 
 struct collector {
 	struct collector_options options;
-	struct ring *rings;
-	unsigned int nr_rings;
 	struct pollfd *polled;		/* the rings, the events, the maps, the stop */
 	unsigned int nr_polled;
 	int stop;			/* eventfd */
@@ -36,7 +29,7 @@ struct collector {
 
 /* A ring's oldest unread record. */
 struct cursor {
-	struct ring *ring;
+	struct record_ring *ring;
 	const struct pfstat_record *record;
 	uint64_t end_ns;
 };
@@ -44,7 +37,7 @@ struct cursor {
 /* The record belongs to this drain: it ended before the drain began. False: none does. */
 static bool cursor_load(struct cursor *cursor, uint64_t until_ns, int *err)
 {
-	cursor->record = ring_peek(cursor->ring, err);
+	cursor->record = record_ring_peek(cursor->ring, err);
 	if (!cursor->record)
 		return false;
 	cursor->end_ns = cursor->record->start_ns + cursor->record->duration_ns;
@@ -81,9 +74,9 @@ static int merge(struct collector *collector, uint64_t until_ns)
 	int err = 0;
 
 	heap->count = 0;
-	for (i = 0; i < collector->nr_rings; i++) {
+	for (i = 0; i < collector->options.source->nr_rings; i++) {
 		cursor = &collector->cursors[i];
-		cursor->ring = &collector->rings[i];
+		cursor->ring = &collector->options.source->rings[i];
 		if (cursor_load(cursor, until_ns, &err))
 			time_heap_add(heap, cursor->end_ns, i);
 	}
@@ -93,7 +86,7 @@ static int merge(struct collector *collector, uint64_t until_ns)
 		if (err)
 			break;
 		err = hand_on_record(collector, cursor);
-		ring_next(cursor->ring);
+		record_ring_next(cursor->ring);
 		if (cursor_load(cursor, until_ns, &err))
 			time_heap_update_first(heap, cursor->end_ns);
 		else
@@ -141,13 +134,13 @@ static int drain(struct collector *collector, uint64_t until_ns)
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < collector->nr_rings; i++)
-		ring_look(&collector->rings[i]);
+	for (i = 0; i < collector->options.source->nr_rings; i++)
+		record_ring_look(&collector->options.source->rings[i]);
 	err = read_events(collector);
 	if (!err)
 		err = merge(collector, until_ns);
-	for (i = 0; i < collector->nr_rings; i++)
-		ring_publish(&collector->rings[i]);
+	for (i = 0; i < collector->options.source->nr_rings; i++)
+		record_ring_publish(&collector->options.source->rings[i]);
 	return err;
 }
 
@@ -197,30 +190,16 @@ static void *collect(void *argument)
 	return NULL;
 }
 
-static int open_rings(struct collector *collector)
+static int collector_allocate(struct collector *collector)
 {
-	int nr_cpus = libbpf_num_possible_cpus();
-	char path[128];
-	int cpu, err;
+	const unsigned int nr_rings = collector->options.source->nr_rings;
 
-	if (nr_cpus < 0)
-		return nr_cpus;
-	collector->rings = calloc(nr_cpus, sizeof(*collector->rings));
-	collector->cursors = calloc(nr_cpus, sizeof(*collector->cursors));
-	collector->polled = calloc(nr_cpus + 3, sizeof(*collector->polled));
-	if (!collector->rings || !collector->cursors || !collector->polled ||
-	    time_heap_init(&collector->heap, nr_cpus))
+	collector->cursors = calloc(nr_rings, sizeof(*collector->cursors));
+	collector->polled = calloc(nr_rings + 3, sizeof(*collector->polled));
+	if (!collector->cursors || !collector->polled ||
+	    time_heap_init(&collector->heap, nr_rings))
 		return -ENOMEM;
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		snprintf(path, sizeof(path), "%s/%s/cpu%d", PFSTAT_DEBUGFS, PFSTAT_DIR_RING, cpu);
-		err = ring_open(&collector->rings[collector->nr_rings], path);
-		if (err == -ENODATA || err == -ENOENT)
-			continue;	/* a CPU that is not online has none */
-		if (err)
-			return err;
-		collector->nr_rings++;
-	}
-	return collector->nr_rings ? 0 : -ENODATA;
+	return 0;
 }
 
 static void add_polled(struct collector *collector, int fd)
@@ -235,8 +214,8 @@ static int open_polled(struct collector *collector)
 	collector->stop = eventfd(0, EFD_CLOEXEC);
 	if (collector->stop < 0)
 		return -errno;
-	for (i = 0; i < collector->nr_rings; i++)
-		add_polled(collector, collector->rings[i].fd);
+	for (i = 0; i < collector->options.source->nr_rings; i++)
+		add_polled(collector, collector->options.source->rings[i].fd);
 	if (collector->options.events)
 		add_polled(collector, events_fd(collector->options.events));
 	if (collector->options.maps)
@@ -255,7 +234,7 @@ int collector_open(struct collector **opened, const struct collector_options *op
 		return -ENOMEM;
 	collector->options = *options;
 	collector->stop = -1;
-	err = open_rings(collector);
+	err = collector_allocate(collector);
 	if (!err)
 		err = open_polled(collector);
 	if (err) {
@@ -280,16 +259,12 @@ static void join(struct collector *collector)
 
 void collector_close(struct collector *collector)
 {
-	unsigned int i;
-
 	if (!collector)
 		return;
 	join(collector);
-	for (i = 0; i < collector->nr_rings; i++)
-		ring_close(&collector->rings[i]);
 	if (collector->stop >= 0)
 		close(collector->stop);
-	free(collector->rings);
+	free(collector->options.source->rings);
 	free(collector->cursors);
 	time_heap_exit(&collector->heap);
 	queue_exit(&collector->queue);

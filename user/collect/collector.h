@@ -2,7 +2,7 @@
 /*
  * Brings everything that is said of a run into one stream of items, in time order:
  *
- *	module's rings, a CPU each --+
+ *	source's rings, a CPU each --+
  *	eBPF's rings, a CPU each ----+--> merged by the time at which each was over
  *	perf's buffers of mappings --+
  *
@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "collect/bpf_load.h"
+#include "collect/fault_source.h"
 #include "collect/perf_mmap.h"
 #include "model/item.h"
 #include "system/cpus.h"
@@ -26,6 +27,7 @@ struct collector;
 struct collector_options {
 	item_sink sink;			/* called in the thread, and in collector_stop() */
 	void *sink_context;
+	struct fault_source *source;	/* started, and open until the collector is closed */
 	struct events *events;		/* NULL: no eBPF */
 	struct maps *maps;		/* NULL: mappings are not told */
 	const struct cpus *cpus;	/* where the thread may run */
@@ -37,7 +39,6 @@ struct collector_options {
 	void *failed_context;
 };
 
-/* Opens the rings; the module must be recording. -ENODATA: there is none. */
 int collector_open(struct collector **collector, const struct collector_options *options);
 void collector_close(struct collector *collector);
 
@@ -48,6 +49,5 @@ int collector_start(struct collector *collector);
  * Returns the first error since the start.
  */
 int collector_stop(struct collector *collector);
-
 
 #endif

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens the fault source, eBPF, perf's maps and counters, and the collector that merges their
+ * events for the caller's sink. At the end it stores all their counters in one struct facts.
+ * An instrument that cannot be read does not keep the others from being stopped and read.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,8 +13,8 @@
 
 #include "collect/bpf_cost.h"
 #include "collect/collector.h"
+#include "collect/fault_source_module.h"
 #include "collect/instruments.h"
-#include "collect/module_session.h"
 #include "collect/perf_faults.h"
 #include "collect/perf_mmap.h"
 #include "privilege/capabilities.h"
@@ -18,7 +23,7 @@
 
 struct instruments {
 	struct instruments_options options;
-	struct session session;
+	struct fault_source *source;
 	struct events *events;
 	struct maps *maps;
 	struct counters *counters;
@@ -42,31 +47,17 @@ static int say_out_of_memory(char *why, size_t size)
 	return -ENOMEM;
 }
 
-static int open_session(struct instruments *instruments, char *why, size_t size)
-{
-	int err = session_open(&instruments->session);
-
-	if (err)
-		session_explain(err, why, size);
-	return err;
-}
-
-static int set_options(struct instruments *instruments, char *why, size_t size)
+/* The module is the only source today. */
+static int open_source(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
-	int err = 0;
+	const struct fault_source_options source_options = {
+		.ring_size = options->ring_size,
+		.fault_around = options->fault_around,
+		.only_fd = options->only_fd,
+	};
 
-	if (options->ring_size)
-		err = session_command(&instruments->session, "ring_size %" PRIu64,
-				      options->ring_size);
-	if (!err && !options->fault_around)
-		err = session_command(&instruments->session, "fault_around off");
-	if (!err && options->only_fd >= 0)
-		err = session_command(&instruments->session, "only %d", options->only_fd);
-	if (err)
-		snprintf(why, size, "the module refuses an option: %s: "
-			 "is it as old as this pfdrive?", strerror(-err));
-	return err;
+	return fault_source_module.open(&instruments->source, &source_options, why, size);
 }
 
 /* Both before anything is watched. */
@@ -104,9 +95,7 @@ static int open_all(struct instruments *instruments, char *why, size_t size)
 	int err = check_namespace(instruments, why, size);
 
 	if (!err)
-		err = open_session(instruments, why, size);
-	if (!err)
-		err = set_options(instruments, why, size);
+		err = open_source(instruments, why, size);
 	if (!err)
 		err = open_events(instruments, why, size);
 	bpf_cost_close(&instruments->bpf_cost);
@@ -127,7 +116,6 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 	if (!instruments)
 		return say_out_of_memory(why, size);
 	instruments->options = *options;
-	instruments->session = SESSION_NONE;
 	instruments->bpf_cost = BPF_COST_NONE;
 	if (options->cpus)
 		instruments->cpus = *options->cpus;
@@ -149,7 +137,7 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 static int set_wrapper(struct instruments *instruments, char *why, size_t size)
 {
 	uint64_t address;
-	int err = session_wrapper(&instruments->session, &address);
+	int err = instruments->source->ops->wrapper(instruments->source, &address);
 
 	if (err)
 		return say(err, why, size, "cannot read the wrapper's address from the module");
@@ -169,6 +157,7 @@ static int open_collector(struct instruments *instruments, char *why, size_t siz
 	const struct collector_options collector_options = {
 		.sink = options->sink,
 		.sink_context = options->sink_context,
+		.source = instruments->source,
 		.events = instruments->events,
 		.maps = instruments->maps,
 		.cpus = &instruments->cpus,
@@ -183,59 +172,29 @@ static int open_collector(struct instruments *instruments, char *why, size_t siz
 
 	if (instruments->collector)
 		return 0;
-	err = collector_open(&instruments->collector, &collector_options);
+	err = instruments->source->ops->start(instruments->source) ?:
+	      collector_open(&instruments->collector, &collector_options);
 	if (err)
 		return say(err, why, size, "cannot read the module's rings");
 	priority_raise(&instruments->priority);
 	return instruments->events ? set_wrapper(instruments, why, size) : 0;
 }
 
-static int explain_hook(int err, const char *what, char *why, size_t size)
-{
-	switch (err) {
-	case -EOPNOTSUPP:
-		snprintf(why, size, "the module does not watch files of the kind of %s: "
-			 "use one on a disk's file system", what);
-		break;
-	case -ENOMEM:
-		snprintf(why, size, "no memory for the module's rings, one for each CPU: `pfdrive "
-			 "record' can take smaller ones (--ring-size)");
-		break;
-	case -ESRCH:
-		snprintf(why, size, "there is no %s", what);
-		break;
-	default:
-		snprintf(why, size, "the module cannot watch %s: %s", what, strerror(-err));
-	}
-	return err;
-}
-
-static int explain_follow(int err, const char *what, char *why, size_t size)
-{
-	if (err != -EPERM)
-		return explain_hook(err, what, why, size);
-	snprintf(why, size, "%s is a kernel thread: it has no memory of its own", what);
-	return err;
-}
-
 int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
 			  size_t size)
 {
-	int err = session_command(&instruments->session, "file %d", fd);
+	struct fault_source *source = instruments->source;
+	int err = source->ops->hook_file(source, fd, path, why, size);
 
-	if (err)
-		return explain_hook(err, path, why, size);
-	return open_collector(instruments, why, size);
+	return err ?: open_collector(instruments, why, size);
 }
 
-/* There are rings only where there is a target. */
 int instruments_hook_nothing(struct instruments *instruments, char *why, size_t size)
 {
-	int err = session_command(&instruments->session, "pid %d now", getpid());
+	struct fault_source *source = instruments->source;
+	int err = source->ops->hook_nothing(source, why, size);
 
-	if (err)
-		return explain_hook(err, "pfdrive itself", why, size);
-	return open_collector(instruments, why, size);
+	return err ?: open_collector(instruments, why, size);
 }
 
 /* Of another user's process /proc tells nothing to who may not look into it. */
@@ -269,14 +228,12 @@ static int watch_maps(struct instruments *instruments, pid_t pid, bool existing,
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
 		       size_t size)
 {
-	char what[32];
+	struct fault_source *source = instruments->source;
 	int err, maps_err;
 
-	snprintf(what, sizeof(what), "process %d", pid);
-	err = session_command(&instruments->session, "follow %d", pid);
-	if (err)
-		return explain_follow(err, what, why, size);
-	err = open_collector(instruments, why, size);
+	err = source->ops->follow(source, pid, why, size);
+	if (!err)
+		err = open_collector(instruments, why, size);
 	if (err)
 		return err;
 	/* Its faults are worth more than names, once others are recorded. */
@@ -327,14 +284,16 @@ static void note(struct first_error *first, int err, const char *what)
 		first->err = say(err, first->why, first->size, what);
 }
 
-static int take_calls(struct facts *facts)
+static int take_source_counters(const struct instruments *instruments, struct facts *facts)
 {
-	int err = session_counts(&facts->calls, &facts->lost);
+	const struct fault_source *source = instruments->source;
+	struct fault_source_counters counters;
+	int err = source->ops->counters(source, &counters);
 
-	if (err) {
-		facts->calls = FACT_NONE;
-		facts->lost = FACT_NONE;
-	}
+	facts->calls = counters.calls;
+	facts->lost = counters.lost;
+	facts->call_cost_ps = counters.call_cost_ps;
+	facts->inside_ps = counters.inside_ps;
 	return err;
 }
 
@@ -353,7 +312,8 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 	const struct instruments_options *options = &instruments->options;
 	struct first_error first = { .why = why, .size = size };
 
-	note(&first, session_command(&instruments->session, "stop"), "the module does not stop");
+	note(&first, instruments->source->ops->stop(instruments->source),
+	     "the module does not stop");
 	if (instruments->events)
 		events_stop(instruments->events);
 	if (instruments->maps)
@@ -362,8 +322,7 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 	note(&first, collector_stop(instruments->collector), "cannot read what was recorded");
 	if (instruments->maps)
 		facts->maps_lost = maps_lost(instruments->maps);
-	note(&first, take_calls(facts), "cannot read the module's counts");
-	session_cost(&facts->call_cost_ps, &facts->inside_ps);
+	note(&first, take_source_counters(instruments, facts), "cannot read the module's counts");
 	facts->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
 	facts->bpf_again_ps = instruments->bpf_cost.again_ps;
 	facts->bpf_other_ps = instruments->bpf_cost.other_ps;
@@ -388,12 +347,12 @@ int instruments_check_events(const struct facts *facts, char *why, size_t size)
 
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events)
 {
+	struct fault_source_counters counters;
 	struct facts facts;
-	uint64_t calls;
 
 	facts_init(&facts);
-	if (session_counts(&calls, records))
-		*records = FACT_NONE;
+	instruments->source->ops->counters(instruments->source, &counters);
+	*records = counters.lost;
 	*events = FACT_NONE;
 	if (instruments->events && !events_facts(instruments->events, &facts))
 		*events = facts.counts[PFSTAT_COUNT_EVENTS_LOST] +
@@ -454,6 +413,7 @@ void instruments_close(struct instruments *instruments)
 	events_close(instruments->events);
 	maps_close(instruments->maps);
 	counters_close(instruments->counters);
-	session_close(&instruments->session);
+	if (instruments->source)
+		instruments->source->ops->close(instruments->source);
 	free(instruments);
 }

@@ -2,11 +2,11 @@
 /*
  *	           tail       next            limit       head
  *	            v          v               v           v
- *	 free | free | read    | ring_peek()   | next time  | free
+ *	 free | free | read    | peek, next    | next time  | free
  *
- * In drop mode the module leaves everything from tail to head alone, so that
- * records are read in place, without a copy. The header page is ours to write
- * too, but only `tail` is; what we read elsewhere was written by the module.
+ * The source writes records at head and, in drop mode, does not touch those between tail and
+ * head. The collector therefore reads them in place, without a copy, and publishes tail when it
+ * is done with them. Of the mapped file this program writes only `tail`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +14,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collect/module_ring.h"
+#include "collect/record_ring.h"
 
 #define HEADER_BYTES 4096U
 
 /* Often enough that the writer finds room while we read, rarely enough to share no line. */
 #define PUBLISH_EVERY 256U
 
-static int check_header(const struct pfstat_ring_header *header)
+static int record_ring_check_header(const struct pfstat_ring_header *header)
 {
 	if (header->version != PFSTAT_ABI_VERSION ||
 	    header->record_size != sizeof(struct pfstat_record) || header->overwrite ||
@@ -30,7 +30,7 @@ static int check_header(const struct pfstat_ring_header *header)
 	return 0;
 }
 
-static int ring_map(struct ring *ring, uint64_t bytes)
+static int record_ring_map(struct record_ring *ring, uint64_t bytes)
 {
 	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 
@@ -41,7 +41,7 @@ static int ring_map(struct ring *ring, uint64_t bytes)
 	return 0;
 }
 
-static void ring_unmap(struct ring *ring)
+static void record_ring_unmap(struct record_ring *ring)
 {
 	if (ring->header)
 		munmap(ring->header, ring->map_bytes);
@@ -49,38 +49,38 @@ static void ring_unmap(struct ring *ring)
 }
 
 /* The header page alone first: it says how long the rest is. */
-static int ring_map_all(struct ring *ring)
+static int record_ring_map_all(struct record_ring *ring)
 {
 	uint64_t bytes;
 	int err;
 
-	err = ring_map(ring, HEADER_BYTES);
+	err = record_ring_map(ring, HEADER_BYTES);
 	if (err)
 		return err;
-	err = check_header(ring->header);
+	err = record_ring_check_header(ring->header);
 	if (err)
 		return err;
 	ring->capacity = ring->header->capacity;
-	ring_unmap(ring);
+	record_ring_unmap(ring);
 
 	bytes = HEADER_BYTES + ring->capacity * sizeof(struct pfstat_record);
-	err = ring_map(ring, (bytes + HEADER_BYTES - 1) & ~(uint64_t)(HEADER_BYTES - 1));
+	err = record_ring_map(ring, (bytes + HEADER_BYTES - 1) & ~(uint64_t)(HEADER_BYTES - 1));
 	if (err)
 		return err;
 	ring->data = (const void *)((const char *)ring->header + HEADER_BYTES);
 	return 0;
 }
 
-int ring_open(struct ring *ring, const char *path)
+int record_ring_open(struct record_ring *ring, const char *path)
 {
 	int err;
 
-	*ring = (struct ring){ .fd = open(path, O_RDWR | O_CLOEXEC) };
+	*ring = (struct record_ring){ .fd = open(path, O_RDWR | O_CLOEXEC) };
 	if (ring->fd < 0)
 		return -errno;
-	err = ring_map_all(ring);
+	err = record_ring_map_all(ring);
 	if (err) {
-		ring_close(ring);
+		record_ring_close(ring);
 		return err;
 	}
 	ring->next = ring->header->tail;
@@ -89,21 +89,21 @@ int ring_open(struct ring *ring, const char *path)
 	return 0;
 }
 
-void ring_close(struct ring *ring)
+void record_ring_close(struct record_ring *ring)
 {
-	ring_unmap(ring);
+	record_ring_unmap(ring);
 	if (ring->fd >= 0)
 		close(ring->fd);
 	ring->fd = -1;
 }
 
-void ring_look(struct ring *ring)
+void record_ring_look(struct record_ring *ring)
 {
 	/* Pairs with the module's release of head: the records before it are whole. */
 	ring->limit = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
 }
 
-const struct pfstat_record *ring_peek(const struct ring *ring, int *err)
+const struct pfstat_record *record_ring_peek(const struct record_ring *ring, int *err)
 {
 	const struct pfstat_record *record;
 
@@ -117,16 +117,16 @@ const struct pfstat_record *ring_peek(const struct ring *ring, int *err)
 	return record;
 }
 
-void ring_publish(struct ring *ring)
+void record_ring_publish(struct record_ring *ring)
 {
 	/* Pairs with the module's acquire of tail: we are done with what is before it. */
 	__atomic_store_n(&ring->header->tail, ring->next, __ATOMIC_RELEASE);
 	ring->published = ring->next;
 }
 
-void ring_next(struct ring *ring)
+void record_ring_next(struct record_ring *ring)
 {
 	ring->next++;
 	if (ring->next - ring->published >= PUBLISH_EVERY)
-		ring_publish(ring);
+		record_ring_publish(ring);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/collect/module_ring.h"
+#include "user/collect/record_ring.h"
 
 #define CAPACITY 39U	/* of a ring of one page */
 
@@ -61,19 +61,19 @@ static void put(struct writer *writer)
 }
 
 /* Reads what is there; start_ns tells which record it is. */
-static uint64_t take(struct ring *ring, uint64_t first)
+static uint64_t take(struct record_ring *ring, uint64_t first)
 {
 	const struct pfstat_record *record;
 	uint64_t nr = 0;
 	int err = 0;
 
-	ring_look(ring);
-	while ((record = ring_peek(ring, &err))) {
+	record_ring_look(ring);
+	while ((record = record_ring_peek(ring, &err))) {
 		ck_assert_uint_eq(record->start_ns, 1000 + first + nr++);
-		ring_next(ring);
+		record_ring_next(ring);
 	}
 	ck_assert_int_eq(err, 0);
-	ring_publish(ring);
+	record_ring_publish(ring);
 	return nr;
 }
 
@@ -81,9 +81,9 @@ START_TEST(test_reads_and_frees_room)
 {
 	struct writer writer = writer_begin();
 	uint64_t read = 0, round, i;
-	struct ring ring;
+	struct record_ring ring;
 
-	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), 0);
 	for (round = 0; round < 1000; round++) {
 		for (i = 0; i < round % (CAPACITY + 1); i++)
 			put(&writer);
@@ -91,7 +91,7 @@ START_TEST(test_reads_and_frees_room)
 	}
 	ck_assert_uint_eq(writer.lost, 0);
 	ck_assert_uint_eq(read, writer.header->head);
-	ring_close(&ring);
+	record_ring_close(&ring);
 	writer_end(&writer);
 }
 END_TEST
@@ -99,15 +99,15 @@ END_TEST
 START_TEST(test_read_and_lost_are_all)
 {
 	struct writer writer = writer_begin();
-	struct ring ring;
+	struct record_ring ring;
 	unsigned int i;
 
-	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), 0);
 	for (i = 0; i < 100; i++)
 		put(&writer);
 	ck_assert_uint_eq(take(&ring, 0) + writer.lost, 100);
 	ck_assert_uint_eq(writer.lost, 100 - CAPACITY);
-	ring_close(&ring);
+	record_ring_close(&ring);
 	writer_end(&writer);
 }
 END_TEST
@@ -115,16 +115,16 @@ END_TEST
 START_TEST(test_what_comes_after_the_look_waits)
 {
 	struct writer writer = writer_begin();
-	struct ring ring;
+	struct record_ring ring;
 	int err = 0;
 
-	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
-	ring_look(&ring);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), 0);
+	record_ring_look(&ring);
 	put(&writer);
-	ck_assert_ptr_null(ring_peek(&ring, &err));
+	ck_assert_ptr_null(record_ring_peek(&ring, &err));
 	ck_assert_int_eq(err, 0);
 	ck_assert_uint_eq(take(&ring, 0), 1);
-	ring_close(&ring);
+	record_ring_close(&ring);
 	writer_end(&writer);
 }
 END_TEST
@@ -132,16 +132,16 @@ END_TEST
 START_TEST(test_opens_where_the_last_reader_stopped)
 {
 	struct writer writer = writer_begin();
-	struct ring ring;
+	struct record_ring ring;
 
 	put(&writer);
-	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), 0);
 	ck_assert_uint_eq(take(&ring, 0), 1);
-	ring_close(&ring);
+	record_ring_close(&ring);
 	put(&writer);
-	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), 0);
 	ck_assert_uint_eq(take(&ring, 1), 1);
-	ring_close(&ring);
+	record_ring_close(&ring);
 	writer_end(&writer);
 }
 END_TEST
@@ -149,16 +149,16 @@ END_TEST
 START_TEST(test_a_torn_record_is_an_error)
 {
 	struct writer writer = writer_begin();
-	struct ring ring;
+	struct record_ring ring;
 	int err = 0;
 
-	ck_assert_int_eq(ring_open(&ring, writer.path), 0);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), 0);
 	put(&writer);
 	writer.data[0].sequence = 0;
-	ring_look(&ring);
-	ck_assert_ptr_null(ring_peek(&ring, &err));
+	record_ring_look(&ring);
+	ck_assert_ptr_null(record_ring_peek(&ring, &err));
 	ck_assert_int_eq(err, -EBADMSG);
-	ring_close(&ring);
+	record_ring_close(&ring);
 	writer_end(&writer);
 }
 END_TEST
@@ -166,23 +166,23 @@ END_TEST
 START_TEST(test_refuses_what_it_does_not_know)
 {
 	struct writer writer = writer_begin();
-	struct ring ring;
+	struct record_ring ring;
 
 	writer.header->version++;
-	ck_assert_int_eq(ring_open(&ring, writer.path), -EPROTO);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), -EPROTO);
 	writer.header->version--;
 	writer.header->record_size = 64;
-	ck_assert_int_eq(ring_open(&ring, writer.path), -EPROTO);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), -EPROTO);
 	writer.header->record_size = sizeof(struct pfstat_record);
 	writer.header->capacity = 0;
-	ck_assert_int_eq(ring_open(&ring, writer.path), -EPROTO);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), -EPROTO);
 	writer.header->capacity = ~0ULL;
-	ck_assert_int_eq(ring_open(&ring, writer.path), -EPROTO);
-	ck_assert_int_eq(ring_open(&ring, "/nonexistent"), -ENOENT);
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), -EPROTO);
+	ck_assert_int_eq(record_ring_open(&ring, "/nonexistent"), -ENOENT);
 	writer_end(&writer);
 }
 END_TEST
 
-RUN_TESTS("ring", test_reads_and_frees_room, test_read_and_lost_are_all,
+RUN_TESTS("record_ring", test_reads_and_frees_room, test_read_and_lost_are_all,
 	  test_what_comes_after_the_look_waits, test_opens_where_the_last_reader_stopped,
 	  test_a_torn_record_is_an_error, test_refuses_what_it_does_not_know)

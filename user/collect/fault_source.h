@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The supplier of struct pfstat_record: every call that the memory manager makes into the file
+ * operations of a watched mapping. The collector and the instruments use only this interface.
+ *
+ *	open, then hook a file or follow processes, then start (the rings exist from the first
+ *	target on), then read the rings, then stop, then counters, then close
+ *
+ * A source supplies one ring for each CPU; record_ring.h reads them, whatever fills them. All
+ * functions return 0 or a negative errno; those with why also one clause for the user: what is
+ * wrong, and what to do.
+ */
+#ifndef PFSTAT_USER_FAULT_SOURCE_H
+#define PFSTAT_USER_FAULT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collect/record_ring.h"
+
+struct fault_source_options {
+	uint64_t ring_size;	/* bytes; 0: the default of the source */
+	bool fault_around;
+	int only_fd;		/* of all mappings only those of this file; -1: any */
+};
+
+/* FACT_NONE: not known. */
+struct fault_source_counters {
+	uint64_t calls;		/* since the source was opened */
+	uint64_t lost;		/* of these, not stored */
+	uint64_t call_cost_ps;	/* see struct facts */
+	uint64_t inside_ps;
+};
+
+/* Each source embeds it at the beginning of a struct of its own. */
+struct fault_source {
+	const struct fault_source_ops *ops;
+	struct record_ring *rings;	/* from start to close */
+	unsigned int nr_rings;
+};
+
+struct fault_source_ops {
+	const char *name;	/* in sentences: "the module" */
+	int (*open)(struct fault_source **source, const struct fault_source_options *options,
+		    char *why, size_t size);
+	/* This process's mappings of the file that is open as fd. */
+	int (*hook_file)(struct fault_source *source, int fd, const char *path, char *why,
+			 size_t size);
+	/* No mapping: only_fd is a file that this process does not map. */
+	int (*hook_nothing)(struct fault_source *source, char *why, size_t size);
+	/* A process, and its children from now on. */
+	int (*follow)(struct fault_source *source, pid_t pid, char *why, size_t size);
+	int (*start)(struct fault_source *source);
+	/* The address of ->fault in hooked VMAs, by which eBPF recognises their faults. */
+	int (*wrapper)(const struct fault_source *source, uint64_t *address);
+	/* Nothing is recorded after it. */
+	int (*stop)(struct fault_source *source);
+	/* From any thread. An error is about calls and lost; a cost may be unknown without one. */
+	int (*counters)(const struct fault_source *source, struct fault_source_counters *counters);
+	void (*close)(struct fault_source *source);
+};
+
+#endif

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commands go to the module's `session` file (<pfstat/control.h>), which stays open as long as
+ * anything is watched; records come from ring/cpuN, counters from `stats`. Each error of the
+ * module becomes one clause that says what is wrong and what to do.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <pfstat/control.h>
+
+#include "collect/fault_source_module.h"
+#include "model/counters.h"
+#include "privilege/capabilities.h"
+#include "privilege/lockdown.h"
+
+#define DEBUGFS "/sys/kernel/debug"
+/* PROC_USER_INIT_INO: the inode of the initial user namespace. */
+#define INITIAL_USER_NAMESPACE 0xeffffffdU
+
+struct module_source {
+	struct fault_source source;
+	int fd;			/* of `session`; -1: none */
+};
+
+static struct module_source *module_source_of(const struct fault_source *source)
+{
+	return (struct module_source *)source;
+}
+
+/* One command of <pfstat/control.h>; the module's errno. */
+static __attribute__((format(printf, 2, 3)))
+int module_command(const struct fault_source *source, const char *format, ...)
+{
+	char line[256];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (length < 0 || (size_t)length >= sizeof(line))
+		return -EOVERFLOW;
+	return write(module_source_of(source)->fd, line, length) < 0 ? -errno : 0;
+}
+
+/* `targets` begins with "recorder PID COMMAND" or "recorder control". */
+static void module_explain_busy(char *why, size_t size)
+{
+	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_TARGETS, "re");
+	char line[128] = "", holder[64] = "";
+	int pid;
+
+	if (file) {
+		if (!fgets(line, sizeof(line), file))
+			line[0] = '\0';
+		fclose(file);
+	}
+	if (sscanf(line, "recorder %d %63[^\n]", &pid, holder) == 2)
+		snprintf(why, size, "the recorder is held by %s (pid %d): wait until it ends",
+			 holder, pid);
+	else if (!strncmp(line, "recorder control", strlen("recorder control")))
+		snprintf(why, size, "the recorder is held by the targets of %s/%s: "
+			 "write 'stop' to it first", PFSTAT_DEBUGFS, PFSTAT_FILE_CONTROL);
+	else
+		snprintf(why, size, "the recorder is held by another process: try again");
+}
+
+static bool is_debugfs(void)
+{
+	struct statfs statfs_buffer;
+
+	return !statfs(DEBUGFS, &statfs_buffer) && statfs_buffer.f_type == DEBUGFS_MAGIC;
+}
+
+/* A process has all capabilities there, and none of them counts outside. */
+static bool in_user_namespace(void)
+{
+	struct stat stat_buffer;
+
+	return !stat("/proc/self/ns/user", &stat_buffer) &&
+	       stat_buffer.st_ino != INITIAL_USER_NAMESPACE;
+}
+
+/* Root is refused by the kernel's lockdown, or by the module, which requires a capability. */
+static void module_explain_refusal(char *why, size_t size)
+{
+	char names[CAPABILITY_NAMES_SIZE];
+
+	if (lockdown_level())
+		snprintf(why, size, "the kernel is locked down (%s), which closes %s: boot "
+			 "it without lockdown, for Secure Boot brings it, or use a VM",
+			 lockdown_level(), PFSTAT_DEBUGFS);
+	else if (capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)))
+		snprintf(why, size, "the pfstat module lets nobody in without %s: run it "
+			 "with that", names);
+	else if (in_user_namespace())
+		snprintf(why, size, "the pfstat module lets nobody in from a user "
+			 "namespace: run it outside, as root");
+	else
+		snprintf(why, size, "no right to open %s/%s, although it is root's: is the "
+			 "kernel locked down?", PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION);
+}
+
+static void module_explain_open(int err, char *why, size_t size)
+{
+	if (err == -EBUSY)
+		module_explain_busy(why, size);
+	else if (access("/sys/module/pfstat", F_OK))
+		snprintf(why, size, "the pfstat module is not loaded: run insmod pfstat.ko "
+			 "as root%s", lockdown_level() ? " (the kernel is locked down, and wants "
+			 "it signed: see Documentation/security.rst)" : "");
+	else if (err == -EACCES || geteuid())
+		snprintf(why, size, "the pfstat module lets only root in: run it with sudo");
+	else if (err == -ENOENT && !is_debugfs())
+		snprintf(why, size, "debugfs is not mounted: run mount -t debugfs none %s",
+			 DEBUGFS);
+	else if (err == -EPERM)
+		module_explain_refusal(why, size);
+	else
+		snprintf(why, size, "cannot open %s/%s: %s", PFSTAT_DEBUGFS,
+			 PFSTAT_FILE_SESSION, strerror(-err));
+}
+
+static int module_set_options(const struct fault_source *source,
+			      const struct fault_source_options *options, char *why, size_t size)
+{
+	int err = 0;
+
+	if (options->ring_size)
+		err = module_command(source, "ring_size %" PRIu64, options->ring_size);
+	if (!err && !options->fault_around)
+		err = module_command(source, "fault_around off");
+	if (!err && options->only_fd >= 0)
+		err = module_command(source, "only %d", options->only_fd);
+	if (err)
+		snprintf(why, size, "the module refuses an option: %s: "
+			 "is it as old as this pfdrive?", strerror(-err));
+	return err;
+}
+
+static void module_close_rings(struct fault_source *source)
+{
+	while (source->nr_rings)
+		record_ring_close(&source->rings[--source->nr_rings]);
+	free(source->rings);
+	source->rings = NULL;
+}
+
+static void module_close(struct fault_source *source)
+{
+	struct module_source *module = module_source_of(source);
+
+	module_close_rings(source);
+	if (module->fd >= 0)
+		close(module->fd);
+	free(module);
+}
+
+static int module_open(struct fault_source **opened, const struct fault_source_options *options,
+		       char *why, size_t size)
+{
+	struct module_source *module = calloc(1, sizeof(*module));
+	int err;
+
+	if (!module) {
+		snprintf(why, size, "out of memory");
+		return -ENOMEM;
+	}
+	module->source.ops = &fault_source_module;
+	module->fd = open(PFSTAT_DEBUGFS "/" PFSTAT_FILE_SESSION, O_RDWR | O_CLOEXEC);
+	if (module->fd < 0) {
+		err = -errno;
+		module_explain_open(err, why, size);
+	} else {
+		err = module_set_options(&module->source, options, why, size);
+	}
+	if (err)
+		module_close(&module->source);
+	else
+		*opened = &module->source;
+	return err;
+}
+
+static int module_explain_target(int err, const char *what, char *why, size_t size)
+{
+	switch (err) {
+	case 0:
+		break;
+	case -EOPNOTSUPP:
+		snprintf(why, size, "the module does not watch files of the kind of %s: "
+			 "use one on a disk's file system", what);
+		break;
+	case -ENOMEM:
+		snprintf(why, size, "no memory for the module's rings, one for each CPU: `pfdrive "
+			 "record' can take smaller ones (--ring-size)");
+		break;
+	case -ESRCH:
+		snprintf(why, size, "there is no %s", what);
+		break;
+	default:
+		snprintf(why, size, "the module cannot watch %s: %s", what, strerror(-err));
+	}
+	return err;
+}
+
+static int module_hook_file(struct fault_source *source, int fd, const char *path, char *why,
+			    size_t size)
+{
+	return module_explain_target(module_command(source, "file %d", fd), path, why, size);
+}
+
+/* The module has rings only while it has a target. */
+static int module_hook_nothing(struct fault_source *source, char *why, size_t size)
+{
+	return module_explain_target(module_command(source, "pid %d now", getpid()),
+				     "pfdrive itself", why, size);
+}
+
+static int module_follow(struct fault_source *source, pid_t pid, char *why, size_t size)
+{
+	int err = module_command(source, "follow %d", pid);
+	char what[32];
+
+	snprintf(what, sizeof(what), "process %d", pid);
+	if (err != -EPERM)
+		return module_explain_target(err, what, why, size);
+	snprintf(why, size, "%s is a kernel thread: it has no memory of its own", what);
+	return err;
+}
+
+static int module_open_rings(struct fault_source *source, int nr_cpus)
+{
+	char path[128];
+	int cpu, err;
+
+	source->rings = calloc(nr_cpus, sizeof(*source->rings));
+	if (!source->rings)
+		return -ENOMEM;
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		snprintf(path, sizeof(path), "%s/%s/cpu%d", PFSTAT_DEBUGFS, PFSTAT_DIR_RING, cpu);
+		err = record_ring_open(&source->rings[source->nr_rings], path);
+		if (err == -ENODATA || err == -ENOENT)
+			continue;	/* a CPU that is not online has none */
+		if (err)
+			return err;
+		source->nr_rings++;
+	}
+	return source->nr_rings ? 0 : -ENODATA;
+}
+
+static int module_start(struct fault_source *source)
+{
+	const int nr_cpus = libbpf_num_possible_cpus();
+	int err = nr_cpus < 0 ? nr_cpus : module_open_rings(source, nr_cpus);
+
+	if (err)
+		module_close_rings(source);
+	return err;
+}
+
+/* -EPERM without the right to load eBPF. */
+static int module_wrapper(const struct fault_source *source, uint64_t *address)
+{
+	char text[64];
+	ssize_t length = pread(module_source_of(source)->fd, text, sizeof(text) - 1, 0);
+
+	if (length < 0)
+		return -errno;
+	text[length] = '\0';
+	return sscanf(text, "wrapper %" SCNx64, address) == 1 ? 0 : -EPROTO;
+}
+
+static int module_stop(struct fault_source *source)
+{
+	return module_command(source, "stop");
+}
+
+static void module_read_counter(const char *line, const char *name, uint64_t *counter)
+{
+	const size_t length = strlen(name);
+	uint64_t value;
+
+	if (!strncmp(line, name, length) && sscanf(line + length, " %" SCNu64, &value) == 1)
+		*counter = value;
+}
+
+static int module_counters(const struct fault_source *source,
+			   struct fault_source_counters *counters)
+{
+	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_STATS, "re");
+	char line[256];
+	int err;
+
+	(void)source;
+	*counters = (struct fault_source_counters){ FACT_NONE, FACT_NONE, FACT_NONE, FACT_NONE };
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		module_read_counter(line, "calls ", &counters->calls);
+		module_read_counter(line, "lost ", &counters->lost);
+		module_read_counter(line, "call_cost_ps ", &counters->call_cost_ps);
+		module_read_counter(line, "inside_ps ", &counters->inside_ps);
+	}
+	/* fgets() does not distinguish a failed read from the end. */
+	err = ferror(file) ? -errno : 0;
+	fclose(file);
+	if (!err && (counters->calls == FACT_NONE || counters->lost == FACT_NONE))
+		err = -EPROTO;
+	if (err) {
+		counters->calls = FACT_NONE;
+		counters->lost = FACT_NONE;
+	}
+	return err;
+}
+
+const struct fault_source_ops fault_source_module = {
+	.name = "the module",
+	.open = module_open,
+	.hook_file = module_hook_file,
+	.hook_nothing = module_hook_nothing,
+	.follow = module_follow,
+	.start = module_start,
+	.wrapper = module_wrapper,
+	.stop = module_stop,
+	.counters = module_counters,
+	.close = module_close,
+};

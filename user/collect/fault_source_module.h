@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The kernel module as the source of records, through its files in debugfs. */
+#ifndef PFSTAT_USER_FAULT_SOURCE_MODULE_H
+#define PFSTAT_USER_FAULT_SOURCE_MODULE_H
+
+#include "collect/fault_source.h"
+
+extern const struct fault_source_ops fault_source_module;
+
+#endif

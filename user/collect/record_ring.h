@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One CPU's ring of records, in drop mode; see <pfstat/record.h>. */
+#ifndef PFSTAT_USER_RECORD_RING_H
+#define PFSTAT_USER_RECORD_RING_H
+
+#include <stdint.h>
+
+#include <pfstat/record.h>
+
+struct record_ring {
+	int fd;
+	struct pfstat_ring_header *header;
+	const struct pfstat_record *data;
+	uint64_t map_bytes;
+	uint64_t capacity;
+	uint64_t next;		/* the record to be read next */
+	uint64_t published;	/* what the module knows of `next` */
+	uint64_t limit;		/* head when record_ring_look() was called */
+};
+
+/* -ENODATA: this CPU has none, -EPROTO: another version's; or open's and mmap's errors. */
+int record_ring_open(struct record_ring *ring, const char *path);
+void record_ring_close(struct record_ring *ring);
+
+/* Takes the head: from here on record_ring_peek() gives the records up to it. */
+void record_ring_look(struct record_ring *ring);
+/*
+ * The oldest unread record, in place: it stays until record_ring_next(). NULL: none;
+ * *err is -EBADMSG when what is there is not the record that should be.
+ */
+const struct pfstat_record *record_ring_peek(const struct record_ring *ring, int *err);
+void record_ring_next(struct record_ring *ring);
+/* Tells the module what was read, so that its room is free. */
+void record_ring_publish(struct record_ring *ring);
+
+#endif
