@@ -159,6 +159,21 @@ START_TEST(test_no_command_at_all_is_a_mistake_that_gets_the_list)
 }
 END_TEST
 
+START_TEST(test_an_unknown_item_of_with_is_refused_with_the_choices)
+{
+	ck_assert_int_eq(RUN("--with", "rusage,hwc", "x"), STATUS_USAGE);
+	ck_assert_str_eq(err, "pfdrive: --with: 'hwc' is not one of hw, cachegrind, rusage, "
+			      "syscalls, maps\n");
+	ck_assert_int_eq(RUN("run", "--with", "maps,", "x"), STATUS_USAGE);
+	ck_assert_ptr_nonnull(strstr(err, "--with: '' is not one of"));
+	ck_assert_int_eq(RUN("record", "--with", "hw", "--", "true"), STATUS_USAGE);
+	ck_assert_str_eq(err, "pfdrive record: --with: 'hw' is not one of rusage, syscalls\n");
+	ck_assert_int_eq(RUN("--with", "maps,rusage", "--with", "hw", "./missing"),
+			 STATUS_FAILED);
+	ck_assert_ptr_nonnull(strstr(err, "there is no file"));
+}
+END_TEST
+
 START_TEST(test_each_command_prints_its_own_help)
 {
 	char words[64], usage[128], *second;
@@ -186,4 +201,5 @@ RUN_TESTS("commands", test_an_unknown_word_is_refused_with_the_nearest_command,
 	  test_a_file_that_is_named_like_a_command_needs_a_folder,
 	  test_the_list_has_every_command_in_one_line,
 	  test_no_command_at_all_is_a_mistake_that_gets_the_list,
+	  test_an_unknown_item_of_with_is_refused_with_the_choices,
 	  test_each_command_prints_its_own_help)

@@ -28,7 +28,7 @@ def check_reasons(result):
 # getrusage beside eBPF
 
 def test_rusage_is_what_the_ledger_has_and_ebpf_saw(small_file):
-    result = pfstat.drive("--rusage", small_file)
+    result = pfstat.drive("--with", "rusage", small_file)
     counts = {count["name"]: count["value"] for count in result["ledger"]["counts"]}
     for name in ("minflt", "majflt"):
         assert usage(result, name)["rusage"] == result["rusage"][name] == counts[name]
@@ -72,7 +72,7 @@ def test_what_a_program_wrote_is_dirty_before_it_is_written(tmp_path):
     target = pfstat.DISK / "written"
     target.unlink(missing_ok=True)
     result, _ = pfstat.record("dd", "if=/dev/zero", f"of={target}", "bs=64K", "count=16",
-                              "status=none", options=["--rusage"])
+                              "status=none", options=["--with", "rusage"])
     line = usage(result, "oublock")
     assert line["rusage"] >= 16 * 128 and line["rusage"] % 8 == 0
     assert line["difference"] >= 16 * 128 and "dirty" in line["reason"]
@@ -80,7 +80,8 @@ def test_what_a_program_wrote_is_dirty_before_it_is_written(tmp_path):
 
 
 def test_a_records_faults_agree_and_other_differences_have_reasons():
-    result, _ = pfstat.record(pfstat.BUILD / "workload", "anon", "500", options=["--rusage"])
+    result, _ = pfstat.record(pfstat.BUILD / "workload", "anon", "500",
+                              options=["--with", "rusage"])
     assert usage(result, "minflt")["difference"] == usage(result, "majflt")["difference"] == 0
     assert usage(result, "minflt")["rusage"] >= 500
     assert usage(result, "cpu_us")["ebpf"] is None
@@ -90,7 +91,7 @@ def test_a_records_faults_agree_and_other_differences_have_reasons():
 
 
 def test_without_ebpf_its_side_is_null(small_file):
-    result = pfstat.drive("--no-bpf", "--rusage", "--syscalls", small_file)
+    result = pfstat.drive("--no-bpf", "--with", "rusage,syscalls", small_file)
     assert all(line["ebpf"] is None for line in result["usage"].values())
     assert result["syscall_totals"] is None
     assert usage(result, "minflt")["rusage"] > 0
@@ -121,7 +122,7 @@ def totals_of(result):
 def test_system_calls_are_those_that_strace_counts(command):
     path = pfstat.run("which", command[0]).stdout.strip()
     counts = strace_counts(path, *command[1:])
-    result, _ = pfstat.record(path, *command[1:], options=["--syscalls"])
+    result, _ = pfstat.record(path, *command[1:], options=["--with", "syscalls"])
     totals = totals_of(result)
     assert totals == counts
     if command[1] == "calls":
@@ -130,7 +131,7 @@ def test_system_calls_are_those_that_strace_counts(command):
 
 
 def test_totals_are_the_sums_of_the_results(small_file):
-    result = pfstat.drive("--syscalls", small_file)
+    result = pfstat.drive("--with", "syscalls", small_file)
     assert sum(total["calls"] for total in result["syscall_totals"]) == \
         sum(row["count"] for row in result["syscalls"]) == usage(result, "syscalls")["ebpf"]
     assert sum(total["percent"] for total in result["syscall_totals"]) == pytest.approx(100)
@@ -138,8 +139,8 @@ def test_totals_are_the_sums_of_the_results(small_file):
 
 
 def test_the_table_is_made_as_straces():
-    text = pfstat.run(pfstat.PFDRIVE, "record", "--syscalls", "--", pfstat.BUILD / "workload",
-                      "calls", "100").stdout
+    text = pfstat.run(pfstat.PFDRIVE, "record", "--with", "syscalls", "--",
+                      pfstat.BUILD / "workload", "calls", "100").stdout
     table = text[text.index("% time"):].splitlines()
     assert table[0].split() == ["%", "time", "seconds", "usecs/call", "calls", "errors", "syscall"]
     rows = {line.split()[-1]: line.split() for line in table[1:]}
@@ -169,7 +170,7 @@ def counters_of(result):
 
 
 def test_counters_are_counted_or_not_available_and_never_0(small_file):
-    result = pfstat.drive("--counters", "--accesses", "100K", small_file)
+    result = pfstat.drive("--with", "hw", "--accesses", "100K", small_file)
     assert result["environment"]["pinned_cpu"] is not None
     counters = list(counters_of(result))
     for counter in counters:
@@ -182,7 +183,7 @@ def test_counters_are_counted_or_not_available_and_never_0(small_file):
 
 
 def test_l1d_is_walked_twice(small_file):
-    result = pfstat.drive("--counters", "--accesses", "10", small_file)
+    result = pfstat.drive("--with", "hw", "--accesses", "10", small_file)
     size = None
     for index in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
         if (index / "level").read_text() == "1\n" and (index / "type").read_text() == "Data\n":
@@ -193,13 +194,13 @@ def test_l1d_is_walked_twice(small_file):
 
 def test_counters_add_no_fault(small_file):
     plain = pfstat.drive("--fault-around", "off", small_file)
-    counted = pfstat.drive("--fault-around", "off", "--counters", small_file)
+    counted = pfstat.drive("--fault-around", "off", "--with", "hw", small_file)
     assert counted["faults"] == plain["faults"]
     assert counted["ledger"]["unexplained"] == 0
 
 
 def test_several_runs_have_a_mean(small_file):
-    result = pfstat.drive("--repeat", "2", "--counters", "--rusage", "--pattern", "sequential",
+    result = pfstat.drive("--repeat", "2", "--with", "hw,rusage", "--pattern", "sequential",
                           small_file)
     runs = [usage(run, "inblock")["rusage"] for run in result["runs"]]
     assert runs == [2048, 2048]

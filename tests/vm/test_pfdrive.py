@@ -48,11 +48,25 @@ def running(small_file):
     (["--ring-size", "4095"], "'4095'"),
     (["--pattern", "stride:2M"], "longer than"),
     (["another"], "too many"),
+    (["--with", "rusage,hwc"], "'hwc' is not one of hw, cachegrind, rusage, syscalls, maps"),
+    (["--with", "maps,"], "'' is not one of"),
     (["--json", "x", "--record", "x"], "'x'"),
     (["--json", "./x", "--record", "x"], "same file"),
 ])
 def test_usage_is_refused_with_2(options, words, small_file):
     assert words in pfstat.refused(2, *options, small_file)
+
+
+def test_a_word_that_is_neither_command_nor_file_is_refused_with_2():
+    assert "unknown command 'reprot'; did you mean 'report'?" in pfstat.refused(2, "reprot")
+    assert "did you mean 'study io'?" in pfstat.refused(2, "via")
+
+
+def test_run_is_what_is_done_without_a_command(small_file):
+    options = "--pattern", "sequential", "--fault-around", "off", small_file
+    first, second = pfstat.drive(*options), pfstat.drive(*options, command=["run"])
+    assert first["faults"] == second["faults"] > 0
+    assert first["classes"].keys() == second["classes"].keys()
 
 
 def test_unknown_option_and_no_file_are_refused_with_2():

@@ -20,7 +20,7 @@ def of_kind(maps, kind):
 
 
 def test_a_drives_map_has_the_file_hooked_and_resident(small_file):
-    maps = pfstat.drive("--show-maps", "--pattern", "sequential", small_file)["maps"]
+    maps = pfstat.drive("--with", "maps", "--pattern", "sequential", small_file)["maps"]
     measured, = of_kind(maps, "measured")
     assert measured["path"] == str(small_file) and measured["rights"] == "r--s"
     assert measured["bytes"] == measured["resident_bytes"] == 256 * pfstat.PAGE
@@ -36,7 +36,7 @@ def test_a_drives_map_has_the_file_hooked_and_resident(small_file):
 
 
 def test_half_of_a_file_is_half_resident(small_file):
-    maps = pfstat.drive("--show-maps", "--fault-around", "off", "--pattern", "sequential",
+    maps = pfstat.drive("--with", "maps", "--fault-around", "off", "--pattern", "sequential",
                         "--accesses", 128 * pfstat.PAGE, small_file)["maps"]
     measured, = of_kind(maps, "measured")
     # Where the file system has large folios, one fault maps a folio.

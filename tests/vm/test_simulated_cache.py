@@ -15,7 +15,8 @@ pytestmark = pytest.mark.needs(not pfstat.KMEMLEAK.exists(),
 def simulated(pattern, pages, accesses):
     """The access loop's own function, and the whole."""
     path = pfstat.make_file(pfstat.DISK / f"simulated-{pages}", pages * pfstat.PAGE)
-    result = pfstat.drive("--simulate-cache", "--pattern", pattern, "--accesses", accesses, path)
+    result = pfstat.drive("--with", "cachegrind", "--pattern", pattern, "--accesses", accesses,
+                          path)
     caches = result["simulated_caches"]
     loop = caches["functions"][0]
     assert loop["name"] == pattern.split(":", maxsplit=1)[0] + "_run"
@@ -46,7 +47,7 @@ def test_bytes_of_a_line_miss_once():
 
 
 def test_simulation_is_labelled_and_leaves_nothing_behind(small_file, tmp_path):
-    text = pfstat.run(pfstat.PFDRIVE, "--simulate-cache", "--accesses", "1000", small_file,
+    text = pfstat.run(pfstat.PFDRIVE, "--with", "cachegrind", "--accesses", "1000", small_file,
                       env={**os.environ, "TMPDIR": str(tmp_path)}).stdout
     assert "SIMULATED by valgrind" in text
     assert "Not this machine's caches: I1 32 KiB 8-way, D1 32 KiB 8-way, LL 15360 KiB" in text
@@ -56,12 +57,12 @@ def test_simulation_is_labelled_and_leaves_nothing_behind(small_file, tmp_path):
 def test_without_valgrind_it_is_refused(small_file):
     folder = pathlib.Path("/tmp/no-valgrind")
     folder.mkdir(exist_ok=True)
-    assert "needs valgrind" in pfstat.refused(1, "--simulate-cache", small_file,
+    assert "needs valgrind" in pfstat.refused(1, "--with", "cachegrind", small_file,
                                               env={**os.environ, "PATH": str(folder)})
 
 
 def test_without_a_temporary_folder_it_is_refused(small_file):
-    assert "temporary folder" in pfstat.refused(1, "--simulate-cache", small_file,
+    assert "temporary folder" in pfstat.refused(1, "--with", "cachegrind", small_file,
                                                 env={**os.environ, "TMPDIR": "/nowhere"})
 
 

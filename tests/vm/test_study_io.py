@@ -32,7 +32,8 @@ def schema():
 
 
 def via(*options):
-    result = json.loads(pfstat.run(pfstat.PFDRIVE, "study", "io", "--format", "json", *options).stdout)
+    result = json.loads(pfstat.run(pfstat.PFDRIVE, "study", "io", "--format", "json",
+                                   *options).stdout)
     schema().validate(result)
     return result
 
@@ -222,8 +223,8 @@ def test_without_the_module():
 @pytest.mark.parametrize("delay", [0.1, 1, 3])
 def test_a_signal_ends_it_and_nothing_stays(delay):
     before = os.statvfs(pfstat.DISK).f_bfree
-    with subprocess.Popen([pfstat.PFDRIVE, "study", "io", *FEW, "--repeat", "1000", "read:8", "mmap"],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([pfstat.PFDRIVE, "study", "io", *FEW, "--repeat", "1000", "read:8",
+                           "mmap"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive study pressure, processes that compete with a run for memory: what they cost it, what they leave behind.
+"""pfdrive study pressure: what processes that compete with a run for memory cost it, and what
+they leave behind.
 What depends on whose turn it is on the CPU needs the instruction clock: on several emulated
 CPUs of a busy machine a run may be over before its competitors had any."""
 import contextlib
@@ -271,7 +272,8 @@ def test_without_swap_a_file_that_does_not_fit_is_refused(size):
     """The kernel would evict its pages again and again."""
     pfstat.make_file(FILE, SIZE)
     with pfstat.without_swap():
-        said = pfstat.refused(1, *STUDY, "--compete", size, *LIMITED, "--pattern", "stride:4K", FILE)
+        said = pfstat.refused(1, *STUDY, "--compete", size, *LIMITED, "--pattern",
+                              "stride:4K", FILE)
     assert ("is a ratio" if size == "0.5" else "could evict pages of the file only") in said
     assert nothing_is_left()
 

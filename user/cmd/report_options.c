@@ -15,9 +15,8 @@ enum key {
 	KEY_TOP,
 	KEY_FORMAT = 'f',
 	KEY_JSON = 2002,
-	KEY_RUSAGE,
-	KEY_SYSCALLS,
 	KEY_SUBTRACT,
+	KEY_WITH,
 };
 
 static const struct argp_option argp_options[] = {
@@ -26,12 +25,13 @@ static const struct argp_option argp_options[] = {
 	  "a table of where the faults belong", 4 },
 	{ "top", KEY_TOP, "N", 0,
 	  "its rows, and the system calls', the costliest; 0: all (default 20)", 4 },
-	{ "rusage", KEY_RUSAGE, NULL, 0, "getrusage(2) beside what eBPF saw of the same", 4 },
-	{ "syscalls", KEY_SYSCALLS, NULL, 0, "system calls as strace -c lists them", 4 },
+	{ "with", KEY_WITH, "rusage,syscalls", 0,
+	  "any of these. rusage: getrusage(2) beside what eBPF counted. syscalls: system calls as "
+	  "strace -c lists them", 4 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "take the module's own share, as calibrated, out of the times of calls", 4 },
-	{ "format", KEY_FORMAT, "FORMAT", 0,
-	  "table (default), csv or json; of a recording also trace, for Perfetto's viewer", 4 },
+	{ "format", KEY_FORMAT, "table|csv|json|trace", 0,
+	  "(default table); trace: only of a recording, for Perfetto's viewer", 4 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 4 },
 	{ 0 },
 };
@@ -65,6 +65,16 @@ static void set_format(const struct argp_state *state, struct report_options *op
 		      "`pfdrive report'");
 }
 
+static void add_tables(const struct argp_state *state, struct report_options *options,
+		       const char *text)
+{
+	static const char *const words[] = { "rusage", "syscalls", NULL };
+	const unsigned int items = argument_list(state, "with", text, words);
+
+	options->usage |= items & 1U;
+	options->syscalls |= items & 2U;
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct report_options *options = state->input;
@@ -76,11 +86,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case KEY_TOP:
 		options->top = argument_number(state, "top", text, 0, GROUPS_MAX);
 		return 0;
-	case KEY_RUSAGE:
-		options->usage = true;
-		return 0;
-	case KEY_SYSCALLS:
-		options->syscalls = true;
+	case KEY_WITH:
+		add_tables(state, options, text);
 		return 0;
 	case KEY_SUBTRACT:
 		options->subtract = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the arguments of `pfdrive run' into struct options. The options of memory, measurements
- * and users have parsers of their own, which are children of this one.
+ * Reads the arguments of `pfdrive run' into struct options. The options of memory and users
+ * have parsers of their own, which are children of this one.
  */
 #include <argp.h>
 #include <errno.h>
@@ -40,7 +40,11 @@ enum key {
 	KEY_RING_SIZE,
 	KEY_RECORD,
 	KEY_SUBTRACT,
+	KEY_WITH,
 };
+
+/* Items of --with. */
+enum extra { EXTRA_HW, EXTRA_CACHEGRIND, EXTRA_RUSAGE, EXTRA_SYSCALLS, EXTRA_MAPS };
 
 static const struct argp_option run_arguments[] = {
 	{ NULL, 0, NULL, 0, "What is done:", 1 },
@@ -65,6 +69,12 @@ static const struct argp_option run_arguments[] = {
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "take the module's own share, as calibrated, out of the times of calls", 3 },
 	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 3 },
+	{ NULL, 0, NULL, 0, "What is measured beside the faults:", 7 },
+	{ "with", KEY_WITH, "hw,cachegrind,rusage,syscalls,maps", 0,
+	  "any of these. hw: the processor's counts of L1D and dTLB accesses and misses. "
+	  "cachegrind: the loop under valgrind, with the study's caches. rusage: getrusage(2) "
+	  "beside what eBPF counted. syscalls: system calls as strace -c lists them. maps: the "
+	  "memory map after the run, explained", 7 },
 	{ 0 },
 };
 
@@ -81,6 +91,22 @@ static void set_pattern(const struct argp_state *state, struct options *options,
 		usage(state, "--pattern: there is no '%s': the patterns are %s", text,
 		      PATTERN_NAMES);
 	options->pattern_text = text;
+}
+
+static void add_extras(const struct argp_state *state, struct measure_options *measure,
+		       const char *text)
+{
+	static const char *const words[] = {
+		[EXTRA_HW] = "hw", [EXTRA_CACHEGRIND] = "cachegrind", [EXTRA_RUSAGE] = "rusage",
+		[EXTRA_SYSCALLS] = "syscalls", [EXTRA_MAPS] = "maps", NULL
+	};
+	const unsigned int items = argument_list(state, "with", text, words);
+
+	measure->counters |= items & 1U << EXTRA_HW;
+	measure->simulate |= items & 1U << EXTRA_CACHEGRIND;
+	measure->usage |= items & 1U << EXTRA_RUSAGE;
+	measure->syscalls |= items & 1U << EXTRA_SYSCALLS;
+	measure->maps |= items & 1U << EXTRA_MAPS;
 }
 
 static void set_file(const struct argp_state *state, struct options *options, const char *file)
@@ -126,7 +152,6 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->workload;
-		state->child_inputs[1] = &options->measure;
 		return 0;
 	case KEY_PATTERN:
 		set_pattern(state, options, text);
@@ -162,6 +187,9 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 	case KEY_SUBTRACT:
 		options->subtract = true;
 		return 0;
+	case KEY_WITH:
+		add_extras(state, &options->measure, text);
+		return 0;
 	case KEY_NO_BPF:
 		options->bpf = false;
 		return 0;
@@ -182,8 +210,7 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 }
 
 static const struct argp_child run_arguments_children[] = {
-	{ &workload_argp, 0, NULL, 0 }, { &measure_argp, 0, NULL, 0 }, { &invoker_argp, 0, NULL, 0 },
-	{ 0 },
+	{ &workload_argp, 0, NULL, 0 }, { &invoker_argp, 0, NULL, 0 }, { 0 },
 };
 
 const struct argp run_arguments_argp = {

@@ -136,7 +136,7 @@ static int run_valgrind(const struct workplace *place, char *const *argv)
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return STATUS_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return complain(STATUS_FAILED, "--simulate-cache needs valgrind, which is not "
+		return complain(STATUS_FAILED, "--with cachegrind needs valgrind, which is not "
 				"here: install it (apt-get install valgrind)");
 	last_line(place->log, said, sizeof(said));
 	return complain(STATUS_FAILED, "the simulation of the caches fails: %s",

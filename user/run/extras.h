@@ -6,7 +6,6 @@
 #ifndef PFSTAT_USER_EXTRAS_H
 #define PFSTAT_USER_EXTRAS_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -18,9 +17,6 @@
 struct measure_options {
 	bool counters, simulate, maps, usage, syscalls;
 };
-
-/* Options of a drive; its input is a struct measure_options. */
-extern const struct argp measure_argp;
 
 /* Of one run; all zero: nothing was asked for. */
 struct measure {

@@ -30,19 +30,39 @@ double argument_decimal(const struct argp_state *state, const char *name, const 
 	return number;
 }
 
-unsigned int argument_word(const struct argp_state *state, const char *name, const char *text,
-			   const char *const *words)
+/* The index of the word of that length. */
+static unsigned int find_word(const struct argp_state *state, const char *name, const char *text,
+			      size_t length, const char *const *words)
 {
 	char all[256];
-	size_t length = 0;
+	size_t used = 0;
 	unsigned int i;
 
 	for (i = 0; words[i]; i++)
-		if (!strcmp(text, words[i]))
+		if (strlen(words[i]) == length && !strncmp(text, words[i], length))
 			return i;
-	for (i = 0; words[i] && length < sizeof(all); i++)
-		length += snprintf(all + length, sizeof(all) - length, "%s%s", i ? ", " : "",
-				   words[i]);
-	usage(state, "--%s: '%s' is not one of %s", name, text, all);
+	for (i = 0; words[i] && used < sizeof(all); i++)
+		used += snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", words[i]);
+	usage(state, "--%s: '%.*s' is not one of %s", name, (int)length, text, all);
 	return 0;
+}
+
+unsigned int argument_word(const struct argp_state *state, const char *name, const char *text,
+			   const char *const *words)
+{
+	return find_word(state, name, text, strlen(text), words);
+}
+
+unsigned int argument_list(const struct argp_state *state, const char *name, const char *text,
+			   const char *const *words)
+{
+	unsigned int items = 0;
+	size_t length;
+
+	for (;; text += length + 1) {
+		length = strcspn(text, ",");
+		items |= 1U << find_word(state, name, text, length, words);
+		if (!text[length])
+			return items;
+	}
 }

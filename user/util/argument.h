@@ -21,6 +21,9 @@ uint64_t argument_number(const struct argp_state *state, const char *name, const
 /* Decimal, from min to max. The sentence says what it is not: "a number of seconds". */
 double argument_decimal(const struct argp_state *state, const char *name, const char *text,
 			const char *what, double min, double max);
+/* Items of words, NULL at their end, separated by commas: 1U << the index of each. */
+unsigned int argument_list(const struct argp_state *state, const char *name, const char *text,
+			   const char *const *words);
 /* Which of words, NULL at their end. */
 unsigned int argument_word(const struct argp_state *state, const char *name, const char *text,
 			   const char *const *words);
