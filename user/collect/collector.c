@@ -144,6 +144,19 @@ static int drain(struct collector *collector, uint64_t until_ns)
 	return err;
 }
 
+/*
+ * When only mappings are due, they alone are read: their files are opened while the process
+ * lives. The faults and events stay in their rings, so that the watched program, which may share
+ * the CPU with this thread, does not wait for their analysis in the middle of a fault.
+ */
+static int drain_maps(struct collector *collector)
+{
+	const int err = maps_drain(collector->options.maps, keep_map, collector);
+
+	queue_sort(&collector->queue);
+	return err;
+}
+
 static bool is_stopped(const struct collector *collector)
 {
 	return collector->polled[collector->nr_polled - 1].revents;
@@ -157,6 +170,13 @@ static int until_tick(const struct collector *collector, uint64_t next_ns)
 	if (collector->options.tick_ms < 0)
 		return -1;
 	return next_ns > now ? (next_ns - now + 999999) / 1000000 : 0;
+}
+
+/* Whether perf's mappings are the only ones that poll(2) reported. */
+static bool only_maps_ready(const struct collector *collector, int ready)
+{
+	return ready == 1 && collector->options.maps &&
+	       collector->polled[collector->nr_polled - 2].revents;
 }
 
 static void tick(struct collector *collector, uint64_t *next_ns)
@@ -180,7 +200,9 @@ static void *collect(void *argument)
 			collector->err = -errno;
 		if (ready > 0 && is_stopped(collector))
 			break;
-		if (ready > 0)
+		if (only_maps_ready(collector, ready))
+			collector->err = drain_maps(collector);
+		else if (ready > 0)
 			collector->err = drain(collector, clock_monotonic_ns());
 		if (!collector->err && until_tick(collector, next_ns) == 0)
 			tick(collector, &next_ns);
