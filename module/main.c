@@ -7,7 +7,7 @@
 #include <linux/rcupdate.h>
 
 #include "chain.h"
-#include "control.h"
+#include "debugfs.h"
 #include "fault.h"
 #include "follow.h"
 #include "ring.h"
@@ -30,7 +30,7 @@ static int __init pfstat_init(void)
 	err = pfstat_follow_init();
 	if (err)
 		goto exit_chain;
-	err = pfstat_control_init();
+	err = pfstat_debugfs_init();
 	if (err)
 		goto exit_follow;
 	return 0;
@@ -79,7 +79,7 @@ static void __exit pfstat_exit(void)
 {
 	bool gone;
 
-	pfstat_control_exit();
+	pfstat_debugfs_exit();
 	pfstat_session_exit();
 	drain_calls();
 	pfstat_follow_exit();

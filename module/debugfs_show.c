@@ -7,13 +7,13 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "access.h"
 #include "calibrate.h"
 #include "chain.h"
 #include "compat.h"
+#include "debugfs_show.h"
 #include "fault.h"
 #include "follow.h"
-#include "log.h"
-#include "right.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -46,7 +46,7 @@ struct log_reader {
 	struct log_cursor cursors[];	/* one a possible CPU */
 };
 
-static void cursor_load(struct log_cursor *cursor, unsigned int cpu)
+static void log_cursor_load(struct log_cursor *cursor, unsigned int cpu)
 {
 	/* What was overwritten meanwhile is skipped: the head line tells. */
 	while (!cursor->loaded && cursor->next < cursor->end) {
@@ -85,7 +85,7 @@ static struct log_cursor *log_oldest(struct log_reader *reader)
 
 	for_each_possible_cpu(cpu) {
 		cursor = &reader->cursors[cpu];
-		cursor_load(cursor, cpu);
+		log_cursor_load(cursor, cpu);
 		if (!cursor->loaded)
 			continue;
 		ended = cursor->record.start_ns + cursor->record.duration_ns;
@@ -176,14 +176,14 @@ static int log_open(struct inode *inode, struct file *file)
 {
 	size_t size = struct_size((struct log_reader *)0, cursors, nr_cpu_ids);
 	struct log_reader *reader;
-	int err = pfstat_may_open();
+	int err = pfstat_access_may_open();
 
 	if (err)
 		return err;
 	reader = __seq_open_private(file, &log_seq, size);
 	if (!reader)
 		return -ENOMEM;
-	reader->frames = pfstat_may_see_frames(file);
+	reader->frames = pfstat_access_may_see_frames(file);
 	return 0;
 }
 
@@ -310,7 +310,7 @@ static int stats_show(struct seq_file *m, void *v)
 
 static int stats_open(struct inode *inode, struct file *file)
 {
-	return pfstat_may_open() ?: single_open(file, stats_show, NULL);
+	return pfstat_access_may_open() ?: single_open(file, stats_show, NULL);
 }
 
 const struct file_operations pfstat_stats_fops = {
@@ -380,7 +380,7 @@ static int targets_show(struct seq_file *m, void *v)
 
 static int targets_open(struct inode *inode, struct file *file)
 {
-	return pfstat_may_open() ?: single_open(file, targets_show, NULL);
+	return pfstat_access_may_open() ?: single_open(file, targets_show, NULL);
 }
 
 const struct file_operations pfstat_targets_fops = {

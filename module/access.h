@@ -4,8 +4,8 @@
  * user namespace, and a container's without privileges, is user 0 as well. The files show
  * of other processes what perf_event_open(2) shows, so they need the same capability.
  */
-#ifndef PFSTAT_RIGHT_H
-#define PFSTAT_RIGHT_H
+#ifndef PFSTAT_ACCESS_H
+#define PFSTAT_ACCESS_H
 
 #include <linux/capability.h>
 #include <linux/errno.h>
@@ -13,19 +13,19 @@
 #include <linux/user_namespace.h>
 
 /* Of the process that opens a file; an open file stays so. */
-static inline int pfstat_may_open(void)
+static inline int pfstat_access_may_open(void)
 {
 	return perfmon_capable() ? 0 : -EPERM;
 }
 
 /* The kernel shows page frame numbers (/proc/PID/pagemap) to openers with CAP_SYS_ADMIN only. */
-static inline bool pfstat_may_see_frames(const struct file *file)
+static inline bool pfstat_access_may_see_frames(const struct file *file)
 {
 	return file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
 /* A program that may load eBPF reads any kernel memory; addresses are no secret from it. */
-static inline bool pfstat_may_see_addresses(const struct file *file)
+static inline bool pfstat_access_may_see_addresses(const struct file *file)
 {
 	return file_ns_capable(file, &init_user_ns, CAP_BPF) ||
 	       file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);

@@ -11,14 +11,14 @@
 #include <linux/uaccess.h>
 #include <pfstat/control.h>
 
-#include "control.h"
+#include "access.h"
+#include "debugfs.h"
+#include "debugfs_show.h"
 #include "fault.h"
-#include "log.h"
-#include "right.h"
 #include "ring.h"
 #include "session.h"
 
-static struct dentry *control_dir;
+static struct dentry *debugfs_dir;
 
 /* Executes the lines of one write; the first that fails ends it. */
 static int run_lines(enum session_user user, char *text, bool frames)
@@ -42,14 +42,14 @@ static ssize_t write_commands(enum session_user user, const struct file *file,
 	text = memdup_user_nul(buffer, count);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	err = run_lines(user, text, pfstat_may_see_frames(file));
+	err = run_lines(user, text, pfstat_access_may_see_frames(file));
 	kfree(text);
 	return err ?: count;
 }
 
 static int guarded_open(struct inode *inode, struct file *file)
 {
-	return pfstat_may_open() ?: simple_open(inode, file);
+	return pfstat_access_may_open() ?: simple_open(inode, file);
 }
 
 static ssize_t control_write(struct file *file, const char __user *buffer, size_t count,
@@ -67,7 +67,7 @@ static const struct file_operations control_fops = {
 
 static int session_file_open(struct inode *inode, struct file *file)
 {
-	return pfstat_may_open() ?: pfstat_session_open();
+	return pfstat_access_may_open() ?: pfstat_session_open();
 }
 
 static int session_file_release(struct inode *inode, struct file *file)
@@ -88,7 +88,7 @@ static ssize_t session_file_read(struct file *file, char __user *buffer, size_t 
 	char text[32];
 	int length;
 
-	if (!pfstat_may_see_addresses(file))
+	if (!pfstat_access_may_see_addresses(file))
 		return -EPERM;
 	length = scnprintf(text, sizeof(text), "wrapper 0x%lx\n", pfstat_fault_wrapper());
 	return simple_read_from_buffer(buffer, count, ppos, text, length);
@@ -120,7 +120,7 @@ static int ring_file_mmap(struct file *file, struct vm_area_struct *vma)
 	err = debugfs_file_get(dentry);
 	if (err)
 		return err;
-	err = pfstat_ring_mmap(ring_cpu(file), vma, pfstat_may_see_frames(file));
+	err = pfstat_ring_mmap(ring_cpu(file), vma, pfstat_access_may_see_frames(file));
 	debugfs_file_put(dentry);
 	return err;
 }
@@ -146,7 +146,7 @@ static const struct file_operations ring_fops = {
 };
 
 /* A module without one of its files is of no use, and nothing else would report it. */
-static int made(const char *name, const struct dentry *dentry)
+static int debugfs_made(const char *name, const struct dentry *dentry)
 {
 	if (!IS_ERR(dentry))
 		return 0;
@@ -154,63 +154,63 @@ static int made(const char *name, const struct dentry *dentry)
 	return PTR_ERR(dentry);
 }
 
-static int make_file(const char *name, umode_t mode, const struct file_operations *fops)
+static int debugfs_make_file(const char *name, umode_t mode, const struct file_operations *fops)
 {
-	return made(name, debugfs_create_file(name, mode, control_dir, NULL, fops));
+	return debugfs_made(name, debugfs_create_file(name, mode, debugfs_dir, NULL, fops));
 }
 
-static int make_ring_file(struct dentry *dir, unsigned long cpu)
+static int debugfs_make_ring_file(struct dentry *dir, unsigned long cpu)
 {
 	char name[16];
 
 	snprintf(name, sizeof(name), "cpu%lu", cpu);
-	return made(name, debugfs_create_file_unsafe(name, 0600, dir, (void *)cpu, &ring_fops));
+	return debugfs_made(name, debugfs_create_file_unsafe(name, 0600, dir, (void *)cpu, &ring_fops));
 }
 
-static int make_ring_files(void)
+static int debugfs_make_ring_files(void)
 {
-	struct dentry *dir = debugfs_create_dir(PFSTAT_DIR_RING, control_dir);
-	int cpu, err = made(PFSTAT_DIR_RING, dir);
+	struct dentry *dir = debugfs_create_dir(PFSTAT_DIR_RING, debugfs_dir);
+	int cpu, err = debugfs_made(PFSTAT_DIR_RING, dir);
 
 	for_each_possible_cpu(cpu) {
 		if (err)
 			break;
-		err = make_ring_file(dir, cpu);
+		err = debugfs_make_ring_file(dir, cpu);
 	}
 	return err;
 }
 
-static int make_files(void)
+static int debugfs_make_files(void)
 {
 	int err;
 
-	err = make_file(PFSTAT_FILE_LOG, 0400, &pfstat_log_fops);
+	err = debugfs_make_file(PFSTAT_FILE_LOG, 0400, &pfstat_log_fops);
 	if (!err)
-		err = make_file(PFSTAT_FILE_STATS, 0400, &pfstat_stats_fops);
+		err = debugfs_make_file(PFSTAT_FILE_STATS, 0400, &pfstat_stats_fops);
 	if (!err)
-		err = make_file(PFSTAT_FILE_TARGETS, 0400, &pfstat_targets_fops);
+		err = debugfs_make_file(PFSTAT_FILE_TARGETS, 0400, &pfstat_targets_fops);
 	if (!err)
-		err = make_file(PFSTAT_FILE_CONTROL, 0600, &control_fops);
+		err = debugfs_make_file(PFSTAT_FILE_CONTROL, 0600, &control_fops);
 	if (!err)
-		err = make_file(PFSTAT_FILE_SESSION, 0600, &session_fops);
-	return err ?: make_ring_files();
+		err = debugfs_make_file(PFSTAT_FILE_SESSION, 0600, &session_fops);
+	return err ?: debugfs_make_ring_files();
 }
 
-int pfstat_control_init(void)
+int pfstat_debugfs_init(void)
 {
 	int err;
 
-	control_dir = debugfs_create_dir("pfstat", NULL);
-	err = made("pfstat", control_dir);
+	debugfs_dir = debugfs_create_dir("pfstat", NULL);
+	err = debugfs_made("pfstat", debugfs_dir);
 	if (err)
 		return err;
-	err = make_files();
+	err = debugfs_make_files();
 	if (err)
-		pfstat_control_exit();
+		pfstat_debugfs_exit();
 	return err;
 }
 
-void pfstat_control_exit(void)
+void pfstat_debugfs_exit(void)
 {
-	debugfs_remove(control_dir);
+	debugfs_remove(debugfs_dir);
 }
