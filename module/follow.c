@@ -21,6 +21,7 @@
 
 #include "fault.h"
 #include "follow.h"
+#include "hook.h"
 #include "shadow.h"
 #include "target.h"
 
@@ -228,7 +229,7 @@ static void follow_tick(struct work_struct *work)
 		follow_nmissed = nmissed;
 		atomic_set(&follow_hook_again, 1);
 	}
-	if (atomic_xchg(&follow_hook_again, 0) && !pfstat_target_hook_all())
+	if (atomic_xchg(&follow_hook_again, 0) && !pfstat_hook_all())
 		atomic_set(&follow_hook_again, 1);	/* a lock was held: at the next tick */
 	if (pfstat_target_reap())
 		follow_idle();

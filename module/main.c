@@ -10,6 +10,7 @@
 #include "debugfs.h"
 #include "fault.h"
 #include "follow.h"
+#include "hook.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -67,7 +68,7 @@ static bool wait_for_teardown(void)
 {
 	unsigned int waited;
 
-	for (waited = 0; !pfstat_target_all_gone(); waited += EXIT_POLL_MS) {
+	for (waited = 0; !pfstat_hook_all_gone(); waited += EXIT_POLL_MS) {
 		if (waited >= EXIT_TEARDOWN_MS)
 			return false;
 		msleep(EXIT_POLL_MS);

@@ -24,6 +24,7 @@
 #include "command.h"
 #include "fault.h"
 #include "follow.h"
+#include "hook.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -136,7 +137,7 @@ static DECLARE_DELAYED_WORK(session_settle_work, session_settle);
 static void session_settle(struct work_struct *work)
 {
 	const unsigned int stops = READ_ONCE(session_stops);
-	bool unhooked = pfstat_target_unhook();
+	bool unhooked = pfstat_hook_undo();
 
 	if (unhooked && !pfstat_fault_in_flight())
 		session_unpin(stops);
@@ -312,7 +313,7 @@ static int watch_mm(struct task_struct *task, struct pid *pid, struct mm_struct 
 	if (err)
 		return err;
 	/* Others may be watched already: a failure from here on must not leave this one half. */
-	err = pfstat_target_prepare_mm(mm, NULL);
+	err = pfstat_hook_prepare(mm, NULL);
 	if (err)
 		return err;
 	if (future)
@@ -323,7 +324,7 @@ static int watch_mm(struct task_struct *task, struct pid *pid, struct mm_struct 
 		return err;
 	if (future)
 		look_for_exec(task, mm);
-	err = pfstat_target_hook_mm(mm, NULL, &result);
+	err = pfstat_hook_mm(mm, NULL, &result);
 	if (err && !known) {
 		pfstat_target_forget(pid, mm);
 		schedule_delayed_work(&session_settle_work, 0);
@@ -365,13 +366,13 @@ static int watch_file(const struct pfstat_file *wanted)
 	struct pfstat_hook_result result;
 	int err;
 
-	err = pfstat_target_prepare_mm(current->mm, wanted);
+	err = pfstat_hook_prepare(current->mm, wanted);
 	if (err)
 		return err;
 	err = pfstat_target_add_mm(current->mm, current->tgid, false, false, GFP_KERNEL);
 	if (err)
 		return err;
-	err = pfstat_target_hook_mm(current->mm, wanted, &result);
+	err = pfstat_hook_mm(current->mm, wanted, &result);
 	if (err || result.hooked)
 		return err;
 	return result.refused ? -EOPNOTSUPP : -ENOENT;

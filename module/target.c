@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The watched processes and address spaces. Additions come from commands, from the fork
- * probe, from the do_mmap probe (atomic) and from ->open below the mmap lock; so the
- * tables have a spinlock of their own and are read under RCU.
- *
- * A thread may sleep for ever in ->fault() or ->page_mkwrite() (frozen or hung file
- * system) and hold the mmap lock or a VMA lock for reading. So nothing here sleeps for
- * these locks: a queued writer would stop every later reader, ps(1) included. Locks are
- * tried, for a limited time. A VMA may change between operations that differ only in the
- * wrappers under the mmap lock held for reading: each member is NULL in both or in
- * neither, so a fault that loads the pointer twice can mix them. Only ->open becomes NULL
- * or not NULL, which is called under the mmap lock held for writing; and ->map_pages,
- * see hook_lock().
+ * The watched processes and address spaces, and the address spaces of ended sessions that are
+ * still hooked. Additions come from commands, from the fork probe, from the do_mmap probe
+ * (atomic) and from ->open below the mmap lock; so the tables have a spinlock of their own and
+ * are read under RCU. hook.c walks the VMAs of the address spaces.
  */
-#include <linux/delay.h>
 #include <linux/fs.h>
-#include <linux/jiffies.h>
-#include <linux/mmap_lock.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/sched/signal.h>
@@ -24,15 +13,9 @@
 #include <linux/spinlock.h>
 
 #include "compat.h"
-#include "shadow.h"
 #include "target.h"
 
 #define TARGET_HASH_BITS 8
-
-/* How long a command tries to lock an address space, and how long a work item does. */
-#define TARGET_COMMAND_MS 5000
-#define TARGET_WORK_MS 10
-#define TARGET_SPIN_NS 50000
 
 static DEFINE_HASHTABLE(processes, TARGET_HASH_BITS);
 static DEFINE_HASHTABLE(mms, TARGET_HASH_BITS);
@@ -64,7 +47,7 @@ bool pfstat_target_fault_around(void)
 	return targets_fault_around;
 }
 
-static bool maps_file(const struct vm_area_struct *vma, const struct pfstat_file *file)
+bool pfstat_target_maps_file(const struct vm_area_struct *vma, const struct pfstat_file *file)
 {
 	return !file->opened || file_inode(vma->vm_file) == file->real ||
 	       compat_user_inode(vma->vm_file) == file->opened;
@@ -72,7 +55,7 @@ static bool maps_file(const struct vm_area_struct *vma, const struct pfstat_file
 
 bool pfstat_target_wants(const struct vm_area_struct *vma)
 {
-	return vma->vm_file && maps_file(vma, &targets_only);
+	return vma->vm_file && pfstat_target_maps_file(vma, &targets_only);
 }
 
 struct watched_process *pfstat_target_find_process(struct pid *pid)
@@ -211,172 +194,7 @@ int pfstat_target_add(struct pid *pid, struct mm_struct *mm, pid_t number, bool 
 	return err;
 }
 
-/* As hook_mm() chooses them: with file, its mappings alone. */
-static bool is_chosen(const struct vm_area_struct *vma, const struct pfstat_file *file)
-{
-	return pfstat_target_wants(vma) && (!file || maps_file(vma, file));
-}
-
-static bool lock_once(struct mm_struct *mm, bool write)
-{
-	const u64 end = ktime_get_mono_fast_ns() + TARGET_SPIN_NS;
-
-	/* Many threads that fault hold it in turn: a moment without any is short. */
-	do {
-		if (write ? compat_mmap_write_trylock(mm) : mmap_read_trylock(mm))
-			return true;
-		cpu_relax();
-	} while (!need_resched() && ktime_get_mono_fast_ns() < end);
-	return false;
-}
-
-/* Sleeps a little. -EINTR: current was killed; -ETIMEDOUT: it is after `end`. */
-static int wait_for_lock(unsigned long end)
-{
-	if (fatal_signal_pending(current))
-		return -EINTR;
-	if (time_after(jiffies, end))
-		return -ETIMEDOUT;
-	usleep_range(200, 500);
-	return 0;
-}
-
-/* 0, -EINTR or -ETIMEDOUT. Never queues. */
-static int lock_mm(struct mm_struct *mm, bool write, unsigned long end)
-{
-	int err = 0;
-
-	while (!err && !lock_once(mm, write))
-		err = wait_for_lock(end);
-	return err;
-}
-
-static void unlock_mm(struct mm_struct *mm, bool write)
-{
-	if (write)
-		mmap_write_unlock(mm);
-	else
-		mmap_read_unlock(mm);
-}
-
-static unsigned long end_after(unsigned int ms)
-{
-	return jiffies + msecs_to_jiffies(ms);
-}
-
-/* exit_mmap() frees VMAs under the lock held for writing: with it, those in the tree are valid. */
-static bool is_exiting(const struct mm_struct *mm)
-{
-	return !atomic_read(&mm->mm_users);
-}
-
-int pfstat_target_prepare_mm(struct mm_struct *mm, const struct pfstat_file *file)
-{
-	struct vm_area_struct *vma;
-	int err;
-
-	err = lock_mm(mm, false, end_after(TARGET_COMMAND_MS));
-	if (err)
-		return err;
-	VMA_ITERATOR(vmi, mm, 0);
-	for_each_vma(vmi, vma) {
-		if (xa_is_zero(vma))	/* where a fork that failed stopped copying */
-			break;
-		if (is_chosen(vma, file))
-			err = pfstat_shadow_prepare(vma, targets_fault_around, GFP_KERNEL);
-		if (err)
-			break;
-	}
-	mmap_read_unlock(mm);
-	return err;
-}
-
-/*
- * Without fault-around ->map_pages becomes NULL. A fault that found it there calls it a
- * moment later, so there must be none: neither under the mmap lock nor under the VMA's.
- */
-static bool hook_lock_is_write(void)
-{
-	return !targets_fault_around;
-}
-
-static int hook_locked_vma(struct vm_area_struct *vma)
-{
-	int err;
-
-	if (!hook_lock_is_write() || pfstat_shadow_hooked(vma))
-		return pfstat_shadow_hook(vma, targets_fault_around, GFP_KERNEL);
-	if (!compat_vma_write_trylock(vma))
-		return -EAGAIN;
-	err = pfstat_shadow_hook(vma, targets_fault_around, GFP_KERNEL);
-	compat_vma_write_unlock(vma);
-	return err;
-}
-
-/* -EAGAIN: a fault of this VMA is under way. */
-static int hook_vma(struct vm_area_struct *vma, struct pfstat_hook_result *result)
-{
-	int err = hook_locked_vma(vma);
-
-	if (err == -ENOMEM || err == -EAGAIN)
-		return err;
-	if (err)
-		result->refused++;
-	else
-		result->hooked++;
-	return 0;
-}
-
-/* Hooks all VMAs that it can. -EAGAIN: some were busy. The mmap lock is held. */
-static int hook_vmas(struct mm_struct *mm, const struct pfstat_file *file,
-		     struct pfstat_hook_result *result)
-{
-	struct vm_area_struct *vma;
-	int err, busy = 0;
-
-	*result = (struct pfstat_hook_result) { 0 };
-	VMA_ITERATOR(vmi, mm, 0);
-	for_each_vma(vmi, vma) {
-		if (xa_is_zero(vma) || is_exiting(mm))
-			break;
-		if (!is_chosen(vma, file))
-			continue;
-		err = hook_vma(vma, result);
-		if (err == -ENOMEM)
-			return err;
-		busy = busy ?: err;
-	}
-	return busy;
-}
-
-static int hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
-		   struct pfstat_hook_result *result, unsigned int patience_ms)
-{
-	const unsigned long end = end_after(patience_ms);
-	const bool write = hook_lock_is_write();
-	int err;
-
-	for (;;) {
-		err = lock_mm(mm, write, end);
-		if (err)
-			return err;
-		err = hook_vmas(mm, file, result);
-		unlock_mm(mm, write);
-		if (err != -EAGAIN)
-			return err;
-		err = wait_for_lock(end);
-		if (err)
-			return err;
-	}
-}
-
-int pfstat_target_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
-			  struct pfstat_hook_result *result)
-{
-	return hook_mm(mm, file, result, TARGET_COMMAND_MS);
-}
-
-static bool is_watched(struct mm_struct *mm)
+bool pfstat_target_is_watched(struct mm_struct *mm)
 {
 	bool watched;
 
@@ -384,33 +202,6 @@ static bool is_watched(struct mm_struct *mm)
 	watched = pfstat_target_find_mm(mm);
 	rcu_read_unlock();
 	return watched;
-}
-
-/* Takes an ended session's hooks out of mm. False: the lock is held, try later. */
-static bool unhook_mm(struct mm_struct *mm)
-{
-	struct vm_area_struct *vma;
-
-	if (lock_mm(mm, false, end_after(TARGET_WORK_MS)))
-		return false;
-	VMA_ITERATOR(vmi, mm, 0);
-	for_each_vma(vmi, vma) {
-		const struct vm_operations_struct *ops = READ_ONCE(vma->vm_ops);
-
-		if (xa_is_zero(vma))
-			break;
-		if (!pfstat_shadow_is_ours(ops))
-			continue;
-		/*
-		 * A new session may hook it meanwhile: it enters the address space in
-		 * the table first, and then the operations in the VMA.
-		 */
-		smp_rmb();
-		if (!pfstat_shadow_is_armed(ops) || !is_watched(mm))
-			pfstat_shadow_unhook_if(vma, ops);
-	}
-	mmap_read_unlock(mm);
-	return true;
 }
 
 /*
@@ -430,7 +221,7 @@ static struct watched_mm *next_mm(unsigned int *bucket, unsigned int *skip)
 			if (i++ < *skip)
 				continue;
 			++*skip;
-			if (is_exiting(watched->mm))
+			if (pfstat_target_is_exiting(watched->mm))
 				continue;
 			mmgrab(watched->mm);
 			return watched;
@@ -456,18 +247,6 @@ void pfstat_target_visit_mms(pfstat_mm_visitor visit, void *data)
 		mmdrop(copy.mm);
 		cond_resched();
 	}
-}
-
-static void visit_hook(struct watched_mm *watched, void *data)
-{
-	struct pfstat_hook_result result;
-
-	int err = 0;
-
-	if (watched->future)
-		err = hook_mm(watched->mm, NULL, &result, TARGET_WORK_MS);
-	if (err)
-		*(bool *)data = false;
 }
 
 struct mm_struct *pfstat_target_grab_mm(struct task_struct *task)
@@ -556,14 +335,10 @@ static void find_processes(void)
 	rcu_read_unlock();
 }
 
-bool pfstat_target_hook_all(void)
+void pfstat_target_find_missed(void)
 {
-	bool all = true;
-
 	find_processes();
 	find_mms();
-	pfstat_target_visit_mms(visit_hook, &all);
-	return all;
 }
 
 static void free_process_rcu(struct rcu_head *rcu)
@@ -577,7 +352,6 @@ static void free_process(struct watched_process *process)
 	hash_del_rcu(&process->node);
 	call_rcu(&process->rcu, free_process_rcu);
 }
-
 
 /* Frees what was taken out of the table, once no reader can try its mm's users. */
 static void free_mms(struct list_head *dead)
@@ -648,7 +422,7 @@ static bool reap_mms(struct list_head *dead)
 		if (mm_dead(watched)) {
 			hash_del_rcu(&watched->node);
 			list_add(&watched->dead, dead);
-		} else if (!is_exiting(watched->mm)) {
+		} else if (!pfstat_target_is_exiting(watched->mm)) {
 			empty = false;
 		}
 	}
@@ -714,7 +488,7 @@ void pfstat_target_forget(struct pid *pid, struct mm_struct *mm)
 	spin_unlock(&targets_lock);
 }
 
-bool pfstat_target_unhook(void)
+bool pfstat_target_release(bool (*unhook)(struct mm_struct *mm))
 {
 	struct watched_mm *watched, *next;
 	LIST_HEAD(todo);
@@ -726,9 +500,9 @@ bool pfstat_target_unhook(void)
 	spin_unlock(&targets_lock);
 
 	list_for_each_entry_safe(watched, next, &todo, dead) {
-		bool living = !is_exiting(watched->mm);
+		bool living = !pfstat_target_is_exiting(watched->mm);
 
-		if (living ? unhook_mm(watched->mm) : mm_dead(watched)) {
+		if (living ? unhook(watched->mm) : mm_dead(watched)) {
 			list_move(&watched->dead, &done);
 			atomic_dec(&targets_retired_count);
 		} else if (living) {
@@ -747,12 +521,6 @@ bool pfstat_target_unhook(void)
 unsigned int pfstat_target_retired(void)
 {
 	return atomic_read(&targets_retired_count);
-}
-
-bool pfstat_target_all_gone(void)
-{
-	pfstat_target_unhook();
-	return !pfstat_target_retired();
 }
 
 void pfstat_target_exit(void)

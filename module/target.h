@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is watched: processes (by their struct pid, so that a pid used again is
- * somebody else) and address spaces. Hooks and unhooks their VMAs.
+ * The lists of watched processes (by their struct pid, so that a pid used again is another
+ * process) and watched address spaces.
  */
 #ifndef PFSTAT_TARGET_H
 #define PFSTAT_TARGET_H
@@ -48,15 +48,17 @@ void pfstat_target_shut(void);
  */
 void pfstat_target_retire(void);
 /*
- * Unhooks the retired address spaces whose lock is free, and forgets them. True: no living
- * one is left. One caller at a time.
+ * Calls unhook for each retired address space that lives, and forgets those for which it
+ * returns true, and the dead. True: no living one is left. One caller at a time.
  */
-bool pfstat_target_unhook(void);
+bool pfstat_target_release(bool (*unhook)(struct mm_struct *mm));
 unsigned int pfstat_target_retired(void);	/* how many there are, the exiting too */
 bool pfstat_target_is_open(void);
 bool pfstat_target_fault_around(void);
 /* Is the VMA of a file that is watched: of any, or of the only one? */
 bool pfstat_target_wants(const struct vm_area_struct *vma);
+/* Does the VMA, which has a file, map this one? */
+bool pfstat_target_maps_file(const struct vm_area_struct *vma, const struct pfstat_file *file);
 
 /* 0, -ENOMEM, -ESHUTDOWN (closed); what is there already is widened. */
 int pfstat_target_add_process(struct pid *pid, bool follow, gfp_t gfp);
@@ -73,31 +75,22 @@ struct mm_struct *pfstat_target_grab_mm(struct task_struct *task);
 /* Look-ups; under rcu_read_lock(), valid as long. */
 struct watched_process *pfstat_target_find_process(struct pid *pid);
 struct watched_mm *pfstat_target_find_mm(struct mm_struct *mm);
+bool pfstat_target_is_watched(struct mm_struct *mm);	/* without rcu_read_lock() */
 
-/* Hooks what may be hooked in mm, only this file's mappings if file is given. */
-struct pfstat_hook_result {
-	unsigned int hooked;
-	unsigned int refused;	/* mappings (of that file) that must not be hooked */
-};
-
-/*
- * prepare allocates all that hooking the present mappings needs, so that it does not fail
- * half-way. Both: -ENOMEM, -EINTR (killed), -ETIMEDOUT (a lock of mm was held all the time).
- */
-int pfstat_target_prepare_mm(struct mm_struct *mm, const struct pfstat_file *file);
-int pfstat_target_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
-			  struct pfstat_hook_result *result);
+/* exit_mmap() frees VMAs under the lock held for writing: with it, those in the tree are valid. */
+static inline bool pfstat_target_is_exiting(const struct mm_struct *mm)
+{
+	return !atomic_read(&mm->mm_users);
+}
 
 /* Calls visit for each live address space, its struct held; may sleep. */
 typedef void (*pfstat_mm_visitor)(struct watched_mm *watched, void *data);
 void pfstat_target_visit_mms(pfstat_mm_visitor visit, void *data);
-/* Hooks missed VMAs, also of processes outside the table. Returns false if some are left. */
-bool pfstat_target_hook_all(void);
+/* Adds processes and address spaces of which the table has only the other half. */
+void pfstat_target_find_missed(void);
 
 /* Forgets the dead. True: nothing is watched any more. */
 bool pfstat_target_reap(void);
-/* At the end: true when no address space can still hold a shadow pointer. */
-bool pfstat_target_all_gone(void);
 void pfstat_target_exit(void);
 size_t pfstat_target_bytes(void);	/* of the lists: by process and address space */
 

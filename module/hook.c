@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Walks the VMAs of the watched address spaces (target.c): hooks shadow operations into them,
+ * and takes those of ended sessions out.
+ *
+ * A thread may sleep for ever in ->fault() or ->page_mkwrite() (frozen or hung file
+ * system) and hold the mmap lock or a VMA lock for reading. So nothing here sleeps for
+ * these locks: a queued writer would stop every later reader, ps(1) included. Locks are
+ * tried, for a limited time. A VMA may change between operations that differ only in the
+ * wrappers under the mmap lock held for reading: each member is NULL in both or in
+ * neither, so a fault that loads the pointer twice can mix them. Only ->open becomes NULL
+ * or not NULL, which is called under the mmap lock held for writing; and ->map_pages,
+ * see hook_lock_is_write().
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched/signal.h>
+
+#include "compat.h"
+#include "hook.h"
+#include "shadow.h"
+#include "target.h"
+
+/* How long a command tries to lock an address space, and how long a work item does. */
+#define HOOK_COMMAND_MS 5000
+#define HOOK_WORK_MS 10
+#define HOOK_SPIN_NS 50000
+
+/* As hook_mm() chooses them: with file, only its mappings. */
+static bool hook_is_chosen(const struct vm_area_struct *vma, const struct pfstat_file *file)
+{
+	return pfstat_target_wants(vma) && (!file || pfstat_target_maps_file(vma, file));
+}
+
+static bool hook_lock_once(struct mm_struct *mm, bool write)
+{
+	const u64 end = ktime_get_mono_fast_ns() + HOOK_SPIN_NS;
+
+	/* Many threads that fault hold it in turn: a moment without any is short. */
+	do {
+		if (write ? compat_mmap_write_trylock(mm) : mmap_read_trylock(mm))
+			return true;
+		cpu_relax();
+	} while (!need_resched() && ktime_get_mono_fast_ns() < end);
+	return false;
+}
+
+/* Sleeps a little. -EINTR: current was killed; -ETIMEDOUT: it is after `end`. */
+static int hook_wait_for_lock(unsigned long end)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (time_after(jiffies, end))
+		return -ETIMEDOUT;
+	usleep_range(200, 500);
+	return 0;
+}
+
+/* 0, -EINTR or -ETIMEDOUT. Never queues. */
+static int hook_lock_mm(struct mm_struct *mm, bool write, unsigned long end)
+{
+	int err = 0;
+
+	while (!err && !hook_lock_once(mm, write))
+		err = hook_wait_for_lock(end);
+	return err;
+}
+
+static void hook_unlock_mm(struct mm_struct *mm, bool write)
+{
+	if (write)
+		mmap_write_unlock(mm);
+	else
+		mmap_read_unlock(mm);
+}
+
+static unsigned long hook_end_after(unsigned int ms)
+{
+	return jiffies + msecs_to_jiffies(ms);
+}
+
+int pfstat_hook_prepare(struct mm_struct *mm, const struct pfstat_file *file)
+{
+	struct vm_area_struct *vma;
+	int err;
+
+	err = hook_lock_mm(mm, false, hook_end_after(HOOK_COMMAND_MS));
+	if (err)
+		return err;
+	VMA_ITERATOR(vmi, mm, 0);
+	for_each_vma(vmi, vma) {
+		if (xa_is_zero(vma))	/* where a fork that failed stopped copying */
+			break;
+		if (hook_is_chosen(vma, file))
+			err = pfstat_shadow_prepare(vma, pfstat_target_fault_around(), GFP_KERNEL);
+		if (err)
+			break;
+	}
+	mmap_read_unlock(mm);
+	return err;
+}
+
+/*
+ * Without fault-around ->map_pages becomes NULL. A fault that found it there calls it a
+ * moment later, so there must be none: neither under the mmap lock nor under the VMA's.
+ */
+static bool hook_lock_is_write(void)
+{
+	return !pfstat_target_fault_around();
+}
+
+static int hook_locked_vma(struct vm_area_struct *vma)
+{
+	int err;
+
+	if (!hook_lock_is_write() || pfstat_shadow_hooked(vma))
+		return pfstat_shadow_hook(vma, pfstat_target_fault_around(), GFP_KERNEL);
+	if (!compat_vma_write_trylock(vma))
+		return -EAGAIN;
+	err = pfstat_shadow_hook(vma, pfstat_target_fault_around(), GFP_KERNEL);
+	compat_vma_write_unlock(vma);
+	return err;
+}
+
+/* -EAGAIN: a fault of this VMA is under way. */
+static int hook_vma(struct vm_area_struct *vma, struct pfstat_hook_result *result)
+{
+	int err = hook_locked_vma(vma);
+
+	if (err == -ENOMEM || err == -EAGAIN)
+		return err;
+	if (err)
+		result->refused++;
+	else
+		result->hooked++;
+	return 0;
+}
+
+/* Hooks all VMAs that it can. -EAGAIN: some were busy. The mmap lock is held. */
+static int hook_vmas(struct mm_struct *mm, const struct pfstat_file *file,
+		     struct pfstat_hook_result *result)
+{
+	struct vm_area_struct *vma;
+	int err, busy = 0;
+
+	*result = (struct pfstat_hook_result) { 0 };
+	VMA_ITERATOR(vmi, mm, 0);
+	for_each_vma(vmi, vma) {
+		if (xa_is_zero(vma) || pfstat_target_is_exiting(mm))
+			break;
+		if (!hook_is_chosen(vma, file))
+			continue;
+		err = hook_vma(vma, result);
+		if (err == -ENOMEM)
+			return err;
+		busy = busy ?: err;
+	}
+	return busy;
+}
+
+static int hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
+		   struct pfstat_hook_result *result, unsigned int patience_ms)
+{
+	const unsigned long end = hook_end_after(patience_ms);
+	const bool write = hook_lock_is_write();
+	int err;
+
+	for (;;) {
+		err = hook_lock_mm(mm, write, end);
+		if (err)
+			return err;
+		err = hook_vmas(mm, file, result);
+		hook_unlock_mm(mm, write);
+		if (err != -EAGAIN)
+			return err;
+		err = hook_wait_for_lock(end);
+		if (err)
+			return err;
+	}
+}
+
+int pfstat_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
+		   struct pfstat_hook_result *result)
+{
+	return hook_mm(mm, file, result, HOOK_COMMAND_MS);
+}
+
+/* Takes an ended session's hooks out of mm. False: the lock is held, try later. */
+static bool hook_take_out(struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+
+	if (hook_lock_mm(mm, false, hook_end_after(HOOK_WORK_MS)))
+		return false;
+	VMA_ITERATOR(vmi, mm, 0);
+	for_each_vma(vmi, vma) {
+		const struct vm_operations_struct *ops = READ_ONCE(vma->vm_ops);
+
+		if (xa_is_zero(vma))
+			break;
+		if (!pfstat_shadow_is_ours(ops))
+			continue;
+		/*
+		 * A new session may hook it meanwhile: it enters the address space in
+		 * the table first, and then the operations in the VMA.
+		 */
+		smp_rmb();
+		if (!pfstat_shadow_is_armed(ops) || !pfstat_target_is_watched(mm))
+			pfstat_shadow_unhook_if(vma, ops);
+	}
+	mmap_read_unlock(mm);
+	return true;
+}
+
+static void hook_missed(struct watched_mm *watched, void *data)
+{
+	struct pfstat_hook_result result;
+	int err = 0;
+
+	if (watched->future)
+		err = hook_mm(watched->mm, NULL, &result, HOOK_WORK_MS);
+	if (err)
+		*(bool *)data = false;
+}
+
+bool pfstat_hook_all(void)
+{
+	bool all = true;
+
+	pfstat_target_find_missed();
+	pfstat_target_visit_mms(hook_missed, &all);
+	return all;
+}
+
+bool pfstat_hook_undo(void)
+{
+	return pfstat_target_release(hook_take_out);
+}
+
+bool pfstat_hook_all_gone(void)
+{
+	pfstat_hook_undo();
+	return !pfstat_target_retired();
+}
