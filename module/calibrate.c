@@ -15,7 +15,6 @@
 #include "clock.h"
 #include "fault.h"
 #include "ring.h"
-#include "shadow.h"
 #include "tally.h"
 
 #define BATCHES 8
@@ -26,19 +25,18 @@
 typedef vm_fault_t (*fault_handler)(struct vm_fault *vmf);
 
 struct stage {
-	struct shadow shadow;
-	struct vm_operations_struct original;
+	struct fault_wrapping wrapping;
 	struct vm_area_struct vma;
 	struct file file;
 	struct inode inode;
 	struct super_block sb;
-	struct tally tally;
+	struct call_tally tally;
 	struct page *page;
 };
 
 static struct pfstat_cost calibrated;
 
-static vm_fault_t null_fault(struct vm_fault *vmf)
+static vm_fault_t calibrate_null_fault(struct vm_fault *vmf)
 {
 	return VM_FAULT_LOCKED;	/* with vmf->page, which is there already */
 }
@@ -54,12 +52,10 @@ static bool stage_set(struct stage *stage)
 	SetPageUptodate(stage->page);
 	if (xa_err(xa_store_irq(&mapping->i_pages, STAGE_PGOFF, stage->page, GFP_KERNEL)))
 		return false;
-	stage->original.fault = null_fault;
-	stage->shadow.kind.original = &stage->original;
-	stage->shadow.pristine = stage->original;
-	stage->shadow.ops = stage->original;
-	pfstat_fault_wrap(&stage->shadow);
-	stage->vma.vm_ops = &stage->shadow.ops;
+	stage->wrapping.pristine.fault = calibrate_null_fault;
+	stage->wrapping.ops.fault = calibrate_null_fault;
+	pfstat_fault_wrap(&stage->wrapping);
+	stage->vma.vm_ops = &stage->wrapping.ops;
 	stage->vma.vm_file = &stage->file;
 	stage->file.f_inode = &stage->inode;
 	stage->file.f_mapping = mapping;
@@ -89,7 +85,7 @@ static u64 per_call_ps(u64 total_ns, unsigned int calls)
 	return div_u64(total_ns * 1000, calls);
 }
 
-static void measure(struct stage *stage, size_t capacity)
+static void calibrate_measure(struct stage *stage, size_t capacity)
 {
 	unsigned int calls = min_t(size_t, BATCH_CALLS, capacity / 2), i;
 	struct vm_fault vmf = {
@@ -101,11 +97,11 @@ static void measure(struct stage *stage, size_t capacity)
 	u64 direct = U64_MAX, wrapped = U64_MAX, ns;
 
 	for (i = 0; i < BATCHES; i++) {
-		direct = min(direct, time_calls(null_fault, &vmf, calls));
+		direct = min(direct, time_calls(calibrate_null_fault, &vmf, calls));
 		if (capacity < BATCHES * BATCH_CALLS)
 			pfstat_ring_reset();
 		pfstat_tally_reset();
-		ns = time_calls(stage->shadow.ops.fault, &vmf, calls);
+		ns = time_calls(stage->wrapping.ops.fault, &vmf, calls);
 		if (ns >= wrapped)
 			continue;
 		wrapped = ns;
@@ -124,7 +120,7 @@ void pfstat_calibrate(size_t capacity)
 	if (!stage)
 		return;
 	if (stage_set(stage))
-		measure(stage, capacity);
+		calibrate_measure(stage, capacity);
 	stage_strike(stage);
 	kvfree(stage);
 }

@@ -65,7 +65,7 @@ static u64 completed_faults(const struct task_struct *task)
 }
 
 /* True: the thread will not come back for the fault that it suspended. */
-static bool is_over(const struct suspended *suspended, pid_t tid)
+static bool chain_is_over(const struct suspended *suspended, pid_t tid)
 {
 	const struct task_struct *task;
 	bool over;
@@ -96,15 +96,15 @@ static void drop_over(u32 set)
 			continue;
 		/* An eviction meanwhile changes the tag. */
 		found = data_race(chain_ways[set].ways[way]);
-		if (is_over(&found, tid_of(tag, set)))
+		if (chain_is_over(&found, tid_of(tag, set)))
 			cmpxchg(&tags[way], tag, 0);
 	}
 	preempt_enable();
 }
 
-struct chain pfstat_chain_resume(unsigned long page_address)
+struct chain_link pfstat_chain_resume(unsigned long page_address)
 {
-	struct chain chain = PFSTAT_CHAIN_NONE;
+	struct chain_link chain = PFSTAT_CHAIN_NONE;
 	u32 set = pfstat_chain_set(current->pid);
 	u16 *tags = pfstat_chain_tags[set].tags, tag = tag_of(current->pid);
 	struct suspended found;

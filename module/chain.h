@@ -30,12 +30,12 @@ union chain_tags {
 
 extern union chain_tags pfstat_chain_tags[1 << CHAIN_SET_BITS];
 
-struct chain {
+struct chain_link {
 	u64 earlier_ns;		/* start of the previous attempt; 0: there was none */
 	u8 cause;		/* the class that made the fault wait (see pfstat_facts) */
 };
 
-#define PFSTAT_CHAIN_NONE ((struct chain){ .cause = PFSTAT_NR_CLASSES })
+#define PFSTAT_CHAIN_NONE ((struct chain_link){ .cause = PFSTAT_NR_CLASSES })
 
 int pfstat_chain_init(void);
 void pfstat_chain_exit(void);
@@ -57,7 +57,7 @@ static inline bool pfstat_chain_is_clear(const struct task_struct *task)
 }
 
 /* Takes the fault that current suspended at this page. */
-struct chain pfstat_chain_resume(unsigned long page_address);
+struct chain_link pfstat_chain_resume(unsigned long page_address);
 /*
  * Another attempt will follow that of current that began at start_ns. Only while calls are
  * recorded, in the same section without preemption: no call is in here in pfstat_chain_reset().

@@ -98,10 +98,10 @@ u64 pfstat_clock_difference(u64 since_ns)
 	return now_ns > since_ns ? now_ns - since_ns : 0;
 }
 
-struct span pfstat_clock_span_slowly(u64 start, u64 length)
+struct clock_span pfstat_clock_span_slow(u64 start, u64 length)
 {
 	unsigned int sequence;
-	struct span span;
+	struct clock_span span;
 
 	do {
 		sequence = raw_read_seqcount_begin(&pfstat_clock.sequence);

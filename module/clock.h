@@ -64,7 +64,7 @@ static __always_inline u64 pfstat_clock_start_cycles(void)
 	return low + (high << 32);
 }
 
-struct span {
+struct clock_span {
 	u64 start_ns;
 	u64 duration_ns;
 };
@@ -145,7 +145,7 @@ static __always_inline u64 pfstat_clock_since(const struct moment *then)
  * millisecond); when an NTP daemon sets another frequency it may be 500 (0.5 us of one),
  * for the calls that are under way then. False: the clock has to be asked out of line.
  */
-static __always_inline bool pfstat_clock_span(u64 start, u64 length, struct span *span)
+static __always_inline bool pfstat_clock_span(u64 start, u64 length, struct clock_span *span)
 {
 	u64 limit = READ_ONCE(pfstat_clock.limit);
 
@@ -160,6 +160,6 @@ static __always_inline bool pfstat_clock_span(u64 start, u64 length, struct span
 }
 
 /* The same, always: if time is not made of the counter any more, by the line of then. */
-struct span pfstat_clock_span_slowly(u64 start, u64 length);
+struct clock_span pfstat_clock_span_slow(u64 start, u64 length);
 
 #endif

@@ -12,8 +12,8 @@
 #include "chain.h"
 #include "compat.h"
 #include "debugfs_show.h"
-#include "fault.h"
 #include "follow.h"
+#include "in_flight.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -61,7 +61,7 @@ static void log_cursor_load(struct log_cursor *cursor, unsigned int cpu)
 static void log_begin(struct log_reader *reader)
 {
 	struct log_cursor *cursor;
-	struct ring *ring;
+	struct ring_writer *ring;
 	int cpu;
 
 	reader->calls = 0;
@@ -203,7 +203,7 @@ static void show_us(struct seq_file *m, u64 ns, unsigned int width)
 	seq_printf(m, " %*llu.%03u", width - 5, us, rest);
 }
 
-static void show_classes(struct seq_file *m, const struct tally *tally, u64 calls)
+static void show_classes(struct seq_file *m, const struct call_tally *tally, u64 calls)
 {
 	u64 count;
 	int class;
@@ -224,7 +224,7 @@ static void show_classes(struct seq_file *m, const struct tally *tally, u64 call
 	}
 }
 
-static void show_histograms(struct seq_file *m, const struct tally *tally)
+static void show_histograms(struct seq_file *m, const struct call_tally *tally)
 {
 	int class, i;
 
@@ -261,7 +261,7 @@ static void show_cost(struct seq_file *m, const char *name, u64 ps)
 static void show_memory(struct seq_file *m)
 {
 	seq_printf(m, "module_bytes  %zu\n", compat_module_bytes(THIS_MODULE));
-	seq_printf(m, "percpu_bytes  %zu\n", sizeof(struct tally) + sizeof(struct ring) +
+	seq_printf(m, "percpu_bytes  %zu\n", sizeof(struct call_tally) + sizeof(struct ring_writer) +
 		   sizeof(pfstat_in_flight));
 	seq_printf(m, "ring_bytes    %zu\n", pfstat_ring_bytes());
 	seq_printf(m, "chain_bytes   %zu\n", pfstat_chain_bytes());
@@ -278,7 +278,7 @@ static void show_state(struct seq_file *m, u64 calls)
 	seq_printf(m, "calls         %llu\n", calls);
 	seq_printf(m, "stored        %llu\n", pfstat_ring_stored());
 	seq_printf(m, "lost          %llu\n", pfstat_ring_lost());
-	seq_printf(m, "in_flight     %ld\n", pfstat_fault_in_flight());
+	seq_printf(m, "in_flight     %ld\n", pfstat_in_flight_sum());
 	seq_printf(m, "suspended     %u\n", pfstat_chain_suspended());
 	seq_printf(m, "links_lost    %llu\n", pfstat_chain_evicted());
 	seq_printf(m, "follow_missed %llu\n", pfstat_follow_missed());
@@ -289,7 +289,7 @@ static void show_state(struct seq_file *m, u64 calls)
 
 static int stats_show(struct seq_file *m, void *v)
 {
-	struct tally *tally = kmalloc(sizeof(*tally), GFP_KERNEL);
+	struct call_tally *tally = kmalloc(sizeof(*tally), GFP_KERNEL);
 	u64 calls = 0;
 	int i;
 

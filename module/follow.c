@@ -19,9 +19,9 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
-#include "fault.h"
 #include "follow.h"
 #include "hook.h"
+#include "in_flight.h"
 #include "shadow.h"
 #include "target.h"
 
@@ -102,7 +102,7 @@ static bool is_watched_open(struct mm_struct *mm)
 /* After a split or mremap() the mm is in the table. No other thread sees this VMA yet. */
 void pfstat_follow_open(struct vm_area_struct *vma)
 {
-	pfstat_enter();
+	pfstat_in_flight_enter();
 	if (!pfstat_shadow_hooked(vma)) {
 		/* An ended session's. A new one may be hooking the mm at this moment. */
 		pfstat_shadow_unhook(vma);
@@ -111,38 +111,38 @@ void pfstat_follow_open(struct vm_area_struct *vma)
 	} else if (!is_watched_open(vma->vm_mm) && !follow_fork(vma->vm_mm)) {
 		pfstat_shadow_unhook(vma);
 	}
-	pfstat_leave();
+	pfstat_in_flight_leave();
 }
 
-struct watch {
+struct follow_mode {
 	bool future;
 	bool known_mm;
 	bool follow;
 };
 
 /* Are current's new mappings to be hooked? Not sleeping. */
-static struct watch watch_of_current(void)
+static struct follow_mode follow_mode_of_current(void)
 {
 	struct watched_process *process;
 	struct watched_mm *watched;
-	struct watch watch = { 0 };
+	struct follow_mode mode = { 0 };
 
 	if (!current->mm)
-		return watch;
+		return mode;
 	rcu_read_lock();
 	watched = pfstat_target_find_mm(current->mm);
 	process = pfstat_target_find_process(task_tgid(current));
-	watch.known_mm = watched;
-	watch.future = (watched && watched->future) || process;
-	watch.follow = process && process->follow;
+	mode.known_mm = watched;
+	mode.future = (watched && watched->future) || process;
+	mode.follow = process && process->follow;
 	rcu_read_unlock();
-	return watch;
+	return mode;
 }
 
 /* Returns 1 to skip the return probe: then it takes no instance. */
 static int on_mmap_entry(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	return !watch_of_current().future;
+	return !follow_mode_of_current().future;
 }
 
 /* After an exec: the process is known, its new mm is not. */
@@ -155,14 +155,14 @@ static int follow_exec(bool follow)
 static int on_mmap_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	unsigned long address = regs_return_value(regs);
-	struct watch watch = watch_of_current();
+	struct follow_mode mode = follow_mode_of_current();
 	struct vm_area_struct *vma;
 	int err = 0;
 
-	if (IS_ERR_VALUE(address) || !watch.future || !pfstat_target_is_open())
+	if (IS_ERR_VALUE(address) || !mode.future || !pfstat_target_is_open())
 		return 0;
-	if (!watch.known_mm)
-		err = follow_exec(watch.follow);
+	if (!mode.known_mm)
+		err = follow_exec(mode.follow);
 	if (err)
 		goto out;
 	vma = find_vma(current->mm, address);

@@ -8,9 +8,9 @@
 
 #include "chain.h"
 #include "debugfs.h"
-#include "fault.h"
 #include "follow.h"
 #include "hook.h"
+#include "in_flight.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -24,6 +24,7 @@ static int __init pfstat_init(void)
 {
 	int err;
 
+	pfstat_shadow_init(pfstat_follow_open);
 	pfstat_ring_init();
 	err = pfstat_chain_init();
 	if (err)
@@ -58,7 +59,7 @@ static void drain_calls(void)
 	if (pfstat_shadow_never_made())
 		return;
 	synchronize_rcu_tasks();
-	while (pfstat_fault_in_flight())
+	while (pfstat_in_flight_sum())
 		msleep(EXIT_POLL_MS);
 	synchronize_rcu_tasks();
 }

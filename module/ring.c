@@ -15,7 +15,7 @@
  * reads only `tail` from it: a wrong tail can make it drop or overwrite, and
  * nothing worse. It looks there when head comes to `limit`: where by the last look
  * the ring was half full (then readers are woken), or full, or some way between.
- * Records before `quick` come neither there nor to the end of the ring's memory.
+ * Records before `fast_end` come neither there nor to the end of the ring's memory.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -24,10 +24,9 @@
 #include <linux/mutex.h>
 #include <linux/vmalloc.h>
 
-#include "fault.h"
 #include "ring.h"
 
-DEFINE_PER_CPU(struct ring, pfstat_rings);
+DEFINE_PER_CPU(struct ring_writer, pfstat_rings);
 
 /* Of the machine's memory, in percent, that all rings together may take. */
 #define RING_LIMIT_MIN 1
@@ -63,10 +62,10 @@ static void clear_memory(void *memory, size_t size)
 	}
 }
 
-static void ring_empty(struct ring *ring, unsigned int cpu)
+static void ring_empty(struct ring_writer *ring, unsigned int cpu)
 {
 	ring->sequence = 1;
-	ring->quick = 0;
+	ring->fast_end = 0;
 	ring->limit = 0;
 	ring->lost = 0;
 	ring->next = (unsigned long)ring->data;
@@ -80,7 +79,7 @@ static void ring_empty(struct ring *ring, unsigned int cpu)
 	ring->header->overwrite = ring->overwrite;
 }
 
-static void ring_free(struct ring *ring)
+static void ring_free(struct ring_writer *ring)
 {
 	vfree(ring->header);	/* a mapping keeps its own pages */
 	ring->header = NULL;
@@ -96,7 +95,7 @@ static size_t ring_memory(u64 capacity)
 }
 
 /* On the CPU's own node. Frames: a ring that was mapped without them is not used again. */
-static int ring_allocate(struct ring *ring, int cpu, size_t size, bool frames)
+static int ring_allocate(struct ring_writer *ring, int cpu, size_t size, bool frames)
 {
 	u64 capacity = size / sizeof(struct pfstat_record);
 
@@ -141,7 +140,7 @@ static int ring_allocate_all(size_t size, bool frames)
 
 int pfstat_ring_setup(size_t size, bool overwrite, bool frames)
 {
-	struct ring *ring;
+	struct ring_writer *ring;
 	int cpu, err;
 
 	/* Above our lock: that is taken below an mmap lock, which the kernel takes below this. */
@@ -170,12 +169,12 @@ void pfstat_ring_reset(void)
 	mutex_unlock(&ring_mutex);
 }
 
-void pfstat_ring_shut(void)
+void pfstat_ring_close_fast(void)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(&pfstat_rings, cpu)->quick, 0);
+		WRITE_ONCE(per_cpu_ptr(&pfstat_rings, cpu)->fast_end, 0);
 }
 
 size_t pfstat_ring_bytes(void)
@@ -184,7 +183,7 @@ size_t pfstat_ring_bytes(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
+		struct ring_writer *ring = per_cpu_ptr(&pfstat_rings, cpu);
 
 		if (ring->header)
 			bytes += ring_memory(ring->capacity);
@@ -213,7 +212,7 @@ u64 pfstat_ring_lost(void)
 }
 
 /* remap_vmalloc_range() takes memory of vmalloc_user() only, which is of the caller's node. */
-static int ring_map(const struct ring *ring, struct vm_area_struct *vma)
+static int ring_insert_pages(const struct ring_writer *ring, struct vm_area_struct *vma)
 {
 	const u64 pages = ring_memory(ring->capacity) >> PAGE_SHIFT;
 	void *memory = (void *)ring->header + (vma->vm_pgoff << PAGE_SHIFT);
@@ -232,19 +231,19 @@ static int ring_map(const struct ring *ring, struct vm_area_struct *vma)
 
 int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma, bool frames)
 {
-	struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
+	struct ring_writer *ring = per_cpu_ptr(&pfstat_rings, cpu);
 	int err = -ENODATA;
 
 	mutex_lock(&ring_mutex);
 	if (ring->header && ring->frames && !frames)
 		err = -EPERM;
 	else if (ring->header)
-		err = ring_map(ring, vma);
+		err = ring_insert_pages(ring, vma);
 	mutex_unlock(&ring_mutex);
 	return err;
 }
 
-static u64 ring_unread(const struct ring *ring)
+static u64 ring_unread(const struct ring_writer *ring)
 {
 	/* Pairs with the reader's release of tail: the slots before it are free. */
 	return pfstat_ring_head(ring) - smp_load_acquire(&ring->header->tail);
@@ -252,7 +251,7 @@ static u64 ring_unread(const struct ring *ring)
 
 __poll_t pfstat_ring_poll(unsigned int cpu, struct file *file, poll_table *wait)
 {
-	struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
+	struct ring_writer *ring = per_cpu_ptr(&pfstat_rings, cpu);
 	__poll_t events = 0;
 
 	poll_wait(file, &ring->readers, wait);
@@ -277,7 +276,7 @@ void pfstat_ring_release(void)
 
 bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *record)
 {
-	struct ring *ring = per_cpu_ptr(&pfstat_rings, cpu);
+	struct ring_writer *ring = per_cpu_ptr(&pfstat_rings, cpu);
 	const struct pfstat_record *slot;
 	u64 rest;
 
@@ -295,7 +294,7 @@ bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *reco
 }
 
 /* How many records more until the tail must be looked at again; 0: there is no room. */
-static u64 ring_stretch(const struct ring *ring, u64 unread, u64 half)
+static u64 ring_stretch(const struct ring_writer *ring, u64 unread, u64 half)
 {
 	u64 some = DIV_ROUND_UP(ring->capacity, 8);
 
@@ -307,7 +306,7 @@ static u64 ring_stretch(const struct ring *ring, u64 unread, u64 half)
 }
 
 /* Sets how far head may go, and wakes the readers of a ring that is half full. */
-static void ring_look(struct ring *ring)
+static void ring_set_limit(struct ring_writer *ring)
 {
 	u64 half = DIV_ROUND_UP(ring->capacity, 2), unread = ring_unread(ring);
 
@@ -318,44 +317,44 @@ static void ring_look(struct ring *ring)
 
 struct pfstat_record *pfstat_ring_reserve(void)
 {
-	struct ring *ring = this_cpu_ptr(&pfstat_rings);
+	struct ring_writer *ring = this_cpu_ptr(&pfstat_rings);
 
 	if (!ring->header)
 		return NULL;
 	if (pfstat_ring_head(ring) == ring->limit)
-		ring_look(ring);
+		ring_set_limit(ring);
 	return pfstat_ring_head(ring) == ring->limit ? NULL :
 						ring_begin((struct pfstat_record *)ring->next);
 }
 
 void pfstat_ring_commit(struct pfstat_record *record)
 {
-	struct ring *ring = this_cpu_ptr(&pfstat_rings);
+	struct ring_writer *ring = this_cpu_ptr(&pfstat_rings);
 
 	if (!ring->frames)
 		record->pfn = PFSTAT_NO_PFN;
-	ring_publish(record, ring->sequence, ring->header);
+	ring_publish_record(record, ring->sequence, ring->header);
 	if (++record == ring->end)
 		record = ring->data;
 	ring->next = (unsigned long)record;
 	/* Pairs with pfstat_ring_head(). */
 	smp_store_release(&ring->sequence, ring->sequence + 1);
 	if (pfstat_ring_head(ring) == ring->limit)
-		ring_look(ring);
-	/* The record that is the last of the memory, or comes to the limit, is not quick. */
-	ring->quick = min(ring->limit, pfstat_ring_head(ring) + (ring->end - record));
+		ring_set_limit(ring);
+	/* The slow path stores the last record of the memory, and the one at the limit. */
+	ring->fast_end = min(ring->limit, pfstat_ring_head(ring) + (ring->end - record));
 	if (!ring->frames)
-		ring->quick = 0;	/* the quick way stores the frame */
+		ring->fast_end = 0;	/* the fast path stores the frame */
 }
 
-struct pfstat_record *pfstat_ring_refuse(void)
+struct pfstat_record *pfstat_ring_overflow_slot(void)
 {
-	struct ring *ring = this_cpu_ptr(&pfstat_rings);
+	struct ring_writer *ring = this_cpu_ptr(&pfstat_rings);
 
 	ring->lost++;
 	if (ring->header)
 		WRITE_ONCE(ring->header->lost, ring->lost);
-	return &ring->spill;
+	return &ring->overflow;
 }
 
 void pfstat_ring_init(void)

@@ -11,9 +11,9 @@
 struct vm_area_struct;
 
 /* The writer's own view: nothing here can be reached from user space. */
-struct ring {
+struct ring_writer {
 	u64 sequence;		/* of the next record: one more than are stored */
-	u64 quick;		/* those before this one can be stored without another question */
+	u64 fast_end;		/* the fast path stores only records before this one */
 	unsigned long next;	/* address of data[(sequence - 1) % capacity] */
 	struct pfstat_ring_header *header;	/* the shared page; NULL: no ring */
 	u64 limit;		/* the last before the reader's tail is looked at */
@@ -23,11 +23,11 @@ struct ring {
 	u64 capacity;		/* records */
 	bool overwrite;
 	bool frames;		/* records have page frame numbers */
-	struct pfstat_record spill;	/* for the tracepoint, when there is no room */
+	struct pfstat_record overflow;	/* for the tracepoint, when there is no room */
 	wait_queue_head_t readers;
 };
 
-DECLARE_PER_CPU(struct ring, pfstat_rings);
+DECLARE_PER_CPU(struct ring_writer, pfstat_rings);
 
 void pfstat_ring_init(void);
 void pfstat_ring_exit(void);
@@ -40,12 +40,12 @@ void pfstat_ring_exit(void);
  */
 int pfstat_ring_setup(size_t size, bool overwrite, bool frames);
 void pfstat_ring_reset(void);	/* no writer may be active */
-/* From now on no record is stored quickly, until one was committed otherwise. */
-void pfstat_ring_shut(void);
+/* The fast path stores no more records, until the slow path commits one. */
+void pfstat_ring_close_fast(void);
 size_t pfstat_ring_bytes(void);	/* held by all rings */
 
 /* Records stored; a ring that never was set up has none. */
-static inline u64 pfstat_ring_head(const struct ring *ring)
+static inline u64 pfstat_ring_head(const struct ring_writer *ring)
 {
 	/* Pairs with the release in the commits: the records before it are whole. */
 	u64 sequence = smp_load_acquire(&ring->sequence);
@@ -71,14 +71,14 @@ void pfstat_ring_release(void);
 bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *record);
 
 /*
- * The hot path. Preemption is off from reserve to commit, so that a CPU has one writer.
- * The quick half of it is for nearly all records: not where the ring begins anew, nor
- * where the reader's tail has to be looked at, or the reader to be woken.
+ * Preemption is off from reserve to commit, so that a CPU has one writer. The functions named
+ * _fast are for nearly all records: they neither wrap around, nor look at the reader's tail,
+ * nor wake the reader.
  */
 struct pfstat_record *pfstat_ring_reserve(void);	/* NULL: there is no room */
 void pfstat_ring_commit(struct pfstat_record *record);
-/* Counts one that has no room; the record that it returns goes nowhere. */
-struct pfstat_record *pfstat_ring_refuse(void);
+/* Counts a call that finds no room; the slot that it returns is in no ring. */
+struct pfstat_record *pfstat_ring_overflow_slot(void);
 
 static __always_inline struct pfstat_record *ring_begin(struct pfstat_record *record)
 {
@@ -88,7 +88,7 @@ static __always_inline struct pfstat_record *ring_begin(struct pfstat_record *re
 	return record;
 }
 
-static __always_inline void ring_publish(struct pfstat_record *record, u64 sequence,
+static __always_inline void ring_publish_record(struct pfstat_record *record, u64 sequence,
 					 struct pfstat_ring_header *header)
 {
 	/* Pairs with the acquire in pfstat_ring_copy() and in user space. */
@@ -97,21 +97,21 @@ static __always_inline void ring_publish(struct pfstat_record *record, u64 seque
 	smp_store_release(&header->head, sequence);
 }
 
-/* Can the next record be stored quickly? Then it has this sequence. */
-static __always_inline bool pfstat_ring_is_quick(u64 *sequence)
+/* May the fast path store the next record? Then the record has this sequence. */
+static __always_inline bool pfstat_ring_is_fast(u64 *sequence)
 {
 	*sequence = raw_cpu_read(pfstat_rings.sequence);
-	return likely(*sequence < raw_cpu_read(pfstat_rings.quick));
+	return likely(*sequence < raw_cpu_read(pfstat_rings.fast_end));
 }
 
-static __always_inline struct pfstat_record *pfstat_ring_reserve_quickly(void)
+static __always_inline struct pfstat_record *pfstat_ring_reserve_fast(void)
 {
 	return ring_begin((struct pfstat_record *)raw_cpu_read(pfstat_rings.next));
 }
 
-static __always_inline void pfstat_ring_commit_quickly(struct pfstat_record *record, u64 sequence)
+static __always_inline void pfstat_ring_commit_fast(struct pfstat_record *record, u64 sequence)
 {
-	ring_publish(record, sequence, raw_cpu_read(pfstat_rings.header));
+	ring_publish_record(record, sequence, raw_cpu_read(pfstat_rings.header));
 	/* The record before the count. Pairs with pfstat_ring_head(). */
 	smp_wmb();
 	this_cpu_inc(pfstat_rings.sequence);

@@ -18,13 +18,14 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "attempt.h"
 #include "calibrate.h"
 #include "chain.h"
 #include "clock.h"
 #include "command.h"
-#include "fault.h"
 #include "follow.h"
 #include "hook.h"
+#include "in_flight.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -95,7 +96,7 @@ static bool session_drain(void)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(SESSION_DRAIN_MS);
 
-	while (pfstat_fault_in_flight()) {
+	while (pfstat_in_flight_sum()) {
 		if (time_after(jiffies, end) || fatal_signal_pending(current))
 			return false;
 		usleep_range(1000, 2000);
@@ -139,7 +140,7 @@ static void session_settle(struct work_struct *work)
 	const unsigned int stops = READ_ONCE(session_stops);
 	bool unhooked = pfstat_hook_undo();
 
-	if (unhooked && !pfstat_fault_in_flight())
+	if (unhooked && !pfstat_in_flight_sum())
 		session_unpin(stops);
 	if (pfstat_target_retired() || (READ_ONCE(session_pinned) && !READ_ONCE(session_active)))
 		schedule_delayed_work(&session_settle_work, msecs_to_jiffies(SESSION_RETRY_MS));
@@ -191,7 +192,7 @@ static int session_start(void)
 		return err;
 	pfstat_chain_reset();
 	pfstat_clock_start();
-	pfstat_fault_record(true);
+	pfstat_attempt_record(true);
 	pfstat_calibrate(session.ring_size / sizeof(struct pfstat_record));
 	session_reset_figures();
 	if (session_only.dentry)
@@ -213,9 +214,9 @@ static void session_stop(void)
 	pfstat_target_retire();
 	if (!session_drain())
 		pr_info("%ld faults have not ended and leave no record\n",
-			pfstat_fault_in_flight());
-	pfstat_fault_record(false);
-	pfstat_fault_forget();
+			pfstat_in_flight_sum());
+	pfstat_attempt_record(false);
+	pfstat_attempt_forget();
 	pfstat_clock_stop();
 	session.recording = false;
 	spin_lock(&session_lock);
@@ -436,10 +437,10 @@ static int command_clear(void)
 {
 	/* Calls that end meanwhile leave no record: neither before nor after. */
 	if (session.recording)
-		pfstat_fault_record(false);
+		pfstat_attempt_record(false);
 	session_reset_figures();
 	if (session.recording)
-		pfstat_fault_record(true);
+		pfstat_attempt_record(true);
 	return 0;
 }
 
@@ -476,7 +477,7 @@ static int session_claim(enum session_user user)
 	return 0;
 }
 
-static void session_explain(const char *line, int err)
+static void session_log_failure(const char *line, int err)
 {
 	if (err == -ETIMEDOUT)
 		pr_info_ratelimited("'%.64s': cannot hook the process: a call holds its memory map, maybe on a file system that is frozen or hangs; try again when it has returned\n",
@@ -509,7 +510,7 @@ int pfstat_session_command(enum session_user user, const char *line, bool frames
 		session.frames = frames;
 	err = session_execute(&command);
 	if (err) {
-		session_explain(line, err);
+		session_log_failure(line, err);
 		/* Nothing changed: a start that found no target is taken back. */
 		if (!started && session.recording)
 			session_stop();

@@ -28,7 +28,6 @@
 #include <linux/vmalloc.h>
 
 #include "fault.h"
-#include "follow.h"
 #include "shadow.h"
 
 #ifndef FUSE_SUPER_MAGIC
@@ -58,10 +57,17 @@ static LIST_HEAD(shadow_pages);		/* the first has room, if any has */
 static unsigned int shadows_spare;	/* unused in all pages */
 static DEFINE_SPINLOCK(shadows_lock);	/* for all of these; readers of `shadows` use RCU */
 static bool shadows_open;		/* a session records; under shadows_lock */
+/* The ->open of every shadow, by which its operations are recognised. */
+static void (*shadow_vma_open)(struct vm_area_struct *vma) __ro_after_init;
+
+void pfstat_shadow_init(void (*vma_open)(struct vm_area_struct *vma))
+{
+	shadow_vma_open = vma_open;
+}
 
 bool pfstat_shadow_is_ours(const struct vm_operations_struct *ops)
 {
-	return ops && ops->open == pfstat_follow_open;
+	return ops && ops->open == shadow_vma_open;
 }
 
 bool pfstat_shadow_is_armed(const struct vm_operations_struct *ops)
@@ -113,7 +119,7 @@ static bool has_backing(const struct file *file)
 }
 
 /* ops: the original operations of the VMA. */
-static int check(const struct vm_area_struct *vma, const struct vm_operations_struct *ops)
+static int shadow_check(const struct vm_area_struct *vma, const struct vm_operations_struct *ops)
 {
 	const struct inode *inode;
 
@@ -131,8 +137,9 @@ static int check(const struct vm_area_struct *vma, const struct vm_operations_st
 	return 0;
 }
 
-static struct shadow_kind kind_of(const struct vm_area_struct *vma,
-				  const struct vm_operations_struct *original, bool fault_around)
+static struct shadow_kind shadow_kind_of(const struct vm_area_struct *vma,
+					 const struct vm_operations_struct *original,
+					 bool fault_around)
 {
 	return (struct shadow_kind){
 		.original = original,
@@ -159,7 +166,7 @@ static struct shadow_entry *shadow_find(const struct shadow_kind *kind, enum sha
 	list_for_each_entry_rcu(entry, &shadows, list, lockdep_is_held(&shadows_lock))
 		if (READ_ONCE(entry->view->state) == state &&
 		    is_same_kind(&entry->view->kind, kind) &&
-		    !memcmp(&entry->view->pristine, kind->original, sizeof(*kind->original)))
+		    !memcmp(&entry->view->wrapping.pristine, kind->original, sizeof(*kind->original)))
 			return entry;
 	return NULL;
 }
@@ -224,13 +231,17 @@ static bool entry_place(struct shadow_entry *entry)
 
 static void shadow_fill(struct shadow *shadow, const struct shadow_kind *kind)
 {
+	struct fault_wrapping *wrapping = &shadow->wrapping;
+
 	shadow->kind = *kind;
-	shadow->pristine = *kind->original;
-	shadow->ops = *kind->original;
-	shadow->ops.open = pfstat_follow_open;
+	wrapping->pristine = *kind->original;
+	wrapping->dev = kind->dev;
+	wrapping->shared = kind->shared;
+	wrapping->ops = *kind->original;
+	wrapping->ops.open = shadow_vma_open;
 	if (!kind->fault_around)
-		shadow->ops.map_pages = NULL;
-	pfstat_fault_wrap(shadow);
+		wrapping->ops.map_pages = NULL;
+	pfstat_fault_wrap(wrapping);
 	shadow->state = SHADOW_ARMED;
 }
 
@@ -244,7 +255,7 @@ static struct shadow_entry *shadow_reuse(const struct shadow_kind *kind)
 	entry = shadow_find(kind, SHADOW_FREE);
 	if (!entry)
 		return NULL;
-	pfstat_fault_wrap(entry->store);
+	pfstat_fault_wrap(&entry->store->wrapping);
 	/* Pairs with the load in shadow_find(): the wrappers, then the state. */
 	smp_store_release(&entry->store->state, SHADOW_ARMED);
 	return entry;
@@ -299,9 +310,9 @@ int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, g
 	const struct vm_operations_struct *original = original_of(vma->vm_ops);
 	struct shadow_kind kind;
 
-	if (pfstat_shadow_hooked(vma) || check(vma, original))
+	if (pfstat_shadow_hooked(vma) || shadow_check(vma, original))
 		return 0;
-	kind = kind_of(vma, original, fault_around);
+	kind = shadow_kind_of(vma, original, fault_around);
 	return shadow_get(&kind, gfp) ? 0 : -ENOMEM;
 }
 
@@ -314,15 +325,15 @@ int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 
 	if (pfstat_shadow_hooked(vma))
 		return 0;
-	err = check(vma, original_of(ops));
+	err = shadow_check(vma, original_of(ops));
 	if (err)
 		return err;
-	kind = kind_of(vma, original_of(ops), fault_around);
+	kind = shadow_kind_of(vma, original_of(ops), fault_around);
 	shadow = shadow_get(&kind, gfp);
 	if (!shadow)
 		return -ENOMEM;
 	/* An older session's shadow may be taken out at the same time: this one stays. */
-	WRITE_ONCE(vma->vm_ops, &shadow->ops);
+	WRITE_ONCE(vma->vm_ops, &shadow->wrapping.ops);
 	return 0;
 }
 
@@ -356,12 +367,12 @@ int pfstat_shadow_open(bool reuse)
 
 static void disarm(struct shadow *shadow)
 {
-	struct vm_operations_struct original = shadow->pristine;
+	struct vm_operations_struct original = shadow->wrapping.pristine;
 
 	/* It may become NULL again only while the VMA's faults are excluded: it stays so. */
 	if (!shadow->kind.fault_around)
 		original.map_pages = NULL;
-	pfstat_fault_unwrap(&shadow->ops, &original);
+	pfstat_fault_unwrap(&shadow->wrapping.ops, &original);
 	WRITE_ONCE(shadow->state, SHADOW_DISARMED);
 }
 
@@ -393,7 +404,8 @@ void pfstat_shadow_exit(bool leak)
 		list_del(&entry->list);
 		/* Only an exiting process can still look at it, and it copies no VMA. */
 		if (leak)
-			WRITE_ONCE(entry->store->ops.open, entry->store->pristine.open);
+			WRITE_ONCE(entry->store->wrapping.ops.open,
+				   entry->store->wrapping.pristine.open);
 		kfree(entry);
 	}
 	if (!leak)

@@ -6,7 +6,7 @@
 #include <linux/list.h>
 #include <linux/mm.h>
 
-#include "fault.h"
+#include "wrapping.h"
 
 /* What tells two shadows apart: the VMAs of one are alike in all of it, as long as they live. */
 struct shadow_kind {
@@ -23,12 +23,13 @@ enum shadow_state {
 };
 
 struct shadow {
-	struct vm_operations_struct ops;	/* what a hooked VMA points to */
+	struct fault_wrapping wrapping;
 	struct shadow_kind kind;
-	struct vm_operations_struct pristine;	/* the original's members when it was copied */
-	struct fault_template templates[NR_PLAIN_KINDS];
 	enum shadow_state state;
 };
+
+/* vma_open: called when a hooked VMA was copied. Comes before all others. */
+void pfstat_shadow_init(void (*vma_open)(struct vm_area_struct *vma));
 
 /* Are the operations a shadow's, armed or not? */
 bool pfstat_shadow_is_ours(const struct vm_operations_struct *ops);
@@ -38,7 +39,7 @@ bool pfstat_shadow_hooked(const struct vm_area_struct *vma);
 
 static inline const struct shadow *pfstat_shadow_of(const struct vm_operations_struct *ops)
 {
-	return container_of(ops, const struct shadow, ops);
+	return container_of(ops, const struct shadow, wrapping.ops);
 }
 
 /*

@@ -4,30 +4,30 @@
 
 #include "tally.h"
 
-DEFINE_PER_CPU(struct tally, pfstat_tallies);
+DEFINE_PER_CPU(struct call_tally, pfstat_tallies);
 
 void pfstat_tally_reset(void)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(&pfstat_tallies, cpu), 0, sizeof(struct tally));
+		memset(per_cpu_ptr(&pfstat_tallies, cpu), 0, sizeof(struct call_tally));
 }
 
-static void merge_plain(struct tally *sum, const struct plain_tally *plain, enum pfstat_op op,
-			enum pfstat_class class)
+static void tally_merge_fast(struct call_tally *sum, const struct fast_tally *fast,
+			     enum pfstat_op op, enum pfstat_class class)
 {
 	int i;
 
-	sum->total_ns[class] += plain->total_ns;
-	sum->max_ns[class] = max(sum->max_ns[class], plain->max_ns);
-	for (i = 0; i < TALLY_PLAIN_BUCKETS; i++) {
-		sum->histogram[class][pfstat_tally_bucket(i)] += plain->histogram[i];
-		sum->op[op] += plain->histogram[i];
+	sum->total_ns[class] += fast->total_ns;
+	sum->max_ns[class] = max(sum->max_ns[class], fast->max_ns);
+	for (i = 0; i < TALLY_FAST_BUCKETS; i++) {
+		sum->histogram[class][pfstat_tally_bucket(i)] += fast->histogram[i];
+		sum->op[op] += fast->histogram[i];
 	}
 }
 
-static void tally_merge(struct tally *sum, const struct tally *part)
+static void tally_merge(struct call_tally *sum, const struct call_tally *part)
 {
 	int class, i;
 
@@ -40,12 +40,12 @@ static void tally_merge(struct tally *sum, const struct tally *part)
 	for (i = 0; i < PFSTAT_NR_OPS; i++)
 		sum->op[i] += part->op[i];
 	sum->retried += part->retried;
-	merge_plain(sum, &part->plain[PLAIN_FAULT], PFSTAT_OP_FAULT, PFSTAT_CLASS_LONG);
-	merge_plain(sum, &part->plain[PLAIN_MAP_PAGES], PFSTAT_OP_MAP_PAGES,
+	tally_merge_fast(sum, &part->fast[FAST_FAULT], PFSTAT_OP_FAULT, PFSTAT_CLASS_LONG);
+	tally_merge_fast(sum, &part->fast[FAST_MAP_PAGES], PFSTAT_OP_MAP_PAGES,
 		    PFSTAT_CLASS_AROUND);
 }
 
-void pfstat_tally_sum(struct tally *sum)
+void pfstat_tally_sum(struct call_tally *sum)
 {
 	int cpu;
 
@@ -54,7 +54,7 @@ void pfstat_tally_sum(struct tally *sum)
 		tally_merge(sum, per_cpu_ptr(&pfstat_tallies, cpu));
 }
 
-u64 pfstat_tally_count(const struct tally *tally, enum pfstat_class class)
+u64 pfstat_tally_count(const struct call_tally *tally, enum pfstat_class class)
 {
 	u64 count = 0;
 	int i;

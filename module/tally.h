@@ -14,34 +14,31 @@
 /*
  * Bucket n holds 2^(n-1) <= ns < 2^n, bucket 0 holds 0 ns. The last also holds longer times,
  * of more than 19 hours: the per-CPU memory of all modules together is 8 KiB. The counters of
- * plain calls have a bucket for each number, which saves a comparison.
+ * fast calls have a bucket for each number, which saves a comparison.
  */
 #define TALLY_BUCKETS 48
-#define TALLY_PLAIN_BUCKETS 65
+#define TALLY_FAST_BUCKETS 65
 
 static inline unsigned int pfstat_tally_bucket(unsigned int bits)
 {
 	return min_t(unsigned int, bits, TALLY_BUCKETS - 1);
 }
 
-/*
- * The calls that were plain, see fault.c: each kind has one operation and one class, so
- * that these tell both.
- */
-enum plain_kind {
-	PLAIN_FAULT,		/* class long */
-	PLAIN_MAP_PAGES,	/* class around */
-	NR_PLAIN_KINDS
+/* The calls that stayed on the fast path (fault_fast.c). A kind has one operation and one class. */
+enum fast_kind {
+	FAST_FAULT,		/* class long */
+	FAST_MAP_PAGES,		/* class around */
+	NR_FAST_KINDS
 };
 
-struct plain_tally {
+struct fast_tally {
 	u64 total_ns;
 	u64 max_ns;
-	u64 histogram[TALLY_PLAIN_BUCKETS];
+	u64 histogram[TALLY_FAST_BUCKETS];
 };
 
-struct tally {
-	struct plain_tally plain[NR_PLAIN_KINDS];	/* in the others when they are summed */
+struct call_tally {
+	struct fast_tally fast[NR_FAST_KINDS];	/* in the others when they are summed */
 	u64 total_ns[PFSTAT_NR_CLASSES];
 	u64 max_ns[PFSTAT_NR_CLASSES];
 	u64 histogram[PFSTAT_NR_CLASSES][TALLY_BUCKETS];
@@ -49,20 +46,20 @@ struct tally {
 	u64 retried;		/* calls that returned RETRY */
 };
 
-DECLARE_PER_CPU(struct tally, pfstat_tallies);
+DECLARE_PER_CPU(struct call_tally, pfstat_tallies);
 
 void pfstat_tally_reset(void);	/* no writer may be active */
-void pfstat_tally_sum(struct tally *sum);
-u64 pfstat_tally_count(const struct tally *tally, enum pfstat_class class);
+void pfstat_tally_sum(struct call_tally *sum);
+u64 pfstat_tally_count(const struct call_tally *tally, enum pfstat_class class);
 
 /* The hot path; preemption is off. */
-static __always_inline void pfstat_tally_add_plain(enum plain_kind kind, u64 duration_ns)
+static __always_inline void pfstat_tally_add_fast(enum fast_kind kind, u64 duration_ns)
 {
-	this_cpu_add(pfstat_tallies.plain[kind].total_ns, duration_ns);
-	if (unlikely(duration_ns > raw_cpu_read(pfstat_tallies.plain[kind].max_ns)))
-		this_cpu_write(pfstat_tallies.plain[kind].max_ns, duration_ns);
+	this_cpu_add(pfstat_tallies.fast[kind].total_ns, duration_ns);
+	if (unlikely(duration_ns > raw_cpu_read(pfstat_tallies.fast[kind].max_ns)))
+		this_cpu_write(pfstat_tallies.fast[kind].max_ns, duration_ns);
 	/* fls64() would ask whether it is 0. */
-	this_cpu_inc(pfstat_tallies.plain[kind].histogram[__fls(2 * duration_ns + 1)]);
+	this_cpu_inc(pfstat_tallies.fast[kind].histogram[__fls(2 * duration_ns + 1)]);
 }
 
 /* Any other; preemption is off. */

@@ -27,8 +27,8 @@ def shared_stores(function):
 
 def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
     """By the machine code of this kernel's module, along all of its ways."""
-    assert len(disassembly.stores_of(pfstat.MODULE, "shadow_fault")) > 30
-    assert shared_stores("shadow_fault") == []
+    assert len(disassembly.stores_of(pfstat.MODULE, "pfstat_fault_fast")) > 30
+    assert shared_stores("pfstat_fault_fast") == []
     # The table of suspended calls is shared: there it would have been found.
     assert shared_stores("pfstat_chain_suspend")
 

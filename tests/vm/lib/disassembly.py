@@ -86,7 +86,7 @@ def stores_of(module, function):
 
 
 def main():
-    function = sys.argv[2] if len(sys.argv) > 2 else "shadow_fault"
+    function = sys.argv[2] if len(sys.argv) > 2 else "pfstat_fault_fast"
     for store in stores_of(sys.argv[1], function):
         print(f"{store.place:16} {store.text}")
 

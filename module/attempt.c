@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The slow path of the wrappers. A call comes from a wrapper, with the wrapping of its VMA and
+ * its struct vm_fault; its record goes into the ring, the tally and the tracepoint. No
+ * allocation, no formatting, and no lock except the ring's wake-up.
+ *
+ * ->fault() may drop the lock under which it was called (it then returns RETRY). From that
+ * moment the VMA may be gone, so everything that the record needs of it is copied before the
+ * call. The struct vm_fault belongs to the caller and stays.
+ */
+#include <linux/fs.h>
+#include <linux/pagemap.h>
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
+#include <linux/userfaultfd_k.h>
+
+#include "attempt.h"
+#include "chain.h"
+#include "classify.h"
+#include "page_cache.h"
+#include "ring.h"
+#include "tally.h"
+#include "trace.h"
+
+static bool attempt_recording __read_mostly;
+static u64 attempt_recording_since __read_mostly;
+
+void pfstat_attempt_record(bool on)
+{
+	WRITE_ONCE(attempt_recording, on);
+	/* A record is stored with preemption off: none is half stored after this. */
+	if (on)
+		return;
+	synchronize_rcu();
+	/* The fast path does not look at it; from now on no slow call opens the rings for it. */
+	pfstat_ring_close_fast();
+	synchronize_rcu();
+}
+
+void pfstat_attempt_forget(void)
+{
+	WRITE_ONCE(attempt_recording_since, ktime_get_mono_fast_ns());
+}
+
+static enum pfstat_before folio_state(unsigned long flags)
+{
+	const bool marked = flags & BIT(PG_readahead);
+
+	if (flags == ATTEMPT_NOT_LOOKED_UP)
+		return PFSTAT_BEFORE_UNKNOWN;
+	if (flags == ATTEMPT_NOT_CACHED)
+		return PFSTAT_BEFORE_ABSENT;
+	if (!(flags & BIT(PG_uptodate))) {
+		/* A page is locked while it is read. */
+		if (!(flags & BIT(PG_locked)))
+			return PFSTAT_BEFORE_STALE;
+		return marked ? PFSTAT_BEFORE_IN_FLIGHT_MARKED : PFSTAT_BEFORE_IN_FLIGHT;
+	}
+	if (!marked)
+		return PFSTAT_BEFORE_CACHED;
+	/* PG_reclaim has the same bit; it goes with writeback. */
+	return flags & BIT(PG_writeback) ? PFSTAT_BEFORE_RECLAIM : PFSTAT_BEFORE_MARKED;
+}
+
+/*
+ * The page cache at a file offset, by reading flags without a reference: under
+ * RCU the page's struct stays, and what it says may be a moment old in any case.
+ */
+static unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
+{
+	unsigned long flags = ATTEMPT_NOT_CACHED;
+	struct folio *folio;
+
+	preempt_disable();
+	folio = pfstat_page_cache_peek(mapping, pgoff);
+	if (folio)
+		flags = compat_folio_flags(folio);
+	preempt_enable();
+	return flags;
+}
+
+/* As do_async_mmap_readahead() and its caller decide. */
+static bool obeys_mark(const struct vm_fault *vmf)
+{
+	return !(vmf->flags & FAULT_FLAG_TRIED) && !(vmf->vma->vm_flags & VM_RAND_READ) &&
+	       READ_ONCE(vmf->vma->vm_file->f_ra.ra_pages);
+}
+
+/* The flags of the faulting page's folio, without a mark that this call ignores. */
+static unsigned long flags_before(const struct vm_fault *vmf, u8 op)
+{
+	const struct file *file = vmf->vma->vm_file;
+	unsigned long flags;
+
+	/* The class depends on the page cache for these alone; DAX has none. */
+	if ((op != PFSTAT_OP_FAULT && op != PFSTAT_OP_HUGE_FAULT) || IS_DAX(file_inode(file)))
+		return ATTEMPT_NOT_LOOKED_UP;
+	flags = cached_flags(file->f_mapping, vmf->pgoff);
+	if (flags != ATTEMPT_NOT_CACHED && !obeys_mark(vmf))
+		flags &= ~BIT(PG_readahead);
+	return flags;
+}
+
+static bool has_slept(const struct attempt *attempt)
+{
+	return (pfstat_attempt_switches(current) - attempt->switches) % ATTEMPT_PREEMPTED_UNIT;
+}
+
+static bool was_preempted(const struct attempt *attempt)
+{
+	return (pfstat_attempt_switches(current) - attempt->switches) / ATTEMPT_PREEMPTED_UNIT;
+}
+
+/* Continues the fault that current suspended at this page, if it did. */
+static void attempt_resume(struct attempt *attempt, const struct vm_fault *vmf)
+{
+	struct chain_link link = pfstat_chain_resume(vmf->real_address & PAGE_MASK);
+
+	attempt->earlier_ns = link.earlier_ns;
+	attempt->cause = link.cause;
+}
+
+static struct attempt attempt_begin(const struct fault_wrapping *wrapping,
+				    const struct vm_fault *vmf, u8 op)
+{
+	const struct file *file = vmf->vma->vm_file;
+	struct attempt attempt = {
+		.wrapping = wrapping,
+		.inode = file_inode(file)->i_ino,
+		.cached = flags_before(vmf, op),
+		.switches = pfstat_attempt_switches(current),
+		.op = op,
+		.cause = PFSTAT_NR_CLASSES,
+		/* page_mkwrite does not get FAULT_FLAG_REMOTE. */
+		.remote = vmf->flags & FAULT_FLAG_REMOTE || vmf->vma->vm_mm != current->mm,
+	};
+
+	if (!pfstat_chain_is_clear(current))
+		attempt_resume(&attempt, vmf);
+	return attempt;
+}
+
+static enum pfstat_class attempt_classify(const struct attempt *attempt)
+{
+	const struct pfstat_facts facts = {
+		.op = attempt->op,
+		.before = folio_state(attempt->cached),
+		.cause = attempt->cause,
+		.slept = has_slept(attempt),
+		.result = (__force u32)attempt->result,
+	};
+
+	return pfstat_classify(&facts);
+}
+
+/*
+ * Another attempt of this fault will follow: leave a note for it. After a wait for another
+ * thread's lock it maps a page that was in the cache all the time: that is long, unless the
+ * fault had met the disk before.
+ */
+static void attempt_suspend(const struct attempt *attempt, const struct vm_fault *vmf,
+			    enum pfstat_class class)
+{
+	const bool disk = class == PFSTAT_CLASS_DISK || class == PFSTAT_CLASS_WAIT ||
+			  class == PFSTAT_CLASS_READAHEAD;
+	u8 cause = disk ? class : attempt->cause;
+
+	pfstat_chain_suspend(vmf->real_address & PAGE_MASK, attempt->start.ns, cause);
+}
+
+/*
+ * Will the kernel map the folio of the page that ->fault() hands over, not the page alone?
+ * As finish_fault() decides: if all of it lies in the VMA, in one page table, and in the file.
+ */
+static bool is_mapped_whole(const struct vm_fault *vmf, struct page *page)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct folio *folio = page_folio(page);
+	unsigned long pages = folio_nr_pages(folio);
+	unsigned long before = folio_page_idx(folio, page);
+	unsigned long in_vma = vmf->pgoff - vma->vm_pgoff;
+	unsigned long in_table = pte_index(vmf->address);
+
+	if (!COMPAT_FAULT_MAPS_FOLIO || pages == 1 || userfaultfd_armed(vma))
+		return false;
+	return before <= in_vma && in_vma - before + pages <= vma_pages(vma) &&
+	       before <= in_table && in_table - before + pages <= PTRS_PER_PTE &&
+	       vmf->pgoff - before + pages <=
+		       DIV_ROUND_UP(i_size_read(file_inode(vma->vm_file)), PAGE_SIZE);
+}
+
+static u8 attempt_facts(const struct attempt *attempt, const struct vm_fault *vmf,
+			struct page *page)
+{
+	const bool cow = page && page == vmf->cow_page;
+	const bool folio = attempt->op == PFSTAT_OP_FAULT && page && is_mapped_whole(vmf, page);
+
+	return (has_slept(attempt) ? PFSTAT_FACT_SLEPT : 0) |
+	       (was_preempted(attempt) ? PFSTAT_FACT_PREEMPTED : 0) |
+	       (attempt->wrapping->shared ? PFSTAT_FACT_SHARED : 0) |
+	       (cow ? PFSTAT_FACT_COW : 0) | (folio ? PFSTAT_FACT_FOLIO : 0);
+}
+
+/*
+ * Where the program was. A fault of somebody else's memory (ptrace) has no
+ * instruction in the current program, nor has a kernel thread a program.
+ */
+static u64 attempt_ip(const struct attempt *attempt)
+{
+	if (attempt->remote || current->flags & PF_KTHREAD)
+		return 0;
+	return instruction_pointer(task_pt_regs(current));
+}
+
+/* The page that ->fault() hands over to be mapped; only without these results. */
+static struct page *fault_page(const struct vm_fault *vmf, vm_fault_t ret)
+{
+	if (ret & (VM_FAULT_ERROR | VM_FAULT_NOPAGE | VM_FAULT_RETRY))
+		return NULL;
+	return vmf->cow_page ?: vmf->page;
+}
+
+/* The page that map_pages mapped at the faulting offset; still in the cache. */
+static struct page *around_page(const struct vm_fault *vmf, vm_fault_t ret)
+{
+	struct page *page = NULL;
+	struct folio *folio;
+
+	if (!(ret & VM_FAULT_NOPAGE))
+		return NULL;
+	preempt_disable();
+	folio = pfstat_page_cache_peek(vmf->vma->vm_file->f_mapping, vmf->pgoff);
+	if (folio)
+		page = folio_file_page(folio, vmf->pgoff);
+	preempt_enable();
+	return page;
+}
+
+/* The page that the call mapped or hands over, or NULL. */
+static struct page *attempt_page(const struct attempt *attempt, const struct vm_fault *vmf)
+{
+	switch (attempt->op) {
+	case PFSTAT_OP_FAULT:
+		return fault_page(vmf, attempt->result);
+	case PFSTAT_OP_MAP_PAGES:
+		return around_page(vmf, attempt->result);
+	case PFSTAT_OP_PAGE_MKWRITE:
+		return vmf->page;	/* the caller has a reference, whatever the result is */
+	default:
+		return NULL;	/* huge_fault maps by itself and does not return a page */
+	}
+}
+
+static void record_fill(struct pfstat_record *record, const struct attempt *attempt,
+			const struct vm_fault *vmf, enum pfstat_class class)
+{
+	struct page *page = attempt_page(attempt, vmf);
+
+	record->start_ns = attempt->start.ns;
+	record->duration_ns = attempt->duration_ns;
+	record->earlier_ns = attempt->earlier_ns;
+	record->address = vmf->real_address;
+	record->pgoff = vmf->pgoff;
+	record->pfn = page ? page_to_pfn(page) : PFSTAT_NO_PFN;
+	record->inode = attempt->inode;
+	record->tid = current->pid;
+	record->pid = current->tgid;
+	record->dev = attempt->wrapping->dev;
+	record->result = (__force u32)attempt->result;
+	record->op = attempt->op;
+	record->class = class;
+	record->order = page ? folio_order(page_folio(page)) : 0;
+	record->before = folio_state(attempt->cached);
+	record->facts = attempt_facts(attempt, vmf, page);
+	record->reserved = 0;
+	record->around_before = attempt->around.before;
+	record->cpu = smp_processor_id();
+	record->around_pages = attempt->around.pages;
+	record->flags = vmf->flags;
+	record->ip = attempt_ip(attempt);
+}
+
+static void attempt_store(const struct attempt *attempt, const struct vm_fault *vmf,
+			  enum pfstat_class class)
+{
+	struct pfstat_record *slot = pfstat_ring_reserve();
+	struct pfstat_record *record = slot ?: pfstat_ring_overflow_slot();
+
+	record_fill(record, attempt, vmf, class);
+	pfstat_tally_add(attempt->op, class, attempt->duration_ns,
+			 attempt->result & VM_FAULT_RETRY);
+	trace_pfstat_fault(record);
+	if (slot)
+		pfstat_ring_commit(record);
+}
+
+void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vmf)
+{
+	enum pfstat_class class = attempt_classify(attempt);
+
+	preempt_disable();
+	if (READ_ONCE(attempt_recording) &&
+	    attempt->start.ns >= READ_ONCE(attempt_recording_since)) {
+		attempt_store(attempt, vmf, class);
+		if (class == PFSTAT_CLASS_PASS || attempt->result & VM_FAULT_RETRY)
+			attempt_suspend(attempt, vmf, class);
+	}
+	preempt_enable();
+}
+
+vm_fault_t pfstat_attempt_fault(const struct fault_wrapping *wrapping, struct vm_fault *vmf)
+{
+	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_FAULT);
+
+	/* The clock comes last, so that the duration contains nothing of the module's own. */
+	attempt.start = pfstat_clock_now();
+	attempt.result = wrapping->pristine.fault(vmf);	/* vma dead from here */
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	pfstat_attempt_end(&attempt, vmf);
+	return attempt.result;
+}
+
+vm_fault_t pfstat_attempt_map_pages(const struct fault_wrapping *wrapping, struct vm_fault *vmf,
+				    pgoff_t start_pgoff, pgoff_t end_pgoff)
+{
+	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_MAP_PAGES);
+
+	attempt.around.before = vmf->pgoff - start_pgoff;
+	attempt.around.pages = end_pgoff - start_pgoff + 1;
+	attempt.start = pfstat_clock_now();
+	attempt.result = wrapping->pristine.map_pages(vmf, start_pgoff, end_pgoff);
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	pfstat_attempt_end(&attempt, vmf);
+	return attempt.result;
+}
+
+vm_fault_t pfstat_attempt_huge_fault(const struct fault_wrapping *wrapping, struct vm_fault *vmf,
+				     compat_huge_size_t size)
+{
+	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_HUGE_FAULT);
+
+	attempt.start = pfstat_clock_now();
+	attempt.result = wrapping->pristine.huge_fault(vmf, size);	/* vma dead from here */
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	pfstat_attempt_end(&attempt, vmf);
+	return attempt.result;
+}
+
+vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping,
+				       struct vm_fault *vmf)
+{
+	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_PAGE_MKWRITE);
+
+	attempt.start = pfstat_clock_now();
+	attempt.result = wrapping->pristine.page_mkwrite(vmf);
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	pfstat_attempt_end(&attempt, vmf);
+	return attempt.result;
+}
+
+vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping,
+				      struct vm_fault *vmf)
+{
+	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_PFN_MKWRITE);
+
+	attempt.start = pfstat_clock_now();
+	attempt.result = wrapping->pristine.pfn_mkwrite(vmf);
+	attempt.duration_ns = pfstat_clock_since(&attempt.start);
+	pfstat_attempt_end(&attempt, vmf);
+	return attempt.result;
+}

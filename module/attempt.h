@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The slow path: an attempt is one call of an original operation. It is timed, classified,
+ * linked with the earlier attempts of its fault, counted and stored.
+ */
+#ifndef PFSTAT_ATTEMPT_H
+#define PFSTAT_ATTEMPT_H
+
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+#include "clock.h"
+#include "compat.h"
+#include "wrapping.h"
+
+/* The pages that map_pages is asked to map, around the faulting one; see record.h. */
+struct around_window {
+	u16 before;
+	u16 pages;
+};
+
+struct attempt {
+	const struct fault_wrapping *wrapping;
+	struct moment start;
+	u64 inode;
+	unsigned long cached;	/* the folio's flags before the call, or one of NOT_* */
+	unsigned long switches;	/* see pfstat_attempt_switches() */
+	u64 earlier_ns;		/* see struct chain_link */
+	u8 op;			/* enum pfstat_op */
+	u8 cause;
+	bool remote;		/* a fault on the memory of another process */
+	struct around_window around;	/* of map_pages */
+	u64 duration_ns;
+	vm_fault_t result;
+};
+
+/* All flags at once, or all but one: no folio has them. */
+#define ATTEMPT_NOT_CACHED (~0UL)
+#define ATTEMPT_NOT_LOOKED_UP (~1UL)
+
+/*
+ * Both counts of a thread's context switches in one number, which takes one register over the
+ * call. The unit is no power of two, so that the compiler multiplies by a constant an operand
+ * in memory.
+ */
+#define ATTEMPT_PREEMPTED_UNIT 1000000007UL
+
+static __always_inline unsigned long pfstat_attempt_switches(const struct task_struct *task)
+{
+	return task->nivcsw * ATTEMPT_PREEMPTED_UNIT + task->nvcsw;
+}
+
+/* Each calls the original operation and returns its result. */
+vm_fault_t pfstat_attempt_fault(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
+vm_fault_t pfstat_attempt_map_pages(const struct fault_wrapping *wrapping, struct vm_fault *vmf,
+				    pgoff_t start_pgoff, pgoff_t end_pgoff);
+vm_fault_t pfstat_attempt_huge_fault(const struct fault_wrapping *wrapping, struct vm_fault *vmf,
+				     compat_huge_size_t size);
+vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping,
+				       struct vm_fault *vmf);
+vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping,
+				      struct vm_fault *vmf);
+
+/* Classifies and records a call that has returned; all members of the attempt are set. */
+void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vmf);
+
+/*
+ * While off, calls are forwarded and leave no record. Switching it off takes two grace
+ * periods; after them no record is stored any more.
+ */
+void pfstat_attempt_record(bool on);
+/*
+ * Calls that have begun by now leave no record, even if they end in a later session. Only
+ * while nothing is recorded.
+ */
+void pfstat_attempt_forget(void);
+
+#endif

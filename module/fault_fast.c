@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The wrappers of ->fault and ->map_pages, with the fast path. Nearly all calls take it: a
+ * program's own fault, which is solved at once from the page cache, by a page that is a folio
+ * of its own, without a context switch. All such calls of one kind have one class, and all
+ * such records of one wrapping have one template. So a record is stored without a further
+ * decision, and what can be decided before the call is decided there, so that few values must
+ * be kept until it returns. Calls that turn out otherwise continue on the slow path (attempt.c).
+ *
+ * Each instruction of the fast path is part of every fault (Documentation/overhead.rst). It
+ * takes no lock, allocates nothing and calls nothing but the original operation.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+
+#include "attempt.h"
+#include "chain.h"
+#include "clock.h"
+#include "compat.h"
+#include "fault_fast.h"
+#include "in_flight.h"
+#include "page_cache.h"
+#include "ring.h"
+#include "tally.h"
+#include "trace.h"
+
+/* What is kept of a call on the fast path. Each member in a register: it has no address. */
+struct fast_call {
+	const struct fault_wrapping *wrapping;
+	u64 inode;
+	unsigned long switches;
+	u64 start;		/* cycles; with the kernel's clock ns */
+};
+
+/*
+ * May the call stay on the fast path? If the thread faults on its own memory, and has
+ * suspended no other fault.
+ */
+static __always_inline bool is_fast_caller(const struct vm_fault *vmf, u32 gate)
+{
+	const u32 flags = vmf->flags & gate;
+
+	return likely(flags == FAULT_FLAG_USER ||
+		      (flags == (FAULT_FLAG_USER | FAULT_FLAG_WRITE) && !vmf->cow_page)) &&
+	       likely(pfstat_chain_is_clear(current));
+}
+
+/* The folio at a file offset if it has some flags, and others not; without a reference. */
+static __always_inline struct folio *folio_at(struct address_space *mapping, pgoff_t pgoff,
+					      unsigned long with, unsigned long without)
+{
+	struct folio *folio;
+
+	preempt_disable();
+	folio = pfstat_page_cache_peek(mapping, pgoff);
+	if (unlikely(!folio || (compat_folio_flags(folio) & (with | without)) != with))
+		folio = NULL;
+	preempt_enable();
+	return folio;
+}
+
+/* Neighbouring members of the record are stored with one instruction. */
+static __always_inline void store_u32(struct pfstat_record *record, size_t offset, u32 value)
+{
+	*(u32 *)((void *)record + offset) = value;
+}
+
+static __always_inline void store_u64(struct pfstat_record *record, size_t offset, u64 value)
+{
+	*(u64 *)((void *)record + offset) = value;
+}
+
+static __always_inline void store_ids(struct pfstat_record *record,
+				      const struct task_struct *task)
+{
+	/* Unless the kernel's structs are shuffled. */
+	if (offsetof(struct task_struct, tgid) == offsetof(struct task_struct, pid) + 4) {
+		store_u64(record, offsetof(struct pfstat_record, tid),
+			  *(const u64 *)((const void *)task + offsetof(struct task_struct, pid)));
+	} else {
+		record->tid = task->pid;
+		record->pid = task->tgid;
+	}
+}
+
+static __always_inline void store_template(struct pfstat_record *record,
+					   const struct fault_template *template)
+{
+	store_u64(record, offsetof(struct pfstat_record, dev), template->words[0]);
+	store_u64(record, offsetof(struct pfstat_record, op), template->words[1]);
+}
+
+static_assert(offsetof(struct pfstat_record, pid) == offsetof(struct pfstat_record, tid) + 4);
+static_assert(offsetof(struct pfstat_record, op) == offsetof(struct pfstat_record, dev) + 8);
+static_assert(offsetof(struct pfstat_record, cpu) ==
+	      offsetof(struct pfstat_record, dev) + sizeof(struct fault_template));
+static_assert(offsetof(struct pfstat_record, around_pages) ==
+	      offsetof(struct pfstat_record, cpu) + 2);
+
+/*
+ * Stores the record of a call that stayed on the fast path. False: nothing was stored,
+ * because the thread was switched meanwhile, or the ring needs the slow path.
+ */
+static __always_inline bool fast_store_span(struct fast_call call, struct clock_span span,
+					    const struct vm_fault *vmf, enum fast_kind kind,
+					    const struct page *page, struct around_window around)
+{
+	const struct task_struct *task = compat_current_anew();
+	struct pfstat_record *record;
+	u64 sequence;
+
+	if (unlikely(pfstat_attempt_switches(task) != call.switches))
+		return false;
+
+	preempt_disable();
+	if (unlikely(!pfstat_ring_is_fast(&sequence))) {
+		preempt_enable();
+		return false;
+	}
+	record = pfstat_ring_reserve_fast();
+	record->start_ns = span.start_ns;
+	record->duration_ns = span.duration_ns;
+	record->earlier_ns = 0;
+	record->address = vmf->real_address;
+	record->pgoff = vmf->pgoff;
+	record->pfn = page_to_pfn(page);
+	record->inode = call.inode;
+	store_ids(record, task);
+	store_template(record, &call.wrapping->templates[kind]);
+	if (kind == FAST_MAP_PAGES)
+		record->around_before = around.before;
+	store_u32(record, offsetof(struct pfstat_record, cpu),
+		  smp_processor_id() | (u32)around.pages << 16);
+	record->flags = vmf->flags;
+	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
+	pfstat_tally_add_fast(kind, span.duration_ns);
+	pfstat_ring_commit_fast(record, sequence);
+	/* This CPU has no other writer, so the record has not changed since. */
+	trace_pfstat_fault(record);
+	preempt_enable();
+	return true;
+}
+
+static __always_inline bool fast_store(struct fast_call call, u64 cycles,
+				       const struct vm_fault *vmf, enum fast_kind kind,
+				       const struct page *page, struct around_window around)
+{
+	struct clock_span span;
+
+	return likely(pfstat_clock_span(call.start, cycles, &span)) &&
+	       likely(fast_store_span(call, span, vmf, kind, page, around));
+}
+
+/* The end of a call that began on the fast path and must be recorded on the slow path. */
+static __always_inline void fault_end(struct fast_call call, struct clock_span span,
+				      const struct vm_fault *vmf, vm_fault_t result)
+{
+	const struct attempt attempt = {
+		.wrapping = call.wrapping,
+		.start.ns = span.start_ns,
+		.inode = call.inode,
+		.cached = BIT(PG_uptodate),
+		.switches = call.switches,
+		.op = PFSTAT_OP_FAULT,
+		.cause = PFSTAT_NR_CLASSES,
+		.duration_ns = span.duration_ns,
+		.result = result,
+	};
+
+	pfstat_attempt_end(&attempt, vmf);
+}
+
+/* The same of ->map_pages. It keeps the lock, so the VMA is still there. */
+static __always_inline void map_pages_end(struct fast_call call, struct clock_span span,
+					  const struct vm_fault *vmf, vm_fault_t result,
+					  struct around_window around)
+{
+	const struct attempt attempt = {
+		.wrapping = call.wrapping,
+		.start.ns = span.start_ns,
+		.inode = file_inode(vmf->vma->vm_file)->i_ino,
+		.cached = ATTEMPT_NOT_LOOKED_UP,
+		.switches = call.switches,
+		.op = PFSTAT_OP_MAP_PAGES,
+		.cause = PFSTAT_NR_CLASSES,
+		.around = around,
+		.duration_ns = span.duration_ns,
+		.result = result,
+	};
+
+	pfstat_attempt_end(&attempt, vmf);
+}
+
+/*
+ * Unless the call stayed on the fast path, the wrappers end with one of the functions below,
+ * which also count the call out. They are out of line, and have no more arguments than there
+ * are registers for them: otherwise a call on the fast path would begin and end with a dozen
+ * instructions more.
+ */
+static noinline vm_fault_t fault_end_locked(const struct vm_fault *vmf,
+					    const struct fault_wrapping *wrapping, u64 inode,
+					    unsigned long switches, u64 start, u64 cycles)
+{
+	fault_end((struct fast_call){ wrapping, inode, switches, start },
+		  pfstat_clock_span_slow(start, cycles), vmf, VM_FAULT_LOCKED);
+	pfstat_in_flight_leave();
+	return VM_FAULT_LOCKED;
+}
+
+/* The wrapper jumps here right after the call: the end is now. */
+static noinline vm_fault_t fault_end_other(const struct vm_fault *vmf,
+					   const struct fault_wrapping *wrapping, u64 inode,
+					   unsigned long switches, u64 start, vm_fault_t result)
+{
+	u64 cycles = rdtsc_ordered() - start;
+
+	fault_end((struct fast_call){ wrapping, inode, switches, start },
+		  pfstat_clock_span_slow(start, cycles), vmf, result);
+	pfstat_in_flight_leave();
+	return result;
+}
+
+static noinline vm_fault_t map_pages_end_solved(const struct vm_fault *vmf,
+						const struct fault_wrapping *wrapping,
+						unsigned long switches, u64 start, u64 cycles,
+						struct around_window around)
+{
+	map_pages_end((struct fast_call){ wrapping, 0, switches, start },
+		      pfstat_clock_span_slow(start, cycles), vmf, VM_FAULT_NOPAGE, around);
+	pfstat_in_flight_leave();
+	return VM_FAULT_NOPAGE;
+}
+
+static noinline vm_fault_t map_pages_end_other(const struct vm_fault *vmf,
+					       const struct fault_wrapping *wrapping,
+					       unsigned long switches, u64 start,
+					       vm_fault_t result, struct around_window around)
+{
+	u64 cycles = rdtsc_ordered() - start;
+
+	map_pages_end((struct fast_call){ wrapping, 0, switches, start },
+		      pfstat_clock_span_slow(start, cycles), vmf, result, around);
+	pfstat_in_flight_leave();
+	return result;
+}
+
+static noinline vm_fault_t fault_slow(const struct fault_wrapping *wrapping, struct vm_fault *vmf)
+{
+	vm_fault_t result = pfstat_attempt_fault(wrapping, vmf);
+
+	pfstat_in_flight_leave();
+	return result;
+}
+
+/* The VMA does not lead here any more. */
+static noinline vm_fault_t fault_unwrapped(const struct vm_operations_struct *ops,
+					   struct vm_fault *vmf)
+{
+	const struct vm_operations_struct now = { .fault = READ_ONCE(ops->fault) };
+	vm_fault_t result = now.fault(vmf);
+
+	pfstat_in_flight_leave();
+	return result;
+}
+
+static noinline vm_fault_t map_pages_unwrapped(const struct vm_operations_struct *ops,
+					       struct vm_fault *vmf, pgoff_t start_pgoff,
+					       pgoff_t end_pgoff)
+{
+	const struct vm_operations_struct now = { .map_pages = READ_ONCE(ops->map_pages) };
+	vm_fault_t result = now.map_pages(vmf, start_pgoff, end_pgoff);
+
+	pfstat_in_flight_leave();
+	return result;
+}
+
+static __always_inline struct clock_span span_since(u64 start_ns)
+{
+	const u64 end_ns = ktime_get_mono_fast_ns();
+
+	/* The clocks of two CPUs may differ by a little. */
+	return (struct clock_span){ start_ns, end_ns > start_ns ? end_ns - start_ns : 0 };
+}
+
+/* May the call stay on the fast path, although time is not made of the counter? */
+static __always_inline bool is_fast_by_kernel_clock(const struct vm_fault *vmf)
+{
+	return pfstat_clock_is_shut() && is_fast_caller(vmf, PFSTAT_CLOCK_GATE);
+}
+
+/* False: the call was not made, because it needs the slow path. */
+static __always_inline bool fault_by_kernel_clock(const struct fault_wrapping *wrapping,
+						  struct vm_fault *vmf, vm_fault_t *result)
+{
+	const struct file *file = vmf->vma->vm_file;
+	struct folio *folio = folio_at(file->f_mapping, vmf->pgoff, BIT(PG_uptodate),
+				       BIT(PG_readahead) | BIT(PG_head));
+	struct fast_call call = { .wrapping = wrapping };
+	struct clock_span span;
+
+	if (!folio)
+		return false;
+	call.inode = file_inode(file)->i_ino;
+	call.switches = pfstat_attempt_switches(current);
+	call.start = ktime_get_mono_fast_ns();
+	*result = wrapping->pristine.fault(vmf);	/* vma dead from here */
+	span = span_since(call.start);
+	if (*result != VM_FAULT_LOCKED || vmf->page != &folio->page ||
+	    !fast_store_span(call, span, vmf, FAST_FAULT, &folio->page,
+			     (struct around_window){ }))
+		fault_end(call, span, vmf, *result);
+	return true;
+}
+
+static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct fault_wrapping *wrapping,
+							    struct vm_fault *vmf,
+							    pgoff_t start_pgoff,
+							    pgoff_t end_pgoff)
+{
+	const struct around_window around = {
+		.before = vmf->pgoff - start_pgoff, .pages = end_pgoff - start_pgoff + 1,
+	};
+	struct fast_call call = {
+		.wrapping = wrapping, .switches = pfstat_attempt_switches(current),
+	};
+	struct folio *folio = NULL;
+	struct clock_span span;
+	vm_fault_t result;
+
+	call.start = ktime_get_mono_fast_ns();
+	result = wrapping->pristine.map_pages(vmf, start_pgoff, end_pgoff);
+	span = span_since(call.start);
+	call.inode = file_inode(vmf->vma->vm_file)->i_ino;
+	if (result == VM_FAULT_NOPAGE)
+		folio = folio_at(vmf->vma->vm_file->f_mapping, vmf->pgoff, 0, BIT(PG_head));
+	if (!folio ||
+	    !fast_store_span(call, span, vmf, FAST_MAP_PAGES, &folio->page, around))
+		map_pages_end(call, span, vmf, result, around);
+	return result;
+}
+
+/* The call did not pass the gate. If the reason is the clock, the kernel's is read instead. */
+static noinline vm_fault_t fault_not_fast(const struct fault_wrapping *wrapping,
+					     struct vm_fault *vmf)
+{
+	vm_fault_t result;
+
+	if (!is_fast_by_kernel_clock(vmf) || !fault_by_kernel_clock(wrapping, vmf, &result))
+		return fault_slow(wrapping, vmf);
+	pfstat_in_flight_leave();
+	return result;
+}
+
+static noinline vm_fault_t map_pages_not_fast(const struct fault_wrapping *wrapping,
+						 struct vm_fault *vmf, pgoff_t start_pgoff,
+						 pgoff_t end_pgoff)
+{
+	vm_fault_t result;
+
+	if (is_fast_by_kernel_clock(vmf))
+		result = map_pages_by_kernel_clock(wrapping, vmf, start_pgoff, end_pgoff);
+	else
+		result = pfstat_attempt_map_pages(wrapping, vmf, start_pgoff, end_pgoff);
+	pfstat_in_flight_leave();
+	return result;
+}
+
+vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
+{
+	const struct vm_operations_struct *ops;
+	const struct file *file;
+	struct fast_call call;
+	struct folio *folio;
+	vm_fault_t result;
+	u64 cycles;
+
+	pfstat_in_flight_enter();
+	ops = READ_ONCE(vmf->vma->vm_ops);
+	/* data_race: not READ_ONCE(), so that it is compared where it lies. */
+	if (unlikely(data_race(ops->fault) != pfstat_fault_fast))
+		return fault_unwrapped(ops, vmf);
+	call.wrapping = pfstat_wrapping_of(ops);
+	if (unlikely(!is_fast_caller(vmf, READ_ONCE(pfstat_clock.gate))))
+		return fault_not_fast(call.wrapping, vmf);
+	file = vmf->vma->vm_file;
+	folio = folio_at(file->f_mapping, vmf->pgoff, BIT(PG_uptodate),
+			 BIT(PG_readahead) | BIT(PG_head));
+	if (unlikely(!folio))
+		return fault_slow(call.wrapping, vmf);
+	call.inode = file_inode(file)->i_ino;
+	call.switches = pfstat_attempt_switches(current);
+	/* The clock comes last, so that the duration contains nothing of the module's own. */
+	call.start = pfstat_clock_start_cycles();
+	result = call.wrapping->pristine.fault(vmf);	/* vma dead from here */
+	if (unlikely(result != VM_FAULT_LOCKED))
+		return fault_end_other(vmf, call.wrapping, call.inode, call.switches, call.start,
+				       result);
+	cycles = rdtsc_ordered() - call.start;
+	if (unlikely(vmf->page != &folio->page) ||
+	    unlikely(!fast_store(call, cycles, vmf, FAST_FAULT, &folio->page,
+				 (struct around_window){ })))
+		return fault_end_locked(vmf, call.wrapping, call.inode, call.switches, call.start,
+					cycles);
+	pfstat_in_flight_leave();
+	return VM_FAULT_LOCKED;
+}
+
+/* The kernel may call it under RCU (since 6.4): it never sleeps, and keeps the lock. */
+vm_fault_t pfstat_map_pages_fast(struct vm_fault *vmf, pgoff_t start_pgoff, pgoff_t end_pgoff)
+{
+	const struct vm_operations_struct *ops;
+	struct around_window around;
+	struct fast_call call;
+	struct folio *folio;
+	vm_fault_t result;
+	u64 cycles;
+
+	pfstat_in_flight_enter();
+	ops = READ_ONCE(vmf->vma->vm_ops);
+	/* data_race: as above. */
+	if (unlikely(data_race(ops->map_pages) != pfstat_map_pages_fast))
+		return map_pages_unwrapped(ops, vmf, start_pgoff, end_pgoff);
+	call.wrapping = pfstat_wrapping_of(ops);
+	if (unlikely(!is_fast_caller(vmf, READ_ONCE(pfstat_clock.gate))))
+		return map_pages_not_fast(call.wrapping, vmf, start_pgoff, end_pgoff);
+	around.before = vmf->pgoff - start_pgoff;
+	around.pages = end_pgoff - start_pgoff + 1;
+	call.switches = pfstat_attempt_switches(current);
+	call.start = pfstat_clock_start_cycles();
+	result = call.wrapping->pristine.map_pages(vmf, start_pgoff, end_pgoff);
+	if (unlikely(result != VM_FAULT_NOPAGE))
+		return map_pages_end_other(vmf, call.wrapping, call.switches, call.start, result,
+					   around);
+	cycles = rdtsc_ordered() - call.start;
+	call.inode = file_inode(vmf->vma->vm_file)->i_ino;
+	folio = folio_at(vmf->vma->vm_file->f_mapping, vmf->pgoff, 0, BIT(PG_head));
+	if (unlikely(!folio) ||
+	    unlikely(!fast_store(call, cycles, vmf, FAST_MAP_PAGES, &folio->page, around)))
+		return map_pages_end_solved(vmf, call.wrapping, call.switches, call.start, cycles,
+					    around);
+	pfstat_in_flight_leave();
+	return VM_FAULT_NOPAGE;
+}
+
+/* A template is the part of a record between dev and the first member that differs. */
+static struct fault_template template_of(const struct pfstat_record *record)
+{
+	struct fault_template template;
+
+	memcpy(&template, (const void *)record + offsetof(struct pfstat_record, dev),
+	       sizeof(template));
+	return template;
+}
+
+void pfstat_fault_fast_templates(struct fault_wrapping *wrapping)
+{
+	const struct pfstat_record fault = {
+		.dev = wrapping->dev,
+		.result = (__force u32)VM_FAULT_LOCKED,
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_LONG,
+		.before = PFSTAT_BEFORE_CACHED,
+		.facts = wrapping->shared ? PFSTAT_FACT_SHARED : 0,
+	};
+	const struct pfstat_record map_pages = {
+		.dev = wrapping->dev,
+		.result = (__force u32)VM_FAULT_NOPAGE,
+		.op = PFSTAT_OP_MAP_PAGES,
+		.class = PFSTAT_CLASS_AROUND,
+		.before = PFSTAT_BEFORE_UNKNOWN,
+		.facts = wrapping->shared ? PFSTAT_FACT_SHARED : 0,
+	};
+
+	wrapping->templates[FAST_FAULT] = template_of(&fault);
+	wrapping->templates[FAST_MAP_PAGES] = template_of(&map_pages);
+}
