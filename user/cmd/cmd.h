@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The subcommands of pfdrive. commands.c has the table of them: main() dispatches on it, and
+ * The subcommands of pfdrive. subcommands.c has the table of them: main() dispatches on it, and
  * `pfdrive --help' prints it.
  */
 #ifndef PFSTAT_USER_CMD_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum command_group {
+enum subcommand_group {
 	COMMAND_MEASURE,
 	COMMAND_EXPLAIN,
 	COMMAND_STUDY,
@@ -19,16 +19,16 @@ enum command_group {
 	NR_COMMAND_GROUPS
 };
 
-struct command {
+struct subcommand {
 	const char *name;	/* one word, or two: "study io" */
 	char *title;		/* argv[0] of run(): "pfdrive study io" */
-	enum command_group group;
+	enum subcommand_group group;
 	const char *summary;	/* one line */
 	int (*run)(int argc, char **argv);	/* returns the exit status */
 };
 
-extern const struct command commands[];
-extern const size_t nr_commands;
+extern const struct subcommand subcommands[];
+extern const size_t nr_subcommands;
 
 /*
  * The whole command line: runs the command that it names, or `pfdrive run' if it begins with
@@ -36,9 +36,9 @@ extern const size_t nr_commands;
  */
 int command_line(int argc, char **argv);
 /* The command that argv begins with; *words is the number of its words. NULL: none. */
-const struct command *command_find(int argc, char *const *argv, int *words);
+const struct subcommand *subcommand_find(int argc, char *const *argv, int *words);
 /* What `pfdrive --help' prints. */
-void command_list(FILE *out);
+void subcommand_list(FILE *out);
 
 int cmd_bench(int argc, char **argv);
 int cmd_compare(int argc, char **argv);

@@ -19,14 +19,14 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-struct run {
+struct bench_run {
 	struct bench_command command;
 	struct bench_results results;
 	struct predictions predictions;
 	struct output *json, *report;
 };
 
-static int read_predictions(struct run *run)
+static int bench_read_predictions(struct bench_run *run)
 {
 	const char *path = run->command.predict;
 	char why[2 * BENCH_WHY];
@@ -45,7 +45,7 @@ static int read_predictions(struct run *run)
 	return err ? complain(STATUS_FAILED, "%s, %s", path, why) : STATUS_OK;
 }
 
-static int open_file(struct output **output, const char *path)
+static int bench_open_file(struct output **output, const char *path)
 {
 	int err = path ? output_open(output, path) : 0;
 
@@ -54,15 +54,15 @@ static int open_file(struct output **output, const char *path)
 }
 
 /* Before minutes are spent: what cannot be written is told now. */
-static int open_files(struct run *run)
+static int bench_open_files(struct bench_run *run)
 {
-	int status = open_file(&run->json, run->command.json);
+	int status = bench_open_file(&run->json, run->command.json);
 
-	return status ? status : open_file(&run->report, run->command.report);
+	return status ? status : bench_open_file(&run->report, run->command.report);
 }
 
 /* Of folders that rows make files in. */
-static void read_places(struct bench_results *results)
+static void bench_read_places(struct bench_results *results)
 {
 	static const char *const families[] = { "fault.", "scale.", "file." };
 	const struct bench_row *row;
@@ -78,7 +78,7 @@ static void read_places(struct bench_results *results)
 	}
 }
 
-static int plan(struct run *run)
+static int bench_plan_run(struct bench_run *run)
 {
 	struct bench_results *results = &run->results;
 	const char *unknown;
@@ -97,12 +97,12 @@ static int plan(struct run *run)
 				unknown);
 	if (err)
 		return complain(STATUS_FAILED, "out of memory");
-	read_places(results);
+	bench_read_places(results);
 	return STATUS_OK;
 }
 
 /* Before minutes are spent: a name with a slip in it is told now. */
-static void warn_of_predictions(const struct run *run)
+static void warn_of_predictions(const struct bench_run *run)
 {
 	const struct prediction *prediction;
 	size_t next = 0;
@@ -112,7 +112,7 @@ static void warn_of_predictions(const struct run *run)
 			 run->command.predict, prediction->name);
 }
 
-static int measure_all(struct run *run)
+static int bench_measure_all(struct bench_run *run)
 {
 	struct bench_results *results = &run->results;
 	int err = suite_measure(results);
@@ -131,7 +131,7 @@ static int measure_all(struct run *run)
 	return STATUS_OK;
 }
 
-static int print_to(FILE *out, const struct bench_results *results, enum report_format format)
+static int bench_print_to(FILE *out, const struct bench_results *results, enum report_format format)
 {
 	int err;
 
@@ -148,8 +148,8 @@ static int print_to(FILE *out, const struct bench_results *results, enum report_
 
 typedef int (*printer)(FILE *out, const struct bench_results *results);
 
-static int write_file(struct output **output, const char *path, printer print_one,
-		      const struct bench_results *results)
+static int bench_write_file(struct output **output, const char *path, printer print_one,
+			    const struct bench_results *results)
 {
 	int err;
 
@@ -164,7 +164,7 @@ static int write_file(struct output **output, const char *path, printer print_on
 		     STATUS_OK;
 }
 
-static int write_figure(const struct run *run)
+static int bench_write_figure(const struct bench_run *run)
 {
 	const struct figures_options options = { .plot = run->command.plot };
 	struct drawing drawing;
@@ -182,31 +182,31 @@ static int write_figure(const struct run *run)
 }
 
 /* What was asked for in files. */
-static int write_files(struct run *run)
+static int bench_write_files(struct bench_run *run)
 {
 	const struct bench_command *command = &run->command;
 	int status;
 
-	status = write_file(&run->json, command->json, bench_print_json, &run->results);
+	status = bench_write_file(&run->json, command->json, bench_print_json, &run->results);
 	if (!status)
-		status = write_file(&run->report, command->report, bench_print_report,
-				    &run->results);
+		status = bench_write_file(&run->report, command->report, bench_print_report,
+					  &run->results);
 	if (!status)
-		status = write_figure(run);
+		status = bench_write_figure(run);
 	return status;
 }
 
 /* Minutes were spent: what cannot be printed can be written. */
-static int print(struct run *run)
+static int bench_print_results(struct bench_run *run)
 {
-	int err = print_to(stdout, &run->results, run->command.format);
+	int err = bench_print_to(stdout, &run->results, run->command.format);
 	int printed = err ? complain_of_stdout(err, "the results") : STATUS_OK;
-	int status = write_files(run);
+	int status = bench_write_files(run);
 
 	return printed ? printed : status;
 }
 
-static int list(void)
+static int bench_list_names(void)
 {
 	int err = bench_print_list(stdout);
 
@@ -215,36 +215,36 @@ static int list(void)
 	return err ? complain_of_stdout(err, "the list") : STATUS_OK;
 }
 
-static int steps(struct run *run)
+static int bench_run_steps(struct bench_run *run)
 {
 	int status;
 
 	if (run->command.list)
-		return list();
+		return bench_list_names();
 	if (run->command.serve)
 		return peer_server_run(run->command.serve_address, run->command.options.port);
-	status = read_predictions(run);
+	status = bench_read_predictions(run);
 	if (!status)
-		status = plan(run);
+		status = bench_plan_run(run);
 	if (!status)
-		status = open_files(run);
+		status = bench_open_files(run);
 	if (!status) {
 		warn_of_predictions(run);
-		status = measure_all(run);
+		status = bench_measure_all(run);
 	}
 	if (!status)
-		status = print(run);
+		status = bench_print_results(run);
 	return status;
 }
 
 int cmd_bench(int argc, char **argv)
 {
-	struct run run = { 0 };
+	struct bench_run run = { 0 };
 	int status;
 
 	bench_options_parse(&run.command, argc, argv);
 	interrupt_init();
-	status = steps(&run);
+	status = bench_run_steps(&run);
 	output_close(run.json);
 	output_close(run.report);
 	predictions_free(&run.predictions);

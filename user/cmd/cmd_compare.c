@@ -32,7 +32,7 @@ struct compare_options {
 };
 
 /* One recording, read. Its faults are not kept, only sums over batches of them. */
-struct run {
+struct compared_run {
 	const char *path;
 	struct recording_reader *reader;	/* of the head, and of what is damaged */
 	struct analysis *analysis;		/* while it is read */
@@ -47,7 +47,7 @@ struct run {
 };
 
 struct compare_input {
-	struct run *runs[2];
+	struct compared_run *runs[2];
 	size_t nr[2];
 	bool rates;		/* a program was watched for a length of time */
 	json_t *differences;
@@ -69,8 +69,8 @@ static const char doc[] =
 	"of it, with confidence intervals.\v"
 	"Exit status: 0 no change, 3 a change, 1 and 2 errors.";
 
-static void add_file(struct compare_options *options, const struct argp_state *state,
-		     const char *text)
+static void compare_add_file(struct compare_options *options, const struct argp_state *state,
+			     const char *text)
 {
 	const bool dashes = state->quoted && !strcmp(text, "--");
 	unsigned int side;
@@ -107,7 +107,8 @@ static void check_files(struct compare_options *options, const struct argp_state
 		usage(state, "two recordings are needed: pfdrive compare A.pfs B.pfs");
 }
 
-static void name_files(const struct compare_options *options, const struct argp_state *state)
+static void compare_name_files(const struct compare_options *options,
+			       const struct argp_state *state)
 {
 	static const char *const names[] = { "the first recording", "the second recording" };
 	static const char *const several[] = { "a recording of side A", "a recording of side B" };
@@ -121,7 +122,7 @@ static void name_files(const struct compare_options *options, const struct argp_
 	named_files_output(state, "--html", options->figures.html);
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t compare_parse_option(int key, char *text, struct argp_state *state)
 {
 	static const char *const formats[] = {
 		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
@@ -150,23 +151,23 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			usage(state, "--plot: a comparison is not drawn as text: name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
-		add_file(options, state, text);
+		compare_add_file(options, state, text);
 		return 0;
 	case ARGP_KEY_END:
 		check_files(options, state);
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		name_files(options, state);
+		compare_name_files(options, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static void options_read(struct compare_options *options, int argc, char **argv)
+static void compare_parse(struct compare_options *options, int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option,
+		.options = argp_options, .parser = compare_parse_option,
 		.args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...", .doc = doc,
 	};
 
@@ -176,16 +177,16 @@ static void options_read(struct compare_options *options, int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 }
 
-static int take_fault(void *context, const struct explained *fault)
+static int compare_add_fault(void *context, const struct explained *fault)
 {
-	struct run *run = context;
+	struct compared_run *run = context;
 
 	fault_batches_add(&run->classes[fault->class], fault, run->start_ns);
 	fault_batches_add(&run->all, fault, run->start_ns);
 	return 0;
 }
 
-static void take_event(struct run *run, const struct pfstat_event *event)
+static void compare_add_event(struct compared_run *run, const struct pfstat_event *event)
 {
 	run->have_bpf = true;
 	run->hooks |= event_hooks(event);
@@ -194,9 +195,9 @@ static void take_event(struct run *run, const struct pfstat_event *event)
 				 event->ns, run->start_ns);
 }
 
-static int take_item(void *context, const struct item *item)
+static int compare_add_item(void *context, const struct item *item)
 {
-	struct run *run = context;
+	struct compared_run *run = context;
 
 	/* Mappings, and items without a time, were there before. */
 	if (!run->begun && item->ns && item->type != ITEM_MAP) {
@@ -206,20 +207,20 @@ static int take_item(void *context, const struct item *item)
 	if (item->ns > run->end_ns)
 		run->end_ns = item->ns;
 	if (item->type == ITEM_EVENT && item->ns)
-		take_event(run, item->event);
+		compare_add_event(run, item->event);
 	return analysis_add(run->analysis, item);
 }
 
-static int read_items(struct run *run)
+static int compare_read_items(struct compared_run *run)
 {
-	int err = analysis_listen(run->analysis, take_fault, run);
+	int err = analysis_listen(run->analysis, compare_add_fault, run);
 
 	if (!err)
-		err = recording_feed(run->reader, take_item, run, &interrupt_signal);
+		err = recording_feed(run->reader, compare_add_item, run, &interrupt_signal);
 	return err ? err : analysis_finish(run->analysis);
 }
 
-static int read_facts(struct run *run)
+static int compare_read_counters(struct compared_run *run)
 {
 	const json_t *tail = recording_tail(run->reader);
 	int err;
@@ -236,7 +237,7 @@ static int read_facts(struct run *run)
 }
 
 /* Without its end, a recording was as long as its items. */
-static void take_duration(struct run *run)
+static void take_duration(struct compared_run *run)
 {
 	const struct facts *facts = &run->facts;
 	const uint64_t first_ns = run->start_ns;
@@ -253,7 +254,7 @@ static void take_duration(struct run *run)
 	read_batches_end(&run->reads, first_ns, run->end_ns);
 }
 
-static int run_read(struct run *run, const char *path)
+static int compared_run_read(struct compared_run *run, const char *path)
 {
 	char why[256];
 	int err;
@@ -269,11 +270,11 @@ static int run_read(struct run *run, const char *path)
 	run->analysis = analysis_new(true, 0);
 	if (!run->analysis)
 		return complain(STATUS_FAILED, "out of memory");
-	err = read_items(run);
+	err = compare_read_items(run);
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
 	if (!err)
-		err = read_facts(run);
+		err = compare_read_counters(run);
 	if (err)
 		return complain(STATUS_FAILED, "cannot read %s: %s", path, strerror(-err));
 	take_duration(run);
@@ -283,54 +284,54 @@ static int run_read(struct run *run, const char *path)
 	return STATUS_OK;
 }
 
-static void run_exit(struct run *run)
+static void compared_run_exit(struct compared_run *run)
 {
 	analysis_free(run->analysis);
 	facts_exit(&run->facts);
 	recording_close(run->reader);
 }
 
-static bool has_hook(const struct run *run, enum fact_hook hook)
+static bool compared_run_has_hook(const struct compared_run *run, enum fact_hook hook)
 {
 	return run->hooks & 1U << hook;
 }
 
 /* Parts that this run can know: 1 << enum part. */
-static unsigned int parts_of(const struct run *run)
+static unsigned int compared_run_parts(const struct compared_run *run)
 {
 	unsigned int parts = (1U << NR_PARTS) - 1;
 
 	if (!run->have_bpf)
 		return 0;
-	if (!has_hook(run, HOOK_BLOCK))
+	if (!compared_run_has_hook(run, HOOK_BLOCK))
 		parts &= ~(1U << PART_QUEUE | 1U << PART_DEVICE | 1U << PART_FOREIGN);
-	if (!has_hook(run, HOOK_BLOCK_INSERT))
+	if (!compared_run_has_hook(run, HOOK_BLOCK_INSERT))
 		parts &= ~(1U << PART_QUEUE);
-	if (!has_hook(run, HOOK_WAKEUP))
+	if (!compared_run_has_hook(run, HOOK_WAKEUP))
 		parts &= ~(1U << PART_RUNQUEUE);
 	return parts;
 }
 
 /* Classes whose faults this run can tell: 1 << enum fault_class. */
-static unsigned int classes_of(const struct run *run)
+static unsigned int compared_run_classes(const struct compared_run *run)
 {
 	unsigned int classes = (1U << FAULT_FILE) - 1;	/* the module's own */
 
-	if (!has_hook(run, HOOK_FAULT))
+	if (!compared_run_has_hook(run, HOOK_FAULT))
 		return classes;
 	classes |= 1U << FAULT_FILE | 1U << FAULT_ANON;
-	if (has_hook(run, HOOK_SWAP))
+	if (compared_run_has_hook(run, HOOK_SWAP))
 		classes |= 1U << FAULT_SWAP;
-	if (has_hook(run, HOOK_WP))
+	if (compared_run_has_hook(run, HOOK_WP))
 		classes |= 1U << FAULT_COW;
 	/* Else those are among them. */
-	if (has_hook(run, HOOK_SWAP) && has_hook(run, HOOK_WP))
+	if (compared_run_has_hook(run, HOOK_SWAP) && compared_run_has_hook(run, HOOK_WP))
 		classes |= 1U << FAULT_OTHER;
 	return classes;
 }
 
 /* A process or cgroup, or a COMMAND that --duration left running; no drive beside others. */
-static bool was_watched(const struct run *run)
+static bool was_watched(const struct compared_run *run)
 {
 	const json_t *environment = json_object_get(recording_head(run->reader), "environment");
 	const char *kind = json_string_value(json_object_get(environment, "kind"));
@@ -342,12 +343,12 @@ static bool was_watched(const struct run *run)
 	       json_is_string(json_object_get(environment, "cgroup"));
 }
 
-static double seconds_of(const struct run *run)
+static double seconds_of(const struct compared_run *run)
 {
 	return run->end_ns > run->start_ns ? (run->end_ns - run->start_ns) / 1e9 : 0;
 }
 
-static struct compare_run printed_run(const struct run *run)
+static struct compare_run printed_run(const struct compared_run *run)
 {
 	const struct facts *facts = &run->facts;
 
@@ -363,7 +364,7 @@ static struct compare_run printed_run(const struct run *run)
 	};
 }
 
-static int print_page(FILE *out, void *context, char *const *svgs)
+static int compare_print_page(FILE *out, void *context, char *const *svgs)
 {
 	struct html_page *page = context;
 
@@ -371,7 +372,8 @@ static int print_page(FILE *out, void *context, char *const *svgs)
 	return html_print_report(out, page);
 }
 
-static int write_figure(const struct compare_options *options, const struct compare_report *report)
+static int compare_write_figure(const struct compare_options *options,
+				const struct compare_report *report)
 {
 	struct drawing drawing;
 	struct html_page page = { .comparison = report, .drawings = &drawing, .nr = 1 };
@@ -385,18 +387,18 @@ static int write_figure(const struct compare_options *options, const struct comp
 		return complain(STATUS_FAILED, "out of memory");
 	status = compare_figure(&drawing, report, sentence) ?
 		 complain(STATUS_FAILED, "out of memory") :
-		 figures_write(&options->figures, &drawing, 1, print_page, &page);
+		 figures_write(&options->figures, &drawing, 1, compare_print_page, &page);
 	drawing_free(&drawing);
 	free(sentence);
 	return status;
 }
 
 /* Figures do not wait for somebody to read standard output. */
-static int show(const struct compare_options *options, const struct compare_report *report)
+static int compare_show(const struct compare_options *options, const struct compare_report *report)
 {
 	int err = compare_print(stdout, options->format, report);
 	int printed = err ? complain_of_stdout(err, "the comparison") : STATUS_OK;
-	int drawn = write_figure(options, report);
+	int drawn = compare_write_figure(options, report);
 
 	return printed ? printed : drawn;
 }
@@ -405,7 +407,7 @@ static int show(const struct compare_options *options, const struct compare_repo
 static void side_fill(struct comparison_side *side, const struct compare_input *input,
 		      unsigned int number, enum fault_class class, bool reads)
 {
-	const struct run *run = input->runs[number];
+	const struct compared_run *run = input->runs[number];
 
 	for (side->nr = 0; side->nr < input->nr[number]; side->nr++, run++)
 		side->runs[side->nr] = (struct comparison_run){
@@ -434,17 +436,17 @@ struct known {
 
 static struct known known_by(const struct compare_input *input)
 {
-	const bool fault_hook = has_hook(input->runs[0], HOOK_FAULT);
+	const bool fault_hook = compared_run_has_hook(input->runs[0], HOOK_FAULT);
 	struct known known = { ~0U, ~0U, true, true };
-	const struct run *run;
+	const struct compared_run *run;
 	unsigned int side;
 
 	for (side = 0; side < 2; side++)
 		for (run = input->runs[side]; run < input->runs[side] + input->nr[side]; run++) {
-			known.parts &= parts_of(run);
-			known.classes &= classes_of(run);
-			known.all &= has_hook(run, HOOK_FAULT) == fault_hook;
-			known.reads &= has_hook(run, HOOK_BLOCK);
+			known.parts &= compared_run_parts(run);
+			known.classes &= compared_run_classes(run);
+			known.all &= compared_run_has_hook(run, HOOK_FAULT) == fault_hook;
+			known.reads &= compared_run_has_hook(run, HOOK_BLOCK);
 		}
 	return known;
 }
@@ -513,7 +515,7 @@ static int compare_runs(const struct compare_options *options, struct compare_in
 	report.b = (struct compare_side){ input->printed[1], input->nr[1] };
 	report.rates = input->rates;
 	report.differences = input->differences;
-	status = show(options, &report);
+	status = compare_show(options, &report);
 	if (status)
 		return status;
 	return comparison.change ? STATUS_CHANGE : STATUS_OK;
@@ -531,7 +533,7 @@ static int input_read(struct compare_input *input, const struct compare_options 
 			return complain(STATUS_FAILED, "out of memory");
 		for (i = 0; i < options->nr[side] && !status; i++) {
 			input->nr[side] = i + 1;
-			status = run_read(&input->runs[side][i], options->files[side][i]);
+			status = compared_run_read(&input->runs[side][i], options->files[side][i]);
 		}
 		if (status)
 			return status;
@@ -546,7 +548,7 @@ static void input_exit(struct compare_input *input)
 
 	for (side = 0; side < 2; side++) {
 		for (i = 0; i < input->nr[side]; i++)
-			run_exit(&input->runs[side][i]);
+			compared_run_exit(&input->runs[side][i]);
 		free(input->runs[side]);
 		free(input->printed[side]);
 	}
@@ -559,7 +561,7 @@ int cmd_compare(int argc, char **argv)
 	struct compare_input input = { 0 };
 	int status;
 
-	options_read(&options, argc, argv);
+	compare_parse(&options, argc, argv);
 	interrupt_init();
 	status = input_read(&input, &options);
 	if (!status)

@@ -24,7 +24,7 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t maps_parse_option(int key, char *text, struct argp_state *state)
 {
 	static const char *const formats[] = { "table", "json", NULL };
 	struct show_options *options = state->input;
@@ -66,7 +66,7 @@ static int complain_of_process(pid_t pid, int err)
 	}
 }
 
-static int print(const struct map_list *maps, bool json)
+static int maps_print(const struct map_list *maps, bool json)
 {
 	int err = json ? value_print(stdout, json_maps(maps)) : table_maps(stdout, maps);
 
@@ -78,7 +78,7 @@ static int print(const struct map_list *maps, bool json)
 int cmd_maps(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "-p PID",
+		.options = argp_options, .parser = maps_parse_option, .args_doc = "-p PID",
 		.doc = "Shows the memory map of a process: what each line is, how much of it is "
 		       "resident or swapped, and what the pfstat module has hooked.\vOf somebody "
 		       "else's process, and for what is hooked, it needs root.",
@@ -93,7 +93,7 @@ int cmd_maps(int argc, char **argv)
 	if (err)
 		return complain_of_process(options.pid, err);
 	map_list_explain(&maps);
-	status = print(&maps, options.json);
+	status = maps_print(&maps, options.json);
 	map_list_exit(&maps);
 	return status;
 }

@@ -42,7 +42,7 @@ struct record {
 	struct recording_output recording;
 };
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t record_parse_option(int key, char *text, struct argp_state *state)
 {
 	struct record_options *options = state->input;
 
@@ -62,7 +62,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void parse(struct record_options *options, int argc, char **argv)
+static void record_parse(struct record_options *options, int argc, char **argv)
 {
 	static const struct argp_option argp_options[] = {
 		{ "output", 'o', "FILE", 0, "write a recording there; nothing is printed then", 3 },
@@ -72,7 +72,7 @@ static void parse(struct record_options *options, int argc, char **argv)
 		{ &watch_argp, 0, NULL, 0 }, { &report_options_argp, 0, NULL, 0 }, { 0 },
 	};
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .children = children,
+		.options = argp_options, .parser = record_parse_option, .children = children,
 		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 		.doc = "Watches any program, and explains its page faults: prints a report, or "
 		       "writes a recording for `pfdrive report'.\vCtrl-C ends the recording of "
@@ -89,7 +89,7 @@ static void parse(struct record_options *options, int argc, char **argv)
 		options->watch.instruments.events.stacks = true;
 }
 
-static int on_item(void *context, const struct item *item)
+static int record_add_item(void *context, const struct item *item)
 {
 	struct record *record = context;
 
@@ -118,12 +118,12 @@ static void join_command(char *text, size_t size, char *const *argv)
 	text[size - 1] = '\0';
 }
 
-static void copy(char *to, size_t size, const char *from)
+static void record_copy_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from ?: "");
 }
 
-static void describe(struct record *record)
+static void record_describe(struct record *record)
 {
 	const struct watch_options *options = &record->options.watch;
 	struct environment *environment = &record->report.environment;
@@ -136,16 +136,16 @@ static void describe(struct record *record)
 	if (options->command)
 		join_command(environment->command, sizeof(environment->command), options->command);
 	environment->pid = options->pid;
-	copy(environment->cgroup, sizeof(environment->cgroup), options->cgroup);
+	record_copy_text(environment->cgroup, sizeof(environment->cgroup), options->cgroup);
 	if (options->file)
-		copy(environment->only_file, sizeof(environment->only_file),
-		     realpath(options->file, resolved) ?: options->file);
+		record_copy_text(environment->only_file, sizeof(environment->only_file),
+				 realpath(options->file, resolved) ?: options->file);
 	environment->fault_around = options->instruments.fault_around;
 	environment->ring_bytes = options->instruments.ring_size ?: PFSTAT_RING_SIZE_DEFAULT;
 	record->report.have_bpf = options->instruments.bpf;
 	if (!options->instruments.bpf)
-		copy(record->report.bpf_missing, sizeof(record->report.bpf_missing),
-		     options->instruments.bpf_missing);
+		record_copy_text(record->report.bpf_missing, sizeof(record->report.bpf_missing),
+				 options->instruments.bpf_missing);
 }
 
 /* What is printed, and in a recording the names of all code. */
@@ -162,7 +162,7 @@ static unsigned int groups_of(const struct record_options *options)
 	return groups;
 }
 
-static int open_watch(struct record *record)
+static int record_open_watch(struct record *record)
 {
 	struct watch_options *options = &record->options.watch;
 
@@ -170,7 +170,7 @@ static int open_watch(struct record *record)
 					groups_of(&record->options));
 	if (!record->analysis)
 		return complain(STATUS_FAILED, "out of memory");
-	options->instruments.sink = on_item;
+	options->instruments.sink = record_add_item;
 	options->instruments.sink_context = record;
 	return watch_open(&record->watch, options);
 }
@@ -196,7 +196,7 @@ static json_t *find_names(struct record *record, int *err)
 }
 
 /* The recording, if there is one, is written whatever failed before. */
-static int end_recording(struct record *record)
+static int record_end(struct record *record)
 {
 	const char *damage = record->damage[0] ? record->damage : NULL;
 	json_t *symbols;
@@ -216,13 +216,13 @@ static int end_recording(struct record *record)
 	return status;
 }
 
-static void tell(const struct record *record)
+static void record_print_counts(const struct record *record)
 {
 	fprintf(stderr, "pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64
 		" lost, in %s\n", record->facts.calls, record->facts.lost, record->options.output);
 }
 
-static int print(struct record *record)
+static int record_print(struct record *record)
 {
 	const struct report_options *options = &record->options.report;
 	const bool recorded = record->options.output;
@@ -242,32 +242,32 @@ static int print(struct record *record)
 }
 
 /* Stores, explains and prints the measurement. */
-static int conclude(struct record *record)
+static int record_conclude(struct record *record)
 {
 	int status, printed = STATUS_OK;
 
 	if (!watch_stop(record->watch, &record->facts, record->damage, sizeof(record->damage)))
 		record->damage[0] = '\0';
-	status = end_recording(record);
+	status = record_end(record);
 	if (!status && record->options.output)
-		tell(record);
+		record_print_counts(record);
 	if (!record->analysis_err || (record->options.output && record->options.report.json))
-		printed = print(record);
+		printed = record_print(record);
 	return status ? status : printed;
 }
 
-static int run(struct record *record)
+static int record_run(struct record *record)
 {
 	int status, ended;
 
-	status = open_watch(record);
+	status = record_open_watch(record);
 	if (!status)
 		status = watch_go(record->watch);
 	if (status)
 		return status;
 	recording_output_go(&record->recording);
 	watch_wait(record->watch);
-	status = conclude(record);
+	status = record_conclude(record);
 	ended = watch_status(record->watch);
 	return status ? status : ended;
 }
@@ -277,14 +277,14 @@ int cmd_record(int argc, char **argv)
 	struct record record = { 0 };
 	int status;
 
-	parse(&record.options, argc, argv);
+	record_parse(&record.options, argc, argv);
 	interrupt_init();
 	facts_init(&record.facts);
-	describe(&record);
+	record_describe(&record);
 	/* Before anything is watched: a file that cannot be written is no loss then. */
 	status = recording_output_begin(&record.recording, record.options.output, &record.report);
 	if (!status)
-		status = run(&record);
+		status = record_run(&record);
 	watch_close(record.watch);
 	recording_output_close(&record.recording);
 	report_exit(&record.report);

@@ -65,7 +65,7 @@ static int64_t readahead_of(const struct argp_state *state, const char *text)
 	return bytes;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t replay_parse_option(int key, char *text, struct argp_state *state)
 {
 	static const char *const paces[] = { "recorded", "none", NULL };
 	static const char *const caches[] = { "cold", "warm", NULL };
@@ -125,10 +125,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void parse(struct replay_options *options, int argc, char **argv)
+static void replay_parse(struct replay_options *options, int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "RECORDING",
+		.options = argp_options, .parser = replay_parse_option, .args_doc = "RECORDING",
 		.doc = "Touches a recorded file's pages in the recorded order and pace under "
 		       "another policy, and prints what that changes.\vOnly pages that faulted "
 		       "are known: what fault-around had mapped is not touched. The file is only "
@@ -153,7 +153,7 @@ struct listening {
 	struct class_totals *classes;
 };
 
-static int take_fault(void *context, const struct explained *fault)
+static int replay_take_fault(void *context, const struct explained *fault)
 {
 	struct listening *listening = context;
 	const uint64_t start = (uintptr_t)listening->mapping->data;
@@ -193,8 +193,8 @@ static int open_target(const struct policy *policy, const char *path, struct map
 	return err ? workload_complain_of_file(path, err) : STATUS_OK;
 }
 
-static int touch(const struct replay_options *options, const struct recorded_file *file,
-		 struct replayed *replayed)
+static int replay_touch(const struct replay_options *options, const struct recorded_file *file,
+			struct replayed *replayed)
 {
 	struct mapping mapping = MAPPING_NONE;
 	struct options run = options->run;
@@ -204,7 +204,7 @@ static int touch(const struct replay_options *options, const struct recorded_fil
 	struct run_plan plan = {
 		.options = &run, .pattern = &pattern, .mapping = &mapping,
 		.policy = &options->policy, .cpus = &cpus, .number = 1,
-		.listener = take_fault, .listener_context = &listening,
+		.listener = replay_take_fault, .listener_context = &listening,
 	};
 	int status, err;
 
@@ -225,8 +225,8 @@ static int touch(const struct replay_options *options, const struct recorded_fil
 	return status;
 }
 
-static int print(const struct replay_options *options, const struct recorded_file *file,
-		 const struct replayed *replayed)
+static int replay_print(const struct replay_options *options, const struct recorded_file *file,
+			const struct replayed *replayed)
 {
 	int err = replay_report_print(stdout, file, replayed, options->json);
 	int status = err ? complain_of_stdout(err, "the result") : STATUS_OK;
@@ -242,16 +242,16 @@ int cmd_replay(int argc, char **argv)
 	struct replayed replayed = { 0 };
 	int status;
 
-	parse(&options, argc, argv);
+	replay_parse(&options, argc, argv);
 	interrupt_init();
 	status = recorded_file_read(&file, options.recording, options.path);
 	replayed.advised = options.policy.advice >= 0;
 	if (replayed.advised)
 		replay_forget_advice(&file.replay);
 	if (!status)
-		status = touch(&options, &file, &replayed);
+		status = replay_touch(&options, &file, &replayed);
 	if (!status)
-		status = print(&options, &file, &replayed);
+		status = replay_print(&options, &file, &replayed);
 	result_free(&replayed.result);
 	recorded_file_exit(&file);
 	return status;

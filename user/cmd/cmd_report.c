@@ -25,7 +25,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-struct options {
+struct report_command {
 	struct report_options report;
 	struct figures_options figures;
 	const char *recording;
@@ -34,7 +34,7 @@ struct options {
 };
 
 struct reading {
-	struct options options;
+	struct report_command options;
 	struct recording_reader *reader;
 	struct file_filter filter;
 	struct analysis *analysis;
@@ -50,16 +50,16 @@ struct reading {
 
 #define KEY_FILE 3000
 
-static void name_files(const struct argp_state *state, const struct options *options)
+static void report_name_files(const struct argp_state *state, const struct report_command *options)
 {
 	named_files_input(state, "the recording", options->recording);
 	named_files_output(state, "--output", options->output);
 	named_files_output(state, "--html", options->figures.html);
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t report_parse_option(int key, char *text, struct argp_state *state)
 {
-	struct options *options = state->input;
+	struct report_command *options = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -86,7 +86,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		usage(state, "no RECORDING was given; see --help");
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		name_files(state, options);
+		report_name_files(state, options);
 		if (options->file && !strcmp(options->recording, "-"))
 			usage(state, "--file: the recording is read twice, which - cannot be");
 		if (figures_as_text(&options->figures) &&
@@ -99,7 +99,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void parse(struct options *options, int argc, char **argv)
+static void report_parse(struct report_command *options, int argc, char **argv)
 {
 	static const struct argp_option argp_options[] = {
 		{ "file", KEY_FILE, "PATH", 0, "this file's faults alone, named as --by file "
@@ -114,7 +114,7 @@ static void parse(struct options *options, int argc, char **argv)
 		{ &report_options_argp, 0, NULL, 0 }, { 0 },
 	};
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .children = children,
+		.options = argp_options, .parser = report_parse_option, .children = children,
 		.args_doc = "RECORDING",
 		.doc = "Prints what a recording holds: where the time of its page faults went.\v"
 		       "RECORDING is a file that `pfdrive record' wrote, or - for standard input. "
@@ -148,7 +148,7 @@ static int complain_of_items(const struct reading *reading, int err)
 static int open_filter(struct reading *reading)
 {
 	struct environment *environment = &reading->report.environment;
-	const struct options *options = &reading->options;
+	const struct report_command *options = &reading->options;
 	int err;
 
 	if (!options->file)
@@ -198,7 +198,7 @@ static int after_trace(struct reading *reading, int err)
 	return reading->json || has_figures(reading) ? 0 : err;
 }
 
-static int take_fault(void *context, const struct explained *fault)
+static int reading_add_fault(void *context, const struct explained *fault)
 {
 	struct reading *reading = context;
 
@@ -220,7 +220,7 @@ static int open_analysis(struct reading *reading)
 	if (!err && reading->options.report.trace) {
 		err = trace_begin(&reading->trace, stream_of(reading));
 		if (!err)
-			err = analysis_listen(reading->analysis, take_fault, reading);
+			err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	}
 	return err ? complain(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
 }
@@ -229,7 +229,7 @@ static int open_analysis(struct reading *reading)
  * Figures and trace first: they want to know a request before the fault that waited for
  * it, and the time of what the analysis will tell them.
  */
-static int take_item(void *context, const struct item *item)
+static int reading_add_item(void *context, const struct item *item)
 {
 	struct reading *reading = context;
 	int err = 0;
@@ -253,9 +253,9 @@ static int complain_of_print(const struct reading *reading, int err)
 			complain_of_stdout(err, "the report");
 }
 
-static int read_items(struct reading *reading)
+static int reading_read_items(struct reading *reading)
 {
-	int err = recording_feed(reading->reader, take_item, reading, &interrupt_signal);
+	int err = recording_feed(reading->reader, reading_add_item, reading, &interrupt_signal);
 
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
@@ -267,7 +267,7 @@ static int read_items(struct reading *reading)
 }
 
 /* Without a tail the facts stay unknown. */
-static void read_tail(struct reading *reading)
+static void reading_read_tail(struct reading *reading)
 {
 	const json_t *tail = recording_tail(reading->reader);
 	const char *damage = recording_damage(reading->reader);
@@ -307,7 +307,7 @@ static void forget_counts(struct reading *reading)
 	facts_exit(&all);
 }
 
-static int draw(struct reading *reading)
+static int reading_draw(struct reading *reading)
 {
 	const struct figure_source source = {
 		.report = &reading->report, .analysis = reading->analysis,
@@ -316,12 +316,12 @@ static int draw(struct reading *reading)
 	return figures_draw(&reading->figures, &source);
 }
 
-static int fill(struct reading *reading)
+static int reading_fill(struct reading *reading)
 {
 	struct report *report = &reading->report;
 	int err;
 
-	read_tail(reading);
+	reading_read_tail(reading);
 	if (reading->options.file)
 		forget_counts(reading);
 	if (reading->damage[0])
@@ -334,11 +334,11 @@ static int fill(struct reading *reading)
 	if (!err)
 		err = report_fill(report, reading->analysis, &reading->facts);
 	if (!err && has_figures(reading))
-		err = draw(reading);
+		err = reading_draw(reading);
 	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
 }
 
-static int print_main(struct reading *reading)
+static int reading_print_main(struct reading *reading)
 {
 	struct trace_writer *trace = reading->trace;
 	const struct report *report = &reading->report;
@@ -372,16 +372,16 @@ static int commit(struct output **output)
 	return finished ? output_commit(finished) : 0;
 }
 
-static int print(struct reading *reading)
+static int reading_print(struct reading *reading)
 {
-	int err = print_main(reading);
+	int err = reading_print_main(reading);
 
 	if (!err)
 		err = commit(&reading->out);
 	return err ? complain_of_print(reading, err) : STATUS_OK;
 }
 
-static int write_json(struct reading *reading)
+static int reading_write_json(struct reading *reading)
 {
 	int err;
 
@@ -394,7 +394,7 @@ static int write_json(struct reading *reading)
 			      invoker_strerror(err)) : STATUS_OK;
 }
 
-static int print_page(FILE *out, void *context, char *const *svgs)
+static int reading_print_page(FILE *out, void *context, char *const *svgs)
 {
 	const struct reading *reading = context;
 	const struct html_page page = {
@@ -408,20 +408,20 @@ static int print_page(FILE *out, void *context, char *const *svgs)
 	return html_print_report(out, &page);
 }
 
-static int write_figures(struct reading *reading)
+static int reading_write_figures(struct reading *reading)
 {
 	if (!has_figures(reading))
 		return STATUS_OK;
 	return figures_write(&reading->options.figures, reading->figures.drawings, FIGURES_NR,
-			     print_page, reading);
+			     reading_print_page, reading);
 }
 
 /* What cannot be written does not take the others with it. */
-static int show(struct reading *reading)
+static int reading_show(struct reading *reading)
 {
-	int printed = print(reading);
-	int written = write_json(reading);
-	int drawn = write_figures(reading);
+	int printed = reading_print(reading);
+	int written = reading_write_json(reading);
+	int drawn = reading_write_figures(reading);
 
 	if (printed)
 		return printed;
@@ -442,11 +442,11 @@ static int report_steps(struct reading *reading)
 	if (!status)
 		status = open_analysis(reading);
 	if (!status)
-		status = read_items(reading);
+		status = reading_read_items(reading);
 	if (!status)
-		status = fill(reading);
+		status = reading_fill(reading);
 	if (!status)
-		status = show(reading);
+		status = reading_show(reading);
 	/* Said, but no failure: what could be read was printed, and says so too. */
 	if (!status && reading->report.damage)
 		complain(STATUS_OK, "%s", reading->report.damage);
@@ -458,7 +458,7 @@ int cmd_report(int argc, char **argv)
 	struct reading reading = { 0 };
 	int status;
 
-	parse(&reading.options, argc, argv);
+	report_parse(&reading.options, argc, argv);
 	interrupt_init();
 	report_init(&reading.report);
 	facts_init(&reading.facts);

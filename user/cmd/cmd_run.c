@@ -62,7 +62,7 @@ static int open_memory(struct drive *drive)
 	return err ? complain_of_pattern(drive, err) : STATUS_OK;
 }
 
-static int open_json(struct drive *drive)
+static int run_open_json(struct drive *drive)
 {
 	const char *path = drive->options.json;
 	int err;
@@ -96,7 +96,7 @@ static int stay_on_cpu(struct drive *drive)
 }
 
 /* Once for all runs: it counts, and does not measure. */
-static int simulate(struct drive *drive, char *const *arguments)
+static int run_simulation(struct drive *drive, char *const *arguments)
 {
 	if (!drive->options.measure.simulate)
 		return STATUS_OK;
@@ -124,7 +124,7 @@ static int run_all(struct drive *drive)
 	return status;
 }
 
-static int print_to(FILE *out, enum report_format format, const struct drive *drive)
+static int run_print_to(FILE *out, enum report_format format, const struct drive *drive)
 {
 	const bool simulated = drive->options.measure.simulate;
 	struct report *reports = calloc(drive->nr_results, sizeof(*reports));
@@ -145,13 +145,13 @@ static int print_to(FILE *out, enum report_format format, const struct drive *dr
 	return err;
 }
 
-static int write_json(struct drive *drive)
+static int run_write_json(struct drive *drive)
 {
 	int err;
 
 	if (!drive->json)
 		return STATUS_OK;
-	err = print_to(output_stream(drive->json), REPORT_JSON, drive);
+	err = run_print_to(output_stream(drive->json), REPORT_JSON, drive);
 	if (!err) {
 		err = output_commit(drive->json);
 		drive->json = NULL;
@@ -160,10 +160,10 @@ static int write_json(struct drive *drive)
 			      invoker_strerror(err)) : STATUS_OK;
 }
 
-static int print_results(struct drive *drive)
+static int run_print_results(struct drive *drive)
 {
-	int err = print_to(stdout, drive->options.format, drive);
-	int status = write_json(drive);
+	int err = run_print_to(stdout, drive->options.format, drive);
+	int status = run_write_json(drive);
 
 	return err ? complain_of_stdout(err, "the results") : status;
 }
@@ -186,16 +186,16 @@ static int drive_steps(struct drive *drive, char *const *arguments)
 
 	status = open_memory(drive);
 	if (!status)
-		status = open_json(drive);
+		status = run_open_json(drive);
 	if (!status)
-		status = simulate(drive, arguments);
+		status = run_simulation(drive, arguments);
 	if (!status)
 		status = stay_on_cpu(drive);
 	if (!status)
 		status = run_all(drive);
 	if (status)
 		return status;
-	status = print_results(drive);
+	status = run_print_results(drive);
 	/* Also for who reads the JSON alone. */
 	accounts = check_accounts(drive);
 	return status ? status : accounts;

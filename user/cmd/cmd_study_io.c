@@ -88,7 +88,7 @@ static void add_way(const struct argp_state *state, struct via_options *options,
 		usage(state, "%d ways at a time, mmap is two: '%s' is too many", WAYS_MAX, text);
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t study_io_parse_option(int key, char *text, struct argp_state *state)
 {
 	static const char *const caches[NR_VIA_CACHES + 1] = VIA_CACHE_NAMES;
 	static const char *const formats[] = { "table", "json", NULL };
@@ -125,7 +125,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 /* The study's: a mapping, against blocks of 512 bytes. */
-static void add_defaults(struct via_options *options)
+static void study_io_add_defaults(struct via_options *options)
 {
 	const bool any = options->caches[VIA_COLD] || options->caches[VIA_WARM] ||
 			 options->caches[VIA_FIT];
@@ -140,10 +140,10 @@ static void add_defaults(struct via_options *options)
 	way_parse("write:512", options->ways, &options->nr_ways);
 }
 
-static void parse(struct via_options *options, int argc, char **argv)
+static void study_io_parse(struct via_options *options, int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "[WAY...]",
+		.options = argp_options, .parser = study_io_parse_option, .args_doc = "[WAY...]",
 		.doc = "Reads and writes files by mmap(2), read(2) and write(2), and compares what "
 		       "that takes. A WAY is one of " WAY_NAMES " (default: mmap read:512 "
 		       "write:512).\vThe files are made for it, and are gone afterwards. Numbers "
@@ -155,7 +155,7 @@ static void parse(struct via_options *options, int argc, char **argv)
 	};
 	argp_err_exit_status = STATUS_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, options);
-	add_defaults(options);
+	study_io_add_defaults(options);
 }
 
 /* A folder that cannot be opened is refused when the files are made. */
@@ -170,7 +170,7 @@ static int check_folder(const struct via_options *options)
 				 "--scratch-dir", options->folder) : STATUS_OK;
 }
 
-static int make_files(struct via *via)
+static int study_io_make_files(struct via *via)
 {
 	const struct via_options *options = &via->options;
 	int err, status = check_folder(options);
@@ -192,7 +192,7 @@ static int make_files(struct via *via)
 }
 
 /* For who waits at a terminal. */
-static void tell(const struct via *via, const struct pass_plan *plan)
+static void study_io_show_progress(const struct via *via, const struct pass_plan *plan)
 {
 	static const char *const caches[NR_VIA_CACHES] = VIA_CACHE_NAMES;
 	char name[64];
@@ -204,7 +204,7 @@ static void tell(const struct via *via, const struct pass_plan *plan)
 		via->passes % (via->options.repeats + 1) + 1, via->options.repeats + 1);
 }
 
-static void tell_end(void)
+static void study_io_end_progress(void)
 {
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
@@ -216,7 +216,7 @@ static int one_pass(struct via *via, struct pass_plan *plan, struct pass *pass,
 {
 	int status;
 
-	tell(via, plan);
+	study_io_show_progress(via, plan);
 	plan->word = ++via->passes * 0x9e3779b97f4a7c15;
 	status = watched ? pass_watched(plan, pass, watched) : pass_bare(plan, pass);
 	if (!status && plan->way->write)
@@ -224,7 +224,7 @@ static int one_pass(struct via *via, struct pass_plan *plan, struct pass *pass,
 	return status;
 }
 
-static int measure(struct via *via, struct via_row *row, struct result *result)
+static int study_io_measure_row(struct via *via, struct via_row *row, struct result *result)
 {
 	struct pass_plan plan = {
 		.way = &row->way, .files = &via->files, .nr = row->nr_files, .cache = row->cache,
@@ -258,7 +258,7 @@ static int choose_files(struct via *via)
 			via->options.file_bytes);
 }
 
-static int add_row(struct via *via, const struct way *way, enum via_cache cache)
+static int study_io_add_row(struct via *via, const struct way *way, enum via_cache cache)
 {
 	struct via_row *row = &via->rows[via->nr_rows];
 	struct result *result = &via->results[via->nr_rows];
@@ -271,10 +271,10 @@ static int add_row(struct via *via, const struct way *way, enum via_cache cache)
 	if (!row->passes)
 		return complain(STATUS_FAILED, "out of memory");
 	via->nr_rows++;
-	return measure(via, row, result);
+	return study_io_measure_row(via, row, result);
 }
 
-static int measure_all(struct via *via)
+static int study_io_measure_all(struct via *via)
 {
 	const struct via_options *options = &via->options;
 	enum via_cache cache;
@@ -287,11 +287,11 @@ static int measure_all(struct via *via)
 		return complain(STATUS_FAILED, "out of memory");
 	for (cache = 0; cache < NR_VIA_CACHES; cache++)
 		for (i = 0; i < options->nr_ways && !status && options->caches[cache]; i++)
-			status = add_row(via, &options->ways[i], cache);
+			status = study_io_add_row(via, &options->ways[i], cache);
 	return status;
 }
 
-static int print(const struct via *via)
+static int study_io_print(const struct via *via)
 {
 	struct via_report report = {
 		.folder = via->options.folder, .nr_files = via->files.nr,
@@ -315,18 +315,18 @@ int cmd_study_io(int argc, char **argv)
 	unsigned int i;
 	int status, err;
 
-	parse(&via.options, argc, argv);
+	study_io_parse(&via.options, argc, argv);
 	interrupt_init();
 	err = cpus_read(&via.cpus);
 	status = err ? complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err)) :
-		       make_files(&via);
+		       study_io_make_files(&via);
 	if (!status)
 		status = choose_files(&via);
 	if (!status)
-		status = measure_all(&via);
-	tell_end();
+		status = study_io_measure_all(&via);
+	study_io_end_progress();
 	if (!status)
-		status = print(&via);
+		status = study_io_print(&via);
 	for (i = 0; i < via.nr_rows; i++) {
 		result_free(&via.results[i]);
 		free(via.rows[i].passes);

@@ -52,7 +52,7 @@ static void add_argument(const struct argp_state *state, struct touch_options *o
 }
 
 /* The study's: the first byte, and one of another page. */
-static void add_defaults(struct touch_options *options)
+static void study_rss_add_defaults(struct touch_options *options)
 {
 	if (options->nr_offsets)
 		return;
@@ -60,7 +60,7 @@ static void add_defaults(struct touch_options *options)
 	options->offsets[options->nr_offsets++] = 10000;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t study_rss_parse_option(int key, char *text, struct argp_state *state)
 {
 	static const char *const caches[] = { "cold", "warm", NULL };
 	static const char *const around[] = { "keep", "off", NULL };
@@ -86,18 +86,18 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_SUCCESS:
 		if (!options->file)
 			usage(state, "no FILE was given: pfdrive study rss FILE [OFFSET...]");
-		add_defaults(options);
+		study_rss_add_defaults(options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static void parse(struct touch_options *options, int argc, char **argv)
+static void study_rss_parse(struct touch_options *options, int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .children = children,
+		.options = argp_options, .parser = study_rss_parse_option, .children = children,
 		.args_doc = "FILE [OFFSET...]",
 		.doc = "Shows what mapping a file and touching bytes of it does to the size of a "
 		       "process, and the page fault behind each step.\vThe bytes at 0 and 10000 "
@@ -129,7 +129,7 @@ static int plan_steps(const struct touch_options *options, const struct mapping 
 	return STATUS_OK;
 }
 
-static int print(const struct touch_report *report, bool json)
+static int study_rss_print(const struct touch_report *report, bool json)
 {
 	int err = json ? touch_json(stdout, report) : touch_table(stdout, report);
 
@@ -138,7 +138,7 @@ static int print(const struct touch_report *report, bool json)
 	return err ? complain_of_stdout(err, "the results") : STATUS_OK;
 }
 
-static int touch(const struct touch_options *options, struct mapping *mapping)
+static int study_rss_run(const struct touch_options *options, struct mapping *mapping)
 {
 	const struct touch_plan plan = {
 		.mapping = mapping, .name = options->file,
@@ -157,7 +157,7 @@ static int touch(const struct touch_options *options, struct mapping *mapping)
 	strcpy(report.environment.cache, options->warm ? "warm" : "cold");
 	report.environment.fault_around = options->fault_around;
 	status = touch_watched(&plan, &report);
-	return status ? status : print(&report, options->json);
+	return status ? status : study_rss_print(&report, options->json);
 }
 
 int cmd_study_rss(int argc, char **argv)
@@ -168,11 +168,11 @@ int cmd_study_rss(int argc, char **argv)
 	char name[4096];
 	int status;
 
-	parse(&options, argc, argv);
+	study_rss_parse(&options, argc, argv);
 	interrupt_init();
 	status = workload_open(&workload, options.file, false, &mapping, name, sizeof(name));
 	if (!status)
-		status = touch(&options, &mapping);
+		status = study_rss_run(&options, &mapping);
 	mapping_close(&mapping);
 	return status;
 }

@@ -45,7 +45,7 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t top_parse_option(int key, char *text, struct argp_state *state)
 {
 	static const char *const tables[] = { "file", "thread", NULL };
 	struct top *top = state->input;
@@ -69,11 +69,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void parse(struct top *top, int argc, char **argv)
+static void top_parse(struct top *top, int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .children = children,
+		.options = argp_options, .parser = top_parse_option, .children = children,
 		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 		.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; "
 		       "processes that were there before run on. A COMMAND gets Ctrl-C, too: pfdrive "
@@ -85,7 +85,7 @@ static void parse(struct top *top, int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, top);
 }
 
-static int print(const struct top *top)
+static int top_print(const struct top *top)
 {
 	const bool terminal = isatty(STDOUT_FILENO);
 	struct winsize size = { 0 };
@@ -96,7 +96,7 @@ static int print(const struct top *top)
 }
 
 /* In the collector's thread, which feeds the analysis: it does not move meanwhile. */
-static void show(void *context)
+static void top_show(void *context)
 {
 	struct top *top = context;
 	struct live_counters counters;
@@ -106,13 +106,13 @@ static void show(void *context)
 	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
 	top->err = live_update(top->live, top->analysis, &counters, clock_monotonic_ns());
 	if (!top->err)
-		top->err = print(top);
+		top->err = top_print(top);
 	top->shown++;
 	if (top->err || top->shown == top->views)
 		watch_end(top->watch);
 }
 
-static int open_watch(struct top *top)
+static int top_open_watch(struct top *top)
 {
 	struct instruments_options *instruments = &top->watch_options.instruments;
 
@@ -124,19 +124,19 @@ static int open_watch(struct top *top)
 	instruments->sink_context = top->analysis;
 	instruments->tick_ms = top->interval_ms;
 	instruments->tick_drains = true;
-	instruments->tick = show;
+	instruments->tick = top_show;
 	instruments->tick_context = top;
 	return watch_open(&top->watch, &top->watch_options);
 }
 
-static int run(struct top *top)
+static int top_run(struct top *top)
 {
 	struct facts facts;
 	char why[512];
 	int status;
 
 	facts_init(&facts);
-	status = open_watch(top);
+	status = top_open_watch(top);
 	if (!status)
 		status = watch_go(top->watch);
 	if (!status) {
@@ -155,9 +155,9 @@ int cmd_top(int argc, char **argv)
 	struct top top = { .interval_ms = 1000, .by = BY_FILE | BY_THREAD };
 	int status;
 
-	parse(&top, argc, argv);
+	top_parse(&top, argc, argv);
 	interrupt_init();
-	status = run(&top);
+	status = top_run(&top);
 	watch_close(top.watch);
 	live_free(top.live);
 	analysis_free(top.analysis);

@@ -29,7 +29,7 @@ static struct side recorded_of(const struct recorded_file *file, enum fault_clas
 	return (struct side){ file->classes[class], class < FAULT_FILE || file->have_faults };
 }
 
-static void add(struct side *sum, const struct side *side)
+static void replay_report_add(struct side *sum, const struct side *side)
 {
 	sum->totals.count += side->totals.count;
 	sum->totals.total_ns += side->totals.total_ns;
@@ -53,8 +53,8 @@ static void side_cells(struct grid *grid, const struct side *of)
 	grid_cell(grid, "%.3f", side.total_ns / 1e6);
 }
 
-static void row(struct grid *grid, const char *name, const struct side *before,
-		const struct side *after)
+static void replay_report_row(struct grid *grid, const char *name, const struct side *before,
+			      const struct side *after)
 {
 	const double before_ns = before->totals.total_ns;
 	const double change_ns = after->totals.total_ns - before_ns;
@@ -73,8 +73,8 @@ static void row(struct grid *grid, const char *name, const struct side *before,
 		grid_cell(grid, "n/a");
 }
 
-static void rows(struct grid *grid, const struct recorded_file *file,
-		 const struct replayed *replayed)
+static void replay_report_rows(struct grid *grid, const struct recorded_file *file,
+			       const struct replayed *replayed)
 {
 	struct side before, after, all_before = { .known = true }, all_after = { .known = true };
 	enum fault_class class;
@@ -84,16 +84,16 @@ static void rows(struct grid *grid, const struct recorded_file *file,
 		before = recorded_of(file, class);
 		after = replayed_of(replayed, class);
 		if (before.known && after.known) {
-			add(&all_before, &before);
-			add(&all_after, &after);
+			replay_report_add(&all_before, &before);
+			replay_report_add(&all_after, &after);
 		} else if (before.known || after.known) {
 			all = false;
 		}
 		if (before.totals.count || after.totals.count)
-			row(grid, fault_class_name(class), &before, &after);
+			replay_report_row(grid, fault_class_name(class), &before, &after);
 	}
 	/* What one of them could not see would be a change. */
-	row(grid, all ? "all faults" : "all known to both", &all_before, &all_after);
+	replay_report_row(grid, all ? "all faults" : "all known to both", &all_before, &all_after);
 }
 
 static void warn_of(FILE *out, const char *when, uint64_t lost, const char *what)
@@ -104,8 +104,8 @@ static void warn_of(FILE *out, const char *when, uint64_t lost, const char *what
 }
 
 /* What is missing on one side alone would be taken for a change. */
-static void print_warnings(FILE *out, const struct recorded_file *file,
-			   const struct report *replayed)
+static void replay_report_warnings(FILE *out, const struct recorded_file *file,
+				   const struct report *replayed)
 {
 	warn_of(out, "RECORDED", file->lost, "RECORDS");
 	warn_of(out, "RECORDED", file->events_lost, "EVENTS OF EBPF");
@@ -136,8 +136,8 @@ static void print_advice(FILE *out, const struct recorded_file *file,
 			strerror(replayed->refused_errno));
 }
 
-static int print_table(FILE *out, const struct recorded_file *file,
-		       const struct replayed *replayed)
+static int replay_report_table(FILE *out, const struct recorded_file *file,
+			       const struct replayed *replayed)
 {
 	static const char *const headings[] = {
 		"<Fault", ">Recorded", ">Mean µs", ">Total ms", ">Replayed", ">Mean µs",
@@ -146,7 +146,7 @@ static int print_table(FILE *out, const struct recorded_file *file,
 	const struct report *run = &replayed->result.report;
 	struct grid grid;
 
-	print_warnings(out, file, run);
+	replay_report_warnings(out, file, run);
 	print_path(out, "File", file->path);
 	if (strcmp(replayed->path, file->path))
 		print_path(out, "Replayed on", replayed->path);
@@ -154,11 +154,11 @@ static int print_table(FILE *out, const struct recorded_file *file,
 	fprintf(out, "Recorded: %.3f ms from the first fault to the last; replayed: %.3f ms\n\n",
 		(file->last_ns - file->first_ns) / 1e6, run->elapsed_ns / 1e6);
 	grid_open(&grid, headings, sizeof(headings) / sizeof(headings[0]));
-	rows(&grid, file, replayed);
+	replay_report_rows(&grid, file, replayed);
 	return grid_close(&grid, out);
 }
 
-static json_t *side_of(struct side side)
+static json_t *replay_report_side(struct side side)
 {
 	return json_pack("{so so}", "count", value_fact(side.known ? side.totals.count : FACT_NONE),
 			 "total_ns", value_fact(side.known ? side.totals.total_ns : FACT_NONE));
@@ -178,8 +178,8 @@ static json_t *advice_of(const struct recorded_file *file, const struct replayed
 			 "refused", (json_int_t)replayed->nr_refused);
 }
 
-static int print_json(FILE *out, const struct recorded_file *file,
-		      const struct replayed *replayed)
+static int replay_report_json(FILE *out, const struct recorded_file *file,
+			      const struct replayed *replayed)
 {
 	const struct report *run = &replayed->result.report;
 	json_t *recorded = json_object(), *again = json_object(), *object;
@@ -187,9 +187,9 @@ static int print_json(FILE *out, const struct recorded_file *file,
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		json_object_set_new(recorded, fault_class_name(class),
-				    side_of(recorded_of(file, class)));
+				    replay_report_side(recorded_of(file, class)));
 		json_object_set_new(again, fault_class_name(class),
-				    side_of(replayed_of(replayed, class)));
+				    replay_report_side(replayed_of(replayed, class)));
 	}
 	object = json_pack("{so so sI sI so so so so so}", "file", value_text(file->path),
 			   "replayed_on", value_text(replayed->path),
@@ -205,7 +205,8 @@ static int print_json(FILE *out, const struct recorded_file *file,
 int replay_report_print(FILE *out, const struct recorded_file *file,
 			const struct replayed *replayed, bool json)
 {
-	int err = json ? print_json(out, file, replayed) : print_table(out, file, replayed);
+	int err = json ? replay_report_json(out, file, replayed) :
+			 replay_report_table(out, file, replayed);
 
 	if (!err && (fflush(out) || ferror(out)))
 		err = errno ? -errno : -EIO;

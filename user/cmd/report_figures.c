@@ -55,7 +55,8 @@ static int write_page(const char *path, page_printer print_page, void *context, 
 		     STATUS_OK;
 }
 
-static int read_all(struct folder *folder, const struct drawing *drawings, size_t nr, char **svgs)
+static int figures_read_svgs(struct folder *folder, const struct drawing *drawings, size_t nr,
+			     char **svgs)
 {
 	size_t i;
 	int err = 0;
@@ -66,9 +67,9 @@ static int read_all(struct folder *folder, const struct drawing *drawings, size_
 	return err;
 }
 
-static int page_of(struct folder *folder, const struct figures_options *options,
-		   const struct drawing *drawings, size_t nr, page_printer print_page,
-		   void *context)
+static int figures_page_of(struct folder *folder, const struct figures_options *options,
+			   const struct drawing *drawings, size_t nr, page_printer print_page,
+			   void *context)
 {
 	char **svgs = calloc(nr, sizeof(*svgs));
 	int status;
@@ -76,7 +77,7 @@ static int page_of(struct folder *folder, const struct figures_options *options,
 
 	if (!svgs)
 		return complain(STATUS_FAILED, "out of memory");
-	status = read_all(folder, drawings, nr, svgs) ? complain_of_folder(folder) :
+	status = figures_read_svgs(folder, drawings, nr, svgs) ? complain_of_folder(folder) :
 		 write_page(options->html, print_page, context, svgs);
 	for (i = 0; i < nr; i++)
 		free(svgs[i]);
@@ -96,7 +97,7 @@ int figures_write(const struct figures_options *options, const struct drawing *d
 	if (folder_open(&folder, keep) || folder_draw(&folder, drawings, nr))
 		status = complain_of_folder(&folder);
 	else if (options->html && !folder.no_gnuplot)
-		status = page_of(&folder, options, drawings, nr, print_page, context);
+		status = figures_page_of(&folder, options, drawings, nr, print_page, context);
 	if (!status && keep && folder_keep(&folder, drawings, nr))
 		status = complain_of_folder(&folder);
 	if (!status && folder.no_gnuplot)

@@ -75,7 +75,7 @@ static void add_tables(const struct argp_state *state, struct report_options *op
 	options->syscalls |= items & 2U;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t report_options_parse(int key, char *text, struct argp_state *state)
 {
 	struct report_options *options = state->input;
 
@@ -106,7 +106,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-const struct argp report_options_argp = { .options = argp_options, .parser = parse_option };
+const struct argp report_options_argp = { .options = argp_options, .parser = report_options_parse };
 
 void report_options_init(struct report_options *options)
 {

@@ -66,7 +66,7 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 		usage(state, "--stacks: it is eBPF that takes them, and --no-bpf was given");
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t watch_options_parse(int key, char *text, struct argp_state *state)
 {
 	static const char *const around[] = { "keep", "off", NULL };
 	struct watch_options *options = state->input;
@@ -120,7 +120,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static const struct argp_child children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
 
 const struct argp watch_argp = {
-	.options = argp_options, .parser = parse_option, .children = children,
+	.options = argp_options, .parser = watch_options_parse, .children = children,
 };
 
 void watch_options_init(struct watch_options *options)

@@ -134,10 +134,10 @@ START_TEST(test_the_list_has_every_command_in_one_line)
 	size_t i;
 
 	ck_assert_int_eq(RUN("--help"), STATUS_OK);
-	for (i = 0; i < nr_commands; i++) {
-		snprintf(line, sizeof(line), "\n  %-15s %s\n", commands[i].name,
-			 commands[i].summary);
-		if (commands[i].group == COMMAND_HIDDEN)
+	for (i = 0; i < nr_subcommands; i++) {
+		snprintf(line, sizeof(line), "\n  %-15s %s\n", subcommands[i].name,
+			 subcommands[i].summary);
+		if (subcommands[i].group == COMMAND_HIDDEN)
 			ck_assert_ptr_null(strstr(out, line));
 		else
 			ck_assert_ptr_nonnull(strstr(out, line));
@@ -179,22 +179,22 @@ START_TEST(test_each_command_prints_its_own_help)
 	char words[64], usage[128], *second;
 	size_t i;
 
-	for (i = 0; i < nr_commands; i++) {
-		if (commands[i].group == COMMAND_HIDDEN)
+	for (i = 0; i < nr_subcommands; i++) {
+		if (subcommands[i].group == COMMAND_HIDDEN)
 			continue;
-		strcpy(words, commands[i].name);
+		strcpy(words, subcommands[i].name);
 		second = strchr(words, ' ');
 		if (second)
 			*second++ = '\0';
 		ck_assert_int_eq(second ? RUN(words, second, "--help") : RUN(words, "--help"),
 				 STATUS_OK);
-		snprintf(usage, sizeof(usage), "Usage: pfdrive %s ", commands[i].name);
+		snprintf(usage, sizeof(usage), "Usage: pfdrive %s ", subcommands[i].name);
 		ck_assert_ptr_nonnull(strstr(out, usage));
 	}
 }
 END_TEST
 
-RUN_TESTS("commands", test_an_unknown_word_is_refused_with_the_nearest_command,
+RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_command,
 	  test_a_word_that_resembles_no_command_is_refused,
 	  test_an_unknown_study_is_refused_with_the_choices,
 	  test_a_path_and_an_option_are_those_of_run,

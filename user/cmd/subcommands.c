@@ -21,11 +21,12 @@
 #define COMMAND(name, group, function, summary) \
 	{ name, "pfdrive " name, COMMAND_ ## group, summary, function }
 
-const struct command commands[] = {
+const struct subcommand subcommands[] = {
 	COMMAND("run", MEASURE, cmd_run, "touch a file or memory, and measure its page faults"),
 	COMMAND("record", MEASURE, cmd_record, "watch any program: print a report, or record it"),
 	COMMAND("top", MEASURE, cmd_top, "show what the faults of a program cost now"),
-	COMMAND("replay", MEASURE, cmd_replay, "touch a recorded file's pages under another policy"),
+	COMMAND("replay", MEASURE, cmd_replay,
+		"touch a recorded file's pages under another policy"),
 	COMMAND("report", EXPLAIN, cmd_report, "print a recording: tables, figures or a trace"),
 	COMMAND("compare", EXPLAIN, cmd_compare, "compare the faults of two recordings"),
 	COMMAND("study io", STUDY, cmd_study_io, "compare mmap(2) with read(2) and write(2)"),
@@ -41,7 +42,7 @@ const struct command commands[] = {
 	COMMAND("unpin", HIDDEN, cmd_unpin, ""),
 };
 
-const size_t nr_commands = sizeof(commands) / sizeof(commands[0]);
+const size_t nr_subcommands = sizeof(subcommands) / sizeof(subcommands[0]);
 
 /* Other words for a command: its former name, or its second word alone. */
 static const struct {
@@ -56,7 +57,7 @@ static const struct {
 	{ "via", "study io" },
 };
 
-static unsigned int least(unsigned int a, unsigned int b)
+static unsigned int min_distance(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
 }
@@ -76,10 +77,10 @@ static unsigned int word_distance(const char *a, const char *b)
 		d[0][j] = j;
 	for (i = 1; i <= length_a; i++)
 		for (j = 1; j <= length_b; j++) {
-			d[i][j] = least(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
-					least(d[i - 1][j], d[i][j - 1]) + 1);
+			d[i][j] = min_distance(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
+					       min_distance(d[i - 1][j], d[i][j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+				d[i][j] = min_distance(d[i][j], d[i - 2][j - 2] + 1);
 		}
 	return d[length_a][length_b];
 }
@@ -94,12 +95,12 @@ static const char *nearest_command(const char *word)
 	for (i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
 		if (!strcmp(word, aliases[i].word))
 			return aliases[i].command;
-	for (i = 0; i < nr_commands; i++) {
-		distance = word_distance(word, commands[i].name);
-		if (commands[i].group == COMMAND_HIDDEN || distance >= best)
+	for (i = 0; i < nr_subcommands; i++) {
+		distance = word_distance(word, subcommands[i].name);
+		if (subcommands[i].group == COMMAND_HIDDEN || distance >= best)
 			continue;
 		best = distance;
-		nearest = commands[i].name;
+		nearest = subcommands[i].name;
 	}
 	return nearest;
 }
@@ -109,8 +110,10 @@ static int complain_of_word(const char *word)
 	const char *nearest = nearest_command(word);
 
 	if (nearest)
-		return complain(STATUS_USAGE, "unknown command '%s'; did you mean '%s'? No file has "
-				"that name either", word, nearest);
+		return complain(STATUS_USAGE,
+				"unknown command '%s'; did you mean '%s'? No file has "
+				"that name either",
+				word, nearest);
 	return complain(STATUS_USAGE, "'%s' is neither a command nor a file; see pfdrive --help",
 			word);
 }
@@ -121,12 +124,12 @@ static int complain_of_study(const char *word)
 	char names[128] = "";
 	size_t i;
 
-	for (i = 0; i < nr_commands; i++) {
-		if (strncmp(commands[i].name, STUDY " ", length))
+	for (i = 0; i < nr_subcommands; i++) {
+		if (strncmp(subcommands[i].name, STUDY " ", length))
 			continue;
 		if (names[0])
 			strcat(names, ", ");
-		strcat(names, commands[i].name + length);
+		strcat(names, subcommands[i].name + length);
 	}
 	if (!word)
 		return complain(STATUS_USAGE, "no study was given; choose from %s", names);
@@ -145,35 +148,38 @@ static bool names_command(const char *name, const char *first, const char *secon
 	       !strcmp(space + 1, second);
 }
 
-const struct command *command_find(int argc, char *const *argv, int *words)
+const struct subcommand *subcommand_find(int argc, char *const *argv, int *words)
 {
 	size_t i;
 
-	for (i = 0; argc && i < nr_commands; i++)
-		if (names_command(commands[i].name, argv[0], argc > 1 ? argv[1] : NULL, words))
-			return &commands[i];
+	for (i = 0; argc && i < nr_subcommands; i++)
+		if (names_command(subcommands[i].name, argv[0], argc > 1 ? argv[1] : NULL, words))
+			return &subcommands[i];
 	return NULL;
 }
 
-void command_list(FILE *out)
+void subcommand_list(FILE *out)
 {
 	static const char *const titles[NR_COMMAND_GROUPS] = {
 		[COMMAND_MEASURE] = "Measure", [COMMAND_EXPLAIN] = "Explain",
 		[COMMAND_STUDY] = "Studies", [COMMAND_LOOK] = "Look",
 	};
-	enum command_group group;
+	enum subcommand_group group;
 	size_t i;
 
 	fputs("Usage: pfdrive COMMAND [OPTION...] [ARGUMENT...]\n"
-	      "  or:  pfdrive [OPTION...] FILE        the same as pfdrive run\n", out);
+	      "  or:  pfdrive [OPTION...] FILE        the same as pfdrive run\n",
+	      out);
 	for (group = 0; group < COMMAND_HIDDEN; group++) {
 		fprintf(out, "\n%s:\n", titles[group]);
-		for (i = 0; i < nr_commands; i++)
-			if (commands[i].group == group)
-				fprintf(out, "  %-15s %s\n", commands[i].name, commands[i].summary);
+		for (i = 0; i < nr_subcommands; i++)
+			if (subcommands[i].group == group)
+				fprintf(out, "  %-15s %s\n", subcommands[i].name,
+					subcommands[i].summary);
 	}
 	fputs("\npfdrive COMMAND --help lists the options of a command. A FILE that is named like "
-	      "a\ncommand is given as ./FILE.\n", out);
+	      "a\ncommand is given as ./FILE.\n",
+	      out);
 }
 
 /* A path, or a name in the current folder: also if it leads nowhere, or cannot be looked up. */
@@ -191,21 +197,21 @@ static bool asks_for_help(const char *word)
 
 static int print_list(void)
 {
-	command_list(stdout);
+	subcommand_list(stdout);
 	return fflush(stdout) || ferror(stdout) ?
 	       complain_of_stdout(-errno, "the list of commands") : STATUS_OK;
 }
 
 int command_line(int argc, char **argv)
 {
-	const struct command *command;
+	const struct subcommand *command;
 	int words;
 
 	if (argc < 2) {
-		command_list(stderr);
+		subcommand_list(stderr);
 		return STATUS_USAGE;
 	}
-	command = command_find(argc - 1, argv + 1, &words);
+	command = subcommand_find(argc - 1, argv + 1, &words);
 	if (command) {
 		argv[words] = command->title;
 		return command->run(argc - words, argv + words);
