@@ -159,7 +159,7 @@ START_TEST(test_report_has_a_section_for_each_operation)
 {
 	static const char *const words[] = {
 		"\ncpu.syscall\n===========\n", "\nswitch.thread\n", "``2 * cpu.syscall``",
-		"What ``pipe.self`` takes is subtracted.", "\"n/a: it was not its turn\"",
+		"The time of ``pipe.self`` is subtracted.", "\"n/a: it was not its turn\"",
 		"In 1000 of ``switch.thread`` eBPF saw 1000 context switches, 2000 system calls",
 		"\"Turbo\",\"on\"", "\"Files in /var/tmp\",\"ext4 on vda, O_DIRECT\"",
 		"\"Peer\",\"far.example\"", "\"Governor\",\"n/a\"", "(to be written)",

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Turns the names of the command line into rows: one for each point of each operation that is named
+ * or needed. Reads the registry and the machine; the rows are in the order of the registry. Pure.
+ */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -15,15 +19,6 @@ static bool bench_plan_matches(const char *pattern, const struct bench_operation
 
 	return !fnmatch(pattern, operation->name, 0) ||
 	       (strlen(pattern) == family && !strncmp(pattern, operation->name, family));
-}
-
-static size_t bench_plan_index(const struct bench_operation *operation)
-{
-	size_t i = 0;
-
-	while (bench_operations[i] != operation)
-		i++;
-	return i;
 }
 
 static int bench_plan_mark_named(bool *wanted, char *const *names, size_t nr_names,
@@ -47,22 +42,25 @@ static int bench_plan_mark_named(bool *wanted, char *const *names, size_t nr_nam
 	return 0;
 }
 
-/* What is subtracted, and what a derived row is made of. */
+static void bench_plan_mark(bool *wanted, const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < bench_nr_operations; i++)
+		if (!strcmp(bench_operations[i]->name, name))
+			wanted[i] = true;
+}
+
+/* The operations that the wanted ones are corrected by or derived from. */
 static void bench_plan_mark_needed(bool *wanted)
 {
-	const struct bench_operation *operation;
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < bench_nr_operations; i++) {
-		operation = bench_operations[i];
 		if (!wanted[i])
 			continue;
-		if (operation->derived)
-			wanted[bench_plan_index(operation == &op_line ? &op_pair : &op_latency)] =
-				true;
-		for (j = 0; operation->subtract && j < bench_nr_operations; j++)
-			if (!strcmp(bench_operations[j]->name, operation->subtract))
-				wanted[j] = true;
+		bench_plan_mark(wanted, bench_operations[i]->subtract);
+		bench_plan_mark(wanted, bench_operations[i]->derived_from);
 	}
 }
 

@@ -1,8 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Questions that the printers ask about the rows of pfdrive bench. The suite fills the rows, derived.c,
+ * predict.c and witness.c complete them. Pure; no function changes a row.
+ */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench_results.h"
+#include "bench/ops/op_registry.h"
+#include "model/counters.h"
+#include "util/time_ns.h"
+
+const char *bench_row_mark(const struct bench_row *row)
+{
+	return row->contradiction[0] ? "contradicted" : row->noise[0] ? "noisy" : "";
+}
+
+double bench_per_operation(const struct bench_counts *counts, enum bench_event event,
+			   uint64_t operations)
+{
+	if (counts->event[event] == FACT_NONE || !operations)
+		return NAN;
+	return (double)counts->event[event] / operations;
+}
+
+struct bench_scaling bench_row_scaling(const struct bench_row *row)
+{
+	const double wall_ns = row->figures.mean;
+
+	return (struct bench_scaling){
+		.faults_per_s = SECOND / wall_ns,
+		.thread_ns = wall_ns * strtoul(row->point_name, NULL, 10),
+	};
+}
+
+struct bench_noise bench_results_noise(const struct bench_results *results)
+{
+	struct bench_noise noise = { 0 };
+	const struct bench_row *row;
+	bool noisy;
+	size_t i;
+
+	for (i = 0; i < results->nr; i++) {
+		row = &results->rows[i];
+		noisy = row->noise[0];
+		if (row->operation == &op_latency) {
+			noise.points += noisy;
+			noise.all_points++;
+		} else {
+			noise.rows += noisy;
+			noise.all_rows++;
+		}
+	}
+	return noise;
+}
 
 struct bench_row *bench_results_find(const struct bench_results *results, const char *name)
 {

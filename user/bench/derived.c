@@ -181,7 +181,7 @@ int derived_fill(struct bench_results *results)
 		if (derived.nr_pairs)
 			derived.line = infer_line(derived.pairs, derived.nr_pairs);
 		for (i = 0; i < results->nr; i++)
-			if (results->rows[i].operation->derived)
+			if (results->rows[i].operation->derived_from)
 				derived_fill_row(&derived, &results->rows[i]);
 	}
 	free(derived.sweep);

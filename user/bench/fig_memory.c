@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The figure of memory.latency: time of a load over the size of the memory, one line per stride.
+ * Reads bench_results and fills a drawing; cache sizes of hwloc are vertical lines.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +19,7 @@ struct fig_memory_point {
 	double ns;
 };
 
-/* The point's name is SIZE:STRIDE. False: it is no row of this figure, or was not measured. */
+/* Parses the point's name, SIZE:STRIDE. False: another operation, or a row that was not measured. */
 static bool fig_memory_parse_point(const struct bench_row *row, struct fig_memory_point *point)
 {
 	const char *colon = strchr(row->point_name, ':');
@@ -93,7 +97,7 @@ static void fig_memory_write_script(struct drawing *drawing, const struct bench_
 	unsigned int nr = fig_memory_strides(results, strides), i;
 
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'size of the memory'\nset ylabel 'a load (ns)'\nset logscale x 2\n"
+	fputs("set xlabel 'size of the memory'\nset ylabel 'ns per load'\nset logscale x 2\n"
 	      "set logscale y\nset format y '%g'\nset datafile missing NaN\n"
 	      "set xtics ('4K' 4096, '16K' 16384, '64K' 65536, '256K' 262144, '1M' 1048576, "
 	      "'4M' 4194304, '16M' 16777216, '64M' 67108864, '256M' 268435456, "
@@ -127,20 +131,20 @@ static void fig_memory_write_texts(struct drawing *drawing, const struct bench_r
 			most = point;
 	}
 	drawing_say(drawing, DRAWING_READING,
-		    "From %.2f ns in %" PRIu64 " KiB to %.1f ns in %" PRIu64
-		    " KiB with a stride of %" PRIu64 " bytes: %.0f times as long.", least.ns,
+		    "A load takes %.2f ns in %" PRIu64 " KiB and %.1f ns in %" PRIu64
+		    " KiB with a stride of %" PRIu64 " bytes, %.0f times as long.", least.ns,
 		    least.bytes / 1024, most.ns, most.bytes / 1024, most.stride,
 		    most.ns / least.ns);
 	drawing_say(drawing, DRAWING_AMOUNT, "%zu points.", nr);
 	if (missing)
 		drawing_say(drawing, DRAWING_AMOUNT, " %zu more could not be measured.", missing);
-	drawing_say(drawing, DRAWING_ALT, "A line a stride: what a load takes over the size of the "
-		    "memory, both on log scales, with the sizes of the caches.");
+	drawing_say(drawing, DRAWING_ALT, "One line per stride: the time of a load over the size of "
+		    "the memory, on logarithmic axes, with the sizes of the caches.");
 }
 
 int fig_memory_draw(struct drawing *drawing, const struct bench_results *results)
 {
-	int err = drawing_begin(drawing, "memory", "What a load from memory takes");
+	int err = drawing_begin(drawing, "memory", "Latency of memory");
 	size_t nr;
 
 	if (err)

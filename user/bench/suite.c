@@ -182,7 +182,7 @@ int suite_measure(struct bench_results *results)
 		row = &results->rows[i];
 		row->cycles = NAN;
 		row->subtracted_ns = NAN;
-		if (row->operation->derived)
+		if (row->operation->derived_from)
 			continue;
 		if (row->operation != operation)
 			end_ns = clock_monotonic_ns() + suite_job(results, row).limit_ns;

@@ -321,7 +321,7 @@ static int watch_rows(struct witness *witness)
 
 	for (i = 0; i < results->nr && !err; i++) {
 		row = &results->rows[i];
-		if (!bench_row_measured(row) || row->operation->derived)
+		if (!bench_row_repeated(row))
 			continue;
 		if (row->operation->unit == BENCH_BYTES) {
 			snprintf(row->seen.missing, sizeof(row->seen.missing),

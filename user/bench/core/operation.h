@@ -82,8 +82,8 @@ struct bench_operation {
 	/* n operations, the timed part within bench_start() … bench_stop(). */
 	int (*run)(struct bench *bench, uint64_t n);
 	void (*finish)(struct bench *bench);
-	/* Instead of all these: made of other rows' values, by the framework (derived.c). */
-	bool derived;
+	/* Instead of the functions: derived.c computes the value from this operation's rows. */
+	const char *derived_from;
 };
 
 /* One operation being measured, in its own process. */

@@ -11,7 +11,7 @@ const struct bench_operation op_l1 = {
 	.title = "size of the first-level cache",
 	.method = FROM_SWEEP,
 	.hardware = "cache_1",
-	.derived = true,
+	.derived_from = "memory.latency",
 };
 
 const struct bench_operation op_l2 = {
@@ -20,7 +20,7 @@ const struct bench_operation op_l2 = {
 	.title = "size of the second-level cache",
 	.method = FROM_SWEEP,
 	.hardware = "cache_2",
-	.derived = true,
+	.derived_from = "memory.latency",
 };
 
 const struct bench_operation op_l3 = {
@@ -29,7 +29,7 @@ const struct bench_operation op_l3 = {
 	.title = "size of the third-level cache, as far as it is ours",
 	.method = FROM_SWEEP,
 	.hardware = "cache_3",
-	.derived = true,
+	.derived_from = "memory.latency",
 };
 
 const struct bench_operation op_line = {
@@ -38,12 +38,12 @@ const struct bench_operation op_line = {
 	.title = "size of a cache line",
 	.method = "the smallest distance at which the second load of memory.pair misses, too",
 	.hardware = "cache_line",
-	.derived = true,
+	.derived_from = "memory.pair",
 };
 
 const struct bench_operation op_dram = {
 	.name = "memory.dram",
 	.title = "a load that no cache helps",
 	.method = "memory.latency at the largest size with a stride of 64, beyond all caches",
-	.derived = true,
+	.derived_from = "memory.latency",
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Header line, then one line a row; RFC 4180 but for the bare \n. n/a as everywhere. */
+/*
+ * The rows as CSV: a header line, then one line per row; RFC 4180, except that lines end with a
+ * bare newline. Unknown values are "n/a", as in every CSV of pfdrive.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -39,9 +42,8 @@ static void bench_csv_counts(FILE *out, bool known, const struct bench_counts *c
 
 static void bench_csv_row(FILE *out, const struct bench_row *row)
 {
-	const bool measured = bench_row_measured(row);
-	const bool repeated = measured && !row->operation->derived;
-	const bool watched = repeated && row->seen.operations && !row->seen.missing[0];
+	const bool measured = bench_row_measured(row), repeated = bench_row_repeated(row);
+	const bool watched = bench_row_watched(row);
 	const struct statistics *figures = &row->figures;
 
 	fprintf(out, "%s,%s", row->name, bench_unit_name(row->operation->unit));
@@ -77,8 +79,9 @@ int bench_print_csv(FILE *out, const struct bench_results *results)
 
 	fputs("name,unit,hardware,predicted,mean,half_width_95,stddev,median,min,max,cycles,runs,"
 	      "outliers,operations,rusage_switches,rusage_syscalls,rusage_faults,rusage_major,"
-	      "watched_operations,watched_lost,ebpf_switches,ebpf_syscalls,ebpf_faults,ebpf_major,kernel_ns,"
-	      "mmap_lock_share,noise,contradiction,missing\n", out);
+	      "watched_operations,watched_lost,"
+	      "ebpf_switches,ebpf_syscalls,ebpf_faults,ebpf_major,kernel_ns,mmap_lock_share,"
+	      "noise,contradiction,missing\n", out);
 	for (i = 0; i < results->nr; i++)
 		bench_csv_row(out, &results->rows[i]);
 	return 0;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The shape is Documentation/pfdrive.schema.json's ($defs/bench); a unit test compares them. */
+/*
+ * The results as JSON. Documentation/pfdrive.schema.json ($defs/bench) describes the shape, and
+ * a unit test compares both.
+ */
 #include <math.h>
 
 #include "bench/print/bench_print.h"
 #include "util/json_value.h"
 
-/* As the other JSON has it: three decimals, NAN is null. */
+/* Three decimals, and null for NAN, as in every JSON of pfdrive. */
 static json_t *bench_json_real(double value)
 {
 	return isfinite(value) ? json_real(round(value * 1000) / 1000) : json_null();
@@ -88,7 +91,7 @@ static json_t *bench_json_counts(const struct bench_counts *counts)
 static json_t *bench_json_measured(const struct bench_row *row)
 {
 	const struct statistics *figures = &row->figures;
-	const bool repeated = !row->operation->derived;
+	const bool repeated = bench_row_repeated(row);
 
 	if (!bench_row_measured(row))
 		return json_null();
@@ -112,7 +115,7 @@ static json_t *bench_json_watched(const struct bench_row *row)
 	const struct bench_seen *seen = &row->seen;
 	const bool kernel = seen->kernel_source;
 
-	if (!seen->operations || seen->missing[0])
+	if (!bench_row_watched(row))
 		return json_null();
 	return json_pack("{so so so so so so so so}",
 		"operations", value_count(seen->operations),

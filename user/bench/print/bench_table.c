@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tables of pfdrive bench on standard output: warnings, the machine, the rows, the latencies,
+ * scaling, the counts of the kernel, the formulas, and the rows that were not measured. Reads the
+ * results and computes nothing.
+ */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/ops/op_registry.h"
 #include "bench/print/bench_print.h"
-#include "model/counters.h"
 #include "util/size.h"
 #include "util/table_grid.h"
 
-#define MOST_REASONS 10	/* lines of warnings */
+#define MOST_REASONS 10	/* noisy rows with a line each */
+#define MOST_STRIDES 15	/* columns of the latencies */
 #define SCALE_FAMILY "scale."
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -32,7 +36,15 @@ static void bench_table_figure_cell(struct grid *grid, double value)
 	grid_cell(grid, "%s", text);
 }
 
-/* Sizes read better as such. */
+static void bench_table_share_cell(struct grid *grid, double share)
+{
+	if (isnan(share))
+		grid_cell(grid, "n/a");
+	else
+		grid_cell(grid, "%.1f%%", 100 * share);
+}
+
+/* A whole size reads as "48K", the mean of several as "47.5K". */
 static void bench_table_value_cell(struct grid *grid, const struct bench_row *row, double value)
 {
 	char text[24];
@@ -43,7 +55,7 @@ static void bench_table_value_cell(struct grid *grid, const struct bench_row *ro
 	}
 	if (value < 1024 || !fmod(value, 1024))
 		size_name(value, text, sizeof(text));
-	else		/* the mean of some */
+	else
 		snprintf(text, sizeof(text), value < 1 << 20 ? "%.1fK" : "%.1fM",
 			 value / (value < 1 << 20 ? 1 << 10 : 1 << 20));
 	grid_cell(grid, "%s", text);
@@ -72,16 +84,16 @@ static void bench_table_print_clock(FILE *out, const struct bench_results *resul
 	const struct bench_machine_state *state = &results->state;
 
 	if (isnan(results->machine.cycle_ns))
-		fputs("Cycles        n/a: the TSC may not be read\n", out);
+		fputs("Cycles        n/a: this process may not read the TSC\n", out);
 	else
 		fprintf(out, "Cycles        of the TSC, %.1f MHz, %s\n",
 			1e3 / results->machine.cycle_ns,
-			state->tsc_invariant ? "whatever the CPU's frequency" :
-					       "which the CPU does not promise to be constant");
+			state->tsc_invariant ? "independent of the CPU's frequency" :
+					       "not guaranteed to be constant by the CPU");
 	fprintf(out, "Frequency     governor %s, turbo %s, ", state->governor[0] ?
 		state->governor : "n/a", state->turbo[0] ? state->turbo : "n/a");
 	if (state->frequency_khz)
-		fprintf(out, "%.0f MHz when it began\n", state->frequency_khz / 1e3);
+		fprintf(out, "%.0f MHz at the start\n", state->frequency_khz / 1e3);
 	else
 		fputs("now n/a\n", out);
 }
@@ -117,7 +129,7 @@ static void bench_table_print_folder(FILE *out, const char *what, const struct b
 		fputs(", O_DIRECT\n", out);
 }
 
-/* What is not on this machine's CPUs and memory. */
+/* Places of the measured files, and the machine across the network. */
 static void bench_table_print_folders(FILE *out, const struct bench_results *results)
 {
 	const struct bench_options *options = &results->options;
@@ -128,36 +140,10 @@ static void bench_table_print_folders(FILE *out, const struct bench_results *res
 		fprintf(out, "Peer          %s, port %s\n", options->peer, options->port);
 }
 
-struct bench_noise {
-	size_t rows, points;	/* noisy ones; points of the sweep apart */
-	size_t all_rows, all_points;
-};
-
-static struct bench_noise bench_table_count_noise(const struct bench_results *results)
-{
-	struct bench_noise noise = { 0 };
-	const struct bench_row *row;
-	bool noisy;
-	size_t i;
-
-	for (i = 0; i < results->nr; i++) {
-		row = &results->rows[i];
-		noisy = row->noise[0];
-		if (row->operation == &op_latency) {
-			noise.points += noisy;
-			noise.all_points++;
-		} else {
-			noise.rows += noisy;
-			noise.all_rows++;
-		}
-	}
-	return noise;
-}
-
-/* Each with its reason; of many only how many, for then it is the machine. */
+/* Many noisy rows have one cause, a busy machine, and get one line; few get their reasons. */
 static void bench_table_print_noise(FILE *out, const struct bench_results *results)
 {
-	const struct bench_noise noise = bench_table_count_noise(results);
+	const struct bench_noise noise = bench_results_noise(results);
 	const struct bench_row *row;
 	size_t i;
 
@@ -188,11 +174,6 @@ static void bench_table_print_warnings(FILE *out, const struct bench_results *re
 	bench_table_print_noise(out, results);
 }
 
-static const char *bench_table_mark(const struct bench_row *row)
-{
-	return row->contradiction[0] ? "contradicted" : row->noise[0] ? "noisy" : "";
-}
-
 static void bench_table_figures_row(struct grid *grid, const struct bench_row *row)
 {
 	const struct statistics *figures = &row->figures;
@@ -209,14 +190,14 @@ static void bench_table_figures_row(struct grid *grid, const struct bench_row *r
 		bench_table_figure_cell(grid, row->cycles);
 	else
 		grid_cell(grid, "-");
-	if (row->operation->derived) {
+	if (row->operation->derived_from) {
 		grid_cell(grid, "-");
 		grid_cell(grid, "-");
 	} else {
 		grid_cell(grid, "%zu", figures->runs);
 		grid_cell(grid, "%zu", figures->outliers);
 	}
-	grid_cell(grid, "%s", bench_table_mark(row));
+	grid_cell(grid, "%s", bench_row_mark(row));
 }
 
 static int bench_table_print_figures(FILE *out, const struct bench_results *results)
@@ -238,7 +219,7 @@ static int bench_table_print_figures(FILE *out, const struct bench_results *resu
 	return grid_close(&grid, out);
 }
 
-/* Of a point's name: the size is before it, the stride behind. */
+/* A point of the sweep is named SIZE:STRIDE. */
 static size_t bench_table_colon(const struct bench_row *row)
 {
 	return strcspn(row->point_name, ":");
@@ -246,9 +227,9 @@ static size_t bench_table_colon(const struct bench_row *row)
 
 static bool bench_table_same_size(const struct bench_row *a, const struct bench_row *b)
 {
-	return bench_table_colon(a) == bench_table_colon(b) && !strncmp(a->point_name,
-									b->point_name,
-										bench_table_colon(a));
+	const size_t length = bench_table_colon(a);
+
+	return length == bench_table_colon(b) && !strncmp(a->point_name, b->point_name, length);
 }
 
 static size_t bench_table_count_latencies(const struct bench_results *results, size_t *first)
@@ -265,37 +246,49 @@ static size_t bench_table_count_latencies(const struct bench_results *results, s
 	return nr;
 }
 
-/* Rows of the sweep come size by size, and within a size stride by stride. */
+/* The rows of the sweep are ordered by size, and within a size by stride: one line per size. */
+static size_t bench_table_count_strides(const struct bench_row *rows, size_t nr)
+{
+	size_t strides = 0;
+
+	while (strides < nr && strides < MOST_STRIDES && bench_table_same_size(rows, rows + strides))
+		strides++;
+	return strides;
+}
+
+static void bench_table_latency_row(struct grid *grid, const struct bench_row *rows, size_t strides)
+{
+	size_t i;
+
+	grid_row(grid);
+	grid_cell(grid, "%.*s", (int)bench_table_colon(rows), rows->point_name);
+	for (i = 0; i < strides; i++)
+		bench_table_figure_cell(grid, bench_row_measured(rows + i) ? rows[i].figures.mean :
+									     NAN);
+}
+
 static int bench_table_print_latencies(FILE *out, const struct bench_results *results)
 {
+	const char *headings[1 + MOST_STRIDES] = { ">Size" };
+	char texts[MOST_STRIDES][40];
 	const struct bench_row *rows;
-	const char *headings[16] = { ">Size" };
-	char texts[16][40];
-	size_t first, nr, columns = 0, i;
+	size_t first, strides, i;
+	const size_t nr = bench_table_count_latencies(results, &first);
 	struct grid grid;
 
-	nr = bench_table_count_latencies(results, &first);
 	if (!nr)
 		return 0;
 	rows = &results->rows[first];
-	while (columns < nr && columns + 1 < COUNT(headings) && bench_table_same_size(rows,
-										      &rows[columns])) {
-		snprintf(texts[columns], sizeof(texts[0]), ">%s",
-			 rows[columns].point_name + bench_table_colon(&rows[columns]) + 1);
-		headings[columns + 1] = texts[columns];
-		columns++;
+	strides = bench_table_count_strides(rows, nr);
+	for (i = 0; i < strides; i++) {
+		snprintf(texts[i], sizeof(texts[i]), ">%s",
+			 rows[i].point_name + bench_table_colon(&rows[i]) + 1);
+		headings[1 + i] = texts[i];
 	}
-	fputs("\nNanoseconds a load (memory.latency), by the memory's size and the stride\n", out);
-	grid_open(&grid, headings, columns + 1);
-	for (i = 0; i < nr; i++) {
-		if (i % columns == 0) {
-			grid_row(&grid);
-			grid_cell(&grid, "%.*s", (int)bench_table_colon(&rows[i]),
-				  rows[i].point_name);
-		}
-		bench_table_figure_cell(&grid, bench_row_measured(&rows[i]) ? rows[i].figures.mean :
-					NAN);
-	}
+	fputs("\nNanoseconds per load (memory.latency), by size of the memory and stride\n", out);
+	grid_open(&grid, headings, 1 + strides);
+	for (i = 0; i < nr; i += strides)
+		bench_table_latency_row(&grid, &rows[i], nr - i < strides ? nr - i : strides);
 	return grid_close(&grid, out);
 }
 
@@ -314,22 +307,16 @@ static bool bench_table_any_scale(const struct bench_results *results)
 	return false;
 }
 
-/* The row's figure is the time from the start to the end of all, by the number of faults. */
 static void bench_table_scale_row(struct grid *grid, const struct bench_row *row)
 {
-	const double wall_ns = row->figures.mean;
-	const bool watched = row->seen.operations && !row->seen.missing[0];
-	const double share = watched ? row->seen.mmap_lock_share : NAN;
+	const struct bench_scaling scaling = bench_row_scaling(row);
 
 	grid_row(grid);
 	grid_cell(grid, "%s", row->operation->name);
 	grid_cell(grid, "%s", row->point_name);
-	grid_cell(grid, "%.0f", 1e9 / wall_ns);
-	grid_cell(grid, "%.0f", wall_ns * strtoul(row->point_name, NULL, 10));
-	if (isnan(share))
-		grid_cell(grid, "n/a");
-	else
-		grid_cell(grid, "%.1f%%", 100 * share);
+	grid_cell(grid, "%.0f", scaling.faults_per_s);
+	grid_cell(grid, "%.0f", scaling.thread_ns);
+	bench_table_share_cell(grid, bench_row_watched(row) ? row->seen.mmap_lock_share : NAN);
 }
 
 static int bench_table_print_scale(FILE *out, const struct bench_results *results)
@@ -351,38 +338,44 @@ static int bench_table_print_scale(FILE *out, const struct bench_results *result
 	return grid_close(&grid, out);
 }
 
-static void bench_table_per_cell(struct grid *grid, uint64_t count, uint64_t operations)
+static void bench_table_count_cell(struct grid *grid, double per_operation)
 {
-	if (count == FACT_NONE || !operations)
+	if (isnan(per_operation))
 		grid_cell(grid, "n/a");
 	else
-		grid_cell(grid, "%.3g", (double)count / operations);
+		grid_cell(grid, "%.3g", per_operation);
 }
 
-static void bench_table_share_cell(struct grid *grid, double share)
+static void bench_table_usage_cells(struct grid *grid, const struct bench_row *row)
 {
-	if (isnan(share))
-		grid_cell(grid, "n/a");
-	else
-		grid_cell(grid, "%.1f%%", 100 * share);
+	static const enum bench_event events[] = { BENCH_SWITCHES, BENCH_FAULTS, BENCH_MAJOR };
+	size_t i;
+
+	for (i = 0; i < COUNT(events); i++)
+		bench_table_count_cell(grid, bench_per_operation(&row->usage, events[i],
+								 row->all_operations));
+}
+
+static void bench_table_watched_cells(struct grid *grid, const struct bench_row *row)
+{
+	static const enum bench_event events[] = { BENCH_SWITCHES, BENCH_SYSCALLS, BENCH_FAULTS };
+	const uint64_t operations = bench_row_watched(row) ? row->seen.operations : 0;
+	size_t i;
+
+	for (i = 0; i < COUNT(events); i++)
+		bench_table_count_cell(grid, bench_per_operation(&row->seen.counts, events[i],
+								 operations));
 }
 
 static void bench_table_seen_row(struct grid *grid, const struct bench_row *row)
 {
 	const struct bench_seen *seen = &row->seen;
-	const bool watched = !seen->missing[0] && seen->operations;
+	const bool watched = bench_row_watched(row);
 
 	grid_row(grid);
 	grid_cell(grid, "%s", row->name);
-	bench_table_per_cell(grid, row->usage.event[BENCH_SWITCHES], row->all_operations);
-	bench_table_per_cell(grid, row->usage.event[BENCH_FAULTS], row->all_operations);
-	bench_table_per_cell(grid, row->usage.event[BENCH_MAJOR], row->all_operations);
-	bench_table_per_cell(grid, watched ? seen->counts.event[BENCH_SWITCHES] : FACT_NONE,
-			     seen->operations);
-	bench_table_per_cell(grid, watched ? seen->counts.event[BENCH_SYSCALLS] : FACT_NONE,
-			     seen->operations);
-	bench_table_per_cell(grid, watched ? seen->counts.event[BENCH_FAULTS] : FACT_NONE,
-			     seen->operations);
+	bench_table_usage_cells(grid, row);
+	bench_table_watched_cells(grid, row);
 	if (watched && seen->kernel_source) {
 		bench_table_figure_cell(grid, seen->kernel_ns);
 		grid_cell(grid, "%s", seen->kernel_source);
@@ -396,8 +389,7 @@ static void bench_table_seen_row(struct grid *grid, const struct bench_row *row)
 
 static bool bench_table_shows_seen(const struct bench_row *row)
 {
-	return bench_row_measured(row) && !row->operation->derived &&
-	       row->operation != &op_latency;
+	return bench_row_repeated(row) && row->operation != &op_latency;
 }
 
 static bool bench_table_any_seen(const struct bench_results *results)
@@ -422,8 +414,7 @@ static int bench_table_print_seen(FILE *out, const struct bench_results *results
 
 	if (!bench_table_any_seen(results))
 		return 0;
-	fputs("\nWhat the kernel saw: getrusage of all runs, then eBPF of one more run that it "
-	      "watched\n", out);
+	fputs("\nEvents per operation: getrusage(2) over all runs, then eBPF in one more run\n", out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
@@ -433,7 +424,7 @@ static int bench_table_print_seen(FILE *out, const struct bench_results *results
 	return grid_close(&grid, out);
 }
 
-/* The same formula for all points is one line; the values are in the table. */
+/* Points with the same formula share one line; the table has their values. */
 static void bench_table_print_prediction(FILE *out, const struct bench_row *row, const char *what,
 					 const struct bench_figure *figure,
 						 const struct bench_figure *before)
@@ -461,7 +452,7 @@ static void bench_table_print_predictions(FILE *out, const struct bench_results 
 	bool again;
 	size_t i;
 
-	fputs("\nWhat the predictions are made of\n", out);
+	fputs("\nFormulas of the predictions\n", out);
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
 		before = i ? row - 1 : row;
@@ -475,7 +466,7 @@ static void bench_table_print_predictions(FILE *out, const struct bench_results 
 	}
 }
 
-/* Points of an operation are told by the first; operations that lack the same are one line. */
+/* One line per reason; the points of an operation are named by the first of them. */
 static void bench_table_print_missing(FILE *out, const struct bench_results *results)
 {
 	const struct bench_row *row, *before = NULL;

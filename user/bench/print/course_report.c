@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The skeleton of a course's report, in reStructuredText: what was measured is filled in,
- * what somebody must think of is left "(to be written)".
+ * The skeleton of a course report, in reStructuredText: machine, methods, predictions and results
+ * come from bench_results; the parts that the author must write are marked "(to be written)".
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 #define TO_WRITE "(to be written)"
 #define BAR_WIDTH 60
-#define LOGARITHMIC 100		/* from that ratio of the largest to the smallest on */
+#define LOGARITHMIC 100		/* ratio of largest to smallest that needs a logarithmic axis */
 #define SIZE_TEXT 32
 
 static void course_report_print_heading(FILE *out, const char *text, char line)
@@ -109,7 +109,7 @@ static void course_report_print_prediction(FILE *out, const struct bench_row *ro
 	fputs("\n" TO_WRITE "\n", out);
 }
 
-/* Within quotes of a table, where a quote is two. */
+/* Inside a quoted cell a quote is doubled. */
 static void course_report_print_quoted(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -138,12 +138,11 @@ static void course_report_print_result(FILE *out, const struct bench_row *row)
 	course_report_value(row, row->figures.stddev, stddev);
 	bench_figure_text(row->cycles, cycles, sizeof(cycles));
 	fprintf(out, ",\"%s\",\"%s\",\"%s\",\"%s\"", mean, half_width, stddev, cycles);
-	if (row->operation->derived)
+	if (row->operation->derived_from)
 		fputs(",\"-\",\"-\"", out);
 	else
 		fprintf(out, ",\"%zu\",\"%zu\"", row->figures.runs, row->figures.outliers);
-	fprintf(out, ",\"%s\"\n", row->contradiction[0] ? "contradicted" :
-		row->noise[0] ? "noisy" : "");
+	fprintf(out, ",\"%s\"\n", bench_row_mark(row));
 }
 
 static void course_report_print_results(FILE *out, const struct bench_row *rows, size_t nr)
@@ -159,7 +158,7 @@ static void course_report_print_results(FILE *out, const struct bench_row *rows,
 		course_report_print_result(out, &rows[i]);
 }
 
-/* The least and the most that was measured; 0: nothing was. */
+/* Smallest and largest median. Returns the number of measured rows. */
 static size_t course_report_range(const struct bench_row *rows, size_t nr, double *least,
 				  double *most)
 {
@@ -177,7 +176,7 @@ static size_t course_report_range(const struct bench_row *rows, size_t nr, doubl
 	return measured;
 }
 
-/* A bar's length; in a logarithmic figure the least has the length of one decade. */
+/* Length of a bar; on a logarithmic axis the smallest is one decade long. */
 static int course_report_bar(double value, double least, double most, bool logarithmic)
 {
 	if (!logarithmic)
@@ -214,12 +213,12 @@ static void course_report_print_seen(FILE *out, const struct bench_row *row)
 {
 	const struct bench_seen *seen = &row->seen;
 
-	if (!seen->operations || seen->missing[0])
+	if (!bench_row_watched(row))
 		return;
 	fputc('\n', out);
 	if (seen->lost)
-		fprintf(out, "What happened in %" PRIu64 " of ``%s`` is not known: %" PRIu64
-			" events were lost.\n", seen->operations, row->name, seen->lost);
+		fprintf(out, "The events in %" PRIu64 " of ``%s`` are not known: %" PRIu64
+			" of them were lost.\n", seen->operations, row->name, seen->lost);
 	else
 		fprintf(out, "In %" PRIu64 " of ``%s`` eBPF saw %" PRIu64 " context switches, %"
 			PRIu64 " system calls and %" PRIu64 " page faults.\n", seen->operations,
@@ -227,7 +226,7 @@ static void course_report_print_seen(FILE *out, const struct bench_row *row)
 			seen->counts.event[BENCH_SYSCALLS], seen->counts.event[BENCH_FAULTS]);
 }
 
-/* An operation, with all its points. */
+/* @rows: the points of one operation */
 static void course_report_print_section(FILE *out, const struct bench_row *rows, size_t nr)
 {
 	const struct bench_operation *operation = rows->operation;
@@ -237,7 +236,7 @@ static void course_report_print_section(FILE *out, const struct bench_row *rows,
 	course_report_print_heading(out, "Method", '~');
 	fprintf(out, "%s.", operation->method);
 	if (operation->subtract)
-		fprintf(out, " What ``%s`` takes is subtracted.", operation->subtract);
+		fprintf(out, " The time of ``%s`` is subtracted.", operation->subtract);
 	fputc('\n', out);
 	course_report_print_prediction(out, rows);
 	course_report_print_results(out, rows, nr);
