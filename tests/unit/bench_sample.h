@@ -23,7 +23,7 @@ static inline void bench_sample_open(struct bench_results *results, char *const 
 	*results = (struct bench_results){ .options = { .quick = true } };
 	results->machine = (struct bench_machine){
 		.nr_cpus = 2, .cpu = 1, .cycle_ns = 0.5, .memory_bytes = 4ULL << 30,
-		.room_bytes = 1ULL << 30, .available_bytes = 3ULL << 30,
+		.limit_bytes = 1ULL << 30, .available_bytes = 3ULL << 30,
 		.cache_bytes = { 32768, 1 << 20, 8 << 20 },
 		.line_bytes = 64,
 	};

@@ -80,8 +80,8 @@ END_TEST
 
 START_TEST(test_what_is_wrong_is_said)
 {
-	check_refused("", -EINVAL, "missing");
-	check_refused("1 +", -EINVAL, "missing");
+	check_refused("", -EINVAL, "expected a number");
+	check_refused("1 +", -EINVAL, "expected a number");
 	check_refused("(1", -EINVAL, "')'");
 	check_refused("1 2", -EINVAL, "'2'");
 	check_refused("1.2.3", -EINVAL, "'1.2.3'");

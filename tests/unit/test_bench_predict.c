@@ -200,10 +200,10 @@ START_TEST(test_bad_files_are_refused_with_their_line)
 {
 	check_refused("cpu.loop = 1\ncpu.loop\n", "line 2", "NAME = FORMULA");
 	check_refused("cpu.lop = 1\n", "line 1", "cpu.lop");
-	check_refused("\n\ncpu.loop = 1 +\n", "line 3", "missing");
+	check_refused("\n\ncpu.loop = 1 +\n", "line 3", "expected a number");
 	check_refused("cpu.loop = cpu.lop\n", "line 1", "cpu.lop");
 	check_refused("cpu.loop:3 = 1\n", "line 1", "cpu.loop:3");
-	check_refused("cpu.loop =\n", "line 1", "missing");
+	check_refused("cpu.loop =\n", "line 1", "expected a number");
 }
 END_TEST
 
@@ -253,7 +253,7 @@ START_TEST(test_what_is_made_of_noise_is_marked)
 
 	bench_sample_open(&results, names, 1);
 	for (i = 0; i < results.nr; i++) {
-		if (results.rows[i].operation->derived)
+		if (results.rows[i].operation->derived_from)
 			continue;
 		row = bench_sample_measure(&results, results.rows[i].name,
 					   atoi(results.rows[i].point_name) < 64 ? 5 : 8);

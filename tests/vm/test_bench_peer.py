@@ -126,7 +126,7 @@ def test_nobody_measures_the_way_too():
     rows = {row["name"]: row for row in pfstat.report_of(text)["rows"]}
     # Who may send pings is the system's to say.
     assert rows.pop("peer.icmp_rtt")["missing"] in (
-        None, "no right to send pings: run as root, or see net.ipv4.ping_group_range")
+        None, "not permitted to send pings: run as root, or set net.ipv4.ping_group_range")
     assert all(row["measured"] for row in rows.values())
 
 

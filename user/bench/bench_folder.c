@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Describes the folders of --directory and --nfs for the results: file system, disk, and if
+ * O_DIRECT works, found with a nameless file that is removed again.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +29,7 @@ static void bench_folder_read_names(struct bench_folder *facts, int fd)
 	snprintf(facts->device, sizeof(facts->device), "%s", environment.device);
 }
 
-/* Some file systems take the flag, and have no other way than through the cache. */
+/* Reads a block, since some file systems accept the flag but cannot read with it. */
 static int bench_folder_try_direct(int fd)
 {
 	void *block;
@@ -50,7 +54,7 @@ void bench_folder_read(struct bench_folder *facts, const char *directory)
 		return;
 	fd = bench_file_make_in(directory, BLOCK);
 	if (fd < 0) {
-		snprintf(facts->no_direct, sizeof(facts->no_direct), "no file can be made: %s",
+		snprintf(facts->no_direct, sizeof(facts->no_direct), "cannot make a file: %s",
 			 strerror(-fd));
 		return;
 	}

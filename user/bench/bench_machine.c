@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the machine before the first row: CPUs, rate of the time-stamp counter, memory, caches
+ * (hwloc) and power settings, from /proc, /sys and the CPU. Unknown values stay empty, and only
+ * missing CPUs are an error.
+ */
 #include <cpuid.h>
 #include <errno.h>
 #include <hwloc.h>
@@ -19,7 +24,7 @@
 #define READINGS 100
 #define CPUFREQ "/sys/devices/system/cpu/cpu%d/cpufreq/%s"
 
-/* The file's first word; "" when it cannot be read. */
+/* The first word of a file; "" if it cannot be read. */
 static void bench_machine_read_word(const char *path, char *word, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -44,7 +49,7 @@ static void read_frequency(struct bench_machine_state *state, int cpu)
 	state->frequency_khz = strtoull(word, NULL, 10);
 }
 
-/* Each driver has its own switch: one says that turbo is on, the other that it is not. */
+/* The switch depends on the driver: acpi-cpufreq has boost, intel_pstate has no_turbo. */
 static void read_turbo(struct bench_machine_state *state)
 {
 	char word[8];
@@ -74,7 +79,7 @@ static bool tsc_is_invariant(void)
 	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && edx & (1U << 8);
 }
 
-/* Both clocks at one moment: of several readings the one that took least. */
+/* Reads both clocks at one moment: of several readings, uses the shortest. */
 static void read_both(uint64_t *ns, uint64_t *cycles)
 {
 	uint64_t before, after, now, least = UINT64_MAX;
@@ -118,7 +123,7 @@ static uint64_t bench_machine_read_available(void)
 	return kilobytes * 1024;
 }
 
-/* A quarter of memory; half of what is free where that is less. */
+/* A quarter of memory, or half of the available memory if that is less. */
 static uint64_t bench_machine_room(uint64_t memory_bytes, uint64_t available_bytes)
 {
 	const uint64_t room = memory_bytes / 4;
@@ -131,13 +136,13 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* To file pages: no more than the memory cgroup's limit, or that which the row will have. */
+/* File pages may fill the limit of the memory cgroup, or that of file.cache_size with --quick. */
 static void bench_machine_read_memory(struct bench_machine *machine,
 				      const struct bench_options *options)
 {
 	const uint64_t available = bench_machine_read_available();
 
-	machine->room_bytes = bench_machine_room(machine->memory_bytes, available);
+	machine->limit_bytes = bench_machine_room(machine->memory_bytes, available);
 	machine->available_bytes = least(available, memory_group_limit());
 	if (options->quick)
 		machine->available_bytes = least(machine->available_bytes, FILECACHE_QUICK_BYTES);
@@ -153,7 +158,7 @@ static int bench_machine_choose_cpu(struct bench_machine *machine, int wanted)
 	machine->cpu = wanted;
 	if (wanted >= 0)
 		return cpus_has(&machine->cpus, wanted) ? 0 : -EINVAL;
-	/* The first one is where most interrupts go. */
+	/* The last one: the first CPU handles most interrupts. */
 	for (cpu = 0; cpu < CPUS_MAX; cpu++)
 		if (cpus_has(&machine->cpus, cpu))
 			machine->cpu = cpu;
@@ -184,7 +189,8 @@ static void bench_machine_read_caches(struct bench_machine *machine,
 	hwloc_topology_t topology;
 
 	if (hwloc_topology_init(&topology)) {
-		snprintf(state->caches_missing, sizeof(state->caches_missing), "hwloc: no memory");
+		snprintf(state->caches_missing, sizeof(state->caches_missing),
+			 "hwloc is out of memory");
 		return;
 	}
 	if (hwloc_topology_load(topology))
@@ -195,7 +201,7 @@ static void bench_machine_read_caches(struct bench_machine *machine,
 	hwloc_topology_destroy(topology);
 	if (!state->caches_missing[0] && !machine->cache_bytes[0])
 		snprintf(state->caches_missing, sizeof(state->caches_missing),
-			 "hwloc knows of no caches here");
+			 "hwloc reports no caches");
 }
 
 int bench_machine_read(struct bench_machine *machine, struct bench_machine_state *state,

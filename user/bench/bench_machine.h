@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The machine and the state it is in, as far as they bear on what is measured. */
+/* The machine, and its state as far as it affects the measurements. */
 #ifndef PFSTAT_USER_BENCH_MACHINE_H
 #define PFSTAT_USER_BENCH_MACHINE_H
 
@@ -7,16 +7,16 @@
 #include "report/report.h"
 
 struct bench_machine_state {
-	struct environment environment;	/* the machine's part */
-	bool tsc_invariant;		/* it ticks at one rate, whatever the CPU's */
+	struct environment environment;	/* only the fields of the machine */
+	bool tsc_invariant;		/* its rate does not depend on the CPU's frequency */
 	char governor[32];		/* of cpufreq; "": n/a */
 	char turbo[8];			/* on, off; "": n/a */
-	uint64_t frequency_khz;		/* when it was read; 0: n/a */
-	double load;			/* of the last minute, before the first row; NAN: n/a */
-	char caches_missing[BENCH_WHY];	/* why hwloc says nothing */
+	uint64_t frequency_khz;		/* at the start; 0: n/a */
+	double load;			/* of the minute before the first row; NAN: n/a */
+	char caches_missing[BENCH_WHY];	/* why hwloc reports no caches */
 };
 
-/* 0 or a negative errno: what it cannot do without. */
+/* Returns 0, -EINVAL (the chosen CPU is not allowed) or another negative errno. */
 int bench_machine_read(struct bench_machine *machine, struct bench_machine_state *state,
 		       const struct bench_options *options);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calibration: operations are doubled until a run takes its share of the time allowed;
- * that is the first warm-up, too. The clocks around a run then cost nothing to speak of.
+ * The runs of one row, in its worker: calibration doubles the number of operations until a run
+ * takes its share of the time budget, which also warms up; then runs are repeated. The results go
+ * into memory that is shared with pfdrive, so that a killed worker leaves its finished runs.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 
 #define WARM_UP_RUNS 2
 #define FEWEST_RUNS 3
-#define SHORTEST_NS 50000	/* of a run: the clocks are then less than 1 % of it */
-#define PATIENCE 4
+#define SHORTEST_NS 50000	/* of a run; keeps the cost of the clocks below 1 % */
+#define PATIENCE 4		/* shares of the budget, for runs with a short timed part */
 #define MOST_OPERATIONS (1ULL << 40)
 
 static int bench_measure_once(struct bench *bench, uint64_t n)
@@ -22,7 +23,7 @@ static int bench_measure_once(struct bench *bench, uint64_t n)
 	return bench->operation->run(bench, n);
 }
 
-/* Of n operations, with all that is around the timed part. */
+/* One run of n operations; *wall_ns includes the preparation around the timed parts. */
 static int bench_measure_wall(struct bench *bench, uint64_t n, uint64_t *wall_ns)
 {
 	const uint64_t start_ns = clock_monotonic_ns();
@@ -33,8 +34,8 @@ static int bench_measure_wall(struct bench *bench, uint64_t n, uint64_t *wall_ns
 }
 
 /*
- * A run that took long may have been interrupted: only a second one like it counts. If
- * its timed part is a trifle beside the rest, it goes on for a while.
+ * A long run may have been interrupted, so a second one must confirm it. If the timed part is
+ * only a small part of the run, n may grow until a run takes PATIENCE shares.
  */
 static int bench_measure_calibrate(struct bench *bench, const struct measure_plan *plan,
 				   uint64_t *n)
@@ -92,8 +93,8 @@ static int bench_measure_repeat(struct bench *bench, const struct measure_plan *
 }
 
 /*
- * An operation whose result is no time: each run has one, and the first is as good as the
- * others. Another one begins if there is time for one like the last.
+ * For an operation whose result is a size: each run has one, without warm-up. Another run begins
+ * if the remaining time suffices for one as long as the last.
  */
 static int bench_measure_sizes(struct bench *bench, const struct measure_plan *plan,
 			       uint64_t end_ns, struct measured *measured)
@@ -103,7 +104,7 @@ static int bench_measure_sizes(struct bench *bench, const struct measure_plan *p
 	int err;
 
 	measured->operations = 1;
-	for (event = 0; event < BENCH_NR_EVENTS; event++)	/* it has no timed part */
+	for (event = 0; event < BENCH_NR_EVENTS; event++)	/* there is no timed part */
 		measured->usage.event[event] = FACT_NONE;
 	do {
 		err = bench_measure_wall(bench, 1, &wall_ns);
@@ -119,7 +120,7 @@ static int bench_measure_sizes(struct bench *bench, const struct measure_plan *p
 static int bench_measure_check(struct bench *bench, const struct measured *measured)
 {
 	if (measured->ns[0] * measured->operations < SHORTEST_NS)
-		return bench_refuse(bench, -ERANGE, "it cannot be repeated for long enough");
+		return bench_refuse(bench, -ERANGE, "a run is too short to be timed");
 	return 0;
 }
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses the command line of pfdrive bench into a struct bench_command, and refuses combinations
+ * that make no sense before anything is measured.
+ */
 #include <argp.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -30,37 +34,37 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "What is measured, and how:", 1 },
-	{ "list", KEY_LIST, NULL, 0, "only print what can be measured", 1 },
-	{ "quick", KEY_QUICK, NULL, 0, "each within 5 s, not 60: fewer runs, less memory", 1 },
-	{ "cpu", KEY_CPU, "N", 0, "on this CPU (default: the last one allowed)", 1 },
+	{ NULL, 0, NULL, 0, "Measurement:", 1 },
+	{ "list", KEY_LIST, NULL, 0, "only print the operations", 1 },
+	{ "quick", KEY_QUICK, NULL, 0, "5 s per operation, not 60: fewer runs, less memory", 1 },
+	{ "cpu", KEY_CPU, "N", 0, "measure on this CPU (default: the last allowed one)", 1 },
 	{ "directory", KEY_DIRECTORY, "PATH", 0,
 	  "make files there, on a disk (default " DIRECTORY ")", 1 },
-	{ "nfs", KEY_NFS, "PATH", 0, "make files there, too, a folder on NFS", 1 },
-	{ "huge-pages", KEY_HUGE_PAGES, NULL, 0, "measure memory in huge pages", 1 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch by eBPF and the module", 1 },
-	{ "peer", KEY_PEER, "HOST", 0, "measure the network to it, too", 1 },
+	{ "nfs", KEY_NFS, "PATH", 0, "also make files there, in a folder on NFS", 1 },
+	{ "huge-pages", KEY_HUGE_PAGES, NULL, 0, "use huge pages for loads and bandwidth", 1 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch operations with eBPF and the module", 1 },
+	{ "peer", KEY_PEER, "HOST", 0, "also measure the network to HOST", 1 },
 	{ "serve", KEY_SERVE, "ADDRESS", OPTION_ARG_OPTIONAL,
-	  "measure nothing, be that peer until a signal comes (default 127.0.0.1)", 1 },
-	{ "port", KEY_PORT, "N", 0, "of the peer (default " PEER_PORT ")", 1 },
-	{ NULL, 0, NULL, 0, "What is predicted, what is printed:", 2 },
-	{ "predict", KEY_PREDICT, "FILE", 0, "predictions: lines NAME = FORMULA", 2 },
-	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 2 },
-	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 2 },
-	{ "report", KEY_REPORT, "FILE", 0, "write a report to be completed there", 2 },
+	  "do not measure, serve as the peer until a signal (default 127.0.0.1)", 1 },
+	{ "port", KEY_PORT, "N", 0, "port of the peer (default " PEER_PORT ")", 1 },
+	{ NULL, 0, NULL, 0, "Predictions and output:", 2 },
+	{ "predict", KEY_PREDICT, "FILE", 0, "read predictions, lines NAME = FORMULA", 2 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "format of stdout (default table)", 2 },
+	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 2 },
+	{ "report", KEY_REPORT, "FILE", 0, "write the skeleton of a report to FILE", 2 },
 	{ "plot", KEY_PLOT, "FOLDER", 0, "draw memory.latency there: SVG, PNG, data, script", 2 },
 	{ 0 },
 };
 
 static const char doc[] =
-	"Measures what operations of the system cost, beside what they should.\v"
-	"NAME: an operation, a family of them (cpu), or a pattern ('switch.*'); without one, "
-	"all. As root, with the pfstat module, each is also watched by eBPF.";
+	"Measures the cost of operations of the system, and compares it with predictions.\v"
+	"NAME is an operation, a family (cpu) or a pattern ('switch.*'); default: all. As root, "
+	"with the pfstat module, eBPF also watches each operation.";
 
-/* As text, for it is looked up as such. */
+/* The port stays text, for getaddrinfo(3). */
 static const char *bench_options_port(const struct argp_state *state, const char *text)
 {
-	if (text[strspn(text, "0123456789")])	/* no K, M, G */
+	if (text[strspn(text, "0123456789")])	/* no suffix such as K */
 		usage(state, "--port: '%s' is not a number from 1 to %d", text, UINT16_MAX);
 	argument_number(state, "port", text, 1, UINT16_MAX);
 	return text;
@@ -69,11 +73,11 @@ static const char *bench_options_port(const struct argp_state *state, const char
 static const char *bench_options_host(const struct argp_state *state, const char *text)
 {
 	if (!*text)
-		usage(state, "--peer: a host's name or address is missing");
+		usage(state, "--peer requires the name or the address of a host");
 	return text;
 }
 
-/* The last argument that asks for something to be measured, or how: an option's name, or text. */
+/* Remembers the last argument that concerns measuring, for the message of --list or --serve. */
 static void note_measuring(struct bench_command *command, int key, const char *text)
 {
 	const struct argp_option *option = argp_options;
@@ -91,9 +95,9 @@ static void note_measuring(struct bench_command *command, int key, const char *t
 static void bench_options_check(const struct argp_state *state, const struct bench_command *command)
 {
 	if (command->serve && command->list)
-		usage(state, "--serve and --list: one at a time");
+		usage(state, "--serve excludes --list: give one at a time");
 	if ((command->serve || command->list) && command->measuring)
-		usage(state, "--%s measures nothing: leave %s%s out",
+		usage(state, "--%s does not measure: leave %s%s out",
 		      command->serve ? "serve" : "list", command->measuring_dashes,
 		      command->measuring);
 	named_files_input(state, "--predict", command->predict);
@@ -169,7 +173,7 @@ static error_t bench_options_parse_one(int key, char *text, struct argp_state *s
 	case KEY_PLOT:
 		command->plot = text;
 		if (!strcmp(text, "-"))
-			usage(state, "--plot: the figure is not drawn as text: name a folder");
+			usage(state, "--plot cannot draw this figure as text: name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
 		bench_options_add_name(state, command, text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the command line asks of pfdrive bench. */
+/* The command line of pfdrive bench. */
 #ifndef PFSTAT_USER_BENCH_OPTIONS_H
 #define PFSTAT_USER_BENCH_OPTIONS_H
 
@@ -9,21 +9,21 @@
 struct bench_command {
 	struct bench_options options;
 	enum report_format format;
-	const char *predict;	/* a file; NULL: none */
-	const char *json;	/* NULL: no file */
-	const char *report;	/* likewise */
-	const char *plot;	/* a folder; likewise */
+	const char *predict;	/* file; NULL: not given */
+	const char *json;	/* file; NULL: not given */
+	const char *report;	/* file; NULL: not given */
+	const char *plot;	/* folder; NULL: not given */
 	bool list;
-	bool serve;		/* be the peer, measure nothing */
+	bool serve;		/* serve as the peer, without measuring */
 	const char *serve_address;	/* NULL: 127.0.0.1 */
-	bool watch;		/* false: --no-bpf */
+	bool watch;		/* with eBPF; false: --no-bpf */
 	char **names;
 	size_t nr_names;
-	const char *measuring;	/* what --list and --serve have no use for; NULL: nothing */
-	const char *measuring_dashes;	/* before it: "--", or nothing */
+	const char *measuring;	/* last argument that --list and --serve refuse; NULL: none */
+	const char *measuring_dashes;	/* prefix of it: "--" or "" */
 };
 
-/* Ends the program with STATUS_USAGE and a sentence when it does not understand. */
+/* Exits with STATUS_USAGE and a message on errors. */
 void bench_options_parse(struct bench_command *command, int argc, char **argv);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns the names of the command line into rows: one for each point of each operation that is named
- * or needed. Reads the registry and the machine; the rows are in the order of the registry. Pure.
+ * Turns the names of the command line into rows: one for each point of each operation that is
+ * named or needed. Reads the registry and the machine; the rows are in the order of the registry.
+ * Pure.
  */
 #include <errno.h>
 #include <fnmatch.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Questions that the printers ask about the rows of pfdrive bench. The suite fills the rows, derived.c,
- * predict.c and witness.c complete them. Pure; no function changes a row.
+ * Values that the printers need, computed from the rows of pfdrive bench. suite.c fills the rows;
+ * derived.c, witness.c and predict.c complete them. Pure; printing changes no row.
  */
 #include <math.h>
 #include <stdlib.h>

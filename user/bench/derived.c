@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rows that are not measured: sizes of caches and of a line, and the latency of memory, from
+ * the points of memory.latency and memory.pair. Runs after the suite; a row without enough points
+ * gets a reason instead of a value.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,14 +22,14 @@ struct derived {
 	struct bench_results *results;
 	struct infer_point *sweep, *pairs;
 	size_t nr_sweep, nr_pairs;
-	const struct bench_row *largest;	/* of the sweep; NULL: none was measured */
+	const struct bench_row *largest;	/* last measured point of the sweep; NULL: none */
 	uint64_t caches[INFER_LEVELS];
 	size_t nr_caches;
 	uint64_t line;
-	size_t noisy_sweep, noisy_pairs;	/* of the points */
+	size_t noisy_sweep, noisy_pairs;	/* numbers of noisy points */
 };
 
-/* "32K:64" → 32768; what has another stride is left out. */
+/* Parses "32K:64" to 32768. False: another stride, or a point that was not measured. */
 static bool derived_point(const struct bench_row *row, struct infer_point *point)
 {
 	char size[sizeof(row->point_name)];
@@ -35,7 +40,7 @@ static bool derived_point(const struct bench_row *row, struct infer_point *point
 		return false;
 	memcpy(size, row->point_name, length);
 	size[length] = '\0';
-	point->ns = row->figures.min;	/* neighbours on the machine only ever add */
+	point->ns = row->figures.min;	/* other load can only add time */
 	return !size_parse(size, &point->bytes);
 }
 
@@ -71,13 +76,13 @@ static void derived_fill_value(struct bench_row *row, double value)
 	row->missing[0] = '\0';
 }
 
-/* What is made of noise is noise; a point now and then is corrected by the others. */
+/* A few noisy points are harmless, since the others outweigh them. */
 static void derived_mark_noise(struct bench_row *row, size_t noisy, size_t all)
 {
 	row->noise[0] = '\0';
 	if (noisy > MOST_NOISY * all)
 		snprintf(row->noise, sizeof(row->noise),
-			 "%zu of the %zu points that it is made of are noisy", noisy, all);
+			 "%zu of the %zu points behind it are noisy", noisy, all);
 }
 
 static void derived_fill_cache(struct derived *derived, struct bench_row *row, size_t level)
@@ -88,7 +93,7 @@ static void derived_fill_cache(struct derived *derived, struct bench_row *row, s
 	}
 	if (level >= derived->nr_caches) {
 		snprintf(row->missing, sizeof(row->missing),
-			 "the sweep up to %s shows no step that ends it",
+			 "the sweep up to %s shows no step at its end",
 			 derived->largest->point_name);
 		return;
 	}
@@ -103,7 +108,8 @@ static void derived_fill_line(struct derived *derived, struct bench_row *row)
 		return;
 	}
 	if (!derived->line) {
-		snprintf(row->missing, sizeof(row->missing), "no distance is dearer than others");
+		snprintf(row->missing, sizeof(row->missing),
+			 "no distance costs more than the others");
 		return;
 	}
 	derived_fill_value(row, derived->line);
@@ -121,7 +127,7 @@ static uint64_t derived_largest_cache(const struct bench_machine *machine)
 	return bytes;
 }
 
-/* Only where the sweep went beyond the caches that hwloc knows of. */
+/* Needs a sweep that went beyond the caches known to hwloc. */
 static void derived_fill_dram(struct derived *derived, struct bench_row *row)
 {
 	const uint64_t cache = derived_largest_cache(&derived->results->machine);
@@ -133,7 +139,7 @@ static void derived_fill_dram(struct derived *derived, struct bench_row *row)
 	}
 	if (!cache) {
 		snprintf(row->missing, sizeof(row->missing),
-			 "no cache's size is known: whether the sweep went beyond them, neither");
+			 "the sizes of the caches are unknown, so the sweep may end within them");
 		return;
 	}
 	if (derived->sweep[derived->nr_sweep - 1].bytes < 2 * cache) {

@@ -19,7 +19,7 @@ struct fig_memory_point {
 	double ns;
 };
 
-/* Parses the point's name, SIZE:STRIDE. False: another operation, or a row that was not measured. */
+/* Parses the name SIZE:STRIDE. False: another operation, or a row that was not measured. */
 static bool fig_memory_parse_point(const struct bench_row *row, struct fig_memory_point *point)
 {
 	const char *colon = strchr(row->point_name, ':');
@@ -138,8 +138,8 @@ static void fig_memory_write_texts(struct drawing *drawing, const struct bench_r
 	drawing_say(drawing, DRAWING_AMOUNT, "%zu points.", nr);
 	if (missing)
 		drawing_say(drawing, DRAWING_AMOUNT, " %zu more could not be measured.", missing);
-	drawing_say(drawing, DRAWING_ALT, "One line per stride: the time of a load over the size of "
-		    "the memory, on logarithmic axes, with the sizes of the caches.");
+	drawing_say(drawing, DRAWING_ALT, "One line per stride: the time of a load over the size "
+		    "of the memory, on logarithmic axes, with the sizes of the caches.");
 }
 
 int fig_memory_draw(struct drawing *drawing, const struct bench_results *results)

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the file of --predict and evaluates the formulas of all rows, after everything is
+ * measured. Names in a formula are rows of the results or properties of the machine. A formula
+ * without a value is n/a, with the reason.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -13,10 +18,10 @@
 
 struct predict_scope {
 	const struct bench_results *results;
-	const struct bench_row *row;	/* whose prediction it is */
+	const struct bench_row *row;	/* the row to predict */
 };
 
-/* While a file is read nothing is measured yet: only the names matter. */
+/* When the file is read, nothing is measured yet: check only the names. */
 static int predict_lookup_any(void *context, const char *name, double *value)
 {
 	static const char *const others[] = {
@@ -57,11 +62,11 @@ static int predictions_set_name(struct prediction *prediction, const char *name,
 	snprintf(prediction->name, sizeof(prediction->name), "%.*s", (int)kept, name);
 	if (kept < sizeof(prediction->name) && bench_plan_knows(prediction->name))
 		return 0;
-	snprintf(why, size, "there is no %.*s to be measured", (int)kept, name);
+	snprintf(why, size, "unknown operation %.*s", (int)kept, name);
 	return -ENOENT;
 }
 
-/* An empty line is 0, too, and sets nothing. */
+/* An empty line leaves the formula empty. */
 static int predictions_parse_line(char *line, struct prediction *prediction, char *why, size_t size)
 {
 	const struct formula_names names = { .lookup = predict_lookup_any, .cycle_ns = 1 };
@@ -76,7 +81,7 @@ static int predictions_parse_line(char *line, struct prediction *prediction, cha
 		return 0;
 	formula = strchr(name, '=');
 	if (!formula) {
-		snprintf(why, size, "it is not NAME = FORMULA");
+		snprintf(why, size, "expected NAME = FORMULA");
 		return -EINVAL;
 	}
 	*formula++ = '\0';
@@ -88,7 +93,7 @@ static int predictions_parse_line(char *line, struct prediction *prediction, cha
 	}
 	if (!err)
 		err = formula_evaluate(formula, &names, &value, why, size);
-	if (err == -ENODATA)	/* 1 - 1 below a line, with these values */
+	if (err == -ENODATA)	/* a division by 0 of the placeholder values */
 		err = 0;
 	if (!err)
 		strcpy(prediction->formula, formula);
@@ -126,7 +131,7 @@ int predictions_read(struct predictions *predictions, FILE *in, char *why, size_
 	}
 	if (!err && ferror(in)) {
 		err = -EIO;
-		snprintf(why, size, "it cannot be read");
+		snprintf(why, size, "cannot read the file");
 	}
 	free(line);
 	if (err)
@@ -169,7 +174,7 @@ const struct prediction *predictions_unmatched(const struct predictions *predict
 	return NULL;
 }
 
-/* "3" → 3, "32K:64" → 32768. */
+/* Parses "3" to 3 and "32K:64" to 32768. */
 static double predict_point(const struct bench_row *row)
 {
 	char text[sizeof(row->point_name)];
@@ -225,7 +230,7 @@ static void predict_figure(struct bench_results *results, struct bench_row *row,
 	formula_evaluate(formula, &names, &figure->value, figure->why, sizeof(figure->why));
 }
 
-/* The row's own goes before its operation's; of several, the last. */
+/* The user's formula for the row, or else for its operation; the last one wins. */
 static const char *predictions_find(const struct predictions *predictions,
 				    const struct bench_row *row, bool hardware)
 {

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Measures the rows in order, each in a worker with a time budget, and computes their figures:
+ * mean, confidence interval, cycles and judgement. A row that cannot be measured gets a reason,
+ * and the next one follows.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +14,7 @@
 #include "bench/suite.h"
 #include "util/time_ns.h"
 
-/* Of an operation with all its points: what it is given, and when it is ended. */
+/* Per operation with all its points: the planned time, and the limit after which it is killed. */
 #define BUDGET_NS (3 * SECOND)
 #define BUDGET_POINTS_NS (30 * SECOND)
 #define LIMIT_NS (60 * SECOND)
@@ -18,10 +23,10 @@
 #define LIMIT_QUICK_NS (5 * SECOND)
 #define RUNS 30
 #define RUNS_QUICK 10
-#define RUNS_POINTS_QUICK 5	/* where there are many */
+#define RUNS_POINTS_QUICK 5	/* if there are many points */
 #define MANY_POINTS 16
 
-/* Of an operation whose result is no time: few runs, each as long as it must be. */
+/* For an operation whose result is a size: few runs, each as long as necessary. */
 #define BUDGET_SIZE_NS (40 * SECOND)
 #define BUDGET_SIZE_QUICK_NS (5 * SECOND / 2)
 #define RUNS_SIZE 5
@@ -61,7 +66,7 @@ struct worker_job suite_job(const struct bench_results *results, const struct be
 	};
 }
 
-/* Of an operation, in its row's unit. */
+/* Converts the time of an operation into the unit of its row. */
 static double suite_value(const struct bench_row *row, const struct measured *measured, double ns)
 {
 	if (row->operation->unit == BENCH_MBS)
@@ -80,7 +85,7 @@ static void suite_subtract(struct bench_results *results, struct bench_row *row,
 		return;
 	if (!other || !bench_row_measured(other)) {
 		snprintf(row->missing, sizeof(row->missing),
-			 "%s, which is subtracted, was not measured", name);
+			 "%s, which it subtracts, was not measured", name);
 		return;
 	}
 	row->subtracted_ns = other->figures.mean;

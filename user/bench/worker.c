@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starts, watches and kills the worker process of a row. Runs come back in shared memory. A
+ * watched worker stops at the edges of each timed part: it reports the step through a pipe and
+ * waits for a byte. Its process group contains its helpers, so that one kill(2) ends all of them.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,7 +30,7 @@ static struct measured *worker_map_measured(void)
 	return shared == MAP_FAILED ? NULL : shared;
 }
 
-/* In the worker. A signal for pfdrive is pfdrive's to answer: it ends this. */
+/* In the worker. Signals are handled by pfdrive, which then kills the worker. */
 static void worker_settle(const struct worker_job *job, struct bench *bench)
 {
 	struct cpus one;
@@ -33,7 +38,7 @@ static void worker_settle(const struct worker_job *job, struct bench *bench)
 	interrupt_default();
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	setpgid(0, 0);		/* so that its helpers can be ended with it */
+	setpgid(0, 0);		/* helpers join this group */
 	*bench = (struct bench){
 		.operation = job->operation, .options = job->options, .machine = job->machine,
 		.point = job->point,
@@ -44,7 +49,7 @@ static void worker_settle(const struct worker_job *job, struct bench *bench)
 	cpus_confine(0, &one);
 }
 
-/* Its helpers, too: they are in its group. */
+/* Kills the worker and its helpers, which are in its process group. */
 static void worker_kill(pid_t pid)
 {
 	kill(-pid, SIGKILL);
@@ -61,7 +66,7 @@ static int worker_remaining_ms(uint64_t end_ns)
 	return now < end_ns ? (end_ns - now) / 1000000 + 1 : 0;
 }
 
-/* Until fd can be read. -ETIMEDOUT, -EINTR: pfdrive shall end. */
+/* Waits until fd is readable. -ETIMEDOUT; -EINTR: a signal is pending. */
 static int worker_poll(int fd, uint64_t end_ns)
 {
 	struct pollfd polled = { .fd = fd, .events = POLLIN };
@@ -100,7 +105,7 @@ static void worker_explain_end(struct measured *measured, int err, uint64_t limi
 		snprintf(measured->why, sizeof(measured->why), "it was not done after %.0f s",
 			 limit_ns / 1e9);
 	else if (!measured->why[0])
-		snprintf(measured->why, sizeof(measured->why), "its process ended too early");
+		snprintf(measured->why, sizeof(measured->why), "its process exited unexpectedly");
 }
 
 int worker_measure(const struct worker_job *job, struct measured *measured)
@@ -128,7 +133,7 @@ int worker_measure(const struct worker_job *job, struct measured *measured)
 	return err == -ETIMEDOUT ? 0 : err;
 }
 
-/* In the watched worker: a byte out says how far it is; one in lets it go on. */
+/* In the watched worker: a byte out reports the step, a byte in lets it go on. */
 static void worker_report(int fd, enum worker_step step)
 {
 	const char byte = step;
@@ -233,8 +238,8 @@ int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n
 }
 
 /*
- * Whoever counts what the worker does must know what of it is over: all that it did to say
- * how far it is, when it sleeps and waits to be told to go on.
+ * Once the worker sleeps, the calls that report its step are over. The witness relies on this
+ * when it subtracts them from the counts.
  */
 static int worker_wait_until_asleep(pid_t pid, uint64_t end_ns)
 {

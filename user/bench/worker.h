@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The process in which one row is measured: whatever it does, breaks or leaves behind
- * ends with it; and it ends in time.
+ * The process that measures one row. Its memory, helpers and files disappear with it, and it is
+ * killed at its time limit.
  */
 #ifndef PFSTAT_USER_WORKER_H
 #define PFSTAT_USER_WORKER_H
@@ -10,7 +10,7 @@
 
 struct worker {
 	pid_t pid;
-	int from, to;		/* pipes of a watched one; -1: none */
+	int from, to;		/* pipes of a watched worker; else -1 */
 	struct measured *measured;
 };
 
@@ -20,26 +20,26 @@ struct worker_job {
 	const struct bench_options *options;
 	const struct bench_machine *machine;
 	struct measure_plan plan;
-	uint64_t limit_ns;	/* then it is killed */
+	uint64_t limit_ns;	/* after which it is killed */
 };
 
 /*
- * Measures. What goes wrong with the operation is in measured->err and ->why;
- * -EINTR: a signal wants the program to end; or what else prevents a worker.
+ * Measures a row. A failure of the operation is in measured->err and ->why. Returns 0, -EINTR
+ * (a signal is pending) or another negative errno if no worker could be started.
  */
 int worker_measure(const struct worker_job *job, struct measured *measured);
 
-/* What a watched worker has come to, as it says itself. */
+/* The states that a watched worker reports. */
 enum worker_step {
-	WORKER_STARTS,		/* a timed part: it goes on when it is told to */
-	WORKER_STOPS,		/* likewise, its end */
-	WORKER_DONE,		/* with everything; measured holds what it did */
+	WORKER_STARTS,		/* a timed part begins when the worker is let go on */
+	WORKER_STOPS,		/* the timed part has ended */
+	WORKER_DONE,		/* all done; measured holds the result */
 };
 
 /*
- * For who wants to watch n operations: begin starts the process, which waits before it
- * does anything at all. Each next lets it go on to its next step: it prepares and warms up
- * first, unwatched. After WORKER_DONE a measured->err tells that the operation failed.
+ * A worker that is watched while it makes n operations. worker_begin() starts the process, which
+ * waits before it does anything. Each worker_next() lets it go on to its next step; it prepares
+ * and warms up first. After WORKER_DONE, measured->err is set if the operation failed.
  */
 int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n);
 int worker_next(struct worker *worker, const struct worker_job *job, enum worker_step *step);

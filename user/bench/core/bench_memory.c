@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Maps the memory that operations measure on. It begins at a huge page boundary, so that the
+ * kernel can use huge pages when they are wanted.
+ */
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -8,14 +12,14 @@
 
 void *bench_memory_map(uint64_t bytes, bool huge_pages)
 {
-	/* With room for it to begin where a huge page can. */
+	/* One huge page more than needed, for the alignment. */
 	char *data = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (data == MAP_FAILED)
 		return NULL;
 	data += -(uintptr_t)data & (HUGE_PAGE - 1);
-	/* Advice: a kernel without huge pages may refuse it. */
+	/* The result is ignored: a kernel without huge pages refuses the advice. */
 	madvise(data, bytes, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return data;
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory to measure on. */
+/* Anonymous memory for the operations of the family "memory". */
 #ifndef PFSTAT_USER_BENCH_MEMORY_H
 #define PFSTAT_USER_BENCH_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Huge pages where the kernel has some, or none at all. NULL and errno. */
+/*
+ * @huge_pages: use huge pages if the kernel has some; false: never use them
+ * Returns NULL and sets errno.
+ */
 void *bench_memory_map(uint64_t bytes, bool huge_pages);
 
 #endif

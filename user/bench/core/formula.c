@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A recursive-descent parser that evaluates while it parses: sum, product, factor. Reads one text
+ * and the caller's lookup function. After the first error the value is NAN and that error stays.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -8,7 +12,7 @@
 
 #include "bench/core/formula.h"
 
-#define MAX_DEPTH 100	/* of parentheses and signs; more is nobody's formula */
+#define MAX_DEPTH 100	/* of parentheses and signs, to bound the recursion */
 
 struct formula_parser {
 	const char *at;
@@ -38,7 +42,7 @@ static char formula_next(struct formula_parser *parser)
 	return *parser->at;
 }
 
-/* A word: a unit, or the name of a row. */
+/* A word is a unit or the name of a row. */
 static size_t word_length(const char *at)
 {
 	size_t length = 0;
@@ -71,11 +75,11 @@ static double formula_unit(struct formula_parser *parser)
 		return formula_fail(parser, -EINVAL, "'%s' is not one of ns, us, ms, s, cycles",
 				    word);
 	if (isnan(parser->names->cycle_ns))
-		return formula_fail(parser, -ENODATA, "how long %s are is not known here", word);
+		return formula_fail(parser, -ENODATA, "the length of %s is unknown here", word);
 	return parser->names->cycle_ns;
 }
 
-/* strtod() would take hexadecimal, inf and nan as well. */
+/* The digits are picked first, since strtod() also accepts hexadecimal, inf and nan. */
 static double formula_number(struct formula_parser *parser)
 {
 	const size_t length = strspn(parser->at, "0123456789.");
@@ -103,7 +107,7 @@ static double formula_name(struct formula_parser *parser)
 	if (err == -ENODATA)
 		return formula_fail(parser, err, "%s has no value here", name);
 	if (err)
-		return formula_fail(parser, -ENOENT, "there is no %s to be measured", name);
+		return formula_fail(parser, -ENOENT, "unknown operation %s", name);
 	return value;
 }
 
@@ -113,12 +117,12 @@ static double formula_factor(struct formula_parser *parser)
 	double value;
 
 	if (parser->err || ++parser->depth > MAX_DEPTH)
-		return formula_fail(parser, -EINVAL, "%s is too deep", "it");
+		return formula_fail(parser, -EINVAL, "%s is nested too deeply", "the formula");
 	if (next == '(') {
 		parser->at++;
 		value = formula_sum(parser);
 		if (formula_next(parser) != ')')
-			return formula_fail(parser, -EINVAL, "a ')' is missing before '%s'",
+			return formula_fail(parser, -EINVAL, "expected ')' before '%s'",
 					    parser->at);
 		parser->at++;
 	} else if (next == '-') {
@@ -129,7 +133,7 @@ static double formula_factor(struct formula_parser *parser)
 	} else if (word_length(parser->at)) {
 		value = formula_name(parser);
 	} else {
-		return formula_fail(parser, -EINVAL, "a number or a name is missing before '%s'",
+		return formula_fail(parser, -EINVAL, "expected a number or a name before '%s'",
 				    parser->at);
 	}
 	parser->depth--;
@@ -173,9 +177,9 @@ int formula_evaluate(const char *text, const struct formula_names *names, double
 
 	*value = formula_sum(&parser);
 	if (!parser.err && formula_next(&parser))
-		formula_fail(&parser, -EINVAL, "'%s' does not belong there", parser.at);
+		formula_fail(&parser, -EINVAL, "unexpected '%s'", parser.at);
 	if (!parser.err && !isfinite(*value))
-		formula_fail(&parser, -ENODATA, "%s divides by 0", "it");
+		formula_fail(&parser, -ENODATA, "%s divides by 0", "the formula");
 	if (parser.err)
 		*value = NAN;
 	return parser.err;

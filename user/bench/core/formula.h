@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Predictions: sums, differences, products and quotients of numbers and of what
- * other rows measured, with parentheses. A number may carry a unit of time
- * (ns, us, ms, s, or cycles), and then is that many nanoseconds. No I/O.
+ * The language of predictions: + - * / and parentheses over numbers and the values of rows.
+ * A number with a unit of time (ns, us, ms, s or cycles) is converted to nanoseconds. No I/O.
  *
  *	2 * cpu.syscall + 4096000 / memory.copy
  *	(cpu.call:0 + 12 cycles) / 2
@@ -12,18 +11,18 @@
 
 #include <stddef.h>
 
-#define FORMULA_NAME 64		/* of a row, with its end */
+#define FORMULA_NAME 64		/* bytes of a row's name, including the NUL */
 
 struct formula_names {
-	/* 0; -ENOENT: there is no such name; -ENODATA: it has no value. */
+	/* 0; -ENOENT: unknown name; -ENODATA: the name has no value. */
 	int (*lookup)(void *context, const char *name, double *value);
 	void *context;
-	double cycle_ns;	/* NAN: not known */
+	double cycle_ns;	/* NAN: unknown */
 };
 
 /*
- * 0, or in why a clause that says what is wrong with the text: -EINVAL: it is no
- * formula, -ENOENT: a name that there is not, -ENODATA: a value that there is not.
+ * Returns 0, -EINVAL (syntax), -ENOENT (unknown name) or -ENODATA (a value is missing); on an
+ * error, why holds a clause that describes it.
  */
 int formula_evaluate(const char *text, const struct formula_names *names, double *value,
 		     char *why, size_t size);

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds the sizes of the caches in a sweep of latencies, and the size of a line in the times of
+ * pairs of loads. Works on the points of derived.c; noise can only add time to a point.
+ */
 #include <math.h>
 #include <stdbool.h>
 
 #include "bench/core/infer.h"
 
 /*
- * Beyond a cache's size the latency climbs: more at first, as ever more loads miss it,
- * then less and less, until nearly all do. A climb begins and goes on while a size is
- * dearer than the one before by SLOPE, and is a cache's end when it is a STEP in all:
+ * Beyond the size of a cache the latency climbs, steeply at first and then less, until nearly
+ * all loads miss. A climb lasts while each size costs SLOPE times the one before; it marks the
+ * end of a cache if it comes to a factor of STEP in all:
  *
  *	ns                   ____--- memory
  *	          ____---/--/
  *	______/--/      ^ the second climb begins: size of the second cache
  *	     ^ the first climb begins: size of the first cache
  *
- * What else makes loads dearer, the reach of a TLB for one, is less than a STEP.
+ * Other causes, such as the reach of the TLB, stay below STEP.
  */
 #define SLOPE 1.15
 #define STEP 1.6
 
-/* A second load that misses, too, costs so much more than one that does not. */
+/* A pair whose second load also misses costs at least this factor more. */
 #define DEARER 1.25
 
-/* The latency at i: noise only ever adds, so a later, smaller one is truer. */
+/* The latency at i. Noise only adds time, so a smaller value of a larger size is better. */
 static double floor_at(const struct infer_point *points, size_t nr, size_t i)
 {
 	double least = points[i].ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Caches, as the latencies of loads tell of them. Pure. */
+/* Sizes of caches and cache lines, inferred from the latencies of loads. Pure. */
 #ifndef PFSTAT_USER_INFER_H
 #define PFSTAT_USER_INFER_H
 
@@ -9,19 +9,20 @@
 #define INFER_LEVELS 3
 
 struct infer_point {
-	uint64_t bytes;		/* size, or distance */
+	uint64_t bytes;		/* of the memory, or distance of two loads */
 	double ns;
 };
 
 /*
- * points: loads in a random order over ever larger memory. Fills in the largest
- * sizes that still fit each cache, the fastest first; the number of caches found.
+ * @points: latency in random order, by increasing size of the memory
+ * @sizes: for each cache, the fastest first, the largest size that fits
+ * Returns the number of caches found.
  */
 size_t infer_caches(const struct infer_point *points, size_t nr, uint64_t *sizes);
 
 /*
- * points: a load, then one at that distance from it. The smallest distance at which
- * the second misses as well; 0: none is seen.
+ * @points: time of two loads, by increasing distance between them
+ * Returns the smallest distance at which the second load misses too, or 0.
  */
 uint64_t infer_line(const struct infer_point *points, size_t nr);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The two judgements on a row: its noise, from the statistics of its runs, and the claim of its
+ * operation, from the counts of getrusage(2) or eBPF. The limits are constants of this file.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -6,17 +10,17 @@
 #include "model/counters.h"
 
 /*
- * What comes by without being asked: a fault of the loop's own page, a signal. More than
- * one in a hundred operations, and three, is no accident. A scheduler on a busy CPU
- * preempts as well, every millisecond at most.
+ * Stray events do not come from the operation: a fault of the loop's own page, a signal. Three
+ * of them, plus one per hundred operations, are tolerated. The scheduler may also preempt, at
+ * most once per PREEMPTION_NS.
  */
 #define STRAY_SHARE 0.01
 #define STRAY_COUNT 3
 #define PREEMPTION_NS 1000000
 
 /*
- * A mean that is known no better than this is not to be built on; of one that is known as
- * well as that, no outlier is worth a word.
+ * A row is noisy if the half width of its mean is above WIDEST. Outliers do not matter if it
+ * is below NARROW.
  */
 #define WIDEST 0.1
 #define NARROW 0.01
@@ -29,12 +33,12 @@ static bool judge_one(enum bench_event event, const struct bench_range *range, u
 		      uint64_t operations, double stray, double share, char *why, size_t size)
 {
 	if (count < range->min * share * operations - STRAY_COUNT - STRAY_SHARE * operations) {
-		snprintf(why, size, "%.3g %s an operation, but it has %.3g at least",
+		snprintf(why, size, "%.3g %s per operation, but at least %.3g are claimed",
 			 (double)count / operations, names[event], range->min * share);
 		return false;
 	}
 	if (count > range->max * operations + stray) {
-		snprintf(why, size, "%.3g %s an operation, but it has %.3g at most",
+		snprintf(why, size, "%.3g %s per operation, but at most %.3g are claimed",
 			 (double)count / operations, names[event], range->max);
 		return false;
 	}
@@ -65,15 +69,16 @@ bool judge_noise(const struct statistics *statistics, double value, double half_
 {
 	why[0] = '\0';
 	if (statistics->runs < FEWEST_RUNS) {
-		snprintf(why, size, "only %zu runs in the time allowed", statistics->runs);
+		snprintf(why, size, "only %zu runs fit into the time limit", statistics->runs);
 		return false;
 	}
 	if (!(value > 0)) {
-		snprintf(why, size, "what is subtracted is no less than what was measured");
+		snprintf(why, size, "the subtracted value is not less than the measured one");
 		return false;
 	}
 	if (half_width > WIDEST * value) {
-		snprintf(why, size, "the mean is only known to %.0f%%", 100 * half_width / value);
+		snprintf(why, size, "the half width of the mean is %.0f%%",
+			 100 * half_width / value);
 		return false;
 	}
 	if (statistics->outliers > MOST_OUTLIERS * statistics->runs &&

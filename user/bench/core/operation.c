@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The timed part of an operation: clocks inside, counts outside. */
+/*
+ * The services that an operation calls: the timed part (bench_start, bench_stop), the refusal,
+ * and helper processes. Times and getrusage(2) go into bench->window. The clocks are read
+ * innermost, so that the counters' own cost is not timed.
+ */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -79,7 +83,7 @@ pid_t bench_fork(void)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)	/* it ended before that */
+	if (getppid() != parent)	/* it exited before prctl() */
 		_exit(EXIT_FAILURE);
 	return 0;
 }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files of the operations: made in the folder of --directory or --nfs as the invoking user,
+ * unlinked at once, then cached, dropped or switched to O_DIRECT. Nothing is left on the disk,
+ * however the worker exits.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -16,7 +21,7 @@
 
 #define PAGE 4096ULL
 
-static volatile sig_atomic_t never;
+static volatile sig_atomic_t never;	/* file_cache polls it for signals */
 
 static int bench_file_fill(int fd, uint64_t bytes)
 {
@@ -27,13 +32,12 @@ static int bench_file_fill(int fd, uint64_t bytes)
 	memset(page, 'p', sizeof(page));
 	for (offset = 0; offset < bytes; offset += PAGE) {
 		done = pwrite(fd, page, PAGE, offset);
-		if (done != (ssize_t)PAGE)	/* the next one would say why */
+		if (done != (ssize_t)PAGE)	/* short: the disk is full */
 			return done < 0 ? -errno : -ENOSPC;
 	}
 	return fsync(fd) ? -errno : 0;
 }
 
-/* Without a name any more. */
 static int bench_file_make_nameless(char *path)
 {
 	int fd = mkostemp(path, O_CLOEXEC), err;
@@ -47,7 +51,7 @@ static int bench_file_make_nameless(char *path)
 	return err;
 }
 
-/* The user's who called sudo, who may not be able to write everywhere. */
+/* Root may lack the right to write where the caller of sudo has it, as on NFS. */
 static int bench_file_make_as_invoker(char *path)
 {
 	int fd = invoker_begin();
@@ -87,9 +91,9 @@ static int bench_file_check_nfs(struct bench *bench)
 	struct statfs statfs_buffer;
 
 	if (!directory)
-		return bench_refuse(bench, -EDESTADDRREQ, "it needs a folder on NFS: --nfs PATH");
+		return bench_refuse(bench, -EDESTADDRREQ, "needs a folder on NFS: --nfs PATH");
 	if (statfs(directory, &statfs_buffer))
-		return bench_refuse(bench, -errno, "cannot look at %s: %s", directory,
+		return bench_refuse(bench, -errno, "cannot stat %s: %s", directory,
 				    strerror(errno));
 	if (statfs_buffer.f_type != NFS_SUPER_MAGIC)
 		return bench_refuse(bench, -ENODEV, "%s is not on NFS", directory);
@@ -105,7 +109,7 @@ int bench_file_make(struct bench *bench, uint64_t bytes)
 	fd = bench_file_make_in(bench_file_directory(bench), bytes);
 	if (fd >= 0)
 		return fd;
-	return bench_refuse(bench, fd, "no file can be made in %s: %s", bench_file_directory(bench),
+	return bench_refuse(bench, fd, "cannot make a file in %s: %s", bench_file_directory(bench),
 			    invoker_strerror(fd));
 }
 
@@ -113,8 +117,8 @@ int bench_file_set_direct(struct bench *bench, int fd)
 {
 	if (!fcntl(fd, F_SETFL, O_DIRECT))
 		return 0;
-	return bench_refuse(bench, -errno, "files in %s cannot be read around the page cache "
-			    "(O_DIRECT): name a folder on a disk with --directory",
+	return bench_refuse(bench, -errno, "cannot open files in %s with O_DIRECT: name a folder "
+			    "on a disk with --directory",
 			    bench_file_directory(bench));
 }
 
@@ -130,8 +134,8 @@ int bench_file_cool(struct bench *bench, int fd, uint64_t bytes)
 	int err = cache_make_cold(&mapping, &never, &resident);
 
 	if (err == -EBUSY)
-		return bench_refuse(bench, err, "files in %s stay in memory: name a folder on a "
-				    "disk with --directory", bench_file_directory(bench));
+		return bench_refuse(bench, err, "cannot drop files in %s from memory: name a "
+				    "folder on a disk with --directory", bench_file_directory(bench));
 	return err;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bytes a second to and from memory: more of it than the caches hold, from end to end. */
+/*
+ * Bandwidth of memory: reads, writes and copies, sequentially through more memory than the caches
+ * hold. One operation is one chunk.
+ */
 #include <emmintrin.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +29,8 @@ static uint64_t op_bandwidth_bytes(const struct bench *bench, unsigned int areas
 
 	if (bytes > most)
 		bytes = most;
-	if (bytes > bench->machine->room_bytes / areas)
-		bytes = bench->machine->room_bytes / areas;
+	if (bytes > bench->machine->limit_bytes / areas)
+		bytes = bench->machine->limit_bytes / areas;
 	return bytes / CHUNK * CHUNK;
 }
 
@@ -47,7 +50,7 @@ static int op_bandwidth_prepare(struct bench *bench, unsigned int areas)
 	area->to = areas > 1 ? bench_memory_map(bytes, bench->options->huge_pages) : area->from;
 	if (!area->from || !area->to)
 		return -errno;
-	/* Not zeros: pages that were never written are all the same one. */
+	/* Pages that were never written would all be the shared zero page. */
 	memset(area->from, 1, bytes);
 	memset(area->to, 1, bytes);
 	return 0;
@@ -71,7 +74,7 @@ static uint64_t op_bandwidth_next_offset(struct op_bandwidth_buffers *area)
 	return offset;
 }
 
-/* Four sums, so that none waits for another. */
+/* Four independent sums, so that the additions overlap. */
 static void op_bandwidth_read_chunk(const char *from)
 {
 	const __m128i *at = (const __m128i *)from, *const end = (const __m128i *)(from + CHUNK);
@@ -97,7 +100,7 @@ static void op_bandwidth_write_chunk(char *to)
 		_mm_store_si128(at + 1, value);
 		_mm_store_si128(at + 2, value);
 		_mm_store_si128(at + 3, value);
-		__asm__ volatile("" : : : "memory");	/* not to become memset() */
+		__asm__ volatile("" : : : "memory");	/* keep gcc from making this memset() */
 	}
 }
 
@@ -144,9 +147,9 @@ static int op_bandwidth_run_copy(struct bench *bench, uint64_t n)
 const struct bench_operation op_read = {
 	.name = "memory.read",
 	.unit = BENCH_MBS,
-	.title = "read memory, from end to end",
-	.method = "16 bytes a load, added up in four registers",
-	.prediction = "10 * 64000 / memory.dram",	/* ten lines of 64 bytes under way */
+	.title = "read memory sequentially",
+	.method = "16 bytes per load, summed in four registers",
+	.prediction = "10 * 64000 / memory.dram",	/* ten lines of 64 bytes in flight */
 	.claim = NO_EVENTS,
 	.prepare = op_bandwidth_prepare_one,
 	.run = op_bandwidth_run_read,
@@ -155,8 +158,8 @@ const struct bench_operation op_read = {
 const struct bench_operation op_write = {
 	.name = "memory.write",
 	.unit = BENCH_MBS,
-	.title = "write memory, from end to end",
-	.method = "16 bytes a store, through the caches",
+	.title = "write memory sequentially",
+	.method = "16 bytes per store, through the caches",
 	.prediction = "memory.read / 2",
 	.claim = NO_EVENTS,
 	.prepare = op_bandwidth_prepare_one,
@@ -166,7 +169,7 @@ const struct bench_operation op_write = {
 const struct bench_operation op_copy = {
 	.name = "memory.copy",
 	.unit = BENCH_MBS,
-	.title = "copy memory, from end to end",
+	.title = "copy memory sequentially",
 	.method = "memcpy of 1 MiB at a time; each byte counts once",
 	.prediction = "1 / (1 / memory.read + 1 / memory.write)",
 	.claim = NO_EVENTS,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows that are made of the sweep's: see derived.c. */
+/*
+ * The sizes of the caches and of a cache line, and the latency beyond the caches. These rows are
+ * not measured: derived.c infers them from the rows of op_latency.c.
+ */
 #include "bench/ops/op_registry.h"
 
-#define FROM_SWEEP "the largest size at which loads with a stride of 64 still take as long " \
-		   "as in smaller memory"
+#define FROM_SWEEP "the largest size at which loads with a stride of 64 are as fast as in " \
+		   "smaller memory"
 
 const struct bench_operation op_l1 = {
 	.name = "memory.l1",
@@ -26,7 +29,7 @@ const struct bench_operation op_l2 = {
 const struct bench_operation op_l3 = {
 	.name = "memory.l3",
 	.unit = BENCH_BYTES,
-	.title = "size of the third-level cache, as far as it is ours",
+	.title = "size of the third-level cache that this machine can use",
 	.method = FROM_SWEEP,
 	.hardware = "cache_3",
 	.derived_from = "memory.latency",
@@ -36,14 +39,14 @@ const struct bench_operation op_line = {
 	.name = "memory.line",
 	.unit = BENCH_BYTES,
 	.title = "size of a cache line",
-	.method = "the smallest distance at which the second load of memory.pair misses, too",
+	.method = "the smallest distance at which the second load of memory.pair misses too",
 	.hardware = "cache_line",
 	.derived_from = "memory.pair",
 };
 
 const struct bench_operation op_dram = {
 	.name = "memory.dram",
-	.title = "a load that no cache helps",
+	.title = "a load that misses all caches",
 	.method = "memory.latency at the largest size with a stride of 64, beyond all caches",
 	.derived_from = "memory.latency",
 };

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A procedure call with 0 to 7 arguments; the seventh goes over the stack. */
+/*
+ * A procedure call with 0 to 7 arguments; the seventh is passed on the stack. Each number of
+ * arguments is a point with a loop of its own, since a call through a pointer is another
+ * operation.
+ */
 #include <stdio.h>
 
 #include "bench/ops/op_registry.h"
@@ -66,7 +70,6 @@ CALLED called_7(long a, long b, long c, long d, long e, long f, long g)
 	(void)g;
 }
 
-/* A loop of its own for each: a call through a pointer would be another operation. */
 #define REPEATED(arguments, call) \
 	static void repeat_##arguments(uint64_t n) \
 	{ \
@@ -119,7 +122,7 @@ static void op_call_name_point(const struct bench_machine *machine,
 const struct bench_operation op_call = {
 	.name = "cpu.call",
 	.title = "a procedure call with that many arguments",
-	.method = "calls of a function that does nothing, not inlined, in a loop",
+	.method = "calls of an empty function, not inlined, in a loop",
 	.hardware = "2 * cycle",	/* call and ret: two branches taken */
 	.prediction = "2 * cpu.loop + point * cycle",
 	.subtract = "cpu.loop",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults as a program meets them: the time of the first touch of a page. The memory
- * is mapped anew for every round; only the touches are timed.
+ * Page faults as a program meets them: the time of the first access to a page. Each round maps the
+ * memory anew, and only the accesses are timed, not mmap(2) and munmap(2).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "util/random.h"
 
 #define PAGE 4096ULL
-#define AROUND (16 * PAGE)	/* the kernel maps up to that many pages at a fault */
+#define AROUND (16 * PAGE)	/* fault-around maps up to this much per fault */
 #define FILE_BYTES (64ULL << 20)
 #define FILE_BYTES_QUICK (8ULL << 20)
 #define ANON_BYTES (16ULL << 20)
@@ -23,7 +23,7 @@
 struct op_fault_area {
 	int fd;			/* -1: anonymous */
 	uint64_t bytes, step;
-	uint32_t *order;	/* of steps, at random; NULL: from end to end */
+	uint32_t *order;	/* random order of the steps; NULL: sequential */
 };
 
 static uint64_t op_fault_touches(const struct op_fault_area *area)
@@ -39,8 +39,8 @@ static int op_fault_open_area(struct bench *bench, uint64_t bytes, uint64_t step
 	if (!area)
 		return -ENOMEM;
 	*area = (struct op_fault_area){ .fd = -1, .bytes = bytes, .step = step };
-	if (bytes > bench->machine->room_bytes)
-		return bench_refuse(bench, -ENOMEM, "too little memory is free");
+	if (bytes > bench->machine->limit_bytes)
+		return bench_refuse(bench, -ENOMEM, "too little free memory");
 	if (!file)
 		return 0;
 	area->fd = bench_file_make(bench, bytes);
@@ -57,7 +57,7 @@ static uint64_t op_fault_anon_bytes(const struct bench *bench)
 	return bench->options->quick ? ANON_BYTES_QUICK : ANON_BYTES;
 }
 
-/* Volatile, so that every byte is read. */
+/* Volatile, so that the compiler keeps every read. */
 static void op_fault_read(const struct op_fault_area *area, volatile char *data, uint64_t count)
 {
 	uint64_t i;
@@ -154,7 +154,7 @@ static int op_fault_prepare_cow(struct bench *bench)
 	return err ? err : bench_file_warm(bench, area->fd, area->bytes);
 }
 
-/* Every page is there for reading; the first write copies it. */
+/* All pages are mapped for reading first, so that each write faults to copy its page. */
 static int op_fault_run_cow(struct bench *bench, uint64_t n)
 {
 	const struct op_fault_area *area = bench->state;
@@ -215,7 +215,7 @@ static int op_fault_run_cold(struct bench *bench, uint64_t n)
 		data = op_fault_map(area, PROT_READ, MAP_SHARED);
 		if (!data)
 			return -errno;
-		madvise(data, area->bytes, MADV_RANDOM);	/* one page a read */
+		madvise(data, area->bytes, MADV_RANDOM);	/* no readahead */
 		op_fault_time(bench, data, count, op_fault_read);
 	}
 	return 0;
@@ -224,7 +224,7 @@ static int op_fault_run_cold(struct bench *bench, uint64_t n)
 const struct bench_operation op_fault_anon = {
 	.name = "fault.anon",
 	.title = "the first write to a page of anonymous memory",
-	.method = "a byte in each page of some MiB, mapped anew each round, without huge pages",
+	.method = "a byte in each page of some MiB, newly mapped in each round, no huge pages",
 	.prediction = "2 * cpu.syscall + 4096000 / memory.write",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
 	.of_faults = true,
@@ -235,7 +235,7 @@ const struct bench_operation op_fault_anon = {
 const struct bench_operation op_fault_cached = {
 	.name = "fault.cached",
 	.title = "a fault on a page of a file that is in the page cache",
-	.method = "a byte every 64 KiB of a file, which the kernel's fault-around maps at once",
+	.method = "a byte every 64 KiB of a file, as much as fault-around maps at once",
 	.prediction = "2 * cpu.syscall + 16 * memory.dram",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
 	.of_faults = true,
@@ -246,7 +246,7 @@ const struct bench_operation op_fault_cached = {
 const struct bench_operation op_fault_cow = {
 	.name = "fault.cow",
 	.title = "the first write to a page of a private mapping, which copies it",
-	.method = "a byte in each page of some MiB of a file, all of which were read before",
+	.method = "a byte in each page of some MiB of a file, all pages were read before",
 	.prediction = "fault.anon + 4096000 / memory.copy",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
 	.of_faults = true,
@@ -257,10 +257,10 @@ const struct bench_operation op_fault_cow = {
 const struct bench_operation op_fault_cold = {
 	.name = "fault.cold",
 	.title = "a fault on a page of a file that is on the disk",
-	.method = "a byte in each page of a file at random, nothing of it in the page cache, "
-		  "readahead off (MADV_RANDOM)",
+	.method = "a byte in each page of an uncached file, in random order, "
+		  "without readahead (MADV_RANDOM)",
 	.prediction = "fault.cached + file.random:4M",
-	/* A read may be over before the thread sleeps: a major fault needs no switch. */
+	/* A read may complete before the thread sleeps: a major fault needs no switch. */
 	.claim = { .made = true, .range = { { 0, 10 }, BENCH_ANY, { 1, 1 }, { 1, 1 } } },
 	.of_faults = true,
 	.prepare = op_fault_prepare_cold,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads of 4 KiB, with read(2)'s relatives: from the page cache, through it from the disk,
- * and around it (O_DIRECT), in order and at random, by one process and by several.
+ * Reads of 4 KiB with pread(2): from the page cache, through it from the disk, and with O_DIRECT,
+ * sequentially and at random, by one process or several. The family "nfs" is the same on NFS.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define SMALLEST (1ULL << 20)
 #define LARGEST (64ULL << 20)
 #define LARGEST_QUICK (4ULL << 20)
-#define MOST_PROCESSES 10U	/* the studies' */
+#define MOST_PROCESSES 10U	/* as in the course studies */
 #define MOST_PROCESSES_QUICK 4U
 #define CONTENDED_BYTES (4ULL << 20)
 #define SEED 1
@@ -38,7 +38,7 @@ static size_t op_file_nr_sizes(const struct bench_machine *machine,
 	const uint64_t most = options->quick ? LARGEST_QUICK : LARGEST;
 	size_t nr = 1;
 
-	while (SMALLEST << nr <= most && SMALLEST << nr <= machine->room_bytes)
+	while (SMALLEST << nr <= most && SMALLEST << nr <= machine->limit_bytes)
 		nr++;
 	return nr;
 }
@@ -80,7 +80,7 @@ static int op_file_prepare_direct(struct bench *bench)
 	int err = op_file_open_state(bench, true);
 	struct op_file_reader *reader = bench->state;
 
-	/* What is in the page cache might be taken from there after all. */
+	/* A file system may serve O_DIRECT from cached pages. */
 	return err ? err : bench_file_cool(bench, reader->fd, reader->bytes);
 }
 
@@ -144,7 +144,7 @@ static int op_file_run_at_random(struct bench *bench, uint64_t n)
 	return err;
 }
 
-/* The page cache is emptied of the file before each pass through it. */
+/* Drops the file from the page cache before each pass through it. */
 static int op_file_run_dropped(struct bench *bench, uint64_t n)
 {
 	struct op_file_reader *reader = bench->state;
@@ -164,7 +164,7 @@ static int op_file_run_dropped(struct bench *bench, uint64_t n)
 	return err;
 }
 
-/* Processes that read at random, each its own file, as many blocks as it is told. */
+/* Processes that each read blocks of a file of their own at random, as many as requested. */
 struct op_file_crowd {
 	unsigned int nr;
 	int to[MOST_PROCESSES], from[MOST_PROCESSES];
@@ -267,8 +267,8 @@ static int op_file_run_crowd(struct bench *bench, uint64_t n)
 
 const struct bench_operation op_file_cached = {
 	.name = "file.cached",
-	.title = "pread of 4 KiB of a file of that size in the page cache",
-	.method = "block by block, from end to end",
+	.title = "pread of 4 KiB of a cached file of that size",
+	.method = "block by block, sequentially",
 	.prediction = "cpu.syscall + 4096000 / memory.copy",
 	.claim = { .made = true, .range = { { 0, 0 }, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
@@ -279,8 +279,8 @@ const struct bench_operation op_file_cached = {
 
 const struct bench_operation op_file_dropped = {
 	.name = "file.dropped",
-	.title = "pread of 4 KiB of a file of that size, dropped from the page cache before",
-	.method = "block by block, from end to end, with the kernel's readahead",
+	.title = "pread of 4 KiB of a file of that size, dropped from the page cache first",
+	.method = "block by block, sequentially, with the kernel's readahead",
 	.prediction = "file.cached:1M + file.sequential:1M / 32",	/* a read of 128 KiB */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
@@ -291,8 +291,8 @@ const struct bench_operation op_file_dropped = {
 
 const struct bench_operation op_file_sequential = {
 	.name = "file.sequential",
-	.title = "pread of 4 KiB from the disk, in order, in a file of that size",
-	.method = "O_DIRECT, one block after the other",
+	.title = "pread of 4 KiB from the disk, sequential, in a file of that size",
+	.method = "O_DIRECT, block by block",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
 	.name_point = op_file_name_size,
@@ -303,8 +303,8 @@ const struct bench_operation op_file_sequential = {
 const struct bench_operation op_file_random = {
 	.name = "file.random",
 	.title = "pread of 4 KiB from the disk, at random, in a file of that size",
-	.method = "O_DIRECT, any block",
-	.prediction = "file.sequential:1M",	/* of a disk without arms */
+	.method = "O_DIRECT, blocks in random order",
+	.prediction = "file.sequential:1M",	/* no seek time */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
 	.name_point = op_file_name_size,
@@ -314,8 +314,8 @@ const struct bench_operation op_file_random = {
 
 const struct bench_operation op_file_contend = {
 	.name = "file.contend",
-	.title = "wall time a block, by that many processes that read at random",
-	.method = "O_DIRECT, 4 KiB at a time, each process in a file of its own of 4 MiB",
+	.title = "wall time per block, with that many processes that read at random",
+	.method = "O_DIRECT, 4 KiB at a time, each process in its own file of 4 MiB",
 	.prediction = "file.random:4M",		/* one after the other */
 	.claim = { .made = true, .range = { BENCH_ANY, { 0.9, 2 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_crowds,
@@ -325,11 +325,11 @@ const struct bench_operation op_file_contend = {
 	.run = op_file_run_crowd,
 };
 
-/* The server has what was written just now in its own cache: only the way is added. */
+/* The server still caches what was just written, so NFS adds only the network. */
 const struct bench_operation op_nfs_sequential = {
 	.name = "nfs.sequential",
-	.title = "pread of 4 KiB over NFS, in order, in a file of that size",
-	.method = "O_DIRECT, one block after the other; the server has them in its page cache",
+	.title = "pread of 4 KiB over NFS, sequential, in a file of that size",
+	.method = "O_DIRECT, block by block; the server has them in its page cache",
 	.prediction = "file.cached:1M + peer.tcp_rtt",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
@@ -342,7 +342,7 @@ const struct bench_operation op_nfs_sequential = {
 const struct bench_operation op_nfs_random = {
 	.name = "nfs.random",
 	.title = "pread of 4 KiB over NFS, at random, in a file of that size",
-	.method = "O_DIRECT, any block; the server has them in its page cache",
+	.method = "O_DIRECT, random blocks; the server has them in its page cache",
 	.prediction = "nfs.sequential:1M",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
@@ -354,8 +354,8 @@ const struct bench_operation op_nfs_random = {
 
 const struct bench_operation op_nfs_dropped = {
 	.name = "nfs.dropped",
-	.title = "pread of 4 KiB over NFS of a file of that size, dropped from the cache here",
-	.method = "block by block, from end to end, with the kernel's readahead",
+	.title = "pread of 4 KiB over NFS of a file of that size, dropped from the client's cache",
+	.method = "block by block, sequentially, with the kernel's readahead",
 	.prediction = "file.cached:1M + nfs.sequential:1M / 32",	/* a read of 128 KiB */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,

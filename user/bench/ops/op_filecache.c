@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How large a file may be that is read again without its disk: it is read from end to end,
- * a step at a time, until some page that was read before is not in the page cache any more.
+ * The largest file that can be read again without its disk. A file is read sequentially, step by
+ * step, until a page that was read before has left the page cache.
  *
  *	|XXXXXXXXXXXXXXXX|+|          |XX.XXXXXXXXXXXXXX|+|
- *	 all there, a step more        one is gone: that was too much
+ *	 all resident: go on           one page is missing: the limit
  *
- * The file has no blocks: the kernel fills its pages with zeroes, in the page cache like
- * those of any other, and the disk's speed does not matter. All memory may go through the
- * page cache in this way, and what others had there; --quick has a memory cgroup, small
- * enough for seconds.
+ * The file has no blocks: the kernel fills its pages with zeros, and they occupy the page cache
+ * like those of any file, at no cost of the disk. All memory may pass through the page cache in
+ * this way and evict the pages of others. With --quick the worker enters a memory cgroup that
+ * is small enough to fill within seconds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@
 
 #define PAGE 4096ULL
 #define AT_ONCE (256ULL << 10)
-#define STEPS 64		/* to the figure that is predicted */
-#define TOLERATED 1000		/* one page in so many may be moved about */
+#define STEPS 64		/* up to the predicted size */
+#define TOLERATED 1000		/* one page in this many may be in migration */
 #define LONGEST_NS 50000000000ULL	/* of all runs */
 
 struct op_filecache_filler {
@@ -48,8 +48,8 @@ static int op_filecache_limit_memory(struct bench *bench)
 	if (!bench->options->quick)
 		return 0;
 	err = memory_group_enter(&filler->group, FILECACHE_QUICK_BYTES,
-				 "leave --quick out: it has all of memory then", why, sizeof(why));
-	return err ? bench_refuse(bench, err, "to be quick it needs a memory cgroup of its own: %s",
+				 "leave --quick out to use all memory", why, sizeof(why));
+	return err ? bench_refuse(bench, err, "--quick needs a memory cgroup of its own: %s",
 				  why) : 0;
 }
 
@@ -115,7 +115,7 @@ static int op_filecache_refuse_more(struct bench *bench, uint64_t bytes, const c
 	char size[32];
 
 	size_name(bytes, size, sizeof(size));
-	return bench_refuse(bench, -ERANGE, "it holds %s at least: %s", size, why);
+	return bench_refuse(bench, -ERANGE, "at least %s: %s", size, why);
 }
 
 static int op_filecache_run(struct bench *bench, uint64_t n)
@@ -129,9 +129,10 @@ static int op_filecache_run(struct bench *bench, uint64_t n)
 	while (!err) {
 		bench->bytes = bytes;
 		if (bytes + filler->step > filler->most)
-			return op_filecache_refuse_more(bench, bytes, "it is not tried with more");
+			return op_filecache_refuse_more(bench, bytes,
+							"no larger size is tried");
 		if (clock_monotonic_ns() > filler->end_ns)
-			return op_filecache_refuse_more(bench, bytes, "there is no time for more");
+			return op_filecache_refuse_more(bench, bytes, "the time limit is reached");
 		err = op_filecache_read_step(filler, bytes, bytes + filler->step);
 		bytes += filler->step;
 		there = err ?: op_filecache_is_resident(filler, bytes);
@@ -139,13 +140,13 @@ static int op_filecache_run(struct bench *bench, uint64_t n)
 			break;
 	}
 	if (!there && !bench->bytes)
-		return bench_refuse(bench, -ENODATA, "what is read in %s does not come into the "
-				    "page cache: name a folder on a disk with --directory",
+		return bench_refuse(bench, -ENODATA, "files read in %s are not kept in the page "
+				    "cache: name a folder on a disk with --directory",
 				    bench->options->directory);
 	return err ?: there;
 }
 
-/* Of a process that is killed its keeper removes the group. */
+/* If the process is killed, a helper process removes the cgroup. */
 static void op_filecache_finish(struct bench *bench)
 {
 	struct op_filecache_filler *filler = bench->state;
@@ -157,8 +158,8 @@ static void op_filecache_finish(struct bench *bench)
 const struct bench_operation op_file_cache_size = {
 	.name = "file.cache_size",
 	.unit = BENCH_BYTES,
-	.title = "the largest file that is still in the page cache when it was read",
-	.method = "read a 64th of the prediction at a time, until a page is gone (mincore); "
+	.title = "the largest file that stays in the page cache as a whole",
+	.method = "read a 64th of the prediction at a time, until mincore(2) misses a page; "
 		  "--quick: in a memory cgroup of 32 MiB",
 	.prediction = "memory_available",
 	.prepare = op_filecache_prepare,

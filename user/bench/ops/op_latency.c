@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads, each of which needs the one before it: pointers in a random order, which no
- * prefetcher guesses. One cycle through all slots of the memory, so that none is left out:
+ * Latency of memory: loads that each need the address from the one before. The pointers form one
+ * random cycle through all slots, so that no prefetcher can predict them and no slot is left out:
  *
- *	slot 0 --> slot 5 --> slot 2 --> … --> slot 0		a stride from slot to slot
+ *	slot 0 --> slot 5 --> slot 2 --> … --> slot 0		slots are a stride apart
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,17 +21,17 @@
 #define TIMES_CACHE_QUICK 2
 #define SEED 1
 
-/* The first is the one that caches are told by; quickly, the first and the last. */
+/* Cache sizes are inferred from the first; --quick uses the first and the last. */
 static const uint64_t strides[] = { 64, 512, 4096 };
 #define NR_STRIDES (sizeof(strides) / sizeof(*strides))
 #define NR_STRIDES_QUICK 2
 
-/* In the pairs, from one slot to the next; the largest distance is half of it. */
+/* Memory per pair; the largest distance is half of it. */
 #define PAIR_BYTES 1024ULL
 #define PAIR_SMALLEST 8ULL
 #define NR_PAIRS 7
 
-/* 4K, 6K, 8K, 12K, …; quickly, 4K, 8K, 16K, … */
+/* 4K, 6K, 8K, 12K, …; with --quick 4K, 8K, 16K, … */
 static uint64_t op_latency_nth_size(const struct bench_options *options, size_t i)
 {
 	if (options->quick)
@@ -39,7 +39,7 @@ static uint64_t op_latency_nth_size(const struct bench_options *options, size_t 
 	return i % 2 ? 3 * (SMALLEST / 2) << i / 2 : SMALLEST << i / 2;
 }
 
-/* Well beyond the largest cache, but of a VM's room. */
+/* Well beyond the largest cache, but small enough for a VM. */
 static uint64_t op_latency_largest(const struct bench_machine *machine,
 				   const struct bench_options *options)
 {
@@ -49,7 +49,7 @@ static uint64_t op_latency_largest(const struct bench_machine *machine,
 
 	if (bytes > most)
 		bytes = most;
-	return bytes < machine->room_bytes ? bytes : machine->room_bytes;
+	return bytes < machine->limit_bytes ? bytes : machine->limit_bytes;
 }
 
 static size_t op_latency_nr_sizes(const struct bench_machine *machine,
@@ -102,10 +102,7 @@ static uint64_t *op_latency_slot(char *data, uint64_t stride, uint64_t i)
 	return (uint64_t *)(data + i * stride);
 }
 
-/*
- * S. Sattolo, Inf. Process. Lett. 22 (1986): a random permutation that is one cycle, in
- * the very slots.
- */
+/* A random permutation with a single cycle (S. Sattolo, Inf. Process. Lett. 22, 1986), in place. */
 static void op_latency_make_cycle(char *data, uint64_t slots, uint64_t stride)
 {
 	struct random random = random_begin(SEED, 0);
@@ -134,7 +131,8 @@ static int op_latency_prepare(struct bench *bench)
 		return -errno;
 	op_latency_make_cycle(data, slots, stride);
 	for (i = 0; i < slots; i++)
-		*op_latency_slot(data, stride, i) = (uintptr_t)(data + *op_latency_slot(data, stride, i) *
+		*op_latency_slot(data, stride, i) =
+			(uintptr_t)(data + *op_latency_slot(data, stride, i) *
 								stride);
 	bench->state = data;
 	return 0;
@@ -177,7 +175,7 @@ static void op_latency_name_pair(const struct bench_machine *machine,
 	size_name(op_latency_distance(point), name, size);
 }
 
-/* Too much for the first cache, and at home in the second: no prefetch from memory. */
+/* Exceeds the first cache but fits the second, where adjacent lines are not prefetched. */
 static uint64_t op_latency_pair_memory(const struct bench_machine *machine)
 {
 	const uint64_t first = machine->cache_bytes[0] ?: 32768;
@@ -185,7 +183,7 @@ static uint64_t op_latency_pair_memory(const struct bench_machine *machine)
 	return 6 * first;
 }
 
-/* The far one first: what a prefetcher fetches is what comes after. */
+/* The load at the distance comes first, since prefetchers fetch the following lines. */
 static int op_latency_prepare_pairs(struct bench *bench)
 {
 	const uint64_t bytes = op_latency_pair_memory(bench->machine), slots = bytes / PAIR_BYTES;
@@ -214,7 +212,7 @@ static int op_latency_run_pairs(struct bench *bench, uint64_t n)
 const struct bench_operation op_latency = {
 	.name = "memory.latency",
 	.title = "a load, in memory of that size, with that stride",
-	.method = "pointers in a random cycle, each load needs the one before it",
+	.method = "pointers in a random cycle, each load needs the result of the one before",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },
 	.nr_points = op_latency_nr_points,
 	.name_point = op_latency_name_point,
@@ -224,9 +222,9 @@ const struct bench_operation op_latency = {
 
 const struct bench_operation op_pair = {
 	.name = "memory.pair",
-	.title = "a load, and one at that distance from it",
-	.method = "pointers in a random cycle through places that are too many for the first "
-		  "cache, two loads at each",
+	.title = "two loads at that distance",
+	.method = "pointers in a random cycle through more lines than the first cache holds, "
+		  "two loads at each",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },
 	.nr_points = op_latency_nr_pairs,
 	.name_point = op_latency_name_pair,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The loopback network: round trips by TCP and by ICMP, bandwidth, connections made and ended. */
+/*
+ * The loopback network: round trips by TCP and ICMP, bandwidth, and the setup and teardown of
+ * connections. The partner, if there is one, is a helper process of the worker.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -14,7 +17,7 @@
 
 #define CHUNK (1U << 20)	/* one operation of the bandwidth */
 #define PATIENCE_S 5		/* for the reply to an echo */
-#define SOURCES 200		/* addresses that connections come from: each has its ports */
+#define SOURCES 200		/* source addresses, each with its own range of ports */
 
 struct op_net_state {
 	int listener, fd;
@@ -25,10 +28,10 @@ struct op_net_state {
 
 static int op_net_refuse(struct bench *bench, int err)
 {
-	return bench_refuse(bench, err, "there is no loopback network: %s", strerror(-err));
+	return bench_refuse(bench, err, "cannot use the loopback network: %s", strerror(-err));
 }
 
-/* Where to connect to: a port that the kernel chooses. */
+/* Listens on a port that the kernel chooses. */
 static int op_net_open(struct bench *bench)
 {
 	struct op_net_state *net = calloc(1, sizeof(*net));
@@ -50,7 +53,7 @@ static int op_net_open(struct bench *bench)
 	return 0;
 }
 
-/* The other end: answers every `bytes` with one byte, until the process ends. */
+/* The partner: replies with one byte to each @bytes bytes, until the worker exits. */
 static void op_net_answer(struct op_net_state *net, size_t bytes)
 {
 	const int fd = accept4(net->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -113,7 +116,7 @@ static int op_net_prepare_bandwidth(struct bench *bench)
 	return op_net_start_partner(bench, CHUNK);
 }
 
-/* Until the other end has said of every chunk that it is there. */
+/* Ends when the partner has acknowledged every chunk. */
 static int op_net_run_bandwidth(struct bench *bench, uint64_t n)
 {
 	const struct op_net_state *net = bench->state;
@@ -130,7 +133,7 @@ static int op_net_run_bandwidth(struct bench *bench, uint64_t n)
 	return err;
 }
 
-/* From another address each time: ports of ended connections are not free at once. */
+/* A new source address each time, since ports of closed connections are not free at once. */
 static int op_net_open_source(struct op_net_state *net)
 {
 	struct sockaddr_in source = { .sin_family = AF_INET };
@@ -148,7 +151,10 @@ static int op_net_open_source(struct op_net_state *net)
 	return fd;
 }
 
-/* Both ends in one process: the kernel needs nobody to accept. reset: without a farewell. */
+/*
+ * Both ends are in one process: the kernel completes connections without accept(2).
+ * @reset: time connect(2) and close with a reset; else time close(2), which sends a FIN
+ */
 static int op_net_connect_once(struct bench *bench, bool reset)
 {
 	static const struct linger at_once = { .l_onoff = 1 };
@@ -211,7 +217,7 @@ static int op_net_prepare_icmp(struct bench *bench)
 		return -ENOMEM;
 	err = ping_open(ping, (const struct sockaddr *)&address, sizeof(address), PATIENCE_S);
 	if (err == -EACCES || err == -EPERM)
-		return bench_refuse(bench, err, "no right to send pings: run as root, or see "
+		return bench_refuse(bench, err, "not permitted to send pings: run as root, or set "
 				    "net.ipv4.ping_group_range");
 	return err ? op_net_refuse(bench, err) : 0;
 }
@@ -230,7 +236,7 @@ static int op_net_run_icmp(struct bench *bench, uint64_t n)
 const struct bench_operation op_net_tcp_rtt = {
 	.name = "net.tcp_rtt",
 	.title = "a byte to another process and back, by TCP over loopback",
-	.method = "both processes on one CPU, without Nagle's delay",
+	.method = "both processes on one CPU, with TCP_NODELAY",
 	.prediction = "2 * pipe.self + 2 * switch.process",
 	.claim = { .made = true, .range = { { 2, 6 }, { 4, 5 }, { 0, 0 }, { 0, 0 } } },
 	.own_share = 0.5,
@@ -241,7 +247,7 @@ const struct bench_operation op_net_tcp_rtt = {
 const struct bench_operation op_net_icmp_rtt = {
 	.name = "net.icmp_rtt",
 	.title = "an ICMP echo of 56 bytes and its reply, over loopback",
-	.method = "the kernel answers by itself, no other process takes part",
+	.method = "the kernel replies; no other process takes part",
 	.prediction = "3 * cpu.syscall",
 	.claim = { .made = true, .range = { { 0, 2 }, { 2, 4 }, { 0, 0 }, { 0, 0 } } },
 	.prepare = op_net_prepare_icmp,
@@ -252,7 +258,7 @@ const struct bench_operation op_net_tcp_bandwidth = {
 	.name = "net.tcp_bandwidth",
 	.unit = BENCH_MBS,
 	.title = "bytes to another process, by TCP over loopback",
-	.method = "1 MiB at a time, wherever the scheduler puts the two; until all is acknowledged",
+	.method = "1 MiB at a time, on any CPUs, until all bytes are acknowledged",
 	.prediction = "memory.copy / 2",	/* into the kernel, and out of it */
 	.anywhere = true,
 	.prepare = op_net_prepare_bandwidth,
@@ -262,7 +268,7 @@ const struct bench_operation op_net_tcp_bandwidth = {
 const struct bench_operation op_net_tcp_setup = {
 	.name = "net.tcp_setup",
 	.title = "connect(2) of TCP over loopback",
-	.method = "each connection timed by itself, to a socket of the same process",
+	.method = "each connection is timed individually, to a socket of the same process",
 	.prediction = "net.tcp_rtt",
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_net_open,
@@ -272,7 +278,7 @@ const struct bench_operation op_net_tcp_setup = {
 const struct bench_operation op_net_tcp_teardown = {
 	.name = "net.tcp_teardown",
 	.title = "close(2) of a TCP connection over loopback",
-	.method = "each timed by itself; the FIN is sent, the rest is the kernel's",
+	.method = "each is timed individually; it sends the FIN, the kernel does the rest",
 	.prediction = "net.tcp_setup / 2",	/* one packet of two */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_net_open,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The network to another machine, which runs pfdrive bench --serve: op_net.c's rows, there. */
+/*
+ * The network to another machine, which runs pfdrive bench --serve: the operations of op_net.c
+ * over the protocol of peer_protocol.h. ICMP needs no server there.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,7 @@
 #include "bench/ops/stream.h"
 
 #define ECHO_PATIENCE_S 1	/* for the reply to an echo */
-#define MOST_LOST 3		/* echoes without one: networks lose some */
+#define MOST_LOST 3		/* echoes without a reply in one run */
 
 struct op_peer_state {
 	struct peer_address address;
@@ -22,7 +25,7 @@ struct op_peer_state {
 	unsigned int lost;	/* in this run */
 };
 
-static int op_peer_open(struct bench *bench, bool asked)
+static int op_peer_open(struct bench *bench, bool probe)
 {
 	struct op_peer_state *remote = calloc(1, sizeof(*remote));
 
@@ -30,7 +33,7 @@ static int op_peer_open(struct bench *bench, bool asked)
 	if (!remote)
 		return -ENOMEM;
 	remote->fd = -1;
-	return peer_find(bench, &remote->address, asked);
+	return peer_find(bench, &remote->address, probe);
 }
 
 static int op_peer_open_service(struct bench *bench, enum peer_service service)
@@ -80,7 +83,7 @@ static int op_peer_prepare_bandwidth(struct bench *bench)
 	return 0;
 }
 
-/* Until the other end has said of every chunk that it is there. */
+/* Ends when the server has acknowledged every chunk. */
 static int op_peer_run_bandwidth(struct bench *bench, uint64_t n)
 {
 	const struct op_peer_state *remote = bench->state;
@@ -103,8 +106,8 @@ static int op_peer_prepare_connections(struct bench *bench)
 }
 
 /*
- * Each is greeted, so that the server has taken it before the next one comes. It ends with
- * a reset from one side or the other: no port has to rest for a minute.
+ * The client sends a hello on each connection, so that the server has accepted it before the next one comes. It
+ * ends with a reset from either side, so that no port stays in TIME_WAIT.
  */
 static int op_peer_connect_once(struct bench *bench)
 {
@@ -159,13 +162,13 @@ static int op_peer_prepare_icmp(struct bench *bench)
 	err = ping_open(&remote->ping, (const struct sockaddr *)&remote->address.storage,
 			remote->address.size, ECHO_PATIENCE_S);
 	if (err == -EACCES || err == -EPERM)
-		return bench_refuse(bench, err, "no right to send pings: run as root, or see "
+		return bench_refuse(bench, err, "not permitted to send pings: run as root, or set "
 				    "net.ipv4.ping_group_range");
 	return err ? bench_refuse(bench, err, "cannot reach %s: %s", bench->options->peer,
 				  strerror(-err)) : 0;
 }
 
-/* What is lost is not timed: it is sent again. */
+/* A lost echo is sent again, and only the answered one is timed. */
 static int op_peer_echo(struct bench *bench)
 {
 	struct op_peer_state *remote = bench->state;
@@ -182,7 +185,7 @@ static int op_peer_echo(struct bench *bench)
 			break;
 	}
 	if (err == -EAGAIN)
-		return bench_refuse(bench, err, "%s does not answer echoes: %d got no reply within "
+		return bench_refuse(bench, err, "%s does not answer pings: %d got no reply within "
 				    "%d s", bench->options->peer, remote->lost, ECHO_PATIENCE_S);
 	return bench_refuse(bench, err, "cannot reach %s: %s", bench->options->peer,
 			    strerror(-err));
@@ -202,8 +205,8 @@ static int op_peer_run_icmp(struct bench *bench, uint64_t n)
 const struct bench_operation op_peer_tcp_rtt = {
 	.name = "peer.tcp_rtt",
 	.title = "a byte to the peer and back, by TCP",
-	.method = "a thread of the server waits for each byte, without Nagle's delay",
-	/* The way as an echo has it, and what TCP and a process do more than ICMP. */
+	.method = "a thread of the server returns each byte, with TCP_NODELAY",
+	/* The network by an echo, and the extra cost of TCP and a process over ICMP. */
 	.prediction = "peer.icmp_rtt + net.tcp_rtt - net.icmp_rtt",
 	.claim = { .made = true, .range = { { 0, 3 }, { 2, 2 }, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_peer_prepare_rtt,
@@ -213,8 +216,8 @@ const struct bench_operation op_peer_tcp_rtt = {
 const struct bench_operation op_peer_icmp_rtt = {
 	.name = "peer.icmp_rtt",
 	.title = "an ICMP echo of 56 bytes to the peer and its reply",
-	.method = "each timed by itself, the peer's kernel answers; what is lost is sent again",
-	.prediction = "net.icmp_rtt",	/* the way takes what it takes more */
+	.method = "each is timed individually, the peer's kernel replies; lost ones are sent again",
+	.prediction = "net.icmp_rtt",	/* the difference is the network */
 	.claim = { .made = true, .range = { { 0, 3 }, { 2, 4 }, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_peer_prepare_icmp,
 	.run = op_peer_run_icmp,
@@ -224,8 +227,8 @@ const struct bench_operation op_peer_tcp_bandwidth = {
 	.name = "peer.tcp_bandwidth",
 	.unit = BENCH_MBS,
 	.title = "bytes to the peer, by TCP",
-	.method = "1 MiB at a time, until all of a run is acknowledged by the server",
-	.prediction = "net.tcp_bandwidth",	/* a way that is no narrower than loopback */
+	.method = "1 MiB at a time, until the server has acknowledged all bytes of a run",
+	.prediction = "net.tcp_bandwidth",	/* a network as fast as loopback */
 	.anywhere = true,
 	.prepare = op_peer_prepare_bandwidth,
 	.run = op_peer_run_bandwidth,
@@ -234,7 +237,7 @@ const struct bench_operation op_peer_tcp_bandwidth = {
 const struct bench_operation op_peer_tcp_setup = {
 	.name = "peer.tcp_setup",
 	.title = "connect(2) of TCP to the peer",
-	.method = "each connection timed by itself",
+	.method = "each connection is timed individually",
 	.prediction = "peer.icmp_rtt + net.tcp_setup - net.icmp_rtt",
 	.claim = { .made = true, .range = { { 0, 3 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_peer_prepare_connections,
@@ -244,8 +247,8 @@ const struct bench_operation op_peer_tcp_setup = {
 const struct bench_operation op_peer_tcp_teardown = {
 	.name = "peer.tcp_teardown",
 	.title = "close(2) of a TCP connection to the peer",
-	.method = "each timed by itself; the FIN is sent, the rest is the kernel's",
-	.prediction = "net.tcp_teardown",	/* nothing is waited for */
+	.method = "each is timed individually; it sends the FIN, the kernel does the rest",
+	.prediction = "net.tcp_teardown",	/* close(2) does not wait for the peer */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_peer_prepare_connections,
 	.run = op_peer_run_teardown,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A process made, run to its end, and waited for: fork, clone, vfork and exec. */
+/*
+ * The creation of a process, its exit and the wait for it: fork, clone with shared memory, vfork
+ * with exec. The parent is the worker, which has the memory of a small program.
+ */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -58,7 +61,7 @@ static int op_process_exit_at_once(void *argument)
 	return 0;
 }
 
-/* It shares the memory, so that no page table is copied and no page afterwards. */
+/* With CLONE_VM neither page tables nor pages are copied. */
 static int op_process_run_clone(struct bench *bench, uint64_t n)
 {
 	char *stack = bench->state;
@@ -78,7 +81,7 @@ static int op_process_run_clone(struct bench *bench, uint64_t n)
 static int op_process_prepare_program(struct bench *bench)
 {
 	if (access(PROGRAM, X_OK))
-		return bench_refuse(bench, -errno, "%s cannot be run: %s", PROGRAM,
+		return bench_refuse(bench, -errno, "cannot run %s: %s", PROGRAM,
 				    strerror(errno));
 	return 0;
 }
@@ -105,8 +108,8 @@ static int op_process_run_vfork_exec(struct bench *bench, uint64_t n)
 
 const struct bench_operation op_fork = {
 	.name = "process.fork",
-	.title = "fork, the child's end, wait",
-	.method = "the child ends at once; the parent has a small program's memory",
+	.title = "fork, exit of the child, wait",
+	.method = "the child exits at once; the parent has the memory of a small program",
 	.prediction = "4 * cpu.syscall + 2 * switch.process + 20 * fault.cow",
 	.claim = { .made = true, .range = { { 1, 6 }, { 2, 20 }, BENCH_ANY, { 0, 0 } } },
 	.run = op_process_run_fork,
@@ -114,8 +117,8 @@ const struct bench_operation op_fork = {
 
 const struct bench_operation op_clone = {
 	.name = "process.clone",
-	.title = "clone that shares the memory, the child's end, wait",
-	.method = "clone(2) with CLONE_VM on a stack of its own; the child ends at once",
+	.title = "clone with shared memory, exit of the child, wait",
+	.method = "clone(2) with CLONE_VM and a separate stack; the child exits at once",
 	.prediction = "4 * cpu.syscall + 2 * switch.thread",
 	.claim = { .made = true, .range = { { 1, 6 }, { 2, 20 }, BENCH_ANY, { 0, 0 } } },
 	.prepare = op_process_prepare_stack,
@@ -124,8 +127,8 @@ const struct bench_operation op_clone = {
 
 const struct bench_operation op_vfork_exec = {
 	.name = "process.vfork_exec",
-	.title = "vfork, exec of " PROGRAM ", its end, wait",
-	.method = "a program with a dynamic C library starts and ends",
+	.title = "vfork, exec of " PROGRAM ", its exit, wait",
+	.method = "a program with a dynamic C library starts and exits",
 	.prediction = "process.clone + 40 * cpu.syscall + 100 * fault.cached + 40 * fault.cow",
 	.claim = { .made = true, .range = { { 1, 100 }, { 3, 1000 }, { 1, 1e9 }, BENCH_ANY } },
 	.prepare = op_process_prepare_program,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults by several threads at once, each on a CPU of its own: in one mapping that they
- * share, or each in its own. If nothing is shared that hurts, twice the threads take half
- * the time.
+ * Page faults by several threads at once, each on its own CPU, in one shared mapping or each in
+ * a mapping of its own. If the threads do not contend, twice as many need half the time.
  *
  *	shared:  |---- thread 0 ----|---- thread 1 ----|	one VMA
  *	own:     |---- thread 0 ----| |--- thread 1 ---|	two VMAs
@@ -29,17 +28,17 @@ struct op_scale_crew;
 struct op_scale_member {
 	struct op_scale_crew *crew;
 	unsigned int number;
-	volatile char *data;	/* where it begins in this round */
-	uint64_t touches;	/* in this round */
+	volatile char *data;	/* its part of the memory in this round */
+	uint64_t touches;	/* faults in this round */
 };
 
 struct op_scale_crew {
 	struct op_scale_member members[MOST_THREADS];
 	unsigned int nr;
-	pthread_barrier_t barrier;	/* of all members, and who measures */
+	pthread_barrier_t barrier;	/* of all members and the main thread */
 	int fd;			/* -1: anonymous */
-	bool own;		/* a mapping each */
-	uint64_t step, share;	/* bytes from touch to touch, and of a member */
+	bool own;		/* each member has its own mapping */
+	uint64_t step, share;	/* bytes between accesses, and bytes per member */
 	char *data[MOST_THREADS];
 };
 
@@ -91,7 +90,7 @@ static void op_scale_touch(const struct op_scale_member *member)
 			(void)member->data[i * crew->step];
 }
 
-/* Until the process ends. */
+/* A member: runs until the worker exits. */
 static void *op_scale_work(void *argument)
 {
 	const struct op_scale_member *member = argument;
@@ -141,8 +140,8 @@ static int op_scale_prepare(struct bench *bench, uint64_t bytes, uint64_t step, 
 	bench->state = crew;
 	if (!crew)
 		return -ENOMEM;
-	if (bytes > bench->machine->room_bytes)
-		return bench_refuse(bench, -ENOMEM, "too little memory is free");
+	if (bytes > bench->machine->limit_bytes)
+		return bench_refuse(bench, -ENOMEM, "too little free memory");
 	crew->nr = op_scale_threads(bench->point, op_scale_most_threads(bench->machine));
 	crew->own = own;
 	crew->step = step;
@@ -193,9 +192,9 @@ static char *op_scale_map(const struct op_scale_crew *crew, uint64_t bytes, uint
 
 	if (data == MAP_FAILED)
 		return NULL;
-	/* Advice differs from one to the next, so that the kernel does not merge them. */
 	if (!file)
 		madvise(data, bytes, MADV_NOHUGEPAGE);
+	/* Neighbours get different advice, so that the kernel does not merge their VMAs. */
 	if (crew->own && offset / bytes % 2)
 		madvise(data, bytes, MADV_DONTFORK);
 	return data;
@@ -228,7 +227,7 @@ static void op_scale_unmap_all(struct op_scale_crew *crew)
 		munmap(crew->data[i], crew->share);
 }
 
-/* As evenly as it goes. */
+/* Distributes the faults evenly. Returns how many this round makes. */
 static uint64_t op_scale_distribute(struct op_scale_crew *crew, uint64_t left)
 {
 	const uint64_t most = crew->nr * (crew->share / crew->step);
@@ -264,8 +263,8 @@ static int op_scale_run(struct bench *bench, uint64_t n)
 
 const struct bench_operation op_scale_anon_shared = {
 	.name = "scale.anon_shared",
-	.title = "wall time a fault, by that many threads in one anonymous mapping",
-	.method = "a byte in each page of 16 MiB, a part for each thread, on a CPU of its own",
+	.title = "wall time per fault, with that many threads in one anonymous mapping",
+	.method = "a byte in each page of 16 MiB, one part per thread, each on its own CPU",
 	.prediction = "scale.anon_shared:1 / point",
 	.claim = ONE_FAULT,
 	.nr_points = op_scale_nr_points,
@@ -278,8 +277,8 @@ const struct bench_operation op_scale_anon_shared = {
 
 const struct bench_operation op_scale_anon_own = {
 	.name = "scale.anon_own",
-	.title = "the same, each thread in a mapping of its own",
-	.method = "a byte in each page of 16 MiB in all, each thread on a CPU of its own",
+	.title = "wall time per fault, with that many threads, each in its own anonymous mapping",
+	.method = "a byte in each page of 16 MiB in total, each thread on its own CPU",
 	.prediction = "scale.anon_own:1 / point",
 	.claim = ONE_FAULT,
 	.nr_points = op_scale_nr_points,
@@ -292,8 +291,8 @@ const struct bench_operation op_scale_anon_own = {
 
 const struct bench_operation op_scale_cached_shared = {
 	.name = "scale.cached_shared",
-	.title = "wall time a fault, by that many threads in one mapping of a cached file",
-	.method = "a byte every 64 KiB, a part of the file for each thread",
+	.title = "wall time per fault, with that many threads in one mapping of a cached file",
+	.method = "a byte every 64 KiB, one part of the file per thread",
 	.prediction = "scale.cached_shared:1 / point",
 	.claim = ONE_FAULT,
 	.nr_points = op_scale_nr_points,
@@ -306,8 +305,8 @@ const struct bench_operation op_scale_cached_shared = {
 
 const struct bench_operation op_scale_cached_own = {
 	.name = "scale.cached_own",
-	.title = "the same, each thread in a mapping of its own",
-	.method = "a byte every 64 KiB, a part of the file for each thread",
+	.title = "wall time per fault, with that many threads, each in its own mapping of the file",
+	.method = "a byte every 64 KiB, one part of the file per thread",
 	.prediction = "scale.cached_own:1 / point",
 	.claim = ONE_FAULT,
 	.nr_points = op_scale_nr_points,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switches: a byte goes back and forth between two partners on one CPU, through two
- * pipes; each time it is handed over the CPU must be, too. The pipe's own cost is that of
- * a process that writes to itself.
+ * Context switches: a byte goes back and forth between two partners on one CPU through two pipes,
+ * and each transfer needs a switch. The cost of the pipe, measured in a process that writes to
+ * itself, is subtracted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static int op_switch_run_pipe(struct bench *bench, uint64_t n)
 	return err;
 }
 
-/* Until the process ends. */
+/* The partner: returns each byte, until the worker exits. */
 static void *op_switch_answer(void *argument)
 {
 	const struct op_switch_pipes *pipes = argument;
@@ -89,7 +89,7 @@ static int op_switch_start_thread(struct bench *bench)
 	return err ? err : -pthread_create(&thread, NULL, op_switch_answer, bench->state);
 }
 
-/* Two switches to a round. */
+/* A round has two switches. */
 static int op_switch_run_switch(struct bench *bench, uint64_t n)
 {
 	const struct op_switch_pipes *pipes = bench->state;

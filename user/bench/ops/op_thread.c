@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The creation of a thread, its exit and the wait for it. */
 #include <pthread.h>
 
 #include "bench/ops/op_registry.h"
@@ -26,8 +27,8 @@ static int op_thread_run(struct bench *bench, uint64_t n)
 
 const struct bench_operation op_thread_create = {
 	.name = "thread.create",
-	.title = "pthread_create, the thread's end, pthread_join",
-	.method = "the thread ends at once",
+	.title = "pthread_create, exit of the thread, pthread_join",
+	.method = "the thread exits at once",
 	.prediction = "5 * cpu.syscall + 2 * switch.thread",
 	.claim = { .made = true, .range = { { 1, 6 }, { 1, 30 }, BENCH_ANY, { 0, 0 } } },
 	.run = op_thread_run,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading the time, and the bare loop that other rows are corrected by. */
+/* Reading a clock, and the bare loop whose time other operations subtract. */
 #include <errno.h>
 #include <math.h>
 #include <time.h>
@@ -9,17 +9,18 @@
 
 #define UNROLLED 16
 
-/* Entered rarely, left never: what happens wholly within user mode. */
+/* The operation stays in user mode. */
 #define USER_MODE_ONLY { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } }
 
 static int op_timer_need_tsc(struct bench *bench)
 {
 	if (isnan(bench->machine->cycle_ns))
-		return bench_refuse(bench, -EPERM, "the TSC may not be read here (PR_SET_TSC)");
+		return bench_refuse(bench, -EPERM,
+				    "this process may not read the TSC (PR_SET_TSC)");
 	return 0;
 }
 
-/* n reads, and so little else that it does not show. */
+/* n reads; unrolled, so that the loop costs nothing measurable. */
 #define READ_REPEATEDLY(bench, n, read) \
 	do { \
 		const uint64_t rounds = ((n) + UNROLLED - 1) / UNROLLED; \
@@ -72,7 +73,7 @@ static int op_timer_run_loop(struct bench *bench, uint64_t n)
 const struct bench_operation op_rdtsc = {
 	.name = "cpu.rdtsc",
 	.title = "read the time-stamp counter (rdtsc)",
-	.method = "reads one after the other, 16 to a turn of the loop",
+	.method = "reads one after the other, 16 per iteration of the loop",
 	.claim = USER_MODE_ONLY,
 	.prepare = op_timer_need_tsc,
 	.run = op_timer_run_rdtsc,
@@ -80,8 +81,8 @@ const struct bench_operation op_rdtsc = {
 
 const struct bench_operation op_rdtscp = {
 	.name = "cpu.rdtscp",
-	.title = "the same, after everything before it is done (rdtscp)",
-	.method = "reads one after the other, 16 to a turn of the loop",
+	.title = "read the time-stamp counter after all earlier instructions (rdtscp)",
+	.method = "reads one after the other, 16 per iteration of the loop",
 	.prediction = "cpu.rdtsc",
 	.claim = USER_MODE_ONLY,
 	.prepare = op_timer_need_tsc,
@@ -91,7 +92,7 @@ const struct bench_operation op_rdtscp = {
 const struct bench_operation op_clock_gettime = {
 	.name = "cpu.clock_gettime",
 	.title = "clock_gettime(CLOCK_MONOTONIC)",
-	.method = "calls one after the other, 16 to a turn of the loop",
+	.method = "calls one after the other, 16 per iteration of the loop",
 	.prediction = "cpu.rdtscp + 2 * cpu.call:2",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 1 }, { 0, 0 }, { 0, 0 } } },
 	.run = op_timer_run_clock_gettime,
@@ -99,8 +100,8 @@ const struct bench_operation op_clock_gettime = {
 
 const struct bench_operation op_loop = {
 	.name = "cpu.loop",
-	.title = "one turn of an empty loop",
-	.method = "a count in a register goes down to 0",
+	.title = "one iteration of an empty loop",
+	.method = "a counter in a register goes down to 0",
 	.hardware = "cycle",
 	.claim = USER_MODE_ONLY,
 	.run = op_timer_run_loop,

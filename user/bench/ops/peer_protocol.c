@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The client of the peer protocol: finds the host of --peer, connects and requests a service.
+ * Each error becomes a sentence with the host and the port.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -8,7 +12,7 @@
 #include "bench/ops/peer_protocol.h"
 #include "bench/ops/stream.h"
 
-#define PATIENCE_S 3	/* with a peer that does not answer */
+#define PATIENCE_S 3	/* time limit for the peer to answer */
 
 int peer_refuse(struct bench *bench, int err)
 {
@@ -16,8 +20,8 @@ int peer_refuse(struct bench *bench, int err)
 
 	switch (-err) {
 	case ECONNREFUSED:
-		return bench_refuse(bench, err, "nothing listens on port %s of %s: run pfdrive "
-				    "bench --serve there", port, host);
+		return bench_refuse(bench, err, "cannot connect to port %s of %s: nothing listens "
+				    "there; run pfdrive bench --serve on it", port, host);
 	case EAGAIN:
 	case EINPROGRESS:
 	case ETIMEDOUT:
@@ -25,10 +29,10 @@ int peer_refuse(struct bench *bench, int err)
 				    port, PATIENCE_S);
 	case EPIPE:
 	case ECONNRESET:
-		return bench_refuse(bench, err, "%s, port %s, ended the connection", host, port);
+		return bench_refuse(bench, err, "%s, port %s, closed the connection", host, port);
 	default:
-		return bench_refuse(bench, err, "cannot talk to %s, port %s: %s", host, port,
-				    strerror(-err));
+		return bench_refuse(bench, err, "cannot communicate with %s, port %s: %s", host,
+				    port, strerror(-err));
 	}
 }
 
@@ -55,17 +59,17 @@ static int peer_check_answer(struct bench *bench, const struct peer_answer *answ
 	const char *host = bench->options->peer, *port = bench->options->port;
 
 	if (memcmp(answer->magic, PEER_MAGIC, sizeof(answer->magic)))
-		return bench_refuse(bench, -EPROTO, "what listens on port %s of %s is no pfdrive "
+		return bench_refuse(bench, -EPROTO, "the server on port %s of %s is not pfdrive "
 				    "bench --serve", port, host);
 	if (ntohl(answer->version) != PEER_VERSION)
-		return bench_refuse(bench, -EPROTO, "%s serves version %u of the protocol, this "
-				    "pfdrive speaks version %d", host, ntohl(answer->version),
+		return bench_refuse(bench, -EPROTO, "%s serves version %u of the protocol, but "
+				    "this pfdrive uses version %d", host, ntohl(answer->version),
 				    PEER_VERSION);
 	if (ntohl(answer->status) == PEER_BUSY)
-		return bench_refuse(bench, -EBUSY, "%s serves as many connections as it may (%d)",
+		return bench_refuse(bench, -EBUSY, "%s already serves its limit of %d connections",
 				    host, PEER_MOST);
 	if (ntohl(answer->status) != PEER_OK)
-		return bench_refuse(bench, -EPROTO, "%s does not serve that", host);
+		return bench_refuse(bench, -EPROTO, "%s does not provide this service", host);
 	return 0;
 }
 
@@ -79,7 +83,7 @@ int peer_greet(struct bench *bench, int fd, enum peer_service service)
 
 	if (!err)
 		err = stream_read(fd, &answer, sizeof(answer));
-	/* Other servers say something else, or less, and go. */
+	/* Another kind of server may send fewer bytes and close. */
 	if (err && (err != -EPIPE || !answer.magic[0]))
 		return peer_refuse(bench, err);
 	return peer_check_answer(bench, &answer);
@@ -112,7 +116,7 @@ static int peer_try_address(struct bench *bench, const struct peer_address *addr
 	return err;
 }
 
-int peer_find(struct bench *bench, struct peer_address *address, bool asked)
+int peer_find(struct bench *bench, struct peer_address *address, bool probe)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
 	const char *host = bench->options->peer;
@@ -120,8 +124,8 @@ int peer_find(struct bench *bench, struct peer_address *address, bool asked)
 	int err;
 
 	if (!host)
-		return bench_refuse(bench, -EDESTADDRREQ, "it needs another machine: --peer HOST, "
-				    "where pfdrive bench --serve runs");
+		return bench_refuse(bench, -EDESTADDRREQ, "needs another machine: --peer HOST, "
+				    "which runs pfdrive bench --serve");
 	err = getaddrinfo(host, bench->options->port, &hints, &found);
 	if (err)
 		return bench_refuse(bench, -EHOSTUNREACH, "cannot find the host %s: %s", host,
@@ -130,7 +134,7 @@ int peer_find(struct bench *bench, struct peer_address *address, bool asked)
 	for (each = found; each && err; each = each->ai_next) {
 		address->size = each->ai_addrlen;
 		memcpy(&address->storage, each->ai_addr, each->ai_addrlen);
-		err = asked ? peer_try_address(bench, address) : 0;
+		err = probe ? peer_try_address(bench, address) : 0;
 	}
 	freeaddrinfo(found);
 	return err;

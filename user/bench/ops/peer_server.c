@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread a connection. It trusts nobody: what it reads is thrown away, what it sends has
- * a fixed shape, and number, patience and length of connections are bounded (peer_protocol.h).
+ * The server of the peer protocol: one thread per connection. Clients are not trusted: their
+ * bytes are discarded, replies have a fixed form, and the number, the silence and the lifetime of
+ * connections are limited (peer_protocol.h).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,12 +24,12 @@
 #include "util/signals.h"
 #include "util/time_ns.h"
 
-#define BUFFER (256U << 10)	/* what is read at once */
+#define BUFFER (256U << 10)	/* bytes per read(2) */
 #define SERVE_DEFAULT_ADDRESS "127.0.0.1"
 #define HELLO_S 5
 #define BACKLOG 128
 #define STACK_BYTES (64U << 10)
-#define SPARE 8			/* connections beyond PEER_MOST that are told so */
+#define SPARE 8			/* connections beyond PEER_MOST that get PEER_BUSY */
 
 struct peer_server_client {
 	int fd;
@@ -65,12 +66,12 @@ static int peer_server_read(struct peer_server_client *client, size_t bytes)
 
 static void peer_server_sink(struct peer_server_client *client)
 {
-	while (!peer_server_read(client, PEER_CHUNK) && !stream_write(client->fd, client->buffer,
-								      1))
+	while (!peer_server_read(client, PEER_CHUNK) &&
+	       !stream_write(client->fd, client->buffer, 1))
 		;
 }
 
-/* What it is to be told of its end: a reset, if it was the first to close. */
+/* Resets the connection if the client closed it. */
 static void peer_server_await_close(struct peer_server_client *client)
 {
 	static const struct linger at_once = { .l_onoff = 1 };
@@ -92,8 +93,8 @@ static enum peer_status peer_server_status(const struct peer_server_client *clie
 static void peer_server_serve(struct peer_server_client *client)
 {
 	static void (*const services[])(struct peer_server_client *) = {
-		[PEER_ECHO] = peer_server_echo, [PEER_SINK] = peer_server_sink, [PEER_CLOSE] =
-			peer_server_await_close,
+		[PEER_ECHO] = peer_server_echo, [PEER_SINK] = peer_server_sink,
+		[PEER_CLOSE] = peer_server_await_close,
 	};
 	struct peer_answer answer = { .magic = PEER_MAGIC, .version = htonl(PEER_VERSION) };
 	struct peer_hello hello;
@@ -140,7 +141,7 @@ static int peer_server_start_thread(struct peer_server_client *client)
 	return err;
 }
 
-/* What there is no room for is closed without a word. */
+/* Beyond all limits a connection is closed without an answer. */
 static void peer_server_accept(int fd)
 {
 	const unsigned int before = atomic_fetch_add(&nr_clients, 1);
@@ -159,7 +160,7 @@ static void peer_server_accept(int fd)
 		peer_server_drop(client);
 }
 
-/* Signals come only while it waits, so that none is missed before. */
+/* Signals are unblocked only during the wait, so that none is missed. */
 static int peer_server_wait(int listener, const sigset_t *waiting)
 {
 	fd_set readable;
@@ -190,7 +191,7 @@ static int peer_server_accept_all(int listener)
 		if (fd >= 0)
 			peer_server_accept(fd);
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			nanosleep(&rest, NULL);	/* until others are gone */
+			nanosleep(&rest, NULL);	/* until other connections close */
 	}
 	pthread_sigmask(SIG_SETMASK, &waiting, NULL);
 	return err;
@@ -204,7 +205,7 @@ static int peer_server_listen(const struct addrinfo *info)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (info->ai_family == AF_INET6)	/* IPv4's clients, too */
+	if (info->ai_family == AF_INET6)	/* accept IPv4 clients too */
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	if (!bind(fd, info->ai_addr, info->ai_addrlen) && !listen(fd, BACKLOG))
 		return fd;
@@ -213,7 +214,7 @@ static int peer_server_listen(const struct addrinfo *info)
 	return err;
 }
 
-/* Of all addresses IPv6's go first: a socket for them takes IPv4's as well. */
+/* IPv6 addresses go first, since such a socket also accepts IPv4. */
 static int peer_server_open(const char *address, const char *port, const char **why)
 {
 	const struct addrinfo hints = {
@@ -246,7 +247,7 @@ int peer_server_run(const char *chosen, const char *port)
 	if (listener < 0)
 		return complain(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, address,
 				why);
-	/* Clients are strangers: before the first one no privilege is left. */
+	/* Clients are not trusted: drop all privileges before the first one. */
 	err = rights_drop();
 	if (err) {
 		close(listener);
@@ -254,15 +255,15 @@ int peer_server_run(const char *chosen, const char *port)
 				strerror(-err));
 	}
 	signal(SIGPIPE, SIG_IGN);
-	printf("Serves pfdrive bench --peer on port %s of %s%s, at most %d connections, until a "
-	       "signal ends it\n", port, address,
+	printf("Serving pfdrive bench --peer on port %s of %s%s, at most %d connections, until a "
+	       "signal\n", port, address,
 	       chosen ? "" : " (for other machines: --serve=ADDRESS)", PEER_MOST);
 	if (fflush(stdout)) {
 		close(listener);
-		return complain(STATUS_FAILED, "cannot say where it listens: %s", strerror(errno));
+		return complain(STATUS_FAILED, "cannot print the address: %s", strerror(errno));
 	}
 	err = peer_server_accept_all(listener);
 	close(listener);
-	return err ? complain(STATUS_FAILED, "cannot serve any longer: %s", strerror(-err)) :
+	return err ? complain(STATUS_FAILED, "cannot continue to serve: %s", strerror(-err)) :
 		     STATUS_OK;
 }

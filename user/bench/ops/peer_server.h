@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The peer of pfdrive bench --peer: pfdrive bench --serve. */
+/* pfdrive bench --serve, the server for pfdrive bench --peer. */
 #ifndef PFSTAT_USER_PEER_SERVER_H
 #define PFSTAT_USER_PEER_SERVER_H
 
 /*
- * Serves until a signal ends it; prints on standard output where. chosen: NULL: the IPv4
- * loopback address. Drops all privileges before the first client. Returns the exit status;
- * errors have been reported.
+ * Prints the address on standard output, drops all privileges, and serves until a signal comes.
+ * @chosen: the address to listen on; NULL: the IPv4 loopback address
+ * Returns the exit status, after reporting errors.
  */
 int peer_server_run(const char *chosen, const char *port);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ICMP echoes over an unprivileged ping socket if net.ipv4.ping_group_range permits it, else over
+ * a raw socket, for IPv4 and IPv6.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/icmp6.h>
@@ -9,13 +13,12 @@
 
 #include "bench/ops/ping.h"
 
-/* An echo has the same head in both: type, code, checksum, id, sequence. */
+/* ICMP and ICMPv6 echoes have the same header: type, code, checksum, id, sequence. */
 struct ping_packet {
 	struct icmphdr head;
 	char data[PING_BYTES];
 };
 
-/* A socket for pings where the system allows it to all, else a raw one. */
 static int ping_open_socket(struct ping *ping)
 {
 	const int family = ping->v6 ? AF_INET6 : AF_INET;
@@ -47,7 +50,7 @@ int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
 	return 0;
 }
 
-/* RFC 1071. The kernel makes that of ICMPv6, which has the addresses in it. */
+/* RFC 1071. The kernel fills in that of ICMPv6, which covers the addresses. */
 static uint16_t ping_checksum(const void *data, size_t bytes)
 {
 	const uint16_t *words = data;
@@ -62,8 +65,9 @@ static uint16_t ping_checksum(const void *data, size_t bytes)
 }
 
 /*
- * A raw socket hands over all that comes, other programs' replies as well, and on loopback
- * our question; by IPv4 with the IP header. The id of another socket is the kernel's.
+ * A raw socket receives every ICMP packet, including replies for other programs and, on
+ * loopback, our own request; over IPv4 with the IP header. On a ping socket the kernel
+ * chooses the id.
  */
 static bool ping_is_reply(const struct ping *ping, const char *packet, ssize_t bytes)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PING_BYTES 56	/* behind the head */
+#define PING_BYTES 56	/* after the header */
 
 struct ping {
 	int fd;
@@ -16,13 +16,14 @@ struct ping {
 };
 
 /*
- * To that address, of IPv4 or IPv6. A reply is waited for so long. -EACCES, -EPERM: no
- * right to send any; or what else is in the way.
+ * Prepares echoes to an IPv4 or IPv6 address.
+ * @patience_s: time limit for each reply
+ * -EACCES, -EPERM: not permitted to send pings; or another negative errno.
  */
 int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
 	      unsigned int patience_s);
 
-/* There and back. -EAGAIN: no reply came; or what the network says against it. */
+/* One echo and its reply. -EAGAIN: no reply came; or the negative errno of the network. */
 int ping_once(struct ping *ping);
 
 #endif

@@ -251,7 +251,8 @@ static size_t bench_table_count_strides(const struct bench_row *rows, size_t nr)
 {
 	size_t strides = 0;
 
-	while (strides < nr && strides < MOST_STRIDES && bench_table_same_size(rows, rows + strides))
+	while (strides < nr && strides < MOST_STRIDES &&
+	       bench_table_same_size(rows, rows + strides))
 		strides++;
 	return strides;
 }
@@ -414,7 +415,7 @@ static int bench_table_print_seen(FILE *out, const struct bench_results *results
 
 	if (!bench_table_any_seen(results))
 		return 0;
-	fputs("\nEvents per operation: getrusage(2) over all runs, then eBPF in one more run\n", out);
+	fputs("\nEvents per operation: getrusage(2) in all runs, then eBPF in one more run\n", out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
