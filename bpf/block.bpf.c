@@ -156,7 +156,7 @@ static __always_inline void know_file(const struct file_page *file)
 		count(PFSTAT_COUNT_EVENTS_LOST);
 }
 
-static __always_inline void tell_page(struct pfstat_block *block, const struct bio *bio)
+static __always_inline void block_fill_page(struct pfstat_block *block, const struct bio *bio)
 {
 	struct file_page file = {};
 	int begins = bio_begins((__u64)bio, &file);
@@ -175,7 +175,7 @@ static __always_inline void tell_page(struct pfstat_block *block, const struct b
 }
 
 /* When it is issued, all that was merged into it has been. */
-static __always_inline void tell(struct pfstat_block *block, const struct request *rq)
+static __always_inline void block_fill(struct pfstat_block *block, const struct request *rq)
 {
 	const struct gendisk *disk = rq->q->disk;
 	const struct bio *bio = BPF_CORE_READ(rq, bio);
@@ -190,10 +190,10 @@ static __always_inline void tell(struct pfstat_block *block, const struct reques
 	if (disk)
 		block->dev = disk->major << MINOR_BITS | disk->first_minor;
 	if (bio)
-		tell_page(block, bio);
+		block_fill_page(block, bio);
 }
 
-static __always_inline void send(struct pfstat_block *block)
+static __always_inline void block_send(struct pfstat_block *block)
 {
 	block->event.type = PFSTAT_EVENT_BLOCK;
 	block->event.size = sizeof(*block);
@@ -243,7 +243,7 @@ static __always_inline int issue(const struct request *rq, bool again)
 	if (!block || !block->event.tid)
 		return 0;
 	block->issue_ns = direct ? block->insert_ns : bpf_ktime_get_ns();
-	tell(block, rq);
+	block_fill(block, rq);
 	return 0;
 }
 
@@ -284,7 +284,7 @@ static __always_inline int complete(const struct request *rq, unsigned char erro
 	if (block->event.tid) {
 		if (!block->issue_ns) {		/* the driver never saw it */
 			block->issue_ns = bpf_ktime_get_ns();
-			tell(block, rq);
+			block_fill(block, rq);
 		}
 		if (error)
 			block->event.flags |= PFSTAT_BLOCK_ERROR;
@@ -292,7 +292,7 @@ static __always_inline int complete(const struct request *rq, unsigned char erro
 	if (bytes < rq->__data_len)
 		return 0;
 	if (block->event.tid)
-		send(block);
+		block_send(block);
 	forget_request(key, block);
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "common.bpf.h"
 #include "page.bpf.h"
 
-static __always_inline void send(const struct folio *folio, const struct file_page *file)
+static __always_inline void page_send(const struct folio *folio, const struct file_page *file)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct pfstat_page page = {
@@ -38,7 +38,7 @@ int BPF_PROG(on_page_removed, struct folio *folio)
 	key.inode = file.inode;
 	key.dev = file.dev;
 	if (bpf_map_lookup_elem(&files, &key))
-		send(folio, &file);
+		page_send(folio, &file);
 	return 0;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults, as the memory manager handles them: every return of
- * handle_mm_fault() of a target is counted by what it was about, and told of
- * unless the module's records do.
+ * Page faults, as the memory manager handles them. Every return of handle_mm_fault() of a
+ * target is counted by kind, origin and outcome in the map `faults`, and sent as an event
+ * unless the module records the fault. The state of a thread's fault is in fault_state.bpf.h.
  */
 #include <linux/ptrace.h>
 
 #include <pfstat/record.h>
 
 #include "common.bpf.h"
-#include "in_fault.bpf.h"
+#include "fault_state.bpf.h"
 #include "page.bpf.h"
 #include "vma.bpf.h"
 
@@ -26,22 +26,22 @@ struct vm_fault {
 	unsigned long address;
 } __attribute__((preserve_access_index));
 
-/* User space has a pt_regs of its own, with other names. */
+/* User space has another struct pt_regs, with other names. */
 struct pt_regs___kernel {
 	unsigned long ip;
 } __attribute__((preserve_access_index));
 
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 
-/* A kprobe has addresses only: this one is an object of that type, which can be read. */
+/* A kprobe gets addresses only. This makes one a pointer to an object that can be read. */
 #define KERNEL_OBJECT(address, type) \
 	((const type *)bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type)))
 
-/* The module's ->fault: a VMA that has it is hooked. 0: there is none. */
+/* The module's ->fault: a VMA that has it is hooked. 0: the module is not used. */
 __u64 wrapper;
 const volatile bool every_fault;
 const volatile bool want_stacks;
-/* Set when the programs ending in _kprobe are loaded: only such a kernel has what they call. */
+/* Set if the programs ending in _kprobe are loaded; only such a kernel has the kfuncs. */
 const volatile bool have_graph_probes;
 
 struct {
@@ -58,28 +58,28 @@ static __always_inline bool is_hooked(const struct vm_operations_struct *ops)
 	return fault == wrapper && fault;
 }
 
-/* NULL: the current thread is no target, or in no fault. */
-static __always_inline struct begun *begun_now(void)
+/* NULL: the current thread is not a target, or not in a fault. */
+static __always_inline struct fault_state *fault_state_now(void)
 {
-	struct begun *begun = find_begun(bpf_get_current_pid_tgid());
+	struct fault_state *state = fault_state_find(bpf_get_current_pid_tgid());
 
-	return begun && begun->start_ns ? begun : NULL;
+	return state && state->start_ns ? state : NULL;
 }
 
-/* The VMA must be there: after a return with RETRY it may be gone. */
-static __always_inline void tell_page(struct begun *begun, const struct vm_area_struct *vma,
-				      __u64 address)
+/* The VMA must exist: after a return with RETRY it may be gone. */
+static __always_inline void fault_set_page(struct fault_state *state,
+					   const struct vm_area_struct *vma, __u64 address)
 {
 	const struct file *file = vma->vm_file;
 
-	begun->inode = 0;
-	begun->dev = 0;
-	begun->pgoff = address >> PFSTAT_PAGE_SHIFT;
+	state->inode = 0;
+	state->dev = 0;
+	state->pgoff = address >> PFSTAT_PAGE_SHIFT;
 	if (!file)
 		return;
-	begun->inode = file->f_inode->i_ino;
-	begun->dev = file->f_inode->i_sb->s_dev;
-	begun->pgoff = ((address - vma->vm_start) >> PFSTAT_PAGE_SHIFT) + vma->vm_pgoff;
+	state->inode = file->f_inode->i_ino;
+	state->dev = file->f_inode->i_sb->s_dev;
+	state->pgoff = ((address - vma->vm_start) >> PFSTAT_PAGE_SHIFT) + vma->vm_pgoff;
 }
 
 /* Too large for the stack. The kernel never runs a program twice at a time on one CPU. */
@@ -88,7 +88,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct pfstat_stack);
-} stack_room SEC(".maps");
+} stack_space SEC(".maps");
 
 static __always_inline void send_stack(void *ctx, __u64 address, __u64 now)
 {
@@ -97,7 +97,7 @@ static __always_inline void send_stack(void *ctx, __u64 address, __u64 now)
 	__u32 key = 0;
 	long bytes;
 
-	stack = bpf_map_lookup_elem(&stack_room, &key);
+	stack = bpf_map_lookup_elem(&stack_space, &key);
 	if (!stack)
 		return;
 	__builtin_memset(stack->ips, 0, sizeof(stack->ips));
@@ -115,7 +115,7 @@ static __always_inline void send_stack(void *ctx, __u64 address, __u64 now)
 	event_send(stack, sizeof(*stack));
 }
 
-/* Huge pages of hugetlbfs are not asked for by an operation. */
+/* No operation is called for huge pages of hugetlbfs. */
 static __always_inline __u32 kind_of_vma(const struct vm_area_struct *vma)
 {
 	const struct vm_operations_struct *ops = vma->vm_ops;
@@ -128,34 +128,35 @@ static __always_inline __u32 kind_of_vma(const struct vm_area_struct *vma)
 }
 
 /*
- * What the fault is about if nobody says more. Of a hooked file the module's records have
- * the page: it is looked at only where it turns out that they have not.
+ * The kind of the fault by its mapping; later programs refine it. The module's records have
+ * the page of a hooked file, so it is read only if the fault turns out to be another one.
  */
-static __always_inline void tell_vma(struct begun *begun, const struct vm_area_struct *vma,
-				     __u64 address)
+static __always_inline void fault_set_vma(struct fault_state *state,
+					  const struct vm_area_struct *vma, __u64 address)
 {
 	const __u32 kind = kind_of_vma(vma);
 
-	begun->kind = kind;
-	begun->vma_kind = kind;
-	begun->is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE;
+	state->kind = kind;
+	state->vma_kind = kind;
+	state->is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE;
 	if (every_fault || kind != PFSTAT_FAULT_HOOKED)
-		tell_page(begun, vma, address);
+		fault_set_page(state, vma, address);
 }
 
 /* NULL: the current thread is not a target. */
-static __always_inline struct begun *fault_begins(void *ctx, const struct vm_area_struct *vma,
-						  unsigned long address, unsigned int flags)
+static __always_inline struct fault_state *fault_begins(void *ctx,
+							const struct vm_area_struct *vma,
+							unsigned long address, unsigned int flags)
 {
-	struct begun *begun = begun_of(bpf_get_current_pid_tgid());
+	struct fault_state *state = fault_state_of(bpf_get_current_pid_tgid());
 
-	if (!begun)
+	if (!state)
 		return NULL;
-	tell_vma(begun, vma, address);
-	begun->start_ns = bpf_ktime_get_ns();
+	fault_set_vma(state, vma, address);
+	state->start_ns = bpf_ktime_get_ns();
 	if (want_stacks && !(flags & PFSTAT_FLAG_TRIED))
-		send_stack(ctx, address, begun->start_ns);
-	return begun;
+		send_stack(ctx, address, state->start_ns);
+	return state;
 }
 
 SEC("fentry/handle_mm_fault")
@@ -167,8 +168,8 @@ int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address,
 }
 
 /*
- * The programs whose names end in _kprobe take the place of fentry and fexit where the kernel
- * preempts its own code. A thread that is preempted in an fentry program makes the kernel skip
+ * The programs whose names end in _kprobe replace fentry and fexit on a kernel that preempts
+ * its own code. A thread that is preempted in an fentry program makes the kernel skip
  * that program for all other threads of the CPU until it runs again. Function-graph tracing, on
  * which these are since v6.14, disables preemption.
  */
@@ -176,47 +177,47 @@ SEC("kprobe.multi/handle_mm_fault")
 int BPF_KPROBE(on_fault_enter_kprobe, void *vma, unsigned long address, unsigned int flags,
 	       void *regs)
 {
-	struct begun *begun;
+	struct fault_state *state;
 
 	if (!have_graph_probes)
 		return 0;
-	begun = fault_begins(ctx, KERNEL_OBJECT(vma, struct vm_area_struct), address, flags);
-	if (!begun)
+	state = fault_begins(ctx, KERNEL_OBJECT(vma, struct vm_area_struct), address, flags);
+	if (!state)
 		return 0;
-	begun->vma = (__u64)vma;
-	begun->address = address;
-	begun->flags = flags;
-	begun->has_regs = !!regs;
+	state->vma = (__u64)vma;
+	state->address = address;
+	state->flags = flags;
+	state->has_regs = !!regs;
 	return 0;
 }
 
-/* It may go on to do_wp_page(). */
-static __always_inline int swap_begins(const struct vm_fault *vmf)
+/* The kernel may call do_wp_page() after it. */
+static __always_inline int fault_begins_swap(const struct vm_fault *vmf)
 {
-	struct begun *begun = begun_now();
+	struct fault_state *state = fault_state_now();
 
-	if (!begun)
+	if (!state)
 		return 0;
-	begun->kind = PFSTAT_FAULT_SWAP;
-	begun->is_sure = 1;
-	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
-		tell_page(begun, vmf->vma, vmf->address);
+	state->kind = PFSTAT_FAULT_SWAP;
+	state->is_sure = 1;
+	if (state->vma_kind == PFSTAT_FAULT_HOOKED)
+		fault_set_page(state, vmf->vma, vmf->address);
 	return 0;
 }
 
 SEC("fentry/do_swap_page")
 int BPF_PROG(on_swap_page, struct vm_fault *vmf)
 {
-	return swap_begins(vmf);
+	return fault_begins_swap(vmf);
 }
 
 SEC("kprobe.multi/do_swap_page")
 int BPF_KPROBE(on_swap_page_kprobe, void *vmf)
 {
-	return !have_graph_probes ? 0 : swap_begins(KERNEL_OBJECT(vmf, struct vm_fault));
+	return !have_graph_probes ? 0 : fault_begins_swap(KERNEL_OBJECT(vmf, struct vm_fault));
 }
 
-/* A write to a shared page asks the file, if that wants to be asked. */
+/* A write to a shared page calls page_mkwrite(), if the file has it. */
 static __always_inline __u32 kind_of_write(const struct vm_area_struct *vma)
 {
 	if (!(vma->vm_flags & VM_SHARED))
@@ -226,29 +227,29 @@ static __always_inline __u32 kind_of_write(const struct vm_area_struct *vma)
 	return is_hooked(vma->vm_ops) ? PFSTAT_FAULT_HOOKED : PFSTAT_FAULT_FILE;
 }
 
-static __always_inline int write_begins(const struct vm_fault *vmf)
+static __always_inline int fault_begins_write(const struct vm_fault *vmf)
 {
-	struct begun *begun = begun_now();
+	struct fault_state *state = fault_state_now();
 
-	if (!begun || begun->kind == PFSTAT_FAULT_SWAP)
+	if (!state || state->kind == PFSTAT_FAULT_SWAP)
 		return 0;
-	begun->kind = kind_of_write(vmf->vma);
-	begun->is_sure = 1;
-	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
-		tell_page(begun, vmf->vma, vmf->address);
+	state->kind = kind_of_write(vmf->vma);
+	state->is_sure = 1;
+	if (state->vma_kind == PFSTAT_FAULT_HOOKED)
+		fault_set_page(state, vmf->vma, vmf->address);
 	return 0;
 }
 
 SEC("fentry/do_wp_page")
 int BPF_PROG(on_wp_page, struct vm_fault *vmf)
 {
-	return write_begins(vmf);
+	return fault_begins_write(vmf);
 }
 
 SEC("kprobe.multi/do_wp_page")
 int BPF_KPROBE(on_wp_page_kprobe, void *vmf)
 {
-	return !have_graph_probes ? 0 : write_begins(KERNEL_OBJECT(vmf, struct vm_fault));
+	return !have_graph_probes ? 0 : fault_begins_write(KERNEL_OBJECT(vmf, struct vm_fault));
 }
 
 static __always_inline __u32 origin_of(__u32 flags, bool has_regs)
@@ -269,7 +270,7 @@ static __always_inline __u32 outcome_of(__u32 flags, __u32 result)
 									   PFSTAT_OUTCOME_MINOR;
 }
 
-/* How handle_mm_fault() was called, and came back. */
+/* The arguments and the result of a call of handle_mm_fault(). */
 struct returned {
 	__u64 address;
 	__u32 flags;
@@ -286,7 +287,7 @@ static __always_inline __u64 user_ip(void)
 	return regs->ip;
 }
 
-/* Atomic: a fault of another thread may come in between on this CPU. */
+/* Atomic: another thread's fault may interrupt on this CPU. */
 static __always_inline struct pfstat_fault_value *count_fault(__u32 index)
 {
 	struct pfstat_fault_value *value = bpf_map_lookup_elem(&faults, &index);
@@ -296,25 +297,25 @@ static __always_inline struct pfstat_fault_value *count_fault(__u32 index)
 	return value;
 }
 
-static __always_inline void send(const struct begun *begun, __u64 now,
-				 const struct returned *returned)
+static __always_inline void fault_send(const struct fault_state *state, __u64 now,
+				       const struct returned *returned)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct pfstat_fault fault = {
 		.event = {
 			.type = PFSTAT_EVENT_FAULT,
 			.size = sizeof(fault),
-			.flags = begun->kind,
+			.flags = state->kind,
 			.pid = id >> 32,
 			.tid = id,
 			.ns = now,
 		},
-		.start_ns = begun->start_ns,
+		.start_ns = state->start_ns,
 		.address = returned->address,
 		.ip = user_ip(),
-		.pgoff = begun->pgoff,
-		.inode = begun->inode,
-		.dev = begun->dev,
+		.pgoff = state->pgoff,
+		.inode = state->inode,
+		.dev = state->dev,
 		.fault_flags = returned->flags,
 		.result = returned->result,
 		.origin = returned->origin,
@@ -325,9 +326,9 @@ static __always_inline void send(const struct begun *begun, __u64 now,
 }
 
 /*
- * What only a file's operation leads to: the page comes back locked, or is in the page table
- * already, the locks were given up to wait, or it failed. That a read or write was denied
- * (SIGSEGV) is found out before.
+ * Results that only a file's operation returns: the page is locked, or already in the page
+ * table, the locks were dropped to wait, or it failed. The kernel denies a read or write
+ * (SIGSEGV) before it calls the operation.
  */
 #define RESULT_DONE_COW 0x1000
 #define RESULT_OF_FILE \
@@ -335,57 +336,57 @@ static __always_inline void send(const struct begun *begun, __u64 now,
 	 PFSTAT_RESULT_COMPLETED | (PFSTAT_RESULT_ERROR & ~PFSTAT_RESULT_SIGSEGV))
 
 /*
- * Neither do_wp_page() nor do_swap_page() was called, and the result does not say that the
- * file was asked: then it was not, but for operations that leave no page locked. They are
- * those of devices, of the vDSO and the like, and such have nothing in the page cache; what
- * has, and did not come back with it, was solved meanwhile, or was a hint of NUMA balancing.
- * The locks are still held.
+ * Neither do_wp_page() nor do_swap_page() was called, and by the result no operation of the
+ * file. An operation that leaves no page locked returns the same; it belongs to a device, the
+ * vDSO or the like, whose mapping has no pages in the page cache. So if
+ * the file has pages there, no operation was called: another thread had solved the fault, or
+ * NUMA balancing caused it. The locks are still held.
  */
-static __always_inline void look_closer(struct begun *begun, const struct vm_area_struct *vma,
+static __always_inline void look_closer(struct fault_state *state, const struct vm_area_struct *vma,
 					__u64 address)
 {
 	const struct file *file = vma->vm_file;
 
 	if (!file || !file->f_mapping->nrpages)
 		return;
-	begun->kind = PFSTAT_FAULT_OTHER;
-	if (begun->vma_kind == PFSTAT_FAULT_HOOKED)
-		tell_page(begun, vma, address);
+	state->kind = PFSTAT_FAULT_OTHER;
+	if (state->vma_kind == PFSTAT_FAULT_HOOKED)
+		fault_set_page(state, vma, address);
 }
 
-static __always_inline void count_own(struct begun *begun, __u32 outcome)
+static __always_inline void count_own(struct fault_state *state, __u32 outcome)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
 
 	if (outcome == PFSTAT_OUTCOME_MINOR)
-		begun->min_flt++;
+		state->min_flt++;
 	else if (outcome == PFSTAT_OUTCOME_MAJOR)
-		begun->maj_flt++;
-	settle(begun, task);
+		state->maj_flt++;
+	fault_state_settle(state, task);
 }
 
-static __always_inline int fault_ends(struct begun *begun, const struct vm_area_struct *vma,
+static __always_inline int fault_ends(struct fault_state *state, const struct vm_area_struct *vma,
 				      const struct returned *returned)
 {
 	struct pfstat_fault_value *value;
 	__u64 now;
 
-	if (!begun->is_sure && !(returned->result & RESULT_OF_FILE))
-		look_closer(begun, vma, returned->address);
-	else if (begun->kind == PFSTAT_FAULT_SWAP && returned->result & PFSTAT_RESULT_LOCKED)
-		begun->kind = begun->vma_kind;	/* a marker of userfaultfd was in its place */
-	value = count_fault(PFSTAT_FAULT_INDEX(begun->kind, returned->origin, returned->outcome));
-	count_own(begun, returned->outcome);
+	if (!state->is_sure && !(returned->result & RESULT_OF_FILE))
+		look_closer(state, vma, returned->address);
+	else if (state->kind == PFSTAT_FAULT_SWAP && returned->result & PFSTAT_RESULT_LOCKED)
+		state->kind = state->vma_kind;	/* a marker of userfaultfd was in its place */
+	value = count_fault(PFSTAT_FAULT_INDEX(state->kind, returned->origin, returned->outcome));
+	count_own(state, returned->outcome);
 	/* The module's records have the times of its faults. */
-	if (every_fault || begun->kind != PFSTAT_FAULT_HOOKED) {
+	if (every_fault || state->kind != PFSTAT_FAULT_HOOKED) {
 		now = bpf_ktime_get_ns();
 		if (value)
-			__sync_fetch_and_add(&value->total_ns, now - begun->start_ns);
-		send(begun, now, returned);
+			__sync_fetch_and_add(&value->total_ns, now - state->start_ns);
+		fault_send(state, now, returned);
 	}
-	begun->start_ns = 0;
-	if (begun->exiting)
-		forget(begun->id);
+	state->start_ns = 0;
+	if (state->exiting)
+		fault_state_forget(state->id);
 	return 0;
 }
 
@@ -393,10 +394,10 @@ SEC("fexit/handle_mm_fault")
 int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     void *regs, unsigned int result)
 {
-	struct begun *begun = begun_now();
+	struct fault_state *state = fault_state_now();
 	struct returned returned;
 
-	if (!begun)
+	if (!state)
 		return 0;
 	returned = (struct returned){
 		.address = address,
@@ -405,61 +406,61 @@ int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, u
 		.origin = origin_of(flags, regs),
 		.outcome = outcome_of(flags, result),
 	};
-	return fault_ends(begun, vma, &returned);
+	return fault_ends(state, vma, &returned);
 }
 
 SEC("kretprobe.multi/handle_mm_fault")
 int BPF_KRETPROBE(on_fault_exit_kprobe, unsigned int result)
 {
-	struct begun *begun;
+	struct fault_state *state;
 	struct returned returned;
 
 	if (!have_graph_probes)
 		return 0;
-	begun = begun_now();
-	if (!begun)
+	state = fault_state_now();
+	if (!state)
 		return 0;
 	returned = (struct returned){
-		.address = begun->address,
-		.flags = begun->flags,
+		.address = state->address,
+		.flags = state->flags,
 		.result = result,
-		.origin = origin_of(begun->flags, begun->has_regs),
-		.outcome = outcome_of(begun->flags, result),
+		.origin = origin_of(state->flags, state->has_regs),
+		.outcome = outcome_of(state->flags, result),
 	};
-	return fault_ends(begun, KERNEL_OBJECT(begun->vma, struct vm_area_struct), &returned);
+	return fault_ends(state, KERNEL_OBJECT(state->vma, struct vm_area_struct), &returned);
 }
 
 static __always_inline int thread_ends(const struct task_struct *task)
 {
-	struct begun *begun = find_begun(bpf_get_current_pid_tgid());
+	struct fault_state *state = fault_state_find(bpf_get_current_pid_tgid());
 
-	if (!begun)
+	if (!state)
 		return 0;
-	settle(begun, task);
-	forget(begun->id);
+	fault_state_settle(state, task);
+	fault_state_forget(state->id);
 	return 0;
 }
 
-/* If it has a fault after this, that has an entry of its own: see look_again(). */
+/* A later fault of the thread gets another entry: see fault_state_slow(). */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
 {
 	return thread_ends(task);
 }
 
-/* For a thread for which the kernel skipped the first: see hooks.c. */
+/* For a thread for which the kernel skipped the first program: see hooks.c. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_fault_thread_exit_again, struct task_struct *task)
 {
 	return thread_ends(task);
 }
 
-/* A thread that executes gets the first one's tid, and with its next fault a new entry. */
+/* After execve() a thread has the tid of the first thread; its next fault makes a new entry. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_fault_thread_exec, struct task_struct *task, int old_tid)
 {
 	if (task->pid != old_tid)
-		forget((__u64)task->tgid << 32 | (__u32)old_tid);
+		fault_state_forget((__u64)task->tgid << 32 | (__u32)old_tid);
 	return 0;
 }
 

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler: when a target's thread left the CPU, when it was woken and by
- * whom, when it ran again. One event a stay, sent when it ends.
+ * Off-CPU intervals of the targets' threads: when a thread left the CPU, when and by which
+ * thread it was woken, and when it ran again. An interval is one event, which is sent when the
+ * thread runs again; until then it is in the map of off_cpu.bpf.h.
  */
 #include "common.bpf.h"
 #include "context.bpf.h"
 #include "off_cpu.bpf.h"
 
 __u8 seen[NR_SEEN];
-/* The loader sets it to half a ring. */
+/* The loader sets it to the size of half a ring. */
 const volatile __u64 events_half = RING_TEMPLATE_BYTES / 2;
-/* Without on_sched_waking, an interval without a wake-up means nothing. */
+/* Without on_sched_waking, the absence of a wake-up has no meaning. */
 const volatile bool have_waking = true;
 
-/* The thread's entry; a new one if it has none. NULL: the table is full, which is counted. */
-static __always_inline struct left *left_of(const struct task_struct *task)
+/* Returns the thread's entry, or a new one. NULL: the map is full, which is counted. */
+static __always_inline struct off_cpu_start *off_cpu_start_of(const struct task_struct *task)
 {
-	const struct left fresh = { .start_time = task->start_time };
+	const struct off_cpu_start fresh = { .start_time = task->start_time };
 	__u32 tid = task->pid;
-	struct left *left = bpf_map_lookup_elem(&off_since, &tid);
+	struct off_cpu_start *start = bpf_map_lookup_elem(&off_since, &tid);
 
-	if (left && left->start_time == fresh.start_time)
-		return left;
+	if (start && start->start_time == fresh.start_time)
+		return start;
 	if (bpf_map_update_elem(&off_since, &tid, &fresh, BPF_ANY)) {
 		count(PFSTAT_COUNT_EVENTS_LOST);
 		return NULL;
@@ -30,76 +31,78 @@ static __always_inline struct left *left_of(const struct task_struct *task)
 }
 
 /*
- * An exiting thread sends no more: sched_process_exit comes after exit_mm(), since v6.16 before
- * it, and both may wait for something afterwards.
+ * An exiting thread sends no more intervals: sched_process_exit comes after exit_mm(), since
+ * v6.16 before it, and the thread may sleep after either.
  */
-static __always_inline void leave(const struct task_struct *task, __u32 state)
+static __always_inline void on_switch_out(const struct task_struct *task, __u32 state)
 {
-	struct left *left;
+	struct off_cpu_start *start;
 
 	if (task->flags & PF_EXITING || !is_target(task->tgid, task->pid))
 		return;
-	left = left_of(task);
-	if (!left)
+	start = off_cpu_start_of(task);
+	if (!start)
 		return;
-	left->woken_ns = 0;
-	left->waker = 0;
-	left->state = state;
-	left->flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
+	start->woken_ns = 0;
+	start->waker = 0;
+	start->state = state;
+	start->flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
 		      (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
-	left->off_ns = bpf_ktime_get_ns();
+	start->off_ns = bpf_ktime_get_ns();
 }
 
 /*
- * A sleeping thread is woken once. If that was not seen, it happened before the thread was
- * off: the waker, or a signal, met it on its way.
+ * A sleeping thread is woken once. If no wake-up was recorded, it came before the thread had
+ * left the CPU.
  */
-static __always_inline void set_waking(struct pfstat_off_cpu *stay, const struct left *left)
+static __always_inline void off_cpu_set_waking(struct pfstat_off_cpu *interval,
+					       const struct off_cpu_start *start)
 {
-	if (!have_waking || left->flags & PFSTAT_OFF_CPU_PREEMPTED)
+	if (!have_waking || start->flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return;
-	stay->event.flags |= PFSTAT_OFF_CPU_WOKEN;
-	stay->woken_ns = left->woken_ns ?: left->off_ns;
-	stay->waker = left->waker;
+	interval->event.flags |= PFSTAT_OFF_CPU_WOKEN;
+	interval->woken_ns = start->woken_ns ?: start->off_ns;
+	interval->waker = start->waker;
 }
 
-static __always_inline void send(const struct task_struct *task, struct left *left)
+static __always_inline void off_cpu_send(const struct task_struct *task,
+					 struct off_cpu_start *start)
 {
-	struct pfstat_off_cpu stay = {
+	struct pfstat_off_cpu interval = {
 		.event = {
 			.type = PFSTAT_EVENT_OFF_CPU,
-			.size = sizeof(stay),
-			.flags = left->flags,
+			.size = sizeof(interval),
+			.flags = start->flags,
 			.pid = task->tgid,
 			.tid = task->pid,
 			.ns = bpf_ktime_get_ns(),
 		},
-		.off_ns = left->off_ns,
-		.state = left->state,
+		.off_ns = start->off_ns,
+		.state = start->state,
 	};
 
 	/* The clocks of two CPUs may differ. */
-	if (stay.event.ns > stay.off_ns)
-		left->total_ns += stay.event.ns - stay.off_ns;
-	stay.total_ns = left->total_ns;
-	set_waking(&stay, left);
-	if (event_send(&stay, sizeof(stay)))
+	if (interval.event.ns > interval.off_ns)
+		start->total_ns += interval.event.ns - interval.off_ns;
+	interval.total_ns = start->total_ns;
+	off_cpu_set_waking(&interval, start);
+	if (event_send(&interval, sizeof(interval)))
 		count(PFSTAT_COUNT_OFF_CPU);
 }
 
-/* A thread that left as a target has an entry; so this is the filter. */
-static __always_inline void enter(const struct task_struct *task)
+/* Only a thread that left the CPU as a target has an entry, so the entry is the filter. */
+static __always_inline void on_switch_in(const struct task_struct *task)
 {
 	__u32 tid = task->pid;
-	struct left *left;
+	struct off_cpu_start *start;
 
 	if (!may_be_target(task->tgid, tid))
 		return;
-	left = bpf_map_lookup_elem(&off_since, &tid);
-	if (!left || !left->off_ns || left->start_time != task->start_time)
+	start = bpf_map_lookup_elem(&off_since, &tid);
+	if (!start || !start->off_ns || start->start_time != task->start_time)
 		return;
-	send(task, left);
-	left->off_ns = 0;
+	off_cpu_send(task, start);
+	start->off_ns = 0;
 }
 
 /*
@@ -110,28 +113,28 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	leave(prev, preempt ? 0 : prev_state);
-	enter(next);
+	on_switch_out(prev, preempt ? 0 : prev_state);
+	on_switch_in(next);
 	return 0;
 }
 
 /*
- * The one that makes a thread runnable, not the one that puts it onto a queue:
- * that may be another CPU, later. Wakers of one thread take turns.
+ * This event comes from the waker; sched_wakeup may come later, from another CPU. The kernel
+ * serializes the wakers of one thread.
  */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
 	__u32 tid = task->pid;
-	struct left *left;
+	struct off_cpu_start *start;
 
 	if (!may_be_target(task->tgid, tid))
 		return 0;
-	left = bpf_map_lookup_elem(&off_since, &tid);
-	if (!left || !left->off_ns || left->woken_ns || left->flags & PFSTAT_OFF_CPU_PREEMPTED)
+	start = bpf_map_lookup_elem(&off_since, &tid);
+	if (!start || !start->off_ns || start->woken_ns || start->flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return 0;
-	left->woken_ns = bpf_ktime_get_ns();
-	left->waker = context_tid();
+	start->woken_ns = bpf_ktime_get_ns();
+	start->waker = context_tid();
 	return 0;
 }
 

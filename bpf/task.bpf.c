@@ -6,7 +6,7 @@
 #include "common.bpf.h"
 #include "off_cpu.bpf.h"
 
-static __always_inline void tell(const struct task_struct *task, __u32 what, __u32 parent,
+static __always_inline void task_send(const struct task_struct *task, __u32 what, __u32 parent,
 				 __u32 parent_pid)
 {
 	struct pfstat_task event = {
@@ -53,7 +53,7 @@ int BPF_PROG(on_task_fork, struct task_struct *parent, struct task_struct *child
 			return 0;
 		}
 	}
-	tell(child, PFSTAT_TASK_FORK, parent->pid, parent->tgid);
+	task_send(child, PFSTAT_TASK_FORK, parent->pid, parent->tgid);
 	return 0;
 }
 
@@ -65,7 +65,7 @@ int BPF_PROG(on_task_exec, struct task_struct *task, int old_tid)
 	/* The thread has the first one's tid from now on. */
 	if (task->pid != old_tid)
 		forget_off_cpu(old_tid);
-	tell(task, PFSTAT_TASK_EXEC, old_tid, task->tgid);
+	task_send(task, PFSTAT_TASK_EXEC, old_tid, task->tgid);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ int BPF_PROG(on_task_exit, struct task_struct *task)
 		forget_off_cpu(tid);
 	if (!is_target(task->tgid, tid))
 		return 0;
-	tell(task, PFSTAT_TASK_EXIT, 0, 0);
+	task_send(task, PFSTAT_TASK_EXIT, 0, 0);
 	target = bpf_map_lookup_elem(&targets, &tid);
 	if (target && *target == PFSTAT_TARGET_THREAD)
 		bpf_map_delete_elem(&targets, &tid);

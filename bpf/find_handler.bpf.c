@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which ->fault a mapping of the caller's has. Hangs on nothing: pfdrive runs it, once,
- * before anything is watched; see user/collect/bpf_cost.c.
+ * Finds the ->fault of one of the caller's mappings. The program is attached to no event:
+ * pfdrive runs it once, before anything is watched; see user/collect/bpf_cost.c.
  */
 #include "common.bpf.h"
 #include "vma.bpf.h"
 
-static long take_handler(struct task_struct *task, struct vm_area_struct *vma,
+static long read_handler(struct task_struct *task, struct vm_area_struct *vma,
 			 struct pfstat_handler_query *query)
 {
 	const struct vm_operations_struct *ops = vma->vm_ops;
@@ -20,7 +20,7 @@ SEC("syscall")
 int find_handler(struct pfstat_handler_query *query)
 {
 	struct pfstat_handler_query found = { .address = query->address };
-	long err = bpf_find_vma(bpf_get_current_task_btf(), found.address, take_handler, &found, 0);
+	long err = bpf_find_vma(bpf_get_current_task_btf(), found.address, read_handler, &found, 0);
 
 	query->handler = found.handler;
 	return err;

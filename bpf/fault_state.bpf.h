@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The state of a thread's fault, from the begin of handle_mm_fault() to its end. A thread has
+ * a slot of its own, whose index is its id: a fault needs no look-up in a hash map, and no slot
+ * is written by two CPUs. If another thread has the slot already, a hash map has the state.
+ */
+#ifndef PFSTAT_BPF_FAULT_STATE_H
+#define PFSTAT_BPF_FAULT_STATE_H
+
+#include "common.bpf.h"
+
+#define NR_FAULT_SLOTS 4096
+
+/* Exists from the thread's first fault to its end. Between faults it is that of the last one. */
+struct fault_state {
+	__u64 id;		/* process << 32 | thread; 0: the slot is free */
+	__u64 start_ns;		/* 0: in no fault */
+	__u64 min_flt;		/* the task's own counts, if no program was skipped */
+	__u64 maj_flt;
+	__u64 inode;		/* of the page of the file; 0: no file */
+	__u64 pgoff;
+	__u32 dev;
+	__u32 born;		/* low half of the thread's start_time: tids are reused */
+	__u32 ignored;		/* the counter when the thread was found to be a target */
+	__u8 kind;		/* enum pfstat_fault_kind */
+	__u8 vma_kind;		/* by the mapping only */
+	__u8 is_sure;		/* of kind */
+	__u8 exiting;		/* the end of this fault frees it, no event does */
+	/* The arguments of handle_mm_fault(), for a return probe that does not get them. */
+	__u64 vma;
+	__u64 address;
+	__u32 flags;
+	__u32 has_regs;
+	__u64 reserved[5];
+};
+
+/* A thread has cache lines of its own: a map that can be mapped begins at a page. */
+_Static_assert(sizeof(struct fault_state) == 128, "two threads would share a cache line");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, NR_FAULT_SLOTS);
+	__type(key, __u32);	/* tid % NR_FAULT_SLOTS */
+	__type(value, struct fault_state);
+} in_fault SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_THREADS);
+	__type(key, __u32);	/* tid */
+	__type(value, struct fault_state);
+} in_fault_more SEC(".maps");
+
+/* How often a target was removed. If it changed, a thread may be no target any more. */
+__u32 ignored;
+
+/*
+ * Faults that the tasks' own counts have and for which no program ran; see
+ * fault_state_settle(). Hardly ever written, so all CPUs share it.
+ */
+struct pfstat_missed missed;
+
+/*
+ * Set before the first program is detached. The programs are detached one after the other, so
+ * a thread that exits meanwhile has counted faults for which no program ran any more.
+ */
+__u32 counts_closed;
+
+static const struct fault_state no_fault;
+
+static __always_inline struct fault_state *fault_slot_of(__u32 tid)
+{
+	__u32 index = tid % NR_FAULT_SLOTS;
+
+	return bpf_map_lookup_elem(&in_fault, &index);
+}
+
+/*
+ * NULL: the thread has no state. The id contains the process, because an exit for which no
+ * program ran leaves its entry behind, and another thread may get the number.
+ */
+static __always_inline struct fault_state *fault_state_find(__u64 id)
+{
+	__u32 tid = id;
+	struct fault_state *state = fault_slot_of(tid);
+
+	if (state && state->id == id)
+		return state;
+	if (!may_be_target(id >> 32, tid))
+		return NULL;
+	state = bpf_map_lookup_elem(&in_fault_more, &tid);
+	return state && state->id == id ? state : NULL;
+}
+
+/* A free slot belongs to the first thread that writes its id there. */
+static __always_inline struct fault_state *fault_slot_take(__u64 id)
+{
+	__u32 tid = id;
+	struct fault_state *state = fault_slot_of(tid);
+
+	if (state && !__sync_val_compare_and_swap(&state->id, 0, id))
+		return state;
+	bpf_map_update_elem(&in_fault_more, &tid, &no_fault, BPF_ANY);
+	state = bpf_map_lookup_elem(&in_fault_more, &tid);
+	if (!state)
+		count(PFSTAT_COUNT_EVENTS_LOST);
+	return state;
+}
+
+static __always_inline void fault_state_forget(__u64 id)
+{
+	__u32 tid = id;
+	struct fault_state *slot = fault_slot_of(tid);
+
+	if (!slot || slot->id != id) {
+		bpf_map_delete_elem(&in_fault_more, &tid);
+		return;
+	}
+	slot->start_ns = 0;
+	barrier();	/* then another thread may take it; x86 keeps the order of stores */
+	slot->id = 0;
+}
+
+static __always_inline void fault_state_read_counts(struct fault_state *state,
+						    const struct task_struct *task)
+{
+	state->born = task->start_time;
+	state->min_flt = task->min_flt;
+	state->maj_flt = task->maj_flt;
+}
+
+/*
+ * The task counts its own faults. If its counts differ from those here, the kernel skipped a
+ * program. The difference is added to `missed`, so that the report has the kernel's count.
+ */
+static __always_inline void fault_state_settle(struct fault_state *state,
+					       const struct task_struct *task)
+{
+	__u64 minor = task->min_flt - state->min_flt, major = task->maj_flt - state->maj_flt;
+
+	if (counts_closed || !(minor | major) || state->born != (__u32)task->start_time)
+		return;
+	__sync_fetch_and_add(&missed.minor, minor);
+	__sync_fetch_and_add(&missed.major, major);
+	fault_state_read_counts(state, task);
+}
+
+/*
+ * The slow path of fault_state_of(). An exiting thread gets an entry for each fault: since
+ * v6.16 sched_process_exit, which frees the entry, comes before exit_mm(), which may fault.
+ * PF_EXITING is checked when entries are made, not at each fault.
+ */
+static __noinline struct fault_state *fault_state_slow(__u64 id)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	struct fault_state *state;
+
+	if (!is_target(id >> 32, id))
+		return NULL;
+	state = fault_state_find(id);
+	if (!state) {
+		state = fault_slot_take(id);
+		if (!state)
+			return NULL;
+		state->id = id;
+		state->exiting = task->flags & PF_EXITING ? 1 : 0;
+		fault_state_read_counts(state, task);
+	} else if (state->ignored != ignored || state->born != (__u32)task->start_time) {
+		state->start_ns = 0;
+		state->exiting = task->flags & PF_EXITING ? 1 : 0;
+		fault_state_read_counts(state, task);
+	}
+	state->ignored = ignored;
+	return state;
+}
+
+/*
+ * NULL: the thread is not a target. The entry stays, so that it is made once for each thread,
+ * not for each fault. It also marks the thread as a target.
+ */
+static __always_inline struct fault_state *fault_state_of(__u64 id)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	struct fault_state *slot = fault_slot_of(id);
+
+	if (slot && slot->id == id && slot->ignored == ignored &&
+	    slot->born == (__u32)task->start_time)
+		return slot;
+	return may_be_target(id >> 32, id) ? fault_state_slow(id) : NULL;
+}
+
+#endif
