@@ -31,7 +31,7 @@ START_TEST(test_capabilities_are_named_as_one_reads_them)
 			 "CAP_PERFMON and CAP_BPF");
 	ck_assert_str_eq(names_of(CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SETUID) |
 				  CAPABILITY(CAP_BPF)), "CAP_KILL, CAP_SETUID and CAP_BPF");
-	ck_assert_str_eq(names_of(CAPABILITY(CAP_MKNOD)), "capability 27");
+	ck_assert_str_eq(names_of(CAPABILITY(CAP_MKNOD)), "CAP_MKNOD");
 }
 END_TEST
 
@@ -58,6 +58,24 @@ START_TEST(test_what_is_given_up_is_lacking)
 	ck_assert_str_eq(names, "CAP_BPF");
 	ck_assert_uint_eq(capabilities_lack(0, names, sizeof(names)), 0);
 	ck_assert_str_eq(names, "");
+}
+END_TEST
+
+START_TEST(test_a_child_drops_its_own_capabilities)
+{
+	char names[CAPABILITY_NAMES_SIZE];
+	const unsigned int lacking = capabilities_lack(ALL_CAPABILITIES, names, sizeof(names));
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid)
+		_exit(capabilities_keep(0) ||
+		      capabilities_lack(ALL_CAPABILITIES, names, sizeof(names)) != CAP_LAST_CAP + 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(capabilities_lack(ALL_CAPABILITIES, names, sizeof(names)), lacking);
 }
 END_TEST
 
@@ -227,6 +245,7 @@ END_TEST
 
 RUN_TESTS("rights", test_capabilities_are_named_as_one_reads_them,
 	  test_names_that_do_not_fit_are_cut, test_what_is_given_up_is_lacking,
+	  test_a_child_drops_its_own_capabilities,
 	  test_the_administrators_does_for_those_that_came_later,
 	  test_the_level_of_lockdown_is_the_one_in_brackets,
 	  test_numbers_of_sudo_that_are_none_are_refused,
