@@ -132,15 +132,15 @@ static void evict(struct maker *maker, uint32_t pid)
 	add_event(maker, &page, sizeof(page), PFSTAT_EVENT_PAGE, pid);
 }
 
-static void fill_facts(struct facts *facts, const struct maker *maker, uint64_t calls)
+static void fill_counters(struct run_counters *counters, const struct maker *maker, uint64_t calls)
 {
-	facts_init(facts);
-	facts->start_ns = 1;
-	facts->end_ns = maker->now_ns;
-	facts->calls = calls;
-	facts->lost = 0;
-	facts->have_bpf = !maker->bare;
-	facts->hooks = maker->bare ? 0 : (1U << NR_HOOKS) - 1;
+	run_counters_init(counters);
+	counters->start_ns = 1;
+	counters->end_ns = maker->now_ns;
+	counters->calls = calls;
+	counters->lost = 0;
+	counters->have_bpf = !maker->bare;
+	counters->hooks = maker->bare ? 0 : (1U << NR_HOOKS) - 1;
 }
 
 static void fill_head(struct report *report, bool bare)
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 	FILE *out = argc > 1 ? fopen(argv[1], "w") : NULL;
 	json_t *head, *tail;
 	struct report report;
-	struct facts facts;
+	struct run_counters counters;
 
 	if (!out)
 		return 2;
@@ -173,8 +173,8 @@ int main(int argc, char **argv)
 	read_file(&maker, 100, PAGES);
 	evict(&maker, 101);
 	read_file(&maker, 100, EVICTED);
-	fill_facts(&facts, &maker, PAGES - WINDOW / 2 + EVICTED);
-	tail = facts_to_json(&facts);
+	fill_counters(&counters, &maker, PAGES - WINDOW / 2 + EVICTED);
+	tail = counters_to_json(&counters);
 	if (!tail || recording_end(maker.writer, tail) || fclose(out))
 		return 1;
 	json_decref(head);

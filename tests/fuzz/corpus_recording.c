@@ -68,16 +68,16 @@ static void write_blocks(const char *folder, const json_t *tail)
 int main(int argc, char **argv)
 {
 	struct syscall_row row = { .number = 9, .value.count = 3 };
-	struct facts facts;
+	struct run_counters counters;
 	json_t *tail;
 
 	if (argc != 2)
 		return 2;
-	facts_init(&facts);
-	facts.have_bpf = true;
-	facts.syscalls = &row;
-	facts.nr_syscalls = 1;
-	tail = facts_to_json(&facts);
+	run_counters_init(&counters);
+	counters.have_bpf = true;
+	counters.syscalls = &row;
+	counters.nr_syscalls = 1;
+	tail = counters_to_json(&counters);
 	write_file(argv[1], tail);
 	write_blocks(argv[1], tail);
 	json_decref(tail);

@@ -170,20 +170,20 @@ static void fill_queue(struct queue *queue, const uint8_t *data, size_t left)
 static void print_report(struct analysis *analysis, enum report_format format, enum group_by by)
 {
 	static FILE *nowhere;
-	struct facts facts;
+	struct run_counters counters;
 	struct report report;
 
 	if (!nowhere)
 		nowhere = fopen("/dev/null", "w");
-	facts_init(&facts);
+	run_counters_init(&counters);
 	report_init(&report);
 	report.have_bpf = true;
 	report.grouped = true;
 	report.by = by;
-	if (report_fill(&report, analysis, &facts) || report_print(nowhere, format, &report, 1))
+	if (report_fill(&report, analysis, &counters) || report_print(nowhere, format, &report, 1))
 		abort();
 	report_exit(&report);
-	facts_exit(&facts);
+	run_counters_exit(&counters);
 }
 
 static void fuzz_stream(const uint8_t *data, size_t size)

@@ -63,7 +63,7 @@ static void read_all(struct recording_reader *reader)
 {
 	static struct items items;
 	static uint8_t raw[4U << 20];
-	struct facts facts;
+	struct run_counters counters;
 	struct item item;
 	int ret;
 
@@ -75,8 +75,8 @@ static void read_all(struct recording_reader *reader)
 	}
 	if (ret || (!recording_tail(reader) && !recording_damage(reader)))
 		abort();
-	if (recording_tail(reader) && !facts_from_json(&facts, recording_tail(reader)))
-		facts_exit(&facts);
+	if (recording_tail(reader) && !counters_from_json(&counters, recording_tail(reader)))
+		run_counters_exit(&counters);
 }
 
 static void read_file(char *bytes, size_t size)

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	FILE *out = argc > 1 ? fopen(argv[1], "w") : NULL;
 	struct recording_writer *writer;
 	struct report report;
-	struct facts facts;
+	struct run_counters counters;
 	json_t *head, *tail;
 
 	if (!out)
@@ -92,11 +92,11 @@ int main(int argc, char **argv)
 	strcpy(report.environment.kind, "record");
 	strcpy(report.environment.command, "made up");
 	report.have_bpf = true;
-	facts_init(&facts);
-	facts.calls = records;
-	facts.lost = 0;
+	run_counters_init(&counters);
+	counters.calls = records;
+	counters.lost = 0;
 	head = head_to_json(&report);
-	tail = facts_to_json(&facts);
+	tail = counters_to_json(&counters);
 	if (recording_begin(&writer, out, head))
 		return 1;
 	add_faults(writer, records);

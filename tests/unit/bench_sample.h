@@ -39,7 +39,7 @@ static inline struct bench_row *bench_sample_measure(struct bench_results *resul
 	struct bench_row *row = bench_results_find(results, name);
 	struct measured measured = {
 		.operations = 1000, .bytes = 1000000, .runs = 10, .all_operations = 10000,
-		.usage = { .event = { 3, FACT_NONE, 0, 0 } },
+		.usage = { .event = { 3, COUNT_NA, 0, 0 } },
 	};
 	size_t i;
 

@@ -209,7 +209,7 @@ static inline void sample_ledger(struct ledger *ledger)
 
 	ledger->counts[0] = (struct ledger_count){ "wrapper calls", "module", SAMPLE_CALLS };
 	ledger->counts[1] = (struct ledger_count){ "logical faults", "module", SAMPLE_FAULTS };
-	ledger->counts[2] = (struct ledger_count){ "page-faults", "perf", FACT_NONE };
+	ledger->counts[2] = (struct ledger_count){ "page-faults", "perf", COUNT_NA };
 	ledger->nr_counts = 3;
 	difference = sample_difference(ledger, "wrapper calls", "logical faults",
 				       SAMPLE_CALLS - SAMPLE_FAULTS);
@@ -289,11 +289,11 @@ static inline void sample_without_bpf(struct report *report)
 	report->have_counts = false;
 	report->parts_known = false;
 	report->hooks = 0;
-	report->events_lost = FACT_NONE;
-	report->events_skipped = FACT_NONE;
-	report->events_sent = FACT_NONE;
-	report->events_received = FACT_NONE;
-	report->off_cpu_count = FACT_NONE;
+	report->events_lost = COUNT_NA;
+	report->events_skipped = COUNT_NA;
+	report->events_sent = COUNT_NA;
+	report->events_received = COUNT_NA;
+	report->off_cpu_count = COUNT_NA;
 	strcpy(report->bpf_missing, "not permitted: run as root");
 }
 

@@ -27,7 +27,7 @@ START_TEST(test_counts_that_agree)
 	ck_assert(agrees(1000, 2000, 0, 1));
 	ck_assert(agrees(1003, 2004, 1, 1));
 	ck_assert_str_eq(why, "");
-	ck_assert(agrees(FACT_NONE, FACT_NONE, 0, 1));
+	ck_assert(agrees(COUNT_NA, COUNT_NA, 0, 1));
 }
 END_TEST
 
@@ -42,8 +42,8 @@ END_TEST
 /* getrusage(2) of one partner sees his half. */
 START_TEST(test_a_share_is_enough_where_no_more_is_seen)
 {
-	ck_assert(agrees(500, FACT_NONE, 0, 0.5));
-	ck_assert(!agrees(100, FACT_NONE, 0, 0.5));
+	ck_assert(agrees(500, COUNT_NA, 0, 0.5));
+	ck_assert(!agrees(100, COUNT_NA, 0, 0.5));
 }
 END_TEST
 

@@ -134,28 +134,28 @@ static void record_run(const char *path, const struct plan *plan)
 	json_t *head = plan->kernel ? json_pack("{s{ss}}", "environment", "kernel", plan->kernel) :
 				      json_object();
 	json_t *tail;
-	struct facts facts;
+	struct run_counters counters;
 
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
 	add_faults(writer, plan);
 	add_anon(writer, plan);
-	facts_init(&facts);
-	facts.have_bpf = plan->have_bpf;
-	facts.hooks = 1U << HOOK_BLOCK | 1U << HOOK_WAKEUP | plan->hooks;
-	facts.calls = 2 * plan->faults + plan->lost;
-	facts.lost = plan->lost;
+	run_counters_init(&counters);
+	counters.have_bpf = plan->have_bpf;
+	counters.hooks = 1U << HOOK_BLOCK | 1U << HOOK_WAKEUP | plan->hooks;
+	counters.calls = 2 * plan->faults + plan->lost;
+	counters.lost = plan->lost;
 	if (plan->watched_ns) {
-		facts.edges = true;
-		facts.start_ns = 500000;
-		facts.end_ns = facts.start_ns + plan->watched_ns;
+		counters.edges = true;
+		counters.start_ns = 500000;
+		counters.end_ns = counters.start_ns + plan->watched_ns;
 	}
-	tail = facts_to_json(&facts);
+	tail = counters_to_json(&counters);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	if (plan->cut)
 		ck_assert_int_eq(ftruncate(fileno(out), ftell(out) - 1), 0);
 	ck_assert_int_eq(fclose(out), 0);
-	facts_exit(&facts);
+	run_counters_exit(&counters);
 	json_decref(head);
 	json_decref(tail);
 }

@@ -130,30 +130,32 @@ static json_t *make_head(uint32_t hooks)
 
 static json_t *make_tail(void)
 {
-	struct facts facts;
+	struct run_counters counters;
 	json_t *tail;
 
-	facts_init(&facts);
-	facts.start_ns = 1000000;
-	facts.end_ns = 3000000;
-	facts.calls = 2 * FAULTS;
-	facts.lost = 0;
-	facts.call_cost_ps = 158000;
-	facts.inside_ps = 13000;
-	facts.names_left_out = 2;
-	facts.maps_lost = 3;
-	facts.have_bpf = true;
-	facts.hooks = ALL_HOOKS;
-	memset(facts.counts, 0, sizeof(facts.counts));
-	memset(facts.faults, 0, sizeof(facts.faults));
-	facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, 0, PFSTAT_OUTCOME_MAJOR)].count = DISK;
-	facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, 0, PFSTAT_OUTCOME_MINOR)].count =
+	run_counters_init(&counters);
+	counters.start_ns = 1000000;
+	counters.end_ns = 3000000;
+	counters.calls = 2 * FAULTS;
+	counters.lost = 0;
+	counters.call_cost_ps = 158000;
+	counters.inside_ps = 13000;
+	counters.names_left_out = 2;
+	counters.maps_lost = 3;
+	counters.have_bpf = true;
+	counters.hooks = ALL_HOOKS;
+	memset(counters.counts, 0, sizeof(counters.counts));
+	memset(counters.faults, 0, sizeof(counters.faults));
+	counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, 0, PFSTAT_OUTCOME_MAJOR)].count =
+		DISK;
+	counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, 0, PFSTAT_OUTCOME_MINOR)].count =
 		2 * FAULTS - DISK;
-	facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, 0, PFSTAT_OUTCOME_MINOR)].count = FAULTS;
-	facts.usage.majflt = DISK;
-	facts.usage.minflt = 3 * FAULTS - DISK;
-	tail = facts_to_json(&facts);
-	facts_exit(&facts);
+	counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, 0, PFSTAT_OUTCOME_MINOR)].count =
+		FAULTS;
+	counters.usage.majflt = DISK;
+	counters.usage.minflt = 3 * FAULTS - DISK;
+	tail = counters_to_json(&counters);
+	run_counters_exit(&counters);
 	return tail;
 }
 

@@ -64,9 +64,9 @@ START_TEST(test_counts_of_the_kernels_files_by_name)
 	ck_assert_uint_eq(side.figures[COMPETITION_PSWPIN], 4);
 	ck_assert_uint_eq(side.figures[COMPETITION_PSWPOUT], 0);
 	/* Not there before, or never: not 0. */
-	ck_assert_uint_eq(side.figures[COMPETITION_SCANNED], FACT_NONE);
-	ck_assert_uint_eq(side.figures[COMPETITION_LIMIT_HITS], FACT_NONE);
-	ck_assert_uint_eq(side.figures[COMPETITION_MAJFLT], FACT_NONE);
+	ck_assert_uint_eq(side.figures[COMPETITION_SCANNED], COUNT_NA);
+	ck_assert_uint_eq(side.figures[COMPETITION_LIMIT_HITS], COUNT_NA);
+	ck_assert_uint_eq(side.figures[COMPETITION_MAJFLT], COUNT_NA);
 }
 END_TEST
 
@@ -95,14 +95,14 @@ START_TEST(test_a_matrix_closes_by_roles)
 		{ .pair = { 72, 71 }, .evictor_name = "", .pages = 32 },
 		{ .pair = { 20, 0 }, .evictor_name = "competitor1", .pages = 64 },
 	};
-	const struct facts facts = {
+	const struct run_counters counters = {
 		.swap = { .evicted = 200, .read = 130, .not_seen = 3 },
 		.swap_rows = rows, .nr_swap_rows = sizeof(rows) / sizeof(rows[0]),
 	};
 	struct swap_matrix matrix;
 	char buffer[32];
 
-	swap_matrix_make(&matrix, &facts, 10, competitors, 2);
+	swap_matrix_make(&matrix, &counters, 10, competitors, 2);
 	ck_assert_uint_eq(matrix.pages[SWAP_RUN][SWAP_RUN], 1);
 	ck_assert_uint_eq(matrix.pages[SWAP_COMPETITOR][SWAP_RUN], 2);
 	ck_assert_uint_eq(matrix.pages[SWAP_COMPETITOR + 1][SWAP_COMPETITOR], 4);

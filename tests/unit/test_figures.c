@@ -11,7 +11,7 @@
 static struct analysis *analysis;
 static struct figures figures;
 static struct report report;
-static struct facts facts;
+static struct run_counters counters;
 static uint64_t now_ns;
 
 static void begin(void)
@@ -22,9 +22,9 @@ static void begin(void)
 	report_init(&report);
 	strcpy(report.environment.kind, "drive");
 	strcpy(report.environment.file, "/f");
-	facts_init(&facts);
-	facts.have_bpf = true;
-	facts.hooks = (1U << NR_HOOKS) - 1;
+	run_counters_init(&counters);
+	counters.have_bpf = true;
+	counters.hooks = (1U << NR_HOOKS) - 1;
 	now_ns = 1000 * MS;
 }
 
@@ -87,7 +87,7 @@ static void draw(void)
 	const struct figure_source source = { &report, analysis };
 
 	ck_assert_int_eq(analysis_finish(analysis), 0);
-	ck_assert_int_eq(report_fill(&report, analysis, &facts), 0);
+	ck_assert_int_eq(report_fill(&report, analysis, &counters), 0);
 	ck_assert_int_eq(figures_draw(&figures, &source), 0);
 }
 
@@ -95,7 +95,7 @@ static void end(void)
 {
 	figures_close(&figures);
 	report_exit(&report);
-	facts_exit(&facts);
+	run_counters_exit(&counters);
 	analysis_free(analysis);
 }
 
@@ -182,7 +182,7 @@ START_TEST(test_what_is_not_subtracted_is_told)
 
 	begin();
 	report.subtract = true;
-	facts.inside_ps = 27500;
+	counters.inside_ps = 27500;
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();
 	says("cost", DRAWING_READING, "1 disk fault took 1.0 µs in the mean");
@@ -191,7 +191,7 @@ START_TEST(test_what_is_not_subtracted_is_told)
 	/* Nobody knows it, and the table has not less either. */
 	begin();
 	report.subtract = true;
-	facts.inside_ps = FACT_NONE;
+	counters.inside_ps = COUNT_NA;
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();
 	ck_assert_ptr_null(strstr(drawing_of("cost")->texts[DRAWING_READING], told));
@@ -420,7 +420,7 @@ END_TEST
 START_TEST(test_without_ebpf_nobody_was_on_the_cpu)
 {
 	begin();
-	facts.have_bpf = false;
+	counters.have_bpf = false;
 	fault(1, 0, 5 * MS, PFSTAT_CLASS_DISK);
 	draw();
 	says("timeline", DRAWING_READING, "in faults for 5.0 ms of 5.0 ms.");

@@ -16,7 +16,7 @@ static void sample_record(struct report *report)
 		.command = "sh -c \"cat x\"", .pid = 4711, .cgroup = "/a/b",
 		.only_file = "/mnt/disk/\"data\"", .kernel = "6.12.0", .machine = "a CPU",
 		.cpus = 4, .memory_bytes = 1ULL << 40, .clocksource = "tsc",
-		.virtualization = "kvm", .readahead_bytes = -1, .resident_pages = FACT_NONE,
+		.virtualization = "kvm", .readahead_bytes = -1, .resident_pages = COUNT_NA,
 		.pinned_cpu = -1,
 		.fault_around = true, .fault_around_bytes = 65536, .ring_bytes = 4 << 20,
 	};
@@ -77,7 +77,7 @@ START_TEST(test_no_resident_pages_are_not_none_of_them)
 	struct report report;
 
 	sample_drive(&report);
-	report.environment.resident_pages = FACT_NONE;
+	report.environment.resident_pages = COUNT_NA;
 	check_same(&report);
 	report.environment.resident_pages = 0;
 	check_same(&report);
@@ -123,9 +123,9 @@ START_TEST(test_what_is_missing_is_unknown)
 	ck_assert_int_eq(report.environment.pinned_cpu, -1);
 	ck_assert_int_eq(report.environment.readahead_bytes, -1);
 	ck_assert_int_eq(report.environment.started_s, 0);
-	ck_assert_uint_eq(report.environment.resident_pages, FACT_NONE);
+	ck_assert_uint_eq(report.environment.resident_pages, COUNT_NA);
 	ck_assert(report.environment.fault_around);
-	ck_assert_uint_eq(report.pages_touched, FACT_NONE);
+	ck_assert_uint_eq(report.pages_touched, COUNT_NA);
 	ck_assert(!report.have_bpf);
 	ck_assert_uint_eq(report.hooks, 0);
 }
@@ -157,7 +157,7 @@ START_TEST(test_values_that_cannot_be_are_unknown)
 	ck_assert_int_eq(report.environment.readahead_bytes, -1);
 	ck_assert(!report.have_bpf);
 	ck_assert_uint_eq(report.hooks, 1U << HOOK_WAKEUP);
-	ck_assert_uint_eq(report.pages_touched, FACT_NONE);
+	ck_assert_uint_eq(report.pages_touched, COUNT_NA);
 }
 END_TEST
 

@@ -5,23 +5,23 @@
 #include "runner.h"
 #include "user/analyze/accounts/ledger.h"
 
-static struct facts facts;
+static struct run_counters counters;
 static struct summary_figures figures;
 static struct ledger ledger;
 
 static __u64 *returns(enum pfstat_fault_kind kind, enum pfstat_fault_origin origin,
 		      enum pfstat_fault_outcome outcome)
 {
-	return &facts.faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count;
+	return &counters.faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count;
 }
 
 /* 100 hooked faults, 10 major; 50 anonymous, 5 copies, 7 by get_user_pages. All agrees. */
 static void open_books(void)
 {
 	memset(&figures, 0, sizeof(figures));
-	memset(&facts, 0, sizeof(facts));
-	facts.have_bpf = true;
-	facts.hooks = 1U << HOOK_FAULT;
+	memset(&counters, 0, sizeof(counters));
+	counters.have_bpf = true;
+	counters.hooks = 1U << HOOK_FAULT;
 	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MINOR) = 88;
 	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_MINOR) = 2;
 	*returns(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MAJOR) = 10;
@@ -35,15 +35,15 @@ static void open_books(void)
 	figures.retried = 10;
 	figures.classes[PFSTAT_CLASS_PASS].count = 20;
 	figures.sequels = 4;
-	facts.calls = 134;
-	facts.lost = 0;
-	facts.usage.minflt = 145;
-	facts.usage.majflt = 10;
-	facts.task_minor = 145;
-	facts.task_major = 10;
-	facts.perf_minor = 138;
-	facts.perf_major = 10;
-	facts.perf_faults = 151;
+	counters.calls = 134;
+	counters.lost = 0;
+	counters.usage.minflt = 145;
+	counters.usage.majflt = 10;
+	counters.task_minor = 145;
+	counters.task_major = 10;
+	counters.perf_minor = 138;
+	counters.perf_major = 10;
+	counters.perf_faults = 151;
 }
 
 static const struct ledger_difference *find(const char *left, const char *right)
@@ -74,7 +74,7 @@ START_TEST(test_everything_agrees)
 	size_t i, r;
 
 	open_books();
-	ledger_make(&ledger, &facts, &figures);
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 	for (i = 0; i < ledger.nr_differences; i++) {
 		int64_t sum = ledger.differences[i].unexplained;
@@ -103,14 +103,14 @@ END_TEST
 START_TEST(test_what_has_no_reason_is_unexplained)
 {
 	open_books();
-	facts.usage.minflt += 2;
-	ledger_make(&ledger, &facts, &figures);
+	counters.usage.minflt += 2;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("minflt", "handle_mm_fault() minor")->unexplained, 2);
 	/* The sum is larger by them, too. */
 	ck_assert_int_eq(find("minflt + majflt", "logical faults")->unexplained, 2);
 	ck_assert_uint_eq(ledger.unexplained, 4);
-	facts.usage.minflt -= 4;
-	ledger_make(&ledger, &facts, &figures);
+	counters.usage.minflt -= 4;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("minflt", "handle_mm_fault() minor")->unexplained, -2);
 	ck_assert_uint_eq(ledger.unexplained, 4);
 }
@@ -119,10 +119,10 @@ END_TEST
 START_TEST(test_lost_records_hide_faults_but_no_more_than_were_lost)
 {
 	open_books();
-	facts.lost = 3;
-	facts.calls += 0;
+	counters.lost = 3;
+	counters.calls += 0;
 	figures.faults -= 5;	/* two more than can be hidden */
-	ledger_make(&ledger, &facts, &figures);
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
 				"lost"), 3);
 	ck_assert_int_eq(find("handle_mm_fault() minor, hooked",
@@ -136,8 +136,8 @@ START_TEST(test_chains_that_needed_no_more)
 	figures.faults -= 1;
 	figures.unfinished = 1;
 	figures.retried += 0;
-	facts.calls -= 1;
-	ledger_make(&ledger, &facts, &figures);
+	counters.calls -= 1;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
 				"mapped meanwhile"), 1);
 	ck_assert_uint_eq(ledger.unexplained, 0);
@@ -147,12 +147,12 @@ END_TEST
 START_TEST(test_what_is_not_known_is_not_compared)
 {
 	open_books();
-	facts.perf_minor = FACT_NONE;
-	facts.perf_major = FACT_NONE;
-	facts.perf_faults = FACT_NONE;
-	facts.usage.minflt = FACT_NONE;
-	facts.task_minor = FACT_NONE;
-	ledger_make(&ledger, &facts, &figures);
+	counters.perf_minor = COUNT_NA;
+	counters.perf_major = COUNT_NA;
+	counters.perf_faults = COUNT_NA;
+	counters.usage.minflt = COUNT_NA;
+	counters.task_minor = COUNT_NA;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert(!find("page-faults", "minor-faults + major-faults")->known);
 	ck_assert(!find("minflt", "handle_mm_fault() minor")->known);
 	ck_assert(!find("min_flt", "handle_mm_fault() minor")->known);
@@ -166,10 +166,10 @@ END_TEST
 START_TEST(test_the_tasks_own_counts_tell_of_a_program_left_out)
 {
 	open_books();
-	facts.task_minor += 3;
-	facts.task_major -= 1;
-	facts.edges = true;	/* they are the same faults, wherever it began */
-	ledger_make(&ledger, &facts, &figures);
+	counters.task_minor += 3;
+	counters.task_major -= 1;
+	counters.edges = true;	/* they are the same faults, wherever it began */
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("min_flt", "handle_mm_fault() minor")->unexplained, 3);
 	ck_assert_int_eq(find("maj_flt", "handle_mm_fault() major")->unexplained, -1);
 	ck_assert_uint_eq(ledger.unexplained, 4);
@@ -181,12 +181,12 @@ START_TEST(test_programs_that_the_kernel_left_out_explain_no_more_than_they_are)
 	const char *const name = "left out";
 
 	open_books();
-	facts.events_skipped = 4;
-	facts.task_minor += 3;
-	facts.task_major -= 5;
+	counters.events_skipped = 4;
+	counters.task_minor += 3;
+	counters.task_major -= 5;
 	figures.faults += 2;	/* the module saw what eBPF did not */
-	facts.calls += 2;
-	ledger_make(&ledger, &facts, &figures);
+	counters.calls += 2;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("min_flt", "handle_mm_fault() minor"), name), 3);
 	ck_assert_int_eq(reason(find("maj_flt", "handle_mm_fault() major"), name), -4);
 	ck_assert_int_eq(find("maj_flt", "handle_mm_fault() major")->unexplained, -1);
@@ -195,8 +195,8 @@ START_TEST(test_programs_that_the_kernel_left_out_explain_no_more_than_they_are)
 	ck_assert_int_eq(reason(find("minflt + majflt", "logical faults"), name), -2);
 	ck_assert_uint_eq(ledger.unexplained, 1);
 	/* The module's own books have nothing to do with them. */
-	facts.calls += 1;
-	ledger_make(&ledger, &facts, &figures);
+	counters.calls += 1;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
 }
 END_TEST
@@ -204,13 +204,13 @@ END_TEST
 START_TEST(test_without_ebpf_only_the_drivers_loop_is_compared)
 {
 	open_books();
-	facts.have_bpf = false;
-	facts.usage.minflt = 91;
-	facts.usage.majflt = 10;
-	ledger_make(&ledger, &facts, &figures);
+	counters.have_bpf = false;
+	counters.usage.minflt = 91;
+	counters.usage.majflt = 10;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert(!find("minflt", "logical faults, minor")->known);
-	facts.hooked_only = true;
-	ledger_make(&ledger, &facts, &figures);
+	counters.hooked_only = true;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("minflt", "logical faults, minor")->unexplained, 1);
 	ck_assert_int_eq(find("majflt", "logical faults, major")->unexplained, 0);
 	ck_assert_uint_eq(ledger.unexplained, 1);
@@ -220,9 +220,9 @@ END_TEST
 START_TEST(test_edges_of_what_ran_on)
 {
 	open_books();
-	facts.edges = true;
-	facts.usage.minflt += 2;
-	ledger_make(&ledger, &facts, &figures);
+	counters.edges = true;
+	counters.usage.minflt += 2;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("minflt", "handle_mm_fault() minor"), "edges"), 2);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
@@ -231,9 +231,9 @@ END_TEST
 START_TEST(test_edges_excuse_no_lost_call)
 {
 	open_books();
-	facts.edges = true;
-	facts.calls += 1;	/* both sides are the same calls, whenever they were made */
-	ledger_make(&ledger, &facts, &figures);
+	counters.edges = true;
+	counters.calls += 1;	/* both sides are the same calls, whenever they were made */
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
 	ck_assert_uint_eq(ledger.unexplained, 1);
 }
@@ -244,11 +244,11 @@ START_TEST(test_without_the_hook_of_faults_nothing_is_known_of_them)
 	size_t i;
 
 	open_books();
-	facts.hooks = 0;
-	ledger_make(&ledger, &facts, &figures);
+	counters.hooks = 0;
+	ledger_make(&ledger, &counters, &figures);
 	for (i = 0; i < ledger.nr_counts; i++)
 		if (!strcmp(ledger.counts[i].source, "eBPF"))
-			ck_assert_uint_eq(ledger.counts[i].value, FACT_NONE);
+			ck_assert_uint_eq(ledger.counts[i].value, COUNT_NA);
 	ck_assert(!find("minflt", "logical faults, minor")->known);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
@@ -257,8 +257,8 @@ END_TEST
 START_TEST(test_exceptions_that_never_were_faults_are_unexplained)
 {
 	open_books();
-	facts.perf_faults += 6;	/* bad addresses */
-	ledger_make(&ledger, &facts, &figures);
+	counters.perf_faults += 6;	/* bad addresses */
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("page-faults", "minor-faults + major-faults")->unexplained, 6);
 	ck_assert_uint_eq(ledger.unexplained, 6);
 }
@@ -267,9 +267,9 @@ END_TEST
 START_TEST(test_what_is_lost_in_an_unknown_number_explains_nothing)
 {
 	open_books();
-	facts.lost = FACT_NONE;
+	counters.lost = COUNT_NA;
 	figures.faults -= 5;
-	ledger_make(&ledger, &facts, &figures);
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("handle_mm_fault() minor, hooked",
 			      "logical faults, minor")->unexplained, 5);
 	ck_assert(!find("wrapper calls", "logical faults")->known);
@@ -280,8 +280,8 @@ END_TEST
 START_TEST(test_a_reason_that_is_not_known_leaves_the_difference_unknown)
 {
 	open_books();
-	*returns(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR) = FACT_NONE;
-	ledger_make(&ledger, &facts, &figures);
+	*returns(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR) = COUNT_NA;
+	ledger_make(&ledger, &counters, &figures);
 	ck_assert(!find("minflt + majflt", "logical faults")->known);
 	ck_assert_uint_eq(find("minflt + majflt", "logical faults")->nr_reasons, 0);
 	ck_assert(!find("minflt", "handle_mm_fault() minor")->known);
@@ -295,13 +295,13 @@ START_TEST(test_nothing_known_is_nothing_compared)
 	size_t i;
 
 	memset(&figures, 0, sizeof(figures));
-	facts_init(&facts);
-	ledger_make(&ledger, &facts, &figures);
+	run_counters_init(&counters);
+	ledger_make(&ledger, &counters, &figures);
 	for (i = 0; i < ledger.nr_differences; i++)
 		ck_assert(!ledger.differences[i].known);
-	facts.have_bpf = true;
-	facts.hooks = 1U << HOOK_FAULT;
-	ledger_make(&ledger, &facts, &figures);
+	counters.have_bpf = true;
+	counters.hooks = 1U << HOOK_FAULT;
+	ledger_make(&ledger, &counters, &figures);
 	for (i = 0; i < ledger.nr_differences; i++)
 		ck_assert(!ledger.differences[i].known);
 	ck_assert_uint_eq(ledger.unexplained, 0);

@@ -32,7 +32,7 @@ static void thread_set(struct group *group, const char *name, uint32_t tid, uint
 static struct live_snapshot sample(void)
 {
 	struct live_snapshot snapshot = {
-		.counters = { 0, FACT_NONE },
+		.counters = { 0, COUNT_NA },
 		.major = 500,
 		.groups = { [GROUP_BY_FILE] = files, [GROUP_BY_THREAD] = threads },
 		.nr = { [GROUP_BY_FILE] = 2, [GROUP_BY_THREAD] = 1 },

@@ -164,8 +164,8 @@ START_TEST(test_table_is_loud_of_what_is_missing)
 
 	run_a.lost_records = 3;
 	run_a.lost_events = 4;
-	run_b[0].lost_records = FACT_NONE;
-	run_b[0].lost_events = FACT_NONE;
+	run_b[0].lost_records = COUNT_NA;
+	run_b[0].lost_events = COUNT_NA;
 	run_b[0].damage = "b.pfs was cut: it has no end";
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "A: LOST 3 RECORDS AND 4 EVENTS: COUNTS AND TIMES ARE TOO LOW\n"
@@ -222,7 +222,7 @@ START_TEST(test_json_has_the_figures)
 	json_t *root, *row;
 
 	run_b[0].damage = "b.pfs was cut";
-	run_b[0].lost_records = FACT_NONE;
+	run_b[0].lost_records = COUNT_NA;
 	run_b[0].file = "b\xff.pfs";
 	root = print_and_parse(&report);
 	ck_assert(json_is_true(json_object_get(root, "change")));

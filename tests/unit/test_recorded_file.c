@@ -100,23 +100,23 @@ static void make_recording(const char *path, uint64_t inode)
 	FILE *out = fopen("run.pfs", "w");
 	json_t *head = json_object(), *tail;
 	struct recording_writer *writer;
-	struct facts facts;
+	struct run_counters counters;
 
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
 	add_map(writer, path, inode);
 	add_advice(writer);
 	add_faults(writer, inode);
-	facts_init(&facts);
-	facts.lost = 7;
-	facts.have_bpf = true;
-	facts.have_advice = with_advice;
-	facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 5;
-	facts.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
-	tail = facts_to_json(&facts);
+	run_counters_init(&counters);
+	counters.lost = 7;
+	counters.have_bpf = true;
+	counters.have_advice = with_advice;
+	counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 5;
+	counters.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
+	tail = counters_to_json(&counters);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	ck_assert_int_eq(fclose(out), 0);
-	facts_exit(&facts);
+	run_counters_exit(&counters);
 	json_decref(head);
 	json_decref(tail);
 }

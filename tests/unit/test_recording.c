@@ -858,49 +858,53 @@ START_TEST(test_no_such_file)
 END_TEST
 
 /* Each member another number, so that two that are mixed up show. */
-static void make_facts(struct facts *facts)
+static void make_counters(struct run_counters *counters)
 {
 	uint64_t *const members[] = {
-		&facts->start_ns, &facts->end_ns, &facts->counts_start_ns, &facts->calls,
-		&facts->lost, &facts->usage.utime_ns,
-		&facts->usage.stime_ns, &facts->usage.minflt, &facts->usage.majflt, &facts->usage.inblock,
-		&facts->usage.oublock, &facts->usage.nvcsw, &facts->usage.nivcsw, &facts->usage.maxrss_bytes,
-		&facts->perf_faults, &facts->perf_minor, &facts->perf_major,
-		&facts->maps_lost, &facts->names_left_out, &facts->events_skipped,
-		&facts->events_received,
-		&facts->task_minor, &facts->task_major, &facts->call_cost_ps, &facts->inside_ps,
-		&facts->bpf_hooked_ps, &facts->bpf_again_ps, &facts->bpf_other_ps,
+		&counters->start_ns, &counters->end_ns, &counters->counts_start_ns,
+		&counters->calls,
+		&counters->lost, &counters->usage.utime_ns,
+		&counters->usage.stime_ns, &counters->usage.minflt, &counters->usage.majflt,
+		&counters->usage.inblock,
+		&counters->usage.oublock, &counters->usage.nvcsw, &counters->usage.nivcsw,
+		&counters->usage.maxrss_bytes,
+		&counters->perf_faults, &counters->perf_minor, &counters->perf_major,
+		&counters->maps_lost, &counters->names_left_out, &counters->events_skipped,
+		&counters->events_received,
+		&counters->task_minor, &counters->task_major, &counters->call_cost_ps,
+		&counters->inside_ps,
+		&counters->bpf_hooked_ps, &counters->bpf_again_ps, &counters->bpf_other_ps,
 	};
 	unsigned int i;
 
-	facts_init(facts);
+	run_counters_init(counters);
 	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		*members[i] = 1000000007ULL * i;
-	facts->have_bpf = true;
-	facts->hooks = 1U << HOOK_WAKEUP | 1U << HOOK_PAGE_DELETE;
+	counters->have_bpf = true;
+	counters->hooks = 1U << HOOK_WAKEUP | 1U << HOOK_PAGE_DELETE;
 	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
-		facts->counts[i] = 50 + i;
+		counters->counts[i] = 50 + i;
 	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++)
-		facts->faults[i] = (struct pfstat_fault_value){ 100 + i, 900 * i };
-	facts->nr_syscalls = 3;
-	facts->syscalls = calloc(3, sizeof(*facts->syscalls));
+		counters->faults[i] = (struct pfstat_fault_value){ 100 + i, 900 * i };
+	counters->nr_syscalls = 3;
+	counters->syscalls = calloc(3, sizeof(*counters->syscalls));
 	for (i = 0; i < 3; i++) {
-		facts->syscalls[i] = (struct syscall_row){
+		counters->syscalls[i] = (struct syscall_row){
 			.number = i + 9, .error = 11 * i, .value.count = 5, .value.total_ns = 99,
 		};
-		facts->syscalls[i].value.log2_ns[i] = 5;
+		counters->syscalls[i].value.log2_ns[i] = 5;
 	}
 }
 
 /* As text, as they lie in the file. */
-static int facts_through_text(struct facts *copy, const struct facts *facts)
+static int counters_through_text(struct run_counters *copy, const struct run_counters *counters)
 {
-	json_t *json = facts_to_json(facts), *read;
+	json_t *json = counters_to_json(counters), *read;
 	char *text = json_dumps(json, 0);
 	int err;
 
 	read = json_loads(text, 0, NULL);
-	err = facts_from_json(copy, read);
+	err = counters_from_json(copy, read);
 	free(text);
 	json_decref(json);
 	json_decref(read);
@@ -939,41 +943,41 @@ START_TEST(test_long_symbols_are_in_several_blocks)
 }
 END_TEST
 
-START_TEST(test_facts_round_trip)
+START_TEST(test_counters_round_trip)
 {
-	struct facts facts, copy;
+	struct run_counters counters, copy;
 
-	make_facts(&facts);
-	ck_assert_int_eq(facts_through_text(&copy, &facts), 0);
+	make_counters(&counters);
+	ck_assert_int_eq(counters_through_text(&copy, &counters), 0);
 	ck_assert_uint_eq(copy.nr_syscalls, 3);
-	ck_assert_mem_eq(copy.syscalls, facts.syscalls, 3 * sizeof(*facts.syscalls));
-	facts_exit(&copy);
-	free(facts.syscalls);
-	facts.syscalls = NULL;
-	facts.nr_syscalls = 0;
-	ck_assert_mem_eq(&copy, &facts, sizeof(facts));
+	ck_assert_mem_eq(copy.syscalls, counters.syscalls, 3 * sizeof(*counters.syscalls));
+	run_counters_exit(&copy);
+	free(counters.syscalls);
+	counters.syscalls = NULL;
+	counters.nr_syscalls = 0;
+	ck_assert_mem_eq(&copy, &counters, sizeof(counters));
 }
 END_TEST
 
-START_TEST(test_unknown_facts_stay_unknown)
+START_TEST(test_unknown_counters_stay_unknown)
 {
-	struct facts facts, copy, none;
+	struct run_counters counters, copy, none;
 	json_t *json = json_object();
 
-	facts_init(&facts);
-	strcpy(facts.bpf_missing, "this kernel has no BTF");
-	ck_assert_uint_eq(facts.usage.minflt, FACT_NONE);
-	ck_assert_uint_eq(facts.faults[PFSTAT_NR_FAULT_INDICES - 1].count, FACT_NONE);
-	ck_assert_int_eq(facts_through_text(&copy, &facts), 0);
-	ck_assert_mem_eq(&copy, &facts, sizeof(facts));
-	facts_init(&none);
-	ck_assert_int_eq(facts_from_json(&copy, json), 0);
+	run_counters_init(&counters);
+	strcpy(counters.bpf_missing, "this kernel has no BTF");
+	ck_assert_uint_eq(counters.usage.minflt, COUNT_NA);
+	ck_assert_uint_eq(counters.faults[PFSTAT_NR_FAULT_INDICES - 1].count, COUNT_NA);
+	ck_assert_int_eq(counters_through_text(&copy, &counters), 0);
+	ck_assert_mem_eq(&copy, &counters, sizeof(counters));
+	run_counters_init(&none);
+	ck_assert_int_eq(counters_from_json(&copy, json), 0);
 	ck_assert_mem_eq(&copy, &none, sizeof(none));
 	json_decref(json);
 }
 END_TEST
 
-START_TEST(test_facts_that_are_none)
+START_TEST(test_counters_that_are_none)
 {
 	static const char *const texts[] = {
 		"[]", "{\"minflt\": -1}", "{\"minflt\": \"1\"}", "{\"minflt\": 1.5}",
@@ -988,15 +992,15 @@ START_TEST(test_facts_that_are_none)
 		"[{\"number\": 4294967296, \"error\": 0, \"count\": 1, \"total_ns\": 1, "
 		"\"log2_ns\": []}]}}",
 	};
-	struct facts facts;
+	struct run_counters counters;
 	json_t *json;
 	unsigned int i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		json = json_loads(texts[i], 0, NULL);
 		ck_assert_ptr_nonnull(json);
-		ck_assert_msg(facts_from_json(&facts, json) == -EINVAL, "%s", texts[i]);
-		ck_assert_ptr_null(facts.syscalls);
+		ck_assert_msg(counters_from_json(&counters, json) == -EINVAL, "%s", texts[i]);
+		ck_assert_ptr_null(counters.syscalls);
 		json_decref(json);
 	}
 }
@@ -1014,5 +1018,5 @@ RUN_TESTS("recording", test_round_trips, test_every_kind_alone, test_bytes_of_a_
 	  test_a_sink_that_refuses_ends_it, test_feeding_ends_when_told,
 	  test_a_full_disk_is_an_error,
 	  test_a_disk_that_gets_full_stays_an_error, test_no_such_file,
-	  test_long_symbols_are_in_several_blocks, test_facts_round_trip,
-	  test_unknown_facts_stay_unknown, test_facts_that_are_none)
+	  test_long_symbols_are_in_several_blocks, test_counters_round_trip,
+	  test_unknown_counters_stay_unknown, test_counters_that_are_none)

@@ -21,7 +21,7 @@
 
 static char folder[40];
 static struct report report;
-static struct facts facts;
+static struct run_counters counters;
 static struct recording_output recording;
 
 static void make_folder(void)
@@ -32,9 +32,9 @@ static void make_folder(void)
 	ck_assert_ptr_nonnull(freopen("err", "w", stderr));
 	interrupt_init();
 	report_init(&report);
-	facts_init(&facts);
-	facts.calls = NR_ITEMS;
-	facts.lost = 0;
+	run_counters_init(&counters);
+	counters.calls = NR_ITEMS;
+	counters.lost = 0;
 	recording = (struct recording_output){ 0 };
 }
 
@@ -80,7 +80,7 @@ static unsigned int add(unsigned int nr)
 
 static int end(const char *cut)
 {
-	return recording_output_end(&recording, NULL, &facts, cut);
+	return recording_output_end(&recording, NULL, &counters, cut);
 }
 
 /* The items that can be read; *reader is to be closed. */
@@ -237,7 +237,7 @@ START_TEST(test_what_fits_is_kept_and_the_rest_is_counted)
 {
 	const struct rlimit limit = { LIMIT, LIMIT };
 	struct recording_reader *reader;
-	struct facts read;
+	struct run_counters read;
 	unsigned int nr;
 	char text[64];
 
@@ -250,7 +250,7 @@ START_TEST(test_what_fits_is_kept_and_the_rest_is_counted)
 	ck_assert_uint_gt(nr, 0);
 	ck_assert_str_eq(recording_damage(reader),
 			 "run.pfs was cut: cannot write to it: File too large");
-	ck_assert_int_eq(facts_from_json(&read, recording_tail(reader)), 0);
+	ck_assert_int_eq(counters_from_json(&read, recording_tail(reader)), 0);
 	ck_assert_uint_eq(read.calls, NR_ITEMS);
 	ck_assert_uint_eq(read.lost, NR_ITEMS - nr);
 	recording_close(reader);
@@ -267,7 +267,7 @@ START_TEST(test_an_error_of_the_measurement_is_in_the_file)
 	begin();
 	recording_output_go(&recording);
 	add(10);
-	facts.calls = FACT_NONE;
+	counters.calls = COUNT_NA;
 	ck_assert_int_eq(end("the module does not stop: Input/output error"), 1);
 	ck_assert_uint_eq(read_back(&reader), 10);
 	ck_assert_str_eq(recording_damage(reader), "run.pfs was cut: the module does not stop: "

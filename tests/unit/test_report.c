@@ -224,7 +224,7 @@ START_TEST(test_table_says_na_for_what_is_not_known_of_the_machine)
 	char *text;
 
 	sample_open_empty(&run);
-	run.report.environment.resident_pages = FACT_NONE;
+	run.report.environment.resident_pages = COUNT_NA;
 	text = print_table(&run);
 	check_contains(text, "n/a: n/a of 0 pages resident before");
 	check_line(text, "Machine", "Machine n/a; CPUs n/a, memory n/a; virtualization: n/a");
@@ -267,7 +267,7 @@ START_TEST(test_table_states_the_modules_own_cost)
 	check_contains(text, "\n  2250 ns of a fault of which the module does not tell\n");
 	check_contains(text, "\n  27.5 ns of a call's time are its\n");
 	free(text);
-	run.report.call_cost_ps = FACT_NONE;
+	run.report.call_cost_ps = COUNT_NA;
 	text = print_table(&run);
 	check_line(text, "Own cost", "Own cost of the module: n/a");
 	ck_assert_ptr_null(strstr(text, "begins one again"));
@@ -278,7 +278,7 @@ START_TEST(test_table_states_the_modules_own_cost)
 		   "1.59% of the run; not in a call's time");
 	check_contains(text, "\n  423 ns each time that the kernel begins one again\n");
 	free(text);
-	run.report.bpf_again_ps = FACT_NONE;
+	run.report.bpf_again_ps = COUNT_NA;
 	text = print_table(&run);
 	check_contains(text, "Own cost of eBPF: 1693 ns a fault, 20.9 ms in all");
 	check_contains(text, "\n  each time that the kernel begins one again is counted as a whole "
@@ -289,7 +289,7 @@ START_TEST(test_table_states_the_modules_own_cost)
 	text = print_table(&run);
 	check_contains(text, "Own cost of eBPF: 1693 ns a fault");
 	free(text);
-	run.report.bpf_other = FACT_NONE;
+	run.report.bpf_other = COUNT_NA;
 	text = print_table(&run);
 	check_line(text, "Own cost of eBPF", "Own cost of eBPF: n/a");
 	free(text);
@@ -688,7 +688,7 @@ START_TEST(test_recording_says_what_was_watched)
 	e->command[0] = '\0';
 	e->only_file[0] = '\0';
 	e->pid = 4711;
-	run.report.elapsed_ns = FACT_NONE;
+	run.report.elapsed_ns = COUNT_NA;
 	text = print_table(&run);
 	check_line(text, "Process", "Process 4711");
 	check_line(text, "Watched", "Watched for n/a");
@@ -706,12 +706,12 @@ START_TEST(test_damage_is_loud_and_unknown_counts_are_na)
 
 	sample_open(&run, 150000);
 	run.report.damage = "it ends after 12 blocks";
-	run.report.calls = FACT_NONE;
-	run.report.lost = FACT_NONE;
-	run.report.rusage.minflt = FACT_NONE;
+	run.report.calls = COUNT_NA;
+	run.report.lost = COUNT_NA;
+	run.report.rusage.minflt = COUNT_NA;
 	run.report.have_counts = false;
-	run.report.events_lost = FACT_NONE;
-	run.report.off_cpu_count = FACT_NONE;
+	run.report.events_lost = COUNT_NA;
+	run.report.off_cpu_count = COUNT_NA;
 	text = print_table(&run);
 	ck_assert(!strncmp(text, "THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE "
 			   "READ: it ends after 12 blocks\nMachine ", 99));
@@ -804,7 +804,7 @@ START_TEST(test_lost_records_are_loud_when_calls_are_not_known)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.calls = FACT_NONE;
+	run.report.calls = COUNT_NA;
 	run.report.lost = 7;
 	text = print_table(&run);
 	ck_assert(!strncmp(text, "LOST 7 RECORDS: ", 16));

@@ -70,8 +70,8 @@ static void sample_maps(struct sample *sample)
 	};
 	sample->lines[1] = (struct map_line){
 		.start = 0xffffffffff600000, .end = 0xffffffffff601000, .prot = PROT_EXEC,
-		.path = "[vsyscall]", .resident = FACT_NONE, .pss = FACT_NONE, .dirty = FACT_NONE,
-		.anonymous = FACT_NONE, .swapped = FACT_NONE, .kind = MAP_KIND_VSYSCALL,
+		.path = "[vsyscall]", .resident = COUNT_NA, .pss = COUNT_NA, .dirty = COUNT_NA,
+		.anonymous = COUNT_NA, .swapped = COUNT_NA, .kind = MAP_KIND_VSYSCALL,
 	};
 	sample->maps = (struct map_list){
 		.pid = 77, .program = "/usr/sbin/pfdrive", .lines = sample->lines, .nr_lines = 2,
@@ -215,7 +215,7 @@ START_TEST(test_runs_have_mean_and_deviation)
 	set(&other.counters.counts[HW_L1D][HW_READ][HW_MISS], 35);
 	strcpy(other.counters.counts[HW_DTLB][HW_WRITE][HW_MISS].missing, "no");
 	other.run.report.measures.usage[USAGE_NVCSW].rusage = 9;
-	other.run.report.measures.usage[USAGE_MINFLT].ebpf = FACT_NONE;
+	other.run.report.measures.usage[USAGE_MINFLT].ebpf = COUNT_NA;
 	reports[0] = sample.run.report;
 	reports[1] = other.run.report;
 	text = sample_print(REPORT_TABLE, reports, 2);

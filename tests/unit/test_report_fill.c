@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A report filled from an analysis and from facts. */
+/* A report filled from an analysis and from counters. */
 #include <check.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 struct fixture {
 	struct analysis *analysis;
-	struct facts facts;
+	struct run_counters counters;
 	struct report report;
 };
 
@@ -48,20 +48,20 @@ static void fixture_open(struct fixture *fixture, bool have_bpf)
 	fixture->analysis = analysis_new(have_bpf, GROUP_BY_ALL);
 	ck_assert_ptr_nonnull(fixture->analysis);
 	add_faults(fixture->analysis);
-	facts_init(&fixture->facts);
+	run_counters_init(&fixture->counters);
 	report_init(&fixture->report);
 }
 
 static void fixture_close(struct fixture *fixture)
 {
 	report_exit(&fixture->report);
-	facts_exit(&fixture->facts);
+	run_counters_exit(&fixture->counters);
 	analysis_free(fixture->analysis);
 }
 
 static void fill(struct fixture *fixture)
 {
-	ck_assert_int_eq(report_fill(&fixture->report, fixture->analysis, &fixture->facts), 0);
+	ck_assert_int_eq(report_fill(&fixture->report, fixture->analysis, &fixture->counters), 0);
 }
 
 START_TEST(test_faults_and_parts_are_the_analysis)
@@ -71,10 +71,10 @@ START_TEST(test_faults_and_parts_are_the_analysis)
 
 	fixture_open(&fixture, true);
 	disk = &fixture.report.faults[PFSTAT_CLASS_DISK];
-	fixture.facts.have_bpf = true;
+	fixture.counters.have_bpf = true;
 	fill(&fixture);
 	ck_assert(fixture.report.parts_known);
-	ck_assert_uint_eq(fixture.report.events_lost, FACT_NONE);
+	ck_assert_uint_eq(fixture.report.events_lost, COUNT_NA);
 	ck_assert_uint_eq(disk->count, 1);
 	ck_assert_uint_eq(disk->whole.total_ns, 100000);
 	ck_assert_uint_eq(disk->parts[PART_CPU_BEFORE].total_ns, 15000);
@@ -86,23 +86,23 @@ START_TEST(test_faults_and_parts_are_the_analysis)
 }
 END_TEST
 
-START_TEST(test_facts_are_taken_over)
+START_TEST(test_counters_are_taken_over)
 {
 	struct fixture fixture;
 	struct report *report = &fixture.report;
 
 	fixture_open(&fixture, true);
-	fixture.facts.have_bpf = true;
-	fixture.facts.hooks = 1U << HOOK_BLOCK;
-	fixture.facts.counts[PFSTAT_COUNT_OFF_CPU] = 4;
-	fixture.facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 2;
-	fixture.facts.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
-	fixture.facts.events_skipped = 1;
-	fixture.facts.calls = 2;
-	fixture.facts.lost = 0;
-	fixture.facts.start_ns = 500;
-	fixture.facts.end_ns = 2500;
-	fixture.facts.usage.majflt = 1;
+	fixture.counters.have_bpf = true;
+	fixture.counters.hooks = 1U << HOOK_BLOCK;
+	fixture.counters.counts[PFSTAT_COUNT_OFF_CPU] = 4;
+	fixture.counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 2;
+	fixture.counters.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
+	fixture.counters.events_skipped = 1;
+	fixture.counters.calls = 2;
+	fixture.counters.lost = 0;
+	fixture.counters.start_ns = 500;
+	fixture.counters.end_ns = 2500;
+	fixture.counters.usage.majflt = 1;
 	strcpy(report->bpf_missing, "not yet");
 	fill(&fixture);
 	ck_assert(report->have_bpf && report->have_counts);
@@ -115,7 +115,7 @@ START_TEST(test_facts_are_taken_over)
 	ck_assert_uint_eq(report->lost, 0);
 	ck_assert_uint_eq(report->elapsed_ns, 2000);
 	ck_assert_uint_eq(report->rusage.majflt, 1);
-	ck_assert_uint_eq(report->rusage.minflt, FACT_NONE);
+	ck_assert_uint_eq(report->rusage.minflt, COUNT_NA);
 	ck_assert_str_eq(report->ledger.counts[0].name, "wrapper calls");
 	ck_assert_uint_eq(report->ledger.counts[0].value, 2);
 	fixture_close(&fixture);
@@ -128,8 +128,8 @@ START_TEST(test_time_that_is_known_stays)
 
 	fixture_open(&fixture, true);
 	fixture.report.elapsed_ns = 7;
-	fixture.facts.start_ns = 500;
-	fixture.facts.end_ns = 2500;
+	fixture.counters.start_ns = 500;
+	fixture.counters.end_ns = 2500;
 	fill(&fixture);
 	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
 	ck_assert_uint_eq(fixture.report.counted_ns, 7);
@@ -143,9 +143,9 @@ START_TEST(test_steps_before_the_accesses_are_counted)
 
 	fixture_open(&fixture, true);
 	fixture.report.elapsed_ns = 7;
-	fixture.facts.counts_start_ns = 100;
-	fixture.facts.start_ns = 500;
-	fixture.facts.end_ns = 2500;
+	fixture.counters.counts_start_ns = 100;
+	fixture.counters.start_ns = 500;
+	fixture.counters.end_ns = 2500;
 	fill(&fixture);
 	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
 	ck_assert_uint_eq(fixture.report.counted_ns, 2400);
@@ -153,8 +153,8 @@ START_TEST(test_steps_before_the_accesses_are_counted)
 }
 END_TEST
 
-/* A recording that was cut has its head, and no facts. */
-START_TEST(test_no_facts_leave_the_heads_word_and_no_counts)
+/* A recording that was cut has its head, and no counters. */
+START_TEST(test_no_counters_leave_the_heads_word_and_no_counts)
 {
 	struct fixture fixture;
 	struct report *report = &fixture.report;
@@ -165,10 +165,10 @@ START_TEST(test_no_facts_leave_the_heads_word_and_no_counts)
 	fill(&fixture);
 	ck_assert(report->have_bpf && report->parts_known && !report->have_counts);
 	ck_assert_uint_eq(report->hooks, 1U << HOOK_WAKEUP | 1U << HOOK_FAULT);
-	ck_assert_uint_eq(report->events_lost, FACT_NONE);
-	ck_assert_uint_eq(report->off_cpu_count, FACT_NONE);
-	ck_assert_uint_eq(report->calls, FACT_NONE);
-	ck_assert_uint_eq(report->elapsed_ns, FACT_NONE);
+	ck_assert_uint_eq(report->events_lost, COUNT_NA);
+	ck_assert_uint_eq(report->off_cpu_count, COUNT_NA);
+	ck_assert_uint_eq(report->calls, COUNT_NA);
+	ck_assert_uint_eq(report->elapsed_ns, COUNT_NA);
 	ck_assert_uint_eq(report->ledger.unexplained, 0);
 	ck_assert_uint_eq(report->faults[PFSTAT_CLASS_DISK].parts[PART_FOREIGN].total_ns, 80000);
 	fixture_close(&fixture);
@@ -180,7 +180,7 @@ START_TEST(test_without_ebpf_there_are_no_parts)
 	struct fixture fixture;
 
 	fixture_open(&fixture, false);
-	strcpy(fixture.facts.bpf_missing, "--no-bpf was given");
+	strcpy(fixture.counters.bpf_missing, "--no-bpf was given");
 	fill(&fixture);
 	ck_assert(!fixture.report.parts_known && !fixture.report.have_bpf);
 	ck_assert_str_eq(fixture.report.bpf_missing, "--no-bpf was given");
@@ -222,12 +222,12 @@ START_TEST(test_mappings_without_room_are_lost)
 		map->address = (i + 1) * 2 * PAGE;
 		ck_assert_int_eq(analysis_add(fixture.analysis, &item), 0);
 	}
-	ck_assert_int_eq(report_fill(&fixture.report, fixture.analysis, &fixture.facts), 0);
+	ck_assert_int_eq(report_fill(&fixture.report, fixture.analysis, &fixture.counters), 0);
 	ck_assert_uint_eq(fixture.report.maps_lost, 7);
 	report_exit(&fixture.report);
 	report_init(&fixture.report);
-	fixture.facts.maps_lost = 5;
-	ck_assert_int_eq(report_fill(&fixture.report, fixture.analysis, &fixture.facts), 0);
+	fixture.counters.maps_lost = 5;
+	ck_assert_int_eq(report_fill(&fixture.report, fixture.analysis, &fixture.counters), 0);
 	ck_assert_uint_eq(fixture.report.maps_lost, 12);
 	fixture_close(&fixture);
 	free(map);
@@ -236,8 +236,8 @@ END_TEST
 
 RUN_TESTS("fill", test_mappings_without_room_are_lost,
 	  test_faults_and_parts_are_the_analysis,
-	  test_facts_are_taken_over,
+	  test_counters_are_taken_over,
 	  test_time_that_is_known_stays, test_steps_before_the_accesses_are_counted,
-	  test_no_facts_leave_the_heads_word_and_no_counts,
+	  test_no_counters_leave_the_heads_word_and_no_counts,
 	  test_without_ebpf_there_are_no_parts,
 	  test_groups_are_made_when_asked_for)

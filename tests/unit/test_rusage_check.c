@@ -8,7 +8,7 @@
 #include "user/analyze/accounts/rusage_check.h"
 
 struct fixture {
-	struct facts facts;
+	struct run_counters counters;
 	struct usage_seen seen;
 	struct usage_line lines[USAGE_NR];
 	struct syscall_row calls[2];
@@ -17,33 +17,33 @@ struct fixture {
 static void open_fixture(struct fixture *fixture)
 {
 	*fixture = (struct fixture){ 0 };
-	facts_init(&fixture->facts);
-	fixture->facts.have_bpf = true;
-	fixture->facts.hooked_only = true;
-	fixture->facts.hooks = (1U << NR_HOOKS) - 1;
-	memset(fixture->facts.faults, 0, sizeof(fixture->facts.faults));
-	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
-						 PFSTAT_OUTCOME_MINOR)].count = 60;
-	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_KERNEL,
-						 PFSTAT_OUTCOME_MINOR)].count = 3;
-	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_FILE, PFSTAT_ORIGIN_GUP,
-						 PFSTAT_OUTCOME_MAJOR)].count = 4;
-	fixture->facts.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
-						 PFSTAT_OUTCOME_RETRY)].count = 50;
-	memset(fixture->facts.counts, 0, sizeof(fixture->facts.counts));
-	fixture->facts.events_skipped = 0;
-	fixture->facts.usage.minflt = 63;
-	fixture->facts.usage.majflt = 4;
-	fixture->facts.usage.inblock = 16;
-	fixture->facts.usage.oublock = 8;
-	fixture->facts.usage.nvcsw = 7;
-	fixture->facts.usage.nivcsw = 1;
-	fixture->facts.usage.utime_ns = 3000000;
-	fixture->facts.usage.stime_ns = 2000000;
+	run_counters_init(&fixture->counters);
+	fixture->counters.have_bpf = true;
+	fixture->counters.hooked_only = true;
+	fixture->counters.hooks = (1U << NR_HOOKS) - 1;
+	memset(fixture->counters.faults, 0, sizeof(fixture->counters.faults));
+	fixture->counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
+						    PFSTAT_OUTCOME_MINOR)].count = 60;
+	fixture->counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_KERNEL,
+						    PFSTAT_OUTCOME_MINOR)].count = 3;
+	fixture->counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_FILE, PFSTAT_ORIGIN_GUP,
+						    PFSTAT_OUTCOME_MAJOR)].count = 4;
+	fixture->counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
+						    PFSTAT_OUTCOME_RETRY)].count = 50;
+	memset(fixture->counters.counts, 0, sizeof(fixture->counters.counts));
+	fixture->counters.events_skipped = 0;
+	fixture->counters.usage.minflt = 63;
+	fixture->counters.usage.majflt = 4;
+	fixture->counters.usage.inblock = 16;
+	fixture->counters.usage.oublock = 8;
+	fixture->counters.usage.nvcsw = 7;
+	fixture->counters.usage.nivcsw = 1;
+	fixture->counters.usage.utime_ns = 3000000;
+	fixture->counters.usage.stime_ns = 2000000;
 	fixture->calls[0].value.count = 5;
 	fixture->calls[1].value.count = 6;
-	fixture->facts.syscalls = fixture->calls;
-	fixture->facts.nr_syscalls = 2;
+	fixture->counters.syscalls = fixture->calls;
+	fixture->counters.nr_syscalls = 2;
 	fixture->seen = (struct usage_seen){
 		.voluntary = 7, .preempted = 1, .off_cpu_ns = 4000000, .elapsed_ns = 9100000,
 		.bytes_read = 8192, .one_thread = true,
@@ -52,7 +52,7 @@ static void open_fixture(struct fixture *fixture)
 
 static void compare(struct fixture *fixture)
 {
-	usage_compare(fixture->lines, &fixture->facts, &fixture->seen);
+	usage_compare(fixture->lines, &fixture->counters, &fixture->seen);
 }
 
 static int64_t difference_of(const struct fixture *fixture, enum usage_name name)
@@ -68,14 +68,14 @@ START_TEST(test_what_was_lost_is_the_reason)
 	struct fixture f;
 
 	open_fixture(&f);
-	f.facts.counts[PFSTAT_COUNT_EVENTS_LOST] = 3;
+	f.counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 3;
 	compare(&f);
 	ck_assert_str_eq(f.lines[USAGE_NVCSW].reason, "events of eBPF were lost");
 	ck_assert_str_eq(f.lines[USAGE_NIVCSW].reason, "events of eBPF were lost");
 	ck_assert_str_eq(f.lines[USAGE_INBLOCK].reason, "events of eBPF were lost");
 	ck_assert_str_eq(f.lines[USAGE_CPU].reason, "events of eBPF were lost");
 	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);	/* counted, not sent */
-	f.facts.events_skipped = 1;
+	f.counters.events_skipped = 1;
 	compare(&f);
 	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel left out programs of eBPF");
 	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason, "the kernel left out programs of eBPF");
@@ -96,9 +96,9 @@ START_TEST(test_each_figure_meets_its_own)
 	ck_assert_int_eq(difference_of(&f, USAGE_NIVCSW), 0);
 	ck_assert_int_eq(difference_of(&f, USAGE_CPU), 5000 - 5100);
 	ck_assert_uint_eq(f.lines[USAGE_SYSCALLS].ebpf, 11);
-	ck_assert_uint_eq(f.lines[USAGE_SYSCALLS].rusage, FACT_NONE);
+	ck_assert_uint_eq(f.lines[USAGE_SYSCALLS].rusage, COUNT_NA);
 	ck_assert_uint_eq(f.lines[USAGE_UTIME].rusage, 3000);
-	ck_assert_uint_eq(f.lines[USAGE_UTIME].ebpf, FACT_NONE);
+	ck_assert_uint_eq(f.lines[USAGE_UTIME].ebpf, COUNT_NA);
 }
 END_TEST
 
@@ -124,10 +124,10 @@ START_TEST(test_without_ebpf_nothing_of_it_is_0)
 	size_t i;
 
 	open_fixture(&f);
-	f.facts.have_bpf = false;
+	f.counters.have_bpf = false;
 	compare(&f);
 	for (i = 0; i < USAGE_NR; i++) {
-		ck_assert_uint_eq(f.lines[i].ebpf, FACT_NONE);
+		ck_assert_uint_eq(f.lines[i].ebpf, COUNT_NA);
 		ck_assert(!usage_difference(&f.lines[i], &difference));
 	}
 }
@@ -138,10 +138,10 @@ START_TEST(test_a_hook_that_is_not_there_makes_its_lines_na)
 	struct fixture f;
 
 	open_fixture(&f);
-	f.facts.hooks &= ~(1U << HOOK_FAULT | 1U << HOOK_BLOCK);
+	f.counters.hooks &= ~(1U << HOOK_FAULT | 1U << HOOK_BLOCK);
 	compare(&f);
-	ck_assert_uint_eq(f.lines[USAGE_MINFLT].ebpf, FACT_NONE);
-	ck_assert_uint_eq(f.lines[USAGE_INBLOCK].ebpf, FACT_NONE);
+	ck_assert_uint_eq(f.lines[USAGE_MINFLT].ebpf, COUNT_NA);
+	ck_assert_uint_eq(f.lines[USAGE_INBLOCK].ebpf, COUNT_NA);
 	ck_assert_uint_eq(f.lines[USAGE_NVCSW].ebpf, 7);
 }
 END_TEST
@@ -153,11 +153,11 @@ START_TEST(test_time_on_the_cpu_is_known_of_one_thread_alone)
 	open_fixture(&f);
 	f.seen.one_thread = false;
 	compare(&f);
-	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, FACT_NONE);
+	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, COUNT_NA);
 	open_fixture(&f);
 	f.seen.off_cpu_ns = f.seen.elapsed_ns + 1;	/* nonsense is no figure */
 	compare(&f);
-	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, FACT_NONE);
+	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, COUNT_NA);
 }
 END_TEST
 
@@ -168,7 +168,7 @@ START_TEST(test_faults_have_a_reason_only_at_the_edges)
 	open_fixture(&f);
 	compare(&f);
 	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);
-	f.facts.edges = true;
+	f.counters.edges = true;
 	compare(&f);
 	ck_assert_ptr_nonnull(f.lines[USAGE_MINFLT].reason);
 }

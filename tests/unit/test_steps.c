@@ -30,7 +30,7 @@ static void sample_steps(struct sample_run *run, uint64_t access_ms)
 	report->pages_written = 4242;
 	report->steps[STEP_MEMSET] = step_of(500, 64 << 20, 16384, 131072);
 	report->steps[STEP_MSYNC] = step_of(1000, 64 << 20, 0, 0);
-	report->steps[STEP_ACCESS] = step_of(access_ms, FACT_NONE, 1234, 5678);
+	report->steps[STEP_ACCESS] = step_of(access_ms, COUNT_NA, 1234, 5678);
 }
 
 /* From these words to the end of their line, which becomes the text's; "\n…" begins one. */
@@ -175,7 +175,7 @@ START_TEST(test_what_does_not_apply_is_null)
 	json_t *json, *environment;
 
 	sample_steps(&run, 100);
-	run.report.environment.resident_pages = FACT_NONE;
+	run.report.environment.resident_pages = COUNT_NA;
 	strcpy(run.report.environment.backing, "anonymous");
 	json = print_json(&run.report, 1);
 	environment = json_object_get(json, "environment");

@@ -106,7 +106,7 @@ START_TEST(test_without_its_hooks_there_is_no_matrix)
 {
 	make();
 	competitions[0].have_matrix = false;
-	competitions[0].limit = FACT_NONE;
+	competitions[0].limit = COUNT_NA;
 	print(1);
 	ck_assert_ptr_nonnull(strstr(text, "Who swapped out whose pages: n/a"));
 	ck_assert_ptr_nonnull(strstr(text, "NO LIMIT (--unsafe)"));

@@ -33,7 +33,7 @@ static void begin(void)
 static json_t *end(const char *damage)
 {
 	const struct trace_missing missing = {
-		.damage = damage, .lost = 5, .events_lost = FACT_NONE,
+		.damage = damage, .lost = 5, .events_lost = COUNT_NA,
 	};
 	json_error_t error;
 	json_t *root;

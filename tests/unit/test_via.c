@@ -94,8 +94,8 @@ START_TEST(test_meminfo)
 	ck_assert_uint_eq(meminfo.cached, 19472);
 	ck_assert_uint_eq(meminfo.dirty, 24);
 	meminfo_parse(&meminfo, NULL);
-	ck_assert_uint_eq(meminfo.cached, FACT_NONE);
-	ck_assert_uint_eq(meminfo.available, FACT_NONE);
+	ck_assert_uint_eq(meminfo.cached, COUNT_NA);
+	ck_assert_uint_eq(meminfo.available, COUNT_NA);
 }
 END_TEST
 
@@ -119,7 +119,7 @@ static void sample_via_open(struct sample_via *via)
 		via->passes[i] = (struct pass){
 			.map_ns = 1000, .move_ns = 999999000ULL * (i + 1) + 1000 * i,
 			.usage = { .minflt = 10 + i, .nvcsw = 5 },
-			.before = { 1000, 2000, 3000, 4000 }, .after = { 1, 2, 3, FACT_NONE },
+			.before = { 1000, 2000, 3000, 4000 }, .after = { 1, 2, 3, COUNT_NA },
 			.resident_after = 64000,
 		};
 	for (i = 0; i < NR_ROWS; i++)
@@ -165,7 +165,7 @@ START_TEST(test_figures)
 	ck_assert_double_eq_tol(via_overhead(&via.rows[0]), 0.5, 0.000001);
 	/* 12 read and 1 clock_nanosleep; getrusage is the instrument's. */
 	ck_assert_uint_eq(via_syscalls(&via.run.report), 13);
-	ck_assert_uint_eq(via_syscalls(&via.without.report), FACT_NONE);
+	ck_assert_uint_eq(via_syscalls(&via.without.report), COUNT_NA);
 	sample_via_close(&via);
 }
 END_TEST

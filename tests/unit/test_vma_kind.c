@@ -131,7 +131,7 @@ START_TEST(test_figures_belong_to_the_line_before_them)
 	struct map_list list = { .pid = PID };
 
 	ck_assert_int_eq(smaps_add_line(&list, "1000-5000 rw-p 00000000 00:00 0 \n"), 0);
-	ck_assert_uint_eq(list.lines[0].resident, FACT_NONE);
+	ck_assert_uint_eq(list.lines[0].resident, COUNT_NA);
 	ck_assert_int_eq(smaps_add_line(&list, "Size:                 16 kB\n"), 0);
 	ck_assert_int_eq(smaps_add_line(&list, "Rss:                  12 kB\n"), 0);
 	ck_assert_int_eq(smaps_add_line(&list, "Pss_Anon:              3 kB\n"), 0);
@@ -146,7 +146,7 @@ START_TEST(test_figures_belong_to_the_line_before_them)
 	ck_assert_uint_eq(list.lines[0].resident, 12 * 1024);
 	ck_assert_uint_eq(list.lines[0].pss, 6 * 1024);
 	ck_assert_uint_eq(list.lines[0].dirty, 12 * 1024);
-	ck_assert_uint_eq(list.lines[0].swapped, FACT_NONE);
+	ck_assert_uint_eq(list.lines[0].swapped, COUNT_NA);
 	ck_assert_uint_eq(list.lines[1].swapped, 4 * 1024);
 	ck_assert_uint_eq(list.lines[1].offset, 0x2000);
 	ck_assert_uint_eq(list.lines[1].dev, 8 << 20 | 1);

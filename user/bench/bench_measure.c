@@ -69,8 +69,8 @@ static void bench_measure_add_run(const struct bench *bench, uint64_t n, struct 
 	measured->elapsed_ns += window->ns;
 	measured->brackets = window->brackets;
 	for (event = 0; event < BENCH_NR_EVENTS; event++)
-		if (window->usage.event[event] == FACT_NONE)
-			measured->usage.event[event] = FACT_NONE;
+		if (window->usage.event[event] == COUNT_NA)
+			measured->usage.event[event] = COUNT_NA;
 		else
 			measured->usage.event[event] += window->usage.event[event];
 }
@@ -105,7 +105,7 @@ static int bench_measure_sizes(struct bench *bench, const struct measure_plan *p
 
 	measured->operations = 1;
 	for (event = 0; event < BENCH_NR_EVENTS; event++)	/* there is no timed part */
-		measured->usage.event[event] = FACT_NONE;
+		measured->usage.event[event] = COUNT_NA;
 	do {
 		err = bench_measure_wall(bench, 1, &wall_ns);
 		if (err)

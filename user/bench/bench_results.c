@@ -20,7 +20,7 @@ const char *bench_row_mark(const struct bench_row *row)
 double bench_per_operation(const struct bench_counts *counts, enum bench_event event,
 			   uint64_t operations)
 {
-	if (counts->event[event] == FACT_NONE || !operations)
+	if (counts->event[event] == COUNT_NA || !operations)
 		return NAN;
 	return (double)counts->event[event] / operations;
 }

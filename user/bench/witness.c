@@ -109,7 +109,7 @@ static int on_item(void *context, const struct item *item)
 	return add_call(context, &call);
 }
 
-static void add_faults(struct tally *tally, const struct facts *facts)
+static void add_faults(struct tally *tally, const struct run_counters *counters)
 {
 	const struct pfstat_fault_value *value;
 	unsigned int kind, origin, outcome;
@@ -117,7 +117,8 @@ static void add_faults(struct tally *tally, const struct facts *facts)
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
 		for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++)
 			for (outcome = 0; outcome < PFSTAT_NR_OUTCOMES; outcome++) {
-				value = &facts->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)];
+				value = &counters->faults[PFSTAT_FAULT_INDEX(kind, origin,
+									     outcome)];
 				tally->fault_ns += value->total_ns;
 				if (outcome == PFSTAT_OUTCOME_MAJOR)
 					tally->major += value->count;
@@ -129,24 +130,24 @@ static void add_faults(struct tally *tally, const struct facts *facts)
 
 static int look(const struct witness *witness, struct tally *tally)
 {
-	struct facts facts;
+	struct run_counters counters;
 	uint64_t events;
 	size_t i;
 	int err;
 
 	*tally = (struct tally){ 0 };
-	facts_init(&facts);
-	err = instruments_counts(witness->instruments, &facts);
+	run_counters_init(&counters);
+	err = instruments_counts(witness->instruments, &counters);
 	if (!err) {
-		tally->switches = facts.counts[PFSTAT_COUNT_OFF_CPU];
-		tally->lost = facts.counts[PFSTAT_COUNT_EVENTS_LOST] +
-			      facts.counts[PFSTAT_COUNT_SYSCALL_LOST];
-		for (i = 0; i < facts.nr_syscalls; i++)
-			tally->syscalls += facts.syscalls[i].value.count;
-		add_faults(tally, &facts);
+		tally->switches = counters.counts[PFSTAT_COUNT_OFF_CPU];
+		tally->lost = counters.counts[PFSTAT_COUNT_EVENTS_LOST] +
+			      counters.counts[PFSTAT_COUNT_SYSCALL_LOST];
+		for (i = 0; i < counters.nr_syscalls; i++)
+			tally->syscalls += counters.syscalls[i].value.count;
+		add_faults(tally, &counters);
 		instruments_lost(witness->instruments, &tally->records_lost, &events);
 	}
-	facts_exit(&facts);
+	run_counters_exit(&counters);
 	return err;
 }
 
@@ -181,7 +182,7 @@ static void fill_seen(struct bench_seen *seen, const struct tally *tally,
 	/* What was lost is missing, in which of the counts nobody knows. */
 	if (tally->lost) {
 		for (event = 0; event < BENCH_NR_EVENTS; event++)
-			seen->counts.event[event] = FACT_NONE;
+			seen->counts.event[event] = COUNT_NA;
 		return;
 	}
 	seen->counts.event[BENCH_SYSCALLS] = without(tally->syscalls,
@@ -402,17 +403,18 @@ static void judge(struct bench_row *row)
 static int finish(struct witness *witness)
 {
 	struct bench_results *results = witness->results;
-	struct facts facts;
+	struct run_counters counters;
 	size_t i;
 	int err;
 
-	facts_init(&facts);
-	err = witness->going ? instruments_stop(witness->instruments, &facts, results->not_watched,
+	run_counters_init(&counters);
+	err = witness->going ? instruments_stop(witness->instruments, &counters,
+						results->not_watched,
 						sizeof(results->not_watched)) : 0;
 	if (!err && witness->going)
-		err = instruments_check_events(&facts, results->not_watched,
+		err = instruments_check_events(&counters, results->not_watched,
 					       sizeof(results->not_watched));
-	facts_exit(&facts);
+	run_counters_exit(&counters);
 	if (err)
 		return 0;	/* not_watched says why */
 	for (i = 0; i < results->nr; i++) {

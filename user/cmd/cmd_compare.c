@@ -36,10 +36,10 @@ struct compared_run {
 	const char *path;
 	struct recording_reader *reader;	/* of the head, and of what is damaged */
 	struct analysis *analysis;		/* while it is read */
-	struct facts facts;
-	bool have_facts;	/* the recording has its end */
+	struct run_counters counters;
+	bool have_counters;	/* the recording has its end */
 	bool have_bpf;
-	uint32_t hooks;		/* 1 << enum fact_hook; of a cut recording, those proven */
+	uint32_t hooks;		/* 1 << enum bpf_hook; of a cut recording, those proven */
 	bool begun;
 	uint64_t start_ns, end_ns;	/* of its items; later of the watching, if that is known */
 	struct fault_batches classes[NR_FAULT_CLASSES], all;
@@ -227,26 +227,26 @@ static int compare_read_counters(struct compared_run *run)
 
 	if (!tail)
 		return 0;
-	err = facts_from_json(&run->facts, tail);
+	err = counters_from_json(&run->counters, tail);
 	if (err)
 		return err;
-	run->have_facts = true;
-	run->have_bpf = run->facts.have_bpf;
-	run->hooks = run->facts.have_bpf ? run->facts.hooks : 0;
+	run->have_counters = true;
+	run->have_bpf = run->counters.have_bpf;
+	run->hooks = run->counters.have_bpf ? run->counters.hooks : 0;
 	return 0;
 }
 
 /* Without its end, a recording was as long as its items. */
 static void take_duration(struct compared_run *run)
 {
-	const struct facts *facts = &run->facts;
+	const struct run_counters *counters = &run->counters;
 	const uint64_t first_ns = run->start_ns;
 	enum fault_class class;
 
-	if (run->have_facts && facts->start_ns != FACT_NONE && facts->end_ns != FACT_NONE &&
-	    facts->start_ns < facts->end_ns) {
-		run->start_ns = facts->start_ns;
-		run->end_ns = facts->end_ns;
+	if (run->have_counters && counters->start_ns != COUNT_NA && counters->end_ns != COUNT_NA &&
+	    counters->start_ns < counters->end_ns) {
+		run->start_ns = counters->start_ns;
+		run->end_ns = counters->end_ns;
 	}
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		fault_batches_end(&run->classes[class], first_ns, run->end_ns);
@@ -260,7 +260,7 @@ static int compared_run_read(struct compared_run *run, const char *path)
 	int err;
 
 	run->path = path;
-	facts_init(&run->facts);
+	run_counters_init(&run->counters);
 	err = recording_open(&run->reader, path, why, sizeof(why));
 	if (err && interrupt_signal)
 		return 128 + interrupt_signal;
@@ -287,11 +287,11 @@ static int compared_run_read(struct compared_run *run, const char *path)
 static void compared_run_exit(struct compared_run *run)
 {
 	analysis_free(run->analysis);
-	facts_exit(&run->facts);
+	run_counters_exit(&run->counters);
 	recording_close(run->reader);
 }
 
-static bool compared_run_has_hook(const struct compared_run *run, enum fact_hook hook)
+static bool compared_run_has_hook(const struct compared_run *run, enum bpf_hook hook)
 {
 	return run->hooks & 1U << hook;
 }
@@ -338,7 +338,7 @@ static bool was_watched(const struct compared_run *run)
 
 	if (kind && !strcmp(kind, "drive"))
 		return false;
-	return (run->have_facts && run->facts.edges) ||
+	return (run->have_counters && run->counters.edges) ||
 	       json_is_integer(json_object_get(environment, "pid")) ||
 	       json_is_string(json_object_get(environment, "cgroup"));
 }
@@ -350,16 +350,16 @@ static double seconds_of(const struct compared_run *run)
 
 static struct compare_run printed_run(const struct compared_run *run)
 {
-	const struct facts *facts = &run->facts;
+	const struct run_counters *counters = &run->counters;
 
 	return (struct compare_run){
 		.file = run->path,
 		.faults = run->all.sums[BATCH_FAULTS],
 		.seconds = seconds_of(run),
-		.lost_records = run->have_facts ? facts->lost : FACT_NONE,
+		.lost_records = run->have_counters ? counters->lost : COUNT_NA,
 		/* Without eBPF there is none to lose. */
-		.lost_events = !run->have_facts ? FACT_NONE :
-			       facts->have_bpf ? facts->counts[PFSTAT_COUNT_EVENTS_LOST] : 0,
+		.lost_events = !run->have_counters ? COUNT_NA :
+			       counters->have_bpf ? counters->counts[PFSTAT_COUNT_EVENTS_LOST] : 0,
 		.damage = recording_damage(run->reader),
 	};
 }

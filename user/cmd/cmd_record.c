@@ -36,7 +36,7 @@ struct record {
 	struct watch *watch;
 	struct analysis *analysis;
 	int analysis_err;	/* the first: it explains nothing any more */
-	struct facts facts;
+	struct run_counters counters;
 	char damage[512];	/* why what was recorded is not whole; "": it is */
 	struct report report;
 	struct recording_output recording;
@@ -191,7 +191,7 @@ static json_t *find_names(struct record *record, int *err)
 		return NULL;
 	}
 	if (record->options.output)
-		record->facts.names_left_out = left_out;
+		record->counters.names_left_out = left_out;
 	return symbols;
 }
 
@@ -203,7 +203,7 @@ static int record_end(struct record *record)
 	int err, status;
 
 	symbols = find_names(record, &err);
-	status = recording_output_end(&record->recording, symbols, &record->facts, damage);
+	status = recording_output_end(&record->recording, symbols, &record->counters, damage);
 	json_decref(symbols);
 	if (!status && record->analysis_err && !record->options.output)
 		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
@@ -219,7 +219,8 @@ static int record_end(struct record *record)
 static void record_print_counts(const struct record *record)
 {
 	fprintf(stderr, "pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64
-		" lost, in %s\n", record->facts.calls, record->facts.lost, record->options.output);
+		" lost, in %s\n", record->counters.calls, record->counters.lost,
+		record->options.output);
 }
 
 static int record_print(struct record *record)
@@ -234,7 +235,7 @@ static int record_print(struct record *record)
 	if (record->damage[0])
 		record->report.damage = record->damage;
 	if (!err)
-		err = report_fill(&record->report, record->analysis, &record->facts);
+		err = report_fill(&record->report, record->analysis, &record->counters);
 	if (err)
 		return complain(STATUS_FAILED, "cannot print the report: %s", strerror(-err));
 	return recorded ? report_options_write(options, &record->report) :
@@ -246,7 +247,7 @@ static int record_conclude(struct record *record)
 {
 	int status, printed = STATUS_OK;
 
-	if (!watch_stop(record->watch, &record->facts, record->damage, sizeof(record->damage)))
+	if (!watch_stop(record->watch, &record->counters, record->damage, sizeof(record->damage)))
 		record->damage[0] = '\0';
 	status = record_end(record);
 	if (!status && record->options.output)
@@ -279,7 +280,7 @@ int cmd_record(int argc, char **argv)
 
 	record_parse(&record.options, argc, argv);
 	interrupt_init();
-	facts_init(&record.facts);
+	run_counters_init(&record.counters);
 	record_describe(&record);
 	/* Before anything is watched: a file that cannot be written is no loss then. */
 	status = recording_output_begin(&record.recording, record.options.output, &record.report);
@@ -289,6 +290,6 @@ int cmd_record(int argc, char **argv)
 	recording_output_close(&record.recording);
 	report_exit(&record.report);
 	analysis_free(record.analysis);
-	facts_exit(&record.facts);
+	run_counters_exit(&record.counters);
 	return status;
 }

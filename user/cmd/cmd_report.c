@@ -38,13 +38,13 @@ struct reading {
 	struct recording_reader *reader;
 	struct file_filter filter;
 	struct analysis *analysis;
-	struct facts facts;
+	struct run_counters counters;
 	struct report report;
 	struct trace_writer *trace;
 	int trace_err;		/* it cannot be written any more */
 	struct figures figures;
 	struct output *out, *json;
-	uint32_t hooks_seen;	/* 1 << enum fact_hook: events of theirs came by */
+	uint32_t hooks_seen;	/* 1 << enum bpf_hook: events of theirs came by */
 	char damage[512];	/* "": none */
 };
 
@@ -266,12 +266,12 @@ static int reading_read_items(struct reading *reading)
 	return err ? complain_of_items(reading, err) : STATUS_OK;
 }
 
-/* Without a tail the facts stay unknown. */
+/* Without a tail the counters stay unknown. */
 static void reading_read_tail(struct reading *reading)
 {
 	const json_t *tail = recording_tail(reading->reader);
 	const char *damage = recording_damage(reading->reader);
-	int err = tail ? facts_from_json(&reading->facts, tail) : 0;
+	int err = tail ? counters_from_json(&reading->counters, tail) : 0;
 
 	if (damage)
 		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
@@ -288,23 +288,23 @@ static void reading_read_tail(struct reading *reading)
 static void forget_counts(struct reading *reading)
 {
 	struct report *report = &reading->report;
-	struct facts all = reading->facts, *facts = &reading->facts;
+	struct run_counters all = reading->counters, *counters = &reading->counters;
 
-	facts_init(facts);
-	facts->start_ns = all.start_ns;
-	facts->end_ns = all.end_ns;
-	facts->lost = all.lost;
-	facts->call_cost_ps = all.call_cost_ps;
-	facts->inside_ps = all.inside_ps;
-	facts->names_left_out = all.names_left_out;
-	facts->maps_lost = all.maps_lost;
+	run_counters_init(counters);
+	counters->start_ns = all.start_ns;
+	counters->end_ns = all.end_ns;
+	counters->lost = all.lost;
+	counters->call_cost_ps = all.call_cost_ps;
+	counters->inside_ps = all.inside_ps;
+	counters->names_left_out = all.names_left_out;
+	counters->maps_lost = all.maps_lost;
 	if (all.have_bpf) {
 		report->have_bpf = true;
 		report->hooks = all.hooks;
 		report->events_lost = all.counts[PFSTAT_COUNT_EVENTS_LOST];
 		report->events_skipped = all.events_skipped;
 	}
-	facts_exit(&all);
+	run_counters_exit(&all);
 }
 
 static int reading_draw(struct reading *reading)
@@ -327,12 +327,12 @@ static int reading_fill(struct reading *reading)
 	if (reading->damage[0])
 		report->damage = reading->damage;
 	/* The counts at its end would name them; without, those that are proven. */
-	if (!reading->facts.have_bpf && report->have_bpf)
+	if (!reading->counters.have_bpf && report->have_bpf)
 		report->hooks |= reading->hooks_seen;
 	report_options_apply(&reading->options.report, report);
 	err = code_names_take(reading->analysis, recording_symbols(reading->reader));
 	if (!err)
-		err = report_fill(report, reading->analysis, &reading->facts);
+		err = report_fill(report, reading->analysis, &reading->counters);
 	if (!err && has_figures(reading))
 		err = reading_draw(reading);
 	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
@@ -461,14 +461,14 @@ int cmd_report(int argc, char **argv)
 	report_parse(&reading.options, argc, argv);
 	interrupt_init();
 	report_init(&reading.report);
-	facts_init(&reading.facts);
+	run_counters_init(&reading.counters);
 	status = report_steps(&reading);
 	if (reading.trace)
 		trace_end(reading.trace, &(struct trace_missing){ .damage = "interrupted" });
 	figures_close(&reading.figures);
 	report_exit(&reading.report);
 	analysis_free(reading.analysis);
-	facts_exit(&reading.facts);
+	run_counters_exit(&reading.counters);
 	recording_close(reading.reader);
 	file_filter_close(&reading.filter);
 	output_close(reading.out);

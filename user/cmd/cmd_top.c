@@ -131,20 +131,20 @@ static int top_open_watch(struct top *top)
 
 static int top_run(struct top *top)
 {
-	struct facts facts;
+	struct run_counters counters;
 	char why[512];
 	int status;
 
-	facts_init(&facts);
+	run_counters_init(&counters);
 	status = top_open_watch(top);
 	if (!status)
 		status = watch_go(top->watch);
 	if (!status) {
 		watch_wait(top->watch);
-		if (watch_stop(top->watch, &facts, why, sizeof(why)))
+		if (watch_stop(top->watch, &counters, why, sizeof(why)))
 			status = complain(STATUS_FAILED, "%s", why);
 	}
-	facts_exit(&facts);
+	run_counters_exit(&counters);
 	if (!status && top->err)
 		status = complain_of_stdout(top->err, "what is watched");
 	return status ? status : watch_status(top->watch);

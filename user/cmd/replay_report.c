@@ -98,7 +98,7 @@ static void replay_report_rows(struct grid *grid, const struct recorded_file *fi
 
 static void warn_of(FILE *out, const char *when, uint64_t lost, const char *what)
 {
-	if (lost != FACT_NONE && lost)
+	if (lost != COUNT_NA && lost)
 		fprintf(out, "%s: LOST %" PRIu64 " %s: COUNTS AND TIMES MAY BE TOO LOW\n", when,
 			lost, what);
 }
@@ -160,13 +160,13 @@ static int replay_report_table(FILE *out, const struct recorded_file *file,
 
 static json_t *replay_report_side(struct side side)
 {
-	return json_pack("{so so}", "count", value_fact(side.known ? side.totals.count : FACT_NONE),
-			 "total_ns", value_fact(side.known ? side.totals.total_ns : FACT_NONE));
+	return json_pack("{so so}", "count", value_known(side.known ? side.totals.count : COUNT_NA),
+			 "total_ns", value_known(side.known ? side.totals.total_ns : COUNT_NA));
 }
 
 static json_t *losses_of(uint64_t records, uint64_t events)
 {
-	return json_pack("{so so}", "records", value_fact(records), "events", value_fact(events));
+	return json_pack("{so so}", "records", value_known(records), "events", value_known(events));
 }
 
 /* null: it is not known what the program advised. */

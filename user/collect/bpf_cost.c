@@ -22,7 +22,7 @@ void bpf_cost_close(struct bpf_cost *cost)
 /* n/a where the machine wavers by more than it is: nothing is free. */
 static uint64_t above(uint64_t more, uint64_t less)
 {
-	return more != FACT_NONE && less != FACT_NONE && more > less ? more - less : FACT_NONE;
+	return more != COUNT_NA && less != COUNT_NA && more > less ? more - less : COUNT_NA;
 }
 
 /* To eBPF the stage's mapping is one that the module hooked. */

@@ -16,14 +16,14 @@
 struct bpf_cost {
 	struct fault_stage memory, vdso;
 	uint64_t memory_ps, vdso_ps;	/* a fault of theirs, unwatched */
-	/* Added, in picoseconds; FACT_NONE: n/a. */
+	/* Added, in picoseconds; COUNT_NA: n/a. */
 	uint64_t hooked_ps;	/* to a fault of a file that the module hooks */
 	uint64_t again_ps;	/* to one of these, for each time that it is begun again */
 	uint64_t other_ps;	/* to another, of which an event is sent */
 };
 
 #define BPF_COST_NONE \
-	((struct bpf_cost){ .hooked_ps = FACT_NONE, .again_ps = FACT_NONE, .other_ps = FACT_NONE })
+	((struct bpf_cost){ .hooked_ps = COUNT_NA, .again_ps = COUNT_NA, .other_ps = COUNT_NA })
 
 /*
  * Before events_attach(), and with all memory mapped that events_open() maps: how long the

@@ -50,25 +50,25 @@ static int read_faults(const struct event_maps *maps, struct pfstat_fault_value 
 	err = read_sums(maps->faults, PFSTAT_NR_FAULT_INDICES, sizeof(*faults) / sizeof(uint64_t),
 			(uint64_t *)faults);
 	for (i = 0; i < nr_hooked && !maps->hooked_times; i++)
-		faults[i].total_ns = FACT_NONE;
+		faults[i].total_ns = COUNT_NA;
 	return err;
 }
 
 /* What is to be added may be less than 0. */
-static uint64_t returned_so(const struct facts *facts, enum pfstat_fault_outcome outcome,
+static uint64_t returned_so(const struct run_counters *counters, enum pfstat_fault_outcome outcome,
 			    uint64_t sum)
 {
 	unsigned int i;
 
 	for (i = outcome; i < PFSTAT_NR_FAULT_INDICES; i += PFSTAT_NR_OUTCOMES)
-		sum += facts->faults[i].count;
+		sum += counters->faults[i].count;
 	return sum;
 }
 
-static void fill_task_counts(const struct pfstat_missed *missed, struct facts *facts)
+static void fill_task_counts(const struct pfstat_missed *missed, struct run_counters *counters)
 {
-	facts->task_minor = returned_so(facts, PFSTAT_OUTCOME_MINOR, missed->minor);
-	facts->task_major = returned_so(facts, PFSTAT_OUTCOME_MAJOR, missed->major);
+	counters->task_minor = returned_so(counters, PFSTAT_OUTCOME_MINOR, missed->minor);
+	counters->task_major = returned_so(counters, PFSTAT_OUTCOME_MAJOR, missed->major);
 }
 
 static void add_value(struct pfstat_syscall_value *sum, const struct pfstat_syscall_value *value)
@@ -135,13 +135,14 @@ static int read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
 	return err ? err : next;
 }
 
-int event_facts_read(const struct event_maps *maps, struct facts *facts)
+int bpf_counters_read(const struct event_maps *maps, struct run_counters *counters)
 {
-	int err = read_sums(maps->counts, PFSTAT_NR_COUNTS, 1, facts->counts);
+	int err = read_sums(maps->counts, PFSTAT_NR_COUNTS, 1, counters->counts);
 
 	if (!err && maps->faults >= 0)
-		err = read_faults(maps, facts->faults);
+		err = read_faults(maps, counters->faults);
 	if (!err && maps->faults >= 0)
-		fill_task_counts(&maps->missed, facts);
-	return err ? err : read_syscalls(maps->syscalls, &facts->syscalls, &facts->nr_syscalls);
+		fill_task_counts(&maps->missed, counters);
+	return err ? err :
+		     read_syscalls(maps->syscalls, &counters->syscalls, &counters->nr_syscalls);
 }

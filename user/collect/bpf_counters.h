@@ -15,6 +15,6 @@ struct event_maps {
 };
 
 /* Fills counts, faults, the tasks' counts and syscalls. 0 or a negative errno. */
-int event_facts_read(const struct event_maps *maps, struct facts *facts);
+int bpf_counters_read(const struct event_maps *maps, struct run_counters *counters);
 
 #endif

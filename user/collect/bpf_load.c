@@ -50,7 +50,7 @@ struct events {
 	int epoll;		/* readable: a ring is half full */
 	uint64_t received;
 	uint64_t forgotten;	/* of these, handed to nobody */
-	struct facts before;	/* counts, of what was forgotten */
+	struct run_counters before;	/* counts, of what was forgotten */
 	uint32_t hooks;
 	bool pinned;
 	int pin_keeper;
@@ -436,7 +436,7 @@ uint64_t events_received(const struct events *events)
 	return events->received - events->forgotten;
 }
 
-static int read_counts(const struct events *events, struct facts *facts)
+static int read_counts(const struct events *events, struct run_counters *counters)
 {
 	const struct event_maps maps = {
 		.counts = bpf_map__fd(events->bpf->maps.counts),
@@ -447,7 +447,7 @@ static int read_counts(const struct events *events, struct facts *facts)
 		.missed = events->bpf->bss->missed,
 	};
 
-	return event_facts_read(&maps, facts);
+	return bpf_counters_read(&maps, counters);
 }
 
 int events_find_handler(const struct events *events, const void *address, uint64_t *handler)
@@ -464,19 +464,19 @@ int events_find_handler(const struct events *events, const void *address, uint64
 
 int events_hooked_returns(const struct events *events, struct hooked_returns *returns)
 {
-	struct facts facts;
+	struct run_counters counters;
 	enum pfstat_fault_outcome outcome;
 	uint64_t *sum;
 	int err;
 
 	*returns = (struct hooked_returns){ 0 };
-	facts_init(&facts);
-	err = read_counts(events, &facts);
+	run_counters_init(&counters);
+	err = read_counts(events, &counters);
 	for (outcome = 0; !err && outcome < PFSTAT_NR_OUTCOMES; outcome++) {
 		sum = outcome == PFSTAT_OUTCOME_RETRY ? &returns->again : &returns->ended;
-		*sum += facts_returns(&facts, PFSTAT_FAULT_HOOKED, outcome);
+		*sum += run_counters_returns(&counters, PFSTAT_FAULT_HOOKED, outcome);
 	}
-	facts_exit(&facts);
+	run_counters_exit(&counters);
 	return err;
 }
 
@@ -555,46 +555,46 @@ int events_forget(struct events *events)
 	return err;
 }
 
-static void take_out_forgotten(const struct events *events, struct facts *facts)
+static void take_out_forgotten(const struct events *events, struct run_counters *counters)
 {
-	const struct facts *before = &events->before;
+	const struct run_counters *before = &events->before;
 	unsigned int i;
 
-	facts->counts[PFSTAT_COUNT_EVENTS] -= events->forgotten;
-	facts->counts[PFSTAT_COUNT_EVENTS_LOST] -= before->counts[PFSTAT_COUNT_EVENTS_LOST];
-	facts->counts[PFSTAT_COUNT_SYSCALL_LOST] -= before->counts[PFSTAT_COUNT_SYSCALL_LOST];
-	facts->counts[PFSTAT_COUNT_OFF_CPU] -= before->counts[PFSTAT_COUNT_OFF_CPU];
+	counters->counts[PFSTAT_COUNT_EVENTS] -= events->forgotten;
+	counters->counts[PFSTAT_COUNT_EVENTS_LOST] -= before->counts[PFSTAT_COUNT_EVENTS_LOST];
+	counters->counts[PFSTAT_COUNT_SYSCALL_LOST] -= before->counts[PFSTAT_COUNT_SYSCALL_LOST];
+	counters->counts[PFSTAT_COUNT_OFF_CPU] -= before->counts[PFSTAT_COUNT_OFF_CPU];
 	if (!(events->hooks & 1U << HOOK_FAULT))
 		return;
 	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++) {
-		facts->faults[i].count -= before->faults[i].count;
-		if (facts->faults[i].total_ns != FACT_NONE)
-			facts->faults[i].total_ns -= before->faults[i].total_ns;
+		counters->faults[i].count -= before->faults[i].count;
+		if (counters->faults[i].total_ns != COUNT_NA)
+			counters->faults[i].total_ns -= before->faults[i].total_ns;
 	}
-	facts->task_minor -= before->task_minor;
-	facts->task_major -= before->task_major;
+	counters->task_minor -= before->task_minor;
+	counters->task_major -= before->task_major;
 }
 
-int events_facts(const struct events *events, struct facts *facts)
+int events_counters(const struct events *events, struct run_counters *counters)
 {
 	int err;
 
-	facts->have_bpf = true;
-	facts->have_advice = true;
-	facts->hooks = events->hooks;
-	err = read_counts(events, facts);
+	counters->have_bpf = true;
+	counters->have_advice = true;
+	counters->hooks = events->hooks;
+	err = read_counts(events, counters);
 	if (!err)
-		take_out_forgotten(events, facts);
+		take_out_forgotten(events, counters);
 	if (!err && events->hooks & 1U << HOOK_SWAP_IO) {
-		facts->swap = events->bpf->bss->swap_counts;
-		err = swap_facts_read(bpf_map__fd(events->bpf->maps.swap_pairs),
-				      bpf_map__fd(events->bpf->maps.swap_names), facts);
+		counters->swap = events->bpf->bss->swap_counts;
+		err = swap_counters_read(bpf_map__fd(events->bpf->maps.swap_pairs),
+					 bpf_map__fd(events->bpf->maps.swap_names), counters);
 	}
 	if (!err)
-		err = read_skipped(events, &facts->events_skipped);
+		err = read_skipped(events, &counters->events_skipped);
 	if (err)
 		return err;
-	facts->events_skipped -= events->before.events_skipped;
-	facts->counts[PFSTAT_COUNT_EVENTS_LOST] += facts->events_skipped;
+	counters->events_skipped -= events->before.events_skipped;
+	counters->counts[PFSTAT_COUNT_EVENTS_LOST] += counters->events_skipped;
 	return 0;
 }

@@ -22,7 +22,7 @@ struct events_options {
 	bool pages;		/* what leaves the page cache */
 	bool swap;		/* who swaps out what is swapped in again, of the whole machine */
 	bool stacks;		/* the user stack of every fault, hooked or not */
-	uint32_t without;	/* 1 << enum fact_hook: optional hooks to leave out */
+	uint32_t without;	/* 1 << enum bpf_hook: optional hooks to leave out */
 	/*
 	 * Of each CPU's ring, a power of two of pages. 0: 1 MiB, or less so that all of them
 	 * take 64 MiB at most; eight times as much with stacks.
@@ -45,7 +45,7 @@ int events_attach(struct events *events, char *why, size_t size);
 /* Unpins, detaches, frees. */
 void events_close(struct events *events);
 
-/* 1 << enum fact_hook for each optional hook that this kernel has. */
+/* 1 << enum bpf_hook for each optional hook that this kernel has. */
 uint32_t events_hooks(const struct events *events);
 
 /* id is a tid or a tgid. System calls count when entered and left in between. */
@@ -55,7 +55,7 @@ int events_ignore(struct events *events, pid_t id);
 bool events_is_watched(const struct events *events, pid_t id);
 /*
  * Nothing is said or counted any more: what a drain then hands over, and
- * events_facts() counts, is all. 0.
+ * events_counters() counts, is all. 0.
  */
 void events_stop(struct events *events);
 /* The ->fault of this process's mapping at an address; 0: it has none. A negative errno. */
@@ -69,7 +69,7 @@ struct hooked_returns {
 int events_hooked_returns(const struct events *events, struct hooked_returns *returns);
 /*
  * All that was said and counted so far, while nothing is a target: it is neither handed over nor in
- * events_facts(). A negative errno.
+ * events_counters(). A negative errno.
  */
 int events_forget(struct events *events);
 /* Faults of VMAs with this ->fault are the module's; see session_wrapper(). */
@@ -90,6 +90,6 @@ uint64_t events_received(const struct events *events);
  * Fills what eBPF knows: hooks, counts, faults, system calls; sums over all CPUs. What the
  * kernel left out is counted as lost, too.
  */
-int events_facts(const struct events *events, struct facts *facts);
+int events_counters(const struct events *events, struct run_counters *counters);
 
 #endif

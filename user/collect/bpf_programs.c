@@ -11,7 +11,7 @@
 /* A program that is not named here is always needed. */
 static const struct {
 	const char *program;
-	enum fact_hook hook;
+	enum bpf_hook hook;
 } optional[] = {
 	{ "on_sched_waking", HOOK_WAKEUP },
 	{ "on_rq_insert", HOOK_BLOCK_INSERT },
@@ -68,7 +68,7 @@ static const struct {
 
 /* The first says nothing without the second. */
 static const struct {
-	enum fact_hook hook, needs;
+	enum bpf_hook hook, needs;
 } dependent[] = {
 	{ HOOK_BLOCK_INSERT, HOOK_BLOCK },
 	{ HOOK_SWAP, HOOK_FAULT },
@@ -80,7 +80,7 @@ static const struct {
 struct search {
 	const struct bpf_object *object;
 	struct btf *types;	/* of the kernel, once a kprobe's function was looked for */
-	uint32_t missing;	/* 1 << enum fact_hook */
+	uint32_t missing;	/* 1 << enum bpf_hook */
 };
 
 /* What the program hangs on is in its section's name: "tp_btf/NAME", "fentry/NAME", … */
@@ -135,7 +135,7 @@ static int has_instead(struct search *search, const char *program)
 }
 
 /* Without it its hook is missing, unless another program does the same. */
-static int find_program(struct search *search, const char *name, enum fact_hook hook)
+static int find_program(struct search *search, const char *name, enum bpf_hook hook)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(search->object, name);
 	int has;

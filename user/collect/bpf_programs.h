@@ -14,7 +14,7 @@ struct bpf_program;
 
 /*
  * Of an opened, not yet loaded object: leaves out the programs of the hooks in
- * `without` (1 << enum fact_hook), of those that the kernel does not have, and of
+ * `without` (1 << enum bpf_hook), of those that the kernel does not have, and of
  * those that say nothing without a hook that is missing. Sets what is left; 0 or a
  * negative errno.
  */

@@ -26,11 +26,11 @@ struct fault_source_options {
 	int only_fd;		/* of all mappings only those of this file; -1: any */
 };
 
-/* FACT_NONE: not known. */
+/* COUNT_NA: not known. */
 struct fault_source_counters {
 	uint64_t calls;		/* since the source was opened */
 	uint64_t lost;		/* of these, not stored */
-	uint64_t call_cost_ps;	/* see struct facts */
+	uint64_t call_cost_ps;	/* see struct run_counters */
 	uint64_t inside_ps;
 };
 

@@ -303,7 +303,7 @@ static int module_counters(const struct fault_source *source,
 	int err;
 
 	(void)source;
-	*counters = (struct fault_source_counters){ FACT_NONE, FACT_NONE, FACT_NONE, FACT_NONE };
+	*counters = (struct fault_source_counters){ COUNT_NA, COUNT_NA, COUNT_NA, COUNT_NA };
 	if (!file)
 		return -errno;
 	while (fgets(line, sizeof(line), file)) {
@@ -315,11 +315,11 @@ static int module_counters(const struct fault_source *source,
 	/* fgets() does not distinguish a failed read from the end. */
 	err = ferror(file) ? -errno : 0;
 	fclose(file);
-	if (!err && (counters->calls == FACT_NONE || counters->lost == FACT_NONE))
+	if (!err && (counters->calls == COUNT_NA || counters->lost == COUNT_NA))
 		err = -EPROTO;
 	if (err) {
-		counters->calls = FACT_NONE;
-		counters->lost = FACT_NONE;
+		counters->calls = COUNT_NA;
+		counters->lost = COUNT_NA;
 	}
 	return err;
 }

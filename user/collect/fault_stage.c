@@ -92,16 +92,16 @@ static uint64_t time_round(const struct fault_stage *stage)
 	start = __rdtsc() - start;
 	ns = clock_monotonic_ns() - start_ns;
 	faults = faults_so_far() - faults;
-	return cycles && faults && start ? (double)cycles / start * ns * 1000 / faults : FACT_NONE;
+	return cycles && faults && start ? (double)cycles / start * ns * 1000 / faults : COUNT_NA;
 }
 
 uint64_t fault_stage_time(const struct fault_stage *stage)
 {
-	uint64_t best = FACT_NONE, ps;
+	uint64_t best = COUNT_NA, ps;
 	unsigned int i;
 
 	if (!stage->memory)
-		return FACT_NONE;
+		return COUNT_NA;
 	time_round(stage);
 	for (i = 1; i < ROUNDS; i++) {
 		ps = time_round(stage);

@@ -25,7 +25,7 @@ int fault_stage_open(struct fault_stage *stage);
  */
 int fault_stage_open_vdso(struct fault_stage *stage);
 void fault_stage_close(struct fault_stage *stage);
-/* Picoseconds a fault; FACT_NONE: there is no stage, or it had no faults. */
+/* Picoseconds a fault; COUNT_NA: there is no stage, or it had no faults. */
 uint64_t fault_stage_time(const struct fault_stage *stage);
 
 #endif

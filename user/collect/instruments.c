@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Opens the fault source, eBPF, perf's maps and counters, and the collector that merges their
- * events for the caller's sink. At the end it stores all their counters in one struct facts.
+ * events for the caller's sink. At the end it stores all their counters in one struct run_counters.
  * An instrument that cannot be read does not keep the others from being stopped and read.
  */
 #include <errno.h>
@@ -266,10 +266,10 @@ int instruments_go(struct instruments *instruments, char *why, size_t size)
 	return err ? say(err, why, size, "cannot start the thread that reads the rings") : 0;
 }
 
-static int take_events(struct instruments *instruments, struct facts *facts)
+static int take_events(struct instruments *instruments, struct run_counters *counters)
 {
-	facts->events_received = events_received(instruments->events);
-	return events_facts(instruments->events, facts);
+	counters->events_received = events_received(instruments->events);
+	return events_counters(instruments->events, counters);
 }
 
 struct first_error {
@@ -284,30 +284,32 @@ static void note(struct first_error *first, int err, const char *what)
 		first->err = say(err, first->why, first->size, what);
 }
 
-static int take_source_counters(const struct instruments *instruments, struct facts *facts)
+static int take_source_counters(const struct instruments *instruments,
+				struct run_counters *counters)
 {
 	const struct fault_source *source = instruments->source;
-	struct fault_source_counters counters;
-	int err = source->ops->counters(source, &counters);
+	struct fault_source_counters read;
+	int err = source->ops->counters(source, &read);
 
-	facts->calls = counters.calls;
-	facts->lost = counters.lost;
-	facts->call_cost_ps = counters.call_cost_ps;
-	facts->inside_ps = counters.inside_ps;
+	counters->calls = read.calls;
+	counters->lost = read.lost;
+	counters->call_cost_ps = read.call_cost_ps;
+	counters->inside_ps = read.inside_ps;
 	return err;
 }
 
-static void take_counters(struct instruments *instruments, struct facts *facts)
+static void take_counters(struct instruments *instruments, struct run_counters *counters)
 {
 	if (!instruments->counters)
 		return;
 	counters_stop(instruments->counters);
-	counters_read(instruments->counters, &facts->perf_faults, &facts->perf_minor,
-		      &facts->perf_major);
+	counters_read(instruments->counters, &counters->perf_faults, &counters->perf_minor,
+		      &counters->perf_major);
 }
 
 /* No step needs an earlier one: each reads what it can, and the first error is reported. */
-int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size)
+int instruments_stop(struct instruments *instruments, struct run_counters *counters, char *why,
+		     size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
 	struct first_error first = { .why = why, .size = size };
@@ -318,46 +320,47 @@ int instruments_stop(struct instruments *instruments, struct facts *facts, char 
 		events_stop(instruments->events);
 	if (instruments->maps)
 		maps_stop(instruments->maps);
-	take_counters(instruments, facts);
+	take_counters(instruments, counters);
 	note(&first, collector_stop(instruments->collector), "cannot read what was recorded");
 	if (instruments->maps)
-		facts->maps_lost = maps_lost(instruments->maps);
-	note(&first, take_source_counters(instruments, facts), "cannot read the module's counts");
-	facts->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
-	facts->bpf_again_ps = instruments->bpf_cost.again_ps;
-	facts->bpf_other_ps = instruments->bpf_cost.other_ps;
+		counters->maps_lost = maps_lost(instruments->maps);
+	note(&first, take_source_counters(instruments, counters),
+	     "cannot read the module's counts");
+	counters->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
+	counters->bpf_again_ps = instruments->bpf_cost.again_ps;
+	counters->bpf_other_ps = instruments->bpf_cost.other_ps;
 	if (instruments->events)
-		note(&first, take_events(instruments, facts), "cannot read what eBPF counted");
+		note(&first, take_events(instruments, counters), "cannot read what eBPF counted");
 	else
-		snprintf(facts->bpf_missing, sizeof(facts->bpf_missing), "%s",
+		snprintf(counters->bpf_missing, sizeof(counters->bpf_missing), "%s",
 			 options->bpf_missing ?: "");
 	return first.err;
 }
 
-int instruments_check_events(const struct facts *facts, char *why, size_t size)
+int instruments_check_events(const struct run_counters *counters, char *why, size_t size)
 {
-	const uint64_t sent = facts->counts[PFSTAT_COUNT_EVENTS];
+	const uint64_t sent = counters->counts[PFSTAT_COUNT_EVENTS];
 
-	if (!facts->have_bpf || sent == facts->events_received)
+	if (!counters->have_bpf || sent == counters->events_received)
 		return 0;
 	snprintf(why, size, "eBPF sent %" PRIu64 " events, but %" PRIu64 " were read: do not "
-		 "trust these figures, and report a bug", sent, facts->events_received);
+		 "trust these figures, and report a bug", sent, counters->events_received);
 	return -EPROTO;
 }
 
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events)
 {
-	struct fault_source_counters counters;
-	struct facts facts;
+	struct fault_source_counters source;
+	struct run_counters counters;
 
-	facts_init(&facts);
-	instruments->source->ops->counters(instruments->source, &counters);
-	*records = counters.lost;
-	*events = FACT_NONE;
-	if (instruments->events && !events_facts(instruments->events, &facts))
-		*events = facts.counts[PFSTAT_COUNT_EVENTS_LOST] +
-			  facts.counts[PFSTAT_COUNT_SYSCALL_LOST];
-	facts_exit(&facts);
+	run_counters_init(&counters);
+	instruments->source->ops->counters(instruments->source, &source);
+	*records = source.lost;
+	*events = COUNT_NA;
+	if (instruments->events && !events_counters(instruments->events, &counters))
+		*events = counters.counts[PFSTAT_COUNT_EVENTS_LOST] +
+			  counters.counts[PFSTAT_COUNT_SYSCALL_LOST];
+	run_counters_exit(&counters);
 }
 
 void instruments_count_swap(struct instruments *instruments, bool count)
@@ -366,9 +369,9 @@ void instruments_count_swap(struct instruments *instruments, bool count)
 		events_count_swap(instruments->events, count);
 }
 
-int instruments_counts(const struct instruments *instruments, struct facts *facts)
+int instruments_counts(const struct instruments *instruments, struct run_counters *counters)
 {
-	return instruments->events ? events_facts(instruments->events, facts) : -ENODATA;
+	return instruments->events ? events_counters(instruments->events, counters) : -ENODATA;
 }
 
 void instruments_hold_thread(struct instruments *instruments, pid_t tid)

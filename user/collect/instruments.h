@@ -5,7 +5,7 @@
  * stream of what they say.
  *
  *	open, then hook one file or follow processes, then go (the collector's
- *	thread reads), then stop (the facts), then close
+ *	thread reads), then stop (the counters), then close
  */
 #ifndef PFSTAT_USER_INSTRUMENTS_H
 #define PFSTAT_USER_INSTRUMENTS_H
@@ -67,18 +67,19 @@ bool instruments_are_on(const struct instruments *instruments, pid_t pid);
 int instruments_go(struct instruments *instruments, char *why, size_t size);
 /*
  * Ends the watching; all items have passed the sink. Fills the counts of the module,
- * eBPF and perf; facts must be initialised. After an error, facts holds the counts that could
- * be read, and why the first reason.
+ * eBPF and perf; counters must be initialised. After an error, counters holds the counts
+ * that could be read, and why the first reason.
  */
-int instruments_stop(struct instruments *instruments, struct facts *facts, char *why, size_t size);
+int instruments_stop(struct instruments *instruments, struct run_counters *counters, char *why,
+		     size_t size);
 /* For callers whose output has no place for the warning. -EPROTO: events were lost on the way. */
-int instruments_check_events(const struct facts *facts, char *why, size_t size);
-/* So far; FACT_NONE: not to be had. From any thread. */
+int instruments_check_events(const struct run_counters *counters, char *why, size_t size);
+/* So far; COUNT_NA: not to be had. From any thread. */
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events);
-/* From now on, or no longer: pages that go to swap and come back; see facts.swap. */
+/* From now on, or no longer: pages that go to swap and come back; see counters.swap. */
 void instruments_count_swap(struct instruments *instruments, bool count);
-/* What eBPF has counted so far; facts must be initialised. -ENODATA: there is none. */
-int instruments_counts(const struct instruments *instruments, struct facts *facts);
+/* What eBPF has counted so far; counters must be initialised. -ENODATA: there is none. */
+int instruments_counts(const struct instruments *instruments, struct run_counters *counters);
 void instruments_close(struct instruments *instruments);
 
 /*

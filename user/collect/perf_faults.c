@@ -136,10 +136,10 @@ static uint64_t sum_of(const struct counters *counters, size_t event)
 	size_t i;
 
 	if (counters->incomplete || !counters->fds.count)
-		return FACT_NONE;
+		return COUNT_NA;
 	for (i = event; i < counters->fds.count; i += NR_EVENTS) {
 		if (read(counters->fds.fds[i], &value, sizeof(value)) != sizeof(value))
-			return FACT_NONE;
+			return COUNT_NA;
 		sum += value;
 	}
 	return sum;

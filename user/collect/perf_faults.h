@@ -29,7 +29,7 @@ void counters_release_thread(struct counters *counters);
 /* Counts no more; what was counted stays to be read. */
 void counters_stop(struct counters *counters);
 
-/* Of all that were watched, also after their end; FACT_NONE: not to be had. */
+/* Of all that were watched, also after their end; COUNT_NA: not to be had. */
 void counters_read(const struct counters *counters, uint64_t *faults, uint64_t *minor,
 		   uint64_t *major);
 

@@ -352,7 +352,7 @@ uint64_t maps_lost(const struct maps *maps)
 		if (!maps->buffers[cpu].page)
 			continue;
 		if (read(maps->buffers[cpu].fd, &counted, sizeof(counted)) != sizeof(counted))
-			return FACT_NONE;
+			return COUNT_NA;
 		lost += counted.lost;
 	}
 	return lost;

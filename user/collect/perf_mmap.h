@@ -42,7 +42,7 @@ int maps_fd(const struct maps *maps);
  */
 int maps_drain(struct maps *maps, maps_sink sink, void *context);
 
-/* Records, of any process, that found no room in a buffer so far; FACT_NONE: not known. */
+/* Records, of any process, that found no room in a buffer so far; COUNT_NA: not known. */
 uint64_t maps_lost(const struct maps *maps);
 /* No more are told; what was told stays to be drained. */
 void maps_stop(struct maps *maps);

@@ -17,15 +17,15 @@ uint64_t swap_total_pages(void)
 	return (uint64_t)info.totalswap * info.mem_unit / sysconf(_SC_PAGESIZE);
 }
 
-static int append_row(struct facts *facts, const struct swap_row *row)
+static int append_row(struct run_counters *counters, const struct swap_row *row)
 {
 	struct swap_row *grown =
-		reallocarray(facts->swap_rows, facts->nr_swap_rows + 1, sizeof(*grown));
+		reallocarray(counters->swap_rows, counters->nr_swap_rows + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	facts->swap_rows = grown;
-	grown[facts->nr_swap_rows++] = *row;
+	counters->swap_rows = grown;
+	grown[counters->nr_swap_rows++] = *row;
 	return 0;
 }
 
@@ -39,15 +39,15 @@ static int most_pages_first(const void *a, const void *b)
 							  left->pair.evictor > right->pair.evictor;
 }
 
-int swap_facts_read(int pairs, int names, struct facts *facts)
+int swap_counters_read(int pairs, int names, struct run_counters *counters)
 {
 	struct pfstat_swap_pair *before = NULL, key;
 	struct swap_row row;
 	int next, err = 0;
 
-	free(facts->swap_rows);
-	facts->swap_rows = NULL;
-	facts->nr_swap_rows = 0;
+	free(counters->swap_rows);
+	counters->swap_rows = NULL;
+	counters->nr_swap_rows = 0;
 	while (!err && (next = map_next_key(pairs, before, &key)) > 0) {
 		row = (struct swap_row){ .pair = key };
 		before = &key;
@@ -56,10 +56,10 @@ int swap_facts_read(int pairs, int names, struct facts *facts)
 		bpf_map_lookup_elem(names, &key.owner, row.owner_name);
 		err = bpf_map_lookup_elem(pairs, &key, &row.pages);
 		if (!err)
-			err = append_row(facts, &row);
+			err = append_row(counters, &row);
 	}
-	if (facts->nr_swap_rows)
-		qsort(facts->swap_rows, facts->nr_swap_rows, sizeof(*facts->swap_rows),
+	if (counters->nr_swap_rows)
+		qsort(counters->swap_rows, counters->nr_swap_rows, sizeof(*counters->swap_rows),
 		      most_pages_first);
 	return err ? err : next;
 }

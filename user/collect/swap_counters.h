@@ -9,6 +9,6 @@
 uint64_t swap_total_pages(void);
 
 /* By the file descriptors of the maps; fills swap_rows. 0 or a negative errno. */
-int swap_facts_read(int pairs, int names, struct facts *facts);
+int swap_counters_read(int pairs, int names, struct run_counters *counters);
 
 #endif

@@ -133,8 +133,8 @@ void competitor_read(const struct competitor *competitor, struct competitor_figu
 	struct process_counts counts;
 	const int err = process_counts(competitor->pid, &counts);
 
-	figures->minflt = err ? FACT_NONE : counts.minflt;
-	figures->majflt = err ? FACT_NONE : counts.majflt;
+	figures->minflt = err ? COUNT_NA : counts.minflt;
+	figures->majflt = err ? COUNT_NA : counts.majflt;
 	figures->accesses = *competitor->accesses;
 }
 

@@ -48,7 +48,7 @@ static void plan(struct contest *contest, const struct sysinfo *info)
 	struct competition *competition = &contest->competition;
 	uint64_t memory = bytes_of(info->totalram, info->mem_unit);
 
-	competition->limit = FACT_NONE;
+	competition->limit = COUNT_NA;
 	if (!options->unsafe) {
 		memory = options->limit ?: COMPETE_LIMIT;
 		competition->limit = memory;
@@ -74,9 +74,9 @@ static double memory_of(const struct competition *competition, const struct sysi
 	uint64_t memory;
 
 	meminfo_read(&meminfo);
-	memory = meminfo.available == FACT_NONE ? bytes_of(info->freeram, info->mem_unit) :
+	memory = meminfo.available == COUNT_NA ? bytes_of(info->freeram, info->mem_unit) :
 						  meminfo.available * 1024;
-	/* No limit is FACT_NONE, the largest number. */
+	/* No limit is COUNT_NA, the largest number. */
 	return competition->limit < memory ? competition->limit : memory;
 }
 
@@ -219,7 +219,7 @@ int contest_begin(struct contest *contest)
 
 static uint64_t less(uint64_t after, uint64_t before)
 {
-	return after == FACT_NONE || before == FACT_NONE ? FACT_NONE : after - before;
+	return after == COUNT_NA || before == COUNT_NA ? COUNT_NA : after - before;
 }
 
 static void take(struct competitor_figures *figures, const struct competitor *competitor)

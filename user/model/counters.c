@@ -3,58 +3,58 @@
 
 #include "model/counters.h"
 
-static void nothing_of_bpf(struct facts *facts)
+static void nothing_of_bpf(struct run_counters *counters)
 {
 	unsigned int i;
 
 	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
-		facts->counts[i] = FACT_NONE;
+		counters->counts[i] = COUNT_NA;
 	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++)
-		facts->faults[i] = (struct pfstat_fault_value){ FACT_NONE, FACT_NONE };
-	facts->task_minor = FACT_NONE;
-	facts->task_major = FACT_NONE;
+		counters->faults[i] = (struct pfstat_fault_value){ COUNT_NA, COUNT_NA };
+	counters->task_minor = COUNT_NA;
+	counters->task_major = COUNT_NA;
 }
 
-void facts_init(struct facts *facts)
+void run_counters_init(struct run_counters *counters)
 {
-	*facts = (struct facts){
-		.start_ns = FACT_NONE, .end_ns = FACT_NONE, .counts_start_ns = FACT_NONE,
-		.calls = FACT_NONE, .lost = FACT_NONE,
-		.call_cost_ps = FACT_NONE, .inside_ps = FACT_NONE,
-		.bpf_hooked_ps = FACT_NONE, .bpf_again_ps = FACT_NONE,
-		.bpf_other_ps = FACT_NONE,
-		.perf_faults = FACT_NONE, .perf_minor = FACT_NONE, .perf_major = FACT_NONE,
-		.maps_lost = FACT_NONE, .names_left_out = FACT_NONE,
-		.events_received = FACT_NONE,
-		.events_skipped = FACT_NONE,
+	*counters = (struct run_counters){
+		.start_ns = COUNT_NA, .end_ns = COUNT_NA, .counts_start_ns = COUNT_NA,
+		.calls = COUNT_NA, .lost = COUNT_NA,
+		.call_cost_ps = COUNT_NA, .inside_ps = COUNT_NA,
+		.bpf_hooked_ps = COUNT_NA, .bpf_again_ps = COUNT_NA,
+		.bpf_other_ps = COUNT_NA,
+		.perf_faults = COUNT_NA, .perf_minor = COUNT_NA, .perf_major = COUNT_NA,
+		.maps_lost = COUNT_NA, .names_left_out = COUNT_NA,
+		.events_received = COUNT_NA,
+		.events_skipped = COUNT_NA,
 	};
-	usage_init(&facts->usage);
-	nothing_of_bpf(facts);
+	usage_init(&counters->usage);
+	nothing_of_bpf(counters);
 }
 
-uint64_t facts_sum(uint64_t a, uint64_t b)
+uint64_t count_sum(uint64_t a, uint64_t b)
 {
-	return a == FACT_NONE || b == FACT_NONE ? FACT_NONE : a + b;
+	return a == COUNT_NA || b == COUNT_NA ? COUNT_NA : a + b;
 }
 
-uint64_t facts_returns(const struct facts *facts, enum pfstat_fault_kind kind,
-		       enum pfstat_fault_outcome outcome)
+uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_fault_kind kind,
+			      enum pfstat_fault_outcome outcome)
 {
 	enum pfstat_fault_origin origin;
 	uint64_t sum = 0;
 
 	for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++)
-		sum = facts_sum(sum,
-				facts->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count);
+		sum = count_sum(sum,
+				counters->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count);
 	return sum;
 }
 
-void facts_exit(struct facts *facts)
+void run_counters_exit(struct run_counters *counters)
 {
-	free(facts->syscalls);
-	facts->syscalls = NULL;
-	facts->nr_syscalls = 0;
-	free(facts->swap_rows);
-	facts->swap_rows = NULL;
-	facts->nr_swap_rows = 0;
+	free(counters->syscalls);
+	counters->syscalls = NULL;
+	counters->nr_syscalls = 0;
+	free(counters->swap_rows);
+	counters->swap_rows = NULL;
+	counters->nr_swap_rows = 0;
 }

@@ -2,7 +2,7 @@
 /*
  * What is known of a run beside its items: counts that the kernel, the module
  * and eBPF kept, each from its own place. A recording carries it (recording/),
- * the ledger compares it. What could not be had is FACT_NONE and prints "n/a".
+ * the ledger compares it. What could not be had is COUNT_NA and prints "n/a".
  */
 #ifndef PFSTAT_USER_COUNTERS_H
 #define PFSTAT_USER_COUNTERS_H
@@ -15,10 +15,10 @@
 
 #include "model/usage.h"
 
-#define FACT_NONE UINT64_MAX
+#define COUNT_NA UINT64_MAX
 
-/* Optional hooks of eBPF: a bit each in facts.hooks. */
-enum fact_hook {
+/* Optional hooks of eBPF: a bit each in counters.hooks. */
+enum bpf_hook {
 	HOOK_WAKEUP,		/* sched_waking: the run-queue part */
 	HOOK_BLOCK_INSERT,	/* the queue part */
 	HOOK_BLOCK,		/* issue and completion: the device part */
@@ -48,9 +48,9 @@ struct swap_row {
 	uint64_t pages;
 };
 
-struct facts {
+struct run_counters {
 	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC, of the watched part */
-	/* Since when all is counted: a drive's steps before the accesses. FACT_NONE: start_ns. */
+	/* Since when all is counted: a drive's steps before the accesses. COUNT_NA: start_ns. */
 	uint64_t counts_start_ns;
 	bool hooked_only;	/* nothing but hooked files was touched: the driver's own loop */
 	bool edges;		/* it ran on while the watching began and ended */
@@ -63,7 +63,7 @@ struct facts {
 	bool have_bpf;
 	char bpf_missing[256];	/* why, one clause */
 	bool have_advice;	/* calls of madvise(2) are among the events */
-	uint32_t hooks;		/* 1 << enum fact_hook: attached */
+	uint32_t hooks;		/* 1 << enum bpf_hook: attached */
 	/* What it and perf's counters add to a fault, in picoseconds, as pfdrive measured. */
 	uint64_t bpf_hooked_ps;	/* where the module wraps the call */
 	uint64_t bpf_again_ps;	/* there, each time that the kernel begins it again */
@@ -74,11 +74,11 @@ struct facts {
 	uint64_t events_skipped;	/* of EVENTS_LOST: where the kernel left out a program */
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 	uint64_t task_minor, task_major;	/* the tasks' own counts, with HOOK_FAULT */
-	struct syscall_row *syscalls;	/* by total time, longest first; facts_exit() frees */
+	struct syscall_row *syscalls; /* by total time, longest first; run_counters_exit() frees */
 	size_t nr_syscalls;
 	/* Of the whole machine, with HOOK_SWAP_IO. */
 	struct pfstat_swap_counts swap;
-	struct swap_row *swap_rows;	/* facts_exit() frees */
+	struct swap_row *swap_rows;	/* run_counters_exit() frees */
 	size_t nr_swap_rows;
 	/* getrusage(2), or /proc for a running process: of all that was watched. */
 	struct usage usage;
@@ -88,14 +88,14 @@ struct facts {
 	uint64_t names_left_out;	/* names of code that the recording had no room for */
 };
 
-/* Everything FACT_NONE or empty. */
-void facts_init(struct facts *facts);
-void facts_exit(struct facts *facts);
+/* Everything COUNT_NA or empty. */
+void run_counters_init(struct run_counters *counters);
+void run_counters_exit(struct run_counters *counters);
 
 /* Of counts, any of which may be unknown: then the sum is. */
-uint64_t facts_sum(uint64_t a, uint64_t b);
-/* Of handle_mm_fault(), as eBPF counted, from wherever it was called. FACT_NONE: unknown. */
-uint64_t facts_returns(const struct facts *facts, enum pfstat_fault_kind kind,
-		       enum pfstat_fault_outcome outcome);
+uint64_t count_sum(uint64_t a, uint64_t b);
+/* Of handle_mm_fault(), as eBPF counted, from wherever it was called. COUNT_NA: unknown. */
+uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_fault_kind kind,
+			      enum pfstat_fault_outcome outcome);
 
 #endif

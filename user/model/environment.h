@@ -33,7 +33,7 @@ struct environment {
 	char device[64];	/* block device name, or "" where there is none */
 	int64_t readahead_bytes;	/* of the file system; -1: n/a */
 	char cache[8];		/* cold or warm */
-	uint64_t resident_pages;	/* verified with mincore before; FACT_NONE: no file */
+	uint64_t resident_pages;	/* verified with mincore before; COUNT_NA: no file */
 	char pattern[32];
 	uint64_t accesses;
 	uint64_t seed;

@@ -9,11 +9,11 @@
 void usage_init(struct usage *usage)
 {
 	*usage = (struct usage){
-		.utime_ns = FACT_NONE, .stime_ns = FACT_NONE,
-		.minflt = FACT_NONE, .majflt = FACT_NONE,
-		.inblock = FACT_NONE, .oublock = FACT_NONE,
-		.nvcsw = FACT_NONE, .nivcsw = FACT_NONE,
-		.maxrss_bytes = FACT_NONE,
+		.utime_ns = COUNT_NA, .stime_ns = COUNT_NA,
+		.minflt = COUNT_NA, .majflt = COUNT_NA,
+		.inblock = COUNT_NA, .oublock = COUNT_NA,
+		.nvcsw = COUNT_NA, .nivcsw = COUNT_NA,
+		.maxrss_bytes = COUNT_NA,
 	};
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The figures of getrusage(2) for the measured part of a run. FACT_NONE: not known. */
+/* The figures of getrusage(2) for the measured part of a run. COUNT_NA: not known. */
 #ifndef PFSTAT_USER_USAGE_H
 #define PFSTAT_USER_USAGE_H
 

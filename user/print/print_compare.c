@@ -40,7 +40,7 @@ bool compare_has_runs(const struct compare_report *report)
 
 static void print_lost(FILE *out, const char *name, const struct compare_run *run)
 {
-	if (run->lost_records == FACT_NONE || run->lost_events == FACT_NONE)
+	if (run->lost_records == COUNT_NA || run->lost_events == COUNT_NA)
 		fprintf(out, "%s: IT IS NOT KNOWN WHAT WAS LOST\n", name);
 	else if (run->lost_records || run->lost_events)
 		fprintf(out, "%s: LOST %" PRIu64 " RECORDS AND %" PRIu64 " EVENTS: "
@@ -341,10 +341,10 @@ static json_t *run_of(const struct compare_run *run)
 {
 	return json_pack("{so so so so so so}",
 		"file", text_or_null(run->file),
-		"faults", value_fact(run->faults),
+		"faults", value_known(run->faults),
 		"seconds", run->seconds > 0 ? json_real(run->seconds) : json_null(),
-		"lost", value_fact(run->lost_records),
-		"events_lost", value_fact(run->lost_events),
+		"lost", value_known(run->lost_records),
+		"events_lost", value_known(run->lost_events),
 		"damage", text_or_null(run->damage));
 }
 

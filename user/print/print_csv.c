@@ -40,7 +40,7 @@ static void print_number(FILE *out, bool known, uint64_t number)
 
 static void print_fact(FILE *out, uint64_t fact)
 {
-	print_number(out, fact != FACT_NONE, fact);
+	print_number(out, fact != COUNT_NA, fact);
 }
 
 static void print_class(FILE *out, const struct view *view, size_t number, enum pfstat_class class)

@@ -65,7 +65,7 @@ static double per_second(const struct live *live, double amount)
 
 static const char *lost_text(char *text, size_t size, uint64_t lost)
 {
-	if (lost == FACT_NONE)
+	if (lost == COUNT_NA)
 		return "n/a";
 	snprintf(text, size, "%" PRIu64, lost);
 	return text;

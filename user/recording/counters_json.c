@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One list of names for both directions: what is written is read. null is FACT_NONE. */
+/* One list of names for both directions: what is written is read. null is COUNT_NA. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@ struct number {
 	size_t offset;
 };
 
-#define NUMBER(name) { #name, offsetof(struct facts, name) }
-#define USAGE(name) { #name, offsetof(struct facts, usage.name) }
+#define NUMBER(name) { #name, offsetof(struct run_counters, name) }
+#define USAGE(name) { #name, offsetof(struct run_counters, usage.name) }
 
 static const struct number numbers[] = {
 	NUMBER(start_ns), NUMBER(end_ns), NUMBER(counts_start_ns), NUMBER(calls), NUMBER(lost),
@@ -50,7 +50,7 @@ static json_t *number_or_null(uint64_t value)
 /* -EINVAL: neither a number, nor null, nor missing. */
 static int read_number(const json_t *json, uint64_t *value)
 {
-	*value = FACT_NONE;
+	*value = COUNT_NA;
 	if (!json || json_is_null(json))
 		return 0;
 	if (!json_is_integer(json) || json_integer_value(json) < 0)
@@ -140,7 +140,7 @@ static json_t *faults_to_json(const struct pfstat_fault_value *faults)
 	int err = 0;
 
 	for (i = 0; i < PFSTAT_NR_FAULT_INDICES && !err; i++)
-		if (faults[i].count != FACT_NONE)
+		if (faults[i].count != COUNT_NA)
 			err = append(array, fault_to_json(i, &faults[i]));
 	return filled(array, err);
 }
@@ -165,31 +165,31 @@ static json_t *syscall_to_json(const struct syscall_row *row)
 			 "log2_ns", buckets_to_json(row->value.log2_ns));
 }
 
-static json_t *syscalls_to_json(const struct facts *facts)
+static json_t *syscalls_to_json(const struct run_counters *counters)
 {
 	json_t *array = json_array();
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < facts->nr_syscalls && !err; i++)
-		err = append(array, syscall_to_json(&facts->syscalls[i]));
+	for (i = 0; i < counters->nr_syscalls && !err; i++)
+		err = append(array, syscall_to_json(&counters->syscalls[i]));
 	return filled(array, err);
 }
 
-static json_t *bpf_to_json(const struct facts *facts)
+static json_t *bpf_to_json(const struct run_counters *counters)
 {
-	return json_pack("{s:o, s:o, s:o, s:o}", "hooks", hooks_to_json(facts->hooks),
-			 "counts", counts_to_json(facts->counts),
-			 "faults", faults_to_json(facts->faults),
-			 "syscalls", syscalls_to_json(facts));
+	return json_pack("{s:o, s:o, s:o, s:o}", "hooks", hooks_to_json(counters->hooks),
+			 "counts", counts_to_json(counters->counts),
+			 "faults", faults_to_json(counters->faults),
+			 "syscalls", syscalls_to_json(counters));
 }
 
-static uint64_t number_at(const struct facts *facts, const struct number *number)
+static uint64_t number_at(const struct run_counters *counters, const struct number *number)
 {
-	return *(const uint64_t *)((const char *)facts + number->offset);
+	return *(const uint64_t *)((const char *)counters + number->offset);
 }
 
-json_t *facts_to_json(const struct facts *facts)
+json_t *counters_to_json(const struct run_counters *counters)
 {
 	json_t *json = json_object();
 	int err = json ? 0 : -ENOMEM;
@@ -197,18 +197,18 @@ json_t *facts_to_json(const struct facts *facts)
 
 	for (i = 0; i < NR_NUMBERS && !err; i++)
 		err = json_object_set_new(json, numbers[i].name,
-					  number_or_null(number_at(facts, &numbers[i])));
+					  number_or_null(number_at(counters, &numbers[i])));
 	if (!err)
-		err = json_object_set_new(json, "hooked_only", json_boolean(facts->hooked_only));
+		err = json_object_set_new(json, "hooked_only", json_boolean(counters->hooked_only));
 	if (!err)
-		err = json_object_set_new(json, "edges", json_boolean(facts->edges));
+		err = json_object_set_new(json, "edges", json_boolean(counters->edges));
 	if (!err)
-		err = json_object_set_new(json, "advice", json_boolean(facts->have_advice));
+		err = json_object_set_new(json, "advice", json_boolean(counters->have_advice));
 	if (!err)
 		err = json_object_set_new(json, "bpf",
-					  facts->have_bpf ? bpf_to_json(facts) : json_null());
+					  counters->have_bpf ? bpf_to_json(counters) : json_null());
 	if (!err)
-		err = json_object_set_new(json, "bpf_missing", json_string(facts->bpf_missing));
+		err = json_object_set_new(json, "bpf_missing", json_string(counters->bpf_missing));
 	return filled(json, err);
 }
 
@@ -276,7 +276,7 @@ static int read_counted(const json_t *json, __u64 *value)
 {
 	uint64_t number;
 
-	if (read_number(json, &number) || number == FACT_NONE)
+	if (read_number(json, &number) || number == COUNT_NA)
 		return -EINVAL;
 	*value = number;
 	return 0;
@@ -307,7 +307,7 @@ static int read_syscall(const json_t *json, struct syscall_row *row)
 	return err ? err : read_value(json, &row->value);
 }
 
-static int read_syscalls(const json_t *json, struct facts *facts)
+static int read_syscalls(const json_t *json, struct run_counters *counters)
 {
 	const json_t *row;
 	size_t i;
@@ -317,66 +317,66 @@ static int read_syscalls(const json_t *json, struct facts *facts)
 		return -EINVAL;
 	if (!json_array_size(json))
 		return 0;
-	facts->syscalls = calloc(json_array_size(json), sizeof(*facts->syscalls));
-	if (!facts->syscalls)
+	counters->syscalls = calloc(json_array_size(json), sizeof(*counters->syscalls));
+	if (!counters->syscalls)
 		return -ENOMEM;
-	facts->nr_syscalls = json_array_size(json);
+	counters->nr_syscalls = json_array_size(json);
 	json_array_foreach(json, i, row)
 		if (!err)
-			err = read_syscall(row, &facts->syscalls[i]);
+			err = read_syscall(row, &counters->syscalls[i]);
 	return err;
 }
 
-static int read_bpf(const json_t *json, struct facts *facts)
+static int read_bpf(const json_t *json, struct run_counters *counters)
 {
 	int err;
 
 	if (!json || json_is_null(json))
 		return 0;
-	facts->have_bpf = true;
-	err = read_hooks(json_object_get(json, "hooks"), &facts->hooks);
+	counters->have_bpf = true;
+	err = read_hooks(json_object_get(json, "hooks"), &counters->hooks);
 	if (!err)
-		err = read_counts(json_object_get(json, "counts"), facts->counts);
+		err = read_counts(json_object_get(json, "counts"), counters->counts);
 	if (!err)
-		err = read_faults(json_object_get(json, "faults"), facts->faults);
-	return err ? err : read_syscalls(json_object_get(json, "syscalls"), facts);
+		err = read_faults(json_object_get(json, "faults"), counters->faults);
+	return err ? err : read_syscalls(json_object_get(json, "syscalls"), counters);
 }
 
-static int read_missing(const json_t *json, struct facts *facts)
+static int read_missing(const json_t *json, struct run_counters *counters)
 {
 	if (!json)
 		return 0;
 	if (!json_is_string(json))
 		return -EINVAL;
-	strncpy(facts->bpf_missing, json_string_value(json), sizeof(facts->bpf_missing) - 1);
+	strncpy(counters->bpf_missing, json_string_value(json), sizeof(counters->bpf_missing) - 1);
 	return 0;
 }
 
-static int read_facts(const json_t *json, struct facts *facts)
+static int read_counters(const json_t *json, struct run_counters *counters)
 {
 	size_t i;
 	int err = json_is_object(json) ? 0 : -EINVAL;
 
 	for (i = 0; i < NR_NUMBERS && !err; i++)
 		err = read_number(json_object_get(json, numbers[i].name),
-				  (uint64_t *)((char *)facts + numbers[i].offset));
-	facts->hooked_only = json_is_true(json_object_get(json, "hooked_only"));
-	facts->edges = json_is_true(json_object_get(json, "edges"));
-	facts->have_advice = json_is_true(json_object_get(json, "advice"));
+				  (uint64_t *)((char *)counters + numbers[i].offset));
+	counters->hooked_only = json_is_true(json_object_get(json, "hooked_only"));
+	counters->edges = json_is_true(json_object_get(json, "edges"));
+	counters->have_advice = json_is_true(json_object_get(json, "advice"));
 	if (!err)
-		err = read_bpf(json_object_get(json, "bpf"), facts);
-	return err ? err : read_missing(json_object_get(json, "bpf_missing"), facts);
+		err = read_bpf(json_object_get(json, "bpf"), counters);
+	return err ? err : read_missing(json_object_get(json, "bpf_missing"), counters);
 }
 
-int facts_from_json(struct facts *facts, const json_t *json)
+int counters_from_json(struct run_counters *counters, const json_t *json)
 {
 	int err;
 
-	facts_init(facts);
-	err = read_facts(json, facts);
+	run_counters_init(counters);
+	err = read_counters(json, counters);
 	if (err) {
-		facts_exit(facts);
-		facts_init(facts);
+		run_counters_exit(counters);
+		run_counters_init(counters);
 	}
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The facts of a run as the tail of a recording. */
+/* The counters of a run as the tail of a recording. */
 #ifndef PFSTAT_USER_COUNTERS_JSON_H
 #define PFSTAT_USER_COUNTERS_JSON_H
 
@@ -8,11 +8,11 @@
 #include "model/counters.h"
 
 /* NULL: no memory. */
-json_t *facts_to_json(const struct facts *facts);
+json_t *counters_to_json(const struct run_counters *counters);
 /*
- * facts need not be initialised. What is missing is FACT_NONE. -EINVAL: it is no tail;
+ * counters need not be initialised. What is missing is COUNT_NA. -EINVAL: it is no tail;
  * -ENOMEM; then nothing is known, and nothing to be freed.
  */
-int facts_from_json(struct facts *facts, const json_t *json);
+int counters_from_json(struct run_counters *counters, const json_t *json);
 
 #endif

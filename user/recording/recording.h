@@ -11,7 +11,7 @@
  *	HEAD	JSON, once, first: who recorded what, where, when, with what options
  *	ITEMS	items in time order, see below
  *	SYMBOLS	JSON, any number: names of code addresses
- *	TAIL	JSON, once, last: the facts (counts of module, eBPF, getrusage, perf).
+ *	TAIL	JSON, once, last: the counters (counts of module, eBPF, getrusage, perf).
  *		Without it the recording was cut, or with the key RECORDING_TAIL_CUT.
  *
  * ITEMS, before compression: u32 number of items; one byte each for its kind

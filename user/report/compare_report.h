@@ -14,7 +14,7 @@ struct compare_run {
 	const char *file;
 	uint64_t faults;
 	double seconds;				/* that it was recorded for; 0: n/a */
-	uint64_t lost_records, lost_events;	/* FACT_NONE: n/a */
+	uint64_t lost_records, lost_events;	/* COUNT_NA: n/a */
 	const char *damage;			/* one clause, or NULL */
 };
 

@@ -11,7 +11,7 @@
 
 #include "analyze/analysis.h"
 
-/* Counts since the start; FACT_NONE: n/a. */
+/* Counts since the start; COUNT_NA: n/a. */
 struct live_counters {
 	uint64_t lost_records;
 	uint64_t lost_events;

@@ -5,20 +5,20 @@
 
 static double ns_or_nan(uint64_t picoseconds)
 {
-	return picoseconds == FACT_NONE ? NAN : picoseconds / 1e3;
+	return picoseconds == COUNT_NA ? NAN : picoseconds / 1e3;
 }
 
 /* None of a kind cost nothing, known or not. */
 static double times(uint64_t count, double ns)
 {
-	if (count == FACT_NONE)
+	if (count == COUNT_NA)
 		return NAN;
 	return count ? count * ns : 0;
 }
 
 static double share_of(double ns, uint64_t counted_ns)
 {
-	return counted_ns != FACT_NONE && counted_ns ? ns / counted_ns : NAN;
+	return counted_ns != COUNT_NA && counted_ns ? ns / counted_ns : NAN;
 }
 
 struct own_cost own_cost_of(const struct report *run)
@@ -31,7 +31,7 @@ struct own_cost own_cost_of(const struct report *run)
 		.other_ns = ns_or_nan(run->bpf_other_ps),
 	};
 
-	cost.total_ns = run->calls == FACT_NONE ? NAN : run->calls * cost.call_ns;
+	cost.total_ns = run->calls == COUNT_NA ? NAN : run->calls * cost.call_ns;
 	cost.share = share_of(cost.total_ns, run->counted_ns);
 	cost.bpf_total_ns = times(run->bpf_hooked, cost.hooked_ns) +
 			    times(run->bpf_again, isnan(cost.again_ns) ? cost.hooked_ns :

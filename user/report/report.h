@@ -2,7 +2,7 @@
 /*
  * One run as an object, and its printers: a drive, or a recording of any
  * program. Who measured fills it, the printers only print: no printer computes.
- * Strings may be empty and numbers may be marked unknown (FACT_NONE where nothing
+ * Strings may be empty and numbers may be marked unknown (COUNT_NA where nothing
  * else is said); both print as "n/a", never as 0.
  */
 #ifndef PFSTAT_USER_REPORT_H
@@ -37,7 +37,7 @@ enum step {
 struct step_figures {
 	bool made;
 	uint64_t elapsed_ns;
-	uint64_t bytes;		/* FACT_NONE: n/a */
+	uint64_t bytes;		/* COUNT_NA: n/a */
 	struct usage usage;
 };
 
@@ -49,7 +49,7 @@ struct report {
 	uint64_t counted_ns;	/* of all that is counted: the steps before the loop, too */
 	uint64_t calls;		/* wrapper calls, as the module counted them */
 	uint64_t lost;		/* records lost in the module's rings */
-	uint64_t call_cost_ps;	/* see struct facts */
+	uint64_t call_cost_ps;	/* see struct run_counters */
 	uint64_t inside_ps;
 	uint64_t bpf_hooked_ps, bpf_again_ps, bpf_other_ps;
 	/* As eBPF counted: faults of hooked files, those begun again, returns of others. */
@@ -61,10 +61,10 @@ struct report {
 	struct step_figures steps[NR_STEPS];
 	bool have_bpf;		/* false: parts, off-CPU times and requests are n/a */
 	char bpf_missing[256];	/* why, one clause */
-	uint32_t hooks;		/* 1 << enum fact_hook: those that eBPF had */
+	uint32_t hooks;		/* 1 << enum bpf_hook: those that eBPF had */
 	bool have_counts;	/* eBPF's own counts, and system calls, are known */
 	uint64_t events_lost;	/* events of any type and syscalls that eBPF lost */
-	uint64_t events_skipped;	/* of these, no program ran for; FACT_NONE: not known */
+	uint64_t events_skipped;	/* of these, no program ran for; COUNT_NA: not known */
 	/* Others: how many eBPF sent, and how many arrived. They differ only by an error. */
 	uint64_t events_sent, events_received;
 	/* Mappings that perf lost, or for which the analysis had no room: their names are lost. */
@@ -100,13 +100,13 @@ void report_init(struct report *report);
 void report_exit(struct report *report);
 
 /*
- * Fills in what the items and the facts of a run say. Both stay, for the summary
+ * Fills in what the items and the counters of a run say. Both stay, for the summary
  * and the system calls are pointed to. have_bpf and hooks stay as they are when the
- * facts do not know eBPF: the end of a recording, with the facts, may be missing.
+ * counters do not know eBPF: the end of a recording, with the counters, may be missing.
  * 0 or -ENOMEM.
  */
 int report_fill(struct report *report, const struct analysis *analysis,
-		const struct facts *facts);
+		const struct run_counters *counters);
 
 enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 

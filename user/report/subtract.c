@@ -11,7 +11,7 @@ void subtract_inside(struct class_figures *figures, uint64_t inside_ps)
 {
 	const double inside_ns = inside_ps / 1e3;
 
-	if (inside_ps == FACT_NONE)
+	if (inside_ps == COUNT_NA)
 		return;
 	take(&figures->total_ns, figures->count * inside_ns);
 	take(&figures->max_ns, inside_ns);

@@ -5,7 +5,7 @@
 
 #include "analyze/summary.h"
 
-/* inside_ps: of each call; FACT_NONE leaves all as it is. No time falls below 0. */
+/* inside_ps: of each call; COUNT_NA leaves all as it is. No time falls below 0. */
 void subtract_inside(struct class_figures *figures, uint64_t inside_ps);
 
 #endif

@@ -87,7 +87,7 @@ double view_mean_ns(const struct class_figures *figures)
 
 double view_share(uint64_t part, uint64_t whole)
 {
-	if (part == FACT_NONE || whole == FACT_NONE)
+	if (part == COUNT_NA || whole == COUNT_NA)
 		return NAN;
 	return whole ? (double)part / whole : NAN;
 }
@@ -112,7 +112,7 @@ bool view_is_drive(const struct report *run)
 	return strcmp(run->environment.kind, "record");
 }
 
-bool view_has_hook(const struct report *run, enum fact_hook hook)
+bool view_has_hook(const struct report *run, enum bpf_hook hook)
 {
 	return run->have_bpf && run->hooks & 1U << hook;
 }
@@ -155,7 +155,7 @@ double view_residue_share(const struct report *run)
 
 bool view_cpu_at_most(const struct report *run)
 {
-	return run->parts_known && run->events_lost != FACT_NONE && run->events_lost;
+	return run->parts_known && run->events_lost != COUNT_NA && run->events_lost;
 }
 
 enum part view_main_part(const struct group *group)

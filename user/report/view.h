@@ -43,7 +43,7 @@ struct spread view_spread(const double *values, size_t nr);
 bool view_is_drive(const struct report *run);
 
 /* Without its hook of eBPF a part, or a class of faults, cannot be seen. */
-bool view_has_hook(const struct report *run, enum fact_hook hook);
+bool view_has_hook(const struct report *run, enum bpf_hook hook);
 bool view_part_known(const struct report *run, enum part part);
 bool view_class_known(const struct report *run, enum fault_class class);
 

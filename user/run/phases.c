@@ -47,7 +47,7 @@ void steps_figures(const struct steps *steps, uint64_t bytes, bool to_file,
 		if (!marks->made)
 			continue;
 		figures[step].elapsed_ns = marks->end_ns - marks->start_ns;
-		figures[step].bytes = has_bytes(step, to_file) ? bytes : FACT_NONE;
+		figures[step].bytes = has_bytes(step, to_file) ? bytes : COUNT_NA;
 		figures[step].usage = usage_between(&marks->before, &marks->after);
 	}
 }

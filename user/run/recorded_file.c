@@ -14,19 +14,19 @@
 
 static void take_losses(struct recorded_file *file, const json_t *tail)
 {
-	struct facts facts;
+	struct run_counters counters;
 
-	file->lost = FACT_NONE;
-	file->events_lost = FACT_NONE;
-	if (facts_from_json(&facts, tail))
+	file->lost = COUNT_NA;
+	file->events_lost = COUNT_NA;
+	if (counters_from_json(&counters, tail))
 		return;
-	file->lost = facts.lost;
-	if (facts.have_bpf)
-		file->events_lost = facts_sum(facts.counts[PFSTAT_COUNT_EVENTS_LOST],
-					      facts.counts[PFSTAT_COUNT_SYSCALL_LOST]);
-	file->have_advice = facts.have_bpf && facts.have_advice;
-	file->have_faults = facts.have_bpf && facts.hooks & 1U << HOOK_FAULT;
-	facts_exit(&facts);
+	file->lost = counters.lost;
+	if (counters.have_bpf)
+		file->events_lost = count_sum(counters.counts[PFSTAT_COUNT_EVENTS_LOST],
+					      counters.counts[PFSTAT_COUNT_SYSCALL_LOST]);
+	file->have_advice = counters.have_bpf && counters.have_advice;
+	file->have_faults = counters.have_bpf && counters.hooks & 1U << HOOK_FAULT;
+	run_counters_exit(&counters);
 }
 
 /* Feeds all items of a recording to the analysis. What is wrong with it is said once. */

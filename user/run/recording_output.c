@@ -126,27 +126,27 @@ int recording_output_item(struct recording_output *recording, const struct item 
 }
 
 /* Items that were counted but are not in the file are lost to its readers. */
-static void add_losses(const struct recording_output *recording, struct facts *facts)
+static void add_losses(const struct recording_output *recording, struct run_counters *counters)
 {
 	const struct recording_counts added = recording_added(recording->writer);
 	const struct recording_counts written = recording_written(recording->writer);
-	uint64_t *events_lost = &facts->counts[PFSTAT_COUNT_EVENTS_LOST];
+	uint64_t *events_lost = &counters->counts[PFSTAT_COUNT_EVENTS_LOST];
 
-	if (facts->calls != FACT_NONE && facts->calls >= written.records)
-		facts->lost = facts->calls - written.records;
-	if (facts->have_bpf && *events_lost != FACT_NONE)
+	if (counters->calls != COUNT_NA && counters->calls >= written.records)
+		counters->lost = counters->calls - written.records;
+	if (counters->have_bpf && *events_lost != COUNT_NA)
 		*events_lost += added.events - written.events + recording->refused_events;
 }
 
-static json_t *tail_of(const struct recording_output *recording, const struct facts *facts,
-		       const char *cut)
+static json_t *tail_of(const struct recording_output *recording,
+		       const struct run_counters *counters, const char *cut)
 {
-	struct facts copy = *facts;
+	struct run_counters copy = *counters;
 	json_t *tail;
 
 	if (cut)
 		add_losses(recording, &copy);
-	tail = facts_to_json(&copy);
+	tail = counters_to_json(&copy);
 	if (tail && cut && json_object_set_new(tail, RECORDING_TAIL_CUT, json_string(cut))) {
 		json_decref(tail);
 		return NULL;
@@ -189,7 +189,7 @@ static int complain_of_cut(const char *path, const char *cut, uint64_t items, in
 }
 
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
-			 const struct facts *facts, const char *cut)
+			 const struct run_counters *counters, const char *cut)
 {
 	struct output *output = recording->output;
 	int err, tail_err, commit_err, status = STATUS_OK;
@@ -206,7 +206,7 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 		cut = why;
 	}
 	items = recording_written(recording->writer).items;
-	tail_err = end_with_tail(recording, tail_of(recording, facts, cut), cut);
+	tail_err = end_with_tail(recording, tail_of(recording, counters, cut), cut);
 	recording->output = NULL;
 	commit_err = output_commit(output);
 	err = err ?: tail_err ?: commit_err;

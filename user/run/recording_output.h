@@ -45,11 +45,11 @@ void recording_output_go(struct recording_output *recording);
 /* 0, or the negative errno of the first item that could not be written. */
 int recording_output_item(struct recording_output *recording, const struct item *item);
 /*
- * Writes the names of the code (NULL: they are not known) and the facts, and closes the file.
+ * Writes the names of the code (NULL: they are not known) and the counters, and closes the file.
  * cut: why the recording is not whole, one clause; NULL: it is. The exit status.
  */
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
-			 const struct facts *facts, const char *cut);
+			 const struct run_counters *counters, const char *cut);
 /* A recording that has not begun to be made is removed. */
 void recording_output_close(struct recording_output *recording);
 

@@ -116,7 +116,7 @@ static int prepare_cache(struct run *run)
 	const struct run_plan *plan = run->plan;
 	uint64_t *resident = &run->report->environment.resident_pages;
 
-	*resident = FACT_NONE;
+	*resident = COUNT_NA;
 	if (plan->mapping->kind == MAPPING_ANON)
 		return STATUS_OK;
 	return page_cache_prepare(plan->mapping, plan->name, plan->options->warm, resident);
@@ -293,24 +293,24 @@ static int drive(struct run *run)
 static void take_rusage(struct run *run)
 {
 	const struct mapping *mapping = run->plan->mapping;
-	struct facts *facts = &run->result->facts;
+	struct run_counters *counters = &run->result->counters;
 	const struct step_marks *marks = run->steps.marks;
 	enum step first = 0;
 
 	while (!marks[first].made)
 		first++;
 	/* As a report of it times them: of the accesses. */
-	facts->counts_start_ns = marks[first].start_ns;
-	facts->start_ns = marks[STEP_ACCESS].start_ns;
-	facts->end_ns = marks[STEP_ACCESS].end_ns;
+	counters->counts_start_ns = marks[first].start_ns;
+	counters->start_ns = marks[STEP_ACCESS].start_ns;
+	counters->end_ns = marks[STEP_ACCESS].end_ns;
 	/* Copies of a private mapping's pages are not the file's faults. */
-	facts->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
+	counters->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
 	/* This program's own memory may be swapped, too, at the steps' edges as well. */
 	if (run->plan->contest) {
-		facts->hooked_only = false;
-		facts->edges = true;
+		counters->hooked_only = false;
+		counters->edges = true;
 	}
-	facts->usage = usage_between(&marks[first].before, &marks[STEP_ACCESS].after);
+	counters->usage = usage_between(&marks[first].before, &marks[STEP_ACCESS].after);
 	steps_figures(&run->steps, mapping->bytes, mapping->kind == MAPPING_SHARED,
 		      run->report->steps);
 	run->report->elapsed_ns = run->report->steps[STEP_ACCESS].elapsed_ns;
@@ -318,7 +318,7 @@ static void take_rusage(struct run *run)
 
 static int stop(struct run *run)
 {
-	int err = instruments_stop(run->instruments, &run->result->facts, run->why,
+	int err = instruments_stop(run->instruments, &run->result->counters, run->why,
 				   sizeof(run->why));
 
 	run->stopped = true;
@@ -436,9 +436,9 @@ static int end_recording(struct run *run)
 	if (!run->plan->options->record)
 		return STATUS_OK;
 	err = code_names_find(run->result->analysis, NULL, &symbols,
-			      &run->result->facts.names_left_out);
+			      &run->result->counters.names_left_out);
 	status = recording_output_end(&run->recording, err ? NULL : symbols,
-				      &run->result->facts, NULL);
+				      &run->result->counters, NULL);
 	json_decref(symbols);
 	if (!status && err)
 		status = complain(STATUS_FAILED, "cannot look up the names of code: %s; all else "
@@ -453,7 +453,7 @@ static void keep_recording(struct run *run)
 		return;
 	if (!run->stopped)
 		stop(run);
-	recording_output_end(&run->recording, NULL, &run->result->facts,
+	recording_output_end(&run->recording, NULL, &run->result->counters,
 			     interrupt_signal ? "it was interrupted" :
 			     run->why[0] ? run->why : "the run failed before its end");
 }
@@ -522,7 +522,7 @@ int run_once(const struct run_plan *plan, struct result *result)
 
 	*result = (struct result){ 0 };
 	report_init(&result->report);
-	facts_init(&result->facts);
+	run_counters_init(&result->counters);
 	if (plan->mapping->kind == MAPPING_ANON)
 		run.nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	status = run_steps(&run);
@@ -535,7 +535,7 @@ int run_once(const struct run_plan *plan, struct result *result)
 		close(run.nothing_fd);
 	if (!status && !plan->options->record)
 		status = count_pages(&run);
-	if (!status && report_fill(&result->report, result->analysis, &result->facts))
+	if (!status && report_fill(&result->report, result->analysis, &result->counters))
 		status = complain(STATUS_FAILED, "out of memory");
 	return status;
 }
@@ -559,5 +559,5 @@ void result_free(struct result *result)
 	free(result->competition);
 	measure_close(&result->measure);
 	analysis_free(result->analysis);
-	facts_exit(&result->facts);
+	run_counters_exit(&result->counters);
 }

@@ -21,7 +21,7 @@ struct result {
 	struct report report;
 	struct competition *competition;	/* NULL: there was none */
 	struct analysis *analysis;
-	struct facts facts;
+	struct run_counters counters;
 	struct measure measure;
 };
 

@@ -13,7 +13,7 @@ static uint64_t pages_read_again(const struct report *report)
 	size_t i;
 
 	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK))
-		return FACT_NONE;
+		return COUNT_NA;
 	for (i = 0; i < report->nr_blame; i++)
 		pages += report->blame[i].pages;
 	return pages;
@@ -36,8 +36,8 @@ static void fill_side(struct competition_side *side, const struct result *result
 	figures[COMPETITION_NIVCSW] = usage->nivcsw;
 	figures[COMPETITION_READ_AGAIN] = pages_read_again(report);
 	if (view_has_hook(report, HOOK_SWAP_IO)) {
-		figures[COMPETITION_SWAP_READ] = result->facts.swap.read;
-		figures[COMPETITION_SWAP_EVICTED] = result->facts.swap.evicted;
+		figures[COMPETITION_SWAP_READ] = result->counters.swap.read;
+		figures[COMPETITION_SWAP_EVICTED] = result->counters.swap.evicted;
 	}
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		if (!view_class_known(report, class))
@@ -52,7 +52,7 @@ static void fill_matrix(struct competition *competition, const struct contest *c
 {
 	competition->have_matrix = view_has_hook(&result->report, HOOK_SWAP_IO);
 	if (competition->have_matrix)
-		swap_matrix_make(&competition->matrix, &result->facts, getpid(), contest->pids,
+		swap_matrix_make(&competition->matrix, &result->counters, getpid(), contest->pids,
 				 competition->nr);
 }
 

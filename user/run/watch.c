@@ -638,17 +638,17 @@ static void reap(struct watch *watch)
 }
 
 /* The child that waited for its exec had faults of its own before it was watched. */
-static void take_rusage(const struct watch *watch, struct facts *facts)
+static void take_rusage(const struct watch *watch, struct run_counters *counters)
 {
 	const struct member *member = &watch->members[0];
 
-	facts->usage = watch->usage;
+	counters->usage = watch->usage;
 	if (member->counted) {
-		facts->usage.minflt -= member->before.minflt;
-		facts->usage.majflt -= member->before.majflt;
+		counters->usage.minflt -= member->before.minflt;
+		counters->usage.majflt -= member->before.majflt;
 	} else {
-		facts->usage.minflt = FACT_NONE;
-		facts->usage.majflt = FACT_NONE;
+		counters->usage.minflt = COUNT_NA;
+		counters->usage.majflt = COUNT_NA;
 	}
 }
 
@@ -663,20 +663,20 @@ static bool read_counts(const struct watch *watch, struct process_counts *after)
 
 /* Its children's counts are not in /proc. */
 static void take_difference(const struct watch *watch, const struct process_counts *after,
-			    struct facts *facts)
+			    struct run_counters *counters)
 {
 	const struct process_counts *before = &watch->members[0].before;
 
 	if (watch->forked)
 		return;
-	facts->usage.minflt = after->minflt - before->minflt;
-	facts->usage.majflt = after->majflt - before->majflt;
-	facts->usage.utime_ns = after->utime_ns - before->utime_ns;
-	facts->usage.stime_ns = after->stime_ns - before->stime_ns;
+	counters->usage.minflt = after->minflt - before->minflt;
+	counters->usage.majflt = after->majflt - before->majflt;
+	counters->usage.utime_ns = after->utime_ns - before->utime_ns;
+	counters->usage.stime_ns = after->stime_ns - before->stime_ns;
 }
 
 /* Whether it forked is known when all has been read, and no thread does any more. */
-int watch_stop(struct watch *watch, struct facts *facts, char *why, size_t size)
+int watch_stop(struct watch *watch, struct run_counters *counters, char *why, size_t size)
 {
 	struct process_counts after;
 	bool counted;
@@ -684,18 +684,18 @@ int watch_stop(struct watch *watch, struct facts *facts, char *why, size_t size)
 
 	if (watch->options.command)
 		reap(watch);
-	facts->edges = !watch->ended;
-	facts->start_ns = watch->start_ns;
-	facts->end_ns = watch->end_ns;
+	counters->edges = !watch->ended;
+	counters->start_ns = watch->start_ns;
+	counters->end_ns = watch->end_ns;
 	if (watch->nr_unmapped > 1)
 		complain(STATUS_OK, "files and code that %u processes had mapped when they were "
 			 "found may have no names", watch->nr_unmapped);
 	counted = read_counts(watch, &after);
-	err = instruments_stop(watch->instruments, facts, why, size);
+	err = instruments_stop(watch->instruments, counters, why, size);
 	if (!err && counted)
-		take_difference(watch, &after, facts);
+		take_difference(watch, &after, counters);
 	if (watch->ended && !watch->orphans)
-		take_rusage(watch, facts);
+		take_rusage(watch, counters);
 	return err;
 }
 

@@ -39,13 +39,13 @@ void watch_wait(struct watch *watch);
 void watch_end(struct watch *watch);
 /* The files whose code the processes execute, until watch_close(). */
 const struct code_files *watch_code_files(const struct watch *watch);
-/* So far; FACT_NONE: not to be had. From any thread. */
+/* So far; COUNT_NA: not to be had. From any thread. */
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events);
 /*
  * Ends the watching: there are no items after it. 0, or a negative errno: then why says what
- * failed, and facts holds what could be read.
+ * failed, and counters holds what could be read.
  */
-int watch_stop(struct watch *watch, struct facts *facts, char *why, size_t size);
+int watch_stop(struct watch *watch, struct run_counters *counters, char *why, size_t size);
 void watch_close(struct watch *watch);
 
 /* What pfdrive's own exit status is to be: the command's, when it has ended. */

@@ -18,7 +18,7 @@ void meminfo_parse(struct meminfo *meminfo, FILE *file)
 {
 	char line[128];
 
-	*meminfo = (struct meminfo){ FACT_NONE, FACT_NONE, FACT_NONE, FACT_NONE };
+	*meminfo = (struct meminfo){ COUNT_NA, COUNT_NA, COUNT_NA, COUNT_NA };
 	while (file && fgets(line, sizeof(line), file)) {
 		take_line(line, "MemAvailable", &meminfo->available);
 		take_line(line, "Buffers", &meminfo->buffers);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* KiB; FACT_NONE: there was no such line. */
+/* KiB; COUNT_NA: there was no such line. */
 struct meminfo {
 	uint64_t available;
 	uint64_t buffers;	/* pages of block devices: file systems' own blocks */

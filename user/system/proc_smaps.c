@@ -43,15 +43,15 @@ static int append(void *context, const struct item_map *map)
 		.start = map->address, .end = map->address + map->bytes,
 		.offset = map->pgoff * sysconf(_SC_PAGESIZE), .inode = map->inode,
 		.dev = map->dev, .prot = map->prot, .shared = map->flags & MAP_SHARED,
-		.path = path, .resident = FACT_NONE, .pss = FACT_NONE, .dirty = FACT_NONE,
-		.anonymous = FACT_NONE, .swapped = FACT_NONE,
+		.path = path, .resident = COUNT_NA, .pss = COUNT_NA, .dirty = COUNT_NA,
+		.anonymous = COUNT_NA, .swapped = COUNT_NA,
 	};
 	return 0;
 }
 
 static void add_to(uint64_t *sum, uint64_t bytes)
 {
-	*sum = *sum == FACT_NONE ? bytes : *sum + bytes;
+	*sum = *sum == COUNT_NA ? bytes : *sum + bytes;
 }
 
 /* "Rss:   12 kB", "VmFlags: rd ex"; those without a unit are no sizes. */

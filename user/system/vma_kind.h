@@ -53,7 +53,7 @@ struct map_line {
 	uint32_t prot;		/* PROT_* */
 	bool shared;
 	char *path;		/* "" when there is none */
-	uint64_t resident, pss, dirty, anonymous, swapped;	/* bytes; FACT_NONE: n/a */
+	uint64_t resident, pss, dirty, anonymous, swapped;	/* bytes; COUNT_NA: n/a */
 	enum map_kind kind;
 	pid_t thread;		/* of MAP_KIND_THREAD_STACK */
 	bool hooked;

@@ -21,9 +21,9 @@ json_t *value_count_if(bool known, uint64_t count)
 	return known ? value_count(count) : json_null();
 }
 
-json_t *value_fact(uint64_t fact)
+json_t *value_known(uint64_t fact)
 {
-	return value_count_if(fact != FACT_NONE, fact);
+	return value_count_if(fact != COUNT_NA, fact);
 }
 
 json_t *value_wide(uint64_t number)

@@ -10,8 +10,8 @@
 
 json_t *value_count(uint64_t count);
 json_t *value_count_if(bool known, uint64_t count);
-/* FACT_NONE is null. */
-json_t *value_fact(uint64_t fact);
+/* COUNT_NA is null. */
+json_t *value_known(uint64_t fact);
 /* JSON's integers are signed here; what needs 64 bits becomes a string of digits. */
 json_t *value_wide(uint64_t number);
 /* NULL and "" are null. What is not UTF-8 becomes U+FFFD. */

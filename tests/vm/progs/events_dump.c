@@ -139,7 +139,7 @@ static int print_event(void *context, const struct pfstat_event *event)
 	return ferror(out) ? -EIO : 0;
 }
 
-static void print_faults(const struct facts *facts)
+static void print_faults(const struct run_counters *counters)
 {
 	static const char *const kinds[] = PFSTAT_FAULT_KIND_NAMES;
 	const struct pfstat_fault_value *value;
@@ -150,7 +150,8 @@ static void print_faults(const struct facts *facts)
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++) {
 		for (origin = 0; origin < PFSTAT_NR_ORIGINS; origin++) {
 			for (outcome = 0; outcome < PFSTAT_NR_OUTCOMES; outcome++) {
-				value = &facts->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)];
+				value = &counters->faults[PFSTAT_FAULT_INDEX(kind, origin,
+									     outcome)];
 				if (!value->count)
 					continue;
 				fprintf(out, "%s[\"%s\", %u, %u, %" PRIu64 ", %" PRIu64 "]", comma,
@@ -251,24 +252,24 @@ static void wait_until_empty(const char *map)
 		usleep(READ_MS * 1000);
 }
 
-static void print_facts(struct events *events, const struct facts *facts, int status)
+static void print_counters(struct events *events, const struct run_counters *counters, int status)
 {
 	size_t i;
 
 	fprintf(out,
-		"{\"type\": \"facts\", \"status\": %d, \"hooks\": %u, \"received\": %" PRIu64
+		"{\"type\": \"counters\", \"status\": %d, \"hooks\": %u, \"received\": %" PRIu64
 		", \"skipped\": %" PRIu64 ", \"counts\": [",
-		status, facts->hooks, events_received(events), facts->events_skipped);
+		status, counters->hooks, events_received(events), counters->events_skipped);
 	for (i = 0; i < PFSTAT_NR_COUNTS; i++)
-		fprintf(out, "%s%" PRIu64, i ? ", " : "", facts->counts[i]);
+		fprintf(out, "%s%" PRIu64, i ? ", " : "", counters->counts[i]);
 	fprintf(out, "]");
-	print_faults(facts);
-	fprintf(out, ", \"tasks\": [%" PRIu64 ", %" PRIu64 "]", facts->task_minor,
-		facts->task_major);
+	print_faults(counters);
+	fprintf(out, ", \"tasks\": [%" PRIu64 ", %" PRIu64 "]", counters->task_minor,
+		counters->task_major);
 	fprintf(out, ", \"syscalls\": [");
-	for (i = 0; i < facts->nr_syscalls; i++)
-		fprintf(out, "%s[%u, %u, %" PRIu64 "]", i ? ", " : "", facts->syscalls[i].number,
-			facts->syscalls[i].error, (uint64_t)facts->syscalls[i].value.count);
+	for (i = 0; i < counters->nr_syscalls; i++)
+		fprintf(out, "%s[%u, %u, %" PRIu64 "]", i ? ", " : "", counters->syscalls[i].number,
+			counters->syscalls[i].error, (uint64_t)counters->syscalls[i].value.count);
 	fprintf(out, "]");
 	print_left();
 	print_misses();
@@ -278,7 +279,7 @@ static void print_facts(struct events *events, const struct facts *facts, int st
 /* status: the command's, as waitpid(2) has it. */
 static int finish(struct events *events, int status)
 {
-	struct facts facts = { 0 };
+	struct run_counters counters = { 0 };
 	int err;
 
 	/* Before the programs are detached: they empty the maps. */
@@ -287,10 +288,10 @@ static int finish(struct events *events, int status)
 	events_stop(events);
 	err = events_drain(events, print_event, NULL);
 	if (!err)
-		err = events_facts(events, &facts);
+		err = events_counters(events, &counters);
 	if (!err)
-		print_facts(events, &facts, status);
-	free(facts.syscalls);
+		print_counters(events, &counters, status);
+	free(counters.syscalls);
 	return err;
 }
 

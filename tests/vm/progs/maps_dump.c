@@ -67,7 +67,7 @@ static void drain_until(int fd)
 
 static void print_count(uint64_t count)
 {
-	if (count == FACT_NONE)
+	if (count == COUNT_NA)
 		printf(" -");
 	else
 		printf(" %" PRIu64, count);

@@ -13,7 +13,7 @@
 #include "analyze/accounts/ledger.h"
 
 struct sides {
-	const struct facts *facts;
+	const struct run_counters *counters;
 	const struct summary_figures *figures;
 	bool have_mm;	/* eBPF counted handle_mm_fault() */
 };
@@ -30,13 +30,13 @@ static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = {
 static uint64_t returns(const struct sides *sides, enum pfstat_fault_kind kind,
 			enum pfstat_fault_origin origin, enum pfstat_fault_outcome outcome)
 {
-	return sides->facts->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count;
+	return sides->counters->faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count;
 }
 
 static uint64_t returns_of_kind(const struct sides *sides, enum pfstat_fault_kind kind,
 				enum pfstat_fault_outcome outcome)
 {
-	return facts_returns(sides->facts, kind, outcome);
+	return run_counters_returns(sides->counters, kind, outcome);
 }
 
 static uint64_t returns_of_origin(const struct sides *sides, enum pfstat_fault_origin origin,
@@ -46,7 +46,7 @@ static uint64_t returns_of_origin(const struct sides *sides, enum pfstat_fault_o
 	uint64_t sum = 0;
 
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		sum = facts_sum(sum, returns(sides, kind, origin, outcome));
+		sum = count_sum(sum, returns(sides, kind, origin, outcome));
 	return sum;
 }
 
@@ -56,9 +56,9 @@ static uint64_t all_returns(const struct sides *sides, enum pfstat_fault_outcome
 	uint64_t sum = 0;
 
 	if (!sides->have_mm)
-		return FACT_NONE;
+		return COUNT_NA;
 	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		sum = facts_sum(sum, returns_of_kind(sides, kind, outcome));
+		sum = count_sum(sum, returns_of_kind(sides, kind, outcome));
 	return sum;
 }
 
@@ -75,7 +75,7 @@ static struct ledger_difference *begin(struct ledger *ledger, const char *left, 
 	*difference = (struct ledger_difference){
 		.left = left,
 		.right = right,
-		.known = left_value != FACT_NONE && right_value != FACT_NONE,
+		.known = left_value != COUNT_NA && right_value != COUNT_NA,
 	};
 	if (difference->known)
 		difference->amount = left_value - right_value;
@@ -94,7 +94,7 @@ static void note(struct ledger_difference *difference, const char *name, int64_t
 /* Without one of its reasons a difference is neither explained nor unexplained. */
 static void add_reason(struct ledger_difference *difference, const char *name, uint64_t amount)
 {
-	if (amount == FACT_NONE) {
+	if (amount == COUNT_NA) {
 		difference->known = false;
 		difference->nr_reasons = 0;
 		difference->amount = 0;
@@ -110,7 +110,7 @@ static void add_bound(struct ledger_difference *difference, const char *name, ui
 	const int64_t left = difference->unexplained;
 
 	/* A bound that is not known explains nothing. */
-	if (left <= 0 || bound == FACT_NONE)
+	if (left <= 0 || bound == COUNT_NA)
 		return;
 	note(difference, name, (uint64_t)left < bound ? left : (int64_t)bound);
 }
@@ -118,10 +118,10 @@ static void add_bound(struct ledger_difference *difference, const char *name, ui
 /* Each program that did not run may have missed a return, of whichever kind. */
 static void add_left_out(struct ledger_difference *difference, const struct sides *sides)
 {
-	const uint64_t bound = sides->facts->events_skipped;
+	const uint64_t bound = sides->counters->events_skipped;
 	const int64_t left = difference->unexplained;
 
-	if (bound == FACT_NONE || !sides->have_mm)
+	if (bound == COUNT_NA || !sides->have_mm)
 		return;
 	note(difference, "eBPF programs that the kernel left out",
 	     (uint64_t)llabs(left) < bound ? left : left < 0 ? -(int64_t)bound : (int64_t)bound);
@@ -137,7 +137,7 @@ static void end_at_edges(struct ledger *ledger, struct ledger_difference *differ
 			 const struct sides *sides)
 {
 	add_left_out(difference, sides);
-	if (sides->facts->edges && difference->unexplained)
+	if (sides->counters->edges && difference->unexplained)
 		note(difference, "at the edges: it ran on while the watching began and ended",
 		     difference->unexplained);
 	end(ledger, difference);
@@ -149,20 +149,20 @@ static void compare_calls(struct ledger *ledger, const struct sides *sides)
 	const struct summary_figures *figures = sides->figures;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "wrapper calls", sides->facts->calls,
+	difference = begin(ledger, "wrapper calls", sides->counters->calls,
 			   "logical faults", figures->faults);
 	add_reason(difference, "calls that the kernel made again", figures->retried);
 	add_reason(difference, "passes on to ->fault",
 		   figures->classes[PFSTAT_CLASS_PASS].count);
 	add_reason(difference, "page_mkwrite as a part of a fault", figures->sequels);
 	add_reason(difference, "errors", figures->classes[PFSTAT_CLASS_ERROR].count);
-	add_reason(difference, "records lost", sides->facts->lost);
+	add_reason(difference, "records lost", sides->counters->lost);
 	end(ledger, difference);
 }
 
 static void add_unseen(struct ledger_difference *difference, const struct sides *sides)
 {
-	add_bound(difference, "records lost", sides->facts->lost);
+	add_bound(difference, "records lost", sides->counters->lost);
 	add_bound(difference, "chains that needed no further call: mapped meanwhile",
 		  sides->figures->unfinished);
 }
@@ -187,13 +187,13 @@ static void compare_hooked(struct ledger *ledger, const struct sides *sides)
 
 static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 {
-	const struct facts *facts = sides->facts;
+	const struct run_counters *counters = sides->counters;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "minflt", facts->usage.minflt, "handle_mm_fault() minor",
+	difference = begin(ledger, "minflt", counters->usage.minflt, "handle_mm_fault() minor",
 			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
 	end_at_edges(ledger, difference, sides);
-	difference = begin(ledger, "majflt", facts->usage.majflt, "handle_mm_fault() major",
+	difference = begin(ledger, "majflt", counters->usage.majflt, "handle_mm_fault() major",
 			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
 	end_at_edges(ledger, difference, sides);
 }
@@ -201,14 +201,14 @@ static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 /* As far as eBPF has looked at them: the same faults on both sides, wherever it began. */
 static void compare_tasks(struct ledger *ledger, const struct sides *sides)
 {
-	const struct facts *facts = sides->facts;
+	const struct run_counters *counters = sides->counters;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "min_flt", facts->task_minor, "handle_mm_fault() minor",
+	difference = begin(ledger, "min_flt", counters->task_minor, "handle_mm_fault() minor",
 			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
 	add_left_out(difference, sides);
 	end(ledger, difference);
-	difference = begin(ledger, "maj_flt", facts->task_major, "handle_mm_fault() major",
+	difference = begin(ledger, "maj_flt", counters->task_major, "handle_mm_fault() major",
 			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
 	add_left_out(difference, sides);
 	end(ledger, difference);
@@ -221,11 +221,11 @@ static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 	enum pfstat_fault_kind kind;
 
 	difference = begin(ledger, "minflt + majflt",
-			   facts_sum(sides->facts->usage.minflt, sides->facts->usage.majflt),
+			   count_sum(sides->counters->usage.minflt, sides->counters->usage.majflt),
 			   "logical faults", sides->figures->faults);
 	for (kind = PFSTAT_FAULT_HOOKED + 1; kind < PFSTAT_NR_FAULT_KINDS; kind++)
 		add_reason(difference, kind_names[kind],
-			   facts_sum(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
+			   count_sum(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
 				     returns_of_kind(sides, kind, PFSTAT_OUTCOME_MAJOR)));
 	add_unseen(difference, sides);
 	end_at_edges(ledger, difference, sides);
@@ -233,25 +233,26 @@ static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 
 static void compare_perf(struct ledger *ledger, const struct sides *sides)
 {
-	const struct facts *facts = sides->facts;
+	const struct run_counters *counters = sides->counters;
 	struct ledger_difference *difference;
 
 	difference = begin(ledger, "handle_mm_fault() minor",
 			   all_returns(sides, PFSTAT_OUTCOME_MINOR), "minor-faults",
-			   facts->perf_minor);
+			   counters->perf_minor);
 	add_reason(difference, "get_user_pages() (populate, direct I/O, …)",
 		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR));
 	end_at_edges(ledger, difference, sides);
 	difference = begin(ledger, "handle_mm_fault() major",
 			   all_returns(sides, PFSTAT_OUTCOME_MAJOR), "major-faults",
-			   facts->perf_major);
+			   counters->perf_major);
 	add_reason(difference, "get_user_pages() (populate, direct I/O, …)",
 		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MAJOR));
 	end_at_edges(ledger, difference, sides);
-	difference = begin(ledger, "page-faults", facts->perf_faults, "minor-faults + major-faults",
-			   facts_sum(facts->perf_minor, facts->perf_major));
+	difference = begin(ledger, "page-faults", counters->perf_faults,
+			   "minor-faults + major-faults",
+			   count_sum(counters->perf_minor, counters->perf_major));
 	add_reason(difference, "ended in an error",
-		   facts_sum(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
+		   count_sum(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
 			     returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
 	end_at_edges(ledger, difference, sides);
 }
@@ -260,9 +261,9 @@ static void compare_perf(struct ledger *ledger, const struct sides *sides)
 static void compare_directly(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
-	const struct facts *facts = sides->facts;
-	const uint64_t minor = facts->hooked_only ? facts->usage.minflt : FACT_NONE;
-	const uint64_t major = facts->hooked_only ? facts->usage.majflt : FACT_NONE;
+	const struct run_counters *counters = sides->counters;
+	const uint64_t minor = counters->hooked_only ? counters->usage.minflt : COUNT_NA;
+	const uint64_t major = counters->hooked_only ? counters->usage.majflt : COUNT_NA;
 	struct ledger_difference *difference;
 
 	difference = begin(ledger, "minflt", minor, "logical faults, minor",
@@ -277,9 +278,9 @@ static void compare_directly(struct ledger *ledger, const struct sides *sides)
 static void list_counts(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
-	const struct facts *facts = sides->facts;
+	const struct run_counters *counters = sides->counters;
 
-	add_count(ledger, "wrapper calls", "module", facts->calls);
+	add_count(ledger, "wrapper calls", "module", counters->calls);
 	add_count(ledger, "logical faults", "module", figures->faults);
 	add_count(ledger, "logical faults, minor", "module", figures->faults - figures->major);
 	add_count(ledger, "logical faults, major", "module", figures->major);
@@ -287,24 +288,24 @@ static void list_counts(struct ledger *ledger, const struct sides *sides)
 		  all_returns(sides, PFSTAT_OUTCOME_MINOR));
 	add_count(ledger, "handle_mm_fault() major", "eBPF",
 		  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
-	add_count(ledger, "min_flt", "task", facts->task_minor);
-	add_count(ledger, "maj_flt", "task", facts->task_major);
-	add_count(ledger, "minflt", "getrusage", facts->usage.minflt);
-	add_count(ledger, "majflt", "getrusage", facts->usage.majflt);
-	add_count(ledger, "page-faults", "perf", facts->perf_faults);
-	add_count(ledger, "minor-faults", "perf", facts->perf_minor);
-	add_count(ledger, "major-faults", "perf", facts->perf_major);
+	add_count(ledger, "min_flt", "task", counters->task_minor);
+	add_count(ledger, "maj_flt", "task", counters->task_major);
+	add_count(ledger, "minflt", "getrusage", counters->usage.minflt);
+	add_count(ledger, "majflt", "getrusage", counters->usage.majflt);
+	add_count(ledger, "page-faults", "perf", counters->perf_faults);
+	add_count(ledger, "minor-faults", "perf", counters->perf_minor);
+	add_count(ledger, "major-faults", "perf", counters->perf_major);
 }
 
-void ledger_make(struct ledger *ledger, const struct facts *facts,
+void ledger_make(struct ledger *ledger, const struct run_counters *counters,
 		 const struct summary_figures *figures)
 {
 	const struct sides sides = {
-		.facts = facts,
+		.counters = counters,
 		.figures = figures,
 		/* All of them are known, or none. */
-		.have_mm = facts->have_bpf && facts->hooks & 1U << HOOK_FAULT &&
-			   facts->faults[0].count != FACT_NONE,
+		.have_mm = counters->have_bpf && counters->hooks & 1U << HOOK_FAULT &&
+			   counters->faults[0].count != COUNT_NA,
 	};
 
 	*ledger = (struct ledger){ 0 };

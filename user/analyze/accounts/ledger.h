@@ -17,7 +17,7 @@
 struct ledger_count {
 	const char *name;	/* "wrapper calls", "logical faults", "minflt", … */
 	const char *source;	/* who counted: "module", "eBPF", "getrusage", "perf" */
-	uint64_t value;		/* FACT_NONE: n/a */
+	uint64_t value;		/* COUNT_NA: n/a */
 };
 
 #define LEDGER_MAX_REASONS 9
@@ -48,7 +48,7 @@ struct ledger {
 	uint64_t unexplained;		/* sum of the absolute amounts */
 };
 
-void ledger_make(struct ledger *ledger, const struct facts *facts,
+void ledger_make(struct ledger *ledger, const struct run_counters *counters,
 		 const struct summary_figures *figures);
 
 #endif

@@ -39,12 +39,12 @@ struct usage_line {
 	const char *name;	/* utime, … */
 	const char *key;	/* in JSON, with its unit */
 	const char *unit;
-	uint64_t rusage, ebpf;	/* FACT_NONE: n/a */
+	uint64_t rusage, ebpf;	/* COUNT_NA: n/a */
 	const char *source;	/* what eBPF's figure is, or why it has none */
 	const char *reason;	/* of a difference; NULL: none is known */
 };
 
-void usage_compare(struct usage_line lines[USAGE_NR], const struct facts *facts,
+void usage_compare(struct usage_line lines[USAGE_NR], const struct run_counters *counters,
 		   const struct usage_seen *seen);
 
 /* rusage - ebpf; false: one of them is n/a. */

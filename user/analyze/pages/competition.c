@@ -63,7 +63,7 @@ const struct competition_name competition_names[NR_COMPETITION_FIGURES] = {
 static void nothing(uint64_t *counts, size_t nr)
 {
 	while (nr--)
-		*counts++ = FACT_NONE;
+		*counts++ = COUNT_NA;
 }
 
 void competition_side_init(struct competition_side *side)
@@ -93,7 +93,7 @@ void competition_read(FILE *file, enum competition_file which,
 
 	for (i = 0; i < NR_COMPETITION_FIGURES; i++)
 		if (competition_names[i].file == which)
-			counts[i] = FACT_NONE;
+			counts[i] = COUNT_NA;
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%63s %" SCNu64, name, &count) == 2)
 			take_line(name, count, which, counts);
@@ -107,8 +107,8 @@ void competition_between(const uint64_t *before, const uint64_t *after,
 	for (i = 0; i < NR_COMPETITION_FIGURES; i++) {
 		if (competition_names[i].file == COMPETITION_NO_FILE)
 			continue;
-		side->figures[i] = FACT_NONE;
-		if (before[i] != FACT_NONE && after[i] != FACT_NONE && after[i] >= before[i])
+		side->figures[i] = COUNT_NA;
+		if (before[i] != COUNT_NA && after[i] != COUNT_NA && after[i] >= before[i])
 			side->figures[i] = after[i] - before[i];
 	}
 }

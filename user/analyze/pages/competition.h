@@ -59,7 +59,7 @@ struct competition_name {
 
 extern const struct competition_name competition_names[NR_COMPETITION_FIGURES];
 
-/* FACT_NONE: not known. */
+/* COUNT_NA: not known. */
 struct competition_side {
 	uint64_t figures[NR_COMPETITION_FIGURES];
 	uint64_t faults[NR_FAULT_CLASSES];	/* logical ones of the run */
@@ -70,7 +70,7 @@ void competition_side_init(struct competition_side *side);
 /* "name count" a line: those of this file into counts. */
 void competition_read(FILE *file, enum competition_file which,
 		      uint64_t counts[NR_COMPETITION_FIGURES]);
-/* What the files told, less what they told before. FACT_NONE stays. */
+/* What the files told, less what they told before. COUNT_NA stays. */
 void competition_between(const uint64_t *before, const uint64_t *after,
 			 struct competition_side *side);
 
@@ -83,7 +83,7 @@ struct competition {
 	uint64_t bytes;		/* of each competitor */
 	bool random;		/* else in order */
 	unsigned int nr;
-	uint64_t limit;		/* of the cgroup; FACT_NONE: there is none, --unsafe */
+	uint64_t limit;		/* of the cgroup; COUNT_NA: there is none, --unsafe */
 	uint64_t swap_bytes;	/* of all swap areas */
 	struct competition_side alone, with;
 	struct competitor_figures competitors[COMPETITORS_MAX];

@@ -17,17 +17,17 @@ static unsigned int role_of(uint32_t pid, const char *name, pid_t run, const pid
 	return strncmp(name, "kswapd", 6) ? SWAP_OTHERS : SWAP_KSWAPD;
 }
 
-void swap_matrix_make(struct swap_matrix *matrix, const struct facts *facts, pid_t run,
+void swap_matrix_make(struct swap_matrix *matrix, const struct run_counters *counters, pid_t run,
 		      const pid_t *competitors, unsigned int nr)
 {
 	const struct swap_row *row;
 	unsigned int evictor, owner;
 
 	*matrix = (struct swap_matrix){
-		.nr = nr, .read = facts->swap.read, .not_seen = facts->swap.not_seen,
-		.evicted = facts->swap.evicted,
+		.nr = nr, .read = counters->swap.read, .not_seen = counters->swap.not_seen,
+		.evicted = counters->swap.evicted,
 	};
-	for (row = facts->swap_rows; row < facts->swap_rows + facts->nr_swap_rows; row++) {
+	for (row = counters->swap_rows; row < counters->swap_rows + counters->nr_swap_rows; row++) {
 		evictor = role_of(row->pair.evictor, row->evictor_name, run, competitors, nr);
 		owner = SWAP_SEVERAL;
 		if (row->pair.owner)

@@ -31,7 +31,7 @@ struct swap_matrix {
 };
 
 /* run, competitors: process numbers. */
-void swap_matrix_make(struct swap_matrix *matrix, const struct facts *facts, pid_t run,
+void swap_matrix_make(struct swap_matrix *matrix, const struct run_counters *counters, pid_t run,
 		      const pid_t *competitors, unsigned int nr);
 /* The sum of all pairs. */
 uint64_t swap_matrix_sum(const struct swap_matrix *matrix);

@@ -56,7 +56,7 @@ bool judge_counts(const struct bench_claim *claim, const struct bench_counts *co
 	if (!claim->made || !operations)
 		return true;
 	for (event = 0; event < BENCH_NR_EVENTS; event++)
-		if (counts->event[event] != FACT_NONE &&
+		if (counts->event[event] != COUNT_NA &&
 		    !judge_one(event, &claim->range[event], counts->event[event], operations,
 			       stray + (event == BENCH_SWITCHES ? preemptions : 0), share, why,
 			       size))

@@ -26,7 +26,7 @@ struct bench_claim {
 
 #define BENCH_ANY { 0, 1e300 }
 
-/* FACT_NONE: not counted. */
+/* COUNT_NA: not counted. */
 struct bench_counts {
 	uint64_t event[BENCH_NR_EVENTS];
 };

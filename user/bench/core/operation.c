@@ -28,7 +28,7 @@ static void bench_read_usage(struct bench_counts *counts)
 	getrusage(RUSAGE_CHILDREN, &children);
 	counts->event[BENCH_SWITCHES] = own.ru_nvcsw + own.ru_nivcsw + children.ru_nvcsw +
 					children.ru_nivcsw;
-	counts->event[BENCH_SYSCALLS] = FACT_NONE;
+	counts->event[BENCH_SYSCALLS] = COUNT_NA;
 	counts->event[BENCH_MAJOR] = own.ru_majflt + children.ru_majflt;
 	counts->event[BENCH_FAULTS] = own.ru_minflt + children.ru_minflt +
 				      counts->event[BENCH_MAJOR];
@@ -56,8 +56,8 @@ void bench_stop(struct bench *bench)
 	window->cycles += cycles - bench->start_cycles;
 	window->brackets++;
 	for (event = 0; event < BENCH_NR_EVENTS; event++)
-		if (after.event[event] == FACT_NONE)
-			window->usage.event[event] = FACT_NONE;
+		if (after.event[event] == COUNT_NA)
+			window->usage.event[event] = COUNT_NA;
 		else
 			window->usage.event[event] += after.event[event] -
 						      bench->before.event[event];

@@ -34,7 +34,7 @@ static void bench_csv_counts(FILE *out, bool known, const struct bench_counts *c
 	enum bench_event event;
 
 	for (event = 0; event < BENCH_NR_EVENTS; event++)
-		if (known && counts->event[event] != FACT_NONE)
+		if (known && counts->event[event] != COUNT_NA)
 			fprintf(out, ",%" PRIu64, counts->event[event]);
 		else
 			fputs(",n/a", out);

@@ -82,10 +82,10 @@ static json_t *bench_json_figure(const struct bench_figure *figure)
 static json_t *bench_json_counts(const struct bench_counts *counts)
 {
 	return json_pack("{so so so so}",
-		"switches", value_fact(counts->event[BENCH_SWITCHES]),
-		"syscalls", value_fact(counts->event[BENCH_SYSCALLS]),
-		"faults", value_fact(counts->event[BENCH_FAULTS]),
-		"major", value_fact(counts->event[BENCH_MAJOR]));
+		"switches", value_known(counts->event[BENCH_SWITCHES]),
+		"syscalls", value_known(counts->event[BENCH_SYSCALLS]),
+		"faults", value_known(counts->event[BENCH_FAULTS]),
+		"major", value_known(counts->event[BENCH_MAJOR]));
 }
 
 static json_t *bench_json_measured(const struct bench_row *row)

@@ -135,11 +135,11 @@ static void print_facts(FILE *out, const struct view *view)
 	fact(out, time, "%.1f ms", all->whole.total_ns / 1e6);
 	if (all->count)
 		fact(out, "Mean of a fault", "%.2f µs", all->whole.total_ns / 1e3 / all->count);
-	if (run->elapsed_ns != FACT_NONE)
+	if (run->elapsed_ns != COUNT_NA)
 		fact(out, "Watched for", "%.1f ms", run->elapsed_ns / 1e6);
 	else
 		fact(out, "Watched for", "n/a");
-	if (run->lost != FACT_NONE)
+	if (run->lost != COUNT_NA)
 		fact(out, "Records lost", "%" PRIu64, run->lost);
 	else
 		fact(out, "Records lost", "n/a");

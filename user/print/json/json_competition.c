@@ -9,15 +9,15 @@ static json_t *figures_of(const struct competition_side *side)
 
 	for (i = 0; i < NR_COMPETITION_FIGURES; i++)
 		object = value_with(object, competition_names[i].key,
-				    value_fact(side->figures[i]));
+				    value_known(side->figures[i]));
 	return object;
 }
 
 static json_t *class_of(const struct competition_side *side, enum fault_class class)
 {
 	return json_pack("{so so}",
-		"count", value_fact(side->faults[class]),
-		"major", value_fact(side->major[class]));
+		"count", value_known(side->faults[class]),
+		"major", value_known(side->major[class]));
 }
 
 static json_t *classes_of(const struct competition_side *side)
@@ -38,8 +38,8 @@ static json_t *side_of(const struct competition_side *side)
 static json_t *competitor_of(const struct competitor_figures *figures)
 {
 	return json_pack("{so so so}",
-		"minflt", value_fact(figures->minflt),
-		"majflt", value_fact(figures->majflt),
+		"minflt", value_known(figures->minflt),
+		"majflt", value_known(figures->majflt),
 		"accesses", value_count(figures->accesses));
 }
 
@@ -101,7 +101,7 @@ json_t *json_competition(const struct report *run)
 	return json_pack("{so ss so so so so so so}",
 		"bytes", value_count(competition->bytes),
 		"order", competition->random ? "random" : "sequential",
-		"memory_limit", value_fact(competition->limit),
+		"memory_limit", value_known(competition->limit),
 		"swap_bytes", value_count(competition->swap_bytes),
 		"alone", side_of(&competition->alone),
 		"with", side_of(&competition->with),

@@ -14,7 +14,7 @@ enum type {
 	TYPE_COUNT32,	/* 0 is n/a */
 	TYPE_COUNT64,
 	TYPE_NUMBER,	/* 64 bits; 0 is 0 */
-	TYPE_FACT,	/* the same; FACT_NONE is n/a */
+	TYPE_FACT,	/* the same; COUNT_NA is n/a */
 	TYPE_INT,	/* below 0 is n/a */
 	TYPE_INT64,
 	TYPE_TIME,	/* 0 is n/a */
@@ -100,7 +100,7 @@ static json_t *member_of(enum type type, const void *at)
 	case TYPE_NUMBER:
 		return value_wide(*(const uint64_t *)at);
 	case TYPE_FACT:
-		return value_fact(*(const uint64_t *)at);
+		return value_known(*(const uint64_t *)at);
 	case TYPE_INT:
 		return signed_of(*(const int *)at);
 	case TYPE_INT64:
@@ -171,7 +171,7 @@ static void take(const struct field *field, void *at, const json_t *json)
 		*(uint64_t *)at = number_of(json);
 		break;
 	case TYPE_FACT:
-		*(uint64_t *)at = integer >= 0 ? (uint64_t)integer : FACT_NONE;
+		*(uint64_t *)at = integer >= 0 ? (uint64_t)integer : COUNT_NA;
 		break;
 	case TYPE_INT:
 		*(int *)at = integer >= 0 && integer <= INT32_MAX ? integer : -1;

@@ -24,8 +24,8 @@ static json_t *usage_of(const struct usage_line *line)
 	const bool known = usage_difference(line, &difference);
 
 	return json_pack("{so so so ss so}",
-		"rusage", value_fact(line->rusage),
-		"ebpf", value_fact(line->ebpf),
+		"rusage", value_known(line->rusage),
+		"ebpf", value_known(line->ebpf),
 		"difference", known ? json_integer(difference) : json_null(),
 		"source", line->source,
 		"reason", reason_of(line));
@@ -45,8 +45,8 @@ json_t *json_both_usages(const struct report *run)
 static json_t *usage_pair_of(const struct usage_line *line)
 {
 	return json_pack("{so so}",
-		"rusage", value_fact(line->rusage),
-		"ebpf", value_fact(line->ebpf));
+		"rusage", value_known(line->rusage),
+		"ebpf", value_known(line->ebpf));
 }
 
 json_t *json_both_usages_figures(const struct report *run)
@@ -258,11 +258,11 @@ static json_t *line_of(const struct map_line *line, const struct map_list *maps)
 		"kind", json_string(map_kind_name(line->kind)),
 		"explanation", value_text(text),
 		"tid", value_count_if(line->thread, line->thread),
-		"resident_bytes", value_fact(line->resident),
-		"pss_bytes", value_fact(line->pss),
-		"dirty_bytes", value_fact(line->dirty),
-		"anonymous_bytes", value_fact(line->anonymous),
-		"swapped_bytes", value_fact(line->swapped),
+		"resident_bytes", value_known(line->resident),
+		"pss_bytes", value_known(line->pss),
+		"dirty_bytes", value_known(line->dirty),
+		"anonymous_bytes", value_known(line->anonymous),
+		"swapped_bytes", value_known(line->swapped),
 		"hooked", maps->hooks_known ? json_boolean(line->hooked) : json_null());
 }
 

@@ -11,7 +11,7 @@ static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;
 static json_t *hooks_of(const struct report *report)
 {
 	json_t *names = json_array();
-	enum fact_hook hook;
+	enum bpf_hook hook;
 
 	for (hook = 0; hook < NR_HOOKS; hook++)
 		if (report->hooks & 1U << hook)
@@ -26,12 +26,12 @@ json_t *head_to_json(const struct report *report)
 		"have_bpf", report->have_bpf,
 		"bpf_missing", value_text(report->bpf_missing),
 		"hooks", hooks_of(report),
-		"pages_touched", value_fact(report->pages_touched));
+		"pages_touched", value_known(report->pages_touched));
 }
 
 static uint32_t hook_from(const char *name)
 {
-	enum fact_hook hook;
+	enum bpf_hook hook;
 
 	for (hook = 0; name && hook < NR_HOOKS; hook++)
 		if (!strcmp(name, hook_names[hook]))

@@ -5,7 +5,7 @@
 static json_t *count_of(const struct ledger_count *count)
 {
 	return json_pack("{ss ss so}", "name", count->name, "source", count->source,
-			 "value", value_fact(count->value));
+			 "value", value_known(count->value));
 }
 
 static json_t *counts_of(const struct ledger *ledger)

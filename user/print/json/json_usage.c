@@ -5,7 +5,7 @@
 /* In units of so many. */
 static json_t *fact_in(uint64_t fact, uint64_t unit)
 {
-	return value_count_if(fact != FACT_NONE, fact / unit);
+	return value_count_if(fact != COUNT_NA, fact / unit);
 }
 
 json_t *json_usage(const struct usage *usage)
@@ -14,12 +14,12 @@ json_t *json_usage(const struct usage *usage)
 		"utime_us", fact_in(usage->utime_ns, 1000),
 		"stime_us", fact_in(usage->stime_ns, 1000),
 		"maxrss_kb", fact_in(usage->maxrss_bytes, 1024),
-		"minflt", value_fact(usage->minflt),
-		"majflt", value_fact(usage->majflt),
-		"inblock", value_fact(usage->inblock),
-		"oublock", value_fact(usage->oublock),
-		"nvcsw", value_fact(usage->nvcsw),
-		"nivcsw", value_fact(usage->nivcsw));
+		"minflt", value_known(usage->minflt),
+		"majflt", value_known(usage->majflt),
+		"inblock", value_known(usage->inblock),
+		"oublock", value_known(usage->oublock),
+		"nvcsw", value_known(usage->nvcsw),
+		"nivcsw", value_known(usage->nivcsw));
 }
 
 static json_t *step_of(const struct step_figures *step)
@@ -28,7 +28,7 @@ static json_t *step_of(const struct step_figures *step)
 		return json_null();
 	return json_pack("{so so so}",
 		"elapsed_ns", value_count(step->elapsed_ns),
-		"bytes", value_fact(step->bytes),
+		"bytes", value_known(step->bytes),
 		"rusage", json_usage(&step->usage));
 }
 

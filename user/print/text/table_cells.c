@@ -6,7 +6,7 @@
 
 void cell_count(struct grid *grid, uint64_t count)
 {
-	if (count == FACT_NONE)
+	if (count == COUNT_NA)
 		grid_cell(grid, "n/a");
 	else
 		grid_cell(grid, "%" PRIu64, count);

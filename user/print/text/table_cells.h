@@ -9,7 +9,7 @@
 #include "report/view.h"
 #include "util/table_grid.h"
 
-/* FACT_NONE: n/a. */
+/* COUNT_NA: n/a. */
 void cell_count(struct grid *grid, uint64_t count);
 /* Two digits at least, three where the study would have printed 0.1; NAN: a dash. */
 void cell_scaled(struct grid *grid, double value);

@@ -25,7 +25,7 @@ static const struct competition *competition_of(const struct runs *runs, size_t 
 
 static double number_of(uint64_t count)
 {
-	return count == FACT_NONE ? NAN : count;
+	return count == COUNT_NA ? NAN : count;
 }
 
 static const struct competition_side *side_of(const struct runs *runs, size_t run, bool alone)
@@ -248,7 +248,7 @@ static void heading(FILE *out, const struct runs *runs)
 	fprintf(out, "Competition: %u × %.1f MiB, pages %s, a store in each eighth step; ",
 		competition->nr, competition->bytes / MIB,
 		competition->random ? "at random" : "in order");
-	if (competition->limit == FACT_NONE)
+	if (competition->limit == COUNT_NA)
 		fputs("NO LIMIT (--unsafe)", out);
 	else
 		fprintf(out, "all under a limit of %.1f MiB", competition->limit / MIB);

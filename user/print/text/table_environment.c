@@ -31,7 +31,7 @@ static const char *size_text(uint64_t bytes, char *text, size_t length)
 
 static const char *time_text(uint64_t ns, char *text, size_t length)
 {
-	if (ns == FACT_NONE)
+	if (ns == COUNT_NA)
 		return "n/a";
 	snprintf(text, length, "%.3f ms", ns / 1e6);
 	return text;
@@ -82,7 +82,7 @@ static void file_lines(struct grid *grid, const struct environment *e)
 	     known(e->device));
 	if (e->readahead_bytes >= 0)
 		size_text(e->readahead_bytes, readahead, sizeof(readahead));
-	if (e->resident_pages != FACT_NONE)
+	if (e->resident_pages != COUNT_NA)
 		snprintf(resident, sizeof(resident), "%" PRIu64, e->resident_pages);
 	line(grid, "Cache", "%s: %s of %" PRIu64 " pages resident before; read-ahead %s",
 	     known(e->cache), resident, e->file_pages, readahead);

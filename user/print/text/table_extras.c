@@ -331,7 +331,7 @@ static void cell_spread_or(struct grid *grid, const double *values, size_t nr,
 
 static double number_of(uint64_t fact)
 {
-	return fact == FACT_NONE ? NAN : fact;
+	return fact == COUNT_NA ? NAN : fact;
 }
 
 static int usage_of_runs(FILE *out, const struct view *views, size_t nr, double *values)

@@ -13,7 +13,7 @@
 
 static void cell_kilobytes(struct grid *grid, uint64_t bytes)
 {
-	cell_count(grid, bytes == FACT_NONE ? FACT_NONE : bytes / 1024);
+	cell_count(grid, bytes == COUNT_NA ? COUNT_NA : bytes / 1024);
 }
 
 static void map_rows(struct grid *grid, const struct map_list *maps, const struct map_line *line)
@@ -44,7 +44,7 @@ static void map_rows(struct grid *grid, const struct map_list *maps, const struc
 
 static void add(uint64_t *sum, uint64_t bytes)
 {
-	*sum = *sum == FACT_NONE || bytes == FACT_NONE ? FACT_NONE : *sum + bytes;
+	*sum = *sum == COUNT_NA || bytes == COUNT_NA ? COUNT_NA : *sum + bytes;
 }
 
 int table_maps(FILE *out, const struct map_list *maps)

@@ -208,7 +208,7 @@ static void page_row(struct grid *grid, const char *name, uint64_t pages, uint64
 	grid_row(grid);
 	grid_cell(grid, "%s", name);
 	cell_count(grid, pages);
-	if (pages == FACT_NONE)
+	if (pages == COUNT_NA)
 		grid_cell(grid, "n/a");
 	else
 		cell_share(grid, view_share(pages, read));
@@ -233,12 +233,12 @@ int table_readahead(FILE *out, const struct report *run)
 	grid_open(&grid, headings, COUNT(headings));
 	page_row(&grid, "read", pages->read, pages->read, "from block devices into the page cache");
 	page_row(&grid, "mapped", pages->mapped, pages->read, "by a fault, afterwards");
-	page_row(&grid, "evicted unused", removals ? pages->evicted_unused : FACT_NONE,
+	page_row(&grid, "evicted unused", removals ? pages->evicted_unused : COUNT_NA,
 		 pages->read, "removed before a fault mapped them");
-	page_row(&grid, "never used", removals ? pages->idle : FACT_NONE, pages->read,
+	page_row(&grid, "never used", removals ? pages->idle : COUNT_NA, pages->read,
 		 "still there; read(2) may have used them");
 	if (pages->overflow)
-		page_row(&grid, "not followed", pages->overflow, FACT_NONE,
+		page_row(&grid, "not followed", pages->overflow, COUNT_NA,
 			 "beside those above: of too many files");
 	return grid_close(&grid, out);
 }

@@ -26,7 +26,7 @@ bool table_has_steps(const struct report *run)
 
 static double rate_of(const struct step_figures *step)
 {
-	if (step->bytes == FACT_NONE || !step->elapsed_ns)
+	if (step->bytes == COUNT_NA || !step->elapsed_ns)
 		return NAN;
 	return step->bytes / MIB / (step->elapsed_ns / 1e9);
 }

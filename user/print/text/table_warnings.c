@@ -34,9 +34,9 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 {
 	const struct report *run = view->run;
 
-	if (run->lost == FACT_NONE)
+	if (run->lost == COUNT_NA)
 		return;
-	if (run->calls == FACT_NONE) {
+	if (run->calls == COUNT_NA) {
 		if (run->lost)
 			warn(out, number, "LOST %" PRIu64 " RECORDS: COUNTS AND TIMES MAY BE TOO "
 			     "LOW", run->lost);
@@ -53,7 +53,7 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 
 static void warn_of_missing_events(FILE *out, const struct report *run, size_t number)
 {
-	if (run->events_sent == FACT_NONE || run->events_received == FACT_NONE ||
+	if (run->events_sent == COUNT_NA || run->events_received == COUNT_NA ||
 	    run->events_sent == run->events_received)
 		return;
 	warn(out, number, "EBPF SENT %" PRIu64 " EVENTS, BUT %" PRIu64 " WERE READ: THE "
@@ -64,11 +64,11 @@ static void warn_of_missing_events(FILE *out, const struct report *run, size_t n
 static void warn_of_events(FILE *out, const struct report *run, size_t number)
 {
 	warn_of_missing_events(out, run, number);
-	if (run->events_lost == FACT_NONE || !run->events_lost)
+	if (run->events_lost == COUNT_NA || !run->events_lost)
 		return;
 	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
 	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW", run->events_lost);
-	if (run->events_skipped != FACT_NONE && run->events_skipped)
+	if (run->events_skipped != COUNT_NA && run->events_skipped)
 		warn(out, number, "%" PRIu64 " OF THESE THE KERNEL LEFT OUT: NO LARGER RING WOULD "
 		     "HAVE HELD THEM", run->events_skipped);
 }
@@ -88,10 +88,10 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 	if (run->ledger.unexplained)
 		warn(out, number, "%" PRIu64 " FAULTS ARE COUNTED DIFFERENTLY FOR NO KNOWN REASON: "
 		     "SEE THE LEDGER", run->ledger.unexplained);
-	if (run->maps_lost != FACT_NONE && run->maps_lost)
+	if (run->maps_lost != COUNT_NA && run->maps_lost)
 		warn(out, number, "LOST %" PRIu64 " MAPPINGS: NAMES OF FILES AND CODE MAY BE "
 		     "MISSING OR WRONG", run->maps_lost);
-	if (run->names_left_out != FACT_NONE && run->names_left_out)
+	if (run->names_left_out != COUNT_NA && run->names_left_out)
 		warn(out, number, "%" PRIu64 " NAMES OF CODE ARE NOT IN THE RECORDING: ADDRESSES "
 		     "STAND FOR THEM", run->names_left_out);
 	if (!run->have_bpf)

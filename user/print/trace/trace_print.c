@@ -398,7 +398,7 @@ int trace_fault(void *context, const struct explained *fault)
 
 static void print_lost(FILE *out, const char *name, uint64_t lost)
 {
-	if (lost == FACT_NONE)
+	if (lost == COUNT_NA)
 		fprintf(out, ",\"%s\":null", name);
 	else
 		fprintf(out, ",\"%s\":%" PRIu64, name, lost);

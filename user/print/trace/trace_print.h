@@ -39,7 +39,7 @@ int trace_fault(void *trace, const struct explained *fault);
 /* What a reader of the trace should know of what is not there. */
 struct trace_missing {
 	const char *damage;	/* one clause, or NULL */
-	uint64_t lost;		/* records; FACT_NONE: not known */
+	uint64_t lost;		/* records; COUNT_NA: not known */
 	uint64_t events_lost;	/* likewise */
 };
 

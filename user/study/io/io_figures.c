@@ -27,7 +27,7 @@ uint64_t via_syscalls(const struct report *seen)
 	size_t i;
 
 	if (!seen->have_counts)
-		return FACT_NONE;
+		return COUNT_NA;
 	for (i = 0; i < seen->nr_syscalls; i++)
 		if (!is_own(seen->syscalls[i].number))
 			sum += seen->syscalls[i].value.count;

@@ -58,7 +58,7 @@ unsigned int files_that_fit(const struct files *files, uint64_t available_kb)
 {
 	uint64_t nr;
 
-	if (available_kb == FACT_NONE)
+	if (available_kb == COUNT_NA)
 		return 0;
 	nr = available_kb * 1024 / FIT_PART / files->bytes;
 	return nr < files->nr ? nr : files->nr;

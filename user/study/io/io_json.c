@@ -14,10 +14,10 @@ static const char *const caches[NR_VIA_CACHES] = VIA_CACHE_NAMES;
 static json_t *meminfo_of(const struct meminfo *meminfo)
 {
 	return json_pack("{so so so so}",
-		"available_kb", value_fact(meminfo->available),
-		"buffers_kb", value_fact(meminfo->buffers),
-		"cached_kb", value_fact(meminfo->cached),
-		"dirty_kb", value_fact(meminfo->dirty));
+		"available_kb", value_known(meminfo->available),
+		"buffers_kb", value_known(meminfo->buffers),
+		"cached_kb", value_known(meminfo->cached),
+		"dirty_kb", value_known(meminfo->dirty));
 }
 
 static json_t *moment_of(const struct meminfo *meminfo, uint64_t resident)
@@ -116,13 +116,13 @@ static json_t *watched_of(const struct via_row *row)
 	return json_pack("{so so so so so so so so so so so so so}",
 		"pass", pass_of(row, &row->watched),
 		"overhead", json_real_or_null(via_overhead(row)),
-		"system_calls", value_fact(via_syscalls(seen)),
+		"system_calls", value_known(via_syscalls(seen)),
 		"syscalls", syscalls_of(seen),
-		"off_cpu_count", value_fact(seen->off_cpu_count),
-		"calls", value_fact(seen->calls),
-		"lost", value_fact(seen->lost),
-		"events_lost", value_fact(seen->events_lost),
-		"events_skipped", value_fact(seen->events_skipped),
+		"off_cpu_count", value_known(seen->off_cpu_count),
+		"calls", value_known(seen->calls),
+		"lost", value_known(seen->lost),
+		"events_lost", value_known(seen->events_lost),
+		"events_skipped", value_known(seen->events_skipped),
 		"faults", value_count(figures.faults),
 		"major", value_count(figures.major),
 		"classes", classes_of(&figures),

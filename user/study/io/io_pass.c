@@ -272,16 +272,16 @@ static int begin_watch(struct passing *passing)
 
 static int end_watch(struct passing *passing)
 {
-	struct facts *facts = &passing->result->facts;
+	struct run_counters *counters = &passing->result->counters;
 	char why[512];
 
-	if (instruments_stop(passing->instruments, facts, why, sizeof(why)) ||
-	    instruments_check_events(facts, why, sizeof(why)))
+	if (instruments_stop(passing->instruments, counters, why, sizeof(why)) ||
+	    instruments_check_events(counters, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
-	facts->hooked_only = passing->plan->way->map;
-	facts->usage = passing->pass->usage;
+	counters->hooked_only = passing->plan->way->map;
+	counters->usage = passing->pass->usage;
 	if (analysis_finish(passing->result->analysis) ||
-	    report_fill(&passing->result->report, passing->result->analysis, facts))
+	    report_fill(&passing->result->report, passing->result->analysis, counters))
 		return complain(STATUS_FAILED, "out of memory");
 	return STATUS_OK;
 }
@@ -314,7 +314,7 @@ int pass_watched(const struct pass_plan *plan, struct pass *pass, struct result 
 
 	*result = (struct result){ 0 };
 	report_init(&result->report);
-	facts_init(&result->facts);
+	run_counters_init(&result->counters);
 	status = watched_steps(&passing);
 	instruments_close(passing.instruments);
 	transfer_close(&passing.transfer);

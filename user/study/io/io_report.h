@@ -31,7 +31,7 @@ struct via_report {
 
 /* MiB/s of a pass: its bytes in the time of its phases. */
 double via_rate(const struct via_row *row, const struct pass *pass);
-/* System calls of the watched pass, without the instrument's own; FACT_NONE: n/a. */
+/* System calls of the watched pass, without the instrument's own; COUNT_NA: n/a. */
 uint64_t via_syscalls(const struct report *seen);
 /* By how much watching made the pass longer, against the mean of the bare ones; NAN: n/a. */
 double via_overhead(const struct via_row *row);

@@ -30,7 +30,7 @@ static double sync_ms(const struct via_row *row, const struct pass *pass)
 
 static double kib_of(uint64_t count)
 {
-	return count == FACT_NONE ? NAN : count;
+	return count == COUNT_NA ? NAN : count;
 }
 
 static double cached_before(const struct via_row *row, const struct pass *pass)
@@ -209,10 +209,10 @@ static void warn_of_losses(FILE *out, const struct via_row *row)
 	char name[64];
 
 	way_name(&row->way, name, sizeof(name));
-	if (seen->lost != FACT_NONE && seen->lost)
+	if (seen->lost != COUNT_NA && seen->lost)
 		fprintf(out, "%s, %s: LOST %" PRIu64 " RECORDS: FAULTS AND MKWRITE ARE TOO LOW\n",
 			name, caches[row->cache], seen->lost);
-	if (seen->events_lost != FACT_NONE && seen->events_lost)
+	if (seen->events_lost != COUNT_NA && seen->events_lost)
 		fprintf(out, "%s, %s: LOST %" PRIu64 " EVENTS OF EBPF: SYSTEM CALLS, OFF-CPU "
 			"STAYS, FAULTS ARE TOO LOW\n", name, caches[row->cache], seen->events_lost);
 }

@@ -7,7 +7,7 @@ static json_t *fault_of(const struct touch_fault *fault)
 {
 	return json_pack("{so so so so sb sb}",
 		"class", value_text(fault_class_name(fault->class)),
-		"page", value_fact(fault->pgoff),
+		"page", value_known(fault->pgoff),
 		"ns", value_count(fault->ns),
 		"attempts", value_count(fault->attempts),
 		"major", fault->major,

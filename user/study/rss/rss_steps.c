@@ -23,7 +23,7 @@ void touch_add_fault(struct touch_report *report, const struct explained *fault)
 	if (step->nr_faults < TOUCH_FAULTS_MAX)
 		step->faults[step->nr_faults] = (struct touch_fault){
 			.class = fault->class,
-			.pgoff = fault->inode ? fault->pgoff : FACT_NONE,
+			.pgoff = fault->inode ? fault->pgoff : COUNT_NA,
 			.ns = fault->end_ns - fault->start_ns,
 			.attempts = fault->attempts,
 			.major = fault->major,

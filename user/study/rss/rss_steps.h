@@ -26,7 +26,7 @@ struct touch_marks {
 /* A logical fault of a step. */
 struct touch_fault {
 	enum fault_class class;
-	uint64_t pgoff;			/* FACT_NONE: of no file */
+	uint64_t pgoff;			/* COUNT_NA: of no file */
 	uint64_t ns;
 	unsigned int attempts;
 	bool major, solved;
@@ -43,7 +43,7 @@ struct touch_step {
 struct touch_report {
 	struct environment environment;
 	const char *bpf_missing;	/* NULL: faults of no file are told, too */
-	uint64_t lost;			/* records and events; FACT_NONE: n/a */
+	uint64_t lost;			/* records and events; COUNT_NA: n/a */
 	struct touch_step steps[TOUCH_STEPS_MAX];
 	unsigned int nr_steps;
 };

@@ -69,7 +69,7 @@ static size_t fault_text(char *text, size_t size, const struct touch_fault *faul
 	int length = snprintf(text, size, "%s%s", fault_class_name(fault->class),
 			      fault->major ? " (major)" : "");
 
-	if (fault->pgoff != FACT_NONE)
+	if (fault->pgoff != COUNT_NA)
 		length += snprintf(text + length, size - length, " of page %" PRIu64, fault->pgoff);
 	length += snprintf(text + length, size - length, ", %.2f µs", fault->ns / 1e3);
 	if (fault->attempts > 1)

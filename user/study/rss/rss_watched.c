@@ -24,7 +24,7 @@ struct watched {
 	struct walker walker;
 	struct instruments *instruments;
 	struct analysis *analysis;
-	struct facts facts;
+	struct run_counters counters;
 	struct explained kept[KEPT_MAX];
 	unsigned int nr_kept;
 };
@@ -103,21 +103,21 @@ static int walk(struct watched *watched)
 static int gather(struct watched *watched)
 {
 	struct touch_report *report = watched->report;
-	const struct facts *facts = &watched->facts;
+	const struct run_counters *counters = &watched->counters;
 	uint64_t records, events;
 	char why[512];
 	unsigned int i;
 	int err;
 
 	instruments_lost(watched->instruments, &records, &events);
-	if (instruments_stop(watched->instruments, &watched->facts, why, sizeof(why)) ||
-	    instruments_check_events(facts, why, sizeof(why)))
+	if (instruments_stop(watched->instruments, &watched->counters, why, sizeof(why)) ||
+	    instruments_check_events(counters, why, sizeof(why)))
 		return complain(STATUS_FAILED, "%s", why);
 	err = analysis_finish(watched->analysis);
 	if (err)
 		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
 				strerror(-err));
-	report->lost = facts->lost + (events == FACT_NONE ? 0 : events);
+	report->lost = counters->lost + (events == COUNT_NA ? 0 : events);
 	report->bpf_missing = watched->plan->bpf ? NULL : "--no-bpf was given";
 	for (i = 0; i < watched->nr_kept; i++)
 		touch_add_fault(report, &watched->kept[i]);
@@ -151,11 +151,11 @@ int touch_watched(const struct touch_plan *plan, struct touch_report *report)
 	struct watched watched = { .plan = plan, .report = report, .walker = WALKER_NONE };
 	int status;
 
-	facts_init(&watched.facts);
+	run_counters_init(&watched.counters);
 	status = make_steps(&watched);
 	walker_close(&watched.walker);
 	instruments_close(watched.instruments);
 	analysis_free(watched.analysis);
-	facts_exit(&watched.facts);
+	run_counters_exit(&watched.counters);
 	return status;
 }
