@@ -97,9 +97,10 @@ from_source_package()
 	[[ $image == linux/* ]]
 }
 
+# NAME SUITE IMAGE HEADERS DOWNLOAD DISK, of each kernel.
 kernel_table()
 {
-	grep -v -e '^#' -e '^$' "$LAB_DIR/kernels"
+	awk '!/^#/ { print $1, $3, $4, $5, $6, $7 }' "$TREE/tools/kernels/list"
 }
 
 kernel_names()

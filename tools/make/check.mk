@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests: units on this machine (plain, and under ASan and UBSan), the rest in VMs.
 
-KERNELS		?= 6.1 6.12
+KERNELS		?= $(shell tools/kernel-names check)
 # All of Debian's, where hours do not matter, or minutes are enough.
-check-kernels bpf-stats: KERNELS := 6.1 6.12 6.18 7.2 newest
+check-kernels bpf-stats: KERNELS := $(shell tools/kernel-names check check-kernels)
 TESTS		?=
 # Of tools/check's words: the short jobs of the last fill what the last VM leaves of the CPUs.
 CHECKS		?= unit browser vm unit-san

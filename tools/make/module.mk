@@ -8,12 +8,12 @@ module_ko	:= $(BUILD)/pfstat.ko
 
 module: $(module_ko)
 
-$(BUILD)/pfstat.ko: $(module_src) Kbuild VERSION
+$(BUILD)/pfstat.ko: $(module_src) Kbuild VERSION tools/kernels/list
 	$(call say,KBUILD,$@)
 	$(Q)test -d $(KDIR) || { echo "no kernel headers at $(KDIR): install them" \
 		"(apt-get install linux-headers-$$(uname -r)) or use the VM (make demo)" >&2; exit 1; }
 	$(Q)rm -rf $(module_dir) && mkdir -p $(module_dir)
-	$(Q)ln -s $(CURDIR)/module $(CURDIR)/include $(CURDIR)/Kbuild $(CURDIR)/VERSION $(module_dir)
+	$(Q)ln -s $(CURDIR)/module $(CURDIR)/include $(CURDIR)/Kbuild $(CURDIR)/VERSION $(CURDIR)/tools $(module_dir)
 	$(Q)rm $(module_dir)/module && mkdir $(module_dir)/module
 	$(Q)ln -s $(CURDIR)/module/* $(module_dir)/module
 	$(Q)+$(MAKE) $(if $(Q),-s) -C $(KDIR) M=$(abspath $(module_dir)) $(SPARSE) modules
