@@ -120,16 +120,10 @@ bool __wrap_invoker_is_other(void)
 	return false;
 }
 
-/* These take no options, and are called by pfdrive or a benchmark alone. */
+/* These take no options, and run other programs or wait for the end of one. */
 static bool is_internal(const char *word)
 {
-	static const char *const words[] = { "bare-loop", "competitor", "keeper", "loop", "unpin" };
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(word, words[i]))
-			return true;
-	return false;
+	return !strcmp(word, "help") || !strcmp(word, "helper");
 }
 
 /* Words end at white space. */

@@ -8,7 +8,7 @@
 
 static const char *const head[] = {
 	"desc: I1 cache:         32768 B, 64 B, 8-way associative\n",
-	"cmd: pfdrive loop -n 1000 f\n",
+	"cmd: pfdrive helper loop -n 1000 f\n",
 	"events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw\n",
 };
 

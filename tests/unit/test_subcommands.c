@@ -159,6 +159,17 @@ START_TEST(test_no_command_at_all_is_a_mistake_that_gets_the_list)
 }
 END_TEST
 
+START_TEST(test_helpers_refuse_what_is_not_theirs)
+{
+	ck_assert_int_eq(RUN("helper"), STATUS_USAGE);
+	ck_assert_int_eq(RUN("helper", "nothing"), STATUS_USAGE);
+	ck_assert_int_eq(RUN("helper", "cgroup-reaper", "/sys/fs/cgroup"), STATUS_USAGE);
+	ck_assert_int_eq(RUN("helper", "unpin", "x"), STATUS_USAGE);
+	ck_assert_int_eq(RUN("helper", "competitor"), STATUS_USAGE);
+	ck_assert_int_eq(RUN("loop"), STATUS_USAGE);
+}
+END_TEST
+
 START_TEST(test_an_unknown_item_of_with_is_refused_with_the_choices)
 {
 	ck_assert_int_eq(RUN("--with", "rusage,hwc", "x"), STATUS_USAGE);
@@ -180,7 +191,7 @@ START_TEST(test_each_command_prints_its_own_help)
 	size_t i;
 
 	for (i = 0; i < nr_subcommands; i++) {
-		if (subcommands[i].group == COMMAND_HIDDEN)
+		if (!subcommands[i].argp)
 			continue;
 		strcpy(words, subcommands[i].name);
 		second = strchr(words, ' ');
@@ -201,5 +212,6 @@ RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_comman
 	  test_a_file_that_is_named_like_a_command_needs_a_folder,
 	  test_the_list_has_every_command_in_one_line,
 	  test_no_command_at_all_is_a_mistake_that_gets_the_list,
+	  test_helpers_refuse_what_is_not_theirs,
 	  test_an_unknown_item_of_with_is_refused_with_the_choices,
 	  test_each_command_prints_its_own_help)

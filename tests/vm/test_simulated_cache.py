@@ -70,7 +70,7 @@ def test_the_loop_alone_needs_no_root_and_no_module(small_file):
     pfstat.unload()
     os.chmod(small_file, 0o644)
     for name in ("loop", "bare-loop"):
-        result = pfstat.run(pfstat.PFDRIVE, name, "--accesses", "1000", small_file, user=65534,
-                            group=65534, extra_groups=[])
+        result = pfstat.run(pfstat.PFDRIVE, "helper", name, "--accesses", "1000", small_file,
+                            user=65534, group=65534, extra_groups=[])
         assert result.stdout == result.stderr == ""
-    assert "no file" in pfstat.refused(1, "loop", pfstat.DISK / "missing")
+    assert "no file" in pfstat.refused(1, "helper", "loop", pfstat.DISK / "missing")

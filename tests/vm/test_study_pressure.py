@@ -59,7 +59,7 @@ def words_of(folder):
 def others():
     """What a run had started, and is still there."""
     return [words for words in map(words_of, pathlib.Path("/proc").glob("[0-9]*"))
-            if words[1:2] in ([b"competitor"], [b"keeper"])]
+            if words[1:3] in ([b"helper", b"competitor"], [b"helper", b"cgroup-reaper"])]
 
 
 def nothing_is_left():
@@ -189,7 +189,7 @@ def test_tables_have_all_of_it(swap):
 
 def competitor_pids():
     return [int(folder.name) for folder in pathlib.Path("/proc").glob("[0-9]*")
-            if words_of(folder)[1:2] == [b"competitor"]]
+            if words_of(folder)[1:3] == [b"helper", b"competitor"]]
 
 
 @contextlib.contextmanager

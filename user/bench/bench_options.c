@@ -186,18 +186,17 @@ static error_t bench_options_parse_one(int key, char *text, struct argp_state *s
 	}
 }
 
+const struct argp bench_argp = {
+	.options = argp_options, .parser = bench_options_parse_one, .args_doc = "[NAME...]",
+	.doc = doc,
+};
+
 void bench_options_parse(struct bench_command *command, int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = argp_options, .parser = bench_options_parse_one, .args_doc = "[NAME...]",
-		.doc = doc,
-	};
-
 	*command = (struct bench_command){
 		.options = { .cpu = -1, .directory = DIRECTORY, .port = PEER_PORT },
 		.format = REPORT_TABLE,
 		.watch = true,
 	};
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, command);
+	argp_parse(&bench_argp, argc, argv, 0, NULL, command);
 }

@@ -3,6 +3,8 @@
 #ifndef PFSTAT_USER_BENCH_OPTIONS_H
 #define PFSTAT_USER_BENCH_OPTIONS_H
 
+#include <argp.h>
+
 #include "bench/core/operation.h"
 #include "report/report.h"
 
@@ -23,6 +25,7 @@ struct bench_command {
 	const char *measuring_dashes;	/* prefix of it: "--" or "" */
 };
 
+extern const struct argp bench_argp;
 /* Exits with STATUS_USAGE and a message on errors. */
 void bench_options_parse(struct bench_command *command, int argc, char **argv);
 

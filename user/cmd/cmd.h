@@ -6,16 +6,15 @@
 #ifndef PFSTAT_USER_CMD_H
 #define PFSTAT_USER_CMD_H
 
-#include <stdbool.h>
+#include <argp.h>
 #include <stddef.h>
-#include <stdio.h>
 
 enum subcommand_group {
 	COMMAND_MEASURE,
 	COMMAND_EXPLAIN,
 	COMMAND_STUDY,
 	COMMAND_LOOK,
-	COMMAND_HIDDEN,		/* not for people: --help does not list it */
+	COMMAND_HIDDEN,		/* not for users: --help does not list it */
 	NR_COMMAND_GROUPS
 };
 
@@ -25,6 +24,7 @@ struct subcommand {
 	enum subcommand_group group;
 	const char *summary;	/* one line */
 	int (*run)(int argc, char **argv);	/* returns the exit status */
+	const struct argp *argp;	/* NULL: it has no options */
 };
 
 extern const struct subcommand subcommands[];
@@ -37,11 +37,14 @@ extern const size_t nr_subcommands;
 int command_line(int argc, char **argv);
 /* The command that argv begins with; *words is the number of its words. NULL: none. */
 const struct subcommand *subcommand_find(int argc, char *const *argv, int *words);
-/* What `pfdrive --help' prints. */
-void subcommand_list(FILE *out);
+
+/* Their arguments; bench_argp is in bench/bench_options.h. */
+extern const struct argp compare_argp, maps_argp, record_argp, replay_argp, report_argp, run_argp,
+	study_io_argp, study_pressure_argp, study_rss_argp, top_argp;
 
 int cmd_bench(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_helper(int argc, char **argv);
 int cmd_maps(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
@@ -51,9 +54,5 @@ int cmd_study_io(int argc, char **argv);
 int cmd_study_pressure(int argc, char **argv);
 int cmd_study_rss(int argc, char **argv);
 int cmd_top(int argc, char **argv);
-
-/* The accesses of `pfdrive run', or all but the accesses, for another program to watch. */
-int cmd_loop(int argc, char **argv);
-int cmd_bare_loop(int argc, char **argv);
 
 #endif

@@ -164,17 +164,16 @@ static error_t compare_parse_option(int key, char *text, struct argp_state *stat
 	}
 }
 
+const struct argp compare_argp = {
+	.options = argp_options, .parser = compare_parse_option,
+	.args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...", .doc = doc,
+};
+
 static void compare_parse(struct compare_options *options, int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = argp_options, .parser = compare_parse_option,
-		.args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...", .doc = doc,
-	};
-
 	*options = (struct compare_options){ .threshold = 5, .confidence = 95 };
-	argp_err_exit_status = STATUS_USAGE;
 	/* In order: else the files before -- would be moved behind it. */
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+	argp_parse(&compare_argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 }
 
 static int compare_add_fault(void *context, const struct explained *fault)

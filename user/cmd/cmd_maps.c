@@ -75,20 +75,20 @@ static int maps_print(const struct map_list *maps, bool json)
 	return err ? complain_of_stdout(err, "the memory map") : STATUS_OK;
 }
 
+const struct argp maps_argp = {
+	.options = argp_options, .parser = maps_parse_option, .args_doc = "-p PID",
+	.doc = "Shows the memory map of a process: what each line is, how much of it is "
+	       "resident or swapped, and what the pfstat module has hooked.\vOf somebody "
+	       "else's process, and for what is hooked, it needs root.",
+};
+
 int cmd_maps(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = argp_options, .parser = maps_parse_option, .args_doc = "-p PID",
-		.doc = "Shows the memory map of a process: what each line is, how much of it is "
-		       "resident or swapped, and what the pfstat module has hooked.\vOf somebody "
-		       "else's process, and for what is hooked, it needs root.",
-	};
 	struct show_options options = { 0 };
 	struct map_list maps;
 	int err, status;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	argp_parse(&maps_argp, argc, argv, 0, NULL, &options);
 	err = smaps_read(&maps, options.pid);
 	if (err)
 		return complain_of_process(options.pid, err);

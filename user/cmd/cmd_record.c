@@ -62,29 +62,30 @@ static error_t record_parse_option(int key, char *text, struct argp_state *state
 	}
 }
 
+static const struct argp_option argp_options[] = {
+	{ "output", 'o', "FILE", 0, "write a recording there; nothing is printed then", 3 },
+	{ 0 },
+};
+
+static const struct argp_child record_children[] = {
+	{ &watch_argp, 0, NULL, 0 }, { &report_options_argp, 0, NULL, 0 }, { 0 },
+};
+
+const struct argp record_argp = {
+	.options = argp_options, .parser = record_parse_option, .children = record_children,
+	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
+	.doc = "Watches any program, and explains its page faults: prints a report, or "
+	       "writes a recording for `pfdrive report'.\vCtrl-C ends the recording of "
+	       "processes that were there before; they run on. A COMMAND gets Ctrl-C, too: "
+	       "the recording ends with it, or with a second Ctrl-C. Needs the pfstat module, "
+	       "and root.",
+};
+
 static void record_parse(struct record_options *options, int argc, char **argv)
 {
-	static const struct argp_option argp_options[] = {
-		{ "output", 'o', "FILE", 0, "write a recording there; nothing is printed then", 3 },
-		{ 0 },
-	};
-	static const struct argp_child children[] = {
-		{ &watch_argp, 0, NULL, 0 }, { &report_options_argp, 0, NULL, 0 }, { 0 },
-	};
-	static const struct argp argp = {
-		.options = argp_options, .parser = record_parse_option, .children = children,
-		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
-		.doc = "Watches any program, and explains its page faults: prints a report, or "
-		       "writes a recording for `pfdrive report'.\vCtrl-C ends the recording of "
-		       "processes that were there before; they run on. A COMMAND gets Ctrl-C, too: "
-		       "the recording ends with it, or with a second Ctrl-C. Needs the pfstat module, "
-		       "and root.",
-	};
-
 	watch_options_init(&options->watch);
 	report_options_init(&options->report);
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 	if (options->report.grouped && options->report.by == GROUP_BY_STACK)
 		options->watch.instruments.events.stacks = true;
 }

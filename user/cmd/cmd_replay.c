@@ -125,16 +125,16 @@ static error_t replay_parse_option(int key, char *text, struct argp_state *state
 	}
 }
 
+const struct argp replay_argp = {
+	.options = argp_options, .parser = replay_parse_option, .args_doc = "RECORDING",
+	.doc = "Touches a recorded file's pages in the recorded order and pace under "
+	       "another policy, and prints what that changes.\vOnly pages that faulted "
+	       "are known: what fault-around had mapped is not touched. The file is only "
+	       "read. Needs the pfstat module, and root.",
+};
+
 static void replay_parse(struct replay_options *options, int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = argp_options, .parser = replay_parse_option, .args_doc = "RECORDING",
-		.doc = "Touches a recorded file's pages in the recorded order and pace under "
-		       "another policy, and prints what that changes.\vOnly pages that faulted "
-		       "are known: what fault-around had mapped is not touched. The file is only "
-		       "read. Needs the pfstat module, and root.",
-	};
-
 	*options = (struct replay_options){
 		.policy = POLICY_NONE,
 		.paced = true,
@@ -143,8 +143,7 @@ static void replay_parse(struct replay_options *options, int argc, char **argv)
 			.cpu = -1,
 		},
 	};
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	argp_parse(&replay_argp, argc, argv, 0, NULL, options);
 }
 
 /* Faults of the mapping that is replayed, and no others of pfdrive's. */

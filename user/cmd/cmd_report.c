@@ -99,32 +99,33 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 	}
 }
 
+static const struct argp_option argp_options[] = {
+	{ "file", KEY_FILE, "PATH", 0, "this file's faults alone, named as --by file "
+	  "names it", 1 },
+	{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
+	FIGURES_OPTIONS_HTML,
+	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0, "write the figures there as well: SVG, "
+	  "PNG, their data and scripts; -: print the study's two as text", 6 },
+	{ 0 },
+};
+
+static const struct argp_child report_children[] = {
+	{ &report_options_argp, 0, NULL, 0 }, { 0 },
+};
+
+const struct argp report_argp = {
+	.options = argp_options, .parser = report_parse_option, .children = report_children,
+	.args_doc = "RECORDING",
+	.doc = "Prints what a recording holds: where the time of its page faults went.\v"
+	       "RECORDING is a file that `pfdrive record' wrote, or - for standard input. "
+	       "Needs neither root nor the machine that it was made on.",
+};
+
 static void report_parse(struct report_command *options, int argc, char **argv)
 {
-	static const struct argp_option argp_options[] = {
-		{ "file", KEY_FILE, "PATH", 0, "this file's faults alone, named as --by file "
-		  "names it", 1 },
-		{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
-		FIGURES_OPTIONS_HTML,
-		{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0, "write the figures there as well: SVG, "
-		  "PNG, their data and scripts; -: print the study's two as text", 6 },
-		{ 0 },
-	};
-	static const struct argp_child children[] = {
-		{ &report_options_argp, 0, NULL, 0 }, { 0 },
-	};
-	static const struct argp argp = {
-		.options = argp_options, .parser = report_parse_option, .children = children,
-		.args_doc = "RECORDING",
-		.doc = "Prints what a recording holds: where the time of its page faults went.\v"
-		       "RECORDING is a file that `pfdrive record' wrote, or - for standard input. "
-		       "Needs neither root nor the machine that it was made on.",
-	};
-
 	report_options_init(&options->report);
 	options->report.may_trace = true;
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	argp_parse(&report_argp, argc, argv, 0, NULL, options);
 }
 
 static int open_recording(struct reading *reading)

@@ -56,7 +56,7 @@ static const struct argp_option argp_options[] = {
 	{ "files", KEY_FILES, "N", 0, "that many files (default 25)", 1 },
 	{ "file-size", KEY_FILE_SIZE, "SIZE", 0, "of each (default 10M)", 1 },
 	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0, "where (default: the current folder)", 1 },
-	{ "cache", KEY_CACHE, "STATE", 0, "cold, warm or fit; may be repeated (default: all)", 1 },
+	{ "cache", KEY_CACHE, "cold|warm|fit", 0, "may be repeated (default: all)", 1 },
 	{ "repeat", KEY_REPEAT, "N", 0, "that many passes of each (default 5)", 1 },
 	{ "format", KEY_FORMAT, "table|json", 0, "(default table)", 2 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: system calls are n/a", 2 },
@@ -140,21 +140,20 @@ static void study_io_add_defaults(struct via_options *options)
 	way_parse("write:512", options->ways, &options->nr_ways);
 }
 
+const struct argp study_io_argp = {
+	.options = argp_options, .parser = study_io_parse_option, .args_doc = "[WAY...]",
+	.doc = "Reads and writes files by mmap(2), read(2) and write(2), and compares what "
+	       "that takes. A WAY is one of " WAY_NAMES " (default: mmap read:512 "
+	       "write:512).\vThe files are made for it, and are gone afterwards. Numbers "
+	       "take K, M, G (1024). Needs the pfstat module, and root.",
+};
+
 static void study_io_parse(struct via_options *options, int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = argp_options, .parser = study_io_parse_option, .args_doc = "[WAY...]",
-		.doc = "Reads and writes files by mmap(2), read(2) and write(2), and compares what "
-		       "that takes. A WAY is one of " WAY_NAMES " (default: mmap read:512 "
-		       "write:512).\vThe files are made for it, and are gone afterwards. Numbers "
-		       "take K, M, G (1024). Needs the pfstat module, and root.",
-	};
-
 	*options = (struct via_options){
 		.nr_files = 25, .file_bytes = 10 << 20, .folder = ".", .repeats = 5, .bpf = true,
 	};
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	argp_parse(&study_io_argp, argc, argv, 0, NULL, options);
 	study_io_add_defaults(options);
 }
 

@@ -93,21 +93,21 @@ static error_t study_rss_parse_option(int key, char *text, struct argp_state *st
 	}
 }
 
+static const struct argp_child study_rss_children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
+
+const struct argp study_rss_argp = {
+	.options = argp_options, .parser = study_rss_parse_option, .children = study_rss_children,
+	.args_doc = "FILE [OFFSET...]",
+	.doc = "Shows what mapping a file and touching bytes of it does to the size of a "
+	       "process, and the page fault behind each step.\vThe bytes at 0 and 10000 "
+	       "unless others are given; K, M, G are 1024. FILE is only read. Needs the "
+	       "pfstat module, and root.",
+};
+
 static void study_rss_parse(struct touch_options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = {
-		.options = argp_options, .parser = study_rss_parse_option, .children = children,
-		.args_doc = "FILE [OFFSET...]",
-		.doc = "Shows what mapping a file and touching bytes of it does to the size of a "
-		       "process, and the page fault behind each step.\vThe bytes at 0 and 10000 "
-		       "unless others are given; K, M, G are 1024. FILE is only read. Needs the "
-		       "pfstat module, and root.",
-	};
-
 	*options = (struct touch_options){ .fault_around = true, .bpf = true };
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	argp_parse(&study_rss_argp, argc, argv, 0, NULL, options);
 }
 
 static int plan_steps(const struct touch_options *options, const struct mapping *mapping,

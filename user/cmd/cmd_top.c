@@ -69,20 +69,20 @@ static error_t top_parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
+static const struct argp_child top_children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
+
+const struct argp top_argp = {
+	.options = argp_options, .parser = top_parse_option, .children = top_children,
+	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
+	.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; "
+	       "processes that were there before run on. A COMMAND gets Ctrl-C, too: pfdrive "
+	       "ends with it, or with a second Ctrl-C. Needs the pfstat module, and root.",
+};
+
 static void top_parse(struct top *top, int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = {
-		.options = argp_options, .parser = top_parse_option, .children = children,
-		.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
-		.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; "
-		       "processes that were there before run on. A COMMAND gets Ctrl-C, too: pfdrive "
-		       "ends with it, or with a second Ctrl-C. Needs the pfstat module, and root.",
-	};
-
 	watch_options_init(&top->watch_options);
-	argp_err_exit_status = STATUS_USAGE;
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, top);
+	argp_parse(&top_argp, argc, argv, ARGP_IN_ORDER, NULL, top);
 }
 
 static int top_print(const struct top *top)

@@ -217,6 +217,26 @@ const struct argp run_arguments_argp = {
 	.options = run_arguments, .parser = run_arguments_parse, .children = run_arguments_children,
 };
 
+static error_t pressure_arguments_parse(int key, char *text, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	(void)text;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = options;
+	state->child_inputs[1] = &options->compete;
+	return 0;
+}
+
+static const struct argp_child pressure_arguments_children[] = {
+	{ &run_arguments_argp, 0, NULL, 0 }, { &compete_argp, 0, NULL, 0 }, { 0 },
+};
+
+const struct argp pressure_arguments_argp = {
+	.parser = pressure_arguments_parse, .children = pressure_arguments_children,
+};
+
 void run_arguments_init(struct options *options)
 {
 	*options = (struct options){

@@ -9,9 +9,11 @@
 
 void run_arguments_init(struct options *options);
 /*
- * A parser to be the only child of a command's own; its input is a struct options. It exits with
+ * A parser to be the only child of a command's argp; its input is a struct options. It exits with
  * STATUS_USAGE if it does not understand an argument, or if two do not go together.
  */
 extern const struct argp run_arguments_argp;
+/* The same, and the options of competitors. */
+extern const struct argp pressure_arguments_argp;
 
 #endif

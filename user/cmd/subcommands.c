@@ -9,37 +9,30 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bench/bench_options.h"
 #include "cmd/cmd.h"
-#include "collect/bpf_pins.h"
-#include "compete/competitor.h"
-#include "system/memory_cgroup.h"
 #include "util/message.h"
 
 #define STUDY "study"
 #define LONGEST_WORD 32
 
-#define COMMAND(name, group, function, summary) \
-	{ name, "pfdrive " name, COMMAND_ ## group, summary, function }
+#define COMMAND(name, group, id, summary) \
+	{ name, "pfdrive " name, COMMAND_ ## group, summary, cmd_ ## id, &id ## _argp }
 
 const struct subcommand subcommands[] = {
-	COMMAND("run", MEASURE, cmd_run, "touch a file or memory, and measure its page faults"),
-	COMMAND("record", MEASURE, cmd_record, "watch any program: print a report, or record it"),
-	COMMAND("top", MEASURE, cmd_top, "show what the faults of a program cost now"),
-	COMMAND("replay", MEASURE, cmd_replay,
-		"touch a recorded file's pages under another policy"),
-	COMMAND("report", EXPLAIN, cmd_report, "print a recording: tables, figures or a trace"),
-	COMMAND("compare", EXPLAIN, cmd_compare, "compare the faults of two recordings"),
-	COMMAND("study io", STUDY, cmd_study_io, "compare mmap(2) with read(2) and write(2)"),
-	COMMAND("study rss", STUDY, cmd_study_rss, "show how touching a file grows a process"),
-	COMMAND("study pressure", STUDY, cmd_study_pressure,
+	COMMAND("run", MEASURE, run, "touch a file or memory, and measure its page faults"),
+	COMMAND("record", MEASURE, record, "watch any program: print a report, or record it"),
+	COMMAND("top", MEASURE, top, "show what the faults of a program cost now"),
+	COMMAND("replay", MEASURE, replay, "touch a recorded file's pages under another policy"),
+	COMMAND("report", EXPLAIN, report, "print a recording: tables, figures or a trace"),
+	COMMAND("compare", EXPLAIN, compare, "compare the faults of two recordings"),
+	COMMAND("study io", STUDY, study_io, "compare mmap(2) with read(2) and write(2)"),
+	COMMAND("study rss", STUDY, study_rss, "show how touching a file grows a process"),
+	COMMAND("study pressure", STUDY, study_pressure,
 		"run beside processes that compete for memory"),
-	COMMAND("bench", STUDY, cmd_bench, "measure what operations of the system cost"),
-	COMMAND("maps", LOOK, cmd_maps, "print the memory map of a process, explained"),
-	COMMAND("bare-loop", HIDDEN, cmd_bare_loop, ""),
-	COMMAND("competitor", HIDDEN, cmd_competitor, ""),
-	COMMAND("keeper", HIDDEN, cmd_keeper, ""),
-	COMMAND("loop", HIDDEN, cmd_loop, ""),
-	COMMAND("unpin", HIDDEN, cmd_unpin, ""),
+	COMMAND("bench", STUDY, bench, "measure what operations of the system cost"),
+	COMMAND("maps", LOOK, maps, "print the memory map of a process, explained"),
+	{ "helper", "pfdrive helper", COMMAND_HIDDEN, "", cmd_helper, NULL },
 };
 
 const size_t nr_subcommands = sizeof(subcommands) / sizeof(subcommands[0]);
@@ -105,7 +98,7 @@ static const char *nearest_command(const char *word)
 	return nearest;
 }
 
-static int complain_of_word(const char *word)
+static int subcommand_complain(const char *word)
 {
 	const char *nearest = nearest_command(word);
 
@@ -158,7 +151,7 @@ const struct subcommand *subcommand_find(int argc, char *const *argv, int *words
 	return NULL;
 }
 
-void subcommand_list(FILE *out)
+static void subcommand_list(FILE *out)
 {
 	static const char *const titles[NR_COMMAND_GROUPS] = {
 		[COMMAND_MEASURE] = "Measure", [COMMAND_EXPLAIN] = "Explain",
@@ -168,8 +161,7 @@ void subcommand_list(FILE *out)
 	size_t i;
 
 	fputs("Usage: pfdrive COMMAND [OPTION...] [ARGUMENT...]\n"
-	      "  or:  pfdrive [OPTION...] FILE        the same as pfdrive run\n",
-	      out);
+	      "  or:  pfdrive [OPTION...] FILE        the same as pfdrive run\n", out);
 	for (group = 0; group < COMMAND_HIDDEN; group++) {
 		fprintf(out, "\n%s:\n", titles[group]);
 		for (i = 0; i < nr_subcommands; i++)
@@ -178,8 +170,7 @@ void subcommand_list(FILE *out)
 					subcommands[i].summary);
 	}
 	fputs("\npfdrive COMMAND --help lists the options of a command. A FILE that is named like "
-	      "a\ncommand is given as ./FILE.\n",
-	      out);
+	      "a\ncommand is given as ./FILE.\n", out);
 }
 
 /* A path, or a name in the current folder: also if it leads nowhere, or cannot be looked up. */
@@ -195,7 +186,7 @@ static bool asks_for_help(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-?");
 }
 
-static int print_list(void)
+static int subcommand_print_list(void)
 {
 	subcommand_list(stdout);
 	return fflush(stdout) || ferror(stdout) ?
@@ -207,6 +198,7 @@ int command_line(int argc, char **argv)
 	const struct subcommand *command;
 	int words;
 
+	argp_err_exit_status = STATUS_USAGE;
 	if (argc < 2) {
 		subcommand_list(stderr);
 		return STATUS_USAGE;
@@ -217,12 +209,12 @@ int command_line(int argc, char **argv)
 		return command->run(argc - words, argv + words);
 	}
 	if (asks_for_help(argv[1]))
-		return print_list();
+		return subcommand_print_list();
 	if (!strcmp(argv[1], STUDY))
-		return argc > 2 && asks_for_help(argv[2]) ? print_list() :
+		return argc > 2 && asks_for_help(argv[2]) ? subcommand_print_list() :
 		       complain_of_study(argv[2]);
 	if (argv[1][0] != '-' && !may_be_file(argv[1]))
-		return complain_of_word(argv[1]);
+		return subcommand_complain(argv[1]);
 	argv[0] = "pfdrive";
 	return cmd_run(argc, argv);
 }

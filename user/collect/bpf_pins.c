@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 
 #include "collect/bpf_pins.h"
 #include "privilege/capabilities.h"
-#include "util/message.h"
+#include "util/signals.h"
 
 #define BPFFS "/sys/fs/bpf"
 
@@ -110,7 +109,7 @@ static bool folder_is(uint64_t inode)
 static int spawn_keeper(int its_end, const struct stat *folder)
 {
 	char inode[24];
-	char *const arguments[] = { "pfdrive", "unpin", inode, NULL };
+	char *const arguments[] = { "pfdrive", "helper", "unpin", inode, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int status, err;
@@ -212,27 +211,21 @@ static void leave_the_run(void)
 	fclose(file);
 }
 
-int cmd_unpin(int argc, char **argv)
+int pins_keep(uint64_t inode)
 {
-	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	uint64_t inode;
-	unsigned int i;
 	pid_t child;
 
-	if (argc != 2 || sscanf(argv[1], "%" SCNu64, &inode) != 1)
-		return STATUS_USAGE;
-	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
+	interrupt_ignore();
 	leave_the_run();
 	/* It waits, and removes a folder; what others gave pfdrive is not kept open by it. */
 	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	child = fork();
 	if (child)
-		return child < 0 ? STATUS_FAILED : STATUS_OK;
+		return child < 0 ? -errno : 0;
 	wait_for_end(STDIN_FILENO);
 	/* By now the folder may be another program's. */
 	if (folder_is(inode))
 		remove_folder();
-	return STATUS_OK;
+	return 0;
 }

@@ -4,6 +4,7 @@
 #define PFSTAT_USER_BPF_PINS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct bpf_object;
 
@@ -16,7 +17,10 @@ bool pins_possible(void);
 int pins_make(struct bpf_object *object, int *keeper);
 /* Removes the folder with what is in it, and lets the keeper go. */
 void pins_remove(int keeper);
-/* The keeper's program: argv[1] is the inode of the folder. */
-int cmd_unpin(int argc, char **argv);
+/*
+ * What the keeper does, in a process of its own: waits until its standard input is closed, and
+ * removes the folder then, if it still has that inode. -errno in the caller if it cannot fork.
+ */
+int pins_keep(uint64_t inode);
 
 #endif

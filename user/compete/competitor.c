@@ -69,8 +69,9 @@ int competitor_start(struct competitor *competitor, const struct competitor_plan
 {
 	char bytes[24], number[16], parent[16];
 	char *const arguments[] = {
-		"pfdrive", "competitor", bytes, plan->random ? "random" : "sequential", number,
-		parent, (char *)invoker_chosen(), NULL
+		"pfdrive", "helper", "competitor", bytes,
+		plan->random ? "random" : "sequential", number, parent,
+		(char *)invoker_chosen(), NULL
 	};
 	int ends[2], err;
 
@@ -222,29 +223,25 @@ static int become(const char *chosen)
 	return err ? err : invoker_become();
 }
 
-int cmd_competitor(int argc, char **argv)
+int competitor_live(const struct competitor_plan *plan, pid_t parent, const char *user)
 {
 	struct contest_memory memory = { 0 };
 	char name[16], byte;
-	uint64_t number;
 
-	if (argc != 6)
-		return STATUS_USAGE;
-	number = strtoull(argv[3], NULL, 10);
 	offer_to_be_killed();
-	if (become(argv[5]))
+	if (become(user))
 		return STATUS_FAILED;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != atoi(argv[4]))
+	if (getppid() != parent)
 		return STATUS_FAILED;	/* it is gone already */
-	snprintf(name, sizeof(name), "competitor%" PRIu64, number);
+	snprintf(name, sizeof(name), "competitor%u", plan->number);
 	prctl(PR_SET_NAME, name);
-	if (open_memory(&memory, strtoull(argv[1], NULL, 10)))
+	if (open_memory(&memory, plan->bytes))
 		return STATUS_FAILED;
 	if (read(STDIN_FILENO, &byte, 1) != 1)
 		return STATUS_OK;
 	once_around(&memory);
 	if (send(STDIN_FILENO, "a", 1, MSG_NOSIGNAL) != 1 || read(STDIN_FILENO, &byte, 1) != 1)
 		return STATUS_OK;
-	compete(&memory, !strcmp(argv[2], "random"), number);
+	compete(&memory, plan->random, plan->number);
 }

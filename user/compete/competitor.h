@@ -48,7 +48,10 @@ void competitor_read(const struct competitor *competitor, struct competitor_figu
 /* Kills it and waits for its end. */
 void competitor_stop(struct competitor *competitor);
 
-/* Its program: BYTES random|sequential NUMBER PARENT. */
-int cmd_competitor(int argc, char **argv);
+/*
+ * What the process does that competitor_start() makes: plan->cpus is not used, parent is the
+ * process that started it, user as whom it runs ("": who called sudo). The exit status.
+ */
+int competitor_live(const struct competitor_plan *plan, pid_t parent, const char *user);
 
 #endif

@@ -218,6 +218,7 @@ static int simulate(const struct workplace *place, struct cachegrind *cachegrind
 		argv[i++] = levels[j];
 	argv[i++] = out;
 	argv[i++] = self;
+	argv[i++] = "helper";
 	argv[i++] = first;
 	memcpy(argv + i, arguments, nr * sizeof(*argv));
 	status = run_valgrind(place, argv);

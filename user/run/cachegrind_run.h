@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The accesses of a drive under valgrind's cachegrind, where there is no PMU to
- * count them: `pfdrive loop' with the same options, once with its accesses and once
+ * count them: `pfdrive helper loop' with the same options, once with its accesses and once
  * without. The difference is the loop's.
  */
 #ifndef PFSTAT_USER_CACHEGRIND_RUN_H

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <mntent.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include <unistd.h>
 
 #include "system/memory_cgroup.h"
-#include "util/message.h"
+#include "util/signals.h"
 
 #define GROUP_PREFIX "pfdrive-"
 
@@ -93,7 +92,7 @@ static int find_home(struct memory_group *group, const char *mount)
 
 static int start_keeper(struct memory_group *group)
 {
-	char *const arguments[] = { "pfdrive", "keeper", group->path, NULL };
+	char *const arguments[] = { "pfdrive", "helper", "cgroup-reaper", group->path, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int ends[2], err;
@@ -292,19 +291,16 @@ uint64_t memory_group_limit(void)
 	return least;
 }
 
-int cmd_keeper(int argc, char **argv)
+int memory_group_keep(const char *path)
 {
-	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	unsigned int i;
 	ssize_t got;
 	char byte;
 
-	if (argc != 2 || !strstr(argv[1], "/" GROUP_PREFIX))
-		return STATUS_USAGE;
-	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
+	if (!strstr(path, "/" GROUP_PREFIX))
+		return -EINVAL;
+	interrupt_ignore();
 	do
 		got = read(STDIN_FILENO, &byte, 1);
 	while (got > 0 || (got < 0 && errno == EINTR));
-	return memory_group_remove(argv[1]) ? STATUS_FAILED : STATUS_OK;
+	return memory_group_remove(path);
 }

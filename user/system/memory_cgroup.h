@@ -39,7 +39,10 @@ uint64_t memory_group_limit(void);
 
 /* Kills all in it, and removes it. */
 int memory_group_remove(const char *path);
-/* The keeper's program: argv[1] is the path. */
-int cmd_keeper(int argc, char **argv);
+/*
+ * What the keeper does: waits until its standard input is closed, and removes the cgroup then.
+ * -EINVAL: the path is none of pfdrive's cgroups.
+ */
+int memory_group_keep(const char *path);
 
 #endif

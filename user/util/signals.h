@@ -23,5 +23,7 @@ extern volatile sig_atomic_t interrupt_bus_armed;
 void interrupt_init(void);
 /* In a child: these end it, as before; what was ignored from the start (nohup) stays so. */
 void interrupt_default(void);
+/* In a process that cleans up after another: no signal that usually ends a process ends it. */
+void interrupt_ignore(void);
 
 #endif

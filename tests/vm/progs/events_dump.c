@@ -349,9 +349,9 @@ int main(int argc, char **argv)
 	struct plan plan = { .how = PFSTAT_TARGET_FOLLOW, .read_ms = READ_MS };
 	int option, err;
 
-	/* Who removes the pins is this program, too. */
-	if (argc > 1 && !strcmp(argv[1], "unpin"))
-		return cmd_unpin(argc - 1, argv + 1);
+	/* The process that removes the pins runs this program: helper unpin INODE. */
+	if (argc == 4 && !strcmp(argv[1], "helper"))
+		return pins_keep(strtoull(argv[3], NULL, 10)) ? EXIT_FAILURE : EXIT_SUCCESS;
 	while ((option = getopt(argc, argv, "+fpsoW:w:r:ni:")) > 0) {
 		switch (option) {
 		case 'f':
