@@ -40,6 +40,7 @@ help:
 #: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
 #: make man       the man pages, if rst2man is there
+#: make completion    what bash and zsh complete of pfdrive's command line, in build/completion
 #: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    pfdrive, module, man pages, schemas
 #: make install-user, install-module    a part of it
 #: make clean     removes what was built

@@ -159,10 +159,28 @@ START_TEST(test_no_command_at_all_is_a_mistake_that_gets_the_list)
 }
 END_TEST
 
+/* Whatever man(1) has, it is looked for in an empty folder. */
+START_TEST(test_help_prints_the_options_of_a_command_without_a_manual)
+{
+	setenv("MANPATH", "/nowhere", 1);
+	ck_assert_int_eq(RUN("help", "study", "io"), STATUS_OK);
+	ck_assert_ptr_nonnull(strstr(out, "Usage: pfdrive study io "));
+	ck_assert_int_eq(RUN("help", "run"), STATUS_OK);
+	ck_assert_ptr_nonnull(strstr(out, "Usage: pfdrive run "));
+	ck_assert_int_eq(RUN("help", "reprot"), STATUS_USAGE);
+	ck_assert_ptr_nonnull(strstr(err, "did you mean 'report'?"));
+	ck_assert_int_eq(RUN("help"), STATUS_OK);
+	ck_assert_ptr_nonnull(strstr(out, "Usage: pfdrive COMMAND"));
+	ck_assert_int_eq(RUN("help", "study"), STATUS_OK);
+	ck_assert_ptr_nonnull(strstr(out, "Usage: pfdrive COMMAND"));
+}
+END_TEST
+
 START_TEST(test_helpers_refuse_what_is_not_theirs)
 {
 	ck_assert_int_eq(RUN("helper"), STATUS_USAGE);
 	ck_assert_int_eq(RUN("helper", "nothing"), STATUS_USAGE);
+	ck_assert_int_eq(RUN("helper", "completion", "fish"), STATUS_USAGE);
 	ck_assert_int_eq(RUN("helper", "cgroup-reaper", "/sys/fs/cgroup"), STATUS_USAGE);
 	ck_assert_int_eq(RUN("helper", "unpin", "x"), STATUS_USAGE);
 	ck_assert_int_eq(RUN("helper", "competitor"), STATUS_USAGE);
@@ -212,6 +230,7 @@ RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_comman
 	  test_a_file_that_is_named_like_a_command_needs_a_folder,
 	  test_the_list_has_every_command_in_one_line,
 	  test_no_command_at_all_is_a_mistake_that_gets_the_list,
+	  test_help_prints_the_options_of_a_command_without_a_manual,
 	  test_helpers_refuse_what_is_not_theirs,
 	  test_an_unknown_item_of_with_is_refused_with_the_choices,
 	  test_each_command_prints_its_own_help)

@@ -34,6 +34,19 @@ $(BUILD)/user/%.o: user/%.c | $(generated)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -c -o $@ $<
 
+# Completion of pfdrive's command line, made of its tables of commands and options.
+completions	:= $(BUILD)/completion/pfdrive.bash $(BUILD)/completion/_pfdrive
+
+.PHONY: completion
+completion: $(completions)
+
+$(BUILD)/completion/pfdrive.bash: shell := bash
+$(BUILD)/completion/_pfdrive: shell := zsh
+$(completions): $(BUILD)/pfdrive
+	$(call say,COMPLETE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$< helper completion $(shell) > $@
+
 # The instruction set by name: clang took v1 if it was not told, and since 20 takes v3, so that
 # the programs, and what the verifier makes of them, would depend on who compiles.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c tools/make/user.mk

@@ -37,6 +37,10 @@ extern const size_t nr_subcommands;
 int command_line(int argc, char **argv);
 /* The command that argv begins with; *words is the number of its words. NULL: none. */
 const struct subcommand *subcommand_find(int argc, char *const *argv, int *words);
+/* Prints all of them in groups. Returns the exit status, as the next one does. */
+int subcommand_print_list(void);
+/* Names the command that is nearest to the word, which is neither a command nor a file. */
+int subcommand_complain(const char *word);
 
 /* Their arguments; bench_argp is in bench/bench_options.h. */
 extern const struct argp compare_argp, maps_argp, record_argp, replay_argp, report_argp, run_argp,
@@ -44,6 +48,7 @@ extern const struct argp compare_argp, maps_argp, record_argp, replay_argp, repo
 
 int cmd_bench(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_help(int argc, char **argv);
 int cmd_helper(int argc, char **argv);
 int cmd_maps(int argc, char **argv);
 int cmd_record(int argc, char **argv);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "cmd/cmd.h"
+#include "cmd/completion.h"
 #include "cmd/run_arguments.h"
 #include "cmd/run_memory.h"
 #include "collect/bpf_pins.h"
@@ -117,6 +118,17 @@ static int helper_competitor(int argc, char **argv)
 	return competitor_live(&plan, atoi(argv[4]), argv[5]);
 }
 
+/* bash|zsh */
+static int helper_completion(int argc, char **argv)
+{
+	int err;
+
+	if (argc != 2 || !completion_print(stdout, argv[1]))
+		return STATUS_USAGE;
+	err = fflush(stdout) || ferror(stdout) ? -errno : 0;
+	return err ? complain_of_stdout(err, "the completion") : STATUS_OK;
+}
+
 /* INODE */
 static int helper_unpin(int argc, char **argv)
 {
@@ -134,7 +146,7 @@ int cmd_helper(int argc, char **argv)
 		int (*run)(int argc, char **argv);
 	} helpers[] = {
 		{ "bare-loop", helper_bare_loop }, { "cgroup-reaper", helper_cgroup_reaper },
-		{ "competitor", helper_competitor },
+		{ "competitor", helper_competitor }, { "completion", helper_completion },
 		{ "loop", helper_loop }, { "unpin", helper_unpin },
 	};
 	size_t i;

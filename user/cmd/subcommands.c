@@ -32,6 +32,7 @@ const struct subcommand subcommands[] = {
 		"run beside processes that compete for memory"),
 	COMMAND("bench", STUDY, bench, "measure what operations of the system cost"),
 	COMMAND("maps", LOOK, maps, "print the memory map of a process, explained"),
+	{ "help", "pfdrive help", COMMAND_LOOK, "show the manual of a command", cmd_help, NULL },
 	{ "helper", "pfdrive helper", COMMAND_HIDDEN, "", cmd_helper, NULL },
 };
 
@@ -98,7 +99,7 @@ static const char *nearest_command(const char *word)
 	return nearest;
 }
 
-static int subcommand_complain(const char *word)
+int subcommand_complain(const char *word)
 {
 	const char *nearest = nearest_command(word);
 
@@ -186,7 +187,7 @@ static bool asks_for_help(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-?");
 }
 
-static int subcommand_print_list(void)
+int subcommand_print_list(void)
 {
 	subcommand_list(stdout);
 	return fflush(stdout) || ferror(stdout) ?
