@@ -10,7 +10,6 @@
 #ifndef PFSTAT_PAGE_CACHE_H
 #define PFSTAT_PAGE_CACHE_H
 
-#include <linux/build_bug.h>
 #include <linux/fs.h>
 #include <linux/mm_types.h>
 #include <linux/rcupdate.h>
@@ -42,49 +41,11 @@ static __always_inline void *page_cache_slot(page_cache_node node, unsigned long
 	return entry;
 }
 
-static_assert(XA_CHUNK_SIZE == 1UL << XA_CHUNK_SHIFT && XA_CHUNK_MASK == XA_CHUNK_SIZE - 1);
-static_assert(sizeof_field(struct xa_node, slots) == XA_CHUNK_SIZE * sizeof(void *));
-
-/* The build fails where the kernel's entries are not as the descent expects them. */
-static __always_inline void page_cache_assert_entries(void)
-{
-	BUILD_BUG_ON(xa_mk_node((struct xa_node *)64) != (void *)(64 + 2));
-	BUILD_BUG_ON(!((unsigned long)xa_mk_value(0) & 1));
-	/* Small numbers, 2 more than a multiple of 4. */
-	BUILD_BUG_ON(((unsigned long)xa_mk_sibling(0) & 3) != 2);
-	BUILD_BUG_ON((long)xa_mk_sibling(XA_CHUNK_SIZE - 1) < 0);
-	BUILD_BUG_ON(((unsigned long)XA_RETRY_ENTRY & 3) != 2 || (long)XA_RETRY_ENTRY < 0);
-	BUILD_BUG_ON(((unsigned long)XA_ZERO_ENTRY & 3) != 2 || (long)XA_ZERO_ENTRY < 0);
-}
-
-/* An entry that is not a folio. */
-static noinline struct folio *page_cache_load(struct address_space *mapping, pgoff_t pgoff)
-{
-	void *entry = xa_load(&mapping->i_pages, pgoff);
-
-	page_cache_assert_entries();
-	return xa_is_value(entry) ? NULL : entry;
-}
-
-/* Through a tree of any depth. */
-static noinline struct folio *page_cache_descend(struct address_space *mapping, pgoff_t pgoff,
-						 page_cache_node node)
-{
-	int shift = ((const struct xa_node *)node)->shift;
-	void *entry;
-
-	if (pgoff >> shift > XA_CHUNK_MASK)
-		return NULL;
-	for (;; node = page_cache_node_of(entry)) {
-		entry = page_cache_slot(node, (pgoff >> shift) & XA_CHUNK_MASK);
-		shift -= XA_CHUNK_SHIFT;
-		if (shift < 0 || !page_cache_is_node(page_cache_node_of(entry)))
-			break;
-	}
-	if (unlikely((unsigned long)entry & 3))
-		return page_cache_load(mapping, pgoff);
-	return entry;
-}
+/* For an entry that is not a folio. */
+struct folio *pfstat_page_cache_load(struct address_space *mapping, pgoff_t pgoff);
+/* Goes through a tree of any depth. */
+struct folio *pfstat_page_cache_descend(struct address_space *mapping, pgoff_t pgoff,
+					page_cache_node node);
 
 /*
  * The folio, or NULL. Preemption must be off, which is a reader's section of RCU, so
@@ -100,7 +61,7 @@ static __always_inline struct folio *pfstat_page_cache_peek(struct address_space
 	if (unlikely(node & 3))
 		goto load;
 	if (unlikely(((const struct xa_node *)node)->shift != 2 * XA_CHUNK_SHIFT))
-		return page_cache_descend(mapping, pgoff, node);
+		return pfstat_page_cache_descend(mapping, pgoff, node);
 	if (unlikely(pgoff >> (2 * XA_CHUNK_SHIFT) > XA_CHUNK_MASK))
 		return NULL;
 	node = page_cache_node_of(page_cache_slot(node, pgoff >> (2 * XA_CHUNK_SHIFT)));
@@ -114,7 +75,7 @@ static __always_inline struct folio *pfstat_page_cache_peek(struct address_space
 	if (likely(!((unsigned long)entry & 3)))
 		return entry;
 load:
-	return page_cache_load(mapping, pgoff);
+	return pfstat_page_cache_load(mapping, pgoff);
 }
 
 #endif
