@@ -8,8 +8,13 @@
 
 #include "clock.h"
 
-/* Cycles, more than a call takes; the number of the update is added. */
-#define CLOCK_LIMIT BIT_ULL(40)
+/*
+ * Cycles, more than nearly all calls take; the number of the update is added, cut to fewer bits.
+ * Together they are less than a stop waits for calls (5 s, at 250 MHz or more). A longer call
+ * leaves the fast path when it ends, so it is compared with the begin of the recording.
+ */
+#define CLOCK_LIMIT BIT_ULL(30)
+#define CLOCK_UPDATES (BIT(24) - 1)
 
 struct pfstat_clock pfstat_clock __cacheline_aligned = {
 	.sequence = SEQCNT_ZERO(pfstat_clock.sequence),
@@ -34,12 +39,14 @@ static void clock_shut(void)
 static void clock_open(bool usable)
 {
 	const u32 gate = usable ? PFSTAT_CLOCK_GATE : 0;
+	u64 limit = 0;
 
 	raw_write_seqcount_end(&pfstat_clock.sequence);
+	if (usable)
+		limit = CLOCK_LIMIT + (raw_read_seqcount(&pfstat_clock.sequence) & CLOCK_UPDATES);
 	/* The line comes before the limit. */
 	smp_wmb();
-	WRITE_ONCE(pfstat_clock.limit,
-		   usable ? CLOCK_LIMIT + raw_read_seqcount(&pfstat_clock.sequence) : 0);
+	WRITE_ONCE(pfstat_clock.limit, limit);
 	WRITE_ONCE(pfstat_clock.gate, gate);
 }
 

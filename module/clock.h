@@ -28,8 +28,8 @@
 
 struct pfstat_clock {
 	/*
-	 * More cycles than a call takes, and another number after each update. 0: time is
-	 * not made of the counter, or the line changes just now.
+	 * More cycles than nearly all calls take, and another number after each update. 0: time
+	 * is not made of the counter, or the line changes just now.
 	 */
 	u64 limit;
 	u64 mult;
