@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The steps of a run, each between two calls of getrusage(2) for the thread: what
- * it took, and what the kernel did for it.
+ * The phases of a run's workload in this thread: populate, memset, msync, access. Each lies
+ * between two calls of getrusage(2).
  */
 #ifndef PFSTAT_USER_PHASES_H
 #define PFSTAT_USER_PHASES_H
@@ -11,24 +11,41 @@
 #include <sys/resource.h>
 
 #include "report/report.h"
+#include "workload/mapping.h"
+#include "workload/pattern.h"
+#include "workload/workload.h"
 
-struct step_marks {
+struct instruments;
+struct measure;
+
+struct phases_plan {
+	const struct workload *workload;
+	const struct pattern *pattern;
+	struct mapping *mapping;
+	const char *name;		/* of the mapping, in sentences */
+	const struct policy *policy;	/* applied before the accesses; NULL: none */
+	struct instruments *instruments;
+	const struct measure *measure;
+	struct pattern_watch *watch;
+};
+
+struct phase_marks {
 	bool made;
 	struct rusage before, after;
 	uint64_t start_ns, end_ns;
 };
 
-struct steps {
-	struct step_marks marks[NR_STEPS];
+struct phases {
+	struct phase_marks marks[NR_STEPS];
+	volatile enum step now;		/* for the message after a SIGBUS */
 };
 
-void step_begin(struct steps *steps, enum step step);
-void step_end(struct steps *steps, enum step step);
-/* Code and data of both, so that their faults come before. */
-void steps_warm_up(void);
-
-/* bytes: what was filled or populated, and synced when it is of a file. */
-void steps_figures(const struct steps *steps, uint64_t bytes, bool to_file,
-		   struct step_figures figures[NR_STEPS]);
+/* Makes the phases of the workload. STATUS_OK, or the exit status after a message. */
+int phases_make(struct phases *phases, const struct phases_plan *plan);
+/* Times and usage: of the accesses, and since the first phase. */
+void phases_fill_counters(const struct phases *phases, struct run_counters *counters);
+/* bytes: of the mapping; to_file: msync wrote them to a file. */
+void phases_fill_figures(const struct phases *phases, uint64_t bytes, bool to_file,
+			 struct step_figures figures[NR_STEPS]);
 
 #endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events come from the instruments, in time order and in the collector's thread; they go to the
+ * client's observer, then to the recording, then to the analysis. The counters, the analysis and
+ * the report are stored in the client's struct result. Errors are kept where they happen: the
+ * first one is reported, and no later step reads errno.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "privilege/reduce.h"
+#include "run/measurement.h"
+#include "symbols/code_names.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+#define NAMED_GROUPS (1U << GROUP_BY_CODE | 1U << GROUP_BY_STACK)
+
+static int measurement_fail(struct measurement *measurement, int err, const char *what)
+{
+	snprintf(measurement->why, sizeof(measurement->why), "%s: %s", what, strerror(-err));
+	return err;
+}
+
+static int measurement_out_of_memory(struct measurement *measurement)
+{
+	strcpy(measurement->why, "out of memory");
+	return -ENOMEM;
+}
+
+int measurement_status(const struct measurement *measurement, int err)
+{
+	if (!err)
+		return STATUS_OK;
+	/* A step that has printed its own message leaves none. */
+	return measurement->why[0] ? complain(STATUS_FAILED, "%s", measurement->why) :
+				     STATUS_FAILED;
+}
+
+static int measurement_add(void *context, const struct item *item)
+{
+	struct measurement *measurement = context;
+	const struct measurement_options *options = &measurement->options;
+	int err = options->observer ? options->observer(options->observer_context, item) : 0;
+
+	if (err)
+		return err < 0 ? err : 0;
+	/* recording_output_end() reports the error. */
+	if (recording_output_item(&measurement->recording, item) && options->instruments.failed)
+		options->instruments.failed(options->instruments.failed_context);
+	if (measurement->result->analysis && !measurement->analysis_err)
+		measurement->analysis_err = analysis_add(measurement->result->analysis, item);
+	/* A recording can be analysed later. */
+	return measurement->recording.writer ? 0 : measurement->analysis_err;
+}
+
+static int measurement_open_analysis(struct measurement *measurement)
+{
+	const struct measurement_options *options = &measurement->options;
+	struct result *result = measurement->result;
+
+	if (options->without_analysis)
+		return 0;
+	result->analysis = analysis_new(options->instruments.bpf, options->groups);
+	if (!result->analysis ||
+	    (options->listener &&
+	     analysis_listen(result->analysis, options->listener, options->listener_context)))
+		return measurement_out_of_memory(measurement);
+	return 0;
+}
+
+static int measurement_open_instruments(struct measurement *measurement)
+{
+	struct instruments_options *options = &measurement->options.instruments;
+
+	if (measurement->options.hooks_nothing) {
+		measurement->nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (measurement->nothing_fd < 0)
+			return measurement_fail(measurement, -errno, "cannot open /dev/null");
+		options->only_fd = measurement->nothing_fd;
+	}
+	options->sink = measurement_add;
+	options->sink_context = measurement;
+	return instruments_open(&measurement->instruments, options, measurement->why,
+				sizeof(measurement->why));
+}
+
+int measurement_open(struct measurement *measurement, const struct measurement_options *options,
+		     struct result *result)
+{
+	*measurement = MEASUREMENT_NONE;
+	measurement->options = *options;
+	measurement->result = result;
+	return measurement_open_analysis(measurement) ?:
+	       measurement_open_instruments(measurement);
+}
+
+int measurement_record(struct measurement *measurement, const char *path)
+{
+	return recording_output_begin(&measurement->recording, path, &measurement->result->report);
+}
+
+int measurement_record_maps(struct measurement *measurement, const struct mapping *mapping,
+			    const char *path)
+{
+	int err;
+
+	if (!measurement->recording.writer)
+		return 0;
+	err = recording_output_self(measurement_add, measurement) ?:
+	      recording_output_map(&measurement->recording, mapping, path);
+	return err ? measurement_fail(measurement, err, "cannot record") : 0;
+}
+
+int measurement_hook_file(struct measurement *measurement, int fd, const char *path)
+{
+	return instruments_hook_file(measurement->instruments, fd, path, measurement->why,
+				     sizeof(measurement->why));
+}
+
+int measurement_hook_nothing(struct measurement *measurement)
+{
+	return instruments_hook_nothing(measurement->instruments, measurement->why,
+					sizeof(measurement->why));
+}
+
+int measurement_follow(struct measurement *measurement, pid_t pid, bool existing)
+{
+	return instruments_follow(measurement->instruments, pid, existing, measurement->why,
+				  sizeof(measurement->why));
+}
+
+int measurement_start(struct measurement *measurement)
+{
+	int err;
+
+	measurement->why[0] = '\0';
+	/* Each thread has capabilities of its own: before the collector's is made. */
+	if (!measurement->options.keeps_privileges && rights_reduce())
+		return -EPERM;
+	err = instruments_go(measurement->instruments, measurement->why, sizeof(measurement->why));
+	measurement->running = !err;
+	return err;
+}
+
+void measurement_keep_recording(struct measurement *measurement)
+{
+	recording_output_go(&measurement->recording);
+}
+
+int measurement_stop(struct measurement *measurement)
+{
+	struct result *result = measurement->result;
+	int err;
+
+	if (!measurement->running)
+		return 0;
+	measurement->running = false;
+	err = instruments_stop(measurement->instruments, &result->counters, measurement->why,
+			       sizeof(measurement->why));
+	if (!err && measurement->options.exact)
+		err = instruments_check_events(&result->counters, measurement->why,
+					       sizeof(measurement->why));
+	if (err)
+		strcpy(result->damage, measurement->why);
+	if (result->analysis && !measurement->analysis_err)
+		measurement->analysis_err = analysis_finish(result->analysis);
+	return err;
+}
+
+/* NULL, and *err: they could not be looked up. */
+static json_t *measurement_code_names(struct measurement *measurement, int *err)
+{
+	struct result *result = measurement->result;
+	json_t *symbols = NULL;
+	uint64_t left_out;
+
+	*err = measurement->analysis_err;
+	if (*err || !(measurement->options.groups & NAMED_GROUPS))
+		return NULL;
+	*err = code_names_find(result->analysis, instruments_code_files(measurement->instruments),
+			       &symbols, &left_out);
+	if (*err) {
+		json_decref(symbols);
+		return NULL;
+	}
+	if (measurement->recording.writer)
+		result->counters.names_left_out = left_out;
+	return symbols;
+}
+
+static int measurement_end_recording(struct measurement *measurement)
+{
+	const bool recorded = measurement->recording.writer;
+	struct result *result = measurement->result;
+	json_t *symbols;
+	int err, status;
+
+	symbols = measurement_code_names(measurement, &err);
+	status = recording_output_end(&measurement->recording, symbols, &result->counters,
+				      result->damage[0] ? result->damage : NULL);
+	json_decref(symbols);
+	if (status)
+		return status;
+	if (measurement->analysis_err && !recorded)
+		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
+				strerror(-measurement->analysis_err));
+	if (result->damage[0])
+		return complain(STATUS_FAILED, "%s", result->damage);
+	return err ? complain(STATUS_FAILED, "cannot look up the names of code: %s; all else is "
+			      "recorded, addresses stand for the names", strerror(-err)) :
+		     STATUS_OK;
+}
+
+int measurement_finish(struct measurement *measurement)
+{
+	struct result *result = measurement->result;
+	int status = measurement_end_recording(measurement), err;
+
+	if (result->damage[0])
+		result->report.damage = result->damage;
+	if (!result->analysis || measurement->analysis_err)
+		return status;
+	err = report_fill(&result->report, result->analysis, &result->counters);
+	if (err && !status)
+		status = complain(STATUS_FAILED, "cannot make the report: %s", strerror(-err));
+	return status;
+}
+
+/* An error or a signal in the middle of the workload does not discard what is recorded. */
+static void measurement_cut_recording(struct measurement *measurement)
+{
+	const struct result *result = measurement->result;
+
+	if (!measurement->recording.going || !measurement->recording.writer)
+		return;
+	measurement_stop(measurement);
+	recording_output_end(&measurement->recording, NULL, &result->counters,
+			     interrupt_signal ? "it was interrupted" :
+			     result->damage[0] ? result->damage :
+			     "the run failed before its end");
+}
+
+/* First what produces events, then what receives them. */
+void measurement_close(struct measurement *measurement)
+{
+	measurement_cut_recording(measurement);
+	instruments_close(measurement->instruments);
+	recording_output_close(&measurement->recording);
+	if (measurement->nothing_fd >= 0)
+		close(measurement->nothing_fd);
+	*measurement = MEASUREMENT_NONE;
+}

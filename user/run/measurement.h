@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One measuring session. It owns the instruments, the target of runs that map no file, the
+ * analysis, the recording if there is one, and the moment at which privileges are given up.
+ *
+ *	measurement_open		instruments and analysis; may refuse what is not possible
+ *	measurement_record		if it is to be recorded: begins the file
+ *	measurement_hook_*, _follow	what is measured
+ *	measurement_start		gives up privileges; events are read from now on
+ *	(the workload)
+ *	measurement_stop		all events have been analysed; fills the counters
+ *	(the client stores the counters that only it knows: times, usage)
+ *	measurement_finish		ends the recording, fills the report
+ *	measurement_close		in any state; keeps a recording that was cut
+ *
+ * Unless noted otherwise, functions return 0 or a negative errno, and then `why` is one clause
+ * for the user; measurement_status() prints it.
+ */
+#ifndef PFSTAT_USER_MEASUREMENT_H
+#define PFSTAT_USER_MEASUREMENT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "collect/instruments.h"
+#include "run/recording_output.h"
+#include "run/result.h"
+
+struct measurement_options {
+	/*
+	 * Its sink is the measurement's. `failed` is also called when the recording cannot be
+	 * written any more.
+	 */
+	struct instruments_options instruments;
+	bool hooks_nothing;	/* no file is mapped: the target is /dev/null */
+	bool keeps_privileges;	/* more is to be set up after it */
+	bool exact;		/* it fails if an event that eBPF sent was not read */
+	bool without_analysis;	/* the observer takes all events */
+	unsigned int groups;	/* of the analysis */
+	explain_sink listener;	/* receives every logical fault; NULL: none */
+	void *listener_context;
+	/* Receives each event first. 1: nobody else receives it; or an error. NULL: none. */
+	item_sink observer;
+	void *observer_context;
+};
+
+struct measurement {
+	struct measurement_options options;
+	struct result *result;
+	struct instruments *instruments;	/* for finer operations of the client */
+	struct recording_output recording;
+	int nothing_fd;		/* /dev/null; -1: a file or a process is watched */
+	int analysis_err;	/* the first; a recording goes on without the analysis */
+	bool running;		/* between start and stop */
+	char why[512];
+};
+
+#define MEASUREMENT_NONE ((struct measurement){ .nothing_fd = -1 })
+
+/* result: initialised; it receives analysis, counters and report, and must outlive this. */
+int measurement_open(struct measurement *measurement, const struct measurement_options *options,
+		     struct result *result);
+/* Begins the recording with a head from the report; NULL: none is wanted. An exit status. */
+int measurement_record(struct measurement *measurement, const char *path);
+/* Records what this process has mapped, and with `path` the measured mapping. */
+int measurement_record_maps(struct measurement *measurement, const struct mapping *mapping,
+			    const char *path);
+/* This process's mappings of the file that is open as fd. */
+int measurement_hook_file(struct measurement *measurement, int fd, const char *path);
+int measurement_hook_nothing(struct measurement *measurement);
+/* See instruments_follow(). */
+int measurement_follow(struct measurement *measurement, pid_t pid, bool existing);
+int measurement_start(struct measurement *measurement);
+/* The workload begins: from now on the recording has its name, and no error removes it. */
+void measurement_keep_recording(struct measurement *measurement);
+/*
+ * Once; nothing if it was not started. An error is also in result->damage, and is reported by
+ * measurement_finish().
+ */
+int measurement_stop(struct measurement *measurement);
+/*
+ * Whatever failed before, the recording gets its end, and the report what is known. Returns an
+ * exit status, after a message about the first thing that failed.
+ */
+int measurement_finish(struct measurement *measurement);
+void measurement_close(struct measurement *measurement);
+
+/* STATUS_OK for err 0, otherwise STATUS_FAILED after a message with measurement->why. */
+int measurement_status(const struct measurement *measurement, int err);
+
+#endif

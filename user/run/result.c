@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The outcome of one measurement. A run, a watch or a study fills it through
+ * run/measurement.c; the printers read its report.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "run/result.h"
+#include "util/message.h"
+
+void result_init(struct result *result)
+{
+	*result = (struct result){ 0 };
+	report_init(&result->report);
+	run_counters_init(&result->counters);
+}
+
+int result_check(const struct result *result, unsigned int number)
+{
+	const struct report *report = &result->report;
+	struct summary_figures figures;
+
+	summary_figures(report->summary, &figures);
+	if (figures.calls + report->lost == report->calls)
+		return STATUS_OK;
+	return complain(STATUS_FAILED, "run %u: the module counted %" PRIu64 " calls, but %" PRIu64
+			" records were read and %" PRIu64 " lost: do not trust these figures, and "
+			"report a bug", number, report->calls, figures.calls, report->lost);
+}
+
+void result_free(struct result *result)
+{
+	report_exit(&result->report);
+	free(result->competition);
+	measure_close(&result->measure);
+	analysis_free(result->analysis);
+	run_counters_exit(&result->counters);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A report, and everything that it points to. It outlives the measurement that made it. */
+#ifndef PFSTAT_USER_RESULT_H
+#define PFSTAT_USER_RESULT_H
+
+#include "analyze/analysis.h"
+#include "model/counters.h"
+#include "report/report.h"
+#include "run/extras.h"
+
+struct result {
+	struct report report;
+	struct competition *competition;	/* NULL: there was none */
+	struct analysis *analysis;
+	struct run_counters counters;
+	struct measure measure;
+	char damage[512];	/* why what was measured is not whole; "": it is */
+};
+
+/* Everything is unknown or empty. */
+void result_init(struct result *result);
+/* The counts of the source must match its records; if not, no figure can be trusted. */
+int result_check(const struct result *result, unsigned int number);
+void result_free(struct result *result);
+
+#endif
