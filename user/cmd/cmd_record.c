@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,15 +10,12 @@
 
 #include <pfstat/control.h>
 
-#include "analyze/analysis.h"
 #include "cmd/cmd.h"
 #include "cmd/report_options.h"
 #include "cmd/watch_options.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "report/report.h"
-#include "run/recording_output.h"
-#include "symbols/code_names.h"
 #include "system/machine_state.h"
 #include "util/message.h"
 #include "util/shell_quote.h"
@@ -34,12 +30,7 @@ struct record_options {
 struct record {
 	struct record_options options;
 	struct watch *watch;
-	struct analysis *analysis;
-	int analysis_err;	/* the first: it explains nothing any more */
-	struct run_counters counters;
-	char damage[512];	/* why what was recorded is not whole; "": it is */
-	struct report report;
-	struct recording_output recording;
+	struct result result;
 };
 
 static error_t record_parse_option(int key, char *text, struct argp_state *state)
@@ -90,19 +81,6 @@ static void record_parse(struct record_options *options, int argc, char **argv)
 		options->watch.instruments.events.stacks = true;
 }
 
-static int record_add_item(void *context, const struct item *item)
-{
-	struct record *record = context;
-
-	/* Items that cannot be written any more need not be watched for. */
-	if (recording_output_item(&record->recording, item))
-		watch_end(record->watch);
-	if (!record->analysis_err)
-		record->analysis_err = analysis_add(record->analysis, item);
-	/* A recording can be explained later: it goes on without the analysis. */
-	return record->options.output ? 0 : record->analysis_err;
-}
-
 /* As a shell takes it; cut where there is no room. */
 static void join_command(char *text, size_t size, char *const *argv)
 {
@@ -127,10 +105,9 @@ static void record_copy_text(char *to, size_t size, const char *from)
 static void record_describe(struct record *record)
 {
 	const struct watch_options *options = &record->options.watch;
-	struct environment *environment = &record->report.environment;
+	struct environment *environment = &record->result.report.environment;
 	char resolved[PATH_MAX];
 
-	report_init(&record->report);
 	environment_read_machine(environment);
 	strcpy(environment->kind, "record");
 	environment->started_s = time(NULL);
@@ -143,9 +120,10 @@ static void record_describe(struct record *record)
 				 realpath(options->file, resolved) ?: options->file);
 	environment->fault_around = options->instruments.fault_around;
 	environment->ring_bytes = options->instruments.ring_size ?: PFSTAT_RING_SIZE_DEFAULT;
-	record->report.have_bpf = options->instruments.bpf;
+	record->result.report.have_bpf = options->instruments.bpf;
 	if (!options->instruments.bpf)
-		record_copy_text(record->report.bpf_missing, sizeof(record->report.bpf_missing),
+		record_copy_text(record->result.report.bpf_missing,
+				 sizeof(record->result.report.bpf_missing),
 				 options->instruments.bpf_missing);
 }
 
@@ -163,84 +141,23 @@ static unsigned int groups_of(const struct record_options *options)
 	return groups;
 }
 
-static int record_open_watch(struct record *record)
-{
-	struct watch_options *options = &record->options.watch;
-
-	record->analysis = analysis_new(options->instruments.bpf,
-					groups_of(&record->options));
-	if (!record->analysis)
-		return complain(STATUS_FAILED, "out of memory");
-	options->instruments.sink = record_add_item;
-	options->instruments.sink_context = record;
-	return watch_open(&record->watch, options);
-}
-
-/* NULL: there are none, or, with *err, they could not be looked up. */
-static json_t *find_names(struct record *record, int *err)
-{
-	json_t *symbols = NULL;
-	uint64_t left_out;
-
-	if (!record->analysis_err)
-		record->analysis_err = analysis_finish(record->analysis);
-	*err = record->analysis_err ?:
-	       code_names_find(record->analysis, watch_code_files(record->watch), &symbols,
-			       &left_out);
-	if (*err) {
-		json_decref(symbols);
-		return NULL;
-	}
-	if (record->options.output)
-		record->counters.names_left_out = left_out;
-	return symbols;
-}
-
-/* The recording, if there is one, is written whatever failed before. */
-static int record_end(struct record *record)
-{
-	const char *damage = record->damage[0] ? record->damage : NULL;
-	json_t *symbols;
-	int err, status;
-
-	symbols = find_names(record, &err);
-	status = recording_output_end(&record->recording, symbols, &record->counters, damage);
-	json_decref(symbols);
-	if (!status && record->analysis_err && !record->options.output)
-		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
-				strerror(-record->analysis_err));
-	if (!status && damage)
-		return complain(STATUS_FAILED, "%s", damage);
-	if (!status && err)
-		return complain(STATUS_FAILED, "cannot look up the names of code: %s; all else is "
-				"recorded, addresses stand for the names", strerror(-err));
-	return status;
-}
-
 static void record_print_counts(const struct record *record)
 {
+	const struct run_counters *counters = &record->result.counters;
+
 	fprintf(stderr, "pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64
-		" lost, in %s\n", record->counters.calls, record->counters.lost,
-		record->options.output);
+		" lost, in %s\n", counters->calls, counters->lost, record->options.output);
 }
 
 static int record_print(struct record *record)
 {
 	const struct report_options *options = &record->options.report;
 	const bool recorded = record->options.output;
-	int err = record->analysis_err;
 
 	if (recorded && !options->json)
 		return STATUS_OK;
-	report_options_apply(options, &record->report);
-	if (record->damage[0])
-		record->report.damage = record->damage;
-	if (!err)
-		err = report_fill(&record->report, record->analysis, &record->counters);
-	if (err)
-		return complain(STATUS_FAILED, "cannot print the report: %s", strerror(-err));
-	return recorded ? report_options_write(options, &record->report) :
-			  report_options_print(options, &record->report);
+	return recorded ? report_options_write(options, &record->result.report) :
+			  report_options_print(options, &record->result.report);
 }
 
 /* Stores, explains and prints the measurement. */
@@ -248,26 +165,28 @@ static int record_conclude(struct record *record)
 {
 	int status, printed = STATUS_OK;
 
-	if (!watch_stop(record->watch, &record->counters, record->damage, sizeof(record->damage)))
-		record->damage[0] = '\0';
-	status = record_end(record);
+	watch_stop(record->watch);
+	report_options_apply(&record->options.report, &record->result.report);
+	status = watch_finish(record->watch);
 	if (!status && record->options.output)
 		record_print_counts(record);
-	if (!record->analysis_err || (record->options.output && record->options.report.json))
+	if (record->result.filled)
 		printed = record_print(record);
 	return status ? status : printed;
 }
 
 static int record_run(struct record *record)
 {
+	struct watch_options *options = &record->options.watch;
 	int status, ended;
 
-	status = record_open_watch(record);
+	options->recording = record->options.output;
+	options->groups = groups_of(&record->options);
+	status = watch_open(&record->watch, options, &record->result);
 	if (!status)
 		status = watch_go(record->watch);
 	if (status)
 		return status;
-	recording_output_go(&record->recording);
 	watch_wait(record->watch);
 	status = record_conclude(record);
 	ended = watch_status(record->watch);
@@ -281,16 +200,10 @@ int cmd_record(int argc, char **argv)
 
 	record_parse(&record.options, argc, argv);
 	interrupt_init();
-	run_counters_init(&record.counters);
+	result_init(&record.result);
 	record_describe(&record);
-	/* Before anything is watched: a file that cannot be written is no loss then. */
-	status = recording_output_begin(&record.recording, record.options.output, &record.report);
-	if (!status)
-		status = record_run(&record);
+	status = record_run(&record);
 	watch_close(record.watch);
-	recording_output_close(&record.recording);
-	report_exit(&record.report);
-	analysis_free(record.analysis);
-	run_counters_exit(&record.counters);
+	result_free(&record.result);
 	return status;
 }

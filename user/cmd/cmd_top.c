@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/analysis.h"
 #include "cmd/cmd.h"
 #include "cmd/watch_options.h"
 #include "report/live.h"
@@ -25,7 +24,7 @@ struct top {
 	uint64_t views;		/* 0: until the end */
 	unsigned int by;
 	struct watch *watch;
-	struct analysis *analysis;
+	struct result result;
 	struct live *live;
 	uint64_t shown;
 	int err;
@@ -104,7 +103,7 @@ static void top_show(void *context)
 	if (top->err || (top->views && top->shown == top->views))
 		return;
 	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
-	top->err = live_update(top->live, top->analysis, &counters, clock_monotonic_ns());
+	top->err = live_update(top->live, top->result.analysis, &counters, clock_monotonic_ns());
 	if (!top->err)
 		top->err = top_print(top);
 	top->shown++;
@@ -116,35 +115,30 @@ static int top_open_watch(struct top *top)
 {
 	struct instruments_options *instruments = &top->watch_options.instruments;
 
-	top->analysis = analysis_new(instruments->bpf, top->by);
 	top->live = live_new(top->by, clock_monotonic_ns());
-	if (!top->analysis || !top->live)
+	if (!top->live)
 		return complain(STATUS_FAILED, "out of memory");
-	instruments->sink = analysis_add;
-	instruments->sink_context = top->analysis;
 	instruments->tick_ms = top->interval_ms;
 	instruments->tick_drains = true;
 	instruments->tick = top_show;
 	instruments->tick_context = top;
-	return watch_open(&top->watch, &top->watch_options);
+	top->watch_options.groups = top->by;
+	return watch_open(&top->watch, &top->watch_options, &top->result);
 }
 
 static int top_run(struct top *top)
 {
-	struct run_counters counters;
-	char why[512];
 	int status;
 
-	run_counters_init(&counters);
 	status = top_open_watch(top);
 	if (!status)
 		status = watch_go(top->watch);
 	if (!status) {
 		watch_wait(top->watch);
-		if (watch_stop(top->watch, &counters, why, sizeof(why)))
-			status = complain(STATUS_FAILED, "%s", why);
+		watch_stop(top->watch);
+		if (top->result.damage[0])
+			status = complain(STATUS_FAILED, "%s", top->result.damage);
 	}
-	run_counters_exit(&counters);
 	if (!status && top->err)
 		status = complain_of_stdout(top->err, "what is watched");
 	return status ? status : watch_status(top->watch);
@@ -157,9 +151,10 @@ int cmd_top(int argc, char **argv)
 
 	top_parse(&top, argc, argv);
 	interrupt_init();
+	result_init(&top.result);
 	status = top_run(&top);
 	watch_close(top.watch);
 	live_free(top.live);
-	analysis_free(top.analysis);
+	result_free(&top.result);
 	return status;
 }

@@ -226,6 +226,7 @@ int measurement_finish(struct measurement *measurement)
 	if (!result->analysis || measurement->analysis_err)
 		return status;
 	err = report_fill(&result->report, result->analysis, &result->counters);
+	result->filled = !err;
 	if (err && !status)
 		status = complain(STATUS_FAILED, "cannot make the report: %s", strerror(-err));
 	return status;

@@ -3,6 +3,8 @@
 #ifndef PFSTAT_USER_RESULT_H
 #define PFSTAT_USER_RESULT_H
 
+#include <stdbool.h>
+
 #include "analyze/analysis.h"
 #include "model/counters.h"
 #include "report/report.h"
@@ -14,6 +16,7 @@ struct result {
 	struct analysis *analysis;
 	struct run_counters counters;
 	struct measure measure;
+	bool filled;		/* the report has all that was measured */
 	char damage[512];	/* why what was measured is not whole; "": it is */
 };
 

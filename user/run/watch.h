@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any program as the workload: a command, from before its exec; a process that
- * runs; the processes of a cgroup, or those that map a file. Their children too.
- * They run on unharmed, however the watching ends.
+ * Any program as the workload: a command, from before its exec; a process that runs; the
+ * processes of a cgroup, or those that map a file; and their children. They run on unharmed,
+ * however the watching ends.
  */
 #ifndef PFSTAT_USER_WATCH_H
 #define PFSTAT_USER_WATCH_H
@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "collect/instruments.h"
+#include "run/result.h"
 
 struct watch;
 
@@ -19,36 +20,38 @@ struct watch_options {
 	char *const *command;	/* NULL: a pid, a cgroup, or a file */
 	pid_t pid;		/* 0: none */
 	const char *cgroup;	/* folder of cgroup v2; NULL: none */
-	const char *file;	/* only this file's faults; alone: of whoever maps it now */
+	const char *file;	/* only this file's faults; without others: of all that map it now */
 	uint64_t duration_ns;	/* 0: until the end, or a signal */
-	/* Its only_fd and maps are the watch's own. */
+	const char *recording;	/* written there; NULL: none */
+	unsigned int groups;	/* of the analysis */
+	/* Its only_fd, maps, sink and failed are the watch's own. */
 	struct instruments_options instruments;
 };
 
-/* Each returns STATUS_OK, or the exit status after a complaint. */
-int watch_open(struct watch **watch, const struct watch_options *options);
-/* Starts the command, if there is one. */
+/*
+ * Functions that return int return STATUS_OK, or the exit status after a message.
+ * result: initialised, its report described for the head of a recording; it outlives the watch.
+ */
+int watch_open(struct watch **watch, const struct watch_options *options, struct result *result);
+/* Lets the command begin, if there is one; from now on the recording is kept. */
 int watch_go(struct watch *watch);
 /*
  * Returns when the command or the process has ended, time is up, or a signal came. The first
- * SIGINT does not end the watching of a command: at a terminal the command gets it, too, and
+ * SIGINT does not end the watching of a command: at a terminal the command receives it too, and
  * its end belongs to what is watched.
  */
 void watch_wait(struct watch *watch);
 /* From any thread: makes watch_wait() return soon. */
 void watch_end(struct watch *watch);
-/* The files whose code the processes execute, until watch_close(). */
-const struct code_files *watch_code_files(const struct watch *watch);
-/* So far; COUNT_NA: not to be had. From any thread. */
+/* So far; COUNT_NA: not known. From any thread. */
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events);
-/*
- * Ends the watching: there are no items after it. 0, or a negative errno: then why says what
- * failed, and counters holds what could be read.
- */
-int watch_stop(struct watch *watch, struct run_counters *counters, char *why, size_t size);
+/* Ends the watching: all events have been analysed, and the counters are in the result. */
+void watch_stop(struct watch *watch);
+/* Ends the recording, fills the report, and prints what failed in watch_stop() or here. */
+int watch_finish(struct watch *watch);
 void watch_close(struct watch *watch);
 
-/* What pfdrive's own exit status is to be: the command's, when it has ended. */
+/* pfdrive's own exit status: the command's, if it has ended. */
 int watch_status(const struct watch *watch);
 
 #endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Follows processes for a watch, through its measurement, and holds a pidfd of each so that its
+ * end is seen. A process may exit while it is followed: then it is not a member, and no error.
+ */
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/members.h"
+#include "system/fd_limit.h"
+#include "util/message.h"
+#include "util/time_ns.h"
+
+static const struct member *members_find(const struct members *members, pid_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < members->nr; i++)
+		if (members->list[i].pid == pid && members->list[i].pidfd >= 0)
+			return &members->list[i];
+	return NULL;
+}
+
+static int members_append(struct members *members)
+{
+	struct member *list = reallocarray(members->list, members->nr + 1, sizeof(*list));
+	struct pollfd *polled;
+
+	if (!list)
+		return -ENOMEM;
+	members->list = list;
+	polled = reallocarray(members->polled, members->nr + 2, sizeof(*polled));
+	if (!polled)
+		return -ENOMEM;
+	members->polled = polled;
+	list[members->nr++] = (struct member){ .pidfd = -1 };
+	return 0;
+}
+
+/*
+ * The slot of a member that has ended is reused, for the members of a cgroup may change for
+ * days. The first keeps its own: its counts are read at the end.
+ */
+static struct member *members_slot(struct members *members)
+{
+	unsigned int i;
+
+	for (i = 1; i < members->nr; i++)
+		if (members->list[i].pidfd < 0)
+			return &members->list[i];
+	return members_append(members) ? NULL : &members->list[members->nr - 1];
+}
+
+static int member_open_pidfd(pid_t pid, char *why, size_t size)
+{
+	int pidfd = pidfd_open(pid, 0), err = pidfd < 0 ? -errno : 0;
+
+	if (!err && descriptors_are_short(pidfd)) {
+		close(pidfd);
+		err = -EMFILE;
+	}
+	if (err)
+		snprintf(why, size, err == -ESRCH ? "there is no process %d" :
+			 "cannot watch for the end of process %d: %s", pid, strerror(-err));
+	return err ?: pidfd;
+}
+
+/* 0, 1 if all but its mappings is watched, or a negative errno; measurement->why says why. */
+static int members_try(struct members *members, pid_t pid)
+{
+	struct measurement *measurement = members->measurement;
+	const int pidfd = member_open_pidfd(pid, measurement->why, sizeof(measurement->why));
+	struct member *member;
+	int err, unmapped;
+
+	if (pidfd < 0)
+		return pidfd;
+	err = measurement_follow(measurement, pid, !members->held);
+	if (err < 0)
+		goto close_pidfd;
+	unmapped = err;
+	member = members_slot(members);
+	if (!member) {
+		strcpy(measurement->why, "out of memory");
+		err = -ENOMEM;
+		goto close_pidfd;
+	}
+	*member = (struct member){
+		.pid = pid, .pidfd = pidfd, .since_ns = clock_read_ns(CLOCK_BOOTTIME),
+	};
+	member->counted = !process_counts(pid, &member->before);
+	return unmapped;
+
+close_pidfd:
+	close(pidfd);
+	return err;
+}
+
+/* The first with its number; members_report_unmapped() prints how many there were. */
+static void members_count_unmapped(struct members *members)
+{
+	if (!members->nr_unmapped++)
+		complain(STATUS_OK, "%s; its faults are recorded, but files and code that it has "
+			 "mapped may have no names", members->measurement->why);
+}
+
+int members_follow(struct members *members, pid_t pid)
+{
+	int err = members_try(members, pid);
+
+	if (err < 0)
+		return measurement_status(members->measurement, err);
+	if (err)
+		members_count_unmapped(members);
+	return STATUS_OK;
+}
+
+/*
+ * Was it, or an ancestor, created by a process that was a member by then? This cannot be known
+ * of an orphan: it is watched twice rather than not at all.
+ */
+static bool members_created(const struct members *members, pid_t pid)
+{
+	const struct member *member;
+	struct process_birth birth;
+
+	while (!process_birth(pid, &birth) && birth.parent && !process_is_first(birth.parent)) {
+		member = members_find(members, birth.parent);
+		if (member)
+			return birth.ns >= member->since_ns;
+		pid = birth.parent;
+	}
+	return false;
+}
+
+/* A member's child is watched from its first moment on; eBPF knows all of these. */
+static bool members_watch(const struct members *members, pid_t pid)
+{
+	if (members_find(members, pid))
+		return true;
+	if (members->measurement->options.instruments.bpf)
+		return instruments_are_on(members->measurement->instruments, pid);
+	return members_created(members, pid);
+}
+
+/* Once: what cannot be done is tried again every second. */
+static void members_warn(struct members *members, const char *why)
+{
+	if (!members->warned)
+		complain(STATUS_OK, "%s; the recording goes on without it, and without others to "
+			 "which the same happens", why);
+	members->warned = true;
+}
+
+/*
+ * Processes come and go while they are listed: one that has exited is no error. When the
+ * watching has started, what is recorded is worth more than a process that joins.
+ */
+static int members_visit(void *context, pid_t pid)
+{
+	struct members *members = context;
+	int err;
+
+	if (pid == getpid() || members_watch(members, pid))
+		return 0;
+	err = members_try(members, pid);
+	if (!err || err == -ESRCH || err == -EPERM)
+		return 0;
+	if (err > 0) {
+		members_count_unmapped(members);
+		return 0;
+	}
+	if (members->started) {
+		members_warn(members, members->measurement->why);
+		return 0;
+	}
+	measurement_status(members->measurement, err);
+	return -ECANCELED;
+}
+
+/* A folder of cgroup v1 has cgroup.procs too, but lists each process in several trees. */
+static bool is_not_cgroup2(const char *path)
+{
+	struct statfs statfs_buffer;
+
+	return !statfs(path, &statfs_buffer) && statfs_buffer.f_type != CGROUP2_SUPER_MAGIC;
+}
+
+int members_follow_cgroup(struct members *members, const char *path)
+{
+	int err;
+
+	if (is_not_cgroup2(path))
+		return complain(STATUS_FAILED, "cannot watch %s: it is not a folder of cgroup v2; "
+				"name one, such as /sys/fs/cgroup/system.slice", path);
+	err = processes_in_cgroup(path, members_visit, members);
+	if (err == -ECANCELED)
+		return STATUS_FAILED;
+	if (err)
+		return complain(STATUS_FAILED, "cannot list the processes of %s: %s: name a folder "
+				"of cgroup v2, such as /sys/fs/cgroup/system.slice", path,
+				strerror(-err));
+	return STATUS_OK;
+}
+
+void members_update_cgroup(struct members *members, const char *path)
+{
+	int err = processes_in_cgroup(path, members_visit, members);
+	char why[512];
+
+	if (!err || err == -ENOENT)
+		return;
+	snprintf(why, sizeof(why), "cannot list the processes of %s: %s", path, strerror(-err));
+	members_warn(members, why);
+}
+
+int members_follow_mappers(struct members *members, int fd, const char *path)
+{
+	int err = processes_that_map(fd, members_visit, members);
+
+	if (err && err != -ECANCELED)
+		return complain(STATUS_FAILED, "cannot find out who maps %s: %s", path,
+				strerror(-err));
+	return err ? STATUS_FAILED : STATUS_OK;
+}
+
+void members_prepare_poll(struct members *members, int wake_fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < members->nr; i++)
+		members->polled[i] = (struct pollfd){ members->list[i].pidfd, POLLIN, 0 };
+	members->polled[i] = (struct pollfd){ wake_fd, POLLIN, 0 };
+}
+
+bool members_polled(struct members *members)
+{
+	unsigned int i;
+
+	for (i = 0; i < members->nr; i++) {
+		if (members->list[i].pidfd < 0 || !members->polled[i].revents)
+			continue;
+		close(members->list[i].pidfd);
+		members->list[i].pidfd = -1;
+	}
+	return members->polled[members->nr].revents;
+}
+
+bool members_any_alive(const struct members *members)
+{
+	unsigned int i;
+
+	for (i = 0; i < members->nr; i++)
+		if (members->list[i].pidfd >= 0)
+			return true;
+	return false;
+}
+
+void members_report_unmapped(const struct members *members)
+{
+	if (members->nr_unmapped > 1)
+		complain(STATUS_OK, "files and code that %u processes had mapped when they were "
+			 "found may have no names", members->nr_unmapped);
+}
+
+void members_exit(struct members *members)
+{
+	unsigned int i;
+
+	for (i = 0; i < members->nr; i++)
+		if (members->list[i].pidfd >= 0)
+			close(members->list[i].pidfd);
+	free(members->list);
+	free(members->polled);
+}

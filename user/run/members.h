@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The processes that are watched from the start, or from the moment at which they join the
+ * cgroup. Their children are watched too, but are no members: the module and eBPF follow them.
+ */
+#ifndef PFSTAT_USER_MEMBERS_H
+#define PFSTAT_USER_MEMBERS_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "run/measurement.h"
+#include "system/processes.h"
+
+struct member {
+	pid_t pid;
+	int pidfd;		/* -1: it has ended */
+	uint64_t since_ns;	/* what it creates from then on is watched; of CLOCK_BOOTTIME */
+	struct process_counts before;
+	bool counted;		/* `before` is known */
+};
+
+struct members {
+	struct measurement *measurement;
+	struct member *list;
+	unsigned int nr;
+	struct pollfd *polled;		/* the members, and one for the caller behind them */
+	bool held;		/* they have mapped nothing yet that has to be read */
+	bool started;		/* from now on a process that cannot be watched is no error */
+	bool warned;		/* about such a process */
+	unsigned int nr_unmapped;	/* processes whose mappings could not be read */
+};
+
+/* The first three return an exit status, after a message. */
+int members_follow(struct members *members, pid_t pid);
+int members_follow_cgroup(struct members *members, const char *path);
+/* The processes that map the file that is open as fd. */
+int members_follow_mappers(struct members *members, int fd, const char *path);
+/* Follows those that have joined. The cgroup itself may go and come: a service restarts. */
+void members_update_cgroup(struct members *members, const char *path);
+
+/* Sets up `polled` for poll(2): wake_fd is the last. */
+void members_prepare_poll(struct members *members, int wake_fd);
+/* Forgets the members that have ended. True: wake_fd was ready. */
+bool members_polled(struct members *members);
+bool members_any_alive(const struct members *members);
+/* At the end: a message about processes whose mappings could not be read. */
+void members_report_unmapped(const struct members *members);
+void members_exit(struct members *members);
+
+#endif
