@@ -15,6 +15,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 #include "workload/file_cache.h"
+#include "workload/pattern.h"
 
 #define WAYS_MAX 32
 #define FILES_MAX 900	/* each is open: the usual limit is 1024 */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Maps the files, hooks them, moves their bytes by one method, and checks what was read. A pass
+ * is timed by this file; a watched one is also a client of a measurement, which sees only what
+ * happens between open_window() and close_window().
+ */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/instruments.h"
-#include "run/phases.h"
+#include "run/measurement.h"
 #include "study/io/io_pass.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -17,10 +20,8 @@ struct passing {
 	const struct pass_plan *plan;
 	struct pass *pass;
 	struct transfer transfer;
-	struct instruments *instruments;	/* NULL: bare */
-	struct result *result;
+	struct measurement measurement;	/* its instruments are NULL in a bare pass */
 	pid_t tid;
-	int nothing_fd;		/* of a file that nobody maps; -1: files are hooked */
 };
 
 static int complain_of(const struct passing *passing, const char *what, int err)
@@ -29,7 +30,7 @@ static int complain_of(const struct passing *passing, const char *what, int err)
 
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
-	if (instruments_thread_err(passing->instruments))
+	if (instruments_thread_err(passing->measurement.instruments))
 		return complain(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
 				"--no-bpf goes on without", strerror(-err));
 	way_name(passing->plan->way, name, sizeof(name));
@@ -52,9 +53,9 @@ static int open_window(struct passing *passing, struct window *window)
 
 	getrusage(RUSAGE_THREAD, &window->after);
 	clock_monotonic_ns();
-	if (passing->instruments) {
-		instruments_hold_thread(passing->instruments, passing->tid);
-		err = instruments_begin_thread(passing->instruments, passing->tid);
+	if (passing->measurement.instruments) {
+		instruments_hold_thread(passing->measurement.instruments, passing->tid);
+		err = instruments_begin_thread(passing->measurement.instruments, passing->tid);
 	}
 	getrusage(RUSAGE_THREAD, &window->before);
 	window->start_ns = clock_monotonic_ns();
@@ -67,8 +68,8 @@ static int close_window(struct passing *passing, struct window *window)
 
 	window->end_ns = clock_monotonic_ns();
 	getrusage(RUSAGE_THREAD, &window->after);
-	if (passing->instruments)
-		err = instruments_end_thread(passing->instruments, passing->tid);
+	if (passing->measurement.instruments)
+		err = instruments_end_thread(passing->measurement.instruments, passing->tid);
 	return err;
 }
 
@@ -98,18 +99,16 @@ static int map(struct passing *passing)
 static int hook(struct passing *passing)
 {
 	const struct transfer *transfer = &passing->transfer;
+	struct measurement *measurement = &passing->measurement;
 	unsigned int i;
-	char why[512];
 	int err = 0;
 
-	if (!passing->instruments)
+	if (!measurement->instruments)
 		return STATUS_OK;
 	for (i = 0; i < transfer->nr && !err && transfer->way->map; i++)
-		err = instruments_hook_file(passing->instruments, transfer->files->mappings[i].fd,
-					    passing->plan->folder, why, sizeof(why));
-	if (!err)
-		err = instruments_go(passing->instruments, why, sizeof(why));
-	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
+		err = measurement_hook_file(measurement, transfer->files->mappings[i].fd,
+					    passing->plan->folder);
+	return measurement_status(measurement, err ?: measurement_start(measurement));
 }
 
 static int move_and_sync(struct passing *passing)
@@ -174,20 +173,8 @@ static int look_after(struct passing *passing)
 	return err ? complain_of(passing, "look at", err) : check_sum(passing);
 }
 
-static int make_pass(struct passing *passing)
-{
-	int status;
-
-	status = map(passing);
-	if (!status)
-		status = hook(passing);
-	if (!status)
-		status = move_and_sync(passing);
-	return status;
-}
-
 /* A page of a mapped file that cannot be read, or has no room on the disk. */
-static int make_pass_or_bus(struct passing *passing)
+static int transfer_or_bus(struct passing *passing)
 {
 	volatile int status;
 
@@ -196,7 +183,7 @@ static int make_pass_or_bus(struct passing *passing)
 		return complain_of(passing, "access", -EIO);
 	}
 	interrupt_bus_armed = 1;
-	status = make_pass(passing);
+	status = map(passing) ?: hook(passing) ?: move_and_sync(passing);
 	interrupt_bus_armed = 0;
 	return status;
 }
@@ -218,107 +205,69 @@ static int open_transfer(struct passing *passing)
 	return err ? complain_of(passing, "prepare", err) : STATUS_OK;
 }
 
-static int pass_steps(struct passing *passing)
+static int make_pass(struct passing *passing)
 {
-	int status;
-
-	status = open_transfer(passing);
-	if (!status)
-		status = look_before(passing);
-	if (!status)
-		status = make_pass_or_bus(passing);
-	if (!status)
-		status = look_after(passing);
-	return status;
+	return open_transfer(passing) ?:
+	       look_before(passing) ?:
+	       transfer_or_bus(passing) ?:
+	       look_after(passing);
 }
 
 int pass_bare(const struct pass_plan *plan, struct pass *pass)
 {
-	struct passing passing = { .plan = plan, .pass = pass, .nothing_fd = -1 };
-	int status = pass_steps(&passing);
+	struct passing passing = { .plan = plan, .pass = pass, .measurement = MEASUREMENT_NONE };
+	int status = make_pass(&passing);
 
 	transfer_close(&passing.transfer);
 	return status;
 }
 
-static int on_item(void *context, const struct item *item)
-{
-	return analysis_add(((struct result *)context)->analysis, item);
-}
-
-/* Of ways without a mapping there is nothing to hook, but something must be a target. */
-static int begin_watch(struct passing *passing)
+/* Methods without a mapping have nothing to hook, but something must be a target. */
+static int open_measurement(struct passing *passing, struct result *result)
 {
 	const struct pass_plan *plan = passing->plan;
-	const struct instruments_options options = {
-		.bpf = plan->bpf,
-		.bpf_missing = "--no-bpf was given",
-		.events = { .pages = true },
-		.fault_around = true,
-		.only_fd = passing->nothing_fd,
-		.sink = on_item,
-		.sink_context = passing->result,
-		.cpus = plan->cpus,
-		.tick_ms = -1,
+	struct measurement *measurement = &passing->measurement;
+	const struct measurement_options options = {
+		.instruments = {
+			.bpf = plan->bpf,
+			.bpf_missing = "--no-bpf was given",
+			.events = { .pages = true },
+			.fault_around = true,
+			.only_fd = -1,
+			.cpus = plan->cpus,
+			.tick_ms = -1,
+		},
+		.hooks_nothing = !plan->way->map,
+		.keeps_privileges = true,
+		.exact = true,
 	};
-	char why[512];
-	int err;
+	int err = measurement_open(measurement, &options, result);
 
-	err = instruments_open(&passing->instruments, &options, why, sizeof(why));
 	if (!err && !plan->way->map)
-		err = instruments_hook_nothing(passing->instruments, why, sizeof(why));
-	return err ? complain(STATUS_FAILED, "%s", why) : STATUS_OK;
+		err = measurement_hook_nothing(measurement);
+	return measurement_status(measurement, err);
 }
 
-static int end_watch(struct passing *passing)
+static int finish(struct passing *passing, struct result *result)
 {
-	struct run_counters *counters = &passing->result->counters;
-	char why[512];
-
-	if (instruments_stop(passing->instruments, counters, why, sizeof(why)) ||
-	    instruments_check_events(counters, why, sizeof(why)))
-		return complain(STATUS_FAILED, "%s", why);
-	counters->hooked_only = passing->plan->way->map;
-	counters->usage = passing->pass->usage;
-	if (analysis_finish(passing->result->analysis) ||
-	    report_fill(&passing->result->report, passing->result->analysis, counters))
-		return complain(STATUS_FAILED, "out of memory");
-	return STATUS_OK;
-}
-
-static int watched_steps(struct passing *passing)
-{
-	int status;
-
-	passing->result->analysis = analysis_new(passing->plan->bpf, 0);
-	if (!passing->result->analysis)
-		return complain(STATUS_FAILED, "out of memory");
-	if (!passing->plan->way->map)
-		passing->nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (!passing->plan->way->map && passing->nothing_fd < 0)
-		return complain(STATUS_FAILED, "cannot open /dev/null: %s", strerror(errno));
-	status = begin_watch(passing);
-	if (!status)
-		status = pass_steps(passing);
-	if (!status)
-		status = end_watch(passing);
-	return status;
+	measurement_stop(&passing->measurement);
+	result->counters.hooked_only = passing->plan->way->map;
+	result->counters.usage = passing->pass->usage;
+	return measurement_finish(&passing->measurement);
 }
 
 int pass_watched(const struct pass_plan *plan, struct pass *pass, struct result *result)
 {
 	struct passing passing = {
-		.plan = plan, .pass = pass, .result = result, .tid = gettid(), .nothing_fd = -1,
+		.plan = plan, .pass = pass, .measurement = MEASUREMENT_NONE, .tid = gettid(),
 	};
 	int status;
 
-	*result = (struct result){ 0 };
-	report_init(&result->report);
-	run_counters_init(&result->counters);
-	status = watched_steps(&passing);
-	instruments_close(passing.instruments);
+	result_init(result);
+	status = open_measurement(&passing, result) ?:
+		 make_pass(&passing) ?:
+		 finish(&passing, result);
+	measurement_close(&passing.measurement);
 	transfer_close(&passing.transfer);
-	if (passing.nothing_fd >= 0)
-		close(passing.nothing_fd);
 	return status;
 }

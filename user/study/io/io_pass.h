@@ -7,8 +7,9 @@
 #ifndef PFSTAT_USER_IO_PASS_H
 #define PFSTAT_USER_IO_PASS_H
 
-#include "run/run.h"
+#include "run/result.h"
 #include "study/io/io_transfer.h"
+#include "system/cpus.h"
 #include "system/meminfo.h"
 
 struct pass_plan {
