@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Executes each row's operations once more as the target of a measurement without an analysis.
+ * Counts come from eBPF's maps, read before and after each timed part; the calls that handle
+ * faults come from the events. Both go into the rows, whose claims are judged by them.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +12,7 @@
 
 #include "bench/suite.h"
 #include "bench/witness.h"
-#include "collect/instruments.h"
+#include "run/measurement.h"
 #include "system/vma_lock.h"
 #include "util/time_ns.h"
 
@@ -20,7 +25,7 @@
 #define EDGE_SWITCHES 1	/* that read's */
 
 /* A call that handles a fault, as the module or eBPF tells of it. */
-struct call {
+struct witness_call {
 	uint64_t start_ns, duration_ns;
 	bool of_module;
 	bool last;		/* of its fault: no other will come for it */
@@ -28,51 +33,51 @@ struct call {
 };
 
 /* Between two looks at what eBPF has counted. */
-struct tally {
+struct witness_tally {
 	uint64_t switches, syscalls, faults, major, lost;
 	uint64_t fault_ns;
 	uint64_t records_lost;
 };
 
 /* A timed part of a row. */
-struct interval {
+struct witness_interval {
 	const struct bench_row *row;
 	uint64_t start_ns, end_ns;
 };
 
 struct witness {
 	struct bench_results *results;
-	struct instruments *instruments;
-	bool going;
+	struct measurement measurement;
+	struct result result;	/* only its counters */
 	bool vma_locks;		/* this kernel has some */
-	struct call *calls;	/* the collector's thread's until it is stopped */
+	struct witness_call *calls;	/* the collector's thread's until it is stopped */
 	size_t nr_calls, room;
-	struct interval *intervals;
+	struct witness_interval *intervals;
 	size_t nr_intervals;
 	uint64_t *fault_ns;	/* of each row, in handle_mm_fault(), by eBPF */
 };
 
 /* A store to a page that is there already is told by a call of its own. */
-static bool solves_fault(const struct pfstat_record *record)
+static bool witness_solves_fault(const struct pfstat_record *record)
 {
 	return record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE &&
 	       record->class != PFSTAT_CLASS_PASS && !(record->result & PFSTAT_RESULT_RETRY);
 }
 
-static struct call of_record(const struct pfstat_record *record)
+static struct witness_call witness_call_of_record(const struct pfstat_record *record)
 {
-	return (struct call){
+	return (struct witness_call){
 		.start_ns = record->start_ns,
 		.duration_ns = record->duration_ns,
 		.of_module = true,
-		.last = solves_fault(record),
+		.last = witness_solves_fault(record),
 		.vma_lock = record->flags & PFSTAT_FLAG_VMA_LOCK,
 	};
 }
 
-static struct call of_fault(const struct pfstat_fault *fault)
+static struct witness_call witness_call_of_fault(const struct pfstat_fault *fault)
 {
-	return (struct call){
+	return (struct witness_call){
 		.start_ns = fault->start_ns,
 		.duration_ns = fault->event.ns - fault->start_ns,
 		.last = fault->outcome == PFSTAT_OUTCOME_MINOR ||
@@ -81,9 +86,9 @@ static struct call of_fault(const struct pfstat_fault *fault)
 	};
 }
 
-static int add_call(struct witness *witness, const struct call *call)
+static int witness_add_call(struct witness *witness, const struct witness_call *call)
 {
-	struct call *grown;
+	struct witness_call *grown;
 
 	if (witness->nr_calls == witness->room) {
 		witness->room = witness->room ? 2 * witness->room : 4096;
@@ -96,20 +101,20 @@ static int add_call(struct witness *witness, const struct call *call)
 	return 0;
 }
 
-static int on_item(void *context, const struct item *item)
+static int witness_observe(void *context, const struct item *item)
 {
-	struct call call;
+	struct witness_call call;
 
 	if (item->type == ITEM_RECORD)
-		call = of_record(item->record);
+		call = witness_call_of_record(item->record);
 	else if (item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_FAULT)
-		call = of_fault((const struct pfstat_fault *)item->event);
+		call = witness_call_of_fault((const struct pfstat_fault *)item->event);
 	else
 		return 0;
-	return add_call(context, &call);
+	return witness_add_call(context, &call);
 }
 
-static void add_faults(struct tally *tally, const struct run_counters *counters)
+static void witness_add_faults(struct witness_tally *tally, const struct run_counters *counters)
 {
 	const struct pfstat_fault_value *value;
 	unsigned int kind, origin, outcome;
@@ -128,31 +133,31 @@ static void add_faults(struct tally *tally, const struct run_counters *counters)
 			}
 }
 
-static int look(const struct witness *witness, struct tally *tally)
+static int witness_look(const struct witness *witness, struct witness_tally *tally)
 {
 	struct run_counters counters;
 	uint64_t events;
 	size_t i;
 	int err;
 
-	*tally = (struct tally){ 0 };
+	*tally = (struct witness_tally){ 0 };
 	run_counters_init(&counters);
-	err = instruments_counts(witness->instruments, &counters);
+	err = instruments_counts(witness->measurement.instruments, &counters);
 	if (!err) {
 		tally->switches = counters.counts[PFSTAT_COUNT_OFF_CPU];
 		tally->lost = counters.counts[PFSTAT_COUNT_EVENTS_LOST] +
 			      counters.counts[PFSTAT_COUNT_SYSCALL_LOST];
 		for (i = 0; i < counters.nr_syscalls; i++)
 			tally->syscalls += counters.syscalls[i].value.count;
-		add_faults(tally, &counters);
-		instruments_lost(witness->instruments, &tally->records_lost, &events);
+		witness_add_faults(tally, &counters);
+		instruments_lost(witness->measurement.instruments, &tally->records_lost, &events);
 	}
 	run_counters_exit(&counters);
 	return err;
 }
 
-static void add_difference(struct tally *sum, const struct tally *before,
-			   const struct tally *after)
+static void witness_add_difference(struct witness_tally *sum, const struct witness_tally *before,
+				   const struct witness_tally *after)
 {
 	sum->switches += after->switches - before->switches;
 	sum->syscalls += after->syscalls - before->syscalls;
@@ -163,13 +168,13 @@ static void add_difference(struct tally *sum, const struct tally *before,
 }
 
 /* The worker's own steps at the edges were counted as well, as far as they were over. */
-static uint64_t without(uint64_t count, uint64_t edges)
+static uint64_t witness_inside(uint64_t count, uint64_t edges)
 {
 	return count > edges ? count - edges : 0;
 }
 
-static void fill_seen(struct bench_seen *seen, const struct tally *tally,
-		      const struct measured *measured, uint64_t n)
+static void witness_fill_seen(struct bench_seen *seen, const struct witness_tally *tally,
+			      const struct measured *measured, uint64_t n)
 {
 	enum bench_event event;
 
@@ -185,18 +190,18 @@ static void fill_seen(struct bench_seen *seen, const struct tally *tally,
 			seen->counts.event[event] = COUNT_NA;
 		return;
 	}
-	seen->counts.event[BENCH_SYSCALLS] = without(tally->syscalls,
-						     EDGE_CALLS * measured->brackets);
-	seen->counts.event[BENCH_SWITCHES] = without(tally->switches,
-						     EDGE_SWITCHES * measured->brackets);
+	seen->counts.event[BENCH_SYSCALLS] =
+		witness_inside(tally->syscalls, EDGE_CALLS * measured->brackets);
+	seen->counts.event[BENCH_SWITCHES] =
+		witness_inside(tally->switches, EDGE_SWITCHES * measured->brackets);
 	seen->counts.event[BENCH_FAULTS] = tally->faults;
 	seen->counts.event[BENCH_MAJOR] = tally->major;
 }
 
-static int add_interval(struct witness *witness, const struct interval *interval)
+static int witness_add_interval(struct witness *witness, const struct witness_interval *interval)
 {
-	struct interval *grown = reallocarray(witness->intervals, witness->nr_intervals + 1,
-					      sizeof(*grown));
+	struct witness_interval *grown = reallocarray(witness->intervals, witness->nr_intervals + 1,
+						      sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -206,47 +211,49 @@ static int add_interval(struct witness *witness, const struct interval *interval
 }
 
 /* From one of the worker's steps to the next, until it is done. */
-static int look_on(struct witness *witness, const struct bench_row *row, struct worker *worker,
-		   const struct worker_job *job, struct tally *sum)
+static int witness_look_on(struct witness *witness, const struct bench_row *row,
+			   struct worker *worker, const struct worker_job *job,
+			   struct witness_tally *sum)
 {
-	struct interval interval = { .row = row };
+	struct witness_interval interval = { .row = row };
 	enum worker_step step = WORKER_STARTS;
-	struct tally before = { 0 }, after;
+	struct witness_tally before = { 0 }, after;
 	int err;
 
-	*sum = (struct tally){ 0 };
+	*sum = (struct witness_tally){ 0 };
 	for (;;) {
 		err = worker_next(worker, job, &step);
 		if (err || step == WORKER_DONE)
 			return err;
 		if (step == WORKER_STARTS) {
-			err = look(witness, &before);
+			err = witness_look(witness, &before);
 			interval.start_ns = clock_monotonic_ns();
 		} else {
 			interval.end_ns = clock_monotonic_ns();
-			err = look(witness, &after);
-			add_difference(sum, &before, &after);
+			err = witness_look(witness, &after);
+			witness_add_difference(sum, &before, &after);
 			if (!err)
-				err = add_interval(witness, &interval);
+				err = witness_add_interval(witness, &interval);
 		}
 		if (err)
 			return err;
 	}
 }
 
-static int follow(struct witness *witness, pid_t pid, char *why, size_t size)
+/* The rings exist from the first target on. */
+static int witness_follow(struct witness *witness, pid_t pid, char *why, size_t size)
 {
-	int err = instruments_follow(witness->instruments, pid, false, why, size);
+	struct measurement *measurement = &witness->measurement;
+	int err = measurement_follow(measurement, pid, false);
 
-	/* The rings are there from the first target on. */
-	if (!err && !witness->going) {
-		err = instruments_go(witness->instruments, why, size);
-		witness->going = !err;
-	}
+	if (!err && !measurement->running)
+		err = measurement_start(measurement);
+	if (err)
+		snprintf(why, size, "%.*s", (int)size - 1, measurement->why);
 	return err;
 }
 
-static uint64_t operations_for(const struct bench_row *row, double ns)
+static uint64_t witness_operations_for(const struct bench_row *row, double ns)
 {
 	uint64_t n = row->operations < MOST_OPERATIONS ? row->operations : MOST_OPERATIONS;
 
@@ -255,33 +262,34 @@ static uint64_t operations_for(const struct bench_row *row, double ns)
 	return n;
 }
 
-static double operation_ns(const struct bench_row *row)
+static double witness_operation_ns(const struct bench_row *row)
 {
 	return row->operation->unit == BENCH_MBS ? 1e6 * 1000 / row->figures.mean :
 						   row->figures.mean;
 }
 
 /* What goes wrong with the row alone is in row->seen.missing. */
-static int watch_once(struct witness *witness, struct bench_row *row)
+static int witness_watch_once(struct witness *witness, struct bench_row *row)
 {
 	const struct worker_job job = suite_job(witness->results, row);
-	const uint64_t n = operations_for(row, operation_ns(row));
-	struct tally tally = { 0 };
+	const uint64_t n = witness_operations_for(row, witness_operation_ns(row));
+	struct witness_tally tally = { 0 };
 	struct worker worker;
 	int err;
 
 	row->seen = (struct bench_seen){ 0 };
 	err = worker_begin(&worker, &job, n);
 	if (!err)
-		err = follow(witness, worker.pid, row->seen.missing, sizeof(row->seen.missing));
+		err = witness_follow(witness, worker.pid, row->seen.missing,
+				     sizeof(row->seen.missing));
 	if (!err)
-		err = look_on(witness, row, &worker, &job, &tally);
+		err = witness_look_on(witness, row, &worker, &job, &tally);
 	if (!err && worker.measured->err)
 		snprintf(row->seen.missing, sizeof(row->seen.missing), "%s",
 			 worker.measured->why[0] ? worker.measured->why :
 						   strerror(-worker.measured->err));
 	else if (!err)
-		fill_seen(&row->seen, &tally, worker.measured, n);
+		witness_fill_seen(&row->seen, &tally, worker.measured, n);
 	if (!err)
 		witness->fault_ns[row - witness->results->rows] = tally.fault_ns;
 	if (err && err != -EINTR && !row->seen.missing[0])
@@ -291,7 +299,7 @@ static int watch_once(struct witness *witness, struct bench_row *row)
 }
 
 /* Of a run that lost events nothing is known: the next one may lose none. */
-static int watch_row(struct witness *witness, struct bench_row *row)
+static int witness_watch_row(struct witness *witness, struct bench_row *row)
 {
 	const size_t nr_intervals = witness->nr_intervals;
 	unsigned int i;
@@ -299,12 +307,12 @@ static int watch_row(struct witness *witness, struct bench_row *row)
 
 	for (i = 0; i < ATTEMPTS && !err && (!i || row->seen.lost); i++) {
 		witness->nr_intervals = nr_intervals;
-		err = watch_once(witness, row);
+		err = witness_watch_once(witness, row);
 	}
 	return err;
 }
 
-static size_t points_of(const struct bench_results *results, const struct bench_row *row)
+static size_t witness_points_of(const struct bench_results *results, const struct bench_row *row)
 {
 	size_t i, nr = 0;
 
@@ -313,7 +321,7 @@ static size_t points_of(const struct bench_results *results, const struct bench_
 	return nr;
 }
 
-static int watch_rows(struct witness *witness)
+static int witness_watch_rows(struct witness *witness)
 {
 	struct bench_results *results = witness->results;
 	struct bench_row *row;
@@ -329,24 +337,24 @@ static int watch_rows(struct witness *witness)
 				 "its result is no time");
 			continue;
 		}
-		if (points_of(results, row) > MOST_POINTS)
+		if (witness_points_of(results, row) > MOST_POINTS)
 			snprintf(row->seen.missing, sizeof(row->seen.missing),
 				 "a sweep is not watched");
 		else
-			err = watch_row(witness, row);
+			err = witness_watch_row(witness, row);
 	}
 	return err;
 }
 
-struct sum {
+struct witness_sum {
 	uint64_t module_ns, nr_module;	/* of the module's calls */
 	uint64_t faults, unlocked;	/* ended; those not under mmap_lock */
 };
 
-static void sum_calls(const struct witness *witness, const struct interval *interval,
-		      struct sum *sum)
+static void witness_sum_calls(const struct witness *witness,
+			      const struct witness_interval *interval, struct witness_sum *sum)
 {
-	const struct call *call;
+	const struct witness_call *call;
 	size_t i;
 
 	for (i = 0; i < witness->nr_calls; i++) {
@@ -363,7 +371,7 @@ static void sum_calls(const struct witness *witness, const struct interval *inte
 }
 
 /* Of faults that were all told of, where there is another lock to begin with. */
-static double mmap_lock_share(const struct witness *witness, const struct sum *sum)
+static double witness_mmap_lock_share(const struct witness *witness, const struct witness_sum *sum)
 {
 	if (!witness->vma_locks || !sum->faults)
 		return NAN;
@@ -371,25 +379,25 @@ static double mmap_lock_share(const struct witness *witness, const struct sum *s
 }
 
 /* The module's time of all attempts at the faults, else that of handle_mm_fault(). */
-static void fill_kernel(struct witness *witness, struct bench_row *row)
+static void witness_fill_kernel(struct witness *witness, struct bench_row *row)
 {
 	const uint64_t fault_ns = witness->fault_ns[row - witness->results->rows];
 	struct bench_seen *seen = &row->seen;
-	struct sum sum = { 0 };
+	struct witness_sum sum = { 0 };
 	size_t i;
 
 	if (!row->operation->of_faults || seen->lost || !seen->counts.event[BENCH_FAULTS])
 		return;
 	for (i = 0; i < witness->nr_intervals; i++)
 		if (witness->intervals[i].row == row)
-			sum_calls(witness, &witness->intervals[i], &sum);
+			witness_sum_calls(witness, &witness->intervals[i], &sum);
 	seen->kernel_faults = seen->counts.event[BENCH_FAULTS];
 	seen->kernel_source = sum.nr_module ? "module" : "eBPF";
 	seen->kernel_ns = (double)(sum.nr_module ? sum.module_ns : fault_ns) / seen->kernel_faults;
-	seen->mmap_lock_share = mmap_lock_share(witness, &sum);
+	seen->mmap_lock_share = witness_mmap_lock_share(witness, &sum);
 }
 
-static void judge(struct bench_row *row)
+static void witness_judge(struct bench_row *row)
 {
 	char why[BENCH_WHY];
 
@@ -400,54 +408,63 @@ static void judge(struct bench_row *row)
 		snprintf(row->contradiction, sizeof(row->contradiction), "%.200s (eBPF)", why);
 }
 
-static int finish(struct witness *witness)
+static void witness_conclude(struct witness *witness)
 {
 	struct bench_results *results = witness->results;
-	struct run_counters counters;
 	size_t i;
-	int err;
 
-	run_counters_init(&counters);
-	err = witness->going ? instruments_stop(witness->instruments, &counters,
-						results->not_watched,
-						sizeof(results->not_watched)) : 0;
-	if (!err && witness->going)
-		err = instruments_check_events(&counters, results->not_watched,
-					       sizeof(results->not_watched));
-	run_counters_exit(&counters);
-	if (err)
-		return 0;	/* not_watched says why */
 	for (i = 0; i < results->nr; i++) {
 		if (!results->rows[i].seen.operations)
 			continue;
-		fill_kernel(witness, &results->rows[i]);
-		judge(&results->rows[i]);
+		witness_fill_kernel(witness, &results->rows[i]);
+		witness_judge(&results->rows[i]);
 	}
-	return 0;
+}
+
+static int witness_measure(struct witness *witness)
+{
+	const struct measurement_options options = {
+		.instruments = {
+			.bpf = true, .fault_around = true, .only_fd = -1, .tick_ms = -1,
+		},
+		.keeps_privileges = true,
+		.exact = true,
+		.without_analysis = true,
+		.observer = witness_observe,
+		.observer_context = witness,
+	};
+	struct measurement *measurement = &witness->measurement;
+	struct bench_results *results = witness->results;
+	bool failed = measurement_open(measurement, &options, &witness->result);
+	int err = 0;
+
+	if (!failed)
+		err = witness_watch_rows(witness);
+	if (!failed && !err)
+		failed = measurement_stop(measurement);
+	if (failed)
+		snprintf(results->not_watched, BENCH_WHY, "%.*s", BENCH_WHY - 1,
+			 measurement->why);
+	else if (!err)
+		witness_conclude(witness);
+	return err;
 }
 
 int witness_watch(struct bench_results *results)
 {
-	struct witness witness = { .results = results, .vma_locks = vma_lock_exists() > 0 };
-	const struct instruments_options options = {
-		.bpf = true, .fault_around = true, .only_fd = -1,
-		.sink = on_item, .sink_context = &witness, .tick_ms = -1,
+	struct witness witness = {
+		.results = results, .measurement = MEASUREMENT_NONE,
+		.vma_locks = vma_lock_exists() > 0,
 	};
 	int err;
 
 	witness.fault_ns = calloc(results->nr + 1, sizeof(*witness.fault_ns));
 	if (!witness.fault_ns)
 		return -ENOMEM;
-	err = instruments_open(&witness.instruments, &options, results->not_watched,
-			       sizeof(results->not_watched));
-	if (!err) {
-		err = watch_rows(&witness);
-		if (!err)
-			err = finish(&witness);
-		instruments_close(witness.instruments);
-	} else {
-		err = 0;	/* not_watched says why */
-	}
+	result_init(&witness.result);
+	err = witness_measure(&witness);
+	measurement_close(&witness.measurement);
+	result_free(&witness.result);
 	free(witness.calls);
 	free(witness.intervals);
 	free(witness.fault_ns);
