@@ -286,7 +286,6 @@ void collector_close(struct collector *collector)
 	join(collector);
 	if (collector->stop >= 0)
 		close(collector->stop);
-	free(collector->options.source->rings);
 	free(collector->cursors);
 	time_heap_exit(&collector->heap);
 	queue_exit(&collector->queue);
