@@ -47,7 +47,6 @@ static int say_out_of_memory(char *why, size_t size)
 	return -ENOMEM;
 }
 
-/* The module is the only source today. */
 static int open_source(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
@@ -56,8 +55,9 @@ static int open_source(struct instruments *instruments, char *why, size_t size)
 		.fault_around = options->fault_around,
 		.only_fd = options->only_fd,
 	};
+	const struct fault_source_ops *ops = options->source ?: &fault_source_module;
 
-	return fault_source_module.open(&instruments->source, &source_options, why, size);
+	return ops->open(&instruments->source, &source_options, why, size);
 }
 
 /* Both before anything is watched. */

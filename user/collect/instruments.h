@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Everything that watches, opened and closed together: the module's session,
- * eBPF's programs, perf's maps and counters, and the collector that makes one
- * stream of what they say.
+ * All instruments, opened and closed together: the fault source, eBPF's programs, perf's maps
+ * and counters, and the collector that merges their events into one stream.
  *
  *	open, then hook one file or follow processes, then go (the collector's
  *	thread reads), then stop (the counters), then close
@@ -16,6 +15,7 @@
 #include <sys/types.h>
 
 #include "collect/bpf_load.h"
+#include "collect/fault_source.h"
 #include "model/counters.h"
 #include "model/item.h"
 #include "system/cpus.h"
@@ -24,6 +24,7 @@ struct code_files;
 struct instruments;
 
 struct instruments_options {
+	const struct fault_source_ops *source;	/* NULL: the module */
 	bool bpf;		/* false: bpf_missing says why */
 	const char *bpf_missing;
 	struct events_options events;
