@@ -46,7 +46,7 @@ START_TEST(test_a_complaint_is_one_harmless_line)
 
 	ck_assert_ptr_nonnull(file);
 	ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
-	status = complain(STATUS_FAILED, "cannot open %s: %d µs", "a\033c\n\302\233b", 7);
+	status = message(STATUS_FAILED, "cannot open %s: %d µs", "a\033c\n\302\233b", 7);
 	dup2(kept, STDERR_FILENO);
 	close(kept);
 	ck_assert_int_eq(status, STATUS_FAILED);

@@ -37,19 +37,19 @@ static int bench_read_predictions(struct bench_run *run)
 		return STATUS_OK;
 	in = fopen(path, "re");
 	if (!in)
-		return complain(STATUS_FAILED, "cannot read %s: %s", path, strerror(errno));
+		return message(STATUS_FAILED, "cannot read %s: %s", path, strerror(errno));
 	err = predictions_read(&run->predictions, in, why, sizeof(why));
 	fclose(in);
 	if (err == -ENOMEM)
-		return complain(STATUS_FAILED, "out of memory");
-	return err ? complain(STATUS_FAILED, "%s, %s", path, why) : STATUS_OK;
+		return message(STATUS_FAILED, "out of memory");
+	return err ? message(STATUS_FAILED, "%s, %s", path, why) : STATUS_OK;
 }
 
 static int bench_open_file(struct output **output, const char *path)
 {
 	int err = path ? output_open(output, path) : 0;
 
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 
@@ -87,16 +87,16 @@ static int bench_plan_run(struct bench_run *run)
 	results->options = run->command.options;
 	err = bench_machine_read(&results->machine, &results->state, &results->options);
 	if (err == -EINVAL)
-		return complain(STATUS_FAILED, "cannot run on CPU %d: name one that is allowed",
-				results->options.cpu);
+		return message(STATUS_FAILED, "cannot run on CPU %d: name one that is allowed",
+			       results->options.cpu);
 	if (err)
-		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
+		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
 	err = bench_plan_rows(results, run->command.names, run->command.nr_names, &unknown);
 	if (err == -ENOENT)
-		return complain(STATUS_USAGE, "there is no '%s' to be measured: see --list",
-				unknown);
+		return message(STATUS_USAGE, "there is no '%s' to be measured: see --list",
+			       unknown);
 	if (err)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	bench_read_places(results);
 	return STATUS_OK;
 }
@@ -108,8 +108,8 @@ static void warn_of_predictions(const struct bench_run *run)
 	size_t next = 0;
 
 	while ((prediction = predictions_unmatched(&run->predictions, &run->results, &next)))
-		complain(STATUS_OK, "%s: there is no %s here: what it predicts is left out",
-			 run->command.predict, prediction->name);
+		message(STATUS_OK, "%s: there is no %s here: what it predicts is left out",
+			run->command.predict, prediction->name);
 }
 
 static int bench_measure_all(struct bench_run *run)
@@ -126,7 +126,7 @@ static int bench_measure_all(struct bench_run *run)
 	if (err == -EINTR)
 		return 128 + interrupt_signal;
 	if (err)
-		return complain(STATUS_FAILED, "cannot measure: %s", strerror(-err));
+		return message(STATUS_FAILED, "cannot measure: %s", strerror(-err));
 	predict_rows(results, &run->predictions);
 	return STATUS_OK;
 }
@@ -160,7 +160,7 @@ static int bench_write_file(struct output **output, const char *path, printer pr
 		err = output_commit(*output);
 		*output = NULL;
 	}
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 
@@ -173,10 +173,10 @@ static int bench_write_figure(const struct bench_run *run)
 	if (!options.plot)
 		return STATUS_OK;
 	status = fig_memory_draw(&drawing, &run->results) ?
-		 complain(STATUS_FAILED, "out of memory") :
+		 message(STATUS_FAILED, "out of memory") :
 		 figures_write(&options, &drawing, 1, NULL, NULL);
 	if (!status && !drawing_is_drawn(&drawing))
-		complain(STATUS_OK, "nothing was drawn: %s", drawing.texts[DRAWING_MISSING]);
+		message(STATUS_OK, "nothing was drawn: %s", drawing.texts[DRAWING_MISSING]);
 	drawing_free(&drawing);
 	return status;
 }
@@ -200,7 +200,7 @@ static int bench_write_files(struct bench_run *run)
 static int bench_print_results(struct bench_run *run)
 {
 	int err = bench_print_to(stdout, &run->results, run->command.format);
-	int printed = err ? complain_of_stdout(err, "the results") : STATUS_OK;
+	int printed = err ? message_of_stdout(err, "the results") : STATUS_OK;
 	int status = bench_write_files(run);
 
 	return printed ? printed : status;
@@ -212,7 +212,7 @@ static int bench_list_names(void)
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	return err ? complain_of_stdout(err, "the list") : STATUS_OK;
+	return err ? message_of_stdout(err, "the list") : STATUS_OK;
 }
 
 static int bench_run_steps(struct bench_run *run)

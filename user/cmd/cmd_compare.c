@@ -264,18 +264,18 @@ static int compared_run_read(struct compared_run *run, const char *path)
 	if (err && interrupt_signal)
 		return 128 + interrupt_signal;
 	if (err)
-		return complain(STATUS_FAILED, "cannot compare: %s", why);
+		return message(STATUS_FAILED, "cannot compare: %s", why);
 	/* Without eBPF all time is on the CPU; parts are not compared then. */
 	run->analysis = analysis_new(true, 0);
 	if (!run->analysis)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	err = compare_read_items(run);
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
 	if (!err)
 		err = compare_read_counters(run);
 	if (err)
-		return complain(STATUS_FAILED, "cannot read %s: %s", path, strerror(-err));
+		return message(STATUS_FAILED, "cannot read %s: %s", path, strerror(-err));
 	take_duration(run);
 	/* Other runs need the memory. */
 	analysis_free(run->analysis);
@@ -383,9 +383,9 @@ static int compare_write_figure(const struct compare_options *options,
 		return STATUS_OK;
 	sentence = compare_sentence(report);
 	if (!sentence)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	status = compare_figure(&drawing, report, sentence) ?
-		 complain(STATUS_FAILED, "out of memory") :
+		 message(STATUS_FAILED, "out of memory") :
 		 figures_write(&options->figures, &drawing, 1, compare_print_page, &page);
 	drawing_free(&drawing);
 	free(sentence);
@@ -396,7 +396,7 @@ static int compare_write_figure(const struct compare_options *options,
 static int compare_show(const struct compare_options *options, const struct compare_report *report)
 {
 	int err = compare_print(stdout, options->format, report);
-	int printed = err ? complain_of_stdout(err, "the comparison") : STATUS_OK;
+	int printed = err ? message_of_stdout(err, "the comparison") : STATUS_OK;
 	int drawn = compare_write_figure(options, report);
 
 	return printed ? printed : drawn;
@@ -507,7 +507,7 @@ static int compare_runs(const struct compare_options *options, struct compare_in
 	int status;
 
 	if (input_finish(input))
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	add_all(&comparison, input);
 	comparison_judge(&comparison, options->confidence / 100, options->threshold / 100);
 	report.a = (struct compare_side){ input->printed[0], input->nr[0] };
@@ -529,7 +529,7 @@ static int input_read(struct compare_input *input, const struct compare_options 
 	for (side = 0; side < 2; side++) {
 		input->runs[side] = calloc(options->nr[side], sizeof(*input->runs[side]));
 		if (!input->runs[side])
-			return complain(STATUS_FAILED, "out of memory");
+			return message(STATUS_FAILED, "out of memory");
 		for (i = 0; i < options->nr[side] && !status; i++) {
 			input->nr[side] = i + 1;
 			status = compared_run_read(&input->runs[side][i], options->files[side][i]);

@@ -49,7 +49,7 @@ static int loop_run(struct run_memory *memory, const struct options *options, bo
 	memory->mapping.at = new_addresses(memory->mapping.bytes);
 	err = mapping_map(&memory->mapping);
 	if (err)
-		return complain(STATUS_FAILED, "cannot map %s: %s", memory->name, strerror(-err));
+		return message(STATUS_FAILED, "cannot map %s: %s", memory->name, strerror(-err));
 	if (bare)
 		memory->pattern.accesses = 0;
 	pattern_run(&memory->pattern, memory->mapping.data, &watch);
@@ -126,7 +126,7 @@ static int helper_completion(int argc, char **argv)
 	if (argc != 2 || !completion_print(stdout, argv[1]))
 		return STATUS_USAGE;
 	err = fflush(stdout) || ferror(stdout) ? -errno : 0;
-	return err ? complain_of_stdout(err, "the completion") : STATUS_OK;
+	return err ? message_of_stdout(err, "the completion") : STATUS_OK;
 }
 
 /* INODE */
@@ -157,5 +157,5 @@ int cmd_helper(int argc, char **argv)
 		argv[1] = argv[0];
 		return helpers[i].run(argc - 1, argv + 1);
 	}
-	return complain(STATUS_USAGE, "pfdrive helper is not for users; see pfdrive --help");
+	return message(STATUS_USAGE, "pfdrive helper is not for users; see pfdrive --help");
 }

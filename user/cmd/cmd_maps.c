@@ -48,21 +48,21 @@ static error_t maps_parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-static int complain_of_process(pid_t pid, int err)
+static int message_of_process(pid_t pid, int err)
 {
 	switch (err) {
 	case -ESRCH:
-		return complain(STATUS_FAILED, "there is no process %d", pid);
+		return message(STATUS_FAILED, "there is no process %d", pid);
 	case -ENODATA:
-		return complain(STATUS_FAILED, "process %d has no memory of its own: it is a "
-				"kernel thread, or has ended", pid);
+		return message(STATUS_FAILED, "process %d has no memory of its own: it is a "
+			       "kernel thread, or has ended", pid);
 	case -EACCES:
 	case -EPERM:
-		return complain(STATUS_FAILED, "no right to see the memory map of process %d: run "
-				"as its owner or root", pid);
+		return message(STATUS_FAILED, "no right to see the memory map of process %d: run "
+			       "as its owner or root", pid);
 	default:
-		return complain(STATUS_FAILED, "cannot read the memory map of process %d: %s",
-				pid, strerror(-err));
+		return message(STATUS_FAILED, "cannot read the memory map of process %d: %s",
+			       pid, strerror(-err));
 	}
 }
 
@@ -72,7 +72,7 @@ static int maps_print(const struct map_list *maps, bool json)
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	return err ? complain_of_stdout(err, "the memory map") : STATUS_OK;
+	return err ? message_of_stdout(err, "the memory map") : STATUS_OK;
 }
 
 const struct argp maps_argp = {
@@ -91,7 +91,7 @@ int cmd_maps(int argc, char **argv)
 	argp_parse(&maps_argp, argc, argv, 0, NULL, &options);
 	err = smaps_read(&maps, options.pid);
 	if (err)
-		return complain_of_process(options.pid, err);
+		return message_of_process(options.pid, err);
 	map_list_explain(&maps);
 	status = maps_print(&maps, options.json);
 	map_list_exit(&maps);

@@ -164,11 +164,11 @@ static int replay_take_fault(void *context, const struct explained *fault)
 	return 0;
 }
 
-static int complain_of_readahead(const char *path, int err)
+static int message_of_readahead(const char *path, int err)
 {
 	if (err == -EOPNOTSUPP)
-		return complain(STATUS_FAILED, "--read-ahead: the file system of %s has no "
-				"read-ahead setting of its own", path);
+		return message(STATUS_FAILED, "--read-ahead: the file system of %s has no "
+			       "read-ahead setting of its own", path);
 	return workload_complain_of_file(path, err);
 }
 
@@ -182,13 +182,13 @@ static int open_target(const struct policy *policy, const char *path, struct map
 	if (bytes >= 0)
 		err = policy_readahead_begin(&readahead, path, bytes);
 	if (err)
-		return complain_of_readahead(path, err);
+		return message_of_readahead(path, err);
 	err = mapping_open(mapping, path, false);
 	end_err = policy_readahead_end(&readahead);
 	if (end_err)
-		return complain(STATUS_FAILED, "--read-ahead: cannot put %s back to %s: %s",
-				readahead.path, strtok(readahead.before, "\n"),
-				strerror(-end_err));
+		return message(STATUS_FAILED, "--read-ahead: cannot put %s back to %s: %s",
+			       readahead.path, strtok(readahead.before, "\n"),
+			       strerror(-end_err));
 	return err ? workload_complain_of_file(path, err) : STATUS_OK;
 }
 
@@ -212,7 +212,7 @@ static int replay_touch(const struct replay_options *options, const struct recor
 	replayed->path = run.file;
 	err = cpus_read(&cpus);
 	if (err)
-		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
+		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
 	status = open_target(&options->policy, run.file, &mapping);
 	if (status)
 		return status;
@@ -228,7 +228,7 @@ static int replay_print(const struct replay_options *options, const struct recor
 			const struct replayed *replayed)
 {
 	int err = replay_report_print(stdout, file, replayed, options->json);
-	int status = err ? complain_of_stdout(err, "the result") : STATUS_OK;
+	int status = err ? message_of_stdout(err, "the result") : STATUS_OK;
 	int accounts = result_check(&replayed->result, 1);
 
 	return status ? status : accounts;

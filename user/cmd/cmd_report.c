@@ -134,16 +134,16 @@ static int open_recording(struct reading *reading)
 	char why[512];
 
 	if (recording_open(&reading->reader, path, why, sizeof(why)))
-		return complain(STATUS_FAILED, "%s", why);
+		return message(STATUS_FAILED, "%s", why);
 	if (head_from_json(&reading->report, recording_head(reading->reader)))
-		return complain(STATUS_FAILED, "%s does not say what it is a recording of", path);
+		return message(STATUS_FAILED, "%s does not say what it is a recording of", path);
 	return STATUS_OK;
 }
 
-static int complain_of_items(const struct reading *reading, int err)
+static int message_of_items(const struct reading *reading, int err)
 {
-	return complain(STATUS_FAILED, "cannot explain %s: %s", reading->options.recording,
-			strerror(-err));
+	return message(STATUS_FAILED, "cannot explain %s: %s", reading->options.recording,
+		       strerror(-err));
 }
 
 static int open_filter(struct reading *reading)
@@ -159,14 +159,14 @@ static int open_filter(struct reading *reading)
 	if (err == -EINTR)
 		return 128 + interrupt_signal;
 	if (err == -ENOENT)
-		return complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
-				"--by file'", options->file);
+		return message(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
+			       "--by file'", options->file);
 	if (err == -ENOSPC)
-		return complain(STATUS_FAILED, "%s is none of the %d files that are told apart, "
-				"and may be one of the others: see `pfdrive report --by file'",
-				options->file, GROUPS_MAX);
+		return message(STATUS_FAILED, "%s is none of the %d files that are told apart, "
+			       "and may be one of the others: see `pfdrive report --by file'",
+			       options->file, GROUPS_MAX);
 	if (err)
-		return complain_of_items(reading, err);
+		return message_of_items(reading, err);
 	snprintf(environment->only_file, sizeof(environment->only_file), "%s", options->file);
 	return STATUS_OK;
 }
@@ -178,7 +178,7 @@ static int open_output(struct output **output, const char *path)
 	if (!path)
 		return STATUS_OK;
 	err = output_open(output, path);
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 
@@ -223,7 +223,7 @@ static int open_analysis(struct reading *reading)
 		if (!err)
 			err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	}
-	return err ? complain(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
 }
 
 /*
@@ -246,12 +246,12 @@ static int reading_add_item(void *context, const struct item *item)
 	return err ? err : analysis_add(reading->analysis, item);
 }
 
-static int complain_of_print(const struct reading *reading, int err)
+static int message_of_print(const struct reading *reading, int err)
 {
 	const char *output = reading->options.output;
 
-	return output ? complain(STATUS_FAILED, "cannot write %s: %s", output, strerror(-err)) :
-			complain_of_stdout(err, "the report");
+	return output ? message(STATUS_FAILED, "cannot write %s: %s", output, strerror(-err)) :
+			message_of_stdout(err, "the report");
 }
 
 static int reading_read_items(struct reading *reading)
@@ -263,8 +263,8 @@ static int reading_read_items(struct reading *reading)
 	if (!err)
 		err = analysis_finish(reading->analysis);
 	if (err && err == reading->trace_err)
-		return complain_of_print(reading, err);
-	return err ? complain_of_items(reading, err) : STATUS_OK;
+		return message_of_print(reading, err);
+	return err ? message_of_items(reading, err) : STATUS_OK;
 }
 
 /* Without a tail the counters stay unknown. */
@@ -336,7 +336,7 @@ static int reading_fill(struct reading *reading)
 		err = report_fill(report, reading->analysis, &reading->counters);
 	if (!err && has_figures(reading))
 		err = reading_draw(reading);
-	return err ? complain(STATUS_FAILED, "out of memory") : STATUS_OK;
+	return err ? message(STATUS_FAILED, "out of memory") : STATUS_OK;
 }
 
 static int reading_print_main(struct reading *reading)
@@ -379,7 +379,7 @@ static int reading_print(struct reading *reading)
 
 	if (!err)
 		err = commit(&reading->out);
-	return err ? complain_of_print(reading, err) : STATUS_OK;
+	return err ? message_of_print(reading, err) : STATUS_OK;
 }
 
 static int reading_write_json(struct reading *reading)
@@ -391,8 +391,8 @@ static int reading_write_json(struct reading *reading)
 	err = report_print(output_stream(reading->json), REPORT_JSON, &reading->report, 1);
 	if (!err)
 		err = commit(&reading->json);
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", reading->options.report.json,
-			      invoker_strerror(err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", reading->options.report.json,
+			     invoker_strerror(err)) : STATUS_OK;
 }
 
 static int reading_print_page(FILE *out, void *context, char *const *svgs)
@@ -450,7 +450,7 @@ static int report_steps(struct reading *reading)
 		status = reading_show(reading);
 	/* Said, but no failure: what could be read was printed, and says so too. */
 	if (!status && reading->report.damage)
-		complain(STATUS_OK, "%s", reading->report.damage);
+		message(STATUS_OK, "%s", reading->report.damage);
 	return status;
 }
 

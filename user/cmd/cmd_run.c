@@ -35,7 +35,7 @@ static int run_open_json(struct drive *drive)
 	if (!path)
 		return STATUS_OK;
 	err = output_open(&drive->json, path);
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 
@@ -45,7 +45,7 @@ static int stay_on_cpu(struct drive *drive)
 	int cpu, err = cpus_read(&drive->cpus);
 
 	if (err)
-		return complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
+		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
 	/* A CPU's caches are its own. */
 	if (drive->options.cpu < 0 && drive->options.measure.counters)
 		drive->options.cpu = sched_getcpu();
@@ -55,8 +55,8 @@ static int stay_on_cpu(struct drive *drive)
 	one = cpus_only(cpu);
 	err = cpus_confine(0, &one);
 	if (err)
-		return complain(STATUS_FAILED, "cannot run on CPU %d: %s: name one that is online",
-				cpu, strerror(-err));
+		return message(STATUS_FAILED, "cannot run on CPU %d: %s: name one that is online",
+			       cpu, strerror(-err));
 	return STATUS_OK;
 }
 
@@ -81,7 +81,7 @@ static int run_all(struct drive *drive)
 
 	drive->results = calloc(drive->options.repeats, sizeof(*drive->results));
 	if (!drive->results)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	while (!status && drive->nr_results < drive->options.repeats) {
 		plan.number = drive->nr_results + 1;
 		status = run_contest(&plan, &drive->results[drive->nr_results++]);
@@ -121,8 +121,8 @@ static int run_write_json(struct drive *drive)
 		err = output_commit(drive->json);
 		drive->json = NULL;
 	}
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", drive->options.json,
-			      invoker_strerror(err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", drive->options.json,
+			     invoker_strerror(err)) : STATUS_OK;
 }
 
 static int run_print_results(struct drive *drive)
@@ -130,7 +130,7 @@ static int run_print_results(struct drive *drive)
 	int err = run_print_to(stdout, drive->options.format, drive);
 	int status = run_write_json(drive);
 
-	return err ? complain_of_stdout(err, "the results") : status;
+	return err ? message_of_stdout(err, "the results") : status;
 }
 
 static int check_accounts(const struct drive *drive)

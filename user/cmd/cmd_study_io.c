@@ -166,8 +166,8 @@ static int check_folder(const struct via_options *options)
 
 	if (fd >= 0)
 		close(fd);
-	return memory ? complain(STATUS_FAILED, "%s is on a tmpfs, which has no disk: name another "
-				 "--scratch-dir", options->folder) : STATUS_OK;
+	return memory ? message(STATUS_FAILED, "%s is on a tmpfs, which has no disk: name another "
+				"--scratch-dir", options->folder) : STATUS_OK;
 }
 
 static int study_io_make_files(struct via *via)
@@ -184,11 +184,11 @@ static int study_io_make_files(struct via *via)
 	if (err == -EINTR && interrupt_signal)
 		return 128 + interrupt_signal;
 	if (err == -ENOSPC)
-		return complain(STATUS_FAILED, "the disk of %s has no room for %u files of %" PRIu64
-				" bytes: take fewer, or another --scratch-dir", options->folder,
-				options->nr_files, options->file_bytes);
-	return complain(STATUS_FAILED, "cannot make %u files of %" PRIu64 " bytes in %s: %s",
-			options->nr_files, options->file_bytes, options->folder, strerror(-err));
+		return message(STATUS_FAILED, "the disk of %s has no room for %u files of %" PRIu64
+			       " bytes: take fewer, or another --scratch-dir", options->folder,
+			       options->nr_files, options->file_bytes);
+	return message(STATUS_FAILED, "cannot make %u files of %" PRIu64 " bytes in %s: %s",
+		       options->nr_files, options->file_bytes, options->folder, strerror(-err));
 }
 
 /* For who waits at a terminal. */
@@ -253,9 +253,9 @@ static int choose_files(struct via *via)
 	via->nr_fit = files_that_fit(&via->files, meminfo.available);
 	if (via->nr_fit)
 		return STATUS_OK;
-	return complain(STATUS_FAILED, "--cache fit: not even one file of %" PRIu64 " bytes fits "
-			"into an eighth of the available memory: use a smaller --file-size",
-			via->options.file_bytes);
+	return message(STATUS_FAILED, "--cache fit: not even one file of %" PRIu64 " bytes fits "
+		       "into an eighth of the available memory: use a smaller --file-size",
+		       via->options.file_bytes);
 }
 
 static int study_io_add_row(struct via *via, const struct way *way, enum via_cache cache)
@@ -269,7 +269,7 @@ static int study_io_add_row(struct via *via, const struct way *way, enum via_cac
 	};
 	row->passes = calloc(via->options.repeats, sizeof(*row->passes));
 	if (!row->passes)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	via->nr_rows++;
 	return study_io_measure_row(via, row, result);
 }
@@ -284,7 +284,7 @@ static int study_io_measure_all(struct via *via)
 	via->rows = calloc(options->nr_ways * NR_VIA_CACHES, sizeof(*via->rows));
 	via->results = calloc(options->nr_ways * NR_VIA_CACHES, sizeof(*via->results));
 	if (!via->rows || !via->results)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	for (cache = 0; cache < NR_VIA_CACHES; cache++)
 		for (i = 0; i < options->nr_ways && !status && options->caches[cache]; i++)
 			status = study_io_add_row(via, &options->ways[i], cache);
@@ -306,7 +306,7 @@ static int study_io_print(const struct via *via)
 	err = via->options.json ? via_json(stdout, &report) : via_table(stdout, &report);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	return err ? complain_of_stdout(err, "the results") : STATUS_OK;
+	return err ? message_of_stdout(err, "the results") : STATUS_OK;
 }
 
 int cmd_study_io(int argc, char **argv)
@@ -318,7 +318,7 @@ int cmd_study_io(int argc, char **argv)
 	study_io_parse(&via.options, argc, argv);
 	interrupt_init();
 	err = cpus_read(&via.cpus);
-	status = err ? complain(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err)) :
+	status = err ? message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err)) :
 		       study_io_make_files(&via);
 	if (!status)
 		status = choose_files(&via);

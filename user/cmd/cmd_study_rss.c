@@ -119,9 +119,9 @@ static int plan_steps(const struct touch_options *options, const struct mapping 
 	report->steps[report->nr_steps++].kind = TOUCH_MMAP;
 	for (i = 0; i < options->nr_offsets; i++) {
 		if (options->offsets[i] >= mapping->bytes)
-			return complain(STATUS_USAGE, "%s has %" PRIu64 " bytes: there is none at "
-					"%" PRIu64, options->file, mapping->bytes,
-					options->offsets[i]);
+			return message(STATUS_USAGE, "%s has %" PRIu64 " bytes: there is none at "
+				       "%" PRIu64, options->file, mapping->bytes,
+				       options->offsets[i]);
 		report->steps[report->nr_steps++] = (struct touch_step){
 			.kind = TOUCH_BYTE, .offset = options->offsets[i],
 		};
@@ -135,7 +135,7 @@ static int study_rss_print(const struct touch_report *report, bool json)
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	return err ? complain_of_stdout(err, "the results") : STATUS_OK;
+	return err ? message_of_stdout(err, "the results") : STATUS_OK;
 }
 
 static int study_rss_run(const struct touch_options *options, struct mapping *mapping)

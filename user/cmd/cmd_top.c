@@ -117,7 +117,7 @@ static int top_open_watch(struct top *top)
 
 	top->live = live_new(top->by, clock_monotonic_ns());
 	if (!top->live)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	instruments->tick_ms = top->interval_ms;
 	instruments->tick_drains = true;
 	instruments->tick = top_show;
@@ -137,10 +137,10 @@ static int top_run(struct top *top)
 		watch_wait(top->watch);
 		watch_stop(top->watch);
 		if (top->result.damage[0])
-			status = complain(STATUS_FAILED, "%s", top->result.damage);
+			status = message(STATUS_FAILED, "%s", top->result.damage);
 	}
 	if (!status && top->err)
-		status = complain_of_stdout(top->err, "what is watched");
+		status = message_of_stdout(top->err, "what is watched");
 	return status ? status : watch_status(top->watch);
 }
 

@@ -22,20 +22,20 @@ bool figures_as_text(const struct figures_options *options)
 	return options->plot && !strcmp(options->plot, "-");
 }
 
-static int complain_of_folder(const struct folder *folder)
+static int message_of_folder(const struct folder *folder)
 {
 	return interrupt_signal ? 128 + interrupt_signal :
-				  complain(STATUS_FAILED, "%s", folder->why);
+				  message(STATUS_FAILED, "%s", folder->why);
 }
 
-static int complain_of_gnuplot(const struct figures_options *options, bool kept)
+static int message_of_gnuplot(const struct figures_options *options, bool kept)
 {
 	if (kept)
-		return complain(STATUS_FAILED, "gnuplot is not installed: data and scripts are in "
-				"%s, but nothing was drawn (apt-get install gnuplot-nox)",
-				options->plot);
-	return complain(STATUS_FAILED, "cannot write %s: gnuplot, which draws its figures, is not "
-			"installed (apt-get install gnuplot-nox)", options->html);
+		return message(STATUS_FAILED, "gnuplot is not installed: data and scripts are in "
+			       "%s, but nothing was drawn (apt-get install gnuplot-nox)",
+			       options->plot);
+	return message(STATUS_FAILED, "cannot write %s: gnuplot, which draws its figures, is not "
+		       "installed (apt-get install gnuplot-nox)", options->html);
 }
 
 static int write_page(const char *path, page_printer print_page, void *context, char *const *svgs)
@@ -51,7 +51,7 @@ static int write_page(const char *path, page_printer print_page, void *context, 
 		else
 			err = output_commit(output);
 	}
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
 		     STATUS_OK;
 }
 
@@ -76,8 +76,8 @@ static int figures_page_of(struct folder *folder, const struct figures_options *
 	size_t i;
 
 	if (!svgs)
-		return complain(STATUS_FAILED, "out of memory");
-	status = figures_read_svgs(folder, drawings, nr, svgs) ? complain_of_folder(folder) :
+		return message(STATUS_FAILED, "out of memory");
+	status = figures_read_svgs(folder, drawings, nr, svgs) ? message_of_folder(folder) :
 		 write_page(options->html, print_page, context, svgs);
 	for (i = 0; i < nr; i++)
 		free(svgs[i]);
@@ -95,13 +95,13 @@ int figures_write(const struct figures_options *options, const struct drawing *d
 	if (!keep && !options->html)
 		return STATUS_OK;
 	if (folder_open(&folder, keep) || folder_draw(&folder, drawings, nr))
-		status = complain_of_folder(&folder);
+		status = message_of_folder(&folder);
 	else if (options->html && !folder.no_gnuplot)
 		status = figures_page_of(&folder, options, drawings, nr, print_page, context);
 	if (!status && keep && folder_keep(&folder, drawings, nr))
-		status = complain_of_folder(&folder);
+		status = message_of_folder(&folder);
 	if (!status && folder.no_gnuplot)
-		status = complain_of_gnuplot(options, keep);
+		status = message_of_gnuplot(options, keep);
 	folder_close(&folder);
 	return status;
 }

@@ -128,8 +128,8 @@ int report_options_write(const struct report_options *options, const struct repo
 		else
 			err = output_commit(output);
 	}
-	return err ? complain(STATUS_FAILED, "cannot write %s: %s", options->json,
-			      invoker_strerror(err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", options->json,
+			     invoker_strerror(err)) : STATUS_OK;
 }
 
 void report_options_apply(const struct report_options *options, struct report *report)
@@ -149,7 +149,7 @@ int report_options_print(const struct report_options *options, const struct repo
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	printed = err ? complain_of_stdout(err, "the report") : STATUS_OK;
+	printed = err ? message_of_stdout(err, "the report") : STATUS_OK;
 	written = report_options_write(options, report);
 	return printed ? printed : written;
 }

@@ -6,15 +6,15 @@
 #include "cmd/run_memory.h"
 #include "util/message.h"
 
-static int complain_of_pattern(const struct run_memory *memory, const struct options *options,
-			       int err)
+static int message_of_pattern(const struct run_memory *memory, const struct options *options,
+			      int err)
 {
 	if (err == -EMSGSIZE)
-		return complain(STATUS_USAGE, "--pattern: %s needs %" PRIu64 " bytes, %s has %"
-				PRIu64, options->pattern_text, memory->pattern.engine->min_bytes,
-				memory->name, memory->mapping.bytes);
-	return complain(STATUS_USAGE, "--pattern: the stride of %s is longer than %s, %" PRIu64
-			" bytes", options->pattern_text, memory->name, memory->mapping.bytes);
+		return message(STATUS_USAGE, "--pattern: %s needs %" PRIu64 " bytes, %s has %"
+			       PRIu64, options->pattern_text, memory->pattern.engine->min_bytes,
+			       memory->name, memory->mapping.bytes);
+	return message(STATUS_USAGE, "--pattern: the stride of %s is longer than %s, %" PRIu64
+		       " bytes", options->pattern_text, memory->name, memory->mapping.bytes);
 }
 
 int run_memory_open(struct run_memory *memory, const struct options *options)
@@ -31,7 +31,7 @@ int run_memory_open(struct run_memory *memory, const struct options *options)
 		return status;
 	err = pattern_fit(&memory->pattern, memory->mapping.bytes, options->accesses,
 			  options->seed);
-	return err ? complain_of_pattern(memory, options, err) : STATUS_OK;
+	return err ? message_of_pattern(memory, options, err) : STATUS_OK;
 }
 
 void run_memory_close(struct run_memory *memory)

@@ -104,15 +104,15 @@ int subcommand_complain(const char *word)
 	const char *nearest = nearest_command(word);
 
 	if (nearest)
-		return complain(STATUS_USAGE,
-				"unknown command '%s'; did you mean '%s'? No file has "
-				"that name either",
-				word, nearest);
-	return complain(STATUS_USAGE, "'%s' is neither a command nor a file; see pfdrive --help",
-			word);
+		return message(STATUS_USAGE,
+			       "unknown command '%s'; did you mean '%s'? No file has "
+			       "that name either",
+			       word, nearest);
+	return message(STATUS_USAGE, "'%s' is neither a command nor a file; see pfdrive --help",
+		       word);
 }
 
-static int complain_of_study(const char *word)
+static int message_of_study(const char *word)
 {
 	const size_t length = strlen(STUDY " ");
 	char names[128] = "";
@@ -126,8 +126,8 @@ static int complain_of_study(const char *word)
 		strcat(names, subcommands[i].name + length);
 	}
 	if (!word)
-		return complain(STATUS_USAGE, "no study was given; choose from %s", names);
-	return complain(STATUS_USAGE, "unknown study '%s'; choose from %s", word, names);
+		return message(STATUS_USAGE, "no study was given; choose from %s", names);
+	return message(STATUS_USAGE, "unknown study '%s'; choose from %s", word, names);
 }
 
 /* second: NULL if there is none. */
@@ -191,7 +191,7 @@ int subcommand_print_list(void)
 {
 	subcommand_list(stdout);
 	return fflush(stdout) || ferror(stdout) ?
-	       complain_of_stdout(-errno, "the list of commands") : STATUS_OK;
+	       message_of_stdout(-errno, "the list of commands") : STATUS_OK;
 }
 
 int command_line(int argc, char **argv)
@@ -213,7 +213,7 @@ int command_line(int argc, char **argv)
 		return subcommand_print_list();
 	if (!strcmp(argv[1], STUDY))
 		return argc > 2 && asks_for_help(argv[2]) ? subcommand_print_list() :
-		       complain_of_study(argv[2]);
+		       message_of_study(argv[2]);
 	if (argv[1][0] != '-' && !may_be_file(argv[1]))
 		return subcommand_complain(argv[1]);
 	argv[0] = "pfdrive";

@@ -81,8 +81,8 @@ static double memory_of(const struct competition *competition, const struct sysi
 }
 
 /* Why the processes and the file do not fit. */
-static int complain_of_room(const struct contest *contest, double processes, double memory,
-			    double swap)
+static int message_of_room(const struct contest *contest, double processes, double memory,
+			   double swap)
 {
 	const struct compete_options *options = contest->options;
 	char why[160] = "";
@@ -93,10 +93,10 @@ static int complain_of_room(const struct contest *contest, double processes, dou
 			 options->unsafe ? "machine's memory" : "limit", options->ratio);
 	else if (processes <= memory)
 		snprintf(why, sizeof(why), ": the kernel could evict pages of the file only");
-	return complain(STATUS_FAILED, "--compete: cannot fit %.1f MiB of processes and %.1f MiB of "
-			"file into %.1f MiB of memory and %.1f MiB of free swap%s; add swap "
-			"(swapon), or compete for less", processes / MIB, contest->file_bytes / MIB,
-			memory / MIB, swap / MIB, why);
+	return message(STATUS_FAILED, "--compete: cannot fit %.1f MiB of processes and %.1f MiB of "
+		       "file into %.1f MiB of memory and %.1f MiB of free swap%s; add swap "
+		       "(swapon), or compete for less", processes / MIB, contest->file_bytes / MIB,
+		       memory / MIB, swap / MIB, why);
 }
 
 /*
@@ -114,7 +114,7 @@ static int check_room(const struct contest *contest, const struct sysinfo *info)
 
 	if (fmin(excess, processes) <= swap)
 		return STATUS_OK;
-	return complain_of_room(contest, processes, memory, swap);
+	return message_of_room(contest, processes, memory, swap);
 }
 
 static int start_all(struct contest *contest)
@@ -131,8 +131,8 @@ static int start_all(struct contest *contest)
 		err = competitor_start(&contest->competitors[i], &each);
 		contest->pids[i] = contest->competitors[i].pid;
 		if (err)
-			return complain(STATUS_FAILED, "cannot start a competitor: %s",
-					strerror(-err));
+			return message(STATUS_FAILED, "cannot start a competitor: %s",
+				       strerror(-err));
 	}
 	return STATUS_OK;
 }
@@ -144,8 +144,8 @@ int contest_enter(struct contest *contest)
 	int status;
 
 	if (sysinfo(&info))
-		return complain(STATUS_FAILED, "cannot ask for the machine's memory: %s",
-				strerror(errno));
+		return message(STATUS_FAILED, "cannot ask for the machine's memory: %s",
+			       strerror(errno));
 	plan(contest, &info);
 	status = check_room(contest, &info);
 	if (status)
@@ -153,19 +153,19 @@ int contest_enter(struct contest *contest)
 	if (!contest->options->unsafe &&
 	    memory_group_enter(&contest->group, contest->competition.limit,
 			       "say --unsafe to compete without a limit", why, sizeof(why)))
-		return complain(STATUS_FAILED, "--compete: %s", why);
+		return message(STATUS_FAILED, "--compete: %s", why);
 	return contest->alone ? STATUS_OK : start_all(contest);
 }
 
-static int complain_of_end(unsigned int number, int status)
+static int message_of_end(unsigned int number, int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		return complain(STATUS_FAILED, "competitor %u was killed, as the kernel does when "
-				"memory and swap are used up: add swap, or compete for less",
-				number);
-	return complain(STATUS_FAILED, "competitor %u ended by itself, by %s %d: report a bug",
-			number, WIFSIGNALED(status) ? "signal" : "status",
-			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		return message(STATUS_FAILED, "competitor %u was killed, as the kernel does when "
+			       "memory and swap are used up: add swap, or compete for less",
+			       number);
+	return message(STATUS_FAILED, "competitor %u ended by itself, by %s %d: report a bug",
+		       number, WIFSIGNALED(status) ? "signal" : "status",
+		       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 /* A NULL file is one that is not there. */
@@ -209,7 +209,7 @@ int contest_begin(struct contest *contest)
 		if (err == -EINTR)
 			return 128 + interrupt_signal;
 		if (err)
-			return complain_of_end(i + 1, status);
+			return message_of_end(i + 1, status);
 	}
 	for (i = 0; i < nr_of(contest); i++)
 		competitor_read(&contest->competitors[i], &contest->competition.competitors[i]);
@@ -241,7 +241,7 @@ int contest_end(struct contest *contest)
 
 	for (i = 0; i < nr_of(contest); i++)
 		if (competitor_pause(&contest->competitors[i], &status))
-			return complain_of_end(i + 1, status);
+			return message_of_end(i + 1, status);
 	for (i = 0; i < nr_of(contest); i++)
 		take(&competition->competitors[i], &contest->competitors[i]);
 	read_counts(contest, after);
@@ -259,6 +259,6 @@ int contest_close(struct contest *contest)
 		competitor_stop(&contest->competitors[i]);
 	strcpy(path, contest->group.path);
 	err = memory_group_leave(&contest->group);
-	return err ? complain(STATUS_FAILED, "cannot leave and remove the cgroup %s: %s", path,
-			      strerror(-err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot leave and remove the cgroup %s: %s", path,
+			     strerror(-err)) : STATUS_OK;
 }

@@ -28,7 +28,7 @@ int rights_reduce(void)
 {
 	int err = capabilities_keep(ALWAYS | (invoker_is_other() ? 0 : TO_WRITE_AS_ROOT));
 
-	return err ? complain(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
+	return err ? message(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
 		     STATUS_OK;
 }
 

@@ -121,13 +121,13 @@ static int run_valgrind(const struct workplace *place, char *const *argv)
 	fflush(NULL);
 	child = fork();
 	if (child < 0)
-		return complain(STATUS_FAILED, "cannot run valgrind: %s", strerror(errno));
+		return message(STATUS_FAILED, "cannot run valgrind: %s", strerror(errno));
 	if (!child)
 		be_valgrind(place, argv);
 	while (waitpid(child, &status, 0) < 0) {
 		if (errno != EINTR)
-			return complain(STATUS_FAILED, "cannot wait for valgrind: %s",
-					strerror(errno));
+			return message(STATUS_FAILED, "cannot wait for valgrind: %s",
+				       strerror(errno));
 		if (interrupt_signal)
 			kill(child, SIGKILL);
 	}
@@ -136,11 +136,11 @@ static int run_valgrind(const struct workplace *place, char *const *argv)
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return STATUS_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return complain(STATUS_FAILED, "--with cachegrind needs valgrind, which is not "
-				"here: install it (apt-get install valgrind)");
+		return message(STATUS_FAILED, "--with cachegrind needs valgrind, which is not "
+			       "here: install it (apt-get install valgrind)");
 	last_line(place->log, said, sizeof(said));
-	return complain(STATUS_FAILED, "the simulation of the caches fails: %s",
-			said[0] ? said : "valgrind ended without a word");
+	return message(STATUS_FAILED, "the simulation of the caches fails: %s",
+		       said[0] ? said : "valgrind ended without a word");
 }
 
 static int find_version(const struct workplace *place, struct cache_simulation *simulation)
@@ -161,15 +161,15 @@ static int read_out(const struct workplace *place, struct cachegrind *cachegrind
 	int err = 0;
 
 	if (!file)
-		return complain(STATUS_FAILED, "valgrind left no figures: %s", strerror(errno));
+		return message(STATUS_FAILED, "valgrind left no figures: %s", strerror(errno));
 	while (!err && getline(&line, &size, file) > 0)
 		err = cachegrind_add_line(cachegrind, line);
 	if (!err)
 		err = cachegrind_check(cachegrind);
 	free(line);
 	fclose(file);
-	return err ? complain(STATUS_FAILED, "cannot read cachegrind's figures: %s",
-			      strerror(-err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot read cachegrind's figures: %s",
+			     strerror(-err)) : STATUS_OK;
 }
 
 static size_t count_of(char *const *arguments)
@@ -204,8 +204,8 @@ static int simulate(const struct workplace *place, struct cachegrind *cachegrind
 
 	if (!argv || length < 0) {
 		free(argv);
-		return complain(STATUS_FAILED, "cannot name this program to valgrind: %s",
-				strerror(errno));
+		return message(STATUS_FAILED, "cannot name this program to valgrind: %s",
+			       strerror(errno));
 	}
 	self[length] = '\0';
 	geometry_options(levels);
@@ -235,8 +235,8 @@ int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
 	*simulation = (struct cache_simulation){ 0 };
 	err = workplace_make(&place);
 	if (err)
-		return complain(STATUS_FAILED, "cannot make a temporary folder: %s",
-				strerror(-err));
+		return message(STATUS_FAILED, "cannot make a temporary folder: %s",
+			       strerror(-err));
 	status = find_version(&place, simulation);
 	if (!status && isatty(STDERR_FILENO))
 		fputs("pfdrive: simulating the caches, which takes some 50 times as long\n",
@@ -247,7 +247,7 @@ int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
 		status = simulate(&place, &without, "bare-loop", arguments);
 	workplace_remove(&place);
 	if (!status && cachegrind_subtract(&simulation->loop, &without))
-		status = complain(STATUS_FAILED, "out of memory");
+		status = message(STATUS_FAILED, "out of memory");
 	cachegrind_exit(&without);
 	cachegrind_order(&simulation->loop);
 	return status;

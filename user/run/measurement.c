@@ -37,7 +37,7 @@ int measurement_status(const struct measurement *measurement, int err)
 	if (!err)
 		return STATUS_OK;
 	/* A step that has printed its own message leaves none. */
-	return measurement->why[0] ? complain(STATUS_FAILED, "%s", measurement->why) :
+	return measurement->why[0] ? message(STATUS_FAILED, "%s", measurement->why) :
 				     STATUS_FAILED;
 }
 
@@ -207,12 +207,12 @@ static int measurement_end_recording(struct measurement *measurement)
 	if (status)
 		return status;
 	if (measurement->analysis_err && !recorded)
-		return complain(STATUS_FAILED, "cannot explain what was recorded: %s",
-				strerror(-measurement->analysis_err));
+		return message(STATUS_FAILED, "cannot explain what was recorded: %s",
+			       strerror(-measurement->analysis_err));
 	if (result->damage[0])
-		return complain(STATUS_FAILED, "%s", result->damage);
-	return err ? complain(STATUS_FAILED, "cannot look up the names of code: %s; all else is "
-			      "recorded, addresses stand for the names", strerror(-err)) :
+		return message(STATUS_FAILED, "%s", result->damage);
+	return err ? message(STATUS_FAILED, "cannot look up the names of code: %s; all else is "
+			     "recorded, addresses stand for the names", strerror(-err)) :
 		     STATUS_OK;
 }
 
@@ -228,7 +228,7 @@ int measurement_finish(struct measurement *measurement)
 	err = report_fill(&result->report, result->analysis, &result->counters);
 	result->filled = !err;
 	if (err && !status)
-		status = complain(STATUS_FAILED, "cannot make the report: %s", strerror(-err));
+		status = message(STATUS_FAILED, "cannot make the report: %s", strerror(-err));
 	return status;
 }
 

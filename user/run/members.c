@@ -107,8 +107,8 @@ close_pidfd:
 static void members_count_unmapped(struct members *members)
 {
 	if (!members->nr_unmapped++)
-		complain(STATUS_OK, "%s; its faults are recorded, but files and code that it has "
-			 "mapped may have no names", members->measurement->why);
+		message(STATUS_OK, "%s; its faults are recorded, but files and code that it has "
+			"mapped may have no names", members->measurement->why);
 }
 
 int members_follow(struct members *members, pid_t pid)
@@ -154,8 +154,8 @@ static bool members_watch(const struct members *members, pid_t pid)
 static void members_warn(struct members *members, const char *why)
 {
 	if (!members->warned)
-		complain(STATUS_OK, "%s; the recording goes on without it, and without others to "
-			 "which the same happens", why);
+		message(STATUS_OK, "%s; the recording goes on without it, and without others to "
+			"which the same happens", why);
 	members->warned = true;
 }
 
@@ -198,15 +198,15 @@ int members_follow_cgroup(struct members *members, const char *path)
 	int err;
 
 	if (is_not_cgroup2(path))
-		return complain(STATUS_FAILED, "cannot watch %s: it is not a folder of cgroup v2; "
-				"name one, such as /sys/fs/cgroup/system.slice", path);
+		return message(STATUS_FAILED, "cannot watch %s: it is not a folder of cgroup v2; "
+			       "name one, such as /sys/fs/cgroup/system.slice", path);
 	err = processes_in_cgroup(path, members_visit, members);
 	if (err == -ECANCELED)
 		return STATUS_FAILED;
 	if (err)
-		return complain(STATUS_FAILED, "cannot list the processes of %s: %s: name a folder "
-				"of cgroup v2, such as /sys/fs/cgroup/system.slice", path,
-				strerror(-err));
+		return message(STATUS_FAILED, "cannot list the processes of %s: %s: name a folder "
+			       "of cgroup v2, such as /sys/fs/cgroup/system.slice", path,
+			       strerror(-err));
 	return STATUS_OK;
 }
 
@@ -226,8 +226,8 @@ int members_follow_mappers(struct members *members, int fd, const char *path)
 	int err = processes_that_map(fd, members_visit, members);
 
 	if (err && err != -ECANCELED)
-		return complain(STATUS_FAILED, "cannot find out who maps %s: %s", path,
-				strerror(-err));
+		return message(STATUS_FAILED, "cannot find out who maps %s: %s", path,
+			       strerror(-err));
 	return err ? STATUS_FAILED : STATUS_OK;
 }
 
@@ -266,8 +266,8 @@ bool members_any_alive(const struct members *members)
 void members_report_unmapped(const struct members *members)
 {
 	if (members->nr_unmapped > 1)
-		complain(STATUS_OK, "files and code that %u processes had mapped when they were "
-			 "found may have no names", members->nr_unmapped);
+		message(STATUS_OK, "files and code that %u processes had mapped when they were "
+			"found may have no names", members->nr_unmapped);
 }
 
 void members_exit(struct members *members)

@@ -115,10 +115,10 @@ static int phases_report_bus(const struct phases *phases, const struct phases_pl
 	const char *why = mapping_loss(plan->mapping);
 
 	if (phases->now == STEP_ACCESS)
-		return complain(STATUS_FAILED, "%s cannot be accessed after %" PRIu64
-				" accesses: %s", plan->name, plan->watch->done, why);
-	return complain(STATUS_FAILED, "%s cannot be accessed during %s: %s", plan->name,
-			doing[phases->now], why);
+		return message(STATUS_FAILED, "%s cannot be accessed after %" PRIu64
+			       " accesses: %s", plan->name, plan->watch->done, why);
+	return message(STATUS_FAILED, "%s cannot be accessed during %s: %s", plan->name,
+		       doing[phases->now], why);
 }
 
 int phases_make(struct phases *phases, const struct phases_plan *plan)
@@ -134,13 +134,13 @@ int phases_make(struct phases *phases, const struct phases_plan *plan)
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
 	if (instruments_thread_err(plan->instruments))
-		return complain(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
-				"--no-bpf goes on without", strerror(-err));
+		return message(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
+			       "--no-bpf goes on without", strerror(-err));
 	/* madvise(2) returns it for what is a SIGBUS to an access. */
 	if (err == -EFAULT && (phases->now == STEP_POPULATE || phases->now == STEP_ACCESS))
 		return phases_report_bus(phases, plan);
-	return err ? complain(STATUS_FAILED, "cannot %s %s: %s", doing[phases->now], plan->name,
-			      strerror(-err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot %s %s: %s", doing[phases->now], plan->name,
+			     strerror(-err)) : STATUS_OK;
 }
 
 void phases_fill_counters(const struct phases *phases, struct run_counters *counters)

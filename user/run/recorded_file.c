@@ -39,19 +39,19 @@ static int read_items(const char *recording, struct analysis *analysis,
 
 	err = recording_open(&reader, recording, why, sizeof(why));
 	if (err && !interrupt_signal)
-		return complain(STATUS_FAILED, "%s", why);
+		return message(STATUS_FAILED, "%s", why);
 	if (err)
 		return 128 + interrupt_signal;
 	err = recording_feed(reader, sink, context, &interrupt_signal);
 	if (!err)
 		err = analysis_finish(analysis);
 	if (first && recording_damage(reader))
-		complain(STATUS_OK, "%s", recording_damage(reader));
+		message(STATUS_OK, "%s", recording_damage(reader));
 	take_losses(file, recording_tail(reader));
 	recording_close(reader);
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
-	return err ? complain(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err)) :
+	return err ? message(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err)) :
 		     STATUS_OK;
 }
 
@@ -69,19 +69,19 @@ static int take_name(struct recorded_file *file, const struct group *group)
 	if (snprintf(file->path, sizeof(file->path), "%s", group->name) <
 	    (int)sizeof(file->path))
 		return STATUS_OK;
-	return complain(STATUS_FAILED, "the recorded file's path is too long to be opened: %zu "
-			"bytes", strlen(group->name));
+	return message(STATUS_FAILED, "the recorded file's path is too long to be opened: %zu "
+		       "bytes", strlen(group->name));
 }
 
-static int complain_of_none(const char *path, bool all_kept)
+static int message_of_none(const char *path, bool all_kept)
 {
 	if (!path)
-		return complain(STATUS_FAILED, "no fault of a file was recorded");
+		return message(STATUS_FAILED, "no fault of a file was recorded");
 	if (all_kept)
-		return complain(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
-				"--by file'", path);
-	return complain(STATUS_FAILED, "%s is none of the %d files that are told apart, and may "
-			"be one of the others: see `pfdrive report --by file'", path, GROUPS_MAX);
+		return message(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
+			       "--by file'", path);
+	return message(STATUS_FAILED, "%s is none of the %d files that are told apart, and may "
+		       "be one of the others: see `pfdrive report --by file'", path, GROUPS_MAX);
 }
 
 static int choose(struct recorded_file *file, const struct analysis *analysis, const char *path)
@@ -92,7 +92,7 @@ static int choose(struct recorded_file *file, const struct analysis *analysis, c
 	int status = STATUS_OK;
 
 	if (analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr))
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	for (i = 0; i < nr && !status; i++) {
 		all_kept &= !group_is_others(&groups[i]);
 		if (!is_wanted(&groups[i], path) || nr_wanted++)
@@ -103,10 +103,10 @@ static int choose(struct recorded_file *file, const struct analysis *analysis, c
 	if (status)
 		return status;
 	if (!nr_wanted)
-		return complain_of_none(path, all_kept);
+		return message_of_none(path, all_kept);
 	if (path && nr_wanted > 1)
-		complain(STATUS_OK, "%zu files had the name %s; the one whose faults took longest "
-			 "is replayed", nr_wanted, path);
+		message(STATUS_OK, "%zu files had the name %s; the one whose faults took longest "
+			"is replayed", nr_wanted, path);
 	return STATUS_OK;
 }
 
@@ -175,15 +175,15 @@ static int collect(struct recorded_file *file, const char *recording)
 	int status;
 
 	if (!analysis)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	analysis_listen(analysis, take_fault, file);
 	analysis_listen_advice(analysis, take_advice, file);
 	status = read_items(recording, analysis, file, take_item, &collecting, false);
 	analysis_free(analysis);
 	/* It was read twice: what had its name the second time may be another. */
 	if (!status && !file->replay.count)
-		status = complain(STATUS_FAILED, "%s has no fault of %s any more: it was changed "
-				  "while it was read", recording, file->path);
+		status = message(STATUS_FAILED, "%s has no fault of %s any more: it was changed "
+				 "while it was read", recording, file->path);
 	replay_order(&file->replay);
 	return status;
 }
@@ -195,7 +195,7 @@ int recorded_file_read(struct recorded_file *file, const char *recording, const 
 
 	*file = (struct recorded_file){ 0 };
 	if (!analysis)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	status = read_items(recording, analysis, file, analysis_add, analysis, true);
 	if (!status)
 		status = choose(file, analysis, path);

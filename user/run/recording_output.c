@@ -18,9 +18,9 @@
 #include "system/proc_maps.h"
 #include "util/message.h"
 
-static int complain_of(const char *path, int err)
+static int message_of(const char *path, int err)
 {
-	return complain(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err));
+	return message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err));
 }
 
 int recording_output_begin(struct recording_output *recording, const char *path,
@@ -34,12 +34,12 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 	recording->path = path;
 	err = output_open(&recording->output, path);
 	if (err)
-		return complain_of(path, err);
+		return message_of(path, err);
 	head = head_to_json(report);
 	err = head ? recording_begin(&recording->writer, output_stream(recording->output), head) :
 		     -ENOMEM;
 	json_decref(head);
-	return err ? complain_of(path, err) : STATUS_OK;
+	return err ? message_of(path, err) : STATUS_OK;
 }
 
 struct own_maps {
@@ -111,8 +111,8 @@ void recording_output_go(struct recording_output *recording)
 	recording->going = true;
 	recording->name_err = output_name_now(recording->output);
 	if (recording->name_err)
-		complain(STATUS_FAILED, "cannot give the recording its name: %s; it is in %s",
-			 invoker_strerror(recording->name_err), output_path(recording->output));
+		message(STATUS_FAILED, "cannot give the recording its name: %s; it is in %s",
+			invoker_strerror(recording->name_err), output_path(recording->output));
 }
 
 int recording_output_item(struct recording_output *recording, const struct item *item)
@@ -182,10 +182,10 @@ static const char *remedy(int err)
 	}
 }
 
-static int complain_of_cut(const char *path, const char *cut, uint64_t items, int err)
+static int message_of_cut(const char *path, const char *cut, uint64_t items, int err)
 {
-	return complain(STATUS_FAILED, "%s is cut: %s; `pfdrive report' reads the %" PRIu64
-			" items that are in it%s", path, cut, items, remedy(err));
+	return message(STATUS_FAILED, "%s is cut: %s; `pfdrive report' reads the %" PRIu64
+		       " items that are in it%s", path, cut, items, remedy(err));
 }
 
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
@@ -215,8 +215,8 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 		cut = why;
 	}
 	if (cut)
-		status = complain_of_cut(recording->name_err ? "the recording" : recording->path,
-					 cut, items, err);
+		status = message_of_cut(recording->name_err ? "the recording" : recording->path,
+					cut, items, err);
 	return status || !recording->name_err ? status : STATUS_FAILED;
 }
 

@@ -116,7 +116,7 @@ static int run_open(struct run *run)
 	int err = measure_open(&run->result->measure, &options->measure, options->cpu);
 
 	if (err)
-		return complain(STATUS_FAILED, "cannot prepare the counters: %s", strerror(-err));
+		return message(STATUS_FAILED, "cannot prepare the counters: %s", strerror(-err));
 	err = measurement_open(&run->measurement, &measurement_options, run->result);
 	return measurement_status(&run->measurement, err);
 }
@@ -128,7 +128,7 @@ static int run_count_pages(const struct run_plan *plan, struct report *report)
 
 	if (err == -EINTR)
 		return 128 + interrupt_signal;
-	return err ? complain(STATUS_FAILED, "cannot count the pages visited: %s", strerror(-err)) :
+	return err ? message(STATUS_FAILED, "cannot count the pages visited: %s", strerror(-err)) :
 		     STATUS_OK;
 }
 
@@ -161,8 +161,8 @@ static int run_hook(struct run *run)
 	int err = mapping_map(mapping);
 
 	if (err)
-		return complain(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s",
-				run->plan->name, mapping->bytes, strerror(-err));
+		return message(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s",
+			       run->plan->name, mapping->bytes, strerror(-err));
 	err = measurement_record_maps(measurement, mapping,
 				      run->result->report.environment.file);
 	if (!err)
@@ -224,8 +224,8 @@ static int run_gather_extras(struct run *run)
 	int err = measure_gather(&run->result->measure, &run->plan->options->measure,
 				 run->plan->mapping, &run->result->report.measures);
 
-	return err ? complain(STATUS_FAILED, "cannot read the counters or the memory map: %s",
-			      strerror(-err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot read the counters or the memory map: %s",
+			     strerror(-err)) : STATUS_OK;
 }
 
 /* What only this process knows of the run. */

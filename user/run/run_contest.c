@@ -98,7 +98,7 @@ int run_contest(struct run_plan *plan, struct result *result)
 	both = calloc(1, sizeof(*both));
 	if (!both) {
 		*result = (struct result){ 0 };
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	}
 	status = run_one(plan, result, false, both);
 	both->alone = alone.with;

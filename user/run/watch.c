@@ -72,9 +72,9 @@ static int watch_prepare(struct watch *watch)
 	descriptors_raise();
 	watch->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (watch->end < 0)
-		return complain(STATUS_FAILED, "cannot open an eventfd: %s", strerror(errno));
+		return message(STATUS_FAILED, "cannot open an eventfd: %s", strerror(errno));
 	err = file ? file_events_open(&watch->file, file) : 0;
-	return err ? complain(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err)) :
+	return err ? message(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err)) :
 		     STATUS_OK;
 }
 
@@ -106,8 +106,8 @@ static int watch_hold_command(struct watch *watch)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	err = command_hold(&watch->command, watch->options.command);
 	if (err)
-		return complain(STATUS_FAILED, "cannot start a process: %s",
-				invoker_strerror(err));
+		return message(STATUS_FAILED, "cannot start a process: %s",
+			       invoker_strerror(err));
 	return members_follow(&watch->members, watch->command.pid);
 }
 
@@ -119,7 +119,7 @@ static int watch_follow(struct watch *watch)
 	if (options->command)
 		return watch_hold_command(watch);
 	if (options->pid == getpid())
-		return complain(STATUS_USAGE, "-p: %d is pfdrive itself", options->pid);
+		return message(STATUS_USAGE, "-p: %d is pfdrive itself", options->pid);
 	if (options->pid)
 		return members_follow(members, options->pid);
 	if (options->cgroup)
@@ -133,9 +133,9 @@ static int watch_check_members(const struct watch *watch)
 
 	if (watch->members.nr)
 		return STATUS_OK;
-	return complain(STATUS_FAILED, "there is no process to watch: %s %s",
-			options->cgroup ? "none in" : "nobody maps",
-			options->cgroup ?: options->file);
+	return message(STATUS_FAILED, "there is no process to watch: %s %s",
+		       options->cgroup ? "none in" : "nobody maps",
+		       options->cgroup ?: options->file);
 }
 
 static int watch_start(struct watch *watch)
@@ -153,7 +153,7 @@ int watch_open(struct watch **opened, const struct watch_options *options, struc
 
 	*opened = watch;
 	if (!watch)
-		return complain(STATUS_FAILED, "out of memory");
+		return message(STATUS_FAILED, "out of memory");
 	watch->options = *options;
 	watch->result = result;
 	watch->measurement = MEASUREMENT_NONE;
@@ -182,10 +182,10 @@ static int watch_let_command_go(struct watch *watch)
 	name = watch->options.command[0];
 	err = command_go(&watch->command);
 	if (err == -ENOENT)
-		return complain(127, "there is no command %s", name);
+		return message(127, "there is no command %s", name);
 	if (err == -EPIPE)
-		return complain(126, "%s was killed before it began", name);
-	return err ? complain(126, "cannot run %s: %s", name, invoker_strerror(err)) : STATUS_OK;
+		return message(126, "%s was killed before it began", name);
+	return err ? message(126, "cannot run %s: %s", name, invoker_strerror(err)) : STATUS_OK;
 }
 
 int watch_go(struct watch *watch)
@@ -231,8 +231,8 @@ static void watch_explain_wait(struct watch *watch)
 	    clock_monotonic_ns() < watch->interrupted_ns + SECOND)
 		return;
 	watch->explained = true;
-	complain(STATUS_OK, "the watching goes on until %s has ended; a second Ctrl-C ends it now",
-		 watch->options.command[0]);
+	message(STATUS_OK, "the watching goes on until %s has ended; a second Ctrl-C ends it now",
+		watch->options.command[0]);
 }
 
 /* Sleeps with the signals let in only here, so that none is missed. */

@@ -173,9 +173,9 @@ int code_names_find(struct analysis *analysis, const struct code_files *files, j
 		err = look_up_all_jitted(&search);
 	free(search.jitted);
 	if (!err && symbols_trouble(search.symbols))
-		complain(STATUS_OK, "cannot look up all names of code: the process that reads "
-			 "symbols failed (%s); addresses stand in their place",
-			 strerror(-symbols_trouble(search.symbols)));
+		message(STATUS_OK, "cannot look up all names of code: the process that reads "
+			"symbols failed (%s); addresses stand in their place",
+			strerror(-symbols_trouble(search.symbols)));
 	symbols_close(search.symbols);
 	*left_out = search.left_out;
 	return err;

@@ -12,7 +12,7 @@
 #include "util/message.h"
 #include "util/utf8.h"
 
-int complain(int status, const char *format, ...)
+int message(int status, const char *format, ...)
 {
 	va_list arguments;
 	char *text;
@@ -37,9 +37,9 @@ static bool reader_is_gone(void)
 	return ferror(stdout) && poll(&polled, 1, 0) > 0 && polled.revents & (POLLERR | POLLHUP);
 }
 
-int complain_of_stdout(int err, const char *what)
+int message_of_stdout(int err, const char *what)
 {
 	if (err == -EPIPE || reader_is_gone())
 		return 128 + SIGPIPE;
-	return complain(STATUS_FAILED, "cannot print %s: %s", what, strerror(-err));
+	return message(STATUS_FAILED, "cannot print %s: %s", what, strerror(-err));
 }

@@ -15,11 +15,11 @@ enum status {
  * "pfdrive: …\n", a ? for what a terminal would obey. Returns status, so that a failing
  * step is one line.
  */
-int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int message(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
  * Printing what ("the report") on standard output failed. Quietly 128 + SIGPIPE when its
  * reader is gone, as `head' is after its lines: no failure that anybody waits to hear of.
  */
-int complain_of_stdout(int err, const char *what);
+int message_of_stdout(int err, const char *what);
 
 #endif

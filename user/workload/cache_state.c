@@ -8,23 +8,23 @@
 #include "workload/cache_state.h"
 #include "workload/file_cache.h"
 
-static int complain_of(const struct mapping *mapping, const char *name, bool warm, int err,
-		       uint64_t resident)
+static int message_of(const struct mapping *mapping, const char *name, bool warm, int err,
+		      uint64_t resident)
 {
 	switch (err) {
 	case -EINTR:
 		return 128 + interrupt_signal;
 	case -EBUSY:
-		return complain(STATUS_FAILED, "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
-				"page cache: end what maps or locks it, or use a file on a disk",
-				resident, mapping->pages, name);
+		return message(STATUS_FAILED, "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
+			       "page cache: end what maps or locks it, or use a file on a disk",
+			       resident, mapping->pages, name);
 	case -ENOBUFS:
-		return complain(STATUS_FAILED, "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
-				"in the page cache: use a smaller file, or more memory", resident,
-				mapping->pages, name);
+		return message(STATUS_FAILED, "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
+			       "in the page cache: use a smaller file, or more memory", resident,
+			       mapping->pages, name);
 	default:
-		return complain(STATUS_FAILED, "cannot %s %s: %s",
-				warm ? "read" : "drop the cached pages of", name, strerror(-err));
+		return message(STATUS_FAILED, "cannot %s %s: %s",
+			       warm ? "read" : "drop the cached pages of", name, strerror(-err));
 	}
 }
 
@@ -35,18 +35,18 @@ int page_cache_prepare(const struct mapping *mapping, const char *name, bool war
 	int err;
 
 	if (!warm && cache_is_all(mapping->fd))
-		return complain(STATUS_FAILED, "%s is on a tmpfs, which has no disk: use a file on "
-				"one", name);
+		return message(STATUS_FAILED, "%s is on a tmpfs, which has no disk: use a file on "
+			       "one", name);
 	if (!cache_is_visible(mapping->fd))
-		return complain(STATUS_FAILED, "cannot look up the pages of %s in the page cache: "
-				"the kernel reports them only to the file's owner and to those who "
-				"may write to it; run as root", name);
+		return message(STATUS_FAILED, "cannot look up the pages of %s in the page cache: "
+			       "the kernel reports them only to the file's owner and to those who "
+			       "may write to it; run as root", name);
 	if (warm)
 		err = cache_make_warm(mapping, &interrupt_signal, &pages);
 	else
 		err = cache_make_cold(mapping, &interrupt_signal, &pages);
 	if (err)
-		return complain_of(mapping, name, warm, err, pages);
+		return message_of(mapping, name, warm, err, pages);
 	*resident = pages;
 	return STATUS_OK;
 }

@@ -139,35 +139,35 @@ int workload_complain_of_file(const char *file, int err)
 {
 	switch (err) {
 	case -EISDIR:
-		return complain(STATUS_FAILED, "%s is a folder: name a file", file);
+		return message(STATUS_FAILED, "%s is a folder: name a file", file);
 	case -EMEDIUMTYPE:
-		return complain(STATUS_FAILED, "%s is not a regular file: name one", file);
+		return message(STATUS_FAILED, "%s is not a regular file: name one", file);
 	case -ENODATA:
-		return complain(STATUS_FAILED, "%s is empty: there is nothing to access", file);
+		return message(STATUS_FAILED, "%s is empty: there is nothing to access", file);
 	case -EFBIG:
-		return complain(STATUS_FAILED, "%s is too large to map: %llu bytes at most", file,
-				MAPPING_MAX_BYTES);
+		return message(STATUS_FAILED, "%s is too large to map: %llu bytes at most", file,
+			       MAPPING_MAX_BYTES);
 	case -ENOENT:
-		return complain(STATUS_FAILED, "there is no file %s: make one, or name another",
-				file);
+		return message(STATUS_FAILED, "there is no file %s: make one, or name another",
+			       file);
 	case -EACCES:
-		return complain(STATUS_FAILED, "no right to read %s: run as its owner or root",
-				file);
+		return message(STATUS_FAILED, "no right to read %s: run as its owner or root",
+			       file);
 	default:
-		return complain(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err));
+		return message(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err));
 	}
 }
 
-static int complain_of_scratch(const struct workload *workload, const char *folder, int err)
+static int message_of_scratch(const struct workload *workload, const char *folder, int err)
 {
 	if (err == -EINTR && interrupt_signal)
 		return 128 + interrupt_signal;
 	if (err == -ENOSPC)
-		return complain(STATUS_FAILED, "--scratch: the disk of %s has no room for %llu "
-				"bytes: take fewer, or another --scratch-dir", folder,
-				(unsigned long long)workload->scratch);
-	return complain(STATUS_FAILED, "--scratch: cannot make a file of %llu bytes in %s: %s",
-			(unsigned long long)workload->scratch, folder, invoker_strerror(err));
+		return message(STATUS_FAILED, "--scratch: the disk of %s has no room for %llu "
+			       "bytes: take fewer, or another --scratch-dir", folder,
+			       (unsigned long long)workload->scratch);
+	return message(STATUS_FAILED, "--scratch: cannot make a file of %llu bytes in %s: %s",
+		       (unsigned long long)workload->scratch, folder, invoker_strerror(err));
 }
 
 static int open_scratch(const struct workload *workload, struct mapping *mapping, char *name,
@@ -178,7 +178,7 @@ static int open_scratch(const struct workload *workload, struct mapping *mapping
 	int err = fd < 0 ? fd : mapping_take(mapping, fd);
 
 	snprintf(name, size, "the scratch file in %s", folder);
-	return err ? complain_of_scratch(workload, folder, err) : STATUS_OK;
+	return err ? message_of_scratch(workload, folder, err) : STATUS_OK;
 }
 
 static int open_file(const struct workload *workload, const char *file, bool stores,

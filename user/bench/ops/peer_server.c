@@ -245,14 +245,14 @@ int peer_server_run(const char *chosen, const char *port)
 	int listener = peer_server_open(address, port, &why), err;
 
 	if (listener < 0)
-		return complain(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, address,
-				why);
+		return message(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, address,
+			       why);
 	/* Clients are not trusted: drop all privileges before the first one. */
 	err = rights_drop();
 	if (err) {
 		close(listener);
-		return complain(STATUS_FAILED, "cannot drop privileges before serving: %s",
-				strerror(-err));
+		return message(STATUS_FAILED, "cannot drop privileges before serving: %s",
+			       strerror(-err));
 	}
 	signal(SIGPIPE, SIG_IGN);
 	printf("Serving pfdrive bench --peer on port %s of %s%s, at most %d connections, until a "
@@ -260,10 +260,10 @@ int peer_server_run(const char *chosen, const char *port)
 	       chosen ? "" : " (for other machines: --serve=ADDRESS)", PEER_MOST);
 	if (fflush(stdout)) {
 		close(listener);
-		return complain(STATUS_FAILED, "cannot print the address: %s", strerror(errno));
+		return message(STATUS_FAILED, "cannot print the address: %s", strerror(errno));
 	}
 	err = peer_server_accept_all(listener);
 	close(listener);
-	return err ? complain(STATUS_FAILED, "cannot continue to serve: %s", strerror(-err)) :
+	return err ? message(STATUS_FAILED, "cannot continue to serve: %s", strerror(-err)) :
 		     STATUS_OK;
 }

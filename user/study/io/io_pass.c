@@ -24,18 +24,18 @@ struct passing {
 	pid_t tid;
 };
 
-static int complain_of(const struct passing *passing, const char *what, int err)
+static int message_of(const struct passing *passing, const char *what, int err)
 {
 	char name[64];
 
 	if (interrupt_signal)
 		return 128 + interrupt_signal;
 	if (instruments_thread_err(passing->measurement.instruments))
-		return complain(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
-				"--no-bpf goes on without", strerror(-err));
+		return message(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
+			       "--no-bpf goes on without", strerror(-err));
 	way_name(passing->plan->way, name, sizeof(name));
-	return complain(STATUS_FAILED, "%s: cannot %s the files in %s: %s", name, what,
-			passing->plan->folder, strerror(-err));
+	return message(STATUS_FAILED, "%s: cannot %s the files in %s: %s", name, what,
+		       passing->plan->folder, strerror(-err));
 }
 
 /*
@@ -92,7 +92,7 @@ static int map(struct passing *passing)
 	passing->pass->map_ns = window.end_ns - window.start_ns;
 	take_usage(passing, &window);
 	err = err ?: end;
-	return err ? complain_of(passing, "map", err) : STATUS_OK;
+	return err ? message_of(passing, "map", err) : STATUS_OK;
 }
 
 /* The module hooks what is mapped: between the windows. */
@@ -129,7 +129,7 @@ static int move_and_sync(struct passing *passing)
 	pass->sync_ns = pass->synced ? window.end_ns - window.move_ns : 0;
 	take_usage(passing, &window);
 	err = err ?: end;
-	return err ? complain_of(passing, transfer->way->write ? "write" : "read", err) : STATUS_OK;
+	return err ? message_of(passing, transfer->way->write ? "write" : "read", err) : STATUS_OK;
 }
 
 /* Every word that was read must be the one that was written there last. */
@@ -139,8 +139,8 @@ static int check_sum(const struct passing *passing)
 
 	if (plan->way->write || passing->transfer.sum == files_sum(plan->files, plan->nr))
 		return STATUS_OK;
-	return complain(STATUS_FAILED, "the files in %s do not hold what was written to them: "
-			"do not trust this disk", plan->folder);
+	return message(STATUS_FAILED, "the files in %s do not hold what was written to them: "
+		       "do not trust this disk", plan->folder);
 }
 
 static int look_before(struct passing *passing)
@@ -150,17 +150,17 @@ static int look_before(struct passing *passing)
 	int err = files_prepare(plan->files, plan->nr, plan->cache, &interrupt_signal);
 
 	if (err == -EBUSY || err == -ENOBUFS)
-		return complain(STATUS_FAILED, "the pages of the files in %s %s in the page cache: "
-				"take other files or another folder", plan->folder,
-				err == -EBUSY ? "stay" : "do not all stay");
+		return message(STATUS_FAILED, "the pages of the files in %s %s in the page cache: "
+			       "take other files or another folder", plan->folder,
+			       err == -EBUSY ? "stay" : "do not all stay");
 	if (!err)
 		err = files_resident(plan->files, plan->nr, &passing->pass->resident_before);
 	if (!err && plan->cache == VIA_FIT && passing->pass->resident_before < pages)
-		return complain(STATUS_FAILED, "%u files of %" PRIu64 " bytes do not stay in the "
-				"page cache: use a smaller --file-size", plan->nr,
-				plan->files->bytes);
+		return message(STATUS_FAILED, "%u files of %" PRIu64 " bytes do not stay in the "
+			       "page cache: use a smaller --file-size", plan->nr,
+			       plan->files->bytes);
 	meminfo_read(&passing->pass->before);
-	return err ? complain_of(passing, "prepare", err) : STATUS_OK;
+	return err ? message_of(passing, "prepare", err) : STATUS_OK;
 }
 
 static int look_after(struct passing *passing)
@@ -170,7 +170,7 @@ static int look_after(struct passing *passing)
 
 	meminfo_read(&passing->pass->after);
 	err = files_resident(plan->files, plan->nr, &passing->pass->resident_after);
-	return err ? complain_of(passing, "look at", err) : check_sum(passing);
+	return err ? message_of(passing, "look at", err) : check_sum(passing);
 }
 
 /* A page of a mapped file that cannot be read, or has no room on the disk. */
@@ -180,7 +180,7 @@ static int transfer_or_bus(struct passing *passing)
 
 	if (sigsetjmp(interrupt_bus, 1)) {
 		interrupt_bus_armed = 0;
-		return complain_of(passing, "access", -EIO);
+		return message_of(passing, "access", -EIO);
 	}
 	interrupt_bus_armed = 1;
 	status = map(passing) ?: hook(passing) ?: move_and_sync(passing);
@@ -202,7 +202,7 @@ static int open_transfer(struct passing *passing)
 		err = transfer_open(&passing->transfer, plan->way, plan->files, plan->nr,
 				    &interrupt_signal);
 	passing->transfer.word = plan->word;
-	return err ? complain_of(passing, "prepare", err) : STATUS_OK;
+	return err ? message_of(passing, "prepare", err) : STATUS_OK;
 }
 
 static int make_pass(struct passing *passing)

@@ -76,7 +76,7 @@ static int hold(struct watched *watched)
 	err = walker_hold(&watched->walker, watched->plan->mapping, report->steps,
 			  report->nr_steps);
 	if (err)
-		return complain(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
+		return message(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
 	err = measurement_follow(measurement, watched->walker.pid, false) ?:
 	      measurement_start(measurement);
 	return measurement_status(measurement, err);
@@ -92,14 +92,14 @@ static int walk(struct watched *watched)
 	err = walker_go(&watched->walker, report->steps, report->nr_steps, &step);
 	if (err == -EINTR)
 		return interrupt_signal ? 128 + interrupt_signal :
-		       complain(STATUS_FAILED, "the process that touched %s was killed", name);
+		       message(STATUS_FAILED, "the process that touched %s was killed", name);
 	if (err == -EFAULT)
-		return complain(STATUS_FAILED, "byte %" PRIu64 " of %s cannot be accessed: %s",
-				report->steps[step].offset, name,
-				mapping_loss(watched->plan->mapping));
+		return message(STATUS_FAILED, "byte %" PRIu64 " of %s cannot be accessed: %s",
+			       report->steps[step].offset, name,
+			       mapping_loss(watched->plan->mapping));
 	if (err)
-		return complain(STATUS_FAILED, "the process cannot map %s, or look at its own "
-				"size: %s", name, strerror(-err));
+		return message(STATUS_FAILED, "the process cannot map %s, or look at its own "
+			       "size: %s", name, strerror(-err));
 	return STATUS_OK;
 }
 
