@@ -55,7 +55,7 @@ static void start_server(void)
 	server = fork();
 	if (!server) {
 		dup2(ends[1], STDOUT_FILENO);
-		interrupt_init();
+		signals_init();
 		_exit(peer_server_run("127.0.0.1", port));
 	}
 	ck_assert_int_gt(read(ends[0], line, sizeof(line) - 1), 0);

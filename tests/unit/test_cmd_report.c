@@ -632,7 +632,7 @@ static int print_unread(void)
 
 	ck_assert_int_ge(child, 0);
 	if (!child) {
-		interrupt_init();
+		signals_init();
 		close_reader(stdout);
 		sample_open(&sample, 150000);
 		_exit(report_options_print(&options, &sample.report));

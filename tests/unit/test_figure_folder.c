@@ -38,7 +38,7 @@ static void bring_gnuplot(void)
 	setenv("PATH", path, 1);
 	setenv("STARTED", started, 1);
 	setenv("TMPDIR", place, 1);
-	interrupt_init();
+	signals_init();
 	ck_assert_int_eq(drawing_begin(&drawing, "figure", "A figure"), 0);
 	ck_assert_int_eq(drawing_end(&drawing), 0);
 	ck_assert_int_eq(folder_open(&folder, NULL), 0);

@@ -78,11 +78,11 @@ START_TEST(test_it_is_as_deaf_as_pfdrive_was_made)
 	/* Whoever runs this may have ignored it himself. */
 	ck_assert_ptr_ne(signal(SIGHUP, SIG_DFL), SIG_ERR);
 	ck_assert_ptr_ne(signal(SIGCHLD, SIG_IGN), SIG_ERR);
-	interrupt_init();
+	signals_init();
 	ck_assert_int_eq(run_shell("test " IGNORED " = 0"), 0);
 	/* nohup(1) */
 	ck_assert_ptr_ne(signal(SIGHUP, SIG_IGN), SIG_ERR);
-	interrupt_init();
+	signals_init();
 	ck_assert_ptr_eq(signal(SIGHUP, SIG_IGN), SIG_IGN);
 	ck_assert_int_eq(run_shell("test " IGNORED " = 1"), 0);
 }
@@ -104,7 +104,7 @@ END_TEST
 /* A signal that is ignored stays so over an exec, unless somebody sees to it. */
 START_TEST(test_a_pipe_that_nobody_reads_ends_it)
 {
-	interrupt_init();
+	signals_init();
 	ck_assert_int_eq(run_shell("kill -PIPE $$; exit 7"), -1);
 }
 END_TEST
@@ -115,7 +115,7 @@ START_TEST(test_one_that_was_killed_cannot_go)
 	struct command command;
 	siginfo_t info;
 
-	interrupt_init();
+	signals_init();
 	ck_assert_int_eq(command_hold(&command, argv), 0);
 	kill(command.pid, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, command.pid, &info, WEXITED | WNOWAIT), 0);

@@ -122,7 +122,7 @@ static void set_up(struct measurement_options *options, struct result *result)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	ck_assert_int_eq(chdir(folder), 0);
 	ck_assert_ptr_nonnull(freopen("err", "w", stderr));
-	interrupt_init();
+	signals_init();
 	memset(&fake, 0, sizeof(fake));
 	fake.source.ops = &fake_ops;
 	make_ring();

@@ -204,10 +204,10 @@ START_TEST(test_a_signal_ends_the_reading)
 	struct recorded_file file;
 
 	make_recording("/lib/first.so", 100);
-	interrupt_signal = SIGINT;
+	signals_caught = SIGINT;
 	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), 128 + SIGINT);
 	recorded_file_exit(&file);
-	interrupt_signal = 0;
+	signals_caught = 0;
 }
 END_TEST
 

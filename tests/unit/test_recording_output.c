@@ -30,7 +30,7 @@ static void make_folder(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	ck_assert_int_eq(chdir(folder), 0);
 	ck_assert_ptr_nonnull(freopen("err", "w", stderr));
-	interrupt_init();
+	signals_init();
 	report_init(&report);
 	run_counters_init(&counters);
 	counters.calls = NR_ITEMS;

@@ -35,7 +35,7 @@ static void worker_settle(const struct worker_job *job, struct bench *bench)
 {
 	struct cpus one;
 
-	interrupt_default();
+	signals_default();
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	setpgid(0, 0);		/* helpers join this group */
@@ -73,7 +73,7 @@ static int worker_poll(int fd, uint64_t end_ns)
 	int ready;
 
 	for (;;) {
-		if (interrupt_signal)
+		if (signals_caught)
 			return -EINTR;
 		ready = poll(&polled, 1, worker_remaining_ms(end_ns));
 		if (ready > 0)
@@ -252,7 +252,7 @@ static int worker_wait_until_asleep(pid_t pid, uint64_t end_ns)
 			return 0;
 		if (!state || strchr("ZX", state))
 			return -ECHILD;
-		if (interrupt_signal)
+		if (signals_caught)
 			return -EINTR;
 		if (clock_monotonic_ns() > end_ns)
 			return -ETIMEDOUT;

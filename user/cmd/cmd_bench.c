@@ -124,7 +124,7 @@ static int bench_measure_all(struct bench_run *run)
 	else if (!err)
 		strcpy(results->not_watched, "--no-bpf was given");
 	if (err == -EINTR)
-		return 128 + interrupt_signal;
+		return 128 + signals_caught;
 	if (err)
 		return message(STATUS_FAILED, "cannot measure: %s", strerror(-err));
 	predict_rows(results, &run->predictions);
@@ -243,7 +243,7 @@ int cmd_bench(int argc, char **argv)
 	int status;
 
 	bench_options_parse(&run.command, argc, argv);
-	interrupt_init();
+	signals_init();
 	status = bench_run_steps(&run);
 	output_close(run.json);
 	output_close(run.report);

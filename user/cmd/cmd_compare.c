@@ -215,7 +215,7 @@ static int compare_read_items(struct compared_run *run)
 	int err = analysis_listen(run->analysis, compare_add_fault, run);
 
 	if (!err)
-		err = recording_feed(run->reader, compare_add_item, run, &interrupt_signal);
+		err = recording_feed(run->reader, compare_add_item, run, &signals_caught);
 	return err ? err : analysis_finish(run->analysis);
 }
 
@@ -261,8 +261,8 @@ static int compared_run_read(struct compared_run *run, const char *path)
 	run->path = path;
 	run_counters_init(&run->counters);
 	err = recording_open(&run->reader, path, why, sizeof(why));
-	if (err && interrupt_signal)
-		return 128 + interrupt_signal;
+	if (err && signals_caught)
+		return 128 + signals_caught;
 	if (err)
 		return message(STATUS_FAILED, "cannot compare: %s", why);
 	/* Without eBPF all time is on the CPU; parts are not compared then. */
@@ -270,8 +270,8 @@ static int compared_run_read(struct compared_run *run, const char *path)
 	if (!run->analysis)
 		return message(STATUS_FAILED, "out of memory");
 	err = compare_read_items(run);
-	if (interrupt_signal)
-		return 128 + interrupt_signal;
+	if (signals_caught)
+		return 128 + signals_caught;
 	if (!err)
 		err = compare_read_counters(run);
 	if (err)
@@ -561,7 +561,7 @@ int cmd_compare(int argc, char **argv)
 	int status;
 
 	compare_parse(&options, argc, argv);
-	interrupt_init();
+	signals_init();
 	status = input_read(&input, &options);
 	if (!status)
 		status = compare_runs(&options, &input);

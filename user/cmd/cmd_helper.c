@@ -41,7 +41,7 @@ static void *new_addresses(uint64_t bytes)
 
 static int loop_run(struct run_memory *memory, const struct options *options, bool bare)
 {
-	struct pattern_watch watch = { .stop = &interrupt_signal };
+	struct pattern_watch watch = { .stop = &signals_caught };
 	int err, status = run_memory_open(memory, options);
 
 	if (status)
@@ -53,7 +53,7 @@ static int loop_run(struct run_memory *memory, const struct options *options, bo
 	if (bare)
 		memory->pattern.accesses = 0;
 	pattern_run(&memory->pattern, memory->mapping.data, &watch);
-	return interrupt_signal ? 128 + interrupt_signal : STATUS_OK;
+	return signals_caught ? 128 + signals_caught : STATUS_OK;
 }
 
 /*
@@ -72,7 +72,7 @@ static int helper_any_loop(int argc, char **argv, bool bare)
 
 	run_arguments_init(&options);
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	interrupt_init();
+	signals_init();
 	status = loop_run(&memory, &options, bare);
 	run_memory_close(&memory);
 	return status;

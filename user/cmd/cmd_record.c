@@ -199,7 +199,7 @@ int cmd_record(int argc, char **argv)
 	int status;
 
 	record_parse(&record.options, argc, argv);
-	interrupt_init();
+	signals_init();
 	result_init(&record.result);
 	record_describe(&record);
 	status = record_run(&record);

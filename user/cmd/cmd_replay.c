@@ -242,7 +242,7 @@ int cmd_replay(int argc, char **argv)
 	int status;
 
 	replay_parse(&options, argc, argv);
-	interrupt_init();
+	signals_init();
 	status = recorded_file_read(&file, options.recording, options.path);
 	replayed.advised = options.policy.advice >= 0;
 	if (replayed.advised)

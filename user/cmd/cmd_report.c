@@ -155,9 +155,9 @@ static int open_filter(struct reading *reading)
 	if (!options->file)
 		return STATUS_OK;
 	err = file_filter_open(&reading->filter, options->recording, options->file,
-			       &interrupt_signal);
+			       &signals_caught);
 	if (err == -EINTR)
-		return 128 + interrupt_signal;
+		return 128 + signals_caught;
 	if (err == -ENOENT)
 		return message(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
 			       "--by file'", options->file);
@@ -256,10 +256,10 @@ static int message_of_print(const struct reading *reading, int err)
 
 static int reading_read_items(struct reading *reading)
 {
-	int err = recording_feed(reading->reader, reading_add_item, reading, &interrupt_signal);
+	int err = recording_feed(reading->reader, reading_add_item, reading, &signals_caught);
 
-	if (interrupt_signal)
-		return 128 + interrupt_signal;
+	if (signals_caught)
+		return 128 + signals_caught;
 	if (!err)
 		err = analysis_finish(reading->analysis);
 	if (err && err == reading->trace_err)
@@ -460,7 +460,7 @@ int cmd_report(int argc, char **argv)
 	int status;
 
 	report_parse(&reading.options, argc, argv);
-	interrupt_init();
+	signals_init();
 	report_init(&reading.report);
 	run_counters_init(&reading.counters);
 	status = report_steps(&reading);

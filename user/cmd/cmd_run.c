@@ -172,7 +172,7 @@ static int run_command(struct drive *drive, char *const *simulation_arguments)
 	unsigned int i;
 	int status;
 
-	interrupt_init();
+	signals_init();
 	status = drive_steps(drive, simulation_arguments);
 	for (i = 0; i < drive->nr_results; i++)
 		result_free(&drive->results[i]);

@@ -178,11 +178,11 @@ static int study_io_make_files(struct via *via)
 	if (status)
 		return status;
 	err = files_make(&via->files, options->folder, options->nr_files, options->file_bytes,
-			 &interrupt_signal);
+			 &signals_caught);
 	if (!err)
 		return STATUS_OK;
-	if (err == -EINTR && interrupt_signal)
-		return 128 + interrupt_signal;
+	if (err == -EINTR && signals_caught)
+		return 128 + signals_caught;
 	if (err == -ENOSPC)
 		return message(STATUS_FAILED, "the disk of %s has no room for %u files of %" PRIu64
 			       " bytes: take fewer, or another --scratch-dir", options->folder,
@@ -316,7 +316,7 @@ int cmd_study_io(int argc, char **argv)
 	int status, err;
 
 	study_io_parse(&via.options, argc, argv);
-	interrupt_init();
+	signals_init();
 	err = cpus_read(&via.cpus);
 	status = err ? message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err)) :
 		       study_io_make_files(&via);

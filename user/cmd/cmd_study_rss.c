@@ -169,7 +169,7 @@ int cmd_study_rss(int argc, char **argv)
 	int status;
 
 	study_rss_parse(&options, argc, argv);
-	interrupt_init();
+	signals_init();
 	status = workload_open(&workload, options.file, false, &mapping, name, sizeof(name));
 	if (!status)
 		status = study_rss_run(&options, &mapping);

@@ -150,7 +150,7 @@ int cmd_top(int argc, char **argv)
 	int status;
 
 	top_parse(&top, argc, argv);
-	interrupt_init();
+	signals_init();
 	result_init(&top.result);
 	status = top_run(&top);
 	watch_close(top.watch);

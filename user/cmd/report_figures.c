@@ -24,7 +24,7 @@ bool figures_as_text(const struct figures_options *options)
 
 static int message_of_folder(const struct folder *folder)
 {
-	return interrupt_signal ? 128 + interrupt_signal :
+	return signals_caught ? 128 + signals_caught :
 				  message(STATUS_FAILED, "%s", folder->why);
 }
 

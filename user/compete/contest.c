@@ -205,9 +205,9 @@ int contest_begin(struct contest *contest)
 
 	contest_go(contest);
 	for (i = 0; i < nr_of(contest); i++) {
-		err = competitor_await(&contest->competitors[i], &interrupt_signal, &status);
+		err = competitor_await(&contest->competitors[i], &signals_caught, &status);
 		if (err == -EINTR)
-			return 128 + interrupt_signal;
+			return 128 + signals_caught;
 		if (err)
 			return message_of_end(i + 1, status);
 	}

@@ -225,7 +225,7 @@ static int await_end(pid_t pid, unsigned int seconds, const sigset_t *mask)
 {
 	struct pollfd polled = { .fd = pidfd_open(pid, 0), .events = POLLIN };
 	struct timespec until, left;
-	int ready = 0, err = interrupt_signal ? -EINTR : 0;
+	int ready = 0, err = signals_caught ? -EINTR : 0;
 
 	if (polled.fd < 0)
 		return -errno;
@@ -234,7 +234,7 @@ static int await_end(pid_t pid, unsigned int seconds, const sigset_t *mask)
 	while (!err && ready <= 0) {
 		left = time_left(&until);
 		ready = ppoll(&polled, 1, &left, mask);
-		if (interrupt_signal)
+		if (signals_caught)
 			err = -EINTR;
 		else if (!ready)
 			err = -ETIMEDOUT;

@@ -107,7 +107,7 @@ static _Noreturn void be_valgrind(const struct workplace *place, char *const *ar
 	if (err || log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
 	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 		_exit(126);
-	interrupt_default();
+	signals_default();
 	execvp(argv[0], argv);
 	_exit(127);
 }
@@ -128,11 +128,11 @@ static int run_valgrind(const struct workplace *place, char *const *argv)
 		if (errno != EINTR)
 			return message(STATUS_FAILED, "cannot wait for valgrind: %s",
 				       strerror(errno));
-		if (interrupt_signal)
+		if (signals_caught)
 			kill(child, SIGKILL);
 	}
-	if (interrupt_signal)
-		return 128 + interrupt_signal;
+	if (signals_caught)
+		return 128 + signals_caught;
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return STATUS_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)

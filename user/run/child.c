@@ -15,7 +15,7 @@ static void default_signals(void)
 {
 	sigset_t none;
 
-	interrupt_default();
+	signals_default();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

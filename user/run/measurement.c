@@ -241,7 +241,7 @@ static void measurement_cut_recording(struct measurement *measurement)
 		return;
 	measurement_stop(measurement);
 	recording_output_end(&measurement->recording, NULL, &result->counters,
-			     interrupt_signal ? "it was interrupted" :
+			     signals_caught ? "it was interrupted" :
 			     result->damage[0] ? result->damage :
 			     "the run failed before its end");
 }

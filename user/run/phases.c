@@ -51,7 +51,7 @@ static int phase_populate(struct phases *phases, const struct phases_plan *plan)
 	if (!plan->workload->populate)
 		return 0;
 	phase_begin(phases, STEP_POPULATE);
-	err = mapping_populate(plan->mapping, &interrupt_signal);
+	err = mapping_populate(plan->mapping, &signals_caught);
 	phase_end(phases, STEP_POPULATE);
 	return err;
 }
@@ -63,7 +63,7 @@ static int phase_fill(struct phases *phases, const struct phases_plan *plan)
 	if (!plan->workload->fill)
 		return 0;
 	phase_begin(phases, STEP_MEMSET);
-	mapping_fill(plan->mapping, &interrupt_signal);
+	mapping_fill(plan->mapping, &signals_caught);
 	phase_end(phases, STEP_MEMSET);
 	phase_begin(phases, STEP_MSYNC);
 	err = mapping_sync(plan->mapping);
@@ -77,7 +77,7 @@ static int phase_access(struct phases *phases, const struct phases_plan *plan)
 
 	phase_begin(phases, STEP_ACCESS);
 	if (plan->policy)
-		err = mapping_advise(plan->mapping, plan->policy, &interrupt_signal);
+		err = mapping_advise(plan->mapping, plan->policy, &signals_caught);
 	if (!err) {
 		measure_begin(plan->measure);
 		pattern_run(plan->pattern, plan->mapping->data, plan->watch);
@@ -96,13 +96,13 @@ static int phases_make_watched(struct phases *phases, const struct phases_plan *
 	mapping_warm_up();
 	measure_prepare(plan->measure);
 	phase_warm_up();
-	interrupt_bus_armed = 1;
+	signals_bus_armed = 1;
 	err = instruments_begin_thread(plan->instruments, tid) ?:
 	      phase_populate(phases, plan) ?:
 	      phase_fill(phases, plan) ?:
 	      phase_access(phases, plan) ?:
 	      instruments_end_thread(plan->instruments, tid);
-	interrupt_bus_armed = 0;
+	signals_bus_armed = 0;
 	return err;
 }
 
@@ -126,13 +126,13 @@ int phases_make(struct phases *phases, const struct phases_plan *plan)
 	static const char *const doing[NR_STEPS] = { "populate", "fill", "sync", "access" };
 	int err;
 
-	if (sigsetjmp(interrupt_bus, 1)) {
-		interrupt_bus_armed = 0;
+	if (sigsetjmp(signals_bus, 1)) {
+		signals_bus_armed = 0;
 		return phases_report_bus(phases, plan);
 	}
 	err = phases_make_watched(phases, plan);
-	if (interrupt_signal)
-		return 128 + interrupt_signal;
+	if (signals_caught)
+		return 128 + signals_caught;
 	if (instruments_thread_err(plan->instruments))
 		return message(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
 			       "--no-bpf goes on without", strerror(-err));

@@ -38,19 +38,19 @@ static int read_items(const char *recording, struct analysis *analysis,
 	int err;
 
 	err = recording_open(&reader, recording, why, sizeof(why));
-	if (err && !interrupt_signal)
+	if (err && !signals_caught)
 		return message(STATUS_FAILED, "%s", why);
 	if (err)
-		return 128 + interrupt_signal;
-	err = recording_feed(reader, sink, context, &interrupt_signal);
+		return 128 + signals_caught;
+	err = recording_feed(reader, sink, context, &signals_caught);
 	if (!err)
 		err = analysis_finish(analysis);
 	if (first && recording_damage(reader))
 		message(STATUS_OK, "%s", recording_damage(reader));
 	take_losses(file, recording_tail(reader));
 	recording_close(reader);
-	if (interrupt_signal)
-		return 128 + interrupt_signal;
+	if (signals_caught)
+		return 128 + signals_caught;
 	return err ? message(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err)) :
 		     STATUS_OK;
 }

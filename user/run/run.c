@@ -123,11 +123,11 @@ static int run_open(struct run *run)
 
 static int run_count_pages(const struct run_plan *plan, struct report *report)
 {
-	int err = pattern_pages(plan->pattern, &interrupt_signal, &report->pages_touched) ?:
-		  pattern_pages_written(plan->pattern, &interrupt_signal, &report->pages_written);
+	int err = pattern_pages(plan->pattern, &signals_caught, &report->pages_touched) ?:
+		  pattern_pages_written(plan->pattern, &signals_caught, &report->pages_written);
 
 	if (err == -EINTR)
-		return 128 + interrupt_signal;
+		return 128 + signals_caught;
 	return err ? message(STATUS_FAILED, "cannot count the pages visited: %s", strerror(-err)) :
 		     STATUS_OK;
 }
@@ -278,7 +278,7 @@ int run_once(const struct run_plan *plan, struct result *result)
 		.plan = plan,
 		.result = result,
 		.measurement = MEASUREMENT_NONE,
-		.watch = { .stop = &interrupt_signal },
+		.watch = { .stop = &signals_caught },
 	};
 	int status;
 

@@ -177,8 +177,8 @@ static int watch_let_command_go(struct watch *watch)
 
 	if (!watch->options.command)
 		return STATUS_OK;
-	if (interrupt_signal)
-		return 128 + interrupt_signal;	/* it has not begun, and never will */
+	if (signals_caught)
+		return 128 + signals_caught;	/* it has not begun, and never will */
 	name = watch->options.command[0];
 	err = command_go(&watch->command);
 	if (err == -ENOENT)
@@ -218,9 +218,9 @@ static uint64_t watch_next_wake_ns(const struct watch *watch, uint64_t now)
  */
 static void watch_take_first_interrupt(struct watch *watch)
 {
-	if (interrupt_signal != SIGINT || !watch->options.command || watch->interrupted_ns)
+	if (signals_caught != SIGINT || !watch->options.command || watch->interrupted_ns)
 		return;
-	interrupt_signal = 0;
+	signals_caught = 0;
 	watch->interrupted_ns = clock_monotonic_ns();
 }
 
@@ -252,7 +252,7 @@ static bool watch_is_over(const struct watch *watch)
 {
 	const uint64_t duration = watch->options.duration_ns;
 
-	return interrupt_signal || watch->told_to_end ||
+	return signals_caught || watch->told_to_end ||
 	       (duration && clock_monotonic_ns() >= watch->start_ns + duration) ||
 	       (!members_any_alive(&watch->members) && !watch->options.cgroup);
 }

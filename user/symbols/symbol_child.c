@@ -128,7 +128,7 @@ static _Noreturn void child_run(int socket)
 	struct packet packet = { .kind = PACKET_READY };
 	int fd;
 
-	interrupt_default();
+	signals_default();
 	if (sandbox_enter(socket) || packet_send(0, &packet, -1))
 		_exit(1);
 	while (!packet_receive(0, &packet, &fd) && packet.slot < SYMBOL_CHILD_FILES) {

@@ -4,19 +4,19 @@
 
 #include "util/signals.h"
 
-volatile sig_atomic_t interrupt_signal;
-sigjmp_buf interrupt_bus;
-volatile sig_atomic_t interrupt_bus_armed;
+volatile sig_atomic_t signals_caught;
+sigjmp_buf signals_bus;
+volatile sig_atomic_t signals_bus_armed;
 
 static void on_end(int number)
 {
-	interrupt_signal = number;
+	signals_caught = number;
 }
 
 static void on_bus(int number)
 {
-	if (interrupt_bus_armed)
-		siglongjmp(interrupt_bus, 1);
+	if (signals_bus_armed)
+		siglongjmp(signals_bus, 1);
 	/* Not the file's pages: let it end us, as if nobody had caught it. */
 	signal(number, SIG_DFL);
 	raise(number);
@@ -30,7 +30,7 @@ static bool ignores_hangup(void)
 	return !sigaction(SIGHUP, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
-void interrupt_init(void)
+void signals_init(void)
 {
 	/* Without SA_RESTART, so that what waits is woken. */
 	struct sigaction end = { .sa_handler = on_end }, bus = { .sa_handler = on_bus };
@@ -49,7 +49,7 @@ void interrupt_init(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-void interrupt_default(void)
+void signals_default(void)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);

@@ -13,7 +13,7 @@ static int message_of(const struct mapping *mapping, const char *name, bool warm
 {
 	switch (err) {
 	case -EINTR:
-		return 128 + interrupt_signal;
+		return 128 + signals_caught;
 	case -EBUSY:
 		return message(STATUS_FAILED, "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
 			       "page cache: end what maps or locks it, or use a file on a disk",
@@ -42,9 +42,9 @@ int page_cache_prepare(const struct mapping *mapping, const char *name, bool war
 			       "the kernel reports them only to the file's owner and to those who "
 			       "may write to it; run as root", name);
 	if (warm)
-		err = cache_make_warm(mapping, &interrupt_signal, &pages);
+		err = cache_make_warm(mapping, &signals_caught, &pages);
 	else
-		err = cache_make_cold(mapping, &interrupt_signal, &pages);
+		err = cache_make_cold(mapping, &signals_caught, &pages);
 	if (err)
 		return message_of(mapping, name, warm, err, pages);
 	*resident = pages;

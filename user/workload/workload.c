@@ -160,8 +160,8 @@ int workload_complain_of_file(const char *file, int err)
 
 static int message_of_scratch(const struct workload *workload, const char *folder, int err)
 {
-	if (err == -EINTR && interrupt_signal)
-		return 128 + interrupt_signal;
+	if (err == -EINTR && signals_caught)
+		return 128 + signals_caught;
 	if (err == -ENOSPC)
 		return message(STATUS_FAILED, "--scratch: the disk of %s has no room for %llu "
 			       "bytes: take fewer, or another --scratch-dir", folder,
@@ -174,7 +174,7 @@ static int open_scratch(const struct workload *workload, struct mapping *mapping
 			size_t size)
 {
 	const char *folder = workload->scratch_dir ?: ".";
-	int fd = scratch_make(folder, workload->scratch, &interrupt_signal);
+	int fd = scratch_make(folder, workload->scratch, &signals_caught);
 	int err = fd < 0 ? fd : mapping_take(mapping, fd);
 
 	snprintf(name, size, "the scratch file in %s", folder);

@@ -183,9 +183,9 @@ static int peer_server_accept_all(int listener)
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ends, &waiting);
-	while (!err && !interrupt_signal) {
+	while (!err && !signals_caught) {
 		err = peer_server_wait(listener, &waiting);
-		if (err || interrupt_signal)
+		if (err || signals_caught)
 			break;
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)

@@ -28,8 +28,8 @@ static int message_of(const struct passing *passing, const char *what, int err)
 {
 	char name[64];
 
-	if (interrupt_signal)
-		return 128 + interrupt_signal;
+	if (signals_caught)
+		return 128 + signals_caught;
 	if (instruments_thread_err(passing->measurement.instruments))
 		return message(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
 			       "--no-bpf goes on without", strerror(-err));
@@ -147,7 +147,7 @@ static int look_before(struct passing *passing)
 {
 	const struct pass_plan *plan = passing->plan;
 	const uint64_t pages = plan->nr * plan->files->mappings[0].pages;
-	int err = files_prepare(plan->files, plan->nr, plan->cache, &interrupt_signal);
+	int err = files_prepare(plan->files, plan->nr, plan->cache, &signals_caught);
 
 	if (err == -EBUSY || err == -ENOBUFS)
 		return message(STATUS_FAILED, "the pages of the files in %s %s in the page cache: "
@@ -178,13 +178,13 @@ static int transfer_or_bus(struct passing *passing)
 {
 	volatile int status;
 
-	if (sigsetjmp(interrupt_bus, 1)) {
-		interrupt_bus_armed = 0;
+	if (sigsetjmp(signals_bus, 1)) {
+		signals_bus_armed = 0;
 		return message_of(passing, "access", -EIO);
 	}
-	interrupt_bus_armed = 1;
+	signals_bus_armed = 1;
 	status = map(passing) ?: hook(passing) ?: move_and_sync(passing);
-	interrupt_bus_armed = 0;
+	signals_bus_armed = 0;
 	return status;
 }
 
@@ -200,7 +200,7 @@ static int open_transfer(struct passing *passing)
 	err = transfer_warm_up(plan->way);
 	if (!err)
 		err = transfer_open(&passing->transfer, plan->way, plan->files, plan->nr,
-				    &interrupt_signal);
+				    &signals_caught);
 	passing->transfer.word = plan->word;
 	return err ? message_of(passing, "prepare", err) : STATUS_OK;
 }

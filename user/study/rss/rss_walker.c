@@ -81,7 +81,7 @@ static _Noreturn void be_child(int go, int ready, const struct mapping *mapping,
 	int err;
 
 	/* What ends pfdrive ends this process; so does a byte that cannot be had. */
-	interrupt_default();
+	signals_default();
 	/* Its own files in /proc are root's as soon as it is another user. */
 	err = sizes_open(&files);
 	if (!err)
@@ -156,11 +156,11 @@ static int wait_for(struct walker *walker, int *status)
 	while (waitpid(walker->pid, status, 0) < 0) {
 		if (errno != EINTR)
 			return -errno;
-		if (interrupt_signal)
+		if (signals_caught)
 			kill(walker->pid, SIGKILL);
 	}
 	walker->pid = 0;
-	return interrupt_signal ? -EINTR : 0;
+	return signals_caught ? -EINTR : 0;
 }
 
 int walker_go(struct walker *walker, struct touch_step *steps, unsigned int nr,

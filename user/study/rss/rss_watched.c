@@ -91,7 +91,7 @@ static int walk(struct watched *watched)
 
 	err = walker_go(&watched->walker, report->steps, report->nr_steps, &step);
 	if (err == -EINTR)
-		return interrupt_signal ? 128 + interrupt_signal :
+		return signals_caught ? 128 + signals_caught :
 		       message(STATUS_FAILED, "the process that touched %s was killed", name);
 	if (err == -EFAULT)
 		return message(STATUS_FAILED, "byte %" PRIu64 " of %s cannot be accessed: %s",
