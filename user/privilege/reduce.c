@@ -24,7 +24,7 @@
 /* To write results wherever root may, if root called. */
 #define TO_WRITE_AS_ROOT (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
-int rights_reduce(void)
+int privilege_reduce(void)
 {
 	int err = capabilities_keep(ALWAYS | (invoker_is_other() ? 0 : TO_WRITE_AS_ROOT));
 
@@ -44,7 +44,7 @@ static int drop_user(void)
 	return 0;
 }
 
-int rights_drop(void)
+int privilege_drop(void)
 {
 	int err = drop_user() ?: capabilities_keep(0);
 

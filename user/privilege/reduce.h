@@ -7,12 +7,12 @@
  * Gives up what is needed no more when the workload runs, in this thread and those that
  * it makes from now on. STATUS_OK, or it has complained.
  */
-int rights_reduce(void);
+int privilege_reduce(void);
 
 /*
  * For good, in a process that has one thread: it becomes the invoker, or nobody if root works
  * for root, and drops all capabilities and the way to new ones. 0 or a negative errno.
  */
-int rights_drop(void);
+int privilege_drop(void);
 
 #endif

@@ -67,7 +67,7 @@ static int sandbox_limit_all(void)
 /* Not dumpable: a process of the same user must not trace this copy of the recorder. */
 static int sandbox_drop_privileges(pid_t parent)
 {
-	int err = rights_drop();
+	int err = privilege_drop();
 
 	if (!err && (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
 		     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)))

@@ -140,7 +140,7 @@ int measurement_start(struct measurement *measurement)
 
 	measurement->why[0] = '\0';
 	/* Each thread has capabilities of its own: before the collector's is made. */
-	if (!measurement->options.keeps_privileges && rights_reduce())
+	if (!measurement->options.keeps_privileges && privilege_reduce())
 		return -EPERM;
 	err = instruments_go(measurement->instruments, measurement->why, sizeof(measurement->why));
 	measurement->running = !err;

@@ -248,7 +248,7 @@ int peer_server_run(const char *chosen, const char *port)
 		return message(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, address,
 			       why);
 	/* Clients are not trusted: drop all privileges before the first one. */
-	err = rights_drop();
+	err = privilege_drop();
 	if (err) {
 		close(listener);
 		return message(STATUS_FAILED, "cannot drop privileges before serving: %s",
