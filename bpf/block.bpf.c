@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests of block devices, from the queue to the end: one event for each that
- * a target handed over, sent at its completion.
+ * Requests of block devices, from the queue to the completion. A request that a target inserted or
+ * issued is kept in `requests`, and sent as one event at its completion.
  */
 #include "common.bpf.h"
 #include "page.bpf.h"
@@ -49,9 +49,9 @@ struct request {
 enum req_flag_bits { __REQ_RAHEAD };
 
 /*
- * Under way. Those of others are here too (event.tid is 0): a target may issue
- * what somebody else has queued. A request that is merged into another goes; what
- * else never completes is overwritten when the kernel uses its memory again.
+ * Requests under way. Those of other processes are here too (event.tid is 0), because a target may
+ * issue a request that another thread has queued. A request that is merged into another is removed;
+ * one that never completes is overwritten when the kernel uses its memory again.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -60,7 +60,7 @@ struct {
 	__type(value, struct pfstat_block);
 } requests SEC(".maps");
 
-/* Whether removals are told: only then it matters which files were read. */
+/* Removals of pages are sent. Only then the files that were read must be known. */
 const volatile bool have_page_delete;
 
 static const __u8 known = 1;
@@ -73,7 +73,7 @@ static __always_inline void forget_request(__u64 key, struct pfstat_block *block
 	bpf_map_delete_elem(&requests, &key);
 }
 
-/* Whoever is current hands it over. */
+/* The current thread inserts or issues the request. */
 static __always_inline void hand_over(__u64 key)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -89,10 +89,10 @@ static __always_inline void hand_over(__u64 key)
 		count(PFSTAT_COUNT_EVENTS_LOST);
 }
 
-/* What the bio at `address` begins with. */
+/* The kind of the page with which the bio at `address` begins. */
 enum bio_page { BIO_PAGE_OTHER, BIO_PAGE_FILE, BIO_PAGE_SWAP };
 
-/* Bytes of the bio's first piece of memory that are done already. */
+/* Bytes of the bio's first segment that are finished already. */
 static __always_inline __u32 bytes_done(const struct bio *bio)
 {
 	if (bpf_core_field_exists(bio->bi_iter.bi_offset))
@@ -101,8 +101,8 @@ static __always_inline __u32 bytes_done(const struct bio *bio)
 }
 
 /*
- * `file` is of BIO_PAGE_FILE. Not static: the verifier looks at it by itself, once,
- * and not on each way to each call; so its arguments are numbers and memory.
+ * `file` is set for BIO_PAGE_FILE. The function is not static, so that the verifier checks it once
+ * and not on each path to each call; therefore its arguments are numbers and memory.
  */
 int bio_begins(__u64 address, struct file_page *file);
 
@@ -129,7 +129,7 @@ __noinline int bio_begins(__u64 address, struct file_page *file)
 	return file->inode ? BIO_PAGE_FILE : BIO_PAGE_OTHER;
 }
 
-/* Bytes of the request, from its begin, that are one piece of the file. */
+/* Bytes of the request, from its begin, that are contiguous in the file. */
 static __always_inline __u32 file_bytes(const struct bio *bio, const struct file_page *begin)
 {
 	__u32 bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
@@ -174,7 +174,7 @@ static __always_inline void block_fill_page(struct pfstat_block *block, const st
 		know_file(&file);
 }
 
-/* When it is issued, all that was merged into it has been. */
+/* Called when the request is issued: until then other requests may be merged into it. */
 static __always_inline void block_fill(struct pfstat_block *block, const struct request *rq)
 {
 	const struct gendisk *disk = rq->q->disk;
@@ -209,8 +209,8 @@ int BPF_PROG(on_rq_insert, struct request *rq)
 }
 
 /*
- * The programs whose names end in _again do what the first one did not: the kernel skips a
- * program on a CPU while another thread is preempted in it. See hooks.c.
+ * The programs whose names end in _again repeat the work of the first one if the kernel skipped it:
+ * it skips a program on a CPU while another thread is preempted in it. See hooks.c.
  */
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(on_rq_insert_again, struct request *rq)
@@ -223,7 +223,7 @@ int BPF_PROG(on_rq_insert_again, struct request *rq)
 	return 0;
 }
 
-/* A request that was not inserted is handed to the driver directly. */
+/* A request that was not inserted is issued to the driver directly. */
 static __always_inline int issue(const struct request *rq, bool again)
 {
 	__u64 key = (__u64)rq;
@@ -271,7 +271,7 @@ int BPF_PROG(on_rq_merge, struct request *rq)
 	return 0;
 }
 
-/* A request may be completed in pieces; `bytes` are this one's. */
+/* A request may be completed in parts, of which `bytes` is one. */
 static __always_inline int complete(const struct request *rq, unsigned char error,
 				    unsigned int bytes)
 {

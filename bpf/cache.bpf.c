@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page cache: when pages go again, of the files that targets have read. That
- * they come is told by the requests that read them (block.bpf.c): a program for
- * every page would cost more than the fault spends on it.
+ * Removals of pages from the page cache, of the files that targets have read (the map `files`).
+ * Insertions come from the requests that read the pages (block.bpf.c): a program for every page
+ * would cost more than the fault spends on it.
  */
 #include "common.bpf.h"
 #include "page.bpf.h"

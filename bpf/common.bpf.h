@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What every eBPF program of pfstat needs: the kernel's types as far as they
- * are used (relocated by CO-RE when loaded, so that a build needs no kernel's
- * BTF), the targets, and the counts. The objects are linked into one; the
- * maps below are weak, so that they become one map each.
+ * Common parts of all eBPF programs of pfstat: the kernel's types as far as they are used (CO-RE
+ * relocates them at load time, so a build needs no kernel's BTF), the targets, and the counts. The
+ * objects are linked into one; the maps below are weak, so that they become one map each.
  */
 #ifndef PFSTAT_BPF_COMMON_H
 #define PFSTAT_BPF_COMMON_H
@@ -25,7 +24,7 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 	unsigned long min_flt;	/* its own counts, which getrusage(2) adds up */
 	unsigned long maj_flt;
-	unsigned long long start_time;	/* tells threads apart that had the same tid */
+	unsigned long long start_time;	/* distinguishes threads that had the same tid */
 } __attribute__((preserve_access_index));
 
 #define PF_EXITING 0x4	/* of task_struct.flags */
@@ -65,8 +64,8 @@ struct {
 } counts SEC(".maps") __weak;
 
 /*
- * A byte for each id that ever was a target's, cut to its low bits: the threads of
- * others, most of those that come by, are told apart by two loads, not by a look-up.
+ * A byte for each id that ever was a target's, cut to its low bits. Two loads recognise most
+ * threads that are not targets, without a look-up.
  */
 #define NR_SEEN 65536
 extern __u8 seen[NR_SEEN];
@@ -74,7 +73,7 @@ extern __u8 seen[NR_SEEN];
 /* The reader is woken when more bytes than this wait in a CPU's ring. */
 extern const volatile __u64 events_half;
 
-/* false: it is none and never was. */
+/* false: it is not a target and never was one. */
 static __always_inline bool may_be_target(__u32 tgid, __u32 tid)
 {
 	return seen[tid % NR_SEEN] || seen[tgid % NR_SEEN];
@@ -101,7 +100,7 @@ static __always_inline bool current_is_target(void)
 	return is_target(id >> 32, id);
 }
 
-/* Atomic, although a CPU has its own: an interrupt's program may come in between. */
+/* Atomic, although each CPU has its own: a program in an interrupt may run in between. */
 static __always_inline void count(__u32 what)
 {
 	__u64 *value = bpf_map_lookup_elem(&counts, &what);
@@ -112,9 +111,9 @@ static __always_inline void count(__u32 what)
 
 /*
  * Copies a finished event into the ring of this CPU; `size` is a constant. The caller never
- * holds room in a ring while it may be preempted. A single event wakes no one: the reader
- * drains when it needs the events, and must not disturb the measured threads. Only a ring
- * that is half full wakes it. false: there is no room, which is counted.
+ * reserves memory in a ring while it may be preempted. A single event wakes no one: the reader
+ * drains when it needs the events, and must not disturb the measured threads. Only a ring that is
+ * half full wakes it. false: the ring is full, which is counted.
  */
 static __always_inline bool event_send(void *event, __u64 size)
 {

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Whether a program runs on behalf of a thread, or in an interrupt that came
- * while some thread was there by chance.
- */
+/* Decides whether a program runs on behalf of a thread, or in an interrupt of an unrelated one. */
 #ifndef PFSTAT_BPF_CONTEXT_H
 #define PFSTAT_BPF_CONTEXT_H
 
 #include "common.bpf.h"
 
-/* Of preempt_count, on x86-64: an NMI, an interrupt, a softirq served. */
+/* Bits of preempt_count on x86-64: an NMI, an interrupt, a softirq served. */
 #define CONTEXT_INTERRUPT 0x00ff0100
 
-/* 7.3 has who disabled interrupts, how often, where those of interrupts were. */
+/* v7.3: a count of disabled interrupts has the old place of these bits, which are higher. */
 #define CONTEXT_INTERRUPT_ABOVE 0xff000100
 
 extern const unsigned long local_interrupt_disable_state __ksym __weak;

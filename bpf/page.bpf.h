@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which page of which file a page frame holds. Everything is read safely: what
- * cannot be read is 0, and a file's inode never is.
+ * Finds the file and the page that a page frame contains. All reads are safe: an unreadable member
+ * is 0, and the inode of a file is never 0.
  */
 #ifndef PFSTAT_BPF_PAGE_H
 #define PFSTAT_BPF_PAGE_H
@@ -9,7 +9,7 @@
 #include "common.bpf.h"
 
 #define MAPPING_FLAGS 0x3UL	/* in folio.mapping: it is anonymous, or movable */
-#define TAIL_PAGE 0x1UL		/* in page.compound_head: the rest tells where the head is */
+#define TAIL_PAGE 0x1UL		/* in page.compound_head: the other bits have the address of the head */
 #define PFSTAT_PAGE_SHIFT 12
 
 struct super_block {
@@ -28,7 +28,7 @@ struct address_space {
 } __attribute__((preserve_access_index));
 
 /*
- * What newer kernels call otherwise has its place beside: libbpf looks for each structure by
+ * Members with another name in newer kernels are in the same struct: libbpf searches each struct by
  * its name among all types of the kernel, 5 million instructions each time.
  */
 struct page {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Swap, of the whole machine: a page of anonymous memory leaves the swap cache,
- * and with it memory; later it is read again from the same slot. Who made it leave,
- * and whose it was, is kept by slot in between, and counted when it is read.
+ * Swap, of the whole machine: a page of anonymous memory leaves the swap cache, and so the memory;
+ * later it is read again from the same slot. Meanwhile the evicting process and the owner are kept
+ * for the slot (`swap_slots`). They are counted as a pair (`swap_pairs`) when the page is read.
  */
 #include <linux/ptrace.h>
 
@@ -80,7 +80,7 @@ struct {
 const volatile __u32 swap_slots_mask;
 
 struct pfstat_swap_counts swap_counts;
-/* What is evicted is kept always; it is counted when the reader says so. */
+/* Evictions are always kept; they are counted only while the reader sets this. */
 bool swap_counting;
 
 static __always_inline void add(__u64 *value, __u64 number)
@@ -106,7 +106,7 @@ static __always_inline void know_name(__u32 pid, const struct task_struct *task)
 	bpf_map_update_elem(&swap_names, &pid, &comm, BPF_NOEXIST);
 }
 
-/* NULL: there is no such node, or it belongs to none any more. */
+/* NULL: the node does not exist, or belongs to no process any more. */
 static __always_inline const struct task_struct *node_owner(const struct rb_node *node)
 {
 	const struct anon_vma_chain *chain;
@@ -120,8 +120,8 @@ static __always_inline const struct task_struct *node_owner(const struct rb_node
 }
 
 /*
- * Whose page it is. 0: of several processes, or of no memory of a process (tmpfs).
- * The mapping that lies highest in the tree is asked, and the two below it, if any.
+ * The process that owns the page. 0: several processes own it, or it is not memory of a process
+ * (tmpfs). Only the highest mapping of the tree and the two below it are checked.
  */
 static __always_inline __u32 folio_owner(const struct folio *folio)
 {
@@ -150,7 +150,7 @@ static __always_inline __u32 folio_owner(const struct folio *folio)
 	return pid;
 }
 
-/* What a page after the other of a folio is about. */
+/* The context of bpf_loop() over the pages of a folio. */
 struct folio_pages {
 	__u64 entry;		/* of the first */
 	__u32 evictor;
@@ -172,8 +172,8 @@ static long evict_page(__u32 number, void *context)
 }
 
 /*
- * Reclaim leaves a shadow behind, by which the kernel knows a page that comes back;
- * whoever frees a page leaves none.
+ * Reclaim leaves a shadow behind, by which the kernel recognises a page that is read again; a
+ * process that frees a page leaves none.
  */
 static __always_inline int evict(const struct folio *folio, __u64 entry, const void *shadow)
 {
@@ -193,8 +193,8 @@ static __always_inline int evict(const struct folio *folio, __u64 entry, const v
 }
 
 /*
- * One of these is there, and one of the two that read. Kprobes: an fentry could not be
- * loaded where the function is not.
+ * A kernel has one of these functions, and one of the two that read. They are kprobes: an fentry
+ * program of a missing function could not be loaded.
  */
 SEC("kprobe/__delete_from_swap_cache")
 int BPF_KPROBE(on_swap_cache_delete, struct folio *folio, __u64 entry, void *shadow)
@@ -251,7 +251,7 @@ int BPF_KPROBE(on_swap_read_page, struct page *page)
 	return read_folio((const struct folio *)page, 1);
 }
 
-/* v7.3: what goes together in one request comes first, and has a type of this name. */
+/* v7.3: the first argument is the context of a request, and its type has this name. */
 struct swap_io_ctx {
 } __attribute__((preserve_access_index));
 
@@ -261,7 +261,7 @@ int BPF_KPROBE(on_swap_read_folio, struct folio *first, struct folio *second)
 {
 	const struct folio *folio;
 
-	/* Both are read: of a choice between two places in the registers 6.1 knows nothing. */
+	/* Both are read, because the verifier of 6.1 rejects a choice between two arguments. */
 	barrier_var(first);
 	barrier_var(second);
 	folio = first;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System calls of the targets: how many, how long, by number and error. A call
- * counts when it was entered and left as a target: the one that makes a thread
- * a target, and the one that ends it, do not. Successful calls of madvise(2) are also sent
- * one by one, because a replay has to repeat them.
+ * System calls of the targets: their number and duration by number and error, in the map
+ * `syscalls`. A call counts if the thread was a target when it entered and left; the call that
+ * makes a thread a target, and the one that ends it, do not count. Successful calls of madvise(2)
+ * are also sent as events, because a replay repeats them.
  */
 #include "common.bpf.h"
 
@@ -30,9 +30,9 @@ struct {
 } in_syscall SEC(".maps");
 
 /*
- * All allocated at once, 0.7 MB a CPU and 20 of a start's 440 ms by the instruction clock. As
- * they come they would be taken from a few pages that the kernel keeps for who must not sleep: a
- * program's first calls on many CPUs may find none, and would be lost.
+ * Allocated in advance, 0.7 MB for each CPU, 20 of a start's 440 ms by the instruction clock.
+ * Allocated on demand, entries would come from a few pages that the kernel keeps for atomic
+ * allocations: a program's first calls on many CPUs may find none, and would be lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
@@ -77,7 +77,7 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 
 	value = bpf_map_lookup_elem(&syscalls, key);
 	if (!value) {
-		/* Another CPU may be faster: then its entry is ours too. */
+		/* Another CPU may insert it first: then its entry is used. */
 		bpf_map_update_elem(&syscalls, key, &nothing, BPF_NOEXIST);
 		value = bpf_map_lookup_elem(&syscalls, key);
 	}
@@ -137,8 +137,8 @@ int BPF_PROG(on_sys_enter, void *regs, long number)
 }
 
 /*
- * The programs whose names end in _again do what the first one did not: the kernel skips a
- * program on a CPU while another thread is preempted in it. See hooks.c.
+ * The programs whose names end in _again repeat the work of the first one if the kernel skipped it:
+ * it skips a program on a CPU while another thread is preempted in it. See hooks.c.
  */
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter_again, void *regs, long number)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads: who begins, executes, ends; and so who is a target. A followed
- * process's children become targets before they run.
+ * Forks, execs and exits of threads: they decide which threads are targets, and are sent as events.
+ * The children of a followed process become targets before they run.
  */
 #include "common.bpf.h"
 #include "off_cpu.bpf.h"
@@ -87,9 +87,9 @@ int BPF_PROG(on_task_exit, struct task_struct *task)
 }
 
 /*
- * A process stays a target until all its threads have told their end. Its first
- * thread is the last to be freed; which one comes last to on_task_exit cannot be
- * seen there. After execve() of another thread the freed one has that one's tid.
+ * A process stays a target until all its threads have reported their exit. Its first thread is
+ * freed last; on_task_exit cannot know which thread exits last. After execve() of another thread
+ * the freed one has the tid of that thread.
  */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_task_free, struct task_struct *task)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The privileges that the module's files need. They are root's, by mode; but the root of a
- * user namespace, and a container's without privileges, is user 0 as well. The files show
- * of other processes what perf_event_open(2) shows, so they need the same capability.
+ * The privileges that the module's files require. They belong to root, by mode; but the root of a
+ * user namespace, and of a container without privileges, is user 0 as well. The files show of other
+ * processes the same as perf_event_open(2), so they require the same capability.
  */
 #ifndef PFSTAT_ACCESS_H
 #define PFSTAT_ACCESS_H
@@ -12,7 +12,7 @@
 #include <linux/fs.h>
 #include <linux/user_namespace.h>
 
-/* Of the process that opens a file; an open file stays so. */
+/* Checks the process that opens a file; later users of the open file are not checked. */
 static inline int pfstat_access_may_open(void)
 {
 	return perfmon_capable() ? 0 : -EPERM;
@@ -24,7 +24,7 @@ static inline bool pfstat_access_may_see_frames(const struct file *file)
 	return file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* A program that may load eBPF reads any kernel memory; addresses are no secret from it. */
+/* A program that may load eBPF reads any kernel memory, so it may also have addresses. */
 static inline bool pfstat_access_may_see_addresses(const struct file *file)
 {
 	return file_ns_capable(file, &init_user_ns, CAP_BPF) ||

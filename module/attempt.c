@@ -63,8 +63,8 @@ static enum pfstat_before folio_state(unsigned long flags)
 }
 
 /*
- * The page cache at a file offset, by reading flags without a reference: under
- * RCU the page's struct stays, and what it says may be a moment old in any case.
+ * The flags of the folio at a file offset, read without a reference. Under RCU the struct page
+ * stays; its contents may be a moment old in any case.
  */
 static unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
 {
@@ -92,7 +92,7 @@ static unsigned long flags_before(const struct vm_fault *vmf, u8 op)
 	const struct file *file = vmf->vma->vm_file;
 	unsigned long flags;
 
-	/* The class depends on the page cache for these alone; DAX has none. */
+	/* The class of other operations does not depend on the page cache, and DAX has none. */
 	if ((op != PFSTAT_OP_FAULT && op != PFSTAT_OP_HUGE_FAULT) || IS_DAX(file_inode(file)))
 		return ATTEMPT_NOT_LOOKED_UP;
 	flags = cached_flags(file->f_mapping, vmf->pgoff);
@@ -154,9 +154,9 @@ static enum pfstat_class attempt_classify(const struct attempt *attempt)
 }
 
 /*
- * Another attempt of this fault will follow: leave a note for it. After a wait for another
- * thread's lock it maps a page that was in the cache all the time: that is long, unless the
- * fault had met the disk before.
+ * Another attempt of this fault will follow: leave a link for it. After a wait for the lock of
+ * another thread it maps a page that was in the cache all the time: that is long, unless the fault
+ * had read the disk before.
  */
 static void attempt_suspend(const struct attempt *attempt, const struct vm_fault *vmf,
 			    enum pfstat_class class)
@@ -169,8 +169,9 @@ static void attempt_suspend(const struct attempt *attempt, const struct vm_fault
 }
 
 /*
- * Will the kernel map the folio of the page that ->fault() hands over, not the page alone?
- * As finish_fault() decides: if all of it lies in the VMA, in one page table, and in the file.
+ * Does the kernel map the whole folio of the page that ->fault() returned, or only the page? As
+ * finish_fault() decides: the folio, if all of it lies in the VMA, in one page table, and in the
+ * file.
  */
 static bool is_mapped_whole(const struct vm_fault *vmf, struct page *page)
 {
@@ -202,8 +203,8 @@ static u8 attempt_facts(const struct attempt *attempt, const struct vm_fault *vm
 }
 
 /*
- * Where the program was. A fault of somebody else's memory (ptrace) has no
- * instruction in the current program, nor has a kernel thread a program.
+ * The instruction of the program that faulted. A fault on the memory of another process (ptrace)
+ * has none in the current program, and a kernel thread has no program.
  */
 static u64 attempt_ip(const struct attempt *attempt)
 {
@@ -212,7 +213,7 @@ static u64 attempt_ip(const struct attempt *attempt)
 	return instruction_pointer(task_pt_regs(current));
 }
 
-/* The page that ->fault() hands over to be mapped; only without these results. */
+/* The page that ->fault() returned; only results without these bits have one. */
 static struct page *fault_page(const struct vm_fault *vmf, vm_fault_t ret)
 {
 	if (ret & (VM_FAULT_ERROR | VM_FAULT_NOPAGE | VM_FAULT_RETRY))
@@ -247,7 +248,7 @@ static struct page *attempt_page(const struct attempt *attempt, const struct vm_
 	case PFSTAT_OP_PAGE_MKWRITE:
 		return vmf->page;	/* the caller has a reference, whatever the result is */
 	default:
-		return NULL;	/* huge_fault maps by itself and does not return a page */
+		return NULL;	/* huge_fault maps the page and does not return it */
 	}
 }
 

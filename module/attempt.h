@@ -13,7 +13,7 @@
 #include "compat.h"
 #include "wrapping.h"
 
-/* The pages that map_pages is asked to map, around the faulting one; see record.h. */
+/* The window of pages of a call of map_pages, around the faulting one; see record.h. */
 struct around_window {
 	u16 before;
 	u16 pages;
@@ -39,9 +39,8 @@ struct attempt {
 #define ATTEMPT_NOT_LOOKED_UP (~1UL)
 
 /*
- * Both counts of a thread's context switches in one number, which takes one register over the
- * call. The unit is no power of two, so that the compiler multiplies by a constant an operand
- * in memory.
+ * Both counts of a thread's context switches in one number, which takes one register over the call.
+ * The unit is not a power of two, so that the compiler multiplies an operand in memory.
  */
 #define ATTEMPT_PREEMPTED_UNIT 1000000007UL
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times the wrapper around a handler that does nothing, against that handler called
- * directly. The mapping, its file and its page cache are made up: structs that nobody
- * else sees, filled as far as the wrapper looks. The best of some batches counts, so
- * that an interrupt does not; the caches are warm then, and a call of a program that
- * has use for them costs more.
+ * Times the wrapper around a handler that does nothing, against a direct call of that handler. The
+ * mapping, its file and its page cache are made up: private structs, filled as far as the wrapper
+ * reads them. The result is the best of several batches, so an interrupt does not distort it. The
+ * caches are warm then; the call of a program that uses the caches costs more.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>

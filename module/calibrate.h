@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a wrapped call costs on this machine, measured anew whenever recording begins. */
+/* The cost of a wrapped call on this machine, measured whenever recording begins. */
 #ifndef PFSTAT_CALIBRATE_H
 #define PFSTAT_CALIBRATE_H
 
@@ -8,7 +8,7 @@
 /* Picoseconds, of a handler that does nothing; 0: not known. */
 struct pfstat_cost {
 	u64 call_ps;		/* added to a call, in all */
-	u64 inside_ps;		/* its duration in the record: of ours, what is in the time */
+	u64 inside_ps;		/* the module's own share of the duration in the record */
 };
 
 /*

@@ -2,10 +2,9 @@
 /*
  * Links the attempts of one logical fault.
  *
- * A wrapper call that did not solve its fault (RETRY, or map_pages that found
- * nothing) suspends it here; the same thread's next call resumes it. The
- * kernel's TRIED flag cannot tell: it is missing after a wait under the VMA
- * lock, and for MAP_POPULATE.
+ * A wrapper call that did not solve its fault (RETRY, or map_pages that found nothing) suspends it
+ * here; the same thread's next call resumes it. The kernel's TRIED flag is not sufficient: it is
+ * missing after a wait under the VMA lock, and for MAP_POPULATE.
  */
 #ifndef PFSTAT_CHAIN_H
 #define PFSTAT_CHAIN_H

@@ -65,7 +65,7 @@ static enum pfstat_class classify_fault(const struct pfstat_facts *facts)
 		return PFSTAT_CLASS_DISK;
 	if (facts->result & PFSTAT_RESULT_RETRY)
 		return classify_retry(facts);
-	/* A sleep alone may have been for a lock or for memory. */
+	/* Without a page in flight a sleep may have been for a lock or for memory. */
 	if (in_flight(facts) && facts->slept)
 		return PFSTAT_CLASS_WAIT;
 	if (is_raced(facts))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a wrapper call was. Pure: the unit tests call it in user space. */
+/* The class of a wrapper call. Pure: the unit tests call it in user space. */
 #ifndef PFSTAT_CLASSIFY_H
 #define PFSTAT_CLASSIFY_H
 

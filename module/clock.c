@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The copy of how the timekeeper makes nanoseconds; see clock.h. */
+/*
+ * Follows the timekeeper: on each update, copies its conversion of the counter to nanoseconds into
+ * pfstat_clock, which the wrappers read; see clock.h.
+ */
 #include <linux/clocksource.h>
 #include <linux/mm.h>
 #include <linux/notifier.h>
@@ -27,12 +30,12 @@ static bool is_usable(const struct tk_read_base *from)
 	       from->mult >> from->shift < 4;
 }
 
-/* Readers that come now ask the kernel. One writer at a time, interrupts off. */
+/* From now on readers use the kernel's clock. One writer at a time, interrupts off. */
 static void clock_shut(void)
 {
 	raw_write_seqcount_begin(&pfstat_clock.sequence);
 	WRITE_ONCE(pfstat_clock.limit, 0);
-	/* Who still saw the old limit sees it change after what it read of the line. */
+	/* A reader of the old limit sees it change after it has read the line. */
 	smp_wmb();
 }
 
@@ -50,7 +53,7 @@ static void clock_open(bool usable)
 	WRITE_ONCE(pfstat_clock.gate, gate);
 }
 
-/* The same integers as in timekeeping_get_ns(), multiplied by the rest of CLOCK_SHIFT. */
+/* Computes as timekeeping_get_ns(), multiplied by the rest of CLOCK_SHIFT. */
 static void set_line(const struct tk_read_base *from)
 {
 	const unsigned int rest = CLOCK_SHIFT - from->shift;

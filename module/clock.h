@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CLOCK_MONOTONIC for the hot path: what ktime_get_mono_fast_ns() would say, at a
- * fraction of its instructions. The timekeeper tells at each of its updates how it makes
- * nanoseconds of the CPU's counter; a copy of that is kept here, as one line
+ * CLOCK_MONOTONIC for the fast path: the value of ktime_get_mono_fast_ns() at a fraction of its
+ * instructions. At each update the timekeeper publishes the conversion of the CPU's counter to
+ * nanoseconds; a copy is kept here, as one line
+ *
  *
  *	ns = (cycles * mult + offset) >> CLOCK_SHIFT	(of 128 bits: nothing overflows)
  *
- * and read in line.
+ * and evaluated in line.
  */
 #ifndef PFSTAT_CLOCK_H
 #define PFSTAT_CLOCK_H
@@ -20,9 +21,8 @@
 #define CLOCK_SHIFT 62
 
 /*
- * The flags of a struct vm_fault that say whether a thread faults on its own memory. The
- * clock's gate is without them while time is not made of the counter: so one comparison
- * decides both.
+ * The flags of a struct vm_fault that decide whether a thread faults on its own memory. The clock's
+ * gate has none of them while time is not made of the counter, so that one comparison decides both.
  */
 #define PFSTAT_CLOCK_GATE (FAULT_FLAG_USER | FAULT_FLAG_REMOTE | FAULT_FLAG_WRITE)
 
@@ -35,17 +35,17 @@ struct pfstat_clock {
 	u64 mult;
 	u64 offset_low;
 	u64 offset_high;
-	seqcount_t sequence;	/* for who can wait until the line has changed */
+	seqcount_t sequence;	/* for readers that can wait until the line has changed */
 	u32 gate;
 };
 
 extern struct pfstat_clock pfstat_clock;
 
-/* Begin and end to follow the timekeeper. Otherwise the time is asked of the kernel. */
+/* Start and stop following the timekeeper. Otherwise the time comes from the kernel's clock. */
 void pfstat_clock_start(void);
 void pfstat_clock_stop(void);
 
-/* A moment, and what tells cheaply how long ago it was. */
+/* A moment, and the values that make the time since then cheap to compute. */
 struct moment {
 	u64 ns;
 	u64 cycles;
@@ -115,13 +115,13 @@ static __always_inline struct moment pfstat_clock_now(void)
 	return now;
 }
 
-/* Time is not made of the counter: the fast path has to ask the kernel. */
+/* Time is not made of the counter: the fast path must read the kernel's clock. */
 static inline bool pfstat_clock_is_shut(void)
 {
 	return !READ_ONCE(pfstat_clock.gate);
 }
 
-/* By the clock itself, which has been updated since, or is not made of the counter. */
+/* Reads the clock again, because it has been updated since, or is not made of the counter. */
 u64 pfstat_clock_difference(u64 since_ns);
 
 /* Nanoseconds since then: as the difference of two times, but for the last digit. */
@@ -138,12 +138,12 @@ static __always_inline u64 pfstat_clock_since(const struct moment *then)
 }
 
 /*
- * So many cycles from a count on, which was taken while the gate was open. It
- * goes by the line of the end, also where the start was on another: where NTP made the
- * clock faster or slower in between, start and duration are wrong by that share of the
- * duration. The timekeeper itself wavers by less than 1 of a million (1 ns of a
- * millisecond); when an NTP daemon sets another frequency it may be 500 (0.5 us of one),
- * for the calls that are under way then. False: the clock has to be asked out of line.
+ * Converts `length` cycles from a count on, which was taken while the gate was open. It uses the
+ * line of the end, even if the start was on another: if NTP made the clock faster or slower in
+ * between, start and duration are wrong by that share of the duration. The timekeeper itself wavers
+ * by less than 1 of a million (1 ns of a millisecond); if an NTP daemon sets another frequency it
+ * may be 500 (0.5 us of one), for the calls that are under way then. False: the conversion must be
+ * done out of line.
  */
 static __always_inline bool pfstat_clock_span(u64 start, u64 length, struct clock_span *span)
 {
@@ -159,7 +159,7 @@ static __always_inline bool pfstat_clock_span(u64 start, u64 length, struct cloc
 	return likely(length < limit) && likely(pfstat_clock.limit == limit);
 }
 
-/* The same, always: if time is not made of the counter any more, by the line of then. */
+/* Always converts; if time is not made of the counter any more, by the last line. */
 struct clock_span pfstat_clock_span_slow(u64 start, u64 length);
 
 #endif

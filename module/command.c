@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parser of the command language; see <pfstat/control.h>. */
+/*
+ * The parser of the command language; see <pfstat/control.h>. Pure: it only fills a struct
+ * pfstat_command, and the unit tests and the fuzzer call it in user space.
+ */
 #include "command.h"
 
 #ifdef __KERNEL__

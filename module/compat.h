@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every difference between kernels, and nothing else. The PFSTAT_HAVE_ macros
- * come from module/probes/ (asked when the module is built), never from
- * version numbers: distributions backport. Kbuild refuses what is out of its range.
+ * Every difference between kernels, and nothing else. The PFSTAT_HAVE_ macros come from
+ * module/probes/, which are compiled when the module is built, never from version numbers:
+ * distributions backport. Kbuild refuses kernels outside of its range.
  */
 #ifndef PFSTAT_COMPAT_H
 #define PFSTAT_COMPAT_H
@@ -68,9 +68,9 @@ static inline void compat_vma_write_unlock(struct vm_area_struct *vma)
 }
 
 /*
- * v6.18: finish_fault() maps the whole folio of the page that ->fault() brought; before,
- * that page alone. No header tells, so this asks for what came in the same release, and
- * tests/vm/test_large_folios.py holds each kernel's page tables against it.
+ * v6.18: finish_fault() maps the whole folio of the page that ->fault() returned; before, only that
+ * page. No header shows the change, so this tests for another one of the same release, and
+ * tests/vm/test_large_folios.py compares it with each kernel's page tables.
  */
 #ifdef PFSTAT_HAVE_MEMDESC_FLAGS
 #define COMPAT_FAULT_MAPS_FOLIO true

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module's files in debugfs: they translate, session.c decides. */
+/*
+ * The module's files in debugfs. They check the opener's privileges, translate, and call session.c,
+ * which decides, and ring.c.
+ */
 #define pr_fmt(fmt) "pfstat: " fmt
 
 #include <linux/cpumask.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The text files: everything that can be read without a tool. */
+/*
+ * The text files `log`, `stats` and `targets`: everything that can be read without a tool. They
+ * read the rings, the tallies and the lists of targets, and change nothing.
+ */
 #include <linux/cpumask.h>
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -27,9 +30,9 @@ static_assert(ARRAY_SIZE(class_names) == PFSTAT_NR_CLASSES);
 static_assert(ARRAY_SIZE(op_names) == PFSTAT_NR_OPS);
 
 /*
- * log: what the rings held when it was opened for reading, merged by the time
- * at which the calls ended. Reading takes nothing out of the rings. The rings
- * are held from start to stop of each chunk, not in between.
+ * log: the records that the rings held when the reading began, merged by the time at which the
+ * calls ended. Reading removes nothing from the rings. The rings are held from start to stop of
+ * each chunk, not in between.
  */
 #define LOG_STRIDE 4096	/* records that are skipped at once */
 
@@ -48,7 +51,7 @@ struct log_reader {
 
 static void log_cursor_load(struct log_cursor *cursor, unsigned int cpu)
 {
-	/* What was overwritten meanwhile is skipped: the head line tells. */
+	/* Overwritten records are skipped; the head line has their number. */
 	while (!cursor->loaded && cursor->next < cursor->end) {
 		cursor->loaded = pfstat_ring_copy(cpu, cursor->next, &cursor->record);
 		if (cursor->loaded)
@@ -371,7 +374,7 @@ static int targets_show(struct seq_file *m, void *v)
 	seq_printf(m, "options fault_around %s, mode %s, ring_size %zu\n",
 		   state.fault_around ? "keep" : "off", state.overwrite ? "overwrite" : "drop",
 		   state.ring_size);
-	/* Of ended sessions. */
+	/* Address spaces of ended sessions. */
 	if (pfstat_target_retired())
 		seq_printf(m, "unhooking %u\n", pfstat_target_retired());
 	pfstat_target_visit_mms(show_mm, m);

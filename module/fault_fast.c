@@ -27,7 +27,10 @@
 #include "tally.h"
 #include "trace.h"
 
-/* What is kept of a call on the fast path. Each member in a register: it has no address. */
+/*
+ * The values that are kept of a call on the fast path. It has no address, so each member is in a
+ * register.
+ */
 struct fast_call {
 	const struct fault_wrapping *wrapping;
 	u64 inode;
@@ -173,7 +176,7 @@ static __always_inline void fault_end(struct fast_call call, struct clock_span s
 	pfstat_attempt_end(&attempt, vmf);
 }
 
-/* The same of ->map_pages. It keeps the lock, so the VMA is still there. */
+/* As fault_end(), for ->map_pages. It keeps the lock, so the VMA still exists. */
 static __always_inline void map_pages_end(struct fast_call call, struct clock_span span,
 					  const struct vm_fault *vmf, vm_fault_t result,
 					  struct around_window around)

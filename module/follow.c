@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps up with targets.
+ * Keeps up with targets: new mappings, copies, forks, execs and exits change the lists of target.c
+ * and the hooks.
  *
- * do_mmap() returns with the mmap lock (and the new VMA's own) write-held,
- * before MAP_POPULATE and before any fault: its kretprobe hooks the VMA there,
- * for mmap(2), the ELF loader and shmat alike. The probe must not sleep; what
- * it cannot do (no memory, no free probe instance) is counted and made good by
- * the work below. A fork's copies pass ->open, below both mmap locks; the fork
- * event tells the new process, whose exec then comes through do_mmap.
+ * do_mmap() returns with the mmap lock (and the new VMA's own) write-held, before MAP_POPULATE and
+ * before any fault. Its kretprobe hooks the VMA there, for mmap(2), the ELF loader and shmat alike.
+ * The probe must not sleep. If it fails (no memory, no free probe instance) that is counted, and
+ * the work below hooks the VMA later. The copies of a fork call ->open, below both mmap locks; the
+ * fork event reports the new process, whose exec calls do_mmap later.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -37,8 +37,8 @@ static void (*follow_idle)(void);
 static struct tracepoint *fork_event;
 
 /*
- * A queue of its own: a work item runs once at a time, and can be waited for, only as long as
- * all queue it on the same one; which of the kernel's that is has changed.
+ * The queue is private: a work item runs once at a time, and can be waited for, only if it is
+ * always queued on the same one, and the kernel's default has changed.
  */
 static struct workqueue_struct *follow_queue;
 static void follow_tick(struct work_struct *work);
@@ -50,7 +50,7 @@ void pfstat_follow_again(void)
 	mod_delayed_work(follow_queue, &follow_work, 0);
 }
 
-/* No sooner, where it is queued already. */
+/* Does not change the time of a queued tick. */
 static void tick_later(void)
 {
 	queue_delayed_work(follow_queue, &follow_work, FOLLOW_PERIOD);
@@ -67,7 +67,7 @@ u64 pfstat_follow_missed(void)
 	return atomic64_read(&follow_missed);
 }
 
-/* A fork: does it make a copy that is watched too? */
+/* Adds the copy of a fork, if it is watched too. */
 static bool follow_fork(struct mm_struct *child)
 {
 	struct watched_mm *parent;
@@ -263,7 +263,7 @@ static int probe_mmap(void)
 	return register_kretprobe(&mmap_probe);
 }
 
-/* An errno that no other failure of a command has; but for want of memory. */
+/* Returns an errno that no other failure of a command has, except for lack of memory. */
 static int explain_probe(const char *what, int err)
 {
 	if (err == -ENOMEM)

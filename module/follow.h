@@ -19,7 +19,7 @@ void pfstat_follow_open(struct vm_area_struct *vma);
  */
 int pfstat_follow_start(void (*idle)(void));
 void pfstat_follow_stop(void);
-/* Hooks what is not hooked of all that is watched: soon. */
+/* Soon hooks all VMAs of targets that are not hooked yet. */
 void pfstat_follow_again(void);
 void pfstat_follow_exit(void);	/* once nothing leads to ->open any more */
 

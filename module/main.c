@@ -55,7 +55,7 @@ exit_chain:
  */
 static void drain_calls(void)
 {
-	/* Nothing was hooked since the module was loaded: nothing led anybody here. */
+	/* No VMA was hooked since the module was loaded, so no call came here. */
 	if (pfstat_shadow_never_made())
 		return;
 	synchronize_rcu_tasks();
@@ -99,6 +99,6 @@ module_init(pfstat_init);
 module_exit(pfstat_exit);
 MODULE_LICENSE("GPL");
 MODULE_VERSION(PFSTAT_VERSION);
-/* What this kernel's headers said to module/probes when it was built. */
+/* The answers of module/probes, by the headers of the build. */
 MODULE_INFO(probes, PFSTAT_PROBES);
 MODULE_DESCRIPTION("Times page faults by wrapping VMA fault handlers");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the page cache holds at an offset of a file, with as few instructions as can be:
- * the descent through the tree as xa_load() makes it, in line and without a loop for
- * the trees of three levels (files of 16 MiB to 1 GiB), out of line for the others.
+ * The look-up of a file offset in the page cache, with as few instructions as possible: the descent
+ * through the tree as in xa_load(), in line and without a loop for trees of three levels (files of
+ * 16 MiB to 1 GiB), out of line for the others.
  *
- * What is in a slot: NULL, a folio, a node + 2, a value (odd), or a small number that is
- * 2 more than a multiple of 4 (several offsets' folio; a tree that changes just now).
+ * A slot contains NULL, a folio, a node + 2, a value (odd), or a small number that is 2 more than a
+ * multiple of 4 (the folio of several offsets; a tree that is just changing).
  */
 #ifndef PFSTAT_PAGE_CACHE_H
 #define PFSTAT_PAGE_CACHE_H
@@ -15,7 +15,7 @@
 #include <linux/rcupdate.h>
 #include <linux/xarray.h>
 
-/* A struct xa_node as a number, or what is none. */
+/* The address of a struct xa_node as a number; another number is not a node. */
 typedef unsigned long page_cache_node;
 
 static __always_inline page_cache_node page_cache_node_of(const void *entry)
@@ -48,8 +48,8 @@ struct folio *pfstat_page_cache_descend(struct address_space *mapping, pgoff_t p
 					page_cache_node node);
 
 /*
- * The folio, or NULL. Preemption must be off, which is a reader's section of RCU, so
- * that what is returned may be looked at; it is without a reference.
+ * Returns the folio, without a reference, or NULL. The caller has preemption off, which is a
+ * read-side section of RCU, so it may read the folio.
  */
 static __always_inline struct folio *pfstat_page_cache_peek(struct address_space *mapping,
 							    pgoff_t pgoff)
@@ -57,7 +57,7 @@ static __always_inline struct folio *pfstat_page_cache_peek(struct address_space
 	page_cache_node node = page_cache_node_of(rcu_dereference_raw(mapping->i_pages.xa_head));
 	void *entry;
 
-	/* In the head is no small number. */
+	/* The head never contains a small number. */
 	if (unlikely(node & 3))
 		goto load;
 	if (unlikely(((const struct xa_node *)node)->shift != 2 * XA_CHUNK_SHIFT))

@@ -28,7 +28,7 @@
 
 DEFINE_PER_CPU(struct ring_writer, pfstat_rings);
 
-/* Of the machine's memory, in percent, that all rings together may take. */
+/* The share of the machine's memory, in percent, that all rings together may take. */
 #define RING_LIMIT_MIN 1
 #define RING_LIMIT_MAX 90
 
@@ -113,8 +113,8 @@ static int ring_allocate(struct ring_writer *ring, int cpu, size_t size, bool fr
 }
 
 /*
- * Would rings of this size take more than they may, or leave the machine without memory?
- * The kernel finds room for what is asked of it as long as it can kill somebody for it.
+ * Would rings of this size take more than they may, or leave the machine without memory? The kernel
+ * fulfils an allocation as long as it can kill a process for it.
  */
 static bool rings_fit(size_t size)
 {
@@ -293,7 +293,7 @@ bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *reco
 	return READ_ONCE(slot->sequence) == position + 1;
 }
 
-/* How many records more until the tail must be looked at again; 0: there is no room. */
+/* The number of records until the tail must be read again. 0: the ring is full. */
 static u64 ring_stretch(const struct ring_writer *ring, u64 unread, u64 half)
 {
 	u64 some = DIV_ROUND_UP(ring->capacity, 8);

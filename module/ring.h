@@ -23,7 +23,7 @@ struct ring_writer {
 	u64 capacity;		/* records */
 	bool overwrite;
 	bool frames;		/* records have page frame numbers */
-	struct pfstat_record overflow;	/* for the tracepoint, when there is no room */
+	struct pfstat_record overflow;	/* for the tracepoint, when the ring is full */
 	wait_queue_head_t readers;
 };
 
@@ -75,7 +75,7 @@ bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *reco
  * _fast are for nearly all records: they neither wrap around, nor look at the reader's tail,
  * nor wake the reader.
  */
-struct pfstat_record *pfstat_ring_reserve(void);	/* NULL: there is no room */
+struct pfstat_record *pfstat_ring_reserve(void);	/* NULL: the ring is full */
 void pfstat_ring_commit(struct pfstat_record *record);
 /* Counts a call that finds no room; the slot that it returns is in no ring. */
 struct pfstat_record *pfstat_ring_overflow_slot(void);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The recorder; see session.h. */
+/*
+ * The recorder; see session.h. Commands come from the debugfs files. They start and stop recording
+ * and watch processes and files; after a stop every shadow leads to the original operations. All
+ * state is under session_mutex; session_lock has the copies that readers and work items use.
+ */
 #define pr_fmt(fmt) "pfstat: " fmt
 
 #include <linux/dcache.h>
@@ -177,7 +181,7 @@ static void session_set_only(struct path path)
 	session_only = path;
 }
 
-/* Before the first target: empty rings of the size asked for. */
+/* Makes empty rings of the session's size. Called before the first target is added. */
 static int session_start(void)
 {
 	struct pfstat_file only = { };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recorder: who holds it, its options, what a command does. There is one
- * at a time. Commands come from `control` (the shell) or from an open
- * `session` file (a program); see <pfstat/control.h>.
+ * The recorder: its holder, its options, and the execution of commands. There is one at a time.
+ * Commands come from `control` (the shell) or from an open `session` file (a program); see
+ * <pfstat/control.h>.
  */
 #ifndef PFSTAT_SESSION_H
 #define PFSTAT_SESSION_H

@@ -8,7 +8,7 @@
 
 #include "wrapping.h"
 
-/* What tells two shadows apart: the VMAs of one are alike in all of it, as long as they live. */
+/* The key of a shadow: VMAs with the same shadow have these in common as long as they live. */
 struct shadow_kind {
 	const struct vm_operations_struct *original;
 	u32 dev;		/* of the file's super block */

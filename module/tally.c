@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counts and log2 histograms by class; see tally.h. */
+/*
+ * Counts and log2 histograms by class; see tally.h. The wrappers write the copy of their CPU,
+ * `stats` reads the sum.
+ */
 #include <linux/string.h>
 
 #include "tally.h"

@@ -99,7 +99,7 @@ static void process_discard(struct watched_process *made)
 	kfree(made);
 }
 
-/* Under targets_lock. Returns what is not needed: one that is there already is widened. */
+/* Under targets_lock. Returns `made` if it was not used, because an existing entry was widened. */
 static struct watched_process *process_insert(struct watched_process *made)
 {
 	struct watched_process *there = pfstat_target_find_process(made->pid);
@@ -287,7 +287,7 @@ static struct mm_struct *next_process_mm(unsigned int *bucket, unsigned int *ski
 	return NULL;
 }
 
-/* Processes whose memory is not known: they executed a program when there was no room. */
+/* Adds the memory of processes that executed a program when the atomic allocation failed. */
 static void find_mms(void)
 {
 	unsigned int bucket = 0, skip = 0;
@@ -322,7 +322,7 @@ static bool is_followed(struct task_struct *task)
 	return follow;
 }
 
-/* Children that are known by their memory alone: there was no room when they were born. */
+/* Adds the processes of followed memory: the atomic allocation failed when they were born. */
 static void find_processes(void)
 {
 	struct task_struct *task;
@@ -346,14 +346,14 @@ static void free_process_rcu(struct rcu_head *rcu)
 	process_discard(container_of(rcu, struct watched_process, rcu));
 }
 
-/* Whoever still reads it may look for its task: the reference goes with it. */
+/* A reader may still look for its task, so the reference goes with the entry. */
 static void free_process(struct watched_process *process)
 {
 	hash_del_rcu(&process->node);
 	call_rcu(&process->rcu, free_process_rcu);
 }
 
-/* Frees what was taken out of the table, once no reader can try its mm's users. */
+/* Frees the removed entries, once no reader can try their mm's users. */
 static void free_mms(struct list_head *dead)
 {
 	struct watched_mm *watched, *next;
@@ -383,10 +383,9 @@ static bool process_lives(const struct watched_process *process)
 }
 
 /*
- * No VMA of a dead address space can lead to a shadow any more: its users are
- * gone and exit_mmap() has emptied the tree, which it does last. The count of
- * references says less: a CPU that idles with these page tables, or an open
- * /proc/PID/mem, may hold one for hours.
+ * No VMA of a dead address space can lead to a shadow any more: its users are gone, and exit_mmap()
+ * has emptied the tree, which is its last action. The reference count is not sufficient: a CPU that
+ * idles with these page tables, or an open /proc/PID/mem, may hold one for hours.
  */
 static bool mm_dead(const struct watched_mm *watched)
 {

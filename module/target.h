@@ -27,8 +27,8 @@ struct watched_mm {
 };
 
 /*
- * A file that mappings are looked for of. An overlay's are of the file below it, and of
- * another one since it was copied up: so the inode below it now, and its own.
+ * The file whose mappings are searched. Those of an overlay belong to the file below it, and after
+ * a copy-up to another one; so it is identified by the inode below it now, and by its own.
  */
 struct pfstat_file {
 	const struct inode *real;
@@ -60,7 +60,7 @@ bool pfstat_target_wants(const struct vm_area_struct *vma);
 /* Does the VMA, which has a file, map this one? */
 bool pfstat_target_maps_file(const struct vm_area_struct *vma, const struct pfstat_file *file);
 
-/* 0, -ENOMEM, -ESHUTDOWN (closed); what is there already is widened. */
+/* 0, -ENOMEM, -ESHUTDOWN (closed). An existing entry is widened. */
 int pfstat_target_add_process(struct pid *pid, bool follow, gfp_t gfp);
 int pfstat_target_add_mm(struct mm_struct *mm, pid_t pid, bool future, bool follow, gfp_t gfp);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The event pfstat:pfstat_fault: every record, for perf, trace-cmd, bpftrace. */
+/* The event pfstat:pfstat_fault has every record, for perf, trace-cmd and bpftrace. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM pfstat
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Does a file below an overlay tell by what file it was opened? No: 6.1. Yes: 6.8 and later. */
+/*
+ * Does a file below an overlay know the file by which it was opened? No: 6.1. Yes: 6.8 and later.
+ */
 #include <linux/fs.h>
 
 const struct inode *probe(const struct file *file);
