@@ -10,17 +10,9 @@
 #include <pfstat/record.h>
 
 /* So that tools which parse the event's format know the values. */
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_DISK);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_WAIT);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_READAHEAD);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_SHORT);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_LONG);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_AROUND);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_MKWRITE);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_PASS);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_ERROR);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_LOCK);
-TRACE_DEFINE_ENUM(PFSTAT_CLASS_RACED);
+#define TRACE_CLASS_ENUM(name, spelling, column) TRACE_DEFINE_ENUM(PFSTAT_CLASS_##name);
+PFSTAT_CLASSES(TRACE_CLASS_ENUM)
+#define TRACE_CLASS_SYMBOL(name, spelling, column) { PFSTAT_CLASS_##name, spelling },
 TRACE_DEFINE_ENUM(PFSTAT_OP_FAULT);
 TRACE_DEFINE_ENUM(PFSTAT_OP_MAP_PAGES);
 TRACE_DEFINE_ENUM(PFSTAT_OP_HUGE_FAULT);
@@ -64,17 +56,8 @@ TRACE_EVENT_CONDITION(pfstat_fault,
 	),
 	TP_printk("class=%s op=%s duration_ns=%llu address=0x%llx pgoff=%llu pfn=0x%llx order=%u dev=%u:%u inode=%llu flags=0x%x result=0x%x start_ns=%llu earlier_ns=%llu",
 		__print_symbolic(__entry->class,
-			{ PFSTAT_CLASS_DISK, "disk" },
-			{ PFSTAT_CLASS_WAIT, "wait" },
-			{ PFSTAT_CLASS_READAHEAD, "readahead" },
-			{ PFSTAT_CLASS_SHORT, "short" },
-			{ PFSTAT_CLASS_LONG, "long" },
-			{ PFSTAT_CLASS_AROUND, "around" },
-			{ PFSTAT_CLASS_MKWRITE, "mkwrite" },
-			{ PFSTAT_CLASS_PASS, "pass" },
-			{ PFSTAT_CLASS_ERROR, "error" },
-			{ PFSTAT_CLASS_LOCK, "lock" },
-			{ PFSTAT_CLASS_RACED, "raced" }),
+			/* No class has the last number: a list must not end in a comma. */
+			PFSTAT_CLASSES(TRACE_CLASS_SYMBOL) { 0xff, "?" }),
 		__print_symbolic(__entry->op,
 			{ PFSTAT_OP_FAULT, "fault" },
 			{ PFSTAT_OP_MAP_PAGES, "map_pages" },

@@ -80,19 +80,36 @@ struct pfstat_block {
 	__u32 file_bytes;	/* of them, from pgoff on, this file's; the rest is unknown */
 };
 
-/* What handle_mm_fault() was about. */
+/*
+ * What handle_mm_fault() was about: KIND(name, spelling). All other code takes the kinds from
+ * this table. A new kind is appended.
+ */
+#define PFSTAT_FAULT_KINDS(KIND) \
+	/* a file operation that the module wraps: it left records */ \
+	KIND(HOOKED, "hooked") \
+	PFSTAT_OTHER_FAULT_KINDS(KIND)
+
+/* The kinds of which the module has no record. */
+#define PFSTAT_OTHER_FAULT_KINDS(KIND) \
+	/* a file operation, not wrapped */ \
+	KIND(FILE, "file") \
+	/* a new anonymous page */ \
+	KIND(ANON, "anon") \
+	/* do_swap_page(): swapped out, or migrating */ \
+	KIND(SWAP, "swap") \
+	/* do_wp_page() of a private page */ \
+	KIND(COW, "cow") \
+	/* solved meanwhile, NUMA hint, huge page */ \
+	KIND(OTHER, "other")
+
+#define PFSTAT_FAULT_KIND_ENUM(name, spelling) PFSTAT_FAULT_##name,
 enum pfstat_fault_kind {
-	PFSTAT_FAULT_HOOKED,	/* a file operation that the module wraps: it left records */
-	PFSTAT_FAULT_FILE,	/* a file operation, not wrapped */
-	PFSTAT_FAULT_ANON,	/* a new anonymous page */
-	PFSTAT_FAULT_SWAP,	/* do_swap_page(): swapped out, or migrating */
-	PFSTAT_FAULT_COW,	/* do_wp_page() of a private page */
-	PFSTAT_FAULT_OTHER,	/* solved meanwhile, NUMA hint, huge page */
+	PFSTAT_FAULT_KINDS(PFSTAT_FAULT_KIND_ENUM)
 	PFSTAT_NR_FAULT_KINDS
 };
 
-#define PFSTAT_FAULT_KIND_NAMES \
-	{ "hooked", "file", "anon", "swap", "cow", "other" }
+#define PFSTAT_FAULT_KIND_SPELLING(name, spelling) spelling,
+#define PFSTAT_FAULT_KIND_NAMES { PFSTAT_FAULT_KINDS(PFSTAT_FAULT_KIND_SPELLING) }
 
 /* Where it came from. */
 enum pfstat_fault_origin {
@@ -261,6 +278,7 @@ enum pfstat_target {
 	PFSTAT_TARGET_FOLLOW = 3,	/* as PROCESS, and its children, and theirs */
 };
 
+_Static_assert(PFSTAT_FAULT_OTHER == 5, "ABI");
 _Static_assert(sizeof(struct pfstat_event) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_off_cpu) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_block) == 80, "ABI");

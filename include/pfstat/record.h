@@ -30,29 +30,57 @@ enum pfstat_op {
 	{ "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
 
 /*
- * The class of a call. The columns of the page-fault study
- * (003_2fbed3abe8323206.txt) are sums: disk = DISK + WAIT + READAHEAD,
- * short = SHORT, long = LONG + AROUND. New classes are appended, so that the
- * numbers in older recordings keep their meaning.
+ * The columns of the page-fault study (003_2fbed3abe8323206.txt): each is a sum of classes.
+ * A class of column NONE is in no column.
  */
+enum pfstat_column {
+	PFSTAT_COLUMN_DISK,
+	PFSTAT_COLUMN_SHORT,
+	PFSTAT_COLUMN_LONG,
+	PFSTAT_NR_COLUMNS,
+	PFSTAT_COLUMN_NONE = PFSTAT_NR_COLUMNS
+};
+
+/*
+ * The classes of calls: CLASS(name, spelling, column). All other code takes the classes from
+ * this table. A new class is appended, so that the numbers in older recordings keep their
+ * meaning.
+ */
+#define PFSTAT_CLASSES(CLASS) \
+	/* had to start a read */ \
+	CLASS(DISK, "disk", DISK) \
+	/* met a page that another thread was reading */ \
+	CLASS(WAIT, "wait", DISK) \
+	/* met the readahead mark, submitted more */ \
+	CLASS(READAHEAD, "readahead", DISK) \
+	/* the retry that follows one of these */ \
+	CLASS(SHORT, "short", SHORT) \
+	/* solved from the page cache */ \
+	CLASS(LONG, "long", LONG) \
+	/* solved by fault-around (map_pages) */ \
+	CLASS(AROUND, "around", LONG) \
+	/* a page becomes writable */ \
+	CLASS(MKWRITE, "mkwrite", NONE) \
+	/* solved nothing, waited for nothing; another call follows */ \
+	CLASS(PASS, "pass", NONE) \
+	/* SIGBUS, OOM, poisoned page */ \
+	CLASS(ERROR, "error", NONE) \
+	/* met an up-to-date page that another thread had locked */ \
+	CLASS(LOCK, "lock", NONE) \
+	/* mapped no page: another thread had mapped one meanwhile */ \
+	CLASS(RACED, "raced", NONE)
+
+#define PFSTAT_CLASS_ENUM(name, spelling, column) PFSTAT_CLASS_##name,
 enum pfstat_class {
-	PFSTAT_CLASS_DISK,	/* had to start a read */
-	PFSTAT_CLASS_WAIT,	/* met a page that another thread was reading */
-	PFSTAT_CLASS_READAHEAD,	/* met the readahead mark, submitted more */
-	PFSTAT_CLASS_SHORT,	/* the retry that follows one of these */
-	PFSTAT_CLASS_LONG,	/* solved from the page cache */
-	PFSTAT_CLASS_AROUND,	/* solved by fault-around (map_pages) */
-	PFSTAT_CLASS_MKWRITE,	/* a page becomes writable */
-	PFSTAT_CLASS_PASS,	/* solved nothing, waited for nothing; another call follows */
-	PFSTAT_CLASS_ERROR,	/* SIGBUS, OOM, poisoned page */
-	PFSTAT_CLASS_LOCK,	/* met an up-to-date page that another thread had locked */
-	PFSTAT_CLASS_RACED,	/* mapped no page: another thread had mapped one meanwhile */
+	PFSTAT_CLASSES(PFSTAT_CLASS_ENUM)
 	PFSTAT_NR_CLASSES
 };
 
-#define PFSTAT_CLASS_NAMES \
-	{ "disk", "wait", "readahead", "short", "long", "around", "mkwrite", \
-	  "pass", "error", "lock", "raced" }
+#define PFSTAT_CLASS_SPELLING(name, spelling, column) spelling,
+#define PFSTAT_CLASS_NAMES { PFSTAT_CLASSES(PFSTAT_CLASS_SPELLING) }
+
+#define PFSTAT_CLASS_COLUMN(name, spelling, column) PFSTAT_COLUMN_##column,
+#define PFSTAT_CLASS_COLUMNS { PFSTAT_CLASSES(PFSTAT_CLASS_COLUMN) }
 
 /* The page cache at the faulting offset, looked up just before the call. */
 enum pfstat_before {
@@ -155,6 +183,7 @@ struct pfstat_ring_header {
 	__u64 tail;		/* records consumed; written by the reader, release */
 };
 
+_Static_assert(PFSTAT_CLASS_RACED == 10, "ABI");
 _Static_assert(sizeof(struct pfstat_record) == 104, "ABI");
 _Static_assert(sizeof(struct pfstat_ring_header) == 72, "ABI");
 

@@ -167,12 +167,12 @@ static inline void sample_parts(struct report *report)
 	static const uint64_t anon[NR_PARTS] = { [PART_CPU_BEFORE] = 600, [PART_RESIDUE] = 400 };
 
 	report->parts_known = true;
-	sample_faults(report, (enum fault_class)PFSTAT_CLASS_DISK, SAMPLE_DISK, true, read);
-	sample_faults(report, (enum fault_class)PFSTAT_CLASS_WAIT, SAMPLE_WAIT, true, wait);
-	sample_faults(report, (enum fault_class)PFSTAT_CLASS_READAHEAD, SAMPLE_READAHEAD, true,
+	sample_faults(report, FAULT_DISK, SAMPLE_DISK, true, read);
+	sample_faults(report, FAULT_WAIT, SAMPLE_WAIT, true, wait);
+	sample_faults(report, FAULT_READAHEAD, SAMPLE_READAHEAD, true,
 		      read);
-	sample_faults(report, (enum fault_class)PFSTAT_CLASS_LONG, SAMPLE_LONG, false, cached);
-	sample_faults(report, (enum fault_class)PFSTAT_CLASS_AROUND, SAMPLE_AROUND, false, cached);
+	sample_faults(report, FAULT_LONG, SAMPLE_LONG, false, cached);
+	sample_faults(report, FAULT_AROUND, SAMPLE_AROUND, false, cached);
 	sample_faults(report, FAULT_ANON, 20, false, anon);
 	report->blocks = (struct block_figures){
 		.reads = 6048, .bytes_read = 6048 * 4096, .writes = 2, .bytes_written = 1 << 20,

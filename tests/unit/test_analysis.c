@@ -114,7 +114,7 @@ START_TEST(test_figures_by_class_and_part)
 
 	analysis = analysis_new(true, GROUP_BY_ALL);
 	add_run();
-	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &figures);
+	analysis_faults(analysis, FAULT_DISK, &figures);
 	ck_assert_uint_eq(figures.count, 1);
 	ck_assert_uint_eq(figures.major, 1);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].total_ns, 700);
@@ -138,7 +138,7 @@ START_TEST(test_figures_by_class_and_part)
 	ck_assert_uint_eq(blocks.bytes_read, 4096);
 	ck_assert_uint_eq(blocks.device.p50_ns, 700);
 	ck_assert_ptr_null(analysis_histogram(analysis, FAULT_SWAP, PART_DEVICE));
-	ck_assert_uint_eq(analysis_histogram(analysis, (enum fault_class)PFSTAT_CLASS_LONG,
+	ck_assert_uint_eq(analysis_histogram(analysis, FAULT_LONG,
 					     PART_DEVICE)->count, 99);
 	analysis_free(analysis);
 }
@@ -406,12 +406,12 @@ START_TEST(test_figures_are_right_before_the_end)
 	add_fault(1, 2, 1100, 10, PFSTAT_CLASS_DISK);
 	add_stay(1, 1210, 1290);
 	add_fault(1, 3, 1200, 100, PFSTAT_CLASS_DISK);
-	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &before);
+	analysis_faults(analysis, FAULT_DISK, &before);
 	ck_assert_uint_eq(before.parts[PART_FOREIGN].p50_ns, 0);
 	ck_assert_uint_eq(before.parts[PART_FOREIGN].p99_ns, 80);
 	ck_assert_uint_eq(before.parts[PART_CPU_BEFORE].p50_ns, 10);
 	ck_assert_int_eq(analysis_finish(analysis), 0);
-	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &after);
+	analysis_faults(analysis, FAULT_DISK, &after);
 	ck_assert_mem_eq(&before, &after, sizeof(before));
 	analysis_free(analysis);
 }
@@ -500,7 +500,7 @@ START_TEST(test_the_time_of_lost_off_cpu_events_is_residue)
 		add_fault(1, i, start_ns, 1000000, PFSTAT_CLASS_DISK);
 	}
 	ck_assert_int_eq(analysis_finish(analysis), 0);
-	analysis_faults(analysis, (enum fault_class)PFSTAT_CLASS_DISK, &disk);
+	analysis_faults(analysis, FAULT_DISK, &disk);
 	ck_assert_uint_eq(disk.whole.total_ns, 20000000);
 	ck_assert_uint_eq(disk.parts[PART_FOREIGN].total_ns, 20 * 100000);
 	ck_assert_uint_eq(disk.parts[PART_RESIDUE].total_ns, 19 * 880000);

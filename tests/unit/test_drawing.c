@@ -157,12 +157,12 @@ START_TEST(test_every_colour_has_one_for_the_dark)
 	unsigned int i;
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
-		ck_assert_ptr_nonnull(palette_find(palette_class(class)->rgb));
+		ck_assert_ptr_nonnull(palette_find(fault_classes[class].rgb));
 	for (part = 0; part < NR_PARTS; part++)
 		ck_assert_ptr_nonnull(palette_find(palette_part(part)));
 	for (i = 0; i < PALETTE_LEVELS; i++)
 		ck_assert_ptr_nonnull(palette_find(palette_levels[i]));
-	ck_assert_uint_eq(palette_class((enum fault_class)PFSTAT_CLASS_DISK)->rgb, 0);
+	ck_assert_uint_eq(fault_classes[FAULT_DISK].rgb, 0);
 }
 END_TEST
 

@@ -266,7 +266,7 @@ static int count_fault(void *context, const struct explained *fault)
 	struct tally *tally = context;
 
 	check_whole(fault);
-	if (fault->class >= FAULT_FILE) {
+	if (fault->class >= FAULT_FIRST_OTHER) {
 		tally->others++;
 		return 0;
 	}

@@ -13,8 +13,8 @@
 
 #define SCHEMA "Documentation/pfdrive-study-rss.schema.json"	/* the tests run at the top */
 #define PAGE 4096
-#define DISK ((enum fault_class)PFSTAT_CLASS_DISK)
-#define LONG ((enum fault_class)PFSTAT_CLASS_LONG)
+#define DISK FAULT_DISK
+#define LONG FAULT_LONG
 
 static struct touch_report sample(void)
 {

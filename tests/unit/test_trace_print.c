@@ -97,7 +97,7 @@ static struct pfstat_off_cpu stay(uint64_t off, uint64_t woken, uint64_t on)
 static struct explained disk_fault(const struct pfstat_block *block)
 {
 	return (struct explained){
-		.class = (enum fault_class)PFSTAT_CLASS_DISK, .pid = 10, .tid = 11,
+		.class = FAULT_DISK, .pid = 10, .tid = 11,
 		.start_ns = T0 + 100, .end_ns = T0 + 1100, .handler_ns = 900,
 		.parts_ns = { [PART_CPU_BEFORE] = 50, [PART_QUEUE] = 150, [PART_DEVICE] = 600,
 			      [PART_RUNQUEUE] = 80, [PART_CPU_AFTER] = 120 },

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analyze/required_hooks.h"
 #include "model/counters.h"
-
-static uint32_t hooks_of_fault(const struct pfstat_event *fault)
-{
-	switch (fault->flags) {
-	case PFSTAT_FAULT_SWAP:
-		return 1U << HOOK_FAULT | 1U << HOOK_SWAP;
-	case PFSTAT_FAULT_COW:
-		return 1U << HOOK_FAULT | 1U << HOOK_WP;
-	default:
-		return 1U << HOOK_FAULT;
-	}
-}
+#include "model/fault_class.h"
 
 uint32_t event_hooks(const struct pfstat_event *event)
 {
@@ -25,7 +14,8 @@ uint32_t event_hooks(const struct pfstat_event *event)
 		return 1U << HOOK_BLOCK |
 		       (block->insert_ns != block->issue_ns ? 1U << HOOK_BLOCK_INSERT : 0);
 	case PFSTAT_EVENT_FAULT:
-		return hooks_of_fault(event);
+		return event->flags == PFSTAT_FAULT_HOOKED ? 1U << HOOK_FAULT :
+		       fault_classes[fault_class_of_kind(event->flags)].hooks;
 	case PFSTAT_EVENT_PAGE:
 		return 1U << HOOK_PAGE_DELETE;
 	default:

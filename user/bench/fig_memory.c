@@ -79,7 +79,7 @@ static void fig_memory_write_caches(FILE *script, const struct bench_machine *ma
 				"dt (4,4) lc rgb '#%06x'\nset label '%s' at "
 				"%" PRIu64 ",graph 0.97 right "
 				"offset -0.3,0\n", machine->cache_bytes[i], machine->cache_bytes[i],
-				PALETTE_GREY, names[i], machine->cache_bytes[i]);
+				COLOUR_GREY, names[i], machine->cache_bytes[i]);
 }
 
 static void fig_memory_write_script(struct drawing *drawing, const struct bench_results *results)
@@ -88,9 +88,9 @@ static void fig_memory_write_script(struct drawing *drawing, const struct bench_
 		uint32_t rgb;
 		unsigned int point;
 	} looks[MOST_STRIDES] = {
-		{ PALETTE_BLACK, 7 }, { PALETTE_BLUE, 5 }, { PALETTE_VERMILLION, 9 },
-		{ PALETTE_GREEN, 13 }, { PALETTE_ORANGE, 11 }, { PALETTE_PURPLE, 15 },
-		{ PALETTE_SKY, 4 }, { PALETTE_GREY, 6 },
+		{ COLOUR_BLACK, 7 }, { COLOUR_BLUE, 5 }, { COLOUR_VERMILLION, 9 },
+		{ COLOUR_GREEN, 13 }, { COLOUR_ORANGE, 11 }, { COLOUR_PURPLE, 15 },
+		{ COLOUR_SKY, 4 }, { COLOUR_GREY, 6 },
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	uint64_t strides[MOST_STRIDES];

@@ -314,18 +314,16 @@ static unsigned int compared_run_parts(const struct compared_run *run)
 /* Classes whose faults this run can tell: 1 << enum fault_class. */
 static unsigned int compared_run_classes(const struct compared_run *run)
 {
-	unsigned int classes = (1U << FAULT_FILE) - 1;	/* the module's own */
+	const unsigned int every_class = (1U << NR_FAULT_CLASSES) - 1;
+	unsigned int classes = every_class & ~(1U << FAULT_OTHER);
+	enum fault_class class;
 
-	if (!compared_run_has_hook(run, HOOK_FAULT))
-		return classes;
-	classes |= 1U << FAULT_FILE | 1U << FAULT_ANON;
-	if (compared_run_has_hook(run, HOOK_SWAP))
-		classes |= 1U << FAULT_SWAP;
-	if (compared_run_has_hook(run, HOOK_WP))
-		classes |= 1U << FAULT_COW;
-	/* Else those are among them. */
-	if (compared_run_has_hook(run, HOOK_SWAP) && compared_run_has_hook(run, HOOK_WP))
-		classes |= 1U << FAULT_OTHER;
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		if (fault_classes[class].hooks & ~run->hooks)
+			classes &= ~(1U << class);
+	/* Faults of a class that is not known are counted among the others. */
+	if (classes == (every_class & ~(1U << FAULT_OTHER)))
+		classes = every_class;
 	return classes;
 }
 

@@ -26,7 +26,7 @@ static struct side replayed_of(const struct replayed *replayed, enum fault_class
 /* Of classes beyond the module's own eBPF tells. */
 static struct side recorded_of(const struct recorded_file *file, enum fault_class class)
 {
-	return (struct side){ file->classes[class], class < FAULT_FILE || file->have_faults };
+	return (struct side){ file->classes[class], class < FAULT_FIRST_OTHER || file->have_faults };
 }
 
 static void replay_report_add(struct side *sum, const struct side *side)

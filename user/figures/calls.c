@@ -29,11 +29,6 @@ static bool call_of_record(const struct pfstat_record *record, struct call *call
 
 static bool call_of_fault(const struct pfstat_fault *fault, struct call *call)
 {
-	static const enum fault_class classes[PFSTAT_NR_FAULT_KINDS] = {
-		[PFSTAT_FAULT_FILE] = FAULT_FILE, [PFSTAT_FAULT_ANON] = FAULT_ANON,
-		[PFSTAT_FAULT_SWAP] = FAULT_SWAP, [PFSTAT_FAULT_COW] = FAULT_COW,
-		[PFSTAT_FAULT_OTHER] = FAULT_OTHER,
-	};
 	const uint32_t kind = fault->event.flags;
 	const uint64_t page = fault->inode ? fault->pgoff : fault->address >> 12;
 
@@ -43,7 +38,7 @@ static bool call_of_fault(const struct pfstat_fault *fault, struct call *call)
 		.place = place_of(fault->dev, fault->inode, fault->event.pid, page),
 		.page = page,
 		.ns = item_elapsed(fault->start_ns, fault->event.ns),
-		.class = kind < PFSTAT_NR_FAULT_KINDS ? classes[kind] : FAULT_OTHER,
+		.class = fault_class_of_kind(kind),
 	};
 	return true;
 }
@@ -58,7 +53,8 @@ bool call_of_item(const struct item *item, struct call *call)
 
 bool call_is_disk(enum fault_class class)
 {
-	return class <= (enum fault_class)PFSTAT_CLASS_READAHEAD;
+	return class < FAULT_FIRST_OTHER &&
+	       fault_class_column((enum pfstat_class)class) == PFSTAT_COLUMN_DISK;
 }
 
 struct call_place place_of_fault(const struct explained *fault)

@@ -94,8 +94,8 @@ static void write_script(struct drawing *drawing, const struct compare_report *r
 		"set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#%06x'\n"
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n"
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n", rows,
-		PALETTE_GREY, 1 + threshold, 1 + threshold, PALETTE_GREY,
-		fmax(1 - threshold, LEAST), fmax(1 - threshold, LEAST), PALETTE_GREY);
+		COLOUR_GREY, 1 + threshold, 1 + threshold, COLOUR_GREY,
+		fmax(1 - threshold, LEAST), fmax(1 - threshold, LEAST), COLOUR_GREY);
 	write_labels(script, report->comparison, rows);
 	/* At least 1 % wide, to be seen. */
 	for (i = 0; i < 2; i++)
@@ -104,9 +104,9 @@ static void write_script(struct drawing *drawing, const struct compare_report *r
 			"($6*1.005):($1-%s):($1+%s) \\\n\twith boxxyerror fc rgb '#%06x' title "
 			"'%s', \\\n",
 			i ? "\t" : "plot ", i, i ? "0.3" : "0.15", i ? "0.3" : "0.15",
-			i ? PALETTE_VERMILLION : PALETTE_SKY, i ? "change" : "no change");
+			i ? COLOUR_VERMILLION : COLOUR_SKY, i ? "change" : "no change");
 	fprintf(script, "\t'comparison.csv' skip 1 using 4:1 with points pt 7 ps 0.5 "
-		"lc rgb '#%06x' title 'measured'\n", PALETTE_BLACK);
+		"lc rgb '#%06x' title 'measured'\n", COLOUR_BLACK);
 	drawing_script_end(drawing);
 }
 

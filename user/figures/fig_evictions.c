@@ -93,9 +93,9 @@ static void write_script(struct drawing *drawing, const struct report *report)
 		uint32_t rgb;
 		const char *title;
 	} sorts[NR_SORTS] = {
-		[SORT_ANOTHER] = { PALETTE_VERMILLION, "evicted by another" },
-		[SORT_ITSELF] = { PALETTE_BLUE, "by itself" },
-		[SORT_OTHERS] = { PALETTE_GREY, "not told apart" },
+		[SORT_ANOTHER] = { COLOUR_VERMILLION, "evicted by another" },
+		[SORT_ITSELF] = { COLOUR_BLUE, "by itself" },
+		[SORT_OTHERS] = { COLOUR_GREY, "not told apart" },
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";

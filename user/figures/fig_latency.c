@@ -44,14 +44,14 @@ static void plot_lines(struct drawing *drawing, const struct figure_source *sour
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
-		class = palette_order[NR_FAULT_CLASSES - 1 - i];
+		class = fault_class_layers[NR_FAULT_CLASSES - 1 - i];
 		if (!source->report->faults[class].count)
 			continue;
 		fprintf(script, "%s'%s.csv' skip 1 using (%s):(strcol(1) eq '%s' ? %s : NaN) \\\n"
 			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s'", separator, drawing->name,
 			x,
 			fault_class_name(class), y, style, dashes[nr++ % 4],
-			palette_class(class)->rgb, fault_class_name(class));
+			fault_classes[class].rgb, fault_class_name(class));
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);

@@ -18,7 +18,7 @@ static unsigned int write_data(struct drawing *drawing, const struct report *rep
 
 	fputs("row,class,part,from_percent,to_percent,ms,class_ms\n", csv);
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
-		class = palette_order[i];
+		class = fault_class_layers[i];
 		faults = &report->faults[class];
 		if (!faults->whole.total_ns)
 			continue;
@@ -42,10 +42,10 @@ static void write_labels(FILE *script, const struct report *report)
 
 	fputs("set ytics scale 0 (", script);
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
-		faults = &report->faults[palette_order[i]];
+		faults = &report->faults[fault_class_layers[i]];
 		if (faults->whole.total_ns)
 			fprintf(script, "%s'%s: %.*f ms' %u", row ? ", " : "",
-				fault_class_name(palette_order[i]),
+				fault_class_name(fault_class_layers[i]),
 				faults->whole.total_ns < 10000000 ? 2 : 1,
 				faults->whole.total_ns / 1e6, row + 1);
 		row += !!faults->whole.total_ns;

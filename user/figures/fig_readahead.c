@@ -260,9 +260,9 @@ static void write_script(struct drawing *drawing, const struct bins *bins, unsig
 		const char *title;
 		double share;	/* of the box's height: they differ without colour, too */
 	} sorts[] = {
-		{ PALETTE_SKY, "each page mapped later", 0.5 },
-		{ PALETTE_ORANGE, "some of them", 0.35 },
-		{ PALETTE_VERMILLION, "none", 0.2 },
+		{ COLOUR_SKY, "each page mapped later", 0.5 },
+		{ COLOUR_ORANGE, "some of them", 0.35 },
+		{ COLOUR_VERMILLION, "none", 0.2 },
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";

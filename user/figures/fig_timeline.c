@@ -384,7 +384,7 @@ static void write_script(struct drawing *drawing, const struct report *report,
 			 const struct lanes *lanes, size_t rows)
 {
 	static const uint32_t colours[NR_STATES] = {
-		PALETTE_BLUE, PALETTE_BLACK, PALETTE_ORANGE
+		COLOUR_BLUE, COLOUR_BLACK, COLOUR_ORANGE
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	enum state state;

@@ -31,16 +31,16 @@ void scatter_plot(struct drawing *drawing, const struct bins *bins, const char *
 		  unsigned int class_column)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
-	const struct palette_mark *mark;
+	const struct fault_class_traits *mark;
 	const char *separator = "plot ";
 	enum fault_class class;
 	unsigned int i;
 
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
-		class = palette_order[i];
+		class = fault_class_layers[i];
 		if (!has_class(bins, class))
 			continue;
-		mark = palette_class(class);
+		mark = &fault_classes[class];
 		fprintf(script, "%s'%s.csv' skip 1 using (%s):(strcol(%u) eq '%s' ? %s : NaN) \\\n"
 			"\twith points pt %u ps %.2f lc rgb '#%06x' title '%s'", separator,
 			drawing->name, x, class_column, fault_class_name(class), y, mark->point,

@@ -53,7 +53,7 @@ static void print_class(FILE *out, const struct view *view, size_t number, enum 
 	print_text(out, run->environment.pattern[0] ? run->environment.pattern : "n/a");
 	fputc(',', out);
 	print_text(out, run->environment.cache[0] ? run->environment.cache : "n/a");
-	fprintf(out, ",%s,%" PRIu64, view_class_name(class), figures->count);
+	fprintf(out, ",%s,%" PRIu64, fault_class_name((enum fault_class)class), figures->count);
 	if (any)
 		fprintf(out, ",%.3f", view_mean_ns(figures));
 	else

@@ -6,6 +6,8 @@
 #include "report/subtract.h"
 #include "report/view.h"
 
+#define STUDIED_COLUMNS ((1U << PFSTAT_NR_COLUMNS) - 1)
+
 static void add_group(struct group *sum, const struct group *group)
 {
 	unsigned int i;
@@ -33,16 +35,7 @@ static void view_groups(struct view *view, const struct report *run)
 		add_group(&view->left_out, &run->groups[i]);
 }
 
-static const enum pfstat_class every_class[] = {
-	PFSTAT_CLASS_DISK, PFSTAT_CLASS_WAIT, PFSTAT_CLASS_READAHEAD,
-	PFSTAT_CLASS_SHORT, PFSTAT_CLASS_LONG, PFSTAT_CLASS_AROUND,
-	PFSTAT_CLASS_MKWRITE, PFSTAT_CLASS_PASS, PFSTAT_CLASS_ERROR,
-	PFSTAT_CLASS_LOCK, PFSTAT_CLASS_RACED,
-};
-_Static_assert(sizeof(every_class) / sizeof(every_class[0]) == PFSTAT_NR_CLASSES,
-	       "a class is missing");
-
-/* nr classes as one; where the module's share is taken out, it is of each: they add up. */
+/* Classes as one; where the module's share is taken out, it is of each: they add up. */
 static void combine(const struct view *view, const enum pfstat_class *classes, unsigned int nr,
 		    struct class_figures *figures)
 {
@@ -57,6 +50,19 @@ static void combine(const struct view *view, const enum pfstat_class *classes, u
 		figures->total_ns += view->figures.classes[classes[i]].total_ns;
 }
 
+/* columns: a bit each; their classes as one. */
+static void combine_columns(const struct view *view, unsigned int columns,
+			    struct class_figures *figures)
+{
+	enum pfstat_class class, classes[PFSTAT_NR_CLASSES];
+	unsigned int nr = 0;
+
+	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+		if (columns & 1U << fault_class_column(class))
+			classes[nr++] = class;
+	combine(view, classes, nr, figures);
+}
+
 /* Times of calls; a fault's parts stay as they are. */
 static void view_classes(struct view *view)
 {
@@ -65,12 +71,10 @@ static void view_classes(struct view *view)
 	summary_figures(view->run->summary, &view->figures);
 	for (i = 0; view->run->subtract && i < PFSTAT_NR_CLASSES; i++)
 		subtract_inside(&view->figures.classes[i], view->run->inside_ps);
-	/* The columns are consecutive parts of the list. */
-	combine(view, &every_class[0], 3, &view->study[STUDY_DISK]);
-	combine(view, &every_class[3], 1, &view->study[STUDY_SHORT]);
-	combine(view, &every_class[4], 2, &view->study[STUDY_LONG]);
-	combine(view, &every_class[0], 6, &view->study[STUDY_ALL]);
-	combine(view, every_class, PFSTAT_NR_CLASSES, &view->every);
+	for (i = 0; i < PFSTAT_NR_COLUMNS; i++)
+		combine_columns(view, 1U << i, &view->study[i]);
+	combine_columns(view, STUDIED_COLUMNS, &view->study[STUDY_ALL]);
+	combine_columns(view, STUDIED_COLUMNS | 1U << PFSTAT_COLUMN_NONE, &view->every);
 }
 
 void view_run(struct view *view, const struct report *run)
@@ -135,14 +139,9 @@ bool view_part_known(const struct report *run, enum part part)
 
 bool view_class_known(const struct report *run, enum fault_class class)
 {
-	/* The module's own. */
-	if (class < FAULT_FILE)
-		return true;
-	if (!view_has_hook(run, HOOK_FAULT))
-		return false;
-	if (class == FAULT_SWAP)
-		return view_has_hook(run, HOOK_SWAP);
-	return class != FAULT_COW || view_has_hook(run, HOOK_WP);
+	const uint32_t hooks = run->have_bpf ? run->hooks : 0;
+
+	return !(fault_classes[class].hooks & ~hooks);
 }
 
 double view_residue_share(const struct report *run)
@@ -180,13 +179,6 @@ const char *view_group_name(enum group_by by)
 	static const char *const names[NR_GROUP_BY] = GROUP_BY_NAMES;
 
 	return names[by];
-}
-
-const char *view_class_name(enum pfstat_class class)
-{
-	static const char *const names[PFSTAT_NR_CLASSES] = PFSTAT_CLASS_NAMES;
-
-	return names[class];
 }
 
 char *view_syscall_name(uint32_t number)

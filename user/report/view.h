@@ -5,12 +5,12 @@
 
 #include "report/report.h"
 
-/* The columns of the page-fault study, sums of classes (see <pfstat/record.h>). */
+/* The columns of the page-fault study (enum pfstat_column), and their sum. */
 enum study_column {
-	STUDY_DISK,
-	STUDY_SHORT,
-	STUDY_LONG,
-	STUDY_ALL,	/* of these three: neither mkwrite, pass nor error */
+	STUDY_DISK = PFSTAT_COLUMN_DISK,
+	STUDY_SHORT = PFSTAT_COLUMN_SHORT,
+	STUDY_LONG = PFSTAT_COLUMN_LONG,
+	STUDY_ALL = PFSTAT_NR_COLUMNS,
 	STUDY_NR_COLUMNS
 };
 
@@ -58,9 +58,6 @@ enum part view_main_part(const struct group *group);
 /* The names of enum part and enum group_by as they are spelled everywhere. */
 const char *view_part_name(enum part part);
 const char *view_group_name(enum group_by by);
-
-/* The name of enum pfstat_class as it is spelled everywhere. */
-const char *view_class_name(enum pfstat_class class);
 
 /* The system call's name, to be freed; NULL: unknown to this machine. */
 char *view_syscall_name(uint32_t number);

@@ -11,20 +11,12 @@
 #include <stdlib.h>
 
 #include "analyze/accounts/ledger.h"
+#include "model/fault_class.h"
 
 struct sides {
 	const struct run_counters *counters;
 	const struct summary_figures *figures;
 	bool have_mm;	/* eBPF counted handle_mm_fault() */
-};
-
-static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = {
-	[PFSTAT_FAULT_HOOKED] = "hooked files",
-	[PFSTAT_FAULT_FILE] = "files not hooked",
-	[PFSTAT_FAULT_ANON] = "anonymous memory",
-	[PFSTAT_FAULT_SWAP] = "swapped out",
-	[PFSTAT_FAULT_COW] = "copy on write",
-	[PFSTAT_FAULT_OTHER] = "solved meanwhile, or a hint of NUMA balancing",
 };
 
 static uint64_t returns(const struct sides *sides, enum pfstat_fault_kind kind,
@@ -224,7 +216,7 @@ static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 			   count_sum(sides->counters->usage.minflt, sides->counters->usage.majflt),
 			   "logical faults", sides->figures->faults);
 	for (kind = PFSTAT_FAULT_HOOKED + 1; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		add_reason(difference, kind_names[kind],
+		add_reason(difference, fault_classes[fault_class_of_kind(kind)].reason,
 			   count_sum(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
 				     returns_of_kind(sides, kind, PFSTAT_OUTCOME_MAJOR)));
 	add_unseen(difference, sides);

@@ -42,16 +42,6 @@ struct explain {
 	struct requests requests;
 };
 
-const char *fault_class_name(enum fault_class class)
-{
-	static const char *const names[] = PFSTAT_CLASS_NAMES;
-	static const char *const others[] = { "file", "anon", "swap", "cow", "other" };
-
-	if (class < FAULT_FILE)
-		return names[class];
-	return class < NR_FAULT_CLASSES ? others[class - FAULT_FILE] : "unknown";
-}
-
 struct explain *explain_new(bool have_bpf, explain_sink sink, void *context)
 {
 	struct explain *explain = calloc(1, sizeof(*explain));
@@ -277,7 +267,7 @@ static void add_attempt(struct explain *explain, struct teller *teller,
 	struct story *story = teller->hooked;
 	struct explained *fault = &story->fault;
 
-	if (fault->class == (enum fault_class)PFSTAT_CLASS_PASS)
+	if (fault->class == FAULT_PASS)
 		fault->class = (enum fault_class)record->class;
 	fault->handler_ns += record->duration_ns;
 	fault->result = record->result;
@@ -341,22 +331,6 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 	return hand_on(explain, teller, &teller->hooked, story->complete);
 }
 
-static enum fault_class class_of_kind(uint32_t kind)
-{
-	switch (kind) {
-	case PFSTAT_FAULT_FILE:
-		return FAULT_FILE;
-	case PFSTAT_FAULT_ANON:
-		return FAULT_ANON;
-	case PFSTAT_FAULT_SWAP:
-		return FAULT_SWAP;
-	case PFSTAT_FAULT_COW:
-		return FAULT_COW;
-	default:
-		return FAULT_OTHER;
-	}
-}
-
 static void describe_other(struct explained *fault, const struct pfstat_fault *event)
 {
 	fault->pid = event->event.pid;
@@ -380,7 +354,7 @@ static void add_return(struct story *story, const struct pfstat_fault *event)
 
 	/* A first attempt may not have come as far as to what it was about. */
 	if (fault->class == FAULT_OTHER)
-		fault->class = class_of_kind(event->event.flags);
+		fault->class = fault_class_of_kind(event->event.flags);
 	fault->attempts++;
 	fault->handler_ns += item_elapsed(event->start_ns, event->event.ns);
 	fault->result = event->result;
@@ -399,7 +373,7 @@ static int add_fault(struct explain *explain, const struct pfstat_fault *event)
 		err = hand_on(explain, teller, &teller->other, false);
 		if (err)
 			return err;
-		teller->other = begin(explain, class_of_kind(event->event.flags),
+		teller->other = begin(explain, fault_class_of_kind(event->event.flags),
 				      event->start_ns);
 		if (!teller->other)
 			return -ENOMEM;

@@ -27,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/fault_class.h"
 #include "model/item.h"
 
 enum part {
@@ -44,23 +45,6 @@ enum part {
 #define PART_NAMES \
 	{ "cpu_before", "queue", "device", "foreign", "blocked", "runqueue", "cpu_after", \
 	  "residue" }
-
-/*
- * What a logical fault was: the class of its first attempt that was not a
- * pass (enum pfstat_class), or, of those that the module does not see, its kind.
- */
-enum fault_class {
-	/* 0 … PFSTAT_NR_CLASSES - 1: enum pfstat_class */
-	FAULT_FILE = PFSTAT_NR_CLASSES,	/* a file operation that is not hooked */
-	FAULT_ANON,
-	FAULT_SWAP,
-	FAULT_COW,
-	FAULT_OTHER,
-	NR_FAULT_CLASSES
-};
-
-/* The name as it is spelled everywhere; "file", "anon", "swap", "cow", "other". */
-const char *fault_class_name(enum fault_class class);
 
 #define EXPLAIN_MAX_SPANS 32
 

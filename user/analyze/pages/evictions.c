@@ -228,10 +228,10 @@ int blame_add_read(struct blame *blame, const struct pfstat_block *block)
 static bool waited(const struct explained *fault)
 {
 	/* The kernel counts a fault that came back for a lock as major, too. */
-	if ((int)fault->class == PFSTAT_CLASS_LOCK)
+	if (fault->class == FAULT_LOCK)
 		return false;
-	return fault->major || (int)fault->class == PFSTAT_CLASS_DISK ||
-	       (int)fault->class == PFSTAT_CLASS_WAIT;
+	return fault->major || fault->class == FAULT_DISK ||
+	       fault->class == FAULT_WAIT;
 }
 
 int blame_add_fault(struct blame *blame, const struct explained *fault)

@@ -68,9 +68,9 @@ static bool colour_of(const char *value, size_t bytes, uint32_t *rgb)
 	    sscanf(text, "#%2x%2x%2x", &red, &green, &blue) == 3)
 		*rgb = (red & 255) << 16 | (green & 255) << 8 | (blue & 255);
 	else if (!strcmp(text, "black"))
-		*rgb = PALETTE_BLACK;
+		*rgb = COLOUR_BLACK;
 	else if (!strcmp(text, "gray"))
-		*rgb = PALETTE_GREY;
+		*rgb = COLOUR_GREY;
 	else if (!strcmp(text, "white"))
 		*rgb = 0xffffff;
 	else

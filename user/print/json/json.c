@@ -33,7 +33,7 @@ static json_t *classes_of(const struct view *view)
 	enum pfstat_class class;
 
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
-		classes = value_with(classes, view_class_name(class),
+		classes = value_with(classes, fault_class_name((enum fault_class)class),
 				     class_of(&view->figures.classes[class], view->run->have_bpf));
 	return classes;
 }

@@ -73,7 +73,7 @@ static int table_classes(FILE *out, const struct view *view)
 	grid_open(&grid, headings, COUNT(headings));
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 		if (view->figures.classes[class].count)
-			class_row(&grid, view, view_class_name(class),
+			class_row(&grid, view, fault_class_name((enum fault_class)class),
 				  &view->figures.classes[class]);
 	class_row(&grid, view, "all calls", &view->every);
 	return grid_close(&grid, out);

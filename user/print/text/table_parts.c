@@ -97,7 +97,7 @@ static void parts_notes(FILE *out, const struct report *run)
 		fprintf(out, "%s%s", separator, view_part_name(part));
 		separator = ", ";
 	}
-	for (class = FAULT_FILE; class < NR_FAULT_CLASSES; class++) {
+	for (class = FAULT_FIRST_OTHER; class < NR_FAULT_CLASSES; class++) {
 		if (view_class_known(run, class))
 			continue;
 		fprintf(out, "%s%s", separator, fault_class_name(class));
@@ -113,27 +113,19 @@ int table_parts(FILE *out, const struct view *view)
 		"<Class", ">Faults", ">Major", ">Total ms", ">Of all", ">Of class", ">Mean µs",
 		">p50 µs", ">p99 µs", ">Max µs"
 	};
-	/* Those of the module's that begin no fault, but for a lost record, come last. */
-	static const enum fault_class order[] = {
-		(enum fault_class)PFSTAT_CLASS_DISK, (enum fault_class)PFSTAT_CLASS_WAIT,
-		(enum fault_class)PFSTAT_CLASS_READAHEAD, (enum fault_class)PFSTAT_CLASS_LONG,
-		(enum fault_class)PFSTAT_CLASS_AROUND, (enum fault_class)PFSTAT_CLASS_MKWRITE,
-		(enum fault_class)PFSTAT_CLASS_LOCK, (enum fault_class)PFSTAT_CLASS_RACED,
-		FAULT_ANON, FAULT_SWAP, FAULT_COW, FAULT_FILE, FAULT_OTHER,
-		(enum fault_class)PFSTAT_CLASS_SHORT, (enum fault_class)PFSTAT_CLASS_PASS,
-		(enum fault_class)PFSTAT_CLASS_ERROR,
-	};
 	const struct report *run = view->run;
+	enum fault_class class;
 	struct grid grid;
 	size_t i;
 	int err;
 
-	_Static_assert(COUNT(order) == NR_FAULT_CLASSES, "a class is missing");
 	fputs("Where the time of a logical fault went\n", out);
 	grid_open(&grid, headings, COUNT(headings));
-	for (i = 0; i < COUNT(order); i++)
-		if (run->faults[order[i]].count)
-			faults_rows(&grid, run, fault_class_name(order[i]), &run->faults[order[i]]);
+	for (i = 0; i < NR_FAULT_CLASSES; i++) {
+		class = fault_class_rows[i];
+		if (run->faults[class].count)
+			faults_rows(&grid, run, fault_class_name(class), &run->faults[class]);
+	}
 	/* Without eBPF's hook nobody saw the others. */
 	faults_rows(&grid, run, view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked",
 		    &run->all_faults);

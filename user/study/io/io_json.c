@@ -102,7 +102,7 @@ static json_t *classes_of(const struct summary_figures *figures)
 	enum pfstat_class class;
 
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
-		classes = value_with(classes, view_class_name(class),
+		classes = value_with(classes, fault_class_name((enum fault_class)class),
 				     value_count(figures->classes[class].count));
 	return classes;
 }

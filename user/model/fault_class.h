@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The class of a logical fault, and everything that user space knows of a class: its name,
+ * the hooks of eBPF that reveal it, its mark in figures and its place in tables.
+ */
+#ifndef PFSTAT_USER_FAULT_CLASS_H
+#define PFSTAT_USER_FAULT_CLASS_H
+
+#include <stdint.h>
+
+#include <pfstat/event.h>
+#include <pfstat/record.h>
+
+/*
+ * Of a fault that the module records: enum pfstat_class of its first call that was not a pass.
+ * Of another: its enum pfstat_fault_kind.
+ */
+#define FAULT_CLASS_OF_RECORD(name, spelling, column) FAULT_##name,
+#define FAULT_CLASS_OF_EVENT(name, spelling) FAULT_##name,
+enum fault_class {
+	PFSTAT_CLASSES(FAULT_CLASS_OF_RECORD)
+	PFSTAT_OTHER_FAULT_KINDS(FAULT_CLASS_OF_EVENT)
+	NR_FAULT_CLASSES
+};
+
+/* The first class of which the module has no record. */
+#define FAULT_FIRST_OTHER FAULT_FILE
+
+struct fault_class_traits {
+	/* In figures. */
+	uint32_t rgb;
+	unsigned int point;	/* gnuplot's point type */
+	double size;
+	char ascii;		/* in a terminal */
+	/* Of classes of which the module has no record. */
+	const char *reason;	/* in the ledger, why getrusage(2) counts more */
+	uint32_t hooks;		/* 1 << enum fact_hook: all that reveal its faults */
+};
+
+extern const struct fault_class_traits fault_classes[NR_FAULT_CLASSES];
+
+/* The order of rows in tables. */
+extern const enum fault_class fault_class_rows[NR_FAULT_CLASSES];
+/* The order in which figures draw them: the last one is on top. */
+extern const enum fault_class fault_class_layers[NR_FAULT_CLASSES];
+
+/* As it is spelled in every format; "unknown" if there is no such class. */
+const char *fault_class_name(enum fault_class class);
+
+/* kind: enum pfstat_fault_kind, but not PFSTAT_FAULT_HOOKED; FAULT_OTHER if it is unknown. */
+enum fault_class fault_class_of_kind(uint32_t kind);
+
+enum pfstat_column fault_class_column(enum pfstat_class class);
+
+#endif
