@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive bench: every row, quickly; what must be dearer is; the kernel saw what was claimed."""
+"""pfdrive bench --quick: all rows are measured, costs are plausible, and counts are as claimed."""
 import json
 import os
 import pathlib
@@ -15,10 +15,10 @@ import pfstat
 pytestmark = pytest.mark.needs(not pfstat.KMEMLEAK.exists(),
                                "a kernel that does not check each access")
 
-# Made of the sweep: what an emulated machine's caches are is not known here.
+# Derived from the sweep. The caches of an emulated machine are unknown here.
 OF_THE_SWEEP = {"memory.l1", "memory.l2", "memory.l3", "memory.line", "memory.dram"}
 DISK_NS = 100000
-# With --quick file.cache_size has a memory cgroup of that limit.
+# The limit of the memory cgroup of file.cache_size with --quick.
 CACHE_LIMIT = 32 << 20
 
 
@@ -32,7 +32,7 @@ def rows_of(text):
 
 @pytest.fixture(name="results", scope="module")
 def all_rows():
-    """Of one run of everything, which takes half a minute here."""
+    """The results of one run of all rows, which takes half a minute."""
     pfstat.load()
     results = pfstat.report_of(bench("--format", "json", "--directory", pfstat.DISK).stdout)
     assert results["files"] == {"directory": str(pfstat.DISK), "filesystem": "ext4",
@@ -50,7 +50,7 @@ def median(rows, name):
 
 
 def each_time(row, event):
-    """What eBPF saw of it; where the kernel itself left events out, which is said, once more."""
+    """The events per operation; repeats the row if the kernel dropped events of the watched run."""
     for _ in range(5):
         if row["watched"]["counts"][event] is not None:
             break
@@ -65,12 +65,12 @@ def is_swept(row):
 
 
 def test_every_row_is_measured(rows):
-    """But for those of another machine, which say so; see test_bench_peer.py."""
+    """Except the rows of another machine, which name their option; see test_bench_peer.py."""
     missing = {name: row["missing"] for name, row in rows.items() if row["measured"] is None}
     for family, option in (("peer.", "--peer"), ("nfs.", "--nfs")):
         theirs = [name for name in missing if name.startswith(family)]
         assert theirs and all(option in missing.pop(name) for name in theirs)
-    # An emulated machine may not come to the last of many points in 5 s.
+    # An emulated machine may not reach the last of many points within 5 s.
     late = {name for name, why in missing.items() if is_swept(rows[name]) or
             rows[name]["point"] and re.match("it was not done|no time was left", why)}
     assert set(missing) - late <= OF_THE_SWEEP, missing
@@ -84,12 +84,12 @@ def test_every_row_but_the_sweep_is_watched(results, rows):
         assert (row["watched"] is None) == (unwatched or name in OF_THE_SWEEP), row
 
 
-def test_nothing_is_contradicted(rows):
+def test_no_row_is_contradicted(rows):
     found = {name: row["contradiction"] for name, row in rows.items() if row["contradiction"]}
     assert not found
 
 
-def test_what_must_be_dearer_is(rows):
+def test_costs_are_in_the_expected_order(rows):
     order = ["cpu.call:0", "cpu.syscall", "thread.create", "process.fork", "process.vfork_exec"]
     costs = [median(rows, name) for name in order]
     assert costs == sorted(costs), dict(zip(order, costs))
@@ -99,7 +99,7 @@ def test_what_must_be_dearer_is(rows):
     assert median(rows, "fault.cow") > median(rows, "cpu.syscall")
 
 
-def test_a_disk_fault_takes_the_disks_time(rows):
+def test_a_disk_fault_takes_at_least_the_time_of_the_disk(rows):
     assert median(rows, "fault.cold") > DISK_NS
     assert rows["fault.cold"]["watched"]["kernel_source"] == "module"
     assert rows["fault.cold"]["watched"]["kernel_ns"] > DISK_NS
@@ -125,22 +125,22 @@ def test_copying_is_slower_than_reading_and_writing_at_their_best(rows):
 
 
 @pytest.mark.parametrize("name", ["switch.process", "switch.thread"])
-def test_a_context_switch_saw_its_switches(rows, name):
+def test_a_context_switch_row_counts_its_switches(rows, name):
     row = rows[name]
     assert each_time(row, "switches") >= 0.99
     seen = row["measured"]["rusage"]["switches"] / row["measured"]["operations"]
-    # getrusage(2) of a process does not see its partner's half.
+    # getrusage(2) of a process misses the half of its partner.
     assert seen >= (0.49 if name == "switch.process" else 0.99)
 
 
-def test_a_system_call_is_one(rows):
+def test_rows_make_the_claimed_system_calls(rows):
     assert each_time(rows["cpu.syscall"], "syscalls") == 1
     assert each_time(rows["pipe.self"], "syscalls") == 2
     assert each_time(rows["cpu.call:7"], "syscalls") == 0
 
 
 @pytest.mark.parametrize("name", ["fault.anon", "fault.cached", "fault.cow", "fault.cold"])
-def test_a_fault_is_one_and_the_kernels_part_is_less(rows, name):
+def test_each_fault_counts_once_and_includes_the_kernels_time(rows, name):
     row = rows[name]
     assert 1 <= each_time(row, "faults") <= 1.01
     assert 0.99 <= row["measured"]["rusage"]["faults"] / row["measured"]["operations"] <= 1.01
@@ -149,23 +149,23 @@ def test_a_fault_is_one_and_the_kernels_part_is_less(rows, name):
 
 
 @pytest.mark.parametrize("name", ["file.sequential:1M", "file.random:1M", "file.contend:1"])
-def test_the_disk_is_asked_for_each_block(rows, name):
+def test_each_direct_read_takes_the_time_of_the_disk(rows, name):
     assert rows[name]["measured"]["min"] > DISK_NS
 
 
-def test_the_page_cache_is_faster_than_readahead_and_that_than_the_disk(rows):
+def test_cached_reads_beat_readahead_and_readahead_beats_direct_reads(rows):
     assert median(rows, "file.cached:1M") < median(rows, "file.dropped:1M")
     assert median(rows, "file.dropped:1M") < median(rows, "file.sequential:1M")
 
 
-def test_network_round_trips(rows):
+def test_round_trips_cost_more_than_system_calls_and_switch(rows):
     assert median(rows, "net.tcp_rtt") > 2 * median(rows, "cpu.syscall")
     assert median(rows, "net.tcp_setup") > median(rows, "cpu.syscall")
     assert each_time(rows["net.tcp_rtt"], "switches") >= 1.98
 
 
-def test_an_echo_takes_as_long_as_ping_says(rows):
-    """ping(8) has its own way to the socket, and prints: within a factor of 10."""
+def test_an_echo_agrees_with_ping(rows):
+    """ping(8) has other overhead and prints each reply: within a factor of 10."""
     text = pfstat.run("ping", "-q", "-c", "20", "-i", "0.01", "127.0.0.1").stdout
     least_ns = float(text.split("= ")[1].split("/")[0]) * 1e6
     assert least_ns / 10 < rows["net.icmp_rtt"]["measured"]["median"] < least_ns * 10
@@ -178,14 +178,14 @@ def test_faults_of_threads_are_counted(rows):
             assert 1 <= each_time(rows[f"{name}:{threads}"], "faults") <= 1.05
 
 
-def test_faults_that_fall_back_to_mmap_lock_are_told(rows):
+def test_only_cold_faults_fall_back_to_mmap_lock(rows):
     shares = {name: row["watched"]["mmap_lock_share"] for name, row in rows.items()
               if name.startswith(("scale.", "fault."))}
     cold = shares.pop("fault.cold")
-    if pfstat.KERNEL < (6, 4):      # VMAs had no locks of their own to fall back from
+    if pfstat.KERNEL < (6, 4):      # no per-VMA locks
         assert cold is None and not [share for share in shares.values() if share is not None]
         return
-    # Who has waited for the disk comes back with mmap_lock (see module.rst).
+    # A fault that waited for the disk is retried under mmap_lock (see module.rst).
     assert cold > 0.95
     assert max(shares.values()) < 0.1, shares
 
@@ -195,7 +195,7 @@ def sectors_read():
 
 
 def sectors_of_second_reading(path, size, group):
-    """From the disk, by dd in that memory cgroup."""
+    """Sectors that dd reads from the disk when it reads the file twice in that memory cgroup."""
     pfstat.make_file(path, size)
     pfstat.drop_cache()
     for _ in range(2):
@@ -205,7 +205,7 @@ def sectors_of_second_reading(path, size, group):
     return sectors_read() - before
 
 
-def test_a_file_of_the_caches_size_is_read_again_without_its_disk(rows):
+def test_a_file_of_cache_size_is_read_again_without_its_disk(rows):
     size = rows["file.cache_size"]["measured"]["median"]
     assert rows["file.cache_size"]["predicted"]["value"] == CACHE_LIMIT
     assert 0.8 * CACHE_LIMIT < size <= CACHE_LIMIT
@@ -214,7 +214,7 @@ def test_a_file_of_the_caches_size_is_read_again_without_its_disk(rows):
     group = pfstat.cgroup("cache-size", "memory")
     try:
         (group / "memory.max").write_text(str(CACHE_LIMIT))
-        # dd has some memory of its own.
+        # dd also needs some memory of its own.
         assert sectors_of_second_reading(path, int(0.9 * size) // 4096 * 4096, group) == 0
         larger = int(1.3 * size) // 4096 * 4096
         assert sectors_of_second_reading(path, larger, group) > larger / 512 / 4
@@ -225,11 +225,11 @@ def test_a_file_of_the_caches_size_is_read_again_without_its_disk(rows):
 
 @pytest.mark.parametrize("name, source", [
     ("fault.anon", "eBPF"), ("fault.cow", "eBPF"), ("fault.cached", "module")])
-def test_who_times_a_fault(rows, name, source):
+def test_module_times_file_faults_and_ebpf_the_others(rows, name, source):
     assert rows[name]["watched"]["kernel_source"] == source
 
 
-def test_without_the_module_rows_are_measured_and_it_is_said():
+def test_rows_are_measured_without_the_module_but_not_watched():
     pfstat.unload()
     result = pfstat.report_of(bench("cpu.syscall", "--format", "json").stdout)
     assert "insmod" in result["not_watched"]
@@ -237,20 +237,20 @@ def test_without_the_module_rows_are_measured_and_it_is_said():
     assert "Not watched" in bench("cpu.loop").stdout
 
 
-def test_without_root_rows_are_measured_and_it_is_said():
+def test_rows_are_measured_without_root_but_not_watched():
     text = bench("cpu.syscall", "switch", "fault", "file.cache_size", "--format", "json",
                  user=65534, group=65534, extra_groups=[]).stdout
     result = pfstat.report_of(text)
     assert "root" in result["not_watched"]
     assert "memory cgroup" in result["rows"][-1]["missing"]
     assert all(row["measured"] for row in result["rows"][:-1])
-    # getrusage(2) still tells whether switches happened, and faults.
+    # getrusage(2) still counts switches and faults.
     contradictions = {row["name"]: row["contradiction"] for row in result["rows"]
                       if row["contradiction"]}
     assert not contradictions
 
 
-def test_where_no_file_can_be_made_the_others_are_measured():
+def test_rows_without_files_are_measured_if_no_file_can_be_made():
     rows = rows_of(bench("cpu.syscall", "fault", "--no-bpf", "--format", "json", "--directory",
                          "/proc").stdout)
     assert rows["cpu.syscall"]["measured"] and rows["fault.anon"]["measured"]
@@ -269,14 +269,14 @@ def test_the_page_cache_needs_a_file_system_that_reads_into_it():
     assert "/dev/shm" in rows["file.cache_size"]["missing"]
 
 
-def test_a_prediction_of_a_point_that_is_not_there_is_told(tmp_path):
+def test_a_prediction_of_a_missing_point_is_reported(tmp_path):
     path = tmp_path / "predictions"
     path.write_text("cpu.call:99 = 1\nscale.anon_own:3 = 1\n")
     process = bench("cpu.call", "--no-bpf", "--format", "json", "--predict", path)
     assert "cpu.call:99" in process.stderr and "scale" not in process.stderr
 
 
-def test_a_given_prediction(tmp_path):
+def test_a_given_prediction_replaces_the_formula(tmp_path):
     path = tmp_path / "predictions"
     path.write_text("# mine\ncpu.syscall = 40 * cpu.loop\ncpu.syscall.hardware = 1 us\n")
     rows = rows_of(bench("cpu.syscall", "--no-bpf", "--format", "json", "--predict", path).stdout)
@@ -317,14 +317,14 @@ def test_a_signal_ends_it_with_its_workers():
     assert pfstat.run("pgrep", "-c", "pfdrive", check=False).stdout == "0\n"
 
 
-def test_each_ends_in_time():
-    """Quick ones within 5 s each: fork and the call, not both together."""
+def test_a_quick_operation_ends_within_5_seconds():
+    """The limit applies to each operation."""
     start = time.monotonic()
     bench("process.fork", "--no-bpf")
     assert time.monotonic() - start < 5 + 2
 
 
-def test_a_report_to_be_completed(tmp_path):
+def test_report_has_the_section_and_the_machine(tmp_path):
     path = tmp_path / "report.rst"
     bench("switch.thread", "--no-bpf", "--report", path)
     text = path.read_text()
@@ -332,7 +332,7 @@ def test_a_report_to_be_completed(tmp_path):
     assert os.uname().release in text
 
 
-def test_list_and_csv():
+def test_list_names_operations_and_csv_has_rows():
     names = pfstat.run(pfstat.PFDRIVE, "bench", "--list").stdout
     for name in ("cpu.rdtscp", "memory.l3", "fault.cold"):
         assert name in names

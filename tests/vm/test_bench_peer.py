@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive bench --peer and --nfs: another machine, a namespace at a known distance."""
+"""pfdrive bench --peer and --nfs, with a namespace of known delay as the other machine."""
 import contextlib
 import os
 import pathlib
@@ -34,10 +34,10 @@ def peer(*options):
 
 @pytest.fixture(name="results", scope="module")
 def of_one_run(tmp_path_factory):
-    """Rows that keep the processor busy are few: their time is counted in instructions."""
+    """Few rows that use the processor: in instruction time they take long."""
     pfstat.load()
-    # Programs and modules from the disk, first: while the emulated machine waits for that its
-    # clock leaps, and what may take 10 s takes them at once.
+    # Load programs and modules from the disk first. While the emulated machine waits for the
+    # disk its clock jumps ahead, and time limits of 10 s would expire at once.
     with peer("--nfs", pfstat.DISK):
         bench("peer.tcp_rtt", "--peer", PEER)
     path = tmp_path_factory.mktemp("peer") / "predictions"
@@ -68,8 +68,8 @@ def test_a_round_trip_grows_by_the_delay(rows, name):
 
 
 @pytest.mark.deterministic
-def test_predictions_are_the_primitives_and_the_delay(rows):
-    """Of the network to a hundredth; of NFS, which does more than the way, to a tenth."""
+def test_predictions_from_primitives_and_the_delay_hold(rows):
+    """Within 1 % for the network, and within 10 % for NFS, which adds work of its own."""
     for name in ("peer.icmp_rtt", "peer.tcp_rtt", "peer.tcp_setup"):
         row = rows[name]
         assert row["predicted"]["given"] and row["hardware"]["value"] == DELAY_NS
@@ -79,58 +79,58 @@ def test_predictions_are_the_primitives_and_the_delay(rows):
 
 
 @pytest.mark.deterministic
-def test_an_echo_takes_as_long_as_ping_says(results, rows):
+def test_an_echo_agrees_with_ping(results, rows):
     ping_ms = float(results[1].split("= ")[1].split("/")[1])
     assert mean(rows, "peer.icmp_rtt") == pytest.approx(ping_ms * 1e6, rel=0.02)
 
 
 @pytest.mark.deterministic
-def test_what_waits_for_nobody_is_not_delayed(rows):
+def test_operations_without_a_reply_are_not_delayed(rows):
     assert mean(rows, "peer.tcp_teardown") < DELAY_NS / 50
-    # A window of several MiB in 2 ms: the processor is what limits it, as on loopback.
+    # With a window of several MiB per 2 ms the processor is the limit, as on loopback.
     assert 0.5 < mean(rows, "peer.tcp_bandwidth") / mean(rows, "net.tcp_bandwidth") < 1.1
 
 
 @pytest.mark.deterministic
-def test_a_block_over_nfs_takes_the_way(results, rows):
+def test_a_block_over_nfs_takes_one_round_trip(results, rows):
     for size in ("1M", "2M", "4M"):
         for order in ("sequential", "random"):
             assert DELAY_NS < mean(rows, f"nfs.{order}:{size}") < 1.1 * DELAY_NS
-        # Readahead has 32 blocks come at once.
+        # Readahead fetches 32 blocks at once.
         assert mean(rows, f"nfs.dropped:{size}") < DELAY_NS / 10
     assert results[0]["nfs"] == {"directory": str(MOUNT), "filesystem": "nfs4", "device": None,
                                  "no_direct": None}
-    assert results[0]["files"] is None      # none was made elsewhere
+    assert results[0]["files"] is None      # no file was made elsewhere
     assert results[0]["peer"] == {"host": PEER, "port": "7373"}
 
 
 @pytest.mark.deterministic
-def test_the_kernel_contradicts_nothing(rows):
+def test_the_kernel_contradicts_no_row(rows):
     assert not {name: row["contradiction"] for name, row in rows.items() if row["contradiction"]}
     for name in ("peer.tcp_rtt", "peer.icmp_rtt"):
         watched = rows[name]["watched"]
         assert watched["counts"]["switches"] >= 0.99 * watched["operations"]
 
 
-def test_without_a_peer_and_nfs_it_is_said():
+def test_rows_name_the_missing_option_without_a_peer_and_nfs():
     rows = pfstat.report_of(bench("peer", "nfs", "--no-bpf").stdout)["rows"]
     assert {row["missing"].split(":")[1][1:6] for row in rows} == {"--pee", "--nfs"}
     rows = pfstat.report_of(bench("nfs.random", "--no-bpf", "--nfs", pfstat.DISK).stdout)["rows"]
     assert rows[0]["missing"] == "/mnt/disk is not on NFS"
 
 
-def test_nobody_measures_the_way_too():
+def test_user_nobody_also_measures_the_network():
     with peer():
         text = bench("peer", "--no-bpf", "--peer", PEER, user=65534, group=65534,
                      extra_groups=[]).stdout
     rows = {row["name"]: row for row in pfstat.report_of(text)["rows"]}
-    # Who may send pings is the system's to say.
+    # The permission to send pings depends on the system.
     assert rows.pop("peer.icmp_rtt")["missing"] in (
         None, "not permitted to send pings: run as root, or set net.ipv4.ping_group_range")
     assert all(row["measured"] for row in rows.values())
 
 
-def test_the_server_ends_with_a_signal_as_if_all_went_well():
+def test_the_server_exits_with_0_on_a_signal():
     with subprocess.Popen([pfstat.PFDRIVE, "bench", "--serve=127.0.0.1", "--port", "7374"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert "port 7374 of 127.0.0.1" in server.stdout.readline()
@@ -178,7 +178,7 @@ def test_bad_input_is_refused(options, words):
     assert words in process.stderr and process.stderr.count("\n") <= 2
 
 
-def test_the_peer_leaves_nothing():
+def test_the_peer_leaves_no_interface_namespace_or_process():
     with peer("--delay", "500us"):
         assert "500 us" in pfstat.run(LAB_PEER, "predict").stdout
         again = pfstat.run(LAB_PEER, "start", check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive bench agrees with perf bench, stress-ng, fio, each within what is said at it."""
+"""pfdrive bench agrees with perf bench, stress-ng and fio, within the tolerance of each test."""
 import json
 import pathlib
 import re
@@ -30,13 +30,13 @@ def perf_bench_ns(*words):
 
 
 def context_switches():
-    """Of all CPUs, so far."""
+    """Context switches of all CPUs since boot."""
     text = pathlib.Path("/proc/stat").read_text(encoding="utf-8")
     return int(re.search(r"^ctxt (\d+)$", text, re.MULTILINE)[1])
 
 
 def stress_ng_ns(name, operations, words, *options):
-    """What its table of metrics says in these words."""
+    """The metric of that name in the table of stress-ng."""
     process = pfstat.run("stress-ng", f"--{name}", "1", f"--{name}-ops", str(operations),
                          "--metrics", *options)
     return float(re.search(rf"([0-9.]+) {words}", process.stdout + process.stderr).group(1))
@@ -55,25 +55,25 @@ def fio_ns(way):
         return json.load(file)["jobs"][0]["read"]["lat_ns"]["mean"]
 
 
-def test_a_system_call_takes_what_perf_bench_says(rows):
-    """Its loop is in its figure: within 5 %."""
+def test_system_call_agrees_with_perf_bench(rows):
+    """The figure of perf includes its loop: within 5 %."""
     assert mean(rows, "cpu.syscall") == pytest.approx(
         perf_bench_ns("syscall", "basic", "-l", "30000"), rel=0.05)
 
 
 @pytest.mark.parametrize("row, way", [("file.random:4M", "randread"),
                                       ("file.sequential:4M", "read")])
-def test_a_block_takes_what_fio_says(rows, row, way):
-    """It reads its clock for each block: within 5 %."""
+def test_file_read_agrees_with_fio(rows, row, way):
+    """fio reads its clock for each block: within 5 %."""
     assert mean(rows, row) == pytest.approx(fio_ns(way), rel=0.05)
 
 
-def test_a_round_through_pipes_takes_what_perf_bench_says(rows):
-    """Two messages, and switches: two, or one where a message finds its reader under way (7.2).
+def test_round_trip_through_pipes_agrees_with_perf_bench(rows):
+    """A round trip is two messages and two switches, or one if the reader still runs (7.2).
 
-    Starting its processes is in its figure: within 15 %.
+    The figure of perf includes the start of its processes: within 15 %.
     """
-    perf_bench_ns("sched", "pipe", "-l", "1000")        # the first time it is read from the disk
+    perf_bench_ns("sched", "pipe", "-l", "1000")        # loads the program from the disk
     before = context_switches()
     theirs = perf_bench_ns("sched", "pipe", "-l", "12000")
     switches = (context_switches() - before) / 12000
@@ -81,20 +81,20 @@ def test_a_round_through_pipes_takes_what_perf_bench_says(rows):
     assert ours == pytest.approx(theirs, rel=0.15)
 
 
-def test_a_switch_takes_what_stress_ng_says(rows):
-    """Its pipe holds one message: each takes a switch there and one back. Within 10 %."""
+def test_context_switch_agrees_with_stress_ng(rows):
+    """Its pipe holds one message, so each message needs two switches: within 10 %."""
     ours = 2 * mean(rows, "switch.process") + mean(rows, "pipe.self")
     assert ours == pytest.approx(stress_ng_ns(
         "switch", 10000, "nanosecs per context switch"), rel=0.1)
 
 
-def test_a_thread_takes_what_stress_ng_says(rows):
-    """Until it runs; pfdrive's until it has ended as well: within a factor of 2."""
+def test_thread_agrees_with_stress_ng(rows):
+    """stress-ng times the start of a thread, pfdrive also its exit: within a factor of 2."""
     assert is_within(2, mean(rows, "thread.create"), stress_ng_ns(
         "pthread", 200, "nanosecs to start a pthread", "--pthread-max", "1"))
 
 
-def test_a_fault_takes_what_stress_ng_says(rows):
-    """Its faults are on pages of files, not of anonymous memory: within a factor of 2."""
+def test_fault_agrees_with_stress_ng(rows):
+    """stress-ng faults on pages of files, pfdrive on anonymous memory: within a factor of 2."""
     assert is_within(2, mean(rows, "fault.anon"), stress_ng_ns(
         "fault", 300, "nanosecs per page fault"))
