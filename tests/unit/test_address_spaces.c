@@ -48,7 +48,7 @@ static void check(uint32_t pid, uint64_t address, const char *path, uint64_t pgo
 	ck_assert_uint_eq(map->pgoff + ((address - map->start) >> 12), pgoff);
 }
 
-START_TEST(test_edges)
+START_TEST(test_addresses_map_to_their_mapping_up_to_its_edges)
 {
 	spaces = spaces_new();
 	check(1, 0x1000, NULL, 0);
@@ -65,7 +65,7 @@ START_TEST(test_edges)
 }
 END_TEST
 
-START_TEST(test_a_new_map_replaces_what_it_overlaps)
+START_TEST(test_a_new_map_replaces_the_overlapped_parts)
 {
 	spaces = spaces_new();
 	add_map(1, 0x10000, 0x10000, 0, 10, "/a");
@@ -86,7 +86,7 @@ START_TEST(test_a_new_map_replaces_what_it_overlaps)
 }
 END_TEST
 
-START_TEST(test_fork_exec_exit)
+START_TEST(test_fork_copies_mappings_and_exec_drops_them)
 {
 	spaces = spaces_new();
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
@@ -128,7 +128,7 @@ START_TEST(test_a_process_outlives_its_first_thread)
 }
 END_TEST
 
-START_TEST(test_who_executes_is_alone)
+START_TEST(test_exec_ends_the_other_threads)
 {
 	spaces = spaces_new();
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
@@ -167,7 +167,7 @@ START_TEST(test_a_number_used_again)
 }
 END_TEST
 
-START_TEST(test_whose_name_a_path_is)
+START_TEST(test_a_path_has_the_inode_of_its_last_mapping)
 {
 	spaces = spaces_new();
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
@@ -318,9 +318,11 @@ START_TEST(test_more_names_than_are_kept)
 }
 END_TEST
 
-RUN_TESTS("spaces", test_edges, test_a_new_map_replaces_what_it_overlaps, test_fork_exec_exit,
-	  test_a_process_outlives_its_first_thread, test_who_executes_is_alone,
-	  test_a_number_used_again, test_whose_name_a_path_is, test_wrong_maps_do_no_harm,
-	  test_a_full_table_has_no_wrong_names, test_children_share_maps_until_one_changes,
-	  test_processes_and_names_have_a_bound,
+RUN_TESTS("spaces", test_addresses_map_to_their_mapping_up_to_its_edges,
+	  test_a_new_map_replaces_the_overlapped_parts,
+	  test_fork_copies_mappings_and_exec_drops_them,
+	  test_a_process_outlives_its_first_thread, test_exec_ends_the_other_threads,
+	  test_a_number_used_again, test_a_path_has_the_inode_of_its_last_mapping,
+	  test_wrong_maps_do_no_harm, test_a_full_table_has_no_wrong_names,
+	  test_children_share_maps_until_one_changes, test_processes_and_names_have_a_bound,
 	  test_all_tables_together_have_a_bound, test_more_names_than_are_kept)

@@ -69,7 +69,7 @@ static void give_many(struct log *log, unsigned int nr, unsigned int max_threads
 		ck_assert_uint_eq(log->delivered[i], i + 1);
 }
 
-START_TEST(test_order)
+START_TEST(test_work_is_delivered_in_order)
 {
 	static struct log log;
 	unsigned int threads;
@@ -85,7 +85,7 @@ START_TEST(test_order)
 END_TEST
 
 /* Who waits for nobody needs but one thread, and none where nothing was given. */
-START_TEST(test_threads)
+START_TEST(test_threads_start_only_when_work_waits)
 {
 	static struct log log;
 	struct background background;
@@ -113,7 +113,7 @@ START_TEST(test_threads)
 END_TEST
 
 /* Without the right to it nothing changes; with it, a thread that is made meanwhile has it. */
-START_TEST(test_priority)
+START_TEST(test_raised_priority_is_inherited_and_restored)
 {
 	const int before = getpriority(PRIO_PROCESS, 0);
 	static struct log log;
@@ -136,4 +136,6 @@ START_TEST(test_priority)
 }
 END_TEST
 
-RUN_TESTS("background", test_order, test_threads, test_priority)
+RUN_TESTS("background", test_work_is_delivered_in_order,
+	  test_threads_start_only_when_work_waits,
+	  test_raised_priority_is_inherited_and_restored)

@@ -51,7 +51,7 @@ static void check_refused(const char *text, int err, const char *words)
 	ck_assert(isnan(value));
 }
 
-START_TEST(test_arithmetic)
+START_TEST(test_operators_have_the_usual_precedence)
 {
 	ck_assert_double_eq_tol(value_of("1 + 2 * 3"), 7, TINY);
 	ck_assert_double_eq_tol(value_of("(1 + 2) * 3"), 9, TINY);
@@ -62,7 +62,7 @@ START_TEST(test_arithmetic)
 }
 END_TEST
 
-START_TEST(test_units_become_nanoseconds)
+START_TEST(test_units_are_converted_to_nanoseconds)
 {
 	ck_assert_double_eq_tol(value_of("7 ns"), 7, TINY);
 	ck_assert_double_eq_tol(value_of("1.5us"), 1500, TINY);
@@ -78,7 +78,7 @@ START_TEST(test_names_are_other_rows)
 }
 END_TEST
 
-START_TEST(test_what_is_wrong_is_said)
+START_TEST(test_errors_name_the_wrong_part)
 {
 	check_refused("", -EINVAL, "expected a number");
 	check_refused("1 +", -EINVAL, "expected a number");
@@ -106,5 +106,6 @@ START_TEST(test_depth_has_an_end)
 }
 END_TEST
 
-RUN_TESTS("bench formula", test_arithmetic, test_units_become_nanoseconds,
-	  test_names_are_other_rows, test_what_is_wrong_is_said, test_depth_has_an_end)
+RUN_TESTS("bench formula", test_operators_have_the_usual_precedence,
+	  test_units_are_converted_to_nanoseconds, test_names_are_other_rows,
+	  test_errors_name_the_wrong_part, test_depth_has_an_end)

@@ -62,7 +62,7 @@ START_TEST(test_three_caches_are_found)
 }
 END_TEST
 
-START_TEST(test_what_the_sweep_does_not_leave_is_not_found)
+START_TEST(test_caches_beyond_the_sweep_are_not_found)
 {
 	check_caches(&ordinary, 16 * M, 2);
 	check_caches(&ordinary, 512 * K, 1);
@@ -156,6 +156,6 @@ START_TEST(test_a_line_ends_where_the_second_load_misses)
 END_TEST
 
 RUN_TESTS("bench infer", test_three_caches_are_found,
-	  test_what_the_sweep_does_not_leave_is_not_found, test_two_caches_are_not_made_three,
+	  test_caches_beyond_the_sweep_are_not_found, test_two_caches_are_not_made_three,
 	  test_a_flat_machine_has_none, test_a_small_step_is_no_cache,
 	  test_disturbed_sizes_do_not_mislead, test_a_line_ends_where_the_second_load_misses)

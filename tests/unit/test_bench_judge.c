@@ -22,7 +22,7 @@ static bool agrees(uint64_t switches, uint64_t syscalls, uint64_t faults, double
 	return judge_counts(&a_switch, &counts, 1000, 0, share, why, sizeof(why));
 }
 
-START_TEST(test_counts_that_agree)
+START_TEST(test_counts_within_the_claim_are_accepted)
 {
 	ck_assert(agrees(1000, 2000, 0, 1));
 	ck_assert(agrees(1003, 2004, 1, 1));
@@ -76,7 +76,7 @@ START_TEST(test_preemption_is_no_contradiction_but_more_is)
 }
 END_TEST
 
-START_TEST(test_who_claims_nothing_cannot_be_contradicted)
+START_TEST(test_operation_without_a_claim_is_never_contradicted)
 {
 	static const struct bench_claim nothing;
 	const struct bench_counts counts = { .event = { 9, 9, 9, 9 } };
@@ -92,7 +92,7 @@ static bool quiet(size_t runs, size_t outliers, double value, double half_width)
 	return judge_noise(&statistics, value, half_width, why, sizeof(why));
 }
 
-START_TEST(test_noise_is_told)
+START_TEST(test_noisy_statistics_are_refused_with_a_reason)
 {
 	ck_assert(quiet(30, 2, 100, 5));
 	ck_assert(!quiet(30, 2, 100, 11));
@@ -107,10 +107,11 @@ START_TEST(test_noise_is_told)
 }
 END_TEST
 
-RUN_TESTS("bench judge", test_counts_that_agree,
+RUN_TESTS("bench judge", test_counts_within_the_claim_are_accepted,
 	  test_a_switch_in_which_none_happened_is_marked,
 	  test_a_share_is_enough_where_no_more_is_seen,
 	  test_a_call_that_never_entered_the_kernel_is_marked,
 	  test_events_that_do_not_belong_are_marked,
 	  test_preemption_is_no_contradiction_but_more_is,
-	  test_who_claims_nothing_cannot_be_contradicted, test_noise_is_told)
+	  test_operation_without_a_claim_is_never_contradicted,
+	  test_noisy_statistics_are_refused_with_a_reason)

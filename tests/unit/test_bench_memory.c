@@ -94,7 +94,7 @@ START_TEST(test_a_private_mapping_leaves_the_file)
 }
 END_TEST
 
-START_TEST(test_told_to_stop_a_fill_ends)
+START_TEST(test_fill_stops_on_a_signal)
 {
 	const volatile sig_atomic_t stop = 1;
 	struct mapping mapping;
@@ -136,7 +136,7 @@ START_TEST(test_a_scratch_file_has_content_and_no_name)
 }
 END_TEST
 
-START_TEST(test_no_scratch_file)
+START_TEST(test_scratch_file_fails_with_the_errno)
 {
 	const volatile sig_atomic_t stop = 1;
 	struct place place = place_make();
@@ -162,7 +162,7 @@ START_TEST(test_why_a_page_is_lost)
 }
 END_TEST
 
-RUN_TESTS("memory", test_a_shared_mapping_writes_the_file, test_a_private_mapping_leaves_the_file,
-	  test_told_to_stop_a_fill_ends, test_warm_up_touches_nothing_of_ours,
-	  test_a_scratch_file_has_content_and_no_name, test_no_scratch_file,
-	  test_why_a_page_is_lost)
+RUN_TESTS("memory", test_a_shared_mapping_writes_the_file,
+	  test_a_private_mapping_leaves_the_file, test_fill_stops_on_a_signal,
+	  test_warm_up_touches_nothing_of_ours, test_a_scratch_file_has_content_and_no_name,
+	  test_scratch_file_fails_with_the_errno, test_why_a_page_is_lost)

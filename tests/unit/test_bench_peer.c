@@ -166,7 +166,7 @@ static size_t answer_to(const void *hello, size_t bytes, struct peer_answer *ans
 	return got < 0 ? 0 : got;
 }
 
-START_TEST(test_the_server_refuses_what_it_does_not_know)
+START_TEST(test_server_refuses_other_versions_and_services)
 {
 	struct peer_hello hello = { PEER_MAGIC, htonl(PEER_VERSION + 1), htonl(PEER_ECHO) };
 	struct peer_answer answer;
@@ -244,7 +244,7 @@ static void check_refused(const void *answer, size_t bytes, const char *words)
 	ck_assert_int_eq(waitpid(server, NULL, 0), server);
 }
 
-START_TEST(test_other_servers_are_told_apart)
+START_TEST(test_client_recognizes_other_servers)
 {
 	const struct peer_answer newer = { PEER_MAGIC, htonl(7), htonl(PEER_OTHER_VERSION) };
 
@@ -255,7 +255,7 @@ START_TEST(test_other_servers_are_told_apart)
 }
 END_TEST
 
-START_TEST(test_who_is_not_there_is_named)
+START_TEST(test_missing_peer_is_named_in_the_error)
 {
 	static const struct bench_options nowhere = { .peer = "nowhere.invalid", .port = port };
 	static const struct bench_options none = { .port = port };
@@ -273,7 +273,8 @@ START_TEST(test_who_is_not_there_is_named)
 }
 END_TEST
 
-RUN_TESTS("bench peer", test_a_byte_comes_back, test_a_chunk_is_acknowledged_when_it_is_whole,
-	  test_a_closed_connection_is_reset, test_the_server_refuses_what_it_does_not_know,
-	  test_the_server_bounds_its_connections, test_other_servers_are_told_apart,
-	  test_who_is_not_there_is_named)
+RUN_TESTS("bench peer", test_a_byte_comes_back,
+	  test_a_chunk_is_acknowledged_when_it_is_whole, test_a_closed_connection_is_reset,
+	  test_server_refuses_other_versions_and_services,
+	  test_the_server_bounds_its_connections, test_client_recognizes_other_servers,
+	  test_missing_peer_is_named_in_the_error)

@@ -44,7 +44,7 @@ static double predicted_with(struct bench_results *results, const char *text, co
 	return bench_results_find(results, name)->predicted.value;
 }
 
-START_TEST(test_names_mean_rows)
+START_TEST(test_names_families_and_patterns_select_rows)
 {
 	static char *const names[] = { (char *)"switch.*" }, *const call[] = { (char *)"cpu.call" };
 	static char *const family[] = { (char *)"fault" }, *const none[] = { (char *)"fau" };
@@ -68,7 +68,7 @@ START_TEST(test_names_mean_rows)
 }
 END_TEST
 
-START_TEST(test_what_is_subtracted_is_subtracted_with_its_uncertainty)
+START_TEST(test_subtraction_combines_both_uncertainties)
 {
 	static char *const names[] = { (char *)"switch.thread" };
 	struct bench_results results;
@@ -87,7 +87,7 @@ START_TEST(test_what_is_subtracted_is_subtracted_with_its_uncertainty)
 }
 END_TEST
 
-START_TEST(test_without_what_is_subtracted_there_is_no_row)
+START_TEST(test_row_is_missing_without_the_subtracted_row)
 {
 	static char *const names[] = { (char *)"switch.thread" };
 	struct bench_results results;
@@ -145,7 +145,7 @@ START_TEST(test_own_formulas_and_given_ones)
 END_TEST
 
 /* Its runs' results are sizes, and no cycles are in them. */
-START_TEST(test_the_file_cache_has_what_is_available)
+START_TEST(test_cache_size_is_predicted_from_available_memory)
 {
 	static char *const names[] = { (char *)"file.cache_size" };
 	struct bench_results results;
@@ -161,7 +161,7 @@ START_TEST(test_the_file_cache_has_what_is_available)
 }
 END_TEST
 
-START_TEST(test_what_was_not_measured_predicts_nothing)
+START_TEST(test_formula_over_an_unmeasured_row_is_na)
 {
 	static char *const names[] = { (char *)"pipe.self" };
 	struct bench_results results;
@@ -173,7 +173,7 @@ START_TEST(test_what_was_not_measured_predicts_nothing)
 }
 END_TEST
 
-START_TEST(test_a_point_that_is_not_there_is_told)
+START_TEST(test_prediction_of_an_unknown_point_is_reported)
 {
 	static char *const names[] = { (char *)"cpu.call" };
 	static const char text[] =
@@ -244,7 +244,7 @@ START_TEST(test_caches_and_lines_are_derived)
 }
 END_TEST
 
-START_TEST(test_what_is_made_of_noise_is_marked)
+START_TEST(test_row_derived_from_noisy_rows_is_noisy)
 {
 	static char *const names[] = { (char *)"memory.line" };
 	struct bench_results results;
@@ -266,7 +266,7 @@ START_TEST(test_what_is_made_of_noise_is_marked)
 }
 END_TEST
 
-START_TEST(test_a_sweep_within_the_caches_tells_nothing_of_memory)
+START_TEST(test_sweep_within_the_caches_gives_no_dram_latency)
 {
 	static char *const names[] = { (char *)"memory.dram" };
 	struct bench_results results;
@@ -283,11 +283,11 @@ START_TEST(test_a_sweep_within_the_caches_tells_nothing_of_memory)
 }
 END_TEST
 
-RUN_TESTS("bench predict", test_a_point_that_is_not_there_is_told, test_names_mean_rows,
-	  test_what_is_subtracted_is_subtracted_with_its_uncertainty,
-	  test_without_what_is_subtracted_there_is_no_row, test_bandwidth_is_bytes_by_time,
-	  test_own_formulas_and_given_ones, test_the_file_cache_has_what_is_available,
-	  test_what_was_not_measured_predicts_nothing,
-	  test_bad_files_are_refused_with_their_line, test_caches_and_lines_are_derived,
-	  test_what_is_made_of_noise_is_marked,
-	  test_a_sweep_within_the_caches_tells_nothing_of_memory)
+RUN_TESTS("bench predict", test_prediction_of_an_unknown_point_is_reported,
+	  test_names_families_and_patterns_select_rows,
+	  test_subtraction_combines_both_uncertainties,
+	  test_row_is_missing_without_the_subtracted_row, test_bandwidth_is_bytes_by_time,
+	  test_own_formulas_and_given_ones, test_cache_size_is_predicted_from_available_memory,
+	  test_formula_over_an_unmeasured_row_is_na, test_bad_files_are_refused_with_their_line,
+	  test_caches_and_lines_are_derived, test_row_derived_from_noisy_rows_is_noisy,
+	  test_sweep_within_the_caches_gives_no_dram_latency)

@@ -138,7 +138,7 @@ START_TEST(test_csv_has_all_columns_in_each_line)
 }
 END_TEST
 
-START_TEST(test_table_warns_first_and_says_what_is_missing)
+START_TEST(test_table_begins_with_warnings_and_ends_with_missing_rows)
 {
 	char *text = print(bench_print_table);
 
@@ -174,7 +174,7 @@ START_TEST(test_report_has_a_section_for_each_operation)
 END_TEST
 
 /* Of 1 and 1000 ns, logarithmic: a decade, and four. */
-START_TEST(test_report_draws_points)
+START_TEST(test_report_draws_points_on_a_logarithmic_axis)
 {
 	static char *const names[] = { (char *)"file.random" };
 	struct bench_results results;
@@ -246,6 +246,7 @@ END_TEST
 
 RUN_TESTS("bench print", test_json_matches_the_schema_and_nothing_less_does,
 	  test_json_holds_the_figures, test_csv_has_all_columns_in_each_line,
-	  test_table_warns_first_and_says_what_is_missing, test_many_noisy_rows_are_one_line,
-	  test_scaling_has_a_table_of_its_own,
-	  test_report_has_a_section_for_each_operation, test_report_draws_points)
+	  test_table_begins_with_warnings_and_ends_with_missing_rows,
+	  test_many_noisy_rows_are_one_line, test_scaling_has_a_table_of_its_own,
+	  test_report_has_a_section_for_each_operation,
+	  test_report_draws_points_on_a_logarithmic_axis)

@@ -132,7 +132,7 @@ START_TEST(test_a_note_goes_to_the_cell_that_the_point_is_in_now)
 }
 END_TEST
 
-START_TEST(test_nothing_is_nothing)
+START_TEST(test_bins_without_values_are_empty)
 {
 	struct bins bins = { .max_columns = 4, .max_rows = 4, .max_cells = 16 };
 	struct bins_cell *cells = bins_sorted(&bins);
@@ -148,4 +148,5 @@ END_TEST
 RUN_TESTS("bins", test_few_points_stay_as_they_are,
 	  test_wide_ranges_become_coarse_in_their_direction,
 	  test_a_late_beginning_is_no_wide_range, test_many_points_are_all_counted,
-	  test_a_note_goes_to_the_cell_that_the_point_is_in_now, test_nothing_is_nothing)
+	  test_a_note_goes_to_the_cell_that_the_point_is_in_now,
+	  test_bins_without_values_are_empty)

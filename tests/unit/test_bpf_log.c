@@ -36,7 +36,7 @@ static void check_dumped(const char *expected)
 	free(text);
 }
 
-START_TEST(test_messages_are_printed_once_if_asked_for)
+START_TEST(test_debug_messages_are_printed_once_on_request)
 {
 	unsetenv("PFDRIVE_DEBUG");
 	keep(LIBBPF_WARN, "prog '%s': failed\n", "on_exit");
@@ -64,5 +64,5 @@ START_TEST(test_the_end_of_a_long_log_is_kept)
 }
 END_TEST
 
-RUN_TESTS("bpf_log", test_messages_are_printed_once_if_asked_for,
+RUN_TESTS("bpf_log", test_debug_messages_are_printed_once_on_request,
 	  test_the_end_of_a_long_log_is_kept)

@@ -82,7 +82,7 @@ START_TEST(test_the_difference_of_two_runs_is_the_loop)
 }
 END_TEST
 
-START_TEST(test_what_is_equal_in_both_runs_is_gone)
+START_TEST(test_subtracting_an_equal_run_leaves_nothing)
 {
 	struct cachegrind cachegrind = { 0 }, same = { 0 };
 
@@ -134,6 +134,7 @@ START_TEST(test_lines_that_are_none_are_refused)
 END_TEST
 
 RUN_TESTS("cachegrind", test_functions_are_added_up_over_files,
-	  test_the_difference_of_two_runs_is_the_loop, test_what_is_equal_in_both_runs_is_gone,
+	  test_the_difference_of_two_runs_is_the_loop,
+	  test_subtracting_an_equal_run_leaves_nothing,
 	  test_a_file_that_is_cut_or_does_not_add_up_is_refused,
 	  test_lines_that_are_none_are_refused)

@@ -57,7 +57,7 @@ START_TEST(test_blanks_do_not_matter)
 }
 END_TEST
 
-START_TEST(test_sizes_take_units)
+START_TEST(test_sizes_accept_units)
 {
 	ck_assert_uint_eq(parse("ring_size 4K").number, 4096);
 	ck_assert_uint_eq(parse("ring_size 3M").number, 3 << 20);
@@ -154,13 +154,8 @@ START_TEST(test_random_lines_are_refused_or_sound)
 }
 END_TEST
 
-RUN_TESTS("command",
-	  test_every_command_is_understood,
-	  test_blanks_do_not_matter,
-	  test_sizes_take_units,
-	  test_sizes_outside_their_bounds_are_refused,
-	  test_numbers_must_be_numbers,
-	  test_unknown_words_are_refused,
-	  test_too_few_and_too_many_words_are_refused,
-	  test_longest_word_is_refused_not_cut,
+RUN_TESTS("command", test_every_command_is_understood, test_blanks_do_not_matter,
+	  test_sizes_accept_units, test_sizes_outside_their_bounds_are_refused,
+	  test_numbers_must_be_numbers, test_unknown_words_are_refused,
+	  test_too_few_and_too_many_words_are_refused, test_longest_word_is_refused_not_cut,
 	  test_random_lines_are_refused_or_sound)

@@ -44,7 +44,7 @@ START_TEST(test_error_is_error_whatever_else_it_was)
 }
 END_TEST
 
-START_TEST(test_mkwrite_is_mkwrite)
+START_TEST(test_mkwrite_operations_have_their_own_class)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_PAGE_MKWRITE, 0, NONE, false, LOCKED),
 			 PFSTAT_CLASS_MKWRITE);
@@ -92,7 +92,7 @@ START_TEST(test_map_pages_that_maps_nothing_passes)
 }
 END_TEST
 
-START_TEST(test_major_is_disk)
+START_TEST(test_major_faults_are_disk_whatever_the_lookup_found)
 {
 	unsigned int before;
 	size_t i;
@@ -276,16 +276,12 @@ START_TEST(test_solved_at_once_is_long)
 }
 END_TEST
 
-RUN_TESTS("classify",
-	  test_error_is_error_whatever_else_it_was,
-	  test_mkwrite_is_mkwrite,
-	  test_huge_fault_that_falls_back_passes,
-	  test_map_pages_that_maps_is_around,
-	  test_map_pages_that_maps_after_a_cause_is_short,
+RUN_TESTS("classify", test_error_is_error_whatever_else_it_was,
+	  test_mkwrite_operations_have_their_own_class, test_huge_fault_that_falls_back_passes,
+	  test_map_pages_that_maps_is_around, test_map_pages_that_maps_after_a_cause_is_short,
 	  test_map_pages_that_maps_nothing_passes,
-	  test_major_is_disk,
-	  test_retry_at_the_mark_is_readahead,
-	  test_retry_for_a_page_absent_or_in_flight_is_wait,
+	  test_major_faults_are_disk_whatever_the_lookup_found,
+	  test_retry_at_the_mark_is_readahead, test_retry_for_a_page_absent_or_in_flight_is_wait,
 	  test_retry_for_an_up_to_date_page_is_lock,
 	  test_retry_without_a_look_up_is_no_disk_fault,
 	  test_retry_for_the_flag_of_reclaim_without_sleep_is_pass,
@@ -293,7 +289,5 @@ RUN_TESTS("classify",
 	  test_fault_that_mapped_no_page_of_the_cache_is_raced,
 	  test_mark_on_a_page_in_flight_without_sleep_is_readahead,
 	  test_page_in_flight_that_was_slept_for_is_wait,
-	  test_page_in_flight_without_sleep_is_no_wait,
-	  test_sleep_alone_is_no_wait,
-	  test_solved_after_a_cause_is_short,
-	  test_solved_at_once_is_long)
+	  test_page_in_flight_without_sleep_is_no_wait, test_sleep_alone_is_no_wait,
+	  test_solved_after_a_cause_is_short, test_solved_at_once_is_long)

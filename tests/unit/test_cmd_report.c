@@ -408,7 +408,7 @@ START_TEST(test_file_that_is_not_there_is_refused)
 }
 END_TEST
 
-START_TEST(test_top_leaves_out_and_says_so)
+START_TEST(test_top_reports_the_rows_that_it_omits)
 {
 	json_t *json;
 
@@ -586,7 +586,7 @@ START_TEST(test_trace_has_the_faults)
 END_TEST
 
 /* As `head' leaves it: the files that were asked for are whole, and nobody is told. */
-START_TEST(test_files_are_written_when_nobody_reads)
+START_TEST(test_files_are_written_if_stdout_is_closed)
 {
 	static char *const formats[] = { "table", "csv", "json", "trace" };
 	json_t *json;
@@ -642,7 +642,7 @@ static int print_unread(void)
 	return WEXITSTATUS(status);
 }
 
-START_TEST(test_record_writes_its_json_when_nobody_reads)
+START_TEST(test_record_writes_its_json_if_stdout_is_closed)
 {
 	json_t *json;
 
@@ -674,7 +674,7 @@ static void write_text(const char *path, const char *text)
 	ck_assert_int_eq(fclose(out), 0);
 }
 
-START_TEST(test_what_is_no_recording_is_refused_and_nothing_written)
+START_TEST(test_non_recording_is_refused_without_output)
 {
 	json_t *head = json_object();
 	FILE *out;
@@ -740,7 +740,7 @@ static Suite *suite_of_report(void)
 		test_the_modules_share_is_taken_out_of_one_file_too,
 		test_one_file_of_a_cut_recording,
 		test_file_that_is_not_there_is_refused,
-		test_top_leaves_out_and_says_so,
+		test_top_reports_the_rows_that_it_omits,
 		test_cut_recording_is_printed_with_a_warning,
 		test_torn_recording_is_printed_with_a_warning,
 		test_counts_that_cannot_be_understood_are_not_known,
@@ -748,11 +748,11 @@ static Suite *suite_of_report(void)
 		test_output_is_a_file_of_its_own, test_two_outputs_are_two_files,
 		test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
 		test_trace_has_the_faults,
-		test_files_are_written_when_nobody_reads,
+		test_files_are_written_if_stdout_is_closed,
 		test_output_that_is_full_takes_no_other_with_it,
-		test_record_writes_its_json_when_nobody_reads,
+		test_record_writes_its_json_if_stdout_is_closed,
 		test_recording_comes_through_a_pipe,
-		test_what_is_no_recording_is_refused_and_nothing_written,
+		test_non_recording_is_refused_without_output,
 		test_wrong_options_are_refused,
 	};
 	Suite *suite = suite_create("cmd_report");

@@ -172,7 +172,7 @@ static size_t find(const char *path, uint64_t nr, json_t **symbols, uint64_t *le
 }
 
 /* 23 KiB of JSON each: three times as many as have room. */
-START_TEST(test_what_has_no_room_is_counted)
+START_TEST(test_names_that_do_not_fit_are_counted)
 {
 	uint64_t all, left_out;
 	char path[PATH_MAX];
@@ -290,4 +290,4 @@ END_TEST
 
 RUN_TESTS("code_names", test_code_of_a_jit_has_the_names_of_its_process,
 	  test_no_other_file_is_taken_for_the_one_of_a_jit, test_code_gets_its_names,
-	  test_what_has_no_room_is_counted)
+	  test_names_that_do_not_fit_are_counted)

@@ -17,7 +17,7 @@ START_TEST(test_a_cpu_beyond_1024_is_in_the_set)
 }
 END_TEST
 
-START_TEST(test_the_set_of_this_thread_is_what_it_is_confined_to)
+START_TEST(test_cpu_set_of_a_thread_is_its_confinement)
 {
 	struct cpus before, after;
 	int cpu = sched_getcpu();
@@ -34,4 +34,4 @@ START_TEST(test_the_set_of_this_thread_is_what_it_is_confined_to)
 END_TEST
 
 RUN_TESTS("cpus", test_a_cpu_beyond_1024_is_in_the_set,
-	  test_the_set_of_this_thread_is_what_it_is_confined_to)
+	  test_cpu_set_of_a_thread_is_its_confinement)

@@ -71,7 +71,7 @@ START_TEST(test_text_of_a_page_is_no_markup)
 END_TEST
 
 /* Overlong forms, surrogates, too large, cut off: none of them is a character. */
-START_TEST(test_what_is_no_utf8_is_replaced)
+START_TEST(test_invalid_utf8_is_replaced)
 {
 	static const char *const bad[] = {
 		"\xc0\xbc", "\xe0\x80\xbc", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80",
@@ -121,7 +121,7 @@ START_TEST(test_colours_of_a_drawing_follow_the_page)
 }
 END_TEST
 
-START_TEST(test_only_what_draws_is_left_of_a_drawing)
+START_TEST(test_only_drawing_elements_of_an_svg_are_kept)
 {
 	svg_becomes("<?xml version='1.0'?><!-- x --><svg><title>t</title><desc>d</desc>"
 		    "<script>alert(1)</script><rect fill='#ffffff'/><g></g>"
@@ -323,10 +323,10 @@ START_TEST(test_a_terminal_gets_signs_and_nothing_that_it_obeys)
 END_TEST
 
 RUN_TESTS("drawing", test_a_cell_is_one_cell, test_a_label_is_nothing_that_runs,
-	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup, test_what_is_no_utf8_is_replaced,
-	  test_colours_of_a_drawing_follow_the_page, test_only_what_draws_is_left_of_a_drawing,
-	  test_levels_are_powers_and_all_are_used, test_every_colour_has_one_for_the_dark,
-	  test_places_that_are_not_kept_are_counted,
+	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup, test_invalid_utf8_is_replaced,
+	  test_colours_of_a_drawing_follow_the_page,
+	  test_only_drawing_elements_of_an_svg_are_kept, test_levels_are_powers_and_all_are_used,
+	  test_every_colour_has_one_for_the_dark, test_places_that_are_not_kept_are_counted,
 	  test_places_that_come_late_do_not_displace_each_other,
 	  test_places_that_are_alike_do_not_displace_each_other,
 	  test_no_place_had_much_more_than_the_largest,

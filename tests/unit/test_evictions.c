@@ -60,7 +60,7 @@ static void close_blame(void)
 	blame_free(blame);
 }
 
-START_TEST(test_who_evicted_is_blamed_by_who_reads_again)
+START_TEST(test_refault_is_attributed_to_the_evictor)
 {
 	struct blame_figures figures;
 
@@ -110,7 +110,7 @@ START_TEST(test_one_eviction_is_blamed_once)
 }
 END_TEST
 
-START_TEST(test_what_is_nobodys_fault)
+START_TEST(test_reads_without_an_eviction_are_no_refaults)
 {
 	blame = blame_new();
 	/* Never evicted; evicted and not wanted; written, failed, of no file. */
@@ -125,7 +125,7 @@ START_TEST(test_what_is_nobodys_fault)
 }
 END_TEST
 
-START_TEST(test_more_evictors_than_are_told_apart)
+START_TEST(test_evictors_beyond_the_limit_are_others)
 {
 	uint32_t i;
 
@@ -144,7 +144,7 @@ START_TEST(test_more_evictors_than_are_told_apart)
 }
 END_TEST
 
-START_TEST(test_more_pairs_than_are_told_apart)
+START_TEST(test_pairs_beyond_the_limit_are_others)
 {
 	uint64_t pages = 0;
 	uint32_t i;
@@ -184,7 +184,7 @@ START_TEST(test_more_files_than_are_followed)
 END_TEST
 
 /* Ranges of pages against a mark for each page. */
-START_TEST(test_ranges_are_what_their_pages_are)
+START_TEST(test_ranges_equal_the_sum_of_their_pages)
 {
 	static uint8_t evictor[1 << 14];	/* 0: none, or read again since */
 	uint64_t expected[4] = { 0 }, found[4] = { 0 }, what, pgoff, page, state = 5;
@@ -218,11 +218,8 @@ START_TEST(test_ranges_are_what_their_pages_are)
 }
 END_TEST
 
-RUN_TESTS("blame",
-	  test_ranges_are_what_their_pages_are,
-	  test_who_evicted_is_blamed_by_who_reads_again,
-	  test_one_eviction_is_blamed_once,
-	  test_what_is_nobodys_fault,
-	  test_more_evictors_than_are_told_apart,
-	  test_more_pairs_than_are_told_apart,
+RUN_TESTS("blame", test_ranges_equal_the_sum_of_their_pages,
+	  test_refault_is_attributed_to_the_evictor, test_one_eviction_is_blamed_once,
+	  test_reads_without_an_eviction_are_no_refaults,
+	  test_evictors_beyond_the_limit_are_others, test_pairs_beyond_the_limit_are_others,
 	  test_more_files_than_are_followed)

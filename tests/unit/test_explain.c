@@ -311,7 +311,7 @@ START_TEST(test_a_write_without_page_mkwrite_is_whole)
 }
 END_TEST
 
-START_TEST(test_what_does_not_come_again_is_not_solved)
+START_TEST(test_fault_without_a_retry_is_unsolved)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 100, 200, RETRY);
 	const struct pfstat_task exit = {
@@ -538,7 +538,7 @@ START_TEST(test_events_at_equal_times)
 }
 END_TEST
 
-START_TEST(test_execution_ends_what_was_open)
+START_TEST(test_exec_closes_open_faults)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 100, 200, RETRY);
 	const struct pfstat_task exec = {
@@ -642,7 +642,7 @@ START_TEST(test_a_retry_elsewhere_leaves_a_fault_unsolved)
 }
 END_TEST
 
-START_TEST(test_a_first_attempt_may_not_know_what_it_is)
+START_TEST(test_fault_takes_the_kind_of_its_last_attempt)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_OTHER, 100, 110, PFSTAT_OUTCOME_RETRY);
 
@@ -678,22 +678,23 @@ START_TEST(test_a_fault_that_was_given_up_is_not_the_next_of_its_page)
 }
 END_TEST
 
-RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belongs_to_no_fault,
+RUN_TESTS("explain", test_a_disk_fault_is_taken_apart,
+	  test_a_stay_outside_belongs_to_no_fault,
 	  test_a_stay_between_two_attempts_is_the_faults,
 	  test_another_pages_request_is_not_its_own,
 	  test_another_targets_read_of_the_page_is_known, test_a_sleep_without_a_stay_is_residue,
 	  test_without_ebpf_parts_are_not_known, test_pass_then_fault_is_one,
 	  test_page_mkwrite_joins_its_fault, test_a_folio_counts_where_the_kernel_maps_it,
-	  test_a_write_without_page_mkwrite_is_whole,
-	  test_what_does_not_come_again_is_not_solved, test_an_error_solves_nothing,
-	  test_faults_that_the_module_does_not_see, test_a_swap_in_waits_for_its_own_request,
+	  test_a_write_without_page_mkwrite_is_whole, test_fault_without_a_retry_is_unsolved,
+	  test_an_error_solves_nothing, test_faults_that_the_module_does_not_see,
+	  test_a_swap_in_waits_for_its_own_request,
 	  test_a_lost_stay_is_residue_whatever_else_is_known,
 	  test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault,
 	  test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on,
 	  test_a_total_that_begins_anew_is_another_threads,
 	  test_more_stays_than_are_kept_leave_residue,
 	  test_stays_never_overlap_nor_leave_the_fault, test_one_sleep_for_two_requests,
-	  test_events_at_equal_times, test_execution_ends_what_was_open,
+	  test_events_at_equal_times, test_exec_closes_open_faults,
 	  test_a_retry_elsewhere_leaves_a_fault_unsolved,
-	  test_a_first_attempt_may_not_know_what_it_is,
+	  test_fault_takes_the_kind_of_its_last_attempt,
 	  test_a_fault_that_was_given_up_is_not_the_next_of_its_page)

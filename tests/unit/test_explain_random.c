@@ -466,11 +466,12 @@ START_TEST(test_a_million_threads_come_and_go)
 }
 END_TEST
 
-START_TEST(test_a_million_threads_of_whose_end_nobody_tells)
+START_TEST(test_a_million_threads_without_exit_need_bounded_memory)
 {
 	check_threads(false, 20 << 20);
 }
 END_TEST
 
-RUN_TESTS("explain_random", test_parts_equal_every_nanosecond, test_whatever_comes_adds_up,
-	  test_a_million_threads_come_and_go, test_a_million_threads_of_whose_end_nobody_tells)
+RUN_TESTS("explain_random", test_parts_equal_every_nanosecond,
+	  test_whatever_comes_adds_up, test_a_million_threads_come_and_go,
+	  test_a_million_threads_without_exit_need_bounded_memory)

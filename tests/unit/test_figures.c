@@ -153,7 +153,7 @@ static double last_of(const char *name, unsigned int column)
 	return strtod(cell, NULL);
 }
 
-START_TEST(test_order_tells_steps_ahead_and_back)
+START_TEST(test_order_counts_steps_forward_and_back)
 {
 	uint64_t page;
 
@@ -176,7 +176,7 @@ START_TEST(test_order_tells_steps_ahead_and_back)
 END_TEST
 
 /* The table beneath has other means then. */
-START_TEST(test_what_is_not_subtracted_is_told)
+START_TEST(test_figure_notes_times_that_are_not_subtracted)
 {
 	static const char told[] = "The module's share is in these times";
 
@@ -221,7 +221,7 @@ START_TEST(test_many_calls_become_fewer_marks)
 }
 END_TEST
 
-START_TEST(test_what_became_of_pages_read)
+START_TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
 {
 	uint64_t page;
 
@@ -382,7 +382,7 @@ START_TEST(test_short_faults_of_a_long_run_are_drawn)
 END_TEST
 
 /* Faults are told by their ends. */
-START_TEST(test_what_began_first_may_end_last)
+START_TEST(test_timeline_orders_faults_by_their_start)
 {
 	begin();
 	now_ns += 90 * MS;
@@ -417,7 +417,7 @@ START_TEST(test_threads_that_are_not_drawn_are_counted_apart)
 }
 END_TEST
 
-START_TEST(test_without_ebpf_nobody_was_on_the_cpu)
+START_TEST(test_timeline_without_ebpf_has_no_cpu_time)
 {
 	begin();
 	counters.have_bpf = false;
@@ -461,7 +461,7 @@ START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
 }
 END_TEST
 
-START_TEST(test_bursts_are_told_from_an_even_stream)
+START_TEST(test_heat_distinguishes_bursts_from_an_even_stream)
 {
 	uint64_t i;
 
@@ -514,7 +514,7 @@ START_TEST(test_a_level_without_a_count_is_not_in_the_key)
 }
 END_TEST
 
-START_TEST(test_evictors_are_named)
+START_TEST(test_evictions_name_the_evictors)
 {
 	begin();
 	read_pages(0, 16);
@@ -532,7 +532,7 @@ START_TEST(test_evictors_are_named)
 END_TEST
 
 /* Of more than are told apart it is not known who, nor whether the process itself. */
-START_TEST(test_evictors_that_are_not_told_apart)
+START_TEST(test_evictions_count_pages_of_unknown_evictors)
 {
 	uint32_t i;
 
@@ -552,7 +552,7 @@ START_TEST(test_evictors_that_are_not_told_apart)
 }
 END_TEST
 
-START_TEST(test_what_is_not_there_is_not_drawn)
+START_TEST(test_figures_without_data_are_not_drawn)
 {
 	unsigned int i;
 
@@ -620,16 +620,17 @@ END_TEST
 
 RUN_TESTS("figures", test_a_reused_number_is_another_lane,
 	  test_threads_that_ended_without_a_fault_take_no_lane,
-	  test_order_tells_steps_ahead_and_back,
-	  test_what_is_not_subtracted_is_told, test_many_calls_become_fewer_marks,
-	  test_what_became_of_pages_read, test_a_file_that_comes_back_has_no_page_of_before,
-	  test_pages_of_a_run_of_days_are_where_they_were_read,
-	  test_where_the_time_went_adds_up, test_a_lane_has_all_of_its_threads_time,
-	  test_short_faults_of_a_long_run_are_drawn, test_what_began_first_may_end_last,
+	  test_order_counts_steps_forward_and_back,
+	  test_figure_notes_times_that_are_not_subtracted, test_many_calls_become_fewer_marks,
+	  test_readahead_counts_mapped_evicted_and_unused_pages,
+	  test_a_file_that_comes_back_has_no_page_of_before,
+	  test_pages_of_a_run_of_days_are_where_they_were_read, test_where_the_time_went_adds_up,
+	  test_a_lane_has_all_of_its_threads_time, test_short_faults_of_a_long_run_are_drawn,
+	  test_timeline_orders_faults_by_their_start,
 	  test_threads_that_are_not_drawn_are_counted_apart,
-	  test_without_ebpf_nobody_was_on_the_cpu,
+	  test_timeline_without_ebpf_has_no_cpu_time,
 	  test_a_fault_of_many_sleeps_was_off_in_all_of_them,
-	  test_bursts_are_told_from_an_even_stream,
-	  test_a_level_without_a_count_is_not_in_the_key, test_evictors_are_named,
-	  test_evictors_that_are_not_told_apart,
-	  test_what_is_not_there_is_not_drawn)
+	  test_heat_distinguishes_bursts_from_an_even_stream,
+	  test_a_level_without_a_count_is_not_in_the_key, test_evictions_name_the_evictors,
+	  test_evictions_count_pages_of_unknown_evictors,
+	  test_figures_without_data_are_not_drawn)

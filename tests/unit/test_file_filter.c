@@ -77,7 +77,7 @@ START_TEST(test_requests_of_no_known_file_may_be_waited_for)
 }
 END_TEST
 
-START_TEST(test_what_is_of_no_file_passes)
+START_TEST(test_events_without_a_file_pass)
 {
 	const struct pfstat_event stay = { .type = PFSTAT_EVENT_OFF_CPU };
 	const struct pfstat_event task = { .type = PFSTAT_EVENT_TASK };
@@ -100,5 +100,5 @@ START_TEST(test_no_filter_lets_all_pass)
 END_TEST
 
 RUN_TESTS("file_filter", test_a_file_is_its_device_and_inode,
-	  test_requests_of_no_known_file_may_be_waited_for, test_what_is_of_no_file_passes,
+	  test_requests_of_no_known_file_may_be_waited_for, test_events_without_a_file_pass,
 	  test_no_filter_lets_all_pass)

@@ -22,7 +22,7 @@ static struct cell *add(const struct group_key *key, uint64_t whole_ns, bool maj
 	return made;
 }
 
-START_TEST(test_what_is_added_up)
+START_TEST(test_groups_sum_counts_and_times)
 {
 	const struct group_key key = { .inode = 5, .dev = 1 }, other = { .inode = 6, .dev = 1 };
 	const struct cell *cell;
@@ -151,5 +151,5 @@ START_TEST(test_a_visit_may_end_early)
 }
 END_TEST
 
-RUN_TESTS("groups", test_what_is_added_up, test_every_field_of_the_key_counts,
+RUN_TESTS("groups", test_groups_sum_counts_and_times, test_every_field_of_the_key_counts,
 	  test_keys_of_one_hash_are_apart, test_all_others_are_one, test_a_visit_may_end_early)

@@ -20,7 +20,7 @@ static void no_free(void *value)
 	(void)value;
 }
 
-START_TEST(test_against_an_array)
+START_TEST(test_random_operations_match_an_array)
 {
 	static char values[KEYS];
 	bool there[KEYS] = { false };
@@ -59,7 +59,7 @@ static bool keep_even(void *context, void *value)
 	return (*(char **)context - (char *)value) % 2 == 0;
 }
 
-START_TEST(test_filter)
+START_TEST(test_filter_removes_the_rejected_entries)
 {
 	static char values[KEYS];
 	const char *first = values;
@@ -77,4 +77,5 @@ START_TEST(test_filter)
 }
 END_TEST
 
-RUN_TESTS("hash", test_against_an_array, test_filter)
+RUN_TESTS("hash", test_random_operations_match_an_array,
+	  test_filter_removes_the_rejected_entries)

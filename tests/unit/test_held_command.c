@@ -102,7 +102,7 @@ START_TEST(test_it_does_not_run_before)
 END_TEST
 
 /* A signal that is ignored stays so over an exec, unless somebody sees to it. */
-START_TEST(test_a_pipe_that_nobody_reads_ends_it)
+START_TEST(test_command_is_killed_by_sigpipe)
 {
 	signals_init();
 	ck_assert_int_eq(run_shell("kill -PIPE $$; exit 7"), -1);
@@ -125,7 +125,7 @@ START_TEST(test_one_that_was_killed_cannot_go)
 }
 END_TEST
 
-START_TEST(test_an_exec_that_fails_tells_why)
+START_TEST(test_failed_exec_returns_its_errno)
 {
 	char *const absent[] = { "/no/such/command", NULL }, *const folder[] = { "/", NULL };
 	struct command command;
@@ -190,9 +190,9 @@ START_TEST(test_without_the_right_to_become_the_user_nothing_is_held)
 }
 END_TEST
 
-RUN_TESTS("held command", test_it_runs_when_it_is_let_go, test_it_has_the_limits_of_before,
-	  test_it_is_as_deaf_as_pfdrive_was_made, test_it_does_not_run_before,
-	  test_an_exec_that_fails_tells_why, test_it_has_no_descriptor_of_ours,
-	  test_it_is_the_user_already_while_it_is_held,
+RUN_TESTS("held command", test_it_runs_when_it_is_let_go,
+	  test_it_has_the_limits_of_before, test_it_is_as_deaf_as_pfdrive_was_made,
+	  test_it_does_not_run_before, test_failed_exec_returns_its_errno,
+	  test_it_has_no_descriptor_of_ours, test_it_is_the_user_already_while_it_is_held,
 	  test_without_the_right_to_become_the_user_nothing_is_held,
-	  test_a_pipe_that_nobody_reads_ends_it, test_one_that_was_killed_cannot_go)
+	  test_command_is_killed_by_sigpipe, test_one_that_was_killed_cannot_go)

@@ -12,7 +12,7 @@
 #include "user/analyze/accounts/hw_counts.h"
 #include "user/system/cpu_cache.h"
 
-START_TEST(test_what_was_counted_half_of_the_time_is_doubled)
+START_TEST(test_counts_are_scaled_to_the_enabled_time)
 {
 	ck_assert_uint_eq(hw_scale(1000, 200, 100), 2000);
 	ck_assert_uint_eq(hw_scale(1000, 100, 100), 1000);
@@ -52,7 +52,7 @@ START_TEST(test_a_group_that_never_ran_is_missing_and_not_0)
 }
 END_TEST
 
-START_TEST(test_what_is_no_group_is_refused)
+START_TEST(test_malformed_group_is_refused)
 {
 	const uint64_t short_one[] = { 2, 1000, 250, 400 };
 	const uint64_t other_size[] = { 1, 1000, 250, 400, 10 };
@@ -81,7 +81,7 @@ START_TEST(test_a_rate_needs_both_and_accesses)
 }
 END_TEST
 
-START_TEST(test_one_reason_for_all_is_said_once)
+START_TEST(test_common_reason_is_reported_once)
 {
 	struct hw_counts counts = { 0 };
 	struct hw_count *all = &counts.counts[0][0][0];
@@ -99,7 +99,7 @@ START_TEST(test_one_reason_for_all_is_said_once)
 }
 END_TEST
 
-START_TEST(test_reasons)
+START_TEST(test_open_errors_have_an_explanation)
 {
 	char why[128];
 
@@ -242,11 +242,11 @@ START_TEST(test_the_walk_is_twice_as_long_and_none_without_a_size)
 }
 END_TEST
 
-RUN_TESTS("hw_counts", test_what_was_counted_half_of_the_time_is_doubled,
+RUN_TESTS("hw_counts", test_counts_are_scaled_to_the_enabled_time,
 	  test_a_group_gives_each_member_its_value,
-	  test_a_group_that_never_ran_is_missing_and_not_0, test_what_is_no_group_is_refused,
-	  test_a_rate_needs_both_and_accesses, test_one_reason_for_all_is_said_once,
-	  test_reasons, test_events_are_those_of_the_manual,
+	  test_a_group_that_never_ran_is_missing_and_not_0, test_malformed_group_is_refused,
+	  test_a_rate_needs_both_and_accesses, test_common_reason_is_reported_once,
+	  test_open_errors_have_an_explanation, test_events_are_those_of_the_manual,
 	  test_groups_count_between_begin_and_end_alone,
 	  test_the_size_of_l1d_is_that_of_the_data_cache_of_level_1,
 	  test_the_walk_is_twice_as_long_and_none_without_a_size)

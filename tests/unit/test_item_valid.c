@@ -47,7 +47,7 @@ START_TEST(test_each_event_has_its_size)
 }
 END_TEST
 
-START_TEST(test_what_indexes_arrays_is_in_bounds)
+START_TEST(test_array_indexes_out_of_bounds_are_refused)
 {
 	struct pfstat_record record = { 0 };
 
@@ -71,7 +71,7 @@ START_TEST(test_what_indexes_arrays_is_in_bounds)
 }
 END_TEST
 
-START_TEST(test_names_end)
+START_TEST(test_names_without_an_end_are_refused)
 {
 	make(PFSTAT_EVENT_TASK, sizeof(any.task));
 	memset(any.task.comm, 'x', sizeof(any.task.comm));
@@ -100,7 +100,7 @@ START_TEST(test_no_folio_has_more_pages_than_a_huge_page)
 }
 END_TEST
 
-START_TEST(test_a_path_ends_where_its_size_says)
+START_TEST(test_path_must_end_at_its_size)
 {
 	union {
 		struct item_map map;
@@ -119,6 +119,6 @@ START_TEST(test_a_path_ends_where_its_size_says)
 }
 END_TEST
 
-RUN_TESTS("item_known", test_each_event_has_its_size, test_what_indexes_arrays_is_in_bounds,
-	  test_names_end, test_no_folio_has_more_pages_than_a_huge_page,
-	  test_a_path_ends_where_its_size_says)
+RUN_TESTS("item_known", test_each_event_has_its_size,
+	  test_array_indexes_out_of_bounds_are_refused, test_names_without_an_end_are_refused,
+	  test_no_folio_has_more_pages_than_a_huge_page, test_path_must_end_at_its_size)

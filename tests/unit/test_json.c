@@ -242,7 +242,7 @@ START_TEST(test_own_cost_is_that_of_all_calls)
 }
 END_TEST
 
-START_TEST(test_own_share_is_subtracted_when_asked)
+START_TEST(test_own_cost_is_subtracted_on_request)
 {
 	struct sample_run run;
 	json_t *json;
@@ -295,7 +295,7 @@ START_TEST(test_study_columns_are_sums_of_classes)
 }
 END_TEST
 
-START_TEST(test_study_leaves_out_what_is_no_fault_of_its_own)
+START_TEST(test_study_omits_calls_that_are_not_faults)
 {
 	struct sample_run run;
 	struct pfstat_record record = { .tid = 1, .duration_ns = 10 };
@@ -321,7 +321,7 @@ START_TEST(test_study_leaves_out_what_is_no_fault_of_its_own)
 }
 END_TEST
 
-START_TEST(test_what_was_not_measured_is_null)
+START_TEST(test_unmeasured_values_are_null)
 {
 	struct sample_run run;
 	json_t *json;
@@ -509,7 +509,7 @@ START_TEST(test_parts_are_the_runs)
 }
 END_TEST
 
-START_TEST(test_what_has_no_hook_is_null)
+START_TEST(test_values_without_their_hook_are_null)
 {
 	struct sample_run run;
 	json_t *json;
@@ -715,26 +715,16 @@ START_TEST(test_several_runs_have_mean_and_deviation)
 }
 END_TEST
 
-RUN_TESTS("json",
-	  test_one_run_matches_the_schema,
-	  test_empty_run_matches_the_schema,
-	  test_several_runs_match_the_schema,
-	  test_schema_refuses_any_other_and_any_missing_key,
-	  test_schema_refuses_wrong_types,
-	  test_figures_are_the_runs,
-	  test_own_cost_is_that_of_all_calls, test_own_share_is_subtracted_when_asked,
-	  test_study_columns_are_sums_of_classes,
-	  test_study_leaves_out_what_is_no_fault_of_its_own,
-	  test_what_was_not_measured_is_null,
-	  test_nothing_has_no_mean_but_a_total,
-	  test_read_ahead_of_zero_is_zero,
-	  test_any_file_name_makes_valid_json,
-	  test_seed_keeps_all_its_bits,
-	  test_system_calls_have_names_results_and_histograms,
-	  test_no_system_calls_is_an_empty_list,
-	  test_parts_are_the_runs,
-	  test_what_has_no_hook_is_null,
-	  test_requests_and_pages_are_the_runs,
+RUN_TESTS("json", test_one_run_matches_the_schema, test_empty_run_matches_the_schema,
+	  test_several_runs_match_the_schema, test_schema_refuses_any_other_and_any_missing_key,
+	  test_schema_refuses_wrong_types, test_figures_are_the_runs,
+	  test_own_cost_is_that_of_all_calls, test_own_cost_is_subtracted_on_request,
+	  test_study_columns_are_sums_of_classes, test_study_omits_calls_that_are_not_faults,
+	  test_unmeasured_values_are_null, test_nothing_has_no_mean_but_a_total,
+	  test_read_ahead_of_zero_is_zero, test_any_file_name_makes_valid_json,
+	  test_seed_keeps_all_its_bits, test_system_calls_have_names_results_and_histograms,
+	  test_no_system_calls_is_an_empty_list, test_parts_are_the_runs,
+	  test_values_without_their_hook_are_null, test_requests_and_pages_are_the_runs,
 	  test_ledger_has_counts_differences_and_reasons,
 	  test_groups_are_the_top_rows_and_the_sum_of_the_rest,
 	  test_recording_that_was_cut_has_nulls_for_its_counts,

@@ -84,7 +84,7 @@ START_TEST(test_no_resident_pages_are_not_none_of_them)
 }
 END_TEST
 
-START_TEST(test_what_is_no_head_is_refused)
+START_TEST(test_malformed_head_is_refused)
 {
 	static const char *const texts[] = {
 		"[]", "{}", "{\"environment\": null}", "{\"environment\": {}}",
@@ -115,7 +115,7 @@ static void take(struct report *report, const char *text)
 	json_decref(json);
 }
 
-START_TEST(test_what_is_missing_is_unknown)
+START_TEST(test_missing_members_are_unknown)
 {
 	struct report report;
 
@@ -161,10 +161,7 @@ START_TEST(test_values_that_cannot_be_are_unknown)
 }
 END_TEST
 
-RUN_TESTS("head_json",
-	  test_record_comes_out_as_it_was_put_in,
-	  test_drive_comes_out_as_it_was_put_in,
-	  test_no_resident_pages_are_not_none_of_them,
-	  test_what_is_no_head_is_refused,
-	  test_what_is_missing_is_unknown,
+RUN_TESTS("head_json", test_record_comes_out_as_it_was_put_in,
+	  test_drive_comes_out_as_it_was_put_in, test_no_resident_pages_are_not_none_of_them,
+	  test_malformed_head_is_refused, test_missing_members_are_unknown,
 	  test_values_that_cannot_be_are_unknown)

@@ -68,7 +68,7 @@ static int64_t reason(const struct ledger_difference *difference, const char *na
 	return 0;
 }
 
-START_TEST(test_everything_agrees)
+START_TEST(test_differences_of_a_complete_run_have_reasons)
 {
 	const struct ledger_difference *difference;
 	size_t i, r;
@@ -100,7 +100,7 @@ START_TEST(test_everything_agrees)
 }
 END_TEST
 
-START_TEST(test_what_has_no_reason_is_unexplained)
+START_TEST(test_difference_without_a_reason_is_unexplained)
 {
 	open_books();
 	counters.usage.minflt += 2;
@@ -144,7 +144,7 @@ START_TEST(test_chains_that_needed_no_more)
 }
 END_TEST
 
-START_TEST(test_what_is_not_known_is_not_compared)
+START_TEST(test_unknown_counts_are_not_compared)
 {
 	open_books();
 	counters.perf_minor = COUNT_NA;
@@ -163,7 +163,7 @@ START_TEST(test_what_is_not_known_is_not_compared)
 }
 END_TEST
 
-START_TEST(test_the_tasks_own_counts_tell_of_a_program_left_out)
+START_TEST(test_counts_of_the_tasks_reveal_a_skipped_program)
 {
 	open_books();
 	counters.task_minor += 3;
@@ -217,7 +217,7 @@ START_TEST(test_without_ebpf_only_the_drivers_loop_is_compared)
 }
 END_TEST
 
-START_TEST(test_edges_of_what_ran_on)
+START_TEST(test_running_threads_explain_differences_at_the_edges)
 {
 	open_books();
 	counters.edges = true;
@@ -264,7 +264,7 @@ START_TEST(test_exceptions_that_never_were_faults_are_unexplained)
 }
 END_TEST
 
-START_TEST(test_what_is_lost_in_an_unknown_number_explains_nothing)
+START_TEST(test_unknown_number_of_losses_explains_nothing)
 {
 	open_books();
 	counters.lost = COUNT_NA;
@@ -308,15 +308,16 @@ START_TEST(test_nothing_known_is_nothing_compared)
 }
 END_TEST
 
-RUN_TESTS("ledger", test_everything_agrees, test_what_has_no_reason_is_unexplained,
+RUN_TESTS("ledger", test_differences_of_a_complete_run_have_reasons,
+	  test_difference_without_a_reason_is_unexplained,
 	  test_lost_records_hide_faults_but_no_more_than_were_lost,
-	  test_chains_that_needed_no_more, test_what_is_not_known_is_not_compared,
-	  test_the_tasks_own_counts_tell_of_a_program_left_out,
+	  test_chains_that_needed_no_more, test_unknown_counts_are_not_compared,
+	  test_counts_of_the_tasks_reveal_a_skipped_program,
 	  test_programs_that_the_kernel_left_out_explain_no_more_than_they_are,
-	  test_without_ebpf_only_the_drivers_loop_is_compared, test_edges_of_what_ran_on,
-	  test_edges_excuse_no_lost_call,
+	  test_without_ebpf_only_the_drivers_loop_is_compared,
+	  test_running_threads_explain_differences_at_the_edges, test_edges_excuse_no_lost_call,
 	  test_without_the_hook_of_faults_nothing_is_known_of_them,
 	  test_exceptions_that_never_were_faults_are_unexplained,
-	  test_what_is_lost_in_an_unknown_number_explains_nothing,
+	  test_unknown_number_of_losses_explains_nothing,
 	  test_a_reason_that_is_not_known_leaves_the_difference_unknown,
 	  test_nothing_known_is_nothing_compared)

@@ -78,7 +78,7 @@ static struct live *live_of(unsigned int by, const struct live_snapshot *snapsho
 	return live;
 }
 
-START_TEST(test_first_look_shows_what_came_since_the_start)
+START_TEST(test_first_update_shows_all_since_the_start)
 {
 	static const char right[] =
 		"2.0 s  1250.0 faults/s  250.0 major/s  28.0 ms/s  lost: 0 records, n/a events\n"
@@ -99,7 +99,7 @@ START_TEST(test_first_look_shows_what_came_since_the_start)
 }
 END_TEST
 
-START_TEST(test_second_look_shows_only_what_is_new)
+START_TEST(test_second_update_shows_only_new_faults)
 {
 	static const char right[] =
 		"1.5 s  20.0 faults/s  8.0 major/s  4.0 ms/s  lost: 3 records, n/a events\n"
@@ -126,7 +126,7 @@ START_TEST(test_second_look_shows_only_what_is_new)
 }
 END_TEST
 
-START_TEST(test_quiet_interval_says_zero_and_lists_nothing)
+START_TEST(test_quiet_interval_prints_zero_and_empty_tables)
 {
 	static const char right[] =
 		"2.0 s  0.0 faults/s  0.0 major/s  0.0 ms/s  lost: 0 records, n/a events\n"
@@ -142,7 +142,7 @@ START_TEST(test_quiet_interval_says_zero_and_lists_nothing)
 }
 END_TEST
 
-START_TEST(test_only_the_tables_asked_for_are_shown)
+START_TEST(test_only_requested_tables_are_shown)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_THREAD, &snapshot, SECOND);
@@ -211,7 +211,7 @@ START_TEST(test_many_groups_keep_the_costliest)
 }
 END_TEST
 
-START_TEST(test_groups_without_a_file_are_told_apart_by_name)
+START_TEST(test_groups_without_a_file_are_distinguished_by_name)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live;
@@ -459,19 +459,13 @@ START_TEST(test_a_reused_number_is_another_row)
 }
 END_TEST
 
-RUN_TESTS("live",
-	  test_a_reused_number_is_another_row,
-	  test_first_look_shows_what_came_since_the_start,
-	  test_second_look_shows_only_what_is_new,
-	  test_quiet_interval_says_zero_and_lists_nothing,
-	  test_only_the_tables_asked_for_are_shown,
-	  test_costliest_of_the_interval_comes_first,
-	  test_many_groups_keep_the_costliest,
-	  test_groups_without_a_file_are_told_apart_by_name,
-	  test_group_that_was_given_up_counts_from_nothing,
-	  test_terminal_is_never_overrun,
+RUN_TESTS("live", test_a_reused_number_is_another_row,
+	  test_first_update_shows_all_since_the_start, test_second_update_shows_only_new_faults,
+	  test_quiet_interval_prints_zero_and_empty_tables, test_only_requested_tables_are_shown,
+	  test_costliest_of_the_interval_comes_first, test_many_groups_keep_the_costliest,
+	  test_groups_without_a_file_are_distinguished_by_name,
+	  test_group_that_was_given_up_counts_from_nothing, test_terminal_is_never_overrun,
 	  test_terminal_of_24_rows_is_shared_by_both_tables,
 	  test_file_name_cannot_steer_the_terminal, test_longest_name_ends_where_it_ends,
-	  test_running_analysis_is_looked_at,
-	  test_no_interval_has_no_rates,
+	  test_running_analysis_is_looked_at, test_no_interval_has_no_rates,
 	  test_output_that_cannot_be_written_is_an_error)

@@ -31,7 +31,7 @@ static uint64_t run_over(const struct pattern *pattern, uint8_t *data)
 	return sum;
 }
 
-START_TEST(test_the_studys_figures)
+START_TEST(test_defaults_are_those_of_the_study)
 {
 	struct pattern pattern = fitted("locality", 1 << 30, 0);
 
@@ -155,7 +155,7 @@ START_TEST(test_pages_written_are_those_that_a_run_writes)
 }
 END_TEST
 
-START_TEST(test_pages_visited)
+START_TEST(test_pattern_counts_the_pages_it_visits)
 {
 	struct pattern pattern;
 	uint64_t pages;
@@ -175,7 +175,7 @@ START_TEST(test_pages_visited)
 }
 END_TEST
 
-START_TEST(test_bad_localities)
+START_TEST(test_malformed_localities_are_refused)
 {
 	struct pattern pattern;
 
@@ -203,7 +203,9 @@ START_TEST(test_stop_ends_a_run_and_a_count)
 }
 END_TEST
 
-RUN_TESTS("locality", test_the_studys_figures, test_a_round_touches_512_lines_16_times,
-	  test_sequential_sets_follow_each_other, test_random_sets_begin_at_any_line,
-	  test_random_follows_the_seed, test_pages_written_are_those_that_a_run_writes,
-	  test_pages_visited, test_bad_localities, test_stop_ends_a_run_and_a_count)
+RUN_TESTS("locality", test_defaults_are_those_of_the_study,
+	  test_a_round_touches_512_lines_16_times, test_sequential_sets_follow_each_other,
+	  test_random_sets_begin_at_any_line, test_random_follows_the_seed,
+	  test_pages_written_are_those_that_a_run_writes,
+	  test_pattern_counts_the_pages_it_visits, test_malformed_localities_are_refused,
+	  test_stop_ends_a_run_and_a_count)

@@ -29,7 +29,7 @@ static void end(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
-START_TEST(test_a_file_is_opened_as_asked_for)
+START_TEST(test_file_is_opened_with_the_requested_flags)
 {
 	char byte = 'x';
 	int fd;
@@ -49,7 +49,7 @@ START_TEST(test_a_file_is_opened_as_asked_for)
 }
 END_TEST
 
-START_TEST(test_what_is_no_regular_file)
+START_TEST(test_non_regular_files_are_refused)
 {
 	begin();
 	ck_assert_int_eq(regular_open("pipe", O_RDONLY), -EMEDIUMTYPE);
@@ -61,4 +61,5 @@ START_TEST(test_what_is_no_regular_file)
 }
 END_TEST
 
-RUN_TESTS("regular", test_a_file_is_opened_as_asked_for, test_what_is_no_regular_file)
+RUN_TESTS("regular", test_file_is_opened_with_the_requested_flags,
+	  test_non_regular_files_are_refused)

@@ -59,7 +59,7 @@ static void check_stride_order(const char *text, uint64_t stride, uint64_t bytes
 	}
 }
 
-START_TEST(test_stride_order)
+START_TEST(test_stride_accesses_come_in_order)
 {
 	check_stride_order("stride:1", 1, 3000);
 	check_stride_order("stride:100", 100, 7000);
@@ -70,7 +70,7 @@ START_TEST(test_stride_order)
 }
 END_TEST
 
-START_TEST(test_every_byte_once)
+START_TEST(test_patterns_access_every_byte_once)
 {
 	static const char *const patterns[] = {
 		"sequential", "stride:1", "stride:3", "stride:4K", "stride:4097", "stride:16K",
@@ -147,7 +147,7 @@ START_TEST(test_pages_are_those_that_a_run_touches)
 END_TEST
 
 /* A byte of the file is as likely as another: chi-square over 256 parts. */
-START_TEST(test_random_is_uniform)
+START_TEST(test_random_accesses_are_uniform)
 {
 	const uint64_t parts = 256, accesses = 1 << 20;
 	const double expected = (double)accesses / parts;
@@ -212,7 +212,7 @@ START_TEST(test_warm_up_takes_every_pattern)
 }
 END_TEST
 
-START_TEST(test_bad_patterns)
+START_TEST(test_malformed_patterns_are_refused)
 {
 	static const char *const arguments[] = {
 		"random:", "random:1", "sequential:4K", "stride", "stride:", "stride:0",
@@ -233,7 +233,8 @@ START_TEST(test_bad_patterns)
 }
 END_TEST
 
-RUN_TESTS("pattern", test_stride_order, test_every_byte_once,
-	  test_pages_are_those_that_a_run_touches, test_random_is_uniform,
-	  test_random_follows_the_seed, test_stop_ends_a_run_and_a_count,
-	  test_warm_up_takes_every_pattern, test_bad_patterns)
+RUN_TESTS("pattern", test_stride_accesses_come_in_order,
+	  test_patterns_access_every_byte_once, test_pages_are_those_that_a_run_touches,
+	  test_random_accesses_are_uniform, test_random_follows_the_seed,
+	  test_stop_ends_a_run_and_a_count, test_warm_up_takes_every_pattern,
+	  test_malformed_patterns_are_refused)

@@ -74,7 +74,7 @@ static void *drain_all_along(void *argument)
 	return NULL;
 }
 
-START_TEST(test_who_joins_while_a_thread_drains)
+START_TEST(test_process_can_be_added_while_a_thread_drains)
 {
 	struct drain drain = { .maps = open_maps() };
 	unsigned int of_one = 0, i;
@@ -201,7 +201,7 @@ static int find_other(void *context, const struct item_map *map)
 	return 0;
 }
 
-START_TEST(test_only_mappings_of_the_watched_are_told)
+START_TEST(test_only_mappings_of_watched_processes_are_reported)
 {
 	struct maps *maps = open_maps();
 	unsigned int i;
@@ -261,7 +261,8 @@ START_TEST(test_records_are_due_again_and_again)
 }
 END_TEST
 
-RUN_TESTS("maps", test_records_are_due_again_and_again, test_who_joins_while_a_thread_drains,
+RUN_TESTS("maps", test_records_are_due_again_and_again,
+	  test_process_can_be_added_while_a_thread_drains,
 	  test_to_watch_a_process_takes_no_descriptor, test_the_dead_have_children,
-	  test_only_mappings_of_the_watched_are_told,
+	  test_only_mappings_of_watched_processes_are_reported,
 	  test_mappings_from_before_the_watch_are_not_new)

@@ -78,7 +78,7 @@ static void check_contains(const char *text, const char *part)
 	ck_assert_msg(strstr(text, part), "'%s' is not in:\n%s", part, text);
 }
 
-START_TEST(test_table)
+START_TEST(test_table_has_values_differences_and_verdicts)
 {
 	static const char right[] =
 		"A: a.pfs, 1003 faults in 10.000 s\n"
@@ -106,7 +106,7 @@ START_TEST(test_table)
 }
 END_TEST
 
-START_TEST(test_table_has_runs_rates_and_what_differs)
+START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 {
 	const char *const names[] = { "6.1", "6.12" };
 	json_t *differences = json_pack("[{ss s[s] s[ss]}]", "key", "kernel", "a", names[0],
@@ -157,7 +157,7 @@ START_TEST(test_last_sentence_is_the_total_time)
 }
 END_TEST
 
-START_TEST(test_table_is_loud_of_what_is_missing)
+START_TEST(test_table_warns_of_losses_and_damage)
 {
 	struct compare_report report = sample();
 	char *text;
@@ -312,7 +312,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 END_TEST
 
 /* Counts and mean times; what is infinite is drawn at the edge. */
-START_TEST(test_figure)
+START_TEST(test_figure_clips_infinite_ratios_at_the_edge)
 {
 	const struct compare_report report = sample();
 	struct drawing drawing;
@@ -387,16 +387,12 @@ START_TEST(test_heads_that_differ_are_listed)
 }
 END_TEST
 
-RUN_TESTS("compare",
-	  test_table,
-	  test_table_has_runs_rates_and_what_differs,
-	  test_last_sentence_is_the_total_time,
-	  test_heads_that_differ_are_listed,
-	  test_json_of_several_runs_is_a_list,
-	  test_table_is_loud_of_what_is_missing,
-	  test_csv_has_every_row,
-	  test_json_has_the_figures,
-	  test_json_is_null_where_there_is_no_number,
-	  test_no_change_is_printed_too,
-	  test_output_that_cannot_be_written_is_an_error, test_figure,
+RUN_TESTS("compare", test_table_has_values_differences_and_verdicts,
+	  test_table_has_runs_rates_and_differences_of_conditions,
+	  test_last_sentence_is_the_total_time, test_heads_that_differ_are_listed,
+	  test_json_of_several_runs_is_a_list, test_table_warns_of_losses_and_damage,
+	  test_csv_has_every_row, test_json_has_the_figures,
+	  test_json_is_null_where_there_is_no_number, test_no_change_is_printed_too,
+	  test_output_that_cannot_be_written_is_an_error,
+	  test_figure_clips_infinite_ratios_at_the_edge,
 	  test_figure_names_a_change_that_it_does_not_draw)

@@ -27,7 +27,7 @@ static int see(void *context, const struct item_map *map)
 	return seen->count == 8 ? -ECANCELED : 0;
 }
 
-START_TEST(test_lines)
+START_TEST(test_lines_become_mappings)
 {
 	static const char *const lines[] = {
 		"7f0000000000-7f0000003000 r-xp 00002000 103:02 77 /usr/lib/libc.so.6\n",
@@ -68,7 +68,7 @@ START_TEST(test_lines)
 }
 END_TEST
 
-START_TEST(test_what_is_no_line)
+START_TEST(test_malformed_lines_are_refused)
 {
 	struct procmaps maps = { 0 };
 
@@ -94,7 +94,7 @@ START_TEST(test_an_error_ends_it)
 }
 END_TEST
 
-START_TEST(test_append)
+START_TEST(test_appended_maps_follow_the_first)
 {
 	struct procmaps maps = { 0 }, more = { 0 };
 	struct seen seen = { 0 };
@@ -116,7 +116,7 @@ START_TEST(test_append)
 }
 END_TEST
 
-START_TEST(test_no_such_process)
+START_TEST(test_read_of_a_missing_process_fails)
 {
 	struct procmaps maps = { 0 };
 
@@ -127,7 +127,7 @@ START_TEST(test_no_such_process)
 }
 END_TEST
 
-START_TEST(test_advice_of_mappings)
+START_TEST(test_flags_apply_to_the_mapping_before_them)
 {
 	struct procmaps maps = { 0 };
 	struct seen seen = { 0 };
@@ -172,6 +172,7 @@ START_TEST(test_advice_of_this_process_is_read)
 }
 END_TEST
 
-RUN_TESTS("procmaps", test_lines, test_advice_of_mappings, test_advice_of_this_process_is_read,
-	  test_what_is_no_line, test_an_error_ends_it,
-	  test_append, test_no_such_process)
+RUN_TESTS("procmaps", test_lines_become_mappings,
+	  test_flags_apply_to_the_mapping_before_them, test_advice_of_this_process_is_read,
+	  test_malformed_lines_are_refused, test_an_error_ends_it,
+	  test_appended_maps_follow_the_first, test_read_of_a_missing_process_fails)

@@ -77,7 +77,7 @@ static void remove_groups(void)
 	ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(test_a_relative_path)
+START_TEST(test_relative_path_starts_at_the_cgroup_root)
 {
 	struct visited visited = { 0 };
 	pid_t pid;
@@ -105,7 +105,7 @@ START_TEST(test_a_group_that_goes_ends_no_walk)
 }
 END_TEST
 
-START_TEST(test_what_is_no_group)
+START_TEST(test_path_outside_cgroupfs_is_refused)
 {
 	struct visited visited = { 0 };
 
@@ -175,19 +175,19 @@ static void check_who_maps(off_t size)
 	unlink(path);
 }
 
-START_TEST(test_who_maps_a_file)
+START_TEST(test_processes_that_map_a_file_are_found)
 {
 	check_who_maps(10000);
 }
 END_TEST
 
-START_TEST(test_who_maps_an_empty_file)
+START_TEST(test_processes_that_map_an_empty_file_are_found)
 {
 	check_who_maps(0);
 }
 END_TEST
 
-START_TEST(test_what_cannot_be_mapped)
+START_TEST(test_folder_cannot_be_mapped)
 {
 	struct visited visited = { 0 };
 	int fd = open("/tmp", O_RDONLY);
@@ -205,7 +205,7 @@ static uint64_t since_boot_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-START_TEST(test_birth)
+START_TEST(test_birth_is_parent_and_start_time)
 {
 	const uint64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK), before = since_boot_ns();
 	struct process_birth birth;
@@ -231,13 +231,8 @@ START_TEST(test_the_first_of_a_namespace)
 }
 END_TEST
 
-RUN_TESTS("processes",
-	  test_a_relative_path,
-	  test_a_group_that_goes_ends_no_walk,
-	  test_what_is_no_group,
-	  test_a_group_that_cannot_be_read,
-	  test_who_maps_a_file,
-	  test_who_maps_an_empty_file,
-	  test_what_cannot_be_mapped,
-	  test_birth,
-	  test_the_first_of_a_namespace)
+RUN_TESTS("processes", test_relative_path_starts_at_the_cgroup_root,
+	  test_a_group_that_goes_ends_no_walk, test_path_outside_cgroupfs_is_refused,
+	  test_a_group_that_cannot_be_read, test_processes_that_map_a_file_are_found,
+	  test_processes_that_map_an_empty_file_are_found, test_folder_cannot_be_mapped,
+	  test_birth_is_parent_and_start_time, test_the_first_of_a_namespace)

@@ -49,7 +49,7 @@ static void check(uint64_t read, uint64_t mapped, uint64_t evicted, uint64_t idl
 	ck_assert_uint_eq(figures.overflow, 0);
 }
 
-START_TEST(test_a_pages_life)
+START_TEST(test_page_is_counted_once_until_it_is_read_again)
 {
 	readahead = readahead_new();
 	read_pages(5, 0, 32);
@@ -69,7 +69,7 @@ START_TEST(test_a_pages_life)
 }
 END_TEST
 
-START_TEST(test_windows_and_folios)
+START_TEST(test_fault_around_and_folios_use_several_pages)
 {
 	readahead = readahead_new();
 	read_pages(5, 10, 20);
@@ -109,7 +109,7 @@ START_TEST(test_the_figures_always_add_up)
 }
 END_TEST
 
-START_TEST(test_more_than_is_kept_is_said)
+START_TEST(test_files_beyond_the_limit_are_counted_as_overflow)
 {
 	struct readahead_figures figures;
 	uint64_t i;
@@ -190,7 +190,7 @@ static int count_pages(void *context, const struct readahead_pages *pages)
 	return 0;
 }
 
-START_TEST(test_ranges_are_what_their_pages_are)
+START_TEST(test_ranges_equal_the_sum_of_their_pages)
 {
 	static bool unused[4 << 14];
 	struct readahead_figures figures;
@@ -297,7 +297,7 @@ START_TEST(test_not_solved_maps_nothing)
 END_TEST
 
 /* A window, and a file's pages, that lie in several chunks. */
-START_TEST(test_across_chunks)
+START_TEST(test_ranges_may_cross_chunks)
 {
 	readahead = readahead_new();
 	read_pages(5, 8192 - 8, 16);
@@ -311,10 +311,11 @@ START_TEST(test_across_chunks)
 }
 END_TEST
 
-RUN_TESTS("readahead", test_a_pages_life, test_windows_and_folios,
-	  test_the_figures_always_add_up, test_more_than_is_kept_is_said,
+RUN_TESTS("readahead", test_page_is_counted_once_until_it_is_read_again,
+	  test_fault_around_and_folios_use_several_pages, test_the_figures_always_add_up,
+	  test_files_beyond_the_limit_are_counted_as_overflow,
 	  test_writes_errors_and_other_pages_are_not_read,
-	  test_ranges_are_what_their_pages_are, test_the_sink_is_called_by_pieces,
+	  test_ranges_equal_the_sum_of_their_pages, test_the_sink_is_called_by_pieces,
 	  test_a_request_of_almost_four_gibibytes, test_a_request_reads_no_more_than_its_bytes,
 	  test_files_of_one_key_are_apart_and_bounded, test_not_solved_maps_nothing,
-	  test_across_chunks)
+	  test_ranges_may_cross_chunks)

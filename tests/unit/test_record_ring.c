@@ -112,7 +112,7 @@ START_TEST(test_read_and_lost_are_all)
 }
 END_TEST
 
-START_TEST(test_what_comes_after_the_look_waits)
+START_TEST(test_records_after_the_look_wait_for_the_next)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -163,7 +163,7 @@ START_TEST(test_a_torn_record_is_an_error)
 }
 END_TEST
 
-START_TEST(test_refuses_what_it_does_not_know)
+START_TEST(test_unknown_header_is_refused)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -184,5 +184,6 @@ START_TEST(test_refuses_what_it_does_not_know)
 END_TEST
 
 RUN_TESTS("record_ring", test_reads_and_frees_room, test_read_and_lost_are_all,
-	  test_what_comes_after_the_look_waits, test_opens_where_the_last_reader_stopped,
-	  test_a_torn_record_is_an_error, test_refuses_what_it_does_not_know)
+	  test_records_after_the_look_wait_for_the_next,
+	  test_opens_where_the_last_reader_stopped, test_a_torn_record_is_an_error,
+	  test_unknown_header_is_refused)

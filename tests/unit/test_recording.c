@@ -217,7 +217,7 @@ static void assert_round_trip(uint64_t count, unsigned int kinds)
 	free(file.bytes);
 }
 
-START_TEST(test_round_trips)
+START_TEST(test_items_survive_a_round_trip)
 {
 	static const uint64_t counts[] = {
 		0, 1, 2, 7, 8, 9, 63, 64, 65, ITEMS_FULL - 1, ITEMS_FULL, ITEMS_FULL + 1, 20000,
@@ -231,7 +231,7 @@ START_TEST(test_round_trips)
 }
 END_TEST
 
-START_TEST(test_every_kind_alone)
+START_TEST(test_each_kind_survives_a_round_trip_alone)
 {
 	struct items items = { 0 };
 	struct items_decoder *decoder = malloc(sizeof(*decoder));
@@ -330,7 +330,7 @@ static int add_path(size_t length)
 	return err;
 }
 
-START_TEST(test_long_paths)
+START_TEST(test_paths_up_to_the_limit_are_accepted)
 {
 	ck_assert_int_eq(add_path(0), 0);
 	ck_assert_int_eq(add_path(4095), 0);
@@ -340,7 +340,7 @@ START_TEST(test_long_paths)
 END_TEST
 
 /* Long paths fill a block before it has its number of items. */
-START_TEST(test_many_long_paths)
+START_TEST(test_long_paths_may_fill_a_block_early)
 {
 	struct recording_writer *writer;
 	struct recording_reader *reader;
@@ -371,7 +371,7 @@ START_TEST(test_many_long_paths)
 }
 END_TEST
 
-START_TEST(test_what_is_no_item_is_not_written)
+START_TEST(test_malformed_item_is_not_written)
 {
 	struct pfstat_record record = { .class = PFSTAT_NR_CLASSES };
 	struct pfstat_page page = {
@@ -423,7 +423,7 @@ START_TEST(test_cut_at_every_byte)
 END_TEST
 
 /* No byte can change unnoticed. */
-START_TEST(test_every_byte_flipped)
+START_TEST(test_any_flipped_bit_is_detected)
 {
 	struct file file = write_items(50, ALL_KINDS);
 	struct recording_reader *reader;
@@ -444,7 +444,7 @@ START_TEST(test_every_byte_flipped)
 }
 END_TEST
 
-START_TEST(test_damage_says_where_and_what_was_read)
+START_TEST(test_damage_reports_its_place_and_the_items_before)
 {
 	struct file file = write_items(2 * ITEMS_FULL, 1);
 	struct recording_reader *reader;
@@ -629,7 +629,7 @@ START_TEST(test_an_off_cpu_event_of_version_1_is_one_of_today)
 }
 END_TEST
 
-START_TEST(test_giant_sizes)
+START_TEST(test_impossible_block_sizes_are_refused)
 {
 	const struct recording_block items = { .type = RECORDING_ITEMS };
 	static const uint8_t many[] = { 0xff, 0xff, 0xff, 0xff, 0, 0, 0 };
@@ -672,7 +672,7 @@ START_TEST(test_items_that_are_none)
 }
 END_TEST
 
-START_TEST(test_other_blocks)
+START_TEST(test_unexpected_blocks_are_refused)
 {
 	assert_damage((struct recording_block){ .type = RECORDING_HEAD }, "{}", 2, "a second head");
 	assert_damage((struct recording_block){ .type = RECORDING_SYMBOLS }, "{}", 2, "no");
@@ -776,7 +776,7 @@ START_TEST(test_a_sink_that_refuses_ends_it)
 }
 END_TEST
 
-START_TEST(test_feeding_ends_when_told)
+START_TEST(test_feeding_stops_on_a_signal)
 {
 	struct feeding during = { .stopped = 5000 }, before = { .stop = 1 };
 
@@ -843,7 +843,7 @@ START_TEST(test_a_disk_that_gets_full_stays_an_error)
 }
 END_TEST
 
-START_TEST(test_no_such_file)
+START_TEST(test_open_error_names_the_file)
 {
 	struct recording_reader *reader;
 	char why[256];
@@ -943,7 +943,7 @@ START_TEST(test_long_symbols_are_in_several_blocks)
 }
 END_TEST
 
-START_TEST(test_counters_round_trip)
+START_TEST(test_counters_survive_a_round_trip)
 {
 	struct run_counters counters, copy;
 
@@ -1006,17 +1006,18 @@ START_TEST(test_counters_that_are_none)
 }
 END_TEST
 
-RUN_TESTS("recording", test_round_trips, test_every_kind_alone, test_bytes_of_a_block,
-	  test_long_paths, test_many_long_paths, test_what_is_no_item_is_not_written,
-	  test_cut_at_every_byte, test_every_byte_flipped,
-	  test_damage_says_where_and_what_was_read, test_more_behind_the_end,
-	  test_records_of_older_versions_are_read,
+RUN_TESTS("recording", test_items_survive_a_round_trip,
+	  test_each_kind_survives_a_round_trip_alone, test_bytes_of_a_block,
+	  test_paths_up_to_the_limit_are_accepted, test_long_paths_may_fill_a_block_early,
+	  test_malformed_item_is_not_written, test_cut_at_every_byte,
+	  test_any_flipped_bit_is_detected, test_damage_reports_its_place_and_the_items_before,
+	  test_more_behind_the_end, test_records_of_older_versions_are_read,
 	  test_other_versions_are_refused_by_name,
 	  test_an_off_cpu_event_of_version_1_is_one_of_today,
-	  test_giant_sizes, test_items_that_are_none,
-	  test_other_blocks, test_all_items_are_fed, test_a_disk_that_fails_is_an_error,
-	  test_a_sink_that_refuses_ends_it, test_feeding_ends_when_told,
-	  test_a_full_disk_is_an_error,
-	  test_a_disk_that_gets_full_stays_an_error, test_no_such_file,
-	  test_long_symbols_are_in_several_blocks, test_counters_round_trip,
+	  test_impossible_block_sizes_are_refused, test_items_that_are_none,
+	  test_unexpected_blocks_are_refused, test_all_items_are_fed,
+	  test_a_disk_that_fails_is_an_error, test_a_sink_that_refuses_ends_it,
+	  test_feeding_stops_on_a_signal, test_a_full_disk_is_an_error,
+	  test_a_disk_that_gets_full_stays_an_error, test_open_error_names_the_file,
+	  test_long_symbols_are_in_several_blocks, test_counters_survive_a_round_trip,
 	  test_unknown_counters_stay_unknown, test_counters_that_are_none)

@@ -136,7 +136,7 @@ static void check_text(const char *path, const char *expected)
 	ck_assert_str_eq(text, expected);
 }
 
-START_TEST(test_a_whole_recording)
+START_TEST(test_complete_recording_has_no_damage)
 {
 	struct recording_reader *reader;
 	struct stat status;
@@ -200,7 +200,7 @@ START_TEST(test_a_name_that_cannot_be_given_is_an_error_and_no_loss)
 }
 END_TEST
 
-START_TEST(test_what_never_began_leaves_the_older_file)
+START_TEST(test_recording_that_never_started_keeps_the_older_file)
 {
 	write_text("run.pfs", "older");
 	begin();
@@ -233,7 +233,7 @@ START_TEST(test_a_killed_recorder_leaves_the_file)
 END_TEST
 
 /* EFBIG; a disk that becomes full takes the same way. */
-START_TEST(test_what_fits_is_kept_and_the_rest_is_counted)
+START_TEST(test_full_disk_keeps_the_start_and_counts_the_rest)
 {
 	const struct rlimit limit = { LIMIT, LIMIT };
 	struct recording_reader *reader;
@@ -299,13 +299,13 @@ END_TEST
 static Suite *suite_of_recordings(void)
 {
 	const struct TTest *const tests[] = {
-		test_a_whole_recording,
+		test_complete_recording_has_no_damage,
 		test_an_older_file_is_kept,
 		test_an_older_file_that_is_empty_is_replaced,
 		test_a_name_that_cannot_be_given_is_an_error_and_no_loss,
-		test_what_never_began_leaves_the_older_file,
+		test_recording_that_never_started_keeps_the_older_file,
 		test_a_killed_recorder_leaves_the_file,
-		test_what_fits_is_kept_and_the_rest_is_counted,
+		test_full_disk_keeps_the_start_and_counts_the_rest,
 		test_an_error_of_the_measurement_is_in_the_file,
 		test_an_item_that_is_refused_ends_it_after_those_before,
 	};

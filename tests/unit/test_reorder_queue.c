@@ -12,7 +12,7 @@ static void add(struct queue *queue, uint64_t ns, uint32_t tid)
 	ck_assert_int_eq(queue_add(queue, ITEM_EVENT, ns, &event, sizeof(event)), 0);
 }
 
-START_TEST(test_order)
+START_TEST(test_items_come_by_time_then_by_arrival)
 {
 	static const uint64_t times[] = { 5, 3, 9, 3, 1, 7 };
 	static const uint32_t expected[] = { 4, 1, 3, 0, 5, 2 };
@@ -112,7 +112,7 @@ START_TEST(test_many_old_ones_behind_many_new_ones)
 END_TEST
 
 /* What one drain left to the next is before what that brings, at equal times, too. */
-START_TEST(test_what_was_left_keeps_its_order)
+START_TEST(test_leftover_items_precede_new_ones_of_equal_time)
 {
 	struct queue queue = { 0 };
 	uint32_t i;
@@ -129,6 +129,7 @@ START_TEST(test_what_was_left_keeps_its_order)
 }
 END_TEST
 
-RUN_TESTS("queue", test_order, test_nothing_is_in_order, test_memory_does_not_grow,
-	  test_nearly_in_order_is_cheap, test_many_old_ones_behind_many_new_ones,
-	  test_what_was_left_keeps_its_order)
+RUN_TESTS("queue", test_items_come_by_time_then_by_arrival, test_nothing_is_in_order,
+	  test_memory_does_not_grow, test_nearly_in_order_is_cheap,
+	  test_many_old_ones_behind_many_new_ones,
+	  test_leftover_items_precede_new_ones_of_equal_time)

@@ -174,7 +174,7 @@ START_TEST(test_table_shows_mkwrite_pass_and_error_when_they_occurred)
 }
 END_TEST
 
-START_TEST(test_table_without_ebpf_says_na_and_why)
+START_TEST(test_table_without_ebpf_prints_na_and_the_reason)
 {
 	struct sample_run run;
 	char *text;
@@ -197,7 +197,7 @@ START_TEST(test_table_without_ebpf_says_na_and_why)
 }
 END_TEST
 
-START_TEST(test_table_states_what_it_was_measured_under)
+START_TEST(test_table_prints_the_conditions_of_the_run)
 {
 	static const char *const parts[] = {
 		"6.1.0-32-amd64", "QEMU Virtual CPU version 2.5+", "1 CPU,", "1 GiB", "tsc",
@@ -218,7 +218,7 @@ START_TEST(test_table_states_what_it_was_measured_under)
 }
 END_TEST
 
-START_TEST(test_table_says_na_for_what_is_not_known_of_the_machine)
+START_TEST(test_table_prints_na_for_unknown_properties_of_the_machine)
 {
 	struct sample_run run;
 	char *text;
@@ -446,7 +446,7 @@ START_TEST(test_lost_events_make_the_time_on_the_cpu_a_maximum)
 }
 END_TEST
 
-START_TEST(test_faults_not_solved_are_told)
+START_TEST(test_unsolved_faults_are_printed)
 {
 	struct sample_run run;
 	char *text;
@@ -489,7 +489,7 @@ START_TEST(test_requests_and_pages_have_their_figures)
 }
 END_TEST
 
-START_TEST(test_requests_and_pages_say_what_is_seldom)
+START_TEST(test_table_prints_rare_counts_only_if_not_0)
 {
 	struct sample_run run;
 	char *text;
@@ -521,7 +521,7 @@ START_TEST(test_requests_and_pages_say_what_is_seldom)
 }
 END_TEST
 
-START_TEST(test_ledger_has_each_count_and_who_counted)
+START_TEST(test_ledger_has_each_count_and_its_source)
 {
 	struct sample_run run;
 	char *text, *ledger;
@@ -662,7 +662,7 @@ START_TEST(test_no_groups_are_none)
 }
 END_TEST
 
-START_TEST(test_recording_says_what_was_watched)
+START_TEST(test_table_of_a_recording_names_the_watched_command)
 {
 	struct sample_run run;
 	struct environment *e = &run.report.environment;
@@ -848,7 +848,7 @@ START_TEST(test_lost_events_are_loud)
 END_TEST
 
 /* For what is no table, as figures of text. */
-START_TEST(test_warnings_alone)
+START_TEST(test_warnings_are_printed_without_a_table)
 {
 	struct sample_run run;
 	char *text = NULL;
@@ -883,7 +883,7 @@ START_TEST(test_events_that_were_sent_but_not_read_are_a_warning)
 }
 END_TEST
 
-START_TEST(test_what_the_kernel_left_out_is_told_apart)
+START_TEST(test_events_skipped_by_the_kernel_are_reported_apart)
 {
 	struct sample_run run;
 	char *text;
@@ -1141,51 +1141,36 @@ START_TEST(test_no_run_and_no_format_are_refused)
 }
 END_TEST
 
-RUN_TESTS("report",
-	  test_table_is_the_studys,
+RUN_TESTS("report", test_table_is_the_studys,
 	  test_table_prints_a_dash_for_averages_of_nothing,
-	  test_small_share_is_not_printed_as_zero,
-	  test_table_of_classes_has_those_that_occurred,
+	  test_small_share_is_not_printed_as_zero, test_table_of_classes_has_those_that_occurred,
 	  test_table_shows_mkwrite_pass_and_error_when_they_occurred,
-	  test_table_without_ebpf_says_na_and_why,
-	  test_table_states_what_it_was_measured_under,
-	  test_table_says_na_for_what_is_not_known_of_the_machine,
+	  test_table_without_ebpf_prints_na_and_the_reason,
+	  test_table_prints_the_conditions_of_the_run,
+	  test_table_prints_na_for_unknown_properties_of_the_machine,
 	  test_table_puts_counts_side_by_side, test_table_states_the_modules_own_cost,
-	  test_parts_of_each_class_add_up,
-	  test_parts_that_a_class_has_not_are_left_out,
-	  test_parts_without_their_hook_are_na,
-	  test_all_hooks_leave_nothing_na,
+	  test_parts_of_each_class_add_up, test_parts_that_a_class_has_not_are_left_out,
+	  test_parts_without_their_hook_are_na, test_all_hooks_leave_nothing_na,
 	  test_residue_is_a_share_and_loud_above_two_per_cent,
-	  test_lost_events_make_the_time_on_the_cpu_a_maximum,
-	  test_faults_not_solved_are_told,
+	  test_lost_events_make_the_time_on_the_cpu_a_maximum, test_unsolved_faults_are_printed,
 	  test_requests_and_pages_have_their_figures,
-	  test_requests_and_pages_say_what_is_seldom,
-	  test_ledger_has_each_count_and_who_counted,
-	  test_ledger_names_the_reasons_of_every_difference,
-	  test_unexplained_difference_is_loud,
+	  test_table_prints_rare_counts_only_if_not_0, test_ledger_has_each_count_and_its_source,
+	  test_ledger_names_the_reasons_of_every_difference, test_unexplained_difference_is_loud,
 	  test_wrapped_text_is_whole_and_in_its_column,
-	  test_groups_are_printed_with_their_main_part,
-	  test_main_part_without_its_hook_is_na,
-	  test_no_groups_are_none,
-	  test_recording_says_what_was_watched,
+	  test_groups_are_printed_with_their_main_part, test_main_part_without_its_hook_is_na,
+	  test_no_groups_are_none, test_table_of_a_recording_names_the_watched_command,
 	  test_damage_is_loud_and_unknown_counts_are_na,
-	  test_table_names_system_calls_and_errors,
-	  test_nothing_lost_is_quiet,
-	  test_lost_records_are_loud,
-	  test_names_that_were_left_out_are_loud,
+	  test_table_names_system_calls_and_errors, test_nothing_lost_is_quiet,
+	  test_lost_records_are_loud, test_names_that_were_left_out_are_loud,
 	  test_lost_records_are_loud_when_calls_are_not_known,
-	  test_calls_that_do_not_close_are_loud,
-	  test_lost_events_are_loud, test_warnings_alone,
-	  test_what_the_kernel_left_out_is_told_apart,
-	  test_events_that_were_sent_but_not_read_are_a_warning,
-	  test_late_records_are_loud,
-	  test_partial_off_cpu_times_are_loud,
-	  test_file_name_cannot_tear_the_table,
+	  test_calls_that_do_not_close_are_loud, test_lost_events_are_loud,
+	  test_warnings_are_printed_without_a_table,
+	  test_events_skipped_by_the_kernel_are_reported_apart,
+	  test_events_that_were_sent_but_not_read_are_a_warning, test_late_records_are_loud,
+	  test_partial_off_cpu_times_are_loud, test_file_name_cannot_tear_the_table,
 	  test_several_runs_have_a_table_each_and_their_mean,
-	  test_csv_has_a_header_and_a_line_a_class_and_run,
-	  test_csv_has_the_figures_and_na,
+	  test_csv_has_a_header_and_a_line_a_class_and_run, test_csv_has_the_figures_and_na,
 	  test_csv_quotes_text_that_holds_a_comma,
 	  test_csv_of_groups_has_a_row_each_and_one_of_the_rest,
 	  test_locale_of_the_caller_is_left_alone,
-	  test_output_that_cannot_be_written_is_an_error,
-	  test_no_run_and_no_format_are_refused)
+	  test_output_that_cannot_be_written_is_an_error, test_no_run_and_no_format_are_refused)

@@ -164,7 +164,7 @@ START_TEST(test_tables_of_one_run)
 }
 END_TEST
 
-START_TEST(test_nothing_is_printed_that_was_not_asked_for)
+START_TEST(test_extras_are_printed_only_on_request)
 {
 	struct sample_run run;
 	char *text;
@@ -181,7 +181,7 @@ START_TEST(test_nothing_is_printed_that_was_not_asked_for)
 }
 END_TEST
 
-START_TEST(test_without_a_pmu_one_reason_is_said_once)
+START_TEST(test_missing_pmu_is_reported_once)
 {
 	struct sample sample;
 	struct hw_count *all;
@@ -279,7 +279,7 @@ START_TEST(test_a_memory_map_alone_matches_the_schema)
 }
 END_TEST
 
-START_TEST(test_json_has_the_figures_and_null_for_what_is_not_available)
+START_TEST(test_json_has_figures_and_null_for_missing_counters)
 {
 	struct sample sample;
 	json_t *json, *operation, *line;
@@ -310,7 +310,7 @@ START_TEST(test_json_has_the_figures_and_null_for_what_is_not_available)
 }
 END_TEST
 
-RUN_TESTS("measures", test_tables_of_one_run, test_nothing_is_printed_that_was_not_asked_for,
-	  test_without_a_pmu_one_reason_is_said_once, test_runs_have_mean_and_deviation,
+RUN_TESTS("measures", test_tables_of_one_run, test_extras_are_printed_only_on_request,
+	  test_missing_pmu_is_reported_once, test_runs_have_mean_and_deviation,
 	  test_json_matches_the_schema, test_a_memory_map_alone_matches_the_schema,
-	  test_json_has_the_figures_and_null_for_what_is_not_available)
+	  test_json_has_figures_and_null_for_missing_counters)

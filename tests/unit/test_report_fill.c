@@ -188,7 +188,7 @@ START_TEST(test_without_ebpf_there_are_no_parts)
 }
 END_TEST
 
-START_TEST(test_groups_are_made_when_asked_for)
+START_TEST(test_groups_are_filled_on_request)
 {
 	struct fixture fixture;
 	struct report *report = &fixture.report;
@@ -235,9 +235,7 @@ START_TEST(test_mappings_without_room_are_lost)
 END_TEST
 
 RUN_TESTS("fill", test_mappings_without_room_are_lost,
-	  test_faults_and_parts_are_the_analysis,
-	  test_counters_are_taken_over,
+	  test_faults_and_parts_are_the_analysis, test_counters_are_taken_over,
 	  test_time_that_is_known_stays, test_steps_before_the_accesses_are_counted,
 	  test_no_counters_leave_the_heads_word_and_no_counts,
-	  test_without_ebpf_there_are_no_parts,
-	  test_groups_are_made_when_asked_for)
+	  test_without_ebpf_there_are_no_parts, test_groups_are_filled_on_request)

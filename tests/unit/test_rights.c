@@ -47,7 +47,7 @@ START_TEST(test_names_that_do_not_fit_are_cut)
 END_TEST
 
 /* Capabilities are a process's own: each test of them runs in a child that Check makes. */
-START_TEST(test_what_is_given_up_is_lacking)
+START_TEST(test_dropped_capabilities_are_lacking)
 {
 	char names[CAPABILITY_NAMES_SIZE];
 
@@ -129,7 +129,7 @@ START_TEST(test_numbers_of_sudo_that_are_none_are_refused)
 }
 END_TEST
 
-START_TEST(test_only_root_works_for_who_called_sudo)
+START_TEST(test_only_root_acts_for_the_caller_of_sudo)
 {
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(invoker_is_other(), !geteuid());
@@ -196,7 +196,7 @@ static void write_output(const char *path)
 	ck_assert_int_eq(output_commit(output), 0);
 }
 
-START_TEST(test_what_is_written_is_the_users_alone)
+START_TEST(test_output_belongs_to_the_invoking_user_with_mode_0600)
 {
 	char folder[] = "/tmp/pfstat-rights.XXXXXX", path[64];
 	struct stat status;
@@ -244,11 +244,12 @@ START_TEST(test_nothing_is_written_where_the_user_may_not)
 END_TEST
 
 RUN_TESTS("rights", test_capabilities_are_named_as_one_reads_them,
-	  test_names_that_do_not_fit_are_cut, test_what_is_given_up_is_lacking,
+	  test_names_that_do_not_fit_are_cut, test_dropped_capabilities_are_lacking,
 	  test_a_child_drops_its_own_capabilities,
 	  test_the_administrators_does_for_those_that_came_later,
 	  test_the_level_of_lockdown_is_the_one_in_brackets,
 	  test_numbers_of_sudo_that_are_none_are_refused,
-	  test_only_root_works_for_who_called_sudo, test_a_user_is_chosen_by_name_or_number,
-	  test_a_child_becomes_the_user_for_good, test_what_is_written_is_the_users_alone,
+	  test_only_root_acts_for_the_caller_of_sudo, test_a_user_is_chosen_by_name_or_number,
+	  test_a_child_becomes_the_user_for_good,
+	  test_output_belongs_to_the_invoking_user_with_mode_0600,
 	  test_nothing_is_written_where_the_user_may_not)

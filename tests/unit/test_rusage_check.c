@@ -63,7 +63,7 @@ static int64_t difference_of(const struct fixture *fixture, enum usage_name name
 	return difference;
 }
 
-START_TEST(test_what_was_lost_is_the_reason)
+START_TEST(test_lost_events_are_the_reason_for_differences)
 {
 	struct fixture f;
 
@@ -218,7 +218,8 @@ START_TEST(test_no_call_is_no_total)
 }
 END_TEST
 
-RUN_TESTS("usage", test_each_figure_meets_its_own, test_what_was_lost_is_the_reason,
+RUN_TESTS("usage", test_each_figure_meets_its_own,
+	  test_lost_events_are_the_reason_for_differences,
 	  test_every_line_has_a_name_a_key_and_a_source, test_without_ebpf_nothing_of_it_is_0,
 	  test_a_hook_that_is_not_there_makes_its_lines_na,
 	  test_time_on_the_cpu_is_known_of_one_thread_alone,

@@ -26,7 +26,7 @@ START_TEST(test_plain_words_stay_as_they_are)
 }
 END_TEST
 
-START_TEST(test_others_are_quoted)
+START_TEST(test_special_characters_are_quoted)
 {
 	becomes("", "''");
 	becomes("a b;x.pfs", "'a b;x.pfs'");
@@ -34,4 +34,5 @@ START_TEST(test_others_are_quoted)
 }
 END_TEST
 
-RUN_TESTS("shell_word", test_plain_words_stay_as_they_are, test_others_are_quoted)
+RUN_TESTS("shell_word", test_plain_words_stay_as_they_are,
+	  test_special_characters_are_quoted)

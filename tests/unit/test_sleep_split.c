@@ -44,7 +44,7 @@ static void check(const struct pfstat_off_cpu *stay, const struct pfstat_block *
 #define CHECK(stay, requests, nr, ...) \
 	check(stay, requests, nr, (const uint64_t[]){ __VA_ARGS__, NR_PARTS })
 
-START_TEST(test_its_own_request)
+START_TEST(test_own_request_splits_into_queue_and_device)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 190, 200);
 	const struct pfstat_block request = request_of(80, 110, 180);
@@ -75,7 +75,7 @@ START_TEST(test_preempted_is_run_queue)
 }
 END_TEST
 
-START_TEST(test_no_request_tells_by_its_state)
+START_TEST(test_sleep_without_a_request_is_split_by_its_state)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 170, 200);
 
@@ -112,7 +112,7 @@ START_TEST(test_device_wins_over_queue)
 }
 END_TEST
 
-START_TEST(test_before_and_between_requests_nobody_told)
+START_TEST(test_sleep_outside_of_requests_is_foreign)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 400, 400);
 	const struct pfstat_block requests[] = {
@@ -134,7 +134,8 @@ START_TEST(test_a_request_that_outlasts_the_sleep)
 }
 END_TEST
 
-RUN_TESTS("sleep", test_its_own_request, test_issued_before_it_slept, test_preempted_is_run_queue,
-	  test_no_request_tells_by_its_state, test_without_the_wake_hook,
-	  test_device_wins_over_queue, test_before_and_between_requests_nobody_told,
+RUN_TESTS("sleep", test_own_request_splits_into_queue_and_device,
+	  test_issued_before_it_slept, test_preempted_is_run_queue,
+	  test_sleep_without_a_request_is_split_by_its_state, test_without_the_wake_hook,
+	  test_device_wins_over_queue, test_sleep_outside_of_requests_is_foreign,
 	  test_a_request_that_outlasts_the_sleep)

@@ -176,7 +176,7 @@ START_TEST(test_symbols_name_the_places)
 }
 END_TEST
 
-START_TEST(test_a_stack_that_may_go_on_says_so)
+START_TEST(test_truncated_stack_is_marked)
 {
 	uint64_t ips[PFSTAT_STACK_FRAMES + 1] = { 0 };
 	uint64_t number;
@@ -246,10 +246,7 @@ START_TEST(test_when_all_ways_are_taken_no_place_is_added)
 }
 END_TEST
 
-RUN_TESTS("stacks",
-	  test_a_fault_has_the_stack_that_it_began_with,
+RUN_TESTS("stacks", test_a_fault_has_the_stack_that_it_began_with,
 	  test_more_threads_than_are_kept, test_the_same_way_is_one_stack,
-	  test_symbols_name_the_places,
-	  test_a_stack_that_may_go_on_says_so,
-	  test_more_ways_than_are_kept,
-	  test_when_all_ways_are_taken_no_place_is_added)
+	  test_symbols_name_the_places, test_truncated_stack_is_marked,
+	  test_more_ways_than_are_kept, test_when_all_ways_are_taken_no_place_is_added)

@@ -88,7 +88,7 @@ START_TEST(test_a_drive_that_only_reads_has_no_steps)
 }
 END_TEST
 
-START_TEST(test_who_is_stored_to_is_said)
+START_TEST(test_table_names_the_target_of_stores)
 {
 	struct sample_run run;
 
@@ -146,7 +146,7 @@ static json_int_t integer_of(json_t *step, const char *key)
 	return json_integer_value(json_object_get(json_object_get(step, "rusage"), key));
 }
 
-START_TEST(test_json_of_steps)
+START_TEST(test_json_has_the_usage_of_each_step)
 {
 	struct sample_run run;
 	json_t *json, *steps, *environment;
@@ -169,7 +169,7 @@ START_TEST(test_json_of_steps)
 END_TEST
 
 /* A record, and a drive of memory without a file, have no such figures: null, not 0. */
-START_TEST(test_what_does_not_apply_is_null)
+START_TEST(test_values_that_do_not_apply_are_null)
 {
 	struct sample_run run;
 	json_t *json, *environment;
@@ -216,6 +216,6 @@ START_TEST(test_json_mean_of_steps)
 END_TEST
 
 RUN_TESTS("steps", test_a_row_for_each_step_that_was_made,
-	  test_a_drive_that_only_reads_has_no_steps, test_who_is_stored_to_is_said,
-	  test_mean_and_deviation_of_steps, test_json_of_steps, test_what_does_not_apply_is_null,
-	  test_json_mean_of_steps)
+	  test_a_drive_that_only_reads_has_no_steps, test_table_names_the_target_of_stores,
+	  test_mean_and_deviation_of_steps, test_json_has_the_usage_of_each_step,
+	  test_values_that_do_not_apply_are_null, test_json_mean_of_steps)

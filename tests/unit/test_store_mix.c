@@ -67,7 +67,7 @@ START_TEST(test_stores_are_spread_evenly_the_first_first)
 }
 END_TEST
 
-START_TEST(test_as_many_stores_as_the_share_says)
+START_TEST(test_share_of_stores_is_exact)
 {
 	static const double ratios[] = { 0.1, 1.0 / 3, 0.9, 0.001 };
 	struct stores stores;
@@ -104,7 +104,7 @@ static uint64_t run_over(const struct pattern *pattern, uint8_t *data)
 }
 
 /* The bytes that are 1 are those stored to; all others are as they were. */
-START_TEST(test_every_second_byte)
+START_TEST(test_half_share_stores_to_every_second_byte)
 {
 	struct pattern pattern = storing("sequential", 10000, 10000, STORES_ALL / 2);
 	static uint8_t data[10000];
@@ -213,7 +213,7 @@ START_TEST(test_warm_up_takes_stores)
 END_TEST
 
 RUN_TESTS("stores", test_shares_as_people_write_them,
-	  test_stores_are_spread_evenly_the_first_first, test_as_many_stores_as_the_share_says,
-	  test_every_second_byte, test_without_stores_nothing_changes,
+	  test_stores_are_spread_evenly_the_first_first, test_share_of_stores_is_exact,
+	  test_half_share_stores_to_every_second_byte, test_without_stores_nothing_changes,
 	  test_pages_written_are_those_that_a_run_writes, test_stores_do_not_change_the_order,
 	  test_warm_up_takes_stores)

@@ -141,7 +141,7 @@ START_TEST(test_off_cpu_goes_to_the_class_and_thread_it_fell_into)
 }
 END_TEST
 
-START_TEST(test_dropped_stays_are_told_by_the_records_they_concern)
+START_TEST(test_dropped_intervals_mark_only_the_records_they_concern)
 {
 	struct summary *summary = summary_new();
 	struct pfstat_record early = record_of(1, PFSTAT_CLASS_DISK, 1, 9);
@@ -197,7 +197,7 @@ START_TEST(test_unknown_class_is_refused_and_not_counted)
 END_TEST
 
 /* The study's random experiment: 6198 of 11299 pages from disk. */
-START_TEST(test_experiment_closes)
+START_TEST(test_random_experiment_of_the_study_has_exact_counts)
 {
 	struct summary *summary = summary_new();
 	struct pfstat_record record;
@@ -271,14 +271,9 @@ START_TEST(test_threads_do_not_mix)
 }
 END_TEST
 
-RUN_TESTS("summary",
-	  test_nothing_is_all_zero,
-	  test_free_accepts_null,
-	  test_figures_of_a_class_are_its_own,
-	  test_combined_classes_are_one_population,
+RUN_TESTS("summary", test_nothing_is_all_zero, test_free_accepts_null,
+	  test_figures_of_a_class_are_its_own, test_combined_classes_are_one_population,
 	  test_off_cpu_goes_to_the_class_and_thread_it_fell_into,
-	  test_dropped_stays_are_told_by_the_records_they_concern,
-	  test_late_record_is_counted_as_late,
-	  test_unknown_class_is_refused_and_not_counted,
-	  test_experiment_closes,
-	  test_threads_do_not_mix)
+	  test_dropped_intervals_mark_only_the_records_they_concern,
+	  test_late_record_is_counted_as_late, test_unknown_class_is_refused_and_not_counted,
+	  test_random_experiment_of_the_study_has_exact_counts, test_threads_do_not_mix)

@@ -58,7 +58,7 @@ static unsigned int open_descriptors(void)
 	return count;
 }
 
-START_TEST(test_own_function)
+START_TEST(test_function_of_this_program_is_found)
 {
 	struct symbols *symbols;
 	char path[4096], *name;
@@ -93,7 +93,7 @@ START_TEST(test_function_of_a_library)
 }
 END_TEST
 
-START_TEST(test_what_has_no_name)
+START_TEST(test_addresses_without_a_symbol_have_no_name)
 {
 	static const char *const paths[] = {
 		"", "//anon", "[vdso]", "/nonexistent", "/dev/zero", "/proc/self/maps", "/",
@@ -204,7 +204,7 @@ START_TEST(test_few_files_stay_open)
 END_TEST
 
 /* A recorder does not wait for a network, nor tell it what it runs. */
-START_TEST(test_no_server_is_asked)
+START_TEST(test_lookup_contacts_no_server)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	socklen_t size = sizeof(address);
@@ -288,7 +288,8 @@ START_TEST(test_children_are_not_started_without_end)
 END_TEST
 
 RUN_TESTS("symbols", test_a_child_that_dies_costs_only_names,
-	  test_children_are_not_started_without_end, test_own_function,
-	  test_function_of_a_library, test_what_has_no_name,
+	  test_children_are_not_started_without_end, test_function_of_this_program_is_found,
+	  test_function_of_a_library, test_addresses_without_a_symbol_have_no_name,
 	  test_another_files_names_are_not_taken, test_a_compressed_file_is_not_unpacked,
-	  test_a_pipe_is_not_waited_for, test_no_server_is_asked, test_few_files_stay_open)
+	  test_a_pipe_is_not_waited_for, test_lookup_contacts_no_server,
+	  test_few_files_stay_open)

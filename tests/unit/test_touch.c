@@ -109,7 +109,7 @@ static char *printed(const struct touch_report *report, touch_printer print)
 	return text;
 }
 
-START_TEST(test_table)
+START_TEST(test_table_has_steps_faults_and_growth)
 {
 	struct touch_report report = sample();
 	char *text;
@@ -140,7 +140,7 @@ START_TEST(test_table)
 }
 END_TEST
 
-START_TEST(test_json_is_as_its_schema_says)
+START_TEST(test_json_matches_the_schema)
 {
 	struct touch_report report = sample();
 	json_error_t error;
@@ -162,7 +162,7 @@ START_TEST(test_json_is_as_its_schema_says)
 END_TEST
 
 /* It is said by its own name, not as a lack of memory. */
-START_TEST(test_json_says_why_it_cannot_be_written)
+START_TEST(test_json_returns_the_write_error)
 {
 	struct touch_report report = sample();
 	FILE *full = fopen("/dev/full", "w");
@@ -174,5 +174,6 @@ START_TEST(test_json_says_why_it_cannot_be_written)
 }
 END_TEST
 
-RUN_TESTS("touch", test_a_fault_belongs_to_the_step_in_which_it_began, test_sizes_of_this_process,
-	  test_table, test_json_is_as_its_schema_says, test_json_says_why_it_cannot_be_written)
+RUN_TESTS("touch", test_a_fault_belongs_to_the_step_in_which_it_began,
+	  test_sizes_of_this_process, test_table_has_steps_faults_and_growth,
+	  test_json_matches_the_schema, test_json_returns_the_write_error)

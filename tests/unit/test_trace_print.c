@@ -450,7 +450,7 @@ START_TEST(test_arrow_stays_in_a_fault_that_ended_first)
 }
 END_TEST
 
-START_TEST(test_fault_whose_parts_are_not_known_has_none)
+START_TEST(test_fault_with_unknown_parts_has_none)
 {
 	struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -519,7 +519,7 @@ START_TEST(test_stays_outside_of_faults_are_slices)
 END_TEST
 
 /* A fault that waits for its retry is told after the thread's next one, of another kind. */
-START_TEST(test_fault_told_late_takes_its_stays_all_the_same)
+START_TEST(test_fault_reported_late_still_gets_its_off_cpu_intervals)
 {
 	const struct pfstat_block none = { 0 };
 	const struct pfstat_off_cpu before = stay(10, 15, 20), in = stay(150, 910, 980);
@@ -541,7 +541,7 @@ START_TEST(test_fault_told_late_takes_its_stays_all_the_same)
 }
 END_TEST
 
-START_TEST(test_stay_says_who_woke_and_how_long_it_was_runnable)
+START_TEST(test_off_cpu_interval_names_the_waker_and_the_runnable_time)
 {
 	const struct pfstat_off_cpu off = stay(10, 15, 22);
 	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
@@ -679,7 +679,7 @@ START_TEST(test_file_of_another_device_number_is_found_by_its_map)
 END_TEST
 
 /* What lies open when the recording stops is just not there: the JSON is whole. */
-START_TEST(test_cut_recording_makes_a_whole_file_that_says_so)
+START_TEST(test_cut_recording_gives_a_complete_file_with_the_damage)
 {
 	const struct pfstat_off_cpu off = stay(150, 910, 980);
 	json_t *root;
@@ -981,29 +981,22 @@ START_TEST(test_stays_of_many_threads_take_bounded_memory)
 }
 END_TEST
 
-RUN_TESTS("trace",
-	  test_stays_of_many_threads_take_bounded_memory,
-	  test_a_reused_number_is_another_track,
-	  test_fault_is_a_slice_with_its_facts,
-	  test_parts_are_slices_that_fill_the_fault,
-	  test_times_are_exact_in_the_text,
-	  test_times_are_exact_after_years,
-	  test_request_is_a_slice_of_its_device,
+RUN_TESTS("trace", test_stays_of_many_threads_take_bounded_memory,
+	  test_a_reused_number_is_another_track, test_fault_is_a_slice_with_its_facts,
+	  test_parts_are_slices_that_fill_the_fault, test_times_are_exact_in_the_text,
+	  test_times_are_exact_after_years, test_request_is_a_slice_of_its_device,
 	  test_arrow_leads_from_the_request_to_the_fault,
 	  test_two_that_waited_for_one_request_have_an_arrow_each,
 	  test_arrow_of_an_unknown_request_is_left_out_and_counted,
-	  test_arrow_stays_in_a_fault_that_ended_first,
-	  test_fault_whose_parts_are_not_known_has_none,
-	  test_gaps_that_are_not_all_cpu_have_no_name,
-	  test_stays_outside_of_faults_are_slices,
-	  test_fault_told_late_takes_its_stays_all_the_same,
-	  test_stay_says_who_woke_and_how_long_it_was_runnable,
+	  test_arrow_stays_in_a_fault_that_ended_first, test_fault_with_unknown_parts_has_none,
+	  test_gaps_that_are_not_all_cpu_have_no_name, test_stays_outside_of_faults_are_slices,
+	  test_fault_reported_late_still_gets_its_off_cpu_intervals,
+	  test_off_cpu_interval_names_the_waker_and_the_runnable_time,
 	  test_many_stays_without_a_fault_are_all_drawn,
-	  test_cpu_between_preemption_and_sleep_is_before,
-	  test_tracks_have_the_names_of_tasks,
+	  test_cpu_between_preemption_and_sleep_is_before, test_tracks_have_the_names_of_tasks,
 	  test_file_without_a_map_is_named_by_inode,
 	  test_file_of_another_device_number_is_found_by_its_map,
-	  test_cut_recording_makes_a_whole_file_that_says_so,
+	  test_cut_recording_gives_a_complete_file_with_the_damage,
 	  test_concurrent_requests_and_faults_nest_on_every_track,
 	  test_last_fault_of_a_thread_is_drawn_before_it_is_forgotten,
 	  test_run_through_the_analysis_is_drawn_whole,

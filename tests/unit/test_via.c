@@ -23,7 +23,7 @@ static struct way only_way(const char *text)
 	return ways[0];
 }
 
-START_TEST(test_ways)
+START_TEST(test_access_methods_are_parsed)
 {
 	struct way ways[2];
 	unsigned int nr = 0;
@@ -38,7 +38,7 @@ START_TEST(test_ways)
 }
 END_TEST
 
-START_TEST(test_bad_ways)
+START_TEST(test_malformed_access_methods_are_refused)
 {
 	static const char *const names[] = {
 		"", "mmap:4K", "read", "write", "reads:512", "pread:1K",
@@ -77,7 +77,7 @@ START_TEST(test_names_are_as_given)
 }
 END_TEST
 
-START_TEST(test_meminfo)
+START_TEST(test_meminfo_is_parsed)
 {
 	static char text[] =
 		"MemTotal:        2021804 kB\nMemFree:         1754624 kB\n"
@@ -154,7 +154,7 @@ static __attribute__((noinline)) char *print_via(const struct via_report *report
 	return text;
 }
 
-START_TEST(test_figures)
+START_TEST(test_rates_overheads_and_system_calls_are_computed)
 {
 	struct sample_via via;
 
@@ -199,7 +199,7 @@ START_TEST(test_json_matches_its_schema_in_both_directions)
 }
 END_TEST
 
-START_TEST(test_table_says_na_not_0)
+START_TEST(test_table_prints_na_instead_of_0)
 {
 	struct sample_via via;
 	char *text, *line;
@@ -218,7 +218,7 @@ START_TEST(test_table_says_na_not_0)
 }
 END_TEST
 
-START_TEST(test_losses_are_loud)
+START_TEST(test_losses_are_printed_first)
 {
 	struct sample_via via;
 	struct report *seen;
@@ -254,6 +254,8 @@ START_TEST(test_lines_fit_a_page)
 }
 END_TEST
 
-RUN_TESTS("via", test_ways, test_bad_ways, test_names_are_as_given, test_meminfo, test_figures,
-	  test_json_matches_its_schema_in_both_directions, test_table_says_na_not_0,
-	  test_losses_are_loud, test_lines_fit_a_page)
+RUN_TESTS("via", test_access_methods_are_parsed,
+	  test_malformed_access_methods_are_refused, test_names_are_as_given,
+	  test_meminfo_is_parsed, test_rates_overheads_and_system_calls_are_computed,
+	  test_json_matches_its_schema_in_both_directions, test_table_prints_na_instead_of_0,
+	  test_losses_are_printed_first, test_lines_fit_a_page)

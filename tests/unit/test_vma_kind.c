@@ -77,7 +77,7 @@ static void read_everything(struct map_list *list)
 					  "0x7e0000800f00 0x7e4000001234\n"), 0);
 }
 
-START_TEST(test_every_line_is_named_for_what_it_is)
+START_TEST(test_each_kind_of_line_is_recognized)
 {
 	struct map_list list;
 	size_t i;
@@ -183,7 +183,7 @@ START_TEST(test_a_thread_that_runs_has_no_known_stack)
 }
 END_TEST
 
-START_TEST(test_hooked_is_what_the_module_says_of_this_process)
+START_TEST(test_hooked_mappings_come_from_the_targets_of_the_module)
 {
 	struct map_list list;
 	size_t i;
@@ -201,7 +201,7 @@ START_TEST(test_hooked_is_what_the_module_says_of_this_process)
 }
 END_TEST
 
-START_TEST(test_what_is_measured_may_be_memory_without_a_file)
+START_TEST(test_measured_range_may_be_anonymous_memory)
 {
 	struct map_list list;
 	char text[256];
@@ -218,7 +218,7 @@ START_TEST(test_what_is_measured_may_be_memory_without_a_file)
 END_TEST
 
 /* This process, as the kernel tells it. */
-START_TEST(test_our_own_map)
+START_TEST(test_map_of_this_process_has_its_kinds)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	volatile char *memory = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE,
@@ -248,8 +248,8 @@ START_TEST(test_our_own_map)
 }
 END_TEST
 
-RUN_TESTS("map_kind", test_every_line_is_named_for_what_it_is, test_every_line_has_its_sentence,
-	  test_figures_belong_to_the_line_before_them, test_lines_that_are_none_are_refused,
-	  test_a_thread_that_runs_has_no_known_stack,
-	  test_hooked_is_what_the_module_says_of_this_process,
-	  test_what_is_measured_may_be_memory_without_a_file, test_our_own_map)
+RUN_TESTS("map_kind", test_each_kind_of_line_is_recognized,
+	  test_every_line_has_its_sentence, test_figures_belong_to_the_line_before_them,
+	  test_lines_that_are_none_are_refused, test_a_thread_that_runs_has_no_known_stack,
+	  test_hooked_mappings_come_from_the_targets_of_the_module,
+	  test_measured_range_may_be_anonymous_memory, test_map_of_this_process_has_its_kinds)
