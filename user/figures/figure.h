@@ -29,8 +29,28 @@ struct figure {
 		    struct drawing *drawing);
 };
 
-extern const struct figure figure_order, figure_cost, figure_latency, figure_cumulative,
-			   figure_parts, figure_heat, figure_readahead, figure_timeline,
-			   figure_evictions;
+/*
+ * All figures, in the order of the page: FIGURE(name), and a file of this folder defines
+ * figure_NAME. All other code takes the figures from this list.
+ */
+#define FIGURES(FIGURE) \
+	FIGURE(order) \
+	FIGURE(cost) \
+	FIGURE(latency) \
+	FIGURE(cumulative) \
+	FIGURE(parts) \
+	FIGURE(heat) \
+	FIGURE(readahead) \
+	FIGURE(timeline) \
+	FIGURE(evictions)
+
+#define FIGURE_DECLARATION(name) extern const struct figure figure_##name;
+FIGURES(FIGURE_DECLARATION)
+
+#define FIGURE_INDEX(name) FIGURE_INDEX_##name,
+enum figure_index {
+	FIGURES(FIGURE_INDEX)
+	FIGURES_NR
+};
 
 #endif

@@ -4,10 +4,8 @@
 
 #include "figures/figures.h"
 
-static const struct figure *const all[FIGURES_NR] = {
-	&figure_order, &figure_cost, &figure_latency, &figure_cumulative, &figure_parts,
-	&figure_heat, &figure_readahead, &figure_timeline, &figure_evictions,
-};
+#define FIGURE_ADDRESS(name) &figure_##name,
+static const struct figure *const all[] = { FIGURES(FIGURE_ADDRESS) };
 
 static int on_fault(void *context, const struct explained *fault)
 {

@@ -5,8 +5,6 @@
 
 #include "figures/figure.h"
 
-#define FIGURES_NR 9
-
 struct figures {
 	void *data[FIGURES_NR];
 	struct drawing drawings[FIGURES_NR];	/* after figures_draw() */
