@@ -704,7 +704,7 @@ START_TEST(test_wrong_options_are_refused)
 	ck_assert_int_eq(RUN("--top", "-1", "run.pfs"), 2);
 	ck_assert_int_eq(RUN("--format", "xml", "run.pfs"), 2);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 2);
-	check_says("err", "pfdrive: one RECORDING at a time: 'b.pfs' is too many\n");
+	check_says("err", "pfdrive: unexpected argument 'b.pfs': give one RECORDING\n");
 	ck_assert_int_eq(run((char *[]){ "pfdrive", NULL }), 2);
 	check_says("err", "pfdrive: no RECORDING was given; see --help\n");
 }

@@ -84,6 +84,25 @@ START_TEST(test_a_word_that_resembles_no_command_is_refused)
 }
 END_TEST
 
+START_TEST(test_a_pattern_in_place_of_a_command_is_refused_with_its_option)
+{
+	ck_assert_int_eq(RUN("stride:256K", "file.bin"), STATUS_USAGE);
+	ck_assert_str_eq(err, "pfdrive: 'stride:256K' is a pattern; use --pattern stride:256K\n");
+	ck_assert_int_eq(RUN("sequential"), STATUS_USAGE);
+	ck_assert_ptr_nonnull(strstr(err, "--pattern sequential"));
+}
+END_TEST
+
+START_TEST(test_sizes_are_refused_with_limits_that_can_be_typed)
+{
+	ck_assert_int_eq(RUN("--ring-size", "1", "./x"), STATUS_USAGE);
+	ck_assert_str_eq(err, "pfdrive: --ring-size: '1' is not a size from 4K to 1G\n");
+	ck_assert_int_eq(RUN("study", "pressure", "--memory-limit", "1M", "./x"), STATUS_USAGE);
+	ck_assert_str_eq(err, "pfdrive study pressure: --memory-limit: '1M' is not a size from 8M "
+			      "to 65536G\n");
+}
+END_TEST
+
 START_TEST(test_an_unknown_study_is_refused_with_the_choices)
 {
 	ck_assert_int_eq(RUN("study"), STATUS_USAGE);
@@ -242,6 +261,8 @@ END_TEST
 
 RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_command,
 	  test_a_word_that_resembles_no_command_is_refused,
+	  test_a_pattern_in_place_of_a_command_is_refused_with_its_option,
+	  test_sizes_are_refused_with_limits_that_can_be_typed,
 	  test_an_unknown_study_is_refused_with_the_choices,
 	  test_a_path_and_an_option_are_those_of_run,
 	  test_a_file_that_is_named_like_a_command_needs_a_folder,

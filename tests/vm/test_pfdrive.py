@@ -47,7 +47,7 @@ def running(small_file):
     (["--format", "xml"], "table, csv, json"),
     (["--ring-size", "4095"], "'4095'"),
     (["--pattern", "stride:2M"], "longer than"),
-    (["run", "another"], "too many"),
+    (["run", "another"], "unexpected argument"),
     (["--with", "rusage,hwc"], "'hwc' is not one of hw, cachegrind, rusage, syscalls, maps"),
     (["--with", "maps,"], "'' is not one of"),
     (["--json", "x", "--record", "x"], "'x'"),

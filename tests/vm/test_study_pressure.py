@@ -330,7 +330,7 @@ def test_without_the_right_to_a_cgroup_it_refuses(swap):
     (("--compete", "12M:backwards"), "neither a size"),
     (("--compete", "12M", "--competitors", "17"), "not a number from 1 to 16"),
     (("--compete", "1", "--unsafe", "--memory-limit", "16M"), "leave one of them out"),
-    (("--compete", "1", "--memory-limit", "1M"), "not a number from"),
+    (("--compete", "1", "--memory-limit", "1M"), "not a size from 8M"),
     (("--record", "run.pfs"), "one run, not two"),
 ])
 def test_command_lines_that_are_wrong(options, words):

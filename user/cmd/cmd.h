@@ -40,7 +40,7 @@ const struct subcommand *subcommand_find(int argc, char *const *argv, int *words
 /* Prints all of them in groups. Returns the exit status, as the next one does. */
 int subcommand_print_list(void);
 /* Names the command that is nearest to the word, which is neither a command nor a file. */
-int subcommand_complain(const char *word);
+int subcommand_unknown(const char *word);
 
 /* Their arguments; bench_argp is in bench/bench_options.h. */
 extern const struct argp compare_argp, maps_argp, record_argp, replay_argp, report_argp, run_argp,

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive bench: plans the rows, measures them, and prints them next to their predictions. The
+ * files that it will write are opened first, because a measurement takes minutes.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +57,7 @@ static int bench_open_file(struct output **output, const char *path)
 		     STATUS_OK;
 }
 
-/* Before minutes are spent: what cannot be written is told now. */
+/* Opens the output files before minutes are spent on the measurement. */
 static int bench_open_files(struct bench_run *run)
 {
 	int status = bench_open_file(&run->json, run->command.json);
@@ -61,7 +65,7 @@ static int bench_open_files(struct bench_run *run)
 	return status ? status : bench_open_file(&run->report, run->command.report);
 }
 
-/* Of folders that rows make files in. */
+/* Describes the folders in which the planned rows make files. */
 static void bench_read_places(struct bench_results *results)
 {
 	static const char *const families[] = { "fault.", "scale.", "file." };
@@ -101,7 +105,7 @@ static int bench_plan_run(struct bench_run *run)
 	return STATUS_OK;
 }
 
-/* Before minutes are spent: a name with a slip in it is told now. */
+/* Reports misspelt names before minutes are spent on the measurement. */
 static void warn_of_predictions(const struct bench_run *run)
 {
 	const struct prediction *prediction;
@@ -181,7 +185,7 @@ static int bench_write_figure(const struct bench_run *run)
 	return status;
 }
 
-/* What was asked for in files. */
+/* Writes the requested files. */
 static int bench_write_files(struct bench_run *run)
 {
 	const struct bench_command *command = &run->command;
@@ -196,7 +200,7 @@ static int bench_write_files(struct bench_run *run)
 	return status;
 }
 
-/* Minutes were spent: what cannot be printed can be written. */
+/* Writes the files even if printing fails, because the measurement took minutes. */
 static int bench_print_results(struct bench_run *run)
 {
 	int err = bench_print_to(stdout, &run->results, run->command.format);

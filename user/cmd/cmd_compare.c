@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive compare: reads the recordings of two sides, keeps only sums over batches of their
+ * faults, and prints which differences are larger than the noise.
+ */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +27,7 @@
 struct compare_options {
 	const char *files[2][COMPARISON_MAX_RUNS];
 	size_t nr[2];
-	bool quoted;		/* a -- was met; a file may begin with a dash now */
+	bool quoted;		/* after --: a file may begin with a dash */
 	bool separated;		/* by -- after the first side's files */
 	bool stdin_used;
 	double threshold, confidence;	/* percent */
@@ -31,11 +35,11 @@ struct compare_options {
 	struct figures_options figures;
 };
 
-/* One recording, read. Its faults are not kept, only sums over batches of them. */
+/* A recording that was read: only sums over batches of its faults are kept. */
 struct compared_run {
 	const char *path;
-	struct recording_reader *reader;	/* of the head, and of what is damaged */
-	struct analysis *analysis;		/* while it is read */
+	struct recording_reader *reader;	/* keeps the head, and the damage if any */
+	struct analysis *analysis;		/* NULL once the recording was read */
 	struct run_counters counters;
 	bool have_counters;	/* the recording has its end */
 	bool have_bpf;
@@ -88,7 +92,7 @@ static void compare_add_file(struct compare_options *options, const struct argp_
 		usage(state, "more than %d recordings on one side: '%s' is too many",
 		      COMPARISON_MAX_RUNS, text);
 	if (!strcmp(text, "-") && options->stdin_used)
-		usage(state, "standard input is one recording: name a file for the other");
+		usage(state, "only one recording can be standard input: name a file for the other");
 	options->stdin_used |= !strcmp(text, "-");
 	options->files[side][options->nr[side]++] = text;
 }
@@ -148,7 +152,7 @@ static error_t compare_parse_option(int key, char *text, struct argp_state *stat
 	case FIGURES_KEY_PLOT:
 		options->figures.plot = text;
 		if (figures_as_text(&options->figures))
-			usage(state, "--plot: a comparison is not drawn as text: name a folder");
+			usage(state, "--plot: a comparison cannot be drawn as text: name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
 		compare_add_file(options, state, text);
@@ -172,7 +176,7 @@ const struct argp compare_argp = {
 static void compare_parse(struct compare_options *options, int argc, char **argv)
 {
 	*options = (struct compare_options){ .threshold = 5, .confidence = 95 };
-	/* In order: else the files before -- would be moved behind it. */
+	/* In order, or argp would move the files before -- behind it. */
 	argp_parse(&compare_argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 }
 
@@ -198,7 +202,7 @@ static int compare_add_item(void *context, const struct item *item)
 {
 	struct compared_run *run = context;
 
-	/* Mappings, and items without a time, were there before. */
+	/* Mappings and items without a time are older than the recording. */
 	if (!run->begun && item->ns && item->type != ITEM_MAP) {
 		run->start_ns = item->ns;
 		run->begun = true;
@@ -235,7 +239,7 @@ static int compare_read_counters(struct compared_run *run)
 	return 0;
 }
 
-/* Without its end, a recording was as long as its items. */
+/* A recording without its end lasted as long as its items. */
 static void take_duration(struct compared_run *run)
 {
 	const struct run_counters *counters = &run->counters;
@@ -277,7 +281,7 @@ static int compared_run_read(struct compared_run *run, const char *path)
 	if (err)
 		return message(STATUS_FAILED, "cannot read %s: %s", path, strerror(-err));
 	take_duration(run);
-	/* Other runs need the memory. */
+	/* The next recordings need the memory. */
 	analysis_free(run->analysis);
 	run->analysis = NULL;
 	return STATUS_OK;
@@ -311,7 +315,7 @@ static unsigned int compared_run_parts(const struct compared_run *run)
 	return parts;
 }
 
-/* Classes whose faults this run can tell: 1 << enum fault_class. */
+/* Classes that this run distinguishes: 1 << enum fault_class. */
 static unsigned int compared_run_classes(const struct compared_run *run)
 {
 	const unsigned int every_class = (1U << NR_FAULT_CLASSES) - 1;
@@ -327,7 +331,7 @@ static unsigned int compared_run_classes(const struct compared_run *run)
 	return classes;
 }
 
-/* A process or cgroup, or a COMMAND that --duration left running; no drive beside others. */
+/* Whether a process or cgroup was watched, or a COMMAND that --duration left running. */
 static bool was_watched(const struct compared_run *run)
 {
 	const json_t *environment = json_object_get(recording_head(run->reader), "environment");
@@ -354,7 +358,7 @@ static struct compare_run printed_run(const struct compared_run *run)
 		.faults = run->all.sums[BATCH_FAULTS],
 		.seconds = seconds_of(run),
 		.lost_records = run->have_counters ? counters->lost : COUNT_NA,
-		/* Without eBPF there is none to lose. */
+		/* Without eBPF no event can be lost. */
 		.lost_events = !run->have_counters ? COUNT_NA :
 			       counters->have_bpf ? counters->counts[PFSTAT_COUNT_EVENTS_LOST] : 0,
 		.damage = recording_damage(run->reader),
@@ -390,7 +394,7 @@ static int compare_write_figure(const struct compare_options *options,
 	return status;
 }
 
-/* Figures do not wait for somebody to read standard output. */
+/* Writes the figures even if standard output cannot be written. */
 static int compare_show(const struct compare_options *options, const struct compare_report *report)
 {
 	int err = compare_print(stdout, options->format, report);
@@ -424,10 +428,10 @@ static uint64_t side_faults(const struct comparison_side *side)
 	return faults;
 }
 
-/* What all runs know. */
+/* The parts and classes that all runs know. */
 struct known {
 	unsigned int parts, classes;
-	bool all;	/* the same faults are all, whatever classes they are told apart by */
+	bool all;	/* all runs see the same faults, in whatever classes */
 	bool reads;
 };
 
@@ -448,7 +452,7 @@ static struct known known_by(const struct compare_input *input)
 	return known;
 }
 
-/* The class, or all, if every run can tell its faults. */
+/* Adds the class, or the row of all faults, if every run can count it. */
 static void add_class(struct comparison *comparison, const struct compare_input *input,
 		      enum fault_class class, const struct known *known)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive help [COMMAND]: shows the manual page of a command if man(1) has it, else what the
- * command's --help prints; without a command, the list of them.
+ * pfdrive help [COMMAND]: shows the manual page of a command if man(1) has it, or else its options;
+ * without a command, the list of commands.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "privilege/invoker.h"
 #include "util/message.h"
 
-/* The child: it runs man as the user who called sudo. */
+/* In the child: runs man as the user that called sudo. */
 static _Noreturn void become_man(const char *page, bool find)
 {
 	const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -31,7 +31,7 @@ static _Noreturn void become_man(const char *page, bool find)
 	_exit(127);
 }
 
-/* find: only whether there is the page. Returns whether man succeeds. */
+/* find: only look for the page. Returns whether man succeeds. */
 static bool run_man(const char *page, bool find)
 {
 	int status;
@@ -71,6 +71,6 @@ int cmd_help(int argc, char **argv)
 	if (!command && (argv[1][0] == '-' || !strcmp(argv[1], "study")))
 		return subcommand_print_list();
 	if (!command)
-		return subcommand_complain(argv[1]);
+		return subcommand_unknown(argv[1]);
 	return command->argp ? help_for(command) : subcommand_print_list();
 }

@@ -20,12 +20,12 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-/* More than any mapping that has come and gone when the program begins. */
+/* Larger than any mapping that is gone when main() begins. */
 #define LARGEST_HOLE (1ULL << 30)
 
 /*
- * Addresses at which this process had nothing before: cachegrind knows lines by their
- * addresses, and what was read there would still be in its caches.
+ * Returns addresses at which this process mapped nothing before: cachegrind identifies lines by
+ * their addresses, and its caches would still hold the earlier ones.
  */
 static void *new_addresses(uint64_t bytes)
 {
@@ -57,8 +57,8 @@ static int loop_run(struct run_memory *memory, const struct options *options, bo
 }
 
 /*
- * [OPTION...] FILE of run or study pressure: the accesses alone, for valgrind to watch, or all
- * but the accesses, which is what to subtract then.
+ * [OPTION...] FILE of run or study pressure: makes only the accesses, for valgrind to watch, or
+ * everything except the accesses, for valgrind to subtract.
  */
 static int helper_any_loop(int argc, char **argv, bool bare)
 {

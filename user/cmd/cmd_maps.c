@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive maps: reads the memory map of a process from /proc/PID/smaps and the module, and
+ * prints it.
+ */
 #include <argp.h>
 #include <errno.h>
 #include <string.h>
@@ -37,11 +41,11 @@ static error_t maps_parse_option(int key, char *text, struct argp_state *state)
 		options->json = argument_word(state, "format", text, formats);
 		return 0;
 	case ARGP_KEY_ARG:
-		usage(state, "'%s' is too many: pfdrive maps -p PID", text);
+		usage(state, "unexpected argument '%s'; usage: pfdrive maps -p PID", text);
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		if (!options->pid)
-			usage(state, "no process was given: pfdrive maps -p PID");
+			usage(state, "no process was given; usage: pfdrive maps -p PID");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive record: watches a program, analyzes its events as they come, writes them to a
+ * recording, and prints a report. A recording is completed even if the analysis fails.
+ */
 #include <argp.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -81,7 +85,7 @@ static void record_parse(struct record_options *options, int argc, char **argv)
 		options->watch.instruments.events.stacks = true;
 }
 
-/* As a shell takes it; cut where there is no room. */
+/* Quotes the command for a shell, and cuts it at the size of text. */
 static void join_command(char *text, size_t size, char *const *argv)
 {
 	FILE *out = fmemopen(text, size, "w");
@@ -127,7 +131,7 @@ static void record_describe(struct record *record)
 				 options->instruments.bpf_missing);
 }
 
-/* What is printed, and in a recording the names of all code. */
+/* Returns the tables to print, and for a recording the one of all code. */
 static unsigned int groups_of(const struct record_options *options)
 {
 	unsigned int groups = 0;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive replay: reads the faults of one file from a recording, touches the same pages again
+ * under another policy, and prints both.
+ */
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -107,10 +111,10 @@ static error_t replay_parse_option(int key, char *text, struct argp_state *state
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->recording)
-			usage(state, "one RECORDING at a time: '%s' is too many", text);
+			usage(state, "unexpected argument '%s': give one RECORDING", text);
 		if (!strcmp(text, "-"))
-			usage(state, "the recording is read more than once: it cannot be standard "
-			      "input");
+			usage(state, "the recording is read more than once, so it cannot be "
+			      "standard input");
 		options->recording = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -146,7 +150,7 @@ static void replay_parse(struct replay_options *options, int argc, char **argv)
 	argp_parse(&replay_argp, argc, argv, 0, NULL, options);
 }
 
-/* Faults of the mapping that is replayed, and no others of pfdrive's. */
+/* Counts only faults of the replayed mapping. */
 struct listening {
 	const struct mapping *mapping;
 	struct class_totals *classes;
@@ -172,7 +176,7 @@ static int message_of_readahead(const char *path, int err)
 	return workload_complain_of_file(path, err);
 }
 
-/* The file takes its read-ahead over while it is opened, see advice.h. */
+/* A file takes its read-ahead from the device when it is opened, see advice.h. */
 static int open_target(const struct policy *policy, const char *path, struct mapping *mapping)
 {
 	const int64_t bytes = policy->readahead_bytes;

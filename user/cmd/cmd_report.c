@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive report: reads a recording, feeds its events to the analysis, and prints the report, a
+ * trace or figures. A damaged recording is reported as far as it can be read.
+ */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +33,7 @@ struct report_command {
 	struct report_options report;
 	struct figures_options figures;
 	const char *recording;
-	const char *file;	/* NULL: faults of all files, and of none */
+	const char *file;	/* NULL: faults of all files and of memory */
 	const char *output;	/* NULL: standard output */
 };
 
@@ -41,10 +45,10 @@ struct reading {
 	struct run_counters counters;
 	struct report report;
 	struct trace_writer *trace;
-	int trace_err;		/* it cannot be written any more */
+	int trace_err;		/* the error at which writing stopped */
 	struct figures figures;
 	struct output *out, *json;
-	uint32_t hooks_seen;	/* 1 << enum bpf_hook: events of theirs came by */
+	uint32_t hooks_seen;	/* 1 << enum bpf_hook: hooks whose events are in the recording */
 	char damage[512];	/* "": none */
 };
 
@@ -79,7 +83,7 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->recording)
-			usage(state, "one RECORDING at a time: '%s' is too many", text);
+			usage(state, "unexpected argument '%s': give one RECORDING", text);
 		options->recording = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -88,11 +92,12 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 	case ARGP_KEY_SUCCESS:
 		report_name_files(state, options);
 		if (options->file && !strcmp(options->recording, "-"))
-			usage(state, "--file: the recording is read twice, which - cannot be");
+			usage(state, "--file: the recording is read twice, so it cannot be "
+			      "standard input");
 		if (figures_as_text(&options->figures) &&
 		    (options->report.trace || options->report.format != REPORT_TABLE))
-			usage(state, "--plot -: the figures take the place of the table, not of "
-			      "--format's output");
+			usage(state, "--plot - prints figures in place of the table; leave "
+			      "--format out");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -192,7 +197,7 @@ static bool has_figures(const struct reading *reading)
 	return reading->options.figures.html || reading->options.figures.plot;
 }
 
-/* A trace that cannot be written ends the reading, unless more was asked for. */
+/* Stops reading if the trace cannot be written, unless other outputs were requested. */
 static int after_trace(struct reading *reading, int err)
 {
 	reading->trace_err = err;
@@ -227,8 +232,8 @@ static int open_analysis(struct reading *reading)
 }
 
 /*
- * Figures and trace first: they want to know a request before the fault that waited for
- * it, and the time of what the analysis will tell them.
+ * The figures and the trace come first: they must know a request before the fault that
+ * waited for it, and the time of the fault that the analysis passes to them.
  */
 static int reading_add_item(void *context, const struct item *item)
 {
@@ -267,7 +272,7 @@ static int reading_read_items(struct reading *reading)
 	return err ? message_of_items(reading, err) : STATUS_OK;
 }
 
-/* Without a tail the counters stay unknown. */
+/* Without a tail the counters are n/a. */
 static void reading_read_tail(struct reading *reading)
 {
 	const json_t *tail = recording_tail(reading->reader);
@@ -283,8 +288,8 @@ static void reading_read_tail(struct reading *reading)
 }
 
 /*
- * What was counted is of all files; what was lost may have been this one's. What a call costs
- * is the same for all.
+ * Counters are of all files, so they are n/a for one. Lost records may have been of this file,
+ * and the cost of a call is the same for all, so these are kept.
  */
 static void forget_counts(struct reading *reading)
 {
@@ -327,7 +332,7 @@ static int reading_fill(struct reading *reading)
 		forget_counts(reading);
 	if (reading->damage[0])
 		report->damage = reading->damage;
-	/* The counts at its end would name them; without, those that are proven. */
+	/* Without the counters at the end only hooks with events are known. */
 	if (!reading->counters.have_bpf && report->have_bpf)
 		report->hooks |= reading->hooks_seen;
 	report_options_apply(&reading->options.report, report);
@@ -417,7 +422,7 @@ static int reading_write_figures(struct reading *reading)
 			     reading_print_page, reading);
 }
 
-/* What cannot be written does not take the others with it. */
+/* Writes all outputs, also if one of them fails. */
 static int reading_show(struct reading *reading)
 {
 	int printed = reading_print(reading);
@@ -448,7 +453,7 @@ static int report_steps(struct reading *reading)
 		status = reading_fill(reading);
 	if (!status)
 		status = reading_show(reading);
-	/* Said, but no failure: what could be read was printed, and says so too. */
+	/* Damage is not a failure: the readable part was printed, with a warning. */
 	if (!status && reading->report.damage)
 		message(STATUS_OK, "%s", reading->report.damage);
 	return status;

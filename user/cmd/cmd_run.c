@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive run and pfdrive study pressure: open the memory, make the accesses as often as
+ * --repeat requests, and print the reports of all runs together.
+ */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -46,7 +50,7 @@ static int stay_on_cpu(struct drive *drive)
 
 	if (err)
 		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
-	/* A CPU's caches are its own. */
+	/* The counters are of the caches of one CPU. */
 	if (drive->options.cpu < 0 && drive->options.measure.counters)
 		drive->options.cpu = sched_getcpu();
 	cpu = drive->options.cpu;
@@ -60,7 +64,7 @@ static int stay_on_cpu(struct drive *drive)
 	return STATUS_OK;
 }
 
-/* Once for all runs: it counts, and does not measure. */
+/* Once for all runs, because the simulation counts the same in each. */
 static int run_simulation(struct drive *drive, char *const *arguments)
 {
 	if (!drive->options.measure.simulate)
@@ -161,12 +165,12 @@ static int drive_steps(struct drive *drive, char *const *arguments)
 	if (status)
 		return status;
 	status = run_print_results(drive);
-	/* Also for who reads the JSON alone. */
+	/* Checked after printing, so that the JSON has the numbers. */
 	accounts = check_accounts(drive);
 	return status ? status : accounts;
 }
 
-/* simulation_arguments: those that the loop below valgrind gets, without argv[0]. */
+/* simulation_arguments: the arguments of the loop that valgrind runs, without argv[0]. */
 static int run_command(struct drive *drive, char *const *simulation_arguments)
 {
 	unsigned int i;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive study io: makes the files, moves their bytes by each method in each state of the page
+ * cache, and prints what the methods cost.
+ */
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +22,10 @@
 #include "workload/pattern.h"
 
 #define WAYS_MAX 32
-#define FILES_MAX 900	/* each is open: the usual limit is 1024 */
+#define FILES_MAX 900	/* all are open at once; the usual limit is 1024 */
 
 struct via_options {
-	struct way ways[WAYS_MAX + 2];	/* until the last one's mmap was found to be too many */
+	struct way ways[WAYS_MAX + 2];	/* mmap adds two before the limit is checked */
 	unsigned int nr_ways;
 	bool caches[NR_VIA_CACHES];
 	unsigned int nr_files;
@@ -39,7 +43,7 @@ struct via {
 	struct via_row *rows;
 	struct result *results;		/* a row each */
 	unsigned int nr_rows;
-	unsigned int nr_fit;		/* files that fit into the cache; 0: not asked for */
+	unsigned int nr_fit;		/* files that fit into the cache; 0: no --cache fit */
 	uint64_t passes;		/* so far */
 };
 
@@ -66,11 +70,11 @@ static const struct argp_option argp_options[] = {
 
 static uint64_t file_size_of(const struct argp_state *state, const char *text)
 {
-	const uint64_t size = argument_number(state, "file-size", text, PATTERN_PAGE,
+	const uint64_t size = argument_size(state, "file-size", text, PATTERN_PAGE,
 					      MAPPING_MAX_BYTES);
 
 	if (size % PATTERN_PAGE)
-		usage(state, "--file-size: '%s' is no whole number of pages of %u bytes", text,
+		usage(state, "--file-size: '%s' is not a multiple of the page size, %u bytes", text,
 		      PATTERN_PAGE);
 	return size;
 }
@@ -81,10 +85,10 @@ static void add_way(const struct argp_state *state, struct via_options *options,
 
 	err = way_parse(text, options->ways, &options->nr_ways);
 	if (err == -EINVAL)
-		usage(state, "'%s' is not right: a SIZE is a multiple of %u bytes, up to 1G",
+		usage(state, "invalid way '%s': SIZE is a multiple of %u bytes, up to 1G",
 		      text, WAY_WORD);
 	if (err)
-		usage(state, "there is no way '%s': the ways are %s", text, WAY_NAMES);
+		usage(state, "unknown way '%s'; choose from %s", text, WAY_NAMES);
 	if (options->nr_ways > WAYS_MAX)
 		usage(state, "%d ways at a time, mmap is two: '%s' is too many", WAYS_MAX, text);
 }
@@ -125,7 +129,7 @@ static error_t study_io_parse_option(int key, char *text, struct argp_state *sta
 	}
 }
 
-/* The study's: a mapping, against blocks of 512 bytes. */
+/* The defaults are those of the study: a mapping, and blocks of 512 bytes. */
 static void study_io_add_defaults(struct via_options *options)
 {
 	const bool any = options->caches[VIA_COLD] || options->caches[VIA_WARM] ||
@@ -158,7 +162,7 @@ static void study_io_parse(struct via_options *options, int argc, char **argv)
 	study_io_add_defaults(options);
 }
 
-/* A folder that cannot be opened is refused when the files are made. */
+/* A folder that cannot be opened fails when the files are made. */
 static int check_folder(const struct via_options *options)
 {
 	int fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -191,7 +195,7 @@ static int study_io_make_files(struct via *via)
 		       options->nr_files, options->file_bytes, options->folder, strerror(-err));
 }
 
-/* For who waits at a terminal. */
+/* Shows progress if standard error is a terminal. */
 static void study_io_show_progress(const struct via *via, const struct pass_plan *plan)
 {
 	static const char *const caches[NR_VIA_CACHES] = VIA_CACHE_NAMES;
@@ -210,7 +214,7 @@ static void study_io_end_progress(void)
 		fputs("\r\033[K", stderr);
 }
 
-/* Each pass that writes leaves another word, which those that read must find. */
+/* Each pass that writes leaves another word, and passes that read check it. */
 static int one_pass(struct via *via, struct pass_plan *plan, struct pass *pass,
 		    struct result *watched)
 {
@@ -232,7 +236,7 @@ static int study_io_measure_row(struct via *via, struct via_row *row, struct res
 	};
 	int status;
 
-	/* First: whatever can refuse does so before anybody has waited for the others. */
+	/* The watched pass is the first, so that errors appear before the long passes. */
 	status = one_pass(via, &plan, &row->watched, result);
 	row->seen = &result->report;
 	while (!status && row->nr_passes < via->options.repeats) {
@@ -242,7 +246,7 @@ static int study_io_measure_row(struct via *via, struct via_row *row, struct res
 	return status;
 }
 
-/* Once, so that all ways move the same bytes. */
+/* Chosen once, so that all methods move the same bytes. */
 static int choose_files(struct via *via)
 {
 	struct meminfo meminfo;

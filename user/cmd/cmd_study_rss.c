@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive study rss: plans the steps (mmap, then a byte each), lets a process of its own make
+ * them, and prints its sizes and faults after each.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -51,7 +55,7 @@ static void add_argument(const struct argp_state *state, struct touch_options *o
 	options->nr_offsets++;
 }
 
-/* The study's: the first byte, and one of another page. */
+/* The defaults are those of the study: the first byte, and one of another page. */
 static void study_rss_add_defaults(struct touch_options *options)
 {
 	if (options->nr_offsets)
@@ -85,7 +89,8 @@ static error_t study_rss_parse_option(int key, char *text, struct argp_state *st
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		if (!options->file)
-			usage(state, "no FILE was given: pfdrive study rss FILE [OFFSET...]");
+			usage(state, "no FILE was given; usage: pfdrive study rss FILE "
+			      "[OFFSET...]");
 		study_rss_add_defaults(options);
 		return 0;
 	default:

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive top: watches a program as record does, and prints the current cost of its faults at
+ * intervals. The analysis and the views run in the thread of the collector.
+ */
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -94,7 +98,7 @@ static int top_print(const struct top *top)
 	return live_print(top->live, stdout, terminal, size.ws_row, size.ws_col);
 }
 
-/* In the collector's thread, which feeds the analysis: it does not move meanwhile. */
+/* Runs in the thread of the collector, which feeds the analysis: it does not change meanwhile. */
 static void top_show(void *context)
 {
 	struct top *top = context;

@@ -22,7 +22,7 @@ static const struct {
 	{ "PATTERN", PATTERN_NAMES },
 };
 
-/* What argp adds to each command. */
+/* argp adds these to each command. */
 static const struct argp_option common_options[] = {
 	{ "help", '?', NULL, 0, "list the options", 0 },
 	{ "usage", 1, NULL, 0, "print a short usage message", 0 },
@@ -61,16 +61,16 @@ static bool has_letter(const struct argp_option *option)
 	return option->key > ' ' && option->key < 128 && isprint(option->key);
 }
 
-/* An argument in commas takes several of its values. */
+/* An option whose argument has commas takes several values. */
 static bool takes_list(const struct argp_option *option)
 {
 	return option->arg && strchr(option->arg, ',');
 }
 
 /*
- * The words that an option takes, with blanks between: those of "table|csv", "rusage,syscalls"
- * and "random, stride:SIZE, locality[:random]" are table, rusage, random, stride: and so on.
- * "": not known.
+ * Finds the words that an option takes, separated by blanks: "table csv" for "table|csv", "hw maps"
+ * for "hw,maps", "random stride: locality" for "random, stride:SIZE, locality[:random]"; "":
+ * unknown.
  */
 static void find_values(const struct argp_option *option, char *words)
 {
@@ -101,7 +101,7 @@ static bool takes_file(const struct argp_option *option)
 			       strstr(option->arg, "DIR") || strstr(option->arg, "FOLDER"));
 }
 
-/* Names of commands, or only the words after "study ". */
+/* Prints the names of commands, or only the words after "study ". */
 static void print_names(FILE *out, const char *separator, bool studies)
 {
 	const struct subcommand *command;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Prints the recorded faults of a file next to those of its replay, as a table or as JSON. A
+ * class that one side could not see is left out of the sums.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -10,7 +14,7 @@
 #include "util/table_grid.h"
 #include "util/utf8.h"
 
-/* What of the two has been known of a class. */
+/* Faults of a class, recorded or replayed. known: false if that side could not see them. */
 struct side {
 	struct class_totals totals;
 	bool known;
@@ -23,7 +27,7 @@ static struct side replayed_of(const struct replayed *replayed, enum fault_class
 	};
 }
 
-/* Of classes beyond the module's own eBPF tells. */
+/* Only eBPF sees faults beyond the classes of the module. */
 static struct side recorded_of(const struct recorded_file *file, enum fault_class class)
 {
 	return (struct side){ file->classes[class], class < FAULT_FIRST_OTHER || file->have_faults };
@@ -92,7 +96,7 @@ static void replay_report_rows(struct grid *grid, const struct recorded_file *fi
 		if (before.totals.count || after.totals.count)
 			replay_report_row(grid, fault_class_name(class), &before, &after);
 	}
-	/* What one of them could not see would be a change. */
+	/* A class that one side could not see would look like a change. */
 	replay_report_row(grid, all ? "all faults" : "all known to both", &all_before, &all_after);
 }
 
@@ -103,7 +107,7 @@ static void warn_of(FILE *out, const char *when, uint64_t lost, const char *what
 			lost, what);
 }
 
-/* What is missing on one side alone would be taken for a change. */
+/* Losses on one side would look like a change. */
 static void replay_report_warnings(FILE *out, const struct recorded_file *file,
 				   const struct report *replayed)
 {
@@ -169,7 +173,7 @@ static json_t *losses_of(uint64_t records, uint64_t events)
 	return json_pack("{so so}", "records", value_known(records), "events", value_known(events));
 }
 
-/* null: it is not known what the program advised. */
+/* null: the advice of the program is unknown. */
 static json_t *advice_of(const struct recorded_file *file, const struct replayed *replayed)
 {
 	if (!file->have_advice)

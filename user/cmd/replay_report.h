@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a replay changed: the recorded faults of the file next to the replayed ones. */
+/* Prints the recorded faults of a file next to the replayed ones. */
 #ifndef PFSTAT_USER_REPLAY_REPORT_H
 #define PFSTAT_USER_REPLAY_REPORT_H
 

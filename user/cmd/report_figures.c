@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes figures to a folder and a page, or prints them as text. The page is written from the
+ * SVG files of a folder, a temporary one if none was requested.
+ */
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -15,7 +19,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-#define WIDTH 80	/* of a terminal that does not say */
+#define WIDTH 80	/* if the terminal does not report its width */
 
 bool figures_as_text(const struct figures_options *options)
 {

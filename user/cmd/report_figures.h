@@ -28,7 +28,8 @@ bool figures_as_text(const struct figures_options *options);
 typedef int (*page_printer)(FILE *out, void *context, char *const *svgs);
 
 /*
- * Draws, and writes what is wanted: all of it, or, of the page, nothing. The exit status.
+ * Draws the figures and writes the requested outputs; a page is written whole or not at all.
+ * Returns the exit status.
  */
 int figures_write(const struct figures_options *options, const struct drawing *drawings, size_t nr,
 		  page_printer print_page, void *context);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options that record and report share: which tables a report has, and in which format it is
+ * printed.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +65,7 @@ static void set_format(const struct argp_state *state, struct report_options *op
 	if (!options->trace)
 		options->format = format;
 	else if (!options->may_trace)
-		usage(state, "--format trace: only of a recording: record with --output, then "
+		usage(state, "--format trace needs a recording: use record --output, then "
 		      "`pfdrive report'");
 }
 

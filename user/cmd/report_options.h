@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How a report is to be printed, as the command line says; shared by record and report. */
+/* Options of a report, shared by record and report. */
 #ifndef PFSTAT_USER_REPORT_OPTIONS_H
 #define PFSTAT_USER_REPORT_OPTIONS_H
 
@@ -10,7 +10,7 @@
 
 struct report_options {
 	enum report_format format;
-	bool may_trace;		/* set before parsing: --format trace is no mistake */
+	bool may_trace;		/* set before parsing: --format trace is allowed */
 	bool trace;		/* it was given; format is meaningless */
 	bool grouped;		/* by something else than class */
 	enum group_by by;
@@ -21,13 +21,13 @@ struct report_options {
 };
 
 void report_options_init(struct report_options *options);
-/* A parser to be a child of a command's own, whose child_inputs[] is the struct. */
+/* A child of a command's argp; its input is a struct report_options. */
 extern const struct argp report_options_argp;
-/* What is asked of report_fill(). */
+/* Sets the options in the report, before report_fill(). */
 void report_options_apply(const struct report_options *options, struct report *report);
-/* Prints a filled report to stdout, and the JSON to its file. The exit status. */
+/* Prints a filled report to stdout, and the JSON to its file. Returns the exit status. */
 int report_options_print(const struct report_options *options, const struct report *report);
-/* The JSON alone, when it was asked for. The exit status. */
+/* Writes only the JSON, if --json was given. Returns the exit status. */
 int report_options_write(const struct report_options *options, const struct report *report);
 
 #endif

@@ -85,10 +85,10 @@ static void set_pattern(const struct argp_state *state, struct options *options,
 
 	err = strlen(text) < room ? pattern_parse(&options->pattern, text) : -ENOENT;
 	if (err == -EINVAL)
-		usage(state, "--pattern: '%s' is not right: the patterns are %s", text,
+		usage(state, "--pattern: invalid pattern '%s'; choose from %s", text,
 		      PATTERN_NAMES);
 	if (err)
-		usage(state, "--pattern: there is no '%s': the patterns are %s", text,
+		usage(state, "--pattern: unknown pattern '%s'; choose from %s", text,
 		      PATTERN_NAMES);
 	options->pattern_text = text;
 }
@@ -112,7 +112,7 @@ static void add_extras(const struct argp_state *state, struct measure_options *m
 static void set_file(const struct argp_state *state, struct options *options, const char *file)
 {
 	if (options->file)
-		usage(state, "one FILE at a time: '%s' is too many", file);
+		usage(state, "unexpected argument '%s': give one FILE", file);
 	options->file = file;
 }
 
@@ -124,11 +124,11 @@ static void check_arguments(const struct argp_state *state, const struct options
 	named_files_output(state, "--json", options->json);
 	named_files_recording(state, "--record", options->record);
 	if (options->have_cache && options->workload.kind == MAPPING_ANON)
-		usage(state, "--cache is of files: --map anon has none");
+		usage(state, "--cache requires a file; --map anon has none");
 	if (options->record && options->repeats > 1)
-		usage(state, "--record: a recording holds one run, not %u", options->repeats);
+		usage(state, "--record: a recording can hold one run, not %u", options->repeats);
 	if (options->record && options->compete.text)
-		usage(state, "--record: a recording holds one run, not two: use `pfdrive run'");
+		usage(state, "--record: a recording can hold one run, not two; use `pfdrive run'");
 }
 
 /* The default: as many as the study makes of its own pattern. */
@@ -194,7 +194,7 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 		options->bpf = false;
 		return 0;
 	case KEY_RING_SIZE:
-		options->ring_size = argument_number(state, "ring-size", text, PFSTAT_RING_SIZE_MIN,
+		options->ring_size = argument_size(state, "ring-size", text, PFSTAT_RING_SIZE_MIN,
 						     PFSTAT_RING_SIZE_MAX);
 		return 0;
 	case ARGP_KEY_ARG:

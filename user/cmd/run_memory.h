@@ -9,7 +9,7 @@
 
 struct run_memory {
 	struct mapping mapping;		/* open, not mapped */
-	char name[4096];		/* of what is mapped, in messages */
+	char name[4096];		/* for messages */
 	struct pattern pattern;
 };
 

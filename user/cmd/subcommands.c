@@ -12,6 +12,7 @@
 #include "bench/bench_options.h"
 #include "cmd/cmd.h"
 #include "util/message.h"
+#include "workload/pattern.h"
 
 #define STUDY "study"
 #define LONGEST_WORD 32
@@ -38,7 +39,7 @@ const struct subcommand subcommands[] = {
 
 const size_t nr_subcommands = sizeof(subcommands) / sizeof(subcommands[0]);
 
-/* Other words for a command: its former name, or its second word alone. */
+/* Other words for a command: its former name, or only its second word. */
 static const struct {
 	const char *word, *command;
 } aliases[] = {
@@ -99,10 +100,13 @@ static const char *nearest_command(const char *word)
 	return nearest;
 }
 
-int subcommand_complain(const char *word)
+int subcommand_unknown(const char *word)
 {
 	const char *nearest = nearest_command(word);
+	struct pattern pattern;
 
+	if (!pattern_parse(&pattern, word))
+		return message(STATUS_USAGE, "'%s' is a pattern; use --pattern %s", word, word);
 	if (nearest)
 		return message(STATUS_USAGE,
 			       "unknown command '%s'; did you mean '%s'? No file has "
@@ -215,7 +219,7 @@ int command_line(int argc, char **argv)
 		return argc > 2 && asks_for_help(argv[2]) ? subcommand_print_list() :
 		       message_of_study(argv[2]);
 	if (argv[1][0] != '-' && !may_be_file(argv[1]))
-		return subcommand_complain(argv[1]);
+		return subcommand_unknown(argv[1]);
 	argv[0] = "pfdrive";
 	return cmd_run(argc, argv);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The options that record and top share: the program to watch, and the instruments. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -58,12 +59,12 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 	const int nr = !!options->command + !!options->pid + !!options->cgroup;
 
 	if (nr > 1)
-		usage(state, "one of COMMAND, --pid and --cgroup at a time");
+		usage(state, "give only one of COMMAND, --pid and --cgroup");
 	if (!nr && !options->file)
 		usage(state, "nothing to watch was given: a COMMAND, --pid, --cgroup or --file; "
 		      "see --help");
 	if (options->instruments.events.stacks && !options->instruments.bpf)
-		usage(state, "--stacks: it is eBPF that takes them, and --no-bpf was given");
+		usage(state, "--stacks requires eBPF; leave --no-bpf out");
 }
 
 static error_t watch_options_parse(int key, char *text, struct argp_state *state)
@@ -101,7 +102,7 @@ static error_t watch_options_parse(int key, char *text, struct argp_state *state
 		options->instruments.no_counters = false;
 		return 0;
 	case KEY_RING_SIZE:
-		options->instruments.ring_size = argument_number(state, "ring-size", text,
+		options->instruments.ring_size = argument_size(state, "ring-size", text,
 								 PFSTAT_RING_SIZE_MIN,
 							       PFSTAT_RING_SIZE_MAX);
 		return 0;

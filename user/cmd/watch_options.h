@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is to be watched, as the command line says; shared by record and top. */
+/* Options of watching a program, shared by record and top. */
 #ifndef PFSTAT_USER_WATCH_OPTIONS_H
 #define PFSTAT_USER_WATCH_OPTIONS_H
 
@@ -11,9 +11,8 @@
 void watch_options_init(struct watch_options *options);
 
 /*
- * A parser to be a child of a command's own, whose child_inputs[] is the struct
- * watch_options. What follows the options, or --, is the command. It refuses
- * what cannot be; ends the program with STATUS_USAGE then.
+ * A child of a command's argp; its input is a struct watch_options. The words after the options,
+ * or after --, are the command. It exits with STATUS_USAGE if the options contradict each other.
  */
 extern const struct argp watch_argp;
 

@@ -82,7 +82,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		options->nr = argument_number(state, "competitors", text, 1, COMPETITORS_MAX);
 		return 0;
 	case KEY_LIMIT:
-		options->limit = argument_number(state, "memory-limit", text, COMPETE_LIMIT_MIN,
+		options->limit = argument_size(state, "memory-limit", text, COMPETE_LIMIT_MIN,
 						 MAPPING_MAX_BYTES);
 		return 0;
 	case KEY_UNSAFE:

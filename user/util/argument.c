@@ -18,6 +18,19 @@ uint64_t argument_number(const struct argp_state *state, const char *name, const
 	return number;
 }
 
+uint64_t argument_size(const struct argp_state *state, const char *name, const char *text,
+		       uint64_t min, uint64_t max)
+{
+	char least[32], most[32];
+	uint64_t size = 0;
+
+	size_name(min, least, sizeof(least));
+	size_name(max, most, sizeof(most));
+	if (size_parse(text, &size) || size < min || size > max)
+		usage(state, "--%s: '%s' is not a size from %s to %s", name, text, least, most);
+	return size;
+}
+
 double argument_decimal(const struct argp_state *state, const char *name, const char *text,
 			const char *what, double min, double max)
 {

@@ -18,6 +18,9 @@
 /* As size_parse() reads it, from min to max. */
 uint64_t argument_number(const struct argp_state *state, const char *name, const char *text,
 			 uint64_t min, uint64_t max);
+/* The same of bytes: the message prints the limits as sizes, "from 4K to 1G". */
+uint64_t argument_size(const struct argp_state *state, const char *name, const char *text,
+		       uint64_t min, uint64_t max);
 /* Decimal, from min to max. The sentence says what it is not: "a number of seconds". */
 double argument_decimal(const struct argp_state *state, const char *name, const char *text,
 			const char *what, double min, double max);

@@ -70,7 +70,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		set_map(state, workload, text);
 		return 0;
 	case KEY_SIZE:
-		workload->size = argument_number(state, "size", text, 1, MAPPING_MAX_BYTES);
+		workload->size = argument_size(state, "size", text, 1, MAPPING_MAX_BYTES);
 		return 0;
 	case KEY_WRITE:
 		set_share(state, workload, text);
@@ -81,7 +81,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		workload->fill = true;
 		return 0;
 	case KEY_SCRATCH:
-		workload->scratch = argument_number(state, "scratch", text, 1, MAPPING_MAX_BYTES);
+		workload->scratch = argument_size(state, "scratch", text, 1, MAPPING_MAX_BYTES);
 		return 0;
 	case KEY_SCRATCH_DIR:
 		workload->scratch_dir = text;
