@@ -25,9 +25,9 @@
 #define FILES_MAX 900	/* all are open at once; the usual limit is 1024 */
 
 struct via_options {
-	struct way ways[WAYS_MAX + 2];	/* mmap adds two before the limit is checked */
-	unsigned int nr_ways;
-	bool caches[NR_VIA_CACHES];
+	struct io_method methods[WAYS_MAX + 2];	/* mmap adds two before the limit is checked */
+	unsigned int nr_methods;
+	bool caches[NR_IO_CACHES];
 	unsigned int nr_files;
 	uint64_t file_bytes;
 	const char *folder;
@@ -38,9 +38,9 @@ struct via_options {
 
 struct via {
 	struct via_options options;
-	struct files files;
+	struct io_files files;
 	struct cpus cpus;
-	struct via_row *rows;
+	struct io_row *rows;
 	struct result *results;		/* a row each */
 	unsigned int nr_rows;
 	unsigned int nr_fit;		/* files that fit into the cache; 0: no --cache fit */
@@ -83,19 +83,19 @@ static void add_way(const struct argp_state *state, struct via_options *options,
 {
 	int err;
 
-	err = way_parse(text, options->ways, &options->nr_ways);
+	err = io_method_parse(text, options->methods, &options->nr_methods);
 	if (err == -EINVAL)
 		usage(state, "invalid way '%s': SIZE is a multiple of %u bytes, up to 1G",
-		      text, WAY_WORD);
+		      text, IO_WORD);
 	if (err)
-		usage(state, "unknown way '%s'; choose from %s", text, WAY_NAMES);
-	if (options->nr_ways > WAYS_MAX)
+		usage(state, "unknown way '%s'; choose from %s", text, IO_METHOD_NAMES);
+	if (options->nr_methods > WAYS_MAX)
 		usage(state, "%d ways at a time, mmap is two: '%s' is too many", WAYS_MAX, text);
 }
 
 static error_t study_io_parse_option(int key, char *text, struct argp_state *state)
 {
-	static const char *const caches[NR_VIA_CACHES + 1] = VIA_CACHE_NAMES;
+	static const char *const caches[NR_IO_CACHES + 1] = IO_CACHE_NAMES;
 	static const char *const formats[] = { "table", "json", NULL };
 	struct via_options *options = state->input;
 
@@ -132,23 +132,23 @@ static error_t study_io_parse_option(int key, char *text, struct argp_state *sta
 /* The defaults are those of the study: a mapping, and blocks of 512 bytes. */
 static void study_io_add_defaults(struct via_options *options)
 {
-	const bool any = options->caches[VIA_COLD] || options->caches[VIA_WARM] ||
-			 options->caches[VIA_FIT];
+	const bool any = options->caches[IO_COLD] || options->caches[IO_WARM] ||
+			 options->caches[IO_FIT];
 	unsigned int i;
 
-	for (i = 0; i < NR_VIA_CACHES && !any; i++)
+	for (i = 0; i < NR_IO_CACHES && !any; i++)
 		options->caches[i] = true;
-	if (options->nr_ways)
+	if (options->nr_methods)
 		return;
-	way_parse("mmap", options->ways, &options->nr_ways);
-	way_parse("read:512", options->ways, &options->nr_ways);
-	way_parse("write:512", options->ways, &options->nr_ways);
+	io_method_parse("mmap", options->methods, &options->nr_methods);
+	io_method_parse("read:512", options->methods, &options->nr_methods);
+	io_method_parse("write:512", options->methods, &options->nr_methods);
 }
 
 const struct argp study_io_argp = {
 	.options = argp_options, .parser = study_io_parse_option, .args_doc = "[WAY...]",
 	.doc = "Reads and writes files by mmap(2), read(2) and write(2), and compares what "
-	       "that takes. A WAY is one of " WAY_NAMES " (default: mmap read:512 "
+	       "that takes. A WAY is one of " IO_METHOD_NAMES " (default: mmap read:512 "
 	       "write:512).\vThe files are made for it, and are gone afterwards. Numbers "
 	       "take K, M, G (1024). Needs the pfstat module, and root.",
 };
@@ -166,7 +166,7 @@ static void study_io_parse(struct via_options *options, int argc, char **argv)
 static int check_folder(const struct via_options *options)
 {
 	int fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool memory = options->caches[VIA_COLD] && fd >= 0 && cache_is_all(fd);
+	bool memory = options->caches[IO_COLD] && fd >= 0 && cache_is_all(fd);
 
 	if (fd >= 0)
 		close(fd);
@@ -181,8 +181,8 @@ static int study_io_make_files(struct via *via)
 
 	if (status)
 		return status;
-	err = files_make(&via->files, options->folder, options->nr_files, options->file_bytes,
-			 &signals_caught);
+	err = io_files_make(&via->files, options->folder, options->nr_files, options->file_bytes,
+			    &signals_caught);
 	if (!err)
 		return STATUS_OK;
 	if (err == -EINTR && signals_caught)
@@ -196,14 +196,14 @@ static int study_io_make_files(struct via *via)
 }
 
 /* Shows progress if standard error is a terminal. */
-static void study_io_show_progress(const struct via *via, const struct pass_plan *plan)
+static void study_io_show_progress(const struct via *via, const struct io_pass_plan *plan)
 {
-	static const char *const caches[NR_VIA_CACHES] = VIA_CACHE_NAMES;
+	static const char *const caches[NR_IO_CACHES] = IO_CACHE_NAMES;
 	char name[64];
 
 	if (!isatty(STDERR_FILENO))
 		return;
-	way_name(plan->way, name, sizeof(name));
+	io_method_name(plan->method, name, sizeof(name));
 	fprintf(stderr, "\r\033[K%s, %s: pass %" PRIu64 " of %u\r", caches[plan->cache], name,
 		via->passes % (via->options.repeats + 1) + 1, via->options.repeats + 1);
 }
@@ -215,23 +215,23 @@ static void study_io_end_progress(void)
 }
 
 /* Each pass that writes leaves another word, and passes that read check it. */
-static int one_pass(struct via *via, struct pass_plan *plan, struct pass *pass,
+static int one_pass(struct via *via, struct io_pass_plan *plan, struct io_pass *pass,
 		    struct result *watched)
 {
 	int status;
 
 	study_io_show_progress(via, plan);
 	plan->word = ++via->passes * 0x9e3779b97f4a7c15;
-	status = watched ? pass_watched(plan, pass, watched) : pass_bare(plan, pass);
-	if (!status && plan->way->write)
-		files_hold(&via->files, plan->nr, plan->word);
+	status = watched ? io_pass_watched(plan, pass, watched) : io_pass_bare(plan, pass);
+	if (!status && plan->method->write)
+		io_files_hold(&via->files, plan->nr, plan->word);
 	return status;
 }
 
-static int study_io_measure_row(struct via *via, struct via_row *row, struct result *result)
+static int study_io_measure_row(struct via *via, struct io_row *row, struct result *result)
 {
-	struct pass_plan plan = {
-		.way = &row->way, .files = &via->files, .nr = row->nr_files, .cache = row->cache,
+	struct io_pass_plan plan = {
+		.method = &row->method, .files = &via->files, .nr = row->nr_files, .cache = row->cache,
 		.bpf = via->options.bpf, .folder = via->options.folder, .cpus = &via->cpus,
 	};
 	int status;
@@ -251,10 +251,10 @@ static int choose_files(struct via *via)
 {
 	struct meminfo meminfo;
 
-	if (!via->options.caches[VIA_FIT])
+	if (!via->options.caches[IO_FIT])
 		return STATUS_OK;
 	meminfo_read(&meminfo);
-	via->nr_fit = files_that_fit(&via->files, meminfo.available);
+	via->nr_fit = io_files_that_fit(&via->files, meminfo.available);
 	if (via->nr_fit)
 		return STATUS_OK;
 	return message(STATUS_FAILED, "--cache fit: not even one file of %" PRIu64 " bytes fits "
@@ -262,14 +262,14 @@ static int choose_files(struct via *via)
 		       via->options.file_bytes);
 }
 
-static int study_io_add_row(struct via *via, const struct way *way, enum via_cache cache)
+static int study_io_add_row(struct via *via, const struct io_method *method, enum io_cache cache)
 {
-	struct via_row *row = &via->rows[via->nr_rows];
+	struct io_row *row = &via->rows[via->nr_rows];
 	struct result *result = &via->results[via->nr_rows];
 
-	*row = (struct via_row){
-		.way = *way, .cache = cache, .bytes = via->options.file_bytes,
-		.nr_files = cache == VIA_FIT ? via->nr_fit : via->files.nr,
+	*row = (struct io_row){
+		.method = *method, .cache = cache, .bytes = via->options.file_bytes,
+		.nr_files = cache == IO_FIT ? via->nr_fit : via->files.nr,
 	};
 	row->passes = calloc(via->options.repeats, sizeof(*row->passes));
 	if (!row->passes)
@@ -281,23 +281,23 @@ static int study_io_add_row(struct via *via, const struct way *way, enum via_cac
 static int study_io_measure_all(struct via *via)
 {
 	const struct via_options *options = &via->options;
-	enum via_cache cache;
+	enum io_cache cache;
 	int status = STATUS_OK;
 	unsigned int i;
 
-	via->rows = calloc(options->nr_ways * NR_VIA_CACHES, sizeof(*via->rows));
-	via->results = calloc(options->nr_ways * NR_VIA_CACHES, sizeof(*via->results));
+	via->rows = calloc(options->nr_methods * NR_IO_CACHES, sizeof(*via->rows));
+	via->results = calloc(options->nr_methods * NR_IO_CACHES, sizeof(*via->results));
 	if (!via->rows || !via->results)
 		return message(STATUS_FAILED, "out of memory");
-	for (cache = 0; cache < NR_VIA_CACHES; cache++)
-		for (i = 0; i < options->nr_ways && !status && options->caches[cache]; i++)
-			status = study_io_add_row(via, &options->ways[i], cache);
+	for (cache = 0; cache < NR_IO_CACHES; cache++)
+		for (i = 0; i < options->nr_methods && !status && options->caches[cache]; i++)
+			status = study_io_add_row(via, &options->methods[i], cache);
 	return status;
 }
 
 static int study_io_print(const struct via *via)
 {
-	struct via_report report = {
+	struct io_report report = {
 		.folder = via->options.folder, .nr_files = via->files.nr,
 		.file_bytes = via->options.file_bytes, .rows = via->rows, .nr_rows = via->nr_rows,
 	};
@@ -307,7 +307,7 @@ static int study_io_print(const struct via *via)
 	report_init(&empty);
 	report.environment = empty.environment;
 	mapping_describe(&via->files.mappings[0], "", &report.environment);
-	err = via->options.json ? via_json(stdout, &report) : via_table(stdout, &report);
+	err = via->options.json ? io_json(stdout, &report) : io_table(stdout, &report);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
 	return err ? message_of_stdout(err, "the results") : STATUS_OK;
@@ -337,6 +337,6 @@ int cmd_study_io(int argc, char **argv)
 	}
 	free(via.rows);
 	free(via.results);
-	files_close(&via.files);
+	io_files_close(&via.files);
 	return status;
 }

@@ -19,7 +19,7 @@
 
 struct touch_options {
 	const char *file;
-	uint64_t offsets[TOUCHES_MAX];
+	uint64_t offsets[RSS_TOUCHES_MAX];
 	unsigned int nr_offsets;
 	bool warm, fault_around, json, bpf;
 };
@@ -48,8 +48,8 @@ static void add_argument(const struct argp_state *state, struct touch_options *o
 		options->file = text;
 		return;
 	}
-	if (options->nr_offsets == TOUCHES_MAX)
-		usage(state, "%d offsets at a time: '%s' is too many", TOUCHES_MAX, text);
+	if (options->nr_offsets == RSS_TOUCHES_MAX)
+		usage(state, "%d offsets at a time: '%s' is too many", RSS_TOUCHES_MAX, text);
 	if (size_parse(text, &options->offsets[options->nr_offsets]))
 		usage(state, "'%s' is not the offset of a byte", text);
 	options->nr_offsets++;
@@ -116,27 +116,27 @@ static void study_rss_parse(struct touch_options *options, int argc, char **argv
 }
 
 static int plan_steps(const struct touch_options *options, const struct mapping *mapping,
-		      struct touch_report *report)
+		      struct rss_report *report)
 {
 	unsigned int i;
 
-	report->steps[report->nr_steps++].kind = TOUCH_START;
-	report->steps[report->nr_steps++].kind = TOUCH_MMAP;
+	report->steps[report->nr_steps++].kind = RSS_START;
+	report->steps[report->nr_steps++].kind = RSS_MMAP;
 	for (i = 0; i < options->nr_offsets; i++) {
 		if (options->offsets[i] >= mapping->bytes)
 			return message(STATUS_USAGE, "%s has %" PRIu64 " bytes: there is none at "
 				       "%" PRIu64, options->file, mapping->bytes,
 				       options->offsets[i]);
-		report->steps[report->nr_steps++] = (struct touch_step){
-			.kind = TOUCH_BYTE, .offset = options->offsets[i],
+		report->steps[report->nr_steps++] = (struct rss_step){
+			.kind = RSS_TOUCH, .offset = options->offsets[i],
 		};
 	}
 	return STATUS_OK;
 }
 
-static int study_rss_print(const struct touch_report *report, bool json)
+static int study_rss_print(const struct rss_report *report, bool json)
 {
-	int err = json ? touch_json(stdout, report) : touch_table(stdout, report);
+	int err = json ? rss_json(stdout, report) : rss_table(stdout, report);
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
@@ -145,11 +145,11 @@ static int study_rss_print(const struct touch_report *report, bool json)
 
 static int study_rss_run(const struct touch_options *options, struct mapping *mapping)
 {
-	const struct touch_plan plan = {
+	const struct rss_plan plan = {
 		.mapping = mapping, .name = options->file,
 		.warm = options->warm, .fault_around = options->fault_around, .bpf = options->bpf,
 	};
-	struct touch_report report = { .nr_steps = 0 };
+	struct rss_report report = { .nr_steps = 0 };
 	struct report empty;
 	int status;
 
@@ -161,7 +161,7 @@ static int study_rss_run(const struct touch_options *options, struct mapping *ma
 	mapping_describe(mapping, options->file, &report.environment);
 	strcpy(report.environment.cache, options->warm ? "warm" : "cold");
 	report.environment.fault_around = options->fault_around;
-	status = touch_watched(&plan, &report);
+	status = rss_watched(&plan, &report);
 	return status ? status : study_rss_print(&report, options->json);
 }
 

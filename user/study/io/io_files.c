@@ -11,7 +11,8 @@
 
 #define FIT_PART 8
 
-static int make_one(struct files *files, const char *folder, const volatile sig_atomic_t *stop)
+static int io_files_make_one(struct io_files *files, const char *folder,
+			     const volatile sig_atomic_t *stop)
 {
 	int fd = scratch_make(folder, files->bytes, stop);
 	int err;
@@ -24,26 +25,26 @@ static int make_one(struct files *files, const char *folder, const volatile sig_
 	return err;
 }
 
-int files_make(struct files *files, const char *folder, unsigned int nr, uint64_t bytes,
-	       const volatile sig_atomic_t *stop)
+int io_files_make(struct io_files *files, const char *folder, unsigned int nr, uint64_t bytes,
+		  const volatile sig_atomic_t *stop)
 {
 	int err = 0;
 
-	*files = (struct files){ .bytes = bytes };
+	*files = (struct io_files){ .bytes = bytes };
 	files->mappings = calloc(nr, sizeof(*files->mappings));
 	files->words = calloc(nr, sizeof(*files->words));
 	if (!files->mappings || !files->words)
 		err = -ENOMEM;
 	while (!err && files->nr < nr)
-		err = make_one(files, folder, stop);
+		err = io_files_make_one(files, folder, stop);
 	if (err)
-		files_close(files);
+		io_files_close(files);
 	else
-		files_hold(files, nr, SCRATCH_BYTE * 0x0101010101010101);
+		io_files_hold(files, nr, SCRATCH_BYTE * 0x0101010101010101);
 	return err;
 }
 
-void files_close(struct files *files)
+void io_files_close(struct io_files *files)
 {
 	unsigned int i;
 
@@ -51,10 +52,10 @@ void files_close(struct files *files)
 		mapping_close(&files->mappings[i]);
 	free(files->mappings);
 	free(files->words);
-	*files = (struct files){ 0 };
+	*files = (struct io_files){ 0 };
 }
 
-unsigned int files_that_fit(const struct files *files, uint64_t available_kb)
+unsigned int io_files_that_fit(const struct io_files *files, uint64_t available_kb)
 {
 	uint64_t nr;
 
@@ -65,7 +66,7 @@ unsigned int files_that_fit(const struct files *files, uint64_t available_kb)
 }
 
 /* Reads it; what of it stays is the kernel's to say. */
-static int read_once(const struct mapping *mapping, const volatile sig_atomic_t *stop)
+static int io_files_read_once(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	uint64_t resident;
 	int err = cache_make_warm(mapping, stop, &resident);
@@ -73,33 +74,33 @@ static int read_once(const struct mapping *mapping, const volatile sig_atomic_t 
 	return err == -ENOBUFS ? 0 : err;
 }
 
-static int prepare_one(const struct mapping *mapping, enum via_cache cache,
-		       const volatile sig_atomic_t *stop)
+static int io_files_prepare_one(const struct mapping *mapping, enum io_cache cache,
+				const volatile sig_atomic_t *stop)
 {
 	uint64_t resident;
 
 	switch (cache) {
-	case VIA_COLD:
+	case IO_COLD:
 		return cache_make_cold(mapping, stop, &resident);
-	case VIA_WARM:
-		return read_once(mapping, stop);
+	case IO_WARM:
+		return io_files_read_once(mapping, stop);
 	default:
 		return cache_make_warm(mapping, stop, &resident);
 	}
 }
 
-int files_prepare(const struct files *files, unsigned int nr, enum via_cache cache,
-		  const volatile sig_atomic_t *stop)
+int io_files_prepare(const struct io_files *files, unsigned int nr, enum io_cache cache,
+		     const volatile sig_atomic_t *stop)
 {
-	int err = files_sync(files, nr);
+	int err = io_files_sync(files, nr);
 	unsigned int i;
 
 	for (i = 0; i < nr && !err; i++)
-		err = prepare_one(&files->mappings[i], cache, stop);
+		err = io_files_prepare_one(&files->mappings[i], cache, stop);
 	return err;
 }
 
-int files_resident(const struct files *files, unsigned int nr, uint64_t *pages)
+int io_files_resident(const struct io_files *files, unsigned int nr, uint64_t *pages)
 {
 	uint64_t resident = 0;
 	unsigned int i;
@@ -113,17 +114,17 @@ int files_resident(const struct files *files, unsigned int nr, uint64_t *pages)
 	return err;
 }
 
-uint64_t files_sum(const struct files *files, unsigned int nr)
+uint64_t io_files_sum(const struct io_files *files, unsigned int nr)
 {
 	uint64_t sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		sum += files->words[i] * (files->bytes / WAY_WORD);
+		sum += files->words[i] * (files->bytes / IO_WORD);
 	return sum;
 }
 
-void files_hold(struct files *files, unsigned int nr, uint64_t word)
+void io_files_hold(struct io_files *files, unsigned int nr, uint64_t word)
 {
 	unsigned int i;
 
@@ -131,7 +132,7 @@ void files_hold(struct files *files, unsigned int nr, uint64_t word)
 		files->words[i] = word;
 }
 
-int files_sync(const struct files *files, unsigned int nr)
+int io_files_sync(const struct io_files *files, unsigned int nr)
 {
 	unsigned int i;
 

@@ -9,9 +9,9 @@
 #include "study/io/io_report.h"
 #include "util/json_value.h"
 
-static const char *const caches[NR_VIA_CACHES] = VIA_CACHE_NAMES;
+static const char *const caches[NR_IO_CACHES] = IO_CACHE_NAMES;
 
-static json_t *meminfo_of(const struct meminfo *meminfo)
+static json_t *io_json_meminfo_of(const struct meminfo *meminfo)
 {
 	return json_pack("{so so so so}",
 		"available_kb", value_known(meminfo->available),
@@ -20,44 +20,44 @@ static json_t *meminfo_of(const struct meminfo *meminfo)
 		"dirty_kb", value_known(meminfo->dirty));
 }
 
-static json_t *moment_of(const struct meminfo *meminfo, uint64_t resident)
+static json_t *io_json_moment_of(const struct meminfo *meminfo, uint64_t resident)
 {
 	return json_pack("{so so}",
-		"meminfo", meminfo_of(meminfo),
+		"meminfo", io_json_meminfo_of(meminfo),
 		"resident_pages", value_count(resident));
 }
 
-static json_t *pass_of(const struct via_row *row, const struct pass *pass)
+static json_t *io_json_pass_of(const struct io_row *row, const struct io_pass *pass)
 {
 	return json_pack("{so so so so so so so so}",
-		"elapsed_ns", value_count(pass_ns(pass)),
+		"elapsed_ns", value_count(io_pass_ns(pass)),
 		"map_ns", value_count(pass->map_ns),
 		"move_ns", value_count(pass->move_ns),
 		"sync_ns", value_count_if(pass->synced, pass->sync_ns),
-		"mib_per_s", json_real_or_null(via_rate(row, pass)),
+		"mib_per_s", json_real_or_null(io_rate(row, pass)),
 		"rusage", json_usage(&pass->usage),
-		"before", moment_of(&pass->before, pass->resident_before),
-		"after", moment_of(&pass->after, pass->resident_after));
+		"before", io_json_moment_of(&pass->before, pass->resident_before),
+		"after", io_json_moment_of(&pass->after, pass->resident_after));
 }
 
-static json_t *passes_of(const struct via_row *row)
+static json_t *io_json_passes_of(const struct io_row *row)
 {
 	json_t *passes = json_array();
 	unsigned int i;
 
 	for (i = 0; i < row->nr_passes; i++)
-		passes = value_appended(passes, pass_of(row, &row->passes[i]));
+		passes = value_appended(passes, io_json_pass_of(row, &row->passes[i]));
 	return passes;
 }
 
-static struct json_spread spread_of(const struct via_row *row)
+static struct json_spread io_json_spread_of(const struct io_row *row)
 {
 	json_t **values = calloc(row->nr_passes, sizeof(json_t *));
 	struct json_spread pair = { 0 };
 	unsigned int i;
 
 	for (i = 0; values && i < row->nr_passes; i++) {
-		values[i] = pass_of(row, &row->passes[i]);
+		values[i] = io_json_pass_of(row, &row->passes[i]);
 		if (!values[i])
 			break;
 	}
@@ -69,7 +69,7 @@ static struct json_spread spread_of(const struct via_row *row)
 	return pair;
 }
 
-static json_t *syscall_of(const struct syscall_row *row)
+static json_t *io_json_syscall_of(const struct syscall_row *row)
 {
 	char *name = view_syscall_name(row->number);
 	json_t *object = json_pack("{so so so so so}",
@@ -83,7 +83,7 @@ static json_t *syscall_of(const struct syscall_row *row)
 	return object;
 }
 
-static json_t *syscalls_of(const struct report *seen)
+static json_t *io_json_syscalls_of(const struct report *seen)
 {
 	json_t *array;
 	size_t i;
@@ -92,11 +92,11 @@ static json_t *syscalls_of(const struct report *seen)
 		return json_null();
 	array = json_array();
 	for (i = 0; i < seen->nr_syscalls; i++)
-		array = value_appended(array, syscall_of(&seen->syscalls[i]));
+		array = value_appended(array, io_json_syscall_of(&seen->syscalls[i]));
 	return array;
 }
 
-static json_t *classes_of(const struct summary_figures *figures)
+static json_t *io_json_classes_of(const struct summary_figures *figures)
 {
 	json_t *classes = json_object();
 	enum pfstat_class class;
@@ -107,17 +107,17 @@ static json_t *classes_of(const struct summary_figures *figures)
 	return classes;
 }
 
-static json_t *watched_of(const struct via_row *row)
+static json_t *io_json_watched_of(const struct io_row *row)
 {
 	const struct report *seen = row->seen;
 	struct summary_figures figures;
 
 	summary_figures(seen->summary, &figures);
 	return json_pack("{so so so so so so so so so so so so so}",
-		"pass", pass_of(row, &row->watched),
-		"overhead", json_real_or_null(via_overhead(row)),
-		"system_calls", value_known(via_syscalls(seen)),
-		"syscalls", syscalls_of(seen),
+		"pass", io_json_pass_of(row, &row->watched),
+		"overhead", json_real_or_null(io_overhead(row)),
+		"system_calls", value_known(io_syscalls(seen)),
+		"syscalls", io_json_syscalls_of(seen),
 		"off_cpu_count", value_known(seen->off_cpu_count),
 		"calls", value_known(seen->calls),
 		"lost", value_known(seen->lost),
@@ -125,30 +125,30 @@ static json_t *watched_of(const struct via_row *row)
 		"events_skipped", value_known(seen->events_skipped),
 		"faults", value_count(figures.faults),
 		"major", value_count(figures.major),
-		"classes", classes_of(&figures),
+		"classes", io_json_classes_of(&figures),
 		"ledger", json_ledger(&seen->ledger));
 }
 
-static json_t *row_of(const struct via_row *row)
+static json_t *io_json_row_of(const struct io_row *row)
 {
-	struct json_spread pair = spread_of(row);
+	struct json_spread pair = io_json_spread_of(row);
 	char name[64];
 
-	way_name(&row->way, name, sizeof(name));
+	io_method_name(&row->method, name, sizeof(name));
 	return json_pack("{ss so so so so so so so so so}",
 		"way", name,
-		"direction", json_string(row->way.write ? "write" : "read"),
-		"block_bytes", value_count_if(!row->way.map, row->way.block),
+		"direction", json_string(row->method.write ? "write" : "read"),
+		"block_bytes", value_count_if(!row->method.map, row->method.block),
 		"cache", json_string(caches[row->cache]),
 		"files", value_count(row->nr_files),
 		"bytes", value_count(row->nr_files * row->bytes),
-		"passes", passes_of(row),
+		"passes", io_json_passes_of(row),
 		"mean", pair.mean,
 		"stddev", pair.stddev,
-		"watched", watched_of(row));
+		"watched", io_json_watched_of(row));
 }
 
-static json_t *environment_of(const struct via_report *report)
+static json_t *io_json_environment_of(const struct io_report *report)
 {
 	const struct environment *e = &report->environment;
 
@@ -167,19 +167,21 @@ static json_t *environment_of(const struct via_report *report)
 		"file_bytes", value_count(report->file_bytes));
 }
 
-static json_t *missing_of(const struct report *seen)
+static json_t *io_json_missing_of(const struct report *seen)
 {
 	return seen->have_bpf ? json_null() : value_text(seen->bpf_missing);
 }
 
-int via_json(FILE *out, const struct via_report *report)
+int io_json(FILE *out, const struct io_report *report)
 {
 	json_t *rows = json_array(), *object;
 	unsigned int i;
 
 	for (i = 0; i < report->nr_rows; i++)
-		rows = value_appended(rows, row_of(&report->rows[i]));
-	object = json_pack("{so so so}", "environment", environment_of(report), "bpf_missing",
-			   missing_of(report->rows[0].seen), "rows", rows);
+		rows = value_appended(rows, io_json_row_of(&report->rows[i]));
+	object = json_pack("{so so so}",
+			   "environment", io_json_environment_of(report),
+			   "bpf_missing", io_json_missing_of(report->rows[0].seen),
+			   "rows", rows);
 	return value_print(out, object);
 }

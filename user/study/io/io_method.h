@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /* What is read and written are words: a block holds whole ones. */
-#define WAY_WORD 8U
-#define WAY_BLOCK_MAX (1ULL << 30)
-#define WAY_NAMES "mmap, read:SIZE, write:SIZE"
+#define IO_WORD 8U
+#define IO_BLOCK_MAX (1ULL << 30)
+#define IO_METHOD_NAMES "mmap, read:SIZE, write:SIZE"
 
-struct way {
+struct io_method {
 	bool write;
 	bool map;		/* through a mapping; else by read(2) or write(2) of: */
 	uint64_t block;		/* bytes */
@@ -19,11 +19,11 @@ struct way {
 
 /*
  * Appends what "mmap" (a read and a write), "read:SIZE" or "write:SIZE" means to the
- * *nr ways; there is room for two more. -ENOENT: no such way, -EINVAL: its SIZE.
+ * *nr methods; there is room for two more. -ENOENT: no such method, -EINVAL: its SIZE.
  */
-int way_parse(const char *text, struct way *ways, unsigned int *nr);
+int io_method_parse(const char *text, struct io_method *methods, unsigned int *nr);
 
 /* "mmap, read", "mmap, write", "read:512", "write:64K". */
-void way_name(const struct way *way, char *name, unsigned int size);
+void io_method_name(const struct io_method *method, char *name, unsigned int size);
 
 #endif

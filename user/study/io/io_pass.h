@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One pass over the files by one way. Bare passes tell how long it takes; a watched
- * one what happens: system calls and faults are what the ways differ in, and looking
+ * One pass over the files by one method. Bare passes tell how long it takes; a watched
+ * one what happens: system calls and faults are what the methods differ in, and looking
  * at each of them takes time of its own.
  */
 #ifndef PFSTAT_USER_IO_PASS_H
@@ -12,18 +12,18 @@
 #include "system/cpus.h"
 #include "system/meminfo.h"
 
-struct pass_plan {
-	const struct way *way;
-	const struct files *files;
+struct io_pass_plan {
+	const struct io_method *method;
+	const struct io_files *files;
 	unsigned int nr;	/* of these, the first so many */
-	enum via_cache cache;
+	enum io_cache cache;
 	uint64_t word;		/* to be written */
 	bool bpf;
 	const char *folder;	/* of the files, in sentences */
 	const struct cpus *cpus;
 };
 
-struct pass {
+struct io_pass {
 	uint64_t map_ns, move_ns, sync_ns;	/* sync: 0 when it is not waited for */
 	bool synced;
 	struct usage usage;
@@ -32,11 +32,11 @@ struct pass {
 };
 
 /* STATUS_OK, or the exit status, after a complaint. */
-int pass_bare(const struct pass_plan *plan, struct pass *pass);
+int io_pass_bare(const struct io_pass_plan *plan, struct io_pass *pass);
 /* result: what was seen; result_free(). */
-int pass_watched(const struct pass_plan *plan, struct pass *pass, struct result *result);
+int io_pass_watched(const struct io_pass_plan *plan, struct io_pass *pass, struct result *result);
 
-static inline uint64_t pass_ns(const struct pass *pass)
+static inline uint64_t io_pass_ns(const struct io_pass *pass)
 {
 	return pass->map_ns + pass->move_ns + pass->sync_ns;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What every way took, in every state of the cache; and its printers. */
+/* What every method took, in every state of the cache; and its printers. */
 #ifndef PFSTAT_USER_IO_REPORT_H
 #define PFSTAT_USER_IO_REPORT_H
 
@@ -8,36 +8,36 @@
 #include "study/io/io_files.h"
 #include "study/io/io_pass.h"
 
-/* One way in one state of the cache. */
-struct via_row {
-	struct way way;
-	enum via_cache cache;
+/* One method in one state of the cache. */
+struct io_row {
+	struct io_method method;
+	enum io_cache cache;
 	unsigned int nr_files;
 	uint64_t bytes;			/* of each */
-	struct pass *passes;		/* bare: as many as there are repeats */
+	struct io_pass *passes;		/* bare: as many as there are repeats */
 	unsigned int nr_passes;
-	struct pass watched;
+	struct io_pass watched;
 	const struct report *seen;	/* in the watched one */
 };
 
-struct via_report {
+struct io_report {
 	struct environment environment;	/* the machine, the disk below the files */
 	const char *folder;
 	unsigned int nr_files;
 	uint64_t file_bytes;
-	const struct via_row *rows;
+	const struct io_row *rows;
 	unsigned int nr_rows;
 };
 
 /* MiB/s of a pass: its bytes in the time of its phases. */
-double via_rate(const struct via_row *row, const struct pass *pass);
+double io_rate(const struct io_row *row, const struct io_pass *pass);
 /* System calls of the watched pass, without the instrument's own; COUNT_NA: n/a. */
-uint64_t via_syscalls(const struct report *seen);
+uint64_t io_syscalls(const struct report *seen);
 /* By how much watching made the pass longer, against the mean of the bare ones; NAN: n/a. */
-double via_overhead(const struct via_row *row);
+double io_overhead(const struct io_row *row);
 
 /* Each returns 0 or a negative errno. */
-int via_table(FILE *out, const struct via_report *report);
-int via_json(FILE *out, const struct via_report *report);
+int io_table(FILE *out, const struct io_report *report);
+int io_json(FILE *out, const struct io_report *report);
 
 #endif

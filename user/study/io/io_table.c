@@ -11,89 +11,89 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define KIB_A_PAGE 4
 
-static const char *const caches[NR_VIA_CACHES] = VIA_CACHE_NAMES;
+static const char *const caches[NR_IO_CACHES] = IO_CACHE_NAMES;
 
 /* A figure of each bare pass. */
-typedef double (*via_figure)(const struct via_row *row, const struct pass *pass);
+typedef double (*io_figure)(const struct io_row *row, const struct io_pass *pass);
 
-static double took_ms(const struct via_row *row, const struct pass *pass)
+static double io_table_took_ms(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
-	return pass_ns(pass) / 1e6;
+	return io_pass_ns(pass) / 1e6;
 }
 
-static double sync_ms(const struct via_row *row, const struct pass *pass)
+static double io_table_sync_ms(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
 	return pass->synced ? pass->sync_ns / 1e6 : NAN;
 }
 
-static double kib_of(uint64_t count)
+static double io_table_kib_of(uint64_t count)
 {
 	return count == COUNT_NA ? NAN : count;
 }
 
-static double cached_before(const struct via_row *row, const struct pass *pass)
+static double io_table_cached_before(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
-	return kib_of(pass->before.cached);
+	return io_table_kib_of(pass->before.cached);
 }
 
-static double cached_after(const struct via_row *row, const struct pass *pass)
+static double io_table_cached_after(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
-	return kib_of(pass->after.cached);
+	return io_table_kib_of(pass->after.cached);
 }
 
-static double buffers_before(const struct via_row *row, const struct pass *pass)
+static double io_table_buffers_before(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
-	return kib_of(pass->before.buffers);
+	return io_table_kib_of(pass->before.buffers);
 }
 
-static double buffers_after(const struct via_row *row, const struct pass *pass)
+static double io_table_buffers_after(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
-	return kib_of(pass->after.buffers);
+	return io_table_kib_of(pass->after.buffers);
 }
 
-static double files_before(const struct via_row *row, const struct pass *pass)
+static double io_table_files_before(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
 	return pass->resident_before * KIB_A_PAGE;
 }
 
-static double files_after(const struct via_row *row, const struct pass *pass)
+static double io_table_files_after(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
 	return pass->resident_after * KIB_A_PAGE;
 }
 
-static double minor_faults(const struct via_row *row, const struct pass *pass)
+static double io_table_minor_faults(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
 	return pass->usage.minflt;
 }
 
-static double major_faults(const struct via_row *row, const struct pass *pass)
+static double io_table_major_faults(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
 	return pass->usage.majflt;
 }
 
-static double switches(const struct via_row *row, const struct pass *pass)
+static double io_table_switches(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
 	return pass->usage.nvcsw;
 }
 
-static double preemptions(const struct via_row *row, const struct pass *pass)
+static double io_table_preemptions(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
 	return pass->usage.nivcsw;
 }
 
-static double *values_of(const struct via_row *row, via_figure figure)
+static double *io_table_values_of(const struct io_row *row, io_figure figure)
 {
 	double *values = calloc(row->nr_passes, sizeof(*values));
 	unsigned int i;
@@ -103,9 +103,10 @@ static double *values_of(const struct via_row *row, via_figure figure)
 	return values;
 }
 
-static void spread_cell(struct grid *grid, const struct via_row *row, via_figure figure, bool fine)
+static void io_table_spread_cell(struct grid *grid, const struct io_row *row, io_figure figure,
+				 bool fine)
 {
-	double *values = values_of(row, figure);
+	double *values = io_table_values_of(row, figure);
 
 	if (!values)
 		grid->err = -ENOMEM;
@@ -114,9 +115,9 @@ static void spread_cell(struct grid *grid, const struct via_row *row, via_figure
 	free(values);
 }
 
-static void mean_cell(struct grid *grid, const struct via_row *row, via_figure figure)
+static void io_table_mean_cell(struct grid *grid, const struct io_row *row, io_figure figure)
 {
-	double *values = values_of(row, figure);
+	double *values = io_table_values_of(row, figure);
 	double mean;
 
 	if (!values) {
@@ -131,22 +132,22 @@ static void mean_cell(struct grid *grid, const struct via_row *row, via_figure f
 	free(values);
 }
 
-static void begin_row(struct grid *grid, const struct via_row *row)
+static void io_table_begin_row(struct grid *grid, const struct io_row *row)
 {
 	char name[64];
 
-	way_name(&row->way, name, sizeof(name));
+	io_method_name(&row->method, name, sizeof(name));
 	grid_row(grid);
 	grid_cell(grid, "%s", name);
 	grid_cell(grid, "%s", caches[row->cache]);
 }
 
-static int table_rates(FILE *out, const struct via_report *report)
+static int io_table_rates(FILE *out, const struct io_report *report)
 {
 	static const char *const headings[] = {
 		"<Way", "<Cache", ">MiB", ">MiB/s", ">ms", ">of it to disk, ms"
 	};
-	const struct via_row *row;
+	const struct io_row *row;
 	struct grid grid;
 	unsigned int i;
 
@@ -155,60 +156,63 @@ static int table_rates(FILE *out, const struct via_report *report)
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < report->nr_rows; i++) {
 		row = &report->rows[i];
-		begin_row(&grid, row);
+		io_table_begin_row(&grid, row);
 		grid_cell(&grid, "%.4g", (double)row->nr_files * row->bytes / (1 << 20));
-		spread_cell(&grid, row, via_rate, true);
-		spread_cell(&grid, row, took_ms, true);
-		spread_cell(&grid, row, sync_ms, true);
+		io_table_spread_cell(&grid, row, io_rate, true);
+		io_table_spread_cell(&grid, row, io_table_took_ms, true);
+		io_table_spread_cell(&grid, row, io_table_sync_ms, true);
 	}
 	return grid_close(&grid, out);
 }
 
-static int table_counts(FILE *out, const struct via_report *report)
+static int io_table_counts(FILE *out, const struct io_report *report)
 {
 	static const char *const headings[] = {
 		"<Way", "<Cache", ">minflt", ">majflt", ">nvcsw", ">nivcsw"
 	};
-	static const via_figure figures[] = { minor_faults, major_faults, switches, preemptions };
+	static const io_figure figures[] = {
+		io_table_minor_faults, io_table_major_faults, io_table_switches,
+		io_table_preemptions,
+	};
 	unsigned int i, j;
 	struct grid grid;
 
 	fputs("What getrusage(2) counted in the same passes\n", out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < report->nr_rows; i++) {
-		begin_row(&grid, &report->rows[i]);
+		io_table_begin_row(&grid, &report->rows[i]);
 		for (j = 0; j < COUNT(figures); j++)
-			spread_cell(&grid, &report->rows[i], figures[j], false);
+			io_table_spread_cell(&grid, &report->rows[i], figures[j], false);
 	}
 	return grid_close(&grid, out);
 }
 
-static void seen_row(struct grid *grid, const struct via_row *row)
+static void io_table_seen_row(struct grid *grid, const struct io_row *row)
 {
 	const struct report *seen = row->seen;
 	struct summary_figures figures;
 
-	begin_row(grid, row);
+	io_table_begin_row(grid, row);
 	summary_figures(seen->summary, &figures);
-	cell_count(grid, via_syscalls(seen));
+	cell_count(grid, io_syscalls(seen));
 	cell_count(grid, seen->off_cpu_count);
 	cell_count(grid, figures.faults);
 	cell_count(grid, figures.major);
 	cell_count(grid, figures.classes[PFSTAT_CLASS_MKWRITE].count);
 	cell_count(grid, seen->ledger.unexplained);
-	if (isnan(via_overhead(row)))
+	if (isnan(io_overhead(row)))
 		grid_cell(grid, "n/a");
 	else
-		grid_cell(grid, "%+.1f%%", 100 * via_overhead(row));
+		grid_cell(grid, "%+.1f%%", 100 * io_overhead(row));
 }
 
 /* As the report's warnings: what was lost is in none of the row's counts. */
-static void warn_of_losses(FILE *out, const struct via_row *row)
+static void io_table_warn_of_losses(FILE *out, const struct io_row *row)
 {
 	const struct report *seen = row->seen;
 	char name[64];
 
-	way_name(&row->way, name, sizeof(name));
+	io_method_name(&row->method, name, sizeof(name));
 	if (seen->lost != COUNT_NA && seen->lost)
 		fprintf(out, "%s, %s: LOST %" PRIu64 " RECORDS: FAULTS AND MKWRITE ARE TOO LOW\n",
 			name, caches[row->cache], seen->lost);
@@ -217,7 +221,7 @@ static void warn_of_losses(FILE *out, const struct via_row *row)
 			"STAYS, FAULTS ARE TOO LOW\n", name, caches[row->cache], seen->events_lost);
 }
 
-static int table_seen(FILE *out, const struct via_report *report)
+static int io_table_seen(FILE *out, const struct io_report *report)
 {
 	static const char *const headings[] = {
 		"<Way", "<Cache", ">System calls", ">Off-CPU stays", ">Faults", ">Major",
@@ -231,22 +235,22 @@ static int table_seen(FILE *out, const struct via_report *report)
 	      out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < report->nr_rows; i++)
-		seen_row(&grid, &report->rows[i]);
+		io_table_seen_row(&grid, &report->rows[i]);
 	err = grid_close(&grid, out);
 	for (i = 0; i < report->nr_rows; i++)
-		warn_of_losses(out, &report->rows[i]);
+		io_table_warn_of_losses(out, &report->rows[i]);
 	return err;
 }
 
-static int table_caches(FILE *out, const struct via_report *report)
+static int io_table_caches(FILE *out, const struct io_report *report)
 {
 	static const char *const headings[] = {
 		"<Way", "<Cache", ">Cached before", ">after", ">Buffers before", ">after",
 		">the files before", ">after"
 	};
-	static const via_figure figures[] = {
-		cached_before, cached_after, buffers_before, buffers_after, files_before,
-		files_after
+	static const io_figure figures[] = {
+		io_table_cached_before, io_table_cached_after, io_table_buffers_before,
+		io_table_buffers_after, io_table_files_before, io_table_files_after,
 	};
 	unsigned int i, j;
 	struct grid grid;
@@ -255,44 +259,45 @@ static int table_caches(FILE *out, const struct via_report *report)
 	      "cache\n(mincore), before and after a pass: means, KiB\n", out);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < report->nr_rows; i++) {
-		begin_row(&grid, &report->rows[i]);
+		io_table_begin_row(&grid, &report->rows[i]);
 		for (j = 0; j < COUNT(figures); j++)
-			mean_cell(&grid, &report->rows[i], figures[j]);
+			io_table_mean_cell(&grid, &report->rows[i], figures[j]);
 	}
 	return grid_close(&grid, out);
 }
 
-static const char *known(const char *text)
+static const char *io_table_known(const char *text)
 {
 	return *text ? text : "n/a";
 }
 
-static void print_head(FILE *out, const struct via_report *report)
+static void io_table_print_head(FILE *out, const struct io_report *report)
 {
 	const struct environment *e = &report->environment;
 
-	fprintf(out, "Machine  %s; %u CPU%s, %.1f GiB; virtualization: %s\n", known(e->machine),
-		e->cpus, e->cpus == 1 ? "" : "s", e->memory_bytes / 1073741824.0,
-		known(e->virtualization));
-	fprintf(out, "Kernel   %s; clock source: %s\n", known(e->kernel), known(e->clocksource));
+	fprintf(out, "Machine  %s; %u CPU%s, %.1f GiB; virtualization: %s\n",
+		io_table_known(e->machine), e->cpus, e->cpus == 1 ? "" : "s",
+		e->memory_bytes / 1073741824.0, io_table_known(e->virtualization));
+	fprintf(out, "Kernel   %s; clock source: %s\n", io_table_known(e->kernel),
+		io_table_known(e->clocksource));
 	fprintf(out, "Files    %u of %.4g MiB in %s; %s on %s, read-ahead ", report->nr_files,
-		report->file_bytes / 1048576.0, report->folder, known(e->filesystem),
-		known(e->device));
+		report->file_bytes / 1048576.0, report->folder, io_table_known(e->filesystem),
+		io_table_known(e->device));
 	if (e->readahead_bytes >= 0)
 		fprintf(out, "%" PRId64 " KiB\n\n", e->readahead_bytes / 1024);
 	else
 		fputs("n/a\n\n", out);
 }
 
-int via_table(FILE *out, const struct via_report *report)
+int io_table(FILE *out, const struct io_report *report)
 {
-	static int (*const tables[])(FILE *out, const struct via_report *report) = {
-		table_rates, table_counts, table_seen, table_caches
+	static int (*const tables[])(FILE *out, const struct io_report *report) = {
+		io_table_rates, io_table_counts, io_table_seen, io_table_caches
 	};
 	unsigned int i;
 	int err = 0;
 
-	print_head(out, report);
+	io_table_print_head(out, report);
 	for (i = 0; i < COUNT(tables) && !err; i++) {
 		if (i)
 			fputc('\n', out);

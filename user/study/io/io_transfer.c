@@ -8,30 +8,33 @@
 #include "study/io/io_transfer.h"
 
 /* Words between two looks whether it should end: 1 MiB. */
-#define STRETCH_WORDS ((1U << 20) / WAY_WORD)
+#define STRETCH_WORDS ((1U << 20) / IO_WORD)
 
-int transfer_open(struct transfer *transfer, const struct way *way, const struct files *files,
-		  unsigned int nr, const volatile sig_atomic_t *stop)
+int io_transfer_open(struct io_transfer *transfer, const struct io_method *method,
+		     const struct io_files *files, unsigned int nr,
+		     const volatile sig_atomic_t *stop)
 {
-	*transfer = (struct transfer){ .way = way, .files = files, .nr = nr, .stop = stop };
-	if (way->map)
+	*transfer = (struct io_transfer){
+		.method = method, .files = files, .nr = nr, .stop = stop,
+	};
+	if (method->map)
 		return 0;
-	transfer->buffer = malloc(way->block);
+	transfer->buffer = malloc(method->block);
 	if (!transfer->buffer)
 		return -ENOMEM;
-	memset(transfer->buffer, 1, way->block);
+	memset(transfer->buffer, 1, method->block);
 	return 0;
 }
 
-void transfer_close(struct transfer *transfer)
+void io_transfer_close(struct io_transfer *transfer)
 {
-	transfer_unmap(transfer);
+	io_transfer_unmap(transfer);
 	free(transfer->buffer);
 	transfer->buffer = NULL;
 }
 
 /* Volatile: each word is loaded, and stored, once; no loop becomes a call of the library. */
-static uint64_t add_words(const volatile uint64_t *words, uint64_t nr)
+static uint64_t io_transfer_add_words(const volatile uint64_t *words, uint64_t nr)
 {
 	uint64_t sum = 0, i;
 
@@ -40,7 +43,7 @@ static uint64_t add_words(const volatile uint64_t *words, uint64_t nr)
 	return sum;
 }
 
-static void make_words(volatile uint64_t *words, uint64_t nr, uint64_t word)
+static void io_transfer_make_words(volatile uint64_t *words, uint64_t nr, uint64_t word)
 {
 	uint64_t i;
 
@@ -48,25 +51,25 @@ static void make_words(volatile uint64_t *words, uint64_t nr, uint64_t word)
 		words[i] = word;
 }
 
-static int move_mapped(struct transfer *transfer, struct mapping *mapping)
+static int io_transfer_move_mapped(struct io_transfer *transfer, struct mapping *mapping)
 {
 	volatile uint64_t *words = (volatile uint64_t *)mapping->data;
-	uint64_t left = mapping->bytes / WAY_WORD, nr;
+	uint64_t left = mapping->bytes / IO_WORD, nr;
 
 	for (; left; left -= nr, words += nr) {
 		if (*transfer->stop)
 			return -EINTR;
 		nr = left < STRETCH_WORDS ? left : STRETCH_WORDS;
-		if (transfer->way->write)
-			make_words(words, nr, transfer->word);
+		if (transfer->method->write)
+			io_transfer_make_words(words, nr, transfer->word);
 		else
-			transfer->sum += add_words(words, nr);
+			transfer->sum += io_transfer_add_words(words, nr);
 	}
 	mapping_unmap(mapping);
 	return 0;
 }
 
-static int read_blocks(struct transfer *transfer, const struct mapping *mapping)
+static int io_transfer_read_blocks(struct io_transfer *transfer, const struct mapping *mapping)
 {
 	uint64_t offset = 0;
 	ssize_t got;
@@ -74,18 +77,18 @@ static int read_blocks(struct transfer *transfer, const struct mapping *mapping)
 	while (offset < mapping->bytes) {
 		if (*transfer->stop)
 			return -EINTR;
-		got = read(mapping->fd, transfer->buffer, transfer->way->block);
+		got = read(mapping->fd, transfer->buffer, transfer->method->block);
 		if (got < 0)
 			return -errno;
-		if (!got || got % WAY_WORD)
+		if (!got || got % IO_WORD)
 			return -EIO;
-		transfer->sum += add_words(transfer->buffer, got / WAY_WORD);
+		transfer->sum += io_transfer_add_words(transfer->buffer, got / IO_WORD);
 		offset += got;
 	}
 	return 0;
 }
 
-static int write_blocks(struct transfer *transfer, const struct mapping *mapping)
+static int io_transfer_write_blocks(struct io_transfer *transfer, const struct mapping *mapping)
 {
 	uint64_t offset = 0, bytes;
 	ssize_t put;
@@ -94,9 +97,9 @@ static int write_blocks(struct transfer *transfer, const struct mapping *mapping
 		if (*transfer->stop)
 			return -EINTR;
 		bytes = mapping->bytes - offset;
-		if (bytes > transfer->way->block)
-			bytes = transfer->way->block;
-		make_words(transfer->buffer, bytes / WAY_WORD, transfer->word);
+		if (bytes > transfer->method->block)
+			bytes = transfer->method->block;
+		io_transfer_make_words(transfer->buffer, bytes / IO_WORD, transfer->word);
 		put = write(mapping->fd, transfer->buffer, bytes);
 		if (put < 0)
 			return -errno;
@@ -108,7 +111,7 @@ static int write_blocks(struct transfer *transfer, const struct mapping *mapping
 }
 
 /* read(2) and write(2) go on where the file's offset is: to the beginning. */
-static int rewind_files(const struct transfer *transfer)
+static int io_transfer_rewind_files(const struct io_transfer *transfer)
 {
 	unsigned int i;
 
@@ -118,23 +121,23 @@ static int rewind_files(const struct transfer *transfer)
 	return 0;
 }
 
-int transfer_map(struct transfer *transfer)
+int io_transfer_map(struct io_transfer *transfer)
 {
 	struct mapping *mapping;
 	unsigned int i;
 	int err = 0;
 
-	if (!transfer->way->map)
-		return rewind_files(transfer);
+	if (!transfer->method->map)
+		return io_transfer_rewind_files(transfer);
 	for (i = 0; i < transfer->nr && !err; i++) {
 		mapping = &transfer->files->mappings[i];
-		mapping->writable = transfer->way->write;
+		mapping->writable = transfer->method->write;
 		err = mapping_map(mapping);
 	}
 	return err;
 }
 
-int transfer_move(struct transfer *transfer)
+int io_transfer_move(struct io_transfer *transfer)
 {
 	struct mapping *mapping;
 	unsigned int i;
@@ -142,22 +145,22 @@ int transfer_move(struct transfer *transfer)
 
 	for (i = 0; i < transfer->nr && !err; i++) {
 		mapping = &transfer->files->mappings[i];
-		if (transfer->way->map)
-			err = move_mapped(transfer, mapping);
-		else if (transfer->way->write)
-			err = write_blocks(transfer, mapping);
+		if (transfer->method->map)
+			err = io_transfer_move_mapped(transfer, mapping);
+		else if (transfer->method->write)
+			err = io_transfer_write_blocks(transfer, mapping);
 		else
-			err = read_blocks(transfer, mapping);
+			err = io_transfer_read_blocks(transfer, mapping);
 	}
 	return err;
 }
 
-int transfer_sync(struct transfer *transfer)
+int io_transfer_sync(struct io_transfer *transfer)
 {
-	return transfer->way->write ? files_sync(transfer->files, transfer->nr) : 0;
+	return transfer->method->write ? io_files_sync(transfer->files, transfer->nr) : 0;
 }
 
-void transfer_unmap(struct transfer *transfer)
+void io_transfer_unmap(struct io_transfer *transfer)
 {
 	unsigned int i;
 
@@ -165,13 +168,13 @@ void transfer_unmap(struct transfer *transfer)
 		mapping_unmap(&transfer->files->mappings[i]);
 }
 
-int transfer_warm_up(const struct way *way)
+int io_transfer_warm_up(const struct io_method *method)
 {
 	static const volatile sig_atomic_t go_on;
 	const long page = sysconf(_SC_PAGESIZE);
 	struct mapping mapping = MAPPING_NONE;
-	const struct files files = { .mappings = &mapping, .nr = 1, .bytes = page };
-	struct transfer transfer;
+	const struct io_files files = { .mappings = &mapping, .nr = 1, .bytes = page };
+	struct io_transfer transfer;
 	int fd = memfd_create("pfdrive", MFD_CLOEXEC);
 	int err;
 
@@ -184,17 +187,17 @@ int transfer_warm_up(const struct way *way)
 	}
 	err = mapping_take(&mapping, fd);
 	if (!err)
-		err = transfer_open(&transfer, way, &files, 1, &go_on);
+		err = io_transfer_open(&transfer, method, &files, 1, &go_on);
 	if (err) {
 		mapping_close(&mapping);
 		return err;
 	}
-	err = transfer_map(&transfer);
+	err = io_transfer_map(&transfer);
 	if (!err)
-		err = transfer_move(&transfer);
+		err = io_transfer_move(&transfer);
 	if (!err)
-		err = transfer_sync(&transfer);
-	transfer_close(&transfer);
+		err = io_transfer_sync(&transfer);
+	io_transfer_close(&transfer);
 	mapping_close(&mapping);
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All bytes of the files read, or written, in order, one file after the other. The
- * program works the same for each way: it adds up the words that it reads, where the
+ * program works the same for each method: it adds up the words that it reads, where the
  * mapping has them or in its buffer, and makes the words that it writes, there too.
  */
 #ifndef PFSTAT_USER_IO_TRANSFER_H
@@ -13,9 +13,9 @@
 #include "study/io/io_files.h"
 #include "study/io/io_method.h"
 
-struct transfer {
-	const struct way *way;
-	const struct files *files;
+struct io_transfer {
+	const struct io_method *method;
+	const struct io_files *files;
 	unsigned int nr;	/* the first so many of them */
 	uint64_t word;		/* that is written */
 	uint64_t sum;		/* of the words that were read */
@@ -24,22 +24,23 @@ struct transfer {
 };
 
 /* -ENOMEM. The buffer's pages are there already. */
-int transfer_open(struct transfer *transfer, const struct way *way, const struct files *files,
-		  unsigned int nr, const volatile sig_atomic_t *stop);
-void transfer_close(struct transfer *transfer);
+int io_transfer_open(struct io_transfer *transfer, const struct io_method *method,
+		     const struct io_files *files, unsigned int nr,
+		     const volatile sig_atomic_t *stop);
+void io_transfer_close(struct io_transfer *transfer);
 
 /*
  * The three phases, which the caller times: map all files (nothing, where they are not
  * mapped); move the bytes, and unmap; wait until they are on the disk. 0, a negative
  * errno; -EIO: the kernel moved fewer bytes than there are.
  */
-int transfer_map(struct transfer *transfer);
-int transfer_move(struct transfer *transfer);
-int transfer_sync(struct transfer *transfer);
+int io_transfer_map(struct io_transfer *transfer);
+int io_transfer_move(struct io_transfer *transfer);
+int io_transfer_sync(struct io_transfer *transfer);
 /* What a failure left mapped. */
-void transfer_unmap(struct transfer *transfer);
+void io_transfer_unmap(struct io_transfer *transfer);
 
 /* The same over a page of memory, so that code and stack are there: no fault is its own. */
-int transfer_warm_up(const struct way *way);
+int io_transfer_warm_up(const struct io_method *method);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "study/rss/rss_steps.h"
 
-static struct touch_step *step_at(struct touch_report *report, uint64_t ns)
+static struct rss_step *rss_step_at(struct rss_report *report, uint64_t ns)
 {
-	const struct touch_marks *marks;
+	const struct rss_marks *marks;
 	unsigned int i;
 
 	for (i = 0; i < report->nr_steps; i++) {
@@ -14,14 +14,14 @@ static struct touch_step *step_at(struct touch_report *report, uint64_t ns)
 	return NULL;
 }
 
-void touch_add_fault(struct touch_report *report, const struct explained *fault)
+void rss_add_fault(struct rss_report *report, const struct explained *fault)
 {
-	struct touch_step *step = step_at(report, fault->start_ns);
+	struct rss_step *step = rss_step_at(report, fault->start_ns);
 
 	if (!step)
 		return;
-	if (step->nr_faults < TOUCH_FAULTS_MAX)
-		step->faults[step->nr_faults] = (struct touch_fault){
+	if (step->nr_faults < RSS_FAULTS_MAX)
+		step->faults[step->nr_faults] = (struct rss_fault){
 			.class = fault->class,
 			.pgoff = fault->inode ? fault->pgoff : COUNT_NA,
 			.ns = fault->end_ns - fault->start_ns,

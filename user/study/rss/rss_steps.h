@@ -13,18 +13,18 @@
 #include "report/report.h"
 #include "system/proc_self_size.h"
 
-#define TOUCHES_MAX 32
-#define TOUCH_STEPS_MAX (TOUCHES_MAX + 2)
-#define TOUCH_FAULTS_MAX 4
+#define RSS_TOUCHES_MAX 32
+#define RSS_STEPS_MAX (RSS_TOUCHES_MAX + 2)
+#define RSS_FAULTS_MAX 4
 
 /* What the process itself writes down, in memory that it shares with pfdrive. */
-struct touch_marks {
+struct rss_marks {
 	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC */
 	struct sizes after;
 };
 
 /* A logical fault of a step. */
-struct touch_fault {
+struct rss_fault {
 	enum fault_class class;
 	uint64_t pgoff;			/* COUNT_NA: of no file */
 	uint64_t ns;
@@ -32,27 +32,27 @@ struct touch_fault {
 	bool major, solved;
 };
 
-struct touch_step {
-	enum touch_kind { TOUCH_START, TOUCH_MMAP, TOUCH_BYTE } kind;
+struct rss_step {
+	enum rss_step_kind { RSS_START, RSS_MMAP, RSS_TOUCH } kind;
 	uint64_t offset;		/* of the byte */
-	struct touch_marks marks;
-	struct touch_fault faults[TOUCH_FAULTS_MAX];	/* the first ones */
+	struct rss_marks marks;
+	struct rss_fault faults[RSS_FAULTS_MAX];	/* the first ones */
 	unsigned int nr_faults;		/* all */
 };
 
-struct touch_report {
+struct rss_report {
 	struct environment environment;
 	const char *bpf_missing;	/* NULL: faults of no file are told, too */
 	uint64_t lost;			/* records and events; COUNT_NA: n/a */
-	struct touch_step steps[TOUCH_STEPS_MAX];
+	struct rss_step steps[RSS_STEPS_MAX];
 	unsigned int nr_steps;
 };
 
 /* Gives a fault to the step in which it began; of another time or thread it is nobody's. */
-void touch_add_fault(struct touch_report *report, const struct explained *fault);
+void rss_add_fault(struct rss_report *report, const struct explained *fault);
 
 /* Each returns 0 or a negative errno. */
-int touch_table(FILE *out, const struct touch_report *report);
-int touch_json(FILE *out, const struct touch_report *report);
+int rss_table(FILE *out, const struct rss_report *report);
+int rss_json(FILE *out, const struct rss_report *report);
 
 #endif

@@ -8,22 +8,23 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *known(const char *text)
+static const char *rss_table_known(const char *text)
 {
 	return *text ? text : "n/a";
 }
 
-static void print_head(FILE *out, const struct touch_report *report)
+static void rss_table_print_head(FILE *out, const struct rss_report *report)
 {
 	const struct environment *e = &report->environment;
 
 	fprintf(out, "File    %s, %" PRIu64 " bytes; %s on %s, read-ahead ", e->file, e->file_bytes,
-		known(e->filesystem), known(e->device));
+		rss_table_known(e->filesystem), rss_table_known(e->device));
 	if (e->readahead_bytes >= 0)
 		fprintf(out, "%" PRId64 " KiB\n", e->readahead_bytes / 1024);
 	else
 		fputs("n/a\n", out);
-	fprintf(out, "Kernel  %s; page cache %s; fault-around ", known(e->kernel), e->cache);
+	fprintf(out, "Kernel  %s; page cache %s; fault-around ", rss_table_known(e->kernel),
+		e->cache);
 	if (!e->fault_around)
 		fputs("off\n", out);
 	else if (e->fault_around_bytes)
@@ -39,23 +40,23 @@ static void print_head(FILE *out, const struct touch_report *report)
 	fputc('\n', out);
 }
 
-static void name_cell(struct grid *grid, const struct touch_step *step)
+static void rss_table_name_cell(struct grid *grid, const struct rss_step *step)
 {
 	switch (step->kind) {
-	case TOUCH_START:
+	case RSS_START:
 		grid_cell(grid, "start");
 		break;
-	case TOUCH_MMAP:
+	case RSS_MMAP:
 		grid_cell(grid, "mmap");
 		break;
-	case TOUCH_BYTE:
+	case RSS_TOUCH:
 		grid_cell(grid, "byte %" PRIu64, step->offset);
 		break;
 	}
 }
 
 /* A size, and by how much it differs from the one before. */
-static void size_cells(struct grid *grid, uint64_t now, const uint64_t *before)
+static void rss_table_size_cells(struct grid *grid, uint64_t now, const uint64_t *before)
 {
 	grid_cell(grid, "%" PRIu64, now / 1024);
 	if (before)
@@ -64,7 +65,7 @@ static void size_cells(struct grid *grid, uint64_t now, const uint64_t *before)
 		grid_cell(grid, " ");
 }
 
-static size_t fault_text(char *text, size_t size, const struct touch_fault *fault)
+static size_t rss_table_fault_text(char *text, size_t size, const struct rss_fault *fault)
 {
 	int length = snprintf(text, size, "%s%s", fault_class_name(fault->class),
 			      fault->major ? " (major)" : "");
@@ -81,13 +82,13 @@ static size_t fault_text(char *text, size_t size, const struct touch_fault *faul
 }
 
 /* lost: something was, and may have been of this step. */
-static void faults_cell(struct grid *grid, const struct touch_step *step, bool lost)
+static void rss_table_faults_cell(struct grid *grid, const struct rss_step *step, bool lost)
 {
-	char text[TOUCH_FAULTS_MAX * 128];
+	char text[RSS_FAULTS_MAX * 128];
 	size_t length = 0;
 	unsigned int i;
 
-	if (step->kind == TOUCH_START) {
+	if (step->kind == RSS_START) {
 		grid_cell(grid, " ");
 		return;
 	}
@@ -96,22 +97,23 @@ static void faults_cell(struct grid *grid, const struct touch_step *step, bool l
 		return;
 	}
 	if (!step->nr_faults) {
-		grid_cell(grid, step->kind == TOUCH_MMAP ? "none: addresses, not yet a page" :
+		grid_cell(grid, step->kind == RSS_MMAP ? "none: addresses, not yet a page" :
 			  "none: the page was mapped");
 		return;
 	}
-	for (i = 0; i < step->nr_faults && i < TOUCH_FAULTS_MAX; i++) {
+	for (i = 0; i < step->nr_faults && i < RSS_FAULTS_MAX; i++) {
 		if (i)
 			length += snprintf(text + length, sizeof(text) - length, "; ");
-		length += fault_text(text + length, sizeof(text) - length, &step->faults[i]);
+		length += rss_table_fault_text(text + length, sizeof(text) - length,
+					       &step->faults[i]);
 	}
-	if (step->nr_faults > TOUCH_FAULTS_MAX)
+	if (step->nr_faults > RSS_FAULTS_MAX)
 		snprintf(text + length, sizeof(text) - length, "; %u more",
-			 step->nr_faults - TOUCH_FAULTS_MAX);
+			 step->nr_faults - RSS_FAULTS_MAX);
 	grid_cell(grid, "%s", text);
 }
 
-int touch_table(FILE *out, const struct touch_report *report)
+int rss_table(FILE *out, const struct rss_report *report)
 {
 	static const char *const headings[] = {
 		"<Step", ">Virtual KiB", ">more", ">Resident KiB", ">more", ">Pages of it", "<Fault"
@@ -120,16 +122,18 @@ int touch_table(FILE *out, const struct touch_report *report)
 	struct grid grid;
 	unsigned int i;
 
-	print_head(out, report);
+	rss_table_print_head(out, report);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < report->nr_steps; i++) {
 		sizes = &report->steps[i].marks.after;
 		grid_row(&grid);
-		name_cell(&grid, &report->steps[i]);
-		size_cells(&grid, sizes->virtual_bytes, before ? &before->virtual_bytes : NULL);
-		size_cells(&grid, sizes->resident_bytes, before ? &before->resident_bytes : NULL);
+		rss_table_name_cell(&grid, &report->steps[i]);
+		rss_table_size_cells(&grid, sizes->virtual_bytes,
+				     before ? &before->virtual_bytes : NULL);
+		rss_table_size_cells(&grid, sizes->resident_bytes,
+				     before ? &before->resident_bytes : NULL);
 		grid_cell(&grid, "%" PRIu64, sizes->mapped_pages);
-		faults_cell(&grid, &report->steps[i], report->lost);
+		rss_table_faults_cell(&grid, &report->steps[i], report->lost);
 		before = sizes;
 	}
 	return grid_close(&grid, out);

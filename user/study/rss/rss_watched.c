@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "run/measurement.h"
-#include "study/rss/rss_walker.h"
+#include "study/rss/rss_toucher.h"
 #include "study/rss/rss_watched.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -18,16 +18,16 @@
 #define KEPT_MAX 256
 
 struct watched {
-	const struct touch_plan *plan;
-	struct touch_report *report;
-	struct walker walker;
+	const struct rss_plan *plan;
+	struct rss_report *report;
+	struct toucher toucher;
 	struct measurement measurement;
 	struct result result;
 	struct explained kept[KEPT_MAX];
 	unsigned int nr_kept;
 };
 
-static int keep(void *context, const struct explained *fault)
+static int rss_keep_fault(void *context, const struct explained *fault)
 {
 	struct watched *watched = context;
 
@@ -38,9 +38,9 @@ static int keep(void *context, const struct explained *fault)
 }
 
 /* What the module refuses is refused before the page cache is touched. */
-static int open_measurement(struct watched *watched)
+static int rss_open_measurement(struct watched *watched)
 {
-	const struct touch_plan *plan = watched->plan;
+	const struct rss_plan *plan = watched->plan;
 	const struct measurement_options options = {
 		.instruments = {
 			.bpf = plan->bpf,
@@ -51,7 +51,7 @@ static int open_measurement(struct watched *watched)
 			.no_counters = true,
 		},
 		.exact = true,
-		.listener = keep,
+		.listener = rss_keep_fault,
 		.listener_context = watched,
 	};
 	int err = measurement_open(&watched->measurement, &options, &watched->result);
@@ -59,37 +59,37 @@ static int open_measurement(struct watched *watched)
 	return measurement_status(&watched->measurement, err);
 }
 
-static int prepare_cache(const struct watched *watched)
+static int rss_prepare_cache(const struct watched *watched)
 {
-	const struct touch_plan *plan = watched->plan;
+	const struct rss_plan *plan = watched->plan;
 	uint64_t resident;
 
 	return page_cache_prepare(plan->mapping, plan->name, plan->warm, &resident);
 }
 
-static int hold(struct watched *watched)
+static int rss_hold(struct watched *watched)
 {
-	const struct touch_report *report = watched->report;
+	const struct rss_report *report = watched->report;
 	struct measurement *measurement = &watched->measurement;
 	int err;
 
-	err = walker_hold(&watched->walker, watched->plan->mapping, report->steps,
-			  report->nr_steps);
+	err = toucher_hold(&watched->toucher, watched->plan->mapping, report->steps,
+			   report->nr_steps);
 	if (err)
 		return message(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
-	err = measurement_follow(measurement, watched->walker.pid, false) ?:
+	err = measurement_follow(measurement, watched->toucher.pid, false) ?:
 	      measurement_start(measurement);
 	return measurement_status(measurement, err);
 }
 
-static int walk(struct watched *watched)
+static int rss_touch(struct watched *watched)
 {
-	struct touch_report *report = watched->report;
+	struct rss_report *report = watched->report;
 	const char *name = watched->plan->name;
 	unsigned int step = 0;
 	int err;
 
-	err = walker_go(&watched->walker, report->steps, report->nr_steps, &step);
+	err = toucher_go(&watched->toucher, report->steps, report->nr_steps, &step);
 	if (err == -EINTR)
 		return signals_caught ? 128 + signals_caught :
 		       message(STATUS_FAILED, "the process that touched %s was killed", name);
@@ -103,10 +103,10 @@ static int walk(struct watched *watched)
 	return STATUS_OK;
 }
 
-static int gather(struct watched *watched)
+static int rss_gather(struct watched *watched)
 {
 	const struct run_counters *counters = &watched->result.counters;
-	struct touch_report *report = watched->report;
+	struct rss_report *report = watched->report;
 	unsigned int i;
 	int status;
 
@@ -120,25 +120,25 @@ static int gather(struct watched *watched)
 				counters->counts[PFSTAT_COUNT_SYSCALL_LOST];
 	report->bpf_missing = watched->plan->bpf ? NULL : "--no-bpf was given";
 	for (i = 0; i < watched->nr_kept; i++)
-		touch_add_fault(report, &watched->kept[i]);
+		rss_add_fault(report, &watched->kept[i]);
 	return STATUS_OK;
 }
 
-int touch_watched(const struct touch_plan *plan, struct touch_report *report)
+int rss_watched(const struct rss_plan *plan, struct rss_report *report)
 {
 	struct watched watched = {
-		.plan = plan, .report = report, .walker = WALKER_NONE,
+		.plan = plan, .report = report, .toucher = TOUCHER_NONE,
 		.measurement = MEASUREMENT_NONE,
 	};
 	int status;
 
 	result_init(&watched.result);
-	status = open_measurement(&watched) ?:
-		 prepare_cache(&watched) ?:
-		 hold(&watched) ?:
-		 walk(&watched) ?:
-		 gather(&watched);
-	walker_close(&watched.walker);
+	status = rss_open_measurement(&watched) ?:
+		 rss_prepare_cache(&watched) ?:
+		 rss_hold(&watched) ?:
+		 rss_touch(&watched) ?:
+		 rss_gather(&watched);
+	toucher_close(&watched.toucher);
 	measurement_close(&watched.measurement);
 	result_free(&watched.result);
 	return status;

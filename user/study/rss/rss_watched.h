@@ -8,7 +8,7 @@
 #include "study/rss/rss_steps.h"
 #include "workload/mapping.h"
 
-struct touch_plan {
+struct rss_plan {
 	const struct mapping *mapping;	/* open, not mapped */
 	const char *name;		/* of it, in sentences */
 	bool warm;			/* its pages are in the page cache, or none is */
@@ -19,6 +19,6 @@ struct touch_plan {
  * report->steps: kind and offset are set; all else of them is filled. STATUS_OK, or the
  * exit status, after a complaint.
  */
-int touch_watched(const struct touch_plan *plan, struct touch_report *report);
+int rss_watched(const struct rss_plan *plan, struct rss_report *report);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* mmap against read and write: how ways are named, and what is printed of them. */
+/* mmap against read and write: how methods are named, and what is printed of them. */
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
@@ -13,24 +13,24 @@
 #define SCHEMA "Documentation/pfdrive-study-io.schema.json"	/* the tests run at the top */
 #define NR_ROWS 4
 
-static struct way only_way(const char *text)
+static struct io_method only_way(const char *text)
 {
-	struct way ways[2];
+	struct io_method methods[2];
 	unsigned int nr = 0;
 
-	ck_assert_int_eq(way_parse(text, ways, &nr), 0);
+	ck_assert_int_eq(io_method_parse(text, methods, &nr), 0);
 	ck_assert_uint_eq(nr, 1);
-	return ways[0];
+	return methods[0];
 }
 
 START_TEST(test_access_methods_are_parsed)
 {
-	struct way ways[2];
+	struct io_method methods[2];
 	unsigned int nr = 0;
 
-	ck_assert_int_eq(way_parse("mmap", ways, &nr), 0);
+	ck_assert_int_eq(io_method_parse("mmap", methods, &nr), 0);
 	ck_assert_uint_eq(nr, 2);
-	ck_assert(ways[0].map && !ways[0].write && ways[1].map && ways[1].write);
+	ck_assert(methods[0].map && !methods[0].write && methods[1].map && methods[1].write);
 	ck_assert_uint_eq(only_way("read:512").block, 512);
 	ck_assert(!only_way("read:512").write && !only_way("read:8").map);
 	ck_assert_uint_eq(only_way("write:64K").block, 65536);
@@ -46,23 +46,23 @@ START_TEST(test_malformed_access_methods_are_refused)
 	static const char *const sizes[] = {
 		"read:", "read:0", "read:7", "read:4k", "write:-8", "write:2G", "read:512:",
 	};
-	struct way ways[2];
+	struct io_method methods[2];
 	unsigned int nr = 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		ck_assert_int_eq(way_parse(names[i], ways, &nr), -ENOENT);
+		ck_assert_int_eq(io_method_parse(names[i], methods, &nr), -ENOENT);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		ck_assert_int_eq(way_parse(sizes[i], ways, &nr), -EINVAL);
+		ck_assert_int_eq(io_method_parse(sizes[i], methods, &nr), -EINVAL);
 	ck_assert_uint_eq(nr, 0);
 }
 END_TEST
 
-static void check_name(struct way way, const char *expected)
+static void check_name(struct io_method method, const char *expected)
 {
 	char name[64];
 
-	way_name(&way, name, sizeof(name));
+	io_method_name(&method, name, sizeof(name));
 	ck_assert_str_eq(name, expected);
 }
 
@@ -72,8 +72,8 @@ START_TEST(test_names_are_as_given)
 	check_name(only_way("write:4096"), "write:4K");
 	check_name(only_way("read:1G"), "read:1G");
 	check_name(only_way("write:1536"), "write:1536");
-	check_name((struct way){ .map = true }, "mmap, read");
-	check_name((struct way){ .map = true, .write = true }, "mmap, write");
+	check_name((struct io_method){ .map = true }, "mmap, read");
+	check_name((struct io_method){ .map = true, .write = true }, "mmap, write");
 }
 END_TEST
 
@@ -102,9 +102,9 @@ END_TEST
 /* Four rows: 25 files of 10 MiB, three passes of 1, 2 and 3 s, one watched of 3 s. */
 struct sample_via {
 	struct sample_run run, without;
-	struct pass passes[3];
-	struct via_row rows[NR_ROWS];
-	struct via_report report;
+	struct io_pass passes[3];
+	struct io_row rows[NR_ROWS];
+	struct io_report report;
 };
 
 static void sample_via_open(struct sample_via *via)
@@ -116,22 +116,22 @@ static void sample_via_open(struct sample_via *via)
 	via->run.syscalls[2].number = SYS_getrusage;
 	sample_open_empty(&via->without);
 	for (i = 0; i < 3; i++)
-		via->passes[i] = (struct pass){
+		via->passes[i] = (struct io_pass){
 			.map_ns = 1000, .move_ns = 999999000ULL * (i + 1) + 1000 * i,
 			.usage = { .minflt = 10 + i, .nvcsw = 5 },
 			.before = { 1000, 2000, 3000, 4000 }, .after = { 1, 2, 3, COUNT_NA },
 			.resident_after = 64000,
 		};
 	for (i = 0; i < NR_ROWS; i++)
-		via->rows[i] = (struct via_row){
-			.way = only_way("read:512"), .cache = i % NR_VIA_CACHES, .nr_files = 25,
+		via->rows[i] = (struct io_row){
+			.method = only_way("read:512"), .cache = i % NR_IO_CACHES, .nr_files = 25,
 			.bytes = 10 << 20, .passes = via->passes, .nr_passes = 3,
 			.watched = via->passes[2], .seen = &via->run.report,
 		};
-	via->rows[1].way = (struct way){ .map = true, .write = true };
+	via->rows[1].method = (struct io_method){ .map = true, .write = true };
 	via->rows[1].watched.synced = true;
 	via->rows[3].seen = &via->without.report;
-	via->report = (struct via_report){
+	via->report = (struct io_report){
 		.folder = "/mnt/disk", .nr_files = 25, .file_bytes = 10 << 20, .rows = via->rows,
 		.nr_rows = NR_ROWS, .environment = via->run.report.environment,
 	};
@@ -143,13 +143,13 @@ static void sample_via_close(struct sample_via *via)
 	sample_close(&via->without);
 }
 
-static __attribute__((noinline)) char *print_via(const struct via_report *report, bool json)
+static __attribute__((noinline)) char *print_via(const struct io_report *report, bool json)
 {
 	char *text = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
 
-	ck_assert_int_eq(json ? via_json(out, report) : via_table(out, report), 0);
+	ck_assert_int_eq(json ? io_json(out, report) : io_table(out, report), 0);
 	ck_assert_int_eq(fclose(out), 0);
 	return text;
 }
@@ -159,13 +159,13 @@ START_TEST(test_rates_overheads_and_system_calls_are_computed)
 	struct sample_via via;
 
 	sample_via_open(&via);
-	ck_assert_double_eq_tol(via_rate(&via.rows[0], &via.passes[0]), 250, 0.000001);
-	ck_assert_double_eq_tol(via_rate(&via.rows[0], &via.passes[1]), 125, 0.000001);
+	ck_assert_double_eq_tol(io_rate(&via.rows[0], &via.passes[0]), 250, 0.000001);
+	ck_assert_double_eq_tol(io_rate(&via.rows[0], &via.passes[1]), 125, 0.000001);
 	/* 3 s against the mean of 1, 2 and 3 s. */
-	ck_assert_double_eq_tol(via_overhead(&via.rows[0]), 0.5, 0.000001);
+	ck_assert_double_eq_tol(io_overhead(&via.rows[0]), 0.5, 0.000001);
 	/* 12 read and 1 clock_nanosleep; getrusage is the instrument's. */
-	ck_assert_uint_eq(via_syscalls(&via.run.report), 13);
-	ck_assert_uint_eq(via_syscalls(&via.without.report), COUNT_NA);
+	ck_assert_uint_eq(io_syscalls(&via.run.report), 13);
+	ck_assert_uint_eq(io_syscalls(&via.without.report), COUNT_NA);
 	sample_via_close(&via);
 }
 END_TEST
@@ -254,7 +254,7 @@ START_TEST(test_lines_fit_a_page)
 }
 END_TEST
 
-RUN_TESTS("via", test_access_methods_are_parsed,
+RUN_TESTS("io", test_access_methods_are_parsed,
 	  test_malformed_access_methods_are_refused, test_names_are_as_given,
 	  test_meminfo_is_parsed, test_rates_overheads_and_system_calls_are_computed,
 	  test_json_matches_its_schema_in_both_directions, test_table_prints_na_instead_of_0,

@@ -10,43 +10,44 @@
 #include <unistd.h>
 
 #include "privilege/invoker.h"
-#include "study/rss/rss_walker.h"
+#include "study/rss/rss_toucher.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 
 /* The process's own diary. */
-struct walk {
-	struct touch_marks marks[TOUCH_STEPS_MAX];
+struct toucher_log {
+	struct rss_marks marks[RSS_STEPS_MAX];
 	unsigned int done;	/* steps */
 	int err;
 };
 
-static int make_step(struct mapping *mapping, const struct touch_step *step,
-		     struct touch_marks *marks)
+static int toucher_make_step(struct mapping *mapping, const struct rss_step *step,
+			     struct rss_marks *marks)
 {
 	int err = 0;
 
 	marks->start_ns = clock_monotonic_ns();
-	if (step->kind == TOUCH_MMAP)
+	if (step->kind == RSS_MMAP)
 		err = mapping_map(mapping);
-	else if (step->kind == TOUCH_BYTE)
+	else if (step->kind == RSS_TOUCH)
 		(void)mapping->data[step->offset];
 	marks->end_ns = clock_monotonic_ns();
 	return err;
 }
 
 /* All that a step needs is touched before the first one: code, stack, and what is read into. */
-static int warm_up(const struct sizes_files *files, struct mapping *mapping, struct walk *walk)
+static int toucher_warm_up(const struct sizes_files *files, struct mapping *mapping,
+			   struct toucher_log *log)
 {
 	static const uint8_t bytes[1];
 	struct mapping other = *mapping;
-	const struct touch_step step = { .kind = TOUCH_BYTE };
+	const struct rss_step step = { .kind = RSS_TOUCH };
 	int err;
 
-	memset(walk, 0, sizeof(*walk));
+	memset(log, 0, sizeof(*log));
 	other.data = bytes;
-	make_step(&other, &step, &walk->marks[0]);
-	err = sizes_read(files, bytes, 1, &walk->marks[0].after);
+	toucher_make_step(&other, &step, &log->marks[0]);
+	err = sizes_read(files, bytes, 1, &log->marks[0].after);
 	if (!err)
 		err = mapping_map(&other);
 	if (!err)
@@ -54,26 +55,28 @@ static int warm_up(const struct sizes_files *files, struct mapping *mapping, str
 	return err;
 }
 
-static void make_steps(const struct sizes_files *files, struct mapping *mapping,
-		       const struct touch_step *steps, unsigned int nr, struct walk *walk)
+static void toucher_make_steps(const struct sizes_files *files, struct mapping *mapping,
+			       const struct rss_step *steps, unsigned int nr,
+			       struct toucher_log *log)
 {
 	int err = 0;
 
-	while (!err && walk->done < nr) {
-		struct touch_marks *marks = &walk->marks[walk->done];
+	while (!err && log->done < nr) {
+		struct rss_marks *marks = &log->marks[log->done];
 
-		err = make_step(mapping, &steps[walk->done], marks);
+		err = toucher_make_step(mapping, &steps[log->done], marks);
 		if (!err)
 			err = sizes_read(files, mapping->data, mapping->pages, &marks->after);
 		if (!err)
-			walk->done++;
+			log->done++;
 	}
-	walk->err = err;
+	log->err = err;
 }
 
 /* Before it holds, what it does is none of the steps': nobody watches it yet. */
-static _Noreturn void be_child(int go, int ready, const struct mapping *mapping,
-			       const struct touch_step *steps, unsigned int nr, struct walk *walk)
+static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *mapping,
+				       const struct rss_step *steps, unsigned int nr,
+				       struct toucher_log *log)
 {
 	struct mapping own = *mapping;
 	struct sizes_files files;
@@ -88,17 +91,17 @@ static _Noreturn void be_child(int go, int ready, const struct mapping *mapping,
 		err = invoker_become();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a change of user forgets it */
 	if (!err)
-		err = warm_up(&files, &own, walk);
-	walk->err = err;
+		err = toucher_warm_up(&files, &own, log);
+	log->err = err;
 	close(ready);
 	/* The end of file: pfdrive has no use for it any more. */
 	if (!err && read(go, &byte, 1) == 1)
-		make_steps(&files, &own, steps, nr, walk);
+		toucher_make_steps(&files, &own, steps, nr, log);
 	_exit(0);
 }
 
 /* Until the child, the only one that has the other end, closes it, or ends. */
-static void wait_until_ready(int ready)
+static void toucher_wait_until_ready(int ready)
 {
 	ssize_t got;
 	char byte;
@@ -108,16 +111,16 @@ static void wait_until_ready(int ready)
 	while (got < 0 && errno == EINTR);
 }
 
-int walker_hold(struct walker *walker, const struct mapping *mapping,
-		const struct touch_step *steps, unsigned int nr)
+int toucher_hold(struct toucher *toucher, const struct mapping *mapping,
+		 const struct rss_step *steps, unsigned int nr)
 {
 	int go[2], ready[2], err;
 
-	*walker = WALKER_NONE;
-	walker->walk = mmap(NULL, sizeof(*walker->walk), PROT_READ | PROT_WRITE,
+	*toucher = TOUCHER_NONE;
+	toucher->log = mmap(NULL, sizeof(*toucher->log), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (walker->walk == MAP_FAILED) {
-		walker->walk = NULL;
+	if (toucher->log == MAP_FAILED) {
+		toucher->log = NULL;
 		return -errno;
 	}
 	if (pipe2(go, O_CLOEXEC))
@@ -126,76 +129,76 @@ int walker_hold(struct walker *walker, const struct mapping *mapping,
 		err = -errno;
 		goto close_go;
 	}
-	walker->pid = fork();
-	if (!walker->pid) {
+	toucher->pid = fork();
+	if (!toucher->pid) {
 		close(go[1]);
 		close(ready[0]);
-		be_child(go[0], ready[1], mapping, steps, nr, walker->walk);
+		toucher_be_child(go[0], ready[1], mapping, steps, nr, toucher->log);
 	}
-	err = walker->pid < 0 ? -errno : 0;
+	err = toucher->pid < 0 ? -errno : 0;
 	close(ready[1]);
 	if (!err)
-		wait_until_ready(ready[0]);
+		toucher_wait_until_ready(ready[0]);
 	close(ready[0]);
 	if (err)
 		goto close_go;
 	close(go[0]);
-	walker->go = go[1];
+	toucher->go = go[1];
 	return 0;
 
 close_go:
-	walker->pid = 0;
+	toucher->pid = 0;
 	close(go[0]);
 	close(go[1]);
 	return err;
 }
 
 /* A signal to pfdrive ends the process, too, which may wait for a disk. */
-static int wait_for(struct walker *walker, int *status)
+static int toucher_wait_for(struct toucher *toucher, int *status)
 {
-	while (waitpid(walker->pid, status, 0) < 0) {
+	while (waitpid(toucher->pid, status, 0) < 0) {
 		if (errno != EINTR)
 			return -errno;
 		if (signals_caught)
-			kill(walker->pid, SIGKILL);
+			kill(toucher->pid, SIGKILL);
 	}
-	walker->pid = 0;
+	toucher->pid = 0;
 	return signals_caught ? -EINTR : 0;
 }
 
-int walker_go(struct walker *walker, struct touch_step *steps, unsigned int nr,
-	      unsigned int *step)
+int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr,
+	       unsigned int *step)
 {
 	unsigned int i;
 	int status, err;
 
 	/* One that is gone already has left its reason. */
-	if (write(walker->go, "", 1) < 0 && errno != EPIPE)
+	if (write(toucher->go, "", 1) < 0 && errno != EPIPE)
 		return -errno;
-	err = wait_for(walker, &status);
+	err = toucher_wait_for(toucher, &status);
 	if (err)
 		return err;
-	*step = walker->walk->done;
+	*step = toucher->log->done;
 	if (WIFSIGNALED(status))
 		return WTERMSIG(status) == SIGBUS ? -EFAULT : -EINTR;
-	if (walker->walk->err)
-		return walker->walk->err;
+	if (toucher->log->err)
+		return toucher->log->err;
 	if (*step != nr)
 		return -EPROTO;
 	for (i = 0; i < nr; i++)
-		steps[i].marks = walker->walk->marks[i];
+		steps[i].marks = toucher->log->marks[i];
 	return 0;
 }
 
-void walker_close(struct walker *walker)
+void toucher_close(struct toucher *toucher)
 {
-	if (walker->go >= 0)
-		close(walker->go);
-	if (walker->pid) {
-		kill(walker->pid, SIGKILL);
-		waitpid(walker->pid, NULL, 0);
+	if (toucher->go >= 0)
+		close(toucher->go);
+	if (toucher->pid) {
+		kill(toucher->pid, SIGKILL);
+		waitpid(toucher->pid, NULL, 0);
 	}
-	if (walker->walk)
-		munmap(walker->walk, sizeof(*walker->walk));
-	*walker = WALKER_NONE;
+	if (toucher->log)
+		munmap(toucher->log, sizeof(*toucher->log));
+	*toucher = TOUCHER_NONE;
 }

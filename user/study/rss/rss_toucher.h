@@ -3,36 +3,36 @@
  * The process that is watched: it maps a file and touches bytes of it, one step
  * after the other, and writes down how large it was after each.
  */
-#ifndef PFSTAT_USER_RSS_WALKER_H
-#define PFSTAT_USER_RSS_WALKER_H
+#ifndef PFSTAT_USER_RSS_TOUCHER_H
+#define PFSTAT_USER_RSS_TOUCHER_H
 
 #include <sys/types.h>
 
 #include "study/rss/rss_steps.h"
 #include "workload/mapping.h"
 
-struct walker {
+struct toucher {
 	pid_t pid;		/* 0: none */
 	int go;			/* -1: it has been let go */
-	struct walk *walk;	/* shared with it */
+	struct toucher_log *log;	/* shared with it */
 };
 
-#define WALKER_NONE ((struct walker){ .go = -1 })
+#define TOUCHER_NONE ((struct toucher){ .go = -1 })
 
 /*
  * Starts it; it holds before its first step. steps: kind and offset are read; both they
  * and mapping must not change any more. 0 or a negative errno.
  */
-int walker_hold(struct walker *walker, const struct mapping *mapping,
-		const struct touch_step *steps, unsigned int nr);
+int toucher_hold(struct toucher *toucher, const struct mapping *mapping,
+		 const struct rss_step *steps, unsigned int nr);
 /*
- * Lets it go its way and waits for its end. 0: every step's marks are filled; -EFAULT:
+ * Lets it go on and waits for its end. 0: every step's marks are filled; -EFAULT:
  * a byte could not be had (SIGBUS), *step says which; other errors are the process's
  * own; -EINTR: told to stop, and it is gone.
  */
-int walker_go(struct walker *walker, struct touch_step *steps, unsigned int nr,
-	      unsigned int *step);
+int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr,
+	       unsigned int *step);
 /* Ends it, if it is still there. */
-void walker_close(struct walker *walker);
+void toucher_close(struct toucher *toucher);
 
 #endif

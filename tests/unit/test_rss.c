@@ -16,19 +16,19 @@
 #define DISK FAULT_DISK
 #define LONG FAULT_LONG
 
-static struct touch_report sample(void)
+static struct rss_report sample(void)
 {
-	struct touch_report report = {
+	struct rss_report report = {
 		.environment = {
 			.version = "0.1", .kernel = "6.12", .file = "/mnt/disk/f", .cache = "cold",
 			.file_bytes = 10000000, .readahead_bytes = 131072, .filesystem = "ext4",
 			.device = "nullb0", .fault_around = true, .fault_around_bytes = 65536,
 		},
 		.steps = {
-			{ .kind = TOUCH_START, .marks = { 100, 110, { 1 << 20, 1 << 16, 0 } } },
-			{ .kind = TOUCH_MMAP, .marks = { 200, 210, { 2 << 20, 1 << 16, 0 } } },
-			{ .kind = TOUCH_BYTE, .marks = { 300, 400, { 2 << 20, 1 << 17, 16 } } },
-			{ .kind = TOUCH_BYTE, .offset = 10000,
+			{ .kind = RSS_START, .marks = { 100, 110, { 1 << 20, 1 << 16, 0 } } },
+			{ .kind = RSS_MMAP, .marks = { 200, 210, { 2 << 20, 1 << 16, 0 } } },
+			{ .kind = RSS_TOUCH, .marks = { 300, 400, { 2 << 20, 1 << 17, 16 } } },
+			{ .kind = RSS_TOUCH, .offset = 10000,
 			  .marks = { 500, 600, { 2 << 20, 1 << 17, 16 } } },
 		},
 		.nr_steps = 4,
@@ -37,19 +37,19 @@ static struct touch_report sample(void)
 	return report;
 }
 
-static void add(struct touch_report *report, uint64_t start_ns, enum fault_class class)
+static void add(struct rss_report *report, uint64_t start_ns, enum fault_class class)
 {
 	const struct explained fault = {
 		.class = class, .start_ns = start_ns, .end_ns = start_ns + 1500, .inode = 1,
 		.pgoff = 7, .attempts = 3, .major = true, .solved = true,
 	};
 
-	touch_add_fault(report, &fault);
+	rss_add_fault(report, &fault);
 }
 
 START_TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
 {
-	struct touch_report report = sample();
+	struct rss_report report = sample();
 	unsigned int i;
 
 	add(&report, 99, 0);
@@ -58,12 +58,12 @@ START_TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
 	for (i = 0; i < report.nr_steps; i++)
 		ck_assert_uint_eq(report.steps[i].nr_faults, 0);
 	add(&report, 300, DISK);
-	for (i = 0; i < TOUCH_FAULTS_MAX + 2; i++)
+	for (i = 0; i < RSS_FAULTS_MAX + 2; i++)
 		add(&report, 600, LONG);
 	ck_assert_uint_eq(report.steps[2].nr_faults, 1);
 	ck_assert_uint_eq(report.steps[2].faults[0].class, DISK);
 	ck_assert_uint_eq(report.steps[2].faults[0].ns, 1500);
-	ck_assert_uint_eq(report.steps[3].nr_faults, TOUCH_FAULTS_MAX + 2);
+	ck_assert_uint_eq(report.steps[3].nr_faults, RSS_FAULTS_MAX + 2);
 }
 END_TEST
 
@@ -96,9 +96,9 @@ START_TEST(test_sizes_of_this_process)
 }
 END_TEST
 
-typedef int (*touch_printer)(FILE *out, const struct touch_report *report);
+typedef int (*touch_printer)(FILE *out, const struct rss_report *report);
 
-static char *printed(const struct touch_report *report, touch_printer print)
+static char *printed(const struct rss_report *report, touch_printer print)
 {
 	char *text = NULL;
 	size_t size;
@@ -111,14 +111,14 @@ static char *printed(const struct touch_report *report, touch_printer print)
 
 START_TEST(test_table_has_steps_faults_and_growth)
 {
-	struct touch_report report = sample();
+	struct rss_report report = sample();
 	char *text;
 	unsigned int i;
 
 	add(&report, 300, DISK);
 	for (i = 0; i < 6; i++)
 		add(&report, 500, FAULT_ANON);
-	text = printed(&report, touch_table);
+	text = printed(&report, rss_table);
 	ck_assert_ptr_nonnull(strstr(text, "page cache cold; fault-around 64 KiB\n"));
 	ck_assert_ptr_nonnull(strstr(text, "disk (major) of page 7, 1.50 "));
 	ck_assert_ptr_nonnull(strstr(text, "; 2 more"));
@@ -130,7 +130,7 @@ START_TEST(test_table_has_steps_faults_and_growth)
 	report.lost = 3;
 	report.bpf_missing = "--no-bpf was given";
 	report.environment.fault_around = false;
-	text = printed(&report, touch_table);
+	text = printed(&report, rss_table);
 	ck_assert_ptr_nonnull(strstr(text, "Lost    3 records"));
 	/* It may have been of such a step. */
 	ck_assert_ptr_null(strstr(text, "none: "));
@@ -142,7 +142,7 @@ END_TEST
 
 START_TEST(test_json_matches_the_schema)
 {
-	struct touch_report report = sample();
+	struct rss_report report = sample();
 	json_error_t error;
 	struct schema schema = { .root = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error) };
 	json_t *json;
@@ -150,7 +150,7 @@ START_TEST(test_json_matches_the_schema)
 
 	ck_assert_msg(schema.root, SCHEMA ": %s", error.text);
 	add(&report, 300, DISK);
-	text = printed(&report, touch_json);
+	text = printed(&report, rss_json);
 	json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 	ck_assert_msg(json, "%s", error.text);
 	ck_assert_msg(schema_accepts(&schema, schema.root, json, "$"), "%s", schema.why);
@@ -164,16 +164,16 @@ END_TEST
 /* It is said by its own name, not as a lack of memory. */
 START_TEST(test_json_returns_the_write_error)
 {
-	struct touch_report report = sample();
+	struct rss_report report = sample();
 	FILE *full = fopen("/dev/full", "w");
 
 	ck_assert_ptr_nonnull(full);
 	setbuf(full, NULL);
-	ck_assert_int_eq(touch_json(full, &report), -ENOSPC);
+	ck_assert_int_eq(rss_json(full, &report), -ENOSPC);
 	fclose(full);
 }
 END_TEST
 
-RUN_TESTS("touch", test_a_fault_belongs_to_the_step_in_which_it_began,
+RUN_TESTS("rss", test_a_fault_belongs_to_the_step_in_which_it_began,
 	  test_sizes_of_this_process, test_table_has_steps_faults_and_growth,
 	  test_json_matches_the_schema, test_json_returns_the_write_error)
