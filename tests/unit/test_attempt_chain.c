@@ -17,8 +17,8 @@
 
 /* One thread, whose attempts are told one after the other. */
 struct thread {
-	struct chain chain;
-	struct chain_counts counts;
+	struct attempt_chain chain;
+	struct attempt_chain_counts counts;
 	uint64_t now_ns;
 };
 
@@ -37,7 +37,7 @@ static void tell(struct thread *thread, struct pfstat_record record, bool again)
 {
 	record.earlier_ns = again ? thread->now_ns : 0;
 	record.start_ns = ++thread->now_ns;
-	chain_add(&thread->chain, &record, &thread->counts);
+	attempt_chain_add(&thread->chain, &record, &thread->counts);
 }
 
 static void expect(const struct thread *thread, uint64_t faults, uint64_t major,

@@ -3,20 +3,19 @@
 #include <stdlib.h>
 
 #include "analyze/fault/attempt_chain.h"
-#include "analyze/fault/record_off_cpu.h"
+#include "analyze/record_off_cpu.h"
 #include "analyze/stats/quantile.h"
 #include "analyze/summary.h"
 #include "util/hash.h"
 
-/* Threads kept; with more, those in no fault are given up. They come back when they fault. */
+/* With more threads, those in no fault are dropped. They come back when they fault. */
 #define THREADS_MAX 16384U
 
-/* What is known of a thread. */
-struct thread {
+struct summary_thread {
 	uint32_t tid;
 	uint64_t last_ns;	/* start of the latest record */
-	struct chain chain;
-	struct offcpu offcpu;
+	struct attempt_chain chain;
+	struct record_off_cpu off_cpu;
 };
 
 struct class_state {
@@ -29,9 +28,9 @@ struct summary {
 	struct class_state classes[PFSTAT_NR_CLASSES];
 	struct hash threads;	/* by tid */
 	size_t threads_max;
-	uint64_t gone_ns;	/* stays of those given up ended up to here */
-	struct thread *last;	/* found last: records come in runs */
-	struct chain_counts chains;
+	uint64_t gone_ns;	/* intervals of dropped threads ended up to here */
+	struct summary_thread *last;	/* found last: records come in runs */
+	struct attempt_chain_counts chains;
 	uint64_t calls;
 	uint64_t retried;
 	uint64_t late;
@@ -47,53 +46,53 @@ struct summary *summary_new(void)
 	return summary;
 }
 
-static void thread_free(void *value)
+static void summary_thread_free(void *value)
 {
-	struct thread *thread = value;
+	struct summary_thread *thread = value;
 
-	offcpu_exit(&thread->offcpu);
+	record_off_cpu_exit(&thread->off_cpu);
 	free(thread);
 }
 
-static bool keep_thread(void *context, void *value)
+static bool summary_keep_thread(void *context, void *value)
 {
 	struct summary *summary = context;
-	struct thread *thread = value;
+	struct summary_thread *thread = value;
 	uint64_t gone_ns;
 
 	if (thread->chain.open || thread->chain.shared_write)
 		return true;
-	gone_ns = offcpu_latest_ns(&thread->offcpu);
+	gone_ns = record_off_cpu_latest_ns(&thread->off_cpu);
 	if (gone_ns > summary->gone_ns)
 		summary->gone_ns = gone_ns;
-	thread_free(thread);
+	summary_thread_free(thread);
 	return false;
 }
 
-/* Ends that nobody told of: without eBPF, or lost. */
-static int sweep(struct summary *summary)
+/* Threads end without an event if eBPF is not there or the event was lost. */
+static int summary_sweep(struct summary *summary)
 {
 	int err;
 
 	summary->last = NULL;
-	err = hash_filter(&summary->threads, keep_thread, summary);
+	err = hash_filter(&summary->threads, summary_keep_thread, summary);
 	summary->threads_max = 2 * summary->threads.count;
 	if (summary->threads_max < THREADS_MAX)
 		summary->threads_max = THREADS_MAX;
 	return err;
 }
 
-static struct thread *thread_new(struct summary *summary, uint32_t tid)
+static struct summary_thread *summary_thread_new(struct summary *summary, uint32_t tid)
 {
-	struct thread *thread;
+	struct summary_thread *thread;
 
-	if (summary->threads.count >= summary->threads_max && sweep(summary))
+	if (summary->threads.count >= summary->threads_max && summary_sweep(summary))
 		return NULL;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return NULL;
 	thread->tid = tid;
-	thread->offcpu.gone_ns = summary->gone_ns;
+	thread->off_cpu.gone_ns = summary->gone_ns;
 	if (!hash_add(&summary->threads, tid, thread))
 		return thread;
 	free(thread);
@@ -101,27 +100,27 @@ static struct thread *thread_new(struct summary *summary, uint32_t tid)
 }
 
 /* NULL: no memory. */
-static struct thread *thread_get(struct summary *summary, uint32_t tid)
+static struct summary_thread *summary_thread_get(struct summary *summary, uint32_t tid)
 {
-	struct thread *thread = summary->last;
+	struct summary_thread *thread = summary->last;
 
 	if (thread && thread->tid == tid)
 		return thread;
 	thread = hash_find(&summary->threads, tid);
 	if (!thread)
-		thread = thread_new(summary, tid);
+		thread = summary_thread_new(summary, tid);
 	summary->last = thread;
 	return thread;
 }
 
 void summary_end_thread(struct summary *summary, uint32_t tid)
 {
-	struct thread *thread = hash_take(&summary->threads, tid);
+	struct summary_thread *thread = hash_take(&summary->threads, tid);
 
 	if (!thread)
 		return;
 	summary->last = NULL;
-	thread_free(thread);
+	summary_thread_free(thread);
 }
 
 void summary_free(struct summary *summary)
@@ -132,21 +131,21 @@ void summary_free(struct summary *summary)
 		return;
 	for (i = 0; i < PFSTAT_NR_CLASSES; i++)
 		quantile_exit(&summary->classes[i].quantiles);
-	hash_exit(&summary->threads, thread_free);
+	hash_exit(&summary->threads, summary_thread_free);
 	free(summary);
 }
 
-int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *stay)
+int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *interval)
 {
-	struct thread *thread = thread_get(summary, stay->event.tid);
+	struct summary_thread *thread = summary_thread_get(summary, interval->event.tid);
 
 	if (!thread)
 		return -ENOMEM;
-	return offcpu_add(&thread->offcpu, stay->off_ns, stay->event.ns);
+	return record_off_cpu_add(&thread->off_cpu, interval->off_ns, interval->event.ns);
 }
 
 /* Counts in figures by class; not added to anything when there is no memory. */
-static int add_to_class(struct summary *summary, struct thread *thread,
+static int summary_add_to_class(struct summary *summary, struct summary_thread *thread,
 			const struct pfstat_record *record)
 {
 	struct class_state *class = &summary->classes[record->class];
@@ -157,27 +156,28 @@ static int add_to_class(struct summary *summary, struct thread *thread,
 	if (err)
 		return err;
 	class->total_ns += record->duration_ns;
-	class->off_cpu_ns += offcpu_take(&thread->offcpu, record->start_ns,
-					 record->start_ns + record->duration_ns, &partial);
+	class->off_cpu_ns += record_off_cpu_take(&thread->off_cpu, record->start_ns,
+						 record->start_ns + record->duration_ns,
+						 &partial);
 	summary->off_cpu_partial += partial;
 	return 0;
 }
 
 int summary_add_record(struct summary *summary, const struct pfstat_record *record)
 {
-	struct thread *thread;
+	struct summary_thread *thread;
 	int err;
 
 	if (record->class >= PFSTAT_NR_CLASSES)
 		return -EINVAL;
-	thread = thread_get(summary, record->tid);
+	thread = summary_thread_get(summary, record->tid);
 	if (!thread)
 		return -ENOMEM;
-	err = add_to_class(summary, thread, record);
+	err = summary_add_to_class(summary, thread, record);
 	if (err)
 		return err;
 
-	chain_add(&thread->chain, record, &summary->chains);
+	attempt_chain_add(&thread->chain, record, &summary->chains);
 	summary->calls++;
 	/* A pass is counted as one, with or without RETRY. */
 	summary->retried += record->result & PFSTAT_RESULT_RETRY &&

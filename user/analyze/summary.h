@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a run amounts to: counts, times and quantiles by class. Pure: fed with
- * records and off-CPU stays, asked for figures; no I/O, no clock, no globals.
+ * records and off-CPU intervals, asked for figures; no I/O, no clock, no globals.
  * Memory is bounded: it grows with the number of threads, never with the number
  * of records.
  */
@@ -17,7 +17,7 @@
 struct class_figures {
 	uint64_t count;		/* attempts */
 	uint64_t total_ns;
-	uint64_t off_cpu_ns;	/* of total_ns, when the off-CPU stays are known */
+	uint64_t off_cpu_ns;	/* of total_ns, when the off-CPU intervals are known */
 	uint64_t max_ns;
 	uint64_t p50_ns;	/* within 0.1 %, see quantile.h */
 	uint64_t p99_ns;
@@ -33,7 +33,7 @@ struct summary_figures {
 	uint64_t late;		/* records that arrived out of time order */
 	/* Chains whose next attempt never came: a signal, or another thread mapped the page. */
 	uint64_t unfinished;
-	/* Records whose off_cpu_ns is a lower bound: too many stays waited (record_off_cpu.h). */
+	/* Records whose off_cpu_ns is a lower bound, see record_off_cpu.h. */
 	uint64_t off_cpu_partial;
 };
 
@@ -44,11 +44,11 @@ struct summary *summary_new(void);
 void summary_free(struct summary *summary);
 
 /*
- * Feed in time order a thread: first the off-CPU stays up to some moment, then
+ * Feed in time order a thread: first the off-CPU intervals up to some moment, then
  * the records that ended before it. -ENOMEM; -EINVAL: a class this version does not
  * know; else 0.
  */
-int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *stay);
+int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *interval);
 int summary_add_record(struct summary *summary, const struct pfstat_record *record);
 
 /* The thread has ended; its number may come again. */

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Decides from a record and the record before it, of the same thread, whether both are attempts
+ * of one fault. explain.c and summary.c each feed a chain of their own.
+ */
 #include "analyze/fault/attempt_chain.h"
 
 #define PAGE_SHIFT 12
 
-/* map_pages is told the page's address, ->fault the byte's. */
-static uint64_t page_of(const struct pfstat_record *record)
+/* ->map_pages has the address of the page, ->fault that of the byte. */
+static uint64_t attempt_page(const struct pfstat_record *record)
 {
 	return record->address >> PAGE_SHIFT;
 }
@@ -13,9 +17,9 @@ static uint64_t page_of(const struct pfstat_record *record)
  * A retry is recognised by the module, which sees the task. After a pass there
  * is no doubt: the same call of the fault handler goes on.
  */
-static bool continues(const struct chain *chain, const struct pfstat_record *record)
+static bool is_next_attempt(const struct attempt_chain *chain, const struct pfstat_record *record)
 {
-	return chain->open && chain->page == page_of(record) &&
+	return chain->open && chain->page == attempt_page(record) &&
 	       (record->earlier_ns || chain->passed);
 }
 
@@ -24,10 +28,10 @@ static bool continues(const struct chain *chain, const struct pfstat_record *rec
  * page_mkwrite is do_wp_page()'s: the page was mapped read-only before, and
  * that is a fault of its own.
  */
-static bool belongs_to_last(const struct chain *chain, const struct pfstat_record *record)
+static bool is_sequel(const struct attempt_chain *chain, const struct pfstat_record *record)
 {
 	return record->op == PFSTAT_OP_PAGE_MKWRITE && chain->shared_write &&
-	       chain->page == page_of(record);
+	       chain->page == attempt_page(record);
 }
 
 static bool is_shared_write(const struct pfstat_record *record)
@@ -36,8 +40,8 @@ static bool is_shared_write(const struct pfstat_record *record)
 	       (record->facts & PFSTAT_FACT_SHARED);
 }
 
-static void complete(struct chain *chain, const struct pfstat_record *record,
-		     struct chain_counts *counts)
+static void attempt_chain_complete(struct attempt_chain *chain, const struct pfstat_record *record,
+				   struct attempt_chain_counts *counts)
 {
 	chain->major = (record->result & PFSTAT_RESULT_MAJOR) ||
 		       (record->flags & PFSTAT_FLAG_TRIED);
@@ -50,40 +54,40 @@ static void complete(struct chain *chain, const struct pfstat_record *record,
  * do_shared_fault() returns page_mkwrite's result alone when that did not make
  * the page writable; the fault that seemed solved is then judged by it.
  */
-static void take_back(struct chain *chain, struct chain_counts *counts)
+static void attempt_chain_revoke(struct attempt_chain *chain, struct attempt_chain_counts *counts)
 {
 	counts->faults--;
 	counts->major -= chain->major;
 }
 
-enum chain_role chain_add(struct chain *chain, const struct pfstat_record *record,
-			  struct chain_counts *counts)
+enum attempt_role attempt_chain_add(struct attempt_chain *chain, const struct pfstat_record *record,
+				    struct attempt_chain_counts *counts)
 {
 	const bool retry = record->result & PFSTAT_RESULT_RETRY;
 	const bool error = record->result & PFSTAT_RESULT_ERROR;
 	const bool pass = record->class == PFSTAT_CLASS_PASS;
-	enum chain_role role = CHAIN_FIRST;
+	enum attempt_role role = CHAIN_FIRST;
 
-	if (belongs_to_last(chain, record)) {
+	if (is_sequel(chain, record)) {
 		role = CHAIN_SEQUEL;
 		counts->sequels++;
 		chain->shared_write = false;
 		if (!retry && !error && !(record->result & PFSTAT_RESULT_NOPAGE))
 			return role;
-		take_back(chain, counts);
+		attempt_chain_revoke(chain, counts);
 	}
-	if (continues(chain, record)) {
+	if (is_next_attempt(chain, record)) {
 		role = CHAIN_NEXT;
 		counts->unfinished--;
 	}
 
-	chain->page = page_of(record);
+	chain->page = attempt_page(record);
 	chain->shared_write = false;
 	chain->passed = pass && !retry;
 	chain->open = retry || pass;
 	if (chain->open)
 		counts->unfinished++;
 	else if (!error)
-		complete(chain, record, counts);
+		attempt_chain_complete(chain, record, counts);
 	return role;
 }

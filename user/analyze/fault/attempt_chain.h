@@ -23,7 +23,7 @@
 #include <pfstat/record.h>
 
 /* A thread's chain; all zero before its first record. */
-struct chain {
+struct attempt_chain {
 	uint64_t page;		/* virtual address >> 12 */
 	bool open;		/* the last attempt did not end the fault */
 	bool passed;		/* it was one that passes on to ->fault */
@@ -31,7 +31,7 @@ struct chain {
 	bool major;		/* the fault that it ended was counted as major */
 };
 
-struct chain_counts {
+struct attempt_chain_counts {
 	uint64_t faults;	/* logical faults */
 	uint64_t major;		/* of these */
 	uint64_t unfinished;	/* chains begun and (so far) not ended */
@@ -39,14 +39,14 @@ struct chain_counts {
 };
 
 /* What an attempt is to the fault that the thread's attempt before belonged to. */
-enum chain_role {
+enum attempt_role {
 	CHAIN_FIRST,	/* of another fault */
 	CHAIN_NEXT,	/* of the same: that was still open */
 	CHAIN_SEQUEL,	/* of the same, which had seemed complete: page_mkwrite */
 };
 
 /* Records of a thread in time order. chain->open says afterwards whether more will come. */
-enum chain_role chain_add(struct chain *chain, const struct pfstat_record *record,
-			  struct chain_counts *counts);
+enum attempt_role attempt_chain_add(struct attempt_chain *chain, const struct pfstat_record *record,
+				    struct attempt_chain_counts *counts);
 
 #endif

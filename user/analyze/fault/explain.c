@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Consumes records and events in time order and emits logical faults; explain.h has the picture.
+ * A record arrives at the end of an attempt, an off-CPU event when the thread runs again. So the
+ * intervals within an attempt have always arrived before it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,40 +11,20 @@
 #include "analyze/fault/attempt_chain.h"
 #include "analyze/fault/explain.h"
 #include "analyze/fault/fault_builder.h"
-#include "analyze/fault/off_cpu_queue.h"
+#include "analyze/fault/off_cpu.h"
 #include "analyze/fault/requests.h"
+#include "analyze/fault/thread_state.h"
 #include "util/hash.h"
 
 #define PAGE_SHIFT 12
-
-/* Threads kept; with more, those in no fault are given up. They come back when they fault. */
-#define TELLERS_MAX 16384U
-
-/* What is known of a thread. */
-struct teller {
-	uint32_t tid;
-	struct stays stays;
-	struct chain chain;
-	struct story *hooked;	/* told by the module's records; NULL: in no fault */
-	struct story *other;	/* told by eBPF's events of handle_mm_fault() */
-	/* Time on the CPU in faults handed on since the last stay: an event may have been lost. */
-	uint64_t unsure_ns[NR_FAULT_CLASSES][2];	/* before and after the first sleep */
-	bool any_unsure;
-};
 
 struct explain {
 	bool have_bpf;
 	explain_sink sink;
 	void *context;
-	struct hash tellers;	/* by tid */
-	size_t tellers_max;
-	uint64_t forgotten_ns;	/* stays of those given up ended up to here */
-	bool gave_up;		/* any thread: a new one may have been known before */
-	explain_correction correction;	/* or NULL */
-	void *correction_context;
-	struct teller *last;	/* found last: records come in runs */
-	struct story *free;	/* as many as threads were in faults at once */
-	struct requests requests;
+	struct thread_table threads;
+	struct requests requests;	/* of all threads */
+	struct fault_builder *free;	/* as many as threads were in faults at once */
 };
 
 struct explain *explain_new(bool have_bpf, explain_sink sink, void *context)
@@ -51,204 +36,94 @@ struct explain *explain_new(bool have_bpf, explain_sink sink, void *context)
 	explain->have_bpf = have_bpf;
 	explain->sink = sink;
 	explain->context = context;
-	explain->tellers_max = TELLERS_MAX;
 	return explain;
 }
 
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
 				void *context)
 {
-	explain->correction = correction;
-	explain->correction_context = context;
-}
-
-static void teller_free(void *value)
-{
-	struct teller *teller = value;
-
-	stays_exit(&teller->stays);
-	free(teller->hooked);
-	free(teller->other);
-	free(teller);
+	explain->threads.correction = correction;
+	explain->threads.correction_context = context;
 }
 
 void explain_free(struct explain *explain)
 {
-	struct story *story, *next;
+	struct fault_builder *builder, *next;
 
 	if (!explain)
 		return;
-	hash_exit(&explain->tellers, teller_free);
-	for (story = explain->free; story; story = next) {
-		next = story->next;
-		free(story);
+	thread_table_exit(&explain->threads);
+	for (builder = explain->free; builder; builder = next) {
+		next = builder->next;
+		free(builder);
 	}
 	requests_exit(&explain->requests);
 	free(explain);
 }
 
-/* Of what faults handed on spent on the CPU, lost_ns may have been spent off it. */
-static void correct(const struct explain *explain, struct teller *teller, uint64_t lost_ns)
+static struct fault_builder *explain_begin(struct explain *explain, enum fault_class class,
+					   uint64_t start_ns)
 {
-	static const enum part parts[2] = { PART_CPU_BEFORE, PART_CPU_AFTER };
-	enum fault_class class;
-	uint64_t ns;
-	size_t i;
+	struct fault_builder *builder = explain->free;
 
-	for (class = 0; class < NR_FAULT_CLASSES && teller->any_unsure && lost_ns; class++) {
-		for (i = 0; i < 2; i++) {
-			ns = teller->unsure_ns[class][i];
-			if (ns > lost_ns)
-				ns = lost_ns;
-			lost_ns -= ns;
-			if (ns && explain->correction)
-				explain->correction(explain->correction_context, class, parts[i],
-						    ns);
-		}
-	}
-	if (teller->any_unsure)
-		memset(teller->unsure_ns, 0, sizeof(teller->unsure_ns));
-	teller->any_unsure = false;
-}
-
-/* Stays that no fault took: they may reveal what was lost in those before. */
-static void close_stays(const struct explain *explain, struct teller *teller)
-{
-	const struct stay *oldest;
-
-	while ((oldest = stays_oldest(&teller->stays))) {
-		correct(explain, teller, oldest->lost_ns);
-		stays_drop(&teller->stays);
-	}
-}
-
-static bool keep_teller(void *context, void *value)
-{
-	struct explain *explain = context;
-	struct teller *teller = value;
-	uint64_t latest_ns;
-
-	if (teller->hooked || teller->other)
-		return true;
-	latest_ns = stays_latest_ns(&teller->stays);
-	if (latest_ns > explain->forgotten_ns)
-		explain->forgotten_ns = latest_ns;
-	explain->gave_up = true;
-	close_stays(explain, teller);
-	teller_free(teller);
-	return false;
-}
-
-/* Ends that nobody told of: without eBPF, or lost. */
-static int sweep(struct explain *explain)
-{
-	int err;
-
-	explain->last = NULL;
-	err = hash_filter(&explain->tellers, keep_teller, explain);
-	explain->tellers_max = 2 * explain->tellers.count;
-	if (explain->tellers_max < TELLERS_MAX)
-		explain->tellers_max = TELLERS_MAX;
-	return err;
-}
-
-static struct teller *teller_new(struct explain *explain, uint32_t tid)
-{
-	struct teller *teller;
-
-	if (explain->tellers.count >= explain->tellers_max && sweep(explain))
-		return NULL;
-	teller = calloc(1, sizeof(*teller));
-	if (!teller)
-		return NULL;
-	teller->tid = tid;
-	teller->stays.forgotten_ns = explain->forgotten_ns;
-	teller->stays.total_unknown = explain->gave_up;
-	if (!hash_add(&explain->tellers, tid, teller))
-		return teller;
-	free(teller);
-	return NULL;
-}
-
-static struct teller *teller_get(struct explain *explain, uint32_t tid)
-{
-	struct teller *teller = explain->last;
-
-	if (teller && teller->tid == tid)
-		return teller;
-	teller = hash_find(&explain->tellers, tid);
-	if (!teller)
-		teller = teller_new(explain, tid);
-	explain->last = teller;
-	return teller;
-}
-
-static struct story *begin(struct explain *explain, enum fault_class class, uint64_t start_ns)
-{
-	struct story *story = explain->free;
-
-	if (story)
-		explain->free = story->next;
+	if (builder)
+		explain->free = builder->next;
 	else
-		story = malloc(sizeof(*story));
-	if (story)
-		story_begin(story, class, start_ns);
-	return story;
+		builder = malloc(sizeof(*builder));
+	if (builder)
+		fault_builder_begin(builder, class, start_ns);
+	return builder;
 }
 
-/* The time since its last stay is on the CPU as far as is known now. */
-static void remember_unsure(struct teller *teller, const struct story *story)
+/* Ends the fault in *place, if there is one. */
+static int explain_emit(struct explain *explain, struct thread_state *thread,
+			struct fault_builder **place, bool solved)
 {
-	const struct explained *fault = &story->fault;
+	struct fault_builder *builder = *place;
 
-	teller->unsure_ns[fault->class][fault->nr_spans != 0] += fault->end_ns - story->told_ns;
-	teller->any_unsure = true;
-}
-
-static int hand_on(struct explain *explain, struct teller *teller, struct story **place,
-		   bool solved)
-{
-	struct story *story = *place;
-
-	if (!story)
+	if (!builder)
 		return 0;
 	*place = NULL;
-	story->next = explain->free;
-	explain->free = story;
-	story->fault.parts_known = explain->have_bpf;
-	story_end(story, solved);
-	remember_unsure(teller, story);
-	return explain->sink(explain->context, &story->fault);
+	builder->next = explain->free;
+	explain->free = builder;
+	builder->fault.parts_known = explain->have_bpf;
+	fault_builder_end(builder, solved);
+	thread_state_emitted(thread, builder);
+	return explain->sink(explain->context, &builder->fault);
 }
 
-/* The thread's stays from the fault's start on; those before belong to no fault. */
-static void take_stays(struct explain *explain, struct teller *teller, struct story *story,
-		       uint64_t until_ns)
+/*
+ * Moves the intervals that begin before until_ns from the queue of the thread into the fault.
+ * Those that ended before the fault began belong to no fault.
+ */
+static void explain_take_intervals(struct explain *explain, struct thread_state *thread,
+				   struct fault_builder *builder, uint64_t until_ns)
 {
-	const struct stay *oldest;
+	const struct off_cpu_interval *oldest;
 	uint64_t lost_ns;
 
-	story_add_residue(story, story->fault.start_ns, teller->stays.forgotten_ns);
-	while ((oldest = stays_oldest(&teller->stays)) && oldest->event.off_ns < until_ns) {
+	fault_builder_add_unaccounted(builder, builder->fault.start_ns, thread->off_cpu.dropped_ns);
+	while ((oldest = off_cpu_queue_oldest(&thread->off_cpu)) &&
+	       oldest->event.off_ns < until_ns) {
 		lost_ns = oldest->lost_ns;
-		lost_ns -= story_add_lost(story, oldest->lost_from_ns, oldest->event.off_ns,
-					  lost_ns);
-		correct(explain, teller, lost_ns);
-		story_add_stay(story, &oldest->event, &explain->requests);
-		stays_drop(&teller->stays);
+		lost_ns -= fault_builder_add_lost(builder, oldest->lost_from_ns,
+						  oldest->event.off_ns, lost_ns);
+		thread_state_correct(&explain->threads, thread, lost_ns);
+		fault_builder_add_interval(builder, &oldest->event, &explain->requests);
+		off_cpu_queue_pop(&thread->off_cpu);
 	}
 }
 
-/* The record knows of a sleep that nobody told: its time cannot be explained. */
-static bool sleep_is_missing(const struct explain *explain, const struct teller *teller,
+/* The record has seen a sleep for which there is no event: its time is unaccounted. */
+static bool sleep_is_missing(const struct explain *explain, const struct thread_state *thread,
 			     const struct pfstat_record *record)
 {
 	return explain->have_bpf && record->facts & PFSTAT_FACT_SLEPT &&
-	       !stays_sleep_within(&teller->stays, record->start_ns,
-				   record->start_ns + record->duration_ns);
+	       !off_cpu_queue_has_sleep(&thread->off_cpu, record->start_ns,
+					record->start_ns + record->duration_ns);
 }
 
-static void describe(struct explained *fault, const struct pfstat_record *record)
+static void describe_record(struct explained *fault, const struct pfstat_record *record)
 {
 	fault->pid = record->pid;
 	fault->tid = record->tid;
@@ -260,78 +135,79 @@ static void describe(struct explained *fault, const struct pfstat_record *record
 	fault->ip = record->ip;
 }
 
-static void add_attempt(struct explain *explain, struct teller *teller,
-			const struct pfstat_record *record)
+static void explain_add_attempt(struct explain *explain, struct thread_state *thread,
+				const struct pfstat_record *record)
 {
 	const uint64_t end_ns = record->start_ns + record->duration_ns;
-	struct story *story = teller->hooked;
-	struct explained *fault = &story->fault;
+	struct fault_builder *builder = thread->hooked;
+	struct explained *fault = &builder->fault;
 
 	if (fault->class == FAULT_PASS)
 		fault->class = (enum fault_class)record->class;
 	fault->handler_ns += record->duration_ns;
 	fault->result = record->result;
-	/* Told that a page becomes writable, the file maps none: ->fault has, if it was asked. */
+	/* ->page_mkwrite maps no page: ->fault has done so, if it was called. */
 	if (record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE)
 		fault->order = record->facts & PFSTAT_FACT_FOLIO ? record->order : 0;
 	fault->attempts++;
 	fault->around_before = record->around_before;
 	fault->around_pages = record->around_pages;
-	story_extend(story, end_ns);
-	if (sleep_is_missing(explain, teller, record)) {
-		take_stays(explain, teller, story, record->start_ns);
-		story_add_residue(story, record->start_ns, end_ns);
+	fault_builder_extend(builder, end_ns);
+	if (sleep_is_missing(explain, thread, record)) {
+		explain_take_intervals(explain, thread, builder, record->start_ns);
+		fault_builder_add_unaccounted(builder, record->start_ns, end_ns);
 	}
-	take_stays(explain, teller, story, end_ns);
+	explain_take_intervals(explain, thread, builder, end_ns);
 }
 
-/* A fault that was to be tried again, and was not: the thread had one of another page since. */
-static int close_other(struct explain *explain, struct teller *teller,
-		       const struct pfstat_record *record)
+/* The thread should retry the other fault, but has a fault of another page now. */
+static int explain_close_other(struct explain *explain, struct thread_state *thread,
+			       const struct pfstat_record *record)
 {
-	const struct story *other = teller->other;
+	const struct fault_builder *other = thread->other;
 
 	if (!other || other->fault.address >> PAGE_SHIFT == record->address >> PAGE_SHIFT ||
 	    record->start_ns < other->fault.end_ns)
 		return 0;
-	return hand_on(explain, teller, &teller->other, false);
+	return explain_emit(explain, thread, &thread->other, false);
 }
 
 int explain_record(struct explain *explain, const struct pfstat_record *record)
 {
-	struct teller *teller = teller_get(explain, record->tid);
-	struct chain_counts counts = { 0 };	/* the summary's are the ones that are told */
-	struct story *story;
-	enum chain_role role;
+	struct thread_state *thread = thread_table_get(&explain->threads, record->tid);
+	struct attempt_chain_counts counts = { 0 };	/* unused: the summary counts */
+	struct fault_builder *builder;
+	enum attempt_role role;
 	int err;
 
-	if (!teller)
+	if (!thread)
 		return -ENOMEM;
-	err = close_other(explain, teller, record);
+	err = explain_close_other(explain, thread, record);
 	if (err)
 		return err;
-	role = chain_add(&teller->chain, record, &counts);
-	if (role == CHAIN_FIRST && teller->hooked) {
-		err = hand_on(explain, teller, &teller->hooked, teller->hooked->complete);
+	role = attempt_chain_add(&thread->chain, record, &counts);
+	if (role == CHAIN_FIRST && thread->hooked) {
+		err = explain_emit(explain, thread, &thread->hooked, thread->hooked->complete);
 		if (err)
 			return err;
 	}
-	if (!teller->hooked) {
-		teller->hooked = begin(explain, (enum fault_class)record->class, record->start_ns);
-		if (!teller->hooked)
+	if (!thread->hooked) {
+		thread->hooked = explain_begin(explain, (enum fault_class)record->class,
+					       record->start_ns);
+		if (!thread->hooked)
 			return -ENOMEM;
-		describe(&teller->hooked->fault, record);
+		describe_record(&thread->hooked->fault, record);
 	}
-	add_attempt(explain, teller, record);
-	story = teller->hooked;
-	story->complete = !teller->chain.open && !(record->result & PFSTAT_RESULT_ERROR);
-	story->fault.major = story->complete && teller->chain.major;
-	if (teller->chain.open || teller->chain.shared_write)
+	explain_add_attempt(explain, thread, record);
+	builder = thread->hooked;
+	builder->complete = !thread->chain.open && !(record->result & PFSTAT_RESULT_ERROR);
+	builder->fault.major = builder->complete && thread->chain.major;
+	if (thread->chain.open || thread->chain.shared_write)
 		return 0;
-	return hand_on(explain, teller, &teller->hooked, story->complete);
+	return explain_emit(explain, thread, &thread->hooked, builder->complete);
 }
 
-static void describe_other(struct explained *fault, const struct pfstat_fault *event)
+static void describe_event(struct explained *fault, const struct pfstat_fault *event)
 {
 	fault->pid = event->event.pid;
 	fault->tid = event->event.tid;
@@ -343,104 +219,103 @@ static void describe_other(struct explained *fault, const struct pfstat_fault *e
 	fault->ip = event->ip;
 }
 
-static bool is_same_page(const struct story *story, const struct pfstat_fault *event)
+static bool is_same_page(const struct fault_builder *builder, const struct pfstat_fault *event)
 {
-	return story && story->fault.address >> PAGE_SHIFT == event->address >> PAGE_SHIFT;
+	return builder && builder->fault.address >> PAGE_SHIFT == event->address >> PAGE_SHIFT;
 }
 
-static void add_return(struct story *story, const struct pfstat_fault *event)
+static void explain_add_return(struct fault_builder *builder, const struct pfstat_fault *event)
 {
-	struct explained *fault = &story->fault;
+	struct explained *fault = &builder->fault;
 
-	/* A first attempt may not have come as far as to what it was about. */
+	/* A first attempt may have ended before the kernel knew what it was about. */
 	if (fault->class == FAULT_OTHER)
 		fault->class = fault_class_of_kind(event->event.flags);
 	fault->attempts++;
 	fault->handler_ns += item_elapsed(event->start_ns, event->event.ns);
 	fault->result = event->result;
 	fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;
-	story_extend(story, event->event.ns);
+	fault_builder_extend(builder, event->event.ns);
 }
 
-static int add_fault(struct explain *explain, const struct pfstat_fault *event)
+static int explain_add_fault(struct explain *explain, const struct pfstat_fault *event)
 {
-	struct teller *teller = teller_get(explain, event->event.tid);
+	struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);
 	int err;
 
-	if (!teller)
+	if (!thread)
 		return -ENOMEM;
-	if (!is_same_page(teller->other, event)) {
-		err = hand_on(explain, teller, &teller->other, false);
+	if (!is_same_page(thread->other, event)) {
+		err = explain_emit(explain, thread, &thread->other, false);
 		if (err)
 			return err;
-		teller->other = begin(explain, fault_class_of_kind(event->event.flags),
-				      event->start_ns);
-		if (!teller->other)
+		thread->other = explain_begin(explain, fault_class_of_kind(event->event.flags),
+					      event->start_ns);
+		if (!thread->other)
 			return -ENOMEM;
-		describe_other(&teller->other->fault, event);
+		describe_event(&thread->other->fault, event);
 	}
-	add_return(teller->other, event);
-	take_stays(explain, teller, teller->other, event->event.ns);
+	explain_add_return(thread->other, event);
+	explain_take_intervals(explain, thread, thread->other, event->event.ns);
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
-	return hand_on(explain, teller, &teller->other, event->outcome != PFSTAT_OUTCOME_ERROR);
+	return explain_emit(explain, thread, &thread->other,
+			    event->outcome != PFSTAT_OUTCOME_ERROR);
 }
 
-static int add_stay(struct explain *explain, const struct pfstat_off_cpu *stay)
+static int explain_add_interval(struct explain *explain, const struct pfstat_off_cpu *event)
 {
-	struct teller *teller = teller_get(explain, stay->event.tid);
+	struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);
 
-	return teller ? stays_add(&teller->stays, stay) : -ENOMEM;
+	return thread ? off_cpu_queue_add(&thread->off_cpu, event) : -ENOMEM;
 }
 
-static int close_stories(struct explain *explain, struct teller *teller)
+static int explain_close_faults(struct explain *explain, struct thread_state *thread)
 {
 	int err = 0;
 
-	if (teller->hooked)
-		err = hand_on(explain, teller, &teller->hooked, teller->hooked->complete);
+	if (thread->hooked)
+		err = explain_emit(explain, thread, &thread->hooked, thread->hooked->complete);
 	if (!err)
-		err = hand_on(explain, teller, &teller->other, false);
-	close_stays(explain, teller);
+		err = explain_emit(explain, thread, &thread->other, false);
+	thread_state_drop_intervals(&explain->threads, thread);
 	return err;
 }
 
-static int end_thread(struct explain *explain, uint32_t tid)
+static int explain_end_thread(struct explain *explain, uint32_t tid)
 {
-	struct teller *teller = hash_take(&explain->tellers, tid);
+	struct thread_state *thread = thread_table_take(&explain->threads, tid);
 	int err;
 
-	if (!teller)
+	if (!thread)
 		return 0;
-	if (explain->last == teller)
-		explain->last = NULL;
-	err = close_stories(explain, teller);
-	teller_free(teller);
+	err = explain_close_faults(explain, thread);
+	thread_state_free(thread);
 	return err;
 }
 
-/* A program is executed by the first thread: its number, and its total off the CPU, stay. */
-static int restart_thread(struct explain *explain, uint32_t tid)
+/* The first thread executes a program: it keeps its number and its total off the CPU. */
+static int explain_restart_thread(struct explain *explain, uint32_t tid)
 {
-	struct teller *teller = hash_find(&explain->tellers, tid);
+	struct thread_state *thread = hash_find(&explain->threads.threads, tid);
 	int err;
 
-	if (!teller)
+	if (!thread)
 		return 0;
-	err = close_stories(explain, teller);
-	teller->chain = (struct chain){ 0 };
+	err = explain_close_faults(explain, thread);
+	thread->chain = (struct attempt_chain){ 0 };
 	return err;
 }
 
-static int add_task(struct explain *explain, const struct pfstat_task *task)
+static int explain_add_task(struct explain *explain, const struct pfstat_task *task)
 {
 	if (task->event.flags & PFSTAT_TASK_EXIT)
-		return end_thread(explain, task->event.tid);
-	/* Whichever thread executes a program, its faults and its number are the past. */
+		return explain_end_thread(explain, task->event.tid);
+	/* Another thread that executes a program takes the number of the first. */
 	if (task->event.flags & PFSTAT_TASK_EXEC)
 		return task->parent == task->event.tid ?
-			restart_thread(explain, task->parent) :
-			end_thread(explain, task->parent);
+			explain_restart_thread(explain, task->parent) :
+			explain_end_thread(explain, task->parent);
 	return 0;
 }
 
@@ -448,26 +323,26 @@ int explain_event(struct explain *explain, const struct pfstat_event *event)
 {
 	switch (event->type) {
 	case PFSTAT_EVENT_OFF_CPU:
-		return add_stay(explain, (const struct pfstat_off_cpu *)event);
+		return explain_add_interval(explain, (const struct pfstat_off_cpu *)event);
 	case PFSTAT_EVENT_BLOCK:
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);
 	case PFSTAT_EVENT_FAULT:
 		if (event->flags == PFSTAT_FAULT_HOOKED)	/* the records say more */
 			return 0;
-		return add_fault(explain, (const struct pfstat_fault *)event);
+		return explain_add_fault(explain, (const struct pfstat_fault *)event);
 	case PFSTAT_EVENT_TASK:
-		return add_task(explain, (const struct pfstat_task *)event);
+		return explain_add_task(explain, (const struct pfstat_task *)event);
 	default:
 		return 0;
 	}
 }
 
-static int close_teller(void *context, void *value)
+static int explain_close_thread(void *context, void *value)
 {
-	return close_stories(context, value);
+	return explain_close_faults(context, value);
 }
 
 int explain_finish(struct explain *explain)
 {
-	return hash_visit_sorted(&explain->tellers, close_teller, explain);
+	return hash_visit_sorted(&explain->threads.threads, explain_close_thread, explain);
 }

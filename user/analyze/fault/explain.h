@@ -1,24 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the time of one fault went. Puts the attempts of a logical fault
- * together (attempt_chain.h), and cuts the time from the start of its first to the end
- * of its last into parts, which always add up to it:
+ * Where the time of one fault went. The attempts of a logical fault become one, and the time
+ * from the start of its first to the end of its last is split into parts, which always add up
+ * to it.
  *
- *	cpu_before	on the CPU, before the first sleep; all, when there is none
+ *   records of the     eBPF: returns of      eBPF: off-CPU      eBPF: block requests
+ *   module             handle_mm_fault()     intervals          that completed
+ *        |                     |                  |                    |
+ *        v                     v                  v                    v
+ *   +- thread_state.h, for each thread ---------------------+  +- requests.h, for all -+
+ *   | attempt_chain  is the next attempt of the same fault? |  | the last 4096         |
+ *   | hooked, other  a fault_builder for each open fault    |  +-----------------------+
+ *   | off_cpu        queue of intervals no fault has used   |              |
+ *   | unconfirmed    CPU time that a lost event may refute  |              |
+ *   +-------------------------------------------------------+              |
+ *        | an attempt ends: its intervals leave the queue (off_cpu.h)      |
+ *        v                                                                 v
+ *   fault_builder.h     each interval is split by the requests that its sleep waited for
+ *
+ *    start_ns                                     accounted_until_ns        end_ns
+ *       |                                                  |                   |
+ *       |-- cpu_before --|- queue -|-- device --|-runqueue-|~~~~ cpu_after ~~~~|
+ *                        |                                 |
+ *                        |<----- one off-CPU interval ---->|<- until the next interval,
+ *                                                             or the end, it is on the CPU
+ *        |
+ *        v  the last attempt ends: explain_sink gets one struct explained
+ *
+ *	cpu_before	on the CPU, before the first sleep; without a sleep, all of the fault
  *	queue		asleep, while the request that it waited for was in the queue
  *	device		asleep, while that request was at the device
- *	foreign		asleep in I/O wait, but no request of a target is known for it:
- *			somebody else's read, or writeback
+ *	foreign		asleep in I/O wait, but no request of a target is known for it: the read
+ *			of another process, or writeback
  *	blocked		asleep uninterruptibly, but not in I/O wait: a lock, a FUSE server,
- *			memory that a cgroup may not have yet, direct reclaim
+ *			the memory limit of a cgroup, direct reclaim
  *	runqueue	woken, or preempted, and not yet running; also the completion of
  *			the request, from its end to the wake-up
  *	cpu_after	on the CPU, after the first sleep
- *	residue		what no evidence explains: any other sleep, a sleep of which
- *			only the record knows, off-CPU time whose event was lost
+ *	residue		unaccounted: any other sleep, a sleep that only the record has seen,
+ *			off-CPU time whose event was lost
  *
- * A fault waits for a request when that moves its page of its file, or was
- * handed to the device by its own thread within the fault.
+ * A fault waits for a request that moves its page of its file, or that its own thread submitted
+ * within the fault.
  */
 #ifndef PFSTAT_USER_EXPLAIN_H
 #define PFSTAT_USER_EXPLAIN_H
@@ -48,7 +71,7 @@ enum part {
 
 #define EXPLAIN_MAX_SPANS 32
 
-/* A piece of the fault's time that was not on the CPU, in time order. */
+/* Off-CPU time of a fault that belongs to one part. Spans are in time order. */
 struct explain_span {
 	uint64_t from_ns, to_ns;
 	enum part part;
@@ -58,7 +81,7 @@ struct explained {
 	enum fault_class class;
 	uint32_t pid, tid;
 	uint64_t start_ns, end_ns;
-	uint64_t handler_ns;	/* of it inside wrapper calls; all of it for eBPF's faults */
+	uint64_t handler_ns;	/* inside wrapper calls; of eBPF's faults all of it */
 	uint64_t parts_ns[NR_PARTS];	/* add up to end_ns - start_ns */
 	uint64_t address;	/* as faulted first */
 	uint64_t pgoff, inode;	/* inode 0: no file */
@@ -84,16 +107,13 @@ typedef int (*explain_sink)(void *context, const struct explained *fault);
 struct explain;
 
 /*
- * Called when an off-CPU event reveals that others before it were lost, and faults that were
- * handed on since may have spent that time: ns of their PART_CPU_BEFORE or PART_CPU_AFTER are
- * PART_RESIDUE, at most.
+ * Called when an off-CPU event reveals that earlier ones were lost. Faults emitted since may
+ * have spent that time: up to ns of their PART_CPU_BEFORE or PART_CPU_AFTER are PART_RESIDUE.
  */
 typedef void (*explain_correction)(void *context, enum fault_class class, enum part part,
 				   uint64_t ns);
 
-/*
- * have_bpf: stays off the CPU are told; else parts are not known. NULL: no memory.
- */
+/* have_bpf: there are off-CPU events; else the parts are not known. NULL: no memory. */
 struct explain *explain_new(bool have_bpf, explain_sink sink, void *context);
 void explain_free(struct explain *explain);
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
@@ -102,7 +122,7 @@ void explain_listen_corrections(struct explain *explain, explain_correction corr
 /* In time order, see item.h. The sink's error, or -ENOMEM. */
 int explain_record(struct explain *explain, const struct pfstat_record *record);
 int explain_event(struct explain *explain, const struct pfstat_event *event);
-/* No more: faults still open are handed on, as not solved. */
+/* Emits the faults that are still open, as not solved. */
 int explain_finish(struct explain *explain);
 
 #endif

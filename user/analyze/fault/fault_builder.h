@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A logical fault while it is put together: its time off the CPU comes in time
- * order, piece by piece, and whatever no piece covers was on the CPU. Pieces never
- * overlap nor leave the fault, whatever the clocks of the CPUs say.
+ * A logical fault under construction. Its off-CPU time is added in time order, span by span;
+ * the time that no span covers was on the CPU. Spans never overlap and never leave the fault,
+ * whatever the clocks of the CPUs say.
  */
 #ifndef PFSTAT_USER_FAULT_BUILDER_H
 #define PFSTAT_USER_FAULT_BUILDER_H
@@ -13,28 +13,31 @@
 #include "analyze/fault/explain.h"
 #include "analyze/fault/requests.h"
 
-struct story {
-	struct story *next;	/* in the list of those that are free */
-	bool complete;		/* but a page_mkwrite may belong to it */
-	uint64_t told_ns;	/* pieces were added up to here; the fault's start: none */
-	uint64_t off_ns;	/* their sum */
+struct fault_builder {
+	struct fault_builder *next;	/* in the list of free ones */
+	bool complete;		/* a page_mkwrite may still belong to it */
+	uint64_t accounted_until_ns;	/* the end of the last span; without one, the start */
+	uint64_t off_cpu_ns;	/* the sum of the spans */
 	struct explained fault;
 };
 
-void story_begin(struct story *story, enum fault_class class, uint64_t start_ns);
-/* The end moves on, never back. */
-void story_extend(struct story *story, uint64_t end_ns);
-/* What of the stay lies in the fault, and before its end as it is known now. */
-void story_add_stay(struct story *story, const struct pfstat_off_cpu *stay,
-		    const struct requests *requests);
-/* Nobody can say what it did from there to there. */
-void story_add_residue(struct story *story, uint64_t from_ns, uint64_t to_ns);
+void fault_builder_begin(struct fault_builder *builder, enum fault_class class,
+			 uint64_t start_ns);
+/* The end moves forward, never back. */
+void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns);
+/* Adds the part of the off-CPU interval that lies within the fault as it is known now. */
+void fault_builder_add_interval(struct fault_builder *builder, const struct pfstat_off_cpu *event,
+				const struct requests *requests);
+/* No evidence explains this time: PART_RESIDUE. */
+void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns,
+				   uint64_t to_ns);
 /*
- * Of the time from there to there the thread was lost_ns off the CPU, and no event says when.
- * As much of it as fits into the fault is its residue: returned.
+ * Between from_ns and to_ns the thread was off the CPU for lost_ns, but the events are lost.
+ * Adds what fits into the fault as PART_RESIDUE, and returns it.
  */
-uint64_t story_add_lost(struct story *story, uint64_t from_ns, uint64_t to_ns, uint64_t lost_ns);
-/* All is told: what is left was on the CPU. */
-void story_end(struct story *story, bool solved);
+uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
+				uint64_t lost_ns);
+/* No more spans: the rest was on the CPU. */
+void fault_builder_end(struct fault_builder *builder, bool solved);
 
 #endif

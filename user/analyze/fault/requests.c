@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A ring of the requests that eBPF saw complete, of all threads. A thread waits for a request if
+ * it moves the page of its fault, or if the thread itself submitted it within the fault.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -30,7 +34,7 @@ static bool moves_page(const struct pfstat_block *request, const struct requests
 	       wait->pgoff - request->pgoff < pieces_moved_by(request);
 }
 
-static bool is_own(const struct pfstat_block *request, const struct requests_wait *wait)
+static bool is_by_thread(const struct pfstat_block *request, const struct requests_wait *wait)
 {
 	return request->event.tid == wait->tid && request->insert_ns >= wait->start_ns;
 }
@@ -48,7 +52,7 @@ size_t requests_match(const struct requests *requests, const struct requests_wai
 		request = &requests->ring[(i - 1) % REQUESTS_MAX];
 		if (request->event.ns <= wait->from_ns)
 			break;
-		if (moves_page(request, wait) || is_own(request, wait))
+		if (moves_page(request, wait) || is_by_thread(request, wait))
 			matches[found++] = request;
 	}
 	return found;

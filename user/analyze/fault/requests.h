@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The block requests completed last, and what a thread that slept was waiting
- * for in the meantime.
- */
+/* The block requests that were completed last, and which of them a sleeping thread waited for. */
 #ifndef PFSTAT_USER_REQUESTS_H
 #define PFSTAT_USER_REQUESTS_H
 
@@ -11,7 +8,7 @@
 
 #include <pfstat/event.h>
 
-/* Kept; a wait that ends with more completions behind it does not find its own. */
+/* A wait that ends after more completions than these does not find its request. */
 #define REQUESTS_MAX 4096U
 
 /* All zero is none. */
@@ -24,7 +21,6 @@ void requests_exit(struct requests *requests);
 /* In the order of completion. -ENOMEM. */
 int requests_add(struct requests *requests, const struct pfstat_block *request);
 
-/* Who waits, for which page, since when. */
 struct requests_wait {
 	uint32_t dev;
 	uint32_t tid;
@@ -36,9 +32,9 @@ struct requests_wait {
 #define REQUESTS_MATCHES 16
 
 /*
- * Those that were completed after wait->from_ns and move its page, or were
- * handed over by its thread since start_ns; the latest first, at most
- * REQUESTS_MATCHES. They stay until the next requests_add().
+ * Finds the requests that were completed after wait->from_ns and that either move its page or
+ * were submitted by its thread since start_ns. The latest is first. They are valid until the
+ * next requests_add().
  */
 size_t requests_match(const struct requests *requests, const struct requests_wait *wait,
 		      const struct pfstat_block **matches);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One stay off the CPU, cut into parts by the evidence. */
+/* One off-CPU interval, split into parts by the evidence. */
 #include "runner.h"
-#include "user/analyze/fault/sleep_split.h"
+#include "user/analyze/fault/off_cpu.h"
 
 #define D_STATE 2
 #define S_STATE 1
@@ -26,12 +26,12 @@ static void check(const struct pfstat_off_cpu *stay, const struct pfstat_block *
 		  size_t nr_requests, const uint64_t *expected)
 {
 	const struct pfstat_block *pointers[REQUESTS_MATCHES];
-	struct explain_span spans[SLEEP_MAX_SPANS];
+	struct explain_span spans[OFF_CPU_SPLIT_MAX];
 	size_t nr, i;
 
 	for (i = 0; i < nr_requests; i++)
 		pointers[i] = &requests[i];
-	nr = sleep_cut(stay, pointers, nr_requests, spans);
+	nr = off_cpu_split(stay, pointers, nr_requests, spans);
 	for (i = 0; expected[3 * i] != NR_PARTS; i++) {
 		ck_assert_uint_lt(i, nr);
 		ck_assert_uint_eq(spans[i].part, expected[3 * i]);
@@ -134,7 +134,7 @@ START_TEST(test_a_request_that_outlasts_the_sleep)
 }
 END_TEST
 
-RUN_TESTS("sleep", test_own_request_splits_into_queue_and_device,
+RUN_TESTS("off_cpu", test_own_request_splits_into_queue_and_device,
 	  test_issued_before_it_slept, test_preempted_is_run_queue,
 	  test_sleep_without_a_request_is_split_by_its_state, test_without_the_wake_hook,
 	  test_device_wins_over_queue, test_sleep_outside_of_requests_is_foreign,

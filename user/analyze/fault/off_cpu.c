@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The queue holds the events of sched_switch that bpf/ sends for one thread, in time order; the
+ * faults of the thread take them from it (explain.c). bpf/ also sends the sum of all intervals
+ * of the thread, so a gap in that sum reveals events that were lost.
+ *
+ * The split knows three kinds of edges: the wake-up, and the insertion, issue and completion of
+ * each request that was waited for. Between two edges the thread waited for one thing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/fault/off_cpu.h"
+#include "model/item.h"
+
+#define FIRST_CAPACITY 4U
+
+/* TASK_UNINTERRUPTIBLE, also in TASK_KILLABLE; include/linux/sched.h. */
+#define STATE_UNINTERRUPTIBLE 0x2U
+
+void off_cpu_queue_exit(struct off_cpu_queue *queue)
+{
+	free(queue->ring);
+	*queue = (struct off_cpu_queue){ 0 };
+}
+
+static struct off_cpu_interval *off_cpu_queue_at(const struct off_cpu_queue *queue, size_t index)
+{
+	return &queue->ring[(queue->first + index) & (queue->capacity - 1)];
+}
+
+static int off_cpu_queue_grow(struct off_cpu_queue *queue)
+{
+	size_t capacity = queue->capacity ? 2 * queue->capacity : FIRST_CAPACITY, i;
+	struct off_cpu_interval *ring = calloc(capacity, sizeof(*ring));
+
+	if (!ring)
+		return -ENOMEM;
+	for (i = 0; i < queue->count; i++)
+		ring[i] = *off_cpu_queue_at(queue, i);
+	free(queue->ring);
+	queue->ring = ring;
+	queue->capacity = capacity;
+	queue->first = 0;
+	return 0;
+}
+
+/*
+ * By how much the total grew without an event. A total that is too small began anew, in a new
+ * thread of the same number: then all of it.
+ */
+static uint64_t lost_before(const struct off_cpu_queue *queue, const struct pfstat_off_cpu *event)
+{
+	const uint64_t own_ns = item_elapsed(event->off_ns, event->event.ns);
+	uint64_t grown_ns = event->total_ns;
+
+	if (!event->total_ns || queue->total_unknown)
+		return 0;
+	if (event->total_ns >= queue->total_ns && event->total_ns - queue->total_ns >= own_ns)
+		grown_ns -= queue->total_ns;
+	return grown_ns > own_ns ? grown_ns - own_ns : 0;
+}
+
+/* The next interval inherits the time that was lost before the dropped one. */
+static void off_cpu_queue_drop(struct off_cpu_queue *queue)
+{
+	const struct off_cpu_interval *oldest = off_cpu_queue_oldest(queue);
+	struct off_cpu_interval *second = off_cpu_queue_at(queue, 1);
+
+	queue->dropped_ns = oldest->event.event.ns;
+	second->lost_ns += oldest->lost_ns;
+	off_cpu_queue_pop(queue);
+}
+
+int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event)
+{
+	int err;
+
+	if (queue->count == OFF_CPU_QUEUE_MAX)
+		off_cpu_queue_drop(queue);
+	if (queue->count == queue->capacity) {
+		err = off_cpu_queue_grow(queue);
+		if (err)
+			return err;
+	}
+	*off_cpu_queue_at(queue, queue->count++) = (struct off_cpu_interval){
+		.event = *event,
+		.lost_ns = lost_before(queue, event),
+		.lost_from_ns = queue->last_ns,
+	};
+	queue->last_ns = event->event.ns;
+	if (event->total_ns) {
+		queue->total_ns = event->total_ns;
+		queue->total_unknown = false;
+	}
+	return 0;
+}
+
+const struct off_cpu_interval *off_cpu_queue_oldest(const struct off_cpu_queue *queue)
+{
+	return queue->count ? off_cpu_queue_at(queue, 0) : NULL;
+}
+
+void off_cpu_queue_pop(struct off_cpu_queue *queue)
+{
+	queue->first = (queue->first + 1) & (queue->capacity - 1);
+	queue->count--;
+}
+
+bool off_cpu_queue_has_sleep(const struct off_cpu_queue *queue, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct pfstat_off_cpu *event;
+	size_t i;
+
+	for (i = 0; i < queue->count; i++) {
+		event = &off_cpu_queue_at(queue, i)->event;
+		if (event->off_ns < to_ns && event->event.ns > from_ns &&
+		    !(event->event.flags & PFSTAT_OFF_CPU_PREEMPTED))
+			return true;
+	}
+	return false;
+}
+
+uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue)
+{
+	return queue->count ? off_cpu_queue_at(queue, queue->count - 1)->event.event.ns :
+			      queue->dropped_ns;
+}
+
+struct sleep {
+	const struct pfstat_off_cpu *event;
+	const struct pfstat_block *const *requests;
+	size_t nr_requests;
+	uint64_t last_complete_ns;	/* 0: no request */
+	uint64_t woken_ns;		/* the end of the interval if it is not known */
+};
+
+/* No request explains the sleep, so the state in which the thread slept decides. */
+static enum part part_of_sleep(const struct pfstat_off_cpu *event)
+{
+	if (event->event.flags & PFSTAT_OFF_CPU_IOWAIT)
+		return PART_FOREIGN;
+	return event->state & STATE_UNINTERRUPTIBLE ? PART_BLOCKED : PART_RESIDUE;
+}
+
+/* The part of the moment that begins at ns. */
+static enum part part_at(const struct sleep *sleep, uint64_t ns)
+{
+	const struct pfstat_block *request;
+	bool queued = false;
+	size_t i;
+
+	if (ns >= sleep->woken_ns)
+		return PART_RUNQUEUE;
+	for (i = 0; i < sleep->nr_requests; i++) {
+		request = sleep->requests[i];
+		if (ns >= request->issue_ns && ns < request->event.ns)
+			return PART_DEVICE;
+		queued |= ns >= request->insert_ns && ns < request->issue_ns;
+	}
+	if (queued)
+		return PART_QUEUE;
+	/* The page is there; its completion wakes the thread. */
+	if (sleep->last_complete_ns && ns >= sleep->last_complete_ns)
+		return PART_RUNQUEUE;
+	return part_of_sleep(sleep->event);
+}
+
+static int ascending_edges(const void *a, const void *b)
+{
+	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void add_edge(uint64_t *edges, size_t *nr, const struct sleep *sleep, uint64_t ns)
+{
+	if (ns > sleep->event->off_ns && ns < sleep->event->event.ns)
+		edges[(*nr)++] = ns;
+}
+
+static size_t find_edges(const struct sleep *sleep, uint64_t *edges)
+{
+	size_t nr = 0, i;
+
+	edges[nr++] = sleep->event->off_ns;
+	add_edge(edges, &nr, sleep, sleep->woken_ns);
+	for (i = 0; i < sleep->nr_requests; i++) {
+		add_edge(edges, &nr, sleep, sleep->requests[i]->insert_ns);
+		add_edge(edges, &nr, sleep, sleep->requests[i]->issue_ns);
+		add_edge(edges, &nr, sleep, sleep->requests[i]->event.ns);
+	}
+	qsort(edges, nr, sizeof(*edges), ascending_edges);
+	edges[nr] = sleep->event->event.ns;
+	return nr;
+}
+
+static uint64_t woken_at(const struct sleep *sleep)
+{
+	const struct pfstat_off_cpu *event = sleep->event;
+
+	if (event->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
+		return event->off_ns;
+	if (event->event.flags & PFSTAT_OFF_CPU_WOKEN)
+		return event->woken_ns;
+	/* The hook of wake-ups is missing: the sleep lasted until its request was complete. */
+	return sleep->last_complete_ns ? sleep->last_complete_ns : event->event.ns;
+}
+
+size_t off_cpu_split(const struct pfstat_off_cpu *event,
+		     const struct pfstat_block *const *requests, size_t nr_requests,
+		     struct explain_span *spans)
+{
+	struct sleep sleep = { .event = event, .requests = requests, .nr_requests = nr_requests };
+	uint64_t edges[OFF_CPU_SPLIT_MAX + 1];
+	size_t nr_edges, nr = 0, i;
+	enum part part;
+
+	for (i = 0; i < nr_requests; i++)
+		if (requests[i]->event.ns > sleep.last_complete_ns)
+			sleep.last_complete_ns = requests[i]->event.ns;
+	sleep.woken_ns = woken_at(&sleep);
+	nr_edges = find_edges(&sleep, edges);
+	for (i = 0; i < nr_edges; i++) {
+		if (edges[i] == edges[i + 1])
+			continue;
+		part = part_at(&sleep, edges[i]);
+		if (nr && spans[nr - 1].part == part)
+			spans[nr - 1].to_ns = edges[i + 1];
+		else
+			spans[nr++] = (struct explain_span){ edges[i], edges[i + 1], part };
+	}
+	return nr;
+}

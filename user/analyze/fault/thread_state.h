@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The state kept for each thread (picture: explain.h), and the table of all threads. The table
+ * is bounded: a thread that is in no fault may be dropped, and comes back when it faults.
+ */
+#ifndef PFSTAT_USER_THREAD_STATE_H
+#define PFSTAT_USER_THREAD_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/fault/attempt_chain.h"
+#include "analyze/fault/explain.h"
+#include "analyze/fault/fault_builder.h"
+#include "analyze/fault/off_cpu.h"
+#include "util/hash.h"
+
+struct thread_state {
+	uint32_t tid;
+	struct off_cpu_queue off_cpu;	/* intervals that no fault has used */
+	struct attempt_chain chain;
+	struct fault_builder *hooked;	/* of the module's records; NULL: in no fault */
+	struct fault_builder *other;	/* of eBPF's events of handle_mm_fault() */
+	/*
+	 * CPU time in faults that were emitted since the last off-CPU event, before and after
+	 * their first sleep. The next event may reveal that an earlier one was lost.
+	 */
+	uint64_t unconfirmed_ns[NR_FAULT_CLASSES][2];
+	bool any_unconfirmed;
+};
+
+/* All zero is an empty table. */
+struct thread_table {
+	struct hash threads;	/* by tid */
+	size_t max;		/* with more threads, those in no fault are dropped */
+	uint64_t dropped_ns;	/* intervals of dropped threads ended up to here */
+	bool any_dropped;	/* a new thread may have been known before */
+	struct thread_state *last;	/* found last: records come in runs */
+	explain_correction correction;	/* or NULL */
+	void *correction_context;
+};
+
+void thread_table_exit(struct thread_table *table);
+/* Adds the thread if it is new. NULL: no memory. */
+struct thread_state *thread_table_get(struct thread_table *table, uint32_t tid);
+/* Removes the thread, which the caller frees. NULL: it is not there. */
+struct thread_state *thread_table_take(struct thread_table *table, uint32_t tid);
+
+void thread_state_free(struct thread_state *thread);
+/* The fault was emitted: its CPU time since its last interval is not confirmed yet. */
+void thread_state_emitted(struct thread_state *thread, const struct fault_builder *builder);
+/* lost_ns of the unconfirmed CPU time, at most, were off the CPU; the rest is confirmed. */
+void thread_state_correct(const struct thread_table *table, struct thread_state *thread,
+			  uint64_t lost_ns);
+/* Empties the queue. The intervals belong to no fault, but may reveal events that were lost. */
+void thread_state_drop_intervals(const struct thread_table *table, struct thread_state *thread);
+
+#endif
