@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* main() of a unit test: its tests in one suite. */
+/* The main() of a unit test: one suite with all its tests. */
 #ifndef PFSTAT_TESTS_RUNNER_H
 #define PFSTAT_TESTS_RUNNER_H
 
@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static inline int run_tests(const char *name, const struct TTest *const *tests, size_t nr)
+/* @setup, @teardown: run before and after each test, in its process; may be NULL */
+static inline int run_tests(const char *name, SFun setup, SFun teardown,
+			    const struct TTest *const *tests, size_t nr)
 {
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create(name);
@@ -15,6 +17,8 @@ static inline int run_tests(const char *name, const struct TTest *const *tests, 
 	int failed;
 	size_t i;
 
+	if (setup)
+		tcase_add_checked_fixture(tcase, setup, teardown);
 	for (i = 0; i < nr; i++)
 		tcase_add_test(tcase, tests[i]);
 	tcase_set_timeout(tcase, 60);	/* sanitizers on a loaded machine */
@@ -27,12 +31,14 @@ static inline int run_tests(const char *name, const struct TTest *const *tests, 
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-#define RUN_TESTS(name, ...) \
+#define RUN_TESTS(name, ...) RUN_TESTS_WITH(name, NULL, NULL, __VA_ARGS__)
+
+#define RUN_TESTS_WITH(name, setup, teardown, ...) \
 	int main(void) \
 	{ \
 		const struct TTest *const tests[] = { __VA_ARGS__ }; \
 		\
-		exit(run_tests(name, tests, sizeof(tests) / sizeof(tests[0]))); \
+		exit(run_tests(name, setup, teardown, tests, sizeof(tests) / sizeof(*tests))); \
 	}
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "random.h"
 #include "runner.h"
+#include "text_file.h"
 #include "user/cmd/cmd.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
@@ -529,19 +530,6 @@ START_TEST(test_a_signal_ends_it)
 }
 END_TEST
 
-static void check_error(const char *part)
-{
-	char text[4096];
-	FILE *in = fopen("err", "r");
-	size_t length;
-
-	ck_assert_ptr_nonnull(in);
-	length = fread(text, 1, sizeof(text) - 1, in);
-	fclose(in);
-	text[length] = '\0';
-	ck_assert_msg(strstr(text, part), "\"%s\" is not in %s", part, text);
-}
-
 static ino_t inode_of(const char *path)
 {
 	struct stat status;
@@ -558,7 +546,7 @@ START_TEST(test_the_page_does_not_overwrite_a_recording)
 	record_run("b.pfs", &usual);
 	before = inode_of("b.pfs");
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--html", "b.pfs"), 2);
-	check_error("--html and the second recording are the same file, 'b.pfs'; name");
+	text_file_check("err", "--html and the second recording are the same file, 'b.pfs'; name");
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--html", "./a.pfs"), 2);
 	ck_assert_int_eq(link("b.pfs", "hard"), 0);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--html", "hard"), 2);
@@ -568,43 +556,14 @@ START_TEST(test_the_page_does_not_overwrite_a_recording)
 }
 END_TEST
 
-static Suite *suite_of_compare(void)
-{
-	const struct TTest *const tests[] = {
-		test_same_recording_twice_is_no_change,
-		test_two_runs_of_the_same_are_no_change,
-		test_slower_disk_is_a_change_of_the_device_part,
-		test_parts_are_not_compared_without_ebpf,
-		test_classes_that_a_run_could_not_see_are_not_compared,
-		test_cut_and_lossy_recordings_are_compared_and_named,
-		test_few_faults_are_no_change,
-		test_sides_of_several_runs,
-		test_length_of_watching_is_no_change,
-		test_bad_command_lines_and_files_are_refused,
-		test_a_reader_that_is_gone_is_no_news,
-		test_a_signal_ends_it,
-		test_the_page_does_not_overwrite_a_recording,
-	};
-	Suite *suite = suite_create("cmd_compare");
-	TCase *tcase = tcase_create("cmd_compare");
-	size_t i;
-
-	/* Each test in a folder of its own. */
-	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
-	tcase_set_timeout(tcase, 60);
-	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	SRunner *runner = srunner_create(suite_of_compare());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder,
+	       test_same_recording_twice_is_no_change, test_two_runs_of_the_same_are_no_change,
+	       test_slower_disk_is_a_change_of_the_device_part,
+	       test_parts_are_not_compared_without_ebpf,
+	       test_classes_that_a_run_could_not_see_are_not_compared,
+	       test_cut_and_lossy_recordings_are_compared_and_named,
+	       test_few_faults_are_no_change, test_sides_of_several_runs,
+	       test_length_of_watching_is_no_change,
+	       test_bad_command_lines_and_files_are_refused,
+	       test_a_reader_that_is_gone_is_no_news, test_a_signal_ends_it,
+	       test_the_page_does_not_overwrite_a_recording)

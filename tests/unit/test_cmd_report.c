@@ -12,6 +12,7 @@
 
 #include "runner.h"
 #include "sample_run.h"
+#include "text_file.h"
 #include "user/cmd/cmd.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
@@ -243,26 +244,6 @@ static int run_unread(char **arguments)
 
 #define RUN_UNREAD(...) run_unread((char *[]){ "pfdrive", __VA_ARGS__, NULL })
 
-static char *text_of(const char *path)
-{
-	static char text[1 << 20];
-	FILE *in = fopen(path, "r");
-	size_t length;
-
-	ck_assert_msg(in, "no %s", path);
-	length = fread(text, 1, sizeof(text) - 1, in);
-	ck_assert(feof(in));
-	fclose(in);
-	text[length] = '\0';
-	return text;
-}
-
-static void check_says(const char *path, const char *part)
-{
-	ck_assert_msg(strstr(text_of(path), part), "\"%s\" is not in %s:\n%s", part, path,
-		      text_of(path));
-}
-
 static json_t *json_of(const char *path)
 {
 	json_error_t error;
@@ -290,7 +271,7 @@ START_TEST(test_recording_is_explained_again)
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-f", "json"), 0);
-	ck_assert_str_eq(text_of("err"), "");
+	ck_assert_str_eq(text_file_read("err"), "");
 	json = json_of("out");
 	ck_assert_int_eq(at(json, "damage"), -1);
 	ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
@@ -318,14 +299,14 @@ START_TEST(test_groups_have_the_recorded_names)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--by", "file"), 0);
-	check_says("out", "\nFaults by file, costliest first\n");
-	check_says("out", "\n   300    100      10.2");
-	check_says("out", "  /lib/first.so\n");
-	check_says("out", "  (anonymous memory)\n");
+	text_file_check("out", "\nFaults by file, costliest first\n");
+	text_file_check("out", "\n   300    100      10.2");
+	text_file_check("out", "  /lib/first.so\n");
+	text_file_check("out", "  (anonymous memory)\n");
 	ck_assert_int_eq(RUN("run.pfs", "--by", "code"), 0);
-	check_says("out", "  main+0x4 (/lib/first.so)\n");
+	text_file_check("out", "  main+0x4 (/lib/first.so)\n");
 	ck_assert_int_eq(RUN("run.pfs", "--by", "class"), 0);
-	ck_assert_ptr_null(strstr(text_of("out"), "costliest first"));
+	ck_assert_ptr_null(strstr(text_file_read("out"), "costliest first"));
 }
 END_TEST
 
@@ -337,9 +318,9 @@ START_TEST(test_one_file_is_explained_alone)
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--by", "file", "--json",
 			     "run.json"), 0);
-	ck_assert_str_eq(text_of("err"), "");
-	check_says("out", "\nOnly file     /lib/second.so\n");
-	ck_assert_ptr_null(strstr(text_of("out"), "/lib/first.so"));
+	ck_assert_str_eq(text_file_read("err"), "");
+	text_file_check("out", "\nOnly file     /lib/second.so\n");
+	ck_assert_ptr_null(strstr(text_file_read("out"), "/lib/first.so"));
 	json = json_of("run.json");
 	ck_assert_int_eq(at(json, "faults"), FAULTS);
 	ck_assert_int_eq(at(json, "names_left_out"), 2);
@@ -388,7 +369,7 @@ START_TEST(test_one_file_of_a_cut_recording)
 
 	make_recording(0, DAMAGE_CUT);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/first.so", "--json", "run.json"), 0);
-	ck_assert_str_eq(text_of("err"), "pfdrive: run.pfs was cut: it has no end\n");
+	ck_assert_str_eq(text_file_read("err"), "pfdrive: run.pfs was cut: it has no end\n");
 	json = json_of("run.json");
 	ck_assert_int_eq(at(json, "parts.all.count"), FAULTS);
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK / 2 * 78000);
@@ -400,11 +381,11 @@ START_TEST(test_file_that_is_not_there_is_refused)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/third.so", "-o", "report.txt"), 1);
-	check_says("err", "pfdrive: no fault of /lib/third.so was recorded: ");
+	text_file_check("err", "pfdrive: no fault of /lib/third.so was recorded: ");
 	ck_assert_int_eq(access("report.txt", F_OK), -1);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "(anonymous memory)"), 1);
 	ck_assert_int_eq(RUN("-", "--file", "/lib/first.so"), 2);
-	check_says("err", "pfdrive: --file: ");
+	text_file_check("err", "pfdrive: --file: ");
 }
 END_TEST
 
@@ -414,12 +395,12 @@ START_TEST(test_top_reports_the_rows_that_it_omits)
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--by", "file", "--top", "1", "--json", "run.json"), 0);
-	check_says("out", "\nLeft out: 2 more rows, with 600 faults and ");
+	text_file_check("out", "\nLeft out: 2 more rows, with 600 faults and ");
 	json = json_of("run.json");
 	ck_assert_int_eq(at(json, "groups.left_out.rows"), 2);
 	json_decref(json);
 	ck_assert_int_eq(RUN("run.pfs", "--by", "file", "--top", "0"), 0);
-	ck_assert_ptr_null(strstr(text_of("out"), "Left out"));
+	ck_assert_ptr_null(strstr(text_file_read("out"), "Left out"));
 }
 END_TEST
 
@@ -429,10 +410,10 @@ START_TEST(test_cut_recording_is_printed_with_a_warning)
 
 	make_recording(ALL_HOOKS, DAMAGE_CUT);
 	ck_assert_int_eq(RUN("run.pfs", "--json", "run.json"), 0);
-	ck_assert_str_eq(text_of("err"), "pfdrive: run.pfs was cut: it has no end\n");
-	ck_assert(!strncmp(text_of("out"), "THE RECORDING IS NOT WHOLE, ", 28));
-	check_says("out", "\nWatched       for n/a\n");
-	check_says("out", "\nSystem calls: n/a\n");
+	ck_assert_str_eq(text_file_read("err"), "pfdrive: run.pfs was cut: it has no end\n");
+	ck_assert(!strncmp(text_file_read("out"), "THE RECORDING IS NOT WHOLE, ", 28));
+	text_file_check("out", "\nWatched       for n/a\n");
+	text_file_check("out", "\nSystem calls: n/a\n");
 	json = json_of("run.json");
 	ck_assert_str_eq(json_string_value(json_object_get(json, "damage")),
 			 "run.pfs was cut: it has no end");
@@ -449,8 +430,8 @@ START_TEST(test_torn_recording_is_printed_with_a_warning)
 {
 	make_recording(ALL_HOOKS, DAMAGE_TORN);
 	ck_assert_int_eq(RUN("run.pfs"), 0);
-	check_says("err", "pfdrive: run.pfs ");
-	ck_assert(!strncmp(text_of("out"), "THE RECORDING IS NOT WHOLE, ", 28));
+	text_file_check("err", "pfdrive: run.pfs ");
+	ck_assert(!strncmp(text_file_read("out"), "THE RECORDING IS NOT WHOLE, ", 28));
 }
 END_TEST
 
@@ -460,7 +441,7 @@ START_TEST(test_counts_that_cannot_be_understood_are_not_known)
 
 	make_recording(ALL_HOOKS, DAMAGE_TAIL);
 	ck_assert_int_eq(RUN("run.pfs", "--format", "json"), 0);
-	check_says("err", "pfdrive: the counts at the end of run.pfs cannot be understood\n");
+	text_file_check("err", "pfdrive: the counts at the end of run.pfs cannot be understood\n");
 	json = json_of("out");
 	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK);
 	ck_assert_int_eq(at(json, "calls"), -1);
@@ -495,11 +476,12 @@ START_TEST(test_output_is_a_file_of_its_own)
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "report.txt"), 0);
-	check_says("report.txt", "Where the time of a logical fault went");
-	ck_assert_str_eq(text_of("out"), "");
+	text_file_check("report.txt", "Where the time of a logical fault went");
+	ck_assert_str_eq(text_file_read("out"), "");
 	ck_assert_int_eq(stat("run.pfs", &before), 0);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "run.pfs"), 2);
-	check_says("err", "--output and the recording are the same file, 'run.pfs'; name another");
+	text_file_check("err",
+			"--output and the recording are the same file, 'run.pfs'; name another");
 	ck_assert_int_eq(RUN("run.pfs", "--json", "./run.pfs"), 2);
 	ck_assert_int_eq(link("run.pfs", "hard.pfs"), 0);
 	ck_assert_int_eq(RUN("run.pfs", "--html", "hard.pfs"), 2);
@@ -519,12 +501,13 @@ START_TEST(test_two_outputs_are_two_files)
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(symlink(".", "here"), 0);
 	ck_assert_int_eq(RUN("run.pfs", "--json", "new", "-o", "here/new"), 2);
-	check_says("err", "--output and --json are the same file, 'here/new'; name another file");
+	text_file_check("err",
+			"--output and --json are the same file, 'here/new'; name another file");
 	ck_assert_int_eq(RUN("run.pfs", "--json", "new", "--html", "./new"), 2);
 	ck_assert_int_eq(access("new", F_OK), -1);
 	/* run() sends standard output into this file. */
 	ck_assert_int_eq(RUN("run.pfs", "--json", "here/out"), 2);
-	check_says("err", "--json and standard output are the same file, 'here/out'");
+	text_file_check("err", "--json and standard output are the same file, 'here/out'");
 	ck_assert_int_eq(RUN("run.pfs", "-o", "/dev/null", "--json", "/dev/null"), 0);
 	unlink("here");
 }
@@ -558,7 +541,8 @@ START_TEST(test_figures_do_not_overwrite_the_recording)
 	ck_assert_int_eq(link("run.pfs", "cost.csv"), 0);
 	ck_assert_int_eq(stat("run.pfs", &before), 0);
 	ck_assert_int_eq(RUN("run.pfs", "--plot", "."), 1);
-	check_says("err", "pfdrive: cannot write ./cost.csv: it is the recording; name another");
+	text_file_check("err",
+			"pfdrive: cannot write ./cost.csv: it is the recording; name another");
 	ck_assert_int_eq(stat("cost.csv", &after), 0);
 	ck_assert_int_eq(before.st_ino, after.st_ino);
 	unlink("cost.csv");
@@ -596,13 +580,13 @@ START_TEST(test_files_are_written_if_stdout_is_closed)
 	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		ck_assert_int_eq(RUN_UNREAD("run.pfs", "-f", formats[i], "--json", "run.json"),
 				 128 + SIGPIPE);
-		ck_assert_str_eq(text_of("err"), "");
+		ck_assert_str_eq(text_file_read("err"), "");
 		json = json_of("run.json");
 		ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
 		json_decref(json);
 		unlink("run.json");
 		ck_assert_int_eq(RUN_UNREAD("run.pfs", "-f", formats[i]), 128 + SIGPIPE);
-		ck_assert_str_eq(text_of("err"), "");
+		ck_assert_str_eq(text_file_read("err"), "");
 	}
 	ck_assert_int_eq(RUN_UNREAD("run.pfs", "-o", "report.txt"), 0);
 }
@@ -614,7 +598,7 @@ START_TEST(test_output_that_is_full_takes_no_other_with_it)
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "/dev/full", "--json", "run.json"), 1);
-	ck_assert_str_eq(text_of("err"),
+	ck_assert_str_eq(text_file_read("err"),
 			 "pfdrive: cannot write /dev/full: No space left on device\n");
 	json = json_of("run.json");
 	ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
@@ -659,42 +643,33 @@ START_TEST(test_recording_comes_through_a_pipe)
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_ptr_nonnull(freopen("run.pfs", "r", stdin));
 	ck_assert_int_eq(RUN("-"), 0);
-	check_says("out", "Where the time of a logical fault went");
+	text_file_check("out", "Where the time of a logical fault went");
 	dup2(in, 0);
 	close(in);
 }
 END_TEST
-
-static void write_text(const char *path, const char *text)
-{
-	FILE *out = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(out);
-	ck_assert_int_ge(fputs(text, out), 0);
-	ck_assert_int_eq(fclose(out), 0);
-}
 
 START_TEST(test_non_recording_is_refused_without_output)
 {
 	json_t *head = json_object();
 	FILE *out;
 
-	write_text("text", "hello\n");
+	text_file_write("text", "hello\n");
 	ck_assert_int_eq(RUN("text", "-o", "report.txt"), 1);
-	check_says("err", "pfdrive: text is no recording\n");
+	text_file_check("err", "pfdrive: text is no recording\n");
 	ck_assert_int_eq(RUN("nothing"), 1);
-	check_says("err", "pfdrive: cannot open nothing: No such file or directory\n");
+	text_file_check("err", "pfdrive: cannot open nothing: No such file or directory\n");
 	out = fopen("run.pfs", "w");
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
 	ck_assert_int_eq(recording_end(writer, head), 0);
 	fclose(out);
 	json_decref(head);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "report.txt"), 1);
-	check_says("err", "pfdrive: run.pfs does not say what it is a recording of\n");
+	text_file_check("err", "pfdrive: run.pfs does not say what it is a recording of\n");
 	ck_assert_int_eq(access("report.txt", F_OK), -1);
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "no/such/folder"), 1);
-	check_says("err", "pfdrive: cannot write no/such/folder: No such file or directory\n");
+	text_file_check("err", "pfdrive: cannot write no/such/folder: No such file or directory\n");
 }
 END_TEST
 
@@ -704,9 +679,9 @@ START_TEST(test_wrong_options_are_refused)
 	ck_assert_int_eq(RUN("--top", "-1", "run.pfs"), 2);
 	ck_assert_int_eq(RUN("--format", "xml", "run.pfs"), 2);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 2);
-	check_says("err", "pfdrive: unexpected argument 'b.pfs': give one RECORDING\n");
+	text_file_check("err", "pfdrive: unexpected argument 'b.pfs': give one RECORDING\n");
 	ck_assert_int_eq(run((char *[]){ "pfdrive", NULL }), 2);
-	check_says("err", "pfdrive: no RECORDING was given; see --help\n");
+	text_file_check("err", "pfdrive: no RECORDING was given; see --help\n");
 }
 END_TEST
 
@@ -731,50 +706,20 @@ static void remove_folder(void)
 	strcpy(strchr(folder, '\0') - 6, "XXXXXX");
 }
 
-static Suite *suite_of_report(void)
-{
-	const struct TTest *const tests[] = {
-		test_recording_is_explained_again,
-		test_groups_have_the_recorded_names,
-		test_one_file_is_explained_alone,
-		test_the_modules_share_is_taken_out_of_one_file_too,
-		test_one_file_of_a_cut_recording,
-		test_file_that_is_not_there_is_refused,
-		test_top_reports_the_rows_that_it_omits,
-		test_cut_recording_is_printed_with_a_warning,
-		test_torn_recording_is_printed_with_a_warning,
-		test_counts_that_cannot_be_understood_are_not_known,
-		test_events_of_a_cut_recording_prove_their_hooks,
-		test_output_is_a_file_of_its_own, test_two_outputs_are_two_files,
-		test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
-		test_trace_has_the_faults,
-		test_files_are_written_if_stdout_is_closed,
-		test_output_that_is_full_takes_no_other_with_it,
-		test_record_writes_its_json_if_stdout_is_closed,
-		test_recording_comes_through_a_pipe,
-		test_non_recording_is_refused_without_output,
-		test_wrong_options_are_refused,
-	};
-	Suite *suite = suite_create("cmd_report");
-	TCase *tcase = tcase_create("cmd_report");
-	size_t i;
-
-	/* Each test in a folder of its own. */
-	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
-	tcase_set_timeout(tcase, 60);
-	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	SRunner *runner = srunner_create(suite_of_report());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS_WITH("cmd_report", make_folder, remove_folder,
+	       test_recording_is_explained_again, test_groups_have_the_recorded_names,
+	       test_one_file_is_explained_alone,
+	       test_the_modules_share_is_taken_out_of_one_file_too,
+	       test_one_file_of_a_cut_recording, test_file_that_is_not_there_is_refused,
+	       test_top_reports_the_rows_that_it_omits,
+	       test_cut_recording_is_printed_with_a_warning,
+	       test_torn_recording_is_printed_with_a_warning,
+	       test_counts_that_cannot_be_understood_are_not_known,
+	       test_events_of_a_cut_recording_prove_their_hooks,
+	       test_output_is_a_file_of_its_own, test_two_outputs_are_two_files,
+	       test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
+	       test_trace_has_the_faults, test_files_are_written_if_stdout_is_closed,
+	       test_output_that_is_full_takes_no_other_with_it,
+	       test_record_writes_its_json_if_stdout_is_closed,
+	       test_recording_comes_through_a_pipe,
+	       test_non_recording_is_refused_without_output, test_wrong_options_are_refused)

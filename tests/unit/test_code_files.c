@@ -161,25 +161,9 @@ START_TEST(test_a_device_is_not_opened)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("code_files");
-	TCase *tests = tcase_create("all");
-	SRunner *runner;
-	int failed;
-
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, test_the_mapped_file_is_found_by_path_and_inode);
-	tcase_add_test(tests, test_a_file_that_replaces_it_is_not_taken_for_it);
-	tcase_add_test(tests, test_a_file_that_was_written_since_has_no_names);
-	tcase_add_test(tests, test_data_is_not_kept_open);
-	tcase_add_test(tests, test_another_device_is_another_file);
-	tcase_add_test(tests, test_a_process_that_has_ended_is_no_obstacle);
-	tcase_add_test(tests, test_a_device_is_not_opened);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS_WITH("code files", setup, teardown,
+	       test_the_mapped_file_is_found_by_path_and_inode,
+	       test_a_file_that_replaces_it_is_not_taken_for_it,
+	       test_a_file_that_was_written_since_has_no_names, test_data_is_not_kept_open,
+	       test_another_device_is_another_file,
+	       test_a_process_that_has_ended_is_no_obstacle, test_a_device_is_not_opened)

@@ -42,7 +42,8 @@ START_TEST(test_points_by_size_and_stride)
 			 "64,4096,1.5000,0.5000,0\n4096,4096,1.2500,0.5000,0\n"
 			 "64,6291456,90.0000,0.5000,1\n");
 	ck_assert(has(&drawing, DRAWING_AMOUNT, "3 points. 1 more could not be measured."));
-	ck_assert(has(&drawing, DRAWING_READING, "A load takes 1.25 ns in 4 KiB and 90.0 ns in 6144 KiB "
+	ck_assert(has(&drawing, DRAWING_READING,
+		      "A load takes 1.25 ns in 4 KiB and 90.0 ns in 6144 KiB "
 		      "with a stride of 64 bytes, 72 times as long."));
 	ck_assert(has(&drawing, DRAWING_SCRIPT, "set label 'L1d' at 32768,"));
 	ck_assert(has(&drawing, DRAWING_SCRIPT, "set label 'L3' at 8388608,"));

@@ -108,27 +108,7 @@ START_TEST(test_a_signal_during_the_wait_ends_it)
 }
 END_TEST
 
-static Suite *suite_of_folders(void)
-{
-	Suite *suite = suite_create("folder");
-	TCase *tcase = tcase_create("folder");
-
-	tcase_add_checked_fixture(tcase, bring_gnuplot, remove_gnuplot);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, test_one_that_does_not_end_is_killed);
-	tcase_add_test(tcase, test_a_signal_that_came_before_the_wait_ends_it);
-	tcase_add_test(tcase, test_a_signal_during_the_wait_ends_it);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	SRunner *runner = srunner_create(suite_of_folders());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS_WITH("figure folder", bring_gnuplot, remove_gnuplot,
+	       test_one_that_does_not_end_is_killed,
+	       test_a_signal_that_came_before_the_wait_ends_it,
+	       test_a_signal_during_the_wait_ends_it)

@@ -284,28 +284,8 @@ START_TEST(test_no_visit_at_all_is_refused)
 }
 END_TEST
 
-int main(void)
-{
-	const struct TTest *const tests[] = {
-		test_advice_is_that_of_the_file, test_an_old_recording_does_not_know_the_advice,
-		test_the_costliest_file_is_found, test_a_file_without_faults_is_refused,
-		test_a_name_that_is_too_long_is_refused,
-		test_a_signal_ends_the_reading, test_no_visit_at_all_is_refused,
-	};
-	Suite *suite = suite_create("recorded_file");
-	TCase *tcase = tcase_create("recorded_file");
-	SRunner *runner = srunner_create(suite);
-	int failed;
-	size_t i;
-
-	/* Each test in a folder of its own. */
-	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
-	tcase_set_timeout(tcase, 60);
-	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS_WITH("recorded_file", make_folder, remove_folder,
+	       test_advice_is_that_of_the_file, test_an_old_recording_does_not_know_the_advice,
+	       test_the_costliest_file_is_found, test_a_file_without_faults_is_refused,
+	       test_a_name_that_is_too_long_is_refused, test_a_signal_ends_the_reading,
+	       test_no_visit_at_all_is_refused)

@@ -10,6 +10,7 @@
 
 #include "random.h"
 #include "runner.h"
+#include "text_file.h"
 #include "user/util/signals.h"
 #include "user/privilege/output_file.h"
 #include "user/recording/counters_json.h"
@@ -101,30 +102,6 @@ static unsigned int read_back(struct recording_reader **reader)
 	return nr;
 }
 
-static void check_error(const char *part)
-{
-	char text[1024];
-	FILE *in;
-	size_t length;
-
-	fflush(stderr);
-	in = fopen("err", "r");
-	ck_assert_ptr_nonnull(in);
-	length = fread(text, 1, sizeof(text) - 1, in);
-	fclose(in);
-	text[length] = '\0';
-	ck_assert_msg(strstr(text, part), "\"%s\" is not in %s", part, text);
-}
-
-static void write_text(const char *path, const char *text)
-{
-	FILE *out = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(out);
-	fputs(text, out);
-	ck_assert_int_eq(fclose(out), 0);
-}
-
 static void check_text(const char *path, const char *expected)
 {
 	char text[64] = "";
@@ -157,8 +134,8 @@ END_TEST
 
 START_TEST(test_an_older_file_is_kept)
 {
-	write_text("run.pfs", "older");
-	write_text("run.pfs.old", "oldest");
+	text_file_write("run.pfs", "older");
+	text_file_write("run.pfs.old", "oldest");
 	begin();
 	check_text("run.pfs", "older");
 	recording_output_go(&recording);
@@ -170,7 +147,7 @@ END_TEST
 
 START_TEST(test_an_older_file_that_is_empty_is_replaced)
 {
-	write_text("run.pfs", "");
+	text_file_write("run.pfs", "");
 	begin();
 	recording_output_go(&recording);
 	ck_assert_int_eq(end(NULL), 0);
@@ -184,14 +161,15 @@ START_TEST(test_a_name_that_cannot_be_given_is_an_error_and_no_loss)
 	char name[64] = "";
 	struct stat status;
 
-	write_text("run.pfs", "older");
+	text_file_write("run.pfs", "older");
 	ck_assert_int_eq(mkdir("run.pfs.old", 0700), 0);
 	begin();
 	recording_output_go(&recording);
 	snprintf(name, sizeof(name), "%s", output_path(recording.output));
 	ck_assert_uint_eq(add(10), 10);
 	ck_assert_int_eq(end(NULL), 1);
-	check_error("cannot give the recording its name: Is a directory; it is in ");
+	fflush(stderr);
+	text_file_check("err", "cannot give the recording its name: Is a directory; it is in ");
 	check_text("run.pfs", "older");
 	ck_assert_int_eq(stat(name, &status), 0);
 	ck_assert_int_gt(status.st_size, 100);
@@ -202,7 +180,7 @@ END_TEST
 
 START_TEST(test_recording_that_never_started_keeps_the_older_file)
 {
-	write_text("run.pfs", "older");
+	text_file_write("run.pfs", "older");
 	begin();
 	recording_output_close(&recording);
 	check_text("run.pfs", "older");
@@ -255,7 +233,8 @@ START_TEST(test_full_disk_keeps_the_start_and_counts_the_rest)
 	ck_assert_uint_eq(read.lost, NR_ITEMS - nr);
 	recording_close(reader);
 	snprintf(text, sizeof(text), "reads the %u items that are in it; raise the limit", nr);
-	check_error(text);
+	fflush(stderr);
+	text_file_check("err", text);
 }
 END_TEST
 
@@ -273,7 +252,9 @@ START_TEST(test_an_error_of_the_measurement_is_in_the_file)
 	ck_assert_str_eq(recording_damage(reader), "run.pfs was cut: the module does not stop: "
 			 "Input/output error");
 	recording_close(reader);
-	check_error("pfdrive: run.pfs is cut: the module does not stop: Input/output error; "
+	fflush(stderr);
+	text_file_check("err",
+			"pfdrive: run.pfs is cut: the module does not stop: Input/output error; "
 		    "`pfdrive report' reads the 10 items that are in it\n");
 }
 END_TEST
@@ -296,39 +277,12 @@ START_TEST(test_an_item_that_is_refused_ends_it_after_those_before)
 }
 END_TEST
 
-static Suite *suite_of_recordings(void)
-{
-	const struct TTest *const tests[] = {
-		test_complete_recording_has_no_damage,
-		test_an_older_file_is_kept,
-		test_an_older_file_that_is_empty_is_replaced,
-		test_a_name_that_cannot_be_given_is_an_error_and_no_loss,
-		test_recording_that_never_started_keeps_the_older_file,
-		test_a_killed_recorder_leaves_the_file,
-		test_full_disk_keeps_the_start_and_counts_the_rest,
-		test_an_error_of_the_measurement_is_in_the_file,
-		test_an_item_that_is_refused_ends_it_after_those_before,
-	};
-	Suite *suite = suite_create("recording_output");
-	TCase *tcase = tcase_create("recording_output");
-	size_t i;
-
-	/* Each test in a folder of its own. */
-	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
-	tcase_set_timeout(tcase, 60);
-	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	SRunner *runner = srunner_create(suite_of_recordings());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS_WITH("recording_output", make_folder, remove_folder,
+	       test_complete_recording_has_no_damage, test_an_older_file_is_kept,
+	       test_an_older_file_that_is_empty_is_replaced,
+	       test_a_name_that_cannot_be_given_is_an_error_and_no_loss,
+	       test_recording_that_never_started_keeps_the_older_file,
+	       test_a_killed_recorder_leaves_the_file,
+	       test_full_disk_keeps_the_start_and_counts_the_rest,
+	       test_an_error_of_the_measurement_is_in_the_file,
+	       test_an_item_that_is_refused_ends_it_after_those_before)
