@@ -1,9 +1,126 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Times page faults of this thread on pages that are present, first without eBPF and perf's
+ * counters, then with them; the difference is their cost, which the report prints. The best of
+ * some rounds counts, so that an interrupt does not.
+ */
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include "collect/bpf_cost.h"
 #include "collect/perf_faults.h"
 #include "model/counters.h"
+#include "util/time_ns.h"
+
+#define NR_FAULTS 64
+#define PAGE 4096
+/* The first makes what others find made: pages, an entry in eBPF's maps. */
+#define ROUNDS 16
+
+/* A shared mapping of memory: a write to one of its pages calls the file's ->fault. -errno. */
+static int fault_stage_open(struct fault_stage *stage)
+{
+	int fd = memfd_create("pfdrive", MFD_CLOEXEC), err = 0;
+	void *memory = MAP_FAILED;
+
+	*stage = (struct fault_stage){ .pages = NR_FAULTS, .is_written = true };
+	if (fd < 0)
+		return -errno;
+	if (!ftruncate(fd, NR_FAULTS * PAGE))
+		memory = mmap(NULL, NR_FAULTS * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		err = -errno;
+	else
+		stage->memory = memory;
+	close(fd);
+	return err;
+}
+
+/*
+ * The vDSO's: its ->fault has no map_pages beside it, for want of which the kernel
+ * begins a fault that holds the VMA's lock alone (since v6.4) once more, with all locked:
+ * vmf_can_call_fault() of mm/memory.c. -ENOENT: there is no vDSO.
+ */
+static int fault_stage_open_vdso(struct fault_stage *stage)
+{
+	*stage = (struct fault_stage){
+		.memory = (void *)getauxval(AT_SYSINFO_EHDR), .pages = 1,
+	};
+	return stage->memory ? 0 : -ENOENT;
+}
+
+static void fault_stage_close(struct fault_stage *stage)
+{
+	if (stage->memory && stage->is_written)
+		munmap((void *)stage->memory, stage->pages * PAGE);
+	stage->memory = NULL;
+}
+
+static uint64_t faults_so_far(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_minflt;
+}
+
+/* Cycles of the faults alone, all pages being unmapped as often as needed; 0: they cannot be. */
+static uint64_t fault_cycles(const struct fault_stage *stage)
+{
+	volatile char *page;
+	uint64_t cycles = 0, start;
+	unsigned int i;
+
+	for (i = 0; i < NR_FAULTS; i++) {
+		page = stage->memory + i % stage->pages * PAGE;
+		if (page == stage->memory &&
+		    madvise((void *)page, stage->pages * PAGE, MADV_DONTNEED))
+			return 0;
+		start = __rdtsc();
+		if (stage->is_written)
+			*page = 1;
+		else
+			(void)*page;
+		cycles += __rdtsc() - start;
+	}
+	return cycles;
+}
+
+/*
+ * Reads of a file would be answered by fault-around, many pages at a time. The pages stay in it
+ * when they are unmapped, and are not cleared again. The clock is of the vDSO, too: it is asked
+ * while that is mapped, and how many cycles it has in a nanosecond is what it says of the round.
+ */
+static uint64_t time_round(const struct fault_stage *stage)
+{
+	uint64_t faults = faults_so_far(), start_ns = clock_monotonic_ns();
+	uint64_t start = __rdtsc(), cycles, ns;
+
+	cycles = fault_cycles(stage);
+	start = __rdtsc() - start;
+	ns = clock_monotonic_ns() - start_ns;
+	faults = faults_so_far() - faults;
+	return cycles && faults && start ? (double)cycles / start * ns * 1000 / faults : COUNT_NA;
+}
+
+/* Picoseconds a fault; COUNT_NA: there is no stage, or it had no faults. */
+static uint64_t fault_stage_time(const struct fault_stage *stage)
+{
+	uint64_t best = COUNT_NA, ps;
+	unsigned int i;
+
+	if (!stage->memory)
+		return COUNT_NA;
+	time_round(stage);
+	for (i = 1; i < ROUNDS; i++) {
+		ps = time_round(stage);
+		best = ps < best ? ps : best;
+	}
+	return best;
+}
 
 void bpf_cost_begin(struct bpf_cost *cost)
 {
@@ -20,13 +137,13 @@ void bpf_cost_close(struct bpf_cost *cost)
 }
 
 /* n/a where the machine wavers by more than it is: nothing is free. */
-static uint64_t above(uint64_t more, uint64_t less)
+static uint64_t bpf_cost_difference(uint64_t more, uint64_t less)
 {
 	return more != COUNT_NA && less != COUNT_NA && more > less ? more - less : COUNT_NA;
 }
 
 /* To eBPF the stage's mapping is one that the module hooked. */
-static bool take_for_hooked(const struct fault_stage *stage, struct events *events)
+static bool bpf_cost_hook(const struct fault_stage *stage, struct events *events)
 {
 	uint64_t handler;
 
@@ -37,36 +154,38 @@ static bool take_for_hooked(const struct fault_stage *stage, struct events *even
 }
 
 /* n/a as well where the kernel does not begin each of them again. */
-static void measure_again(struct bpf_cost *cost, struct events *events)
+static void bpf_cost_measure_again(struct bpf_cost *cost, struct events *events)
 {
 	struct hooked_returns before, after;
 	uint64_t watched_ps;
 
-	if (!take_for_hooked(&cost->vdso, events) || events_hooked_returns(events, &before))
+	if (!bpf_cost_hook(&cost->vdso, events) || events_hooked_returns(events, &before))
 		return;
 	watched_ps = fault_stage_time(&cost->vdso);
 	if (!events_hooked_returns(events, &after) &&
 	    after.again - before.again == after.ended - before.ended)
-		cost->again_ps = above(above(watched_ps, cost->vdso_ps), cost->hooked_ps);
+		cost->again_ps = bpf_cost_difference(bpf_cost_difference(watched_ps, cost->vdso_ps),
+						     cost->hooked_ps);
 }
 
 /* Not watched it is not measured. But it must not go on being watched: that is an error. */
-static int measure(struct bpf_cost *cost, struct events *events)
+static int bpf_cost_measure(struct bpf_cost *cost, struct events *events)
 {
 	const pid_t tid = gettid();
 
 	if (events_watch(events, tid, PFSTAT_TARGET_THREAD))
 		return 0;
-	if (take_for_hooked(&cost->memory, events))
-		cost->hooked_ps = above(fault_stage_time(&cost->memory), cost->memory_ps);
-	measure_again(cost, events);
+	if (bpf_cost_hook(&cost->memory, events))
+		cost->hooked_ps =
+			bpf_cost_difference(fault_stage_time(&cost->memory), cost->memory_ps);
+	bpf_cost_measure_again(cost, events);
 	events_set_wrapper(events, 0);
-	cost->other_ps = above(fault_stage_time(&cost->memory), cost->memory_ps);
+	cost->other_ps = bpf_cost_difference(fault_stage_time(&cost->memory), cost->memory_ps);
 	return events_ignore(events, tid);
 }
 
 /* Where a counter cannot be had there is none in the run either. */
-static void count_too(struct counters **counters)
+static void bpf_cost_count(struct counters **counters)
 {
 	if (!counters_open(counters) && !counters_hold_thread(*counters, gettid()))
 		counters_release_thread(*counters);
@@ -80,8 +199,8 @@ int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool with_counter
 	if (!cost->memory.memory || !(events_hooks(events) & 1U << HOOK_FAULT))
 		return 0;
 	if (with_counters)
-		count_too(&counters);
-	err = measure(cost, events);
+		bpf_cost_count(&counters);
+	err = bpf_cost_measure(cost, events);
 	counters_close(counters);
 	return err ? err : events_forget(events);
 }

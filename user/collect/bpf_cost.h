@@ -8,10 +8,17 @@
 #define PFSTAT_USER_BPF_COST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "collect/bpf_load.h"
-#include "collect/fault_stage.h"
+
+/* A mapping whose pages are present: to map one again is a fault that does nothing else. */
+struct fault_stage {
+	volatile char *memory;	/* NULL: there is none */
+	size_t pages;
+	bool is_written;	/* by a fault; else read */
+};
 
 struct bpf_cost {
 	struct fault_stage memory, vdso;

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the maps in which eBPF counts, sums them over the CPUs, and sorts rows by their weight.
+ * The counters go to the ledger and into recordings.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include "collect/bpf_counters.h"
-#include "collect/bpf_map_keys.h"
+
+int bpf_next_key(int fd, const void *before, void *key)
+{
+	int err = bpf_map_get_next_key(fd, before, key);
+
+	if (err == -ENOENT)
+		return 0;
+	return err ? err : 1;
+}
 
 /* All of an array map at once: `values` has `nr` of them, each of every CPU. */
-static int read_array(int fd, __u32 nr, void *values)
+static int bpf_read_array(int fd, __u32 nr, void *values)
 {
 	__u32 found = nr, last, *keys = calloc(nr, sizeof(*keys));
 	int err;
@@ -22,7 +36,7 @@ static int read_array(int fd, __u32 nr, void *values)
 }
 
 /* The sums of an array map whose values are `width` numbers on each CPU. */
-static int read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
+static int bpf_read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
 {
 	int nr_cpus = libbpf_num_possible_cpus();
 	uint64_t *values;
@@ -34,7 +48,7 @@ static int read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
 	values = calloc(nr * nr_cpus * width, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	err = read_array(fd, nr, values);
+	err = bpf_read_array(fd, nr, values);
 	memset(sums, 0, nr * width * sizeof(*sums));
 	for (i = 0; i < nr * nr_cpus * width; i++)
 		sums[i / (nr_cpus * width) * width + i % width] += values[i];
@@ -42,21 +56,21 @@ static int read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
 	return err;
 }
 
-static int read_faults(const struct event_maps *maps, struct pfstat_fault_value *faults)
+static int bpf_read_faults(const struct event_maps *maps, struct pfstat_fault_value *faults)
 {
 	const int nr_hooked = PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED + 1, 0, 0);
 	int i, err;
 
-	err = read_sums(maps->faults, PFSTAT_NR_FAULT_INDICES, sizeof(*faults) / sizeof(uint64_t),
-			(uint64_t *)faults);
+	err = bpf_read_sums(maps->faults, PFSTAT_NR_FAULT_INDICES,
+			    sizeof(*faults) / sizeof(uint64_t), (uint64_t *)faults);
 	for (i = 0; i < nr_hooked && !maps->hooked_times; i++)
 		faults[i].total_ns = COUNT_NA;
 	return err;
 }
 
 /* What is to be added may be less than 0. */
-static uint64_t returned_so(const struct run_counters *counters, enum pfstat_fault_outcome outcome,
-			    uint64_t sum)
+static uint64_t bpf_returned_so(const struct run_counters *counters,
+				enum pfstat_fault_outcome outcome, uint64_t sum)
 {
 	unsigned int i;
 
@@ -65,13 +79,14 @@ static uint64_t returned_so(const struct run_counters *counters, enum pfstat_fau
 	return sum;
 }
 
-static void fill_task_counts(const struct pfstat_missed *missed, struct run_counters *counters)
+static void bpf_fill_task_counts(const struct pfstat_missed *missed, struct run_counters *counters)
 {
-	counters->task_minor = returned_so(counters, PFSTAT_OUTCOME_MINOR, missed->minor);
-	counters->task_major = returned_so(counters, PFSTAT_OUTCOME_MAJOR, missed->major);
+	counters->task_minor = bpf_returned_so(counters, PFSTAT_OUTCOME_MINOR, missed->minor);
+	counters->task_major = bpf_returned_so(counters, PFSTAT_OUTCOME_MAJOR, missed->major);
 }
 
-static void add_value(struct pfstat_syscall_value *sum, const struct pfstat_syscall_value *value)
+static void syscall_add_value(struct pfstat_syscall_value *sum,
+			      const struct pfstat_syscall_value *value)
 {
 	unsigned int i;
 
@@ -81,7 +96,7 @@ static void add_value(struct pfstat_syscall_value *sum, const struct pfstat_sysc
 		sum->log2_ns[i] += value->log2_ns[i];
 }
 
-static int longest_first(const void *a, const void *b)
+static int syscall_rows_compare(const void *a, const void *b)
 {
 	const struct syscall_row *left = a, *right = b;
 
@@ -91,7 +106,7 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* One more row, summed over the CPUs' values. */
-static int append_row(struct syscall_row **rows, size_t *nr_rows,
+static int syscall_row_append(struct syscall_row **rows, size_t *nr_rows,
 		      const struct pfstat_syscall_key *key,
 		      const struct pfstat_syscall_value *values, int nr_cpus)
 {
@@ -105,11 +120,11 @@ static int append_row(struct syscall_row **rows, size_t *nr_rows,
 	row = &grown[(*nr_rows)++];
 	*row = (struct syscall_row){ .number = key->number, .error = key->error };
 	for (cpu = 0; cpu < nr_cpus; cpu++)
-		add_value(&row->value, &values[cpu]);
+		syscall_add_value(&row->value, &values[cpu]);
 	return 0;
 }
 
-static int read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
+static int bpf_read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
 {
 	int nr_cpus = libbpf_num_possible_cpus();
 	struct pfstat_syscall_key key, *before = NULL;
@@ -123,26 +138,82 @@ static int read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
 	values = calloc(nr_cpus, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	while (!err && (next = map_next_key(fd, before, &key)) > 0) {
+	while (!err && (next = bpf_next_key(fd, before, &key)) > 0) {
 		before = &key;
 		err = bpf_map_lookup_elem(fd, &key, values);
 		if (!err)
-			err = append_row(rows, nr_rows, &key, values, nr_cpus);
+			err = syscall_row_append(rows, nr_rows, &key, values, nr_cpus);
 	}
 	free(values);
 	if (*nr_rows)
-		qsort(*rows, *nr_rows, sizeof(**rows), longest_first);
+		qsort(*rows, *nr_rows, sizeof(**rows), syscall_rows_compare);
 	return err ? err : next;
 }
 
 int bpf_counters_read(const struct event_maps *maps, struct run_counters *counters)
 {
-	int err = read_sums(maps->counts, PFSTAT_NR_COUNTS, 1, counters->counts);
+	int err = bpf_read_sums(maps->counts, PFSTAT_NR_COUNTS, 1, counters->counts);
 
 	if (!err && maps->faults >= 0)
-		err = read_faults(maps, counters->faults);
+		err = bpf_read_faults(maps, counters->faults);
 	if (!err && maps->faults >= 0)
-		fill_task_counts(&maps->missed, counters);
+		bpf_fill_task_counts(&maps->missed, counters);
 	return err ? err :
-		     read_syscalls(maps->syscalls, &counters->syscalls, &counters->nr_syscalls);
+		     bpf_read_syscalls(maps->syscalls, &counters->syscalls, &counters->nr_syscalls);
+}
+
+uint64_t swap_total_pages(void)
+{
+	struct sysinfo info;
+
+	if (sysinfo(&info))
+		return 0;
+	return (uint64_t)info.totalswap * info.mem_unit / sysconf(_SC_PAGESIZE);
+}
+
+static int swap_row_append(struct run_counters *counters, const struct swap_row *row)
+{
+	struct swap_row *grown =
+		reallocarray(counters->swap_rows, counters->nr_swap_rows + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	counters->swap_rows = grown;
+	grown[counters->nr_swap_rows++] = *row;
+	return 0;
+}
+
+static int swap_rows_compare(const void *a, const void *b)
+{
+	const struct swap_row *left = a, *right = b;
+
+	if (left->pages != right->pages)
+		return left->pages < right->pages ? 1 : -1;
+	return left->pair.evictor < right->pair.evictor ? -1 :
+							  left->pair.evictor > right->pair.evictor;
+}
+
+int swap_counters_read(int pairs, int names, struct run_counters *counters)
+{
+	struct pfstat_swap_pair *before = NULL, key;
+	struct swap_row row;
+	int next, err = 0;
+
+	free(counters->swap_rows);
+	counters->swap_rows = NULL;
+	counters->nr_swap_rows = 0;
+	while (!err && (next = bpf_next_key(pairs, before, &key)) > 0) {
+		row = (struct swap_row){ .pair = key };
+		before = &key;
+		/* A process whose name was not kept has none. */
+		bpf_map_lookup_elem(names, &key.evictor, row.evictor_name);
+		bpf_map_lookup_elem(names, &key.owner, row.owner_name);
+		err = bpf_map_lookup_elem(pairs, &key, &row.pages);
+		if (!err)
+			err = swap_row_append(counters, &row);
+	}
+	if (counters->nr_swap_rows)
+		qsort(counters->swap_rows, counters->nr_swap_rows, sizeof(*counters->swap_rows),
+		      swap_rows_compare);
+	return err ? err : next;
 }

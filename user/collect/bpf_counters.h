@@ -5,16 +5,24 @@
 
 #include "model/counters.h"
 
-/* File descriptors; and what is no map. */
+/* File descriptors of maps, and counts that are in no map. */
 struct event_maps {
 	int counts;
 	int syscalls;
-	int faults;	/* -1: nobody counts them */
-	bool hooked_times;	/* false: those of hooked files are counted, and no more */
-	struct pfstat_missed missed;	/* what is to be added to these */
+	int faults;	/* -1: they are not counted */
+	bool hooked_times;	/* false: faults of hooked files have no times */
+	struct pfstat_missed missed;	/* to be added to these */
 };
 
 /* Fills counts, faults, the tasks' counts and syscalls. 0 or a negative errno. */
 int bpf_counters_read(const struct event_maps *maps, struct run_counters *counters);
+
+/* Of all swap areas. */
+uint64_t swap_total_pages(void);
+/* By the file descriptors of the maps; fills swap_rows. 0 or a negative errno. */
+int swap_counters_read(int pairs, int names, struct run_counters *counters);
+
+/* The key behind `before` (NULL: the first). 1, 0 when there is none, or a negative errno. */
+int bpf_next_key(int fd, const void *before, void *key);
 
 #endif

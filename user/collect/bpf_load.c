@@ -16,11 +16,9 @@
 #include "collect/bpf_counters.h"
 #include "collect/bpf_load.h"
 #include "collect/bpf_log.h"
-#include "collect/bpf_map_keys.h"
 #include "collect/bpf_pins.h"
 #include "collect/bpf_programs.h"
 #include "collect/event_ring.h"
-#include "collect/swap_counters.h"
 #include "collect/time_heap.h"
 #include "pfstat.skel.h"
 #include "privilege/capabilities.h"
@@ -492,7 +490,7 @@ static int forget_syscalls(int fd)
 	struct pfstat_syscall_key key;
 	int err, next;
 
-	while ((next = map_next_key(fd, NULL, &key)) > 0) {
+	while ((next = bpf_next_key(fd, NULL, &key)) > 0) {
 		err = bpf_map_delete_elem(fd, &key);
 		if (err)
 			return err;
