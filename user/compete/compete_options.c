@@ -31,7 +31,7 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-static int parse_order(const char *text, struct compete_options *options)
+static int compete_parse_order(const char *text, struct compete_options *options)
 {
 	if (*text && strcmp(text, ":random") && strcmp(text, ":sequential"))
 		return -EINVAL;
@@ -39,7 +39,7 @@ static int parse_order(const char *text, struct compete_options *options)
 	return 0;
 }
 
-static int parse_amount(const char *text, struct compete_options *options)
+static int compete_parse_amount(const char *text, struct compete_options *options)
 {
 	char *end;
 
@@ -65,10 +65,13 @@ int compete_parse(const char *text, struct compete_options *options)
 	memcpy(amount, text, length);
 	amount[length] = '\0';
 	options->text = text;
-	return parse_amount(amount, options) || parse_order(text + length, options) ? -EINVAL : 0;
+	return compete_parse_amount(amount, options) ||
+			       compete_parse_order(text + length, options) ?
+		       -EINVAL :
+		       0;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t compete_parse_option(int key, char *text, struct argp_state *state)
 {
 	struct compete_options *options = state->input;
 
@@ -93,7 +96,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-const struct argp compete_argp = { .options = argp_options, .parser = parse_option };
+const struct argp compete_argp = { .options = argp_options, .parser = compete_parse_option };
 
 void compete_check(const struct argp_state *state, const struct compete_options *options)
 {

@@ -29,7 +29,7 @@
  * A program of its own, not a copy of this process: it shares no page with the run, so
  * that each page is one process's.
  */
-static int spawn(struct competitor *competitor, char *const *arguments, int end)
+static int competitor_spawn(struct competitor *competitor, char *const *arguments, int end)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -51,7 +51,7 @@ static int spawn(struct competitor *competitor, char *const *arguments, int end)
 	return -err;
 }
 
-static int open_progress(struct competitor *competitor)
+static int competitor_open_progress(struct competitor *competitor)
 {
 	void *page;
 
@@ -78,13 +78,13 @@ int competitor_start(struct competitor *competitor, const struct competitor_plan
 	snprintf(bytes, sizeof(bytes), "%" PRIu64, plan->bytes);
 	snprintf(number, sizeof(number), "%u", plan->number);
 	snprintf(parent, sizeof(parent), "%d", getpid());
-	err = open_progress(competitor);
+	err = competitor_open_progress(competitor);
 	if (err)
 		return err;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	competitor->fd = ends[0];
-	err = spawn(competitor, arguments, ends[1]);
+	err = competitor_spawn(competitor, arguments, ends[1]);
 	close(ends[1]);
 	return err ?: cpus_confine(competitor->pid, plan->cpus);
 }
@@ -94,7 +94,7 @@ int competitor_go(const struct competitor *competitor)
 	return send(competitor->fd, "g", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
-static bool has_ended(struct competitor *competitor, int *status)
+static bool competitor_has_ended(struct competitor *competitor, int *status)
 {
 	if (waitpid(competitor->pid, status, WNOHANG) != competitor->pid)
 		return false;
@@ -111,7 +111,7 @@ int competitor_await(struct competitor *competitor, const volatile sig_atomic_t 
 	while (!*stop) {
 		if (poll(&poll_fd, 1, AWAIT_MS) > 0 && recv(competitor->fd, &byte, 1, 0) == 1)
 			return 0;
-		if (has_ended(competitor, status))
+		if (competitor_has_ended(competitor, status))
 			return -ECHILD;
 	}
 	return -EINTR;
@@ -164,7 +164,7 @@ struct contest_memory {
 };
 
 /* When memory and swap are used up, it is the one to be killed. */
-static void offer_to_be_killed(void)
+static void competitor_offer_to_be_killed(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
@@ -175,7 +175,7 @@ static void offer_to_be_killed(void)
 		close(fd);
 }
 
-static int open_memory(struct contest_memory *memory, uint64_t bytes)
+static int competitor_open_memory(struct contest_memory *memory, uint64_t bytes)
 {
 	void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -191,7 +191,7 @@ static int open_memory(struct contest_memory *memory, uint64_t bytes)
 }
 
 /* A page that was only read is the zero page, and takes no memory: store to each. */
-static void once_around(const struct contest_memory *memory)
+static void competitor_once_around(const struct contest_memory *memory)
 {
 	uint64_t page;
 
@@ -200,8 +200,8 @@ static void once_around(const struct contest_memory *memory)
 }
 
 /* The study's loop: a page in order or at random, and a store in each eighth step. */
-static void __attribute__((noreturn)) compete(const struct contest_memory *memory, bool random,
-					      uint64_t seed)
+static void __attribute__((noreturn)) competitor_compete(const struct contest_memory *memory,
+							 bool random, uint64_t seed)
 {
 	struct random numbers = random_begin(seed, memory->pages);
 	uint64_t step = 0, page;
@@ -216,7 +216,7 @@ static void __attribute__((noreturn)) compete(const struct contest_memory *memor
 }
 
 /* Its rights are those of who wanted the competition; it needs none but memory. */
-static int become(const char *chosen)
+static int competitor_become(const char *chosen)
 {
 	int err = *chosen ? invoker_choose(chosen) : 0;
 
@@ -228,20 +228,20 @@ int competitor_live(const struct competitor_plan *plan, pid_t parent, const char
 	struct contest_memory memory = { 0 };
 	char name[16], byte;
 
-	offer_to_be_killed();
-	if (become(user))
+	competitor_offer_to_be_killed();
+	if (competitor_become(user))
 		return STATUS_FAILED;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return STATUS_FAILED;	/* it is gone already */
 	snprintf(name, sizeof(name), "competitor%u", plan->number);
 	prctl(PR_SET_NAME, name);
-	if (open_memory(&memory, plan->bytes))
+	if (competitor_open_memory(&memory, plan->bytes))
 		return STATUS_FAILED;
 	if (read(STDIN_FILENO, &byte, 1) != 1)
 		return STATUS_OK;
-	once_around(&memory);
+	competitor_once_around(&memory);
 	if (send(STDIN_FILENO, "a", 1, MSG_NOSIGNAL) != 1 || read(STDIN_FILENO, &byte, 1) != 1)
 		return STATUS_OK;
-	compete(&memory, plan->random, plan->number);
+	competitor_compete(&memory, plan->random, plan->number);
 }

@@ -29,60 +29,60 @@ void contest_init(struct contest *contest, const struct compete_options *options
 	competition_side_init(&contest->competition.with);
 }
 
-static uint64_t bytes_of(uint64_t number, uint32_t unit)
+static uint64_t contest_bytes_of(uint64_t number, uint32_t unit)
 {
 	return number * unit;
 }
 
 /* Whole pages, one at least. */
-static uint64_t size_of_each(const struct compete_options *options, uint64_t memory)
+static uint64_t contest_size_of_each(const struct compete_options *options, uint64_t memory)
 {
 	uint64_t bytes = options->bytes ?: (uint64_t)(options->ratio * memory);
 
 	return bytes < PAGE_SIZE ? PAGE_SIZE : bytes / PAGE_SIZE * PAGE_SIZE;
 }
 
-static void plan(struct contest *contest, const struct sysinfo *info)
+static void contest_plan(struct contest *contest, const struct sysinfo *info)
 {
 	const struct compete_options *options = contest->options;
 	struct competition *competition = &contest->competition;
-	uint64_t memory = bytes_of(info->totalram, info->mem_unit);
+	uint64_t memory = contest_bytes_of(info->totalram, info->mem_unit);
 
 	competition->limit = COUNT_NA;
 	if (!options->unsafe) {
 		memory = options->limit ?: COMPETE_LIMIT;
 		competition->limit = memory;
 	}
-	competition->bytes = size_of_each(options, memory);
+	competition->bytes = contest_size_of_each(options, memory);
 	competition->random = !options->sequential;
 	competition->nr = options->nr ?: 1;
-	competition->swap_bytes = bytes_of(info->totalswap, info->mem_unit);
+	competition->swap_bytes = contest_bytes_of(info->totalswap, info->mem_unit);
 }
 
 /*
  * Memory that a process needs in its cgroup: its buffer, page tables, and the pages of the
  * program and its libraries that it writes. Measured: 0.3 to 0.6 MiB beside the buffer.
  */
-static double process_bytes(uint64_t buffer)
+static double contest_process_bytes(uint64_t buffer)
 {
 	return (double)buffer + (double)buffer / 256 + PROCESS_BYTES;
 }
 
-static double memory_of(const struct competition *competition, const struct sysinfo *info)
+static double contest_memory_of(const struct competition *competition, const struct sysinfo *info)
 {
 	struct meminfo meminfo;
 	uint64_t memory;
 
 	meminfo_read(&meminfo);
-	memory = meminfo.available == COUNT_NA ? bytes_of(info->freeram, info->mem_unit) :
+	memory = meminfo.available == COUNT_NA ? contest_bytes_of(info->freeram, info->mem_unit) :
 						  meminfo.available * 1024;
 	/* No limit is COUNT_NA, the largest number. */
 	return competition->limit < memory ? competition->limit : memory;
 }
 
 /* Why the processes and the file do not fit. */
-static int message_of_room(const struct contest *contest, double processes, double memory,
-			   double swap)
+static int contest_report_room(const struct contest *contest, double processes, double memory,
+				   double swap)
 {
 	const struct compete_options *options = contest->options;
 	char why[160] = "";
@@ -103,21 +103,21 @@ static int message_of_room(const struct contest *contest, double processes, doub
  * Swap must hold what exceeds the memory, up to all that the processes have. Otherwise the
  * kernel kills a process, or evicts the few pages of the file again and again for minutes.
  */
-static int check_room(const struct contest *contest, const struct sysinfo *info)
+static int contest_check_room(const struct contest *contest, const struct sysinfo *info)
 {
 	const struct competition *competition = &contest->competition;
-	const double swap = (double)bytes_of(info->freeswap, info->mem_unit);
-	const double memory = memory_of(competition, info);
-	const double processes = process_bytes(contest->bytes) +
-				 process_bytes(competition->bytes) * competition->nr;
+	const double swap = (double)contest_bytes_of(info->freeswap, info->mem_unit);
+	const double memory = contest_memory_of(competition, info);
+	const double processes = contest_process_bytes(contest->bytes) +
+				 contest_process_bytes(competition->bytes) * competition->nr;
 	const double excess = processes + contest->file_bytes - memory;
 
 	if (fmin(excess, processes) <= swap)
 		return STATUS_OK;
-	return message_of_room(contest, processes, memory, swap);
+	return contest_report_room(contest, processes, memory, swap);
 }
 
-static int start_all(struct contest *contest)
+static int contest_start_all(struct contest *contest)
 {
 	const struct competition *competition = &contest->competition;
 	struct competitor_plan each = {
@@ -146,18 +146,18 @@ int contest_enter(struct contest *contest)
 	if (sysinfo(&info))
 		return message(STATUS_FAILED, "cannot ask for the machine's memory: %s",
 			       strerror(errno));
-	plan(contest, &info);
-	status = check_room(contest, &info);
+	contest_plan(contest, &info);
+	status = contest_check_room(contest, &info);
 	if (status)
 		return status;
 	if (!contest->options->unsafe &&
 	    memory_group_enter(&contest->group, contest->competition.limit,
 			       "say --unsafe to compete without a limit", why, sizeof(why)))
 		return message(STATUS_FAILED, "--compete: %s", why);
-	return contest->alone ? STATUS_OK : start_all(contest);
+	return contest->alone ? STATUS_OK : contest_start_all(contest);
 }
 
-static int message_of_end(unsigned int number, int status)
+static int contest_report_end(unsigned int number, int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		return message(STATUS_FAILED, "competitor %u was killed, as the kernel does when "
@@ -169,23 +169,24 @@ static int message_of_end(unsigned int number, int status)
 }
 
 /* A NULL file is one that is not there. */
-static void read_file(FILE *file, enum competition_file which, uint64_t *counts)
+static void contest_read_file(FILE *file, enum competition_file which, uint64_t *counts)
 {
 	competition_read(file, which, counts);
 	if (file)
 		fclose(file);
 }
 
-static void read_counts(const struct contest *contest, uint64_t *counts)
+static void contest_read_counts(const struct contest *contest, uint64_t *counts)
 {
 	const struct memory_group *group = &contest->group;
 
-	read_file(memory_group_open(group, "memory.stat"), COMPETITION_MEMORY_STAT, counts);
-	read_file(memory_group_open(group, "memory.events"), COMPETITION_MEMORY_EVENTS, counts);
-	read_file(fopen("/proc/vmstat", "re"), COMPETITION_VMSTAT, counts);
+	contest_read_file(memory_group_open(group, "memory.stat"), COMPETITION_MEMORY_STAT, counts);
+	contest_read_file(memory_group_open(group, "memory.events"), COMPETITION_MEMORY_EVENTS,
+			  counts);
+	contest_read_file(fopen("/proc/vmstat", "re"), COMPETITION_VMSTAT, counts);
 }
 
-static unsigned int nr_of(const struct contest *contest)
+static unsigned int contest_nr_processes(const struct contest *contest)
 {
 	return contest->alone ? 0 : contest->competition.nr;
 }
@@ -194,7 +195,7 @@ void contest_go(const struct contest *contest)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr_of(contest); i++)
+	for (i = 0; i < contest_nr_processes(contest); i++)
 		competitor_go(&contest->competitors[i]);
 }
 
@@ -204,31 +205,32 @@ int contest_begin(struct contest *contest)
 	int err, status;
 
 	contest_go(contest);
-	for (i = 0; i < nr_of(contest); i++) {
+	for (i = 0; i < contest_nr_processes(contest); i++) {
 		err = competitor_await(&contest->competitors[i], &signals_caught, &status);
 		if (err == -EINTR)
 			return 128 + signals_caught;
 		if (err)
-			return message_of_end(i + 1, status);
+			return contest_report_end(i + 1, status);
 	}
-	for (i = 0; i < nr_of(contest); i++)
+	for (i = 0; i < contest_nr_processes(contest); i++)
 		competitor_read(&contest->competitors[i], &contest->competition.competitors[i]);
-	read_counts(contest, contest->before);
+	contest_read_counts(contest, contest->before);
 	return STATUS_OK;
 }
 
-static uint64_t less(uint64_t after, uint64_t before)
+static uint64_t contest_difference(uint64_t after, uint64_t before)
 {
 	return after == COUNT_NA || before == COUNT_NA ? COUNT_NA : after - before;
 }
 
-static void take(struct competitor_figures *figures, const struct competitor *competitor)
+static void contest_fill_competitor(struct competitor_figures *figures,
+				    const struct competitor *competitor)
 {
 	struct competitor_figures after;
 
 	competitor_read(competitor, &after);
-	figures->minflt = less(after.minflt, figures->minflt);
-	figures->majflt = less(after.majflt, figures->majflt);
+	figures->minflt = contest_difference(after.minflt, figures->minflt);
+	figures->majflt = contest_difference(after.majflt, figures->majflt);
 	figures->accesses = after.accesses - figures->accesses;
 }
 
@@ -239,12 +241,12 @@ int contest_end(struct contest *contest)
 	unsigned int i;
 	int status;
 
-	for (i = 0; i < nr_of(contest); i++)
+	for (i = 0; i < contest_nr_processes(contest); i++)
 		if (competitor_pause(&contest->competitors[i], &status))
-			return message_of_end(i + 1, status);
-	for (i = 0; i < nr_of(contest); i++)
-		take(&competition->competitors[i], &contest->competitors[i]);
-	read_counts(contest, after);
+			return contest_report_end(i + 1, status);
+	for (i = 0; i < contest_nr_processes(contest); i++)
+		contest_fill_competitor(&competition->competitors[i], &contest->competitors[i]);
+	contest_read_counts(contest, after);
 	competition_between(contest->before, after, &competition->with);
 	return STATUS_OK;
 }

@@ -24,7 +24,7 @@ struct workplace {
 	char out[PATH_MAX + 8], log[PATH_MAX + 8];
 };
 
-static int make_workplace(struct workplace *place)
+static int cachegrind_make_folder(struct workplace *place)
 {
 	const char *temporary = getenv("TMPDIR") ?: "/tmp";
 
@@ -39,18 +39,18 @@ static int make_workplace(struct workplace *place)
 }
 
 /* The user's, whose program writes into it. */
-static int workplace_make(struct workplace *place)
+static int cachegrind_open_workplace(struct workplace *place)
 {
 	int err = invoker_begin();
 
 	if (err)
 		return err;
-	err = make_workplace(place);
+	err = cachegrind_make_folder(place);
 	invoker_end();
 	return err;
 }
 
-static void workplace_remove(const struct workplace *place)
+static void cachegrind_close_workplace(const struct workplace *place)
 {
 	if (invoker_begin())
 		return;
@@ -61,7 +61,7 @@ static void workplace_remove(const struct workplace *place)
 }
 
 /* As the user: it is his folder, and what is in it may be anything by now. */
-static FILE *open_result(const char *path)
+static FILE *cachegrind_open_result(const char *path)
 {
 	int fd = invoker_begin();
 	FILE *file;
@@ -81,9 +81,9 @@ static FILE *open_result(const char *path)
 }
 
 /* What valgrind, or the loop, said last. */
-static void last_line(const char *path, char *line, size_t size)
+static void cachegrind_last_line(const char *path, char *line, size_t size)
 {
-	FILE *file = open_result(path);
+	FILE *file = cachegrind_open_result(path);
 	char next[512];
 
 	line[0] = '\0';
@@ -98,7 +98,7 @@ static void last_line(const char *path, char *line, size_t size)
 }
 
 /* The child: nothing that it prints is for our standard output. */
-static _Noreturn void be_valgrind(const struct workplace *place, char *const *argv)
+static _Noreturn void cachegrind_be_valgrind(const struct workplace *place, char *const *argv)
 {
 	const int err = invoker_become();
 	const int log = open(place->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -112,7 +112,7 @@ static _Noreturn void be_valgrind(const struct workplace *place, char *const *ar
 	_exit(127);
 }
 
-static int run_valgrind(const struct workplace *place, char *const *argv)
+static int cachegrind_run_valgrind(const struct workplace *place, char *const *argv)
 {
 	char said[512];
 	pid_t child;
@@ -123,7 +123,7 @@ static int run_valgrind(const struct workplace *place, char *const *argv)
 	if (child < 0)
 		return message(STATUS_FAILED, "cannot run valgrind: %s", strerror(errno));
 	if (!child)
-		be_valgrind(place, argv);
+		cachegrind_be_valgrind(place, argv);
 	while (waitpid(child, &status, 0) < 0) {
 		if (errno != EINTR)
 			return message(STATUS_FAILED, "cannot wait for valgrind: %s",
@@ -138,24 +138,25 @@ static int run_valgrind(const struct workplace *place, char *const *argv)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return message(STATUS_FAILED, "--with cachegrind needs valgrind, which is not "
 			       "here: install it (apt-get install valgrind)");
-	last_line(place->log, said, sizeof(said));
+	cachegrind_last_line(place->log, said, sizeof(said));
 	return message(STATUS_FAILED, "the simulation of the caches fails: %s",
 		       said[0] ? said : "valgrind ended without a word");
 }
 
-static int find_version(const struct workplace *place, struct cache_simulation *simulation)
+static int cachegrind_find_version(const struct workplace *place,
+				   struct cache_simulation *simulation)
 {
 	char *const argv[] = { "valgrind", "--version", NULL };
-	int status = run_valgrind(place, argv);
+	int status = cachegrind_run_valgrind(place, argv);
 
 	if (!status)
-		last_line(place->log, simulation->version, sizeof(simulation->version));
+		cachegrind_last_line(place->log, simulation->version, sizeof(simulation->version));
 	return status;
 }
 
-static int read_out(const struct workplace *place, struct cachegrind *cachegrind)
+static int cachegrind_read_out(const struct workplace *place, struct cachegrind *cachegrind)
 {
-	FILE *file = open_result(place->out);
+	FILE *file = cachegrind_open_result(place->out);
 	char *line = NULL;
 	size_t size = 0;
 	int err = 0;
@@ -172,7 +173,7 @@ static int read_out(const struct workplace *place, struct cachegrind *cachegrind
 			     strerror(-err)) : STATUS_OK;
 }
 
-static size_t count_of(char *const *arguments)
+static size_t cachegrind_count_of(char *const *arguments)
 {
 	size_t nr = 0;
 
@@ -181,7 +182,7 @@ static size_t count_of(char *const *arguments)
 	return nr;
 }
 
-static void geometry_options(char options[CACHE_SIMULATION_LEVELS][OPTION_SIZE])
+static void cachegrind_geometry_options(char options[CACHE_SIMULATION_LEVELS][OPTION_SIZE])
 {
 	static const struct cache_geometry levels[] = CACHE_SIMULATION_GEOMETRY;
 	size_t i;
@@ -192,10 +193,10 @@ static void geometry_options(char options[CACHE_SIMULATION_LEVELS][OPTION_SIZE])
 }
 
 /* first: "loop", or "bare-loop", which makes no access. */
-static int simulate(const struct workplace *place, struct cachegrind *cachegrind, char *first,
-		    char *const *arguments)
+static int cachegrind_simulate(const struct workplace *place, struct cachegrind *cachegrind,
+			       char *first, char *const *arguments)
 {
-	const size_t nr = count_of(arguments);
+	const size_t nr = cachegrind_count_of(arguments);
 	char levels[CACHE_SIMULATION_LEVELS][OPTION_SIZE], out[PATH_MAX + 64], self[PATH_MAX];
 	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char **argv = calloc(nr + FIXED_ARGUMENTS, sizeof(*argv));
@@ -208,7 +209,7 @@ static int simulate(const struct workplace *place, struct cachegrind *cachegrind
 			       strerror(errno));
 	}
 	self[length] = '\0';
-	geometry_options(levels);
+	cachegrind_geometry_options(levels);
 	snprintf(out, sizeof(out), "--cachegrind-out-file=%s", place->out);
 	argv[i++] = "valgrind";
 	argv[i++] = "-q";
@@ -221,9 +222,9 @@ static int simulate(const struct workplace *place, struct cachegrind *cachegrind
 	argv[i++] = "helper";
 	argv[i++] = first;
 	memcpy(argv + i, arguments, nr * sizeof(*argv));
-	status = run_valgrind(place, argv);
+	status = cachegrind_run_valgrind(place, argv);
 	free(argv);
-	return status ? status : read_out(place, cachegrind);
+	return status ? status : cachegrind_read_out(place, cachegrind);
 }
 
 int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
@@ -233,19 +234,19 @@ int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
 	int err, status;
 
 	*simulation = (struct cache_simulation){ 0 };
-	err = workplace_make(&place);
+	err = cachegrind_open_workplace(&place);
 	if (err)
 		return message(STATUS_FAILED, "cannot make a temporary folder: %s",
 			       strerror(-err));
-	status = find_version(&place, simulation);
+	status = cachegrind_find_version(&place, simulation);
 	if (!status && isatty(STDERR_FILENO))
 		fputs("pfdrive: simulating the caches, which takes some 50 times as long\n",
 		      stderr);
 	if (!status)
-		status = simulate(&place, &simulation->loop, "loop", arguments);
+		status = cachegrind_simulate(&place, &simulation->loop, "loop", arguments);
 	if (!status)
-		status = simulate(&place, &without, "bare-loop", arguments);
-	workplace_remove(&place);
+		status = cachegrind_simulate(&place, &without, "bare-loop", arguments);
+	cachegrind_close_workplace(&place);
 	if (!status && cachegrind_subtract(&simulation->loop, &without))
 		status = message(STATUS_FAILED, "out of memory");
 	cachegrind_exit(&without);

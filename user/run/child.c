@@ -11,7 +11,7 @@
 #include "util/signals.h"
 
 /* What a program expects of signals, whatever pfdrive made of them. */
-static void default_signals(void)
+static void command_default_signals(void)
 {
 	sigset_t none;
 
@@ -20,14 +20,14 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void tell(int fd, int err)
+static void command_send(int fd, int err)
 {
 	while (write(fd, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
 }
 
 /* 0 when the other end is closed without a word. */
-static int hear(int fd)
+static int command_receive(int fd)
 {
 	ssize_t got;
 	int err = 0;
@@ -43,16 +43,16 @@ static int hear(int fd)
  * the user, with the signals and limits that it expects, before it is held: what that takes
  * is no fault, and no system call, of the program's.
  */
-static _Noreturn void be_child(int go, int failed, char *const *argv)
+static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 {
 	ssize_t got;
 	char byte;
 	int err;
 
-	default_signals();
+	command_default_signals();
 	descriptors_restore();
 	err = invoker_become();
-	tell(failed, err);
+	command_send(failed, err);
 	if (err)
 		_exit(126);
 	do
@@ -61,7 +61,7 @@ static _Noreturn void be_child(int go, int failed, char *const *argv)
 	if (got != 1)
 		_exit(0);	/* pfdrive has ended: nobody wants the command */
 	execvp(argv[0], argv);
-	tell(failed, -errno);
+	command_send(failed, -errno);
 	_exit(127);
 }
 
@@ -84,13 +84,13 @@ int command_hold(struct command *command, char *const *argv)
 	}
 	if (!command->pid) {
 		close(go[1]);
-		be_child(go[0], failed[1], argv);
+		command_be_child(go[0], failed[1], argv);
 	}
 	close(go[0]);
 	close(failed[1]);
 	command->go = go[1];
 	command->failed = failed[0];
-	err = hear(command->failed);
+	err = command_receive(command->failed);
 	if (err)
 		command_close(command);
 	return err;
@@ -106,7 +106,7 @@ close_go:
 
 int command_go(struct command *command)
 {
-	int err = write(command->go, "", 1) < 0 ? -errno : hear(command->failed);
+	int err = write(command->go, "", 1) < 0 ? -errno : command_receive(command->failed);
 
 	close(command->go);
 	close(command->failed);

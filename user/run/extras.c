@@ -24,7 +24,7 @@ void measure_prepare(const struct measure *measure)
 	cpu_cache_walk(&measure->walk);
 }
 
-static int read_maps(struct measure *measure, const struct mapping *mapping)
+static int measure_read_maps(struct measure *measure, const struct mapping *mapping)
 {
 	int err = smaps_read(&measure->maps, getpid());
 
@@ -51,7 +51,7 @@ int measure_gather(struct measure *measure, const struct measure_options *option
 		measures->counters = &measure->counters;
 	}
 	if (!err && options->maps) {
-		err = read_maps(measure, mapping);
+		err = measure_read_maps(measure, mapping);
 		measures->maps = &measure->maps;
 	}
 	return err;

@@ -186,7 +186,7 @@ static int members_visit(void *context, pid_t pid)
 }
 
 /* A folder of cgroup v1 has cgroup.procs too, but lists each process in several trees. */
-static bool is_not_cgroup2(const char *path)
+static bool members_is_not_cgroup2(const char *path)
 {
 	struct statfs statfs_buffer;
 
@@ -197,7 +197,7 @@ int members_follow_cgroup(struct members *members, const char *path)
 {
 	int err;
 
-	if (is_not_cgroup2(path))
+	if (members_is_not_cgroup2(path))
 		return message(STATUS_FAILED, "cannot watch %s: it is not a folder of cgroup v2; "
 			       "name one, such as /sys/fs/cgroup/system.slice", path);
 	err = processes_in_cgroup(path, members_visit, members);

@@ -12,7 +12,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-static void take_losses(struct recorded_file *file, const json_t *tail)
+static void recorded_file_take_losses(struct recorded_file *file, const json_t *tail)
 {
 	struct run_counters counters;
 
@@ -30,8 +30,9 @@ static void take_losses(struct recorded_file *file, const json_t *tail)
 }
 
 /* Feeds all items of a recording to the analysis. What is wrong with it is said once. */
-static int read_items(const char *recording, struct analysis *analysis,
-		      struct recorded_file *file, item_sink sink, void *context, bool first)
+static int recorded_file_read_items(const char *recording, struct analysis *analysis,
+				    struct recorded_file *file, item_sink sink, void *context,
+				    bool first)
 {
 	struct recording_reader *reader;
 	char why[512];
@@ -47,7 +48,7 @@ static int read_items(const char *recording, struct analysis *analysis,
 		err = analysis_finish(analysis);
 	if (first && recording_damage(reader))
 		message(STATUS_OK, "%s", recording_damage(reader));
-	take_losses(file, recording_tail(reader));
+	recorded_file_take_losses(file, recording_tail(reader));
 	recording_close(reader);
 	if (signals_caught)
 		return 128 + signals_caught;
@@ -55,14 +56,14 @@ static int read_items(const char *recording, struct analysis *analysis,
 		     STATUS_OK;
 }
 
-static bool is_wanted(const struct group *group, const char *path)
+static bool recorded_file_is_wanted(const struct group *group, const char *path)
 {
 	if (!group->inode || group->name[0] != '/')
 		return false;
 	return !path || !strcmp(group->name, path);
 }
 
-static int take_name(struct recorded_file *file, const struct group *group)
+static int recorded_file_take_name(struct recorded_file *file, const struct group *group)
 {
 	file->dev = group->dev;
 	file->inode = group->inode;
@@ -73,7 +74,7 @@ static int take_name(struct recorded_file *file, const struct group *group)
 		       "bytes", strlen(group->name));
 }
 
-static int message_of_none(const char *path, bool all_kept)
+static int recorded_file_report_none(const char *path, bool all_kept)
 {
 	if (!path)
 		return message(STATUS_FAILED, "no fault of a file was recorded");
@@ -84,7 +85,8 @@ static int message_of_none(const char *path, bool all_kept)
 		       "be one of the others: see `pfdrive report --by file'", path, GROUPS_MAX);
 }
 
-static int choose(struct recorded_file *file, const struct analysis *analysis, const char *path)
+static int recorded_file_choose(struct recorded_file *file, const struct analysis *analysis,
+				const char *path)
 {
 	bool all_kept = true;
 	struct group *groups;
@@ -95,22 +97,22 @@ static int choose(struct recorded_file *file, const struct analysis *analysis, c
 		return message(STATUS_FAILED, "out of memory");
 	for (i = 0; i < nr && !status; i++) {
 		all_kept &= !group_is_others(&groups[i]);
-		if (!is_wanted(&groups[i], path) || nr_wanted++)
+		if (!recorded_file_is_wanted(&groups[i], path) || nr_wanted++)
 			continue;
-		status = take_name(file, &groups[i]);
+		status = recorded_file_take_name(file, &groups[i]);
 	}
 	free(groups);
 	if (status)
 		return status;
 	if (!nr_wanted)
-		return message_of_none(path, all_kept);
+		return recorded_file_report_none(path, all_kept);
 	if (path && nr_wanted > 1)
 		message(STATUS_OK, "%zu files had the name %s; the one whose faults took longest "
 			"is replayed", nr_wanted, path);
 	return STATUS_OK;
 }
 
-static int take_fault(void *context, const struct explained *fault)
+static int recorded_file_take_fault(void *context, const struct explained *fault)
 {
 	struct recorded_file *file = context;
 
@@ -126,16 +128,17 @@ static int take_fault(void *context, const struct explained *fault)
 }
 
 /* Mappings and records may have different devices for the same file (btrfs). */
-static bool is_the_file(const struct recorded_file *file, uint64_t inode, const char *path)
+static bool recorded_file_is_the_file(const struct recorded_file *file, uint64_t inode,
+				      const char *path)
 {
 	return inode == file->inode && !strcmp(path, file->path);
 }
 
-static int take_advice(void *context, const struct file_advice *advice)
+static int recorded_file_take_advice(void *context, const struct file_advice *advice)
 {
 	struct recorded_file *file = context;
 
-	if (!is_the_file(file, advice->inode, advice->path))
+	if (!recorded_file_is_the_file(file, advice->inode, advice->path))
 		return 0;
 	return replay_advise(&file->replay, &(struct replay_advice){
 		.page = advice->page, .pages = advice->pages, .start_ns = advice->start_ns,
@@ -144,10 +147,10 @@ static int take_advice(void *context, const struct file_advice *advice)
 }
 
 /* What had been advised about a mapping before the recording began. */
-static int take_map(struct recorded_file *file, const struct item_map *map)
+static int recorded_file_take_map(struct recorded_file *file, const struct item_map *map)
 {
 	if (!(map->flags & (ITEM_MAP_RANDOM | ITEM_MAP_SEQUENTIAL)) || map->ns ||
-	    !is_the_file(file, map->inode, map->path))
+	    !recorded_file_is_the_file(file, map->inode, map->path))
 		return 0;
 	return replay_advise(&file->replay, &(struct replay_advice){
 		.page = map->pgoff, .pages = (map->bytes + 4095) / 4096,
@@ -160,15 +163,16 @@ struct collecting {
 	struct analysis *analysis;
 };
 
-static int take_item(void *context, const struct item *item)
+static int recorded_file_take_item(void *context, const struct item *item)
 {
 	const struct collecting *collecting = context;
 	int err = analysis_add(collecting->analysis, item);
 
-	return err || item->type != ITEM_MAP ? err : take_map(collecting->file, item->map);
+	return err || item->type != ITEM_MAP ? err :
+					       recorded_file_take_map(collecting->file, item->map);
 }
 
-static int collect(struct recorded_file *file, const char *recording)
+static int recorded_file_collect(struct recorded_file *file, const char *recording)
 {
 	struct analysis *analysis = analysis_new(true, 0);
 	struct collecting collecting = { file, analysis };
@@ -176,9 +180,10 @@ static int collect(struct recorded_file *file, const char *recording)
 
 	if (!analysis)
 		return message(STATUS_FAILED, "out of memory");
-	analysis_listen(analysis, take_fault, file);
-	analysis_listen_advice(analysis, take_advice, file);
-	status = read_items(recording, analysis, file, take_item, &collecting, false);
+	analysis_listen(analysis, recorded_file_take_fault, file);
+	analysis_listen_advice(analysis, recorded_file_take_advice, file);
+	status = recorded_file_read_items(recording, analysis, file, recorded_file_take_item,
+					  &collecting, false);
 	analysis_free(analysis);
 	/* It was read twice: what had its name the second time may be another. */
 	if (!status && !file->replay.count)
@@ -196,11 +201,11 @@ int recorded_file_read(struct recorded_file *file, const char *recording, const 
 	*file = (struct recorded_file){ 0 };
 	if (!analysis)
 		return message(STATUS_FAILED, "out of memory");
-	status = read_items(recording, analysis, file, analysis_add, analysis, true);
+	status = recorded_file_read_items(recording, analysis, file, analysis_add, analysis, true);
 	if (!status)
-		status = choose(file, analysis, path);
+		status = recorded_file_choose(file, analysis, path);
 	analysis_free(analysis);
-	return status ? status : collect(file, recording);
+	return status ? status : recorded_file_collect(file, recording);
 }
 
 void recorded_file_exit(struct recorded_file *file)

@@ -18,7 +18,7 @@
 #include "system/proc_maps.h"
 #include "util/message.h"
 
-static int message_of(const char *path, int err)
+static int recording_output_message(const char *path, int err)
 {
 	return message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err));
 }
@@ -34,12 +34,12 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 	recording->path = path;
 	err = output_open(&recording->output, path);
 	if (err)
-		return message_of(path, err);
+		return recording_output_message(path, err);
 	head = head_to_json(report);
 	err = head ? recording_begin(&recording->writer, output_stream(recording->output), head) :
 		     -ENOMEM;
 	json_decref(head);
-	return err ? message_of(path, err) : STATUS_OK;
+	return err ? recording_output_message(path, err) : STATUS_OK;
 }
 
 struct own_maps {
@@ -47,7 +47,7 @@ struct own_maps {
 	void *context;
 };
 
-static int add_own_map(void *context, const struct item_map *map)
+static int recording_add_own_map(void *context, const struct item_map *map)
 {
 	const struct own_maps *own = context;
 	const struct item item = { .type = ITEM_MAP, .map = map };
@@ -70,7 +70,7 @@ int recording_output_self(item_sink sink, void *context)
 
 	prctl(PR_GET_NAME, task.comm);
 	if (!err)
-		err = procmaps_hand_over(&maps, add_own_map, &own);
+		err = procmaps_hand_over(&maps, recording_add_own_map, &own);
 	if (!err)
 		err = sink(context, &item);
 	procmaps_exit(&maps);
@@ -126,7 +126,8 @@ int recording_output_item(struct recording_output *recording, const struct item 
 }
 
 /* Items that were counted but are not in the file are lost to its readers. */
-static void add_losses(const struct recording_output *recording, struct run_counters *counters)
+static void recording_add_losses(const struct recording_output *recording,
+				 struct run_counters *counters)
 {
 	const struct recording_counts added = recording_added(recording->writer);
 	const struct recording_counts written = recording_written(recording->writer);
@@ -138,14 +139,14 @@ static void add_losses(const struct recording_output *recording, struct run_coun
 		*events_lost += added.events - written.events + recording->refused_events;
 }
 
-static json_t *tail_of(const struct recording_output *recording,
-		       const struct run_counters *counters, const char *cut)
+static json_t *recording_tail_of(const struct recording_output *recording,
+				 const struct run_counters *counters, const char *cut)
 {
 	struct run_counters copy = *counters;
 	json_t *tail;
 
 	if (cut)
-		add_losses(recording, &copy);
+		recording_add_losses(recording, &copy);
 	tail = counters_to_json(&copy);
 	if (tail && cut && json_object_set_new(tail, RECORDING_TAIL_CUT, json_string(cut))) {
 		json_decref(tail);
@@ -155,7 +156,8 @@ static json_t *tail_of(const struct recording_output *recording,
 }
 
 /* Frees the writer. 0 or a negative errno: then the file has no TAIL. */
-static int end_with_tail(struct recording_output *recording, json_t *tail, const char *cut)
+static int recording_end_with_tail(struct recording_output *recording, json_t *tail,
+				   const char *cut)
 {
 	struct recording_writer *writer = recording->writer;
 	int err = -ENOMEM;
@@ -169,7 +171,7 @@ static int end_with_tail(struct recording_output *recording, json_t *tail, const
 	return err;
 }
 
-static const char *remedy(int err)
+static const char *recording_remedy(int err)
 {
 	switch (err) {
 	case -ENOSPC:
@@ -182,10 +184,10 @@ static const char *remedy(int err)
 	}
 }
 
-static int message_of_cut(const char *path, const char *cut, uint64_t items, int err)
+static int recording_report_cut(const char *path, const char *cut, uint64_t items, int err)
 {
 	return message(STATUS_FAILED, "%s is cut: %s; `pfdrive report' reads the %" PRIu64
-		       " items that are in it%s", path, cut, items, remedy(err));
+		       " items that are in it%s", path, cut, items, recording_remedy(err));
 }
 
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
@@ -206,7 +208,8 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 		cut = why;
 	}
 	items = recording_written(recording->writer).items;
-	tail_err = end_with_tail(recording, tail_of(recording, counters, cut), cut);
+	tail_err = recording_end_with_tail(recording, recording_tail_of(recording, counters, cut),
+					   cut);
 	recording->output = NULL;
 	commit_err = output_commit(output);
 	err = err ?: tail_err ?: commit_err;
@@ -215,8 +218,8 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 		cut = why;
 	}
 	if (cut)
-		status = message_of_cut(recording->name_err ? "the recording" : recording->path,
-					cut, items, err);
+		status = recording_report_cut(
+			recording->name_err ? "the recording" : recording->path, cut, items, err);
 	return status || !recording->name_err ? status : STATUS_FAILED;
 }
 

@@ -7,7 +7,7 @@
 #include "run/run_contest.h"
 #include "util/message.h"
 
-static uint64_t pages_read_again(const struct report *report)
+static uint64_t run_contest_pages_read_again(const struct report *report)
 {
 	uint64_t pages = 0;
 	size_t i;
@@ -20,7 +20,7 @@ static uint64_t pages_read_again(const struct report *report)
 }
 
 /* What the kernel's files told is there already. */
-static void fill_side(struct competition_side *side, const struct result *result)
+static void run_contest_fill_side(struct competition_side *side, const struct result *result)
 {
 	const struct report *report = &result->report;
 	const struct usage *usage = &report->rusage;
@@ -34,7 +34,7 @@ static void fill_side(struct competition_side *side, const struct result *result
 	figures[COMPETITION_OUBLOCK] = usage->oublock;
 	figures[COMPETITION_NVCSW] = usage->nvcsw;
 	figures[COMPETITION_NIVCSW] = usage->nivcsw;
-	figures[COMPETITION_READ_AGAIN] = pages_read_again(report);
+	figures[COMPETITION_READ_AGAIN] = run_contest_pages_read_again(report);
 	if (view_has_hook(report, HOOK_SWAP_IO)) {
 		figures[COMPETITION_SWAP_READ] = result->counters.swap.read;
 		figures[COMPETITION_SWAP_EVICTED] = result->counters.swap.evicted;
@@ -47,8 +47,8 @@ static void fill_side(struct competition_side *side, const struct result *result
 	}
 }
 
-static void fill_matrix(struct competition *competition, const struct contest *contest,
-			const struct result *result)
+static void run_contest_fill_matrix(struct competition *competition, const struct contest *contest,
+				    const struct result *result)
 {
 	competition->have_matrix = view_has_hook(&result->report, HOOK_SWAP_IO);
 	if (competition->have_matrix)
@@ -57,8 +57,8 @@ static void fill_matrix(struct competition *competition, const struct contest *c
 }
 
 /* One of the two. The cgroup and the processes are gone afterwards, whatever came. */
-static int run_one(struct run_plan *plan, struct result *result, bool alone,
-		   struct competition *competition)
+static int run_contest_run_one(struct run_plan *plan, struct result *result, bool alone,
+			       struct competition *competition)
 {
 	struct contest contest;
 	int status, closed;
@@ -79,8 +79,8 @@ static int run_one(struct run_plan *plan, struct result *result, bool alone,
 	if (status)
 		return status;
 	*competition = contest.competition;
-	fill_side(&competition->with, result);
-	fill_matrix(competition, &contest, result);
+	run_contest_fill_side(&competition->with, result);
+	run_contest_fill_matrix(competition, &contest, result);
 	return STATUS_OK;
 }
 
@@ -91,7 +91,7 @@ int run_contest(struct run_plan *plan, struct result *result)
 
 	if (!plan->options->compete.text)
 		return run_once(plan, result);
-	status = run_one(plan, result, true, &alone);
+	status = run_contest_run_one(plan, result, true, &alone);
 	if (status)
 		return status;
 	result_free(result);
@@ -100,7 +100,7 @@ int run_contest(struct run_plan *plan, struct result *result)
 		*result = (struct result){ 0 };
 		return message(STATUS_FAILED, "out of memory");
 	}
-	status = run_one(plan, result, false, both);
+	status = run_contest_run_one(plan, result, false, both);
 	both->alone = alone.with;
 	result->competition = both;
 	result->report.measures.competition = both;
