@@ -103,11 +103,11 @@ START_TEST(test_open_errors_have_an_explanation)
 {
 	char why[128];
 
-	hardware_explain(-EACCES, why, sizeof(why));
+	perf_hardware_explain(-EACCES, why, sizeof(why));
 	ck_assert_ptr_nonnull(strstr(why, "perf_event_paranoid is "));
-	hardware_explain(-ENOENT, why, sizeof(why));
+	perf_hardware_explain(-ENOENT, why, sizeof(why));
 	ck_assert_ptr_nonnull(strstr(why, "ENOENT"));
-	hardware_explain(-EMFILE, why, sizeof(why));
+	perf_hardware_explain(-EMFILE, why, sizeof(why));
 	ck_assert_ptr_nonnull(strstr(why, strerror(EMFILE)));
 }
 END_TEST
@@ -132,7 +132,7 @@ START_TEST(test_events_are_those_of_the_manual)
 
 	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		attr = (struct perf_event_attr){ 0 };
-		hardware_choose_cache(&attr, events[i].cache, events[i].op, events[i].result);
+		perf_hardware_choose_cache(&attr, events[i].cache, events[i].op, events[i].result);
 		ck_assert_uint_eq(attr.type, PERF_TYPE_HW_CACHE);
 		ck_assert_uint_eq(attr.config, events[i].config);
 	}
@@ -158,21 +158,21 @@ START_TEST(test_groups_count_between_begin_and_end_alone)
 	const size_t page = sysconf(_SC_PAGESIZE), nr = 64;
 	struct hw_counts counts = { 0 };
 	struct hw_count *read = counts.counts[HW_L1D][HW_READ];
-	struct hardware *hardware;
+	struct perf_hardware *hardware;
 	volatile char *memory = aligned_alloc(page, 3 * nr * page);
 	size_t i;
 
 	ck_assert(memory);
-	ck_assert_int_eq(hardware_open(&hardware, &counts, choose_software), 0);
+	ck_assert_int_eq(perf_hardware_open(&hardware, &counts, choose_software), 0);
 	for (i = 0; i < nr; i++)
 		memory[i * page] = 1;
-	hardware_begin(hardware);
+	perf_hardware_begin(hardware);
 	for (i = nr; i < 2 * nr; i++)
 		memory[i * page] = 1;
-	hardware_end(hardware);
+	perf_hardware_end(hardware);
 	for (i = 2 * nr; i < 3 * nr; i++)
 		memory[i * page] = 1;
-	ck_assert_int_eq(hardware_read(hardware), 0);
+	ck_assert_int_eq(perf_hardware_read(hardware), 0);
 	ck_assert_str_ne(counts.counts[HW_DTLB][HW_PREFETCH][HW_ACCESS].missing, "");
 	if (read[HW_ACCESS].missing[0]) {	/* an unprivileged user of a strict kernel */
 		ck_assert_ptr_nonnull(strstr(read[HW_ACCESS].missing, "perf_event_paranoid"));
@@ -183,7 +183,7 @@ START_TEST(test_groups_count_between_begin_and_end_alone)
 		ck_assert_uint_eq(read[HW_MISS].value, 0);
 		ck_assert_uint_gt(read[HW_ACCESS].running_ns, 0);
 	}
-	hardware_close(hardware);
+	perf_hardware_close(hardware);
 	free((void *)memory);
 }
 END_TEST

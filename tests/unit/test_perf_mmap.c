@@ -18,12 +18,12 @@
 
 #define ROUNDS 300
 
-static struct maps *open_maps(void)
+static struct perf_maps *open_maps(void)
 {
-	struct maps *maps;
+	struct perf_maps *maps;
 	char why[256];
 
-	if (!maps_open(&maps, why, sizeof(why)))
+	if (!perf_maps_open(&maps, why, sizeof(why)))
 		return maps;
 	printf("not tested: %s\n", why);
 	return NULL;
@@ -60,7 +60,7 @@ static int count(void *context, const struct item_map *map)
 }
 
 struct drain {
-	struct maps *maps;
+	struct perf_maps *maps;
 	bool over;
 	unsigned int existing;
 };
@@ -70,7 +70,7 @@ static void *drain_all_along(void *argument)
 	struct drain *drain = argument;
 
 	while (!__atomic_load_n(&drain->over, __ATOMIC_RELAXED))
-		ck_assert_int_eq(maps_drain(drain->maps, count, &drain->existing), 0);
+		ck_assert_int_eq(perf_maps_drain(drain->maps, count, &drain->existing), 0);
 	return NULL;
 }
 
@@ -84,18 +84,18 @@ START_TEST(test_process_can_be_added_while_a_thread_drains)
 	if (!drain.maps)
 		return;
 	pid = idle();
-	ck_assert_int_eq(maps_watch(drain.maps, pid, true), 0);
-	ck_assert_int_eq(maps_drain(drain.maps, count, &of_one), 0);
+	ck_assert_int_eq(perf_maps_watch(drain.maps, pid, true), 0);
+	ck_assert_int_eq(perf_maps_drain(drain.maps, count, &of_one), 0);
 	ck_assert_uint_gt(of_one, 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, drain_all_along, &drain), 0);
 	for (i = 0; i < ROUNDS; i++)
-		ck_assert_int_eq(maps_watch(drain.maps, pid, true), 0);
+		ck_assert_int_eq(perf_maps_watch(drain.maps, pid, true), 0);
 	__atomic_store_n(&drain.over, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
-	ck_assert_int_eq(maps_drain(drain.maps, count, &drain.existing), 0);
+	ck_assert_int_eq(perf_maps_drain(drain.maps, count, &drain.existing), 0);
 	ck_assert_uint_eq(drain.existing, ROUNDS * of_one);
 	end(pid);
-	maps_close(drain.maps);
+	perf_maps_close(drain.maps);
 }
 END_TEST
 
@@ -150,7 +150,7 @@ static pid_t mother(int *make, int *map, int *over)
 
 START_TEST(test_to_watch_a_process_takes_no_descriptor)
 {
-	struct maps *maps = open_maps();
+	struct perf_maps *maps = open_maps();
 	unsigned int before;
 	pid_t pid;
 
@@ -158,17 +158,17 @@ START_TEST(test_to_watch_a_process_takes_no_descriptor)
 		return;
 	pid = idle();
 	before = open_files();
-	ck_assert_int_eq(maps_watch(maps, pid, true), 0);
+	ck_assert_int_eq(perf_maps_watch(maps, pid, true), 0);
 	ck_assert_uint_eq(open_files(), before);
-	ck_assert_uint_eq(maps_lost(maps), 0);
+	ck_assert_uint_eq(perf_maps_lost(maps), 0);
 	end(pid);
-	maps_close(maps);
+	perf_maps_close(maps);
 }
 END_TEST
 
 START_TEST(test_the_dead_have_children)
 {
-	struct maps *maps = open_maps();
+	struct perf_maps *maps = open_maps();
 	unsigned int made = 0;
 	int make, map, end;
 	char byte;
@@ -177,19 +177,19 @@ START_TEST(test_the_dead_have_children)
 	if (!maps)
 		return;
 	pid = mother(&make, &map, &end);
-	ck_assert_int_eq(maps_watch(maps, pid, false), 0);
+	ck_assert_int_eq(perf_maps_watch(maps, pid, false), 0);
 	ck_assert_int_eq(write(make, "", 1), 1);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	ck_assert_int_eq(maps_drain(maps, count_new, &made), 0);
+	ck_assert_int_eq(perf_maps_drain(maps, count_new, &made), 0);
 	ck_assert_int_eq(write(map, "", 1), 1);
 	ck_assert_int_eq(read(end, &byte, 1), 0);
-	maps_stop(maps);
-	ck_assert_int_eq(maps_drain(maps, count_new, &made), 0);
+	perf_maps_stop(maps);
+	ck_assert_int_eq(perf_maps_drain(maps, count_new, &made), 0);
 	ck_assert_uint_eq(made, 1);
 	close(make);
 	close(map);
 	close(end);
-	maps_close(maps);
+	perf_maps_close(maps);
 }
 END_TEST
 
@@ -203,27 +203,27 @@ static int find_other(void *context, const struct item_map *map)
 
 START_TEST(test_only_mappings_of_watched_processes_are_reported)
 {
-	struct maps *maps = open_maps();
+	struct perf_maps *maps = open_maps();
 	unsigned int i;
 	pid_t pid;
 
 	if (!maps)
 		return;
 	pid = idle();
-	ck_assert_int_eq(maps_watch(maps, pid, true), 0);
+	ck_assert_int_eq(perf_maps_watch(maps, pid, true), 0);
 	for (i = 0; i < 10; i++)
 		munmap(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 		       4096);
-	ck_assert_int_eq(maps_drain(maps, find_other, &pid), 0);
+	ck_assert_int_eq(perf_maps_drain(maps, find_other, &pid), 0);
 	end(pid);
-	maps_close(maps);
+	perf_maps_close(maps);
 }
 END_TEST
 
 /* A process that joins between two mappings: the first is not reported. */
 START_TEST(test_mappings_from_before_the_watch_are_not_new)
 {
-	struct maps *maps = open_maps();
+	struct perf_maps *maps = open_maps();
 	const unsigned int executable = PROT_READ | PROT_EXEC;
 	unsigned int made = 0;
 	pid_t other;
@@ -231,33 +231,33 @@ START_TEST(test_mappings_from_before_the_watch_are_not_new)
 	if (!maps)
 		return;
 	other = idle();
-	ck_assert_int_eq(maps_watch(maps, other, false), 0);
+	ck_assert_int_eq(perf_maps_watch(maps, other, false), 0);
 	munmap(mmap(NULL, 4096, executable, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
-	ck_assert_int_eq(maps_watch(maps, getpid(), false), 0);
+	ck_assert_int_eq(perf_maps_watch(maps, getpid(), false), 0);
 	munmap(mmap(NULL, 4096, executable, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
-	maps_stop(maps);
-	ck_assert_int_eq(maps_drain(maps, count_new, &made), 0);
+	perf_maps_stop(maps);
+	ck_assert_int_eq(perf_maps_drain(maps, count_new, &made), 0);
 	ck_assert_uint_eq(made, 1);
 	end(other);
-	maps_close(maps);
+	perf_maps_close(maps);
 }
 END_TEST
 
 /* Files of code are opened while their process lives, so a few records are not left for later. */
 START_TEST(test_records_are_due_again_and_again)
 {
-	struct maps *maps = open_maps();
+	struct perf_maps *maps = open_maps();
 	struct pollfd polled;
 	unsigned int made = 0, i;
 
 	if (!maps)
 		return;
-	polled = (struct pollfd){ .fd = maps_fd(maps), .events = POLLIN };
+	polled = (struct pollfd){ .fd = perf_maps_fd(maps), .events = POLLIN };
 	for (i = 0; i < 3; i++) {
 		ck_assert_int_eq(poll(&polled, 1, 10000), 1);
-		ck_assert_int_eq(maps_drain(maps, count_new, &made), 0);
+		ck_assert_int_eq(perf_maps_drain(maps, count_new, &made), 0);
 	}
-	maps_close(maps);
+	perf_maps_close(maps);
 }
 END_TEST
 

@@ -185,15 +185,15 @@ static int bpf_cost_measure(struct bpf_cost *cost, struct events *events)
 }
 
 /* Where a counter cannot be had there is none in the run either. */
-static void bpf_cost_count(struct counters **counters)
+static void bpf_cost_count(struct perf_faults **counters)
 {
-	if (!counters_open(counters) && !counters_hold_thread(*counters, gettid()))
-		counters_release_thread(*counters);
+	if (!perf_faults_open(counters) && !perf_faults_hold_thread(*counters, gettid()))
+		perf_faults_release_thread(*counters);
 }
 
 int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool with_counters)
 {
-	struct counters *counters = NULL;
+	struct perf_faults *counters = NULL;
 	int err;
 
 	if (!cost->memory.memory || !(events_hooks(events) & 1U << HOOK_FAULT))
@@ -201,6 +201,6 @@ int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool with_counter
 	if (with_counters)
 		bpf_cost_count(&counters);
 	err = bpf_cost_measure(cost, events);
-	counters_close(counters);
+	perf_faults_close(counters);
 	return err ? err : events_forget(events);
 }

@@ -54,7 +54,7 @@ struct events {
 	int pin_keeper;
 };
 
-static const char *missing(void)
+static const char *events_missing(void)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): "
@@ -68,7 +68,7 @@ static const char *missing(void)
 	return NULL;
 }
 
-static void explain(const char *step, int err, char *why, size_t size)
+static void events_explain(const char *step, int err, char *why, size_t size)
 {
 	const uint64_t needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
 	char names[CAPABILITY_NAMES_SIZE];
@@ -88,7 +88,7 @@ static void explain(const char *step, int err, char *why, size_t size)
 			 strerror(-err));
 }
 
-static uint32_t default_bytes(unsigned int nr_rings, bool stacks)
+static uint32_t events_default_bytes(unsigned int nr_rings, bool stacks)
 {
 	const uint32_t factor = stacks ? STACKS_FACTOR : 1;
 	uint32_t bytes = RING_BYTES;
@@ -98,21 +98,21 @@ static uint32_t default_bytes(unsigned int nr_rings, bool stacks)
 	return bytes * factor;
 }
 
-static int configure_maps(struct events *events, const struct events_options *options)
+static int events_configure_maps(struct events *events, const struct events_options *options)
 {
 	const int nr_cpus = libbpf_num_possible_cpus();
 
 	if (nr_cpus < 0)
 		return nr_cpus;
 	events->nr_rings = get_nprocs();
-	events->ring_bytes = options->ring_bytes ?: default_bytes(events->nr_rings,
-								  options->stacks);
+	events->ring_bytes = options->ring_bytes ?: events_default_bytes(events->nr_rings,
+									 options->stacks);
 	events->bpf->rodata->events_half = events->ring_bytes / 2;
 	return bpf_map__set_max_entries(events->bpf->maps.events, nr_cpus);
 }
 
 /* A place for every slot of all swap areas there are now, as far as 64 MiB go. */
-static int size_swap_maps(struct pfstat_bpf *bpf, bool used)
+static int events_size_swap_maps(struct pfstat_bpf *bpf, bool used)
 {
 	const uint64_t pages = swap_total_pages();
 	uint32_t slots = 1024;
@@ -129,7 +129,7 @@ static int size_swap_maps(struct pfstat_bpf *bpf, bool used)
 }
 
 /* What the programs must know when they are loaded. */
-static int configure(struct events *events, const struct events_options *options)
+static int events_configure(struct events *events, const struct events_options *options)
 {
 	struct pfstat_bpf *bpf = events->bpf;
 	uint32_t without = options->without;
@@ -139,7 +139,7 @@ static int configure(struct events *events, const struct events_options *options
 	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
 	err = hooks_choose(bpf->obj, without, &events->hooks);
 	if (!err)
-		err = size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
+		err = events_size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
 	if (err)
 		return err;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
@@ -147,7 +147,7 @@ static int configure(struct events *events, const struct events_options *options
 	bpf->rodata->have_graph_probes = bpf_program__autoload(bpf->progs.on_fault_enter_kprobe);
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
-	return configure_maps(events, options);
+	return events_configure_maps(events, options);
 }
 
 /*
@@ -155,7 +155,7 @@ static int configure(struct events *events, const struct events_options *options
  * a fault of pfdrive's own. Telling who is watched touches one when perf counts already and
  * the programs do not yet. All of it is 0 as long as they are not attached.
  */
-static void touch_shared(struct pfstat_bpf *bpf)
+static void events_touch_shared(struct pfstat_bpf *bpf)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	volatile char *shared = (volatile char *)bpf->bss;
@@ -174,7 +174,7 @@ static int events_load(struct events *events, const struct events_options *optio
 	events->bpf = pfstat_bpf__open();
 	if (!events->bpf)
 		return -errno;
-	err = configure(events, options);
+	err = events_configure(events, options);
 	if (!err)
 		err = pfstat_bpf__load(events->bpf);
 	if (err)
@@ -185,11 +185,11 @@ static int events_load(struct events *events, const struct events_options *optio
 	 */
 	if (!events->bpf->bss)
 		return -ENOMEM;
-	touch_shared(events->bpf);
+	events_touch_shared(events->bpf);
 	return 0;
 }
 
-static int add_ring(struct events *events, struct event_ring *ring)
+static int events_add_ring(struct events *events, struct event_ring *ring)
 {
 	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
 
@@ -197,7 +197,7 @@ static int add_ring(struct events *events, struct event_ring *ring)
 }
 
 /* A CPU that is not online now shares the ring of another, should it come. */
-static int assign_rings(const struct events *events)
+static int events_assign_rings(const struct events *events)
 {
 	const int nr_cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(events->bpf->maps.events);
 	int cpu;
@@ -226,15 +226,15 @@ static int events_open_rings(struct events *events, const char **step)
 	while (!err && events->nr_rings < nr_rings) {
 		err = event_ring_open(&events->rings[events->nr_rings], events->ring_bytes);
 		if (!err)
-			err = add_ring(events, &events->rings[events->nr_rings++]);
+			err = events_add_ring(events, &events->rings[events->nr_rings++]);
 	}
-	return err ? err : assign_rings(events);
+	return err ? err : events_assign_rings(events);
 }
 
 int events_open(struct events **opened, const struct events_options *options, char *why,
 		size_t size)
 {
-	const char *lacking = missing();
+	const char *lacking = events_missing();
 	struct events *events;
 	const char *step;
 	int err;
@@ -246,7 +246,7 @@ int events_open(struct events **opened, const struct events_options *options, ch
 	}
 	events = calloc(1, sizeof(*events));
 	if (!events) {
-		explain("load the eBPF programs", -ENOMEM, why, size);
+		events_explain("load the eBPF programs", -ENOMEM, why, size);
 		return -ENOMEM;
 	}
 	events->epoll = -1;
@@ -255,7 +255,7 @@ int events_open(struct events **opened, const struct events_options *options, ch
 	if (!err)
 		err = events_open_rings(events, &step);
 	if (err) {
-		explain(step, err, why, size);
+		events_explain(step, err, why, size);
 		events_close(events);
 		return err;
 	}
@@ -263,7 +263,7 @@ int events_open(struct events **opened, const struct events_options *options, ch
 	return 0;
 }
 
-static int attach_kprobes(struct pfstat_bpf *bpf)
+static int events_attach_kprobes(struct pfstat_bpf *bpf)
 {
 	int err = hooks_attach(bpf->progs.on_fault_enter_kprobe,
 			       &bpf->links.on_fault_enter_kprobe);
@@ -283,20 +283,20 @@ int events_attach(struct events *events, char *why, size_t size)
 	int err = pfstat_bpf__attach(events->bpf);
 
 	if (!err)
-		err = attach_kprobes(events->bpf);
+		err = events_attach_kprobes(events->bpf);
 	if (err) {
-		explain("attach the eBPF programs", err, why, size);
+		events_explain("attach the eBPF programs", err, why, size);
 		return err;
 	}
 	err = pins_make(events->bpf->obj, &events->pin_keeper);
 	if (err)
-		explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why, size);
+		events_explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why, size);
 	else
 		events->pinned = true;
 	return err;
 }
 
-static void close_rings(struct events *events)
+static void events_close_rings(struct events *events)
 {
 	unsigned int i;
 
@@ -314,7 +314,7 @@ void events_close(struct events *events)
 		return;
 	if (events->pinned)
 		pins_remove(events->pin_keeper);
-	close_rings(events);
+	events_close_rings(events);
 	pfstat_bpf__destroy(events->bpf);
 	free(events);
 }
@@ -383,7 +383,7 @@ int events_fd(const struct events *events)
  * ended before: all positions are taken before any event is read, and the queue of the
  * collector keeps what is later than its drain.
  */
-static int look(struct events *events)
+static int events_look(struct events *events)
 {
 	const struct pfstat_event *event;
 	struct epoll_event edge;
@@ -408,7 +408,7 @@ int events_drain(struct events *events, events_sink sink, void *context)
 {
 	const struct pfstat_event *event;
 	struct event_ring *ring;
-	int err = look(events);
+	int err = events_look(events);
 
 	while (!err && events->heap.count) {
 		ring = &events->rings[time_heap_first(&events->heap)];
@@ -434,7 +434,7 @@ uint64_t events_received(const struct events *events)
 	return events->received - events->forgotten;
 }
 
-static int read_counts(const struct events *events, struct run_counters *counters)
+static int events_read_counts(const struct events *events, struct run_counters *counters)
 {
 	const struct event_maps maps = {
 		.counts = bpf_map__fd(events->bpf->maps.counts),
@@ -469,7 +469,7 @@ int events_hooked_returns(const struct events *events, struct hooked_returns *re
 
 	*returns = (struct hooked_returns){ 0 };
 	run_counters_init(&counters);
-	err = read_counts(events, &counters);
+	err = events_read_counts(events, &counters);
 	for (outcome = 0; !err && outcome < PFSTAT_NR_OUTCOMES; outcome++) {
 		sum = outcome == PFSTAT_OUTCOME_RETRY ? &returns->again : &returns->ended;
 		*sum += run_counters_returns(&counters, PFSTAT_FAULT_HOOKED, outcome);
@@ -478,14 +478,14 @@ int events_hooked_returns(const struct events *events, struct hooked_returns *re
 	return err;
 }
 
-static int drop(void *context, const struct pfstat_event *event)
+static int events_drop(void *context, const struct pfstat_event *event)
 {
 	(void)event;
 	(*(uint64_t *)context)++;
 	return 0;
 }
 
-static int forget_syscalls(int fd)
+static int events_forget_syscalls(int fd)
 {
 	struct pfstat_syscall_key key;
 	int err, next;
@@ -502,7 +502,7 @@ static int forget_syscalls(int fd)
  * How often the kernel left out a program that was already running on the same CPU: met
  * by an interrupt, or preempted by another thread that came to it.
  */
-static int read_misses(const struct bpf_program *program, uint64_t *misses)
+static int events_read_misses(const struct bpf_program *program, uint64_t *misses)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
@@ -513,7 +513,7 @@ static int read_misses(const struct bpf_program *program, uint64_t *misses)
 	return 0;
 }
 
-static int read_skipped(const struct events *events, uint64_t *skipped)
+static int events_read_skipped(const struct events *events, uint64_t *skipped)
 {
 	const struct bpf_program *second;
 	uint64_t misses, of_second;
@@ -525,9 +525,9 @@ static int read_skipped(const struct events *events, uint64_t *skipped)
 		if (!bpf_program__autoload(program) || hooks_is_second_copy(program))
 			continue;
 		second = hooks_second_copy(events->bpf->obj, program);
-		err = read_misses(program, &misses);
+		err = events_read_misses(program, &misses);
 		if (!err && second)
-			err = read_misses(second, &of_second);
+			err = events_read_misses(second, &of_second);
 		if (err)
 			return err;
 		/* What is lost was skipped by both. */
@@ -541,19 +541,19 @@ int events_forget(struct events *events)
 {
 	int err;
 
-	err = events_drain(events, drop, &events->forgotten);
+	err = events_drain(events, events_drop, &events->forgotten);
 	if (!err)
-		err = forget_syscalls(bpf_map__fd(events->bpf->maps.syscalls));
+		err = events_forget_syscalls(bpf_map__fd(events->bpf->maps.syscalls));
 	if (!err)
-		err = read_counts(events, &events->before);
+		err = events_read_counts(events, &events->before);
 	if (!err)
-		err = read_skipped(events, &events->before.events_skipped);
+		err = events_read_skipped(events, &events->before.events_skipped);
 	free(events->before.syscalls);
 	events->before.syscalls = NULL;
 	return err;
 }
 
-static void take_out_forgotten(const struct events *events, struct run_counters *counters)
+static void events_take_out_forgotten(const struct events *events, struct run_counters *counters)
 {
 	const struct run_counters *before = &events->before;
 	unsigned int i;
@@ -580,16 +580,16 @@ int events_counters(const struct events *events, struct run_counters *counters)
 	counters->have_bpf = true;
 	counters->have_advice = true;
 	counters->hooks = events->hooks;
-	err = read_counts(events, counters);
+	err = events_read_counts(events, counters);
 	if (!err)
-		take_out_forgotten(events, counters);
+		events_take_out_forgotten(events, counters);
 	if (!err && events->hooks & 1U << HOOK_SWAP_IO) {
 		counters->swap = events->bpf->bss->swap_counts;
 		err = swap_counters_read(bpf_map__fd(events->bpf->maps.swap_pairs),
 					 bpf_map__fd(events->bpf->maps.swap_names), counters);
 	}
 	if (!err)
-		err = read_skipped(events, &counters->events_skipped);
+		err = events_read_skipped(events, &counters->events_skipped);
 	if (err)
 		return err;
 	counters->events_skipped -= events->before.events_skipped;

@@ -13,14 +13,14 @@
 static char kept[BPF_LOG_BYTES];
 static uint64_t written;	/* bytes in all; the next goes to written % BPF_LOG_BYTES */
 
-static bool is_wanted(void)
+static bool bpf_log_is_wanted(void)
 {
 	const char *value = getenv("PFDRIVE_DEBUG");
 
 	return value && !strcmp(value, "1");
 }
 
-static void append(const char *text)
+static void bpf_log_append(const char *text)
 {
 	for (; *text; text++)
 		kept[written++ % BPF_LOG_BYTES] = *text;
@@ -30,11 +30,11 @@ int bpf_log_keep(enum libbpf_print_level level, const char *format, va_list argu
 {
 	char *text;
 
-	if (level == LIBBPF_DEBUG && !is_wanted())
+	if (level == LIBBPF_DEBUG && !bpf_log_is_wanted())
 		return 0;
 	if (vasprintf(&text, format, arguments) < 0)
 		return 0;
-	append(text);
+	bpf_log_append(text);
 	free(text);
 	return 0;
 }
@@ -43,7 +43,7 @@ void bpf_log_dump(FILE *out)
 {
 	uint64_t at = written > BPF_LOG_BYTES ? written - BPF_LOG_BYTES : 0;
 
-	if (!is_wanted())
+	if (!bpf_log_is_wanted())
 		return;
 	for (; at < written; at++)
 		putc(kept[at % BPF_LOG_BYTES], out);

@@ -32,12 +32,12 @@ bool pins_possible(void)
 	       (unsigned long)statfs_buffer.f_type == BPF_FS_MAGIC;
 }
 
-static void pin_path(char *path, size_t size, const char *name)
+static void pins_pin_path(char *path, size_t size, const char *name)
 {
 	snprintf(path, size, "%s/%s", PFSTAT_PIN_DIR, name);
 }
 
-static int pin_all(struct bpf_object *object)
+static int pins_pin_all(struct bpf_object *object)
 {
 	struct bpf_program *program;
 	struct bpf_map *map;
@@ -47,7 +47,7 @@ static int pin_all(struct bpf_object *object)
 	bpf_object__for_each_map(map, object) {
 		if (bpf_map__is_internal(map))
 			continue;
-		pin_path(path, sizeof(path), bpf_map__name(map));
+		pins_pin_path(path, sizeof(path), bpf_map__name(map));
 		err = bpf_map__pin(map, path);
 		if (err)
 			return err;
@@ -55,7 +55,7 @@ static int pin_all(struct bpf_object *object)
 	bpf_object__for_each_program(program, object) {
 		if (!bpf_program__autoload(program))
 			continue;
-		pin_path(path, sizeof(path), bpf_program__name(program));
+		pins_pin_path(path, sizeof(path), bpf_program__name(program));
 		err = bpf_program__pin(program, path);
 		if (err)
 			return err;
@@ -67,7 +67,7 @@ static int pin_all(struct bpf_object *object)
  * Where bpffs was mounted without a mode everybody may make a folder or a link of our
  * name there: neither is followed, or root would empty any folder that it leads to.
  */
-static DIR *open_own(void)
+static DIR *pins_open_own(void)
 {
 	const int fd = open(PFSTAT_PIN_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat stat_buffer;
@@ -82,9 +82,9 @@ static DIR *open_own(void)
 	return dir;
 }
 
-static void remove_folder(void)
+static void pins_remove_folder(void)
 {
-	DIR *dir = open_own();
+	DIR *dir = pins_open_own();
 	struct dirent *entry;
 
 	if (!dir)
@@ -95,7 +95,7 @@ static void remove_folder(void)
 	rmdir(PFSTAT_PIN_DIR);
 }
 
-static bool folder_is(uint64_t inode)
+static bool pins_folder_is(uint64_t inode)
 {
 	struct stat stat_buffer;
 
@@ -106,7 +106,7 @@ static bool folder_is(uint64_t inode)
  * It is no child of ours for longer than its start takes: who waits for children, and
  * adds up what they used, shall not meet it. So its program forks, and we wait at once.
  */
-static int spawn_keeper(int its_end, const struct stat *folder)
+static int pins_spawn_keeper(int its_end, const struct stat *folder)
 {
 	char inode[24];
 	char *const arguments[] = { "pfdrive", "helper", "unpin", inode, NULL };
@@ -134,7 +134,7 @@ static int spawn_keeper(int its_end, const struct stat *folder)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EAGAIN;
 }
 
-static int start_keeper(int *keeper)
+static int pins_start_keeper(int *keeper)
 {
 	struct stat folder;
 	int ends[2], err;
@@ -142,7 +142,7 @@ static int start_keeper(int *keeper)
 	if (stat(PFSTAT_PIN_DIR, &folder) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	err = spawn_keeper(ends[1], &folder);
+	err = pins_spawn_keeper(ends[1], &folder);
 	close(ends[1]);
 	if (err)
 		close(ends[0]);
@@ -155,23 +155,23 @@ int pins_make(struct bpf_object *object, int *keeper)
 {
 	int err;
 
-	remove_folder();	/* of one that was killed together with its keeper */
+	pins_remove_folder();	/* of one that was killed together with its keeper */
 	if (mkdir(PFSTAT_PIN_DIR, 0700))
 		return -errno;
 	/* Before the first pin, which may be the last thing we do. */
-	err = start_keeper(keeper);
+	err = pins_start_keeper(keeper);
 	if (err) {
-		remove_folder();
+		pins_remove_folder();
 		return err;
 	}
-	err = pin_all(object);
+	err = pins_pin_all(object);
 	if (err)
 		pins_remove(*keeper);
 	return err;
 }
 
 /* Returns when the other end of the line is closed or shut. */
-static void wait_for_end(int line)
+static void pins_wait_for_end(int line)
 {
 	ssize_t got;
 	char byte;
@@ -183,9 +183,9 @@ static void wait_for_end(int line)
 
 void pins_remove(int keeper)
 {
-	remove_folder();
+	pins_remove_folder();
 	shutdown(keeper, SHUT_WR);
-	wait_for_end(keeper);	/* it has gone: nothing of us is left */
+	pins_wait_for_end(keeper);	/* it has gone: nothing of us is left */
 	close(keeper);
 }
 
@@ -193,7 +193,7 @@ void pins_remove(int keeper)
  * A run among competitors is in a cgroup of its own, and when it is killed all that is
  * in there is, too (engine/memory_group.h): not the keeper, which has work to do then.
  */
-static void leave_the_run(void)
+static void pins_leave_the_run(void)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
 	char line[512];
@@ -216,16 +216,16 @@ int pins_keep(uint64_t inode)
 	pid_t child;
 
 	interrupt_ignore();
-	leave_the_run();
+	pins_leave_the_run();
 	/* It waits, and removes a folder; what others gave pfdrive is not kept open by it. */
 	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	child = fork();
 	if (child)
 		return child < 0 ? -errno : 0;
-	wait_for_end(STDIN_FILENO);
+	pins_wait_for_end(STDIN_FILENO);
 	/* By now the folder may be another program's. */
-	if (folder_is(inode))
-		remove_folder();
+	if (pins_folder_is(inode))
+		pins_remove_folder();
 	return 0;
 }

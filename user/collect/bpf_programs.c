@@ -77,21 +77,21 @@ static const struct {
 };
 
 /* For what the kernel does not have. */
-struct search {
+struct hook_search {
 	const struct bpf_object *object;
 	struct btf *types;	/* of the kernel, once a kprobe's function was looked for */
 	uint32_t missing;	/* 1 << enum bpf_hook */
 };
 
 /* What the program hangs on is in its section's name: "tp_btf/NAME", "fentry/NAME", … */
-static const char *hook_name(const struct bpf_program *program)
+static const char *hooks_hook_name(const struct bpf_program *program)
 {
 	const char *slash = strchr(bpf_program__section_name(program), '/');
 
 	return slash ? slash + 1 : "";
 }
 
-static int find_function(struct search *search, const char *name)
+static int hooks_find_function(struct hook_search *search, const char *name)
 {
 	if (!search->types)
 		search->types = btf__load_vmlinux_btf();
@@ -105,21 +105,21 @@ static int find_function(struct search *search, const char *name)
  * that stay with the object: loading it neither reads nor searches them again, which was a
  * fifth of the instructions until pfdrive's first access.
  */
-static int kernel_has(struct search *search, struct bpf_program *program)
+static int hooks_kernel_has(struct hook_search *search, struct bpf_program *program)
 {
 	int err;
 
 	if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
-		err = find_function(search, hook_name(program));
+		err = hooks_find_function(search, hooks_hook_name(program));
 	else
-		err = bpf_program__set_attach_target(program, 0, hook_name(program));
+		err = bpf_program__set_attach_target(program, 0, hooks_hook_name(program));
 	if (err == -ESRCH || err == -ENOENT)
 		return 0;
 	return err < 0 ? err : 1;
 }
 
 /* Another program that does the same, and that the kernel can run: 1, 0, or a negative errno. */
-static int has_instead(struct search *search, const char *program)
+static int hooks_has_instead(struct hook_search *search, const char *program)
 {
 	struct bpf_program *instead;
 	size_t i;
@@ -129,30 +129,30 @@ static int has_instead(struct search *search, const char *program)
 			continue;
 		instead = bpf_object__find_program_by_name(search->object,
 							   alternatives[i].instead);
-		return instead ? kernel_has(search, instead) : -ENOENT;
+		return instead ? hooks_kernel_has(search, instead) : -ENOENT;
 	}
 	return 0;
 }
 
 /* Without it its hook is missing, unless another program does the same. */
-static int find_program(struct search *search, const char *name, enum bpf_hook hook)
+static int hooks_find_program(struct hook_search *search, const char *name, enum bpf_hook hook)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(search->object, name);
 	int has;
 
 	if (!program)
 		return -ENOENT;
-	has = kernel_has(search, program);
+	has = hooks_kernel_has(search, program);
 	if (has)
 		return has < 0 ? has : 0;
-	has = has_instead(search, name);
+	has = hooks_has_instead(search, name);
 	if (has > 0)
 		return bpf_program__set_autoload(program, false);
 	search->missing |= 1U << hook;
 	return has;
 }
 
-static int find_missing(struct search *search)
+static int hooks_find_missing(struct hook_search *search)
 {
 	size_t i;
 	int err;
@@ -160,7 +160,7 @@ static int find_missing(struct search *search)
 	for (i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
 		if (search->missing & 1U << optional[i].hook)
 			continue;
-		err = find_program(search, optional[i].program, optional[i].hook);
+		err = hooks_find_program(search, optional[i].program, optional[i].hook);
 		if (err)
 			return err;
 	}
@@ -170,7 +170,7 @@ static int find_missing(struct search *search)
 	return 0;
 }
 
-static int leave_out(struct bpf_object *object, uint32_t missing)
+static int hooks_leave_out(struct bpf_object *object, uint32_t missing)
 {
 	struct bpf_program *program;
 	size_t i;
@@ -186,7 +186,7 @@ static int leave_out(struct bpf_object *object, uint32_t missing)
 }
 
 /* The model that was chosen is in brackets: "none voluntary (full) lazy". */
-static bool kernel_preempts_itself(void)
+static bool hooks_kernel_preempts_itself(void)
 {
 	FILE *file = fopen("/sys/kernel/debug/sched/preempt", "re");
 	struct utsname name;
@@ -207,19 +207,19 @@ static bool kernel_preempts_itself(void)
  * Return probes before v6.14 were not made of function-graph tracing: only few threads at a
  * time may be in the function, and faults sleep.
  */
-static int has_graph_probes(struct search *search)
+static int hooks_has_graph_probes(struct hook_search *search)
 {
-	int err = find_function(search, "fprobe_return");
+	int err = hooks_find_function(search, "fprobe_return");
 
 	if (err > 0)
-		err = find_function(search, "bpf_rdonly_cast");
+		err = hooks_find_function(search, "bpf_rdonly_cast");
 	return err == -ENOENT ? 0 : err < 0 ? err : 1;
 }
 
-static int choose_doubles(struct search *search)
+static int hooks_choose_doubles(struct hook_search *search)
 {
-	const bool preempts = kernel_preempts_itself();
-	const int graph = preempts ? has_graph_probes(search) : 0;
+	const bool preempts = hooks_kernel_preempts_itself();
+	const int graph = preempts ? hooks_has_graph_probes(search) : 0;
 	struct bpf_program *program, *second;
 	size_t i;
 	int err = graph < 0 ? graph : 0;
@@ -241,7 +241,7 @@ static int choose_doubles(struct search *search)
 
 int hooks_attach(const struct bpf_program *program, struct bpf_link **link)
 {
-	const char *name = hook_name(program);
+	const char *name = hooks_hook_name(program);
 	struct bpf_kprobe_multi_opts options = {
 		.sz = sizeof(options), .syms = &name, .cnt = 1,
 		.retprobe = !strncmp(bpf_program__section_name(program), "kretprobe", 9),
@@ -280,13 +280,13 @@ bool hooks_is_second_copy(const struct bpf_program *program)
 
 int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks)
 {
-	struct search search = { .object = object, .missing = without };
-	int err = find_missing(&search);
+	struct hook_search search = { .object = object, .missing = without };
+	int err = hooks_find_missing(&search);
 
 	if (!err)
-		err = leave_out(object, search.missing);
+		err = hooks_leave_out(object, search.missing);
 	if (!err)
-		err = choose_doubles(&search);
+		err = hooks_choose_doubles(&search);
 	btf__free(search.types);
 	*hooks = ((1U << NR_HOOKS) - 1) & ~search.missing;
 	return err;

@@ -66,7 +66,7 @@ struct code_files {
 	unsigned int nr_roots;
 };
 
-static int root_identify(struct root *root)
+static int code_files_root_identify(struct root *root)
 {
 	struct statx status;
 
@@ -78,14 +78,14 @@ static int root_identify(struct root *root)
 }
 
 /* The root is added to those that are kept, or is there already. Its index, or negative. */
-static int add_root(struct code_files *files, const char *path)
+static int code_files_add_root(struct code_files *files, const char *path)
 {
 	struct root root = { .fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) };
 	unsigned int i;
 
 	if (root.fd < 0)
 		return -errno;
-	if (root_identify(&root) || descriptors_are_short(root.fd))
+	if (code_files_root_identify(&root) || descriptors_are_short(root.fd))
 		goto close_root;
 	for (i = 0; i < files->nr_roots; i++)
 		if (files->roots[i].mount == root.mount && files->roots[i].inode == root.inode)
@@ -108,14 +108,14 @@ struct code_files *code_files_new(void)
 {
 	struct code_files *files = calloc(1, sizeof(*files));
 
-	if (files && add_root(files, "/") < 0) {
+	if (files && code_files_add_root(files, "/") < 0) {
 		free(files);
 		return NULL;
 	}
 	return files;
 }
 
-static void free_chain(void *value)
+static void code_files_free_chain(void *value)
 {
 	struct code_file *file = value, *next;
 
@@ -133,31 +133,31 @@ void code_files_free(struct code_files *files)
 
 	if (!files)
 		return;
-	hash_exit(&files->files, free_chain);
+	hash_exit(&files->files, code_files_free_chain);
 	hash_exit(&files->processes, free);
 	for (i = 0; i < files->nr_roots; i++)
 		close(files->roots[i].fd);
 	free(files);
 }
 
-static uint64_t hash_of_file(const char *path, uint64_t inode)
+static uint64_t code_files_hash_of_file(const char *path, uint64_t inode)
 {
 	return hash_of(path, strlen(path)) ^ inode;
 }
 
-static struct code_file *find_file(const struct code_files *files, const char *path,
-				   uint64_t inode)
+static struct code_file *code_files_find_file(const struct code_files *files, const char *path,
+					      uint64_t inode)
 {
-	struct code_file *file = hash_find(&files->files, hash_of_file(path, inode));
+	struct code_file *file = hash_find(&files->files, code_files_hash_of_file(path, inode));
 
 	while (file && (file->inode != inode || strcmp(file->path, path)))
 		file = file->next;
 	return file;
 }
 
-static struct code_file *add_file(struct code_files *files, const struct item_map *map)
+static struct code_file *code_files_add_file(struct code_files *files, const struct item_map *map)
 {
-	const uint64_t key = hash_of_file(map->path, map->inode);
+	const uint64_t key = code_files_hash_of_file(map->path, map->inode);
 	struct code_file *first = hash_find(&files->files, key), *file;
 
 	if (files->files.count >= FILES_MAX)
@@ -179,7 +179,7 @@ static struct code_file *add_file(struct code_files *files, const struct item_ma
 	return file;
 }
 
-static bool has_own_devices(int fd)
+static bool code_files_has_own_devices(int fd)
 {
 	struct statfs statfs;
 
@@ -188,25 +188,26 @@ static bool has_own_devices(int fd)
 }
 
 /* The wall clock's time of a moment of CLOCK_MONOTONIC; 0: now. */
-static uint64_t wall_ns(uint64_t ns)
+static uint64_t code_files_wall_ns(uint64_t ns)
 {
 	const uint64_t now_ns = clock_monotonic_ns(), wall = clock_read_ns(CLOCK_REALTIME);
 
 	return wall - (ns && ns < now_ns ? now_ns - ns : 0);
 }
 
-static bool is_mapped_file(int fd, const struct item_map *map, struct stat *stat)
+static bool code_files_is_mapped_file(int fd, const struct item_map *map, struct stat *stat)
 {
 	if (fstat(fd, stat) || stat->st_ino != map->inode)
 		return false;
-	if ((major(stat->st_dev) << 20 | minor(stat->st_dev)) != map->dev && !has_own_devices(fd))
+	if ((major(stat->st_dev) << 20 | minor(stat->st_dev)) != map->dev &&
+	    !code_files_has_own_devices(fd))
 		return false;
 	/* A later file may have the same inode number. */
-	return stat->st_ctim.tv_sec * SECOND + stat->st_ctim.tv_nsec <= wall_ns(map->ns);
+	return stat->st_ctim.tv_sec * SECOND + stat->st_ctim.tv_nsec <= code_files_wall_ns(map->ns);
 }
 
 /* The path is the watched program's: it may name a device or a pipe by now. */
-static int open_below(int root, const char *path, uint64_t resolve)
+static int code_files_open_below(int root, const char *path, uint64_t resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -222,14 +223,14 @@ static int open_below(int root, const char *path, uint64_t resolve)
 	return fd;
 }
 
-static bool try_root(struct code_file *file, int root, const struct item_map *map)
+static bool code_files_try_root(struct code_file *file, int root, const struct item_map *map)
 {
-	const int fd = open_below(root, map->path, 0);
+	const int fd = code_files_open_below(root, map->path, 0);
 	struct stat stat;
 
 	if (fd < 0)
 		return false;
-	if (descriptors_are_short(fd) || !is_mapped_file(fd, map, &stat)) {
+	if (descriptors_are_short(fd) || !code_files_is_mapped_file(fd, map, &stat)) {
 		close(fd);
 		return false;
 	}
@@ -248,21 +249,21 @@ void code_files_see(struct code_files *files, const struct item_map *map)
 	if (!(map->prot & PROT_EXEC) || !map->inode || map->path[0] != '/')
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/root", map->pid);
-	file = find_file(files, map->path, map->inode);
+	file = code_files_find_file(files, map->path, map->inode);
 	if (!file)
-		file = add_file(files, map);
+		file = code_files_add_file(files, map);
 	if (!file || file->fd >= 0 || file->tries++ == TRIES_MAX)
 		return;
-	own = add_root(files, path);
-	if (own >= 0 && try_root(file, files->roots[own].fd, map))
+	own = code_files_add_root(files, path);
+	if (own >= 0 && code_files_try_root(file, files->roots[own].fd, map))
 		return;
 	for (i = files->nr_roots - 1; i >= 0; i--)
-		if (i != own && try_root(file, files->roots[i].fd, map))
+		if (i != own && code_files_try_root(file, files->roots[i].fd, map))
 			return;
 }
 
 /* The last number of NSpid is that of the innermost namespace. */
-static bool read_status(pid_t pid, struct code_process *process)
+static bool code_files_read_status(pid_t pid, struct code_process *process)
 {
 	char path[64], line[256];
 	bool user = false, own = false;
@@ -292,13 +293,13 @@ void code_files_see_process(struct code_files *files, pid_t pid)
 	if (!process)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
-	process->root = add_root(files, path);
-	if (process->root < 0 || !read_status(pid, process) ||
+	process->root = code_files_add_root(files, path);
+	if (process->root < 0 || !code_files_read_status(pid, process) ||
 	    hash_add(&files->processes, pid, process))
 		free(process);
 }
 
-static int check_perf_map(int fd, const struct code_process *process)
+static int code_files_check_perf_map(int fd, const struct code_process *process)
 {
 	struct stat stat;
 
@@ -316,8 +317,8 @@ int code_files_open_perf_map(const struct code_files *files, pid_t pid)
 	if (!process)
 		return -ENODATA;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", process->own_pid);
-	fd = open_below(files->roots[process->root].fd, path, RESOLVE_NO_SYMLINKS);
-	err = fd < 0 ? fd : check_perf_map(fd, process);
+	fd = code_files_open_below(files->roots[process->root].fd, path, RESOLVE_NO_SYMLINKS);
+	err = fd < 0 ? fd : code_files_check_perf_map(fd, process);
 	if (!err)
 		return fd;
 	if (fd >= 0)
@@ -325,7 +326,7 @@ int code_files_open_perf_map(const struct code_files *files, pid_t pid)
 	return err;
 }
 
-static int open_own(const char *path, uint64_t inode)
+static int code_files_open_own(const char *path, uint64_t inode)
 {
 	const int fd = regular_open(path, O_RDONLY);
 	struct stat stat;
@@ -343,8 +344,8 @@ int code_files_open(const struct code_files *files, const char *path, uint64_t i
 	int fd;
 
 	if (!files)
-		return open_own(path, inode);
-	file = find_file(files, path, inode);
+		return code_files_open_own(path, inode);
+	file = code_files_find_file(files, path, inode);
 	if (!file || file->fd < 0 || fstat(file->fd, &stat) || stat.st_size != file->bytes ||
 	    stat.st_mtim.tv_sec != file->modified.tv_sec ||
 	    stat.st_mtim.tv_nsec != file->modified.tv_nsec)

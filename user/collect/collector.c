@@ -35,7 +35,7 @@ struct cursor {
 };
 
 /* The record belongs to this drain: it ended before the drain began. False: none does. */
-static bool cursor_load(struct cursor *cursor, uint64_t until_ns, int *err)
+static bool collector_cursor_load(struct cursor *cursor, uint64_t until_ns, int *err)
 {
 	cursor->record = record_ring_peek(cursor->ring, err);
 	if (!cursor->record)
@@ -44,7 +44,7 @@ static bool cursor_load(struct cursor *cursor, uint64_t until_ns, int *err)
 	return cursor->end_ns <= until_ns;
 }
 
-static int hand_on_events(struct collector *collector, uint64_t until_ns)
+static int collector_pass_events(struct collector *collector, uint64_t until_ns)
 {
 	struct item item;
 	int err = 0;
@@ -57,7 +57,7 @@ static int hand_on_events(struct collector *collector, uint64_t until_ns)
 	return err;
 }
 
-static int hand_on_record(struct collector *collector, const struct cursor *cursor)
+static int collector_pass_record(struct collector *collector, const struct cursor *cursor)
 {
 	const struct item item = {
 		.type = ITEM_RECORD, .ns = cursor->end_ns, .record = cursor->record,
@@ -66,7 +66,7 @@ static int hand_on_record(struct collector *collector, const struct cursor *curs
 	return collector->options.sink(collector->options.sink_context, &item);
 }
 
-static int merge(struct collector *collector, uint64_t until_ns)
+static int collector_merge(struct collector *collector, uint64_t until_ns)
 {
 	struct time_heap *heap = &collector->heap;
 	struct cursor *cursor;
@@ -77,32 +77,32 @@ static int merge(struct collector *collector, uint64_t until_ns)
 	for (i = 0; i < collector->options.source->nr_rings; i++) {
 		cursor = &collector->cursors[i];
 		cursor->ring = &collector->options.source->rings[i];
-		if (cursor_load(cursor, until_ns, &err))
+		if (collector_cursor_load(cursor, until_ns, &err))
 			time_heap_add(heap, cursor->end_ns, i);
 	}
 	while (heap->count && !err) {
 		cursor = &collector->cursors[time_heap_first(heap)];
-		err = hand_on_events(collector, cursor->end_ns);
+		err = collector_pass_events(collector, cursor->end_ns);
 		if (err)
 			break;
-		err = hand_on_record(collector, cursor);
+		err = collector_pass_record(collector, cursor);
 		record_ring_next(cursor->ring);
-		if (cursor_load(cursor, until_ns, &err))
+		if (collector_cursor_load(cursor, until_ns, &err))
 			time_heap_update_first(heap, cursor->end_ns);
 		else
 			time_heap_remove_first(heap);
 	}
-	return err ? err : hand_on_events(collector, until_ns);
+	return err ? err : collector_pass_events(collector, until_ns);
 }
 
-static int keep_event(void *context, const struct pfstat_event *event)
+static int collector_keep_event(void *context, const struct pfstat_event *event)
 {
 	struct collector *collector = context;
 
 	return queue_add(&collector->queue, ITEM_EVENT, event->ns, event, event->size);
 }
 
-static int keep_map(void *context, const struct item_map *map)
+static int collector_keep_map(void *context, const struct item_map *map)
 {
 	struct collector *collector = context;
 
@@ -110,14 +110,14 @@ static int keep_map(void *context, const struct item_map *map)
 			 sizeof(*map) + map->path_bytes);
 }
 
-static int read_events(struct collector *collector)
+static int collector_read_events(struct collector *collector)
 {
 	int err = 0;
 
 	if (collector->options.events)
-		err = events_drain(collector->options.events, keep_event, collector);
+		err = events_drain(collector->options.events, collector_keep_event, collector);
 	if (!err && collector->options.maps)
-		err = maps_drain(collector->options.maps, keep_map, collector);
+		err = perf_maps_drain(collector->options.maps, collector_keep_map, collector);
 	queue_sort(&collector->queue);
 	return err;
 }
@@ -129,16 +129,16 @@ static int read_events(struct collector *collector)
  * Events are taken after the heads: whatever happened within a call of which the
  * record is there has been said by then.
  */
-static int drain(struct collector *collector, uint64_t until_ns)
+static int collector_drain(struct collector *collector, uint64_t until_ns)
 {
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < collector->options.source->nr_rings; i++)
 		record_ring_look(&collector->options.source->rings[i]);
-	err = read_events(collector);
+	err = collector_read_events(collector);
 	if (!err)
-		err = merge(collector, until_ns);
+		err = collector_merge(collector, until_ns);
 	for (i = 0; i < collector->options.source->nr_rings; i++)
 		record_ring_publish(&collector->options.source->rings[i]);
 	return err;
@@ -149,21 +149,21 @@ static int drain(struct collector *collector, uint64_t until_ns)
  * lives. The faults and events stay in their rings, so that the watched program, which may share
  * the CPU with this thread, does not wait for their analysis in the middle of a fault.
  */
-static int drain_maps(struct collector *collector)
+static int collector_drain_maps(struct collector *collector)
 {
-	const int err = maps_drain(collector->options.maps, keep_map, collector);
+	const int err = perf_maps_drain(collector->options.maps, collector_keep_map, collector);
 
 	queue_sort(&collector->queue);
 	return err;
 }
 
-static bool is_stopped(const struct collector *collector)
+static bool collector_is_stopped(const struct collector *collector)
 {
 	return collector->polled[collector->nr_polled - 1].revents;
 }
 
 /* Milliseconds to the next tick, as poll(2) wants them: rounded up, -1: there is none. */
-static int until_tick(const struct collector *collector, uint64_t next_ns)
+static int collector_until_tick(const struct collector *collector, uint64_t next_ns)
 {
 	const uint64_t now = clock_monotonic_ns();
 
@@ -173,21 +173,21 @@ static int until_tick(const struct collector *collector, uint64_t next_ns)
 }
 
 /* Whether perf's mappings are the only ones that poll(2) reported. */
-static bool only_maps_ready(const struct collector *collector, int ready)
+static bool collector_only_maps_ready(const struct collector *collector, int ready)
 {
 	return ready == 1 && collector->options.maps &&
 	       collector->polled[collector->nr_polled - 2].revents;
 }
 
-static void tick(struct collector *collector, uint64_t *next_ns)
+static void collector_tick(struct collector *collector, uint64_t *next_ns)
 {
 	if (collector->options.tick_drains)
-		collector->err = drain(collector, clock_monotonic_ns());
+		collector->err = collector_drain(collector, clock_monotonic_ns());
 	collector->options.tick(collector->options.tick_context);
 	*next_ns = clock_monotonic_ns() + collector->options.tick_ms * MILLISECOND;
 }
 
-static void *collect(void *argument)
+static void *collector_main(void *argument)
 {
 	struct collector *collector = argument;
 	uint64_t next_ns = clock_monotonic_ns() + collector->options.tick_ms * MILLISECOND;
@@ -195,17 +195,17 @@ static void *collect(void *argument)
 
 	while (!collector->err) {	/* the module counts as lost what no longer fits */
 		ready = poll(collector->polled, collector->nr_polled,
-			     until_tick(collector, next_ns));
+			     collector_until_tick(collector, next_ns));
 		if (ready < 0 && errno != EINTR)
 			collector->err = -errno;
-		if (ready > 0 && is_stopped(collector))
+		if (ready > 0 && collector_is_stopped(collector))
 			break;
-		if (only_maps_ready(collector, ready))
-			collector->err = drain_maps(collector);
+		if (collector_only_maps_ready(collector, ready))
+			collector->err = collector_drain_maps(collector);
 		else if (ready > 0)
-			collector->err = drain(collector, clock_monotonic_ns());
-		if (!collector->err && until_tick(collector, next_ns) == 0)
-			tick(collector, &next_ns);
+			collector->err = collector_drain(collector, clock_monotonic_ns());
+		if (!collector->err && collector_until_tick(collector, next_ns) == 0)
+			collector_tick(collector, &next_ns);
 	}
 	if (collector->err && collector->options.failed)
 		collector->options.failed(collector->options.failed_context);
@@ -224,12 +224,12 @@ static int collector_allocate(struct collector *collector)
 	return 0;
 }
 
-static void add_polled(struct collector *collector, int fd)
+static void collector_add_polled(struct collector *collector, int fd)
 {
 	collector->polled[collector->nr_polled++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
-static int open_polled(struct collector *collector)
+static int collector_open_polled(struct collector *collector)
 {
 	unsigned int i;
 
@@ -237,12 +237,12 @@ static int open_polled(struct collector *collector)
 	if (collector->stop < 0)
 		return -errno;
 	for (i = 0; i < collector->options.source->nr_rings; i++)
-		add_polled(collector, collector->options.source->rings[i].fd);
+		collector_add_polled(collector, collector->options.source->rings[i].fd);
 	if (collector->options.events)
-		add_polled(collector, events_fd(collector->options.events));
+		collector_add_polled(collector, events_fd(collector->options.events));
 	if (collector->options.maps)
-		add_polled(collector, maps_fd(collector->options.maps));
-	add_polled(collector, collector->stop);	/* the last, see is_stopped() */
+		collector_add_polled(collector, perf_maps_fd(collector->options.maps));
+	collector_add_polled(collector, collector->stop); /* the last, see collector_is_stopped() */
 	return 0;
 }
 
@@ -258,7 +258,7 @@ int collector_open(struct collector **opened, const struct collector_options *op
 	collector->stop = -1;
 	err = collector_allocate(collector);
 	if (!err)
-		err = open_polled(collector);
+		err = collector_open_polled(collector);
 	if (err) {
 		collector_close(collector);
 		return err;
@@ -267,7 +267,7 @@ int collector_open(struct collector **opened, const struct collector_options *op
 	return 0;
 }
 
-static void join(struct collector *collector)
+static void collector_join(struct collector *collector)
 {
 	const uint64_t one = 1;
 
@@ -283,7 +283,7 @@ void collector_close(struct collector *collector)
 {
 	if (!collector)
 		return;
-	join(collector);
+	collector_join(collector);
 	if (collector->stop >= 0)
 		close(collector->stop);
 	free(collector->cursors);
@@ -304,7 +304,7 @@ int collector_start(struct collector *collector)
 				    collector->options.cpus->sets);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = -pthread_create(&collector->thread, &attributes, collect, collector);
+	err = -pthread_create(&collector->thread, &attributes, collector_main, collector);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	collector->running = !err;
@@ -313,8 +313,8 @@ int collector_start(struct collector *collector)
 
 int collector_stop(struct collector *collector)
 {
-	join(collector);
+	collector_join(collector);
 	if (!collector->err)
-		collector->err = drain(collector, UINT64_MAX);
+		collector->err = collector_drain(collector, UINT64_MAX);
 	return collector->err;
 }

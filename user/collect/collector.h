@@ -29,7 +29,7 @@ struct collector_options {
 	void *sink_context;
 	struct fault_source *source;	/* started, and open until the collector is closed */
 	struct events *events;		/* NULL: no eBPF */
-	struct maps *maps;		/* NULL: mappings are not told */
+	struct perf_maps *maps;		/* NULL: mappings are not told */
 	const struct cpus *cpus;	/* where the thread may run */
 	int tick_ms;			/* -1: none */
 	bool tick_drains;		/* what was said by then has passed the sink */

@@ -49,19 +49,19 @@ void event_ring_look(struct event_ring *ring)
 	ring->limit = __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE);
 }
 
-static const uint32_t *header_of(const struct event_ring *ring)
+static const uint32_t *event_ring_header_of(const struct event_ring *ring)
 {
 	return (const uint32_t *)(ring->data + (ring->next & (ring->bytes - 1)));
 }
 
 /* Of the next entry. */
-static uint32_t length_of(const struct event_ring *ring)
+static uint32_t event_ring_length_of(const struct event_ring *ring)
 {
 	/* Pairs with the kernel's exchange: what the event says is there. */
-	return __atomic_load_n(header_of(ring), __ATOMIC_ACQUIRE);
+	return __atomic_load_n(event_ring_header_of(ring), __ATOMIC_ACQUIRE);
 }
 
-static void skip(struct event_ring *ring, uint32_t length)
+static void event_ring_skip(struct event_ring *ring, uint32_t length)
 {
 	const uint32_t bytes = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
@@ -76,16 +76,17 @@ const struct pfstat_event *event_ring_peek(struct event_ring *ring, int *err)
 	uint32_t length;
 
 	while (ring->next < ring->limit) {
-		length = length_of(ring);
+		length = event_ring_length_of(ring);
 		if (length & BPF_RINGBUF_BUSY_BIT) {
 			sched_yield();
 			continue;
 		}
 		if (length & BPF_RINGBUF_DISCARD_BIT) {
-			skip(ring, length);
+			event_ring_skip(ring, length);
 			continue;
 		}
-		event = (const void *)(header_of(ring) + BPF_RINGBUF_HDR_SZ / sizeof(uint32_t));
+		event = (const void *)(event_ring_header_of(ring) +
+				       BPF_RINGBUF_HDR_SZ / sizeof(uint32_t));
 		if (item_event_is_known(event, length))
 			return event;
 		*err = -EPROTO;
@@ -96,5 +97,5 @@ const struct pfstat_event *event_ring_peek(struct event_ring *ring, int *err)
 
 void event_ring_next(struct event_ring *ring)
 {
-	skip(ring, length_of(ring));
+	event_ring_skip(ring, event_ring_length_of(ring));
 }

@@ -25,8 +25,8 @@ struct instruments {
 	struct instruments_options options;
 	struct fault_source *source;
 	struct events *events;
-	struct maps *maps;
-	struct counters *counters;
+	struct perf_maps *maps;
+	struct perf_faults *counters;
 	struct collector *collector;
 	struct bpf_cost bpf_cost;
 	struct priority priority;	/* raised until the collector's thread is made */
@@ -35,19 +35,19 @@ struct instruments {
 	int thread_err;		/* see instruments_thread_err() */
 };
 
-static int say(int err, char *why, size_t size, const char *what)
+static int instruments_explain(int err, char *why, size_t size, const char *what)
 {
 	snprintf(why, size, "%s: %s", what, strerror(-err));
 	return err;
 }
 
-static int say_out_of_memory(char *why, size_t size)
+static int instruments_out_of_memory(char *why, size_t size)
 {
 	snprintf(why, size, "out of memory");
 	return -ENOMEM;
 }
 
-static int open_source(struct instruments *instruments, char *why, size_t size)
+static int instruments_open_source(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
 	const struct fault_source_options source_options = {
@@ -61,7 +61,7 @@ static int open_source(struct instruments *instruments, char *why, size_t size)
 }
 
 /* Both before anything is watched. */
-static int open_events(struct instruments *instruments, char *why, size_t size)
+static int instruments_open_events(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
 	struct bpf_cost *cost = &instruments->bpf_cost;
@@ -77,11 +77,14 @@ static int open_events(struct instruments *instruments, char *why, size_t size)
 	if (err)
 		return err;
 	err = bpf_cost_end(cost, instruments->events, !options->no_counters);
-	return err ? say(err, why, size, "cannot measure what eBPF adds to a fault") : 0;
+	return err ? instruments_explain(err, why, size,
+					 "cannot measure what eBPF adds to a fault") :
+		     0;
 }
 
 /* Perf names processes as this namespace does, the module and eBPF as the initial one. */
-static int check_namespace(const struct instruments *instruments, char *why, size_t size)
+static int instruments_check_namespace(const struct instruments *instruments, char *why,
+				       size_t size)
 {
 	if (!instruments->options.maps || pid_namespace_is_initial())
 		return 0;
@@ -90,19 +93,19 @@ static int check_namespace(const struct instruments *instruments, char *why, siz
 	return -EOPNOTSUPP;
 }
 
-static int open_all(struct instruments *instruments, char *why, size_t size)
+static int instruments_open_all(struct instruments *instruments, char *why, size_t size)
 {
-	int err = check_namespace(instruments, why, size);
+	int err = instruments_check_namespace(instruments, why, size);
 
 	if (!err)
-		err = open_source(instruments, why, size);
+		err = instruments_open_source(instruments, why, size);
 	if (!err)
-		err = open_events(instruments, why, size);
+		err = instruments_open_events(instruments, why, size);
 	bpf_cost_close(&instruments->bpf_cost);
 	if (!err && instruments->options.maps)
-		err = maps_open(&instruments->maps, why, size);
-	if (!err && !instruments->options.no_counters && counters_open(&instruments->counters))
-		err = say_out_of_memory(why, size);
+		err = perf_maps_open(&instruments->maps, why, size);
+	if (!err && !instruments->options.no_counters && perf_faults_open(&instruments->counters))
+		err = instruments_out_of_memory(why, size);
 	return err;
 }
 
@@ -114,7 +117,7 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 
 	*opened = NULL;
 	if (!instruments)
-		return say_out_of_memory(why, size);
+		return instruments_out_of_memory(why, size);
 	instruments->options = *options;
 	instruments->bpf_cost = BPF_COST_NONE;
 	if (options->cpus)
@@ -122,9 +125,9 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 	else
 		err = cpus_read(&instruments->cpus);
 	if (err)
-		say(err, why, size, "cannot read the CPU affinity");
+		instruments_explain(err, why, size, "cannot read the CPU affinity");
 	else
-		err = open_all(instruments, why, size);
+		err = instruments_open_all(instruments, why, size);
 	if (err) {
 		instruments_close(instruments);
 		return err;
@@ -134,13 +137,14 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 }
 
 /* eBPF recognises the faults of hooked files by it. */
-static int set_wrapper(struct instruments *instruments, char *why, size_t size)
+static int instruments_set_wrapper(struct instruments *instruments, char *why, size_t size)
 {
 	uint64_t address;
 	int err = instruments->source->ops->wrapper(instruments->source, &address);
 
 	if (err)
-		return say(err, why, size, "cannot read the wrapper's address from the module");
+		return instruments_explain(err, why, size,
+					   "cannot read the wrapper's address from the module");
 	events_set_wrapper(instruments->events, address);
 	return 0;
 }
@@ -151,7 +155,7 @@ static int set_wrapper(struct instruments *instruments, char *why, size_t size)
  * What gives the collector's thread its priority is done here, before privileges are given
  * up; no other process is made until instruments_go().
  */
-static int open_collector(struct instruments *instruments, char *why, size_t size)
+static int instruments_open_collector(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
 	const struct collector_options collector_options = {
@@ -175,9 +179,9 @@ static int open_collector(struct instruments *instruments, char *why, size_t siz
 	err = instruments->source->ops->start(instruments->source) ?:
 	      collector_open(&instruments->collector, &collector_options);
 	if (err)
-		return say(err, why, size, "cannot read the module's rings");
+		return instruments_explain(err, why, size, "cannot read the module's rings");
 	priority_raise(&instruments->priority);
-	return instruments->events ? set_wrapper(instruments, why, size) : 0;
+	return instruments->events ? instruments_set_wrapper(instruments, why, size) : 0;
 }
 
 int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
@@ -186,7 +190,7 @@ int instruments_hook_file(struct instruments *instruments, int fd, const char *p
 	struct fault_source *source = instruments->source;
 	int err = source->ops->hook_file(source, fd, path, why, size);
 
-	return err ?: open_collector(instruments, why, size);
+	return err ?: instruments_open_collector(instruments, why, size);
 }
 
 int instruments_hook_nothing(struct instruments *instruments, char *why, size_t size)
@@ -194,11 +198,11 @@ int instruments_hook_nothing(struct instruments *instruments, char *why, size_t 
 	struct fault_source *source = instruments->source;
 	int err = source->ops->hook_nothing(source, why, size);
 
-	return err ?: open_collector(instruments, why, size);
+	return err ?: instruments_open_collector(instruments, why, size);
 }
 
 /* Of another user's process /proc tells nothing to who may not look into it. */
-static int explain_maps(int err, pid_t pid, char *why, size_t size)
+static int instruments_explain_maps(int err, pid_t pid, char *why, size_t size)
 {
 	const uint64_t needed = CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_PERFMON);
 	char names[CAPABILITY_NAMES_SIZE];
@@ -213,16 +217,16 @@ static int explain_maps(int err, pid_t pid, char *why, size_t size)
 }
 
 /* perf's counts are a second opinion: where they cannot be had they are n/a. */
-static int watch_maps(struct instruments *instruments, pid_t pid, bool existing, char *why,
-		      size_t size)
+static int instruments_watch_maps(struct instruments *instruments, pid_t pid, bool existing,
+				  char *why, size_t size)
 {
 	int err = 0;
 
 	if (instruments->maps)
-		err = maps_watch(instruments->maps, pid, existing);
+		err = perf_maps_watch(instruments->maps, pid, existing);
 	if (instruments->counters)
-		counters_watch(instruments->counters, pid, true);
-	return err ? explain_maps(err, pid, why, size) : 0;
+		perf_faults_watch(instruments->counters, pid, true);
+	return err ? instruments_explain_maps(err, pid, why, size) : 0;
 }
 
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
@@ -233,23 +237,23 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 
 	err = source->ops->follow(source, pid, why, size);
 	if (!err)
-		err = open_collector(instruments, why, size);
+		err = instruments_open_collector(instruments, why, size);
 	if (err)
 		return err;
 	/* Its faults are worth more than names, once others are recorded. */
-	maps_err = watch_maps(instruments, pid, existing, why, size);
+	maps_err = instruments_watch_maps(instruments, pid, existing, why, size);
 	if (maps_err && (!instruments->going || maps_err == -ESRCH))
 		return maps_err;
 	if (instruments->events)
 		err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);
 	if (err)
-		return say(err, why, size, "cannot name a process to eBPF");
+		return instruments_explain(err, why, size, "cannot name a process to eBPF");
 	return maps_err ? 1 : 0;
 }
 
 const struct code_files *instruments_code_files(const struct instruments *instruments)
 {
-	return instruments->maps ? maps_code_files(instruments->maps) : NULL;
+	return instruments->maps ? perf_maps_code_files(instruments->maps) : NULL;
 }
 
 bool instruments_are_on(const struct instruments *instruments, pid_t pid)
@@ -263,10 +267,12 @@ int instruments_go(struct instruments *instruments, char *why, size_t size)
 
 	priority_restore(&instruments->priority);
 	instruments->going = !err;
-	return err ? say(err, why, size, "cannot start the thread that reads the rings") : 0;
+	return err ? instruments_explain(err, why, size,
+					 "cannot start the thread that reads the rings") :
+		     0;
 }
 
-static int take_events(struct instruments *instruments, struct run_counters *counters)
+static int instruments_take_events(struct instruments *instruments, struct run_counters *counters)
 {
 	counters->events_received = events_received(instruments->events);
 	return events_counters(instruments->events, counters);
@@ -278,14 +284,14 @@ struct first_error {
 	size_t size;
 };
 
-static void note(struct first_error *first, int err, const char *what)
+static void instruments_note(struct first_error *first, int err, const char *what)
 {
 	if (err && !first->err)
-		first->err = say(err, first->why, first->size, what);
+		first->err = instruments_explain(err, first->why, first->size, what);
 }
 
-static int take_source_counters(const struct instruments *instruments,
-				struct run_counters *counters)
+static int instruments_take_source_counters(const struct instruments *instruments,
+					    struct run_counters *counters)
 {
 	const struct fault_source *source = instruments->source;
 	struct fault_source_counters read;
@@ -298,13 +304,14 @@ static int take_source_counters(const struct instruments *instruments,
 	return err;
 }
 
-static void take_counters(struct instruments *instruments, struct run_counters *counters)
+static void instruments_take_counters(struct instruments *instruments,
+				      struct run_counters *counters)
 {
 	if (!instruments->counters)
 		return;
-	counters_stop(instruments->counters);
-	counters_read(instruments->counters, &counters->perf_faults, &counters->perf_minor,
-		      &counters->perf_major);
+	perf_faults_stop(instruments->counters);
+	perf_faults_read(instruments->counters, &counters->perf_faults, &counters->perf_minor,
+			 &counters->perf_major);
 }
 
 /* No step needs an earlier one: each reads what it can, and the first error is reported. */
@@ -314,23 +321,25 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 	const struct instruments_options *options = &instruments->options;
 	struct first_error first = { .why = why, .size = size };
 
-	note(&first, instruments->source->ops->stop(instruments->source),
-	     "the module does not stop");
+	instruments_note(&first, instruments->source->ops->stop(instruments->source),
+			 "the module does not stop");
 	if (instruments->events)
 		events_stop(instruments->events);
 	if (instruments->maps)
-		maps_stop(instruments->maps);
-	take_counters(instruments, counters);
-	note(&first, collector_stop(instruments->collector), "cannot read what was recorded");
+		perf_maps_stop(instruments->maps);
+	instruments_take_counters(instruments, counters);
+	instruments_note(&first, collector_stop(instruments->collector),
+			 "cannot read what was recorded");
 	if (instruments->maps)
-		counters->maps_lost = maps_lost(instruments->maps);
-	note(&first, take_source_counters(instruments, counters),
-	     "cannot read the module's counts");
+		counters->maps_lost = perf_maps_lost(instruments->maps);
+	instruments_note(&first, instruments_take_source_counters(instruments, counters),
+			 "cannot read the module's counts");
 	counters->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
 	counters->bpf_again_ps = instruments->bpf_cost.again_ps;
 	counters->bpf_other_ps = instruments->bpf_cost.other_ps;
 	if (instruments->events)
-		note(&first, take_events(instruments, counters), "cannot read what eBPF counted");
+		instruments_note(&first, instruments_take_events(instruments, counters),
+				 "cannot read what eBPF counted");
 	else
 		snprintf(counters->bpf_missing, sizeof(counters->bpf_missing), "%s",
 			 options->bpf_missing ?: "");
@@ -377,14 +386,14 @@ int instruments_counts(const struct instruments *instruments, struct run_counter
 void instruments_hold_thread(struct instruments *instruments, pid_t tid)
 {
 	if (instruments->counters)
-		counters_hold_thread(instruments->counters, tid);
+		perf_faults_hold_thread(instruments->counters, tid);
 }
 
 int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 {
 	/* Its own system calls and faults come before the watch. */
 	if (instruments->counters)
-		counters_release_thread(instruments->counters);
+		perf_faults_release_thread(instruments->counters);
 	if (instruments->events)
 		instruments->thread_err = events_watch(instruments->events, tid,
 						       PFSTAT_TARGET_THREAD);
@@ -396,7 +405,7 @@ int instruments_end_thread(struct instruments *instruments, pid_t tid)
 	int err = instruments->events ? events_ignore(instruments->events, tid) : 0;
 
 	if (instruments->counters)
-		counters_stop(instruments->counters);
+		perf_faults_stop(instruments->counters);
 	instruments->thread_err = instruments->thread_err ?: err;
 	return err;
 }
@@ -414,8 +423,8 @@ void instruments_close(struct instruments *instruments)
 	priority_restore(&instruments->priority);
 	collector_close(instruments->collector);
 	events_close(instruments->events);
-	maps_close(instruments->maps);
-	counters_close(instruments->counters);
+	perf_maps_close(instruments->maps);
+	perf_faults_close(instruments->counters);
 	if (instruments->source)
 		instruments->source->ops->close(instruments->source);
 	free(instruments);

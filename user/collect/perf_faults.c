@@ -16,20 +16,20 @@ static const uint64_t events[NR_EVENTS] = {
 	PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS_MAJ,
 };
 
-struct counters {
+struct perf_faults {
 	struct perf_fds fds;	/* a thread's three, one thread after the other */
 	size_t before;		/* how many there were when the watch began */
 	bool inherit;		/* of the watch that begins */
 	bool incomplete;	/* something could not be counted */
 };
 
-int counters_open(struct counters **counters)
+int perf_faults_open(struct perf_faults **counters)
 {
 	*counters = calloc(1, sizeof(**counters));
 	return *counters ? 0 : -ENOMEM;
 }
 
-void counters_close(struct counters *counters)
+void perf_faults_close(struct perf_faults *counters)
 {
 	if (!counters)
 		return;
@@ -38,7 +38,7 @@ void counters_close(struct counters *counters)
 }
 
 /* All three of a thread, or none; they count when their leader does. */
-static int open_group(struct counters *counters, pid_t tid)
+static int perf_faults_open_group(struct perf_faults *counters, pid_t tid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .inherit = counters->inherit,
@@ -65,35 +65,35 @@ static int open_group(struct counters *counters, pid_t tid)
  * A group begins at one moment: a fault that comes while its counters are opened (the
  * list of them grows) would be counted by some.
  */
-static int enable(int leader)
+static int perf_faults_enable(int leader)
 {
 	return ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) ? -errno : 0;
 }
 
-static int begin(void *context, pid_t tid)
+static int perf_faults_begin(void *context, pid_t tid)
 {
-	struct counters *counters = context;
+	struct perf_faults *counters = context;
 	const size_t before = counters->fds.count;
-	int err = open_group(counters, tid);
+	int err = perf_faults_open_group(counters, tid);
 
 	if (err)
 		return err;
-	err = enable(counters->fds.fds[before]);
+	err = perf_faults_enable(counters->fds.fds[before]);
 	if (err)
 		perf_fds_cut(&counters->fds, before);
 	return err;
 }
 
-static void undo(void *context)
+static void perf_faults_undo(void *context)
 {
-	struct counters *counters = context;
+	struct perf_faults *counters = context;
 
 	perf_fds_cut(&counters->fds, counters->before);
 }
 
-int counters_watch(struct counters *counters, pid_t pid, bool inherit)
+int perf_faults_watch(struct perf_faults *counters, pid_t pid, bool inherit)
 {
-	static const struct tids_action action = { begin, undo };
+	static const struct tids_action action = { perf_faults_begin, perf_faults_undo };
 	int err;
 
 	counters->before = counters->fds.count;
@@ -104,25 +104,25 @@ int counters_watch(struct counters *counters, pid_t pid, bool inherit)
 	return err;
 }
 
-int counters_hold_thread(struct counters *counters, pid_t tid)
+int perf_faults_hold_thread(struct perf_faults *counters, pid_t tid)
 {
 	int err;
 
 	counters->before = counters->fds.count;
 	counters->inherit = false;
-	err = open_group(counters, tid);
+	err = perf_faults_open_group(counters, tid);
 	if (err)
 		counters->incomplete = true;
 	return err;
 }
 
-void counters_release_thread(struct counters *counters)
+void perf_faults_release_thread(struct perf_faults *counters)
 {
-	if (!counters->incomplete && enable(counters->fds.fds[counters->before]))
+	if (!counters->incomplete && perf_faults_enable(counters->fds.fds[counters->before]))
 		counters->incomplete = true;
 }
 
-void counters_stop(struct counters *counters)
+void perf_faults_stop(struct perf_faults *counters)
 {
 	size_t i;
 
@@ -130,7 +130,7 @@ void counters_stop(struct counters *counters)
 		ioctl(counters->fds.fds[i], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 }
 
-static uint64_t sum_of(const struct counters *counters, size_t event)
+static uint64_t perf_faults_sum_of(const struct perf_faults *counters, size_t event)
 {
 	uint64_t sum = 0, value;
 	size_t i;
@@ -145,10 +145,10 @@ static uint64_t sum_of(const struct counters *counters, size_t event)
 	return sum;
 }
 
-void counters_read(const struct counters *counters, uint64_t *faults, uint64_t *minor,
-		   uint64_t *major)
+void perf_faults_read(const struct perf_faults *counters, uint64_t *faults, uint64_t *minor,
+		      uint64_t *major)
 {
-	*faults = sum_of(counters, 0);
-	*minor = sum_of(counters, 1);
-	*major = sum_of(counters, 2);
+	*faults = perf_faults_sum_of(counters, 0);
+	*minor = perf_faults_sum_of(counters, 1);
+	*major = perf_faults_sum_of(counters, 2);
 }

@@ -7,30 +7,30 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct counters;
+struct perf_faults;
 
 /* -ENOMEM. */
-int counters_open(struct counters **counters);
-void counters_close(struct counters *counters);
+int perf_faults_open(struct perf_faults **counters);
+void perf_faults_close(struct perf_faults *counters);
 
 /*
  * Counts from here on, in user and kernel mode, what all threads of the process do;
  * inherit: and those, and the processes, that they create from now on. On failure a
  * negative errno, and the counts are not to be had any more.
  */
-int counters_watch(struct counters *counters, pid_t pid, bool inherit);
+int perf_faults_watch(struct perf_faults *counters, pid_t pid, bool inherit);
 
 /*
  * The same of one thread alone, in two steps: some kernels (Debian's, by their default of
  * perf_event_paranoid) want more rights for the first than who measures has to keep.
  */
-int counters_hold_thread(struct counters *counters, pid_t tid);
-void counters_release_thread(struct counters *counters);
+int perf_faults_hold_thread(struct perf_faults *counters, pid_t tid);
+void perf_faults_release_thread(struct perf_faults *counters);
 /* Counts no more; what was counted stays to be read. */
-void counters_stop(struct counters *counters);
+void perf_faults_stop(struct perf_faults *counters);
 
 /* Of all that were watched, also after their end; COUNT_NA: not to be had. */
-void counters_read(const struct counters *counters, uint64_t *faults, uint64_t *minor,
-		   uint64_t *major);
+void perf_faults_read(const struct perf_faults *counters, uint64_t *faults, uint64_t *minor,
+		      uint64_t *major);
 
 #endif

@@ -18,11 +18,11 @@ struct hw_group {
 	size_t nr;
 };
 
-struct hardware {
+struct perf_hardware {
 	struct hw_group groups[NR_GROUPS];
 };
 
-static bool have_pmu(void)
+static bool perf_hardware_have_pmu(void)
 {
 	static const char *const names[] = { "cpu", "cpu_core", "cpu_atom" };
 	char path[64];
@@ -36,7 +36,7 @@ static bool have_pmu(void)
 	return false;
 }
 
-static void explain_right(char *why, size_t size)
+static void perf_hardware_explain_right(char *why, size_t size)
 {
 	char level[16] = "n/a";
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
@@ -49,18 +49,18 @@ static void explain_right(char *why, size_t size)
 	snprintf(why, size, "no right to it (perf_event_paranoid is %s): run as root", level);
 }
 
-void hardware_explain(int err, char *why, size_t size)
+void perf_hardware_explain(int err, char *why, size_t size)
 {
 	switch (err) {
 	case -EACCES:
 	case -EPERM:
-		explain_right(why, size);
+		perf_hardware_explain_right(why, size);
 		break;
 	case -ENOENT:
 	case -EINVAL:
 	case -EOPNOTSUPP:
 	case -ENODEV:
-		if (have_pmu())
+		if (perf_hardware_have_pmu())
 			snprintf(why, size, "this processor does not count it (%s)",
 				 strerrorname_np(-err));
 		else
@@ -72,8 +72,8 @@ void hardware_explain(int err, char *why, size_t size)
 	}
 }
 
-void hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
-			   enum hw_result result)
+void perf_hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
+				enum hw_result result)
 {
 	static const uint64_t caches[] = {
 		[HW_L1D] = PERF_COUNT_HW_CACHE_L1D, [HW_DTLB] = PERF_COUNT_HW_CACHE_DTLB,
@@ -91,8 +91,8 @@ void hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cache, en
 	attr->config = caches[cache] | ops[op] << 8 | results[result] << 16;
 }
 
-static void open_member(struct hw_group *group, struct perf_event_attr *attr,
-			struct hw_count *count)
+static void perf_hardware_open_member(struct hw_group *group, struct perf_event_attr *attr,
+				      struct hw_count *count)
 {
 	int fd;
 
@@ -103,16 +103,17 @@ static void open_member(struct hw_group *group, struct perf_event_attr *attr,
 			    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	fd = perf_open_in_group(attr, 0, -1, group->nr ? group->fds[0] : -1);
 	if (fd < 0) {
-		hardware_explain(fd, count->missing, sizeof(count->missing));
+		perf_hardware_explain(fd, count->missing, sizeof(count->missing));
 		return;
 	}
 	group->fds[group->nr] = fd;
 	group->members[group->nr++] = count;
 }
 
-int hardware_open(struct hardware **opened, struct hw_counts *counts, hardware_choose choose)
+int perf_hardware_open(struct perf_hardware **opened, struct hw_counts *counts,
+		       hardware_choose choose)
 {
-	struct hardware *hardware = calloc(1, sizeof(*hardware));
+	struct perf_hardware *hardware = calloc(1, sizeof(*hardware));
 	struct hw_group *group = hardware ? hardware->groups : NULL;
 	struct perf_event_attr attr;
 	enum hw_cache cache;
@@ -127,26 +128,27 @@ int hardware_open(struct hardware **opened, struct hw_counts *counts, hardware_c
 			for (result = 0; result < HW_NR_RESULTS; result++) {
 				attr = (struct perf_event_attr){ 0 };
 				choose(&attr, cache, op, result);
-				open_member(group, &attr, &counts->counts[cache][op][result]);
+				perf_hardware_open_member(group, &attr,
+							  &counts->counts[cache][op][result]);
 			}
 		}
 	}
 	return 0;
 }
 
-void hardware_begin(const struct hardware *hardware)
+void perf_hardware_begin(const struct perf_hardware *hardware)
 {
 	if (hardware)
 		prctl(PR_TASK_PERF_EVENTS_ENABLE);
 }
 
-void hardware_end(const struct hardware *hardware)
+void perf_hardware_end(const struct perf_hardware *hardware)
 {
 	if (hardware)
 		prctl(PR_TASK_PERF_EVENTS_DISABLE);
 }
 
-int hardware_read(struct hardware *hardware)
+int perf_hardware_read(struct perf_hardware *hardware)
 {
 	uint64_t words[HW_GROUP_WORDS];
 	struct hw_group *group;
@@ -165,7 +167,7 @@ int hardware_read(struct hardware *hardware)
 	return err;
 }
 
-void hardware_close(struct hardware *hardware)
+void perf_hardware_close(struct perf_hardware *hardware)
 {
 	struct hw_group *group;
 	size_t i;

@@ -12,32 +12,33 @@
 
 #include "analyze/accounts/hw_counts.h"
 
-struct hardware;
+struct perf_hardware;
 
 /* Sets type and config: which event stands for which count. */
 typedef void (*hardware_choose)(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
 				enum hw_result result);
 
 /* Those of enum hw_cache; others are for tests. */
-void hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
-			   enum hw_result result);
+void perf_hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
+				enum hw_result result);
 
 /*
  * Opens what there is, stopped; counts says of the rest why it is not available.
  * counts stays the caller's, and must outlive hardware. -ENOMEM.
  */
-int hardware_open(struct hardware **hardware, struct hw_counts *counts, hardware_choose choose);
+int perf_hardware_open(struct perf_hardware **hardware, struct hw_counts *counts,
+		       hardware_choose choose);
 /*
  * Around the loop, in its thread: one system call each, which turns all counters
  * of this thread on, or off.
  */
-void hardware_begin(const struct hardware *hardware);
-void hardware_end(const struct hardware *hardware);
+void perf_hardware_begin(const struct perf_hardware *hardware);
+void perf_hardware_end(const struct perf_hardware *hardware);
 /* Fills counts. */
-int hardware_read(struct hardware *hardware);
-void hardware_close(struct hardware *hardware);
+int perf_hardware_read(struct perf_hardware *hardware);
+void perf_hardware_close(struct perf_hardware *hardware);
 
 /* Why perf_event_open(2) failed so, one clause. */
-void hardware_explain(int err, char *why, size_t size);
+void perf_hardware_explain(int err, char *why, size_t size);
 
 #endif

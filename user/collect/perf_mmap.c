@@ -68,7 +68,7 @@ struct counted {
 	uint64_t value, lost;
 };
 
-struct buffer {
+struct perf_buffer {
 	int fd;			/* -1: the CPU is not there */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
@@ -85,8 +85,8 @@ struct joined {
  * Two threads may be here at a time: one watches, and one drains. Where the buffers stand,
  * `record`, `map`, `watched` and `files` belong to the drain.
  */
-struct maps {
-	struct buffer *buffers;
+struct perf_maps {
+	struct perf_buffer *buffers;
 	int nr_cpus;
 	struct time_heap heap;	/* of the buffers that have more */
 	bool enabled;		/* by the first watch */
@@ -123,7 +123,7 @@ static const struct perf_event_attr attributes = {
 	.task = 1,
 };
 
-static int buffer_open(struct buffer *buffer, int cpu)
+static int perf_buffer_open(struct perf_buffer *buffer, int cpu)
 {
 	struct perf_event_attr attr = attributes;
 	const size_t page_size = sysconf(_SC_PAGESIZE);
@@ -143,7 +143,7 @@ static int buffer_open(struct buffer *buffer, int cpu)
 	return 0;
 }
 
-static void buffer_close(struct buffer *buffer)
+static void perf_buffer_close(struct perf_buffer *buffer)
 {
 	if (buffer->page)
 		munmap(buffer->page, sysconf(_SC_PAGESIZE) + BUFFER_BYTES);
@@ -152,14 +152,14 @@ static void buffer_close(struct buffer *buffer)
 }
 
 /* Edges: to be readable once for each half of a buffer that fills. */
-static int add_polled(const struct maps *maps, int fd)
+static int perf_add_polled(const struct perf_maps *maps, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
 	return epoll_ctl(maps->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static int open_polled(struct maps *maps)
+static int perf_open_polled(struct perf_maps *maps)
 {
 	const struct timespec period = { .tv_nsec = READ_EVERY_MS * 1000000L };
 	const struct itimerspec timer = { period, period };
@@ -170,11 +170,11 @@ static int open_polled(struct maps *maps)
 	maps->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (maps->timer < 0 || timerfd_settime(maps->timer, 0, &timer, NULL))
 		return -errno;
-	return add_polled(maps, maps->timer);
+	return perf_add_polled(maps, maps->timer);
 }
 
 /* A bit for each pid that the kernel may give: 512 KiB where it gives 4 million. */
-static int open_watched(struct maps *maps)
+static int perf_open_watched(struct perf_maps *maps)
 {
 	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
 	unsigned int most = 0;
@@ -189,7 +189,7 @@ static int open_watched(struct maps *maps)
 	return maps->watched && maps->files ? 0 : -ENOMEM;
 }
 
-static int open_buffers(struct maps *maps)
+static int perf_open_buffers(struct perf_maps *maps)
 {
 	int cpu, err = 0;
 
@@ -202,14 +202,14 @@ static int open_buffers(struct maps *maps)
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
 		maps->buffers[cpu].fd = -1;
 	for (cpu = 0; cpu < maps->nr_cpus && !err; cpu++) {
-		err = buffer_open(&maps->buffers[cpu], cpu);
+		err = perf_buffer_open(&maps->buffers[cpu], cpu);
 		if (!err && maps->buffers[cpu].page)
-			err = add_polled(maps, maps->buffers[cpu].fd);
+			err = perf_add_polled(maps, maps->buffers[cpu].fd);
 	}
 	return err;
 }
 
-static void explain(int err, char *why, size_t size)
+static void perf_explain(int err, char *why, size_t size)
 {
 	if (err == -EPERM || err == -EACCES)
 		snprintf(why, size, "no right to watch mappings with perf_event_open "
@@ -223,9 +223,9 @@ static void explain(int err, char *why, size_t size)
 			 strerror(-err));
 }
 
-int maps_open(struct maps **opened, char *why, size_t size)
+int perf_maps_open(struct perf_maps **opened, char *why, size_t size)
 {
-	struct maps *maps = calloc(1, sizeof(*maps));
+	struct perf_maps *maps = calloc(1, sizeof(*maps));
 	int err = -ENOMEM;
 
 	*opened = NULL;
@@ -233,29 +233,29 @@ int maps_open(struct maps **opened, char *why, size_t size)
 		pthread_mutex_init(&maps->lock, NULL);
 		maps->epoll = -1;
 		maps->timer = -1;
-		err = open_watched(maps);
+		err = perf_open_watched(maps);
 		if (!err)
-			err = open_polled(maps);
+			err = perf_open_polled(maps);
 		if (!err)
-			err = open_buffers(maps);
+			err = perf_open_buffers(maps);
 	}
 	if (err) {
-		explain(err, why, size);
-		maps_close(maps);
+		perf_explain(err, why, size);
+		perf_maps_close(maps);
 		return err;
 	}
 	*opened = maps;
 	return 0;
 }
 
-void maps_close(struct maps *maps)
+void perf_maps_close(struct perf_maps *maps)
 {
 	int cpu;
 
 	if (!maps)
 		return;
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
-		buffer_close(&maps->buffers[cpu]);
+		perf_buffer_close(&maps->buffers[cpu]);
 	if (maps->timer >= 0)
 		close(maps->timer);
 	if (maps->epoll >= 0)
@@ -270,7 +270,7 @@ void maps_close(struct maps *maps)
 	free(maps);
 }
 
-static void control_all(const struct maps *maps, unsigned long request)
+static void perf_control_all(const struct perf_maps *maps, unsigned long request)
 {
 	int cpu;
 
@@ -280,7 +280,7 @@ static void control_all(const struct maps *maps, unsigned long request)
 }
 
 /* The time is taken with the lock: so they are in its order. */
-static int join_watch(struct maps *maps, pid_t pid)
+static int perf_join_watch(struct perf_maps *maps, pid_t pid)
 {
 	const size_t room = maps->room_joined ? 2 * maps->room_joined : 16;
 	struct joined *grown;
@@ -302,7 +302,7 @@ static int join_watch(struct maps *maps, pid_t pid)
 }
 
 /* /proc is read without the lock: that may take long, and the drain would wait. */
-static int add_existing(struct maps *maps, pid_t pid)
+static int perf_add_existing(struct perf_maps *maps, pid_t pid)
 {
 	struct procmaps found = { 0 };
 	int err = procmaps_read(&found, pid);
@@ -317,23 +317,23 @@ static int add_existing(struct maps *maps, pid_t pid)
 }
 
 /* First the watch, then what is there: so no mapping falls between. */
-int maps_watch(struct maps *maps, pid_t pid, bool existing)
+int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing)
 {
 	int err;
 
 	if (!maps->enabled)
-		control_all(maps, PERF_EVENT_IOC_ENABLE);
+		perf_control_all(maps, PERF_EVENT_IOC_ENABLE);
 	maps->enabled = true;
-	err = join_watch(maps, pid);
-	return err || !existing ? err : add_existing(maps, pid);
+	err = perf_join_watch(maps, pid);
+	return err || !existing ? err : perf_add_existing(maps, pid);
 }
 
-const struct code_files *maps_code_files(const struct maps *maps)
+const struct code_files *perf_maps_code_files(const struct perf_maps *maps)
 {
 	return maps->files;
 }
 
-int maps_fd(const struct maps *maps)
+int perf_maps_fd(const struct perf_maps *maps)
 {
 	return maps->epoll;
 }
@@ -342,7 +342,7 @@ int maps_fd(const struct maps *maps)
  * The events are asked: a buffer says what it lost only before the next record that it has
  * room for, and after the last loss there may be none.
  */
-uint64_t maps_lost(const struct maps *maps)
+uint64_t perf_maps_lost(const struct perf_maps *maps)
 {
 	struct counted counted;
 	uint64_t lost = 0;
@@ -358,34 +358,34 @@ uint64_t maps_lost(const struct maps *maps)
 	return lost;
 }
 
-void maps_stop(struct maps *maps)
+void perf_maps_stop(struct perf_maps *maps)
 {
-	control_all(maps, PERF_EVENT_IOC_DISABLE);
+	perf_control_all(maps, PERF_EVENT_IOC_DISABLE);
 }
 
 /* Sizes and places are multiples of 8, so that neither a header nor a time is split. */
-static const void *at(const struct buffer *buffer, uint64_t position)
+static const void *perf_at(const struct perf_buffer *buffer, uint64_t position)
 {
 	return buffer->data + position % BUFFER_BYTES;
 }
 
-static uint16_t size_of_next(const struct buffer *buffer)
+static uint16_t perf_size_of_next(const struct perf_buffer *buffer)
 {
-	const struct perf_event_header *header = at(buffer, buffer->next);
+	const struct perf_event_header *header = perf_at(buffer, buffer->next);
 
 	return header->size;
 }
 
 /* Every record ends with its time. */
-static uint64_t time_of_next(const struct buffer *buffer)
+static uint64_t perf_time_of_next(const struct perf_buffer *buffer)
 {
-	return *(const uint64_t *)at(buffer, buffer->next + size_of_next(buffer) - 8);
+	return *(const uint64_t *)perf_at(buffer, buffer->next + perf_size_of_next(buffer) - 8);
 }
 
 /* The next record, in one piece; its room is given back. */
-static void take(struct maps *maps, struct buffer *buffer)
+static void perf_pass_mapping(struct perf_maps *maps, struct perf_buffer *buffer)
 {
-	const size_t size = size_of_next(buffer), first = buffer->next % BUFFER_BYTES;
+	const size_t size = perf_size_of_next(buffer), first = buffer->next % BUFFER_BYTES;
 	const size_t before_end = size < BUFFER_BYTES - first ? size : BUFFER_BYTES - first;
 
 	memcpy(maps->record, buffer->data + first, before_end);
@@ -395,7 +395,7 @@ static void take(struct maps *maps, struct buffer *buffer)
 	__atomic_store_n(&buffer->page->data_tail, buffer->next, __ATOMIC_RELEASE);
 }
 
-static int hand_over(struct maps *maps, maps_sink sink, void *context)
+static int perf_pass(struct perf_maps *maps, maps_sink sink, void *context)
 {
 	const struct mmap2 *mmap2 = (const void *)maps->record;
 	const size_t time_at = mmap2->header.size - sizeof(uint64_t);
@@ -422,7 +422,7 @@ static int hand_over(struct maps *maps, maps_sink sink, void *context)
 }
 
 /* A program is executed: what was mapped is gone, before the new one is mapped. */
-static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
+static int perf_pass_exec(struct perf_maps *maps, maps_sink sink, void *context)
 {
 	const struct comm *comm = (const void *)maps->record;
 	struct item_map *map = (void *)maps->map;
@@ -440,12 +440,12 @@ static int hand_over_exec(struct maps *maps, maps_sink sink, void *context)
 	return sink(context, map);
 }
 
-static bool is_watched(const struct maps *maps, uint32_t pid)
+static bool perf_is_watched(const struct perf_maps *maps, uint32_t pid)
 {
 	return pid < maps->nr_pids && maps->watched[pid / 64] >> pid % 64 & 1;
 }
 
-static void set_watched(struct maps *maps, uint32_t pid, bool watched)
+static void perf_set_watched(struct perf_maps *maps, uint32_t pid, bool watched)
 {
 	if (pid >= maps->nr_pids)
 		return;
@@ -454,55 +454,56 @@ static void set_watched(struct maps *maps, uint32_t pid, bool watched)
 }
 
 /* Those that were watched by then. */
-static void take_joined(struct maps *maps, uint64_t ns)
+static void perf_take_joined(struct perf_maps *maps, uint64_t ns)
 {
 	pthread_mutex_lock(&maps->lock);
 	while (maps->next_joined < maps->nr_joined && maps->joined[maps->next_joined].ns <= ns)
-		set_watched(maps, maps->joined[maps->next_joined++].pid, true);
+		perf_set_watched(maps, maps->joined[maps->next_joined++].pid, true);
 	if (maps->next_joined == maps->nr_joined)
 		maps->next_joined = maps->nr_joined = 0;
 	pthread_mutex_unlock(&maps->lock);
 }
 
 /* A child of a watched process is watched; any other may have the pid of one that ended. */
-static void take_fork(struct maps *maps)
+static void perf_take_fork(struct perf_maps *maps)
 {
 	const struct forked *forked = (const void *)maps->record;
 
 	if (forked->pid != forked->parent_pid)
-		set_watched(maps, forked->pid, is_watched(maps, forked->parent_pid));
+		perf_set_watched(maps, forked->pid, perf_is_watched(maps, forked->parent_pid));
 }
 
-static struct buffer *oldest(const struct maps *maps)
+static struct perf_buffer *perf_oldest(const struct perf_maps *maps)
 {
 	return maps->heap.count ? &maps->buffers[time_heap_first(&maps->heap)] : NULL;
 }
 
-static int take_next(struct maps *maps, struct buffer *buffer, maps_sink sink, void *context)
+static int perf_take_next(struct perf_maps *maps, struct perf_buffer *buffer, maps_sink sink,
+			  void *context)
 {
 	const struct perf_event_header *header = (const void *)maps->record;
 
-	take_joined(maps, time_of_next(buffer));
-	take(maps, buffer);
+	perf_take_joined(maps, perf_time_of_next(buffer));
+	perf_pass_mapping(maps, buffer);
 	if (buffer->next != buffer->end)
-		time_heap_update_first(&maps->heap, time_of_next(buffer));
+		time_heap_update_first(&maps->heap, perf_time_of_next(buffer));
 	else
 		time_heap_remove_first(&maps->heap);
 	if (header->type == PERF_RECORD_FORK)
-		take_fork(maps);
+		perf_take_fork(maps);
 	else if (header->type == PERF_RECORD_MMAP2 &&
-		 is_watched(maps, ((const struct mmap2 *)header)->pid))
-		return hand_over(maps, sink, context);
+		 perf_is_watched(maps, ((const struct mmap2 *)header)->pid))
+		return perf_pass(maps, sink, context);
 	else if (header->type == PERF_RECORD_COMM &&
-		 is_watched(maps, ((const struct comm *)header)->pid))
-		return hand_over_exec(maps, sink, context);
+		 perf_is_watched(maps, ((const struct comm *)header)->pid))
+		return perf_pass_exec(maps, sink, context);
 	return 0;
 }
 
-static void look(struct maps *maps)
+static void perf_look(struct perf_maps *maps)
 {
 	struct epoll_event event;
-	struct buffer *buffer;
+	struct perf_buffer *buffer;
 	uint64_t expirations;
 	int cpu;
 
@@ -520,7 +521,7 @@ static void look(struct maps *maps)
 		/* Pairs with the kernel's release of data_head: what is before it is whole. */
 		buffer->end = __atomic_load_n(&buffer->page->data_head, __ATOMIC_ACQUIRE);
 		if (buffer->next != buffer->end)
-			time_heap_add(&maps->heap, time_of_next(buffer), cpu);
+			time_heap_add(&maps->heap, perf_time_of_next(buffer), cpu);
 	}
 }
 
@@ -532,7 +533,7 @@ struct existing_sink {
 	uint32_t pid;		/* of the mapping before */
 };
 
-static int hand_over_existing(void *context, const struct item_map *map)
+static int perf_pass_existing(void *context, const struct item_map *map)
 {
 	struct existing_sink *to = context;
 
@@ -543,7 +544,7 @@ static int hand_over_existing(void *context, const struct item_map *map)
 	return to->sink(to->context, map);
 }
 
-static int drain_existing(struct maps *maps, maps_sink sink, void *context)
+static int perf_drain_existing(struct perf_maps *maps, maps_sink sink, void *context)
 {
 	struct existing_sink to = { maps->files, sink, context, 0 };
 	struct procmaps existing;
@@ -552,23 +553,23 @@ static int drain_existing(struct maps *maps, maps_sink sink, void *context)
 	existing = maps->existing;
 	maps->existing = (struct procmaps){ 0 };
 	pthread_mutex_unlock(&maps->lock);
-	return procmaps_hand_over(&existing, hand_over_existing, &to);
+	return procmaps_hand_over(&existing, perf_pass_existing, &to);
 }
 
 /*
  * A record that is younger than the look at the buffers is left for later. A child runs after
  * its fork was recorded: so its fork comes before its first mapping, in whichever buffers.
  */
-int maps_drain(struct maps *maps, maps_sink sink, void *context)
+int perf_maps_drain(struct perf_maps *maps, maps_sink sink, void *context)
 {
 	const uint64_t until_ns = clock_monotonic_ns();
-	struct buffer *buffer;
+	struct perf_buffer *buffer;
 	int err;
 
-	look(maps);
-	err = drain_existing(maps, sink, context);
-	while (!err && (buffer = oldest(maps)) && time_of_next(buffer) <= until_ns)
-		err = take_next(maps, buffer, sink, context);
-	take_joined(maps, until_ns);
+	perf_look(maps);
+	err = perf_drain_existing(maps, sink, context);
+	while (!err && (buffer = perf_oldest(maps)) && perf_time_of_next(buffer) <= until_ns)
+		err = perf_take_next(maps, buffer, sink, context);
+	perf_take_joined(maps, until_ns);
 	return err;
 }

@@ -14,7 +14,7 @@
 #include "model/item.h"
 
 struct code_files;
-struct maps;
+struct perf_maps;
 
 /* One thread may watch while another drains; all else is for one thread at a time. */
 
@@ -22,29 +22,29 @@ struct maps;
 typedef int (*maps_sink)(void *context, const struct item_map *map);
 
 /* On failure a negative errno and in `why` what is wrong and what to do, one clause. */
-int maps_open(struct maps **maps, char *why, size_t size);
-void maps_close(struct maps *maps);
+int perf_maps_open(struct perf_maps **maps, char *why, size_t size);
+void perf_maps_close(struct perf_maps *maps);
 
 /*
  * A process and what it forks from now on; existing: also the mappings that it has now, with
- * ns = 0, which the next maps_drain() hands over first. -ESRCH: it is gone, if existing.
+ * ns = 0, which the next perf_maps_drain() hands over first. -ESRCH: it is gone, if existing.
  */
-int maps_watch(struct maps *maps, pid_t pid, bool existing);
+int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing);
 /* The files whose code they execute. */
-const struct code_files *maps_code_files(const struct maps *maps);
+const struct code_files *perf_maps_code_files(const struct perf_maps *maps);
 
 /* Readable when a buffer is half full, and several times a second. */
-int maps_fd(const struct maps *maps);
+int perf_maps_fd(const struct perf_maps *maps);
 /*
  * Hands over what was told before the call, in time order. A mapping that is made at
  * the same moment may come with the next call though it is a little older than the last
  * of this one. The sink's first error.
  */
-int maps_drain(struct maps *maps, maps_sink sink, void *context);
+int perf_maps_drain(struct perf_maps *maps, maps_sink sink, void *context);
 
 /* Records, of any process, that found no room in a buffer so far; COUNT_NA: not known. */
-uint64_t maps_lost(const struct maps *maps);
+uint64_t perf_maps_lost(const struct perf_maps *maps);
 /* No more are told; what was told stays to be drained. */
-void maps_stop(struct maps *maps);
+void perf_maps_stop(struct perf_maps *maps);
 
 #endif

@@ -25,7 +25,7 @@ void queue_exit(struct queue *queue)
 	*queue = (struct queue){ 0 };
 }
 
-static int grow(void **array, size_t *capacity, size_t needed, size_t first, size_t size)
+static int queue_grow(void **array, size_t *capacity, size_t needed, size_t first, size_t size)
 {
 	size_t more = *capacity ? *capacity : first;
 	void *grown;
@@ -42,17 +42,17 @@ static int grow(void **array, size_t *capacity, size_t needed, size_t first, siz
 	return 0;
 }
 
-static int append(struct queue *queue, enum item_type type, uint64_t ns, const void *data,
-		  size_t size)
+static int queue_append(struct queue *queue, enum item_type type, uint64_t ns, const void *data,
+			size_t size)
 {
 	const size_t aligned = (size + 7) & ~(size_t)7;
 	int err;
 
-	err = grow((void **)&queue->entries, &queue->capacity, queue->count + 1, FIRST_ENTRIES,
-		   sizeof(*queue->entries));
+	err = queue_grow((void **)&queue->entries, &queue->capacity, queue->count + 1,
+			 FIRST_ENTRIES, sizeof(*queue->entries));
 	if (!err)
-		err = grow((void **)&queue->bytes, &queue->room, queue->used + aligned,
-			   FIRST_BYTES, 1);
+		err = queue_grow((void **)&queue->bytes, &queue->room, queue->used + aligned,
+				 FIRST_BYTES, 1);
 	if (err)
 		return err;
 	memcpy(queue->bytes + queue->used, data, size);
@@ -67,7 +67,7 @@ static int append(struct queue *queue, enum item_type type, uint64_t ns, const v
  * What was taken makes room. Its bytes lie among those of the rest, which is
  * little then: what one drain left to the next.
  */
-static int forget_taken(struct queue *queue)
+static int queue_forget_taken(struct queue *queue)
 {
 	struct queue rest = { 0 };
 	struct item item;
@@ -85,7 +85,7 @@ static int forget_taken(struct queue *queue)
 	while (!err && queue_any(queue)) {
 		size = queue->entries[queue->first].size;
 		item = queue_take(queue);
-		err = append(&rest, item.type, item.ns, item.event, size);
+		err = queue_append(&rest, item.type, item.ns, item.event, size);
 	}
 	queue_exit(queue);
 	*queue = rest;
@@ -94,30 +94,30 @@ static int forget_taken(struct queue *queue)
 
 int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void *data, size_t size)
 {
-	int err = forget_taken(queue);
+	int err = queue_forget_taken(queue);
 
-	return err ? err : append(queue, type, ns, data, size);
+	return err ? err : queue_append(queue, type, ns, data, size);
 }
 
 /* Bytes lie in the order in which they came: equal times keep it. */
-static bool is_later(const struct queue_entry *a, const struct queue_entry *b)
+static bool queue_is_later(const struct queue_entry *a, const struct queue_entry *b)
 {
 	return a->ns != b->ns ? a->ns > b->ns : a->offset > b->offset;
 }
 
-static int by_time(const void *a, const void *b, void *compared)
+static int queue_by_time(const void *a, const void *b, void *compared)
 {
 	++*(uint64_t *)compared;
-	return is_later(a, b) - is_later(b, a);
+	return queue_is_later(a, b) - queue_is_later(b, a);
 }
 
 /* Among those before it, which are in order. */
-static uint64_t insert(struct queue_entry *entries, size_t number)
+static uint64_t queue_insert(struct queue_entry *entries, size_t number)
 {
 	const struct queue_entry entry = entries[number];
 	size_t at = number;
 
-	for (; at > 0 && is_later(&entries[at - 1], &entry); at--)
+	for (; at > 0 && queue_is_later(&entries[at - 1], &entry); at--)
 		entries[at] = entries[at - 1];
 	entries[at] = entry;
 	return number - at + 1;
@@ -139,9 +139,9 @@ uint64_t queue_sort(struct queue *queue)
 		return 0;
 	entries = queue->entries + queue->first;
 	for (i = 1; i < count && compared < INSERT_MAX * count; i++)
-		compared += insert(entries, i);
+		compared += queue_insert(entries, i);
 	if (i < count)
-		qsort_r(entries, count, sizeof(*entries), by_time, &compared);
+		qsort_r(entries, count, sizeof(*entries), queue_by_time, &compared);
 	return compared;
 }
 

@@ -18,7 +18,7 @@ void time_heap_exit(struct time_heap *heap)
 	*heap = (struct time_heap){ 0 };
 }
 
-static bool is_before(const struct time_heap_entry *a, const struct time_heap_entry *b)
+static bool time_heap_is_before(const struct time_heap_entry *a, const struct time_heap_entry *b)
 {
 	return a->ns != b->ns ? a->ns < b->ns : a->source < b->source;
 }
@@ -28,7 +28,7 @@ void time_heap_add(struct time_heap *heap, uint64_t ns, unsigned int source)
 	const struct time_heap_entry entry = { .ns = ns, .source = source };
 	size_t at = heap->count++;
 
-	for (; at && is_before(&entry, &heap->entries[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && time_heap_is_before(&entry, &heap->entries[(at - 1) / 2]); at = (at - 1) / 2)
 		heap->entries[at] = heap->entries[(at - 1) / 2];
 	heap->entries[at] = entry;
 }
@@ -39,15 +39,16 @@ unsigned int time_heap_first(const struct time_heap *heap)
 }
 
 /* From the root down, to where both children are later. */
-static void put_down(struct time_heap *heap, struct time_heap_entry entry)
+static void time_heap_put_down(struct time_heap *heap, struct time_heap_entry entry)
 {
 	struct time_heap_entry *entries = heap->entries;
 	size_t at = 0, child;
 
 	while ((child = 2 * at + 1) < heap->count) {
-		if (child + 1 < heap->count && is_before(&entries[child + 1], &entries[child]))
+		if (child + 1 < heap->count &&
+		    time_heap_is_before(&entries[child + 1], &entries[child]))
 			child++;
-		if (!is_before(&entries[child], &entry))
+		if (!time_heap_is_before(&entries[child], &entry))
 			break;
 		entries[at] = entries[child];
 		at = child;
@@ -57,11 +58,13 @@ static void put_down(struct time_heap *heap, struct time_heap_entry entry)
 
 void time_heap_update_first(struct time_heap *heap, uint64_t ns)
 {
-	put_down(heap, (struct time_heap_entry){ .ns = ns, .source = heap->entries[0].source });
+	const unsigned int source = heap->entries[0].source;
+
+	time_heap_put_down(heap, (struct time_heap_entry){ .ns = ns, .source = source });
 }
 
 void time_heap_remove_first(struct time_heap *heap)
 {
 	if (--heap->count)
-		put_down(heap, heap->entries[heap->count]);
+		time_heap_put_down(heap, heap->entries[heap->count]);
 }

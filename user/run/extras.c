@@ -16,7 +16,7 @@ int measure_open(struct measure *measure, const struct measure_options *options,
 	if (err)
 		return err;
 	measure->counters.walked_bytes = measure->walk.bytes;
-	return hardware_open(&measure->hardware, &measure->counters, hardware_choose_cache);
+	return perf_hardware_open(&measure->hardware, &measure->counters, perf_hardware_choose_cache);
 }
 
 void measure_prepare(const struct measure *measure)
@@ -44,9 +44,9 @@ int measure_gather(struct measure *measure, const struct measure_options *option
 	measures->print_usage = options->usage;
 	measures->print_syscalls = options->syscalls;
 	if (options->counters) {
-		err = hardware_read(measure->hardware);
+		err = perf_hardware_read(measure->hardware);
 		/* The next run's counters need not take turns with these. */
-		hardware_close(measure->hardware);
+		perf_hardware_close(measure->hardware);
 		measure->hardware = NULL;
 		measures->counters = &measure->counters;
 	}
@@ -59,7 +59,7 @@ int measure_gather(struct measure *measure, const struct measure_options *option
 
 void measure_close(struct measure *measure)
 {
-	hardware_close(measure->hardware);
+	perf_hardware_close(measure->hardware);
 	cpu_cache_walk_close(&measure->walk);
 	map_list_exit(&measure->maps);
 	*measure = (struct measure){ 0 };

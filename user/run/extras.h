@@ -21,7 +21,7 @@ struct measure_options {
 /* Of one run; all zero: nothing was asked for. */
 struct measure {
 	struct hw_counts counters;
-	struct hardware *hardware;
+	struct perf_hardware *hardware;
 	struct cpu_cache_walk walk;
 	struct map_list maps;
 };
@@ -33,12 +33,12 @@ void measure_prepare(const struct measure *measure);
 /* Around the loop and nothing else. */
 static inline void measure_begin(const struct measure *measure)
 {
-	hardware_begin(measure->hardware);
+	perf_hardware_begin(measure->hardware);
 }
 
 static inline void measure_end(const struct measure *measure)
 {
-	hardware_end(measure->hardware);
+	perf_hardware_end(measure->hardware);
 }
 
 /*

@@ -27,8 +27,8 @@
 #include "user/model/counters.h"
 #include "user/system/processes.h"
 
-static struct maps *maps;
-static struct counters *counters;
+static struct perf_maps *maps;
+static struct perf_faults *counters;
 
 static void must(int err, const char *what)
 {
@@ -54,14 +54,14 @@ static int print_map(void *context, const struct item_map *map)
 static void drain_until(int fd)
 {
 	struct pollfd polls[] = {
-		{ .fd = maps_fd(maps), .events = POLLIN }, { .fd = fd, .events = POLLIN },
+		{ .fd = perf_maps_fd(maps), .events = POLLIN }, { .fd = fd, .events = POLLIN },
 	};
 
 	while (!polls[1].revents) {
 		if (poll(polls, 2, -1) < 0)
 			must(-errno, "poll");
 		if (polls[0].revents)
-			must(maps_drain(maps, print_map, NULL), "drain");
+			must(perf_maps_drain(maps, print_map, NULL), "drain");
 	}
 }
 
@@ -77,11 +77,11 @@ static void finish(void)
 {
 	uint64_t faults, minor, major;
 
-	counters_read(counters, &faults, &minor, &major);
-	maps_stop(maps);
-	must(maps_drain(maps, print_map, NULL), "drain");
+	perf_faults_read(counters, &faults, &minor, &major);
+	perf_maps_stop(maps);
+	must(perf_maps_drain(maps, print_map, NULL), "drain");
 	printf("lost");
-	print_count(maps_lost(maps));
+	print_count(perf_maps_lost(maps));
 	printf("\nperf");
 	print_count(faults);
 	print_count(minor);
@@ -103,8 +103,8 @@ static void run(char **command)
 			execvp(command[0], command);
 		_exit(127);
 	}
-	must(maps_watch(maps, pid, false), "watch");
-	must(counters_watch(counters, pid, true), "count");
+	must(perf_maps_watch(maps, pid, false), "watch");
+	must(perf_faults_watch(counters, pid, true), "count");
 	must(write(go[1], &byte, 1) == 1 ? 0 : -EPIPE, "go");
 	drain_until(pidfd_open(pid, 0));
 	waitpid(pid, &status, 0);
@@ -119,8 +119,8 @@ static void attach(pid_t pid)
 {
 	struct process_counts before, after;
 
-	must(maps_watch(maps, pid, true), "watch");
-	must(counters_watch(counters, pid, true), "count");
+	must(perf_maps_watch(maps, pid, true), "watch");
+	must(perf_faults_watch(counters, pid, true), "count");
 	must(process_counts(pid, &before), "stat");
 	printf("ready\n");
 	fflush(stdout);
@@ -138,16 +138,16 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);	/* the command writes there, too */
-	if (maps_open(&maps, why, sizeof(why))) {
+	if (perf_maps_open(&maps, why, sizeof(why))) {
 		fprintf(stderr, "maps_dump: %s\n", why);
 		return 1;
 	}
-	must(counters_open(&counters), "counters");
+	must(perf_faults_open(&counters), "counters");
 	if (!strcmp(argv[1], "run"))
 		run(argv + 2);
 	else
 		attach(strtol(argv[2], NULL, 10));
-	counters_close(counters);
-	maps_close(maps);
+	perf_faults_close(counters);
+	perf_maps_close(maps);
 	return 0;
 }
