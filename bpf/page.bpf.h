@@ -9,7 +9,7 @@
 #include "common.bpf.h"
 
 #define MAPPING_FLAGS 0x3UL	/* in folio.mapping: it is anonymous, or movable */
-#define TAIL_PAGE 0x1UL		/* in page.compound_head: the other bits have the address of the head */
+#define TAIL_PAGE 0x1UL		/* in page.compound_head: the other bits are the head */
 #define PFSTAT_PAGE_SHIFT 12
 
 struct super_block {

@@ -7,7 +7,7 @@
 #include "off_cpu.bpf.h"
 
 static __always_inline void task_send(const struct task_struct *task, __u32 what, __u32 parent,
-				 __u32 parent_pid)
+				      __u32 parent_pid)
 {
 	struct pfstat_task event = {
 		.event = {

@@ -260,11 +260,12 @@ static void show_cost(struct seq_file *m, const char *name, u64 ps)
 		seq_printf(m, "%-13s n/a\n", name);
 }
 
-/* All that the module holds: nothing for a thread, and for a VMA nothing of its own. */
+/* All memory of the module. A thread takes none, and a VMA has none of its own. */
 static void show_memory(struct seq_file *m)
 {
 	seq_printf(m, "module_bytes  %zu\n", compat_module_bytes(THIS_MODULE));
-	seq_printf(m, "percpu_bytes  %zu\n", sizeof(struct call_tally) + sizeof(struct ring_writer) +
+	seq_printf(m, "percpu_bytes  %zu\n",
+		   sizeof(struct call_tally) + sizeof(struct ring_writer) +
 		   sizeof(pfstat_in_flight));
 	seq_printf(m, "ring_bytes    %zu\n", pfstat_ring_bytes());
 	seq_printf(m, "chain_bytes   %zu\n", pfstat_chain_bytes());

@@ -347,7 +347,7 @@ static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct fault_w
 
 /* The call did not pass the gate. If the reason is the clock, the kernel's is read instead. */
 static noinline vm_fault_t fault_not_fast(const struct fault_wrapping *wrapping,
-					     struct vm_fault *vmf)
+					  struct vm_fault *vmf)
 {
 	vm_fault_t result;
 
@@ -358,8 +358,8 @@ static noinline vm_fault_t fault_not_fast(const struct fault_wrapping *wrapping,
 }
 
 static noinline vm_fault_t map_pages_not_fast(const struct fault_wrapping *wrapping,
-						 struct vm_fault *vmf, pgoff_t start_pgoff,
-						 pgoff_t end_pgoff)
+					      struct vm_fault *vmf, pgoff_t start_pgoff,
+					      pgoff_t end_pgoff)
 {
 	vm_fault_t result;
 

@@ -89,7 +89,7 @@ static __always_inline struct pfstat_record *ring_begin(struct pfstat_record *re
 }
 
 static __always_inline void ring_publish_record(struct pfstat_record *record, u64 sequence,
-					 struct pfstat_ring_header *header)
+						struct pfstat_ring_header *header)
 {
 	/* Pairs with the acquire in pfstat_ring_copy() and in user space. */
 	smp_store_release(&record->sequence, sequence);

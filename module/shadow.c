@@ -166,7 +166,8 @@ static struct shadow_entry *shadow_find(const struct shadow_kind *kind, enum sha
 	list_for_each_entry_rcu(entry, &shadows, list, lockdep_is_held(&shadows_lock))
 		if (READ_ONCE(entry->view->state) == state &&
 		    is_same_kind(&entry->view->kind, kind) &&
-		    !memcmp(&entry->view->wrapping.pristine, kind->original, sizeof(*kind->original)))
+		    !memcmp(&entry->view->wrapping.pristine, kind->original,
+			    sizeof(*kind->original)))
 			return entry;
 	return NULL;
 }

@@ -45,7 +45,7 @@ static void tally_merge(struct call_tally *sum, const struct call_tally *part)
 	sum->retried += part->retried;
 	tally_merge_fast(sum, &part->fast[FAST_FAULT], PFSTAT_OP_FAULT, PFSTAT_CLASS_LONG);
 	tally_merge_fast(sum, &part->fast[FAST_MAP_PAGES], PFSTAT_OP_MAP_PAGES,
-		    PFSTAT_CLASS_AROUND);
+			 PFSTAT_CLASS_AROUND);
 }
 
 void pfstat_tally_sum(struct call_tally *sum)
