@@ -150,8 +150,8 @@ static void fill_head(struct report *report, bool bare)
 	strcpy(report->environment.command, "<img src=x onerror=alert(2)> \xff & \"more\"");
 	strcpy(report->environment.invocation, "pfdrive record -o run.pfs -- '<img src=x>'");
 	strcpy(report->environment.machine, "<b>made up</b>");
-	report->have_bpf = !bare;
-	report->hooks = bare ? 0 : (1U << NR_HOOKS) - 1;
+	report->bpf.known = !bare;
+	report->bpf.hooks = bare ? 0 : (1U << NR_HOOKS) - 1;
 }
 
 int main(int argc, char **argv)

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "user/print/print_report.h"
 #include "user/system/proc_maps.h"
 #include "user/collect/reorder_queue.h"
 #include "user/collect/record_ring.h"
@@ -177,9 +178,9 @@ static void print_report(struct analysis *analysis, enum report_format format, e
 		nowhere = fopen("/dev/null", "w");
 	run_counters_init(&counters);
 	report_init(&report);
-	report.have_bpf = true;
-	report.grouped = true;
-	report.by = by;
+	report.bpf.known = true;
+	report.groups.wanted = true;
+	report.groups.by = by;
 	if (report_fill(&report, analysis, &counters) || report_print(nowhere, format, &report, 1))
 		abort();
 	report_exit(&report);

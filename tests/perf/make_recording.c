@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	report_init(&report);
 	strcpy(report.environment.kind, "record");
 	strcpy(report.environment.command, "made up");
-	report.have_bpf = true;
+	report.bpf.known = true;
 	run_counters_init(&counters);
 	counters.calls = records;
 	counters.lost = 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/print/print_report.h"
 #include "user/report/report.h"
 
 /* The study's random experiment (its figure 1), with a few waits among the disk faults. */
@@ -113,15 +114,15 @@ static inline void sample_details(struct sample_run *run)
 		.number = 99999, .error = 12345,
 		.value = { .count = 1, .total_ns = 1, .log2_ns[39] = 1 },
 	};
-	run->report.syscalls = run->syscalls;
-	run->report.nr_syscalls = 3;
+	run->report.syscalls.rows = run->syscalls;
+	run->report.syscalls.nr = 3;
 }
 
 /* Each fault of the class the same; the parts that are named, ns each, add up to the whole. */
 static inline void sample_faults(struct report *report, enum fault_class class, uint64_t count,
 				 bool major, const uint64_t parts_ns[NR_PARTS])
 {
-	struct fault_figures *faults = &report->faults[class], *all = &report->all_faults;
+	struct fault_figures *faults = &report->faults.classes[class], *all = &report->faults.all;
 	uint64_t whole_ns = 0;
 	enum part part;
 
@@ -166,7 +167,7 @@ static inline void sample_parts(struct report *report)
 	static const uint64_t cached[NR_PARTS] = { [PART_CPU_BEFORE] = 6500 };
 	static const uint64_t anon[NR_PARTS] = { [PART_CPU_BEFORE] = 600, [PART_RESIDUE] = 400 };
 
-	report->parts_known = true;
+	report->faults.parts_known = true;
 	sample_faults(report, FAULT_DISK, SAMPLE_DISK, true, read);
 	sample_faults(report, FAULT_WAIT, SAMPLE_WAIT, true, wait);
 	sample_faults(report, FAULT_READAHEAD, SAMPLE_READAHEAD, true,
@@ -179,7 +180,7 @@ static inline void sample_parts(struct report *report)
 		.queue = { 6048, 6048 * 100, 100, 200, 300 },
 		.device = { 6048, 6048ULL * 130000, 130000, 140000, 150000 },
 	};
-	report->readahead = (struct readahead_figures){
+	report->pages.readahead = (struct readahead_figures){
 		.read = 8000, .mapped = 7000, .evicted_unused = 100, .idle = 900,
 	};
 }
@@ -237,10 +238,10 @@ static inline void sample_groups(struct sample_run *run, enum group_by by)
 		.name = "/lib/a,b\"\n.so", .inode = UINT64_MAX, .faults = 2, .major = 1,
 		.total_ns = 5000, .max_ns = 4000, .parts_ns = { [PART_RUNQUEUE] = 5000 },
 	};
-	run->report.grouped = true;
-	run->report.by = by;
-	run->report.groups = run->groups;
-	run->report.nr_groups = 3;
+	run->report.groups.wanted = true;
+	run->report.groups.by = by;
+	run->report.groups.rows = run->groups;
+	run->report.groups.nr = 3;
 }
 
 static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
@@ -249,34 +250,34 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	report_init(&run->report);
 	sample_environment(&run->report.environment);
 	run->report.summary = sample_summary(disk_ns);
-	run->report.elapsed_ns = 1234567890;
-	run->report.counted_ns = 1234567890;
-	run->report.calls = SAMPLE_CALLS;
-	run->report.lost = 0;
-	run->report.call_cost_ps = 260300;
-	run->report.inside_ps = 27500;
-	run->report.bpf_hooked_ps = 1693000;
-	run->report.bpf_again_ps = 423000;
-	run->report.bpf_other_ps = 2250000;
-	run->report.bpf_hooked = SAMPLE_FAULTS;
-	run->report.bpf_again = 0;
-	run->report.bpf_other = 20;
-	run->report.pages_touched = SAMPLE_FAULTS;
-	run->report.rusage = (struct usage){
+	run->report.time.elapsed_ns = 1234567890;
+	run->report.time.counted_ns = 1234567890;
+	run->report.cost.calls = SAMPLE_CALLS;
+	run->report.losses.records = 0;
+	run->report.cost.call_cost_ps = 260300;
+	run->report.cost.inside_ps = 27500;
+	run->report.cost.bpf_hooked_ps = 1693000;
+	run->report.cost.bpf_again_ps = 423000;
+	run->report.cost.bpf_other_ps = 2250000;
+	run->report.cost.bpf_hooked = SAMPLE_FAULTS;
+	run->report.cost.bpf_again = 0;
+	run->report.cost.bpf_other = 20;
+	run->report.drive.pages_touched = SAMPLE_FAULTS;
+	run->report.usage = (struct usage){
 		.minflt = SAMPLE_FAULTS - SAMPLE_RETRIED + 3,
 		.majflt = SAMPLE_RETRIED - 3,
 		.nvcsw = 6150,
 		.utime_ns = 1000005678,
 		.maxrss_bytes = 3 << 20,
 	};
-	run->report.have_bpf = true;
-	run->report.have_counts = true;
-	run->report.hooks = (1U << NR_HOOKS) - 1;
-	run->report.events_lost = 0;
-	run->report.events_skipped = 0;
-	run->report.events_sent = 3 * SAMPLE_RETRIED;
-	run->report.events_received = 3 * SAMPLE_RETRIED;
-	run->report.off_cpu_count = SAMPLE_RETRIED;
+	run->report.bpf.known = true;
+	run->report.bpf.have_counts = true;
+	run->report.bpf.hooks = (1U << NR_HOOKS) - 1;
+	run->report.losses.events = 0;
+	run->report.losses.events_skipped = 0;
+	run->report.losses.events_sent = 3 * SAMPLE_RETRIED;
+	run->report.losses.events_received = 3 * SAMPLE_RETRIED;
+	run->report.bpf.off_cpu_count = SAMPLE_RETRIED;
 	sample_details(run);
 	sample_parts(&run->report);
 	sample_ledger(&run->report.ledger);
@@ -285,16 +286,16 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 /* As if eBPF could not be had. */
 static inline void sample_without_bpf(struct report *report)
 {
-	report->have_bpf = false;
-	report->have_counts = false;
-	report->parts_known = false;
-	report->hooks = 0;
-	report->events_lost = COUNT_NA;
-	report->events_skipped = COUNT_NA;
-	report->events_sent = COUNT_NA;
-	report->events_received = COUNT_NA;
-	report->off_cpu_count = COUNT_NA;
-	strcpy(report->bpf_missing, "not permitted: run as root");
+	report->bpf.known = false;
+	report->bpf.have_counts = false;
+	report->faults.parts_known = false;
+	report->bpf.hooks = 0;
+	report->losses.events = COUNT_NA;
+	report->losses.events_skipped = COUNT_NA;
+	report->losses.events_sent = COUNT_NA;
+	report->losses.events_received = COUNT_NA;
+	report->bpf.off_cpu_count = COUNT_NA;
+	strcpy(report->bpf.missing, "not permitted: run as root");
 }
 
 /* Nothing faulted, nothing is known of the machine, no eBPF. */

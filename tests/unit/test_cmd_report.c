@@ -14,6 +14,7 @@
 #include "sample_run.h"
 #include "text_file.h"
 #include "user/cmd/cmd.h"
+#include "user/print/print_report.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/signals.h"
@@ -124,8 +125,8 @@ static json_t *make_head(uint32_t hooks)
 	report_init(&report);
 	strcpy(report.environment.kind, "record");
 	strcpy(report.environment.command, "wc -l");
-	report.have_bpf = true;
-	report.hooks = hooks;
+	report.bpf.known = true;
+	report.bpf.hooks = hooks;
 	return head_to_json(&report);
 }
 

@@ -181,7 +181,7 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 	static const char told[] = "The module's share is in these times";
 
 	begin();
-	report.subtract = true;
+	report.cost.subtract = true;
 	counters.inside_ps = 27500;
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();
@@ -190,7 +190,7 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 	end();
 	/* Nobody knows it, and the table has not less either. */
 	begin();
-	report.subtract = true;
+	report.cost.subtract = true;
 	counters.inside_ps = COUNT_NA;
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();

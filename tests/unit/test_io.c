@@ -229,8 +229,8 @@ START_TEST(test_losses_are_printed_first)
 	ck_assert_ptr_null(strstr(text, "LOST"));
 	free(text);
 	seen = (struct report *)via.rows[0].seen;
-	seen->lost = 4;
-	seen->events_lost = 33;
+	seen->losses.records = 4;
+	seen->losses.events = 33;
 	text = print_via(&via.report, false);
 	ck_assert_ptr_nonnull(strstr(text, ": LOST 4 RECORDS: "));
 	ck_assert_ptr_nonnull(strstr(text, ": LOST 33 EVENTS OF EBPF: "));

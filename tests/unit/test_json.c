@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "print/print_report.h"
 #include "runner.h"
 #include "sample_run.h"
 #include "schema.h"
@@ -220,19 +221,19 @@ START_TEST(test_own_cost_is_that_of_all_calls)
 	check_real(json, "cost.bpf_percent",
 		   100 * (1693.0 * SAMPLE_FAULTS + 2250 * 20) / 1234567890);
 	json_decref(json);
-	run.report.bpf_other = 0;
-	run.report.bpf_other_ps = COUNT_NA;
+	run.report.cost.bpf_other = 0;
+	run.report.cost.bpf_other_ps = COUNT_NA;
 	json = print_and_parse(&run.report, 1);
 	check_null(json, "cost.bpf_other_ns");
 	check_real(json, "cost.bpf_total_ns", 1693.0 * SAMPLE_FAULTS);
 	json_decref(json);
-	run.report.bpf_hooked = COUNT_NA;
+	run.report.cost.bpf_hooked = COUNT_NA;
 	json = print_and_parse(&run.report, 1);
 	check_null(json, "cost.bpf_total_ns");
 	check_null(json, "cost.bpf_percent");
 	json_decref(json);
-	run.report.inside_ps = COUNT_NA;
-	run.report.calls = COUNT_NA;
+	run.report.cost.inside_ps = COUNT_NA;
+	run.report.cost.calls = COUNT_NA;
 	json = print_and_parse(&run.report, 1);
 	check_null(json, "cost.inside_ns");
 	check_null(json, "cost.total_ns");
@@ -248,23 +249,24 @@ START_TEST(test_own_cost_is_subtracted_on_request)
 	json_t *json;
 
 	sample_open(&run, 150000);
-	run.report.subtract = true;
+	run.report.cost.subtract = true;
 	json = print_and_parse(&run.report, 1);
 	check_real(json, "study.long.mean_ns", 6500 - 27.5);
 	check_real(json, "classes.short.mean_ns", 300 - 27.5);
 	ck_assert_int_eq(integer_at(json, "classes.disk.max_ns"), 150000 - 27);
 	ck_assert(json_is_true(at(json, "cost.subtracted")));
 	json_decref(json);
-	run.report.inside_ps = COUNT_NA;
+	run.report.cost.inside_ps = COUNT_NA;
 	json = print_and_parse(&run.report, 1);
 	check_real(json, "study.long.mean_ns", 6500);
 	ck_assert(json_is_false(at(json, "cost.subtracted")));
 	json_decref(json);
-	run.report.inside_ps = 1000000000;
+	run.report.cost.inside_ps = 1000000000;
 	json = print_and_parse(&run.report, 1);
 	check_real(json, "study.long.mean_ns", 0);
 	json_decref(json);
-	run.report.inside_ps = 1000000;	/* more than a short call takes: no less than nothing */
+	/* More than a short call takes: no less than nothing. */
+	run.report.cost.inside_ps = 1000000;
 	json = print_and_parse(&run.report, 1);
 	ck_assert_int_eq(integer_at(json, "study.short.total_ns"), 0);
 	ck_assert_int_eq(integer_at(json, "study.all.total_ns"),
@@ -465,7 +467,7 @@ START_TEST(test_no_system_calls_is_an_empty_list)
 	json_t *json;
 
 	sample_open(&run, 150000);
-	run.report.nr_syscalls = 0;
+	run.report.syscalls.nr = 0;
 	json = print_and_parse(&run.report, 1);
 	ck_assert(json_is_array(at(json, "syscalls")));
 	ck_assert_uint_eq(json_array_size(at(json, "syscalls")), 0);
@@ -480,7 +482,7 @@ START_TEST(test_parts_are_the_runs)
 	json_t *json;
 
 	sample_open(&run, 150000);
-	run.report.all_faults.whole.total_ns = 80000;
+	run.report.faults.all.whole.total_ns = 80000;
 	json = print_and_parse(&run.report, 1);
 	ck_assert(json_is_true(at(json, "parts.known")));
 	check_real(json, "parts.residue_share", 0.1);
@@ -515,7 +517,7 @@ START_TEST(test_values_without_their_hook_are_null)
 	json_t *json;
 
 	sample_open(&run, 150000);
-	run.report.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_WP |
+	run.report.bpf.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_WP |
 			      1U << HOOK_PAGE_DELETE);
 	json = print_and_parse(&run.report, 1);
 	check_schema(json);
@@ -530,7 +532,7 @@ START_TEST(test_values_without_their_hook_are_null)
 	ck_assert_int_eq(integer_at(json, "requests.device.p99_ns"), 140000);
 	ck_assert_int_eq(integer_at(json, "parts.classes.anon.count"), 20);
 	json_decref(json);
-	run.report.hooks = 1U << HOOK_FAULT;
+	run.report.bpf.hooks = 1U << HOOK_FAULT;
 	json = print_and_parse(&run.report, 1);
 	check_schema(json);
 	check_null(json, "requests");
@@ -606,7 +608,7 @@ START_TEST(test_groups_are_the_top_rows_and_the_sum_of_the_rest)
 	sample_open(&run, 150000);
 	sample_groups(&run, GROUP_BY_THREAD);
 	run.report.top = 2;
-	run.report.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
+	run.report.bpf.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
 	json = print_and_parse(&run.report, 1);
 	check_schema(json);
 	ck_assert_str_eq(json_string_value(at(json, "groups.by")), "thread");
@@ -651,16 +653,16 @@ START_TEST(test_recording_that_was_cut_has_nulls_for_its_counts)
 	strcpy(report->environment.kind, "record");
 	strcpy(report->environment.command, "cat /etc/passwd");
 	report->environment.started_s = 1700000000;
-	report->damage = "it was cut";
-	report->calls = COUNT_NA;
-	report->lost = COUNT_NA;
-	report->elapsed_ns = COUNT_NA;
-	report->pages_touched = COUNT_NA;
-	report->have_counts = false;
-	report->events_lost = COUNT_NA;
-	report->off_cpu_count = COUNT_NA;
-	report->rusage.minflt = COUNT_NA;
-	report->rusage.stime_ns = COUNT_NA;
+	report->losses.damage = "it was cut";
+	report->cost.calls = COUNT_NA;
+	report->losses.records = COUNT_NA;
+	report->time.elapsed_ns = COUNT_NA;
+	report->drive.pages_touched = COUNT_NA;
+	report->bpf.have_counts = false;
+	report->losses.events = COUNT_NA;
+	report->bpf.off_cpu_count = COUNT_NA;
+	report->usage.minflt = COUNT_NA;
+	report->usage.stime_ns = COUNT_NA;
 	json = print_and_parse(report, 1);
 	check_schema(json);
 	ck_assert_str_eq(json_string_value(at(json, "damage")), "it was cut");
@@ -691,7 +693,7 @@ START_TEST(test_several_runs_have_mean_and_deviation)
 
 	sample_open(&runs[0], 100000);
 	sample_open(&runs[1], 200000);
-	runs[1].report.elapsed_ns = 1234567890 + 1000;
+	runs[1].report.time.elapsed_ns = 1234567890 + 1000;
 	sample_without_bpf(&runs[1].report);
 	reports[0] = runs[0].report;
 	reports[1] = runs[1].report;

@@ -20,8 +20,8 @@ static void sample_record(struct report *report)
 		.pinned_cpu = -1,
 		.fault_around = true, .fault_around_bytes = 65536, .ring_bytes = 4 << 20,
 	};
-	report->have_bpf = true;
-	report->hooks = 1U << HOOK_WAKEUP | 1U << HOOK_PAGE_DELETE;
+	report->bpf.known = true;
+	report->bpf.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_PAGE_DELETE;
 }
 
 static void sample_drive(struct report *report)
@@ -33,8 +33,8 @@ static void sample_drive(struct report *report)
 		.cache = "warm", .resident_pages = 2, .pattern = "random", .accesses = 3,
 		.seed = UINT64_MAX, .pinned_cpu = 0,
 	};
-	strcpy(report->bpf_missing, "--no-bpf was given");
-	report->pages_touched = 0;
+	strcpy(report->bpf.missing, "--no-bpf was given");
+	report->drive.pages_touched = 0;
 }
 
 static void check_same(const struct report *report)
@@ -46,10 +46,10 @@ static void check_same(const struct report *report)
 	report_init(&copy);
 	ck_assert_int_eq(head_from_json(&copy, json), 0);
 	ck_assert_mem_eq(&copy.environment, &report->environment, sizeof(copy.environment));
-	ck_assert_int_eq(copy.have_bpf, report->have_bpf);
-	ck_assert_str_eq(copy.bpf_missing, report->bpf_missing);
-	ck_assert_uint_eq(copy.hooks, report->hooks);
-	ck_assert_uint_eq(copy.pages_touched, report->pages_touched);
+	ck_assert_int_eq(copy.bpf.known, report->bpf.known);
+	ck_assert_str_eq(copy.bpf.missing, report->bpf.missing);
+	ck_assert_uint_eq(copy.bpf.hooks, report->bpf.hooks);
+	ck_assert_uint_eq(copy.drive.pages_touched, report->drive.pages_touched);
 	json_decref(json);
 }
 
@@ -125,9 +125,9 @@ START_TEST(test_missing_members_are_unknown)
 	ck_assert_int_eq(report.environment.started_s, 0);
 	ck_assert_uint_eq(report.environment.resident_pages, COUNT_NA);
 	ck_assert(report.environment.fault_around);
-	ck_assert_uint_eq(report.pages_touched, COUNT_NA);
-	ck_assert(!report.have_bpf);
-	ck_assert_uint_eq(report.hooks, 0);
+	ck_assert_uint_eq(report.drive.pages_touched, COUNT_NA);
+	ck_assert(!report.bpf.known);
+	ck_assert_uint_eq(report.bpf.hooks, 0);
 }
 END_TEST
 
@@ -155,9 +155,9 @@ START_TEST(test_values_that_cannot_be_are_unknown)
 	ck_assert_str_eq(report.environment.only_file, "");
 	ck_assert_int_eq(report.environment.started_s, 0);
 	ck_assert_int_eq(report.environment.readahead_bytes, -1);
-	ck_assert(!report.have_bpf);
-	ck_assert_uint_eq(report.hooks, 1U << HOOK_WAKEUP);
-	ck_assert_uint_eq(report.pages_touched, COUNT_NA);
+	ck_assert(!report.bpf.known);
+	ck_assert_uint_eq(report.bpf.hooks, 1U << HOOK_WAKEUP);
+	ck_assert_uint_eq(report.drive.pages_touched, COUNT_NA);
 }
 END_TEST
 

@@ -172,10 +172,10 @@ START_TEST(test_the_report_has_what_the_source_recorded)
 	result.counters.usage.minflt = 12;
 	ck_assert_int_eq(measurement_finish(&measurement), STATUS_OK);
 	ck_assert(result.filled);
-	ck_assert_uint_eq(result.report.calls, 5);
-	ck_assert_uint_eq(result.report.all_faults.count, 5);
-	ck_assert_uint_eq(result.report.rusage.minflt, 12);
-	ck_assert_str_eq(result.report.bpf_missing, "it is a test");
+	ck_assert_uint_eq(result.report.cost.calls, 5);
+	ck_assert_uint_eq(result.report.faults.all.count, 5);
+	ck_assert_uint_eq(result.report.usage.minflt, 12);
+	ck_assert_str_eq(result.report.bpf.missing, "it is a test");
 	ck_assert_int_eq(result_check(&result, 1), STATUS_OK);
 	tear_down(&measurement, &result);
 }
@@ -210,8 +210,8 @@ START_TEST(test_an_error_at_the_end_is_the_damage_of_a_filled_report)
 	ck_assert_int_eq(measurement_stop(&measurement), 0);	/* once */
 	ck_assert_int_eq(measurement_finish(&measurement), STATUS_FAILED);
 	ck_assert(result.filled);
-	ck_assert_uint_eq(result.report.calls, 3);
-	ck_assert_str_eq(result.report.damage,
+	ck_assert_uint_eq(result.report.cost.calls, 3);
+	ck_assert_str_eq(result.report.losses.damage,
 			 "the module does not stop: Input/output error");
 	tear_down(&measurement, &result);
 }

@@ -9,6 +9,7 @@
 #include "runner.h"
 #include "user/figures/fig_compare.h"
 #include "user/print/print_compare.h"
+#include "user/print/print_report.h"
 #include "user/report/compare_heads.h"
 
 #define TINY 0.000000001

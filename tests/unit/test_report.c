@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdbool.h>
 
+#include "print/print_report.h"
 #include "runner.h"
 #include "sample_run.h"
 
@@ -258,7 +259,7 @@ START_TEST(test_table_states_the_modules_own_cost)
 	char *text;
 
 	sample_open(&run, 123456);
-	run.report.calls = 10000;
+	run.report.cost.calls = 10000;
 	text = print_table(&run);
 	check_line(text, "Own cost", "Own cost of the module: 260 ns a call, 2.6 ms in all, "
 		   "0.21% of the run");
@@ -267,33 +268,33 @@ START_TEST(test_table_states_the_modules_own_cost)
 	check_contains(text, "\n  2250 ns of a fault of which the module does not tell\n");
 	check_contains(text, "\n  27.5 ns of a call's time are its\n");
 	free(text);
-	run.report.call_cost_ps = COUNT_NA;
+	run.report.cost.call_cost_ps = COUNT_NA;
 	text = print_table(&run);
 	check_line(text, "Own cost", "Own cost of the module: n/a");
 	ck_assert_ptr_null(strstr(text, "begins one again"));
 	free(text);
-	run.report.bpf_again = 1000;
+	run.report.cost.bpf_again = 1000;
 	text = print_table(&run);
 	check_line(text, "Own cost of eBPF", "Own cost of eBPF: 1693 ns a fault, 19.6 ms in all, "
 		   "1.59% of the run; not in a call's time");
 	check_contains(text, "\n  423 ns each time that the kernel begins one again\n");
 	free(text);
-	run.report.bpf_again_ps = COUNT_NA;
+	run.report.cost.bpf_again_ps = COUNT_NA;
 	text = print_table(&run);
 	check_contains(text, "Own cost of eBPF: 1693 ns a fault, 20.9 ms in all");
 	check_contains(text, "\n  each time that the kernel begins one again is counted as a whole "
 		       "one: at most\n");
 	free(text);
 	/* Nothing of a kind costs nothing, whatever one would cost. */
-	run.report.bpf_other = 0;
+	run.report.cost.bpf_other = 0;
 	text = print_table(&run);
 	check_contains(text, "Own cost of eBPF: 1693 ns a fault");
 	free(text);
-	run.report.bpf_other = COUNT_NA;
+	run.report.cost.bpf_other = COUNT_NA;
 	text = print_table(&run);
 	check_line(text, "Own cost of eBPF", "Own cost of eBPF: n/a");
 	free(text);
-	run.report.have_bpf = false;
+	run.report.bpf.known = false;
 	text = print_table(&run);
 	ck_assert_ptr_null(strstr(text, "Own cost of eBPF"));
 	free(text);
@@ -349,7 +350,7 @@ START_TEST(test_parts_without_their_hook_are_na)
 	char *text, *class;
 
 	sample_open(&run, 150000);
-	run.report.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_SWAP);
+	run.report.bpf.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_SWAP);
 	text = print_table(&run);
 	class = strstr(text, "\nWhere the time");
 	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
@@ -358,13 +359,13 @@ START_TEST(test_parts_without_their_hook_are_na)
 	check_contains(text, "\nn/a, for eBPF had no hook: queue, runqueue, swap\n");
 	check_line(strstr(text, "\nBlock requests"), "  queue", "queue n/a n/a n/a n/a n/a");
 	check_contains(text, "\nall faults ");
-	run.report.hooks &= ~(1U << HOOK_FAULT);
+	run.report.bpf.hooks &= ~(1U << HOOK_FAULT);
 	free(text);
 	text = print_table(&run);
 	check_contains(text, "\nall hooked ");	/* nobody saw the others */
 	check_lacks(text, "\nall faults ");
 	free(text);
-	run.report.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_FAULT;
+	run.report.bpf.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_FAULT;
 	text = print_table(&run);
 	class = strstr(text, "\nWhere the time");
 	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
@@ -393,7 +394,7 @@ END_TEST
 START_TEST(test_residue_is_a_share_and_loud_above_two_per_cent)
 {
 	struct sample_run run;
-	struct fault_figures *all = &run.report.all_faults;
+	struct fault_figures *all = &run.report.faults.all;
 	char *text;
 
 	sample_open(&run, 150000);
@@ -421,11 +422,11 @@ END_TEST
 START_TEST(test_lost_events_make_the_time_on_the_cpu_a_maximum)
 {
 	struct sample_run run;
-	struct fault_figures *all = &run.report.all_faults;
+	struct fault_figures *all = &run.report.faults.all;
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.events_lost = 20;
+	run.report.losses.events = 20;
 	all->whole.total_ns = 1000000;
 	all->parts[PART_CPU_AFTER].total_ns = 1000000;
 	all->parts[PART_RESIDUE].total_ns = 0;
@@ -438,7 +439,7 @@ START_TEST(test_lost_events_make_the_time_on_the_cpu_a_maximum)
 	check_contains(text, "\nResidue: nothing explains at least 1.00% of the time, "
 			     "20 events were lost\n");
 	free(text);
-	run.report.events_lost = 0;
+	run.report.losses.events = 0;
 	text = print_table(&run);
 	check_lacks(text, "at most");
 	free(text);
@@ -455,7 +456,7 @@ START_TEST(test_unsolved_faults_are_printed)
 	text = print_table(&run);
 	check_lacks(text, "Not solved");
 	free(text);
-	run.report.all_faults.unsolved = 7;
+	run.report.faults.all.unsolved = 7;
 	text = print_table(&run);
 	check_contains(text, "\nNot solved, by an error or a signal: 7 of them\n");
 	free(text);
@@ -496,23 +497,23 @@ START_TEST(test_table_prints_rare_counts_only_if_not_0)
 
 	sample_open(&run, 150000);
 	run.report.blocks.errors = 3;
-	run.report.readahead.overflow = 12;
-	run.report.hooks &= ~(1U << HOOK_PAGE_DELETE);
+	run.report.pages.readahead.overflow = 12;
+	run.report.bpf.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	text = print_table(&run);
 	check_line(text, "errors", "errors 3");
 	check_line(text, "not followed",
 		   "not followed 12 - beside those above: of too many files");
 	check_line(text, "evicted", "evicted unused n/a n/a removed before a fault mapped them");
 	free(text);
-	run.report.hooks |= 1U << HOOK_PAGE_DELETE;
-	run.report.evictions = (struct blame_figures){ .evicted = 5000, .overflow = 904 };
+	run.report.bpf.hooks |= 1U << HOOK_PAGE_DELETE;
+	run.report.pages.evictions = (struct blame_figures){ .evicted = 5000, .overflow = 904 };
 	text = print_table(&run);
 	check_contains(text, "\nPages evicted and read again: none of 4096 evicted\n"
 		       "Not followed: 904 evicted pages of too many files\n");
 	free(text);
-	run.report.hooks &= ~(1U << HOOK_PAGE_DELETE);
+	run.report.bpf.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	run.report.blocks = (struct block_figures){ 0 };
-	run.report.readahead = (struct readahead_figures){ 0 };
+	run.report.pages.readahead = (struct readahead_figures){ 0 };
 	text = print_table(&run);
 	check_contains(text, "\nBlock requests: none\n");
 	check_contains(text, "\nPages read into the page cache: none\n");
@@ -613,7 +614,7 @@ START_TEST(test_groups_are_printed_with_their_main_part)
 	check_contains(text, "/lib/a,b\"\\x0a.so");
 	check_lacks(text, "Left out");
 	free(text);
-	run.report.nr_syscalls = 1;
+	run.report.syscalls.nr = 1;
 	run.report.top = 1;
 	text = print_table(&run);
 	check_lacks(text, "(anonymous memory)");
@@ -634,7 +635,7 @@ START_TEST(test_main_part_without_its_hook_is_na)
 
 	sample_open(&run, 150000);
 	sample_groups(&run, GROUP_BY_VMA);
-	run.report.hooks &= ~(1U << HOOK_BLOCK);
+	run.report.bpf.hooks &= ~(1U << HOOK_BLOCK);
 	text = print_table(&run);
 	check_contains(text, "  n/a              /mnt/disk/demo.bin\n");
 	check_contains(text, "  cpu_before 100%  (anonymous memory)\n");
@@ -653,8 +654,8 @@ START_TEST(test_no_groups_are_none)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.grouped = true;
-	run.report.by = GROUP_BY_CODE;
+	run.report.groups.wanted = true;
+	run.report.groups.by = GROUP_BY_CODE;
 	text = print_table(&run);
 	check_contains(text, "\nFaults by code, costliest first\nnone\n");
 	free(text);
@@ -688,7 +689,7 @@ START_TEST(test_table_of_a_recording_names_the_watched_command)
 	e->command[0] = '\0';
 	e->only_file[0] = '\0';
 	e->pid = 4711;
-	run.report.elapsed_ns = COUNT_NA;
+	run.report.time.elapsed_ns = COUNT_NA;
 	text = print_table(&run);
 	check_line(text, "Process", "Process 4711");
 	check_line(text, "Watched", "Watched for n/a");
@@ -705,13 +706,13 @@ START_TEST(test_damage_is_loud_and_unknown_counts_are_na)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.damage = "it ends after 12 blocks";
-	run.report.calls = COUNT_NA;
-	run.report.lost = COUNT_NA;
-	run.report.rusage.minflt = COUNT_NA;
-	run.report.have_counts = false;
-	run.report.events_lost = COUNT_NA;
-	run.report.off_cpu_count = COUNT_NA;
+	run.report.losses.damage = "it ends after 12 blocks";
+	run.report.cost.calls = COUNT_NA;
+	run.report.losses.records = COUNT_NA;
+	run.report.usage.minflt = COUNT_NA;
+	run.report.bpf.have_counts = false;
+	run.report.losses.events = COUNT_NA;
+	run.report.bpf.off_cpu_count = COUNT_NA;
 	text = print_table(&run);
 	ck_assert(!strncmp(text, "THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE "
 			   "READ: it ends after 12 blocks\nMachine ", 99));
@@ -740,7 +741,7 @@ START_TEST(test_table_names_system_calls_and_errors)
 	check_contains(text, "\nLeft out: 2 more rows, with 2 calls and 0.00 ms\n");
 	check_lacks(text, "clock_nanosleep");
 	free(text);
-	run.report.nr_syscalls = 0;
+	run.report.syscalls.nr = 0;
 	text = print_table(&run);
 	check_contains(text, "System calls: none\n");
 	free(text);
@@ -768,8 +769,8 @@ START_TEST(test_lost_records_are_loud)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.lost = 7;
-	run.report.calls += 7;
+	run.report.losses.records = 7;
+	run.report.cost.calls += 7;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
 	ck_assert(!strncmp(text, "LOST 7 OF 17504 RECORDS", 23));
@@ -784,12 +785,12 @@ START_TEST(test_names_that_were_left_out_are_loud)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.names_left_out = 12;
+	run.report.losses.names_left_out = 12;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
 	ck_assert(!strncmp(text, "12 NAMES OF CODE ARE NOT IN THE RECORDING: ", 43));
 	free(text);
-	run.report.names_left_out = 0;
+	run.report.losses.names_left_out = 0;
 	text = print_table(&run);
 	check_lacks(text, "NAMES OF CODE");
 	free(text);
@@ -804,12 +805,12 @@ START_TEST(test_lost_records_are_loud_when_calls_are_not_known)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.calls = COUNT_NA;
-	run.report.lost = 7;
+	run.report.cost.calls = COUNT_NA;
+	run.report.losses.records = 7;
 	text = print_table(&run);
 	ck_assert(!strncmp(text, "LOST 7 RECORDS: ", 16));
 	free(text);
-	run.report.lost = 0;
+	run.report.losses.records = 0;
 	text = print_table(&run);
 	ck_assert(!starts_loud(text));
 	free(text);
@@ -823,7 +824,7 @@ START_TEST(test_calls_that_do_not_close_are_loud)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.calls += 1;
+	run.report.cost.calls += 1;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
 	ck_assert(!strncmp(text, "17498 CALLS, BUT 17497 RECORDS READ AND 0 LOST", 45));
@@ -838,7 +839,7 @@ START_TEST(test_lost_events_are_loud)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.events_lost = 3;
+	run.report.losses.events = 3;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
 	ck_assert(!strncmp(text, "LOST 3 EVENTS", 13));
@@ -858,7 +859,7 @@ START_TEST(test_warnings_are_printed_without_a_table)
 	sample_open(&run, 150000);
 	ck_assert_int_eq(report_print_warnings(out, &run.report), 0);
 	ck_assert_int_eq(ftell(out), 0);
-	run.report.events_lost = 3;
+	run.report.losses.events = 3;
 	ck_assert_int_eq(report_print_warnings(out, &run.report), 0);
 	fclose(out);
 	ck_assert(!strncmp(text, "LOST 3 EVENTS", 13));
@@ -873,8 +874,8 @@ START_TEST(test_events_that_were_sent_but_not_read_are_a_warning)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.events_sent = 7001;
-	run.report.events_received = 7000;
+	run.report.losses.events_sent = 7001;
+	run.report.losses.events_received = 7000;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
 	check_contains(text, "EBPF SENT 7001 EVENTS, BUT 7000 WERE READ: ");
@@ -889,8 +890,8 @@ START_TEST(test_events_skipped_by_the_kernel_are_reported_apart)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.events_lost = 3;
-	run.report.events_skipped = 2;
+	run.report.losses.events = 3;
+	run.report.losses.events_skipped = 2;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
 	check_contains(text, "\n2 OF THESE THE KERNEL LEFT OUT: ");
@@ -907,7 +908,7 @@ START_TEST(test_late_records_are_loud)
 
 	sample_open(&run, 150000);
 	add_record(&run, &record);
-	run.report.calls += 1;
+	run.report.cost.calls += 1;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
 	ck_assert(!strncmp(text, "1 RECORDS OUT OF ORDER", 22));
@@ -930,7 +931,7 @@ START_TEST(test_partial_off_cpu_times_are_loud)
 	for (i = 0; i < 70000; i++)
 		ck_assert_int_eq(summary_add_off_cpu(summary, &stay), 0);
 	add_record(&run, &record);
-	run.report.calls += 1;
+	run.report.cost.calls += 1;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
 	check_contains(text, "FOR UP TO 1 CALLS");
@@ -964,8 +965,8 @@ START_TEST(test_several_runs_have_a_table_each_and_their_mean)
 	sample_open(&runs[0], 100000);
 	sample_open(&runs[1], 200000);
 	runs[1].report.ledger.unexplained = 7;
-	runs[1].report.lost = 1;
-	runs[1].report.calls += 1;
+	runs[1].report.losses.records = 1;
+	runs[1].report.cost.calls += 1;
 	reports[0] = runs[0].report;
 	reports[1] = runs[1].report;
 	text = sample_print(REPORT_TABLE, reports, 2);
@@ -1041,7 +1042,7 @@ START_TEST(test_csv_has_the_figures_and_na)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.lost = 7;
+	run.report.losses.records = 7;
 	text = sample_print(REPORT_CSV, &run.report, 1);
 	check_contains(text, "\n1,random,cold,wait,150,150000.000,150000,150000,150000,22500000,"
 		       "21750000,7,0\n");
@@ -1076,7 +1077,7 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 
 	sample_open(&run, 150000);
 	sample_groups(&run, GROUP_BY_FILE);
-	run.report.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
+	run.report.bpf.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
 	text = sample_print(REPORT_CSV, &run.report, 1);
 	check_line(text, "by,", "by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
 		   "max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"

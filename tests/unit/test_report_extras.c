@@ -7,6 +7,7 @@
 #include "sample_run.h"
 #include "schema.h"
 #include "user/print/json/json_extras.h"
+#include "user/print/print_report.h"
 
 #define SCHEMA "Documentation/pfdrive.schema.json"	/* the tests run at the top */
 
@@ -81,7 +82,7 @@ static void sample_maps(struct sample *sample)
 
 static void open_sample(struct sample *sample)
 {
-	struct measures *measures = &sample->run.report.measures;
+	struct report_extras *measures = &sample->run.report.extras;
 
 	memset(sample, 0, sizeof(*sample));
 	sample_open(&sample->run, 150000);
@@ -214,8 +215,8 @@ START_TEST(test_runs_have_mean_and_deviation)
 	open_sample(&other);
 	set(&other.counters.counts[HW_L1D][HW_READ][HW_MISS], 35);
 	strcpy(other.counters.counts[HW_DTLB][HW_WRITE][HW_MISS].missing, "no");
-	other.run.report.measures.usage[USAGE_NVCSW].rusage = 9;
-	other.run.report.measures.usage[USAGE_MINFLT].ebpf = COUNT_NA;
+	other.run.report.extras.usage[USAGE_NVCSW].rusage = 9;
+	other.run.report.extras.usage[USAGE_MINFLT].ebpf = COUNT_NA;
 	reports[0] = sample.run.report;
 	reports[1] = other.run.report;
 	text = sample_print(REPORT_TABLE, reports, 2);

@@ -70,18 +70,18 @@ START_TEST(test_faults_and_parts_are_the_analysis)
 	const struct fault_figures *disk;
 
 	fixture_open(&fixture, true);
-	disk = &fixture.report.faults[PFSTAT_CLASS_DISK];
+	disk = &fixture.report.faults.classes[PFSTAT_CLASS_DISK];
 	fixture.counters.have_bpf = true;
 	fill(&fixture);
-	ck_assert(fixture.report.parts_known);
-	ck_assert_uint_eq(fixture.report.events_lost, COUNT_NA);
+	ck_assert(fixture.report.faults.parts_known);
+	ck_assert_uint_eq(fixture.report.losses.events, COUNT_NA);
 	ck_assert_uint_eq(disk->count, 1);
 	ck_assert_uint_eq(disk->whole.total_ns, 100000);
 	ck_assert_uint_eq(disk->parts[PART_CPU_BEFORE].total_ns, 15000);
 	ck_assert_uint_eq(disk->parts[PART_FOREIGN].total_ns, 80000);
 	ck_assert_uint_eq(disk->parts[PART_CPU_AFTER].total_ns, 5000);
-	ck_assert_uint_eq(fixture.report.all_faults.count, 2);
-	ck_assert_uint_eq(fixture.report.all_faults.whole.total_ns, 105000);
+	ck_assert_uint_eq(fixture.report.faults.all.count, 2);
+	ck_assert_uint_eq(fixture.report.faults.all.whole.total_ns, 105000);
 	fixture_close(&fixture);
 }
 END_TEST
@@ -103,19 +103,19 @@ START_TEST(test_counters_are_taken_over)
 	fixture.counters.start_ns = 500;
 	fixture.counters.end_ns = 2500;
 	fixture.counters.usage.majflt = 1;
-	strcpy(report->bpf_missing, "not yet");
+	strcpy(report->bpf.missing, "not yet");
 	fill(&fixture);
-	ck_assert(report->have_bpf && report->have_counts);
-	ck_assert_str_eq(report->bpf_missing, "");
-	ck_assert_uint_eq(report->hooks, 1U << HOOK_BLOCK);
-	ck_assert_uint_eq(report->events_lost, 5);
-	ck_assert_uint_eq(report->events_skipped, 1);
-	ck_assert_uint_eq(report->off_cpu_count, 4);
-	ck_assert_uint_eq(report->calls, 2);
-	ck_assert_uint_eq(report->lost, 0);
-	ck_assert_uint_eq(report->elapsed_ns, 2000);
-	ck_assert_uint_eq(report->rusage.majflt, 1);
-	ck_assert_uint_eq(report->rusage.minflt, COUNT_NA);
+	ck_assert(report->bpf.known && report->bpf.have_counts);
+	ck_assert_str_eq(report->bpf.missing, "");
+	ck_assert_uint_eq(report->bpf.hooks, 1U << HOOK_BLOCK);
+	ck_assert_uint_eq(report->losses.events, 5);
+	ck_assert_uint_eq(report->losses.events_skipped, 1);
+	ck_assert_uint_eq(report->bpf.off_cpu_count, 4);
+	ck_assert_uint_eq(report->cost.calls, 2);
+	ck_assert_uint_eq(report->losses.records, 0);
+	ck_assert_uint_eq(report->time.elapsed_ns, 2000);
+	ck_assert_uint_eq(report->usage.majflt, 1);
+	ck_assert_uint_eq(report->usage.minflt, COUNT_NA);
 	ck_assert_str_eq(report->ledger.counts[0].name, "wrapper calls");
 	ck_assert_uint_eq(report->ledger.counts[0].value, 2);
 	fixture_close(&fixture);
@@ -127,12 +127,12 @@ START_TEST(test_time_that_is_known_stays)
 	struct fixture fixture;
 
 	fixture_open(&fixture, true);
-	fixture.report.elapsed_ns = 7;
+	fixture.report.time.elapsed_ns = 7;
 	fixture.counters.start_ns = 500;
 	fixture.counters.end_ns = 2500;
 	fill(&fixture);
-	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
-	ck_assert_uint_eq(fixture.report.counted_ns, 7);
+	ck_assert_uint_eq(fixture.report.time.elapsed_ns, 7);
+	ck_assert_uint_eq(fixture.report.time.counted_ns, 7);
 	fixture_close(&fixture);
 }
 END_TEST
@@ -142,13 +142,13 @@ START_TEST(test_steps_before_the_accesses_are_counted)
 	struct fixture fixture;
 
 	fixture_open(&fixture, true);
-	fixture.report.elapsed_ns = 7;
+	fixture.report.time.elapsed_ns = 7;
 	fixture.counters.counts_start_ns = 100;
 	fixture.counters.start_ns = 500;
 	fixture.counters.end_ns = 2500;
 	fill(&fixture);
-	ck_assert_uint_eq(fixture.report.elapsed_ns, 7);
-	ck_assert_uint_eq(fixture.report.counted_ns, 2400);
+	ck_assert_uint_eq(fixture.report.time.elapsed_ns, 7);
+	ck_assert_uint_eq(fixture.report.time.counted_ns, 2400);
 	fixture_close(&fixture);
 }
 END_TEST
@@ -160,17 +160,18 @@ START_TEST(test_no_counters_leave_the_heads_word_and_no_counts)
 	struct report *report = &fixture.report;
 
 	fixture_open(&fixture, true);
-	report->have_bpf = true;
-	report->hooks = 1U << HOOK_WAKEUP | 1U << HOOK_FAULT;
+	report->bpf.known = true;
+	report->bpf.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_FAULT;
 	fill(&fixture);
-	ck_assert(report->have_bpf && report->parts_known && !report->have_counts);
-	ck_assert_uint_eq(report->hooks, 1U << HOOK_WAKEUP | 1U << HOOK_FAULT);
-	ck_assert_uint_eq(report->events_lost, COUNT_NA);
-	ck_assert_uint_eq(report->off_cpu_count, COUNT_NA);
-	ck_assert_uint_eq(report->calls, COUNT_NA);
-	ck_assert_uint_eq(report->elapsed_ns, COUNT_NA);
+	ck_assert(report->bpf.known && report->faults.parts_known && !report->bpf.have_counts);
+	ck_assert_uint_eq(report->bpf.hooks, 1U << HOOK_WAKEUP | 1U << HOOK_FAULT);
+	ck_assert_uint_eq(report->losses.events, COUNT_NA);
+	ck_assert_uint_eq(report->bpf.off_cpu_count, COUNT_NA);
+	ck_assert_uint_eq(report->cost.calls, COUNT_NA);
+	ck_assert_uint_eq(report->time.elapsed_ns, COUNT_NA);
 	ck_assert_uint_eq(report->ledger.unexplained, 0);
-	ck_assert_uint_eq(report->faults[PFSTAT_CLASS_DISK].parts[PART_FOREIGN].total_ns, 80000);
+	ck_assert_uint_eq(report->faults.classes[PFSTAT_CLASS_DISK].parts[PART_FOREIGN].total_ns,
+			  80000);
 	fixture_close(&fixture);
 }
 END_TEST
@@ -182,8 +183,8 @@ START_TEST(test_without_ebpf_there_are_no_parts)
 	fixture_open(&fixture, false);
 	strcpy(fixture.counters.bpf_missing, "--no-bpf was given");
 	fill(&fixture);
-	ck_assert(!fixture.report.parts_known && !fixture.report.have_bpf);
-	ck_assert_str_eq(fixture.report.bpf_missing, "--no-bpf was given");
+	ck_assert(!fixture.report.faults.parts_known && !fixture.report.bpf.known);
+	ck_assert_str_eq(fixture.report.bpf.missing, "--no-bpf was given");
 	fixture_close(&fixture);
 }
 END_TEST
@@ -195,15 +196,15 @@ START_TEST(test_groups_are_filled_on_request)
 
 	fixture_open(&fixture, true);
 	fill(&fixture);
-	ck_assert_ptr_null(report->groups);
+	ck_assert_ptr_null(report->groups.rows);
 	report_exit(report);
-	report->grouped = true;
-	report->by = GROUP_BY_FILE;
+	report->groups.wanted = true;
+	report->groups.by = GROUP_BY_FILE;
 	fill(&fixture);
-	ck_assert_uint_eq(report->nr_groups, 2);
-	ck_assert_uint_eq(report->groups[0].inode, 7);
-	ck_assert_uint_eq(report->groups[0].total_ns, 100000);
-	ck_assert_uint_eq(report->groups[1].inode, 8);
+	ck_assert_uint_eq(report->groups.nr, 2);
+	ck_assert_uint_eq(report->groups.rows[0].inode, 7);
+	ck_assert_uint_eq(report->groups.rows[0].total_ns, 100000);
+	ck_assert_uint_eq(report->groups.rows[1].inode, 8);
 	fixture_close(&fixture);
 }
 END_TEST
@@ -223,12 +224,12 @@ START_TEST(test_mappings_without_room_are_lost)
 		ck_assert_int_eq(analysis_add(fixture.analysis, &item), 0);
 	}
 	ck_assert_int_eq(report_fill(&fixture.report, fixture.analysis, &fixture.counters), 0);
-	ck_assert_uint_eq(fixture.report.maps_lost, 7);
+	ck_assert_uint_eq(fixture.report.losses.maps, 7);
 	report_exit(&fixture.report);
 	report_init(&fixture.report);
 	fixture.counters.maps_lost = 5;
 	ck_assert_int_eq(report_fill(&fixture.report, fixture.analysis, &fixture.counters), 0);
-	ck_assert_uint_eq(fixture.report.maps_lost, 12);
+	ck_assert_uint_eq(fixture.report.losses.maps, 12);
 	fixture_close(&fixture);
 	free(map);
 }

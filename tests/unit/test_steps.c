@@ -2,6 +2,7 @@
 /* What is printed of a drive that populates, fills and stores. */
 #include <jansson.h>
 
+#include "print/print_report.h"
 #include "runner.h"
 #include "sample_run.h"
 #include "schema.h"
@@ -27,10 +28,10 @@ static void sample_steps(struct sample_run *run, uint64_t access_ms)
 	strcpy(e->backing, "scratch");
 	strcpy(e->fill, "msync");
 	e->store_share = 0.125;
-	report->pages_written = 4242;
-	report->steps[STEP_MEMSET] = step_of(500, 64 << 20, 16384, 131072);
-	report->steps[STEP_MSYNC] = step_of(1000, 64 << 20, 0, 0);
-	report->steps[STEP_ACCESS] = step_of(access_ms, COUNT_NA, 1234, 5678);
+	report->drive.pages_written = 4242;
+	report->drive.steps[STEP_MEMSET] = step_of(500, 64 << 20, 16384, 131072);
+	report->drive.steps[STEP_MSYNC] = step_of(1000, 64 << 20, 0, 0);
+	report->drive.steps[STEP_ACCESS] = step_of(access_ms, COUNT_NA, 1234, 5678);
 }
 
 /* From these words to the end of their line, which becomes the text's; "\n…" begins one. */
@@ -78,8 +79,8 @@ START_TEST(test_a_drive_that_only_reads_has_no_steps)
 	sample_steps(&run, 100);
 	run.report.environment.store_share = 0;
 	run.report.environment.fill[0] = '\0';
-	run.report.steps[STEP_MEMSET].made = false;
-	run.report.steps[STEP_MSYNC].made = false;
+	run.report.drive.steps[STEP_MEMSET].made = false;
+	run.report.drive.steps[STEP_MSYNC].made = false;
 	text = sample_print(REPORT_TABLE, &run.report, 1);
 	ck_assert_ptr_null(strstr(text, "\nStep "));
 	ck_assert_ptr_null(strstr(text, "Mapping"));

@@ -38,7 +38,7 @@ static void make(void)
 		competition->with.major[FAULT_SWAP] = 60;
 		competition->matrix.pages[SWAP_RUN][SWAP_COMPETITOR] = 2;
 		competition->matrix.pages[SWAP_COMPETITOR][SWAP_SEVERAL] = 5;
-		reports[i].measures.competition = competition;
+		reports[i].extras.competition = competition;
 		views[i].run = &reports[i];
 	}
 }
@@ -135,7 +135,7 @@ START_TEST(test_json_closes_and_null_is_unknown)
 	json = json_competition(&reports[0]);
 	ck_assert(json_is_null(json_object_get(json, "swapped")));
 	json_decref(json);
-	reports[0].measures.competition = NULL;
+	reports[0].extras.competition = NULL;
 	json = json_competition(&reports[0]);
 	ck_assert(json_is_null(json));
 	json_decref(json);

@@ -8,6 +8,7 @@
 
 #include "runner.h"
 #include "sample_run.h"
+#include "user/print/print_report.h"
 #include "user/util/message.h"
 #include "user/print/print_compare.h"
 #include "user/util/utf8.h"
@@ -64,9 +65,9 @@ START_TEST(test_a_table_has_no_control_character)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.have_bpf = false;
-	run.report.parts_known = false;
-	strcpy(run.report.bpf_missing, "no\033[2J\xc2\x9b.");
+	run.report.bpf.known = false;
+	run.report.faults.parts_known = false;
+	strcpy(run.report.bpf.missing, "no\033[2J\xc2\x9b.");
 	text = sample_print(REPORT_TABLE, &run.report, 1);
 	ck_assert_ptr_nonnull(strstr(text, "Parts: n/a (no?[2J??.)\n"));
 	ck_assert_ptr_nonnull(strstr(text, "off-CPU times: n/a (no?[2J??.)\n"));
@@ -131,11 +132,11 @@ START_TEST(test_no_format_steers_a_terminal)
 	char *text;
 
 	sample_open(&run, 150000);
-	run.report.damage = "t" HOSTILE " was cut";
-	run.report.grouped = true;
-	run.report.by = GROUP_BY_THREAD;
-	run.report.groups = &group;
-	run.report.nr_groups = 1;
+	run.report.losses.damage = "t" HOSTILE " was cut";
+	run.report.groups.wanted = true;
+	run.report.groups.by = GROUP_BY_THREAD;
+	run.report.groups.rows = &group;
+	run.report.groups.nr = 1;
 	text = sample_print(REPORT_TABLE, &run.report, 1);
 	check_harmless(text);
 	ck_assert_ptr_nonnull(strstr(text, "READ: t=a?[31m?b?????? was cut\n"));
@@ -165,10 +166,10 @@ START_TEST(test_a_file_of_csv_has_names_but_no_formulas)
 	size_t i;
 
 	sample_open(&run, 150000);
-	run.report.grouped = true;
-	run.report.by = GROUP_BY_THREAD;
-	run.report.groups = &group;
-	run.report.nr_groups = 1;
+	run.report.groups.wanted = true;
+	run.report.groups.by = GROUP_BY_THREAD;
+	run.report.groups.rows = &group;
+	run.report.groups.nr = 1;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		group.name = names[i][0];
 		text = sample_print(REPORT_CSV, &run.report, 1);

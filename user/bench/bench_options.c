@@ -10,6 +10,7 @@
 
 #include "bench/bench_options.h"
 #include "bench/ops/peer_protocol.h"
+#include "print/print_report.h"
 #include "privilege/named_files.h"
 #include "util/argument.h"
 

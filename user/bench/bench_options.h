@@ -6,6 +6,7 @@
 #include <argp.h>
 
 #include "bench/core/operation.h"
+#include "print/print_report.h"
 #include "report/report.h"
 
 struct bench_command {

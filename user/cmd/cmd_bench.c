@@ -18,6 +18,7 @@
 #include "bench/witness.h"
 #include "cmd/cmd.h"
 #include "cmd/report_figures.h"
+#include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/output_file.h"
 #include "util/message.h"

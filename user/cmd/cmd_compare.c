@@ -16,6 +16,7 @@
 #include "figures/fig_compare.h"
 #include "print/html/html.h"
 #include "print/print_compare.h"
+#include "print/print_report.h"
 #include "privilege/named_files.h"
 #include "recording/counters_json.h"
 #include "recording/reader.h"

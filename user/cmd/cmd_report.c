@@ -16,6 +16,7 @@
 #include "figures/figures.h"
 #include "print/html/html.h"
 #include "print/json/json_head.h"
+#include "print/print_report.h"
 #include "print/trace/trace_print.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
@@ -218,7 +219,7 @@ static int open_analysis(struct reading *reading)
 	const struct report_options *options = &reading->options.report;
 	int err;
 
-	reading->analysis = analysis_new(reading->report.have_bpf,
+	reading->analysis = analysis_new(reading->report.bpf.known,
 					 options->grouped ? 1U << options->by : 0);
 	err = reading->analysis ? 0 : -ENOMEM;
 	if (!err && has_figures(reading))
@@ -305,10 +306,10 @@ static void forget_counts(struct reading *reading)
 	counters->names_left_out = all.names_left_out;
 	counters->maps_lost = all.maps_lost;
 	if (all.have_bpf) {
-		report->have_bpf = true;
-		report->hooks = all.hooks;
-		report->events_lost = all.counts[PFSTAT_COUNT_EVENTS_LOST];
-		report->events_skipped = all.events_skipped;
+		report->bpf.known = true;
+		report->bpf.hooks = all.hooks;
+		report->losses.events = all.counts[PFSTAT_COUNT_EVENTS_LOST];
+		report->losses.events_skipped = all.events_skipped;
 	}
 	run_counters_exit(&all);
 }
@@ -331,10 +332,10 @@ static int reading_fill(struct reading *reading)
 	if (reading->options.file)
 		forget_counts(reading);
 	if (reading->damage[0])
-		report->damage = reading->damage;
+		report->losses.damage = reading->damage;
 	/* Without the counters at the end only hooks with events are known. */
-	if (!reading->counters.have_bpf && report->have_bpf)
-		report->hooks |= reading->hooks_seen;
+	if (!reading->counters.have_bpf && report->bpf.known)
+		report->bpf.hooks |= reading->hooks_seen;
 	report_options_apply(&reading->options.report, report);
 	err = code_names_take(reading->analysis, recording_symbols(reading->reader));
 	if (!err)
@@ -349,8 +350,8 @@ static int reading_print_main(struct reading *reading)
 	struct trace_writer *trace = reading->trace;
 	const struct report *report = &reading->report;
 	const struct trace_missing missing = {
-		.damage = report->damage, .lost = report->lost,
-		.events_lost = report->events_lost,
+		.damage = report->losses.damage, .lost = report->losses.records,
+		.events_lost = report->losses.events,
 	};
 	int err;
 
@@ -454,8 +455,8 @@ static int report_steps(struct reading *reading)
 	if (!status)
 		status = reading_show(reading);
 	/* Damage is not a failure: the readable part was printed, with a warning. */
-	if (!status && reading->report.damage)
-		message(STATUS_OK, "%s", reading->report.damage);
+	if (!status && reading->report.losses.damage)
+		message(STATUS_OK, "%s", reading->report.losses.damage);
 	return status;
 }
 

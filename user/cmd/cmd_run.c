@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/run_arguments.h"
 #include "cmd/run_memory.h"
+#include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/output_file.h"
 #include "run/cachegrind_run.h"
@@ -104,8 +105,8 @@ static int run_print_to(FILE *out, enum report_format format, const struct drive
 		return -ENOMEM;
 	for (i = 0; i < drive->nr_results; i++) {
 		reports[i] = drive->results[i].report;
-		reports[i].subtract = drive->options.subtract;
-		reports[i].measures.simulation = simulated ? &drive->simulation : NULL;
+		reports[i].cost.subtract = drive->options.subtract;
+		reports[i].extras.simulation = simulated ? &drive->simulation : NULL;
 	}
 	err = report_print(out, format, reports, drive->nr_results);
 	free(reports);

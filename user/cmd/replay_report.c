@@ -113,8 +113,8 @@ static void replay_report_warnings(FILE *out, const struct recorded_file *file,
 {
 	warn_of(out, "RECORDED", file->lost, "RECORDS");
 	warn_of(out, "RECORDED", file->events_lost, "EVENTS OF EBPF");
-	warn_of(out, "REPLAYED", replayed->lost, "RECORDS");
-	warn_of(out, "REPLAYED", replayed->events_lost, "EVENTS OF EBPF");
+	warn_of(out, "REPLAYED", replayed->losses.records, "RECORDS");
+	warn_of(out, "REPLAYED", replayed->losses.events, "EVENTS OF EBPF");
 }
 
 static void print_path(FILE *out, const char *what, const char *path)
@@ -156,7 +156,7 @@ static int replay_report_table(FILE *out, const struct recorded_file *file,
 		print_path(out, "Replayed on", replayed->path);
 	print_advice(out, file, replayed);
 	fprintf(out, "Recorded: %.3f ms from the first fault to the last; replayed: %.3f ms\n\n",
-		(file->last_ns - file->first_ns) / 1e6, run->elapsed_ns / 1e6);
+		(file->last_ns - file->first_ns) / 1e6, run->time.elapsed_ns / 1e6);
 	grid_open(&grid, headings, sizeof(headings) / sizeof(headings[0]));
 	replay_report_rows(&grid, file, replayed);
 	return grid_close(&grid, out);
@@ -198,11 +198,11 @@ static int replay_report_json(FILE *out, const struct recorded_file *file,
 	object = json_pack("{so so sI sI so so so so so}", "file", value_text(file->path),
 			   "replayed_on", value_text(replayed->path),
 			   "recorded_ns", (json_int_t)(file->last_ns - file->first_ns),
-			   "replayed_ns", (json_int_t)run->elapsed_ns,
+			   "replayed_ns", (json_int_t)run->time.elapsed_ns,
 			   "recorded", recorded, "replayed", again,
 			   "advice", advice_of(file, replayed),
 			   "recorded_lost", losses_of(file->lost, file->events_lost),
-			   "replayed_lost", losses_of(run->lost, run->events_lost));
+			   "replayed_lost", losses_of(run->losses.records, run->losses.events));
 	return value_print(out, object);
 }
 

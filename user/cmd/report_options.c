@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/report_options.h"
+#include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "privilege/output_file.h"
@@ -138,12 +139,12 @@ int report_options_write(const struct report_options *options, const struct repo
 
 void report_options_apply(const struct report_options *options, struct report *report)
 {
-	report->grouped = options->grouped;
-	report->by = options->by;
+	report->groups.wanted = options->grouped;
+	report->groups.by = options->by;
 	report->top = options->top;
-	report->subtract = options->subtract;
-	report->measures.print_usage = options->usage;
-	report->measures.print_syscalls = options->syscalls;
+	report->cost.subtract = options->subtract;
+	report->extras.print_usage = options->usage;
+	report->extras.print_syscalls = options->syscalls;
 }
 
 int report_options_print(const struct report_options *options, const struct report *report)

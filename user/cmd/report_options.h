@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "print/print_report.h"
 #include "report/report.h"
 
 struct report_options {

@@ -11,6 +11,7 @@
 #include <pfstat/record.h>
 
 #include "cmd/run_arguments.h"
+#include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "system/cpus.h"

@@ -108,7 +108,7 @@ static void say(struct drawing *drawing, const struct cost *cost, const struct r
 			    " The other %" PRIu64 " call%s took %.2f µs in "
 			    "the mean.", cost->other.count, PLURAL(cost->other.count),
 			    cost->other.total_ns / 1e3 / cost->other.count);
-	if (report->subtract && report->inside_ps != COUNT_NA)
+	if (report->cost.subtract && report->cost.inside_ps != COUNT_NA)
 		drawing_say(drawing, DRAWING_READING, " The module's share is in these times: "
 			    "--subtract takes it out of the tables only.");
 	drawing_say(drawing, DRAWING_ALT, "Marks by class, on a log scale: what each call of a "

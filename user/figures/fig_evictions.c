@@ -23,7 +23,7 @@ static enum sort sort_of(const struct blame_pair *pair)
 
 static size_t bars_of(const struct report *report)
 {
-	return report->nr_blame < MOST_BARS ? report->nr_blame : MOST_BARS;
+	return report->pages.nr_pairs < MOST_BARS ? report->pages.nr_pairs : MOST_BARS;
 }
 
 static void write_data(struct drawing *drawing, const struct report *report)
@@ -34,7 +34,7 @@ static void write_data(struct drawing *drawing, const struct report *report)
 
 	fputs("row,evictor,evictor_pid,victim_pid,sort,pages,faults,ms\n", csv);
 	for (i = 0; i < bars_of(report); i++) {
-		pair = &report->blame[i];
+		pair = &report->pages.pairs[i];
 		fprintf(csv, "%zu,", bars_of(report) - i);
 		drawing_cell(csv, pair->evictor_name);
 		fprintf(csv, ",%" PRIu32 ",%" PRIu32 ",%d,%" PRIu64 ",%" PRIu64 ",%.6f\n",
@@ -69,7 +69,7 @@ static void write_labels(FILE *script, const struct report *report)
 
 	fputs("set ytics scale 0 (", script);
 	for (i = 0; i < bars_of(report); i++) {
-		name_bar(&report->blame[i], name, sizeof(name));
+		name_bar(&report->pages.pairs[i], name, sizeof(name));
 		fputs(i ? ", " : "", script);
 		drawing_label(script, name);
 		fprintf(script, " %zu", bars_of(report) - i);
@@ -82,7 +82,7 @@ static bool has_sort(const struct report *report, enum sort sort)
 	size_t i;
 
 	for (i = 0; i < bars_of(report); i++)
-		if (sort_of(&report->blame[i]) == sort)
+		if (sort_of(&report->pages.pairs[i]) == sort)
 			return true;
 	return false;
 }
@@ -125,28 +125,29 @@ static void say(struct drawing *drawing, const struct report *report)
 	double ms = 0;
 	size_t i;
 
-	for (i = 0; i < report->nr_blame; i++) {
-		pages += report->blame[i].pages;
-		faults += report->blame[i].faults;
-		ms += report->blame[i].total_ns / 1e6;
-		by[sort_of(&report->blame[i])] += report->blame[i].pages;
+	for (i = 0; i < report->pages.nr_pairs; i++) {
+		pages += report->pages.pairs[i].pages;
+		faults += report->pages.pairs[i].faults;
+		ms += report->pages.pairs[i].total_ns / 1e6;
+		by[sort_of(&report->pages.pairs[i])] += report->pages.pairs[i].pages;
 		if (i >= MOST_BARS)
-			left_out += report->blame[i].pages;
+			left_out += report->pages.pairs[i].pages;
 	}
 	drawing_say(drawing, DRAWING_READING, "%" PRIu64 " pages were evicted, %" PRIu64 " read "
 		    "again, %.1f %% of these after another process had evicted them; %" PRIu64
-		    " fault%s waited %.1f ms for them.", report->evictions.evicted, pages,
+		    " fault%s waited %.1f ms for them.", report->pages.evictions.evicted, pages,
 		    pages ? 100.0 * by[SORT_ANOTHER] / pages : 0, faults, PLURAL(faults), ms);
 	if (by[SORT_OTHERS])
 		drawing_say(drawing, DRAWING_READING, " Of %" PRIu64 " page%s it is not known who "
 			    "did: there were too many to be told apart.", by[SORT_OTHERS],
 			    PLURAL(by[SORT_OTHERS]));
-	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.", report->nr_blame,
-		    PLURAL(report->nr_blame));
+	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.",
+		    report->pages.nr_pairs,
+		    PLURAL(report->pages.nr_pairs));
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %zu of them, with %" PRIu64 " pages, are not in "
-			    "it.", report->nr_blame - MOST_BARS, left_out);
+			    "it.", report->pages.nr_pairs - MOST_BARS, left_out);
 	drawing_say(drawing, DRAWING_ALT, "A bar for each process and who evicted its pages: how "
 		    "many pages it had to read again.");
 }
@@ -161,9 +162,9 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 			    "cache, or what was read");
 		return 0;
 	}
-	if (!report->nr_blame) {
+	if (!report->pages.nr_pairs) {
 		drawing_say(drawing, DRAWING_MISSING, "of %" PRIu64 " evicted pages none was read "
-			    "again", report->evictions.evicted);
+			    "again", report->pages.evictions.evicted);
 		return 0;
 	}
 	say(drawing, report);

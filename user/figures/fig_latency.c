@@ -45,7 +45,7 @@ static void plot_lines(struct drawing *drawing, const struct figure_source *sour
 
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_layers[NR_FAULT_CLASSES - 1 - i];
-		if (!source->report->faults[class].count)
+		if (!source->report->faults.classes[class].count)
 			continue;
 		fprintf(script, "%s'%s.csv' skip 1 using (%s):(strcol(1) eq '%s' ? %s : NaN) \\\n"
 			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s'", separator, drawing->name,
@@ -59,7 +59,7 @@ static void plot_lines(struct drawing *drawing, const struct figure_source *sour
 
 static bool is_empty(const struct figure_source *source, struct drawing *drawing)
 {
-	if (source->report->all_faults.count)
+	if (source->report->faults.all.count)
 		return false;
 	drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 	return true;
@@ -96,9 +96,9 @@ static void say_latency(const struct figure_source *source, struct drawing *draw
 	enum fault_class class;
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
-		faults = &source->report->faults[class];
+		faults = &source->report->faults.classes[class];
 		if (!faults->count || LEAST_SHARE * faults->whole.total_ns <
-				      source->report->all_faults.whole.total_ns)
+				      source->report->faults.all.whole.total_ns)
 			continue;
 		drawing_say(drawing, DRAWING_READING, "%sOf %" PRIu64 " %s fault%s half took up to "
 			    "%.2f µs, 99 in 100 up to %.2f µs, the longest %.1f µs.", separator,
@@ -116,7 +116,7 @@ static int draw_latency(void *data, const struct figure_source *source,
 	if (is_empty(source, drawing))
 		return 0;
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
-		    source->report->all_faults.count, BINS_AN_OCTAVE);
+		    source->report->faults.all.count, BINS_AN_OCTAVE);
 	drawing_say(drawing, DRAWING_ALT, "A line a class: how many faults took how long, both on "
 		    "log scales.");
 	say_latency(source, drawing);
@@ -143,7 +143,7 @@ static void cumulative_data(const struct figure_source *source, struct drawing *
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		if (!count_bins(source, class, counts))
 			continue;
-		all = source->report->faults[class].count;
+		all = source->report->faults.classes[class].count;
 		for (bin = 0, below = 0; bin < NR_BINS && below < all; bin++) {
 			if (counts[bin] && !below)
 				fprintf(csv,
@@ -159,7 +159,7 @@ static void cumulative_data(const struct figure_source *source, struct drawing *
 static int draw_cumulative(void *data, const struct figure_source *source,
 			   struct drawing *drawing)
 {
-	const struct fault_figures *all = &source->report->all_faults;
+	const struct fault_figures *all = &source->report->faults.all;
 
 	(void)data;
 	if (is_empty(source, drawing))

@@ -19,7 +19,7 @@ static unsigned int write_data(struct drawing *drawing, const struct report *rep
 	fputs("row,class,part,from_percent,to_percent,ms,class_ms\n", csv);
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_layers[i];
-		faults = &report->faults[class];
+		faults = &report->faults.classes[class];
 		if (!faults->whole.total_ns)
 			continue;
 		row++;
@@ -42,7 +42,7 @@ static void write_labels(FILE *script, const struct report *report)
 
 	fputs("set ytics scale 0 (", script);
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
-		faults = &report->faults[fault_class_layers[i]];
+		faults = &report->faults.classes[fault_class_layers[i]];
 		if (faults->whole.total_ns)
 			fprintf(script, "%s'%s: %.*f ms' %u", row ? ", " : "",
 				fault_class_name(fault_class_layers[i]),
@@ -65,7 +65,7 @@ static void write_script(struct drawing *drawing, const struct report *report, u
 		"set style fill solid border lc rgb '#ffffff'\n", rows);
 	write_labels(script, report);
 	for (part = 0; part < NR_PARTS; part++) {
-		if (!report->all_faults.parts[part].total_ns)
+		if (!report->faults.all.parts[part].total_ns)
 			continue;
 		fprintf(script,
 			"%s'parts.csv' skip 1 using ($4+$5)/2:(strcol(3) eq '%s' ? $1 : NaN)"
@@ -81,14 +81,14 @@ static void write_script(struct drawing *drawing, const struct report *report, u
 
 static void say(struct drawing *drawing, const struct report *report)
 {
-	const struct fault_figures *all = &report->all_faults, *most = &report->faults[0];
+	const struct fault_figures *all = &report->faults.all, *most = &report->faults.classes[0];
 	enum fault_class class, costliest = 0;
 	enum part part, longest = 0;
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
-		if (report->faults[class].whole.total_ns <= most->whole.total_ns)
+		if (report->faults.classes[class].whole.total_ns <= most->whole.total_ns)
 			continue;
-		most = &report->faults[class];
+		most = &report->faults.classes[class];
 		costliest = class;
 	}
 	for (part = 0; part < NR_PARTS; part++)
@@ -113,12 +113,12 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 	const struct report *report = source->report;
 
 	(void)data;
-	if (!report->parts_known) {
+	if (!report->faults.parts_known) {
 		drawing_say(drawing, DRAWING_MISSING, "where the time went is not known: %s",
-			    report->bpf_missing[0] ? report->bpf_missing : "there was no eBPF");
+			    report->bpf.missing[0] ? report->bpf.missing : "there was no eBPF");
 		return 0;
 	}
-	if (!report->all_faults.whole.total_ns) {
+	if (!report->faults.all.whole.total_ns) {
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 		return 0;
 	}

@@ -287,8 +287,8 @@ static void write_script(struct drawing *drawing, const struct bins *bins, unsig
 
 static void say_covered(struct drawing *drawing, const struct report *report)
 {
-	const struct readahead_figures *pages = &report->readahead;
-	const uint64_t disk = report->faults[PFSTAT_CLASS_DISK].count;
+	const struct readahead_figures *pages = &report->pages.readahead;
+	const uint64_t disk = report->faults.classes[PFSTAT_CLASS_DISK].count;
 	const int64_t bytes = report->environment.readahead_bytes;
 	char size[32] = "";
 

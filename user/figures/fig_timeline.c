@@ -377,7 +377,8 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 /* Without eBPF it is not known where in a fault a thread was. */
 static const char *title_of(enum state state, const struct report *report)
 {
-	return state == STATE_FAULT && !report->parts_known ? "in a fault" : state_names[state];
+	return state == STATE_FAULT && !report->faults.parts_known ? "in a fault" :
+								     state_names[state];
 }
 
 static void write_script(struct drawing *drawing, const struct report *report,
@@ -476,8 +477,8 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 		      drawing->streams[DRAWING_CSV]);
 		for (i = 0; i < rows; i++)
 			write_lane(drawing->streams[DRAWING_CSV], timeline, lanes.all[i], rows - i);
-		say_most(drawing, timeline, lanes.all[0], source->report->parts_known);
-		say_amount(drawing, timeline, &lanes, rows, source->report->parts_known);
+		say_most(drawing, timeline, lanes.all[0], source->report->faults.parts_known);
+		say_amount(drawing, timeline, &lanes, rows, source->report->faults.parts_known);
 		drawing_say(drawing, DRAWING_ALT, "A lane a thread over time: how much of each "
 			    "moment it was in faults, on and off the CPU, and off the CPU "
 			    "elsewhere.");

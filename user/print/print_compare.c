@@ -8,6 +8,7 @@
 
 #include "print/json/json_spread.h"
 #include "print/print_compare.h"
+#include "print/print_report.h"
 #include "print/trace/trace_writer.h"
 #include "util/json_value.h"
 #include "util/table_grid.h"

@@ -3,6 +3,7 @@
 #ifndef PFSTAT_USER_PRINT_COMPARE_H
 #define PFSTAT_USER_PRINT_COMPARE_H
 
+#include "print/print_report.h"
 #include "report/compare_report.h"
 #include "report/report.h"
 

@@ -62,9 +62,9 @@ static void print_class(FILE *out, const struct view *view, size_t number, enum 
 	print_number(out, any, figures->p99_ns);
 	print_number(out, any, figures->max_ns);
 	print_number(out, true, figures->total_ns);
-	print_number(out, run->have_bpf, figures->off_cpu_ns);
-	print_fact(out, run->lost);
-	print_fact(out, run->events_lost);
+	print_number(out, run->bpf.known, figures->off_cpu_ns);
+	print_fact(out, run->losses.records);
+	print_fact(out, run->losses.events);
 	fputc('\n', out);
 }
 
@@ -96,7 +96,7 @@ static void print_group(FILE *out, const struct report *run, const struct group 
 {
 	unsigned int i;
 
-	fprintf(out, "%s,", view_group_name(run->by));
+	fprintf(out, "%s,", view_group_name(run->groups.by));
 	print_text(out, group->name);
 	print_number(out, group->pid, group->pid);
 	print_number(out, group->tid, group->tid);
@@ -112,8 +112,8 @@ static void print_group(FILE *out, const struct report *run, const struct group 
 		print_number(out, view_class_known(run, i), group->classes[i]);
 	for (i = 0; i < NR_PARTS; i++)
 		print_number(out, view_part_known(run, i), group->parts_ns[i]);
-	print_fact(out, run->lost);
-	print_fact(out, run->events_lost);
+	print_fact(out, run->losses.records);
+	print_fact(out, run->losses.events);
 	fputc('\n', out);
 }
 
@@ -124,14 +124,14 @@ static void print_groups(FILE *out, const struct view *view)
 
 	print_group_header(out);
 	for (i = 0; i < view->nr_rows; i++)
-		print_group(out, view->run, &view->run->groups[i]);
-	if (view->nr_rows < view->run->nr_groups)
+		print_group(out, view->run, &view->run->groups.rows[i]);
+	if (view->nr_rows < view->run->groups.nr)
 		print_group(out, view->run, &view->left_out);
 }
 
 int csv_print(FILE *out, const struct view *views, size_t nr)
 {
-	if (nr == 1 && views[0].run->grouped)
+	if (nr == 1 && views[0].run->groups.wanted)
 		print_groups(out, &views[0]);
 	else
 		print_classes(out, views, nr);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "print/print_report.h"
 #include "print/printers.h"
 #include "print/text/table.h"
 #include "util/utf8.h"

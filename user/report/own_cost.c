@@ -24,19 +24,19 @@ static double share_of(double ns, uint64_t counted_ns)
 struct own_cost own_cost_of(const struct report *run)
 {
 	struct own_cost cost = {
-		.call_ns = ns_or_nan(run->call_cost_ps),
-		.inside_ns = ns_or_nan(run->inside_ps),
-		.hooked_ns = ns_or_nan(run->bpf_hooked_ps),
-		.again_ns = ns_or_nan(run->bpf_again_ps),
-		.other_ns = ns_or_nan(run->bpf_other_ps),
+		.call_ns = ns_or_nan(run->cost.call_cost_ps),
+		.inside_ns = ns_or_nan(run->cost.inside_ps),
+		.hooked_ns = ns_or_nan(run->cost.bpf_hooked_ps),
+		.again_ns = ns_or_nan(run->cost.bpf_again_ps),
+		.other_ns = ns_or_nan(run->cost.bpf_other_ps),
 	};
 
-	cost.total_ns = run->calls == COUNT_NA ? NAN : run->calls * cost.call_ns;
-	cost.share = share_of(cost.total_ns, run->counted_ns);
-	cost.bpf_total_ns = times(run->bpf_hooked, cost.hooked_ns) +
-			    times(run->bpf_again, isnan(cost.again_ns) ? cost.hooked_ns :
+	cost.total_ns = run->cost.calls == COUNT_NA ? NAN : run->cost.calls * cost.call_ns;
+	cost.share = share_of(cost.total_ns, run->time.counted_ns);
+	cost.bpf_total_ns = times(run->cost.bpf_hooked, cost.hooked_ns) +
+			    times(run->cost.bpf_again, isnan(cost.again_ns) ? cost.hooked_ns :
 									 cost.again_ns) +
-			    times(run->bpf_other, cost.other_ns);
-	cost.bpf_share = share_of(cost.bpf_total_ns, run->counted_ns);
+			    times(run->cost.bpf_other, cost.other_ns);
+	cost.bpf_share = share_of(cost.bpf_total_ns, run->time.counted_ns);
 	return cost;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One run as an object, and its printers: a drive, or a recording of any
- * program. Who measured fills it, the printers only print: no printer computes.
- * Strings may be empty and numbers may be marked unknown (COUNT_NA where nothing
- * else is said); both print as "n/a", never as 0.
+ * One run as an object: a drive, or a recording of any program. The session fills it;
+ * printers only read it, each the sub-objects that it prints, and compute nothing.
+ * Strings may be empty and numbers may be COUNT_NA; both print as "n/a", never as 0.
  */
 #ifndef PFSTAT_USER_REPORT_H
 #define PFSTAT_USER_REPORT_H
@@ -11,17 +10,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "analyze/accounts/cache_simulation.h"
+#include "analyze/accounts/hw_counts.h"
 #include "analyze/accounts/ledger.h"
+#include "analyze/accounts/rusage_check.h"
+#include "analyze/accounts/syscall_totals.h"
 #include "analyze/analysis.h"
 #include "analyze/groups/groups.h"
+#include "analyze/pages/competition.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/summary.h"
 #include "model/counters.h"
 #include "model/environment.h"
-#include "model/usage.h"
-#include "report/report_extras.h"
+#include "system/vma_kind.h"
 
 /* What a drive does one after the other, in this order. */
 enum step {
@@ -41,56 +43,109 @@ struct step_figures {
 	struct usage usage;
 };
 
-struct report {
-	struct environment environment;
-	const char *damage;	/* one clause: the recording is not whole; NULL: it is */
-	const struct summary *summary;
+/* What only a drive knows. */
+struct report_drive {
+	uint64_t pages_touched;	/* distinct pages that the pattern visits */
+	uint64_t pages_written;	/* of these, the ones that it stores to */
+	struct step_figures steps[NR_STEPS];
+	unsigned int repeat;	/* 1 … repeats */
+	unsigned int repeats;
+};
+
+struct report_time {
 	uint64_t elapsed_ns;	/* of the access loop; of the recording */
 	uint64_t counted_ns;	/* of all that is counted: the steps before the loop, too */
+};
+
+/* What pfstat itself costs; see struct run_counters. */
+struct report_cost {
 	uint64_t calls;		/* wrapper calls, as the module counted them */
-	uint64_t lost;		/* records lost in the module's rings */
-	uint64_t call_cost_ps;	/* see struct run_counters */
+	uint64_t call_cost_ps;
 	uint64_t inside_ps;
+	bool subtract;		/* inside_ps of each call, in what is printed of classes */
 	uint64_t bpf_hooked_ps, bpf_again_ps, bpf_other_ps;
 	/* As eBPF counted: faults of hooked files, those begun again, returns of others. */
 	uint64_t bpf_hooked, bpf_again, bpf_other;
-	bool subtract;		/* inside_ps of each call, in what is printed of classes */
-	uint64_t pages_touched;	/* distinct pages that the pattern visits */
-	uint64_t pages_written;	/* of these, the ones that it stores to */
-	struct usage rusage;
-	struct step_figures steps[NR_STEPS];
-	bool have_bpf;		/* false: parts, off-CPU times and requests are n/a */
-	char bpf_missing[256];	/* why, one clause */
-	uint32_t hooks;		/* 1 << enum bpf_hook: those that eBPF had */
-	bool have_counts;	/* eBPF's own counts, and system calls, are known */
-	uint64_t events_lost;	/* events of any type and syscalls that eBPF lost */
-	uint64_t events_skipped;	/* of these, no program ran for; COUNT_NA: not known */
+};
+
+/* What eBPF could see. */
+struct report_bpf {
+	bool known;		/* false: parts, off-CPU times and requests are n/a */
+	char missing[256];	/* why, one clause */
+	uint32_t hooks;		/* 1 << enum bpf_hook: those that it had */
+	bool have_counts;	/* its own counts, and system calls, are known */
+	uint64_t off_cpu_count;	/* off-CPU intervals that it saw */
+};
+
+/* What the other figures lack. */
+struct report_losses {
+	const char *damage;	/* one clause: the recording is not whole; NULL: it is */
+	uint64_t records;	/* in the module's rings */
+	uint64_t events;	/* events of any type and system calls that eBPF lost */
+	uint64_t events_skipped;	/* of these, no program ran for */
 	/* Others: how many eBPF sent, and how many arrived. They differ only by an error. */
 	uint64_t events_sent, events_received;
-	/* Mappings that perf lost, or for which the analysis had no room: their names are lost. */
-	uint64_t maps_lost;
+	uint64_t maps;		/* mappings that perf or the analysis lost, with their names */
 	uint64_t names_left_out;	/* names of code that are not in the recording */
-	uint64_t off_cpu_count;	/* stays off the CPU that eBPF saw */
-	const struct syscall_row *syscalls;	/* by total time, longest first */
-	size_t nr_syscalls;
-	/* Logical faults. */
-	struct fault_figures faults[NR_FAULT_CLASSES], all_faults;
+};
+
+struct report_syscalls {
+	const struct syscall_row *rows;	/* by total time, longest first */
+	size_t nr;
+};
+
+/* Logical faults. */
+struct report_faults {
+	struct fault_figures classes[NR_FAULT_CLASSES], all;
 	bool parts_known;
-	struct ledger ledger;
+};
+
+/* Pages of files. */
+struct report_pages {
 	struct readahead_figures readahead;
 	struct blame_figures evictions;
-	struct blame_pair *blame;	/* most pages first; report_exit() frees */
-	size_t nr_blame;
-	struct block_figures blocks;
-	struct measures measures;
-	/* Where they belong, costliest first. */
-	bool grouped;		/* asked for */
+	struct blame_pair *pairs;	/* most pages first; report_exit() frees */
+	size_t nr_pairs;
+};
+
+/* Where the faults belong, costliest first. */
+struct report_groups {
+	bool wanted;
 	enum group_by by;
-	unsigned int top;	/* of the groups, and of a table's system calls; 0: all */
-	struct group *groups;	/* report_exit() frees */
-	size_t nr_groups;
-	unsigned int repeat;	/* 1 … repeats */
-	unsigned int repeats;
+	struct group *rows;	/* report_exit() frees */
+	size_t nr;
+};
+
+/* What a run tells beside its faults, if it is asked for; the session fills it. */
+struct report_extras {
+	bool print_usage, print_syscalls;	/* as tables; JSON has them always */
+	struct usage_line usage[USAGE_NR];
+	struct syscall_total *syscalls;	/* report_exit() frees */
+	size_t nr_syscalls;
+	/* NULL: not asked for. */
+	const struct hw_counts *counters;
+	const struct cache_simulation *simulation;
+	const struct map_list *maps;
+	const struct competition *competition;
+};
+
+struct report {
+	struct environment environment;
+	struct report_drive drive;
+	struct report_time time;
+	struct usage usage;
+	struct report_bpf bpf;
+	struct report_losses losses;
+	struct report_cost cost;
+	const struct summary *summary;	/* of calls */
+	struct report_faults faults;
+	struct ledger ledger;
+	struct report_pages pages;
+	struct block_figures blocks;
+	struct report_syscalls syscalls;
+	struct report_groups groups;
+	unsigned int top;	/* rows of groups, and of a table's system calls; 0: all */
+	struct report_extras extras;
 };
 
 #define REPORT_TOP 20
@@ -101,29 +156,11 @@ void report_exit(struct report *report);
 
 /*
  * Fills in what the items and the counters of a run say. Both stay, for the summary
- * and the system calls are pointed to. have_bpf and hooks stay as they are when the
+ * and the system calls are pointed to. report->bpf stays as it is when the
  * counters do not know eBPF: the end of a recording, with the counters, may be missing.
  * 0 or -ENOMEM.
  */
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters);
-
-enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
-
-/*
- * Prints the runs of one command to out. JSON is one object: a run's own for
- * one run, { "runs": [ … ] } for several. CSV has one header line and a line
- * a class and run, or of one run that is grouped a line a group. Returns 0 or a
- * negative errno (ENOMEM, or out's error).
- */
-int report_print(FILE *out, enum report_format format, const struct report *runs,
-		 size_t nr_runs);
-/*
- * Writes a report that was printed to memory. Names in it come from recordings: a table, and
- * any format on a terminal, has no character that a terminal would obey. 0 or -errno.
- */
-int report_write(FILE *out, enum report_format format, const char *text, size_t length);
-/* The lines that a table begins with where something is lost: nothing, mostly. */
-int report_print_warnings(FILE *out, const struct report *run);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fills the report of a run from its analysis and its counters, one sub-object after the other.
+ * A figure that is not known stays COUNT_NA.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,47 +24,42 @@ void report_init(struct report *report)
 {
 	*report = (struct report){
 		.environment = {
-			.version = PFDRIVE_VERSION,
-			.readahead_bytes = -1,
-			.pinned_cpu = -1,
+			.version = PFDRIVE_VERSION, .readahead_bytes = -1, .pinned_cpu = -1,
 		},
-		.elapsed_ns = COUNT_NA, .counted_ns = COUNT_NA,
-		.calls = COUNT_NA,
-		.lost = COUNT_NA,
-		.call_cost_ps = COUNT_NA,
-		.inside_ps = COUNT_NA,
-		.bpf_hooked_ps = COUNT_NA,
-		.bpf_again_ps = COUNT_NA,
-		.bpf_other_ps = COUNT_NA,
-		.bpf_hooked = COUNT_NA,
-		.bpf_again = COUNT_NA,
-		.bpf_other = COUNT_NA,
-		.pages_touched = COUNT_NA,
-		.pages_written = COUNT_NA,
-		.events_lost = COUNT_NA,
-		.events_skipped = COUNT_NA,
-		.events_sent = COUNT_NA,
-		.events_received = COUNT_NA,
-		.off_cpu_count = COUNT_NA,
-		.maps_lost = COUNT_NA,
-		.names_left_out = COUNT_NA,
+		.drive = {
+			.pages_touched = COUNT_NA, .pages_written = COUNT_NA,
+			.repeat = 1, .repeats = 1,
+		},
+		.time = { .elapsed_ns = COUNT_NA, .counted_ns = COUNT_NA },
+		.bpf.off_cpu_count = COUNT_NA,
+		.losses = {
+			.records = COUNT_NA, .maps = COUNT_NA, .names_left_out = COUNT_NA,
+			.events = COUNT_NA, .events_skipped = COUNT_NA,
+			.events_sent = COUNT_NA, .events_received = COUNT_NA,
+		},
+		.cost = {
+			.calls = COUNT_NA, .call_cost_ps = COUNT_NA, .inside_ps = COUNT_NA,
+			.bpf_hooked_ps = COUNT_NA, .bpf_again_ps = COUNT_NA,
+			.bpf_other_ps = COUNT_NA,
+			.bpf_hooked = COUNT_NA, .bpf_again = COUNT_NA, .bpf_other = COUNT_NA,
+		},
 		.top = REPORT_TOP,
-		.repeat = 1,
-		.repeats = 1,
 	};
-	usage_init(&report->rusage);
-	init_usage(report->measures.usage);
+	usage_init(&report->usage);
+	init_usage(report->extras.usage);
 }
 
 void report_exit(struct report *report)
 {
-	free(report->groups);
-	report->groups = NULL;
-	report->nr_groups = 0;
-	free(report->blame);
-	report->blame = NULL;
-	report->nr_blame = 0;
-	measures_exit(&report->measures);
+	free(report->groups.rows);
+	report->groups.rows = NULL;
+	report->groups.nr = 0;
+	free(report->pages.pairs);
+	report->pages.pairs = NULL;
+	report->pages.nr_pairs = 0;
+	free(report->extras.syscalls);
+	report->extras.syscalls = NULL;
+	report->extras.nr_syscalls = 0;
 }
 
 /* Returns of handle_mm_fault(), of hooked files or of all others. */
@@ -79,109 +78,130 @@ static uint64_t count_returns(const struct run_counters *counters, bool hooked,
 	return sum;
 }
 
-/* A fault of a hooked file that is begun again is no whole one; of others an event is sent. */
-static void fill_bpf_cost(struct report *report, const struct run_counters *counters)
+/* A fault of a hooked file that begins again is not a whole one; of others an event is sent. */
+static void fill_bpf_cost(struct report_cost *cost, const struct run_counters *counters)
 {
 	enum pfstat_fault_outcome outcome;
 	uint64_t *sum;
 
-	report->bpf_hooked_ps = counters->bpf_hooked_ps;
-	report->bpf_again_ps = counters->bpf_again_ps;
-	report->bpf_other_ps = counters->bpf_other_ps;
-	report->bpf_hooked = 0;
-	report->bpf_again = 0;
-	report->bpf_other = 0;
+	cost->bpf_hooked_ps = counters->bpf_hooked_ps;
+	cost->bpf_again_ps = counters->bpf_again_ps;
+	cost->bpf_other_ps = counters->bpf_other_ps;
+	cost->bpf_hooked = 0;
+	cost->bpf_again = 0;
+	cost->bpf_other = 0;
 	for (outcome = 0; outcome < PFSTAT_NR_OUTCOMES; outcome++) {
-		sum = outcome == PFSTAT_OUTCOME_RETRY ? &report->bpf_again : &report->bpf_hooked;
+		sum = outcome == PFSTAT_OUTCOME_RETRY ? &cost->bpf_again : &cost->bpf_hooked;
 		*sum = count_sum(*sum, count_returns(counters, true, outcome));
-		report->bpf_other = count_sum(report->bpf_other,
-					      count_returns(counters, false, outcome));
+		cost->bpf_other = count_sum(cost->bpf_other,
+					    count_returns(counters, false, outcome));
 	}
 }
 
 static void fill_bpf(struct report *report, const struct run_counters *counters)
 {
-	report->have_counts = counters->have_bpf;
+	struct report_losses *losses = &report->losses;
+	struct report_bpf *bpf = &report->bpf;
+
+	bpf->have_counts = counters->have_bpf;
 	if (!counters->have_bpf) {
 		if (counters->bpf_missing[0])
-			strcpy(report->bpf_missing, counters->bpf_missing);
+			strcpy(bpf->missing, counters->bpf_missing);
 		return;
 	}
-	report->have_bpf = true;
-	report->bpf_missing[0] = '\0';
-	report->hooks = counters->hooks;
-	report->events_lost = count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST],
-					counters->counts[PFSTAT_COUNT_SYSCALL_LOST]);
-	report->events_skipped = counters->events_skipped;
-	report->events_sent = counters->counts[PFSTAT_COUNT_EVENTS];
-	report->events_received = counters->events_received;
-	report->off_cpu_count = counters->counts[PFSTAT_COUNT_OFF_CPU];
-	fill_bpf_cost(report, counters);
-	report->syscalls = counters->syscalls;
-	report->nr_syscalls = counters->nr_syscalls;
+	bpf->known = true;
+	bpf->missing[0] = '\0';
+	bpf->hooks = counters->hooks;
+	bpf->off_cpu_count = counters->counts[PFSTAT_COUNT_OFF_CPU];
+	losses->events = count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST],
+				   counters->counts[PFSTAT_COUNT_SYSCALL_LOST]);
+	losses->events_skipped = counters->events_skipped;
+	losses->events_sent = counters->counts[PFSTAT_COUNT_EVENTS];
+	losses->events_received = counters->events_received;
+	fill_bpf_cost(&report->cost, counters);
+	report->syscalls.rows = counters->syscalls;
+	report->syscalls.nr = counters->nr_syscalls;
+}
+
+static void fill_time(struct report_time *time, const struct run_counters *counters)
+{
+	/* A drive times its loop itself. */
+	if (time->elapsed_ns == COUNT_NA && counters->end_ns != COUNT_NA &&
+	    counters->start_ns != COUNT_NA)
+		time->elapsed_ns = counters->end_ns - counters->start_ns;
+	time->counted_ns = time->elapsed_ns;
+	if (counters->counts_start_ns != COUNT_NA && counters->end_ns != COUNT_NA)
+		time->counted_ns = counters->end_ns - counters->counts_start_ns;
 }
 
 static void fill_counters(struct report *report, const struct run_counters *counters)
 {
-	/* A drive times its loop itself. */
-	if (report->elapsed_ns == COUNT_NA && counters->end_ns != COUNT_NA &&
-	    counters->start_ns != COUNT_NA)
-		report->elapsed_ns = counters->end_ns - counters->start_ns;
-	report->counted_ns = counters->counts_start_ns == COUNT_NA || counters->end_ns == COUNT_NA ?
-			     report->elapsed_ns : counters->end_ns - counters->counts_start_ns;
-	report->calls = counters->calls;
-	report->lost = counters->lost;
-	report->call_cost_ps = counters->call_cost_ps;
-	report->inside_ps = counters->inside_ps;
-	report->maps_lost = counters->maps_lost;
-	report->names_left_out = counters->names_left_out;
-	report->rusage = counters->usage;
+	fill_time(&report->time, counters);
+	report->cost.calls = counters->calls;
+	report->cost.call_cost_ps = counters->call_cost_ps;
+	report->cost.inside_ps = counters->inside_ps;
+	report->losses.records = counters->lost;
+	report->losses.maps = counters->maps_lost;
+	report->losses.names_left_out = counters->names_left_out;
+	report->usage = counters->usage;
 	fill_bpf(report, counters);
 }
 
-/* What is compared with getrusage(2), and the system calls by name. */
-static int fill_measures(struct report *report, const struct analysis *analysis,
-			 const struct run_counters *counters)
+static void fill_faults(struct report_faults *faults, const struct analysis *analysis)
 {
-	struct measures *measures = &report->measures;
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		analysis_faults(analysis, class, &faults->classes[class]);
+	analysis_all_faults(analysis, &faults->all);
+}
+
+static int fill_pages(struct report_pages *pages, const struct analysis *analysis)
+{
+	analysis_readahead(analysis, &pages->readahead);
+	analysis_evictions(analysis, &pages->evictions);
+	return analysis_blame(analysis, &pages->pairs, &pages->nr_pairs);
+}
+
+/* The comparison with getrusage(2), and the system calls by name. */
+static int fill_extras(struct report *report, const struct analysis *analysis,
+		       const struct run_counters *counters)
+{
+	struct report_extras *extras = &report->extras;
 	struct usage_seen seen = {
 		.bytes_read = report->blocks.bytes_read,
 		.bytes_written = report->blocks.bytes_written,
-		.elapsed_ns = report->counted_ns,
+		.elapsed_ns = report->time.counted_ns,
 		.one_thread = counters->hooked_only,
 	};
 
 	analysis_off_cpu(analysis, &seen.voluntary, &seen.preempted, &seen.off_cpu_ns);
-	usage_compare(measures->usage, counters, &seen);
-	return syscall_totals(counters->syscalls, counters->nr_syscalls, &measures->syscalls,
-			      &measures->nr_syscalls);
+	usage_compare(extras->usage, counters, &seen);
+	return syscall_totals(counters->syscalls, counters->nr_syscalls, &extras->syscalls,
+			      &extras->nr_syscalls);
+}
+
+static int fill_groups(struct report_groups *groups, const struct analysis *analysis)
+{
+	return groups->wanted ?
+	       analysis_groups(analysis, groups->by, &groups->rows, &groups->nr) : 0;
 }
 
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters)
 {
 	struct summary_figures figures;
-	enum fault_class class;
-	int err;
+	uint64_t *maps_lost = &report->losses.maps;
 
 	fill_counters(report, counters);
+	if (analysis_dropped(analysis))
+		*maps_lost = (*maps_lost == COUNT_NA ? 0 : *maps_lost) + analysis_dropped(analysis);
 	report->summary = analysis_summary(analysis);
 	summary_figures(report->summary, &figures);
 	ledger_make(&report->ledger, counters, &figures);
-	for (class = 0; class < NR_FAULT_CLASSES; class++)
-		analysis_faults(analysis, class, &report->faults[class]);
-	analysis_all_faults(analysis, &report->all_faults);
-	report->parts_known = report->have_bpf;
-	analysis_readahead(analysis, &report->readahead);
+	fill_faults(&report->faults, analysis);
+	report->faults.parts_known = report->bpf.known;
 	analysis_blocks(analysis, &report->blocks);
-	analysis_evictions(analysis, &report->evictions);
-	if (analysis_dropped(analysis))
-		report->maps_lost = (report->maps_lost == COUNT_NA ? 0 : report->maps_lost) +
-				    analysis_dropped(analysis);
-	err = analysis_blame(analysis, &report->blame, &report->nr_blame);
-	if (!err)
-		err = fill_measures(report, analysis, counters);
-	if (err || !report->grouped)
-		return err;
-	return analysis_groups(analysis, report->by, &report->groups, &report->nr_groups);
+	return fill_pages(&report->pages, analysis) ?: fill_extras(report, analysis, counters) ?:
+	       fill_groups(&report->groups, analysis);
 }

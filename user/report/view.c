@@ -27,12 +27,12 @@ static void view_groups(struct view *view, const struct report *run)
 {
 	size_t i;
 
-	view->nr_rows = run->nr_groups;
-	if (run->top && run->top < run->nr_groups)
+	view->nr_rows = run->groups.nr;
+	if (run->top && run->top < run->groups.nr)
 		view->nr_rows = run->top;
 	view->left_out = (struct group){ .name = "(left out)" };
-	for (i = view->nr_rows; i < run->nr_groups; i++)
-		add_group(&view->left_out, &run->groups[i]);
+	for (i = view->nr_rows; i < run->groups.nr; i++)
+		add_group(&view->left_out, &run->groups.rows[i]);
 }
 
 /* Classes as one; where the module's share is taken out, it is of each: they add up. */
@@ -42,9 +42,9 @@ static void combine(const struct view *view, const enum pfstat_class *classes, u
 	unsigned int i;
 
 	summary_combine(view->run->summary, classes, nr, figures);
-	if (!view->run->subtract)
+	if (!view->run->cost.subtract)
 		return;
-	subtract_inside(figures, view->run->inside_ps);
+	subtract_inside(figures, view->run->cost.inside_ps);
 	figures->total_ns = 0;
 	for (i = 0; i < nr; i++)
 		figures->total_ns += view->figures.classes[classes[i]].total_ns;
@@ -69,8 +69,8 @@ static void view_classes(struct view *view)
 	unsigned int i;
 
 	summary_figures(view->run->summary, &view->figures);
-	for (i = 0; view->run->subtract && i < PFSTAT_NR_CLASSES; i++)
-		subtract_inside(&view->figures.classes[i], view->run->inside_ps);
+	for (i = 0; view->run->cost.subtract && i < PFSTAT_NR_CLASSES; i++)
+		subtract_inside(&view->figures.classes[i], view->run->cost.inside_ps);
 	for (i = 0; i < PFSTAT_NR_COLUMNS; i++)
 		combine_columns(view, 1U << i, &view->study[i]);
 	combine_columns(view, STUDIED_COLUMNS, &view->study[STUDY_ALL]);
@@ -118,12 +118,12 @@ bool view_is_drive(const struct report *run)
 
 bool view_has_hook(const struct report *run, enum bpf_hook hook)
 {
-	return run->have_bpf && run->hooks & 1U << hook;
+	return run->bpf.known && run->bpf.hooks & 1U << hook;
 }
 
 bool view_part_known(const struct report *run, enum part part)
 {
-	if (!run->parts_known)
+	if (!run->faults.parts_known)
 		return false;
 	switch (part) {
 	case PART_QUEUE:
@@ -139,22 +139,22 @@ bool view_part_known(const struct report *run, enum part part)
 
 bool view_class_known(const struct report *run, enum fault_class class)
 {
-	const uint32_t hooks = run->have_bpf ? run->hooks : 0;
+	const uint32_t hooks = run->bpf.known ? run->bpf.hooks : 0;
 
 	return !(fault_classes[class].hooks & ~hooks);
 }
 
 double view_residue_share(const struct report *run)
 {
-	if (!run->parts_known)
+	if (!run->faults.parts_known)
 		return NAN;
-	return view_share(run->all_faults.parts[PART_RESIDUE].total_ns,
-			  run->all_faults.whole.total_ns);
+	return view_share(run->faults.all.parts[PART_RESIDUE].total_ns,
+			  run->faults.all.whole.total_ns);
 }
 
 bool view_cpu_at_most(const struct report *run)
 {
-	return run->parts_known && run->events_lost != COUNT_NA && run->events_lost;
+	return run->faults.parts_known && run->losses.events != COUNT_NA && run->losses.events;
 }
 
 enum part view_main_part(const struct group *group)

@@ -37,7 +37,7 @@ static int measure_read_maps(struct measure *measure, const struct mapping *mapp
 }
 
 int measure_gather(struct measure *measure, const struct measure_options *options,
-		   const struct mapping *mapping, struct measures *measures)
+		   const struct mapping *mapping, struct report_extras *measures)
 {
 	int err = 0;
 

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "collect/perf_hardware.h"
-#include "report/report_extras.h"
+#include "report/report.h"
 #include "system/cpu_cache.h"
 #include "workload/mapping.h"
 
@@ -46,7 +46,7 @@ static inline void measure_end(const struct measure *measure)
  * what was asked for, which measure_close() frees.
  */
 int measure_gather(struct measure *measure, const struct measure_options *options,
-		   const struct mapping *mapping, struct measures *measures);
+		   const struct mapping *mapping, struct report_extras *measures);
 void measure_close(struct measure *measure);
 
 #endif

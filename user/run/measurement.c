@@ -222,7 +222,7 @@ int measurement_finish(struct measurement *measurement)
 	int status = measurement_end_recording(measurement), err;
 
 	if (result->damage[0])
-		result->report.damage = result->damage;
+		result->report.losses.damage = result->damage;
 	if (!result->analysis || measurement->analysis_err)
 		return status;
 	err = report_fill(&result->report, result->analysis, &result->counters);

@@ -22,11 +22,12 @@ int result_check(const struct result *result, unsigned int number)
 	struct summary_figures figures;
 
 	summary_figures(report->summary, &figures);
-	if (figures.calls + report->lost == report->calls)
+	if (figures.calls + report->losses.records == report->cost.calls)
 		return STATUS_OK;
 	return message(STATUS_FAILED, "run %u: the module counted %" PRIu64 " calls, but %" PRIu64
 		       " records were read and %" PRIu64 " lost: do not trust these figures, and "
-		       "report a bug", number, report->calls, figures.calls, report->lost);
+		       "report a bug", number, report->cost.calls, figures.calls,
+		       report->losses.records);
 }
 
 void result_free(struct result *result)

@@ -68,9 +68,9 @@ static void run_describe(const struct run_plan *plan, struct report *report)
 	environment->fault_around = plan->options->fault_around;
 	environment->ring_bytes = PFSTAT_RING_SIZE_DEFAULT;
 	environment->started_s = time(NULL);
-	report->have_bpf = plan->options->bpf;
-	report->repeat = plan->number;
-	report->repeats = plan->options->repeats;
+	report->bpf.known = plan->options->bpf;
+	report->drive.repeat = plan->number;
+	report->drive.repeats = plan->options->repeats;
 }
 
 /*
@@ -123,8 +123,9 @@ static int run_open(struct run *run)
 
 static int run_count_pages(const struct run_plan *plan, struct report *report)
 {
-	int err = pattern_pages(plan->pattern, &signals_caught, &report->pages_touched) ?:
-		  pattern_pages_written(plan->pattern, &signals_caught, &report->pages_written);
+	int err = pattern_pages(plan->pattern, &signals_caught, &report->drive.pages_touched) ?:
+		  pattern_pages_written(plan->pattern, &signals_caught,
+					&report->drive.pages_written);
 
 	if (err == -EINTR)
 		return 128 + signals_caught;
@@ -222,7 +223,7 @@ static int run_make_contest(struct run *run)
 static int run_gather_extras(struct run *run)
 {
 	int err = measure_gather(&run->result->measure, &run->plan->options->measure,
-				 run->plan->mapping, &run->result->report.measures);
+				 run->plan->mapping, &run->result->report.extras);
 
 	return err ? message(STATUS_FAILED, "cannot read the counters or the memory map: %s",
 			     strerror(-err)) : STATUS_OK;
@@ -244,8 +245,8 @@ static void run_fill_counters(struct run *run)
 		counters->edges = true;
 	}
 	phases_fill_figures(&run->phases, mapping->bytes, mapping->kind == MAPPING_SHARED,
-			    report->steps);
-	report->elapsed_ns = report->steps[STEP_ACCESS].elapsed_ns;
+			    report->drive.steps);
+	report->time.elapsed_ns = report->drive.steps[STEP_ACCESS].elapsed_ns;
 }
 
 static int run_finish(struct run *run)

@@ -14,8 +14,8 @@ static uint64_t run_contest_pages_read_again(const struct report *report)
 
 	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK))
 		return COUNT_NA;
-	for (i = 0; i < report->nr_blame; i++)
-		pages += report->blame[i].pages;
+	for (i = 0; i < report->pages.nr_pairs; i++)
+		pages += report->pages.pairs[i].pages;
 	return pages;
 }
 
@@ -23,11 +23,11 @@ static uint64_t run_contest_pages_read_again(const struct report *report)
 static void run_contest_fill_side(struct competition_side *side, const struct result *result)
 {
 	const struct report *report = &result->report;
-	const struct usage *usage = &report->rusage;
+	const struct usage *usage = &report->usage;
 	uint64_t *figures = side->figures;
 	enum fault_class class;
 
-	figures[COMPETITION_ELAPSED] = report->elapsed_ns;
+	figures[COMPETITION_ELAPSED] = report->time.elapsed_ns;
 	figures[COMPETITION_MINFLT] = usage->minflt;
 	figures[COMPETITION_MAJFLT] = usage->majflt;
 	figures[COMPETITION_INBLOCK] = usage->inblock;
@@ -42,8 +42,8 @@ static void run_contest_fill_side(struct competition_side *side, const struct re
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		if (!view_class_known(report, class))
 			continue;
-		side->faults[class] = report->faults[class].count;
-		side->major[class] = report->faults[class].major;
+		side->faults[class] = report->faults.classes[class].count;
+		side->major[class] = report->faults.classes[class].major;
 	}
 }
 
@@ -103,6 +103,6 @@ int run_contest(struct run_plan *plan, struct result *result)
 	status = run_contest_run_one(plan, result, false, both);
 	both->alone = alone.with;
 	result->competition = both;
-	result->report.measures.competition = both;
+	result->report.extras.competition = both;
 	return status;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "compete/compete_options.h"
+#include "print/print_report.h"
 #include "report/report.h"
 #include "run/extras.h"
 #include "workload/pattern.h"

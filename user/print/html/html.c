@@ -123,7 +123,7 @@ static void fact(FILE *out, const char *name, const char *format, ...)
 static void print_facts(FILE *out, const struct view *view)
 {
 	const struct report *run = view->run;
-	const struct fault_figures *all = &run->all_faults;
+	const struct fault_figures *all = &run->faults.all;
 	/* Without eBPF's hook nobody saw the others. */
 	const bool every = view_has_hook(run, HOOK_FAULT);
 	const char *const time = every ? "Time of all faults" : "Time of hooked faults";
@@ -135,12 +135,12 @@ static void print_facts(FILE *out, const struct view *view)
 	fact(out, time, "%.1f ms", all->whole.total_ns / 1e6);
 	if (all->count)
 		fact(out, "Mean of a fault", "%.2f µs", all->whole.total_ns / 1e3 / all->count);
-	if (run->elapsed_ns != COUNT_NA)
-		fact(out, "Watched for", "%.1f ms", run->elapsed_ns / 1e6);
+	if (run->time.elapsed_ns != COUNT_NA)
+		fact(out, "Watched for", "%.1f ms", run->time.elapsed_ns / 1e6);
 	else
 		fact(out, "Watched for", "n/a");
-	if (run->lost != COUNT_NA)
-		fact(out, "Records lost", "%" PRIu64, run->lost);
+	if (run->losses.records != COUNT_NA)
+		fact(out, "Records lost", "%" PRIu64, run->losses.records);
 	else
 		fact(out, "Records lost", "n/a");
 	fputs("</dl>\n", out);
@@ -150,12 +150,12 @@ static int print_warnings_of(FILE *out, const void *context)
 {
 	const struct view *view = context;
 	const struct report *run = view->run;
-	const double waited = view_share(run->all_faults.parts[PART_RUNQUEUE].total_ns,
-					 run->all_faults.whole.total_ns);
+	const double waited = view_share(run->faults.all.parts[PART_RUNQUEUE].total_ns,
+					 run->faults.all.whole.total_ns);
 	const char *virtual = run->environment.virtualization;
 
 	table_warnings(out, view, 0);
-	if (run->parts_known && waited > NOISE_MAX)
+	if (run->faults.parts_known && waited > NOISE_MAX)
 		fprintf(out, "NOISE: %.1f %% of the faults' time was waiting for a CPU: something "
 			"else ran there\n", 100 * waited);
 	if (virtual[0] && strcmp(virtual, "none"))

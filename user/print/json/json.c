@@ -34,7 +34,7 @@ static json_t *classes_of(const struct view *view)
 
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 		classes = value_with(classes, fault_class_name((enum fault_class)class),
-				     class_of(&view->figures.classes[class], view->run->have_bpf));
+				     class_of(&view->figures.classes[class], view->run->bpf.known));
 	return classes;
 }
 
@@ -94,11 +94,11 @@ static json_t *syscalls_of(const struct report *run)
 	json_t *array;
 	size_t i;
 
-	if (!run->have_counts)
+	if (!run->bpf.have_counts)
 		return json_null();
 	array = json_array();
-	for (i = 0; i < run->nr_syscalls; i++)
-		array = value_appended(array, syscall_of(&run->syscalls[i]));
+	for (i = 0; i < run->syscalls.nr; i++)
+		array = value_appended(array, syscall_of(&run->syscalls.rows[i]));
 	return array;
 }
 
@@ -111,13 +111,13 @@ static json_t *run_of(const struct view *view)
 		json_t *value;
 	} members[] = {
 		{ "environment", environment_to_json(&run->environment) },
-		{ "damage", value_text(run->damage) },
-		{ "repeat", value_count(run->repeat) },
-		{ "elapsed_ns", value_known(run->elapsed_ns) },
+		{ "damage", value_text(run->losses.damage) },
+		{ "repeat", value_count(run->drive.repeat) },
+		{ "elapsed_ns", value_known(run->time.elapsed_ns) },
 		{ "study", study_of(view) },
 		{ "classes", classes_of(view) },
-		{ "calls", value_known(run->calls) },
-		{ "lost", value_known(run->lost) },
+		{ "calls", value_known(run->cost.calls) },
+		{ "lost", value_known(run->losses.records) },
 		{ "cost", json_cost(run) },
 		{ "late", value_count(figures->late) },
 		{ "retried", value_count(figures->retried) },
@@ -129,10 +129,10 @@ static json_t *run_of(const struct view *view)
 		{ "requests", json_requests(run) },
 		{ "readahead", json_readahead(run) },
 		{ "evictions", json_evictions(run) },
-		{ "pages_touched", value_known(run->pages_touched) },
-		{ "pages_written", value_known(run->pages_written) },
+		{ "pages_touched", value_known(run->drive.pages_touched) },
+		{ "pages_written", value_known(run->drive.pages_written) },
 		{ "steps", json_steps(run) },
-		{ "rusage", json_usage(&run->rusage) },
+		{ "rusage", json_usage(&run->usage) },
 		{ "usage", json_both_usages(run) },
 		{ "counters", json_counters(run) },
 		{ "simulated_caches", json_simulation(run) },
@@ -140,16 +140,16 @@ static json_t *run_of(const struct view *view)
 		{ "syscalls", syscalls_of(run) },
 		{ "syscall_totals", json_syscall_totals(run) },
 		{ "competition", json_competition(run) },
-		{ "maps", json_maps(run->measures.maps) },
-		{ "maps_lost", value_known(run->maps_lost) },
-		{ "names_left_out", value_known(run->names_left_out) },
-		{ "events_lost", value_known(run->events_lost) },
-		{ "events_skipped", value_known(run->events_skipped) },
-		{ "events_sent", value_known(run->events_sent) },
-		{ "events_received", value_known(run->events_received) },
-		{ "off_cpu_count", value_known(run->off_cpu_count) },
-		{ "off_cpu_partial", value_count_if(run->have_bpf, figures->off_cpu_partial) },
-		{ "bpf_missing", run->have_bpf ? json_null() : value_text(run->bpf_missing) },
+		{ "maps", json_maps(run->extras.maps) },
+		{ "maps_lost", value_known(run->losses.maps) },
+		{ "names_left_out", value_known(run->losses.names_left_out) },
+		{ "events_lost", value_known(run->losses.events) },
+		{ "events_skipped", value_known(run->losses.events_skipped) },
+		{ "events_sent", value_known(run->losses.events_sent) },
+		{ "events_received", value_known(run->losses.events_received) },
+		{ "off_cpu_count", value_known(run->bpf.off_cpu_count) },
+		{ "off_cpu_partial", value_count_if(run->bpf.known, figures->off_cpu_partial) },
+		{ "bpf_missing", run->bpf.known ? json_null() : value_text(run->bpf.missing) },
 	};
 	json_t *object = json_object();
 	size_t i;
@@ -165,17 +165,17 @@ static json_t *varying_of(const struct view *view)
 	const struct report *run = view->run;
 
 	return json_pack("{so so so so so so so so so so so so so so}",
-		"elapsed_ns", value_known(run->elapsed_ns),
+		"elapsed_ns", value_known(run->time.elapsed_ns),
 		"study", study_of(view),
 		"classes", classes_of(view),
-		"calls", value_known(run->calls),
-		"lost", value_known(run->lost),
+		"calls", value_known(run->cost.calls),
+		"lost", value_known(run->losses.records),
 		"retried", value_count(view->figures.retried),
 		"faults", value_count(view->figures.faults),
 		"major", value_count(view->figures.major),
-		"pages_touched", value_known(run->pages_touched),
+		"pages_touched", value_known(run->drive.pages_touched),
 		"steps", json_steps(run),
-		"rusage", json_usage(&run->rusage),
+		"rusage", json_usage(&run->usage),
 		"usage", json_both_usages_figures(run),
 		"counters", json_counter_figures(run),
 		"competition", json_competition_figures(run));

@@ -94,7 +94,7 @@ static json_t *matrix_of(const struct competition *competition)
 
 json_t *json_competition(const struct report *run)
 {
-	const struct competition *competition = run->measures.competition;
+	const struct competition *competition = run->extras.competition;
 
 	if (!competition)
 		return json_null();
@@ -111,7 +111,7 @@ json_t *json_competition(const struct report *run)
 
 json_t *json_competition_figures(const struct report *run)
 {
-	const struct competition *competition = run->measures.competition;
+	const struct competition *competition = run->extras.competition;
 
 	if (!competition)
 		return json_null();

@@ -16,10 +16,10 @@ json_t *json_cost(const struct report *run)
 		"bpf_hooked_ns", json_real_or_null(cost.hooked_ns),
 		"bpf_again_ns", json_real_or_null(cost.again_ns),
 		"bpf_other_ns", json_real_or_null(cost.other_ns),
-		"bpf_hooked", value_known(run->bpf_hooked),
-		"bpf_again", value_known(run->bpf_again),
-		"bpf_other", value_known(run->bpf_other),
+		"bpf_hooked", value_known(run->cost.bpf_hooked),
+		"bpf_again", value_known(run->cost.bpf_again),
+		"bpf_other", value_known(run->cost.bpf_other),
 		"bpf_total_ns", json_real_or_null(cost.bpf_total_ns),
 		"bpf_percent", json_real_or_null(100 * cost.bpf_share),
-		"subtracted", run->subtract && run->inside_ps != COUNT_NA);
+		"subtracted", run->cost.subtract && run->cost.inside_ps != COUNT_NA);
 }

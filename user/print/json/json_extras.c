@@ -37,8 +37,8 @@ json_t *json_both_usages(const struct report *run)
 	size_t i;
 
 	for (i = 0; i < USAGE_NR; i++)
-		object = value_with(object, run->measures.usage[i].key,
-				    usage_of(&run->measures.usage[i]));
+		object = value_with(object, run->extras.usage[i].key,
+				    usage_of(&run->extras.usage[i]));
 	return object;
 }
 
@@ -54,7 +54,7 @@ json_t *json_both_usages_figures(const struct report *run)
 	const struct usage_line *line;
 	json_t *object = json_object();
 
-	for (line = run->measures.usage; line < run->measures.usage + USAGE_NR; line++)
+	for (line = run->extras.usage; line < run->extras.usage + USAGE_NR; line++)
 		object = value_with(object, line->key, usage_pair_of(line));
 	return object;
 }
@@ -76,13 +76,13 @@ static json_t *total_of(const struct syscall_total *total, uint64_t all_ns)
 
 json_t *json_syscall_totals(const struct report *run)
 {
-	const struct measures *measures = &run->measures;
+	const struct report_extras *measures = &run->extras;
 	const struct syscall_total sum =
 		syscall_totals_sum(measures->syscalls, measures->nr_syscalls);
 	json_t *array;
 	size_t i;
 
-	if (!run->have_counts)
+	if (!run->bpf.have_counts)
 		return json_null();
 	array = json_array();
 	for (i = 0; i < measures->nr_syscalls; i++)
@@ -125,7 +125,7 @@ static json_t *operations_of(const struct hw_counts *counts, enum hw_cache cache
 
 json_t *json_counters(const struct report *run)
 {
-	const struct hw_counts *counts = run->measures.counters;
+	const struct hw_counts *counts = run->extras.counters;
 
 	if (!counts)
 		return json_null();
@@ -154,14 +154,14 @@ json_t *json_counter_figures(const struct report *run)
 	enum hw_cache cache;
 	enum hw_op op;
 
-	if (!run->measures.counters)
+	if (!run->extras.counters)
 		return json_null();
 	object = json_object();
 	for (cache = 0; cache < HW_NR_CACHES; cache++) {
 		of_cache = json_object();
 		for (op = 0; op < HW_NR_OPS; op++)
 			of_cache = value_with(of_cache, ops[op],
-					      figures_of(run->measures.counters, cache, op));
+					      figures_of(run->extras.counters, cache, op));
 		object = value_with(object, caches[cache], of_cache);
 	}
 	return object;
@@ -226,7 +226,7 @@ static json_t *functions_of(const struct cachegrind *loop)
 
 json_t *json_simulation(const struct report *run)
 {
-	const struct cache_simulation *simulation = run->measures.simulation;
+	const struct cache_simulation *simulation = run->extras.simulation;
 
 	if (!simulation)
 		return json_null();

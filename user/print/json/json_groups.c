@@ -51,16 +51,16 @@ json_t *json_groups(const struct view *view)
 	json_t *rows;
 	size_t i;
 
-	if (!run->grouped)
+	if (!run->groups.wanted)
 		return json_null();
 	rows = json_array();
 	for (i = 0; i < view->nr_rows; i++)
-		rows = value_appended(rows, row_of(run, &run->groups[i]));
+		rows = value_appended(rows, row_of(run, &run->groups.rows[i]));
 	return json_pack("{ss so s{so so so}}",
-		"by", view_group_name(run->by),
+		"by", view_group_name(run->groups.by),
 		"rows", rows,
 		"left_out",
-		"rows", value_count(run->nr_groups - view->nr_rows),
+		"rows", value_count(run->groups.nr - view->nr_rows),
 		"faults", value_count(view->left_out.faults),
 		"total_ns", value_count(view->left_out.total_ns));
 }

@@ -14,7 +14,7 @@ static json_t *hooks_of(const struct report *report)
 	enum bpf_hook hook;
 
 	for (hook = 0; hook < NR_HOOKS; hook++)
-		if (report->hooks & 1U << hook)
+		if (report->bpf.hooks & 1U << hook)
 			names = value_appended(names, json_string(hook_names[hook]));
 	return names;
 }
@@ -23,10 +23,10 @@ json_t *head_to_json(const struct report *report)
 {
 	return json_pack("{so sb so so so}",
 		"environment", environment_to_json(&report->environment),
-		"have_bpf", report->have_bpf,
-		"bpf_missing", value_text(report->bpf_missing),
+		"have_bpf", report->bpf.known,
+		"bpf_missing", value_text(report->bpf.missing),
 		"hooks", hooks_of(report),
-		"pages_touched", value_known(report->pages_touched));
+		"pages_touched", value_known(report->drive.pages_touched));
 }
 
 static uint32_t hook_from(const char *name)
@@ -66,11 +66,11 @@ int head_from_json(struct report *report, const json_t *json)
 		return err;
 	if (!is_kind(&report->environment))
 		return -EINVAL;
-	report->have_bpf = json_is_true(json_object_get(json, "have_bpf"));
+	report->bpf.known = json_is_true(json_object_get(json, "have_bpf"));
 	if (missing)
-		snprintf(report->bpf_missing, sizeof(report->bpf_missing), "%s", missing);
-	report->hooks = hooks_from(json_object_get(json, "hooks"));
+		snprintf(report->bpf.missing, sizeof(report->bpf.missing), "%s", missing);
+	report->bpf.hooks = hooks_from(json_object_get(json, "hooks"));
 	if (json_is_integer(pages) && json_integer_value(pages) >= 0)
-		report->pages_touched = json_integer_value(pages);
+		report->drive.pages_touched = json_integer_value(pages);
 	return 0;
 }

@@ -52,7 +52,7 @@ static json_t *classes_of(const struct report *run)
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		classes = value_with(classes, fault_class_name(class),
-				     faults_of(run, &run->faults[class],
+				     faults_of(run, &run->faults.classes[class],
 					       view_class_known(run, class)));
 	return classes;
 }
@@ -60,11 +60,11 @@ static json_t *classes_of(const struct report *run)
 json_t *json_parts(const struct report *run)
 {
 	return json_pack("{sb sb so so so}",
-		"known", run->parts_known,
+		"known", run->faults.parts_known,
 		"cpu_at_most", view_cpu_at_most(run),
 		"residue_share", json_real_or_null(view_residue_share(run)),
 		"classes", classes_of(run),
-		"all", faults_of(run, &run->all_faults, true));
+		"all", faults_of(run, &run->faults.all, true));
 }
 
 json_t *json_requests(const struct report *run)
@@ -86,7 +86,7 @@ json_t *json_requests(const struct report *run)
 
 json_t *json_readahead(const struct report *run)
 {
-	const struct readahead_figures *pages = &run->readahead;
+	const struct readahead_figures *pages = &run->pages.readahead;
 	const bool removals = view_has_hook(run, HOOK_PAGE_DELETE);
 
 	if (!view_has_hook(run, HOOK_BLOCK))
@@ -118,10 +118,10 @@ json_t *json_evictions(const struct report *run)
 	if (!view_has_hook(run, HOOK_PAGE_DELETE) || !view_has_hook(run, HOOK_BLOCK))
 		return json_null();
 	pairs = json_array();
-	for (i = 0; i < run->nr_blame; i++)
-		pairs = value_appended(pairs, pair_of(&run->blame[i]));
+	for (i = 0; i < run->pages.nr_pairs; i++)
+		pairs = value_appended(pairs, pair_of(&run->pages.pairs[i]));
 	return json_pack("{so so so}",
-		"evicted", value_count(run->evictions.evicted),
-		"overflow", value_count(run->evictions.overflow),
+		"evicted", value_count(run->pages.evictions.evicted),
+		"overflow", value_count(run->pages.evictions.overflow),
 		"blame", pairs);
 }

@@ -39,6 +39,6 @@ json_t *json_steps(const struct report *run)
 	enum step step;
 
 	for (step = 0; step < NR_STEPS; step++)
-		steps = value_with(steps, names[step], step_of(&run->steps[step]));
+		steps = value_with(steps, names[step], step_of(&run->drive.steps[step]));
 	return steps;
 }

@@ -55,7 +55,7 @@ static void class_row(struct grid *grid, const struct view *view, const char *na
 	cell_scaled(grid, figures->count ? figures->p99_ns / 1e3 : NAN);
 	cell_scaled(grid, figures->count ? figures->max_ns / 1e3 : NAN);
 	cell_scaled(grid, figures->total_ns / 1e6);
-	if (!view->run->have_bpf)
+	if (!view->run->bpf.known)
 		grid_cell(grid, "n/a");
 	else
 		cell_share(grid, view_share(figures->off_cpu_ns, figures->total_ns));
@@ -85,7 +85,7 @@ static int table_counts(FILE *out, const struct view *view)
 		">Pages touched", ">Faults", ">Major", ">minflt", ">majflt", ">nvcsw", ">nivcsw",
 		">Off-CPU stays", ">Records lost"
 	};
-	const struct usage *rusage = &view->run->rusage;
+	const struct usage *rusage = &view->run->usage;
 	/* Only a drive knows which pages it touches. */
 	const bool drive = view_is_drive(view->run);
 	struct grid grid;
@@ -93,15 +93,15 @@ static int table_counts(FILE *out, const struct view *view)
 	grid_open(&grid, headings + !drive, COUNT(headings) - !drive);
 	grid_row(&grid);
 	if (drive)
-		cell_count(&grid, view->run->pages_touched);
+		cell_count(&grid, view->run->drive.pages_touched);
 	cell_count(&grid, view->figures.faults);
 	cell_count(&grid, view->figures.major);
 	cell_count(&grid, rusage->minflt);
 	cell_count(&grid, rusage->majflt);
 	cell_count(&grid, rusage->nvcsw);
 	cell_count(&grid, rusage->nivcsw);
-	cell_count(&grid, view->run->off_cpu_count);
-	cell_count(&grid, view->run->lost);
+	cell_count(&grid, view->run->bpf.off_cpu_count);
+	cell_count(&grid, view->run->losses.records);
 	return grid_close(&grid, out);
 }
 
@@ -109,7 +109,7 @@ void table_no_bpf(FILE *out, const struct report *run, const char *what)
 {
 	fprintf(out, "%s: n/a (", what);
 	/* What a recording says: no grid makes it harmless here. */
-	utf8_print(out, run->bpf_missing[0] ? run->bpf_missing : "no eBPF");
+	utf8_print(out, run->bpf.missing[0] ? run->bpf.missing : "no eBPF");
 	fputs(")\n", out);
 }
 
@@ -140,13 +140,13 @@ static void left_out_syscalls(FILE *out, const struct report *run, size_t nr_row
 	uint64_t count = 0, total_ns = 0;
 	size_t i;
 
-	for (i = nr_rows; i < run->nr_syscalls; i++) {
-		count += run->syscalls[i].value.count;
-		total_ns += run->syscalls[i].value.total_ns;
+	for (i = nr_rows; i < run->syscalls.nr; i++) {
+		count += run->syscalls.rows[i].value.count;
+		total_ns += run->syscalls.rows[i].value.total_ns;
 	}
-	if (nr_rows < run->nr_syscalls)
+	if (nr_rows < run->syscalls.nr)
 		fprintf(out, "Left out: %zu more rows, with %" PRIu64 " calls and %.2f ms\n",
-			run->nr_syscalls - nr_rows, count, total_ns / 1e6);
+			run->syscalls.nr - nr_rows, count, total_ns / 1e6);
 }
 
 static int table_syscalls(FILE *out, const struct report *run)
@@ -154,27 +154,27 @@ static int table_syscalls(FILE *out, const struct report *run)
 	static const char *const headings[] = {
 		"<System call", "<Result", ">Count", ">Mean µs", ">Total ms"
 	};
-	const size_t nr_rows = run->top && run->top < run->nr_syscalls ? run->top :
-									  run->nr_syscalls;
+	const size_t nr_rows = run->top && run->top < run->syscalls.nr ? run->top :
+									  run->syscalls.nr;
 	struct grid grid;
 	size_t i;
 	int err;
 
-	if (!run->have_bpf) {
+	if (!run->bpf.known) {
 		table_no_bpf(out, run, "System calls and off-CPU times");
 		return 0;
 	}
-	if (!run->have_counts) {
+	if (!run->bpf.have_counts) {
 		fputs("System calls: n/a\n", out);
 		return 0;
 	}
-	if (!run->nr_syscalls) {
+	if (!run->syscalls.nr) {
 		fputs("System calls: none\n", out);
 		return 0;
 	}
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < nr_rows; i++)
-		syscall_row(&grid, &run->syscalls[i]);
+		syscall_row(&grid, &run->syscalls.rows[i]);
 	err = grid_close(&grid, out);
 	left_out_syscalls(out, run, nr_rows);
 	return err;
@@ -185,7 +185,7 @@ static int table_system(FILE *out, const struct report *run)
 {
 	int err = 0;
 
-	if (run->have_bpf) {
+	if (run->bpf.known) {
 		err = table_requests(out, run);
 		fputc('\n', out);
 		if (!err)
@@ -215,7 +215,7 @@ int table_run(FILE *out, const struct view *view)
 	if (!err)
 		err = table_parts(out, view);
 	fputc('\n', out);
-	if (!err && view->run->grouped) {
+	if (!err && view->run->groups.wanted) {
 		err = table_groups(out, view);
 		fputc('\n', out);
 	}
@@ -243,7 +243,7 @@ int table_print(FILE *out, const struct view *views, size_t nr)
 	if (err)
 		return err;
 	err = nr == 1 ? table_run(out, &views[0]) : table_repeats(out, views, nr);
-	if (err || !views[0].run->measures.competition)
+	if (err || !views[0].run->extras.competition)
 		return err;
 	fputc('\n', out);
 	return table_competition(out, views, nr);

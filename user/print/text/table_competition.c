@@ -20,7 +20,7 @@ struct runs {
 
 static const struct competition *competition_of(const struct runs *runs, size_t run)
 {
-	return runs->views[run].run->measures.competition;
+	return runs->views[run].run->extras.competition;
 }
 
 static double number_of(uint64_t count)

@@ -31,7 +31,7 @@ static void print_bpf(FILE *out, const struct report *run, const struct own_cost
 	fprintf(out, "Own cost of eBPF: %.0f ns a fault", cost->hooked_ns);
 	print_total(out, cost->bpf_total_ns, cost->bpf_share);
 	fputs("; not in a call's time\n", out);
-	if (run->bpf_again)
+	if (run->cost.bpf_again)
 		print_again(out, cost);
 	fprintf(out, "  %.0f ns of a fault of which the module does not tell\n", cost->other_ns);
 }
@@ -40,7 +40,7 @@ static void print_module(FILE *out, const struct report *run, const struct own_c
 {
 	if (isnan(cost->call_ns)) {
 		fprintf(out, "Own cost of the module: n/a%s\n",
-			run->subtract ? "; nothing is subtracted" : "");
+			run->cost.subtract ? "; nothing is subtracted" : "");
 		return;
 	}
 	fprintf(out, "Own cost of the module: %.3g ns a call", cost->call_ns);
@@ -49,7 +49,7 @@ static void print_module(FILE *out, const struct report *run, const struct own_c
 	fputc('\n', out);
 	if (!isnan(cost->inside_ns))
 		fprintf(out, "  %.3g ns of a call's time are its%s\n", cost->inside_ns,
-			run->subtract ? ", subtracted above from those of calls" : "");
+			run->cost.subtract ? ", subtracted above from those of calls" : "");
 }
 
 void table_cost(FILE *out, const struct report *run)
@@ -57,6 +57,6 @@ void table_cost(FILE *out, const struct report *run)
 	const struct own_cost cost = own_cost_of(run);
 
 	print_module(out, run, &cost);
-	if (run->have_bpf)
+	if (run->bpf.known)
 		print_bpf(out, run, &cost);
 }

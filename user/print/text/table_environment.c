@@ -120,7 +120,7 @@ static void access_line(struct grid *grid, const struct report *run)
 	if (e->pinned_cpu >= 0)
 		snprintf(cpu, sizeof(cpu), "on CPU %d", e->pinned_cpu);
 	line(grid, "Accesses", "%s: %" PRIu64 " in %s, seed %" PRIu64 ", %s", known(e->pattern),
-	     e->accesses, time_text(run->elapsed_ns, took, sizeof(took)), e->seed, cpu);
+	     e->accesses, time_text(run->time.elapsed_ns, took, sizeof(took)), e->seed, cpu);
 }
 
 static void watched_lines(struct grid *grid, const struct report *run)
@@ -136,7 +136,7 @@ static void watched_lines(struct grid *grid, const struct report *run)
 		line(grid, "Cgroup", "%s", e->cgroup);
 	if (e->only_file[0])
 		line(grid, "Only file", "%s", e->only_file);
-	line(grid, "Watched", "for %s", time_text(run->elapsed_ns, took, sizeof(took)));
+	line(grid, "Watched", "for %s", time_text(run->time.elapsed_ns, took, sizeof(took)));
 }
 
 static void instrument_lines(struct grid *grid, const struct environment *e)

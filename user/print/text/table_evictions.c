@@ -30,20 +30,20 @@ static void left_out_line(FILE *out, const struct report *run, size_t rows)
 	uint64_t pages = 0, faults = 0;
 	size_t i;
 
-	for (i = rows; i < run->nr_blame; i++) {
-		pages += run->blame[i].pages;
-		faults += run->blame[i].faults;
+	for (i = rows; i < run->pages.nr_pairs; i++) {
+		pages += run->pages.pairs[i].pages;
+		faults += run->pages.pairs[i].faults;
 	}
-	if (rows < run->nr_blame)
+	if (rows < run->pages.nr_pairs)
 		fprintf(out, "Left out: %zu more, with %" PRIu64 " pages and %" PRIu64 " faults\n",
-			run->nr_blame - rows, pages, faults);
+			run->pages.nr_pairs - rows, pages, faults);
 }
 
 static void not_followed_line(FILE *out, const struct report *run)
 {
-	if (run->evictions.overflow)
+	if (run->pages.evictions.overflow)
 		fprintf(out, "Not followed: %" PRIu64 " evicted pages of too many files\n",
-			run->evictions.overflow);
+			run->pages.evictions.overflow);
 }
 
 int table_blame(FILE *out, const struct report *run)
@@ -51,7 +51,8 @@ int table_blame(FILE *out, const struct report *run)
 	static const char *const headings[] = {
 		">Pages", ">Faults", ">Total ms", ">Process", "<Evicted by"
 	};
-	const size_t rows = run->top && run->top < run->nr_blame ? run->top : run->nr_blame;
+	const size_t nr = run->pages.nr_pairs;
+	const size_t rows = run->top && run->top < nr ? run->top : nr;
 	struct grid grid;
 	size_t i;
 	int err;
@@ -60,17 +61,17 @@ int table_blame(FILE *out, const struct report *run)
 		fputs("Pages evicted and read again: n/a\n", out);
 		return 0;
 	}
-	if (!run->nr_blame) {
+	if (!run->pages.nr_pairs) {
 		fprintf(out, "Pages evicted and read again: none of %" PRIu64 " evicted\n",
-			run->evictions.evicted - run->evictions.overflow);
+			run->pages.evictions.evicted - run->pages.evictions.overflow);
 		not_followed_line(out, run);
 		return 0;
 	}
 	fprintf(out, "Pages evicted and read again, of %" PRIu64 " evicted\n",
-		run->evictions.evicted);
+		run->pages.evictions.evicted);
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < rows; i++)
-		pair_row(&grid, &run->blame[i]);
+		pair_row(&grid, &run->pages.pairs[i]);
 	err = grid_close(&grid, out);
 	left_out_line(out, run, rows);
 	not_followed_line(out, run);

@@ -79,14 +79,14 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 	static const char *const headings[] = {
 		">% time", ">seconds", ">usecs/call", ">calls", ">errors", "<syscall"
 	};
-	const struct measures *measures = &run->measures;
+	const struct report_extras *measures = &run->extras;
 	const struct syscall_total sum =
 		syscall_totals_sum(measures->syscalls, measures->nr_syscalls);
 	struct grid grid;
 	char *name, number[16];
 	size_t i;
 
-	if (!run->have_counts) {
+	if (!run->bpf.have_counts) {
 		table_no_bpf(out, run, "System calls by name");
 		return 0;
 	}
@@ -136,7 +136,7 @@ static void hardware_row(struct grid *grid, const struct hw_counts *counts, enum
 
 static void hardware_head(FILE *out, const struct report *run)
 {
-	const struct hw_counts *counts = run->measures.counters;
+	const struct hw_counts *counts = run->extras.counters;
 
 	fprintf(out, "Hardware counters of the access loop in user mode, on CPU %d; ",
 		run->environment.pinned_cpu);
@@ -185,9 +185,9 @@ static int table_hardware(FILE *out, const struct report *run)
 	grid_open(&grid, headings, COUNT(headings));
 	for (cache = 0; cache < HW_NR_CACHES; cache++)
 		for (op = 0; op < HW_NR_OPS; op++)
-			hardware_row(&grid, run->measures.counters, cache, op);
+			hardware_row(&grid, run->extras.counters, cache, op);
 	err = grid_close(&grid, out);
-	hardware_reasons(out, run->measures.counters);
+	hardware_reasons(out, run->extras.counters);
 	return err;
 }
 
@@ -278,13 +278,13 @@ static int table_of_one_run(FILE *out, const struct report *run)
 {
 	int err = 0;
 
-	if (run->measures.print_syscalls) {
+	if (run->extras.print_syscalls) {
 		fputc('\n', out);
 		err = table_syscall_totals(out, run);
 	}
-	if (!err && run->measures.maps) {
+	if (!err && run->extras.maps) {
 		fputc('\n', out);
-		err = table_maps(out, run->measures.maps);
+		err = table_maps(out, run->extras.maps);
 	}
 	return err;
 }
@@ -293,9 +293,9 @@ static int table_of_all_runs(FILE *out, const struct report *run)
 {
 	int err = 0;
 
-	if (run->measures.simulation) {
+	if (run->extras.simulation) {
 		fputc('\n', out);
-		err = table_simulation(out, run->measures.simulation);
+		err = table_simulation(out, run->extras.simulation);
 	}
 	return err;
 }
@@ -304,11 +304,11 @@ int table_measures(FILE *out, const struct report *run)
 {
 	int err = 0;
 
-	if (run->measures.print_usage) {
+	if (run->extras.print_usage) {
 		fputc('\n', out);
-		err = table_usage(out, run->measures.usage);
+		err = table_usage(out, run->extras.usage);
 	}
-	if (!err && run->measures.counters) {
+	if (!err && run->extras.counters) {
 		fputc('\n', out);
 		err = table_hardware(out, run);
 	}
@@ -343,15 +343,15 @@ static int usage_of_runs(FILE *out, const struct view *views, size_t nr, double 
 
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < USAGE_NR; i++) {
-		line = &views[0].run->measures.usage[i];
+		line = &views[0].run->extras.usage[i];
 		grid_row(&grid);
 		grid_cell(&grid, "%s", line->name);
 		grid_cell(&grid, "%s", line->unit);
 		for (run = 0; run < nr; run++)
-			values[run] = number_of(views[run].run->measures.usage[i].rusage);
+			values[run] = number_of(views[run].run->extras.usage[i].rusage);
 		cell_spread_or(&grid, values, nr, "n/a");
 		for (run = 0; run < nr; run++)
-			values[run] = number_of(views[run].run->measures.usage[i].ebpf);
+			values[run] = number_of(views[run].run->extras.usage[i].ebpf);
 		cell_spread_or(&grid, values, nr, "n/a");
 	}
 	return grid_close(&grid, out);
@@ -360,7 +360,7 @@ static int usage_of_runs(FILE *out, const struct view *views, size_t nr, double 
 static double counted_value(const struct view *view, enum hw_cache cache, enum hw_op op,
 			    enum hw_result result)
 {
-	const struct hw_count *count = &view->run->measures.counters->counts[cache][op][result];
+	const struct hw_count *count = &view->run->extras.counters->counts[cache][op][result];
 
 	return count->missing[0] ? NAN : count->value;
 }
@@ -382,7 +382,7 @@ static void hardware_row_of_runs(struct grid *grid, const struct view *views, si
 		cell_spread_or(grid, values, nr, "not available");
 	}
 	for (run = 0; run < nr; run++)
-		values[run] = 100 * hw_miss_rate(views[run].run->measures.counters, cache, op);
+		values[run] = 100 * hw_miss_rate(views[run].run->extras.counters, cache, op);
 	cell_spread_or(grid, values, nr, "-");
 }
 
@@ -400,7 +400,7 @@ static int hardware_of_runs(FILE *out, const struct view *views, size_t nr, doub
 	for (row = 0; row < HW_NR_CACHES * HW_NR_OPS; row++)
 		hardware_row_of_runs(&grid, views, nr, values, row);
 	err = grid_close(&grid, out);
-	hardware_reasons(out, views[0].run->measures.counters);
+	hardware_reasons(out, views[0].run->extras.counters);
 	return err;
 }
 
@@ -408,11 +408,11 @@ static int spreads_of_runs(FILE *out, const struct view *views, size_t nr, doubl
 {
 	int err = 0;
 
-	if (views[0].run->measures.print_usage) {
+	if (views[0].run->extras.print_usage) {
 		fputc('\n', out);
 		err = usage_of_runs(out, views, nr, values);
 	}
-	if (!err && views[0].run->measures.counters) {
+	if (!err && views[0].run->extras.counters) {
 		fputc('\n', out);
 		err = hardware_of_runs(out, views, nr, values);
 	}
@@ -432,7 +432,7 @@ int table_measures_of_runs(FILE *out, const struct view *views, size_t nr)
 	if (!err)
 		err = table_of_all_runs(out, views[0].run);
 	for (i = 0; i < nr && !err; i++) {
-		if (views[i].run->measures.print_syscalls || views[i].run->measures.maps)
+		if (views[i].run->extras.print_syscalls || views[i].run->extras.maps)
 			fprintf(out, "\nRun %zu of %zu\n", i + 1, nr);
 		err = table_of_one_run(out, views[i].run);
 	}

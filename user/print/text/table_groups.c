@@ -12,7 +12,7 @@ static void main_part_cell(struct grid *grid, const struct report *run, const st
 {
 	const enum part part = view_main_part(group);
 
-	if (!run->parts_known || !view_part_known(run, part) || !group->total_ns)
+	if (!run->faults.parts_known || !view_part_known(run, part) || !group->total_ns)
 		grid_cell(grid, "n/a");
 	else
 		grid_cell(grid, "%s %.0f%%", view_part_name(part),
@@ -25,7 +25,7 @@ static void group_row(struct grid *grid, const struct report *run, const struct 
 	cell_count(grid, group->faults);
 	cell_count(grid, group->major);
 	cell_scaled(grid, group->total_ns / 1e6);
-	cell_share(grid, view_share(group->total_ns, run->all_faults.whole.total_ns));
+	cell_share(grid, view_share(group->total_ns, run->faults.all.whole.total_ns));
 	cell_scaled(grid, view_share(group->total_ns, group->faults) / 1e3);
 	cell_scaled(grid, group->max_ns / 1e3);
 	main_part_cell(grid, run, group);
@@ -34,7 +34,7 @@ static void group_row(struct grid *grid, const struct report *run, const struct 
 
 static void left_out_line(FILE *out, const struct view *view)
 {
-	const size_t rows = view->run->nr_groups - view->nr_rows;
+	const size_t rows = view->run->groups.nr - view->nr_rows;
 	const struct group *sum = &view->left_out;
 
 	if (rows)
@@ -49,20 +49,20 @@ int table_groups(FILE *out, const struct view *view)
 	const struct report *run = view->run;
 	const char *const headings[] = {
 		">Faults", ">Major", ">Total ms", ">Share", ">Mean µs", ">Max µs", "<Mostly",
-		names[run->by]
+		names[run->groups.by]
 	};
 	struct grid grid;
 	size_t i;
 	int err;
 
-	fprintf(out, "Faults by %s, costliest first\n", view_group_name(run->by));
-	if (!run->nr_groups) {
+	fprintf(out, "Faults by %s, costliest first\n", view_group_name(run->groups.by));
+	if (!run->groups.nr) {
 		fputs("none\n", out);
 		return 0;
 	}
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < view->nr_rows; i++)
-		group_row(&grid, run, &run->groups[i]);
+		group_row(&grid, run, &run->groups.rows[i]);
 	err = grid_close(&grid, out);
 	left_out_line(out, view);
 	return err;

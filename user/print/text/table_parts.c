@@ -34,7 +34,7 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 	cell_count(grid, figures->faults);
 	grid_cell(grid, "%s", "");
 	cell_scaled(grid, figures->total_ns / 1e6);
-	cell_share(grid, view_share(figures->total_ns, run->all_faults.whole.total_ns));
+	cell_share(grid, view_share(figures->total_ns, run->faults.all.whole.total_ns));
 	cell_share(grid, view_share(figures->total_ns, faults->whole.total_ns));
 	cells_times(grid, figures, faults->count);
 }
@@ -49,10 +49,10 @@ static void faults_rows(struct grid *grid, const struct report *run, const char 
 	cell_count(grid, faults->count);
 	cell_count(grid, faults->major);
 	cell_scaled(grid, faults->whole.total_ns / 1e6);
-	cell_share(grid, view_share(faults->whole.total_ns, run->all_faults.whole.total_ns));
+	cell_share(grid, view_share(faults->whole.total_ns, run->faults.all.whole.total_ns));
 	grid_cell(grid, "%s", "");
 	cells_times(grid, &faults->whole, faults->count);
-	if (!run->parts_known)
+	if (!run->faults.parts_known)
 		return;
 	for (part = 0; part < NR_PARTS; part++)
 		part_row(grid, run, part, faults);
@@ -66,10 +66,11 @@ static void residue_note(FILE *out, const struct report *run)
 		return;
 	/* The time of lost events is not all in the share: it is never printed as 0. */
 	if (view_cpu_at_most(run) && share < 0.00005)
-		fprintf(out, "Residue: not known, %" PRIu64 " events were lost\n", run->events_lost);
+		fprintf(out, "Residue: not known, %" PRIu64 " events were lost\n",
+			run->losses.events);
 	else if (view_cpu_at_most(run))
 		fprintf(out, "Residue: nothing explains at least %.2f%% of the time, %" PRIu64
-			" events were lost\n", 100 * share, run->events_lost);
+			" events were lost\n", 100 * share, run->losses.events);
 	else if (share > 0 && share < 0.00005)
 		fputs("Residue: nothing explains <0.01% of the time\n", out);
 	else
@@ -83,7 +84,7 @@ static void parts_notes(FILE *out, const struct report *run)
 	const char *separator;
 	enum part part;
 
-	if (!run->parts_known) {
+	if (!run->faults.parts_known) {
 		table_no_bpf(out, run, "Parts");
 		return;
 	}
@@ -123,16 +124,17 @@ int table_parts(FILE *out, const struct view *view)
 	grid_open(&grid, headings, COUNT(headings));
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_rows[i];
-		if (run->faults[class].count)
-			faults_rows(&grid, run, fault_class_name(class), &run->faults[class]);
+		if (run->faults.classes[class].count)
+			faults_rows(&grid, run, fault_class_name(class),
+				    &run->faults.classes[class]);
 	}
 	/* Without eBPF's hook nobody saw the others. */
 	faults_rows(&grid, run, view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked",
-		    &run->all_faults);
+		    &run->faults.all);
 	err = grid_close(&grid, out);
-	if (run->all_faults.unsolved)
+	if (run->faults.all.unsolved)
 		fprintf(out, "Not solved, by an error or a signal: %" PRIu64 " of them\n",
-			run->all_faults.unsolved);
+			run->faults.all.unsolved);
 	parts_notes(out, run);
 	return err;
 }
@@ -210,7 +212,7 @@ static void page_row(struct grid *grid, const char *name, uint64_t pages, uint64
 int table_readahead(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { "<Page cache", ">Pages", ">Share", "<Meaning" };
-	const struct readahead_figures *pages = &run->readahead;
+	const struct readahead_figures *pages = &run->pages.readahead;
 	const bool removals = view_has_hook(run, HOOK_PAGE_DELETE);
 	struct grid grid;
 

@@ -20,8 +20,8 @@ enum column { COLUMN_MS, COLUMN_RATE, COLUMN_COUNTS, NR_COLUMNS = COUNT(headings
 
 bool table_has_steps(const struct report *run)
 {
-	return run->steps[STEP_POPULATE].made || run->steps[STEP_MEMSET].made ||
-	       (run->steps[STEP_ACCESS].made && run->environment.store_share > 0);
+	return run->drive.steps[STEP_POPULATE].made || run->drive.steps[STEP_MEMSET].made ||
+	       (run->drive.steps[STEP_ACCESS].made && run->environment.store_share > 0);
 }
 
 static double rate_of(const struct step_figures *step)
@@ -51,7 +51,7 @@ int table_steps(FILE *out, const struct report *run)
 
 	grid_open(&grid, headings, COUNT(headings));
 	for (step = 0; step < NR_STEPS; step++) {
-		figures = &run->steps[step];
+		figures = &run->drive.steps[step];
 		if (!figures->made)
 			continue;
 		grid_row(&grid);
@@ -83,13 +83,13 @@ int table_steps_spread(FILE *out, const struct view *views, size_t nr)
 		return -ENOMEM;
 	grid_open(&grid, headings, COUNT(headings));
 	for (step = 0; step < NR_STEPS; step++) {
-		if (!views[0].run->steps[step].made)
+		if (!views[0].run->drive.steps[step].made)
 			continue;
 		grid_row(&grid);
 		grid_cell(&grid, "%s", names[step]);
 		for (column = 0; column < NR_COLUMNS; column++) {
 			for (i = 0; i < nr; i++)
-				values[i] = value_of(&views[i].run->steps[step], column);
+				values[i] = value_of(&views[i].run->drive.steps[step], column);
 			cell_spread(&grid, view_spread(values, nr), column < COLUMN_COUNTS);
 		}
 	}

@@ -62,8 +62,8 @@ static int table_repeat(FILE *out, const struct view *view, size_t number, size_
 	const uint64_t unexplained = run->ledger.unexplained;
 
 	fprintf(out, "Run %zu of %zu: %.3f ms; logical faults %" PRIu64 ", minflt %" PRIu64
-		", majflt %" PRIu64, number, nr, run->elapsed_ns / 1e6, view->figures.faults,
-		run->rusage.minflt, run->rusage.majflt);
+		", majflt %" PRIu64, number, nr, run->time.elapsed_ns / 1e6, view->figures.faults,
+		run->usage.minflt, run->usage.majflt);
 	if (unexplained)
 		fprintf(out, "; %" PRIu64 " UNEXPLAINED", unexplained);
 	fputc('\n', out);

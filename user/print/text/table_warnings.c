@@ -34,43 +34,43 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 {
 	const struct report *run = view->run;
 
-	if (run->lost == COUNT_NA)
+	if (run->losses.records == COUNT_NA)
 		return;
-	if (run->calls == COUNT_NA) {
-		if (run->lost)
+	if (run->cost.calls == COUNT_NA) {
+		if (run->losses.records)
 			warn(out, number, "LOST %" PRIu64 " RECORDS: COUNTS AND TIMES MAY BE TOO "
-			     "LOW", run->lost);
+			     "LOW", run->losses.records);
 		return;
 	}
-	if (run->lost)
+	if (run->losses.records)
 		warn(out, number, "LOST %" PRIu64 " OF %" PRIu64 " RECORDS: "
-		     "COUNTS AND TIMES ARE TOO LOW", run->lost, run->calls);
-	if (run->calls != view->figures.calls + run->lost)
+		     "COUNTS AND TIMES ARE TOO LOW", run->losses.records, run->cost.calls);
+	if (run->cost.calls != view->figures.calls + run->losses.records)
 		warn(out, number, "%" PRIu64 " CALLS, BUT %" PRIu64 " RECORDS READ AND %" PRIu64
-		     " LOST: THE FIGURES CANNOT BE TRUSTED", run->calls, view->figures.calls,
-		     run->lost);
+		     " LOST: THE FIGURES CANNOT BE TRUSTED", run->cost.calls, view->figures.calls,
+		     run->losses.records);
 }
 
 static void warn_of_missing_events(FILE *out, const struct report *run, size_t number)
 {
-	if (run->events_sent == COUNT_NA || run->events_received == COUNT_NA ||
-	    run->events_sent == run->events_received)
+	if (run->losses.events_sent == COUNT_NA || run->losses.events_received == COUNT_NA ||
+	    run->losses.events_sent == run->losses.events_received)
 		return;
 	warn(out, number, "EBPF SENT %" PRIu64 " EVENTS, BUT %" PRIu64 " WERE READ: THE "
-	     "FIGURES CANNOT BE TRUSTED", run->events_sent,
-	     run->events_received);
+	     "FIGURES CANNOT BE TRUSTED", run->losses.events_sent,
+	     run->losses.events_received);
 }
 
 static void warn_of_events(FILE *out, const struct report *run, size_t number)
 {
 	warn_of_missing_events(out, run, number);
-	if (run->events_lost == COUNT_NA || !run->events_lost)
+	if (run->losses.events == COUNT_NA || !run->losses.events)
 		return;
 	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
-	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW", run->events_lost);
-	if (run->events_skipped != COUNT_NA && run->events_skipped)
+	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW", run->losses.events);
+	if (run->losses.events_skipped != COUNT_NA && run->losses.events_skipped)
 		warn(out, number, "%" PRIu64 " OF THESE THE KERNEL LEFT OUT: NO LARGER RING WOULD "
-		     "HAVE HELD THEM", run->events_skipped);
+		     "HAVE HELD THEM", run->losses.events_skipped);
 }
 
 void table_warnings(FILE *out, const struct view *view, size_t number)
@@ -79,8 +79,8 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 	const double residue = view_residue_share(view->run);
 	const struct report *run = view->run;
 
-	if (run->damage)
-		warn_of_damage(out, number, run->damage);
+	if (run->losses.damage)
+		warn_of_damage(out, number, run->losses.damage);
 	warn_of_calls(out, view, number);
 	if (figures->late)
 		warn(out, number, "%" PRIu64 " RECORDS OUT OF ORDER: "
@@ -88,13 +88,13 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 	if (run->ledger.unexplained)
 		warn(out, number, "%" PRIu64 " FAULTS ARE COUNTED DIFFERENTLY FOR NO KNOWN REASON: "
 		     "SEE THE LEDGER", run->ledger.unexplained);
-	if (run->maps_lost != COUNT_NA && run->maps_lost)
+	if (run->losses.maps != COUNT_NA && run->losses.maps)
 		warn(out, number, "LOST %" PRIu64 " MAPPINGS: NAMES OF FILES AND CODE MAY BE "
-		     "MISSING OR WRONG", run->maps_lost);
-	if (run->names_left_out != COUNT_NA && run->names_left_out)
+		     "MISSING OR WRONG", run->losses.maps);
+	if (run->losses.names_left_out != COUNT_NA && run->losses.names_left_out)
 		warn(out, number, "%" PRIu64 " NAMES OF CODE ARE NOT IN THE RECORDING: ADDRESSES "
-		     "STAND FOR THEM", run->names_left_out);
-	if (!run->have_bpf)
+		     "STAND FOR THEM", run->losses.names_left_out);
+	if (!run->bpf.known)
 		return;
 	warn_of_events(out, run, number);
 	if (figures->off_cpu_partial)

@@ -88,11 +88,11 @@ static json_t *io_json_syscalls_of(const struct report *seen)
 	json_t *array;
 	size_t i;
 
-	if (!seen->have_counts)
+	if (!seen->bpf.have_counts)
 		return json_null();
 	array = json_array();
-	for (i = 0; i < seen->nr_syscalls; i++)
-		array = value_appended(array, io_json_syscall_of(&seen->syscalls[i]));
+	for (i = 0; i < seen->syscalls.nr; i++)
+		array = value_appended(array, io_json_syscall_of(&seen->syscalls.rows[i]));
 	return array;
 }
 
@@ -118,11 +118,11 @@ static json_t *io_json_watched_of(const struct io_row *row)
 		"overhead", json_real_or_null(io_overhead(row)),
 		"system_calls", value_known(io_syscalls(seen)),
 		"syscalls", io_json_syscalls_of(seen),
-		"off_cpu_count", value_known(seen->off_cpu_count),
-		"calls", value_known(seen->calls),
-		"lost", value_known(seen->lost),
-		"events_lost", value_known(seen->events_lost),
-		"events_skipped", value_known(seen->events_skipped),
+		"off_cpu_count", value_known(seen->bpf.off_cpu_count),
+		"calls", value_known(seen->cost.calls),
+		"lost", value_known(seen->losses.records),
+		"events_lost", value_known(seen->losses.events),
+		"events_skipped", value_known(seen->losses.events_skipped),
 		"faults", value_count(figures.faults),
 		"major", value_count(figures.major),
 		"classes", io_json_classes_of(&figures),
@@ -169,7 +169,7 @@ static json_t *io_json_environment_of(const struct io_report *report)
 
 static json_t *io_json_missing_of(const struct report *seen)
 {
-	return seen->have_bpf ? json_null() : value_text(seen->bpf_missing);
+	return seen->bpf.known ? json_null() : value_text(seen->bpf.missing);
 }
 
 int io_json(FILE *out, const struct io_report *report)

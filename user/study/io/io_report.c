@@ -26,11 +26,11 @@ uint64_t io_syscalls(const struct report *seen)
 	uint64_t sum = 0;
 	size_t i;
 
-	if (!seen->have_counts)
+	if (!seen->bpf.have_counts)
 		return COUNT_NA;
-	for (i = 0; i < seen->nr_syscalls; i++)
-		if (!io_is_own_syscall(seen->syscalls[i].number))
-			sum += seen->syscalls[i].value.count;
+	for (i = 0; i < seen->syscalls.nr; i++)
+		if (!io_is_own_syscall(seen->syscalls.rows[i].number))
+			sum += seen->syscalls.rows[i].value.count;
 	return sum;
 }
 

@@ -195,7 +195,7 @@ static void io_table_seen_row(struct grid *grid, const struct io_row *row)
 	io_table_begin_row(grid, row);
 	summary_figures(seen->summary, &figures);
 	cell_count(grid, io_syscalls(seen));
-	cell_count(grid, seen->off_cpu_count);
+	cell_count(grid, seen->bpf.off_cpu_count);
 	cell_count(grid, figures.faults);
 	cell_count(grid, figures.major);
 	cell_count(grid, figures.classes[PFSTAT_CLASS_MKWRITE].count);
@@ -213,12 +213,13 @@ static void io_table_warn_of_losses(FILE *out, const struct io_row *row)
 	char name[64];
 
 	io_method_name(&row->method, name, sizeof(name));
-	if (seen->lost != COUNT_NA && seen->lost)
+	if (seen->losses.records != COUNT_NA && seen->losses.records)
 		fprintf(out, "%s, %s: LOST %" PRIu64 " RECORDS: FAULTS AND MKWRITE ARE TOO LOW\n",
-			name, caches[row->cache], seen->lost);
-	if (seen->events_lost != COUNT_NA && seen->events_lost)
+			name, caches[row->cache], seen->losses.records);
+	if (seen->losses.events != COUNT_NA && seen->losses.events)
 		fprintf(out, "%s, %s: LOST %" PRIu64 " EVENTS OF EBPF: SYSTEM CALLS, OFF-CPU "
-			"STAYS, FAULTS ARE TOO LOW\n", name, caches[row->cache], seen->events_lost);
+			"STAYS, FAULTS ARE TOO LOW\n", name, caches[row->cache],
+			seen->losses.events);
 }
 
 static int io_table_seen(FILE *out, const struct io_report *report)
