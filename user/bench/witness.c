@@ -16,23 +16,23 @@
 #include "system/vma_lock.h"
 #include "util/time_ns.h"
 
-#define MOST_OPERATIONS 1000	/* of a watched run: their events must find room */
-#define ATTEMPTS 3		/* to lose nothing */
-#define MOST_POINTS 16		/* of an operation; a sweep has ever the same events */
+#define MOST_OPERATIONS 1000	/* in a watched run: the rings must hold their events */
+#define ATTEMPTS 3		/* runs, until one loses no event */
+#define MOST_POINTS 16		/* more make a sweep, whose points all have the same events */
 
-/* What the worker does at the edges of a timed part: see worker.c and sample_window.c. */
-#define EDGE_CALLS 6	/* read(2) that lets it go on, getrusage(2) four times, write(2) */
-#define EDGE_SWITCHES 1	/* that read's */
+/* Calls and switches of the worker at the edges of a timed part: see worker.c and operation.c. */
+#define EDGE_CALLS 6	/* read(2), which lets it go on, four times getrusage(2), and write(2) */
+#define EDGE_SWITCHES 1	/* by that read(2) */
 
-/* A call that handles a fault, as the module or eBPF tells of it. */
+/* A call that handles a fault, from a record of the module or an event of eBPF. */
 struct witness_call {
 	uint64_t start_ns, duration_ns;
 	bool of_module;
-	bool last;		/* of its fault: no other will come for it */
-	bool vma_lock;		/* not under mmap_lock */
+	bool last;		/* no other call of its fault follows */
+	bool vma_lock;		/* under the VMA's lock, not under mmap_lock */
 };
 
-/* Between two looks at what eBPF has counted. */
+/* Counts of eBPF so far, or between two readings of them. */
 struct witness_tally {
 	uint64_t switches, syscalls, faults, major, lost;
 	uint64_t fault_ns;
@@ -49,15 +49,15 @@ struct witness {
 	struct bench_results *results;
 	struct measurement measurement;
 	struct result result;	/* only its counters */
-	bool vma_locks;		/* this kernel has some */
-	struct witness_call *calls;	/* the collector's thread's until it is stopped */
+	bool vma_locks;		/* this kernel has per-VMA locks */
+	struct witness_call *calls;	/* of the collector's thread until the measurement stops */
 	size_t nr_calls, room;
 	struct witness_interval *intervals;
 	size_t nr_intervals;
-	uint64_t *fault_ns;	/* of each row, in handle_mm_fault(), by eBPF */
+	uint64_t *fault_ns;	/* time of each row in handle_mm_fault(), by eBPF */
 };
 
-/* A store to a page that is there already is told by a call of its own. */
+/* A store to a page that is mapped already has a call of its own, which solves no fault. */
 static bool witness_solves_fault(const struct pfstat_record *record)
 {
 	return record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE &&
@@ -167,7 +167,7 @@ static void witness_add_difference(struct witness_tally *sum, const struct witne
 	sum->lost += after->lost - before->lost + after->records_lost - before->records_lost;
 }
 
-/* The worker's own steps at the edges were counted as well, as far as they were over. */
+/* Subtracts the worker's own calls at the edges; one that is not over yet is not counted. */
 static uint64_t witness_inside(uint64_t count, uint64_t edges)
 {
 	return count > edges ? count - edges : 0;
@@ -184,7 +184,7 @@ static void witness_fill_seen(struct bench_seen *seen, const struct witness_tall
 		.lost = tally->lost,
 		.mmap_lock_share = NAN,
 	};
-	/* What was lost is missing, in which of the counts nobody knows. */
+	/* Lost events are missing in unknown counts, so all of them are n/a. */
 	if (tally->lost) {
 		for (event = 0; event < BENCH_NR_EVENTS; event++)
 			seen->counts.event[event] = COUNT_NA;
@@ -210,7 +210,7 @@ static int witness_add_interval(struct witness *witness, const struct witness_in
 	return 0;
 }
 
-/* From one of the worker's steps to the next, until it is done. */
+/* Lets the worker go on from step to step, and sums the counts of the timed parts. */
 static int witness_look_on(struct witness *witness, const struct bench_row *row,
 			   struct worker *worker, const struct worker_job *job,
 			   struct witness_tally *sum)
@@ -240,7 +240,7 @@ static int witness_look_on(struct witness *witness, const struct bench_row *row,
 	}
 }
 
-/* The rings exist from the first target on. */
+/* The first target creates the rings, so the measurement starts after it. */
 static int witness_follow(struct witness *witness, pid_t pid, char *why, size_t size)
 {
 	struct measurement *measurement = &witness->measurement;
@@ -268,7 +268,7 @@ static double witness_operation_ns(const struct bench_row *row)
 						   row->figures.mean;
 }
 
-/* What goes wrong with the row alone is in row->seen.missing. */
+/* Returns only -EINTR as an error; other failures concern the row: row->seen.missing. */
 static int witness_watch_once(struct witness *witness, struct bench_row *row)
 {
 	const struct worker_job job = suite_job(witness->results, row);
@@ -298,7 +298,7 @@ static int witness_watch_once(struct witness *witness, struct bench_row *row)
 	return err == -EINTR ? err : 0;
 }
 
-/* Of a run that lost events nothing is known: the next one may lose none. */
+/* A run that lost events is repeated, since the next one may lose none. */
 static int witness_watch_row(struct witness *witness, struct bench_row *row)
 {
 	const size_t nr_intervals = witness->nr_intervals;
@@ -334,7 +334,7 @@ static int witness_watch_rows(struct witness *witness)
 			continue;
 		if (row->operation->unit == BENCH_BYTES) {
 			snprintf(row->seen.missing, sizeof(row->seen.missing),
-				 "its result is no time");
+				 "its result is not a time");
 			continue;
 		}
 		if (witness_points_of(results, row) > MOST_POINTS)
@@ -347,8 +347,8 @@ static int witness_watch_rows(struct witness *witness)
 }
 
 struct witness_sum {
-	uint64_t module_ns, nr_module;	/* of the module's calls */
-	uint64_t faults, unlocked;	/* ended; those not under mmap_lock */
+	uint64_t module_ns, nr_module;	/* time and number of the module's calls */
+	uint64_t faults, unlocked;	/* solved faults, and those of them without mmap_lock */
 };
 
 static void witness_sum_calls(const struct witness *witness,
@@ -370,7 +370,7 @@ static void witness_sum_calls(const struct witness *witness,
 	}
 }
 
-/* Of faults that were all told of, where there is another lock to begin with. */
+/* NAN without per-VMA locks. No event is missing: a row that lost some is left out before. */
 static double witness_mmap_lock_share(const struct witness *witness, const struct witness_sum *sum)
 {
 	if (!witness->vma_locks || !sum->faults)
@@ -378,7 +378,7 @@ static double witness_mmap_lock_share(const struct witness *witness, const struc
 	return 1 - (double)sum->unlocked / sum->faults;
 }
 
-/* The module's time of all attempts at the faults, else that of handle_mm_fault(). */
+/* Time of the kernel per fault: by the module over all attempts, else of handle_mm_fault(). */
 static void witness_fill_kernel(struct witness *witness, struct bench_row *row)
 {
 	const uint64_t fault_ns = witness->fault_ns[row - witness->results->rows];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel sees of an operation: after all is measured, each row's operations are
- * made once more, watched by eBPF and the module, which would have disturbed them before.
+ * The counts and times of the kernel for each row. After all rows are measured, the operations of
+ * each are made once more, watched by eBPF and the module, so that watching disturbs no figure.
  */
 #ifndef PFSTAT_USER_WITNESS_H
 #define PFSTAT_USER_WITNESS_H
@@ -9,8 +9,8 @@
 #include "bench/bench_results.h"
 
 /*
- * Fills row.seen, and judges; where nothing can be watched, results->not_watched says
- * why. -EINTR: a signal wants the program to end; or what else prevents going on.
+ * Fills row.seen and judges the claims. If nothing can be watched, results->not_watched has the
+ * reason. Returns 0, -EINTR (a signal is pending) or another negative errno.
  */
 int witness_watch(struct bench_results *results);
 
