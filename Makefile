@@ -41,7 +41,7 @@ help:
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
 #: make man       the man pages, if rst2man is there
 #: make completion    what bash and zsh complete of pfdrive's command line, in build/completion
-#: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    pfdrive, module, man pages, schemas
+#: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    all of it, with man pages and completion
 #: make install-user, install-module    a part of it
 #: make clean     removes what was built
 #: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 shows the commands

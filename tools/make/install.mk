@@ -18,6 +18,9 @@ release		= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 program_files	= $(BUILD)/pfdrive:$(PREFIX)/sbin/pfdrive
 man_files	= $(foreach page,$(man_pages),$(page):$(mandir)/$(notdir $(page)))
 schema_files	= $(foreach schema,$(schemas),$(schema):$(schemadir)/$(notdir $(schema)))
+completion_files = $(BUILD)/completion/pfdrive.bash:$(PREFIX)/share/bash-completion/completions/pfdrive \
+	$(BUILD)/completion/_pfdrive:$(PREFIX)/share/zsh/site-functions/_pfdrive
+data_files	= $(schema_files) $(completion_files)
 module_files	= $(module_ko):/lib/modules/$(release)/updates/pfstat.ko
 
 # The source of a page does not state the version.
@@ -50,10 +53,10 @@ endef
 
 install: install-user install-module
 
-install-user: $(BUILD)/pfdrive man
+install-user: $(BUILD)/pfdrive man completion
 	$(call install_pair,755,$(program_files))
 	$(if $(RST2MAN),$(call install_data,$(man_files)))
-	$(call install_data,$(schema_files))
+	$(call install_data,$(data_files))
 
 install-module: $(module_ko)
 	$(call install_data,$(module_files))
@@ -61,7 +64,7 @@ install-module: $(module_ko)
 
 uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX) and the module of Linux $(release))
-	$(Q)rm -f $(foreach pair,$(program_files) $(man_files) $(schema_files) $(module_files),\
+	$(Q)rm -f $(foreach pair,$(program_files) $(man_files) $(data_files) $(module_files),\
 		$(DESTDIR)$(lastword $(subst :, ,$(pair))))
 	$(Q)rmdir $(DESTDIR)$(schemadir) 2>/dev/null || true
 	$(run_depmod)
