@@ -38,8 +38,9 @@ START_TEST(test_defaults_are_those_of_the_study)
 	ck_assert_uint_eq(pattern.accesses, (1ULL << 20) * 16 * 512);
 	ck_assert_uint_eq(pattern.store_share, STORES_ALL / 8);
 	ck_assert_uint_eq(fitted("locality:random", 1 << 30, 0).accesses, pattern.accesses);
-	ck_assert(!pattern.in_order);
-	ck_assert(fitted("locality:sequential", 1 << 30, 0).in_order);
+	ck_assert_uint_eq(fitted("locality:random", 1 << 30, 0).argument, pattern.argument);
+	ck_assert_uint_ne(fitted("locality:sequential", 1 << 30, 0).argument, pattern.argument);
+	ck_assert_uint_eq(pattern_repeats(&pattern), 5);
 }
 END_TEST
 

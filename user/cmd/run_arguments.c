@@ -17,9 +17,8 @@
 #include "system/cpus.h"
 #include "util/argument.h"
 #include "util/version.h"
-#include "workload/pattern_locality.h"
+#include "workload/pattern.h"
 
-#define LOCALITY_REPEATS 5
 
 #define STRING(x) #x
 #define STRING_OF(x) STRING(x)
@@ -49,7 +48,7 @@ enum extra { EXTRA_HW, EXTRA_CACHEGRIND, EXTRA_RUSAGE, EXTRA_SYSCALLS, EXTRA_MAP
 
 static const struct argp_option run_arguments[] = {
 	{ NULL, 0, NULL, 0, "What is done:", 1 },
-	{ "pattern", KEY_PATTERN, "PATTERN", 0, PATTERN_NAMES " (default random)", 1 },
+	{ "pattern", KEY_PATTERN, "PATTERN", 0, PATTERN_NAMES_AND(" (default random)"), 1 },
 	{ "accesses", KEY_ACCESSES, "N", 0,
 	  "one byte each (default: as many as there are bytes; locality: 2^33)", 1 },
 	{ "seed", KEY_SEED, "N", 0, "of the random pattern (default 1)", 1 },
@@ -132,13 +131,10 @@ static void check_arguments(const struct argp_state *state, const struct options
 		usage(state, "--record: a recording can hold one run, not two; use `pfdrive run'");
 }
 
-/* The default: as many as the study makes of its own pattern. */
 static void set_repeats(struct options *options)
 {
-	const bool study = options->pattern.engine == &pattern_locality && !options->record;
-
 	if (!options->repeats)
-		options->repeats = study ? LOCALITY_REPEATS : 1;
+		options->repeats = options->record ? 1 : pattern_repeats(&options->pattern);
 }
 
 static error_t run_arguments_parse(int key, char *text, struct argp_state *state)

@@ -21,7 +21,7 @@
 #define LOOP_STRETCH 512U
 
 /* count bytes: the first at offset, each step after the one before. */
-struct span {
+struct loop_span {
 	uint64_t offset, step, count;
 };
 
@@ -33,12 +33,12 @@ static ALWAYS_INLINE uint64_t loop_stretch(uint64_t left)
 /* For patterns with structure. next: 1 … max accesses; it advances the state. */
 static ALWAYS_INLINE uint64_t loop_spans(const volatile uint8_t *data, uint64_t accesses,
 					 struct pattern_watch *watch,
-					 struct span (*next)(void *state, uint64_t max),
+					 struct loop_span (*next)(void *state, uint64_t max),
 					 void *state)
 {
 	uint64_t left = accesses, sum = 0, i;
 	const volatile uint8_t *byte;
-	struct span span;
+	struct loop_span span;
 
 	watch->done = 0;
 	while (left && !*watch->stop) {

@@ -13,7 +13,7 @@
 #define STORED_BYTE 1
 
 /* The byte that was there, or 0 when it was overwritten unread. */
-static ALWAYS_INLINE uint64_t touch(volatile uint8_t *byte, struct stores *stores)
+static ALWAYS_INLINE uint64_t loop_touch(volatile uint8_t *byte, struct stores *stores)
 {
 	if (!stores_next(stores))
 		return *byte;
@@ -21,24 +21,24 @@ static ALWAYS_INLINE uint64_t touch(volatile uint8_t *byte, struct stores *store
 	return 0;
 }
 
-static ALWAYS_INLINE uint64_t storing_spans(const struct pattern *pattern,
+static ALWAYS_INLINE uint64_t loop_spans_storing(const struct pattern *pattern,
 					    const volatile uint8_t *data,
 					    struct pattern_watch *watch,
-					    struct span (*next)(void *state, uint64_t max),
+					    struct loop_span (*next)(void *state, uint64_t max),
 					    void *state)
 {
 	struct stores stores = stores_begin(pattern->store_share);
 	uint64_t left = pattern->accesses, sum = 0, i;
 	volatile uint8_t *byte;
-	struct span span;
+	struct loop_span span;
 
 	watch->done = 0;
 	while (left && !*watch->stop) {
 		span = next(state, loop_stretch(left));
-		/* Who gave the pattern stores has mapped for writing. */
+		/* A pattern with stores runs over a writable mapping. */
 		byte = (volatile uint8_t *)data + span.offset;
 		for (i = span.count; i; i--) {
-			sum += touch(byte, &stores);
+			sum += loop_touch(byte, &stores);
 			byte += span.step;
 		}
 		left -= span.count;
@@ -47,7 +47,7 @@ static ALWAYS_INLINE uint64_t storing_spans(const struct pattern *pattern,
 	return sum;
 }
 
-static ALWAYS_INLINE uint64_t storing_singles(const struct pattern *pattern,
+static ALWAYS_INLINE uint64_t loop_singles_storing(const struct pattern *pattern,
 					      const volatile uint8_t *data,
 					      struct pattern_watch *watch,
 					      uint64_t (*next)(void *state), void *state)
@@ -59,7 +59,7 @@ static ALWAYS_INLINE uint64_t storing_singles(const struct pattern *pattern,
 	while (left && !*watch->stop) {
 		stretch = loop_stretch(left);
 		for (i = stretch; i; i--)
-			sum += touch((volatile uint8_t *)data + next(state), &stores);
+			sum += loop_touch((volatile uint8_t *)data + next(state), &stores);
 		left -= stretch;
 		watch->done = pattern->accesses - left;
 	}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The argument of the pattern is 1 if the working sets follow each other in order. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "util/bitmap.h"
 #include "util/random.h"
 #include "workload/loop_storing.h"
+#include "workload/pattern_engine.h"
 #include "workload/pattern_locality.h"
 
 #define LINES_A_PAGE (PATTERN_PAGE / LOCALITY_LINE)
@@ -20,7 +22,7 @@ struct locality {
 static struct locality locality_begin(const struct pattern *pattern)
 {
 	struct locality locality = {
-		.sequential = pattern->in_order,
+		.sequential = pattern->argument,
 		.bases = pattern->bytes / LOCALITY_LINE - LOCALITY_LINES,
 	};
 
@@ -43,12 +45,12 @@ static int locality_parse(struct pattern *pattern, const char *argument)
 {
 	if (argument && strcmp(argument, "random") && strcmp(argument, "sequential"))
 		return -EINVAL;
-	pattern->in_order = argument && !strcmp(argument, "sequential");
+	pattern->argument = argument && !strcmp(argument, "sequential");
 	pattern->store_share = STORES_ALL / LOCALITY_STORE_EACH;
 	return 0;
 }
 
-static ALWAYS_INLINE uint64_t touch_lines(volatile uint8_t *line, uint64_t count)
+static ALWAYS_INLINE uint64_t locality_touch_lines(volatile uint8_t *line, uint64_t count)
 {
 	uint64_t sum = 0, i;
 
@@ -78,7 +80,7 @@ static uint64_t locality_run(const struct pattern *pattern, const volatile uint8
 		lines = (volatile uint8_t *)data + locality.base * LOCALITY_LINE;
 		for (pass = 0; pass < LOCALITY_PASSES && left && !*watch->stop; pass++) {
 			count = loop_stretch(left);
-			sum += touch_lines(lines, count);
+			sum += locality_touch_lines(lines, count);
 			left -= count;
 			watch->done = pattern->accesses - left;
 		}
@@ -86,8 +88,9 @@ static uint64_t locality_run(const struct pattern *pattern, const volatile uint8
 	return sum;
 }
 
-/* The pages of a round's lines, or of those that are stored to. */
-static uint64_t mark_round(struct bitmap *pages, uint64_t base, uint64_t lines, bool written)
+/* Marks the pages of the lines of a round, or only those that are stored to. */
+static uint64_t locality_mark_round(struct bitmap *pages, uint64_t base, uint64_t lines,
+				    bool written)
 {
 	const uint64_t step = written ? LOCALITY_STORE_EACH : 1;
 	uint64_t count = 0, i;
@@ -100,7 +103,7 @@ static uint64_t mark_round(struct bitmap *pages, uint64_t base, uint64_t lines, 
 static int locality_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			  bool written, uint64_t *pages)
 {
-	const uint64_t all = (pattern->bytes - 1) / PATTERN_PAGE + 1;
+	const uint64_t all = pattern_pages_of(pattern->bytes);
 	struct locality locality = locality_begin(pattern);
 	struct bitmap *seen = bitmap_new(all);
 	uint64_t left = pattern->accesses, count = 0;
@@ -109,7 +112,7 @@ static int locality_pages(const struct pattern *pattern, const volatile sig_atom
 		return -ENOMEM;
 	while (left && count < all && !*stop) {
 		locality_next_round(&locality);
-		count += mark_round(seen, locality.base, loop_stretch(left), written);
+		count += locality_mark_round(seen, locality.base, loop_stretch(left), written);
 		left -= left < LOCALITY_ROUND ? left : LOCALITY_ROUND;
 	}
 	bitmap_free(seen);
@@ -118,10 +121,10 @@ static int locality_pages(const struct pattern *pattern, const volatile sig_atom
 }
 
 const struct pattern_engine pattern_locality = {
-	.name = "locality",
 	.parse = locality_parse,
 	.run = locality_run,
 	.pages = locality_pages,
 	.accesses = LOCALITY_ROUNDS * LOCALITY_ROUND,
 	.min_bytes = LOCALITY_MIN_BYTES,
+	.repeats = LOCALITY_REPEATS,
 };

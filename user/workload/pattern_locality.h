@@ -23,9 +23,8 @@
 #define LOCALITY_STORE_EACH 8U	/* lines */
 #define LOCALITY_ROUND ((uint64_t)LOCALITY_LINES * LOCALITY_PASSES)	/* accesses */
 #define LOCALITY_ROUNDS (1ULL << 20)
+#define LOCALITY_REPEATS 5	/* runs of the study */
 /* One line more than a working set. */
 #define LOCALITY_MIN_BYTES ((LOCALITY_LINES + 1ULL) * LOCALITY_LINE)
-
-extern const struct pattern_engine pattern_locality;
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The visits come from the faults of a recording. The data of the pattern is the struct replay,
+ * its argument is 1 if the recorded gaps are kept.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -6,6 +10,7 @@
 
 #include "util/bitmap.h"
 #include "util/time_ns.h"
+#include "workload/pattern_engine.h"
 #include "workload/pattern_replay.h"
 
 #define FIRST_CAPACITY 4096
@@ -15,7 +20,7 @@
 int replay_add(struct replay *replay, uint64_t page, uint64_t start_ns, uint64_t end_ns)
 {
 	size_t capacity = replay->capacity ? 2 * replay->capacity : FIRST_CAPACITY;
-	struct visit *visits;
+	struct replay_visit *visits;
 
 	if (replay->count == replay->capacity) {
 		visits = reallocarray(replay->visits, capacity, sizeof(*visits));
@@ -24,7 +29,7 @@ int replay_add(struct replay *replay, uint64_t page, uint64_t start_ns, uint64_t
 		replay->visits = visits;
 		replay->capacity = capacity;
 	}
-	replay->visits[replay->count++] = (struct visit){ page, start_ns, end_ns };
+	replay->visits[replay->count++] = (struct replay_visit){ page, start_ns, end_ns };
 	return 0;
 }
 
@@ -52,14 +57,14 @@ void replay_forget_advice(struct replay *replay)
 	replay->advice_capacity = 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int replay_by_start(const void *a, const void *b)
 {
-	const struct visit *left = a, *right = b;
+	const struct replay_visit *left = a, *right = b;
 
 	return left->start_ns < right->start_ns ? -1 : left->start_ns > right->start_ns;
 }
 
-static int advice_by_start(const void *a, const void *b)
+static int replay_advice_by_start(const void *a, const void *b)
 {
 	const struct replay_advice *left = a, *right = b;
 
@@ -67,7 +72,7 @@ static int advice_by_start(const void *a, const void *b)
 }
 
 /* Turns *end_ns into the gap since the latest end so far. */
-static void take_gap(uint64_t start_ns, uint64_t *end_ns, uint64_t *latest)
+static void replay_take_gap(uint64_t start_ns, uint64_t *end_ns, uint64_t *latest)
 {
 	const uint64_t end = *end_ns;
 
@@ -77,7 +82,7 @@ static void take_gap(uint64_t start_ns, uint64_t *end_ns, uint64_t *latest)
 }
 
 /* Where the first gap is counted from: the first thing that the recording saw begin. */
-static uint64_t first_start(const struct replay *replay)
+static uint64_t replay_first_start(const struct replay *replay)
 {
 	uint64_t first = replay->visits[0].start_ns;
 	size_t i;
@@ -91,23 +96,23 @@ static uint64_t first_start(const struct replay *replay)
 void replay_order(struct replay *replay)
 {
 	struct replay_advice *advice = replay->advices, *end = advice + replay->nr_advices;
-	struct visit *visit;
+	struct replay_visit *visit;
 	uint64_t latest;
 	size_t i;
 
 	if (!replay->count)
 		return;
-	qsort(replay->visits, replay->count, sizeof(*replay->visits), by_start);
+	qsort(replay->visits, replay->count, sizeof(*replay->visits), replay_by_start);
 	if (replay->nr_advices)
-		qsort(advice, replay->nr_advices, sizeof(*advice), advice_by_start);
-	latest = first_start(replay);
+		qsort(advice, replay->nr_advices, sizeof(*advice), replay_advice_by_start);
+	latest = replay_first_start(replay);
 	for (i = 0; i < replay->count; i++) {
 		visit = &replay->visits[i];
 		for (; advice < end && advice->start_ns <= visit->start_ns; advice++) {
 			advice->before = i;
-			take_gap(advice->start_ns, &advice->end_ns, &latest);
+			replay_take_gap(advice->start_ns, &advice->end_ns, &latest);
 		}
-		take_gap(visit->start_ns, &visit->end_ns, &latest);
+		replay_take_gap(visit->start_ns, &visit->end_ns, &latest);
 	}
 	/* Nothing that is replayed follows. */
 	replay->nr_advices = advice - replay->advices;
@@ -121,7 +126,7 @@ void replay_exit(struct replay *replay)
 }
 
 /* At most a second: what is told just before it is seen soon after. */
-static void sleep_for(uint64_t ns)
+static void replay_sleep(uint64_t ns)
 {
 	const uint64_t slice = ns < SECOND ? ns : SECOND;
 	const struct timespec sleep = { slice / SECOND, slice % SECOND };
@@ -130,14 +135,14 @@ static void sleep_for(uint64_t ns)
 }
 
 /* A recording may hold any gap; whoever waits for it can end it. */
-static void wait_gap(uint64_t gap_ns, const volatile sig_atomic_t *stop)
+static void replay_wait_gap(uint64_t gap_ns, const volatile sig_atomic_t *stop)
 {
 	const uint64_t start = clock_monotonic_ns();
 	uint64_t waited = 0;
 
 	while (waited < gap_ns && !*stop) {
 		if (gap_ns - waited > SPIN_NS)
-			sleep_for(gap_ns - waited - SPIN_NS);
+			replay_sleep(gap_ns - waited - SPIN_NS);
 		waited = clock_monotonic_ns() - start;
 	}
 }
@@ -152,7 +157,7 @@ size_t replay_refused(int *error)
 }
 
 /* Pages beyond the end of the file are left out. */
-static void advise(const struct replay_advice *advice, const volatile uint8_t *data,
+static void replay_madvise(const struct replay_advice *advice, const volatile uint8_t *data,
 		   uint64_t file_pages)
 {
 	const uint64_t room = advice->page < file_pages ? file_pages - advice->page : 0;
@@ -166,29 +171,29 @@ static void advise(const struct replay_advice *advice, const volatile uint8_t *d
 }
 
 /* Repeats what was advised before a visit; returns the next advice. */
-static size_t advise_before(const struct pattern *pattern, size_t next, size_t visit,
+static size_t replay_advise_before(const struct pattern *pattern, size_t next, size_t visit,
 			    const volatile uint8_t *data, const volatile sig_atomic_t *stop)
 {
-	const struct replay *replay = pattern->replay;
+	const struct replay *replay = pattern->data;
 	const struct replay_advice *advice;
 
 	for (; next < replay->nr_advices && !*stop; next++) {
 		advice = &replay->advices[next];
 		if (advice->before != visit)
 			break;
-		if (pattern->paced && advice->end_ns)
-			wait_gap(advice->end_ns, stop);
-		advise(advice, data, (pattern->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE);
+		if (pattern->argument && advice->end_ns)
+			replay_wait_gap(advice->end_ns, stop);
+		replay_madvise(advice, data, pattern_pages_of(pattern->bytes));
 	}
 	return next;
 }
 
-static uint64_t run_replay(const struct pattern *pattern, const volatile uint8_t *data,
+static uint64_t replay_run(const struct pattern *pattern, const volatile uint8_t *data,
 			   struct pattern_watch *watch)
 {
-	const struct replay *replay = pattern->replay;
-	const uint64_t pages = (pattern->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
-	const struct visit *visit;
+	const struct replay *replay = pattern->data;
+	const uint64_t pages = pattern_pages_of(pattern->bytes);
+	const struct replay_visit *visit;
 	uint64_t sum = 0, i;
 	size_t next = 0;
 
@@ -196,9 +201,9 @@ static uint64_t run_replay(const struct pattern *pattern, const volatile uint8_t
 	nr_refused = 0;
 	for (i = 0; i < pattern->accesses && !*watch->stop; i++) {
 		visit = &replay->visits[i % replay->count];
-		next = advise_before(pattern, next, i, data, watch->stop);
-		if (pattern->paced && visit->end_ns)
-			wait_gap(visit->end_ns, watch->stop);
+		next = replay_advise_before(pattern, next, i, data, watch->stop);
+		if (pattern->argument && visit->end_ns)
+			replay_wait_gap(visit->end_ns, watch->stop);
 		if (visit->page < pages)
 			sum += data[visit->page * PATTERN_PAGE];
 		watch->done = i + 1;
@@ -210,8 +215,8 @@ static uint64_t run_replay(const struct pattern *pattern, const volatile uint8_t
 static int replay_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			bool written, uint64_t *pages)
 {
-	const uint64_t in_file = (pattern->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
-	const struct replay *replay = pattern->replay;
+	const uint64_t in_file = pattern_pages_of(pattern->bytes);
+	const struct replay *replay = pattern->data;
 	struct bitmap *seen = bitmap_new(in_file);
 	uint64_t i;
 
@@ -226,15 +231,21 @@ static int replay_pages(const struct pattern *pattern, const volatile sig_atomic
 	return *stop ? -EINTR : 0;
 }
 
+/* No gaps. */
+static void replay_shrink(struct pattern *pattern)
+{
+	pattern->argument = false;
+}
+
 void replay_pattern(struct pattern *pattern, const struct replay *replay, uint64_t bytes,
 		    bool paced)
 {
 	static const struct pattern_engine engine = {
-		.name = "replay", .run = run_replay, .pages = replay_pages,
+		.shrink = replay_shrink, .run = replay_run, .pages = replay_pages,
 	};
 
 	*pattern = (struct pattern){
-		.engine = &engine, .bytes = bytes, .accesses = replay->count, .replay = replay,
-		.paced = paced,
+		.engine = &engine, .bytes = bytes, .accesses = replay->count, .data = replay,
+		.argument = paced,
 	};
 }

@@ -14,7 +14,7 @@
 
 #include "workload/pattern.h"
 
-struct visit {
+struct replay_visit {
 	uint64_t page;
 	uint64_t start_ns;	/* of the recorded fault */
 	uint64_t end_ns;	/* of it; after replay_order(): the gap before this visit */
@@ -30,7 +30,7 @@ struct replay_advice {
 };
 
 struct replay {
-	struct visit *visits;
+	struct replay_visit *visits;
 	size_t count, capacity;
 	struct replay_advice *advices;
 	size_t nr_advices, advice_capacity;
