@@ -52,7 +52,7 @@ void pfstat_tally_reset(void);	/* no writer may be active */
 void pfstat_tally_sum(struct call_tally *sum);
 u64 pfstat_tally_count(const struct call_tally *tally, enum pfstat_class class);
 
-/* The hot path; preemption is off. */
+/* The fast path; preemption is off. */
 static __always_inline void pfstat_tally_add_fast(enum fast_kind kind, u64 duration_ns)
 {
 	this_cpu_add(pfstat_tallies.fast[kind].total_ns, duration_ns);
@@ -62,7 +62,7 @@ static __always_inline void pfstat_tally_add_fast(enum fast_kind kind, u64 durat
 	this_cpu_inc(pfstat_tallies.fast[kind].histogram[__fls(2 * duration_ns + 1)]);
 }
 
-/* Any other; preemption is off. */
+/* The slow path; preemption is off. */
 static inline void pfstat_tally_add(u8 op, u8 class, u64 duration_ns, bool retried)
 {
 	this_cpu_add(pfstat_tallies.total_ns[class], duration_ns);
