@@ -43,7 +43,7 @@ static int run(char **arguments)
 	return WEXITSTATUS(status);
 }
 
-#define RUN(...) run((char *[]){ "pfdrive", __VA_ARGS__ __VA_OPT__(,) NULL })
+#define RUN(...) run((char *[]){ "pfdrive", ##__VA_ARGS__, NULL })
 
 START_TEST(test_an_unknown_word_is_refused_with_the_nearest_command)
 {
@@ -51,9 +51,9 @@ START_TEST(test_an_unknown_word_is_refused_with_the_nearest_command)
 		char *word;
 		const char *nearest;
 	} cases[] = {
-		{ "reprot", "report" }, { "recrod", "record" }, { "bensh", "bench" },
+		{ "reprto", "report" }, { "recodr", "record" }, { "bensh", "bench" },
 		{ "map", "maps" }, { "replayy", "replay" }, { "tpo", "top" }, { "rum", "run" },
-		{ "compair", "compare" }, { "io", "study io" }, { "rss", "study rss" },
+		{ "compara", "compare" }, { "io", "study io" }, { "rss", "study rss" },
 		/* The former names. */
 		{ "drive", "run" }, { "via", "study io" }, { "touch", "study rss" },
 		{ "show-maps", "maps" },
@@ -186,7 +186,7 @@ START_TEST(test_help_prints_the_options_of_a_command_without_a_manual)
 	ck_assert_ptr_nonnull(strstr(out, "Usage: pfdrive study io "));
 	ck_assert_int_eq(RUN("help", "run"), STATUS_OK);
 	ck_assert_ptr_nonnull(strstr(out, "Usage: pfdrive run "));
-	ck_assert_int_eq(RUN("help", "reprot"), STATUS_USAGE);
+	ck_assert_int_eq(RUN("help", "reprto"), STATUS_USAGE);
 	ck_assert_ptr_nonnull(strstr(err, "did you mean 'report'?"));
 	ck_assert_int_eq(RUN("help"), STATUS_OK);
 	ck_assert_ptr_nonnull(strstr(out, "Usage: pfdrive COMMAND"));

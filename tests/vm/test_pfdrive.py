@@ -58,7 +58,7 @@ def test_usage_is_refused_with_2(options, words, small_file):
 
 
 def test_a_word_that_is_neither_command_nor_file_is_refused_with_2():
-    assert "unknown command 'reprot'; did you mean 'report'?" in pfstat.refused(2, "reprot")
+    assert "unknown command 'reprto'; did you mean 'report'?" in pfstat.refused(2, "reprto")
     assert "did you mean 'study io'?" in pfstat.refused(2, "via")
 
 

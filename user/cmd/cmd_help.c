@@ -49,7 +49,7 @@ static bool run_man(const char *page, bool find)
 
 static int help_for(const struct subcommand *command)
 {
-	char *arguments[] = { command->title, "--help", NULL };
+	char *arguments[3] = { command->title, "--help", NULL };
 	char page[64], *space;
 
 	snprintf(page, sizeof(page), "pfdrive-%s", command->name);

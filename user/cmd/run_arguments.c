@@ -192,7 +192,7 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 		return 0;
 	case KEY_RING_SIZE:
 		options->ring_size = argument_size(state, "ring-size", text, PFSTAT_RING_SIZE_MIN,
-						     PFSTAT_RING_SIZE_MAX);
+						   PFSTAT_RING_SIZE_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
 		set_file(state, options, text);

@@ -86,7 +86,7 @@ static error_t compete_parse_option(int key, char *text, struct argp_state *stat
 		return 0;
 	case KEY_LIMIT:
 		options->limit = argument_size(state, "memory-limit", text, COMPETE_LIMIT_MIN,
-						 MAPPING_MAX_BYTES);
+					       MAPPING_MAX_BYTES);
 		return 0;
 	case KEY_UNSAFE:
 		options->unsafe = true;
