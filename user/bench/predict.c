@@ -158,8 +158,7 @@ static bool predict_is_measured(const struct bench_results *results, const char 
 }
 
 const struct prediction *predictions_unmatched(const struct predictions *predictions,
-							const struct bench_results *results,
-								size_t *next)
+					       const struct bench_results *results, size_t *next)
 {
 	const struct prediction *prediction;
 	size_t length;

@@ -28,8 +28,7 @@ void predictions_free(struct predictions *predictions);
  * exist on another machine or without --quick. NULL: no more.
  */
 const struct prediction *predictions_unmatched(const struct predictions *predictions,
-							const struct bench_results *results,
-								size_t *next);
+					       const struct bench_results *results, size_t *next);
 
 /* Fills hardware and predicted of every row. The user's formulas replace the operation's. */
 void predict_rows(struct bench_results *results, const struct predictions *predictions);

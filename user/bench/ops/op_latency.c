@@ -125,15 +125,15 @@ static int op_latency_prepare(struct bench *bench)
 	const uint64_t stride = op_latency_stride(bench->options, bench->point);
 	const uint64_t slots = bytes / stride;
 	char *data = bench_memory_map(bytes, bench->options->huge_pages);
-	uint64_t i;
+	uint64_t i, *slot;
 
 	if (!data)
 		return -errno;
 	op_latency_make_cycle(data, slots, stride);
-	for (i = 0; i < slots; i++)
-		*op_latency_slot(data, stride, i) =
-			(uintptr_t)(data + *op_latency_slot(data, stride, i) *
-								stride);
+	for (i = 0; i < slots; i++) {
+		slot = op_latency_slot(data, stride, i);
+		*slot = (uintptr_t)op_latency_slot(data, stride, *slot);
+	}
 	bench->state = data;
 	return 0;
 }
@@ -189,16 +189,15 @@ static int op_latency_prepare_pairs(struct bench *bench)
 	const uint64_t bytes = op_latency_pair_memory(bench->machine), slots = bytes / PAIR_BYTES;
 	const uint64_t distance = op_latency_distance(bench->point);
 	char *data = bench_memory_map(bytes, bench->options->huge_pages);
-	uint64_t i;
+	uint64_t i, *slot;
 
 	if (!data)
 		return -errno;
 	op_latency_make_cycle(data, slots, PAIR_BYTES);
 	for (i = 0; i < slots; i++) {
-		*op_latency_slot(data, PAIR_BYTES, i) = (uintptr_t)(data + distance +
-			*op_latency_slot(data, PAIR_BYTES, i) * PAIR_BYTES);
-		*(uint64_t *)(data + i * PAIR_BYTES + distance) = (uintptr_t)(data + i *
-									      PAIR_BYTES);
+		slot = op_latency_slot(data, PAIR_BYTES, i);
+		*slot = (uintptr_t)op_latency_slot(data + distance, PAIR_BYTES, *slot);
+		*op_latency_slot(data + distance, PAIR_BYTES, i) = (uintptr_t)slot;
 	}
 	bench->state = data;
 	return 0;

@@ -109,7 +109,7 @@ static void bench_table_print_machine(FILE *out, const struct bench_results *res
 	bench_table_print_caches(out, results);
 	bench_table_print_clock(out, results);
 	fprintf(out, "Measured      %s, on CPU %d of %u allowed; load %.2f before\n",
-		results->options.quick ? "quickly" : "in full", results->machine.cpu,
+		results->options.quick ? "with --quick" : "in full", results->machine.cpu,
 		results->machine.nr_cpus, results->state.load);
 	if (results->not_watched[0])
 		fprintf(out, "Not watched   %s\n", results->not_watched);
@@ -259,13 +259,12 @@ static size_t bench_table_count_strides(const struct bench_row *rows, size_t nr)
 
 static void bench_table_latency_row(struct grid *grid, const struct bench_row *rows, size_t strides)
 {
-	size_t i;
+	const struct bench_row *row;
 
 	grid_row(grid);
 	grid_cell(grid, "%.*s", (int)bench_table_colon(rows), rows->point_name);
-	for (i = 0; i < strides; i++)
-		bench_table_figure_cell(grid, bench_row_measured(rows + i) ? rows[i].figures.mean :
-									     NAN);
+	for (row = rows; row < rows + strides; row++)
+		bench_table_figure_cell(grid, bench_row_measured(row) ? row->figures.mean : NAN);
 }
 
 static int bench_table_print_latencies(FILE *out, const struct bench_results *results)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What runs say: against published quantiles, worked examples, and samples whose mean is known. */
+/* Statistics of runs, compared with published quantiles, a worked example and known means. */
 #include <math.h>
 #include <stdint.h>
 
@@ -113,7 +113,7 @@ START_TEST(test_intervals_hold_the_mean_as_often_as_promised)
 }
 END_TEST
 
-RUN_TESTS("bench statistics", test_quantiles_are_the_published_ones,
+RUN_TESTS("statistics", test_quantiles_are_the_published_ones,
 	  test_statistics_match_a_worked_example, test_order_does_not_matter,
 	  test_outliers_are_counted_and_kept, test_one_run_has_no_spread,
 	  test_intervals_hold_the_mean_as_often_as_promised)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is mapped, and what stores do to it: files, scratch files, anonymous memory. */
+/* Mappings of files, scratch files and anonymous memory, and the effect of stores on them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -162,7 +162,7 @@ START_TEST(test_why_a_page_is_lost)
 }
 END_TEST
 
-RUN_TESTS("memory", test_a_shared_mapping_writes_the_file,
+RUN_TESTS("mapping", test_a_shared_mapping_writes_the_file,
 	  test_a_private_mapping_leaves_the_file, test_fill_stops_on_a_signal,
 	  test_warm_up_touches_nothing_of_ours, test_a_scratch_file_has_content_and_no_name,
 	  test_scratch_file_fails_with_the_errno, test_why_a_page_is_lost)
