@@ -47,6 +47,9 @@ $(completions): $(BUILD)/pfdrive
 	$(Q)mkdir -p $(@D)
 	$(Q)$< helper completion $(shell) > $@
 
+# The template of the page is embedded (.incbin), which the compiler does not list with -MMD.
+$(BUILD)/user/print/html/html_template.o: user/print/html/page.html user/print/html/style.css
+
 # The instruction set by name: clang took v1 if it was not told, and since 20 takes v3, so that
 # the programs, and what the verifier makes of them, would depend on who compiles.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c tools/make/user.mk

@@ -6,6 +6,8 @@
 #include "report/subtract.h"
 #include "report/view.h"
 
+/* Waiting for a CPU: a larger share of the faults' time deserves a warning. */
+#define NOISE_MAX 0.10
 #define STUDIED_COLUMNS ((1U << PFSTAT_NR_COLUMNS) - 1)
 
 static void add_group(struct group *sum, const struct group *group)
@@ -150,6 +152,15 @@ double view_residue_share(const struct report *run)
 		return NAN;
 	return view_share(run->faults.all.parts[PART_RESIDUE].total_ns,
 			  run->faults.all.whole.total_ns);
+}
+
+double view_noise_share(const struct report *run)
+{
+	const struct report_faults *faults = &run->faults;
+	const double waited = view_share(faults->all.parts[PART_RUNQUEUE].total_ns,
+					 faults->all.whole.total_ns);
+
+	return faults->parts_known && waited > NOISE_MAX ? waited : 0;
 }
 
 bool view_cpu_at_most(const struct report *run)

@@ -49,6 +49,11 @@ bool view_class_known(const struct report *run, enum fault_class class);
 
 /* Of all faults' time; NAN: n/a. */
 double view_residue_share(const struct report *run);
+/*
+ * Of all faults' time, the share that waited for a CPU, if it is large enough for a warning;
+ * 0: it is not, or it is n/a.
+ */
+double view_noise_share(const struct report *run);
 /* Events were lost: time that counts as on the CPU may have been spent off it. */
 bool view_cpu_at_most(const struct report *run);
 

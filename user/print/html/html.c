@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fills the slots of page.html from a report or a comparison. The page is made in memory, so
+ * that it is written whole or not at all; everything from a recording is escaped.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -6,7 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "figures/palette.h"
 #include "print/html/html.h"
+#include "print/html/html_template.h"
 #include "print/html/html_text.h"
 #include "print/text/table.h"
 #include "report/view.h"
@@ -14,8 +20,6 @@
 #include "util/version.h"
 
 #define ROWS_OF_TABLE 40	/* more are shown as the text that they are */
-/* Waiting for a CPU: more than this share of the faults' time is noise worth a word. */
-#define NOISE_MAX 0.10
 
 static void say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -69,22 +73,37 @@ static void print_subject(FILE *out, const struct html_page *page)
 		say(out, "Page faults in %s", e->cgroup[0] ? e->cgroup : e->only_file);
 }
 
-static void print_top(FILE *out, const struct html_page *page)
+static void print_palette(FILE *out, bool is_dark)
 {
-	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-	      /* A page that asked for something would be wrong: the browser refuses it. */
-	      "<meta http-equiv=\"Content-Security-Policy\" "
-	      "content=\"default-src 'none';style-src 'unsafe-inline';img-src data:\">\n"
-	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	      "<link rel=\"icon\" href=\"data:,\">\n<title>", out);
-	print_subject(out, page);
-	fputs("</title>\n", out);
-	html_style(out);
-	fputs("</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the report</a>\n"
-	      "<header>\n<h1>", out);
-	print_subject(out, page);
-	fputs("</h1>\n", out);
+	size_t i;
+
+	for (i = 0; i < palette_nr; i++)
+		fprintf(out, "%s:#%06x;", palette[i].variable,
+			is_dark ? palette[i].dark : palette[i].light);
+}
+
+static void print_style(FILE *out)
+{
+	struct html_part style = html_stylesheet();
+
+	html_part_to(out, &style, "light_palette");
+	print_palette(out, false);
+	html_part_to(out, &style, "dark_palette");
+	print_palette(out, true);
+	html_part_end(out, &style);
+}
+
+/* Fills a slot with text. */
+static void fill(FILE *out, struct html_part *part, const char *slot, const char *text)
+{
+	html_part_to(out, part, slot);
+	html_text(out, text);
+}
+
+static void fill_count(FILE *out, struct html_part *part, const char *slot, size_t count)
+{
+	html_part_to(out, part, slot);
+	fprintf(out, "%zu", count);
 }
 
 static void print_when(FILE *out, const struct environment *e)
@@ -93,7 +112,6 @@ static void print_when(FILE *out, const struct environment *e)
 	char text[64];
 	struct tm utc;
 
-	fputs("<p class=\"quiet\">", out);
 	if (e->pattern[0])
 		say(out, "Pattern %s, %s page cache. ", e->pattern, e->cache[0] ? e->cache : "n/a");
 	say(out, "Linux %s on %s", e->kernel[0] ? e->kernel : "n/a",
@@ -101,7 +119,6 @@ static void print_when(FILE *out, const struct environment *e)
 	if (started && gmtime_r(&started, &utc) &&
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc))
 		say(out, ", %s", text);
-	fputs(".</p>\n</header>\n", out);
 }
 
 static void fact(FILE *out, const char *name, const char *format, ...)
@@ -109,15 +126,16 @@ static void fact(FILE *out, const char *name, const char *format, ...)
 
 static void fact(FILE *out, const char *name, const char *format, ...)
 {
+	struct html_part part = html_part("fact");
 	va_list arguments;
 	char text[64];
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	fprintf(out, "<div><dt>%s</dt><dd>", name);
-	html_text(out, text);
-	fputs("</dd></div>\n", out);
+	fill(out, &part, "name", name);
+	fill(out, &part, "value", text);
+	html_part_end(out, &part);
 }
 
 static void print_facts(FILE *out, const struct view *view)
@@ -128,7 +146,6 @@ static void print_facts(FILE *out, const struct view *view)
 	const bool every = view_has_hook(run, HOOK_FAULT);
 	const char *const time = every ? "Time of all faults" : "Time of hooked faults";
 
-	fputs("<dl class=\"facts\">\n", out);
 	fact(out, every ? "Page faults" : "Hooked page faults", "%" PRIu64, all->count);
 	fact(out, "of them major", "%" PRIu64, all->major);
 	fact(out, "Disk faults", "%" PRIu64, view->study[STUDY_DISK].count);
@@ -143,21 +160,18 @@ static void print_facts(FILE *out, const struct view *view)
 		fact(out, "Records lost", "%" PRIu64, run->losses.records);
 	else
 		fact(out, "Records lost", "n/a");
-	fputs("</dl>\n", out);
 }
 
 static int print_warnings_of(FILE *out, const void *context)
 {
 	const struct view *view = context;
-	const struct report *run = view->run;
-	const double waited = view_share(run->faults.all.parts[PART_RUNQUEUE].total_ns,
-					 run->faults.all.whole.total_ns);
-	const char *virtual = run->environment.virtualization;
+	const char *virtual = view->run->environment.virtualization;
+	const double noise = view_noise_share(view->run);
 
 	table_warnings(out, view, 0);
-	if (run->faults.parts_known && waited > NOISE_MAX)
+	if (noise > 0)
 		fprintf(out, "NOISE: %.1f %% of the faults' time was waiting for a CPU: something "
-			"else ran there\n", 100 * waited);
+			"else ran there\n", 100 * noise);
 	if (virtual[0] && strcmp(virtual, "none"))
 		fprintf(out, "Measured in a virtual machine (%s): times are those of its clock\n",
 			virtual);
@@ -166,6 +180,7 @@ static int print_warnings_of(FILE *out, const void *context)
 
 static int print_warnings(FILE *out, const struct view *view)
 {
+	struct html_part part = html_part("warnings");
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *memory = open_memstream(&text, &bytes);
@@ -176,9 +191,11 @@ static int print_warnings(FILE *out, const struct view *view)
 	err = html_tables(memory, print_warnings_of, view);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
-	if (!err && bytes)
-		fprintf(out, "<section class=\"warnings\" aria-label=\"Warnings\">\n%s</section>\n",
-			text);
+	if (!err && bytes) {
+		html_part_to(out, &part, "text");
+		fwrite(text, 1, bytes, out);
+		html_part_end(out, &part);
+	}
 	free(text);
 	return err;
 }
@@ -202,10 +219,11 @@ static void print_cells(FILE *out, const char *line, const char *end, const char
 /* The data of few marks: no cell of it holds a comma. */
 static void print_data_table(FILE *out, const char *csv)
 {
+	struct html_part part = html_part("data_table");
 	const char *line = csv, *end;
 	bool head = true;
 
-	fputs("<table>\n", out);
+	html_part_to(out, &part, "lines");
 	for (; *line; line = end + 1) {
 		end = strchrnul(line, '\n');
 		fputs("<tr>", out);
@@ -216,51 +234,51 @@ static void print_data_table(FILE *out, const char *csv)
 		if (!*end)
 			break;
 	}
-	fputs("</table>\n", out);
+	html_part_end(out, &part);
 }
 
 static void print_data(FILE *out, const struct drawing *drawing)
 {
-	const size_t rows = drawing_rows(drawing);
+	const char *csv = drawing->texts[DRAWING_CSV];
+	struct html_part part;
 
-	fprintf(out, "<details><summary>Data of this figure: %zu rows</summary>\n"
-		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Data: %s\">\n",
-		rows, drawing->name);
-	if (rows <= ROWS_OF_TABLE && !strchr(drawing->texts[DRAWING_CSV], '"')) {
-		print_data_table(out, drawing->texts[DRAWING_CSV]);
-	} else {
-		fputs("<pre>", out);
-		html_text(out, drawing->texts[DRAWING_CSV]);
-		fputs("</pre>\n", out);
+	if (drawing_rows(drawing) <= ROWS_OF_TABLE && !strchr(csv, '"')) {
+		print_data_table(out, csv);
+		return;
 	}
-	fputs("</div></details>\n", out);
+	part = html_part("data_text");
+	fill(out, &part, "text", csv);
+	html_part_end(out, &part);
+}
+
+static void print_missing_figure(FILE *out, const struct drawing *drawing)
+{
+	struct html_part part = html_part("missing_figure");
+
+	fill(out, &part, "name", drawing->name);
+	fill(out, &part, "title", drawing->title);
+	fill(out, &part, "reason", drawing->texts[DRAWING_MISSING]);
+	html_part_end(out, &part);
 }
 
 static int print_figure(FILE *out, const struct drawing *drawing, const char *svg)
 {
+	struct html_part part = html_part("figure");
 	int err;
 
-	fprintf(out, "<figure id=\"%s\" data-rows=\"%zu\">\n<h3>", drawing->name,
-		svg ? drawing_rows(drawing) : 0);
-	html_text(out, drawing->title);
-	fputs("</h3>\n", out);
-	if (!svg) {
-		fputs("<p class=\"missing\">Not drawn: ", out);
-		html_text(out, drawing->texts[DRAWING_MISSING]);
-		fputs(".</p>\n</figure>\n", out);
-		return 0;
-	}
-	fprintf(out,
-		"<div class=\"plot\" tabindex=\"0\" role=\"region\" aria-label=\"Figure: %s\">\n",
-		drawing->name);
+	fill(out, &part, "name", drawing->name);
+	fill_count(out, &part, "rows", drawing_rows(drawing));
+	fill(out, &part, "title", drawing->title);
+	fill(out, &part, "name", drawing->name);
+	html_part_to(out, &part, "svg");
 	err = html_svg(out, drawing, svg);
-	fputs("</div>\n<figcaption><p class=\"reading\">", out);
-	html_text(out, drawing->texts[DRAWING_READING]);
-	fputs("</p>\n<p class=\"amount\">", out);
-	html_text(out, drawing->texts[DRAWING_AMOUNT]);
-	fputs("</p></figcaption>\n", out);
+	fill(out, &part, "reading", drawing->texts[DRAWING_READING]);
+	fill(out, &part, "amount", drawing->texts[DRAWING_AMOUNT]);
+	fill_count(out, &part, "rows", drawing_rows(drawing));
+	fill(out, &part, "name", drawing->name);
+	html_part_to(out, &part, "data");
 	print_data(out, drawing);
-	fputs("</figure>\n", out);
+	html_part_end(out, &part);
 	return err;
 }
 
@@ -269,25 +287,26 @@ static int print_figures(FILE *out, const struct html_page *page)
 	size_t i;
 	int err = 0;
 
-	fputs("<section id=\"figures\">\n<h2>Figures</h2>\n", out);
-	for (i = 0; i < page->nr && !err; i++)
-		err = print_figure(out, &page->drawings[i], page->svgs[i]);
-	fputs("</section>\n", out);
+	for (i = 0; i < page->nr && !err; i++) {
+		if (page->svgs[i])
+			err = print_figure(out, &page->drawings[i], page->svgs[i]);
+		else
+			print_missing_figure(out, &page->drawings[i]);
+	}
 	return err;
 }
 
 static void print_contents(FILE *out, const struct html_page *page)
 {
+	struct html_part part;
 	size_t i;
 
-	fputs("<nav aria-label=\"Contents\"><ul>\n", out);
 	for (i = 0; i < page->nr; i++) {
-		fprintf(out, "<li><a href=\"#%s\">", page->drawings[i].name);
-		html_text(out, page->drawings[i].title);
-		fputs("</a></li>\n", out);
+		part = html_part("contents");
+		fill(out, &part, "name", page->drawings[i].name);
+		fill(out, &part, "title", page->drawings[i].title);
+		html_part_end(out, &part);
 	}
-	fputs("<li><a href=\"#tables\">Tables</a></li>\n"
-	      "<li><a href=\"#repeat\">How to repeat it</a></li>\n</ul></nav>\n", out);
 }
 
 static int print_environment(FILE *out, const void *context)
@@ -316,56 +335,41 @@ static void say_report_command(FILE *out, const char *recording)
 	free(word);
 }
 
-static void print_repeat(FILE *out, const struct html_page *page)
+static void print_invocation(FILE *out, const struct environment *e)
 {
-	const struct environment *e = &page->report->environment;
+	struct html_part part = html_part(e->invocation[0] ? "invocation" : "no_invocation");
 
-	fputs("<section id=\"repeat\">\n<h2>How to repeat it</h2>\n", out);
-	if (e->invocation[0]) {
-		fputs("<p>On the machine above, with the pfstat module loaded:</p>\n<pre>", out);
-		html_text(out, e->invocation);
-		fputs("</pre>\n", out);
-	} else {
-		fputs("<p>The recording does not hold the command line that made it.</p>\n", out);
-	}
-	fputs("<p>This page, and the figures with their data and scripts, of the recording:</p>\n"
-	      "<pre>", out);
-	say_report_command(out, page->recording);
-	fputs("</pre>\n</section>\n", out);
-}
-
-static void print_end(FILE *out)
-{
-	fputs("</main>\n<footer>\n<p class=\"quiet\">Made by pfdrive " PFDRIVE_VERSION
-	      "; figures drawn by gnuplot. Colours: Okabe and Ito. What the words mean is in "
-	      "pfstat&#39;s Documentation/parts.rst and "
-	      "figures.rst.</p>\n</footer>\n</body>\n</html>\n",
-	      out);
+	if (e->invocation[0])
+		fill(out, &part, "command", e->invocation);
+	html_part_end(out, &part);
 }
 
 static int print_of_run(FILE *out, const struct html_page *page)
 {
+	struct html_part part = html_part("run");
 	struct view view;
 	int err;
 
 	view_run(&view, page->report);
+	html_part_to(out, &part, "when");
 	print_when(out, &page->report->environment);
-	fputs("<main id=\"main\">\n", out);
+	html_part_to(out, &part, "warnings");
 	err = print_warnings(out, &view);
+	html_part_to(out, &part, "facts");
 	print_facts(out, &view);
+	html_part_to(out, &part, "contents");
 	print_contents(out, page);
-	fputs("<section id=\"run\">\n<h2>What was run on what</h2>\n", out);
-	if (!err)
-		err = html_tables(out, print_environment, &view);
-	fputs("</section>\n", out);
-	if (!err)
-		err = print_figures(out, page);
-	fputs("<section id=\"tables\">\n<h2>Tables</h2>\n", out);
-	if (!err)
-		err = html_tables(out, print_run, &view);
-	fputs("</section>\n", out);
-	print_repeat(out, page);
-	print_end(out);
+	html_part_to(out, &part, "environment");
+	err = err ?: html_tables(out, print_environment, &view);
+	html_part_to(out, &part, "figures");
+	err = err ?: print_figures(out, page);
+	html_part_to(out, &part, "tables");
+	err = err ?: html_tables(out, print_run, &view);
+	html_part_to(out, &part, "invocation");
+	print_invocation(out, &page->report->environment);
+	html_part_to(out, &part, "command");
+	say_report_command(out, page->recording);
+	html_part_end(out, &part);
 	return err;
 }
 
@@ -376,15 +380,32 @@ static int print_comparison_table(FILE *out, const void *context)
 
 static int print_of_comparison(FILE *out, const struct html_page *page)
 {
+	struct html_part part = html_part("comparison");
 	int err;
 
-	fputs("</header>\n<main id=\"main\">\n", out);
+	html_part_to(out, &part, "figures");
 	err = print_figures(out, page);
-	fputs("<section id=\"tables\">\n<h2>All differences</h2>\n", out);
-	if (!err)
-		err = html_tables(out, print_comparison_table, page->comparison);
-	fputs("</section>\n", out);
-	print_end(out);
+	html_part_to(out, &part, "tables");
+	err = err ?: html_tables(out, print_comparison_table, page->comparison);
+	html_part_end(out, &part);
+	return err;
+}
+
+static int print_page(FILE *out, const struct html_page *page)
+{
+	struct html_part part = html_part("page");
+	int err;
+
+	html_part_to(out, &part, "subject");
+	print_subject(out, page);
+	html_part_to(out, &part, "style");
+	print_style(out);
+	html_part_to(out, &part, "subject");
+	print_subject(out, page);
+	html_part_to(out, &part, "content");
+	err = page->report ? print_of_run(out, page) : print_of_comparison(out, page);
+	fill(out, &part, "version", PFDRIVE_VERSION);
+	html_part_end(out, &part);
 	return err;
 }
 
@@ -397,8 +418,7 @@ int html_print_report(FILE *out, const struct html_page *page)
 
 	if (!memory)
 		return -errno;
-	print_top(memory, page);
-	err = page->report ? print_of_run(memory, page) : print_of_comparison(memory, page);
+	err = print_page(memory, page);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
 	errno = 0;

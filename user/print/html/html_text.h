@@ -25,7 +25,4 @@ int html_tables(FILE *out, html_printer print, const void *context);
  */
 int html_svg(FILE *out, const struct drawing *drawing, const char *svg);
 
-/* The style sheet. */
-void html_style(FILE *out);
-
 #endif

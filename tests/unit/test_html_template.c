@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/print/html/html_template.h"
+
+static char *text;
+static size_t bytes;
+static FILE *out;
+
+static void open_memory(void)
+{
+	out = open_memstream(&text, &bytes);
+	ck_assert_ptr_nonnull(out);
+}
+
+static void free_memory(void)
+{
+	free(text);
+}
+
+START_TEST(test_slot_is_replaced_and_a_part_ends_before_the_next)
+{
+	struct html_part part = html_part("fact");
+
+	html_part_to(out, &part, "name");
+	fputs("Faults", out);
+	html_part_to(out, &part, "value");
+	fputs("7", out);
+	html_part_end(out, &part);
+	fclose(out);
+	ck_assert_str_eq(text, "<div><dt>Faults</dt><dd>7</dd></div>\n");
+}
+END_TEST
+
+START_TEST(test_name_that_begins_another_is_not_that_part)
+{
+	struct html_part part = html_part("figure");
+
+	html_part_to(out, &part, "name");
+	fclose(out);
+	ck_assert_str_eq(text, "<figure id=\"");
+}
+END_TEST
+
+START_TEST(test_style_has_colours_of_both_themes)
+{
+	struct html_part style = html_stylesheet();
+
+	html_part_to(out, &style, "light_palette");
+	html_part_to(out, &style, "dark_palette");
+	html_part_end(out, &style);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, ":root{color-scheme:light dark;"));
+	ck_assert_ptr_null(strchr(text, '$'));
+}
+END_TEST
+
+START_TEST(test_slot_out_of_order_aborts)
+{
+	struct html_part part = html_part("fact");
+
+	html_part_to(out, &part, "value");
+}
+END_TEST
+
+START_TEST(test_slot_that_is_not_filled_aborts)
+{
+	struct html_part part = html_part("fact");
+
+	html_part_to(out, &part, "name");
+	html_part_end(out, &part);
+}
+END_TEST
+
+START_TEST(test_part_that_does_not_exist_aborts)
+{
+	html_part("facts");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("html_template");
+	TCase *tcase = tcase_create("html_template");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, open_memory, free_memory);
+	tcase_add_test(tcase, test_slot_is_replaced_and_a_part_ends_before_the_next);
+	tcase_add_test(tcase, test_name_that_begins_another_is_not_that_part);
+	tcase_add_test(tcase, test_style_has_colours_of_both_themes);
+	tcase_add_test_raise_signal(tcase, test_slot_out_of_order_aborts, SIGABRT);
+	tcase_add_test_raise_signal(tcase, test_slot_that_is_not_filled_aborts, SIGABRT);
+	tcase_add_test_raise_signal(tcase, test_part_that_does_not_exist_aborts, SIGABRT);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
