@@ -25,7 +25,7 @@ struct mark {
 	bool disk;
 };
 
-struct marks {
+struct plot_marks {
 	struct mark *all;
 	size_t nr;
 	double x_max, y_min, y_max;
@@ -42,7 +42,7 @@ static bool is_disk(const char *class)
 	return false;
 }
 
-static int read_marks(struct marks *marks, const struct drawing *drawing)
+static int ascii_plot_read_marks(struct plot_marks *marks, const struct drawing *drawing)
 {
 	const char *line = strchr(drawing->texts[DRAWING_CSV], '\n');
 	struct mark mark;
@@ -76,7 +76,8 @@ static unsigned int place(double value, double min, double max, unsigned int nr)
 	return at < nr ? at : nr - 1;
 }
 
-static void put(const struct marks *marks, unsigned char *dots, unsigned int columns)
+static void ascii_plot_put(const struct plot_marks *marks, unsigned char *dots,
+			   unsigned int columns)
 {
 	const struct mark *mark;
 	unsigned int column, last, row;
@@ -90,7 +91,7 @@ static void put(const struct marks *marks, unsigned char *dots, unsigned int col
 	}
 }
 
-static void print_label(FILE *out, const struct marks *marks, unsigned int row, bool unicode)
+static void print_label(FILE *out, const struct plot_marks *marks, unsigned int row, bool unicode)
 {
 	const double share = (double)(LINES - 1 - row) / (LINES - 1);
 	double value = marks->y_min + share * (marks->y_max - marks->y_min);
@@ -105,7 +106,7 @@ static void print_label(FILE *out, const struct marks *marks, unsigned int row, 
 	fputs(unicode ? "│" : "|", out);
 }
 
-static void print_dots(FILE *out, const struct marks *marks, const unsigned char *dots,
+static void print_dots(FILE *out, const struct plot_marks *marks, const unsigned char *dots,
 		       unsigned int columns, bool unicode)
 {
 	static const char *const blocks[] = { " ", "░", "█", "▓" }, *const ascii[] = {
@@ -151,7 +152,7 @@ static void print_line(FILE *out, const char *text, bool unicode)
 int text_figure(FILE *out, const struct drawing *drawing, unsigned int width, bool unicode)
 {
 	const unsigned int columns = (width < NARROWEST ? NARROWEST : width) - MARGIN;
-	struct marks marks = { .log = !strcmp(drawing->name, "cost") };
+	struct plot_marks marks = { .log = !strcmp(drawing->name, "cost") };
 	unsigned char *dots;
 	int err;
 
@@ -167,9 +168,9 @@ int text_figure(FILE *out, const struct drawing *drawing, unsigned int width, bo
 	fputc('\n', out);
 	print_line(out, marks.log ? "cost (µs)" : "page", unicode);
 	dots = calloc(LINES, columns);
-	err = dots ? read_marks(&marks, drawing) : -ENOMEM;
+	err = dots ? ascii_plot_read_marks(&marks, drawing) : -ENOMEM;
 	if (!err) {
-		put(&marks, dots, columns);
+		ascii_plot_put(&marks, dots, columns);
 		print_dots(out, &marks, dots, columns, unicode);
 	}
 	free(marks.all);

@@ -16,17 +16,17 @@ void bins_exit(struct bins *bins)
 	bins->nr_cells = 0;
 }
 
-static size_t slot_of(const struct bins_cell *cell, size_t nr_slots)
+static size_t bins_slot_of(const struct bins_cell *cell, size_t nr_slots)
 {
 	const uint64_t key[] = { cell->x, cell->y, cell->kind };
 
 	return hash_of(key, sizeof(key)) & (nr_slots - 1);
 }
 
-static struct bins_cell *find(struct bins_cell *slots, size_t nr_slots,
-			      const struct bins_cell *cell)
+static struct bins_cell *bins_find(struct bins_cell *slots, size_t nr_slots,
+				   const struct bins_cell *cell)
 {
-	size_t i = slot_of(cell, nr_slots);
+	size_t i = bins_slot_of(cell, nr_slots);
 
 	while (slots[i].count && (slots[i].x != cell->x || slots[i].y != cell->y ||
 				  slots[i].kind != cell->kind))
@@ -48,7 +48,7 @@ static int rebuild(struct bins *bins, size_t nr_slots, unsigned int x_by, unsign
 			continue;
 		cell.x >>= x_by;
 		cell.y >>= y_by;
-		to = find(slots, nr_slots, &cell);
+		to = bins_find(slots, nr_slots, &cell);
 		nr += !to->count;
 		cell.count += to->count;
 		cell.sum += to->sum;
@@ -161,7 +161,7 @@ int bins_add_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64
 		cell = (struct bins_cell){
 			.x = x >> bins->x_shift, .y = y >> bins->y_shift, .kind = kind,
 		};
-		to = find(bins->slots, bins->nr_slots, &cell);
+		to = bins_find(bins->slots, bins->nr_slots, &cell);
 		bins->nr_cells += !to->count;
 		cell.count = to->count + rows;
 		cell.sum = to->sum + value * rows;
@@ -190,7 +190,7 @@ void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint
 		cell = (struct bins_cell){
 			.x = x >> bins->x_shift, .y = y >> bins->y_shift, .kind = kind,
 		};
-		at = find(bins->slots, bins->nr_slots, &cell);
+		at = bins_find(bins->slots, bins->nr_slots, &cell);
 		if (at->count)
 			at->sum += value * rows;
 	}

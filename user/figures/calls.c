@@ -8,7 +8,7 @@
 
 #define REGION_SHIFT 20	/* of pages: 4 GiB */
 
-static struct call_place place_of(uint32_t dev, uint64_t inode, uint64_t pid, uint64_t page)
+static struct call_place calls_place_of(uint32_t dev, uint64_t inode, uint64_t pid, uint64_t page)
 {
 	if (inode)
 		return (struct call_place){ .dev = dev, .inode = inode };
@@ -18,8 +18,8 @@ static struct call_place place_of(uint32_t dev, uint64_t inode, uint64_t pid, ui
 static bool call_of_record(const struct pfstat_record *record, struct call *call)
 {
 	*call = (struct call){
-		.place = place_of(record->dev, record->inode, record->pid,
-				  record->inode ? 0 : record->address >> 12),
+		.place = calls_place_of(record->dev, record->inode, record->pid,
+					record->inode ? 0 : record->address >> 12),
 		.page = record->inode ? record->pgoff : record->address >> 12,
 		.ns = record->duration_ns,
 		.class = (enum fault_class)record->class,
@@ -35,7 +35,7 @@ static bool call_of_fault(const struct pfstat_fault *fault, struct call *call)
 	if (kind == PFSTAT_FAULT_HOOKED)
 		return false;
 	*call = (struct call){
-		.place = place_of(fault->dev, fault->inode, fault->event.pid, page),
+		.place = calls_place_of(fault->dev, fault->inode, fault->event.pid, page),
 		.page = page,
 		.ns = item_elapsed(fault->start_ns, fault->event.ns),
 		.class = fault_class_of_kind(kind),
@@ -59,7 +59,7 @@ bool call_is_disk(enum fault_class class)
 
 struct call_place place_of_fault(const struct explained *fault)
 {
-	return place_of(fault->dev, fault->inode, fault->pid, fault->address >> 12);
+	return calls_place_of(fault->dev, fault->inode, fault->pid, fault->address >> 12);
 }
 
 bool place_is(const struct call_place *a, const struct call_place *b)
@@ -140,8 +140,8 @@ static void give_up(struct places *places, size_t at, struct place_waiting *wait
 	free(data);
 }
 
-static int add(struct places *places, const struct call_place *place, uint64_t nr,
-	       uint64_t weight, struct place_data **added)
+static int calls_add(struct places *places, const struct call_place *place, uint64_t nr,
+		     uint64_t weight, struct place_data **added)
 {
 	struct place_waiting *waiting = NULL;
 	struct place_data *data;
@@ -175,7 +175,7 @@ static int add(struct places *places, const struct call_place *place, uint64_t n
 	return 0;
 }
 
-static struct place_data *find(struct places *places, const struct call_place *place)
+static struct place_data *calls_find(struct places *places, const struct call_place *place)
 {
 	struct place_data *data;
 	size_t i;
@@ -199,8 +199,8 @@ static struct place_data *find(struct places *places, const struct call_place *p
 int places_get_many(struct places *places, const struct call_place *place, uint64_t nr,
 		    uint64_t weight, void **found)
 {
-	struct place_data *data = find(places, place);
-	int err = data ? 0 : add(places, place, nr, weight, &data);
+	struct place_data *data = calls_find(places, place);
+	int err = data ? 0 : calls_add(places, place, nr, weight, &data);
 
 	if (data) {
 		data->count += nr;

@@ -26,7 +26,7 @@ static bool is_drawn(const struct comparison_row *row)
 				  !strcmp(row->class, "all"));
 }
 
-static double times_of(double relative)
+static double fig_compare_times_of(double relative)
 {
 	return fmin(fmax(1 + relative, LEAST), MOST);
 }
@@ -40,7 +40,8 @@ static size_t count_drawn(const struct comparison *comparison)
 	return nr;
 }
 
-static void write_data(struct drawing *drawing, const struct comparison *comparison, size_t rows)
+static void fig_compare_write_data(struct drawing *drawing, const struct comparison *comparison,
+				   size_t rows)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
 	const struct comparison_row *row;
@@ -49,12 +50,14 @@ static void write_data(struct drawing *drawing, const struct comparison *compari
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
 		if (is_drawn(row))
 			fprintf(csv, "%zu,%s,%s,%.6f,%.6f,%.6f,%d\n", rows--, row->class,
-				comparison_measure_name(row), times_of(row->interval.difference),
-				times_of(row->interval.low), times_of(row->interval.high),
+				comparison_measure_name(row),
+				fig_compare_times_of(row->interval.difference),
+				fig_compare_times_of(row->interval.low),
+				fig_compare_times_of(row->interval.high),
 				row->verdict == COMPARISON_CHANGE);
 }
 
-static const char *name_of(const struct comparison_row *row)
+static const char *fig_compare_name_of(const struct comparison_row *row)
 {
 	if (row->measure == COMPARISON_TOTAL)
 		return "total time";
@@ -64,7 +67,7 @@ static const char *name_of(const struct comparison_row *row)
 	       comparison_measure_name(row);
 }
 
-static void write_labels(FILE *script, const struct comparison *comparison, size_t rows)
+static void fig_compare_write_labels(FILE *script, const struct comparison *comparison, size_t rows)
 {
 	const struct comparison_row *row;
 	const char *separator = "";
@@ -73,14 +76,15 @@ static void write_labels(FILE *script, const struct comparison *comparison, size
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
 		if (!is_drawn(row))
 			continue;
-		fprintf(script, "%s'%s %s' %zu", separator, row->class,
-			name_of(row), rows--);
+		fprintf(script, "%s'%s %s' %zu", separator, row->class, fig_compare_name_of(row),
+			rows--);
 		separator = ", ";
 	}
 	fputs(")\n", script);
 }
 
-static void write_script(struct drawing *drawing, const struct compare_report *report, size_t rows)
+static void fig_compare_write_script(struct drawing *drawing, const struct compare_report *report,
+				     size_t rows)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const double threshold = report->threshold / 100;
@@ -96,7 +100,7 @@ static void write_script(struct drawing *drawing, const struct compare_report *r
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n", rows,
 		COLOUR_GREY, 1 + threshold, 1 + threshold, COLOUR_GREY,
 		fmax(1 - threshold, LEAST), fmax(1 - threshold, LEAST), COLOUR_GREY);
-	write_labels(script, report->comparison, rows);
+	fig_compare_write_labels(script, report->comparison, rows);
 	/* At least 1 % wide, to be seen. */
 	for (i = 0; i < 2; i++)
 		fprintf(script,
@@ -117,8 +121,9 @@ static const struct comparison_row *largest_change(const struct comparison *comp
 
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
 		if (row->verdict == COMPARISON_CHANGE &&
-		    (!largest || fabs(log(times_of(row->interval.difference))) >
-		     fabs(log(times_of(largest->interval.difference)))))
+		    (!largest ||
+		     fabs(log(fig_compare_times_of(row->interval.difference))) >
+			     fabs(log(fig_compare_times_of(largest->interval.difference)))))
 			largest = row;
 	return largest;
 }
@@ -146,17 +151,20 @@ static void say_largest(struct drawing *drawing, const struct compare_report *re
 		drawing_say(drawing, DRAWING_READING, "Nothing changed by %g %% or more.",
 			    report->threshold);
 	else if (isinf(row->interval.difference))
-		drawing_say(drawing, DRAWING_READING, "The largest change: %s %s, of which A has "
-			    "none.", row->class, name_of(row));
+		drawing_say(drawing, DRAWING_READING,
+			    "The largest change: %s %s, of which A has "
+			    "none.",
+			    row->class, fig_compare_name_of(row));
 	else
-		drawing_say(drawing, DRAWING_READING, "The largest change: %s %s, %+.1f %% (from "
-			    "%+.1f %% to %+.1f %%).", row->class, name_of(row),
-			    100 * row->interval.difference, 100 * row->interval.low,
-			    100 * row->interval.high);
+		drawing_say(drawing, DRAWING_READING,
+			    "The largest change: %s %s, %+.1f %% (from "
+			    "%+.1f %% to %+.1f %%).",
+			    row->class, fig_compare_name_of(row), 100 * row->interval.difference,
+			    100 * row->interval.low, 100 * row->interval.high);
 }
 
-static void say(struct drawing *drawing, const struct compare_report *report,
-		const char *sentence, size_t rows)
+static void fig_compare_write_caption(struct drawing *drawing, const struct compare_report *report,
+				      const char *sentence, size_t rows)
 {
 	const struct comparison *comparison = report->comparison;
 
@@ -182,9 +190,9 @@ int compare_figure(struct drawing *drawing, const struct compare_report *report,
 	if (err)
 		return err;
 	if (rows) {
-		say(drawing, report, sentence, rows);
-		write_data(drawing, report->comparison, rows);
-		write_script(drawing, report, rows);
+		fig_compare_write_caption(drawing, report, sentence, rows);
+		fig_compare_write_data(drawing, report->comparison, rows);
+		fig_compare_write_script(drawing, report, rows);
 	} else {
 		drawing_say(drawing, DRAWING_MISSING, "the runs have too few faults to compare");
 	}

@@ -36,7 +36,7 @@ static void close_cost(void *data)
 	free(cost);
 }
 
-static int add_item(void *data, const struct item *item)
+static int fig_cost_add_item(void *data, const struct item *item)
 {
 	struct cost *cost = data;
 	struct call call;
@@ -54,7 +54,7 @@ static int add_item(void *data, const struct item *item)
 			call.class, call.ns);
 }
 
-static int write_data(struct drawing *drawing, const struct bins *bins)
+static int fig_cost_write_data(struct drawing *drawing, const struct bins *bins)
 {
 	struct bins_cell *cells = bins_sorted(bins);
 	FILE *csv = drawing->streams[DRAWING_CSV];
@@ -75,7 +75,7 @@ static int write_data(struct drawing *drawing, const struct bins *bins)
 	return 0;
 }
 
-static void write_script(struct drawing *drawing, const struct bins *bins)
+static void fig_cost_write_script(struct drawing *drawing, const struct bins *bins)
 {
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'number of the call'\nset ylabel 'cost (µs)'\n"
@@ -86,7 +86,8 @@ static void write_script(struct drawing *drawing, const struct bins *bins)
 	drawing_script_end(drawing);
 }
 
-static void say(struct drawing *drawing, const struct cost *cost, const struct report *report)
+static void fig_cost_write_caption(struct drawing *drawing, const struct cost *cost,
+				   const struct report *report)
 {
 	const uint64_t all_ns = cost->disk.total_ns + cost->other.total_ns;
 	char row[32];
@@ -115,7 +116,7 @@ static void say(struct drawing *drawing, const struct cost *cost, const struct r
 		    "fault handler cost, in µs, over the number of the call.");
 }
 
-static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+static int fig_cost_draw(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	const struct cost *cost = data;
 
@@ -123,9 +124,9 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 		return 0;
 	}
-	say(drawing, cost, source->report);
-	write_script(drawing, &cost->bins);
-	return write_data(drawing, &cost->bins);
+	fig_cost_write_caption(drawing, cost, source->report);
+	fig_cost_write_script(drawing, &cost->bins);
+	return fig_cost_write_data(drawing, &cost->bins);
 }
 
 const struct figure figure_cost = {
@@ -133,6 +134,6 @@ const struct figure figure_cost = {
 	.title = "What each fault cost",
 	.open = open_cost,
 	.close = close_cost,
-	.item = add_item,
-	.draw = draw,
+	.item = fig_cost_add_item,
+	.draw = fig_cost_draw,
 };

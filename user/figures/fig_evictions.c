@@ -26,7 +26,7 @@ static size_t bars_of(const struct report *report)
 	return report->pages.nr_pairs < MOST_BARS ? report->pages.nr_pairs : MOST_BARS;
 }
 
-static void write_data(struct drawing *drawing, const struct report *report)
+static void fig_evictions_write_data(struct drawing *drawing, const struct report *report)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
 	const struct blame_pair *pair;
@@ -62,7 +62,7 @@ static void name_bar(const struct blame_pair *pair, char *name, size_t size)
 	}
 }
 
-static void write_labels(FILE *script, const struct report *report)
+static void fig_evictions_write_labels(FILE *script, const struct report *report)
 {
 	char name[80];
 	size_t i;
@@ -87,7 +87,7 @@ static bool has_sort(const struct report *report, enum sort sort)
 	return false;
 }
 
-static void write_script(struct drawing *drawing, const struct report *report)
+static void fig_evictions_write_script(struct drawing *drawing, const struct report *report)
 {
 	static const struct {
 		uint32_t rgb;
@@ -105,7 +105,7 @@ static void write_script(struct drawing *drawing, const struct report *report)
 	fprintf(script, "set xlabel 'pages read again'\nset xrange [0:*]\nset format x '%%.0f'\n"
 		"set ylabel 'victim: evictor'\nset yrange [0.4:%zu.6]\n"
 		"unset grid\nset grid xtics lc rgb '#c0c0c0' lw 0.5 dt solid\n", bars_of(report));
-	write_labels(script, report);
+	fig_evictions_write_labels(script, report);
 	for (i = 0; i < NR_SORTS; i++) {
 		if (!has_sort(report, i))
 			continue;
@@ -119,7 +119,7 @@ static void write_script(struct drawing *drawing, const struct report *report)
 	drawing_script_end(drawing);
 }
 
-static void say(struct drawing *drawing, const struct report *report)
+static void fig_evictions_write_caption(struct drawing *drawing, const struct report *report)
 {
 	uint64_t pages = 0, by[NR_SORTS] = { 0 }, left_out = 0, faults = 0;
 	double ms = 0;
@@ -152,7 +152,8 @@ static void say(struct drawing *drawing, const struct report *report)
 		    "many pages it had to read again.");
 }
 
-static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+static int fig_evictions_draw(void *data, const struct figure_source *source,
+			      struct drawing *drawing)
 {
 	const struct report *report = source->report;
 
@@ -167,14 +168,14 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 			    "again", report->pages.evictions.evicted);
 		return 0;
 	}
-	say(drawing, report);
-	write_data(drawing, report);
-	write_script(drawing, report);
+	fig_evictions_write_caption(drawing, report);
+	fig_evictions_write_data(drawing, report);
+	fig_evictions_write_script(drawing, report);
 	return 0;
 }
 
 const struct figure figure_evictions = {
 	.name = "evictions",
 	.title = "Whose pages were evicted by whom, and read again",
-	.draw = draw,
+	.draw = fig_evictions_draw,
 };

@@ -9,7 +9,7 @@
 #include "figures/page_map.h"
 #include "figures/palette.h"
 
-struct place {
+struct fig_heat_place {
 	struct place_data head;
 	struct bins bins;
 };
@@ -19,9 +19,9 @@ struct heat {
 	uint64_t origin_ns;	/* when the first fault began; UINT64_MAX: there was none */
 };
 
-static void exit_place(void *data)
+static void fig_heat_free_place(void *data)
 {
-	struct place *place = data;
+	struct fig_heat_place *place = data;
 
 	bins_exit(&place->bins);
 }
@@ -32,7 +32,8 @@ static void *open_heat(void)
 
 	if (heat)
 		*heat = (struct heat){
-			.places = { .bytes = sizeof(struct place), .exit = exit_place },
+			.places = { .bytes = sizeof(struct fig_heat_place),
+				    .exit = fig_heat_free_place },
 			.origin_ns = UINT64_MAX,
 		};
 	return heat;
@@ -46,12 +47,12 @@ static void close_heat(void *data)
 	free(heat);
 }
 
-static int add_fault(void *data, const struct explained *fault)
+static int fig_heat_add_fault(void *data, const struct explained *fault)
 {
 	const struct call_place at = place_of_fault(fault);
 	const uint64_t page = fault->inode ? fault->pgoff : fault->address >> 12;
 	struct heat *heat = data;
-	struct place *place;
+	struct fig_heat_place *place;
 	void *kept;
 	int err;
 
@@ -126,8 +127,8 @@ static double column_ms(const struct heat *heat, const struct bins *bins, uint64
 	return ns > heat->origin_ns ? (ns - heat->origin_ns) / 1e6 : 0;
 }
 
-static void write_data(struct drawing *drawing, const struct heat *heat, const struct bins *bins,
-		       const struct bins_cell *cells)
+static void fig_heat_write_data(struct drawing *drawing, const struct heat *heat,
+				const struct bins *bins, const struct bins_cell *cells)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
 	const uint64_t most = most_in(bins);
@@ -170,7 +171,7 @@ static bool level_title(unsigned int level, uint64_t most, char *title, size_t s
 	return low <= high;
 }
 
-static void write_script(struct drawing *drawing, const struct bins *bins)
+static void fig_heat_write_script(struct drawing *drawing, const struct bins *bins)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const uint64_t most = most_in(bins);
@@ -204,8 +205,9 @@ static void say_how_they_came(struct drawing *drawing, const struct bins *bins, 
 		    half < 0.25 ? "they came in bursts" : half < 0.4 ? "unevenly" : "evenly");
 }
 
-static void say(struct drawing *drawing, const struct heat *heat, const struct place *place,
-		const struct bins_cell *cells, const char *name)
+static void fig_heat_write_caption(struct drawing *drawing, const struct heat *heat,
+				   const struct fig_heat_place *place,
+				   const struct bins_cell *cells, const char *name)
 {
 	const struct bins *bins = &place->bins;
 	const uint64_t others = places_others(&heat->places);
@@ -226,10 +228,10 @@ static void say(struct drawing *drawing, const struct heat *heat, const struct p
 		    "more faults.", name);
 }
 
-static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+static int fig_heat_draw(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	const struct heat *heat = data;
-	const struct place *place = places_largest(&heat->places);
+	const struct fig_heat_place *place = places_largest(&heat->places);
 	struct bins_cell *cells;
 	char *name;
 
@@ -240,9 +242,9 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 	name = place_name(&place->head.place, source->report, source->analysis);
 	cells = bins_sorted(&place->bins);
 	if (name && cells) {
-		say(drawing, heat, place, cells, name);
-		write_data(drawing, heat, &place->bins, cells);
-		write_script(drawing, &place->bins);
+		fig_heat_write_caption(drawing, heat, place, cells, name);
+		fig_heat_write_data(drawing, heat, &place->bins, cells);
+		fig_heat_write_script(drawing, &place->bins);
 	}
 	free(name);
 	free(cells);
@@ -254,6 +256,6 @@ const struct figure figure_heat = {
 	.title = "Where and when the faults were",
 	.open = open_heat,
 	.close = close_heat,
-	.fault = add_fault,
-	.draw = draw,
+	.fault = fig_heat_add_fault,
+	.draw = fig_heat_draw,
 };

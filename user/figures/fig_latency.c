@@ -57,7 +57,7 @@ static void plot_lines(struct drawing *drawing, const struct figure_source *sour
 	fputc('\n', script);
 }
 
-static bool is_empty(const struct figure_source *source, struct drawing *drawing)
+static bool fig_latency_is_empty(const struct figure_source *source, struct drawing *drawing)
 {
 	if (source->report->faults.all.count)
 		return false;
@@ -113,7 +113,7 @@ static int draw_latency(void *data, const struct figure_source *source,
 			struct drawing *drawing)
 {
 	(void)data;
-	if (is_empty(source, drawing))
+	if (fig_latency_is_empty(source, drawing))
 		return 0;
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
 		    source->report->faults.all.count, BINS_AN_OCTAVE);
@@ -162,7 +162,7 @@ static int draw_cumulative(void *data, const struct figure_source *source,
 	const struct fault_figures *all = &source->report->faults.all;
 
 	(void)data;
-	if (is_empty(source, drawing))
+	if (fig_latency_is_empty(source, drawing))
 		return 0;
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
 		    all->count, BINS_AN_OCTAVE);

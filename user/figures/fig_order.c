@@ -8,7 +8,7 @@
 #include "figures/figure.h"
 #include "figures/scatter.h"
 
-struct place {
+struct fig_order_place {
 	struct place_data head;
 	struct bins bins;
 	uint64_t last_page;
@@ -20,9 +20,9 @@ struct order {
 	uint64_t calls;
 };
 
-static void exit_place(void *data)
+static void fig_order_free_place(void *data)
 {
-	struct place *place = data;
+	struct fig_order_place *place = data;
 
 	bins_exit(&place->bins);
 }
@@ -33,7 +33,8 @@ static void *open_order(void)
 
 	if (order)
 		order->places = (struct places){
-			.bytes = sizeof(struct place), .exit = exit_place,
+			.bytes = sizeof(struct fig_order_place),
+			.exit = fig_order_free_place,
 		};
 	return order;
 }
@@ -46,7 +47,7 @@ static void close_order(void *data)
 	free(order);
 }
 
-static void count_step(struct place *place, uint64_t page)
+static void count_step(struct fig_order_place *place, uint64_t page)
 {
 	if (place->bins.count && page != place->last_page) {
 		place->next += page == place->last_page + 1;
@@ -56,11 +57,11 @@ static void count_step(struct place *place, uint64_t page)
 	place->last_page = page;
 }
 
-static int add_item(void *data, const struct item *item)
+static int fig_order_add_item(void *data, const struct item *item)
 {
 	struct order *order = data;
 	uint64_t number;
-	struct place *place;
+	struct fig_order_place *place;
 	struct call call;
 	void *kept;
 	int err;
@@ -78,7 +79,7 @@ static int add_item(void *data, const struct item *item)
 	return bins_add(&place->bins, number, call.page, call.class, call.page);
 }
 
-static int write_data(struct drawing *drawing, const struct bins *bins)
+static int fig_order_write_data(struct drawing *drawing, const struct bins *bins)
 {
 	struct bins_cell *cells = bins_sorted(bins);
 	FILE *csv = drawing->streams[DRAWING_CSV];
@@ -98,7 +99,7 @@ static int write_data(struct drawing *drawing, const struct bins *bins)
 	return 0;
 }
 
-static void write_script(struct drawing *drawing, const struct bins *bins)
+static void fig_order_write_script(struct drawing *drawing, const struct bins *bins)
 {
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'number of the call'\nset ylabel 'page'\n"
@@ -107,8 +108,8 @@ static void write_script(struct drawing *drawing, const struct bins *bins)
 	drawing_script_end(drawing);
 }
 
-static void say(struct drawing *drawing, const struct order *order, const struct place *place,
-		const char *name)
+static void fig_order_write_caption(struct drawing *drawing, const struct order *order,
+				    const struct fig_order_place *place, const char *name)
 {
 	const uint64_t steps = place->next + place->ahead + place->back;
 	const uint64_t others = places_others(&order->places);
@@ -131,10 +132,10 @@ static void say(struct drawing *drawing, const struct order *order, const struct
 		    "over the number of the call, in order of time.", name);
 }
 
-static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+static int fig_order_draw(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	const struct order *order = data;
-	const struct place *place = places_largest(&order->places);
+	const struct fig_order_place *place = places_largest(&order->places);
 	char *name;
 
 	if (!place) {
@@ -144,10 +145,10 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 	name = place_name(&place->head.place, source->report, source->analysis);
 	if (!name)
 		return -ENOMEM;
-	say(drawing, order, place, name);
+	fig_order_write_caption(drawing, order, place, name);
 	free(name);
-	write_script(drawing, &place->bins);
-	return write_data(drawing, &place->bins);
+	fig_order_write_script(drawing, &place->bins);
+	return fig_order_write_data(drawing, &place->bins);
 }
 
 const struct figure figure_order = {
@@ -155,6 +156,6 @@ const struct figure figure_order = {
 	.title = "The order of the faults",
 	.open = open_order,
 	.close = close_order,
-	.item = add_item,
-	.draw = draw,
+	.item = fig_order_add_item,
+	.draw = fig_order_draw,
 };

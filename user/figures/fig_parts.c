@@ -7,7 +7,7 @@
 #include "report/view.h"
 
 /* From bottom to top, so that the first class is on top. */
-static unsigned int write_data(struct drawing *drawing, const struct report *report)
+static unsigned int fig_parts_write_data(struct drawing *drawing, const struct report *report)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
 	const struct fault_figures *faults;
@@ -35,7 +35,7 @@ static unsigned int write_data(struct drawing *drawing, const struct report *rep
 	return row;
 }
 
-static void write_labels(FILE *script, const struct report *report)
+static void fig_parts_write_labels(FILE *script, const struct report *report)
 {
 	const struct fault_figures *faults;
 	unsigned int row = 0, i;
@@ -53,7 +53,8 @@ static void write_labels(FILE *script, const struct report *report)
 	fputs(")\n", script);
 }
 
-static void write_script(struct drawing *drawing, const struct report *report, unsigned int rows)
+static void fig_parts_write_script(struct drawing *drawing, const struct report *report,
+				   unsigned int rows)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";
@@ -63,7 +64,7 @@ static void write_script(struct drawing *drawing, const struct report *report, u
 	fprintf(script, "set xlabel 'share of the time of its class (%%)'\nset xrange [0:100]\n"
 		"set yrange [0.4:%u.6]\nunset grid\n"
 		"set style fill solid border lc rgb '#ffffff'\n", rows);
-	write_labels(script, report);
+	fig_parts_write_labels(script, report);
 	for (part = 0; part < NR_PARTS; part++) {
 		if (!report->faults.all.parts[part].total_ns)
 			continue;
@@ -79,7 +80,7 @@ static void write_script(struct drawing *drawing, const struct report *report, u
 	drawing_script_end(drawing);
 }
 
-static void say(struct drawing *drawing, const struct report *report)
+static void fig_parts_write_caption(struct drawing *drawing, const struct report *report)
 {
 	const struct fault_figures *all = &report->faults.all, *most = &report->faults.classes[0];
 	enum fault_class class, costliest = 0;
@@ -108,7 +109,7 @@ static void say(struct drawing *drawing, const struct report *report)
 		    "blocked or waiting for a CPU.");
 }
 
-static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+static int fig_parts_draw(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	const struct report *report = source->report;
 
@@ -122,13 +123,13 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 		return 0;
 	}
-	say(drawing, report);
-	write_script(drawing, report, write_data(drawing, report));
+	fig_parts_write_caption(drawing, report);
+	fig_parts_write_script(drawing, report, fig_parts_write_data(drawing, report));
 	return 0;
 }
 
 const struct figure figure_parts = {
 	.name = "parts",
 	.title = "Where the time went",
-	.draw = draw,
+	.draw = fig_parts_draw,
 };

@@ -27,7 +27,7 @@
 #define ONE_MAPPED 1ULL
 #define ONE_EVICTED (1ULL << 32)
 
-struct place {
+struct fig_readahead_place {
 	struct place_data head;
 	uint64_t number;	/* of all that there were, from 1 */
 	struct bins bins;
@@ -49,9 +49,9 @@ struct readahead_map {
 	uint64_t overflow;	/* pages read of more files than are kept */
 };
 
-static void exit_place(void *data)
+static void fig_readahead_free_place(void *data)
 {
-	struct place *place = data;
+	struct fig_readahead_place *place = data;
 
 	bins_exit(&place->bins);
 }
@@ -62,7 +62,8 @@ static void *open_map(void)
 
 	if (!map)
 		return NULL;
-	map->places = (struct places){ .bytes = sizeof(struct place), .exit = exit_place };
+	map->places = (struct places){ .bytes = sizeof(struct fig_readahead_place),
+				       .exit = fig_readahead_free_place };
 	map->times = (struct pieces){
 		.pages = PIECE_PAGES, .bytes = sizeof(struct piece_times), .max = PIECES_MAX,
 	};
@@ -78,7 +79,7 @@ static void close_map(void *data)
 	free(map);
 }
 
-static int add_item(void *data, const struct item *item)
+static int fig_readahead_add_item(void *data, const struct item *item)
 {
 	struct readahead_map *map = data;
 
@@ -90,7 +91,7 @@ static int add_item(void *data, const struct item *item)
 }
 
 /* Where the box is: the same when the page is read and later. */
-static uint64_t column_of(float when)
+static uint64_t fig_readahead_column_of(float when)
 {
 	return (uint64_t)when - 1;
 }
@@ -120,11 +121,11 @@ static void set_times(struct piece_times *times, const struct readahead_pages *p
 		each[i] = when;
 }
 
-static int add_read(struct readahead_map *map, const struct readahead_pages *pages)
+static int fig_readahead_add_read(struct readahead_map *map, const struct readahead_pages *pages)
 {
 	const struct call_place at = { .dev = pages->dev, .inode = pages->inode };
 	struct piece_times *times;
-	struct place *place;
+	struct fig_readahead_place *place;
 	float when;
 	void *kept, *kept_place;
 	int err;
@@ -152,14 +153,15 @@ static int add_read(struct readahead_map *map, const struct readahead_pages *pag
 	}
 	when = ((map->now_ns - map->origin_ns) >> UNIT_SHIFT) + 1;
 	set_times(times, pages, when);
-	return bins_add_rows(&place->bins, column_of(when), pages->pgoff, pages->pages, 0, 0);
+	return bins_add_rows(&place->bins, fig_readahead_column_of(when), pages->pgoff,
+			     pages->pages, 0, 0);
 }
 
-static struct place *find_place(const struct readahead_map *map,
-				const struct readahead_pages *pages)
+static struct fig_readahead_place *fig_readahead_find_place(const struct readahead_map *map,
+							    const struct readahead_pages *pages)
 {
 	const struct call_place at = { .dev = pages->dev, .inode = pages->inode };
-	struct place *place;
+	struct fig_readahead_place *place;
 	size_t i;
 
 	for (i = 0; i < map->places.nr; i++) {
@@ -180,8 +182,8 @@ static void add_fate(struct bins *bins, struct piece_times *times,
 
 	if (times->uniform) {
 		if (times->all > 0)
-			bins_note_rows(bins, column_of(times->all), pages->pgoff, pages->pages, 0,
-				       one);
+			bins_note_rows(bins, fig_readahead_column_of(times->all), pages->pgoff,
+				       pages->pages, 0, one);
 		return;
 	}
 	each = times->each + pages->pgoff % PIECE_PAGES;
@@ -189,7 +191,8 @@ static void add_fate(struct bins *bins, struct piece_times *times,
 		for (run = 1; i + run < pages->pages && each[i + run] == each[i]; run++)
 			;
 		if (each[i] > 0)
-			bins_note_rows(bins, column_of(each[i]), pages->pgoff + i, run, 0, one);
+			bins_note_rows(bins, fig_readahead_column_of(each[i]), pages->pgoff + i,
+				       run, 0, one);
 	}
 }
 
@@ -197,12 +200,12 @@ static int add_pages(void *data, const struct readahead_pages *pages)
 {
 	struct readahead_map *map = data;
 	struct piece_times *times;
-	struct place *place;
+	struct fig_readahead_place *place;
 
 	if (pages->fate == READAHEAD_READ)
-		return add_read(map, pages);
+		return fig_readahead_add_read(map, pages);
 	times = pieces_find(&map->times, pages->dev, pages->inode, pages->pgoff);
-	place = times ? find_place(map, pages) : NULL;
+	place = times ? fig_readahead_find_place(map, pages) : NULL;
 	/* A file that was given up and came back does not have what was read before. */
 	if (place && times->place == place->number)
 		add_fate(&place->bins, times, pages);
@@ -229,7 +232,8 @@ static unsigned int kind_of(const struct box *box)
 	return box->mapped == box->read ? 0 : box->mapped ? 1 : 2;
 }
 
-static int write_data(struct drawing *drawing, const struct bins *bins, unsigned int *kinds)
+static int fig_readahead_write_data(struct drawing *drawing, const struct bins *bins,
+				    unsigned int *kinds)
 {
 	const double width_ms = (double)(1ULL << (bins->x_shift + UNIT_SHIFT)) / 1e6;
 	struct bins_cell *cells = bins_sorted(bins);
@@ -253,7 +257,8 @@ static int write_data(struct drawing *drawing, const struct bins *bins, unsigned
 	return 0;
 }
 
-static void write_script(struct drawing *drawing, const struct bins *bins, unsigned int kinds)
+static void fig_readahead_write_script(struct drawing *drawing, const struct bins *bins,
+				       unsigned int kinds)
 {
 	static const struct {
 		uint32_t rgb;
@@ -305,8 +310,9 @@ static void say_covered(struct drawing *drawing, const struct report *report)
 }
 
 /* 0 or -ENOMEM. */
-static int say(struct drawing *drawing, const struct readahead_map *map, const struct place *place,
-	       const struct figure_source *source)
+static int fig_readahead_write_caption(struct drawing *drawing, const struct readahead_map *map,
+				       const struct fig_readahead_place *place,
+				       const struct figure_source *source)
 {
 	const uint64_t others = places_others(&map->places);
 	const struct bins *bins = &place->bins;
@@ -329,10 +335,11 @@ static int say(struct drawing *drawing, const struct readahead_map *map, const s
 	return 0;
 }
 
-static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+static int fig_readahead_draw(void *data, const struct figure_source *source,
+			      struct drawing *drawing)
 {
 	const struct readahead_map *map = data;
-	const struct place *place = places_largest(&map->places);
+	const struct fig_readahead_place *place = places_largest(&map->places);
 	unsigned int kinds = 0;
 	int err;
 
@@ -344,10 +351,10 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 		drawing_say(drawing, DRAWING_MISSING, "nothing was read from a block device");
 		return 0;
 	}
-	err = say(drawing, map, place, source);
+	err = fig_readahead_write_caption(drawing, map, place, source);
 	if (!err)
-		err = write_data(drawing, &place->bins, &kinds);
-	write_script(drawing, &place->bins, kinds);
+		err = fig_readahead_write_data(drawing, &place->bins, &kinds);
+	fig_readahead_write_script(drawing, &place->bins, kinds);
 	return err;
 }
 
@@ -356,7 +363,7 @@ const struct figure figure_readahead = {
 	.title = "Pages read, and mapped later",
 	.open = open_map,
 	.close = close_map,
-	.item = add_item,
+	.item = fig_readahead_add_item,
 	.pages = add_pages,
-	.draw = draw,
+	.draw = fig_readahead_draw,
 };

@@ -143,7 +143,7 @@ static void widen(struct timeline *timeline, uint64_t ns)
 }
 
 /* Room for more time, after and before: what is told later may have begun before all others. */
-static void make_room(struct timeline *timeline, uint64_t from_ns, uint64_t to_ns)
+static void fig_timeline_make_room(struct timeline *timeline, uint64_t from_ns, uint64_t to_ns)
 {
 	struct change change = { .from = timeline->columns, .to = timeline->columns };
 
@@ -166,7 +166,7 @@ static void spread(struct timeline *timeline, struct lane *lane, enum state stat
 	const struct columns *columns = &timeline->columns;
 	uint64_t from, end, column;
 
-	make_room(timeline, from_ns, to_ns);
+	fig_timeline_make_room(timeline, from_ns, to_ns);
 	for (from = from_ns; from < to_ns; from = end) {
 		column = from >> columns->shift;
 		end = (column + 1) << columns->shift;
@@ -199,7 +199,7 @@ static void add_fault_off(struct timeline *timeline, struct lane *lane,
 	lane->fault_off_ns += off_ns;
 }
 
-static int add_fault(void *data, const struct explained *fault)
+static int fig_timeline_add_fault(void *data, const struct explained *fault)
 {
 	struct timeline *timeline = data;
 	struct lane *lane;
@@ -216,7 +216,7 @@ static int add_fault(void *data, const struct explained *fault)
 	return 0;
 }
 
-static int add_stay(struct timeline *timeline, const struct pfstat_off_cpu *stay)
+static int fig_timeline_add_stay(struct timeline *timeline, const struct pfstat_off_cpu *stay)
 {
 	struct lane *lane;
 	int err = lane_get(timeline, stay->event.tid, &lane);
@@ -229,7 +229,7 @@ static int add_stay(struct timeline *timeline, const struct pfstat_off_cpu *stay
 	return 0;
 }
 
-static int add_task(struct timeline *timeline, const struct pfstat_task *task)
+static int fig_timeline_add_task(struct timeline *timeline, const struct pfstat_task *task)
 {
 	struct lane *lane;
 	int err = 0;
@@ -251,7 +251,7 @@ static int add_task(struct timeline *timeline, const struct pfstat_task *task)
 	return err;
 }
 
-static int add_item(void *data, const struct item *item)
+static int fig_timeline_add_item(void *data, const struct item *item)
 {
 	struct timeline *timeline = data;
 	int err = close_ended(timeline);
@@ -259,10 +259,10 @@ static int add_item(void *data, const struct item *item)
 	if (err || item->type != ITEM_EVENT)
 		return err;
 	if (item->event->type == PFSTAT_EVENT_OFF_CPU)
-		return add_stay(timeline, (const struct pfstat_off_cpu *)item->event);
+		return fig_timeline_add_stay(timeline, (const struct pfstat_off_cpu *)item->event);
 	if (item->event->type != PFSTAT_EVENT_TASK)
 		return 0;
-	return add_task(timeline, (const struct pfstat_task *)item->event);
+	return fig_timeline_add_task(timeline, (const struct pfstat_task *)item->event);
 }
 
 struct lanes {
@@ -306,7 +306,7 @@ static const char *const state_names[NR_STATES] = {
 	"in a fault, on the CPU", "in a fault, off the CPU", "off the CPU elsewhere"
 };
 
-static void name_lane(const struct lane *lane, char *name, size_t size)
+static void fig_timeline_name_lane(const struct lane *lane, char *name, size_t size)
 {
 	if (lane->comm[0])
 		snprintf(name, size, "%s (%" PRIu32 ")", lane->comm, lane->tid);
@@ -355,7 +355,7 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 	char name[48];
 	double from, share;
 
-	name_lane(lane, name, sizeof(name));
+	fig_timeline_name_lane(lane, name, sizeof(name));
 	for (column = 0; column < COLUMNS; column++) {
 		begin_ns = edge_ns(timeline, column);
 		width_ns = edge_ns(timeline, column + 1) - begin_ns;
@@ -381,8 +381,8 @@ static const char *title_of(enum state state, const struct report *report)
 								     state_names[state];
 }
 
-static void write_script(struct drawing *drawing, const struct report *report,
-			 const struct lanes *lanes, size_t rows)
+static void fig_timeline_write_script(struct drawing *drawing, const struct report *report,
+				      const struct lanes *lanes, size_t rows)
 {
 	static const uint32_t colours[NR_STATES] = {
 		COLOUR_BLUE, COLOUR_BLACK, COLOUR_ORANGE
@@ -396,7 +396,7 @@ static void write_script(struct drawing *drawing, const struct report *report,
 	fprintf(script, "set xlabel 'time (ms)'\nset xrange [0:*] noextend\nset format x '%%.6g'\n"
 		"set yrange [0.4:%zu.6]\nunset grid\nset ytics scale 0 (", rows);
 	for (i = 0; i < rows; i++) {
-		name_lane(lanes->all[i], name, sizeof(name));
+		fig_timeline_name_lane(lanes->all[i], name, sizeof(name));
 		fputs(i ? ", " : "", script);
 		drawing_label(script, name);
 		fprintf(script, " %zu", rows - i);
@@ -417,7 +417,7 @@ static void say_most(struct drawing *drawing, const struct timeline *timeline,
 {
 	char name[48];
 
-	name_lane(most, name, sizeof(name));
+	fig_timeline_name_lane(most, name, sizeof(name));
 	drawing_say(drawing, DRAWING_READING, "%s was in faults for %.1f ms of %.1f ms", name,
 		    most->fault_ns / 1e6, (timeline->end_ns - timeline->begin_ns) / 1e6);
 	if (parts_known)
@@ -455,7 +455,8 @@ static void say_amount(struct drawing *drawing, const struct timeline *timeline,
 			    " Stays off the CPU are not known: there was no eBPF.");
 }
 
-static int draw(void *data, const struct figure_source *source, struct drawing *drawing)
+static int fig_timeline_draw(void *data, const struct figure_source *source,
+			     struct drawing *drawing)
 {
 	struct timeline *timeline = data;
 	struct lanes lanes = {
@@ -482,7 +483,7 @@ static int draw(void *data, const struct figure_source *source, struct drawing *
 		drawing_say(drawing, DRAWING_ALT, "A lane a thread over time: how much of each "
 			    "moment it was in faults, on and off the CPU, and off the CPU "
 			    "elsewhere.");
-		write_script(drawing, source->report, &lanes, rows);
+		fig_timeline_write_script(drawing, source->report, &lanes, rows);
 	}
 	free(lanes.all);
 	return 0;
@@ -493,7 +494,7 @@ const struct figure figure_timeline = {
 	.title = "What each thread did",
 	.open = open_timeline,
 	.close = close_timeline,
-	.item = add_item,
-	.fault = add_fault,
-	.draw = draw,
+	.item = fig_timeline_add_item,
+	.fault = fig_timeline_add_fault,
+	.draw = fig_timeline_draw,
 };

@@ -28,10 +28,10 @@
 static const char *const endings[] = { "csv", "gnuplot", "svg", "png" };
 #define NR_ENDINGS (sizeof(endings) / sizeof(endings[0]))
 
-static int fail(struct folder *folder, int err, const char *format, ...)
+static int figure_folder_fail(struct folder *folder, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int fail(struct folder *folder, int err, const char *format, ...)
+static int figure_folder_fail(struct folder *folder, int err, const char *format, ...)
 {
 	va_list arguments;
 
@@ -48,18 +48,19 @@ static int make_folder(struct folder *folder, const char *keep)
 
 	*folder = (struct folder){ .keep = keep, .gnuplot_seconds = GNUPLOT_SECONDS };
 	if (keep && mkdir(keep, 0700) && errno != EEXIST)
-		return fail(folder, -errno, "cannot make the folder %s: %s", keep,
-			    invoker_strerror(-errno));
+		return figure_folder_fail(folder, -errno, "cannot make the folder %s: %s", keep,
+					  invoker_strerror(-errno));
 	if (asprintf(&folder->path, "%s/.pfdrive-XXXXXX", parent) < 0) {
 		folder->path = NULL;
-		return fail(folder, -ENOMEM, "out of memory");
+		return figure_folder_fail(folder, -ENOMEM, "out of memory");
 	}
 	if (mkdtemp(folder->path))
 		return 0;
 	err = -errno;
 	free(folder->path);
 	folder->path = NULL;
-	return fail(folder, err, "cannot write into %s: %s", parent, invoker_strerror(err));
+	return figure_folder_fail(folder, err, "cannot write into %s: %s", parent,
+				  invoker_strerror(err));
 }
 
 int folder_open(struct folder *folder, const char *keep)
@@ -68,14 +69,15 @@ int folder_open(struct folder *folder, const char *keep)
 
 	*folder = (struct folder){ 0 };
 	if (err)
-		return fail(folder, err, "cannot make a folder: %s", invoker_strerror(err));
+		return figure_folder_fail(folder, err, "cannot make a folder: %s",
+					  invoker_strerror(err));
 	err = make_folder(folder, keep);
 	invoker_end();
 	return err;
 }
 
 /* NULL: no memory. */
-static char *path_of(const char *folder, const char *name, const char *ending)
+static char *figure_folder_path_of(const char *folder, const char *name, const char *ending)
 {
 	char *path;
 
@@ -97,7 +99,7 @@ static FILE *make_file(const char *path)
 static int write_file(struct folder *folder, const struct drawing *drawing, const char *ending,
 		      enum drawing_text text)
 {
-	char *path = path_of(folder->path, drawing->name, ending);
+	char *path = figure_folder_path_of(folder->path, drawing->name, ending);
 	FILE *file;
 	int err = 0;
 
@@ -109,7 +111,8 @@ static int write_file(struct folder *folder, const struct drawing *drawing, cons
 	if (file && fclose(file) && !err)
 		err = -errno;
 	if (err)
-		fail(folder, err, "cannot write %s: %s", path ?: drawing->name, strerror(-err));
+		figure_folder_fail(folder, err, "cannot write %s: %s", path ?: drawing->name,
+				   strerror(-err));
 	free(path);
 	return err;
 }
@@ -135,7 +138,7 @@ static void become_gnuplot(const struct folder *folder, const char *script)
 
 static void read_messages(const struct folder *folder, char *line, size_t size)
 {
-	char *path = path_of(folder->path, MESSAGES, NULL);
+	char *path = figure_folder_path_of(folder->path, MESSAGES, NULL);
 	FILE *file = path ? fopen(path, "re") : NULL;
 	size_t length = 0;
 
@@ -184,11 +187,13 @@ static int check_whole(struct folder *folder, const struct drawing *drawing)
 	int err = 0;
 
 	for (i = 0; i < nr && !err; i++) {
-		path = path_of(folder->path, drawing->name, drawing_ends[i].ending);
+		path = figure_folder_path_of(folder->path, drawing->name, drawing_ends[i].ending);
 		if (!is_whole(path, drawing_ends[i].end, drawing_ends[i].bytes))
-			err = fail(folder, -EIO, "gnuplot wrote no whole %s.%s into %s: is there "
-				   "no space left?", drawing->name, drawing_ends[i].ending,
-				   folder->keep ?: folder->path);
+			err = figure_folder_fail(folder, -EIO,
+						 "gnuplot wrote no whole %s.%s into %s: is there "
+						 "no space left?",
+						 drawing->name, drawing_ends[i].ending,
+						 folder->keep ?: folder->path);
 		free(path);
 	}
 	return err;
@@ -275,10 +280,13 @@ static int draw_one(struct folder *folder, const struct drawing *drawing)
 	snprintf(script, sizeof(script), "%s.gnuplot", drawing->name);
 	status = run_gnuplot(folder, script);
 	if (status == -ETIMEDOUT)
-		return fail(folder, status, "cannot draw %s: gnuplot did not end within %u seconds "
-			    "and was killed", script, folder->gnuplot_seconds);
+		return figure_folder_fail(folder, status,
+					  "cannot draw %s: gnuplot did not end within %u seconds "
+					  "and was killed",
+					  script, folder->gnuplot_seconds);
 	if (status < 0)
-		return fail(folder, status, "cannot run gnuplot: %s", strerror(-status));
+		return figure_folder_fail(folder, status, "cannot run gnuplot: %s",
+					  strerror(-status));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ABSENT) {
 		folder->no_gnuplot = true;
 		return 0;
@@ -286,21 +294,23 @@ static int draw_one(struct folder *folder, const struct drawing *drawing)
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return check_whole(folder, drawing);
 	if (WIFSIGNALED(status))
-		return fail(folder, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
+		return figure_folder_fail(folder, -EINTR, "gnuplot was ended by signal %d",
+					  WTERMSIG(status));
 	read_messages(folder, messages, sizeof(messages));
-	return fail(folder, -EIO, "gnuplot cannot draw %s: %s", script, messages);
+	return figure_folder_fail(folder, -EIO, "gnuplot cannot draw %s: %s", script, messages);
 }
 
 /* The names of a folder's files are not on the command line: they are checked here. */
 static int check_name(struct folder *folder, const char *name, const char *ending)
 {
-	char *path = path_of(folder->keep, name, ending);
+	char *path = figure_folder_path_of(folder->keep, name, ending);
 	const char *what = path ? named_files_find(path) : NULL;
-	int err = path ? 0 : fail(folder, -ENOMEM, "out of memory");
+	int err = path ? 0 : figure_folder_fail(folder, -ENOMEM, "out of memory");
 
 	if (what)
-		err = fail(folder, -EEXIST, "cannot write %s: it is %s; name another folder", path,
-			   what);
+		err = figure_folder_fail(folder, -EEXIST,
+					 "cannot write %s: it is %s; name another folder", path,
+					 what);
 	free(path);
 	return err;
 }
@@ -316,7 +326,7 @@ static int check_names(struct folder *folder, const struct drawing *drawings, si
 	return err;
 }
 
-static int draw(struct folder *folder, const struct drawing *drawings, size_t nr)
+static int figure_folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr)
 {
 	size_t i;
 	int err = 0;
@@ -338,17 +348,18 @@ int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr
 	int err = invoker_begin();
 
 	if (err)
-		return fail(folder, err, "cannot write figures: %s", invoker_strerror(err));
+		return figure_folder_fail(folder, err, "cannot write figures: %s",
+					  invoker_strerror(err));
 	err = folder->keep ? check_names(folder, drawings, nr) : 0;
 	if (!err)
-		err = draw(folder, drawings, nr);
+		err = figure_folder_draw(folder, drawings, nr);
 	invoker_end();
 	return err;
 }
 
 int folder_read(struct folder *folder, const struct drawing *drawing, char **svg)
 {
-	char *path = path_of(folder->path, drawing->name, "svg");
+	char *path = figure_folder_path_of(folder->path, drawing->name, "svg");
 	FILE *file = path ? fopen(path, "re") : NULL;
 	size_t bytes = 0, got;
 	FILE *memory;
@@ -370,14 +381,14 @@ int folder_read(struct folder *folder, const struct drawing *drawing, char **svg
 		return 0;
 	free(*svg);
 	*svg = NULL;
-	return fail(folder, err, "cannot read what gnuplot drew of %s: %s", drawing->name,
-		    strerror(-err));
+	return figure_folder_fail(folder, err, "cannot read what gnuplot drew of %s: %s",
+				  drawing->name, strerror(-err));
 }
 
 static int keep_one(struct folder *folder, const struct drawing *drawing, const char *ending)
 {
-	char *from = path_of(folder->path, drawing->name, ending);
-	char *to = path_of(folder->keep, drawing->name, ending);
+	char *from = figure_folder_path_of(folder->path, drawing->name, ending);
+	char *to = figure_folder_path_of(folder->keep, drawing->name, ending);
 	int err = 0;
 
 	if (!from || !to)
@@ -387,7 +398,8 @@ static int keep_one(struct folder *folder, const struct drawing *drawing, const 
 	else if (unlink(to) && errno != ENOENT)
 		err = -errno;
 	if (err)
-		fail(folder, err, "cannot write %s: %s", to ?: drawing->name, strerror(-err));
+		figure_folder_fail(folder, err, "cannot write %s: %s", to ?: drawing->name,
+				   strerror(-err));
 	free(from);
 	free(to);
 	return err;
@@ -409,7 +421,8 @@ int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr
 	int err = invoker_begin();
 
 	if (err)
-		return fail(folder, err, "cannot write figures: %s", invoker_strerror(err));
+		return figure_folder_fail(folder, err, "cannot write figures: %s",
+					  invoker_strerror(err));
 	err = keep_all(folder, drawings, nr);
 	invoker_end();
 	return err;
