@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/comparison.h"
+#include "util/array.h"
 
 const char *comparison_measure_name(const struct comparison_row *row)
 {
@@ -183,7 +184,7 @@ void comparison_add_unknown(struct comparison *comparison, const char *class)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(measures) / sizeof(measures[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(measures); i++)
 		add_row(comparison, class, measures[i])->verdict = COMPARISON_UNKNOWN;
 }
 

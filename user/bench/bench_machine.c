@@ -18,6 +18,7 @@
 #include "bench/bench_machine.h"
 #include "system/machine_state.h"
 #include "system/memory_cgroup.h"
+#include "util/array.h"
 #include "util/time_ns.h"
 
 #define CALIBRATION_NS 50000000L
@@ -173,7 +174,7 @@ static void bench_machine_read_levels(struct bench_machine *machine, hwloc_topol
 	hwloc_obj_t cpu = hwloc_get_pu_obj_by_os_index(topology, machine->cpu), cache;
 	size_t i;
 
-	for (i = 0; cpu && i < sizeof(levels) / sizeof(*levels); i++) {
+	for (i = 0; cpu && i < ARRAY_SIZE(levels); i++) {
 		cache = hwloc_get_ancestor_obj_by_type(topology, levels[i], cpu);
 		if (!cache)
 			continue;

@@ -12,6 +12,7 @@
 
 #include "bench/bench_plan.h"
 #include "bench/predict.h"
+#include "util/array.h"
 #include "util/size.h"
 
 #define HARDWARE ".hardware"
@@ -31,7 +32,7 @@ static int predict_lookup_any(void *context, const char *name, double *value)
 
 	(void)context;
 	*value = 1;
-	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (i = 0; i < ARRAY_SIZE(others); i++)
 		if (!strcmp(name, others[i]))
 			return 0;
 	return bench_plan_knows(name) ? 0 : -ENOENT;

@@ -17,6 +17,7 @@
 #include "collect/bpf_pins.h"
 #include "compete/competitor.h"
 #include "system/memory_cgroup.h"
+#include "util/array.h"
 #include "util/message.h"
 #include "util/signals.h"
 
@@ -151,7 +152,7 @@ int cmd_helper(int argc, char **argv)
 	};
 	size_t i;
 
-	for (i = 0; argc > 1 && i < sizeof(helpers) / sizeof(helpers[0]); i++) {
+	for (i = 0; argc > 1 && i < ARRAY_SIZE(helpers); i++) {
 		if (strcmp(argv[1], helpers[i].name))
 			continue;
 		argv[1] = argv[0];

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/completion.h"
+#include "util/array.h"
 #include "workload/advice.h"
 #include "workload/pattern.h"
 
@@ -77,7 +78,7 @@ static void find_values(const struct argp_option *option, char *words)
 	const char *text = option->arg ?: "";
 	size_t i, length, used = 0;
 
-	for (i = 0; i < sizeof(named_values) / sizeof(named_values[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(named_values); i++)
 		if (!strcmp(text, named_values[i].argument))
 			text = named_values[i].values;
 	words[0] = '\0';

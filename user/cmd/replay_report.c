@@ -10,6 +10,7 @@
 
 #include "cmd/replay_report.h"
 #include "report/view.h"
+#include "util/array.h"
 #include "util/json_value.h"
 #include "util/table_grid.h"
 #include "util/utf8.h"
@@ -159,7 +160,7 @@ static int replay_report_table(FILE *out, const struct recorded_file *file,
 	print_advice(out, file, replayed);
 	fprintf(out, "Recorded: %.3f ms from the first fault to the last; replayed: %.3f ms\n\n",
 		(file->last_ns - file->first_ns) / 1e6, run->time.elapsed_ns / 1e6);
-	grid_open(&grid, headings, sizeof(headings) / sizeof(headings[0]));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	replay_report_rows(&grid, file, replayed);
 	return grid_close(&grid, out);
 }

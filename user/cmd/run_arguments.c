@@ -16,9 +16,9 @@
 #include "privilege/named_files.h"
 #include "system/cpus.h"
 #include "util/argument.h"
+#include "util/array.h"
 #include "util/version.h"
 #include "workload/pattern.h"
-
 
 #define STRING(x) #x
 #define STRING_OF(x) STRING(x)

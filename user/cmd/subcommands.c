@@ -11,6 +11,7 @@
 
 #include "bench/bench_options.h"
 #include "cmd/cmd.h"
+#include "util/array.h"
 #include "util/message.h"
 #include "workload/pattern.h"
 
@@ -37,7 +38,7 @@ const struct subcommand subcommands[] = {
 	{ "helper", "pfdrive helper", COMMAND_HIDDEN, "", cmd_helper, NULL },
 };
 
-const size_t nr_subcommands = sizeof(subcommands) / sizeof(subcommands[0]);
+const size_t nr_subcommands = ARRAY_SIZE(subcommands);
 
 /* Other words for a command: its former name, or only its second word. */
 static const struct {
@@ -87,7 +88,7 @@ static const char *nearest_command(const char *word)
 	const char *nearest = NULL;
 	size_t i;
 
-	for (i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(aliases); i++)
 		if (!strcmp(word, aliases[i].word))
 			return aliases[i].command;
 	for (i = 0; i < nr_subcommands; i++) {

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "collect/bpf_programs.h"
+#include "util/array.h"
 
 /* A program that is not named here is always needed. */
 static const struct {
@@ -64,7 +65,7 @@ static const struct {
 	{ "on_sys_exit", "on_sys_exit_again", false },
 };
 
-#define NR_DOUBLES (sizeof(doubles) / sizeof(doubles[0]))
+#define NR_DOUBLES ARRAY_SIZE(doubles)
 
 /* The first says nothing without the second. */
 static const struct {
@@ -124,7 +125,7 @@ static int hooks_has_instead(struct hook_search *search, const char *program)
 	struct bpf_program *instead;
 	size_t i;
 
-	for (i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(alternatives); i++) {
 		if (strcmp(alternatives[i].program, program))
 			continue;
 		instead = bpf_object__find_program_by_name(search->object,
@@ -157,14 +158,14 @@ static int hooks_find_missing(struct hook_search *search)
 	size_t i;
 	int err;
 
-	for (i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(optional); i++) {
 		if (search->missing & 1U << optional[i].hook)
 			continue;
 		err = hooks_find_program(search, optional[i].program, optional[i].hook);
 		if (err)
 			return err;
 	}
-	for (i = 0; i < sizeof(dependent) / sizeof(dependent[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(dependent); i++)
 		if (search->missing & 1U << dependent[i].needs)
 			search->missing |= 1U << dependent[i].hook;
 	return 0;
@@ -176,7 +177,7 @@ static int hooks_leave_out(struct bpf_object *object, uint32_t missing)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < sizeof(optional) / sizeof(optional[0]) && !err; i++) {
+	for (i = 0; i < ARRAY_SIZE(optional) && !err; i++) {
 		if (!(missing & 1U << optional[i].hook))
 			continue;
 		program = bpf_object__find_program_by_name(object, optional[i].program);

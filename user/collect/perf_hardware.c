@@ -8,6 +8,7 @@
 
 #include "collect/perf_hardware.h"
 #include "system/perf_event.h"
+#include "util/array.h"
 
 #define NR_GROUPS (HW_NR_CACHES * HW_NR_OPS)
 
@@ -28,7 +29,7 @@ static bool perf_hardware_have_pmu(void)
 	char path[64];
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", names[i]);
 		if (!access(path, F_OK))
 			return true;

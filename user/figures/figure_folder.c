@@ -16,6 +16,7 @@
 #include "figures/figure_folder.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
+#include "util/array.h"
 #include "util/signals.h"
 
 #define GNUPLOT "gnuplot"
@@ -26,7 +27,7 @@
 #define GNUPLOT_SECONDS 300
 
 static const char *const endings[] = { "csv", "gnuplot", "svg", "png" };
-#define NR_ENDINGS (sizeof(endings) / sizeof(endings[0]))
+#define NR_ENDINGS ARRAY_SIZE(endings)
 
 static int figure_folder_fail(struct folder *folder, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

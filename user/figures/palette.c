@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "figures/palette.h"
+#include "util/array.h"
 
 const struct palette_colour palette[] = {
 	{ "--ink", COLOUR_BLACK, 0xf0f0f0 },
@@ -23,7 +24,7 @@ const struct palette_colour palette[] = {
 	{ "--level-5", 0x08306b, 0xe2f1fd },
 };
 
-const size_t palette_nr = sizeof(palette) / sizeof(palette[0]);
+const size_t palette_nr = ARRAY_SIZE(palette);
 
 const uint32_t palette_levels[PALETTE_LEVELS] = {
 	0xc6dbef, 0x9ecae1, 0x6baed6, 0x4292c6, 0x2171b5, 0x08306b

@@ -10,11 +10,10 @@
 #include "print/print_compare.h"
 #include "print/print_report.h"
 #include "print/trace/trace_writer.h"
+#include "util/array.h"
 #include "util/json_value.h"
 #include "util/table_grid.h"
 #include "util/utf8.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *verdict_name(const struct comparison_row *row)
 {
@@ -168,7 +167,7 @@ static int print_rows(FILE *out, const struct compare_report *report)
 	const struct comparison_row *row;
 	struct grid grid;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
 		if (!worth_a_line(row))
 			continue;

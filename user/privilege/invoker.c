@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "privilege/invoker.h"
+#include "util/array.h"
 
 #define MAX_ID 4294967294ULL	/* all ones is nobody's: "do not change" */
 
@@ -163,7 +164,7 @@ static int change_environment(void)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(of_sudo) / sizeof(of_sudo[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(of_sudo); i++)
 		unsetenv(of_sudo[i]);
 	if (setenv("USER", invoker.name, 1) || setenv("LOGNAME", invoker.name, 1) ||
 	    setenv("HOME", invoker.home ?: "/", 1) ||

@@ -16,6 +16,7 @@
 
 #include "privilege/reduce.h"
 #include "privilege/sandbox.h"
+#include "util/array.h"
 
 #define MEMORY_BYTES (4ULL << 30)	/* debug information of a browser is over 1 GiB */
 #define CPU_SECONDS 60
@@ -97,7 +98,7 @@ static int sandbox_filter(void)
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
 				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	for (i = 0; i < sizeof(calls) / sizeof(calls[0]) && !err; i++)
+	for (i = 0; i < ARRAY_SIZE(calls) && !err; i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
 	if (!err)
 		err = seccomp_load(filter);

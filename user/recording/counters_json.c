@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recording/counters_json.h"
+#include "util/array.h"
 
 struct number {
 	const char *name;
@@ -25,7 +26,7 @@ static const struct number numbers[] = {
 	NUMBER(bpf_hooked_ps), NUMBER(bpf_again_ps), NUMBER(bpf_other_ps),
 };
 
-#define NR_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+#define NR_NUMBERS ARRAY_SIZE(numbers)
 
 static const char *const count_names[PFSTAT_NR_COUNTS] = {
 	[PFSTAT_COUNT_OFF_CPU] = "off_cpu",

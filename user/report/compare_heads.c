@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/compare_heads.h"
+#include "util/array.h"
 #include "util/json_value.h"
 
 struct heads {
@@ -14,7 +15,7 @@ static bool is_left_out(const char *key)
 	static const char *const keys[] = { "started", "pid", "invocation", "environment" };
 	size_t i;
 
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(key, keys[i]))
 			return true;
 	return false;

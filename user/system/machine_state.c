@@ -13,6 +13,7 @@
 
 #include "system/machine_state.h"
 #include "system/readahead_setting.h"
+#include "util/array.h"
 #include "util/shell_quote.h"
 
 #define DIR_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
@@ -89,7 +90,7 @@ static void read_virtualization(char *name, size_t size)
 	__cpuid(0x40000000, eax, words[0], words[1], words[2]);
 	memcpy(signature, words, sizeof(words));
 	copy(name, size, signature);
-	for (i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (i = 0; i < ARRAY_SIZE(known); i++)
 		if (!strcmp(signature, known[i].signature))
 			copy(name, size, known[i].name);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "system/proc_self_size.h"
+#include "util/array.h"
 
 #define PAGE 4096U
 #define PRESENT (1ULL << 63)	/* of a page, Documentation/admin-guide/mm/pagemap.rst */
@@ -72,8 +73,8 @@ static int read_mapped(int fd, const volatile void *range, size_t pages, uint64_
 
 	*mapped = 0;
 	for (; range && pages; pages -= some, first += some) {
-		some = pages < sizeof(entries) / sizeof(*entries) ?
-		       pages : sizeof(entries) / sizeof(*entries);
+		some = pages < ARRAY_SIZE(entries) ?
+		       pages : ARRAY_SIZE(entries);
 		got = pread(fd, entries, some * sizeof(*entries), first * sizeof(*entries));
 		if (got != (ssize_t)(some * sizeof(*entries)))
 			return got < 0 ? -errno : -EPROTO;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "system/readahead_setting.h"
+#include "util/array.h"
 
 /* btrfs has a setting of its own, 4 MiB, whatever its devices have; found by its UUID. */
 static bool of_btrfs(int fd, char path[READAHEAD_SETTING_PATH])
@@ -39,7 +40,7 @@ static bool of_device(int fd, char path[READAHEAD_SETTING_PATH])
 
 	if (fstat(fd, &stat))
 		return false;
-	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(formats); i++) {
 		snprintf(path, READAHEAD_SETTING_PATH, formats[i], major(stat.st_dev),
 			 minor(stat.st_dev));
 		if (!access(path, F_OK))

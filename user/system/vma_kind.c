@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "system/vma_kind.h"
+#include "util/array.h"
 
 #define RING_FOLDER "/sys/kernel/debug/pfstat/ring/"
 
@@ -52,7 +53,7 @@ static bool kind_of_special(const char *path, enum map_kind *kind)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!begins(path, names[i].begins))
 			continue;
 		*kind = names[i].kind;

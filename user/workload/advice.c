@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/open_regular.h"
 #include "workload/advice.h"
 
@@ -22,7 +23,7 @@ int policy_parse_advice(struct policy *policy, const char *text)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		if (strcmp(text, all[i].name))
 			continue;
 		policy->advice = all[i].advice;

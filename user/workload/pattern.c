@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/bitmap.h"
 #include "workload/pattern_engine.h"
 #include "workload/store_mix.h"
@@ -22,7 +23,7 @@ int pattern_parse(struct pattern *pattern, const char *text)
 	const char *argument = text[length] ? text + length + 1 : NULL;
 	size_t i;
 
-	for (i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
 		if (strlen(patterns[i].name) != length || strncmp(patterns[i].name, text, length))
 			continue;
 		*pattern = (struct pattern){ .engine = patterns[i].engine };

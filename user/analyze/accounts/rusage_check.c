@@ -5,6 +5,7 @@
  * later; nvcsw and nivcsw in __schedule(), by the same test that sched_switch shows.
  */
 #include "analyze/accounts/rusage_check.h"
+#include "util/array.h"
 
 #define SECTOR 512
 #define KIB 1024
@@ -137,7 +138,7 @@ static void fill_losses(struct usage_line *lines, const struct run_counters *cou
 	if (!counters->have_bpf)
 		return;
 	if (counters->counts[PFSTAT_COUNT_EVENTS_LOST])
-		for (i = 0; i < sizeof(of_events) / sizeof(of_events[0]); i++)
+		for (i = 0; i < ARRAY_SIZE(of_events); i++)
 			lines[of_events[i]].reason = "events of eBPF were lost";
 	if (counters->events_skipped) {
 		lines[USAGE_MINFLT].reason = "the kernel left out programs of eBPF";

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench/core/formula.h"
+#include "util/array.h"
 
 #define MAX_DEPTH 100	/* of parentheses and signs, to bound the recursion */
 
@@ -68,7 +69,7 @@ static double formula_unit(struct formula_parser *parser)
 		return 1;
 	snprintf(word, sizeof(word), "%.*s", (int)length, parser->at);
 	parser->at += length;
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
+	for (i = 0; i < ARRAY_SIZE(units); i++)
 		if (!strcmp(word, units[i].name))
 			return units[i].ns;
 	if (strcmp(word, "cycles"))

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "bench/ops/op_registry.h"
+#include "util/array.h"
 
 #define CALLED static __attribute__((noipa, aligned(64))) void
 
@@ -92,7 +93,7 @@ static void (*const repeat[])(uint64_t n) = {
 	repeat_0, repeat_1, repeat_2, repeat_3, repeat_4, repeat_5, repeat_6, repeat_7,
 };
 
-#define NR_POINTS (sizeof(repeat) / sizeof(*repeat))
+#define NR_POINTS ARRAY_SIZE(repeat)
 
 static int op_call_run(struct bench *bench, uint64_t n)
 {

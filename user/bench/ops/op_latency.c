@@ -10,6 +10,7 @@
 
 #include "bench/core/bench_memory.h"
 #include "bench/ops/op_registry.h"
+#include "util/array.h"
 #include "util/random.h"
 #include "util/size.h"
 
@@ -23,7 +24,7 @@
 
 /* Cache sizes are inferred from the first; --quick uses the first and the last. */
 static const uint64_t strides[] = { 64, 512, 4096 };
-#define NR_STRIDES (sizeof(strides) / sizeof(*strides))
+#define NR_STRIDES ARRAY_SIZE(strides)
 #define NR_STRIDES_QUICK 2
 
 /* Memory per pair; the largest distance is half of it. */

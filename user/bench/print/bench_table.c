@@ -10,13 +10,13 @@
 
 #include "bench/ops/op_registry.h"
 #include "bench/print/bench_print.h"
+#include "util/array.h"
 #include "util/size.h"
 #include "util/table_grid.h"
 
 #define MOST_REASONS 10	/* noisy rows with a line each */
 #define MOST_STRIDES 15	/* columns of the latencies */
 #define SCALE_FAMILY "scale."
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 void bench_figure_text(double value, char *text, size_t size)
 {
@@ -72,7 +72,7 @@ static void bench_table_print_caches(FILE *out, const struct bench_results *resu
 		fprintf(out, "n/a: %s\n", results->state.caches_missing);
 		return;
 	}
-	for (i = 0; i < COUNT(machine->cache_bytes); i++) {
+	for (i = 0; i < ARRAY_SIZE(machine->cache_bytes); i++) {
 		size_name(machine->cache_bytes[i], name, sizeof(name));
 		fprintf(out, "L%zu %s, ", i + 1, machine->cache_bytes[i] ? name : "n/a");
 	}
@@ -210,7 +210,7 @@ static int bench_table_print_figures(FILE *out, const struct bench_results *resu
 	struct grid grid;
 	size_t i;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
 		if (bench_row_measured(row) && row->operation != &op_latency)
@@ -331,7 +331,7 @@ static int bench_table_print_scale(FILE *out, const struct bench_results *result
 	if (!bench_table_any_scale(results))
 		return 0;
 	fputs("\nFaults by several threads at once\n", out);
-	grid_open(&grid, headings, sizeof(headings) / sizeof(*headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < results->nr; i++)
 		if (bench_table_shows_scale(&results->rows[i]))
 			bench_table_scale_row(&grid, &results->rows[i]);
@@ -351,7 +351,7 @@ static void bench_table_usage_cells(struct grid *grid, const struct bench_row *r
 	static const enum bench_event events[] = { BENCH_SWITCHES, BENCH_FAULTS, BENCH_MAJOR };
 	size_t i;
 
-	for (i = 0; i < COUNT(events); i++)
+	for (i = 0; i < ARRAY_SIZE(events); i++)
 		bench_table_count_cell(grid, bench_per_operation(&row->usage, events[i],
 								 row->all_operations));
 }
@@ -362,7 +362,7 @@ static void bench_table_watched_cells(struct grid *grid, const struct bench_row 
 	const uint64_t operations = bench_row_watched(row) ? row->seen.operations : 0;
 	size_t i;
 
-	for (i = 0; i < COUNT(events); i++)
+	for (i = 0; i < ARRAY_SIZE(events); i++)
 		bench_table_count_cell(grid, bench_per_operation(&row->seen.counts, events[i],
 								 operations));
 }
@@ -415,7 +415,7 @@ static int bench_table_print_seen(FILE *out, const struct bench_results *results
 	if (!bench_table_any_seen(results))
 		return 0;
 	fputs("\nEvents per operation: getrusage(2) in all runs, then eBPF in one more run\n", out);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
 		if (bench_table_shows_seen(row))
@@ -516,7 +516,7 @@ int bench_print_list(FILE *out)
 	struct grid grid;
 	size_t i;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < bench_nr_operations; i++) {
 		grid_row(&grid);
 		grid_cell(&grid, "%s", bench_operations[i]->name);

@@ -11,6 +11,7 @@
 #include "print/json/json_spread.h"
 #include "print/json/json_usage.h"
 #include "print/printers.h"
+#include "util/array.h"
 #include "util/json_value.h"
 
 static json_t *class_of(const struct class_figures *figures, bool have_bpf)
@@ -154,7 +155,7 @@ static json_t *run_of(const struct view *view)
 	json_t *object = json_object();
 	size_t i;
 
-	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(members); i++)
 		object = value_with(object, members[i].key, members[i].value);
 	return object;
 }

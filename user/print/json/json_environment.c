@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "print/json/json_environment.h"
+#include "util/array.h"
 #include "util/json_value.h"
 
 #define TIME_FORMAT "%Y-%m-%dT%H:%M:%SZ"	/* ISO 8601 */
@@ -69,7 +70,7 @@ static const struct field {
 #undef FIELD
 };
 
-#define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
+#define NR_FIELDS ARRAY_SIZE(fields)
 
 static json_t *time_of(int64_t seconds)
 {

@@ -9,9 +9,8 @@
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
 #include "print/text/table_extras.h"
+#include "util/array.h"
 #include "util/utf8.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const study_headings[] = {
 	"<", ">Disk faults", ">Non-disk short", ">Non-disk long", ">All faults"
@@ -23,7 +22,7 @@ int table_study(FILE *out, const struct view *view)
 	enum study_column column;
 	struct grid grid;
 
-	grid_open(&grid, study_headings, COUNT(study_headings));
+	grid_open(&grid, study_headings, ARRAY_SIZE(study_headings));
 	grid_row(&grid);
 	grid_cell(&grid, "Count");
 	for (column = 0; column < STUDY_NR_COLUMNS; column++)
@@ -70,7 +69,7 @@ static int table_classes(FILE *out, const struct view *view)
 	enum pfstat_class class;
 	struct grid grid;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 		if (view->figures.classes[class].count)
 			class_row(&grid, view, fault_class_name((enum fault_class)class),
@@ -90,7 +89,7 @@ static int table_counts(FILE *out, const struct view *view)
 	const bool drive = view_is_drive(view->run);
 	struct grid grid;
 
-	grid_open(&grid, headings + !drive, COUNT(headings) - !drive);
+	grid_open(&grid, headings + !drive, ARRAY_SIZE(headings) - !drive);
 	grid_row(&grid);
 	if (drive)
 		cell_count(&grid, view->run->drive.pages_touched);
@@ -172,7 +171,7 @@ static int table_syscalls(FILE *out, const struct report *run)
 		fputs("System calls: none\n", out);
 		return 0;
 	}
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < nr_rows; i++)
 		syscall_row(&grid, &run->syscalls.rows[i]);
 	err = grid_close(&grid, out);

@@ -7,8 +7,8 @@
 
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
+#include "util/array.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (1024.0 * 1024)
 
 /* Several runs, and room for a figure of each. */
@@ -92,7 +92,7 @@ static int table_figures(FILE *out, const struct runs *runs)
 	enum competition_figure figure;
 	struct grid grid;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (figure = 0; figure < NR_COMPETITION_FIGURES; figure++) {
 		grid_row(&grid);
 		grid_cell(&grid, "%s", competition_names[figure].name);
@@ -112,7 +112,7 @@ static int table_classes(FILE *out, const struct runs *runs)
 	enum fault_class class;
 	struct grid grid;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		if (is_class_of_none(runs, class))
 			continue;
@@ -148,7 +148,7 @@ static int table_competitors(FILE *out, const struct runs *runs)
 	struct grid grid;
 	unsigned int i;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < competition_of(runs, 0)->nr; i++) {
 		grid_row(&grid);
 		grid_cell(&grid, "%s", swap_role_name(SWAP_COMPETITOR + i, name, sizeof(name)));
@@ -270,7 +270,7 @@ int table_competition(FILE *out, const struct view *views, size_t nr)
 	if (!runs.values)
 		return -ENOMEM;
 	heading(out, &runs);
-	for (i = 0; i < COUNT(tables) && !err; i++) {
+	for (i = 0; i < ARRAY_SIZE(tables) && !err; i++) {
 		if (i)
 			fputc('\n', out);
 		err = tables[i](out, &runs);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "print/text/table.h"
+#include "util/array.h"
 #include "util/table_grid.h"
 
 #define TEXT_WIDTH 84	/* what the names of the lines leave of a page */
@@ -21,7 +22,7 @@ static const char *size_text(uint64_t bytes, char *text, size_t length)
 	double size = bytes;
 	size_t unit = 0;
 
-	while (size >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+	while (size >= 1024 && unit + 1 < ARRAY_SIZE(units)) {
 		size /= 1024;
 		unit++;
 	}

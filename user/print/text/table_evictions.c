@@ -4,8 +4,7 @@
 
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "util/array.h"
 
 static void pair_row(struct grid *grid, const struct blame_pair *pair)
 {
@@ -69,7 +68,7 @@ int table_blame(FILE *out, const struct report *run)
 	}
 	fprintf(out, "Pages evicted and read again, of %" PRIu64 " evicted\n",
 		run->pages.evictions.evicted);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < rows; i++)
 		pair_row(&grid, &run->pages.pairs[i]);
 	err = grid_close(&grid, out);

@@ -7,8 +7,8 @@
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
 #include "print/text/table_extras.h"
+#include "util/array.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SOURCE_WIDTH 44
 
 static const char *const cache_names[] = HW_CACHE_NAMES;
@@ -50,7 +50,7 @@ static int table_usage(FILE *out, const struct usage_line *lines)
 	struct grid grid;
 	size_t i;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < USAGE_NR; i++)
 		usage_rows(&grid, &lines[i]);
 	return grid_close(&grid, out);
@@ -93,7 +93,7 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 	fputs("System calls as strace -c -w lists them. Seen by eBPF, which adds some 1 800\n"
 	      "instructions to a call; strace adds 23 000 or more (Documentation/measures.rst)\n",
 	      out);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < measures->nr_syscalls; i++) {
 		name = view_syscall_name(measures->syscalls[i].number);
 		snprintf(number, sizeof(number), "%" PRIu32, measures->syscalls[i].number);
@@ -182,7 +182,7 @@ static int table_hardware(FILE *out, const struct report *run)
 	int err;
 
 	hardware_head(out, run);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (cache = 0; cache < HW_NR_CACHES; cache++)
 		for (op = 0; op < HW_NR_OPS; op++)
 			hardware_row(&grid, run->extras.counters, cache, op);
@@ -263,7 +263,7 @@ static int table_simulation(FILE *out, const struct cache_simulation *simulation
 		fprintf(out, "%s %s %" PRIu64 " KiB %u-way", i ? "," : "", levels[i].name,
 			levels[i].bytes / 1024, levels[i].ways);
 	fprintf(out, ", lines of %u bytes\n", levels[0].line);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	simulated_cells(&grid, "read", events[CACHEGRIND_DR], events[CACHEGRIND_D1MR],
 			events[CACHEGRIND_DLMR]);
 	simulated_cells(&grid, "write", events[CACHEGRIND_DW], events[CACHEGRIND_D1MW],
@@ -341,7 +341,7 @@ static int usage_of_runs(FILE *out, const struct view *views, size_t nr, double 
 	struct grid grid;
 	size_t i, run;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < USAGE_NR; i++) {
 		line = &views[0].run->extras.usage[i];
 		grid_row(&grid);
@@ -396,7 +396,7 @@ static int hardware_of_runs(FILE *out, const struct view *views, size_t nr, doub
 	int err;
 
 	hardware_head(out, views[0].run);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (row = 0; row < HW_NR_CACHES * HW_NR_OPS; row++)
 		hardware_row_of_runs(&grid, views, nr, values, row);
 	err = grid_close(&grid, out);

@@ -5,8 +5,7 @@
 
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "util/array.h"
 
 static void main_part_cell(struct grid *grid, const struct report *run, const struct group *group)
 {
@@ -60,7 +59,7 @@ int table_groups(FILE *out, const struct view *view)
 		fputs("none\n", out);
 		return 0;
 	}
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < view->nr_rows; i++)
 		group_row(&grid, run, &run->groups.rows[i]);
 	err = grid_close(&grid, out);

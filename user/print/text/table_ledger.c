@@ -5,8 +5,8 @@
 
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
+#include "util/array.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define WHAT_WIDTH 35	/* of a page: what is left by the other one and two amounts */
 #define WHY_WIDTH 40
 #define AMOUNT_SIZE 24
@@ -17,7 +17,7 @@ static int table_ledger_counts(FILE *out, const struct ledger *ledger)
 	struct grid grid;
 	size_t i;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < ledger->nr_counts; i++) {
 		grid_row(&grid);
 		grid_cell(&grid, "%s", ledger->counts[i].name);
@@ -90,7 +90,7 @@ static int table_ledger_differences(FILE *out, const struct ledger *ledger)
 	struct grid grid;
 	size_t i;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < ledger->nr_differences; i++)
 		difference_rows(&grid, &ledger->differences[i]);
 	return grid_close(&grid, out);

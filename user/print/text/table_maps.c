@@ -4,11 +4,11 @@
 
 #include "print/text/table_cells.h"
 #include "print/text/table_extras.h"
+#include "util/array.h"
 #include "util/utf8.h"
 
 #include <sys/mman.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define WHAT_WIDTH 42
 
 static void cell_kilobytes(struct grid *grid, uint64_t bytes)
@@ -59,7 +59,7 @@ int table_maps(FILE *out, const struct map_list *maps)
 	fprintf(out, "Memory map of process %d%s", maps->pid, maps->program[0] ? ", " : "");
 	utf8_print(out, maps->program);
 	fputc('\n', out);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < maps->nr_lines; i++) {
 		map_rows(&grid, maps, &maps->lines[i]);
 		add(&size, maps->lines[i].end - maps->lines[i].start);

@@ -5,8 +5,8 @@
 
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
+#include "util/array.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (1024.0 * 1024)
 
 static bool slept(const struct fault_figures *faults)
@@ -121,7 +121,7 @@ int table_parts(FILE *out, const struct view *view)
 	int err;
 
 	fputs("Where the time of a logical fault went\n", out);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_rows[i];
 		if (run->faults.classes[class].count)
@@ -179,7 +179,7 @@ int table_requests(FILE *out, const struct report *run)
 		fputs("Block requests: none\n", out);
 		return 0;
 	}
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	request_row(&grid, "reads", blocks->reads, blocks->bytes_read);
 	if (blocks->reads) {
 		service_row(&grid, "queue", &blocks->queue, blocks->reads,
@@ -224,7 +224,7 @@ int table_readahead(FILE *out, const struct report *run)
 		fputs("Pages read into the page cache: none\n", out);
 		return 0;
 	}
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	page_row(&grid, "read", pages->read, pages->read, "from block devices into the page cache");
 	page_row(&grid, "mapped", pages->mapped, pages->read, "by a fault, afterwards");
 	page_row(&grid, "evicted unused", removals ? pages->evicted_unused : COUNT_NA,

@@ -6,8 +6,8 @@
 
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
+#include "util/array.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (1024.0 * 1024)
 
 static const char *const names[NR_STEPS] = STEP_NAMES;
@@ -16,7 +16,7 @@ static const char *const headings[] = {
 	"<Step", ">ms", ">MiB/s", ">minflt", ">majflt", ">inblock", ">oublock", ">nvcsw", ">nivcsw"
 };
 
-enum column { COLUMN_MS, COLUMN_RATE, COLUMN_COUNTS, NR_COLUMNS = COUNT(headings) - 1 };
+enum column { COLUMN_MS, COLUMN_RATE, COLUMN_COUNTS, NR_COLUMNS = ARRAY_SIZE(headings) - 1 };
 
 bool table_has_steps(const struct report *run)
 {
@@ -49,7 +49,7 @@ int table_steps(FILE *out, const struct report *run)
 	struct grid grid;
 	enum step step;
 
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (step = 0; step < NR_STEPS; step++) {
 		figures = &run->drive.steps[step];
 		if (!figures->made)
@@ -81,7 +81,7 @@ int table_steps_spread(FILE *out, const struct view *views, size_t nr)
 
 	if (!values)
 		return -ENOMEM;
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (step = 0; step < NR_STEPS; step++) {
 		if (!views[0].run->drive.steps[step].made)
 			continue;

@@ -7,6 +7,7 @@
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
 #include "print/text/table_extras.h"
+#include "util/array.h"
 
 enum row { ROW_COUNT, ROW_PERCENT, ROW_MEAN, ROW_TOTAL, NR_ROWS };
 
@@ -42,7 +43,7 @@ static int table_spread(FILE *out, const struct view *views, size_t nr)
 
 	if (!values)
 		return -ENOMEM;
-	grid_open(&grid, headings, sizeof(headings) / sizeof(headings[0]));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (row = 0; row < NR_ROWS; row++) {
 		grid_row(&grid);
 		grid_cell(&grid, "%s", names[row]);

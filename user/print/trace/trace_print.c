@@ -8,6 +8,7 @@
 #include "print/trace/trace_print.h"
 #include "print/trace/trace_threads.h"
 #include "print/trace/trace_writer.h"
+#include "util/array.h"
 
 struct trace_writer {
 	struct trace_json json;
@@ -232,7 +233,7 @@ static void print_result(FILE *out, uint32_t result)
 	size_t i;
 
 	fputs(",\"result\":\"", out);
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!(result & names[i].bit))
 			continue;
 		fprintf(out, "%s%s", separator, names[i].name);

@@ -7,8 +7,8 @@
 
 #include "print/text/table_cells.h"
 #include "study/io/io_report.h"
+#include "util/array.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define KIB_A_PAGE 4
 
 static const char *const caches[NR_IO_CACHES] = IO_CACHE_NAMES;
@@ -153,7 +153,7 @@ static int io_table_rates(FILE *out, const struct io_report *report)
 
 	fprintf(out, "Throughput: mean ± standard deviation of %u, nothing watched\n",
 		report->rows[0].nr_passes);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++) {
 		row = &report->rows[i];
 		io_table_begin_row(&grid, row);
@@ -178,10 +178,10 @@ static int io_table_counts(FILE *out, const struct io_report *report)
 	struct grid grid;
 
 	fputs("What getrusage(2) counted in the same passes\n", out);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++) {
 		io_table_begin_row(&grid, &report->rows[i]);
-		for (j = 0; j < COUNT(figures); j++)
+		for (j = 0; j < ARRAY_SIZE(figures); j++)
 			io_table_spread_cell(&grid, &report->rows[i], figures[j], false);
 	}
 	return grid_close(&grid, out);
@@ -234,7 +234,7 @@ static int io_table_seen(FILE *out, const struct io_report *report)
 
 	fputs("One more pass of each, watched by eBPF and the module: how much longer it took\n",
 	      out);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++)
 		io_table_seen_row(&grid, &report->rows[i]);
 	err = grid_close(&grid, out);
@@ -258,10 +258,10 @@ static int io_table_caches(FILE *out, const struct io_report *report)
 
 	fputs("Page cache and buffers of the machine (/proc/meminfo), and the files' pages in the "
 	      "cache\n(mincore), before and after a pass: means, KiB\n", out);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++) {
 		io_table_begin_row(&grid, &report->rows[i]);
-		for (j = 0; j < COUNT(figures); j++)
+		for (j = 0; j < ARRAY_SIZE(figures); j++)
 			io_table_mean_cell(&grid, &report->rows[i], figures[j]);
 	}
 	return grid_close(&grid, out);
@@ -299,7 +299,7 @@ int io_table(FILE *out, const struct io_report *report)
 	int err = 0;
 
 	io_table_print_head(out, report);
-	for (i = 0; i < COUNT(tables) && !err; i++) {
+	for (i = 0; i < ARRAY_SIZE(tables) && !err; i++) {
 		if (i)
 			fputc('\n', out);
 		err = tables[i](out, report);

@@ -5,8 +5,7 @@
 
 #include "print/text/table_cells.h"
 #include "study/rss/rss_steps.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "util/array.h"
 
 static const char *rss_table_known(const char *text)
 {
@@ -123,7 +122,7 @@ int rss_table(FILE *out, const struct rss_report *report)
 	unsigned int i;
 
 	rss_table_print_head(out, report);
-	grid_open(&grid, headings, COUNT(headings));
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_steps; i++) {
 		sizes = &report->steps[i].marks.after;
 		grid_row(&grid);
