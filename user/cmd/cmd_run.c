@@ -52,7 +52,7 @@ static int stay_on_cpu(struct drive *drive)
 	if (err)
 		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
 	/* The counters are of the caches of one CPU. */
-	if (drive->options.cpu < 0 && drive->options.measure.counters)
+	if (drive->options.cpu < 0 && drive->options.extras.counters)
 		drive->options.cpu = sched_getcpu();
 	cpu = drive->options.cpu;
 	if (cpu < 0)
@@ -68,7 +68,7 @@ static int stay_on_cpu(struct drive *drive)
 /* Once for all runs, because the simulation counts the same in each. */
 static int run_simulation(struct drive *drive, char *const *arguments)
 {
-	if (!drive->options.measure.simulate)
+	if (!drive->options.extras.simulate)
 		return STATUS_OK;
 	return simulate_caches(&drive->simulation, arguments);
 }
@@ -96,7 +96,7 @@ static int run_all(struct drive *drive)
 
 static int run_print_to(FILE *out, enum report_format format, const struct drive *drive)
 {
-	const bool simulated = drive->options.measure.simulate;
+	const bool simulated = drive->options.extras.simulate;
 	struct report *reports = calloc(drive->nr_results, sizeof(*reports));
 	unsigned int i;
 	int err;

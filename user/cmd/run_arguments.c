@@ -93,7 +93,7 @@ static void set_pattern(const struct argp_state *state, struct options *options,
 	options->pattern_text = text;
 }
 
-static void add_extras(const struct argp_state *state, struct measure_options *measure,
+static void add_extras(const struct argp_state *state, struct extras_options *extras,
 		       const char *text)
 {
 	static const char *const words[] = {
@@ -102,11 +102,11 @@ static void add_extras(const struct argp_state *state, struct measure_options *m
 	};
 	const unsigned int items = argument_list(state, "with", text, words);
 
-	measure->counters |= items & 1U << EXTRA_HW;
-	measure->simulate |= items & 1U << EXTRA_CACHEGRIND;
-	measure->usage |= items & 1U << EXTRA_RUSAGE;
-	measure->syscalls |= items & 1U << EXTRA_SYSCALLS;
-	measure->maps |= items & 1U << EXTRA_MAPS;
+	extras->counters |= items & 1U << EXTRA_HW;
+	extras->simulate |= items & 1U << EXTRA_CACHEGRIND;
+	extras->usage |= items & 1U << EXTRA_RUSAGE;
+	extras->syscalls |= items & 1U << EXTRA_SYSCALLS;
+	extras->maps |= items & 1U << EXTRA_MAPS;
 }
 
 static void set_file(const struct argp_state *state, struct options *options, const char *file)
@@ -185,7 +185,7 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 		options->subtract = true;
 		return 0;
 	case KEY_WITH:
-		add_extras(state, &options->measure, text);
+		add_extras(state, &options->extras, text);
 		return 0;
 	case KEY_NO_BPF:
 		options->bpf = false;

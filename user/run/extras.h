@@ -14,12 +14,12 @@
 #include "system/cpu_cache.h"
 #include "workload/mapping.h"
 
-struct measure_options {
+struct extras_options {
 	bool counters, simulate, maps, usage, syscalls;
 };
 
 /* Of one run; all zero: nothing was asked for. */
-struct measure {
+struct extras {
 	struct hw_counts counters;
 	struct perf_hardware *hardware;
 	struct cpu_cache_walk walk;
@@ -27,26 +27,26 @@ struct measure {
 };
 
 /* cpu: where the loop runs. 0 or a negative errno. */
-int measure_open(struct measure *measure, const struct measure_options *options, int cpu);
+int extras_open(struct extras *extras, const struct extras_options *options, int cpu);
 /* Before anything is measured: L1D is emptied. */
-void measure_prepare(const struct measure *measure);
+void extras_prepare(const struct extras *extras);
 /* Around the loop and nothing else. */
-static inline void measure_begin(const struct measure *measure)
+static inline void extras_begin(const struct extras *extras)
 {
-	perf_hardware_begin(measure->hardware);
+	perf_hardware_begin(extras->hardware);
 }
 
-static inline void measure_end(const struct measure *measure)
+static inline void extras_end(const struct extras *extras)
 {
-	perf_hardware_end(measure->hardware);
+	perf_hardware_end(extras->hardware);
 }
 
 /*
  * The loop is over, the file still mapped and hooked. Points report's measures to
- * what was asked for, which measure_close() frees.
+ * what was asked for, which extras_close() frees.
  */
-int measure_gather(struct measure *measure, const struct measure_options *options,
-		   const struct mapping *mapping, struct report_extras *measures);
-void measure_close(struct measure *measure);
+int extras_gather(struct extras *extras, const struct extras_options *options,
+		  const struct mapping *mapping, struct report_extras *measures);
+void extras_close(struct extras *extras);
 
 #endif

@@ -79,9 +79,9 @@ static int phase_access(struct phases *phases, const struct phases_plan *plan)
 	if (plan->policy)
 		err = mapping_advise(plan->mapping, plan->policy, &signals_caught);
 	if (!err) {
-		measure_begin(plan->measure);
+		extras_begin(plan->extras);
 		pattern_run(plan->pattern, plan->mapping->data, plan->watch);
-		measure_end(plan->measure);
+		extras_end(plan->extras);
 	}
 	phase_end(phases, STEP_ACCESS);
 	return err;
@@ -94,7 +94,7 @@ static int phases_make_watched(struct phases *phases, const struct phases_plan *
 
 	pattern_warm_up(plan->pattern);
 	mapping_warm_up();
-	measure_prepare(plan->measure);
+	extras_prepare(plan->extras);
 	phase_warm_up();
 	signals_bus_armed = 1;
 	err = instruments_begin_thread(plan->instruments, tid) ?:

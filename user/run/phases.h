@@ -16,7 +16,7 @@
 #include "workload/workload.h"
 
 struct instruments;
-struct measure;
+struct extras;
 
 struct phases_plan {
 	const struct workload *workload;
@@ -25,7 +25,7 @@ struct phases_plan {
 	const char *name;		/* of the mapping, in sentences */
 	const struct policy *policy;	/* applied before the accesses; NULL: none */
 	struct instruments *instruments;
-	const struct measure *measure;
+	const struct extras *extras;
 	struct pattern_watch *watch;
 };
 

@@ -34,7 +34,7 @@ void result_free(struct result *result)
 {
 	report_exit(&result->report);
 	free(result->competition);
-	measure_close(&result->measure);
+	extras_close(&result->extras);
 	analysis_free(result->analysis);
 	run_counters_exit(&result->counters);
 }

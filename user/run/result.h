@@ -15,7 +15,7 @@ struct result {
 	struct competition *competition;	/* NULL: there was none */
 	struct analysis *analysis;
 	struct run_counters counters;
-	struct measure measure;
+	struct extras extras;
 	bool filled;		/* the report has all that was measured */
 	char damage[512];	/* why what was measured is not whole; "": it is */
 };

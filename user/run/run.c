@@ -113,7 +113,7 @@ static int run_open(struct run *run)
 		.listener = plan->listener,
 		.listener_context = plan->listener_context,
 	};
-	int err = measure_open(&run->result->measure, &options->measure, options->cpu);
+	int err = extras_open(&run->result->extras, &options->extras, options->cpu);
 
 	if (err)
 		return message(STATUS_FAILED, "cannot prepare the counters: %s", strerror(-err));
@@ -194,7 +194,7 @@ static int run_make_phases(struct run *run)
 		.name = plan->name,
 		.policy = plan->policy,
 		.instruments = run->measurement.instruments,
-		.measure = &run->result->measure,
+		.extras = &run->result->extras,
 		.watch = &run->watch,
 	};
 
@@ -222,8 +222,8 @@ static int run_make_contest(struct run *run)
 
 static int run_gather_extras(struct run *run)
 {
-	int err = measure_gather(&run->result->measure, &run->plan->options->measure,
-				 run->plan->mapping, &run->result->report.extras);
+	int err = extras_gather(&run->result->extras, &run->plan->options->extras,
+				run->plan->mapping, &run->result->report.extras);
 
 	return err ? message(STATUS_FAILED, "cannot read the counters or the memory map: %s",
 			     strerror(-err)) : STATUS_OK;

@@ -28,7 +28,7 @@ struct options {
 	bool subtract;		/* the module's share of the times */
 	unsigned int repeats;
 	int cpu;		/* -1: any */
-	struct measure_options measure;
+	struct extras_options extras;
 	struct compete_options compete;
 	enum report_format format;
 	const char *json;	/* NULL: no file */
