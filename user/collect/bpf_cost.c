@@ -18,7 +18,7 @@
 
 #define NR_FAULTS 64
 #define PAGE 4096
-/* The first makes what others find made: pages, an entry in eBPF's maps. */
+/* The first round creates what the others find: pages, an entry in eBPF's maps. */
 #define ROUNDS 16
 
 /* A shared mapping of memory: a write to one of its pages calls the file's ->fault. -errno. */
@@ -41,9 +41,9 @@ static int fault_stage_open(struct fault_stage *stage)
 }
 
 /*
- * The vDSO's: its ->fault has no map_pages beside it, for want of which the kernel
- * begins a fault that holds the VMA's lock alone (since v6.4) once more, with all locked:
- * vmf_can_call_fault() of mm/memory.c. -ENOENT: there is no vDSO.
+ * The mapping of the vDSO: it has a ->fault and no map_pages, so the kernel begins a fault that
+ * holds only the VMA's lock (since v6.4) once more, under mmap_lock: vmf_can_call_fault() in
+ * mm/memory.c. -ENOENT: there is no vDSO.
  */
 static int fault_stage_open_vdso(struct fault_stage *stage)
 {
@@ -67,7 +67,7 @@ static uint64_t faults_so_far(void)
 	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_minflt;
 }
 
-/* Cycles of the faults alone, all pages being unmapped as often as needed; 0: they cannot be. */
+/* Cycles of the faults only; all pages are unmapped as often as needed. 0: they cannot be. */
 static uint64_t fault_cycles(const struct fault_stage *stage)
 {
 	volatile char *page;
@@ -90,9 +90,10 @@ static uint64_t fault_cycles(const struct fault_stage *stage)
 }
 
 /*
- * Reads of a file would be answered by fault-around, many pages at a time. The pages stay in it
- * when they are unmapped, and are not cleared again. The clock is of the vDSO, too: it is asked
- * while that is mapped, and how many cycles it has in a nanosecond is what it says of the round.
+ * Faults are stores: fault-around would answer reads of a file with many pages at a time. The pages
+ * stay in the file when they are unmapped, and are not cleared again. The clock lies in the vDSO
+ * too, so it is read while that is mapped; the cycles of a nanosecond are computed from the whole
+ * round.
  */
 static uint64_t time_round(const struct fault_stage *stage)
 {
@@ -136,13 +137,13 @@ void bpf_cost_close(struct bpf_cost *cost)
 	fault_stage_close(&cost->vdso);
 }
 
-/* n/a where the machine wavers by more than it is: nothing is free. */
+/* n/a if the noise of the machine exceeds the difference: no cost is 0. */
 static uint64_t bpf_cost_difference(uint64_t more, uint64_t less)
 {
 	return more != COUNT_NA && less != COUNT_NA && more > less ? more - less : COUNT_NA;
 }
 
-/* To eBPF the stage's mapping is one that the module hooked. */
+/* Makes eBPF take the stage's mapping for one that the module hooked. */
 static bool bpf_cost_hook(const struct fault_stage *stage, struct events *events)
 {
 	uint64_t handler;
@@ -153,7 +154,7 @@ static bool bpf_cost_hook(const struct fault_stage *stage, struct events *events
 	return true;
 }
 
-/* n/a as well where the kernel does not begin each of them again. */
+/* Also n/a if the kernel does not begin each of them again. */
 static void bpf_cost_measure_again(struct bpf_cost *cost, struct events *events)
 {
 	struct hooked_returns before, after;
@@ -168,7 +169,9 @@ static void bpf_cost_measure_again(struct bpf_cost *cost, struct events *events)
 						     cost->hooked_ps);
 }
 
-/* Not watched it is not measured. But it must not go on being watched: that is an error. */
+/*
+ * If this thread cannot be watched, nothing is measured. That it cannot be unwatched is an error.
+ */
 static int bpf_cost_measure(struct bpf_cost *cost, struct events *events)
 {
 	const pid_t tid = gettid();
@@ -184,7 +187,7 @@ static int bpf_cost_measure(struct bpf_cost *cost, struct events *events)
 	return events_ignore(events, tid);
 }
 
-/* Where a counter cannot be had there is none in the run either. */
+/* A counter that cannot be opened here is missing in the run too. */
 static void bpf_cost_count(struct perf_faults **counters)
 {
 	if (!perf_faults_open(counters) && !perf_faults_hold_thread(*counters, gettid()))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What eBPF, and perf's counters of faults, add to a fault on this kernel: this thread
- * faults before they are there, and then watched by them, and nothing else is. What eBPF
- * says of that is forgotten.
+ * Measures the time that eBPF and perf's counters add to a fault on this kernel: this thread faults
+ * before they are attached, and then as their only target. The events of that are dropped.
  */
 #ifndef PFSTAT_USER_BPF_COST_H
 #define PFSTAT_USER_BPF_COST_H
@@ -22,7 +21,7 @@ struct fault_stage {
 
 struct bpf_cost {
 	struct fault_stage memory, vdso;
-	uint64_t memory_ps, vdso_ps;	/* a fault of theirs, unwatched */
+	uint64_t memory_ps, vdso_ps;	/* one of their faults, unwatched */
 	/* Added, in picoseconds; COUNT_NA: n/a. */
 	uint64_t hooked_ps;	/* to a fault of a file that the module hooks */
 	uint64_t again_ps;	/* to one of these, for each time that it is begun again */
@@ -33,14 +32,14 @@ struct bpf_cost {
 	((struct bpf_cost){ .hooked_ps = COUNT_NA, .again_ps = COUNT_NA, .other_ps = COUNT_NA })
 
 /*
- * Before events_attach(), and with all memory mapped that events_open() maps: how long the
- * kernel looks for the mapping that is faulted in depends on how many others there are,
- * and is not eBPF's. What cannot be had stays n/a.
+ * Before events_attach(), and with all memory mapped that events_open() maps: the kernel's search
+ * for the faulting mapping takes longer with more mappings, and is not eBPF's cost. A figure that
+ * cannot be measured stays n/a.
  */
 void bpf_cost_begin(struct bpf_cost *cost);
 /*
- * After events_attach(): nothing is watched yet. counters: perf's are used as well. 0, or what
- * events_forget() failed with.
+ * After events_attach(): nothing is watched yet. counters: perf's are used too. 0, or the error of
+ * events_forget().
  */
 int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool counters);
 void bpf_cost_close(struct bpf_cost *cost);

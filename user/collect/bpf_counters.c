@@ -68,7 +68,7 @@ static int bpf_read_faults(const struct event_maps *maps, struct pfstat_fault_va
 	return err;
 }
 
-/* What is to be added may be less than 0. */
+/* The number to add may be negative. */
 static uint64_t bpf_returned_so(const struct run_counters *counters,
 				enum pfstat_fault_outcome outcome, uint64_t sum)
 {

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loads, attaches and pins the eBPF programs, and reads the ring of events of each CPU. Events go
+ * to the collector, merged by time; the maps in which the programs count are read by
+ * bpf_counters.c. A program that this kernel cannot run is left out by bpf_programs.c.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -27,7 +32,7 @@
 /* Of 16 bytes each. */
 #define MAX_SWAP_SLOTS (1U << 22)
 
-/* By far more than a program runs. */
+/* More than any program runs. */
 #define STOP_US 100000
 
 /*
@@ -47,8 +52,8 @@ struct events {
 	struct time_heap heap;	/* of the rings that have more */
 	int epoll;		/* readable: a ring is half full */
 	uint64_t received;
-	uint64_t forgotten;	/* of these, handed to nobody */
-	struct run_counters before;	/* counts, of what was forgotten */
+	uint64_t forgotten;	/* of these, dropped */
+	struct run_counters before;	/* counts of the dropped events */
 	uint32_t hooks;
 	bool pinned;
 	int pin_keeper;
@@ -111,7 +116,7 @@ static int events_configure_maps(struct events *events, const struct events_opti
 	return bpf_map__set_max_entries(events->bpf->maps.events, nr_cpus);
 }
 
-/* A place for every slot of all swap areas there are now, as far as 64 MiB go. */
+/* A map slot for each slot of all swap areas, up to 64 MiB. */
 static int events_size_swap_maps(struct pfstat_bpf *bpf, bool used)
 {
 	const uint64_t pages = swap_total_pages();
@@ -128,7 +133,7 @@ static int events_size_swap_maps(struct pfstat_bpf *bpf, bool used)
 	return bpf_map__set_max_entries(bpf->maps.swap_slots, slots);
 }
 
-/* What the programs must know when they are loaded. */
+/* Sets the constants of the programs, which must be known when they are loaded. */
 static int events_configure(struct events *events, const struct events_options *options)
 {
 	struct pfstat_bpf *bpf = events->bpf;
@@ -151,9 +156,10 @@ static int events_configure(struct events *events, const struct events_options *
 }
 
 /*
- * What is shared with the programs lies in pages, which 7.3 maps when they are first touched:
- * a fault of pfdrive's own. Telling who is watched touches one when perf counts already and
- * the programs do not yet. All of it is 0 as long as they are not attached.
+ * Memory that is shared with the programs lies in pages, which 7.3 maps when they are first
+ * touched: that is a fault of pfdrive itself. Naming a target touches one when perf already counts
+ * and the programs do not. So all pages are touched before; they hold 0 as long as no program is
+ * attached.
  */
 static void events_touch_shared(struct pfstat_bpf *bpf)
 {
@@ -180,8 +186,8 @@ static int events_load(struct events *events, const struct events_options *optio
 	if (err)
 		return err;
 	/*
-	 * libbpf tries whether a map can be shared at all, and does without if that fails. All
-	 * kernels of pfstat's can: what was wanting was memory.
+	 * libbpf tries whether a map can be shared at all, and continues without if that fails. All
+	 * supported kernels can, so the cause was a lack of memory.
 	 */
 	if (!events->bpf->bss)
 		return -ENOMEM;
@@ -196,7 +202,7 @@ static int events_add_ring(struct events *events, struct event_ring *ring)
 	return epoll_ctl(events->epoll, EPOLL_CTL_ADD, ring->fd, &edge) ? -errno : 0;
 }
 
-/* A CPU that is not online now shares the ring of another, should it come. */
+/* A CPU that comes online later shares the ring of another. */
 static int events_assign_rings(const struct events *events)
 {
 	const int nr_cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(events->bpf->maps.events);
@@ -348,7 +354,7 @@ int events_ignore(struct events *events, pid_t id)
 	int err = bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.targets), &key);
 
 	events->bpf->bss->ignored++;
-	/* Its off-CPU time so far may be forgotten as well: see events_forget(). */
+	/* Its off-CPU time so far may be dropped too: see events_forget(). */
 	bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.off_since), &key);
 	return err == -ENOENT ? 0 : err;	/* it has ended meanwhile */
 }
@@ -390,7 +396,7 @@ static int events_look(struct events *events)
 	unsigned int i;
 	int err = 0;
 
-	/* Forget the edges before what caused them is read. */
+	/* Clear the edges before their causes are read. */
 	while (epoll_wait(events->epoll, &edge, 1, 0) == 1)
 		;
 	for (i = 0; i < events->nr_rings; i++)
@@ -530,13 +536,15 @@ static int events_read_skipped(const struct events *events, uint64_t *skipped)
 			err = events_read_misses(second, &of_second);
 		if (err)
 			return err;
-		/* What is lost was skipped by both. */
+		/* An event is lost only if both copies were skipped. */
 		*skipped += second && of_second < misses ? of_second : misses;
 	}
 	return 0;
 }
 
-/* Events are counted by whoever drops them: some may be of others, and come meanwhile. */
+/*
+ * The reader counts the events that it drops: some may be of other processes, and arrive meanwhile.
+ */
 int events_forget(struct events *events)
 {
 	int err;

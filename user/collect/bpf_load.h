@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The eBPF side: programs loaded, attached and pinned; what they say. */
+/* The eBPF side: loads, attaches and pins the programs, and reads their events and counters. */
 #ifndef PFSTAT_USER_BPF_LOAD_H
 #define PFSTAT_USER_BPF_LOAD_H
 
@@ -14,13 +14,13 @@
 
 struct events;
 
-/* Takes one event, which is only there during the call. 0 or a negative errno. */
+/* Receives one event, which is valid only during the call. 0 or a negative errno. */
 typedef int (*events_sink)(void *context, const struct pfstat_event *event);
 
 struct events_options {
 	bool every_fault;	/* an event for hooked faults too, else only a count */
-	bool pages;		/* what leaves the page cache */
-	bool swap;		/* who swaps out what is swapped in again, of the whole machine */
+	bool pages;		/* pages that leave the page cache */
+	bool swap;		/* which process evicts pages that are swapped in again */
 	bool stacks;		/* the user stack of every fault, hooked or not */
 	uint32_t without;	/* 1 << enum bpf_hook: optional hooks to leave out */
 	/*
@@ -31,15 +31,15 @@ struct events_options {
 };
 
 /*
- * Loads the programs; none runs yet. On failure returns a negative errno and the reason in
- * `why`: what is wrong and what to do, one clause.
+ * Loads the programs; none runs yet. On failure returns a negative errno, and `why` is one clause
+ * with the reason and the remedy.
  */
 int events_open(struct events **events, const struct events_options *options,
 		char *why, size_t size);
 /*
- * Attaches, pins under PFSTAT_PIN_DIR; what an earlier, killed program left there is
- * removed. Nothing is a target yet. Whoever calls holds the module's session, so that no
- * living program's pins are there. Fails as events_open() does.
+ * Attaches the programs and pins them under PFSTAT_PIN_DIR, from which pins of an earlier, killed
+ * program are removed. Nothing is a target yet. The caller holds the fault source, so that the pins
+ * of no living program are there. Fails as events_open() does.
  */
 int events_attach(struct events *events, char *why, size_t size);
 /* Unpins, detaches, frees. */
@@ -51,44 +51,51 @@ uint32_t events_hooks(const struct events *events);
 /* id is a tid or a tgid. System calls count when entered and left in between. */
 int events_watch(struct events *events, pid_t id, enum pfstat_target how);
 int events_ignore(struct events *events, pid_t id);
-/* Has it been named, or been born to one that was named with its children? */
+/* True if it was named, or created by a process that was named with its children. */
 bool events_is_watched(const struct events *events, pid_t id);
 /*
- * Nothing is said or counted any more: what a drain then hands over, and
- * events_counters() counts, is all. 0.
+ * No event is sent or counted any more: the next drain returns the last events, and
+ * events_counters() the final counts.
  */
 void events_stop(struct events *events);
 /* The ->fault of this process's mapping at an address; 0: it has none. A negative errno. */
 int events_find_handler(const struct events *events, const void *address, uint64_t *handler);
-/* Returns of handle_mm_fault() so far for what it takes for hooked. A negative errno. */
+/*
+ * Returns of handle_mm_fault() so far for faults that eBPF takes for hooked. 0 or a negative errno.
+ */
 struct hooked_returns {
-	uint64_t ended;		/* a fault: it is solved, or failed */
-	uint64_t again;		/* not: the kernel begins it again */
+	uint64_t ended;		/* the fault is solved, or failed */
+	uint64_t again;		/* the kernel begins the fault again */
 };
 
 int events_hooked_returns(const struct events *events, struct hooked_returns *returns);
 /*
- * All that was said and counted so far, while nothing is a target: it is neither handed over nor in
- * events_counters(). A negative errno.
+ * Drops all events and counts so far; nothing may be a target. Neither a drain nor
+ * events_counters() returns them. 0 or a negative errno.
  */
 int events_forget(struct events *events);
-/* Faults of VMAs with this ->fault are the module's; see session_wrapper(). */
+/* Faults of VMAs with this ->fault are recorded by the fault source. */
 void events_set_wrapper(struct events *events, uint64_t address);
 
-/* Swap is counted from now on, or no longer. Who evicted what is known from the begin. */
+/*
+ * Swap is counted from now on, or no longer. The evictor of each page is known from the beginning.
+ */
 void events_count_swap(struct events *events, bool count);
 
 /* Readable when a CPU's ring is half full. */
 int events_fd(const struct events *events);
-/* Hands over every event that ended before the call. Its first error, or the sink's. */
+/*
+ * Passes every event that ended before the call to the sink. Returns the first error, also of the
+ * sink.
+ */
 int events_drain(struct events *events, events_sink sink, void *context);
 
-/* Events handed over so far. */
+/* Events that were passed to a sink so far. */
 uint64_t events_received(const struct events *events);
 
 /*
- * Fills what eBPF knows: hooks, counts, faults, system calls; sums over all CPUs. What the
- * kernel left out is counted as lost, too.
+ * Fills hooks, counts, faults and system calls, summed over all CPUs. Events for which the kernel
+ * skipped a program are counted as lost.
  */
 int events_counters(const struct events *events, struct run_counters *counters);
 

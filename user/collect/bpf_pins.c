@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pins the maps and programs of a running pfdrive, so that bpftool finds them by name. A keeper
+ * process removes the folder if pfdrive is killed.
+ */
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
@@ -64,8 +68,8 @@ static int pins_pin_all(struct bpf_object *object)
 }
 
 /*
- * Where bpffs was mounted without a mode everybody may make a folder or a link of our
- * name there: neither is followed, or root would empty any folder that it leads to.
+ * If bpffs was mounted without a mode, every user may make a folder or a link of this name there.
+ * Neither is followed, or root would empty any folder to which it leads.
  */
 static DIR *pins_open_own(void)
 {
@@ -102,10 +106,7 @@ static bool pins_folder_is(uint64_t inode)
 	return !stat(PFSTAT_PIN_DIR, &stat_buffer) && stat_buffer.st_ino == inode;
 }
 
-/*
- * It is no child of ours for longer than its start takes: who waits for children, and
- * adds up what they used, shall not meet it. So its program forks, and we wait at once.
- */
+/* The keeper double-forks, so that wait4(-1) neither reaps it nor counts its rusage. */
 static int pins_spawn_keeper(int its_end, const struct stat *folder)
 {
 	char inode[24];
@@ -121,7 +122,7 @@ static int pins_spawn_keeper(int its_end, const struct stat *folder)
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attributes);
-	/* What a terminal sends to its foreground is not for the keeper. */
+	/* Signals of a terminal to its foreground must not reach the keeper. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 	err = -posix_spawn(&child, "/proc/self/exe", &actions, &attributes, arguments, environ);
 	posix_spawnattr_destroy(&attributes);
@@ -158,7 +159,7 @@ int pins_make(struct bpf_object *object, int *keeper)
 	pins_remove_folder();	/* of one that was killed together with its keeper */
 	if (mkdir(PFSTAT_PIN_DIR, 0700))
 		return -errno;
-	/* Before the first pin, which may be the last thing we do. */
+	/* Before the first pin: this process may be killed right after it. */
 	err = pins_start_keeper(keeper);
 	if (err) {
 		pins_remove_folder();
@@ -185,13 +186,13 @@ void pins_remove(int keeper)
 {
 	pins_remove_folder();
 	shutdown(keeper, SHUT_WR);
-	pins_wait_for_end(keeper);	/* it has gone: nothing of us is left */
+	pins_wait_for_end(keeper);	/* it is gone: there is nothing to remove */
 	close(keeper);
 }
 
 /*
- * A run among competitors is in a cgroup of its own, and when it is killed all that is
- * in there is, too (engine/memory_group.h): not the keeper, which has work to do then.
+ * A run under memory pressure is in a cgroup of its own, which is killed as a whole
+ * (system/memory_cgroup.h). The keeper leaves it, because it has work to do then.
  */
 static void pins_leave_the_run(void)
 {
@@ -217,7 +218,10 @@ int pins_keep(uint64_t inode)
 
 	interrupt_ignore();
 	pins_leave_the_run();
-	/* It waits, and removes a folder; what others gave pfdrive is not kept open by it. */
+	/*
+	 * It closes the descriptors that pfdrive inherited, so that it keeps no file of others
+	 * open.
+	 */
 	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	child = fork();

@@ -11,15 +11,15 @@ struct bpf_object;
 /* Is there a bpf file system to pin in? */
 bool pins_possible(void);
 /*
- * Makes the folder and pins everything in it. On failure nothing stays. A process
- * of its own removes it when this one is killed: `keeper` is its end of the line.
+ * Makes the folder and pins everything in it; on failure it removes both. A keeper process removes
+ * the folder when this process is killed: it notices that `keeper` is closed.
  */
 int pins_make(struct bpf_object *object, int *keeper);
-/* Removes the folder with what is in it, and lets the keeper go. */
+/* Removes the folder with all pins, and lets the keeper exit. */
 void pins_remove(int keeper);
 /*
- * What the keeper does, in a process of its own: waits until its standard input is closed, and
- * removes the folder then, if it still has that inode. -errno in the caller if it cannot fork.
+ * The keeper's program: waits until its standard input is closed, then removes the folder if it
+ * still has that inode. -errno in the caller if it cannot fork.
  */
 int pins_keep(uint64_t inode);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Decides which eBPF programs are loaded, by what this kernel offers in its BTF and its tracing
+ * files, and by what the caller leaves out. bpf_load.c loads what is chosen here.
+ */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -67,7 +71,7 @@ static const struct {
 
 #define NR_DOUBLES ARRAY_SIZE(doubles)
 
-/* The first says nothing without the second. */
+/* The first is useless without the second. */
 static const struct {
 	enum bpf_hook hook, needs;
 } dependent[] = {
@@ -77,14 +81,14 @@ static const struct {
 	{ HOOK_PAGE_DELETE, HOOK_BLOCK },
 };
 
-/* For what the kernel does not have. */
+/* Optional hooks that the kernel does not have. */
 struct hook_search {
 	const struct bpf_object *object;
 	struct btf *types;	/* of the kernel, once a kprobe's function was looked for */
 	uint32_t missing;	/* 1 << enum bpf_hook */
 };
 
-/* What the program hangs on is in its section's name: "tp_btf/NAME", "fentry/NAME", … */
+/* The section's name holds the program's target: "tp_btf/NAME", "fentry/NAME", … */
 static const char *hooks_hook_name(const struct bpf_program *program)
 {
 	const char *slash = strchr(bpf_program__section_name(program), '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which of the eBPF programs are loaded: what this kernel has, and what was asked for. */
+/* Chooses the eBPF programs to load: those that this kernel can run and the caller wants. */
 #ifndef PFSTAT_USER_BPF_PROGRAMS_H
 #define PFSTAT_USER_BPF_PROGRAMS_H
 
@@ -13,10 +13,9 @@ struct bpf_object;
 struct bpf_program;
 
 /*
- * Of an opened, not yet loaded object: leaves out the programs of the hooks in
- * `without` (1 << enum bpf_hook), of those that the kernel does not have, and of
- * those that say nothing without a hook that is missing. Sets what is left; 0 or a
- * negative errno.
+ * The object is opened and not yet loaded. Leaves out the programs of the hooks in `without` (1 <<
+ * enum bpf_hook), of hooks that the kernel does not have, and of hooks that are useless without a
+ * missing one. Sets *hooks to the rest; 0 or a negative errno.
  */
 int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks);
 

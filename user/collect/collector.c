@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A thread of its own reads the rings of the fault source and of eBPF and the buffers of perf, and
+ * passes their events to the sink in order of time. Each drain covers the time up to a moment that
+ * is read first, so an event is never passed before an earlier one.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +28,7 @@ struct collector {
 	bool running;
 	int err;			/* the first; the thread's until it is joined */
 	struct cursor *cursors;		/* of a drain, a ring each */
-	struct time_heap heap;		/* of those that have more */
+	struct time_heap heap;		/* of the rings that have more */
 	struct queue queue;		/* events whose turn has not come */
 };
 
@@ -123,11 +128,10 @@ static int collector_read_events(struct collector *collector)
 }
 
 /*
- * Heads are taken one after the other. A thread may store a record in the
- * first ring just after its head was taken, move, and store the next in the
- * second just before: that one ended after until_ns, and is left for later.
- * Events are taken after the heads: whatever happened within a call of which the
- * record is there has been said by then.
+ * Heads are read one after the other. A thread may store a record in the first ring just after its
+ * head was read, migrate, and store the next in the second ring just before: that record ended
+ * after until_ns, and is left for later. Events are read after the heads: all events within a call
+ * whose record is in a ring have been sent by then.
  */
 static int collector_drain(struct collector *collector, uint64_t until_ns)
 {
@@ -193,7 +197,7 @@ static void *collector_main(void *argument)
 	uint64_t next_ns = clock_monotonic_ns() + collector->options.tick_ms * MILLISECOND;
 	int ready;
 
-	while (!collector->err) {	/* the module counts as lost what no longer fits */
+	while (!collector->err) {	/* the source counts records as lost that no longer fit */
 		ready = poll(collector->polled, collector->nr_polled,
 			     collector_until_tick(collector, next_ns));
 		if (ready < 0 && errno != EINTR)

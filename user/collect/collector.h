@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Brings everything that is said of a run into one stream of items, in time order:
+ * Merges the events of all instruments into one stream, in order of time:
  *
  *	source's rings, a CPU each --+
- *	eBPF's rings, a CPU each ----+--> merged by the time at which each was over
+ *	eBPF's rings, a CPU each ----+--> merged by the time at which each ended
  *	perf's buffers of mappings --+
  *
- * A thread sleeps until a ring is half full (or a tick), then drains all; so a run whose
- * records fit wakes nobody. Memory does not grow with the number of records:
- * they are read where they lie.
+ * A thread sleeps until a ring is half full (or a tick), then drains all; so it does not wake up
+ * in a run whose records fit. Memory does not grow with the number of records: they are read
+ * in place.
  */
 #ifndef PFSTAT_USER_COLLECTOR_H
 #define PFSTAT_USER_COLLECTOR_H
@@ -29,13 +29,13 @@ struct collector_options {
 	void *sink_context;
 	struct fault_source *source;	/* started, and open until the collector is closed */
 	struct events *events;		/* NULL: no eBPF */
-	struct perf_maps *maps;		/* NULL: mappings are not told */
+	struct perf_maps *maps;		/* NULL: mappings are not recorded */
 	const struct cpus *cpus;	/* where the thread may run */
 	int tick_ms;			/* -1: none */
-	bool tick_drains;		/* what was said by then has passed the sink */
+	bool tick_drains;		/* first passes all events up to then to the sink */
 	void (*tick)(void *context);	/* called in the thread every tick_ms */
 	void *tick_context;
-	void (*failed)(void *context);	/* called in the thread when it ends by an error; or NULL */
+	void (*failed)(void *context);	/* called in the thread when an error ends it; or NULL */
 	void *failed_context;
 };
 
@@ -45,8 +45,8 @@ void collector_close(struct collector *collector);
 /* Starts the thread, all signals blocked in it. */
 int collector_start(struct collector *collector);
 /*
- * Ends the thread and drains what is left; nothing may be recorded any more.
- * Returns the first error since the start.
+ * Ends the thread and drains the rest; the instruments must be stopped. Returns the first error
+ * since the start.
  */
 int collector_stop(struct collector *collector);
 

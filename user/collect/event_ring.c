@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads one CPU's BPF ring buffer, which the kernel maps read-only with its position, beside a page
+ * that this reader writes.
+ */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <sched.h>
@@ -54,10 +58,10 @@ static const uint32_t *event_ring_header_of(const struct event_ring *ring)
 	return (const uint32_t *)(ring->data + (ring->next & (ring->bytes - 1)));
 }
 
-/* Of the next entry. */
+/* The header of the next entry. */
 static uint32_t event_ring_length_of(const struct event_ring *ring)
 {
-	/* Pairs with the kernel's exchange: what the event says is there. */
+	/* Pairs with the kernel's exchange: the event is complete. */
 	return __atomic_load_n(event_ring_header_of(ring), __ATOMIC_ACQUIRE);
 }
 

@@ -60,7 +60,7 @@ static int instruments_open_source(struct instruments *instruments, char *why, s
 	return ops->open(&instruments->source, &source_options, why, size);
 }
 
-/* Both before anything is watched. */
+/* Loads and attaches before anything is watched. */
 static int instruments_open_events(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
@@ -136,7 +136,7 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 	return 0;
 }
 
-/* eBPF recognises the faults of hooked files by it. */
+/* eBPF recognises the faults of hooked files by the address. */
 static int instruments_set_wrapper(struct instruments *instruments, char *why, size_t size)
 {
 	uint64_t address;
@@ -150,10 +150,10 @@ static int instruments_set_wrapper(struct instruments *instruments, char *why, s
 }
 
 /*
- * The rings exist from the first target on. eBPF gets the wrapper's address before it has
- * a target of its own, so that it never counts a hooked file's fault as another's.
- * What gives the collector's thread its priority is done here, before privileges are given
- * up; no other process is made until instruments_go().
+ * The rings exist from the first target on. eBPF gets the wrapper's address before it has a target
+ * of its own, so that it never counts a hooked file's fault as another's. The priority of the
+ * collector's thread is raised here, before privileges are given up; no process is created until
+ * instruments_go().
  */
 static int instruments_open_collector(struct instruments *instruments, char *why, size_t size)
 {
@@ -201,7 +201,7 @@ int instruments_hook_nothing(struct instruments *instruments, char *why, size_t 
 	return err ?: instruments_open_collector(instruments, why, size);
 }
 
-/* Of another user's process /proc tells nothing to who may not look into it. */
+/* /proc hides another user's process from a reader without the right to trace it. */
 static int instruments_explain_maps(int err, pid_t pid, char *why, size_t size)
 {
 	const uint64_t needed = CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_PERFMON);
@@ -216,7 +216,7 @@ static int instruments_explain_maps(int err, pid_t pid, char *why, size_t size)
 	return err;
 }
 
-/* perf's counts are a second opinion: where they cannot be had they are n/a. */
+/* perf's counts are a second opinion: without them they are n/a. */
 static int instruments_watch_maps(struct instruments *instruments, pid_t pid, bool existing,
 				  char *why, size_t size)
 {
@@ -314,7 +314,7 @@ static void instruments_take_counters(struct instruments *instruments,
 			 &counters->perf_major);
 }
 
-/* No step needs an earlier one: each reads what it can, and the first error is reported. */
+/* No step needs an earlier one: all are made, and the first error is reported. */
 int instruments_stop(struct instruments *instruments, struct run_counters *counters, char *why,
 		     size_t size)
 {
@@ -415,7 +415,7 @@ int instruments_thread_err(const struct instruments *instruments)
 	return instruments ? instruments->thread_err : 0;
 }
 
-/* The pins before the session: whoever gets that next makes its own. */
+/* The pins before the source: its next owner makes pins of its own. */
 void instruments_close(struct instruments *instruments)
 {
 	if (!instruments)

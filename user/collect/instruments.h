@@ -28,7 +28,7 @@ struct instruments_options {
 	bool bpf;		/* false: bpf_missing says why */
 	const char *bpf_missing;
 	struct events_options events;
-	bool maps;		/* mappings of processes, as they come to be */
+	bool maps;		/* record the mappings of processes */
 	bool no_counters;	/* perf's own counts of faults are n/a */
 	uint64_t ring_size;	/* bytes; 0: the module's default */
 	bool fault_around;
@@ -37,14 +37,14 @@ struct instruments_options {
 	void *sink_context;
 	const struct cpus *cpus;	/* where the collector's thread may run; NULL: anywhere */
 	int tick_ms;		/* -1: none */
-	bool tick_drains;	/* what was said until then has passed the sink */
+	bool tick_drains;	/* first passes all events up to then to the sink */
 	void (*tick)(void *context);	/* in the collector's thread */
 	void *tick_context;
 	void (*failed)(void *context);	/* there as well: no more is read; or NULL */
 	void *failed_context;
 };
 
-/* All return 0, or a negative errno and one clause in why: what is wrong, what to do. */
+/* All return 0, or a negative errno; then why is one clause with the reason and the remedy. */
 int instruments_open(struct instruments **instruments, const struct instruments_options *options,
 		     char *why, size_t size);
 /* This process's mappings of the file that is open as fd. */
@@ -63,19 +63,19 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 		       size_t size);
 /* The files whose code the processes execute; NULL: mappings are not watched. */
 const struct code_files *instruments_code_files(const struct instruments *instruments);
-/* Is it watched by eBPF already: as a child of one that is? */
+/* True if eBPF watches it already, as a child of a process that is watched. */
 bool instruments_are_on(const struct instruments *instruments, pid_t pid);
 int instruments_go(struct instruments *instruments, char *why, size_t size);
 /*
- * Ends the watching; all items have passed the sink. Fills the counts of the module,
- * eBPF and perf; counters must be initialised. After an error, counters holds the counts
- * that could be read, and why the first reason.
+ * Ends the watching; all events have passed the sink. Fills the counts of the source, eBPF and
+ * perf; counters must be initialised. After an error, counters holds the counts that could be read,
+ * and why the first reason.
  */
 int instruments_stop(struct instruments *instruments, struct run_counters *counters, char *why,
 		     size_t size);
-/* For callers whose output has no place for the warning. -EPROTO: events were lost on the way. */
+/* For callers whose output has no room for the warning. -EPROTO: events were sent and not read. */
 int instruments_check_events(const struct run_counters *counters, char *why, size_t size);
-/* So far; COUNT_NA: not to be had. From any thread. */
+/* So far; COUNT_NA: not known. From any thread. */
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events);
 /* From now on, or no longer: pages that go to swap and come back; see counters.swap. */
 void instruments_count_swap(struct instruments *instruments, bool count);
@@ -84,13 +84,13 @@ int instruments_counts(const struct instruments *instruments, struct run_counter
 void instruments_close(struct instruments *instruments);
 
 /*
- * For a loop that watches itself: between begin and end, and nothing else. What takes
- * privileges is done before, by hold. Without eBPF begin and end do nothing but count.
+ * For a loop in this thread, which is watched only between begin and end. hold does beforehand what
+ * requires privileges. Without eBPF, begin and end only start and stop the counters.
  */
 void instruments_hold_thread(struct instruments *instruments, pid_t tid);
 int instruments_begin_thread(struct instruments *instruments, pid_t tid);
 int instruments_end_thread(struct instruments *instruments, pid_t tid);
-/* What one of the two failed with, for the sentence: the loop is not to blame. 0: neither. */
+/* The error of one of the two, for the message: it is not the loop's. 0: neither failed. */
 int instruments_thread_err(const struct instruments *instruments);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens perf's three software counters of page faults for each thread, and sums them. They are
+ * independent of eBPF and the module; the ledger compares them.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -20,7 +24,7 @@ struct perf_faults {
 	struct perf_fds fds;	/* a thread's three, one thread after the other */
 	size_t before;		/* how many there were when the watch began */
 	bool inherit;		/* of the watch that begins */
-	bool incomplete;	/* something could not be counted */
+	bool incomplete;	/* a thread could not be counted */
 };
 
 int perf_faults_open(struct perf_faults **counters)

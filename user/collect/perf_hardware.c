@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens the processor's counters in groups, one group for each operation of a cache, and scales
+ * what was counted by the time in which the group was on the processor.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,8 +23,8 @@ void perf_hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cach
 				enum hw_result result);
 
 /*
- * Opens what there is, stopped; counts says of the rest why it is not available.
- * counts stays the caller's, and must outlive hardware. -ENOMEM.
+ * Opens the counters that exist, stopped; counts holds the reason for each of the others. counts
+ * belongs to the caller, and must outlive hardware. -ENOMEM.
  */
 int perf_hardware_open(struct perf_hardware **hardware, struct hw_counts *counts,
 		       hardware_choose choose);
@@ -38,7 +38,7 @@ void perf_hardware_end(const struct perf_hardware *hardware);
 int perf_hardware_read(struct perf_hardware *hardware);
 void perf_hardware_close(struct perf_hardware *hardware);
 
-/* Why perf_event_open(2) failed so, one clause. */
+/* Explains an error of perf_event_open(2) in one clause. */
 void perf_hardware_explain(int err, char *why, size_t size);
 
 #endif

@@ -72,7 +72,7 @@ struct perf_buffer {
 	int fd;			/* -1: the CPU is not there */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
-	uint64_t next, end;	/* of what is being drained */
+	uint64_t next, end;	/* the record that is being drained */
 };
 
 /* A process is watched from then on. */
@@ -82,7 +82,7 @@ struct joined {
 };
 
 /*
- * Two threads may be here at a time: one watches, and one drains. Where the buffers stand,
+ * Two threads may use it at a time: one watches, and one drains. The positions of the buffers,
  * `record`, `map`, `watched` and `files` belong to the drain.
  */
 struct perf_maps {
@@ -316,7 +316,7 @@ static int perf_add_existing(struct perf_maps *maps, pid_t pid)
 	return err;
 }
 
-/* First the watch, then what is there: so no mapping falls between. */
+/* First the watch, then the existing mappings: so none is missed in between. */
 int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing)
 {
 	int err;
@@ -339,8 +339,8 @@ int perf_maps_fd(const struct perf_maps *maps)
 }
 
 /*
- * The events are asked: a buffer says what it lost only before the next record that it has
- * room for, and after the last loss there may be none.
+ * Reads the events' counts: a buffer reports its losses only before the next record that fits, and
+ * after the last loss there may be none.
  */
 uint64_t perf_maps_lost(const struct perf_maps *maps)
 {
@@ -391,7 +391,7 @@ static void perf_pass_mapping(struct perf_maps *maps, struct perf_buffer *buffer
 	memcpy(maps->record, buffer->data + first, before_end);
 	memcpy((uint8_t *)maps->record + before_end, buffer->data, size - before_end);
 	buffer->next += size;
-	/* Pairs with the kernel's acquire of data_tail: we are done with what is before it. */
+	/* Pairs with the kernel's acquire of data_tail: the records before it were read. */
 	__atomic_store_n(&buffer->page->data_tail, buffer->next, __ATOMIC_RELEASE);
 }
 
@@ -421,7 +421,7 @@ static int perf_pass(struct perf_maps *maps, maps_sink sink, void *context)
 	return sink(context, map);
 }
 
-/* A program is executed: what was mapped is gone, before the new one is mapped. */
+/* A program is executed: the old mappings are gone before the new program is mapped. */
 static int perf_pass_exec(struct perf_maps *maps, maps_sink sink, void *context)
 {
 	const struct comm *comm = (const void *)maps->record;
@@ -453,7 +453,7 @@ static void perf_set_watched(struct perf_maps *maps, uint32_t pid, bool watched)
 	maps->watched[pid / 64] |= (uint64_t)watched << pid % 64;
 }
 
-/* Those that were watched by then. */
+/* Processes that were watched by then. */
 static void perf_take_joined(struct perf_maps *maps, uint64_t ns)
 {
 	pthread_mutex_lock(&maps->lock);
@@ -507,7 +507,7 @@ static void perf_look(struct perf_maps *maps)
 	uint64_t expirations;
 	int cpu;
 
-	/* Forget the edges before what caused them is read. */
+	/* Clear the edges before their causes are read. */
 	while (epoll_wait(maps->epoll, &event, 1, 0) == 1)
 		;
 	/* A timer that is not read does not expire again. */
@@ -518,14 +518,16 @@ static void perf_look(struct perf_maps *maps)
 		buffer = &maps->buffers[cpu];
 		if (!buffer->page)
 			continue;
-		/* Pairs with the kernel's release of data_head: what is before it is whole. */
+		/*
+		 * Pairs with the kernel's release of data_head: the records before it are complete.
+		 */
 		buffer->end = __atomic_load_n(&buffer->page->data_head, __ATOMIC_ACQUIRE);
 		if (buffer->next != buffer->end)
 			time_heap_add(&maps->heap, perf_time_of_next(buffer), cpu);
 	}
 }
 
-/* Where the mappings go that existed before the watch. */
+/* The destination of mappings that existed before the watch. */
 struct existing_sink {
 	struct code_files *files;
 	maps_sink sink;

@@ -48,7 +48,7 @@ static void record_ring_unmap(struct record_ring *ring)
 	ring->header = NULL;
 }
 
-/* The header page alone first: it says how long the rest is. */
+/* First only the header page, which holds the length of the rest. */
 static int record_ring_map_all(struct record_ring *ring)
 {
 	uint64_t bytes;
@@ -99,7 +99,7 @@ void record_ring_close(struct record_ring *ring)
 
 void record_ring_look(struct record_ring *ring)
 {
-	/* Pairs with the module's release of head: the records before it are whole. */
+	/* Pairs with the writer's release of head: the records before it are complete. */
 	ring->limit = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
 }
 
@@ -119,7 +119,7 @@ const struct pfstat_record *record_ring_peek(const struct record_ring *ring, int
 
 void record_ring_publish(struct record_ring *ring)
 {
-	/* Pairs with the module's acquire of tail: we are done with what is before it. */
+	/* Pairs with the writer's acquire of tail: the records before it were read. */
 	__atomic_store_n(&ring->header->tail, ring->next, __ATOMIC_RELEASE);
 	ring->published = ring->next;
 }

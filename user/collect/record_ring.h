@@ -14,7 +14,7 @@ struct record_ring {
 	uint64_t map_bytes;
 	uint64_t capacity;
 	uint64_t next;		/* the record to be read next */
-	uint64_t published;	/* what the module knows of `next` */
+	uint64_t published;	/* the last value of `next` that the writer knows */
 	uint64_t limit;		/* head when record_ring_look() was called */
 };
 
@@ -22,15 +22,15 @@ struct record_ring {
 int record_ring_open(struct record_ring *ring, const char *path);
 void record_ring_close(struct record_ring *ring);
 
-/* Takes the head: from here on record_ring_peek() gives the records up to it. */
+/* Reads the head: from here on record_ring_peek() returns the records up to it. */
 void record_ring_look(struct record_ring *ring);
 /*
- * The oldest unread record, in place: it stays until record_ring_next(). NULL: none;
- * *err is -EBADMSG when what is there is not the record that should be.
+ * The oldest unread record, in place: it stays until record_ring_next(). NULL: none; *err is
+ * -EBADMSG if the next record has a wrong sequence number.
  */
 const struct pfstat_record *record_ring_peek(const struct record_ring *ring, int *err);
 void record_ring_next(struct record_ring *ring);
-/* Tells the module what was read, so that its room is free. */
+/* Publishes the tail, so that the writer may reuse the space. */
 void record_ring_publish(struct record_ring *ring);
 
 #endif

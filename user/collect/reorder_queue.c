@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Holds events between the moment at which they are read and that at which they are passed on.
+ * Their bytes lie in one buffer, in the order in which they came; the entries are sorted by time.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +19,7 @@ struct queue_entry {
 #define FIRST_ENTRIES 256
 #define FIRST_BYTES 16384
 
-/* Comparisons for each entry, after which those that come are not nearly in order. */
+/* Comparisons for each entry, above which the new ones are not nearly in order. */
 #define INSERT_MAX 16
 
 void queue_exit(struct queue *queue)
@@ -64,8 +68,8 @@ static int queue_append(struct queue *queue, enum item_type type, uint64_t ns, c
 }
 
 /*
- * What was taken makes room. Its bytes lie among those of the rest, which is
- * little then: what one drain left to the next.
+ * Removes the entries that were taken. Their bytes lie among those of the rest, which is small: it
+ * is what one drain leaves to the next.
  */
 static int queue_forget_taken(struct queue *queue)
 {
@@ -124,9 +128,8 @@ static uint64_t queue_insert(struct queue_entry *entries, size_t number)
 }
 
 /*
- * What comes is nearly sorted, and put in its place. But the mappings that a process
- * had when it was found are as old as can be, and lie behind a ring of events: each
- * would be moved past all of these.
+ * New entries are nearly sorted, and inserted. But the mappings that a process had when it was
+ * found have time 0, and lie behind a ring of events: each would be moved past all of these.
  */
 uint64_t queue_sort(struct queue *queue)
 {

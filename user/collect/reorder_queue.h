@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Items that were read, but whose turn has not come: they arrive nearly in time
- * order (CPUs overtake each other by moments) and leave in time order.
+ * Events that were read and cannot be passed on yet: they arrive nearly in order of time (CPUs
+ * overtake each other by moments) and leave in order of time.
  */
 #ifndef PFSTAT_USER_REORDER_QUEUE_H
 #define PFSTAT_USER_REORDER_QUEUE_H
@@ -18,7 +18,7 @@ struct queue_entry;
 struct queue {
 	struct queue_entry *entries;	/* first … count: still here */
 	size_t first, count, capacity;
-	char *bytes;			/* what the entries point into */
+	char *bytes;			/* of all entries */
 	size_t used, room;
 };
 
@@ -26,10 +26,7 @@ void queue_exit(struct queue *queue);
 
 /* Copies `size` bytes of an event or map. -ENOMEM. */
 int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void *data, size_t size);
-/*
- * Brings what was added into order; to be called before the next two. Returns how many
- * comparisons that took.
- */
+/* Sorts the added entries; to be called before the next two. Returns the number of comparisons. */
 uint64_t queue_sort(struct queue *queue);
 bool queue_any(const struct queue *queue);
 /* The oldest's time; UINT64_MAX: there is none. */

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A binary heap, so that merging the rings of many CPUs costs the logarithm of their number.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
