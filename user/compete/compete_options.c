@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses the options of memory pressure: how much memory each competing process uses, in which
+ * order, and under which limit.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +52,7 @@ static int compete_parse_amount(const char *text, struct compete_options *option
 	if (strpbrk(text, "KMG"))
 		return size_parse(text, &options->bytes) || options->bytes < 4096 ||
 		       options->bytes > MAPPING_MAX_BYTES ? -EINVAL : 0;
-	/* Nothing of what else strtod(3) takes: signs, exponents, hexadecimal, inf. */
+	/* Refuses the other forms of strtod(3): signs, exponents, hexadecimal, inf. */
 	if (!*text || text[strspn(text, "0123456789.")])
 		return -EINVAL;
 	options->ratio = strtod(text, &end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the command line says of competitors. */
+/* The options of competing processes. */
 #ifndef PFSTAT_USER_COMPETE_OPTIONS_H
 #define PFSTAT_USER_COMPETE_OPTIONS_H
 
@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of all that competes, unless said otherwise. */
+/* Of all competitors, unless noted otherwise. */
 #define COMPETE_LIMIT (64ULL << 20)
 #define COMPETE_LIMIT_MIN (8ULL << 20)
 
 #define COMPETE_DEFAULT "1.5"
 
 struct compete_options {
-	const char *text;	/* as given; NULL: nobody competes */
+	const char *text;	/* as given; NULL: no competition */
 	uint64_t bytes;		/* of each competitor; 0: */
 	double ratio;		/* of the limit, or of the machine's memory */
 	bool sequential;
@@ -29,8 +29,8 @@ extern const struct argp compete_argp;	/* input: a struct compete_options */
 int compete_parse(const char *text, struct compete_options *options);
 
 /*
- * Do these go together, and with what else a run does? Else a sentence, and the end of
- * the program with STATUS_USAGE.
+ * Checks that the options fit together and with the run's. Otherwise exits with a message and
+ * STATUS_USAGE.
  */
 void compete_check(const struct argp_state *state, const struct compete_options *options);
 

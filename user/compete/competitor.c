@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starts, paces and ends one competing process, and is that process's program. The two communicate
+ * by a pipe and a counter in shared memory.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -215,7 +219,7 @@ static void __attribute__((noreturn)) competitor_compete(const struct contest_me
 	}
 }
 
-/* Its rights are those of who wanted the competition; it needs none but memory. */
+/* It runs with the privileges of the user who started the competition; it needs only memory. */
 static int competitor_become(const char *chosen)
 {
 	int err = *chosen ? invoker_choose(chosen) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A process that uses memory beside a run: when told to it stores to every page of its
- * own once, and says so; when told again it reads a page and stores to each eighth, on and
- * on, until it is killed. It dies with who started it.
+ * A process that uses memory during a run. On the first command it stores to each of its pages
+ * once, and reports that; on the second it reads pages, and stores to every eighth, until it is
+ * killed. It ends with the process that started it.
  */
 #ifndef PFSTAT_USER_COMPETITOR_H
 #define PFSTAT_USER_COMPETITOR_H
@@ -36,8 +36,8 @@ int competitor_start(struct competitor *competitor, const struct competitor_plan
 /* Once around; the second time: on and on. */
 int competitor_go(const struct competitor *competitor);
 /*
- * Waits until it has been around. -EINTR: told to stop; -ECHILD: it has ended, status
- * is waitpid(2)'s.
+ * Waits until it has touched all pages once. -EINTR: a signal; -ECHILD: it has ended, status is
+ * waitpid(2)'s.
  */
 int competitor_await(struct competitor *competitor, const volatile sig_atomic_t *stop,
 		     int *status);
@@ -49,8 +49,8 @@ void competitor_read(const struct competitor *competitor, struct competitor_figu
 void competitor_stop(struct competitor *competitor);
 
 /*
- * What the process does that competitor_start() makes: plan->cpus is not used, parent is the
- * process that started it, user as whom it runs ("": who called sudo). The exit status.
+ * The program of the process that competitor_start() makes. plan->cpus is not used; parent is the
+ * process that started it; it runs as user ("": the one who called sudo). The exit status.
  */
 int competitor_live(const struct competitor_plan *plan, pid_t parent, const char *user);
 

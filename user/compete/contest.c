@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes memory pressure for a run: a cgroup with a limit, and competing processes in it. Reads the
+ * kernel's counters before and after, and checks first whether memory and swap suffice.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -60,8 +64,8 @@ static void contest_plan(struct contest *contest, const struct sysinfo *info)
 }
 
 /*
- * Memory that a process needs in its cgroup: its buffer, page tables, and the pages of the
- * program and its libraries that it writes. Measured: 0.3 to 0.6 MiB beside the buffer.
+ * Memory that a process needs in its cgroup: its buffer, page tables, and the pages of the program
+ * and its libraries that it writes. Measured: 0.3 to 0.6 MiB more than the buffer.
  */
 static double contest_process_bytes(uint64_t buffer)
 {
@@ -100,8 +104,8 @@ static int contest_report_room(const struct contest *contest, double processes, 
 }
 
 /*
- * Swap must hold what exceeds the memory, up to all that the processes have. Otherwise the
- * kernel kills a process, or evicts the few pages of the file again and again for minutes.
+ * Swap must hold the excess over the memory, up to the size of all processes. Otherwise the kernel
+ * kills a process, or evicts the few pages of the file again and again for minutes.
  */
 static int contest_check_room(const struct contest *contest, const struct sysinfo *info)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A run among competitors: their cgroup and their processes, made anew for each run, and
- * what is counted of them. In this order: enter, begin, go, end, and close in any case.
+ * Memory pressure for one run: a cgroup and competing processes, made anew for each run, and their
+ * counters. Call in this order: enter, begin, go, end, and close in any case.
  */
 #ifndef PFSTAT_USER_CONTEST_H
 #define PFSTAT_USER_CONTEST_H
@@ -13,11 +13,11 @@
 
 struct contest {
 	const struct compete_options *options;
-	bool alone;		/* the same, but nobody competes */
+	bool alone;		/* under the same limit, without competitors */
 	const struct cpus *cpus;	/* where the competitors may run */
 	uint64_t bytes;		/* that the run itself may need of anonymous memory */
 	uint64_t file_bytes;	/* of the file that it maps; 0: none */
-	struct competition competition;	/* what is known of it, in `with` also when alone */
+	struct competition competition;	/* its figures; in `with` also if alone */
 	struct memory_group group;
 	struct competitor competitors[COMPETITORS_MAX];
 	pid_t pids[COMPETITORS_MAX];	/* also when they have ended */

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs the access loop under valgrind as the user, in a folder that is removed afterwards, and
+ * reads cachegrind's result. The difference between the loop with and without its accesses is the
+ * simulation's figure.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,7 +43,7 @@ static int cachegrind_make_folder(struct workplace *place)
 	return 0;
 }
 
-/* The user's, whose program writes into it. */
+/* The folder belongs to the user, whose program writes into it. */
 static int cachegrind_open_workplace(struct workplace *place)
 {
 	int err = invoker_begin();
@@ -60,7 +65,7 @@ static void cachegrind_close_workplace(const struct workplace *place)
 	invoker_end();
 }
 
-/* As the user: it is his folder, and what is in it may be anything by now. */
+/* As the user, who owns the folder and may have put any file into it. */
 static FILE *cachegrind_open_result(const char *path)
 {
 	int fd = invoker_begin();
@@ -80,7 +85,7 @@ static FILE *cachegrind_open_result(const char *path)
 	return file;
 }
 
-/* What valgrind, or the loop, said last. */
+/* The last message of valgrind or of the loop. */
 static void cachegrind_last_line(const char *path, char *line, size_t size)
 {
 	FILE *file = cachegrind_open_result(path);
@@ -97,7 +102,7 @@ static void cachegrind_last_line(const char *path, char *line, size_t size)
 	fclose(file);
 }
 
-/* The child: nothing that it prints is for our standard output. */
+/* The child: its output does not belong to pfdrive's standard output. */
 static _Noreturn void cachegrind_be_valgrind(const struct workplace *place, char *const *argv)
 {
 	const int err = invoker_become();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The accesses of a drive under valgrind's cachegrind, where there is no PMU to
- * count them: `pfdrive helper loop' with the same options, once with its accesses and once
- * without. The difference is the loop's.
+ * Simulates the accesses of a run with valgrind's cachegrind, for machines without a PMU: `pfdrive
+ * helper loop' with the same options, once with its accesses and once without. The difference is
+ * the loop's.
  */
 #ifndef PFSTAT_USER_CACHEGRIND_RUN_H
 #define PFSTAT_USER_CACHEGRIND_RUN_H

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Forks a command and holds it just before its exec, so that it is watched from its first
+ * instruction on. Two pipes connect it: one releases it, the other reports its errors.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +14,7 @@
 #include "system/fd_limit.h"
 #include "util/signals.h"
 
-/* What a program expects of signals, whatever pfdrive made of them. */
+/* Restores the signals to the state that a program expects. */
 static void command_default_signals(void)
 {
 	sigset_t none;
@@ -26,7 +30,7 @@ static void command_send(int fd, int err)
 		;
 }
 
-/* 0 when the other end is closed without a word. */
+/* 0 if the other end is closed without a message. */
 static int command_receive(int fd)
 {
 	ssize_t got;
@@ -39,9 +43,9 @@ static int command_receive(int fd)
 }
 
 /*
- * Tells how its beginning went, waits, and tells of an exec that failed. It becomes
- * the user, with the signals and limits that it expects, before it is held: what that takes
- * is no fault, and no system call, of the program's.
+ * Reports whether it could begin, waits, and reports an exec that failed. It becomes the user, with
+ * the signals and limits that a program expects, before it is held: the faults and system calls of
+ * that are not the program's.
  */
 static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 {
@@ -59,7 +63,7 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 		got = read(go, &byte, 1);
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
-		_exit(0);	/* pfdrive has ended: nobody wants the command */
+		_exit(0);	/* pfdrive has ended: the command is not wanted any more */
 	execvp(argv[0], argv);
 	command_send(failed, -errno);
 	_exit(127);

@@ -8,8 +8,8 @@
 
 struct command {
 	pid_t pid;		/* 0: none */
-	int go;			/* closed or written to: it goes on */
-	int failed;		/* here it tells that it is ready, and why its exec failed */
+	int go;			/* releases it when it is written to or closed */
+	int failed;		/* reports that it is ready, or the error of its exec */
 };
 
 #define COMMAND_NONE ((struct command){ .go = -1, .failed = -1 })
@@ -17,11 +17,11 @@ struct command {
 /* Forks; the child becomes the user for whom pfdrive works, and waits. 0 or a negative errno. */
 int command_hold(struct command *command, char *const *argv);
 /*
- * Lets it go. 0, or the negative errno of its exec: then it is gone. -EPIPE, with SIGPIPE
- * ignored: it was gone before.
+ * Releases it. 0, or the negative errno of its exec: then it is gone. -EPIPE, with SIGPIPE ignored:
+ * it was gone before.
  */
 int command_go(struct command *command);
-/* A command that was never let go ends; one that runs is left alone. */
+/* A command that was never released is ended; one that runs continues. */
 void command_close(struct command *command);
 
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens and reads the additional measurements of a run, which the report prints beside the faults.
+ */
 #include <unistd.h>
 
 #include "run/extras.h"

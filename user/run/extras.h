@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a drive measures beside its faults: the options, and what a run holds for
- * them. Opened before the run, begun and ended around the access loop.
+ * Additional measurements of a run: the processor's counters, the memory map, and tables that the
+ * report prints only on request. Opened before the run, begun and ended around the access loop.
  */
 #ifndef PFSTAT_USER_EXTRAS_H
 #define PFSTAT_USER_EXTRAS_H
@@ -18,7 +18,7 @@ struct extras_options {
 	bool counters, simulate, maps, usage, syscalls;
 };
 
-/* Of one run; all zero: nothing was asked for. */
+/* The state of one run; all zero: no additional measurement. */
 struct extras {
 	struct hw_counts counters;
 	struct perf_hardware *hardware;
@@ -30,7 +30,7 @@ struct extras {
 int extras_open(struct extras *extras, const struct extras_options *options, int cpu);
 /* Before anything is measured: L1D is emptied. */
 void extras_prepare(const struct extras *extras);
-/* Around the loop and nothing else. */
+/* Around the loop only. */
 static inline void extras_begin(const struct extras *extras)
 {
 	perf_hardware_begin(extras->hardware);
@@ -42,8 +42,8 @@ static inline void extras_end(const struct extras *extras)
 }
 
 /*
- * The loop is over, the file still mapped and hooked. Points report's measures to
- * what was asked for, which extras_close() frees.
+ * After the loop, while the file is still mapped and hooked. Points the report's measures to the
+ * results, which extras_close() frees.
  */
 int extras_gather(struct extras *extras, const struct extras_options *options,
 		  const struct mapping *mapping, struct report_extras *measures);

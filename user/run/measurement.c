@@ -232,7 +232,7 @@ int measurement_finish(struct measurement *measurement)
 	return status;
 }
 
-/* An error or a signal in the middle of the workload does not discard what is recorded. */
+/* An error or a signal in the middle of the workload does not discard the recording. */
 static void measurement_cut_recording(struct measurement *measurement)
 {
 	const struct result *result = measurement->result;
@@ -246,7 +246,7 @@ static void measurement_cut_recording(struct measurement *measurement)
 			     "the run failed before its end");
 }
 
-/* First what produces events, then what receives them. */
+/* First close the producers of events, then their receivers. */
 void measurement_close(struct measurement *measurement)
 {
 	measurement_cut_recording(measurement);

@@ -3,15 +3,15 @@
  * One measuring session. It owns the instruments, the target of runs that map no file, the
  * analysis, the recording if there is one, and the moment at which privileges are given up.
  *
- *	measurement_open		instruments and analysis; may refuse what is not possible
- *	measurement_record		if it is to be recorded: begins the file
- *	measurement_hook_*, _follow	what is measured
+ *	measurement_open		opens the instruments and the analysis, and may refuse
+ *	measurement_record		begins a recording, if one is wanted
+ *	measurement_hook_*, _follow	name the target
  *	measurement_start		gives up privileges; events are read from now on
  *	(the workload)
  *	measurement_stop		all events have been analysed; fills the counters
  *	(the client stores the counters that only it knows: times, usage)
  *	measurement_finish		ends the recording, fills the report
- *	measurement_close		in any state; keeps a recording that was cut
+ *	measurement_close		in any state; keeps a recording that is cut
  *
  * Unless noted otherwise, functions return 0 or a negative errno, and then `why` is one clause
  * for the user; measurement_status() prints it.
@@ -39,7 +39,7 @@ struct measurement_options {
 	unsigned int groups;	/* of the analysis */
 	explain_sink listener;	/* receives every logical fault; NULL: none */
 	void *listener_context;
-	/* Receives each event first. 1: nobody else receives it; or an error. NULL: none. */
+	/* Receives each event first. 1: the event goes no further; or an error. NULL: none. */
 	item_sink observer;
 	void *observer_context;
 };
@@ -62,7 +62,7 @@ int measurement_open(struct measurement *measurement, const struct measurement_o
 		     struct result *result);
 /* Begins the recording with a head from the report; NULL: none is wanted. An exit status. */
 int measurement_record(struct measurement *measurement, const char *path);
-/* Records what this process has mapped, and with `path` the measured mapping. */
+/* Records the mappings of this process, and the measured mapping as one of the file `path`. */
 int measurement_record_maps(struct measurement *measurement, const struct mapping *mapping,
 			    const char *path);
 /* This process's mappings of the file that is open as fd. */
@@ -79,8 +79,8 @@ void measurement_keep_recording(struct measurement *measurement);
  */
 int measurement_stop(struct measurement *measurement);
 /*
- * Whatever failed before, the recording gets its end, and the report what is known. Returns an
- * exit status, after a message about the first thing that failed.
+ * Ends the recording and fills the report with all that is known, also after an error. Returns an
+ * exit status, after a message about the first error.
  */
 int measurement_finish(struct measurement *measurement);
 void measurement_close(struct measurement *measurement);

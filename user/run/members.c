@@ -72,7 +72,7 @@ static int member_open_pidfd(pid_t pid, char *why, size_t size)
 	return err ?: pidfd;
 }
 
-/* 0, 1 if all but its mappings is watched, or a negative errno; measurement->why says why. */
+/* 0; 1 if all but its mappings is watched; or a negative errno. measurement->why is the reason. */
 static int members_try(struct members *members, pid_t pid)
 {
 	struct measurement *measurement = members->measurement;
@@ -150,7 +150,7 @@ static bool members_watch(const struct members *members, pid_t pid)
 	return members_created(members, pid);
 }
 
-/* Once: what cannot be done is tried again every second. */
+/* Warns once: the same attempt is repeated every second. */
 static void members_warn(struct members *members, const char *why)
 {
 	if (!members->warned)
@@ -160,8 +160,8 @@ static void members_warn(struct members *members, const char *why)
 }
 
 /*
- * Processes come and go while they are listed: one that has exited is no error. When the
- * watching has started, what is recorded is worth more than a process that joins.
+ * Processes come and go while they are listed: one that has exited is not an error. Once the
+ * watching has started, the recording is worth more than a process that joins.
  */
 static int members_visit(void *context, pid_t pid)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The processes that are watched from the start, or from the moment at which they join the
- * cgroup. Their children are watched too, but are no members: the module and eBPF follow them.
+ * The processes that are watched from the start, or from the moment at which they join the cgroup.
+ * Their children are watched too, but are not members: the module and eBPF follow them.
  */
 #ifndef PFSTAT_USER_MEMBERS_H
 #define PFSTAT_USER_MEMBERS_H
@@ -17,7 +17,7 @@
 struct member {
 	pid_t pid;
 	int pidfd;		/* -1: it has ended */
-	uint64_t since_ns;	/* what it creates from then on is watched; of CLOCK_BOOTTIME */
+	uint64_t since_ns;	/* processes that it creates later are watched; CLOCK_BOOTTIME */
 	struct process_counts before;
 	bool counted;		/* `before` is known */
 };
@@ -27,8 +27,8 @@ struct members {
 	struct member *list;
 	unsigned int nr;
 	struct pollfd *polled;		/* the members, and one for the caller behind them */
-	bool held;		/* they have mapped nothing yet that has to be read */
-	bool started;		/* from now on a process that cannot be watched is no error */
+	bool held;		/* they have no mappings yet that must be read */
+	bool started;		/* a process that cannot be watched is not an error any more */
 	bool warned;		/* about such a process */
 	unsigned int nr_unmapped;	/* processes whose mappings could not be read */
 };

@@ -136,7 +136,7 @@ int phases_make(struct phases *phases, const struct phases_plan *plan)
 	if (instruments_thread_err(plan->instruments))
 		return message(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
 			       "--no-bpf goes on without", strerror(-err));
-	/* madvise(2) returns it for what is a SIGBUS to an access. */
+	/* madvise(2) returns it where an access would get a SIGBUS. */
 	if (err == -EFAULT && (phases->now == STEP_POPULATE || phases->now == STEP_ACCESS))
 		return phases_report_bus(phases, plan);
 	return err ? message(STATUS_FAILED, "cannot %s %s: %s", doing[phases->now], plan->name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How far a run is, on stderr, if that is a terminal. */
+/* Prints the progress of a run on stderr if that is a terminal. */
 #ifndef PFSTAT_USER_PROGRESS_H
 #define PFSTAT_USER_PROGRESS_H
 
@@ -15,10 +15,10 @@ struct progress {
 	bool shown;
 };
 
-/* -1: no terminal, so nobody is to be woken for it. */
+/* -1: there is no terminal, so no tick is needed. */
 int progress_tick_ms(void);
 void progress_tick(void *progress);
-/* Takes the line away. */
+/* Removes the line. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads a recording twice: first to find the file whose faults took longest, then its faults,
+ * mappings and advice in order, from which a replay is made.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +33,7 @@ static void recorded_file_take_losses(struct recorded_file *file, const json_t *
 	run_counters_exit(&counters);
 }
 
-/* Feeds all items of a recording to the analysis. What is wrong with it is said once. */
+/* Feeds all items of a recording to the analysis. A damage of the recording is reported once. */
 static int recorded_file_read_items(const char *recording, struct analysis *analysis,
 				    struct recorded_file *file, item_sink sink, void *context,
 				    bool first)
@@ -146,7 +150,7 @@ static int recorded_file_take_advice(void *context, const struct file_advice *ad
 	});
 }
 
-/* What had been advised about a mapping before the recording began. */
+/* Advice that was given about a mapping before the recording began. */
 static int recorded_file_take_map(struct recorded_file *file, const struct item_map *map)
 {
 	if (!(map->flags & (ITEM_MAP_RANDOM | ITEM_MAP_SEQUENTIAL)) || map->ns ||
@@ -185,7 +189,7 @@ static int recorded_file_collect(struct recorded_file *file, const char *recordi
 	status = recorded_file_read_items(recording, analysis, file, recorded_file_take_item,
 					  &collecting, false);
 	analysis_free(analysis);
-	/* It was read twice: what had its name the second time may be another. */
+	/* It was read twice: the file of that name may be another one the second time. */
 	if (!status && !file->replay.count)
 		status = message(STATUS_FAILED, "%s has no fault of %s any more: it was changed "
 				 "while it was read", recording, file->path);

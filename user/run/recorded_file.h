@@ -17,16 +17,16 @@ struct recorded_file {
 	uint64_t inode;
 	struct class_totals classes[NR_FAULT_CLASSES];
 	uint64_t first_ns, last_ns;	/* start of the first fault, end of the last */
-	uint64_t lost, events_lost;	/* of all files; COUNT_NA: the recording has no end */
+	uint64_t lost, events_lost;	/* of all files; COUNT_NA: the recording is cut */
 	bool have_advice;	/* calls of madvise(2) are in replay */
 	bool have_faults;	/* eBPF's, of classes that the module does not see */
 	struct replay replay;
 };
 
 /*
- * path NULL: the file whose faults took longest. STATUS_OK, and there is a visit at least;
- * or the exit status after a complaint, or of a signal. A damaged recording is used as
- * far as it goes, after a word on stderr.
+ * path NULL: the file whose faults took longest. STATUS_OK if there is at least one visit;
+ * otherwise the exit status, after a message or for a signal. A damaged recording is used up to the
+ * damage, after a message.
  */
 int recorded_file_read(struct recorded_file *file, const char *recording, const char *path);
 void recorded_file_exit(struct recorded_file *file);

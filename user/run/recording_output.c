@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes a recording while it is made. Events come from the collector's thread; the head and the
+ * tail are written by the main one, before and after.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

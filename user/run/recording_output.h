@@ -2,9 +2,9 @@
 /*
  * A recording that is written while it is made. All zero: none is wanted.
  *
- * Its file has a temporary name until recording_output_go(), which gives it the name that the
- * user asked for. From then on no error removes it: its TAIL has the reason why it is
- * cut, or, if that cannot be written, without TAIL after the last whole block.
+ * Its file has a temporary name until recording_output_go() gives it the name that the user chose.
+ * From then on no error removes it: its TAIL holds the reason why it is cut, or, if that cannot be
+ * written, it ends without TAIL after the last whole block.
  */
 #ifndef PFSTAT_USER_RECORDING_OUTPUT_H
 #define PFSTAT_USER_RECORDING_OUTPUT_H
@@ -35,11 +35,11 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 /* Adds the mapping, before any item of it. 0 or a negative errno. */
 int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
 			 const char *path);
-/* The name of this thread, and what its process has mapped, as items without a time. */
+/* Adds the name of this thread and the mappings of its process, as items without a time. */
 int recording_output_self(item_sink sink, void *context);
 /*
- * What is to be recorded begins. An older file of that name is kept as PATH.old. An error is
- * reported here, and is the exit status of recording_output_end().
+ * The workload begins. An older file of that name is kept as PATH.old. An error is reported here,
+ * and is the exit status of recording_output_end().
  */
 void recording_output_go(struct recording_output *recording);
 /* 0, or the negative errno of the first item that could not be written. */
@@ -50,7 +50,7 @@ int recording_output_item(struct recording_output *recording, const struct item 
  */
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
 			 const struct run_counters *counters, const char *cut);
-/* A recording that has not begun to be made is removed. */
+/* Removes a recording whose workload has not begun. */
 void recording_output_close(struct recording_output *recording);
 
 #endif

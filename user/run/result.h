@@ -16,8 +16,8 @@ struct result {
 	struct analysis *analysis;
 	struct run_counters counters;
 	struct extras extras;
-	bool filled;		/* the report has all that was measured */
-	char damage[512];	/* why what was measured is not whole; "": it is */
+	bool filled;		/* the report is filled */
+	char damage[512];	/* why the measurement is not whole; "": it is */
 };
 
 /* Everything is unknown or empty. */

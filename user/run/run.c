@@ -75,8 +75,8 @@ static void run_describe(const struct run_plan *plan, struct report *report)
 
 /*
  * The reader wakes up when the ring of events is half full. On a machine with one CPU it runs
- * instead of the accesses then, and a fault waits for it. So the ring is twice as large as what
- * the first fault of every page can need, within bounds.
+ * instead of the accesses then, and a fault waits for it. So the ring has twice the space that the
+ * first fault of every page can need, within bounds.
  */
 static uint32_t run_events_ring_bytes(const struct mapping *mapping)
 {
@@ -229,7 +229,7 @@ static int run_gather_extras(struct run *run)
 			     strerror(-err)) : STATUS_OK;
 }
 
-/* What only this process knows of the run. */
+/* Stores the counters that only this process knows. */
 static void run_fill_counters(struct run *run)
 {
 	const struct mapping *mapping = run->plan->mapping;

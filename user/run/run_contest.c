@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes a run twice under the same memory limit, without and with competing processes, and puts the
+ * figures of both into one result.
+ */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,7 +23,7 @@ static uint64_t run_contest_pages_read_again(const struct report *report)
 	return pages;
 }
 
-/* What the kernel's files told is there already. */
+/* The figures of the kernel's files are there already. */
 static void run_contest_fill_side(struct competition_side *side, const struct result *result)
 {
 	const struct report *report = &result->report;
@@ -56,7 +60,7 @@ static void run_contest_fill_matrix(struct competition *competition, const struc
 				 competition->nr);
 }
 
-/* One of the two. The cgroup and the processes are gone afterwards, whatever came. */
+/* One of the two runs. Afterwards the cgroup and the processes are gone, also after an error. */
 static int run_contest_run_one(struct run_plan *plan, struct result *result, bool alone,
 			       struct competition *competition)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the command line asks of `pfdrive run'. */
+/* The options of `pfdrive run'. */
 #ifndef PFSTAT_USER_RUN_OPTIONS_H
 #define PFSTAT_USER_RUN_OPTIONS_H
 

@@ -47,7 +47,7 @@ void watch_end(struct watch *watch);
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events);
 /* Ends the watching: all events have been analysed, and the counters are in the result. */
 void watch_stop(struct watch *watch);
-/* Ends the recording, fills the report, and prints what failed in watch_stop() or here. */
+/* Ends the recording and fills the report. Prints the first error of watch_stop() or of this. */
 int watch_finish(struct watch *watch);
 void watch_close(struct watch *watch);
 

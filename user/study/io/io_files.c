@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes the scratch files of the study, brings them into the state of the page cache that a pass
+ * requires, and knows the sum of their words.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -65,7 +69,7 @@ unsigned int io_files_that_fit(const struct io_files *files, uint64_t available_
 	return nr < files->nr ? nr : files->nr;
 }
 
-/* Reads it; what of it stays is the kernel's to say. */
+/* Reads it; the kernel decides which of its pages stay. */
 static int io_files_read_once(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	uint64_t resident;

@@ -10,7 +10,7 @@
 
 enum io_cache {
 	IO_COLD,	/* no page of them is in the page cache */
-	IO_WARM,	/* each was read once before: what stays of that, stays */
+	IO_WARM,	/* each was read once before; some of its pages may stay */
 	IO_FIT,	/* so few of them that all pages are in the cache, and stay there */
 	NR_IO_CACHES
 };
@@ -25,20 +25,20 @@ struct io_files {
 };
 
 /*
- * On the disk when it returns. -ENOSPC, -EINTR: told to stop, -EMFILE: more than may be
- * open at a time, and others as scratch_make().
+ * They are on the disk when it returns. -ENOSPC; -EINTR: a signal; -EMFILE: more than may be open
+ * at a time; and others as scratch_make().
  */
 int io_files_make(struct io_files *files, const char *folder, unsigned int nr, uint64_t bytes,
 		  const volatile sig_atomic_t *stop);
 void io_files_close(struct io_files *files);
 
 /*
- * Of so much available memory they may take an eighth: then neither reclaim nor the
- * limit at which writers are made to wait (vm.dirty_ratio) is near. 0: not even one.
+ * They may take an eighth of the available memory: then neither reclaim nor the limit at which
+ * writers are throttled (vm.dirty_ratio) is near. 0: not even one.
  */
 unsigned int io_files_that_fit(const struct io_files *files, uint64_t available_kb);
 
-/* All are clean, and in that state. -EBUSY, -ENOSPC, -EINTR as file_cache.h says. */
+/* All are clean and in that state afterwards. -EBUSY, -ENOSPC, -EINTR as in file_cache.h. */
 int io_files_prepare(const struct io_files *files, unsigned int nr, enum io_cache cache,
 		     const volatile sig_atomic_t *stop);
 /* Pages of the first nr that are in the page cache. */

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses and prints the access methods: a mapping, or read(2) and write(2) with blocks of one size.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

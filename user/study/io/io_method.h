@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* By which system calls, or by none, the bytes of a file are read or written. */
+/*
+ * Access methods: the system calls by which the bytes of a file are read or written, or a mapping.
+ */
 #ifndef PFSTAT_USER_IO_METHOD_H
 #define PFSTAT_USER_IO_METHOD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is read and written are words: a block holds whole ones. */
+/* A block holds whole words. */
 #define IO_WORD 8U
 #define IO_BLOCK_MAX (1ULL << 30)
 #define IO_METHOD_NAMES "mmap, read:SIZE, write:SIZE"
@@ -18,8 +20,8 @@ struct io_method {
 };
 
 /*
- * Appends what "mmap" (a read and a write), "read:SIZE" or "write:SIZE" means to the
- * *nr methods; there is room for two more. -ENOENT: no such method, -EINVAL: its SIZE.
+ * Appends "mmap" (a read and a write), "read:SIZE" or "write:SIZE" to the *nr methods; there is
+ * room for two more. -ENOENT: an unknown method; -EINVAL: its SIZE.
  */
 int io_method_parse(const char *text, struct io_method *methods, unsigned int *nr);
 

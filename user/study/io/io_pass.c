@@ -39,8 +39,8 @@ static int io_pass_report(const struct passing *passing, const char *what, int e
 }
 
 /*
- * Some of the phases, timed, between two calls of getrusage(2); watched only in
- * between. What fills the result's memory comes before.
+ * Some of the phases, timed between two calls of getrusage(2), and watched only in between. The
+ * result's memory is touched before.
  */
 struct window {
 	struct rusage before, after;
@@ -95,7 +95,7 @@ static int io_pass_map(struct passing *passing)
 	return err ? io_pass_report(passing, "map", err) : STATUS_OK;
 }
 
-/* The module hooks what is mapped: between the windows. */
+/* Between the windows: the module hooks existing mappings. */
 static int io_pass_hook(struct passing *passing)
 {
 	const struct io_transfer *transfer = &passing->transfer;

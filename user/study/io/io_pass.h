@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One pass over the files by one method. Bare passes tell how long it takes; a watched
- * one what happens: system calls and faults are what the methods differ in, and looking
- * at each of them takes time of its own.
+ * One pass over the files by one method. Bare passes are timed. A watched pass counts system calls
+ * and faults, in which the methods differ; watching each of them takes time of its own.
  */
 #ifndef PFSTAT_USER_IO_PASS_H
 #define PFSTAT_USER_IO_PASS_H
@@ -33,7 +32,7 @@ struct io_pass {
 
 /* STATUS_OK, or the exit status, after a complaint. */
 int io_pass_bare(const struct io_pass_plan *plan, struct io_pass *pass);
-/* result: what was seen; result_free(). */
+/* The result must be freed in any case. */
 int io_pass_watched(const struct io_pass_plan *plan, struct io_pass *pass, struct result *result);
 
 static inline uint64_t io_pass_ns(const struct io_pass *pass)

@@ -15,7 +15,7 @@ double io_rate(const struct io_row *row, const struct io_pass *pass)
 	return seconds > 0 ? bytes / MIB / seconds : NAN;
 }
 
-/* What the pass itself calls to be timed. */
+/* System calls by which a pass times itself. */
 static bool io_is_own_syscall(uint32_t number)
 {
 	return number == SYS_getrusage || number == SYS_clock_gettime;

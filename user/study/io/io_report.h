@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What every method took, in every state of the cache; and its printers. */
+/* The times of each method in each state of the cache, and the printers of them. */
 #ifndef PFSTAT_USER_IO_REPORT_H
 #define PFSTAT_USER_IO_REPORT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* For people: how fast, what the kernel did for it, and what the caches became. */
+/* Prints the rates, the kernel's work for them, and the caches before and after. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -206,7 +206,7 @@ static void io_table_seen_row(struct grid *grid, const struct io_row *row)
 		grid_cell(grid, "%+.1f%%", 100 * io_overhead(row));
 }
 
-/* As the report's warnings: what was lost is in none of the row's counts. */
+/* As the report's warnings: lost events are missing in the row's counts. */
 static void io_table_warn_of_losses(FILE *out, const struct io_row *row)
 {
 	const struct report *seen = row->seen;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Moves all bytes of the files by one access method. The caller times its phases, so no phase does
+ * any work that is not the method's.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -37,7 +37,7 @@ void io_transfer_close(struct io_transfer *transfer);
 int io_transfer_map(struct io_transfer *transfer);
 int io_transfer_move(struct io_transfer *transfer);
 int io_transfer_sync(struct io_transfer *transfer);
-/* What a failure left mapped. */
+/* Unmaps the files that a failed phase left mapped. */
 void io_transfer_unmap(struct io_transfer *transfer);
 
 /* The same over a page of memory, so that code and stack are there: no fault is its own. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The steps of a process that maps a file and touches some of its bytes, and how
- * large it was after each: what `pfdrive study rss` prints.
+ * The steps of a process that maps a file and touches some of its bytes, with its size after each.
+ * `pfdrive study rss` prints them.
  */
 #ifndef PFSTAT_USER_RSS_STEPS_H
 #define PFSTAT_USER_RSS_STEPS_H
@@ -17,7 +17,7 @@
 #define RSS_STEPS_MAX (RSS_TOUCHES_MAX + 2)
 #define RSS_FAULTS_MAX 4
 
-/* What the process itself writes down, in memory that it shares with pfdrive. */
+/* Written by the process itself, in memory that it shares with pfdrive. */
 struct rss_marks {
 	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC */
 	struct sizes after;
@@ -42,13 +42,13 @@ struct rss_step {
 
 struct rss_report {
 	struct environment environment;
-	const char *bpf_missing;	/* NULL: faults of no file are told, too */
+	const char *bpf_missing;	/* NULL: faults without a file are known too */
 	uint64_t lost;			/* records and events; COUNT_NA: n/a */
 	struct rss_step steps[RSS_STEPS_MAX];
 	unsigned int nr_steps;
 };
 
-/* Gives a fault to the step in which it began; of another time or thread it is nobody's. */
+/* Adds a fault to the step in which it began. A fault outside of all steps is dropped. */
 void rss_add_fault(struct rss_report *report, const struct explained *fault);
 
 /* Each returns 0 or a negative errno. */

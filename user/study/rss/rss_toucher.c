@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The process that is watched, and its parent's side of the two pipes. It stores its times and
+ * sizes in shared memory, because any system call between two steps would be measured.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +39,7 @@ static int toucher_make_step(struct mapping *mapping, const struct rss_step *ste
 	return err;
 }
 
-/* All that a step needs is touched before the first one: code, stack, and what is read into. */
+/* Touches all that a step needs before the first one: code, stack, and the buffers of reads. */
 static int toucher_warm_up(const struct sizes_files *files, struct mapping *mapping,
 			   struct toucher_log *log)
 {
@@ -73,7 +77,7 @@ static void toucher_make_steps(const struct sizes_files *files, struct mapping *
 	log->err = err;
 }
 
-/* Before it holds, what it does is none of the steps': nobody watches it yet. */
+/* Before it holds it is not watched: its preparation belongs to no step. */
 static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *mapping,
 				       const struct rss_step *steps, unsigned int nr,
 				       struct toucher_log *log)
@@ -83,9 +87,12 @@ static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *
 	char byte;
 	int err;
 
-	/* What ends pfdrive ends this process; so does a byte that cannot be had. */
+	/*
+	 * A signal that ends pfdrive ends this process, and so does the SIGBUS of a byte that
+	 * cannot be read.
+	 */
 	signals_default();
-	/* Its own files in /proc are root's as soon as it is another user. */
+	/* Its own files in /proc belong to root once it is another user. */
 	err = sizes_open(&files);
 	if (!err)
 		err = invoker_become();
@@ -94,7 +101,7 @@ static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *
 		err = toucher_warm_up(&files, &own, log);
 	log->err = err;
 	close(ready);
-	/* The end of file: pfdrive has no use for it any more. */
+	/* End of file: pfdrive does not need it any more. */
 	if (!err && read(go, &byte, 1) == 1)
 		toucher_make_steps(&files, &own, steps, nr, log);
 	_exit(0);

@@ -26,9 +26,8 @@ struct toucher {
 int toucher_hold(struct toucher *toucher, const struct mapping *mapping,
 		 const struct rss_step *steps, unsigned int nr);
 /*
- * Lets it go on and waits for its end. 0: every step's marks are filled; -EFAULT:
- * a byte could not be had (SIGBUS), *step says which; other errors are the process's
- * own; -EINTR: told to stop, and it is gone.
+ * Releases it and waits for its end. 0: every step's marks are filled; -EFAULT: the byte of *step
+ * could not be read (SIGBUS); other errors are the process's own; -EINTR: a signal, and it is gone.
  */
 int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr,
 	       unsigned int *step);

@@ -37,7 +37,7 @@ static int rss_keep_fault(void *context, const struct explained *fault)
 	return 0;
 }
 
-/* What the module refuses is refused before the page cache is touched. */
+/* The module refuses a file before the page cache is touched. */
 static int rss_open_measurement(struct watched *watched)
 {
 	const struct rss_plan *plan = watched->plan;
