@@ -30,7 +30,7 @@ enum pfstat_op {
 	{ "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
 
 /*
- * The columns of the page-fault study (003_2fbed3abe8323206.txt): each is a sum of classes.
+ * The columns of the page-fault study, figure 1: each is a sum of classes.
  * A class of column NONE is in no column.
  */
 enum pfstat_column {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The access pattern of the study of mmap (001_bfcfd2d1c0c10bed.txt): a working
+ * The access pattern of the mmap measurement study: a working
  * set of 512 cache lines of 64 bytes, 16 times in order, in each pass a store to
  * every eighth line (the first, the ninth, …) and a load from the others; then the
  * next round with another working set, 2^20 rounds.

@@ -19,7 +19,7 @@ struct cache_simulation {
 };
 
 /*
- * I1, D1 and LL of the study (001_bfcfd2d1c0c10bed.txt), an i7-6800K. Its last level
+ * I1, D1 and LL of the mmap measurement study, an i7-6800K. Its last level
  * is 15 MiB of 20 ways, 12288 sets; cachegrind takes only powers of two, so it has 30 ways
  * and 8192 sets here. It has no second level, no prefetcher and no TLB.
  */

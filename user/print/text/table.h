@@ -10,7 +10,7 @@
 /* The machine, and the state that the run was measured under. */
 int table_environment(FILE *out, const struct report *run);
 
-/* The table of the page-fault study (003_2fbed3abe8323206.txt). */
+/* The table of the page-fault study, its figure 1. */
 int table_study(FILE *out, const struct view *view);
 
 /* All tables of one run but that of its environment. */
