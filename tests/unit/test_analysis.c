@@ -366,7 +366,7 @@ static int count_fault(void *context, const struct explained *fault)
 	return ++*(int *)context == 5 ? -ECANCELED : 0;
 }
 
-START_TEST(test_a_listener_may_end_it)
+START_TEST(test_error_of_a_listener_stops_the_analysis)
 {
 	struct pfstat_record record = { .class = PFSTAT_CLASS_LONG, .result = 0x200 };
 	struct item item = { .type = ITEM_RECORD, .record = &record };
@@ -612,13 +612,16 @@ START_TEST(test_a_fault_open_at_the_end_is_its_threads)
 END_TEST
 
 RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
-	  test_a_reused_number_is_another_thread, test_a_fault_open_at_the_end_is_its_threads,
+	  test_a_reused_number_is_another_thread,
+	  test_a_fault_open_at_the_end_is_its_threads,
 	  test_times_that_run_backwards_are_none, test_figures_by_class_and_part,
-	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,
+	  test_a_run_without_a_fault_has_no_groups,
+	  test_a_disk_fault_also_maps_the_pages_around,
 	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_whole,
 	  test_threads_of_one_name_are_one_group,
 	  test_groups_that_were_not_requested_are_refused, test_more_groups_than_are_kept,
-	  test_a_fork_server_takes_no_more_memory, test_a_listener_may_end_it,
-	  test_unknown_items_are_refused, test_figures_are_right_before_the_end,
+	  test_a_fork_server_takes_no_more_memory,
+	  test_error_of_a_listener_stops_the_analysis, test_unknown_items_are_refused,
+	  test_figures_are_right_before_the_end,
 	  test_a_file_of_another_device_has_its_mappings_name,
 	  test_a_fault_open_at_the_end_still_has_its_mapping)

@@ -112,7 +112,7 @@ START_TEST(test_a_byte_comes_back)
 }
 END_TEST
 
-START_TEST(test_a_chunk_is_acknowledged_when_it_is_whole)
+START_TEST(test_server_acknowledges_only_whole_chunks)
 {
 	static char chunk[PEER_CHUNK];
 	struct bench bench = some_bench();
@@ -274,7 +274,7 @@ START_TEST(test_missing_peer_is_named_in_the_error)
 END_TEST
 
 RUN_TESTS("bench peer", test_a_byte_comes_back,
-	  test_a_chunk_is_acknowledged_when_it_is_whole, test_a_closed_connection_is_reset,
+	  test_server_acknowledges_only_whole_chunks, test_a_closed_connection_is_reset,
 	  test_server_refuses_other_versions_and_services,
 	  test_the_server_bounds_its_connections, test_client_recognizes_other_servers,
 	  test_missing_peer_is_named_in_the_error)

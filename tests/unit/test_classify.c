@@ -27,7 +27,7 @@ static enum pfstat_class classify(enum pfstat_op op, enum pfstat_before before, 
 	return pfstat_classify(&facts);
 }
 
-START_TEST(test_error_is_error_whatever_else_it_was)
+START_TEST(test_errors_take_precedence_over_other_results)
 {
 	static const __u32 errors[] = {
 		PFSTAT_RESULT_OOM, PFSTAT_RESULT_SIGBUS, PFSTAT_RESULT_SIGSEGV,
@@ -276,12 +276,14 @@ START_TEST(test_solved_at_once_is_long)
 }
 END_TEST
 
-RUN_TESTS("classify", test_error_is_error_whatever_else_it_was,
-	  test_mkwrite_operations_have_their_own_class, test_huge_fault_that_falls_back_passes,
-	  test_map_pages_that_maps_is_around, test_map_pages_that_maps_after_a_cause_is_short,
+RUN_TESTS("classify", test_errors_take_precedence_over_other_results,
+	  test_mkwrite_operations_have_their_own_class,
+	  test_huge_fault_that_falls_back_passes, test_map_pages_that_maps_is_around,
+	  test_map_pages_that_maps_after_a_cause_is_short,
 	  test_map_pages_that_maps_nothing_passes,
 	  test_major_faults_are_disk_whatever_the_lookup_found,
-	  test_retry_at_the_mark_is_readahead, test_retry_for_a_page_absent_or_in_flight_is_wait,
+	  test_retry_at_the_mark_is_readahead,
+	  test_retry_for_a_page_absent_or_in_flight_is_wait,
 	  test_retry_for_an_up_to_date_page_is_lock,
 	  test_retry_without_a_look_up_is_no_disk_fault,
 	  test_retry_for_the_flag_of_reclaim_without_sleep_is_pass,

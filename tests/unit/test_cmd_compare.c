@@ -504,7 +504,7 @@ static void check_says_nothing(void)
 	ck_assert_int_eq(stat_buffer.st_size, 0);
 }
 
-START_TEST(test_a_reader_that_is_gone_is_no_news)
+START_TEST(test_closed_stdout_is_not_reported)
 {
 	record_run("a.pfs", &usual);
 	ck_assert_int_eq(status_of(START(true, "a.pfs", "a.pfs")), 128 + SIGPIPE);
@@ -513,7 +513,7 @@ START_TEST(test_a_reader_that_is_gone_is_no_news)
 END_TEST
 
 /* It reads a recording that does not go on. */
-START_TEST(test_a_signal_ends_it)
+START_TEST(test_signal_during_the_open_exits_with_its_status)
 {
 	pid_t child;
 	int fd;
@@ -564,6 +564,6 @@ RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder,
 	       test_cut_and_lossy_recordings_are_compared_and_named,
 	       test_few_faults_are_no_change, test_sides_of_several_runs,
 	       test_length_of_watching_is_no_change,
-	       test_bad_command_lines_and_files_are_refused,
-	       test_a_reader_that_is_gone_is_no_news, test_a_signal_ends_it,
+	       test_bad_command_lines_and_files_are_refused, test_closed_stdout_is_not_reported,
+	       test_signal_during_the_open_exits_with_its_status,
 	       test_the_page_does_not_overwrite_a_recording)

@@ -103,7 +103,7 @@ START_TEST(test_same_run_twice_is_no_change_even_without_a_threshold)
 }
 END_TEST
 
-START_TEST(test_slower_device_is_found_where_it_is)
+START_TEST(test_slower_device_changes_only_the_device_part)
 {
 	struct comparison comparison;
 	const struct comparison_row *row;
@@ -464,12 +464,16 @@ START_TEST(test_several_runs_show_the_variation_between_runs)
 END_TEST
 
 RUN_TESTS("comparison", test_same_run_twice_is_no_change_even_without_a_threshold,
-	  test_slower_device_is_found_where_it_is, test_difference_below_the_threshold_is_none,
+	  test_slower_device_changes_only_the_device_part,
+	  test_difference_below_the_threshold_is_none,
 	  test_runs_of_the_same_are_seldom_called_changed, test_few_faults_are_too_few,
-	  test_class_of_one_run_only_is_a_change_by_count, test_class_of_neither_run_has_no_rows,
+	  test_class_of_one_run_only_is_a_change_by_count,
+	  test_class_of_neither_run_has_no_rows,
 	  test_part_that_one_run_does_not_know_is_not_judged,
 	  test_number_of_major_faults_is_compared, test_confidence_is_shared_by_the_rows,
-	  test_total_time_is_the_first_row, test_bytes_read_are_compared_if_all_runs_know_them,
+	  test_total_time_is_the_first_row,
+	  test_bytes_read_are_compared_if_all_runs_know_them,
 	  test_rates_of_runs_of_different_length_are_the_same,
-	  test_equal_bursty_runs_are_seldom_called_changed, test_change_of_bursty_runs_is_found,
+	  test_equal_bursty_runs_are_seldom_called_changed,
+	  test_change_of_bursty_runs_is_found,
 	  test_several_runs_show_the_variation_between_runs)

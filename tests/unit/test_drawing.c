@@ -303,7 +303,7 @@ START_TEST(test_a_terminal_shows_disk_faults_apart)
 }
 END_TEST
 
-START_TEST(test_a_terminal_gets_signs_and_nothing_that_it_obeys)
+START_TEST(test_terminal_drawing_has_no_control_characters)
 {
 	struct drawing drawing;
 	FILE *out = begin();
@@ -323,12 +323,13 @@ START_TEST(test_a_terminal_gets_signs_and_nothing_that_it_obeys)
 END_TEST
 
 RUN_TESTS("drawing", test_a_cell_is_one_cell, test_a_label_is_nothing_that_runs,
-	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup, test_invalid_utf8_is_replaced,
-	  test_colours_of_a_drawing_follow_the_page,
-	  test_only_drawing_elements_of_an_svg_are_kept, test_levels_are_powers_and_all_are_used,
-	  test_every_colour_has_one_for_the_dark, test_places_that_are_not_kept_are_counted,
+	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup,
+	  test_invalid_utf8_is_replaced, test_colours_of_a_drawing_follow_the_page,
+	  test_only_drawing_elements_of_an_svg_are_kept,
+	  test_levels_are_powers_and_all_are_used, test_every_colour_has_one_for_the_dark,
+	  test_places_that_are_not_kept_are_counted,
 	  test_places_that_come_late_do_not_displace_each_other,
 	  test_places_that_are_alike_do_not_displace_each_other,
 	  test_no_place_had_much_more_than_the_largest,
-	  test_a_terminal_gets_signs_and_nothing_that_it_obeys,
+	  test_terminal_drawing_has_no_control_characters,
 	  test_a_terminal_shows_disk_faults_apart)

@@ -71,7 +71,7 @@ static pid_t pid_of_gnuplot(void)
 	return pid;
 }
 
-START_TEST(test_one_that_does_not_end_is_killed)
+START_TEST(test_hanging_gnuplot_is_killed)
 {
 	folder.gnuplot_seconds = 1;
 	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -ETIMEDOUT);
@@ -82,7 +82,7 @@ START_TEST(test_one_that_does_not_end_is_killed)
 END_TEST
 
 /* As if the signal came between fork(2) and the wait. */
-START_TEST(test_a_signal_that_came_before_the_wait_ends_it)
+START_TEST(test_signal_before_the_wait_kills_gnuplot)
 {
 	raise(SIGTERM);
 	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -EINTR);
@@ -90,7 +90,7 @@ START_TEST(test_a_signal_that_came_before_the_wait_ends_it)
 }
 END_TEST
 
-START_TEST(test_a_signal_during_the_wait_ends_it)
+START_TEST(test_signal_during_the_wait_kills_gnuplot)
 {
 	int status;
 	pid_t child = fork();
@@ -109,6 +109,5 @@ START_TEST(test_a_signal_during_the_wait_ends_it)
 END_TEST
 
 RUN_TESTS_WITH("figure folder", bring_gnuplot, remove_gnuplot,
-	       test_one_that_does_not_end_is_killed,
-	       test_a_signal_that_came_before_the_wait_ends_it,
-	       test_a_signal_during_the_wait_ends_it)
+	       test_hanging_gnuplot_is_killed, test_signal_before_the_wait_kills_gnuplot,
+	       test_signal_during_the_wait_kills_gnuplot)

@@ -46,14 +46,14 @@ static uid_t owner_of_files(pid_t pid)
 	return stat_buffer.st_uid;
 }
 
-START_TEST(test_it_runs_when_it_is_let_go)
+START_TEST(test_command_runs_when_released)
 {
 	ck_assert_int_eq(run_shell("exit 7"), 7);
 }
 END_TEST
 
 /* A program may take all descriptors up to the soft limit for possible, one by one. */
-START_TEST(test_it_has_the_limits_of_before)
+START_TEST(test_command_gets_the_original_descriptor_limit)
 {
 	struct rlimit limit;
 
@@ -73,7 +73,7 @@ END_TEST
 /* Does it ignore SIGHUP, by its bit in /proc, and SIGCHLD? "0", "1", "65536", or their sum. */
 #define IGNORED "$((0x$(sed -n 's/^SigIgn:\t*//p' /proc/self/status) & 0x10001))"
 
-START_TEST(test_it_is_as_deaf_as_pfdrive_was_made)
+START_TEST(test_command_ignores_the_signals_that_pfdrive_ignored)
 {
 	/* Whoever runs this may have ignored it himself. */
 	ck_assert_ptr_ne(signal(SIGHUP, SIG_DFL), SIG_ERR);
@@ -88,7 +88,7 @@ START_TEST(test_it_is_as_deaf_as_pfdrive_was_made)
 }
 END_TEST
 
-START_TEST(test_it_does_not_run_before)
+START_TEST(test_held_command_that_is_closed_never_runs)
 {
 	char *const argv[] = { "sh", "-c", "exit 7", NULL };
 	struct command command;
@@ -138,7 +138,7 @@ START_TEST(test_failed_exec_returns_its_errno)
 END_TEST
 
 /* Check itself leaves some open, and who called it: from the next free number on, none. */
-START_TEST(test_it_has_no_descriptor_of_ours)
+START_TEST(test_command_inherits_no_descriptor)
 {
 	const int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	char script[256];
@@ -155,7 +155,7 @@ START_TEST(test_it_has_no_descriptor_of_ours)
 }
 END_TEST
 
-START_TEST(test_it_is_the_user_already_while_it_is_held)
+START_TEST(test_held_command_already_runs_as_the_user)
 {
 	char *const argv[] = { "sh", "-c", "test $(id -u) = 12345 -a $(id -G) = 54321 -a "
 			       "\"$HOME\" = / -a -z \"$SUDO_UID\"", NULL };
@@ -190,9 +190,10 @@ START_TEST(test_without_the_right_to_become_the_user_nothing_is_held)
 }
 END_TEST
 
-RUN_TESTS("held command", test_it_runs_when_it_is_let_go,
-	  test_it_has_the_limits_of_before, test_it_is_as_deaf_as_pfdrive_was_made,
-	  test_it_does_not_run_before, test_failed_exec_returns_its_errno,
-	  test_it_has_no_descriptor_of_ours, test_it_is_the_user_already_while_it_is_held,
+RUN_TESTS("held command", test_command_runs_when_released,
+	  test_command_gets_the_original_descriptor_limit,
+	  test_command_ignores_the_signals_that_pfdrive_ignored,
+	  test_held_command_that_is_closed_never_runs, test_failed_exec_returns_its_errno,
+	  test_command_inherits_no_descriptor, test_held_command_already_runs_as_the_user,
 	  test_without_the_right_to_become_the_user_nothing_is_held,
 	  test_command_is_killed_by_sigpipe, test_one_that_was_killed_cannot_go)

@@ -350,7 +350,7 @@ START_TEST(test_file_name_cannot_steer_the_terminal)
 }
 END_TEST
 
-START_TEST(test_longest_name_ends_where_it_ends)
+START_TEST(test_longest_name_is_printed_in_full)
 {
 	struct live_snapshot snapshot = sample();
 	char name[4096], line[sizeof(name) + 8];
@@ -460,12 +460,14 @@ START_TEST(test_a_reused_number_is_another_row)
 END_TEST
 
 RUN_TESTS("live", test_a_reused_number_is_another_row,
-	  test_first_update_shows_all_since_the_start, test_second_update_shows_only_new_faults,
-	  test_quiet_interval_prints_zero_and_empty_tables, test_only_requested_tables_are_shown,
-	  test_costliest_of_the_interval_comes_first, test_many_groups_keep_the_costliest,
+	  test_first_update_shows_all_since_the_start,
+	  test_second_update_shows_only_new_faults,
+	  test_quiet_interval_prints_zero_and_empty_tables,
+	  test_only_requested_tables_are_shown, test_costliest_of_the_interval_comes_first,
+	  test_many_groups_keep_the_costliest,
 	  test_groups_without_a_file_are_distinguished_by_name,
 	  test_group_that_was_given_up_counts_from_nothing, test_terminal_is_never_overrun,
 	  test_terminal_of_24_rows_is_shared_by_both_tables,
-	  test_file_name_cannot_steer_the_terminal, test_longest_name_ends_where_it_ends,
+	  test_file_name_cannot_steer_the_terminal, test_longest_name_is_printed_in_full,
 	  test_running_analysis_is_looked_at, test_no_interval_has_no_rates,
 	  test_output_that_cannot_be_written_is_an_error)

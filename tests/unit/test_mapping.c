@@ -148,7 +148,7 @@ START_TEST(test_scratch_file_fails_with_the_errno)
 }
 END_TEST
 
-START_TEST(test_why_a_page_is_lost)
+START_TEST(test_lost_page_is_explained_by_disk_or_truncation)
 {
 	struct place place = place_make();
 	struct mapping mapping;
@@ -164,5 +164,7 @@ END_TEST
 
 RUN_TESTS("mapping", test_a_shared_mapping_writes_the_file,
 	  test_a_private_mapping_leaves_the_file, test_fill_stops_on_a_signal,
-	  test_warm_up_touches_nothing_of_ours, test_a_scratch_file_has_content_and_no_name,
-	  test_scratch_file_fails_with_the_errno, test_why_a_page_is_lost)
+	  test_warm_up_touches_nothing_of_ours,
+	  test_a_scratch_file_has_content_and_no_name,
+	  test_scratch_file_fails_with_the_errno,
+	  test_lost_page_is_explained_by_disk_or_truncation)

@@ -181,7 +181,7 @@ START_TEST(test_the_report_has_what_the_source_recorded)
 }
 END_TEST
 
-START_TEST(test_what_the_source_refuses_is_the_reason)
+START_TEST(test_refusal_of_the_source_is_the_reason)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -279,7 +279,8 @@ START_TEST(test_a_recording_that_has_not_begun_is_removed)
 END_TEST
 
 RUN_TESTS("measurement", test_the_report_has_what_the_source_recorded,
-	  test_what_the_source_refuses_is_the_reason,
+	  test_refusal_of_the_source_is_the_reason,
 	  test_an_error_at_the_end_is_the_damage_of_a_filled_report,
-	  test_an_observer_may_take_all_events, test_a_recording_that_is_not_finished_is_kept,
+	  test_an_observer_may_take_all_events,
+	  test_a_recording_that_is_not_finished_is_kept,
 	  test_a_recording_that_has_not_begun_is_removed)

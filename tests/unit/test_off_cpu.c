@@ -54,7 +54,7 @@ START_TEST(test_own_request_splits_into_queue_and_device)
 }
 END_TEST
 
-START_TEST(test_issued_before_it_slept)
+START_TEST(test_request_issued_before_the_sleep_is_device_time)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 180, 200);
 	const struct pfstat_block request = request_of(50, 50, 180);
@@ -135,7 +135,7 @@ START_TEST(test_a_request_that_outlasts_the_sleep)
 END_TEST
 
 RUN_TESTS("off_cpu", test_own_request_splits_into_queue_and_device,
-	  test_issued_before_it_slept, test_preempted_is_run_queue,
+	  test_request_issued_before_the_sleep_is_device_time, test_preempted_is_run_queue,
 	  test_sleep_without_a_request_is_split_by_its_state, test_without_the_wake_hook,
 	  test_device_wins_over_queue, test_sleep_outside_of_requests_is_foreign,
 	  test_a_request_that_outlasts_the_sleep)

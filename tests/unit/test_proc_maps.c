@@ -81,7 +81,7 @@ START_TEST(test_malformed_lines_are_refused)
 }
 END_TEST
 
-START_TEST(test_an_error_ends_it)
+START_TEST(test_error_of_the_consumer_stops_the_hand_over)
 {
 	struct procmaps maps = { 0 };
 	struct seen seen = { 0 };
@@ -174,5 +174,5 @@ END_TEST
 
 RUN_TESTS("procmaps", test_lines_become_mappings,
 	  test_flags_apply_to_the_mapping_before_them, test_advice_of_this_process_is_read,
-	  test_malformed_lines_are_refused, test_an_error_ends_it,
+	  test_malformed_lines_are_refused, test_error_of_the_consumer_stops_the_hand_over,
 	  test_appended_maps_follow_the_first, test_read_of_a_missing_process_fails)

@@ -767,7 +767,7 @@ START_TEST(test_a_disk_that_fails_is_an_error)
 }
 END_TEST
 
-START_TEST(test_a_sink_that_refuses_ends_it)
+START_TEST(test_feeding_stops_when_the_sink_refuses)
 {
 	struct feeding feeding = { .refused = 5000 };
 
@@ -1010,13 +1010,13 @@ RUN_TESTS("recording", test_items_survive_a_round_trip,
 	  test_each_kind_survives_a_round_trip_alone, test_bytes_of_a_block,
 	  test_paths_up_to_the_limit_are_accepted, test_long_paths_may_fill_a_block_early,
 	  test_malformed_item_is_not_written, test_cut_at_every_byte,
-	  test_any_flipped_bit_is_detected, test_damage_reports_its_place_and_the_items_before,
-	  test_more_behind_the_end, test_records_of_older_versions_are_read,
-	  test_other_versions_are_refused_by_name,
+	  test_any_flipped_bit_is_detected,
+	  test_damage_reports_its_place_and_the_items_before, test_more_behind_the_end,
+	  test_records_of_older_versions_are_read, test_other_versions_are_refused_by_name,
 	  test_an_off_cpu_event_of_version_1_is_one_of_today,
 	  test_impossible_block_sizes_are_refused, test_items_that_are_none,
 	  test_unexpected_blocks_are_refused, test_all_items_are_fed,
-	  test_a_disk_that_fails_is_an_error, test_a_sink_that_refuses_ends_it,
+	  test_a_disk_that_fails_is_an_error, test_feeding_stops_when_the_sink_refuses,
 	  test_feeding_stops_on_a_signal, test_a_full_disk_is_an_error,
 	  test_a_disk_that_gets_full_stays_an_error, test_open_error_names_the_file,
 	  test_long_symbols_are_in_several_blocks, test_counters_survive_a_round_trip,

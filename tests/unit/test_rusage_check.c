@@ -117,7 +117,7 @@ START_TEST(test_every_line_has_a_name_a_key_and_a_source)
 }
 END_TEST
 
-START_TEST(test_without_ebpf_nothing_of_it_is_0)
+START_TEST(test_values_of_ebpf_are_na_without_it)
 {
 	struct fixture f;
 	int64_t difference;
@@ -220,7 +220,8 @@ END_TEST
 
 RUN_TESTS("usage", test_each_figure_meets_its_own,
 	  test_lost_events_are_the_reason_for_differences,
-	  test_every_line_has_a_name_a_key_and_a_source, test_without_ebpf_nothing_of_it_is_0,
+	  test_every_line_has_a_name_a_key_and_a_source,
+	  test_values_of_ebpf_are_na_without_it,
 	  test_a_hook_that_is_not_there_makes_its_lines_na,
 	  test_time_on_the_cpu_is_known_of_one_thread_alone,
 	  test_faults_have_a_reason_only_at_the_edges,

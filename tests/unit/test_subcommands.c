@@ -212,7 +212,7 @@ START_TEST(test_each_command_has_a_manual_page)
 }
 END_TEST
 
-START_TEST(test_helpers_refuse_what_is_not_theirs)
+START_TEST(test_helpers_refuse_foreign_arguments)
 {
 	ck_assert_int_eq(RUN("helper"), STATUS_USAGE);
 	ck_assert_int_eq(RUN("helper", "nothing"), STATUS_USAGE);
@@ -269,6 +269,6 @@ RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_comman
 	  test_the_list_has_every_command_in_one_line,
 	  test_no_command_at_all_is_a_mistake_that_gets_the_list,
 	  test_help_prints_the_options_of_a_command_without_a_manual,
-	  test_each_command_has_a_manual_page, test_helpers_refuse_what_is_not_theirs,
+	  test_each_command_has_a_manual_page, test_helpers_refuse_foreign_arguments,
 	  test_an_unknown_item_of_with_is_refused_with_the_choices,
 	  test_each_command_prints_its_own_help)

@@ -806,7 +806,7 @@ static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t
 }
 
 /* The retry never came; the fault is told when its thread is gone, with its sleep in it. */
-START_TEST(test_last_fault_of_a_thread_is_drawn_before_it_is_forgotten)
+START_TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
 {
 	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
 	const struct pfstat_task next = task(PFSTAT_TASK_FORK, 10, 12, "next");
@@ -988,17 +988,19 @@ RUN_TESTS("trace", test_stays_of_many_threads_take_bounded_memory,
 	  test_arrow_leads_from_the_request_to_the_fault,
 	  test_two_that_waited_for_one_request_have_an_arrow_each,
 	  test_arrow_of_an_unknown_request_is_left_out_and_counted,
-	  test_arrow_stays_in_a_fault_that_ended_first, test_fault_with_unknown_parts_has_none,
-	  test_gaps_that_are_not_all_cpu_have_no_name, test_stays_outside_of_faults_are_slices,
+	  test_arrow_stays_in_a_fault_that_ended_first,
+	  test_fault_with_unknown_parts_has_none,
+	  test_gaps_that_are_not_all_cpu_have_no_name,
+	  test_stays_outside_of_faults_are_slices,
 	  test_fault_reported_late_still_gets_its_off_cpu_intervals,
 	  test_off_cpu_interval_names_the_waker_and_the_runnable_time,
 	  test_many_stays_without_a_fault_are_all_drawn,
-	  test_cpu_between_preemption_and_sleep_is_before, test_tracks_have_the_names_of_tasks,
-	  test_file_without_a_map_is_named_by_inode,
+	  test_cpu_between_preemption_and_sleep_is_before,
+	  test_tracks_have_the_names_of_tasks, test_file_without_a_map_is_named_by_inode,
 	  test_file_of_another_device_number_is_found_by_its_map,
 	  test_cut_recording_gives_a_complete_file_with_the_damage,
 	  test_concurrent_requests_and_faults_nest_on_every_track,
-	  test_last_fault_of_a_thread_is_drawn_before_it_is_forgotten,
+	  test_last_fault_of_a_thread_is_drawn_at_its_exit,
 	  test_run_through_the_analysis_is_drawn_whole,
 	  test_requests_one_after_the_other_share_a_lane,
 	  test_requests_that_find_no_lane_are_left_out_and_counted,
