@@ -181,13 +181,13 @@ def test_without_ebpf():
 
 
 @pytest.mark.parametrize("options, words", [
-    (["pread:512"], "no way 'pread:512'"),
+    (["pread:512"], "unknown way 'pread:512'"),
     (["read:12"], "multiple of 8"),
     (["--cache", "hot"], "cold, warm, fit"),
     (["--files", "0"], "'0'"),
     (["--files", "1000000"], "'1000000'"),
     (["--file-size", "1000"], "'1000'"),
-    (["--file-size", "5000"], "whole number of pages"),
+    (["--file-size", "5000"], "not a multiple of the page size"),
     (["--repeat", "0"], "'0'"),
     (["--format", "csv"], "table, json"),
     ([f"read:{8 * n}" for n in range(1, 34)], "'read:264'"),
