@@ -524,8 +524,9 @@ static void fill_part(struct part_figures *figures, const struct quantiles *cons
 	figures->p99_ns = quantile_with_zeros(several, nr, zeros, 990);
 }
 
-static void fill_faults(const struct analysis *analysis, enum fault_class from, enum fault_class to,
-			struct fault_figures *figures)
+static void analysis_fill_faults(const struct analysis *analysis, enum fault_class from,
+				 enum fault_class to,
+				 struct fault_figures *figures)
 {
 	const struct quantiles *several[NR_FAULT_CLASSES];
 	const struct class_faults *class;
@@ -558,12 +559,12 @@ static void fill_faults(const struct analysis *analysis, enum fault_class from, 
 void analysis_faults(const struct analysis *analysis, enum fault_class class,
 		     struct fault_figures *figures)
 {
-	fill_faults(analysis, class, class + 1, figures);
+	analysis_fill_faults(analysis, class, class + 1, figures);
 }
 
 void analysis_all_faults(const struct analysis *analysis, struct fault_figures *figures)
 {
-	fill_faults(analysis, 0, NR_FAULT_CLASSES, figures);
+	analysis_fill_faults(analysis, 0, NR_FAULT_CLASSES, figures);
 }
 
 const struct quantiles *analysis_histogram(const struct analysis *analysis,
@@ -618,7 +619,8 @@ static const char *path_or(const struct analysis *analysis, uint32_t path, const
 	return path ? spaces_path(analysis->spaces, path) : other;
 }
 
-static void print_file(FILE *names, const struct analysis *analysis, const struct cell *cell)
+static void analysis_print_file(FILE *names, const struct analysis *analysis,
+				const struct cell *cell)
 {
 	uint32_t path = spaces_file_path(analysis->spaces, cell->key.dev, cell->key.inode);
 
@@ -640,7 +642,7 @@ char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t
 
 	if (!out)
 		return NULL;
-	print_file(out, analysis, find_cell(analysis, GROUP_BY_FILE, &cell.key) ?: &cell);
+	analysis_print_file(out, analysis, find_cell(analysis, GROUP_BY_FILE, &cell.key) ?: &cell);
 	if (!fclose(out))
 		return name;
 	free(name);
@@ -714,7 +716,7 @@ static void print_name(const struct listing *listing, const struct cell *cell)
 
 	switch (listing->by) {
 	case GROUP_BY_FILE:
-		print_file(listing->names, analysis, cell);
+		analysis_print_file(listing->names, analysis, cell);
 		break;
 	case GROUP_BY_VMA:
 		print_vma(listing->names, analysis, cell);

@@ -20,8 +20,8 @@
  * exactly, but never off by more than a small part of a box, however long the run is.
  */
 #define UNIT_SHIFT 16
-#define PIECE_PAGES 8192U	/* 32 KiB of times, 32 MiB of a file */
-#define PIECES_MAX 1024U	/* 32 MiB of times, 32 GiB of files in reach */
+#define CHUNK_PAGES 8192U	/* 32 KiB of times, 32 MiB of a file */
+#define CHUNKS_MAX 1024U	/* 32 MiB of times, 32 GiB of files in reach */
 
 /* A box's sum: mapped pages in the lower half, those evicted unused in the upper. */
 #define ONE_MAPPED 1ULL
@@ -38,12 +38,12 @@ struct piece_times {
 	uint64_t place;		/* the number of the one that has these reads */
 	bool uniform;		/* all pages were read at `all`, and `each` is not valid */
 	float all;
-	float each[PIECE_PAGES];	/* 0: not read */
+	float each[CHUNK_PAGES];	/* 0: not read */
 };
 
 struct readahead_map {
 	struct places places;
-	struct pieces times;
+	struct page_chunks times;
 	uint64_t nr_places;	/* with those that were given up */
 	uint64_t origin_ns, now_ns;
 	uint64_t overflow;	/* pages read of more files than are kept */
@@ -64,8 +64,8 @@ static void *open_map(void)
 		return NULL;
 	map->places = (struct places){ .bytes = sizeof(struct fig_readahead_place),
 				       .exit = fig_readahead_free_place };
-	map->times = (struct pieces){
-		.pages = PIECE_PAGES, .bytes = sizeof(struct piece_times), .max = PIECES_MAX,
+	map->times = (struct page_chunks){
+		.pages = CHUNK_PAGES, .bytes = sizeof(struct piece_times), .max = CHUNKS_MAX,
 	};
 	return map;
 }
@@ -75,7 +75,7 @@ static void close_map(void *data)
 	struct readahead_map *map = data;
 
 	places_exit(&map->places);
-	pieces_exit(&map->times);
+	page_chunks_exit(&map->times);
 	free(map);
 }
 
@@ -100,7 +100,7 @@ static float *times_of_each(struct piece_times *times)
 {
 	unsigned int i;
 
-	for (i = 0; times->uniform && i < PIECE_PAGES; i++)
+	for (i = 0; times->uniform && i < CHUNK_PAGES; i++)
 		times->each[i] = times->all;
 	times->uniform = false;
 	return times->each;
@@ -111,12 +111,12 @@ static void set_times(struct piece_times *times, const struct readahead_pages *p
 	float *each;
 	uint64_t i;
 
-	if (pages->pages == PIECE_PAGES) {
+	if (pages->pages == CHUNK_PAGES) {
 		times->uniform = true;
 		times->all = when;
 		return;
 	}
-	each = times_of_each(times) + pages->pgoff % PIECE_PAGES;
+	each = times_of_each(times) + pages->pgoff % CHUNK_PAGES;
 	for (i = 0; i < pages->pages; i++)
 		each[i] = when;
 }
@@ -130,7 +130,7 @@ static int fig_readahead_add_read(struct readahead_map *map, const struct readah
 	void *kept, *kept_place;
 	int err;
 
-	err = pieces_get(&map->times, pages->dev, pages->inode, pages->pgoff, &kept);
+	err = page_chunks_get(&map->times, pages->dev, pages->inode, pages->pgoff, &kept);
 	if (err)
 		return err;
 	times = kept;
@@ -186,7 +186,7 @@ static void add_fate(struct bins *bins, struct piece_times *times,
 				       pages->pages, 0, one);
 		return;
 	}
-	each = times->each + pages->pgoff % PIECE_PAGES;
+	each = times->each + pages->pgoff % CHUNK_PAGES;
 	for (i = 0; i < pages->pages; i += run) {
 		for (run = 1; i + run < pages->pages && each[i + run] == each[i]; run++)
 			;
@@ -204,7 +204,7 @@ static int add_pages(void *data, const struct readahead_pages *pages)
 
 	if (pages->fate == READAHEAD_READ)
 		return fig_readahead_add_read(map, pages);
-	times = pieces_find(&map->times, pages->dev, pages->inode, pages->pgoff);
+	times = page_chunks_find(&map->times, pages->dev, pages->inode, pages->pgoff);
 	place = times ? fig_readahead_find_place(map, pages) : NULL;
 	/* A file that was given up and came back does not have what was read before. */
 	if (place && times->place == place->number)

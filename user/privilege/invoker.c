@@ -89,7 +89,7 @@ static int take_named(const struct passwd *entry)
 }
 
 /* entry: the user's, or NULL. */
-static int take(uid_t uid, gid_t gid, const struct passwd *entry)
+static int invoker_take(uid_t uid, gid_t gid, const struct passwd *entry)
 {
 	int err;
 
@@ -120,7 +120,7 @@ int invoker_init(const char *sudo_uid, const char *sudo_gid)
 		gid = entry->pw_gid;
 	else if (!sudo_gid || parse_id(sudo_gid, &gid))
 		return -EINVAL;
-	return uid ? take(uid, gid, entry) : 0;
+	return uid ? invoker_take(uid, gid, entry) : 0;
 }
 
 int invoker_choose(const char *user)
@@ -135,7 +135,7 @@ int invoker_choose(const char *user)
 		return -ENOENT;
 	if (geteuid() && entry->pw_uid != geteuid())
 		return -EPERM;
-	err = take(entry->pw_uid, entry->pw_gid, entry);
+	err = invoker_take(entry->pw_uid, entry->pw_gid, entry);
 	invoker.chosen = user;
 	return err;
 }

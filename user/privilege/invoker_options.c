@@ -41,7 +41,7 @@ static void check(const struct argp_state *state)
 			     "with that, or say --user root", invoker_name(), names);
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t invoker_parse_option(int key, char *text, struct argp_state *state)
 {
 	switch (key) {
 	case KEY_USER:
@@ -55,4 +55,4 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-const struct argp invoker_argp = { .options = argp_options, .parser = parse_option };
+const struct argp invoker_argp = { .options = argp_options, .parser = invoker_parse_option };

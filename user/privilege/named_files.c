@@ -60,7 +60,7 @@ static bool identify(struct named_file *file, const char *path)
 	return stat(path, &status) ? identify_new(file, path) : identify_existing(file, &status);
 }
 
-static bool is_same(const struct named_file *a, const struct named_file *b)
+static bool named_files_is_same(const struct named_file *a, const struct named_file *b)
 {
 	if (a->dev != b->dev || a->ino != b->ino || !a->name != !b->name)
 		return false;
@@ -72,7 +72,7 @@ static const struct named_file *find_same(const struct named_file *file)
 	unsigned int i;
 
 	for (i = 0; i < nr_named_files; i++)
-		if (is_same(file, &named_files[i]))
+		if (named_files_is_same(file, &named_files[i]))
 			return &named_files[i];
 	return NULL;
 }
@@ -87,7 +87,8 @@ static void add_stdout(void)
 		nr_named_files = 1;
 }
 
-static void add(const struct argp_state *state, struct named_file file, const char *path)
+static void named_files_add(const struct argp_state *state, struct named_file file,
+			    const char *path)
 {
 	const struct named_file *same;
 
@@ -110,12 +111,12 @@ static void add(const struct argp_state *state, struct named_file file, const ch
 
 void named_files_input(const struct argp_state *state, const char *what, const char *path)
 {
-	add(state, (struct named_file){ .what = what }, path);
+	named_files_add(state, (struct named_file){ .what = what }, path);
 }
 
 void named_files_output(const struct argp_state *state, const char *what, const char *path)
 {
-	add(state, (struct named_file){ .what = what, .is_output = true }, path);
+	named_files_add(state, (struct named_file){ .what = what, .is_output = true }, path);
 }
 
 void named_files_recording(const struct argp_state *state, const char *what, const char *path)

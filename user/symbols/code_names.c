@@ -35,7 +35,7 @@ struct jitted {
 };
 
 /* A name without room, or of a path that is not UTF-8, is not in the recording. Takes entry. */
-static int keep(struct search *search, json_t *entry)
+static int code_names_keep(struct search *search, json_t *entry)
 {
 	const size_t bytes = recording_json_size(entry) + 1;	/* a comma */
 
@@ -77,9 +77,9 @@ static int look_up(void *context, const struct code_place *place)
 		return 0;
 	err = analysis_name_code(search->analysis, place->path, place->offset, name);
 	if (!err)
-		err = keep(search, strlen(name) > SYMBOL_MAX ? NULL :
-			   json_pack("{ss sI ss}", "path", place->path, "offset",
-				     (json_int_t)place->offset, "symbol", name));
+		err = code_names_keep(search, strlen(name) > SYMBOL_MAX ? NULL :
+				      json_pack("{ss sI ss}", "path", place->path, "offset",
+						(json_int_t)place->offset, "symbol", name));
 	free(name);
 	return err;
 }
@@ -105,9 +105,10 @@ static int name_jitted(struct search *search, uint32_t pid,
 		err = analysis_name_address(search->analysis, pid, places[i].address,
 					    places[i].name);
 		if (!err)
-			err = keep(search, json_pack("{sI sI ss}", "pid", (json_int_t)pid,
-						     "address", (json_int_t)places[i].address,
-						     "symbol", places[i].name));
+			err = code_names_keep(search,
+					      json_pack("{sI sI ss}", "pid", (json_int_t)pid,
+								"address", (json_int_t)places[i].address,
+								"symbol", places[i].name));
 	}
 	return err;
 }

@@ -6,7 +6,7 @@
 #include "system/meminfo.h"
 
 /* "Cached:            19472 kB" */
-static void take_line(const char *line, const char *name, uint64_t *value)
+static void meminfo_take_line(const char *line, const char *name, uint64_t *value)
 {
 	const size_t length = strlen(name);
 
@@ -20,10 +20,10 @@ void meminfo_parse(struct meminfo *meminfo, FILE *file)
 
 	*meminfo = (struct meminfo){ COUNT_NA, COUNT_NA, COUNT_NA, COUNT_NA };
 	while (file && fgets(line, sizeof(line), file)) {
-		take_line(line, "MemAvailable", &meminfo->available);
-		take_line(line, "Buffers", &meminfo->buffers);
-		take_line(line, "Cached", &meminfo->cached);
-		take_line(line, "Dirty", &meminfo->dirty);
+		meminfo_take_line(line, "MemAvailable", &meminfo->available);
+		meminfo_take_line(line, "Buffers", &meminfo->buffers);
+		meminfo_take_line(line, "Cached", &meminfo->cached);
+		meminfo_take_line(line, "Dirty", &meminfo->dirty);
 	}
 }
 

@@ -135,7 +135,8 @@ struct refusal {
 	size_t size;
 };
 
-static int say(const struct refusal *refusal, int err, const char *what, const char *where)
+static int memory_cgroup_say(const struct refusal *refusal, int err, const char *what,
+			     const char *where)
 {
 	const bool rights = err == -EACCES || err == -EPERM || err == -EROFS;
 
@@ -157,10 +158,12 @@ static int need_controller(const char *mount, const struct refusal *refusal)
 	if (has_word(mount, "cgroup.subtree_control", "memory"))
 		return 0;
 	err = write_text(mount, "cgroup.subtree_control", "+memory");
-	return err ? say(refusal, err, "cannot use the memory controller of", mount) : 0;
+	return err ? memory_cgroup_say(refusal, err, "cannot use the memory controller of",
+				       mount) : 0;
 }
 
-static int make(struct memory_group *group, uint64_t limit, const struct refusal *refusal)
+static int memory_cgroup_make(struct memory_group *group, uint64_t limit,
+			      const struct refusal *refusal)
 {
 	char mount[200];
 	int err = find_mount(mount, sizeof(mount));
@@ -175,29 +178,30 @@ static int make(struct memory_group *group, uint64_t limit, const struct refusal
 		return err;
 	err = find_home(group, mount);
 	if (err)
-		return say(refusal, err, "cannot find the cgroup of this process in", mount);
+		return memory_cgroup_say(refusal, err, "cannot find the cgroup of this process in",
+					 mount);
 	snprintf(group->path, sizeof(group->path), "%s/" GROUP_PREFIX "%d", mount, getpid());
 	if (mkdir(group->path, 0755)) {
-		err = say(refusal, -errno, "cannot make the cgroup", group->path);
+		err = memory_cgroup_say(refusal, -errno, "cannot make the cgroup", group->path);
 		group->path[0] = '\0';
 		return err;
 	}
 	err = set_limit(group, limit);
-	return err ? say(refusal, err, "cannot limit the memory of", group->path) : 0;
+	return err ? memory_cgroup_say(refusal, err, "cannot limit the memory of", group->path) : 0;
 }
 
 int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise,
 		       char *why, size_t size)
 {
 	const struct refusal refusal = { .otherwise = otherwise, .why = why, .size = size };
-	int err = make(group, limit, &refusal);
+	int err = memory_cgroup_make(group, limit, &refusal);
 
 	if (err)
 		return err;
 	err = start_keeper(group);
 	if (!err)
 		err = write_text(group->path, "cgroup.procs", "0");
-	return err ? say(&refusal, err, "cannot enter the cgroup", group->path) : 0;
+	return err ? memory_cgroup_say(&refusal, err, "cannot enter the cgroup", group->path) : 0;
 }
 
 /* Whether it removed the group. */

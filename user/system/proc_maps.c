@@ -21,7 +21,7 @@ static size_t size_of(size_t path_bytes)
 }
 
 /* Room for a mapping, all zero, and nothing taken yet. NULL: no memory. */
-static struct item_map *make_room(struct procmaps *maps, size_t size)
+static struct item_map *proc_maps_make_room(struct procmaps *maps, size_t size)
 {
 	size_t room = maps->room ? maps->room : 16384;
 	char *grown;
@@ -74,7 +74,7 @@ int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line)
 	    strlen(permissions) < 4 || to <= from)
 		return -EINVAL;
 	length = strcspn(line + path_at, "\n");
-	map = make_room(maps, size_of(length + 1));
+	map = proc_maps_make_room(maps, size_of(length + 1));
 	if (!map)
 		return -ENOMEM;
 	*map = (struct item_map){
@@ -136,7 +136,7 @@ int procmaps_append(struct procmaps *maps, struct procmaps *more)
 {
 	if (!more->used)
 		return 0;
-	if (!make_room(maps, more->used))
+	if (!proc_maps_make_room(maps, more->used))
 		return -ENOMEM;
 	memcpy(maps->bytes + maps->used, more->bytes, more->used);
 	maps->used += more->used;

@@ -14,7 +14,7 @@
 #include "system/proc_maps.h"
 #include "system/proc_smaps.h"
 
-static int grow(struct map_list *list)
+static int proc_smaps_grow(struct map_list *list)
 {
 	const size_t room = list->room ? 2 * list->room : 64;
 	struct map_line *grown;
@@ -29,12 +29,12 @@ static int grow(struct map_list *list)
 	return 0;
 }
 
-static int append(void *context, const struct item_map *map)
+static int proc_smaps_append(void *context, const struct item_map *map)
 {
 	struct map_list *list = context;
 	char *path;
 
-	if (grow(list))
+	if (proc_smaps_grow(list))
 		return -ENOMEM;
 	path = strdup(map->path);
 	if (!path)
@@ -86,7 +86,7 @@ int smaps_add_line(struct map_list *list, const char *line)
 		return list->nr_lines ? add_figure(list, line) : -EPROTO;
 	if (err)
 		return err;
-	return procmaps_hand_over(&one, append, list);
+	return procmaps_hand_over(&one, proc_smaps_append, list);
 }
 
 /* A system call's number, its six arguments, stack pointer, program counter. */

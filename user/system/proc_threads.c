@@ -14,7 +14,7 @@ struct tids {
 	size_t count, room;
 };
 
-static int append(struct tids *tids, pid_t tid)
+static int proc_threads_append(struct tids *tids, pid_t tid)
 {
 	size_t room = tids->room ? 2 * tids->room : 16;
 	pid_t *grown;
@@ -47,7 +47,7 @@ static int tids_read(struct tids *tids, pid_t pid)
 	while (!err && (entry = readdir(tasks))) {
 		tid = strtol(entry->d_name, NULL, 10);
 		if (tid > 0)
-			err = append(tids, tid);
+			err = proc_threads_append(tids, tid);
 	}
 	closedir(tasks);
 	return err || tids->count ? err : -ESRCH;

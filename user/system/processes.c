@@ -92,7 +92,7 @@ static bool parse_mapping(const char *line, uint64_t *address, struct mapped_fil
 		      &file->dev_minor, &file->inode) == 4;
 }
 
-static bool is_same(const struct mapped_file *one, const struct mapped_file *other)
+static bool processes_is_same(const struct mapped_file *one, const struct mapped_file *other)
 {
 	return one->inode == other->inode && one->dev_major == other->dev_major &&
 	       one->dev_minor == other->dev_minor;
@@ -148,7 +148,7 @@ static bool maps_file(pid_t pid, const struct mapped_file *wanted)
 	if (!file)
 		return false;
 	while (!maps && getline(&line, &size, file) > 0)
-		maps = parse_mapping(line, &address, &found) && is_same(&found, wanted);
+		maps = parse_mapping(line, &address, &found) && processes_is_same(&found, wanted);
 	free(line);
 	fclose(file);
 	return maps;

@@ -37,7 +37,7 @@ static size_t home_of(uint64_t key, size_t nr_slots)
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
-static struct hash_slot *slot_of(struct hash_slot *slots, size_t nr_slots, uint64_t key)
+static struct hash_slot *hash_slot_of(struct hash_slot *slots, size_t nr_slots, uint64_t key)
 {
 	size_t i = home_of(key, nr_slots);
 
@@ -48,10 +48,10 @@ static struct hash_slot *slot_of(struct hash_slot *slots, size_t nr_slots, uint6
 
 void *hash_find(const struct hash *hash, uint64_t key)
 {
-	return hash->nr_slots ? slot_of(hash->slots, hash->nr_slots, key)->value : NULL;
+	return hash->nr_slots ? hash_slot_of(hash->slots, hash->nr_slots, key)->value : NULL;
 }
 
-static int grow(struct hash *hash)
+static int hash_grow(struct hash *hash)
 {
 	size_t nr_slots = hash->nr_slots ? 2 * hash->nr_slots : FIRST_SLOTS, i;
 	struct hash_slot *slots = calloc(nr_slots, sizeof(*slots));
@@ -60,7 +60,7 @@ static int grow(struct hash *hash)
 		return -ENOMEM;
 	for (i = 0; i < hash->nr_slots; i++)
 		if (hash->slots[i].value)
-			*slot_of(slots, nr_slots, hash->slots[i].key) = hash->slots[i];
+			*hash_slot_of(slots, nr_slots, hash->slots[i].key) = hash->slots[i];
 	free(hash->slots);
 	hash->slots = slots;
 	hash->nr_slots = nr_slots;
@@ -72,11 +72,11 @@ int hash_add(struct hash *hash, uint64_t key, void *value)
 	int err;
 
 	if (2 * hash->count >= hash->nr_slots) {
-		err = grow(hash);
+		err = hash_grow(hash);
 		if (err)
 			return err;
 	}
-	*slot_of(hash->slots, hash->nr_slots, key) = (struct hash_slot){ key, value };
+	*hash_slot_of(hash->slots, hash->nr_slots, key) = (struct hash_slot){ key, value };
 	hash->count++;
 	return 0;
 }
@@ -108,7 +108,7 @@ void *hash_take(struct hash *hash, uint64_t key)
 
 	if (!hash->nr_slots)
 		return NULL;
-	slot = slot_of(hash->slots, hash->nr_slots, key);
+	slot = hash_slot_of(hash->slots, hash->nr_slots, key);
 	value = slot->value;
 	if (!value)
 		return NULL;
@@ -128,7 +128,7 @@ int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value)
 	return err;
 }
 
-static int by_key(const void *a, const void *b)
+static int hash_by_key(const void *a, const void *b)
 {
 	const struct hash_slot *left = a, *right = b;
 
@@ -147,7 +147,7 @@ int hash_visit_sorted(const struct hash *hash, int (*visit)(void *context, void 
 	for (i = 0; i < hash->nr_slots; i++)
 		if (hash->slots[i].value)
 			slots[nr++] = hash->slots[i];
-	qsort(slots, nr, sizeof(*slots), by_key);
+	qsort(slots, nr, sizeof(*slots), hash_by_key);
 	for (i = 0; i < nr && !err; i++)
 		err = visit(context, slots[i].value);
 	free(slots);
@@ -169,7 +169,7 @@ int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), voi
 		slot = &hash->slots[i];
 		if (!slot->value || !keep(context, slot->value))
 			continue;
-		*slot_of(slots, hash->nr_slots, slot->key) = *slot;
+		*hash_slot_of(slots, hash->nr_slots, slot->key) = *slot;
 		hash->count++;
 	}
 	free(hash->slots);

@@ -7,7 +7,7 @@
 
 #include "util/open_regular.h"
 
-static int check_kind(int fd)
+static int open_regular_check_kind(int fd)
 {
 	struct stat stat;
 
@@ -33,7 +33,7 @@ static int open_again(int place, int flags)
 
 int regular_open_place(int place, int flags)
 {
-	int err = check_kind(place);
+	int err = open_regular_check_kind(place);
 
 	return err ?: open_again(place, flags & ~O_NOFOLLOW);
 }

@@ -54,7 +54,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Between the two nearest of the sorted values, linearly. */
-static double quantile_of(const double *sorted, size_t nr, double p)
+static double statistics_quantile(const double *sorted, size_t nr, double p)
 {
 	const double place = p * (nr - 1);
 	const size_t below = place;
@@ -66,11 +66,12 @@ static double quantile_of(const double *sorted, size_t nr, double p)
 
 static void fill_order(struct statistics *statistics, const double *sorted, size_t nr)
 {
-	const double lower = quantile_of(sorted, nr, 0.25), upper = quantile_of(sorted, nr, 0.75);
+	const double lower = statistics_quantile(sorted, nr, 0.25);
+	const double upper = statistics_quantile(sorted, nr, 0.75);
 	const double fence = FENCE * (upper - lower);
 	size_t i;
 
-	statistics->median = quantile_of(sorted, nr, 0.5);
+	statistics->median = statistics_quantile(sorted, nr, 0.5);
 	statistics->min = sorted[0];
 	statistics->max = sorted[nr - 1];
 	for (i = 0; i < nr; i++)

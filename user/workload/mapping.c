@@ -19,7 +19,7 @@
 /* What a filled byte is: not what a file begins with, nor what a pattern stores. */
 #define FILL_BYTE 0xa5
 
-static int check_kind(const struct stat *stat)
+static int mapping_check_kind(const struct stat *stat)
 {
 	if (S_ISDIR(stat->st_mode))
 		return -EISDIR;
@@ -47,7 +47,7 @@ int mapping_take(struct mapping *mapping, int fd)
 
 	*mapping = MAPPING_NONE;
 	mapping->fd = fd;
-	err = fstat(fd, &stat) ? -errno : check_kind(&stat);
+	err = fstat(fd, &stat) ? -errno : mapping_check_kind(&stat);
 	if (err) {
 		mapping_close(mapping);
 		return err;

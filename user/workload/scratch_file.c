@@ -27,7 +27,7 @@ static int make_named(const char *folder)
 	return fd < 0 ? err : fd;
 }
 
-static int make(const char *folder)
+static int scratch_file_make(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
@@ -77,7 +77,7 @@ int scratch_make(const char *folder, uint64_t bytes, const volatile sig_atomic_t
 
 	if (err)
 		return err;
-	fd = make(folder);
+	fd = scratch_file_make(folder);
 	invoker_end();
 	if (fd < 0)
 		return fd;

@@ -61,7 +61,7 @@ static void set_share(const struct argp_state *state, struct workload *workload,
 	workload->have_share = true;
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
+static error_t workload_parse_option(int key, char *text, struct argp_state *state)
 {
 	struct workload *workload = state->input;
 
@@ -94,7 +94,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-const struct argp workload_argp = { .options = argp_options, .parser = parse_option };
+const struct argp workload_argp = { .options = argp_options, .parser = workload_parse_option };
 
 static void check_memory(const struct argp_state *state, const struct workload *workload,
 			 const char *file)

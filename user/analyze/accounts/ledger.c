@@ -59,8 +59,9 @@ static void add_count(struct ledger *ledger, const char *name, const char *sourc
 	ledger->counts[ledger->nr_counts++] = (struct ledger_count){ name, source, value };
 }
 
-static struct ledger_difference *begin(struct ledger *ledger, const char *left, uint64_t left_value,
-				       const char *right, uint64_t right_value)
+static struct ledger_difference *ledger_begin(struct ledger *ledger, const char *left,
+					      uint64_t left_value,
+					      const char *right, uint64_t right_value)
 {
 	struct ledger_difference *difference = &ledger->differences[ledger->nr_differences++];
 
@@ -141,8 +142,8 @@ static void compare_calls(struct ledger *ledger, const struct sides *sides)
 	const struct summary_figures *figures = sides->figures;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "wrapper calls", sides->counters->calls,
-			   "logical faults", figures->faults);
+	difference = ledger_begin(ledger, "wrapper calls", sides->counters->calls,
+				  "logical faults", figures->faults);
 	add_reason(difference, "calls that the kernel made again", figures->retried);
 	add_reason(difference, "passes on to ->fault",
 		   figures->classes[PFSTAT_CLASS_PASS].count);
@@ -165,14 +166,14 @@ static void compare_hooked(struct ledger *ledger, const struct sides *sides)
 	const struct summary_figures *figures = sides->figures;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "handle_mm_fault() minor, hooked",
-			   returns_of_kind(sides, PFSTAT_FAULT_HOOKED, PFSTAT_OUTCOME_MINOR),
-			   "logical faults, minor", figures->faults - figures->major);
+	difference = ledger_begin(ledger, "handle_mm_fault() minor, hooked",
+				  returns_of_kind(sides, PFSTAT_FAULT_HOOKED, PFSTAT_OUTCOME_MINOR),
+				  "logical faults, minor", figures->faults - figures->major);
 	add_unseen(difference, sides);
 	end_at_edges(ledger, difference, sides);
-	difference = begin(ledger, "handle_mm_fault() major, hooked",
-			   returns_of_kind(sides, PFSTAT_FAULT_HOOKED, PFSTAT_OUTCOME_MAJOR),
-			   "logical faults, major", figures->major);
+	difference = ledger_begin(ledger, "handle_mm_fault() major, hooked",
+				  returns_of_kind(sides, PFSTAT_FAULT_HOOKED, PFSTAT_OUTCOME_MAJOR),
+				  "logical faults, major", figures->major);
 	add_unseen(difference, sides);
 	end_at_edges(ledger, difference, sides);
 }
@@ -182,11 +183,13 @@ static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 	const struct run_counters *counters = sides->counters;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "minflt", counters->usage.minflt, "handle_mm_fault() minor",
-			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
+	difference = ledger_begin(ledger, "minflt", counters->usage.minflt,
+				  "handle_mm_fault() minor",
+				  all_returns(sides, PFSTAT_OUTCOME_MINOR));
 	end_at_edges(ledger, difference, sides);
-	difference = begin(ledger, "majflt", counters->usage.majflt, "handle_mm_fault() major",
-			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	difference = ledger_begin(ledger, "majflt", counters->usage.majflt,
+				  "handle_mm_fault() major",
+				  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
 	end_at_edges(ledger, difference, sides);
 }
 
@@ -196,12 +199,14 @@ static void compare_tasks(struct ledger *ledger, const struct sides *sides)
 	const struct run_counters *counters = sides->counters;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "min_flt", counters->task_minor, "handle_mm_fault() minor",
-			   all_returns(sides, PFSTAT_OUTCOME_MINOR));
+	difference = ledger_begin(ledger, "min_flt", counters->task_minor,
+				  "handle_mm_fault() minor",
+				  all_returns(sides, PFSTAT_OUTCOME_MINOR));
 	add_left_out(difference, sides);
 	end(ledger, difference);
-	difference = begin(ledger, "maj_flt", counters->task_major, "handle_mm_fault() major",
-			   all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	difference = ledger_begin(ledger, "maj_flt", counters->task_major,
+				  "handle_mm_fault() major",
+				  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
 	add_left_out(difference, sides);
 	end(ledger, difference);
 }
@@ -212,9 +217,10 @@ static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 	struct ledger_difference *difference;
 	enum pfstat_fault_kind kind;
 
-	difference = begin(ledger, "minflt + majflt",
-			   count_sum(sides->counters->usage.minflt, sides->counters->usage.majflt),
-			   "logical faults", sides->figures->faults);
+	difference = ledger_begin(ledger, "minflt + majflt",
+				  count_sum(sides->counters->usage.minflt,
+					    sides->counters->usage.majflt),
+				  "logical faults", sides->figures->faults);
 	for (kind = PFSTAT_FAULT_HOOKED + 1; kind < PFSTAT_NR_FAULT_KINDS; kind++)
 		add_reason(difference, fault_classes[fault_class_of_kind(kind)].reason,
 			   count_sum(returns_of_kind(sides, kind, PFSTAT_OUTCOME_MINOR),
@@ -228,21 +234,21 @@ static void compare_perf(struct ledger *ledger, const struct sides *sides)
 	const struct run_counters *counters = sides->counters;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "handle_mm_fault() minor",
-			   all_returns(sides, PFSTAT_OUTCOME_MINOR), "minor-faults",
-			   counters->perf_minor);
+	difference = ledger_begin(ledger, "handle_mm_fault() minor",
+				  all_returns(sides, PFSTAT_OUTCOME_MINOR), "minor-faults",
+				  counters->perf_minor);
 	add_reason(difference, "get_user_pages() (populate, direct I/O, …)",
 		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR));
 	end_at_edges(ledger, difference, sides);
-	difference = begin(ledger, "handle_mm_fault() major",
-			   all_returns(sides, PFSTAT_OUTCOME_MAJOR), "major-faults",
-			   counters->perf_major);
+	difference = ledger_begin(ledger, "handle_mm_fault() major",
+				  all_returns(sides, PFSTAT_OUTCOME_MAJOR), "major-faults",
+				  counters->perf_major);
 	add_reason(difference, "get_user_pages() (populate, direct I/O, …)",
 		   returns_of_origin(sides, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MAJOR));
 	end_at_edges(ledger, difference, sides);
-	difference = begin(ledger, "page-faults", counters->perf_faults,
-			   "minor-faults + major-faults",
-			   count_sum(counters->perf_minor, counters->perf_major));
+	difference = ledger_begin(ledger, "page-faults", counters->perf_faults,
+				  "minor-faults + major-faults",
+				  count_sum(counters->perf_minor, counters->perf_major));
 	add_reason(difference, "ended in an error",
 		   count_sum(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
 			     returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
@@ -258,11 +264,11 @@ static void compare_directly(struct ledger *ledger, const struct sides *sides)
 	const uint64_t major = counters->hooked_only ? counters->usage.majflt : COUNT_NA;
 	struct ledger_difference *difference;
 
-	difference = begin(ledger, "minflt", minor, "logical faults, minor",
-			   figures->faults - figures->major);
+	difference = ledger_begin(ledger, "minflt", minor, "logical faults, minor",
+				  figures->faults - figures->major);
 	add_unseen(difference, sides);
 	end_at_edges(ledger, difference, sides);
-	difference = begin(ledger, "majflt", major, "logical faults, major", figures->major);
+	difference = ledger_begin(ledger, "majflt", major, "logical faults, major", figures->major);
 	add_unseen(difference, sides);
 	end_at_edges(ledger, difference, sides);
 }

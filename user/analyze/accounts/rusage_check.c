@@ -21,7 +21,8 @@ static bool has_hook(const struct run_counters *counters, enum bpf_hook hook)
 	return counters->have_bpf && counters->hooks & 1U << hook;
 }
 
-static uint64_t faults_of(const struct run_counters *counters, enum pfstat_fault_outcome outcome)
+static uint64_t rusage_faults(const struct run_counters *counters,
+			      enum pfstat_fault_outcome outcome)
 {
 	enum pfstat_fault_kind kind;
 	uint64_t sum = 0;
@@ -89,11 +90,11 @@ static void fill_memory(struct usage_line *lines, const struct run_counters *cou
 		"of the whole process, ever: no event", NULL };
 	lines[USAGE_MINFLT] = (struct usage_line){
 		"minflt", "minflt", "", counters->usage.minflt,
-		faults_of(counters, PFSTAT_OUTCOME_MINOR),
+		rusage_faults(counters, PFSTAT_OUTCOME_MINOR),
 		"returns of handle_mm_fault()", edges };
 	lines[USAGE_MAJFLT] = (struct usage_line){
 		"majflt", "majflt", "", counters->usage.majflt,
-		faults_of(counters, PFSTAT_OUTCOME_MAJOR),
+		rusage_faults(counters, PFSTAT_OUTCOME_MAJOR),
 		"returns of handle_mm_fault()", edges };
 }
 

@@ -8,7 +8,7 @@
 #define PAGE_SHIFT 12
 
 /* ->map_pages has the address of the page, ->fault that of the byte. */
-static uint64_t attempt_page(const struct pfstat_record *record)
+static uint64_t attempt_chain_page(const struct pfstat_record *record)
 {
 	return record->address >> PAGE_SHIFT;
 }
@@ -19,7 +19,7 @@ static uint64_t attempt_page(const struct pfstat_record *record)
  */
 static bool is_next_attempt(const struct attempt_chain *chain, const struct pfstat_record *record)
 {
-	return chain->open && chain->page == attempt_page(record) &&
+	return chain->open && chain->page == attempt_chain_page(record) &&
 	       (record->earlier_ns || chain->passed);
 }
 
@@ -31,7 +31,7 @@ static bool is_next_attempt(const struct attempt_chain *chain, const struct pfst
 static bool is_sequel(const struct attempt_chain *chain, const struct pfstat_record *record)
 {
 	return record->op == PFSTAT_OP_PAGE_MKWRITE && chain->shared_write &&
-	       chain->page == attempt_page(record);
+	       chain->page == attempt_chain_page(record);
 }
 
 static bool is_shared_write(const struct pfstat_record *record)
@@ -81,7 +81,7 @@ enum attempt_role attempt_chain_add(struct attempt_chain *chain, const struct pf
 		counts->unfinished--;
 	}
 
-	chain->page = attempt_page(record);
+	chain->page = attempt_chain_page(record);
 	chain->shared_write = false;
 	chain->passed = pass && !retry;
 	chain->open = retry || pass;

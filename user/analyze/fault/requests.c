@@ -31,7 +31,7 @@ static bool moves_page(const struct pfstat_block *request, const struct requests
 {
 	return wait->inode && request->inode == wait->inode && request->fs_dev == wait->dev &&
 	       wait->pgoff >= request->pgoff &&
-	       wait->pgoff - request->pgoff < pieces_moved_by(request);
+	       wait->pgoff - request->pgoff < page_chunks_moved_by(request);
 }
 
 static bool is_by_thread(const struct pfstat_block *request, const struct requests_wait *wait)

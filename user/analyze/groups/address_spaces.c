@@ -156,7 +156,7 @@ uint32_t spaces_path_number(const struct spaces *spaces, const char *text)
 }
 
 /* The path's number, new if need be; 0: no path. */
-static int number_of(struct spaces *spaces, const char *text, uint32_t *number)
+static int address_spaces_number_of(struct spaces *spaces, const char *text, uint32_t *number)
 {
 	const uint64_t key = path_key(text);
 	struct path *first = hash_find(&spaces->paths, key), *path = find_path(first, text);
@@ -288,7 +288,7 @@ static int own_maps(struct spaces *spaces, struct space *space)
 }
 
 /* For nr maps, if all spaces together may have as many. -ENOMEM. */
-static int make_room(struct spaces *spaces, struct space *space, size_t nr)
+static int address_spaces_make_room(struct spaces *spaces, struct space *space, size_t nr)
 {
 	size_t capacity = space->capacity ?: 16;
 	struct space_map *maps;
@@ -306,7 +306,7 @@ static int make_room(struct spaces *spaces, struct space *space, size_t nr)
 	return 0;
 }
 
-static bool is_full(const struct space *space)
+static bool address_spaces_is_full(const struct space *space)
 {
 	return space->nr_maps == MAPS_MAX || space->nr_maps == space->capacity;
 }
@@ -337,7 +337,7 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 		space->maps[at].end = start;
 		at++;
 		/* Of a full one the rest has no name, rather than another's. */
-		if (rest.end > end && !is_full(space)) {
+		if (rest.end > end && !address_spaces_is_full(space)) {
 			cut_front(&rest, end);
 			insert_at(space, at, &rest);
 		}
@@ -351,12 +351,13 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 	space->nr_maps -= until - at;
 }
 
-static int insert(struct spaces *spaces, struct space *space, const struct space_map *map)
+static int address_spaces_insert(struct spaces *spaces, struct space *space,
+				 const struct space_map *map)
 {
 	int err = own_maps(spaces, space);
 
 	/* One more may be cut in two by it. */
-	err = err ? err : make_room(spaces, space, space->nr_maps + 2);
+	err = err ? err : address_spaces_make_room(spaces, space, space->nr_maps + 2);
 	if (err)
 		return err;
 	if (!space->capacity) {
@@ -365,7 +366,7 @@ static int insert(struct spaces *spaces, struct space *space, const struct space
 	}
 	/* The old mapping is gone, also if the new one finds no room. */
 	make_hole(space, map->start, map->end);
-	if (!is_full(space))
+	if (!address_spaces_is_full(space))
 		insert_at(space, first_after(space, map->start), map);
 	else
 		spaces->dropped++;
@@ -393,12 +394,12 @@ int spaces_add_map(struct spaces *spaces, const struct item_map *map)
 	}
 	if (added.end <= added.start)
 		return 0;
-	err = number_of(spaces, map->path, &added.path);
+	err = address_spaces_number_of(spaces, map->path, &added.path);
 	if (!err && space_map_has_file(&added)) {
 		note_inode(spaces->numbered[added.path], map->inode);
 		err = name_file(spaces, map->dev, map->inode, added.path);
 	}
-	return err ? err : insert(spaces, space, &added);
+	return err ? err : address_spaces_insert(spaces, space, &added);
 }
 
 static int copy_space(struct spaces *spaces, uint32_t from, uint32_t to)

@@ -55,7 +55,7 @@ struct cell *groups_find(const struct groups *groups, const struct group_key *ke
 }
 
 /* Into the table, by its key. -ENOMEM: it is not there. */
-static int insert(struct groups *groups, struct cell *cell)
+static int groups_insert(struct groups *groups, struct cell *cell)
 {
 	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));
 	struct cell *first = hash_find(&groups->cells, hash);
@@ -68,7 +68,7 @@ static int insert(struct groups *groups, struct cell *cell)
 	return 0;
 }
 
-static int take_out(struct groups *groups, struct cell *cell)
+static int groups_take_out(struct groups *groups, struct cell *cell)
 {
 	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));
 	struct cell *first = hash_find(&groups->cells, hash), *before = first;
@@ -87,14 +87,14 @@ static int take_out(struct groups *groups, struct cell *cell)
 	return err;
 }
 
-static struct cell *make(struct groups *groups, const struct group_key *key)
+static struct cell *groups_make_cell(struct groups *groups, const struct group_key *key)
 {
 	struct cell *cell = calloc(1, sizeof(*cell));
 
 	if (!cell)
 		return NULL;
 	cell->key = *key;
-	if (insert(groups, cell)) {
+	if (groups_insert(groups, cell)) {
 		free(cell);
 		return NULL;
 	}
@@ -110,15 +110,15 @@ int groups_close(struct groups *groups, const struct group_key *key)
 	if (!cell)
 		return 0;
 	groups->last = NULL;
-	err = take_out(groups, cell);
+	err = groups_take_out(groups, cell);
 	cell->key.address = cell->number;
-	err = err ? err : insert(groups, cell);
+	err = err ? err : groups_insert(groups, cell);
 	if (err)
 		free(cell);
 	return err;
 }
 
-static void add(struct cell *cell, const struct explained *fault)
+static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 {
 	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
 	const enum part end = fault->nr_spans ? NR_PARTS : PART_CPU_BEFORE + 1;
@@ -143,27 +143,27 @@ int groups_add(struct groups *groups, const struct group_key *key, const struct 
 	if (!cell || !is(cell, key))
 		cell = groups_find(groups, key);
 	if (!cell && groups->count == GROUPS_MAX) {
-		add(&groups->others, fault);
+		groups_add_to_cell(&groups->others, fault);
 		return 0;
 	}
 	if (!cell) {
-		cell = *made = make(groups, key);
+		cell = *made = groups_make_cell(groups, key);
 		if (!cell)
 			return -ENOMEM;
 	}
 	groups->last = cell;
-	add(cell, fault);
+	groups_add_to_cell(cell, fault);
 	return 0;
 }
 
-struct visit {
+struct groups_visitor {
 	int (*visit)(void *context, struct cell *cell);
 	void *context;
 };
 
 static int visit_cells(void *context, void *value)
 {
-	const struct visit *visit = context;
+	const struct groups_visitor *visit = context;
 	struct cell *cell = value;
 	int err = 0;
 
@@ -175,7 +175,7 @@ static int visit_cells(void *context, void *value)
 int groups_visit(const struct groups *groups, int (*visit)(void *context, struct cell *cell),
 		 void *context)
 {
-	struct visit all = { visit, context };
+	struct groups_visitor all = { visit, context };
 
 	return hash_visit(&groups->cells, visit_cells, &all);
 }

@@ -15,32 +15,32 @@
 #define PAGE_SHIFT 12
 
 /* The latest stacks of a thread. */
-struct thread {
+struct stacks_thread {
 	uint32_t tid;
 	unsigned int next;
 	struct pfstat_stack kept[KEPT];
 };
 
 /* A frame's place; one of each. */
-struct place {
-	struct place *next;	/* of the same hash */
+struct stacks_place {
+	struct stacks_place *next;	/* of the same hash */
 	struct stack_place at;	/* path 0: `offset` is an address */
 	uint32_t pid;		/* of an address, else 0 */
 	char *symbol;		/* NULL: not known */
 };
 
 /* One way, as it is kept. */
-struct way {
-	struct way *next;	/* of the same hash */
+struct stacks_way {
+	struct stacks_way *next;	/* of the same hash */
 	size_t number, nr;
-	const struct place *places[];	/* the innermost first */
+	const struct stacks_place *places[];	/* the innermost first */
 };
 
 struct stacks {
-	struct hash threads;	/* struct thread by tid */
-	struct hash places;	/* struct place by place_hash() */
-	struct hash ways;	/* struct way by way_hash() */
-	struct way *numbered[STACKS_MAX];	/* [number - 1] */
+	struct hash threads;	/* struct stacks_thread by tid */
+	struct hash places;	/* struct stacks_place by place_hash() */
+	struct hash ways;	/* struct stacks_way by way_hash() */
+	struct stacks_way *numbered[STACKS_MAX];	/* [number - 1] */
 	size_t nr_ways;
 };
 
@@ -51,7 +51,7 @@ struct stacks *stacks_new(void)
 
 static void free_places(void *value)
 {
-	struct place *place = value, *next;
+	struct stacks_place *place = value, *next;
 
 	for (; place; place = next) {
 		next = place->next;
@@ -62,7 +62,7 @@ static void free_places(void *value)
 
 static void free_ways(void *value)
 {
-	struct way *way = value, *next;
+	struct stacks_way *way = value, *next;
 
 	for (; way; way = next) {
 		next = way->next;
@@ -83,7 +83,7 @@ void stacks_free(struct stacks *stacks)
 int stacks_add(struct stacks *stacks, const struct pfstat_stack *stack)
 {
 	const uint32_t tid = stack->event.tid;
-	struct thread *thread = hash_find(&stacks->threads, tid);
+	struct stacks_thread *thread = hash_find(&stacks->threads, tid);
 
 	if (!thread && stacks->threads.count == THREADS_MAX)
 		return 0;
@@ -107,7 +107,7 @@ void stacks_end_thread(struct stacks *stacks, uint32_t tid)
 static const struct pfstat_stack *find_kept(const struct stacks *stacks,
 					    const struct explained *fault)
 {
-	const struct thread *thread = hash_find(&stacks->threads, fault->tid);
+	const struct stacks_thread *thread = hash_find(&stacks->threads, fault->tid);
 	const struct pfstat_stack *found = NULL, *stack;
 
 	if (!thread)
@@ -128,10 +128,10 @@ static uint64_t place_hash(const struct stack_place *at, uint32_t pid)
 	return hash_of(place, sizeof(place));
 }
 
-static struct place *find_place(const struct stacks *stacks, const struct stack_place *at,
-				uint32_t pid)
+static struct stacks_place *find_place(const struct stacks *stacks, const struct stack_place *at,
+				       uint32_t pid)
 {
-	struct place *place = hash_find(&stacks->places, place_hash(at, pid));
+	struct stacks_place *place = hash_find(&stacks->places, place_hash(at, pid));
 
 	while (place && (place->at.path != at->path || place->at.offset != at->offset ||
 			 place->pid != pid))
@@ -140,17 +140,18 @@ static struct place *find_place(const struct stacks *stacks, const struct stack_
 }
 
 /* A way with a place that no way has would be one more. */
-static bool is_full(const struct stacks *stacks)
+static bool stacks_is_full(const struct stacks *stacks)
 {
 	return stacks->nr_ways == STACKS_MAX;
 }
 
 /* A new one if need be; NULL: no memory, or it is full. */
-static struct place *get_place(struct stacks *stacks, const struct stack_place *at, uint32_t pid)
+static struct stacks_place *get_place(struct stacks *stacks, const struct stack_place *at,
+				      uint32_t pid)
 {
-	struct place *place = find_place(stacks, at, pid), *first;
+	struct stacks_place *place = find_place(stacks, at, pid), *first;
 
-	if (place || is_full(stacks))
+	if (place || stacks_is_full(stacks))
 		return place;
 	place = calloc(1, sizeof(*place));
 	if (!place)
@@ -168,8 +169,9 @@ static struct place *get_place(struct stacks *stacks, const struct stack_place *
 	return place;
 }
 
-static const struct place *place_of(struct stacks *stacks, struct spaces *spaces, uint32_t pid,
-				    uint64_t address)
+static const struct stacks_place *stacks_place_of(struct stacks *stacks, struct spaces *spaces,
+						  uint32_t pid,
+						  uint64_t address)
 {
 	const struct space_map *map = spaces_find(spaces, pid, address);
 	struct stack_place at = { .offset = address };
@@ -183,12 +185,12 @@ static const struct place *place_of(struct stacks *stacks, struct spaces *spaces
 
 /* A call's return may be to the next function: the call itself is before it. */
 static bool resolve(struct stacks *stacks, struct spaces *spaces, const struct pfstat_stack *stack,
-		    const struct place **places)
+		    const struct stacks_place **places)
 {
 	unsigned int i;
 
 	for (i = 0; i < stack->frames; i++) {
-		places[i] = place_of(stacks, spaces, stack->event.pid, stack->ips[i] - !!i);
+		places[i] = stacks_place_of(stacks, spaces, stack->event.pid, stack->ips[i] - !!i);
 		if (!places[i])
 			return false;
 	}
@@ -196,24 +198,26 @@ static bool resolve(struct stacks *stacks, struct spaces *spaces, const struct p
 }
 
 /* Each place exists once, so its pointer identifies it. */
-static uint64_t way_hash(const struct place *const *places, size_t nr)
+static uint64_t way_hash(const struct stacks_place *const *places, size_t nr)
 {
 	return hash_of(places, nr * sizeof(*places));
 }
 
-static struct way *find_way(const struct stacks *stacks, const struct place *const *places,
-			    size_t nr)
+static struct stacks_way *find_way(const struct stacks *stacks,
+				   const struct stacks_place *const *places,
+				   size_t nr)
 {
-	struct way *way = hash_find(&stacks->ways, way_hash(places, nr));
+	struct stacks_way *way = hash_find(&stacks->ways, way_hash(places, nr));
 
 	while (way && (way->nr != nr || memcmp(way->places, places, nr * sizeof(*places))))
 		way = way->next;
 	return way;
 }
 
-static struct way *make_way(struct stacks *stacks, const struct place *const *places, size_t nr)
+static struct stacks_way *make_way(struct stacks *stacks, const struct stacks_place *const *places,
+				   size_t nr)
 {
-	struct way *way = calloc(1, sizeof(*way) + nr * sizeof(*places)), *first;
+	struct stacks_way *way = calloc(1, sizeof(*way) + nr * sizeof(*places)), *first;
 
 	if (!way)
 		return NULL;
@@ -236,8 +240,8 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 		    uint64_t *number)
 {
 	const struct pfstat_stack *stack = find_kept(stacks, fault);
-	const struct place *places[PFSTAT_STACK_FRAMES];
-	struct way *way = NULL;
+	const struct stacks_place *places[PFSTAT_STACK_FRAMES];
+	struct stacks_way *way = NULL;
 	bool resolved;
 
 	*number = STACKS_NONE;
@@ -246,7 +250,7 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 	resolved = resolve(stacks, spaces, stack, places);
 	if (resolved)
 		way = find_way(stacks, places, stack->frames);
-	if (!way && is_full(stacks)) {
+	if (!way && stacks_is_full(stacks)) {
 		*number = STACKS_OTHER;
 		return 0;
 	}
@@ -258,7 +262,7 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 	return 0;
 }
 
-static void print_frame(FILE *out, const struct spaces *spaces, const struct place *place)
+static void print_frame(FILE *out, const struct spaces *spaces, const struct stacks_place *place)
 {
 	const char *path = spaces_path(spaces, place->at.path);
 	const char *slash = strrchr(path, '/');
@@ -277,7 +281,7 @@ static void print_frame(FILE *out, const struct spaces *spaces, const struct pla
 void stacks_print(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
 		  FILE *out)
 {
-	const struct way *way;
+	const struct stacks_way *way;
 	size_t i;
 
 	if (number == STACKS_NONE || number == STACKS_OTHER) {
@@ -294,15 +298,15 @@ void stacks_print(const struct stacks *stacks, const struct spaces *spaces, uint
 	}
 }
 
-struct visit {
+struct stacks_visitor {
 	int (*visit)(void *context, const struct stack_place *place);
 	void *context;
 };
 
 static int visit_places(void *context, void *value)
 {
-	const struct visit *visit = context;
-	const struct place *place = value;
+	const struct stacks_visitor *visit = context;
+	const struct stacks_place *place = value;
 	int err = 0;
 
 	for (; place && !err; place = place->next)
@@ -314,14 +318,14 @@ static int visit_places(void *context, void *value)
 int stacks_visit(const struct stacks *stacks,
 		 int (*visit)(void *context, const struct stack_place *place), void *context)
 {
-	struct visit all = { visit, context };
+	struct stacks_visitor all = { visit, context };
 
 	return hash_visit(&stacks->places, visit_places, &all);
 }
 
 int stacks_name_place(struct stacks *stacks, const struct stack_place *at, const char *symbol)
 {
-	struct place *place = find_place(stacks, at, 0);
+	struct stacks_place *place = find_place(stacks, at, 0);
 
 	if (!place)
 		return 0;

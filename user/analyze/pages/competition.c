@@ -73,8 +73,8 @@ void competition_side_init(struct competition_side *side)
 	nothing(side->major, NR_FAULT_CLASSES);
 }
 
-static void take_line(const char *name, uint64_t count, enum competition_file which,
-		      uint64_t *counts)
+static void competition_take_line(const char *name, uint64_t count, enum competition_file which,
+				  uint64_t *counts)
 {
 	const struct competition_name *figure = competition_names;
 	unsigned int i;
@@ -96,7 +96,7 @@ void competition_read(FILE *file, enum competition_file which,
 			counts[i] = COUNT_NA;
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%63s %" SCNu64, name, &count) == 2)
-			take_line(name, count, which, counts);
+			competition_take_line(name, count, which, counts);
 }
 
 void competition_between(const uint64_t *before, const uint64_t *after,

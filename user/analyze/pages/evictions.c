@@ -9,8 +9,8 @@
 #include "analyze/pages/page_chunks.h"
 #include "util/hash.h"
 
-#define PIECE_PAGES 2048U	/* of 8 MiB of a file: 4 KiB of marks */
-#define PIECES_MAX 4096U	/* 16 MiB of memory, 32 GiB of evicted files in reach */
+#define CHUNK_PAGES 2048U	/* of 8 MiB of a file: 4 KiB of marks */
+#define CHUNKS_MAX 4096U	/* 16 MiB of memory, 32 GiB of evicted files in reach */
 
 /* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and: */
 #define READ_AGAIN 0x8000U
@@ -24,7 +24,7 @@ struct marks {
 	bool uniform;		/* all pages have the mark `all`, and `each` is not valid */
 	bool settled;		/* all that were evicted were read again since */
 	uint16_t all;
-	uint16_t each[PIECE_PAGES];
+	uint16_t each[CHUNK_PAGES];
 };
 
 struct evictor {
@@ -33,7 +33,7 @@ struct evictor {
 };
 
 struct blame {
-	struct pieces marks;	/* struct marks */
+	struct page_chunks marks;	/* struct marks */
 	struct hash evictor_of;	/* struct evictor by pid */
 	struct evictor evictors[BLAME_MAX_EVICTORS + 1];	/* the last: all others */
 	size_t nr_evictors;
@@ -49,15 +49,15 @@ struct blame *blame_new(void)
 
 	if (!blame)
 		return NULL;
-	blame->marks.pages = PIECE_PAGES;
+	blame->marks.pages = CHUNK_PAGES;
 	blame->marks.bytes = sizeof(struct marks);
-	blame->marks.max = PIECES_MAX;
+	blame->marks.max = CHUNKS_MAX;
 	strcpy(blame->evictors[OTHERS].name, BLAME_OTHERS);
 	strcpy(blame->pairs[BLAME_MAX_PAIRS].evictor_name, BLAME_OTHERS);
 	return blame;
 }
 
-static void keep(void *value)
+static void evictions_keep(void *value)
 {
 	(void)value;	/* it is part of the blame */
 }
@@ -66,9 +66,9 @@ void blame_free(struct blame *blame)
 {
 	if (!blame)
 		return;
-	pieces_exit(&blame->marks);
-	hash_exit(&blame->evictor_of, keep);
-	hash_exit(&blame->pair_of, keep);
+	page_chunks_exit(&blame->marks);
+	hash_exit(&blame->evictor_of, evictions_keep);
+	hash_exit(&blame->pair_of, evictions_keep);
 	free(blame);
 }
 
@@ -77,7 +77,7 @@ static uint16_t *marks_of_each(struct marks *marks)
 {
 	unsigned int i;
 
-	for (i = 0; marks->uniform && i < PIECE_PAGES; i++)
+	for (i = 0; marks->uniform && i < CHUNK_PAGES; i++)
 		marks->each[i] = marks->all;
 	marks->uniform = false;
 	return marks->each;
@@ -89,12 +89,12 @@ static void set_marks(struct marks *marks, uint64_t pgoff, uint64_t pages, uint1
 	uint64_t i;
 
 	marks->settled = false;
-	if (pages == PIECE_PAGES) {
+	if (pages == CHUNK_PAGES) {
 		marks->uniform = true;
 		marks->all = mark;
 		return;
 	}
-	each = marks_of_each(marks) + pgoff % PIECE_PAGES;
+	each = marks_of_each(marks) + pgoff % CHUNK_PAGES;
 	for (i = 0; i < pages; i++)
 		each[i] = mark;
 }
@@ -102,9 +102,9 @@ static void set_marks(struct marks *marks, uint64_t pgoff, uint64_t pages, uint1
 /* NULL: no page around is known. */
 static uint16_t *find_mark(const struct blame *blame, uint32_t dev, uint64_t inode, uint64_t pgoff)
 {
-	struct marks *marks = pieces_find(&blame->marks, dev, inode, pgoff);
+	struct marks *marks = page_chunks_find(&blame->marks, dev, inode, pgoff);
 
-	return marks ? marks_of_each(marks) + pgoff % PIECE_PAGES : NULL;
+	return marks ? marks_of_each(marks) + pgoff % CHUNK_PAGES : NULL;
 }
 
 static int evictor_of(struct blame *blame, const struct pfstat_page *page, uint16_t *number)
@@ -139,8 +139,8 @@ int blame_remove(struct blame *blame, const struct pfstat_page *page)
 	blame->figures.evicted += page->pages;
 	err = evictor_of(blame, page, &evictor);
 	for (left = page->pages; left && !err; left -= nr, pgoff += nr) {
-		nr = pieces_within(&blame->marks, pgoff, left);
-		err = pieces_get(&blame->marks, page->dev, page->inode, pgoff, &marks);
+		nr = page_chunks_within(&blame->marks, pgoff, left);
+		err = page_chunks_get(&blame->marks, page->dev, page->inode, pgoff, &marks);
 		if (err)
 			return err;
 		if (marks)
@@ -152,7 +152,7 @@ int blame_remove(struct blame *blame, const struct pfstat_page *page)
 }
 
 /* NULL: no memory. */
-static struct blame_pair *pair_of(struct blame *blame, uint16_t evictor, uint32_t victim)
+static struct blame_pair *evictions_pair(struct blame *blame, uint16_t evictor, uint32_t victim)
 {
 	const uint64_t key = (uint64_t)evictor << 32 | victim;
 	struct blame_pair *pair = hash_find(&blame->pair_of, key);
@@ -177,7 +177,7 @@ static int read_run(struct blame *blame, uint16_t mark, uint32_t victim, uint64_
 
 	if (!mark || mark & READ_AGAIN)
 		return 0;
-	pair = pair_of(blame, mark - 1, victim);
+	pair = evictions_pair(blame, mark - 1, victim);
 	if (!pair)
 		return -ENOMEM;
 	pair->pages += pages;
@@ -193,13 +193,13 @@ static int read_marks(struct blame *blame, struct marks *marks, uint32_t victim,
 
 	if (marks->settled)
 		return 0;
-	marks->settled = pages == PIECE_PAGES;
-	if (marks->uniform && pages == PIECE_PAGES) {
+	marks->settled = pages == CHUNK_PAGES;
+	if (marks->uniform && pages == CHUNK_PAGES) {
 		err = read_run(blame, marks->all, victim, pages);
 		marks->all |= marks->all ? READ_AGAIN : 0;
 		return err;
 	}
-	each = marks_of_each(marks) + pgoff % PIECE_PAGES;
+	each = marks_of_each(marks) + pgoff % CHUNK_PAGES;
 	for (i = 0; i < pages && !err; i += run) {
 		for (run = 1; i + run < pages && each[i + run] == each[i]; run++)
 			;
@@ -216,9 +216,9 @@ int blame_add_read(struct blame *blame, const struct pfstat_block *block)
 	struct marks *marks;
 	int err = 0;
 
-	for (left = pieces_read_by(block); left && !err; left -= nr, pgoff += nr) {
-		nr = pieces_within(&blame->marks, pgoff, left);
-		marks = pieces_find(&blame->marks, block->fs_dev, block->inode, pgoff);
+	for (left = page_chunks_read_by(block); left && !err; left -= nr, pgoff += nr) {
+		nr = page_chunks_within(&blame->marks, pgoff, left);
+		marks = page_chunks_find(&blame->marks, block->fs_dev, block->inode, pgoff);
 		if (marks)
 			err = read_marks(blame, marks, block->event.pid, pgoff, nr);
 	}
@@ -243,7 +243,7 @@ int blame_add_fault(struct blame *blame, const struct explained *fault)
 	if (!mark || !*mark)
 		return 0;
 	if (waited(fault)) {
-		pair = pair_of(blame, (*mark & ~READ_AGAIN) - 1, fault->pid);
+		pair = evictions_pair(blame, (*mark & ~READ_AGAIN) - 1, fault->pid);
 		if (!pair)
 			return -ENOMEM;
 		pair->faults++;

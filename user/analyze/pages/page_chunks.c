@@ -6,26 +6,26 @@
 
 #define PAGE_SIZE 4096
 
-struct piece {
-	struct piece *next;	/* of the same key */
+struct page_chunk {
+	struct page_chunk *next;	/* of the same key */
 	uint64_t inode, number;	/* in the file */
 	uint32_t dev;
 	_Alignas(8) uint8_t kept[];
 };
 
-static void free_pieces(void *value)
+static void page_chunks_free_list(void *value)
 {
-	struct piece *piece = value, *next;
+	struct page_chunk *chunk = value, *next;
 
-	for (; piece; piece = next) {
-		next = piece->next;
-		free(piece);
+	for (; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
 	}
 }
 
-void pieces_exit(struct pieces *pieces)
+void page_chunks_exit(struct page_chunks *chunks)
 {
-	hash_exit(&pieces->first, free_pieces);
+	hash_exit(&chunks->first, page_chunks_free_list);
 }
 
 static uint64_t key_of(uint32_t dev, uint64_t inode, uint64_t number)
@@ -35,53 +35,56 @@ static uint64_t key_of(uint32_t dev, uint64_t inode, uint64_t number)
 	return hash_of(key, sizeof(key));
 }
 
-void *pieces_find(const struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t pgoff)
+void *page_chunks_find(const struct page_chunks *chunks, uint32_t dev, uint64_t inode,
+		       uint64_t pgoff)
 {
-	const uint64_t number = pgoff / pieces->pages;
-	struct piece *piece = hash_find(&pieces->first, key_of(dev, inode, number));
+	const uint64_t number = pgoff / chunks->pages;
+	struct page_chunk *chunk = hash_find(&chunks->first, key_of(dev, inode, number));
 
-	while (piece && (piece->dev != dev || piece->inode != inode || piece->number != number))
-		piece = piece->next;
-	return piece ? piece->kept : NULL;
+	while (chunk && (chunk->dev != dev || chunk->inode != inode || chunk->number != number))
+		chunk = chunk->next;
+	return chunk ? chunk->kept : NULL;
 }
 
-static struct piece *make(struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t number)
+static struct page_chunk *page_chunks_make(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
+					   uint64_t number)
 {
 	const uint64_t key = key_of(dev, inode, number);
-	struct piece *piece = calloc(1, sizeof(*piece) + pieces->bytes), *first;
+	struct page_chunk *chunk = calloc(1, sizeof(*chunk) + chunks->bytes), *first;
 
-	if (!piece)
+	if (!chunk)
 		return NULL;
-	piece->dev = dev;
-	piece->inode = inode;
-	piece->number = number;
-	first = hash_find(&pieces->first, key);
+	chunk->dev = dev;
+	chunk->inode = inode;
+	chunk->number = number;
+	first = hash_find(&chunks->first, key);
 	if (first) {
-		piece->next = first->next;
-		first->next = piece;
-	} else if (hash_add(&pieces->first, key, piece)) {
-		free(piece);
+		chunk->next = first->next;
+		first->next = chunk;
+	} else if (hash_add(&chunks->first, key, chunk)) {
+		free(chunk);
 		return NULL;
 	}
-	pieces->nr++;
-	return piece;
+	chunks->nr++;
+	return chunk;
 }
 
-int pieces_get(struct pieces *pieces, uint32_t dev, uint64_t inode, uint64_t pgoff, void **kept)
+int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff,
+		    void **kept)
 {
-	struct piece *piece;
+	struct page_chunk *chunk;
 
-	*kept = pieces_find(pieces, dev, inode, pgoff);
-	if (*kept || pieces->nr == pieces->max)
+	*kept = page_chunks_find(chunks, dev, inode, pgoff);
+	if (*kept || chunks->nr == chunks->max)
 		return 0;
-	piece = make(pieces, dev, inode, pgoff / pieces->pages);
-	if (!piece)
+	chunk = page_chunks_make(chunks, dev, inode, pgoff / chunks->pages);
+	if (!chunk)
 		return -ENOMEM;
-	*kept = piece->kept;
+	*kept = chunk->kept;
 	return 0;
 }
 
-uint64_t pieces_moved_by(const struct pfstat_block *block)
+uint64_t page_chunks_moved_by(const struct pfstat_block *block)
 {
 	/* A recording may claim more of the file than the request has bytes. */
 	const uint64_t bytes = block->file_bytes < block->bytes ? block->file_bytes : block->bytes;
@@ -89,9 +92,9 @@ uint64_t pieces_moved_by(const struct pfstat_block *block)
 	return block->event.flags & PFSTAT_BLOCK_FILE ? (bytes + PAGE_SIZE - 1) / PAGE_SIZE : 0;
 }
 
-uint64_t pieces_read_by(const struct pfstat_block *block)
+uint64_t page_chunks_read_by(const struct pfstat_block *block)
 {
 	if (block->event.flags & (PFSTAT_BLOCK_WRITE | PFSTAT_BLOCK_ERROR))
 		return 0;
-	return pieces_moved_by(block);
+	return page_chunks_moved_by(block);
 }

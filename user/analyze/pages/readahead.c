@@ -5,12 +5,12 @@
 #include "analyze/pages/page_chunks.h"
 #include "analyze/pages/readahead.h"
 
-#define PIECE_PAGES 8192U	/* 1 KiB of bits, 32 MiB of a file */
-#define PIECES_MAX 4096U	/* 4 MiB of memory, 128 GiB of files in reach */
+#define CHUNK_PAGES 8192U	/* 1 KiB of bits, 32 MiB of a file */
+#define CHUNKS_MAX 4096U	/* 4 MiB of memory, 128 GiB of files in reach */
 #define WORD_BITS 64U
 
 struct readahead {
-	struct pieces unused;	/* a bit a page: 1 if it was read and not mapped since */
+	struct page_chunks unused;	/* a bit a page: 1 if it was read and not mapped since */
 	struct readahead_figures figures;
 	readahead_sink sink;	/* NULL: nobody listens */
 	void *context;
@@ -27,8 +27,8 @@ struct readahead *readahead_new(void)
 	struct readahead *readahead = calloc(1, sizeof(*readahead));
 
 	if (readahead)
-		readahead->unused = (struct pieces){
-			.pages = PIECE_PAGES, .bytes = PIECE_PAGES / 8, .max = PIECES_MAX,
+		readahead->unused = (struct page_chunks){
+			.pages = CHUNK_PAGES, .bytes = CHUNK_PAGES / 8, .max = CHUNKS_MAX,
 		};
 	return readahead;
 }
@@ -37,7 +37,7 @@ void readahead_free(struct readahead *readahead)
 {
 	if (!readahead)
 		return;
-	pieces_exit(&readahead->unused);
+	page_chunks_exit(&readahead->unused);
 	free(readahead);
 }
 
@@ -89,7 +89,7 @@ static uint64_t run_length(const uint64_t *bits, uint64_t at, uint64_t nr, bool 
 static int tell_runs(const struct readahead *readahead, enum readahead_fate fate,
 		     const struct range *range, const uint64_t *bits)
 {
-	const uint64_t first = range->pgoff % PIECE_PAGES;
+	const uint64_t first = range->pgoff % CHUNK_PAGES;
 	struct range run = *range;
 	uint64_t done = 0;
 	int err = 0;
@@ -109,7 +109,7 @@ static int tell_runs(const struct readahead *readahead, enum readahead_fate fate
 /* Sets or clears all bits of the range; returns how many were set before. */
 static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
 {
-	uint64_t at = range->pgoff % PIECE_PAGES, left = range->pages, was = 0, mask, nr;
+	uint64_t at = range->pgoff % CHUNK_PAGES, left = range->pages, was = 0, mask, nr;
 
 	for (; left; left -= nr, at += nr) {
 		nr = WORD_BITS - at % WORD_BITS;
@@ -129,7 +129,8 @@ static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
 static int end_unused(struct readahead *readahead, enum readahead_fate fate,
 		      const struct range *range, uint64_t *met)
 {
-	uint64_t *bits = pieces_find(&readahead->unused, range->dev, range->inode, range->pgoff);
+	uint64_t *bits = page_chunks_find(&readahead->unused, range->dev, range->inode,
+					  range->pgoff);
 	uint64_t nr;
 	int err = 0;
 
@@ -147,7 +148,8 @@ static int add_read(struct readahead *readahead, const struct range *range)
 {
 	struct readahead_figures *figures = &readahead->figures;
 	void *bits;
-	int err = pieces_get(&readahead->unused, range->dev, range->inode, range->pgoff, &bits);
+	int err = page_chunks_get(&readahead->unused, range->dev, range->inode, range->pgoff,
+				  &bits);
 
 	if (err)
 		return err;
@@ -182,7 +184,7 @@ static int by_piece(struct readahead *readahead, struct range all,
 	int err = 0;
 
 	for (left = all.pages; left && !err; left -= range.pages) {
-		range.pages = pieces_within(&readahead->unused, range.pgoff, left);
+		range.pages = page_chunks_within(&readahead->unused, range.pgoff, left);
 		err = add(readahead, &range);
 		range.pgoff += range.pages;
 	}
@@ -193,7 +195,7 @@ int readahead_add_block(struct readahead *readahead, const struct pfstat_block *
 {
 	const struct range range = {
 		.dev = block->fs_dev, .inode = block->inode, .pgoff = block->pgoff,
-		.pages = pieces_read_by(block),
+		.pages = page_chunks_read_by(block),
 	};
 
 	return by_piece(readahead, range, add_read);

@@ -150,8 +150,8 @@ static double variance_in_time(const struct batches *batches, enum batch_sum sum
 }
 
 /* Of the sum itself: takes the steps in time into account, and divides by the time. */
-static struct estimate per_second(struct estimate total, const struct batches *by_time,
-				  enum batch_sum sum, double seconds)
+static struct estimate batches_per_second(struct estimate total, const struct batches *by_time,
+					  enum batch_sum sum, double seconds)
 {
 	const double covered_s = by_time->nr * (double)by_time->length / 1e9;
 	double variance;
@@ -180,14 +180,14 @@ struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum
 		total.variance = count * count * mean.variance + count * mean.value * mean.value;
 		total.freedom = mean.freedom;
 	}
-	return per_second(total, &batches->by_time, sum, seconds);
+	return batches_per_second(total, &batches->by_time, sum, seconds);
 }
 
 struct estimate estimate_reads(const struct read_batches *batches, double seconds)
 {
 	const struct estimate total = { batches->bytes, batches->squares, FREEDOM_MAX };
 
-	return per_second(total, &batches->by_time, BATCH_TIME, seconds);
+	return batches_per_second(total, &batches->by_time, BATCH_TIME, seconds);
 }
 
 static double square(double x)

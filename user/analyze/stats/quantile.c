@@ -7,25 +7,25 @@
 #define RANGE_BITS 10
 #define RANGE_SIZE (1U << RANGE_BITS)	/* buckets */
 
-struct place {
+struct quantile_place {
 	unsigned int range, bucket;
 };
 
-static struct place place_of(uint64_t ns)
+static struct quantile_place quantile_place_of(uint64_t ns)
 {
 	unsigned int exponent;
 
 	if (ns < RANGE_SIZE)
-		return (struct place){ 0, ns };
+		return (struct quantile_place){ 0, ns };
 	exponent = 63 - __builtin_clzll(ns);
-	return (struct place){
+	return (struct quantile_place){
 		.range = exponent - RANGE_BITS + 1,
 		.bucket = (ns >> (exponent - RANGE_BITS)) - RANGE_SIZE,
 	};
 }
 
 /* The greatest time that falls there; the last one wraps round to 2^64 - 1. */
-static uint64_t upper_edge(struct place place)
+static uint64_t upper_edge(struct quantile_place place)
 {
 	if (place.range == 0)
 		return place.bucket;
@@ -33,7 +33,7 @@ static uint64_t upper_edge(struct place place)
 }
 
 /* The least time that falls there. */
-static uint64_t lower_edge(struct place place)
+static uint64_t lower_edge(struct quantile_place place)
 {
 	if (place.range == 0)
 		return place.bucket;
@@ -59,7 +59,7 @@ int quantile_add(struct quantiles *quantiles, uint64_t ns)
 
 int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times)
 {
-	struct place place = place_of(ns);
+	struct quantile_place place = quantile_place_of(ns);
 	uint64_t **range = &quantiles->ranges[place.range];
 
 	if (!*range) {
@@ -74,7 +74,8 @@ int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times)
 	return 0;
 }
 
-static uint64_t count_at(const struct quantiles *const *several, size_t nr, struct place place)
+static uint64_t count_at(const struct quantiles *const *several, size_t nr,
+			 struct quantile_place place)
 {
 	uint64_t count = 0;
 	size_t i;
@@ -102,7 +103,7 @@ uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, 
 			     unsigned int per_mille)
 {
 	uint64_t count = zeros, max_ns = 0, below = zeros, rank, edge;
-	struct place place;
+	struct quantile_place place;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -131,11 +132,11 @@ uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, 
 bool quantile_next(const struct quantiles *quantiles, unsigned int *cursor,
 		   struct quantile_bucket *bucket)
 {
-	struct place place;
+	struct quantile_place place;
 	const uint64_t *range;
 
 	while (*cursor < QUANTILE_RANGES * RANGE_SIZE) {
-		place = (struct place){ *cursor / RANGE_SIZE, *cursor % RANGE_SIZE };
+		place = (struct quantile_place){ *cursor / RANGE_SIZE, *cursor % RANGE_SIZE };
 		range = quantiles->ranges[place.range];
 		if (!range) {
 			*cursor = (place.range + 1) * RANGE_SIZE;
