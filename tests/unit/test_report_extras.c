@@ -288,7 +288,7 @@ START_TEST(test_json_has_figures_and_null_for_missing_counters)
 	double rate;
 
 	open_sample(&sample);
-	json = json_counters(&sample.run.report);
+	json = json_counters(sample.run.report.extras.counters);
 	ck_assert_int_eq(json_unpack(json, "{s{so}}", "l1d", "read", &operation), 0);
 	ck_assert_int_eq(json_unpack(operation, "{s{sI} sF}", "accesses", "count", &value,
 				     "miss_rate", &rate), 0);
@@ -296,7 +296,7 @@ START_TEST(test_json_has_figures_and_null_for_missing_counters)
 	ck_assert_double_eq_tol(rate, 0.015, 0.000001);
 	ck_assert_int_eq(json_unpack(json, "{s{s{s{sn}}}}", "l1d", "write", "misses", "count"), 0);
 	json_decref(json);
-	json = json_both_usages(&sample.run.report);
+	json = json_both_usages(sample.run.report.extras.usage);
 	ck_assert_int_eq(json_unpack(json, "{s{sI}}", "oublock", "difference", &value), 0);
 	ck_assert_int_eq(value, 8);
 	ck_assert_int_eq(json_unpack(json, "{s{sn sn}}", "maxrss_kb", "ebpf", "reason"), 0);

@@ -119,7 +119,7 @@ START_TEST(test_json_closes_and_null_is_unknown)
 	json_t *json, *side, *swapped;
 
 	make();
-	json = json_competition(&reports[0]);
+	json = json_competition(reports[0].extras.competition);
 	ck_assert_ptr_nonnull(json);
 	side = json_object_get(json_object_get(json, "with"), "figures");
 	ck_assert_uint_eq(json_object_size(side), NR_COMPETITION_FIGURES);
@@ -132,11 +132,11 @@ START_TEST(test_json_closes_and_null_is_unknown)
 	ck_assert_ptr_null(json_object_get(swapped, "kswapd"));
 	json_decref(json);
 	competitions[0].have_matrix = false;
-	json = json_competition(&reports[0]);
+	json = json_competition(reports[0].extras.competition);
 	ck_assert(json_is_null(json_object_get(json, "swapped")));
 	json_decref(json);
 	reports[0].extras.competition = NULL;
-	json = json_competition(&reports[0]);
+	json = json_competition(reports[0].extras.competition);
 	ck_assert(json_is_null(json));
 	json_decref(json);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/live_state.h"
+#include "report/live.h"
 #include "util/utf8.h"
 
 #define ANY 0xffffffffU

@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Computes from a filled report all that more than one printer prints: columns of the study,
+ * rows of groups, shares, pfstat's own cost. Pure.
+ */
 #include <math.h>
 #include <seccomp.h>
 #include <string.h>
 
-#include "report/subtract.h"
 #include "report/view.h"
 
 /* Waiting for a CPU: a larger share of the faults' time deserves a warning. */
 #define NOISE_MAX 0.10
 #define STUDIED_COLUMNS ((1U << PFSTAT_NR_COLUMNS) - 1)
+
+static void subtract_ns(uint64_t *ns, double less_ns)
+{
+	*ns = *ns > less_ns ? *ns - less_ns + 0.5 : 0;
+}
+
+/* inside_ps: of each call; COUNT_NA leaves all as it is. No time falls below 0. */
+static void subtract_inside(struct class_figures *figures, uint64_t inside_ps)
+{
+	const double inside_ns = inside_ps / 1e3;
+
+	if (inside_ps == COUNT_NA)
+		return;
+	subtract_ns(&figures->total_ns, figures->count * inside_ns);
+	subtract_ns(&figures->max_ns, inside_ns);
+	subtract_ns(&figures->p50_ns, inside_ns);
+	subtract_ns(&figures->p99_ns, inside_ns);
+}
 
 static void add_group(struct group *sum, const struct group *group)
 {
@@ -111,6 +132,44 @@ struct spread view_spread(const double *values, size_t nr)
 		squares += (values[i] - spread.mean) * (values[i] - spread.mean);
 	spread.stddev = nr > 1 ? sqrt(squares / (nr - 1)) : squares;
 	return spread;
+}
+
+static double cost_in_ns(uint64_t picoseconds)
+{
+	return picoseconds == COUNT_NA ? NAN : picoseconds / 1e3;
+}
+
+/* None of a kind cost nothing, known or not. */
+static double cost_of_times(uint64_t count, double ns)
+{
+	if (count == COUNT_NA)
+		return NAN;
+	return count ? count * ns : 0;
+}
+
+static double cost_share(double ns, uint64_t counted_ns)
+{
+	return counted_ns != COUNT_NA && counted_ns ? ns / counted_ns : NAN;
+}
+
+struct own_cost view_own_cost(const struct report_cost *cost, const struct report_time *time)
+{
+	struct own_cost own = {
+		.call_ns = cost_in_ns(cost->call_cost_ps),
+		.inside_ns = cost_in_ns(cost->inside_ps),
+		.hooked_ns = cost_in_ns(cost->bpf_hooked_ps),
+		.again_ns = cost_in_ns(cost->bpf_again_ps),
+		.other_ns = cost_in_ns(cost->bpf_other_ps),
+	};
+
+	own.total_ns = cost->calls == COUNT_NA ? NAN : cost->calls * own.call_ns;
+	own.share = cost_share(own.total_ns, time->counted_ns);
+	own.bpf_total_ns = cost_of_times(cost->bpf_hooked, own.hooked_ns) +
+			    cost_of_times(cost->bpf_again, isnan(own.again_ns) ? own.hooked_ns :
+									 own.again_ns) +
+			    cost_of_times(cost->bpf_other, own.other_ns);
+	own.bpf_share = cost_share(own.bpf_total_ns, time->counted_ns);
+	return own;
 }
 
 bool view_is_drive(const struct report *run)

@@ -31,6 +31,23 @@ struct spread {
 	double stddev;	/* of a sample: divided by n - 1; 0 for one value */
 };
 
+/* What pfstat itself took of a run, by what it measured before it. */
+struct own_cost {
+	double call_ns;		/* that a wrapped call takes longer; NAN: n/a */
+	double inside_ns;	/* of that, what lies within the call's own time */
+	double total_ns;	/* of all calls */
+	double share;		/* of the elapsed time */
+	/* The same of eBPF, with perf's counters of faults. */
+	double hooked_ns;	/* a fault of which the module wraps a call takes longer */
+	double again_ns;	/* that, each time that the kernel begins it again; NAN: n/a */
+	double other_ns;	/* another, of which an event is sent */
+	/* Of all faults that eBPF counted; one begun again is a whole one where again_ns is n/a. */
+	double bpf_total_ns;
+	double bpf_share;
+};
+
+struct own_cost view_own_cost(const struct report_cost *cost, const struct report_time *time);
+
 void view_run(struct view *view, const struct report *run);
 
 /* NAN when nothing was counted, or is unknown: it has no mean and no share. */

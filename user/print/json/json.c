@@ -3,13 +3,12 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "print/json/json_accounts.h"
 #include "print/json/json_competition.h"
-#include "print/json/json_cost.h"
 #include "print/json/json_environment.h"
 #include "print/json/json_extras.h"
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
-#include "print/json/json_usage.h"
 #include "print/printers.h"
 #include "util/array.h"
 #include "util/json_value.h"
@@ -119,7 +118,7 @@ static json_t *run_of(const struct view *view)
 		{ "classes", classes_of(view) },
 		{ "calls", value_known(run->cost.calls) },
 		{ "lost", value_known(run->losses.records) },
-		{ "cost", json_cost(run) },
+		{ "cost", json_cost(&run->cost, &run->time) },
 		{ "late", value_count(figures->late) },
 		{ "retried", value_count(figures->retried) },
 		{ "faults", value_count(figures->faults) },
@@ -132,15 +131,15 @@ static json_t *run_of(const struct view *view)
 		{ "evictions", json_evictions(run) },
 		{ "pages_touched", value_known(run->drive.pages_touched) },
 		{ "pages_written", value_known(run->drive.pages_written) },
-		{ "steps", json_steps(run) },
+		{ "steps", json_steps(&run->drive) },
 		{ "rusage", json_usage(&run->usage) },
-		{ "usage", json_both_usages(run) },
-		{ "counters", json_counters(run) },
-		{ "simulated_caches", json_simulation(run) },
+		{ "usage", json_both_usages(run->extras.usage) },
+		{ "counters", json_counters(run->extras.counters) },
+		{ "simulated_caches", json_simulation(run->extras.simulation) },
 		{ "ledger", json_ledger(&run->ledger) },
 		{ "syscalls", syscalls_of(run) },
 		{ "syscall_totals", json_syscall_totals(run) },
-		{ "competition", json_competition(run) },
+		{ "competition", json_competition(run->extras.competition) },
 		{ "maps", json_maps(run->extras.maps) },
 		{ "maps_lost", value_known(run->losses.maps) },
 		{ "names_left_out", value_known(run->losses.names_left_out) },
@@ -175,11 +174,11 @@ static json_t *varying_of(const struct view *view)
 		"faults", value_count(view->figures.faults),
 		"major", value_count(view->figures.major),
 		"pages_touched", value_known(run->drive.pages_touched),
-		"steps", json_steps(run),
+		"steps", json_steps(&run->drive),
 		"rusage", json_usage(&run->usage),
-		"usage", json_both_usages_figures(run),
-		"counters", json_counter_figures(run),
-		"competition", json_competition_figures(run));
+		"usage", json_both_usages_figures(run->extras.usage),
+		"counters", json_counter_figures(run->extras.counters),
+		"competition", json_competition_figures(run->extras.competition));
 }
 
 static struct json_spread spread_of_runs(const struct view *views, size_t nr)

@@ -92,9 +92,8 @@ static json_t *matrix_of(const struct competition *competition)
 		"evicted", value_count(matrix->evicted));
 }
 
-json_t *json_competition(const struct report *run)
+json_t *json_competition(const struct competition *competition)
 {
-	const struct competition *competition = run->extras.competition;
 
 	if (!competition)
 		return json_null();
@@ -109,9 +108,8 @@ json_t *json_competition(const struct report *run)
 		"swapped", matrix_of(competition));
 }
 
-json_t *json_competition_figures(const struct report *run)
+json_t *json_competition_figures(const struct competition *competition)
 {
-	const struct competition *competition = run->extras.competition;
 
 	if (!competition)
 		return json_null();

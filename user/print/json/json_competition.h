@@ -7,8 +7,8 @@
 
 #include "report/report.h"
 
-json_t *json_competition(const struct report *run);
+json_t *json_competition(const struct competition *competition);
 /* What varies between runs. */
-json_t *json_competition_figures(const struct report *run);
+json_t *json_competition_figures(const struct competition *competition);
 
 #endif

@@ -31,14 +31,14 @@ static json_t *usage_of(const struct usage_line *line)
 		"reason", reason_of(line));
 }
 
-json_t *json_both_usages(const struct report *run)
+json_t *json_both_usages(const struct usage_line *lines)
 {
 	json_t *object = json_object();
 	size_t i;
 
 	for (i = 0; i < USAGE_NR; i++)
-		object = value_with(object, run->extras.usage[i].key,
-				    usage_of(&run->extras.usage[i]));
+		object = value_with(object, lines[i].key,
+				    usage_of(&lines[i]));
 	return object;
 }
 
@@ -49,12 +49,12 @@ static json_t *usage_pair_of(const struct usage_line *line)
 		"ebpf", value_known(line->ebpf));
 }
 
-json_t *json_both_usages_figures(const struct report *run)
+json_t *json_both_usages_figures(const struct usage_line *lines)
 {
 	const struct usage_line *line;
 	json_t *object = json_object();
 
-	for (line = run->extras.usage; line < run->extras.usage + USAGE_NR; line++)
+	for (line = lines; line < lines + USAGE_NR; line++)
 		object = value_with(object, line->key, usage_pair_of(line));
 	return object;
 }
@@ -76,17 +76,17 @@ static json_t *total_of(const struct syscall_total *total, uint64_t all_ns)
 
 json_t *json_syscall_totals(const struct report *run)
 {
-	const struct report_extras *measures = &run->extras;
+	const struct report_extras *extras = &run->extras;
 	const struct syscall_total sum =
-		syscall_totals_sum(measures->syscalls, measures->nr_syscalls);
+		syscall_totals_sum(extras->syscalls, extras->nr_syscalls);
 	json_t *array;
 	size_t i;
 
 	if (!run->bpf.have_counts)
 		return json_null();
 	array = json_array();
-	for (i = 0; i < measures->nr_syscalls; i++)
-		array = value_appended(array, total_of(&measures->syscalls[i], sum.total_ns));
+	for (i = 0; i < extras->nr_syscalls; i++)
+		array = value_appended(array, total_of(&extras->syscalls[i], sum.total_ns));
 	return array;
 }
 
@@ -123,9 +123,8 @@ static json_t *operations_of(const struct hw_counts *counts, enum hw_cache cache
 	return object;
 }
 
-json_t *json_counters(const struct report *run)
+json_t *json_counters(const struct hw_counts *counts)
 {
-	const struct hw_counts *counts = run->extras.counters;
 
 	if (!counts)
 		return json_null();
@@ -146,7 +145,7 @@ static json_t *figures_of(const struct hw_counts *counts, enum hw_cache cache, e
 		"miss_rate", json_real_or_null(hw_miss_rate(counts, cache, op)));
 }
 
-json_t *json_counter_figures(const struct report *run)
+json_t *json_counter_figures(const struct hw_counts *counts)
 {
 	static const char *const caches[] = { "l1d", "dtlb" };
 	static const char *const ops[] = HW_OP_NAMES;
@@ -154,14 +153,14 @@ json_t *json_counter_figures(const struct report *run)
 	enum hw_cache cache;
 	enum hw_op op;
 
-	if (!run->extras.counters)
+	if (!counts)
 		return json_null();
 	object = json_object();
 	for (cache = 0; cache < HW_NR_CACHES; cache++) {
 		of_cache = json_object();
 		for (op = 0; op < HW_NR_OPS; op++)
 			of_cache = value_with(of_cache, ops[op],
-					      figures_of(run->extras.counters, cache, op));
+					      figures_of(counts, cache, op));
 		object = value_with(object, caches[cache], of_cache);
 	}
 	return object;
@@ -224,9 +223,8 @@ static json_t *functions_of(const struct cachegrind *loop)
 	return array;
 }
 
-json_t *json_simulation(const struct report *run)
+json_t *json_simulation(const struct cache_simulation *simulation)
 {
-	const struct cache_simulation *simulation = run->extras.simulation;
 
 	if (!simulation)
 		return json_null();

@@ -12,7 +12,6 @@ json_t *json_parts(const struct report *run);
 json_t *json_requests(const struct report *run);
 json_t *json_readahead(const struct report *run);
 json_t *json_evictions(const struct report *run);
-json_t *json_ledger(const struct ledger *ledger);
 /* null: not asked for. */
 json_t *json_groups(const struct view *view);
 

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "print/text/table.h"
-#include "report/own_cost.h"
 
 static void print_total(FILE *out, double total_ns, double share)
 {
@@ -54,7 +53,7 @@ static void print_module(FILE *out, const struct report *run, const struct own_c
 
 void table_cost(FILE *out, const struct report *run)
 {
-	const struct own_cost cost = own_cost_of(run);
+	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 
 	print_module(out, run, &cost);
 	if (run->bpf.known)

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "print/json/json_accounts.h"
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
-#include "print/json/json_usage.h"
 #include "study/io/io_report.h"
 #include "util/json_value.h"
 

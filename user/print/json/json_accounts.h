@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef PFSTAT_USER_JSON_ACCOUNTS_H
+#define PFSTAT_USER_JSON_ACCOUNTS_H
+
+#include <jansson.h>
+
+#include "report/view.h"
+
+json_t *json_usage(const struct usage *usage);
+/* A member for each step that there can be; null: it was not made. */
+json_t *json_steps(const struct report_drive *drive);
+json_t *json_ledger(const struct ledger *ledger);
+json_t *json_cost(const struct report_cost *cost, const struct report_time *time);
+
+#endif
