@@ -21,9 +21,9 @@ static enum sort sort_of(const struct blame_pair *pair)
 	       blame_is_itself(pair) ? SORT_ITSELF : SORT_ANOTHER;
 }
 
-static size_t bars_of(const struct report *report)
+static size_t bars_of(const struct report_pages *pages)
 {
-	return report->pages.nr_pairs < MOST_BARS ? report->pages.nr_pairs : MOST_BARS;
+	return pages->nr_pairs < MOST_BARS ? pages->nr_pairs : MOST_BARS;
 }
 
 static void fig_evictions_write_data(struct drawing *drawing, const struct report *report)
@@ -33,9 +33,9 @@ static void fig_evictions_write_data(struct drawing *drawing, const struct repor
 	size_t i;
 
 	fputs("row,evictor,evictor_pid,victim_pid,sort,pages,faults,ms\n", csv);
-	for (i = 0; i < bars_of(report); i++) {
+	for (i = 0; i < bars_of(&report->pages); i++) {
 		pair = &report->pages.pairs[i];
-		fprintf(csv, "%zu,", bars_of(report) - i);
+		fprintf(csv, "%zu,", bars_of(&report->pages) - i);
 		drawing_cell(csv, pair->evictor_name);
 		fprintf(csv, ",%" PRIu32 ",%" PRIu32 ",%d,%" PRIu64 ",%" PRIu64 ",%.6f\n",
 			pair->evictor, pair->victim, sort_of(pair), pair->pages, pair->faults,
@@ -62,27 +62,27 @@ static void name_bar(const struct blame_pair *pair, char *name, size_t size)
 	}
 }
 
-static void fig_evictions_write_labels(FILE *script, const struct report *report)
+static void fig_evictions_write_labels(FILE *script, const struct report_pages *pages)
 {
 	char name[80];
 	size_t i;
 
 	fputs("set ytics scale 0 (", script);
-	for (i = 0; i < bars_of(report); i++) {
-		name_bar(&report->pages.pairs[i], name, sizeof(name));
+	for (i = 0; i < bars_of(pages); i++) {
+		name_bar(&pages->pairs[i], name, sizeof(name));
 		fputs(i ? ", " : "", script);
 		drawing_label(script, name);
-		fprintf(script, " %zu", bars_of(report) - i);
+		fprintf(script, " %zu", bars_of(pages) - i);
 	}
 	fputs(")\n", script);
 }
 
-static bool has_sort(const struct report *report, enum sort sort)
+static bool has_sort(const struct report_pages *pages, enum sort sort)
 {
 	size_t i;
 
-	for (i = 0; i < bars_of(report); i++)
-		if (sort_of(&report->pages.pairs[i]) == sort)
+	for (i = 0; i < bars_of(pages); i++)
+		if (sort_of(&pages->pairs[i]) == sort)
 			return true;
 	return false;
 }
@@ -101,13 +101,14 @@ static void fig_evictions_write_script(struct drawing *drawing, const struct rep
 	const char *separator = "plot ";
 	unsigned int i;
 
-	drawing_script_begin(drawing, 140 + 34 * bars_of(report));
+	drawing_script_begin(drawing, 140 + 34 * bars_of(&report->pages));
 	fprintf(script, "set xlabel 'pages read again'\nset xrange [0:*]\nset format x '%%.0f'\n"
 		"set ylabel 'victim: evictor'\nset yrange [0.4:%zu.6]\n"
-		"unset grid\nset grid xtics lc rgb '#c0c0c0' lw 0.5 dt solid\n", bars_of(report));
-	fig_evictions_write_labels(script, report);
+		"unset grid\nset grid xtics lc rgb '#c0c0c0' lw 0.5 dt solid\n",
+		bars_of(&report->pages));
+	fig_evictions_write_labels(script, &report->pages);
 	for (i = 0; i < NR_SORTS; i++) {
-		if (!has_sort(report, i))
+		if (!has_sort(&report->pages, i))
 			continue;
 		fprintf(script, "%s'evictions.csv' skip 1 using ($6/2):($5 == %u ? $1 : NaN):(0):6:"
 			"($1-0.35):($1+0.35) \\\n"

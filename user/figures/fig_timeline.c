@@ -375,13 +375,13 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 }
 
 /* Without eBPF it is not known where in a fault a thread was. */
-static const char *title_of(enum state state, const struct report *report)
+static const char *title_of(enum state state, const struct report_faults *faults)
 {
-	return state == STATE_FAULT && !report->faults.parts_known ? "in a fault" :
+	return state == STATE_FAULT && !faults->parts_known ? "in a fault" :
 								     state_names[state];
 }
 
-static void fig_timeline_write_script(struct drawing *drawing, const struct report *report,
+static void fig_timeline_write_script(struct drawing *drawing, const struct report_faults *faults,
 				      const struct lanes *lanes, size_t rows)
 {
 	static const uint32_t colours[NR_STATES] = {
@@ -407,7 +407,7 @@ static void fig_timeline_write_script(struct drawing *drawing, const struct repo
 			"($1-0.4+0.008*$6):($1-0.4+0.008*$7) \\\n"
 			"\twith boxxyerror fc rgb '#%06x' title '%s'%s", state ? "\t" : "plot ",
 			(unsigned int)state,
-			colours[state], title_of(state, report),
+			colours[state], title_of(state, faults),
 			state + 1 < NR_STATES ? ", \\\n" : "\n");
 	drawing_script_end(drawing);
 }
@@ -483,7 +483,7 @@ static int fig_timeline_draw(void *data, const struct figure_source *source,
 		drawing_say(drawing, DRAWING_ALT, "A lane a thread over time: how much of each "
 			    "moment it was in faults, on and off the CPU, and off the CPU "
 			    "elsewhere.");
-		fig_timeline_write_script(drawing, source->report, &lanes, rows);
+		fig_timeline_write_script(drawing, &source->report->faults, &lanes, rows);
 	}
 	free(lanes.all);
 	return 0;

@@ -8,13 +8,13 @@
 
 static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;
 
-static json_t *hooks_of(const struct report *report)
+static json_t *hooks_of(const struct report_bpf *bpf)
 {
 	json_t *names = json_array();
 	enum bpf_hook hook;
 
 	for (hook = 0; hook < NR_HOOKS; hook++)
-		if (report->bpf.hooks & 1U << hook)
+		if (bpf->hooks & 1U << hook)
 			names = value_appended(names, json_string(hook_names[hook]));
 	return names;
 }
@@ -25,7 +25,7 @@ json_t *head_to_json(const struct report *report)
 		"environment", environment_to_json(&report->environment),
 		"have_bpf", report->bpf.known,
 		"bpf_missing", value_text(report->bpf.missing),
-		"hooks", hooks_of(report),
+		"hooks", hooks_of(&report->bpf),
 		"pages_touched", value_known(report->drive.pages_touched));
 }
 

@@ -134,18 +134,18 @@ static void syscall_row(struct grid *grid, const struct syscall_row *row)
 	free(name);
 }
 
-static void left_out_syscalls(FILE *out, const struct report *run, size_t nr_rows)
+static void left_out_syscalls(FILE *out, const struct report_syscalls *syscalls, size_t nr_rows)
 {
 	uint64_t count = 0, total_ns = 0;
 	size_t i;
 
-	for (i = nr_rows; i < run->syscalls.nr; i++) {
-		count += run->syscalls.rows[i].value.count;
-		total_ns += run->syscalls.rows[i].value.total_ns;
+	for (i = nr_rows; i < syscalls->nr; i++) {
+		count += syscalls->rows[i].value.count;
+		total_ns += syscalls->rows[i].value.total_ns;
 	}
-	if (nr_rows < run->syscalls.nr)
+	if (nr_rows < syscalls->nr)
 		fprintf(out, "Left out: %zu more rows, with %" PRIu64 " calls and %.2f ms\n",
-			run->syscalls.nr - nr_rows, count, total_ns / 1e6);
+			syscalls->nr - nr_rows, count, total_ns / 1e6);
 }
 
 static int table_syscalls(FILE *out, const struct report *run)
@@ -175,7 +175,7 @@ static int table_syscalls(FILE *out, const struct report *run)
 	for (i = 0; i < nr_rows; i++)
 		syscall_row(&grid, &run->syscalls.rows[i]);
 	err = grid_close(&grid, out);
-	left_out_syscalls(out, run, nr_rows);
+	left_out_syscalls(out, &run->syscalls, nr_rows);
 	return err;
 }
 

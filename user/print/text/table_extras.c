@@ -289,13 +289,13 @@ static int table_of_one_run(FILE *out, const struct report *run)
 	return err;
 }
 
-static int table_of_all_runs(FILE *out, const struct report *run)
+static int table_of_all_runs(FILE *out, const struct report_extras *extras)
 {
 	int err = 0;
 
-	if (run->extras.simulation) {
+	if (extras->simulation) {
 		fputc('\n', out);
-		err = table_simulation(out, run->extras.simulation);
+		err = table_simulation(out, extras->simulation);
 	}
 	return err;
 }
@@ -313,7 +313,7 @@ int table_measures(FILE *out, const struct report *run)
 		err = table_hardware(out, run);
 	}
 	if (!err)
-		err = table_of_all_runs(out, run);
+		err = table_of_all_runs(out, &run->extras);
 	return err ? err : table_of_one_run(out, run);
 }
 
@@ -430,7 +430,7 @@ int table_measures_of_runs(FILE *out, const struct view *views, size_t nr)
 	err = spreads_of_runs(out, views, nr, values);
 	free(values);
 	if (!err)
-		err = table_of_all_runs(out, views[0].run);
+		err = table_of_all_runs(out, &views[0].run->extras);
 	for (i = 0; i < nr && !err; i++) {
 		if (views[i].run->extras.print_syscalls || views[i].run->extras.maps)
 			fprintf(out, "\nRun %zu of %zu\n", i + 1, nr);

@@ -51,26 +51,26 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 		     run->losses.records);
 }
 
-static void warn_of_missing_events(FILE *out, const struct report *run, size_t number)
+static void warn_of_missing_events(FILE *out, const struct report_losses *losses, size_t number)
 {
-	if (run->losses.events_sent == COUNT_NA || run->losses.events_received == COUNT_NA ||
-	    run->losses.events_sent == run->losses.events_received)
+	if (losses->events_sent == COUNT_NA || losses->events_received == COUNT_NA ||
+	    losses->events_sent == losses->events_received)
 		return;
 	warn(out, number, "EBPF SENT %" PRIu64 " EVENTS, BUT %" PRIu64 " WERE READ: THE "
-	     "FIGURES CANNOT BE TRUSTED", run->losses.events_sent,
-	     run->losses.events_received);
+	     "FIGURES CANNOT BE TRUSTED", losses->events_sent,
+	     losses->events_received);
 }
 
-static void warn_of_events(FILE *out, const struct report *run, size_t number)
+static void warn_of_events(FILE *out, const struct report_losses *losses, size_t number)
 {
-	warn_of_missing_events(out, run, number);
-	if (run->losses.events == COUNT_NA || !run->losses.events)
+	warn_of_missing_events(out, losses, number);
+	if (losses->events == COUNT_NA || !losses->events)
 		return;
 	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
-	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW", run->losses.events);
-	if (run->losses.events_skipped != COUNT_NA && run->losses.events_skipped)
+	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW", losses->events);
+	if (losses->events_skipped != COUNT_NA && losses->events_skipped)
 		warn(out, number, "%" PRIu64 " OF THESE THE KERNEL LEFT OUT: NO LARGER RING WOULD "
-		     "HAVE HELD THEM", run->losses.events_skipped);
+		     "HAVE HELD THEM", losses->events_skipped);
 }
 
 void table_warnings(FILE *out, const struct view *view, size_t number)
@@ -96,7 +96,7 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		     "STAND FOR THEM", run->losses.names_left_out);
 	if (!run->bpf.known)
 		return;
-	warn_of_events(out, run, number);
+	warn_of_events(out, &run->losses, number);
 	if (figures->off_cpu_partial)
 		warn(out, number, "OFF-CPU TIMES ARE TOO LOW FOR UP TO %" PRIu64 " CALLS",
 		     figures->off_cpu_partial);
