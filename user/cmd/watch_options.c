@@ -102,8 +102,9 @@ static error_t watch_options_parse(int key, char *text, struct argp_state *state
 		options->instruments.no_counters = false;
 		return 0;
 	case KEY_RING_SIZE:
-		options->instruments.ring_size = argument_size(
-			state, "ring-size", text, PFSTAT_RING_SIZE_MIN, PFSTAT_RING_SIZE_MAX);
+		options->instruments.ring_size = argument_size(state, "ring-size", text,
+							       PFSTAT_RING_SIZE_MIN,
+							       PFSTAT_RING_SIZE_MAX);
 		return 0;
 	case ARGP_KEY_ARGS:
 		options->command = state->argv + state->next;
