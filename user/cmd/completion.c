@@ -19,7 +19,6 @@ static const struct {
 	const char *argument, *values;
 } named_values[] = {
 	{ "ADVICE", POLICY_ADVICE_NAMES },
-	{ "KIND", "shared, private, anon" },
 	{ "PATTERN", PATTERN_NAMES },
 };
 

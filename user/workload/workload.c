@@ -25,8 +25,8 @@ static const char *const kinds[NR_MAPPING_KINDS] = MAPPING_NAMES;
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "In what memory:", 4 },
-	{ "map", KEY_MAP, "KIND", 0,
-	  "shared, private or anon, each with or without +populate (default shared)", 4 },
+	{ "map", KEY_MAP, "shared|private|anon", 0,
+	  "each with or without +populate (default shared)", 4 },
 	{ "size", KEY_SIZE, "SIZE", 0, "of --map anon, which has no FILE", 4 },
 	{ "scratch", KEY_SCRATCH, "SIZE", 0, "a file that pfdrive makes and removes, as FILE", 4 },
 	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0, "where (default: the current folder)", 4 },
