@@ -38,7 +38,7 @@ bool compare_has_runs(const struct compare_report *report)
 	return report->a.nr > 1 && report->b.nr > 1;
 }
 
-static void print_lost(FILE *out, const char *name, const struct compare_run *run)
+static void compare_print_lost(FILE *out, const char *name, const struct compare_run *run)
 {
 	if (run->lost_records == COUNT_NA || run->lost_events == COUNT_NA)
 		fprintf(out, "%s: IT IS NOT KNOWN WHAT WAS LOST\n", name);
@@ -53,7 +53,7 @@ static void print_lost(FILE *out, const char *name, const struct compare_run *ru
 	}
 }
 
-static void print_run(FILE *out, const char *name, const struct compare_run *run)
+static void compare_print_run(FILE *out, const char *name, const struct compare_run *run)
 {
 	fprintf(out, "%s: ", name);
 	utf8_print(out, run->file);
@@ -225,7 +225,7 @@ char *compare_sentence(const struct compare_report *report)
 	return text;
 }
 
-static int print_end(FILE *out, const struct compare_report *report)
+static int compare_print_end(FILE *out, const struct compare_report *report)
 {
 	char *sentence = compare_sentence(report);
 
@@ -241,10 +241,10 @@ int compare_print_table(FILE *out, const struct compare_report *report)
 {
 	int err;
 
-	print_side(out, 'A', &report->a, print_lost);
-	print_side(out, 'B', &report->b, print_lost);
-	print_side(out, 'A', &report->a, print_run);
-	print_side(out, 'B', &report->b, print_run);
+	print_side(out, 'A', &report->a, compare_print_lost);
+	print_side(out, 'B', &report->b, compare_print_lost);
+	print_side(out, 'A', &report->a, compare_print_run);
+	print_side(out, 'B', &report->b, compare_print_run);
 	print_differences(out, report->differences);
 	fputc('\n', out);
 	err = print_rows(out, report);
@@ -257,7 +257,7 @@ int compare_print_table(FILE *out, const struct compare_report *report)
 		report->comparison->nr_judged, report->confidence);
 	fprintf(out, "A change is a difference of %g %% at least whose interval excludes 0.\n",
 		report->threshold);
-	return print_end(out, report);
+	return compare_print_end(out, report);
 }
 
 static void csv_number(FILE *out, bool known, double value)
@@ -302,33 +302,33 @@ static json_t *percent_of(const struct comparison_row *row, double relative)
 	return json_real_or_null(is_judged(row) && !isinf(relative) ? 100 * relative : NAN);
 }
 
-static json_t *value_of(const struct comparison_row *row, double value)
+static json_t *compare_value_of(const struct comparison_row *row, double value)
 {
 	return is_mean(row) || isnan(value) || value != floor(value) || value >= 0x1p63 ?
 	       json_real_or_null(value) : json_integer(value);
 }
 
-static json_t *row_of(const struct compare_report *report, const struct comparison_row *row)
+static json_t *compare_row_of(const struct compare_report *report, const struct comparison_row *row)
 {
 	return json_pack("{ss ss ss so so so so so ss}",
 		"class", row->class,
 		"measure", comparison_measure_name(row),
 		"unit", comparison_unit(row, report->rates),
-		"a", value_of(row, row->a.value),
-		"b", value_of(row, row->b.value),
+		"a", compare_value_of(row, row->a.value),
+		"b", compare_value_of(row, row->b.value),
 		"difference_percent", percent_of(row, row->interval.difference),
 		"low_percent", percent_of(row, row->interval.low),
 		"high_percent", percent_of(row, row->interval.high),
 		"verdict", verdict_name(row));
 }
 
-static json_t *rows_of(const struct compare_report *report)
+static json_t *compare_rows_of(const struct compare_report *report)
 {
 	json_t *rows = json_array();
 	size_t i;
 
 	for (i = 0; i < report->comparison->nr; i++)
-		rows = value_appended(rows, row_of(report, &report->comparison->rows[i]));
+		rows = value_appended(rows, compare_row_of(report, &report->comparison->rows[i]));
 	return rows;
 }
 
@@ -337,7 +337,7 @@ static json_t *text_or_null(const char *bytes)
 	return bytes ? trace_json_text(bytes) : json_null();
 }
 
-static json_t *run_of(const struct compare_run *run)
+static json_t *compare_run_of(const struct compare_run *run)
 {
 	return json_pack("{so so so so so so}",
 		"file", text_or_null(run->file),
@@ -349,25 +349,25 @@ static json_t *run_of(const struct compare_run *run)
 }
 
 /* As in the reports of drives: one run is the object itself. */
-static json_t *side_of(const struct compare_side *side)
+static json_t *compare_side_of(const struct compare_side *side)
 {
 	json_t *runs = json_array();
 	size_t i;
 
 	if (side->nr == 1) {
 		json_decref(runs);
-		return run_of(side->runs);
+		return compare_run_of(side->runs);
 	}
 	for (i = 0; i < side->nr; i++)
-		runs = value_appended(runs, run_of(&side->runs[i]));
+		runs = value_appended(runs, compare_run_of(&side->runs[i]));
 	return json_pack("{so}", "runs", runs);
 }
 
-static json_t *total_of(const struct compare_report *report)
+static json_t *compare_total_of(const struct compare_report *report)
 {
 	const struct comparison_row *row = comparison_total(report->comparison);
 
-	return row ? row_of(report, row) : json_null();
+	return row ? compare_row_of(report, row) : json_null();
 }
 
 static json_t *report_of(const struct compare_report *report)
@@ -375,8 +375,8 @@ static json_t *report_of(const struct compare_report *report)
 	const struct comparison *comparison = report->comparison;
 
 	return json_pack("{so so so sb sb sf sf sf so so sb}",
-		"a", side_of(&report->a),
-		"b", side_of(&report->b),
+		"a", compare_side_of(&report->a),
+		"b", compare_side_of(&report->b),
 		"differences", report->differences ? json_deep_copy(report->differences) :
 						     json_array(),
 		"rates", report->rates,
@@ -384,12 +384,13 @@ static json_t *report_of(const struct compare_report *report)
 		"confidence_percent", report->confidence,
 		"threshold_percent", report->threshold,
 		"interval_confidence_percent", 100 * comparison->confidence,
-		"total", total_of(report),
-		"rows", rows_of(report),
+		"total", compare_total_of(report),
+		"rows", compare_rows_of(report),
 		"change", comparison->change);
 }
 
-static int print_as(FILE *out, enum report_format format, const struct compare_report *report)
+static int compare_print_as(FILE *out, enum report_format format,
+			    const struct compare_report *report)
 {
 	switch (format) {
 	case REPORT_TABLE:
@@ -403,7 +404,8 @@ static int print_as(FILE *out, enum report_format format, const struct compare_r
 }
 
 /* As report_print(): decimal points for programs, and µ for people, whatever LANG says. */
-static int print_neutral(FILE *out, enum report_format format, const struct compare_report *report)
+static int compare_print_neutral(FILE *out, enum report_format format,
+				 const struct compare_report *report)
 {
 	locale_t neutral = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
 	locale_t before;
@@ -412,7 +414,7 @@ static int print_neutral(FILE *out, enum report_format format, const struct comp
 	if (!neutral)
 		return -errno;
 	before = uselocale(neutral);
-	err = print_as(out, format, report);
+	err = compare_print_as(out, format, report);
 	uselocale(before);
 	freelocale(neutral);
 	return err;
@@ -427,7 +429,7 @@ int compare_print(FILE *out, enum report_format format, const struct compare_rep
 
 	if (!memory)
 		return -errno;
-	err = print_neutral(memory, format, report);
+	err = compare_print_neutral(memory, format, report);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
 	if (!err)

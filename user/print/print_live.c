@@ -34,9 +34,10 @@ static void put_text(struct page *page, const char *text)
 	}
 }
 
-static void line(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void live_line(struct page *page, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void line(struct page *page, const char *format, ...)
+static void live_line(struct page *page, const char *format, ...)
 {
 	va_list arguments;
 	char *text;
@@ -81,33 +82,34 @@ static void head(struct page *page, const struct live *live)
 		faults += live->classes[class].faults;
 		total_ns += live->classes[class].total_ns;
 	}
-	line(page, "%.1f s  %.1f faults/s  %.1f major/s  %.1f ms/s  lost: %s records, %s events",
-	     (live->now_ns - live->start_ns) / 1e9, per_second(live, faults),
-	     per_second(live, live->new_major), per_second(live, total_ns / 1e6),
-	     lost_text(records, sizeof(records), live->counters.lost_records),
-	     lost_text(events, sizeof(events), live->counters.lost_events));
+	live_line(page,
+		  "%.1f s  %.1f faults/s  %.1f major/s  %.1f ms/s  lost: %s records, %s events",
+		  (live->now_ns - live->start_ns) / 1e9, per_second(live, faults),
+		  per_second(live, live->new_major), per_second(live, total_ns / 1e6),
+		  lost_text(records, sizeof(records), live->counters.lost_records),
+		  lost_text(events, sizeof(events), live->counters.lost_events));
 }
 
-static void heading(struct page *page, const char *what)
+static void live_print_heading(struct page *page, const char *what)
 {
 	if (page->terminal)
-		line(page, "%s", "");
+		live_line(page, "%s", "");
 	/* printf's widths count bytes, and µ is two. */
-	line(page, "%10s  %12s       Mean µs  %s", "ms/s", "Faults/s", what);
+	live_line(page, "%10s  %12s       Mean µs  %s", "ms/s", "Faults/s", what);
 }
 
 static void row(struct page *page, const struct live *live, const char *name, uint64_t faults,
 		uint64_t total_ns)
 {
-	line(page, "%10.1f  %12.1f  %12.2f  %s", per_second(live, total_ns / 1e6),
-	     per_second(live, faults), total_ns / 1e3 / faults, name);
+	live_line(page, "%10.1f  %12.1f  %12.2f  %s", per_second(live, total_ns / 1e6),
+		  per_second(live, faults), total_ns / 1e3 / faults, name);
 }
 
 static void classes(struct page *page, const struct live *live)
 {
 	unsigned int class;
 
-	heading(page, "Class");
+	live_print_heading(page, "Class");
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		if (live->classes[class].faults)
 			row(page, live, fault_class_name(class), live->classes[class].faults,
@@ -121,7 +123,7 @@ static void table(struct page *page, const struct live *live, enum group_by by, 
 	const struct live_table *table = &live->tables[by];
 	size_t i;
 
-	heading(page, headings[by]);
+	live_print_heading(page, headings[by]);
 	for (i = 0; i < table->nr_rows && i < most; i++)
 		row(page, live, table->rows[i].name, table->rows[i].faults,
 		    table->rows[i].total_ns);

@@ -9,7 +9,8 @@
 #include "print/text/table.h"
 #include "util/utf8.h"
 
-static int print_as(FILE *out, enum report_format format, const struct view *views, size_t nr)
+static int report_print_as(FILE *out, enum report_format format, const struct view *views,
+			   size_t nr)
 {
 	switch (format) {
 	case REPORT_TABLE:
@@ -26,8 +27,8 @@ static int print_as(FILE *out, enum report_format format, const struct view *vie
  * The text does not depend on the user's locale: decimal points for programs,
  * and µ for people, also where LANG says nothing (a VM's console).
  */
-static int print_neutral(FILE *out, enum report_format format, const struct view *views,
-			 size_t nr)
+static int report_print_neutral(FILE *out, enum report_format format, const struct view *views,
+				size_t nr)
 {
 	locale_t neutral = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
 	locale_t before;
@@ -36,7 +37,7 @@ static int print_neutral(FILE *out, enum report_format format, const struct view
 	if (!neutral)
 		return -errno;
 	before = uselocale(neutral);
-	err = print_as(out, format, views, nr);
+	err = report_print_as(out, format, views, nr);
 	uselocale(before);
 	freelocale(neutral);
 	return err;
@@ -67,7 +68,7 @@ static int print_at_once(FILE *out, enum report_format format, const struct view
 
 	if (!memory)
 		return -errno;
-	err = print_neutral(memory, format, views, nr);
+	err = report_print_neutral(memory, format, views, nr);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
 	if (!err)

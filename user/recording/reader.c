@@ -42,7 +42,7 @@ enum {
 	BLOCK_READ = 1,
 };
 
-static const char *name_of(const char *path)
+static const char *reader_codec_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
 }
@@ -84,7 +84,7 @@ static ssize_t read_bytes(struct recording_reader *reader, void *bytes, size_t s
 	return got;
 }
 
-static int make_room(struct buffer *buffer, size_t size)
+static int reader_make_room(struct buffer *buffer, size_t size)
 {
 	if (size <= buffer->room)
 		return 0;
@@ -131,7 +131,7 @@ static int read_stored(struct recording_reader *reader, const struct recording_b
 	ssize_t got;
 	int err;
 
-	err = make_room(&reader->stored, block->stored + 1);	/* malloc(0) may be NULL */
+	err = reader_make_room(&reader->stored, block->stored + 1);	/* malloc(0) may be NULL */
 	if (err)
 		return err;
 	got = read_bytes(reader, reader->stored.bytes, block->stored);
@@ -146,7 +146,7 @@ static int read_stored(struct recording_reader *reader, const struct recording_b
 
 static int uncompress_block(struct recording_reader *reader, const struct recording_block *block)
 {
-	int err = make_room(&reader->raw, block->raw + ITEMS_PADDING);
+	int err = reader_make_room(&reader->raw, block->raw + ITEMS_PADDING);
 
 	if (err)
 		return err;
@@ -394,7 +394,7 @@ int recording_open(struct recording_reader **opened, const char *path, char *why
 		snprintf(why, size, "cannot open %s: %s", path, strerror(-err));
 		return err;
 	}
-	return recording_open_file(opened, file, name_of(path), why, size);
+	return recording_open_file(opened, file, reader_codec_name(path), why, size);
 }
 
 void recording_close(struct recording_reader *reader)

@@ -85,7 +85,7 @@ static int fail(struct recording_writer *writer, int err)
 	return error_of(writer);
 }
 
-static int make_room(uint8_t **buffer, size_t *room, size_t size)
+static int writer_make_room(uint8_t **buffer, size_t *room, size_t size)
 {
 	uint8_t *grown;
 
@@ -192,7 +192,7 @@ static ssize_t compress_raw(struct encoder *encoder, const void *raw, size_t siz
 	if (err)
 		return err;
 	bound = deflateBound(&encoder->zlib, size);
-	err = make_room(&encoder->stored, &encoder->stored_room, bound);
+	err = writer_make_room(&encoder->stored, &encoder->stored_room, bound);
 	if (err)
 		return err;
 	deflateReset(&encoder->zlib);
@@ -228,7 +228,7 @@ static int encode_block(struct encoder *encoder, enum recording_block_type type,
 
 static int encode_items(struct encoder *encoder, struct items *items)
 {
-	int err = make_room(&encoder->raw, &encoder->raw_room, items_size(items));
+	int err = writer_make_room(&encoder->raw, &encoder->raw_room, items_size(items));
 
 	return err ? err : encode_block(encoder, RECORDING_ITEMS, encoder->raw,
 					items_encode(items, encoder->raw));

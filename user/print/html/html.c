@@ -316,7 +316,7 @@ static int print_environment(FILE *out, const void *context)
 	return table_environment(out, view->run);
 }
 
-static int print_run(FILE *out, const void *context)
+static int html_print_run(FILE *out, const void *context)
 {
 	return table_run(out, context);
 }
@@ -364,7 +364,7 @@ static int print_of_run(FILE *out, const struct html_page *page)
 	html_part_to(out, &part, "figures");
 	err = err ?: print_figures(out, page);
 	html_part_to(out, &part, "tables");
-	err = err ?: html_tables(out, print_run, &view);
+	err = err ?: html_tables(out, html_print_run, &view);
 	html_part_to(out, &part, "invocation");
 	print_invocation(out, &page->report->environment);
 	html_part_to(out, &part, "command");

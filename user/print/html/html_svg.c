@@ -240,7 +240,7 @@ static int take_tag(struct writer *writer, const struct token *token)
 	return 0;
 }
 
-static void print_head(FILE *out, const struct drawing *drawing)
+static void html_svg_print_head(FILE *out, const struct drawing *drawing)
 {
 	fprintf(out, "<svg class=\"figure\" viewBox=\"0 0 %u %u\" role=\"img\" "
 		"aria-labelledby=\"%s-title %s-desc\">\n<title id=\"%s-title\">", DRAWING_WIDTH,
@@ -263,7 +263,7 @@ int html_svg(FILE *out, const struct drawing *drawing, const char *svg)
 		return -ENOMEM;
 	writer->out = out;
 	writer->name = drawing->name;
-	print_head(out, drawing);
+	html_svg_print_head(out, drawing);
 	while (!err && next_token(&svg, &token)) {
 		if (token.tag)
 			err = take_tag(writer, &token);

@@ -20,7 +20,7 @@ struct capture {
 	struct piece *first, **last;
 };
 
-static void print_head(FILE *out, struct libscols_table *table)
+static void html_tables_print_head(FILE *out, struct libscols_table *table)
 {
 	struct libscols_column *column;
 	size_t i, nr = scols_table_get_ncols(table);
@@ -62,7 +62,7 @@ static void print_table(FILE *out, struct libscols_table *table)
 	struct libscols_line *line;
 	size_t row, i;
 
-	print_head(out, table);
+	html_tables_print_head(out, table);
 	for (row = 0; row < scols_table_get_nlines(table); row++) {
 		line = scols_table_get_line(table, row);
 		fputs("<tr>", out);
@@ -73,7 +73,7 @@ static void print_table(FILE *out, struct libscols_table *table)
 	fputs("</table></div>\n", out);
 }
 
-static int take(void *context, struct libscols_table *table, FILE *out)
+static int html_tables_take(void *context, struct libscols_table *table, FILE *out)
 {
 	struct capture *capture = context;
 	struct piece *piece = calloc(1, sizeof(*piece));
@@ -162,7 +162,7 @@ int html_tables(FILE *out, html_printer print, const void *context)
 	memory = open_memstream(&text, &bytes);
 	if (!memory)
 		return -errno;
-	grid_redirect(take, &capture);
+	grid_redirect(html_tables_take, &capture);
 	err = print(memory, context);
 	grid_redirect(NULL, NULL);
 	if (fclose(memory) && !err)

@@ -13,7 +13,7 @@
 #include "util/array.h"
 #include "util/json_value.h"
 
-static json_t *class_of(const struct class_figures *figures, bool have_bpf)
+static json_t *calls_of_class(const struct class_figures *figures, bool have_bpf)
 {
 	const bool any = figures->count;
 
@@ -27,14 +27,15 @@ static json_t *class_of(const struct class_figures *figures, bool have_bpf)
 		"off_cpu_ns", value_count_if(have_bpf, figures->off_cpu_ns));
 }
 
-static json_t *classes_of(const struct view *view)
+static json_t *calls_by_class(const struct view *view)
 {
 	json_t *classes = json_object();
 	enum pfstat_class class;
 
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
-		classes = value_with(classes, fault_class_name((enum fault_class)class),
-				     class_of(&view->figures.classes[class], view->run->bpf.known));
+		classes = value_with(classes, fault_class_name((enum fault_class) class),
+				     calls_of_class(&view->figures.classes[class],
+						    view->run->bpf.known));
 	return classes;
 }
 
@@ -102,7 +103,7 @@ static json_t *syscalls_of(const struct report *run)
 	return array;
 }
 
-static json_t *run_of(const struct view *view)
+static json_t *json_of_run(const struct view *view)
 {
 	const struct report *run = view->run;
 	const struct summary_figures *figures = &view->figures;
@@ -115,7 +116,7 @@ static json_t *run_of(const struct view *view)
 		{ "repeat", value_count(run->drive.repeat) },
 		{ "elapsed_ns", value_known(run->time.elapsed_ns) },
 		{ "study", study_of(view) },
-		{ "classes", classes_of(view) },
+		{ "classes", calls_by_class(view) },
 		{ "calls", value_known(run->cost.calls) },
 		{ "lost", value_known(run->losses.records) },
 		{ "cost", json_cost(&run->cost, &run->time) },
@@ -167,7 +168,7 @@ static json_t *varying_of(const struct view *view)
 	return json_pack("{so so so so so so so so so so so so so so}",
 		"elapsed_ns", value_known(run->time.elapsed_ns),
 		"study", study_of(view),
-		"classes", classes_of(view),
+		"classes", calls_by_class(view),
 		"calls", value_known(run->cost.calls),
 		"lost", value_known(run->losses.records),
 		"retried", value_count(view->figures.retried),
@@ -209,12 +210,12 @@ static json_t *runs_of(const struct view *views, size_t nr)
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		runs = value_appended(runs, run_of(&views[i]));
+		runs = value_appended(runs, json_of_run(&views[i]));
 	pair = spread_of_runs(views, nr);
 	return json_pack("{so so so}", "runs", runs, "mean", pair.mean, "stddev", pair.stddev);
 }
 
 int json_print(FILE *out, const struct view *views, size_t nr)
 {
-	return value_print(out, nr == 1 ? run_of(&views[0]) : runs_of(views, nr));
+	return value_print(out, nr == 1 ? json_of_run(&views[0]) : runs_of(views, nr));
 }

@@ -2,7 +2,7 @@
 #include "print/json/json_competition.h"
 #include "util/json_value.h"
 
-static json_t *figures_of(const struct competition_side *side)
+static json_t *competition_figures_of(const struct competition_side *side)
 {
 	json_t *object = json_object();
 	unsigned int i;
@@ -13,26 +13,28 @@ static json_t *figures_of(const struct competition_side *side)
 	return object;
 }
 
-static json_t *class_of(const struct competition_side *side, enum fault_class class)
+static json_t *competition_class_of(const struct competition_side *side, enum fault_class class)
 {
 	return json_pack("{so so}",
 		"count", value_known(side->faults[class]),
 		"major", value_known(side->major[class]));
 }
 
-static json_t *classes_of(const struct competition_side *side)
+static json_t *competition_faults_of(const struct competition_side *side)
 {
 	json_t *object = json_object();
 	enum fault_class class;
 
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
-		object = value_with(object, fault_class_name(class), class_of(side, class));
+		object = value_with(object, fault_class_name(class),
+				    competition_class_of(side, class));
 	return object;
 }
 
-static json_t *side_of(const struct competition_side *side)
+static json_t *competition_side_of(const struct competition_side *side)
 {
-	return json_pack("{so so}", "figures", figures_of(side), "faults", classes_of(side));
+	return json_pack("{so so}", "figures", competition_figures_of(side), "faults",
+			 competition_faults_of(side));
 }
 
 static json_t *competitor_of(const struct competitor_figures *figures)
@@ -53,7 +55,7 @@ static json_t *competitors_of(const struct competition *competition)
 	return array;
 }
 
-static json_t *row_of(const struct swap_matrix *matrix, unsigned int evictor)
+static json_t *competition_row_of(const struct swap_matrix *matrix, unsigned int evictor)
 {
 	json_t *object = json_object();
 	unsigned int owner;
@@ -66,7 +68,7 @@ static json_t *row_of(const struct swap_matrix *matrix, unsigned int evictor)
 	return object;
 }
 
-static json_t *rows_of(const struct swap_matrix *matrix)
+static json_t *competition_rows_of(const struct swap_matrix *matrix)
 {
 	json_t *object = json_object();
 	unsigned int evictor;
@@ -75,7 +77,7 @@ static json_t *rows_of(const struct swap_matrix *matrix)
 	for (evictor = 0; evictor < NR_SWAP_ROLES; evictor++)
 		if (swap_role_evicts(matrix, evictor))
 			object = value_with(object, swap_role_name(evictor, name, sizeof(name)),
-					    row_of(matrix, evictor));
+					    competition_row_of(matrix, evictor));
 	return object;
 }
 
@@ -86,7 +88,7 @@ static json_t *matrix_of(const struct competition *competition)
 	if (!competition->have_matrix)
 		return json_null();
 	return json_pack("{so so so so}",
-		"evicted_by", rows_of(matrix),
+		"evicted_by", competition_rows_of(matrix),
 		"read", value_count(matrix->read),
 		"not_seen", value_count(matrix->not_seen),
 		"evicted", value_count(matrix->evicted));
@@ -102,8 +104,8 @@ json_t *json_competition(const struct competition *competition)
 		"order", competition->random ? "random" : "sequential",
 		"memory_limit", value_known(competition->limit),
 		"swap_bytes", value_count(competition->swap_bytes),
-		"alone", side_of(&competition->alone),
-		"with", side_of(&competition->with),
+		"alone", competition_side_of(&competition->alone),
+		"with", competition_side_of(&competition->with),
 		"competitors", competitors_of(competition),
 		"swapped", matrix_of(competition));
 }
@@ -113,6 +115,6 @@ json_t *json_competition_figures(const struct competition *competition)
 
 	if (!competition)
 		return json_null();
-	return json_pack("{so so}", "alone", side_of(&competition->alone),
-			 "with", side_of(&competition->with));
+	return json_pack("{so so}", "alone", competition_side_of(&competition->alone),
+			 "with", competition_side_of(&competition->with));
 }

@@ -138,7 +138,7 @@ static void take_text(char *at, size_t size, const json_t *json)
 		strcpy(at, text);
 }
 
-static uint64_t number_of(const json_t *json)
+static uint64_t environment_number_of(const json_t *json)
 {
 	const char *text = json_string_value(json);
 
@@ -156,7 +156,7 @@ static int64_t time_from(const json_t *json)
 	return end && !*end ? timegm(&utc) : 0;
 }
 
-static void take(const struct field *field, void *at, const json_t *json)
+static void environment_take(const struct field *field, void *at, const json_t *json)
 {
 	const json_int_t integer = json_is_integer(json) ? json_integer_value(json) : -1;
 
@@ -169,7 +169,7 @@ static void take(const struct field *field, void *at, const json_t *json)
 		break;
 	case TYPE_COUNT64:
 	case TYPE_NUMBER:
-		*(uint64_t *)at = number_of(json);
+		*(uint64_t *)at = environment_number_of(json);
 		break;
 	case TYPE_FACT:
 		*(uint64_t *)at = integer >= 0 ? (uint64_t)integer : COUNT_NA;
@@ -200,7 +200,7 @@ int environment_from_json(struct environment *environment, const json_t *json)
 		return -EINVAL;
 	*environment = (struct environment){ 0 };
 	for (i = 0; i < NR_FIELDS; i++)
-		take(&fields[i], (char *)environment + fields[i].offset,
-		     json_object_get(json, fields[i].key));
+		environment_take(&fields[i], (char *)environment + fields[i].offset,
+				 json_object_get(json, fields[i].key));
 	return 0;
 }

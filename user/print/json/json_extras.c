@@ -59,7 +59,7 @@ json_t *json_both_usages_figures(const struct usage_line *lines)
 	return object;
 }
 
-static json_t *total_of(const struct syscall_total *total, uint64_t all_ns)
+static json_t *syscall_total_of(const struct syscall_total *total, uint64_t all_ns)
 {
 	char *name = view_syscall_name(total->number);
 	json_t *text = value_text(name);
@@ -86,11 +86,11 @@ json_t *json_syscall_totals(const struct report *run)
 		return json_null();
 	array = json_array();
 	for (i = 0; i < extras->nr_syscalls; i++)
-		array = value_appended(array, total_of(&extras->syscalls[i], sum.total_ns));
+		array = value_appended(array, syscall_total_of(&extras->syscalls[i], sum.total_ns));
 	return array;
 }
 
-static json_t *count_of(const struct hw_count *count)
+static json_t *hw_count_of(const struct hw_count *count)
 {
 	const bool known = !count->missing[0];
 
@@ -107,8 +107,8 @@ static json_t *operation_of(const struct hw_counts *counts, enum hw_cache cache,
 	const struct hw_count *group = counts->counts[cache][op];
 
 	return json_pack("{so so so}",
-		"accesses", count_of(&group[HW_ACCESS]),
-		"misses", count_of(&group[HW_MISS]),
+		"accesses", hw_count_of(&group[HW_ACCESS]),
+		"misses", hw_count_of(&group[HW_MISS]),
 		"miss_rate", json_real_or_null(hw_miss_rate(counts, cache, op)));
 }
 
@@ -135,7 +135,7 @@ json_t *json_counters(const struct hw_counts *counts)
 		"dtlb", operations_of(counts, HW_DTLB));
 }
 
-static json_t *figures_of(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op)
+static json_t *hw_figures_of(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op)
 {
 	const struct hw_count *group = counts->counts[cache][op];
 
@@ -160,7 +160,7 @@ json_t *json_counter_figures(const struct hw_counts *counts)
 		of_cache = json_object();
 		for (op = 0; op < HW_NR_OPS; op++)
 			of_cache = value_with(of_cache, ops[op],
-					      figures_of(counts, cache, op));
+					      hw_figures_of(counts, cache, op));
 		object = value_with(object, caches[cache], of_cache);
 	}
 	return object;

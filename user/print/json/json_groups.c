@@ -3,7 +3,7 @@
 #include "print/json/json_spread.h"
 #include "util/json_value.h"
 
-static json_t *classes_of(const struct report *run, const struct group *group)
+static json_t *group_classes_of(const struct report *run, const struct group *group)
 {
 	json_t *classes = json_object();
 	enum fault_class class;
@@ -15,7 +15,7 @@ static json_t *classes_of(const struct report *run, const struct group *group)
 	return classes;
 }
 
-static json_t *parts_of(const struct report *run, const struct group *group)
+static json_t *group_parts_of(const struct report *run, const struct group *group)
 {
 	json_t *parts = json_object();
 	enum part part;
@@ -27,7 +27,7 @@ static json_t *parts_of(const struct report *run, const struct group *group)
 	return parts;
 }
 
-static json_t *row_of(const struct report *run, const struct group *group)
+static json_t *group_row_of(const struct report *run, const struct group *group)
 {
 	return json_pack("{so so so so so so so so so so so so so}",
 		"name", value_text(group->name),
@@ -41,8 +41,8 @@ static json_t *row_of(const struct report *run, const struct group *group)
 		"total_ns", value_count(group->total_ns),
 		"max_ns", value_count(group->max_ns),
 		"mean_ns", json_real_or_null(view_share(group->total_ns, group->faults)),
-		"classes", classes_of(run, group),
-		"parts", parts_of(run, group));
+		"classes", group_classes_of(run, group),
+		"parts", group_parts_of(run, group));
 }
 
 json_t *json_groups(const struct view *view)
@@ -55,7 +55,7 @@ json_t *json_groups(const struct view *view)
 		return json_null();
 	rows = json_array();
 	for (i = 0; i < view->nr_rows; i++)
-		rows = value_appended(rows, row_of(run, &run->groups.rows[i]));
+		rows = value_appended(rows, group_row_of(run, &run->groups.rows[i]));
 	return json_pack("{ss so s{so so so}}",
 		"by", view_group_name(run->groups.by),
 		"rows", rows,

@@ -17,7 +17,8 @@ static json_t *times_of(const struct part_figures *figures, uint64_t count, bool
 		"max_ns", value_count_if(any, figures->max_ns));
 }
 
-static json_t *parts_of(const struct report *run, const struct fault_figures *faults, bool known)
+static json_t *fault_parts_of(const struct report *run, const struct fault_figures *faults,
+			      bool known)
 {
 	json_t *parts = json_object();
 	json_t *times;
@@ -42,10 +43,10 @@ static json_t *faults_of(const struct report *run, const struct fault_figures *f
 	object = value_with(object, "major", value_count_if(known, faults->major));
 	object = value_with(object, "unsolved", value_count_if(known, faults->unsolved));
 	object = value_with(object, "pages", value_count_if(known, faults->pages));
-	return value_with(object, "parts", parts_of(run, faults, known));
+	return value_with(object, "parts", fault_parts_of(run, faults, known));
 }
 
-static json_t *classes_of(const struct report *run)
+static json_t *fault_classes_of(const struct report *run)
 {
 	json_t *classes = json_object();
 	enum fault_class class;
@@ -63,7 +64,7 @@ json_t *json_parts(const struct report *run)
 		"known", run->faults.parts_known,
 		"cpu_at_most", view_cpu_at_most(run),
 		"residue_share", json_real_or_null(view_residue_share(run)),
-		"classes", classes_of(run),
+		"classes", fault_classes_of(run),
 		"all", faults_of(run, &run->faults.all, true));
 }
 

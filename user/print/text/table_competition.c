@@ -23,12 +23,12 @@ static const struct competition *competition_of(const struct runs *runs, size_t 
 	return runs->views[run].run->extras.competition;
 }
 
-static double number_of(uint64_t count)
+static double runs_number(uint64_t count)
 {
 	return count == COUNT_NA ? NAN : count;
 }
 
-static const struct competition_side *side_of(const struct runs *runs, size_t run, bool alone)
+static const struct competition_side *runs_side(const struct runs *runs, size_t run, bool alone)
 {
 	const struct competition *competition = competition_of(runs, run);
 
@@ -55,7 +55,7 @@ static void cell_figure(struct grid *grid, const struct runs *runs,
 	size_t i;
 
 	for (i = 0; i < runs->nr; i++)
-		runs->values[i] = number_of(side_of(runs, i, alone)->figures[figure]) /
+		runs->values[i] = runs_number(runs_side(runs, i, alone)->figures[figure]) /
 				  (ms ? 1e6 : 1);
 	cell_values(grid, runs, !ms);
 }
@@ -67,8 +67,8 @@ static void cell_class(struct grid *grid, const struct runs *runs, enum fault_cl
 	size_t i;
 
 	for (i = 0; i < runs->nr; i++) {
-		side = side_of(runs, i, alone);
-		runs->values[i] = number_of(major ? side->major[class] : side->faults[class]);
+		side = runs_side(runs, i, alone);
+		runs->values[i] = runs_number(major ? side->major[class] : side->faults[class]);
 	}
 	cell_values(grid, runs, true);
 }
@@ -79,7 +79,8 @@ static bool is_class_of_none(const struct runs *runs, enum fault_class class)
 	size_t i;
 
 	for (i = 0; i < runs->nr; i++)
-		if (side_of(runs, i, true)->faults[class] || side_of(runs, i, false)->faults[class])
+		if (runs_side(runs, i, true)->faults[class] ||
+		    runs_side(runs, i, false)->faults[class])
 			return false;
 	return true;
 }
@@ -103,7 +104,7 @@ static int table_figures(FILE *out, const struct runs *runs)
 	return grid_close(&grid, out);
 }
 
-static int table_classes(FILE *out, const struct runs *runs)
+static int competition_table_classes(FILE *out, const struct runs *runs)
 {
 	static const char *const headings[] = {
 		"<Faults of the run", ">Alone", ">of them major", ">With competitors",
@@ -134,7 +135,7 @@ static void cell_of_competitor(struct grid *grid, const struct runs *runs, unsig
 
 	for (i = 0; i < runs->nr; i++) {
 		figures = (const char *)&competition_of(runs, i)->competitors[number];
-		runs->values[i] = number_of(*(const uint64_t *)(figures + offset));
+		runs->values[i] = runs_number(*(const uint64_t *)(figures + offset));
 	}
 	cell_values(grid, runs, true);
 }
@@ -241,7 +242,7 @@ static int table_matrix(FILE *out, const struct runs *runs)
 	return err;
 }
 
-static void heading(FILE *out, const struct runs *runs)
+static void competition_heading(FILE *out, const struct runs *runs)
 {
 	const struct competition *competition = competition_of(runs, 0);
 
@@ -262,14 +263,14 @@ int table_competition(FILE *out, const struct view *views, size_t nr)
 {
 	struct runs runs = { .views = views, .nr = nr, .values = calloc(nr, sizeof(double)) };
 	int (*const tables[])(FILE *out, const struct runs *runs) = {
-		table_figures, table_classes, table_competitors, table_matrix
+		table_figures, competition_table_classes, table_competitors, table_matrix
 	};
 	size_t i;
 	int err = 0;
 
 	if (!runs.values)
 		return -ENOMEM;
-	heading(out, &runs);
+	competition_heading(out, &runs);
 	for (i = 0; i < ARRAY_SIZE(tables) && !err; i++) {
 		if (i)
 			fputc('\n', out);

@@ -38,10 +38,10 @@ static const char *time_text(uint64_t ns, char *text, size_t length)
 	return text;
 }
 
-static void line(struct grid *grid, const char *name, const char *format, ...)
+static void env_line(struct grid *grid, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void line(struct grid *grid, const char *name, const char *format, ...)
+static void env_line(struct grid *grid, const char *name, const char *format, ...)
 {
 	const char *rest;
 	char text[8192];
@@ -68,25 +68,25 @@ static void machine_lines(struct grid *grid, const struct environment *e)
 		snprintf(cpus, sizeof(cpus), "%u CPU%s", e->cpus, e->cpus == 1 ? "" : "s");
 	if (e->memory_bytes)
 		size_text(e->memory_bytes, memory, sizeof(memory));
-	line(grid, "Machine", "%s; %s, %s; virtualization: %s", known(e->machine), cpus, memory,
-	     known(e->virtualization));
-	line(grid, "Kernel", "%s; clock source: %s", known(e->kernel), known(e->clocksource));
+	env_line(grid, "Machine", "%s; %s, %s; virtualization: %s", known(e->machine), cpus, memory,
+		 known(e->virtualization));
+	env_line(grid, "Kernel", "%s; clock source: %s", known(e->kernel), known(e->clocksource));
 }
 
 static void file_lines(struct grid *grid, const struct environment *e)
 {
 	char size[32], readahead[32] = "n/a", resident[32] = "n/a";
 
-	line(grid, "File", "%s", known(e->file));
-	line(grid, "", "%s, %" PRIu64 " pages; %s on %s",
-	     size_text(e->file_bytes, size, sizeof(size)), e->file_pages, known(e->filesystem),
-	     known(e->device));
+	env_line(grid, "File", "%s", known(e->file));
+	env_line(grid, "", "%s, %" PRIu64 " pages; %s on %s",
+		 size_text(e->file_bytes, size, sizeof(size)), e->file_pages, known(e->filesystem),
+		 known(e->device));
 	if (e->readahead_bytes >= 0)
 		size_text(e->readahead_bytes, readahead, sizeof(readahead));
 	if (e->resident_pages != COUNT_NA)
 		snprintf(resident, sizeof(resident), "%" PRIu64, e->resident_pages);
-	line(grid, "Cache", "%s: %s of %" PRIu64 " pages resident before; read-ahead %s",
-	     known(e->cache), resident, e->file_pages, readahead);
+	env_line(grid, "Cache", "%s: %s of %" PRIu64 " pages resident before; read-ahead %s",
+		 known(e->cache), resident, e->file_pages, readahead);
 }
 
 /* What a plain reader maps needs no word. */
@@ -101,16 +101,16 @@ static void memory_line(struct grid *grid, const struct environment *e)
 			 e->fill[0] ? "memset and msync first; " : "", 100 * e->store_share,
 			 to_file ? "the file itself" : anon ? "it" : "copies of its pages");
 	if (strcmp(e->map, "shared") || e->fill[0] || e->store_share > 0)
-		line(grid, "Mapping", "%s; %s", known(e->map), stores);
+		env_line(grid, "Mapping", "%s; %s", known(e->map), stores);
 }
 
 static void anonymous_lines(struct grid *grid, const struct environment *e)
 {
 	char size[32];
 
-	line(grid, "Memory", "%s, %" PRIu64 " pages, anonymous; transparent huge pages: %s",
-	     size_text(e->file_bytes, size, sizeof(size)), e->file_pages,
-	     known(e->transparent_hugepage));
+	env_line(grid, "Memory", "%s, %" PRIu64 " pages, anonymous; transparent huge pages: %s",
+		 size_text(e->file_bytes, size, sizeof(size)), e->file_pages,
+		 known(e->transparent_hugepage));
 }
 
 static void access_line(struct grid *grid, const struct report *run)
@@ -120,8 +120,8 @@ static void access_line(struct grid *grid, const struct report *run)
 
 	if (e->pinned_cpu >= 0)
 		snprintf(cpu, sizeof(cpu), "on CPU %d", e->pinned_cpu);
-	line(grid, "Accesses", "%s: %" PRIu64 " in %s, seed %" PRIu64 ", %s", known(e->pattern),
-	     e->accesses, time_text(run->time.elapsed_ns, took, sizeof(took)), e->seed, cpu);
+	env_line(grid, "Accesses", "%s: %" PRIu64 " in %s, seed %" PRIu64 ", %s", known(e->pattern),
+		 e->accesses, time_text(run->time.elapsed_ns, took, sizeof(took)), e->seed, cpu);
 }
 
 static void watched_lines(struct grid *grid, const struct report *run)
@@ -130,14 +130,14 @@ static void watched_lines(struct grid *grid, const struct report *run)
 	char took[32];
 
 	if (e->command[0])
-		line(grid, "Command", "%s", e->command);
+		env_line(grid, "Command", "%s", e->command);
 	else if (e->pid)
-		line(grid, "Process", "%" PRIu32, e->pid);
+		env_line(grid, "Process", "%" PRIu32, e->pid);
 	else if (e->cgroup[0])
-		line(grid, "Cgroup", "%s", e->cgroup);
+		env_line(grid, "Cgroup", "%s", e->cgroup);
 	if (e->only_file[0])
-		line(grid, "Only file", "%s", e->only_file);
-	line(grid, "Watched", "for %s", time_text(run->time.elapsed_ns, took, sizeof(took)));
+		env_line(grid, "Only file", "%s", e->only_file);
+	env_line(grid, "Watched", "for %s", time_text(run->time.elapsed_ns, took, sizeof(took)));
 }
 
 static void instrument_lines(struct grid *grid, const struct environment *e)
@@ -147,9 +147,9 @@ static void instrument_lines(struct grid *grid, const struct environment *e)
 	if (e->fault_around_bytes)
 		size_text(e->fault_around_bytes, around, sizeof(around));
 	if (e->fault_around)
-		line(grid, "Fault-around", "kept (%s)", around);
+		env_line(grid, "Fault-around", "kept (%s)", around);
 	else
-		line(grid, "Fault-around", "off: every page faults by itself");
+		env_line(grid, "Fault-around", "off: every page faults by itself");
 }
 
 static void recorded_line(struct grid *grid, const struct environment *e)
@@ -161,7 +161,7 @@ static void recorded_line(struct grid *grid, const struct environment *e)
 	if (!started || !gmtime_r(&started, &utc))
 		return;
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
-	line(grid, "Recorded", "%s, by pfdrive %s", text, known(e->version));
+	env_line(grid, "Recorded", "%s, by pfdrive %s", text, known(e->version));
 }
 
 int table_environment(FILE *out, const struct report *run)

@@ -24,7 +24,7 @@ static void pair_row(struct grid *grid, const struct blame_pair *pair)
 		grid_cell(grid, "%s (%" PRIu32 ")", pair->evictor_name, pair->evictor);
 }
 
-static void left_out_line(FILE *out, const struct report *run, size_t rows)
+static void evictions_left_out_line(FILE *out, const struct report *run, size_t rows)
 {
 	uint64_t pages = 0, faults = 0;
 	size_t i;
@@ -72,7 +72,7 @@ int table_blame(FILE *out, const struct report *run)
 	for (i = 0; i < rows; i++)
 		pair_row(&grid, &run->pages.pairs[i]);
 	err = grid_close(&grid, out);
-	left_out_line(out, run, rows);
+	evictions_left_out_line(out, run, rows);
 	not_followed_line(out, run);
 	return err;
 }

@@ -56,8 +56,8 @@ static int table_usage(FILE *out, const struct usage_line *lines)
 	return grid_close(&grid, out);
 }
 
-static void syscall_row(struct grid *grid, const struct syscall_total *total, uint64_t all_ns,
-			const char *name)
+static void syscall_total_row(struct grid *grid, const struct syscall_total *total, uint64_t all_ns,
+			      const char *name)
 {
 	grid_row(grid);
 	grid_cell(grid, "%.2f", all_ns ? 100.0 * total->total_ns / all_ns : 0);
@@ -97,10 +97,10 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 	for (i = 0; i < measures->nr_syscalls; i++) {
 		name = view_syscall_name(measures->syscalls[i].number);
 		snprintf(number, sizeof(number), "%" PRIu32, measures->syscalls[i].number);
-		syscall_row(&grid, &measures->syscalls[i], sum.total_ns, name ?: number);
+		syscall_total_row(&grid, &measures->syscalls[i], sum.total_ns, name ?: number);
 		free(name);
 	}
-	syscall_row(&grid, &sum, sum.total_ns, "total");
+	syscall_total_row(&grid, &sum, sum.total_ns, "total");
 	return grid_close(&grid, out);
 }
 
@@ -191,7 +191,7 @@ static int table_hardware(FILE *out, const struct report *run)
 	return err;
 }
 
-static double rate_of(int64_t misses, int64_t refs)
+static double hw_rate(int64_t misses, int64_t refs)
 {
 	return refs > 0 ? (double)misses / refs : NAN;
 }
@@ -203,9 +203,9 @@ static void simulated_cells(struct grid *grid, const char *name, int64_t refs, i
 	grid_cell(grid, "%s", name);
 	grid_cell(grid, "%" PRId64, refs);
 	grid_cell(grid, "%" PRId64, d1);
-	cell_share(grid, rate_of(d1, refs));
+	cell_share(grid, hw_rate(d1, refs));
 	grid_cell(grid, "%" PRId64, ll);
-	cell_share(grid, rate_of(ll, refs));
+	cell_share(grid, hw_rate(ll, refs));
 }
 
 static void simulated_row(struct grid *grid, const char *name, const int64_t *events)
@@ -329,7 +329,7 @@ static void cell_spread_or(struct grid *grid, const double *values, size_t nr,
 		grid_cell(grid, "%.1f ± %.1f", spread.mean, spread.stddev);
 }
 
-static double number_of(uint64_t fact)
+static double hw_number(uint64_t fact)
 {
 	return fact == COUNT_NA ? NAN : fact;
 }
@@ -348,10 +348,10 @@ static int usage_of_runs(FILE *out, const struct view *views, size_t nr, double 
 		grid_cell(&grid, "%s", line->name);
 		grid_cell(&grid, "%s", line->unit);
 		for (run = 0; run < nr; run++)
-			values[run] = number_of(views[run].run->extras.usage[i].rusage);
+			values[run] = hw_number(views[run].run->extras.usage[i].rusage);
 		cell_spread_or(&grid, values, nr, "n/a");
 		for (run = 0; run < nr; run++)
-			values[run] = number_of(views[run].run->extras.usage[i].ebpf);
+			values[run] = hw_number(views[run].run->extras.usage[i].ebpf);
 		cell_spread_or(&grid, values, nr, "n/a");
 	}
 	return grid_close(&grid, out);

@@ -31,7 +31,7 @@ static void group_row(struct grid *grid, const struct report *run, const struct 
 	grid_cell(grid, "%s", group->name);
 }
 
-static void left_out_line(FILE *out, const struct view *view)
+static void groups_left_out_line(FILE *out, const struct view *view)
 {
 	const size_t rows = view->run->groups.nr - view->nr_rows;
 	const struct group *sum = &view->left_out;
@@ -63,6 +63,6 @@ int table_groups(FILE *out, const struct view *view)
 	for (i = 0; i < view->nr_rows; i++)
 		group_row(&grid, run, &run->groups.rows[i]);
 	err = grid_close(&grid, out);
-	left_out_line(out, view);
+	groups_left_out_line(out, view);
 	return err;
 }

@@ -24,7 +24,7 @@ bool table_has_steps(const struct report *run)
 	       (run->drive.steps[STEP_ACCESS].made && run->environment.store_share > 0);
 }
 
-static double rate_of(const struct step_figures *step)
+static double phase_rate(const struct step_figures *step)
 {
 	if (step->bytes == COUNT_NA || !step->elapsed_ns)
 		return NAN;
@@ -32,7 +32,7 @@ static double rate_of(const struct step_figures *step)
 }
 
 /* The counts in the order of their columns. */
-static uint64_t count_of(const struct step_figures *step, unsigned int column)
+static uint64_t phase_count(const struct step_figures *step, unsigned int column)
 {
 	const uint64_t counts[] = {
 		step->usage.minflt, step->usage.majflt, step->usage.inblock, step->usage.oublock,
@@ -57,18 +57,18 @@ int table_steps(FILE *out, const struct report *run)
 		grid_row(&grid);
 		grid_cell(&grid, "%s", names[step]);
 		cell_scaled(&grid, figures->elapsed_ns / 1e6);
-		cell_scaled(&grid, rate_of(figures));
+		cell_scaled(&grid, phase_rate(figures));
 		for (column = COLUMN_COUNTS; column < NR_COLUMNS; column++)
-			cell_count(&grid, count_of(figures, column));
+			cell_count(&grid, phase_count(figures, column));
 	}
 	return grid_close(&grid, out);
 }
 
-static double value_of(const struct step_figures *step, unsigned int column)
+static double phase_value(const struct step_figures *step, unsigned int column)
 {
 	if (column == COLUMN_MS)
 		return step->elapsed_ns / 1e6;
-	return column == COLUMN_RATE ? rate_of(step) : count_of(step, column);
+	return column == COLUMN_RATE ? phase_rate(step) : phase_count(step, column);
 }
 
 int table_steps_spread(FILE *out, const struct view *views, size_t nr)
@@ -89,7 +89,7 @@ int table_steps_spread(FILE *out, const struct view *views, size_t nr)
 		grid_cell(&grid, "%s", names[step]);
 		for (column = 0; column < NR_COLUMNS; column++) {
 			for (i = 0; i < nr; i++)
-				values[i] = value_of(&views[i].run->drive.steps[step], column);
+				values[i] = phase_value(&views[i].run->drive.steps[step], column);
 			cell_spread(&grid, view_spread(values, nr), column < COLUMN_COUNTS);
 		}
 	}

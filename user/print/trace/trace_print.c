@@ -397,7 +397,7 @@ int trace_fault(void *context, const struct explained *fault)
 	return err ? err : state_of(trace);
 }
 
-static void print_lost(FILE *out, const char *name, uint64_t lost)
+static void trace_print_lost(FILE *out, const char *name, uint64_t lost)
 {
 	if (lost == COUNT_NA)
 		fprintf(out, ",\"%s\":null", name);
@@ -405,7 +405,7 @@ static void print_lost(FILE *out, const char *name, uint64_t lost)
 		fprintf(out, ",\"%s\":%" PRIu64, name, lost);
 }
 
-static int print_end(struct trace_writer *trace, const struct trace_missing *missing)
+static int trace_print_end(struct trace_writer *trace, const struct trace_missing *missing)
 {
 	char *text = missing->damage ? trace_json_string(missing->damage) : NULL;
 	FILE *out = trace->json.out;
@@ -414,8 +414,8 @@ static int print_end(struct trace_writer *trace, const struct trace_missing *mis
 		trace->json.origin_ns);
 	fprintf(out, ",\"requests_left_out\":%" PRIu64 ",\"arrows_left_out\":%" PRIu64,
 		trace->requests_left_out, trace->arrows_left_out);
-	print_lost(out, "lost", missing->lost);
-	print_lost(out, "events_lost", missing->events_lost);
+	trace_print_lost(out, "lost", missing->lost);
+	trace_print_lost(out, "events_lost", missing->events_lost);
 	fprintf(out, ",\"damage\":%s}}\n", text ? text : "null");
 	free(text);
 	return missing->damage && !text ? -ENOMEM : 0;
@@ -427,7 +427,7 @@ int trace_end(struct trace_writer *trace, const struct trace_missing *missing)
 
 	err = trace_threads_finish(trace->threads);
 	if (!err)
-		err = print_end(trace, missing);
+		err = trace_print_end(trace, missing);
 	if (!err && fflush(trace->json.out))
 		err = -errno;
 	if (!err)

@@ -44,7 +44,7 @@ void trace_threads_free(struct trace_threads *threads)
 	free(threads);
 }
 
-static const char *name_of(const struct pfstat_off_cpu *stay)
+static const char *off_cpu_name(const struct pfstat_off_cpu *stay)
 {
 	if (stay->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return "preempted";
@@ -59,7 +59,7 @@ static void draw(struct trace_json *json, const struct pfstat_off_cpu *stay)
 
 	if (stay->off_ns >= stay->event.ns)
 		return;
-	trace_json_slice(json, track, "off-CPU", name_of(stay), stay->off_ns, stay->event.ns);
+	trace_json_slice(json, track, "off-CPU", off_cpu_name(stay), stay->off_ns, stay->event.ns);
 	fprintf(json->out, "\"state\":%" PRIu32, stay->state);
 	if (stay->event.flags & PFSTAT_OFF_CPU_WOKEN && stay->event.ns >= stay->woken_ns)
 		fprintf(json->out, ",\"runnable_ns\":%llu", stay->event.ns - stay->woken_ns);

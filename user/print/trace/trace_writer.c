@@ -90,7 +90,7 @@ void trace_json_begin_thread(struct trace_json *json, uint32_t tid)
 	*owner += *owner < OWNERS_MAX;
 }
 
-static uint32_t number_of(const struct trace_json *json, uint32_t tid)
+static uint32_t trace_json_number(const struct trace_json *json, uint32_t tid)
 {
 	return json->owners && tid < TRACE_NUMBERS ?
 		tid + (json->owners[tid] & OWNERS_MAX) * TRACE_NEXT_OWNER : tid;
@@ -104,8 +104,8 @@ static uint64_t since_origin(const struct trace_json *json, uint64_t ns)
 static void begin(struct trace_json *json, char phase, struct trace_track track)
 {
 	fprintf(json->out, "%s{\"ph\":\"%c\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
-		json->any ? ",\n" : "\n", phase, number_of(json, track.pid),
-		number_of(json, track.tid));
+		json->any ? ",\n" : "\n", phase, trace_json_number(json, track.pid),
+		trace_json_number(json, track.tid));
 	json->any = true;
 }
 
