@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Results of pfdrive bench on a machine that is made up. */
+/* Results of pfdrive bench on an invented machine. */
 #ifndef PFSTAT_TESTS_BENCH_SAMPLE_H
 #define PFSTAT_TESTS_BENCH_SAMPLE_H
 
@@ -13,7 +13,7 @@
 #include "user/bench/suite.h"
 #include "user/model/counters.h"
 
-/* Every row that the names mean; none is measured. */
+/* The rows that the names select; none is measured. */
 static inline void bench_sample_open(struct bench_results *results, char *const *names,
 				     size_t nr)
 {
@@ -32,7 +32,7 @@ static inline void bench_sample_open(struct bench_results *results, char *const 
 		snprintf(results->rows[i].missing, BENCH_WHY, "it was not its turn");
 }
 
-/* Ten runs of 1000 operations, which took that long, but for the last. */
+/* Ten runs of 1000 operations with that time; the last takes 10 % longer. */
 static inline struct bench_row *bench_sample_measure(struct bench_results *results,
 						     const char *name, double ns)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Predictions: what a formula comes to, and what is said of one that is none. */
+/* Formulas of predictions: their values, and the messages for malformed ones. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Caches found in latencies of machines that are made up, and so known. */
+/* Inference of caches from the latencies of simulated machines with known caches. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -12,13 +12,13 @@
 #define MOST 64
 
 struct machine {
-	uint64_t bytes[3];	/* of the caches; 0: there are no more */
-	double ns[4];		/* of each, and of memory */
+	uint64_t bytes[3];	/* sizes of the caches; 0: no further cache */
+	double ns[4];		/* latency of each cache, then of memory */
 };
 
 static const struct machine ordinary = { { 32 * K, 1 * M, 32 * M }, { 1.1, 4, 16, 100 } };
 
-/* What misses one level is the share that does not fit; the rest hits. */
+/* The share of the memory that exceeds a level misses it; the rest hits. */
 static double latency(const struct machine *machine, uint64_t bytes)
 {
 	double ns = machine->ns[0], miss;
@@ -86,7 +86,7 @@ START_TEST(test_a_flat_machine_has_none)
 }
 END_TEST
 
-/* The TLB's reach ends within the second cache: a third more, and no cache's end. */
+/* The reach of the TLB ends within the second cache: a third more time is not a cache's end. */
 START_TEST(test_a_small_step_is_no_cache)
 {
 	struct infer_point points[MOST];
@@ -103,13 +103,13 @@ START_TEST(test_a_small_step_is_no_cache)
 }
 END_TEST
 
-/* Whether a later size tells what this one would have cost: not so at a cache's end. */
+/* True if the next size costs about as much; false at the end of a cache. */
 static bool is_level(const struct infer_point *points, size_t i)
 {
 	return points[i + 1].ns < 1.1 * points[i].ns;
 }
 
-/* Neighbours make single sizes dearer, by up to ten times: they only ever add. */
+/* Other load makes single sizes up to ten times slower; it only adds time. */
 START_TEST(test_disturbed_sizes_do_not_mislead)
 {
 	struct random random = random_begin(3, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which rows are marked: what the kernel counted against what the row claims to be. */
+/* The marks of rows: counts of the kernel outside the claim, and noise. */
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ START_TEST(test_a_switch_in_which_none_happened_is_marked)
 }
 END_TEST
 
-/* getrusage(2) of one partner sees his half. */
+/* getrusage(2) of one partner sees only its own half. */
 START_TEST(test_a_share_is_enough_where_no_more_is_seen)
 {
 	ck_assert(agrees(500, COUNT_NA, 0, 0.5));

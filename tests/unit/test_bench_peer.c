@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* pfdrive bench --peer and --serve, over loopback: they agree; what others say is told apart. */
+/* pfdrive bench --peer and --serve over loopback, and the answers to other clients and servers. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ static int listener_at(uint16_t number)
 	return fd;
 }
 
-/* One that is free, named in `port`. */
+/* Listens on a free port and stores it in `port`. */
 static int open_listener(void)
 {
 	struct sockaddr_in address;
@@ -44,7 +44,7 @@ static int open_listener(void)
 	return fd;
 }
 
-/* Its first line says that it listens. */
+/* The first line of its output shows that it listens. */
 static void start_server(void)
 {
 	char line[256] = "";
@@ -64,7 +64,7 @@ static void start_server(void)
 	close(ends[1]);
 }
 
-/* It ends by itself, as if all had gone well. */
+/* The server exits with status 0 on a signal. */
 static void stop_server(void)
 {
 	int status;
@@ -132,7 +132,7 @@ START_TEST(test_server_acknowledges_only_whole_chunks)
 }
 END_TEST
 
-/* By a half-closed socket it shows what the server makes of the end: a reset. */
+/* A half-closed socket shows how the server ends the connection: with a reset. */
 START_TEST(test_a_closed_connection_is_reset)
 {
 	struct bench bench = some_bench();
@@ -149,7 +149,7 @@ START_TEST(test_a_closed_connection_is_reset)
 }
 END_TEST
 
-/* What a client says that is none of ours, and what comes back; 0 bytes: it was closed. */
+/* Sends raw bytes and returns the length of the answer; 0: the server closed. */
 static size_t answer_to(const void *hello, size_t bytes, struct peer_answer *answer)
 {
 	struct bench bench = some_bench();
@@ -199,7 +199,7 @@ START_TEST(test_the_server_bounds_its_connections)
 	}
 	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
 	ck_assert_ptr_nonnull(strstr(why, "its limit of 32 connections"));
-	/* Those that it has it goes on serving; and room comes again. */
+	/* Existing connections are still served, and a closed one makes space for another. */
 	ck_assert_int_eq(stream_write(fds[0], &byte, 1), 0);
 	ck_assert_int_eq(stream_read(fds[0], &byte, 1), 0);
 	for (i = 0; i < PEER_MOST; i++)
@@ -214,7 +214,7 @@ START_TEST(test_the_server_bounds_its_connections)
 }
 END_TEST
 
-/* A server that says that to each of two clients, and goes. */
+/* A fake server that sends these bytes to two clients and exits. */
 static void pretend(const void *answer, size_t bytes)
 {
 	int listener = open_listener(), fd, i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which rows there are, what becomes of their times, and what is predicted of them. */
+/* The rows of a plan, their figures, and their predictions. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -132,7 +132,7 @@ START_TEST(test_own_formulas_and_given_ones)
 	ck_assert_double_eq_tol(predicted_with(&results, "pipe.self = 20000 cycles # a guess\n",
 					       "pipe.self"), 10000, 0.000001);
 	ck_assert(bench_results_find(&results, "pipe.self")->predicted.given);
-	/* A row's own goes before its operation's, wherever it stands. */
+	/* The formula of a row replaces that of its operation, in any order of the lines. */
 	ck_assert_double_eq_tol(predicted_with(&results, "cpu.call:3 = 7\ncpu.call = 1\n",
 					       "cpu.call:3"), 7, TINY);
 	ck_assert_double_eq_tol(bench_results_find(&results, "cpu.call:4")->predicted.value, 1,
@@ -144,7 +144,7 @@ START_TEST(test_own_formulas_and_given_ones)
 }
 END_TEST
 
-/* Its runs' results are sizes, and no cycles are in them. */
+/* The results of its runs are sizes, without cycles. */
 START_TEST(test_cache_size_is_predicted_from_available_memory)
 {
 	static char *const names[] = { (char *)"file.cache_size" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What pfdrive bench prints: JSON against its schema, CSV by its columns, the table's words. */
+/* The output of pfdrive bench: JSON against its schema, columns of the CSV, words of the table. */
 #include <stdlib.h>
 
 #include "bench_sample.h"
@@ -173,7 +173,7 @@ START_TEST(test_report_has_a_section_for_each_operation)
 }
 END_TEST
 
-/* Of 1 and 1000 ns, logarithmic: a decade, and four. */
+/* 1 and 1000 ns on a logarithmic axis: bars of one decade and of four. */
 START_TEST(test_report_draws_points_on_a_logarithmic_axis)
 {
 	static char *const names[] = { (char *)"file.random" };
@@ -210,7 +210,7 @@ START_TEST(test_scaling_has_a_table_of_its_own)
 	row->seen.operations = 1000;
 	row->seen.mmap_lock_share = 0.25;
 	row = bench_sample_measure(&results, "scale.cached_own:1", 1000 / 1.01);
-	row->seen.mmap_lock_share = 0.25;	/* of a row that was not watched */
+	row->seen.mmap_lock_share = 0.25;	/* ignored: the row was not watched */
 	ck_assert_int_eq(bench_print_table(out, &results), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "\nFaults by several threads at once\n"));
@@ -223,7 +223,7 @@ START_TEST(test_scaling_has_a_table_of_its_own)
 }
 END_TEST
 
-/* More than a screen's top would hold: it is the machine, and said once. */
+/* Many noisy rows have one cause, the machine, so they get one line. */
 START_TEST(test_many_noisy_rows_are_one_line)
 {
 	static char *const names[] = { (char *)"cpu" };

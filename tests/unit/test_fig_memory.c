@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The figure of memory latency: points out of rows, caches where the machine has them. */
+/* The figure of memory.latency: points from rows, and marks of known caches. */
 #include <string.h>
 
 #include "runner.h"
@@ -47,7 +47,7 @@ START_TEST(test_points_by_size_and_stride)
 		      "with a stride of 64 bytes, 72 times as long."));
 	ck_assert(has(&drawing, DRAWING_SCRIPT, "set label 'L1d' at 32768,"));
 	ck_assert(has(&drawing, DRAWING_SCRIPT, "set label 'L3' at 8388608,"));
-	/* Not known: not marked. */
+	/* An unknown cache is not marked. */
 	ck_assert(!has(&drawing, DRAWING_SCRIPT, "'L2'"));
 	ck_assert(has(&drawing, DRAWING_SCRIPT, "title 'stride 4096 bytes'"));
 	drawing_free(&drawing);

@@ -16,7 +16,7 @@
 
 static const volatile sig_atomic_t go_on;
 
-/* A file of its own, in a folder of its own. */
+/* A file in a folder of its own. */
 struct place {
 	char folder[32], file[40];
 };
@@ -39,7 +39,7 @@ static struct place place_make(void)
 static void place_remove(const struct place *place)
 {
 	unlink(place->file);
-	/* Nothing else may be there. */
+	/* The folder must be empty again. */
 	ck_assert_int_eq(rmdir(place->folder), 0);
 }
 
@@ -86,7 +86,7 @@ START_TEST(test_a_private_mapping_leaves_the_file)
 {
 	struct place place = place_make();
 
-	/* Read-only is right enough. */
+	/* Read access suffices. */
 	chmod(place.file, 0400);
 	fill_mapped(MAPPING_PRIVATE, place.file);
 	ck_assert_uint_eq(first_byte_of(place.file), 7);
