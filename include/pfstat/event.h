@@ -109,6 +109,7 @@ enum pfstat_fault_kind {
 };
 
 #define PFSTAT_FAULT_KIND_SPELLING(name, spelling) spelling,
+
 #define PFSTAT_FAULT_KIND_NAMES { PFSTAT_FAULT_KINDS(PFSTAT_FAULT_KIND_SPELLING) }
 
 /* Where it came from. */

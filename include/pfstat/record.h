@@ -140,7 +140,7 @@ struct pfstat_record {
 	__u64 inode;
 	__u32 tid;		/* thread */
 	__u32 pid;		/* process (tgid) of the thread that faulted, initial namespace */
-	/* From here to `reserved` it is the same for all calls on the fast path of a file system. */
+	/* From here to `reserved` it is the same for all fast calls of a file system. */
 	__u32 dev;		/* major << 20 | minor of the file's super block */
 	__u32 result;		/* PFSTAT_RESULT_* */
 	__u8 op;		/* enum pfstat_op */

@@ -12,8 +12,8 @@ struct code_files;
 /*
  * Looks every code address up in the files that were mapped (NULL: in those of this
  * machine), and names it in the analysis. *symbols: an array of {path, offset, symbol}, for
- * the recording; those without a symbol are not in it. *left_out: names that have no room there, are too
- * long, or of a path that is not UTF-8. 0 or a negative errno.
+ * the recording; those without a symbol are not in it. *left_out: names that have no room
+ * there, are too long, or of a path that is not UTF-8. 0 or a negative errno.
  */
 int code_names_find(struct analysis *analysis, const struct code_files *files, json_t **symbols,
 		    uint64_t *left_out);

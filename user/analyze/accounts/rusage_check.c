@@ -58,7 +58,8 @@ static const char *edge_reason(const struct run_counters *counters)
 	if (counters->edges)
 		return "it ran on while the watching began and ended";
 	return counters->hooked_only ? "a switch between the two beginnings or the two ends" :
-		"getrusage also has the child before its exec, and the last switch of each process";
+		"getrusage also has the child before its exec, and the last switch of "
+		"each process";
 }
 
 static void fill_times(struct usage_line *lines, const struct run_counters *counters,

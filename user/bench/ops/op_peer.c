@@ -106,8 +106,8 @@ static int op_peer_prepare_connections(struct bench *bench)
 }
 
 /*
- * The client sends a hello on each connection, so that the server has accepted it before the next one comes. It
- * ends with a reset from either side, so that no port stays in TIME_WAIT.
+ * The client sends a hello on each connection, so that the server has accepted it before the
+ * next one comes. It ends with a reset from either side, so that no port stays in TIME_WAIT.
  */
 static int op_peer_connect_once(struct bench *bench)
 {
