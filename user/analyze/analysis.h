@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "analyze/fault/explain.h"
+#include "analyze/groups/grouping.h"
 #include "analyze/groups/groups.h"
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/readahead.h"
@@ -117,17 +118,7 @@ int analysis_groups(const struct analysis *analysis, enum group_by by, struct gr
 /* As a group by file is named; the caller frees it. NULL: no memory. */
 char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode);
 
-/*
- * Each code address of a fault, or on the way to one, whose file is known; and each of a
- * fault by code in no file, such as a JIT's.
- */
-struct code_place {
-	const char *path;
-	uint64_t inode;		/* as spaces_path_inode() tells it */
-	uint64_t offset;	/* in the file, bytes */
-	uint32_t pid;		/* 0, or the place is in no file: path is "", offset its address */
-};
-typedef int (*code_visitor)(void *context, const struct code_place *place);
+/* Visits the code of faults, see struct code_place. */
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context);
 /* The symbol of an address, or of path at offset; copied. */
 int analysis_name_address(struct analysis *analysis, uint32_t pid, uint64_t address,

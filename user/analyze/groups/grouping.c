@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Each fault goes into one group of each dimension: its file, its mapping, its thread and so on.
+ * The address spaces name files and mappings, the stacks name the way to the code. At the end
+ * the groups are listed with their names, and code is shown to the part of pfdrive that knows
+ * symbols, which names it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups/grouping.h"
+
+int grouping_init(struct grouping *grouping, unsigned int dimensions)
+{
+	bool ok;
+	enum group_by by;
+
+	grouping->spaces = spaces_new();
+	grouping->stacks = stacks_new();
+	ok = grouping->spaces && grouping->stacks;
+	for (by = 0; by < NR_GROUP_BY; by++) {
+		if (!(dimensions & 1U << by))
+			continue;
+		grouping->groups[by] = groups_new();
+		ok = ok && grouping->groups[by];
+	}
+	return ok ? 0 : -ENOMEM;
+}
+
+void grouping_exit(struct grouping *grouping)
+{
+	enum group_by by;
+
+	spaces_free(grouping->spaces);
+	stacks_free(grouping->stacks);
+	for (by = 0; by < NR_GROUP_BY; by++)
+		groups_free(grouping->groups[by]);
+}
+
+static struct cell *grouping_find_cell(const struct grouping *grouping, enum group_by by,
+				       const struct group_key *key)
+{
+	return grouping->groups[by] ? groups_find(grouping->groups[by], key) : NULL;
+}
+
+static int grouping_add_to_file(struct grouping *grouping, const struct explained *fault)
+{
+	const struct group_key key = { .inode = fault->inode, .dev = fault->dev };
+	const struct space_map *map;
+	struct cell *made;
+	int err;
+
+	err = groups_add(grouping->groups[GROUP_BY_FILE], &key, fault, &made);
+	if (err || !made || !fault->inode)
+		return err;
+	made->path = spaces_file_path(grouping->spaces, fault->dev, fault->inode);
+	map = made->path ? NULL : spaces_find(grouping->spaces, fault->pid, fault->address);
+	/* Its device is another (btrfs). */
+	if (map && space_map_has_file(map) && map->inode == fault->inode)
+		made->path = map->path;
+	return 0;
+}
+
+static int grouping_add_to_vma(struct grouping *grouping, const struct explained *fault)
+{
+	const struct space_map *map = spaces_find(grouping->spaces, fault->pid, fault->address);
+	struct group_key key = { .pid = fault->pid };
+	struct cell *made;
+
+	if (map) {
+		key.address = map->start;
+		key.end = map->end;
+		key.path = map->path;
+	}
+	return groups_add(grouping->groups[GROUP_BY_VMA], &key, fault, &made);
+}
+
+static int grouping_add_to_thread(struct grouping *grouping, const struct explained *fault)
+{
+	const struct group_key key = { .pid = fault->pid, .tid = fault->tid };
+	struct cell *made;
+	int err;
+
+	err = groups_add(grouping->groups[GROUP_BY_THREAD], &key, fault, &made);
+	if (!err && made)
+		strcpy(made->comm, spaces_comm(grouping->spaces, fault->tid));
+	return err;
+}
+
+static struct group_key grouping_code_key(struct grouping *grouping, const struct explained *fault)
+{
+	const struct space_map *map = spaces_find(grouping->spaces, fault->pid, fault->ip);
+
+	if (!map || !space_map_has_file(map))
+		return (struct group_key){ .pid = fault->pid, .address = fault->ip };
+	return (struct group_key){
+		.path = map->path,
+		.address = fault->ip - map->start + (map->pgoff << 12),
+	};
+}
+
+static int grouping_add_to_code(struct grouping *grouping, const struct explained *fault)
+{
+	const struct group_key key = grouping_code_key(grouping, fault);
+	struct cell *made;
+
+	return groups_add(grouping->groups[GROUP_BY_CODE], &key, fault, &made);
+}
+
+static int grouping_add_to_stack(struct grouping *grouping, const struct explained *fault)
+{
+	struct group_key key = { 0 };
+	struct cell *made;
+	int err;
+
+	err = stacks_of_fault(grouping->stacks, grouping->spaces, fault, &key.address);
+	return err ? err : groups_add(grouping->groups[GROUP_BY_STACK], &key, fault, &made);
+}
+
+/* A name fills the two words of 8 bytes. */
+static int grouping_add_to_comm(struct grouping *grouping, const struct explained *fault)
+{
+	struct group_key key = { 0 };
+	struct cell *made;
+	char comm[16] = "";
+	int err;
+
+	strcpy(comm, spaces_comm(grouping->spaces, fault->tid));
+	memcpy(&key.address, comm, 8);
+	memcpy(&key.end, comm + 8, 8);
+	err = groups_add(grouping->groups[GROUP_BY_COMM], &key, fault, &made);
+	if (!err && made)
+		memcpy(made->comm, comm, sizeof(made->comm));
+	return err;
+}
+
+int grouping_add_fault(struct grouping *grouping, const struct explained *fault)
+{
+	static int (*const add_to[NR_GROUP_BY])(struct grouping *grouping,
+						const struct explained *fault) = {
+		[GROUP_BY_FILE] = grouping_add_to_file, [GROUP_BY_VMA] = grouping_add_to_vma,
+		[GROUP_BY_THREAD] = grouping_add_to_thread, [GROUP_BY_CODE] = grouping_add_to_code,
+		[GROUP_BY_STACK] = grouping_add_to_stack, [GROUP_BY_COMM] = grouping_add_to_comm,
+	};
+	enum group_by by;
+	int err = 0;
+
+	for (by = 0; by < NR_GROUP_BY && !err; by++)
+		if (grouping->groups[by])
+			err = add_to[by](grouping, fault);
+	return err;
+}
+
+void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task *task)
+{
+	const struct group_key key = { .pid = task->event.pid, .tid = task->event.tid };
+	struct cell *cell = grouping_find_cell(grouping, GROUP_BY_THREAD, &key);
+
+	if (cell)
+		strcpy(cell->comm, spaces_comm(grouping->spaces, task->event.tid));
+}
+
+/*
+ * The kernel gives the number of a thread that ended to another one. A fork closes the group
+ * as well: the end before it may have been lost.
+ */
+static int grouping_close(struct grouping *grouping, uint32_t pid, uint32_t tid)
+{
+	const struct group_key key = { .pid = pid, .tid = tid };
+	struct groups *threads = grouping->groups[GROUP_BY_THREAD];
+
+	return threads ? groups_close(threads, &key) : 0;
+}
+
+int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *task)
+{
+	const struct pfstat_event *event = &task->event;
+
+	if (event->flags & (PFSTAT_TASK_EXIT | PFSTAT_TASK_FORK))
+		return grouping_close(grouping, event->pid, event->tid);
+	if (event->flags & PFSTAT_TASK_EXEC && task->parent != event->tid)
+		return grouping_close(grouping, event->pid, task->parent);
+	return 0;
+}
+
+static const char *grouping_path_or(const struct grouping *grouping, uint32_t path,
+				    const char *other)
+{
+	return path ? spaces_path(grouping->spaces, path) : other;
+}
+
+static void grouping_print_file(FILE *names, const struct grouping *grouping,
+				const struct cell *cell)
+{
+	uint32_t path = spaces_file_path(grouping->spaces, cell->key.dev, cell->key.inode);
+
+	if (!cell->key.inode)
+		fputs("(anonymous memory)", names);
+	else if (path || cell->path)
+		fputs(spaces_path(grouping->spaces, path ? path : cell->path), names);
+	else
+		fprintf(names, "(device %u:%u inode %" PRIu64 ")", cell->key.dev >> 20,
+			cell->key.dev & 0xfffff, cell->key.inode);
+}
+
+char *grouping_file_name(const struct grouping *grouping, uint32_t dev, uint64_t inode)
+{
+	const struct cell cell = { .key = { .dev = dev, .inode = inode } };
+	char *name = NULL;
+	size_t length;
+	FILE *out = open_memstream(&name, &length);
+
+	if (!out)
+		return NULL;
+	grouping_print_file(out, grouping,
+			    grouping_find_cell(grouping, GROUP_BY_FILE, &cell.key) ?: &cell);
+	if (!fclose(out))
+		return name;
+	free(name);
+	return NULL;
+}
+
+static void grouping_print_vma(FILE *names, const struct grouping *grouping,
+			       const struct cell *cell)
+{
+	if (cell->key.end)
+		fprintf(names, "%u %" PRIx64 "-%" PRIx64 " %s", cell->key.pid, cell->key.address,
+			cell->key.end,
+			grouping_path_or(grouping, cell->key.path, "(anonymous memory)"));
+	else
+		fprintf(names, "%u (no mapping known)", cell->key.pid);
+}
+
+static void grouping_print_thread(FILE *names, const struct cell *cell)
+{
+	if (cell->comm[0])
+		fprintf(names, "%s (%u)", cell->comm, cell->key.tid);
+	else
+		fprintf(names, "(%u)", cell->key.tid);
+}
+
+static void grouping_print_code(FILE *names, const struct grouping *grouping,
+				const struct cell *cell)
+{
+	const char *path = spaces_path(grouping->spaces, cell->key.path);
+
+	if (!cell->key.path && !cell->key.address)
+		fputs("(not known)", names);
+	else if (!cell->key.path && cell->symbol)
+		fprintf(names, "%s (pid %u)", cell->symbol, cell->key.pid);
+	else if (!cell->key.path)
+		fprintf(names, "0x%" PRIx64 " (pid %u)", cell->key.address, cell->key.pid);
+	else if (cell->symbol)
+		fprintf(names, "%s (%s)", cell->symbol, path);
+	else
+		fprintf(names, "0x%" PRIx64 " (%s)", cell->key.address, path);
+}
+
+static void grouping_fill_group(struct group *group, const struct cell *cell)
+{
+	enum fault_class class;
+
+	group->number = cell->number;
+	group->pid = cell->key.pid;
+	group->tid = cell->key.tid;
+	group->address = cell->key.address;
+	group->inode = cell->key.inode;
+	group->dev = cell->key.dev;
+	group->faults = cell->faults;
+	group->major = cell->major;
+	group->total_ns = cell->total_ns;
+	group->max_ns = cell->max_ns;
+	memcpy(group->parts_ns, cell->parts_ns, sizeof(group->parts_ns));
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		group->classes[class] = cell->classes[class];
+}
+
+struct listing {
+	const struct grouping *grouping;
+	enum group_by by;
+	struct group *groups;
+	size_t nr;
+	FILE *names;		/* of all of them, each with its 0 */
+};
+
+static void grouping_print_name(const struct listing *listing, const struct cell *cell)
+{
+	const struct grouping *grouping = listing->grouping;
+
+	switch (listing->by) {
+	case GROUP_BY_FILE:
+		grouping_print_file(listing->names, grouping, cell);
+		break;
+	case GROUP_BY_VMA:
+		grouping_print_vma(listing->names, grouping, cell);
+		break;
+	case GROUP_BY_THREAD:
+		grouping_print_thread(listing->names, cell);
+		break;
+	case GROUP_BY_COMM:
+		fputs(cell->comm[0] ? cell->comm : "(not known)", listing->names);
+		break;
+	case GROUP_BY_STACK:
+		stacks_print(grouping->stacks, grouping->spaces, cell->key.address, listing->names);
+		break;
+	default:
+		grouping_print_code(listing->names, grouping, cell);
+	}
+	fputc('\0', listing->names);
+}
+
+static int grouping_list_cell(void *context, struct cell *cell)
+{
+	struct listing *listing = context;
+	struct group *group = &listing->groups[listing->nr++];
+
+	grouping_fill_group(group, cell);
+	if (listing->by == GROUP_BY_STACK || listing->by == GROUP_BY_THREAD ||
+	    listing->by == GROUP_BY_COMM)
+		group->address = 0;
+	grouping_print_name(listing, cell);
+	return 0;
+}
+
+static void grouping_list_others(struct listing *listing, const struct cell *others)
+{
+	grouping_fill_group(&listing->groups[listing->nr++], others);
+	fwrite(GROUP_OTHERS, sizeof(GROUP_OTHERS), 1, listing->names);
+}
+
+/* One piece of memory: the rows, and their names behind them. -ENOMEM. */
+static int grouping_put_names(struct listing *listing, const char *names, size_t length)
+{
+	const size_t rows = listing->nr * sizeof(*listing->groups);
+	struct group *groups;
+	char *name;
+	size_t i;
+
+	/* Without a row there is no name either: realloc() to 0 bytes is free(). */
+	if (!listing->nr)
+		return 0;
+	groups = realloc(listing->groups, rows + length);
+	if (!groups)
+		return -ENOMEM;
+	name = (char *)groups + rows;
+	memcpy(name, names, length);
+	for (i = 0; i < listing->nr; i++) {
+		groups[i].name = name;
+		name += strlen(name) + 1;
+	}
+	listing->groups = groups;
+	return 0;
+}
+
+static int grouping_costliest_first(const void *a, const void *b)
+{
+	const struct group *left = a, *right = b;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	/* Two threads that had the same number may have the same name. */
+	return strcmp(left->name, right->name) ?:
+	       (left->number > right->number) - (left->number < right->number);
+}
+
+int grouping_list(const struct grouping *grouping, enum group_by by, struct group **groups,
+		  size_t *nr)
+{
+	const struct groups *kept = grouping->groups[by];
+	struct listing listing = { .grouping = grouping, .by = by };
+	const struct cell *others;
+	char *names = NULL;
+	size_t length;
+	int err;
+
+	if (!kept)
+		return -EINVAL;
+	others = groups_others(kept);
+	listing.names = open_memstream(&names, &length);
+	listing.groups = calloc(groups_count(kept) + 1, sizeof(*listing.groups));
+	if (listing.names && listing.groups) {
+		groups_visit(kept, grouping_list_cell, &listing);
+		if (others)
+			grouping_list_others(&listing, others);
+	}
+	err = !listing.names || fclose(listing.names) || !listing.groups ? -ENOMEM :
+		grouping_put_names(&listing, names, length);
+	free(names);
+	if (err) {
+		free(listing.groups);
+		return err;
+	}
+	qsort(listing.groups, listing.nr, sizeof(*listing.groups), grouping_costliest_first);
+	*groups = listing.groups;
+	*nr = listing.nr;
+	return 0;
+}
+
+struct code_visit {
+	const struct grouping *grouping;
+	code_visitor visit;
+	void *context;
+};
+
+static int grouping_visit_code_cell(void *context, struct cell *cell)
+{
+	const struct code_visit *visit = context;
+	const struct code_place place = {
+		.path = spaces_path(visit->grouping->spaces, cell->key.path),
+		.inode = spaces_path_inode(visit->grouping->spaces, cell->key.path),
+		.offset = cell->key.address,
+		.pid = cell->key.pid,
+	};
+
+	return cell->key.path || cell->key.address ? visit->visit(visit->context, &place) : 0;
+}
+
+/* Where a fault was has been visited. */
+static int grouping_visit_stack_place(void *context, const struct stack_place *at)
+{
+	const struct code_visit *visit = context;
+	const struct group_key key = { .path = at->path, .address = at->offset };
+	const struct code_place place = {
+		.path = spaces_path(visit->grouping->spaces, at->path),
+		.inode = spaces_path_inode(visit->grouping->spaces, at->path),
+		.offset = at->offset,
+	};
+
+	return grouping_find_cell(visit->grouping, GROUP_BY_CODE, &key) ? 0 :
+		visit->visit(visit->context, &place);
+}
+
+int grouping_visit_code(const struct grouping *grouping, code_visitor visit, void *context)
+{
+	const struct groups *codes = grouping->groups[GROUP_BY_CODE];
+	struct code_visit all = { grouping, visit, context };
+	int err = codes ? groups_visit(codes, grouping_visit_code_cell, &all) : 0;
+
+	return err ? err : stacks_visit(grouping->stacks, grouping_visit_stack_place, &all);
+}
+
+static int grouping_name_code_cell(struct grouping *grouping, const struct group_key *key,
+				   const char *symbol)
+{
+	struct cell *cell = grouping_find_cell(grouping, GROUP_BY_CODE, key);
+
+	if (!cell)
+		return 0;
+	free(cell->symbol);
+	cell->symbol = strdup(symbol);
+	return cell->symbol ? 0 : -ENOMEM;
+}
+
+int grouping_name_address(struct grouping *grouping, uint32_t pid, uint64_t address,
+			  const char *symbol)
+{
+	const struct group_key key = { .pid = pid, .address = address };
+
+	return grouping_name_code_cell(grouping, &key, symbol);
+}
+
+int grouping_name_code(struct grouping *grouping, const char *path, uint64_t offset,
+		       const char *symbol)
+{
+	const struct stack_place at = {
+		.path = spaces_path_number(grouping->spaces, path),
+		.offset = offset,
+	};
+	const struct group_key key = { .path = at.path, .address = offset };
+	int err;
+
+	if (!at.path)
+		return 0;
+	err = grouping_name_code_cell(grouping, &key, symbol);
+	return err ? err : stacks_name_place(grouping->stacks, &at, symbol);
+}
