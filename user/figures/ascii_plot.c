@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Draws the data of a figure with characters, for a terminal. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

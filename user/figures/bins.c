@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counts points in the cells of a plane. A cell covers a power of two of columns and rows,
+ * which doubles when the plane is full.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

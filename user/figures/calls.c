@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Turns items into calls of fault handlers, and counts them by place with the Space-Saving
+ * algorithm.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Holds a figure's data, script and sentences in memory. Names from recordings go only into
+ * data and labels, escaped.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

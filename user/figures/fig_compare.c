@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The figure of a comparison: each measure as the ratio of B to A with its interval. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +13,7 @@
 #define LEAST 0.01
 #define MOST 100.0
 
-/* What is 0 in both is nothing to compare. */
+/* A measure that is 0 on both sides is not compared. */
 static bool can_differ(const struct comparison_row *row)
 {
 	return (row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE) &&
@@ -94,7 +95,7 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 	fprintf(script, "set xlabel 'B, as a multiple of A'\nset logscale x\nunset grid\n"
 		"set xtics ('÷100' 0.01, '÷10' 0.1, '÷2' 0.5, '=' 1, '×2' 2, "
 		"'×10' 10, '×100' 100)\nset yrange [0.2:%zu.8]\n"
-		/* What is no change, however sure it is. */
+		/* The range of ratios that are not a change, however certain they are. */
 		"set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#%06x'\n"
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n"
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n", rows,

@@ -206,7 +206,7 @@ static int add_pages(void *data, const struct readahead_pages *pages)
 		return fig_readahead_add_read(map, pages);
 	times = page_chunks_find(&map->times, pages->dev, pages->inode, pages->pgoff);
 	place = times ? fig_readahead_find_place(map, pages) : NULL;
-	/* A file that was given up and came back does not have what was read before. */
+	/* A file that was dropped and came back lacks its earlier reads. */
 	if (place && times->place == place->number)
 		add_fate(&place->bins, times, pages);
 	return 0;

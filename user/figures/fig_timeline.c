@@ -116,7 +116,7 @@ struct change {
 	struct columns from, to;
 };
 
-/* What was in a column goes to the one that has its time now. */
+/* The content of a column moves to the one that has its time now. */
 static int change_lane(void *context, void *value)
 {
 	const struct change *change = context;
@@ -314,7 +314,7 @@ static void fig_timeline_name_lane(const struct lane *lane, char *name, size_t s
 		snprintf(name, size, "thread %" PRIu32, lane->tid);
 }
 
-/* What is drawn: three states that do not overlap. */
+/* Three states are drawn, which do not overlap. */
 static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum state state,
 			 uint64_t width)
 {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Draws figures with gnuplot in a temporary folder, and moves the files that are asked for to
+ * their place when all exist.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

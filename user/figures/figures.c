@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Hands the stream of a run to all figures, then draws them. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the maps of pages over time have in common. */
+/* Shared by the maps of pages over time. */
 #ifndef PFSTAT_USER_PAGE_MAP_H
 #define PFSTAT_USER_PAGE_MAP_H
 

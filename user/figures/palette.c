@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The colours of figures in the page's light and dark theme. */
 #include <math.h>
 
 #include "figures/palette.h"

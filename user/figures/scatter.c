@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The script that marks calls by class over their number, for the figures of order and cost. */
 #include <inttypes.h>
 
 #include "figures/palette.h"
@@ -6,7 +7,7 @@
 
 void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row)
 {
-	/* Marks are drawn at the mean of what is in them. */
+	/* A mark is drawn at the mean of its points. */
 	if (bins->nr_cells == bins->count)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    "%" PRIu64 " calls, each a mark.", bins->count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the study's two figures have in common: marks by class over the number of a call. */
+/* Shared by the study's two figures: marks by class over the number of a call. */
 #ifndef PFSTAT_USER_SCATTER_H
 #define PFSTAT_USER_SCATTER_H
 

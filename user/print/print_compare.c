@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Prints a judged comparison of two sides as a table, CSV or JSON. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

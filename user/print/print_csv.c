@@ -29,7 +29,7 @@ static void print_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* What was not measured is n/a; so is a quantile of nothing. */
+/* n/a stands for a figure that was not measured, and for a quantile of no calls. */
 static void print_number(FILE *out, bool known, uint64_t number)
 {
 	if (known)

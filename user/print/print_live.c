@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Prints the last interval of a live view as lines that fit the terminal. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Chooses the printer of a format. Names come from recordings, so the text is made harmless
+ * for a terminal before it is written.
+ */
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Runs the encoders of blocks in threads of their own, and hands the results back in order. */
 #include <signal.h>
 
 #include "recording/background.h"

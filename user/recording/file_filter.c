@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Passes the items of one file, and those of no file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

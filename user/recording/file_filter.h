@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Of a recording's items those that are about one file: its faults, its pages, the
- * requests for it. What is of no file (sleeps, threads, mappings) passes, too. A name
- * is several files when another one took its place while it was recorded.
+ * Passes the items of a recording that belong to one file: its faults, its pages, the
+ * requests for it. Items of no file (sleeps, threads, mappings) pass, too. A name stands
+ * for several files if another one took its place while it was recorded.
  */
 #ifndef PFSTAT_USER_FILE_FILTER_H
 #define PFSTAT_USER_FILE_FILTER_H

@@ -446,7 +446,7 @@ int recording_feed(struct recording_reader *reader, item_sink sink, void *contex
 		}
 		err = sink(context, &item);
 	}
-	/* What was interrupted may have failed of it. */
+	/* An interrupted read may have failed for that reason. */
 	return *stop ? -EINTR : err;
 }
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes a recording: items gather in a block, threads encode and compress it, blocks are
+ * appended in order. A recording that ends early has only whole blocks.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio_ext.h>

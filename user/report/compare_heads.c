@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compares the heads of two sets of recordings key by key. Keys that differ between equal runs
+ * are left out. Pure.
+ */
 #include <string.h>
 
 #include "report/compare_heads.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* In what the heads of recordings differ: kernel, machine, command, options, instruments. */
+/* Compares the heads of recordings: kernel, machine, command, options, instruments. */
 #ifndef PFSTAT_USER_COMPARE_HEADS_H
 #define PFSTAT_USER_COMPARE_HEADS_H
 

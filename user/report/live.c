@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keeps the last snapshot of a running analysis, and derives the lines of an interval from the
+ * difference to the next. Pure: no clock and no terminal.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -25,7 +25,7 @@
 #include "model/environment.h"
 #include "system/vma_kind.h"
 
-/* What a drive does one after the other, in this order. */
+/* The steps of a drive, in this order. */
 enum step {
 	STEP_POPULATE,
 	STEP_MEMSET,
@@ -43,7 +43,7 @@ struct step_figures {
 	struct usage usage;
 };
 
-/* What only a drive knows. */
+/* Known only of a drive. */
 struct report_drive {
 	uint64_t pages_touched;	/* distinct pages that the pattern visits */
 	uint64_t pages_written;	/* of these, the ones that it stores to */
@@ -57,18 +57,18 @@ struct report_time {
 	uint64_t counted_ns;	/* of all that is counted: the steps before the loop, too */
 };
 
-/* What pfstat itself costs; see struct run_counters. */
+/* The cost of pfstat itself; see struct run_counters. */
 struct report_cost {
 	uint64_t calls;		/* wrapper calls, as the module counted them */
 	uint64_t call_cost_ps;
 	uint64_t inside_ps;
-	bool subtract;		/* inside_ps of each call, in what is printed of classes */
+	bool subtract;		/* print the classes without inside_ps of each call */
 	uint64_t bpf_hooked_ps, bpf_again_ps, bpf_other_ps;
 	/* As eBPF counted: faults of hooked files, those begun again, returns of others. */
 	uint64_t bpf_hooked, bpf_again, bpf_other;
 };
 
-/* What eBPF could see. */
+/* The reach of eBPF. */
 struct report_bpf {
 	bool known;		/* false: parts, off-CPU times and requests are n/a */
 	char missing[256];	/* why, one clause */
@@ -77,7 +77,7 @@ struct report_bpf {
 	uint64_t off_cpu_count;	/* off-CPU intervals that it saw */
 };
 
-/* What the other figures lack. */
+/* Losses, by which the other figures are too low. */
 struct report_losses {
 	const char *damage;	/* one clause: the recording is not whole; NULL: it is */
 	uint64_t records;	/* in the module's rings */
@@ -116,7 +116,7 @@ struct report_groups {
 	size_t nr;
 };
 
-/* What a run tells beside its faults, if it is asked for; the session fills it. */
+/* Further figures of a run, if they are asked for; the session fills them. */
 struct report_extras {
 	bool print_usage, print_syscalls;	/* as tables; JSON has them always */
 	struct usage_line usage[USAGE_NR];
@@ -155,8 +155,8 @@ void report_init(struct report *report);
 void report_exit(struct report *report);
 
 /*
- * Fills in what the items and the counters of a run say. Both stay, for the summary
- * and the system calls are pointed to. report->bpf stays as it is when the
+ * Fills the report from the analysis and the counters of a run. Both must outlive it, because
+ * it points to the summary and the system calls. report->bpf stays as it is when the
  * counters do not know eBPF: the end of a recording, with the counters, may be missing.
  * 0 or -ENOMEM.
  */

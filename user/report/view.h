@@ -31,10 +31,10 @@ struct spread {
 	double stddev;	/* of a sample: divided by n - 1; 0 for one value */
 };
 
-/* What pfstat itself took of a run, by what it measured before it. */
+/* The share of pfstat itself in a run, from the calibration before it. */
 struct own_cost {
 	double call_ns;		/* that a wrapped call takes longer; NAN: n/a */
-	double inside_ns;	/* of that, what lies within the call's own time */
+	double inside_ns;	/* of that, the part within the call's own time */
 	double total_ns;	/* of all calls */
 	double share;		/* of the elapsed time */
 	/* The same of eBPF, with perf's counters of faults. */

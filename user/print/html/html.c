@@ -142,7 +142,7 @@ static void print_facts(FILE *out, const struct view *view)
 {
 	const struct report *run = view->run;
 	const struct fault_figures *all = &run->faults.all;
-	/* Without eBPF's hook nobody saw the others. */
+	/* Without eBPF's hook the other faults are unknown. */
 	const bool every = view_has_hook(run, HOOK_FAULT);
 	const char *const time = every ? "Time of all faults" : "Time of hooked faults";
 

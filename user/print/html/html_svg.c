@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Copies gnuplot's SVG into the page. Only elements and attributes that draw are copied; ids
+ * get the figure's name, colours become variables of the theme.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Captures the tables that a text printer makes, and prints them as tables of HTML. Other
+ * lines become paragraphs.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +49,7 @@ static void print_cell(FILE *out, struct libscols_table *table, struct libscols_
 	const char *text = scols_cell_get_data(scols_line_get_cell(line, i)) ?: "";
 	const char *number = scols_column_get_flags(column) & SCOLS_FL_RIGHT ? " class=\"n\"" : "";
 
-	/* What a row is about comes first, unless that is a number. */
+	/* The subject of a row comes first, unless that is a number. */
 	if (!i && !*number) {
 		fprintf(out, "<th scope=\"row\"%s>", *text == ' ' ? " class=\"part\"" : "");
 		html_text(out, text + strspn(text, " "));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Escapes text for elements and quoted attributes of the page. */
 #include <string.h>
 
 #include "print/html/html_text.h"

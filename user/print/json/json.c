@@ -160,7 +160,7 @@ static json_t *json_of_run(const struct view *view)
 	return object;
 }
 
-/* What is a number in every run and may vary between runs. */
+/* Members that are numbers in every run and may vary between runs. */
 static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;

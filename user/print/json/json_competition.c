@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory pressure in JSON: the figures alone and with competitors, and which process evicted
+ * the pages of which.
+ */
 #include "print/json/json_competition.h"
 #include "util/json_value.h"
 

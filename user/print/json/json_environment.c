@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The environment of a run to and from JSON, from one table of fields. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The environment of a run as JSON: in what is printed, and in a recording's head. */
+/* The environment of a run as JSON, in reports and in a recording's head. */
 #ifndef PFSTAT_USER_JSON_ENVIRONMENT_H
 #define PFSTAT_USER_JSON_ENVIRONMENT_H
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The extras of a run in JSON: getrusage(2) beside eBPF, hardware counters, simulated caches,
+ * mappings, system calls.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is told beside the faults, as members of a run's JSON. NULL: no memory. */
+/* The extras as members of a run's JSON. NULL: no memory. */
 #ifndef PFSTAT_USER_JSON_EXTRAS_H
 #define PFSTAT_USER_JSON_EXTRAS_H
 

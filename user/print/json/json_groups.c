@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The groups of a run in JSON: where its faults belong. */
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "util/json_value.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The head of a recording: all that is known of a run before it begins, to and from JSON. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is known of a run before it begins, as the head of a recording. */
+/* The head of a recording: all that is known of a run before it begins. */
 #ifndef PFSTAT_USER_JSON_HEAD_H
 #define PFSTAT_USER_JSON_HEAD_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Logical faults in JSON by class, with the parts of their time, the requests and the pages. */
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "util/json_value.h"

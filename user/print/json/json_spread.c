@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Mean and standard deviation of several runs, member by member of their JSON. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

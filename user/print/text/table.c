@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* For people: what it was measured under, then the figures. */
+/* The report as text: first the environment, then the figures. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static int table_counts(FILE *out, const struct view *view)
 void table_no_bpf(FILE *out, const struct report *run, const char *what)
 {
 	fprintf(out, "%s: n/a (", what);
-	/* What a recording says: no grid makes it harmless here. */
+	/* This text comes from the recording, and no grid makes it harmless here. */
 	utf8_print(out, run->bpf.missing[0] ? run->bpf.missing : "no eBPF");
 	fputs(")\n", out);
 }

@@ -28,7 +28,7 @@ int table_steps(FILE *out, const struct report *run);
 /* Of several runs with the same steps: mean ± standard deviation. */
 int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 
-/* A line: what the module itself took. */
+/* A line: the module's own cost. */
 void table_cost(FILE *out, const struct report *run);
 
 /* A line: there is no such thing, and why there was no eBPF. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Cells that several tables share: counts, shares, times. */
 #include <inttypes.h>
 #include <math.h>
 

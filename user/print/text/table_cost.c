@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Lines about pfstat's own cost, as calibrated before the run. */
 #include <math.h>
 
 #include "print/text/table.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The lines above all tables: machine, kernel, file or command, cache, time. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static void file_lines(struct grid *grid, const struct environment *e)
 		 known(e->cache), resident, e->file_pages, readahead);
 }
 
-/* What a plain reader maps needs no word. */
+/* The mapping of a plain reader is not mentioned. */
 static void memory_line(struct grid *grid, const struct environment *e)
 {
 	const bool to_file = !strncmp(e->map, "shared", strlen("shared"));

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of the extras: getrusage(2) beside eBPF, system calls, hardware counters, simulated
+ * caches, for one run or several.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -273,7 +277,7 @@ static int table_simulation(FILE *out, const struct cache_simulation *simulation
 	return grid_close(&grid, out);
 }
 
-/* What is not a figure, and has no mean. */
+/* Members that are not figures have no mean. */
 static int table_of_one_run(FILE *out, const struct report *run)
 {
 	int err = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables of what was asked for beside the faults. Each returns 0 or a negative errno. */
+/* Tables of the extras. Each returns 0 or a negative errno. */
 #ifndef PFSTAT_USER_TABLE_EXTRAS_H
 #define PFSTAT_USER_TABLE_EXTRAS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Logical faults by class, the parts of their time, and what the disk did meanwhile. */
+/* Tables of logical faults by class with the parts of their time, of requests and of pages. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -77,7 +77,7 @@ static void residue_note(FILE *out, const struct report *run)
 		fprintf(out, "Residue: nothing explains %.2f%% of the time\n", 100 * share);
 }
 
-/* What is no number in the table, and why. */
+/* Names the cells that are n/a, and why. */
 static void parts_notes(FILE *out, const struct report *run)
 {
 	enum fault_class class;
@@ -128,7 +128,7 @@ int table_parts(FILE *out, const struct view *view)
 			faults_rows(&grid, run, fault_class_name(class),
 				    &run->faults.classes[class]);
 	}
-	/* Without eBPF's hook nobody saw the others. */
+	/* Without eBPF's hook the other faults are unknown. */
 	faults_rows(&grid, run, view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked",
 		    &run->faults.all);
 	err = grid_close(&grid, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a drive did one after the other, and what the kernel counted for each step. */
+/* The steps of a drive as a table, with the kernel's counts of each. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

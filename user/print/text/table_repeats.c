@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Several runs of one drive as a table: a line for each, then mean and standard deviation. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Warnings, in capitals before all tables: damage and losses that make figures wrong. */
 #include <inttypes.h>
 #include <stdarg.h>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Assigns block requests to lanes, so that slices of one lane do not overlap, and remembers
+ * the last requests for the faults that waited for them.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Prints a run as a trace for Perfetto's viewer while it streams by: faults, off-CPU
+ * intervals, requests, counters. Memory is bounded.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

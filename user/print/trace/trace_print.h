@@ -36,7 +36,7 @@ int trace_begin(struct trace_writer **trace, FILE *out);
 int trace_item(void *trace, const struct item *item);
 /* An explain_sink. */
 int trace_fault(void *trace, const struct explained *fault);
-/* What a reader of the trace should know of what is not there. */
+/* Warnings for the reader of the trace about missing data. */
 struct trace_missing {
 	const char *damage;	/* one clause, or NULL */
 	uint64_t lost;		/* records; COUNT_NA: not known */

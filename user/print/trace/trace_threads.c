@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keeps off-CPU intervals of each thread until its faults before them are known, so that no
+ * slice overlaps another in its lane.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

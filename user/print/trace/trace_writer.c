@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes events of Chrome's JSON trace format. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
