@@ -97,7 +97,8 @@ json_t *json_ledger(const struct ledger *ledger)
 	size_t i;
 
 	for (i = 0; i < ledger->nr_differences; i++)
-		differences = value_appended(differences, ledger_difference(&ledger->differences[i]));
+		differences = value_appended(differences,
+					     ledger_difference(&ledger->differences[i]));
 	return json_pack("{so so so}",
 		"counts", ledger_counts(ledger),
 		"differences", differences,
