@@ -7,9 +7,9 @@
 #include "page.bpf.h"
 
 #define MAX_REQUESTS 8192
-#define MINOR_BITS 20
-#define MAX_BIOS 8	/* looked at in a request, behind the first */
-#define OP_WRITES 0x1	/* of request.cmd_flags: the operations that write are odd */
+#define MINOR_BITS   20
+#define MAX_BIOS     8	 /* looked at in a request, behind the first */
+#define OP_WRITES    0x1 /* of request.cmd_flags: the operations that write are odd */
 
 struct gendisk {
 	int major;
@@ -29,7 +29,7 @@ struct bvec_iter {
 	unsigned int bi_size;
 	unsigned int bi_idx;
 	unsigned int bi_bvec_done;
-	unsigned int bi_offset;		/* 7.3 calls it so */
+	unsigned int bi_offset; /* 7.3 calls it so */
 } __attribute__((preserve_access_index));
 
 struct bio {
@@ -56,7 +56,7 @@ enum req_flag_bits { __REQ_RAHEAD };
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_REQUESTS);
-	__type(key, __u64);	/* struct request * */
+	__type(key, __u64); /* struct request * */
 	__type(value, struct pfstat_block);
 } requests SEC(".maps");
 
@@ -282,7 +282,7 @@ static __always_inline int complete(const struct request *rq, unsigned char erro
 	if (!block)
 		return 0;
 	if (block->event.tid) {
-		if (!block->issue_ns) {		/* the driver never saw it */
+		if (!block->issue_ns) { /* the driver never saw it */
 			block->issue_ns = bpf_ktime_get_ns();
 			block_fill(block, rq);
 		}

@@ -22,12 +22,12 @@ struct task_struct {
 	unsigned int flags;
 	char comm[16];
 	unsigned int in_iowait : 1;
-	unsigned long min_flt;	/* its own counts, which getrusage(2) adds up */
+	unsigned long min_flt; /* its own counts, which getrusage(2) adds up */
 	unsigned long maj_flt;
-	unsigned long long start_time;	/* distinguishes threads that had the same tid */
+	unsigned long long start_time; /* distinguishes threads that had the same tid */
 } __attribute__((preserve_access_index));
 
-#define PF_EXITING 0x4	/* of task_struct.flags */
+#define PF_EXITING 0x4 /* of task_struct.flags */
 
 /* Threads that are followed at one time; each needs a slot in the maps. */
 #define MAX_THREADS 16384
@@ -41,25 +41,26 @@ struct task_struct {
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);	/* the loader sets it to the number of possible CPUs */
+	__uint(max_entries, 1); /* the loader sets it to the number of possible CPUs */
 	__type(key, __u32);
-	__array(values, struct {
-		__uint(type, BPF_MAP_TYPE_RINGBUF);
-		__uint(max_entries, RING_TEMPLATE_BYTES);
-	});
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_RINGBUF);
+			__uint(max_entries, RING_TEMPLATE_BYTES);
+		});
 } events SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_THREADS);
-	__type(key, __u32);	/* pid or tid */
-	__type(value, __u32);	/* enum pfstat_target */
+	__type(key, __u32);   /* pid or tid */
+	__type(value, __u32); /* enum pfstat_target */
 } targets SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, PFSTAT_NR_COUNTS);
-	__type(key, __u32);	/* enum pfstat_count */
+	__type(key, __u32); /* enum pfstat_count */
 	__type(value, __u64);
 } counts SEC(".maps") __weak;
 
@@ -86,7 +87,7 @@ static __always_inline bool is_target(__u32 tgid, __u32 tid)
 	if (!may_be_target(tgid, tid))
 		return false;
 	if (bpf_map_lookup_elem(&targets, &tid))
-		return true;	/* a thread, or a process by its first thread */
+		return true; /* a thread, or a process by its first thread */
 	if (tid == tgid)
 		return false;
 	target = bpf_map_lookup_elem(&targets, &tgid);
@@ -125,8 +126,8 @@ static __always_inline bool event_send(void *event, __u64 size)
 		count(PFSTAT_COUNT_EVENTS_LOST);
 		return false;
 	}
-	flags = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > events_half ?
-		BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	flags = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > events_half ? BPF_RB_FORCE_WAKEUP :
+									   BPF_RB_NO_WAKEUP;
 	if (bpf_ringbuf_output(ring, event, size, flags)) {
 		count(PFSTAT_COUNT_EVENTS_LOST);
 		return false;

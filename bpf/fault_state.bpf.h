@@ -13,19 +13,19 @@
 
 /* Exists from the thread's first fault to its end. Between faults it is that of the last one. */
 struct fault_state {
-	__u64 id;		/* process << 32 | thread; 0: the slot is free */
-	__u64 start_ns;		/* 0: in no fault */
-	__u64 min_flt;		/* the task's own counts, if no program was skipped */
+	__u64 id;	/* process << 32 | thread; 0: the slot is free */
+	__u64 start_ns; /* 0: in no fault */
+	__u64 min_flt;	/* the task's own counts, if no program was skipped */
 	__u64 maj_flt;
-	__u64 inode;		/* of the page of the file; 0: no file */
+	__u64 inode; /* of the page of the file; 0: no file */
 	__u64 pgoff;
 	__u32 dev;
-	__u32 born;		/* low half of the thread's start_time: tids are reused */
-	__u32 ignored;		/* the counter when the thread was found to be a target */
-	__u8 kind;		/* enum pfstat_fault_kind */
-	__u8 vma_kind;		/* by the mapping only */
-	__u8 is_sure;		/* of kind */
-	__u8 exiting;		/* the end of this fault frees it, no event does */
+	__u32 born;    /* low half of the thread's start_time: tids are reused */
+	__u32 ignored; /* the counter when the thread was found to be a target */
+	__u8 kind;     /* enum pfstat_fault_kind */
+	__u8 vma_kind; /* by the mapping only */
+	__u8 is_sure;  /* of kind */
+	__u8 exiting;  /* the end of this fault frees it, no event does */
 	/* The arguments of handle_mm_fault(), for a return probe that does not get them. */
 	__u64 vma;
 	__u64 address;
@@ -41,14 +41,14 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, NR_FAULT_SLOTS);
-	__type(key, __u32);	/* tid % NR_FAULT_SLOTS */
+	__type(key, __u32); /* tid % NR_FAULT_SLOTS */
 	__type(value, struct fault_state);
 } in_fault SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_THREADS);
-	__type(key, __u32);	/* tid */
+	__type(key, __u32); /* tid */
 	__type(value, struct fault_state);
 } in_fault_more SEC(".maps");
 
@@ -118,7 +118,7 @@ static __always_inline void fault_state_forget(__u64 id)
 		return;
 	}
 	slot->start_ns = 0;
-	barrier();	/* then another thread may take it; x86 keeps the order of stores */
+	barrier(); /* then another thread may take it; x86 keeps the order of stores */
 	slot->id = 0;
 }
 

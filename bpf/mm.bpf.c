@@ -13,7 +13,7 @@
 #include "page.bpf.h"
 #include "vma.bpf.h"
 
-#define VM_SHARED 0x8UL
+#define VM_SHARED  0x8UL
 #define VM_HUGETLB 0x400000UL
 
 struct file {
@@ -47,7 +47,7 @@ const volatile bool have_graph_probes;
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, PFSTAT_NR_FAULT_INDICES);
-	__type(key, __u32);	/* PFSTAT_FAULT_INDEX() */
+	__type(key, __u32); /* PFSTAT_FAULT_INDEX() */
 	__type(value, struct pfstat_fault_value);
 } faults SEC(".maps");
 
@@ -144,8 +144,7 @@ static __always_inline void fault_set_vma(struct fault_state *state,
 }
 
 /* NULL: the current thread is not a target. */
-static __always_inline struct fault_state *fault_begins(void *ctx,
-							const struct vm_area_struct *vma,
+static __always_inline struct fault_state *fault_begins(void *ctx, const struct vm_area_struct *vma,
 							unsigned long address, unsigned int flags)
 {
 	struct fault_state *state = fault_state_of(bpf_get_current_pid_tgid());
@@ -160,8 +159,7 @@ static __always_inline struct fault_state *fault_begins(void *ctx,
 }
 
 SEC("fentry/handle_mm_fault")
-int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address,
-	     unsigned int flags)
+int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags)
 {
 	fault_begins(ctx, vma, address, flags);
 	return 0;
@@ -331,7 +329,7 @@ static __always_inline void fault_send(const struct fault_state *state, __u64 no
  * (SIGSEGV) before it calls the operation.
  */
 #define RESULT_DONE_COW 0x1000
-#define RESULT_OF_FILE \
+#define RESULT_OF_FILE                                                                         \
 	(PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_NOPAGE | PFSTAT_RESULT_RETRY | RESULT_DONE_COW | \
 	 PFSTAT_RESULT_COMPLETED | (PFSTAT_RESULT_ERROR & ~PFSTAT_RESULT_SIGSEGV))
 
@@ -374,7 +372,7 @@ static __always_inline int fault_ends(struct fault_state *state, const struct vm
 	if (!state->is_sure && !(returned->result & RESULT_OF_FILE))
 		look_closer(state, vma, returned->address);
 	else if (state->kind == PFSTAT_FAULT_SWAP && returned->result & PFSTAT_RESULT_LOCKED)
-		state->kind = state->vma_kind;	/* a marker of userfaultfd was in its place */
+		state->kind = state->vma_kind; /* a marker of userfaultfd was in its place */
 	value = count_fault(PFSTAT_FAULT_INDEX(state->kind, returned->origin, returned->outcome));
 	count_own(state, returned->outcome);
 	/* The module's records have the times of its faults. */

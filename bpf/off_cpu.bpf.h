@@ -10,20 +10,20 @@
 #include "common.bpf.h"
 
 struct off_cpu_start {
-	__u64 off_ns;		/* 0: it runs, and the other members are stale */
-	__u64 woken_ns;		/* 0: not yet */
-	__u64 total_ns;		/* of all finished intervals, sent or lost */
-	__u64 start_time;	/* of the thread, because its tid may be reused */
+	__u64 off_ns;	  /* 0: it runs, and the other members are stale */
+	__u64 woken_ns;	  /* 0: not yet */
+	__u64 total_ns;	  /* of all finished intervals, sent or lost */
+	__u64 start_time; /* of the thread, because its tid may be reused */
 	__u32 state;
 	__u32 waker;
-	__u32 flags;		/* PFSTAT_OFF_CPU_* */
+	__u32 flags; /* PFSTAT_OFF_CPU_* */
 	__u32 reserved;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_THREADS);
-	__type(key, __u32);	/* tid */
+	__type(key, __u32); /* tid */
 	__type(value, struct off_cpu_start);
 } off_since SEC(".maps") __weak;
 

@@ -8,12 +8,12 @@
 
 #include "common.bpf.h"
 
-#define MAPPING_FLAGS 0x3UL	/* in folio.mapping: it is anonymous, or movable */
-#define TAIL_PAGE 0x1UL		/* in page.compound_head: the other bits are the head */
+#define MAPPING_FLAGS	  0x3UL /* in folio.mapping: it is anonymous, or movable */
+#define TAIL_PAGE	  0x1UL /* in page.compound_head: the other bits are the head */
 #define PFSTAT_PAGE_SHIFT 12
 
 struct super_block {
-	__u32 s_dev;		/* major << 20 | minor */
+	__u32 s_dev; /* major << 20 | minor */
 } __attribute__((preserve_access_index));
 
 struct inode {
@@ -33,7 +33,7 @@ struct address_space {
  */
 struct page {
 	unsigned long compound_head;
-	unsigned long compound_info;	/* v7.2: the head's address, or a mask to make it */
+	unsigned long compound_info; /* v7.2: the head's address, or a mask to make it */
 } __attribute__((preserve_access_index));
 
 /* A mask keeps all of an address's upper half; no page's structure lies that high. */
@@ -45,7 +45,7 @@ struct folio {
 	unsigned long index;
 	void *private;
 	unsigned int _folio_nr_pages;
-	unsigned int _nr_pages;		/* v6.15 */
+	unsigned int _nr_pages; /* v6.15 */
 } __attribute__((preserve_access_index));
 
 /* v6.18: the flags are a structure. */
@@ -59,7 +59,7 @@ struct folio___v6_18 {
 
 enum pageflags { PG_head, PG_swapbacked, PG_swapcache };
 
-#define MODE_TYPE 0170000	/* of inode.i_mode */
+#define MODE_TYPE	  0170000 /* of inode.i_mode */
 #define MODE_BLOCK_DEVICE 0060000
 
 struct file_key {
@@ -79,7 +79,7 @@ struct {
 } files SEC(".maps") __weak;
 
 struct file_page {
-	__u64 inode;		/* 0: no file's page */
+	__u64 inode; /* 0: no file's page */
 	__u64 pgoff;
 	__u32 dev;
 	__u32 reserved;

@@ -47,7 +47,7 @@ static __always_inline void on_switch_out(const struct task_struct *task, __u32 
 	start->waker = 0;
 	start->state = state;
 	start->flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
-		      (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
+		       (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
 	start->off_ns = bpf_ktime_get_ns();
 }
 

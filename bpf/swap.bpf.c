@@ -9,8 +9,8 @@
 #include "common.bpf.h"
 #include "page.bpf.h"
 
-#define MAPPING_ANON 0x1UL	/* of MAPPING_FLAGS, and no other */
-#define MAX_PAIRS 4096
+#define MAPPING_ANON 0x1UL /* of MAPPING_FLAGS, and no other */
+#define MAX_PAIRS    4096
 
 struct rb_node {
 	struct rb_node *rb_right, *rb_left;
@@ -44,7 +44,7 @@ struct anon_vma_chain {
 } __attribute__((preserve_access_index));
 
 struct slot {
-	__u64 entry;		/* 0: none; a swap area's first page is its header */
+	__u64 entry; /* 0: none; a swap area's first page is its header */
 	__u32 evictor;
 	__u32 owner;
 };
@@ -72,7 +72,7 @@ struct comm {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_PAIRS);
-	__type(key, __u32);	/* process */
+	__type(key, __u32); /* process */
 	__type(value, struct comm);
 } swap_names SEC(".maps");
 
@@ -152,7 +152,7 @@ static __always_inline __u32 folio_owner(const struct folio *folio)
 
 /* The context of bpf_loop() over the pages of a folio. */
 struct folio_pages {
-	__u64 entry;		/* of the first */
+	__u64 entry; /* of the first */
 	__u32 evictor;
 	__u32 owner;
 };
@@ -178,7 +178,8 @@ static long evict_page(__u32 number, void *context)
 static __always_inline int evict(const struct folio *folio, __u64 entry, const void *shadow)
 {
 	struct folio_pages pages = {
-		.entry = entry, .evictor = bpf_get_current_pid_tgid() >> 32,
+		.entry = entry,
+		.evictor = bpf_get_current_pid_tgid() >> 32,
 	};
 	__u32 nr;
 

@@ -7,9 +7,9 @@
  */
 #include "common.bpf.h"
 
-#define MAX_ERRNO 4095
-#define NR_MADVISE 28		/* x86-64 */
-#define NR_RT_SIGRETURN 15	/* x86-64; its result is the interrupted code's register */
+#define MAX_ERRNO	4095
+#define NR_MADVISE	28 /* x86-64 */
+#define NR_RT_SIGRETURN 15 /* x86-64; its result is the interrupted code's register */
 
 /* Arguments are still there when a system call returns. */
 struct pt_regs___x86 {
@@ -25,7 +25,7 @@ struct entered {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_THREADS);
-	__type(key, __u32);	/* tid */
+	__type(key, __u32); /* tid */
 	__type(value, struct entered);
 } in_syscall SEC(".maps");
 
@@ -91,12 +91,12 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 	/* The verifier of 6.1 wants the very register compared that is the index. */
 	barrier_var(bucket);
 	if (bucket >= PFSTAT_SYSCALL_BUCKETS)
-		bucket = PFSTAT_SYSCALL_BUCKETS - 1;	/* the last has no upper end */
+		bucket = PFSTAT_SYSCALL_BUCKETS - 1; /* the last has no upper end */
 	value->log2_ns[bucket]++;
 }
 
-static __always_inline void send_advice(const struct pt_regs___x86 *regs, __u64 id,
-					__u64 start_ns, __u64 ns)
+static __always_inline void send_advice(const struct pt_regs___x86 *regs, __u64 id, __u64 start_ns,
+					__u64 ns)
 {
 	const __u64 advice = BPF_CORE_READ(regs, dx);
 	struct pfstat_advice event = {

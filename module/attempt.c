@@ -198,8 +198,8 @@ static u8 attempt_facts(const struct attempt *attempt, const struct vm_fault *vm
 
 	return (has_slept(attempt) ? PFSTAT_FACT_SLEPT : 0) |
 	       (was_preempted(attempt) ? PFSTAT_FACT_PREEMPTED : 0) |
-	       (attempt->wrapping->shared ? PFSTAT_FACT_SHARED : 0) |
-	       (cow ? PFSTAT_FACT_COW : 0) | (folio ? PFSTAT_FACT_FOLIO : 0);
+	       (attempt->wrapping->shared ? PFSTAT_FACT_SHARED : 0) | (cow ? PFSTAT_FACT_COW : 0) |
+	       (folio ? PFSTAT_FACT_FOLIO : 0);
 }
 
 /*
@@ -246,9 +246,9 @@ static struct page *attempt_page(const struct attempt *attempt, const struct vm_
 	case PFSTAT_OP_MAP_PAGES:
 		return around_page(vmf, attempt->result);
 	case PFSTAT_OP_PAGE_MKWRITE:
-		return vmf->page;	/* the caller has a reference, whatever the result is */
+		return vmf->page; /* the caller has a reference, whatever the result is */
 	default:
-		return NULL;	/* huge_fault maps the page and does not return it */
+		return NULL; /* huge_fault maps the page and does not return it */
 	}
 }
 
@@ -315,7 +315,7 @@ vm_fault_t pfstat_attempt_fault(const struct fault_wrapping *wrapping, struct vm
 
 	/* The clock comes last, so that the duration contains nothing of the module's own. */
 	attempt.start = pfstat_clock_now();
-	attempt.result = wrapping->pristine.fault(vmf);	/* vma dead from here */
+	attempt.result = wrapping->pristine.fault(vmf); /* vma dead from here */
 	attempt.duration_ns = pfstat_clock_since(&attempt.start);
 	pfstat_attempt_end(&attempt, vmf);
 	return attempt.result;
@@ -341,14 +341,13 @@ vm_fault_t pfstat_attempt_huge_fault(const struct fault_wrapping *wrapping, stru
 	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_HUGE_FAULT);
 
 	attempt.start = pfstat_clock_now();
-	attempt.result = wrapping->pristine.huge_fault(vmf, size);	/* vma dead from here */
+	attempt.result = wrapping->pristine.huge_fault(vmf, size); /* vma dead from here */
 	attempt.duration_ns = pfstat_clock_since(&attempt.start);
 	pfstat_attempt_end(&attempt, vmf);
 	return attempt.result;
 }
 
-vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping,
-				       struct vm_fault *vmf)
+vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf)
 {
 	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_PAGE_MKWRITE);
 
@@ -359,8 +358,7 @@ vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping,
 	return attempt.result;
 }
 
-vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping,
-				      struct vm_fault *vmf)
+vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf)
 {
 	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_PFN_MKWRITE);
 

@@ -24,18 +24,18 @@ struct attempt {
 	struct moment start;
 	u64 inode;
 	unsigned long cached;	/* the folio's flags before the call, or one of NOT_* */
-	unsigned long switches;	/* see pfstat_attempt_switches() */
+	unsigned long switches; /* see pfstat_attempt_switches() */
 	u64 earlier_ns;		/* see struct chain_link */
 	u8 op;			/* enum pfstat_op */
 	u8 cause;
-	bool remote;		/* a fault on the memory of another process */
-	struct around_window around;	/* of map_pages */
+	bool remote;		     /* a fault on the memory of another process */
+	struct around_window around; /* of map_pages */
 	u64 duration_ns;
 	vm_fault_t result;
 };
 
 /* All flags at once, or all but one: no folio has them. */
-#define ATTEMPT_NOT_CACHED (~0UL)
+#define ATTEMPT_NOT_CACHED    (~0UL)
 #define ATTEMPT_NOT_LOOKED_UP (~1UL)
 
 /*
@@ -55,10 +55,8 @@ vm_fault_t pfstat_attempt_map_pages(const struct fault_wrapping *wrapping, struc
 				    pgoff_t start_pgoff, pgoff_t end_pgoff);
 vm_fault_t pfstat_attempt_huge_fault(const struct fault_wrapping *wrapping, struct vm_fault *vmf,
 				     compat_huge_size_t size);
-vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping,
-				       struct vm_fault *vmf);
-vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping,
-				      struct vm_fault *vmf);
+vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
+vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
 
 /* Classifies and records a call that has returned; all members of the attempt are set. */
 void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vmf);

@@ -16,7 +16,7 @@
 #include "ring.h"
 #include "tally.h"
 
-#define BATCHES 8
+#define BATCHES	    8
 #define BATCH_CALLS 256U
 /* Three levels deep in the page cache, as a file of 16 MiB to 1 GiB has it. */
 #define STAGE_PGOFF 5000
@@ -37,7 +37,7 @@ static struct pfstat_cost calibrated;
 
 static vm_fault_t calibrate_null_fault(struct vm_fault *vmf)
 {
-	return VM_FAULT_LOCKED;	/* with vmf->page, which is there already */
+	return VM_FAULT_LOCKED; /* with vmf->page, which is there already */
 }
 
 static bool stage_set(struct stage *stage)
@@ -115,7 +115,7 @@ void pfstat_calibrate(size_t capacity)
 {
 	struct stage *stage = kvzalloc(sizeof(*stage), GFP_KERNEL);
 
-	calibrated = (struct pfstat_cost){ };
+	calibrated = (struct pfstat_cost){};
 	if (!stage)
 		return;
 	if (stage_set(stage))

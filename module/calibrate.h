@@ -7,8 +7,8 @@
 
 /* Picoseconds, of a handler that does nothing; 0: not known. */
 struct pfstat_cost {
-	u64 call_ps;		/* added to a call, in all */
-	u64 inside_ps;		/* the module's own share of the duration in the record */
+	u64 call_ps;   /* added to a call, in all */
+	u64 inside_ps; /* the module's own share of the duration in the record */
 };
 
 /*

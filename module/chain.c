@@ -33,8 +33,8 @@ static_assert((PID_MAX_LIMIT >> CHAIN_SET_BITS) + 1 < CHAIN_BUSY);
 struct suspended {
 	u64 page_address;
 	u64 start_ns;
-	u64 born;		/* the thread's start: tids are used again */
-	u64 faults;		/* faults that the thread had completed */
+	u64 born;   /* the thread's start: tids are used again */
+	u64 faults; /* faults that the thread had completed */
 	u8 cause;
 };
 
@@ -121,7 +121,7 @@ struct chain_link pfstat_chain_resume(unsigned long page_address)
 	/* An eviction meanwhile makes the exchange fail. */
 	found = data_race(chain_ways[set].ways[way]);
 	if (cmpxchg(&tags[way], tag, 0) != tag)
-		return chain;	/* evicted while we read */
+		return chain; /* evicted while we read */
 
 	/*
 	 * Another page, or a fault that completed in between (another thread

@@ -16,22 +16,22 @@
 #include <pfstat/record.h>
 
 #define CHAIN_SET_BITS 10
-#define CHAIN_WAYS 4
+#define CHAIN_WAYS     4
 
 /*
  * The threads whose suspended faults a set holds; read in every call, and zero in most. The
  * low bits of a tid are its set, the others and 1 are its tag.
  */
 union chain_tags {
-	u16 tags[CHAIN_WAYS];	/* 0: free */
+	u16 tags[CHAIN_WAYS]; /* 0: free */
 	u64 all;
 } ____cacheline_aligned;
 
 extern union chain_tags pfstat_chain_tags[1 << CHAIN_SET_BITS];
 
 struct chain_link {
-	u64 earlier_ns;		/* start of the previous attempt; 0: there was none */
-	u8 cause;		/* the class that made the fault wait (see pfstat_facts) */
+	u64 earlier_ns; /* start of the previous attempt; 0: there was none */
+	u8 cause;	/* the class that made the fault wait (see pfstat_facts) */
 };
 
 #define PFSTAT_CHAIN_NONE ((struct chain_link){ .cause = PFSTAT_NR_CLASSES })
@@ -40,8 +40,8 @@ int pfstat_chain_init(void);
 void pfstat_chain_exit(void);
 void pfstat_chain_reset(void);
 size_t pfstat_chain_bytes(void);
-u64 pfstat_chain_evicted(void);	/* links lost because a set was full */
-unsigned int pfstat_chain_suspended(void);	/* links that wait for the next attempt */
+u64 pfstat_chain_evicted(void);		   /* links lost because a set was full */
+unsigned int pfstat_chain_suspended(void); /* links that wait for the next attempt */
 
 static inline u32 pfstat_chain_set(pid_t tid)
 {

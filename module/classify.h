@@ -6,15 +6,15 @@
 #include <pfstat/record.h>
 
 struct pfstat_facts {
-	__u8 op;		/* enum pfstat_op */
-	__u8 before;		/* enum pfstat_before */
+	__u8 op;     /* enum pfstat_op */
+	__u8 before; /* enum pfstat_before */
 	/*
 	 * The class of the earlier attempts of this fault: DISK, WAIT or
 	 * READAHEAD; PFSTAT_NR_CLASSES: none of them.
 	 */
 	__u8 cause;
-	__u8 slept;		/* a voluntary context switch during the call */
-	__u32 result;		/* PFSTAT_RESULT_* */
+	__u8 slept;   /* a voluntary context switch during the call */
+	__u32 result; /* PFSTAT_RESULT_* */
 };
 
 enum pfstat_class pfstat_classify(const struct pfstat_facts *facts);

@@ -16,7 +16,7 @@
  * Together they are less than a stop waits for calls (5 s, at 250 MHz or more). A longer call
  * leaves the fast path when it ends, so it is compared with the begin of the recording.
  */
-#define CLOCK_LIMIT BIT_ULL(30)
+#define CLOCK_LIMIT   BIT_ULL(30)
 #define CLOCK_UPDATES (BIT(24) - 1)
 
 struct pfstat_clock pfstat_clock __cacheline_aligned = {

@@ -35,7 +35,7 @@ struct pfstat_clock {
 	u64 mult;
 	u64 offset_low;
 	u64 offset_high;
-	seqcount_t sequence;	/* for readers that can wait until the line has changed */
+	seqcount_t sequence; /* for readers that can wait until the line has changed */
 	u32 gate;
 };
 
@@ -49,7 +49,7 @@ void pfstat_clock_stop(void);
 struct moment {
 	u64 ns;
 	u64 cycles;
-	u64 limit;		/* the clock's, when it was so; 0: cycles is nothing */
+	u64 limit; /* the clock's, when it was so; 0: cycles is nothing */
 };
 
 /*
@@ -60,7 +60,7 @@ static __always_inline u64 pfstat_clock_start_cycles(void)
 {
 	u64 low, high;
 
-	asm volatile("rdtsc" : "=a" (low), "=d" (high));
+	asm volatile("rdtsc" : "=a"(low), "=d"(high));
 	return low + (high << 32);
 }
 
@@ -78,9 +78,9 @@ static __always_inline u64 clock_line(u64 cycles)
 	    "addq %[offset_low], %[low]\n\t"
 	    "adcq %[offset_high], %[high]\n\t"
 	    "shrdq %[shift], %[high], %[low]"
-	    : [low] "+a" (cycles), [high] "=&d" (high)
-	    : [mult] "m" (pfstat_clock.mult), [offset_low] "m" (pfstat_clock.offset_low),
-	      [offset_high] "m" (pfstat_clock.offset_high), [shift] "i" (CLOCK_SHIFT)
+	    : [low] "+a"(cycles), [high] "=&d"(high)
+	    : [mult] "m"(pfstat_clock.mult), [offset_low] "m"(pfstat_clock.offset_low),
+	      [offset_high] "m"(pfstat_clock.offset_high), [shift] "i"(CLOCK_SHIFT)
 	    : "cc");
 	return cycles;
 }
@@ -91,8 +91,8 @@ static __always_inline u64 clock_length(u64 cycles)
 
 	asm("mulq %[mult]\n\t"
 	    "shrdq %[shift], %[high], %[low]"
-	    : [low] "+a" (cycles), [high] "=&d" (high)
-	    : [mult] "m" (pfstat_clock.mult), [shift] "i" (CLOCK_SHIFT)
+	    : [low] "+a"(cycles), [high] "=&d"(high)
+	    : [mult] "m"(pfstat_clock.mult), [shift] "i"(CLOCK_SHIFT)
 	    : "cc");
 	return cycles;
 }

@@ -16,9 +16,9 @@
 #endif
 
 #define MAX_WORDS 3
-#define MAX_WORD 16
-#define MAX_PID 4194304ULL	/* PID_MAX_LIMIT on 64 bit */
-#define MAX_FD 2147483647ULL	/* INT_MAX */
+#define MAX_WORD  16
+#define MAX_PID	  4194304ULL	/* PID_MAX_LIMIT on 64 bit */
+#define MAX_FD	  2147483647ULL /* INT_MAX */
 
 struct words {
 	char word[MAX_WORDS][MAX_WORD];

@@ -14,7 +14,7 @@
 #endif
 
 enum pfstat_verb {
-	PFSTAT_VERB_NONE,	/* an empty line */
+	PFSTAT_VERB_NONE, /* an empty line */
 	PFSTAT_VERB_PID,
 	PFSTAT_VERB_FOLLOW,
 	PFSTAT_VERB_FILE,
@@ -28,9 +28,9 @@ enum pfstat_verb {
 
 struct pfstat_command {
 	enum pfstat_verb verb;
-	__u64 number;		/* PID, FOLLOW: process; FILE, ONLY: descriptor; RING_SIZE: bytes */
-	bool now;		/* PID: present mappings only */
-	bool on;		/* FAULT_AROUND: keep; MODE: overwrite */
+	__u64 number; /* PID, FOLLOW: process; FILE, ONLY: descriptor; RING_SIZE: bytes */
+	bool now;     /* PID: present mappings only */
+	bool on;      /* FAULT_AROUND: keep; MODE: overwrite */
 };
 
 /* Parses one line, without its newline. 0, or -EINVAL and *command unchanged. */

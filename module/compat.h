@@ -48,7 +48,7 @@ static inline bool compat_vma_write_trylock(struct vm_area_struct *vma)
 	const unsigned int before = vma->vm_lock_seq;
 
 	WRITE_ONCE(vma->vm_lock_seq, vma->vm_mm->mm_lock_seq.sequence);
-	smp_mb();	/* the mark, then the count */
+	smp_mb(); /* the mark, then the count */
 	if (refcount_read(&vma->vm_refcnt) == 1)
 		return true;
 	WRITE_ONCE(vma->vm_lock_seq, before);

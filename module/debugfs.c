@@ -167,8 +167,8 @@ static int debugfs_make_ring_file(struct dentry *dir, unsigned long cpu)
 	char name[16];
 
 	snprintf(name, sizeof(name), "cpu%lu", cpu);
-	return debugfs_made(name, debugfs_create_file_unsafe(name, 0600, dir, (void *)cpu,
-							     &ring_fops));
+	return debugfs_made(name,
+			    debugfs_create_file_unsafe(name, 0600, dir, (void *)cpu, &ring_fops));
 }
 
 static int debugfs_make_ring_files(void)

@@ -34,19 +34,19 @@ static_assert(ARRAY_SIZE(op_names) == PFSTAT_NR_OPS);
  * calls ended. Reading removes nothing from the rings. The rings are held from start to stop of
  * each chunk, not in between.
  */
-#define LOG_STRIDE 4096	/* records that are skipped at once */
+#define LOG_STRIDE 4096 /* records that are skipped at once */
 
 struct log_cursor {
-	u64 next;		/* position of `record` */
-	u64 end;		/* head when the reading began */
+	u64 next; /* position of `record` */
+	u64 end;  /* head when the reading began */
 	bool loaded;
 	struct pfstat_record record;
 };
 
 struct log_reader {
-	u64 calls, lost;	/* when the reading began */
-	bool frames;		/* the opener may see page frame numbers */
-	struct log_cursor cursors[];	/* one a possible CPU */
+	u64 calls, lost;	     /* when the reading began */
+	bool frames;		     /* the opener may see page frame numbers */
+	struct log_cursor cursors[]; /* one a possible CPU */
 };
 
 static void log_cursor_load(struct log_cursor *cursor, unsigned int cpu)
@@ -57,7 +57,7 @@ static void log_cursor_load(struct log_cursor *cursor, unsigned int cpu)
 		if (cursor->loaded)
 			return;
 		if (++cursor->next % LOG_STRIDE == 0)
-			cond_resched();	/* there may be ten million */
+			cond_resched(); /* there may be ten million */
 	}
 }
 
@@ -150,8 +150,8 @@ static int log_show(struct seq_file *m, void *v)
 	}
 	r = &((struct log_cursor *)v)->record;
 	reader = m->private;
-	seq_printf(m, "%llu %llu %u %u %u %s %s 0x%llx %llu ", r->start_ns, r->duration_ns,
-		   r->pid, r->tid, r->cpu, r->op < PFSTAT_NR_OPS ? op_names[r->op] : "?",
+	seq_printf(m, "%llu %llu %u %u %u %s %s 0x%llx %llu ", r->start_ns, r->duration_ns, r->pid,
+		   r->tid, r->cpu, r->op < PFSTAT_NR_OPS ? op_names[r->op] : "?",
 		   r->class < PFSTAT_NR_CLASSES ? class_names[r->class] : "?", r->address,
 		   r->pgoff);
 	if (r->pfn == PFSTAT_NO_PFN || !reader->frames)
@@ -163,8 +163,8 @@ static int log_show(struct seq_file *m, void *v)
 		   r->facts & PFSTAT_FACT_SLEPT ? 's' : '-',
 		   r->facts & PFSTAT_FACT_PREEMPTED ? 'p' : '-',
 		   r->facts & PFSTAT_FACT_SHARED ? 'S' : '-',
-		   r->facts & PFSTAT_FACT_COW ? 'c' : '-',
-		   r->facts & PFSTAT_FACT_FOLIO ? 'f' : '-', r->earlier_ns);
+		   r->facts & PFSTAT_FACT_COW ? 'c' : '-', r->facts & PFSTAT_FACT_FOLIO ? 'f' : '-',
+		   r->earlier_ns);
 	return 0;
 }
 
@@ -242,7 +242,7 @@ static void show_histograms(struct seq_file *m, const struct call_tally *tally)
 			any |= tally->histogram[class][i];
 		if (!any)
 			continue;
-		if (i == TALLY_BUCKETS - 1)	/* the last has no upper end */
+		if (i == TALLY_BUCKETS - 1) /* the last has no upper end */
 			seq_printf(m, "%16s", "longer");
 		else
 			seq_printf(m, "%16llu", 1ULL << i);
@@ -266,7 +266,7 @@ static void show_memory(struct seq_file *m)
 	seq_printf(m, "module_bytes  %zu\n", compat_module_bytes(THIS_MODULE));
 	seq_printf(m, "percpu_bytes  %zu\n",
 		   sizeof(struct call_tally) + sizeof(struct ring_writer) +
-		   sizeof(pfstat_in_flight));
+			   sizeof(pfstat_in_flight));
 	seq_printf(m, "ring_bytes    %zu\n", pfstat_ring_bytes());
 	seq_printf(m, "chain_bytes   %zu\n", pfstat_chain_bytes());
 	seq_printf(m, "shadow_bytes  %zu\n", pfstat_shadow_bytes());
@@ -332,7 +332,7 @@ static void show_vma(struct seq_file *m, const struct watched_mm *watched,
 
 	seq_printf(m, "vma pid %d 0x%lx-0x%lx pgoff %lu dev %u:%u inode %llu ", watched->pid,
 		   vma->vm_start, vma->vm_end, vma->vm_pgoff, MAJOR(inode->i_sb->s_dev),
-		   MINOR(inode->i_sb->s_dev), (u64)inode->i_ino);	/* 7.2: a u64 */
+		   MINOR(inode->i_sb->s_dev), (u64)inode->i_ino); /* 7.2: a u64 */
 	seq_file_path(m, vma->vm_file, " \t\n\\");
 	seq_putc(m, '\n');
 }
@@ -345,7 +345,7 @@ static void show_mm(struct watched_mm *watched, void *data)
 	seq_printf(m, "mm pid %d%s%s\n", watched->pid, watched->future ? " future" : "",
 		   watched->follow ? " follow" : "");
 	if (mmap_read_lock_killable(watched->mm))
-		return;	/* killed */
+		return; /* killed */
 	VMA_ITERATOR(vmi, watched->mm, 0);
 	for_each_vma(vmi, vma) {
 		if (xa_is_zero(vma))

@@ -35,7 +35,7 @@ struct fast_call {
 	const struct fault_wrapping *wrapping;
 	u64 inode;
 	unsigned long switches;
-	u64 start;		/* cycles; with the kernel's clock ns */
+	u64 start; /* cycles; with the kernel's clock ns */
 };
 
 /*
@@ -76,8 +76,7 @@ static __always_inline void store_u64(struct pfstat_record *record, size_t offse
 	*(u64 *)((void *)record + offset) = value;
 }
 
-static __always_inline void store_ids(struct pfstat_record *record,
-				      const struct task_struct *task)
+static __always_inline void store_ids(struct pfstat_record *record, const struct task_struct *task)
 {
 	/* Unless the kernel's structs are shuffled. */
 	if (offsetof(struct task_struct, tgid) == offsetof(struct task_struct, pid) + 4) {
@@ -239,8 +238,8 @@ static noinline vm_fault_t map_pages_end_solved(const struct vm_fault *vmf,
 
 static noinline vm_fault_t map_pages_end_other(const struct vm_fault *vmf,
 					       const struct fault_wrapping *wrapping,
-					       unsigned long switches, u64 start,
-					       vm_fault_t result, struct around_window around)
+					       unsigned long switches, u64 start, vm_fault_t result,
+					       struct around_window around)
 {
 	u64 cycles = rdtsc_ordered() - start;
 
@@ -309,25 +308,25 @@ static __always_inline bool fault_by_kernel_clock(const struct fault_wrapping *w
 	call.inode = file_inode(file)->i_ino;
 	call.switches = pfstat_attempt_switches(current);
 	call.start = ktime_get_mono_fast_ns();
-	*result = wrapping->pristine.fault(vmf);	/* vma dead from here */
+	*result = wrapping->pristine.fault(vmf); /* vma dead from here */
 	span = span_since(call.start);
 	if (*result != VM_FAULT_LOCKED || vmf->page != &folio->page ||
-	    !fast_store_span(call, span, vmf, FAST_FAULT, &folio->page,
-			     (struct around_window){ }))
+	    !fast_store_span(call, span, vmf, FAST_FAULT, &folio->page, (struct around_window){}))
 		fault_end(call, span, vmf, *result);
 	return true;
 }
 
 static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct fault_wrapping *wrapping,
 							    struct vm_fault *vmf,
-							    pgoff_t start_pgoff,
-							    pgoff_t end_pgoff)
+							    pgoff_t start_pgoff, pgoff_t end_pgoff)
 {
 	const struct around_window around = {
-		.before = vmf->pgoff - start_pgoff, .pages = end_pgoff - start_pgoff + 1,
+		.before = vmf->pgoff - start_pgoff,
+		.pages = end_pgoff - start_pgoff + 1,
 	};
 	struct fast_call call = {
-		.wrapping = wrapping, .switches = pfstat_attempt_switches(current),
+		.wrapping = wrapping,
+		.switches = pfstat_attempt_switches(current),
 	};
 	struct folio *folio = NULL;
 	struct clock_span span;
@@ -339,8 +338,7 @@ static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct fault_w
 	call.inode = file_inode(vmf->vma->vm_file)->i_ino;
 	if (result == VM_FAULT_NOPAGE)
 		folio = folio_at(vmf->vma->vm_file->f_mapping, vmf->pgoff, 0, BIT(PG_head));
-	if (!folio ||
-	    !fast_store_span(call, span, vmf, FAST_MAP_PAGES, &folio->page, around))
+	if (!folio || !fast_store_span(call, span, vmf, FAST_MAP_PAGES, &folio->page, around))
 		map_pages_end(call, span, vmf, result, around);
 	return result;
 }
@@ -397,14 +395,14 @@ vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 	call.switches = pfstat_attempt_switches(current);
 	/* The clock comes last, so that the duration contains nothing of the module's own. */
 	call.start = pfstat_clock_start_cycles();
-	result = call.wrapping->pristine.fault(vmf);	/* vma dead from here */
+	result = call.wrapping->pristine.fault(vmf); /* vma dead from here */
 	if (unlikely(result != VM_FAULT_LOCKED))
 		return fault_end_other(vmf, call.wrapping, call.inode, call.switches, call.start,
 				       result);
 	cycles = rdtsc_ordered() - call.start;
 	if (unlikely(vmf->page != &folio->page) ||
 	    unlikely(!fast_store(call, cycles, vmf, FAST_FAULT, &folio->page,
-				 (struct around_window){ })))
+				 (struct around_window){})))
 		return fault_end_locked(vmf, call.wrapping, call.inode, call.switches, call.start,
 					cycles);
 	pfstat_in_flight_leave();

@@ -27,11 +27,11 @@
 
 /* More tasks than this inside do_mmap() at once are missed (and made good). */
 #define FOLLOW_MAX_ACTIVE 512
-#define FOLLOW_PERIOD HZ
+#define FOLLOW_PERIOD	  HZ
 
 static atomic64_t follow_missed;
 static atomic_t follow_hook_again;
-static int follow_nmissed;	/* of it seen so far; the work's own */
+static int follow_nmissed; /* of it seen so far; the work's own */
 static bool follow_started;
 static void (*follow_idle)(void);
 static struct tracepoint *fork_event;
@@ -194,8 +194,7 @@ static int follow_child_mm(struct task_struct *child)
 		return 0;
 	}
 	pfstat_follow_again();
-	return pfstat_target_add_mm(child->mm, child->tgid, true, true,
-				    GFP_NOWAIT | __GFP_NOWARN);
+	return pfstat_target_add_mm(child->mm, child->tgid, true, true, GFP_NOWAIT | __GFP_NOWARN);
 }
 
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
@@ -203,13 +202,12 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 	struct watched_process *process;
 	int err = 0, mm_err = 0;
 
-	if (child->tgid == parent->tgid)	/* a thread */
+	if (child->tgid == parent->tgid) /* a thread */
 		return;
 	rcu_read_lock();
 	process = pfstat_target_find_process(task_tgid(parent));
 	if (process && process->follow) {
-		err = pfstat_target_add_process(task_tgid(child), true,
-						GFP_NOWAIT | __GFP_NOWARN);
+		err = pfstat_target_add_process(task_tgid(child), true, GFP_NOWAIT | __GFP_NOWARN);
 		/* By the one of the two that is known the other is found later. */
 		mm_err = follow_child_mm(child);
 	}
@@ -230,7 +228,7 @@ static void follow_tick(struct work_struct *work)
 		atomic_set(&follow_hook_again, 1);
 	}
 	if (atomic_xchg(&follow_hook_again, 0) && !pfstat_hook_all())
-		atomic_set(&follow_hook_again, 1);	/* a lock was held: at the next tick */
+		atomic_set(&follow_hook_again, 1); /* a lock was held: at the next tick */
 	if (pfstat_target_reap())
 		follow_idle();
 	else
@@ -254,7 +252,7 @@ static int probe_fork(void)
 
 static int probe_mmap(void)
 {
-	memset(&mmap_probe, 0, sizeof(mmap_probe));	/* a kprobe is not registered twice */
+	memset(&mmap_probe, 0, sizeof(mmap_probe)); /* a kprobe is not registered twice */
 	mmap_probe.kp.symbol_name = "do_mmap";
 	mmap_probe.entry_handler = on_mmap_entry;
 	mmap_probe.handler = on_mmap_return;
@@ -278,7 +276,7 @@ int pfstat_follow_start(void (*idle)(void))
 	int err;
 
 	if (follow_started) {
-		tick_later();	/* it ends when nothing is left to be watched */
+		tick_later(); /* it ends when nothing is left to be watched */
 		return 0;
 	}
 	follow_idle = idle;
@@ -307,7 +305,7 @@ void pfstat_follow_stop(void)
 	tracepoint_probe_unregister(fork_event, on_fork, NULL);
 	unregister_kretprobe(&mmap_probe);
 	tracepoint_synchronize_unregister();
-	cancel_delayed_work_sync(&follow_work);	/* the probes queue it */
+	cancel_delayed_work_sync(&follow_work); /* the probes queue it */
 	follow_started = false;
 }
 

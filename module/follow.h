@@ -7,7 +7,7 @@
 
 struct vm_area_struct;
 
-int pfstat_follow_init(void);	/* 0 or -ENOMEM */
+int pfstat_follow_init(void); /* 0 or -ENOMEM */
 
 /* The ->open of every shadow: a hooked VMA was copied. */
 void pfstat_follow_open(struct vm_area_struct *vma);
@@ -21,7 +21,7 @@ int pfstat_follow_start(void (*idle)(void));
 void pfstat_follow_stop(void);
 /* Soon hooks all VMAs of targets that are not hooked yet. */
 void pfstat_follow_again(void);
-void pfstat_follow_exit(void);	/* once nothing leads to ->open any more */
+void pfstat_follow_exit(void); /* once nothing leads to ->open any more */
 
 /* Mappings and forks that could not be followed at once, but within a tick. */
 u64 pfstat_follow_missed(void);

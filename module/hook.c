@@ -25,8 +25,8 @@
 
 /* How long a command tries to lock an address space, and how long a work item does. */
 #define HOOK_COMMAND_MS 5000
-#define HOOK_WORK_MS 10
-#define HOOK_SPIN_NS 50000
+#define HOOK_WORK_MS	10
+#define HOOK_SPIN_NS	50000
 
 /* As hook_mm() chooses them: with file, only its mappings. */
 static bool hook_is_chosen(const struct vm_area_struct *vma, const struct pfstat_file *file)
@@ -91,7 +91,7 @@ int pfstat_hook_prepare(struct mm_struct *mm, const struct pfstat_file *file)
 		return err;
 	VMA_ITERATOR(vmi, mm, 0);
 	for_each_vma(vmi, vma) {
-		if (xa_is_zero(vma))	/* where a fork that failed stopped copying */
+		if (xa_is_zero(vma)) /* where a fork that failed stopped copying */
 			break;
 		if (hook_is_chosen(vma, file))
 			err = pfstat_shadow_prepare(vma, pfstat_target_fault_around(), GFP_KERNEL);
@@ -145,7 +145,7 @@ static int hook_vmas(struct mm_struct *mm, const struct pfstat_file *file,
 	struct vm_area_struct *vma;
 	int err, busy = 0;
 
-	*result = (struct pfstat_hook_result) { 0 };
+	*result = (struct pfstat_hook_result){ 0 };
 	VMA_ITERATOR(vmi, mm, 0);
 	for_each_vma(vmi, vma) {
 		if (xa_is_zero(vma) || pfstat_target_is_exiting(mm))

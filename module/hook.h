@@ -8,7 +8,7 @@
 /* Hooks what may be hooked in mm, only this file's mappings if file is given. */
 struct pfstat_hook_result {
 	unsigned int hooked;
-	unsigned int refused;	/* mappings (of that file) that must not be hooked */
+	unsigned int refused; /* mappings (of that file) that must not be hooked */
 };
 
 /*

@@ -13,7 +13,7 @@ DECLARE_PER_CPU(long, pfstat_in_flight);
 static inline void pfstat_in_flight_enter(void)
 {
 	this_cpu_inc(pfstat_in_flight);
-	barrier();	/* the call counts before it looks at the operations */
+	barrier(); /* the call counts before it looks at the operations */
 }
 
 static inline void pfstat_in_flight_leave(void)

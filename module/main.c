@@ -18,7 +18,7 @@
 
 /* How long unload waits for address spaces that are being torn down. */
 #define EXIT_TEARDOWN_MS 1000
-#define EXIT_POLL_MS 20
+#define EXIT_POLL_MS	 20
 
 static int __init pfstat_init(void)
 {

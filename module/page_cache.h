@@ -67,8 +67,7 @@ static __always_inline struct folio *pfstat_page_cache_peek(struct address_space
 	node = page_cache_node_of(page_cache_slot(node, pgoff >> (2 * XA_CHUNK_SHIFT)));
 	if (unlikely(!page_cache_is_node(node)))
 		goto load;
-	node = page_cache_node_of(page_cache_slot(node,
-						  (pgoff >> XA_CHUNK_SHIFT) & XA_CHUNK_MASK));
+	node = page_cache_node_of(page_cache_slot(node, (pgoff >> XA_CHUNK_SHIFT) & XA_CHUNK_MASK));
 	if (unlikely(!page_cache_is_node(node)))
 		goto load;
 	entry = page_cache_slot(node, pgoff & XA_CHUNK_MASK);

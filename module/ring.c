@@ -81,7 +81,7 @@ static void ring_empty(struct ring_writer *ring, unsigned int cpu)
 
 static void ring_free(struct ring_writer *ring)
 {
-	vfree(ring->header);	/* a mapping keeps its own pages */
+	vfree(ring->header); /* a mapping keeps its own pages */
 	ring->header = NULL;
 	ring->data = NULL;
 	ring->end = NULL;
@@ -323,8 +323,9 @@ struct pfstat_record *pfstat_ring_reserve(void)
 		return NULL;
 	if (pfstat_ring_head(ring) == ring->limit)
 		ring_set_limit(ring);
-	return pfstat_ring_head(ring) == ring->limit ? NULL :
-						ring_begin((struct pfstat_record *)ring->next);
+	return pfstat_ring_head(ring) == ring->limit ?
+		       NULL :
+		       ring_begin((struct pfstat_record *)ring->next);
 }
 
 void pfstat_ring_commit(struct pfstat_record *record)
@@ -344,7 +345,7 @@ void pfstat_ring_commit(struct pfstat_record *record)
 	/* The slow path stores the last record of the memory, and the one at the limit. */
 	ring->fast_end = min(ring->limit, pfstat_ring_head(ring) + (ring->end - record));
 	if (!ring->frames)
-		ring->fast_end = 0;	/* the fast path stores the frame */
+		ring->fast_end = 0; /* the fast path stores the frame */
 }
 
 struct pfstat_record *pfstat_ring_overflow_slot(void)

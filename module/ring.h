@@ -12,18 +12,18 @@ struct vm_area_struct;
 
 /* The writer's own view: nothing here can be reached from user space. */
 struct ring_writer {
-	u64 sequence;		/* of the next record: one more than are stored */
-	u64 fast_end;		/* the fast path stores only records before this one */
-	unsigned long next;	/* address of data[(sequence - 1) % capacity] */
-	struct pfstat_ring_header *header;	/* the shared page; NULL: no ring */
-	u64 limit;		/* the last before the reader's tail is looked at */
+	u64 sequence;			   /* of the next record: one more than are stored */
+	u64 fast_end;			   /* the fast path stores only records before this one */
+	unsigned long next;		   /* address of data[(sequence - 1) % capacity] */
+	struct pfstat_ring_header *header; /* the shared page; NULL: no ring */
+	u64 limit;			   /* the last before the reader's tail is looked at */
 	struct pfstat_record *data;
-	struct pfstat_record *end;	/* behind the last of data */
-	u64 lost;		/* calls that found no room */
-	u64 capacity;		/* records */
+	struct pfstat_record *end; /* behind the last of data */
+	u64 lost;		   /* calls that found no room */
+	u64 capacity;		   /* records */
 	bool overwrite;
-	bool frames;		/* records have page frame numbers */
-	struct pfstat_record overflow;	/* for the tracepoint, when the ring is full */
+	bool frames;		       /* records have page frame numbers */
+	struct pfstat_record overflow; /* for the tracepoint, when the ring is full */
 	wait_queue_head_t readers;
 };
 
@@ -39,10 +39,10 @@ void pfstat_ring_exit(void);
  * frames: records have page frame numbers.
  */
 int pfstat_ring_setup(size_t size, bool overwrite, bool frames);
-void pfstat_ring_reset(void);	/* no writer may be active */
+void pfstat_ring_reset(void); /* no writer may be active */
 /* The fast path stores no more records, until the slow path commits one. */
 void pfstat_ring_close_fast(void);
-size_t pfstat_ring_bytes(void);	/* held by all rings */
+size_t pfstat_ring_bytes(void); /* held by all rings */
 
 /* Records stored; a ring that never was set up has none. */
 static inline u64 pfstat_ring_head(const struct ring_writer *ring)
@@ -75,7 +75,7 @@ bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *reco
  * _fast are for nearly all records: they neither wrap around, nor look at the reader's tail,
  * nor wake the reader.
  */
-struct pfstat_record *pfstat_ring_reserve(void);	/* NULL: the ring is full */
+struct pfstat_record *pfstat_ring_reserve(void); /* NULL: the ring is full */
 void pfstat_ring_commit(struct pfstat_record *record);
 /* Counts a call that finds no room; the slot that it returns is in no ring. */
 struct pfstat_record *pfstat_ring_overflow_slot(void);

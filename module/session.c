@@ -40,7 +40,7 @@
 #define SESSION_DRAIN_MS 5000
 /* How long it waits then until the targets are unhooked; and how often that is tried. */
 #define SESSION_SETTLE_MS 1000
-#define SESSION_RETRY_MS 100
+#define SESSION_RETRY_MS  100
 
 static const struct session_state session_defaults = {
 	.fault_around = true,
@@ -70,7 +70,7 @@ static struct session_state session_shown = {
  * is refused then, instead of waiting in the kernel.
  */
 static bool session_pinned;
-static bool session_active;		/* between session_start() and session_stop() */
+static bool session_active; /* between session_start() and session_stop() */
 static unsigned int session_stops;
 static DECLARE_WAIT_QUEUE_HEAD(session_settled);
 
@@ -132,7 +132,7 @@ static void session_unpin(unsigned int stops)
 	if (!put)
 		return;
 	wake_up_all(&session_settled);
-	module_put(THIS_MODULE);	/* pfstat_session_exit() waits for this work item */
+	module_put(THIS_MODULE); /* pfstat_session_exit() waits for this work item */
 }
 
 static void session_settle(struct work_struct *work);
@@ -171,7 +171,7 @@ static void session_reset_figures(void)
 
 static struct pfstat_file file_of(struct dentry *dentry)
 {
-	return (struct pfstat_file) { .real = d_real_inode(dentry), .opened = d_inode(dentry) };
+	return (struct pfstat_file){ .real = d_real_inode(dentry), .opened = d_inode(dentry) };
 }
 
 /* Takes the reference over. */
@@ -184,7 +184,7 @@ static void session_set_only(struct path path)
 /* Makes empty rings of the session's size. Called before the first target is added. */
 static int session_start(void)
 {
-	struct pfstat_file only = { };
+	struct pfstat_file only = {};
 	int err;
 
 	if (session.recording)
@@ -217,8 +217,7 @@ static void session_stop(void)
 	pfstat_follow_stop();
 	pfstat_target_retire();
 	if (!session_drain())
-		pr_info("%ld faults have not ended and leave no record\n",
-			pfstat_in_flight_sum());
+		pr_info("%ld faults have not ended and leave no record\n", pfstat_in_flight_sum());
 	pfstat_attempt_record(false);
 	pfstat_attempt_forget();
 	pfstat_clock_stop();
@@ -234,7 +233,7 @@ static void session_stop(void)
 static void session_release(void)
 {
 	session_stop();
-	session_set_only((struct path) { });
+	session_set_only((struct path){});
 	session = session_defaults;
 }
 
@@ -264,10 +263,11 @@ static void session_on_idle(void)
 static int session_busy(void)
 {
 	if (session.user == SESSION_PROGRAM)
-		pr_info_ratelimited("busy: the recorder is held by %s (pid %d)\n",
-				    session.comm, session.pid);
+		pr_info_ratelimited("busy: the recorder is held by %s (pid %d)\n", session.comm,
+				    session.pid);
 	else
-		pr_info_ratelimited("busy: the recorder is held by control; 'stop' there ends it\n");
+		pr_info_ratelimited(
+			"busy: the recorder is held by control; 'stop' there ends it\n");
 	return -EBUSY;
 }
 
@@ -484,8 +484,9 @@ static int session_claim(enum session_user user)
 static void session_log_failure(const char *line, int err)
 {
 	if (err == -ETIMEDOUT)
-		pr_info_ratelimited("'%.64s': cannot hook the process: a call holds its memory map, maybe on a file system that is frozen or hangs; try again when it has returned\n",
-				    line);
+		pr_info_ratelimited(
+			"'%.64s': cannot hook the process: a call holds its memory map, maybe on a file system that is frozen or hangs; try again when it has returned\n",
+			line);
 	else
 		pr_info_ratelimited("'%.64s' failed: %d\n", line, err);
 }
@@ -534,5 +535,5 @@ void pfstat_session_exit(void)
 {
 	cancel_work_sync(&session_idle_work);
 	cancel_delayed_work_sync(&session_settle_work);
-	session_set_only((struct path) { });
+	session_set_only((struct path){});
 }

@@ -17,7 +17,7 @@ enum session_user {
 
 struct session_state {
 	enum session_user user;
-	pid_t pid;		/* of the program that opened `session` */
+	pid_t pid; /* of the program that opened `session` */
 	char comm[16];
 	bool recording;
 	bool fault_around;

@@ -41,7 +41,7 @@
 struct shadow_page {
 	struct list_head list;
 	struct page *page;
-	struct shadow *view;	/* read-only */
+	struct shadow *view; /* read-only */
 	struct shadow *store;
 	unsigned int used;
 };
@@ -52,11 +52,11 @@ struct shadow_entry {
 	struct shadow *store;
 };
 
-static LIST_HEAD(shadows);		/* of struct shadow_entry */
-static LIST_HEAD(shadow_pages);		/* the first has room, if any has */
-static unsigned int shadows_spare;	/* unused in all pages */
-static DEFINE_SPINLOCK(shadows_lock);	/* for all of these; readers of `shadows` use RCU */
-static bool shadows_open;		/* a session records; under shadows_lock */
+static LIST_HEAD(shadows);	      /* of struct shadow_entry */
+static LIST_HEAD(shadow_pages);	      /* the first has room, if any has */
+static unsigned int shadows_spare;    /* unused in all pages */
+static DEFINE_SPINLOCK(shadows_lock); /* for all of these; readers of `shadows` use RCU */
+static bool shadows_open;	      /* a session records; under shadows_lock */
 /* The ->open of every shadow, by which its operations are recognised. */
 static void (*shadow_vma_open)(struct vm_area_struct *vma) __ro_after_init;
 
@@ -92,7 +92,7 @@ static const struct vm_operations_struct *original_of(const struct vm_operations
 static bool filesystem_allowed(const struct super_block *sb)
 {
 	switch (sb->s_magic) {
-	case TMPFS_MAGIC:	/* also memfd and SysV shared memory */
+	case TMPFS_MAGIC: /* also memfd and SysV shared memory */
 	case HUGETLBFS_MAGIC:
 	case SYSFS_MAGIC:
 	case CGROUP_SUPER_MAGIC:

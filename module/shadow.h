@@ -11,15 +11,15 @@
 /* The key of a shadow: VMAs with the same shadow have these in common as long as they live. */
 struct shadow_kind {
 	const struct vm_operations_struct *original;
-	u32 dev;		/* of the file's super block */
-	bool shared;		/* VM_SHARED */
+	u32 dev;     /* of the file's super block */
+	bool shared; /* VM_SHARED */
 	bool fault_around;
 };
 
 enum shadow_state {
-	SHADOW_ARMED,		/* calls are timed */
-	SHADOW_DISARMED,	/* of an ended session; a VMA may point to it */
-	SHADOW_FREE,		/* no living VMA points to it */
+	SHADOW_ARMED,	 /* calls are timed */
+	SHADOW_DISARMED, /* of an ended session; a VMA may point to it */
+	SHADOW_FREE,	 /* no living VMA points to it */
 };
 
 struct shadow {
@@ -33,7 +33,7 @@ void pfstat_shadow_init(void (*vma_open)(struct vm_area_struct *vma));
 
 /* Are the operations a shadow's, armed or not? */
 bool pfstat_shadow_is_ours(const struct vm_operations_struct *ops);
-bool pfstat_shadow_is_armed(const struct vm_operations_struct *ops);	/* if they are ours */
+bool pfstat_shadow_is_armed(const struct vm_operations_struct *ops); /* if they are ours */
 /* Does the VMA point to an armed shadow? */
 bool pfstat_shadow_hooked(const struct vm_area_struct *vma);
 

@@ -16,7 +16,7 @@
  * of more than 19 hours: the per-CPU memory of all modules together is 8 KiB. The counters of
  * fast calls have a bucket for each number, which saves a comparison.
  */
-#define TALLY_BUCKETS 48
+#define TALLY_BUCKETS	   48
 #define TALLY_FAST_BUCKETS 65
 
 static inline unsigned int pfstat_tally_bucket(unsigned int bits)
@@ -26,8 +26,8 @@ static inline unsigned int pfstat_tally_bucket(unsigned int bits)
 
 /* The calls that stayed on the fast path (fault_fast.c). A kind has one operation and one class. */
 enum fast_kind {
-	FAST_FAULT,		/* class long */
-	FAST_MAP_PAGES,		/* class around */
+	FAST_FAULT,	/* class long */
+	FAST_MAP_PAGES, /* class around */
 	NR_FAST_KINDS
 };
 
@@ -38,17 +38,17 @@ struct fast_tally {
 };
 
 struct call_tally {
-	struct fast_tally fast[NR_FAST_KINDS];	/* in the others when they are summed */
+	struct fast_tally fast[NR_FAST_KINDS]; /* in the others when they are summed */
 	u64 total_ns[PFSTAT_NR_CLASSES];
 	u64 max_ns[PFSTAT_NR_CLASSES];
 	u64 histogram[PFSTAT_NR_CLASSES][TALLY_BUCKETS];
 	u64 op[PFSTAT_NR_OPS];
-	u64 retried;		/* calls that returned RETRY */
+	u64 retried; /* calls that returned RETRY */
 };
 
 DECLARE_PER_CPU(struct call_tally, pfstat_tallies);
 
-void pfstat_tally_reset(void);	/* no writer may be active */
+void pfstat_tally_reset(void); /* no writer may be active */
 void pfstat_tally_sum(struct call_tally *sum);
 u64 pfstat_tally_count(const struct call_tally *tally, enum pfstat_class class);
 

@@ -22,7 +22,7 @@ static DEFINE_HASHTABLE(mms, TARGET_HASH_BITS);
 static DEFINE_SPINLOCK(targets_lock);
 static bool targets_open;		/* under targets_lock */
 static bool targets_fault_around;	/* fixed while open */
-static struct pfstat_file targets_only;	/* fixed while open */
+static struct pfstat_file targets_only; /* fixed while open */
 
 /* Address spaces of ended sessions whose VMAs may still be hooked; under targets_lock. */
 static LIST_HEAD(targets_retired);
@@ -118,8 +118,11 @@ static struct watched_mm *mm_make(struct mm_struct *mm, pid_t pid, bool future, 
 	struct watched_mm *made = kzalloc(sizeof(*made), gfp);
 
 	if (made)
-		*made = (struct watched_mm) {
-			.mm = mm, .pid = pid, .future = future, .follow = follow,
+		*made = (struct watched_mm){
+			.mm = mm,
+			.pid = pid,
+			.future = future,
+			.follow = follow,
 		};
 	return made;
 }
@@ -253,7 +256,7 @@ struct mm_struct *pfstat_target_grab_mm(struct task_struct *task)
 {
 	struct mm_struct *mm = NULL;
 
-	task_lock(task);	/* it keeps its mm */
+	task_lock(task); /* it keeps its mm */
 	if (task->mm && !(task->flags & PF_KTHREAD)) {
 		mm = task->mm;
 		mmgrab(mm);
@@ -314,7 +317,7 @@ static bool is_followed(struct task_struct *task)
 	struct watched_mm *watched = NULL;
 	bool follow;
 
-	task_lock(task);	/* it keeps its mm */
+	task_lock(task); /* it keeps its mm */
 	if (task->mm && !(task->flags & PF_KTHREAD))
 		watched = pfstat_target_find_mm(task->mm);
 	follow = watched && watched->follow;
@@ -330,8 +333,7 @@ static void find_processes(void)
 	rcu_read_lock();
 	for_each_process(task)
 		if (is_followed(task) && !pfstat_target_find_process(task_tgid(task)))
-			pfstat_target_add_process(task_tgid(task), true,
-						  GFP_NOWAIT | __GFP_NOWARN);
+			pfstat_target_add_process(task_tgid(task), true, GFP_NOWAIT | __GFP_NOWARN);
 	rcu_read_unlock();
 }
 
@@ -525,7 +527,7 @@ unsigned int pfstat_target_retired(void)
 void pfstat_target_exit(void)
 {
 	free_mms(&targets_retired);
-	rcu_barrier();	/* free_process_rcu() is code of this module */
+	rcu_barrier(); /* free_process_rcu() is code of this module */
 }
 
 size_t pfstat_target_bytes(void)

@@ -14,16 +14,16 @@ struct watched_process {
 	struct hlist_node node;
 	struct rcu_head rcu;
 	struct pid *pid;
-	bool follow;		/* its children too */
+	bool follow; /* its children too */
 };
 
 struct watched_mm {
 	struct hlist_node node;
-	struct list_head dead;	/* on its way out */
-	struct mm_struct *mm;	/* held by mmgrab() */
-	pid_t pid;		/* for people; 0: not known yet */
-	bool future;		/* mappings that it makes later, too */
-	bool follow;		/* copies that a fork makes, too */
+	struct list_head dead; /* on its way out */
+	struct mm_struct *mm;  /* held by mmgrab() */
+	pid_t pid;	       /* for people; 0: not known yet */
+	bool future;	       /* mappings that it makes later, too */
+	bool follow;	       /* copies that a fork makes, too */
 };
 
 /*
@@ -32,7 +32,7 @@ struct watched_mm {
  */
 struct pfstat_file {
 	const struct inode *real;
-	const struct inode *opened;	/* NULL: any file */
+	const struct inode *opened; /* NULL: any file */
 };
 
 /*
@@ -52,7 +52,7 @@ void pfstat_target_retire(void);
  * returns true, and the dead. True: no living one is left. One caller at a time.
  */
 bool pfstat_target_release(bool (*unhook)(struct mm_struct *mm));
-unsigned int pfstat_target_retired(void);	/* how many there are, the exiting too */
+unsigned int pfstat_target_retired(void); /* how many there are, the exiting too */
 bool pfstat_target_is_open(void);
 bool pfstat_target_fault_around(void);
 /* Is the VMA of a file that is watched: of any, or of the only one? */
@@ -75,7 +75,7 @@ struct mm_struct *pfstat_target_grab_mm(struct task_struct *task);
 /* Look-ups; under rcu_read_lock(), valid as long. */
 struct watched_process *pfstat_target_find_process(struct pid *pid);
 struct watched_mm *pfstat_target_find_mm(struct mm_struct *mm);
-bool pfstat_target_is_watched(struct mm_struct *mm);	/* without rcu_read_lock() */
+bool pfstat_target_is_watched(struct mm_struct *mm); /* without rcu_read_lock() */
 
 /* exit_mmap() frees VMAs under the lock held for writing: with it, those in the tree are valid. */
 static inline bool pfstat_target_is_exiting(const struct mm_struct *mm)
@@ -92,6 +92,6 @@ void pfstat_target_find_missed(void);
 /* Forgets the dead. True: nothing is watched any more. */
 bool pfstat_target_reap(void);
 void pfstat_target_exit(void);
-size_t pfstat_target_bytes(void);	/* of the lists: by process and address space */
+size_t pfstat_target_bytes(void); /* of the lists: by process and address space */
 
 #endif

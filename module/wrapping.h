@@ -18,11 +18,11 @@ struct fault_template {
 };
 
 struct fault_wrapping {
-	struct vm_operations_struct ops;	/* a hooked VMA points here */
-	struct vm_operations_struct pristine;	/* the original's members when it was copied */
+	struct vm_operations_struct ops;      /* a hooked VMA points here */
+	struct vm_operations_struct pristine; /* the original's members when it was copied */
 	struct fault_template templates[NR_FAST_KINDS];
-	u32 dev;		/* of the file's super block */
-	bool shared;		/* VM_SHARED */
+	u32 dev;     /* of the file's super block */
+	bool shared; /* VM_SHARED */
 };
 
 static inline const struct fault_wrapping *

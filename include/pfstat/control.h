@@ -35,17 +35,17 @@
 #ifndef PFSTAT_CONTROL_H
 #define PFSTAT_CONTROL_H
 
-#define PFSTAT_DEBUGFS		"/sys/kernel/debug/pfstat"
-#define PFSTAT_FILE_LOG		"log"		/* text, one line a record */
-#define PFSTAT_FILE_STATS	"stats"		/* text, table and histograms */
-#define PFSTAT_FILE_TARGETS	"targets"	/* text, holder and what is hooked */
-#define PFSTAT_FILE_CONTROL	"control"	/* commands, from the shell */
-#define PFSTAT_FILE_SESSION	"session"	/* commands, from a program */
-#define PFSTAT_DIR_RING		"ring"		/* ring/cpuN: mmap; poll: half full */
+#define PFSTAT_DEBUGFS	    "/sys/kernel/debug/pfstat"
+#define PFSTAT_FILE_LOG	    "log"     /* text, one line a record */
+#define PFSTAT_FILE_STATS   "stats"   /* text, table and histograms */
+#define PFSTAT_FILE_TARGETS "targets" /* text, holder and what is hooked */
+#define PFSTAT_FILE_CONTROL "control" /* commands, from the shell */
+#define PFSTAT_FILE_SESSION "session" /* commands, from a program */
+#define PFSTAT_DIR_RING	    "ring"    /* ring/cpuN: mmap; poll: half full */
 
-#define PFSTAT_RING_SIZE_MIN	4096UL
-#define PFSTAT_RING_SIZE_MAX	(1UL << 30)
+#define PFSTAT_RING_SIZE_MIN	 4096UL
+#define PFSTAT_RING_SIZE_MAX	 (1UL << 30)
 #define PFSTAT_RING_SIZE_DEFAULT (4UL << 20)
-#define PFSTAT_COMMAND_MAX	4096	/* bytes in one write */
+#define PFSTAT_COMMAND_MAX	 4096 /* bytes in one write */
 
 #endif

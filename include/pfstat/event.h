@@ -16,7 +16,7 @@
 #define PFSTAT_PIN_DIR "/sys/fs/bpf/pfstat"
 
 enum pfstat_event_type {
-	PFSTAT_EVENT_OFF_CPU_1,	/* only in recordings of before: without total_ns, 48 bytes */
+	PFSTAT_EVENT_OFF_CPU_1, /* only in recordings of before: without total_ns, 48 bytes */
 	PFSTAT_EVENT_BLOCK,
 	PFSTAT_EVENT_FAULT,
 	PFSTAT_EVENT_PAGE,
@@ -29,26 +29,26 @@ enum pfstat_event_type {
 
 /* The head of every event. */
 struct pfstat_event {
-	__u16 type;		/* enum pfstat_event_type */
-	__u16 size;		/* bytes, with this head */
-	__u32 flags;		/* by type, see below */
-	__u32 pid;		/* process (tgid) */
+	__u16 type;  /* enum pfstat_event_type */
+	__u16 size;  /* bytes, with this head */
+	__u32 flags; /* by type, see below */
+	__u32 pid;   /* process (tgid) */
 	__u32 tid;
-	__u64 ns;		/* when it was over */
+	__u64 ns; /* when it was over */
 };
 
 /* pfstat_off_cpu.event.flags */
-#define PFSTAT_OFF_CPU_PREEMPTED	0x1	/* it was runnable all the time */
-#define PFSTAT_OFF_CPU_IOWAIT		0x2	/* left in io_schedule() */
-#define PFSTAT_OFF_CPU_WOKEN		0x4	/* woken_ns is known */
+#define PFSTAT_OFF_CPU_PREEMPTED 0x1 /* it was runnable all the time */
+#define PFSTAT_OFF_CPU_IOWAIT	 0x2 /* left in io_schedule() */
+#define PFSTAT_OFF_CPU_WOKEN	 0x4 /* woken_ns is known */
 
 /* One stay of a target's thread off the CPU; event.ns: it runs again. */
 struct pfstat_off_cpu {
 	struct pfstat_event event;
 	__u64 off_ns;
-	__u64 woken_ns;		/* runnable from here on; 0 without PFSTAT_OFF_CPU_WOKEN */
-	__u32 state;		/* task state it left with: 0 = was runnable */
-	__u32 waker;		/* thread that woke it; 0: unknown, an interrupt or idle */
+	__u64 woken_ns; /* runnable from here on; 0 without PFSTAT_OFF_CPU_WOKEN */
+	__u32 state;	/* task state it left with: 0 = was runnable */
+	__u32 waker;	/* thread that woke it; 0: unknown, an interrupt or idle */
 	/*
 	 * How long the thread has been off the CPU so far, this interval included. It grows by
 	 * more than this interval if an event was lost in between. 0: not known.
@@ -57,11 +57,11 @@ struct pfstat_off_cpu {
 };
 
 /* pfstat_block.event.flags */
-#define PFSTAT_BLOCK_WRITE	0x1
-#define PFSTAT_BLOCK_READAHEAD	0x2
-#define PFSTAT_BLOCK_ERROR	0x4
-#define PFSTAT_BLOCK_FILE	0x8	/* fs_dev, inode, pgoff are known */
-#define PFSTAT_BLOCK_SWAP	0x10	/* anonymous memory's page */
+#define PFSTAT_BLOCK_WRITE     0x1
+#define PFSTAT_BLOCK_READAHEAD 0x2
+#define PFSTAT_BLOCK_ERROR     0x4
+#define PFSTAT_BLOCK_FILE      0x8  /* fs_dev, inode, pgoff are known */
+#define PFSTAT_BLOCK_SWAP      0x10 /* anonymous memory's page */
 
 /*
  * One request that a target's thread handed to a block device (event.pid, .tid:
@@ -69,44 +69,41 @@ struct pfstat_off_cpu {
  */
 struct pfstat_block {
 	struct pfstat_event event;
-	__u64 insert_ns;	/* into the queue; = issue_ns when issued directly */
-	__u64 issue_ns;		/* to the driver */
-	__u64 sector;		/* of 512 bytes, on `dev` */
-	__u64 inode;		/* of the file whose first page it moves */
-	__u64 pgoff;		/* that page */
-	__u32 dev;		/* the disk */
-	__u32 fs_dev;		/* the file's super block, as in pfstat_record */
+	__u64 insert_ns; /* into the queue; = issue_ns when issued directly */
+	__u64 issue_ns;	 /* to the driver */
+	__u64 sector;	 /* of 512 bytes, on `dev` */
+	__u64 inode;	 /* of the file whose first page it moves */
+	__u64 pgoff;	 /* that page */
+	__u32 dev;	 /* the disk */
+	__u32 fs_dev;	 /* the file's super block, as in pfstat_record */
 	__u32 bytes;
-	__u32 file_bytes;	/* of them, from pgoff on, this file's; the rest is unknown */
+	__u32 file_bytes; /* of them, from pgoff on, this file's; the rest is unknown */
 };
 
 /*
  * What handle_mm_fault() was about: KIND(name, spelling). All other code takes the kinds from
  * this table. A new kind is appended.
  */
-#define PFSTAT_FAULT_KINDS(KIND) \
+#define PFSTAT_FAULT_KINDS(KIND)                                      \
 	/* a file operation that the module wraps: it left records */ \
-	KIND(HOOKED, "hooked") \
+	KIND(HOOKED, "hooked")                                        \
 	PFSTAT_OTHER_FAULT_KINDS(KIND)
 
 /* The kinds of which the module has no record. */
-#define PFSTAT_OTHER_FAULT_KINDS(KIND) \
-	/* a file operation, not wrapped */ \
-	KIND(FILE, "file") \
-	/* a new anonymous page */ \
-	KIND(ANON, "anon") \
+#define PFSTAT_OTHER_FAULT_KINDS(KIND)                  \
+	/* a file operation, not wrapped */             \
+	KIND(FILE, "file")                              \
+	/* a new anonymous page */                      \
+	KIND(ANON, "anon")                              \
 	/* do_swap_page(): swapped out, or migrating */ \
-	KIND(SWAP, "swap") \
-	/* do_wp_page() of a private page */ \
-	KIND(COW, "cow") \
-	/* solved meanwhile, NUMA hint, huge page */ \
+	KIND(SWAP, "swap")                              \
+	/* do_wp_page() of a private page */            \
+	KIND(COW, "cow")                                \
+	/* solved meanwhile, NUMA hint, huge page */    \
 	KIND(OTHER, "other")
 
 #define PFSTAT_FAULT_KIND_ENUM(name, spelling) PFSTAT_FAULT_##name,
-enum pfstat_fault_kind {
-	PFSTAT_FAULT_KINDS(PFSTAT_FAULT_KIND_ENUM)
-	PFSTAT_NR_FAULT_KINDS
-};
+enum pfstat_fault_kind { PFSTAT_FAULT_KINDS(PFSTAT_FAULT_KIND_ENUM) PFSTAT_NR_FAULT_KINDS };
 
 #define PFSTAT_FAULT_KIND_SPELLING(name, spelling) spelling,
 
@@ -114,17 +111,17 @@ enum pfstat_fault_kind {
 
 /* Where it came from. */
 enum pfstat_fault_origin {
-	PFSTAT_ORIGIN_USER,	/* the program's own access */
-	PFSTAT_ORIGIN_KERNEL,	/* the kernel's access to user memory, in a system call */
-	PFSTAT_ORIGIN_GUP,	/* get_user_pages(): populate, O_DIRECT, ptrace, … */
+	PFSTAT_ORIGIN_USER,   /* the program's own access */
+	PFSTAT_ORIGIN_KERNEL, /* the kernel's access to user memory, in a system call */
+	PFSTAT_ORIGIN_GUP,    /* get_user_pages(): populate, O_DIRECT, ptrace, … */
 	PFSTAT_NR_ORIGINS
 };
 
 /* How it came back. */
 enum pfstat_fault_outcome {
-	PFSTAT_OUTCOME_MINOR,	/* solved; as the kernel counts them */
+	PFSTAT_OUTCOME_MINOR, /* solved; as the kernel counts them */
 	PFSTAT_OUTCOME_MAJOR,
-	PFSTAT_OUTCOME_RETRY,	/* the same fault will come again */
+	PFSTAT_OUTCOME_RETRY, /* the same fault will come again */
 	PFSTAT_OUTCOME_ERROR,
 	PFSTAT_NR_OUTCOMES
 };
@@ -135,18 +132,17 @@ enum pfstat_fault_outcome {
  */
 #define PFSTAT_FAULT_INDEX(kind, origin, outcome) \
 	(((kind) * PFSTAT_NR_ORIGINS + (origin)) * PFSTAT_NR_OUTCOMES + (outcome))
-#define PFSTAT_NR_FAULT_INDICES \
-	(PFSTAT_NR_FAULT_KINDS * PFSTAT_NR_ORIGINS * PFSTAT_NR_OUTCOMES)
+#define PFSTAT_NR_FAULT_INDICES (PFSTAT_NR_FAULT_KINDS * PFSTAT_NR_ORIGINS * PFSTAT_NR_OUTCOMES)
 
 /* Asked of eBPF by pfdrive: which ->fault has this process's mapping at an address. */
 struct pfstat_handler_query {
 	__u64 address;
-	__u64 handler;		/* 0: none */
+	__u64 handler; /* 0: none */
 };
 
 struct pfstat_fault_value {
 	__u64 count;
-	__u64 total_ns;		/* of those that are sent */
+	__u64 total_ns; /* of those that are sent */
 };
 
 /*
@@ -167,14 +163,14 @@ struct pfstat_fault {
 	struct pfstat_event event;
 	__u64 start_ns;
 	__u64 address;
-	__u64 ip;		/* user-mode instruction, 0: unknown */
-	__u64 pgoff;		/* page of the file; of the address when there is none */
-	__u64 inode;		/* 0: no file */
+	__u64 ip;    /* user-mode instruction, 0: unknown */
+	__u64 pgoff; /* page of the file; of the address when there is none */
+	__u64 inode; /* 0: no file */
 	__u32 dev;
-	__u32 fault_flags;	/* PFSTAT_FLAG_* */
-	__u32 result;		/* PFSTAT_RESULT_* */
-	__u8 origin;		/* enum pfstat_fault_origin */
-	__u8 outcome;		/* enum pfstat_fault_outcome */
+	__u32 fault_flags; /* PFSTAT_FLAG_* */
+	__u32 result;	   /* PFSTAT_RESULT_* */
+	__u8 origin;	   /* enum pfstat_fault_origin */
+	__u8 outcome;	   /* enum pfstat_fault_outcome */
 	__u8 reserved[2];
 };
 
@@ -185,21 +181,21 @@ struct pfstat_fault {
 struct pfstat_page {
 	struct pfstat_event event;
 	__u64 inode;
-	__u64 pgoff;		/* the first */
+	__u64 pgoff; /* the first */
 	__u32 dev;
 	__u32 pages;
-	char comm[16];		/* who removed them: no target, mostly */
+	char comm[16]; /* who removed them: no target, mostly */
 };
 
 /* pfstat_task.event.flags; 0: the thread was there before, this is its name */
-#define PFSTAT_TASK_FORK	0x1	/* event.tid begins: a target's child or thread */
-#define PFSTAT_TASK_EXEC	0x2
-#define PFSTAT_TASK_EXIT	0x4	/* no more is said of event.tid */
+#define PFSTAT_TASK_FORK 0x1 /* event.tid begins: a target's child or thread */
+#define PFSTAT_TASK_EXEC 0x2
+#define PFSTAT_TASK_EXIT 0x4 /* no more is said of event.tid */
 
 struct pfstat_task {
 	struct pfstat_event event;
-	__u32 parent;		/* tid of who forked; of an exec: tid before it */
-	__u32 parent_pid;	/* its process */
+	__u32 parent;	  /* tid of who forked; of an exec: tid before it */
+	__u32 parent_pid; /* its process */
 	char comm[16];
 };
 
@@ -213,10 +209,10 @@ struct pfstat_task {
  */
 struct pfstat_stack {
 	struct pfstat_event event;
-	__u64 address;		/* that it faulted at */
-	__u32 frames;		/* of ips; PFSTAT_STACK_FRAMES: there may be more */
+	__u64 address; /* that it faulted at */
+	__u32 frames;  /* of ips; PFSTAT_STACK_FRAMES: there may be more */
 	__u32 reserved;
-	__u64 ips[PFSTAT_STACK_FRAMES];	/* the innermost first, then returns; the rest 0 */
+	__u64 ips[PFSTAT_STACK_FRAMES]; /* the innermost first, then returns; the rest 0 */
 };
 
 /* MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED and POPULATE_READ; 1 << advice. */
@@ -244,7 +240,7 @@ struct pfstat_syscall_key {
 struct pfstat_syscall_value {
 	__u64 count;
 	__u64 total_ns;
-	__u64 log2_ns[PFSTAT_SYSCALL_BUCKETS];	/* [n]: 2^(n-1) <= ns < 2^n; [0]: 0 ns */
+	__u64 log2_ns[PFSTAT_SYSCALL_BUCKETS]; /* [n]: 2^(n-1) <= ns < 2^n; [0]: 0 ns */
 };
 
 /*
@@ -258,25 +254,25 @@ struct pfstat_swap_pair {
 
 /* Pages of the whole machine. read = the sum of all pairs + not_seen. */
 struct pfstat_swap_counts {
-	__u64 evicted;		/* left memory, and are in swap only */
-	__u64 read;		/* read from swap */
-	__u64 not_seen;		/* of these: who evicted them is not known */
+	__u64 evicted;	/* left memory, and are in swap only */
+	__u64 read;	/* read from swap */
+	__u64 not_seen; /* of these: who evicted them is not known */
 };
 
 /* Index of the map `counts`, one a CPU: everything that was seen or missed. */
 enum pfstat_count {
-	PFSTAT_COUNT_OFF_CPU,		/* off-CPU events sent */
-	PFSTAT_COUNT_EVENTS,		/* events of all types sent */
-	PFSTAT_COUNT_EVENTS_LOST,	/* no room in the ring buffer, or in a map */
-	PFSTAT_COUNT_SYSCALL_LOST,	/* no room in a map */
+	PFSTAT_COUNT_OFF_CPU,	   /* off-CPU events sent */
+	PFSTAT_COUNT_EVENTS,	   /* events of all types sent */
+	PFSTAT_COUNT_EVENTS_LOST,  /* no room in the ring buffer, or in a map */
+	PFSTAT_COUNT_SYSCALL_LOST, /* no room in a map */
 	PFSTAT_NR_COUNTS
 };
 
 /* Value of the map `targets`; its key is a pid (tgid) or a tid. */
 enum pfstat_target {
-	PFSTAT_TARGET_PROCESS = 1,	/* key is a tgid: all its threads */
-	PFSTAT_TARGET_THREAD = 2,	/* key is a tid: this thread alone */
-	PFSTAT_TARGET_FOLLOW = 3,	/* as PROCESS, and its children, and theirs */
+	PFSTAT_TARGET_PROCESS = 1, /* key is a tgid: all its threads */
+	PFSTAT_TARGET_THREAD = 2,  /* key is a tid: this thread alone */
+	PFSTAT_TARGET_FOLLOW = 3,  /* as PROCESS, and its children, and theirs */
 };
 
 _Static_assert(PFSTAT_FAULT_OTHER == 5, "ABI");

@@ -26,8 +26,7 @@ enum pfstat_op {
 	PFSTAT_NR_OPS
 };
 
-#define PFSTAT_OP_NAMES \
-	{ "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
+#define PFSTAT_OP_NAMES { "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
 
 /*
  * The columns of the page-fault study, figure 1: each is a sum of classes.
@@ -46,118 +45,115 @@ enum pfstat_column {
  * this table. A new class is appended, so that the numbers in older recordings keep their
  * meaning.
  */
-#define PFSTAT_CLASSES(CLASS) \
-	/* had to start a read */ \
-	CLASS(DISK, "disk", DISK) \
-	/* met a page that another thread was reading */ \
-	CLASS(WAIT, "wait", DISK) \
-	/* met the readahead mark, submitted more */ \
-	CLASS(READAHEAD, "readahead", DISK) \
-	/* the retry that follows one of these */ \
-	CLASS(SHORT, "short", SHORT) \
-	/* solved from the page cache */ \
-	CLASS(LONG, "long", LONG) \
-	/* solved by fault-around (map_pages) */ \
-	CLASS(AROUND, "around", LONG) \
-	/* a page becomes writable */ \
-	CLASS(MKWRITE, "mkwrite", NONE) \
+#define PFSTAT_CLASSES(CLASS)                                          \
+	/* had to start a read */                                      \
+	CLASS(DISK, "disk", DISK)                                      \
+	/* met a page that another thread was reading */               \
+	CLASS(WAIT, "wait", DISK)                                      \
+	/* met the readahead mark, submitted more */                   \
+	CLASS(READAHEAD, "readahead", DISK)                            \
+	/* the retry that follows one of these */                      \
+	CLASS(SHORT, "short", SHORT)                                   \
+	/* solved from the page cache */                               \
+	CLASS(LONG, "long", LONG)                                      \
+	/* solved by fault-around (map_pages) */                       \
+	CLASS(AROUND, "around", LONG)                                  \
+	/* a page becomes writable */                                  \
+	CLASS(MKWRITE, "mkwrite", NONE)                                \
 	/* solved nothing, waited for nothing; another call follows */ \
-	CLASS(PASS, "pass", NONE) \
-	/* SIGBUS, OOM, poisoned page */ \
-	CLASS(ERROR, "error", NONE) \
-	/* met an up-to-date page that another thread had locked */ \
-	CLASS(LOCK, "lock", NONE) \
-	/* mapped no page: another thread had mapped one meanwhile */ \
+	CLASS(PASS, "pass", NONE)                                      \
+	/* SIGBUS, OOM, poisoned page */                               \
+	CLASS(ERROR, "error", NONE)                                    \
+	/* met an up-to-date page that another thread had locked */    \
+	CLASS(LOCK, "lock", NONE)                                      \
+	/* mapped no page: another thread had mapped one meanwhile */  \
 	CLASS(RACED, "raced", NONE)
 
 #define PFSTAT_CLASS_ENUM(name, spelling, column) PFSTAT_CLASS_##name,
-enum pfstat_class {
-	PFSTAT_CLASSES(PFSTAT_CLASS_ENUM)
-	PFSTAT_NR_CLASSES
-};
+enum pfstat_class { PFSTAT_CLASSES(PFSTAT_CLASS_ENUM) PFSTAT_NR_CLASSES };
 
 #define PFSTAT_CLASS_SPELLING(name, spelling, column) spelling,
-#define PFSTAT_CLASS_NAMES { PFSTAT_CLASSES(PFSTAT_CLASS_SPELLING) }
+#define PFSTAT_CLASS_NAMES			      { PFSTAT_CLASSES(PFSTAT_CLASS_SPELLING) }
 
 #define PFSTAT_CLASS_COLUMN(name, spelling, column) PFSTAT_COLUMN_##column,
-#define PFSTAT_CLASS_COLUMNS { PFSTAT_CLASSES(PFSTAT_CLASS_COLUMN) }
+#define PFSTAT_CLASS_COLUMNS			    { PFSTAT_CLASSES(PFSTAT_CLASS_COLUMN) }
 
 /* The page cache at the faulting offset, looked up just before the call. */
 enum pfstat_before {
-	PFSTAT_BEFORE_UNKNOWN,	/* not looked up for this operation, or no page cache (DAX) */
+	PFSTAT_BEFORE_UNKNOWN, /* not looked up for this operation, or no page cache (DAX) */
 	PFSTAT_BEFORE_ABSENT,
-	PFSTAT_BEFORE_IN_FLIGHT,	/* present, locked, not up to date */
-	PFSTAT_BEFORE_MARKED,	/* up to date, carries a readahead mark that the call obeys */
-	PFSTAT_BEFORE_CACHED,	/* up to date */
-	PFSTAT_BEFORE_IN_FLIGHT_MARKED,	/* in flight, carries the readahead mark */
-	PFSTAT_BEFORE_STALE,	/* present, not up to date, and no thread reads it */
-	PFSTAT_BEFORE_RECLAIM,	/* up to date, under writeback, with PG_reclaim: the mark's bit */
+	PFSTAT_BEFORE_IN_FLIGHT, /* present, locked, not up to date */
+	PFSTAT_BEFORE_MARKED,	 /* up to date, carries a readahead mark that the call obeys */
+	PFSTAT_BEFORE_CACHED,	 /* up to date */
+	PFSTAT_BEFORE_IN_FLIGHT_MARKED, /* in flight, carries the readahead mark */
+	PFSTAT_BEFORE_STALE,		/* present, not up to date, and no thread reads it */
+	PFSTAT_BEFORE_RECLAIM, /* up to date, under writeback, with PG_reclaim: the mark's bit */
 	PFSTAT_NR_BEFORE
 };
 
 /* pfstat_record.facts */
-#define PFSTAT_FACT_SLEPT	0x01	/* a voluntary context switch in the call */
-#define PFSTAT_FACT_PREEMPTED	0x02	/* an involuntary one */
-#define PFSTAT_FACT_SHARED	0x04	/* VM_SHARED mapping */
-#define PFSTAT_FACT_COW		0x08	/* pfn is the private copy's */
-#define PFSTAT_FACT_FOLIO	0x10	/* the folio was mapped, not its one page */
+#define PFSTAT_FACT_SLEPT     0x01 /* a voluntary context switch in the call */
+#define PFSTAT_FACT_PREEMPTED 0x02 /* an involuntary one */
+#define PFSTAT_FACT_SHARED    0x04 /* VM_SHARED mapping */
+#define PFSTAT_FACT_COW	      0x08 /* pfn is the private copy's */
+#define PFSTAT_FACT_FOLIO     0x10 /* the folio was mapped, not its one page */
 
 /* pfstat_record.flags: the kernel's FAULT_FLAG_*, the same since v5.10. */
 #define PFSTAT_FLAG_WRITE	0x0001
-#define PFSTAT_FLAG_ALLOW_RETRY	0x0004
+#define PFSTAT_FLAG_ALLOW_RETRY 0x0004
 #define PFSTAT_FLAG_TRIED	0x0020
 #define PFSTAT_FLAG_USER	0x0040
 #define PFSTAT_FLAG_REMOTE	0x0080
-#define PFSTAT_FLAG_INSTRUCTION	0x0100
-#define PFSTAT_FLAG_VMA_LOCK	0x1000	/* since v6.4 */
+#define PFSTAT_FLAG_INSTRUCTION 0x0100
+#define PFSTAT_FLAG_VMA_LOCK	0x1000 /* since v6.4 */
 
 /* pfstat_record.result: the kernel's VM_FAULT_*, the same since v5.1. */
-#define PFSTAT_RESULT_OOM	0x0001
-#define PFSTAT_RESULT_SIGBUS	0x0002
-#define PFSTAT_RESULT_MAJOR	0x0004
-#define PFSTAT_RESULT_HWPOISON	0x0010
+#define PFSTAT_RESULT_OOM	     0x0001
+#define PFSTAT_RESULT_SIGBUS	     0x0002
+#define PFSTAT_RESULT_MAJOR	     0x0004
+#define PFSTAT_RESULT_HWPOISON	     0x0010
 #define PFSTAT_RESULT_HWPOISON_LARGE 0x0020
-#define PFSTAT_RESULT_SIGSEGV	0x0040
-#define PFSTAT_RESULT_NOPAGE	0x0100
-#define PFSTAT_RESULT_LOCKED	0x0200
-#define PFSTAT_RESULT_RETRY	0x0400
-#define PFSTAT_RESULT_FALLBACK	0x0800
-#define PFSTAT_RESULT_COMPLETED	0x4000	/* since v6.0: done, and the lock was given up */
-#define PFSTAT_RESULT_ERROR \
+#define PFSTAT_RESULT_SIGSEGV	     0x0040
+#define PFSTAT_RESULT_NOPAGE	     0x0100
+#define PFSTAT_RESULT_LOCKED	     0x0200
+#define PFSTAT_RESULT_RETRY	     0x0400
+#define PFSTAT_RESULT_FALLBACK	     0x0800
+#define PFSTAT_RESULT_COMPLETED	     0x4000 /* since v6.0: done, and the lock was given up */
+#define PFSTAT_RESULT_ERROR                                                 \
 	(PFSTAT_RESULT_OOM | PFSTAT_RESULT_SIGBUS | PFSTAT_RESULT_SIGSEGV | \
 	 PFSTAT_RESULT_HWPOISON | PFSTAT_RESULT_HWPOISON_LARGE)
 
-#define PFSTAT_NO_PFN	(~(__u64)0)	/* the call mapped no page */
+#define PFSTAT_NO_PFN (~(__u64)0) /* the call mapped no page */
 
 struct pfstat_record {
-	__u64 sequence;		/* 1 for the first record of this CPU's ring; stored last */
+	__u64 sequence; /* 1 for the first record of this CPU's ring; stored last */
 	__u64 start_ns;
 	__u64 duration_ns;
-	__u64 earlier_ns;	/* start_ns of the thread's previous attempt at this fault, or 0 */
-	__u64 address;		/* virtual, as faulted (not page-masked) */
-	__u64 pgoff;		/* page of the file */
-	__u64 pfn;		/* page frame; PFSTAT_NO_PFN: none, or not CAP_SYS_ADMIN */
+	__u64 earlier_ns; /* start_ns of the thread's previous attempt at this fault, or 0 */
+	__u64 address;	  /* virtual, as faulted (not page-masked) */
+	__u64 pgoff;	  /* page of the file */
+	__u64 pfn;	  /* page frame; PFSTAT_NO_PFN: none, or not CAP_SYS_ADMIN */
 	__u64 inode;
-	__u32 tid;		/* thread */
-	__u32 pid;		/* process (tgid) of the thread that faulted, initial namespace */
+	__u32 tid; /* thread */
+	__u32 pid; /* process (tgid) of the thread that faulted, initial namespace */
 	/* From here to `reserved` it is the same for all fast calls of a file system. */
-	__u32 dev;		/* major << 20 | minor of the file's super block */
-	__u32 result;		/* PFSTAT_RESULT_* */
-	__u8 op;		/* enum pfstat_op */
-	__u8 class;		/* enum pfstat_class */
-	__u8 order;		/* log2 of the pages of the folio that pfn is in */
-	__u8 before;		/* enum pfstat_before */
-	__u8 facts;		/* PFSTAT_FACT_* */
-	__u8 reserved;		/* zero */
+	__u32 dev;     /* major << 20 | minor of the file's super block */
+	__u32 result;  /* PFSTAT_RESULT_* */
+	__u8 op;       /* enum pfstat_op */
+	__u8 class;    /* enum pfstat_class */
+	__u8 order;    /* log2 of the pages of the folio that pfn is in */
+	__u8 before;   /* enum pfstat_before */
+	__u8 facts;    /* PFSTAT_FACT_* */
+	__u8 reserved; /* zero */
 	/*
 	 * map_pages: the window that it may map is pgoff - around_before and the
 	 * around_pages from there on. Else 0.
 	 */
 	__u16 around_before;
-	__u16 cpu;		/* where the call ended */
+	__u16 cpu; /* where the call ended */
 	__u16 around_pages;
-	__u32 flags;		/* PFSTAT_FLAG_* and other FAULT_FLAG_* */
-	__u64 ip;		/* instruction of the program that was interrupted; 0: none */
+	__u32 flags; /* PFSTAT_FLAG_* and other FAULT_FLAG_* */
+	__u64 ip;    /* instruction of the program that was interrupted; 0: none */
 };
 
 /*
@@ -172,15 +168,15 @@ struct pfstat_record {
  * Always: calls = head + lost.
  */
 struct pfstat_ring_header {
-	__u32 version;		/* PFSTAT_ABI_VERSION */
-	__u32 record_size;	/* bytes */
-	__u64 capacity;		/* records */
+	__u32 version;	   /* PFSTAT_ABI_VERSION */
+	__u32 record_size; /* bytes */
+	__u64 capacity;	   /* records */
 	__u32 cpu;
-	__u32 overwrite;	/* 1: overwrite mode */
-	__u64 head;		/* records stored so far; read with acquire */
-	__u64 lost;		/* calls not stored */
+	__u32 overwrite; /* 1: overwrite mode */
+	__u64 head;	 /* records stored so far; read with acquire */
+	__u64 lost;	 /* calls not stored */
 	__u64 reserved[3];
-	__u64 tail;		/* records consumed; written by the reader, release */
+	__u64 tail; /* records consumed; written by the reader, release */
 };
 
 _Static_assert(PFSTAT_CLASS_RACED == 10, "ABI");

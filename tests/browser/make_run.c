@@ -16,11 +16,11 @@
 #include "user/recording/writer.h"
 #include "user/print/json/json_head.h"
 
-#define PAGES 800U
-#define WINDOW 8U
-#define DEV 1
-#define INODE 7
-#define EVICTED 80U	/* pages, the first of the file */
+#define PAGES	800U
+#define WINDOW	8U
+#define DEV	1
+#define INODE	7
+#define EVICTED 80U /* pages, the first of the file */
 
 static const char evil_path[] = "/tmp/<script>alert(1)</script>&\"'`rm -rf x`";
 static const char *const evil_comms[] = { "<b>\"x'&`id`", "=1+$(id)\\" };
@@ -80,13 +80,20 @@ static void begin_process(struct maker *maker, uint32_t pid)
 static void add_request(struct maker *maker, uint32_t pid, uint32_t page)
 {
 	struct pfstat_block block = {
-		.event.flags = PFSTAT_BLOCK_FILE, .insert_ns = maker->now_ns - 95000,
-		.issue_ns = maker->now_ns - 90000, .inode = INODE, .fs_dev = DEV, .pgoff = page,
-		.bytes = WINDOW * 4096, .file_bytes = WINDOW * 4096,
+		.event.flags = PFSTAT_BLOCK_FILE,
+		.insert_ns = maker->now_ns - 95000,
+		.issue_ns = maker->now_ns - 90000,
+		.inode = INODE,
+		.fs_dev = DEV,
+		.pgoff = page,
+		.bytes = WINDOW * 4096,
+		.file_bytes = WINDOW * 4096,
 	};
 	struct pfstat_off_cpu stay = {
 		.event.flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT,
-		.off_ns = maker->now_ns - 92000, .woken_ns = maker->now_ns + 1000, .state = 2,
+		.off_ns = maker->now_ns - 92000,
+		.woken_ns = maker->now_ns + 1000,
+		.state = 2,
 	};
 
 	add_event(maker, &block, sizeof(block), PFSTAT_EVENT_BLOCK, pid);
@@ -97,10 +104,16 @@ static void add_request(struct maker *maker, uint32_t pid, uint32_t page)
 static void add_fault(struct maker *maker, uint32_t pid, uint32_t page, bool disk)
 {
 	struct pfstat_record record = {
-		.pid = pid, .tid = pid, .dev = DEV, .inode = INODE, .pgoff = page,
-		.address = 0x100000 + page * 4096UL, .start_ns = maker->now_ns,
+		.pid = pid,
+		.tid = pid,
+		.dev = DEV,
+		.inode = INODE,
+		.pgoff = page,
+		.address = 0x100000 + page * 4096UL,
+		.start_ns = maker->now_ns,
 		.duration_ns = disk ? 110000 : 400 + page % 7 * 30,
-		.class = disk ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_LONG, .pfn = page,
+		.class = disk ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_LONG,
+		.pfn = page,
 		.result = PFSTAT_RESULT_LOCKED | (disk ? PFSTAT_RESULT_MAJOR : 0),
 		.facts = disk && !maker->bare ? PFSTAT_FACT_SLEPT : 0,
 	};

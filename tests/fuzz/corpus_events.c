@@ -11,7 +11,7 @@
 #include "corpus_file.h"
 #include "sample_items.h"
 
-#define NR_RECORDS 8
+#define NR_RECORDS  8
 #define LARGE_BYTES (1ULL << 46)
 
 static void finish(FILE *out)
@@ -25,8 +25,11 @@ static void finish(FILE *out)
 static void write_ring(const char *folder)
 {
 	struct pfstat_ring_header header = {
-		.version = PFSTAT_ABI_VERSION, .record_size = sizeof(struct pfstat_record),
-		.capacity = NR_RECORDS, .head = NR_RECORDS + 2, .tail = 2,
+		.version = PFSTAT_ABI_VERSION,
+		.record_size = sizeof(struct pfstat_record),
+		.capacity = NR_RECORDS,
+		.head = NR_RECORDS + 2,
+		.tail = 2,
 	};
 	struct pfstat_record record = { .class = PFSTAT_CLASS_LONG };
 	FILE *out = create(folder, "ring", 'R');
@@ -43,9 +46,11 @@ static void write_ring(const char *folder)
 static void write_large_ring(const char *folder)
 {
 	struct pfstat_ring_header header = {
-		.version = PFSTAT_ABI_VERSION, .record_size = sizeof(struct pfstat_record),
+		.version = PFSTAT_ABI_VERSION,
+		.record_size = sizeof(struct pfstat_record),
 		.capacity = LARGE_BYTES / sizeof(struct pfstat_record),
-		.head = LARGE_BYTES, .tail = LARGE_BYTES - 1,
+		.head = LARGE_BYTES,
+		.tail = LARGE_BYTES - 1,
 	};
 	FILE *out = create(folder, "large_ring", 'R');
 

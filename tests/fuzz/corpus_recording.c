@@ -23,8 +23,8 @@ static void add(void *writer, const struct item *item)
 static void write_file(const char *folder, const json_t *tail)
 {
 	FILE *out = create(folder, "file", 'F');
-	json_t *symbols = json_pack("[{s:s, s:i, s:s}]", "path", "/bin/true", "offset", 64,
-				    "name", "main+0x1f");
+	json_t *symbols = json_pack("[{s:s, s:i, s:s}]", "path", "/bin/true", "offset", 64, "name",
+				    "main+0x1f");
 	struct recording_writer *writer;
 
 	if (recording_begin(&writer, out, tail))

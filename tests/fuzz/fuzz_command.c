@@ -13,7 +13,7 @@
 
 #include "module/command.h"
 
-#define PID_MAX 4194304	/* of 64 bit */
+#define PID_MAX 4194304 /* of 64 bit */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,11 +37,16 @@ static bool in_bounds(const struct pfstat_command *command)
 static void write_out(char *line, size_t size, const struct pfstat_command *command)
 {
 	static const char *const words[] = {
-		[PFSTAT_VERB_NONE] = "", [PFSTAT_VERB_PID] = "pid",
-		[PFSTAT_VERB_FOLLOW] = "follow", [PFSTAT_VERB_FILE] = "file",
-		[PFSTAT_VERB_ONLY] = "only", [PFSTAT_VERB_FAULT_AROUND] = "fault_around",
-		[PFSTAT_VERB_RING_SIZE] = "ring_size", [PFSTAT_VERB_MODE] = "mode",
-		[PFSTAT_VERB_STOP] = "stop", [PFSTAT_VERB_CLEAR] = "clear",
+		[PFSTAT_VERB_NONE] = "",
+		[PFSTAT_VERB_PID] = "pid",
+		[PFSTAT_VERB_FOLLOW] = "follow",
+		[PFSTAT_VERB_FILE] = "file",
+		[PFSTAT_VERB_ONLY] = "only",
+		[PFSTAT_VERB_FAULT_AROUND] = "fault_around",
+		[PFSTAT_VERB_RING_SIZE] = "ring_size",
+		[PFSTAT_VERB_MODE] = "mode",
+		[PFSTAT_VERB_STOP] = "stop",
+		[PFSTAT_VERB_CLEAR] = "clear",
 	};
 	const char *word = words[command->verb];
 
@@ -72,15 +77,14 @@ static void check_taken(const struct pfstat_command *command)
 		abort();
 	write_out(line, sizeof(line), command);
 	if (pfstat_command_parse(line, &again) || again.verb != command->verb ||
-	    again.number != command->number || again.now != command->now ||
-	    again.on != command->on)
+	    again.number != command->number || again.now != command->now || again.on != command->on)
 		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pfstat_command command, before;
-	char *line = malloc(size + 1);	/* of its own, so that a byte too many is seen */
+	char *line = malloc(size + 1); /* of its own, so that a byte too many is seen */
 	int err;
 
 	memcpy(line, data, size);

@@ -25,9 +25,9 @@
 #include "user/model/item_valid.h"
 #include "user/report/report.h"
 
-#define PAGE 4096U
-#define RING_FILE_MAX (1ULL << 48)	/* more than a process can map: record_ring_open() refuses it */
-#define PRINT 8		/* of the byte that chooses the report */
+#define PAGE	      4096U
+#define RING_FILE_MAX (1ULL << 48) /* more than a process can map: record_ring_open() refuses it */
+#define PRINT	      8		   /* of the byte that chooses the report */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -81,7 +81,7 @@ static void fuzz_ring(const uint8_t *data, size_t size)
 		read_ring(&ring, 2 * size / sizeof(struct pfstat_record) + 2);
 		record_ring_close(&ring);
 	} else if (ring.fd >= 0) {
-		abort();	/* open, though it was refused */
+		abort(); /* open, though it was refused */
 	}
 	close(fd);
 }
@@ -127,7 +127,7 @@ static void add_record(struct queue *queue, const uint8_t *data, size_t size)
 
 static void add_event(struct queue *queue, const uint8_t *data, size_t size)
 {
-	struct pfstat_event *event = malloc(size ?: 1);	/* nothing readable behind it */
+	struct pfstat_event *event = malloc(size ?: 1); /* nothing readable behind it */
 
 	memcpy(event, data, size);
 	if (item_event_is_known(event, size) &&
@@ -153,7 +153,9 @@ static void add_map(struct queue *queue, const uint8_t *data, size_t size)
 static void fill_queue(struct queue *queue, const uint8_t *data, size_t left)
 {
 	static void (*const adders[])(struct queue *queue, const uint8_t *data, size_t size) = {
-		add_record, add_event, add_map,
+		add_record,
+		add_event,
+		add_map,
 	};
 	uint16_t size;
 
@@ -217,7 +219,7 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
-		return -1;	/* not worth keeping */
+		return -1; /* not worth keeping */
 	switch (data[0]) {
 	case 'R':
 		fuzz_ring(data + 1, size - 1);

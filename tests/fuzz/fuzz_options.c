@@ -19,7 +19,7 @@
 #include "user/privilege/named_files.h"
 #include "user/util/message.h"
 
-#define MAX_WORDS 32
+#define MAX_WORDS	32
 #define MAX_ALLOCATIONS 1024
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -26,7 +26,9 @@ static void put_block(FILE *out, uint8_t type, const uint8_t *raw, size_t size)
 	static uint8_t stored[1 << 17];
 	uLongf nr_stored = sizeof(stored);
 	struct recording_block block = {
-		.magic = RECORDING_BLOCK_MAGIC, .type = type, .raw = size,
+		.magic = RECORDING_BLOCK_MAGIC,
+		.type = type,
+		.raw = size,
 	};
 
 	if (compress2(stored, &nr_stored, raw, size, 1) != Z_OK)
@@ -101,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *out;
 
 	if (size < 2 || (data[0] != 'F' && data[0] != 'B'))
-		return -1;	/* not worth keeping */
+		return -1; /* not worth keeping */
 	out = open_memstream(&bytes, &length);
 	if (data[0] == 'F')
 		fwrite(data + 1, 1, size - 1, out);

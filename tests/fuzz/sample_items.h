@@ -9,7 +9,7 @@
 
 #include "user/model/item.h"
 
-#define SAMPLE_ROUNDS 10	/* more than a tile */
+#define SAMPLE_ROUNDS 10 /* more than a tile */
 
 typedef void (*taker)(void *context, const struct item *item);
 
@@ -24,31 +24,45 @@ static void give_events(taker take, void *context, uint64_t ns)
 {
 	const struct pfstat_off_cpu off_cpu = {
 		.event = { PFSTAT_EVENT_OFF_CPU, sizeof(off_cpu), 6, 100, 101, ns },
-		.off_ns = ns - 100000, .woken_ns = ns - 2000, .state = 2,
+		.off_ns = ns - 100000,
+		.woken_ns = ns - 2000,
+		.state = 2,
 	};
 	const struct pfstat_block block = {
 		.event = { PFSTAT_EVENT_BLOCK, sizeof(block), 8, 100, 101, ns },
-		.insert_ns = ns - 99000, .issue_ns = ns - 98000, .sector = 4096, .bytes = 131072,
+		.insert_ns = ns - 99000,
+		.issue_ns = ns - 98000,
+		.sector = 4096,
+		.bytes = 131072,
 	};
 	const struct pfstat_fault fault = {
 		.event = { PFSTAT_EVENT_FAULT, sizeof(fault), PFSTAT_FAULT_ANON, 100, 101, ns },
-		.start_ns = ns - 900, .address = 0x7f0000001000,
+		.start_ns = ns - 900,
+		.address = 0x7f0000001000,
 	};
 	const struct pfstat_page page = {
 		.event = { PFSTAT_EVENT_PAGE, sizeof(page), 0, 100, 101, ns },
-		.inode = 12, .pgoff = ns % 97, .pages = 32,
+		.inode = 12,
+		.pgoff = ns % 97,
+		.pages = 32,
 	};
 	const struct pfstat_task task = {
 		.event = { PFSTAT_EVENT_TASK, sizeof(task), PFSTAT_TASK_EXEC, 100, 101, ns },
-		.parent = 100, .comm = "corpus",
+		.parent = 100,
+		.comm = "corpus",
 	};
 	const struct pfstat_stack stack = {
 		.event = { PFSTAT_EVENT_STACK, sizeof(stack), 0, 100, 101, ns },
-		.address = 0x7f0000001000, .frames = 2, .ips = { 0x7f0000000010, 0x7f0000000040 },
+		.address = 0x7f0000001000,
+		.frames = 2,
+		.ips = { 0x7f0000000010, 0x7f0000000040 },
 	};
 	const struct pfstat_advice advice = {
 		.event = { PFSTAT_EVENT_ADVICE, sizeof(advice), 0, 100, 101, ns },
-		.start_ns = ns - 900, .address = 0x7f0000000000, .bytes = 8192, .advice = 1,
+		.start_ns = ns - 900,
+		.address = 0x7f0000000000,
+		.bytes = 8192,
+		.advice = 1,
 	};
 
 	give(take, context, ITEM_EVENT, &off_cpu);
@@ -66,8 +80,15 @@ static void give_map(taker take, void *context, uint64_t ns)
 	struct item_map *map = calloc(1, sizeof(*map) + sizeof(path));
 
 	*map = (struct item_map){
-		.ns = ns, .address = 0x7f0000000000, .bytes = 1 << 20, .inode = 12, .pid = 100,
-		.tid = 101, .prot = 5, .flags = 2, .path_bytes = sizeof(path),
+		.ns = ns,
+		.address = 0x7f0000000000,
+		.bytes = 1 << 20,
+		.inode = 12,
+		.pid = 100,
+		.tid = 101,
+		.prot = 5,
+		.flags = 2,
+		.path_bytes = sizeof(path),
 	};
 	memcpy(map->path, path, sizeof(path));
 	give(take, context, ITEM_MAP, map);
@@ -78,8 +99,15 @@ static void give_map(taker take, void *context, uint64_t ns)
 static void give_all(taker take, void *context)
 {
 	struct pfstat_record record = {
-		.duration_ns = 900, .address = 0x7f0000001000, .pfn = 0x1234, .inode = 12,
-		.pid = 100, .tid = 101, .flags = 0x1054, .result = 0x200, .class = 4,
+		.duration_ns = 900,
+		.address = 0x7f0000001000,
+		.pfn = 0x1234,
+		.inode = 12,
+		.pid = 100,
+		.tid = 101,
+		.flags = 0x1054,
+		.result = 0x200,
+		.class = 4,
 	};
 	uint64_t i;
 

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#define PAGE	    4096
 #define MAX_THREADS 256
 
 struct member {
@@ -142,8 +142,8 @@ static void say(const struct member *members, unsigned int nr)
 		sum.clock_ns += members[i].clock_ns;
 		sum.thread_ns += members[i].thread_ns;
 	}
-	printf("%ld %ld %llu %llu\n", sum.minor, sum.major,
-	       (unsigned long long)(sum.clock_ns / nr), (unsigned long long)(sum.thread_ns / nr));
+	printf("%ld %ld %llu %llu\n", sum.minor, sum.major, (unsigned long long)(sum.clock_ns / nr),
+	       (unsigned long long)(sum.thread_ns / nr));
 	fflush(stdout);
 }
 

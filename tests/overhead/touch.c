@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#define PAGE	   4096
 #define MAX_ROUNDS 100
 
 struct round {

@@ -71,11 +71,18 @@ int main(int argc, char **argv)
 	for (i = 0; i < records; i++) {
 		random = random_next(&state);
 		record = (struct pfstat_record){
-			.class = PFSTAT_CLASS_LONG, .op = PFSTAT_OP_FAULT, .pid = 1,
-			.tid = 1 + (i >> 6 & 3), .inode = 1 + (i >> 8) % 100, .dev = 1,
-			.pgoff = random & 0xffff, .address = random & 0xffff000,
-			.start_ns = time_ns, .duration_ns = 300 + (random >> 32 & 255),
-			.result = PFSTAT_RESULT_LOCKED, .ip = 0x400000 + (random >> 50 & 63),
+			.class = PFSTAT_CLASS_LONG,
+			.op = PFSTAT_OP_FAULT,
+			.pid = 1,
+			.tid = 1 + (i >> 6 & 3),
+			.inode = 1 + (i >> 8) % 100,
+			.dev = 1,
+			.pgoff = random & 0xffff,
+			.address = random & 0xffff000,
+			.start_ns = time_ns,
+			.duration_ns = 300 + (random >> 32 & 255),
+			.result = PFSTAT_RESULT_LOCKED,
+			.ip = 0x400000 + (random >> 50 & 63),
 		};
 		if (i % 50 == 0)
 			add_disk(analysis, &record);

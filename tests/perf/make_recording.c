@@ -14,8 +14,7 @@
 #include "user/recording/writer.h"
 #include "user/print/json/json_head.h"
 
-static void add(struct recording_writer *writer, enum item_type type, uint64_t ns,
-		const void *data)
+static void add(struct recording_writer *writer, enum item_type type, uint64_t ns, const void *data)
 {
 	struct item item = { .type = type, .ns = ns };
 
@@ -62,11 +61,18 @@ static void add_faults(struct recording_writer *writer, uint64_t records)
 	for (i = 0; i < records; i++) {
 		random = random_next(&state);
 		record = (struct pfstat_record){
-			.sequence = i + 1, .class = PFSTAT_CLASS_LONG, .pid = 1,
-			.tid = 1 + (i >> 6 & 3), .inode = 1 + (i >> 8) % 100, .dev = 1,
-			.pgoff = random & 0xffff, .address = random & 0xffff000,
-			.start_ns = now_ns, .duration_ns = 300 + (random >> 32 & 255),
-			.result = PFSTAT_RESULT_LOCKED, .ip = 0x400000 + (random >> 50 & 63),
+			.sequence = i + 1,
+			.class = PFSTAT_CLASS_LONG,
+			.pid = 1,
+			.tid = 1 + (i >> 6 & 3),
+			.inode = 1 + (i >> 8) % 100,
+			.dev = 1,
+			.pgoff = random & 0xffff,
+			.address = random & 0xffff000,
+			.start_ns = now_ns,
+			.duration_ns = 300 + (random >> 32 & 255),
+			.result = PFSTAT_RESULT_LOCKED,
+			.ip = 0x400000 + (random >> 50 & 63),
 			.pfn = random >> 40,
 		};
 		if (i % 50 == 0)

@@ -25,14 +25,14 @@
 #include <pfstat/record.h>
 
 #define HEADER_BYTES 4096UL
-#define MAX_CPUS 64
-#define POLL_MS 20
+#define MAX_CPUS     64
+#define POLL_MS	     20
 
 struct ring {
 	struct pfstat_ring_header *header;
 	const struct pfstat_record *data;
 	size_t bytes;
-	uint64_t next;		/* the record to be read next */
+	uint64_t next; /* the record to be read next */
 };
 
 struct counts {
@@ -41,7 +41,7 @@ struct counts {
 };
 
 static struct ring rings[MAX_CPUS];
-static struct counts mine;	/* of what was read */
+static struct counts mine; /* of what was read */
 static uint64_t was_read, missed;
 static volatile sig_atomic_t told_to_end;
 
@@ -51,8 +51,7 @@ static void on_sigterm(int number)
 	told_to_end = 1;
 }
 
-__attribute__((noreturn, format(printf, 2, 3)))
-static void end(int status, const char *format, ...)
+__attribute__((noreturn, format(printf, 2, 3))) static void end(int status, const char *format, ...)
 {
 	va_list arguments;
 
@@ -133,7 +132,8 @@ static void take(const struct pfstat_record *record, unsigned int cpu, uint64_t 
 		 uint64_t now)
 {
 	if (!makes_sense(record, cpu, now))
-		end(1, "record %" PRIu64 " of CPU %u makes no sense: op %u class %u cpu %u pid %u "
+		end(1,
+		    "record %" PRIu64 " of CPU %u makes no sense: op %u class %u cpu %u pid %u "
 		    "start %" PRIu64 " duration %" PRIu64 " earlier %" PRIu64 " result %#x",
 		    position, cpu, record->op, record->class, record->cpu, record->pid,
 		    (uint64_t)record->start_ns, (uint64_t)record->duration_ns,
@@ -220,9 +220,10 @@ static void compare(const struct counts *counts)
 	unsigned int i;
 
 	if (was_read + missed != counts->stored || counts->stored + counts->lost != counts->calls)
-		end(1, "calls %" PRIu64 ", stored %" PRIu64 ", lost %" PRIu64 ", but read %" PRIu64
-		    ", overwritten %" PRIu64, counts->calls, counts->stored, counts->lost,
-		    was_read, missed);
+		end(1,
+		    "calls %" PRIu64 ", stored %" PRIu64 ", lost %" PRIu64 ", but read %" PRIu64
+		    ", overwritten %" PRIu64,
+		    counts->calls, counts->stored, counts->lost, was_read, missed);
 	for (i = 0; i < PFSTAT_NR_CLASSES; i++) {
 		classes += counts->classes[i];
 		if (mine.classes[i] > counts->classes[i] ||

@@ -14,16 +14,19 @@
 #include "user/model/counters.h"
 
 /* The rows that the names select; none is measured. */
-static inline void bench_sample_open(struct bench_results *results, char *const *names,
-				     size_t nr)
+static inline void bench_sample_open(struct bench_results *results, char *const *names, size_t nr)
 {
 	const char *unknown;
 	size_t i;
 
 	*results = (struct bench_results){ .options = { .quick = true } };
 	results->machine = (struct bench_machine){
-		.nr_cpus = 2, .cpu = 1, .cycle_ns = 0.5, .memory_bytes = 4ULL << 30,
-		.limit_bytes = 1ULL << 30, .available_bytes = 3ULL << 30,
+		.nr_cpus = 2,
+		.cpu = 1,
+		.cycle_ns = 0.5,
+		.memory_bytes = 4ULL << 30,
+		.limit_bytes = 1ULL << 30,
+		.available_bytes = 3ULL << 30,
 		.cache_bytes = { 32768, 1 << 20, 8 << 20 },
 		.line_bytes = 64,
 	};
@@ -38,7 +41,10 @@ static inline struct bench_row *bench_sample_measure(struct bench_results *resul
 {
 	struct bench_row *row = bench_results_find(results, name);
 	struct measured measured = {
-		.operations = 1000, .bytes = 1000000, .runs = 10, .all_operations = 10000,
+		.operations = 1000,
+		.bytes = 1000000,
+		.runs = 10,
+		.all_operations = 10000,
 		.usage = { .event = { 3, COUNT_NA, 0, 0 } },
 	};
 	size_t i;

@@ -21,7 +21,7 @@ static inline int run_tests(const char *name, SFun setup, SFun teardown,
 		tcase_add_checked_fixture(tcase, setup, teardown);
 	for (i = 0; i < nr; i++)
 		tcase_add_test(tcase, tests[i]);
-	tcase_set_timeout(tcase, 60);	/* sanitizers on a loaded machine */
+	tcase_set_timeout(tcase, 60); /* sanitizers on a loaded machine */
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	/* CK_VERBOSITY=verbose names every test. */
@@ -33,11 +33,11 @@ static inline int run_tests(const char *name, SFun setup, SFun teardown,
 
 #define RUN_TESTS(name, ...) RUN_TESTS_WITH(name, NULL, NULL, __VA_ARGS__)
 
-#define RUN_TESTS_WITH(name, setup, teardown, ...) \
-	int main(void) \
-	{ \
-		const struct TTest *const tests[] = { __VA_ARGS__ }; \
-		\
+#define RUN_TESTS_WITH(name, setup, teardown, ...)                                             \
+	int main(void)                                                                         \
+	{                                                                                      \
+		const struct TTest *const tests[] = { __VA_ARGS__ };                           \
+                                                                                               \
 		exit(run_tests(name, setup, teardown, tests, sizeof(tests) / sizeof(*tests))); \
 	}
 

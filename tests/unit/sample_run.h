@@ -12,14 +12,14 @@
 #include "user/report/report.h"
 
 /* The study's random experiment (its figure 1), with a few waits among the disk faults. */
-#define SAMPLE_DISK 6000
-#define SAMPLE_WAIT 150
+#define SAMPLE_DISK	 6000
+#define SAMPLE_WAIT	 150
 #define SAMPLE_READAHEAD 48
-#define SAMPLE_RETRIED 6198	/* these three */
-#define SAMPLE_LONG 5000
-#define SAMPLE_AROUND 101
-#define SAMPLE_FAULTS 11299
-#define SAMPLE_CALLS 17497
+#define SAMPLE_RETRIED	 6198 /* these three */
+#define SAMPLE_LONG	 5000
+#define SAMPLE_AROUND	 101
+#define SAMPLE_FAULTS	 11299
+#define SAMPLE_CALLS	 17497
 
 struct sample_run {
 	struct report report;
@@ -78,8 +78,12 @@ static inline struct summary *sample_summary(uint64_t disk_ns)
 
 	for (page = 0; page < SAMPLE_FAULTS; page++, now += 10000) {
 		record = (struct pfstat_record){
-			.tid = 1, .start_ns = now, .duration_ns = 6500, .address = page * 4096UL,
-			.class = sample_class(page), .result = PFSTAT_RESULT_LOCKED,
+			.tid = 1,
+			.start_ns = now,
+			.duration_ns = 6500,
+			.address = page * 4096UL,
+			.class = sample_class(page),
+			.result = PFSTAT_RESULT_LOCKED,
 		};
 		if (page < SAMPLE_RETRIED) {
 			record.duration_ns = disk_ns;
@@ -102,16 +106,21 @@ static inline struct summary *sample_summary(uint64_t disk_ns)
 
 static inline void sample_details(struct sample_run *run)
 {
-	run->syscalls[0] = (struct syscall_row){	/* read */
+	run->syscalls[0] = (struct syscall_row){
+		/* read */
 		.number = 0,
 		.value = { .count = 12, .total_ns = 123456, .log2_ns[0] = 2, .log2_ns[14] = 10 },
 	};
-	run->syscalls[1] = (struct syscall_row){	/* clock_nanosleep */
-		.number = 230, .error = EINTR,
+	run->syscalls[1] = (struct syscall_row){
+		/* clock_nanosleep */
+		.number = 230,
+		.error = EINTR,
 		.value = { .count = 1, .total_ns = 1000, .log2_ns[10] = 1 },
 	};
-	run->syscalls[2] = (struct syscall_row){	/* no such call, no such error */
-		.number = 99999, .error = 12345,
+	run->syscalls[2] = (struct syscall_row){
+		/* no such call, no such error */
+		.number = 99999,
+		.error = 12345,
 		.value = { .count = 1, .total_ns = 1, .log2_ns[39] = 1 },
 	};
 	run->report.syscalls.rows = run->syscalls;
@@ -132,8 +141,10 @@ static inline void sample_faults(struct report *report, enum fault_class class, 
 	for (part = 0; part < NR_PARTS; part++) {
 		faults->parts[part] = (struct part_figures){
 			.faults = parts_ns[part] ? count : 0,
-			.total_ns = count * parts_ns[part], .p50_ns = parts_ns[part],
-			.p99_ns = parts_ns[part], .max_ns = parts_ns[part],
+			.total_ns = count * parts_ns[part],
+			.p50_ns = parts_ns[part],
+			.p99_ns = parts_ns[part],
+			.max_ns = parts_ns[part],
 		};
 		all->parts[part].faults += faults->parts[part].faults;
 		all->parts[part].total_ns += count * parts_ns[part];
@@ -142,8 +153,11 @@ static inline void sample_faults(struct report *report, enum fault_class class, 
 		whole_ns += parts_ns[part];
 	}
 	faults->whole = (struct part_figures){
-		.faults = count, .total_ns = count * whole_ns, .p50_ns = whole_ns,
-		.p99_ns = whole_ns, .max_ns = whole_ns,
+		.faults = count,
+		.total_ns = count * whole_ns,
+		.p50_ns = whole_ns,
+		.p99_ns = whole_ns,
+		.max_ns = whole_ns,
 	};
 	all->whole.faults += count;
 	all->whole.total_ns += count * whole_ns;
@@ -158,11 +172,13 @@ static inline void sample_faults(struct report *report, enum fault_class class, 
 static inline void sample_parts(struct report *report)
 {
 	static const uint64_t read[NR_PARTS] = {
-		[PART_CPU_BEFORE] = 5000, [PART_QUEUE] = 100, [PART_DEVICE] = 130000,
-		[PART_RUNQUEUE] = 15000, [PART_CPU_AFTER] = 300,
+		[PART_CPU_BEFORE] = 5000, [PART_QUEUE] = 100,	  [PART_DEVICE] = 130000,
+		[PART_RUNQUEUE] = 15000,  [PART_CPU_AFTER] = 300,
 	};
 	static const uint64_t wait[NR_PARTS] = {
-		[PART_CPU_BEFORE] = 5000, [PART_FOREIGN] = 145000, [PART_CPU_AFTER] = 400,
+		[PART_CPU_BEFORE] = 5000,
+		[PART_FOREIGN] = 145000,
+		[PART_CPU_AFTER] = 400,
 	};
 	static const uint64_t cached[NR_PARTS] = { [PART_CPU_BEFORE] = 6500 };
 	static const uint64_t anon[NR_PARTS] = { [PART_CPU_BEFORE] = 600, [PART_RESIDUE] = 400 };
@@ -170,18 +186,23 @@ static inline void sample_parts(struct report *report)
 	report->faults.parts_known = true;
 	sample_faults(report, FAULT_DISK, SAMPLE_DISK, true, read);
 	sample_faults(report, FAULT_WAIT, SAMPLE_WAIT, true, wait);
-	sample_faults(report, FAULT_READAHEAD, SAMPLE_READAHEAD, true,
-		      read);
+	sample_faults(report, FAULT_READAHEAD, SAMPLE_READAHEAD, true, read);
 	sample_faults(report, FAULT_LONG, SAMPLE_LONG, false, cached);
 	sample_faults(report, FAULT_AROUND, SAMPLE_AROUND, false, cached);
 	sample_faults(report, FAULT_ANON, 20, false, anon);
 	report->blocks = (struct block_figures){
-		.reads = 6048, .bytes_read = 6048 * 4096, .writes = 2, .bytes_written = 1 << 20,
+		.reads = 6048,
+		.bytes_read = 6048 * 4096,
+		.writes = 2,
+		.bytes_written = 1 << 20,
 		.queue = { 6048, 6048 * 100, 100, 200, 300 },
 		.device = { 6048, 6048ULL * 130000, 130000, 140000, 150000 },
 	};
 	report->pages.readahead = (struct readahead_figures){
-		.read = 8000, .mapped = 7000, .evicted_unused = 100, .idle = 900,
+		.read = 8000,
+		.mapped = 7000,
+		.evicted_unused = 100,
+		.idle = 900,
 	};
 }
 
@@ -224,19 +245,35 @@ static inline void sample_ledger(struct ledger *ledger)
 static inline void sample_groups(struct sample_run *run, enum group_by by)
 {
 	run->groups[0] = (struct group){
-		.name = "/mnt/disk/demo.bin", .inode = 12, .dev = 8 << 20 | 1, .pid = 77,
-		.address = 0x7f0000000000, .faults = 6000, .major = 6000, .total_ns = 900000000,
-		.max_ns = 160000, .classes[PFSTAT_CLASS_DISK] = 6000,
+		.name = "/mnt/disk/demo.bin",
+		.inode = 12,
+		.dev = 8 << 20 | 1,
+		.pid = 77,
+		.address = 0x7f0000000000,
+		.faults = 6000,
+		.major = 6000,
+		.total_ns = 900000000,
+		.max_ns = 160000,
+		.classes[PFSTAT_CLASS_DISK] = 6000,
 		.parts_ns = { [PART_CPU_BEFORE] = 90000000, [PART_DEVICE] = 810000000 },
 	};
 	run->groups[1] = (struct group){
-		.name = "(anonymous memory)", .tid = 78, .faults = 20, .total_ns = 20000,
-		.max_ns = 1000, .classes[FAULT_ANON] = 20,
+		.name = "(anonymous memory)",
+		.tid = 78,
+		.faults = 20,
+		.total_ns = 20000,
+		.max_ns = 1000,
+		.classes[FAULT_ANON] = 20,
 		.parts_ns = { [PART_CPU_BEFORE] = 20000 },
 	};
 	run->groups[2] = (struct group){
-		.name = "/lib/a,b\"\n.so", .inode = UINT64_MAX, .faults = 2, .major = 1,
-		.total_ns = 5000, .max_ns = 4000, .parts_ns = { [PART_RUNQUEUE] = 5000 },
+		.name = "/lib/a,b\"\n.so",
+		.inode = UINT64_MAX,
+		.faults = 2,
+		.major = 1,
+		.total_ns = 5000,
+		.max_ns = 4000,
+		.parts_ns = { [PART_RUNQUEUE] = 5000 },
 	};
 	run->report.groups.wanted = true;
 	run->report.groups.by = by;
@@ -315,7 +352,7 @@ static inline void sample_close(struct sample_run *run)
 
 /* To be freed. Not inlined: gcc 12 then sees a dangling pointer where there is none. */
 static __attribute__((noinline, unused)) char *sample_print(enum report_format format,
-							     const struct report *runs, size_t nr)
+							    const struct report *runs, size_t nr)
 {
 	char *text = NULL;
 	size_t length;

@@ -14,7 +14,7 @@
 
 struct schema {
 	const json_t *root;
-	char why[512];		/* the last violation found */
+	char why[512]; /* the last violation found */
 };
 
 static inline bool schema_accepts(struct schema *schema, const json_t *rule, const json_t *value,
@@ -125,8 +125,8 @@ static inline bool schema_properties(struct schema *schema, const json_t *rules,
 	return true;
 }
 
-static inline bool schema_required(struct schema *schema, const json_t *keys,
-				   const json_t *value, const char *at)
+static inline bool schema_required(struct schema *schema, const json_t *keys, const json_t *value,
+				   const char *at)
 {
 	const json_t *key;
 	char below[256];
@@ -171,8 +171,8 @@ static inline bool schema_keyword(struct schema *schema, const char *keyword, co
 		       schema_violation(schema, at, "too many items");
 	if (!strcmp(keyword, "additionalProperties"))
 		return json_is_false(rule) || schema_violation(schema, at, "must be false");
-	if (!strcmp(keyword, "$schema") || !strcmp(keyword, "$defs") ||
-	    !strcmp(keyword, "title") || !strcmp(keyword, "description"))
+	if (!strcmp(keyword, "$schema") || !strcmp(keyword, "$defs") || !strcmp(keyword, "title") ||
+	    !strcmp(keyword, "description"))
 		return true;
 	return schema_violation(schema, keyword, "keyword is not known to the checker");
 }
@@ -194,8 +194,7 @@ static inline bool schema_accepts(struct schema *schema, const json_t *rule, con
  * Every object in root, reached in turn from `object`, with a key more and a key less: none
  * of that may be accepted. Returns how many keys there were.
  */
-static inline unsigned int schema_check_strict(struct schema *schema, json_t *root,
-					       json_t *object)
+static inline unsigned int schema_check_strict(struct schema *schema, json_t *root, json_t *object)
 {
 	unsigned int found = 0;
 	const char *key;
@@ -213,8 +212,8 @@ static inline unsigned int schema_check_strict(struct schema *schema, json_t *ro
 	copy = json_copy(object);
 	json_object_foreach_safe(copy, next, key, member) {
 		json_object_del(object, key);
-		ck_assert_msg(!schema_accepts(schema, schema->root, root, "$"),
-			      "%s may be missing", key);
+		ck_assert_msg(!schema_accepts(schema, schema->root, root, "$"), "%s may be missing",
+			      key);
 		json_object_set(object, key, member);
 		found += 1 + schema_check_strict(schema, root, member);
 	}

@@ -16,8 +16,14 @@ static void add_map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t pgo
 	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
 
 	*map = (struct item_map){
-		.address = address, .bytes = bytes, .pgoff = pgoff, .inode = inode, .dev = 3,
-		.pid = pid, .tid = pid, .path_bytes = strlen(path) + 1,
+		.address = address,
+		.bytes = bytes,
+		.pgoff = pgoff,
+		.inode = inode,
+		.dev = 3,
+		.pid = pid,
+		.tid = pid,
+		.path_bytes = strlen(path) + 1,
 	};
 	strcpy(map->path, path);
 	ck_assert_int_eq(spaces_add_map(spaces, map), 0);
@@ -28,7 +34,8 @@ static void add_task(uint32_t flags, uint32_t pid, uint32_t tid, uint32_t parent
 		     const char *comm)
 {
 	struct pfstat_task task = {
-		.event = { .flags = flags, .pid = pid, .tid = tid }, .parent_pid = parent_pid,
+		.event = { .flags = flags, .pid = pid, .tid = tid },
+		.parent_pid = parent_pid,
 	};
 
 	strcpy(task.comm, comm);
@@ -69,16 +76,16 @@ START_TEST(test_a_new_map_replaces_the_overlapped_parts)
 {
 	spaces = spaces_new();
 	add_map(1, 0x10000, 0x10000, 0, 10, "/a");
-	add_map(1, 0x14000, 0x2000, 0, 11, "/b");	/* a hole in the middle */
+	add_map(1, 0x14000, 0x2000, 0, 11, "/b"); /* a hole in the middle */
 	check(1, 0x13000, "/a", 3);
 	check(1, 0x14000, "/b", 0);
 	check(1, 0x16000, "/a", 6);
-	add_map(1, 0x12000, 0x3000, 0, 12, "/c");	/* over an end and a beginning */
+	add_map(1, 0x12000, 0x3000, 0, 12, "/c"); /* over an end and a beginning */
 	check(1, 0x11000, "/a", 1);
 	check(1, 0x12000, "/c", 0);
 	check(1, 0x14fff, "/c", 2);
 	check(1, 0x15000, "/b", 1);
-	add_map(1, 0x10000, 0x20000, 0, 13, "/d");	/* over all */
+	add_map(1, 0x10000, 0x20000, 0, 13, "/d"); /* over all */
 	check(1, 0x1ffff, "/d", 15);
 	check(1, 0x2f000, "/d", 31);
 	check(1, 0x15000, "/d", 5);
@@ -92,7 +99,7 @@ START_TEST(test_fork_copies_mappings_and_exec_drops_them)
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	add_task(PFSTAT_TASK_FORK, 2, 2, 1, "child");
 	check(2, 0x1000, "/a", 0);
-	add_map(2, 0x1000, 0, 0, 0, "");	/* it executes a program */
+	add_map(2, 0x1000, 0, 0, 0, ""); /* it executes a program */
 	check(2, 0x1000, NULL, 0);
 	check(1, 0x1000, "/a", 0);
 	add_map(2, 0x1000, 0x1000, 5, 11, "/b");
@@ -138,9 +145,10 @@ START_TEST(test_exec_ends_the_other_threads)
 	add_task(PFSTAT_TASK_EXIT, 2, 4, 0, "worker");
 	/* Thread 3 executes, and takes the number of the first. */
 	spaces_add_task(spaces, &(struct pfstat_task){
-		.event = { .flags = PFSTAT_TASK_EXEC, .pid = 2, .tid = 2 }, .parent = 3,
-		.comm = "program",
-	});
+					.event = { .flags = PFSTAT_TASK_EXEC, .pid = 2, .tid = 2 },
+					.parent = 3,
+					.comm = "program",
+				});
 	ck_assert_str_eq(spaces_comm(spaces, 2), "program");
 	ck_assert_str_eq(spaces_comm(spaces, 3), "");
 	add_map(2, 0x1000, 0x1000, 0, 11, "/b");
@@ -176,7 +184,7 @@ START_TEST(test_a_path_has_the_inode_of_its_last_mapping)
 	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "/a")), 10);
 	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "[heap]")), 0);
 	ck_assert_uint_eq(spaces_path_inode(spaces, 0), 0);
-	add_map(3, 0x1000, 0x1000, 0, 11, "/a");	/* made anew, or in a container */
+	add_map(3, 0x1000, 0x1000, 0, 11, "/a"); /* made anew, or in a container */
 	add_map(4, 0x1000, 0x1000, 0, 10, "/a");
 	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "/a")),
 			  SPACES_INODES_DIFFER);
@@ -243,7 +251,7 @@ START_TEST(test_children_share_maps_until_one_changes)
 	check(10000, 7 << 13, "/old", 0);
 	check(10001, 5 << 13, "/children", 0);
 	add_task(PFSTAT_TASK_EXIT, 1, 1, 0, "parent");
-	add_map(10000, 9 << 13, 0, 0, 0, "");	/* it executes a program */
+	add_map(10000, 9 << 13, 0, 0, 0, ""); /* it executes a program */
 	check(10000, 5 << 13, NULL, 0);
 	check(9999, 65530 << 13, "/old", 0);
 	ck_assert_uint_eq(spaces_dropped(spaces), 0);
@@ -262,7 +270,7 @@ START_TEST(test_all_tables_together_have_a_bound)
 	}
 	check(2, 5 << 13, "/old", 0);
 	check(2, 7 << 13, "/own", 0);
-	check(80, 5 << 13, NULL, 0);	/* none, rather than some */
+	check(80, 5 << 13, NULL, 0); /* none, rather than some */
 	ck_assert_uint_ge(spaces_dropped(spaces), 65530);
 	add_map(80, 5 << 13, 0x2000, 0, 11, "/new");
 	check(80, 5 << 13, NULL, 0);
@@ -307,11 +315,11 @@ START_TEST(test_more_names_than_are_kept)
 		snprintf(path, sizeof(path), "/%u", i);
 		add_map(1, 0x1000 + ((uint64_t)i % 4 << 13), 0x2000, 0, i, path);
 	}
-	check(1, 0x1000 + (0 << 13), "(other files)", 0);	/* 65536 */
+	check(1, 0x1000 + (0 << 13), "(other files)", 0); /* 65536 */
 	check(1, 0x1000 + (2 << 13), "/65534", 0);
 	map = spaces_find(spaces, 1, 0x1000);
 	ck_assert(!space_map_has_file(map));
-	ck_assert_uint_eq(spaces_file_path(spaces, 3, 65536), 0);	/* not another's */
+	ck_assert_uint_eq(spaces_file_path(spaces, 3, 65536), 0); /* not another's */
 	add_map(1, 0x1000, 0x2000, 0, 0, "");
 	ck_assert_str_eq(spaces_path(spaces, spaces_find(spaces, 1, 0x1000)->path), "");
 	spaces_free(spaces);
@@ -320,9 +328,9 @@ END_TEST
 
 RUN_TESTS("spaces", test_addresses_map_to_their_mapping_up_to_its_edges,
 	  test_a_new_map_replaces_the_overlapped_parts,
-	  test_fork_copies_mappings_and_exec_drops_them,
-	  test_a_process_outlives_its_first_thread, test_exec_ends_the_other_threads,
-	  test_a_number_used_again, test_a_path_has_the_inode_of_its_last_mapping,
-	  test_wrong_maps_do_no_harm, test_a_full_table_has_no_wrong_names,
-	  test_children_share_maps_until_one_changes, test_processes_and_names_have_a_bound,
-	  test_all_tables_together_have_a_bound, test_more_names_than_are_kept)
+	  test_fork_copies_mappings_and_exec_drops_them, test_a_process_outlives_its_first_thread,
+	  test_exec_ends_the_other_threads, test_a_number_used_again,
+	  test_a_path_has_the_inode_of_its_last_mapping, test_wrong_maps_do_no_harm,
+	  test_a_full_table_has_no_wrong_names, test_children_share_maps_until_one_changes,
+	  test_processes_and_names_have_a_bound, test_all_tables_together_have_a_bound,
+	  test_more_names_than_are_kept)

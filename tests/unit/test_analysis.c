@@ -8,7 +8,7 @@
 #include "runner.h"
 #include "user/analyze/analysis.h"
 
-#define DEV 9
+#define DEV   9
 #define INODE 77
 
 static struct analysis *analysis;
@@ -27,8 +27,13 @@ static void add_map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t ino
 	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
 
 	*map = (struct item_map){
-		.address = address, .bytes = bytes, .inode = inode, .dev = DEV, .pid = pid,
-		.tid = pid, .path_bytes = strlen(path) + 1,
+		.address = address,
+		.bytes = bytes,
+		.inode = inode,
+		.dev = DEV,
+		.pid = pid,
+		.tid = pid,
+		.path_bytes = strlen(path) + 1,
 	};
 	strcpy(map->path, path);
 	add(ITEM_MAP, map);
@@ -53,9 +58,17 @@ static void add_fault(uint32_t tid, uint64_t page, uint64_t start_ns, uint64_t d
 		      enum pfstat_class class)
 {
 	const struct pfstat_record record = {
-		.op = PFSTAT_OP_FAULT, .class = class, .pid = 1, .tid = tid, .inode = INODE,
-		.dev = DEV, .pgoff = page, .address = 0x100000 + page * 4096, .ip = 0x4010,
-		.start_ns = start_ns, .duration_ns = duration_ns,
+		.op = PFSTAT_OP_FAULT,
+		.class = class,
+		.pid = 1,
+		.tid = tid,
+		.inode = INODE,
+		.dev = DEV,
+		.pgoff = page,
+		.address = 0x100000 + page * 4096,
+		.ip = 0x4010,
+		.start_ns = start_ns,
+		.duration_ns = duration_ns,
 		.result = PFSTAT_RESULT_LOCKED |
 			  (class == PFSTAT_CLASS_DISK ? PFSTAT_RESULT_MAJOR : 0),
 	};
@@ -138,8 +151,7 @@ START_TEST(test_figures_by_class_and_part)
 	ck_assert_uint_eq(blocks.bytes_read, 4096);
 	ck_assert_uint_eq(blocks.device.p50_ns, 700);
 	ck_assert_ptr_null(analysis_histogram(analysis, FAULT_SWAP, PART_DEVICE));
-	ck_assert_uint_eq(analysis_histogram(analysis, FAULT_LONG,
-					     PART_DEVICE)->count, 99);
+	ck_assert_uint_eq(analysis_histogram(analysis, FAULT_LONG, PART_DEVICE)->count, 99);
 	analysis_free(analysis);
 }
 END_TEST
@@ -176,14 +188,29 @@ static int count_place(void *context, const struct code_place *place)
 START_TEST(test_a_disk_fault_also_maps_the_pages_around)
 {
 	const struct pfstat_block block = {
-		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
-			   .flags = PFSTAT_BLOCK_FILE, .ns = 140 },
-		.inode = INODE, .fs_dev = DEV, .bytes = 32 * 4096, .file_bytes = 32 * 4096,
-		.insert_ns = 110, .issue_ns = 110,
+		.event = { .type = PFSTAT_EVENT_BLOCK,
+			   .size = sizeof(block),
+			   .pid = 1,
+			   .tid = 1,
+			   .flags = PFSTAT_BLOCK_FILE,
+			   .ns = 140 },
+		.inode = INODE,
+		.fs_dev = DEV,
+		.bytes = 32 * 4096,
+		.file_bytes = 32 * 4096,
+		.insert_ns = 110,
+		.issue_ns = 110,
 	};
 	struct pfstat_record record = {
-		.class = PFSTAT_CLASS_DISK, .pid = 1, .tid = 1, .inode = INODE, .dev = DEV,
-		.pgoff = 5, .address = 0x105000, .start_ns = 100, .duration_ns = 50,
+		.class = PFSTAT_CLASS_DISK,
+		.pid = 1,
+		.tid = 1,
+		.inode = INODE,
+		.dev = DEV,
+		.pgoff = 5,
+		.address = 0x105000,
+		.start_ns = 100,
+		.duration_ns = 50,
 		.result = PFSTAT_RESULT_RETRY | PFSTAT_RESULT_MAJOR,
 	};
 	struct readahead_figures figures;
@@ -223,7 +250,7 @@ START_TEST(test_groups_by_file_vma_and_thread_have_names)
 	groups = groups_by(GROUP_BY_VMA, 1);
 	ck_assert_str_eq(groups[0].name, "1 100000-200000 /data");
 	free(groups);
-	groups = groups_by(GROUP_BY_THREAD, 2);	/* the costliest first */
+	groups = groups_by(GROUP_BY_THREAD, 2); /* the costliest first */
 	ck_assert_str_eq(groups[0].name, "worker (2)");
 	ck_assert_uint_eq(groups[0].parts_ns[PART_DEVICE], 700);
 	ck_assert_str_eq(groups[1].name, "program (1)");
@@ -313,7 +340,7 @@ START_TEST(test_groups_that_were_not_requested_are_refused)
 	ck_assert_int_eq(analysis_visit_code(analysis, count_place, &places), 0);
 	ck_assert_int_eq(places, 0);
 	ck_assert_int_eq(analysis_name_code(analysis, "/bin/program", 0x10, "main"), 0);
-	add_task(PFSTAT_TASK_EXEC, 2, 2, "other");	/* has no thread to rename */
+	add_task(PFSTAT_TASK_EXEC, 2, 2, "other"); /* has no thread to rename */
 	analysis_free(analysis);
 }
 END_TEST
@@ -427,15 +454,29 @@ START_TEST(test_a_file_of_another_device_has_its_mappings_name)
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
 	add(ITEM_RECORD, &(struct pfstat_record){
-		.class = PFSTAT_CLASS_LONG, .op = PFSTAT_OP_FAULT, .pid = 1, .tid = 1,
-		.inode = INODE, .dev = DEV + 1, .address = 0x102000, .start_ns = 2000,
-		.duration_ns = 5, .result = PFSTAT_RESULT_LOCKED,
-	});
+				 .class = PFSTAT_CLASS_LONG,
+				 .op = PFSTAT_OP_FAULT,
+				 .pid = 1,
+				 .tid = 1,
+				 .inode = INODE,
+				 .dev = DEV + 1,
+				 .address = 0x102000,
+				 .start_ns = 2000,
+				 .duration_ns = 5,
+				 .result = PFSTAT_RESULT_LOCKED,
+			 });
 	add(ITEM_RECORD, &(struct pfstat_record){
-		.class = PFSTAT_CLASS_LONG, .op = PFSTAT_OP_FAULT, .pid = 1, .tid = 1,
-		.inode = INODE + 1, .dev = 8 << 20 | 1, .address = 0x102000, .start_ns = 3000,
-		.duration_ns = 1, .result = PFSTAT_RESULT_LOCKED,
-	});
+				 .class = PFSTAT_CLASS_LONG,
+				 .op = PFSTAT_OP_FAULT,
+				 .pid = 1,
+				 .tid = 1,
+				 .inode = INODE + 1,
+				 .dev = 8 << 20 | 1,
+				 .address = 0x102000,
+				 .start_ns = 3000,
+				 .duration_ns = 1,
+				 .result = PFSTAT_RESULT_LOCKED,
+			 });
 	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_FILE, &groups, &nr), 0);
 	ck_assert_uint_eq(nr, 3);
 	ck_assert_str_eq(groups[0].name, "/data");
@@ -450,9 +491,16 @@ END_TEST
 START_TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
 {
 	const struct pfstat_record record = {
-		.class = PFSTAT_CLASS_DISK, .op = PFSTAT_OP_FAULT, .pid = 1, .tid = 1,
-		.inode = INODE, .dev = DEV, .address = 0x101000, .start_ns = 2000,
-		.duration_ns = 5, .result = PFSTAT_RESULT_RETRY,
+		.class = PFSTAT_CLASS_DISK,
+		.op = PFSTAT_OP_FAULT,
+		.pid = 1,
+		.tid = 1,
+		.inode = INODE,
+		.dev = DEV,
+		.address = 0x101000,
+		.start_ns = 2000,
+		.duration_ns = 5,
+		.result = PFSTAT_RESULT_RETRY,
 	};
 	struct group *groups;
 	size_t nr;
@@ -505,7 +553,8 @@ START_TEST(test_the_time_of_lost_off_cpu_events_is_residue)
 	ck_assert_uint_eq(disk.parts[PART_FOREIGN].total_ns, 20 * 100000);
 	ck_assert_uint_eq(disk.parts[PART_RESIDUE].total_ns, 19 * 880000);
 	ck_assert_uint_eq(disk.parts[PART_CPU_BEFORE].total_ns +
-			  disk.parts[PART_CPU_AFTER].total_ns, 20 * 20000 + 880000);
+				  disk.parts[PART_CPU_AFTER].total_ns,
+			  20 * 20000 + 880000);
 	analysis_free(analysis);
 }
 END_TEST
@@ -593,9 +642,16 @@ START_TEST(test_a_fault_open_at_the_end_is_its_threads)
 	static const char *const names[] = { "first (1)", "second (1)" };
 	static const uint64_t faults[] = { 4, 2 };
 	const struct pfstat_record retry = {
-		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_DISK, .pid = 1, .tid = 1,
-		.inode = INODE, .dev = DEV, .address = 0x900000, .start_ns = 4000,
-		.duration_ns = 5, .result = PFSTAT_RESULT_RETRY,
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_DISK,
+		.pid = 1,
+		.tid = 1,
+		.inode = INODE,
+		.dev = DEV,
+		.address = 0x900000,
+		.start_ns = 4000,
+		.duration_ns = 5,
+		.result = PFSTAT_RESULT_RETRY,
 	};
 
 	analysis = analysis_new(true, GROUP_BY_ALL);
@@ -612,15 +668,12 @@ START_TEST(test_a_fault_open_at_the_end_is_its_threads)
 END_TEST
 
 RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
-	  test_a_reused_number_is_another_thread,
-	  test_a_fault_open_at_the_end_is_its_threads,
+	  test_a_reused_number_is_another_thread, test_a_fault_open_at_the_end_is_its_threads,
 	  test_times_that_run_backwards_are_none, test_figures_by_class_and_part,
-	  test_a_run_without_a_fault_has_no_groups,
-	  test_a_disk_fault_also_maps_the_pages_around,
+	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,
 	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_whole,
-	  test_threads_of_one_name_are_one_group,
-	  test_groups_that_were_not_requested_are_refused, test_more_groups_than_are_kept,
-	  test_a_fork_server_takes_no_more_memory,
+	  test_threads_of_one_name_are_one_group, test_groups_that_were_not_requested_are_refused,
+	  test_more_groups_than_are_kept, test_a_fork_server_takes_no_more_memory,
 	  test_error_of_a_listener_stops_the_analysis, test_unknown_items_are_refused,
 	  test_figures_are_right_before_the_end,
 	  test_a_file_of_another_device_has_its_mappings_name,

@@ -6,13 +6,13 @@
 #include "runner.h"
 #include "user/analyze/fault/attempt_chain.h"
 
-#define PAGE 4096ULL
+#define PAGE	 4096ULL
 #define AT(page) (0x7f0000000000ULL + (page) * PAGE)
 
 #define LOCKED PFSTAT_RESULT_LOCKED
 #define NOPAGE PFSTAT_RESULT_NOPAGE
-#define RETRY PFSTAT_RESULT_RETRY
-#define MAJOR PFSTAT_RESULT_MAJOR
+#define RETRY  PFSTAT_RESULT_RETRY
+#define MAJOR  PFSTAT_RESULT_MAJOR
 #define SIGBUS PFSTAT_RESULT_SIGBUS
 
 /* One thread, whose attempts are told one after the other. */
@@ -93,8 +93,7 @@ START_TEST(test_cold_read_without_fault_around_is_one_major_fault)
 	struct thread thread = { 0 };
 
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), MAJOR | RETRY), false);
-	tell(&thread, with_flags(attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), PFSTAT_FLAG_TRIED),
-	     true);
+	tell(&thread, with_flags(attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), PFSTAT_FLAG_TRIED), true);
 	expect(&thread, 1, 1, 0);
 }
 END_TEST
@@ -148,8 +147,7 @@ END_TEST
 START_TEST(test_huge_fault_that_falls_back_begins_no_fault_of_its_own)
 {
 	struct thread thread = { 0 };
-	struct pfstat_record record = attempt(PFSTAT_OP_HUGE_FAULT, AT(1),
-					      PFSTAT_RESULT_FALLBACK);
+	struct pfstat_record record = attempt(PFSTAT_OP_HUGE_FAULT, AT(1), PFSTAT_RESULT_FALLBACK);
 
 	record.class = PFSTAT_CLASS_PASS;
 	tell(&thread, record, false);
@@ -206,7 +204,7 @@ START_TEST(test_lost_record_in_a_chain_loses_no_fault)
 	struct thread thread = { 0 };
 
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), RETRY), false);
-	thread.now_ns += 10;	/* the attempt that the next one is linked to was lost */
+	thread.now_ns += 10; /* the attempt that the next one is linked to was lost */
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&thread, 1, 0, 0);
 	/* The first attempt was lost. */
@@ -222,8 +220,7 @@ START_TEST(test_error_is_no_fault)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), SIGBUS), false);
 	expect(&thread, 0, 0, 0);
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), MAJOR | RETRY), false);
-	tell(&thread, with_flags(attempt(PFSTAT_OP_FAULT, AT(1), SIGBUS), PFSTAT_FLAG_TRIED),
-	     true);
+	tell(&thread, with_flags(attempt(PFSTAT_OP_FAULT, AT(1), SIGBUS), PFSTAT_FLAG_TRIED), true);
 	expect(&thread, 0, 0, 0);
 }
 END_TEST
@@ -379,30 +376,21 @@ START_TEST(test_mkwrite_retry_goes_on_as_the_same_fault)
 }
 END_TEST
 
-RUN_TESTS("chain",
-	  test_cached_read_is_one_minor_fault,
-	  test_cold_read_is_one_major_fault,
+RUN_TESTS("chain", test_cached_read_is_one_minor_fault, test_cold_read_is_one_major_fault,
 	  test_cold_read_without_fault_around_is_one_major_fault,
 	  test_read_that_waits_under_the_lock_is_one_major_fault,
 	  test_wait_counts_as_major_only_when_its_retry_is_tried,
 	  test_major_of_an_attempt_that_retries_is_not_the_faults,
 	  test_pass_and_fault_are_one_although_not_linked,
 	  test_huge_fault_that_falls_back_begins_no_fault_of_its_own,
-	  test_many_retries_are_one_fault,
-	  test_retry_that_never_came_is_unfinished,
-	  test_another_page_never_continues_a_chain,
-	  test_lost_record_in_a_chain_loses_no_fault,
-	  test_error_is_no_fault,
-	  test_first_shared_write_and_its_mkwrite_are_one_fault,
+	  test_many_retries_are_one_fault, test_retry_that_never_came_is_unfinished,
+	  test_another_page_never_continues_a_chain, test_lost_record_in_a_chain_loses_no_fault,
+	  test_error_is_no_fault, test_first_shared_write_and_its_mkwrite_are_one_fault,
 	  test_write_to_a_page_mapped_read_only_is_a_fault,
-	  test_second_mkwrite_of_a_page_is_a_fault,
-	  test_mkwrite_of_another_page_is_a_fault,
-	  test_mkwrite_after_another_record_is_a_fault,
-	  test_mkwrite_after_a_shared_read_is_a_fault,
+	  test_second_mkwrite_of_a_page_is_a_fault, test_mkwrite_of_another_page_is_a_fault,
+	  test_mkwrite_after_another_record_is_a_fault, test_mkwrite_after_a_shared_read_is_a_fault,
 	  test_mkwrite_after_an_attempt_that_retries_is_a_fault,
-	  test_mkwrite_after_a_private_write_is_a_fault,
-	  test_pfn_mkwrite_is_a_fault,
-	  test_cold_shared_write_is_one_major_fault,
-	  test_mkwrite_error_takes_the_fault_back,
+	  test_mkwrite_after_a_private_write_is_a_fault, test_pfn_mkwrite_is_a_fault,
+	  test_cold_shared_write_is_one_major_fault, test_mkwrite_error_takes_the_fault_back,
 	  test_mkwrite_nopage_makes_a_major_fault_minor,
 	  test_mkwrite_retry_goes_on_as_the_same_fault)

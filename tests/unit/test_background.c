@@ -9,14 +9,14 @@
 #include "user/recording/background.h"
 
 #define PIECES 4U
-#define GIVEN 3000U
+#define GIVEN  3000U
 
 struct log {
-	unsigned int pieces[PIECES];	/* what is to be delivered; 0: nothing */
+	unsigned int pieces[PIECES]; /* what is to be delivered; 0: nothing */
 	unsigned int worked[PIECES];
 	unsigned int delivered[GIVEN + 1];
 	unsigned int nr;
-	unsigned int threads;		/* a bit each that worked */
+	unsigned int threads; /* a bit each that worked */
 	int nice;
 	long work_us;
 };
@@ -48,7 +48,7 @@ static void give(struct background *background, struct log *log, unsigned int nu
 	const unsigned int piece = background_take(background);
 
 	ck_assert_uint_lt(piece, PIECES);
-	ck_assert_uint_eq(log->pieces[piece], 0);	/* its last was delivered */
+	ck_assert_uint_eq(log->pieces[piece], 0); /* its last was delivered */
 	log->pieces[piece] = number;
 	ck_assert_int_eq(background_give(background), 0);
 }
@@ -59,7 +59,7 @@ static void give_many(struct log *log, unsigned int nr, unsigned int max_threads
 	unsigned int i;
 
 	background_init(&background, PIECES, work, deliver, log);
-	background.max_threads = max_threads;	/* whatever CPUs there are */
+	background.max_threads = max_threads; /* whatever CPUs there are */
 	for (i = 1; i <= nr; i++)
 		give(&background, log, i);
 	background_wait(&background);
@@ -108,7 +108,7 @@ START_TEST(test_threads_start_only_when_work_waits)
 	ck_assert_uint_gt(background.nr_threads, 1);
 	ck_assert_uint_le(background.nr_threads, 3);
 	background_exit(&background);
-	ck_assert_uint_eq(log.nr, 40);	/* what was given is done first */
+	ck_assert_uint_eq(log.nr, 40); /* what was given is done first */
 }
 END_TEST
 
@@ -125,7 +125,7 @@ START_TEST(test_raised_priority_is_inherited_and_restored)
 	priority_raise(&priority);
 	raised = getpriority(PRIO_PROCESS, 0);
 	ck_assert_int_eq(raised, priority.raised ? -20 : before);
-	priority_raise(&priority);	/* once more is no more */
+	priority_raise(&priority); /* once more is no more */
 	give(&background, &log, 1);
 	priority_restore(&priority);
 	ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), before);
@@ -136,6 +136,5 @@ START_TEST(test_raised_priority_is_inherited_and_restored)
 }
 END_TEST
 
-RUN_TESTS("background", test_work_is_delivered_in_order,
-	  test_threads_start_only_when_work_waits,
+RUN_TESTS("background", test_work_is_delivered_in_order, test_threads_start_only_when_work_waits,
 	  test_raised_priority_is_inherited_and_restored)

@@ -6,8 +6,8 @@
 #include "runner.h"
 #include "user/analyze/stats/batches.h"
 
-#define PAIRS 200
-#define TINY 0.000000001
+#define PAIRS	   200
+#define TINY	   0.000000001
 #define CONFIDENCE 0.95
 
 struct run {
@@ -18,7 +18,8 @@ struct run {
 static void put(struct run *run, uint64_t ns)
 {
 	const struct explained fault = {
-		.start_ns = run->now_ns, .end_ns = run->now_ns + ns,
+		.start_ns = run->now_ns,
+		.end_ns = run->now_ns + ns,
 		.parts_ns[PART_CPU_BEFORE] = ns,
 	};
 
@@ -159,7 +160,8 @@ START_TEST(test_bursts_widen_the_interval)
 	}
 	/* 410 bursts of relative deviation 0.53: 2.6 %. */
 	ck_assert_double_eq_tol(sqrt(estimate_mean(&bursts.batches, NR_PARTS).variance) /
-				estimate_mean(&bursts.batches, NR_PARTS).value, 0.026, 0.008);
+					estimate_mean(&bursts.batches, NR_PARTS).value,
+				0.026, 0.008);
 }
 END_TEST
 
@@ -328,10 +330,10 @@ END_TEST
 
 RUN_TESTS("batches", test_interval_of_equal_runs_misses_zero_in_5_percent,
 	  test_interval_misses_a_true_difference_in_5_percent,
-	  test_a_few_faults_miss_the_truth_no_oftener,
-	  test_batches_hold_every_fault_of_a_long_run, test_phases_do_not_widen_the_interval,
-	  test_bursts_widen_the_interval, test_constant_times_differ_by_their_exact_difference,
-	  test_a_single_event_is_not_certain, test_nothing_in_both_is_no_difference,
+	  test_a_few_faults_miss_the_truth_no_oftener, test_batches_hold_every_fault_of_a_long_run,
+	  test_phases_do_not_widen_the_interval, test_bursts_widen_the_interval,
+	  test_constant_times_differ_by_their_exact_difference, test_a_single_event_is_not_certain,
+	  test_nothing_in_both_is_no_difference,
 	  test_interval_agrees_with_the_test_of_the_difference,
 	  test_a_figure_that_may_be_zero_has_no_upper_end, test_runs_vary_as_much_as_they_do,
 	  test_rates_vary_by_bursts_in_time, test_bytes_read_vary_by_requests)

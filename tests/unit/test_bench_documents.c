@@ -12,16 +12,16 @@
 #include "user/bench/ops/op_registry.h"
 
 /* The tests run at the top of the tree. */
-#define GUIDE "Documentation/bench.rst"
-#define MAN_PAGE "Documentation/pfdrive-bench.1.rst"
-#define MAX_LINES 1000
+#define GUIDE	       "Documentation/bench.rst"
+#define MAN_PAGE       "Documentation/pfdrive-bench.1.rst"
+#define MAX_LINES      1000
 #define MAX_OPERATIONS 200
 
 struct document {
 	const char *path;
 	char lines[MAX_LINES + 1][256];
 	size_t nr;
-	unsigned int found[MAX_OPERATIONS];	/* occurrences of each operation */
+	unsigned int found[MAX_OPERATIONS]; /* occurrences of each operation */
 };
 
 static void document_read(struct document *document, const char *path)
@@ -122,8 +122,8 @@ static void read_title(const struct document *document, size_t line, char *title
 	title[0] = '\0';
 	for (; document->lines[line][0] == ' '; line++) {
 		text = document->lines[line] + strspn(document->lines[line], " ");
-		snprintf(title + strlen(title), size - strlen(title), "%s%.*s",
-			 title[0] ? " " : "", (int)strcspn(text, "\n"), text);
+		snprintf(title + strlen(title), size - strlen(title), "%s%.*s", title[0] ? " " : "",
+			 (int)strcspn(text, "\n"), text);
 	}
 }
 

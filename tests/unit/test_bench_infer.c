@@ -7,13 +7,13 @@
 #include "user/bench/core/infer.h"
 #include "user/util/random.h"
 
-#define K 1024ULL
-#define M (1024 * K)
+#define K    1024ULL
+#define M    (1024 * K)
 #define MOST 64
 
 struct machine {
-	uint64_t bytes[3];	/* sizes of the caches; 0: no further cache */
-	double ns[4];		/* latency of each cache, then of memory */
+	uint64_t bytes[3]; /* sizes of the caches; 0: no further cache */
+	double ns[4];	   /* latency of each cache, then of memory */
 };
 
 static const struct machine ordinary = { { 32 * K, 1 * M, 32 * M }, { 1.1, 4, 16, 100 } };
@@ -38,9 +38,8 @@ static size_t sweep(const struct machine *machine, uint64_t to, struct infer_poi
 
 	for (bytes = 4 * K; bytes <= to; bytes *= 2) {
 		points[nr++] = (struct infer_point){ bytes, latency(machine, bytes) };
-		points[nr++] = (struct infer_point){
-			bytes / 2 * 3, latency(machine, bytes / 2 * 3)
-		};
+		points[nr++] =
+			(struct infer_point){ bytes / 2 * 3, latency(machine, bytes / 2 * 3) };
 	}
 	return nr;
 }
@@ -155,7 +154,7 @@ START_TEST(test_a_line_ends_where_the_second_load_misses)
 }
 END_TEST
 
-RUN_TESTS("bench infer", test_three_caches_are_found,
-	  test_caches_beyond_the_sweep_are_not_found, test_two_caches_are_not_made_three,
-	  test_a_flat_machine_has_none, test_a_small_step_is_no_cache,
-	  test_disturbed_sizes_do_not_mislead, test_a_line_ends_where_the_second_load_misses)
+RUN_TESTS("bench infer", test_three_caches_are_found, test_caches_beyond_the_sweep_are_not_found,
+	  test_two_caches_are_not_made_three, test_a_flat_machine_has_none,
+	  test_a_small_step_is_no_cache, test_disturbed_sizes_do_not_mislead,
+	  test_a_line_ends_where_the_second_load_misses)

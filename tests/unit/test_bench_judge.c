@@ -12,7 +12,8 @@ static char why[256];
 
 /* A context switch: one to two switches, two calls, no fault. */
 static const struct bench_claim a_switch = {
-	.made = true, .range = { { 1, 2 }, { 2, 2 }, { 0, 0 }, { 0, 0 } },
+	.made = true,
+	.range = { { 1, 2 }, { 2, 2 }, { 0, 0 }, { 0, 0 } },
 };
 
 static bool agrees(uint64_t switches, uint64_t syscalls, uint64_t faults, double share)

@@ -21,7 +21,8 @@ static pid_t server;
 static int listener_at(uint16_t number)
 {
 	const struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 		.sin_port = htons(number),
 	};
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
@@ -273,8 +274,7 @@ START_TEST(test_missing_peer_is_named_in_the_error)
 }
 END_TEST
 
-RUN_TESTS("bench peer", test_a_byte_comes_back,
-	  test_server_acknowledges_only_whole_chunks, test_a_closed_connection_is_reset,
-	  test_server_refuses_other_versions_and_services,
+RUN_TESTS("bench peer", test_a_byte_comes_back, test_server_acknowledges_only_whole_chunks,
+	  test_a_closed_connection_is_reset, test_server_refuses_other_versions_and_services,
 	  test_the_server_bounds_its_connections, test_client_recognizes_other_servers,
 	  test_missing_peer_is_named_in_the_error)

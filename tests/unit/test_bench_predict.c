@@ -52,7 +52,7 @@ START_TEST(test_names_families_and_patterns_select_rows)
 	const char *unknown;
 
 	bench_sample_open(&results, names, 1);
-	ck_assert_uint_eq(results.nr, 3);	/* and pipe.self, which is subtracted */
+	ck_assert_uint_eq(results.nr, 3); /* and pipe.self, which is subtracted */
 	ck_assert_str_eq(results.rows[0].name, "pipe.self");
 	bench_results_free(&results);
 	bench_sample_open(&results, call, 1);
@@ -80,9 +80,9 @@ START_TEST(test_subtraction_combines_both_uncertainties)
 	ck_assert_double_eq_tol(row->figures.mean, 505 - 101, TINY);
 	ck_assert_double_eq_tol(row->subtracted_ns, 101, TINY);
 	ck_assert_double_eq_tol(row->cycles, 2 * 500 - 101 / 0.5, TINY);
-	ck_assert_double_eq_tol(row->half_width, hypot(row->figures.half_width,
-						       pipe->half_width), TINY);
-	ck_assert_str_ne(row->contradiction, "");	/* 3 switches in 10000 */
+	ck_assert_double_eq_tol(row->half_width, hypot(row->figures.half_width, pipe->half_width),
+				TINY);
+	ck_assert_str_ne(row->contradiction, ""); /* 3 switches in 10000 */
 	bench_results_free(&results);
 }
 END_TEST
@@ -107,7 +107,7 @@ START_TEST(test_bandwidth_is_bytes_by_time)
 	struct bench_row *row;
 
 	bench_sample_open(&results, names, 1);
-	row = bench_sample_measure(&results, "memory.read", 100000);	/* 1 MB in 100 µs */
+	row = bench_sample_measure(&results, "memory.read", 100000); /* 1 MB in 100 µs */
 	ck_assert_double_eq_tol(row->figures.max, 10000, 0.000001);
 	ck_assert_double_eq_tol(row->figures.min, 10000 / 1.1, 0.000001);
 	bench_results_free(&results);
@@ -130,11 +130,13 @@ START_TEST(test_own_formulas_and_given_ones)
 	ck_assert_double_eq_tol(bench_results_find(&results, "cpu.call:3")->predicted.value,
 				2.02 + 1.5, 0.000001);
 	ck_assert_double_eq_tol(predicted_with(&results, "pipe.self = 20000 cycles # a guess\n",
-					       "pipe.self"), 10000, 0.000001);
+					       "pipe.self"),
+				10000, 0.000001);
 	ck_assert(bench_results_find(&results, "pipe.self")->predicted.given);
 	/* The formula of a row replaces that of its operation, in any order of the lines. */
 	ck_assert_double_eq_tol(predicted_with(&results, "cpu.call:3 = 7\ncpu.call = 1\n",
-					       "cpu.call:3"), 7, TINY);
+					       "cpu.call:3"),
+				7, TINY);
 	ck_assert_double_eq_tol(bench_results_find(&results, "cpu.call:4")->predicted.value, 1,
 				TINY);
 	predicted_with(&results, "\n  # nothing\ncpu.syscall.hardware = 50 ns\n", "cpu.syscall");
@@ -153,8 +155,7 @@ START_TEST(test_cache_size_is_predicted_from_available_memory)
 
 	bench_sample_open(&results, names, 1);
 	row = bench_sample_measure(&results, "file.cache_size", 1 << 20);
-	ck_assert_double_eq_tol(predicted_with(&results, "", "file.cache_size"), 3ULL << 30,
-				TINY);
+	ck_assert_double_eq_tol(predicted_with(&results, "", "file.cache_size"), 3ULL << 30, TINY);
 	ck_assert_double_eq_tol(row->figures.min, 1 << 20, TINY);
 	ck_assert(isnan(row->cycles));
 	bench_results_free(&results);

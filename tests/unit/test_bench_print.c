@@ -8,7 +8,7 @@
 #include "user/bench/predict.h"
 #include "user/bench/print/bench_print.h"
 
-#define SCHEMA "Documentation/pfdrive.schema.json"	/* the tests run at the top */
+#define SCHEMA "Documentation/pfdrive.schema.json" /* the tests run at the top */
 
 static void open_results(struct bench_results *results)
 {
@@ -20,10 +20,14 @@ static void open_results(struct bench_results *results)
 	strcpy(results->state.turbo, "on");
 	results->state.load = 0.25;
 	results->files = (struct bench_folder){
-		.directory = "/var/tmp", .filesystem = "ext4", .device = "vda",
+		.directory = "/var/tmp",
+		.filesystem = "ext4",
+		.device = "vda",
 	};
 	results->nfs = (struct bench_folder){
-		.directory = "/far", .filesystem = "nfs4", .no_direct = "Invalid argument",
+		.directory = "/far",
+		.filesystem = "nfs4",
+		.no_direct = "Invalid argument",
 	};
 	results->options.peer = "far.example";
 	results->options.port = "7373";
@@ -31,9 +35,13 @@ static void open_results(struct bench_results *results)
 	bench_sample_measure(results, "pipe.self", 200);
 	row = bench_sample_measure(results, "switch.thread", 1000);
 	row->seen = (struct bench_seen){
-		.operations = 1000, .counts = { .event = { 1000, 2000, 0, 0 } },
-		.watched_ns = 4000, .kernel_source = "module", .kernel_faults = 10,
-		.kernel_ns = 345.5, .mmap_lock_share = 0.125,
+		.operations = 1000,
+		.counts = { .event = { 1000, 2000, 0, 0 } },
+		.watched_ns = 4000,
+		.kernel_source = "module",
+		.kernel_faults = 10,
+		.kernel_ns = 345.5,
+		.mmap_lock_share = 0.125,
 	};
 	snprintf(row->noise, sizeof(row->noise), "it says \"no\", twice");
 	predict_rows(results, &none);
@@ -103,8 +111,7 @@ START_TEST(test_json_holds_the_figures)
 				0.001);
 	row = row_of(json, "cpu.syscall");
 	ck_assert(json_is_null(json_object_get(row, "measured")));
-	ck_assert_str_eq(json_string_value(json_object_get(row, "missing")),
-			 "it was not its turn");
+	ck_assert_str_eq(json_string_value(json_object_get(row, "missing")), "it was not its turn");
 	json_decref(json);
 	free(text);
 }
@@ -131,7 +138,7 @@ START_TEST(test_csv_has_all_columns_in_each_line)
 
 	for (; *line; line = strchr(line, '\n') + 1, lines++)
 		ck_assert_uint_eq(columns_of(line), columns);
-	ck_assert_uint_eq(lines, 6);	/* the header; loop, syscall, pipe, two switches */
+	ck_assert_uint_eq(lines, 6); /* the header; loop, syscall, pipe, two switches */
 	ck_assert_ptr_nonnull(strstr(text, "\ncpu.syscall,ns,n/a,"));
 	ck_assert_ptr_nonnull(strstr(text, "\"it says \"\"no\"\", twice\""));
 	free(text);
@@ -147,10 +154,10 @@ START_TEST(test_table_begins_with_warnings_and_ends_with_missing_rows)
 	ck_assert_ptr_nonnull(strstr(text, "Files         in /var/tmp: ext4 on vda, O_DIRECT\n"));
 	ck_assert_ptr_nonnull(strstr(text, "in /far: nfs4, no O_DIRECT: Invalid argument\n"));
 	ck_assert_ptr_nonnull(strstr(text, "Peer          far.example, port 7373\n"));
-	ck_assert_ptr_nonnull(strstr(text, "  12.5%\n"));	/* under mmap_lock */
+	ck_assert_ptr_nonnull(strstr(text, "  12.5%\n")); /* under mmap_lock */
 	ck_assert_ptr_nonnull(strstr(text, "  pipe.self = 2 * cpu.syscall = n/a: "));
 	ck_assert_ptr_nonnull(strstr(text, "\nNot measured\n  cpu.syscall, "
-				     "switch.process: it was not its turn\n"));
+					   "switch.process: it was not its turn\n"));
 	free(text);
 }
 END_TEST
@@ -158,11 +165,17 @@ END_TEST
 START_TEST(test_report_has_a_section_for_each_operation)
 {
 	static const char *const words[] = {
-		"\ncpu.syscall\n===========\n", "\nswitch.thread\n", "``2 * cpu.syscall``",
-		"The time of ``pipe.self`` is subtracted.", "\"n/a: it was not its turn\"",
+		"\ncpu.syscall\n===========\n",
+		"\nswitch.thread\n",
+		"``2 * cpu.syscall``",
+		"The time of ``pipe.self`` is subtracted.",
+		"\"n/a: it was not its turn\"",
 		"In 1000 of ``switch.thread`` eBPF saw 1000 context switches, 2000 system calls",
-		"\"Turbo\",\"on\"", "\"Files in /var/tmp\",\"ext4 on vda, O_DIRECT\"",
-		"\"Peer\",\"far.example\"", "\"Governor\",\"n/a\"", "(to be written)",
+		"\"Turbo\",\"on\"",
+		"\"Files in /var/tmp\",\"ext4 on vda, O_DIRECT\"",
+		"\"Peer\",\"far.example\"",
+		"\"Governor\",\"n/a\"",
+		"(to be written)",
 	};
 	char *text = print(bench_print_report);
 	size_t i;
@@ -190,7 +203,7 @@ START_TEST(test_report_draws_points_on_a_logarithmic_axis)
 	ck_assert_ptr_nonnull(strstr(text, "logarithmic::\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n           1M |############### 1.00\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n           4M |###############"
-				     "############################################# 1000\n"));
+					   "############################################# 1000\n"));
 	bench_results_free(&results);
 	free(text);
 }
@@ -210,7 +223,7 @@ START_TEST(test_scaling_has_a_table_of_its_own)
 	row->seen.operations = 1000;
 	row->seen.mmap_lock_share = 0.25;
 	row = bench_sample_measure(&results, "scale.cached_own:1", 1000 / 1.01);
-	row->seen.mmap_lock_share = 0.25;	/* ignored: the row was not watched */
+	row->seen.mmap_lock_share = 0.25; /* ignored: the row was not watched */
 	ck_assert_int_eq(bench_print_table(out, &results), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "\nFaults by several threads at once\n"));

@@ -123,7 +123,7 @@ START_TEST(test_a_note_goes_to_the_cell_that_the_point_is_in_now)
 		add(&bins, x, 0, 0, 0);
 	for (x = 0; x < 64; x++)
 		bins_note(&bins, x, 0, 0, 1);
-	bins_note(&bins, 0, 9, 0, 100);		/* nothing was added there */
+	bins_note(&bins, 0, 9, 0, 100); /* nothing was added there */
 	bins_note(&bins, 0, 0, 1, 100);
 	ck_assert_uint_eq(sum_of(&bins).sum, 64);
 	for (x = 0; x < bins.nr_slots; x++)
@@ -146,7 +146,6 @@ START_TEST(test_bins_without_values_are_empty)
 END_TEST
 
 RUN_TESTS("bins", test_few_points_stay_as_they_are,
-	  test_wide_ranges_become_coarse_in_their_direction,
-	  test_a_late_beginning_is_no_wide_range, test_many_points_are_all_counted,
-	  test_a_note_goes_to_the_cell_that_the_point_is_in_now,
+	  test_wide_ranges_become_coarse_in_their_direction, test_a_late_beginning_is_no_wide_range,
+	  test_many_points_are_all_counted, test_a_note_goes_to_the_cell_that_the_point_is_in_now,
 	  test_bins_without_values_are_empty)

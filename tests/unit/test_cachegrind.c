@@ -13,18 +13,22 @@ static const char *const head[] = {
 };
 
 static const char *const whole[] = {
-	"fl=/src/loop.h\n", "fn=random_run\n",
+	"fl=/src/loop.h\n",
+	"fn=random_run\n",
 	"62 3000 1 1 1000 900 500 20 10 2\n",
-	"63 7\n",			/* zeros at the end are left out */
-	"fl=/src/main.c\n", "fn=main\n", "8 100 2 2 50 5 5 30 3 3\n",
-	"fl=/src/random.h\n", "fn=random_run\n", "8 1000 1 1\n",
+	"63 7\n", /* zeros at the end are left out */
+	"fl=/src/main.c\n",
+	"fn=main\n",
+	"8 100 2 2 50 5 5 30 3 3\n",
+	"fl=/src/random.h\n",
+	"fn=random_run\n",
+	"8 1000 1 1\n",
 	"summary: 4107 4 4 1050 905 505 50 13 5\n",
 };
 
 static const char *const bare[] = {
-	"fl=/src/main.c\n", "fn=main\n", "8 101 2 2 51 6 5 30 3 3\n",
-	"fl=???\n", "fn=???\n", "0 5 0 0 2\n",
-	"summary: 106 2 2 53 6 5 30 3 3\n",
+	"fl=/src/main.c\n", "fn=main\n",   "8 101 2 2 51 6 5 30 3 3\n",	       "fl=???\n",
+	"fn=???\n",	    "0 5 0 0 2\n", "summary: 106 2 2 53 6 5 30 3 3\n",
 };
 
 static int add_lines(struct cachegrind *cachegrind, const char *const *lines, size_t nr)
@@ -68,7 +72,7 @@ START_TEST(test_the_difference_of_two_runs_is_the_loop)
 	read_lines(&cachegrind, whole, 11);
 	read_lines(&without, bare, 7);
 	ck_assert_int_eq(cachegrind_subtract(&cachegrind, &without), 0);
-	ck_assert_int_eq(cachegrind_check(&cachegrind), 0);	/* adds up as before */
+	ck_assert_int_eq(cachegrind_check(&cachegrind), 0); /* adds up as before */
 	cachegrind_order(&cachegrind);
 	ck_assert_uint_eq(cachegrind.nr, 3);
 	ck_assert_str_eq(cachegrind.functions[0].name, "random_run");
@@ -106,7 +110,7 @@ START_TEST(test_a_file_that_is_cut_or_does_not_add_up_is_refused)
 	ck_assert_int_eq(cachegrind_check(&cachegrind), -EPROTO);
 	ck_assert_int_eq(cachegrind_add_line(&cachegrind, wrong), 0);
 	ck_assert_int_eq(cachegrind_check(&cachegrind), -EPROTO);
-	ck_assert_int_eq(cachegrind_add_line(&cachegrind, whole[10]), -EPROTO);	/* a second one */
+	ck_assert_int_eq(cachegrind_add_line(&cachegrind, whole[10]), -EPROTO); /* a second one */
 	cachegrind_exit(&cachegrind);
 }
 END_TEST
@@ -114,8 +118,14 @@ END_TEST
 START_TEST(test_lines_that_are_none_are_refused)
 {
 	static const char *const lines[] = {
-		"some words\n", "62\n", "62 x\n", "62 -1\n", "62 1 2 3 4 5 6 7 8 9 10\n",
-		"62 99999999999999999999\n", "events: Ir\n", "events: Ir I1mr ILmr Dr Bc\n",
+		"some words\n",
+		"62\n",
+		"62 x\n",
+		"62 -1\n",
+		"62 1 2 3 4 5 6 7 8 9 10\n",
+		"62 99999999999999999999\n",
+		"events: Ir\n",
+		"events: Ir I1mr ILmr Dr Bc\n",
 		"events: Ir Ir Ir Ir Ir Ir Ir Ir Ir Ir\n",
 	};
 	struct cachegrind cachegrind = { 0 };
@@ -134,7 +144,6 @@ START_TEST(test_lines_that_are_none_are_refused)
 END_TEST
 
 RUN_TESTS("cachegrind", test_functions_are_added_up_over_files,
-	  test_the_difference_of_two_runs_is_the_loop,
-	  test_subtracting_an_equal_run_leaves_nothing,
+	  test_the_difference_of_two_runs_is_the_loop, test_subtracting_an_equal_run_leaves_nothing,
 	  test_a_file_that_is_cut_or_does_not_add_up_is_refused,
 	  test_lines_that_are_none_are_refused)

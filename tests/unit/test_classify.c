@@ -5,11 +5,11 @@
 #include "module/classify.h"
 #include "runner.h"
 
-#define NONE PFSTAT_NR_CLASSES
-#define LOCKED PFSTAT_RESULT_LOCKED
-#define NOPAGE PFSTAT_RESULT_NOPAGE
-#define RETRY PFSTAT_RESULT_RETRY
-#define MAJOR PFSTAT_RESULT_MAJOR
+#define NONE	 PFSTAT_NR_CLASSES
+#define LOCKED	 PFSTAT_RESULT_LOCKED
+#define NOPAGE	 PFSTAT_RESULT_NOPAGE
+#define RETRY	 PFSTAT_RESULT_RETRY
+#define MAJOR	 PFSTAT_RESULT_MAJOR
 #define FALLBACK PFSTAT_RESULT_FALLBACK
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -21,7 +21,11 @@ static enum pfstat_class classify(enum pfstat_op op, enum pfstat_before before, 
 				  bool slept, __u32 result)
 {
 	const struct pfstat_facts facts = {
-		.op = op, .before = before, .cause = cause, .slept = slept, .result = result,
+		.op = op,
+		.before = before,
+		.cause = cause,
+		.slept = slept,
+		.result = result,
 	};
 
 	return pfstat_classify(&facts);
@@ -30,7 +34,7 @@ static enum pfstat_class classify(enum pfstat_op op, enum pfstat_before before, 
 START_TEST(test_errors_take_precedence_over_other_results)
 {
 	static const __u32 errors[] = {
-		PFSTAT_RESULT_OOM, PFSTAT_RESULT_SIGBUS, PFSTAT_RESULT_SIGSEGV,
+		PFSTAT_RESULT_OOM,	PFSTAT_RESULT_SIGBUS,	      PFSTAT_RESULT_SIGSEGV,
 		PFSTAT_RESULT_HWPOISON, PFSTAT_RESULT_HWPOISON_LARGE,
 	};
 	unsigned int op;
@@ -38,8 +42,8 @@ START_TEST(test_errors_take_precedence_over_other_results)
 
 	for (op = 0; op < PFSTAT_NR_OPS; op++)
 		for (i = 0; i < COUNT(errors); i++)
-			ck_assert_int_eq(classify(op, PFSTAT_BEFORE_ABSENT, PFSTAT_CLASS_DISK,
-						  true, errors[i] | MAJOR | RETRY),
+			ck_assert_int_eq(classify(op, PFSTAT_BEFORE_ABSENT, PFSTAT_CLASS_DISK, true,
+						  errors[i] | MAJOR | RETRY),
 					 PFSTAT_CLASS_ERROR);
 }
 END_TEST
@@ -48,8 +52,7 @@ START_TEST(test_mkwrite_operations_have_their_own_class)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_PAGE_MKWRITE, 0, NONE, false, LOCKED),
 			 PFSTAT_CLASS_MKWRITE);
-	ck_assert_int_eq(classify(PFSTAT_OP_PFN_MKWRITE, 0, NONE, false, 0),
-			 PFSTAT_CLASS_MKWRITE);
+	ck_assert_int_eq(classify(PFSTAT_OP_PFN_MKWRITE, 0, NONE, false, 0), PFSTAT_CLASS_MKWRITE);
 	ck_assert_int_eq(classify(PFSTAT_OP_PAGE_MKWRITE, 0, PFSTAT_CLASS_DISK, true, NOPAGE),
 			 PFSTAT_CLASS_MKWRITE);
 }
@@ -122,7 +125,8 @@ END_TEST
 START_TEST(test_retry_for_a_page_absent_or_in_flight_is_wait)
 {
 	static const enum pfstat_before states[] = {
-		PFSTAT_BEFORE_ABSENT, PFSTAT_BEFORE_IN_FLIGHT,
+		PFSTAT_BEFORE_ABSENT,
+		PFSTAT_BEFORE_IN_FLIGHT,
 	};
 	size_t i;
 
@@ -227,8 +231,8 @@ START_TEST(test_page_in_flight_that_was_slept_for_is_wait)
 			 PFSTAT_CLASS_WAIT);
 	/* In flight again, in a retry. */
 	for (i = 0; i < COUNT(causes); i++)
-		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT, causes[i],
-					  true, LOCKED),
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT, causes[i], true,
+					  LOCKED),
 				 PFSTAT_CLASS_WAIT);
 }
 END_TEST
@@ -277,15 +281,12 @@ START_TEST(test_solved_at_once_is_long)
 END_TEST
 
 RUN_TESTS("classify", test_errors_take_precedence_over_other_results,
-	  test_mkwrite_operations_have_their_own_class,
-	  test_huge_fault_that_falls_back_passes, test_map_pages_that_maps_is_around,
-	  test_map_pages_that_maps_after_a_cause_is_short,
+	  test_mkwrite_operations_have_their_own_class, test_huge_fault_that_falls_back_passes,
+	  test_map_pages_that_maps_is_around, test_map_pages_that_maps_after_a_cause_is_short,
 	  test_map_pages_that_maps_nothing_passes,
-	  test_major_faults_are_disk_whatever_the_lookup_found,
-	  test_retry_at_the_mark_is_readahead,
+	  test_major_faults_are_disk_whatever_the_lookup_found, test_retry_at_the_mark_is_readahead,
 	  test_retry_for_a_page_absent_or_in_flight_is_wait,
-	  test_retry_for_an_up_to_date_page_is_lock,
-	  test_retry_without_a_look_up_is_no_disk_fault,
+	  test_retry_for_an_up_to_date_page_is_lock, test_retry_without_a_look_up_is_no_disk_fault,
 	  test_retry_for_the_flag_of_reclaim_without_sleep_is_pass,
 	  test_second_read_of_a_page_whose_first_read_failed_is_disk,
 	  test_fault_that_mapped_no_page_of_the_cache_is_raced,

@@ -21,14 +21,14 @@
 /* A run: so many faults from disk, each with its request and its sleep, and as many cached. */
 struct plan {
 	unsigned int faults;
-	double device_us;	/* mean */
+	double device_us; /* mean */
 	uint64_t seed;
 	bool have_bpf;
-	uint32_t hooks;		/* with those of block requests and wake-ups */
-	unsigned int anon;	/* faults of memory, which only eBPF sees */
-	uint64_t watched_ns;	/* not 0: a program that went on, watched for that long */
-	const char *kernel;	/* in the head; NULL: none */
-	bool cut;		/* the tail is not whole */
+	uint32_t hooks;	     /* with those of block requests and wake-ups */
+	unsigned int anon;   /* faults of memory, which only eBPF sees */
+	uint64_t watched_ns; /* not 0: a program that went on, watched for that long */
+	const char *kernel;  /* in the head; NULL: none */
+	bool cut;	     /* the tail is not whole */
 	uint64_t lost;
 };
 
@@ -52,8 +52,7 @@ static void remove_folder(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
-static void add(struct recording_writer *writer, enum item_type type, uint64_t ns,
-		const void *data)
+static void add(struct recording_writer *writer, enum item_type type, uint64_t ns, const void *data)
 {
 	struct item item = { .type = type, .ns = ns };
 
@@ -66,17 +65,30 @@ static void add_disk(struct recording_writer *writer, struct pfstat_record *reco
 {
 	const uint64_t issue_ns = record->start_ns + 5000, done_ns = issue_ns + device_ns;
 	const struct pfstat_block block = {
-		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
-			   .flags = PFSTAT_BLOCK_FILE, .ns = done_ns },
-		.insert_ns = issue_ns, .issue_ns = issue_ns, .inode = record->inode,
-		.fs_dev = record->dev, .dev = record->dev, .pgoff = record->pgoff, .bytes = 4096,
+		.event = { .type = PFSTAT_EVENT_BLOCK,
+			   .size = sizeof(block),
+			   .pid = 1,
+			   .tid = 1,
+			   .flags = PFSTAT_BLOCK_FILE,
+			   .ns = done_ns },
+		.insert_ns = issue_ns,
+		.issue_ns = issue_ns,
+		.inode = record->inode,
+		.fs_dev = record->dev,
+		.dev = record->dev,
+		.pgoff = record->pgoff,
+		.bytes = 4096,
 		.file_bytes = 4096,
 	};
 	const struct pfstat_off_cpu stay = {
-		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1, .tid = 1,
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(stay),
+			   .pid = 1,
+			   .tid = 1,
 			   .flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT,
 			   .ns = done_ns + 3000 },
-		.off_ns = issue_ns, .woken_ns = done_ns,
+		.off_ns = issue_ns,
+		.woken_ns = done_ns,
 	};
 
 	add(writer, ITEM_EVENT, block.event.ns, &block);
@@ -97,10 +109,18 @@ static void add_faults(struct recording_writer *writer, const struct plan *plan)
 	for (i = 0; i < 2 * plan->faults; i++) {
 		uniform = ldexp((random_next(&state) >> 11) + 0.5, -53);
 		record = (struct pfstat_record){
-			.sequence = i + 1, .start_ns = now_ns, .duration_ns = 3000 + 100 * uniform,
-			.address = 0x10000000 + 4096UL * i, .pgoff = i, .inode = 9, .dev = 1,
-			.pid = 1, .tid = 1, .class = PFSTAT_CLASS_LONG,
-			.result = PFSTAT_RESULT_LOCKED, .pfn = i,
+			.sequence = i + 1,
+			.start_ns = now_ns,
+			.duration_ns = 3000 + 100 * uniform,
+			.address = 0x10000000 + 4096UL * i,
+			.pgoff = i,
+			.inode = 9,
+			.dev = 1,
+			.pid = 1,
+			.tid = 1,
+			.class = PFSTAT_CLASS_LONG,
+			.result = PFSTAT_RESULT_LOCKED,
+			.pfn = i,
 		};
 		if (i % 2)
 			add_disk(writer, &record,
@@ -115,7 +135,10 @@ static void add_anon(struct recording_writer *writer, const struct plan *plan)
 {
 	uint64_t now_ns = 10000000000;
 	struct pfstat_fault fault = {
-		.event = { .type = PFSTAT_EVENT_FAULT, .size = sizeof(fault), .pid = 1, .tid = 1,
+		.event = { .type = PFSTAT_EVENT_FAULT,
+			   .size = sizeof(fault),
+			   .pid = 1,
+			   .tid = 1,
 			   .flags = PFSTAT_FAULT_ANON },
 	};
 	unsigned int i;
@@ -162,7 +185,10 @@ static void record_run(const char *path, const struct plan *plan)
 }
 
 static const struct plan usual = {
-	.faults = 1000, .device_us = 100, .seed = 1, .have_bpf = true,
+	.faults = 1000,
+	.device_us = 100,
+	.seed = 1,
+	.have_bpf = true,
 };
 
 static struct plan with_seed(uint64_t seed)
@@ -186,8 +212,8 @@ static pid_t start(char **arguments, bool unread)
 	if (!child) {
 		if (!freopen("out", "w", stdout) || !freopen("err", "w", stderr))
 			_exit(99);
-		if (unread && (pipe(ends) || dup2(ends[1], STDOUT_FILENO) < 0 ||
-			       close(ends[0]) || close(ends[1])))
+		if (unread && (pipe(ends) || dup2(ends[1], STDOUT_FILENO) < 0 || close(ends[0]) ||
+			       close(ends[1])))
 			_exit(99);
 		signal(SIGPIPE, SIG_DFL);
 		exit(cmd_compare(argc, arguments));
@@ -210,7 +236,7 @@ static int run(char **arguments)
 	return status_of(start(arguments, false));
 }
 
-#define RUN(...) run((char *[]){ "pfdrive", __VA_ARGS__, NULL })
+#define RUN(...)	   run((char *[]){ "pfdrive", __VA_ARGS__, NULL })
 #define START(unread, ...) start((char *[]){ "pfdrive", __VA_ARGS__, NULL }, unread)
 
 static json_t *output(void)
@@ -239,8 +265,7 @@ static const char *verdict_of(const json_t *root, const char *class, const char 
 	return json_string_value(json_object_get(row_of(root, class, measure), "verdict"));
 }
 
-static double number_of(const json_t *root, const char *class, const char *measure,
-			const char *key)
+static double number_of(const json_t *root, const char *class, const char *measure, const char *key)
 {
 	return json_number_value(json_object_get(row_of(root, class, measure), key));
 }
@@ -556,14 +581,13 @@ START_TEST(test_the_page_does_not_overwrite_a_recording)
 }
 END_TEST
 
-RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder,
-	       test_same_recording_twice_is_no_change, test_two_runs_of_the_same_are_no_change,
+RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder, test_same_recording_twice_is_no_change,
+	       test_two_runs_of_the_same_are_no_change,
 	       test_slower_disk_is_a_change_of_the_device_part,
 	       test_parts_are_not_compared_without_ebpf,
 	       test_classes_that_a_run_could_not_see_are_not_compared,
-	       test_cut_and_lossy_recordings_are_compared_and_named,
-	       test_few_faults_are_no_change, test_sides_of_several_runs,
-	       test_length_of_watching_is_no_change,
+	       test_cut_and_lossy_recordings_are_compared_and_named, test_few_faults_are_no_change,
+	       test_sides_of_several_runs, test_length_of_watching_is_no_change,
 	       test_bad_command_lines_and_files_are_refused, test_closed_stdout_is_not_reported,
 	       test_signal_during_the_open_exits_with_its_status,
 	       test_the_page_does_not_overwrite_a_recording)

@@ -21,9 +21,9 @@
 #include "user/print/json/json_head.h"
 #include "user/cmd/report_options.h"
 
-#define FAULTS 300	/* of each of two files: every third from disk; then as many anonymous */
-#define DISK 200
-#define MAPPED 0x7f0000000000UL
+#define FAULTS	  300 /* of each of two files: every third from disk; then as many anonymous */
+#define DISK	  200
+#define MAPPED	  0x7f0000000000UL
 #define ALL_HOOKS ((1U << NR_HOOKS) - 1)
 
 enum damage { DAMAGE_NONE, DAMAGE_CUT, DAMAGE_TORN, DAMAGE_TAIL };
@@ -47,8 +47,13 @@ static void add_map(unsigned int file)
 
 	ck_assert_ptr_nonnull(map);
 	*map = (struct item_map){
-		.address = MAPPED + file * (1UL << 30), .bytes = 1UL << 30, .inode = 100 + file,
-		.dev = 8 << 20, .pid = 50, .tid = 50, .path_bytes = bytes,
+		.address = MAPPED + file * (1UL << 30),
+		.bytes = 1UL << 30,
+		.inode = 100 + file,
+		.dev = 8 << 20,
+		.pid = 50,
+		.tid = 50,
+		.path_bytes = bytes,
 	};
 	memcpy(map->path, paths[file], bytes);
 	add(ITEM_MAP, 0, map);
@@ -60,17 +65,29 @@ static void add_sleep(const struct pfstat_record *record)
 {
 	const uint64_t start_ns = record->start_ns;
 	const struct pfstat_block block = {
-		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 50,
-			   .tid = 51, .flags = PFSTAT_BLOCK_FILE, .ns = start_ns + 90000 },
-		.insert_ns = start_ns + 10000, .issue_ns = start_ns + 12000,
-		.bytes = 4096, .file_bytes = 4096,
-		.inode = record->inode, .pgoff = record->pgoff, .fs_dev = record->dev,
+		.event = { .type = PFSTAT_EVENT_BLOCK,
+			   .size = sizeof(block),
+			   .pid = 50,
+			   .tid = 51,
+			   .flags = PFSTAT_BLOCK_FILE,
+			   .ns = start_ns + 90000 },
+		.insert_ns = start_ns + 10000,
+		.issue_ns = start_ns + 12000,
+		.bytes = 4096,
+		.file_bytes = 4096,
+		.inode = record->inode,
+		.pgoff = record->pgoff,
+		.fs_dev = record->dev,
 	};
 	const struct pfstat_off_cpu stay = {
-		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 50, .tid = 51,
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(stay),
+			   .pid = 50,
+			   .tid = 51,
 			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN,
 			   .ns = start_ns + 96000 },
-		.off_ns = start_ns + 10000, .woken_ns = start_ns + 90000,
+		.off_ns = start_ns + 10000,
+		.woken_ns = start_ns + 90000,
 	};
 
 	add(ITEM_EVENT, block.event.ns, &block);
@@ -81,10 +98,17 @@ static void add_fault(unsigned int number, uint64_t now_ns)
 {
 	const unsigned int file = number % 2;
 	struct pfstat_record record = {
-		.pid = 50, .tid = 51, .start_ns = now_ns, .duration_ns = 1000,
-		.address = MAPPED + file * (1UL << 30) + number * 4096, .pgoff = number,
-		.inode = 100 + file, .dev = 8 << 20, .class = PFSTAT_CLASS_LONG,
-		.result = PFSTAT_RESULT_LOCKED, .ip = MAPPED + 64,
+		.pid = 50,
+		.tid = 51,
+		.start_ns = now_ns,
+		.duration_ns = 1000,
+		.address = MAPPED + file * (1UL << 30) + number * 4096,
+		.pgoff = number,
+		.inode = 100 + file,
+		.dev = 8 << 20,
+		.class = PFSTAT_CLASS_LONG,
+		.result = PFSTAT_RESULT_LOCKED,
+		.ip = MAPPED + 64,
 	};
 
 	if (number % 3 == 0) {
@@ -100,7 +124,10 @@ static void add_fault(unsigned int number, uint64_t now_ns)
 static void add_items(void)
 {
 	struct pfstat_fault anon = {
-		.event = { .type = PFSTAT_EVENT_FAULT, .size = sizeof(anon), .pid = 50, .tid = 51,
+		.event = { .type = PFSTAT_EVENT_FAULT,
+			   .size = sizeof(anon),
+			   .pid = 50,
+			   .tid = 51,
 			   .flags = PFSTAT_FAULT_ANON },
 	};
 	uint64_t now_ns = 1000000;
@@ -165,8 +192,8 @@ static void make_recording(uint32_t hooks, enum damage damage)
 {
 	FILE *out = fopen("run.pfs", "w");
 	json_t *head = make_head(hooks), *tail = make_tail();
-	json_t *symbols = json_pack("[{ss si ss}]", "path", "/lib/first.so", "offset", 64,
-				    "symbol", "main+0x4");
+	json_t *symbols = json_pack("[{ss si ss}]", "path", "/lib/first.so", "offset", 64, "symbol",
+				    "main+0x4");
 
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
@@ -318,7 +345,8 @@ START_TEST(test_one_file_is_explained_alone)
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--by", "file", "--json",
-			     "run.json"), 0);
+			     "run.json"),
+			 0);
 	ck_assert_str_eq(text_file_read("err"), "");
 	text_file_check("out", "\nOnly file     /lib/second.so\n");
 	ck_assert_ptr_null(strstr(text_file_read("out"), "/lib/first.so"));
@@ -357,7 +385,8 @@ START_TEST(test_the_modules_share_is_taken_out_of_one_file_too)
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--json", "run.json"), 0);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--subtract", "--json",
-			     "less.json"), 0);
+			     "less.json"),
+			 0);
 	ck_assert_double_gt(mean_of_disk("less.json"), 0);
 	ck_assert_double_eq_tol(mean_of_disk("less.json"), mean_of_disk("run.json") - 13, 0.001);
 	unlink("less.json");
@@ -707,20 +736,18 @@ static void remove_folder(void)
 	strcpy(strchr(folder, '\0') - 6, "XXXXXX");
 }
 
-RUN_TESTS_WITH("cmd_report", make_folder, remove_folder,
-	       test_recording_is_explained_again, test_groups_have_the_recorded_names,
-	       test_one_file_is_explained_alone,
+RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_explained_again,
+	       test_groups_have_the_recorded_names, test_one_file_is_explained_alone,
 	       test_the_modules_share_is_taken_out_of_one_file_too,
 	       test_one_file_of_a_cut_recording, test_file_that_is_not_there_is_refused,
 	       test_top_reports_the_rows_that_it_omits,
 	       test_cut_recording_is_printed_with_a_warning,
 	       test_torn_recording_is_printed_with_a_warning,
 	       test_counts_that_cannot_be_understood_are_not_known,
-	       test_events_of_a_cut_recording_prove_their_hooks,
-	       test_output_is_a_file_of_its_own, test_two_outputs_are_two_files,
-	       test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
-	       test_trace_has_the_faults, test_files_are_written_if_stdout_is_closed,
+	       test_events_of_a_cut_recording_prove_their_hooks, test_output_is_a_file_of_its_own,
+	       test_two_outputs_are_two_files, test_an_output_may_be_a_pipe,
+	       test_figures_do_not_overwrite_the_recording, test_trace_has_the_faults,
+	       test_files_are_written_if_stdout_is_closed,
 	       test_output_that_is_full_takes_no_other_with_it,
-	       test_record_writes_its_json_if_stdout_is_closed,
-	       test_recording_comes_through_a_pipe,
+	       test_record_writes_its_json_if_stdout_is_closed, test_recording_comes_through_a_pipe,
 	       test_non_recording_is_refused_without_output, test_wrong_options_are_refused)

@@ -53,8 +53,12 @@ static uint64_t see(struct code_files *files, pid_t pid, uint32_t prot, uint32_t
 	ck_assert_int_eq(stat(path, &status), 0);
 	inode = status.st_ino;
 	*map = (struct item_map){
-		.ns = clock_monotonic_ns(), .bytes = 4096, .inode = inode,
-		.pid = pid, .tid = pid, .prot = prot,
+		.ns = clock_monotonic_ns(),
+		.bytes = 4096,
+		.inode = inode,
+		.pid = pid,
+		.tid = pid,
+		.prot = prot,
 		.dev = (major(status.st_dev) << 20 | minor(status.st_dev)) + dev_change,
 		.path_bytes = strlen(path) + 1,
 	};
@@ -161,9 +165,8 @@ START_TEST(test_a_device_is_not_opened)
 }
 END_TEST
 
-RUN_TESTS_WITH("code files", setup, teardown,
-	       test_the_mapped_file_is_found_by_path_and_inode,
+RUN_TESTS_WITH("code files", setup, teardown, test_the_mapped_file_is_found_by_path_and_inode,
 	       test_a_file_that_replaces_it_is_not_taken_for_it,
 	       test_a_file_that_was_written_since_has_no_names, test_data_is_not_kept_open,
-	       test_another_device_is_another_file,
-	       test_a_process_that_has_ended_is_no_obstacle, test_a_device_is_not_opened)
+	       test_another_device_is_another_file, test_a_process_that_has_ended_is_no_obstacle,
+	       test_a_device_is_not_opened)

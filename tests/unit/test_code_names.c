@@ -16,7 +16,7 @@
 
 #define MAPPED 0x7f0000000000ULL
 #define JITTED 0x7e0000000000ULL
-#define TEXT (1U << 24)	/* bytes that are mapped of this program's file */
+#define TEXT   (1U << 24) /* bytes that are mapped of this program's file */
 
 static struct analysis *analysis;
 
@@ -41,8 +41,13 @@ static void add_map(const char *path)
 	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
 
 	*map = (struct item_map){
-		.address = MAPPED, .bytes = TEXT, .inode = own_inode(), .dev = 9, .pid = 1,
-		.tid = 1, .path_bytes = strlen(path) + 1,
+		.address = MAPPED,
+		.bytes = TEXT,
+		.inode = own_inode(),
+		.dev = 9,
+		.pid = 1,
+		.tid = 1,
+		.path_bytes = strlen(path) + 1,
 	};
 	strcpy(map->path, path);
 	add(ITEM_MAP, map);
@@ -53,9 +58,17 @@ static void add_map(const char *path)
 static void add_fault(uint64_t offset)
 {
 	const struct pfstat_record record = {
-		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_LONG, .pid = 1, .tid = 1, .inode = 77,
-		.dev = 9, .address = 0x1000 + offset * 4096, .ip = MAPPED + offset,
-		.start_ns = 100 * offset, .duration_ns = 10, .result = PFSTAT_RESULT_LOCKED,
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_LONG,
+		.pid = 1,
+		.tid = 1,
+		.inode = 77,
+		.dev = 9,
+		.address = 0x1000 + offset * 4096,
+		.ip = MAPPED + offset,
+		.start_ns = 100 * offset,
+		.duration_ns = 10,
+		.result = PFSTAT_RESULT_LOCKED,
 	};
 
 	add(ITEM_RECORD, &record);
@@ -69,8 +82,8 @@ static uint64_t offset_of(const void *function)
 	FILE *maps = fopen("/proc/self/maps", "r");
 
 	while (fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &from, &to,
-			   &offset) == 3 &&
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &from, &to, &offset) ==
+			    3 &&
 		    (uintptr_t)function >= from && (uintptr_t)function < to)
 			break;
 	}
@@ -199,9 +212,17 @@ END_TEST
 static void add_jitted_fault(void)
 {
 	const struct pfstat_record record = {
-		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_LONG, .pid = getpid(),
-		.tid = getpid(), .inode = 77, .dev = 9, .address = 0x1000, .ip = JITTED + 0x1f,
-		.start_ns = 100, .duration_ns = 10, .result = PFSTAT_RESULT_LOCKED,
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_LONG,
+		.pid = getpid(),
+		.tid = getpid(),
+		.inode = 77,
+		.dev = 9,
+		.address = 0x1000,
+		.ip = JITTED + 0x1f,
+		.start_ns = 100,
+		.duration_ns = 10,
+		.result = PFSTAT_RESULT_LOCKED,
 	};
 
 	analysis = analysis_new(false, 1U << GROUP_BY_CODE);

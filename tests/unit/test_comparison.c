@@ -7,7 +7,7 @@
 #include "runner.h"
 #include "user/analyze/comparison.h"
 
-#define TINY 0.000000001
+#define TINY	  0.000000001
 #define ALL_PARTS ((1U << NR_PARTS) - 1)
 
 /* A class of faults in one run. */
@@ -28,7 +28,8 @@ static void sample_open(struct sample *sample)
 static void add(struct sample *sample, uint64_t cpu_ns, uint64_t device_ns, bool major)
 {
 	const struct explained fault = {
-		.start_ns = sample->now_ns, .end_ns = sample->now_ns + cpu_ns + device_ns,
+		.start_ns = sample->now_ns,
+		.end_ns = sample->now_ns + cpu_ns + device_ns,
 		.parts_ns = { [PART_CPU_BEFORE] = cpu_ns, [PART_DEVICE] = device_ns },
 		.major = major,
 	};
@@ -97,8 +98,7 @@ START_TEST(test_same_run_twice_is_no_change_even_without_a_threshold)
 		ck_assert_int_eq(comparison.rows[i].verdict, COMPARISON_SAME);
 		ck_assert_double_eq(comparison.rows[i].interval.difference, 0);
 		if (!isnan(comparison.rows[i].a.value))
-			ck_assert_double_eq(comparison.rows[i].a.value,
-					    comparison.rows[i].b.value);
+			ck_assert_double_eq(comparison.rows[i].a.value, comparison.rows[i].b.value);
 	}
 }
 END_TEST
@@ -155,8 +155,7 @@ START_TEST(test_runs_of_the_same_are_seldom_called_changed)
 		for (i = 0; i < 3; i++) {
 			fill(&a[i], 200, 1, 0, &state);
 			fill(&b[i], 200, 1, 0, &state);
-			comparison_add(&comparison, classes[i], &a[i].side, &b[i].side,
-				       ALL_PARTS);
+			comparison_add(&comparison, classes[i], &a[i].side, &b[i].side, ALL_PARTS);
 		}
 		comparison_judge(&comparison, 0.95, 0);
 		ck_assert_uint_eq(comparison.nr_judged, 3 * 5);
@@ -381,7 +380,7 @@ static bool changed(const struct comparison_side *a, const struct comparison_sid
 
 static const size_t bursts[] = { 1, 50, 500, 700 };
 
-#define NR_BURSTS (sizeof(bursts) / sizeof(bursts[0]))
+#define NR_BURSTS   (sizeof(bursts) / sizeof(bursts[0]))
 #define BURST_PAIRS 20
 
 START_TEST(test_equal_bursty_runs_are_seldom_called_changed)
@@ -467,13 +466,10 @@ RUN_TESTS("comparison", test_same_run_twice_is_no_change_even_without_a_threshol
 	  test_slower_device_changes_only_the_device_part,
 	  test_difference_below_the_threshold_is_none,
 	  test_runs_of_the_same_are_seldom_called_changed, test_few_faults_are_too_few,
-	  test_class_of_one_run_only_is_a_change_by_count,
-	  test_class_of_neither_run_has_no_rows,
+	  test_class_of_one_run_only_is_a_change_by_count, test_class_of_neither_run_has_no_rows,
 	  test_part_that_one_run_does_not_know_is_not_judged,
 	  test_number_of_major_faults_is_compared, test_confidence_is_shared_by_the_rows,
-	  test_total_time_is_the_first_row,
-	  test_bytes_read_are_compared_if_all_runs_know_them,
+	  test_total_time_is_the_first_row, test_bytes_read_are_compared_if_all_runs_know_them,
 	  test_rates_of_runs_of_different_length_are_the_same,
-	  test_equal_bursty_runs_are_seldom_called_changed,
-	  test_change_of_bursty_runs_is_found,
+	  test_equal_bursty_runs_are_seldom_called_changed, test_change_of_bursty_runs_is_found,
 	  test_several_runs_show_the_variation_between_runs)

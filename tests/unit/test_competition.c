@@ -27,8 +27,26 @@ END_TEST
 START_TEST(test_anything_else_is_refused)
 {
 	static const char *const wrong[] = {
-		"", ":random", "0", "0M", "-1", "1e3", "0x2", "inf", "nan", "1..5", "5%", "96m",
-		"1.5M", "3K", "1001", "96M:", "96M:backwards", "M", ".", "99999999999G",
+		"",
+		":random",
+		"0",
+		"0M",
+		"-1",
+		"1e3",
+		"0x2",
+		"inf",
+		"nan",
+		"1..5",
+		"5%",
+		"96m",
+		"1.5M",
+		"3K",
+		"1001",
+		"96M:",
+		"96M:backwards",
+		"M",
+		".",
+		"99999999999G",
 		"123456789012345678901234567890123",
 	};
 	struct compete_options options;
@@ -97,7 +115,8 @@ START_TEST(test_a_matrix_closes_by_roles)
 	};
 	const struct run_counters counters = {
 		.swap = { .evicted = 200, .read = 130, .not_seen = 3 },
-		.swap_rows = rows, .nr_swap_rows = sizeof(rows) / sizeof(rows[0]),
+		.swap_rows = rows,
+		.nr_swap_rows = sizeof(rows) / sizeof(rows[0]),
 	};
 	struct swap_matrix matrix;
 	char buffer[32];
@@ -119,9 +138,6 @@ START_TEST(test_a_matrix_closes_by_roles)
 }
 END_TEST
 
-RUN_TESTS("competition",
-	  test_a_size_has_a_unit_a_ratio_has_none,
-	  test_anything_else_is_refused,
-	  test_counts_of_the_kernels_files_by_name,
-	  test_every_figure_has_a_name_and_a_source,
+RUN_TESTS("competition", test_a_size_has_a_unit_a_ratio_has_none, test_anything_else_is_refused,
+	  test_counts_of_the_kernels_files_by_name, test_every_figure_has_a_name_and_a_source,
 	  test_a_matrix_closes_by_roles)

@@ -106,7 +106,7 @@ START_TEST(test_every_option_of_every_command_is_there)
 		while (fgets(line, sizeof(line), help)) {
 			at = line + strspn(line, " ");
 			if (at == line || *at != '-')
-				continue;	/* not the first line of an option */
+				continue; /* not the first line of an option */
 			at = strstr(at, "--");
 			ck_assert_ptr_nonnull(at);
 			snprintf(option, sizeof(option), "%.*s",
@@ -161,9 +161,10 @@ static const char *offered(const char *path, const char *words)
 	char line[1024];
 	FILE *bash;
 
-	snprintf(line, sizeof(line), "bash -c '. %s; COMP_WORDS=(pfdrive %s); "
-		 "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pfdrive; echo ${COMPREPLY[@]}'", path,
-		 words);
+	snprintf(line, sizeof(line),
+		 "bash -c '. %s; COMP_WORDS=(pfdrive %s); "
+		 "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pfdrive; echo ${COMPREPLY[@]}'",
+		 path, words);
 	bash = popen(line, "r");
 	ck_assert_ptr_nonnull(bash);
 	read_all(bash);
@@ -196,7 +197,7 @@ START_TEST(test_bash_offers_commands_options_and_values)
 		{ "study io --cache f", "fit" },
 		{ "study pressure --com", "--compete --competitors" },
 		{ "record -- ls --fo", "" },
-		{ "report fi", "" },		/* files, by complete -o default */
+		{ "report fi", "" }, /* files, by complete -o default */
 	};
 	char path[] = "/tmp/pfstat-completion-XXXXXX";
 	const int fd = mkstemp(path);

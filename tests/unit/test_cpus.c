@@ -33,5 +33,4 @@ START_TEST(test_cpu_set_of_a_thread_is_its_confinement)
 }
 END_TEST
 
-RUN_TESTS("cpus", test_a_cpu_beyond_1024_is_in_the_set,
-	  test_cpu_set_of_a_thread_is_its_confinement)
+RUN_TESTS("cpus", test_a_cpu_beyond_1024_is_in_the_set, test_cpu_set_of_a_thread_is_its_confinement)

@@ -74,8 +74,8 @@ END_TEST
 START_TEST(test_invalid_utf8_is_replaced)
 {
 	static const char *const bad[] = {
-		"\xc0\xbc", "\xe0\x80\xbc", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80",
-		"\xef\xbf\xbf",
+		"\xc0\xbc", "\xe0\x80\xbc", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+		"\xe2\x82", "\x80",	    "\xef\xbf\xbf",
 	};
 	unsigned int i;
 	FILE *out;
@@ -251,7 +251,8 @@ START_TEST(test_no_place_had_much_more_than_the_largest)
 		memset(had, 0, sizeof(had));
 		for (i = 0, most = 0; i < 200 * nr; i++) {
 			at = i < 100 * nr || random_next(&state) % 4 == 0 ?
-				random_next(&state) % nr : nr;
+				     random_next(&state) % nr :
+				     nr;
 			count_one(&places, 1 + at, 1);
 			had[at]++;
 			most = had[at] > most ? had[at] : most;
@@ -272,8 +273,8 @@ static unsigned int lines_with(const char *needle)
 	const char *line;
 
 	for (line = text; line && *line; line = strchr(line, '\n'), line += !!line)
-		if (strstr(line, needle) && strcspn(line,
-						    "\n") > (size_t)(strstr(line, needle) - line))
+		if (strstr(line, needle) &&
+		    strcspn(line, "\n") > (size_t)(strstr(line, needle) - line))
 			nr++;
 	return nr;
 }
@@ -284,7 +285,8 @@ START_TEST(test_a_terminal_shows_disk_faults_apart)
 	FILE *out = begin();
 
 	ck_assert_int_eq(drawing_begin(&drawing, "order", "Order"), 0);
-	drawing_say(&drawing, DRAWING_CSV, "first_call,last_call,mean_call,mean_page,class,calls\n"
+	drawing_say(&drawing, DRAWING_CSV,
+		    "first_call,last_call,mean_call,mean_page,class,calls\n"
 		    "1,1,1,0,disk,1\n2,2,2,50,long,1\n100,100,100,100,long,1\n"
 		    "100,100,100,100,wait,1\n");
 	drawing_say(&drawing, DRAWING_READING, "2 µs of \033[2J\x7f");
@@ -295,9 +297,9 @@ START_TEST(test_a_terminal_shows_disk_faults_apart)
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "2 us of ?[2J?\n????1m?.\n\npage\n"));
 	ck_assert_uint_eq(lines_with("|"), 20);
-	ck_assert_uint_eq(lines_with("|#"), 1);		/* the first call, bottom left */
-	ck_assert_uint_eq(lines_with("|."), 1);		/* the second, half way up */
-	ck_assert_uint_eq(lines_with("                    +"), 1);	/* the last, top right */
+	ck_assert_uint_eq(lines_with("|#"), 1);			   /* the first call, bottom left */
+	ck_assert_uint_eq(lines_with("|."), 1);			   /* the second, half way up */
+	ck_assert_uint_eq(lines_with("                    +"), 1); /* the last, top right */
 	free(text);
 	drawing_free(&drawing);
 }
@@ -309,7 +311,8 @@ START_TEST(test_terminal_drawing_has_no_control_characters)
 	FILE *out = begin();
 
 	ck_assert_int_eq(drawing_begin(&drawing, "order", "Order"), 0);
-	drawing_say(&drawing, DRAWING_CSV, "first_call,last_call,mean_call,mean_page,class,calls\n"
+	drawing_say(&drawing, DRAWING_CSV,
+		    "first_call,last_call,mean_call,mean_page,class,calls\n"
 		    "1,1,1,0,disk,1\n");
 	drawing_say(&drawing, DRAWING_READING, "2 µs of \033[2J\x7f");
 	drawing_say(&drawing, DRAWING_AMOUNT, "é\n\302\2331m\233.");
@@ -323,13 +326,11 @@ START_TEST(test_terminal_drawing_has_no_control_characters)
 END_TEST
 
 RUN_TESTS("drawing", test_a_cell_is_one_cell, test_a_label_is_nothing_that_runs,
-	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup,
-	  test_invalid_utf8_is_replaced, test_colours_of_a_drawing_follow_the_page,
-	  test_only_drawing_elements_of_an_svg_are_kept,
+	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup, test_invalid_utf8_is_replaced,
+	  test_colours_of_a_drawing_follow_the_page, test_only_drawing_elements_of_an_svg_are_kept,
 	  test_levels_are_powers_and_all_are_used, test_every_colour_has_one_for_the_dark,
 	  test_places_that_are_not_kept_are_counted,
 	  test_places_that_come_late_do_not_displace_each_other,
 	  test_places_that_are_alike_do_not_displace_each_other,
 	  test_no_place_had_much_more_than_the_largest,
-	  test_terminal_drawing_has_no_control_characters,
-	  test_a_terminal_shows_disk_faults_apart)
+	  test_terminal_drawing_has_no_control_characters, test_a_terminal_shows_disk_faults_apart)

@@ -46,7 +46,7 @@ START_TEST(test_a_long_name_is_cut_between_characters)
 
 	memset(symbol, 'x', 400);
 	symbol[400] = '\0';
-	memcpy(symbol + 219, "\u00e9", 2);	/* two bytes, around the cut */
+	memcpy(symbol + 219, "\u00e9", 2); /* two bytes, around the cut */
 	name = elf_name_print(symbol, 0);
 	ck_assert_uint_eq(strlen(name), 219 + strlen("...+0x0"));
 	ck_assert_pstr_eq(name + 219, "...+0x0");

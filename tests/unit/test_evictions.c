@@ -7,7 +7,7 @@
 #include "runner.h"
 #include "user/analyze/pages/evictions.h"
 
-#define DEV 8
+#define DEV   8
 #define INODE 70
 
 static struct blame *blame;
@@ -18,7 +18,10 @@ static void evict(uint32_t pid, const char *comm, uint64_t pgoff, uint32_t pages
 {
 	struct pfstat_page page = {
 		.event = { .type = PFSTAT_EVENT_PAGE, .pid = pid, .tid = pid },
-		.inode = INODE, .dev = DEV, .pgoff = pgoff, .pages = pages,
+		.inode = INODE,
+		.dev = DEV,
+		.pgoff = pgoff,
+		.pages = pages,
 	};
 
 	strcpy(page.comm, comm);
@@ -29,7 +32,10 @@ static void read_pages(uint32_t pid, uint64_t pgoff, uint32_t pages, uint32_t fl
 {
 	const struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .pid = pid, .flags = flags },
-		.inode = INODE, .fs_dev = DEV, .pgoff = pgoff, .file_bytes = pages * 4096,
+		.inode = INODE,
+		.fs_dev = DEV,
+		.pgoff = pgoff,
+		.file_bytes = pages * 4096,
 		.bytes = pages * 4096,
 	};
 
@@ -39,8 +45,15 @@ static void read_pages(uint32_t pid, uint64_t pgoff, uint32_t pages, uint32_t fl
 static void fault(uint32_t pid, uint64_t pgoff, int class, uint64_t duration_ns)
 {
 	const struct explained explained = {
-		.pid = pid, .tid = pid, .inode = INODE, .dev = DEV, .pgoff = pgoff,
-		.class = class, .start_ns = 100, .end_ns = 100 + duration_ns, .solved = true,
+		.pid = pid,
+		.tid = pid,
+		.inode = INODE,
+		.dev = DEV,
+		.pgoff = pgoff,
+		.class = class,
+		.start_ns = 100,
+		.end_ns = 100 + duration_ns,
+		.solved = true,
 	};
 
 	ck_assert_int_eq(blame_add_fault(blame, &explained), 0);
@@ -98,7 +111,7 @@ START_TEST(test_one_eviction_is_blamed_once)
 	read_pages(1, 10, 1, PFSTAT_BLOCK_FILE);
 	read_pages(2, 10, 1, PFSTAT_BLOCK_FILE);
 	fault(1, 10, PFSTAT_CLASS_DISK, 10);
-	fault(2, 10, PFSTAT_CLASS_DISK, 10);	/* it is back: not evicted since */
+	fault(2, 10, PFSTAT_CLASS_DISK, 10); /* it is back: not evicted since */
 	list(1);
 	ck_assert_uint_eq(pairs[0].pages, 1);
 	ck_assert_uint_eq(pairs[0].faults, 1);
@@ -186,7 +199,7 @@ END_TEST
 /* Ranges of pages against a mark for each page. */
 START_TEST(test_ranges_equal_the_sum_of_their_pages)
 {
-	static uint8_t evictor[1 << 14];	/* 0: none, or read again since */
+	static uint8_t evictor[1 << 14]; /* 0: none, or read again since */
 	uint64_t expected[4] = { 0 }, found[4] = { 0 }, what, pgoff, page, state = 5;
 	uint32_t pages;
 	size_t at;
@@ -220,6 +233,5 @@ END_TEST
 
 RUN_TESTS("blame", test_ranges_equal_the_sum_of_their_pages,
 	  test_refault_is_attributed_to_the_evictor, test_one_eviction_is_blamed_once,
-	  test_reads_without_an_eviction_are_no_refaults,
-	  test_evictors_beyond_the_limit_are_others, test_pairs_beyond_the_limit_are_others,
-	  test_more_files_than_are_followed)
+	  test_reads_without_an_eviction_are_no_refaults, test_evictors_beyond_the_limit_are_others,
+	  test_pairs_beyond_the_limit_are_others, test_more_files_than_are_followed)

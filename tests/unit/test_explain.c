@@ -5,10 +5,10 @@
 #include "runner.h"
 #include "user/analyze/fault/explain.h"
 
-#define INODE 77
-#define DEV 9
-#define RETRY PFSTAT_RESULT_RETRY
-#define LOCKED PFSTAT_RESULT_LOCKED
+#define INODE	   77
+#define DEV	   9
+#define RETRY	   PFSTAT_RESULT_RETRY
+#define LOCKED	   PFSTAT_RESULT_LOCKED
 #define MAX_FAULTS 64
 
 static struct explained faults[MAX_FAULTS];
@@ -51,9 +51,17 @@ static struct pfstat_record attempt_of(enum pfstat_class class, uint64_t page, u
 				       uint64_t end_ns, uint32_t result)
 {
 	return (struct pfstat_record){
-		.op = PFSTAT_OP_FAULT, .class = class, .pid = 1, .tid = 1, .inode = INODE,
-		.dev = DEV, .pgoff = page, .address = 0x10000000 + page * 4096,
-		.start_ns = start_ns, .duration_ns = end_ns - start_ns, .result = result,
+		.op = PFSTAT_OP_FAULT,
+		.class = class,
+		.pid = 1,
+		.tid = 1,
+		.inode = INODE,
+		.dev = DEV,
+		.pgoff = page,
+		.address = 0x10000000 + page * 4096,
+		.start_ns = start_ns,
+		.duration_ns = end_ns - start_ns,
+		.result = result,
 	};
 }
 
@@ -100,8 +108,7 @@ static void check_parts(const struct explained *fault, const uint64_t *expected)
 			      part, fault->parts_ns[part], expected[part]);
 }
 
-#define CHECK_PARTS(fault, ...) \
-	check_parts(fault, (const uint64_t[NR_PARTS]) { __VA_ARGS__ })
+#define CHECK_PARTS(fault, ...) check_parts(fault, (const uint64_t[NR_PARTS]){ __VA_ARGS__ })
 
 /* Disk fault of page 5: 1000 to 1200, asleep 1050 to 1190; retried at 1210 to 1215. */
 static void add_disk_fault(void)
@@ -145,7 +152,7 @@ START_TEST(test_a_stay_outside_belongs_to_no_fault)
 
 	open_explain(true);
 	add_stay(1, 100, 200, 300);
-	add_stay(2, 500, 505, 507);	/* another thread's */
+	add_stay(2, 500, 505, 507); /* another thread's */
 	add_record(&record);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 10);
 	close_explain();
@@ -175,12 +182,12 @@ START_TEST(test_another_pages_request_is_not_its_own)
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 20, 1000, 1200, RETRY);
 
 	open_explain(true);
-	add_request(2, 4, 8, 900, 900, 1170);	/* another thread's, pages 4 … 11 */
+	add_request(2, 4, 8, 900, 900, 1170); /* another thread's, pages 4 … 11 */
 	add_stay(1, 1050, 1180, 1190);
 	add_record(&record);
 	close_explain();
-	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_FOREIGN] = 130,
-		    [PART_RUNQUEUE] = 10, [PART_CPU_AFTER] = 10);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_FOREIGN] = 130, [PART_RUNQUEUE] = 10,
+		    [PART_CPU_AFTER] = 10);
 }
 END_TEST
 
@@ -193,8 +200,8 @@ START_TEST(test_another_targets_read_of_the_page_is_known)
 	add_stay(1, 1050, 1180, 1190);
 	add_record(&record);
 	close_explain();
-	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_DEVICE] = 120,
-		    [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 10);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_DEVICE] = 120, [PART_RUNQUEUE] = 20,
+		    [PART_CPU_AFTER] = 10);
 }
 END_TEST
 
@@ -252,7 +259,7 @@ START_TEST(test_page_mkwrite_joins_its_fault)
 	record.facts = PFSTAT_FACT_SHARED;
 	open_explain(true);
 	add_record(&record);
-	ck_assert_uint_eq(nr_faults, 0);	/* it may come */
+	ck_assert_uint_eq(nr_faults, 0); /* it may come */
 	record = attempt_of(PFSTAT_CLASS_MKWRITE, 3, 112, 130, LOCKED);
 	record.op = PFSTAT_OP_PAGE_MKWRITE;
 	add_record(&record);
@@ -325,9 +332,9 @@ START_TEST(test_fault_without_a_retry_is_unsolved)
 	add_record(&record);
 	record = attempt_of(PFSTAT_CLASS_DISK, 9, 300, 400, RETRY);
 	add_record(&record);
-	ck_assert_uint_eq(nr_faults, 1);	/* it went on elsewhere */
+	ck_assert_uint_eq(nr_faults, 1); /* it went on elsewhere */
 	ck_assert_int_eq(explain_event(explain, &exit.event), 0);
-	ck_assert_uint_eq(nr_faults, 2);	/* it ended */
+	ck_assert_uint_eq(nr_faults, 2); /* it ended */
 	ck_assert(!faults[0].solved && !faults[0].major && !faults[1].solved);
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 2);
@@ -336,8 +343,8 @@ END_TEST
 
 START_TEST(test_an_error_solves_nothing)
 {
-	struct pfstat_record record = attempt_of(PFSTAT_CLASS_ERROR, 3, 100, 200,
-						 PFSTAT_RESULT_SIGBUS);
+	struct pfstat_record record =
+		attempt_of(PFSTAT_CLASS_ERROR, 3, 100, 200, PFSTAT_RESULT_SIGBUS);
 
 	open_explain(true);
 	add_record(&record);
@@ -363,8 +370,8 @@ static void add_sleep_of_total(uint64_t off_ns, uint64_t on_ns, uint64_t total_n
 
 static void add_disk_record(uint64_t start_ns, uint64_t end_ns)
 {
-	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, start_ns, start_ns, end_ns,
-						 LOCKED);
+	struct pfstat_record record =
+		attempt_of(PFSTAT_CLASS_DISK, start_ns, start_ns, end_ns, LOCKED);
 
 	record.facts = PFSTAT_FACT_SLEPT;
 	add_record(&record);
@@ -387,8 +394,8 @@ START_TEST(test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_faul
 	add_sleep_of_total(1700, 1800, 600);
 	add_disk_record(1000, 2000);
 	ck_assert_uint_eq(nr_faults, 1);
-	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 200,
-		    [PART_RESIDUE] = 300, [PART_CPU_AFTER] = 400);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 200, [PART_RESIDUE] = 300,
+		    [PART_CPU_AFTER] = 400);
 	close_explain();
 }
 END_TEST
@@ -399,14 +406,13 @@ START_TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
 	open_explain(true);
 	explain_listen_corrections(explain, add_correction, NULL);
 	add_sleep_of_total(1100, 1200, 100);
-	add_disk_record(1000, 2000);	/* after 1200 it slept for 700: that was lost */
+	add_disk_record(1000, 2000); /* after 1200 it slept for 700: that was lost */
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 100,
 		    [PART_CPU_AFTER] = 800);
 	add_sleep_of_total(3100, 3200, 900);
 	add_disk_record(3000, 3300);
 	/* The second fault may have spent 100 of the 700, so that 600 are left for the first. */
-	CHECK_PARTS(&faults[1], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100,
-		    [PART_CPU_AFTER] = 100);
+	CHECK_PARTS(&faults[1], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100, [PART_CPU_AFTER] = 100);
 	ck_assert_uint_eq(corrected_ns[PFSTAT_CLASS_DISK][PART_CPU_AFTER], 600);
 	/* Nothing is lost from here on. */
 	add_sleep_of_total(4100, 4200, 1000);
@@ -421,10 +427,9 @@ END_TEST
 START_TEST(test_a_total_that_begins_anew_is_another_threads)
 {
 	open_explain(true);
-	add_sleep_of_total(1100, 1200, 5000);	/* the first: 4900 were lost before it */
+	add_sleep_of_total(1100, 1200, 5000); /* the first: 4900 were lost before it */
 	add_disk_record(1000, 1300);
-	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100,
-		    [PART_CPU_AFTER] = 100);
+	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100, [PART_CPU_AFTER] = 100);
 	add_sleep_of_total(2100, 2200, 100);
 	add_disk_record(2000, 2300);
 	CHECK_PARTS(&faults[1], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 100,
@@ -452,8 +457,8 @@ START_TEST(test_a_lost_stay_is_residue_whatever_else_is_known)
 
 	open_explain(true);
 	add_record(&record);
-	add_preemption(1110, 1150);	/* between the attempts */
-	add_preemption(1210, 1220);	/* in the second: it is no sleep */
+	add_preemption(1110, 1150); /* between the attempts */
+	add_preemption(1210, 1220); /* in the second: it is no sleep */
 	record = attempt_of(PFSTAT_CLASS_DISK, 1, 1200, 1300, LOCKED);
 	record.earlier_ns = 1000;
 	record.facts = PFSTAT_FACT_SLEPT | PFSTAT_FACT_PREEMPTED;
@@ -489,8 +494,8 @@ START_TEST(test_stays_never_overlap_nor_leave_the_fault)
 	uint64_t i;
 
 	open_explain(true);
-	add_preemption(990, 1010);	/* clocks that differ */
-	for (i = 0; i < 40; i++)	/* each overlaps the one before, more than spans are kept */
+	add_preemption(990, 1010); /* clocks that differ */
+	for (i = 0; i < 40; i++)   /* each overlaps the one before, more than spans are kept */
 		add_preemption(1000 + i, 1012 + i);
 	add_preemption(1090, 1120);
 	add_record(&record);
@@ -504,13 +509,13 @@ START_TEST(test_one_sleep_for_two_requests)
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1300, LOCKED);
 
 	open_explain(true);
-	add_request(1, 4, 1, 1010, 1020, 1150);	/* its own, another page */
-	add_request(2, 90, 9, 1010, 1020, 1160);	/* of somebody else's page */
+	add_request(1, 4, 1, 1010, 1020, 1150);	 /* its own, another page */
+	add_request(2, 90, 9, 1010, 1020, 1160); /* of somebody else's page */
 	add_request(1, 5, 1, 1010, 1200, 1250);
 	add_stay(1, 1030, 1260, 1270);
 	add_record(&record);
-	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 30, [PART_DEVICE] = 120 + 50,
-		    [PART_QUEUE] = 50, [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 30);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 30, [PART_DEVICE] = 120 + 50, [PART_QUEUE] = 50,
+		    [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 30);
 	ck_assert_uint_eq(faults[0].request.pgoff, 5);
 	close_explain();
 }
@@ -522,8 +527,8 @@ START_TEST(test_events_at_equal_times)
 
 	open_explain(true);
 	add_stay(1, 900, 1000, 1000);		/* ends as the fault begins */
-	add_request(1, 5, 1, 1000, 1000, 1100);	/* complete as it falls asleep: not waited for */
-	add_request(1, 5, 1, 1000, 1100, 1200);	/* until the very end */
+	add_request(1, 5, 1, 1000, 1000, 1100); /* complete as it falls asleep: not waited for */
+	add_request(1, 5, 1, 1000, 1100, 1200); /* until the very end */
 	add_stay(1, 1100, 1200, 1200);
 	add_record(&record);
 	ck_assert_uint_eq(nr_faults, 1);
@@ -577,8 +582,8 @@ START_TEST(test_faults_that_the_module_does_not_see)
 		enum pfstat_fault_kind kind;
 		enum fault_class class;
 	} kinds[] = {
-		{ PFSTAT_FAULT_FILE, FAULT_FILE }, { PFSTAT_FAULT_ANON, FAULT_ANON },
-		{ PFSTAT_FAULT_SWAP, FAULT_SWAP }, { PFSTAT_FAULT_COW, FAULT_COW },
+		{ PFSTAT_FAULT_FILE, FAULT_FILE },   { PFSTAT_FAULT_ANON, FAULT_ANON },
+		{ PFSTAT_FAULT_SWAP, FAULT_SWAP },   { PFSTAT_FAULT_COW, FAULT_COW },
 		{ PFSTAT_FAULT_OTHER, FAULT_OTHER },
 	};
 	struct pfstat_fault fault;
@@ -660,8 +665,8 @@ END_TEST
 START_TEST(test_a_fault_that_was_given_up_is_not_the_next_of_its_page)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_SWAP, 100, 110, PFSTAT_OUTCOME_RETRY);
-	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 0, 200, 210,
-						 PFSTAT_RESULT_LOCKED);
+	struct pfstat_record record =
+		attempt_of(PFSTAT_CLASS_LONG, 0, 200, 210, PFSTAT_RESULT_LOCKED);
 
 	open_explain(true);
 	explain_event(explain, &fault.event);
@@ -678,10 +683,8 @@ START_TEST(test_a_fault_that_was_given_up_is_not_the_next_of_its_page)
 }
 END_TEST
 
-RUN_TESTS("explain", test_a_disk_fault_is_taken_apart,
-	  test_a_stay_outside_belongs_to_no_fault,
-	  test_a_stay_between_two_attempts_is_the_faults,
-	  test_another_pages_request_is_not_its_own,
+RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belongs_to_no_fault,
+	  test_a_stay_between_two_attempts_is_the_faults, test_another_pages_request_is_not_its_own,
 	  test_another_targets_read_of_the_page_is_known, test_a_sleep_without_a_stay_is_residue,
 	  test_without_ebpf_parts_are_not_known, test_pass_then_fault_is_one,
 	  test_page_mkwrite_joins_its_fault, test_a_folio_counts_where_the_kernel_maps_it,
@@ -692,9 +695,8 @@ RUN_TESTS("explain", test_a_disk_fault_is_taken_apart,
 	  test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault,
 	  test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on,
 	  test_a_total_that_begins_anew_is_another_threads,
-	  test_more_stays_than_are_kept_leave_residue,
-	  test_stays_never_overlap_nor_leave_the_fault, test_one_sleep_for_two_requests,
-	  test_events_at_equal_times, test_exec_closes_open_faults,
+	  test_more_stays_than_are_kept_leave_residue, test_stays_never_overlap_nor_leave_the_fault,
+	  test_one_sleep_for_two_requests, test_events_at_equal_times, test_exec_closes_open_faults,
 	  test_a_retry_elsewhere_leaves_a_fault_unsolved,
 	  test_fault_takes_the_kind_of_its_last_attempt,
 	  test_a_fault_that_was_given_up_is_not_the_next_of_its_page)

@@ -12,7 +12,7 @@
 #include "user/analyze/summary.h"
 
 #define INODE 77
-#define DEV 9
+#define DEV   9
 
 static struct explain *explain;
 static uint64_t state;
@@ -56,7 +56,7 @@ static void check_whole(const struct explained *fault)
 
 /* ---- one fault, of which everything is known, nanosecond by nanosecond ---- */
 
-#define MAX_STAYS 6
+#define MAX_STAYS    6
 #define MAX_REQUESTS 8
 
 static struct pfstat_off_cpu stays[MAX_STAYS];
@@ -117,8 +117,9 @@ static enum part part_at(uint64_t start_ns, uint64_t ns)
 
 	for (i = 0; i < nr_stays; i++) {
 		if (ns >= stays[i].off_ns && ns < stays[i].event.ns)
-			return stays[i].event.flags & PFSTAT_OFF_CPU_PREEMPTED ? PART_RUNQUEUE :
-			       asleep_at(&stays[i], start_ns, ns);
+			return stays[i].event.flags & PFSTAT_OFF_CPU_PREEMPTED ?
+				       PART_RUNQUEUE :
+				       asleep_at(&stays[i], start_ns, ns);
 		slept |= stays[i].event.ns <= ns;
 	}
 	return slept ? PART_CPU_AFTER : PART_CPU_BEFORE;
@@ -183,7 +184,7 @@ static int by_end(const void *a, const void *b)
 {
 	const struct pfstat_event *const *left = a, *const *right = b;
 
-	return (*left)->ns < (*right)->ns ? -1 : (*left)->ns > (*right)->ns;
+	return (*left)->ns<(*right)->ns ? -1 : (*left)->ns>(*right)->ns;
 }
 
 /* What was over by then, in the order of its end; the rest is dropped: it came too late. */
@@ -227,10 +228,17 @@ static uint64_t add_known_fault(uint64_t ns)
 	tell_events(ends[attempts - 1]);
 	for (i = 0; i < attempts; i++) {
 		const struct pfstat_record record = {
-			.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_DISK, .pid = 1, .tid = 1,
-			.inode = INODE, .dev = DEV, .pgoff = fault_pgoff,
-			.address = fault_pgoff << 12, .start_ns = starts[i],
-			.duration_ns = ends[i] - starts[i], .earlier_ns = i ? starts[i - 1] : 0,
+			.op = PFSTAT_OP_FAULT,
+			.class = PFSTAT_CLASS_DISK,
+			.pid = 1,
+			.tid = 1,
+			.inode = INODE,
+			.dev = DEV,
+			.pgoff = fault_pgoff,
+			.address = fault_pgoff << 12,
+			.start_ns = starts[i],
+			.duration_ns = ends[i] - starts[i],
+			.earlier_ns = i ? starts[i - 1] : 0,
 			.result = i + 1 < attempts ? PFSTAT_RESULT_RETRY : PFSTAT_RESULT_LOCKED,
 		};
 
@@ -280,15 +288,23 @@ static int count_fault(void *context, const struct explained *fault)
 static void add_any_record(struct summary *summary, uint64_t now)
 {
 	static const uint32_t results[] = {
-		PFSTAT_RESULT_RETRY, PFSTAT_RESULT_LOCKED, PFSTAT_RESULT_NOPAGE,
-		PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_RETRY, PFSTAT_RESULT_SIGBUS, 0,
+		PFSTAT_RESULT_RETRY,  PFSTAT_RESULT_LOCKED,
+		PFSTAT_RESULT_NOPAGE, PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_RETRY,
+		PFSTAT_RESULT_SIGBUS, 0,
 	};
 	struct pfstat_record record = {
-		.op = below(PFSTAT_NR_OPS), .class = below(PFSTAT_NR_CLASSES),
-		.pid = 1, .tid = 1 + below(3), .inode = INODE, .dev = DEV, .pgoff = below(3),
-		.duration_ns = below(300), .result = results[below(6)],
+		.op = below(PFSTAT_NR_OPS),
+		.class = below(PFSTAT_NR_CLASSES),
+		.pid = 1,
+		.tid = 1 + below(3),
+		.inode = INODE,
+		.dev = DEV,
+		.pgoff = below(3),
+		.duration_ns = below(300),
+		.result = results[below(6)],
 		.flags = (below(2) ? PFSTAT_FLAG_WRITE : 0) | (below(2) ? PFSTAT_FLAG_TRIED : 0),
-		.facts = below(16), .earlier_ns = below(2),
+		.facts = below(16),
+		.earlier_ns = below(2),
 	};
 
 	if (record.result & PFSTAT_RESULT_ERROR)
@@ -402,7 +418,10 @@ END_TEST
 static void add_thread(struct summary *summary, uint32_t tid, uint64_t now)
 {
 	const struct pfstat_record record = {
-		.class = PFSTAT_CLASS_LONG, .tid = tid, .start_ns = now, .duration_ns = 10,
+		.class = PFSTAT_CLASS_LONG,
+		.tid = tid,
+		.start_ns = now,
+		.duration_ns = 10,
 		.result = PFSTAT_RESULT_LOCKED,
 	};
 
@@ -472,6 +491,6 @@ START_TEST(test_a_million_threads_without_exit_need_bounded_memory)
 }
 END_TEST
 
-RUN_TESTS("explain_random", test_parts_equal_every_nanosecond,
-	  test_whatever_comes_adds_up, test_a_million_threads_come_and_go,
+RUN_TESTS("explain_random", test_parts_equal_every_nanosecond, test_whatever_comes_adds_up,
+	  test_a_million_threads_come_and_go,
 	  test_a_million_threads_without_exit_need_bounded_memory)

@@ -25,10 +25,11 @@ START_TEST(test_points_by_size_and_stride)
 {
 	struct bench_row rows[] = {
 		row(&latency, "4K:64", 1.5), row(&latency, "4K:4K", 1.25), row(&other, "64", 7),
-		row(&latency, "6M:64", 90), row(&latency, "8M:64", 100),
+		row(&latency, "6M:64", 90),  row(&latency, "8M:64", 100),
 	};
 	const struct bench_results results = {
-		.rows = rows, .nr = 5,
+		.rows = rows,
+		.nr = 5,
 		.machine.cache_bytes = { 32768, 0, 8388608 },
 	};
 	struct drawing drawing;

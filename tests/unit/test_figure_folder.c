@@ -15,7 +15,7 @@
 /* Longer than any test may take. */
 #define NEVER_ENDS "#!/bin/sh\necho $$ >\"$STARTED\"\nexec sleep 600\n"
 
-static char place[32];		/* of the gnuplot that the tests bring, and of the figures */
+static char place[32]; /* of the gnuplot that the tests bring, and of the figures */
 static char started[64];
 static struct folder folder;
 static struct drawing drawing;
@@ -76,7 +76,7 @@ START_TEST(test_hanging_gnuplot_is_killed)
 	folder.gnuplot_seconds = 1;
 	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -ETIMEDOUT);
 	ck_assert_str_eq(folder.why, "cannot draw figure.gnuplot: gnuplot did not end within 1 "
-			 "seconds and was killed");
+				     "seconds and was killed");
 	ck_assert(!pid_of_gnuplot() || kill(pid_of_gnuplot(), 0));
 }
 END_TEST
@@ -108,6 +108,5 @@ START_TEST(test_signal_during_the_wait_kills_gnuplot)
 }
 END_TEST
 
-RUN_TESTS_WITH("figure folder", bring_gnuplot, remove_gnuplot,
-	       test_hanging_gnuplot_is_killed, test_signal_before_the_wait_kills_gnuplot,
-	       test_signal_during_the_wait_kills_gnuplot)
+RUN_TESTS_WITH("figure folder", bring_gnuplot, remove_gnuplot, test_hanging_gnuplot_is_killed,
+	       test_signal_before_the_wait_kills_gnuplot, test_signal_during_the_wait_kills_gnuplot)

@@ -40,8 +40,15 @@ static void add(enum item_type type, const void *data)
 static void fault(uint32_t tid, uint64_t page, uint64_t ns, enum pfstat_class class)
 {
 	const struct pfstat_record record = {
-		.pid = 1, .tid = tid, .dev = 1, .inode = 5, .pgoff = page,
-		.address = page * 4096, .start_ns = now_ns, .duration_ns = ns, .class = class,
+		.pid = 1,
+		.tid = tid,
+		.dev = 1,
+		.inode = 5,
+		.pgoff = page,
+		.address = page * 4096,
+		.start_ns = now_ns,
+		.duration_ns = ns,
+		.class = class,
 		.result = PFSTAT_RESULT_LOCKED,
 	};
 
@@ -52,10 +59,19 @@ static void fault(uint32_t tid, uint64_t page, uint64_t ns, enum pfstat_class cl
 static void read_pages_of(uint64_t inode, uint64_t page, uint32_t pages)
 {
 	const struct pfstat_block block = {
-		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
-			   .flags = PFSTAT_BLOCK_FILE, .ns = now_ns },
-		.insert_ns = now_ns, .issue_ns = now_ns, .inode = inode, .fs_dev = 1,
-		.pgoff = page, .bytes = pages * 4096, .file_bytes = pages * 4096,
+		.event = { .type = PFSTAT_EVENT_BLOCK,
+			   .size = sizeof(block),
+			   .pid = 1,
+			   .tid = 1,
+			   .flags = PFSTAT_BLOCK_FILE,
+			   .ns = now_ns },
+		.insert_ns = now_ns,
+		.issue_ns = now_ns,
+		.inode = inode,
+		.fs_dev = 1,
+		.pgoff = page,
+		.bytes = pages * 4096,
+		.file_bytes = pages * 4096,
 	};
 
 	add(ITEM_EVENT, &block);
@@ -69,9 +85,16 @@ static void read_pages(uint64_t page, uint32_t pages)
 static void evict_pages_by(uint32_t pid, uint64_t page, uint32_t pages)
 {
 	const struct pfstat_page event = {
-		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(event), .pid = pid,
-			   .tid = pid, .ns = now_ns },
-		.inode = 5, .dev = 1, .pgoff = page, .pages = pages, .comm = "hog",
+		.event = { .type = PFSTAT_EVENT_PAGE,
+			   .size = sizeof(event),
+			   .pid = pid,
+			   .tid = pid,
+			   .ns = now_ns },
+		.inode = 5,
+		.dev = 1,
+		.pgoff = page,
+		.pages = pages,
+		.comm = "hog",
 	};
 
 	add(ITEM_EVENT, &event);
@@ -161,12 +184,13 @@ START_TEST(test_order_counts_steps_forward_and_back)
 	for (page = 0; page < 6; page++)
 		fault(1, page, 1000, PFSTAT_CLASS_LONG);
 	fault(1, 100, 1000, PFSTAT_CLASS_DISK);
-	fault(1, 100, 300, PFSTAT_CLASS_SHORT);		/* the same page: no step */
+	fault(1, 100, 300, PFSTAT_CLASS_SHORT); /* the same page: no step */
 	fault(1, 50, 1000, PFSTAT_CLASS_LONG);
-	fault(1, 51, 100, PFSTAT_CLASS_PASS);		/* not counted: the next call is */
+	fault(1, 51, 100, PFSTAT_CLASS_PASS); /* not counted: the next call is */
 	fault(1, 51, 1000, PFSTAT_CLASS_LONG);
 	draw();
-	says("order", DRAWING_READING, "/f: pages 0 to 100. From one page to another, 75.0 % of "
+	says("order", DRAWING_READING,
+	     "/f: pages 0 to 100. From one page to another, 75.0 % of "
 	     "the steps went to the next one, 12.5 % further ahead, 12.5 % back.");
 	says("order", DRAWING_AMOUNT, "10 calls, each a mark.");
 	ck_assert_uint_eq(drawing_rows(drawing_of("order")), 10);
@@ -242,7 +266,8 @@ START_TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
 	ck_assert_double_eq(sum_of("readahead", 6), 4);
 	ck_assert_double_eq(sum_of("readahead", 7), 11);
 	says("readahead", DRAWING_READING, "40 pages were read, and 62.5 % of them mapped");
-	says("readahead", DRAWING_READING, "Read-ahead of 128 KiB covered 96.0 % of the mapped "
+	says("readahead", DRAWING_READING,
+	     "Read-ahead of 128 KiB covered 96.0 % of the mapped "
 	     "pages; 1 disk fault started a read.");
 	end();
 }
@@ -301,10 +326,15 @@ END_TEST
 START_TEST(test_where_the_time_went_adds_up)
 {
 	const struct pfstat_off_cpu stay = {
-		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1, .tid = 1,
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(stay),
+			   .pid = 1,
+			   .tid = 1,
 			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN,
 			   .ns = 1000 * MS + 90000 },
-		.off_ns = 1000 * MS + 10000, .woken_ns = 1000 * MS + 80000, .state = 2,
+		.off_ns = 1000 * MS + 10000,
+		.woken_ns = 1000 * MS + 80000,
+		.state = 2,
 	};
 
 	begin();
@@ -317,7 +347,8 @@ START_TEST(test_where_the_time_went_adds_up)
 	ck_assert_double_eq_tol(sum_of("parts", 5), 0.12, 0.000000001);
 	ck_assert_double_eq_tol(sum_where("parts", 5, 2, "foreign"), 0.07, 0.000000001);
 	ck_assert_double_eq_tol(sum_where("parts", 5, 2, "runqueue"), 0.01, 0.000000001);
-	says("parts", DRAWING_READING, "83.3 % of it went to the 1 of class wait, and of that "
+	says("parts", DRAWING_READING,
+	     "83.3 % of it went to the 1 of class wait, and of that "
 	     "70.0 % was foreign.");
 	end();
 }
@@ -434,7 +465,10 @@ END_TEST
 START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
 {
 	struct pfstat_off_cpu stay = {
-		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .pid = 1, .tid = 1,
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(stay),
+			   .pid = 1,
+			   .tid = 1,
 			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN },
 		.state = 2,
 	};
@@ -452,7 +486,8 @@ START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
 	now_ns = start_ns;
 	fault(1, 0, 2 * MS, PFSTAT_CLASS_WAIT);
 	draw();
-	says("timeline", DRAWING_READING, "in faults for 2.0 ms of 2.0 ms, 1.8 ms of it off the "
+	says("timeline", DRAWING_READING,
+	     "in faults for 2.0 ms of 2.0 ms, 1.8 ms of it off the "
 	     "CPU.");
 	ck_assert_double_eq_tol(drawn_ms("0"), 0.2, 0.001);
 	ck_assert_double_eq_tol(drawn_ms("1"), 1.8, 0.001);
@@ -524,7 +559,8 @@ START_TEST(test_evictions_name_the_evictors)
 	fault(1, 0, 100000, PFSTAT_CLASS_DISK);
 	draw();
 	ck_assert_double_eq(sum_of("evictions", 5), 8);
-	says("evictions", DRAWING_READING, "16 pages were evicted, 8 read again, 100.0 % of these "
+	says("evictions", DRAWING_READING,
+	     "16 pages were evicted, 8 read again, 100.0 % of these "
 	     "after another process had evicted them; 1 fault waited 0.1 ms");
 	says("evictions", DRAWING_SCRIPT, "'1: hog (2)' 1");
 	end();
@@ -542,7 +578,8 @@ START_TEST(test_evictions_count_pages_of_unknown_evictors)
 		read_pages(i, 1);
 	}
 	draw();
-	says("evictions", DRAWING_READING, "1040 read again, 98.5 % of these after another process "
+	says("evictions", DRAWING_READING,
+	     "1040 read again, 98.5 % of these after another process "
 	     "had evicted them; 0 faults waited 0.0 ms for them. Of 16 pages it is not known who "
 	     "did");
 	says("evictions", DRAWING_SCRIPT, "'1: (others)' 12");
@@ -572,8 +609,12 @@ END_TEST
 static void task(uint32_t flags, uint32_t tid, const char *comm)
 {
 	struct pfstat_task event = {
-		.event = { .type = PFSTAT_EVENT_TASK, .size = sizeof(event), .flags = flags,
-			   .pid = 1, .tid = tid, .ns = now_ns },
+		.event = { .type = PFSTAT_EVENT_TASK,
+			   .size = sizeof(event),
+			   .flags = flags,
+			   .pid = 1,
+			   .tid = tid,
+			   .ns = now_ns },
 		.parent = tid,
 	};
 
@@ -620,9 +661,8 @@ END_TEST
 
 RUN_TESTS("figures", test_a_reused_number_is_another_lane,
 	  test_threads_that_ended_without_a_fault_take_no_lane,
-	  test_order_counts_steps_forward_and_back,
-	  test_figure_notes_times_that_are_not_subtracted, test_many_calls_become_fewer_marks,
-	  test_readahead_counts_mapped_evicted_and_unused_pages,
+	  test_order_counts_steps_forward_and_back, test_figure_notes_times_that_are_not_subtracted,
+	  test_many_calls_become_fewer_marks, test_readahead_counts_mapped_evicted_and_unused_pages,
 	  test_a_file_that_comes_back_has_no_page_of_before,
 	  test_pages_of_a_run_of_days_are_where_they_were_read, test_where_the_time_went_adds_up,
 	  test_a_lane_has_all_of_its_threads_time, test_short_faults_of_a_long_run_are_drawn,
@@ -632,5 +672,4 @@ RUN_TESTS("figures", test_a_reused_number_is_another_lane,
 	  test_a_fault_of_many_sleeps_was_off_in_all_of_them,
 	  test_heat_distinguishes_bursts_from_an_even_stream,
 	  test_a_level_without_a_count_is_not_in_the_key, test_evictions_name_the_evictors,
-	  test_evictions_count_pages_of_unknown_evictors,
-	  test_figures_without_data_are_not_drawn)
+	  test_evictions_count_pages_of_unknown_evictors, test_figures_without_data_are_not_drawn)

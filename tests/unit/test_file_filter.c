@@ -3,7 +3,7 @@
 #include "runner.h"
 #include "user/recording/file_filter.h"
 
-#define DEV 9
+#define DEV   9
 #define INODE 77
 
 static struct file_filter_id ids[] = { { DEV, INODE }, { DEV, INODE + 1 } };
@@ -27,7 +27,9 @@ static bool record_passes(uint32_t dev, uint64_t inode)
 static bool fault_passes(uint32_t dev, uint64_t inode)
 {
 	const struct pfstat_fault fault = {
-		.event.type = PFSTAT_EVENT_FAULT, .dev = dev, .inode = inode,
+		.event.type = PFSTAT_EVENT_FAULT,
+		.dev = dev,
+		.inode = inode,
 	};
 
 	return passes(ITEM_EVENT, &fault);
@@ -36,7 +38,9 @@ static bool fault_passes(uint32_t dev, uint64_t inode)
 static bool page_passes(uint32_t dev, uint64_t inode)
 {
 	const struct pfstat_page page = {
-		.event.type = PFSTAT_EVENT_PAGE, .dev = dev, .inode = inode,
+		.event.type = PFSTAT_EVENT_PAGE,
+		.dev = dev,
+		.inode = inode,
 	};
 
 	return passes(ITEM_EVENT, &page);
@@ -47,7 +51,9 @@ static bool block_passes(uint32_t flags, uint32_t fs_dev, uint64_t inode)
 {
 	const struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = flags },
-		.dev = DEV + 1, .fs_dev = fs_dev, .inode = inode,
+		.dev = DEV + 1,
+		.fs_dev = fs_dev,
+		.inode = inode,
 	};
 
 	return passes(ITEM_EVENT, &block);

@@ -11,7 +11,10 @@ static struct groups *groups;
 static struct cell *add(const struct group_key *key, uint64_t whole_ns, bool major)
 {
 	struct explained fault = {
-		.class = FAULT_ANON, .start_ns = 100, .end_ns = 100 + whole_ns, .major = major,
+		.class = FAULT_ANON,
+		.start_ns = 100,
+		.end_ns = 100 + whole_ns,
+		.major = major,
 		.nr_spans = 1,
 	};
 	struct cell *made;
@@ -31,7 +34,7 @@ START_TEST(test_groups_sum_counts_and_times)
 	ck_assert_ptr_null(groups_find(groups, &key));
 	ck_assert_ptr_nonnull(add(&key, 100, true));
 	ck_assert_ptr_nonnull(add(&other, 7, false));
-	ck_assert_ptr_null(add(&key, 300, false));	/* it is no new one */
+	ck_assert_ptr_null(add(&key, 300, false)); /* it is no new one */
 	ck_assert_ptr_null(add(&key, 200, true));
 	ck_assert_uint_eq(groups_count(groups), 2);
 	ck_assert_ptr_null(groups_others(groups));
@@ -52,10 +55,18 @@ END_TEST
 START_TEST(test_every_field_of_the_key_counts)
 {
 	static const struct group_key keys[] = {
-		{ 0 },		 { .address = 1 },	   { .address = 1ULL << 40 },
-		{ .end = 1 },	 { .end = 1ULL << 40 },	   { .inode = 1 },
-		{ .dev = 1 },	 { .inode = 1ULL << 40 },  { .dev = 1 << 20 },
-		{ .pid = 1 },	 { .tid = 1 },		   { .path = 1 },
+		{ 0 },
+		{ .address = 1 },
+		{ .address = 1ULL << 40 },
+		{ .end = 1 },
+		{ .end = 1ULL << 40 },
+		{ .inode = 1 },
+		{ .dev = 1 },
+		{ .inode = 1ULL << 40 },
+		{ .dev = 1 << 20 },
+		{ .pid = 1 },
+		{ .tid = 1 },
+		{ .path = 1 },
 	};
 	const size_t nr = sizeof(keys) / sizeof(keys[0]);
 	size_t i;

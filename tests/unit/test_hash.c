@@ -77,5 +77,4 @@ START_TEST(test_filter_removes_the_rejected_entries)
 }
 END_TEST
 
-RUN_TESTS("hash", test_random_operations_match_an_array,
-	  test_filter_removes_the_rejected_entries)
+RUN_TESTS("hash", test_random_operations_match_an_array, test_filter_removes_the_rejected_entries)

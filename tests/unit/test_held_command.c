@@ -147,8 +147,10 @@ START_TEST(test_command_inherits_no_descriptor)
 	ck_assert_int_ge(first, 0);
 	ck_assert_int_eq(close_range(first + 1, ~0U, 0), 0);
 	/* The shell's own, to read the folder with, is there no more when it is asked for. */
-	snprintf(script, sizeof(script), "for fd in /proc/$$/fd/*; do "
-		 "test ${fd##*/} -lt %d -o ! -e $fd || { ls -l $fd >&2; exit 1; }; done", first);
+	snprintf(script, sizeof(script),
+		 "for fd in /proc/$$/fd/*; do "
+		 "test ${fd##*/} -lt %d -o ! -e $fd || { ls -l $fd >&2; exit 1; }; done",
+		 first);
 	status = run_shell(script);
 	close(first);
 	ck_assert_int_eq(status, 0);
@@ -157,12 +159,14 @@ END_TEST
 
 START_TEST(test_held_command_already_runs_as_the_user)
 {
-	char *const argv[] = { "sh", "-c", "test $(id -u) = 12345 -a $(id -G) = 54321 -a "
-			       "\"$HOME\" = / -a -z \"$SUDO_UID\"", NULL };
+	char *const argv[] = { "sh", "-c",
+			       "test $(id -u) = 12345 -a $(id -G) = 54321 -a "
+			       "\"$HOME\" = / -a -z \"$SUDO_UID\"",
+			       NULL };
 	struct command command;
 
 	if (geteuid())
-		return;	/* only root becomes another */
+		return; /* only root becomes another */
 	setenv("SUDO_UID", "12345", 1);
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(command_hold(&command, argv), 0);

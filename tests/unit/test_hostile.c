@@ -12,8 +12,8 @@
 #include "user/figures/figures.h"
 
 #define CPU_SECONDS 10
-#define DEV 1
-#define INODE 7
+#define DEV	    1
+#define INODE	    7
 
 static struct analysis *analysis;
 static struct figures figures;
@@ -127,9 +127,16 @@ END_TEST
 START_TEST(test_faults_that_map_a_gigabyte_each)
 {
 	struct pfstat_record record = {
-		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_LONG, .pid = 1, .tid = 1,
-		.inode = INODE, .dev = DEV, .order = 18, .facts = PFSTAT_FACT_FOLIO,
-		.result = PFSTAT_RESULT_LOCKED, .duration_ns = 1,
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_LONG,
+		.pid = 1,
+		.tid = 1,
+		.inode = INODE,
+		.dev = DEV,
+		.order = 18,
+		.facts = PFSTAT_FACT_FOLIO,
+		.result = PFSTAT_RESULT_LOCKED,
+		.duration_ns = 1,
 	};
 	struct readahead_figures pages;
 	uint64_t i;
@@ -150,8 +157,12 @@ END_TEST
 START_TEST(test_files_that_were_chosen_to_collide)
 {
 	struct pfstat_record record = {
-		.op = PFSTAT_OP_FAULT, .class = PFSTAT_CLASS_LONG, .pid = 1, .tid = 1,
-		.result = PFSTAT_RESULT_LOCKED, .duration_ns = 1,
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_LONG,
+		.pid = 1,
+		.tid = 1,
+		.result = PFSTAT_RESULT_LOCKED,
+		.duration_ns = 1,
 	};
 	uint64_t i;
 
@@ -220,8 +231,6 @@ START_TEST(test_forks_of_a_process_with_many_mappings)
 END_TEST
 
 RUN_TESTS("hostile", test_forks_of_a_process_with_many_mappings, test_evictions_of_a_gigabyte_each,
-	  test_reads_that_claim_more_than_they_have,
-	  test_reads_and_evictions_of_gigabytes_in_turn,
-	  test_faults_that_map_a_gigabyte_each,
-	  test_files_that_were_chosen_to_collide,
+	  test_reads_that_claim_more_than_they_have, test_reads_and_evictions_of_gigabytes_in_turn,
+	  test_faults_that_map_a_gigabyte_each, test_files_that_were_chosen_to_collide,
 	  test_threads_that_were_chosen_to_collide)

@@ -17,7 +17,7 @@ START_TEST(test_counts_are_scaled_to_the_enabled_time)
 	ck_assert_uint_eq(hw_scale(1000, 200, 100), 2000);
 	ck_assert_uint_eq(hw_scale(1000, 100, 100), 1000);
 	ck_assert_uint_eq(hw_scale(0, 100, 1), 0);
-	ck_assert_uint_eq(hw_scale(1, 3, 2), 2);	/* 1.5, rounded */
+	ck_assert_uint_eq(hw_scale(1, 3, 2), 2); /* 1.5, rounded */
 	/* A product of more than 64 bits. */
 	ck_assert_uint_eq(hw_scale(1ULL << 62, 1ULL << 40, 1ULL << 40), 1ULL << 62);
 }
@@ -73,7 +73,7 @@ START_TEST(test_a_rate_needs_both_and_accesses)
 	struct hw_count *read = counts.counts[HW_L1D][HW_READ];
 
 	read[HW_MISS].value = 5;
-	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ)));	/* no access */
+	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ))); /* no access */
 	read[HW_ACCESS].value = 10;
 	ck_assert_double_eq(hw_miss_rate(&counts, HW_L1D, HW_READ), 0.5);
 	strcpy(read[HW_MISS].missing, "no");
@@ -121,10 +121,8 @@ START_TEST(test_events_are_those_of_the_manual)
 		enum hw_result result;
 		uint64_t config;
 	} events[] = {
-		{ HW_L1D, HW_READ, HW_ACCESS, 0x00000 },
-		{ HW_L1D, HW_READ, HW_MISS, 0x10000 },
-		{ HW_L1D, HW_PREFETCH, HW_MISS, 0x10200 },
-		{ HW_DTLB, HW_READ, HW_ACCESS, 0x00003 },
+		{ HW_L1D, HW_READ, HW_ACCESS, 0x00000 },   { HW_L1D, HW_READ, HW_MISS, 0x10000 },
+		{ HW_L1D, HW_PREFETCH, HW_MISS, 0x10200 }, { HW_DTLB, HW_READ, HW_ACCESS, 0x00003 },
 		{ HW_DTLB, HW_WRITE, HW_MISS, 0x10103 },
 	};
 	struct perf_event_attr attr;
@@ -174,7 +172,7 @@ START_TEST(test_groups_count_between_begin_and_end_alone)
 		memory[i * page] = 1;
 	ck_assert_int_eq(perf_hardware_read(hardware), 0);
 	ck_assert_str_ne(counts.counts[HW_DTLB][HW_PREFETCH][HW_ACCESS].missing, "");
-	if (read[HW_ACCESS].missing[0]) {	/* an unprivileged user of a strict kernel */
+	if (read[HW_ACCESS].missing[0]) { /* an unprivileged user of a strict kernel */
 		ck_assert_ptr_nonnull(strstr(read[HW_ACCESS].missing, "perf_event_paranoid"));
 	} else {
 		/* A huge page is one fault, where the kernel gives such; else one a page. */

@@ -10,7 +10,7 @@
 #include "schema.h"
 #include "user/study/io/io_report.h"
 
-#define SCHEMA "Documentation/pfdrive-study-io.schema.json"	/* the tests run at the top */
+#define SCHEMA	"Documentation/pfdrive-study-io.schema.json" /* the tests run at the top */
 #define NR_ROWS 4
 
 static struct io_method only_way(const char *text)
@@ -79,11 +79,10 @@ END_TEST
 
 START_TEST(test_meminfo_is_parsed)
 {
-	static char text[] =
-		"MemTotal:        2021804 kB\nMemFree:         1754624 kB\n"
-		"MemAvailable:    1818308 kB\nBuffers:            2660 kB\n"
-		"Cached:            19472 kB\nSwapCached:            7 kB\n"
-		"Dirty:                24 kB\nWriteback:            99 kB\n";
+	static char text[] = "MemTotal:        2021804 kB\nMemFree:         1754624 kB\n"
+			     "MemAvailable:    1818308 kB\nBuffers:            2660 kB\n"
+			     "Cached:            19472 kB\nSwapCached:            7 kB\n"
+			     "Dirty:                24 kB\nWriteback:            99 kB\n";
 	FILE *file = fmemopen(text, strlen(text), "r");
 	struct meminfo meminfo;
 
@@ -117,23 +116,34 @@ static void sample_via_open(struct sample_via *via)
 	sample_open_empty(&via->without);
 	for (i = 0; i < 3; i++)
 		via->passes[i] = (struct io_pass){
-			.map_ns = 1000, .move_ns = 999999000ULL * (i + 1) + 1000 * i,
+			.map_ns = 1000,
+			.move_ns = 999999000ULL * (i + 1) + 1000 * i,
 			.usage = { .minflt = 10 + i, .nvcsw = 5 },
-			.before = { 1000, 2000, 3000, 4000 }, .after = { 1, 2, 3, COUNT_NA },
+			.before = { 1000, 2000, 3000, 4000 },
+			.after = { 1, 2, 3, COUNT_NA },
 			.resident_after = 64000,
 		};
 	for (i = 0; i < NR_ROWS; i++)
 		via->rows[i] = (struct io_row){
-			.method = only_way("read:512"), .cache = i % NR_IO_CACHES, .nr_files = 25,
-			.bytes = 10 << 20, .passes = via->passes, .nr_passes = 3,
-			.watched = via->passes[2], .seen = &via->run.report,
+			.method = only_way("read:512"),
+			.cache = i % NR_IO_CACHES,
+			.nr_files = 25,
+			.bytes = 10 << 20,
+			.passes = via->passes,
+			.nr_passes = 3,
+			.watched = via->passes[2],
+			.seen = &via->run.report,
 		};
 	via->rows[1].method = (struct io_method){ .map = true, .write = true };
 	via->rows[1].watched.synced = true;
 	via->rows[3].seen = &via->without.report;
 	via->report = (struct io_report){
-		.folder = "/mnt/disk", .nr_files = 25, .file_bytes = 10 << 20, .rows = via->rows,
-		.nr_rows = NR_ROWS, .environment = via->run.report.environment,
+		.folder = "/mnt/disk",
+		.nr_files = 25,
+		.file_bytes = 10 << 20,
+		.rows = via->rows,
+		.nr_rows = NR_ROWS,
+		.environment = via->run.report.environment,
 	};
 }
 
@@ -188,7 +198,8 @@ START_TEST(test_json_matches_its_schema_in_both_directions)
 	row = json_array_get(json_object_get(json, "rows"), 0);
 	ck_assert_int_eq(json_integer_value(json_object_get(row, "bytes")), 250 << 20);
 	ck_assert_double_eq_tol(json_real_value(json_object_get(json_object_get(row, "mean"),
-								"elapsed_ns")), 2e9, 1);
+								"elapsed_ns")),
+				2e9, 1);
 	ck_assert(json_is_null(json_object_get(json_object_get(row, "mean"), "sync_ns")));
 	row = json_array_get(json_object_get(json, "rows"), 3);
 	ck_assert(json_is_null(json_object_get(json_object_get(row, "watched"), "system_calls")));
@@ -254,8 +265,8 @@ START_TEST(test_lines_fit_a_page)
 }
 END_TEST
 
-RUN_TESTS("io", test_access_methods_are_parsed,
-	  test_malformed_access_methods_are_refused, test_names_are_as_given,
-	  test_meminfo_is_parsed, test_rates_overheads_and_system_calls_are_computed,
+RUN_TESTS("io", test_access_methods_are_parsed, test_malformed_access_methods_are_refused,
+	  test_names_are_as_given, test_meminfo_is_parsed,
+	  test_rates_overheads_and_system_calls_are_computed,
 	  test_json_matches_its_schema_in_both_directions, test_table_prints_na_instead_of_0,
 	  test_losses_are_printed_first, test_lines_fit_a_page)

@@ -24,9 +24,9 @@ START_TEST(test_each_event_has_its_size)
 {
 	static const size_t sizes[PFSTAT_NR_EVENTS] = {
 		[PFSTAT_EVENT_OFF_CPU_1] = 48, [PFSTAT_EVENT_OFF_CPU] = 56,
-		[PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 80,
-		[PFSTAT_EVENT_PAGE] = 64, [PFSTAT_EVENT_TASK] = 48, [PFSTAT_EVENT_STACK] = 552,
-		[PFSTAT_EVENT_ADVICE] = 56,
+		[PFSTAT_EVENT_BLOCK] = 80,     [PFSTAT_EVENT_FAULT] = 80,
+		[PFSTAT_EVENT_PAGE] = 64,      [PFSTAT_EVENT_TASK] = 48,
+		[PFSTAT_EVENT_STACK] = 552,    [PFSTAT_EVENT_ADVICE] = 56,
 	};
 	enum pfstat_event_type type;
 
@@ -119,6 +119,6 @@ START_TEST(test_path_must_end_at_its_size)
 }
 END_TEST
 
-RUN_TESTS("item_known", test_each_event_has_its_size,
-	  test_array_indexes_out_of_bounds_are_refused, test_names_without_an_end_are_refused,
-	  test_no_folio_has_more_pages_than_a_huge_page, test_path_must_end_at_its_size)
+RUN_TESTS("item_known", test_each_event_has_its_size, test_array_indexes_out_of_bounds_are_refused,
+	  test_names_without_an_end_are_refused, test_no_folio_has_more_pages_than_a_huge_page,
+	  test_path_must_end_at_its_size)

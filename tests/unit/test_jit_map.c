@@ -63,7 +63,7 @@ START_TEST(test_a_line_longer_than_any_is_one_line)
 
 	memset(text, 'x', 20000);
 	memcpy(text, "1000 10 ", 8);
-	memcpy(text + 10000, "1010 10 ", 8);	/* within the same line */
+	memcpy(text + 10000, "1010 10 ", 8); /* within the same line */
 	memcpy(text + 19000, "\n2000 10 next\n", 14);
 	read_text(text, 19014);
 	ck_assert_uint_eq(strlen(places[0].name), 220 + strlen("...+0x0"));

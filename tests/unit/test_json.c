@@ -8,7 +8,7 @@
 #include "sample_run.h"
 #include "schema.h"
 
-#define SCHEMA "Documentation/pfdrive.schema.json"	/* the tests run at the top */
+#define SCHEMA "Documentation/pfdrive.schema.json" /* the tests run at the top */
 
 static json_t *parse(const char *text)
 {
@@ -269,8 +269,7 @@ START_TEST(test_own_cost_is_subtracted_on_request)
 	run.report.cost.inside_ps = 1000000;
 	json = print_and_parse(&run.report, 1);
 	ck_assert_int_eq(integer_at(json, "study.short.total_ns"), 0);
-	ck_assert_int_eq(integer_at(json, "study.all.total_ns"),
-			 6198 * 149000LL + 5101 * 5500LL);
+	ck_assert_int_eq(integer_at(json, "study.all.total_ns"), 6198 * 149000LL + 5101 * 5500LL);
 	json_decref(json);
 	sample_close(&run);
 }
@@ -518,7 +517,7 @@ START_TEST(test_values_without_their_hook_are_null)
 
 	sample_open(&run, 150000);
 	run.report.bpf.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_WP |
-			      1U << HOOK_PAGE_DELETE);
+				  1U << HOOK_PAGE_DELETE);
 	json = print_and_parse(&run.report, 1);
 	check_schema(json);
 	check_null(json, "parts.classes.disk.parts.runqueue.total_ns");

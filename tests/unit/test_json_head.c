@@ -12,13 +12,25 @@ static void sample_record(struct report *report)
 {
 	report_init(report);
 	report->environment = (struct environment){
-		.kind = "record", .version = "0.1", .started_s = 1700000000,
-		.command = "sh -c \"cat x\"", .pid = 4711, .cgroup = "/a/b",
-		.only_file = "/mnt/disk/\"data\"", .kernel = "6.12.0", .machine = "a CPU",
-		.cpus = 4, .memory_bytes = 1ULL << 40, .clocksource = "tsc",
-		.virtualization = "kvm", .readahead_bytes = -1, .resident_pages = COUNT_NA,
+		.kind = "record",
+		.version = "0.1",
+		.started_s = 1700000000,
+		.command = "sh -c \"cat x\"",
+		.pid = 4711,
+		.cgroup = "/a/b",
+		.only_file = "/mnt/disk/\"data\"",
+		.kernel = "6.12.0",
+		.machine = "a CPU",
+		.cpus = 4,
+		.memory_bytes = 1ULL << 40,
+		.clocksource = "tsc",
+		.virtualization = "kvm",
+		.readahead_bytes = -1,
+		.resident_pages = COUNT_NA,
 		.pinned_cpu = -1,
-		.fault_around = true, .fault_around_bytes = 65536, .ring_bytes = 4 << 20,
+		.fault_around = true,
+		.fault_around_bytes = 65536,
+		.ring_bytes = 4 << 20,
 	};
 	report->bpf.known = true;
 	report->bpf.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_PAGE_DELETE;
@@ -28,10 +40,20 @@ static void sample_drive(struct report *report)
 {
 	report_init(report);
 	report->environment = (struct environment){
-		.kind = "drive", .version = "9.9", .file = "/f", .file_bytes = 8192,
-		.file_pages = 2, .filesystem = "ext4", .device = "sda", .readahead_bytes = 0,
-		.cache = "warm", .resident_pages = 2, .pattern = "random", .accesses = 3,
-		.seed = UINT64_MAX, .pinned_cpu = 0,
+		.kind = "drive",
+		.version = "9.9",
+		.file = "/f",
+		.file_bytes = 8192,
+		.file_pages = 2,
+		.filesystem = "ext4",
+		.device = "sda",
+		.readahead_bytes = 0,
+		.cache = "warm",
+		.resident_pages = 2,
+		.pattern = "random",
+		.accesses = 3,
+		.seed = UINT64_MAX,
+		.pinned_cpu = 0,
 	};
 	strcpy(report->bpf.missing, "--no-bpf was given");
 	report->drive.pages_touched = 0;
@@ -87,8 +109,12 @@ END_TEST
 START_TEST(test_malformed_head_is_refused)
 {
 	static const char *const texts[] = {
-		"[]", "{}", "{\"environment\": null}", "{\"environment\": {}}",
-		"{\"environment\": {\"kind\": \"movie\"}}", "{\"environment\": {\"kind\": 1}}",
+		"[]",
+		"{}",
+		"{\"environment\": null}",
+		"{\"environment\": {}}",
+		"{\"environment\": {\"kind\": \"movie\"}}",
+		"{\"environment\": {\"kind\": 1}}",
 	};
 	struct report report;
 	json_t *json;
@@ -138,12 +164,14 @@ START_TEST(test_values_that_cannot_be_are_unknown)
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	snprintf(text, sizeof(text), "{\"environment\": {\"kind\": \"record\", \"cpus\": -3, "
+	snprintf(text, sizeof(text),
+		 "{\"environment\": {\"kind\": \"record\", \"cpus\": -3, "
 		 "\"pid\": 4294967296, \"pinned_cpu\": 2147483648, \"memory_bytes\": -1, "
 		 "\"seed\": \"junk\", \"kernel\": 7, \"machine\": [], \"started\": \"soon\", "
 		 "\"only_file\": \"%s\", \"readahead_bytes\": \"1\", \"resident_pages\": -2}, "
 		 "\"have_bpf\": 1, \"hooks\": [\"wakeup\", \"nonesuch\", 5, null], "
-		 "\"pages_touched\": -1}", name);
+		 "\"pages_touched\": -1}",
+		 name);
 	take(&report, text);
 	ck_assert_uint_eq(report.environment.cpus, 0);
 	ck_assert_uint_eq(report.environment.pid, 0);

@@ -121,12 +121,14 @@ START_TEST(test_lost_records_hide_faults_but_no_more_than_were_lost)
 	open_books();
 	counters.lost = 3;
 	counters.calls += 0;
-	figures.faults -= 5;	/* two more than can be hidden */
+	figures.faults -= 5; /* two more than can be hidden */
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
-				"lost"), 3);
-	ck_assert_int_eq(find("handle_mm_fault() minor, hooked",
-			      "logical faults, minor")->unexplained, 2);
+				"lost"),
+			 3);
+	ck_assert_int_eq(find("handle_mm_fault() minor, hooked", "logical faults, minor")
+				 ->unexplained,
+			 2);
 }
 END_TEST
 
@@ -139,7 +141,8 @@ START_TEST(test_chains_that_needed_no_more)
 	counters.calls -= 1;
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
-				"mapped meanwhile"), 1);
+				"mapped meanwhile"),
+			 1);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
 END_TEST
@@ -168,7 +171,7 @@ START_TEST(test_counts_of_the_tasks_reveal_a_skipped_program)
 	open_books();
 	counters.task_minor += 3;
 	counters.task_major -= 1;
-	counters.edges = true;	/* they are the same faults, wherever it began */
+	counters.edges = true; /* they are the same faults, wherever it began */
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("min_flt", "handle_mm_fault() minor")->unexplained, 3);
 	ck_assert_int_eq(find("maj_flt", "handle_mm_fault() major")->unexplained, -1);
@@ -184,14 +187,15 @@ START_TEST(test_programs_that_the_kernel_left_out_explain_no_more_than_they_are)
 	counters.events_skipped = 4;
 	counters.task_minor += 3;
 	counters.task_major -= 5;
-	figures.faults += 2;	/* the module saw what eBPF did not */
+	figures.faults += 2; /* the module saw what eBPF did not */
 	counters.calls += 2;
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("min_flt", "handle_mm_fault() minor"), name), 3);
 	ck_assert_int_eq(reason(find("maj_flt", "handle_mm_fault() major"), name), -4);
 	ck_assert_int_eq(find("maj_flt", "handle_mm_fault() major")->unexplained, -1);
 	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
-				name), -2);
+				name),
+			 -2);
 	ck_assert_int_eq(reason(find("minflt + majflt", "logical faults"), name), -2);
 	ck_assert_uint_eq(ledger.unexplained, 1);
 	/* The module's own books have nothing to do with them. */
@@ -232,7 +236,7 @@ START_TEST(test_edges_excuse_no_lost_call)
 {
 	open_books();
 	counters.edges = true;
-	counters.calls += 1;	/* both sides are the same calls, whenever they were made */
+	counters.calls += 1; /* both sides are the same calls, whenever they were made */
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
 	ck_assert_uint_eq(ledger.unexplained, 1);
@@ -257,7 +261,7 @@ END_TEST
 START_TEST(test_exceptions_that_never_were_faults_are_unexplained)
 {
 	open_books();
-	counters.perf_faults += 6;	/* bad addresses */
+	counters.perf_faults += 6; /* bad addresses */
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("page-faults", "minor-faults + major-faults")->unexplained, 6);
 	ck_assert_uint_eq(ledger.unexplained, 6);
@@ -270,8 +274,9 @@ START_TEST(test_unknown_number_of_losses_explains_nothing)
 	counters.lost = COUNT_NA;
 	figures.faults -= 5;
 	ledger_make(&ledger, &counters, &figures);
-	ck_assert_int_eq(find("handle_mm_fault() minor, hooked",
-			      "logical faults, minor")->unexplained, 5);
+	ck_assert_int_eq(find("handle_mm_fault() minor, hooked", "logical faults, minor")
+				 ->unexplained,
+			 5);
 	ck_assert(!find("wrapper calls", "logical faults")->known);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 0);
 }
@@ -310,9 +315,8 @@ END_TEST
 
 RUN_TESTS("ledger", test_differences_of_a_complete_run_have_reasons,
 	  test_difference_without_a_reason_is_unexplained,
-	  test_lost_records_hide_faults_but_no_more_than_were_lost,
-	  test_chains_that_needed_no_more, test_unknown_counts_are_not_compared,
-	  test_counts_of_the_tasks_reveal_a_skipped_program,
+	  test_lost_records_hide_faults_but_no_more_than_were_lost, test_chains_that_needed_no_more,
+	  test_unknown_counts_are_not_compared, test_counts_of_the_tasks_reveal_a_skipped_program,
 	  test_programs_that_the_kernel_left_out_explain_no_more_than_they_are,
 	  test_without_ebpf_only_the_drivers_loop_is_compared,
 	  test_running_threads_explain_differences_at_the_edges, test_edges_excuse_no_lost_call,

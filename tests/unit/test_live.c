@@ -8,24 +8,29 @@
 #include "user/report/live.h"
 #include "user/util/time_ns.h"
 
-#define BY_FILE (1 << GROUP_BY_FILE)
+#define BY_FILE	  (1 << GROUP_BY_FILE)
 #define BY_THREAD (1 << GROUP_BY_THREAD)
-#define START 50000000000ULL
+#define START	  50000000000ULL
 
 static struct group files[200], threads[200];
 
 static void group_set(struct group *group, const char *name, uint64_t inode, uint64_t faults,
 		      uint64_t total_ns)
 {
-	*group = (struct group){ .inode = inode, .dev = 1, .faults = faults,
-				 .total_ns = total_ns, .name = name };
+	*group = (struct group){
+		.inode = inode, .dev = 1, .faults = faults, .total_ns = total_ns, .name = name
+	};
 }
 
 static void thread_set(struct group *group, const char *name, uint32_t tid, uint64_t faults,
 		       uint64_t total_ns)
 {
-	*group = (struct group){ .pid = 7, .tid = tid, .faults = faults, .total_ns = total_ns,
-				 .name = name, .number = tid };
+	*group = (struct group){ .pid = 7,
+				 .tid = tid,
+				 .faults = faults,
+				 .total_ns = total_ns,
+				 .name = name,
+				 .number = tid };
 }
 
 /* 2000 long faults of 3 µs and 500 disk faults of 100 µs, in two files, by one thread. */
@@ -48,8 +53,7 @@ static struct live_snapshot sample(void)
 	return snapshot;
 }
 
-static char *print(const struct live *live, bool terminal, unsigned int rows,
-		   unsigned int columns)
+static char *print(const struct live *live, bool terminal, unsigned int rows, unsigned int columns)
 {
 	char *text;
 	size_t length;
@@ -374,11 +378,19 @@ static void analyse(struct analysis *analysis, uint32_t tid, uint64_t start_ns,
 		    uint64_t duration_ns)
 {
 	const struct pfstat_record record = {
-		.start_ns = start_ns, .duration_ns = duration_ns, .address = start_ns << 12,
-		.pgoff = 1, .inode = 10, .dev = 1, .pid = 7, .tid = tid,
-		.class = PFSTAT_CLASS_LONG, .result = PFSTAT_RESULT_LOCKED,
+		.start_ns = start_ns,
+		.duration_ns = duration_ns,
+		.address = start_ns << 12,
+		.pgoff = 1,
+		.inode = 10,
+		.dev = 1,
+		.pid = 7,
+		.tid = tid,
+		.class = PFSTAT_CLASS_LONG,
+		.result = PFSTAT_RESULT_LOCKED,
 	};
-	const struct item item = { .type = ITEM_RECORD, .ns = start_ns + duration_ns,
+	const struct item item = { .type = ITEM_RECORD,
+				   .ns = start_ns + duration_ns,
 				   .record = &record };
 
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
@@ -459,12 +471,10 @@ START_TEST(test_a_reused_number_is_another_row)
 }
 END_TEST
 
-RUN_TESTS("live", test_a_reused_number_is_another_row,
-	  test_first_update_shows_all_since_the_start,
+RUN_TESTS("live", test_a_reused_number_is_another_row, test_first_update_shows_all_since_the_start,
 	  test_second_update_shows_only_new_faults,
-	  test_quiet_interval_prints_zero_and_empty_tables,
-	  test_only_requested_tables_are_shown, test_costliest_of_the_interval_comes_first,
-	  test_many_groups_keep_the_costliest,
+	  test_quiet_interval_prints_zero_and_empty_tables, test_only_requested_tables_are_shown,
+	  test_costliest_of_the_interval_comes_first, test_many_groups_keep_the_costliest,
 	  test_groups_without_a_file_are_distinguished_by_name,
 	  test_group_that_was_given_up_counts_from_nothing, test_terminal_is_never_overrun,
 	  test_terminal_of_24_rows_is_shared_by_both_tables,

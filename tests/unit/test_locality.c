@@ -9,7 +9,7 @@
 #include "user/workload/store_mix.h"
 
 #define LINE LOCALITY_LINE
-#define SET (512 * LINE)	/* bytes */
+#define SET  (512 * LINE) /* bytes */
 
 static const volatile sig_atomic_t go_on;
 
@@ -130,8 +130,7 @@ START_TEST(test_pages_written_are_those_that_a_run_writes)
 {
 	static const uint64_t sizes[] = { LOCALITY_MIN_BYTES, SET + 5000, 10 * SET + 77, 64 * SET };
 	static const uint64_t accesses[] = {
-		1, 8, 9, 511, 600, LOCALITY_ROUND - 1, 3 * LOCALITY_ROUND + 17,
-		40 * LOCALITY_ROUND,
+		1, 8, 9, 511, 600, LOCALITY_ROUND - 1, 3 * LOCALITY_ROUND + 17, 40 * LOCALITY_ROUND,
 	};
 	static const char *const patterns[] = { "locality:random", "locality:sequential" };
 	static uint8_t data[64 * SET];
@@ -204,9 +203,8 @@ START_TEST(test_stop_ends_a_run_and_a_count)
 }
 END_TEST
 
-RUN_TESTS("locality", test_defaults_are_those_of_the_study,
-	  test_a_round_touches_512_lines_16_times, test_sequential_sets_follow_each_other,
-	  test_random_sets_begin_at_any_line, test_random_follows_the_seed,
-	  test_pages_written_are_those_that_a_run_writes,
+RUN_TESTS("locality", test_defaults_are_those_of_the_study, test_a_round_touches_512_lines_16_times,
+	  test_sequential_sets_follow_each_other, test_random_sets_begin_at_any_line,
+	  test_random_follows_the_seed, test_pages_written_are_those_that_a_run_writes,
 	  test_pattern_counts_the_pages_it_visits, test_malformed_localities_are_refused,
 	  test_stop_ends_a_run_and_a_count)

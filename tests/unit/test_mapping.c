@@ -131,7 +131,7 @@ START_TEST(test_a_scratch_file_has_content_and_no_name)
 	ck_assert_int_ge(stat.st_blocks * 512, stat.st_size);
 	ck_assert_int_eq(pread(fd, &byte, 1, stat.st_size - 1), 1);
 	ck_assert_uint_eq(byte, SCRATCH_BYTE);
-	place_remove(&place);	/* while it is open */
+	place_remove(&place); /* while it is open */
 	close(fd);
 }
 END_TEST
@@ -162,9 +162,7 @@ START_TEST(test_lost_page_is_explained_by_disk_or_truncation)
 }
 END_TEST
 
-RUN_TESTS("mapping", test_a_shared_mapping_writes_the_file,
-	  test_a_private_mapping_leaves_the_file, test_fill_stops_on_a_signal,
-	  test_warm_up_touches_nothing_of_ours,
-	  test_a_scratch_file_has_content_and_no_name,
-	  test_scratch_file_fails_with_the_errno,
+RUN_TESTS("mapping", test_a_shared_mapping_writes_the_file, test_a_private_mapping_leaves_the_file,
+	  test_fill_stops_on_a_signal, test_warm_up_touches_nothing_of_ours,
+	  test_a_scratch_file_has_content_and_no_name, test_scratch_file_fails_with_the_errno,
 	  test_lost_page_is_explained_by_disk_or_truncation)

@@ -13,7 +13,7 @@
 #include "user/util/signals.h"
 #include "user/util/time_ns.h"
 
-#define CAPACITY 39U	/* of a ring of one page */
+#define CAPACITY 39U /* of a ring of one page */
 
 static char folder[40];
 static struct {
@@ -90,8 +90,13 @@ static void put_record(void)
 	const uint64_t at = fake.header->head;
 
 	fake.records[at] = (struct pfstat_record){
-		.start_ns = clock_monotonic_ns(), .duration_ns = 1000, .sequence = at + 1,
-		.inode = 7, .pid = getpid(), .tid = gettid(), .op = PFSTAT_OP_FAULT,
+		.start_ns = clock_monotonic_ns(),
+		.duration_ns = 1000,
+		.sequence = at + 1,
+		.inode = 7,
+		.pid = getpid(),
+		.tid = gettid(),
+		.op = PFSTAT_OP_FAULT,
 		.class = PFSTAT_CLASS_SHORT,
 	};
 	__atomic_store_n(&fake.header->head, at + 1, __ATOMIC_RELEASE);
@@ -111,7 +116,8 @@ static void make_ring(void)
 	fake.header = (void *)memory;
 	fake.records = (void *)(memory + 4096);
 	*fake.header = (struct pfstat_ring_header){
-		.version = PFSTAT_ABI_VERSION, .record_size = sizeof(struct pfstat_record),
+		.version = PFSTAT_ABI_VERSION,
+		.record_size = sizeof(struct pfstat_record),
 		.capacity = CAPACITY,
 	};
 }
@@ -207,7 +213,7 @@ START_TEST(test_an_error_at_the_end_is_the_damage_of_a_filled_report)
 	ck_assert_int_eq(measurement_open(&measurement, &options, &result), 0);
 	measure(&measurement, 3);
 	ck_assert_int_eq(measurement_stop(&measurement), -EIO);
-	ck_assert_int_eq(measurement_stop(&measurement), 0);	/* once */
+	ck_assert_int_eq(measurement_stop(&measurement), 0); /* once */
 	ck_assert_int_eq(measurement_finish(&measurement), STATUS_FAILED);
 	ck_assert(result.filled);
 	ck_assert_uint_eq(result.report.cost.calls, 3);
@@ -281,6 +287,5 @@ END_TEST
 RUN_TESTS("measurement", test_the_report_has_what_the_source_recorded,
 	  test_refusal_of_the_source_is_the_reason,
 	  test_an_error_at_the_end_is_the_damage_of_a_filled_report,
-	  test_an_observer_may_take_all_events,
-	  test_a_recording_that_is_not_finished_is_kept,
+	  test_an_observer_may_take_all_events, test_a_recording_that_is_not_finished_is_kept,
 	  test_a_recording_that_has_not_begun_is_removed)

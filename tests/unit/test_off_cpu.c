@@ -10,14 +10,18 @@ static struct pfstat_off_cpu stay_of(uint64_t off_ns, uint64_t woken_ns, uint64_
 {
 	return (struct pfstat_off_cpu){
 		.event = { .flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT, .ns = on_ns },
-		.off_ns = off_ns, .woken_ns = woken_ns, .state = D_STATE,
+		.off_ns = off_ns,
+		.woken_ns = woken_ns,
+		.state = D_STATE,
 	};
 }
 
 static struct pfstat_block request_of(uint64_t insert_ns, uint64_t issue_ns, uint64_t complete_ns)
 {
 	return (struct pfstat_block){
-		.event = { .ns = complete_ns }, .insert_ns = insert_ns, .issue_ns = issue_ns,
+		.event = { .ns = complete_ns },
+		.insert_ns = insert_ns,
+		.issue_ns = issue_ns,
 	};
 }
 
@@ -49,8 +53,8 @@ START_TEST(test_own_request_splits_into_queue_and_device)
 	const struct pfstat_off_cpu stay = stay_of(100, 190, 200);
 	const struct pfstat_block request = request_of(80, 110, 180);
 
-	CHECK(&stay, &request, 1,
-	      PART_QUEUE, 100, 110, PART_DEVICE, 110, 180, PART_RUNQUEUE, 180, 200);
+	CHECK(&stay, &request, 1, PART_QUEUE, 100, 110, PART_DEVICE, 110, 180, PART_RUNQUEUE, 180,
+	      200);
 }
 END_TEST
 
@@ -82,7 +86,7 @@ START_TEST(test_sleep_without_a_request_is_split_by_its_state)
 	CHECK(&stay, NULL, 0, PART_FOREIGN, 100, 170, PART_RUNQUEUE, 170, 200);
 	stay.event.flags = PFSTAT_OFF_CPU_WOKEN;
 	CHECK(&stay, NULL, 0, PART_BLOCKED, 100, 170, PART_RUNQUEUE, 170, 200);
-	stay.state = 0x102;	/* TASK_KILLABLE */
+	stay.state = 0x102; /* TASK_KILLABLE */
 	CHECK(&stay, NULL, 0, PART_BLOCKED, 100, 170, PART_RUNQUEUE, 170, 200);
 	stay.state = S_STATE;
 	CHECK(&stay, NULL, 0, PART_RESIDUE, 100, 170, PART_RUNQUEUE, 170, 200);
@@ -104,11 +108,12 @@ START_TEST(test_device_wins_over_queue)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 400, 410);
 	const struct pfstat_block requests[] = {
-		request_of(100, 300, 400), request_of(100, 150, 250),
+		request_of(100, 300, 400),
+		request_of(100, 150, 250),
 	};
 
-	CHECK(&stay, requests, 2, PART_QUEUE, 100, 150, PART_DEVICE, 150, 250,
-	      PART_QUEUE, 250, 300, PART_DEVICE, 300, 400, PART_RUNQUEUE, 400, 410);
+	CHECK(&stay, requests, 2, PART_QUEUE, 100, 150, PART_DEVICE, 150, 250, PART_QUEUE, 250, 300,
+	      PART_DEVICE, 300, 400, PART_RUNQUEUE, 400, 410);
 }
 END_TEST
 
@@ -116,11 +121,12 @@ START_TEST(test_sleep_outside_of_requests_is_foreign)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 400, 400);
 	const struct pfstat_block requests[] = {
-		request_of(300, 300, 390), request_of(150, 150, 200),
+		request_of(300, 300, 390),
+		request_of(150, 150, 200),
 	};
 
-	CHECK(&stay, requests, 2, PART_FOREIGN, 100, 150, PART_DEVICE, 150, 200,
-	      PART_FOREIGN, 200, 300, PART_DEVICE, 300, 390, PART_RUNQUEUE, 390, 400);
+	CHECK(&stay, requests, 2, PART_FOREIGN, 100, 150, PART_DEVICE, 150, 200, PART_FOREIGN, 200,
+	      300, PART_DEVICE, 300, 390, PART_RUNQUEUE, 390, 400);
 }
 END_TEST
 

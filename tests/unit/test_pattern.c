@@ -119,8 +119,8 @@ static uint64_t pages_seen(const struct pattern *pattern)
 START_TEST(test_pages_are_those_that_a_run_touches)
 {
 	static const char *const patterns[] = {
-		"random", "sequential", "stride:1", "stride:100", "stride:4K", "stride:4097",
-		"stride:5000", "stride:12K", "stride:256K",
+		"random",      "sequential",  "stride:1",   "stride:100",  "stride:4K",
+		"stride:4097", "stride:5000", "stride:12K", "stride:256K",
 	};
 	static const uint64_t sizes[] = { 1, 100, 4096, 4097, 70000, 1000000 };
 	struct pattern pattern;
@@ -137,7 +137,7 @@ START_TEST(test_pages_are_those_that_a_run_touches)
 			for (k = 0; k < 5; k++) {
 				ck_assert_int_eq(pattern_parse(&pattern, patterns[i]), 0);
 				if (pattern_fit(&pattern, sizes[j], accesses[k], 42))
-					continue;	/* the stride is longer than the file */
+					continue; /* the stride is longer than the file */
 				ck_assert_int_eq(pattern_pages(&pattern, &go_on, &pages), 0);
 				ck_assert_uint_eq(pages, pages_seen(&pattern));
 			}
@@ -215,9 +215,17 @@ END_TEST
 START_TEST(test_malformed_patterns_are_refused)
 {
 	static const char *const arguments[] = {
-		"random:", "random:1", "sequential:4K", "stride", "stride:", "stride:0",
+		"random:",
+		"random:1",
+		"sequential:4K",
+		"stride",
+		"stride:",
+		"stride:0",
 		"stride:-1",
-		"stride:4k", "stride:4KB", "stride: 4", "stride:99999999999999999999",
+		"stride:4k",
+		"stride:4KB",
+		"stride: 4",
+		"stride:99999999999999999999",
 		"stride:17179869184G",
 	};
 	static const char *const names[] = { "", "rand", "randomly", ":", "Random", "strides:4K" };
@@ -233,8 +241,7 @@ START_TEST(test_malformed_patterns_are_refused)
 }
 END_TEST
 
-RUN_TESTS("pattern", test_stride_accesses_come_in_order,
-	  test_patterns_access_every_byte_once, test_pages_are_those_that_a_run_touches,
-	  test_random_accesses_are_uniform, test_random_follows_the_seed,
-	  test_stop_ends_a_run_and_a_count, test_warm_up_takes_every_pattern,
-	  test_malformed_patterns_are_refused)
+RUN_TESTS("pattern", test_stride_accesses_come_in_order, test_patterns_access_every_byte_once,
+	  test_pages_are_those_that_a_run_touches, test_random_accesses_are_uniform,
+	  test_random_follows_the_seed, test_stop_ends_a_run_and_a_count,
+	  test_warm_up_takes_every_pattern, test_malformed_patterns_are_refused)

@@ -48,7 +48,7 @@ START_TEST(test_visits_touch_their_pages_and_no_other)
 	replay_add(&replay, 5, 10, 20);
 	replay_add(&replay, 2, 30, 40);
 	replay_add(&replay, 5, 50, 60);
-	replay_add(&replay, 8, 70, 80);	/* beyond the end of a file that became shorter */
+	replay_add(&replay, 8, 70, 80); /* beyond the end of a file that became shorter */
 	replay_order(&replay);
 	replay_pattern(&pattern, &replay, sizeof(data), false);
 	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 21);
@@ -70,8 +70,8 @@ START_TEST(test_pace_is_never_faster_than_recorded)
 	uint64_t start_ns;
 
 	replay_add(&replay, 0, 0, 0);
-	replay_add(&replay, 0, 50000, 50000);	/* spun */
-	replay_add(&replay, 0, 3050000, 3050000);	/* slept and spun */
+	replay_add(&replay, 0, 50000, 50000);	  /* spun */
+	replay_add(&replay, 0, 3050000, 3050000); /* slept and spun */
 	replay_order(&replay);
 	replay_pattern(&pattern, &replay, sizeof(data), true);
 	start_ns = clock_monotonic_ns();
@@ -161,8 +161,8 @@ END_TEST
 START_TEST(test_advice_is_repeated_at_its_place)
 {
 	const size_t bytes = 4 * PATTERN_PAGE;
-	uint8_t *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			     -1, 0);
+	uint8_t *data =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const volatile sig_atomic_t stop = 0;
 	struct pattern_watch watch = { .stop = &stop };
 	struct replay replay = { 0 };

@@ -17,26 +17,63 @@
 #define EXACTLY(number) { .value = (number) }
 
 static const struct comparison_row rows[] = {
-	{ .class = "all", .measure = COMPARISON_TOTAL, .part = NR_PARTS,
-	  .a = EXACTLY(2518000000), .b = EXACTLY(1556124000), .verdict = COMPARISON_CHANGE,
+	{ .class = "all",
+	  .measure = COMPARISON_TOTAL,
+	  .part = NR_PARTS,
+	  .a = EXACTLY(2518000000),
+	  .b = EXACTLY(1556124000),
+	  .verdict = COMPARISON_CHANGE,
 	  .interval = { -0.382, -0.45, -0.3 } },
-	{ .class = "all", .measure = COMPARISON_READ, .part = NR_PARTS, .a = EXACTLY(1048576),
-	  .b = EXACTLY(4096.5), .verdict = COMPARISON_CHANGE,
+	{ .class = "all",
+	  .measure = COMPARISON_READ,
+	  .part = NR_PARTS,
+	  .a = EXACTLY(1048576),
+	  .b = EXACTLY(4096.5),
+	  .verdict = COMPARISON_CHANGE,
 	  .interval = { -0.996, -1, INFINITY } },
-	{ .class = "disk", .measure = COMPARISON_FAULTS, .a = EXACTLY(1000), .b = EXACTLY(1050),
-	  .verdict = COMPARISON_SAME, .interval = { 0.05, -0.07, 0.18 } },
-	{ .class = "disk", .measure = COMPARISON_MAJOR, .a = EXACTLY(0), .b = EXACTLY(40),
-	  .verdict = COMPARISON_CHANGE, .interval = { INFINITY, INFINITY, INFINITY } },
-	{ .class = "disk", .measure = COMPARISON_TIME, .part = NR_PARTS, .a = EXACTLY(150250),
-	  .b = EXACTLY(180300), .verdict = COMPARISON_CHANGE, .interval = { 0.2, 0.19, 0.2125 } },
-	{ .class = "disk", .measure = COMPARISON_TIME, .part = PART_QUEUE, .a = EXACTLY(NAN),
-	  .b = EXACTLY(NAN), .verdict = COMPARISON_UNKNOWN },
-	{ .class = "disk", .measure = COMPARISON_TIME, .part = PART_BLOCKED, .a = EXACTLY(0),
-	  .b = EXACTLY(0), .verdict = COMPARISON_SAME },
-	{ .class = "long", .measure = COMPARISON_TIME, .part = NR_PARTS, .a = EXACTLY(3500),
-	  .b = EXACTLY(NAN), .verdict = COMPARISON_TOO_FEW },
-	{ .class = "long", .measure = COMPARISON_TIME, .part = PART_CPU_BEFORE,
-	  .a = EXACTLY(3500), .b = EXACTLY(3500), .verdict = COMPARISON_SAME,
+	{ .class = "disk",
+	  .measure = COMPARISON_FAULTS,
+	  .a = EXACTLY(1000),
+	  .b = EXACTLY(1050),
+	  .verdict = COMPARISON_SAME,
+	  .interval = { 0.05, -0.07, 0.18 } },
+	{ .class = "disk",
+	  .measure = COMPARISON_MAJOR,
+	  .a = EXACTLY(0),
+	  .b = EXACTLY(40),
+	  .verdict = COMPARISON_CHANGE,
+	  .interval = { INFINITY, INFINITY, INFINITY } },
+	{ .class = "disk",
+	  .measure = COMPARISON_TIME,
+	  .part = NR_PARTS,
+	  .a = EXACTLY(150250),
+	  .b = EXACTLY(180300),
+	  .verdict = COMPARISON_CHANGE,
+	  .interval = { 0.2, 0.19, 0.2125 } },
+	{ .class = "disk",
+	  .measure = COMPARISON_TIME,
+	  .part = PART_QUEUE,
+	  .a = EXACTLY(NAN),
+	  .b = EXACTLY(NAN),
+	  .verdict = COMPARISON_UNKNOWN },
+	{ .class = "disk",
+	  .measure = COMPARISON_TIME,
+	  .part = PART_BLOCKED,
+	  .a = EXACTLY(0),
+	  .b = EXACTLY(0),
+	  .verdict = COMPARISON_SAME },
+	{ .class = "long",
+	  .measure = COMPARISON_TIME,
+	  .part = NR_PARTS,
+	  .a = EXACTLY(3500),
+	  .b = EXACTLY(NAN),
+	  .verdict = COMPARISON_TOO_FEW },
+	{ .class = "long",
+	  .measure = COMPARISON_TIME,
+	  .part = PART_CPU_BEFORE,
+	  .a = EXACTLY(3500),
+	  .b = EXACTLY(3500),
+	  .verdict = COMPARISON_SAME,
 	  .interval = { -0.0001, -0.01, 0.01 } },
 };
 
@@ -110,8 +147,8 @@ END_TEST
 START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 {
 	const char *const names[] = { "6.1", "6.12" };
-	json_t *differences = json_pack("[{ss s[s] s[ss]}]", "key", "kernel", "a", names[0],
-					"b", names[0], names[1]);
+	json_t *differences = json_pack("[{ss s[s] s[ss]}]", "key", "kernel", "a", names[0], "b",
+					names[0], names[1]);
 	struct compare_report report = sample();
 	char *text;
 
@@ -120,9 +157,9 @@ START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 	report.differences = differences;
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "A: a.pfs, 1003 faults in 10.000 s\nB1: b.pfs, 1050 faults\n"
-		       "B2: c.pfs, 1100 faults\nDiffers: kernel: A 6.1; B 6.1, 6.12\n\n");
+			     "B2: c.pfs, 1100 faults\nDiffers: kernel: A 6.1; B 6.1, 6.12\n\n");
 	check_contains(text, "One run on a side: differences between runs are not in the "
-		       "intervals.\n");
+			     "intervals.\n");
 	check_contains(text, "2518.000 ms/s");
 	check_contains(text, "1050/s");
 	check_contains(text, " 150.25 µs ");
@@ -131,7 +168,7 @@ START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 	report.a.nr = 2;
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "Several runs a side: the intervals include differences between "
-		       "runs.\n");
+			     "runs.\n");
 	free(text);
 	json_decref(differences);
 }
@@ -144,12 +181,12 @@ START_TEST(test_last_sentence_is_the_total_time)
 	char *text = compare_sentence(&report);
 
 	ck_assert_str_eq(text, "Total time in faults: 2518.000 ms in A, 1556.124 ms in B, -38.2% "
-			 "(from -45.0% to -30.0%): change.");
+			       "(from -45.0% to -30.0%): change.");
 	free(text);
 	comparison.rows[0].verdict = COMPARISON_TOO_FEW;
 	text = compare_sentence(&report);
 	ck_assert_str_eq(text, "Total time in faults: 2518.000 ms in A, 1556.124 ms in B "
-			 "(too few).");
+			       "(too few).");
 	free(text);
 	comparison.nr = 0;
 	text = compare_sentence(&report);
@@ -170,9 +207,9 @@ START_TEST(test_table_warns_of_losses_and_damage)
 	run_b[0].damage = "b.pfs was cut: it has no end";
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "A: LOST 3 RECORDS AND 4 EVENTS: COUNTS AND TIMES ARE TOO LOW\n"
-		       "B: IT IS NOT KNOWN WHAT WAS LOST\n"
-		       "B: b.pfs was cut: it has no end\n"
-		       "A: a.pfs, ");
+			     "B: IT IS NOT KNOWN WHAT WAS LOST\n"
+			     "B: b.pfs was cut: it has no end\n"
+			     "A: a.pfs, ");
 	free(text);
 }
 END_TEST
@@ -348,10 +385,10 @@ START_TEST(test_figure_names_a_change_that_it_does_not_draw)
 		if (comparison.rows[i].verdict == COMPARISON_CHANGE)
 			comparison.rows[i].verdict = COMPARISON_SAME;
 	comparison.rows[comparison.nr - 1].verdict = COMPARISON_CHANGE;
-	comparison.rows[comparison.nr - 1].interval =
-		(struct interval){ 0.9, 0.8, 1.0 };
+	comparison.rows[comparison.nr - 1].interval = (struct interval){ 0.9, 0.8, 1.0 };
 	ck_assert_int_eq(compare_figure(&drawing, &report, "Less time in B."), 0);
-	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING], "The largest change: long "
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING],
+				     "The largest change: long "
 				     "cpu_before, +90.0 % (from +80.0 % to +100.0 %)."));
 	drawing_free(&drawing);
 }
@@ -362,24 +399,23 @@ START_TEST(test_heads_that_differ_are_listed)
 	json_t *heads[3], *differences, *right;
 	unsigned int i;
 
-	heads[0] = json_pack("{s{ss ss si sn} sb s[s]}", "environment", "kernel", "6.1",
-			     "started", "1", "cpus", 2, "cgroup", "have_bpf", 1, "hooks", "block");
-	heads[1] = json_pack("{s{ss ss si} sb s[s]}", "environment", "kernel", "6.1",
-			     "started", "2", "cpus", 4, "have_bpf", 1, "hooks", "block");
-	heads[2] = json_pack("{s{ss ss si ss} sb s[]}", "environment", "kernel", "6.12",
-			     "started", "3", "cpus", 4, "device", "sda", "have_bpf", 1, "hooks");
-	differences = compare_heads((const json_t *const *)heads, 1,
-				    (const json_t *const *)heads + 1, 2);
-	right = json_pack("[{ss s[s] s[ss]}{ss s[s] s[s]}{ss s[s] s[ss]}{ss s[s] s[ss]}]",
-			  "key", "kernel", "a", "6.1", "b", "6.1", "6.12",
-			  "key", "cpus", "a", "2", "b", "4",
-			  "key", "hooks", "a", "[\"block\"]", "b", "[\"block\"]", "[]",
-			  "key", "device", "a", "n/a", "b", "n/a", "sda");
+	heads[0] = json_pack("{s{ss ss si sn} sb s[s]}", "environment", "kernel", "6.1", "started",
+			     "1", "cpus", 2, "cgroup", "have_bpf", 1, "hooks", "block");
+	heads[1] = json_pack("{s{ss ss si} sb s[s]}", "environment", "kernel", "6.1", "started",
+			     "2", "cpus", 4, "have_bpf", 1, "hooks", "block");
+	heads[2] = json_pack("{s{ss ss si ss} sb s[]}", "environment", "kernel", "6.12", "started",
+			     "3", "cpus", 4, "device", "sda", "have_bpf", 1, "hooks");
+	differences =
+		compare_heads((const json_t *const *)heads, 1, (const json_t *const *)heads + 1, 2);
+	right = json_pack("[{ss s[s] s[ss]}{ss s[s] s[s]}{ss s[s] s[ss]}{ss s[s] s[ss]}]", "key",
+			  "kernel", "a", "6.1", "b", "6.1", "6.12", "key", "cpus", "a", "2", "b",
+			  "4", "key", "hooks", "a", "[\"block\"]", "b", "[\"block\"]", "[]", "key",
+			  "device", "a", "n/a", "b", "n/a", "sda");
 	ck_assert(json_equal(differences, right));
 	json_decref(differences);
 	/* Equal heads: started is another each time. */
-	differences = compare_heads((const json_t *const *)heads, 1,
-				    (const json_t *const *)heads, 1);
+	differences =
+		compare_heads((const json_t *const *)heads, 1, (const json_t *const *)heads, 1);
 	ck_assert_uint_eq(json_array_size(differences), 0);
 	json_decref(differences);
 	json_decref(right);

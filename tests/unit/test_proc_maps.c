@@ -63,7 +63,7 @@ START_TEST(test_lines_become_mappings)
 	ck_assert_uint_eq(seen.maps[3].inode, UINT64_MAX);
 	ck_assert_str_eq(seen.paths[3], "/a b\nc (deleted)");
 
-	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);	/* once only */
+	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0); /* once only */
 	ck_assert_uint_eq(seen.count, 4);
 }
 END_TEST
@@ -99,7 +99,7 @@ START_TEST(test_appended_maps_follow_the_first)
 	struct procmaps maps = { 0 }, more = { 0 };
 	struct seen seen = { 0 };
 
-	ck_assert_int_eq(procmaps_append(&maps, &more), 0);	/* none to none */
+	ck_assert_int_eq(procmaps_append(&maps, &more), 0); /* none to none */
 	ck_assert_int_eq(procmaps_add_line(&more, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
 	ck_assert_int_eq(procmaps_append(&maps, &more), 0);
 	ck_assert_ptr_null(more.bytes);
@@ -172,7 +172,7 @@ START_TEST(test_advice_of_this_process_is_read)
 }
 END_TEST
 
-RUN_TESTS("procmaps", test_lines_become_mappings,
-	  test_flags_apply_to_the_mapping_before_them, test_advice_of_this_process_is_read,
-	  test_malformed_lines_are_refused, test_error_of_the_consumer_stops_the_hand_over,
-	  test_appended_maps_follow_the_first, test_read_of_a_missing_process_fails)
+RUN_TESTS("procmaps", test_lines_become_mappings, test_flags_apply_to_the_mapping_before_them,
+	  test_advice_of_this_process_is_read, test_malformed_lines_are_refused,
+	  test_error_of_the_consumer_stops_the_hand_over, test_appended_maps_follow_the_first,
+	  test_read_of_a_missing_process_fails)

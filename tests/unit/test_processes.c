@@ -17,7 +17,7 @@
 struct visited {
 	pid_t pids[16];
 	unsigned int count;
-	const char *removed;	/* at the first visit: a group goes */
+	const char *removed; /* at the first visit: a group goes */
 };
 
 static int visit(void *context, pid_t pid)

@@ -72,7 +72,7 @@ START_TEST(test_every_nanosecond_below_2048_is_exact)
 	uint64_t i;
 
 	for (i = 0; i < 2048; i++)
-		put(&sample, i * 1021 % 2048);	/* each once, scrambled */
+		put(&sample, i * 1021 % 2048); /* each once, scrambled */
 	check_against_sorted(&sample);
 }
 END_TEST
@@ -261,10 +261,9 @@ START_TEST(test_buckets_hold_every_time_once_in_order)
 }
 END_TEST
 
-RUN_TESTS("quantile", test_every_nanosecond_below_2048_is_exact,
-	  test_edges_of_powers_of_two, test_edges_of_buckets_have_exact_quantiles,
-	  test_two_modes_far_apart, test_spread_over_all_magnitudes,
-	  test_one_time_is_every_quantile, test_equal_times_are_never_overstated,
-	  test_nearest_rank_of_few, test_nothing_has_quantile_zero,
-	  test_several_taken_together_equal_one, test_memory_grows_with_magnitudes_only,
-	  test_buckets_hold_every_time_once_in_order)
+RUN_TESTS("quantile", test_every_nanosecond_below_2048_is_exact, test_edges_of_powers_of_two,
+	  test_edges_of_buckets_have_exact_quantiles, test_two_modes_far_apart,
+	  test_spread_over_all_magnitudes, test_one_time_is_every_quantile,
+	  test_equal_times_are_never_overstated, test_nearest_rank_of_few,
+	  test_nothing_has_quantile_zero, test_several_taken_together_equal_one,
+	  test_memory_grows_with_magnitudes_only, test_buckets_hold_every_time_once_in_order)

@@ -10,7 +10,10 @@ static void read_pages(uint64_t inode, uint64_t pgoff, uint32_t pages)
 {
 	const struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
-		.inode = inode, .pgoff = pgoff, .file_bytes = pages * 4096, .fs_dev = 1,
+		.inode = inode,
+		.pgoff = pgoff,
+		.file_bytes = pages * 4096,
+		.fs_dev = 1,
 		.bytes = pages * 4096,
 	};
 
@@ -21,7 +24,10 @@ static void remove_pages(uint64_t inode, uint64_t pgoff, uint32_t pages)
 {
 	const struct pfstat_page event = {
 		.event = { .type = PFSTAT_EVENT_PAGE },
-		.inode = inode, .pgoff = pgoff, .pages = pages, .dev = 1,
+		.inode = inode,
+		.pgoff = pgoff,
+		.pages = pages,
+		.dev = 1,
 	};
 
 	ck_assert_int_eq(readahead_remove_page(readahead, &event), 0);
@@ -30,8 +36,13 @@ static void remove_pages(uint64_t inode, uint64_t pgoff, uint32_t pages)
 static void fault(uint64_t inode, uint64_t pgoff, uint8_t order, uint16_t before, uint16_t pages)
 {
 	const struct explained explained = {
-		.inode = inode, .dev = 1, .pgoff = pgoff, .order = order, .solved = true,
-		.around_before = before, .around_pages = pages,
+		.inode = inode,
+		.dev = 1,
+		.pgoff = pgoff,
+		.order = order,
+		.solved = true,
+		.around_before = before,
+		.around_pages = pages,
 	};
 
 	ck_assert_int_eq(readahead_add_fault(readahead, &explained), 0);
@@ -55,14 +66,14 @@ START_TEST(test_page_is_counted_once_until_it_is_read_again)
 	read_pages(5, 0, 32);
 	check(32, 0, 0, 32);
 	fault(5, 3, 0, 0, 0);
-	fault(5, 3, 0, 0, 0);	/* again: it is counted once */
+	fault(5, 3, 0, 0, 0); /* again: it is counted once */
 	check(32, 1, 0, 31);
-	fault(5, 40, 0, 0, 0);	/* was in the cache before */
-	fault(6, 4, 0, 0, 0);	/* another file's */
+	fault(5, 40, 0, 0, 0); /* was in the cache before */
+	fault(6, 4, 0, 0, 0);  /* another file's */
 	check(32, 1, 0, 31);
 	remove_pages(5, 0, 8);
 	check(32, 1, 7, 24);
-	read_pages(5, 3, 1);	/* read again, and used again */
+	read_pages(5, 3, 1); /* read again, and used again */
 	fault(5, 3, 0, 0, 0);
 	check(33, 2, 7, 24);
 	readahead_free(readahead);
@@ -128,7 +139,10 @@ START_TEST(test_writes_errors_and_other_pages_are_not_read)
 {
 	struct pfstat_block block = {
 		.event = { .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_WRITE },
-		.inode = 5, .bytes = 8192, .file_bytes = 4096, .fs_dev = 1,
+		.inode = 5,
+		.bytes = 8192,
+		.file_bytes = 4096,
+		.fs_dev = 1,
 	};
 
 	readahead = readahead_new();
@@ -139,7 +153,7 @@ START_TEST(test_writes_errors_and_other_pages_are_not_read)
 	readahead_add_block(readahead, &block);
 	check(0, 0, 0, 0);
 	block.event.flags = PFSTAT_BLOCK_FILE;
-	block.file_bytes = 4097;	/* the file's end lies in the second page */
+	block.file_bytes = 4097; /* the file's end lies in the second page */
 	readahead_add_block(readahead, &block);
 	check(2, 0, 0, 2);
 	readahead_free(readahead);
@@ -149,10 +163,13 @@ END_TEST
 /* A hash of the file that mixes nothing, dev << 40 ^ inode << 20 ^ chunk, is the same for both. */
 START_TEST(test_files_of_one_key_are_apart_and_bounded)
 {
-	const uint64_t other = 5 ^ 1 << 20;	/* of device 0, as 5 of device 1 */
+	const uint64_t other = 5 ^ 1 << 20; /* of device 0, as 5 of device 1 */
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
-		.inode = other, .bytes = 4096, .file_bytes = 4096, .fs_dev = 0,
+		.inode = other,
+		.bytes = 4096,
+		.file_bytes = 4096,
+		.fs_dev = 0,
 	};
 	struct readahead_figures figures;
 	uint64_t i;
@@ -162,7 +179,7 @@ START_TEST(test_files_of_one_key_are_apart_and_bounded)
 	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
 	fault(5, 0, 0, 0, 0);
 	check(2, 1, 0, 1);
-	for (i = 0; i < 10000; i++) {	/* all of one key */
+	for (i = 0; i < 10000; i++) { /* all of one key */
 		block.inode = i << 20;
 		block.fs_dev = i;
 		readahead_add_block(readahead, &block);
@@ -257,7 +274,10 @@ START_TEST(test_a_request_of_almost_four_gibibytes)
 {
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
-		.inode = 5, .bytes = UINT32_MAX, .file_bytes = UINT32_MAX, .fs_dev = 1,
+		.inode = 5,
+		.bytes = UINT32_MAX,
+		.file_bytes = UINT32_MAX,
+		.fs_dev = 1,
 	};
 
 	readahead = readahead_new();
@@ -271,7 +291,10 @@ START_TEST(test_a_request_reads_no_more_than_its_bytes)
 {
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
-		.inode = 5, .bytes = 8192, .file_bytes = 1 << 30, .fs_dev = 1,
+		.inode = 5,
+		.bytes = 8192,
+		.file_bytes = 1 << 30,
+		.fs_dev = 1,
 	};
 
 	readahead = readahead_new();
@@ -289,7 +312,7 @@ START_TEST(test_not_solved_maps_nothing)
 	read_pages(5, 0, 32);
 	ck_assert_int_eq(readahead_add_fault(readahead, &explained), 0);
 	explained.solved = true;
-	explained.inode = 0;	/* anonymous memory */
+	explained.inode = 0; /* anonymous memory */
 	ck_assert_int_eq(readahead_add_fault(readahead, &explained), 0);
 	check(32, 0, 0, 32);
 	readahead_free(readahead);
@@ -314,8 +337,7 @@ END_TEST
 RUN_TESTS("readahead", test_page_is_counted_once_until_it_is_read_again,
 	  test_fault_around_and_folios_use_several_pages, test_the_figures_always_add_up,
 	  test_files_beyond_the_limit_are_counted_as_overflow,
-	  test_writes_errors_and_other_pages_are_not_read,
-	  test_ranges_equal_the_sum_of_their_pages, test_the_sink_is_called_by_pieces,
-	  test_a_request_of_almost_four_gibibytes, test_a_request_reads_no_more_than_its_bytes,
-	  test_files_of_one_key_are_apart_and_bounded, test_not_solved_maps_nothing,
-	  test_ranges_may_cross_chunks)
+	  test_writes_errors_and_other_pages_are_not_read, test_ranges_equal_the_sum_of_their_pages,
+	  test_the_sink_is_called_by_pieces, test_a_request_of_almost_four_gibibytes,
+	  test_a_request_reads_no_more_than_its_bytes, test_files_of_one_key_are_apart_and_bounded,
+	  test_not_solved_maps_nothing, test_ranges_may_cross_chunks)

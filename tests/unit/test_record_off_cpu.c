@@ -158,8 +158,8 @@ START_TEST(test_too_many_stays_drop_the_oldest_and_say_so)
 	ck_assert_uint_eq(off_cpu.capacity, RECORD_OFF_CPU_MAX);
 	/* The first three are gone: 0, but known to be a lower bound. */
 	for (i = 1; i <= 3; i++) {
-		ck_assert_uint_eq(record_off_cpu_take(&off_cpu, 100 * i, 100 * i + 90,
-						      &partial), 0);
+		ck_assert_uint_eq(record_off_cpu_take(&off_cpu, 100 * i, 100 * i + 90, &partial),
+				  0);
 		ck_assert(partial);
 	}
 	for (; i <= nr; i++)
@@ -184,7 +184,7 @@ END_TEST
 /* Random stays and records of a thread against a bit a nanosecond. */
 START_TEST(test_random_stays_equal_a_bitmap)
 {
-	static unsigned char off[40000];	/* in which fewer stays lie than are kept */
+	static unsigned char off[40000]; /* in which fewer stays lie than are kept */
 	struct record_off_cpu off_cpu = { 0 };
 	uint64_t state = 4, from, to, end, sum, at;
 
@@ -205,17 +205,11 @@ START_TEST(test_random_stays_equal_a_bitmap)
 }
 END_TEST
 
-RUN_TESTS("off_cpu",
-	  test_stay_inside_counts_whole,
-	  test_stay_begun_before_the_record_is_clipped,
+RUN_TESTS("off_cpu", test_stay_inside_counts_whole, test_stay_begun_before_the_record_is_clipped,
 	  test_stay_ended_after_the_record_is_clipped,
 	  test_stay_over_two_records_is_shared_not_doubled,
-	  test_stay_between_records_counts_for_none,
-	  test_two_stays_in_a_record_are_summed,
-	  test_stay_that_runs_backwards_counts_nothing,
-	  test_stays_that_came_long_before_are_kept,
-	  test_stays_keep_their_order_when_memory_grows,
-	  test_memory_does_not_grow_with_records,
-	  test_too_many_stays_drop_the_oldest_and_say_so,
-	  test_late_record_is_known_to_be_partial,
+	  test_stay_between_records_counts_for_none, test_two_stays_in_a_record_are_summed,
+	  test_stay_that_runs_backwards_counts_nothing, test_stays_that_came_long_before_are_kept,
+	  test_stays_keep_their_order_when_memory_grows, test_memory_does_not_grow_with_records,
+	  test_too_many_stays_drop_the_oldest_and_say_so, test_late_record_is_known_to_be_partial,
 	  test_random_stays_equal_a_bitmap)

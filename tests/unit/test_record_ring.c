@@ -9,7 +9,7 @@
 #include "runner.h"
 #include "user/collect/record_ring.h"
 
-#define CAPACITY 39U	/* of a ring of one page */
+#define CAPACITY 39U /* of a ring of one page */
 
 struct writer {
 	char path[32];
@@ -184,6 +184,5 @@ START_TEST(test_unknown_header_is_refused)
 END_TEST
 
 RUN_TESTS("record_ring", test_reads_and_frees_room, test_read_and_lost_are_all,
-	  test_records_after_the_look_wait_for_the_next,
-	  test_opens_where_the_last_reader_stopped, test_a_torn_record_is_an_error,
-	  test_unknown_header_is_refused)
+	  test_records_after_the_look_wait_for_the_next, test_opens_where_the_last_reader_stopped,
+	  test_a_torn_record_is_an_error, test_unknown_header_is_refused)

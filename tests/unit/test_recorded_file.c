@@ -18,8 +18,8 @@
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 
-#define MAPPED 0x7f0000000000UL
-#define FAULTS 300
+#define MAPPED	 0x7f0000000000UL
+#define FAULTS	 300
 #define FILE_DEV (8 << 20)
 
 static char folder[32];
@@ -38,8 +38,7 @@ static void remove_folder(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
-static void add(struct recording_writer *writer, enum item_type type, uint64_t ns,
-		const void *data)
+static void add(struct recording_writer *writer, enum item_type type, uint64_t ns, const void *data)
 {
 	struct item item = { .type = type, .ns = ns };
 
@@ -47,15 +46,20 @@ static void add(struct recording_writer *writer, enum item_type type, uint64_t n
 	ck_assert_int_eq(recording_add(writer, &item), 0);
 }
 
-static uint32_t map_flags;	/* of the file's mapping */
+static uint32_t map_flags; /* of the file's mapping */
 static bool with_advice;
 
 static void add_advice(struct recording_writer *writer)
 {
 	const struct pfstat_advice advice = {
-		.event = { .type = PFSTAT_EVENT_ADVICE, .size = sizeof(advice), .pid = 50,
-			   .tid = 51, .ns = 990000 },
-		.start_ns = 980000, .address = MAPPED + 8 * 4096, .bytes = 5000,
+		.event = { .type = PFSTAT_EVENT_ADVICE,
+			   .size = sizeof(advice),
+			   .pid = 50,
+			   .tid = 51,
+			   .ns = 990000 },
+		.start_ns = 980000,
+		.address = MAPPED + 8 * 4096,
+		.bytes = 5000,
 		.advice = MADV_RANDOM,
 	};
 
@@ -70,8 +74,14 @@ static void add_map(struct recording_writer *writer, const char *path, uint64_t 
 
 	ck_assert_ptr_nonnull(map);
 	*map = (struct item_map){
-		.address = MAPPED, .bytes = 1UL << 30, .inode = inode, .dev = FILE_DEV, .pid = 50,
-		.tid = 50, .flags = map_flags, .path_bytes = bytes,
+		.address = MAPPED,
+		.bytes = 1UL << 30,
+		.inode = inode,
+		.dev = FILE_DEV,
+		.pid = 50,
+		.tid = 50,
+		.flags = map_flags,
+		.path_bytes = bytes,
 	};
 	memcpy(map->path, path, bytes);
 	add(writer, ITEM_MAP, 0, map);
@@ -85,9 +95,16 @@ static void add_faults(struct recording_writer *writer, uint64_t inode)
 
 	for (i = 0; i < FAULTS; i++) {
 		record = (struct pfstat_record){
-			.sequence = i + 1, .start_ns = 1000000 + 10000 * i, .duration_ns = 3000,
-			.address = MAPPED + 4096UL * i, .pgoff = i, .inode = inode,
-			.dev = FILE_DEV, .pid = 50, .tid = 51, .class = PFSTAT_CLASS_LONG,
+			.sequence = i + 1,
+			.start_ns = 1000000 + 10000 * i,
+			.duration_ns = 3000,
+			.address = MAPPED + 4096UL * i,
+			.pgoff = i,
+			.inode = inode,
+			.dev = FILE_DEV,
+			.pid = 50,
+			.tid = 51,
+			.class = PFSTAT_CLASS_LONG,
 			.result = PFSTAT_RESULT_LOCKED,
 		};
 		add(writer, ITEM_RECORD, record.start_ns + record.duration_ns, &record);
@@ -284,8 +301,7 @@ START_TEST(test_no_visit_at_all_is_refused)
 }
 END_TEST
 
-RUN_TESTS_WITH("recorded_file", make_folder, remove_folder,
-	       test_advice_is_that_of_the_file, test_an_old_recording_does_not_know_the_advice,
-	       test_the_costliest_file_is_found, test_a_file_without_faults_is_refused,
-	       test_a_name_that_is_too_long_is_refused, test_a_signal_ends_the_reading,
-	       test_no_visit_at_all_is_refused)
+RUN_TESTS_WITH("recorded_file", make_folder, remove_folder, test_advice_is_that_of_the_file,
+	       test_an_old_recording_does_not_know_the_advice, test_the_costliest_file_is_found,
+	       test_a_file_without_faults_is_refused, test_a_name_that_is_too_long_is_refused,
+	       test_a_signal_ends_the_reading, test_no_visit_at_all_is_refused)

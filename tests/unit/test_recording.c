@@ -53,8 +53,8 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 {
 	static const uint16_t sizes[PFSTAT_NR_EVENTS] = {
 		[PFSTAT_EVENT_OFF_CPU] = 56, [PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 80,
-		[PFSTAT_EVENT_PAGE] = 64, [PFSTAT_EVENT_TASK] = 48,
-		[PFSTAT_EVENT_STACK] = 552, [PFSTAT_EVENT_ADVICE] = 56,
+		[PFSTAT_EVENT_PAGE] = 64,    [PFSTAT_EVENT_TASK] = 48,	[PFSTAT_EVENT_STACK] = 552,
+		[PFSTAT_EVENT_ADVICE] = 56,
 	};
 
 	fill(any, sizes[type], seed);
@@ -96,10 +96,13 @@ static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
 	}
 	if (kind <= PFSTAT_NR_EVENTS) {
 		/* Nothing writes the first any more. */
-		make_event(any, kind - 1 == PFSTAT_EVENT_OFF_CPU_1 ? PFSTAT_EVENT_OFF_CPU :
-								     kind - 1, seed);
+		make_event(any,
+			   kind - 1 == PFSTAT_EVENT_OFF_CPU_1 ? PFSTAT_EVENT_OFF_CPU : kind - 1,
+			   seed);
 		return (struct item){
-			.type = ITEM_EVENT, .ns = any->page.event.ns, .event = &any->page.event,
+			.type = ITEM_EVENT,
+			.ns = any->page.event.ns,
+			.event = &any->page.event,
 		};
 	}
 	make_map(&any->map, random_next(seed) % 100, seed);
@@ -195,7 +198,7 @@ static uint64_t read_items(struct recording_reader *reader, unsigned int kinds)
 		written = item_number(&any, count++, kinds);
 		assert_equal(&item, &written);
 	}
-	ck_assert_int_eq(recording_next(reader, &item), 0);	/* and so it stays */
+	ck_assert_int_eq(recording_next(reader, &item), 0); /* and so it stays */
 	return count;
 }
 
@@ -262,26 +265,31 @@ END_TEST
 START_TEST(test_bytes_of_a_block)
 {
 	static const uint8_t expected[] = {
-		2, 0, 0, 0,		/* items */
-		4, 4,			/* pages */
+		2, 0, 0, 0, /* items */
+		4, 4,	    /* pages */
 		/* type, size; pid, tid; ns; inode; pgoff; dev, pages */
-		0x05, 0x11, 0x03, 0x01, 0x01, 0x11, 0x01, 0x00,
-		6, 0,			/* type 3, folded; the same */
-		128, 0,			/* size 64 */
-		200, 0,			/* pid 100 */
-		200, 0,			/* tid 100 */
-		0xd0, 20,		/* ns 1000 = 0x7d0 / 2, 10 later */
-		0x07, 0,
-		24, 0,			/* inode 12 */
-		10, 3,			/* pgoff 5, 3: 2 before */
-		16, 0,			/* dev 8 */
-		2, 0,			/* pages 1 */
-		196, 0,			/* comm "b" */
+		0x05, 0x11, 0x03, 0x01, 0x01, 0x11, 0x01, 0x00, 6, 0, /* type 3, folded; the same */
+		128, 0,						      /* size 64 */
+		200, 0,						      /* pid 100 */
+		200, 0,						      /* tid 100 */
+		0xd0, 20,	/* ns 1000 = 0x7d0 / 2, 10 later */
+		0x07, 0, 24, 0, /* inode 12 */
+		10, 3,		/* pgoff 5, 3: 2 before */
+		16, 0,		/* dev 8 */
+		2, 0,		/* pages 1 */
+		196, 0,		/* comm "b" */
 	};
 	struct pfstat_page page = {
-		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .ns = 1000,
-			   .pid = 100, .tid = 100 },
-		.inode = 12, .pgoff = 5, .dev = 8, .pages = 1, .comm = "b",
+		.event = { .type = PFSTAT_EVENT_PAGE,
+			   .size = sizeof(page),
+			   .ns = 1000,
+			   .pid = 100,
+			   .tid = 100 },
+		.inode = 12,
+		.pgoff = 5,
+		.dev = 8,
+		.pages = 1,
+		.comm = "b",
 	};
 	struct item item = { .type = ITEM_EVENT, .event = &page.event };
 	struct items items = { 0 };
@@ -377,7 +385,7 @@ START_TEST(test_malformed_item_is_not_written)
 	struct pfstat_page page = {
 		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page) - 8 },
 	};
-	struct item_map map = { 0 };	/* a path without an end */
+	struct item_map map = { 0 }; /* a path without an end */
 	struct item item = { .type = ITEM_RECORD, .record = &record };
 	struct items items = { 0 };
 
@@ -417,7 +425,7 @@ START_TEST(test_cut_at_every_byte)
 		ck_assert_ptr_null(recording_tail(reader));
 		recording_close(reader);
 	}
-	ck_assert_uint_eq(most, 50);	/* without the tail, they are all there */
+	ck_assert_uint_eq(most, 50); /* without the tail, they are all there */
 	free(file.bytes);
 }
 END_TEST
@@ -461,8 +469,10 @@ START_TEST(test_damage_reports_its_place_and_the_items_before)
 	file.bytes[at + sizeof(block) + 5] ^= 4;
 	reader = open_bytes(file.bytes, file.size, why);
 	ck_assert_uint_eq(read_items(reader, 1), ITEMS_FULL + 1);
-	snprintf(expected, sizeof(expected), "run.pfs is damaged at byte %zu: the block's check "
-		 "does not fit; 4097 items were read before", at);
+	snprintf(expected, sizeof(expected),
+		 "run.pfs is damaged at byte %zu: the block's check "
+		 "does not fit; 4097 items were read before",
+		 at);
 	ck_assert_str_eq(recording_damage(reader), expected);
 	ck_assert_uint_eq(json_array_size(recording_symbols(reader)), 1);
 	recording_close(reader);
@@ -558,7 +568,9 @@ static void assert_damage(struct recording_block block, const void *raw, size_t 
 			  const char *expected)
 {
 	const struct recording_header header = {
-		.magic = RECORDING_MAGIC, .version = 1, .abi = PFSTAT_ABI_VERSION,
+		.magic = RECORDING_MAGIC,
+		.version = 1,
+		.abi = PFSTAT_ABI_VERSION,
 	};
 	struct file file = { 0 };
 	FILE *out = open_memstream(&file.bytes, &file.size);
@@ -580,8 +592,8 @@ static void assert_damage(struct recording_block block, const void *raw, size_t 
 	ck_assert_int_eq(ret, 0);
 	if (expected)
 		ck_assert_msg(recording_damage(reader) &&
-			      strstr(recording_damage(reader), expected), "%s is not %s",
-			      recording_damage(reader), expected);
+				      strstr(recording_damage(reader), expected),
+			      "%s is not %s", recording_damage(reader), expected);
 	else
 		ck_assert_ptr_null(recording_damage(reader));
 	recording_close(reader);
@@ -592,12 +604,14 @@ static void assert_damage(struct recording_block block, const void *raw, size_t 
 START_TEST(test_an_off_cpu_event_of_version_1_is_one_of_today)
 {
 	const struct recording_header header = {
-		.magic = RECORDING_MAGIC, .version = 1, .abi = PFSTAT_ABI_VERSION,
+		.magic = RECORDING_MAGIC,
+		.version = 1,
+		.abi = PFSTAT_ABI_VERSION,
 	};
 	static const uint8_t raw[] = {
-		1, 0, 0, 0, 1,		/* one item: off-CPU */
-		0x05, 0x10, 1, 1, 0, 1,	/* the bytes of the six words that are there */
-		0, 96, 6, 200, 40, 4,	/* type and size 48, tid 3, ns 100, off_ns 20, state 2 */
+		1,    0,    0, 0,   1,	   /* one item: off-CPU */
+		0x05, 0x10, 1, 1,   0,	1, /* the bytes of the six words that are there */
+		0,    96,   6, 200, 40, 4, /* type and size 48, tid 3, ns 100, off_ns 20, state 2 */
 	};
 	struct file file = { 0 };
 	FILE *out = open_memstream(&file.bytes, &file.size);
@@ -637,9 +651,9 @@ START_TEST(test_impossible_block_sizes_are_refused)
 
 	block.raw = UINT32_MAX;
 	assert_damage(block, many, sizeof(many), "a block of 4294967295 bytes");
-	block.raw = RECORDING_BLOCK_MAX;	/* more than the stream has */
+	block.raw = RECORDING_BLOCK_MAX; /* more than the stream has */
 	assert_damage(block, many, sizeof(many), "the block cannot be uncompressed");
-	block.raw = 3;				/* less */
+	block.raw = 3; /* less */
 	assert_damage(block, many, sizeof(many), "the block cannot be uncompressed");
 	block.raw = 0;
 	block.stored = UINT32_MAX;
@@ -679,7 +693,7 @@ START_TEST(test_unexpected_blocks_are_refused)
 	assert_damage((struct recording_block){ .type = RECORDING_SYMBOLS }, "[1", 2, "not JSON");
 	assert_damage((struct recording_block){ .type = RECORDING_TAIL }, "[]", 2, "JSON object");
 	assert_damage((struct recording_block){ .type = RECORDING_TAIL }, "{}", 2, "more behind");
-	assert_damage((struct recording_block){ .type = 77 }, "x", 1, NULL);	/* skipped */
+	assert_damage((struct recording_block){ .type = 77 }, "x", 1, NULL); /* skipped */
 }
 END_TEST
 
@@ -687,7 +701,7 @@ END_TEST
 struct failing {
 	const char *bytes;
 	size_t left;
-	bool ends;		/* there, instead of failing */
+	bool ends; /* there, instead of failing */
 };
 
 static ssize_t read_some(void *context, char *bytes, size_t size)
@@ -711,7 +725,7 @@ static ssize_t read_some(void *context, char *bytes, size_t size)
 /* What a sink is to do, and what was done. */
 struct feeding {
 	uint64_t taken;
-	uint64_t refused, stopped;	/* the item; 0: none */
+	uint64_t refused, stopped; /* the item; 0: none */
 	volatile sig_atomic_t stop;
 };
 
@@ -733,7 +747,9 @@ static int feed(struct feeding *feeding, unsigned int percent)
 {
 	struct file file = write_items(20000, 1);
 	struct failing failing = {
-		.bytes = file.bytes, .left = file.size * percent / 100, .ends = percent == 100,
+		.bytes = file.bytes,
+		.left = file.size * percent / 100,
+		.ends = percent == 100,
 	};
 	FILE *in = fopencookie(&failing, "r", (cookie_io_functions_t){ .read = read_some });
 	struct recording_reader *reader;
@@ -861,19 +877,34 @@ END_TEST
 static void make_counters(struct run_counters *counters)
 {
 	uint64_t *const members[] = {
-		&counters->start_ns, &counters->end_ns, &counters->counts_start_ns,
+		&counters->start_ns,
+		&counters->end_ns,
+		&counters->counts_start_ns,
 		&counters->calls,
-		&counters->lost, &counters->usage.utime_ns,
-		&counters->usage.stime_ns, &counters->usage.minflt, &counters->usage.majflt,
+		&counters->lost,
+		&counters->usage.utime_ns,
+		&counters->usage.stime_ns,
+		&counters->usage.minflt,
+		&counters->usage.majflt,
 		&counters->usage.inblock,
-		&counters->usage.oublock, &counters->usage.nvcsw, &counters->usage.nivcsw,
+		&counters->usage.oublock,
+		&counters->usage.nvcsw,
+		&counters->usage.nivcsw,
 		&counters->usage.maxrss_bytes,
-		&counters->perf_faults, &counters->perf_minor, &counters->perf_major,
-		&counters->maps_lost, &counters->names_left_out, &counters->events_skipped,
+		&counters->perf_faults,
+		&counters->perf_minor,
+		&counters->perf_major,
+		&counters->maps_lost,
+		&counters->names_left_out,
+		&counters->events_skipped,
 		&counters->events_received,
-		&counters->task_minor, &counters->task_major, &counters->call_cost_ps,
+		&counters->task_minor,
+		&counters->task_major,
+		&counters->call_cost_ps,
 		&counters->inside_ps,
-		&counters->bpf_hooked_ps, &counters->bpf_again_ps, &counters->bpf_other_ps,
+		&counters->bpf_hooked_ps,
+		&counters->bpf_again_ps,
+		&counters->bpf_other_ps,
 	};
 	unsigned int i;
 
@@ -890,7 +921,10 @@ static void make_counters(struct run_counters *counters)
 	counters->syscalls = calloc(3, sizeof(*counters->syscalls));
 	for (i = 0; i < 3; i++) {
 		counters->syscalls[i] = (struct syscall_row){
-			.number = i + 9, .error = 11 * i, .value.count = 5, .value.total_ns = 99,
+			.number = i + 9,
+			.error = 11 * i,
+			.value.count = 5,
+			.value.total_ns = 99,
 		};
 		counters->syscalls[i].value.log2_ns[i] = 5;
 	}
@@ -980,8 +1014,13 @@ END_TEST
 START_TEST(test_counters_that_are_none)
 {
 	static const char *const texts[] = {
-		"[]", "{\"minflt\": -1}", "{\"minflt\": \"1\"}", "{\"minflt\": 1.5}",
-		"{\"bpf\": 7}", "{\"bpf\": {}}", "{\"bpf_missing\": 3}",
+		"[]",
+		"{\"minflt\": -1}",
+		"{\"minflt\": \"1\"}",
+		"{\"minflt\": 1.5}",
+		"{\"bpf\": 7}",
+		"{\"bpf\": {}}",
+		"{\"bpf_missing\": 3}",
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [{}], \"syscalls\": []}}",
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": [{}]}}",
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": "
@@ -1006,11 +1045,10 @@ START_TEST(test_counters_that_are_none)
 }
 END_TEST
 
-RUN_TESTS("recording", test_items_survive_a_round_trip,
-	  test_each_kind_survives_a_round_trip_alone, test_bytes_of_a_block,
-	  test_paths_up_to_the_limit_are_accepted, test_long_paths_may_fill_a_block_early,
-	  test_malformed_item_is_not_written, test_cut_at_every_byte,
-	  test_any_flipped_bit_is_detected,
+RUN_TESTS("recording", test_items_survive_a_round_trip, test_each_kind_survives_a_round_trip_alone,
+	  test_bytes_of_a_block, test_paths_up_to_the_limit_are_accepted,
+	  test_long_paths_may_fill_a_block_early, test_malformed_item_is_not_written,
+	  test_cut_at_every_byte, test_any_flipped_bit_is_detected,
 	  test_damage_reports_its_place_and_the_items_before, test_more_behind_the_end,
 	  test_records_of_older_versions_are_read, test_other_versions_are_refused_by_name,
 	  test_an_off_cpu_event_of_version_1_is_one_of_today,

@@ -18,7 +18,7 @@
 #include "user/run/recording_output.h"
 
 #define NR_ITEMS 200000U
-#define LIMIT (1U << 20)	/* of the file's size: fewer items fit */
+#define LIMIT	 (1U << 20) /* of the file's size: fewer items fit */
 
 static char folder[40];
 static struct report report;
@@ -45,7 +45,7 @@ static void remove_folder(void)
 	unlink("run.pfs.old");
 	unlink("err");
 	ck_assert_int_eq(chdir("/"), 0);
-	ck_assert_int_eq(rmdir(folder), 0);	/* no temporary file is left */
+	ck_assert_int_eq(rmdir(folder), 0); /* no temporary file is left */
 }
 
 static void begin(void)
@@ -58,8 +58,13 @@ static struct pfstat_record record_number(uint64_t number)
 	uint64_t seed = number;
 
 	return (struct pfstat_record){
-		.pid = 1, .tid = 1, .start_ns = 1000 * number, .duration_ns = 500,
-		.address = random_next(&seed), .inode = random_next(&seed), .ip = number,
+		.pid = 1,
+		.tid = 1,
+		.start_ns = 1000 * number,
+		.duration_ns = 500,
+		.address = random_next(&seed),
+		.inode = random_next(&seed),
+		.ip = number,
 	};
 }
 
@@ -250,12 +255,12 @@ START_TEST(test_an_error_of_the_measurement_is_in_the_file)
 	ck_assert_int_eq(end("the module does not stop: Input/output error"), 1);
 	ck_assert_uint_eq(read_back(&reader), 10);
 	ck_assert_str_eq(recording_damage(reader), "run.pfs was cut: the module does not stop: "
-			 "Input/output error");
+						   "Input/output error");
 	recording_close(reader);
 	fflush(stderr);
 	text_file_check("err",
 			"pfdrive: run.pfs is cut: the module does not stop: Input/output error; "
-		    "`pfdrive report' reads the 10 items that are in it\n");
+			"`pfdrive report' reads the 10 items that are in it\n");
 }
 END_TEST
 

@@ -53,7 +53,7 @@ START_TEST(test_memory_does_not_grow)
 	uint64_t i;
 
 	add(&queue, 0, 0);
-	for (i = 1; i < 100000; i++) {	/* never empty */
+	for (i = 1; i < 100000; i++) { /* never empty */
 		add(&queue, i, i);
 		queue_sort(&queue);
 		ck_assert_uint_eq(queue_take(&queue).event->tid, i - 1);

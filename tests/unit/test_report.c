@@ -8,7 +8,7 @@
 #include "runner.h"
 #include "sample_run.h"
 
-#define MAX_WIDTH 100
+#define MAX_WIDTH  100
 #define MAX_FIELDS 16
 
 /* The line of a text that starts with `start`, without its newline; to be freed. */
@@ -201,10 +201,23 @@ END_TEST
 START_TEST(test_table_prints_the_conditions_of_the_run)
 {
 	static const char *const parts[] = {
-		"6.1.0-32-amd64", "QEMU Virtual CPU version 2.5+", "1 CPU,", "1 GiB", "tsc",
-		"virtualization: qemu", "/mnt/disk/demo.bin", "11299 pages", "ext4", "nullb0",
-		"cold: 0 of 11299 pages resident", "read-ahead 128 KiB", "random: 46280704",
-		"1234.568 ms", "seed 1", "on CPU 0", "off: every page faults by itself",
+		"6.1.0-32-amd64",
+		"QEMU Virtual CPU version 2.5+",
+		"1 CPU,",
+		"1 GiB",
+		"tsc",
+		"virtualization: qemu",
+		"/mnt/disk/demo.bin",
+		"11299 pages",
+		"ext4",
+		"nullb0",
+		"cold: 0 of 11299 pages resident",
+		"read-ahead 128 KiB",
+		"random: 46280704",
+		"1234.568 ms",
+		"seed 1",
+		"on CPU 0",
+		"off: every page faults by itself",
 	};
 	struct sample_run run;
 	char *text;
@@ -245,9 +258,9 @@ START_TEST(test_table_puts_counts_side_by_side)
 	sample_open(&run, 150000);
 	text = print_table(&run);
 	check_contains(text, "\nPages touched  Faults  Major  minflt  majflt  nvcsw  nivcsw"
-		       "  Off-CPU stays  Records lost\n");
+			     "  Off-CPU stays  Records lost\n");
 	check_contains(text, "\n        11299   11299   6198    5104    6195   6150       0"
-		       "           6198             0\n");
+			     "           6198             0\n");
 	free(text);
 	sample_close(&run);
 }
@@ -261,9 +274,11 @@ START_TEST(test_table_states_the_modules_own_cost)
 	sample_open(&run, 123456);
 	run.report.cost.calls = 10000;
 	text = print_table(&run);
-	check_line(text, "Own cost", "Own cost of the module: 260 ns a call, 2.6 ms in all, "
+	check_line(text, "Own cost",
+		   "Own cost of the module: 260 ns a call, 2.6 ms in all, "
 		   "0.21% of the run");
-	check_line(text, "Own cost of eBPF", "Own cost of eBPF: 1693 ns a fault, 19.2 ms in all, "
+	check_line(text, "Own cost of eBPF",
+		   "Own cost of eBPF: 1693 ns a fault, 19.2 ms in all, "
 		   "1.55% of the run; not in a call's time");
 	check_contains(text, "\n  2250 ns of a fault of which the module does not tell\n");
 	check_contains(text, "\n  27.5 ns of a call's time are its\n");
@@ -275,7 +290,8 @@ START_TEST(test_table_states_the_modules_own_cost)
 	free(text);
 	run.report.cost.bpf_again = 1000;
 	text = print_table(&run);
-	check_line(text, "Own cost of eBPF", "Own cost of eBPF: 1693 ns a fault, 19.6 ms in all, "
+	check_line(text, "Own cost of eBPF",
+		   "Own cost of eBPF: 1693 ns a fault, 19.6 ms in all, "
 		   "1.59% of the run; not in a call's time");
 	check_contains(text, "\n  423 ns each time that the kernel begins one again\n");
 	free(text);
@@ -283,7 +299,7 @@ START_TEST(test_table_states_the_modules_own_cost)
 	text = print_table(&run);
 	check_contains(text, "Own cost of eBPF: 1693 ns a fault, 20.9 ms in all");
 	check_contains(text, "\n  each time that the kernel begins one again is counted as a whole "
-		       "one: at most\n");
+			     "one: at most\n");
 	free(text);
 	/* Nothing of a kind costs nothing, whatever one would cost. */
 	run.report.cost.bpf_other = 0;
@@ -336,7 +352,8 @@ START_TEST(test_parts_that_a_class_has_not_are_left_out)
 	check_lacks(text, "\n  blocked ");
 	check_lacks(text, "\nswap ");
 	check_contains(text, "0.30    0.30\nwait ");
-	check_contains(text, "\nFaults of a part had some of it; its mean, p50 and p99 are over all "
+	check_contains(text,
+		       "\nFaults of a part had some of it; its mean, p50 and p99 are over all "
 		       "faults of the class\n");
 	check_contains(text, "6.50    6.50    6.50\naround ");
 	free(text);
@@ -362,7 +379,7 @@ START_TEST(test_parts_without_their_hook_are_na)
 	run.report.bpf.hooks &= ~(1U << HOOK_FAULT);
 	free(text);
 	text = print_table(&run);
-	check_contains(text, "\nall hooked ");	/* nobody saw the others */
+	check_contains(text, "\nall hooked "); /* nobody saw the others */
 	check_lacks(text, "\nall faults ");
 	free(text);
 	run.report.bpf.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_FAULT;
@@ -501,15 +518,14 @@ START_TEST(test_table_prints_rare_counts_only_if_not_0)
 	run.report.bpf.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	text = print_table(&run);
 	check_line(text, "errors", "errors 3");
-	check_line(text, "not followed",
-		   "not followed 12 - beside those above: of too many files");
+	check_line(text, "not followed", "not followed 12 - beside those above: of too many files");
 	check_line(text, "evicted", "evicted unused n/a n/a removed before a fault mapped them");
 	free(text);
 	run.report.bpf.hooks |= 1U << HOOK_PAGE_DELETE;
 	run.report.pages.evictions = (struct blame_figures){ .evicted = 5000, .overflow = 904 };
 	text = print_table(&run);
 	check_contains(text, "\nPages evicted and read again: none of 4096 evicted\n"
-		       "Not followed: 904 evicted pages of too many files\n");
+			     "Not followed: 904 evicted pages of too many files\n");
 	free(text);
 	run.report.bpf.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	run.report.blocks = (struct block_figures){ 0 };
@@ -545,7 +561,8 @@ START_TEST(test_ledger_names_the_reasons_of_every_difference)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_line(text, "wrapper calls -", "wrapper calls - logical faults +6198 +6200 "
+	check_line(text, "wrapper calls -",
+		   "wrapper calls - logical faults +6198 +6200 "
 		   "calls that the kernel made again");
 	check_line(text, "handle_mm_fault()", "handle_mm_fault() minor, hooked - 0 they agree");
 	check_line(text, "page-faults -", "page-faults - (minor-faults + n/a");
@@ -586,7 +603,8 @@ START_TEST(test_wrapped_text_is_whole_and_in_its_column)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_contains(text, "     -2  an error that was counted twice, for the\n"
+	check_contains(text,
+		       "     -2  an error that was counted twice, for the\n"
 		       "                                                  sake of a long line\n"
 		       "handle_mm_fault() minor, hooked -       0         they agree\n"
 		       "logical faults, minor\n");
@@ -681,7 +699,7 @@ START_TEST(test_table_of_a_recording_names_the_watched_command)
 	check_line(text, "Watched", "Watched for 1234.568 ms");
 	check_lacks(text, "Pages touched");
 	check_contains(text, "\n 11299   6198    5104    6195   6150       0           6198"
-		       "             0\n");
+			     "             0\n");
 	check_lacks(text, "\nAccesses");
 	check_lacks(text, "\nCache");
 	check_lacks(text, "\nFile ");
@@ -714,10 +732,12 @@ START_TEST(test_damage_is_loud_and_unknown_counts_are_na)
 	run.report.losses.events = COUNT_NA;
 	run.report.bpf.off_cpu_count = COUNT_NA;
 	text = print_table(&run);
-	ck_assert(!strncmp(text, "THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE "
-			   "READ: it ends after 12 blocks\nMachine ", 99));
+	ck_assert(!strncmp(text,
+			   "THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE "
+			   "READ: it ends after 12 blocks\nMachine ",
+			   99));
 	check_contains(text, "\n        11299   11299   6198     n/a    6195   6150       0"
-		       "            n/a           n/a\n");
+			     "            n/a           n/a\n");
 	check_contains(text, "\nSystem calls: n/a\n");
 	free(text);
 	sample_close(&run);
@@ -977,8 +997,7 @@ START_TEST(test_several_runs_have_a_table_each_and_their_mean)
 	check_contains(text, "; 7 UNEXPLAINED\n");
 	mean = strstr(text, "\nMean ± standard deviation of 2 runs\n");
 	ck_assert_ptr_nonnull(mean);
-	check_line(mean, "Count ",
-		   "Count 6198.0 ± 0.0 6198.0 ± 0.0 5101.0 ± 0.0 17497.0 ± 0.0");
+	check_line(mean, "Count ", "Count 6198.0 ± 0.0 6198.0 ± 0.0 5101.0 ± 0.0 17497.0 ± 0.0");
 	check_line(mean, "Average ",
 		   "Average fault cost (µs) 150.0 ± 70.7 0.30 ± 0.00 6.50 ± 0.00 55.1 ± 25.0");
 	check_line(mean, "Total fault",
@@ -1045,7 +1064,7 @@ START_TEST(test_csv_has_the_figures_and_na)
 	run.report.losses.records = 7;
 	text = sample_print(REPORT_CSV, &run.report, 1);
 	check_contains(text, "\n1,random,cold,wait,150,150000.000,150000,150000,150000,22500000,"
-		       "21750000,7,0\n");
+			     "21750000,7,0\n");
 	check_contains(text, "\n1,random,cold,error,0,n/a,n/a,n/a,n/a,0,0,7,0\n");
 	free(text);
 	sample_without_bpf(&run.report);
@@ -1079,15 +1098,18 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 	sample_groups(&run, GROUP_BY_FILE);
 	run.report.bpf.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
 	text = sample_print(REPORT_CSV, &run.report, 1);
-	check_line(text, "by,", "by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
-		   "max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"
-		   "file,anon,swap,cow,other,cpu_before_ns,queue_ns,device_ns,foreign_ns,blocked_ns,"
-		   "runqueue_ns,cpu_after_ns,residue_ns,lost_records,lost_events");
-	check_contains(text, "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
+	check_line(
+		text, "by,",
+		"by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
+		"max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"
+		"file,anon,swap,cow,other,cpu_before_ns,queue_ns,device_ns,foreign_ns,blocked_ns,"
+		"runqueue_ns,cpu_after_ns,residue_ns,lost_records,lost_events");
+	check_contains(text,
+		       "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
 		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"
 		       "90000000,0,810000000,0,0,n/a,0,0,0,0\n");
 	check_contains(text, "\nfile,\"/lib/a,b\"\"\n.so\",n/a,n/a,n/a,18446744073709551615,0,2,1,"
-		       "5000,");
+			     "5000,");
 	free(text);
 	run.report.top = 1;
 	text = sample_print(REPORT_CSV, &run.report, 1);
@@ -1142,8 +1164,7 @@ START_TEST(test_no_run_and_no_format_are_refused)
 }
 END_TEST
 
-RUN_TESTS("report", test_table_is_the_studys,
-	  test_table_prints_a_dash_for_averages_of_nothing,
+RUN_TESTS("report", test_table_is_the_studys, test_table_prints_a_dash_for_averages_of_nothing,
 	  test_small_share_is_not_printed_as_zero, test_table_of_classes_has_those_that_occurred,
 	  test_table_shows_mkwrite_pass_and_error_when_they_occurred,
 	  test_table_without_ebpf_prints_na_and_the_reason,
@@ -1154,15 +1175,15 @@ RUN_TESTS("report", test_table_is_the_studys,
 	  test_parts_without_their_hook_are_na, test_all_hooks_leave_nothing_na,
 	  test_residue_is_a_share_and_loud_above_two_per_cent,
 	  test_lost_events_make_the_time_on_the_cpu_a_maximum, test_unsolved_faults_are_printed,
-	  test_requests_and_pages_have_their_figures,
-	  test_table_prints_rare_counts_only_if_not_0, test_ledger_has_each_count_and_its_source,
+	  test_requests_and_pages_have_their_figures, test_table_prints_rare_counts_only_if_not_0,
+	  test_ledger_has_each_count_and_its_source,
 	  test_ledger_names_the_reasons_of_every_difference, test_unexplained_difference_is_loud,
 	  test_wrapped_text_is_whole_and_in_its_column,
 	  test_groups_are_printed_with_their_main_part, test_main_part_without_its_hook_is_na,
 	  test_no_groups_are_none, test_table_of_a_recording_names_the_watched_command,
-	  test_damage_is_loud_and_unknown_counts_are_na,
-	  test_table_names_system_calls_and_errors, test_nothing_lost_is_quiet,
-	  test_lost_records_are_loud, test_names_that_were_left_out_are_loud,
+	  test_damage_is_loud_and_unknown_counts_are_na, test_table_names_system_calls_and_errors,
+	  test_nothing_lost_is_quiet, test_lost_records_are_loud,
+	  test_names_that_were_left_out_are_loud,
 	  test_lost_records_are_loud_when_calls_are_not_known,
 	  test_calls_that_do_not_close_are_loud, test_lost_events_are_loud,
 	  test_warnings_are_printed_without_a_table,
@@ -1173,5 +1194,5 @@ RUN_TESTS("report", test_table_is_the_studys,
 	  test_csv_has_a_header_and_a_line_a_class_and_run, test_csv_has_the_figures_and_na,
 	  test_csv_quotes_text_that_holds_a_comma,
 	  test_csv_of_groups_has_a_row_each_and_one_of_the_rest,
-	  test_locale_of_the_caller_is_left_alone,
-	  test_output_that_cannot_be_written_is_an_error, test_no_run_and_no_format_are_refused)
+	  test_locale_of_the_caller_is_left_alone, test_output_that_cannot_be_written_is_an_error,
+	  test_no_run_and_no_format_are_refused)

@@ -9,7 +9,7 @@
 #include "user/print/json/json_extras.h"
 #include "user/print/print_report.h"
 
-#define SCHEMA "Documentation/pfdrive.schema.json"	/* the tests run at the top */
+#define SCHEMA "Documentation/pfdrive.schema.json" /* the tests run at the top */
 
 /* All that can be asked for, of one run. */
 struct sample {
@@ -24,8 +24,9 @@ struct sample {
 
 static void set(struct hw_count *count, uint64_t raw)
 {
-	*count = (struct hw_count){ .raw = raw, .value = 2 * raw, .enabled_ns = 2000,
-				    .running_ns = 1000 };
+	*count = (struct hw_count){
+		.raw = raw, .value = 2 * raw, .enabled_ns = 2000, .running_ns = 1000
+	};
 }
 
 /* L1D reads are counted half of the time, dTLB write misses all of it, the rest is not there. */
@@ -64,18 +65,38 @@ static void sample_simulation(struct sample *sample)
 static void sample_maps(struct sample *sample)
 {
 	sample->lines[0] = (struct map_line){
-		.start = 0x7f0000000000, .end = 0x7f0000400000, .inode = 12, .dev = 5,
-		.prot = PROT_READ, .shared = true, .path = "/mnt/disk/demo.bin",
-		.resident = 8192, .pss = 8192, .dirty = 0, .anonymous = 0, .swapped = 4096,
-		.kind = MAP_KIND_MEASURED, .hooked = true,
+		.start = 0x7f0000000000,
+		.end = 0x7f0000400000,
+		.inode = 12,
+		.dev = 5,
+		.prot = PROT_READ,
+		.shared = true,
+		.path = "/mnt/disk/demo.bin",
+		.resident = 8192,
+		.pss = 8192,
+		.dirty = 0,
+		.anonymous = 0,
+		.swapped = 4096,
+		.kind = MAP_KIND_MEASURED,
+		.hooked = true,
 	};
 	sample->lines[1] = (struct map_line){
-		.start = 0xffffffffff600000, .end = 0xffffffffff601000, .prot = PROT_EXEC,
-		.path = "[vsyscall]", .resident = COUNT_NA, .pss = COUNT_NA, .dirty = COUNT_NA,
-		.anonymous = COUNT_NA, .swapped = COUNT_NA, .kind = MAP_KIND_VSYSCALL,
+		.start = 0xffffffffff600000,
+		.end = 0xffffffffff601000,
+		.prot = PROT_EXEC,
+		.path = "[vsyscall]",
+		.resident = COUNT_NA,
+		.pss = COUNT_NA,
+		.dirty = COUNT_NA,
+		.anonymous = COUNT_NA,
+		.swapped = COUNT_NA,
+		.kind = MAP_KIND_VSYSCALL,
 	};
 	sample->maps = (struct map_list){
-		.pid = 77, .program = "/usr/sbin/pfdrive", .lines = sample->lines, .nr_lines = 2,
+		.pid = 77,
+		.program = "/usr/sbin/pfdrive",
+		.lines = sample->lines,
+		.nr_lines = 2,
 		.hooks_known = true,
 	};
 }
@@ -89,8 +110,8 @@ static void open_sample(struct sample *sample)
 	sample_counters(&sample->counters);
 	sample_simulation(sample);
 	sample_maps(sample);
-	sample->syscalls[0] = (struct syscall_total){ 39, 30, 0, 7500000 };	/* getpid */
-	sample->syscalls[1] = (struct syscall_total){ 3, 10, 5, 2500000 };	/* close */
+	sample->syscalls[0] = (struct syscall_total){ 39, 30, 0, 7500000 }; /* getpid */
+	sample->syscalls[1] = (struct syscall_total){ 3, 10, 5, 2500000 };  /* close */
 	measures->print_usage = true;
 	measures->print_syscalls = true;
 	measures->counters = &sample->counters;
@@ -158,7 +179,8 @@ START_TEST(test_tables_of_one_run)
 	check_line(text, "100.00", "100.00 0.010000 250 40 5 total");
 	check_line(text, "7f0000000000",
 		   "7f0000000000 r--s 4096 8 4 yes under measurement: /mnt/disk/demo.bin");
-	check_line(text, "ffffffffff600000", "ffffffffff600000 --xp 4 n/a n/a - [vsyscall] fixed "
+	check_line(text, "ffffffffff600000",
+		   "ffffffffff600000 --xp 4 n/a n/a - [vsyscall] fixed "
 		   "address of three system");
 	free(text);
 	sample_close(&sample.run);
@@ -291,7 +313,8 @@ START_TEST(test_json_has_figures_and_null_for_missing_counters)
 	json = json_counters(sample.run.report.extras.counters);
 	ck_assert_int_eq(json_unpack(json, "{s{so}}", "l1d", "read", &operation), 0);
 	ck_assert_int_eq(json_unpack(operation, "{s{sI} sF}", "accesses", "count", &value,
-				     "miss_rate", &rate), 0);
+				     "miss_rate", &rate),
+			 0);
 	ck_assert_int_eq(value, 2000);
 	ck_assert_double_eq_tol(rate, 0.015, 0.000001);
 	ck_assert_int_eq(json_unpack(json, "{s{s{s{sn}}}}", "l1d", "write", "misses", "count"), 0);

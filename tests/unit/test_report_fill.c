@@ -18,13 +18,22 @@ struct fixture {
 static void add_faults(struct analysis *analysis)
 {
 	const struct pfstat_off_cpu stay = {
-		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 2, .pid = 1,
-			   .flags = PFSTAT_OFF_CPU_IOWAIT, .ns = 1095000 },
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(stay),
+			   .tid = 2,
+			   .pid = 1,
+			   .flags = PFSTAT_OFF_CPU_IOWAIT,
+			   .ns = 1095000 },
 		.off_ns = 1015000,
 	};
 	struct pfstat_record record = {
-		.pid = 1, .tid = 2, .start_ns = 1000000, .duration_ns = 100000, .address = 5 * PAGE,
-		.inode = 7, .class = PFSTAT_CLASS_DISK,
+		.pid = 1,
+		.tid = 2,
+		.start_ns = 1000000,
+		.duration_ns = 100000,
+		.address = 5 * PAGE,
+		.inode = 7,
+		.class = PFSTAT_CLASS_DISK,
 		.result = PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_MAJOR,
 	};
 	struct item item = { .type = ITEM_EVENT, .ns = stay.event.ns, .event = &stay.event };
@@ -235,8 +244,8 @@ START_TEST(test_mappings_without_room_are_lost)
 }
 END_TEST
 
-RUN_TESTS("fill", test_mappings_without_room_are_lost,
-	  test_faults_and_parts_are_the_analysis, test_counters_are_taken_over,
-	  test_time_that_is_known_stays, test_steps_before_the_accesses_are_counted,
-	  test_no_counters_leave_the_heads_word_and_no_counts,
-	  test_without_ebpf_there_are_no_parts, test_groups_are_filled_on_request)
+RUN_TESTS("fill", test_mappings_without_room_are_lost, test_faults_and_parts_are_the_analysis,
+	  test_counters_are_taken_over, test_time_that_is_known_stays,
+	  test_steps_before_the_accesses_are_counted,
+	  test_no_counters_leave_the_heads_word_and_no_counts, test_without_ebpf_there_are_no_parts,
+	  test_groups_are_filled_on_request)

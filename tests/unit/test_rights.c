@@ -30,7 +30,8 @@ START_TEST(test_capabilities_are_named_as_one_reads_them)
 	ck_assert_str_eq(names_of(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON)),
 			 "CAP_PERFMON and CAP_BPF");
 	ck_assert_str_eq(names_of(CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SETUID) |
-				  CAPABILITY(CAP_BPF)), "CAP_KILL, CAP_SETUID and CAP_BPF");
+				  CAPABILITY(CAP_BPF)),
+			 "CAP_KILL, CAP_SETUID and CAP_BPF");
 	ck_assert_str_eq(names_of(CAPABILITY(CAP_MKNOD)), "CAP_MKNOD");
 }
 END_TEST
@@ -71,8 +72,8 @@ START_TEST(test_a_child_drops_its_own_capabilities)
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (!pid)
-		_exit(capabilities_keep(0) ||
-		      capabilities_lack(ALL_CAPABILITIES, names, sizeof(names)) != CAP_LAST_CAP + 1);
+		_exit(capabilities_keep(0) || capabilities_lack(ALL_CAPABILITIES, names,
+								sizeof(names)) != CAP_LAST_CAP + 1);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 	ck_assert_uint_eq(capabilities_lack(ALL_CAPABILITIES, names, sizeof(names)), lacking);
@@ -84,10 +85,12 @@ START_TEST(test_the_administrators_does_for_those_that_came_later)
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if (capabilities_lack(CAPABILITY(CAP_SYS_ADMIN), names, sizeof(names)))
-		return;	/* not root's to try */
+		return; /* not root's to try */
 	ck_assert_int_eq(capabilities_keep(CAPABILITY(CAP_SYS_ADMIN)), 0);
 	ck_assert_uint_eq(capabilities_lack(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
-					    CAPABILITY(CAP_KILL), names, sizeof(names)), 1);
+						    CAPABILITY(CAP_KILL),
+					    names, sizeof(names)),
+			  1);
 	ck_assert_str_eq(names, "CAP_KILL");
 }
 END_TEST
@@ -118,7 +121,7 @@ START_TEST(test_numbers_of_sudo_that_are_none_are_refused)
 	size_t i;
 
 	if (geteuid())
-		return;	/* nobody asks then */
+		return; /* nobody asks then */
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		ck_assert_int_eq(invoker_init(wrong[i], "1"), -EINVAL);
 		ck_assert_int_eq(invoker_init("12345", wrong[i]), -EINVAL);
@@ -178,7 +181,9 @@ START_TEST(test_a_child_becomes_the_user_for_good)
 		if (!seteuid(0) || !setuid(0) || !setgid(0))
 			_exit(3);
 		_exit(getenv("SUDO_UID") || strcmp(getenv("USER"), "12345") ||
-		      strcmp(getenv("HOME"), "/") ? 4 : 0);
+				      strcmp(getenv("HOME"), "/") ?
+			      4 :
+			      0);
 	}
 	wait(&status);
 	ck_assert(WIFEXITED(status));
@@ -229,7 +234,7 @@ START_TEST(test_nothing_is_written_where_the_user_may_not)
 
 	if (geteuid())
 		return;
-	ck_assert_ptr_nonnull(mkdtemp(folder));	/* root's, 0700 */
+	ck_assert_ptr_nonnull(mkdtemp(folder)); /* root's, 0700 */
 	snprintf(path, sizeof(path), "%s/out", folder);
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(output_open(&output, path), -EACCES);

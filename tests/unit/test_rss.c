@@ -11,10 +11,10 @@
 #include "schema.h"
 #include "user/study/rss/rss_steps.h"
 
-#define SCHEMA "Documentation/pfdrive-study-rss.schema.json"	/* the tests run at the top */
-#define PAGE 4096
-#define DISK FAULT_DISK
-#define LONG FAULT_LONG
+#define SCHEMA "Documentation/pfdrive-study-rss.schema.json" /* the tests run at the top */
+#define PAGE   4096
+#define DISK   FAULT_DISK
+#define LONG   FAULT_LONG
 
 static struct rss_report sample(void)
 {
@@ -40,8 +40,14 @@ static struct rss_report sample(void)
 static void add(struct rss_report *report, uint64_t start_ns, enum fault_class class)
 {
 	const struct explained fault = {
-		.class = class, .start_ns = start_ns, .end_ns = start_ns + 1500, .inode = 1,
-		.pgoff = 7, .attempts = 3, .major = true, .solved = true,
+		.class = class,
+		.start_ns = start_ns,
+		.end_ns = start_ns + 1500,
+		.inode = 1,
+		.pgoff = 7,
+		.attempts = 3,
+		.major = true,
+		.solved = true,
 	};
 
 	rss_add_fault(report, &fault);
@@ -53,7 +59,7 @@ START_TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
 	unsigned int i;
 
 	add(&report, 99, 0);
-	add(&report, 250, 0);	/* between two steps */
+	add(&report, 250, 0); /* between two steps */
 	add(&report, 601, 0);
 	for (i = 0; i < report.nr_steps; i++)
 		ck_assert_uint_eq(report.steps[i].nr_faults, 0);
@@ -174,6 +180,6 @@ START_TEST(test_json_returns_the_write_error)
 }
 END_TEST
 
-RUN_TESTS("rss", test_a_fault_belongs_to_the_step_in_which_it_began,
-	  test_sizes_of_this_process, test_table_has_steps_faults_and_growth,
-	  test_json_matches_the_schema, test_json_returns_the_write_error)
+RUN_TESTS("rss", test_a_fault_belongs_to_the_step_in_which_it_began, test_sizes_of_this_process,
+	  test_table_has_steps_faults_and_growth, test_json_matches_the_schema,
+	  test_json_returns_the_write_error)

@@ -22,14 +22,22 @@ static void open_fixture(struct fixture *fixture)
 	fixture->counters.hooked_only = true;
 	fixture->counters.hooks = (1U << NR_HOOKS) - 1;
 	memset(fixture->counters.faults, 0, sizeof(fixture->counters.faults));
-	fixture->counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
-						    PFSTAT_OUTCOME_MINOR)].count = 60;
-	fixture->counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_KERNEL,
-						    PFSTAT_OUTCOME_MINOR)].count = 3;
-	fixture->counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_FILE, PFSTAT_ORIGIN_GUP,
-						    PFSTAT_OUTCOME_MAJOR)].count = 4;
-	fixture->counters.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
-						    PFSTAT_OUTCOME_RETRY)].count = 50;
+	fixture->counters
+		.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
+					   PFSTAT_OUTCOME_MINOR)]
+		.count = 60;
+	fixture->counters
+		.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_KERNEL,
+					   PFSTAT_OUTCOME_MINOR)]
+		.count = 3;
+	fixture->counters
+		.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_FILE, PFSTAT_ORIGIN_GUP,
+					   PFSTAT_OUTCOME_MAJOR)]
+		.count = 4;
+	fixture->counters
+		.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
+					   PFSTAT_OUTCOME_RETRY)]
+		.count = 50;
 	memset(fixture->counters.counts, 0, sizeof(fixture->counters.counts));
 	fixture->counters.events_skipped = 0;
 	fixture->counters.usage.minflt = 63;
@@ -45,8 +53,12 @@ static void open_fixture(struct fixture *fixture)
 	fixture->counters.syscalls = fixture->calls;
 	fixture->counters.nr_syscalls = 2;
 	fixture->seen = (struct usage_seen){
-		.voluntary = 7, .preempted = 1, .off_cpu_ns = 4000000, .elapsed_ns = 9100000,
-		.bytes_read = 8192, .one_thread = true,
+		.voluntary = 7,
+		.preempted = 1,
+		.off_cpu_ns = 4000000,
+		.elapsed_ns = 9100000,
+		.bytes_read = 8192,
+		.one_thread = true,
 	};
 }
 
@@ -74,7 +86,7 @@ START_TEST(test_lost_events_are_the_reason_for_differences)
 	ck_assert_str_eq(f.lines[USAGE_NIVCSW].reason, "events of eBPF were lost");
 	ck_assert_str_eq(f.lines[USAGE_INBLOCK].reason, "events of eBPF were lost");
 	ck_assert_str_eq(f.lines[USAGE_CPU].reason, "events of eBPF were lost");
-	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);	/* counted, not sent */
+	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason); /* counted, not sent */
 	f.counters.events_skipped = 1;
 	compare(&f);
 	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel left out programs of eBPF");
@@ -88,7 +100,7 @@ START_TEST(test_each_figure_meets_its_own)
 
 	open_fixture(&f);
 	compare(&f);
-	ck_assert_int_eq(difference_of(&f, USAGE_MINFLT), 0);	/* retries are none */
+	ck_assert_int_eq(difference_of(&f, USAGE_MINFLT), 0); /* retries are none */
 	ck_assert_int_eq(difference_of(&f, USAGE_MAJFLT), 0);
 	ck_assert_int_eq(difference_of(&f, USAGE_INBLOCK), 0);
 	ck_assert_int_eq(difference_of(&f, USAGE_OUBLOCK), 8);
@@ -155,7 +167,7 @@ START_TEST(test_time_on_the_cpu_is_known_of_one_thread_alone)
 	compare(&f);
 	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, COUNT_NA);
 	open_fixture(&f);
-	f.seen.off_cpu_ns = f.seen.elapsed_ns + 1;	/* nonsense is no figure */
+	f.seen.off_cpu_ns = f.seen.elapsed_ns + 1; /* nonsense is no figure */
 	compare(&f);
 	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, COUNT_NA);
 }
@@ -189,7 +201,7 @@ START_TEST(test_calls_are_added_up_whatever_they_returned)
 
 	ck_assert_int_eq(syscall_totals(rows, 6, &totals, &nr), 0);
 	ck_assert_uint_eq(nr, 4);
-	ck_assert_uint_eq(totals[0].number, 1);		/* of equal times the smaller number */
+	ck_assert_uint_eq(totals[0].number, 1); /* of equal times the smaller number */
 	ck_assert_uint_eq(totals[0].calls, 9);
 	ck_assert_uint_eq(totals[0].errors, 5);
 	ck_assert_uint_eq(totals[0].total_ns, 900);
@@ -218,10 +230,8 @@ START_TEST(test_no_call_is_no_total)
 }
 END_TEST
 
-RUN_TESTS("usage", test_each_figure_meets_its_own,
-	  test_lost_events_are_the_reason_for_differences,
-	  test_every_line_has_a_name_a_key_and_a_source,
-	  test_values_of_ebpf_are_na_without_it,
+RUN_TESTS("usage", test_each_figure_meets_its_own, test_lost_events_are_the_reason_for_differences,
+	  test_every_line_has_a_name_a_key_and_a_source, test_values_of_ebpf_are_na_without_it,
 	  test_a_hook_that_is_not_there_makes_its_lines_na,
 	  test_time_on_the_cpu_is_known_of_one_thread_alone,
 	  test_faults_have_a_reason_only_at_the_edges,

@@ -18,7 +18,15 @@
 #define EXECUTABLE (PROT_READ | PROT_EXEC)
 
 enum attempt {
-	OPENED, SOCKET, FORKED, KILLED, EXECUTED, TRACED, MAPPED_CODE, WRITTEN, BECAME_ROOT,
+	OPENED,
+	SOCKET,
+	FORKED,
+	KILLED,
+	EXECUTED,
+	TRACED,
+	MAPPED_CODE,
+	WRITTEN,
+	BECAME_ROOT,
 	INHERITED,
 	NR_ATTEMPTS,
 };
@@ -41,7 +49,9 @@ static void attempt_all(int *results)
 	results[TRACED] = error_of(syscall(SYS_ptrace, 0, 0, 0, 0));
 	errno = 0;
 	results[MAPPED_CODE] = mmap(NULL, 4096, EXECUTABLE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
-			       MAP_FAILED ? errno : 0;
+					       MAP_FAILED ?
+				       errno :
+				       0;
 	results[WRITTEN] = error_of(write(2, "", 0));
 }
 
@@ -73,8 +83,7 @@ static void read_status(pid_t pid, const char *name, char *value, size_t size)
 		;
 	fclose(file);
 	ck_assert(!strncmp(line, name, strlen(name)));
-	snprintf(value, size, "%.*s", (int)strcspn(line + strlen(name), "\n"),
-		 line + strlen(name));
+	snprintf(value, size, "%.*s", (int)strcspn(line + strlen(name), "\n"), line + strlen(name));
 }
 
 static void check_status(pid_t pid)

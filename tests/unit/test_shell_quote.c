@@ -34,5 +34,4 @@ START_TEST(test_special_characters_are_quoted)
 }
 END_TEST
 
-RUN_TESTS("shell_word", test_plain_words_stay_as_they_are,
-	  test_special_characters_are_quoted)
+RUN_TESTS("shell_word", test_plain_words_stay_as_they_are, test_special_characters_are_quoted)

@@ -16,8 +16,14 @@ static void map_file(uint32_t pid, uint64_t address, uint64_t pgoff, const char 
 	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
 
 	*map = (struct item_map){
-		.address = address, .bytes = 0x10000, .pgoff = pgoff, .inode = 5, .dev = 9,
-		.pid = pid, .tid = pid, .path_bytes = strlen(path) + 1,
+		.address = address,
+		.bytes = 0x10000,
+		.pgoff = pgoff,
+		.inode = 5,
+		.dev = 9,
+		.pid = pid,
+		.tid = pid,
+		.path_bytes = strlen(path) + 1,
 	};
 	strcpy(map->path, path);
 	ck_assert_int_eq(spaces_add_map(spaces, map), 0);
@@ -42,8 +48,11 @@ static void close_stacks(void)
 static void begin_fault(uint32_t pid, uint64_t address, uint64_t ns, const uint64_t *ips)
 {
 	struct pfstat_stack stack = {
-		.event = { .type = PFSTAT_EVENT_STACK, .size = sizeof(stack), .pid = pid,
-			   .tid = pid, .ns = ns },
+		.event = { .type = PFSTAT_EVENT_STACK,
+			   .size = sizeof(stack),
+			   .pid = pid,
+			   .tid = pid,
+			   .ns = ns },
 		.address = address,
 	};
 
@@ -55,7 +64,10 @@ static void begin_fault(uint32_t pid, uint64_t address, uint64_t ns, const uint6
 static uint64_t number_of(uint32_t pid, uint64_t address, uint64_t start_ns)
 {
 	const struct explained fault = {
-		.pid = pid, .tid = pid, .address = address, .start_ns = start_ns,
+		.pid = pid,
+		.tid = pid,
+		.address = address,
+		.start_ns = start_ns,
 	};
 	uint64_t number;
 
@@ -139,8 +151,7 @@ START_TEST(test_the_same_way_is_one_stack)
 	/* Another process, its program elsewhere: the same places in the same files. */
 	map_file(7, 0x500000, 0, "/bin/program");
 	map_file(7, LIBRARY, 16, "/lib/libc.so");
-	begin_fault(7, 0x1000, 100,
-		    (const uint64_t[]){ 0x500010, 0x500021, LIBRARY + 0x101, 0 });
+	begin_fault(7, 0x1000, 100, (const uint64_t[]){ 0x500010, 0x500021, LIBRARY + 0x101, 0 });
 	ck_assert_uint_eq(number_of(7, 0x1000, 105), first);
 	/* The same numbers in a process whose files are not known are something else. */
 	begin_fault(8, 0x1000, 100, main_calls);
@@ -232,8 +243,7 @@ START_TEST(test_when_all_ways_are_taken_no_place_is_added)
 	first = number_of(1, 0x1000, 5);
 	for (i = 1; i < STACKS_MAX + 100; i++) {
 		begin_fault(1, 0x1000, 100 * i, (const uint64_t[]){ 0x400000 + i, 0 });
-		ck_assert((number_of(1, 0x1000, 100 * i + 5) == STACKS_OTHER) ==
-			  (i >= STACKS_MAX));
+		ck_assert((number_of(1, 0x1000, 100 * i + 5) == STACKS_OTHER) == (i >= STACKS_MAX));
 	}
 	ck_assert_int_eq(stacks_visit(stacks, count_place, &places), 0);
 	ck_assert_uint_eq(places, STACKS_MAX);
@@ -246,7 +256,7 @@ START_TEST(test_when_all_ways_are_taken_no_place_is_added)
 }
 END_TEST
 
-RUN_TESTS("stacks", test_a_fault_has_the_stack_that_it_began_with,
-	  test_more_threads_than_are_kept, test_the_same_way_is_one_stack,
-	  test_symbols_name_the_places, test_truncated_stack_is_marked,
-	  test_more_ways_than_are_kept, test_when_all_ways_are_taken_no_place_is_added)
+RUN_TESTS("stacks", test_a_fault_has_the_stack_that_it_began_with, test_more_threads_than_are_kept,
+	  test_the_same_way_is_one_stack, test_symbols_name_the_places,
+	  test_truncated_stack_is_marked, test_more_ways_than_are_kept,
+	  test_when_all_ways_are_taken_no_place_is_added)

@@ -7,7 +7,7 @@
 #include "user/util/statistics.h"
 #include "user/util/random.h"
 
-#define TINY 0.000000001
+#define TINY	0.000000001
 #define SAMPLES 4000
 
 static struct statistics of(const double *values, size_t nr)
@@ -21,10 +21,13 @@ static struct statistics of(const double *values, size_t nr)
 /* Table 26.10 of Abramowitz and Stegun, to its three decimals. */
 START_TEST(test_quantiles_are_the_published_ones)
 {
-	static const struct { unsigned int freedom; double t; } table[] = {
-		{ 1, 12.706 }, { 2, 4.303 }, { 3, 3.182 }, { 4, 2.776 }, { 5, 2.571 },
-		{ 9, 2.262 }, { 10, 2.228 }, { 29, 2.045 }, { 30, 2.042 }, { 60, 2.000 },
-		{ 120, 1.980 },
+	static const struct {
+		unsigned int freedom;
+		double t;
+	} table[] = {
+		{ 1, 12.706 }, { 2, 4.303 },  { 3, 3.182 },   { 4, 2.776 },
+		{ 5, 2.571 },  { 9, 2.262 },  { 10, 2.228 },  { 29, 2.045 },
+		{ 30, 2.042 }, { 60, 2.000 }, { 120, 1.980 },
 	};
 	size_t i;
 

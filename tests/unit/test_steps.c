@@ -7,12 +7,14 @@
 #include "sample_run.h"
 #include "schema.h"
 
-#define SCHEMA "Documentation/pfdrive.schema.json"	/* the tests run at the top */
+#define SCHEMA "Documentation/pfdrive.schema.json" /* the tests run at the top */
 
 static struct step_figures step_of(uint64_t ms, uint64_t bytes, uint64_t minflt, uint64_t oublock)
 {
 	return (struct step_figures){
-		.made = true, .elapsed_ns = ms * 1000000, .bytes = bytes,
+		.made = true,
+		.elapsed_ns = ms * 1000000,
+		.bytes = bytes,
 		.usage = { .minflt = minflt, .oublock = oublock, .majflt = 7 },
 	};
 }
@@ -94,7 +96,8 @@ START_TEST(test_table_names_the_target_of_stores)
 	struct sample_run run;
 
 	sample_steps(&run, 100);
-	check_line(&run.report, 1, "Mapping", "shared; memset and msync first; 12.5 % of the "
+	check_line(&run.report, 1, "Mapping",
+		   "shared; memset and msync first; 12.5 % of the "
 		   "accesses store, to the file");
 	strcpy(run.report.environment.map, "private+populate");
 	check_line(&run.report, 1, "Mapping", "private+populate; memset and msync first; 12.5 %");

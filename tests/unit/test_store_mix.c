@@ -20,8 +20,8 @@ static uint64_t share_of(const char *text)
 START_TEST(test_shares_as_people_write_them)
 {
 	static const char *const wrong[] = {
-		"", "x", "-0.5", "+1", " 1", "nan", "inf", "0x1p-3", "1e-1", "0.5 ", "50%%", "%",
-		".", "0.5.5", "half", "50 %",
+		"",	"x",	"-0.5", "+1", " 1", "nan",   "inf",  "0x1p-3",
+		"1e-1", "0.5 ", "50%%", "%",  ".",  "0.5.5", "half", "50 %",
 	};
 	uint64_t share;
 	size_t i;
@@ -47,7 +47,7 @@ START_TEST(test_stores_are_spread_evenly_the_first_first)
 {
 	static const struct {
 		uint64_t share;
-		const char *made;	/* S: a store */
+		const char *made; /* S: a store */
 	} cases[] = {
 		{ 0, "........" },
 		{ STORES_ALL, "SSSSSSSS" },
@@ -151,8 +151,8 @@ static uint64_t pages_stored_to(const uint8_t *data, uint64_t bytes)
 START_TEST(test_pages_written_are_those_that_a_run_writes)
 {
 	static const char *const patterns[] = {
-		"random", "sequential", "stride:1", "stride:100", "stride:4K", "stride:5000",
-		"stride:64K",
+		"random",    "sequential",  "stride:1",	  "stride:100",
+		"stride:4K", "stride:5000", "stride:64K",
 	};
 	static const uint64_t shares[] = { 1000000, STORES_ALL / 100, STORES_ALL / 2, STORES_ALL };
 	static uint8_t data[300001];
@@ -163,8 +163,8 @@ START_TEST(test_pages_written_are_those_that_a_run_writes)
 	for (i = 0; i < 7; i++) {
 		for (j = 0; j < 4; j++) {
 			for (k = 0; k < 5; k++) {
-				pattern = storing(patterns[i], sizeof(data), accesses[k],
-						  shares[j]);
+				pattern =
+					storing(patterns[i], sizeof(data), accesses[k], shares[j]);
 				memset(data, 0, sizeof(data));
 				run_over(&pattern, data);
 				ck_assert_int_eq(pattern_pages_written(&pattern, &go_on, &pages),
@@ -212,8 +212,7 @@ START_TEST(test_warm_up_takes_stores)
 }
 END_TEST
 
-RUN_TESTS("stores", test_shares_as_people_write_them,
-	  test_stores_are_spread_evenly_the_first_first, test_share_of_stores_is_exact,
-	  test_half_share_stores_to_every_second_byte, test_without_stores_nothing_changes,
-	  test_pages_written_are_those_that_a_run_writes, test_stores_do_not_change_the_order,
-	  test_warm_up_takes_stores)
+RUN_TESTS("stores", test_shares_as_people_write_them, test_stores_are_spread_evenly_the_first_first,
+	  test_share_of_stores_is_exact, test_half_share_stores_to_every_second_byte,
+	  test_without_stores_nothing_changes, test_pages_written_are_those_that_a_run_writes,
+	  test_stores_do_not_change_the_order, test_warm_up_takes_stores)

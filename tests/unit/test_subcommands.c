@@ -51,11 +51,20 @@ START_TEST(test_an_unknown_word_is_refused_with_the_nearest_command)
 		char *word;
 		const char *nearest;
 	} cases[] = {
-		{ "reprto", "report" }, { "recodr", "record" }, { "bensh", "bench" },
-		{ "map", "maps" }, { "replayy", "replay" }, { "tpo", "top" }, { "rum", "run" },
-		{ "compara", "compare" }, { "io", "study io" }, { "rss", "study rss" },
+		{ "reprto", "report" },
+		{ "recodr", "record" },
+		{ "bensh", "bench" },
+		{ "map", "maps" },
+		{ "replayy", "replay" },
+		{ "tpo", "top" },
+		{ "rum", "run" },
+		{ "compara", "compare" },
+		{ "io", "study io" },
+		{ "rss", "study rss" },
 		/* The former names. */
-		{ "drive", "run" }, { "via", "study io" }, { "touch", "study rss" },
+		{ "drive", "run" },
+		{ "via", "study io" },
+		{ "touch", "study rss" },
 		{ "show-maps", "maps" },
 	};
 	char expected[256];
@@ -63,8 +72,10 @@ START_TEST(test_an_unknown_word_is_refused_with_the_nearest_command)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ck_assert_int_eq(RUN(cases[i].word), STATUS_USAGE);
-		snprintf(expected, sizeof(expected), "pfdrive: unknown command '%s'; did you mean "
-			 "'%s'? No file has that name either\n", cases[i].word, cases[i].nearest);
+		snprintf(expected, sizeof(expected),
+			 "pfdrive: unknown command '%s'; did you mean "
+			 "'%s'? No file has that name either\n",
+			 cases[i].word, cases[i].nearest);
 		ck_assert_str_eq(err, expected);
 		ck_assert_str_eq(out, "");
 	}
@@ -121,7 +132,7 @@ START_TEST(test_a_path_and_an_option_are_those_of_run)
 	ck_assert_ptr_nonnull(strstr(err, "there is no file missing"));
 	ck_assert_int_eq(RUN("-n", "1"), STATUS_USAGE);
 	ck_assert_ptr_nonnull(strstr(err, "no FILE was given"));
-	ck_assert_int_eq(RUN("Documentation"), STATUS_FAILED);	/* the tests run at the top */
+	ck_assert_int_eq(RUN("Documentation"), STATUS_FAILED); /* the tests run at the top */
 	ck_assert_str_eq(err, "pfdrive: Documentation is a folder: name a file\n");
 }
 END_TEST
@@ -233,8 +244,7 @@ START_TEST(test_an_unknown_item_of_with_is_refused_with_the_choices)
 	ck_assert_ptr_nonnull(strstr(err, "--with: '' is not one of"));
 	ck_assert_int_eq(RUN("record", "--with", "hw", "--", "true"), STATUS_USAGE);
 	ck_assert_str_eq(err, "pfdrive record: --with: 'hw' is not one of rusage, syscalls\n");
-	ck_assert_int_eq(RUN("--with", "maps,rusage", "--with", "hw", "./missing"),
-			 STATUS_FAILED);
+	ck_assert_int_eq(RUN("--with", "maps,rusage", "--with", "hw", "./missing"), STATUS_FAILED);
 	ck_assert_ptr_nonnull(strstr(err, "there is no file"));
 }
 END_TEST

@@ -7,12 +7,11 @@
 #include "runner.h"
 #include "user/analyze/summary.h"
 
-#define RETRY PFSTAT_RESULT_RETRY
+#define RETRY  PFSTAT_RESULT_RETRY
 #define LOCKED PFSTAT_RESULT_LOCKED
 
-static const enum pfstat_class study_disk[] = {
-	PFSTAT_CLASS_DISK, PFSTAT_CLASS_WAIT, PFSTAT_CLASS_READAHEAD
-};
+static const enum pfstat_class study_disk[] = { PFSTAT_CLASS_DISK, PFSTAT_CLASS_WAIT,
+						PFSTAT_CLASS_READAHEAD };
 
 static struct pfstat_record record_of(uint32_t tid, enum pfstat_class class, uint64_t start_ns,
 				      uint64_t duration_ns)
@@ -98,8 +97,7 @@ START_TEST(test_combined_classes_are_one_population)
 
 	/* 1 … 90 in disk, 91 … 100 in wait: the median of both is neither's. */
 	for (i = 1; i <= 100; i++) {
-		record = record_of(1, i <= 90 ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_WAIT, 1000 * i,
-				   i);
+		record = record_of(1, i <= 90 ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_WAIT, 1000 * i, i);
 		add(summary, &record);
 	}
 	record = record_of(1, PFSTAT_CLASS_LONG, 200000, 7);
@@ -167,13 +165,13 @@ START_TEST(test_late_record_is_counted_as_late)
 
 	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10);
 	add(summary, &record);
-	record = record_of(2, PFSTAT_CLASS_LONG, 1000, 10);	/* another thread's time */
+	record = record_of(2, PFSTAT_CLASS_LONG, 1000, 10); /* another thread's time */
 	add(summary, &record);
 	record = record_of(1, PFSTAT_CLASS_LONG, 1000, 10);
 	add(summary, &record);
-	record = record_of(1, PFSTAT_CLASS_LONG, 1500, 10);	/* still before 2000 */
+	record = record_of(1, PFSTAT_CLASS_LONG, 1500, 10); /* still before 2000 */
 	add(summary, &record);
-	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10);	/* at once is not late */
+	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10); /* at once is not late */
 	add(summary, &record);
 	summary_figures(summary, &figures);
 	ck_assert_uint_eq(figures.late, 2);
@@ -248,7 +246,7 @@ START_TEST(test_threads_do_not_mix)
 	for (now = 1; now <= RECORDS; now++) {
 		thread = random_next(&state) % THREADS;
 		record = record_of(thread * 64, PFSTAT_CLASS_LONG, now, 10);
-		record.address = 4096;	/* all at the same page */
+		record.address = 4096; /* all at the same page */
 		record.earlier_ns = retry_at[thread];
 		open -= retry_at[thread] != 0;
 		if (random_next(&state) % 2) {

@@ -96,8 +96,8 @@ END_TEST
 START_TEST(test_addresses_without_a_symbol_have_no_name)
 {
 	static const char *const paths[] = {
-		"", "//anon", "[vdso]", "/nonexistent", "/dev/zero", "/proc/self/maps", "/",
-		"/memfd:code (deleted)",
+		"",	     "//anon",		"[vdso]", "/nonexistent",
+		"/dev/zero", "/proc/self/maps", "/",	  "/memfd:code (deleted)",
 	};
 	struct symbols *symbols;
 	char path[4096];
@@ -108,7 +108,7 @@ START_TEST(test_addresses_without_a_symbol_have_no_name)
 		ck_assert_ptr_null(symbols_name(symbols, paths[i], 0, 0x1000));
 	offset_of((void *)function_to_be_found, path);
 	ck_assert_ptr_null(symbols_name(symbols, path, 0, UINT64_MAX));
-	ck_assert_ptr_null(symbols_name(symbols, path, 0, 0));	/* the ELF header */
+	ck_assert_ptr_null(symbols_name(symbols, path, 0, 0)); /* the ELF header */
 	symbols_close(symbols);
 }
 END_TEST
@@ -222,7 +222,7 @@ START_TEST(test_lookup_contacts_no_server)
 	setenv("DEBUGINFOD_TIMEOUT", "1", 1);
 	setenv("DEBUGINFOD_CACHE_PATH", "/tmp/pfstat-no-cache", 1);
 	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
-	free(symbols_name(symbols, "/bin/sh", 0, 0x5000));	/* has no symbols itself */
+	free(symbols_name(symbols, "/bin/sh", 0, 0x5000)); /* has no symbols itself */
 	ck_assert_int_eq(poll(&poll_server, 1, 0), 0);
 	symbols_close(symbols);
 	close(server);
@@ -291,5 +291,4 @@ RUN_TESTS("symbols", test_a_child_that_dies_costs_only_names,
 	  test_children_are_not_started_without_end, test_function_of_this_program_is_found,
 	  test_function_of_a_library, test_addresses_without_a_symbol_have_no_name,
 	  test_another_files_names_are_not_taken, test_a_compressed_file_is_not_unpacked,
-	  test_a_pipe_is_not_waited_for, test_lookup_contacts_no_server,
-	  test_few_files_stay_open)
+	  test_a_pipe_is_not_waited_for, test_lookup_contacts_no_server, test_few_files_stay_open)

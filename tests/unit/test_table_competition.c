@@ -23,8 +23,12 @@ static void make(void)
 	for (i = 0; i < 2; i++) {
 		competition = &competitions[i];
 		*competition = (struct competition){
-			.bytes = 12 << 20, .random = true, .nr = 1, .limit = 16 << 20,
-			.swap_bytes = 128 << 20, .have_matrix = true,
+			.bytes = 12 << 20,
+			.random = true,
+			.nr = 1,
+			.limit = 16 << 20,
+			.swap_bytes = 128 << 20,
+			.have_matrix = true,
 			.competitors = { { .minflt = 11, .majflt = 500 + i, .accesses = 9000 } },
 			.matrix = { .nr = 1, .read = 10, .not_seen = 3, .evicted = 20 },
 		};
@@ -50,7 +54,7 @@ static void print(size_t nr)
 
 	free(text);
 	out = open_memstream(&text, &size);
-	fputc('\n', out);	/* so that every line begins alike */
+	fputc('\n', out); /* so that every line begins alike */
 	ck_assert_int_eq(table_competition(out, views, nr), 0);
 	fclose(out);
 }
@@ -79,7 +83,7 @@ START_TEST(test_the_table_of_one_run)
 	make();
 	print(1);
 	check_line("Competition:", "Competition: 1 × 12.0 MiB, pages at random, a store in each "
-		   "eighth step; all under a limit of 16.0 MiB;");
+				   "eighth step; all under a limit of 16.0 MiB;");
 	check_line("accesses, ms", "accesses, ms n/a 1.50 the clock");
 	check_line("majflt  ", "majflt 40 100 getrusage(2), the run's thread");
 	check_line("pswpin", "pswpin n/a n/a /proc/vmstat, the machine");
@@ -95,8 +99,7 @@ START_TEST(test_the_table_of_two_runs_has_means_and_deviations)
 {
 	make();
 	print(2);
-	check_line("majflt  ",
-		   "majflt 40.0 ± 0.0 110.0 ± 14.1 getrusage(2), the run's thread");
+	check_line("majflt  ", "majflt 40.0 ± 0.0 110.0 ± 14.1 getrusage(2), the run's thread");
 	check_line("competitor 1  ", "competitor 1 500.5 ± 0.7 11.0 ± 0.0 9000.0 ± 0.0");
 	check_line("pswpin", "pswpin n/a n/a /proc/vmstat, the machine");
 }
@@ -142,8 +145,6 @@ START_TEST(test_json_closes_and_null_is_unknown)
 }
 END_TEST
 
-RUN_TESTS("table_competition",
-	  test_the_table_of_one_run,
+RUN_TESTS("table_competition", test_the_table_of_one_run,
 	  test_the_table_of_two_runs_has_means_and_deviations,
-	  test_without_its_hooks_there_is_no_matrix,
-	  test_json_closes_and_null_is_unknown)
+	  test_without_its_hooks_there_is_no_matrix, test_json_closes_and_null_is_unknown)

@@ -7,7 +7,7 @@
 #include "user/collect/time_heap.h"
 
 #define NR_SOURCES 512
-#define NR_ITEMS 100000
+#define NR_ITEMS   100000
 
 /* Each source has items in the order of time, some at equal times. */
 START_TEST(test_items_of_many_sources_come_in_time_order)

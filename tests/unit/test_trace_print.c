@@ -14,8 +14,8 @@
 
 #define DISK ((8U << 20) | 1)
 /* Fourteen days of uptime, and no round number; the trace's 0 is a day before them. */
-#define T0 1234567890123457ULL
-#define DAY 86400000000000ULL
+#define T0     1234567890123457ULL
+#define DAY    86400000000000ULL
 #define ORIGIN (13 * DAY)
 
 static char *text;
@@ -33,7 +33,9 @@ static void begin(void)
 static json_t *end(const char *damage)
 {
 	const struct trace_missing missing = {
-		.damage = damage, .lost = 5, .events_lost = COUNT_NA,
+		.damage = damage,
+		.lost = 5,
+		.events_lost = COUNT_NA,
 	};
 	json_error_t error;
 	json_t *root;
@@ -75,21 +77,37 @@ static void feed_map(uint32_t dev, uint64_t inode, const char *path)
 static struct pfstat_block request(uint64_t insert, uint64_t issue, uint64_t done, uint64_t sector)
 {
 	return (struct pfstat_block){
-		.event = { .type = PFSTAT_EVENT_BLOCK, .size = sizeof(struct pfstat_block),
-			   .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_READAHEAD, .pid = 10,
-			   .tid = 11, .ns = T0 + done },
-		.insert_ns = T0 + insert, .issue_ns = T0 + issue, .sector = sector, .inode = 77,
-		.pgoff = 5, .dev = DISK, .fs_dev = DISK, .bytes = 16384, .file_bytes = 16384,
+		.event = { .type = PFSTAT_EVENT_BLOCK,
+			   .size = sizeof(struct pfstat_block),
+			   .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_READAHEAD,
+			   .pid = 10,
+			   .tid = 11,
+			   .ns = T0 + done },
+		.insert_ns = T0 + insert,
+		.issue_ns = T0 + issue,
+		.sector = sector,
+		.inode = 77,
+		.pgoff = 5,
+		.dev = DISK,
+		.fs_dev = DISK,
+		.bytes = 16384,
+		.file_bytes = 16384,
 	};
 }
 
 static struct pfstat_off_cpu stay(uint64_t off, uint64_t woken, uint64_t on)
 {
 	return (struct pfstat_off_cpu){
-		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(struct pfstat_off_cpu),
-			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN, .pid = 10,
-			   .tid = 11, .ns = T0 + on },
-		.off_ns = T0 + off, .woken_ns = T0 + woken, .state = 2, .waker = 12,
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(struct pfstat_off_cpu),
+			   .flags = PFSTAT_OFF_CPU_IOWAIT | PFSTAT_OFF_CPU_WOKEN,
+			   .pid = 10,
+			   .tid = 11,
+			   .ns = T0 + on },
+		.off_ns = T0 + off,
+		.woken_ns = T0 + woken,
+		.state = 2,
+		.waker = 12,
 	};
 }
 
@@ -97,14 +115,28 @@ static struct pfstat_off_cpu stay(uint64_t off, uint64_t woken, uint64_t on)
 static struct explained disk_fault(const struct pfstat_block *block)
 {
 	return (struct explained){
-		.class = FAULT_DISK, .pid = 10, .tid = 11,
-		.start_ns = T0 + 100, .end_ns = T0 + 1100, .handler_ns = 900,
-		.parts_ns = { [PART_CPU_BEFORE] = 50, [PART_QUEUE] = 150, [PART_DEVICE] = 600,
-			      [PART_RUNQUEUE] = 80, [PART_CPU_AFTER] = 120 },
-		.address = 0x7f0012345678, .pgoff = 5, .inode = 77, .ip = 0x401000, .dev = DISK,
+		.class = FAULT_DISK,
+		.pid = 10,
+		.tid = 11,
+		.start_ns = T0 + 100,
+		.end_ns = T0 + 1100,
+		.handler_ns = 900,
+		.parts_ns = { [PART_CPU_BEFORE] = 50,
+			      [PART_QUEUE] = 150,
+			      [PART_DEVICE] = 600,
+			      [PART_RUNQUEUE] = 80,
+			      [PART_CPU_AFTER] = 120 },
+		.address = 0x7f0012345678,
+		.pgoff = 5,
+		.inode = 77,
+		.ip = 0x401000,
+		.dev = DISK,
 		.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_COMPLETED,
 		.attempts = 2,
-		.solved = true, .major = true, .parts_known = true, .request = *block,
+		.solved = true,
+		.major = true,
+		.parts_known = true,
+		.request = *block,
 		.nr_spans = 3,
 		.spans = { { T0 + 150, T0 + 300, PART_QUEUE },
 			   { T0 + 300, T0 + 900, PART_DEVICE },
@@ -205,8 +237,10 @@ static void check_nesting(const json_t *root)
 			if (j <= i || strcmp(string_of(b, "ph"), "X") || !same_track(a, b))
 				continue;
 			ck_assert_msg(end_of(a) <= start_of(b) || end_of(b) <= start_of(a) ||
-				      (start_of(a) >= start_of(b) && end_of(a) <= end_of(b)) ||
-				      (start_of(b) >= start_of(a) && end_of(b) <= end_of(a)),
+					      (start_of(a) >= start_of(b) &&
+					       end_of(a) <= end_of(b)) ||
+					      (start_of(b) >= start_of(a) &&
+					       end_of(b) <= end_of(a)),
 				      "%s at %zu and %s at %zu overlap", string_of(a, "name"), i,
 				      string_of(b, "name"), j);
 		}
@@ -275,8 +309,12 @@ static json_t *one_fault(void)
 static struct pfstat_task task(uint32_t flags, uint32_t pid, uint32_t tid, const char *comm)
 {
 	struct pfstat_task event = {
-		.event = { .type = PFSTAT_EVENT_TASK, .size = sizeof(event), .flags = flags,
-			   .pid = pid, .tid = tid, .ns = T0 },
+		.event = { .type = PFSTAT_EVENT_TASK,
+			   .size = sizeof(event),
+			   .flags = flags,
+			   .pid = pid,
+			   .tid = tid,
+			   .ns = T0 },
 	};
 
 	memcpy(event.comm, comm, strnlen(comm, sizeof(event.comm)));
@@ -353,7 +391,8 @@ START_TEST(test_times_are_exact_after_years)
 	root = end(NULL);
 	slices = events_of(root);
 	ck_assert_uint_eq(json_integer_value(json_object_get(json_object_get(root, "otherData"),
-							     "origin_ns")), 1000 * DAY);
+							     "origin_ns")),
+			  1000 * DAY);
 	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "ts"), DAY + 12345);
 	ck_assert_uint_eq(ns_of(json_array_get(slices, 0), "dur"), 678);
 	json_decref(root);
@@ -490,10 +529,10 @@ START_TEST(test_stays_outside_of_faults_are_slices)
 	const struct pfstat_block none = { 0 };
 	const struct explained fault = disk_fault(&none);
 	struct pfstat_off_cpu stays[] = {
-		stay(10, 15, 20),		/* before the fault */
-		stay(90, 101, 102),		/* before it, by a clock that is ahead */
-		stay(500, 600, 700),		/* in it */
-		stay(1099, 1150, 1200),		/* after it, by a clock that is behind */
+		stay(10, 15, 20),	/* before the fault */
+		stay(90, 101, 102),	/* before it, by a clock that is ahead */
+		stay(500, 600, 700),	/* in it */
+		stay(1099, 1150, 1200), /* after it, by a clock that is behind */
 	};
 	json_t *root;
 	size_t i;
@@ -712,8 +751,8 @@ static void feed_round(uint64_t base, uint64_t *state)
 
 	for (i = 0; i < 4; i++)
 		blocks[i] = request(base + 200 + random_next(state) % 50,
-				    base + 300 + random_next(state) % 50,
-				    base + 1000 + 100 * i, random_next(state) % 1000000);
+				    base + 300 + random_next(state) % 50, base + 1000 + 100 * i,
+				    random_next(state) % 1000000);
 	for (i = 0; i < 4; i++) {
 		j = random_next(state) % (i + 1);
 		off = stay(base + 260, base + 1000 + 100 * j + 10, base + 1500 + i);
@@ -722,12 +761,12 @@ static void feed_round(uint64_t base, uint64_t *state)
 		fault.tid = 11 + i;
 		fault.start_ns = T0 + base + 150 + random_next(state) % 50;
 		fault.end_ns = T0 + base + 1600 + random_next(state) % 50;
-		fault.spans[0] = (struct explain_span){ off.off_ns, blocks[j].issue_ns,
-							PART_QUEUE };
+		fault.spans[0] =
+			(struct explain_span){ off.off_ns, blocks[j].issue_ns, PART_QUEUE };
 		fault.spans[1] = (struct explain_span){ blocks[j].issue_ns, blocks[j].event.ns,
 							PART_DEVICE };
-		fault.spans[2] = (struct explain_span){ blocks[j].event.ns, off.event.ns,
-							PART_RUNQUEUE };
+		fault.spans[2] =
+			(struct explain_span){ blocks[j].event.ns, off.event.ns, PART_RUNQUEUE };
 		memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 		for (j = 0; j < 3; j++)
 			fault.parts_ns[fault.spans[j].part] =
@@ -776,9 +815,16 @@ static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t
 	const struct pfstat_off_cpu wait = stay(base + 400, base + 2010, base + 2100);
 	struct pfstat_block block = request(base + 200, base + 300, base + 2000, 8 * page);
 	struct pfstat_record record = {
-		.pid = 10, .tid = 11, .inode = 77, .dev = DISK, .pgoff = page,
-		.address = 0x7f0000000000 + (page << 12), .start_ns = T0 + base + 100,
-		.duration_ns = 40, .op = PFSTAT_OP_MAP_PAGES, .class = PFSTAT_CLASS_PASS,
+		.pid = 10,
+		.tid = 11,
+		.inode = 77,
+		.dev = DISK,
+		.pgoff = page,
+		.address = 0x7f0000000000 + (page << 12),
+		.start_ns = T0 + base + 100,
+		.duration_ns = 40,
+		.op = PFSTAT_OP_MAP_PAGES,
+		.class = PFSTAT_CLASS_PASS,
 	};
 
 	block.pgoff = page;
@@ -902,8 +948,7 @@ START_TEST(test_requests_that_find_no_lane_are_left_out_and_counted)
 		feed(&block);
 	}
 	root = end(NULL);
-	ck_assert_int_eq(number_of(json_object_get(root, "otherData"), "requests_left_out"),
-			 3 + 2);
+	ck_assert_int_eq(number_of(json_object_get(root, "otherData"), "requests_left_out"), 3 + 2);
 	ck_assert_uint_eq(nr_of(root, "X"), TRACE_MAX_LANES + TRACE_MAX_DEVICES);
 	json_decref(root);
 }
@@ -988,15 +1033,13 @@ RUN_TESTS("trace", test_stays_of_many_threads_take_bounded_memory,
 	  test_arrow_leads_from_the_request_to_the_fault,
 	  test_two_that_waited_for_one_request_have_an_arrow_each,
 	  test_arrow_of_an_unknown_request_is_left_out_and_counted,
-	  test_arrow_stays_in_a_fault_that_ended_first,
-	  test_fault_with_unknown_parts_has_none,
-	  test_gaps_that_are_not_all_cpu_have_no_name,
-	  test_stays_outside_of_faults_are_slices,
+	  test_arrow_stays_in_a_fault_that_ended_first, test_fault_with_unknown_parts_has_none,
+	  test_gaps_that_are_not_all_cpu_have_no_name, test_stays_outside_of_faults_are_slices,
 	  test_fault_reported_late_still_gets_its_off_cpu_intervals,
 	  test_off_cpu_interval_names_the_waker_and_the_runnable_time,
 	  test_many_stays_without_a_fault_are_all_drawn,
-	  test_cpu_between_preemption_and_sleep_is_before,
-	  test_tracks_have_the_names_of_tasks, test_file_without_a_map_is_named_by_inode,
+	  test_cpu_between_preemption_and_sleep_is_before, test_tracks_have_the_names_of_tasks,
+	  test_file_without_a_map_is_named_by_inode,
 	  test_file_of_another_device_number_is_found_by_its_map,
 	  test_cut_recording_gives_a_complete_file_with_the_damage,
 	  test_concurrent_requests_and_faults_nest_on_every_track,

@@ -158,8 +158,8 @@ START_TEST(test_a_file_of_csv_has_names_but_no_formulas)
 {
 	struct group group = { .pid = 1, .tid = 1, .faults = 1 };
 	static const char *const names[][2] = {
-		{ "/a\033b", ",/a\033b," }, { "=1+1", ",'=1+1," }, { "@a,b", ",\"'@a,b\"," },
-		{ "-bash (7)", ",'-bash (7)," }, { "+x", ",'+x," }, { "a=b", ",a=b," },
+		{ "/a\033b", ",/a\033b," },	 { "=1+1", ",'=1+1," }, { "@a,b", ",\"'@a,b\"," },
+		{ "-bash (7)", ",'-bash (7)," }, { "+x", ",'+x," },	{ "a=b", ",a=b," },
 	};
 	struct sample_run run;
 	char *text;
@@ -187,7 +187,8 @@ START_TEST(test_a_comparison_has_no_control_character)
 	const struct compare_run a = { .file = HOSTILE, .damage = HOSTILE };
 	const struct compare_run b = { .file = "b.pfs" };
 	struct compare_report report = {
-		.a = { .runs = &a, .nr = 1 }, .b = { .runs = &b, .nr = 1 },
+		.a = { .runs = &a, .nr = 1 },
+		.b = { .runs = &b, .nr = 1 },
 		.comparison = &comparison,
 	};
 	char *text;
@@ -205,6 +206,5 @@ END_TEST
 
 RUN_TESTS("utf8", test_control_characters_are_replaced,
 	  test_text_that_would_be_reversed_is_not_printed, test_no_format_steers_a_terminal,
-	  test_a_file_of_csv_has_names_but_no_formulas,
-	  test_a_comparison_has_no_control_character, test_a_complaint_is_one_harmless_line,
-	  test_a_table_has_no_control_character)
+	  test_a_file_of_csv_has_names_but_no_formulas, test_a_comparison_has_no_control_character,
+	  test_a_complaint_is_one_harmless_line, test_a_table_has_no_control_character)

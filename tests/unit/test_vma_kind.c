@@ -13,7 +13,7 @@
 #define PID 42
 
 struct expected {
-	const char *line;	/* of smaps */
+	const char *line; /* of smaps */
 	unsigned int anonymous_kb;
 	enum map_kind kind;
 };
@@ -31,8 +31,7 @@ static const struct expected everything[] = {
 	{ "7e1000000000-7e1000100000 rw-p 00000000 00:00 0", 8, MAP_KIND_ANONYMOUS },
 	{ "7e2000000000-7e2000010000 r--s 00000000 00:05 44 /data/file", 0, MAP_KIND_MEASURED },
 	{ "7e3000000000-7e3000010000 r--s 00000000 00:06 44 /data/other", 0, MAP_KIND_FILE },
-	{ "7e4000000000-7e4000001000 r--p 00000000 08:01 11 /lib/libx.so", 0,
-	  MAP_KIND_CONSTANTS },
+	{ "7e4000000000-7e4000001000 r--p 00000000 08:01 11 /lib/libx.so", 0, MAP_KIND_CONSTANTS },
 	{ "7e4000001000-7e4000002000 r-xp 00001000 08:01 11 /lib/libx.so", 0, MAP_KIND_TEXT },
 	{ "7e4000002000-7e4000003000 ---p 00002000 08:01 11 /lib/libx.so", 0, MAP_KIND_GAP },
 	{ "7e4000003000-7e4000004000 rw-p 00002000 08:01 11 /lib/libx.so", 4, MAP_KIND_DATA },
@@ -65,16 +64,19 @@ static void read_everything(struct map_list *list)
 	char figure[64];
 	size_t i;
 
-	*list = (struct map_list){ .pid = PID, .program = "/bin/prog", .measured = {
-		.start = 0x7e2000000000, .end = 0x7e200000ff00 } };
+	*list = (struct map_list){ .pid = PID,
+				   .program = "/bin/prog",
+				   .measured = { .start = 0x7e2000000000, .end = 0x7e200000ff00 } };
 	for (i = 0; i < NR; i++) {
 		ck_assert_int_eq(smaps_add_line(list, everything[i].line), 0);
 		snprintf(figure, sizeof(figure), "Anonymous: %12u kB\n",
 			 everything[i].anonymous_kb);
 		ck_assert_int_eq(smaps_add_line(list, figure), 0);
 	}
-	ck_assert_int_eq(smaps_add_thread(list, 43, "202 0x1 0x80 0x0 0x0 0x0 0x0 "
-					  "0x7e0000800f00 0x7e4000001234\n"), 0);
+	ck_assert_int_eq(smaps_add_thread(list, 43,
+					  "202 0x1 0x80 0x0 0x0 0x0 0x0 "
+					  "0x7e0000800f00 0x7e4000001234\n"),
+			 0);
 }
 
 START_TEST(test_each_kind_of_line_is_recognized)
@@ -160,7 +162,7 @@ START_TEST(test_lines_that_are_none_are_refused)
 {
 	struct map_list list = { .pid = PID };
 
-	ck_assert_int_eq(smaps_add_line(&list, "Rss: 12 kB\n"), -EPROTO);	/* of what? */
+	ck_assert_int_eq(smaps_add_line(&list, "Rss: 12 kB\n"), -EPROTO); /* of what? */
 	ck_assert_int_eq(smaps_add_line(&list, "1000-2000 rw-p 00000000 00:00 0\n"), 0);
 	ck_assert_int_eq(smaps_add_line(&list, "nonsense\n"), -EPROTO);
 	map_list_exit(&list);
@@ -193,7 +195,8 @@ START_TEST(test_hooked_mappings_come_from_the_targets_of_the_module)
 	ck_assert_int_eq(smaps_add_target(&list, "mm pid 42\n"), 0);
 	ck_assert_int_eq(smaps_add_target(&list, "vma pid 43 0x400000-0x401000 pgoff 0 x\n"), 0);
 	ck_assert_int_eq(smaps_add_target(&list, "vma pid 42 0x7e2000000000-0x7e2000010000 pgoff "
-					  "0 dev 0:5 inode 44 /data/file\n"), 0);
+						 "0 dev 0:5 inode 44 /data/file\n"),
+			 0);
 	map_list_explain(&list);
 	for (i = 0; i < NR; i++)
 		ck_assert_int_eq(list.lines[i].hooked, i == 9);
@@ -221,8 +224,8 @@ END_TEST
 START_TEST(test_map_of_this_process_has_its_kinds)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
-	volatile char *memory = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *memory =
+		mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned int kinds[MAP_NR_KINDS] = { 0 };
 	struct map_list list;
 	size_t i, found = 0;
@@ -238,7 +241,7 @@ START_TEST(test_map_of_this_process_has_its_kinds)
 			 (uintptr_t)memory < list.lines[i].end && list.lines[i].resident;
 	}
 	ck_assert_uint_eq(found, 1);
-	ck_assert_uint_ge(kinds[MAP_KIND_TEXT], 2);	/* the program and its C library */
+	ck_assert_uint_ge(kinds[MAP_KIND_TEXT], 2); /* the program and its C library */
 	ck_assert_uint_ge(kinds[MAP_KIND_DATA], 2);
 	ck_assert_uint_eq(kinds[MAP_KIND_STACK], 1);
 	ck_assert_uint_eq(kinds[MAP_KIND_MEASURED], 0);
@@ -248,8 +251,8 @@ START_TEST(test_map_of_this_process_has_its_kinds)
 }
 END_TEST
 
-RUN_TESTS("map_kind", test_each_kind_of_line_is_recognized,
-	  test_every_line_has_its_sentence, test_figures_belong_to_the_line_before_them,
-	  test_lines_that_are_none_are_refused, test_a_thread_that_runs_has_no_known_stack,
+RUN_TESTS("map_kind", test_each_kind_of_line_is_recognized, test_every_line_has_its_sentence,
+	  test_figures_belong_to_the_line_before_them, test_lines_that_are_none_are_refused,
+	  test_a_thread_that_runs_has_no_known_stack,
 	  test_hooked_mappings_come_from_the_targets_of_the_module,
 	  test_measured_range_may_be_anonymous_memory, test_map_of_this_process_has_its_kinds)

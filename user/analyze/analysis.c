@@ -21,8 +21,8 @@
 /* Of the faults of a class. A fault without a part is not in that part's histogram. */
 struct class_faults {
 	uint64_t count, major, unsolved, pages;
-	uint64_t had[NR_PARTS + 1];			/* faults with some of it */
-	uint64_t total_ns[NR_PARTS + 1];		/* [NR_PARTS]: the whole */
+	uint64_t had[NR_PARTS + 1];	 /* faults with some of it */
+	uint64_t total_ns[NR_PARTS + 1]; /* [NR_PARTS]: the whole */
 	struct quantiles quantiles[NR_PARTS + 1];
 };
 
@@ -52,8 +52,7 @@ struct analysis {
 static int take_fault(void *context, const struct explained *fault);
 
 /* The parts of single faults, of groups and their quantiles stay as they were. */
-static void correct_class(void *context, enum fault_class fault_class, enum part part,
-			  uint64_t ns)
+static void correct_class(void *context, enum fault_class fault_class, enum part part, uint64_t ns)
 {
 	struct analysis *analysis = context;
 	struct class_faults *class = &analysis->classes[fault_class];
@@ -248,14 +247,19 @@ static int add_advice(struct analysis *analysis, const struct pfstat_advice *adv
 			return 0;
 		until = map->end < end ? map->end : end;
 		if (space_map_has_file(map))
-			err = analysis->advice_sink(analysis->advice_context, &(struct file_advice){
-				.path = spaces_path(analysis->grouping.spaces, map->path),
-				.inode = map->inode,
-				.page = map->pgoff + ((address - map->start) >> 12),
-				.pages = (until - address + 4095) >> 12,
-				.start_ns = advice->start_ns, .end_ns = advice->event.ns,
-				.advice = advice->advice,
-			});
+			err = analysis->advice_sink(analysis->advice_context,
+						    &(struct file_advice){
+							    .path = spaces_path(analysis->grouping
+											.spaces,
+										map->path),
+							    .inode = map->inode,
+							    .page = map->pgoff +
+								    ((address - map->start) >> 12),
+							    .pages = (until - address + 4095) >> 12,
+							    .start_ns = advice->start_ns,
+							    .end_ns = advice->event.ns,
+							    .advice = advice->advice,
+						    });
 		address = until;
 	}
 	return err;
@@ -269,8 +273,7 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 	case PFSTAT_EVENT_TASK:
 		return add_task(analysis, (const struct pfstat_task *)event);
 	case PFSTAT_EVENT_PAGE:
-		err = readahead_remove_page(analysis->readahead,
-					    (const struct pfstat_page *)event);
+		err = readahead_remove_page(analysis->readahead, (const struct pfstat_page *)event);
 		return err ? err : blame_remove(analysis->blame, (const struct pfstat_page *)event);
 	case PFSTAT_EVENT_OFF_CPU:
 		add_off_cpu(analysis, (const struct pfstat_off_cpu *)event);
@@ -366,8 +369,7 @@ static void fill_part(struct part_figures *figures, const struct quantiles *cons
 }
 
 static void analysis_fill_faults(const struct analysis *analysis, enum fault_class from,
-				 enum fault_class to,
-				 struct fault_figures *figures)
+				 enum fault_class to, struct fault_figures *figures)
 {
 	const struct quantiles *several[NR_FAULT_CLASSES];
 	const struct class_faults *class;
@@ -408,8 +410,8 @@ void analysis_all_faults(const struct analysis *analysis, struct fault_figures *
 	analysis_fill_faults(analysis, 0, NR_FAULT_CLASSES, figures);
 }
 
-const struct quantiles *analysis_histogram(const struct analysis *analysis,
-					   enum fault_class class, enum part part)
+const struct quantiles *analysis_histogram(const struct analysis *analysis, enum fault_class class,
+					   enum part part)
 {
 	const struct class_faults *faults = &analysis->classes[class];
 

@@ -44,7 +44,7 @@ struct file_advice {
 	uint64_t inode;
 	uint64_t page, pages;
 	uint64_t start_ns, end_ns;
-	int advice;		/* MADV_* */
+	int advice; /* MADV_* */
 };
 typedef int (*advice_sink)(void *context, const struct file_advice *advice);
 /* Calls sink, one only, for each range of a file that madvise(2) was called for. */
@@ -59,9 +59,9 @@ int analysis_finish(struct analysis *analysis);
 const struct summary *analysis_summary(const struct analysis *analysis);
 
 struct part_figures {
-	uint64_t faults;	/* that had some of it; all, if it is the whole; or reads */
+	uint64_t faults; /* that had some of it; all, if it is the whole; or reads */
 	uint64_t total_ns;
-	uint64_t p50_ns, p99_ns;	/* of the faults of the class, 0 included */
+	uint64_t p50_ns, p99_ns; /* of the faults of the class, 0 included */
 	uint64_t max_ns;
 };
 
@@ -69,9 +69,9 @@ struct part_figures {
 struct fault_figures {
 	uint64_t count;
 	uint64_t major;
-	uint64_t unsolved;	/* of count */
-	uint64_t pages;		/* mapped, as far as it is known */
-	struct part_figures whole;	/* end - start */
+	uint64_t unsolved;	   /* of count */
+	uint64_t pages;		   /* mapped, as far as it is known */
+	struct part_figures whole; /* end - start */
 	struct part_figures parts[NR_PARTS];
 };
 
@@ -83,8 +83,8 @@ void analysis_all_faults(const struct analysis *analysis, struct fault_figures *
  * Histogram of a part, or of the whole (NR_PARTS): for compare. NULL: no fault of
  * the class. Faults without that part are in it, as 0, after analysis_finish().
  */
-const struct quantiles *analysis_histogram(const struct analysis *analysis,
-					   enum fault_class class, enum part part);
+const struct quantiles *analysis_histogram(const struct analysis *analysis, enum fault_class class,
+					   enum part part);
 
 void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures);
 
@@ -99,7 +99,7 @@ int analysis_blame(const struct analysis *analysis, struct blame_pair **pairs, s
 struct block_figures {
 	uint64_t reads, writes, errors;
 	uint64_t bytes_read, bytes_written;
-	struct part_figures queue, device;	/* of reads */
+	struct part_figures queue, device; /* of reads */
 };
 
 /* Stays off the CPU: asleep, or runnable, and how long all of them were. */

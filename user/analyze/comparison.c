@@ -46,8 +46,11 @@ static struct comparison_row *add_row(struct comparison *comparison, const char 
 	struct comparison_row *row = &comparison->rows[comparison->nr++];
 
 	*row = (struct comparison_row){
-		.class = class, .measure = measure, .part = NR_PARTS,
-		.a = { .value = NAN }, .b = { .value = NAN },
+		.class = class,
+		.measure = measure,
+		.part = NR_PARTS,
+		.a = { .value = NAN },
+		.b = { .value = NAN },
 	};
 	return row;
 }
@@ -155,8 +158,9 @@ static void add_time(struct comparison *comparison, const char *class, enum part
 		return;
 	row_estimate(row, a, b);
 	row->verdict = side_sum(a, BATCH_FAULTS) < COMPARISON_FEW ||
-		       side_sum(b, BATCH_FAULTS) < COMPARISON_FEW ? COMPARISON_TOO_FEW :
-								    COMPARISON_SAME;
+				       side_sum(b, BATCH_FAULTS) < COMPARISON_FEW ?
+			       COMPARISON_TOO_FEW :
+			       COMPARISON_SAME;
 }
 
 void comparison_add(struct comparison *comparison, const char *class,
@@ -179,9 +183,8 @@ void comparison_add(struct comparison *comparison, const char *class,
 
 void comparison_add_unknown(struct comparison *comparison, const char *class)
 {
-	static const enum comparison_measure measures[] = {
-		COMPARISON_TOTAL, COMPARISON_FAULTS, COMPARISON_TIME
-	};
+	static const enum comparison_measure measures[] = { COMPARISON_TOTAL, COMPARISON_FAULTS,
+							    COMPARISON_TIME };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(measures); i++)

@@ -17,22 +17,22 @@
 #include "analyze/stats/batches.h"
 
 /* Fewer faults than that are not judged: a few equal times would look certain. */
-#define COMPARISON_FEW 10
-#define COMPARISON_MAX_RUNS 64	/* on each side */
+#define COMPARISON_FEW	    10
+#define COMPARISON_MAX_RUNS 64 /* on each side */
 
 enum comparison_measure {
-	COMPARISON_TOTAL,	/* time of all faults, ns */
-	COMPARISON_READ,	/* bytes read */
-	COMPARISON_FAULTS,	/* their number */
+	COMPARISON_TOTAL,  /* time of all faults, ns */
+	COMPARISON_READ,   /* bytes read */
+	COMPARISON_FAULTS, /* their number */
 	COMPARISON_MAJOR,
-	COMPARISON_TIME,	/* mean, ns */
+	COMPARISON_TIME, /* mean, ns */
 };
 
 enum comparison_verdict {
 	COMPARISON_SAME,
 	COMPARISON_CHANGE,
-	COMPARISON_TOO_FEW,	/* see COMPARISON_FEW */
-	COMPARISON_UNKNOWN,	/* one of the runs does not know the part, or the class */
+	COMPARISON_TOO_FEW, /* see COMPARISON_FEW */
+	COMPARISON_UNKNOWN, /* one of the runs does not know the part, or the class */
 };
 
 #define COMPARISON_VERDICT_NAMES { "same", "change", "too few", "n/a" }
@@ -40,8 +40,8 @@ enum comparison_verdict {
 struct comparison_row {
 	const char *class;
 	enum comparison_measure measure;
-	enum part part;			/* of a time; NR_PARTS: the whole */
-	struct estimate a, b;		/* value NAN: n/a */
+	enum part part;	      /* of a time; NR_PARTS: the whole */
+	struct estimate a, b; /* value NAN: n/a */
 	enum comparison_verdict verdict;
 	/* Only of rows that are the same or a change. */
 	struct interval interval;
@@ -53,16 +53,16 @@ struct comparison_row {
 struct comparison {
 	struct comparison_row rows[COMPARISON_MAX_ROWS];
 	size_t nr;
-	size_t nr_judged;	/* rows that have an interval */
-	double confidence;	/* of the interval of a row */
-	bool change;		/* in any row */
+	size_t nr_judged;  /* rows that have an interval */
+	double confidence; /* of the interval of a row */
+	bool change;	   /* in any row */
 };
 
 /* One run, as far as one row group needs it. */
 struct comparison_run {
 	const struct fault_batches *faults;
-	const struct read_batches *reads;	/* NULL: these rows have none */
-	double seconds;				/* 0: see estimate_sum() */
+	const struct read_batches *reads; /* NULL: these rows have none */
+	double seconds;			  /* 0: see estimate_sum() */
 };
 
 struct comparison_side {

@@ -23,10 +23,10 @@ struct off_cpu_span {
 
 /* All zero is an empty one. */
 struct record_off_cpu {
-	struct off_cpu_span *intervals;	/* a ring, oldest at `first` */
+	struct off_cpu_span *intervals; /* a ring, oldest at `first` */
 	size_t capacity;		/* 0 or a power of two */
 	size_t first, count;
-	uint64_t gone_ns;		/* intervals that ended up to here were dropped */
+	uint64_t gone_ns; /* intervals that ended up to here were dropped */
 };
 
 void record_off_cpu_exit(struct record_off_cpu *off_cpu);

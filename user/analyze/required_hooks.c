@@ -14,8 +14,9 @@ uint32_t event_hooks(const struct pfstat_event *event)
 		return 1U << HOOK_BLOCK |
 		       (block->insert_ns != block->issue_ns ? 1U << HOOK_BLOCK_INSERT : 0);
 	case PFSTAT_EVENT_FAULT:
-		return event->flags == PFSTAT_FAULT_HOOKED ? 1U << HOOK_FAULT :
-		       fault_classes[fault_class_of_kind(event->flags)].hooks;
+		return event->flags == PFSTAT_FAULT_HOOKED ?
+			       1U << HOOK_FAULT :
+			       fault_classes[fault_class_of_kind(event->flags)].hooks;
 	case PFSTAT_EVENT_PAGE:
 		return 1U << HOOK_PAGE_DELETE;
 	default:

@@ -13,7 +13,7 @@
 
 struct summary_thread {
 	uint32_t tid;
-	uint64_t last_ns;	/* start of the latest record */
+	uint64_t last_ns; /* start of the latest record */
 	struct attempt_chain chain;
 	struct record_off_cpu off_cpu;
 };
@@ -26,10 +26,10 @@ struct class_state {
 
 struct summary {
 	struct class_state classes[PFSTAT_NR_CLASSES];
-	struct hash threads;	/* by tid */
+	struct hash threads; /* by tid */
 	size_t threads_max;
-	uint64_t gone_ns;	/* intervals of dropped threads ended up to here */
-	struct summary_thread *last;	/* found last: records come in runs */
+	uint64_t gone_ns;	     /* intervals of dropped threads ended up to here */
+	struct summary_thread *last; /* found last: records come in runs */
 	struct attempt_chain_counts chains;
 	uint64_t calls;
 	uint64_t retried;
@@ -146,7 +146,7 @@ int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *in
 
 /* Counts in figures by class; not added to anything when there is no memory. */
 static int summary_add_to_class(struct summary *summary, struct summary_thread *thread,
-			const struct pfstat_record *record)
+				const struct pfstat_record *record)
 {
 	struct class_state *class = &summary->classes[record->class];
 	bool partial;
@@ -157,8 +157,7 @@ static int summary_add_to_class(struct summary *summary, struct summary_thread *
 		return err;
 	class->total_ns += record->duration_ns;
 	class->off_cpu_ns += record_off_cpu_take(&thread->off_cpu, record->start_ns,
-						 record->start_ns + record->duration_ns,
-						 &partial);
+						 record->start_ns + record->duration_ns, &partial);
 	summary->off_cpu_partial += partial;
 	return 0;
 }

@@ -15,22 +15,22 @@
 #include <pfstat/record.h>
 
 struct class_figures {
-	uint64_t count;		/* attempts */
+	uint64_t count; /* attempts */
 	uint64_t total_ns;
-	uint64_t off_cpu_ns;	/* of total_ns, when the off-CPU intervals are known */
+	uint64_t off_cpu_ns; /* of total_ns, when the off-CPU intervals are known */
 	uint64_t max_ns;
-	uint64_t p50_ns;	/* within 0.1 %, see quantile.h */
+	uint64_t p50_ns; /* within 0.1 %, see quantile.h */
 	uint64_t p99_ns;
 };
 
 struct summary_figures {
 	struct class_figures classes[PFSTAT_NR_CLASSES];
-	uint64_t calls;		/* records seen: the sum of all classes' counts */
-	uint64_t retried;	/* calls that returned RETRY and are not passes */
-	uint64_t faults;	/* chains that completed: the module's logical faults */
-	uint64_t major;		/* of these, those that the kernel counts in majflt */
-	uint64_t sequels;	/* page_mkwrite calls that are a part of the fault before them */
-	uint64_t late;		/* records that arrived out of time order */
+	uint64_t calls;	  /* records seen: the sum of all classes' counts */
+	uint64_t retried; /* calls that returned RETRY and are not passes */
+	uint64_t faults;  /* chains that completed: the module's logical faults */
+	uint64_t major;	  /* of these, those that the kernel counts in majflt */
+	uint64_t sequels; /* page_mkwrite calls that are a part of the fault before them */
+	uint64_t late;	  /* records that arrived out of time order */
 	/* Chains whose next attempt never came: a signal, or another thread mapped the page. */
 	uint64_t unfinished;
 	/* Records whose off_cpu_ns is a lower bound, see record_off_cpu.h. */

@@ -6,9 +6,9 @@
 #include "bench/core/operation.h"
 
 struct bench_folder {
-	const char *directory;	/* NULL: not used */
-	char filesystem[32];	/* ext4, nfs4, …; "": n/a */
-	char device[64];	/* the disk below it; "": n/a or none */
+	const char *directory; /* NULL: not used */
+	char filesystem[32];   /* ext4, nfs4, …; "": n/a */
+	char device[64];       /* the disk below it; "": n/a or none */
 	/* Why O_DIRECT does not work there; "": it works. */
 	char no_direct[BENCH_WHY];
 };

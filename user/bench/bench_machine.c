@@ -22,8 +22,8 @@
 #include "util/time_ns.h"
 
 #define CALIBRATION_NS 50000000L
-#define READINGS 100
-#define CPUFREQ "/sys/devices/system/cpu/cpu%d/cpufreq/%s"
+#define READINGS       100
+#define CPUFREQ	       "/sys/devices/system/cpu/cpu%d/cpufreq/%s"
 
 /* The first word of a file; "" if it cannot be read. */
 static void bench_machine_read_word(const char *path, char *word, size_t size)
@@ -168,9 +168,8 @@ static int bench_machine_choose_cpu(struct bench_machine *machine, int wanted)
 
 static void bench_machine_read_levels(struct bench_machine *machine, hwloc_topology_t topology)
 {
-	static const hwloc_obj_type_t levels[] = {
-		HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE
-	};
+	static const hwloc_obj_type_t levels[] = { HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE,
+						   HWLOC_OBJ_L3CACHE };
 	hwloc_obj_t cpu = hwloc_get_pu_obj_by_os_index(topology, machine->cpu), cache;
 	size_t i;
 

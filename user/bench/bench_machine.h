@@ -7,13 +7,13 @@
 #include "report/report.h"
 
 struct bench_machine_state {
-	struct environment environment;	/* only the fields of the machine */
+	struct environment environment; /* only the fields of the machine */
 	bool tsc_invariant;		/* its rate does not depend on the CPU's frequency */
 	char governor[32];		/* of cpufreq; "": n/a */
 	char turbo[8];			/* on, off; "": n/a */
 	uint64_t frequency_khz;		/* at the start; 0: n/a */
 	double load;			/* of the minute before the first row; NAN: n/a */
-	char caches_missing[BENCH_WHY];	/* why hwloc reports no caches */
+	char caches_missing[BENCH_WHY]; /* why hwloc reports no caches */
 };
 
 /* Returns 0, -EINVAL (the chosen CPU is not allowed) or another negative errno. */

@@ -11,10 +11,10 @@
 #include "model/counters.h"
 #include "util/time_ns.h"
 
-#define WARM_UP_RUNS 2
-#define FEWEST_RUNS 3
-#define SHORTEST_NS 50000	/* of a run; keeps the cost of the clocks below 1 % */
-#define PATIENCE 4		/* shares of the budget, for runs with a short timed part */
+#define WARM_UP_RUNS	2
+#define FEWEST_RUNS	3
+#define SHORTEST_NS	50000 /* of a run; keeps the cost of the clocks below 1 % */
+#define PATIENCE	4     /* shares of the budget, for runs with a short timed part */
 #define MOST_OPERATIONS (1ULL << 40)
 
 static int bench_measure_once(struct bench *bench, uint64_t n)
@@ -104,7 +104,7 @@ static int bench_measure_sizes(struct bench *bench, const struct measure_plan *p
 	int err;
 
 	measured->operations = 1;
-	for (event = 0; event < BENCH_NR_EVENTS; event++)	/* there is no timed part */
+	for (event = 0; event < BENCH_NR_EVENTS; event++) /* there is no timed part */
 		measured->usage.event[event] = COUNT_NA;
 	do {
 		err = bench_measure_wall(bench, 1, &wall_ns);

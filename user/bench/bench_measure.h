@@ -11,20 +11,20 @@
 struct measured {
 	bool finished;
 	int err;
-	char why[BENCH_WHY];	/* reason of err */
-	uint64_t operations;	/* per run */
-	uint64_t bytes;		/* see struct bench */
+	char why[BENCH_WHY]; /* reason of err */
+	uint64_t operations; /* per run */
+	uint64_t bytes;	     /* see struct bench */
 	size_t runs;
-	double ns[MEASURE_MAX_RUNS];		/* per operation, of each run */
+	double ns[MEASURE_MAX_RUNS]; /* per operation, of each run */
 	double cycles[MEASURE_MAX_RUNS];
-	uint64_t all_operations;	/* in all runs */
-	struct bench_counts usage;	/* counts of getrusage(2) in all runs */
+	uint64_t all_operations;   /* in all runs */
+	struct bench_counts usage; /* counts of getrusage(2) in all runs */
 	uint64_t elapsed_ns;
-	uint64_t brackets;	/* timed parts of the last run */
+	uint64_t brackets; /* timed parts of the last run */
 };
 
 struct measure_plan {
-	uint64_t budget_ns;	/* for the whole row; no run begins after it */
+	uint64_t budget_ns; /* for the whole row; no run begins after it */
 	size_t runs;
 };
 

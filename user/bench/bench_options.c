@@ -65,7 +65,7 @@ static const char doc[] =
 /* The port stays text, for getaddrinfo(3). */
 static const char *bench_options_port(const struct argp_state *state, const char *text)
 {
-	if (text[strspn(text, "0123456789")])	/* no suffix such as K */
+	if (text[strspn(text, "0123456789")]) /* no suffix such as K */
 		usage(state, "--port: '%s' is not a number from 1 to %d", text, UINT16_MAX);
 	argument_number(state, "port", text, 1, UINT16_MAX);
 	return text;
@@ -188,7 +188,9 @@ static error_t bench_options_parse_one(int key, char *text, struct argp_state *s
 }
 
 const struct argp bench_argp = {
-	.options = argp_options, .parser = bench_options_parse_one, .args_doc = "[NAME...]",
+	.options = argp_options,
+	.parser = bench_options_parse_one,
+	.args_doc = "[NAME...]",
 	.doc = doc,
 };
 

@@ -69,7 +69,9 @@ struct bench_row *bench_results_find(const struct bench_results *results, const 
 const char *bench_unit_name(enum bench_unit unit)
 {
 	static const char *const names[] = {
-		[BENCH_NS] = "ns", [BENCH_MBS] = "MB/s", [BENCH_BYTES] = "bytes",
+		[BENCH_NS] = "ns",
+		[BENCH_MBS] = "MB/s",
+		[BENCH_BYTES] = "bytes",
 	};
 
 	return names[unit];

@@ -17,23 +17,23 @@
 
 /* A value that is compared with the measured one. */
 struct bench_figure {
-	double value;			/* NAN: n/a; then why holds the reason, if any */
-	char formula[256];		/* "": none */
-	bool given;			/* by the user, with --predict */
+	double value;	   /* NAN: n/a; then why holds the reason, if any */
+	char formula[256]; /* "": none */
+	bool given;	   /* by the user, with --predict */
 	char why[BENCH_WHY];
 };
 
 /* One more run of the same operations, watched by eBPF and the module. */
 struct bench_seen {
-	char missing[BENCH_WHY];	/* "": it was watched */
+	char missing[BENCH_WHY]; /* "": it was watched */
 	uint64_t operations;
 	struct bench_counts counts;
-	uint64_t lost;			/* dropped events and records */
+	uint64_t lost; /* dropped events and records */
 	/* The kernel's own times of the faults in the watched run. */
-	const char *kernel_source;	/* "module" or "eBPF"; NULL: none */
+	const char *kernel_source; /* "module" or "eBPF"; NULL: none */
 	uint64_t kernel_faults;
-	double kernel_ns;		/* per fault */
-	double watched_ns;		/* per operation, in the watched run */
+	double kernel_ns;  /* per fault */
+	double watched_ns; /* per operation, in the watched run */
 	/* Share of the faults that ended under mmap_lock; NAN: n/a, or no per-VMA locks. */
 	double mmap_lock_share;
 };
@@ -41,32 +41,32 @@ struct bench_seen {
 struct bench_row {
 	const struct bench_operation *operation;
 	size_t point;
-	char point_name[32];		/* "": the operation has only one */
-	char name[FORMULA_NAME];	/* operation, or operation:point */
-	char missing[BENCH_WHY];	/* "": it was measured */
+	char point_name[32];	 /* "": the operation has only one */
+	char name[FORMULA_NAME]; /* operation, or operation:point */
+	char missing[BENCH_WHY]; /* "": it was measured */
 	/* In the operation's unit, after the subtraction. */
 	struct statistics figures;
-	double half_width;		/* includes that of the subtracted row */
-	double cycles;			/* TSC cycles per operation; NAN: n/a */
-	double subtracted_ns;		/* NAN: nothing */
-	uint64_t operations;		/* in a run */
-	uint64_t all_operations;	/* in all runs */
-	struct bench_counts usage;	/* counts of getrusage(2) in all runs */
-	uint64_t elapsed_ns;		/* of all runs */
+	double half_width;	   /* includes that of the subtracted row */
+	double cycles;		   /* TSC cycles per operation; NAN: n/a */
+	double subtracted_ns;	   /* NAN: nothing */
+	uint64_t operations;	   /* in a run */
+	uint64_t all_operations;   /* in all runs */
+	struct bench_counts usage; /* counts of getrusage(2) in all runs */
+	uint64_t elapsed_ns;	   /* of all runs */
 	struct bench_figure hardware, predicted;
 	struct bench_seen seen;
-	char noise[BENCH_WHY];		/* not "": why the row cannot be trusted */
-	char contradiction[BENCH_WHY];	/* not "": how the kernel contradicts the claim */
+	char noise[BENCH_WHY];	       /* not "": why the row cannot be trusted */
+	char contradiction[BENCH_WHY]; /* not "": how the kernel contradicts the claim */
 };
 
 struct bench_results {
 	struct bench_machine machine;
 	struct bench_machine_state state;
 	struct bench_options options;
-	struct bench_folder files, nfs;	/* the folders of --directory and --nfs */
+	struct bench_folder files, nfs; /* the folders of --directory and --nfs */
 	struct bench_row *rows;
 	size_t nr;
-	char not_watched[BENCH_WHY];	/* why no row was watched; "": they were */
+	char not_watched[BENCH_WHY]; /* why no row was watched; "": they were */
 };
 
 /* Noisy rows; the points of memory.latency are counted apart. */
@@ -77,8 +77,8 @@ struct bench_noise {
 
 /* How a row of the family "scale" reads: its figure is wall time divided by all faults. */
 struct bench_scaling {
-	double faults_per_s;	/* of all threads */
-	double thread_ns;	/* per fault, of one thread */
+	double faults_per_s; /* of all threads */
+	double thread_ns;    /* per fault, of one thread */
 };
 
 static inline bool bench_row_measured(const struct bench_row *row)

@@ -15,18 +15,18 @@
 #include "bench/ops/op_registry.h"
 #include "util/size.h"
 
-#define STRIDE "64"
+#define STRIDE	   "64"
 #define MOST_NOISY 0.25
 
 struct derived {
 	struct bench_results *results;
 	struct infer_point *sweep, *pairs;
 	size_t nr_sweep, nr_pairs;
-	const struct bench_row *largest;	/* last measured point of the sweep; NULL: none */
+	const struct bench_row *largest; /* last measured point of the sweep; NULL: none */
 	uint64_t caches[INFER_LEVELS];
 	size_t nr_caches;
 	uint64_t line;
-	size_t noisy_sweep, noisy_pairs;	/* numbers of noisy points */
+	size_t noisy_sweep, noisy_pairs; /* numbers of noisy points */
 };
 
 /* Parses "32K:64" to 32768. False: another stride, or a point that was not measured. */
@@ -40,7 +40,7 @@ static bool derived_point(const struct bench_row *row, struct infer_point *point
 		return false;
 	memcpy(size, row->point_name, length);
 	size[length] = '\0';
-	point->ns = row->figures.min;	/* other load can only add time */
+	point->ns = row->figures.min; /* other load can only add time */
 	return !size_parse(size, &point->bytes);
 }
 
@@ -69,8 +69,12 @@ static void derived_gather(struct derived *derived)
 static void derived_fill_value(struct bench_row *row, double value)
 {
 	row->figures = (struct statistics){
-		.mean = value, .median = value, .min = value, .max = value,
-		.stddev = NAN, .half_width = NAN,
+		.mean = value,
+		.median = value,
+		.min = value,
+		.max = value,
+		.stddev = NAN,
+		.half_width = NAN,
 	};
 	row->half_width = NAN;
 	row->missing[0] = '\0';
@@ -165,8 +169,10 @@ static void derived_fill_row(struct derived *derived, struct bench_row *row)
 	else if (operation == &op_dram)
 		derived_fill_dram(derived, row);
 	else
-		derived_fill_cache(derived, row, operation == &op_l1 ? 0 : operation == &op_l2 ? 1 :
-				   2);
+		derived_fill_cache(derived, row,
+				   operation == &op_l1 ? 0 :
+				   operation == &op_l2 ? 1 :
+							 2);
 }
 
 int derived_fill(struct bench_results *results)
@@ -182,8 +188,8 @@ int derived_fill(struct bench_results *results)
 	if (!err) {
 		derived_gather(&derived);
 		if (derived.nr_sweep)
-			derived.nr_caches = infer_caches(derived.sweep, derived.nr_sweep,
-							 derived.caches);
+			derived.nr_caches =
+				infer_caches(derived.sweep, derived.nr_sweep, derived.caches);
 		if (derived.nr_pairs)
 			derived.line = infer_line(derived.pairs, derived.nr_pairs);
 		for (i = 0; i < results->nr; i++)

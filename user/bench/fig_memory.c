@@ -11,7 +11,7 @@
 #include "figures/palette.h"
 #include "util/size.h"
 
-#define OPERATION "memory.latency"
+#define OPERATION    "memory.latency"
 #define MOST_STRIDES 8
 
 struct fig_memory_point {
@@ -78,8 +78,9 @@ static void fig_memory_write_caches(FILE *script, const struct bench_machine *ma
 				"set arrow from %" PRIu64 ",graph 0 to %" PRIu64 ",graph 1 nohead "
 				"dt (4,4) lc rgb '#%06x'\nset label '%s' at "
 				"%" PRIu64 ",graph 0.97 right "
-				"offset -0.3,0\n", machine->cache_bytes[i], machine->cache_bytes[i],
-				COLOUR_GREY, names[i], machine->cache_bytes[i]);
+				"offset -0.3,0\n",
+				machine->cache_bytes[i], machine->cache_bytes[i], COLOUR_GREY,
+				names[i], machine->cache_bytes[i]);
 }
 
 static void fig_memory_write_script(struct drawing *drawing, const struct bench_results *results)
@@ -88,9 +89,9 @@ static void fig_memory_write_script(struct drawing *drawing, const struct bench_
 		uint32_t rgb;
 		unsigned int point;
 	} looks[MOST_STRIDES] = {
-		{ COLOUR_BLACK, 7 }, { COLOUR_BLUE, 5 }, { COLOUR_VERMILLION, 9 },
+		{ COLOUR_BLACK, 7 },  { COLOUR_BLUE, 5 },    { COLOUR_VERMILLION, 9 },
 		{ COLOUR_GREEN, 13 }, { COLOUR_ORANGE, 11 }, { COLOUR_PURPLE, 15 },
-		{ COLOUR_SKY, 4 }, { COLOUR_GREY, 6 },
+		{ COLOUR_SKY, 4 },    { COLOUR_GREY, 6 },
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	uint64_t strides[MOST_STRIDES];
@@ -101,14 +102,15 @@ static void fig_memory_write_script(struct drawing *drawing, const struct bench_
 	      "set logscale y\nset format y '%g'\nset datafile missing NaN\n"
 	      "set xtics ('4K' 4096, '16K' 16384, '64K' 65536, '256K' 262144, '1M' 1048576, "
 	      "'4M' 4194304, '16M' 16777216, '64M' 67108864, '256M' 268435456, "
-	      "'1G' 1073741824)\n", script);
+	      "'1G' 1073741824)\n",
+	      script);
 	fig_memory_write_caches(script, &results->machine);
 	for (i = 0; i < nr; i++)
-		fprintf(script, "%s'memory.csv' skip 1 using 2:($1 == %" PRIu64 " ? $3 : NaN) \\\n"
+		fprintf(script,
+			"%s'memory.csv' skip 1 using 2:($1 == %" PRIu64 " ? $3 : NaN) \\\n"
 			"\twith linespoints pt %u ps 0.6 lw 1.5 lc rgb '#%06x' title 'stride "
-			"%" PRIu64
-			" bytes'", i ? ", \\\n\t" : "plot ", strides[i], looks[i].point,
-			looks[i].rgb,
+			"%" PRIu64 " bytes'",
+			i ? ", \\\n\t" : "plot ", strides[i], looks[i].point, looks[i].rgb,
 			strides[i]);
 	fputc('\n', script);
 	drawing_script_end(drawing);
@@ -132,13 +134,14 @@ static void fig_memory_write_texts(struct drawing *drawing, const struct bench_r
 	}
 	drawing_say(drawing, DRAWING_READING,
 		    "A load takes %.2f ns in %" PRIu64 " KiB and %.1f ns in %" PRIu64
-		    " KiB with a stride of %" PRIu64 " bytes, %.0f times as long.", least.ns,
-		    least.bytes / 1024, most.ns, most.bytes / 1024, most.stride,
+		    " KiB with a stride of %" PRIu64 " bytes, %.0f times as long.",
+		    least.ns, least.bytes / 1024, most.ns, most.bytes / 1024, most.stride,
 		    most.ns / least.ns);
 	drawing_say(drawing, DRAWING_AMOUNT, "%zu points.", nr);
 	if (missing)
 		drawing_say(drawing, DRAWING_AMOUNT, " %zu more could not be measured.", missing);
-	drawing_say(drawing, DRAWING_ALT, "One line per stride: the time of a load over the size "
+	drawing_say(drawing, DRAWING_ALT,
+		    "One line per stride: the time of a load over the size "
 		    "of the memory, on logarithmic axes, with the sizes of the caches.");
 }
 

@@ -19,15 +19,14 @@
 
 struct predict_scope {
 	const struct bench_results *results;
-	const struct bench_row *row;	/* the row to predict */
+	const struct bench_row *row; /* the row to predict */
 };
 
 /* When the file is read, nothing is measured yet: check only the names. */
 static int predict_lookup_any(void *context, const char *name, double *value)
 {
-	static const char *const others[] = {
-		"cycle", "point", "memory_available", "cache_1", "cache_2", "cache_3", "cache_line"
-	};
+	static const char *const others[] = { "cycle",	 "point",   "memory_available", "cache_1",
+					      "cache_2", "cache_3", "cache_line" };
 	size_t i;
 
 	(void)context;
@@ -94,7 +93,7 @@ static int predictions_parse_line(char *line, struct prediction *prediction, cha
 	}
 	if (!err)
 		err = formula_evaluate(formula, &names, &value, why, size);
-	if (err == -ENODATA)	/* a division by 0 of the placeholder values */
+	if (err == -ENODATA) /* a division by 0 of the placeholder values */
 		err = 0;
 	if (!err)
 		strcpy(prediction->formula, formula);
@@ -103,8 +102,8 @@ static int predictions_parse_line(char *line, struct prediction *prediction, cha
 
 static int predictions_add(struct predictions *predictions, const struct prediction *prediction)
 {
-	struct prediction *grown = reallocarray(predictions->all, predictions->nr + 1,
-						sizeof(*grown));
+	struct prediction *grown =
+		reallocarray(predictions->all, predictions->nr + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -220,7 +219,9 @@ static void predict_figure(struct bench_results *results, struct bench_row *row,
 {
 	struct predict_scope scope = { results, row };
 	const struct formula_names names = {
-		.lookup = predict_lookup, .context = &scope, .cycle_ns = results->machine.cycle_ns,
+		.lookup = predict_lookup,
+		.context = &scope,
+		.cycle_ns = results->machine.cycle_ns,
 	};
 
 	*figure = (struct bench_figure){ .value = NAN, .given = given };

@@ -6,8 +6,8 @@
 #include "bench/bench_results.h"
 
 struct prediction {
-	char name[FORMULA_NAME];	/* of a row, or of an operation with all its rows */
-	bool hardware;			/* for NAME.hardware */
+	char name[FORMULA_NAME]; /* of a row, or of an operation with all its rows */
+	bool hardware;		 /* for NAME.hardware */
 	char formula[sizeof(((struct bench_figure *)0)->formula)];
 };
 

@@ -15,21 +15,21 @@
 #include "util/time_ns.h"
 
 /* Per operation with all its points: the planned time, and the limit after which it is killed. */
-#define BUDGET_NS (3 * SECOND)
-#define BUDGET_POINTS_NS (30 * SECOND)
-#define LIMIT_NS (60 * SECOND)
-#define BUDGET_QUICK_NS (2 * SECOND / 5)
+#define BUDGET_NS	       (3 * SECOND)
+#define BUDGET_POINTS_NS       (30 * SECOND)
+#define LIMIT_NS	       (60 * SECOND)
+#define BUDGET_QUICK_NS	       (2 * SECOND / 5)
 #define BUDGET_POINTS_QUICK_NS (5 * SECOND / 2)
-#define LIMIT_QUICK_NS (5 * SECOND)
-#define RUNS 30
-#define RUNS_QUICK 10
-#define RUNS_POINTS_QUICK 5	/* if there are many points */
-#define MANY_POINTS 16
+#define LIMIT_QUICK_NS	       (5 * SECOND)
+#define RUNS		       30
+#define RUNS_QUICK	       10
+#define RUNS_POINTS_QUICK      5 /* if there are many points */
+#define MANY_POINTS	       16
 
 /* For an operation whose result is a size: few runs, each as long as necessary. */
-#define BUDGET_SIZE_NS (40 * SECOND)
+#define BUDGET_SIZE_NS	     (40 * SECOND)
 #define BUDGET_SIZE_QUICK_NS (5 * SECOND / 2)
-#define RUNS_SIZE 5
+#define RUNS_SIZE	     5
 
 static size_t suite_points(const struct bench_results *results,
 			   const struct bench_operation *operation)
@@ -132,7 +132,8 @@ int suite_fill(struct bench_results *results, struct bench_row *row,
 	if (!isnan(row->subtracted_ns))
 		cycles -= row->subtracted_ns / results->machine.cycle_ns;
 	row->cycles = isnan(results->machine.cycle_ns) || row->operation->unit == BENCH_BYTES ?
-			      NAN : cycles;
+			      NAN :
+			      cycles;
 	row->operations = measured->operations;
 	row->all_operations = measured->all_operations;
 	row->usage = measured->usage;

@@ -16,20 +16,20 @@
 #include "system/vma_lock.h"
 #include "util/time_ns.h"
 
-#define MOST_OPERATIONS 1000	/* in a watched run: the rings must hold their events */
-#define ATTEMPTS 3		/* runs, until one loses no event */
-#define MOST_POINTS 16		/* more make a sweep, whose points all have the same events */
+#define MOST_OPERATIONS 1000 /* in a watched run: the rings must hold their events */
+#define ATTEMPTS	3    /* runs, until one loses no event */
+#define MOST_POINTS	16   /* more make a sweep, whose points all have the same events */
 
 /* Calls and switches of the worker at the edges of a timed part: see worker.c and operation.c. */
-#define EDGE_CALLS 6	/* read(2), which lets it go on, four times getrusage(2), and write(2) */
-#define EDGE_SWITCHES 1	/* by that read(2) */
+#define EDGE_CALLS    6 /* read(2), which lets it go on, four times getrusage(2), and write(2) */
+#define EDGE_SWITCHES 1 /* by that read(2) */
 
 /* A call that handles a fault, from a record of the module or an event of eBPF. */
 struct witness_call {
 	uint64_t start_ns, duration_ns;
 	bool of_module;
-	bool last;		/* no other call of its fault follows */
-	bool vma_lock;		/* under the VMA's lock, not under mmap_lock */
+	bool last;     /* no other call of its fault follows */
+	bool vma_lock; /* under the VMA's lock, not under mmap_lock */
 };
 
 /* Counts of eBPF so far, or between two readings of them. */
@@ -48,13 +48,13 @@ struct witness_interval {
 struct witness {
 	struct bench_results *results;
 	struct measurement measurement;
-	struct result result;	/* only its counters */
-	bool vma_locks;		/* this kernel has per-VMA locks */
-	struct witness_call *calls;	/* of the collector's thread until the measurement stops */
+	struct result result;	    /* only its counters */
+	bool vma_locks;		    /* this kernel has per-VMA locks */
+	struct witness_call *calls; /* of the collector's thread until the measurement stops */
 	size_t nr_calls, room;
 	struct witness_interval *intervals;
 	size_t nr_intervals;
-	uint64_t *fault_ns;	/* time of each row in handle_mm_fault(), by eBPF */
+	uint64_t *fault_ns; /* time of each row in handle_mm_fault(), by eBPF */
 };
 
 /* A store to a page that is mapped already has a call of its own, which solves no fault. */
@@ -200,8 +200,8 @@ static void witness_fill_seen(struct bench_seen *seen, const struct witness_tall
 
 static int witness_add_interval(struct witness *witness, const struct witness_interval *interval)
 {
-	struct witness_interval *grown = reallocarray(witness->intervals, witness->nr_intervals + 1,
-						      sizeof(*grown));
+	struct witness_interval *grown =
+		reallocarray(witness->intervals, witness->nr_intervals + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -347,8 +347,8 @@ static int witness_watch_rows(struct witness *witness)
 }
 
 struct witness_sum {
-	uint64_t module_ns, nr_module;	/* time and number of the module's calls */
-	uint64_t faults, unlocked;	/* solved faults, and those of them without mmap_lock */
+	uint64_t module_ns, nr_module; /* time and number of the module's calls */
+	uint64_t faults, unlocked;     /* solved faults, and those of them without mmap_lock */
 };
 
 static void witness_sum_calls(const struct witness *witness,
@@ -443,8 +443,7 @@ static int witness_measure(struct witness *witness)
 	if (!failed && !err)
 		failed = measurement_stop(measurement);
 	if (failed)
-		snprintf(results->not_watched, BENCH_WHY, "%.*s", BENCH_WHY - 1,
-			 measurement->why);
+		snprintf(results->not_watched, BENCH_WHY, "%.*s", BENCH_WHY - 1, measurement->why);
 	else if (!err)
 		witness_conclude(witness);
 	return err;
@@ -453,7 +452,8 @@ static int witness_measure(struct witness *witness)
 int witness_watch(struct bench_results *results)
 {
 	struct witness witness = {
-		.results = results, .measurement = MEASUREMENT_NONE,
+		.results = results,
+		.measurement = MEASUREMENT_NONE,
 		.vma_locks = vma_lock_exists() > 0,
 	};
 	int err;

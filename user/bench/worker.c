@@ -38,9 +38,11 @@ static void worker_settle(const struct worker_job *job, struct bench *bench)
 	signals_default();
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	setpgid(0, 0);		/* helpers join this group */
+	setpgid(0, 0); /* helpers join this group */
 	*bench = (struct bench){
-		.operation = job->operation, .options = job->options, .machine = job->machine,
+		.operation = job->operation,
+		.options = job->options,
+		.machine = job->machine,
 		.point = job->point,
 	};
 	if (job->operation->anywhere)

@@ -10,7 +10,7 @@
 
 struct worker {
 	pid_t pid;
-	int from, to;		/* pipes of a watched worker; else -1 */
+	int from, to; /* pipes of a watched worker; else -1 */
 	struct measured *measured;
 };
 
@@ -20,7 +20,7 @@ struct worker_job {
 	const struct bench_options *options;
 	const struct bench_machine *machine;
 	struct measure_plan plan;
-	uint64_t limit_ns;	/* after which it is killed */
+	uint64_t limit_ns; /* after which it is killed */
 };
 
 /*
@@ -31,9 +31,9 @@ int worker_measure(const struct worker_job *job, struct measured *measured);
 
 /* The states that a watched worker reports. */
 enum worker_step {
-	WORKER_STARTS,		/* a timed part begins when the worker is let go on */
-	WORKER_STOPS,		/* the timed part has ended */
-	WORKER_DONE,		/* all done; measured holds the result */
+	WORKER_STARTS, /* a timed part begins when the worker is let go on */
+	WORKER_STOPS,  /* the timed part has ended */
+	WORKER_DONE,   /* all done; measured holds the result */
 };
 
 /*

@@ -14,17 +14,17 @@ enum subcommand_group {
 	COMMAND_EXPLAIN,
 	COMMAND_STUDY,
 	COMMAND_LOOK,
-	COMMAND_HIDDEN,		/* not for users: --help does not list it */
+	COMMAND_HIDDEN, /* not for users: --help does not list it */
 	NR_COMMAND_GROUPS
 };
 
 struct subcommand {
-	const char *name;	/* one word, or two: "study io" */
-	char *title;		/* argv[0] of run(): "pfdrive study io" */
+	const char *name; /* one word, or two: "study io" */
+	char *title;	  /* argv[0] of run(): "pfdrive study io" */
 	enum subcommand_group group;
-	const char *summary;	/* one line */
-	int (*run)(int argc, char **argv);	/* returns the exit status */
-	const struct argp *argp;	/* NULL: it has no options */
+	const char *summary;		   /* one line */
+	int (*run)(int argc, char **argv); /* returns the exit status */
+	const struct argp *argp;	   /* NULL: it has no options */
 };
 
 extern const struct subcommand subcommands[];

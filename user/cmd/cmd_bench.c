@@ -178,8 +178,8 @@ static int bench_write_figure(const struct bench_run *run)
 	if (!options.plot)
 		return STATUS_OK;
 	status = fig_memory_draw(&drawing, &run->results) ?
-		 message(STATUS_FAILED, "out of memory") :
-		 figures_write(&options, &drawing, 1, NULL, NULL);
+			 message(STATUS_FAILED, "out of memory") :
+			 figures_write(&options, &drawing, 1, NULL, NULL);
 	if (!status && !drawing_is_drawn(&drawing))
 		message(STATUS_OK, "nothing was drawn: %s", drawing.texts[DRAWING_MISSING]);
 	drawing_free(&drawing);

@@ -28,10 +28,10 @@
 struct compare_options {
 	const char *files[2][COMPARISON_MAX_RUNS];
 	size_t nr[2];
-	bool quoted;		/* after --: a file may begin with a dash */
-	bool separated;		/* by -- after the first side's files */
+	bool quoted;	/* after --: a file may begin with a dash */
+	bool separated; /* by -- after the first side's files */
 	bool stdin_used;
-	double threshold, confidence;	/* percent */
+	double threshold, confidence; /* percent */
 	enum report_format format;
 	struct figures_options figures;
 };
@@ -39,14 +39,14 @@ struct compare_options {
 /* A recording that was read: only sums over batches of its faults are kept. */
 struct compared_run {
 	const char *path;
-	struct recording_reader *reader;	/* keeps the head, and the damage if any */
-	struct analysis *analysis;		/* NULL once the recording was read */
+	struct recording_reader *reader; /* keeps the head, and the damage if any */
+	struct analysis *analysis;	 /* NULL once the recording was read */
 	struct run_counters counters;
-	bool have_counters;	/* the recording has its end */
+	bool have_counters; /* the recording has its end */
 	bool have_bpf;
-	uint32_t hooks;		/* 1 << enum bpf_hook; of a cut recording, those proven */
+	uint32_t hooks; /* 1 << enum bpf_hook; of a cut recording, those proven */
 	bool begun;
-	uint64_t start_ns, end_ns;	/* of its items; later of the watching, if that is known */
+	uint64_t start_ns, end_ns; /* of its items; later of the watching, if that is known */
 	struct fault_batches classes[NR_FAULT_CLASSES], all;
 	struct read_batches reads;
 };
@@ -54,7 +54,7 @@ struct compared_run {
 struct compare_input {
 	struct compared_run *runs[2];
 	size_t nr[2];
-	bool rates;		/* a program was watched for a length of time */
+	bool rates; /* a program was watched for a length of time */
 	json_t *differences;
 	struct compare_run *printed[2];
 };
@@ -101,8 +101,10 @@ static void compare_add_file(struct compare_options *options, const struct argp_
 static void check_files(struct compare_options *options, const struct argp_state *state)
 {
 	if (!options->separated && options->nr[0] > 2)
-		usage(state, "unexpected argument '%s'; separate the sides by --: "
-		      "pfdrive compare A1.pfs A2.pfs -- B1.pfs B2.pfs", options->files[0][2]);
+		usage(state,
+		      "unexpected argument '%s'; separate the sides by --: "
+		      "pfdrive compare A1.pfs A2.pfs -- B1.pfs B2.pfs",
+		      options->files[0][2]);
 	if (!options->separated && options->nr[0] == 2) {
 		options->files[1][0] = options->files[0][1];
 		options->nr[0] = 1;
@@ -122,8 +124,9 @@ static void compare_name_files(const struct compare_options *options,
 
 	for (side = 0; side < 2; side++)
 		for (i = 0; i < options->nr[side]; i++)
-			named_files_input(state, options->nr[side] > 1 ? several[side] :
-					  names[side], options->files[side][i]);
+			named_files_input(state,
+					  options->nr[side] > 1 ? several[side] : names[side],
+					  options->files[side][i]);
 	named_files_output(state, "--html", options->figures.html);
 }
 
@@ -137,12 +140,11 @@ static error_t compare_parse_option(int key, char *text, struct argp_state *stat
 
 	switch (key) {
 	case 't':
-		options->threshold = argument_decimal(state, "threshold", text, percentage,
-						      0, 1e6);
+		options->threshold = argument_decimal(state, "threshold", text, percentage, 0, 1e6);
 		return 0;
 	case 'c':
-		options->confidence = argument_decimal(state, "confidence", text, percentage,
-						       50, 99);
+		options->confidence =
+			argument_decimal(state, "confidence", text, percentage, 50, 99);
 		return 0;
 	case 'f':
 		options->format = argument_word(state, "format", text, formats);
@@ -170,8 +172,10 @@ static error_t compare_parse_option(int key, char *text, struct argp_state *stat
 }
 
 const struct argp compare_argp = {
-	.options = argp_options, .parser = compare_parse_option,
-	.args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...", .doc = doc,
+	.options = argp_options,
+	.parser = compare_parse_option,
+	.args_doc = "A.pfs B.pfs\nA.pfs... -- B.pfs...",
+	.doc = doc,
 };
 
 static void compare_parse(struct compare_options *options, int argc, char **argv)
@@ -361,7 +365,8 @@ static struct compare_run printed_run(const struct compared_run *run)
 		.lost_records = run->have_counters ? counters->lost : COUNT_NA,
 		/* Without eBPF no event can be lost. */
 		.lost_events = !run->have_counters ? COUNT_NA :
-			       counters->have_bpf ? counters->counts[PFSTAT_COUNT_EVENTS_LOST] : 0,
+			       counters->have_bpf  ? counters->counts[PFSTAT_COUNT_EVENTS_LOST] :
+						     0,
 		.damage = recording_damage(run->reader),
 	};
 }
@@ -388,8 +393,8 @@ static int compare_write_figure(const struct compare_options *options,
 	if (!sentence)
 		return message(STATUS_FAILED, "out of memory");
 	status = compare_figure(&drawing, report, sentence) ?
-		 message(STATUS_FAILED, "out of memory") :
-		 figures_write(&options->figures, &drawing, 1, compare_print_page, &page);
+			 message(STATUS_FAILED, "out of memory") :
+			 figures_write(&options->figures, &drawing, 1, compare_print_page, &page);
 	drawing_free(&drawing);
 	free(sentence);
 	return status;
@@ -432,7 +437,7 @@ static uint64_t side_faults(const struct comparison_side *side)
 /* The parts and classes that all runs know. */
 struct known {
 	unsigned int parts, classes;
-	bool all;	/* all runs see the same faults, in whatever classes */
+	bool all; /* all runs see the same faults, in whatever classes */
 	bool reads;
 };
 

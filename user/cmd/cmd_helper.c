@@ -31,8 +31,8 @@
 static void *new_addresses(uint64_t bytes)
 {
 	const uint64_t size = bytes + LARGEST_HOLE;
-	void *start = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			   -1, 0);
+	void *start =
+		mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (start == MAP_FAILED)
 		return NULL;
@@ -64,7 +64,8 @@ static int loop_run(struct run_memory *memory, const struct options *options, bo
 static int helper_any_loop(int argc, char **argv, bool bare)
 {
 	static const struct argp_child children[] = {
-		{ &pressure_arguments_argp, 0, NULL, 0 }, { 0 },
+		{ &pressure_arguments_argp, 0, NULL, 0 },
+		{ 0 },
 	};
 	static const struct argp argp = { .children = children, .args_doc = "[FILE]" };
 	struct run_memory memory = RUN_MEMORY_NONE;
@@ -146,9 +147,12 @@ int cmd_helper(int argc, char **argv)
 		const char *name;
 		int (*run)(int argc, char **argv);
 	} helpers[] = {
-		{ "bare-loop", helper_bare_loop }, { "cgroup-reaper", helper_cgroup_reaper },
-		{ "competitor", helper_competitor }, { "completion", helper_completion },
-		{ "loop", helper_loop }, { "unpin", helper_unpin },
+		{ "bare-loop", helper_bare_loop },
+		{ "cgroup-reaper", helper_cgroup_reaper },
+		{ "competitor", helper_competitor },
+		{ "completion", helper_completion },
+		{ "loop", helper_loop },
+		{ "unpin", helper_unpin },
 	};
 	size_t i;
 

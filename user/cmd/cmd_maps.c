@@ -58,15 +58,19 @@ static int message_of_process(pid_t pid, int err)
 	case -ESRCH:
 		return message(STATUS_FAILED, "there is no process %d", pid);
 	case -ENODATA:
-		return message(STATUS_FAILED, "process %d has no memory of its own: it is a "
-			       "kernel thread, or has ended", pid);
+		return message(STATUS_FAILED,
+			       "process %d has no memory of its own: it is a "
+			       "kernel thread, or has ended",
+			       pid);
 	case -EACCES:
 	case -EPERM:
-		return message(STATUS_FAILED, "no right to see the memory map of process %d: run "
-			       "as its owner or root", pid);
+		return message(STATUS_FAILED,
+			       "no right to see the memory map of process %d: run "
+			       "as its owner or root",
+			       pid);
 	default:
-		return message(STATUS_FAILED, "cannot read the memory map of process %d: %s",
-			       pid, strerror(-err));
+		return message(STATUS_FAILED, "cannot read the memory map of process %d: %s", pid,
+			       strerror(-err));
 	}
 }
 
@@ -80,7 +84,9 @@ static int maps_print(const struct map_list *maps, bool json)
 }
 
 const struct argp maps_argp = {
-	.options = argp_options, .parser = maps_parse_option, .args_doc = "-p PID",
+	.options = argp_options,
+	.parser = maps_parse_option,
+	.args_doc = "-p PID",
 	.doc = "Shows the memory map of a process: what each line is, how much of it is "
 	       "resident or swapped, and what the pfstat module has hooked.\vOf somebody "
 	       "else's process, and for what is hooked, it needs root.",

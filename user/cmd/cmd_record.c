@@ -28,7 +28,7 @@
 struct record_options {
 	struct watch_options watch;
 	struct report_options report;
-	const char *output;	/* NULL: no recording is written */
+	const char *output; /* NULL: no recording is written */
 };
 
 struct record {
@@ -63,11 +63,15 @@ static const struct argp_option argp_options[] = {
 };
 
 static const struct argp_child record_children[] = {
-	{ &watch_argp, 0, NULL, 0 }, { &report_options_argp, 0, NULL, 0 }, { 0 },
+	{ &watch_argp, 0, NULL, 0 },
+	{ &report_options_argp, 0, NULL, 0 },
+	{ 0 },
 };
 
 const struct argp record_argp = {
-	.options = argp_options, .parser = record_parse_option, .children = record_children,
+	.options = argp_options,
+	.parser = record_parse_option,
+	.children = record_children,
 	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 	.doc = "Watches any program, and explains its page faults: prints a report, or "
 	       "writes a recording for `pfdrive report'.\vCtrl-C ends the recording of "
@@ -149,8 +153,9 @@ static void record_print_counts(const struct record *record)
 {
 	const struct run_counters *counters = &record->result.counters;
 
-	fprintf(stderr, "pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64
-		" lost, in %s\n", counters->calls, counters->lost, record->options.output);
+	fprintf(stderr,
+		"pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64 " lost, in %s\n",
+		counters->calls, counters->lost, record->options.output);
 }
 
 static int record_print(struct record *record)

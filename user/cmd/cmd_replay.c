@@ -22,8 +22,8 @@
 
 struct replay_options {
 	const char *recording;
-	const char *path;	/* NULL: the costliest file */
-	const char *target;	/* NULL: the same */
+	const char *path;   /* NULL: the costliest file */
+	const char *target; /* NULL: the same */
 	struct policy policy;
 	bool paced;
 	bool json;
@@ -114,7 +114,7 @@ static error_t replay_parse_option(int key, char *text, struct argp_state *state
 			usage(state, "unexpected argument '%s': give one RECORDING", text);
 		if (!strcmp(text, "-"))
 			usage(state, "the recording is read more than once, so it cannot be "
-			      "standard input");
+				     "standard input");
 		options->recording = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -130,7 +130,9 @@ static error_t replay_parse_option(int key, char *text, struct argp_state *state
 }
 
 const struct argp replay_argp = {
-	.options = argp_options, .parser = replay_parse_option, .args_doc = "RECORDING",
+	.options = argp_options,
+	.parser = replay_parse_option,
+	.args_doc = "RECORDING",
 	.doc = "Touches a recorded file's pages in the recorded order and pace under "
 	       "another policy, and prints what that changes.\vOnly pages that faulted "
 	       "are known: what fault-around had mapped is not touched. The file is only "
@@ -171,8 +173,10 @@ static int replay_take_fault(void *context, const struct explained *fault)
 static int message_of_readahead(const char *path, int err)
 {
 	if (err == -EOPNOTSUPP)
-		return message(STATUS_FAILED, "--read-ahead: the file system of %s has no "
-			       "read-ahead setting of its own", path);
+		return message(STATUS_FAILED,
+			       "--read-ahead: the file system of %s has no "
+			       "read-ahead setting of its own",
+			       path);
 	return workload_complain_of_file(path, err);
 }
 
@@ -191,8 +195,7 @@ static int open_target(const struct policy *policy, const char *path, struct map
 	end_err = policy_readahead_end(&readahead);
 	if (end_err)
 		return message(STATUS_FAILED, "--read-ahead: cannot put %s back to %s: %s",
-			       readahead.path, strtok(readahead.before, "\n"),
-			       strerror(-end_err));
+			       readahead.path, strtok(readahead.before, "\n"), strerror(-end_err));
 	return err ? workload_complain_of_file(path, err) : STATUS_OK;
 }
 
@@ -205,9 +208,14 @@ static int replay_touch(const struct replay_options *options, const struct recor
 	struct listening listening = { &mapping, replayed->classes };
 	struct cpus cpus;
 	struct run_plan plan = {
-		.options = &run, .pattern = &pattern, .mapping = &mapping,
-		.policy = &options->policy, .cpus = &cpus, .number = 1,
-		.listener = replay_take_fault, .listener_context = &listening,
+		.options = &run,
+		.pattern = &pattern,
+		.mapping = &mapping,
+		.policy = &options->policy,
+		.cpus = &cpus,
+		.number = 1,
+		.listener = replay_take_fault,
+		.listener_context = &listening,
 	};
 	int status, err;
 

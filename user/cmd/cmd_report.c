@@ -34,8 +34,8 @@ struct report_command {
 	struct report_options report;
 	struct figures_options figures;
 	const char *recording;
-	const char *file;	/* NULL: faults of all files and of memory */
-	const char *output;	/* NULL: standard output */
+	const char *file;   /* NULL: faults of all files and of memory */
+	const char *output; /* NULL: standard output */
 };
 
 struct reading {
@@ -46,11 +46,11 @@ struct reading {
 	struct run_counters counters;
 	struct report report;
 	struct trace_writer *trace;
-	int trace_err;		/* the error at which writing stopped */
+	int trace_err; /* the error at which writing stopped */
 	struct figures figures;
 	struct output *out, *json;
-	uint32_t hooks_seen;	/* 1 << enum bpf_hook: hooks whose events are in the recording */
-	char damage[512];	/* "": none */
+	uint32_t hooks_seen; /* 1 << enum bpf_hook: hooks whose events are in the recording */
+	char damage[512];    /* "": none */
 };
 
 #define KEY_FILE 3000
@@ -94,11 +94,11 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		report_name_files(state, options);
 		if (options->file && !strcmp(options->recording, "-"))
 			usage(state, "--file: the recording is read twice, so it cannot be "
-			      "standard input");
+				     "standard input");
 		if (figures_as_text(&options->figures) &&
 		    (options->report.trace || options->report.format != REPORT_TABLE))
 			usage(state, "--plot - prints figures in place of the table; leave "
-			      "--format out");
+				     "--format out");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -106,21 +106,28 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 }
 
 static const struct argp_option argp_options[] = {
-	{ "file", KEY_FILE, "PATH", 0, "this file's faults alone, named as --by file "
-	  "names it", 1 },
+	{ "file", KEY_FILE, "PATH", 0,
+	  "this file's faults alone, named as --by file "
+	  "names it",
+	  1 },
 	{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
 	FIGURES_OPTIONS_HTML,
-	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0, "write the figures there as well: SVG, "
-	  "PNG, their data and scripts; -: print the study's two as text", 6 },
+	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0,
+	  "write the figures there as well: SVG, "
+	  "PNG, their data and scripts; -: print the study's two as text",
+	  6 },
 	{ 0 },
 };
 
 static const struct argp_child report_children[] = {
-	{ &report_options_argp, 0, NULL, 0 }, { 0 },
+	{ &report_options_argp, 0, NULL, 0 },
+	{ 0 },
 };
 
 const struct argp report_argp = {
-	.options = argp_options, .parser = report_parse_option, .children = report_children,
+	.options = argp_options,
+	.parser = report_parse_option,
+	.children = report_children,
 	.args_doc = "RECORDING",
 	.doc = "Prints what a recording holds: where the time of its page faults went.\v"
 	       "RECORDING is a file that `pfdrive record' wrote, or - for standard input. "
@@ -165,10 +172,13 @@ static int open_filter(struct reading *reading)
 	if (err == -EINTR)
 		return 128 + signals_caught;
 	if (err == -ENOENT)
-		return message(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
-			       "--by file'", options->file);
+		return message(STATUS_FAILED,
+			       "no fault of %s was recorded: see `pfdrive report "
+			       "--by file'",
+			       options->file);
 	if (err == -ENOSPC)
-		return message(STATUS_FAILED, "%s is none of the %d files that are told apart, "
+		return message(STATUS_FAILED,
+			       "%s is none of the %d files that are told apart, "
 			       "and may be one of the others: see `pfdrive report --by file'",
 			       options->file, GROUPS_MAX);
 	if (err)
@@ -219,8 +229,8 @@ static int open_analysis(struct reading *reading)
 	const struct report_options *options = &reading->options.report;
 	int err;
 
-	reading->analysis = analysis_new(reading->report.bpf.known,
-					 options->grouped ? 1U << options->by : 0);
+	reading->analysis =
+		analysis_new(reading->report.bpf.known, options->grouped ? 1U << options->by : 0);
 	err = reading->analysis ? 0 : -ENOMEM;
 	if (!err && has_figures(reading))
 		err = figures_open(&reading->figures, reading->analysis);
@@ -317,7 +327,8 @@ static void forget_counts(struct reading *reading)
 static int reading_draw(struct reading *reading)
 {
 	const struct figure_source source = {
-		.report = &reading->report, .analysis = reading->analysis,
+		.report = &reading->report,
+		.analysis = reading->analysis,
 	};
 
 	return figures_draw(&reading->figures, &source);
@@ -350,7 +361,8 @@ static int reading_print_main(struct reading *reading)
 	struct trace_writer *trace = reading->trace;
 	const struct report *report = &reading->report;
 	const struct trace_missing missing = {
-		.damage = report->losses.damage, .lost = report->losses.records,
+		.damage = report->losses.damage,
+		.lost = report->losses.records,
 		.events_lost = report->losses.events,
 	};
 	int err;
@@ -398,7 +410,8 @@ static int reading_write_json(struct reading *reading)
 	if (!err)
 		err = commit(&reading->json);
 	return err ? message(STATUS_FAILED, "cannot write %s: %s", reading->options.report.json,
-			     invoker_strerror(err)) : STATUS_OK;
+			     invoker_strerror(err)) :
+		     STATUS_OK;
 }
 
 static int reading_print_page(FILE *out, void *context, char *const *svgs)

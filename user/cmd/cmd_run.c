@@ -27,7 +27,7 @@ struct drive {
 	struct run_memory memory;
 	struct output *json;
 	struct cache_simulation simulation;
-	struct cpus cpus;	/* where pfdrive was allowed to run */
+	struct cpus cpus; /* where pfdrive was allowed to run */
 	struct result *results;
 	unsigned int nr_results;
 };
@@ -127,7 +127,8 @@ static int run_write_json(struct drive *drive)
 		drive->json = NULL;
 	}
 	return err ? message(STATUS_FAILED, "cannot write %s: %s", drive->options.json,
-			     invoker_strerror(err)) : STATUS_OK;
+			     invoker_strerror(err)) :
+		     STATUS_OK;
 }
 
 static int run_print_results(struct drive *drive)
@@ -191,7 +192,8 @@ static int run_command(struct drive *drive, char *const *simulation_arguments)
 static const struct argp_child run_children[] = { { &run_arguments_argp, 0, NULL, 0 }, { 0 } };
 
 const struct argp run_argp = {
-	.children = run_children, .args_doc = "[FILE]",
+	.children = run_children,
+	.args_doc = "[FILE]",
 	.doc = "Maps FILE, or memory, touches its bytes in the order of a pattern, and prints what "
 	       "the page faults cost, by class.\vNumbers take K, M, G (1024). FILE is only read "
 	       "unless --allow-write is given. Needs the pfstat module, and root.",
@@ -207,11 +209,13 @@ int cmd_run(int argc, char **argv)
 }
 
 static const struct argp_child study_pressure_children[] = {
-	{ &pressure_arguments_argp, 0, NULL, 0 }, { 0 },
+	{ &pressure_arguments_argp, 0, NULL, 0 },
+	{ 0 },
 };
 
 const struct argp study_pressure_argp = {
-	.children = study_pressure_children, .args_doc = "[FILE]",
+	.children = study_pressure_children,
+	.args_doc = "[FILE]",
 	.doc = "Makes each run twice, alone and beside processes that compete for memory, and "
 	       "prints what they do to its page faults.\vNumbers take K, M, G (1024). FILE is only "
 	       "read unless --allow-write is given. Needs the pfstat module, root, and swap for "

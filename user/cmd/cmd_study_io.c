@@ -21,11 +21,11 @@
 #include "workload/file_cache.h"
 #include "workload/pattern.h"
 
-#define WAYS_MAX 32
-#define FILES_MAX 900	/* all are open at once; the usual limit is 1024 */
+#define WAYS_MAX  32
+#define FILES_MAX 900 /* all are open at once; the usual limit is 1024 */
 
 struct via_options {
-	struct io_method methods[WAYS_MAX + 2];	/* mmap adds two before the limit is checked */
+	struct io_method methods[WAYS_MAX + 2]; /* mmap adds two before the limit is checked */
 	unsigned int nr_methods;
 	bool caches[NR_IO_CACHES];
 	unsigned int nr_files;
@@ -41,10 +41,10 @@ struct via {
 	struct io_files files;
 	struct cpus cpus;
 	struct io_row *rows;
-	struct result *results;		/* a row each */
+	struct result *results; /* a row each */
 	unsigned int nr_rows;
-	unsigned int nr_fit;		/* files that fit into the cache; 0: no --cache fit */
-	uint64_t passes;		/* so far */
+	unsigned int nr_fit; /* files that fit into the cache; 0: no --cache fit */
+	uint64_t passes;     /* so far */
 };
 
 enum key {
@@ -70,8 +70,8 @@ static const struct argp_option argp_options[] = {
 
 static uint64_t file_size_of(const struct argp_state *state, const char *text)
 {
-	const uint64_t size = argument_size(state, "file-size", text, PATTERN_PAGE,
-					      MAPPING_MAX_BYTES);
+	const uint64_t size =
+		argument_size(state, "file-size", text, PATTERN_PAGE, MAPPING_MAX_BYTES);
 
 	if (size % PATTERN_PAGE)
 		usage(state, "--file-size: '%s' is not a multiple of the page size, %u bytes", text,
@@ -85,8 +85,8 @@ static void add_way(const struct argp_state *state, struct via_options *options,
 
 	err = io_method_parse(text, options->methods, &options->nr_methods);
 	if (err == -EINVAL)
-		usage(state, "invalid way '%s': SIZE is a multiple of %u bytes, up to 1G",
-		      text, IO_WORD);
+		usage(state, "invalid way '%s': SIZE is a multiple of %u bytes, up to 1G", text,
+		      IO_WORD);
 	if (err)
 		usage(state, "unknown way '%s'; choose from %s", text, IO_METHOD_NAMES);
 	if (options->nr_methods > WAYS_MAX)
@@ -146,7 +146,9 @@ static void study_io_add_defaults(struct via_options *options)
 }
 
 const struct argp study_io_argp = {
-	.options = argp_options, .parser = study_io_parse_option, .args_doc = "[WAY...]",
+	.options = argp_options,
+	.parser = study_io_parse_option,
+	.args_doc = "[WAY...]",
 	.doc = "Reads and writes files by mmap(2), read(2) and write(2), and compares what "
 	       "that takes. A WAY is one of " IO_METHOD_NAMES " (default: mmap read:512 "
 	       "write:512).\vThe files are made for it, and are gone afterwards. Numbers "
@@ -156,7 +158,11 @@ const struct argp study_io_argp = {
 static void study_io_parse(struct via_options *options, int argc, char **argv)
 {
 	*options = (struct via_options){
-		.nr_files = 25, .file_bytes = 10 << 20, .folder = ".", .repeats = 5, .bpf = true,
+		.nr_files = 25,
+		.file_bytes = 10 << 20,
+		.folder = ".",
+		.repeats = 5,
+		.bpf = true,
 	};
 	argp_parse(&study_io_argp, argc, argv, 0, NULL, options);
 	study_io_add_defaults(options);
@@ -170,8 +176,11 @@ static int check_folder(const struct via_options *options)
 
 	if (fd >= 0)
 		close(fd);
-	return memory ? message(STATUS_FAILED, "%s is on a tmpfs, which has no disk: name another "
-				"--scratch-dir", options->folder) : STATUS_OK;
+	return memory ? message(STATUS_FAILED,
+				"%s is on a tmpfs, which has no disk: name another "
+				"--scratch-dir",
+				options->folder) :
+			STATUS_OK;
 }
 
 static int study_io_make_files(struct via *via)
@@ -188,9 +197,10 @@ static int study_io_make_files(struct via *via)
 	if (err == -EINTR && signals_caught)
 		return 128 + signals_caught;
 	if (err == -ENOSPC)
-		return message(STATUS_FAILED, "the disk of %s has no room for %u files of %" PRIu64
-			       " bytes: take fewer, or another --scratch-dir", options->folder,
-			       options->nr_files, options->file_bytes);
+		return message(STATUS_FAILED,
+			       "the disk of %s has no room for %u files of %" PRIu64
+			       " bytes: take fewer, or another --scratch-dir",
+			       options->folder, options->nr_files, options->file_bytes);
 	return message(STATUS_FAILED, "cannot make %u files of %" PRIu64 " bytes in %s: %s",
 		       options->nr_files, options->file_bytes, options->folder, strerror(-err));
 }
@@ -231,8 +241,13 @@ static int one_pass(struct via *via, struct io_pass_plan *plan, struct io_pass *
 static int study_io_measure_row(struct via *via, struct io_row *row, struct result *result)
 {
 	struct io_pass_plan plan = {
-		.method = &row->method, .files = &via->files, .nr = row->nr_files, .cache = row->cache,
-		.bpf = via->options.bpf, .folder = via->options.folder, .cpus = &via->cpus,
+		.method = &row->method,
+		.files = &via->files,
+		.nr = row->nr_files,
+		.cache = row->cache,
+		.bpf = via->options.bpf,
+		.folder = via->options.folder,
+		.cpus = &via->cpus,
 	};
 	int status;
 
@@ -257,7 +272,8 @@ static int choose_files(struct via *via)
 	via->nr_fit = io_files_that_fit(&via->files, meminfo.available);
 	if (via->nr_fit)
 		return STATUS_OK;
-	return message(STATUS_FAILED, "--cache fit: not even one file of %" PRIu64 " bytes fits "
+	return message(STATUS_FAILED,
+		       "--cache fit: not even one file of %" PRIu64 " bytes fits "
 		       "into an eighth of the available memory: use a smaller --file-size",
 		       via->options.file_bytes);
 }
@@ -268,7 +284,9 @@ static int study_io_add_row(struct via *via, const struct io_method *method, enu
 	struct result *result = &via->results[via->nr_rows];
 
 	*row = (struct io_row){
-		.method = *method, .cache = cache, .bytes = via->options.file_bytes,
+		.method = *method,
+		.cache = cache,
+		.bytes = via->options.file_bytes,
 		.nr_files = cache == IO_FIT ? via->nr_fit : via->files.nr,
 	};
 	row->passes = calloc(via->options.repeats, sizeof(*row->passes));
@@ -298,8 +316,11 @@ static int study_io_measure_all(struct via *via)
 static int study_io_print(const struct via *via)
 {
 	struct io_report report = {
-		.folder = via->options.folder, .nr_files = via->files.nr,
-		.file_bytes = via->options.file_bytes, .rows = via->rows, .nr_rows = via->nr_rows,
+		.folder = via->options.folder,
+		.nr_files = via->files.nr,
+		.file_bytes = via->options.file_bytes,
+		.rows = via->rows,
+		.nr_rows = via->nr_rows,
 	};
 	struct report empty;
 	int err;

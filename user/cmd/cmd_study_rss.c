@@ -90,7 +90,7 @@ static error_t study_rss_parse_option(int key, char *text, struct argp_state *st
 	case ARGP_KEY_SUCCESS:
 		if (!options->file)
 			usage(state, "no FILE was given; usage: pfdrive study rss FILE "
-			      "[OFFSET...]");
+				     "[OFFSET...]");
 		study_rss_add_defaults(options);
 		return 0;
 	default:
@@ -101,7 +101,9 @@ static error_t study_rss_parse_option(int key, char *text, struct argp_state *st
 static const struct argp_child study_rss_children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
 
 const struct argp study_rss_argp = {
-	.options = argp_options, .parser = study_rss_parse_option, .children = study_rss_children,
+	.options = argp_options,
+	.parser = study_rss_parse_option,
+	.children = study_rss_children,
 	.args_doc = "FILE [OFFSET...]",
 	.doc = "Shows what mapping a file and touching bytes of it does to the size of a "
 	       "process, and the page fault behind each step.\vThe bytes at 0 and 10000 "
@@ -124,11 +126,13 @@ static int plan_steps(const struct touch_options *options, const struct mapping 
 	report->steps[report->nr_steps++].kind = RSS_MMAP;
 	for (i = 0; i < options->nr_offsets; i++) {
 		if (options->offsets[i] >= mapping->bytes)
-			return message(STATUS_USAGE, "%s has %" PRIu64 " bytes: there is none at "
-				       "%" PRIu64, options->file, mapping->bytes,
-				       options->offsets[i]);
+			return message(STATUS_USAGE,
+				       "%s has %" PRIu64 " bytes: there is none at "
+				       "%" PRIu64,
+				       options->file, mapping->bytes, options->offsets[i]);
 		report->steps[report->nr_steps++] = (struct rss_step){
-			.kind = RSS_TOUCH, .offset = options->offsets[i],
+			.kind = RSS_TOUCH,
+			.offset = options->offsets[i],
 		};
 	}
 	return STATUS_OK;
@@ -146,8 +150,11 @@ static int study_rss_print(const struct rss_report *report, bool json)
 static int study_rss_run(const struct touch_options *options, struct mapping *mapping)
 {
 	const struct rss_plan plan = {
-		.mapping = mapping, .name = options->file,
-		.warm = options->warm, .fault_around = options->fault_around, .bpf = options->bpf,
+		.mapping = mapping,
+		.name = options->file,
+		.warm = options->warm,
+		.fault_around = options->fault_around,
+		.bpf = options->bpf,
 	};
 	struct rss_report report = { .nr_steps = 0 };
 	struct report empty;

@@ -19,13 +19,13 @@
 #include "util/signals.h"
 #include "util/time_ns.h"
 
-#define BY_FILE (1U << GROUP_BY_FILE)
+#define BY_FILE	  (1U << GROUP_BY_FILE)
 #define BY_THREAD (1U << GROUP_BY_THREAD)
 
 struct top {
 	struct watch_options watch_options;
 	unsigned int interval_ms;
-	uint64_t views;		/* 0: until the end */
+	uint64_t views; /* 0: until the end */
 	unsigned int by;
 	struct watch *watch;
 	struct result result;
@@ -59,7 +59,7 @@ static error_t top_parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_INTERVAL:
 		top->interval_ms = 1000 * argument_decimal(state, "interval", text,
-			"a number of seconds", 0.1, 3600);
+							   "a number of seconds", 0.1, 3600);
 		return 0;
 	case KEY_COUNT:
 		top->views = argument_number(state, "count", text, 1, UINT64_MAX);
@@ -75,7 +75,9 @@ static error_t top_parse_option(int key, char *text, struct argp_state *state)
 static const struct argp_child top_children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
 
 const struct argp top_argp = {
-	.options = argp_options, .parser = top_parse_option, .children = top_children,
+	.options = argp_options,
+	.parser = top_parse_option,
+	.children = top_children,
 	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 	.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; "
 	       "processes that were there before run on. A COMMAND gets Ctrl-C, too: pfdrive "

@@ -238,7 +238,9 @@ static void zsh_option(FILE *out, const char *command, const struct argp_option 
 			option->arg ? "+" : "", option->name, option->arg ? "=" : "");
 	else
 		fprintf(out, "'--%s%s[", option->name,
-			!option->arg ? "" : option->flags & OPTION_ARG_OPTIONAL ? "=-" : "=");
+			!option->arg			    ? "" :
+			option->flags & OPTION_ARG_OPTIONAL ? "=-" :
+							      "=");
 	zsh_text(out, option->doc ?: "");
 	fputc(']', out);
 	zsh_argument(out, option);
@@ -272,7 +274,8 @@ static void zsh_print(FILE *out)
 
 	fputs("#compdef pfdrive\n"
 	      "# zsh completion of pfdrive, made by `pfdrive helper completion zsh'.\n\n"
-	      "_pfdrive()\n{\n\tlocal subcommand=run\n", out);
+	      "_pfdrive()\n{\n\tlocal subcommand=run\n",
+	      out);
 	zsh_describe(out, "subcommands", false);
 	zsh_describe(out, "studies", true);
 	fputs("\n\tif (( CURRENT == 2 )); then\n"
@@ -299,7 +302,8 @@ static void zsh_print(FILE *out)
 	      "\t\tshift words\n"
 	      "\t\t(( CURRENT -= 1 ))\n"
 	      "\tfi\n\n"
-	      "\tcase $subcommand in\n", out);
+	      "\tcase $subcommand in\n",
+	      out);
 	for (i = 0; i < nr_subcommands; i++) {
 		if (!subcommands[i].argp)
 			continue;

@@ -23,9 +23,8 @@ struct side {
 
 static struct side replayed_of(const struct replayed *replayed, enum fault_class class)
 {
-	return (struct side){
-		replayed->classes[class], view_class_known(&replayed->result.report, class)
-	};
+	return (struct side){ replayed->classes[class],
+			      view_class_known(&replayed->result.report, class) };
 }
 
 /* Only eBPF sees faults beyond the classes of the module. */
@@ -134,10 +133,13 @@ static void print_advice(FILE *out, const struct recorded_file *file,
 		fputs("Advice: that of --advise, instead of the program's\n", out);
 	else if (!file->have_advice)
 		fputs("Advice: not known what the program advised (recorded without eBPF, or by an "
-		      "older pfdrive); if it called madvise(2), this is not a control\n", out);
+		      "older pfdrive); if it called madvise(2), this is not a control\n",
+		      out);
 	else
-		fprintf(out, "Advice: %zu recorded calls of madvise(2) and flags of mappings "
-			"repeated\n", replayed->nr_advices);
+		fprintf(out,
+			"Advice: %zu recorded calls of madvise(2) and flags of mappings "
+			"repeated\n",
+			replayed->nr_advices);
 	if (replayed->nr_refused)
 		fprintf(out, "ADVICE: %zu OF THEM REFUSED: %s\n", replayed->nr_refused,
 			strerror(replayed->refused_errno));
@@ -146,10 +148,9 @@ static void print_advice(FILE *out, const struct recorded_file *file,
 static int replay_report_table(FILE *out, const struct recorded_file *file,
 			       const struct replayed *replayed)
 {
-	static const char *const headings[] = {
-		"<Fault", ">Recorded", ">Mean µs", ">Total ms", ">Replayed", ">Mean µs",
-		">Total ms", ">Change ms", ">Change"
-	};
+	static const char *const headings[] = { "<Fault",    ">Recorded",  ">Mean µs",
+						">Total ms", ">Replayed",  ">Mean µs",
+						">Total ms", ">Change ms", ">Change" };
 	const struct report *run = &replayed->result.report;
 	struct grid grid;
 
@@ -181,8 +182,8 @@ static json_t *advice_of(const struct recorded_file *file, const struct replayed
 {
 	if (!file->have_advice)
 		return json_null();
-	return json_pack("{sI sI}", "repeated", (json_int_t)replayed->nr_advices,
-			 "refused", (json_int_t)replayed->nr_refused);
+	return json_pack("{sI sI}", "repeated", (json_int_t)replayed->nr_advices, "refused",
+			 (json_int_t)replayed->nr_refused);
 }
 
 static int replay_report_json(FILE *out, const struct recorded_file *file,
@@ -199,13 +200,12 @@ static int replay_report_json(FILE *out, const struct recorded_file *file,
 				    replay_report_side(replayed_of(replayed, class)));
 	}
 	object = json_pack("{so so sI sI so so so so so}", "file", value_text(file->path),
-			   "replayed_on", value_text(replayed->path),
-			   "recorded_ns", (json_int_t)(file->last_ns - file->first_ns),
-			   "replayed_ns", (json_int_t)run->time.elapsed_ns,
-			   "recorded", recorded, "replayed", again,
-			   "advice", advice_of(file, replayed),
-			   "recorded_lost", losses_of(file->lost, file->events_lost),
-			   "replayed_lost", losses_of(run->losses.records, run->losses.events));
+			   "replayed_on", value_text(replayed->path), "recorded_ns",
+			   (json_int_t)(file->last_ns - file->first_ns), "replayed_ns",
+			   (json_int_t)run->time.elapsed_ns, "recorded", recorded, "replayed",
+			   again, "advice", advice_of(file, replayed), "recorded_lost",
+			   losses_of(file->lost, file->events_lost), "replayed_lost",
+			   losses_of(run->losses.records, run->losses.events));
 	return value_print(out, object);
 }
 

@@ -10,12 +10,12 @@
 #include "run/run.h"
 
 struct replayed {
-	const char *path;	/* of the file that was touched */
-	struct class_totals classes[NR_FAULT_CLASSES];	/* its faults */
+	const char *path;			       /* of the file that was touched */
+	struct class_totals classes[NR_FAULT_CLASSES]; /* its faults */
 	struct result result;
-	bool advised;		/* by an option: nothing was repeated */
-	size_t nr_advices;	/* calls of madvise(2) that were repeated */
-	size_t nr_refused;	/* of these; errno of the last */
+	bool advised;	   /* by an option: nothing was repeated */
+	size_t nr_advices; /* calls of madvise(2) that were repeated */
+	size_t nr_refused; /* of these; errno of the last */
 	int refused_errno;
 };
 

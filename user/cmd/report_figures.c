@@ -19,7 +19,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-#define WIDTH 80	/* if the terminal does not report its width */
+#define WIDTH 80 /* if the terminal does not report its width */
 
 bool figures_as_text(const struct figures_options *options)
 {
@@ -28,18 +28,20 @@ bool figures_as_text(const struct figures_options *options)
 
 static int message_of_folder(const struct folder *folder)
 {
-	return signals_caught ? 128 + signals_caught :
-				  message(STATUS_FAILED, "%s", folder->why);
+	return signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", folder->why);
 }
 
 static int message_of_gnuplot(const struct figures_options *options, bool kept)
 {
 	if (kept)
-		return message(STATUS_FAILED, "gnuplot is not installed: data and scripts are in "
+		return message(STATUS_FAILED,
+			       "gnuplot is not installed: data and scripts are in "
 			       "%s, but nothing was drawn (apt-get install gnuplot-nox)",
 			       options->plot);
-	return message(STATUS_FAILED, "cannot write %s: gnuplot, which draws its figures, is not "
-		       "installed (apt-get install gnuplot-nox)", options->html);
+	return message(STATUS_FAILED,
+		       "cannot write %s: gnuplot, which draws its figures, is not "
+		       "installed (apt-get install gnuplot-nox)",
+		       options->html);
 }
 
 static int write_page(const char *path, page_printer print_page, void *context, char *const *svgs)
@@ -81,8 +83,9 @@ static int figures_page_of(struct folder *folder, const struct figures_options *
 
 	if (!svgs)
 		return message(STATUS_FAILED, "out of memory");
-	status = figures_read_svgs(folder, drawings, nr, svgs) ? message_of_folder(folder) :
-		 write_page(options->html, print_page, context, svgs);
+	status = figures_read_svgs(folder, drawings, nr, svgs) ?
+			 message_of_folder(folder) :
+			 write_page(options->html, print_page, context, svgs);
 	for (i = 0; i < nr; i++)
 		free(svgs[i]);
 	free(svgs);

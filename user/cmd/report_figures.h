@@ -9,8 +9,8 @@
 #include "figures/drawing.h"
 
 struct figures_options {
-	const char *html;	/* the page; NULL: none */
-	const char *plot;	/* a folder, or - for text; NULL: none */
+	const char *html; /* the page; NULL: none */
+	const char *plot; /* a folder, or - for text; NULL: none */
 };
 
 #define FIGURES_KEY_HTML 5000
@@ -18,9 +18,13 @@ struct figures_options {
 /* For an argp_option array. */
 #define FIGURES_OPTIONS_HTML \
 	{ "html", FIGURES_KEY_HTML, "FILE", 0, "write a page with the figures there as well", 6 }
-#define FIGURES_OPTIONS_PLOT \
-	{ "plot", FIGURES_KEY_PLOT, "FOLDER", 0, \
-	  "write the figures there as well: SVG, PNG, their data and scripts", 6 }
+#define FIGURES_OPTIONS_PLOT                                                   \
+	{ "plot",                                                              \
+	  FIGURES_KEY_PLOT,                                                    \
+	  "FOLDER",                                                            \
+	  0,                                                                   \
+	  "write the figures there as well: SVG, PNG, their data and scripts", \
+	  6 }
 
 bool figures_as_text(const struct figures_options *options);
 

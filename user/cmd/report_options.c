@@ -32,7 +32,8 @@ static const struct argp_option argp_options[] = {
 	  "its rows, and the system calls', the costliest; 0: all (default 20)", 4 },
 	{ "with", KEY_WITH, "rusage,syscalls", 0,
 	  "any of these. rusage: getrusage(2) beside what eBPF counted. syscalls: system calls as "
-	  "strace -c lists them", 4 },
+	  "strace -c lists them",
+	  4 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "take the module's own share, as calibrated, out of the times of calls", 4 },
 	{ "format", KEY_FORMAT, "table|csv|json|trace", 0,
@@ -41,11 +42,10 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-static void set_by(const struct argp_state *state, struct report_options *options,
-		   const char *text)
+static void set_by(const struct argp_state *state, struct report_options *options, const char *text)
 {
-	static const char *const words[] = { "file", "vma", "thread", "code", "stack", "comm",
-					     "class", NULL };
+	static const char *const words[] = { "file",  "vma",  "thread", "code",
+					     "stack", "comm", "class",	NULL };
 	const unsigned int by = argument_word(state, "by", text, words);
 
 	options->grouped = by < NR_GROUP_BY;
@@ -56,10 +56,11 @@ static void set_by(const struct argp_state *state, struct report_options *option
 static void set_format(const struct argp_state *state, struct report_options *options,
 		       const char *text)
 {
-	static const char *const words[] = {
-		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", "trace",
-		NULL
-	};
+	static const char *const words[] = { [REPORT_TABLE] = "table",
+					     [REPORT_CSV] = "csv",
+					     [REPORT_JSON] = "json",
+					     "trace",
+					     NULL };
 	const unsigned int format = argument_word(state, "format", text, words);
 
 	options->trace = format > REPORT_JSON;
@@ -67,7 +68,7 @@ static void set_format(const struct argp_state *state, struct report_options *op
 		options->format = format;
 	else if (!options->may_trace)
 		usage(state, "--format trace needs a recording: use record --output, then "
-		      "`pfdrive report'");
+			     "`pfdrive report'");
 }
 
 static void add_tables(const struct argp_state *state, struct report_options *options,
@@ -134,7 +135,8 @@ int report_options_write(const struct report_options *options, const struct repo
 			err = output_commit(output);
 	}
 	return err ? message(STATUS_FAILED, "cannot write %s: %s", options->json,
-			     invoker_strerror(err)) : STATUS_OK;
+			     invoker_strerror(err)) :
+		     STATUS_OK;
 }
 
 void report_options_apply(const struct report_options *options, struct report *report)

@@ -11,14 +11,14 @@
 
 struct report_options {
 	enum report_format format;
-	bool may_trace;		/* set before parsing: --format trace is allowed */
-	bool trace;		/* it was given; format is meaningless */
-	bool grouped;		/* by something else than class */
+	bool may_trace; /* set before parsing: --format trace is allowed */
+	bool trace;	/* it was given; format is meaningless */
+	bool grouped;	/* by something else than class */
 	enum group_by by;
-	unsigned int top;	/* rows; 0: all */
-	const char *json;	/* NULL: no file */
-	bool usage, syscalls;	/* these tables too */
-	bool subtract;		/* the module's share of the times */
+	unsigned int top;     /* rows; 0: all */
+	const char *json;     /* NULL: no file */
+	bool usage, syscalls; /* these tables too */
+	bool subtract;	      /* the module's share of the times */
 };
 
 void report_options_init(struct report_options *options);

@@ -20,11 +20,11 @@
 #include "util/version.h"
 #include "workload/pattern.h"
 
-#define STRING(x) #x
+#define STRING(x)    #x
 #define STRING_OF(x) STRING(x)
 
-const char *argp_program_version =
-	"pfdrive " PFDRIVE_VERSION ", records of version " STRING_OF(PFSTAT_ABI_VERSION);
+const char *argp_program_version = "pfdrive " PFDRIVE_VERSION
+				   ", records of version " STRING_OF(PFSTAT_ABI_VERSION);
 
 enum key {
 	KEY_ACCESSES = 'n',
@@ -62,8 +62,8 @@ static const struct argp_option run_arguments[] = {
 	{ NULL, 0, NULL, 0, "What is recorded, what is printed:", 3 },
 	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 3 },
 	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 3 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0,
-	  "without eBPF: off-CPU times and system calls are n/a", 3 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: off-CPU times and system calls are n/a",
+	  3 },
 	{ "record", KEY_RECORD, "FILE", 0, "write a recording there as well, for `pfdrive report'",
 	  3 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
@@ -74,7 +74,8 @@ static const struct argp_option run_arguments[] = {
 	  "any of these. hw: the processor's counts of L1D and dTLB accesses and misses. "
 	  "cachegrind: the loop under valgrind, with the study's caches. rusage: getrusage(2) "
 	  "beside what eBPF counted. syscalls: system calls as strace -c lists them. maps: the "
-	  "memory map after the run, explained", 7 },
+	  "memory map after the run, explained",
+	  7 },
 	{ 0 },
 };
 
@@ -97,8 +98,9 @@ static void add_extras(const struct argp_state *state, struct extras_options *ex
 		       const char *text)
 {
 	static const char *const words[] = {
-		[EXTRA_HW] = "hw", [EXTRA_CACHEGRIND] = "cachegrind", [EXTRA_RUSAGE] = "rusage",
-		[EXTRA_SYSCALLS] = "syscalls", [EXTRA_MAPS] = "maps", NULL
+		[EXTRA_HW] = "hw",	   [EXTRA_CACHEGRIND] = "cachegrind",
+		[EXTRA_RUSAGE] = "rusage", [EXTRA_SYSCALLS] = "syscalls",
+		[EXTRA_MAPS] = "maps",	   NULL
 	};
 	const unsigned int items = argument_list(state, "with", text, words);
 
@@ -207,11 +209,15 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 }
 
 static const struct argp_child run_arguments_children[] = {
-	{ &workload_argp, 0, NULL, 0 }, { &invoker_argp, 0, NULL, 0 }, { 0 },
+	{ &workload_argp, 0, NULL, 0 },
+	{ &invoker_argp, 0, NULL, 0 },
+	{ 0 },
 };
 
 const struct argp run_arguments_argp = {
-	.options = run_arguments, .parser = run_arguments_parse, .children = run_arguments_children,
+	.options = run_arguments,
+	.parser = run_arguments_parse,
+	.children = run_arguments_children,
 };
 
 static error_t pressure_arguments_parse(int key, char *text, struct argp_state *state)
@@ -227,11 +233,14 @@ static error_t pressure_arguments_parse(int key, char *text, struct argp_state *
 }
 
 static const struct argp_child pressure_arguments_children[] = {
-	{ &run_arguments_argp, 0, NULL, 0 }, { &compete_argp, 0, NULL, 0 }, { 0 },
+	{ &run_arguments_argp, 0, NULL, 0 },
+	{ &compete_argp, 0, NULL, 0 },
+	{ 0 },
 };
 
 const struct argp pressure_arguments_argp = {
-	.parser = pressure_arguments_parse, .children = pressure_arguments_children,
+	.parser = pressure_arguments_parse,
+	.children = pressure_arguments_children,
 };
 
 void run_arguments_init(struct options *options)

@@ -10,11 +10,13 @@ static int message_of_pattern(const struct run_memory *memory, const struct opti
 			      int err)
 {
 	if (err == -EMSGSIZE)
-		return message(STATUS_USAGE, "--pattern: %s needs %" PRIu64 " bytes, %s has %"
-			       PRIu64, options->pattern_text, pattern_min_bytes(&memory->pattern),
+		return message(STATUS_USAGE,
+			       "--pattern: %s needs %" PRIu64 " bytes, %s has %" PRIu64,
+			       options->pattern_text, pattern_min_bytes(&memory->pattern),
 			       memory->name, memory->mapping.bytes);
-	return message(STATUS_USAGE, "--pattern: the stride of %s is longer than %s, %" PRIu64
-		       " bytes", options->pattern_text, memory->name, memory->mapping.bytes);
+	return message(STATUS_USAGE,
+		       "--pattern: the stride of %s is longer than %s, %" PRIu64 " bytes",
+		       options->pattern_text, memory->name, memory->mapping.bytes);
 }
 
 int run_memory_open(struct run_memory *memory, const struct options *options)

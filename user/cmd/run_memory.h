@@ -8,8 +8,8 @@
 #include "workload/pattern.h"
 
 struct run_memory {
-	struct mapping mapping;		/* open, not mapped */
-	char name[4096];		/* for messages */
+	struct mapping mapping; /* open, not mapped */
+	char name[4096];	/* for messages */
 	struct pattern pattern;
 };
 

@@ -15,11 +15,11 @@
 #include "util/message.h"
 #include "workload/pattern.h"
 
-#define STUDY "study"
+#define STUDY	     "study"
 #define LONGEST_WORD 32
 
 #define COMMAND(name, group, id, summary) \
-	{ name, "pfdrive " name, COMMAND_ ## group, summary, cmd_ ## id, &id ## _argp }
+	{ name, "pfdrive " name, COMMAND_##group, summary, cmd_##id, &id##_argp }
 
 const struct subcommand subcommands[] = {
 	COMMAND("run", MEASURE, run, "touch a file or memory, and measure its page faults"),
@@ -44,12 +44,8 @@ const size_t nr_subcommands = ARRAY_SIZE(subcommands);
 static const struct {
 	const char *word, *command;
 } aliases[] = {
-	{ "drive", "run" },
-	{ "io", "study io" },
-	{ "pressure", "study pressure" },
-	{ "rss", "study rss" },
-	{ "show-maps", "maps" },
-	{ "touch", "study rss" },
+	{ "drive", "run" },	{ "io", "study io" },	 { "pressure", "study pressure" },
+	{ "rss", "study rss" }, { "show-maps", "maps" }, { "touch", "study rss" },
 	{ "via", "study io" },
 };
 
@@ -160,14 +156,17 @@ const struct subcommand *subcommand_find(int argc, char *const *argv, int *words
 static void subcommand_list(FILE *out)
 {
 	static const char *const titles[NR_COMMAND_GROUPS] = {
-		[COMMAND_MEASURE] = "Measure", [COMMAND_EXPLAIN] = "Explain",
-		[COMMAND_STUDY] = "Studies", [COMMAND_LOOK] = "Look",
+		[COMMAND_MEASURE] = "Measure",
+		[COMMAND_EXPLAIN] = "Explain",
+		[COMMAND_STUDY] = "Studies",
+		[COMMAND_LOOK] = "Look",
 	};
 	enum subcommand_group group;
 	size_t i;
 
 	fputs("Usage: pfdrive COMMAND [OPTION...] [ARGUMENT...]\n"
-	      "  or:  pfdrive [OPTION...] FILE        the same as pfdrive run\n", out);
+	      "  or:  pfdrive [OPTION...] FILE        the same as pfdrive run\n",
+	      out);
 	for (group = 0; group < COMMAND_HIDDEN; group++) {
 		fprintf(out, "\n%s:\n", titles[group]);
 		for (i = 0; i < nr_subcommands; i++)
@@ -176,7 +175,8 @@ static void subcommand_list(FILE *out)
 					subcommands[i].summary);
 	}
 	fputs("\npfdrive COMMAND --help lists the options of a command. A FILE that is named like "
-	      "a\ncommand is given as ./FILE.\n", out);
+	      "a\ncommand is given as ./FILE.\n",
+	      out);
 }
 
 /* A path, or a name in the current folder: also if it leads nowhere, or cannot be looked up. */
@@ -196,7 +196,8 @@ int subcommand_print_list(void)
 {
 	subcommand_list(stdout);
 	return fflush(stdout) || ferror(stdout) ?
-	       message_of_stdout(-errno, "the list of commands") : STATUS_OK;
+		       message_of_stdout(-errno, "the list of commands") :
+		       STATUS_OK;
 }
 
 int command_line(int argc, char **argv)
@@ -218,7 +219,7 @@ int command_line(int argc, char **argv)
 		return subcommand_print_list();
 	if (!strcmp(argv[1], STUDY))
 		return argc > 2 && asks_for_help(argv[2]) ? subcommand_print_list() :
-		       message_of_study(argv[2]);
+							    message_of_study(argv[2]);
 	if (argv[1][0] != '-' && !may_be_file(argv[1]))
 		return subcommand_unknown(argv[1]);
 	argv[0] = "pfdrive";

@@ -14,8 +14,8 @@
 #include "util/time_ns.h"
 
 #define SHORTEST_S 0.001
-#define LONGEST_S (365.0 * 24 * 3600)
-#define MAX_PID 4194304U
+#define LONGEST_S  (365.0 * 24 * 3600)
+#define MAX_PID	   4194304U
 
 enum key {
 	KEY_PID = 'p',
@@ -50,8 +50,8 @@ static const struct argp_option argp_options[] = {
 
 static uint64_t duration_of(const struct argp_state *state, const char *text)
 {
-	return SECOND * argument_decimal(state, "duration", text, "a number of seconds",
-					    SHORTEST_S, LONGEST_S);
+	return SECOND * argument_decimal(state, "duration", text, "a number of seconds", SHORTEST_S,
+					 LONGEST_S);
 }
 
 static void check_targets(const struct argp_state *state, const struct watch_options *options)
@@ -62,7 +62,7 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 		usage(state, "give only one of COMMAND, --pid and --cgroup");
 	if (!nr && !options->file)
 		usage(state, "nothing to watch was given: a COMMAND, --pid, --cgroup or --file; "
-		      "see --help");
+			     "see --help");
 	if (options->instruments.events.stacks && !options->instruments.bpf)
 		usage(state, "--stacks requires eBPF; leave --no-bpf out");
 }
@@ -86,8 +86,8 @@ static error_t watch_options_parse(int key, char *text, struct argp_state *state
 		options->duration_ns = duration_of(state, text);
 		return 0;
 	case KEY_FAULT_AROUND:
-		options->instruments.fault_around = !argument_word(state, "fault-around", text,
-								   around);
+		options->instruments.fault_around =
+			!argument_word(state, "fault-around", text, around);
 		return 0;
 	case KEY_NO_BPF:
 		options->instruments.bpf = false;
@@ -121,7 +121,9 @@ static error_t watch_options_parse(int key, char *text, struct argp_state *state
 static const struct argp_child children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
 
 const struct argp watch_argp = {
-	.options = argp_options, .parser = watch_options_parse, .children = children,
+	.options = argp_options,
+	.parser = watch_options_parse,
+	.children = children,
 };
 
 void watch_options_init(struct watch_options *options)

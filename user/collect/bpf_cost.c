@@ -17,7 +17,7 @@
 #include "util/time_ns.h"
 
 #define NR_FAULTS 64
-#define PAGE 4096
+#define PAGE	  4096
 /* The first round creates what the others find: pages, an entry in eBPF's maps. */
 #define ROUNDS 16
 
@@ -48,7 +48,8 @@ static int fault_stage_open(struct fault_stage *stage)
 static int fault_stage_open_vdso(struct fault_stage *stage)
 {
 	*stage = (struct fault_stage){
-		.memory = (void *)getauxval(AT_SYSINFO_EHDR), .pages = 1,
+		.memory = (void *)getauxval(AT_SYSINFO_EHDR),
+		.pages = 1,
 	};
 	return stage->memory ? 0 : -ENOENT;
 }

@@ -14,18 +14,18 @@
 
 /* A mapping whose pages are present: to map one again is a fault that does nothing else. */
 struct fault_stage {
-	volatile char *memory;	/* NULL: there is none */
+	volatile char *memory; /* NULL: there is none */
 	size_t pages;
-	bool is_written;	/* by a fault; else read */
+	bool is_written; /* by a fault; else read */
 };
 
 struct bpf_cost {
 	struct fault_stage memory, vdso;
-	uint64_t memory_ps, vdso_ps;	/* one of their faults, unwatched */
+	uint64_t memory_ps, vdso_ps; /* one of their faults, unwatched */
 	/* Added, in picoseconds; COUNT_NA: n/a. */
-	uint64_t hooked_ps;	/* to a fault of a file that the module hooks */
-	uint64_t again_ps;	/* to one of these, for each time that it is begun again */
-	uint64_t other_ps;	/* to another, of which an event is sent */
+	uint64_t hooked_ps; /* to a fault of a file that the module hooks */
+	uint64_t again_ps;  /* to one of these, for each time that it is begun again */
+	uint64_t other_ps;  /* to another, of which an event is sent */
 };
 
 #define BPF_COST_NONE \

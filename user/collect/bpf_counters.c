@@ -107,8 +107,8 @@ static int syscall_rows_compare(const void *a, const void *b)
 
 /* One more row, summed over the CPUs' values. */
 static int syscall_row_append(struct syscall_row **rows, size_t *nr_rows,
-		      const struct pfstat_syscall_key *key,
-		      const struct pfstat_syscall_value *values, int nr_cpus)
+			      const struct pfstat_syscall_key *key,
+			      const struct pfstat_syscall_value *values, int nr_cpus)
 {
 	struct syscall_row *grown = reallocarray(*rows, *nr_rows + 1, sizeof(**rows));
 	struct syscall_row *row;

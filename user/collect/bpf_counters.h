@@ -9,9 +9,9 @@
 struct event_maps {
 	int counts;
 	int syscalls;
-	int faults;	/* -1: they are not counted */
-	bool hooked_times;	/* false: faults of hooked files have no times */
-	struct pfstat_missed missed;	/* to be added to these */
+	int faults;		     /* -1: they are not counted */
+	bool hooked_times;	     /* false: faults of hooked files have no times */
+	struct pfstat_missed missed; /* to be added to these */
 };
 
 /* Fills counts, faults, the tasks' counts and syscalls. 0 or a negative errno. */

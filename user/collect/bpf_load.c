@@ -39,21 +39,21 @@
  * Of each CPU's ring, unless all of them together would take more than RINGS_BYTES_MAX. When
  * nearly each event is a stack, ten times as long as others, both are STACKS_FACTOR times as much.
  */
-#define RING_BYTES (1U << 20)
-#define RING_BYTES_MIN (1U << 16)
+#define RING_BYTES	(1U << 20)
+#define RING_BYTES_MIN	(1U << 16)
 #define RINGS_BYTES_MAX (64U << 20)
-#define STACKS_FACTOR 8
+#define STACKS_FACTOR	8
 
 struct events {
 	struct pfstat_bpf *bpf;
-	struct event_ring *rings;	/* one for each CPU that is online */
+	struct event_ring *rings; /* one for each CPU that is online */
 	unsigned int nr_rings;
 	uint32_t ring_bytes;
-	struct time_heap heap;	/* of the rings that have more */
-	int epoll;		/* readable: a ring is half full */
+	struct time_heap heap; /* of the rings that have more */
+	int epoll;	       /* readable: a ring is half full */
 	uint64_t received;
-	uint64_t forgotten;	/* of these, dropped */
-	struct run_counters before;	/* counts of the dropped events */
+	uint64_t forgotten;	    /* of these, dropped */
+	struct run_counters before; /* counts of the dropped events */
 	uint32_t hooks;
 	bool pinned;
 	int pin_keeper;
@@ -80,10 +80,13 @@ static void events_explain(const char *step, int err, char *why, size_t size)
 
 	bpf_log_dump(stderr);
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
-		snprintf(why, size, "no right to %s without %s: run as root with that, or "
-			 "with --no-bpf", step, names);
+		snprintf(why, size,
+			 "no right to %s without %s: run as root with that, or "
+			 "with --no-bpf",
+			 step, names);
 	else if (err == -EACCES && !geteuid())
-		snprintf(why, size, "this kernel's verifier refuses the eBPF programs: "
+		snprintf(why, size,
+			 "this kernel's verifier refuses the eBPF programs: "
 			 "report a bug, with the verifier's log, which PFDRIVE_DEBUG=1 in the "
 			 "environment prints, and use --no-bpf meanwhile");
 	else if (err == -EPERM || err == -EACCES)
@@ -110,8 +113,8 @@ static int events_configure_maps(struct events *events, const struct events_opti
 	if (nr_cpus < 0)
 		return nr_cpus;
 	events->nr_rings = get_nprocs();
-	events->ring_bytes = options->ring_bytes ?: events_default_bytes(events->nr_rings,
-									 options->stacks);
+	events->ring_bytes = options->ring_bytes ?:
+				     events_default_bytes(events->nr_rings, options->stacks);
 	events->bpf->rodata->events_half = events->ring_bytes / 2;
 	return bpf_map__set_max_entries(events->bpf->maps.events, nr_cpus);
 }
@@ -271,17 +274,15 @@ int events_open(struct events **opened, const struct events_options *options, ch
 
 static int events_attach_kprobes(struct pfstat_bpf *bpf)
 {
-	int err = hooks_attach(bpf->progs.on_fault_enter_kprobe,
-			       &bpf->links.on_fault_enter_kprobe);
+	int err = hooks_attach(bpf->progs.on_fault_enter_kprobe, &bpf->links.on_fault_enter_kprobe);
 
 	if (!err)
 		err = hooks_attach(bpf->progs.on_fault_exit_kprobe,
 				   &bpf->links.on_fault_exit_kprobe);
 	if (!err)
-		err = hooks_attach(bpf->progs.on_swap_page_kprobe,
-				   &bpf->links.on_swap_page_kprobe);
-	return err ? err : hooks_attach(bpf->progs.on_wp_page_kprobe,
-					&bpf->links.on_wp_page_kprobe);
+		err = hooks_attach(bpf->progs.on_swap_page_kprobe, &bpf->links.on_swap_page_kprobe);
+	return err ? err :
+		     hooks_attach(bpf->progs.on_wp_page_kprobe, &bpf->links.on_wp_page_kprobe);
 }
 
 int events_attach(struct events *events, char *why, size_t size)
@@ -356,7 +357,7 @@ int events_ignore(struct events *events, pid_t id)
 	events->bpf->bss->ignored++;
 	/* Its off-CPU time so far may be dropped too: see events_forget(). */
 	bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.off_since), &key);
-	return err == -ENOENT ? 0 : err;	/* it has ended meanwhile */
+	return err == -ENOENT ? 0 : err; /* it has ended meanwhile */
 }
 
 bool events_is_watched(const struct events *events, pid_t id)
@@ -445,8 +446,8 @@ static int events_read_counts(const struct events *events, struct run_counters *
 	const struct event_maps maps = {
 		.counts = bpf_map__fd(events->bpf->maps.counts),
 		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
-		.faults = events->hooks & 1U << HOOK_FAULT ?
-			  bpf_map__fd(events->bpf->maps.faults) : -1,
+		.faults = events->hooks & 1U << HOOK_FAULT ? bpf_map__fd(events->bpf->maps.faults) :
+							     -1,
 		.hooked_times = events->bpf->rodata->every_fault,
 		.missed = events->bpf->bss->missed,
 	};
@@ -458,7 +459,9 @@ int events_find_handler(const struct events *events, const void *address, uint64
 {
 	struct pfstat_handler_query query = { .address = (uintptr_t)address };
 	struct bpf_test_run_opts run = {
-		.sz = sizeof(run), .ctx_in = &query, .ctx_size_in = sizeof(query),
+		.sz = sizeof(run),
+		.ctx_in = &query,
+		.ctx_size_in = sizeof(query),
 	};
 	int err = bpf_prog_test_run_opts(bpf_program__fd(events->bpf->progs.find_handler), &run);
 

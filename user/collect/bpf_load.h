@@ -18,11 +18,11 @@ struct events;
 typedef int (*events_sink)(void *context, const struct pfstat_event *event);
 
 struct events_options {
-	bool every_fault;	/* an event for hooked faults too, else only a count */
-	bool pages;		/* pages that leave the page cache */
-	bool swap;		/* which process evicts pages that are swapped in again */
-	bool stacks;		/* the user stack of every fault, hooked or not */
-	uint32_t without;	/* 1 << enum bpf_hook: optional hooks to leave out */
+	bool every_fault; /* an event for hooked faults too, else only a count */
+	bool pages;	  /* pages that leave the page cache */
+	bool swap;	  /* which process evicts pages that are swapped in again */
+	bool stacks;	  /* the user stack of every fault, hooked or not */
+	uint32_t without; /* 1 << enum bpf_hook: optional hooks to leave out */
 	/*
 	 * Of each CPU's ring, a power of two of pages. 0: 1 MiB, or less so that all of them
 	 * take 64 MiB at most; eight times as much with stacks.
@@ -34,8 +34,8 @@ struct events_options {
  * Loads the programs; none runs yet. On failure returns a negative errno, and `why` is one clause
  * with the reason and the remedy.
  */
-int events_open(struct events **events, const struct events_options *options,
-		char *why, size_t size);
+int events_open(struct events **events, const struct events_options *options, char *why,
+		size_t size);
 /*
  * Attaches the programs and pins them under PFSTAT_PIN_DIR, from which pins of an earlier, killed
  * program are removed. Nothing is a target yet. The caller holds the fault source, so that the pins
@@ -64,8 +64,8 @@ int events_find_handler(const struct events *events, const void *address, uint64
  * Returns of handle_mm_fault() so far for faults that eBPF takes for hooked. 0 or a negative errno.
  */
 struct hooked_returns {
-	uint64_t ended;		/* the fault is solved, or failed */
-	uint64_t again;		/* the kernel begins the fault again */
+	uint64_t ended; /* the fault is solved, or failed */
+	uint64_t again; /* the kernel begins the fault again */
 };
 
 int events_hooked_returns(const struct events *events, struct hooked_returns *returns);

@@ -11,7 +11,7 @@
 #include "collect/bpf_log.h"
 
 static char kept[BPF_LOG_BYTES];
-static uint64_t written;	/* bytes in all; the next goes to written % BPF_LOG_BYTES */
+static uint64_t written; /* bytes in all; the next goes to written % BPF_LOG_BYTES */
 
 static bool bpf_log_is_wanted(void)
 {

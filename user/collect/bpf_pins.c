@@ -94,7 +94,7 @@ static void pins_remove_folder(void)
 	if (!dir)
 		return;
 	while ((entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0);	/* not "." and "..": EISDIR */
+		unlinkat(dirfd(dir), entry->d_name, 0); /* not "." and "..": EISDIR */
 	closedir(dir);
 	rmdir(PFSTAT_PIN_DIR);
 }
@@ -156,7 +156,7 @@ int pins_make(struct bpf_object *object, int *keeper)
 {
 	int err;
 
-	pins_remove_folder();	/* of one that was killed together with its keeper */
+	pins_remove_folder(); /* of one that was killed together with its keeper */
 	if (mkdir(PFSTAT_PIN_DIR, 0700))
 		return -errno;
 	/* Before the first pin: this process may be killed right after it. */
@@ -186,7 +186,7 @@ void pins_remove(int keeper)
 {
 	pins_remove_folder();
 	shutdown(keeper, SHUT_WR);
-	pins_wait_for_end(keeper);	/* it is gone: there is nothing to remove */
+	pins_wait_for_end(keeper); /* it is gone: there is nothing to remove */
 	close(keeper);
 }
 

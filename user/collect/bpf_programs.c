@@ -84,8 +84,8 @@ static const struct {
 /* Optional hooks that the kernel does not have. */
 struct hook_search {
 	const struct bpf_object *object;
-	struct btf *types;	/* of the kernel, once a kprobe's function was looked for */
-	uint32_t missing;	/* 1 << enum bpf_hook */
+	struct btf *types; /* of the kernel, once a kprobe's function was looked for */
+	uint32_t missing;  /* 1 << enum bpf_hook */
 };
 
 /* The section's name holds the program's target: "tp_btf/NAME", "fentry/NAME", … */
@@ -132,8 +132,7 @@ static int hooks_has_instead(struct hook_search *search, const char *program)
 	for (i = 0; i < ARRAY_SIZE(alternatives); i++) {
 		if (strcmp(alternatives[i].program, program))
 			continue;
-		instead = bpf_object__find_program_by_name(search->object,
-							   alternatives[i].instead);
+		instead = bpf_object__find_program_by_name(search->object, alternatives[i].instead);
 		return instead ? hooks_kernel_has(search, instead) : -ENOENT;
 	}
 	return 0;
@@ -248,7 +247,9 @@ int hooks_attach(const struct bpf_program *program, struct bpf_link **link)
 {
 	const char *name = hooks_hook_name(program);
 	struct bpf_kprobe_multi_opts options = {
-		.sz = sizeof(options), .syms = &name, .cnt = 1,
+		.sz = sizeof(options),
+		.syms = &name,
+		.cnt = 1,
 		.retprobe = !strncmp(bpf_program__section_name(program), "kretprobe", 9),
 	};
 

@@ -31,16 +31,16 @@
 #include "util/open_regular.h"
 #include "util/time_ns.h"
 
-#define FILES_MAX 512
-#define ROOTS_MAX 64
+#define FILES_MAX     512
+#define ROOTS_MAX     64
 #define PROCESSES_MAX 4096
-#define TRIES_MAX 4		/* for a file that is not found */
+#define TRIES_MAX     4 /* for a file that is not found */
 
 struct code_file {
-	struct code_file *next;	/* of the same hash */
+	struct code_file *next; /* of the same hash */
 	uint64_t inode;
 	uint32_t dev;
-	int fd;			/* -1: not found */
+	int fd; /* -1: not found */
 	unsigned int tries;
 	struct timespec modified;
 	off_t bytes;
@@ -48,21 +48,21 @@ struct code_file {
 };
 
 struct root {
-	int fd;			/* O_PATH */
+	int fd; /* O_PATH */
 	uint64_t mount, inode;
 };
 
 /* A process that may compile code at run time. */
 struct code_process {
-	int root;		/* index of its root */
+	int root; /* index of its root */
 	uid_t user;
-	pid_t own_pid;		/* as it sees itself, in its PID namespace */
+	pid_t own_pid; /* as it sees itself, in its PID namespace */
 };
 
 struct code_files {
-	struct hash processes;	/* by pid */
-	struct hash files;	/* by hash of path and inode */
-	struct root roots[ROOTS_MAX];	/* [0]: pfdrive's own */
+	struct hash processes;	      /* by pid */
+	struct hash files;	      /* by hash of path and inode */
+	struct root roots[ROOTS_MAX]; /* [0]: pfdrive's own */
 	unsigned int nr_roots;
 };
 
@@ -183,8 +183,8 @@ static bool code_files_has_own_devices(int fd)
 {
 	struct statfs statfs;
 
-	return !fstatfs(fd, &statfs) && (statfs.f_type == OVERLAYFS_SUPER_MAGIC ||
-					 statfs.f_type == BTRFS_SUPER_MAGIC);
+	return !fstatfs(fd, &statfs) &&
+	       (statfs.f_type == OVERLAYFS_SUPER_MAGIC || statfs.f_type == BTRFS_SUPER_MAGIC);
 }
 
 /* The wall clock's time of a moment of CLOCK_MONOTONIC; 0: now. */

@@ -21,15 +21,15 @@
 
 struct collector {
 	struct collector_options options;
-	struct pollfd *polled;		/* the rings, the events, the maps, the stop */
+	struct pollfd *polled; /* the rings, the events, the maps, the stop */
 	unsigned int nr_polled;
-	int stop;			/* eventfd */
+	int stop; /* eventfd */
 	pthread_t thread;
 	bool running;
-	int err;			/* the first; the thread's until it is joined */
-	struct cursor *cursors;		/* of a drain, a ring each */
-	struct time_heap heap;		/* of the rings that have more */
-	struct queue queue;		/* events whose turn has not come */
+	int err;		/* the first; the thread's until it is joined */
+	struct cursor *cursors; /* of a drain, a ring each */
+	struct time_heap heap;	/* of the rings that have more */
+	struct queue queue;	/* events whose turn has not come */
 };
 
 /* A ring's oldest unread record. */
@@ -65,7 +65,9 @@ static int collector_pass_events(struct collector *collector, uint64_t until_ns)
 static int collector_pass_record(struct collector *collector, const struct cursor *cursor)
 {
 	const struct item item = {
-		.type = ITEM_RECORD, .ns = cursor->end_ns, .record = cursor->record,
+		.type = ITEM_RECORD,
+		.ns = cursor->end_ns,
+		.record = cursor->record,
 	};
 
 	return collector->options.sink(collector->options.sink_context, &item);
@@ -111,8 +113,7 @@ static int collector_keep_map(void *context, const struct item_map *map)
 {
 	struct collector *collector = context;
 
-	return queue_add(&collector->queue, ITEM_MAP, map->ns, map,
-			 sizeof(*map) + map->path_bytes);
+	return queue_add(&collector->queue, ITEM_MAP, map->ns, map, sizeof(*map) + map->path_bytes);
 }
 
 static int collector_read_events(struct collector *collector)
@@ -197,7 +198,7 @@ static void *collector_main(void *argument)
 	uint64_t next_ns = clock_monotonic_ns() + collector->options.tick_ms * MILLISECOND;
 	int ready;
 
-	while (!collector->err) {	/* the source counts records as lost that no longer fit */
+	while (!collector->err) { /* the source counts records as lost that no longer fit */
 		ready = poll(collector->polled, collector->nr_polled,
 			     collector_until_tick(collector, next_ns));
 		if (ready < 0 && errno != EINTR)
@@ -222,8 +223,7 @@ static int collector_allocate(struct collector *collector)
 
 	collector->cursors = calloc(nr_rings, sizeof(*collector->cursors));
 	collector->polled = calloc(nr_rings + 3, sizeof(*collector->polled));
-	if (!collector->cursors || !collector->polled ||
-	    time_heap_init(&collector->heap, nr_rings))
+	if (!collector->cursors || !collector->polled || time_heap_init(&collector->heap, nr_rings))
 		return -ENOMEM;
 	return 0;
 }

@@ -25,17 +25,17 @@
 struct collector;
 
 struct collector_options {
-	item_sink sink;			/* called in the thread, and in collector_stop() */
+	item_sink sink; /* called in the thread, and in collector_stop() */
 	void *sink_context;
-	struct fault_source *source;	/* started, and open until the collector is closed */
-	struct events *events;		/* NULL: no eBPF */
-	struct perf_maps *maps;		/* NULL: mappings are not recorded */
-	const struct cpus *cpus;	/* where the thread may run */
-	int tick_ms;			/* -1: none */
-	bool tick_drains;		/* first passes all events up to then to the sink */
-	void (*tick)(void *context);	/* called in the thread every tick_ms */
+	struct fault_source *source; /* started, and open until the collector is closed */
+	struct events *events;	     /* NULL: no eBPF */
+	struct perf_maps *maps;	     /* NULL: mappings are not recorded */
+	const struct cpus *cpus;     /* where the thread may run */
+	int tick_ms;		     /* -1: none */
+	bool tick_drains;	     /* first passes all events up to then to the sink */
+	void (*tick)(void *context); /* called in the thread every tick_ms */
 	void *tick_context;
-	void (*failed)(void *context);	/* called in the thread when an error ends it; or NULL */
+	void (*failed)(void *context); /* called in the thread when an error ends it; or NULL */
 	void *failed_context;
 };
 

@@ -14,12 +14,12 @@
 
 struct event_ring {
 	int fd;
-	uint64_t *consumed;		/* the page that the reader writes */
-	const uint64_t *produced;	/* the kernel's page; the data follow it, mapped twice */
+	uint64_t *consumed;	  /* the page that the reader writes */
+	const uint64_t *produced; /* the kernel's page; the data follow it, mapped twice */
 	const char *data;
 	uint64_t bytes;
-	uint64_t next;			/* position of the event to be read next */
-	uint64_t limit;			/* position when event_ring_look() was called */
+	uint64_t next;	/* position of the event to be read next */
+	uint64_t limit; /* position when event_ring_look() was called */
 };
 
 /* A ring of so many bytes, a power of two of pages. A negative errno. */

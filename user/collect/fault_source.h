@@ -21,28 +21,28 @@
 #include "collect/record_ring.h"
 
 struct fault_source_options {
-	uint64_t ring_size;	/* bytes; 0: the default of the source */
+	uint64_t ring_size; /* bytes; 0: the default of the source */
 	bool fault_around;
-	int only_fd;		/* of all mappings only those of this file; -1: any */
+	int only_fd; /* of all mappings only those of this file; -1: any */
 };
 
 /* COUNT_NA: not known. */
 struct fault_source_counters {
-	uint64_t calls;		/* since the source was opened */
-	uint64_t lost;		/* of these, not stored */
-	uint64_t call_cost_ps;	/* see struct run_counters */
+	uint64_t calls;	       /* since the source was opened */
+	uint64_t lost;	       /* of these, not stored */
+	uint64_t call_cost_ps; /* see struct run_counters */
 	uint64_t inside_ps;
 };
 
 /* Each source embeds it at the beginning of a struct of its own. */
 struct fault_source {
 	const struct fault_source_ops *ops;
-	struct record_ring *rings;	/* from start to close */
+	struct record_ring *rings; /* from start to close */
 	unsigned int nr_rings;
 };
 
 struct fault_source_ops {
-	const char *name;	/* in sentences: "the module" */
+	const char *name; /* in sentences: "the module" */
 	int (*open)(struct fault_source **source, const struct fault_source_options *options,
 		    char *why, size_t size);
 	/* This process's mappings of the file that is open as fd. */

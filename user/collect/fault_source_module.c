@@ -30,7 +30,7 @@
 
 struct module_source {
 	struct fault_source source;
-	int fd;			/* of `session`; -1: none */
+	int fd; /* of `session`; -1: none */
 };
 
 static struct module_source *module_source_of(const struct fault_source *source)
@@ -39,8 +39,8 @@ static struct module_source *module_source_of(const struct fault_source *source)
 }
 
 /* One command of <pfstat/control.h>; the module's errno. */
-static __attribute__((format(printf, 2, 3)))
-int module_command(const struct fault_source *source, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) int module_command(const struct fault_source *source,
+								const char *format, ...)
 {
 	char line[256];
 	va_list arguments;
@@ -70,8 +70,10 @@ static void module_explain_busy(char *why, size_t size)
 		snprintf(why, size, "the recorder is held by %s (pid %d): wait until it ends",
 			 holder, pid);
 	else if (!strncmp(line, "recorder control", strlen("recorder control")))
-		snprintf(why, size, "the recorder is held by the targets of %s/%s: "
-			 "write 'stop' to it first", PFSTAT_DEBUGFS, PFSTAT_FILE_CONTROL);
+		snprintf(why, size,
+			 "the recorder is held by the targets of %s/%s: "
+			 "write 'stop' to it first",
+			 PFSTAT_DEBUGFS, PFSTAT_FILE_CONTROL);
 	else
 		snprintf(why, size, "the recorder is held by another process: try again");
 }
@@ -98,18 +100,24 @@ static void module_explain_refusal(char *why, size_t size)
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if (lockdown_level())
-		snprintf(why, size, "the kernel is locked down (%s), which closes %s: boot "
+		snprintf(why, size,
+			 "the kernel is locked down (%s), which closes %s: boot "
 			 "it without lockdown, for Secure Boot brings it, or use a VM",
 			 lockdown_level(), PFSTAT_DEBUGFS);
 	else if (capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)))
-		snprintf(why, size, "the pfstat module lets nobody in without %s: run it "
-			 "with that", names);
+		snprintf(why, size,
+			 "the pfstat module lets nobody in without %s: run it "
+			 "with that",
+			 names);
 	else if (in_user_namespace())
-		snprintf(why, size, "the pfstat module lets nobody in from a user "
+		snprintf(why, size,
+			 "the pfstat module lets nobody in from a user "
 			 "namespace: run it outside, as root");
 	else
-		snprintf(why, size, "no right to open %s/%s, although it is root's: is the "
-			 "kernel locked down?", PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION);
+		snprintf(why, size,
+			 "no right to open %s/%s, although it is root's: is the "
+			 "kernel locked down?",
+			 PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION);
 }
 
 static void module_explain_open(int err, char *why, size_t size)
@@ -117,9 +125,12 @@ static void module_explain_open(int err, char *why, size_t size)
 	if (err == -EBUSY)
 		module_explain_busy(why, size);
 	else if (access("/sys/module/pfstat", F_OK))
-		snprintf(why, size, "the pfstat module is not loaded: run insmod pfstat.ko "
-			 "as root%s", lockdown_level() ? " (the kernel is locked down, and wants "
-			 "it signed: see Documentation/security.rst)" : "");
+		snprintf(why, size,
+			 "the pfstat module is not loaded: run insmod pfstat.ko "
+			 "as root%s",
+			 lockdown_level() ? " (the kernel is locked down, and wants "
+					    "it signed: see Documentation/security.rst)" :
+					    "");
 	else if (err == -EACCES || geteuid())
 		snprintf(why, size, "the pfstat module lets only root in: run it with sudo");
 	else if (err == -ENOENT && !is_debugfs())
@@ -128,8 +139,8 @@ static void module_explain_open(int err, char *why, size_t size)
 	else if (err == -EPERM)
 		module_explain_refusal(why, size);
 	else
-		snprintf(why, size, "cannot open %s/%s: %s", PFSTAT_DEBUGFS,
-			 PFSTAT_FILE_SESSION, strerror(-err));
+		snprintf(why, size, "cannot open %s/%s: %s", PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION,
+			 strerror(-err));
 }
 
 static int module_set_options(const struct fault_source *source,
@@ -144,8 +155,10 @@ static int module_set_options(const struct fault_source *source,
 	if (!err && options->only_fd >= 0)
 		err = module_command(source, "only %d", options->only_fd);
 	if (err)
-		snprintf(why, size, "the module refuses an option: %s: "
-			 "is it as old as this pfdrive?", strerror(-err));
+		snprintf(why, size,
+			 "the module refuses an option: %s: "
+			 "is it as old as this pfdrive?",
+			 strerror(-err));
 	return err;
 }
 
@@ -198,11 +211,14 @@ static int module_explain_target(int err, const char *what, char *why, size_t si
 	case 0:
 		break;
 	case -EOPNOTSUPP:
-		snprintf(why, size, "the module does not watch files of the kind of %s: "
-			 "use one on a disk's file system", what);
+		snprintf(why, size,
+			 "the module does not watch files of the kind of %s: "
+			 "use one on a disk's file system",
+			 what);
 		break;
 	case -ENOMEM:
-		snprintf(why, size, "no memory for the module's rings, one for each CPU: `pfdrive "
+		snprintf(why, size,
+			 "no memory for the module's rings, one for each CPU: `pfdrive "
 			 "record' can take smaller ones (--ring-size)");
 		break;
 	case -ESRCH:
@@ -251,7 +267,7 @@ static int module_open_rings(struct fault_source *source, int nr_cpus)
 		snprintf(path, sizeof(path), "%s/%s/cpu%d", PFSTAT_DEBUGFS, PFSTAT_DIR_RING, cpu);
 		err = record_ring_open(&source->rings[source->nr_rings], path);
 		if (err == -ENODATA || err == -ENOENT)
-			continue;	/* a CPU that is not online has none */
+			continue; /* a CPU that is not online has none */
 		if (err)
 			return err;
 		source->nr_rings++;

@@ -29,10 +29,10 @@ struct instruments {
 	struct perf_faults *counters;
 	struct collector *collector;
 	struct bpf_cost bpf_cost;
-	struct priority priority;	/* raised until the collector's thread is made */
+	struct priority priority; /* raised until the collector's thread is made */
 	struct cpus cpus;
-	bool going;		/* instruments_go() */
-	int thread_err;		/* see instruments_thread_err() */
+	bool going;	/* instruments_go() */
+	int thread_err; /* see instruments_thread_err() */
 };
 
 static int instruments_explain(int err, char *why, size_t size, const char *what)
@@ -88,7 +88,8 @@ static int instruments_check_namespace(const struct instruments *instruments, ch
 {
 	if (!instruments->options.maps || pid_namespace_is_initial())
 		return 0;
-	snprintf(why, size, "cannot match mappings to faults in this PID namespace: the module "
+	snprintf(why, size,
+		 "cannot match mappings to faults in this PID namespace: the module "
 		 "records process ids of the initial one; run pfdrive outside of the container");
 	return -EOPNOTSUPP;
 }
@@ -177,7 +178,7 @@ static int instruments_open_collector(struct instruments *instruments, char *why
 	if (instruments->collector)
 		return 0;
 	err = instruments->source->ops->start(instruments->source) ?:
-	      collector_open(&instruments->collector, &collector_options);
+		      collector_open(&instruments->collector, &collector_options);
 	if (err)
 		return instruments_explain(err, why, size, "cannot read the module's rings");
 	priority_raise(&instruments->priority);
@@ -208,8 +209,10 @@ static int instruments_explain_maps(int err, pid_t pid, char *why, size_t size)
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if ((err == -EACCES || err == -EPERM) && capabilities_lack(needed, names, sizeof(names)))
-		snprintf(why, size, "no right to the mappings of process %d without %s: run as "
-			 "root with that", pid, names);
+		snprintf(why, size,
+			 "no right to the mappings of process %d without %s: run as "
+			 "root with that",
+			 pid, names);
 	else
 		snprintf(why, size, "cannot watch the mappings of process %d: %s", pid,
 			 strerror(-err));
@@ -352,8 +355,10 @@ int instruments_check_events(const struct run_counters *counters, char *why, siz
 
 	if (!counters->have_bpf || sent == counters->events_received)
 		return 0;
-	snprintf(why, size, "eBPF sent %" PRIu64 " events, but %" PRIu64 " were read: do not "
-		 "trust these figures, and report a bug", sent, counters->events_received);
+	snprintf(why, size,
+		 "eBPF sent %" PRIu64 " events, but %" PRIu64 " were read: do not "
+		 "trust these figures, and report a bug",
+		 sent, counters->events_received);
 	return -EPROTO;
 }
 
@@ -395,8 +400,8 @@ int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 	if (instruments->counters)
 		perf_faults_release_thread(instruments->counters);
 	if (instruments->events)
-		instruments->thread_err = events_watch(instruments->events, tid,
-						       PFSTAT_TARGET_THREAD);
+		instruments->thread_err =
+			events_watch(instruments->events, tid, PFSTAT_TARGET_THREAD);
 	return instruments->thread_err;
 }
 

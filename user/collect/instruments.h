@@ -24,23 +24,23 @@ struct code_files;
 struct instruments;
 
 struct instruments_options {
-	const struct fault_source_ops *source;	/* NULL: the module */
-	bool bpf;		/* false: bpf_missing says why */
+	const struct fault_source_ops *source; /* NULL: the module */
+	bool bpf;			       /* false: bpf_missing says why */
 	const char *bpf_missing;
 	struct events_options events;
-	bool maps;		/* record the mappings of processes */
-	bool no_counters;	/* perf's own counts of faults are n/a */
-	uint64_t ring_size;	/* bytes; 0: the module's default */
+	bool maps;	    /* record the mappings of processes */
+	bool no_counters;   /* perf's own counts of faults are n/a */
+	uint64_t ring_size; /* bytes; 0: the module's default */
 	bool fault_around;
-	int only_fd;		/* of all mappings only this file's; -1: any */
+	int only_fd; /* of all mappings only this file's; -1: any */
 	item_sink sink;
 	void *sink_context;
-	const struct cpus *cpus;	/* where the collector's thread may run; NULL: anywhere */
-	int tick_ms;		/* -1: none */
-	bool tick_drains;	/* first passes all events up to then to the sink */
-	void (*tick)(void *context);	/* in the collector's thread */
+	const struct cpus *cpus;     /* where the collector's thread may run; NULL: anywhere */
+	int tick_ms;		     /* -1: none */
+	bool tick_drains;	     /* first passes all events up to then to the sink */
+	void (*tick)(void *context); /* in the collector's thread */
 	void *tick_context;
-	void (*failed)(void *context);	/* there as well: no more is read; or NULL */
+	void (*failed)(void *context); /* there as well: no more is read; or NULL */
 	void *failed_context;
 };
 

@@ -17,14 +17,16 @@
 #define NR_EVENTS 3
 
 static const uint64_t events[NR_EVENTS] = {
-	PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	PERF_COUNT_SW_PAGE_FAULTS,
+	PERF_COUNT_SW_PAGE_FAULTS_MIN,
+	PERF_COUNT_SW_PAGE_FAULTS_MAJ,
 };
 
 struct perf_faults {
-	struct perf_fds fds;	/* a thread's three, one thread after the other */
-	size_t before;		/* how many there were when the watch began */
-	bool inherit;		/* of the watch that begins */
-	bool incomplete;	/* a thread could not be counted */
+	struct perf_fds fds; /* a thread's three, one thread after the other */
+	size_t before;	     /* how many there were when the watch began */
+	bool inherit;	     /* of the watch that begins */
+	bool incomplete;     /* a thread could not be counted */
 };
 
 int perf_faults_open(struct perf_faults **counters)
@@ -45,7 +47,8 @@ void perf_faults_close(struct perf_faults *counters)
 static int perf_faults_open_group(struct perf_faults *counters, pid_t tid)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .inherit = counters->inherit,
+		.type = PERF_TYPE_SOFTWARE,
+		.inherit = counters->inherit,
 	};
 	const size_t before = counters->fds.count;
 	int i, fd, leader = -1, err = 0;

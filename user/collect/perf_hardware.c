@@ -81,10 +81,12 @@ void perf_hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cach
 				enum hw_result result)
 {
 	static const uint64_t caches[] = {
-		[HW_L1D] = PERF_COUNT_HW_CACHE_L1D, [HW_DTLB] = PERF_COUNT_HW_CACHE_DTLB,
+		[HW_L1D] = PERF_COUNT_HW_CACHE_L1D,
+		[HW_DTLB] = PERF_COUNT_HW_CACHE_DTLB,
 	};
 	static const uint64_t ops[] = {
-		[HW_READ] = PERF_COUNT_HW_CACHE_OP_READ, [HW_WRITE] = PERF_COUNT_HW_CACHE_OP_WRITE,
+		[HW_READ] = PERF_COUNT_HW_CACHE_OP_READ,
+		[HW_WRITE] = PERF_COUNT_HW_CACHE_OP_WRITE,
 		[HW_PREFETCH] = PERF_COUNT_HW_CACHE_OP_PREFETCH,
 	};
 	static const uint64_t results[] = {

@@ -69,10 +69,10 @@ struct counted {
 };
 
 struct perf_buffer {
-	int fd;			/* -1: the CPU is not there */
+	int fd; /* -1: the CPU is not there */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
-	uint64_t next, end;	/* the record that is being drained */
+	uint64_t next, end; /* the record that is being drained */
 };
 
 /* A process is watched from then on. */
@@ -88,18 +88,18 @@ struct joined {
 struct perf_maps {
 	struct perf_buffer *buffers;
 	int nr_cpus;
-	struct time_heap heap;	/* of the buffers that have more */
-	bool enabled;		/* by the first watch */
+	struct time_heap heap; /* of the buffers that have more */
+	bool enabled;	       /* by the first watch */
 	int epoll;
 	int timer;
-	uint64_t *watched;	/* a bit for each pid */
+	uint64_t *watched; /* a bit for each pid */
 	uint32_t nr_pids;
 	struct code_files *files;
-	pthread_mutex_t lock;	/* of the rest, from the watch to the drain */
+	pthread_mutex_t lock; /* of the rest, from the watch to the drain */
 	struct procmaps existing;
-	struct joined *joined;	/* by time */
+	struct joined *joined; /* by time */
 	size_t nr_joined, room_joined;
-	size_t next_joined;	/* the drain's */
+	size_t next_joined; /* the drain's */
 	uint64_t record[RECORD_MAX / 8];
 	uint64_t map[(sizeof(struct item_map) + RECORD_MAX) / 8];
 };
@@ -131,7 +131,7 @@ static int perf_buffer_open(struct perf_buffer *buffer, int cpu)
 
 	buffer->fd = perf_open(&attr, -1, cpu);
 	if (buffer->fd == -ENODEV)
-		return 0;	/* not online */
+		return 0; /* not online */
 	if (buffer->fd < 0)
 		return buffer->fd;
 	address = mmap(NULL, page_size + BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -212,11 +212,13 @@ static int perf_open_buffers(struct perf_maps *maps)
 static void perf_explain(int err, char *why, size_t size)
 {
 	if (err == -EPERM || err == -EACCES)
-		snprintf(why, size, "no right to watch mappings with perf_event_open "
+		snprintf(why, size,
+			 "no right to watch mappings with perf_event_open "
 			 "(CAP_PERFMON and CAP_IPC_LOCK, or CAP_SYS_ADMIN where the kernel asks "
 			 "for that): run as root");
 	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
-		snprintf(why, size, "this kernel has no perf_event_open (CONFIG_PERF_EVENTS): "
+		snprintf(why, size,
+			 "this kernel has no perf_event_open (CONFIG_PERF_EVENTS): "
 			 "use one that has");
 	else
 		snprintf(why, size, "cannot watch mappings with perf_event_open: %s",
@@ -532,7 +534,7 @@ struct existing_sink {
 	struct code_files *files;
 	maps_sink sink;
 	void *context;
-	uint32_t pid;		/* of the mapping before */
+	uint32_t pid; /* of the mapping before */
 };
 
 static int perf_pass_existing(void *context, const struct item_map *map)

@@ -13,9 +13,9 @@ struct record_ring {
 	const struct pfstat_record *data;
 	uint64_t map_bytes;
 	uint64_t capacity;
-	uint64_t next;		/* the record to be read next */
-	uint64_t published;	/* the last value of `next` that the writer knows */
-	uint64_t limit;		/* head when record_ring_look() was called */
+	uint64_t next;	    /* the record to be read next */
+	uint64_t published; /* the last value of `next` that the writer knows */
+	uint64_t limit;	    /* head when record_ring_look() was called */
 };
 
 /* -ENODATA: this CPU has none, -EPROTO: another version's; or open's and mmap's errors. */

@@ -11,13 +11,13 @@
 
 struct queue_entry {
 	uint64_t ns;
-	size_t offset;		/* into bytes */
+	size_t offset; /* into bytes */
 	uint32_t size;
 	enum item_type type;
 };
 
 #define FIRST_ENTRIES 256
-#define FIRST_BYTES 16384
+#define FIRST_BYTES   16384
 
 /* Comparisons for each entry, above which the new ones are not nearly in order. */
 #define INSERT_MAX 16
@@ -61,7 +61,10 @@ static int queue_append(struct queue *queue, enum item_type type, uint64_t ns, c
 		return err;
 	memcpy(queue->bytes + queue->used, data, size);
 	queue->entries[queue->count++] = (struct queue_entry){
-		.ns = ns, .offset = queue->used, .size = size, .type = type,
+		.ns = ns,
+		.offset = queue->used,
+		.size = size,
+		.type = type,
 	};
 	queue->used += aligned;
 	return 0;

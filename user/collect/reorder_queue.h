@@ -16,9 +16,9 @@ struct queue_entry;
 
 /* All zero is an empty one. */
 struct queue {
-	struct queue_entry *entries;	/* first … count: still here */
+	struct queue_entry *entries; /* first … count: still here */
 	size_t first, count, capacity;
-	char *bytes;			/* of all entries */
+	char *bytes; /* of all entries */
 	size_t used, room;
 };
 

@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 struct time_heap_entry {
-	uint64_t ns;		/* of the source's next item */
+	uint64_t ns; /* of the source's next item */
 	unsigned int source;
 };
 
 /* All zero is an empty one without room. */
 struct time_heap {
-	struct time_heap_entry *entries;	/* the first is the oldest */
+	struct time_heap_entry *entries; /* the first is the oldest */
 	size_t count;
 };
 

@@ -27,7 +27,8 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Who competes for memory:", 6 },
 	{ "compete", KEY_COMPETE, "SIZE|RATIO", 0,
 	  "a process that uses SIZE bytes (96M), or RATIO of the limit (default 1.5), beside "
-	  "a run: pages at :random (the default) or :sequential", 6 },
+	  "a run: pages at :random (the default) or :sequential",
+	  6 },
 	{ "competitors", KEY_COMPETITORS, "N", 0, "that many of them (default 1)", 6 },
 	{ "memory-limit", KEY_LIMIT, "SIZE", 0,
 	  "of the run and the competitors together (default 64M)", 6 },
@@ -51,7 +52,9 @@ static int compete_parse_amount(const char *text, struct compete_options *option
 	options->ratio = 0;
 	if (strpbrk(text, "KMG"))
 		return size_parse(text, &options->bytes) || options->bytes < 4096 ||
-		       options->bytes > MAPPING_MAX_BYTES ? -EINVAL : 0;
+				       options->bytes > MAPPING_MAX_BYTES ?
+			       -EINVAL :
+			       0;
 	/* Refuses the other forms of strtod(3): signs, exponents, hexadecimal, inf. */
 	if (!*text || text[strspn(text, "0123456789.")])
 		return -EINVAL;
@@ -82,8 +85,10 @@ static error_t compete_parse_option(int key, char *text, struct argp_state *stat
 	switch (key) {
 	case KEY_COMPETE:
 		if (compete_parse(text, options))
-			usage(state, "--compete: '%s' is neither a size (96M) nor a ratio (1.5), "
-			      "with or without :random or :sequential", text);
+			usage(state,
+			      "--compete: '%s' is neither a size (96M) nor a ratio (1.5), "
+			      "with or without :random or :sequential",
+			      text);
 		return 0;
 	case KEY_COMPETITORS:
 		options->nr = argument_number(state, "competitors", text, 1, COMPETITORS_MAX);

@@ -8,22 +8,22 @@
 #include <stdint.h>
 
 /* Of all competitors, unless noted otherwise. */
-#define COMPETE_LIMIT (64ULL << 20)
+#define COMPETE_LIMIT	  (64ULL << 20)
 #define COMPETE_LIMIT_MIN (8ULL << 20)
 
 #define COMPETE_DEFAULT "1.5"
 
 struct compete_options {
-	const char *text;	/* as given; NULL: no competition */
-	uint64_t bytes;		/* of each competitor; 0: */
-	double ratio;		/* of the limit, or of the machine's memory */
+	const char *text; /* as given; NULL: no competition */
+	uint64_t bytes;	  /* of each competitor; 0: */
+	double ratio;	  /* of the limit, or of the machine's memory */
 	bool sequential;
-	unsigned int nr;	/* 0: not given, one */
-	uint64_t limit;		/* bytes; 0: not given */
+	unsigned int nr; /* 0: not given, one */
+	uint64_t limit;	 /* bytes; 0: not given */
 	bool unsafe;
 };
 
-extern const struct argp compete_argp;	/* input: a struct compete_options */
+extern const struct argp compete_argp; /* input: a struct compete_options */
 
 /* SIZE (with K, M or G) or RATIO, each with or without :random or :sequential. -EINVAL. */
 int compete_parse(const char *text, struct compete_options *options);

@@ -24,10 +24,10 @@
 #include "util/message.h"
 #include "util/random.h"
 
-#define PAGE_SIZE 4096
-#define STORE_EACH 8	/* as the study's */
-#define PROGRESS_FD 3	/* in the competitor */
-#define AWAIT_MS 100
+#define PAGE_SIZE   4096
+#define STORE_EACH  8 /* as the study's */
+#define PROGRESS_FD 3 /* in the competitor */
+#define AWAIT_MS    100
 
 /*
  * A program of its own, not a copy of this process: it shares no page with the run, so
@@ -72,11 +72,15 @@ static int competitor_open_progress(struct competitor *competitor)
 int competitor_start(struct competitor *competitor, const struct competitor_plan *plan)
 {
 	char bytes[24], number[16], parent[16];
-	char *const arguments[] = {
-		"pfdrive", "helper", "competitor", bytes,
-		plan->random ? "random" : "sequential", number, parent,
-		(char *)invoker_chosen(), NULL
-	};
+	char *const arguments[] = { "pfdrive",
+				    "helper",
+				    "competitor",
+				    bytes,
+				    plan->random ? "random" : "sequential",
+				    number,
+				    parent,
+				    (char *)invoker_chosen(),
+				    NULL };
 	int ends[2], err;
 
 	snprintf(bytes, sizeof(bytes), "%" PRIu64, plan->bytes);
@@ -106,8 +110,7 @@ static bool competitor_has_ended(struct competitor *competitor, int *status)
 	return true;
 }
 
-int competitor_await(struct competitor *competitor, const volatile sig_atomic_t *stop,
-		     int *status)
+int competitor_await(struct competitor *competitor, const volatile sig_atomic_t *stop, int *status)
 {
 	struct pollfd poll_fd = { .fd = competitor->fd, .events = POLLIN };
 	char byte;
@@ -183,8 +186,7 @@ static int competitor_open_memory(struct contest_memory *memory, uint64_t bytes)
 {
 	void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	void *progress = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-			      PROGRESS_FD, 0);
+	void *progress = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, PROGRESS_FD, 0);
 
 	if (data == MAP_FAILED || progress == MAP_FAILED)
 		return -errno;
@@ -237,7 +239,7 @@ int competitor_live(const struct competitor_plan *plan, pid_t parent, const char
 		return STATUS_FAILED;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		return STATUS_FAILED;	/* it is gone already */
+		return STATUS_FAILED; /* it is gone already */
 	snprintf(name, sizeof(name), "competitor%u", plan->number);
 	prctl(PR_SET_NAME, name);
 	if (competitor_open_memory(&memory, plan->bytes))

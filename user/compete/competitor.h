@@ -18,15 +18,15 @@
 struct competitor_plan {
 	uint64_t bytes;
 	bool random;
-	unsigned int number;	/* from 1; its seed too */
-	const struct cpus *cpus;	/* where it may run */
+	unsigned int number;	 /* from 1; its seed too */
+	const struct cpus *cpus; /* where it may run */
 };
 
 struct competitor {
-	pid_t pid;		/* 0: there is none */
-	int fd;			/* both ways */
+	pid_t pid; /* 0: there is none */
+	int fd;	   /* both ways */
 	int progress_fd;
-	const volatile uint64_t *accesses;	/* that it has made */
+	const volatile uint64_t *accesses; /* that it has made */
 };
 
 #define COMPETITOR_NONE ((struct competitor){ .fd = -1, .progress_fd = -1 })
@@ -39,8 +39,7 @@ int competitor_go(const struct competitor *competitor);
  * Waits until it has touched all pages once. -EINTR: a signal; -ECHILD: it has ended, status is
  * waitpid(2)'s.
  */
-int competitor_await(struct competitor *competitor, const volatile sig_atomic_t *stop,
-		     int *status);
+int competitor_await(struct competitor *competitor, const volatile sig_atomic_t *stop, int *status);
 /* It does nothing from now on. -ECHILD: it has ended by itself, as above. */
 int competitor_pause(struct competitor *competitor, int *status);
 /* Its process's counts so far. */

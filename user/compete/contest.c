@@ -16,8 +16,8 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-#define MIB (1024.0 * 1024)
-#define PAGE_SIZE 4096
+#define MIB	      (1024.0 * 1024)
+#define PAGE_SIZE     4096
 #define PROCESS_BYTES (512.0 * 1024)
 
 void contest_init(struct contest *contest, const struct compete_options *options, bool alone)
@@ -25,7 +25,9 @@ void contest_init(struct contest *contest, const struct compete_options *options
 	unsigned int i;
 
 	*contest = (struct contest){
-		.options = options, .alone = alone, .group = MEMORY_GROUP_NONE,
+		.options = options,
+		.alone = alone,
+		.group = MEMORY_GROUP_NONE,
 	};
 	for (i = 0; i < COMPETITORS_MAX; i++)
 		contest->competitors[i] = COMPETITOR_NONE;
@@ -79,28 +81,31 @@ static double contest_memory_of(const struct competition *competition, const str
 
 	meminfo_read(&meminfo);
 	memory = meminfo.available == COUNT_NA ? contest_bytes_of(info->freeram, info->mem_unit) :
-						  meminfo.available * 1024;
+						 meminfo.available * 1024;
 	/* No limit is COUNT_NA, the largest number. */
 	return competition->limit < memory ? competition->limit : memory;
 }
 
 /* Why the processes and the file do not fit. */
 static int contest_report_room(const struct contest *contest, double processes, double memory,
-				   double swap)
+			       double swap)
 {
 	const struct compete_options *options = contest->options;
 	char why[160] = "";
 
 	if (!options->bytes)
-		snprintf(why, sizeof(why), ": --compete %g is a ratio, %g times the %s, and a size "
-			 "has a unit (%gM)", options->ratio, options->ratio,
+		snprintf(why, sizeof(why),
+			 ": --compete %g is a ratio, %g times the %s, and a size "
+			 "has a unit (%gM)",
+			 options->ratio, options->ratio,
 			 options->unsafe ? "machine's memory" : "limit", options->ratio);
 	else if (processes <= memory)
 		snprintf(why, sizeof(why), ": the kernel could evict pages of the file only");
-	return message(STATUS_FAILED, "--compete: cannot fit %.1f MiB of processes and %.1f MiB of "
+	return message(STATUS_FAILED,
+		       "--compete: cannot fit %.1f MiB of processes and %.1f MiB of "
 		       "file into %.1f MiB of memory and %.1f MiB of free swap%s; add swap "
-		       "(swapon), or compete for less", processes / MIB, contest->file_bytes / MIB,
-		       memory / MIB, swap / MIB, why);
+		       "(swapon), or compete for less",
+		       processes / MIB, contest->file_bytes / MIB, memory / MIB, swap / MIB, why);
 }
 
 /*
@@ -125,7 +130,9 @@ static int contest_start_all(struct contest *contest)
 {
 	const struct competition *competition = &contest->competition;
 	struct competitor_plan each = {
-		.bytes = competition->bytes, .random = competition->random, .cpus = contest->cpus,
+		.bytes = competition->bytes,
+		.random = competition->random,
+		.cpus = contest->cpus,
 	};
 	unsigned int i;
 	int err;
@@ -164,7 +171,8 @@ int contest_enter(struct contest *contest)
 static int contest_report_end(unsigned int number, int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		return message(STATUS_FAILED, "competitor %u was killed, as the kernel does when "
+		return message(STATUS_FAILED,
+			       "competitor %u was killed, as the kernel does when "
 			       "memory and swap are used up: add swap, or compete for less",
 			       number);
 	return message(STATUS_FAILED, "competitor %u ended by itself, by %s %d: report a bug",
@@ -266,5 +274,6 @@ int contest_close(struct contest *contest)
 	strcpy(path, contest->group.path);
 	err = memory_group_leave(&contest->group);
 	return err ? message(STATUS_FAILED, "cannot leave and remove the cgroup %s: %s", path,
-			     strerror(-err)) : STATUS_OK;
+			     strerror(-err)) :
+		     STATUS_OK;
 }

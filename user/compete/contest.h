@@ -13,14 +13,14 @@
 
 struct contest {
 	const struct compete_options *options;
-	bool alone;		/* under the same limit, without competitors */
+	bool alone;			/* under the same limit, without competitors */
 	const struct cpus *cpus;	/* where the competitors may run */
-	uint64_t bytes;		/* that the run itself may need of anonymous memory */
-	uint64_t file_bytes;	/* of the file that it maps; 0: none */
-	struct competition competition;	/* its figures; in `with` also if alone */
+	uint64_t bytes;			/* that the run itself may need of anonymous memory */
+	uint64_t file_bytes;		/* of the file that it maps; 0: none */
+	struct competition competition; /* its figures; in `with` also if alone */
 	struct memory_group group;
 	struct competitor competitors[COMPETITORS_MAX];
-	pid_t pids[COMPETITORS_MAX];	/* also when they have ended */
+	pid_t pids[COMPETITORS_MAX]; /* also when they have ended */
 	uint64_t before[NR_COMPETITION_FIGURES];
 };
 

@@ -11,14 +11,14 @@
 #include "figures/calls.h"
 #include "util/utf8.h"
 
-#define LINES 20
-#define MARGIN 10	/* the numbers, and the axis */
+#define LINES	  20
+#define MARGIN	  10 /* the numbers, and the axis */
 #define NARROWEST 40
 
 enum dot {
 	DOT_NONE,
 	DOT_OTHER = 1,
-	DOT_DISK = 2,	/* both: disk and other */
+	DOT_DISK = 2, /* both: disk and other */
 };
 
 struct mark {
@@ -110,9 +110,8 @@ static void print_label(FILE *out, const struct plot_marks *marks, unsigned int 
 static void print_dots(FILE *out, const struct plot_marks *marks, const unsigned char *dots,
 		       unsigned int columns, bool unicode)
 {
-	static const char *const blocks[] = { " ", "░", "█", "▓" }, *const ascii[] = {
-		" ", ".", "#", "+"
-	};
+	static const char *const blocks[] = { " ", "░", "█", "▓" }, *const ascii[] = { " ", ".",
+										       "#", "+" };
 	const char *const *signs = unicode ? blocks : ascii;
 	unsigned int row, column, end;
 
@@ -127,8 +126,8 @@ static void print_dots(FILE *out, const struct plot_marks *marks, const unsigned
 	fprintf(out, "%*s%s", MARGIN - 1, "", unicode ? "└" : "+");
 	for (column = 0; column < columns; column++)
 		fputs(unicode ? "─" : "-", out);
-	fprintf(out, "\n%*s1%*.0f  number of the call\n", MARGIN, "",
-		(int)columns - 23, marks->x_max);
+	fprintf(out, "\n%*s1%*.0f  number of the call\n", MARGIN, "", (int)columns - 23,
+		marks->x_max);
 	fprintf(out, "%*s%s disk faults   %s others   %s both\n\n", MARGIN, "", signs[DOT_DISK],
 		signs[DOT_OTHER], signs[DOT_DISK | DOT_OTHER]);
 }

@@ -32,8 +32,8 @@ static struct bins_cell *bins_find(struct bins_cell *slots, size_t nr_slots,
 {
 	size_t i = bins_slot_of(cell, nr_slots);
 
-	while (slots[i].count && (slots[i].x != cell->x || slots[i].y != cell->y ||
-				  slots[i].kind != cell->kind))
+	while (slots[i].count &&
+	       (slots[i].x != cell->x || slots[i].y != cell->y || slots[i].kind != cell->kind))
 		i = (i + 1) & (nr_slots - 1);
 	return &slots[i];
 }
@@ -163,7 +163,9 @@ int bins_add_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64
 			break;
 		rows = rows_within(bins, y, nr);
 		cell = (struct bins_cell){
-			.x = x >> bins->x_shift, .y = y >> bins->y_shift, .kind = kind,
+			.x = x >> bins->x_shift,
+			.y = y >> bins->y_shift,
+			.kind = kind,
 		};
 		to = bins_find(bins->slots, bins->nr_slots, &cell);
 		bins->nr_cells += !to->count;
@@ -192,7 +194,9 @@ void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint
 	for (; nr; nr -= rows, y += rows) {
 		rows = rows_within(bins, y, nr);
 		cell = (struct bins_cell){
-			.x = x >> bins->x_shift, .y = y >> bins->y_shift, .kind = kind,
+			.x = x >> bins->x_shift,
+			.y = y >> bins->y_shift,
+			.kind = kind,
 		};
 		at = bins_find(bins->slots, bins->nr_slots, &cell);
 		if (at->count)

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 struct bins_cell {
-	uint64_t x, y;		/* column and row: what they were, >> x_shift and >> y_shift */
+	uint64_t x, y; /* column and row: what they were, >> x_shift and >> y_shift */
 	uint64_t kind;
-	uint64_t count;		/* 0: a free slot */
-	uint64_t sum;		/* of the values */
-	uint64_t x_sum;		/* of the columns, before they were shifted */
+	uint64_t count; /* 0: a free slot */
+	uint64_t sum;	/* of the values */
+	uint64_t x_sum; /* of the columns, before they were shifted */
 };
 
 struct bins {
@@ -24,8 +24,8 @@ struct bins {
 	size_t max_cells;
 	unsigned int x_shift, y_shift;
 	uint64_t x_min, x_max, y_min, y_max;
-	uint64_t count;		/* of all cells */
-	struct bins_cell *slots;	/* open addressing */
+	uint64_t count;		 /* of all cells */
+	struct bins_cell *slots; /* open addressing */
 	size_t nr_slots, nr_cells;
 };
 

@@ -10,7 +10,7 @@
 
 #include "figures/calls.h"
 
-#define REGION_SHIFT 20	/* of pages: 4 GiB */
+#define REGION_SHIFT 20 /* of pages: 4 GiB */
 
 static struct call_place calls_place_of(uint32_t dev, uint64_t inode, uint64_t pid, uint64_t page)
 {
@@ -58,7 +58,7 @@ bool call_of_item(const struct item *item, struct call *call)
 bool call_is_disk(enum fault_class class)
 {
 	return class < FAULT_FIRST_OTHER &&
-	       fault_class_column((enum pfstat_class)class) == PFSTAT_COLUMN_DISK;
+	       fault_class_column((enum pfstat_class) class) == PFSTAT_COLUMN_DISK;
 }
 
 struct call_place place_of_fault(const struct explained *fault)
@@ -79,7 +79,9 @@ char *place_name(const struct call_place *place, const struct report *report,
 
 	if (!place->inode)
 		return asprintf(&name, "anonymous memory of process %" PRIu64 " from 0x%" PRIx64,
-				place->pid, place->region << (REGION_SHIFT + 12)) < 0 ? NULL : name;
+				place->pid, place->region << (REGION_SHIFT + 12)) < 0 ?
+			       NULL :
+			       name;
 	name = analysis_file_name(analysis, place->dev, place->inode);
 	/* Where no mapping tells the name, a drive has one file to speak of. */
 	if (!name || *name == '/' || strcmp(report->environment.kind, "drive") ||
@@ -214,8 +216,7 @@ int places_get_many(struct places *places, const struct call_place *place, uint6
 	return err;
 }
 
-int places_get(struct places *places, const struct call_place *place, uint64_t weight,
-	       void **found)
+int places_get(struct places *places, const struct call_place *place, uint64_t weight, void **found)
 {
 	return places_get_many(places, place, 1, weight, found);
 }

@@ -15,8 +15,8 @@
 
 /* Where pages are numbered: a file, or 4 GiB of a process's memory. */
 struct call_place {
-	uint64_t inode;		/* 0: no file */
-	uint64_t pid, region;	/* then: of its pages, the number >> 20 */
+	uint64_t inode;	      /* 0: no file */
+	uint64_t pid, region; /* then: of its pages, the number >> 20 */
 	uint32_t dev;
 };
 
@@ -50,17 +50,17 @@ char *place_name(const struct call_place *place, const struct report *report,
 struct place_data {
 	struct call_place place;
 	uint64_t count;
-	uint64_t weight;	/* of what is counted: time, or pages */
-	uint64_t before;	/* what it had when it waited; not counted */
+	uint64_t weight; /* of what is counted: time, or pages */
+	uint64_t before; /* what it had when it waited; not counted */
 };
 
-#define PLACES_MAX 16
+#define PLACES_MAX     16
 #define PLACES_WAITING 64
 
 struct place_waiting {
 	struct call_place place;
-	uint64_t total;		/* at least all that it had */
-	uint64_t unsure;	/* of it, what others may have had */
+	uint64_t total;	 /* at least all that it had */
+	uint64_t unsure; /* of it, what others may have had */
 };
 
 struct places {
@@ -69,7 +69,7 @@ struct places {
 	void *data[PLACES_MAX];
 	size_t nr, last;
 	struct place_waiting waiting[PLACES_WAITING];
-	uint64_t not_kept;	/* calls */
+	uint64_t not_kept; /* calls */
 };
 
 void places_exit(struct places *places);

@@ -116,10 +116,14 @@ void drawing_script_begin(struct drawing *drawing, unsigned int height)
 	const char *name = drawing->name;
 
 	drawing->height = height;
-	fprintf(script, "# %s: draws %s.svg and %s.png of %s.csv. In this folder:\n"
-		"#\tgnuplot %s.gnuplot\n\n", drawing->title, name, name, name, name);
-	fprintf(script, "set terminal svg size %u,%u dynamic noenhanced font 'sans-serif,14' "
-		"background '#ffffff'\nset output '%s.svg'\n", DRAWING_WIDTH, height, name);
+	fprintf(script,
+		"# %s: draws %s.svg and %s.png of %s.csv. In this folder:\n"
+		"#\tgnuplot %s.gnuplot\n\n",
+		drawing->title, name, name, name, name);
+	fprintf(script,
+		"set terminal svg size %u,%u dynamic noenhanced font 'sans-serif,14' "
+		"background '#ffffff'\nset output '%s.svg'\n",
+		DRAWING_WIDTH, height, name);
 	fputs("set datafile separator comma\n"
 	      "set encoding utf8\n"
 	      "set key outside top center horizontal samplen 1.5\n"
@@ -127,15 +131,18 @@ void drawing_script_begin(struct drawing *drawing, unsigned int height)
 	      "set border 3\n"
 	      "set grid ytics lc rgb '#c0c0c0' lw 0.5 dt solid\n"
 	      "set style fill solid noborder\n"
-	      "set rmargin 5\n", script);
+	      "set rmargin 5\n",
+	      script);
 }
 
 void drawing_script_end(struct drawing *drawing)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 
-	fprintf(script, "\n# The same once more, for where only pixels are taken.\n"
+	fprintf(script,
+		"\n# The same once more, for where only pixels are taken.\n"
 		"if (!exists('only_svg')) {\n\tset terminal pngcairo size %u,%u noenhanced "
 		"font 'sans,20' linewidth 2 pointscale 1.6\n\tset output '%s.png'\n\treplot\n}\n"
-		"set output\n", 2 * DRAWING_WIDTH, 2 * drawing->height, drawing->name);
+		"set output\n",
+		2 * DRAWING_WIDTH, 2 * drawing->height, drawing->name);
 }

@@ -11,25 +11,25 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define DRAWING_WIDTH 720U
+#define DRAWING_WIDTH  720U
 #define DRAWING_HEIGHT 400U
 
 enum drawing_text {
 	DRAWING_CSV,
 	DRAWING_SCRIPT,
-	DRAWING_READING,	/* what it shows, in sentences that were computed */
-	DRAWING_AMOUNT,		/* how many of what are in it, and what was binned or left out */
-	DRAWING_ALT,		/* what is drawn against what, for who cannot see it */
-	DRAWING_MISSING,	/* why it is not drawn; "": it is */
+	DRAWING_READING, /* what it shows, in sentences that were computed */
+	DRAWING_AMOUNT,	 /* how many of what are in it, and what was binned or left out */
+	DRAWING_ALT,	 /* what is drawn against what, for who cannot see it */
+	DRAWING_MISSING, /* why it is not drawn; "": it is */
 	DRAWING_NR_TEXTS
 };
 
 struct drawing {
-	const char *name;	/* of its files */
+	const char *name; /* of its files */
 	const char *title;
-	unsigned int height;	/* of DRAWING_WIDTH */
-	FILE *streams[DRAWING_NR_TEXTS];	/* open until drawing_end() */
-	char *texts[DRAWING_NR_TEXTS];		/* from then on */
+	unsigned int height;		 /* of DRAWING_WIDTH */
+	FILE *streams[DRAWING_NR_TEXTS]; /* open until drawing_end() */
+	char *texts[DRAWING_NR_TEXTS];	 /* from then on */
 	size_t bytes[DRAWING_NR_TEXTS];
 };
 

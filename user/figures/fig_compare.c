@@ -11,7 +11,7 @@
 
 /* A log scale has no 0: this share of A, and this many times A, are the figure's ends. */
 #define LEAST 0.01
-#define MOST 100.0
+#define MOST  100.0
 
 /* A measure that is 0 on both sides is not compared. */
 static bool can_differ(const struct comparison_row *row)
@@ -24,7 +24,7 @@ static bool can_differ(const struct comparison_row *row)
 static bool is_drawn(const struct comparison_row *row)
 {
 	return can_differ(row) && (row->measure != COMPARISON_TIME || row->part == NR_PARTS ||
-				  !strcmp(row->class, "all"));
+				   !strcmp(row->class, "all"));
 }
 
 static double fig_compare_times_of(double relative)
@@ -64,8 +64,9 @@ static const char *fig_compare_name_of(const struct comparison_row *row)
 		return "total time";
 	if (row->measure == COMPARISON_READ)
 		return "bytes read";
-	return row->measure == COMPARISON_TIME && row->part == NR_PARTS ? "mean time" :
-	       comparison_measure_name(row);
+	return row->measure == COMPARISON_TIME && row->part == NR_PARTS ?
+		       "mean time" :
+		       comparison_measure_name(row);
 }
 
 static void fig_compare_write_labels(FILE *script, const struct comparison *comparison, size_t rows)
@@ -92,14 +93,15 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 	unsigned int i;
 
 	drawing_script_begin(drawing, 140 + 24 * rows);
-	fprintf(script, "set xlabel 'B, as a multiple of A'\nset logscale x\nunset grid\n"
+	fprintf(script,
+		"set xlabel 'B, as a multiple of A'\nset logscale x\nunset grid\n"
 		"set xtics ('÷100' 0.01, '÷10' 0.1, '÷2' 0.5, '=' 1, '×2' 2, "
 		"'×10' 10, '×100' 100)\nset yrange [0.2:%zu.8]\n"
 		/* The range of ratios that are not a change, however certain they are. */
 		"set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#%06x'\n"
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n"
-		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n", rows,
-		COLOUR_GREY, 1 + threshold, 1 + threshold, COLOUR_GREY,
+		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n",
+		rows, COLOUR_GREY, 1 + threshold, 1 + threshold, COLOUR_GREY,
 		fmax(1 - threshold, LEAST), fmax(1 - threshold, LEAST), COLOUR_GREY);
 	fig_compare_write_labels(script, report->comparison, rows);
 	/* At least 1 % wide, to be seen. */
@@ -110,8 +112,10 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 			"'%s', \\\n",
 			i ? "\t" : "plot ", i, i ? "0.3" : "0.15", i ? "0.3" : "0.15",
 			i ? COLOUR_VERMILLION : COLOUR_SKY, i ? "change" : "no change");
-	fprintf(script, "\t'comparison.csv' skip 1 using 4:1 with points pt 7 ps 0.5 "
-		"lc rgb '#%06x' title 'measured'\n", COLOUR_BLACK);
+	fprintf(script,
+		"\t'comparison.csv' skip 1 using 4:1 with points pt 7 ps 0.5 "
+		"lc rgb '#%06x' title 'measured'\n",
+		COLOUR_BLACK);
 	drawing_script_end(drawing);
 }
 
@@ -140,8 +144,9 @@ static void say_side(struct drawing *drawing, const char *name, const struct com
 		drawing_say(drawing, DRAWING_READING, "%s is %s with %" PRIu64 " faults. ", name,
 			    side->runs[0].file, faults);
 	else
-		drawing_say(drawing, DRAWING_READING, "%s is %zu recordings with %" PRIu64
-			    " faults in all. ", name, side->nr, faults);
+		drawing_say(drawing, DRAWING_READING,
+			    "%s is %zu recordings with %" PRIu64 " faults in all. ", name, side->nr,
+			    faults);
 }
 
 static void say_largest(struct drawing *drawing, const struct compare_report *report)
@@ -176,7 +181,8 @@ static void fig_compare_write_caption(struct drawing *drawing, const struct comp
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%zu of %zu differences, each with an interval; all of "
 		    "them hold together with %g %% confidence. Below ÷100 and beyond ×100 they are "
-		    "drawn at the edge.", rows, comparison->nr_judged, report->confidence);
+		    "drawn at the edge.",
+		    rows, comparison->nr_judged, report->confidence);
 	drawing_say(drawing, DRAWING_ALT,
 		    "A bar a measure: how many times as much it is in B as in "
 		    "A, from the lower to the upper end of its interval.");

@@ -65,8 +65,7 @@ static int fig_cost_write_data(struct drawing *drawing, const struct bins *bins)
 	fputs("first_call,last_call,mean_call,mean_us,class,calls\n", csv);
 	for (i = 0; i < bins->nr_cells; i++)
 		fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%.1f,%.3f,%s,%" PRIu64 "\n",
-			(cells[i].x << bins->x_shift) + 1,
-			(cells[i].x + 1) << bins->x_shift,
+			(cells[i].x << bins->x_shift) + 1, (cells[i].x + 1) << bins->x_shift,
 			(double)cells[i].x_sum / cells[i].count + 1,
 			/* A log scale has no 0: what took less than the clock can tell. */
 			fmax((double)cells[i].sum / cells[i].count / 1e3, 0.001),
@@ -92,14 +91,14 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 	const uint64_t all_ns = cost->disk.total_ns + cost->other.total_ns;
 	char row[32];
 
-	snprintf(row, sizeof(row), "%.0f %%", 100 * (exp2((double)(1ULL << cost->bins.y_shift) /
-							  ROWS_AN_OCTAVE) - 1));
+	snprintf(row, sizeof(row), "%.0f %%",
+		 100 * (exp2((double)(1ULL << cost->bins.y_shift) / ROWS_AN_OCTAVE) - 1));
 	scatter_amount(drawing, &cost->bins, row);
 	if (cost->disk.count)
 		drawing_say(drawing, DRAWING_READING,
 			    "%" PRIu64 " disk fault%s took %.1f µs in the "
-			    "mean, and %.1f %% of the handlers' time.", cost->disk.count,
-			    PLURAL(cost->disk.count),
+			    "mean, and %.1f %% of the handlers' time.",
+			    cost->disk.count, PLURAL(cost->disk.count),
 			    cost->disk.total_ns / 1e3 / cost->disk.count,
 			    all_ns ? 100.0 * cost->disk.total_ns / all_ns : 0);
 	else
@@ -107,12 +106,15 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 	if (cost->other.count)
 		drawing_say(drawing, DRAWING_READING,
 			    " The other %" PRIu64 " call%s took %.2f µs in "
-			    "the mean.", cost->other.count, PLURAL(cost->other.count),
+			    "the mean.",
+			    cost->other.count, PLURAL(cost->other.count),
 			    cost->other.total_ns / 1e3 / cost->other.count);
 	if (report->cost.subtract && report->cost.inside_ps != COUNT_NA)
-		drawing_say(drawing, DRAWING_READING, " The module's share is in these times: "
+		drawing_say(drawing, DRAWING_READING,
+			    " The module's share is in these times: "
 			    "--subtract takes it out of the tables only.");
-	drawing_say(drawing, DRAWING_ALT, "Marks by class, on a log scale: what each call of a "
+	drawing_say(drawing, DRAWING_ALT,
+		    "Marks by class, on a log scale: what each call of a "
 		    "fault handler cost, in µs, over the number of the call.");
 }
 

@@ -11,14 +11,15 @@
 enum sort {
 	SORT_ANOTHER,
 	SORT_ITSELF,
-	SORT_OTHERS,		/* not told apart */
+	SORT_OTHERS, /* not told apart */
 	NR_SORTS
 };
 
 static enum sort sort_of(const struct blame_pair *pair)
 {
 	return blame_is_others(pair) ? SORT_OTHERS :
-	       blame_is_itself(pair) ? SORT_ITSELF : SORT_ANOTHER;
+	       blame_is_itself(pair) ? SORT_ITSELF :
+				       SORT_ANOTHER;
 }
 
 static size_t bars_of(const struct report_pages *pages)
@@ -102,7 +103,8 @@ static void fig_evictions_write_script(struct drawing *drawing, const struct rep
 	unsigned int i;
 
 	drawing_script_begin(drawing, 140 + 34 * bars_of(&report->pages));
-	fprintf(script, "set xlabel 'pages read again'\nset xrange [0:*]\nset format x '%%.0f'\n"
+	fprintf(script,
+		"set xlabel 'pages read again'\nset xrange [0:*]\nset format x '%%.0f'\n"
 		"set ylabel 'victim: evictor'\nset yrange [0.4:%zu.6]\n"
 		"unset grid\nset grid xtics lc rgb '#c0c0c0' lw 0.5 dt solid\n",
 		bars_of(&report->pages));
@@ -110,10 +112,11 @@ static void fig_evictions_write_script(struct drawing *drawing, const struct rep
 	for (i = 0; i < NR_SORTS; i++) {
 		if (!has_sort(&report->pages, i))
 			continue;
-		fprintf(script, "%s'evictions.csv' skip 1 using ($6/2):($5 == %u ? $1 : NaN):(0):6:"
+		fprintf(script,
+			"%s'evictions.csv' skip 1 using ($6/2):($5 == %u ? $1 : NaN):(0):6:"
 			"($1-0.35):($1+0.35) \\\n"
-			"\twith boxxyerror fc rgb '#%06x' title '%s'", separator, i, sorts[i].rgb,
-			sorts[i].title);
+			"\twith boxxyerror fc rgb '#%06x' title '%s'",
+			separator, i, sorts[i].rgb, sorts[i].title);
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
@@ -134,22 +137,26 @@ static void fig_evictions_write_caption(struct drawing *drawing, const struct re
 		if (i >= MOST_BARS)
 			left_out += report->pages.pairs[i].pages;
 	}
-	drawing_say(drawing, DRAWING_READING, "%" PRIu64 " pages were evicted, %" PRIu64 " read "
+	drawing_say(drawing, DRAWING_READING,
+		    "%" PRIu64 " pages were evicted, %" PRIu64 " read "
 		    "again, %.1f %% of these after another process had evicted them; %" PRIu64
-		    " fault%s waited %.1f ms for them.", report->pages.evictions.evicted, pages,
+		    " fault%s waited %.1f ms for them.",
+		    report->pages.evictions.evicted, pages,
 		    pages ? 100.0 * by[SORT_ANOTHER] / pages : 0, faults, PLURAL(faults), ms);
 	if (by[SORT_OTHERS])
-		drawing_say(drawing, DRAWING_READING, " Of %" PRIu64 " page%s it is not known who "
-			    "did: there were too many to be told apart.", by[SORT_OTHERS],
-			    PLURAL(by[SORT_OTHERS]));
+		drawing_say(drawing, DRAWING_READING,
+			    " Of %" PRIu64 " page%s it is not known who "
+			    "did: there were too many to be told apart.",
+			    by[SORT_OTHERS], PLURAL(by[SORT_OTHERS]));
 	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.",
-		    report->pages.nr_pairs,
-		    PLURAL(report->pages.nr_pairs));
+		    report->pages.nr_pairs, PLURAL(report->pages.nr_pairs));
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %zu of them, with %" PRIu64 " pages, are not in "
-			    "it.", report->pages.nr_pairs - MOST_BARS, left_out);
-	drawing_say(drawing, DRAWING_ALT, "A bar for each process and who evicted its pages: how "
+			    "it.",
+			    report->pages.nr_pairs - MOST_BARS, left_out);
+	drawing_say(drawing, DRAWING_ALT,
+		    "A bar for each process and who evicted its pages: how "
 		    "many pages it had to read again.");
 }
 
@@ -160,13 +167,16 @@ static int fig_evictions_draw(void *data, const struct figure_source *source,
 
 	(void)data;
 	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK)) {
-		drawing_say(drawing, DRAWING_MISSING, "it was not recorded what left the page "
+		drawing_say(drawing, DRAWING_MISSING,
+			    "it was not recorded what left the page "
 			    "cache, or what was read");
 		return 0;
 	}
 	if (!report->pages.nr_pairs) {
-		drawing_say(drawing, DRAWING_MISSING, "of %" PRIu64 " evicted pages none was read "
-			    "again", report->pages.evictions.evicted);
+		drawing_say(drawing, DRAWING_MISSING,
+			    "of %" PRIu64 " evicted pages none was read "
+			    "again",
+			    report->pages.evictions.evicted);
 		return 0;
 	}
 	fig_evictions_write_caption(drawing, report);

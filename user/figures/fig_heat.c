@@ -16,7 +16,7 @@ struct fig_heat_place {
 
 struct heat {
 	struct places places;
-	uint64_t origin_ns;	/* when the first fault began; UINT64_MAX: there was none */
+	uint64_t origin_ns; /* when the first fault began; UINT64_MAX: there was none */
 };
 
 static void fig_heat_free_place(void *data)
@@ -83,7 +83,7 @@ static uint64_t most_in(const struct bins *bins)
  * Chance alone is uneven: of so many faults a stretch that come at random, half come in 0.41
  * of the stretches.
  */
-#define STRETCH_FAULTS 20
+#define STRETCH_FAULTS	20
 #define LEAST_STRETCHES 8
 
 /* How many columns are a stretch; 0: there are too few faults to say how they came. */
@@ -182,12 +182,14 @@ static void fig_heat_write_script(struct drawing *drawing, const struct bins *bi
 
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'time since the first fault (ms)'\nset ylabel 'page'\nunset grid\n"
-	      "set format '%.6g'\nset xrange [0:*] noextend\n", script);
+	      "set format '%.6g'\nset xrange [0:*] noextend\n",
+	      script);
 	map_page_range(script, bins);
 	for (level = 0; level < levels; level++) {
 		if (!level_title(level, most, title, sizeof(title)))
 			continue;
-		fprintf(script, "%s'heat.csv' skip 1 using ($1+$2)/2:($7 == %u ? ($3+$4)/2 : NaN):"
+		fprintf(script,
+			"%s'heat.csv' skip 1 using ($1+$2)/2:($7 == %u ? ($3+$4)/2 : NaN):"
 			"1:2:3:($4+1) \\\n\twith boxxyerror fc rgb '#%06x' title '%s%s'",
 			separator, level, palette_levels[level], title,
 			level + 1 == levels ? " faults" : "");
@@ -202,7 +204,9 @@ static void say_how_they_came(struct drawing *drawing, const struct bins *bins, 
 	drawing_say(drawing, DRAWING_READING,
 		    " Half of its faults fell into %.0f %% of %.1f ms: %s.", 100 * half,
 		    (bins->x_max - bins->x_min) / 1e6,
-		    half < 0.25 ? "they came in bursts" : half < 0.4 ? "unevenly" : "evenly");
+		    half < 0.25 ? "they came in bursts" :
+		    half < 0.4	? "unevenly" :
+				  "evenly");
 }
 
 static void fig_heat_write_caption(struct drawing *drawing, const struct heat *heat,
@@ -215,17 +219,21 @@ static void fig_heat_write_caption(struct drawing *drawing, const struct heat *h
 
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%" PRIu64 " logical faults in %zu boxes of %.3g ms by "
-		    "%" PRIu64 " pages.", bins->count, bins->nr_cells,
-		    (double)(1ULL << bins->x_shift) / 1e6, (uint64_t)1 << bins->y_shift);
+		    "%" PRIu64 " pages.",
+		    bins->count, bins->nr_cells, (double)(1ULL << bins->x_shift) / 1e6,
+		    (uint64_t)1 << bins->y_shift);
 	if (others)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %" PRIu64 " faults of other files and memory "
-			    "are not in it; --file draws another file.", others);
+			    "are not in it; --file draws another file.",
+			    others);
 	drawing_say(drawing, DRAWING_READING, "%s.", name);
 	if (stretch)
 		say_how_they_came(drawing, bins, half_in(bins, cells, stretch));
-	drawing_say(drawing, DRAWING_ALT, "A map of boxes, pages of %s over time, the darker the "
-		    "more faults.", name);
+	drawing_say(drawing, DRAWING_ALT,
+		    "A map of boxes, pages of %s over time, the darker the "
+		    "more faults.",
+		    name);
 }
 
 static int fig_heat_draw(void *data, const struct figure_source *source, struct drawing *drawing)

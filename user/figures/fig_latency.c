@@ -7,7 +7,7 @@
 #include "figures/palette.h"
 
 #define BINS_AN_OCTAVE 4
-#define NR_BINS (64 * BINS_AN_OCTAVE)
+#define NR_BINS	       (64 * BINS_AN_OCTAVE)
 
 static unsigned int bin_of(uint64_t ns)
 {
@@ -47,11 +47,11 @@ static void plot_lines(struct drawing *drawing, const struct figure_source *sour
 		class = fault_class_layers[NR_FAULT_CLASSES - 1 - i];
 		if (!source->report->faults.classes[class].count)
 			continue;
-		fprintf(script, "%s'%s.csv' skip 1 using (%s):(strcol(1) eq '%s' ? %s : NaN) \\\n"
-			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s'", separator, drawing->name,
-			x,
-			fault_class_name(class), y, style, dashes[nr++ % 4],
-			fault_classes[class].rgb, fault_class_name(class));
+		fprintf(script,
+			"%s'%s.csv' skip 1 using (%s):(strcol(1) eq '%s' ? %s : NaN) \\\n"
+			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s'",
+			separator, drawing->name, x, fault_class_name(class), y, style,
+			dashes[nr++ % 4], fault_classes[class].rgb, fault_class_name(class));
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
@@ -87,7 +87,7 @@ static void latency_data(const struct figure_source *source, struct drawing *dra
 }
 
 /* The others are in the table. */
-#define LEAST_SHARE 20	/* a twentieth of all faults' time */
+#define LEAST_SHARE 20 /* a twentieth of all faults' time */
 
 static void say_latency(const struct figure_source *source, struct drawing *drawing)
 {
@@ -98,26 +98,27 @@ static void say_latency(const struct figure_source *source, struct drawing *draw
 	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		faults = &source->report->faults.classes[class];
 		if (!faults->count || LEAST_SHARE * faults->whole.total_ns <
-				      source->report->faults.all.whole.total_ns)
+					      source->report->faults.all.whole.total_ns)
 			continue;
-		drawing_say(drawing, DRAWING_READING, "%sOf %" PRIu64 " %s fault%s half took up to "
-			    "%.2f µs, 99 in 100 up to %.2f µs, the longest %.1f µs.", separator,
-			    faults->count, fault_class_name(class), PLURAL(faults->count),
-			    faults->whole.p50_ns / 1e3,
+		drawing_say(drawing, DRAWING_READING,
+			    "%sOf %" PRIu64 " %s fault%s half took up to "
+			    "%.2f µs, 99 in 100 up to %.2f µs, the longest %.1f µs.",
+			    separator, faults->count, fault_class_name(class),
+			    PLURAL(faults->count), faults->whole.p50_ns / 1e3,
 			    faults->whole.p99_ns / 1e3, faults->whole.max_ns / 1e3);
 		separator = " ";
 	}
 }
 
-static int draw_latency(void *data, const struct figure_source *source,
-			struct drawing *drawing)
+static int draw_latency(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	(void)data;
 	if (fig_latency_is_empty(source, drawing))
 		return 0;
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
 		    source->report->faults.all.count, BINS_AN_OCTAVE);
-	drawing_say(drawing, DRAWING_ALT, "A line a class: how many faults took how long, both on "
+	drawing_say(drawing, DRAWING_ALT,
+		    "A line a class: how many faults took how long, both on "
 		    "log scales.");
 	say_latency(source, drawing);
 	latency_data(source, drawing);
@@ -146,8 +147,8 @@ static void cumulative_data(const struct figure_source *source, struct drawing *
 		all = source->report->faults.classes[class].count;
 		for (bin = 0, below = 0; bin < NR_BINS && below < all; bin++) {
 			if (counts[bin] && !below)
-				fprintf(csv,
-					"%s,%.4f,0,0\n", fault_class_name(class), edge_us(bin));
+				fprintf(csv, "%s,%.4f,0,0\n", fault_class_name(class),
+					edge_us(bin));
 			below += counts[bin];
 			if (below)
 				fprintf(csv, "%s,%.4f,%" PRIu64 ",%.4f\n", fault_class_name(class),
@@ -156,8 +157,7 @@ static void cumulative_data(const struct figure_source *source, struct drawing *
 	}
 }
 
-static int draw_cumulative(void *data, const struct figure_source *source,
-			   struct drawing *drawing)
+static int draw_cumulative(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	const struct fault_figures *all = &source->report->faults.all;
 
@@ -166,17 +166,19 @@ static int draw_cumulative(void *data, const struct figure_source *source,
 		return 0;
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
 		    all->count, BINS_AN_OCTAVE);
-	drawing_say(drawing, DRAWING_ALT, "A line a class: the share of its faults that took up to "
+	drawing_say(drawing, DRAWING_ALT,
+		    "A line a class: the share of its faults that took up to "
 		    "so long, from 0 to 100 %%, over the time on a log scale.");
 	drawing_say(drawing, DRAWING_READING,
 		    "Half of the faults took up to %.2f µs, 99 in 100 up "
-		    "to %.2f µs: %.1f times as long.", all->whole.p50_ns / 1e3,
-		    all->whole.p99_ns / 1e3,
+		    "to %.2f µs: %.1f times as long.",
+		    all->whole.p50_ns / 1e3, all->whole.p99_ns / 1e3,
 		    (double)all->whole.p99_ns / (all->whole.p50_ns + !all->whole.p50_ns));
 	cumulative_data(source, drawing);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'time of a fault (µs)'\nset ylabel 'faults that took up to it (%)'\n"
-	      "set yrange [0:100]\n", drawing->streams[DRAWING_SCRIPT]);
+	      "set yrange [0:100]\n",
+	      drawing->streams[DRAWING_SCRIPT]);
 	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'x');
 	plot_lines(drawing, source, "$2", "$4", "lines");
 	drawing_script_end(drawing);

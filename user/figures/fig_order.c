@@ -12,7 +12,7 @@ struct fig_order_place {
 	struct place_data head;
 	struct bins bins;
 	uint64_t last_page;
-	uint64_t next, ahead, back;	/* the page after the last one, … */
+	uint64_t next, ahead, back; /* the page after the last one, … */
 };
 
 struct order {
@@ -90,8 +90,7 @@ static int fig_order_write_data(struct drawing *drawing, const struct bins *bins
 	fputs("first_call,last_call,mean_call,mean_page,class,calls\n", csv);
 	for (i = 0; i < bins->nr_cells; i++)
 		fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%.1f,%.1f,%s,%" PRIu64 "\n",
-			(cells[i].x << bins->x_shift) + 1,
-			(cells[i].x + 1) << bins->x_shift,
+			(cells[i].x << bins->x_shift) + 1, (cells[i].x + 1) << bins->x_shift,
 			(double)cells[i].x_sum / cells[i].count + 1,
 			(double)cells[i].sum / cells[i].count, fault_class_name(cells[i].kind),
 			cells[i].count);
@@ -103,7 +102,8 @@ static void fig_order_write_script(struct drawing *drawing, const struct bins *b
 {
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'number of the call'\nset ylabel 'page'\n"
-	      "set xrange [0:*] noextend\nset format '%.0f'\n", drawing->streams[DRAWING_SCRIPT]);
+	      "set xrange [0:*] noextend\nset format '%.0f'\n",
+	      drawing->streams[DRAWING_SCRIPT]);
 	scatter_plot(drawing, bins, "$3", "$4", 5);
 	drawing_script_end(drawing);
 }
@@ -120,16 +120,20 @@ static void fig_order_write_caption(struct drawing *drawing, const struct order 
 	if (others)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %" PRIu64 " calls for other files and memory "
-			    "are not in it; --file draws another file.", others);
+			    "are not in it; --file draws another file.",
+			    others);
 	drawing_say(drawing, DRAWING_READING, "%s: pages %" PRIu64 " to %" PRIu64 ".", name,
 		    place->bins.y_min, place->bins.y_max);
 	if (steps)
-		drawing_say(drawing, DRAWING_READING, " From one page to another, %.1f %% of the "
+		drawing_say(drawing, DRAWING_READING,
+			    " From one page to another, %.1f %% of the "
 			    "steps went to the next one, %.1f %% further ahead, %.1f %% back.",
 			    100.0 * place->next / steps, 100.0 * place->ahead / steps,
 			    100.0 * place->back / steps);
-	drawing_say(drawing, DRAWING_ALT, "Marks by class: the page of %s that each call was for, "
-		    "over the number of the call, in order of time.", name);
+	drawing_say(drawing, DRAWING_ALT,
+		    "Marks by class: the page of %s that each call was for, "
+		    "over the number of the call, in order of time.",
+		    name);
 }
 
 static int fig_order_draw(void *data, const struct figure_source *source, struct drawing *drawing)

@@ -29,7 +29,8 @@ static unsigned int fig_parts_write_data(struct drawing *drawing, const struct r
 					fault_class_name(class), view_part_name(part),
 					100.0 * from / faults->whole.total_ns,
 					100.0 * (from + faults->parts[part].total_ns) /
-					faults->whole.total_ns, faults->parts[part].total_ns / 1e6,
+						faults->whole.total_ns,
+					faults->parts[part].total_ns / 1e6,
 					faults->whole.total_ns / 1e6);
 	}
 	return row;
@@ -61,9 +62,11 @@ static void fig_parts_write_script(struct drawing *drawing, const struct report 
 	enum part part;
 
 	drawing_script_begin(drawing, 130 + 44 * rows);
-	fprintf(script, "set xlabel 'share of the time of its class (%%)'\nset xrange [0:100]\n"
+	fprintf(script,
+		"set xlabel 'share of the time of its class (%%)'\nset xrange [0:100]\n"
 		"set yrange [0.4:%u.6]\nunset grid\n"
-		"set style fill solid border lc rgb '#ffffff'\n", rows);
+		"set style fill solid border lc rgb '#ffffff'\n",
+		rows);
 	fig_parts_write_labels(script, report);
 	for (part = 0; part < NR_PARTS; part++) {
 		if (!report->faults.all.parts[part].total_ns)
@@ -71,9 +74,8 @@ static void fig_parts_write_script(struct drawing *drawing, const struct report 
 		fprintf(script,
 			"%s'parts.csv' skip 1 using ($4+$5)/2:(strcol(3) eq '%s' ? $1 : NaN)"
 			":4:5:($1-0.36):($1+0.36) \\\n"
-			"\twith boxxyerror fc rgb '#%06x' title '%s'", separator,
-			view_part_name(part),
-			palette_part(part), view_part_name(part));
+			"\twith boxxyerror fc rgb '#%06x' title '%s'",
+			separator, view_part_name(part), palette_part(part), view_part_name(part));
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
@@ -95,16 +97,20 @@ static void fig_parts_write_caption(struct drawing *drawing, const struct report
 	for (part = 0; part < NR_PARTS; part++)
 		if (most->parts[part].total_ns > most->parts[longest].total_ns)
 			longest = part;
-	drawing_say(drawing, DRAWING_READING, "All faults took %.1f ms. %.1f %% of it went to the "
+	drawing_say(drawing, DRAWING_READING,
+		    "All faults took %.1f ms. %.1f %% of it went to the "
 		    "%" PRIu64 " of class %s, and of that %.1f %% was %s.",
 		    all->whole.total_ns / 1e6, 100.0 * most->whole.total_ns / all->whole.total_ns,
 		    most->count, fault_class_name(costliest),
 		    100.0 * most->parts[longest].total_ns / most->whole.total_ns,
 		    view_part_name(longest));
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults; nothing explains %s%.2f %% "
-		    "of their time (residue).", all->count,
-		    view_cpu_at_most(report) ? "at least " : "", 100 * view_residue_share(report));
-	drawing_say(drawing, DRAWING_ALT, "A bar a class, made of the shares of its time that each "
+	drawing_say(drawing, DRAWING_AMOUNT,
+		    "%" PRIu64 " logical faults; nothing explains %s%.2f %% "
+		    "of their time (residue).",
+		    all->count, view_cpu_at_most(report) ? "at least " : "",
+		    100 * view_residue_share(report));
+	drawing_say(drawing, DRAWING_ALT,
+		    "A bar a class, made of the shares of its time that each "
 		    "part took: on the CPU, in the queue, at the device, waiting for others, "
 		    "blocked or waiting for a CPU.");
 }

@@ -19,34 +19,34 @@
  * When a page was read is kept in 65 µs, from 1, and as a float: from 18 minutes on not as
  * exactly, but never off by more than a small part of a box, however long the run is.
  */
-#define UNIT_SHIFT 16
-#define CHUNK_PAGES 8192U	/* 32 KiB of times, 32 MiB of a file */
-#define CHUNKS_MAX 1024U	/* 32 MiB of times, 32 GiB of files in reach */
+#define UNIT_SHIFT  16
+#define CHUNK_PAGES 8192U /* 32 KiB of times, 32 MiB of a file */
+#define CHUNKS_MAX  1024U /* 32 MiB of times, 32 GiB of files in reach */
 
 /* A box's sum: mapped pages in the lower half, those evicted unused in the upper. */
-#define ONE_MAPPED 1ULL
+#define ONE_MAPPED  1ULL
 #define ONE_EVICTED (1ULL << 32)
 
 struct fig_readahead_place {
 	struct place_data head;
-	uint64_t number;	/* of all that there were, from 1 */
+	uint64_t number; /* of all that there were, from 1 */
 	struct bins bins;
 };
 
 /* When the pages of a piece were read. A read of the whole piece changes one number. */
 struct piece_times {
-	uint64_t place;		/* the number of the one that has these reads */
-	bool uniform;		/* all pages were read at `all`, and `each` is not valid */
+	uint64_t place; /* the number of the one that has these reads */
+	bool uniform;	/* all pages were read at `all`, and `each` is not valid */
 	float all;
-	float each[CHUNK_PAGES];	/* 0: not read */
+	float each[CHUNK_PAGES]; /* 0: not read */
 };
 
 struct readahead_map {
 	struct places places;
 	struct page_chunks times;
-	uint64_t nr_places;	/* with those that were given up */
+	uint64_t nr_places; /* with those that were given up */
 	uint64_t origin_ns, now_ns;
-	uint64_t overflow;	/* pages read of more files than are kept */
+	uint64_t overflow; /* pages read of more files than are kept */
 };
 
 static void fig_readahead_free_place(void *data)
@@ -65,7 +65,9 @@ static void *open_map(void)
 	map->places = (struct places){ .bytes = sizeof(struct fig_readahead_place),
 				       .exit = fig_readahead_free_place };
 	map->times = (struct page_chunks){
-		.pages = CHUNK_PAGES, .bytes = sizeof(struct piece_times), .max = CHUNKS_MAX,
+		.pages = CHUNK_PAGES,
+		.bytes = sizeof(struct piece_times),
+		.max = CHUNKS_MAX,
 	};
 	return map;
 }
@@ -219,7 +221,9 @@ struct box {
 static struct box box_of(const struct bins_cell *cell)
 {
 	struct box box = {
-		.read = cell->count, .mapped = cell->sum & 0xffffffff, .evicted = cell->sum >> 32,
+		.read = cell->count,
+		.mapped = cell->sum & 0xffffffff,
+		.evicted = cell->sum >> 32,
 	};
 
 	box.unused = box.read - box.mapped - box.evicted;
@@ -248,8 +252,10 @@ static int fig_readahead_write_data(struct drawing *drawing, const struct bins *
 	for (i = 0; i < bins->nr_cells; i++) {
 		box = box_of(&cells[i]);
 		*kinds |= 1U << kind_of(&box);
-		fprintf(csv, "%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			",%" PRIu64 ",%u\n", cells[i].x * width_ms, (cells[i].x + 1) * width_ms,
+		fprintf(csv,
+			"%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 ",%u\n",
+			cells[i].x * width_ms, (cells[i].x + 1) * width_ms,
 			cells[i].y << bins->y_shift, ((cells[i].y + 1) << bins->y_shift) - 1,
 			box.read, box.mapped, box.evicted, box.unused, kind_of(&box));
 	}
@@ -263,7 +269,7 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 	static const struct {
 		uint32_t rgb;
 		const char *title;
-		double share;	/* of the box's height: they differ without colour, too */
+		double share; /* of the box's height: they differ without colour, too */
 	} sorts[] = {
 		{ COLOUR_SKY, "each page mapped later", 0.5 },
 		{ COLOUR_ORANGE, "some of them", 0.35 },
@@ -275,15 +281,17 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'time of the read (ms)'\nset ylabel 'page'\nunset grid\n"
-	      "set format '%.6g'\nset xrange [0:*] noextend\n", script);
+	      "set format '%.6g'\nset xrange [0:*] noextend\n",
+	      script);
 	map_page_range(script, bins);
 	for (i = 0; i < 3; i++) {
 		if (!(kinds & 1U << i))
 			continue;
-		fprintf(script, "%s'readahead.csv' skip 1 using ($1+$2)/2:($9 == %u ? ($3+$4)/2 : "
+		fprintf(script,
+			"%s'readahead.csv' skip 1 using ($1+$2)/2:($9 == %u ? ($3+$4)/2 : "
 			"NaN):1:2:(($3+$4)/2-%.2f*($4-$3+1)):(($3+$4)/2+%.2f*($4-$3+1)) \\\n"
-			"\twith boxxyerror fc rgb '#%06x' title '%s'", separator, i, sorts[i].share,
-			sorts[i].share, sorts[i].rgb, sorts[i].title);
+			"\twith boxxyerror fc rgb '#%06x' title '%s'",
+			separator, i, sorts[i].share, sorts[i].share, sorts[i].rgb, sorts[i].title);
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
@@ -299,13 +307,15 @@ static void say_covered(struct drawing *drawing, const struct report *report)
 
 	if (bytes > 0)
 		snprintf(size, sizeof(size), " of %" PRId64 " KiB", bytes / 1024);
-	drawing_say(drawing, DRAWING_READING, "%" PRIu64 " pages were read, and %.1f %% of them "
-		    "mapped by a fault later.", pages->read,
-		    100.0 * pages->mapped / pages->read);
+	drawing_say(drawing, DRAWING_READING,
+		    "%" PRIu64 " pages were read, and %.1f %% of them "
+		    "mapped by a fault later.",
+		    pages->read, 100.0 * pages->mapped / pages->read);
 	if (pages->mapped >= disk && pages->mapped)
-		drawing_say(drawing, DRAWING_READING, " Read-ahead%s covered %.1f %% of the mapped "
-			    "pages; %" PRIu64 " disk fault%s started a read.", size,
-			    100.0 * (pages->mapped - disk) / pages->mapped, disk,
+		drawing_say(drawing, DRAWING_READING,
+			    " Read-ahead%s covered %.1f %% of the mapped "
+			    "pages; %" PRIu64 " disk fault%s started a read.",
+			    size, 100.0 * (pages->mapped - disk) / pages->mapped, disk,
 			    PLURAL(disk));
 }
 
@@ -320,16 +330,21 @@ static int fig_readahead_write_caption(struct drawing *drawing, const struct rea
 
 	if (!name)
 		return -ENOMEM;
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " pages of %s, in %zu boxes of %.3g ms by "
-		    "%" PRIu64 " pages.", bins->count, name, bins->nr_cells,
+	drawing_say(drawing, DRAWING_AMOUNT,
+		    "%" PRIu64 " pages of %s, in %zu boxes of %.3g ms by "
+		    "%" PRIu64 " pages.",
+		    bins->count, name, bins->nr_cells,
 		    (double)(1ULL << (bins->x_shift + UNIT_SHIFT)) / 1e6,
 		    (uint64_t)1 << bins->y_shift);
 	if (others || map->overflow)
-		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " pages of other files are not in "
-			    "it; --file draws another file.", others + map->overflow);
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    " %" PRIu64 " pages of other files are not in "
+			    "it; --file draws another file.",
+			    others + map->overflow);
 	drawing_say(drawing, DRAWING_ALT,
 		    "A map of boxes, pages of %s over the time when they were "
-		    "read: each of them mapped by a fault later, some, or none.", name);
+		    "read: each of them mapped by a fault later, some, or none.",
+		    name);
 	say_covered(drawing, source->report);
 	free(name);
 	return 0;

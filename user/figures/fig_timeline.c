@@ -9,26 +9,26 @@
 #include "figures/palette.h"
 #include "util/hash.h"
 
-#define COLUMNS 120U
-#define FIRST_SHIFT 10		/* a column begins as a microsecond */
-#define MOST_THREADS 1024U	/* followed: 3 MiB */
-#define MOST_LANES 12U		/* drawn */
-#define ENDED (1ULL << 63)	/* of a key */
+#define COLUMNS	     120U
+#define FIRST_SHIFT  10		  /* a column begins as a microsecond */
+#define MOST_THREADS 1024U	  /* followed: 3 MiB */
+#define MOST_LANES   12U	  /* drawn */
+#define ENDED	     (1ULL << 63) /* of a key */
 
 enum state {
-	STATE_FAULT,		/* in a fault; when drawn: on the CPU in it, as far as is known */
-	STATE_FAULT_OFF,	/* off the CPU in it */
-	STATE_OFF,		/* off the CPU; when drawn: not in a fault */
+	STATE_FAULT,	 /* in a fault; when drawn: on the CPU in it, as far as is known */
+	STATE_FAULT_OFF, /* off the CPU in it */
+	STATE_OFF,	 /* off the CPU; when drawn: not in a fault */
 	NR_STATES
 };
 
 struct lane {
-	uint64_t number;	/* from 1, as they began */
+	uint64_t number; /* from 1, as they began */
 	uint32_t tid;
 	char comm[16];
 	uint64_t faults, stays;
 	uint64_t fault_ns, off_ns;
-	uint64_t fault_off_ns;	/* of fault_ns: also what no span tells of */
+	uint64_t fault_off_ns; /* of fault_ns: also what no span tells of */
 	uint64_t ns[NR_STATES][COLUMNS];
 };
 
@@ -39,12 +39,12 @@ struct columns {
 };
 
 struct timeline {
-	struct hash lanes;	/* by tid; of threads that ended, by ENDED | number */
+	struct hash lanes; /* by tid; of threads that ended, by ENDED | number */
 	uint64_t nr_begun;
-	uint32_t ended;		/* the thread that the last item ended; 0: none */
+	uint32_t ended; /* the thread that the last item ended; 0: none */
 	struct columns columns;
-	uint64_t begin_ns, end_ns;	/* the earliest and the latest of all */
-	uint64_t not_followed;	/* faults of more threads */
+	uint64_t begin_ns, end_ns; /* the earliest and the latest of all */
+	uint64_t not_followed;	   /* faults of more threads */
 };
 
 static void *open_timeline(void)
@@ -160,8 +160,8 @@ static void fig_timeline_make_room(struct timeline *timeline, uint64_t from_ns, 
 }
 
 /* Shares a stretch of time, or a part of it, out to the columns that it lies in. */
-static void spread(struct timeline *timeline, struct lane *lane, enum state state,
-		   uint64_t from_ns, uint64_t to_ns, double part)
+static void spread(struct timeline *timeline, struct lane *lane, enum state state, uint64_t from_ns,
+		   uint64_t to_ns, double part)
 {
 	const struct columns *columns = &timeline->columns;
 	uint64_t from, end, column;
@@ -181,8 +181,8 @@ static void spread(struct timeline *timeline, struct lane *lane, enum state stat
 static void add_fault_off(struct timeline *timeline, struct lane *lane,
 			  const struct explained *fault)
 {
-	const uint64_t off_ns = fault->end_ns - fault->start_ns -
-		fault->parts_ns[PART_CPU_BEFORE] - fault->parts_ns[PART_CPU_AFTER];
+	const uint64_t off_ns = fault->end_ns - fault->start_ns - fault->parts_ns[PART_CPU_BEFORE] -
+				fault->parts_ns[PART_CPU_AFTER];
 	uint64_t left_ns = off_ns, at_ns = fault->start_ns;
 	const struct explain_span *span;
 	unsigned int i;
@@ -302,9 +302,9 @@ static int by_time(const void *a, const void *b)
 	return left->number < right->number ? -1 : 1;
 }
 
-static const char *const state_names[NR_STATES] = {
-	"in a fault, on the CPU", "in a fault, off the CPU", "off the CPU elsewhere"
-};
+static const char *const state_names[NR_STATES] = { "in a fault, on the CPU",
+						    "in a fault, off the CPU",
+						    "off the CPU elsewhere" };
 
 static void fig_timeline_name_lane(const struct lane *lane, char *name, size_t size)
 {
@@ -377,24 +377,23 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 /* Without eBPF it is not known where in a fault a thread was. */
 static const char *title_of(enum state state, const struct report_faults *faults)
 {
-	return state == STATE_FAULT && !faults->parts_known ? "in a fault" :
-								     state_names[state];
+	return state == STATE_FAULT && !faults->parts_known ? "in a fault" : state_names[state];
 }
 
 static void fig_timeline_write_script(struct drawing *drawing, const struct report_faults *faults,
 				      const struct lanes *lanes, size_t rows)
 {
-	static const uint32_t colours[NR_STATES] = {
-		COLOUR_BLUE, COLOUR_BLACK, COLOUR_ORANGE
-	};
+	static const uint32_t colours[NR_STATES] = { COLOUR_BLUE, COLOUR_BLACK, COLOUR_ORANGE };
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	enum state state;
 	char name[48];
 	size_t i;
 
 	drawing_script_begin(drawing, 140 + 42 * rows);
-	fprintf(script, "set xlabel 'time (ms)'\nset xrange [0:*] noextend\nset format x '%%.6g'\n"
-		"set yrange [0.4:%zu.6]\nunset grid\nset ytics scale 0 (", rows);
+	fprintf(script,
+		"set xlabel 'time (ms)'\nset xrange [0:*] noextend\nset format x '%%.6g'\n"
+		"set yrange [0.4:%zu.6]\nunset grid\nset ytics scale 0 (",
+		rows);
 	for (i = 0; i < rows; i++) {
 		fig_timeline_name_lane(lanes->all[i], name, sizeof(name));
 		fputs(i ? ", " : "", script);
@@ -403,12 +402,12 @@ static void fig_timeline_write_script(struct drawing *drawing, const struct repo
 	}
 	fputs(")\n", script);
 	for (state = 0; state < NR_STATES; state++)
-		fprintf(script, "%s'timeline.csv' skip 1 using ($3+$4)/2:($5 == %u ? $1 : NaN):3:4:"
+		fprintf(script,
+			"%s'timeline.csv' skip 1 using ($3+$4)/2:($5 == %u ? $1 : NaN):3:4:"
 			"($1-0.4+0.008*$6):($1-0.4+0.008*$7) \\\n"
-			"\twith boxxyerror fc rgb '#%06x' title '%s'%s", state ? "\t" : "plot ",
-			(unsigned int)state,
-			colours[state], title_of(state, faults),
-			state + 1 < NR_STATES ? ", \\\n" : "\n");
+			"\twith boxxyerror fc rgb '#%06x' title '%s'%s",
+			state ? "\t" : "plot ", (unsigned int)state, colours[state],
+			title_of(state, faults), state + 1 < NR_STATES ? ", \\\n" : "\n");
 	drawing_script_end(drawing);
 }
 
@@ -440,16 +439,17 @@ static void say_amount(struct drawing *drawing, const struct timeline *timeline,
 		stays += i < rows ? lanes->all[i]->stays : 0;
 		left_out += i < rows ? 0 : lanes->all[i]->faults;
 	}
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical fault%s", faults,
-		    PLURAL(faults));
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical fault%s", faults, PLURAL(faults));
 	if (parts_known)
 		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " stay%s off the CPU", stays,
 			    PLURAL(stays));
 	drawing_say(drawing, DRAWING_AMOUNT, " of %zu thread%s, added up in columns of %.3g ms.",
 		    rows, PLURAL(rows), (double)(1ULL << timeline->columns.shift) / 1e6);
 	if (left_out)
-		drawing_say(drawing, DRAWING_AMOUNT, " %" PRIu64 " fault%s of other threads %s not "
-			    "in it.", left_out, PLURAL(left_out), left_out == 1 ? "is" : "are");
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    " %" PRIu64 " fault%s of other threads %s not "
+			    "in it.",
+			    left_out, PLURAL(left_out), left_out == 1 ? "is" : "are");
 	if (!parts_known)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " Stays off the CPU are not known: there was no eBPF.");
@@ -480,7 +480,8 @@ static int fig_timeline_draw(void *data, const struct figure_source *source,
 			write_lane(drawing->streams[DRAWING_CSV], timeline, lanes.all[i], rows - i);
 		say_most(drawing, timeline, lanes.all[0], source->report->faults.parts_known);
 		say_amount(drawing, timeline, &lanes, rows, source->report->faults.parts_known);
-		drawing_say(drawing, DRAWING_ALT, "A lane a thread over time: how much of each "
+		drawing_say(drawing, DRAWING_ALT,
+			    "A lane a thread over time: how much of each "
 			    "moment it was in faults, on and off the CPU, and off the CPU "
 			    "elsewhere.");
 		fig_timeline_write_script(drawing, &source->report->faults, &lanes, rows);

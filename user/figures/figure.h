@@ -11,7 +11,7 @@
 #include "report/report.h"
 
 struct figure_source {
-	const struct report *report;	/* filled */
+	const struct report *report; /* filled */
 	const struct analysis *analysis;
 };
 
@@ -19,38 +19,34 @@ struct figure {
 	const char *name;
 	const char *title;
 	/* NULL from here to close: the report has all of it. */
-	void *(*open)(void);		/* NULL: no memory */
+	void *(*open)(void); /* NULL: no memory */
 	void (*close)(void *data);
 	int (*item)(void *data, const struct item *item);
 	explain_sink fault;
 	readahead_sink pages;
 	/* 0 or -ENOMEM. */
-	int (*draw)(void *data, const struct figure_source *source,
-		    struct drawing *drawing);
+	int (*draw)(void *data, const struct figure_source *source, struct drawing *drawing);
 };
 
 /*
  * All figures, in the order of the page: FIGURE(name), and a file of this folder defines
  * figure_NAME. All other code takes the figures from this list.
  */
-#define FIGURES(FIGURE) \
-	FIGURE(order) \
-	FIGURE(cost) \
-	FIGURE(latency) \
+#define FIGURES(FIGURE)    \
+	FIGURE(order)      \
+	FIGURE(cost)       \
+	FIGURE(latency)    \
 	FIGURE(cumulative) \
-	FIGURE(parts) \
-	FIGURE(heat) \
-	FIGURE(readahead) \
-	FIGURE(timeline) \
+	FIGURE(parts)      \
+	FIGURE(heat)       \
+	FIGURE(readahead)  \
+	FIGURE(timeline)   \
 	FIGURE(evictions)
 
 #define FIGURE_DECLARATION(name) extern const struct figure figure_##name;
 FIGURES(FIGURE_DECLARATION)
 
 #define FIGURE_INDEX(name) FIGURE_INDEX_##name,
-enum figure_index {
-	FIGURES(FIGURE_INDEX)
-	FIGURES_NR
-};
+enum figure_index { FIGURES(FIGURE_INDEX) FIGURES_NR };
 
 #endif

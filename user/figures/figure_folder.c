@@ -23,8 +23,8 @@
 #include "util/array.h"
 #include "util/signals.h"
 
-#define GNUPLOT "gnuplot"
-#define MESSAGES "messages"	/* what gnuplot says */
+#define GNUPLOT	    "gnuplot"
+#define MESSAGES    "messages" /* what gnuplot says */
 #define EXIT_ABSENT 127
 
 /* A figure takes it a second, in an emulator ten. */
@@ -87,7 +87,8 @@ static char *figure_folder_path_of(const char *folder, const char *name, const c
 	char *path;
 
 	return asprintf(&path, "%s/%s%s%s", folder, name, ending ? "." : "", ending ?: "") < 0 ?
-	       NULL : path;
+		       NULL :
+		       path;
 }
 
 /* For its owner alone, as all that pfdrive writes. */
@@ -110,8 +111,8 @@ static int write_file(struct folder *folder, const struct drawing *drawing, cons
 
 	errno = 0;
 	file = path ? make_file(path) : NULL;
-	if (!file || fwrite(drawing->texts[text], 1, drawing->bytes[text], file) !=
-	    drawing->bytes[text])
+	if (!file ||
+	    fwrite(drawing->texts[text], 1, drawing->bytes[text], file) != drawing->bytes[text])
 		err = errno ? -errno : -EIO;
 	if (file && fclose(file) && !err)
 		err = -errno;
@@ -186,7 +187,7 @@ static bool is_whole(const char *path, const char *end, size_t end_bytes)
 /* gnuplot ends with success, too, when the disk was full. */
 static int check_whole(struct folder *folder, const struct drawing *drawing)
 {
-	const size_t nr = folder->keep ? 2 : 1;	/* see become_gnuplot() */
+	const size_t nr = folder->keep ? 2 : 1; /* see become_gnuplot() */
 	char *path;
 	size_t i;
 	int err = 0;

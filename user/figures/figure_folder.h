@@ -12,11 +12,11 @@
 #include "figures/drawing.h"
 
 struct folder {
-	const char *keep;	/* where the files go; NULL: nowhere, they are read and removed */
-	char *path;		/* the temporary one; NULL: not open */
-	unsigned int gnuplot_seconds;	/* after which it is killed, for each figure */
-	bool no_gnuplot;	/* it is not installed: only data and scripts were made */
-	char why[512];		/* of what failed: one clause */
+	const char *keep; /* where the files go; NULL: nowhere, they are read and removed */
+	char *path;	  /* the temporary one; NULL: not open */
+	unsigned int gnuplot_seconds; /* after which it is killed, for each figure */
+	bool no_gnuplot;	      /* it is not installed: only data and scripts were made */
+	char why[512];		      /* of what failed: one clause */
 };
 
 /* Makes keep, if it is not there, and the temporary folder. All return 0 or a negative errno. */

@@ -7,7 +7,7 @@
 
 struct figures {
 	void *data[FIGURES_NR];
-	struct drawing drawings[FIGURES_NR];	/* after figures_draw() */
+	struct drawing drawings[FIGURES_NR]; /* after figures_draw() */
 };
 
 /* Listens to the analysis. 0 or a negative errno; in any case figures_close(). */

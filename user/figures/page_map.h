@@ -10,7 +10,7 @@
 
 /* Boxes, each some pixels wide and high: what a figure of DRAWING_WIDTH can show. */
 #define MAP_COLUMNS 96
-#define MAP_ROWS 48
+#define MAP_ROWS    48
 
 /* The pages that there are, in whole boxes. */
 static inline void map_page_range(FILE *script, const struct bins *bins)
@@ -20,7 +20,7 @@ static inline void map_page_range(FILE *script, const struct bins *bins)
 		((bins->y_max >> bins->y_shift) + 1) << bins->y_shift);
 }
 
-#define MAP_BINS { \
-	.max_columns = MAP_COLUMNS, .max_rows = MAP_ROWS, .max_cells = MAP_COLUMNS * MAP_ROWS }
+#define MAP_BINS \
+	{ .max_columns = MAP_COLUMNS, .max_rows = MAP_ROWS, .max_cells = MAP_COLUMNS * MAP_ROWS }
 
 #endif

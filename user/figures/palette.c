@@ -27,9 +27,8 @@ const struct palette_colour palette[] = {
 
 const size_t palette_nr = ARRAY_SIZE(palette);
 
-const uint32_t palette_levels[PALETTE_LEVELS] = {
-	0xc6dbef, 0x9ecae1, 0x6baed6, 0x4292c6, 0x2171b5, 0x08306b
-};
+const uint32_t palette_levels[PALETTE_LEVELS] = { 0xc6dbef, 0x9ecae1, 0x6baed6,
+						  0x4292c6, 0x2171b5, 0x08306b };
 
 const struct palette_colour *palette_find(uint32_t rgb)
 {
@@ -55,10 +54,10 @@ unsigned int palette_level(uint64_t count, uint64_t most)
 uint32_t palette_part(enum part part)
 {
 	static const uint32_t colours[NR_PARTS] = {
-		[PART_CPU_BEFORE] = COLOUR_BLUE, [PART_QUEUE] = COLOUR_YELLOW,
-		[PART_DEVICE] = COLOUR_BLACK, [PART_FOREIGN] = COLOUR_PURPLE,
+		[PART_CPU_BEFORE] = COLOUR_BLUE,    [PART_QUEUE] = COLOUR_YELLOW,
+		[PART_DEVICE] = COLOUR_BLACK,	    [PART_FOREIGN] = COLOUR_PURPLE,
 		[PART_BLOCKED] = COLOUR_VERMILLION, [PART_RUNQUEUE] = COLOUR_ORANGE,
-		[PART_CPU_AFTER] = COLOUR_SKY, [PART_RESIDUE] = COLOUR_GREY,
+		[PART_CPU_AFTER] = COLOUR_SKY,	    [PART_RESIDUE] = COLOUR_GREY,
 	};
 
 	return colours[part];

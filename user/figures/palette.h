@@ -10,8 +10,8 @@
 #include "model/colour.h"
 
 struct palette_colour {
-	const char *variable;	/* CSS, with its -- */
-	uint32_t light, dark;	/* 0xRRGGBB */
+	const char *variable; /* CSS, with its -- */
+	uint32_t light, dark; /* 0xRRGGBB */
 };
 
 extern const struct palette_colour palette[];

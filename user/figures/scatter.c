@@ -9,13 +9,14 @@ void scatter_amount(struct drawing *drawing, const struct bins *bins, const char
 {
 	/* A mark is drawn at the mean of its points. */
 	if (bins->nr_cells == bins->count)
-		drawing_say(drawing, DRAWING_AMOUNT,
-			    "%" PRIu64 " calls, each a mark.", bins->count);
+		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls, each a mark.",
+			    bins->count);
 	else
-		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls in %zu marks; a mark is "
+		drawing_say(drawing, DRAWING_AMOUNT,
+			    "%" PRIu64 " calls in %zu marks; a mark is "
 			    "%" PRIu64 " calls wide and %s high, and may stand for several of "
-			    "its class.", bins->count, bins->nr_cells,
-			    (uint64_t)1 << bins->x_shift, row);
+			    "its class.",
+			    bins->count, bins->nr_cells, (uint64_t)1 << bins->x_shift, row);
 }
 
 static bool has_class(const struct bins *bins, enum fault_class class)
@@ -42,10 +43,11 @@ void scatter_plot(struct drawing *drawing, const struct bins *bins, const char *
 		if (!has_class(bins, class))
 			continue;
 		mark = &fault_classes[class];
-		fprintf(script, "%s'%s.csv' skip 1 using (%s):(strcol(%u) eq '%s' ? %s : NaN) \\\n"
-			"\twith points pt %u ps %.2f lc rgb '#%06x' title '%s'", separator,
-			drawing->name, x, class_column, fault_class_name(class), y, mark->point,
-			mark->size, mark->rgb, fault_class_name(class));
+		fprintf(script,
+			"%s'%s.csv' skip 1 using (%s):(strcol(%u) eq '%s' ? %s : NaN) \\\n"
+			"\twith points pt %u ps %.2f lc rgb '#%06x' title '%s'",
+			separator, drawing->name, x, class_column, fault_class_name(class), y,
+			mark->point, mark->size, mark->rgb, fault_class_name(class));
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);

@@ -12,11 +12,11 @@
  * of DRAWING_WIDTH more would cover each other.
  */
 #define SCATTER_COLUMNS 8192
-#define SCATTER_ROWS 4096
-#define SCATTER_MARKS 8000
+#define SCATTER_ROWS	4096
+#define SCATTER_MARKS	8000
 
-#define SCATTER_BINS { \
-	.max_columns = SCATTER_COLUMNS, .max_rows = SCATTER_ROWS, .max_cells = SCATTER_MARKS }
+#define SCATTER_BINS \
+	{ .max_columns = SCATTER_COLUMNS, .max_rows = SCATTER_ROWS, .max_cells = SCATTER_MARKS }
 
 /* "N calls in M marks": whether each is a call, or so many numbers and rows wide. */
 void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row);

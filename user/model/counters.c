@@ -18,13 +18,21 @@ static void nothing_of_bpf(struct run_counters *counters)
 void run_counters_init(struct run_counters *counters)
 {
 	*counters = (struct run_counters){
-		.start_ns = COUNT_NA, .end_ns = COUNT_NA, .counts_start_ns = COUNT_NA,
-		.calls = COUNT_NA, .lost = COUNT_NA,
-		.call_cost_ps = COUNT_NA, .inside_ps = COUNT_NA,
-		.bpf_hooked_ps = COUNT_NA, .bpf_again_ps = COUNT_NA,
+		.start_ns = COUNT_NA,
+		.end_ns = COUNT_NA,
+		.counts_start_ns = COUNT_NA,
+		.calls = COUNT_NA,
+		.lost = COUNT_NA,
+		.call_cost_ps = COUNT_NA,
+		.inside_ps = COUNT_NA,
+		.bpf_hooked_ps = COUNT_NA,
+		.bpf_again_ps = COUNT_NA,
 		.bpf_other_ps = COUNT_NA,
-		.perf_faults = COUNT_NA, .perf_minor = COUNT_NA, .perf_major = COUNT_NA,
-		.maps_lost = COUNT_NA, .names_left_out = COUNT_NA,
+		.perf_faults = COUNT_NA,
+		.perf_minor = COUNT_NA,
+		.perf_major = COUNT_NA,
+		.maps_lost = COUNT_NA,
+		.names_left_out = COUNT_NA,
 		.events_received = COUNT_NA,
 		.events_skipped = COUNT_NA,
 	};

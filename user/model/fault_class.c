@@ -33,26 +33,27 @@ const struct fault_class_traits fault_classes[NR_FAULT_CLASSES] = {
 
 /* Classes of the module that begin a fault only if a record was lost come last. */
 const enum fault_class fault_class_rows[] = {
-	FAULT_DISK, FAULT_WAIT, FAULT_READAHEAD, FAULT_LONG, FAULT_AROUND, FAULT_MKWRITE,
-	FAULT_LOCK, FAULT_RACED, FAULT_ANON, FAULT_SWAP, FAULT_COW, FAULT_FILE, FAULT_OTHER,
-	FAULT_SHORT, FAULT_PASS, FAULT_ERROR,
+	FAULT_DISK,  FAULT_WAIT,  FAULT_READAHEAD, FAULT_LONG,	FAULT_AROUND, FAULT_MKWRITE,
+	FAULT_LOCK,  FAULT_RACED, FAULT_ANON,	   FAULT_SWAP,	FAULT_COW,    FAULT_FILE,
+	FAULT_OTHER, FAULT_SHORT, FAULT_PASS,	   FAULT_ERROR,
 };
 
 const enum fault_class fault_class_layers[] = {
-	FAULT_PASS, FAULT_RACED, FAULT_OTHER, FAULT_ANON, FAULT_COW, FAULT_FILE, FAULT_LONG,
-	FAULT_AROUND, FAULT_SHORT, FAULT_MKWRITE, FAULT_LOCK, FAULT_SWAP, FAULT_READAHEAD,
-	FAULT_WAIT, FAULT_DISK, FAULT_ERROR,
+	FAULT_PASS,	 FAULT_RACED,  FAULT_OTHER, FAULT_ANON,	   FAULT_COW,  FAULT_FILE,
+	FAULT_LONG,	 FAULT_AROUND, FAULT_SHORT, FAULT_MKWRITE, FAULT_LOCK, FAULT_SWAP,
+	FAULT_READAHEAD, FAULT_WAIT,   FAULT_DISK,  FAULT_ERROR,
 };
 
 _Static_assert(sizeof(fault_class_rows) / sizeof(fault_class_rows[0]) == NR_FAULT_CLASSES &&
-	       sizeof(fault_class_layers) / sizeof(fault_class_layers[0]) == NR_FAULT_CLASSES,
+		       sizeof(fault_class_layers) / sizeof(fault_class_layers[0]) ==
+			       NR_FAULT_CLASSES,
 	       "an order lacks a class");
 
 const char *fault_class_name(enum fault_class class)
 {
 	static const char *const names[] = {
 		PFSTAT_CLASSES(PFSTAT_CLASS_SPELLING)
-		PFSTAT_OTHER_FAULT_KINDS(PFSTAT_FAULT_KIND_SPELLING)
+			PFSTAT_OTHER_FAULT_KINDS(PFSTAT_FAULT_KIND_SPELLING)
 	};
 
 	return class < NR_FAULT_CLASSES ? names[class] : "unknown";

@@ -16,11 +16,10 @@
  * Of another: its enum pfstat_fault_kind.
  */
 #define FAULT_CLASS_OF_RECORD(name, spelling, column) FAULT_##name,
-#define FAULT_CLASS_OF_EVENT(name, spelling) FAULT_##name,
+#define FAULT_CLASS_OF_EVENT(name, spelling)	      FAULT_##name,
 enum fault_class {
-	PFSTAT_CLASSES(FAULT_CLASS_OF_RECORD)
-	PFSTAT_OTHER_FAULT_KINDS(FAULT_CLASS_OF_EVENT)
-	NR_FAULT_CLASSES
+	PFSTAT_CLASSES(FAULT_CLASS_OF_RECORD) PFSTAT_OTHER_FAULT_KINDS(FAULT_CLASS_OF_EVENT)
+		NR_FAULT_CLASSES
 };
 
 /* The first class of which the module has no record. */
@@ -29,12 +28,12 @@ enum fault_class {
 struct fault_class_traits {
 	/* In figures. */
 	uint32_t rgb;
-	unsigned int point;	/* gnuplot's point type */
+	unsigned int point; /* gnuplot's point type */
 	double size;
-	char ascii;		/* in a terminal */
+	char ascii; /* in a terminal */
 	/* Of classes of which the module has no record. */
-	const char *reason;	/* in the ledger, why getrusage(2) counts more */
-	uint32_t hooks;		/* 1 << enum fact_hook: all that reveal its faults */
+	const char *reason; /* in the ledger, why getrusage(2) counts more */
+	uint32_t hooks;	    /* 1 << enum fact_hook: all that reveal its faults */
 };
 
 extern const struct fault_class_traits fault_classes[NR_FAULT_CLASSES];

@@ -13,33 +13,33 @@
 #include <pfstat/record.h>
 
 enum item_type {
-	ITEM_RECORD,	/* the module's */
-	ITEM_EVENT,	/* eBPF's */
-	ITEM_MAP,	/* a mapping came to be */
+	ITEM_RECORD, /* the module's */
+	ITEM_EVENT,  /* eBPF's */
+	ITEM_MAP,    /* a mapping came to be */
 	ITEM_NR_TYPES
 };
 
 /* Of item_map.flags: what had been advised when the recording began (madvise(2)). */
-#define ITEM_MAP_RANDOM		0x40000000U
-#define ITEM_MAP_SEQUENTIAL	0x80000000U
+#define ITEM_MAP_RANDOM	    0x40000000U
+#define ITEM_MAP_SEQUENTIAL 0x80000000U
 
 /*
  * A mapping of a process, as perf's PERF_RECORD_MMAP2 or /proc/PID/maps tell.
  * bytes 0: the process executes a program, its mappings so far are gone.
  */
 struct item_map {
-	uint64_t ns;		/* 0: it was there before */
+	uint64_t ns; /* 0: it was there before */
 	uint64_t address;
 	uint64_t bytes;
-	uint64_t pgoff;		/* page of the file */
-	uint64_t inode;		/* 0: no file */
-	uint32_t dev;		/* major << 20 | minor; may differ from a record's (btrfs) */
+	uint64_t pgoff; /* page of the file */
+	uint64_t inode; /* 0: no file */
+	uint32_t dev;	/* major << 20 | minor; may differ from a record's (btrfs) */
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t prot;		/* PROT_* */
-	uint32_t flags;		/* MAP_*, ITEM_MAP_* */
-	uint32_t path_bytes;	/* with the final 0 */
-	char path[];		/* "" or "//anon" and the like: no file */
+	uint32_t prot;	     /* PROT_* */
+	uint32_t flags;	     /* MAP_*, ITEM_MAP_* */
+	uint32_t path_bytes; /* with the final 0 */
+	char path[];	     /* "" or "//anon" and the like: no file */
 };
 
 struct item {

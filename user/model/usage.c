@@ -9,10 +9,14 @@
 void usage_init(struct usage *usage)
 {
 	*usage = (struct usage){
-		.utime_ns = COUNT_NA, .stime_ns = COUNT_NA,
-		.minflt = COUNT_NA, .majflt = COUNT_NA,
-		.inblock = COUNT_NA, .oublock = COUNT_NA,
-		.nvcsw = COUNT_NA, .nivcsw = COUNT_NA,
+		.utime_ns = COUNT_NA,
+		.stime_ns = COUNT_NA,
+		.minflt = COUNT_NA,
+		.majflt = COUNT_NA,
+		.inblock = COUNT_NA,
+		.oublock = COUNT_NA,
+		.nvcsw = COUNT_NA,
+		.nivcsw = COUNT_NA,
 		.maxrss_bytes = COUNT_NA,
 	};
 }

@@ -9,7 +9,7 @@
 struct usage {
 	uint64_t utime_ns, stime_ns;
 	uint64_t minflt, majflt, inblock, oublock, nvcsw, nivcsw;
-	uint64_t maxrss_bytes;		/* the peak, not a difference */
+	uint64_t maxrss_bytes; /* the peak, not a difference */
 };
 
 /* Every figure is unknown. */

@@ -44,9 +44,10 @@ static void compare_print_lost(FILE *out, const char *name, const struct compare
 	if (run->lost_records == COUNT_NA || run->lost_events == COUNT_NA)
 		fprintf(out, "%s: IT IS NOT KNOWN WHAT WAS LOST\n", name);
 	else if (run->lost_records || run->lost_events)
-		fprintf(out, "%s: LOST %" PRIu64 " RECORDS AND %" PRIu64 " EVENTS: "
-			"COUNTS AND TIMES ARE TOO LOW\n", name, run->lost_records,
-			run->lost_events);
+		fprintf(out,
+			"%s: LOST %" PRIu64 " RECORDS AND %" PRIu64 " EVENTS: "
+			"COUNTS AND TIMES ARE TOO LOW\n",
+			name, run->lost_records, run->lost_events);
 	if (run->damage) {
 		fprintf(out, "%s: ", name);
 		utf8_print(out, run->damage);
@@ -161,9 +162,8 @@ static bool worth_a_line(const struct comparison_row *row)
 
 static int print_rows(FILE *out, const struct compare_report *report)
 {
-	static const char *const headings[] = {
-		"<Class", "<Measure", ">A", ">B", ">Difference", ">From", ">To", "<Verdict"
-	};
+	static const char *const headings[] = { "<Class",      "<Measure", ">A",  ">B",
+						">Difference", ">From",	   ">To", "<Verdict" };
 	const struct comparison *comparison = report->comparison;
 	const struct comparison_row *row;
 	struct grid grid;
@@ -252,8 +252,9 @@ int compare_print_table(FILE *out, const struct compare_report *report)
 	if (err)
 		return err;
 	fputs(compare_has_runs(report) ?
-	      "Several runs a side: the intervals include differences between runs.\n" :
-	      "One run on a side: differences between runs are not in the intervals.\n", out);
+		      "Several runs a side: the intervals include differences between runs.\n" :
+		      "One run on a side: differences between runs are not in the intervals.\n",
+	      out);
 	fprintf(out, "\nFrom … To: %zu intervals that hold together with %g %% confidence.\n",
 		report->comparison->nr_judged, report->confidence);
 	fprintf(out, "A change is a difference of %g %% at least whose interval excludes 0.\n",
@@ -266,7 +267,7 @@ static void csv_number(FILE *out, bool known, double value)
 	if (!known || isnan(value))
 		fputs(",n/a", out);
 	else
-		fprintf(out, ",%.6g", value);	/* an infinite one prints as inf */
+		fprintf(out, ",%.6g", value); /* an infinite one prints as inf */
 }
 
 /* A whole number with all its digits. */
@@ -306,21 +307,19 @@ static json_t *percent_of(const struct comparison_row *row, double relative)
 static json_t *compare_value_of(const struct comparison_row *row, double value)
 {
 	return is_mean(row) || isnan(value) || value != floor(value) || value >= 0x1p63 ?
-	       json_real_or_null(value) : json_integer(value);
+		       json_real_or_null(value) :
+		       json_integer(value);
 }
 
 static json_t *compare_row_of(const struct compare_report *report, const struct comparison_row *row)
 {
-	return json_pack("{ss ss ss so so so so so ss}",
-		"class", row->class,
-		"measure", comparison_measure_name(row),
-		"unit", comparison_unit(row, report->rates),
-		"a", compare_value_of(row, row->a.value),
-		"b", compare_value_of(row, row->b.value),
-		"difference_percent", percent_of(row, row->interval.difference),
-		"low_percent", percent_of(row, row->interval.low),
-		"high_percent", percent_of(row, row->interval.high),
-		"verdict", verdict_name(row));
+	return json_pack("{ss ss ss so so so so so ss}", "class", row->class, "measure",
+			 comparison_measure_name(row), "unit", comparison_unit(row, report->rates),
+			 "a", compare_value_of(row, row->a.value), "b",
+			 compare_value_of(row, row->b.value), "difference_percent",
+			 percent_of(row, row->interval.difference), "low_percent",
+			 percent_of(row, row->interval.low), "high_percent",
+			 percent_of(row, row->interval.high), "verdict", verdict_name(row));
 }
 
 static json_t *compare_rows_of(const struct compare_report *report)
@@ -340,13 +339,11 @@ static json_t *text_or_null(const char *bytes)
 
 static json_t *compare_run_of(const struct compare_run *run)
 {
-	return json_pack("{so so so so so so}",
-		"file", text_or_null(run->file),
-		"faults", value_known(run->faults),
-		"seconds", run->seconds > 0 ? json_real(run->seconds) : json_null(),
-		"lost", value_known(run->lost_records),
-		"events_lost", value_known(run->lost_events),
-		"damage", text_or_null(run->damage));
+	return json_pack("{so so so so so so}", "file", text_or_null(run->file), "faults",
+			 value_known(run->faults), "seconds",
+			 run->seconds > 0 ? json_real(run->seconds) : json_null(), "lost",
+			 value_known(run->lost_records), "events_lost",
+			 value_known(run->lost_events), "damage", text_or_null(run->damage));
 }
 
 /* As in the reports of drives: one run is the object itself. */
@@ -375,19 +372,14 @@ static json_t *report_of(const struct compare_report *report)
 {
 	const struct comparison *comparison = report->comparison;
 
-	return json_pack("{so so so sb sb sf sf sf so so sb}",
-		"a", compare_side_of(&report->a),
-		"b", compare_side_of(&report->b),
-		"differences", report->differences ? json_deep_copy(report->differences) :
-						     json_array(),
-		"rates", report->rates,
-		"between_runs", compare_has_runs(report),
-		"confidence_percent", report->confidence,
-		"threshold_percent", report->threshold,
-		"interval_confidence_percent", 100 * comparison->confidence,
-		"total", compare_total_of(report),
-		"rows", compare_rows_of(report),
-		"change", comparison->change);
+	return json_pack("{so so so sb sb sf sf sf so so sb}", "a", compare_side_of(&report->a),
+			 "b", compare_side_of(&report->b), "differences",
+			 report->differences ? json_deep_copy(report->differences) : json_array(),
+			 "rates", report->rates, "between_runs", compare_has_runs(report),
+			 "confidence_percent", report->confidence, "threshold_percent",
+			 report->threshold, "interval_confidence_percent",
+			 100 * comparison->confidence, "total", compare_total_of(report), "rows",
+			 compare_rows_of(report), "change", comparison->change);
 }
 
 static int compare_print_as(FILE *out, enum report_format format,

@@ -53,7 +53,7 @@ static void print_class(FILE *out, const struct view *view, size_t number, enum 
 	print_text(out, run->environment.pattern[0] ? run->environment.pattern : "n/a");
 	fputc(',', out);
 	print_text(out, run->environment.cache[0] ? run->environment.cache : "n/a");
-	fprintf(out, ",%s,%" PRIu64, fault_class_name((enum fault_class)class), figures->count);
+	fprintf(out, ",%s,%" PRIu64, fault_class_name((enum fault_class) class), figures->count);
 	if (any)
 		fprintf(out, ",%.3f", view_mean_ns(figures));
 	else
@@ -74,7 +74,8 @@ static void print_classes(FILE *out, const struct view *views, size_t nr)
 	size_t i;
 
 	fputs("run,pattern,cache,class,count,mean_ns,p50_ns,p99_ns,max_ns,total_ns,off_cpu_ns,"
-	      "lost_records,lost_events\n", out);
+	      "lost_records,lost_events\n",
+	      out);
 	for (i = 0; i < nr; i++)
 		for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 			print_class(out, &views[i], i + 1, class);

@@ -9,15 +9,15 @@
 #include "report/live.h"
 #include "util/utf8.h"
 
-#define ANY 0xffffffffU
-#define NR_PLAIN 5	/* rows of a table where nothing limits them */
+#define ANY	 0xffffffffU
+#define NR_PLAIN 5 /* rows of a table where nothing limits them */
 
 /* Where the lines go, and what room is left for them. */
 struct page {
 	FILE *out;
 	bool terminal;
 	unsigned int rows, columns;
-	int err;		/* a line was left out */
+	int err; /* a line was left out */
 };
 
 static void put_text(struct page *page, const char *text)
@@ -119,8 +119,8 @@ static void classes(struct page *page, const struct live *live)
 
 static void table(struct page *page, const struct live *live, enum group_by by, size_t most)
 {
-	static const char *const headings[NR_GROUP_BY] = { "File", "VMA", "Thread", "Code",
-							   "Stack", "Name" };
+	static const char *const headings[NR_GROUP_BY] = { "File", "VMA",   "Thread",
+							   "Code", "Stack", "Name" };
 	const struct live_table *table = &live->tables[by];
 	size_t i;
 
@@ -133,7 +133,7 @@ static void table(struct page *page, const struct live *live, enum group_by by, 
 /* The tables share what the rest leaves: each at least its heading, if that. */
 static void tables(struct page *page, const struct live *live)
 {
-	const unsigned int around = page->terminal ? 2 : 1;	/* heading, empty line */
+	const unsigned int around = page->terminal ? 2 : 1; /* heading, empty line */
 	unsigned int left = __builtin_popcount(live->by), share;
 	enum group_by by;
 
@@ -152,7 +152,7 @@ int live_print(const struct live *live, FILE *out, bool terminal, unsigned int r
 	struct page page = {
 		.out = out,
 		.terminal = terminal,
-		.rows = rows ? rows - 1 : ANY,	/* the cursor's, or the empty one */
+		.rows = rows ? rows - 1 : ANY, /* the cursor's, or the empty one */
 		.columns = columns ? columns : ANY,
 	};
 

@@ -62,8 +62,7 @@ int report_write(FILE *out, enum report_format format, const char *text, size_t 
 }
 
 /* All or nothing: a report cut short by a lack of memory would look whole. */
-static int print_at_once(FILE *out, enum report_format format, const struct view *views,
-			 size_t nr)
+static int print_at_once(FILE *out, enum report_format format, const struct view *views, size_t nr)
 {
 	char *text = NULL;
 	size_t length = 0;

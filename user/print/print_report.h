@@ -15,8 +15,7 @@ enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
  * a class and run, or of one run that is grouped a line a group. Returns 0 or a
  * negative errno (ENOMEM, or out's error).
  */
-int report_print(FILE *out, enum report_format format, const struct report *runs,
-		 size_t nr_runs);
+int report_print(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs);
 /*
  * Writes a report that was printed to memory. Names in it come from recordings: a table, and
  * any format on a terminal, has no character that a terminal would obey. 0 or -errno.

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CAPABILITY(number) (1ULL << (number))
+#define CAPABILITY(number)    (1ULL << (number))
 #define CAPABILITY_NAMES_SIZE 256
 
 /*

@@ -12,7 +12,7 @@
 #include "privilege/invoker.h"
 #include "util/array.h"
 
-#define MAX_ID 4294967294ULL	/* all ones is nobody's: "do not change" */
+#define MAX_ID 4294967294ULL /* all ones is nobody's: "do not change" */
 
 /* The process's own, as its user and groups are. */
 static struct invoker {
@@ -159,9 +159,8 @@ const char *invoker_chosen(void)
 static int change_environment(void)
 {
 	/* Older releases have not the last two. */
-	static const char *const of_sudo[] = {
-		"SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_HOME", "SUDO_TTY"
-	};
+	static const char *const of_sudo[] = { "SUDO_UID",     "SUDO_GID",  "SUDO_USER",
+					       "SUDO_COMMAND", "SUDO_HOME", "SUDO_TTY" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(of_sudo); i++)

@@ -24,8 +24,10 @@ static void choose(const struct argp_state *state, const char *user)
 	if (err == -ENOENT)
 		usage(state, "--user: there is no user '%s'", user);
 	else if (err == -EPERM)
-		usage(state, "--user: only root can work for another user, '%s': run pfdrive with "
-		      "sudo, or leave it out", user);
+		usage(state,
+		      "--user: only root can work for another user, '%s': run pfdrive with "
+		      "sudo, or leave it out",
+		      user);
 	else if (err)
 		argp_failure(state, STATUS_FAILED, 0, "--user: %s", strerror(-err));
 }
@@ -37,8 +39,10 @@ static void check(const struct argp_state *state)
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if (invoker_is_other() && capabilities_lack(needed, names, sizeof(names)))
-		argp_failure(state, STATUS_FAILED, 0, "cannot work for user %s without %s: run it "
-			     "with that, or say --user root", invoker_name(), names);
+		argp_failure(state, STATUS_FAILED, 0,
+			     "cannot work for user %s without %s: run it "
+			     "with that, or say --user root",
+			     invoker_name(), names);
 }
 
 static error_t invoker_parse_option(int key, char *text, struct argp_state *state)

@@ -17,9 +17,9 @@
 struct named_file {
 	const char *what;
 	bool is_output;
-	dev_t dev;	/* the file's, or, if it does not exist, its folder's */
+	dev_t dev; /* the file's, or, if it does not exist, its folder's */
 	ino_t ino;
-	char *name;	/* NULL: the file exists */
+	char *name; /* NULL: the file exists */
 };
 
 static struct named_file named_files[NAMED_FILES_MAX];

@@ -12,9 +12,9 @@
 
 struct output {
 	FILE *stream;
-	char *path;		/* what it will be called; through links */
-	char *temporary;	/* NULL: the file has its name already */
-	bool durable;		/* synced before it is closed */
+	char *path;	 /* what it will be called; through links */
+	char *temporary; /* NULL: the file has its name already */
+	bool durable;	 /* synced before it is closed */
 };
 
 static void output_free(struct output *output)

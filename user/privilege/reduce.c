@@ -17,7 +17,7 @@
  * that run as another user, to read the module's counts; to become another user: in the child
  * that reads symbols, and to write results as the user who called sudo.
  */
-#define ALWAYS \
+#define ALWAYS                                                                                 \
 	(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SYS_PTRACE) | \
 	 CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETUID))
 

@@ -18,8 +18,8 @@
 #include "privilege/sandbox.h"
 #include "util/array.h"
 
-#define MEMORY_BYTES (4ULL << 30)	/* debug information of a browser is over 1 GiB */
-#define CPU_SECONDS 60
+#define MEMORY_BYTES (4ULL << 30) /* debug information of a browser is over 1 GiB */
+#define CPU_SECONDS  60
 
 static int sandbox_keep_socket(int socket)
 {
@@ -60,9 +60,11 @@ static int sandbox_limit_all(void)
 {
 	const uint64_t memory = sandbox_used_bytes() + MEMORY_BYTES;
 
-	return sandbox_limit(RLIMIT_AS, memory) ?: sandbox_limit(RLIMIT_CPU, CPU_SECONDS) ?:
-	       sandbox_limit(RLIMIT_CORE, 0) ?: sandbox_limit(RLIMIT_FSIZE, 0) ?:
-	       sandbox_limit(RLIMIT_NPROC, 0);
+	return sandbox_limit(RLIMIT_AS, memory)		      ?:
+		       sandbox_limit(RLIMIT_CPU, CPU_SECONDS) ?:
+		       sandbox_limit(RLIMIT_CORE, 0)	      ?:
+		       sandbox_limit(RLIMIT_FSIZE, 0)	      ?:
+								sandbox_limit(RLIMIT_NPROC, 0);
 }
 
 /* Not dumpable: a process of the same user must not trace this copy of the recorder. */
@@ -70,8 +72,8 @@ static int sandbox_drop_privileges(pid_t parent)
 {
 	int err = privilege_drop();
 
-	if (!err && (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
-		     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)))
+	if (!err &&
+	    (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)))
 		err = -errno;
 	return err ?: getppid() == parent ? err : -ESRCH;
 }
@@ -79,12 +81,14 @@ static int sandbox_drop_privileges(pid_t parent)
 static int sandbox_filter(void)
 {
 	static const int calls[] = {
-		SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(fstat),
-		SCMP_SYS(newfstatat), SCMP_SYS(fcntl), SCMP_SYS(close), SCMP_SYS(sendmsg),
-		SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(brk),
-		SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(futex),
-		SCMP_SYS(getrandom), SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn),
-		SCMP_SYS(rt_sigprocmask), SCMP_SYS(exit), SCMP_SYS(exit_group),
+		SCMP_SYS(read),		SCMP_SYS(pread64),	  SCMP_SYS(lseek),
+		SCMP_SYS(fstat),	SCMP_SYS(newfstatat),	  SCMP_SYS(fcntl),
+		SCMP_SYS(close),	SCMP_SYS(sendmsg),	  SCMP_SYS(recvmsg),
+		SCMP_SYS(sendto),	SCMP_SYS(recvfrom),	  SCMP_SYS(brk),
+		SCMP_SYS(munmap),	SCMP_SYS(mremap),	  SCMP_SYS(madvise),
+		SCMP_SYS(futex),	SCMP_SYS(getrandom),	  SCMP_SYS(clock_gettime),
+		SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask), SCMP_SYS(exit),
+		SCMP_SYS(exit_group),
 	};
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	size_t i;

@@ -19,7 +19,10 @@ void background_init(struct background *background, unsigned int nr, background_
 		     background_step deliver, void *context)
 {
 	*background = (struct background){
-		.work = work, .deliver = deliver, .context = context, .nr = nr,
+		.work = work,
+		.deliver = deliver,
+		.context = context,
+		.nr = nr,
 		.max_threads = useful_threads(),
 	};
 	pthread_mutex_init(&background->mutex, NULL);
@@ -80,7 +83,8 @@ static int start_thread(struct background *background)
 	int err;
 
 	*thread = (struct background_thread){
-		.background = background, .number = background->nr_threads,
+		.background = background,
+		.number = background->nr_threads,
 	};
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -27,12 +27,12 @@ struct background_thread {
 };
 
 struct background {
-	background_step work;		/* any order, several at the same time */
-	background_step deliver;	/* in order, one at a time */
+	background_step work;	 /* any order, several at the same time */
+	background_step deliver; /* in order, one at a time */
 	void *context;
-	unsigned int nr;		/* pieces */
+	unsigned int nr; /* pieces */
 	unsigned int max_threads;
-	unsigned int nr_threads;	/* that were started */
+	unsigned int nr_threads; /* that were started */
 	struct background_thread threads[BACKGROUND_THREADS_MAX];
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;

@@ -13,17 +13,19 @@ struct number {
 };
 
 #define NUMBER(name) { #name, offsetof(struct run_counters, name) }
-#define USAGE(name) { #name, offsetof(struct run_counters, usage.name) }
+#define USAGE(name)  { #name, offsetof(struct run_counters, usage.name) }
 
 static const struct number numbers[] = {
-	NUMBER(start_ns), NUMBER(end_ns), NUMBER(counts_start_ns), NUMBER(calls), NUMBER(lost),
-	USAGE(utime_ns), USAGE(stime_ns), USAGE(minflt), USAGE(majflt), USAGE(inblock),
-	USAGE(oublock), USAGE(nvcsw), USAGE(nivcsw), USAGE(maxrss_bytes),
-	NUMBER(perf_faults), NUMBER(perf_minor), NUMBER(perf_major), NUMBER(maps_lost),
+	NUMBER(start_ns),	NUMBER(end_ns),		NUMBER(counts_start_ns),
+	NUMBER(calls),		NUMBER(lost),		USAGE(utime_ns),
+	USAGE(stime_ns),	USAGE(minflt),		USAGE(majflt),
+	USAGE(inblock),		USAGE(oublock),		USAGE(nvcsw),
+	USAGE(nivcsw),		USAGE(maxrss_bytes),	NUMBER(perf_faults),
+	NUMBER(perf_minor),	NUMBER(perf_major),	NUMBER(maps_lost),
 	NUMBER(names_left_out), NUMBER(events_skipped), NUMBER(events_received),
-	NUMBER(task_minor), NUMBER(task_major),
-	NUMBER(call_cost_ps), NUMBER(inside_ps),
-	NUMBER(bpf_hooked_ps), NUMBER(bpf_again_ps), NUMBER(bpf_other_ps),
+	NUMBER(task_minor),	NUMBER(task_major),	NUMBER(call_cost_ps),
+	NUMBER(inside_ps),	NUMBER(bpf_hooked_ps),	NUMBER(bpf_again_ps),
+	NUMBER(bpf_other_ps),
 };
 
 #define NR_NUMBERS ARRAY_SIZE(numbers)
@@ -39,7 +41,10 @@ static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;
 static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = PFSTAT_FAULT_KIND_NAMES;
 static const char *const origin_names[PFSTAT_NR_ORIGINS] = { "user", "kernel", "gup" };
 static const char *const outcome_names[PFSTAT_NR_OUTCOMES] = {
-	"minor", "major", "retry", "error",
+	"minor",
+	"major",
+	"retry",
+	"error",
 };
 
 /* What cannot be said in JSON's signed numbers was not counted either. */
@@ -127,10 +132,9 @@ static json_t *fault_to_json(unsigned int index, const struct pfstat_fault_value
 	const unsigned int origin = index / PFSTAT_NR_OUTCOMES % PFSTAT_NR_ORIGINS;
 	const unsigned int kind = index / PFSTAT_NR_OUTCOMES / PFSTAT_NR_ORIGINS;
 
-	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", kind_names[kind],
-			 "origin", origin_names[origin], "outcome", outcome_names[outcome],
-			 "count", number_or_null(value->count),
-			 "total_ns", number_or_null(value->total_ns));
+	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", kind_names[kind], "origin",
+			 origin_names[origin], "outcome", outcome_names[outcome], "count",
+			 number_or_null(value->count), "total_ns", number_or_null(value->total_ns));
 }
 
 /* Those that are known. */
@@ -159,11 +163,10 @@ static json_t *buckets_to_json(const __u64 *buckets)
 
 static json_t *syscall_to_json(const struct syscall_row *row)
 {
-	return json_pack("{s:I, s:I, s:o, s:o, s:o}", "number", (json_int_t)row->number,
-			 "error", (json_int_t)row->error,
-			 "count", number_or_null(row->value.count),
-			 "total_ns", number_or_null(row->value.total_ns),
-			 "log2_ns", buckets_to_json(row->value.log2_ns));
+	return json_pack("{s:I, s:I, s:o, s:o, s:o}", "number", (json_int_t)row->number, "error",
+			 (json_int_t)row->error, "count", number_or_null(row->value.count),
+			 "total_ns", number_or_null(row->value.total_ns), "log2_ns",
+			 buckets_to_json(row->value.log2_ns));
 }
 
 static json_t *syscalls_to_json(const struct run_counters *counters)
@@ -179,10 +182,9 @@ static json_t *syscalls_to_json(const struct run_counters *counters)
 
 static json_t *bpf_to_json(const struct run_counters *counters)
 {
-	return json_pack("{s:o, s:o, s:o, s:o}", "hooks", hooks_to_json(counters->hooks),
-			 "counts", counts_to_json(counters->counts),
-			 "faults", faults_to_json(counters->faults),
-			 "syscalls", syscalls_to_json(counters));
+	return json_pack("{s:o, s:o, s:o, s:o}", "hooks", hooks_to_json(counters->hooks), "counts",
+			 counts_to_json(counters->counts), "faults",
+			 faults_to_json(counters->faults), "syscalls", syscalls_to_json(counters));
 }
 
 static uint64_t number_at(const struct run_counters *counters, const struct number *number)
@@ -241,18 +243,17 @@ static int read_counts(const json_t *json, uint64_t *counts)
 
 static int read_fault(const json_t *json, struct pfstat_fault_value *faults)
 {
-	const size_t kind = index_of(json_object_get(json, "kind"), kind_names,
-				     PFSTAT_NR_FAULT_KINDS);
-	const size_t origin = index_of(json_object_get(json, "origin"), origin_names,
-				       PFSTAT_NR_ORIGINS);
-	const size_t outcome = index_of(json_object_get(json, "outcome"), outcome_names,
-					PFSTAT_NR_OUTCOMES);
+	const size_t kind =
+		index_of(json_object_get(json, "kind"), kind_names, PFSTAT_NR_FAULT_KINDS);
+	const size_t origin =
+		index_of(json_object_get(json, "origin"), origin_names, PFSTAT_NR_ORIGINS);
+	const size_t outcome =
+		index_of(json_object_get(json, "outcome"), outcome_names, PFSTAT_NR_OUTCOMES);
 	struct pfstat_fault_value *fault;
 	uint64_t count, total_ns;
 
 	if (kind == PFSTAT_NR_FAULT_KINDS || origin == PFSTAT_NR_ORIGINS ||
-	    outcome == PFSTAT_NR_OUTCOMES ||
-	    read_number(json_object_get(json, "count"), &count) ||
+	    outcome == PFSTAT_NR_OUTCOMES || read_number(json_object_get(json, "count"), &count) ||
 	    read_number(json_object_get(json, "total_ns"), &total_ns))
 		return -EINVAL;
 	fault = &faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)];

@@ -32,7 +32,8 @@ static int find(struct file_filter *filter, const struct analysis *analysis, con
 	for (i = 0; i < nr && filter->ids; i++)
 		if (groups[i].inode && !strcmp(groups[i].name, path))
 			filter->ids[filter->nr++] = (struct file_filter_id){
-				.dev = groups[i].dev, .inode = groups[i].inode,
+				.dev = groups[i].dev,
+				.inode = groups[i].inode,
 			};
 	free(groups);
 	if (!filter->ids)

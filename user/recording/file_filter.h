@@ -15,7 +15,7 @@
 #include "model/item.h"
 
 struct file_filter_id {
-	uint32_t dev;		/* as in a record */
+	uint32_t dev; /* as in a record */
 	uint64_t inode;
 };
 

@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct item_map) == 64, "format");
 /* Structs are read where words were written. */
 typedef uint64_t __attribute__((may_alias)) word;
 
-#define TILE 8	/* items whose bytes are put in planes at once: as many as a word has */
+#define TILE 8 /* items whose bytes are put in planes at once: as many as a word has */
 
 static const uint8_t nr_words[ITEMS_NR_FIXED] = {
 	[ITEMS_KIND_RECORD] = sizeof(struct pfstat_record) / 8,
@@ -83,12 +83,13 @@ int items_add(struct items *items, const struct item *item)
 	switch (item->type) {
 	case ITEM_RECORD:
 		return item_record_is_known(item->record) ?
-			add_fixed(items, ITEMS_KIND_RECORD, item->record) : -EINVAL;
+			       add_fixed(items, ITEMS_KIND_RECORD, item->record) :
+			       -EINVAL;
 	case ITEM_EVENT:
 		return item->event->type != PFSTAT_EVENT_OFF_CPU_1 &&
-		       item_event_is_known(item->event, item->event->size) ?
-			add_fixed(items, ITEMS_KIND_EVENT(item->event->type), item->event) :
-			-EINVAL;
+				       item_event_is_known(item->event, item->event->size) ?
+			       add_fixed(items, ITEMS_KIND_EVENT(item->event->type), item->event) :
+			       -EINVAL;
 	case ITEM_MAP:
 		return add_map(items, item->map);
 	default:
@@ -343,7 +344,7 @@ static inline void decode_batch(struct items_cursor *cursor, size_t words)
 		if (cursor->masks[at])
 			cursor->before[at] = decode_word(&cursor->planes[8 * at], cursor->decoded,
 							 count, cursor->before[at], out, words);
-		else	/* it never changes */
+		else /* it never changes */
 			for (i = 0; i < count; i++)
 				out[i * words] = 0;
 	}
@@ -426,7 +427,9 @@ static int next_record(struct items_decoder *decoder, struct item *item)
 	if (!item_record_is_known(record))
 		return -EBADMSG;
 	*item = (struct item){
-		.type = ITEM_RECORD, .ns = record->start_ns + record->duration_ns, .record = record,
+		.type = ITEM_RECORD,
+		.ns = record->start_ns + record->duration_ns,
+		.record = record,
 	};
 	return 1;
 }

@@ -13,17 +13,17 @@
 #include "model/item.h"
 
 /* Kinds of item: a record, events by type, a mapping. */
-#define ITEMS_KIND_RECORD	0U
-#define ITEMS_KIND_EVENT(type)	(1U + (type))
-#define ITEMS_NR_FIXED		ITEMS_KIND_EVENT(PFSTAT_NR_EVENTS)
-#define ITEMS_KIND_MAP		15U
+#define ITEMS_KIND_RECORD      0U
+#define ITEMS_KIND_EVENT(type) (1U + (type))
+#define ITEMS_NR_FIXED	       ITEMS_KIND_EVENT(PFSTAT_NR_EVENTS)
+#define ITEMS_KIND_MAP	       15U
 
 /* With the final 0: longer than any path that the kernel tells. */
-#define ITEMS_PATH_MAX		8192U
+#define ITEMS_PATH_MAX 8192U
 
 /* A block is full from here on. Planes of 4096 bytes stay in a CPU's second cache. */
-#define ITEMS_FULL		4096U
-#define ITEMS_FULL_BYTES	(1U << 20)
+#define ITEMS_FULL	 4096U
+#define ITEMS_FULL_BYTES (1U << 20)
 
 /* An array that grows. */
 struct items_pile {
@@ -52,15 +52,15 @@ size_t items_encode(struct items *items, uint8_t *raw);
 void items_exit(struct items *items);
 
 /* Decoded at once. */
-#define ITEMS_BATCH		64U
-#define ITEMS_MAX_WORDS		(sizeof(struct pfstat_stack) / 8)
+#define ITEMS_BATCH	64U
+#define ITEMS_MAX_WORDS (sizeof(struct pfstat_stack) / 8)
 
 /* Where the decoder is among the items of one kind. */
 struct items_cursor {
-	const uint8_t *planes[8 * ITEMS_MAX_WORDS];	/* NULL: 0 in every item */
-	uint8_t masks[ITEMS_MAX_WORDS];	/* which of a word's eight are there */
+	const uint8_t *planes[8 * ITEMS_MAX_WORDS]; /* NULL: 0 in every item */
+	uint8_t masks[ITEMS_MAX_WORDS];		    /* which of a word's eight are there */
 	uint32_t nr, decoded, taken;
-	uint64_t before[ITEMS_MAX_WORDS];	/* the last one decoded */
+	uint64_t before[ITEMS_MAX_WORDS]; /* the last one decoded */
 	uint64_t batch[ITEMS_BATCH * ITEMS_MAX_WORDS];
 };
 
@@ -69,12 +69,12 @@ struct items_decoder {
 	uint32_t nr, taken;
 	struct items_cursor fixed[ITEMS_NR_FIXED];
 	const uint8_t *maps, *end;
-	struct pfstat_off_cpu off_cpu;	/* the last one of version 1 */
+	struct pfstat_off_cpu off_cpu; /* the last one of version 1 */
 	uint64_t map[(sizeof(struct item_map) + ITEMS_PATH_MAX) / 8];
 };
 
 /* Must be readable behind the raw bytes; what they hold does not matter. */
-#define ITEMS_PADDING		8
+#define ITEMS_PADDING 8
 
 /*
  * The raw bytes must stay while they are decoded. -EBADMSG: sizes and counts do not

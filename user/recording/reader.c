@@ -24,21 +24,21 @@ struct buffer {
 struct recording_reader {
 	FILE *file;
 	char *name;
-	uint64_t offset;	/* of the block at hand */
-	uint64_t block_bytes;	/* its size, once it is read */
-	uint64_t nr_items;	/* handed out */
-	size_t json_left;	/* bytes of JSON that we take yet */
+	uint64_t offset;      /* of the block at hand */
+	uint64_t block_bytes; /* its size, once it is read */
+	uint64_t nr_items;    /* handed out */
+	size_t json_left;     /* bytes of JSON that we take yet */
 	z_stream zlib;
 	struct buffer stored, raw;
 	json_t *head, *symbols, *tail;
-	bool over;		/* nothing more is read */
+	bool over; /* nothing more is read */
 	char damage[256];
 	struct items_decoder items;
 };
 
 /* How reading a block ended. */
 enum {
-	BLOCK_END = 0,		/* of the file */
+	BLOCK_END = 0, /* of the file */
 	BLOCK_READ = 1,
 };
 
@@ -48,8 +48,8 @@ static const char *reader_codec_name(const char *path)
 }
 
 /* Nothing behind the damage is believed. Always BLOCK_END. */
-__attribute__((format(printf, 2, 3)))
-static int damaged(struct recording_reader *reader, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int damaged(struct recording_reader *reader,
+							 const char *format, ...)
 {
 	char what[96];
 	va_list arguments;
@@ -131,7 +131,7 @@ static int read_stored(struct recording_reader *reader, const struct recording_b
 	ssize_t got;
 	int err;
 
-	err = reader_make_room(&reader->stored, block->stored + 1);	/* malloc(0) may be NULL */
+	err = reader_make_room(&reader->stored, block->stored + 1); /* malloc(0) may be NULL */
 	if (err)
 		return err;
 	got = read_bytes(reader, reader->stored.bytes, block->stored);
@@ -151,7 +151,7 @@ static int uncompress_block(struct recording_reader *reader, const struct record
 	if (err)
 		return err;
 	inflateReset(&reader->zlib);
-	inflateValidate(&reader->zlib, 0);	/* the block's check says as much */
+	inflateValidate(&reader->zlib, 0); /* the block's check says as much */
 	reader->zlib.next_in = reader->stored.bytes;
 	reader->zlib.avail_in = block->stored;
 	reader->zlib.next_out = reader->raw.bytes;
@@ -178,8 +178,9 @@ static int parse(struct recording_reader *reader, const struct recording_block *
 	*json = json_loadb((const char *)reader->raw.bytes, block->raw, JSON_REJECT_DUPLICATES,
 			   &error);
 	if (!*json)
-		return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM :
-			damaged(reader, "the block is not JSON");
+		return json_error_code(&error) == json_error_out_of_memory ?
+			       -ENOMEM :
+			       damaged(reader, "the block is not JSON");
 	return BLOCK_READ;
 }
 
@@ -252,7 +253,7 @@ static int take_block(struct recording_reader *reader, const struct recording_bl
 
 	if (!reader->head && block->type != RECORDING_HEAD)
 		return damaged(reader, "the head is not the first block");
-	if (!type_is_known(block->type))	/* of a pfdrive that says more */
+	if (!type_is_known(block->type)) /* of a pfdrive that says more */
 		return BLOCK_READ;
 	ret = uncompress_block(reader, block);
 	if (ret != BLOCK_READ)
@@ -298,9 +299,10 @@ static int check_header(const struct recording_header *header, const char *name,
 	else if (!header->version)
 		snprintf(why, size, "%s is damaged at byte 8: there is no version 0", name);
 	else if (header->abi < PFSTAT_ABI_OLDEST || header->abi > PFSTAT_ABI_VERSION)
-		snprintf(why, size, "%s holds records of version %" PRIu32
-			 ": this pfdrive reads versions %u to %u", name, header->abi,
-			 PFSTAT_ABI_OLDEST, PFSTAT_ABI_VERSION);
+		snprintf(why, size,
+			 "%s holds records of version %" PRIu32
+			 ": this pfdrive reads versions %u to %u",
+			 name, header->abi, PFSTAT_ABI_OLDEST, PFSTAT_ABI_VERSION);
 	else
 		return 0;
 	return -EPROTO;

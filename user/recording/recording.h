@@ -27,14 +27,14 @@
 
 #include <stdint.h>
 
-#define RECORDING_MAGIC		"pfstat\r\n"	/* 8 bytes; \r\n shows a text transfer */
+#define RECORDING_MAGIC "pfstat\r\n" /* 8 bytes; \r\n shows a text transfer */
 /* 2: off-CPU events have total_ns and are of another type; those of 1 are read as well. */
-#define RECORDING_VERSION	2
+#define RECORDING_VERSION 2
 
 struct recording_header {
-	char magic[8] __attribute__((nonstring));	/* RECORDING_MAGIC, without its NUL */
-	uint32_t version;	/* RECORDING_VERSION */
-	uint32_t abi;		/* PFSTAT_ABI_OLDEST to PFSTAT_ABI_VERSION */
+	char magic[8] __attribute__((nonstring)); /* RECORDING_MAGIC, without its NUL */
+	uint32_t version;			  /* RECORDING_VERSION */
+	uint32_t abi;				  /* PFSTAT_ABI_OLDEST to PFSTAT_ABI_VERSION */
 };
 
 enum recording_block_type {
@@ -44,20 +44,20 @@ enum recording_block_type {
 	RECORDING_TAIL,
 };
 
-#define RECORDING_BLOCK_MAGIC	0x6b6c4270	/* "pBlk" */
-#define RECORDING_BLOCK_MAX	(4U << 20)	/* bytes, raw or stored: more is damage */
-#define RECORDING_JSON_MAX	(16U << 20)	/* bytes, raw, of all blocks of JSON together */
+#define RECORDING_BLOCK_MAGIC 0x6b6c4270  /* "pBlk" */
+#define RECORDING_BLOCK_MAX   (4U << 20)  /* bytes, raw or stored: more is damage */
+#define RECORDING_JSON_MAX    (16U << 20) /* bytes, raw, of all blocks of JSON together */
 
 /* The key of a TAIL whose recording is not whole: why, one clause. */
-#define RECORDING_TAIL_CUT	"cut"
+#define RECORDING_TAIL_CUT "cut"
 
 struct recording_block {
 	uint32_t magic;
 	uint32_t type;
-	uint32_t raw;		/* bytes before compression */
-	uint32_t stored;	/* bytes that follow */
+	uint32_t raw;	 /* bytes before compression */
+	uint32_t stored; /* bytes that follow */
 	uint32_t check;
-	uint32_t reserved;	/* 0 */
+	uint32_t reserved; /* 0 */
 };
 
 _Static_assert(sizeof(struct recording_header) == 16, "format");

@@ -20,7 +20,7 @@
 
 /* A block of symbols is no longer; a path alone may be of thousands of bytes. */
 #define PIECE_SYMBOLS 512U
-#define PIECE_BYTES (1U << 20)
+#define PIECE_BYTES   (1U << 20)
 
 /* Level 1: most of the gain is in the planes, and the CPU belongs to what is recorded. */
 #define LEVEL 1
@@ -50,10 +50,10 @@ struct encoder {
 /* Where blocks go. */
 struct sink {
 	FILE *out;
-	int fd;			/* of a regular file, or -1 */
-	uint64_t limit;		/* RLIMIT_FSIZE */
-	uint64_t whole;		/* bytes of the blocks that are in the file completely */
-	bool torn;		/* a part of a block is behind them, and cannot be taken back */
+	int fd;		/* of a regular file, or -1 */
+	uint64_t limit; /* RLIMIT_FSIZE */
+	uint64_t whole; /* bytes of the blocks that are in the file completely */
+	bool torn;	/* a part of a block is behind them, and cannot be taken back */
 };
 
 /*
@@ -62,12 +62,12 @@ struct sink {
  */
 struct recording_writer {
 	struct sink sink;
-	int error;		/* the first: what follows would not be in its place */
-	int refused;		/* the first of items_add(); the caller's, no thread reads it */
+	int error;   /* the first: what follows would not be in its place */
+	int refused; /* the first of items_add(); the caller's, no thread reads it */
 	size_t json_bytes;
-	struct items *filled;	/* one of the blocks */
+	struct items *filled; /* one of the blocks */
 	struct items blocks[BLOCKS];
-	struct recording_counts counts[BLOCKS];		/* of the items in a block */
+	struct recording_counts counts[BLOCKS]; /* of the items in a block */
 	struct recording_counts added, written;
 	struct encoder encoders[BACKGROUND_THREADS_MAX], own;
 	struct background background;
@@ -131,7 +131,8 @@ static int sink_reserve(struct sink *sink, size_t size)
 		return -EFBIG;
 	do
 		err = fallocate(sink->fd, FALLOC_FL_KEEP_SIZE, sink->whole, size + TAIL_ROOM) ?
-		      -errno : 0;
+			      -errno :
+			      0;
 	while (err == -EINTR);
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EIO ? err : 0;
 }
@@ -145,9 +146,8 @@ static int sink_trim(const struct sink *sink)
 static void sink_take_back(struct sink *sink)
 {
 	if (sink->fd >= 0)
-		__fpurge(sink->out);	/* fclose() would write it */
-	sink->torn = sink->fd < 0 || sink_trim(sink) ||
-		     fseeko(sink->out, sink->whole, SEEK_SET);
+		__fpurge(sink->out); /* fclose() would write it */
+	sink->torn = sink->fd < 0 || sink_trim(sink) || fseeko(sink->out, sink->whole, SEEK_SET);
 	if (!sink->torn)
 		clearerr(sink->out);
 }
@@ -223,7 +223,10 @@ static int encode_block(struct encoder *encoder, enum recording_block_type type,
 	if (stored > RECORDING_BLOCK_MAX)
 		return -EFBIG;
 	*block = (struct recording_block){
-		.magic = RECORDING_BLOCK_MAGIC, .type = type, .raw = size, .stored = stored,
+		.magic = RECORDING_BLOCK_MAGIC,
+		.type = type,
+		.raw = size,
+		.stored = stored,
 	};
 	block->check = crc32(0, (const void *)block, sizeof(*block));
 	block->check = crc32(block->check, encoder->stored, stored);
@@ -234,8 +237,9 @@ static int encode_items(struct encoder *encoder, struct items *items)
 {
 	int err = writer_make_room(&encoder->raw, &encoder->raw_room, items_size(items));
 
-	return err ? err : encode_block(encoder, RECORDING_ITEMS, encoder->raw,
-					items_encode(items, encoder->raw));
+	return err ? err :
+		     encode_block(encoder, RECORDING_ITEMS, encoder->raw,
+				  items_encode(items, encoder->raw));
 }
 
 static int put_encoded(struct recording_writer *writer, const struct encoder *encoder)
@@ -245,8 +249,8 @@ static int put_encoded(struct recording_writer *writer, const struct encoder *en
 
 	if (block->type != RECORDING_TAIL)
 		err = sink_reserve(&writer->sink, sizeof(*block) + block->stored);
-	return err ? err : put(&writer->sink, block, sizeof(*block), encoder->stored,
-			       block->stored);
+	return err ? err :
+		     put(&writer->sink, block, sizeof(*block), encoder->stored, block->stored);
 }
 
 static void counts_add(struct recording_counts *sum, const struct recording_counts *counts)
@@ -321,7 +325,8 @@ static int put_json(struct recording_writer *writer, enum recording_block_type t
 		return -ENOMEM;
 	size = strlen(text);
 	err = writer->json_bytes + size <= RECORDING_JSON_MAX ?
-	      put_block(writer, type, text, size) : -EFBIG;
+		      put_block(writer, type, text, size) :
+		      -EFBIG;
 	if (!err)
 		writer->json_bytes += size;
 	free(text);
@@ -363,7 +368,8 @@ int recording_begin(struct recording_writer **begun, FILE *out, const json_t *he
 static void count(struct recording_writer *writer, const struct item *item)
 {
 	const struct recording_counts one = {
-		.items = 1, .records = item->type == ITEM_RECORD,
+		.items = 1,
+		.records = item->type == ITEM_RECORD,
 		.events = item->type == ITEM_EVENT,
 	};
 
@@ -459,7 +465,7 @@ static json_t *piece_from(const json_t *symbols, size_t from)
 
 	for (i = 0; i < nr; i++) {
 		symbol = json_array_get(symbols, from + i);
-		bytes += recording_json_size(symbol) + 1;	/* a comma */
+		bytes += recording_json_size(symbol) + 1; /* a comma */
 		if (i && bytes > PIECE_BYTES)
 			break;
 		if (json_array_append(piece, symbol)) {

@@ -107,9 +107,9 @@ static json_t *add_keys(json_t *differences, const json_t *object, const struct 
 		if (is_left_out(key) || is_listed(differences, key) ||
 		    (all_same(a, value, key) && all_same(b, value, key)))
 			continue;
-		differences = value_appended(differences,
-			json_pack("{ss so so}", "key", key, "a", distinct_of(a, key),
-				  "b", distinct_of(b, key)));
+		differences = value_appended(differences, json_pack("{ss so so}", "key", key, "a",
+								    distinct_of(a, key), "b",
+								    distinct_of(b, key)));
 	}
 	return differences;
 }
@@ -121,8 +121,8 @@ static json_t *add_heads(json_t *differences, const struct heads *from, const st
 	size_t i;
 
 	for (i = 0; i < from->nr && differences; i++) {
-		differences = add_keys(differences,
-				       json_object_get(from->heads[i], "environment"), a, b);
+		differences =
+			add_keys(differences, json_object_get(from->heads[i], "environment"), a, b);
 		differences = add_keys(differences, from->heads[i], a, b);
 	}
 	return differences;

@@ -13,9 +13,9 @@
 struct compare_run {
 	const char *file;
 	uint64_t faults;
-	double seconds;				/* that it was recorded for; 0: n/a */
-	uint64_t lost_records, lost_events;	/* COUNT_NA: n/a */
-	const char *damage;			/* one clause, or NULL */
+	double seconds;			    /* that it was recorded for; 0: n/a */
+	uint64_t lost_records, lost_events; /* COUNT_NA: n/a */
+	const char *damage;		    /* one clause, or NULL */
 };
 
 struct compare_side {
@@ -25,10 +25,10 @@ struct compare_side {
 
 struct compare_report {
 	struct compare_side a, b;
-	const struct comparison *comparison;	/* judged */
-	double confidence, threshold;		/* percent */
-	bool rates;				/* per second of watching, instead of sums */
-	const json_t *differences;		/* of compare_heads() */
+	const struct comparison *comparison; /* judged */
+	double confidence, threshold;	     /* percent */
+	bool rates;			     /* per second of watching, instead of sums */
+	const json_t *differences;	     /* of compare_heads() */
 };
 
 #endif

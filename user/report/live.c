@@ -53,7 +53,7 @@ static struct live_seen seen_of(enum group_by by, const struct group *group)
 		seen.key[0] = group->number;
 	} else {
 		seen.key[0] = group->inode ? group->inode :
-			      hash_of(group->name, strlen(group->name));
+					     hash_of(group->name, strlen(group->name));
 		seen.key[1] = group->dev;
 	}
 	return seen;
@@ -127,8 +127,7 @@ static int table_take(struct live_table *table, enum group_by by, const struct g
 		if (!before)
 			err = table_offer(table, &groups[i], seen[i].faults, seen[i].total_ns);
 		else if (seen[i].faults != before->faults)
-			err = table_offer(table, &groups[i],
-					  growth(seen[i].faults, before->faults),
+			err = table_offer(table, &groups[i], growth(seen[i].faults, before->faults),
 					  growth(seen[i].total_ns, before->total_ns));
 	}
 	if (err) {
@@ -192,8 +191,7 @@ int live_update(struct live *live, const struct analysis *analysis,
 	take_classes(&snapshot, analysis);
 	for (by = 0; by < NR_GROUP_BY && !err; by++)
 		if (live->by & 1 << by)
-			err = analysis_groups(analysis, by, &snapshot.groups[by],
-					      &snapshot.nr[by]);
+			err = analysis_groups(analysis, by, &snapshot.groups[by], &snapshot.nr[by]);
 	if (!err)
 		err = live_take(live, &snapshot, now_ns);
 	for (by = 0; by < NR_GROUP_BY; by++)

@@ -22,12 +22,12 @@ struct live_snapshot {
 	struct live_counters counters;
 	uint64_t faults[NR_FAULT_CLASSES];
 	uint64_t total_ns[NR_FAULT_CLASSES];
-	uint64_t major;		/* of all classes */
-	struct group *groups[NR_GROUP_BY];	/* only of the dimensions that are shown */
+	uint64_t major;			   /* of all classes */
+	struct group *groups[NR_GROUP_BY]; /* only of the dimensions that are shown */
 	size_t nr[NR_GROUP_BY];
 };
 
-#define LIVE_ROWS 100	/* the costliest that are kept of a table */
+#define LIVE_ROWS 100 /* the costliest that are kept of a table */
 
 /* A group as it was at the last look. */
 struct live_seen {
@@ -42,9 +42,9 @@ struct live_row {
 };
 
 struct live_table {
-	struct live_seen *before;	/* in order of their keys */
+	struct live_seen *before; /* in order of their keys */
 	size_t nr_before;
-	struct live_row rows[LIVE_ROWS];	/* costliest first */
+	struct live_row rows[LIVE_ROWS]; /* costliest first */
 	size_t nr_rows;
 };
 

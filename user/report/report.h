@@ -26,43 +26,37 @@
 #include "system/vma_kind.h"
 
 /* The steps of a drive, in this order. */
-enum step {
-	STEP_POPULATE,
-	STEP_MEMSET,
-	STEP_MSYNC,
-	STEP_ACCESS,
-	NR_STEPS
-};
+enum step { STEP_POPULATE, STEP_MEMSET, STEP_MSYNC, STEP_ACCESS, NR_STEPS };
 
 #define STEP_NAMES { "populate", "memset", "msync", "access" }
 
 struct step_figures {
 	bool made;
 	uint64_t elapsed_ns;
-	uint64_t bytes;		/* COUNT_NA: n/a */
+	uint64_t bytes; /* COUNT_NA: n/a */
 	struct usage usage;
 };
 
 /* Known only of a drive. */
 struct report_drive {
-	uint64_t pages_touched;	/* distinct pages that the pattern visits */
-	uint64_t pages_written;	/* of these, the ones that it stores to */
+	uint64_t pages_touched; /* distinct pages that the pattern visits */
+	uint64_t pages_written; /* of these, the ones that it stores to */
 	struct step_figures steps[NR_STEPS];
-	unsigned int repeat;	/* 1 … repeats */
+	unsigned int repeat; /* 1 … repeats */
 	unsigned int repeats;
 };
 
 struct report_time {
-	uint64_t elapsed_ns;	/* of the access loop; of the recording */
-	uint64_t counted_ns;	/* of all that is counted: the steps before the loop, too */
+	uint64_t elapsed_ns; /* of the access loop; of the recording */
+	uint64_t counted_ns; /* of all that is counted: the steps before the loop, too */
 };
 
 /* The cost of pfstat itself; see struct run_counters. */
 struct report_cost {
-	uint64_t calls;		/* wrapper calls, as the module counted them */
+	uint64_t calls; /* wrapper calls, as the module counted them */
 	uint64_t call_cost_ps;
 	uint64_t inside_ps;
-	bool subtract;		/* print the classes without inside_ps of each call */
+	bool subtract; /* print the classes without inside_ps of each call */
 	uint64_t bpf_hooked_ps, bpf_again_ps, bpf_other_ps;
 	/* As eBPF counted: faults of hooked files, those begun again, returns of others. */
 	uint64_t bpf_hooked, bpf_again, bpf_other;
@@ -74,23 +68,23 @@ struct report_bpf {
 	char missing[256];	/* why, one clause */
 	uint32_t hooks;		/* 1 << enum bpf_hook: those that it had */
 	bool have_counts;	/* its own counts, and system calls, are known */
-	uint64_t off_cpu_count;	/* off-CPU intervals that it saw */
+	uint64_t off_cpu_count; /* off-CPU intervals that it saw */
 };
 
 /* Losses, by which the other figures are too low. */
 struct report_losses {
-	const char *damage;	/* one clause: the recording is not whole; NULL: it is */
-	uint64_t records;	/* in the module's rings */
-	uint64_t events;	/* events of any type and system calls that eBPF lost */
-	uint64_t events_skipped;	/* of these, no program ran for */
+	const char *damage;	 /* one clause: the recording is not whole; NULL: it is */
+	uint64_t records;	 /* in the module's rings */
+	uint64_t events;	 /* events of any type and system calls that eBPF lost */
+	uint64_t events_skipped; /* of these, no program ran for */
 	/* Others: how many eBPF sent, and how many arrived. They differ only by an error. */
 	uint64_t events_sent, events_received;
-	uint64_t maps;		/* mappings that perf or the analysis lost, with their names */
-	uint64_t names_left_out;	/* names of code that are not in the recording */
+	uint64_t maps;		 /* mappings that perf or the analysis lost, with their names */
+	uint64_t names_left_out; /* names of code that are not in the recording */
 };
 
 struct report_syscalls {
-	const struct syscall_row *rows;	/* by total time, longest first */
+	const struct syscall_row *rows; /* by total time, longest first */
 	size_t nr;
 };
 
@@ -104,7 +98,7 @@ struct report_faults {
 struct report_pages {
 	struct readahead_figures readahead;
 	struct blame_figures evictions;
-	struct blame_pair *pairs;	/* most pages first; report_exit() frees */
+	struct blame_pair *pairs; /* most pages first; report_exit() frees */
 	size_t nr_pairs;
 };
 
@@ -112,15 +106,15 @@ struct report_pages {
 struct report_groups {
 	bool wanted;
 	enum group_by by;
-	struct group *rows;	/* report_exit() frees */
+	struct group *rows; /* report_exit() frees */
 	size_t nr;
 };
 
 /* Further figures of a run, if they are asked for; the session fills them. */
 struct report_extras {
-	bool print_usage, print_syscalls;	/* as tables; JSON has them always */
+	bool print_usage, print_syscalls; /* as tables; JSON has them always */
 	struct usage_line usage[USAGE_NR];
-	struct syscall_total *syscalls;	/* report_exit() frees */
+	struct syscall_total *syscalls; /* report_exit() frees */
 	size_t nr_syscalls;
 	/* NULL: not asked for. */
 	const struct hw_counts *counters;
@@ -137,14 +131,14 @@ struct report {
 	struct report_bpf bpf;
 	struct report_losses losses;
 	struct report_cost cost;
-	const struct summary *summary;	/* of calls */
+	const struct summary *summary; /* of calls */
 	struct report_faults faults;
 	struct ledger ledger;
 	struct report_pages pages;
 	struct block_figures blocks;
 	struct report_syscalls syscalls;
 	struct report_groups groups;
-	unsigned int top;	/* rows of groups, and of a table's system calls; 0: all */
+	unsigned int top; /* rows of groups, and of a table's system calls; 0: all */
 	struct report_extras extras;
 };
 

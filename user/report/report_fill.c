@@ -93,8 +93,8 @@ static void fill_bpf_cost(struct report_cost *cost, const struct run_counters *c
 	for (outcome = 0; outcome < PFSTAT_NR_OUTCOMES; outcome++) {
 		sum = outcome == PFSTAT_OUTCOME_RETRY ? &cost->bpf_again : &cost->bpf_hooked;
 		*sum = count_sum(*sum, count_returns(counters, true, outcome));
-		cost->bpf_other = count_sum(cost->bpf_other,
-					    count_returns(counters, false, outcome));
+		cost->bpf_other =
+			count_sum(cost->bpf_other, count_returns(counters, false, outcome));
 	}
 }
 
@@ -183,8 +183,8 @@ static int fill_extras(struct report *report, const struct analysis *analysis,
 
 static int fill_groups(struct report_groups *groups, const struct analysis *analysis)
 {
-	return groups->wanted ?
-	       analysis_groups(analysis, groups->by, &groups->rows, &groups->nr) : 0;
+	return groups->wanted ? analysis_groups(analysis, groups->by, &groups->rows, &groups->nr) :
+				0;
 }
 
 int report_fill(struct report *report, const struct analysis *analysis,
@@ -202,6 +202,7 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	fill_faults(&report->faults, analysis);
 	report->faults.parts_known = report->bpf.known;
 	analysis_blocks(analysis, &report->blocks);
-	return fill_pages(&report->pages, analysis) ?: fill_extras(report, analysis, counters) ?:
-	       fill_groups(&report->groups, analysis);
+	return fill_pages(&report->pages, analysis)	       ?:
+		       fill_extras(report, analysis, counters) ?:
+		       fill_groups(&report->groups, analysis);
 }

@@ -10,7 +10,7 @@
 #include "report/view.h"
 
 /* Waiting for a CPU: a larger share of the faults' time deserves a warning. */
-#define NOISE_MAX 0.10
+#define NOISE_MAX	0.10
 #define STUDIED_COLUMNS ((1U << PFSTAT_NR_COLUMNS) - 1)
 
 static void subtract_ns(uint64_t *ns, double less_ns)
@@ -164,10 +164,10 @@ struct own_cost view_own_cost(const struct report_cost *cost, const struct repor
 
 	own.total_ns = cost->calls == COUNT_NA ? NAN : cost->calls * own.call_ns;
 	own.share = cost_share(own.total_ns, time->counted_ns);
-	own.bpf_total_ns = cost_of_times(cost->bpf_hooked, own.hooked_ns) +
-			    cost_of_times(cost->bpf_again, isnan(own.again_ns) ? own.hooked_ns :
-									 own.again_ns) +
-			    cost_of_times(cost->bpf_other, own.other_ns);
+	own.bpf_total_ns =
+		cost_of_times(cost->bpf_hooked, own.hooked_ns) +
+		cost_of_times(cost->bpf_again, isnan(own.again_ns) ? own.hooked_ns : own.again_ns) +
+		cost_of_times(cost->bpf_other, own.other_ns);
 	own.bpf_share = cost_share(own.bpf_total_ns, time->counted_ns);
 	return own;
 }
@@ -216,8 +216,8 @@ double view_residue_share(const struct report *run)
 double view_noise_share(const struct report *run)
 {
 	const struct report_faults *faults = &run->faults;
-	const double waited = view_share(faults->all.parts[PART_RUNQUEUE].total_ns,
-					 faults->all.whole.total_ns);
+	const double waited =
+		view_share(faults->all.parts[PART_RUNQUEUE].total_ns, faults->all.whole.total_ns);
 
 	return faults->parts_known && waited > NOISE_MAX ? waited : 0;
 }

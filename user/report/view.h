@@ -18,9 +18,9 @@ struct view {
 	const struct report *run;
 	struct summary_figures figures;
 	struct class_figures study[STUDY_NR_COLUMNS];
-	struct class_figures every;	/* all classes */
-	size_t nr_rows;		/* of the report's groups, those to be printed */
-	struct group left_out;	/* the sum of the others */
+	struct class_figures every; /* all classes */
+	size_t nr_rows;		    /* of the report's groups, those to be printed */
+	struct group left_out;	    /* the sum of the others */
 };
 
 /* Residue: more than this share makes a warning. */
@@ -28,19 +28,19 @@ struct view {
 
 struct spread {
 	double mean;
-	double stddev;	/* of a sample: divided by n - 1; 0 for one value */
+	double stddev; /* of a sample: divided by n - 1; 0 for one value */
 };
 
 /* The share of pfstat itself in a run, from the calibration before it. */
 struct own_cost {
-	double call_ns;		/* that a wrapped call takes longer; NAN: n/a */
-	double inside_ns;	/* of that, the part within the call's own time */
-	double total_ns;	/* of all calls */
-	double share;		/* of the elapsed time */
+	double call_ns;	  /* that a wrapped call takes longer; NAN: n/a */
+	double inside_ns; /* of that, the part within the call's own time */
+	double total_ns;  /* of all calls */
+	double share;	  /* of the elapsed time */
 	/* The same of eBPF, with perf's counters of faults. */
-	double hooked_ns;	/* a fault of which the module wraps a call takes longer */
-	double again_ns;	/* that, each time that the kernel begins it again; NAN: n/a */
-	double other_ns;	/* another, of which an event is sent */
+	double hooked_ns; /* a fault of which the module wraps a call takes longer */
+	double again_ns;  /* that, each time that the kernel begins it again; NAN: n/a */
+	double other_ns;  /* another, of which an event is sent */
 	/* Of all faults that eBPF counted; one begun again is a whole one where again_ns is n/a. */
 	double bpf_total_ns;
 	double bpf_share;

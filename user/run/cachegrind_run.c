@@ -20,8 +20,8 @@
 #include "util/open_regular.h"
 #include "util/signals.h"
 
-#define FIXED_ARGUMENTS 16	/* valgrind's, and those that name the loop */
-#define OPTION_SIZE 64
+#define FIXED_ARGUMENTS 16 /* valgrind's, and those that name the loop */
+#define OPTION_SIZE	64
 
 /* A folder that is removed with its two files. */
 struct workplace {
@@ -142,7 +142,7 @@ static int cachegrind_run_valgrind(const struct workplace *place, char *const *a
 		return STATUS_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return message(STATUS_FAILED, "--with cachegrind needs valgrind, which is not "
-			       "here: install it (apt-get install valgrind)");
+					      "here: install it (apt-get install valgrind)");
 	cachegrind_last_line(place->log, said, sizeof(said));
 	return message(STATUS_FAILED, "the simulation of the caches fails: %s",
 		       said[0] ? said : "valgrind ended without a word");
@@ -175,7 +175,8 @@ static int cachegrind_read_out(const struct workplace *place, struct cachegrind 
 	free(line);
 	fclose(file);
 	return err ? message(STATUS_FAILED, "cannot read cachegrind's figures: %s",
-			     strerror(-err)) : STATUS_OK;
+			     strerror(-err)) :
+		     STATUS_OK;
 }
 
 static size_t cachegrind_count_of(char *const *arguments)
@@ -241,8 +242,7 @@ int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
 	*simulation = (struct cache_simulation){ 0 };
 	err = cachegrind_open_workplace(&place);
 	if (err)
-		return message(STATUS_FAILED, "cannot make a temporary folder: %s",
-			       strerror(-err));
+		return message(STATUS_FAILED, "cannot make a temporary folder: %s", strerror(-err));
 	status = cachegrind_find_version(&place, simulation);
 	if (!status && isatty(STDERR_FILENO))
 		fputs("pfdrive: simulating the caches, which takes some 50 times as long\n",

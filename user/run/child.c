@@ -63,7 +63,7 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 		got = read(go, &byte, 1);
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
-		_exit(0);	/* pfdrive has ended: the command is not wanted any more */
+		_exit(0); /* pfdrive has ended: the command is not wanted any more */
 	execvp(argv[0], argv);
 	command_send(failed, -errno);
 	_exit(127);
@@ -127,7 +127,7 @@ void command_close(struct command *command)
 {
 	if (command->go < 0)
 		return;
-	close(command->go);	/* the end of file ends it */
+	close(command->go); /* the end of file ends it */
 	close(command->failed);
 	waitpid(command->pid, NULL, 0);
 	*command = COMMAND_NONE;

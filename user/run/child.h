@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 struct command {
-	pid_t pid;		/* 0: none */
-	int go;			/* releases it when it is written to or closed */
-	int failed;		/* reports that it is ready, or the error of its exec */
+	pid_t pid;  /* 0: none */
+	int go;	    /* releases it when it is written to or closed */
+	int failed; /* reports that it is ready, or the error of its exec */
 };
 
 #define COMMAND_NONE ((struct command){ .go = -1, .failed = -1 })

@@ -12,7 +12,7 @@
 #define FILE_EVENTS_INODES 4
 
 struct file_events {
-	int fd;			/* of the file; -1: all events are wanted */
+	int fd; /* of the file; -1: all events are wanted */
 	uint64_t inodes[FILE_EVENTS_INODES];
 	unsigned int nr;
 };

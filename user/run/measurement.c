@@ -37,8 +37,7 @@ int measurement_status(const struct measurement *measurement, int err)
 	if (!err)
 		return STATUS_OK;
 	/* A step that has printed its own message leaves none. */
-	return measurement->why[0] ? message(STATUS_FAILED, "%s", measurement->why) :
-				     STATUS_FAILED;
+	return measurement->why[0] ? message(STATUS_FAILED, "%s", measurement->why) : STATUS_FAILED;
 }
 
 static int measurement_add(void *context, const struct item *item)
@@ -95,8 +94,7 @@ int measurement_open(struct measurement *measurement, const struct measurement_o
 	*measurement = MEASUREMENT_NONE;
 	measurement->options = *options;
 	measurement->result = result;
-	return measurement_open_analysis(measurement) ?:
-	       measurement_open_instruments(measurement);
+	return measurement_open_analysis(measurement) ?: measurement_open_instruments(measurement);
 }
 
 int measurement_record(struct measurement *measurement, const char *path)
@@ -112,7 +110,7 @@ int measurement_record_maps(struct measurement *measurement, const struct mappin
 	if (!measurement->recording.writer)
 		return 0;
 	err = recording_output_self(measurement_add, measurement) ?:
-	      recording_output_map(&measurement->recording, mapping, path);
+		      recording_output_map(&measurement->recording, mapping, path);
 	return err ? measurement_fail(measurement, err, "cannot record") : 0;
 }
 
@@ -211,8 +209,10 @@ static int measurement_end_recording(struct measurement *measurement)
 			       strerror(-measurement->analysis_err));
 	if (result->damage[0])
 		return message(STATUS_FAILED, "%s", result->damage);
-	return err ? message(STATUS_FAILED, "cannot look up the names of code: %s; all else is "
-			     "recorded, addresses stand for the names", strerror(-err)) :
+	return err ? message(STATUS_FAILED,
+			     "cannot look up the names of code: %s; all else is "
+			     "recorded, addresses stand for the names",
+			     strerror(-err)) :
 		     STATUS_OK;
 }
 
@@ -241,9 +241,9 @@ static void measurement_cut_recording(struct measurement *measurement)
 		return;
 	measurement_stop(measurement);
 	recording_output_end(&measurement->recording, NULL, &result->counters,
-			     signals_caught ? "it was interrupted" :
+			     signals_caught    ? "it was interrupted" :
 			     result->damage[0] ? result->damage :
-			     "the run failed before its end");
+						 "the run failed before its end");
 }
 
 /* First close the producers of events, then their receivers. */

@@ -32,12 +32,12 @@ struct measurement_options {
 	 * written any more.
 	 */
 	struct instruments_options instruments;
-	bool hooks_nothing;	/* no file is mapped: the target is /dev/null */
-	bool keeps_privileges;	/* more is to be set up after it */
-	bool exact;		/* it fails if an event that eBPF sent was not read */
-	bool without_analysis;	/* the observer takes all events */
-	unsigned int groups;	/* of the analysis */
-	explain_sink listener;	/* receives every logical fault; NULL: none */
+	bool hooks_nothing;    /* no file is mapped: the target is /dev/null */
+	bool keeps_privileges; /* more is to be set up after it */
+	bool exact;	       /* it fails if an event that eBPF sent was not read */
+	bool without_analysis; /* the observer takes all events */
+	unsigned int groups;   /* of the analysis */
+	explain_sink listener; /* receives every logical fault; NULL: none */
 	void *listener_context;
 	/* Receives each event first. 1: the event goes no further; or an error. NULL: none. */
 	item_sink observer;
@@ -47,11 +47,11 @@ struct measurement_options {
 struct measurement {
 	struct measurement_options options;
 	struct result *result;
-	struct instruments *instruments;	/* for finer operations of the client */
+	struct instruments *instruments; /* for finer operations of the client */
 	struct recording_output recording;
-	int nothing_fd;		/* /dev/null; -1: a file or a process is watched */
-	int analysis_err;	/* the first; a recording goes on without the analysis */
-	bool running;		/* between start and stop */
+	int nothing_fd;	  /* /dev/null; -1: a file or a process is watched */
+	int analysis_err; /* the first; a recording goes on without the analysis */
+	bool running;	  /* between start and stop */
 	char why[512];
 };
 

@@ -67,8 +67,10 @@ static int member_open_pidfd(pid_t pid, char *why, size_t size)
 		err = -EMFILE;
 	}
 	if (err)
-		snprintf(why, size, err == -ESRCH ? "there is no process %d" :
-			 "cannot watch for the end of process %d: %s", pid, strerror(-err));
+		snprintf(why, size,
+			 err == -ESRCH ? "there is no process %d" :
+					 "cannot watch for the end of process %d: %s",
+			 pid, strerror(-err));
 	return err ?: pidfd;
 }
 
@@ -93,7 +95,9 @@ static int members_try(struct members *members, pid_t pid)
 		goto close_pidfd;
 	}
 	*member = (struct member){
-		.pid = pid, .pidfd = pidfd, .since_ns = clock_read_ns(CLOCK_BOOTTIME),
+		.pid = pid,
+		.pidfd = pidfd,
+		.since_ns = clock_read_ns(CLOCK_BOOTTIME),
 	};
 	member->counted = !process_counts(pid, &member->before);
 	return unmapped;
@@ -107,8 +111,10 @@ close_pidfd:
 static void members_count_unmapped(struct members *members)
 {
 	if (!members->nr_unmapped++)
-		message(STATUS_OK, "%s; its faults are recorded, but files and code that it has "
-			"mapped may have no names", members->measurement->why);
+		message(STATUS_OK,
+			"%s; its faults are recorded, but files and code that it has "
+			"mapped may have no names",
+			members->measurement->why);
 }
 
 int members_follow(struct members *members, pid_t pid)
@@ -154,8 +160,10 @@ static bool members_watch(const struct members *members, pid_t pid)
 static void members_warn(struct members *members, const char *why)
 {
 	if (!members->warned)
-		message(STATUS_OK, "%s; the recording goes on without it, and without others to "
-			"which the same happens", why);
+		message(STATUS_OK,
+			"%s; the recording goes on without it, and without others to "
+			"which the same happens",
+			why);
 	members->warned = true;
 }
 
@@ -198,15 +206,18 @@ int members_follow_cgroup(struct members *members, const char *path)
 	int err;
 
 	if (members_is_not_cgroup2(path))
-		return message(STATUS_FAILED, "cannot watch %s: it is not a folder of cgroup v2; "
-			       "name one, such as /sys/fs/cgroup/system.slice", path);
+		return message(STATUS_FAILED,
+			       "cannot watch %s: it is not a folder of cgroup v2; "
+			       "name one, such as /sys/fs/cgroup/system.slice",
+			       path);
 	err = processes_in_cgroup(path, members_visit, members);
 	if (err == -ECANCELED)
 		return STATUS_FAILED;
 	if (err)
-		return message(STATUS_FAILED, "cannot list the processes of %s: %s: name a folder "
-			       "of cgroup v2, such as /sys/fs/cgroup/system.slice", path,
-			       strerror(-err));
+		return message(STATUS_FAILED,
+			       "cannot list the processes of %s: %s: name a folder "
+			       "of cgroup v2, such as /sys/fs/cgroup/system.slice",
+			       path, strerror(-err));
 	return STATUS_OK;
 }
 
@@ -266,8 +277,10 @@ bool members_any_alive(const struct members *members)
 void members_report_unmapped(const struct members *members)
 {
 	if (members->nr_unmapped > 1)
-		message(STATUS_OK, "files and code that %u processes had mapped when they were "
-			"found may have no names", members->nr_unmapped);
+		message(STATUS_OK,
+			"files and code that %u processes had mapped when they were "
+			"found may have no names",
+			members->nr_unmapped);
 }
 
 void members_exit(struct members *members)

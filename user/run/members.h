@@ -16,21 +16,21 @@
 
 struct member {
 	pid_t pid;
-	int pidfd;		/* -1: it has ended */
-	uint64_t since_ns;	/* processes that it creates later are watched; CLOCK_BOOTTIME */
+	int pidfd;	   /* -1: it has ended */
+	uint64_t since_ns; /* processes that it creates later are watched; CLOCK_BOOTTIME */
 	struct process_counts before;
-	bool counted;		/* `before` is known */
+	bool counted; /* `before` is known */
 };
 
 struct members {
 	struct measurement *measurement;
 	struct member *list;
 	unsigned int nr;
-	struct pollfd *polled;		/* the members, and one for the caller behind them */
-	bool held;		/* they have no mappings yet that must be read */
-	bool started;		/* a process that cannot be watched is not an error any more */
-	bool warned;		/* about such a process */
-	unsigned int nr_unmapped;	/* processes whose mappings could not be read */
+	struct pollfd *polled;	  /* the members, and one for the caller behind them */
+	bool held;		  /* they have no mappings yet that must be read */
+	bool started;		  /* a process that cannot be watched is not an error any more */
+	bool warned;		  /* about such a process */
+	unsigned int nr_unmapped; /* processes whose mappings could not be read */
 };
 
 /* The first three return an exit status, after a message. */

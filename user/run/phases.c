@@ -98,10 +98,10 @@ static int phases_make_watched(struct phases *phases, const struct phases_plan *
 	phase_warm_up();
 	signals_bus_armed = 1;
 	err = instruments_begin_thread(plan->instruments, tid) ?:
-	      phase_populate(phases, plan) ?:
-	      phase_fill(phases, plan) ?:
-	      phase_access(phases, plan) ?:
-	      instruments_end_thread(plan->instruments, tid);
+		      phase_populate(phases, plan)	       ?:
+		      phase_fill(phases, plan)		       ?:
+		      phase_access(phases, plan)	       ?:
+		      instruments_end_thread(plan->instruments, tid);
 	signals_bus_armed = 0;
 	return err;
 }
@@ -109,14 +109,14 @@ static int phases_make_watched(struct phases *phases, const struct phases_plan *
 /* A store to a page that has no room on the disk fails like a load that has no page. */
 static int phases_report_bus(const struct phases *phases, const struct phases_plan *plan)
 {
-	static const char *const doing[NR_STEPS] = {
-		"populating it", "memset", "msync", "the accesses"
-	};
+	static const char *const doing[NR_STEPS] = { "populating it", "memset", "msync",
+						     "the accesses" };
 	const char *why = mapping_loss(plan->mapping);
 
 	if (phases->now == STEP_ACCESS)
-		return message(STATUS_FAILED, "%s cannot be accessed after %" PRIu64
-			       " accesses: %s", plan->name, plan->watch->done, why);
+		return message(STATUS_FAILED,
+			       "%s cannot be accessed after %" PRIu64 " accesses: %s", plan->name,
+			       plan->watch->done, why);
 	return message(STATUS_FAILED, "%s cannot be accessed during %s: %s", plan->name,
 		       doing[phases->now], why);
 }
@@ -134,13 +134,16 @@ int phases_make(struct phases *phases, const struct phases_plan *plan)
 	if (signals_caught)
 		return 128 + signals_caught;
 	if (instruments_thread_err(plan->instruments))
-		return message(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
-			       "--no-bpf goes on without", strerror(-err));
+		return message(STATUS_FAILED,
+			       "cannot tell eBPF which thread to watch: %s; "
+			       "--no-bpf goes on without",
+			       strerror(-err));
 	/* madvise(2) returns it where an access would get a SIGBUS. */
 	if (err == -EFAULT && (phases->now == STEP_POPULATE || phases->now == STEP_ACCESS))
 		return phases_report_bus(phases, plan);
 	return err ? message(STATUS_FAILED, "cannot %s %s: %s", doing[phases->now], plan->name,
-			     strerror(-err)) : STATUS_OK;
+			     strerror(-err)) :
+		     STATUS_OK;
 }
 
 void phases_fill_counters(const struct phases *phases, struct run_counters *counters)

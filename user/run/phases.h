@@ -22,8 +22,8 @@ struct phases_plan {
 	const struct workload *workload;
 	const struct pattern *pattern;
 	struct mapping *mapping;
-	const char *name;		/* of the mapping, in sentences */
-	const struct policy *policy;	/* applied before the accesses; NULL: none */
+	const char *name;	     /* of the mapping, in sentences */
+	const struct policy *policy; /* applied before the accesses; NULL: none */
 	struct instruments *instruments;
 	const struct extras *extras;
 	struct pattern_watch *watch;
@@ -37,7 +37,7 @@ struct phase_marks {
 
 struct phases {
 	struct phase_marks marks[NR_STEPS];
-	volatile enum step now;		/* for the message after a SIGBUS */
+	volatile enum step now; /* for the message after a SIGBUS */
 };
 
 /* Makes the phases of the workload. STATUS_OK, or the exit status after a message. */

@@ -71,11 +71,12 @@ static int recorded_file_take_name(struct recorded_file *file, const struct grou
 {
 	file->dev = group->dev;
 	file->inode = group->inode;
-	if (snprintf(file->path, sizeof(file->path), "%s", group->name) <
-	    (int)sizeof(file->path))
+	if (snprintf(file->path, sizeof(file->path), "%s", group->name) < (int)sizeof(file->path))
 		return STATUS_OK;
-	return message(STATUS_FAILED, "the recorded file's path is too long to be opened: %zu "
-		       "bytes", strlen(group->name));
+	return message(STATUS_FAILED,
+		       "the recorded file's path is too long to be opened: %zu "
+		       "bytes",
+		       strlen(group->name));
 }
 
 static int recorded_file_report_none(const char *path, bool all_kept)
@@ -83,10 +84,14 @@ static int recorded_file_report_none(const char *path, bool all_kept)
 	if (!path)
 		return message(STATUS_FAILED, "no fault of a file was recorded");
 	if (all_kept)
-		return message(STATUS_FAILED, "no fault of %s was recorded: see `pfdrive report "
-			       "--by file'", path);
-	return message(STATUS_FAILED, "%s is none of the %d files that are told apart, and may "
-		       "be one of the others: see `pfdrive report --by file'", path, GROUPS_MAX);
+		return message(STATUS_FAILED,
+			       "no fault of %s was recorded: see `pfdrive report "
+			       "--by file'",
+			       path);
+	return message(STATUS_FAILED,
+		       "%s is none of the %d files that are told apart, and may "
+		       "be one of the others: see `pfdrive report --by file'",
+		       path, GROUPS_MAX);
 }
 
 static int recorded_file_choose(struct recorded_file *file, const struct analysis *analysis,
@@ -111,8 +116,10 @@ static int recorded_file_choose(struct recorded_file *file, const struct analysi
 	if (!nr_wanted)
 		return recorded_file_report_none(path, all_kept);
 	if (path && nr_wanted > 1)
-		message(STATUS_OK, "%zu files had the name %s; the one whose faults took longest "
-			"is replayed", nr_wanted, path);
+		message(STATUS_OK,
+			"%zu files had the name %s; the one whose faults took longest "
+			"is replayed",
+			nr_wanted, path);
 	return STATUS_OK;
 }
 
@@ -145,9 +152,12 @@ static int recorded_file_take_advice(void *context, const struct file_advice *ad
 	if (!recorded_file_is_the_file(file, advice->inode, advice->path))
 		return 0;
 	return replay_advise(&file->replay, &(struct replay_advice){
-		.page = advice->page, .pages = advice->pages, .start_ns = advice->start_ns,
-		.end_ns = advice->end_ns, .advice = advice->advice,
-	});
+						    .page = advice->page,
+						    .pages = advice->pages,
+						    .start_ns = advice->start_ns,
+						    .end_ns = advice->end_ns,
+						    .advice = advice->advice,
+					    });
 }
 
 /* Advice that was given about a mapping before the recording began. */
@@ -156,10 +166,13 @@ static int recorded_file_take_map(struct recorded_file *file, const struct item_
 	if (!(map->flags & (ITEM_MAP_RANDOM | ITEM_MAP_SEQUENTIAL)) || map->ns ||
 	    !recorded_file_is_the_file(file, map->inode, map->path))
 		return 0;
-	return replay_advise(&file->replay, &(struct replay_advice){
-		.page = map->pgoff, .pages = (map->bytes + 4095) / 4096,
-		.advice = map->flags & ITEM_MAP_RANDOM ? MADV_RANDOM : MADV_SEQUENTIAL,
-	});
+	return replay_advise(&file->replay,
+			     &(struct replay_advice){
+				     .page = map->pgoff,
+				     .pages = (map->bytes + 4095) / 4096,
+				     .advice = map->flags & ITEM_MAP_RANDOM ? MADV_RANDOM :
+									      MADV_SEQUENTIAL,
+			     });
 }
 
 struct collecting {
@@ -191,8 +204,10 @@ static int recorded_file_collect(struct recorded_file *file, const char *recordi
 	analysis_free(analysis);
 	/* It was read twice: the file of that name may be another one the second time. */
 	if (!status && !file->replay.count)
-		status = message(STATUS_FAILED, "%s has no fault of %s any more: it was changed "
-				 "while it was read", recording, file->path);
+		status = message(STATUS_FAILED,
+				 "%s has no fault of %s any more: it was changed "
+				 "while it was read",
+				 recording, file->path);
 	replay_order(&file->replay);
 	return status;
 }

@@ -16,10 +16,10 @@ struct recorded_file {
 	uint32_t dev;
 	uint64_t inode;
 	struct class_totals classes[NR_FAULT_CLASSES];
-	uint64_t first_ns, last_ns;	/* start of the first fault, end of the last */
-	uint64_t lost, events_lost;	/* of all files; COUNT_NA: the recording is cut */
-	bool have_advice;	/* calls of madvise(2) are in replay */
-	bool have_faults;	/* eBPF's, of classes that the module does not see */
+	uint64_t first_ns, last_ns; /* start of the first fault, end of the last */
+	uint64_t lost, events_lost; /* of all files; COUNT_NA: the recording is cut */
+	bool have_advice;	    /* calls of madvise(2) are in replay */
+	bool have_faults;	    /* eBPF's, of classes that the module does not see */
 	struct replay replay;
 };
 

@@ -95,8 +95,12 @@ int recording_output_map(struct recording_output *recording, const struct mappin
 	if (!map)
 		return -ENOMEM;
 	*map = (struct item_map){
-		.address = (uintptr_t)mapping->data, .bytes = mapping->bytes, .pid = getpid(),
-		.tid = gettid(), .inode = mapping->inode, .path_bytes = bytes,
+		.address = (uintptr_t)mapping->data,
+		.bytes = mapping->bytes,
+		.pid = getpid(),
+		.tid = gettid(),
+		.inode = mapping->inode,
+		.path_bytes = bytes,
 		.dev = major(mapping->dev) << 20 | minor(mapping->dev),
 		.prot = PROT_READ | (mapping->writable ? PROT_WRITE : 0),
 		.flags = mapping->kind == MAPPING_SHARED ? MAP_SHARED : MAP_PRIVATE,
@@ -190,8 +194,10 @@ static const char *recording_remedy(int err)
 
 static int recording_report_cut(const char *path, const char *cut, uint64_t items, int err)
 {
-	return message(STATUS_FAILED, "%s is cut: %s; `pfdrive report' reads the %" PRIu64
-		       " items that are in it%s", path, cut, items, recording_remedy(err));
+	return message(STATUS_FAILED,
+		       "%s is cut: %s; `pfdrive report' reads the %" PRIu64
+		       " items that are in it%s",
+		       path, cut, items, recording_remedy(err));
 }
 
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
@@ -222,8 +228,9 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 		cut = why;
 	}
 	if (cut)
-		status = recording_report_cut(
-			recording->name_err ? "the recording" : recording->path, cut, items, err);
+		status = recording_report_cut(recording->name_err ? "the recording" :
+								    recording->path,
+					      cut, items, err);
 	return status || !recording->name_err ? status : STATUS_FAILED;
 }
 

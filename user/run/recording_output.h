@@ -20,13 +20,13 @@ struct recording_writer;
 struct output;
 
 struct recording_output {
-	const char *path;	/* as the user typed it */
+	const char *path; /* as the user typed it */
 	struct output *output;
 	struct recording_writer *writer;
-	int err;	/* the first: no item is written after it */
-	int name_err;	/* it has not got its name */
-	bool going;	/* recording_output_go() */
-	uint64_t refused_events;	/* that came after that error */
+	int err;		 /* the first: no item is written after it */
+	int name_err;		 /* it has not got its name */
+	bool going;		 /* recording_output_go() */
+	uint64_t refused_events; /* that came after that error */
 };
 
 /* path: NULL if no recording is wanted. The exit status. */

@@ -24,10 +24,11 @@ int result_check(const struct result *result, unsigned int number)
 	summary_figures(report->summary, &figures);
 	if (figures.calls + report->losses.records == report->cost.calls)
 		return STATUS_OK;
-	return message(STATUS_FAILED, "run %u: the module counted %" PRIu64 " calls, but %" PRIu64
+	return message(STATUS_FAILED,
+		       "run %u: the module counted %" PRIu64 " calls, but %" PRIu64
 		       " records were read and %" PRIu64 " lost: do not trust these figures, and "
-		       "report a bug", number, report->cost.calls, figures.calls,
-		       report->losses.records);
+		       "report a bug",
+		       number, report->cost.calls, figures.calls, report->losses.records);
 }
 
 void result_free(struct result *result)

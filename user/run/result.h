@@ -12,12 +12,12 @@
 
 struct result {
 	struct report report;
-	struct competition *competition;	/* NULL: there was none */
+	struct competition *competition; /* NULL: there was none */
 	struct analysis *analysis;
 	struct run_counters counters;
 	struct extras extras;
-	bool filled;		/* the report is filled */
-	char damage[512];	/* why the measurement is not whole; "": it is */
+	bool filled;	  /* the report is filled */
+	char damage[512]; /* why the measurement is not whole; "": it is */
 };
 
 /* Everything is unknown or empty. */

@@ -124,8 +124,8 @@ static int run_open(struct run *run)
 static int run_count_pages(const struct run_plan *plan, struct report *report)
 {
 	int err = pattern_pages(plan->pattern, &signals_caught, &report->drive.pages_touched) ?:
-		  pattern_pages_written(plan->pattern, &signals_caught,
-					&report->drive.pages_written);
+			  pattern_pages_written(plan->pattern, &signals_caught,
+						&report->drive.pages_written);
 
 	if (err == -EINTR)
 		return 128 + signals_caught;
@@ -152,7 +152,7 @@ static int run_record(struct run *run)
 	if (!path)
 		return STATUS_OK;
 	return run_count_pages(run->plan, &run->result->report) ?:
-	       measurement_record(&run->measurement, path);
+		       measurement_record(&run->measurement, path);
 }
 
 static int run_hook(struct run *run)
@@ -164,11 +164,11 @@ static int run_hook(struct run *run)
 	if (err)
 		return message(STATUS_FAILED, "cannot map %s, %" PRIu64 " bytes: %s",
 			       run->plan->name, mapping->bytes, strerror(-err));
-	err = measurement_record_maps(measurement, mapping,
-				      run->result->report.environment.file);
+	err = measurement_record_maps(measurement, mapping, run->result->report.environment.file);
 	if (!err)
-		err = mapping->kind == MAPPING_ANON ? measurement_hook_nothing(measurement) :
-		      measurement_hook_file(measurement, mapping->fd, run->plan->name);
+		err = mapping->kind == MAPPING_ANON ?
+			      measurement_hook_nothing(measurement) :
+			      measurement_hook_file(measurement, mapping->fd, run->plan->name);
 	return measurement_status(measurement, err);
 }
 
@@ -226,7 +226,8 @@ static int run_gather_extras(struct run *run)
 				run->plan->mapping, &run->result->report.extras);
 
 	return err ? message(STATUS_FAILED, "cannot read the counters or the memory map: %s",
-			     strerror(-err)) : STATUS_OK;
+			     strerror(-err)) :
+		     STATUS_OK;
 }
 
 /* Stores the counters that only this process knows. */
@@ -262,15 +263,15 @@ static int run_make(struct run *run)
 {
 	struct contest *contest = run->plan->contest;
 
-	return run_open(run) ?:
-	       (contest ? contest_enter(contest) : STATUS_OK) ?:
-	       run_prepare_cache(run) ?:
-	       run_record(run) ?:
-	       run_hook(run) ?:
-	       run_start(run) ?:
-	       run_make_contest(run) ?:
-	       run_gather_extras(run) ?:
-	       run_finish(run);
+	return run_open(run)					      ?:
+		       (contest ? contest_enter(contest) : STATUS_OK) ?:
+		       run_prepare_cache(run)			      ?:
+		       run_record(run)				      ?:
+		       run_hook(run)				      ?:
+		       run_start(run)				      ?:
+		       run_make_contest(run)			      ?:
+		       run_gather_extras(run)			      ?:
+									run_finish(run);
 }
 
 int run_once(const struct run_plan *plan, struct result *result)

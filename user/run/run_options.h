@@ -14,25 +14,25 @@
 #include "workload/workload.h"
 
 struct options {
-	const char *file;	/* NULL: the workload has its own memory */
+	const char *file; /* NULL: the workload has its own memory */
 	struct workload workload;
 	struct pattern pattern;
 	const char *pattern_text;
-	uint64_t accesses;	/* 0: as many as the file has bytes */
+	uint64_t accesses; /* 0: as many as the file has bytes */
 	uint64_t seed;
-	uint64_t ring_size;	/* bytes; 0: the module's default */
+	uint64_t ring_size; /* bytes; 0: the module's default */
 	bool warm;
-	bool have_cache;	/* --cache was given */
+	bool have_cache; /* --cache was given */
 	bool fault_around;
 	bool bpf;
-	bool subtract;		/* the module's share of the times */
+	bool subtract; /* the module's share of the times */
 	unsigned int repeats;
-	int cpu;		/* -1: any */
+	int cpu; /* -1: any */
 	struct extras_options extras;
 	struct compete_options compete;
 	enum report_format format;
-	const char *json;	/* NULL: no file */
-	const char *record;	/* likewise */
+	const char *json;   /* NULL: no file */
+	const char *record; /* likewise */
 };
 
 #endif

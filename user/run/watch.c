@@ -33,16 +33,16 @@ struct watch {
 	struct command command;
 	struct members members;
 	struct file_events file;
-	int end;		/* eventfd */
+	int end; /* eventfd */
 	uint64_t start_ns, end_ns;
 	bool told_to_end;
-	uint64_t interrupted_ns;	/* the first SIGINT: the command is awaited; 0: none */
-	bool explained;		/* that it is awaited */
-	bool ended;		/* the command has, with this status: */
+	uint64_t interrupted_ns; /* the first SIGINT: the command is awaited; 0: none */
+	bool explained;		 /* that it is awaited */
+	bool ended;		 /* the command has, with this status: */
 	int wait_status;
-	struct usage usage;	/* of the command and of orphans of it */
-	bool orphans;		/* some of its descendants run on */
-	bool forked;		/* a watched process had a child: counts of it alone are not all */
+	struct usage usage; /* of the command and of orphans of it */
+	bool orphans;	    /* some of its descendants run on */
+	bool forked;	    /* a watched process had a child: counts of it alone are not all */
 };
 
 /* Chooses the events of --file, and notes whether there were more processes than members. */
@@ -74,8 +74,7 @@ static int watch_prepare(struct watch *watch)
 	if (watch->end < 0)
 		return message(STATUS_FAILED, "cannot open an eventfd: %s", strerror(errno));
 	err = file ? file_events_open(&watch->file, file) : 0;
-	return err ? message(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err)) :
-		     STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err)) : STATUS_OK;
 }
 
 static int watch_open_measurement(struct watch *watch)
@@ -106,8 +105,7 @@ static int watch_hold_command(struct watch *watch)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	err = command_hold(&watch->command, watch->options.command);
 	if (err)
-		return message(STATUS_FAILED, "cannot start a process: %s",
-			       invoker_strerror(err));
+		return message(STATUS_FAILED, "cannot start a process: %s", invoker_strerror(err));
 	return members_follow(&watch->members, watch->command.pid);
 }
 
@@ -162,12 +160,12 @@ int watch_open(struct watch **opened, const struct watch_options *options, struc
 	watch->end = -1;
 	watch->members.measurement = &watch->measurement;
 	watch->members.held = options->command;
-	return watch_prepare(watch) ?:
-	       watch_open_measurement(watch) ?:
-	       measurement_record(&watch->measurement, options->recording) ?:
-	       watch_follow(watch) ?:
-	       watch_check_members(watch) ?:
-	       watch_start(watch);
+	return watch_prepare(watch)						   ?:
+		       watch_open_measurement(watch)				   ?:
+		       measurement_record(&watch->measurement, options->recording) ?:
+		       watch_follow(watch)					   ?:
+		       watch_check_members(watch)				   ?:
+		       watch_start(watch);
 }
 
 static int watch_let_command_go(struct watch *watch)
@@ -178,7 +176,7 @@ static int watch_let_command_go(struct watch *watch)
 	if (!watch->options.command)
 		return STATUS_OK;
 	if (signals_caught)
-		return 128 + signals_caught;	/* it has not begun, and never will */
+		return 128 + signals_caught; /* it has not begun, and never will */
 	name = watch->options.command[0];
 	err = command_go(&watch->command);
 	if (err == -ENOENT)
@@ -206,8 +204,7 @@ static uint64_t watch_next_wake_ns(const struct watch *watch, uint64_t now)
 		wake = watch->start_ns + watch->options.duration_ns;
 	if (watch->options.cgroup && now + SECOND < wake)
 		wake = now + SECOND;
-	if (watch->interrupted_ns && !watch->explained &&
-	    watch->interrupted_ns + SECOND < wake)
+	if (watch->interrupted_ns && !watch->explained && watch->interrupted_ns + SECOND < wake)
 		wake = watch->interrupted_ns + SECOND;
 	return wake;
 }
@@ -349,8 +346,8 @@ static bool watch_read_process(const struct watch *watch, struct process_counts 
 }
 
 /* /proc does not have the counts of its children. */
-static void watch_fill_process_usage(const struct watch *watch,
-				     const struct process_counts *after, struct usage *usage)
+static void watch_fill_process_usage(const struct watch *watch, const struct process_counts *after,
+				     struct usage *usage)
 {
 	const struct process_counts *before = &watch->members.list[0].before;
 

@@ -17,9 +17,9 @@
 struct watch;
 
 struct watch_options {
-	char *const *command;	/* NULL: a pid, a cgroup, or a file */
-	pid_t pid;		/* 0: none */
-	const char *cgroup;	/* folder of cgroup v2; NULL: none */
+	char *const *command;  /* NULL: a pid, a cgroup, or a file */
+	pid_t pid;	       /* 0: none */
+	const char *cgroup;    /* folder of cgroup v2; NULL: none */
 	const char *file;      /* only this file's faults; without others: of all that map it now */
 	uint64_t duration_ns;  /* 0: until the end, or a signal */
 	const char *recording; /* written there; NULL: none */

@@ -15,14 +15,14 @@
 
 /* A recording's JSON has bounds: names beyond these stay numbers in it. */
 #define SYMBOL_MAX 255
-#define ALL_MAX (12U << 20)	/* bytes of that JSON; the rest is for its head and tail */
+#define ALL_MAX	   (12U << 20) /* bytes of that JSON; the rest is for its head and tail */
 
 struct search {
 	struct analysis *analysis;
 	const struct code_files *files;
 	struct symbols *symbols;
 	json_t *found;
-	size_t bytes;		/* of these, as JSON */
+	size_t bytes; /* of these, as JSON */
 	uint64_t left_out;
 	struct jitted *jitted;
 	size_t nr_jitted, room_jitted;
@@ -37,7 +37,7 @@ struct jitted {
 /* A name without room, or of a path that is not UTF-8, is not in the recording. Takes entry. */
 static int code_names_keep(struct search *search, json_t *entry)
 {
-	const size_t bytes = recording_json_size(entry) + 1;	/* a comma */
+	const size_t bytes = recording_json_size(entry) + 1; /* a comma */
 
 	if (!entry || search->bytes + bytes > ALL_MAX) {
 		json_decref(entry);
@@ -77,9 +77,11 @@ static int look_up(void *context, const struct code_place *place)
 		return 0;
 	err = analysis_name_code(search->analysis, place->path, place->offset, name);
 	if (!err)
-		err = code_names_keep(search, strlen(name) > SYMBOL_MAX ? NULL :
-				      json_pack("{ss sI ss}", "path", place->path, "offset",
-						(json_int_t)place->offset, "symbol", name));
+		err = code_names_keep(search,
+				      strlen(name) > SYMBOL_MAX ?
+					      NULL :
+					      json_pack("{ss sI ss}", "path", place->path, "offset",
+							(json_int_t)place->offset, "symbol", name));
 	free(name);
 	return err;
 }
@@ -93,8 +95,8 @@ static int by_process_and_address(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-static int name_jitted(struct search *search, uint32_t pid,
-		       const struct perf_map_place *places, size_t nr)
+static int name_jitted(struct search *search, uint32_t pid, const struct perf_map_place *places,
+		       size_t nr)
 {
 	size_t i;
 	int err = 0;
@@ -107,8 +109,8 @@ static int name_jitted(struct search *search, uint32_t pid,
 		if (!err)
 			err = code_names_keep(search,
 					      json_pack("{sI sI ss}", "pid", (json_int_t)pid,
-								"address", (json_int_t)places[i].address,
-								"symbol", places[i].name));
+							"address", (json_int_t)places[i].address,
+							"symbol", places[i].name));
 	}
 	return err;
 }
@@ -160,7 +162,9 @@ int code_names_find(struct analysis *analysis, const struct code_files *files, j
 		    uint64_t *left_out)
 {
 	struct search search = {
-		.analysis = analysis, .files = files, .found = json_array(),
+		.analysis = analysis,
+		.files = files,
+		.found = json_array(),
 	};
 	int err;
 
@@ -174,7 +178,8 @@ int code_names_find(struct analysis *analysis, const struct code_files *files, j
 		err = look_up_all_jitted(&search);
 	free(search.jitted);
 	if (!err && symbols_trouble(search.symbols))
-		message(STATUS_OK, "cannot look up all names of code: the process that reads "
+		message(STATUS_OK,
+			"cannot look up all names of code: the process that reads "
 			"symbols failed (%s); addresses stand in their place",
 			strerror(-symbols_trouble(search.symbols)));
 	symbols_close(search.symbols);
@@ -198,7 +203,7 @@ int code_names_take(struct analysis *analysis, const json_t *symbols)
 				      "symbol", &symbol))
 			err = analysis_name_address(analysis, pid, offset, symbol);
 		else
-			continue;	/* of another version: it names nothing here */
+			continue; /* of another version: it names nothing here */
 		if (err)
 			return err;
 	}

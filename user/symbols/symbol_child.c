@@ -25,13 +25,13 @@
 
 #define DEBUG_FOLDER "/usr/lib/debug/.build-id"
 #define BUILD_ID_MAX 64
-#define PATIENCE_MS 20000	/* for one answer; the largest files take seconds */
+#define PATIENCE_MS  20000 /* for one answer; the largest files take seconds */
 
 enum packet_kind {
-	PACKET_READY,	/* the sandbox is closed */
-	PACKET_LOAD,	/* with a descriptor */
-	PACKET_NAME,	/* question: the offset; answer: the name, if any */
-	PACKET_DEBUG,	/* question: the build ID; answer: with a descriptor, if any */
+	PACKET_READY, /* the sandbox is closed */
+	PACKET_LOAD,  /* with a descriptor */
+	PACKET_NAME,  /* question: the offset; answer: the name, if any */
+	PACKET_DEBUG, /* question: the build ID; answer: with a descriptor, if any */
 };
 
 struct packet {
@@ -55,7 +55,8 @@ static int packet_send(int socket, struct packet *packet, int fd)
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
 		control.header = (struct cmsghdr){
-			.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
 			.cmsg_len = CMSG_LEN(sizeof(int)),
 		};
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));

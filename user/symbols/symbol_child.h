@@ -13,7 +13,7 @@
 
 struct symbol_child {
 	pid_t pid;
-	int socket;	/* -1: it does not run */
+	int socket; /* -1: it does not run */
 };
 
 #define SYMBOL_CHILD_NONE ((struct symbol_child){ .pid = -1, .socket = -1 })

@@ -16,16 +16,16 @@ _Static_assert(SYMBOLS_MAX_FILES == SYMBOL_CHILD_FILES, "a slot of the child for
 #define CHILDREN_MAX 5
 
 struct object {
-	char *path;		/* NULL: a free place */
+	char *path; /* NULL: a free place */
 	uint64_t inode;
-	bool loaded;		/* by the child */
-	uint64_t used;		/* the time of its last look-up, as symbols->now */
+	bool loaded;   /* by the child */
+	uint64_t used; /* the time of its last look-up, as symbols->now */
 };
 
 struct symbols {
 	const struct code_files *files;
 	struct object objects[SYMBOLS_MAX_FILES];
-	uint64_t now;		/* number of look-ups */
+	uint64_t now; /* number of look-ups */
 	struct symbol_child child;
 	unsigned int nr_children;
 	int trouble;
@@ -140,8 +140,7 @@ static struct object *object_of(struct symbols *symbols, const char *path, uint6
 	return oldest;
 }
 
-char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode,
-		   uint64_t file_offset)
+char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode, uint64_t file_offset)
 {
 	struct object *object = object_of(symbols, path, inode);
 	char *name;

@@ -22,8 +22,7 @@ void symbols_close(struct symbols *symbols);
  * "name+0x1f" of the instruction at an offset into the file, to be freed; NULL: no
  * symbol, no ELF file, another inode's file (0: any), the child failed, or no memory.
  */
-char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode,
-		   uint64_t file_offset);
+char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode, uint64_t file_offset);
 
 /* Why code of some files has no names, a negative errno: the child failed. 0: it did not. */
 int symbols_trouble(const struct symbols *symbols);

@@ -8,7 +8,7 @@
 #include "system/cpu_cache.h"
 #include "util/size.h"
 
-#define LINE 64U	/* no x86-64 has shorter ones */
+#define LINE	  64U /* no x86-64 has shorter ones */
 #define MAX_INDEX 16
 #define MAX_BYTES (64U << 20)
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define CPUS_MAX 8192	/* CONFIG_NR_CPUS of x86-64 at most */
+#define CPUS_MAX 8192 /* CONFIG_NR_CPUS of x86-64 at most */
 
 struct cpus {
 	cpu_set_t sets[CPUS_MAX / CPU_SETSIZE];

@@ -8,7 +8,7 @@
 #include "system/jit_map.h"
 #include "util/code_name.h"
 
-#define LINE_BYTES 4096		/* the rest of a longer line is not looked at */
+#define LINE_BYTES 4096 /* the rest of a longer line is not looked at */
 
 struct function {
 	uint64_t start, bytes;
@@ -21,7 +21,8 @@ static bool parse_line(char *line, struct function *function)
 
 	line[strcspn(line, "\n")] = '\0';
 	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &function->start, &function->bytes,
-		   &name_at) < 2 || !name_at || !line[name_at])
+		   &name_at) < 2 ||
+	    !name_at || !line[name_at])
 		return false;
 	function->name = line + name_at;
 	return function->start + function->bytes > function->start;
@@ -48,8 +49,8 @@ static int name_places(const struct function *function, struct perf_map_place *p
 
 	for (; i < nr && places[i].address - function->start < function->bytes; i++) {
 		free(places[i].name);
-		places[i].name = code_name_print(function->name,
-						 places[i].address - function->start);
+		places[i].name =
+			code_name_print(function->name, places[i].address - function->start);
 		if (!places[i].name)
 			return -ENOMEM;
 	}

@@ -14,7 +14,7 @@
 
 struct perf_map_place {
 	uint64_t address;
-	char *name;	/* "name+0x1f", to be freed; NULL: no function is there */
+	char *name; /* "name+0x1f", to be freed; NULL: no function is there */
 };
 
 /*

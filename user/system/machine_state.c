@@ -66,15 +66,13 @@ static void read_cpu_model(char *model, size_t size)
 /* Leaf 0x40000000, which hypervisors keep for their signature. */
 static void read_virtualization(char *name, size_t size)
 {
-	static const struct { const char *signature, *name; } known[] = {
-		{ "KVMKVMKVM", "kvm" },
-		{ "TCGTCGTCGTCG", "qemu" },
-		{ "Microsoft Hv", "hyperv" },
-		{ "VMwareVMware", "vmware" },
-		{ "VBoxVBoxVBox", "virtualbox" },
-		{ "XenVMMXenVMM", "xen" },
-		{ "bhyve bhyve ", "bhyve" },
-		{ "ACRNACRNACRN", "acrn" },
+	static const struct {
+		const char *signature, *name;
+	} known[] = {
+		{ "KVMKVMKVM", "kvm" },		  { "TCGTCGTCGTCG", "qemu" },
+		{ "Microsoft Hv", "hyperv" },	  { "VMwareVMware", "vmware" },
+		{ "VBoxVBoxVBox", "virtualbox" }, { "XenVMMXenVMM", "xen" },
+		{ "bhyve bhyve ", "bhyve" },	  { "ACRNACRNACRN", "acrn" },
 	};
 	unsigned int eax, ebx, ecx, edx;
 	unsigned int words[3];
@@ -83,7 +81,7 @@ static void read_virtualization(char *name, size_t size)
 
 	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
 		return;
-	if (!(ecx & (1U << 31))) {	/* "a hypervisor is present" */
+	if (!(ecx & (1U << 31))) { /* "a hypervisor is present" */
 		copy(name, size, "none");
 		return;
 	}
@@ -157,8 +155,8 @@ static void read_place(struct environment *environment, int fd, dev_t dev)
 {
 	char source[PATH_MAX] = "";
 
-	read_mount(fd, environment->filesystem, sizeof(environment->filesystem),
-		   source, sizeof(source));
+	read_mount(fd, environment->filesystem, sizeof(environment->filesystem), source,
+		   sizeof(source));
 	if (find_block_device(source, &dev))
 		read_device(environment, dev);
 	environment->readahead_bytes = readahead_setting_read(fd);

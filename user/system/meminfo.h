@@ -9,8 +9,8 @@
 /* KiB; COUNT_NA: there was no such line. */
 struct meminfo {
 	uint64_t available;
-	uint64_t buffers;	/* pages of block devices: file systems' own blocks */
-	uint64_t cached;	/* pages of files */
+	uint64_t buffers; /* pages of block devices: file systems' own blocks */
+	uint64_t cached;  /* pages of files */
 	uint64_t dirty;
 };
 

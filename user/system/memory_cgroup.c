@@ -17,7 +17,7 @@
 #define GROUP_PREFIX "pfdrive-"
 
 /* Who was killed may take long to go, its memory being swapped. */
-#define REMOVE_TRIES 3000
+#define REMOVE_TRIES	3000
 #define REMOVE_PAUSE_US 10000
 
 static int write_text(const char *folder, const char *name, const char *text)
@@ -48,7 +48,8 @@ static int find_mount(char *path, size_t size)
 	while (err && (mount = getmntent(mounts)))
 		if (!strcmp(mount->mnt_type, "cgroup2"))
 			err = (size_t)snprintf(path, size, "%s", mount->mnt_dir) < size ?
-			      0 : -ENAMETOOLONG;
+				      0 :
+				      -ENAMETOOLONG;
 	endmntent(mounts);
 	return err;
 }
@@ -151,15 +152,17 @@ static int need_controller(const char *mount, const struct refusal *refusal)
 	int err;
 
 	if (!has_word(mount, "cgroup.controllers", "memory")) {
-		snprintf(refusal->why, refusal->size, "cgroup v2 in %s has no memory controller: "
-			 "boot with it, or %s", mount, refusal->otherwise);
+		snprintf(refusal->why, refusal->size,
+			 "cgroup v2 in %s has no memory controller: "
+			 "boot with it, or %s",
+			 mount, refusal->otherwise);
 		return -EOPNOTSUPP;
 	}
 	if (has_word(mount, "cgroup.subtree_control", "memory"))
 		return 0;
 	err = write_text(mount, "cgroup.subtree_control", "+memory");
-	return err ? memory_cgroup_say(refusal, err, "cannot use the memory controller of",
-				       mount) : 0;
+	return err ? memory_cgroup_say(refusal, err, "cannot use the memory controller of", mount) :
+		     0;
 }
 
 static int memory_cgroup_make(struct memory_group *group, uint64_t limit,
@@ -169,8 +172,10 @@ static int memory_cgroup_make(struct memory_group *group, uint64_t limit,
 	int err = find_mount(mount, sizeof(mount));
 
 	if (err) {
-		snprintf(refusal->why, refusal->size, "cgroup v2 is not mounted: mount -t cgroup2 "
-			 "none /sys/fs/cgroup, or %s", refusal->otherwise);
+		snprintf(refusal->why, refusal->size,
+			 "cgroup v2 is not mounted: mount -t cgroup2 "
+			 "none /sys/fs/cgroup, or %s",
+			 refusal->otherwise);
 		return err;
 	}
 	err = need_controller(mount, refusal);
@@ -190,8 +195,8 @@ static int memory_cgroup_make(struct memory_group *group, uint64_t limit,
 	return err ? memory_cgroup_say(refusal, err, "cannot limit the memory of", group->path) : 0;
 }
 
-int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise,
-		       char *why, size_t size)
+int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise, char *why,
+		       size_t size)
 {
 	const struct refusal refusal = { .otherwise = otherwise, .why = why, .size = size };
 	int err = memory_cgroup_make(group, limit, &refusal);
@@ -229,7 +234,7 @@ int memory_group_leave(struct memory_group *group)
 	if (group->home[0])
 		err = write_text(group->home, "cgroup.procs", "0");
 	if (err)
-		return err;	/* the keeper acts when this process has ended */
+		return err; /* the keeper acts when this process has ended */
 	if (!end_keeper(group))
 		err = memory_group_remove(group->path);
 	*group = MEMORY_GROUP_NONE;

@@ -14,10 +14,10 @@
 #include <sys/types.h>
 
 struct memory_group {
-	char path[256];		/* "": there is none */
-	char home[PATH_MAX];	/* the folder of the cgroup that this process came from */
+	char path[256];	     /* "": there is none */
+	char home[PATH_MAX]; /* the folder of the cgroup that this process came from */
 	pid_t keeper;
-	int keeper_fd;		/* it waits for the end of this */
+	int keeper_fd; /* it waits for the end of this */
 };
 
 #define MEMORY_GROUP_NONE ((struct memory_group){ .keeper_fd = -1 })
@@ -27,8 +27,8 @@ struct memory_group {
  * already stays charged where it was. 0, or a negative errno and one clause in why, with
  * what else can be done: `otherwise`.
  */
-int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise,
-		       char *why, size_t size);
+int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise, char *why,
+		       size_t size);
 /* Leaves it; its keeper kills who is still there and removes it. -errno: it is still there. */
 int memory_group_leave(struct memory_group *group);
 /* A file of it; NULL: it cannot be read. */

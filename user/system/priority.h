@@ -12,7 +12,7 @@
 
 struct priority {
 	bool raised;
-	int before;	/* the calling thread's nice value */
+	int before; /* the calling thread's nice value */
 };
 
 /* The calling thread's. Without CAP_SYS_NICE and a limit that allows it, nothing changes. */

@@ -78,8 +78,13 @@ int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line)
 	if (!map)
 		return -ENOMEM;
 	*map = (struct item_map){
-		.address = from, .bytes = to - from, .pgoff = offset / sysconf(_SC_PAGESIZE),
-		.inode = inode, .dev = dev_major << 20 | dev_minor, .pid = pid, .tid = pid,
+		.address = from,
+		.bytes = to - from,
+		.pgoff = offset / sysconf(_SC_PAGESIZE),
+		.inode = inode,
+		.dev = dev_major << 20 | dev_minor,
+		.pid = pid,
+		.tid = pid,
 		.prot = prot_of(permissions),
 		.flags = permissions[3] == 's' ? MAP_SHARED : MAP_PRIVATE,
 	};

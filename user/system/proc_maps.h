@@ -10,9 +10,9 @@
 
 /* All zero is none. */
 struct procmaps {
-	char *bytes;	/* struct item_map and its path, one after the other */
+	char *bytes; /* struct item_map and its path, one after the other */
 	size_t used, room;
-	size_t last;	/* where the mapping is that was added last */
+	size_t last; /* where the mapping is that was added last */
 };
 
 /* Those of one process more. -ESRCH: it is gone; -ENOMEM. */

@@ -9,8 +9,8 @@
 #include "system/proc_self_size.h"
 #include "util/array.h"
 
-#define PAGE 4096U
-#define PRESENT (1ULL << 63)	/* of a page, Documentation/admin-guide/mm/pagemap.rst */
+#define PAGE	4096U
+#define PRESENT (1ULL << 63) /* of a page, Documentation/admin-guide/mm/pagemap.rst */
 
 /* Not on the stack: memory that the first reading touches, and no later one for the first time. */
 static char text[4096];
@@ -73,8 +73,7 @@ static int read_mapped(int fd, const volatile void *range, size_t pages, uint64_
 
 	*mapped = 0;
 	for (; range && pages; pages -= some, first += some) {
-		some = pages < ARRAY_SIZE(entries) ?
-		       pages : ARRAY_SIZE(entries);
+		some = pages < ARRAY_SIZE(entries) ? pages : ARRAY_SIZE(entries);
 		got = pread(fd, entries, some * sizeof(*entries), first * sizeof(*entries));
 		if (got != (ssize_t)(some * sizeof(*entries)))
 			return got < 0 ? -errno : -EPROTO;

@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 struct sizes {
-	uint64_t virtual_bytes;		/* /proc/self/statm */
+	uint64_t virtual_bytes; /* /proc/self/statm */
 	/*
 	 * /proc/self/smaps_rollup: what the page tables hold now. (The kernel's own
 	 * counter, which ps and VmRSS show, may lag by some pages a CPU.)
 	 */
 	uint64_t resident_bytes;
-	uint64_t mapped_pages;		/* present in a range: /proc/self/pagemap */
+	uint64_t mapped_pages; /* present in a range: /proc/self/pagemap */
 };
 
 struct sizes_files {

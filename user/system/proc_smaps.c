@@ -40,11 +40,19 @@ static int proc_smaps_append(void *context, const struct item_map *map)
 	if (!path)
 		return -ENOMEM;
 	list->lines[list->nr_lines++] = (struct map_line){
-		.start = map->address, .end = map->address + map->bytes,
-		.offset = map->pgoff * sysconf(_SC_PAGESIZE), .inode = map->inode,
-		.dev = map->dev, .prot = map->prot, .shared = map->flags & MAP_SHARED,
-		.path = path, .resident = COUNT_NA, .pss = COUNT_NA, .dirty = COUNT_NA,
-		.anonymous = COUNT_NA, .swapped = COUNT_NA,
+		.start = map->address,
+		.end = map->address + map->bytes,
+		.offset = map->pgoff * sysconf(_SC_PAGESIZE),
+		.inode = map->inode,
+		.dev = map->dev,
+		.prot = map->prot,
+		.shared = map->flags & MAP_SHARED,
+		.path = path,
+		.resident = COUNT_NA,
+		.pss = COUNT_NA,
+		.dirty = COUNT_NA,
+		.anonymous = COUNT_NA,
+		.swapped = COUNT_NA,
 	};
 	return 0;
 }

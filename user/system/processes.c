@@ -31,9 +31,9 @@ static int visit_members(const char *folder, process_visitor visit, void *contex
 	int pid, err = 0;
 
 	if (!file)
-		return errno == ENODEV ? -ENOENT : -errno;	/* it is being removed */
+		return errno == ENODEV ? -ENOENT : -errno; /* it is being removed */
 	while (!err && fscanf(file, "%d", &pid) == 1)
-		if (pid > 0)	/* 0: of another PID namespace */
+		if (pid > 0) /* 0: of another PID namespace */
 			err = visit(context, pid);
 	if (!err && ferror(file))
 		err = errno == ENODEV ? -ENOENT : -errno;
@@ -210,9 +210,10 @@ int process_counts(pid_t pid, struct process_counts *counts)
 	const char *rest = read_stat(pid, text, sizeof(text));
 	uint64_t utime, stime;
 
-	if (!rest || sscanf(rest, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64
-			    " %*u %" SCNu64 " %" SCNu64, &counts->minflt, &counts->majflt, &utime,
-			    &stime) != 4)
+	if (!rest || sscanf(rest,
+			    " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64
+			    " %" SCNu64,
+			    &counts->minflt, &counts->majflt, &utime, &stime) != 4)
 		return -ESRCH;
 	counts->utime_ns = utime * tick_ns();
 	counts->stime_ns = stime * tick_ns();
@@ -233,8 +234,10 @@ int process_birth(pid_t pid, struct process_birth *birth)
 	const char *rest = read_stat(pid, text, sizeof(text));
 	uint64_t start;
 
-	if (!rest || sscanf(rest, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			    "%*d %*d %*d %" SCNu64, &birth->parent, &start) != 2)
+	if (!rest || sscanf(rest,
+			    " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			    "%*d %*d %*d %" SCNu64,
+			    &birth->parent, &start) != 2)
 		return -ESRCH;
 	birth->ns = start * tick_ns();
 	return 0;

@@ -17,7 +17,7 @@ int processes_in_cgroup(const char *path, process_visitor visit, void *context);
 int processes_that_map(int fd, process_visitor visit, void *context);
 
 struct process_counts {
-	uint64_t minflt, majflt;	/* all its threads, without children */
+	uint64_t minflt, majflt; /* all its threads, without children */
 	uint64_t utime_ns, stime_ns;
 };
 
@@ -28,8 +28,8 @@ int process_counts(pid_t pid, struct process_counts *counts);
 char process_state(pid_t pid);
 
 struct process_birth {
-	pid_t parent;		/* now */
-	uint64_t ns;		/* of CLOCK_BOOTTIME, up to a tick too early */
+	pid_t parent; /* now */
+	uint64_t ns;  /* of CLOCK_BOOTTIME, up to a tick too early */
 };
 
 /* The same. */

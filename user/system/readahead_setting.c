@@ -20,10 +20,11 @@ static bool of_btrfs(int fd, char path[READAHEAD_SETTING_PATH])
 
 	if (ioctl(fd, BTRFS_IOC_FS_INFO, &info))
 		return false;
-	snprintf(path, READAHEAD_SETTING_PATH, "/sys/fs/btrfs/%02x%02x%02x%02x-%02x%02x-"
-		 "%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x/bdi/read_ahead_kb", u[0], u[1], u[2],
-		 u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
-		 u[15]);
+	snprintf(path, READAHEAD_SETTING_PATH,
+		 "/sys/fs/btrfs/%02x%02x%02x%02x-%02x%02x-"
+		 "%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x/bdi/read_ahead_kb",
+		 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
+		 u[13], u[14], u[15]);
 	return !access(path, F_OK);
 }
 

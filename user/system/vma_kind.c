@@ -37,7 +37,7 @@ static bool kind_of_special(const char *path, enum map_kind *kind)
 		{ "[heap]", MAP_KIND_HEAP },
 		{ "[stack]", MAP_KIND_STACK },
 		{ "[vdso]", MAP_KIND_VDSO },
-		{ "[vvar", MAP_KIND_VVAR },	/* and [vvar_vclock] */
+		{ "[vvar", MAP_KIND_VVAR }, /* and [vvar_vclock] */
 		{ "[vsyscall]", MAP_KIND_VSYSCALL },
 		{ "[uprobes]", MAP_KIND_UPROBES },
 		{ "[anon_shmem:", MAP_KIND_SHARED },
@@ -45,7 +45,7 @@ static bool kind_of_special(const char *path, enum map_kind *kind)
 		{ "anon_inode:bpf", MAP_KIND_BPF },
 		{ "anon_inode:[perf_event]", MAP_KIND_PERF },
 		{ RING_FOLDER, MAP_KIND_PFSTAT_RING },
-		{ "/dev/zero", MAP_KIND_SHARED },	/* MAP_SHARED | MAP_ANONYMOUS */
+		{ "/dev/zero", MAP_KIND_SHARED }, /* MAP_SHARED | MAP_ANONYMOUS */
 		{ "/dev/shm/", MAP_KIND_SHARED },
 		{ "/memfd:", MAP_KIND_SHARED },
 		{ "/SYSV", MAP_KIND_SHARED },
@@ -90,7 +90,7 @@ static enum map_kind kind_of_segment(const struct map_line *line)
 	if (!(line->prot & PROT_READ))
 		return MAP_KIND_GAP;
 	return line->anonymous && line->anonymous != UINT64_MAX ? MAP_KIND_RELRO :
-								 MAP_KIND_CONSTANTS;
+								  MAP_KIND_CONSTANTS;
 }
 
 static enum map_kind kind_of_file(const struct map_list *list, const struct map_line *line)
@@ -230,8 +230,8 @@ void map_line_explain(const struct map_line *line, const struct map_list *list, 
 		snprintf(text, size, "%s", what);
 		break;
 	case MAP_KIND_MEASURED:
-		snprintf(text, size, "%s: %s", what, line->path[0] ? line->path :
-			 "anonymous memory");
+		snprintf(text, size, "%s: %s", what,
+			 line->path[0] ? line->path : "anonymous memory");
 		break;
 	case MAP_KIND_FILE:
 	case MAP_KIND_DEVICE:

@@ -13,15 +13,15 @@
 #include <sys/types.h>
 
 enum map_kind {
-	MAP_KIND_MEASURED,	/* what a drive makes its accesses to */
-	MAP_KIND_TEXT,		/* of the program or a library: code */
-	MAP_KIND_CONSTANTS,	/* read-only, as in the file */
-	MAP_KIND_RELRO,		/* read-only since the loader has filled in addresses */
-	MAP_KIND_DATA,		/* initialised variables */
-	MAP_KIND_BSS,		/* variables that begin as 0 */
-	MAP_KIND_GAP,		/* of a library: no access, between its segments */
+	MAP_KIND_MEASURED,  /* what a drive makes its accesses to */
+	MAP_KIND_TEXT,	    /* of the program or a library: code */
+	MAP_KIND_CONSTANTS, /* read-only, as in the file */
+	MAP_KIND_RELRO,	    /* read-only since the loader has filled in addresses */
+	MAP_KIND_DATA,	    /* initialised variables */
+	MAP_KIND_BSS,	    /* variables that begin as 0 */
+	MAP_KIND_GAP,	    /* of a library: no access, between its segments */
 	MAP_KIND_HEAP,
-	MAP_KIND_STACK,		/* the first thread's */
+	MAP_KIND_STACK, /* the first thread's */
 	MAP_KIND_THREAD_STACK,
 	MAP_KIND_VDSO,
 	MAP_KIND_VVAR,
@@ -30,32 +30,33 @@ enum map_kind {
 	MAP_KIND_PFSTAT_RING,
 	MAP_KIND_BPF,
 	MAP_KIND_PERF,
-	MAP_KIND_SHARED,	/* memory shared between processes, without a file on a disk */
+	MAP_KIND_SHARED, /* memory shared between processes, without a file on a disk */
 	MAP_KIND_DEVICE,
-	MAP_KIND_FILE,		/* any other */
-	MAP_KIND_NAMED,		/* anonymous, with a name by prctl(2) or the kernel */
-	MAP_KIND_GUARD,		/* anonymous, no access */
+	MAP_KIND_FILE,	/* any other */
+	MAP_KIND_NAMED, /* anonymous, with a name by prctl(2) or the kernel */
+	MAP_KIND_GUARD, /* anonymous, no access */
 	MAP_KIND_ANONYMOUS,
 	MAP_NR_KINDS
 };
 
 /* As they are spelled in JSON. */
-#define MAP_KIND_NAMES \
-	{ "measured", "text", "constants", "relro", "data", "bss", "gap", "heap", "stack", \
-	  "thread_stack", "vdso", "vvar", "vsyscall", "uprobes", "pfstat_ring", "bpf", "perf", \
-	  "shared", "device", "file", "named", "guard", "anonymous" }
+#define MAP_KIND_NAMES                                                                \
+	{ "measured", "text",	 "constants",	"relro",	"data",	    "bss",    \
+	  "gap",      "heap",	 "stack",	"thread_stack", "vdso",	    "vvar",   \
+	  "vsyscall", "uprobes", "pfstat_ring", "bpf",		"perf",	    "shared", \
+	  "device",   "file",	 "named",	"guard",	"anonymous" }
 
 struct map_line {
 	uint64_t start, end;
-	uint64_t offset;	/* in the file, bytes */
+	uint64_t offset; /* in the file, bytes */
 	uint64_t inode;
-	uint32_t dev;		/* major << 20 | minor */
-	uint32_t prot;		/* PROT_* */
+	uint32_t dev;  /* major << 20 | minor */
+	uint32_t prot; /* PROT_* */
 	bool shared;
-	char *path;		/* "" when there is none */
-	uint64_t resident, pss, dirty, anonymous, swapped;	/* bytes; COUNT_NA: n/a */
+	char *path;					   /* "" when there is none */
+	uint64_t resident, pss, dirty, anonymous, swapped; /* bytes; COUNT_NA: n/a */
 	enum map_kind kind;
-	pid_t thread;		/* of MAP_KIND_THREAD_STACK */
+	pid_t thread; /* of MAP_KIND_THREAD_STACK */
 	bool hooked;
 };
 
@@ -71,13 +72,13 @@ struct map_range {
 
 struct map_list {
 	pid_t pid;
-	char program[4096];	/* /proc/PID/exe; "": n/a */
-	struct map_range measured;	/* end 0: none */
-	struct map_line *lines;	/* by address */
+	char program[4096];	   /* /proc/PID/exe; "": n/a */
+	struct map_range measured; /* end 0: none */
+	struct map_line *lines;	   /* by address */
 	size_t nr_lines, room;
 	struct map_thread *threads;
 	size_t nr_threads;
-	bool hooks_known;	/* false: whether anything is hooked is n/a */
+	bool hooks_known; /* false: whether anything is hooked is n/a */
 	struct map_range *hooked;
 	size_t nr_hooked;
 };

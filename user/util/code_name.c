@@ -24,5 +24,7 @@ char *code_name_print(const char *name, uint64_t offset)
 	char *text;
 
 	return asprintf(&text, "%.*s%s+0x%" PRIx64, length, name, name[length] ? "..." : "",
-			offset) < 0 ? NULL : text;
+			offset) < 0 ?
+		       NULL :
+		       text;
 }

@@ -12,12 +12,12 @@
 
 struct hash_slot {
 	uint64_t key;
-	void *value;	/* NULL: free */
+	void *value; /* NULL: free */
 };
 
 struct hash {
 	struct hash_slot *slots;
-	size_t nr_slots;	/* 0 or a power of two */
+	size_t nr_slots; /* 0 or a power of two */
 	size_t count;
 };
 

@@ -8,7 +8,7 @@
 #include "util/statistics.h"
 
 #define CONFIDENCE 0.95
-#define FENCE 1.5	/* J. W. Tukey, Exploratory Data Analysis (1977): quartiles and 1.5 times */
+#define FENCE	   1.5 /* J. W. Tukey, Exploratory Data Analysis (1977): quartiles and 1.5 times */
 
 /* A(t|n) of the handbook: the probability of -t … t. */
 static double student_within(double t, unsigned int freedom)
@@ -90,8 +90,8 @@ static void fill_spread(struct statistics *statistics, const double *values, siz
 	for (i = 0; i < nr; i++)
 		squares += (values[i] - statistics->mean) * (values[i] - statistics->mean);
 	statistics->stddev = sqrt(squares / (nr - 1));
-	statistics->half_width = student_quantile((1 + CONFIDENCE) / 2, nr - 1) *
-				 statistics->stddev / sqrt(nr);
+	statistics->half_width =
+		student_quantile((1 + CONFIDENCE) / 2, nr - 1) * statistics->stddev / sqrt(nr);
 }
 
 int statistics_of(struct statistics *statistics, const double *values, size_t nr)

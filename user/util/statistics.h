@@ -7,10 +7,10 @@
 
 struct statistics {
 	size_t runs;
-	size_t outliers;	/* beyond Tukey's fences; they stay in all other figures */
+	size_t outliers; /* beyond Tukey's fences; they stay in all other figures */
 	double mean;
-	double stddev;		/* of a sample (N - 1); NAN for a single run */
-	double half_width;	/* of the 95 % confidence interval of the mean; NAN likewise */
+	double stddev;	   /* of a sample (N - 1); NAN for a single run */
+	double half_width; /* of the 95 % confidence interval of the mean; NAN likewise */
 	double median, min, max;
 };
 

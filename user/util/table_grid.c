@@ -30,7 +30,7 @@ void grid_open(struct grid *grid, const char *const *headings, size_t nr)
 	/* The width of who reads it is not known; nothing is ever cut. */
 	scols_table_set_termforce(grid->table, SCOLS_TERMFORCE_NEVER);
 	scols_table_set_column_separator(grid->table, "  ");
-	scols_table_enable_minout(grid->table, 1);	/* no blanks at the end of a line */
+	scols_table_enable_minout(grid->table, 1); /* no blanks at the end of a line */
 	for (i = 0; i < nr; i++)
 		if (!scols_table_new_column(grid->table, headings[i] + 1, 0,
 					    *headings[i] == '>' ? SCOLS_FL_RIGHT : 0))

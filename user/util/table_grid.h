@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define GRID_WIDTH 100	/* columns of a page; only text is ever wrapped to fit it */
+#define GRID_WIDTH 100 /* columns of a page; only text is ever wrapped to fit it */
 
 struct grid {
 	struct libscols_table *table;
 	struct libscols_line *line;
 	size_t column;
-	int err;	/* the first one; the rest is then ignored */
+	int err; /* the first one; the rest is then ignored */
 };
 
 /* A heading's first letter says how its column is aligned: < left, > right. */

@@ -10,7 +10,7 @@
 /* In nanoseconds. */
 #define MICROSECOND 1000ULL
 #define MILLISECOND 1000000ULL
-#define SECOND 1000000000ULL
+#define SECOND	    1000000000ULL
 
 static inline uint64_t clock_read_ns(clockid_t clock)
 {

@@ -94,8 +94,9 @@ static unsigned int code_point(const char *string, size_t length)
 {
 	const unsigned char *text = (const unsigned char *)string;
 
-	return length == 1 ? text[0] : length == 2 ? (text[0] & 0x1f) << 6 | (text[1] & 0x3f) :
-		(text[0] & 0xf) << 12 | (text[1] & 0x3f) << 6 | (text[2] & 0x3f);
+	return length == 1 ? text[0] :
+	       length == 2 ? (text[0] & 0x1f) << 6 | (text[1] & 0x3f) :
+			     (text[0] & 0xf) << 12 | (text[1] & 0x3f) << 6 | (text[2] & 0x3f);
 }
 
 void utf8_print_json(FILE *out, const char *json)

@@ -18,8 +18,10 @@ int policy_parse_advice(struct policy *policy, const char *text)
 		const char *name;
 		int advice;
 	} all[] = {
-		{ "normal", MADV_NORMAL }, { "random", MADV_RANDOM },
-		{ "sequential", MADV_SEQUENTIAL }, { "willneed", MADV_WILLNEED },
+		{ "normal", MADV_NORMAL },
+		{ "random", MADV_RANDOM },
+		{ "sequential", MADV_SEQUENTIAL },
+		{ "willneed", MADV_WILLNEED },
 	};
 	size_t i;
 

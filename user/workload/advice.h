@@ -12,9 +12,9 @@
 #define POLICY_ADVICE_NAMES "normal, random, sequential, willneed"
 
 struct policy {
-	int advice;		/* MADV_*; -1: none is given */
-	int64_t readahead_bytes;	/* of the file as it is opened; -1: the device's */
-	bool populate;		/* all pages, before the first access */
+	int advice;		 /* MADV_*; -1: none is given */
+	int64_t readahead_bytes; /* of the file as it is opened; -1: the device's */
+	bool populate;		 /* all pages, before the first access */
 };
 
 #define POLICY_NONE ((struct policy){ .advice = -1, .readahead_bytes = -1 })
@@ -31,7 +31,7 @@ int policy_parse_advice(struct policy *policy, const char *text);
 struct policy_readahead {
 	char path[READAHEAD_SETTING_PATH];
 	char before[32];
-	int fd;			/* of the setting, locked; -1: nothing to put back */
+	int fd; /* of the setting, locked; -1: nothing to put back */
 };
 
 #define POLICY_READAHEAD_NONE ((struct policy_readahead){ .fd = -1 })

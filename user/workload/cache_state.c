@@ -15,13 +15,15 @@ static int message_of(const struct mapping *mapping, const char *name, bool warm
 	case -EINTR:
 		return 128 + signals_caught;
 	case -EBUSY:
-		return message(STATUS_FAILED, "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
+		return message(STATUS_FAILED,
+			       "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
 			       "page cache: end what maps or locks it, or use a file on a disk",
 			       resident, mapping->pages, name);
 	case -ENOBUFS:
-		return message(STATUS_FAILED, "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
-			       "in the page cache: use a smaller file, or more memory", resident,
-			       mapping->pages, name);
+		return message(STATUS_FAILED,
+			       "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
+			       "in the page cache: use a smaller file, or more memory",
+			       resident, mapping->pages, name);
 	default:
 		return message(STATUS_FAILED, "cannot %s %s: %s",
 			       warm ? "read" : "drop the cached pages of", name, strerror(-err));
@@ -35,12 +37,16 @@ int page_cache_prepare(const struct mapping *mapping, const char *name, bool war
 	int err;
 
 	if (!warm && cache_is_all(mapping->fd))
-		return message(STATUS_FAILED, "%s is on a tmpfs, which has no disk: use a file on "
-			       "one", name);
+		return message(STATUS_FAILED,
+			       "%s is on a tmpfs, which has no disk: use a file on "
+			       "one",
+			       name);
 	if (!cache_is_visible(mapping->fd))
-		return message(STATUS_FAILED, "cannot look up the pages of %s in the page cache: "
+		return message(STATUS_FAILED,
+			       "cannot look up the pages of %s in the page cache: "
 			       "the kernel reports them only to the file's owner and to those who "
-			       "may write to it; run as root", name);
+			       "may write to it; run as root",
+			       name);
 	if (warm)
 		err = cache_make_warm(mapping, &signals_caught, &pages);
 	else

@@ -16,14 +16,14 @@
 
 /* A window of the file is mapped, to ask about it; an untouched mapping pins nothing. */
 #define WINDOW_BYTES (1ULL << 30)
-#define READ_BYTES (1U << 20)
+#define READ_BYTES   (1U << 20)
 
 /*
  * Pages stay for a while when they are locked, being written, or still on the
  * list of another CPU: wait between attempts, 2 seconds in all.
  */
 #define COLD_ATTEMPTS 40
-#define COLD_WAIT_NS 50000000L
+#define COLD_WAIT_NS  50000000L
 
 bool cache_is_all(int fd)
 {
@@ -91,7 +91,7 @@ static int write_back(const struct mapping *mapping)
 
 static int drop(const struct mapping *mapping)
 {
-	int err = write_back(mapping);	/* dirty pages are not dropped */
+	int err = write_back(mapping); /* dirty pages are not dropped */
 
 	if (err)
 		return err;
@@ -131,7 +131,7 @@ static int read_all(const struct mapping *mapping, char *buffer, const volatile 
 		if (got < 0 && errno != EINTR)
 			return -errno;
 		if (got == 0)
-			return -ESTALE;	/* somebody cut the file */
+			return -ESTALE; /* somebody cut the file */
 		if (got > 0)
 			offset += got;
 	}

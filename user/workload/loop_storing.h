@@ -21,11 +21,10 @@ static ALWAYS_INLINE uint64_t loop_touch(volatile uint8_t *byte, struct stores *
 	return 0;
 }
 
-static ALWAYS_INLINE uint64_t loop_spans_storing(const struct pattern *pattern,
-					    const volatile uint8_t *data,
-					    struct pattern_watch *watch,
-					    struct loop_span (*next)(void *state, uint64_t max),
-					    void *state)
+static ALWAYS_INLINE uint64_t
+loop_spans_storing(const struct pattern *pattern, const volatile uint8_t *data,
+		   struct pattern_watch *watch, struct loop_span (*next)(void *state, uint64_t max),
+		   void *state)
 {
 	struct stores stores = stores_begin(pattern->store_share);
 	uint64_t left = pattern->accesses, sum = 0, i;
@@ -48,9 +47,9 @@ static ALWAYS_INLINE uint64_t loop_spans_storing(const struct pattern *pattern,
 }
 
 static ALWAYS_INLINE uint64_t loop_singles_storing(const struct pattern *pattern,
-					      const volatile uint8_t *data,
-					      struct pattern_watch *watch,
-					      uint64_t (*next)(void *state), void *state)
+						   const volatile uint8_t *data,
+						   struct pattern_watch *watch,
+						   uint64_t (*next)(void *state), void *state)
 {
 	struct stores stores = stores_begin(pattern->store_share);
 	uint64_t left = pattern->accesses, sum = 0, stretch, i;

@@ -64,7 +64,7 @@ void mapping_anon(struct mapping *mapping, uint64_t bytes)
 	*mapping = (struct mapping){
 		.fd = -1,
 		.kind = MAPPING_ANON,
-		.writable = true,	/* as everybody asks for it */
+		.writable = true, /* as everybody asks for it */
 		.bytes = bytes,
 		.pages = (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE,
 	};
@@ -78,8 +78,8 @@ int mapping_map(struct mapping *mapping)
 		[MAPPING_ANON] = MAP_PRIVATE | MAP_ANONYMOUS,
 	};
 	const int rights = PROT_READ | (mapping->writable ? PROT_WRITE : 0);
-	void *data = mmap(mapping->at, mapping->bytes, rights, flags[mapping->kind],
-			  mapping->fd, 0);
+	void *data =
+		mmap(mapping->at, mapping->bytes, rights, flags[mapping->kind], mapping->fd, 0);
 
 	if (data == MAP_FAILED)
 		return -errno;

@@ -15,24 +15,24 @@
 #include "workload/advice.h"
 
 enum mapping_kind {
-	MAPPING_SHARED,		/* stores go to the file */
-	MAPPING_PRIVATE,	/* stores make copies: the file stays as it is */
-	MAPPING_ANON,		/* no file */
+	MAPPING_SHARED,	 /* stores go to the file */
+	MAPPING_PRIVATE, /* stores make copies: the file stays as it is */
+	MAPPING_ANON,	 /* no file */
 	NR_MAPPING_KINDS
 };
 
 #define MAPPING_NAMES { "shared", "private", "anon" }
 
 struct mapping {
-	int fd;			/* -1: none */
+	int fd; /* -1: none */
 	enum mapping_kind kind;
-	bool writable;		/* how it is mapped */
+	bool writable; /* how it is mapped */
 	uint64_t bytes;
 	uint64_t pages;
 	dev_t dev;
 	ino_t inode;
-	void *at;	/* where to map it, if there is room; NULL: anywhere */
-	const volatile uint8_t *data;	/* NULL: not mapped */
+	void *at;		      /* where to map it, if there is room; NULL: anywhere */
+	const volatile uint8_t *data; /* NULL: not mapped */
 };
 
 #define MAPPING_NONE ((struct mapping){ .fd = -1 })

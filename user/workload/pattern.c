@@ -103,8 +103,7 @@ int pattern_count_pages(const struct pattern *pattern, const volatile sig_atomic
 	return *stop ? -EINTR : 0;
 }
 
-int pattern_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-		  uint64_t *pages)
+int pattern_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop, uint64_t *pages)
 {
 	return pattern->engine->pages(pattern, stop, false, pages);
 }

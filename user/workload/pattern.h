@@ -16,15 +16,15 @@
 #include <stdint.h>
 
 /* Name, and how to write it with its argument. */
-#define PATTERNS(X) \
-	X(random, "random") \
+#define PATTERNS(X)                 \
+	X(random, "random")         \
 	X(sequential, "sequential") \
-	X(stride, "stride:SIZE") \
+	X(stride, "stride:SIZE")    \
 	X(locality, "locality[:random|:sequential]")
 
 /* "random, sequential, …", and the text behind it. */
-#define PATTERN_NAMES_AND(text) (&(PATTERNS(PATTERN_COMMA_USAGE) text)[2])
-#define PATTERN_NAMES PATTERN_NAMES_AND("")
+#define PATTERN_NAMES_AND(text)		 (&(PATTERNS(PATTERN_COMMA_USAGE) text)[2])
+#define PATTERN_NAMES			 PATTERN_NAMES_AND("")
 #define PATTERN_COMMA_USAGE(name, usage) ", " usage
 
 #define PATTERN_PAGE 4096U
@@ -33,18 +33,18 @@ struct pattern_engine;
 
 /* Shared by a run and the thread that waits for it. */
 struct pattern_watch {
-	const volatile sig_atomic_t *stop;	/* not 0: end soon */
-	volatile uint64_t done;			/* accesses made so far */
+	const volatile sig_atomic_t *stop; /* not 0: end soon */
+	volatile uint64_t done;		   /* accesses made so far */
 };
 
 struct pattern {
 	const struct pattern_engine *engine;
-	uint64_t argument;	/* only the engine knows its meaning */
-	const void *data;	/* the same; it belongs to the caller that made the pattern */
+	uint64_t argument; /* only the engine knows its meaning */
+	const void *data;  /* the same; it belongs to the caller that made the pattern */
 	uint64_t seed;
-	uint64_t bytes;		/* of the file */
+	uint64_t bytes; /* of the file */
 	uint64_t accesses;
-	uint64_t store_share;	/* of STORES_ALL: accesses that store; 0: none (store_mix.h) */
+	uint64_t store_share; /* of STORES_ALL: accesses that store; 0: none (store_mix.h) */
 };
 
 /* "NAME[:ARGUMENT]". -ENOENT: no such pattern, -EINVAL: its argument. */

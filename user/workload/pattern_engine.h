@@ -17,11 +17,11 @@ struct pattern_engine {
 	uint64_t (*run)(const struct pattern *pattern, const volatile uint8_t *data,
 			struct pattern_watch *watch);
 	/* Counts the pages that are visited, or only those that are stored to. */
-	int (*pages)(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-		     bool written, uint64_t *pages);
-	uint64_t accesses;	/* the default; 0: as many as there are bytes */
-	uint64_t min_bytes;	/* 0: any */
-	unsigned int repeats;	/* the default; 0: 1 */
+	int (*pages)(const struct pattern *pattern, const volatile sig_atomic_t *stop, bool written,
+		     uint64_t *pages);
+	uint64_t accesses;    /* the default; 0: as many as there are bytes */
+	uint64_t min_bytes;   /* 0: any */
+	unsigned int repeats; /* the default; 0: 1 */
 };
 
 #define PATTERN_DECLARE(name, usage) extern const struct pattern_engine pattern_##name;

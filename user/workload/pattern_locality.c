@@ -15,8 +15,8 @@
 struct locality {
 	struct random random;
 	bool sequential;
-	uint64_t base;		/* the working set's first line */
-	uint64_t bases;		/* it is below this one */
+	uint64_t base;	/* the working set's first line */
+	uint64_t bases; /* it is below this one */
 };
 
 static struct locality locality_begin(const struct pattern *pattern)

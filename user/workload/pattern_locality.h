@@ -17,13 +17,13 @@
 
 #include "workload/pattern.h"
 
-#define LOCALITY_LINE 64U
-#define LOCALITY_LINES 512U
-#define LOCALITY_PASSES 16U
-#define LOCALITY_STORE_EACH 8U	/* lines */
-#define LOCALITY_ROUND ((uint64_t)LOCALITY_LINES * LOCALITY_PASSES)	/* accesses */
-#define LOCALITY_ROUNDS (1ULL << 20)
-#define LOCALITY_REPEATS 5	/* runs of the study */
+#define LOCALITY_LINE	    64U
+#define LOCALITY_LINES	    512U
+#define LOCALITY_PASSES	    16U
+#define LOCALITY_STORE_EACH 8U						 /* lines */
+#define LOCALITY_ROUND	    ((uint64_t)LOCALITY_LINES * LOCALITY_PASSES) /* accesses */
+#define LOCALITY_ROUNDS	    (1ULL << 20)
+#define LOCALITY_REPEATS    5 /* runs of the study */
 /* One line more than a working set. */
 #define LOCALITY_MIN_BYTES ((LOCALITY_LINES + 1ULL) * LOCALITY_LINE)
 

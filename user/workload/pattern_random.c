@@ -34,5 +34,6 @@ static int random_pages(const struct pattern *pattern, const volatile sig_atomic
 }
 
 const struct pattern_engine pattern_random = {
-	.run = random_run, .pages = random_pages,
+	.run = random_run,
+	.pages = random_pages,
 };

@@ -158,7 +158,7 @@ size_t replay_refused(int *error)
 
 /* Pages beyond the end of the file are left out. */
 static void replay_madvise(const struct replay_advice *advice, const volatile uint8_t *data,
-		   uint64_t file_pages)
+			   uint64_t file_pages)
 {
 	const uint64_t room = advice->page < file_pages ? file_pages - advice->page : 0;
 	const uint64_t pages = advice->pages < room ? advice->pages : room;
@@ -172,7 +172,7 @@ static void replay_madvise(const struct replay_advice *advice, const volatile ui
 
 /* Repeats what was advised before a visit; returns the next advice. */
 static size_t replay_advise_before(const struct pattern *pattern, size_t next, size_t visit,
-			    const volatile uint8_t *data, const volatile sig_atomic_t *stop)
+				   const volatile uint8_t *data, const volatile sig_atomic_t *stop)
 {
 	const struct replay *replay = pattern->data;
 	const struct replay_advice *advice;
@@ -241,11 +241,16 @@ void replay_pattern(struct pattern *pattern, const struct replay *replay, uint64
 		    bool paced)
 {
 	static const struct pattern_engine engine = {
-		.shrink = replay_shrink, .run = replay_run, .pages = replay_pages,
+		.shrink = replay_shrink,
+		.run = replay_run,
+		.pages = replay_pages,
 	};
 
 	*pattern = (struct pattern){
-		.engine = &engine, .bytes = bytes, .accesses = replay->count, .data = replay,
+		.engine = &engine,
+		.bytes = bytes,
+		.accesses = replay->count,
+		.data = replay,
 		.argument = paced,
 	};
 }

@@ -16,17 +16,17 @@
 
 struct replay_visit {
 	uint64_t page;
-	uint64_t start_ns;	/* of the recorded fault */
-	uint64_t end_ns;	/* of it; after replay_order(): the gap before this visit */
+	uint64_t start_ns; /* of the recorded fault */
+	uint64_t end_ns;   /* of it; after replay_order(): the gap before this visit */
 };
 
 /* madvise(2) for pages of the file, at its place in the order. */
 struct replay_advice {
 	uint64_t page, pages;
 	uint64_t start_ns;
-	uint64_t end_ns;	/* after replay_order(): the gap before it */
-	size_t before;		/* after replay_order(): the visit that follows */
-	int advice;		/* MADV_* */
+	uint64_t end_ns; /* after replay_order(): the gap before it */
+	size_t before;	 /* after replay_order(): the visit that follows */
+	int advice;	 /* MADV_* */
 };
 
 struct replay {

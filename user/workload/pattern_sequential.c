@@ -43,5 +43,6 @@ static int sequential_pages(const struct pattern *pattern, const volatile sig_at
 }
 
 const struct pattern_engine pattern_sequential = {
-	.run = sequential_run, .pages = sequential_pages,
+	.run = sequential_run,
+	.pages = sequential_pages,
 };

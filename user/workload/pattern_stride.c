@@ -18,8 +18,8 @@
 
 struct stride {
 	uint64_t offset, stride;
-	uint64_t sweep_left;	/* accesses until the sweep ends */
-	uint64_t start;		/* of this sweep: p * page + byte */
+	uint64_t sweep_left; /* accesses until the sweep ends */
+	uint64_t start;	     /* of this sweep: p * page + byte */
 	uint64_t byte;
 	/* Sweeps from up to last_long have `longest` accesses, the others one less. */
 	uint64_t longest, last_long;
@@ -108,6 +108,9 @@ static void stride_shrink(struct pattern *pattern)
 }
 
 const struct pattern_engine pattern_stride = {
-	.parse = stride_parse, .fit = stride_fit, .shrink = stride_shrink,
-	.run = stride_run, .pages = stride_pages,
+	.parse = stride_parse,
+	.fit = stride_fit,
+	.shrink = stride_shrink,
+	.run = stride_run,
+	.pages = stride_pages,
 };

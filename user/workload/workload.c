@@ -47,8 +47,10 @@ static void set_map(const struct argp_state *state, struct workload *workload, c
 		if (strlen(kinds[kind]) == length && !strncmp(kinds[kind], text, length))
 			break;
 	if (kind == NR_MAPPING_KINDS || (text[length] && strcmp(text + length, "+populate")))
-		usage(state, "--map: '%s' is not shared, private or anon, with or without "
-		      "+populate", text);
+		usage(state,
+		      "--map: '%s' is not shared, private or anon, with or without "
+		      "+populate",
+		      text);
 	workload->kind = kind;
 	workload->populate = text[length];
 }
@@ -126,8 +128,10 @@ void workload_check(const struct argp_state *state, const struct workload *workl
 		usage(state, "--write: the pattern locality has its own stores, one in eight");
 	stores |= workload->store_share || workload->fill;
 	if (stores && file && workload->kind == MAPPING_SHARED && !workload->allow_write)
-		usage(state, "this would overwrite %s: say --allow-write, or use --scratch SIZE "
-		      "or --map private", file);
+		usage(state,
+		      "this would overwrite %s: say --allow-write, or use --scratch SIZE "
+		      "or --map private",
+		      file);
 }
 
 void workload_name(const struct workload *workload, char *text, size_t size)
@@ -163,9 +167,10 @@ static int message_of_scratch(const struct workload *workload, const char *folde
 	if (err == -EINTR && signals_caught)
 		return 128 + signals_caught;
 	if (err == -ENOSPC)
-		return message(STATUS_FAILED, "--scratch: the disk of %s has no room for %llu "
-			       "bytes: take fewer, or another --scratch-dir", folder,
-			       (unsigned long long)workload->scratch);
+		return message(STATUS_FAILED,
+			       "--scratch: the disk of %s has no room for %llu "
+			       "bytes: take fewer, or another --scratch-dir",
+			       folder, (unsigned long long)workload->scratch);
 	return message(STATUS_FAILED, "--scratch: cannot make a file of %llu bytes in %s: %s",
 		       (unsigned long long)workload->scratch, folder, invoker_strerror(err));
 }

@@ -12,16 +12,16 @@
 struct workload {
 	enum mapping_kind kind;
 	bool populate;
-	bool fill;		/* memset and msync before the accesses */
-	bool allow_write;	/* to the FILE that was named */
-	bool have_share;	/* --write was given: */
-	uint64_t store_share;	/* of STORES_ALL */
-	uint64_t size;		/* of anonymous memory; 0: not given */
-	uint64_t scratch;	/* bytes of a file that pfdrive makes; 0: none */
-	const char *scratch_dir;	/* NULL: the current folder */
+	bool fill;		 /* memset and msync before the accesses */
+	bool allow_write;	 /* to the FILE that was named */
+	bool have_share;	 /* --write was given: */
+	uint64_t store_share;	 /* of STORES_ALL */
+	uint64_t size;		 /* of anonymous memory; 0: not given */
+	uint64_t scratch;	 /* bytes of a file that pfdrive makes; 0: none */
+	const char *scratch_dir; /* NULL: the current folder */
 };
 
-extern const struct argp workload_argp;	/* input: a struct workload */
+extern const struct argp workload_argp; /* input: a struct workload */
 
 /*
  * Do these go together, with a FILE or without (NULL)? stores: the pattern does by

@@ -121,8 +121,8 @@ bool word_is_of(const struct file *file, uint64_t word, size_t index)
 void check_word(const struct file *file, uint64_t word, size_t index)
 {
 	if (!word_is_of(file, word, index))
-		wrong("page %zu of %s (file %u) has the word %#" PRIx64 ": file %u, page %u",
-		      index, file->path, file->id, word, (unsigned int)(word >> 48),
+		wrong("page %zu of %s (file %u) has the word %#" PRIx64 ": file %u, page %u", index,
+		      file->path, file->id, word, (unsigned int)(word >> 48),
 		      (unsigned int)(word >> 16));
 }
 
@@ -140,7 +140,7 @@ pid_t fork_child(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	signal(SIGTERM, SIG_DFL);	/* its parent asked for it, and waits */
+	signal(SIGTERM, SIG_DFL); /* its parent asked for it, and waits */
 	random_seed(random_below(UINT64_MAX) ^ getpid());
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 #include "worker.h"
 
-#define CUTS 16
+#define CUTS  16
 #define READS 256
 
 static __thread sigjmp_buf behind_the_end;
@@ -61,7 +61,8 @@ static void cut(const struct file *file)
 
 	if (random_one_in(3)) {
 		need(fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from,
-			       (1 + random_below(words - first)) * sizeof(uint64_t)), "fallocate");
+			       (1 + random_below(words - first)) * sizeof(uint64_t)),
+		     "fallocate");
 		return;
 	}
 	need(ftruncate(file->fd, from), "ftruncate");
@@ -114,7 +115,7 @@ static int open_beside(const struct file *file, bool direct)
 	return fd;
 }
 
-#define BLOCK 8		/* pages a call */
+#define BLOCK 8 /* pages a call */
 
 static void write_from_map(page_words map, int fd, size_t first)
 {
@@ -164,7 +165,8 @@ void job_swap(const struct file *file)
 {
 	size_t pages = file->pages * 24, index;
 	page_words memory = need_map(mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
-					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), "mmap");
+					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+				     "mmap");
 	page_words map = map_file(file, PROT_READ, MAP_SHARED);
 	unsigned int i;
 

@@ -11,7 +11,7 @@
 #include "worker.h"
 
 #ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 
@@ -31,7 +31,8 @@ static void start_threads(struct share *shares, unsigned int nr, void *(*run)(vo
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		shares[i] = (struct share){ .file = file, .map = map,
+		shares[i] = (struct share){ .file = file,
+					    .map = map,
 					    .seed = random_below(UINT64_MAX) };
 		if (pthread_create(&shares[i].thread, NULL, run, &shares[i]))
 			wrong("cannot make a thread");
@@ -93,8 +94,8 @@ static void *store_and_read(void *argument)
 	random_seed(share->seed);
 	for (i = 0; i < TOUCHES; i++) {
 		index = random_below(file->pages);
-		page_at(share->map, index)[random_below(WORDS)] =
-			pattern(file, index) | random_below(1 << 16);
+		page_at(share->map, index)[random_below(WORDS)] = pattern(file, index) |
+								  random_below(1 << 16);
 		check_any(file, share->map);
 		if (random_one_in(64))
 			need(msync((void *)page_at(share->map, index), PAGE, MS_SYNC), "msync");
@@ -142,8 +143,9 @@ void job_reshape(const struct file *file)
 {
 	size_t half = file->pages / 2, quarter = file->pages / 4;
 	page_words map = map_file(file, PROT_READ, random_one_in(2) ? MAP_SHARED : MAP_PRIVATE);
-	page_words room = need_map(mmap(NULL, half * PAGE, PROT_NONE,
-					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), "mmap");
+	page_words room =
+		need_map(mmap(NULL, half * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+			 "mmap");
 	page_words moved;
 
 	if (random_one_in(2))
@@ -210,7 +212,8 @@ static void replace_some(const struct file *file, page_words map, size_t *indice
 	if (random_one_in(4))
 		return;
 	need_map(mmap((void *)page_at(map, at), count * PAGE, PROT_READ, MAP_FIXED | MAP_SHARED,
-		      file->fd, first * PAGE), "mmap");
+		      file->fd, first * PAGE),
+		 "mmap");
 	for (i = 0; i < count; i++)
 		indices[at + i] = first + i;
 }
@@ -238,9 +241,10 @@ void job_unmap(const struct file *file)
 static void *advise_at_random(void *argument)
 {
 	static const int advices[] = {
-		MADV_DONTNEED, MADV_DONTNEED, MADV_WILLNEED, MADV_RANDOM, MADV_SEQUENTIAL,
-		MADV_NORMAL, MADV_COLD, MADV_PAGEOUT, MADV_POPULATE_READ, MADV_POPULATE_WRITE,
-		MADV_DONTFORK, MADV_DOFORK, MADV_HUGEPAGE, MADV_NOHUGEPAGE,
+		MADV_DONTNEED,	    MADV_DONTNEED,	 MADV_WILLNEED, MADV_RANDOM,
+		MADV_SEQUENTIAL,    MADV_NORMAL,	 MADV_COLD,	MADV_PAGEOUT,
+		MADV_POPULATE_READ, MADV_POPULATE_WRITE, MADV_DONTFORK, MADV_DOFORK,
+		MADV_HUGEPAGE,	    MADV_NOHUGEPAGE,
 	};
 	struct share *share = argument;
 	unsigned int i;
@@ -254,8 +258,8 @@ static void *advise_at_random(void *argument)
 
 void job_advise(const struct file *file)
 {
-	page_words map = map_file(file, PROT_READ | PROT_WRITE,
-				  random_one_in(2) ? MAP_SHARED : MAP_PRIVATE);
+	page_words map =
+		map_file(file, PROT_READ | PROT_WRITE, random_one_in(2) ? MAP_SHARED : MAP_PRIVATE);
 	struct share shares[2];
 
 	start_threads(shares, 1, advise_at_random, file, map);

@@ -241,7 +241,8 @@ void job_ptrace(const struct file *file)
 static void read_remote(pid_t child, const struct file *file, page_words map, page_words own)
 {
 	struct iovec remote[SCATTERED], local = {
-		.iov_base = (void *)own, .iov_len = SCATTERED * PAGE,
+		.iov_base = (void *)own,
+		.iov_len = SCATTERED * PAGE,
 	};
 	size_t indices[SCATTERED], i;
 
@@ -262,7 +263,8 @@ static void write_remote(pid_t child, const struct file *file, page_words own)
 	size_t index = SCATTERED + random_below(file->pages - SCATTERED);
 	uint64_t word = random_below(1UL << 40), back = 0;
 	struct iovec remote = {
-		.iov_base = (void *)page_at(own, index), .iov_len = sizeof(word),
+		.iov_base = (void *)page_at(own, index),
+		.iov_len = sizeof(word),
 	};
 	struct iovec local = { .iov_base = &word, .iov_len = sizeof(word) };
 	struct iovec again = { .iov_base = &back, .iov_len = sizeof(back) };
@@ -271,7 +273,7 @@ static void write_remote(pid_t child, const struct file *file, page_words own)
 	need(process_vm_readv(child, &again, 1, &remote, 1, 0), "process_vm_readv");
 	if (back != word)
 		wrong("process_vm_writev wrote %#lx, %#lx was there", (long)word, (long)back);
-	check_page(file, page_at(own, index), index);	/* this process has another copy */
+	check_page(file, page_at(own, index), index); /* this process has another copy */
 }
 
 void job_remote(const struct file *file)

@@ -19,8 +19,8 @@
 
 struct filler {
 	const struct file *file;
-	page_words map;		/* of the file: where pages come from */
-	page_words memory;	/* what is missing */
+	page_words map;	   /* of the file: where pages come from */
+	page_words memory; /* what is missing */
 	int fd, end;
 	uint64_t seed;
 };
@@ -41,7 +41,8 @@ static int open_uffd(uint64_t features)
 static int watch(int fd, page_words map, size_t pages, uint64_t mode)
 {
 	struct uffdio_register range = {
-		.range = { .start = (uintptr_t)map, .len = pages * PAGE }, .mode = mode,
+		.range = { .start = (uintptr_t)map, .len = pages * PAGE },
+		.mode = mode,
 	};
 
 	return ioctl(fd, UFFDIO_REGISTER, &range);
@@ -51,7 +52,8 @@ static void fill_one(const struct filler *filler, uint64_t address)
 {
 	size_t index = (address - (uintptr_t)filler->memory) / PAGE;
 	struct uffdio_copy copy = {
-		.dst = address & ~(PAGE - 1), .src = (uintptr_t)page_at(filler->map, index),
+		.dst = address & ~(PAGE - 1),
+		.src = (uintptr_t)page_at(filler->map, index),
 		.len = PAGE,
 	};
 
@@ -116,7 +118,8 @@ static void fill_from_map(const struct file *file, page_words map)
 		return;
 	}
 	filler.memory = need_map(mmap(NULL, file->pages * PAGE, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), "mmap");
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+				 "mmap");
 	need(watch(filler.fd, filler.memory, file->pages, UFFDIO_REGISTER_MODE_MISSING),
 	     "UFFDIO_REGISTER");
 	read_filled(&filler);

@@ -18,22 +18,14 @@ static const struct job {
 	void (*round)(const struct file *file);
 	size_t pages;
 } jobs[] = {
-	{ "threads", job_threads, 256 },
-	{ "write", job_write, 128 },
-	{ "reshape", job_reshape, 128 },
-	{ "protect", job_protect, 128 },
-	{ "unmap", job_unmap, 256 },
-	{ "advise", job_advise, 256 },
-	{ "populate", job_populate, 128 },
-	{ "fork", job_fork, 128 },
-	{ "exec", job_exec, 128 },
-	{ "kill", job_kill, 256 },
-	{ "ptrace", job_ptrace, 128 },
-	{ "remote", job_remote, 128 },
-	{ "truncate", job_truncate, 128 },
-	{ "direct", job_direct, 256 },
-	{ "uffd", job_uffd, 128 },
-	{ "swap", job_swap, 256 },
+	{ "threads", job_threads, 256 },   { "write", job_write, 128 },
+	{ "reshape", job_reshape, 128 },   { "protect", job_protect, 128 },
+	{ "unmap", job_unmap, 256 },	   { "advise", job_advise, 256 },
+	{ "populate", job_populate, 128 }, { "fork", job_fork, 128 },
+	{ "exec", job_exec, 128 },	   { "kill", job_kill, 256 },
+	{ "ptrace", job_ptrace, 128 },	   { "remote", job_remote, 128 },
+	{ "truncate", job_truncate, 128 }, { "direct", job_direct, 256 },
+	{ "uffd", job_uffd, 128 },	   { "swap", job_swap, 256 },
 };
 
 #define NR_JOBS (sizeof(jobs) / sizeof(jobs[0]))

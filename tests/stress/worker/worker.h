@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PAGE 4096UL
+#define PAGE  4096UL
 #define WORDS (PAGE / sizeof(uint64_t))
 
 struct file {
@@ -66,8 +66,7 @@ void check_word(const struct file *file, uint64_t word, size_t index);
 bool word_is_of(const struct file *file, uint64_t word, size_t index);
 
 /* Not the outcome that it must have: says it, and ends this process with status 1. */
-__attribute__((noreturn, format(printf, 1, 2)))
-void wrong(const char *format, ...);
+__attribute__((noreturn, format(printf, 1, 2))) void wrong(const char *format, ...);
 /* What must work: a call that returned -1 ends the process, with its name. */
 long need(long result, const char *call);
 void *need_map(void *address, const char *call);
@@ -76,7 +75,7 @@ void *need_map(void *address, const char *call);
 pid_t fork_child(void);
 /* Waits for it; it must have ended well. */
 void join_child(pid_t child);
-void end_child(pid_t child);	/* kills it first */
+void end_child(pid_t child); /* kills it first */
 
 /* Something that this kernel does not have is said once, and left out. */
 void not_available(const char *what);

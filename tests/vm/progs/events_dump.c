@@ -28,8 +28,8 @@
 #include "user/collect/bpf_pins.h"
 #include "user/run/child.h"
 
-#define READ_MS 20	/* a turn of reading */
-#define EMPTY_TRIES 100	/* of 20 ms: processes are freed some time after their end */
+#define READ_MS	    20	/* a turn of reading */
+#define EMPTY_TRIES 100 /* of 20 ms: processes are freed some time after their end */
 
 struct plan {
 	struct events_options events;
@@ -49,7 +49,8 @@ static void print_head(const struct pfstat_event *event, const char *type)
 static void print_off_cpu(const struct pfstat_off_cpu *stay)
 {
 	print_head(&stay->event, "off_cpu");
-	fprintf(out, ", \"off_ns\": %llu, \"woken_ns\": %llu, \"state\": %u, \"waker\": %u, "
+	fprintf(out,
+		", \"off_ns\": %llu, \"woken_ns\": %llu, \"state\": %u, \"waker\": %u, "
 		"\"total_ns\": %llu}\n",
 		stay->off_ns, stay->woken_ns, stay->state, stay->waker, stay->total_ns);
 }
@@ -57,7 +58,8 @@ static void print_off_cpu(const struct pfstat_off_cpu *stay)
 static void print_block(const struct pfstat_block *block)
 {
 	print_head(&block->event, "block");
-	fprintf(out, ", \"insert_ns\": %llu, \"issue_ns\": %llu, \"sector\": %llu, "
+	fprintf(out,
+		", \"insert_ns\": %llu, \"issue_ns\": %llu, \"sector\": %llu, "
 		"\"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"fs_dev\": %u, \"bytes\": %u, "
 		"\"file_bytes\": %u}\n",
 		block->insert_ns, block->issue_ns, block->sector, block->inode, block->pgoff,
@@ -80,20 +82,22 @@ static void print_fault(const struct pfstat_fault *fault)
 	static const char *const kinds[] = PFSTAT_FAULT_KIND_NAMES;
 
 	print_head(&fault->event, "fault");
-	fprintf(out, ", \"kind\": \"%s\", \"start_ns\": %llu, \"address\": %llu, \"ip\": %llu, "
+	fprintf(out,
+		", \"kind\": \"%s\", \"start_ns\": %llu, \"address\": %llu, \"ip\": %llu, "
 		"\"pgoff\": %llu, \"inode\": %llu, \"dev\": %u, \"fault_flags\": %u, "
 		"\"result\": %u, \"origin\": %u, \"outcome\": %u}\n",
-		kinds[fault->event.flags], fault->start_ns, fault->address, fault->ip,
-		fault->pgoff, fault->inode, fault->dev, fault->fault_flags, fault->result,
-		fault->origin, fault->outcome);
+		kinds[fault->event.flags], fault->start_ns, fault->address, fault->ip, fault->pgoff,
+		fault->inode, fault->dev, fault->fault_flags, fault->result, fault->origin,
+		fault->outcome);
 }
 
 static void print_page(const struct pfstat_page *page)
 {
 	print_head(&page->event, "page");
-	fprintf(out, ", \"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"pages\": %u, "
-		"\"comm\": \"%s\"}\n", page->inode, page->pgoff, page->dev, page->pages,
-		page->comm);
+	fprintf(out,
+		", \"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"pages\": %u, "
+		"\"comm\": \"%s\"}\n",
+		page->inode, page->pgoff, page->dev, page->pages, page->comm);
 }
 
 static void print_task(const struct pfstat_task *task)
@@ -105,9 +109,10 @@ static void print_task(const struct pfstat_task *task)
 static void print_advice(const struct pfstat_advice *advice)
 {
 	print_head(&advice->event, "advice");
-	fprintf(out, ", \"start_ns\": %llu, \"address\": %llu, \"bytes\": %llu, "
-		"\"advice\": %u}\n", advice->start_ns, advice->address, advice->bytes,
-		advice->advice);
+	fprintf(out,
+		", \"start_ns\": %llu, \"address\": %llu, \"bytes\": %llu, "
+		"\"advice\": %u}\n",
+		advice->start_ns, advice->address, advice->bytes, advice->advice);
 }
 
 static int print_event(void *context, const struct pfstat_event *event)
@@ -188,7 +193,7 @@ static unsigned int places_taken(void)
 	__u32 key = 0, taken = 0, value[32];
 
 	while (fd >= 0 && !bpf_map_lookup_elem(fd, &key, value)) {
-		taken += value[0] != 0;	/* its tid */
+		taken += value[0] != 0; /* its tid */
 		key++;
 	}
 	if (fd >= 0)

@@ -38,14 +38,14 @@
 #include "../../unit/random.h"
 
 #define NR_WORKERS 4
-#define NR_FDS 12
-#define NR_MAPS 6
-#define PAGE 4096UL
-#define TEXT_MAX (2 * PFSTAT_COMMAND_MAX)
-#define NR_KINDS 13
+#define NR_FDS	   12
+#define NR_MAPS	   6
+#define PAGE	   4096UL
+#define TEXT_MAX   (2 * PFSTAT_COMMAND_MAX)
+#define NR_KINDS   13
 
 struct map {
-	char *address;		/* NULL: none */
+	char *address; /* NULL: none */
 	size_t bytes;
 	bool writable;
 };
@@ -55,15 +55,15 @@ struct worker {
 	pid_t target;
 	const char *file;
 	int file_fd;
-	volatile char *memory;	/* FILE, mapped */
+	volatile char *memory; /* FILE, mapped */
 	size_t memory_bytes;
-	int fds[NR_FDS];	/* -1: none */
+	int fds[NR_FDS]; /* -1: none */
 	struct map maps[NR_MAPS];
-	uint64_t done[2];	/* operations: refused, and those that were not */
+	uint64_t done[2]; /* operations: refused, and those that were not */
 	struct {
 		uint64_t nr;
 		uint64_t ns;
-	} kinds[NR_KINDS];	/* as in operations[] */
+	} kinds[NR_KINDS]; /* as in operations[] */
 };
 
 static uint64_t any(struct worker *worker)
@@ -100,7 +100,7 @@ static void *address_of(struct worker *worker, void *good)
 	case 1:
 		return (void *)(uintptr_t)(any(worker) << 12);
 	case 2:
-		return (void *)worker->memory;	/* read-only, and maybe hooked */
+		return (void *)worker->memory; /* read-only, and maybe hooked */
 	default:
 		return good;
 	}
@@ -120,7 +120,7 @@ static void path_of(struct worker *worker, char *path, size_t size)
 {
 	static const char *const names[] = {
 		PFSTAT_FILE_CONTROL, PFSTAT_FILE_CONTROL, PFSTAT_FILE_SESSION, PFSTAT_FILE_LOG,
-		PFSTAT_FILE_STATS, PFSTAT_FILE_TARGETS, PFSTAT_DIR_RING, ".",
+		PFSTAT_FILE_STATS,   PFSTAT_FILE_TARGETS, PFSTAT_DIR_RING,     ".",
 	};
 	const unsigned int which = below(worker, 12);
 
@@ -134,8 +134,16 @@ static void path_of(struct worker *worker, char *path, size_t size)
 static long do_open(struct worker *worker)
 {
 	static const int flags[] = {
-		O_RDONLY, O_WRONLY, O_RDWR, O_RDWR, O_RDWR | O_NONBLOCK, O_RDWR | O_TRUNC,
-		O_WRONLY | O_APPEND, O_RDONLY | O_DIRECT, O_RDWR | O_CREAT, O_PATH,
+		O_RDONLY,
+		O_WRONLY,
+		O_RDWR,
+		O_RDWR,
+		O_RDWR | O_NONBLOCK,
+		O_RDWR | O_TRUNC,
+		O_WRONLY | O_APPEND,
+		O_RDONLY | O_DIRECT,
+		O_RDWR | O_CREAT,
+		O_PATH,
 	};
 	int *fd = some_fd(worker);
 	char path[128];
@@ -173,8 +181,8 @@ static void make_command(struct worker *worker, char *text, size_t size)
 		snprintf(text, size, "file %d", worker->file_fd);
 		return;
 	case 3:
-		snprintf(text, size, "only %d", below(worker, 2) ? worker->file_fd :
-			 *some_fd(worker));
+		snprintf(text, size, "only %d",
+			 below(worker, 2) ? worker->file_fd : *some_fd(worker));
 		return;
 	case 4:
 		snprintf(text, size, "pid %" PRIu64, number(worker));
@@ -296,7 +304,7 @@ static long do_remap(struct worker *worker)
 
 	switch (below(worker, 5)) {
 	case 0:
-		map->writable = false;	/* its pages may be gone, and nothing brings them again */
+		map->writable = false; /* its pages may be gone, and nothing brings them again */
 		return madvise(map->address, map->bytes, below(worker, 22));
 	case 1:
 		map->writable = false;
@@ -306,7 +314,7 @@ static long do_remap(struct worker *worker)
 			       MREMAP_MAYMOVE);
 		if (moved == MAP_FAILED)
 			return -1;
-		map->address = moved;	/* at most as long as was asked; the rest is not touched */
+		map->address = moved; /* at most as long as was asked; the rest is not touched */
 		return 0;
 	case 3:
 		return msync(map->address, map->bytes, 1 << below(worker, 3));
@@ -426,12 +434,13 @@ static const struct {
 	const char *name;
 	long (*run)(struct worker *worker);
 	unsigned int weight;
-} operations[NR_KINDS] = {	/* weights of a thousand */
-	{ "open", do_open, 80 }, { "close", do_close, 60 }, { "write", do_write, 80 },
-	{ "read", do_read, 120 }, { "seek", do_seek, 60 }, { "size", do_size, 30 },
-	{ "map", do_map, 80 }, { "remap", do_remap, 50 }, { "scribble", do_scribble, 240 },
-	{ "poll", do_poll, 80 }, { "odd", do_odd, 59 }, { "touch", do_touch, 60 },
-	{ "fork", do_fork, 1 },	/* seldom: on the debug kernel it takes a second */
+} operations[NR_KINDS] = {
+	/* weights of a thousand */
+	{ "open", do_open, 80 },  { "close", do_close, 60 }, { "write", do_write, 80 },
+	{ "read", do_read, 120 }, { "seek", do_seek, 60 },   { "size", do_size, 30 },
+	{ "map", do_map, 80 },	  { "remap", do_remap, 50 }, { "scribble", do_scribble, 240 },
+	{ "poll", do_poll, 80 },  { "odd", do_odd, 59 },     { "touch", do_touch, 60 },
+	{ "fork", do_fork, 1 }, /* seldom: on the debug kernel it takes a second */
 };
 
 static uint64_t now_ns(void)
@@ -461,8 +470,10 @@ static void tell(const struct worker *worker)
 	char text[1024];
 	int i, used;
 
-	used = snprintf(text, sizeof(text), "%" PRIu64 " operations, %" PRIu64 " of them refused; "
-			"how many, and ms:", worker->done[0] + worker->done[1], worker->done[0]);
+	used = snprintf(text, sizeof(text),
+			"%" PRIu64 " operations, %" PRIu64 " of them refused; "
+			"how many, and ms:",
+			worker->done[0] + worker->done[1], worker->done[0]);
 	for (i = 0; i < NR_KINDS; i++)
 		used += snprintf(text + used, sizeof(text) - used, " %s %" PRIu64 " %" PRIu64,
 				 operations[i].name, worker->kinds[i].nr,

@@ -54,7 +54,8 @@ static int print_map(void *context, const struct item_map *map)
 static void drain_until(int fd)
 {
 	struct pollfd polls[] = {
-		{ .fd = perf_maps_fd(maps), .events = POLLIN }, { .fd = fd, .events = POLLIN },
+		{ .fd = perf_maps_fd(maps), .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
 	};
 
 	while (!polls[1].revents) {
@@ -137,7 +138,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
-	setvbuf(stdout, NULL, _IOLBF, 0);	/* the command writes there, too */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* the command writes there, too */
 	if (perf_maps_open(&maps, why, sizeof(why))) {
 		fprintf(stderr, "maps_dump: %s\n", why);
 		return 1;

@@ -28,8 +28,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE 4096L
-#define WRITTEN 0xee
+#define PAGE	  4096L
+#define WRITTEN	  0xee
 #define MAX_STEPS 4096
 
 enum kind { STEP_TOUCH, STEP_CUT, STEP_DROP };
@@ -108,8 +108,9 @@ static int read_steps(char **words, bool *cuts)
 	for (nr = 0; words[nr] && nr < MAX_STEPS; nr++) {
 		const char *number = strchr(words[nr], '=');
 
-		steps[nr].kind = !number ? STEP_TOUCH :
-				 !strncmp(words[nr], "cut=", 4) ? STEP_CUT : STEP_DROP;
+		steps[nr].kind = !number			? STEP_TOUCH :
+				 !strncmp(words[nr], "cut=", 4) ? STEP_CUT :
+								  STEP_DROP;
 		steps[nr].page = atol(number ? number + 1 : words[nr]);
 		*cuts |= steps[nr].kind == STEP_CUT;
 	}
@@ -122,8 +123,8 @@ static void hook(int fd, bool around)
 	int session = open("/sys/kernel/debug/pfstat/session", O_RDWR | O_CLOEXEC);
 	char commands[64];
 
-	snprintf(commands, sizeof(commands), "fault_around %s\nfile %d\n",
-		 around ? "keep" : "off", fd);
+	snprintf(commands, sizeof(commands), "fault_around %s\nfile %d\n", around ? "keep" : "off",
+		 fd);
 	if (session < 0 || write(session, commands, strlen(commands)) < 0)
 		die("session");
 }
@@ -186,7 +187,7 @@ int main(int argc, char **argv)
 	if (hooked)
 		hook(fd, around);
 
-	getrusage(RUSAGE_SELF, &to);	/* once for nothing, as above */
+	getrusage(RUSAGE_SELF, &to); /* once for nothing, as above */
 	getrusage(RUSAGE_SELF, &from);
 	for (i = 0; i < nr; i++)
 		perform(&steps[i], fd, map, write);

@@ -169,7 +169,7 @@ static void run_threads(const char *path, int count)
 
 struct share {
 	pthread_t thread;
-	const char *path;	/* NULL: map is given */
+	const char *path; /* NULL: map is given */
 	char *map;
 };
 

@@ -15,7 +15,7 @@ struct cache_geometry {
 
 struct cache_simulation {
 	char version[64];	/* of valgrind */
-	struct cachegrind loop;	/* the run with the accesses, less that without; ordered */
+	struct cachegrind loop; /* the run with the accesses, less that without; ordered */
 };
 
 /*
@@ -23,8 +23,8 @@ struct cache_simulation {
  * is 15 MiB of 20 ways, 12288 sets; cachegrind takes only powers of two, so it has 30 ways
  * and 8192 sets here. It has no second level, no prefetcher and no TLB.
  */
-#define CACHE_SIMULATION_GEOMETRY { \
-	{ "I1", 32768, 8, 64 }, { "D1", 32768, 8, 64 }, { "LL", 15728640, 30, 64 } }
+#define CACHE_SIMULATION_GEOMETRY \
+	{ { "I1", 32768, 8, 64 }, { "D1", 32768, 8, 64 }, { "LL", 15728640, 30, 64 } }
 #define CACHE_SIMULATION_LEVELS 3
 
 #endif

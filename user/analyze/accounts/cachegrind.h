@@ -17,25 +17,30 @@
 
 /* The order and the names are those of cachegrind. */
 enum cachegrind_event {
-	CACHEGRIND_IR, CACHEGRIND_I1MR, CACHEGRIND_ILMR,
-	CACHEGRIND_DR, CACHEGRIND_D1MR, CACHEGRIND_DLMR,
-	CACHEGRIND_DW, CACHEGRIND_D1MW, CACHEGRIND_DLMW,
+	CACHEGRIND_IR,
+	CACHEGRIND_I1MR,
+	CACHEGRIND_ILMR,
+	CACHEGRIND_DR,
+	CACHEGRIND_D1MR,
+	CACHEGRIND_DLMR,
+	CACHEGRIND_DW,
+	CACHEGRIND_D1MW,
+	CACHEGRIND_DLMW,
 	CACHEGRIND_NR_EVENTS
 };
 
-#define CACHEGRIND_EVENT_NAMES \
-	{ "Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw" }
+#define CACHEGRIND_EVENT_NAMES { "Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw" }
 
 struct cachegrind_function {
 	char *name;
-	int64_t events[CACHEGRIND_NR_EVENTS];	/* of a difference they may be below 0 */
+	int64_t events[CACHEGRIND_NR_EVENTS]; /* of a difference they may be below 0 */
 };
 
 /* All zero is none. */
 struct cachegrind {
 	struct cachegrind_function *functions;
 	size_t nr, room;
-	size_t current;		/* whose lines are read; nr: nobody's */
+	size_t current; /* whose lines are read; nr: nobody's */
 	enum cachegrind_event columns[CACHEGRIND_NR_EVENTS];
 	size_t nr_columns;
 	bool have_summary;
@@ -54,6 +59,6 @@ void cachegrind_exit(struct cachegrind *cachegrind);
 
 int64_t cachegrind_data_refs(const int64_t *events);
 int64_t cachegrind_d1_misses(const int64_t *events);
-int64_t cachegrind_ll_misses(const int64_t *events);	/* of data */
+int64_t cachegrind_ll_misses(const int64_t *events); /* of data */
 
 #endif

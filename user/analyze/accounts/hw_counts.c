@@ -24,7 +24,7 @@ int hw_counts_take(const uint64_t *words, size_t nr_words, struct hw_count **mem
 		members[i]->raw = words[3 + i];
 		if (words[2])
 			members[i]->value = hw_scale(words[3 + i], words[1], words[2]);
-		else	/* 0 of nothing: it was not counted */
+		else /* 0 of nothing: it was not counted */
 			snprintf(members[i]->missing, sizeof(members[i]->missing),
 				 "no counter was free for it during the run");
 	}

@@ -15,24 +15,24 @@ enum hw_cache { HW_L1D, HW_DTLB, HW_NR_CACHES };
 enum hw_op { HW_READ, HW_WRITE, HW_PREFETCH, HW_NR_OPS };
 enum hw_result { HW_ACCESS, HW_MISS, HW_NR_RESULTS };
 
-#define HW_CACHE_NAMES { "L1D", "dTLB" }
-#define HW_OP_NAMES { "read", "write", "prefetch" }
+#define HW_CACHE_NAMES	{ "L1D", "dTLB" }
+#define HW_OP_NAMES	{ "read", "write", "prefetch" }
 #define HW_RESULT_NAMES { "accesses", "misses" }
 
 /* Room for what read(2) of a group gives: its size, two times, a value each. */
 #define HW_GROUP_WORDS (3 + HW_NR_RESULTS)
 
 struct hw_count {
-	char missing[128];	/* why it is not available, one clause; "": it is */
-	uint64_t raw;		/* what was counted in running_ns */
-	uint64_t value;		/* scaled to enabled_ns */
+	char missing[128]; /* why it is not available, one clause; "": it is */
+	uint64_t raw;	   /* what was counted in running_ns */
+	uint64_t value;	   /* scaled to enabled_ns */
 	uint64_t enabled_ns, running_ns;
 };
 
 struct hw_counts {
 	struct hw_count counts[HW_NR_CACHES][HW_NR_OPS][HW_NR_RESULTS];
-	uint64_t l1d_bytes;	/* 0: not known */
-	uint64_t walked_bytes;	/* read before the loop, so that L1D holds nothing of it */
+	uint64_t l1d_bytes;    /* 0: not known */
+	uint64_t walked_bytes; /* read before the loop, so that L1D holds nothing of it */
 };
 
 /*

@@ -16,7 +16,7 @@
 struct sides {
 	const struct run_counters *counters;
 	const struct summary_figures *figures;
-	bool have_mm;	/* eBPF counted handle_mm_fault() */
+	bool have_mm; /* eBPF counted handle_mm_fault() */
 };
 
 static uint64_t returns(const struct sides *sides, enum pfstat_fault_kind kind,
@@ -60,8 +60,8 @@ static void add_count(struct ledger *ledger, const char *name, const char *sourc
 }
 
 static struct ledger_difference *ledger_begin(struct ledger *ledger, const char *left,
-					      uint64_t left_value,
-					      const char *right, uint64_t right_value)
+					      uint64_t left_value, const char *right,
+					      uint64_t right_value)
 {
 	struct ledger_difference *difference = &ledger->differences[ledger->nr_differences++];
 
@@ -117,7 +117,9 @@ static void add_left_out(struct ledger_difference *difference, const struct side
 	if (bound == COUNT_NA || !sides->have_mm)
 		return;
 	note(difference, "eBPF programs that the kernel left out",
-	     (uint64_t)llabs(left) < bound ? left : left < 0 ? -(int64_t)bound : (int64_t)bound);
+	     (uint64_t)llabs(left) < bound ? left :
+	     left < 0			   ? -(int64_t)bound :
+					     (int64_t)bound);
 }
 
 static void end(struct ledger *ledger, struct ledger_difference *difference)
@@ -142,11 +144,10 @@ static void compare_calls(struct ledger *ledger, const struct sides *sides)
 	const struct summary_figures *figures = sides->figures;
 	struct ledger_difference *difference;
 
-	difference = ledger_begin(ledger, "wrapper calls", sides->counters->calls,
-				  "logical faults", figures->faults);
+	difference = ledger_begin(ledger, "wrapper calls", sides->counters->calls, "logical faults",
+				  figures->faults);
 	add_reason(difference, "calls that the kernel made again", figures->retried);
-	add_reason(difference, "passes on to ->fault",
-		   figures->classes[PFSTAT_CLASS_PASS].count);
+	add_reason(difference, "passes on to ->fault", figures->classes[PFSTAT_CLASS_PASS].count);
 	add_reason(difference, "page_mkwrite as a part of a fault", figures->sequels);
 	add_reason(difference, "errors", figures->classes[PFSTAT_CLASS_ERROR].count);
 	add_reason(difference, "records lost", sides->counters->lost);

@@ -15,29 +15,29 @@
 #include "model/counters.h"
 
 struct ledger_count {
-	const char *name;	/* "wrapper calls", "logical faults", "minflt", … */
-	const char *source;	/* who counted: "module", "eBPF", "getrusage", "perf" */
-	uint64_t value;		/* COUNT_NA: n/a */
+	const char *name;   /* "wrapper calls", "logical faults", "minflt", … */
+	const char *source; /* who counted: "module", "eBPF", "getrusage", "perf" */
+	uint64_t value;	    /* COUNT_NA: n/a */
 };
 
 #define LEDGER_MAX_REASONS 9
 
 struct ledger_reason {
-	const char *name;	/* "kernel-mode faults" */
+	const char *name; /* "kernel-mode faults" */
 	int64_t amount;
 };
 
 /* left - right = the reasons' amounts + unexplained */
 struct ledger_difference {
-	const char *left, *right;	/* names of counts, or sums of them as text */
+	const char *left, *right; /* names of counts, or sums of them as text */
 	int64_t amount;
-	bool known;			/* false: one side is n/a */
+	bool known; /* false: one side is n/a */
 	struct ledger_reason reasons[LEDGER_MAX_REASONS];
 	size_t nr_reasons;
 	int64_t unexplained;
 };
 
-#define LEDGER_MAX_COUNTS 16
+#define LEDGER_MAX_COUNTS      16
 #define LEDGER_MAX_DIFFERENCES 12
 
 struct ledger {
@@ -45,7 +45,7 @@ struct ledger {
 	size_t nr_counts;
 	struct ledger_difference differences[LEDGER_MAX_DIFFERENCES];
 	size_t nr_differences;
-	uint64_t unexplained;		/* sum of the absolute amounts */
+	uint64_t unexplained; /* sum of the absolute amounts */
 };
 
 void ledger_make(struct ledger *ledger, const struct run_counters *counters,

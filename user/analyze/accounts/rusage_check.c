@@ -8,8 +8,8 @@
 #include "util/array.h"
 
 #define SECTOR 512
-#define KIB 1024
-#define US 1000
+#define KIB    1024
+#define US     1000
 
 static uint64_t in(uint64_t fact, uint64_t unit)
 {
@@ -57,9 +57,10 @@ static const char *edge_reason(const struct run_counters *counters)
 {
 	if (counters->edges)
 		return "it ran on while the watching began and ended";
-	return counters->hooked_only ? "a switch between the two beginnings or the two ends" :
-		"getrusage also has the child before its exec, and the last switch of "
-		"each process";
+	return counters->hooked_only ?
+		       "a switch between the two beginnings or the two ends" :
+		       "getrusage also has the child before its exec, and the last switch of "
+		       "each process";
 }
 
 static void fill_times(struct usage_line *lines, const struct run_counters *counters,
@@ -67,36 +68,46 @@ static void fill_times(struct usage_line *lines, const struct run_counters *coun
 {
 	static const char no_mode[] = "eBPF does not see the changes of mode";
 
-	lines[USAGE_UTIME] = (struct usage_line){
-		"utime", "utime_us", "µs", in(counters->usage.utime_ns, US), COUNT_NA,
-		no_mode, NULL };
-	lines[USAGE_STIME] = (struct usage_line){
-		"stime", "stime_us", "µs", in(counters->usage.stime_ns, US), COUNT_NA,
-		no_mode, NULL };
+	lines[USAGE_UTIME] =
+		(struct usage_line){ "utime",  "utime_us", "µs", in(counters->usage.utime_ns, US),
+				     COUNT_NA, no_mode,	   NULL };
+	lines[USAGE_STIME] =
+		(struct usage_line){ "stime",  "stime_us", "µs", in(counters->usage.stime_ns, US),
+				     COUNT_NA, no_mode,	   NULL };
 	lines[USAGE_CPU] = (struct usage_line){
-		"utime + stime", "cpu_us", "µs",
+		"utime + stime",
+		"cpu_us",
+		"µs",
 		in(count_sum(counters->usage.utime_ns, counters->usage.stime_ns), US),
 		on_cpu_us(counters, seen),
 		seen->one_thread ? "time of the loop, less the stays off the CPU" :
 				   "of several threads, or processes, it is not known",
-		"getrusage's clock moves at ticks and switches; interrupts are in eBPF's" };
+		"getrusage's clock moves at ticks and switches; interrupts are in eBPF's"
+	};
 }
 
 static void fill_memory(struct usage_line *lines, const struct run_counters *counters)
 {
 	const char *const edges = counters->edges ? edge_reason(counters) : NULL;
 
-	lines[USAGE_MAXRSS] = (struct usage_line){
-		"maxrss", "maxrss_kb", "KiB", in(counters->usage.maxrss_bytes, KIB), COUNT_NA,
-		"of the whole process, ever: no event", NULL };
-	lines[USAGE_MINFLT] = (struct usage_line){
-		"minflt", "minflt", "", counters->usage.minflt,
-		rusage_faults(counters, PFSTAT_OUTCOME_MINOR),
-		"returns of handle_mm_fault()", edges };
-	lines[USAGE_MAJFLT] = (struct usage_line){
-		"majflt", "majflt", "", counters->usage.majflt,
-		rusage_faults(counters, PFSTAT_OUTCOME_MAJOR),
-		"returns of handle_mm_fault()", edges };
+	lines[USAGE_MAXRSS] = (struct usage_line){ "maxrss", "maxrss_kb",
+						   "KiB",    in(counters->usage.maxrss_bytes, KIB),
+						   COUNT_NA, "of the whole process, ever: no event",
+						   NULL };
+	lines[USAGE_MINFLT] = (struct usage_line){ "minflt",
+						   "minflt",
+						   "",
+						   counters->usage.minflt,
+						   rusage_faults(counters, PFSTAT_OUTCOME_MINOR),
+						   "returns of handle_mm_fault()",
+						   edges };
+	lines[USAGE_MAJFLT] = (struct usage_line){ "majflt",
+						   "majflt",
+						   "",
+						   counters->usage.majflt,
+						   rusage_faults(counters, PFSTAT_OUTCOME_MAJOR),
+						   "returns of handle_mm_fault()",
+						   edges };
 }
 
 static void fill_io(struct usage_line *lines, const struct run_counters *counters,
@@ -105,36 +116,56 @@ static void fill_io(struct usage_line *lines, const struct run_counters *counter
 	const bool known = has_hook(counters, HOOK_BLOCK);
 
 	lines[USAGE_INBLOCK] = (struct usage_line){
-		"inblock", "inblock", "× 512 B", counters->usage.inblock,
-		known ? seen->bytes_read / SECTOR : COUNT_NA, "read requests of its threads",
-		"requests not complete at the end, or of disks made of disks" };
+		"inblock",
+		"inblock",
+		"× 512 B",
+		counters->usage.inblock,
+		known ? seen->bytes_read / SECTOR : COUNT_NA,
+		"read requests of its threads",
+		"requests not complete at the end, or of disks made of disks"
+	};
 	lines[USAGE_OUBLOCK] = (struct usage_line){
-		"oublock", "oublock", "× 512 B", counters->usage.oublock,
-		known ? seen->bytes_written / SECTOR : COUNT_NA, "write requests of its threads",
-		"getrusage counts pages made dirty; who writes them, and when, is another matter" };
+		"oublock",
+		"oublock",
+		"× 512 B",
+		counters->usage.oublock,
+		known ? seen->bytes_written / SECTOR : COUNT_NA,
+		"write requests of its threads",
+		"getrusage counts pages made dirty; who writes them, and when, is another matter"
+	};
 }
 
 static void fill_switches(struct usage_line *lines, const struct run_counters *counters,
 			  const struct usage_seen *seen)
 {
-	lines[USAGE_NVCSW] = (struct usage_line){
-		"nvcsw", "nvcsw", "", counters->usage.nvcsw,
-		counters->have_bpf ? seen->voluntary : COUNT_NA,
-		"stays off the CPU, asleep", edge_reason(counters) };
-	lines[USAGE_NIVCSW] = (struct usage_line){
-		"nivcsw", "nivcsw", "", counters->usage.nivcsw,
-		counters->have_bpf ? seen->preempted : COUNT_NA,
-		"stays off the CPU, runnable", edge_reason(counters) };
-	lines[USAGE_SYSCALLS] = (struct usage_line){
-		"system calls", "syscalls", "", COUNT_NA, calls_of(counters),
-		"entered and left while watched", NULL };
+	lines[USAGE_NVCSW] = (struct usage_line){ "nvcsw",
+						  "nvcsw",
+						  "",
+						  counters->usage.nvcsw,
+						  counters->have_bpf ? seen->voluntary : COUNT_NA,
+						  "stays off the CPU, asleep",
+						  edge_reason(counters) };
+	lines[USAGE_NIVCSW] = (struct usage_line){ "nivcsw",
+						   "nivcsw",
+						   "",
+						   counters->usage.nivcsw,
+						   counters->have_bpf ? seen->preempted : COUNT_NA,
+						   "stays off the CPU, runnable",
+						   edge_reason(counters) };
+	lines[USAGE_SYSCALLS] = (struct usage_line){ "system calls",
+						     "syscalls",
+						     "",
+						     COUNT_NA,
+						     calls_of(counters),
+						     "entered and left while watched",
+						     NULL };
 }
 
 /* What eBPF did not see is the first reason there is; of oublock the usual one says more. */
 static void fill_losses(struct usage_line *lines, const struct run_counters *counters)
 {
-	static const enum usage_name of_events[] = {
-		USAGE_CPU, USAGE_INBLOCK, USAGE_NVCSW, USAGE_NIVCSW };
+	static const enum usage_name of_events[] = { USAGE_CPU, USAGE_INBLOCK, USAGE_NVCSW,
+						     USAGE_NIVCSW };
 	size_t i;
 
 	if (!counters->have_bpf)

@@ -24,25 +24,25 @@
 
 /* A thread's chain; all zero before its first record. */
 struct attempt_chain {
-	uint64_t page;		/* virtual address >> 12 */
-	bool open;		/* the last attempt did not end the fault */
-	bool passed;		/* it was one that passes on to ->fault */
-	bool shared_write;	/* the last attempt ended a first write: mkwrite may follow */
-	bool major;		/* the fault that it ended was counted as major */
+	uint64_t page;	   /* virtual address >> 12 */
+	bool open;	   /* the last attempt did not end the fault */
+	bool passed;	   /* it was one that passes on to ->fault */
+	bool shared_write; /* the last attempt ended a first write: mkwrite may follow */
+	bool major;	   /* the fault that it ended was counted as major */
 };
 
 struct attempt_chain_counts {
-	uint64_t faults;	/* logical faults */
-	uint64_t major;		/* of these */
-	uint64_t unfinished;	/* chains begun and (so far) not ended */
-	uint64_t sequels;	/* page_mkwrite calls that are a part of the fault before them */
+	uint64_t faults;     /* logical faults */
+	uint64_t major;	     /* of these */
+	uint64_t unfinished; /* chains begun and (so far) not ended */
+	uint64_t sequels;    /* page_mkwrite calls that are a part of the fault before them */
 };
 
 /* What an attempt is to the fault that the thread's attempt before belonged to. */
 enum attempt_role {
-	CHAIN_FIRST,	/* of another fault */
-	CHAIN_NEXT,	/* of the same: that was still open */
-	CHAIN_SEQUEL,	/* of the same, which had seemed complete: page_mkwrite */
+	CHAIN_FIRST,  /* of another fault */
+	CHAIN_NEXT,   /* of the same: that was still open */
+	CHAIN_SEQUEL, /* of the same, which had seemed complete: page_mkwrite */
 };
 
 /* Records of a thread in time order. chain->open says afterwards whether more will come. */

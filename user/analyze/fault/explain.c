@@ -23,8 +23,8 @@ struct explain {
 	explain_sink sink;
 	void *context;
 	struct thread_table threads;
-	struct requests requests;	/* of all threads */
-	struct fault_builder *free;	/* as many as threads were in faults at once */
+	struct requests requests;   /* of all threads */
+	struct fault_builder *free; /* as many as threads were in faults at once */
 };
 
 struct explain *explain_new(bool have_bpf, explain_sink sink, void *context)
@@ -175,7 +175,7 @@ static int explain_close_other(struct explain *explain, struct thread_state *thr
 int explain_record(struct explain *explain, const struct pfstat_record *record)
 {
 	struct thread_state *thread = thread_table_get(&explain->threads, record->tid);
-	struct attempt_chain_counts counts = { 0 };	/* unused: the summary counts */
+	struct attempt_chain_counts counts = { 0 }; /* unused: the summary counts */
 	struct fault_builder *builder;
 	enum attempt_role role;
 	int err;
@@ -192,8 +192,8 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 			return err;
 	}
 	if (!thread->hooked) {
-		thread->hooked = explain_begin(explain, (enum fault_class)record->class,
-					       record->start_ns);
+		thread->hooked =
+			explain_begin(explain, (enum fault_class)record->class, record->start_ns);
 		if (!thread->hooked)
 			return -ENOMEM;
 		describe_record(&thread->hooked->fault, record);
@@ -314,8 +314,8 @@ static int explain_add_task(struct explain *explain, const struct pfstat_task *t
 	/* Another thread that executes a program takes the number of the first. */
 	if (task->event.flags & PFSTAT_TASK_EXEC)
 		return task->parent == task->event.tid ?
-			explain_restart_thread(explain, task->parent) :
-			explain_end_thread(explain, task->parent);
+			       explain_restart_thread(explain, task->parent) :
+			       explain_end_thread(explain, task->parent);
 	return 0;
 }
 
@@ -327,7 +327,7 @@ int explain_event(struct explain *explain, const struct pfstat_event *event)
 	case PFSTAT_EVENT_BLOCK:
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);
 	case PFSTAT_EVENT_FAULT:
-		if (event->flags == PFSTAT_FAULT_HOOKED)	/* the records say more */
+		if (event->flags == PFSTAT_FAULT_HOOKED) /* the records say more */
 			return 0;
 		return explain_add_fault(explain, (const struct pfstat_fault *)event);
 	case PFSTAT_EVENT_TASK:

@@ -65,9 +65,11 @@ enum part {
 	NR_PARTS
 };
 
-#define PART_NAMES \
-	{ "cpu_before", "queue", "device", "foreign", "blocked", "runqueue", "cpu_after", \
-	  "residue" }
+#define PART_NAMES                                                \
+	{                                                         \
+		"cpu_before", "queue",	  "device",    "foreign", \
+		"blocked",    "runqueue", "cpu_after", "residue"  \
+	}
 
 #define EXPLAIN_MAX_SPANS 32
 
@@ -81,21 +83,21 @@ struct explained {
 	enum fault_class class;
 	uint32_t pid, tid;
 	uint64_t start_ns, end_ns;
-	uint64_t handler_ns;	/* inside wrapper calls; of eBPF's faults all of it */
-	uint64_t parts_ns[NR_PARTS];	/* add up to end_ns - start_ns */
-	uint64_t address;	/* as faulted first */
-	uint64_t pgoff, inode;	/* inode 0: no file */
-	uint64_t ip;		/* 0: unknown */
+	uint64_t handler_ns;	     /* inside wrapper calls; of eBPF's faults all of it */
+	uint64_t parts_ns[NR_PARTS]; /* add up to end_ns - start_ns */
+	uint64_t address;	     /* as faulted first */
+	uint64_t pgoff, inode;	     /* inode 0: no file */
+	uint64_t ip;		     /* 0: unknown */
 	uint32_t dev;
-	uint32_t flags;		/* PFSTAT_FLAG_* of the first attempt */
-	uint32_t result;	/* PFSTAT_RESULT_* of the last */
+	uint32_t flags;	 /* PFSTAT_FLAG_* of the first attempt */
+	uint32_t result; /* PFSTAT_RESULT_* of the last */
 	unsigned int attempts;
-	uint16_t around_before, around_pages;	/* of a map_pages that solved it */
-	uint8_t order;		/* log2 of the pages mapped by ->fault: its folio's, or 0 */
-	bool solved;		/* false: an error, or the next attempt never came */
-	bool major;		/* as the kernel counts majflt; only of solved ones */
-	bool parts_known;	/* false: no off-CPU events; all is cpu_before */
-	struct pfstat_block request;	/* the last one waited for; event.size 0: none */
+	uint16_t around_before, around_pages; /* of a map_pages that solved it */
+	uint8_t order;		     /* log2 of the pages mapped by ->fault: its folio's, or 0 */
+	bool solved;		     /* false: an error, or the next attempt never came */
+	bool major;		     /* as the kernel counts majflt; only of solved ones */
+	bool parts_known;	     /* false: no off-CPU events; all is cpu_before */
+	struct pfstat_block request; /* the last one waited for; event.size 0: none */
 	/* More than EXPLAIN_MAX_SPANS are left out. 0: never off the CPU, all is cpu_before. */
 	unsigned int nr_spans;
 	struct explain_span spans[EXPLAIN_MAX_SPANS];

@@ -68,8 +68,12 @@ void fault_builder_add_interval(struct fault_builder *builder, const struct pfst
 	inside.event.ns = to_ns;
 	if (!(event->event.flags & PFSTAT_OFF_CPU_PREEMPTED)) {
 		const struct requests_wait wait = {
-			.dev = fault->dev, .tid = fault->tid, .inode = fault->inode,
-			.pgoff = fault->pgoff, .start_ns = fault->start_ns, .from_ns = from_ns,
+			.dev = fault->dev,
+			.tid = fault->tid,
+			.inode = fault->inode,
+			.pgoff = fault->pgoff,
+			.start_ns = fault->start_ns,
+			.from_ns = from_ns,
 		};
 
 		nr_matches = requests_match(requests, &wait, matches);
@@ -81,8 +85,7 @@ void fault_builder_add_interval(struct fault_builder *builder, const struct pfst
 		fault_builder_add_span(builder, &spans[i]);
 }
 
-void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns,
-				   uint64_t to_ns)
+void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns)
 {
 	struct explain_span span = { from_ns, to_ns, PART_RESIDUE };
 

@@ -14,23 +14,21 @@
 #include "analyze/fault/requests.h"
 
 struct fault_builder {
-	struct fault_builder *next;	/* in the list of free ones */
-	bool complete;		/* a page_mkwrite may still belong to it */
-	uint64_t accounted_until_ns;	/* the end of the last span; without one, the start */
-	uint64_t off_cpu_ns;	/* the sum of the spans */
+	struct fault_builder *next;  /* in the list of free ones */
+	bool complete;		     /* a page_mkwrite may still belong to it */
+	uint64_t accounted_until_ns; /* the end of the last span; without one, the start */
+	uint64_t off_cpu_ns;	     /* the sum of the spans */
 	struct explained fault;
 };
 
-void fault_builder_begin(struct fault_builder *builder, enum fault_class class,
-			 uint64_t start_ns);
+void fault_builder_begin(struct fault_builder *builder, enum fault_class class, uint64_t start_ns);
 /* The end moves forward, never back. */
 void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns);
 /* Adds the part of the off-CPU interval that lies within the fault as it is known now. */
 void fault_builder_add_interval(struct fault_builder *builder, const struct pfstat_off_cpu *event,
 				const struct requests *requests);
 /* No evidence explains this time: PART_RESIDUE. */
-void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns,
-				   uint64_t to_ns);
+void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns);
 /*
  * Between from_ns and to_ns the thread was off the CPU for lost_ns, but the events are lost.
  * Adds what fits into the fault as PART_RESIDUE, and returns it.

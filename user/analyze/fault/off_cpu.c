@@ -131,8 +131,8 @@ struct sleep {
 	const struct pfstat_off_cpu *event;
 	const struct pfstat_block *const *requests;
 	size_t nr_requests;
-	uint64_t last_complete_ns;	/* 0: no request */
-	uint64_t woken_ns;		/* the end of the interval if it is not known */
+	uint64_t last_complete_ns; /* 0: no request */
+	uint64_t woken_ns;	   /* the end of the interval if it is not known */
 };
 
 /* No request explains the sleep, so the state in which the thread slept decides. */
@@ -207,9 +207,8 @@ static uint64_t woken_at(const struct sleep *sleep)
 	return sleep->last_complete_ns ? sleep->last_complete_ns : event->event.ns;
 }
 
-size_t off_cpu_split(const struct pfstat_off_cpu *event,
-		     const struct pfstat_block *const *requests, size_t nr_requests,
-		     struct explain_span *spans)
+size_t off_cpu_split(const struct pfstat_off_cpu *event, const struct pfstat_block *const *requests,
+		     size_t nr_requests, struct explain_span *spans)
 {
 	struct sleep sleep = { .event = event, .requests = requests, .nr_requests = nr_requests };
 	uint64_t edges[OFF_CPU_SPLIT_MAX + 1];

@@ -18,19 +18,19 @@
 
 struct off_cpu_interval {
 	struct pfstat_off_cpu event;
-	uint64_t lost_ns;	/* off the CPU before it, by its total_ns, in no event */
-	uint64_t lost_from_ns;	/* these lie somewhere between there and event.off_ns */
+	uint64_t lost_ns;      /* off the CPU before it, by its total_ns, in no event */
+	uint64_t lost_from_ns; /* these lie somewhere between there and event.off_ns */
 };
 
 /* All zero is an empty one. */
 struct off_cpu_queue {
-	struct off_cpu_interval *ring;	/* oldest at `first` */
-	size_t capacity;		/* 0 or a power of two */
+	struct off_cpu_interval *ring; /* oldest at `first` */
+	size_t capacity;	       /* 0 or a power of two */
 	size_t first, count;
-	uint64_t dropped_ns;		/* intervals up to here were dropped unused */
-	uint64_t last_ns;		/* the end of the last one that was added */
-	uint64_t total_ns;		/* its total_ns */
-	bool total_unknown;		/* there were others before the first one added */
+	uint64_t dropped_ns; /* intervals up to here were dropped unused */
+	uint64_t last_ns;    /* the end of the last one that was added */
+	uint64_t total_ns;   /* its total_ns */
+	bool total_unknown;  /* there were others before the first one added */
 };
 
 void off_cpu_queue_exit(struct off_cpu_queue *queue);
@@ -52,8 +52,7 @@ uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue);
  * the number of spans. They follow each other without a gap, and neighbours differ in their
  * part. Pure.
  */
-size_t off_cpu_split(const struct pfstat_off_cpu *event,
-		     const struct pfstat_block *const *requests, size_t nr_requests,
-		     struct explain_span *spans);
+size_t off_cpu_split(const struct pfstat_off_cpu *event, const struct pfstat_block *const *requests,
+		     size_t nr_requests, struct explain_span *spans);
 
 #endif

@@ -42,8 +42,7 @@ static bool is_by_thread(const struct pfstat_block *request, const struct reques
 size_t requests_match(const struct requests *requests, const struct requests_wait *wait,
 		      const struct pfstat_block **matches)
 {
-	const uint64_t oldest = requests->count > REQUESTS_MAX ?
-				requests->count - REQUESTS_MAX : 0;
+	const uint64_t oldest = requests->count > REQUESTS_MAX ? requests->count - REQUESTS_MAX : 0;
 	const struct pfstat_block *request;
 	size_t found = 0;
 	uint64_t i;

@@ -14,7 +14,7 @@
 /* All zero is none. */
 struct requests {
 	struct pfstat_block *ring;
-	uint64_t count;		/* ever added; the last REQUESTS_MAX are there */
+	uint64_t count; /* ever added; the last REQUESTS_MAX are there */
 };
 
 void requests_exit(struct requests *requests);
@@ -24,9 +24,9 @@ int requests_add(struct requests *requests, const struct pfstat_block *request);
 struct requests_wait {
 	uint32_t dev;
 	uint32_t tid;
-	uint64_t inode, pgoff;	/* inode 0: no file */
-	uint64_t start_ns;	/* of the fault */
-	uint64_t from_ns;	/* of the sleep */
+	uint64_t inode, pgoff; /* inode 0: no file */
+	uint64_t start_ns;     /* of the fault */
+	uint64_t from_ns;      /* of the sleep */
 };
 
 #define REQUESTS_MATCHES 16

@@ -18,10 +18,10 @@
 
 struct thread_state {
 	uint32_t tid;
-	struct off_cpu_queue off_cpu;	/* intervals that no fault has used */
+	struct off_cpu_queue off_cpu; /* intervals that no fault has used */
 	struct attempt_chain chain;
-	struct fault_builder *hooked;	/* of the module's records; NULL: in no fault */
-	struct fault_builder *other;	/* of eBPF's events of handle_mm_fault() */
+	struct fault_builder *hooked; /* of the module's records; NULL: in no fault */
+	struct fault_builder *other;  /* of eBPF's events of handle_mm_fault() */
 	/*
 	 * CPU time in faults that were emitted since the last off-CPU event, before and after
 	 * their first sleep. The next event may reveal that an earlier one was lost.
@@ -32,12 +32,12 @@ struct thread_state {
 
 /* All zero is an empty table. */
 struct thread_table {
-	struct hash threads;	/* by tid */
-	size_t max;		/* with more threads, those in no fault are dropped */
-	uint64_t dropped_ns;	/* intervals of dropped threads ended up to here */
-	bool any_dropped;	/* a new thread may have been known before */
-	struct thread_state *last;	/* found last: records come in runs */
-	explain_correction correction;	/* or NULL */
+	struct hash threads;	       /* by tid */
+	size_t max;		       /* with more threads, those in no fault are dropped */
+	uint64_t dropped_ns;	       /* intervals of dropped threads ended up to here */
+	bool any_dropped;	       /* a new thread may have been known before */
+	struct thread_state *last;     /* found last: records come in runs */
+	explain_correction correction; /* or NULL */
 	void *correction_context;
 };
 

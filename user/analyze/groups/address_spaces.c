@@ -20,11 +20,11 @@
  * until one of them changes.
  */
 struct space {
-	struct space_map *maps;	/* by address, without overlaps */
+	struct space_map *maps; /* by address, without overlaps */
 	size_t nr_maps, capacity;
-	unsigned int *owners;	/* of maps; NULL: one */
-	size_t last;		/* found last */
-	uint32_t threads;	/* beside the first, of which the beginning was told */
+	unsigned int *owners; /* of maps; NULL: one */
+	size_t last;	      /* found last */
+	uint32_t threads;     /* beside the first, of which the beginning was told */
 	bool first_ended;
 };
 
@@ -34,8 +34,8 @@ struct name {
 
 struct path {
 	uint32_t number;
-	uint64_t inode;		/* 0: none was told; SPACES_INODES_DIFFER */
-	struct path *next;	/* of the same hash */
+	uint64_t inode;	   /* 0: none was told; SPACES_INODES_DIFFER */
+	struct path *next; /* of the same hash */
 	char text[];
 };
 
@@ -45,14 +45,14 @@ struct file_path {
 };
 
 struct spaces {
-	struct hash spaces;		/* by pid */
-	struct hash names;		/* by tid */
-	struct hash paths;		/* by hash of the text */
-	struct hash files;		/* by dev and inode */
-	struct path **numbered;		/* [0] has no name, [SPACES_OTHERS] any */
+	struct hash spaces;	/* by pid */
+	struct hash names;	/* by tid */
+	struct hash paths;	/* by hash of the text */
+	struct hash files;	/* by dev and inode */
+	struct path **numbered; /* [0] has no name, [SPACES_OTHERS] any */
 	uint32_t nr_paths;
-	size_t capacity;		/* sum of all spaces', what is shared once */
-	uint64_t dropped;		/* mappings and names for which there was no room */
+	size_t capacity;  /* sum of all spaces', what is shared once */
+	uint64_t dropped; /* mappings and names for which there was no room */
 	uint32_t last_pid;
 	struct space *last;
 };

@@ -12,11 +12,11 @@
 struct spaces;
 
 struct space_map {
-	uint64_t start, end;	/* addresses */
-	uint64_t pgoff;		/* page of the file at start */
-	uint64_t inode;		/* 0: no file */
+	uint64_t start, end; /* addresses */
+	uint64_t pgoff;	     /* page of the file at start */
+	uint64_t inode;	     /* 0: no file */
 	uint32_t dev;
-	uint32_t path;		/* number of its name, see spaces_path() */
+	uint32_t path; /* number of its name, see spaces_path() */
 };
 
 struct spaces *spaces_new(void);
@@ -37,7 +37,7 @@ bool space_map_has_file(const struct space_map *map);
 /* Of a number; "" for 0, which is no name. */
 const char *spaces_path(const struct spaces *spaces, uint32_t path);
 /* Of the file of that name, whichever device it is of; 0: it is not known. */
-#define SPACES_INODES_DIFFER UINT64_MAX	/* several files had it */
+#define SPACES_INODES_DIFFER UINT64_MAX /* several files had it */
 uint64_t spaces_path_inode(const struct spaces *spaces, uint32_t path);
 /* Of a name; 0: it is not known. */
 uint32_t spaces_path_number(const struct spaces *spaces, const char *path);

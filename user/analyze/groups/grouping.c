@@ -141,9 +141,9 @@ int grouping_add_fault(struct grouping *grouping, const struct explained *fault)
 {
 	static int (*const add_to[NR_GROUP_BY])(struct grouping *grouping,
 						const struct explained *fault) = {
-		[GROUP_BY_FILE] = grouping_add_to_file, [GROUP_BY_VMA] = grouping_add_to_vma,
+		[GROUP_BY_FILE] = grouping_add_to_file,	    [GROUP_BY_VMA] = grouping_add_to_vma,
 		[GROUP_BY_THREAD] = grouping_add_to_thread, [GROUP_BY_CODE] = grouping_add_to_code,
-		[GROUP_BY_STACK] = grouping_add_to_stack, [GROUP_BY_COMM] = grouping_add_to_comm,
+		[GROUP_BY_STACK] = grouping_add_to_stack,   [GROUP_BY_COMM] = grouping_add_to_comm,
 	};
 	enum group_by by;
 	int err = 0;
@@ -283,7 +283,7 @@ struct listing {
 	enum group_by by;
 	struct group *groups;
 	size_t nr;
-	FILE *names;		/* of all of them, each with its 0 */
+	FILE *names; /* of all of them, each with its 0 */
 };
 
 static void grouping_print_name(const struct listing *listing, const struct cell *cell)
@@ -363,7 +363,7 @@ static int grouping_costliest_first(const void *a, const void *b)
 		return left->total_ns < right->total_ns ? 1 : -1;
 	/* Two threads that had the same number may have the same name. */
 	return strcmp(left->name, right->name) ?:
-	       (left->number > right->number) - (left->number < right->number);
+		       (left->number > right->number) - (left->number < right->number);
 }
 
 int grouping_list(const struct grouping *grouping, enum group_by by, struct group **groups,
@@ -386,8 +386,9 @@ int grouping_list(const struct grouping *grouping, enum group_by by, struct grou
 		if (others)
 			grouping_list_others(&listing, others);
 	}
-	err = !listing.names || fclose(listing.names) || !listing.groups ? -ENOMEM :
-		grouping_put_names(&listing, names, length);
+	err = !listing.names || fclose(listing.names) || !listing.groups ?
+		      -ENOMEM :
+		      grouping_put_names(&listing, names, length);
 	free(names);
 	if (err) {
 		free(listing.groups);
@@ -429,8 +430,9 @@ static int grouping_visit_stack_place(void *context, const struct stack_place *a
 		.offset = at->offset,
 	};
 
-	return grouping_find_cell(visit->grouping, GROUP_BY_CODE, &key) ? 0 :
-		visit->visit(visit->context, &place);
+	return grouping_find_cell(visit->grouping, GROUP_BY_CODE, &key) ?
+		       0 :
+		       visit->visit(visit->context, &place);
 }
 
 int grouping_visit_code(const struct grouping *grouping, code_visitor visit, void *context)

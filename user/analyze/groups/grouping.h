@@ -15,7 +15,7 @@
 struct grouping {
 	struct spaces *spaces;
 	struct stacks *stacks;
-	struct groups *groups[NR_GROUP_BY];	/* NULL: not wanted */
+	struct groups *groups[NR_GROUP_BY]; /* NULL: not wanted */
 };
 
 /* dimensions: 1 << enum group_by. -ENOMEM; grouping_exit() is needed in any case. */
@@ -39,9 +39,9 @@ char *grouping_file_name(const struct grouping *grouping, uint32_t dev, uint64_t
  */
 struct code_place {
 	const char *path;
-	uint64_t inode;		/* see spaces_path_inode() */
-	uint64_t offset;	/* in the file, bytes */
-	uint32_t pid;		/* 0, or the place is in no file: path is "", offset its address */
+	uint64_t inode;	 /* see spaces_path_inode() */
+	uint64_t offset; /* in the file, bytes */
+	uint32_t pid;	 /* 0, or the place is in no file: path is "", offset its address */
 };
 typedef int (*code_visitor)(void *context, const struct code_place *place);
 int grouping_visit_code(const struct grouping *grouping, code_visitor visit, void *context);

@@ -7,9 +7,9 @@
 #include "util/hash.h"
 
 struct groups {
-	struct hash cells;	/* by hash of the key */
+	struct hash cells; /* by hash of the key */
 	size_t count;
-	struct cell *last;	/* found last: faults come in runs */
+	struct cell *last; /* found last: faults come in runs */
 	struct cell others;
 };
 

@@ -14,13 +14,13 @@ enum group_by {
 	GROUP_BY_FILE,
 	GROUP_BY_VMA,
 	GROUP_BY_THREAD,
-	GROUP_BY_CODE,		/* the instruction: pid and address */
-	GROUP_BY_STACK,		/* the way to it: number of the user stack */
-	GROUP_BY_COMM,		/* the name of the thread, whatever process has it */
+	GROUP_BY_CODE,	/* the instruction: pid and address */
+	GROUP_BY_STACK, /* the way to it: number of the user stack */
+	GROUP_BY_COMM,	/* the name of the thread, whatever process has it */
 	NR_GROUP_BY
 };
 
-#define GROUP_BY_ALL ((1U << NR_GROUP_BY) - 1)
+#define GROUP_BY_ALL   ((1U << NR_GROUP_BY) - 1)
 #define GROUP_BY_NAMES { "file", "vma", "thread", "code", "stack", "comm" }
 
 #define GROUP_OTHERS "(others)"
@@ -28,15 +28,15 @@ enum group_by {
 struct group {
 	/* path, "PID START-END path", "comm (tid)", "symbol (object)", "outer;…;innermost" */
 	const char *name;
-	uint32_t pid, tid;	/* 0: does not apply */
-	uint64_t address;	/* VMA's start, or the code's; 0: does not apply */
-	uint64_t number;	/* from 1 by first fault; the same in each list of an analysis */
+	uint32_t pid, tid; /* 0: does not apply */
+	uint64_t address;  /* VMA's start, or the code's; 0: does not apply */
+	uint64_t number;   /* from 1 by first fault; the same in each list of an analysis */
 	uint64_t inode;
 	uint32_t dev;
 	uint64_t faults;
 	uint64_t major;
 	uint64_t total_ns, max_ns;
-	uint64_t classes[NR_FAULT_CLASSES];	/* faults of each class */
+	uint64_t classes[NR_FAULT_CLASSES]; /* faults of each class */
 	uint64_t parts_ns[NR_PARTS];
 };
 
@@ -51,25 +51,25 @@ static inline bool group_is_others(const struct group *group)
 
 /* What makes a group one, by its dimension; the rest is 0. No padding. */
 struct group_key {
-	uint64_t address;	/* VMA: start; code: offset in the file, or the address itself; */
-				/* stack: its number, see stacks.h; thread: 0 while it lives; */
-				/* comm: its first 8 bytes */
-	uint64_t end;		/* VMA; comm: the rest of it */
-	uint64_t inode;		/* file */
-	uint32_t dev;		/* file */
-	uint32_t pid;		/* VMA, thread; code of no known file */
-	uint32_t tid;		/* thread */
-	uint32_t path;		/* VMA, code: number of the name, see address_spaces.h */
+	uint64_t address; /* VMA: start; code: offset in the file, or the address itself; */
+			  /* stack: its number, see stacks.h; thread: 0 while it lives; */
+			  /* comm: its first 8 bytes */
+	uint64_t end;	  /* VMA; comm: the rest of it */
+	uint64_t inode;	  /* file */
+	uint32_t dev;	  /* file */
+	uint32_t pid;	  /* VMA, thread; code of no known file */
+	uint32_t tid;	  /* thread */
+	uint32_t path;	  /* VMA, code: number of the name, see address_spaces.h */
 };
 
 /* One group as it is kept. */
 struct cell {
 	struct group_key key;
-	struct cell *next;	/* of the same hash */
-	uint64_t number;	/* from 1 */
-	uint32_t path;		/* of a file: its name when it was first seen */
-	char comm[16];		/* of a thread: its name */
-	char *symbol;		/* of a code address: its name, or NULL */
+	struct cell *next; /* of the same hash */
+	uint64_t number;   /* from 1 */
+	uint32_t path;	   /* of a file: its name when it was first seen */
+	char comm[16];	   /* of a thread: its name */
+	char *symbol;	   /* of a code address: its name, or NULL */
 	uint64_t faults, major, total_ns, max_ns;
 	uint64_t parts_ns[NR_PARTS];
 	uint64_t classes[NR_FAULT_CLASSES];

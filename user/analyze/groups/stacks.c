@@ -12,7 +12,7 @@
 #define KEPT 4
 /* Threads at a time of which stacks are kept: 150 MB. */
 #define THREADS_MAX 65536
-#define PAGE_SHIFT 12
+#define PAGE_SHIFT  12
 
 /* The latest stacks of a thread. */
 struct stacks_thread {
@@ -23,24 +23,24 @@ struct stacks_thread {
 
 /* A frame's place; one of each. */
 struct stacks_place {
-	struct stacks_place *next;	/* of the same hash */
-	struct stack_place at;	/* path 0: `offset` is an address */
-	uint32_t pid;		/* of an address, else 0 */
-	char *symbol;		/* NULL: not known */
+	struct stacks_place *next; /* of the same hash */
+	struct stack_place at;	   /* path 0: `offset` is an address */
+	uint32_t pid;		   /* of an address, else 0 */
+	char *symbol;		   /* NULL: not known */
 };
 
 /* One way, as it is kept. */
 struct stacks_way {
-	struct stacks_way *next;	/* of the same hash */
+	struct stacks_way *next; /* of the same hash */
 	size_t number, nr;
-	const struct stacks_place *places[];	/* the innermost first */
+	const struct stacks_place *places[]; /* the innermost first */
 };
 
 struct stacks {
-	struct hash threads;	/* struct stacks_thread by tid */
-	struct hash places;	/* struct stacks_place by place_hash() */
-	struct hash ways;	/* struct stacks_way by way_hash() */
-	struct stacks_way *numbered[STACKS_MAX];	/* [number - 1] */
+	struct hash threads;			 /* struct stacks_thread by tid */
+	struct hash places;			 /* struct stacks_place by place_hash() */
+	struct hash ways;			 /* struct stacks_way by way_hash() */
+	struct stacks_way *numbered[STACKS_MAX]; /* [number - 1] */
 	size_t nr_ways;
 };
 
@@ -133,8 +133,8 @@ static struct stacks_place *find_place(const struct stacks *stacks, const struct
 {
 	struct stacks_place *place = hash_find(&stacks->places, place_hash(at, pid));
 
-	while (place && (place->at.path != at->path || place->at.offset != at->offset ||
-			 place->pid != pid))
+	while (place &&
+	       (place->at.path != at->path || place->at.offset != at->offset || place->pid != pid))
 		place = place->next;
 	return place;
 }
@@ -170,8 +170,7 @@ static struct stacks_place *get_place(struct stacks *stacks, const struct stack_
 }
 
 static const struct stacks_place *stacks_place_of(struct stacks *stacks, struct spaces *spaces,
-						  uint32_t pid,
-						  uint64_t address)
+						  uint32_t pid, uint64_t address)
 {
 	const struct space_map *map = spaces_find(spaces, pid, address);
 	struct stack_place at = { .offset = address };
@@ -204,8 +203,7 @@ static uint64_t way_hash(const struct stacks_place *const *places, size_t nr)
 }
 
 static struct stacks_way *find_way(const struct stacks *stacks,
-				   const struct stacks_place *const *places,
-				   size_t nr)
+				   const struct stacks_place *const *places, size_t nr)
 {
 	struct stacks_way *way = hash_find(&stacks->ways, way_hash(places, nr));
 
@@ -268,7 +266,7 @@ static void print_frame(FILE *out, const struct spaces *spaces, const struct sta
 	const char *slash = strrchr(path, '/');
 	const char *plus = place->symbol ? strrchr(place->symbol, '+') : NULL;
 
-	if (plus)	/* where in the function is of no interest here */
+	if (plus) /* where in the function is of no interest here */
 		fprintf(out, "%.*s", (int)(plus - place->symbol), place->symbol);
 	else if (place->symbol)
 		fputs(place->symbol, out);

@@ -15,8 +15,8 @@
 /* Different ones that are kept. */
 #define STACKS_MAX 16384
 
-#define STACKS_NONE 0ULL	/* none was told of the fault */
-#define STACKS_OTHER UINT64_MAX	/* a new one when STACKS_MAX were there */
+#define STACKS_NONE  0ULL	/* none was told of the fault */
+#define STACKS_OTHER UINT64_MAX /* a new one when STACKS_MAX were there */
 
 struct stacks;
 
@@ -40,8 +40,8 @@ void stacks_print(const struct stacks *stacks, const struct spaces *spaces, uint
 
 /* A place in a file that is in any of the stacks. */
 struct stack_place {
-	uint32_t path;		/* number, see address_spaces.h */
-	uint64_t offset;	/* in the file, bytes; of a return: one less */
+	uint32_t path;	 /* number, see address_spaces.h */
+	uint64_t offset; /* in the file, bytes; of a return: one less */
 };
 
 int stacks_visit(const struct stacks *stacks,

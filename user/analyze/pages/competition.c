@@ -4,8 +4,8 @@
 
 #include "analyze/pages/competition.h"
 
-#define RUSAGE "getrusage(2), the run's thread"
-#define GROUP "memory.stat of the cgroup"
+#define RUSAGE	"getrusage(2), the run's thread"
+#define GROUP	"memory.stat of the cgroup"
 #define MACHINE "/proc/vmstat, the machine"
 
 const struct competition_name competition_names[NR_COMPETITION_FIGURES] = {
@@ -16,48 +16,33 @@ const struct competition_name competition_names[NR_COMPETITION_FIGURES] = {
 	[COMPETITION_OUBLOCK] = { "oublock", "oublock", RUSAGE, 0, NULL },
 	[COMPETITION_NVCSW] = { "nvcsw", "nvcsw", RUSAGE, 0, NULL },
 	[COMPETITION_NIVCSW] = { "nivcsw", "nivcsw", RUSAGE, 0, NULL },
-	[COMPETITION_READ_AGAIN] = {
-		"read_again", "file pages evicted and read again", "eBPF, the run's thread", 0, NULL
-	},
-	[COMPETITION_GROUP_MAJFLT] = {
-		"group_pgmajfault", "pgmajfault", GROUP, COMPETITION_MEMORY_STAT, "pgmajfault"
-	},
-	[COMPETITION_REFAULT_ANON] = {
-		"group_workingset_refault_anon", "workingset_refault_anon", GROUP,
-		COMPETITION_MEMORY_STAT, "workingset_refault_anon"
-	},
-	[COMPETITION_REFAULT_FILE] = {
-		"group_workingset_refault_file", "workingset_refault_file", GROUP,
-		COMPETITION_MEMORY_STAT, "workingset_refault_file"
-	},
-	[COMPETITION_ACTIVATED] = {
-		"group_pgactivate", "pgactivate", GROUP, COMPETITION_MEMORY_STAT, "pgactivate"
-	},
-	[COMPETITION_SCANNED] = {
-		"group_pgscan", "pgscan", GROUP, COMPETITION_MEMORY_STAT, "pgscan"
-	},
-	[COMPETITION_RECLAIMED] = {
-		"group_pgsteal", "pgsteal", GROUP, COMPETITION_MEMORY_STAT, "pgsteal"
-	},
-	[COMPETITION_LIMIT_HITS] = {
-		"group_max", "limit met (max)", "memory.events of the cgroup",
-		COMPETITION_MEMORY_EVENTS, "max"
-	},
+	[COMPETITION_READ_AGAIN] = { "read_again", "file pages evicted and read again",
+				     "eBPF, the run's thread", 0, NULL },
+	[COMPETITION_GROUP_MAJFLT] = { "group_pgmajfault", "pgmajfault", GROUP,
+				       COMPETITION_MEMORY_STAT, "pgmajfault" },
+	[COMPETITION_REFAULT_ANON] = { "group_workingset_refault_anon", "workingset_refault_anon",
+				       GROUP, COMPETITION_MEMORY_STAT, "workingset_refault_anon" },
+	[COMPETITION_REFAULT_FILE] = { "group_workingset_refault_file", "workingset_refault_file",
+				       GROUP, COMPETITION_MEMORY_STAT, "workingset_refault_file" },
+	[COMPETITION_ACTIVATED] = { "group_pgactivate", "pgactivate", GROUP,
+				    COMPETITION_MEMORY_STAT, "pgactivate" },
+	[COMPETITION_SCANNED] = { "group_pgscan", "pgscan", GROUP, COMPETITION_MEMORY_STAT,
+				  "pgscan" },
+	[COMPETITION_RECLAIMED] = { "group_pgsteal", "pgsteal", GROUP, COMPETITION_MEMORY_STAT,
+				    "pgsteal" },
+	[COMPETITION_LIMIT_HITS] = { "group_max", "limit met (max)", "memory.events of the cgroup",
+				     COMPETITION_MEMORY_EVENTS, "max" },
 	[COMPETITION_PSWPIN] = { "pswpin", "pswpin", MACHINE, COMPETITION_VMSTAT, "pswpin" },
 	[COMPETITION_PSWPOUT] = { "pswpout", "pswpout", MACHINE, COMPETITION_VMSTAT, "pswpout" },
 	/* v6.13, and stable kernels before: pages of zeros, which are not in the counts above. */
-	[COMPETITION_SWPIN_ZERO] = {
-		"swpin_zero", "swpin_zero", MACHINE, COMPETITION_VMSTAT, "swpin_zero"
-	},
-	[COMPETITION_SWPOUT_ZERO] = {
-		"swpout_zero", "swpout_zero", MACHINE, COMPETITION_VMSTAT, "swpout_zero"
-	},
-	[COMPETITION_SWAP_READ] = {
-		"swap_read", "pages read from swap", "eBPF, the machine", 0, NULL
-	},
-	[COMPETITION_SWAP_EVICTED] = {
-		"swap_evicted", "pages evicted to swap", "eBPF, the machine", 0, NULL
-	},
+	[COMPETITION_SWPIN_ZERO] = { "swpin_zero", "swpin_zero", MACHINE, COMPETITION_VMSTAT,
+				     "swpin_zero" },
+	[COMPETITION_SWPOUT_ZERO] = { "swpout_zero", "swpout_zero", MACHINE, COMPETITION_VMSTAT,
+				      "swpout_zero" },
+	[COMPETITION_SWAP_READ] = { "swap_read", "pages read from swap", "eBPF, the machine", 0,
+				    NULL },
+	[COMPETITION_SWAP_EVICTED] = { "swap_evicted", "pages evicted to swap", "eBPF, the machine",
+				       0, NULL },
 };
 
 static void nothing(uint64_t *counts, size_t nr)

@@ -25,14 +25,14 @@ enum competition_figure {
 	COMPETITION_NVCSW,
 	COMPETITION_NIVCSW,
 	COMPETITION_READ_AGAIN,
-	COMPETITION_GROUP_MAJFLT,	/* from here on: of all that competes */
+	COMPETITION_GROUP_MAJFLT, /* from here on: of all that competes */
 	COMPETITION_REFAULT_ANON,
 	COMPETITION_REFAULT_FILE,
 	COMPETITION_ACTIVATED,
 	COMPETITION_SCANNED,
 	COMPETITION_RECLAIMED,
 	COMPETITION_LIMIT_HITS,
-	COMPETITION_PSWPIN,		/* from here on: of the machine */
+	COMPETITION_PSWPIN, /* from here on: of the machine */
 	COMPETITION_PSWPOUT,
 	COMPETITION_SWPIN_ZERO,
 	COMPETITION_SWPOUT_ZERO,
@@ -50,11 +50,11 @@ enum competition_file {
 };
 
 struct competition_name {
-	const char *key;	/* in JSON */
-	const char *name;	/* for people */
-	const char *source;	/* who counts it */
+	const char *key;    /* in JSON */
+	const char *name;   /* for people */
+	const char *source; /* who counts it */
 	enum competition_file file;
-	const char *line;	/* of that file */
+	const char *line; /* of that file */
 };
 
 extern const struct competition_name competition_names[NR_COMPETITION_FIGURES];
@@ -62,8 +62,8 @@ extern const struct competition_name competition_names[NR_COMPETITION_FIGURES];
 /* COUNT_NA: not known. */
 struct competition_side {
 	uint64_t figures[NR_COMPETITION_FIGURES];
-	uint64_t faults[NR_FAULT_CLASSES];	/* logical ones of the run */
-	uint64_t major[NR_FAULT_CLASSES];	/* of these */
+	uint64_t faults[NR_FAULT_CLASSES]; /* logical ones of the run */
+	uint64_t major[NR_FAULT_CLASSES];  /* of these */
 };
 
 void competition_side_init(struct competition_side *side);
@@ -75,16 +75,16 @@ void competition_between(const uint64_t *before, const uint64_t *after,
 			 struct competition_side *side);
 
 struct competitor_figures {
-	uint64_t minflt, majflt;	/* of its process, meanwhile */
+	uint64_t minflt, majflt; /* of its process, meanwhile */
 	uint64_t accesses;
 };
 
 struct competition {
-	uint64_t bytes;		/* of each competitor */
-	bool random;		/* else in order */
+	uint64_t bytes; /* of each competitor */
+	bool random;	/* else in order */
 	unsigned int nr;
-	uint64_t limit;		/* of the cgroup; COUNT_NA: there is none, --unsafe */
-	uint64_t swap_bytes;	/* of all swap areas */
+	uint64_t limit;	     /* of the cgroup; COUNT_NA: there is none, --unsafe */
+	uint64_t swap_bytes; /* of all swap areas */
 	struct competition_side alone, with;
 	struct competitor_figures competitors[COMPETITORS_MAX];
 	bool have_matrix;

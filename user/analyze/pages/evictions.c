@@ -9,20 +9,20 @@
 #include "analyze/pages/page_chunks.h"
 #include "util/hash.h"
 
-#define CHUNK_PAGES 2048U	/* of 8 MiB of a file: 4 KiB of marks */
-#define CHUNKS_MAX 4096U	/* 16 MiB of memory, 32 GiB of evicted files in reach */
+#define CHUNK_PAGES 2048U /* of 8 MiB of a file: 4 KiB of marks */
+#define CHUNKS_MAX  4096U /* 16 MiB of memory, 32 GiB of evicted files in reach */
 
 /* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and: */
 #define READ_AGAIN 0x8000U
-#define OTHERS BLAME_MAX_EVICTORS
+#define OTHERS	   BLAME_MAX_EVICTORS
 
 /*
  * The marks of a piece. An event that covers all of it changes one mark, so that events of
  * many pages cost as little as there are pieces.
  */
 struct marks {
-	bool uniform;		/* all pages have the mark `all`, and `each` is not valid */
-	bool settled;		/* all that were evicted were read again since */
+	bool uniform; /* all pages have the mark `all`, and `each` is not valid */
+	bool settled; /* all that were evicted were read again since */
 	uint16_t all;
 	uint16_t each[CHUNK_PAGES];
 };
@@ -33,12 +33,12 @@ struct evictor {
 };
 
 struct blame {
-	struct page_chunks marks;	/* struct marks */
-	struct hash evictor_of;	/* struct evictor by pid */
-	struct evictor evictors[BLAME_MAX_EVICTORS + 1];	/* the last: all others */
+	struct page_chunks marks;			 /* struct marks */
+	struct hash evictor_of;				 /* struct evictor by pid */
+	struct evictor evictors[BLAME_MAX_EVICTORS + 1]; /* the last: all others */
 	size_t nr_evictors;
-	struct hash pair_of;	/* struct blame_pair by evictor and victim */
-	struct blame_pair pairs[BLAME_MAX_PAIRS + 1];		/* the last: all others */
+	struct hash pair_of;			      /* struct blame_pair by evictor and victim */
+	struct blame_pair pairs[BLAME_MAX_PAIRS + 1]; /* the last: all others */
 	size_t nr_pairs;
 	struct blame_figures figures;
 };
@@ -59,7 +59,7 @@ struct blame *blame_new(void)
 
 static void evictions_keep(void *value)
 {
-	(void)value;	/* it is part of the blame */
+	(void)value; /* it is part of the blame */
 }
 
 void blame_free(struct blame *blame)
@@ -165,7 +165,7 @@ static struct blame_pair *evictions_pair(struct blame *blame, uint16_t evictor, 
 	if (hash_add(&blame->pair_of, key, pair))
 		return NULL;
 	blame->nr_pairs++;
-	pair->evictor = evictor;	/* its number, until it is told */
+	pair->evictor = evictor; /* its number, until it is told */
 	pair->victim = victim;
 	return pair;
 }
@@ -230,14 +230,14 @@ static bool waited(const struct explained *fault)
 	/* The kernel counts a fault that came back for a lock as major, too. */
 	if (fault->class == FAULT_LOCK)
 		return false;
-	return fault->major || fault->class == FAULT_DISK ||
-	       fault->class == FAULT_WAIT;
+	return fault->major || fault->class == FAULT_DISK || fault->class == FAULT_WAIT;
 }
 
 int blame_add_fault(struct blame *blame, const struct explained *fault)
 {
 	uint16_t *mark = fault->inode && fault->solved ?
-			 find_mark(blame, fault->dev, fault->inode, fault->pgoff) : NULL;
+				 find_mark(blame, fault->dev, fault->inode, fault->pgoff) :
+				 NULL;
 	struct blame_pair *pair;
 
 	if (!mark || !*mark)
@@ -249,7 +249,7 @@ int blame_add_fault(struct blame *blame, const struct explained *fault)
 		pair->faults++;
 		pair->total_ns += fault->end_ns - fault->start_ns;
 	}
-	*mark = 0;	/* it is back */
+	*mark = 0; /* it is back */
 	return 0;
 }
 

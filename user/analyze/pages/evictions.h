@@ -15,16 +15,16 @@
 
 /* Evictors, and pairs, that are told apart; the rest is one that is named "(others)". */
 #define BLAME_MAX_EVICTORS 1024
-#define BLAME_MAX_PAIRS 4096
-#define BLAME_OTHERS "(others)"
+#define BLAME_MAX_PAIRS	   4096
+#define BLAME_OTHERS	   "(others)"
 
 struct blame_pair {
-	uint32_t evictor;	/* process that removed the pages; kswapd is one of its own */
+	uint32_t evictor; /* process that removed the pages; kswapd is one of its own */
 	char evictor_name[16];
-	uint32_t victim;	/* process that wanted them again; 0: several, of others */
-	uint64_t pages;		/* read again, with what was read ahead */
-	uint64_t faults;	/* that waited for such a page: class disk or wait, or major */
-	uint64_t total_ns;	/* of these faults */
+	uint32_t victim;   /* process that wanted them again; 0: several, of others */
+	uint64_t pages;	   /* read again, with what was read ahead */
+	uint64_t faults;   /* that waited for such a page: class disk or wait, or major */
+	uint64_t total_ns; /* of these faults */
 };
 
 /* One of those who are not told apart: so it is not known either whether the victim did it. */
@@ -39,8 +39,8 @@ static inline bool blame_is_itself(const struct blame_pair *pair)
 }
 
 struct blame_figures {
-	uint64_t evicted;	/* pages removed that a target had read, by whomever */
-	uint64_t overflow;	/* of them not kept: what became of these is not known */
+	uint64_t evicted;  /* pages removed that a target had read, by whomever */
+	uint64_t overflow; /* of them not kept: what became of these is not known */
 };
 
 struct blame;

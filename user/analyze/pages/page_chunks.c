@@ -7,8 +7,8 @@
 #define PAGE_SIZE 4096
 
 struct page_chunk {
-	struct page_chunk *next;	/* of the same key */
-	uint64_t inode, number;	/* in the file */
+	struct page_chunk *next; /* of the same key */
+	uint64_t inode, number;	 /* in the file */
 	uint32_t dev;
 	_Alignas(8) uint8_t kept[];
 };

@@ -14,11 +14,11 @@
 #include "util/hash.h"
 
 struct page_chunks {
-	uint32_t pages;		/* of a file in one chunk */
-	size_t bytes;		/* that are kept of it */
-	size_t max;		/* chunks */
+	uint32_t pages; /* of a file in one chunk */
+	size_t bytes;	/* that are kept of it */
+	size_t max;	/* chunks */
 	size_t nr;
-	struct hash first;	/* of those that have the same key */
+	struct hash first; /* of those that have the same key */
 };
 
 /* All else in it 0. */

@@ -5,14 +5,14 @@
 #include "analyze/pages/page_chunks.h"
 #include "analyze/pages/readahead.h"
 
-#define CHUNK_PAGES 8192U	/* 1 KiB of bits, 32 MiB of a file */
-#define CHUNKS_MAX 4096U	/* 4 MiB of memory, 128 GiB of files in reach */
-#define WORD_BITS 64U
+#define CHUNK_PAGES 8192U /* 1 KiB of bits, 32 MiB of a file */
+#define CHUNKS_MAX  4096U /* 4 MiB of memory, 128 GiB of files in reach */
+#define WORD_BITS   64U
 
 struct readahead {
-	struct page_chunks unused;	/* a bit a page: 1 if it was read and not mapped since */
+	struct page_chunks unused; /* a bit a page: 1 if it was read and not mapped since */
 	struct readahead_figures figures;
-	readahead_sink sink;	/* NULL: nobody listens */
+	readahead_sink sink; /* NULL: nobody listens */
 	void *context;
 };
 
@@ -28,7 +28,9 @@ struct readahead *readahead_new(void)
 
 	if (readahead)
 		readahead->unused = (struct page_chunks){
-			.pages = CHUNK_PAGES, .bytes = CHUNK_PAGES / 8, .max = CHUNKS_MAX,
+			.pages = CHUNK_PAGES,
+			.bytes = CHUNK_PAGES / 8,
+			.max = CHUNKS_MAX,
 		};
 	return readahead;
 }
@@ -51,7 +53,10 @@ static int tell(const struct readahead *readahead, enum readahead_fate fate,
 		const struct range *range)
 {
 	const struct readahead_pages pages = {
-		.fate = fate, .dev = range->dev, .inode = range->inode, .pgoff = range->pgoff,
+		.fate = fate,
+		.dev = range->dev,
+		.inode = range->inode,
+		.pgoff = range->pgoff,
 		.pages = range->pages,
 	};
 
@@ -129,8 +134,8 @@ static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
 static int end_unused(struct readahead *readahead, enum readahead_fate fate,
 		      const struct range *range, uint64_t *met)
 {
-	uint64_t *bits = page_chunks_find(&readahead->unused, range->dev, range->inode,
-					  range->pgoff);
+	uint64_t *bits =
+		page_chunks_find(&readahead->unused, range->dev, range->inode, range->pgoff);
 	uint64_t nr;
 	int err = 0;
 
@@ -148,8 +153,8 @@ static int add_read(struct readahead *readahead, const struct range *range)
 {
 	struct readahead_figures *figures = &readahead->figures;
 	void *bits;
-	int err = page_chunks_get(&readahead->unused, range->dev, range->inode, range->pgoff,
-				  &bits);
+	int err =
+		page_chunks_get(&readahead->unused, range->dev, range->inode, range->pgoff, &bits);
 
 	if (err)
 		return err;
@@ -194,7 +199,9 @@ static int by_piece(struct readahead *readahead, struct range all,
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block)
 {
 	const struct range range = {
-		.dev = block->fs_dev, .inode = block->inode, .pgoff = block->pgoff,
+		.dev = block->fs_dev,
+		.inode = block->inode,
+		.pgoff = block->pgoff,
 		.pages = page_chunks_read_by(block),
 	};
 
@@ -204,7 +211,10 @@ int readahead_add_block(struct readahead *readahead, const struct pfstat_block *
 int readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page)
 {
 	const struct range range = {
-		.dev = page->dev, .inode = page->inode, .pgoff = page->pgoff, .pages = page->pages,
+		.dev = page->dev,
+		.inode = page->inode,
+		.pgoff = page->pgoff,
+		.pages = page->pages,
 	};
 
 	return by_piece(readahead, range, remove_pages);
@@ -213,7 +223,10 @@ int readahead_remove_page(struct readahead *readahead, const struct pfstat_page 
 int readahead_add_fault(struct readahead *readahead, const struct explained *fault)
 {
 	struct range range = {
-		.dev = fault->dev, .inode = fault->inode, .pgoff = fault->pgoff, .pages = 1,
+		.dev = fault->dev,
+		.inode = fault->inode,
+		.pgoff = fault->pgoff,
+		.pages = 1,
 	};
 
 	if (!fault->solved || !fault->inode)

@@ -14,18 +14,18 @@
 #include "analyze/fault/explain.h"
 
 struct readahead_figures {
-	uint64_t read;		/* pages that targets read from block devices */
-	uint64_t mapped;	/* of these, mapped by a fault afterwards */
-	uint64_t evicted_unused;	/* removed before that */
-	uint64_t idle;		/* neither, at the end */
-	uint64_t overflow;	/* pages of more files than are kept: counted nowhere above */
+	uint64_t read;		 /* pages that targets read from block devices */
+	uint64_t mapped;	 /* of these, mapped by a fault afterwards */
+	uint64_t evicted_unused; /* removed before that */
+	uint64_t idle;		 /* neither, at the end */
+	uint64_t overflow;	 /* pages of more files than are kept: counted nowhere above */
 };
 
 /* What happens to pages. */
 enum readahead_fate {
-	READAHEAD_READ,		/* it came: the rest follows later, or never */
+	READAHEAD_READ, /* it came: the rest follows later, or never */
 	READAHEAD_MAPPED,
-	READAHEAD_EVICTED,	/* unused */
+	READAHEAD_EVICTED, /* unused */
 };
 
 /* Pages that follow each other, within 8192 that are aligned. */

@@ -24,7 +24,9 @@ void swap_matrix_make(struct swap_matrix *matrix, const struct run_counters *cou
 	unsigned int evictor, owner;
 
 	*matrix = (struct swap_matrix){
-		.nr = nr, .read = counters->swap.read, .not_seen = counters->swap.not_seen,
+		.nr = nr,
+		.read = counters->swap.read,
+		.not_seen = counters->swap.not_seen,
 		.evicted = counters->swap.evicted,
 	};
 	for (row = counters->swap_rows; row < counters->swap_rows + counters->nr_swap_rows; row++) {

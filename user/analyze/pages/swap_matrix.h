@@ -18,15 +18,15 @@
 enum swap_role {
 	SWAP_RUN,
 	SWAP_COMPETITOR,
-	SWAP_KSWAPD = SWAP_COMPETITOR + COMPETITORS_MAX,	/* only evicts */
+	SWAP_KSWAPD = SWAP_COMPETITOR + COMPETITORS_MAX, /* only evicts */
 	SWAP_OTHERS,
-	SWAP_SEVERAL,		/* only owned: pages of several processes, or of nobody known */
+	SWAP_SEVERAL, /* only owned: pages of several processes, or of nobody known */
 	NR_SWAP_ROLES
 };
 
 struct swap_matrix {
-	unsigned int nr;	/* competitors */
-	uint64_t pages[NR_SWAP_ROLES][NR_SWAP_ROLES];	/* [evictor][owner] */
+	unsigned int nr;			      /* competitors */
+	uint64_t pages[NR_SWAP_ROLES][NR_SWAP_ROLES]; /* [evictor][owner] */
 	uint64_t read, not_seen, evicted;
 };
 

@@ -5,7 +5,7 @@
 #include "analyze/stats/batches.h"
 #include "util/statistics.h"
 
-#define FREEDOM_MAX 200	/* Student's distribution is as good as normal there */
+#define FREEDOM_MAX 200 /* Student's distribution is as good as normal there */
 
 /* Adds each batch to its neighbour, to make room for as many of twice the length. */
 static void batches_merge(struct batches *batches)
@@ -16,7 +16,8 @@ static void batches_merge(struct batches *batches)
 
 	for (i = 0; i < nr; i++)
 		for (sum = 0; sum < NR_BATCH_SUMS; sum++)
-			batches->sums[i][sum] = batches->sums[2 * i][sum] +
+			batches->sums[i][sum] =
+				batches->sums[2 * i][sum] +
 				(2 * i + 1 < batches->nr ? batches->sums[2 * i + 1][sum] : 0);
 	memset(batches->sums[nr], 0, (BATCHES_MAX - nr) * sizeof(batches->sums[0]));
 	batches->nr = nr;
@@ -91,8 +92,7 @@ void fault_batches_end(struct fault_batches *batches, uint64_t start_ns, uint64_
 	batches_end(&batches->by_time, since(start_ns, end_ns));
 }
 
-void read_batches_add(struct read_batches *batches, uint64_t bytes, uint64_t ns,
-		      uint64_t start_ns)
+void read_batches_add(struct read_batches *batches, uint64_t bytes, uint64_t ns, uint64_t start_ns)
 {
 	batches->requests++;
 	batches->bytes += bytes;
@@ -240,8 +240,7 @@ static double student_of(const struct estimate *a, const struct estimate *b, dou
 	return student_quantile((1 + confidence) / 2, fmin(fmax(freedom, 1), FREEDOM_MAX));
 }
 
-struct interval interval_of(const struct estimate *a, const struct estimate *b,
-			    double confidence)
+struct interval interval_of(const struct estimate *a, const struct estimate *b, double confidence)
 {
 	const double t = student_of(a, b, confidence);
 	/* Above 0: certainly not 0. */
@@ -249,7 +248,9 @@ struct interval interval_of(const struct estimate *a, const struct estimate *b,
 	const double q = square(b->value) - square(t) * b->variance;
 	const double product = a->value * b->value;
 	struct interval interval = {
-		.difference = interval_relative(a->value, b->value), .low = -1, .high = INFINITY,
+		.difference = interval_relative(a->value, b->value),
+		.low = -1,
+		.high = INFINITY,
 	};
 	double root;
 

@@ -30,12 +30,12 @@ enum batch_sum { BATCH_FAULTS, BATCH_MAJOR, BATCH_TIME };
 struct batches {
 	uint64_t sums[BATCHES_MAX][NR_BATCH_SUMS];
 	size_t nr;
-	uint64_t length;	/* of a full one: faults, or ns */
+	uint64_t length; /* of a full one: faults, or ns */
 };
 
 /* Faults of one class, or of all, in one run. All zero is an empty one. */
 struct fault_batches {
-	uint64_t sums[NR_BATCH_SUMS];	/* of the run; exact */
+	uint64_t sums[NR_BATCH_SUMS]; /* of the run; exact */
 	struct batches by_number, by_time;
 };
 
@@ -49,18 +49,17 @@ void fault_batches_end(struct fault_batches *batches, uint64_t start_ns, uint64_
 struct read_batches {
 	uint64_t requests, bytes;
 	double squares;		/* of the requests' bytes */
-	struct batches by_time;	/* in BATCH_TIME */
+	struct batches by_time; /* in BATCH_TIME */
 };
 
-void read_batches_add(struct read_batches *batches, uint64_t bytes, uint64_t ns,
-		      uint64_t start_ns);
+void read_batches_add(struct read_batches *batches, uint64_t bytes, uint64_t ns, uint64_t start_ns);
 void read_batches_end(struct read_batches *batches, uint64_t start_ns, uint64_t end_ns);
 
 /* A figure, and what it would vary by in runs of the same kind. */
 struct estimate {
-	double value;		/* NAN: n/a */
+	double value; /* NAN: n/a */
 	double variance;
-	double freedom;		/* degrees of freedom of the variance; at least 1 */
+	double freedom; /* degrees of freedom of the variance; at least 1 */
 };
 
 /* Mean time of a fault. */
@@ -82,7 +81,7 @@ struct estimate estimate_runs(const struct estimate *runs, size_t nr);
 
 /* Relative: 0.1 is 10 % more. May be INFINITY. */
 struct interval {
-	double difference;	/* of the figures themselves */
+	double difference; /* of the figures themselves */
 	double low, high;
 };
 
@@ -94,7 +93,6 @@ double interval_relative(double a, double b);
  * Royal Statistical Society B 16(2), 1954. It includes 0 exactly if a two-sided test finds no
  * difference. confidence: between 0 and 1.
  */
-struct interval interval_of(const struct estimate *a, const struct estimate *b,
-			    double confidence);
+struct interval interval_of(const struct estimate *a, const struct estimate *b, double confidence);
 
 #endif

@@ -5,7 +5,7 @@
 #include "analyze/stats/quantile.h"
 
 #define RANGE_BITS 10
-#define RANGE_SIZE (1U << RANGE_BITS)	/* buckets */
+#define RANGE_SIZE (1U << RANGE_BITS) /* buckets */
 
 struct quantile_place {
 	unsigned int range, bucket;

@@ -14,13 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QUANTILE_RANGES 55	/* [0, 2^10), [2^10, 2^11), … [2^63, 2^64) */
+#define QUANTILE_RANGES 55 /* [0, 2^10), [2^10, 2^11), … [2^63, 2^64) */
 
 /* All zero is an empty one. */
 struct quantiles {
 	uint64_t *ranges[QUANTILE_RANGES];
 	uint64_t count;
-	uint64_t max_ns;	/* exact */
+	uint64_t max_ns; /* exact */
 };
 
 void quantile_exit(struct quantiles *quantiles);
@@ -37,8 +37,7 @@ int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times);
  * being 1. Returned is the upper edge of the bucket that holds it, but never
  * more than the greatest time: from 0 to 0.1 % too much. 0 when n is 0.
  */
-uint64_t quantile_of(const struct quantiles *const *several, size_t nr,
-		     unsigned int per_mille);
+uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned int per_mille);
 /* As if 0 had been added so many times more. */
 uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, uint64_t zeros,
 			     unsigned int per_mille);

@@ -13,13 +13,13 @@
 #include "bench/core/formula.h"
 #include "util/array.h"
 
-#define MAX_DEPTH 100	/* of parentheses and signs, to bound the recursion */
+#define MAX_DEPTH 100 /* of parentheses and signs, to bound the recursion */
 
 struct formula_parser {
 	const char *at;
 	const struct formula_names *names;
 	unsigned int depth;
-	int err;		/* the first */
+	int err; /* the first */
 	char *why;
 	size_t size;
 };
@@ -57,8 +57,14 @@ static size_t word_length(const char *at)
 
 static double formula_unit(struct formula_parser *parser)
 {
-	static const struct { const char *name; double ns; } units[] = {
-		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {
+		{ "ns", 1 },
+		{ "us", 1e3 },
+		{ "ms", 1e6 },
+		{ "s", 1e9 },
 	};
 	char word[FORMULA_NAME];
 	size_t length, i;
@@ -171,8 +177,8 @@ static double formula_sum(struct formula_parser *parser)
 	return value;
 }
 
-int formula_evaluate(const char *text, const struct formula_names *names, double *value,
-		     char *why, size_t size)
+int formula_evaluate(const char *text, const struct formula_names *names, double *value, char *why,
+		     size_t size)
 {
 	struct formula_parser parser = { .at = text, .names = names, .why = why, .size = size };
 

@@ -11,20 +11,20 @@
 
 #include <stddef.h>
 
-#define FORMULA_NAME 64		/* bytes of a row's name, including the NUL */
+#define FORMULA_NAME 64 /* bytes of a row's name, including the NUL */
 
 struct formula_names {
 	/* 0; -ENOENT: unknown name; -ENODATA: the name has no value. */
 	int (*lookup)(void *context, const char *name, double *value);
 	void *context;
-	double cycle_ns;	/* NAN: unknown */
+	double cycle_ns; /* NAN: unknown */
 };
 
 /*
  * Returns 0, -EINVAL (syntax), -ENOENT (unknown name) or -ENODATA (a value is missing); on an
  * error, why holds a clause that describes it.
  */
-int formula_evaluate(const char *text, const struct formula_names *names, double *value,
-		     char *why, size_t size);
+int formula_evaluate(const char *text, const struct formula_names *names, double *value, char *why,
+		     size_t size);
 
 #endif

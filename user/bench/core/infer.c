@@ -21,7 +21,7 @@
  * Other causes, such as the reach of the TLB, stay below STEP.
  */
 #define SLOPE 1.15
-#define STEP 1.6
+#define STEP  1.6
 
 /* A pair whose second load also misses costs at least this factor more. */
 #define DEARER 1.25

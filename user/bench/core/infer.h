@@ -9,7 +9,7 @@
 #define INFER_LEVELS 3
 
 struct infer_point {
-	uint64_t bytes;		/* of the memory, or distance of two loads */
+	uint64_t bytes; /* of the memory, or distance of two loads */
 	double ns;
 };
 

@@ -14,18 +14,18 @@
  * of them, plus one per hundred operations, are tolerated. The scheduler may also preempt, at
  * most once per PREEMPTION_NS.
  */
-#define STRAY_SHARE 0.01
-#define STRAY_COUNT 3
+#define STRAY_SHARE   0.01
+#define STRAY_COUNT   3
 #define PREEMPTION_NS 1000000
 
 /*
  * A row is noisy if the half width of its mean is above WIDEST. Outliers do not matter if it
  * is below NARROW.
  */
-#define WIDEST 0.1
-#define NARROW 0.01
+#define WIDEST	      0.1
+#define NARROW	      0.01
 #define MOST_OUTLIERS 0.25
-#define FEWEST_RUNS 3
+#define FEWEST_RUNS   3
 
 static const char *const names[BENCH_NR_EVENTS] = BENCH_EVENT_NAMES;
 

@@ -26,12 +26,12 @@ static void bench_read_usage(struct bench_counts *counts)
 
 	getrusage(RUSAGE_SELF, &own);
 	getrusage(RUSAGE_CHILDREN, &children);
-	counts->event[BENCH_SWITCHES] = own.ru_nvcsw + own.ru_nivcsw + children.ru_nvcsw +
-					children.ru_nivcsw;
+	counts->event[BENCH_SWITCHES] =
+		own.ru_nvcsw + own.ru_nivcsw + children.ru_nvcsw + children.ru_nivcsw;
 	counts->event[BENCH_SYSCALLS] = COUNT_NA;
 	counts->event[BENCH_MAJOR] = own.ru_majflt + children.ru_majflt;
-	counts->event[BENCH_FAULTS] = own.ru_minflt + children.ru_minflt +
-				      counts->event[BENCH_MAJOR];
+	counts->event[BENCH_FAULTS] =
+		own.ru_minflt + children.ru_minflt + counts->event[BENCH_MAJOR];
 }
 
 void bench_start(struct bench *bench)
@@ -59,8 +59,8 @@ void bench_stop(struct bench *bench)
 		if (after.event[event] == COUNT_NA)
 			window->usage.event[event] = COUNT_NA;
 		else
-			window->usage.event[event] += after.event[event] -
-						      bench->before.event[event];
+			window->usage.event[event] +=
+				after.event[event] - bench->before.event[event];
 	if (bench->at_bracket)
 		bench->at_bracket(bench->bracket_context, false);
 }
@@ -83,7 +83,7 @@ pid_t bench_fork(void)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)	/* it exited before prctl() */
+	if (getppid() != parent) /* it exited before prctl() */
 		_exit(EXIT_FAILURE);
 	return 0;
 }

@@ -21,7 +21,7 @@
 
 #define PAGE 4096ULL
 
-static volatile sig_atomic_t never;	/* file_cache polls it for signals */
+static volatile sig_atomic_t never; /* file_cache polls it for signals */
 
 static int bench_file_fill(int fd, uint64_t bytes)
 {
@@ -32,7 +32,7 @@ static int bench_file_fill(int fd, uint64_t bytes)
 	memset(page, 'p', sizeof(page));
 	for (offset = 0; offset < bytes; offset += PAGE) {
 		done = pwrite(fd, page, PAGE, offset);
-		if (done != (ssize_t)PAGE)	/* short: the disk is full */
+		if (done != (ssize_t)PAGE) /* short: the disk is full */
 			return done < 0 ? -errno : -ENOSPC;
 	}
 	return fsync(fd) ? -errno : 0;
@@ -117,7 +117,8 @@ int bench_file_set_direct(struct bench *bench, int fd)
 {
 	if (!fcntl(fd, F_SETFL, O_DIRECT))
 		return 0;
-	return bench_refuse(bench, -errno, "cannot open files in %s with O_DIRECT: name a folder "
+	return bench_refuse(bench, -errno,
+			    "cannot open files in %s with O_DIRECT: name a folder "
 			    "on a disk with --directory",
 			    bench_file_directory(bench));
 }
@@ -134,8 +135,10 @@ int bench_file_cool(struct bench *bench, int fd, uint64_t bytes)
 	int err = cache_make_cold(&mapping, &never, &resident);
 
 	if (err == -EBUSY)
-		return bench_refuse(bench, err, "cannot drop files in %s from memory: name a "
-				    "folder on a disk with --directory", bench_file_directory(bench));
+		return bench_refuse(bench, err,
+				    "cannot drop files in %s from memory: name a "
+				    "folder on a disk with --directory",
+				    bench_file_directory(bench));
 	return err;
 }
 

@@ -11,9 +11,9 @@
 #include "bench/core/bench_memory.h"
 #include "bench/ops/op_registry.h"
 
-#define CHUNK (1ULL << 20)	/* one operation */
-#define TIMES_CACHE 4
-#define LARGEST (256ULL << 20)
+#define CHUNK	      (1ULL << 20) /* one operation */
+#define TIMES_CACHE   4
+#define LARGEST	      (256ULL << 20)
 #define LARGEST_QUICK (64ULL << 20)
 #define UNKNOWN_CACHE (32ULL << 20)
 
@@ -100,7 +100,7 @@ static void op_bandwidth_write_chunk(char *to)
 		_mm_store_si128(at + 1, value);
 		_mm_store_si128(at + 2, value);
 		_mm_store_si128(at + 3, value);
-		__asm__ volatile("" : : : "memory");	/* keep gcc from making this memset() */
+		__asm__ volatile("" : : : "memory"); /* keep gcc from making this memset() */
 	}
 }
 
@@ -142,14 +142,17 @@ static int op_bandwidth_run_copy(struct bench *bench, uint64_t n)
 	return 0;
 }
 
-#define NO_EVENTS { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } }
+#define NO_EVENTS                                                                 \
+	{                                                                         \
+		.made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } \
+	}
 
 const struct bench_operation op_read = {
 	.name = "memory.read",
 	.unit = BENCH_MBS,
 	.title = "read memory sequentially",
 	.method = "16 bytes per load, summed in four registers",
-	.prediction = "10 * 64000 / memory.dram",	/* ten lines of 64 bytes in flight */
+	.prediction = "10 * 64000 / memory.dram", /* ten lines of 64 bytes in flight */
 	.claim = NO_EVENTS,
 	.prepare = op_bandwidth_prepare_one,
 	.run = op_bandwidth_run_read,

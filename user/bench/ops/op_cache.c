@@ -5,8 +5,9 @@
  */
 #include "bench/ops/op_registry.h"
 
-#define FROM_SWEEP "the largest size at which loads with a stride of 64 are as fast as in " \
-		   "smaller memory"
+#define FROM_SWEEP                                                               \
+	"the largest size at which loads with a stride of 64 are as fast as in " \
+	"smaller memory"
 
 const struct bench_operation op_l1 = {
 	.name = "memory.l1",

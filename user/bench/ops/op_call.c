@@ -71,13 +71,13 @@ CALLED called_7(long a, long b, long c, long d, long e, long f, long g)
 	(void)g;
 }
 
-#define REPEATED(arguments, call) \
+#define REPEATED(arguments, call)                  \
 	static void repeat_##arguments(uint64_t n) \
-	{ \
-		for (; n; n--) { \
-			call; \
-			bench_use(n); \
-		} \
+	{                                          \
+		for (; n; n--) {                   \
+			call;                      \
+			bench_use(n);              \
+		}                                  \
 	}
 
 REPEATED(0, called_0())
@@ -112,8 +112,8 @@ static size_t op_call_nr_points(const struct bench_machine *machine,
 }
 
 static void op_call_name_point(const struct bench_machine *machine,
-			       const struct bench_options *options,
-			       size_t point, char *name, size_t size)
+			       const struct bench_options *options, size_t point, char *name,
+			       size_t size)
 {
 	(void)machine;
 	(void)options;
@@ -124,7 +124,7 @@ const struct bench_operation op_call = {
 	.name = "cpu.call",
 	.title = "a procedure call with that many arguments",
 	.method = "calls of an empty function, not inlined, in a loop",
-	.hardware = "2 * cycle",	/* call and ret: two branches taken */
+	.hardware = "2 * cycle", /* call and ret: two branches taken */
 	.prediction = "2 * cpu.loop + point * cycle",
 	.subtract = "cpu.loop",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },

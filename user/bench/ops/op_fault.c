@@ -12,18 +12,18 @@
 #include "bench/ops/op_registry.h"
 #include "util/random.h"
 
-#define PAGE 4096ULL
-#define AROUND (16 * PAGE)	/* fault-around maps up to this much per fault */
-#define FILE_BYTES (64ULL << 20)
+#define PAGE		 4096ULL
+#define AROUND		 (16 * PAGE) /* fault-around maps up to this much per fault */
+#define FILE_BYTES	 (64ULL << 20)
 #define FILE_BYTES_QUICK (8ULL << 20)
-#define ANON_BYTES (16ULL << 20)
+#define ANON_BYTES	 (16ULL << 20)
 #define ANON_BYTES_QUICK (4ULL << 20)
-#define SEED 1
+#define SEED		 1
 
 struct op_fault_area {
-	int fd;			/* -1: anonymous */
+	int fd; /* -1: anonymous */
 	uint64_t bytes, step;
-	uint32_t *order;	/* random order of the steps; NULL: sequential */
+	uint32_t *order; /* random order of the steps; NULL: sequential */
 };
 
 static uint64_t op_fault_touches(const struct op_fault_area *area)
@@ -215,7 +215,7 @@ static int op_fault_run_cold(struct bench *bench, uint64_t n)
 		data = op_fault_map(area, PROT_READ, MAP_SHARED);
 		if (!data)
 			return -errno;
-		madvise(data, area->bytes, MADV_RANDOM);	/* no readahead */
+		madvise(data, area->bytes, MADV_RANDOM); /* no readahead */
 		op_fault_time(bench, data, count, op_fault_read);
 	}
 	return 0;

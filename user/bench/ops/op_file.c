@@ -16,14 +16,14 @@
 #include "util/random.h"
 #include "util/size.h"
 
-#define BLOCK 4096ULL
-#define SMALLEST (1ULL << 20)
-#define LARGEST (64ULL << 20)
-#define LARGEST_QUICK (4ULL << 20)
-#define MOST_PROCESSES 10U	/* as in the course studies */
+#define BLOCK		     4096ULL
+#define SMALLEST	     (1ULL << 20)
+#define LARGEST		     (64ULL << 20)
+#define LARGEST_QUICK	     (4ULL << 20)
+#define MOST_PROCESSES	     10U /* as in the course studies */
 #define MOST_PROCESSES_QUICK 4U
-#define CONTENDED_BYTES (4ULL << 20)
-#define SEED 1
+#define CONTENDED_BYTES	     (4ULL << 20)
+#define SEED		     1
 
 struct op_file_reader {
 	int fd;
@@ -44,8 +44,8 @@ static size_t op_file_nr_sizes(const struct bench_machine *machine,
 }
 
 static void op_file_name_size(const struct bench_machine *machine,
-			      const struct bench_options *options,
-			      size_t point, char *name, size_t size)
+			      const struct bench_options *options, size_t point, char *name,
+			      size_t size)
 {
 	(void)machine;
 	(void)options;
@@ -178,8 +178,8 @@ static size_t op_file_nr_crowds(const struct bench_machine *machine,
 }
 
 static void op_file_name_crowd(const struct bench_machine *machine,
-			       const struct bench_options *options,
-			       size_t point, char *name, size_t size)
+			       const struct bench_options *options, size_t point, char *name,
+			       size_t size)
 {
 	(void)machine;
 	(void)options;
@@ -281,7 +281,7 @@ const struct bench_operation op_file_dropped = {
 	.name = "file.dropped",
 	.title = "pread of 4 KiB of a file of that size, dropped from the page cache first",
 	.method = "block by block, sequentially, with the kernel's readahead",
-	.prediction = "file.cached:1M + file.sequential:1M / 32",	/* a read of 128 KiB */
+	.prediction = "file.cached:1M + file.sequential:1M / 32", /* a read of 128 KiB */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
 	.name_point = op_file_name_size,
@@ -304,7 +304,7 @@ const struct bench_operation op_file_random = {
 	.name = "file.random",
 	.title = "pread of 4 KiB from the disk, at random, in a file of that size",
 	.method = "O_DIRECT, blocks in random order",
-	.prediction = "file.sequential:1M",	/* no seek time */
+	.prediction = "file.sequential:1M", /* no seek time */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
 	.name_point = op_file_name_size,
@@ -316,7 +316,7 @@ const struct bench_operation op_file_contend = {
 	.name = "file.contend",
 	.title = "wall time per block, with that many processes that read at random",
 	.method = "O_DIRECT, 4 KiB at a time, each process in its own file of 4 MiB",
-	.prediction = "file.random:4M",		/* one after the other */
+	.prediction = "file.random:4M", /* one after the other */
 	.claim = { .made = true, .range = { BENCH_ANY, { 0.9, 2 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_crowds,
 	.name_point = op_file_name_crowd,
@@ -356,7 +356,7 @@ const struct bench_operation op_nfs_dropped = {
 	.name = "nfs.dropped",
 	.title = "pread of 4 KiB over NFS of a file of that size, dropped from the client's cache",
 	.method = "block by block, sequentially, with the kernel's readahead",
-	.prediction = "file.cached:1M + nfs.sequential:1M / 32",	/* a read of 128 KiB */
+	.prediction = "file.cached:1M + nfs.sequential:1M / 32", /* a read of 128 KiB */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
 	.name_point = op_file_name_size,

@@ -25,18 +25,18 @@
 #include "util/time_ns.h"
 #include "workload/file_cache.h"
 
-#define PAGE 4096ULL
-#define AT_ONCE (256ULL << 10)
-#define STEPS 64		/* up to the predicted size */
-#define TOLERATED 1000		/* one page in this many may be in migration */
-#define LONGEST_NS 50000000000ULL	/* of all runs */
+#define PAGE	   4096ULL
+#define AT_ONCE	   (256ULL << 10)
+#define STEPS	   64		  /* up to the predicted size */
+#define TOLERATED  1000		  /* one page in this many may be in migration */
+#define LONGEST_NS 50000000000ULL /* of all runs */
 
 struct op_filecache_filler {
 	int fd;
 	uint64_t step, most;
 	uint64_t end_ns;
 	char *buffer;
-	struct memory_group group;	/* --quick */
+	struct memory_group group; /* --quick */
 };
 
 static int op_filecache_limit_memory(struct bench *bench)
@@ -49,8 +49,8 @@ static int op_filecache_limit_memory(struct bench *bench)
 		return 0;
 	err = memory_group_enter(&filler->group, FILECACHE_QUICK_BYTES,
 				 "leave --quick out to use all memory", why, sizeof(why));
-	return err ? bench_refuse(bench, err, "--quick needs a memory cgroup of its own: %s",
-				  why) : 0;
+	return err ? bench_refuse(bench, err, "--quick needs a memory cgroup of its own: %s", why) :
+		     0;
 }
 
 static uint64_t op_filecache_step(uint64_t expected_bytes)
@@ -102,7 +102,9 @@ static int op_filecache_read_step(const struct op_filecache_filler *filler, uint
 static int op_filecache_is_resident(const struct op_filecache_filler *filler, uint64_t bytes)
 {
 	const struct mapping mapping = {
-		.fd = filler->fd, .bytes = bytes, .pages = bytes / PAGE,
+		.fd = filler->fd,
+		.bytes = bytes,
+		.pages = bytes / PAGE,
 	};
 	uint64_t resident;
 	int err = cache_resident(&mapping, &resident);
@@ -129,8 +131,7 @@ static int op_filecache_run(struct bench *bench, uint64_t n)
 	while (!err) {
 		bench->bytes = bytes;
 		if (bytes + filler->step > filler->most)
-			return op_filecache_refuse_more(bench, bytes,
-							"no larger size is tried");
+			return op_filecache_refuse_more(bench, bytes, "no larger size is tried");
 		if (clock_monotonic_ns() > filler->end_ns)
 			return op_filecache_refuse_more(bench, bytes, "the time limit is reached");
 		err = op_filecache_read_step(filler, bytes, bytes + filler->step);
@@ -140,7 +141,8 @@ static int op_filecache_run(struct bench *bench, uint64_t n)
 			break;
 	}
 	if (!there && !bench->bytes)
-		return bench_refuse(bench, -ENODATA, "files read in %s are not kept in the page "
+		return bench_refuse(bench, -ENODATA,
+				    "files read in %s are not kept in the page "
 				    "cache: name a folder on a disk with --directory",
 				    bench->options->directory);
 	return err ?: there;

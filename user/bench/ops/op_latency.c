@@ -14,23 +14,23 @@
 #include "util/random.h"
 #include "util/size.h"
 
-#define SMALLEST 4096ULL
-#define LARGEST (512ULL << 20)
-#define LARGEST_QUICK (64ULL << 20)
-#define UNKNOWN_CACHE (32ULL << 20)
-#define TIMES_CACHE 4
+#define SMALLEST	  4096ULL
+#define LARGEST		  (512ULL << 20)
+#define LARGEST_QUICK	  (64ULL << 20)
+#define UNKNOWN_CACHE	  (32ULL << 20)
+#define TIMES_CACHE	  4
 #define TIMES_CACHE_QUICK 2
-#define SEED 1
+#define SEED		  1
 
 /* Cache sizes are inferred from the first; --quick uses the first and the last. */
 static const uint64_t strides[] = { 64, 512, 4096 };
-#define NR_STRIDES ARRAY_SIZE(strides)
+#define NR_STRIDES	 ARRAY_SIZE(strides)
 #define NR_STRIDES_QUICK 2
 
 /* Memory per pair; the largest distance is half of it. */
-#define PAIR_BYTES 1024ULL
+#define PAIR_BYTES    1024ULL
 #define PAIR_SMALLEST 8ULL
-#define NR_PAIRS 7
+#define NR_PAIRS      7
 
 /* 4K, 6K, 8K, 12K, …; with --quick 4K, 8K, 16K, … */
 static uint64_t op_latency_nth_size(const struct bench_options *options, size_t i)
@@ -87,8 +87,8 @@ static uint64_t op_latency_stride(const struct bench_options *options, size_t po
 }
 
 static void op_latency_name_point(const struct bench_machine *machine,
-				  const struct bench_options *options,
-				  size_t point, char *name, size_t size)
+				  const struct bench_options *options, size_t point, char *name,
+				  size_t size)
 {
 	char bytes[24], stride[24];
 
@@ -168,8 +168,8 @@ static uint64_t op_latency_distance(size_t point)
 }
 
 static void op_latency_name_pair(const struct bench_machine *machine,
-				 const struct bench_options *options,
-				 size_t point, char *name, size_t size)
+				 const struct bench_options *options, size_t point, char *name,
+				 size_t size)
 {
 	(void)machine;
 	(void)options;

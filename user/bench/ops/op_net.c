@@ -15,9 +15,9 @@
 #include "bench/ops/ping.h"
 #include "bench/ops/stream.h"
 
-#define CHUNK (1U << 20)	/* one operation of the bandwidth */
-#define PATIENCE_S 5		/* for the reply to an echo */
-#define SOURCES 200		/* source addresses, each with its own range of ports */
+#define CHUNK	   (1U << 20) /* one operation of the bandwidth */
+#define PATIENCE_S 5	      /* for the reply to an echo */
+#define SOURCES	   200	      /* source addresses, each with its own range of ports */
 
 struct op_net_state {
 	int listener, fd;
@@ -42,7 +42,8 @@ static int op_net_open(struct bench *bench)
 		return -ENOMEM;
 	net->fd = -1;
 	net->address = (struct sockaddr_in){
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	net->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (net->listener < 0 ||
@@ -82,8 +83,7 @@ static int op_net_start_partner(struct bench *bench, size_t bytes)
 	if (pid < 0)
 		return -errno;
 	net->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (net->fd < 0 ||
-	    connect(net->fd, (struct sockaddr *)&net->address, sizeof(net->address)))
+	if (net->fd < 0 || connect(net->fd, (struct sockaddr *)&net->address, sizeof(net->address)))
 		return op_net_refuse(bench, -errno);
 	stream_hurry(net->fd);
 	return 0;
@@ -207,7 +207,8 @@ static int op_net_run_teardown(struct bench *bench, uint64_t n)
 static int op_net_prepare_icmp(struct bench *bench)
 {
 	const struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	struct ping *ping = calloc(1, sizeof(*ping));
 	int err;
@@ -217,7 +218,8 @@ static int op_net_prepare_icmp(struct bench *bench)
 		return -ENOMEM;
 	err = ping_open(ping, (const struct sockaddr *)&address, sizeof(address), PATIENCE_S);
 	if (err == -EACCES || err == -EPERM)
-		return bench_refuse(bench, err, "not permitted to send pings: run as root, or set "
+		return bench_refuse(bench, err,
+				    "not permitted to send pings: run as root, or set "
 				    "net.ipv4.ping_group_range");
 	return err ? op_net_refuse(bench, err) : 0;
 }
@@ -259,7 +261,7 @@ const struct bench_operation op_net_tcp_bandwidth = {
 	.unit = BENCH_MBS,
 	.title = "bytes to another process, by TCP over loopback",
 	.method = "1 MiB at a time, on any CPUs, until all bytes are acknowledged",
-	.prediction = "memory.copy / 2",	/* into the kernel, and out of it */
+	.prediction = "memory.copy / 2", /* into the kernel, and out of it */
 	.anywhere = true,
 	.prepare = op_net_prepare_bandwidth,
 	.run = op_net_run_bandwidth,
@@ -279,7 +281,7 @@ const struct bench_operation op_net_tcp_teardown = {
 	.name = "net.tcp_teardown",
 	.title = "close(2) of a TCP connection over loopback",
 	.method = "each is timed individually; it sends the FIN, the kernel does the rest",
-	.prediction = "net.tcp_setup / 2",	/* one packet of two */
+	.prediction = "net.tcp_setup / 2", /* one packet of two */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_net_open,
 	.run = op_net_run_teardown,

@@ -14,15 +14,15 @@
 #include "bench/ops/ping.h"
 #include "bench/ops/stream.h"
 
-#define ECHO_PATIENCE_S 1	/* for the reply to an echo */
-#define MOST_LOST 3		/* echoes without a reply in one run */
+#define ECHO_PATIENCE_S 1 /* for the reply to an echo */
+#define MOST_LOST	3 /* echoes without a reply in one run */
 
 struct op_peer_state {
 	struct peer_address address;
 	int fd;
 	char *chunk;
 	struct ping ping;
-	unsigned int lost;	/* in this run */
+	unsigned int lost; /* in this run */
 };
 
 static int op_peer_open(struct bench *bench, bool probe)
@@ -162,10 +162,12 @@ static int op_peer_prepare_icmp(struct bench *bench)
 	err = ping_open(&remote->ping, (const struct sockaddr *)&remote->address.storage,
 			remote->address.size, ECHO_PATIENCE_S);
 	if (err == -EACCES || err == -EPERM)
-		return bench_refuse(bench, err, "not permitted to send pings: run as root, or set "
+		return bench_refuse(bench, err,
+				    "not permitted to send pings: run as root, or set "
 				    "net.ipv4.ping_group_range");
 	return err ? bench_refuse(bench, err, "cannot reach %s: %s", bench->options->peer,
-				  strerror(-err)) : 0;
+				  strerror(-err)) :
+		     0;
 }
 
 /* A lost echo is sent again, and only the answered one is timed. */
@@ -185,8 +187,10 @@ static int op_peer_echo(struct bench *bench)
 			break;
 	}
 	if (err == -EAGAIN)
-		return bench_refuse(bench, err, "%s does not answer pings: %d got no reply within "
-				    "%d s", bench->options->peer, remote->lost, ECHO_PATIENCE_S);
+		return bench_refuse(bench, err,
+				    "%s does not answer pings: %d got no reply within "
+				    "%d s",
+				    bench->options->peer, remote->lost, ECHO_PATIENCE_S);
 	return bench_refuse(bench, err, "cannot reach %s: %s", bench->options->peer,
 			    strerror(-err));
 }
@@ -217,7 +221,7 @@ const struct bench_operation op_peer_icmp_rtt = {
 	.name = "peer.icmp_rtt",
 	.title = "an ICMP echo of 56 bytes to the peer and its reply",
 	.method = "each is timed individually, the peer's kernel replies; lost ones are sent again",
-	.prediction = "net.icmp_rtt",	/* the difference is the network */
+	.prediction = "net.icmp_rtt", /* the difference is the network */
 	.claim = { .made = true, .range = { { 0, 3 }, { 2, 4 }, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_peer_prepare_icmp,
 	.run = op_peer_run_icmp,
@@ -228,7 +232,7 @@ const struct bench_operation op_peer_tcp_bandwidth = {
 	.unit = BENCH_MBS,
 	.title = "bytes to the peer, by TCP",
 	.method = "1 MiB at a time, until the server has acknowledged all bytes of a run",
-	.prediction = "net.tcp_bandwidth",	/* a network as fast as loopback */
+	.prediction = "net.tcp_bandwidth", /* a network as fast as loopback */
 	.anywhere = true,
 	.prepare = op_peer_prepare_bandwidth,
 	.run = op_peer_run_bandwidth,
@@ -248,7 +252,7 @@ const struct bench_operation op_peer_tcp_teardown = {
 	.name = "peer.tcp_teardown",
 	.title = "close(2) of a TCP connection to the peer",
 	.method = "each is timed individually; it sends the FIN, the kernel does the rest",
-	.prediction = "net.tcp_teardown",	/* close(2) does not wait for the peer */
+	.prediction = "net.tcp_teardown", /* close(2) does not wait for the peer */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_peer_prepare_connections,
 	.run = op_peer_run_teardown,

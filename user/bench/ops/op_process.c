@@ -14,7 +14,7 @@
 
 #include "bench/ops/op_registry.h"
 
-#define PROGRAM "/bin/true"
+#define PROGRAM	    "/bin/true"
 #define STACK_BYTES 65536
 
 static int op_process_wait(pid_t pid, int wanted)
@@ -81,8 +81,7 @@ static int op_process_run_clone(struct bench *bench, uint64_t n)
 static int op_process_prepare_program(struct bench *bench)
 {
 	if (access(PROGRAM, X_OK))
-		return bench_refuse(bench, -errno, "cannot run %s: %s", PROGRAM,
-				    strerror(errno));
+		return bench_refuse(bench, -errno, "cannot run %s: %s", PROGRAM, strerror(errno));
 	return 0;
 }
 

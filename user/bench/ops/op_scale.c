@@ -16,29 +16,29 @@
 #include "bench/ops/bench_file.h"
 #include "bench/ops/op_registry.h"
 
-#define PAGE 4096ULL
-#define AROUND (16 * PAGE)
-#define ANON_BYTES (16ULL << 20)
-#define FILE_BYTES (64ULL << 20)
+#define PAGE		 4096ULL
+#define AROUND		 (16 * PAGE)
+#define ANON_BYTES	 (16ULL << 20)
+#define FILE_BYTES	 (64ULL << 20)
 #define FILE_BYTES_QUICK (8ULL << 20)
-#define MOST_THREADS 64U
+#define MOST_THREADS	 64U
 
 struct op_scale_crew;
 
 struct op_scale_member {
 	struct op_scale_crew *crew;
 	unsigned int number;
-	volatile char *data;	/* its part of the memory in this round */
-	uint64_t touches;	/* faults in this round */
+	volatile char *data; /* its part of the memory in this round */
+	uint64_t touches;    /* faults in this round */
 };
 
 struct op_scale_crew {
 	struct op_scale_member members[MOST_THREADS];
 	unsigned int nr;
-	pthread_barrier_t barrier;	/* of all members and the main thread */
-	int fd;			/* -1: anonymous */
-	bool own;		/* each member has its own mapping */
-	uint64_t step, share;	/* bytes between accesses, and bytes per member */
+	pthread_barrier_t barrier; /* of all members and the main thread */
+	int fd;			   /* -1: anonymous */
+	bool own;		   /* each member has its own mapping */
+	uint64_t step, share;	   /* bytes between accesses, and bytes per member */
 	char *data[MOST_THREADS];
 };
 
@@ -70,8 +70,8 @@ static size_t op_scale_nr_points(const struct bench_machine *machine,
 }
 
 static void op_scale_name_point(const struct bench_machine *machine,
-				const struct bench_options *options,
-				size_t point, char *name, size_t size)
+				const struct bench_options *options, size_t point, char *name,
+				size_t size)
 {
 	(void)options;
 	snprintf(name, size, "%u", op_scale_threads(point, op_scale_most_threads(machine)));
@@ -211,8 +211,7 @@ static int op_scale_map_all(struct op_scale_crew *crew)
 			crew->data[i] = op_scale_map(crew, crew->share, i * crew->share);
 		if (!crew->data[crew->own ? i : 0])
 			return -errno;
-		crew->members[i].data = crew->own ? crew->data[i] :
-						    crew->data[0] + i * crew->share;
+		crew->members[i].data = crew->own ? crew->data[i] : crew->data[0] + i * crew->share;
 	}
 	return 0;
 }
@@ -259,7 +258,10 @@ static int op_scale_run(struct bench *bench, uint64_t n)
 	return 0;
 }
 
-#define ONE_FAULT { .made = true, .range = { BENCH_ANY, BENCH_ANY, { 1, 1.05 }, { 0, 0 } } }
+#define ONE_FAULT                                                                      \
+	{                                                                              \
+		.made = true, .range = { BENCH_ANY, BENCH_ANY, { 1, 1.05 }, { 0, 0 } } \
+	}
 
 const struct bench_operation op_scale_anon_shared = {
 	.name = "scale.anon_shared",

@@ -12,7 +12,7 @@
 #include "bench/ops/peer_protocol.h"
 #include "bench/ops/stream.h"
 
-#define PATIENCE_S 3	/* time limit for the peer to answer */
+#define PATIENCE_S 3 /* time limit for the peer to answer */
 
 int peer_refuse(struct bench *bench, int err)
 {
@@ -20,8 +20,10 @@ int peer_refuse(struct bench *bench, int err)
 
 	switch (-err) {
 	case ECONNREFUSED:
-		return bench_refuse(bench, err, "cannot connect to port %s of %s: nothing listens "
-				    "there; run pfdrive bench --serve on it", port, host);
+		return bench_refuse(bench, err,
+				    "cannot connect to port %s of %s: nothing listens "
+				    "there; run pfdrive bench --serve on it",
+				    port, host);
 	case EAGAIN:
 	case EINPROGRESS:
 	case ETIMEDOUT:
@@ -59,12 +61,15 @@ static int peer_check_answer(struct bench *bench, const struct peer_answer *answ
 	const char *host = bench->options->peer, *port = bench->options->port;
 
 	if (memcmp(answer->magic, PEER_MAGIC, sizeof(answer->magic)))
-		return bench_refuse(bench, -EPROTO, "the server on port %s of %s is not pfdrive "
-				    "bench --serve", port, host);
+		return bench_refuse(bench, -EPROTO,
+				    "the server on port %s of %s is not pfdrive "
+				    "bench --serve",
+				    port, host);
 	if (ntohl(answer->version) != PEER_VERSION)
-		return bench_refuse(bench, -EPROTO, "%s serves version %u of the protocol, but "
-				    "this pfdrive uses version %d", host, ntohl(answer->version),
-				    PEER_VERSION);
+		return bench_refuse(bench, -EPROTO,
+				    "%s serves version %u of the protocol, but "
+				    "this pfdrive uses version %d",
+				    host, ntohl(answer->version), PEER_VERSION);
 	if (ntohl(answer->status) == PEER_BUSY)
 		return bench_refuse(bench, -EBUSY, "%s already serves its limit of %d connections",
 				    host, PEER_MOST);
@@ -76,7 +81,9 @@ static int peer_check_answer(struct bench *bench, const struct peer_answer *answ
 int peer_greet(struct bench *bench, int fd, enum peer_service service)
 {
 	const struct peer_hello hello = {
-		.magic = PEER_MAGIC, .version = htonl(PEER_VERSION), .service = htonl(service),
+		.magic = PEER_MAGIC,
+		.version = htonl(PEER_VERSION),
+		.service = htonl(service),
 	};
 	struct peer_answer answer = { 0 };
 	int err = stream_write(fd, &hello, sizeof(hello));
@@ -89,8 +96,7 @@ int peer_greet(struct bench *bench, int fd, enum peer_service service)
 	return peer_check_answer(bench, &answer);
 }
 
-int peer_open(struct bench *bench, const struct peer_address *address,
-	      enum peer_service service)
+int peer_open(struct bench *bench, const struct peer_address *address, enum peer_service service)
 {
 	int fd = peer_socket(bench, address), err;
 
@@ -124,7 +130,8 @@ int peer_find(struct bench *bench, struct peer_address *address, bool probe)
 	int err;
 
 	if (!host)
-		return bench_refuse(bench, -EDESTADDRREQ, "needs another machine: --peer HOST, "
+		return bench_refuse(bench, -EDESTADDRREQ,
+				    "needs another machine: --peer HOST, "
 				    "which runs pfdrive bench --serve");
 	err = getaddrinfo(host, bench->options->port, &hints, &found);
 	if (err)

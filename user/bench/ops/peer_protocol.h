@@ -19,35 +19,35 @@
 
 #include "bench/core/operation.h"
 
-#define PEER_PORT "7373"		/* default */
-#define PEER_MAGIC "pfbench"	/* 8 bytes with the NUL */
+#define PEER_PORT    "7373"    /* default */
+#define PEER_MAGIC   "pfbench" /* 8 bytes with the NUL */
 #define PEER_VERSION 1
-#define PEER_CHUNK (1U << 20)
+#define PEER_CHUNK   (1U << 20)
 
 /* Limits of the server. */
-#define PEER_MOST 32		/* connections at once */
-#define PEER_IDLE_S 30		/* of silence on a connection */
-#define PEER_LONGEST_S 180	/* lifetime of a connection */
+#define PEER_MOST      32  /* connections at once */
+#define PEER_IDLE_S    30  /* of silence on a connection */
+#define PEER_LONGEST_S 180 /* lifetime of a connection */
 
 enum peer_service { PEER_ECHO, PEER_SINK, PEER_CLOSE, PEER_NR_SERVICES };
 
 enum peer_status {
 	PEER_OK,
 	PEER_OTHER_VERSION,
-	PEER_NO_SERVICE,	/* unknown number */
+	PEER_NO_SERVICE, /* unknown number */
 	PEER_BUSY,
 };
 
 struct peer_hello {
 	char magic[8];
 	uint32_t version;
-	uint32_t service;	/* enum peer_service */
+	uint32_t service; /* enum peer_service */
 };
 
 struct peer_answer {
 	char magic[8];
-	uint32_t version;	/* of the server */
-	uint32_t status;	/* enum peer_status */
+	uint32_t version; /* of the server */
+	uint32_t status;  /* enum peer_status */
 };
 
 _Static_assert(sizeof(struct peer_hello) == 16 && sizeof(struct peer_answer) == 16, "protocol");
@@ -65,8 +65,7 @@ int peer_socket(struct bench *bench, const struct peer_address *address);
 int peer_connect(struct bench *bench, const struct peer_address *address, int fd);
 int peer_greet(struct bench *bench, int fd, enum peer_service service);
 /* All three steps. Returns the descriptor. */
-int peer_open(struct bench *bench, const struct peer_address *address,
-	      enum peer_service service);
+int peer_open(struct bench *bench, const struct peer_address *address, enum peer_service service);
 /* Records why an established connection failed. */
 int peer_refuse(struct bench *bench, int err);
 

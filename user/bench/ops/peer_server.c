@@ -24,12 +24,12 @@
 #include "util/signals.h"
 #include "util/time_ns.h"
 
-#define BUFFER (256U << 10)	/* bytes per read(2) */
+#define BUFFER		      (256U << 10) /* bytes per read(2) */
 #define SERVE_DEFAULT_ADDRESS "127.0.0.1"
-#define HELLO_S 5
-#define BACKLOG 128
-#define STACK_BYTES (64U << 10)
-#define SPARE 8			/* connections beyond PEER_MOST that get PEER_BUSY */
+#define HELLO_S		      5
+#define BACKLOG		      128
+#define STACK_BYTES	      (64U << 10)
+#define SPARE		      8 /* connections beyond PEER_MOST that get PEER_BUSY */
 
 struct peer_server_client {
 	int fd;
@@ -93,7 +93,8 @@ static enum peer_status peer_server_status(const struct peer_server_client *clie
 static void peer_server_serve(struct peer_server_client *client)
 {
 	static void (*const services[])(struct peer_server_client *) = {
-		[PEER_ECHO] = peer_server_echo, [PEER_SINK] = peer_server_sink,
+		[PEER_ECHO] = peer_server_echo,
+		[PEER_SINK] = peer_server_sink,
 		[PEER_CLOSE] = peer_server_await_close,
 	};
 	struct peer_answer answer = { .magic = PEER_MAGIC, .version = htonl(PEER_VERSION) };
@@ -146,7 +147,7 @@ static void peer_server_accept(int fd)
 {
 	const unsigned int before = atomic_fetch_add(&nr_clients, 1);
 	struct peer_server_client *client = before < PEER_MOST + SPARE ? malloc(sizeof(*client)) :
-		NULL;
+									 NULL;
 
 	if (!client) {
 		close(fd);
@@ -191,7 +192,7 @@ static int peer_server_accept_all(int listener)
 		if (fd >= 0)
 			peer_server_accept(fd);
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			nanosleep(&rest, NULL);	/* until other connections close */
+			nanosleep(&rest, NULL); /* until other connections close */
 	}
 	pthread_sigmask(SIG_SETMASK, &waiting, NULL);
 	return err;
@@ -205,7 +206,7 @@ static int peer_server_listen(const struct addrinfo *info)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (info->ai_family == AF_INET6)	/* accept IPv4 clients too */
+	if (info->ai_family == AF_INET6) /* accept IPv4 clients too */
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	if (!bind(fd, info->ai_addr, info->ai_addrlen) && !listen(fd, BACKLOG))
 		return fd;
@@ -218,7 +219,8 @@ static int peer_server_listen(const struct addrinfo *info)
 static int peer_server_open(const char *address, const char *port, const char **why)
 {
 	const struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
 	};
 	static const int families[] = { AF_INET6, AF_INET };
 	struct addrinfo *found, *each;
@@ -256,8 +258,8 @@ int peer_server_run(const char *chosen, const char *port)
 	}
 	signal(SIGPIPE, SIG_IGN);
 	printf("Serving pfdrive bench --peer on port %s of %s%s, at most %d connections, until a "
-	       "signal\n", port, address,
-	       chosen ? "" : " (for other machines: --serve=ADDRESS)", PEER_MOST);
+	       "signal\n",
+	       port, address, chosen ? "" : " (for other machines: --serve=ADDRESS)", PEER_MOST);
 	if (fflush(stdout)) {
 		close(listener);
 		return message(STATUS_FAILED, "cannot print the address: %s", strerror(errno));

@@ -39,7 +39,9 @@ int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
 	int err;
 
 	*ping = (struct ping){
-		.fd = -1, .v6 = address->sa_family == AF_INET6, .id = htons(getpid() & 0xffff),
+		.fd = -1,
+		.v6 = address->sa_family == AF_INET6,
+		.id = htons(getpid() & 0xffff),
 	};
 	err = ping_open_socket(ping);
 	if (err)

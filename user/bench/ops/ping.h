@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PING_BYTES 56	/* after the header */
+#define PING_BYTES 56 /* after the header */
 
 struct ping {
 	int fd;

@@ -81,7 +81,8 @@ int bench_print_csv(FILE *out, const struct bench_results *results)
 	      "outliers,operations,rusage_switches,rusage_syscalls,rusage_faults,rusage_major,"
 	      "watched_operations,watched_lost,"
 	      "ebpf_switches,ebpf_syscalls,ebpf_faults,ebpf_major,kernel_ns,mmap_lock_share,"
-	      "noise,contradiction,missing\n", out);
+	      "noise,contradiction,missing\n",
+	      out);
 	for (i = 0; i < results->nr; i++)
 		bench_csv_row(out, &results->rows[i]);
 	return 0;

@@ -14,8 +14,8 @@
 #include "util/size.h"
 #include "util/table_grid.h"
 
-#define MOST_REASONS 10	/* noisy rows with a line each */
-#define MOST_STRIDES 15	/* columns of the latencies */
+#define MOST_REASONS 10 /* noisy rows with a line each */
+#define MOST_STRIDES 15 /* columns of the latencies */
 #define SCALE_FAMILY "scale."
 
 void bench_figure_text(double value, char *text, size_t size)
@@ -90,8 +90,9 @@ static void bench_table_print_clock(FILE *out, const struct bench_results *resul
 			1e3 / results->machine.cycle_ns,
 			state->tsc_invariant ? "independent of the CPU's frequency" :
 					       "not guaranteed to be constant by the CPU");
-	fprintf(out, "Frequency     governor %s, turbo %s, ", state->governor[0] ?
-		state->governor : "n/a", state->turbo[0] ? state->turbo : "n/a");
+	fprintf(out, "Frequency     governor %s, turbo %s, ",
+		state->governor[0] ? state->governor : "n/a",
+		state->turbo[0] ? state->turbo : "n/a");
 	if (state->frequency_khz)
 		fprintf(out, "%.0f MHz at the start\n", state->frequency_khz / 1e3);
 	else
@@ -119,8 +120,8 @@ static void bench_table_print_folder(FILE *out, const char *what, const struct b
 {
 	if (!facts->directory)
 		return;
-	fprintf(out, "%-14sin %s: %s", what, facts->directory, facts->filesystem[0] ?
-		facts->filesystem : "file system n/a");
+	fprintf(out, "%-14sin %s: %s", what, facts->directory,
+		facts->filesystem[0] ? facts->filesystem : "file system n/a");
 	if (facts->device[0])
 		fprintf(out, " on %s", facts->device);
 	if (facts->no_direct[0])
@@ -148,8 +149,10 @@ static void bench_table_print_noise(FILE *out, const struct bench_results *resul
 	size_t i;
 
 	if (noise.rows > MOST_REASONS)
-		fprintf(out, "NOISY: do not trust %zu of the %zu rows, as marked: this machine is "
-			"busy (--quick is noisier)\n", noise.rows, noise.all_rows);
+		fprintf(out,
+			"NOISY: do not trust %zu of the %zu rows, as marked: this machine is "
+			"busy (--quick is noisier)\n",
+			noise.rows, noise.all_rows);
 	for (i = 0; i < results->nr && noise.rows <= MOST_REASONS; i++) {
 		row = &results->rows[i];
 		if (row->noise[0] && row->operation != &op_latency)
@@ -202,10 +205,10 @@ static void bench_table_figures_row(struct grid *grid, const struct bench_row *r
 
 static int bench_table_print_figures(FILE *out, const struct bench_results *results)
 {
-	static const char *const headings[] = {
-		"<Operation", ">Hardware", ">Predicted", ">Measured", ">± 95%", ">Std dev",
-		"<Unit", ">Cycles", ">Runs", ">Outliers", "<"
-	};
+	static const char *const headings[] = { "<Operation", ">Hardware", ">Predicted",
+						">Measured",  ">± 95%",	   ">Std dev",
+						"<Unit",      ">Cycles",   ">Runs",
+						">Outliers",  "<" };
 	const struct bench_row *row;
 	struct grid grid;
 	size_t i;
@@ -321,10 +324,9 @@ static void bench_table_scale_row(struct grid *grid, const struct bench_row *row
 
 static int bench_table_print_scale(FILE *out, const struct bench_results *results)
 {
-	static const char *const headings[] = {
-		"<Faults of", ">Threads", ">Faults/s", ">ns a fault, of a thread",
-		">Fell back to mmap_lock"
-	};
+	static const char *const headings[] = { "<Faults of", ">Threads", ">Faults/s",
+						">ns a fault, of a thread",
+						">Fell back to mmap_lock" };
 	struct grid grid;
 	size_t i;
 
@@ -404,10 +406,10 @@ static bool bench_table_any_seen(const struct bench_results *results)
 
 static int bench_table_print_seen(FILE *out, const struct bench_results *results)
 {
-	static const char *const headings[] = {
-		"<Per operation", ">Switches", ">Faults", ">Major", ">Switches", ">Calls",
-		">Faults", ">Kernel ns", "<of a fault, by", ">mmap_lock"
-	};
+	static const char *const headings[] = { "<Per operation", ">Switches",	">Faults",
+						">Major",	  ">Switches",	">Calls",
+						">Faults",	  ">Kernel ns", "<of a fault, by",
+						">mmap_lock" };
 	const struct bench_row *row;
 	struct grid grid;
 	size_t i;
@@ -427,7 +429,7 @@ static int bench_table_print_seen(FILE *out, const struct bench_results *results
 /* Points with the same formula share one line; the table has their values. */
 static void bench_table_print_prediction(FILE *out, const struct bench_row *row, const char *what,
 					 const struct bench_figure *figure,
-						 const struct bench_figure *before)
+					 const struct bench_figure *before)
 {
 	char text[32];
 

@@ -11,10 +11,10 @@
 #include "model/counters.h"
 #include "util/size.h"
 
-#define TO_WRITE "(to be written)"
-#define BAR_WIDTH 60
-#define LOGARITHMIC 100		/* ratio of largest to smallest that needs a logarithmic axis */
-#define SIZE_TEXT 32
+#define TO_WRITE    "(to be written)"
+#define BAR_WIDTH   60
+#define LOGARITHMIC 100 /* ratio of largest to smallest that needs a logarithmic axis */
+#define SIZE_TEXT   32
 
 static void course_report_print_heading(FILE *out, const char *text, char line)
 {
@@ -150,7 +150,8 @@ static void course_report_print_results(FILE *out, const struct bench_row *rows,
 	size_t i;
 
 	course_report_print_heading(out, "Result", '~');
-	fprintf(out, ".. csv-table:: in %s\n"
+	fprintf(out,
+		".. csv-table:: in %s\n"
 		"   :header: \"Operation\",\"Hardware\",\"Predicted\",\"Measured\",\"± 95%%\","
 		"\"Std dev\",\"Cycles\",\"Runs\",\"Outliers\",\"\"\n\n",
 		bench_unit_name(rows->operation->unit));
@@ -205,7 +206,7 @@ static void course_report_print_bars(FILE *out, const struct bench_row *rows, si
 		course_report_value(&rows[i], rows[i].figures.median, value);
 		fprintf(out, "   %10s |%.*s %s\n", rows[i].point_name,
 			course_report_bar(rows[i].figures.median, least, most, logarithmic), bar,
-				value);
+			value);
 	}
 }
 
@@ -217,12 +218,15 @@ static void course_report_print_seen(FILE *out, const struct bench_row *row)
 		return;
 	fputc('\n', out);
 	if (seen->lost)
-		fprintf(out, "The events in %" PRIu64 " of ``%s`` are not known: %" PRIu64
-			" of them were lost.\n", seen->operations, row->name, seen->lost);
+		fprintf(out,
+			"The events in %" PRIu64 " of ``%s`` are not known: %" PRIu64
+			" of them were lost.\n",
+			seen->operations, row->name, seen->lost);
 	else
-		fprintf(out, "In %" PRIu64 " of ``%s`` eBPF saw %" PRIu64 " context switches, %"
-			PRIu64 " system calls and %" PRIu64 " page faults.\n", seen->operations,
-			row->name, seen->counts.event[BENCH_SWITCHES],
+		fprintf(out,
+			"In %" PRIu64 " of ``%s`` eBPF saw %" PRIu64 " context switches, %" PRIu64
+			" system calls and %" PRIu64 " page faults.\n",
+			seen->operations, row->name, seen->counts.event[BENCH_SWITCHES],
 			seen->counts.event[BENCH_SYSCALLS], seen->counts.event[BENCH_FAULTS]);
 }
 
@@ -251,13 +255,15 @@ int bench_print_report(FILE *out, const struct bench_results *results)
 	size_t first, next;
 
 	fputs("==============================\nMeasurements of this machine\n"
-	      "==============================\n\n:Authors: " TO_WRITE "\n", out);
+	      "==============================\n\n:Authors: " TO_WRITE "\n",
+	      out);
 	course_report_print_heading(out, "Introduction", '=');
 	fputs(TO_WRITE "\n", out);
 	course_report_print_machine(out, results);
 	for (first = 0; first < results->nr; first = next) {
-		for (next = first + 1; next < results->nr &&
-		     results->rows[next].operation == results->rows[first].operation; next++)
+		for (next = first + 1; next < results->nr && results->rows[next].operation ==
+								     results->rows[first].operation;
+		     next++)
 			;
 		course_report_print_section(out, &results->rows[first], next - first);
 	}

@@ -19,7 +19,7 @@
 #include "util/shell_quote.h"
 #include "util/version.h"
 
-#define ROWS_OF_TABLE 40	/* more are shown as the text that they are */
+#define ROWS_OF_TABLE 40 /* more are shown as the text that they are */
 
 static void say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -37,7 +37,7 @@ static void say(FILE *out, const char *format, ...)
 	free(text);
 }
 
-#define SUBJECT_MAX 80	/* bytes of a heading */
+#define SUBJECT_MAX 80 /* bytes of a heading */
 
 /* A command's arguments may be a program of their own. */
 static void print_command(FILE *out, const char *command)
@@ -60,8 +60,10 @@ static void print_subject(FILE *out, const struct html_page *page)
 	const struct environment *e = page->report ? &page->report->environment : NULL;
 
 	if (!e)
-		say(out, page->comparison->a.nr + page->comparison->b.nr > 2 ?
-		    "Page faults: %s, %s and others compared" : "Page faults: %s and %s compared",
+		say(out,
+		    page->comparison->a.nr + page->comparison->b.nr > 2 ?
+			    "Page faults: %s, %s and others compared" :
+			    "Page faults: %s and %s compared",
 		    page->comparison->a.runs[0].file, page->comparison->b.runs[0].file);
 	else if (view_is_drive(page->report))
 		say(out, "Page faults of %s", e->file[0] ? e->file : "anonymous memory");
@@ -170,8 +172,10 @@ static int print_warnings_of(FILE *out, const void *context)
 
 	table_warnings(out, view, 0);
 	if (noise > 0)
-		fprintf(out, "NOISE: %.1f %% of the faults' time was waiting for a CPU: something "
-			"else ran there\n", 100 * noise);
+		fprintf(out,
+			"NOISE: %.1f %% of the faults' time was waiting for a CPU: something "
+			"else ran there\n",
+			100 * noise);
 	if (virtual[0] && strcmp(virtual, "none"))
 		fprintf(out, "Measured in a virtual machine (%s): times are those of its clock\n",
 			virtual);

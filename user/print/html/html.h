@@ -11,11 +11,11 @@
 #include "report/report.h"
 
 struct html_page {
-	const struct report *report;	/* of a run; filled */
-	const char *recording;		/* its file */
-	const struct compare_report *comparison;	/* or of two runs */
+	const struct report *report;		 /* of a run; filled */
+	const char *recording;			 /* its file */
+	const struct compare_report *comparison; /* or of two runs */
 	const struct drawing *drawings;
-	char *const *svgs;	/* as gnuplot drew them; NULL: it is not drawn */
+	char *const *svgs; /* as gnuplot drew them; NULL: it is not drawn */
 	size_t nr;
 };
 

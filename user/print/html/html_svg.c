@@ -14,7 +14,7 @@
 #include "print/html/html_text.h"
 
 #define DEPTH_MAX 32
-#define TAG_MAX 512	/* bytes of a group's tag */
+#define TAG_MAX	  512 /* bytes of a group's tag */
 
 /* One tag, or the text up to one, of what gnuplot wrote. */
 struct token {
@@ -25,8 +25,8 @@ struct token {
 
 struct writer {
 	FILE *out;
-	const char *name;	/* of the figure */
-	const char *inside;	/* an element that is left out with all in it; NULL: none */
+	const char *name;   /* of the figure */
+	const char *inside; /* an element that is left out with all in it; NULL: none */
 	bool in_text, in_defs;
 	/* Groups that are opened when something is in them. */
 	char waiting[DEPTH_MAX][TAG_MAX];
@@ -114,11 +114,23 @@ static void print_attribute(const struct writer *writer, FILE *out, const struct
 			    const struct token *value)
 {
 	static const char *const colours[] = { "fill", "stroke", "color", NULL };
-	static const char *const plain[] = {
-		"d", "points", "transform", "stroke-width", "stroke-dasharray", "stroke-linecap",
-		"stroke-linejoin", "x", "y", "width", "height", "r", "cx", "cy", "text-anchor",
-		"font-size", NULL
-	};
+	static const char *const plain[] = { "d",
+					     "points",
+					     "transform",
+					     "stroke-width",
+					     "stroke-dasharray",
+					     "stroke-linecap",
+					     "stroke-linejoin",
+					     "x",
+					     "y",
+					     "width",
+					     "height",
+					     "r",
+					     "cx",
+					     "cy",
+					     "text-anchor",
+					     "font-size",
+					     NULL };
 	static const char *const id[] = { "id", NULL }, *const href[] = { "xlink:href", NULL };
 
 	if (is_one_of(name->text, name->bytes, colours)) {
@@ -211,10 +223,9 @@ static bool is_paper(const struct writer *writer, const char *name, size_t bytes
 
 static int take_tag(struct writer *writer, const struct token *token)
 {
-	static const char *const drawing[] = {
-		"g", "path", "polygon", "polyline", "circle", "rect", "use", "text", "tspan",
-		"defs", NULL
-	};
+	static const char *const drawing[] = { "g",	 "path", "polygon", "polyline",
+					       "circle", "rect", "use",	    "text",
+					       "tspan",	 "defs", NULL };
 	static const char *const left_out[] = { "title", "desc", "filter", NULL };
 	const bool closing = token->text[1] == '/';
 	const char *name = token->text + 1 + closing, *end = token->text + token->bytes - 1;
@@ -246,9 +257,10 @@ static int take_tag(struct writer *writer, const struct token *token)
 
 static void html_svg_print_head(FILE *out, const struct drawing *drawing)
 {
-	fprintf(out, "<svg class=\"figure\" viewBox=\"0 0 %u %u\" role=\"img\" "
-		"aria-labelledby=\"%s-title %s-desc\">\n<title id=\"%s-title\">", DRAWING_WIDTH,
-		drawing->height, drawing->name, drawing->name, drawing->name);
+	fprintf(out,
+		"<svg class=\"figure\" viewBox=\"0 0 %u %u\" role=\"img\" "
+		"aria-labelledby=\"%s-title %s-desc\">\n<title id=\"%s-title\">",
+		DRAWING_WIDTH, drawing->height, drawing->name, drawing->name, drawing->name);
 	html_text(out, drawing->title);
 	fprintf(out, "</title>\n<desc id=\"%s-desc\">", drawing->name);
 	html_text(out, drawing->texts[DRAWING_ALT]);

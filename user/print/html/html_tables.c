@@ -10,7 +10,7 @@
 #include "print/html/html_text.h"
 #include "util/table_grid.h"
 
-#define CAPTION_MAX 90	/* bytes: a longer line before a table is a sentence */
+#define CAPTION_MAX 90 /* bytes: a longer line before a table is a sentence */
 
 /* A table, and where in the text around it it stood. */
 struct piece {

@@ -9,16 +9,14 @@
 #include "print/html/html_template.h"
 
 /* NAME and NAME_end: a file of user/print/html/. */
-#define EMBED(name, file) \
-	__asm__(".pushsection .rodata\n" \
-		".global " #name ", " #name "_end\n" \
-		".hidden " #name ", " #name "_end\n" \
-		#name ":\n" \
-		".incbin \"print/html/" file "\"\n" \
-		#name "_end:\n" \
-		".popsection\n"); \
+#define EMBED(name, file)                                               \
+	__asm__(".pushsection .rodata\n"                                \
+		".global " #name ", " #name "_end\n"                    \
+		".hidden " #name ", " #name "_end\n" #name ":\n"        \
+		".incbin \"print/html/" file "\"\n" #name "_end:\n"     \
+		".popsection\n");                                       \
 	extern const char name[] __attribute__((visibility("hidden"))), \
-			  name##_end[] __attribute__((visibility("hidden")))
+		name##_end[] __attribute__((visibility("hidden")))
 
 EMBED(html_page_file, "page.html");
 EMBED(html_style_file, "style.css");
@@ -66,8 +64,8 @@ void html_part_to(FILE *out, struct html_part *part, const char *slot)
 
 	if (begin)
 		end = memchr(begin + 1, '$', part->end - begin - 1);
-	if (end && ((size_t)(end - begin - 1) != strlen(slot) ||
-		    memcmp(begin + 1, slot, strlen(slot))))
+	if (end &&
+	    ((size_t)(end - begin - 1) != strlen(slot) || memcmp(begin + 1, slot, strlen(slot))))
 		end = NULL;
 	require(end, slot);
 	fwrite(part->text, 1, begin - part->text, out);

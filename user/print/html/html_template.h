@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 struct html_part {
-	const char *text, *end;	/* not printed yet */
+	const char *text, *end; /* not printed yet */
 };
 
 /* A part or slot that page.html lacks is an error of the program: all of these abort then. */

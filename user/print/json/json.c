@@ -17,14 +17,13 @@ static json_t *calls_of_class(const struct class_figures *figures, bool have_bpf
 {
 	const bool any = figures->count;
 
-	return json_pack("{so so so so so so so}",
-		"count", value_count(figures->count),
-		"mean_ns", json_real_or_null(view_mean_ns(figures)),
-		"p50_ns", value_count_if(any, figures->p50_ns),
-		"p99_ns", value_count_if(any, figures->p99_ns),
-		"max_ns", value_count_if(any, figures->max_ns),
-		"total_ns", value_count(figures->total_ns),
-		"off_cpu_ns", value_count_if(have_bpf, figures->off_cpu_ns));
+	return json_pack("{so so so so so so so}", "count", value_count(figures->count), "mean_ns",
+			 json_real_or_null(view_mean_ns(figures)), "p50_ns",
+			 value_count_if(any, figures->p50_ns), "p99_ns",
+			 value_count_if(any, figures->p99_ns), "max_ns",
+			 value_count_if(any, figures->max_ns), "total_ns",
+			 value_count(figures->total_ns), "off_cpu_ns",
+			 value_count_if(have_bpf, figures->off_cpu_ns));
 }
 
 static json_t *calls_by_class(const struct view *view)
@@ -43,21 +42,18 @@ static json_t *column_of(const struct view *view, enum study_column column)
 {
 	const struct class_figures *figures = &view->study[column];
 
-	return json_pack("{so so so so}",
-		"count", value_count(figures->count),
-		"percent", json_real_or_null(100 * view_share(figures->count,
-							 view->study[STUDY_ALL].count)),
-		"mean_ns", json_real_or_null(view_mean_ns(figures)),
-		"total_ns", value_count(figures->total_ns));
+	return json_pack("{so so so so}", "count", value_count(figures->count), "percent",
+			 json_real_or_null(100 * view_share(figures->count,
+							    view->study[STUDY_ALL].count)),
+			 "mean_ns", json_real_or_null(view_mean_ns(figures)), "total_ns",
+			 value_count(figures->total_ns));
 }
 
 static json_t *study_of(const struct view *view)
 {
-	return json_pack("{so so so so}",
-		"disk", column_of(view, STUDY_DISK),
-		"short", column_of(view, STUDY_SHORT),
-		"long", column_of(view, STUDY_LONG),
-		"all", column_of(view, STUDY_ALL));
+	return json_pack("{so so so so}", "disk", column_of(view, STUDY_DISK), "short",
+			 column_of(view, STUDY_SHORT), "long", column_of(view, STUDY_LONG), "all",
+			 column_of(view, STUDY_ALL));
 }
 
 /* Up to the last bucket that holds something. */
@@ -78,12 +74,10 @@ static json_t *syscall_of(const struct syscall_row *row)
 	char *name = view_syscall_name(row->number);
 	json_t *object;
 
-	object = json_pack("{so so so so so so so}", "name", value_text(name),
-			   "number", value_count(row->number),
-			   "error", value_count(row->error),
-			   "count", value_count(row->value.count),
-			   "total_ns", value_count(row->value.total_ns),
-			   "mean_ns",
+	object = json_pack("{so so so so so so so}", "name", value_text(name), "number",
+			   value_count(row->number), "error", value_count(row->error), "count",
+			   value_count(row->value.count), "total_ns",
+			   value_count(row->value.total_ns), "mean_ns",
 			   json_real_or_null(view_share(row->value.total_ns, row->value.count)),
 			   "log2_ns", log2_of(row->value.log2_ns, PFSTAT_SYSCALL_BUCKETS));
 	free(name);
@@ -165,21 +159,18 @@ static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;
 
-	return json_pack("{so so so so so so so so so so so so so so}",
-		"elapsed_ns", value_known(run->time.elapsed_ns),
-		"study", study_of(view),
-		"classes", calls_by_class(view),
-		"calls", value_known(run->cost.calls),
-		"lost", value_known(run->losses.records),
-		"retried", value_count(view->figures.retried),
-		"faults", value_count(view->figures.faults),
-		"major", value_count(view->figures.major),
-		"pages_touched", value_known(run->drive.pages_touched),
-		"steps", json_steps(&run->drive),
-		"rusage", json_usage(&run->usage),
-		"usage", json_both_usages_figures(run->extras.usage),
-		"counters", json_counter_figures(run->extras.counters),
-		"competition", json_competition_figures(run->extras.competition));
+	return json_pack("{so so so so so so so so so so so so so so}", "elapsed_ns",
+			 value_known(run->time.elapsed_ns), "study", study_of(view), "classes",
+			 calls_by_class(view), "calls", value_known(run->cost.calls), "lost",
+			 value_known(run->losses.records), "retried",
+			 value_count(view->figures.retried), "faults",
+			 value_count(view->figures.faults), "major",
+			 value_count(view->figures.major), "pages_touched",
+			 value_known(run->drive.pages_touched), "steps", json_steps(&run->drive),
+			 "rusage", json_usage(&run->usage), "usage",
+			 json_both_usages_figures(run->extras.usage), "counters",
+			 json_counter_figures(run->extras.counters), "competition",
+			 json_competition_figures(run->extras.competition));
 }
 
 static struct json_spread spread_of_runs(const struct view *views, size_t nr)

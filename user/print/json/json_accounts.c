@@ -12,26 +12,21 @@ static json_t *usage_in(uint64_t count, uint64_t unit)
 
 json_t *json_usage(const struct usage *usage)
 {
-	return json_pack("{so so so so so so so so so}",
-		"utime_us", usage_in(usage->utime_ns, 1000),
-		"stime_us", usage_in(usage->stime_ns, 1000),
-		"maxrss_kb", usage_in(usage->maxrss_bytes, 1024),
-		"minflt", value_known(usage->minflt),
-		"majflt", value_known(usage->majflt),
-		"inblock", value_known(usage->inblock),
-		"oublock", value_known(usage->oublock),
-		"nvcsw", value_known(usage->nvcsw),
-		"nivcsw", value_known(usage->nivcsw));
+	return json_pack("{so so so so so so so so so}", "utime_us",
+			 usage_in(usage->utime_ns, 1000), "stime_us",
+			 usage_in(usage->stime_ns, 1000), "maxrss_kb",
+			 usage_in(usage->maxrss_bytes, 1024), "minflt", value_known(usage->minflt),
+			 "majflt", value_known(usage->majflt), "inblock",
+			 value_known(usage->inblock), "oublock", value_known(usage->oublock),
+			 "nvcsw", value_known(usage->nvcsw), "nivcsw", value_known(usage->nivcsw));
 }
 
 static json_t *usage_of_step(const struct step_figures *step)
 {
 	if (!step->made)
 		return json_null();
-	return json_pack("{so so so}",
-		"elapsed_ns", value_count(step->elapsed_ns),
-		"bytes", value_known(step->bytes),
-		"rusage", json_usage(&step->usage));
+	return json_pack("{so so so}", "elapsed_ns", value_count(step->elapsed_ns), "bytes",
+			 value_known(step->bytes), "rusage", json_usage(&step->usage));
 }
 
 json_t *json_steps(const struct report_drive *drive)
@@ -47,8 +42,8 @@ json_t *json_steps(const struct report_drive *drive)
 
 static json_t *ledger_count(const struct ledger_count *count)
 {
-	return json_pack("{ss ss so}", "name", count->name, "source", count->source,
-			 "value", value_known(count->value));
+	return json_pack("{ss ss so}", "name", count->name, "source", count->source, "value",
+			 value_known(count->value));
 }
 
 static json_t *ledger_counts(const struct ledger *ledger)
@@ -83,12 +78,10 @@ static json_t *amount_if(bool known, int64_t amount)
 
 static json_t *ledger_difference(const struct ledger_difference *difference)
 {
-	return json_pack("{ss ss so so so}",
-		"left", difference->left,
-		"right", difference->right,
-		"amount", amount_if(difference->known, difference->amount),
-		"reasons", ledger_reasons(difference),
-		"unexplained", amount_if(difference->known, difference->unexplained));
+	return json_pack("{ss ss so so so}", "left", difference->left, "right", difference->right,
+			 "amount", amount_if(difference->known, difference->amount), "reasons",
+			 ledger_reasons(difference), "unexplained",
+			 amount_if(difference->known, difference->unexplained));
 }
 
 json_t *json_ledger(const struct ledger *ledger)
@@ -97,30 +90,27 @@ json_t *json_ledger(const struct ledger *ledger)
 	size_t i;
 
 	for (i = 0; i < ledger->nr_differences; i++)
-		differences = value_appended(differences,
-					     ledger_difference(&ledger->differences[i]));
-	return json_pack("{so so so}",
-		"counts", ledger_counts(ledger),
-		"differences", differences,
-		"unexplained", value_count(ledger->unexplained));
+		differences =
+			value_appended(differences, ledger_difference(&ledger->differences[i]));
+	return json_pack("{so so so}", "counts", ledger_counts(ledger), "differences", differences,
+			 "unexplained", value_count(ledger->unexplained));
 }
 
 json_t *json_cost(const struct report_cost *cost, const struct report_time *time)
 {
 	const struct own_cost own = view_own_cost(cost, time);
 
-	return json_pack("{so so so so so so so so so so so so sb}",
-		"call_ns", json_real_or_null(own.call_ns),
-		"inside_ns", json_real_or_null(own.inside_ns),
-		"total_ns", json_real_or_null(own.total_ns),
-		"percent", json_real_or_null(100 * own.share),
-		"bpf_hooked_ns", json_real_or_null(own.hooked_ns),
-		"bpf_again_ns", json_real_or_null(own.again_ns),
-		"bpf_other_ns", json_real_or_null(own.other_ns),
-		"bpf_hooked", value_known(cost->bpf_hooked),
-		"bpf_again", value_known(cost->bpf_again),
-		"bpf_other", value_known(cost->bpf_other),
-		"bpf_total_ns", json_real_or_null(own.bpf_total_ns),
-		"bpf_percent", json_real_or_null(100 * own.bpf_share),
-		"subtracted", cost->subtract && cost->inside_ps != COUNT_NA);
+	return json_pack("{so so so so so so so so so so so so sb}", "call_ns",
+			 json_real_or_null(own.call_ns), "inside_ns",
+			 json_real_or_null(own.inside_ns), "total_ns",
+			 json_real_or_null(own.total_ns), "percent",
+			 json_real_or_null(100 * own.share), "bpf_hooked_ns",
+			 json_real_or_null(own.hooked_ns), "bpf_again_ns",
+			 json_real_or_null(own.again_ns), "bpf_other_ns",
+			 json_real_or_null(own.other_ns), "bpf_hooked",
+			 value_known(cost->bpf_hooked), "bpf_again", value_known(cost->bpf_again),
+			 "bpf_other", value_known(cost->bpf_other), "bpf_total_ns",
+			 json_real_or_null(own.bpf_total_ns), "bpf_percent",
+			 json_real_or_null(100 * own.bpf_share), "subtracted",
+			 cost->subtract && cost->inside_ps != COUNT_NA);
 }

@@ -12,16 +12,15 @@ static json_t *competition_figures_of(const struct competition_side *side)
 	unsigned int i;
 
 	for (i = 0; i < NR_COMPETITION_FIGURES; i++)
-		object = value_with(object, competition_names[i].key,
-				    value_known(side->figures[i]));
+		object =
+			value_with(object, competition_names[i].key, value_known(side->figures[i]));
 	return object;
 }
 
 static json_t *competition_class_of(const struct competition_side *side, enum fault_class class)
 {
-	return json_pack("{so so}",
-		"count", value_known(side->faults[class]),
-		"major", value_known(side->major[class]));
+	return json_pack("{so so}", "count", value_known(side->faults[class]), "major",
+			 value_known(side->major[class]));
 }
 
 static json_t *competition_faults_of(const struct competition_side *side)
@@ -43,10 +42,8 @@ static json_t *competition_side_of(const struct competition_side *side)
 
 static json_t *competitor_of(const struct competitor_figures *figures)
 {
-	return json_pack("{so so so}",
-		"minflt", value_known(figures->minflt),
-		"majflt", value_known(figures->majflt),
-		"accesses", value_count(figures->accesses));
+	return json_pack("{so so so}", "minflt", value_known(figures->minflt), "majflt",
+			 value_known(figures->majflt), "accesses", value_count(figures->accesses));
 }
 
 static json_t *competitors_of(const struct competition *competition)
@@ -91,11 +88,9 @@ static json_t *matrix_of(const struct competition *competition)
 
 	if (!competition->have_matrix)
 		return json_null();
-	return json_pack("{so so so so}",
-		"evicted_by", competition_rows_of(matrix),
-		"read", value_count(matrix->read),
-		"not_seen", value_count(matrix->not_seen),
-		"evicted", value_count(matrix->evicted));
+	return json_pack("{so so so so}", "evicted_by", competition_rows_of(matrix), "read",
+			 value_count(matrix->read), "not_seen", value_count(matrix->not_seen),
+			 "evicted", value_count(matrix->evicted));
 }
 
 json_t *json_competition(const struct competition *competition)
@@ -103,15 +98,13 @@ json_t *json_competition(const struct competition *competition)
 
 	if (!competition)
 		return json_null();
-	return json_pack("{so ss so so so so so so}",
-		"bytes", value_count(competition->bytes),
-		"order", competition->random ? "random" : "sequential",
-		"memory_limit", value_known(competition->limit),
-		"swap_bytes", value_count(competition->swap_bytes),
-		"alone", competition_side_of(&competition->alone),
-		"with", competition_side_of(&competition->with),
-		"competitors", competitors_of(competition),
-		"swapped", matrix_of(competition));
+	return json_pack("{so ss so so so so so so}", "bytes", value_count(competition->bytes),
+			 "order", competition->random ? "random" : "sequential", "memory_limit",
+			 value_known(competition->limit), "swap_bytes",
+			 value_count(competition->swap_bytes), "alone",
+			 competition_side_of(&competition->alone), "with",
+			 competition_side_of(&competition->with), "competitors",
+			 competitors_of(competition), "swapped", matrix_of(competition));
 }
 
 json_t *json_competition_figures(const struct competition *competition)
@@ -119,6 +112,6 @@ json_t *json_competition_figures(const struct competition *competition)
 
 	if (!competition)
 		return json_null();
-	return json_pack("{so so}", "alone", competition_side_of(&competition->alone),
-			 "with", competition_side_of(&competition->with));
+	return json_pack("{so so}", "alone", competition_side_of(&competition->alone), "with",
+			 competition_side_of(&competition->with));
 }

@@ -9,28 +9,28 @@
 #include "util/array.h"
 #include "util/json_value.h"
 
-#define TIME_FORMAT "%Y-%m-%dT%H:%M:%SZ"	/* ISO 8601 */
+#define TIME_FORMAT "%Y-%m-%dT%H:%M:%SZ" /* ISO 8601 */
 
 enum type {
-	TYPE_TEXT,	/* "" is n/a */
-	TYPE_COUNT32,	/* 0 is n/a */
+	TYPE_TEXT,    /* "" is n/a */
+	TYPE_COUNT32, /* 0 is n/a */
 	TYPE_COUNT64,
-	TYPE_NUMBER,	/* 64 bits; 0 is 0 */
-	TYPE_FACT,	/* the same; COUNT_NA is n/a */
-	TYPE_INT,	/* below 0 is n/a */
+	TYPE_NUMBER, /* 64 bits; 0 is 0 */
+	TYPE_FACT,   /* the same; COUNT_NA is n/a */
+	TYPE_INT,    /* below 0 is n/a */
 	TYPE_INT64,
-	TYPE_TIME,	/* 0 is n/a */
-	TYPE_KEEP,	/* keep or off */
-	TYPE_SHARE,	/* 0 to 1 */
+	TYPE_TIME,  /* 0 is n/a */
+	TYPE_KEEP,  /* keep or off */
+	TYPE_SHARE, /* 0 to 1 */
 };
 
 static const struct field {
 	const char *key;
 	enum type type;
-	bool of_drive;		/* n/a of anything else */
+	bool of_drive; /* n/a of anything else */
 	size_t offset, size;
 } fields[] = {
-#define FIELD(name, type, of_drive) \
+#define FIELD(name, type, of_drive)                                  \
 	{ #name, type, of_drive, offsetof(struct environment, name), \
 	  sizeof(((struct environment *)0)->name) }
 	FIELD(kind, TYPE_TEXT, false),
@@ -125,9 +125,10 @@ json_t *environment_to_json(const struct environment *environment)
 
 	for (i = 0; i < NR_FIELDS; i++)
 		object = value_with(object, fields[i].key,
-				    fields[i].of_drive && !drive ? json_null() :
-				    member_of(fields[i].type,
-					      (const char *)environment + fields[i].offset));
+				    fields[i].of_drive && !drive ?
+					    json_null() :
+					    member_of(fields[i].type, (const char *)environment +
+									      fields[i].offset));
 	return object;
 }
 

@@ -30,20 +30,17 @@ static json_t *group_parts_of(const struct report *run, const struct group *grou
 
 static json_t *group_row_of(const struct report *run, const struct group *group)
 {
-	return json_pack("{so so so so so so so so so so so so so}",
-		"name", value_text(group->name),
-		"pid", value_count_if(group->pid, group->pid),
-		"tid", value_count_if(group->tid, group->tid),
-		"address", group->address ? value_wide(group->address) : json_null(),
-		"inode", group->inode ? value_wide(group->inode) : json_null(),
-		"dev", value_count_if(group->inode, group->dev),
-		"faults", value_count(group->faults),
-		"major", value_count(group->major),
-		"total_ns", value_count(group->total_ns),
-		"max_ns", value_count(group->max_ns),
-		"mean_ns", json_real_or_null(view_share(group->total_ns, group->faults)),
-		"classes", group_classes_of(run, group),
-		"parts", group_parts_of(run, group));
+	return json_pack("{so so so so so so so so so so so so so}", "name",
+			 value_text(group->name), "pid", value_count_if(group->pid, group->pid),
+			 "tid", value_count_if(group->tid, group->tid), "address",
+			 group->address ? value_wide(group->address) : json_null(), "inode",
+			 group->inode ? value_wide(group->inode) : json_null(), "dev",
+			 value_count_if(group->inode, group->dev), "faults",
+			 value_count(group->faults), "major", value_count(group->major), "total_ns",
+			 value_count(group->total_ns), "max_ns", value_count(group->max_ns),
+			 "mean_ns", json_real_or_null(view_share(group->total_ns, group->faults)),
+			 "classes", group_classes_of(run, group), "parts",
+			 group_parts_of(run, group));
 }
 
 json_t *json_groups(const struct view *view)
@@ -57,11 +54,8 @@ json_t *json_groups(const struct view *view)
 	rows = json_array();
 	for (i = 0; i < view->nr_rows; i++)
 		rows = value_appended(rows, group_row_of(run, &run->groups.rows[i]));
-	return json_pack("{ss so s{so so so}}",
-		"by", view_group_name(run->groups.by),
-		"rows", rows,
-		"left_out",
-		"rows", value_count(run->groups.nr - view->nr_rows),
-		"faults", value_count(view->left_out.faults),
-		"total_ns", value_count(view->left_out.total_ns));
+	return json_pack("{ss so s{so so so}}", "by", view_group_name(run->groups.by), "rows", rows,
+			 "left_out", "rows", value_count(run->groups.nr - view->nr_rows), "faults",
+			 value_count(view->left_out.faults), "total_ns",
+			 value_count(view->left_out.total_ns));
 }

@@ -22,12 +22,11 @@ static json_t *hooks_of(const struct report_bpf *bpf)
 
 json_t *head_to_json(const struct report *report)
 {
-	return json_pack("{so sb so so so}",
-		"environment", environment_to_json(&report->environment),
-		"have_bpf", report->bpf.known,
-		"bpf_missing", value_text(report->bpf.missing),
-		"hooks", hooks_of(&report->bpf),
-		"pages_touched", value_known(report->drive.pages_touched));
+	return json_pack("{so sb so so so}", "environment",
+			 environment_to_json(&report->environment), "have_bpf", report->bpf.known,
+			 "bpf_missing", value_text(report->bpf.missing), "hooks",
+			 hooks_of(&report->bpf), "pages_touched",
+			 value_known(report->drive.pages_touched));
 }
 
 static uint32_t hook_from(const char *name)

@@ -9,13 +9,13 @@ static json_t *times_of(const struct part_figures *figures, uint64_t count, bool
 {
 	const bool any = known && count;
 
-	return json_pack("{so so so so so}",
-		"total_ns", value_count_if(known, figures->total_ns),
-		"mean_ns", any ? json_real_or_null(view_share(figures->total_ns, count)) :
-				 json_null(),
-		"p50_ns", value_count_if(any, figures->p50_ns),
-		"p99_ns", value_count_if(any, figures->p99_ns),
-		"max_ns", value_count_if(any, figures->max_ns));
+	return json_pack("{so so so so so}", "total_ns", value_count_if(known, figures->total_ns),
+			 "mean_ns",
+			 any ? json_real_or_null(view_share(figures->total_ns, count)) :
+			       json_null(),
+			 "p50_ns", value_count_if(any, figures->p50_ns), "p99_ns",
+			 value_count_if(any, figures->p99_ns), "max_ns",
+			 value_count_if(any, figures->max_ns));
 }
 
 static json_t *fault_parts_of(const struct report *run, const struct fault_figures *faults,
@@ -61,12 +61,10 @@ static json_t *fault_classes_of(const struct report *run)
 
 json_t *json_parts(const struct report *run)
 {
-	return json_pack("{sb sb so so so}",
-		"known", run->faults.parts_known,
-		"cpu_at_most", view_cpu_at_most(run),
-		"residue_share", json_real_or_null(view_residue_share(run)),
-		"classes", fault_classes_of(run),
-		"all", faults_of(run, &run->faults.all, true));
+	return json_pack("{sb sb so so so}", "known", run->faults.parts_known, "cpu_at_most",
+			 view_cpu_at_most(run), "residue_share",
+			 json_real_or_null(view_residue_share(run)), "classes",
+			 fault_classes_of(run), "all", faults_of(run, &run->faults.all, true));
 }
 
 json_t *json_requests(const struct report *run)
@@ -75,15 +73,13 @@ json_t *json_requests(const struct report *run)
 
 	if (!view_has_hook(run, HOOK_BLOCK))
 		return json_null();
-	return json_pack("{so so so so so so so}",
-		"reads", value_count(blocks->reads),
-		"writes", value_count(blocks->writes),
-		"errors", value_count(blocks->errors),
-		"bytes_read", value_count(blocks->bytes_read),
-		"bytes_written", value_count(blocks->bytes_written),
-		"queue", times_of(&blocks->queue, blocks->reads,
+	return json_pack("{so so so so so so so}", "reads", value_count(blocks->reads), "writes",
+			 value_count(blocks->writes), "errors", value_count(blocks->errors),
+			 "bytes_read", value_count(blocks->bytes_read), "bytes_written",
+			 value_count(blocks->bytes_written), "queue",
+			 times_of(&blocks->queue, blocks->reads,
 				  view_has_hook(run, HOOK_BLOCK_INSERT)),
-		"device", times_of(&blocks->device, blocks->reads, true));
+			 "device", times_of(&blocks->device, blocks->reads, true));
 }
 
 json_t *json_readahead(const struct report *run)
@@ -93,23 +89,19 @@ json_t *json_readahead(const struct report *run)
 
 	if (!view_has_hook(run, HOOK_BLOCK))
 		return json_null();
-	return json_pack("{so so so so so}",
-		"read", value_count(pages->read),
-		"mapped", value_count(pages->mapped),
-		"evicted_unused", value_count_if(removals, pages->evicted_unused),
-		"idle", value_count_if(removals, pages->idle),
-		"overflow", value_count(pages->overflow));
+	return json_pack("{so so so so so}", "read", value_count(pages->read), "mapped",
+			 value_count(pages->mapped), "evicted_unused",
+			 value_count_if(removals, pages->evicted_unused), "idle",
+			 value_count_if(removals, pages->idle), "overflow",
+			 value_count(pages->overflow));
 }
 
 static json_t *pair_of(const struct blame_pair *pair)
 {
-	return json_pack("{so so so so so so}",
-		"evictor", value_count(pair->evictor),
-		"evictor_name", value_text(pair->evictor_name),
-		"victim", value_count(pair->victim),
-		"pages", value_count(pair->pages),
-		"faults", value_count(pair->faults),
-		"total_ns", value_count(pair->total_ns));
+	return json_pack("{so so so so so so}", "evictor", value_count(pair->evictor),
+			 "evictor_name", value_text(pair->evictor_name), "victim",
+			 value_count(pair->victim), "pages", value_count(pair->pages), "faults",
+			 value_count(pair->faults), "total_ns", value_count(pair->total_ns));
 }
 
 json_t *json_evictions(const struct report *run)
@@ -122,8 +114,6 @@ json_t *json_evictions(const struct report *run)
 	pairs = json_array();
 	for (i = 0; i < run->pages.nr_pairs; i++)
 		pairs = value_appended(pairs, pair_of(&run->pages.pairs[i]));
-	return json_pack("{so so so}",
-		"evicted", value_count(run->pages.evictions.evicted),
-		"overflow", value_count(run->pages.evictions.overflow),
-		"blame", pairs);
+	return json_pack("{so so so}", "evicted", value_count(run->pages.evictions.evicted),
+			 "overflow", value_count(run->pages.evictions.overflow), "blame", pairs);
 }

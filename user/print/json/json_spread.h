@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct json_spread {
-	json_t *mean, *stddev;	/* both NULL: no memory */
+	json_t *mean, *stddev; /* both NULL: no memory */
 };
 
 /*

@@ -12,9 +12,8 @@
 #include "util/array.h"
 #include "util/utf8.h"
 
-static const char *const study_headings[] = {
-	"<", ">Disk faults", ">Non-disk short", ">Non-disk long", ">All faults"
-};
+static const char *const study_headings[] = { "<", ">Disk faults", ">Non-disk short",
+					      ">Non-disk long", ">All faults" };
 
 int table_study(FILE *out, const struct view *view)
 {
@@ -62,17 +61,16 @@ static void class_row(struct grid *grid, const struct view *view, const char *na
 
 static int table_classes(FILE *out, const struct view *view)
 {
-	static const char *const headings[] = {
-		"<Class", ">Calls", ">Share", ">Mean µs", ">p50 µs", ">p99 µs", ">Max µs",
-		">Total ms", ">Off the CPU"
-	};
+	static const char *const headings[] = { "<Class",   ">Calls",	 ">Share",
+						">Mean µs", ">p50 µs",	 ">p99 µs",
+						">Max µs",  ">Total ms", ">Off the CPU" };
 	enum pfstat_class class;
 	struct grid grid;
 
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 		if (view->figures.classes[class].count)
-			class_row(&grid, view, fault_class_name((enum fault_class)class),
+			class_row(&grid, view, fault_class_name((enum fault_class) class),
 				  &view->figures.classes[class]);
 	class_row(&grid, view, "all calls", &view->every);
 	return grid_close(&grid, out);
@@ -81,8 +79,8 @@ static int table_classes(FILE *out, const struct view *view)
 static int table_counts(FILE *out, const struct view *view)
 {
 	static const char *const headings[] = {
-		">Pages touched", ">Faults", ">Major", ">minflt", ">majflt", ">nvcsw", ">nivcsw",
-		">Off-CPU stays", ">Records lost"
+		">Pages touched", ">Faults", ">Major",	       ">minflt",      ">majflt",
+		">nvcsw",	  ">nivcsw", ">Off-CPU stays", ">Records lost"
 	};
 	const struct usage *rusage = &view->run->usage;
 	/* Only a drive knows which pages it touches. */
@@ -150,11 +148,10 @@ static void left_out_syscalls(FILE *out, const struct report_syscalls *syscalls,
 
 static int table_syscalls(FILE *out, const struct report *run)
 {
-	static const char *const headings[] = {
-		"<System call", "<Result", ">Count", ">Mean µs", ">Total ms"
-	};
+	static const char *const headings[] = { "<System call", "<Result", ">Count", ">Mean µs",
+						">Total ms" };
 	const size_t nr_rows = run->top && run->top < run->syscalls.nr ? run->top :
-									  run->syscalls.nr;
+									 run->syscalls.nr;
 	struct grid grid;
 	size_t i;
 	int err;

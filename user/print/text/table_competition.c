@@ -48,15 +48,15 @@ static void cell_values(struct grid *grid, const struct runs *runs, bool whole)
 		grid_cell(grid, whole ? "%.0f" : "%.2f", spread.mean);
 }
 
-static void cell_figure(struct grid *grid, const struct runs *runs,
-			enum competition_figure figure, bool alone)
+static void cell_figure(struct grid *grid, const struct runs *runs, enum competition_figure figure,
+			bool alone)
 {
 	const bool ms = figure == COMPETITION_ELAPSED;
 	size_t i;
 
 	for (i = 0; i < runs->nr; i++)
-		runs->values[i] = runs_number(runs_side(runs, i, alone)->figures[figure]) /
-				  (ms ? 1e6 : 1);
+		runs->values[i] =
+			runs_number(runs_side(runs, i, alone)->figures[figure]) / (ms ? 1e6 : 1);
 	cell_values(grid, runs, !ms);
 }
 
@@ -87,9 +87,7 @@ static bool is_class_of_none(const struct runs *runs, enum fault_class class)
 
 static int table_figures(FILE *out, const struct runs *runs)
 {
-	static const char *const headings[] = {
-		"<", ">Alone", ">With competitors", "<Counted by"
-	};
+	static const char *const headings[] = { "<", ">Alone", ">With competitors", "<Counted by" };
 	enum competition_figure figure;
 	struct grid grid;
 
@@ -106,10 +104,8 @@ static int table_figures(FILE *out, const struct runs *runs)
 
 static int competition_table_classes(FILE *out, const struct runs *runs)
 {
-	static const char *const headings[] = {
-		"<Faults of the run", ">Alone", ">of them major", ">With competitors",
-		">of them major"
-	};
+	static const char *const headings[] = { "<Faults of the run", ">Alone", ">of them major",
+						">With competitors", ">of them major" };
 	enum fault_class class;
 	struct grid grid;
 
@@ -142,9 +138,8 @@ static void cell_of_competitor(struct grid *grid, const struct runs *runs, unsig
 
 static int table_competitors(FILE *out, const struct runs *runs)
 {
-	static const char *const headings[] = {
-		"<Meanwhile, /proc/PID/stat", ">majflt", ">minflt", ">Accesses"
-	};
+	static const char *const headings[] = { "<Meanwhile, /proc/PID/stat", ">majflt", ">minflt",
+						">Accesses" };
 	char name[32];
 	struct grid grid;
 	unsigned int i;
@@ -206,8 +201,10 @@ static void line_of_matrix(FILE *out, const struct runs *runs)
 	for (i = 0; i < runs->nr; i++)
 		runs->values[i] = competition_of(runs, i)->matrix.not_seen;
 	not_seen = view_spread(runs->values, runs->nr);
-	fprintf(out, "Read from swap: %.*f pages; of these %.*f were evicted unseen, as "
-		"before the run\n", runs->nr > 1, read.mean, runs->nr > 1, not_seen.mean);
+	fprintf(out,
+		"Read from swap: %.*f pages; of these %.*f were evicted unseen, as "
+		"before the run\n",
+		runs->nr > 1, read.mean, runs->nr > 1, not_seen.mean);
 }
 
 static int table_matrix(FILE *out, const struct runs *runs)
@@ -262,9 +259,9 @@ static void competition_heading(FILE *out, const struct runs *runs)
 int table_competition(FILE *out, const struct view *views, size_t nr)
 {
 	struct runs runs = { .views = views, .nr = nr, .values = calloc(nr, sizeof(double)) };
-	int (*const tables[])(FILE *out, const struct runs *runs) = {
-		table_figures, competition_table_classes, table_competitors, table_matrix
-	};
+	int (*const tables[])(FILE *out,
+			      const struct runs *runs) = { table_figures, competition_table_classes,
+							   table_competitors, table_matrix };
 	size_t i;
 	int err = 0;
 

@@ -15,7 +15,8 @@ static void print_again(FILE *out, const struct own_cost *cost)
 {
 	if (isnan(cost->again_ns))
 		fputs("  each time that the kernel begins one again is counted as a whole one: "
-		      "at most\n", out);
+		      "at most\n",
+		      out);
 	else
 		fprintf(out, "  %.0f ns each time that the kernel begins one again\n",
 			cost->again_ns);

@@ -9,7 +9,7 @@
 #include "util/array.h"
 #include "util/table_grid.h"
 
-#define TEXT_WIDTH 84	/* what the names of the lines leave of a page */
+#define TEXT_WIDTH 84 /* what the names of the lines leave of a page */
 
 static const char *known(const char *text)
 {
@@ -100,7 +100,9 @@ static void memory_line(struct grid *grid, const struct environment *e)
 	if (e->fill[0] || e->store_share > 0)
 		snprintf(stores, sizeof(stores), "%s%.4g %% of the accesses store, to %s",
 			 e->fill[0] ? "memset and msync first; " : "", 100 * e->store_share,
-			 to_file ? "the file itself" : anon ? "it" : "copies of its pages");
+			 to_file ? "the file itself" :
+			 anon	 ? "it" :
+				   "copies of its pages");
 	if (strcmp(e->map, "shared") || e->fill[0] || e->store_share > 0)
 		env_line(grid, "Mapping", "%s; %s", known(e->map), stores);
 }

@@ -47,9 +47,8 @@ static void not_followed_line(FILE *out, const struct report *run)
 
 int table_blame(FILE *out, const struct report *run)
 {
-	static const char *const headings[] = {
-		">Pages", ">Faults", ">Total ms", ">Process", "<Evicted by"
-	};
+	static const char *const headings[] = { ">Pages", ">Faults", ">Total ms", ">Process",
+						"<Evicted by" };
 	const size_t nr = run->pages.nr_pairs;
 	const size_t rows = run->top && run->top < nr ? run->top : nr;
 	struct grid grid;

@@ -48,9 +48,8 @@ static void usage_rows(struct grid *grid, const struct usage_line *line)
 
 static int table_usage(FILE *out, const struct usage_line *lines)
 {
-	static const char *const headings[] = {
-		"<Usage", "<Unit", ">getrusage", ">eBPF", ">Difference", "<What eBPF's is"
-	};
+	static const char *const headings[] = { "<Usage", "<Unit",	 ">getrusage",
+						">eBPF",  ">Difference", "<What eBPF's is" };
 	struct grid grid;
 	size_t i;
 
@@ -74,15 +73,14 @@ static void syscall_total_row(struct grid *grid, const struct syscall_total *tot
 	if (total->errors)
 		grid_cell(grid, "%" PRIu64, total->errors);
 	else
-		grid_cell(grid, "%s", "");	/* as strace leaves it */
+		grid_cell(grid, "%s", ""); /* as strace leaves it */
 	grid_cell(grid, "%s", name);
 }
 
 static int table_syscall_totals(FILE *out, const struct report *run)
 {
-	static const char *const headings[] = {
-		">% time", ">seconds", ">usecs/call", ">calls", ">errors", "<syscall"
-	};
+	static const char *const headings[] = { ">% time", ">seconds", ">usecs/call",
+						">calls",  ">errors",  "<syscall" };
 	const struct report_extras *measures = &run->extras;
 	const struct syscall_total sum =
 		syscall_totals_sum(measures->syscalls, measures->nr_syscalls);
@@ -145,8 +143,10 @@ static void hardware_head(FILE *out, const struct report *run)
 	fprintf(out, "Hardware counters of the access loop in user mode, on CPU %d; ",
 		run->environment.pinned_cpu);
 	if (counts->walked_bytes)
-		fprintf(out, "L1D of %" PRIu64 " KiB\nwas flushed before: a buffer of %" PRIu64
-			" KiB was read\n", counts->l1d_bytes / 1024, counts->walked_bytes / 1024);
+		fprintf(out,
+			"L1D of %" PRIu64 " KiB\nwas flushed before: a buffer of %" PRIu64
+			" KiB was read\n",
+			counts->l1d_bytes / 1024, counts->walked_bytes / 1024);
 	else
 		fputs("L1D was not\nflushed before, for the kernel does not tell its size\n", out);
 }
@@ -177,9 +177,8 @@ static void hardware_reasons(FILE *out, const struct hw_counts *counts)
 
 static int table_hardware(FILE *out, const struct report *run)
 {
-	static const char *const headings[] = {
-		"<Cache", "<Operation", ">Accesses", ">Misses", ">Miss rate", ">Counted for"
-	};
+	static const char *const headings[] = { "<Cache",  "<Operation", ">Accesses",
+						">Misses", ">Miss rate", ">Counted for" };
 	struct grid grid;
 	enum hw_cache cache;
 	enum hw_op op;
@@ -253,16 +252,17 @@ static void simulated_functions(struct grid *grid, const struct cachegrind *loop
 
 static int table_simulation(FILE *out, const struct cache_simulation *simulation)
 {
-	static const char *const headings[] = {
-		"<SIMULATED", ">References", ">D1 misses", ">Rate", ">LL misses", ">Rate"
-	};
+	static const char *const headings[] = { "<SIMULATED", ">References", ">D1 misses",
+						">Rate",      ">LL misses",  ">Rate" };
 	static const struct cache_geometry levels[] = CACHE_SIMULATION_GEOMETRY;
 	const int64_t *events = simulation->loop.summary;
 	struct grid grid;
 	size_t i;
 
-	fprintf(out, "SIMULATED by %s, cachegrind: a run with the accesses, less one without.\n"
-		"Not this machine's caches:", simulation->version);
+	fprintf(out,
+		"SIMULATED by %s, cachegrind: a run with the accesses, less one without.\n"
+		"Not this machine's caches:",
+		simulation->version);
 	for (i = 0; i < CACHE_SIMULATION_LEVELS; i++)
 		fprintf(out, "%s %s %" PRIu64 " KiB %u-way", i ? "," : "", levels[i].name,
 			levels[i].bytes / 1024, levels[i].ways);
@@ -322,8 +322,7 @@ int table_measures(FILE *out, const struct report *run)
 }
 
 /* n/a in one of them makes it n/a of all. */
-static void cell_spread_or(struct grid *grid, const double *values, size_t nr,
-			   const char *missing)
+static void cell_spread_or(struct grid *grid, const double *values, size_t nr, const char *missing)
 {
 	const struct spread spread = view_spread(values, nr);
 
@@ -392,9 +391,8 @@ static void hardware_row_of_runs(struct grid *grid, const struct view *views, si
 
 static int hardware_of_runs(FILE *out, const struct view *views, size_t nr, double *values)
 {
-	static const char *const headings[] = {
-		"<Cache", "<Operation", ">Accesses", ">Misses", ">Miss rate, %"
-	};
+	static const char *const headings[] = { "<Cache", "<Operation", ">Accesses", ">Misses",
+						">Miss rate, %" };
 	struct grid grid;
 	unsigned int row;
 	int err;

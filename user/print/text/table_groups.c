@@ -43,12 +43,12 @@ static void groups_left_out_line(FILE *out, const struct view *view)
 
 int table_groups(FILE *out, const struct view *view)
 {
-	static const char *const names[NR_GROUP_BY] = { "<File", "<Mapping", "<Thread", "<Code",
-							"<Stack", "<Name" };
+	static const char *const names[NR_GROUP_BY] = { "<File", "<Mapping", "<Thread",
+							"<Code", "<Stack",   "<Name" };
 	const struct report *run = view->run;
 	const char *const headings[] = {
-		">Faults", ">Major", ">Total ms", ">Share", ">Mean µs", ">Max µs", "<Mostly",
-		names[run->groups.by]
+		">Faults",  ">Major",  ">Total ms", ">Share",
+		">Mean µs", ">Max µs", "<Mostly",   names[run->groups.by]
 	};
 	struct grid grid;
 	size_t i;

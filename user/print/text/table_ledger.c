@@ -7,8 +7,8 @@
 #include "print/text/table_cells.h"
 #include "util/array.h"
 
-#define WHAT_WIDTH 35	/* of a page: what is left by the other one and two amounts */
-#define WHY_WIDTH 40
+#define WHAT_WIDTH  35 /* of a page: what is left by the other one and two amounts */
+#define WHY_WIDTH   40
 #define AMOUNT_SIZE 24
 
 static int table_ledger_counts(FILE *out, const struct ledger *ledger)

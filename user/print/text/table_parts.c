@@ -11,8 +11,8 @@
 
 static bool slept(const struct fault_figures *faults)
 {
-	return faults->whole.total_ns > faults->parts[PART_CPU_BEFORE].total_ns +
-					faults->parts[PART_CPU_AFTER].total_ns;
+	return faults->whole.total_ns >
+	       faults->parts[PART_CPU_BEFORE].total_ns + faults->parts[PART_CPU_AFTER].total_ns;
 }
 
 static void part_row(struct grid *grid, const struct report *run, enum part part,
@@ -69,8 +69,10 @@ static void residue_note(FILE *out, const struct report *run)
 		fprintf(out, "Residue: not known, %" PRIu64 " events were lost\n",
 			run->losses.events);
 	else if (view_cpu_at_most(run))
-		fprintf(out, "Residue: nothing explains at least %.2f%% of the time, %" PRIu64
-			" events were lost\n", 100 * share, run->losses.events);
+		fprintf(out,
+			"Residue: nothing explains at least %.2f%% of the time, %" PRIu64
+			" events were lost\n",
+			100 * share, run->losses.events);
 	else if (share > 0 && share < 0.00005)
 		fputs("Residue: nothing explains <0.01% of the time\n", out);
 	else
@@ -89,7 +91,8 @@ static void parts_notes(FILE *out, const struct report *run)
 		return;
 	}
 	fputs("Faults of a part had some of it; its mean, p50 and p99 are over all faults of the "
-	      "class\n", out);
+	      "class\n",
+	      out);
 	residue_note(out, run);
 	separator = "n/a, for eBPF had no hook: ";
 	for (part = 0; part < NR_PARTS; part++) {
@@ -110,10 +113,9 @@ static void parts_notes(FILE *out, const struct report *run)
 
 int table_parts(FILE *out, const struct view *view)
 {
-	static const char *const headings[] = {
-		"<Class", ">Faults", ">Major", ">Total ms", ">Of all", ">Of class", ">Mean µs",
-		">p50 µs", ">p99 µs", ">Max µs"
-	};
+	static const char *const headings[] = { "<Class",  ">Faults",	">Major",   ">Total ms",
+						">Of all", ">Of class", ">Mean µs", ">p50 µs",
+						">p99 µs", ">Max µs" };
 	const struct report *run = view->run;
 	enum fault_class class;
 	struct grid grid;
@@ -164,10 +166,9 @@ static void service_row(struct grid *grid, const char *name, const struct part_f
 
 int table_requests(FILE *out, const struct report *run)
 {
-	static const char *const headings[] = {
-		"<Block requests", ">Count", ">MiB", ">Total ms", ">Mean µs", ">p50 µs",
-		">p99 µs", ">Max µs"
-	};
+	static const char *const headings[] = { "<Block requests", ">Count",   ">MiB",
+						">Total ms",	   ">Mean µs", ">p50 µs",
+						">p99 µs",	   ">Max µs" };
 	const struct block_figures *blocks = &run->blocks;
 	struct grid grid;
 
@@ -227,8 +228,8 @@ int table_readahead(FILE *out, const struct report *run)
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	page_row(&grid, "read", pages->read, pages->read, "from block devices into the page cache");
 	page_row(&grid, "mapped", pages->mapped, pages->read, "by a fault, afterwards");
-	page_row(&grid, "evicted unused", removals ? pages->evicted_unused : COUNT_NA,
-		 pages->read, "removed before a fault mapped them");
+	page_row(&grid, "evicted unused", removals ? pages->evicted_unused : COUNT_NA, pages->read,
+		 "removed before a fault mapped them");
 	page_row(&grid, "never used", removals ? pages->idle : COUNT_NA, pages->read,
 		 "still there; read(2) may have used them");
 	if (pages->overflow)

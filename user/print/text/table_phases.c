@@ -12,9 +12,8 @@
 
 static const char *const names[NR_STEPS] = STEP_NAMES;
 
-static const char *const headings[] = {
-	"<Step", ">ms", ">MiB/s", ">minflt", ">majflt", ">inblock", ">oublock", ">nvcsw", ">nivcsw"
-};
+static const char *const headings[] = { "<Step",    ">ms",	">MiB/s", ">minflt", ">majflt",
+					">inblock", ">oublock", ">nvcsw", ">nivcsw" };
 
 enum column { COLUMN_MS, COLUMN_RATE, COLUMN_COUNTS, NR_COLUMNS = ARRAY_SIZE(headings) - 1 };
 
@@ -34,10 +33,8 @@ static double phase_rate(const struct step_figures *step)
 /* The counts in the order of their columns. */
 static uint64_t phase_count(const struct step_figures *step, unsigned int column)
 {
-	const uint64_t counts[] = {
-		step->usage.minflt, step->usage.majflt, step->usage.inblock, step->usage.oublock,
-		step->usage.nvcsw, step->usage.nivcsw
-	};
+	const uint64_t counts[] = { step->usage.minflt,	 step->usage.majflt, step->usage.inblock,
+				    step->usage.oublock, step->usage.nvcsw,  step->usage.nivcsw };
 
 	return counts[column - COLUMN_COUNTS];
 }

@@ -30,12 +30,11 @@ static double figure_of(const struct view *view, enum row row, enum study_column
 
 static int table_spread(FILE *out, const struct view *views, size_t nr)
 {
-	static const char *const names[NR_ROWS] = {
-		"Count", "Percentage", "Average fault cost (µs)", "Total fault cost (ms)"
-	};
-	static const char *const headings[] = {
-		"<", ">Disk faults", ">Non-disk short", ">Non-disk long", ">All faults"
-	};
+	static const char *const names[NR_ROWS] = { "Count", "Percentage",
+						    "Average fault cost (µs)",
+						    "Total fault cost (ms)" };
+	static const char *const headings[] = { "<", ">Disk faults", ">Non-disk short",
+						">Non-disk long", ">All faults" };
 	double *values = calloc(nr, sizeof(*values));
 	enum study_column column;
 	struct grid grid;
@@ -63,9 +62,11 @@ static int table_repeat(FILE *out, const struct view *view, size_t number, size_
 	const struct report *run = view->run;
 	const uint64_t unexplained = run->ledger.unexplained;
 
-	fprintf(out, "Run %zu of %zu: %.3f ms; logical faults %" PRIu64 ", minflt %" PRIu64
-		", majflt %" PRIu64, number, nr, run->time.elapsed_ns / 1e6, view->figures.faults,
-		run->usage.minflt, run->usage.majflt);
+	fprintf(out,
+		"Run %zu of %zu: %.3f ms; logical faults %" PRIu64 ", minflt %" PRIu64
+		", majflt %" PRIu64,
+		number, nr, run->time.elapsed_ns / 1e6, view->figures.faults, run->usage.minflt,
+		run->usage.majflt);
 	if (unexplained)
 		fprintf(out, "; %" PRIu64 " UNEXPLAINED", unexplained);
 	fputc('\n', out);

@@ -39,17 +39,22 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 		return;
 	if (run->cost.calls == COUNT_NA) {
 		if (run->losses.records)
-			warn(out, number, "LOST %" PRIu64 " RECORDS: COUNTS AND TIMES MAY BE TOO "
-			     "LOW", run->losses.records);
+			warn(out, number,
+			     "LOST %" PRIu64 " RECORDS: COUNTS AND TIMES MAY BE TOO "
+			     "LOW",
+			     run->losses.records);
 		return;
 	}
 	if (run->losses.records)
-		warn(out, number, "LOST %" PRIu64 " OF %" PRIu64 " RECORDS: "
-		     "COUNTS AND TIMES ARE TOO LOW", run->losses.records, run->cost.calls);
+		warn(out, number,
+		     "LOST %" PRIu64 " OF %" PRIu64 " RECORDS: "
+		     "COUNTS AND TIMES ARE TOO LOW",
+		     run->losses.records, run->cost.calls);
 	if (run->cost.calls != view->figures.calls + run->losses.records)
-		warn(out, number, "%" PRIu64 " CALLS, BUT %" PRIu64 " RECORDS READ AND %" PRIu64
-		     " LOST: THE FIGURES CANNOT BE TRUSTED", run->cost.calls, view->figures.calls,
-		     run->losses.records);
+		warn(out, number,
+		     "%" PRIu64 " CALLS, BUT %" PRIu64 " RECORDS READ AND %" PRIu64
+		     " LOST: THE FIGURES CANNOT BE TRUSTED",
+		     run->cost.calls, view->figures.calls, run->losses.records);
 }
 
 static void warn_of_missing_events(FILE *out, const struct report_losses *losses, size_t number)
@@ -57,9 +62,10 @@ static void warn_of_missing_events(FILE *out, const struct report_losses *losses
 	if (losses->events_sent == COUNT_NA || losses->events_received == COUNT_NA ||
 	    losses->events_sent == losses->events_received)
 		return;
-	warn(out, number, "EBPF SENT %" PRIu64 " EVENTS, BUT %" PRIu64 " WERE READ: THE "
-	     "FIGURES CANNOT BE TRUSTED", losses->events_sent,
-	     losses->events_received);
+	warn(out, number,
+	     "EBPF SENT %" PRIu64 " EVENTS, BUT %" PRIu64 " WERE READ: THE "
+	     "FIGURES CANNOT BE TRUSTED",
+	     losses->events_sent, losses->events_received);
 }
 
 static void warn_of_events(FILE *out, const struct report_losses *losses, size_t number)
@@ -67,11 +73,15 @@ static void warn_of_events(FILE *out, const struct report_losses *losses, size_t
 	warn_of_missing_events(out, losses, number);
 	if (losses->events == COUNT_NA || !losses->events)
 		return;
-	warn(out, number, "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
-	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW", losses->events);
+	warn(out, number,
+	     "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
+	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW",
+	     losses->events);
 	if (losses->events_skipped != COUNT_NA && losses->events_skipped)
-		warn(out, number, "%" PRIu64 " OF THESE THE KERNEL LEFT OUT: NO LARGER RING WOULD "
-		     "HAVE HELD THEM", losses->events_skipped);
+		warn(out, number,
+		     "%" PRIu64 " OF THESE THE KERNEL LEFT OUT: NO LARGER RING WOULD "
+		     "HAVE HELD THEM",
+		     losses->events_skipped);
 }
 
 void table_warnings(FILE *out, const struct view *view, size_t number)
@@ -84,17 +94,25 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		warn_of_damage(out, number, run->losses.damage);
 	warn_of_calls(out, view, number);
 	if (figures->late)
-		warn(out, number, "%" PRIu64 " RECORDS OUT OF ORDER: "
-		     "LOGICAL FAULTS AND OFF-CPU TIMES MAY BE WRONG", figures->late);
+		warn(out, number,
+		     "%" PRIu64 " RECORDS OUT OF ORDER: "
+		     "LOGICAL FAULTS AND OFF-CPU TIMES MAY BE WRONG",
+		     figures->late);
 	if (run->ledger.unexplained)
-		warn(out, number, "%" PRIu64 " FAULTS ARE COUNTED DIFFERENTLY FOR NO KNOWN REASON: "
-		     "SEE THE LEDGER", run->ledger.unexplained);
+		warn(out, number,
+		     "%" PRIu64 " FAULTS ARE COUNTED DIFFERENTLY FOR NO KNOWN REASON: "
+		     "SEE THE LEDGER",
+		     run->ledger.unexplained);
 	if (run->losses.maps != COUNT_NA && run->losses.maps)
-		warn(out, number, "LOST %" PRIu64 " MAPPINGS: NAMES OF FILES AND CODE MAY BE "
-		     "MISSING OR WRONG", run->losses.maps);
+		warn(out, number,
+		     "LOST %" PRIu64 " MAPPINGS: NAMES OF FILES AND CODE MAY BE "
+		     "MISSING OR WRONG",
+		     run->losses.maps);
 	if (run->losses.names_left_out != COUNT_NA && run->losses.names_left_out)
-		warn(out, number, "%" PRIu64 " NAMES OF CODE ARE NOT IN THE RECORDING: ADDRESSES "
-		     "STAND FOR THEM", run->losses.names_left_out);
+		warn(out, number,
+		     "%" PRIu64 " NAMES OF CODE ARE NOT IN THE RECORDING: ADDRESSES "
+		     "STAND FOR THEM",
+		     run->losses.names_left_out);
 	if (!run->bpf.known)
 		return;
 	warn_of_events(out, &run->losses, number);

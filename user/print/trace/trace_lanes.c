@@ -19,12 +19,12 @@
 struct device {
 	uint32_t dev;
 	unsigned int nr;
-	uint64_t *ends_ns;	/* of each lane's last request */
+	uint64_t *ends_ns; /* of each lane's last request */
 };
 
 struct recent {
 	struct trace_lane lane;
-	uint64_t sector, issue_ns, end_ns;	/* end_ns 0: empty */
+	uint64_t sector, issue_ns, end_ns; /* end_ns 0: empty */
 };
 
 struct trace_lanes {
@@ -106,9 +106,8 @@ int trace_lanes_put(struct trace_lanes *lanes, const struct pfstat_block *block,
 	if (device->ends_ns[number] < block->event.ns)
 		device->ends_ns[number] = block->event.ns;
 	*lane = (struct trace_lane){ block->dev, index, number, device->nr > before };
-	lanes->recent[slot_of(block)] = (struct recent){
-		*lane, block->sector, block->issue_ns, block->event.ns
-	};
+	lanes->recent[slot_of(block)] =
+		(struct recent){ *lane, block->sector, block->issue_ns, block->event.ns };
 	return 0;
 }
 

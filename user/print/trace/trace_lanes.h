@@ -15,8 +15,8 @@ struct trace_lanes;
 
 struct trace_lane {
 	uint32_t dev;
-	unsigned int device, number;	/* of devices, of its lanes: from 0 */
-	bool fresh;			/* it is the lane's first request */
+	unsigned int device, number; /* of devices, of its lanes: from 0 */
+	bool fresh;		     /* it is the lane's first request */
 };
 
 struct trace_lanes *trace_lanes_new(void);

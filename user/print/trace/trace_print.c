@@ -19,10 +19,10 @@ struct trace_writer {
 	struct trace_lanes *lanes;
 	struct spaces *spaces;
 	struct trace_threads *threads;
-	uint64_t arrows;	/* so far: the last one's id */
+	uint64_t arrows; /* so far: the last one's id */
 	uint64_t requests_left_out;
 	uint64_t arrows_left_out;
-	struct pfstat_task gone;	/* event.size 0: none */
+	struct pfstat_task gone; /* event.size 0: none */
 	bool devices_named;
 };
 
@@ -74,8 +74,8 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 		trace_json_begin_thread(&trace->json, task->event.tid);
 	err = spaces_add_task(trace->spaces, task);
 	/* Flags of 0: the thread was there before. */
-	if (err || (task->event.flags &&
-		    !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC))))
+	if (err ||
+	    (task->event.flags && !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC))))
 		return err;
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(task->comm), task->comm);
 	if (track.pid == track.tid)
@@ -196,7 +196,7 @@ static int forget_gone(struct trace_writer *trace)
 	trace->gone.event.size = 0;
 	trace_threads_end(trace->threads, trace->gone.event.tid);
 	return trace_json_end_thread(&trace->json, trace->gone.event.tid) ?:
-	       spaces_add_task(trace->spaces, &trace->gone);
+		       spaces_add_task(trace->spaces, &trace->gone);
 }
 
 int trace_item(void *context, const struct item *item)
@@ -206,7 +206,7 @@ int trace_item(void *context, const struct item *item)
 
 	if (err)
 		return err;
-	if (item->ns)	/* else it was there before */
+	if (item->ns) /* else it was there before */
 		trace_json_begin(&trace->json, item->ns);
 	if (item->type == ITEM_EVENT)
 		err = trace_event(trace, item->event);

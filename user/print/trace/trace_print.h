@@ -24,9 +24,9 @@
  * The process whose threads are the lanes, and the first lane's tid: above what
  * the kernel gives (PID_MAX_LIMIT is 2^22).
  */
-#define TRACE_DEVICES_PID	(1U << 23)
-#define TRACE_MAX_DEVICES	64
-#define TRACE_MAX_LANES		1024	/* of each: more requests at once are left out */
+#define TRACE_DEVICES_PID (1U << 23)
+#define TRACE_MAX_DEVICES 64
+#define TRACE_MAX_LANES	  1024 /* of each: more requests at once are left out */
 
 struct trace_writer;
 
@@ -38,9 +38,9 @@ int trace_item(void *trace, const struct item *item);
 int trace_fault(void *trace, const struct explained *fault);
 /* Warnings for the reader of the trace about missing data. */
 struct trace_missing {
-	const char *damage;	/* one clause, or NULL */
-	uint64_t lost;		/* records; COUNT_NA: not known */
-	uint64_t events_lost;	/* likewise */
+	const char *damage;   /* one clause, or NULL */
+	uint64_t lost;	      /* records; COUNT_NA: not known */
+	uint64_t events_lost; /* likewise */
 };
 
 /* Closes the JSON and frees in any case. */

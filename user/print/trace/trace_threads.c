@@ -21,14 +21,14 @@
 #define THREADS_MAX 16384U
 
 struct thread {
-	struct pfstat_off_cpu kept[NR_KEPT];	/* a ring, in time order */
+	struct pfstat_off_cpu kept[NR_KEPT]; /* a ring, in time order */
 	unsigned int first, count;
-	uint64_t told_ns;	/* faults are told up to here */
+	uint64_t told_ns; /* faults are told up to here */
 };
 
 struct trace_threads {
 	struct trace_json *json;
-	struct hash threads;	/* by tid */
+	struct hash threads; /* by tid */
 };
 
 struct trace_threads *trace_threads_new(struct trace_json *json)

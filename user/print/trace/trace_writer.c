@@ -62,7 +62,7 @@ void trace_json_begin(struct trace_json *json, uint64_t ns)
 }
 
 #define OWNER_ENDED 0x80
-#define OWNERS_MAX 0x7f	/* the last ones share a number */
+#define OWNERS_MAX  0x7f /* the last ones share a number */
 
 void trace_json_exit(struct trace_json *json)
 {
@@ -94,7 +94,8 @@ void trace_json_begin_thread(struct trace_json *json, uint32_t tid)
 static uint32_t trace_json_number(const struct trace_json *json, uint32_t tid)
 {
 	return json->owners && tid < TRACE_NUMBERS ?
-		tid + (json->owners[tid] & OWNERS_MAX) * TRACE_NEXT_OWNER : tid;
+		       tid + (json->owners[tid] & OWNERS_MAX) * TRACE_NEXT_OWNER :
+		       tid;
 }
 
 static uint64_t since_origin(const struct trace_json *json, uint64_t ns)

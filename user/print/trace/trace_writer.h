@@ -13,10 +13,10 @@
 
 struct trace_json {
 	FILE *out;
-	bool any;	/* an event was written: a comma comes first */
-	bool begun;	/* origin_ns is known */
-	uint64_t origin_ns;	/* CLOCK_MONOTONIC at the trace's 0 */
-	uint8_t *owners;	/* by number of a thread, see trace_json_end_thread(); or NULL */
+	bool any;	    /* an event was written: a comma comes first */
+	bool begun;	    /* origin_ns is known */
+	uint64_t origin_ns; /* CLOCK_MONOTONIC at the trace's 0 */
+	uint8_t *owners;    /* by number of a thread, see trace_json_end_thread(); or NULL */
 };
 
 void trace_json_exit(struct trace_json *json);
@@ -26,7 +26,7 @@ void trace_json_exit(struct trace_json *json);
  * began with its number, the number is printed plus TRACE_NEXT_OWNER for each owner before.
  * Linux has numbers below TRACE_NUMBERS. end: -ENOMEM.
  */
-#define TRACE_NUMBERS (1U << 22)
+#define TRACE_NUMBERS	 (1U << 22)
 #define TRACE_NEXT_OWNER (1U << 24)
 int trace_json_end_thread(struct trace_json *json, uint32_t tid);
 void trace_json_begin_thread(struct trace_json *json, uint32_t tid);

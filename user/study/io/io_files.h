@@ -9,9 +9,9 @@
 #include "workload/mapping.h"
 
 enum io_cache {
-	IO_COLD,	/* no page of them is in the page cache */
-	IO_WARM,	/* each was read once before; some of its pages may stay */
-	IO_FIT,	/* so few of them that all pages are in the cache, and stay there */
+	IO_COLD, /* no page of them is in the page cache */
+	IO_WARM, /* each was read once before; some of its pages may stay */
+	IO_FIT,	 /* so few of them that all pages are in the cache, and stay there */
 	NR_IO_CACHES
 };
 
@@ -20,8 +20,8 @@ enum io_cache {
 struct io_files {
 	struct mapping *mappings;
 	unsigned int nr;
-	uint64_t bytes;		/* of each */
-	uint64_t *words;	/* a file's words are all this one */
+	uint64_t bytes;	 /* of each */
+	uint64_t *words; /* a file's words are all this one */
 };
 
 /*

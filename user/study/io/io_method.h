@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 /* A block holds whole words. */
-#define IO_WORD 8U
-#define IO_BLOCK_MAX (1ULL << 30)
+#define IO_WORD		8U
+#define IO_BLOCK_MAX	(1ULL << 30)
 #define IO_METHOD_NAMES "mmap, read:SIZE, write:SIZE"
 
 struct io_method {
 	bool write;
-	bool map;		/* through a mapping; else by read(2) or write(2) of: */
-	uint64_t block;		/* bytes */
+	bool map;	/* through a mapping; else by read(2) or write(2) of: */
+	uint64_t block; /* bytes */
 };
 
 /*

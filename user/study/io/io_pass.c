@@ -20,7 +20,7 @@ struct passing {
 	const struct io_pass_plan *plan;
 	struct io_pass *pass;
 	struct io_transfer transfer;
-	struct measurement measurement;	/* its instruments are NULL in a bare pass */
+	struct measurement measurement; /* its instruments are NULL in a bare pass */
 	pid_t tid;
 };
 
@@ -31,8 +31,10 @@ static int io_pass_report(const struct passing *passing, const char *what, int e
 	if (signals_caught)
 		return 128 + signals_caught;
 	if (instruments_thread_err(passing->measurement.instruments))
-		return message(STATUS_FAILED, "cannot tell eBPF which thread to watch: %s; "
-			       "--no-bpf goes on without", strerror(-err));
+		return message(STATUS_FAILED,
+			       "cannot tell eBPF which thread to watch: %s; "
+			       "--no-bpf goes on without",
+			       strerror(-err));
 	io_method_name(passing->plan->method, name, sizeof(name));
 	return message(STATUS_FAILED, "%s: cannot %s the files in %s: %s", name, what,
 		       passing->plan->folder, strerror(-err));
@@ -140,8 +142,10 @@ static int io_pass_check_sum(const struct passing *passing)
 
 	if (plan->method->write || passing->transfer.sum == io_files_sum(plan->files, plan->nr))
 		return STATUS_OK;
-	return message(STATUS_FAILED, "the files in %s do not hold what was written to them: "
-		       "do not trust this disk", plan->folder);
+	return message(STATUS_FAILED,
+		       "the files in %s do not hold what was written to them: "
+		       "do not trust this disk",
+		       plan->folder);
 }
 
 static int io_pass_check_before(struct passing *passing)
@@ -151,15 +155,17 @@ static int io_pass_check_before(struct passing *passing)
 	int err = io_files_prepare(plan->files, plan->nr, plan->cache, &signals_caught);
 
 	if (err == -EBUSY || err == -ENOBUFS)
-		return message(STATUS_FAILED, "the pages of the files in %s %s in the page cache: "
-			       "take other files or another folder", plan->folder,
-			       err == -EBUSY ? "stay" : "do not all stay");
+		return message(STATUS_FAILED,
+			       "the pages of the files in %s %s in the page cache: "
+			       "take other files or another folder",
+			       plan->folder, err == -EBUSY ? "stay" : "do not all stay");
 	if (!err)
 		err = io_files_resident(plan->files, plan->nr, &passing->pass->resident_before);
 	if (!err && plan->cache == IO_FIT && passing->pass->resident_before < pages)
-		return message(STATUS_FAILED, "%u files of %" PRIu64 " bytes do not stay in the "
-			       "page cache: use a smaller --file-size", plan->nr,
-			       plan->files->bytes);
+		return message(STATUS_FAILED,
+			       "%u files of %" PRIu64 " bytes do not stay in the "
+			       "page cache: use a smaller --file-size",
+			       plan->nr, plan->files->bytes);
 	meminfo_read(&passing->pass->before);
 	return err ? io_pass_report(passing, "prepare", err) : STATUS_OK;
 }
@@ -208,10 +214,10 @@ static int io_pass_open_transfer(struct passing *passing)
 
 static int io_pass_make(struct passing *passing)
 {
-	return io_pass_open_transfer(passing) ?:
-	       io_pass_check_before(passing) ?:
-	       io_pass_transfer_or_bus(passing) ?:
-	       io_pass_check_after(passing);
+	return io_pass_open_transfer(passing)		?:
+		       io_pass_check_before(passing)	?:
+		       io_pass_transfer_or_bus(passing) ?:
+							  io_pass_check_after(passing);
 }
 
 int io_pass_bare(const struct io_pass_plan *plan, struct io_pass *pass)
@@ -260,14 +266,17 @@ static int io_pass_finish(struct passing *passing, struct result *result)
 int io_pass_watched(const struct io_pass_plan *plan, struct io_pass *pass, struct result *result)
 {
 	struct passing passing = {
-		.plan = plan, .pass = pass, .measurement = MEASUREMENT_NONE, .tid = gettid(),
+		.plan = plan,
+		.pass = pass,
+		.measurement = MEASUREMENT_NONE,
+		.tid = gettid(),
 	};
 	int status;
 
 	result_init(result);
 	status = io_pass_open_measurement(&passing, result) ?:
-		 io_pass_make(&passing) ?:
-		 io_pass_finish(&passing, result);
+			 io_pass_make(&passing)		    ?:
+							      io_pass_finish(&passing, result);
 	measurement_close(&passing.measurement);
 	io_transfer_close(&passing.transfer);
 	return status;

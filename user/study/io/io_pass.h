@@ -14,20 +14,20 @@
 struct io_pass_plan {
 	const struct io_method *method;
 	const struct io_files *files;
-	unsigned int nr;	/* of these, the first so many */
+	unsigned int nr; /* of these, the first so many */
 	enum io_cache cache;
-	uint64_t word;		/* to be written */
+	uint64_t word; /* to be written */
 	bool bpf;
-	const char *folder;	/* of the files, in sentences */
+	const char *folder; /* of the files, in sentences */
 	const struct cpus *cpus;
 };
 
 struct io_pass {
-	uint64_t map_ns, move_ns, sync_ns;	/* sync: 0 when it is not waited for */
+	uint64_t map_ns, move_ns, sync_ns; /* sync: 0 when it is not waited for */
 	bool synced;
 	struct usage usage;
 	struct meminfo before, after;
-	uint64_t resident_before, resident_after;	/* pages of the files */
+	uint64_t resident_before, resident_after; /* pages of the files */
 };
 
 /* STATUS_OK, or the exit status, after a complaint. */

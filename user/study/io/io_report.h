@@ -13,15 +13,15 @@ struct io_row {
 	struct io_method method;
 	enum io_cache cache;
 	unsigned int nr_files;
-	uint64_t bytes;			/* of each */
-	struct io_pass *passes;		/* bare: as many as there are repeats */
+	uint64_t bytes;		/* of each */
+	struct io_pass *passes; /* bare: as many as there are repeats */
 	unsigned int nr_passes;
 	struct io_pass watched;
-	const struct report *seen;	/* in the watched one */
+	const struct report *seen; /* in the watched one */
 };
 
 struct io_report {
-	struct environment environment;	/* the machine, the disk below the files */
+	struct environment environment; /* the machine, the disk below the files */
 	const char *folder;
 	unsigned int nr_files;
 	uint64_t file_bytes;

@@ -144,9 +144,8 @@ static void io_table_begin_row(struct grid *grid, const struct io_row *row)
 
 static int io_table_rates(FILE *out, const struct io_report *report)
 {
-	static const char *const headings[] = {
-		"<Way", "<Cache", ">MiB", ">MiB/s", ">ms", ">of it to disk, ms"
-	};
+	static const char *const headings[] = { "<Way",	  "<Cache", ">MiB",
+						">MiB/s", ">ms",    ">of it to disk, ms" };
 	const struct io_row *row;
 	struct grid grid;
 	unsigned int i;
@@ -167,11 +166,12 @@ static int io_table_rates(FILE *out, const struct io_report *report)
 
 static int io_table_counts(FILE *out, const struct io_report *report)
 {
-	static const char *const headings[] = {
-		"<Way", "<Cache", ">minflt", ">majflt", ">nvcsw", ">nivcsw"
-	};
+	static const char *const headings[] = { "<Way",	   "<Cache", ">minflt",
+						">majflt", ">nvcsw", ">nivcsw" };
 	static const io_figure figures[] = {
-		io_table_minor_faults, io_table_major_faults, io_table_switches,
+		io_table_minor_faults,
+		io_table_major_faults,
+		io_table_switches,
 		io_table_preemptions,
 	};
 	unsigned int i, j;
@@ -217,17 +217,17 @@ static void io_table_warn_of_losses(FILE *out, const struct io_row *row)
 		fprintf(out, "%s, %s: LOST %" PRIu64 " RECORDS: FAULTS AND MKWRITE ARE TOO LOW\n",
 			name, caches[row->cache], seen->losses.records);
 	if (seen->losses.events != COUNT_NA && seen->losses.events)
-		fprintf(out, "%s, %s: LOST %" PRIu64 " EVENTS OF EBPF: SYSTEM CALLS, OFF-CPU "
-			"STAYS, FAULTS ARE TOO LOW\n", name, caches[row->cache],
-			seen->losses.events);
+		fprintf(out,
+			"%s, %s: LOST %" PRIu64 " EVENTS OF EBPF: SYSTEM CALLS, OFF-CPU "
+			"STAYS, FAULTS ARE TOO LOW\n",
+			name, caches[row->cache], seen->losses.events);
 }
 
 static int io_table_seen(FILE *out, const struct io_report *report)
 {
-	static const char *const headings[] = {
-		"<Way", "<Cache", ">System calls", ">Off-CPU stays", ">Faults", ">Major",
-		">mkwrite", ">Unexplained", ">Longer"
-	};
+	static const char *const headings[] = { "<Way",		  "<Cache",	  ">System calls",
+						">Off-CPU stays", ">Faults",	  ">Major",
+						">mkwrite",	  ">Unexplained", ">Longer" };
 	struct grid grid;
 	unsigned int i;
 	int err;
@@ -245,10 +245,14 @@ static int io_table_seen(FILE *out, const struct io_report *report)
 
 static int io_table_caches(FILE *out, const struct io_report *report)
 {
-	static const char *const headings[] = {
-		"<Way", "<Cache", ">Cached before", ">after", ">Buffers before", ">after",
-		">the files before", ">after"
-	};
+	static const char *const headings[] = { "<Way",
+						"<Cache",
+						">Cached before",
+						">after",
+						">Buffers before",
+						">after",
+						">the files before",
+						">after" };
 	static const io_figure figures[] = {
 		io_table_cached_before, io_table_cached_after, io_table_buffers_before,
 		io_table_buffers_after, io_table_files_before, io_table_files_after,
@@ -257,7 +261,8 @@ static int io_table_caches(FILE *out, const struct io_report *report)
 	struct grid grid;
 
 	fputs("Page cache and buffers of the machine (/proc/meminfo), and the files' pages in the "
-	      "cache\n(mincore), before and after a pass: means, KiB\n", out);
+	      "cache\n(mincore), before and after a pass: means, KiB\n",
+	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++) {
 		io_table_begin_row(&grid, &report->rows[i]);

@@ -19,7 +19,10 @@ int io_transfer_open(struct io_transfer *transfer, const struct io_method *metho
 		     const volatile sig_atomic_t *stop)
 {
 	*transfer = (struct io_transfer){
-		.method = method, .files = files, .nr = nr, .stop = stop,
+		.method = method,
+		.files = files,
+		.nr = nr,
+		.stop = stop,
 	};
 	if (method->map)
 		return 0;

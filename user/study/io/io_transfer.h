@@ -16,10 +16,10 @@
 struct io_transfer {
 	const struct io_method *method;
 	const struct io_files *files;
-	unsigned int nr;	/* the first so many of them */
-	uint64_t word;		/* that is written */
-	uint64_t sum;		/* of the words that were read */
-	void *buffer;		/* of a block; NULL: mapped */
+	unsigned int nr; /* the first so many of them */
+	uint64_t word;	 /* that is written */
+	uint64_t sum;	 /* of the words that were read */
+	void *buffer;	 /* of a block; NULL: mapped */
 	const volatile sig_atomic_t *stop;
 };
 

@@ -5,13 +5,10 @@
 
 static json_t *rss_json_fault_of(const struct rss_fault *fault)
 {
-	return json_pack("{so so so so sb sb}",
-		"class", value_text(fault_class_name(fault->class)),
-		"page", value_known(fault->pgoff),
-		"ns", value_count(fault->ns),
-		"attempts", value_count(fault->attempts),
-		"major", fault->major,
-		"solved", fault->solved);
+	return json_pack("{so so so so sb sb}", "class", value_text(fault_class_name(fault->class)),
+			 "page", value_known(fault->pgoff), "ns", value_count(fault->ns),
+			 "attempts", value_count(fault->attempts), "major", fault->major, "solved",
+			 fault->solved);
 }
 
 static json_t *rss_json_faults_of(const struct rss_step *step)
@@ -31,15 +28,13 @@ static json_t *rss_json_step_of(const struct rss_step *step)
 	};
 	const struct rss_marks *marks = &step->marks;
 
-	return json_pack("{ss so so so so so so so}",
-		"step", kinds[step->kind],
-		"offset", value_count_if(step->kind == RSS_TOUCH, step->offset),
-		"elapsed_ns", value_count(marks->end_ns - marks->start_ns),
-		"virtual_bytes", value_count(marks->after.virtual_bytes),
-		"resident_bytes", value_count(marks->after.resident_bytes),
-		"mapped_pages", value_count(marks->after.mapped_pages),
-		"nr_faults", value_count(step->nr_faults),
-		"faults", rss_json_faults_of(step));
+	return json_pack("{ss so so so so so so so}", "step", kinds[step->kind], "offset",
+			 value_count_if(step->kind == RSS_TOUCH, step->offset), "elapsed_ns",
+			 value_count(marks->end_ns - marks->start_ns), "virtual_bytes",
+			 value_count(marks->after.virtual_bytes), "resident_bytes",
+			 value_count(marks->after.resident_bytes), "mapped_pages",
+			 value_count(marks->after.mapped_pages), "nr_faults",
+			 value_count(step->nr_faults), "faults", rss_json_faults_of(step));
 }
 
 /* 0: turned off. */
@@ -52,17 +47,13 @@ static json_t *rss_json_around_of(const struct environment *e)
 
 static json_t *rss_json_environment_of(const struct environment *e)
 {
-	return json_pack("{so so so so so so so so so so}",
-		"pfdrive", value_text(e->version),
-		"kernel", value_text(e->kernel),
-		"virtualization", value_text(e->virtualization),
-		"file", value_text(e->file),
-		"file_bytes", value_count(e->file_bytes),
-		"filesystem", value_text(e->filesystem),
-		"device", value_text(e->device),
-		"readahead_bytes", value_count_if(e->readahead_bytes >= 0, e->readahead_bytes),
-		"cache", value_text(e->cache),
-		"fault_around_bytes", rss_json_around_of(e));
+	return json_pack("{so so so so so so so so so so}", "pfdrive", value_text(e->version),
+			 "kernel", value_text(e->kernel), "virtualization",
+			 value_text(e->virtualization), "file", value_text(e->file), "file_bytes",
+			 value_count(e->file_bytes), "filesystem", value_text(e->filesystem),
+			 "device", value_text(e->device), "readahead_bytes",
+			 value_count_if(e->readahead_bytes >= 0, e->readahead_bytes), "cache",
+			 value_text(e->cache), "fault_around_bytes", rss_json_around_of(e));
 }
 
 int rss_json(FILE *out, const struct rss_report *report)
@@ -72,9 +63,9 @@ int rss_json(FILE *out, const struct rss_report *report)
 
 	for (i = 0; i < report->nr_steps; i++)
 		steps = value_appended(steps, rss_json_step_of(&report->steps[i]));
-	object = json_pack("{so so so so}",
-			   "environment", rss_json_environment_of(&report->environment),
-			   "bpf_missing", value_text(report->bpf_missing),
-			   "lost", value_count(report->lost), "steps", steps);
+	object = json_pack("{so so so so}", "environment",
+			   rss_json_environment_of(&report->environment), "bpf_missing",
+			   value_text(report->bpf_missing), "lost", value_count(report->lost),
+			   "steps", steps);
 	return value_print(out, object);
 }

@@ -14,19 +14,19 @@
 #include "system/proc_self_size.h"
 
 #define RSS_TOUCHES_MAX 32
-#define RSS_STEPS_MAX (RSS_TOUCHES_MAX + 2)
-#define RSS_FAULTS_MAX 4
+#define RSS_STEPS_MAX	(RSS_TOUCHES_MAX + 2)
+#define RSS_FAULTS_MAX	4
 
 /* Written by the process itself, in memory that it shares with pfdrive. */
 struct rss_marks {
-	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC */
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 	struct sizes after;
 };
 
 /* A logical fault of a step. */
 struct rss_fault {
 	enum fault_class class;
-	uint64_t pgoff;			/* COUNT_NA: of no file */
+	uint64_t pgoff; /* COUNT_NA: of no file */
 	uint64_t ns;
 	unsigned int attempts;
 	bool major, solved;
@@ -34,16 +34,16 @@ struct rss_fault {
 
 struct rss_step {
 	enum rss_step_kind { RSS_START, RSS_MMAP, RSS_TOUCH } kind;
-	uint64_t offset;		/* of the byte */
+	uint64_t offset; /* of the byte */
 	struct rss_marks marks;
-	struct rss_fault faults[RSS_FAULTS_MAX];	/* the first ones */
-	unsigned int nr_faults;		/* all */
+	struct rss_fault faults[RSS_FAULTS_MAX]; /* the first ones */
+	unsigned int nr_faults;			 /* all */
 };
 
 struct rss_report {
 	struct environment environment;
-	const char *bpf_missing;	/* NULL: faults without a file are known too */
-	uint64_t lost;			/* records and events; COUNT_NA: n/a */
+	const char *bpf_missing; /* NULL: faults without a file are known too */
+	uint64_t lost;		 /* records and events; COUNT_NA: n/a */
 	struct rss_step steps[RSS_STEPS_MAX];
 	unsigned int nr_steps;
 };

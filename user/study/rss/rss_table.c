@@ -73,8 +73,8 @@ static size_t rss_table_fault_text(char *text, size_t size, const struct rss_fau
 		length += snprintf(text + length, size - length, " of page %" PRIu64, fault->pgoff);
 	length += snprintf(text + length, size - length, ", %.2f µs", fault->ns / 1e3);
 	if (fault->attempts > 1)
-		length += snprintf(text + length, size - length, " in %u attempts",
-				   fault->attempts);
+		length +=
+			snprintf(text + length, size - length, " in %u attempts", fault->attempts);
 	if (!fault->solved)
 		length += snprintf(text + length, size - length, ", not solved");
 	return length;
@@ -97,7 +97,7 @@ static void rss_table_faults_cell(struct grid *grid, const struct rss_step *step
 	}
 	if (!step->nr_faults) {
 		grid_cell(grid, step->kind == RSS_MMAP ? "none: addresses, not yet a page" :
-			  "none: the page was mapped");
+							 "none: the page was mapped");
 		return;
 	}
 	for (i = 0; i < step->nr_faults && i < RSS_FAULTS_MAX; i++) {
@@ -114,9 +114,8 @@ static void rss_table_faults_cell(struct grid *grid, const struct rss_step *step
 
 int rss_table(FILE *out, const struct rss_report *report)
 {
-	static const char *const headings[] = {
-		"<Step", ">Virtual KiB", ">more", ">Resident KiB", ">more", ">Pages of it", "<Fault"
-	};
+	static const char *const headings[] = { "<Step", ">Virtual KiB", ">more", ">Resident KiB",
+						">more", ">Pages of it", "<Fault" };
 	const struct sizes *sizes, *before = NULL;
 	struct grid grid;
 	unsigned int i;

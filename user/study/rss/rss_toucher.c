@@ -21,7 +21,7 @@
 /* The process's own diary. */
 struct toucher_log {
 	struct rss_marks marks[RSS_STEPS_MAX];
-	unsigned int done;	/* steps */
+	unsigned int done; /* steps */
 	int err;
 };
 
@@ -96,7 +96,7 @@ static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *
 	err = sizes_open(&files);
 	if (!err)
 		err = invoker_become();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a change of user forgets it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user forgets it */
 	if (!err)
 		err = toucher_warm_up(&files, &own, log);
 	log->err = err;
@@ -173,8 +173,7 @@ static int toucher_wait_for(struct toucher *toucher, int *status)
 	return signals_caught ? -EINTR : 0;
 }
 
-int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr,
-	       unsigned int *step)
+int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr, unsigned int *step)
 {
 	unsigned int i;
 	int status, err;

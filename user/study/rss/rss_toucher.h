@@ -12,9 +12,9 @@
 #include "workload/mapping.h"
 
 struct toucher {
-	pid_t pid;		/* 0: none */
-	int go;			/* -1: it has been let go */
-	struct toucher_log *log;	/* shared with it */
+	pid_t pid;		 /* 0: none */
+	int go;			 /* -1: it has been let go */
+	struct toucher_log *log; /* shared with it */
 };
 
 #define TOUCHER_NONE ((struct toucher){ .go = -1 })

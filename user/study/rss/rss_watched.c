@@ -78,7 +78,7 @@ static int rss_hold(struct watched *watched)
 	if (err)
 		return message(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
 	err = measurement_follow(measurement, watched->toucher.pid, false) ?:
-	      measurement_start(measurement);
+		      measurement_start(measurement);
 	return measurement_status(measurement, err);
 }
 
@@ -92,14 +92,17 @@ static int rss_touch(struct watched *watched)
 	err = toucher_go(&watched->toucher, report->steps, report->nr_steps, &step);
 	if (err == -EINTR)
 		return signals_caught ? 128 + signals_caught :
-		       message(STATUS_FAILED, "the process that touched %s was killed", name);
+					message(STATUS_FAILED,
+						"the process that touched %s was killed", name);
 	if (err == -EFAULT)
 		return message(STATUS_FAILED, "byte %" PRIu64 " of %s cannot be accessed: %s",
 			       report->steps[step].offset, name,
 			       mapping_loss(watched->plan->mapping));
 	if (err)
-		return message(STATUS_FAILED, "the process cannot map %s, or look at its own "
-			       "size: %s", name, strerror(-err));
+		return message(STATUS_FAILED,
+			       "the process cannot map %s, or look at its own "
+			       "size: %s",
+			       name, strerror(-err));
 	return STATUS_OK;
 }
 
@@ -127,17 +130,19 @@ static int rss_gather(struct watched *watched)
 int rss_watched(const struct rss_plan *plan, struct rss_report *report)
 {
 	struct watched watched = {
-		.plan = plan, .report = report, .toucher = TOUCHER_NONE,
+		.plan = plan,
+		.report = report,
+		.toucher = TOUCHER_NONE,
 		.measurement = MEASUREMENT_NONE,
 	};
 	int status;
 
 	result_init(&watched.result);
-	status = rss_open_measurement(&watched) ?:
-		 rss_prepare_cache(&watched) ?:
-		 rss_hold(&watched) ?:
-		 rss_touch(&watched) ?:
-		 rss_gather(&watched);
+	status = rss_open_measurement(&watched)	     ?:
+			 rss_prepare_cache(&watched) ?:
+			 rss_hold(&watched)	     ?:
+			 rss_touch(&watched)	     ?:
+						       rss_gather(&watched);
 	toucher_close(&watched.toucher);
 	measurement_close(&watched.measurement);
 	result_free(&watched.result);

@@ -9,9 +9,9 @@
 #include "workload/mapping.h"
 
 struct rss_plan {
-	const struct mapping *mapping;	/* open, not mapped */
-	const char *name;		/* of it, in sentences */
-	bool warm;			/* its pages are in the page cache, or none is */
+	const struct mapping *mapping; /* open, not mapped */
+	const char *name;	       /* of it, in sentences */
+	bool warm;		       /* its pages are in the page cache, or none is */
 	bool fault_around, bpf;
 };
 
