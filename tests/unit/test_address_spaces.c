@@ -26,7 +26,7 @@ static void add_map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t pgo
 		.path_bytes = strlen(path) + 1,
 	};
 	strcpy(map->path, path);
-	ck_assert_int_eq(spaces_add_map(spaces, map), 0);
+	ck_assert_int_eq(address_spaces_add_map(spaces, map), 0);
 	free(map);
 }
 
@@ -39,25 +39,25 @@ static void add_task(uint32_t flags, uint32_t pid, uint32_t tid, uint32_t parent
 	};
 
 	strcpy(task.comm, comm);
-	ck_assert_int_eq(spaces_add_task(spaces, &task), 0);
+	ck_assert_int_eq(address_spaces_add_task(spaces, &task), 0);
 }
 
 static void check(uint32_t pid, uint64_t address, const char *path, uint64_t pgoff)
 {
-	const struct space_map *map = spaces_find(spaces, pid, address);
+	const struct space_map *map = address_spaces_find(spaces, pid, address);
 
 	if (!path) {
 		ck_assert_msg(!map, "%lx of %u is mapped", address, pid);
 		return;
 	}
 	ck_assert_msg(map, "%lx of %u is not mapped", address, pid);
-	ck_assert_str_eq(spaces_path(spaces, map->path), path);
+	ck_assert_str_eq(address_spaces_path(spaces, map->path), path);
 	ck_assert_uint_eq(map->pgoff + ((address - map->start) >> 12), pgoff);
 }
 
 START_TEST(test_addresses_map_to_their_mapping_up_to_its_edges)
 {
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	check(1, 0x1000, NULL, 0);
 	add_map(1, 0x1000, 0x2000, 7, 10, "/a");
 	add_map(1, 0x4000, 0x1000, 0, 11, "/b");
@@ -68,13 +68,13 @@ START_TEST(test_addresses_map_to_their_mapping_up_to_its_edges)
 	check(1, 0x4fff, "/b", 0);
 	check(1, 0x5000, NULL, 0);
 	check(2, 0x1000, NULL, 0);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 }
 END_TEST
 
 START_TEST(test_a_new_map_replaces_the_overlapped_parts)
 {
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	add_map(1, 0x10000, 0x10000, 0, 10, "/a");
 	add_map(1, 0x14000, 0x2000, 0, 11, "/b"); /* a hole in the middle */
 	check(1, 0x13000, "/a", 3);
@@ -89,13 +89,13 @@ START_TEST(test_a_new_map_replaces_the_overlapped_parts)
 	check(1, 0x1ffff, "/d", 15);
 	check(1, 0x2f000, "/d", 31);
 	check(1, 0x15000, "/d", 5);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 }
 END_TEST
 
 START_TEST(test_fork_copies_mappings_and_exec_drops_them)
 {
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	add_task(PFSTAT_TASK_FORK, 2, 2, 1, "child");
 	check(2, 0x1000, "/a", 0);
@@ -105,24 +105,25 @@ START_TEST(test_fork_copies_mappings_and_exec_drops_them)
 	add_map(2, 0x1000, 0x1000, 5, 11, "/b");
 	check(2, 0x1000, "/b", 5);
 	add_task(PFSTAT_TASK_FORK, 2, 3, 2, "thread");
-	ck_assert_str_eq(spaces_comm(spaces, 3), "thread");
+	ck_assert_str_eq(address_spaces_comm(spaces, 3), "thread");
 	add_task(PFSTAT_TASK_EXEC, 2, 2, 2, "b");
-	ck_assert_str_eq(spaces_comm(spaces, 2), "b");
+	ck_assert_str_eq(address_spaces_comm(spaces, 2), "b");
 	add_task(PFSTAT_TASK_EXIT, 2, 3, 0, "thread");
-	ck_assert_str_eq(spaces_comm(spaces, 3), "");
+	ck_assert_str_eq(address_spaces_comm(spaces, 3), "");
 	check(2, 0x1000, "/b", 5);
 	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "b");
 	check(2, 0x1000, NULL, 0);
-	ck_assert_str_eq(spaces_path(spaces, spaces_file_path(spaces, 3, 11)), "/b");
-	ck_assert_uint_eq(spaces_file_path(spaces, 4, 11), 0);
-	ck_assert_uint_eq(spaces_path_number(spaces, "/c"), 0);
-	spaces_free(spaces);
+	ck_assert_str_eq(address_spaces_path(spaces, address_spaces_file_path(spaces, 3, 11)),
+			 "/b");
+	ck_assert_uint_eq(address_spaces_file_path(spaces, 4, 11), 0);
+	ck_assert_uint_eq(address_spaces_path_number(spaces, "/c"), 0);
+	address_spaces_free(spaces);
 }
 END_TEST
 
 START_TEST(test_a_process_outlives_its_first_thread)
 {
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
 	add_task(PFSTAT_TASK_FORK, 2, 3, 2, "worker");
 	add_task(PFSTAT_TASK_FORK, 2, 4, 2, "worker");
@@ -131,30 +132,31 @@ START_TEST(test_a_process_outlives_its_first_thread)
 	check(2, 0x1000, "/a", 0);
 	add_task(PFSTAT_TASK_EXIT, 2, 4, 0, "worker");
 	check(2, 0x1000, NULL, 0);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 }
 END_TEST
 
 START_TEST(test_exec_ends_the_other_threads)
 {
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
 	add_task(PFSTAT_TASK_FORK, 2, 3, 2, "worker");
 	add_task(PFSTAT_TASK_FORK, 2, 4, 2, "worker");
 	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "main");
 	add_task(PFSTAT_TASK_EXIT, 2, 4, 0, "worker");
 	/* Thread 3 executes, and takes the number of the first. */
-	spaces_add_task(spaces, &(struct pfstat_task){
+	address_spaces_add_task(spaces,
+				&(struct pfstat_task){
 					.event = { .flags = PFSTAT_TASK_EXEC, .pid = 2, .tid = 2 },
 					.parent = 3,
 					.comm = "program",
 				});
-	ck_assert_str_eq(spaces_comm(spaces, 2), "program");
-	ck_assert_str_eq(spaces_comm(spaces, 3), "");
+	ck_assert_str_eq(address_spaces_comm(spaces, 2), "program");
+	ck_assert_str_eq(address_spaces_comm(spaces, 3), "");
 	add_map(2, 0x1000, 0x1000, 0, 11, "/b");
 	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "program");
 	check(2, 0x1000, NULL, 0);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 }
 END_TEST
 
@@ -163,7 +165,7 @@ START_TEST(test_a_number_used_again)
 {
 	uint64_t i;
 
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	for (i = 0; i < 40; i++)
 		add_map(2, 0x100000 + 0x1000 * i, 0x1000, 0, 11, "/b");
@@ -171,34 +173,39 @@ START_TEST(test_a_number_used_again)
 	add_task(PFSTAT_TASK_FORK, 2, 2, 1, "child");
 	check(2, 0x100000, NULL, 0);
 	check(2, 0x1000, "/a", 0);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 }
 END_TEST
 
 START_TEST(test_a_path_has_the_inode_of_its_last_mapping)
 {
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
 	add_map(1, 0x3000, 0x1000, 0, 0, "[heap]");
-	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "/a")), 10);
-	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "[heap]")), 0);
-	ck_assert_uint_eq(spaces_path_inode(spaces, 0), 0);
+	ck_assert_uint_eq(address_spaces_path_inode(spaces,
+						    address_spaces_path_number(spaces, "/a")),
+			  10);
+	ck_assert_uint_eq(address_spaces_path_inode(spaces,
+						    address_spaces_path_number(spaces, "[heap]")),
+			  0);
+	ck_assert_uint_eq(address_spaces_path_inode(spaces, 0), 0);
 	add_map(3, 0x1000, 0x1000, 0, 11, "/a"); /* made anew, or in a container */
 	add_map(4, 0x1000, 0x1000, 0, 10, "/a");
-	ck_assert_uint_eq(spaces_path_inode(spaces, spaces_path_number(spaces, "/a")),
-			  SPACES_INODES_DIFFER);
-	spaces_free(spaces);
+	ck_assert_uint_eq(address_spaces_path_inode(spaces,
+						    address_spaces_path_number(spaces, "/a")),
+			  ADDRESS_SPACES_INODES_DIFFER);
+	address_spaces_free(spaces);
 }
 END_TEST
 
 START_TEST(test_wrong_maps_do_no_harm)
 {
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	add_map(1, ~0ULL - 4096, 8192, 0, 1, "/wraps");
 	check(1, 0, NULL, 0);
-	spaces_free(spaces);
-	spaces_free(NULL);
+	address_spaces_free(spaces);
+	address_spaces_free(NULL);
 }
 END_TEST
 
@@ -207,7 +214,7 @@ START_TEST(test_a_full_table_has_no_wrong_names)
 {
 	uint64_t i;
 
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	for (i = 1; i <= 65530; i++)
 		add_map(1, i << 13, 0x2000, 0, 10, "/old");
 	check(1, 5 << 13, "/old", 0);
@@ -216,7 +223,7 @@ START_TEST(test_a_full_table_has_no_wrong_names)
 	add_map(1, 1ULL << 40, 0x1000, 0, 11, "/new");
 	check(1, 1ULL << 40, NULL, 0);
 	check(1, (5 << 13) + 0x1000, NULL, 0);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 }
 END_TEST
 
@@ -225,7 +232,7 @@ static void fill_first(void)
 {
 	uint32_t i;
 
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	for (i = 1; i <= 65530; i++)
 		add_map(1, (uint64_t)i << 13, 0x2000, 0, 10, "/old");
 }
@@ -254,8 +261,8 @@ START_TEST(test_children_share_maps_until_one_changes)
 	add_map(10000, 9 << 13, 0, 0, 0, ""); /* it executes a program */
 	check(10000, 5 << 13, NULL, 0);
 	check(9999, 65530 << 13, "/old", 0);
-	ck_assert_uint_eq(spaces_dropped(spaces), 0);
-	spaces_free(spaces);
+	ck_assert_uint_eq(address_spaces_dropped(spaces), 0);
+	address_spaces_free(spaces);
 }
 END_TEST
 
@@ -271,7 +278,7 @@ START_TEST(test_all_tables_together_have_a_bound)
 	check(2, 5 << 13, "/old", 0);
 	check(2, 7 << 13, "/own", 0);
 	check(80, 5 << 13, NULL, 0); /* none, rather than some */
-	ck_assert_uint_ge(spaces_dropped(spaces), 65530);
+	ck_assert_uint_ge(address_spaces_dropped(spaces), 65530);
 	add_map(80, 5 << 13, 0x2000, 0, 11, "/new");
 	check(80, 5 << 13, NULL, 0);
 	add_task(PFSTAT_TASK_EXIT, 2, 2, 1, "child");
@@ -279,7 +286,7 @@ START_TEST(test_all_tables_together_have_a_bound)
 	check(80, 5 << 13, "/new", 0);
 	add_task(PFSTAT_TASK_FORK, 81, 81, 80, "child");
 	check(81, 5 << 13, "/new", 0);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 }
 END_TEST
 
@@ -288,7 +295,7 @@ START_TEST(test_processes_and_names_have_a_bound)
 	size_t before = 0;
 	uint32_t i;
 
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	for (i = 2; i <= 500000; i++) {
 		add_task(PFSTAT_TASK_FORK, i, i, 1, "child");
@@ -298,9 +305,9 @@ START_TEST(test_processes_and_names_have_a_bound)
 	ck_assert_uint_le(mallinfo2().uordblks + mallinfo2().hblkhd, before);
 	check(2, 0x1000, "/a", 0);
 	check(500000, 0x1000, NULL, 0);
-	ck_assert_str_eq(spaces_comm(spaces, 500000), "");
-	ck_assert_uint_gt(spaces_dropped(spaces), 200000);
-	spaces_free(spaces);
+	ck_assert_str_eq(address_spaces_comm(spaces, 500000), "");
+	ck_assert_uint_gt(address_spaces_dropped(spaces), 200000);
+	address_spaces_free(spaces);
 }
 END_TEST
 
@@ -310,19 +317,20 @@ START_TEST(test_more_names_than_are_kept)
 	char path[16];
 	uint32_t i;
 
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	for (i = 1; i <= 65536; i++) {
 		snprintf(path, sizeof(path), "/%u", i);
 		add_map(1, 0x1000 + ((uint64_t)i % 4 << 13), 0x2000, 0, i, path);
 	}
 	check(1, 0x1000 + (0 << 13), "(other files)", 0); /* 65536 */
 	check(1, 0x1000 + (2 << 13), "/65534", 0);
-	map = spaces_find(spaces, 1, 0x1000);
+	map = address_spaces_find(spaces, 1, 0x1000);
 	ck_assert(!space_map_has_file(map));
-	ck_assert_uint_eq(spaces_file_path(spaces, 3, 65536), 0); /* not another's */
+	ck_assert_uint_eq(address_spaces_file_path(spaces, 3, 65536), 0); /* not another's */
 	add_map(1, 0x1000, 0x2000, 0, 0, "");
-	ck_assert_str_eq(spaces_path(spaces, spaces_find(spaces, 1, 0x1000)->path), "");
-	spaces_free(spaces);
+	ck_assert_str_eq(address_spaces_path(spaces, address_spaces_find(spaces, 1, 0x1000)->path),
+			 "");
+	address_spaces_free(spaces);
 }
 END_TEST
 

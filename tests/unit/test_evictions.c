@@ -10,8 +10,8 @@
 #define DEV   8
 #define INODE 70
 
-static struct blame *blame;
-static struct blame_pair *pairs;
+static struct evictions *evictions;
+static struct evictions_pair *pairs;
 static size_t nr;
 
 static void evict(uint32_t pid, const char *comm, uint64_t pgoff, uint32_t pages)
@@ -25,7 +25,7 @@ static void evict(uint32_t pid, const char *comm, uint64_t pgoff, uint32_t pages
 	};
 
 	strcpy(page.comm, comm);
-	ck_assert_int_eq(blame_remove(blame, &page), 0);
+	ck_assert_int_eq(evictions_remove(evictions, &page), 0);
 }
 
 static void read_pages(uint32_t pid, uint64_t pgoff, uint32_t pages, uint32_t flags)
@@ -39,7 +39,7 @@ static void read_pages(uint32_t pid, uint64_t pgoff, uint32_t pages, uint32_t fl
 		.bytes = pages * 4096,
 	};
 
-	ck_assert_int_eq(blame_add_read(blame, &block), 0);
+	ck_assert_int_eq(evictions_add_read(evictions, &block), 0);
 }
 
 static void fault(uint32_t pid, uint64_t pgoff, int class, uint64_t duration_ns)
@@ -56,28 +56,28 @@ static void fault(uint32_t pid, uint64_t pgoff, int class, uint64_t duration_ns)
 		.solved = true,
 	};
 
-	ck_assert_int_eq(blame_add_fault(blame, &explained), 0);
+	ck_assert_int_eq(evictions_add_fault(evictions, &explained), 0);
 }
 
 static void list(size_t expected)
 {
 	free(pairs);
-	ck_assert_int_eq(blame_pairs(blame, &pairs, &nr), 0);
+	ck_assert_int_eq(evictions_pairs(evictions, &pairs, &nr), 0);
 	ck_assert_uint_eq(nr, expected);
 }
 
-static void close_blame(void)
+static void close_evictions(void)
 {
 	free(pairs);
 	pairs = NULL;
-	blame_free(blame);
+	evictions_free(evictions);
 }
 
 START_TEST(test_refault_is_attributed_to_the_evictor)
 {
-	struct blame_figures figures;
+	struct evictions_figures figures;
 
-	blame = blame_new();
+	evictions = evictions_new();
 	evict(5, "hog", 10, 4);
 	evict(6, "kswapd0", 14, 1);
 	/* The first one waits; the three that came with it are there. */
@@ -97,16 +97,16 @@ START_TEST(test_refault_is_attributed_to_the_evictor)
 	ck_assert_uint_eq(pairs[1].pages, 1);
 	ck_assert_uint_eq(pairs[1].faults, 1);
 	ck_assert_uint_eq(pairs[1].total_ns, 300);
-	blame_figures(blame, &figures);
+	evictions_figures(evictions, &figures);
 	ck_assert_uint_eq(figures.evicted, 5);
 	ck_assert_uint_eq(figures.overflow, 0);
-	close_blame();
+	close_evictions();
 }
 END_TEST
 
 START_TEST(test_one_eviction_is_blamed_once)
 {
-	blame = blame_new();
+	evictions = evictions_new();
 	evict(5, "hog", 10, 1);
 	read_pages(1, 10, 1, PFSTAT_BLOCK_FILE);
 	read_pages(2, 10, 1, PFSTAT_BLOCK_FILE);
@@ -119,13 +119,13 @@ START_TEST(test_one_eviction_is_blamed_once)
 	read_pages(1, 10, 1, PFSTAT_BLOCK_FILE);
 	list(1);
 	ck_assert_uint_eq(pairs[0].pages, 2);
-	close_blame();
+	close_evictions();
 }
 END_TEST
 
 START_TEST(test_reads_without_an_eviction_are_no_refaults)
 {
-	blame = blame_new();
+	evictions = evictions_new();
 	/* Never evicted; evicted and not wanted; written, failed, of no file. */
 	read_pages(1, 1, 1, PFSTAT_BLOCK_FILE);
 	fault(1, 1, PFSTAT_CLASS_DISK, 10);
@@ -134,7 +134,7 @@ START_TEST(test_reads_without_an_eviction_are_no_refaults)
 	read_pages(1, 2, 1, PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_ERROR);
 	read_pages(1, 2, 1, 0);
 	list(0);
-	close_blame();
+	close_evictions();
 }
 END_TEST
 
@@ -142,18 +142,18 @@ START_TEST(test_evictors_beyond_the_limit_are_others)
 {
 	uint32_t i;
 
-	blame = blame_new();
-	for (i = 0; i < BLAME_MAX_EVICTORS + 10; i++) {
+	evictions = evictions_new();
+	for (i = 0; i < EVICTIONS_MAX_EVICTORS + 10; i++) {
 		evict(100 + i, "hog", i, 1);
 		read_pages(1, i, 1, PFSTAT_BLOCK_FILE);
 	}
-	list(BLAME_MAX_EVICTORS + 1);
+	list(EVICTIONS_MAX_EVICTORS + 1);
 	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
 	ck_assert_uint_eq(pairs[0].victim, 1);
 	ck_assert_uint_eq(pairs[0].pages, 10);
-	ck_assert(blame_is_others(&pairs[0]));
-	ck_assert(!blame_is_others(&pairs[1]));
-	close_blame();
+	ck_assert(evictions_is_others(&pairs[0]));
+	ck_assert(!evictions_is_others(&pairs[1]));
+	close_evictions();
 }
 END_TEST
 
@@ -163,36 +163,36 @@ START_TEST(test_pairs_beyond_the_limit_are_others)
 	uint32_t i;
 	size_t at;
 
-	blame = blame_new();
-	for (i = 0; i < BLAME_MAX_PAIRS + 10; i++) {
+	evictions = evictions_new();
+	for (i = 0; i < EVICTIONS_MAX_PAIRS + 10; i++) {
 		evict(5, "hog", i, 1);
 		read_pages(1000 + i, i, 1, PFSTAT_BLOCK_FILE);
 	}
-	list(BLAME_MAX_PAIRS + 1);
+	list(EVICTIONS_MAX_PAIRS + 1);
 	for (at = 0; at < nr; at++)
 		pages += pairs[at].pages;
-	ck_assert_uint_eq(pages, BLAME_MAX_PAIRS + 10);
+	ck_assert_uint_eq(pages, EVICTIONS_MAX_PAIRS + 10);
 	/* The others are nobody, and did not do it themselves. */
 	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
 	ck_assert_uint_eq(pairs[0].victim, 0);
-	ck_assert(blame_is_others(&pairs[0]));
-	ck_assert(!blame_is_itself(&pairs[0]));
-	close_blame();
+	ck_assert(evictions_is_others(&pairs[0]));
+	ck_assert(!evictions_is_itself(&pairs[0]));
+	close_evictions();
 }
 END_TEST
 
 START_TEST(test_more_files_than_are_followed)
 {
-	struct blame_figures figures;
+	struct evictions_figures figures;
 	uint64_t i;
 
-	blame = blame_new();
+	evictions = evictions_new();
 	for (i = 0; i < 4096 + 3; i++)
 		evict(5, "hog", i * 2048, 1);
-	blame_figures(blame, &figures);
+	evictions_figures(evictions, &figures);
 	ck_assert_uint_eq(figures.evicted, 4096 + 3);
 	ck_assert_uint_eq(figures.overflow, 3);
-	close_blame();
+	close_evictions();
 }
 END_TEST
 
@@ -205,7 +205,7 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 	size_t at;
 	int i;
 
-	blame = blame_new();
+	evictions = evictions_new();
 	for (i = 0; i < 3000; i++) {
 		what = random_next(&state);
 		pgoff = what >> 24 & 0x1fff;
@@ -227,11 +227,11 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 	for (at = 0; at < nr; at++)
 		found[pairs[at].evictor] = pairs[at].pages;
 	ck_assert_mem_eq(found, expected, sizeof(found));
-	close_blame();
+	close_evictions();
 }
 END_TEST
 
-RUN_TESTS("blame", test_ranges_equal_the_sum_of_their_pages,
+RUN_TESTS("evictions", test_ranges_equal_the_sum_of_their_pages,
 	  test_refault_is_attributed_to_the_evictor, test_one_eviction_is_blamed_once,
 	  test_reads_without_an_eviction_are_no_refaults, test_evictors_beyond_the_limit_are_others,
 	  test_pairs_beyond_the_limit_are_others, test_more_files_than_are_followed)

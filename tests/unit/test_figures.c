@@ -573,7 +573,7 @@ START_TEST(test_evictions_count_pages_of_unknown_evictors)
 	uint32_t i;
 
 	begin();
-	for (i = 0; i < BLAME_MAX_EVICTORS + 16; i++) {
+	for (i = 0; i < EVICTIONS_MAX_EVICTORS + 16; i++) {
 		evict_pages_by(10 + i, i, 1);
 		read_pages(i, 1);
 	}

@@ -73,7 +73,7 @@ static void evict_range(uint64_t pgoff, uint32_t pages, uint64_t ns)
 
 START_TEST(test_evictions_of_a_gigabyte_each)
 {
-	struct blame_figures evictions;
+	struct evictions_figures evictions;
 	uint64_t i;
 
 	begin(0);
@@ -102,7 +102,7 @@ END_TEST
 START_TEST(test_reads_and_evictions_of_gigabytes_in_turn)
 {
 	struct readahead_figures pages;
-	struct blame_pair *pairs;
+	struct evictions_pair *pairs;
 	uint64_t i;
 	size_t nr;
 
@@ -115,7 +115,7 @@ START_TEST(test_reads_and_evictions_of_gigabytes_in_turn)
 	ck_assert_uint_eq(pages.read, 1000ULL << 20);
 	/* What was read again without an event of its removal was evicted all the same. */
 	ck_assert_uint_eq(pages.evicted_unused + pages.idle, pages.read);
-	ck_assert_int_eq(analysis_blame(analysis, &pairs, &nr), 0);
+	ck_assert_int_eq(analysis_eviction_pairs(analysis, &pairs, &nr), 0);
 	ck_assert_uint_eq(nr, 1);
 	ck_assert_uint_eq(pairs[0].pages, 999ULL << 18);
 	free(pairs);

@@ -522,7 +522,7 @@ START_TEST(test_table_prints_rare_counts_only_if_not_0)
 	check_line(text, "evicted", "evicted unused n/a n/a removed before a fault mapped them");
 	free(text);
 	run.report.bpf.hooks |= 1U << HOOK_PAGE_DELETE;
-	run.report.pages.evictions = (struct blame_figures){ .evicted = 5000, .overflow = 904 };
+	run.report.pages.evictions = (struct evictions_figures){ .evicted = 5000, .overflow = 904 };
 	text = print_table(&run);
 	check_contains(text, "\nPages evicted and read again: none of 4096 evicted\n"
 			     "Not followed: 904 evicted pages of too many files\n");

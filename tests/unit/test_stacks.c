@@ -26,14 +26,14 @@ static void map_file(uint32_t pid, uint64_t address, uint64_t pgoff, const char 
 		.path_bytes = strlen(path) + 1,
 	};
 	strcpy(map->path, path);
-	ck_assert_int_eq(spaces_add_map(spaces, map), 0);
+	ck_assert_int_eq(address_spaces_add_map(spaces, map), 0);
 	free(map);
 }
 
 static void open_stacks(void)
 {
 	stacks = stacks_new();
-	spaces = spaces_new();
+	spaces = address_spaces_new();
 	map_file(1, 0x400000, 0, "/bin/program");
 	map_file(1, LIBRARY, 16, "/lib/libc.so");
 }
@@ -41,7 +41,7 @@ static void open_stacks(void)
 static void close_stacks(void)
 {
 	stacks_free(stacks);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 }
 
 /* ips end with 0. */
@@ -167,7 +167,7 @@ static int name_library(void *context, const struct stack_place *place)
 	int *places = context;
 
 	(*places)++;
-	if (strcmp(spaces_path(spaces, place->path), "/lib/libc.so"))
+	if (strcmp(address_spaces_path(spaces, place->path), "/lib/libc.so"))
 		return 0;
 	return stacks_name_place(stacks, place, "operator+(S, S)+0x3f");
 }

@@ -36,7 +36,7 @@ struct analysis {
 	struct explain *explain;
 	struct grouping grouping;
 	struct readahead *readahead;
-	struct blame *blame;
+	struct evictions *evictions;
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
 	uint64_t voluntary, preempted, off_cpu_ns;
@@ -68,9 +68,9 @@ static bool open_parts(struct analysis *analysis, bool have_bpf, unsigned int gr
 	if (analysis->explain)
 		explain_listen_corrections(analysis->explain, correct_class, analysis);
 	analysis->readahead = readahead_new();
-	analysis->blame = blame_new();
+	analysis->evictions = evictions_new();
 	return !grouping_init(&analysis->grouping, groups) && analysis->summary &&
-	       analysis->explain && analysis->readahead && analysis->blame;
+	       analysis->explain && analysis->readahead && analysis->evictions;
 }
 
 struct analysis *analysis_new(bool have_bpf, unsigned int groups)
@@ -95,7 +95,7 @@ void analysis_free(struct analysis *analysis)
 	explain_free(analysis->explain);
 	grouping_exit(&analysis->grouping);
 	readahead_free(analysis->readahead);
-	blame_free(analysis->blame);
+	evictions_free(analysis->evictions);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		for (i = 0; i <= NR_PARTS; i++)
 			quantile_exit(&analysis->classes[class].quantiles[i]);
@@ -169,7 +169,7 @@ static int take_fault(void *context, const struct explained *fault)
 	if (!err)
 		err = readahead_add_fault(analysis->readahead, fault);
 	if (!err)
-		err = blame_add_fault(analysis->blame, fault);
+		err = evictions_add_fault(analysis->evictions, fault);
 	for (i = 0; i < analysis->nr_listeners && !err; i++)
 		err = analysis->listeners[i].sink(analysis->listeners[i].context, fault);
 	return err;
@@ -197,7 +197,7 @@ static int add_block(struct analysis *analysis, const struct pfstat_block *block
 		err = quantile_add(&analysis->blocks.device, device_ns);
 	if (!err)
 		err = readahead_add_block(analysis->readahead, block);
-	return err ? err : blame_add_read(analysis->blame, block);
+	return err ? err : evictions_add_read(analysis->evictions, block);
 }
 
 /* NULL: there is none, or nobody asked for that dimension. */
@@ -218,7 +218,7 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	if (!err)
 		err = grouping_close_thread(&analysis->grouping, task);
 	if (!err)
-		err = spaces_add_task(analysis->grouping.spaces, task);
+		err = address_spaces_add_task(analysis->grouping.spaces, task);
 	if (!err && begins)
 		grouping_rename_thread(&analysis->grouping, task);
 	return err;
@@ -242,24 +242,23 @@ static int add_advice(struct analysis *analysis, const struct pfstat_advice *adv
 	int err = 0;
 
 	while (analysis->advice_sink && address < end && !err) {
-		map = spaces_find(analysis->grouping.spaces, advice->event.pid, address);
+		map = address_spaces_find(analysis->grouping.spaces, advice->event.pid, address);
 		if (!map)
 			return 0;
 		until = map->end < end ? map->end : end;
 		if (space_map_has_file(map))
-			err = analysis->advice_sink(analysis->advice_context,
-						    &(struct file_advice){
-							    .path = spaces_path(analysis->grouping
-											.spaces,
-										map->path),
-							    .inode = map->inode,
-							    .page = map->pgoff +
-								    ((address - map->start) >> 12),
-							    .pages = (until - address + 4095) >> 12,
-							    .start_ns = advice->start_ns,
-							    .end_ns = advice->event.ns,
-							    .advice = advice->advice,
-						    });
+			err = analysis->advice_sink(
+				analysis->advice_context,
+				&(struct file_advice){
+					.path = address_spaces_path(analysis->grouping.spaces,
+								    map->path),
+					.inode = map->inode,
+					.page = map->pgoff + ((address - map->start) >> 12),
+					.pages = (until - address + 4095) >> 12,
+					.start_ns = advice->start_ns,
+					.end_ns = advice->event.ns,
+					.advice = advice->advice,
+				});
 		address = until;
 	}
 	return err;
@@ -274,7 +273,9 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return add_task(analysis, (const struct pfstat_task *)event);
 	case PFSTAT_EVENT_PAGE:
 		err = readahead_remove_page(analysis->readahead, (const struct pfstat_page *)event);
-		return err ? err : blame_remove(analysis->blame, (const struct pfstat_page *)event);
+		return err ? err :
+			     evictions_remove(analysis->evictions,
+					      (const struct pfstat_page *)event);
 	case PFSTAT_EVENT_OFF_CPU:
 		add_off_cpu(analysis, (const struct pfstat_off_cpu *)event);
 		err = summary_add_off_cpu(analysis->summary, (const struct pfstat_off_cpu *)event);
@@ -314,7 +315,7 @@ int analysis_add(void *context, const struct item *item)
 	case ITEM_EVENT:
 		return add_event(analysis, item->event);
 	case ITEM_MAP:
-		return spaces_add_map(analysis->grouping.spaces, item->map);
+		return address_spaces_add_map(analysis->grouping.spaces, item->map);
 	default:
 		return -EINVAL;
 	}
@@ -425,17 +426,18 @@ void analysis_readahead(const struct analysis *analysis, struct readahead_figure
 
 uint64_t analysis_dropped(const struct analysis *analysis)
 {
-	return spaces_dropped(analysis->grouping.spaces);
+	return address_spaces_dropped(analysis->grouping.spaces);
 }
 
-void analysis_evictions(const struct analysis *analysis, struct blame_figures *figures)
+void analysis_evictions(const struct analysis *analysis, struct evictions_figures *figures)
 {
-	blame_figures(analysis->blame, figures);
+	evictions_figures(analysis->evictions, figures);
 }
 
-int analysis_blame(const struct analysis *analysis, struct blame_pair **pairs, size_t *nr)
+int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pair **pairs,
+			    size_t *nr)
 {
-	return blame_pairs(analysis->blame, pairs, nr);
+	return evictions_pairs(analysis->evictions, pairs, nr);
 }
 
 void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,

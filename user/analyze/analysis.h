@@ -88,12 +88,13 @@ const struct quantiles *analysis_histogram(const struct analysis *analysis, enum
 
 void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures);
 
-/* See spaces_dropped(). */
+/* See address_spaces_dropped(). */
 uint64_t analysis_dropped(const struct analysis *analysis);
 
-void analysis_evictions(const struct analysis *analysis, struct blame_figures *figures);
-/* See blame_pairs(). */
-int analysis_blame(const struct analysis *analysis, struct blame_pair **pairs, size_t *nr);
+void analysis_evictions(const struct analysis *analysis, struct evictions_figures *figures);
+/* See evictions_pairs(). */
+int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pair **pairs,
+			    size_t *nr);
 
 /* Service time (issue to completion) of the requests of targets. */
 struct block_figures {

@@ -177,7 +177,7 @@ static int message_of_readahead(const char *path, int err)
 			       "--read-ahead: the file system of %s has no "
 			       "read-ahead setting of its own",
 			       path);
-	return workload_complain_of_file(path, err);
+	return workload_file_message(path, err);
 }
 
 /* A file takes its read-ahead from the device when it is opened, see advice.h. */
@@ -196,7 +196,7 @@ static int open_target(const struct policy *policy, const char *path, struct map
 	if (end_err)
 		return message(STATUS_FAILED, "--read-ahead: cannot put %s back to %s: %s",
 			       readahead.path, strtok(readahead.before, "\n"), strerror(-end_err));
-	return err ? workload_complain_of_file(path, err) : STATUS_OK;
+	return err ? workload_file_message(path, err) : STATUS_OK;
 }
 
 static int replay_touch(const struct replay_options *options, const struct recorded_file *file,

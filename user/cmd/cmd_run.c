@@ -17,7 +17,7 @@
 #include "privilege/output_file.h"
 #include "run/cachegrind_run.h"
 #include "run/run.h"
-#include "run/run_contest.h"
+#include "run/run_pressure.h"
 #include "system/cpus.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -89,7 +89,7 @@ static int run_all(struct drive *drive)
 		return message(STATUS_FAILED, "out of memory");
 	while (!status && drive->nr_results < drive->options.repeats) {
 		plan.number = drive->nr_results + 1;
-		status = run_contest(&plan, &drive->results[drive->nr_results++]);
+		status = run_pressure(&plan, &drive->results[drive->nr_results++]);
 	}
 	return status;
 }

@@ -164,7 +164,7 @@ void competitor_stop(struct competitor *competitor)
 
 /* From here on in the competitor itself. */
 
-struct contest_memory {
+struct pressure_memory {
 	volatile uint8_t *data;
 	uint64_t pages;
 	volatile uint64_t *accesses;
@@ -182,7 +182,7 @@ static void competitor_offer_to_be_killed(void)
 		close(fd);
 }
 
-static int competitor_open_memory(struct contest_memory *memory, uint64_t bytes)
+static int competitor_open_memory(struct pressure_memory *memory, uint64_t bytes)
 {
 	void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -192,12 +192,12 @@ static int competitor_open_memory(struct contest_memory *memory, uint64_t bytes)
 		return -errno;
 	/* A page is 4 KiB, also where the kernel would give huge ones. */
 	madvise(data, bytes, MADV_NOHUGEPAGE);
-	*memory = (struct contest_memory){ data, bytes / PAGE_SIZE, progress };
+	*memory = (struct pressure_memory){ data, bytes / PAGE_SIZE, progress };
 	return 0;
 }
 
 /* A page that was only read is the zero page, and takes no memory: store to each. */
-static void competitor_once_around(const struct contest_memory *memory)
+static void competitor_once_around(const struct pressure_memory *memory)
 {
 	uint64_t page;
 
@@ -206,7 +206,7 @@ static void competitor_once_around(const struct contest_memory *memory)
 }
 
 /* The study's loop: a page in order or at random, and a store in each eighth step. */
-static void __attribute__((noreturn)) competitor_compete(const struct contest_memory *memory,
+static void __attribute__((noreturn)) competitor_compete(const struct pressure_memory *memory,
 							 bool random, uint64_t seed)
 {
 	struct random numbers = random_begin(seed, memory->pages);
@@ -231,7 +231,7 @@ static int competitor_become(const char *chosen)
 
 int competitor_live(const struct competitor_plan *plan, pid_t parent, const char *user)
 {
-	struct contest_memory memory = { 0 };
+	struct pressure_memory memory = { 0 };
 	char name[16], byte;
 
 	competitor_offer_to_be_killed();

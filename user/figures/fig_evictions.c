@@ -15,11 +15,11 @@ enum sort {
 	NR_SORTS
 };
 
-static enum sort sort_of(const struct blame_pair *pair)
+static enum sort sort_of(const struct evictions_pair *pair)
 {
-	return blame_is_others(pair) ? SORT_OTHERS :
-	       blame_is_itself(pair) ? SORT_ITSELF :
-				       SORT_ANOTHER;
+	return evictions_is_others(pair) ? SORT_OTHERS :
+	       evictions_is_itself(pair) ? SORT_ITSELF :
+					   SORT_ANOTHER;
 }
 
 static size_t bars_of(const struct report_pages *pages)
@@ -30,7 +30,7 @@ static size_t bars_of(const struct report_pages *pages)
 static void fig_evictions_write_data(struct drawing *drawing, const struct report *report)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
-	const struct blame_pair *pair;
+	const struct evictions_pair *pair;
 	size_t i;
 
 	fputs("row,evictor,evictor_pid,victim_pid,sort,pages,faults,ms\n", csv);
@@ -44,7 +44,7 @@ static void fig_evictions_write_data(struct drawing *drawing, const struct repor
 	}
 }
 
-static void name_bar(const struct blame_pair *pair, char *name, size_t size)
+static void name_bar(const struct evictions_pair *pair, char *name, size_t size)
 {
 	char victim[16] = "several";
 
@@ -55,7 +55,7 @@ static void name_bar(const struct blame_pair *pair, char *name, size_t size)
 		snprintf(name, size, "%s: itself", victim);
 		break;
 	case SORT_OTHERS:
-		snprintf(name, size, "%s: " BLAME_OTHERS, victim);
+		snprintf(name, size, "%s: " EVICTIONS_OTHERS, victim);
 		break;
 	default:
 		snprintf(name, size, "%s: %s (%" PRIu32 ")", victim, pair->evictor_name,

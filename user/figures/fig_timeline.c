@@ -26,7 +26,7 @@ struct lane {
 	uint64_t number; /* from 1, as they began */
 	uint32_t tid;
 	char comm[16];
-	uint64_t faults, stays;
+	uint64_t faults, intervals; /* intervals: off the CPU */
 	uint64_t fault_ns, off_ns;
 	uint64_t fault_off_ns; /* of fault_ns: also what no span tells of */
 	uint64_t ns[NR_STATES][COLUMNS];
@@ -93,7 +93,7 @@ static int close_lane(struct timeline *timeline, uint32_t tid)
 
 	if (!lane)
 		return 0;
-	if (!lane->faults && !lane->stays) {
+	if (!lane->faults && !lane->intervals) {
 		free(lane);
 		return 0;
 	}
@@ -216,16 +216,17 @@ static int fig_timeline_add_fault(void *data, const struct explained *fault)
 	return 0;
 }
 
-static int fig_timeline_add_stay(struct timeline *timeline, const struct pfstat_off_cpu *stay)
+static int fig_timeline_add_off_cpu(struct timeline *timeline,
+				    const struct pfstat_off_cpu *interval)
 {
 	struct lane *lane;
-	int err = lane_get(timeline, stay->event.tid, &lane);
+	int err = lane_get(timeline, interval->event.tid, &lane);
 
 	if (err || !lane)
 		return err;
-	lane->stays++;
-	lane->off_ns += item_elapsed(stay->off_ns, stay->event.ns);
-	spread(timeline, lane, STATE_OFF, stay->off_ns, stay->event.ns, 1);
+	lane->intervals++;
+	lane->off_ns += item_elapsed(interval->off_ns, interval->event.ns);
+	spread(timeline, lane, STATE_OFF, interval->off_ns, interval->event.ns, 1);
 	return 0;
 }
 
@@ -259,7 +260,8 @@ static int fig_timeline_add_item(void *data, const struct item *item)
 	if (err || item->type != ITEM_EVENT)
 		return err;
 	if (item->event->type == PFSTAT_EVENT_OFF_CPU)
-		return fig_timeline_add_stay(timeline, (const struct pfstat_off_cpu *)item->event);
+		return fig_timeline_add_off_cpu(timeline,
+						(const struct pfstat_off_cpu *)item->event);
 	if (item->event->type != PFSTAT_EVENT_TASK)
 		return 0;
 	return fig_timeline_add_task(timeline, (const struct pfstat_task *)item->event);
@@ -275,7 +277,7 @@ static int list_lane(void *context, void *value)
 	struct lanes *lanes = context;
 	struct lane *lane = value;
 
-	if (lane->faults || lane->stays)
+	if (lane->faults || lane->intervals)
 		lanes->all[lanes->nr++] = lane;
 	return 0;
 }
@@ -431,18 +433,18 @@ static void say_most(struct drawing *drawing, const struct timeline *timeline,
 static void say_amount(struct drawing *drawing, const struct timeline *timeline,
 		       const struct lanes *lanes, size_t rows, bool parts_known)
 {
-	uint64_t faults = 0, stays = 0, left_out = timeline->not_followed;
+	uint64_t faults = 0, intervals = 0, left_out = timeline->not_followed;
 	size_t i;
 
 	for (i = 0; i < lanes->nr; i++) {
 		faults += i < rows ? lanes->all[i]->faults : 0;
-		stays += i < rows ? lanes->all[i]->stays : 0;
+		intervals += i < rows ? lanes->all[i]->intervals : 0;
 		left_out += i < rows ? 0 : lanes->all[i]->faults;
 	}
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical fault%s", faults, PLURAL(faults));
 	if (parts_known)
-		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " stay%s off the CPU", stays,
-			    PLURAL(stays));
+		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " stay%s off the CPU",
+			    intervals, PLURAL(intervals));
 	drawing_say(drawing, DRAWING_AMOUNT, " of %zu thread%s, added up in columns of %.3g ms.",
 		    rows, PLURAL(rows), (double)(1ULL << timeline->columns.shift) / 1e6);
 	if (left_out)

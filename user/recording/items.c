@@ -397,13 +397,13 @@ static int next_map(struct items_decoder *decoder, struct item *item)
 static const struct pfstat_event *with_total(struct items_decoder *decoder,
 					     const struct pfstat_event *event)
 {
-	struct pfstat_off_cpu *stay = &decoder->off_cpu;
+	struct pfstat_off_cpu *interval = &decoder->off_cpu;
 
-	memcpy(stay, event, event->size);
-	stay->event.type = PFSTAT_EVENT_OFF_CPU;
-	stay->event.size = sizeof(*stay);
-	stay->total_ns = 0;
-	return &stay->event;
+	memcpy(interval, event, event->size);
+	interval->event.type = PFSTAT_EVENT_OFF_CPU;
+	interval->event.size = sizeof(*interval);
+	interval->total_ns = 0;
+	return &interval->event;
 }
 
 static int next_event(struct items_decoder *decoder, unsigned int kind, struct item *item)

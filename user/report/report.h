@@ -97,8 +97,8 @@ struct report_faults {
 /* Pages of files. */
 struct report_pages {
 	struct readahead_figures readahead;
-	struct blame_figures evictions;
-	struct blame_pair *pairs; /* most pages first; report_exit() frees */
+	struct evictions_figures evictions;
+	struct evictions_pair *pairs; /* most pages first; report_exit() frees */
 	size_t nr_pairs;
 };
 

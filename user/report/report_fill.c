@@ -160,7 +160,7 @@ static int fill_pages(struct report_pages *pages, const struct analysis *analysi
 {
 	analysis_readahead(analysis, &pages->readahead);
 	analysis_evictions(analysis, &pages->evictions);
-	return analysis_blame(analysis, &pages->pairs, &pages->nr_pairs);
+	return analysis_eviction_pairs(analysis, &pages->pairs, &pages->nr_pairs);
 }
 
 /* The comparison with getrusage(2), and the system calls by name. */

@@ -12,7 +12,7 @@
 
 #include <pfstat/control.h>
 
-#include "compete/contest.h"
+#include "compete/pressure.h"
 #include "run/measurement.h"
 #include "run/phases.h"
 #include "run/progress.h"
@@ -96,7 +96,7 @@ static int run_open(struct run *run)
 			.bpf = options->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.events = {
-				.pages = true, .swap = plan->contest,
+				.pages = true, .swap = plan->pressure,
 				.ring_bytes = run_events_ring_bytes(plan->mapping),
 			},
 			.ring_size = options->ring_size,
@@ -202,22 +202,22 @@ static int run_make_phases(struct run *run)
 	return phases_make(&run->phases, &phases_plan);
 }
 
-/* Swap is counted only while the contest presses. */
-static int run_make_contest(struct run *run)
+/* Swap is counted only while the pressure presses. */
+static int run_make_pressure(struct run *run)
 {
-	struct contest *contest = run->plan->contest;
+	struct pressure *pressure = run->plan->pressure;
 	int status;
 
-	if (!contest)
+	if (!pressure)
 		return run_make_phases(run);
-	status = contest_begin(contest);
+	status = pressure_begin(pressure);
 	if (status)
 		return status;
 	instruments_count_swap(run->measurement.instruments, true);
-	contest_go(contest);
-	status = run_make_phases(run) ?: contest_end(contest);
+	pressure_go(pressure);
+	status = run_make_phases(run) ?: pressure_end(pressure);
 	instruments_count_swap(run->measurement.instruments, false);
-	return status ?: contest_close(contest);
+	return status ?: pressure_close(pressure);
 }
 
 static int run_gather_extras(struct run *run)
@@ -241,7 +241,7 @@ static void run_fill_counters(struct run *run)
 	/* Copies of a private mapping's pages are not the file's faults. */
 	counters->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
 	/* Under pressure this program's own memory may be swapped, also at the phases' edges. */
-	if (run->plan->contest) {
+	if (run->plan->pressure) {
 		counters->hooked_only = false;
 		counters->edges = true;
 	}
@@ -261,17 +261,17 @@ static int run_finish(struct run *run)
 /* The instruments' memory is not under pressure: they are opened before. */
 static int run_make(struct run *run)
 {
-	struct contest *contest = run->plan->contest;
+	struct pressure *pressure = run->plan->pressure;
 
-	return run_open(run)					      ?:
-		       (contest ? contest_enter(contest) : STATUS_OK) ?:
-		       run_prepare_cache(run)			      ?:
-		       run_record(run)				      ?:
-		       run_hook(run)				      ?:
-		       run_start(run)				      ?:
-		       run_make_contest(run)			      ?:
-		       run_gather_extras(run)			      ?:
-									run_finish(run);
+	return run_open(run)						 ?:
+		       (pressure ? pressure_enter(pressure) : STATUS_OK) ?:
+		       run_prepare_cache(run)				 ?:
+		       run_record(run)					 ?:
+		       run_hook(run)					 ?:
+		       run_start(run)					 ?:
+		       run_make_pressure(run)				 ?:
+		       run_gather_extras(run)				 ?:
+									   run_finish(run);
 }
 
 int run_once(const struct run_plan *plan, struct result *result)

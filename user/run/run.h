@@ -8,14 +8,14 @@
 #include "system/cpus.h"
 #include "workload/mapping.h"
 
-struct contest;
+struct pressure;
 
 struct run_plan {
 	const struct options *options;
 	const struct pattern *pattern; /* fitted to the file */
 	struct mapping *mapping;       /* open, not mapped */
 	const char *name;	       /* of it, in sentences */
-	struct contest *contest;       /* the memory pressure; NULL: none */
+	struct pressure *pressure;     /* the memory pressure; NULL: none */
 	const struct policy *policy;   /* applied when the accesses begin; NULL: none */
 	const struct cpus *cpus;       /* where pfdrive may run, except for the accesses */
 	unsigned int number;	       /* of this run, from 1 */

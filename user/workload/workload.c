@@ -139,7 +139,7 @@ void workload_name(const struct workload *workload, char *text, size_t size)
 	snprintf(text, size, "%s%s", kinds[workload->kind], workload->populate ? "+populate" : "");
 }
 
-int workload_complain_of_file(const char *file, int err)
+int workload_file_message(const char *file, int err)
 {
 	switch (err) {
 	case -EISDIR:
@@ -192,7 +192,7 @@ static int open_file(const struct workload *workload, const char *file, bool sto
 	int err = mapping_open(mapping, file, stores && workload->kind == MAPPING_SHARED);
 
 	snprintf(name, size, "%s", file);
-	return err ? workload_complain_of_file(file, err) : STATUS_OK;
+	return err ? workload_file_message(file, err) : STATUS_OK;
 }
 
 int workload_open(const struct workload *workload, const char *file, bool stores,

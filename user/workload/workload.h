@@ -34,7 +34,7 @@ void workload_check(const struct argp_state *state, const struct workload *workl
 void workload_name(const struct workload *workload, char *text, size_t size);
 
 /* Why mapping_open() could not open it, and what to do; STATUS_FAILED. */
-int workload_complain_of_file(const char *file, int err);
+int workload_file_message(const char *file, int err);
 
 /*
  * Opens what it names. Complains; STATUS_OK, or the exit status. name is what to

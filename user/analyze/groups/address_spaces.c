@@ -7,13 +7,13 @@
 #include "util/hash.h"
 
 /* Different names and files that are kept. */
-#define PATHS_MAX SPACES_OTHERS
+#define PATHS_MAX ADDRESS_SPACES_OTHERS
 /* Mappings of one process that are kept: vm.max_map_count's default. */
 #define MAPS_MAX 65530U
 /* Of all processes, some 200 MB: a recording of a few KB may have many. */
 #define ALL_MAPS_MAX (1U << 22)
 /* Processes, and names of threads, at a time: some 30 MB each. */
-#define SPACES_MAX (1U << 18)
+#define ADDRESS_SPACES_MAX (1U << 18)
 
 /*
  * A fork is a few bytes of a recording, and its maps may be 3 MB: parent and child share them
@@ -34,7 +34,7 @@ struct name {
 
 struct path {
 	uint32_t number;
-	uint64_t inode;	   /* 0: none was told; SPACES_INODES_DIFFER */
+	uint64_t inode;	   /* 0: none was told; ADDRESS_SPACES_INODES_DIFFER */
 	struct path *next; /* of the same hash */
 	char text[];
 };
@@ -49,7 +49,7 @@ struct spaces {
 	struct hash names;	/* by tid */
 	struct hash paths;	/* by hash of the text */
 	struct hash files;	/* by dev and inode */
-	struct path **numbered; /* [0] has no name, [SPACES_OTHERS] any */
+	struct path **numbered; /* [0] has no name, [ADDRESS_SPACES_OTHERS] any */
 	uint32_t nr_paths;
 	size_t capacity;  /* sum of all spaces', what is shared once */
 	uint64_t dropped; /* mappings and names for which there was no room */
@@ -94,7 +94,7 @@ static void path_free(void *value)
 	}
 }
 
-void spaces_free(struct spaces *spaces)
+void address_spaces_free(struct spaces *spaces)
 {
 	if (!spaces)
 		return;
@@ -103,7 +103,7 @@ void spaces_free(struct spaces *spaces)
 	hash_exit(&spaces->paths, path_free);
 	hash_exit(&spaces->files, free);
 	if (spaces->numbered)
-		free(spaces->numbered[SPACES_OTHERS]);
+		free(spaces->numbered[ADDRESS_SPACES_OTHERS]);
 	free(spaces->numbered);
 	free(spaces);
 }
@@ -121,16 +121,16 @@ static struct path *path_new(struct spaces *spaces, const char *text, uint32_t n
 	return path;
 }
 
-struct spaces *spaces_new(void)
+struct spaces *address_spaces_new(void)
 {
 	struct spaces *spaces = calloc(1, sizeof(*spaces));
 
 	if (!spaces)
 		return NULL;
 	spaces->nr_paths = 1;
-	spaces->numbered = calloc(SPACES_OTHERS + 1, sizeof(struct path *));
-	if (!spaces->numbered || !path_new(spaces, "(other files)", SPACES_OTHERS)) {
-		spaces_free(spaces);
+	spaces->numbered = calloc(ADDRESS_SPACES_OTHERS + 1, sizeof(struct path *));
+	if (!spaces->numbered || !path_new(spaces, "(other files)", ADDRESS_SPACES_OTHERS)) {
+		address_spaces_free(spaces);
 		return NULL;
 	}
 	return spaces;
@@ -148,7 +148,7 @@ static struct path *find_path(struct path *path, const char *text)
 	return path;
 }
 
-uint32_t spaces_path_number(const struct spaces *spaces, const char *text)
+uint32_t address_spaces_path_number(const struct spaces *spaces, const char *text)
 {
 	const struct path *path = find_path(hash_find(&spaces->paths, path_key(text)), text);
 
@@ -161,7 +161,7 @@ static int address_spaces_number_of(struct spaces *spaces, const char *text, uin
 	const uint64_t key = path_key(text);
 	struct path *first = hash_find(&spaces->paths, key), *path = find_path(first, text);
 
-	*number = path ? path->number : *text ? SPACES_OTHERS : 0;
+	*number = path ? path->number : *text ? ADDRESS_SPACES_OTHERS : 0;
 	if (path || !*text || spaces->nr_paths == PATHS_MAX)
 		return 0;
 	path = path_new(spaces, text, spaces->nr_paths);
@@ -184,7 +184,7 @@ static void note_inode(struct path *path, uint64_t inode)
 	if (!path->inode)
 		path->inode = inode;
 	else if (path->inode != inode)
-		path->inode = SPACES_INODES_DIFFER;
+		path->inode = ADDRESS_SPACES_INODES_DIFFER;
 }
 
 static uint64_t file_key(uint32_t dev, uint64_t inode)
@@ -233,7 +233,7 @@ static int space_get(struct spaces *spaces, uint32_t pid, struct space **found)
 	*found = space;
 	if (space)
 		return 0;
-	if (spaces->spaces.count >= SPACES_MAX) {
+	if (spaces->spaces.count >= ADDRESS_SPACES_MAX) {
 		spaces->dropped++;
 		return 0;
 	}
@@ -374,7 +374,7 @@ static int address_spaces_insert(struct spaces *spaces, struct space *space,
 	return 0;
 }
 
-int spaces_add_map(struct spaces *spaces, const struct item_map *map)
+int address_spaces_add_map(struct spaces *spaces, const struct item_map *map)
 {
 	struct space *space;
 	struct space_map added = {
@@ -446,7 +446,7 @@ static int set_name(struct spaces *spaces, uint32_t tid, const char *comm)
 {
 	struct name *name = hash_find(&spaces->names, tid);
 
-	if (!name && spaces->names.count >= SPACES_MAX) {
+	if (!name && spaces->names.count >= ADDRESS_SPACES_MAX) {
 		spaces->dropped++;
 		return 0;
 	}
@@ -501,7 +501,7 @@ static void begin_program(struct spaces *spaces, const struct pfstat_task *task)
 	space->first_ended = false;
 }
 
-int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task)
+int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *task)
 {
 	const uint32_t pid = task->event.pid, tid = task->event.tid;
 	int err;
@@ -519,7 +519,7 @@ int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task)
 	return pid == tid ? copy_space(spaces, task->parent_pid, pid) : begin_thread(spaces, pid);
 }
 
-const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address)
+const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address)
 {
 	struct space *space = space_find(spaces, pid);
 	const struct space_map *map;
@@ -538,32 +538,32 @@ const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_
 
 bool space_map_has_file(const struct space_map *map)
 {
-	return map->inode && map->path && map->path != SPACES_OTHERS;
+	return map->inode && map->path && map->path != ADDRESS_SPACES_OTHERS;
 }
 
-const char *spaces_path(const struct spaces *spaces, uint32_t path)
+const char *address_spaces_path(const struct spaces *spaces, uint32_t path)
 {
 	return path ? spaces->numbered[path]->text : "";
 }
 
-uint64_t spaces_path_inode(const struct spaces *spaces, uint32_t path)
+uint64_t address_spaces_path_inode(const struct spaces *spaces, uint32_t path)
 {
 	return path ? spaces->numbered[path]->inode : 0;
 }
 
-uint32_t spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode)
+uint32_t address_spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode)
 {
 	const struct file_path *file = hash_find(&spaces->files, file_key(dev, inode));
 
 	return file && file->dev == dev && file->inode == inode ? file->path : 0;
 }
 
-uint64_t spaces_dropped(const struct spaces *spaces)
+uint64_t address_spaces_dropped(const struct spaces *spaces)
 {
 	return spaces->dropped;
 }
 
-const char *spaces_comm(const struct spaces *spaces, uint32_t tid)
+const char *address_spaces_comm(const struct spaces *spaces, uint32_t tid)
 {
 	const struct name *name = hash_find(&spaces->names, tid);
 

@@ -16,36 +16,36 @@ struct space_map {
 	uint64_t pgoff;	     /* page of the file at start */
 	uint64_t inode;	     /* 0: no file */
 	uint32_t dev;
-	uint32_t path; /* number of its name, see spaces_path() */
+	uint32_t path; /* number of its name, see address_spaces_path() */
 };
 
-struct spaces *spaces_new(void);
-void spaces_free(struct spaces *spaces);
+struct spaces *address_spaces_new(void);
+void address_spaces_free(struct spaces *spaces);
 
 /* The path of names of which more were told than are kept: "(other files)". */
-#define SPACES_OTHERS 65535U
+#define ADDRESS_SPACES_OTHERS 65535U
 
 /* -ENOMEM. A map replaces what it overlaps. */
-int spaces_add_map(struct spaces *spaces, const struct item_map *map);
+int address_spaces_add_map(struct spaces *spaces, const struct item_map *map);
 /* A child begins with its parent's maps; a process that exited has none. */
-int spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
+int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
 
 /* The mapping at an address; NULL: none is known. Until the next addition. */
-const struct space_map *spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address);
+const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address);
 /* Of a file, and by its own name. */
 bool space_map_has_file(const struct space_map *map);
 /* Of a number; "" for 0, which is no name. */
-const char *spaces_path(const struct spaces *spaces, uint32_t path);
+const char *address_spaces_path(const struct spaces *spaces, uint32_t path);
 /* Of the file of that name, whichever device it is of; 0: it is not known. */
-#define SPACES_INODES_DIFFER UINT64_MAX /* several files had it */
-uint64_t spaces_path_inode(const struct spaces *spaces, uint32_t path);
+#define ADDRESS_SPACES_INODES_DIFFER UINT64_MAX /* several files had it */
+uint64_t address_spaces_path_inode(const struct spaces *spaces, uint32_t path);
 /* Of a name; 0: it is not known. */
-uint32_t spaces_path_number(const struct spaces *spaces, const char *path);
+uint32_t address_spaces_path_number(const struct spaces *spaces, const char *path);
 /* The latest path of a file; 0: none is known. */
-uint32_t spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode);
+uint32_t address_spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode);
 /* Mappings, processes and names of threads that were not kept because there were too many. */
-uint64_t spaces_dropped(const struct spaces *spaces);
+uint64_t address_spaces_dropped(const struct spaces *spaces);
 /* The task's name; "": not known. */
-const char *spaces_comm(const struct spaces *spaces, uint32_t tid);
+const char *address_spaces_comm(const struct spaces *spaces, uint32_t tid);
 
 #endif

@@ -18,7 +18,7 @@ int grouping_init(struct grouping *grouping, unsigned int dimensions)
 	bool ok;
 	enum group_by by;
 
-	grouping->spaces = spaces_new();
+	grouping->spaces = address_spaces_new();
 	grouping->stacks = stacks_new();
 	ok = grouping->spaces && grouping->stacks;
 	for (by = 0; by < NR_GROUP_BY; by++) {
@@ -34,7 +34,7 @@ void grouping_exit(struct grouping *grouping)
 {
 	enum group_by by;
 
-	spaces_free(grouping->spaces);
+	address_spaces_free(grouping->spaces);
 	stacks_free(grouping->stacks);
 	for (by = 0; by < NR_GROUP_BY; by++)
 		groups_free(grouping->groups[by]);
@@ -56,8 +56,8 @@ static int grouping_add_to_file(struct grouping *grouping, const struct explaine
 	err = groups_add(grouping->groups[GROUP_BY_FILE], &key, fault, &made);
 	if (err || !made || !fault->inode)
 		return err;
-	made->path = spaces_file_path(grouping->spaces, fault->dev, fault->inode);
-	map = made->path ? NULL : spaces_find(grouping->spaces, fault->pid, fault->address);
+	made->path = address_spaces_file_path(grouping->spaces, fault->dev, fault->inode);
+	map = made->path ? NULL : address_spaces_find(grouping->spaces, fault->pid, fault->address);
 	/* Its device is another (btrfs). */
 	if (map && space_map_has_file(map) && map->inode == fault->inode)
 		made->path = map->path;
@@ -66,7 +66,8 @@ static int grouping_add_to_file(struct grouping *grouping, const struct explaine
 
 static int grouping_add_to_vma(struct grouping *grouping, const struct explained *fault)
 {
-	const struct space_map *map = spaces_find(grouping->spaces, fault->pid, fault->address);
+	const struct space_map *map =
+		address_spaces_find(grouping->spaces, fault->pid, fault->address);
 	struct group_key key = { .pid = fault->pid };
 	struct cell *made;
 
@@ -86,13 +87,13 @@ static int grouping_add_to_thread(struct grouping *grouping, const struct explai
 
 	err = groups_add(grouping->groups[GROUP_BY_THREAD], &key, fault, &made);
 	if (!err && made)
-		strcpy(made->comm, spaces_comm(grouping->spaces, fault->tid));
+		strcpy(made->comm, address_spaces_comm(grouping->spaces, fault->tid));
 	return err;
 }
 
 static struct group_key grouping_code_key(struct grouping *grouping, const struct explained *fault)
 {
-	const struct space_map *map = spaces_find(grouping->spaces, fault->pid, fault->ip);
+	const struct space_map *map = address_spaces_find(grouping->spaces, fault->pid, fault->ip);
 
 	if (!map || !space_map_has_file(map))
 		return (struct group_key){ .pid = fault->pid, .address = fault->ip };
@@ -128,7 +129,7 @@ static int grouping_add_to_comm(struct grouping *grouping, const struct explaine
 	char comm[16] = "";
 	int err;
 
-	strcpy(comm, spaces_comm(grouping->spaces, fault->tid));
+	strcpy(comm, address_spaces_comm(grouping->spaces, fault->tid));
 	memcpy(&key.address, comm, 8);
 	memcpy(&key.end, comm + 8, 8);
 	err = groups_add(grouping->groups[GROUP_BY_COMM], &key, fault, &made);
@@ -160,7 +161,7 @@ void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task 
 	struct cell *cell = grouping_find_cell(grouping, GROUP_BY_THREAD, &key);
 
 	if (cell)
-		strcpy(cell->comm, spaces_comm(grouping->spaces, task->event.tid));
+		strcpy(cell->comm, address_spaces_comm(grouping->spaces, task->event.tid));
 }
 
 /*
@@ -189,18 +190,18 @@ int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *t
 static const char *grouping_path_or(const struct grouping *grouping, uint32_t path,
 				    const char *other)
 {
-	return path ? spaces_path(grouping->spaces, path) : other;
+	return path ? address_spaces_path(grouping->spaces, path) : other;
 }
 
 static void grouping_print_file(FILE *names, const struct grouping *grouping,
 				const struct cell *cell)
 {
-	uint32_t path = spaces_file_path(grouping->spaces, cell->key.dev, cell->key.inode);
+	uint32_t path = address_spaces_file_path(grouping->spaces, cell->key.dev, cell->key.inode);
 
 	if (!cell->key.inode)
 		fputs("(anonymous memory)", names);
 	else if (path || cell->path)
-		fputs(spaces_path(grouping->spaces, path ? path : cell->path), names);
+		fputs(address_spaces_path(grouping->spaces, path ? path : cell->path), names);
 	else
 		fprintf(names, "(device %u:%u inode %" PRIu64 ")", cell->key.dev >> 20,
 			cell->key.dev & 0xfffff, cell->key.inode);
@@ -245,7 +246,7 @@ static void grouping_print_thread(FILE *names, const struct cell *cell)
 static void grouping_print_code(FILE *names, const struct grouping *grouping,
 				const struct cell *cell)
 {
-	const char *path = spaces_path(grouping->spaces, cell->key.path);
+	const char *path = address_spaces_path(grouping->spaces, cell->key.path);
 
 	if (!cell->key.path && !cell->key.address)
 		fputs("(not known)", names);
@@ -410,8 +411,8 @@ static int grouping_visit_code_cell(void *context, struct cell *cell)
 {
 	const struct code_visit *visit = context;
 	const struct code_place place = {
-		.path = spaces_path(visit->grouping->spaces, cell->key.path),
-		.inode = spaces_path_inode(visit->grouping->spaces, cell->key.path),
+		.path = address_spaces_path(visit->grouping->spaces, cell->key.path),
+		.inode = address_spaces_path_inode(visit->grouping->spaces, cell->key.path),
 		.offset = cell->key.address,
 		.pid = cell->key.pid,
 	};
@@ -425,8 +426,8 @@ static int grouping_visit_stack_place(void *context, const struct stack_place *a
 	const struct code_visit *visit = context;
 	const struct group_key key = { .path = at->path, .address = at->offset };
 	const struct code_place place = {
-		.path = spaces_path(visit->grouping->spaces, at->path),
-		.inode = spaces_path_inode(visit->grouping->spaces, at->path),
+		.path = address_spaces_path(visit->grouping->spaces, at->path),
+		.inode = address_spaces_path_inode(visit->grouping->spaces, at->path),
 		.offset = at->offset,
 	};
 
@@ -468,7 +469,7 @@ int grouping_name_code(struct grouping *grouping, const char *path, uint64_t off
 		       const char *symbol)
 {
 	const struct stack_place at = {
-		.path = spaces_path_number(grouping->spaces, path),
+		.path = address_spaces_path_number(grouping->spaces, path),
 		.offset = offset,
 	};
 	const struct group_key key = { .path = at.path, .address = offset };

@@ -25,7 +25,7 @@ void grouping_exit(struct grouping *grouping);
 int grouping_add_fault(struct grouping *grouping, const struct explained *fault);
 /* Closes the group of a thread that ended, or whose number another thread took. */
 int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *task);
-/* Executing a program gives a thread another name. Call it after spaces_add_task(). */
+/* Executing a program gives a thread another name. Call it after address_spaces_add_task(). */
 void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task *task);
 
 /* See analysis_groups() and analysis_file_name(). */
@@ -39,7 +39,7 @@ char *grouping_file_name(const struct grouping *grouping, uint32_t dev, uint64_t
  */
 struct code_place {
 	const char *path;
-	uint64_t inode;	 /* see spaces_path_inode() */
+	uint64_t inode;	 /* see address_spaces_path_inode() */
 	uint64_t offset; /* in the file, bytes */
 	uint32_t pid;	 /* 0, or the place is in no file: path is "", offset its address */
 };

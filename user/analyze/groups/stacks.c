@@ -172,7 +172,7 @@ static struct stacks_place *get_place(struct stacks *stacks, const struct stack_
 static const struct stacks_place *stacks_place_of(struct stacks *stacks, struct spaces *spaces,
 						  uint32_t pid, uint64_t address)
 {
-	const struct space_map *map = spaces_find(spaces, pid, address);
+	const struct space_map *map = address_spaces_find(spaces, pid, address);
 	struct stack_place at = { .offset = address };
 
 	if (!map || !space_map_has_file(map))
@@ -262,7 +262,7 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 
 static void print_frame(FILE *out, const struct spaces *spaces, const struct stacks_place *place)
 {
-	const char *path = spaces_path(spaces, place->at.path);
+	const char *path = address_spaces_path(spaces, place->at.path);
 	const char *slash = strrchr(path, '/');
 	const char *plus = place->symbol ? strrchr(place->symbol, '+') : NULL;
 

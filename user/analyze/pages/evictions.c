@@ -14,7 +14,7 @@
 
 /* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and: */
 #define READ_AGAIN 0x8000U
-#define OTHERS	   BLAME_MAX_EVICTORS
+#define OTHERS	   EVICTIONS_MAX_EVICTORS
 
 /*
  * The marks of a piece. An event that covers all of it changes one mark, so that events of
@@ -32,44 +32,44 @@ struct evictor {
 	char name[16];
 };
 
-struct blame {
-	struct page_chunks marks;			 /* struct marks */
-	struct hash evictor_of;				 /* struct evictor by pid */
-	struct evictor evictors[BLAME_MAX_EVICTORS + 1]; /* the last: all others */
+struct evictions {
+	struct page_chunks marks;			     /* struct marks */
+	struct hash evictor_of;				     /* struct evictor by pid */
+	struct evictor evictors[EVICTIONS_MAX_EVICTORS + 1]; /* the last: all others */
 	size_t nr_evictors;
-	struct hash pair_of;			      /* struct blame_pair by evictor and victim */
-	struct blame_pair pairs[BLAME_MAX_PAIRS + 1]; /* the last: all others */
+	struct hash pair_of; /* struct evictions_pair by evictor and victim */
+	struct evictions_pair pairs[EVICTIONS_MAX_PAIRS + 1]; /* the last: all others */
 	size_t nr_pairs;
-	struct blame_figures figures;
+	struct evictions_figures figures;
 };
 
-struct blame *blame_new(void)
+struct evictions *evictions_new(void)
 {
-	struct blame *blame = calloc(1, sizeof(*blame));
+	struct evictions *evictions = calloc(1, sizeof(*evictions));
 
-	if (!blame)
+	if (!evictions)
 		return NULL;
-	blame->marks.pages = CHUNK_PAGES;
-	blame->marks.bytes = sizeof(struct marks);
-	blame->marks.max = CHUNKS_MAX;
-	strcpy(blame->evictors[OTHERS].name, BLAME_OTHERS);
-	strcpy(blame->pairs[BLAME_MAX_PAIRS].evictor_name, BLAME_OTHERS);
-	return blame;
+	evictions->marks.pages = CHUNK_PAGES;
+	evictions->marks.bytes = sizeof(struct marks);
+	evictions->marks.max = CHUNKS_MAX;
+	strcpy(evictions->evictors[OTHERS].name, EVICTIONS_OTHERS);
+	strcpy(evictions->pairs[EVICTIONS_MAX_PAIRS].evictor_name, EVICTIONS_OTHERS);
+	return evictions;
 }
 
 static void evictions_keep(void *value)
 {
-	(void)value; /* it is part of the blame */
+	(void)value; /* it is part of the evictions */
 }
 
-void blame_free(struct blame *blame)
+void evictions_free(struct evictions *evictions)
 {
-	if (!blame)
+	if (!evictions)
 		return;
-	page_chunks_exit(&blame->marks);
-	hash_exit(&blame->evictor_of, evictions_keep);
-	hash_exit(&blame->pair_of, evictions_keep);
-	free(blame);
+	page_chunks_exit(&evictions->marks);
+	hash_exit(&evictions->evictor_of, evictions_keep);
+	hash_exit(&evictions->pair_of, evictions_keep);
+	free(evictions);
 }
 
 /* Makes the mark of each page valid. */
@@ -100,92 +100,94 @@ static void set_marks(struct marks *marks, uint64_t pgoff, uint64_t pages, uint1
 }
 
 /* NULL: no page around is known. */
-static uint16_t *find_mark(const struct blame *blame, uint32_t dev, uint64_t inode, uint64_t pgoff)
+static uint16_t *find_mark(const struct evictions *evictions, uint32_t dev, uint64_t inode,
+			   uint64_t pgoff)
 {
-	struct marks *marks = page_chunks_find(&blame->marks, dev, inode, pgoff);
+	struct marks *marks = page_chunks_find(&evictions->marks, dev, inode, pgoff);
 
 	return marks ? marks_of_each(marks) + pgoff % CHUNK_PAGES : NULL;
 }
 
-static int evictor_of(struct blame *blame, const struct pfstat_page *page, uint16_t *number)
+static int evictor_of(struct evictions *evictions, const struct pfstat_page *page, uint16_t *number)
 {
-	struct evictor *evictor = hash_find(&blame->evictor_of, page->event.pid);
+	struct evictor *evictor = hash_find(&evictions->evictor_of, page->event.pid);
 	int err;
 
 	*number = OTHERS;
-	if (!evictor && blame->nr_evictors == BLAME_MAX_EVICTORS)
+	if (!evictor && evictions->nr_evictors == EVICTIONS_MAX_EVICTORS)
 		return 0;
 	if (!evictor) {
-		evictor = &blame->evictors[blame->nr_evictors];
-		err = hash_add(&blame->evictor_of, page->event.pid, evictor);
+		evictor = &evictions->evictors[evictions->nr_evictors];
+		err = hash_add(&evictions->evictor_of, page->event.pid, evictor);
 		if (err)
 			return err;
-		blame->nr_evictors++;
+		evictions->nr_evictors++;
 		evictor->pid = page->event.pid;
 	}
 	/* Its latest name: it may have executed another program. */
 	snprintf(evictor->name, sizeof(evictor->name), "%s", page->comm);
-	*number = evictor - blame->evictors;
+	*number = evictor - evictions->evictors;
 	return 0;
 }
 
-int blame_remove(struct blame *blame, const struct pfstat_page *page)
+int evictions_remove(struct evictions *evictions, const struct pfstat_page *page)
 {
 	uint64_t pgoff = page->pgoff, left, nr;
 	uint16_t evictor;
 	void *marks;
 	int err;
 
-	blame->figures.evicted += page->pages;
-	err = evictor_of(blame, page, &evictor);
+	evictions->figures.evicted += page->pages;
+	err = evictor_of(evictions, page, &evictor);
 	for (left = page->pages; left && !err; left -= nr, pgoff += nr) {
-		nr = page_chunks_within(&blame->marks, pgoff, left);
-		err = page_chunks_get(&blame->marks, page->dev, page->inode, pgoff, &marks);
+		nr = page_chunks_within(&evictions->marks, pgoff, left);
+		err = page_chunks_get(&evictions->marks, page->dev, page->inode, pgoff, &marks);
 		if (err)
 			return err;
 		if (marks)
 			set_marks(marks, pgoff, nr, evictor + 1);
 		else
-			blame->figures.overflow += nr;
+			evictions->figures.overflow += nr;
 	}
 	return err;
 }
 
 /* NULL: no memory. */
-static struct blame_pair *evictions_pair(struct blame *blame, uint16_t evictor, uint32_t victim)
+static struct evictions_pair *evictions_find_pair(struct evictions *evictions, uint16_t evictor,
+						  uint32_t victim)
 {
 	const uint64_t key = (uint64_t)evictor << 32 | victim;
-	struct blame_pair *pair = hash_find(&blame->pair_of, key);
+	struct evictions_pair *pair = hash_find(&evictions->pair_of, key);
 
 	if (pair)
 		return pair;
-	if (blame->nr_pairs == BLAME_MAX_PAIRS)
-		return &blame->pairs[BLAME_MAX_PAIRS];
-	pair = &blame->pairs[blame->nr_pairs];
-	if (hash_add(&blame->pair_of, key, pair))
+	if (evictions->nr_pairs == EVICTIONS_MAX_PAIRS)
+		return &evictions->pairs[EVICTIONS_MAX_PAIRS];
+	pair = &evictions->pairs[evictions->nr_pairs];
+	if (hash_add(&evictions->pair_of, key, pair))
 		return NULL;
-	blame->nr_pairs++;
+	evictions->nr_pairs++;
 	pair->evictor = evictor; /* its number, until it is told */
 	pair->victim = victim;
 	return pair;
 }
 
 /* Pages that have the same mark are read again. */
-static int read_run(struct blame *blame, uint16_t mark, uint32_t victim, uint64_t pages)
+static int read_run(struct evictions *evictions, uint16_t mark, uint32_t victim, uint64_t pages)
 {
-	struct blame_pair *pair;
+	struct evictions_pair *pair;
 
 	if (!mark || mark & READ_AGAIN)
 		return 0;
-	pair = evictions_pair(blame, mark - 1, victim);
+	pair = evictions_find_pair(evictions, mark - 1, victim);
 	if (!pair)
 		return -ENOMEM;
 	pair->pages += pages;
 	return 0;
 }
 
-static int read_marks(struct blame *blame, struct marks *marks, uint32_t victim, uint64_t pgoff,
-		      uint64_t pages)
+static int read_marks(struct evictions *evictions, struct marks *marks, uint32_t victim,
+		      uint64_t pgoff, uint64_t pages)
 {
 	uint64_t i, run;
 	uint16_t *each;
@@ -195,7 +197,7 @@ static int read_marks(struct blame *blame, struct marks *marks, uint32_t victim,
 		return 0;
 	marks->settled = pages == CHUNK_PAGES;
 	if (marks->uniform && pages == CHUNK_PAGES) {
-		err = read_run(blame, marks->all, victim, pages);
+		err = read_run(evictions, marks->all, victim, pages);
 		marks->all |= marks->all ? READ_AGAIN : 0;
 		return err;
 	}
@@ -203,24 +205,24 @@ static int read_marks(struct blame *blame, struct marks *marks, uint32_t victim,
 	for (i = 0; i < pages && !err; i += run) {
 		for (run = 1; i + run < pages && each[i + run] == each[i]; run++)
 			;
-		err = read_run(blame, each[i], victim, run);
+		err = read_run(evictions, each[i], victim, run);
 	}
 	for (i = 0; i < pages; i++)
 		each[i] |= each[i] ? READ_AGAIN : 0;
 	return err;
 }
 
-int blame_add_read(struct blame *blame, const struct pfstat_block *block)
+int evictions_add_read(struct evictions *evictions, const struct pfstat_block *block)
 {
 	uint64_t pgoff = block->pgoff, left, nr;
 	struct marks *marks;
 	int err = 0;
 
 	for (left = page_chunks_read_by(block); left && !err; left -= nr, pgoff += nr) {
-		nr = page_chunks_within(&blame->marks, pgoff, left);
-		marks = page_chunks_find(&blame->marks, block->fs_dev, block->inode, pgoff);
+		nr = page_chunks_within(&evictions->marks, pgoff, left);
+		marks = page_chunks_find(&evictions->marks, block->fs_dev, block->inode, pgoff);
 		if (marks)
-			err = read_marks(blame, marks, block->event.pid, pgoff, nr);
+			err = read_marks(evictions, marks, block->event.pid, pgoff, nr);
 	}
 	return err;
 }
@@ -233,17 +235,17 @@ static bool waited(const struct explained *fault)
 	return fault->major || fault->class == FAULT_DISK || fault->class == FAULT_WAIT;
 }
 
-int blame_add_fault(struct blame *blame, const struct explained *fault)
+int evictions_add_fault(struct evictions *evictions, const struct explained *fault)
 {
 	uint16_t *mark = fault->inode && fault->solved ?
-				 find_mark(blame, fault->dev, fault->inode, fault->pgoff) :
+				 find_mark(evictions, fault->dev, fault->inode, fault->pgoff) :
 				 NULL;
-	struct blame_pair *pair;
+	struct evictions_pair *pair;
 
 	if (!mark || !*mark)
 		return 0;
 	if (waited(fault)) {
-		pair = evictions_pair(blame, (*mark & ~READ_AGAIN) - 1, fault->pid);
+		pair = evictions_find_pair(evictions, (*mark & ~READ_AGAIN) - 1, fault->pid);
 		if (!pair)
 			return -ENOMEM;
 		pair->faults++;
@@ -253,14 +255,14 @@ int blame_add_fault(struct blame *blame, const struct explained *fault)
 	return 0;
 }
 
-void blame_figures(const struct blame *blame, struct blame_figures *figures)
+void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures)
 {
-	*figures = blame->figures;
+	*figures = evictions->figures;
 }
 
 static int most_pages_first(const void *a, const void *b)
 {
-	const struct blame_pair *left = a, *right = b;
+	const struct evictions_pair *left = a, *right = b;
 
 	if (left->pages != right->pages)
 		return left->pages < right->pages ? 1 : -1;
@@ -269,19 +271,19 @@ static int most_pages_first(const void *a, const void *b)
 	return left->evictor < right->evictor ? -1 : left->evictor > right->evictor;
 }
 
-int blame_pairs(const struct blame *blame, struct blame_pair **pairs, size_t *nr)
+int evictions_pairs(const struct evictions *evictions, struct evictions_pair **pairs, size_t *nr)
 {
-	const struct blame_pair *others = &blame->pairs[BLAME_MAX_PAIRS];
+	const struct evictions_pair *others = &evictions->pairs[EVICTIONS_MAX_PAIRS];
 	const struct evictor *evictor;
 	size_t i;
 
-	*nr = blame->nr_pairs;
+	*nr = evictions->nr_pairs;
 	*pairs = malloc((*nr + 1) * sizeof(**pairs));
 	if (!*pairs)
 		return -ENOMEM;
-	memcpy(*pairs, blame->pairs, *nr * sizeof(**pairs));
+	memcpy(*pairs, evictions->pairs, *nr * sizeof(**pairs));
 	for (i = 0; i < *nr; i++) {
-		evictor = &blame->evictors[(*pairs)[i].evictor];
+		evictor = &evictions->evictors[(*pairs)[i].evictor];
 		(*pairs)[i].evictor = evictor->pid;
 		strcpy((*pairs)[i].evictor_name, evictor->name);
 	}

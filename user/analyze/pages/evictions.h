@@ -14,11 +14,11 @@
 #include "analyze/fault/explain.h"
 
 /* Evictors, and pairs, that are told apart; the rest is one that is named "(others)". */
-#define BLAME_MAX_EVICTORS 1024
-#define BLAME_MAX_PAIRS	   4096
-#define BLAME_OTHERS	   "(others)"
+#define EVICTIONS_MAX_EVICTORS 1024
+#define EVICTIONS_MAX_PAIRS    4096
+#define EVICTIONS_OTHERS       "(others)"
 
-struct blame_pair {
+struct evictions_pair {
 	uint32_t evictor; /* process that removed the pages; kswapd is one of its own */
 	char evictor_name[16];
 	uint32_t victim;   /* process that wanted them again; 0: several, of others */
@@ -28,33 +28,33 @@ struct blame_pair {
 };
 
 /* One of those who are not told apart: so it is not known either whether the victim did it. */
-static inline bool blame_is_others(const struct blame_pair *pair)
+static inline bool evictions_is_others(const struct evictions_pair *pair)
 {
-	return !pair->evictor && !strcmp(pair->evictor_name, BLAME_OTHERS);
+	return !pair->evictor && !strcmp(pair->evictor_name, EVICTIONS_OTHERS);
 }
 
-static inline bool blame_is_itself(const struct blame_pair *pair)
+static inline bool evictions_is_itself(const struct evictions_pair *pair)
 {
-	return pair->evictor == pair->victim && !blame_is_others(pair);
+	return pair->evictor == pair->victim && !evictions_is_others(pair);
 }
 
-struct blame_figures {
+struct evictions_figures {
 	uint64_t evicted;  /* pages removed that a target had read, by whomever */
 	uint64_t overflow; /* of them not kept: what became of these is not known */
 };
 
-struct blame;
+struct evictions;
 
-struct blame *blame_new(void);
-void blame_free(struct blame *blame);
+struct evictions *evictions_new(void);
+void evictions_free(struct evictions *evictions);
 
 /* In time order. -ENOMEM. */
-int blame_remove(struct blame *blame, const struct pfstat_page *page);
-int blame_add_read(struct blame *blame, const struct pfstat_block *block);
-int blame_add_fault(struct blame *blame, const struct explained *fault);
+int evictions_remove(struct evictions *evictions, const struct pfstat_page *page);
+int evictions_add_read(struct evictions *evictions, const struct pfstat_block *block);
+int evictions_add_fault(struct evictions *evictions, const struct explained *fault);
 
-void blame_figures(const struct blame *blame, struct blame_figures *figures);
+void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures);
 /* Most pages first; the caller frees *pairs. -ENOMEM. */
-int blame_pairs(const struct blame *blame, struct blame_pair **pairs, size_t *nr);
+int evictions_pairs(const struct evictions *evictions, struct evictions_pair **pairs, size_t *nr);
 
 #endif

@@ -13,15 +13,15 @@
 #define CAPTION_MAX 90 /* bytes: a longer line before a table is a sentence */
 
 /* A table, and where in the text around it it stood. */
-struct piece {
+struct html_chunk {
 	char *html;
 	size_t bytes;
 	long at;
-	struct piece *next;
+	struct html_chunk *next;
 };
 
 struct capture {
-	struct piece *first, **last;
+	struct html_chunk *first, **last;
 };
 
 static void html_tables_print_head(FILE *out, struct libscols_table *table)
@@ -80,16 +80,16 @@ static void print_table(FILE *out, struct libscols_table *table)
 static int html_tables_take(void *context, struct libscols_table *table, FILE *out)
 {
 	struct capture *capture = context;
-	struct piece *piece = calloc(1, sizeof(*piece));
+	struct html_chunk *chunk = calloc(1, sizeof(*chunk));
 	FILE *html;
 
-	if (!piece)
+	if (!chunk)
 		return -ENOMEM;
-	*capture->last = piece;
-	capture->last = &piece->next;
-	piece->at = ftell(out);
-	html = open_memstream(&piece->html, &piece->bytes);
-	if (!html || piece->at < 0)
+	*capture->last = chunk;
+	capture->last = &chunk->next;
+	chunk->at = ftell(out);
+	html = open_memstream(&chunk->html, &chunk->bytes);
+	if (!html || chunk->at < 0)
 		return -ENOMEM;
 	print_table(html, table);
 	return fclose(html) ? -ENOMEM : 0;
@@ -121,7 +121,8 @@ static void print_lines(FILE *out, const char *text, const char *end)
 	}
 }
 
-static void print_piece(FILE *out, const struct piece *piece, const char *text, const char *end)
+static void print_piece(FILE *out, const struct html_chunk *chunk, const char *text,
+			const char *end)
 {
 	const char *caption = caption_of(text, end);
 
@@ -138,24 +139,24 @@ static void print_piece(FILE *out, const struct piece *piece, const char *text, 
 		fputs("</caption>", out);
 	}
 	fputc('\n', out);
-	fwrite(piece->html, 1, piece->bytes, out);
+	fwrite(chunk->html, 1, chunk->bytes, out);
 }
 
-static void free_pieces(struct piece *piece)
+static void free_chunks(struct html_chunk *chunk)
 {
-	struct piece *next;
+	struct html_chunk *next;
 
-	for (; piece; piece = next) {
-		next = piece->next;
-		free(piece->html);
-		free(piece);
+	for (; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk->html);
+		free(chunk);
 	}
 }
 
 int html_tables(FILE *out, html_printer print, const void *context)
 {
 	struct capture capture = { 0 };
-	const struct piece *piece;
+	const struct html_chunk *chunk;
 	char *text = NULL;
 	size_t bytes = 0;
 	long from = 0;
@@ -171,13 +172,13 @@ int html_tables(FILE *out, html_printer print, const void *context)
 	grid_redirect(NULL, NULL);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
-	for (piece = capture.first; piece && !err; piece = piece->next) {
-		print_piece(out, piece, text + from, text + piece->at);
-		from = piece->at;
+	for (chunk = capture.first; chunk && !err; chunk = chunk->next) {
+		print_piece(out, chunk, text + from, text + chunk->at);
+		from = chunk->at;
 	}
 	if (!err)
 		print_lines(out, text + from, text + bytes);
-	free_pieces(capture.first);
+	free_chunks(capture.first);
 	free(text);
 	return err;
 }

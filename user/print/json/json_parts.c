@@ -96,7 +96,7 @@ json_t *json_readahead(const struct report *run)
 			 value_count(pages->overflow));
 }
 
-static json_t *pair_of(const struct blame_pair *pair)
+static json_t *pair_of(const struct evictions_pair *pair)
 {
 	return json_pack("{so so so so so so}", "evictor", value_count(pair->evictor),
 			 "evictor_name", value_text(pair->evictor_name), "victim",

@@ -188,7 +188,7 @@ static int table_system(FILE *out, const struct report *run)
 			err = table_readahead(out, run);
 		fputc('\n', out);
 		if (!err)
-			err = table_blame(out, run);
+			err = table_evictions(out, run);
 		fputc('\n', out);
 	}
 	return err ? err : table_syscalls(out, run);

@@ -20,7 +20,7 @@ int table_run(FILE *out, const struct view *view);
 int table_parts(FILE *out, const struct view *view);
 int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
-int table_blame(FILE *out, const struct report *run);
+int table_evictions(FILE *out, const struct report *run);
 
 /* The steps of a drive; nothing when it only read. */
 bool table_has_steps(const struct report *run);

@@ -6,7 +6,7 @@
 #include "print/text/table_cells.h"
 #include "util/array.h"
 
-static void pair_row(struct grid *grid, const struct blame_pair *pair)
+static void pair_row(struct grid *grid, const struct evictions_pair *pair)
 {
 	grid_row(grid);
 	cell_count(grid, pair->pages);
@@ -15,11 +15,11 @@ static void pair_row(struct grid *grid, const struct blame_pair *pair)
 	if (pair->victim)
 		grid_cell(grid, "%" PRIu32, pair->victim);
 	else
-		grid_cell(grid, BLAME_OTHERS);
-	if (blame_is_itself(pair))
+		grid_cell(grid, EVICTIONS_OTHERS);
+	if (evictions_is_itself(pair))
 		grid_cell(grid, "itself");
-	else if (blame_is_others(pair))
-		grid_cell(grid, BLAME_OTHERS);
+	else if (evictions_is_others(pair))
+		grid_cell(grid, EVICTIONS_OTHERS);
 	else
 		grid_cell(grid, "%s (%" PRIu32 ")", pair->evictor_name, pair->evictor);
 }
@@ -45,7 +45,7 @@ static void not_followed_line(FILE *out, const struct report *run)
 			run->pages.evictions.overflow);
 }
 
-int table_blame(FILE *out, const struct report *run)
+int table_evictions(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { ">Pages", ">Faults", ">Total ms", ">Process",
 						"<Evicted by" };

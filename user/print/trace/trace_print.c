@@ -29,7 +29,7 @@ struct trace_writer {
 static void trace_free(struct trace_writer *trace)
 {
 	trace_lanes_free(trace->lanes);
-	spaces_free(trace->spaces);
+	address_spaces_free(trace->spaces);
 	trace_threads_free(trace->threads);
 	trace_json_exit(&trace->json);
 	free(trace);
@@ -44,7 +44,7 @@ int trace_begin(struct trace_writer **opened, FILE *out)
 		return -ENOMEM;
 	trace->json.out = out;
 	trace->lanes = trace_lanes_new();
-	trace->spaces = spaces_new();
+	trace->spaces = address_spaces_new();
 	trace->threads = trace_threads_new(&trace->json);
 	if (!trace->lanes || !trace->spaces || !trace->threads) {
 		trace_free(trace);
@@ -72,7 +72,7 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 	}
 	if (task->event.flags & PFSTAT_TASK_FORK)
 		trace_json_begin_thread(&trace->json, task->event.tid);
-	err = spaces_add_task(trace->spaces, task);
+	err = address_spaces_add_task(trace->spaces, task);
 	/* Flags of 0: the thread was there before. */
 	if (err ||
 	    (task->event.flags && !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC))))
@@ -111,7 +111,7 @@ static int print_file(struct trace_writer *trace, uint32_t path, uint32_t dev, u
 	char *text;
 
 	if (path) {
-		text = trace_json_string(spaces_path(trace->spaces, path));
+		text = trace_json_string(address_spaces_path(trace->spaces, path));
 		if (!text)
 			return -ENOMEM;
 		fprintf(trace->json.out, ",\"file\":%s", text);
@@ -134,7 +134,8 @@ static int print_request(struct trace_writer *trace, const struct pfstat_block *
 		block->bytes, block->event.tid);
 	if (flags & PFSTAT_BLOCK_FILE)
 		err = print_file(trace,
-				 spaces_file_path(trace->spaces, block->fs_dev, block->inode),
+				 address_spaces_file_path(trace->spaces, block->fs_dev,
+							  block->inode),
 				 block->fs_dev, block->inode, block->pgoff);
 	fprintf(out, ",\"readahead\":%s,\"swap\":%s,\"error\":%s",
 		flags & PFSTAT_BLOCK_READAHEAD ? "true" : "false",
@@ -180,7 +181,7 @@ static int trace_event(struct trace_writer *trace, const struct pfstat_event *ev
 	case PFSTAT_EVENT_TASK:
 		return trace_task(trace, (const struct pfstat_task *)event);
 	case PFSTAT_EVENT_OFF_CPU:
-		return trace_threads_stay(trace->threads, (const struct pfstat_off_cpu *)event);
+		return trace_threads_off_cpu(trace->threads, (const struct pfstat_off_cpu *)event);
 	case PFSTAT_EVENT_BLOCK:
 		return trace_block(trace, (const struct pfstat_block *)event);
 	default:
@@ -196,7 +197,7 @@ static int forget_gone(struct trace_writer *trace)
 	trace->gone.event.size = 0;
 	trace_threads_end(trace->threads, trace->gone.event.tid);
 	return trace_json_end_thread(&trace->json, trace->gone.event.tid) ?:
-		       spaces_add_task(trace->spaces, &trace->gone);
+		       address_spaces_add_task(trace->spaces, &trace->gone);
 }
 
 int trace_item(void *context, const struct item *item)
@@ -211,7 +212,7 @@ int trace_item(void *context, const struct item *item)
 	if (item->type == ITEM_EVENT)
 		err = trace_event(trace, item->event);
 	else if (item->type == ITEM_MAP)
-		err = spaces_add_map(trace->spaces, item->map);
+		err = address_spaces_add_map(trace->spaces, item->map);
 	return err ? err : state_of(trace);
 }
 
@@ -276,12 +277,12 @@ static void print_parts(FILE *out, const struct explained *fault)
 /* By the map at its address where the two give the file different devices (btrfs). */
 static uint32_t path_of(const struct trace_writer *trace, const struct explained *fault)
 {
-	uint32_t path = spaces_file_path(trace->spaces, fault->dev, fault->inode);
+	uint32_t path = address_spaces_file_path(trace->spaces, fault->dev, fault->inode);
 	const struct space_map *map;
 
 	if (path)
 		return path;
-	map = spaces_find(trace->spaces, fault->pid, fault->address);
+	map = address_spaces_find(trace->spaces, fault->pid, fault->address);
 	return map && map->inode == fault->inode ? map->path : 0;
 }
 

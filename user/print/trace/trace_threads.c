@@ -48,27 +48,30 @@ void trace_threads_free(struct trace_threads *threads)
 	free(threads);
 }
 
-static const char *off_cpu_name(const struct pfstat_off_cpu *stay)
+static const char *off_cpu_name(const struct pfstat_off_cpu *interval)
 {
-	if (stay->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
+	if (interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return "preempted";
-	if (stay->event.flags & PFSTAT_OFF_CPU_IOWAIT)
+	if (interval->event.flags & PFSTAT_OFF_CPU_IOWAIT)
 		return "I/O wait";
 	return "sleep";
 }
 
-static void draw(struct trace_json *json, const struct pfstat_off_cpu *stay)
+static void draw(struct trace_json *json, const struct pfstat_off_cpu *interval)
 {
-	const struct trace_track track = { stay->event.pid, stay->event.tid };
+	const struct trace_track track = { interval->event.pid, interval->event.tid };
 
-	if (stay->off_ns >= stay->event.ns)
+	if (interval->off_ns >= interval->event.ns)
 		return;
-	trace_json_slice(json, track, "off-CPU", off_cpu_name(stay), stay->off_ns, stay->event.ns);
-	fprintf(json->out, "\"state\":%" PRIu32, stay->state);
-	if (stay->event.flags & PFSTAT_OFF_CPU_WOKEN && stay->event.ns >= stay->woken_ns)
-		fprintf(json->out, ",\"runnable_ns\":%llu", stay->event.ns - stay->woken_ns);
-	if (stay->waker)
-		fprintf(json->out, ",\"waker\":%" PRIu32, stay->waker);
+	trace_json_slice(json, track, "off-CPU", off_cpu_name(interval), interval->off_ns,
+			 interval->event.ns);
+	fprintf(json->out, "\"state\":%" PRIu32, interval->state);
+	if (interval->event.flags & PFSTAT_OFF_CPU_WOKEN &&
+	    interval->event.ns >= interval->woken_ns)
+		fprintf(json->out, ",\"runnable_ns\":%llu",
+			interval->event.ns - interval->woken_ns);
+	if (interval->waker)
+		fprintf(json->out, ",\"waker\":%" PRIu32, interval->waker);
 	trace_json_slice_end(json);
 }
 
@@ -116,9 +119,9 @@ static struct thread *thread_get(struct trace_threads *threads, uint32_t tid)
 	return thread;
 }
 
-int trace_threads_stay(struct trace_threads *threads, const struct pfstat_off_cpu *stay)
+int trace_threads_off_cpu(struct trace_threads *threads, const struct pfstat_off_cpu *interval)
 {
-	struct thread *thread = thread_get(threads, stay->event.tid);
+	struct thread *thread = thread_get(threads, interval->event.tid);
 	struct pfstat_off_cpu *kept;
 
 	if (!thread)
@@ -126,7 +129,7 @@ int trace_threads_stay(struct trace_threads *threads, const struct pfstat_off_cp
 	if (thread->count == NR_KEPT)
 		draw_oldest(threads, thread);
 	kept = &thread->kept[(thread->first + thread->count++) % NR_KEPT];
-	*kept = *stay;
+	*kept = *interval;
 	/* The clocks of CPUs differ by moments. */
 	if (kept->off_ns < thread->told_ns)
 		kept->off_ns = thread->told_ns;
@@ -134,14 +137,14 @@ int trace_threads_stay(struct trace_threads *threads, const struct pfstat_off_cp
 }
 
 /* What of the stay is not in the fault: by such a moment before it or after it, if any. */
-static void take_out(struct pfstat_off_cpu *stay, const struct explained *fault)
+static void take_out(struct pfstat_off_cpu *interval, const struct explained *fault)
 {
-	if (stay->off_ns >= fault->end_ns || stay->event.ns <= fault->start_ns)
+	if (interval->off_ns >= fault->end_ns || interval->event.ns <= fault->start_ns)
 		return;
-	if (stay->off_ns < fault->start_ns)
-		stay->event.ns = fault->start_ns;
+	if (interval->off_ns < fault->start_ns)
+		interval->event.ns = fault->start_ns;
 	else
-		stay->off_ns = fault->end_ns;
+		interval->off_ns = fault->end_ns;
 }
 
 void trace_threads_fault(struct trace_threads *threads, const struct explained *fault)

@@ -17,7 +17,7 @@ struct trace_threads *trace_threads_new(struct trace_json *json);
 void trace_threads_free(struct trace_threads *threads);
 
 /* 0 or -ENOMEM. */
-int trace_threads_stay(struct trace_threads *threads, const struct pfstat_off_cpu *stay);
+int trace_threads_off_cpu(struct trace_threads *threads, const struct pfstat_off_cpu *interval);
 /* Before the fault's own slice. */
 void trace_threads_fault(struct trace_threads *threads, const struct explained *fault);
 /* The thread has exited: prints its intervals that are kept. */

@@ -3,15 +3,15 @@
  * Memory pressure for one run: a cgroup and competing processes, made anew for each run, and their
  * counters. Call in this order: enter, begin, go, end, and close in any case.
  */
-#ifndef PFSTAT_USER_CONTEST_H
-#define PFSTAT_USER_CONTEST_H
+#ifndef PFSTAT_USER_PRESSURE_H
+#define PFSTAT_USER_PRESSURE_H
 
 #include "analyze/pages/competition.h"
 #include "compete/compete_options.h"
 #include "compete/competitor.h"
 #include "system/memory_cgroup.h"
 
-struct contest {
+struct pressure {
 	const struct compete_options *options;
 	bool alone;			/* under the same limit, without competitors */
 	const struct cpus *cpus;	/* where the competitors may run */
@@ -24,15 +24,15 @@ struct contest {
 	uint64_t before[NR_COMPETITION_FIGURES];
 };
 
-void contest_init(struct contest *contest, const struct compete_options *options, bool alone);
+void pressure_init(struct pressure *pressure, const struct compete_options *options, bool alone);
 /* All these complain; STATUS_OK, or the exit status. */
-int contest_enter(struct contest *contest);
+int pressure_enter(struct pressure *pressure);
 /* They have been around once, and wait, when it returns. */
-int contest_begin(struct contest *contest);
-void contest_go(const struct contest *contest);
+int pressure_begin(struct pressure *pressure);
+void pressure_go(const struct pressure *pressure);
 /* They are paused, so that nothing moves while it is counted. */
-int contest_end(struct contest *contest);
+int pressure_end(struct pressure *pressure);
 /* Nothing is left of it. */
-int contest_close(struct contest *contest);
+int pressure_close(struct pressure *pressure);
 
 #endif

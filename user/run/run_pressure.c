@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "compete/contest.h"
+#include "compete/pressure.h"
 #include "report/view.h"
-#include "run/run_contest.h"
+#include "run/run_pressure.h"
 #include "util/message.h"
 
-static uint64_t run_contest_pages_read_again(const struct report *report)
+static uint64_t run_pressure_pages_read_again(const struct report *report)
 {
 	uint64_t pages = 0;
 	size_t i;
@@ -24,7 +24,7 @@ static uint64_t run_contest_pages_read_again(const struct report *report)
 }
 
 /* The figures of the kernel's files are there already. */
-static void run_contest_fill_side(struct competition_side *side, const struct result *result)
+static void run_pressure_fill_side(struct competition_side *side, const struct result *result)
 {
 	const struct report *report = &result->report;
 	const struct usage *usage = &report->usage;
@@ -38,7 +38,7 @@ static void run_contest_fill_side(struct competition_side *side, const struct re
 	figures[COMPETITION_OUBLOCK] = usage->oublock;
 	figures[COMPETITION_NVCSW] = usage->nvcsw;
 	figures[COMPETITION_NIVCSW] = usage->nivcsw;
-	figures[COMPETITION_READ_AGAIN] = run_contest_pages_read_again(report);
+	figures[COMPETITION_READ_AGAIN] = run_pressure_pages_read_again(report);
 	if (view_has_hook(report, HOOK_SWAP_IO)) {
 		figures[COMPETITION_SWAP_READ] = result->counters.swap.read;
 		figures[COMPETITION_SWAP_EVICTED] = result->counters.swap.evicted;
@@ -51,51 +51,51 @@ static void run_contest_fill_side(struct competition_side *side, const struct re
 	}
 }
 
-static void run_contest_fill_matrix(struct competition *competition, const struct contest *contest,
-				    const struct result *result)
+static void run_pressure_fill_matrix(struct competition *competition,
+				     const struct pressure *pressure, const struct result *result)
 {
 	competition->have_matrix = view_has_hook(&result->report, HOOK_SWAP_IO);
 	if (competition->have_matrix)
-		swap_matrix_make(&competition->matrix, &result->counters, getpid(), contest->pids,
+		swap_matrix_make(&competition->matrix, &result->counters, getpid(), pressure->pids,
 				 competition->nr);
 }
 
 /* One of the two runs. Afterwards the cgroup and the processes are gone, also after an error. */
-static int run_contest_run_one(struct run_plan *plan, struct result *result, bool alone,
-			       struct competition *competition)
+static int run_pressure_run_one(struct run_plan *plan, struct result *result, bool alone,
+				struct competition *competition)
 {
-	struct contest contest;
+	struct pressure pressure;
 	int status, closed;
 
-	contest_init(&contest, &plan->options->compete, alone);
-	contest.cpus = plan->cpus;
+	pressure_init(&pressure, &plan->options->compete, alone);
+	pressure.cpus = plan->cpus;
 	if (plan->mapping->kind == MAPPING_ANON ||
 	    (plan->mapping->kind == MAPPING_PRIVATE && plan->mapping->writable))
-		contest.bytes = plan->mapping->bytes;
+		pressure.bytes = plan->mapping->bytes;
 	if (plan->mapping->kind != MAPPING_ANON)
-		contest.file_bytes = plan->mapping->bytes;
-	plan->contest = &contest;
+		pressure.file_bytes = plan->mapping->bytes;
+	plan->pressure = &pressure;
 	status = run_once(plan, result);
-	plan->contest = NULL;
-	closed = contest_close(&contest);
+	plan->pressure = NULL;
+	closed = pressure_close(&pressure);
 	if (!status)
 		status = closed;
 	if (status)
 		return status;
-	*competition = contest.competition;
-	run_contest_fill_side(&competition->with, result);
-	run_contest_fill_matrix(competition, &contest, result);
+	*competition = pressure.competition;
+	run_pressure_fill_side(&competition->with, result);
+	run_pressure_fill_matrix(competition, &pressure, result);
 	return STATUS_OK;
 }
 
-int run_contest(struct run_plan *plan, struct result *result)
+int run_pressure(struct run_plan *plan, struct result *result)
 {
 	struct competition alone, *both;
 	int status;
 
 	if (!plan->options->compete.text)
 		return run_once(plan, result);
-	status = run_contest_run_one(plan, result, true, &alone);
+	status = run_pressure_run_one(plan, result, true, &alone);
 	if (status)
 		return status;
 	result_free(result);
@@ -104,7 +104,7 @@ int run_contest(struct run_plan *plan, struct result *result)
 		*result = (struct result){ 0 };
 		return message(STATUS_FAILED, "out of memory");
 	}
-	status = run_contest_run_one(plan, result, false, both);
+	status = run_pressure_run_one(plan, result, false, both);
 	both->alone = alone.with;
 	result->competition = both;
 	result->report.extras.competition = both;
