@@ -126,11 +126,18 @@ def test_six_forks_lose_no_event():
     assert dump.counted("anon", USER, MINOR) >= 18 * PAGES
 
 
-def test_eight_threads_that_read_one_file_lose_no_event(file):
+# A kernel that preempts its own code may skip both copies of another program (kernels.rst).
+NEVER_SKIPPED = ("on_fault_enter", "on_fault_exit", "on_sched_")
+
+
+def test_eight_threads_that_read_one_file_lose_no_fault(file):
     for _ in range(3):
         pfstat.drop_cache()
         dump = Dump(WORKLOAD, "same", file, 8, options=["-f"], closes=False)
-        assert (dump.lost, dump.facts["skipped"]) == (0, 0), dump.facts["misses"]
+        assert dump.lost == dump.facts["skipped"], dump.facts["misses"]
+        if dump.lost:
+            assert pfstat.may_skip(), dump.facts["misses"]
+            assert not [name for name in dump.facts["misses"] if name.startswith(NEVER_SKIPPED)]
         assert dump.of("fault") and dump.of("off_cpu")
 
 
