@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The JSON schemas name every class of the tables in record.h and event.h, in their order, and
+ * no other: a new class that is missing in a schema fails here.
+ */
+#include <check.h>
+#include <jansson.h>
+
+#include "model/fault_class.h"
+#include "runner.h"
+
+/* The tests run at the top of the tree. */
+#define SCHEMA "Documentation/pfdrive.schema.json"
+
+static json_t *schema_definition(json_t *schema, const char *name)
+{
+	json_t *definition = json_object_get(json_object_get(schema, "$defs"), name);
+
+	ck_assert_msg(definition, "%s does not define %s", SCHEMA, name);
+	return definition;
+}
+
+static void check_classes(json_t *schema, const char *name, size_t nr)
+{
+	json_t *definition = schema_definition(schema, name);
+	json_t *required = json_object_get(definition, "required");
+	json_t *properties = json_object_get(definition, "properties");
+	size_t i;
+
+	ck_assert_uint_eq(json_array_size(required), nr);
+	ck_assert_uint_eq(json_object_size(properties), nr);
+	for (i = 0; i < nr; i++) {
+		ck_assert_str_eq(json_string_value(json_array_get(required, i)),
+				 fault_class_name(i));
+		ck_assert_msg(json_object_get(properties, fault_class_name(i)), "%s: no %s", name,
+			      fault_class_name(i));
+	}
+}
+
+START_TEST(test_schema_names_the_classes_of_the_tables)
+{
+	json_t *schema = json_load_file(SCHEMA, 0, NULL);
+
+	ck_assert_msg(schema, "cannot read %s", SCHEMA);
+	check_classes(schema, "classes", PFSTAT_NR_CLASSES);
+	check_classes(schema, "fault_classes", NR_FAULT_CLASSES);
+	check_classes(schema, "group_classes", NR_FAULT_CLASSES);
+	json_decref(schema);
+}
+END_TEST
+
+START_TEST(test_rows_and_layers_hold_each_class_once)
+{
+	unsigned int rows = 0, layers = 0;
+	size_t i;
+
+	for (i = 0; i < NR_FAULT_CLASSES; i++) {
+		rows |= 1U << fault_class_rows[i];
+		layers |= 1U << fault_class_layers[i];
+	}
+	ck_assert_uint_eq(rows, (1U << NR_FAULT_CLASSES) - 1);
+	ck_assert_uint_eq(layers, (1U << NR_FAULT_CLASSES) - 1);
+}
+END_TEST
+
+RUN_TESTS("fault_class", test_schema_names_the_classes_of_the_tables,
+	  test_rows_and_layers_hold_each_class_once)
