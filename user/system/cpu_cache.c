@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the size of the L1 data cache from sysfs, and evicts its lines by reading a larger
+ * buffer. The walk makes no system call and no page fault: all pages of the buffer are
+ * written when it is opened.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,7 +13,7 @@
 #include "system/cpu_cache.h"
 #include "util/size.h"
 
-#define LINE	  64U /* no x86-64 has shorter ones */
+#define LINE	  64U /* no x86-64 CPU has shorter lines */
 #define MAX_INDEX 16
 #define MAX_BYTES (64U << 20)
 
@@ -58,7 +63,7 @@ int cpu_cache_walk_open(struct cpu_cache_walk *walk, uint64_t l1d_bytes)
 	walk->buffer = aligned_alloc(LINE, walk->bytes);
 	if (!walk->buffer)
 		return -ENOMEM;
-	/* Its pages are there before anything is counted. */
+	/* Fault all pages in now, before anything is counted. */
 	memset((void *)walk->buffer, 1, walk->bytes);
 	return 0;
 }

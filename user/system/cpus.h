@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A set of CPUs for as many as Linux supports. glibc's cpu_set_t has room for 1024: on a
- * machine that may have more, sched_getaffinity(2) refuses a buffer of that size.
+ * A set of CPUs, large enough for any Linux machine. glibc's cpu_set_t has space for 1024
+ * only; sched_getaffinity(2) rejects a buffer of that size on a machine that may have more
+ * CPUs.
  */
 #ifndef PFSTAT_USER_CPUS_H
 #define PFSTAT_USER_CPUS_H
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define CPUS_MAX 8192 /* CONFIG_NR_CPUS of x86-64 at most */
+#define CPUS_MAX 8192 /* maximum of CONFIG_NR_CPUS on x86-64 */
 
 struct cpus {
 	cpu_set_t sets[CPUS_MAX / CPU_SETSIZE];
@@ -27,7 +28,7 @@ static inline unsigned int cpus_count(const struct cpus *cpus)
 	return CPU_COUNT_S(sizeof(cpus->sets), cpus->sets);
 }
 
-/* The set that has this CPU alone. */
+/* The set that contains only this CPU. */
 static inline struct cpus cpus_only(int cpu)
 {
 	struct cpus cpus = { 0 };
@@ -36,14 +37,14 @@ static inline struct cpus cpus_only(int cpu)
 	return cpus;
 }
 
-/* Where this thread may run. 0 or a negative errno. */
+/* Reads the affinity of the calling thread. Returns 0 or a negative errno. */
 static inline int cpus_read(struct cpus *cpus)
 {
 	*cpus = (struct cpus){ 0 };
 	return sched_getaffinity(0, sizeof(cpus->sets), cpus->sets) ? -errno : 0;
 }
 
-/* pid: 0: this thread. 0 or a negative errno. */
+/* Sets the affinity of thread @pid (0: the caller). Returns 0 or a negative errno. */
 static inline int cpus_confine(pid_t pid, const struct cpus *cpus)
 {
 	return sched_setaffinity(pid, sizeof(cpus->sets), cpus->sets) ? -errno : 0;

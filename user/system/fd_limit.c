@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Raises the soft limit of RLIMIT_NOFILE to the hard limit, and restores it for children.
+ * The original limit is kept in a static variable; only one thread may call these
+ * functions.
+ */
 #include <sys/resource.h>
 
 #include "system/fd_limit.h"
@@ -26,7 +31,7 @@ void descriptors_restore(void)
 	raised = false;
 }
 
-/* The kernel gives the lowest number that is free. */
+/* The kernel returns the lowest free number, so @fd shows how many are in use. */
 bool descriptors_are_short(int fd)
 {
 	struct rlimit limit;

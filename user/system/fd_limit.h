@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many descriptors there may be: the events of perf take one for each thread and CPU
- * that is watched, and the soft limit is 1024 on most machines.
+ * Limit on open file descriptors. perf needs one descriptor for each event of each watched
+ * thread and CPU, and the soft limit is 1024 on most machines.
  */
 #ifndef PFSTAT_USER_FD_LIMIT_H
 #define PFSTAT_USER_FD_LIMIT_H
 
 #include <stdbool.h>
 
-/* The soft limit becomes the hard one, as far as that may be. */
+/* Raises the soft limit to the hard limit; has no effect if that fails. */
 void descriptors_raise(void);
-/* As it was; for a child, whose program may believe in it. */
+/* Restores the original limit, for exec'd children that rely on it. */
 void descriptors_restore(void);
 /*
- * Is this one, just opened, among the last? They are not for what there may be any number
- * of: to list processes and to write what was found takes some as well.
+ * True if @fd, which was just opened, is among the last that the limit permits. Callers
+ * that open an unbounded number of descriptors stop here, because listing processes and
+ * writing the results need some as well.
  */
 bool descriptors_are_short(int fd);
 

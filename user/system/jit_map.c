@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses /tmp/perf-PID.map and looks up the names of addresses. The file belongs to the
+ * watched program, so its contents are untrusted: the length of a line and the bytes read
+ * are bounded.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -8,7 +13,7 @@
 #include "system/jit_map.h"
 #include "util/code_name.h"
 
-#define LINE_BYTES 4096 /* the rest of a longer line is not looked at */
+#define LINE_BYTES 4096 /* the rest of a longer line is skipped */
 
 struct function {
 	uint64_t start, bytes;
@@ -28,7 +33,7 @@ static bool parse_line(char *line, struct function *function)
 	return function->start + function->bytes > function->start;
 }
 
-/* Index of the first place that is not before the address. */
+/* Index of the first place at or after the address. */
 static size_t first_from(const struct perf_map_place *places, size_t nr, uint64_t address)
 {
 	size_t low = 0, high = nr, middle;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * /tmp/perf-PID.map: the file in which a program that compiles code at run time (a JIT) names
- * it for perf. A line "START SIZE NAME", both numbers in hexadecimal, for each function.
+ * /tmp/perf-PID.map: a program that compiles code at run time (a JIT) writes this file to
+ * name its functions for perf. It has one line "START SIZE NAME" for each function; both
+ * numbers are hexadecimal.
  */
 #ifndef PFSTAT_USER_JIT_MAP_H
 #define PFSTAT_USER_JIT_MAP_H
@@ -14,13 +15,13 @@
 
 struct perf_map_place {
 	uint64_t address;
-	char *name; /* "name+0x1f", to be freed; NULL: no function is there */
+	char *name; /* "name+0x1f", freed by the caller; NULL: in no function */
 };
 
 /*
- * Names the places, which are sorted by address. Reads PERF_MAP_BYTES_MAX at most, and skips
- * lines that are not as above. Where functions overlap the last one in the file was compiled
- * last. -ENOMEM, or 0.
+ * Sets the names of @places, which must be sorted by address. Reads at most
+ * PERF_MAP_BYTES_MAX and skips lines of any other form. If functions overlap, the last one
+ * in the file wins because it was compiled last. Returns 0 or -ENOMEM.
  */
 int perf_map_read(FILE *file, struct perf_map_place *places, size_t nr);
 

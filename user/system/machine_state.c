@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fills the environment of a report from uname(2), /proc, /sys, debugfs and CPUID. A value
+ * that cannot be read keeps its "not available" form and is never an error.
+ */
 #include <cpuid.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +22,7 @@
 
 #define DIR_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
 
-/* What is longer than its place in the report is cut. */
+/* Truncates a string that does not fit. */
 static void copy(char *to, size_t size, const char *from)
 {
 	size_t length = strlen(from);
@@ -29,7 +33,7 @@ static void copy(char *to, size_t size, const char *from)
 	to[length] = '\0';
 }
 
-/* The file's first line without its newline; "" when it cannot be read. */
+/* Reads the first line of a file without its newline; "" if it cannot be read. */
 static void read_line(const char *path, char *line, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -63,7 +67,7 @@ static void read_cpu_model(char *model, size_t size)
 	fclose(file);
 }
 
-/* Leaf 0x40000000, which hypervisors keep for their signature. */
+/* CPUID leaf 0x40000000 holds the signature of the hypervisor. */
 static void read_virtualization(char *name, size_t size)
 {
 	static const struct {
@@ -93,7 +97,7 @@ static void read_virtualization(char *name, size_t size)
 			copy(name, size, known[i].name);
 }
 
-/* Matches the mount by its id, since btrfs and overlays have device numbers of their own. */
+/* Compares mount ids, because btrfs and overlayfs have device numbers of their own. */
 static void read_mount(int fd, char *type, size_t type_size, char *source, size_t source_size)
 {
 	char line[2 * PATH_MAX], found_type[64], found_source[PATH_MAX];
@@ -121,7 +125,10 @@ static void read_mount(int fd, char *type, size_t type_size, char *source, size_
 	fclose(file);
 }
 
-/* @dev: the file's; becomes that of the block device below it, or of the mount's source. */
+/*
+ * @dev: device number of the file; replaced by that of the block device below it, or of the
+ * mount's source.
+ */
 static bool find_block_device(const char *source, dev_t *dev)
 {
 	char path[64];
@@ -162,7 +169,7 @@ static void read_place(struct environment *environment, int fd, dev_t dev)
 	environment->readahead_bytes = readahead_setting_read(fd);
 }
 
-/* "always [madvise] never": the one in brackets. */
+/* Extracts the active setting, in brackets: "always [madvise] never". */
 static void read_huge_pages(char *setting, size_t size)
 {
 	char text[64];
@@ -176,7 +183,10 @@ static void read_huge_pages(char *setting, size_t size)
 	copy(setting, size, begin + 1);
 }
 
-/* "" when it cannot be had, or is too long: a part of it would be another command. */
+/*
+ * Stores "" if the command line cannot be read or does not fit: a truncated one would be a
+ * different command.
+ */
 static void read_invocation(char *text, size_t size)
 {
 	FILE *file = fopen("/proc/self/cmdline", "re"), *out = fmemopen(text, size, "w");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads what the kernel reports about the machine and about the file system of a file. */
+/* Reads the state of the machine and of the file system of a file, for reports. */
 #ifndef PFSTAT_USER_MACHINE_STATE_H
 #define PFSTAT_USER_MACHINE_STATE_H
 
@@ -7,16 +7,18 @@
 
 #include "model/environment.h"
 
-/* The machine's part, and fault_around_bytes; nothing of a file or of one CPU. */
+/* Reads the fields of the machine and fault_around_bytes, but none of a file or a CPU. */
 void environment_read_machine(struct environment *environment);
 
 /*
- * The file's name, file system, device and read-ahead. @fd: the open file; @dev: its device
- * number. A value that cannot be found out stays "" or n/a.
+ * Reads the file's name, file system, device and read-ahead. A value that cannot be read
+ * stays "" or n/a.
+ * @fd: the open file
+ * @dev: its device number
  */
 void environment_read_file(struct environment *environment, const char *path, int fd, dev_t dev);
 
-/* The setting of transparent huge pages, for anonymous memory. */
+/* Reads the setting of transparent huge pages, for anonymous memory. */
 void environment_read_huge_pages(struct environment *environment);
 
 #endif

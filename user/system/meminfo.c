@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parses /proc/meminfo into struct meminfo. A line that is missing leaves COUNT_NA. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/counters.h"
 #include "system/meminfo.h"
 
-/* "Cached:            19472 kB" */
+/* A line has the form "Cached:            19472 kB". */
 static void meminfo_take_line(const char *line, const char *name, uint64_t *value)
 {
 	const size_t length = strlen(name);

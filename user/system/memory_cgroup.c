@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Creates a cgroup below the mount of cgroup v2, moves this process into it and back, and
+ * starts the keeper. The keeper is this program again ("helper cgroup-reaper"); it reads a
+ * pipe until the last writer is gone, so that the cgroup is removed even after SIGKILL.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +21,7 @@
 
 #define GROUP_PREFIX "pfdrive-"
 
-/* Who was killed may take long to go, its memory being swapped. */
+/* A killed process whose memory was swapped may take long to exit. */
 #define REMOVE_TRIES	3000
 #define REMOVE_PAUSE_US 10000
 
@@ -36,7 +41,7 @@ static int write_text(const char *folder, const char *name, const char *text)
 	return err;
 }
 
-/* Where cgroup v2 is mounted. */
+/* Finds the mount point of cgroup v2. */
 static int find_mount(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -71,7 +76,7 @@ static bool has_word(const char *folder, const char *name, const char *word)
 	return found;
 }
 
-/* Where this process is: the line "0::/PATH". */
+/* Finds the cgroup of this process: the line "0::/PATH". */
 static int find_home(struct memory_group *group, const char *mount)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
@@ -105,7 +110,7 @@ static int start_keeper(struct memory_group *group)
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attributes);
-	/* What a terminal sends to its foreground is not for the keeper. */
+	/* A session of its own: signals of the terminal must not reach the keeper. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 	err = posix_spawn(&group->keeper, "/proc/self/exe", &actions, &attributes, arguments,
 			  environ);
@@ -129,7 +134,7 @@ static int set_limit(const struct memory_group *group, uint64_t limit)
 	return write_text(group->path, "memory.max", text);
 }
 
-/* Why there is no group, for who asked. */
+/* Where to write the reason of a failure, and the alternative to suggest. */
 struct refusal {
 	const char *otherwise;
 	char *why;
@@ -146,7 +151,7 @@ static int memory_cgroup_say(const struct refusal *refusal, int err, const char 
 	return err;
 }
 
-/* The controller serves the groups below one that says so. */
+/* A controller is available in child groups only if the parent enables it. */
 static int need_controller(const char *mount, const struct refusal *refusal)
 {
 	int err;
@@ -209,7 +214,7 @@ int memory_group_enter(struct memory_group *group, uint64_t limit, const char *o
 	return err ? memory_cgroup_say(&refusal, err, "cannot enter the cgroup", group->path) : 0;
 }
 
-/* Whether it removed the group. */
+/* True if the keeper removed the group. */
 static bool end_keeper(struct memory_group *group)
 {
 	int status;
@@ -230,11 +235,11 @@ int memory_group_leave(struct memory_group *group)
 
 	if (!group->path[0])
 		return 0;
-	/* Before the keeper kills all that is there. */
+	/* Leave first: the keeper kills every process in the group. */
 	if (group->home[0])
 		err = write_text(group->home, "cgroup.procs", "0");
 	if (err)
-		return err; /* the keeper acts when this process has ended */
+		return err; /* the keeper removes the group when this process exits */
 	if (!end_keeper(group))
 		err = memory_group_remove(group->path);
 	*group = MEMORY_GROUP_NONE;
@@ -266,7 +271,7 @@ int memory_group_remove(const char *path)
 	return -EBUSY;
 }
 
-/* "max" is none; so is a group that has no such file. */
+/* UINT64_MAX if the limit is "max", or if the group has no such file (the root). */
 static uint64_t limit_of(const char *folder)
 {
 	char path[PATH_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A memory cgroup (v2) of its own for a run: made, entered, left, removed. A keeper,
- * a process outside of it, removes it with all that is still in it when this process
- * ends, whatever ends it.
+ * A private memory cgroup (v2) for a run: create, enter, leave, remove. The keeper is a
+ * process outside the cgroup; it kills the remaining members and removes the cgroup when
+ * this process exits for any reason.
  */
 #ifndef PFSTAT_USER_MEMORY_CGROUP_H
 #define PFSTAT_USER_MEMORY_CGROUP_H
@@ -14,34 +14,34 @@
 #include <sys/types.h>
 
 struct memory_group {
-	char path[256];	     /* "": there is none */
-	char home[PATH_MAX]; /* the folder of the cgroup that this process came from */
+	char path[256];	     /* "" if there is no group */
+	char home[PATH_MAX]; /* folder of the original cgroup of this process */
 	pid_t keeper;
-	int keeper_fd; /* it waits for the end of this */
+	int keeper_fd; /* the keeper waits until this end of the pipe is closed */
 };
 
 #define MEMORY_GROUP_NONE ((struct memory_group){ .keeper_fd = -1 })
 
 /*
- * Makes one with this limit, and enters it: this process, and who it starts; what it has
- * already stays charged where it was. 0, or a negative errno and one clause in why, with
- * what else can be done: `otherwise`.
+ * Creates a cgroup with this limit and moves this process into it; children inherit it.
+ * Memory that is already charged stays charged to the old cgroup. Returns 0, or a negative
+ * errno and a clause in @why that ends with the alternative, @otherwise.
  */
 int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise, char *why,
 		       size_t size);
-/* Leaves it; its keeper kills who is still there and removes it. -errno: it is still there. */
+/* Leaves the group; the keeper kills other members and removes it. -errno: it still exists. */
 int memory_group_leave(struct memory_group *group);
-/* A file of it; NULL: it cannot be read. */
+/* Opens a file of the cgroup; NULL if it cannot be read. */
 FILE *memory_group_open(const struct memory_group *group, const char *name);
 
-/* The lowest limit of the groups that this process is in; UINT64_MAX: there is none. */
+/* Lowest limit of this process's cgroup and its ancestors; UINT64_MAX if there is none. */
 uint64_t memory_group_limit(void);
 
-/* Kills all in it, and removes it. */
+/* Kills all members and removes the cgroup. */
 int memory_group_remove(const char *path);
 /*
- * What the keeper does: waits until its standard input is closed, and removes the cgroup then.
- * -EINVAL: the path is none of pfdrive's cgroups.
+ * Main function of the keeper: waits for end of file on standard input, then removes the
+ * cgroup. Returns -EINVAL if the path is not a cgroup made by pfdrive.
  */
 int memory_group_keep(const char *path);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Wraps perf_event_open(2), and keeps a growing list of descriptors that are closed together. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sets the nice value of the calling thread, and restores it. On Linux a nice value belongs
+ * to a thread, not to the process.
+ */
 #include <errno.h>
 #include <sys/resource.h>
 
 #include "system/priority.h"
 
-/* The highest of ordinary threads: those of real time, and the kernel's, still come first. */
+/*
+ * The highest priority of normal threads; real-time threads and some kernel threads still
+ * come first.
+ */
 #define NICE_HIGHEST (-20)
 
-/* Of a thread: on Linux a nice value is not the process's. */
+/* PRIO_PROCESS with 0 means the calling thread only. */
 void priority_raise(struct priority *priority)
 {
 	if (priority->raised)
@@ -20,7 +27,7 @@ void priority_raise(struct priority *priority)
 			   !setpriority(PRIO_PROCESS, 0, NICE_HIGHEST);
 }
 
-/* To a higher value may everybody. */
+/* Increasing a nice value needs no privilege. */
 void priority_restore(struct priority *priority)
 {
 	if (priority->raised)

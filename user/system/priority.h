@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The threads that read the rings come before what they watch: four threads that do
- * nothing but fault would leave them a fifth of a CPU, and fill the rings. A thread gets
- * the nice value of who makes it, and keeps it when privileges are given up; so the maker
- * takes it for as long as that needs, and no privilege is kept for it.
+ * The threads that read the rings need a higher priority than the threads that they watch.
+ * Otherwise four threads that only fault leave them a fifth of a CPU, and the rings
+ * overflow. A new thread inherits the nice value of its creator and keeps it when
+ * privileges are dropped. So the creator raises its own value only while it creates a
+ * thread, and no privilege has to be kept.
  */
 #ifndef PFSTAT_USER_PRIORITY_H
 #define PFSTAT_USER_PRIORITY_H
@@ -12,12 +13,15 @@
 
 struct priority {
 	bool raised;
-	int before; /* the calling thread's nice value */
+	int before; /* nice value of the calling thread */
 };
 
-/* The calling thread's. Without CAP_SYS_NICE and a limit that allows it, nothing changes. */
+/*
+ * Raises the priority of the calling thread; has no effect without CAP_SYS_NICE or a
+ * suitable RLIMIT_NICE.
+ */
 void priority_raise(struct priority *priority);
-/* As it was; by the same thread. */
+/* Restores the nice value; call it on the same thread. */
 void priority_restore(struct priority *priority);
 
 #endif

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses /proc/PID/smaps into a packed sequence of struct item_map, each followed by its
+ * path and padded to 8 bytes. Consumers receive them through a sink, in the order in which
+ * they were read.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +25,7 @@ static size_t size_of(size_t path_bytes)
 	return (sizeof(struct item_map) + path_bytes + 7) & ~(size_t)7;
 }
 
-/* Room for a mapping, all zero, and nothing taken yet. NULL: no memory. */
+/* Reserves zeroed space for a mapping without advancing `used`. NULL if there is no memory. */
 static struct item_map *proc_maps_make_room(struct procmaps *maps, size_t size)
 {
 	size_t room = maps->room ? maps->room : 16384;
@@ -38,7 +43,7 @@ static struct item_map *proc_maps_make_room(struct procmaps *maps, size_t size)
 	return memset(maps->bytes + maps->used, 0, size);
 }
 
-/* The kernel writes a newline in a path as \012, and nothing else so. */
+/* The kernel writes a newline in a path as \012; it escapes no other character. */
 static void copy_path(char *path, const char *escaped, size_t length)
 {
 	const char *const end = escaped + length;
@@ -108,7 +113,7 @@ void procmaps_add_flags(struct procmaps *maps, const char *line)
 		map->flags |= ITEM_MAP_SEQUENTIAL;
 }
 
-/* Figures of a mapping begin with a capital letter, mappings with a hexadecimal digit. */
+/* A field of a mapping begins with a capital letter, a mapping with a hexadecimal digit. */
 static int add_smaps_line(struct procmaps *maps, pid_t pid, const char *line)
 {
 	if (*line >= 'A' && *line <= 'Z') {
@@ -131,7 +136,7 @@ int procmaps_read(struct procmaps *maps, pid_t pid)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!err && getline(&line, &size, file) > 0)
 		err = add_smaps_line(maps, pid, line);
-	/* A process that ends meanwhile ends the file, too. */
+	/* If the process exits meanwhile, the file also ends; this is not an error. */
 	free(line);
 	fclose(file);
 	return err;

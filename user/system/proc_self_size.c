@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the size of the calling process from /proc/self. Files and buffers are prepared by
+ * sizes_open(), so that a later reading causes no page fault that would change the result.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,9 +14,9 @@
 #include "util/array.h"
 
 #define PAGE	4096U
-#define PRESENT (1ULL << 63) /* of a page, Documentation/admin-guide/mm/pagemap.rst */
+#define PRESENT (1ULL << 63) /* bit of an entry, Documentation/admin-guide/mm/pagemap.rst */
 
-/* Not on the stack: memory that the first reading touches, and no later one for the first time. */
+/* Static buffers, written in sizes_open(): a later reading must not fault on a new stack page. */
 static char text[4096];
 static uint64_t entries[4096];
 

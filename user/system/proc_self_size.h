@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * How large a process is, asked by itself: exact, and without a fault of its own,
- * once it has asked before.
- */
+/* Exact size of the calling process. After sizes_open(), a reading causes no page fault itself. */
 #ifndef PFSTAT_USER_PROC_SELF_SIZE_H
 #define PFSTAT_USER_PROC_SELF_SIZE_H
 
@@ -12,20 +9,23 @@
 struct sizes {
 	uint64_t virtual_bytes; /* /proc/self/statm */
 	/*
-	 * /proc/self/smaps_rollup: what the page tables hold now. (The kernel's own
-	 * counter, which ps and VmRSS show, may lag by some pages a CPU.)
+	 * From /proc/self/smaps_rollup: the present entries of the page tables. (The
+	 * kernel's own counter, which ps and VmRSS show, may lag by some pages per CPU.)
 	 */
 	uint64_t resident_bytes;
-	uint64_t mapped_pages; /* present in a range: /proc/self/pagemap */
+	uint64_t mapped_pages; /* present pages of the range: /proc/self/pagemap */
 };
 
 struct sizes_files {
 	int statm, rollup, pagemap;
 };
 
-/* In the process itself, after its fork. 0 or a negative errno. */
+/* Call it in the process itself, after fork(). Returns 0 or a negative errno. */
 int sizes_open(struct sizes_files *files);
-/* The range may be NULL: no pages. 0 or a negative errno; -EPROTO: not what proc(5) says. */
+/*
+ * @range: may be NULL if @pages is not needed. Returns 0 or a negative errno; -EPROTO if a
+ * file does not have the format of proc(5).
+ */
 int sizes_read(const struct sizes_files *files, const volatile void *range, size_t pages,
 	       struct sizes *sizes);
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fills a map_list from /proc/PID/smaps, /proc/PID/task/TID/syscall and the module's file
+ * `targets`. It stores values only; vma_kind.c classifies the lines later. On failure the
+ * list is empty.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -62,7 +67,7 @@ static void add_to(uint64_t *sum, uint64_t bytes)
 	*sum = *sum == COUNT_NA ? bytes : *sum + bytes;
 }
 
-/* "Rss:   12 kB", "VmFlags: rd ex"; those without a unit are no sizes. */
+/* A field is "Rss:   12 kB" or "VmFlags: rd ex"; one without a unit is not a size. */
 static int add_figure(struct map_list *list, const char *line)
 {
 	struct map_line *last = &list->lines[list->nr_lines - 1];
@@ -97,13 +102,16 @@ int smaps_add_line(struct map_list *list, const char *line)
 	return procmaps_hand_over(&one, proc_smaps_append, list);
 }
 
-/* A system call's number, its six arguments, stack pointer, program counter. */
+/* The line holds the system call number, six arguments, stack pointer and program counter. */
 int smaps_add_thread(struct map_list *list, pid_t tid, const char *line)
 {
 	struct map_thread *grown;
 	uint64_t stack_pointer;
 
-	/* The first thread's stack has a name. A blocked thread may be in no call: -1 SP PC. */
+	/*
+	 * The first thread is skipped because its stack has a name. A thread that is
+	 * blocked outside a system call has "-1 SP PC".
+	 */
 	if (tid == list->pid ||
 	    (sscanf(line, "%*d %*x %*x %*x %*x %*x %*x %" SCNx64 " %*x", &stack_pointer) != 1 &&
 	     sscanf(line, "-1 %" SCNx64 " %*x", &stack_pointer) != 1))
@@ -152,7 +160,7 @@ static int read_lines(struct map_list *list, const char *path,
 	return err;
 }
 
-/* Threads come and go: one that is gone has no stack any more. */
+/* Skips threads that exit meanwhile. */
 static int read_threads(struct map_list *list)
 {
 	struct dirent *entry;

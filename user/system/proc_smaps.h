@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A process's memory map as /proc/PID/smaps tells it, with where its sleeping
- * threads have their stacks (/proc/PID/task/TID/syscall), and what of it the module
- * has hooked (its file `targets`).
+ * Reads the memory map of a process from /proc/PID/smaps, the stacks of its sleeping
+ * threads from /proc/PID/task/TID/syscall, and the ranges that the module has hooked from
+ * its file `targets`.
  */
 #ifndef PFSTAT_USER_PROC_SMAPS_H
 #define PFSTAT_USER_PROC_SMAPS_H
@@ -12,16 +12,20 @@
 #include "system/vma_kind.h"
 
 /*
- * Fills list but for what is measured, and explains nothing. -ESRCH: there is no
- * such process; -ENODATA: it has no memory of its own (a kernel thread); -EACCES, -ENOMEM.
+ * Fills @list except `measured` and the fields set by map_list_explain(). Returns -ESRCH if
+ * the process does not exist, -ENODATA if it has no memory of its own (a kernel thread),
+ * -EACCES or -ENOMEM.
  */
 int smaps_read(struct map_list *list, pid_t pid);
 
-/* One line of smaps more: a mapping, or a figure of the last one. -EPROTO: neither. */
+/* Adds a line of smaps: a mapping, or a field of the last mapping. -EPROTO: neither. */
 int smaps_add_line(struct map_list *list, const char *line);
-/* One line of /proc/PID/task/TID/syscall: "running", or numbers, the last but one its stack. */
+/*
+ * Adds a line of /proc/PID/task/TID/syscall: "running", or numbers with the stack pointer
+ * last but one.
+ */
 int smaps_add_thread(struct map_list *list, pid_t tid, const char *line);
-/* One line of `targets`; what is not a mapping of this process is passed over. -ENOMEM. */
+/* Adds a line of `targets`; ignores lines of other processes. Returns 0 or -ENOMEM. */
 int smaps_add_target(struct map_list *list, const char *line);
 
 #endif

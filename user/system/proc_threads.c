@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lists /proc/PID/task before and after the action, and starts again if a thread appeared
+ * in between. At the end each thread has been visited exactly once, or the caller gets an
+ * error.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -30,7 +35,7 @@ static int proc_threads_append(struct tids *tids, pid_t tid)
 	return 0;
 }
 
-/* -ESRCH: there is no such process, or no more. */
+/* Returns -ESRCH if the process does not exist or has exited. */
 static int tids_read(struct tids *tids, pid_t pid)
 {
 	struct dirent *entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Something to be done once for each thread of a running process, when what is
- * done to a thread holds for those that it creates from then on, too.
+ * Performs an action once for each thread of a running process. The action must be
+ * inherited by the threads that a visited thread creates later.
  */
 #ifndef PFSTAT_USER_PROC_THREADS_H
 #define PFSTAT_USER_PROC_THREADS_H
@@ -9,16 +9,17 @@
 #include <sys/types.h>
 
 struct tids_action {
-	/* 0, -ESRCH: the thread is gone; or another negative errno. */
+	/* Returns 0, -ESRCH if the thread is gone, or another negative errno. */
 	int (*begin)(void *context, pid_t tid);
-	/* Undoes every begin() of this tids_each(). */
+	/* Undoes every begin() of this call of tids_each(). */
 	void (*undo)(void *context);
 };
 
 /*
- * A thread that came up meanwhile may or may not have been created by one that
- * had its turn: then all is undone and begun again. -EAGAIN: so it was every time, and
- * what was begun last stays; -ESRCH: there is no such process; or begin's error.
+ * A thread that appears meanwhile may or may not have been created by a thread that was
+ * already visited. Then everything is undone and started again. Returns -EAGAIN if that
+ * happened at every attempt (the last attempt is not undone), -ESRCH if the process does
+ * not exist, or the error of begin().
  */
 int tids_each(pid_t pid, const struct tids_action *action, void *context);
 

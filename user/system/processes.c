@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds processes by cgroup or by mapped file, and reads their counters from /proc.
+ * Processes may exit at any time, which is reported as -ESRCH or skipped.
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +16,7 @@
 
 #include "system/processes.h"
 
-/* NULL with errno. A path of any length: fopen(3) says of one that is too long. */
+/* Returns NULL and sets errno. The path has any length; fopen(3) fails if it is too long. */
 static FILE *open_members(const char *folder)
 {
 	FILE *file;
@@ -33,7 +37,7 @@ static int visit_members(const char *folder, process_visitor visit, void *contex
 	if (!file)
 		return errno == ENODEV ? -ENOENT : -errno; /* it is being removed */
 	while (!err && fscanf(file, "%d", &pid) == 1)
-		if (pid > 0) /* 0: of another PID namespace */
+		if (pid > 0) /* 0: in another PID namespace */
 			err = visit(context, pid);
 	if (!err && ferror(file))
 		err = errno == ENODEV ? -ENOENT : -errno;
@@ -42,8 +46,8 @@ static int visit_members(const char *folder, process_visitor visit, void *contex
 }
 
 /*
- * A group that went meanwhile had no members any more; who has threads in a threaded one is a
- * member of one above it.
+ * A group that was removed meanwhile had no members. In a threaded group (EOPNOTSUPP), the
+ * process is listed as a member of an ancestor.
  */
 static int visit_subgroup(const FTSENT *entry, process_visitor visit, void *context)
 {
@@ -56,7 +60,7 @@ static int visit_subgroup(const FTSENT *entry, process_visitor visit, void *cont
 	return err == -ENOENT || err == -EOPNOTSUPP ? 0 : err;
 }
 
-/* A relative path must go on to be right: the walk stays in the working directory. */
+/* FTS_NOCHDIR keeps the working directory, so that a relative path stays valid. */
 int processes_in_cgroup(const char *path, process_visitor visit, void *context)
 {
 	char *const paths[] = { (char *)path, NULL };
@@ -79,13 +83,13 @@ int processes_in_cgroup(const char *path, process_visitor visit, void *context)
 	return err;
 }
 
-/* A file as /proc/PID/maps names it. */
+/* Identity of a file in /proc/PID/maps. */
 struct mapped_file {
 	unsigned int dev_major, dev_minor;
 	uint64_t inode;
 };
 
-/* False: the line is no mapping. */
+/* False if the line is not a mapping. */
 static bool parse_mapping(const char *line, uint64_t *address, struct mapped_file *file)
 {
 	return sscanf(line, "%" SCNx64 "-%*x %*s %*x %x:%x %" SCNu64, address, &file->dev_major,
@@ -117,8 +121,8 @@ static int find_own_mapping(const void *wanted, struct mapped_file *found)
 }
 
 /*
- * The device that stat(2) tells may be another (btrfs): so it is mapped for a moment.
- * What is not touched may be behind the end of the file.
+ * stat(2) may report another device than /proc/PID/maps (btrfs), so the file is mapped for
+ * a moment. The page may lie beyond the end of the file because it is never accessed.
  */
 static int look_up_mapped(int fd, struct mapped_file *found)
 {
@@ -179,7 +183,7 @@ int processes_that_map(int fd, process_visitor visit, void *context)
 	return err;
 }
 
-/* Of /proc/PID/stat what is behind the name; NULL: the process is gone. */
+/* Returns the part of /proc/PID/stat after the name; NULL if the process is gone. */
 static const char *read_stat(pid_t pid, char *text, size_t size)
 {
 	const char *end;
@@ -194,7 +198,7 @@ static const char *read_stat(pid_t pid, char *text, size_t size)
 	length = fread(text, 1, size - 1, file);
 	fclose(file);
 	text[length] = '\0';
-	/* The name may hold anything, also brackets: the last one ends it. */
+	/* The name may contain any byte, also ')', so search for the last one. */
 	end = strrchr(text, ')');
 	return end ? end + 1 : NULL;
 }
@@ -243,7 +247,7 @@ int process_birth(pid_t pid, struct process_birth *birth)
 	return 0;
 }
 
-/* Of its numbers in all namespaces that it is in, the last is that of its own. */
+/* NSpid lists the process's id in each of its PID namespaces; the innermost is last. */
 bool process_is_first(pid_t pid)
 {
 	char path[64], line[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What /proc and the cgroup file system tell of processes. */
+/* Reads from /proc and the cgroup file system which processes exist, and their counters. */
 #ifndef PFSTAT_USER_PROCESSES_H
 #define PFSTAT_USER_PROCESSES_H
 
@@ -8,33 +8,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Calls visit for each process; ends when it does not return 0. */
+/* Called for each process; a nonzero result stops the walk and is returned. */
 typedef int (*process_visitor)(void *context, pid_t pid);
 
-/* The members of a cgroup v2 folder, and of those below it. -ENOENT: it is not there. */
+/* Visits the members of a cgroup v2 folder and of its descendants. -ENOENT: no such folder. */
 int processes_in_cgroup(const char *path, process_visitor visit, void *context);
-/* Whoever maps the file that is open for reading as fd, but for the caller. */
+/* Visits each process, except the caller, that maps the file of @fd, which is open for reading. */
 int processes_that_map(int fd, process_visitor visit, void *context);
 
 struct process_counts {
-	uint64_t minflt, majflt; /* all its threads, without children */
+	uint64_t minflt, majflt; /* of all its threads, without children */
 	uint64_t utime_ns, stime_ns;
 };
 
-/* From /proc/PID/stat. -ESRCH: it is gone. */
+/* Reads /proc/PID/stat. Returns 0, or -ESRCH if the process is gone. */
 int process_counts(pid_t pid, struct process_counts *counts);
 
-/* The letter of its first thread's state, as in /proc/PID/stat; 0: it is gone. */
+/* State letter of the first thread, as in /proc/PID/stat; 0 if the process is gone. */
 char process_state(pid_t pid);
 
 struct process_birth {
-	pid_t parent; /* now */
-	uint64_t ns;  /* of CLOCK_BOOTTIME, up to a tick too early */
+	pid_t parent; /* current parent */
+	uint64_t ns;  /* CLOCK_BOOTTIME, rounded down to a clock tick */
 };
 
-/* The same. */
+/* Reads /proc/PID/stat. Returns 0, or -ESRCH if the process is gone. */
 int process_birth(pid_t pid, struct process_birth *birth);
-/* Is it the first of its PID namespace, which is made the parent of orphans? */
+/* True if it is the init process of its PID namespace, which adopts orphans. */
 bool process_is_first(pid_t pid);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds the read_ahead_kb file in sysfs that applies to an open file, by UUID for btrfs and
+ * by device number for others. It must be the setting that new descriptors inherit.
+ */
 #include <errno.h>
 #include <linux/btrfs.h>
 #include <stdbool.h>
@@ -12,7 +16,7 @@
 #include "system/readahead_setting.h"
 #include "util/array.h"
 
-/* btrfs has a setting of its own, 4 MiB, whatever its devices have; found by its UUID. */
+/* btrfs has a setting of its own (4 MiB), independent of its devices; it is found by UUID. */
 static bool of_btrfs(int fd, char path[READAHEAD_SETTING_PATH])
 {
 	struct btrfs_ioctl_fs_info_args info = { 0 };
@@ -28,7 +32,10 @@ static bool of_btrfs(int fd, char path[READAHEAD_SETTING_PATH])
 	return !access(path, F_OK);
 }
 
-/* By the file's device number: a whole disk, or what has none (NFS); a disk; a partition. */
+/*
+ * Tried in this order: the bdi of a whole disk or of a virtual device (NFS), a disk, a
+ * partition.
+ */
 static bool of_device(int fd, char path[READAHEAD_SETTING_PATH])
 {
 	static const char *const formats[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the kernel keeps how far a file system reads ahead. */
+/* Finds and reads the read-ahead setting of a file system. */
 #ifndef PFSTAT_USER_READAHEAD_SETTING_H
 #define PFSTAT_USER_READAHEAD_SETTING_H
 
@@ -9,12 +9,12 @@
 #define READAHEAD_SETTING_PATH 128
 
 /*
- * The file in sysfs that new descriptors of the open file fd take their read-ahead from, in
- * KiB. -EOPNOTSUPP: its file system has none that is told (overlayfs: the file below has).
+ * Finds the sysfs file, in KiB, from which new descriptors of the file @fd take their
+ * read-ahead. -EOPNOTSUPP: none is exported (overlayfs: the lower file has one).
  */
 int readahead_setting_find(int fd, char path[READAHEAD_SETTING_PATH]);
 
-/* The setting in bytes; -1: it has none that is told. */
+/* The setting in bytes; -1 if none is exported. */
 int64_t readahead_setting_read(int fd);
 
 #endif

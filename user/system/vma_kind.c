@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Derives the kind of each line of a memory map and describes it in a sentence. Pure: the
+ * list comes from proc_smaps.c and goes to the printers. Lines must be sorted by address,
+ * because the kind of a line depends on the line before it.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +32,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Names that only the kernel gives, and no file has. */
+/* Only the kernel gives these names; a file cannot have them. */
 static bool kind_of_special(const char *path, enum map_kind *kind)
 {
 	static const struct {
@@ -67,7 +72,7 @@ static bool same_file(const struct map_line *a, const struct map_line *b)
 	return a->inode && a->inode == b->inode && a->dev == b->dev;
 }
 
-/* A program or library is a file of which some part may be executed. */
+/* A file is a program or library if any of its mappings is executable. */
 static bool is_object(const struct map_list *list, const struct map_line *line)
 {
 	size_t i;
@@ -80,7 +85,7 @@ static bool is_object(const struct map_list *list, const struct map_line *line)
 	return false;
 }
 
-/* The loader has written to what it then made read-only: such pages are anonymous. */
+/* The loader writes to relro pages before it makes them read-only, so they are anonymous. */
 static enum map_kind kind_of_segment(const struct map_line *line)
 {
 	if (line->prot & PROT_EXEC)
@@ -113,7 +118,7 @@ static pid_t thread_of(const struct map_list *list, const struct map_line *line)
 	return 0;
 }
 
-/* The loader maps what is beyond the file's part of a data segment right behind it. */
+/* The loader maps the part of a data segment that is not in the file directly after it. */
 static bool is_bss(const struct map_list *list, const struct map_line *line)
 {
 	const struct map_line *before = line - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A process's memory map, and what each line of it is. Pure; collect/smaps.c
- * reads it. The kernel says what is mapped, not what for: what a line is follows
- * from its name, its rights, the lines beside it, and what is known of the process.
+ * The memory map of a process, and the purpose of each line. Pure; proc_smaps.c reads the
+ * map. The kernel reports mappings but not their purpose, which follows from the name, the
+ * permissions, the neighbouring lines and other facts about the process.
  */
 #ifndef PFSTAT_USER_VMA_KIND_H
 #define PFSTAT_USER_VMA_KIND_H
@@ -13,15 +13,15 @@
 #include <sys/types.h>
 
 enum map_kind {
-	MAP_KIND_MEASURED,  /* what a drive makes its accesses to */
-	MAP_KIND_TEXT,	    /* of the program or a library: code */
+	MAP_KIND_MEASURED,  /* range that a drive accesses */
+	MAP_KIND_TEXT,	    /* code of the program or of a library */
 	MAP_KIND_CONSTANTS, /* read-only, as in the file */
-	MAP_KIND_RELRO,	    /* read-only since the loader has filled in addresses */
+	MAP_KIND_RELRO,	    /* read-only after the loader has filled in addresses */
 	MAP_KIND_DATA,	    /* initialised variables */
-	MAP_KIND_BSS,	    /* variables that begin as 0 */
-	MAP_KIND_GAP,	    /* of a library: no access, between its segments */
+	MAP_KIND_BSS,	    /* zero-initialised variables */
+	MAP_KIND_GAP,	    /* no access, between the segments of a library */
 	MAP_KIND_HEAP,
-	MAP_KIND_STACK, /* the first thread's */
+	MAP_KIND_STACK, /* stack of the first thread */
 	MAP_KIND_THREAD_STACK,
 	MAP_KIND_VDSO,
 	MAP_KIND_VVAR,
@@ -30,16 +30,16 @@ enum map_kind {
 	MAP_KIND_PFSTAT_RING,
 	MAP_KIND_BPF,
 	MAP_KIND_PERF,
-	MAP_KIND_SHARED, /* memory shared between processes, without a file on a disk */
+	MAP_KIND_SHARED, /* shared between processes, not a file on a disk */
 	MAP_KIND_DEVICE,
-	MAP_KIND_FILE,	/* any other */
-	MAP_KIND_NAMED, /* anonymous, with a name by prctl(2) or the kernel */
+	MAP_KIND_FILE,	/* any other file */
+	MAP_KIND_NAMED, /* anonymous, named by prctl(2) or the kernel */
 	MAP_KIND_GUARD, /* anonymous, no access */
 	MAP_KIND_ANONYMOUS,
 	MAP_NR_KINDS
 };
 
-/* As they are spelled in JSON. */
+/* The spelling in JSON. */
 #define MAP_KIND_NAMES                                                                \
 	{ "measured", "text",	 "constants",	"relro",	"data",	    "bss",    \
 	  "gap",      "heap",	 "stack",	"thread_stack", "vdso",	    "vvar",   \
@@ -53,14 +53,14 @@ struct map_line {
 	uint32_t dev;  /* major << 20 | minor */
 	uint32_t prot; /* PROT_* */
 	bool shared;
-	char *path;					   /* "" when there is none */
+	char *path;					   /* "" if there is none */
 	uint64_t resident, pss, dirty, anonymous, swapped; /* bytes; COUNT_NA: n/a */
 	enum map_kind kind;
-	pid_t thread; /* of MAP_KIND_THREAD_STACK */
+	pid_t thread; /* only for MAP_KIND_THREAD_STACK */
 	bool hooked;
 };
 
-/* A thread that sleeps in the kernel: where its stack is, is known. */
+/* A thread that sleeps in the kernel, so that its stack pointer is known. */
 struct map_thread {
 	pid_t tid;
 	uint64_t stack_pointer;
@@ -74,11 +74,11 @@ struct map_list {
 	pid_t pid;
 	char program[4096];	   /* /proc/PID/exe; "": n/a */
 	struct map_range measured; /* end 0: none */
-	struct map_line *lines;	   /* by address */
+	struct map_line *lines;	   /* sorted by address */
 	size_t nr_lines, room;
 	struct map_thread *threads;
 	size_t nr_threads;
-	bool hooks_known; /* false: whether anything is hooked is n/a */
+	bool hooks_known; /* false: the hooked ranges are not available */
 	struct map_range *hooked;
 	size_t nr_hooked;
 };
@@ -87,7 +87,7 @@ struct map_list {
 void map_list_explain(struct map_list *list);
 void map_list_exit(struct map_list *list);
 
-/* A sentence for people. */
+/* Writes a description of the line for the reader. */
 void map_line_explain(const struct map_line *line, const struct map_list *list, char *text,
 		      size_t size);
 const char *map_kind_name(enum map_kind kind);

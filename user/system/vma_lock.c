@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the BTF of the running kernel to detect per-VMA locks, without a version number. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@ static bool has_member(const struct btf *btf, const struct btf_type *type, const
 	return false;
 }
 
-/* The flags of faults are there without the lock, too; its sequence number is not. */
+/* The flags of faults also exist without per-VMA locks; the sequence number does not. */
 int vma_lock_exists(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
