@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs the encoders of blocks in threads of their own, and hands the results back in order. */
+/*
+ * Runs the encoders of blocks in threads, and delivers their results in order. The writer of
+ * recordings fills the blocks. One mutex guards the three counters: given, claimed, delivered.
+ */
 #include <signal.h>
 
 #include "recording/background.h"
@@ -29,13 +32,13 @@ void background_init(struct background *background, unsigned int nr, background_
 	pthread_cond_init(&background->changed, NULL);
 }
 
-/* With the mutex held, as the three below. */
+/* The caller holds the mutex, also for the three functions below. */
 static void wait_for_change(struct background *background)
 {
 	pthread_cond_wait(&background->changed, &background->mutex);
 }
 
-/* False: it is over, and nothing is left to be done. */
+/* Returns false after background_exit() was called, if no work is left. */
 static bool claim(struct background *background, uint64_t *number)
 {
 	while (background->claimed == background->given && !background->end)
@@ -47,7 +50,7 @@ static bool claim(struct background *background, uint64_t *number)
 	return true;
 }
 
-/* Nobody but the thread whose turn it is delivers, so the mutex need not be held for that. */
+/* Only the thread whose turn it is delivers, so it does not need the mutex. */
 static void deliver(struct background *background, unsigned int thread, uint64_t number)
 {
 	while (background->delivered != number)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One list of names for both directions: what is written is read. null is COUNT_NA. */
+/*
+ * Converts the counters of a run to the JSON at the end of a recording, and back. One list of
+ * names serves both directions, so that the reader knows every key that the writer emits.
+ * COUNT_NA is null.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,13 +51,13 @@ static const char *const outcome_names[PFSTAT_NR_OUTCOMES] = {
 	"error",
 };
 
-/* What cannot be said in JSON's signed numbers was not counted either. */
+/* A number that does not fit in JSON's signed integers is treated as not counted. */
 static json_t *number_or_null(uint64_t value)
 {
 	return value <= INT64_MAX ? json_integer(value) : json_null();
 }
 
-/* -EINVAL: neither a number, nor null, nor missing. */
+/* -EINVAL if the value is present and is neither a number nor null. */
 static int read_number(const json_t *json, uint64_t *value)
 {
 	*value = COUNT_NA;
@@ -76,7 +80,7 @@ static int read_u32(const json_t *json, uint32_t *value)
 	return 0;
 }
 
-/* The index of a name; size: it is none of these. */
+/* The index of a name, or size if it is not in the list. */
 static size_t index_of(const json_t *name, const char *const *names, size_t size)
 {
 	size_t i = 0;
@@ -88,13 +92,13 @@ static size_t index_of(const json_t *name, const char *const *names, size_t size
 	return i;
 }
 
-/* -ENOMEM when the array or the item is NULL. */
+/* -ENOMEM if the array or the item is NULL. */
 static int append(json_t *array, json_t *item)
 {
 	return json_array_append_new(array, item) ? -ENOMEM : 0;
 }
 
-/* Takes the array; NULL if it could not be filled. */
+/* Consumes the array; returns NULL if err is not 0. */
 static json_t *filled(json_t *array, int err)
 {
 	if (!err)
@@ -137,7 +141,7 @@ static json_t *fault_to_json(unsigned int index, const struct pfstat_fault_value
 			 number_or_null(value->count), "total_ns", number_or_null(value->total_ns));
 }
 
-/* Those that are known. */
+/* Only the values that are known. */
 static json_t *faults_to_json(const struct pfstat_fault_value *faults)
 {
 	json_t *array = json_array();
@@ -215,7 +219,7 @@ json_t *counters_to_json(const struct run_counters *counters)
 	return filled(json, err);
 }
 
-/* Hooks that this version does not know, it does not use. */
+/* Hooks that this version does not know are ignored. */
 static int read_hooks(const json_t *json, uint32_t *hooks)
 {
 	const json_t *name;
@@ -273,7 +277,7 @@ static int read_faults(const json_t *json, struct pfstat_fault_value *faults)
 	return err;
 }
 
-/* Not n/a: what there is a row for was counted. */
+/* Never n/a: a value that has a row was counted. */
 static int read_counted(const json_t *json, __u64 *value)
 {
 	uint64_t number;

@@ -10,8 +10,8 @@
 /* NULL: no memory. */
 json_t *counters_to_json(const struct run_counters *counters);
 /*
- * counters need not be initialised. What is missing is COUNT_NA. -EINVAL: it is no tail;
- * -ENOMEM; then nothing is known, and nothing to be freed.
+ * counters need not be initialised. Missing values are COUNT_NA. Returns -EINVAL if json is not a
+ * tail, or -ENOMEM; then all counters are unknown, and there is nothing to free.
  */
 int counters_from_json(struct run_counters *counters, const json_t *json);
 

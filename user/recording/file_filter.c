@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Passes the items of one file, and those of no file. */
+/*
+ * Passes the items that belong to one file, and the items that belong to no file. Two passes:
+ * the first reads the recording for the files with that path, the second filters. A block request
+ * for no file passes unless it is for swap, because a fault may wait for metadata.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +99,7 @@ static bool event_passes(const struct file_filter *filter, const struct pfstat_e
 	case PFSTAT_EVENT_BLOCK:
 		if (event->flags & PFSTAT_BLOCK_FILE)
 			return is_one(filter, block->fs_dev, block->inode);
-		/* A file system's own blocks may be what a fault of the file waits for. */
+		/* A fault of the file may wait for metadata blocks of the file system. */
 		return !(event->flags & PFSTAT_BLOCK_SWAP);
 	default:
 		return true;

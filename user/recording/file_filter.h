@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Passes the items of a recording that belong to one file: its faults, its pages, the
- * requests for it. Items of no file (sleeps, threads, mappings) pass, too. A name stands
- * for several files if another one took its place while it was recorded.
+ * Passes the items of a recording that belong to one file: its faults, its pages, its requests.
+ * Items that belong to no file (sleeps, threads, mappings) pass too. One path stands for several
+ * files if another file replaced the first during the recording.
  */
 #ifndef PFSTAT_USER_FILE_FILTER_H
 #define PFSTAT_USER_FILE_FILTER_H
@@ -15,20 +15,20 @@
 #include "model/item.h"
 
 struct file_filter_id {
-	uint32_t dev; /* as in a record */
+	uint32_t dev; /* device number as in a record */
 	uint64_t inode;
 };
 
-/* All zero: everything passes. */
+/* If all members are 0, everything passes. */
 struct file_filter {
 	struct file_filter_id *ids;
 	size_t nr;
 };
 
 /*
- * Reads all of the recording, for the files that it calls path. -ENOENT: none of them
- * had a fault; -ENOSPC: none of those that are told apart, and there are others; -EINTR:
- * *stop is no longer 0; else as recording_open() and analysis_add().
+ * Reads the whole recording to find the files with this path. -ENOENT: none of them had a fault.
+ * -ENOSPC: the path is not among the files that are kept apart, and there are others. -EINTR:
+ * *stop became nonzero. Otherwise as recording_open() and analysis_add().
  */
 int file_filter_open(struct file_filter *filter, const char *recording, const char *path,
 		     const volatile sig_atomic_t *stop);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Neighbours are alike: as differences most bytes are 0, and those of the same
- * place in the item are best next to each other, in a plane of their own.
+ * Encodes and decodes the items of a block. Neighbours are similar, so most bytes of their
+ * differences are 0. Bytes at the same place in each item are stored together in a plane of
+ * their own, which compresses best.
  *
- *	items		words, as differences	planes
- *	a7 a6 … a0	00 00 … 03		03 05 02 …	(byte 0 of every item)
- *	b7 b6 … b0	00 00 … 05		…
- *	c7 c6 … c0	00 00 … 02		00 00 00 …	(byte 7: left out)
+ *         items           words, as differences   planes
+ *         a7 a6 … a0      00 00 … 03              03 05 02 …      (byte 0 of every item)
+ *         b7 b6 … b0      00 00 … 05              …
+ *         c7 c6 … c0      00 00 … 02              00 00 00 …      (byte 7: left out)
  */
 #include <errno.h>
 #include <stddef.h>
@@ -19,10 +20,10 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "items are stored as they are in memory");
 _Static_assert(sizeof(struct item_map) == 64, "format");
 
-/* Structs are read where words were written. */
+/* Structs are read through pointers to words. */
 typedef uint64_t __attribute__((may_alias)) word;
 
-#define TILE 8 /* items whose bytes are put in planes at once: as many as a word has */
+#define TILE 8 /* items encoded at a time: one for each byte of a word */
 
 static const uint8_t nr_words[ITEMS_NR_FIXED] = {
 	[ITEMS_KIND_RECORD] = sizeof(struct pfstat_record) / 8,
@@ -130,7 +131,7 @@ static inline void swap_bits(uint64_t *low, uint64_t *high, unsigned int shift, 
 	*low ^= differ << shift;
 }
 
-/* Eight words by eight bytes; it is its own inverse. */
+/* Transposes 8 × 8 bytes; the function is its own inverse. */
 static inline void transpose(uint64_t tile[TILE])
 {
 	const uint64_t bytes = 0x00ff00ff00ff00ff, shorts = 0x0000ffff0000ffff;
@@ -150,7 +151,7 @@ static inline void transpose(uint64_t tile[TILE])
 	swap_bits(&tile[3], &tile[7], 32, halves);
 }
 
-/* Small numbers of either sign become small numbers: 0, -1, 1, -2, … are 0, 1, 2, 3, … . */
+/* Maps small numbers of either sign to small numbers: 0, -1, 1, -2, … become 0, 1, 2, 3, … . */
 static inline uint64_t folded(uint64_t difference)
 {
 	return difference << 1 ^ -(difference >> 63);
@@ -161,7 +162,10 @@ static inline uint64_t unfolded(uint64_t number)
 	return number >> 1 ^ -(number & 1);
 }
 
-/* The differences of one word of all items, and which of their bytes are not 0. */
+/*
+ * Computes the differences of one word in all items. Returns a mask of the bytes that are not 0
+ * in every item.
+ */
 static uint8_t differences_of(const word *words, size_t nr, size_t stride, uint64_t *differences)
 {
 	uint64_t before = 0, any = 0;
@@ -179,7 +183,7 @@ static uint8_t differences_of(const word *words, size_t nr, size_t stride, uint6
 	return mask;
 }
 
-/* Up to TILE items' differences as bytes of the planes that are there. */
+/* Writes the differences of up to TILE items as bytes of the planes that are stored. */
 static void encode_tile(uint8_t *planes, size_t nr, uint8_t mask, const uint64_t *differences,
 			size_t count)
 {
@@ -240,7 +244,7 @@ size_t items_encode(struct items *items, uint8_t *raw)
 	return raw - begin;
 }
 
-/* Returns what follows the kind's planes; NULL: they are not all there. */
+/* Returns the address after the planes of this kind, or NULL if the data is too short. */
 static const uint8_t *place_cursor(struct items_cursor *cursor, size_t words, uint32_t nr,
 				   const uint8_t *raw, const uint8_t *end)
 {
@@ -268,7 +272,7 @@ static const uint8_t *place_cursor(struct items_cursor *cursor, size_t words, ui
 	return planes;
 }
 
-/* Maps take what is left. */
+/* Maps take the rest of the bytes. */
 static int place_cursors(struct items_decoder *decoder, const uint8_t *raw, const uint32_t *counts)
 {
 	unsigned int kind;
@@ -302,7 +306,7 @@ int items_begin(struct items_decoder *decoder, const uint8_t *raw, size_t size)
 	return place_cursors(decoder, decoder->kinds + decoder->nr, counts);
 }
 
-/* TILE items' differences of one word; behind the last item there is nonsense. */
+/* Decodes one word of TILE items; entries after the last item are undefined. */
 static inline void decode_tile(const uint8_t *const *planes, size_t first, uint64_t tile[TILE])
 {
 	unsigned int byte;
@@ -315,7 +319,7 @@ static inline void decode_tile(const uint8_t *const *planes, size_t first, uint6
 	transpose(tile);
 }
 
-/* One word of a batch's items. */
+/* Decodes one word of a batch of items. */
 static inline uint64_t decode_word(const uint8_t *const *planes, size_t first, size_t count,
 				   uint64_t value, word *out, size_t stride)
 {
@@ -344,7 +348,7 @@ static inline void decode_batch(struct items_cursor *cursor, size_t words)
 		if (cursor->masks[at])
 			cursor->before[at] = decode_word(&cursor->planes[8 * at], cursor->decoded,
 							 count, cursor->before[at], out, words);
-		else /* it never changes */
+		else /* the word is the same in all items */
 			for (i = 0; i < count; i++)
 				out[i * words] = 0;
 	}
@@ -356,7 +360,7 @@ static const void *take_fixed(struct items_cursor *cursor, unsigned int kind)
 	const size_t words = nr_words[kind];
 
 	if (cursor->taken == cursor->decoded) {
-		/* Most are records: one copy of the loop with a count that is known. */
+		/* Most items are records, so they get a copy of the loop with a constant count. */
 		if (kind == ITEMS_KIND_RECORD)
 			decode_batch(cursor, sizeof(struct pfstat_record) / 8);
 		else
@@ -365,7 +369,7 @@ static const void *take_fixed(struct items_cursor *cursor, unsigned int kind)
 	return &cursor->batch[words * (cursor->taken++ % ITEMS_BATCH)];
 }
 
-/* A copy, where its numbers are aligned. NULL: it is none. */
+/* Copies the map, so that its numbers are aligned. NULL: the bytes are not a valid map. */
 static const struct item_map *take_map(struct items_decoder *decoder)
 {
 	const size_t left = decoder->end - decoder->maps;
@@ -393,7 +397,7 @@ static int next_map(struct items_decoder *decoder, struct item *item)
 	return 1;
 }
 
-/* An off-CPU event of version 1, as one of today whose total_ns is not known. */
+/* Converts an off-CPU event of version 1 to the current type, with total_ns unknown. */
 static const struct pfstat_event *with_total(struct items_decoder *decoder,
 					     const struct pfstat_event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The payload of an ITEMS block, before compression; see recording.h. Pure: from
- * items to bytes and back, no I/O. The decoder trusts nothing.
+ * The payload of an ITEMS block before compression, see recording.h. Converts items to bytes and
+ * back; pure, without I/O. The decoder validates everything that it reads.
  */
 #ifndef PFSTAT_USER_ITEMS_H
 #define PFSTAT_USER_ITEMS_H
@@ -18,20 +18,20 @@
 #define ITEMS_NR_FIXED	       ITEMS_KIND_EVENT(PFSTAT_NR_EVENTS)
 #define ITEMS_KIND_MAP	       15U
 
-/* With the final 0: longer than any path that the kernel tells. */
+/* With the final 0. Longer than any path that the kernel reports. */
 #define ITEMS_PATH_MAX 8192U
 
-/* A block is full from here on. Planes of 4096 bytes stay in a CPU's second cache. */
+/* A block is full from this number of items. Planes of 4096 bytes fit in the L2 cache. */
 #define ITEMS_FULL	 4096U
 #define ITEMS_FULL_BYTES (1U << 20)
 
-/* An array that grows. */
+/* A growing array. */
 struct items_pile {
 	uint8_t *bytes;
 	size_t used, room;
 };
 
-/* Items on their way into a block; all zero is none. */
+/* Items to be put into a block; all zero is empty. */
 struct items {
 	uint32_t count;
 	uint8_t kinds[ITEMS_FULL];
@@ -40,27 +40,27 @@ struct items {
 };
 
 /*
- * -EINVAL: not an item of this version; -ENAMETOOLONG, -ENOMEM. There must be
- * room, see items_full().
+ * -EINVAL: not an item of this version; or -ENAMETOOLONG, -ENOMEM. The block must not be full,
+ * see items_full().
  */
 int items_add(struct items *items, const struct item *item);
 bool items_full(const struct items *items);
-/* What items_encode() writes, at most, bytes. */
+/* Upper limit of the bytes that items_encode() writes. */
 size_t items_size(const struct items *items);
-/* Into items_size() bytes; returns how many it took. Then there are no items. */
+/* Encodes into items_size() bytes, returns the number of bytes used, and empties items. */
 size_t items_encode(struct items *items, uint8_t *raw);
 void items_exit(struct items *items);
 
-/* Decoded at once. */
+/* Number of items decoded at a time. */
 #define ITEMS_BATCH	64U
 #define ITEMS_MAX_WORDS (sizeof(struct pfstat_stack) / 8)
 
-/* Where the decoder is among the items of one kind. */
+/* Position of the decoder in the items of one kind. */
 struct items_cursor {
 	const uint8_t *planes[8 * ITEMS_MAX_WORDS]; /* NULL: 0 in every item */
-	uint8_t masks[ITEMS_MAX_WORDS];		    /* which of a word's eight are there */
+	uint8_t masks[ITEMS_MAX_WORDS];		    /* which bytes of each word are stored */
 	uint32_t nr, decoded, taken;
-	uint64_t before[ITEMS_MAX_WORDS]; /* the last one decoded */
+	uint64_t before[ITEMS_MAX_WORDS]; /* the last item decoded */
 	uint64_t batch[ITEMS_BATCH * ITEMS_MAX_WORDS];
 };
 
@@ -69,19 +69,19 @@ struct items_decoder {
 	uint32_t nr, taken;
 	struct items_cursor fixed[ITEMS_NR_FIXED];
 	const uint8_t *maps, *end;
-	struct pfstat_off_cpu off_cpu; /* the last one of version 1 */
+	struct pfstat_off_cpu off_cpu; /* the last event of version 1, converted */
 	uint64_t map[(sizeof(struct item_map) + ITEMS_PATH_MAX) / 8];
 };
 
-/* Must be readable behind the raw bytes; what they hold does not matter. */
+/* Bytes that must be readable after the raw bytes; their values do not matter. */
 #define ITEMS_PADDING 8
 
 /*
- * The raw bytes must stay while they are decoded. -EBADMSG: sizes and counts do not
- * agree, or a kind is unknown.
+ * The raw bytes must stay valid during decoding. -EBADMSG: sizes and counts do not agree, or a
+ * kind is unknown.
  */
 int items_begin(struct items_decoder *decoder, const uint8_t *raw, size_t size);
-/* 1 and the next item, which stays until the next call; 0: no more; -EBADMSG. */
+/* Returns 1 and the next item, valid until the next call; 0: no more items; -EBADMSG. */
 int items_next(struct items_decoder *decoder, struct item *item);
 
 #endif

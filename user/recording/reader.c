@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A block is held whole, as stored and as it was before compression; nothing of
- * it is believed before its check. Items are decoded where they lie, a few at
- * a time.
+ * Reads a recording block by block. The whole block is in memory, as stored and decompressed, and
+ * is not trusted before its check sum matches. Items are decoded in place, a few at a time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,21 +23,21 @@ struct buffer {
 struct recording_reader {
 	FILE *file;
 	char *name;
-	uint64_t offset;      /* of the block at hand */
-	uint64_t block_bytes; /* its size, once it is read */
-	uint64_t nr_items;    /* handed out */
-	size_t json_left;     /* bytes of JSON that we take yet */
+	uint64_t offset;      /* file offset of the current block */
+	uint64_t block_bytes; /* size of that block, after it is read */
+	uint64_t nr_items;    /* returned to the caller so far */
+	size_t json_left;     /* bytes of JSON that are still accepted */
 	z_stream zlib;
 	struct buffer stored, raw;
 	json_t *head, *symbols, *tail;
-	bool over; /* nothing more is read */
+	bool over; /* no more blocks are read */
 	char damage[256];
 	struct items_decoder items;
 };
 
-/* How reading a block ended. */
+/* Result of reading a block. */
 enum {
-	BLOCK_END = 0, /* of the file */
+	BLOCK_END = 0, /* end of the file */
 	BLOCK_READ = 1,
 };
 
@@ -47,7 +46,7 @@ static const char *reader_codec_name(const char *path)
 	return strcmp(path, "-") ? path : "standard input";
 }
 
-/* Nothing behind the damage is believed. Always BLOCK_END. */
+/* Data after the damage is not trusted. Always returns BLOCK_END. */
 __attribute__((format(printf, 2, 3))) static int damaged(struct recording_reader *reader,
 							 const char *format, ...)
 {
@@ -72,7 +71,7 @@ static int was_cut(struct recording_reader *reader)
 	return BLOCK_END;
 }
 
-/* Bytes read: fewer at the end of the file; or a negative errno. */
+/* Returns the number of bytes read, fewer at the end of the file, or a negative errno. */
 static ssize_t read_bytes(struct recording_reader *reader, void *bytes, size_t size)
 {
 	size_t got;
@@ -131,7 +130,7 @@ static int read_stored(struct recording_reader *reader, const struct recording_b
 	ssize_t got;
 	int err;
 
-	err = reader_make_room(&reader->stored, block->stored + 1); /* malloc(0) may be NULL */
+	err = reader_make_room(&reader->stored, block->stored + 1); /* malloc(0) may return NULL */
 	if (err)
 		return err;
 	got = read_bytes(reader, reader->stored.bytes, block->stored);
@@ -151,7 +150,7 @@ static int uncompress_block(struct recording_reader *reader, const struct record
 	if (err)
 		return err;
 	inflateReset(&reader->zlib);
-	inflateValidate(&reader->zlib, 0); /* the block's check says as much */
+	inflateValidate(&reader->zlib, 0); /* the block's check already covers this */
 	reader->zlib.next_in = reader->stored.bytes;
 	reader->zlib.avail_in = block->stored;
 	reader->zlib.next_out = reader->raw.bytes;
@@ -165,7 +164,7 @@ static int uncompress_block(struct recording_reader *reader, const struct record
 	return BLOCK_READ;
 }
 
-/* *json: NULL unless BLOCK_READ. */
+/* Sets json to NULL unless the result is BLOCK_READ. */
 static int parse(struct recording_reader *reader, const struct recording_block *block,
 		 json_t **json)
 {
@@ -200,7 +199,7 @@ static int take_object(struct recording_reader *reader, const struct recording_b
 	return ret;
 }
 
-/* The tail of a recorder that could not store everything has the reason. */
+/* If the recorder could not store everything, the tail holds the reason. */
 static void look_for_cut(struct recording_reader *reader)
 {
 	const json_t *cut = json_object_get(reader->tail, RECORDING_TAIL_CUT);
@@ -253,7 +252,7 @@ static int take_block(struct recording_reader *reader, const struct recording_bl
 
 	if (!reader->head && block->type != RECORDING_HEAD)
 		return damaged(reader, "the head is not the first block");
-	if (!type_is_known(block->type)) /* of a pfdrive that says more */
+	if (!type_is_known(block->type)) /* written by a later pfdrive */
 		return BLOCK_READ;
 	ret = uncompress_block(reader, block);
 	if (ret != BLOCK_READ)
@@ -270,7 +269,7 @@ static int take_block(struct recording_reader *reader, const struct recording_bl
 	}
 }
 
-/* Of the blocks, one; BLOCK_END: there is none, or it is damaged. */
+/* Reads one block. BLOCK_END: there is none, or it is damaged. */
 static int read_block(struct recording_reader *reader)
 {
 	struct recording_block block;
@@ -330,7 +329,7 @@ static int read_header(struct recording_reader *reader, char *why, size_t size)
 	return check_header(&header, reader->name, why, size);
 }
 
-/* Without a head nothing is known of what follows. */
+/* Nothing can be interpreted without the head, so it must come first. */
 static int read_first(struct recording_reader *reader, char *why, size_t size)
 {
 	int ret = read_header(reader, why, size);
@@ -448,7 +447,7 @@ int recording_feed(struct recording_reader *reader, item_sink sink, void *contex
 		}
 		err = sink(context, &item);
 	}
-	/* An interrupted read may have failed for that reason. */
+	/* The read may have failed because a signal interrupted it. */
 	return *stop ? -EINTR : err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads a recording, see recording.h; trusts nothing in it. */
+/* Reads a recording, see recording.h, and validates everything in it. */
 #ifndef PFSTAT_USER_READER_H
 #define PFSTAT_USER_READER_H
 
@@ -13,12 +13,15 @@
 struct recording_reader;
 
 /*
- * Opens and reads the head. On failure a negative errno and a clause in why
- * ("run.pfs is no recording", "run.pfs is of version 3: this pfdrive reads up to 1").
- * "-" is standard input.
+ * Opens the file and reads the head. On failure returns a negative errno and a clause in why
+ * ("run.pfs is no recording", "run.pfs is of version 3: this pfdrive reads up to 1"). "-" is
+ * standard input.
  */
 int recording_open(struct recording_reader **reader, const char *path, char *why, size_t size);
-/* The same of a file that is open; name is what it is called. Closes it, also on failure. */
+/*
+ * Like recording_open(), for an open file. @name: its name in messages. Closes the file, also on
+ * failure.
+ */
 int recording_open_file(struct recording_reader **reader, FILE *file, const char *name, char *why,
 			size_t size);
 void recording_close(struct recording_reader *reader);
@@ -26,23 +29,23 @@ void recording_close(struct recording_reader *reader);
 const json_t *recording_head(const struct recording_reader *reader);
 
 /*
- * 1 and the next item, which stays until the next call; 0: no more; a negative errno
- * once, when the file cannot be read or there is no memory, and 0 from then on. Damage and
- * a missing end are no error: the items end before it, see recording_damage().
+ * Returns 1 and the next item, valid until the next call, or 0 if there are no more. If the file
+ * cannot be read, or without memory, returns a negative errno once, then 0. Damage or a missing
+ * end is not an error: the items stop before it, see recording_damage().
  */
 int recording_next(struct recording_reader *reader, struct item *item);
 /*
- * Gives sink all items that are left, until it refuses one. 0, its error, that of
- * recording_next(), or -EINTR: *stop is no longer 0.
+ * Passes all remaining items to sink, until sink fails. Returns 0, the error of sink or of
+ * recording_next(), or -EINTR if *stop became nonzero.
  */
 int recording_feed(struct recording_reader *reader, item_sink sink, void *context,
 		   const volatile sig_atomic_t *stop);
 
-/* After the last item. NULL: none, the recording was cut. */
+/* Valid after the last item. NULL: there is no tail, because the recording was cut. */
 const json_t *recording_tail(const struct recording_reader *reader);
-/* An array of all symbols; after the last item. */
+/* An array of all symbols; valid after the last item. */
 const json_t *recording_symbols(const struct recording_reader *reader);
-/* One clause: what is damaged, and where; NULL: nothing. After the last item. */
+/* One clause about the damage and its place, or NULL. Valid after the last item. */
 const char *recording_damage(const struct recording_reader *reader);
 
 #endif

@@ -28,13 +28,13 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC "pfstat\r\n" /* 8 bytes; \r\n shows a text transfer */
-/* 2: off-CPU events have total_ns and are of another type; those of 1 are read as well. */
+/* Version 2 added total_ns to off-CPU events, with a new type; version 1 is still read. */
 #define RECORDING_VERSION 2
 
 struct recording_header {
 	char magic[8] __attribute__((nonstring)); /* RECORDING_MAGIC, without its NUL */
 	uint32_t version;			  /* RECORDING_VERSION */
-	uint32_t abi;				  /* PFSTAT_ABI_OLDEST to PFSTAT_ABI_VERSION */
+	uint32_t abi;				  /* from PFSTAT_ABI_OLDEST to PFSTAT_ABI_VERSION */
 };
 
 enum recording_block_type {
@@ -45,10 +45,10 @@ enum recording_block_type {
 };
 
 #define RECORDING_BLOCK_MAGIC 0x6b6c4270  /* "pBlk" */
-#define RECORDING_BLOCK_MAX   (4U << 20)  /* bytes, raw or stored: more is damage */
-#define RECORDING_JSON_MAX    (16U << 20) /* bytes, raw, of all blocks of JSON together */
+#define RECORDING_BLOCK_MAX   (4U << 20)  /* in bytes, raw or stored; more is damage */
+#define RECORDING_JSON_MAX    (16U << 20) /* in bytes, raw, for all JSON blocks together */
 
-/* The key of a TAIL whose recording is not whole: why, one clause. */
+/* The key of a TAIL whose recording is incomplete. Its value is the reason, one clause. */
 #define RECORDING_TAIL_CUT "cut"
 
 struct recording_block {

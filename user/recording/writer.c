@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a recording: items gather in a block, threads encode and compress it, blocks are
- * appended in order. A recording that ends early has only whole blocks.
+ * Writes a recording. Items are collected in a block, threads encode and compress it, and blocks
+ * are appended to the file in order. A recording that stops early has only whole blocks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,27 +18,26 @@
 #include "recording/recording.h"
 #include "recording/writer.h"
 
-/* A block of symbols is no longer; a path alone may be of thousands of bytes. */
+/* Limits of a block of symbols: one path alone can take thousands of bytes. */
 #define PIECE_SYMBOLS 512U
 #define PIECE_BYTES   (1U << 20)
 
-/* Level 1: most of the gain is in the planes, and the CPU belongs to what is recorded. */
+/* Level 1: the planes already bring most of the gain, and the workload needs the CPU. */
 #define LEVEL 1
 
 /*
- * Blocks of items on their way into the file: some 0.5 MiB each when it is full. So many
- * can wait while the CPUs or the disk are busy; who adds items reads the module's rings
- * meanwhile.
+ * Number of ITEMS blocks in memory, some 0.5 MiB each if full. They can queue while the CPUs or
+ * the disk are busy, so that the thread that adds items continues to drain the module's rings.
  */
 #define BLOCKS 16
 
 /*
- * Bytes that are allocated behind the file's end before each block is written: on a disk that
- * becomes full the TAIL still has room. The largest TAIL that was seen takes 12 KiB.
+ * Bytes allocated after the end of the file before each block is written, so that the TAIL still
+ * fits if the disk becomes full. The largest TAIL seen takes 12 KiB.
  */
 #define TAIL_ROOM (64U << 10)
 
-/* What turns a payload into a stored one: a thread has one of its own. */
+/* State to encode a payload; each thread has its own. */
 struct encoder {
 	bool ready;
 	z_stream zlib;
@@ -47,27 +46,27 @@ struct encoder {
 	struct recording_block block;
 };
 
-/* Where blocks go. */
+/* The destination of the blocks. */
 struct sink {
 	FILE *out;
 	int fd;		/* of a regular file, or -1 */
 	uint64_t limit; /* RLIMIT_FSIZE */
-	uint64_t whole; /* bytes of the blocks that are in the file completely */
-	bool torn;	/* a part of a block is behind them, and cannot be taken back */
+	uint64_t whole; /* bytes of all complete blocks in the file */
+	bool torn;	/* an incomplete block follows, and cannot be removed */
 };
 
 /*
- * Threads encode and write what is full. The file belongs to them until background_wait()
- * has returned, as do all blocks but the one that is filled.
+ * Threads encode and write full blocks. The threads own the file until background_wait() has
+ * returned. They also own all blocks except the one that is being filled.
  */
 struct recording_writer {
 	struct sink sink;
-	int error;   /* the first: what follows would not be in its place */
-	int refused; /* the first of items_add(); the caller's, no thread reads it */
+	int error;   /* the first error: later blocks would be at the wrong offset */
+	int refused; /* first error of items_add(); used only by the caller */
 	size_t json_bytes;
 	struct items *filled; /* one of the blocks */
 	struct items blocks[BLOCKS];
-	struct recording_counts counts[BLOCKS]; /* of the items in a block */
+	struct recording_counts counts[BLOCKS]; /* number of items in each block */
 	struct recording_counts added, written;
 	struct encoder encoders[BACKGROUND_THREADS_MAX], own;
 	struct background background;
@@ -78,7 +77,7 @@ static int error_of(const struct recording_writer *writer)
 	return __atomic_load_n(&writer->error, __ATOMIC_RELAXED);
 }
 
-/* Any thread's. */
+/* May run in any thread. */
 static int fail(struct recording_writer *writer, int err)
 {
 	int none = 0;
@@ -118,8 +117,8 @@ static void sink_init(struct sink *sink, FILE *out)
 }
 
 /*
- * Allocates room for the next block, and TAIL_ROOM behind it. A file system that cannot allocate
- * ahead has no such room; then write(2) itself reports a full disk.
+ * Allocates space for the next block and TAIL_ROOM after it. On a file system that cannot
+ * preallocate, write(2) itself reports a full disk.
  */
 static int sink_reserve(struct sink *sink, size_t size)
 {
@@ -137,7 +136,7 @@ static int sink_reserve(struct sink *sink, size_t size)
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EIO ? err : 0;
 }
 
-/* Removes the part of a block, and the reserved room, behind the last whole block. */
+/* Truncates the file after the last complete block, also removing preallocated space. */
 static int sink_trim(const struct sink *sink)
 {
 	return sink->fd >= 0 && ftruncate(sink->fd, sink->whole) ? -errno : 0;
@@ -146,13 +145,16 @@ static int sink_trim(const struct sink *sink)
 static void sink_take_back(struct sink *sink)
 {
 	if (sink->fd >= 0)
-		__fpurge(sink->out); /* fclose() would write it */
+		__fpurge(sink->out); /* else fclose() would write it */
 	sink->torn = sink->fd < 0 || sink_trim(sink) || fseeko(sink->out, sink->whole, SEEK_SET);
 	if (!sink->torn)
 		clearerr(sink->out);
 }
 
-/* Flushed at once: what a killed recorder leaves ends with a whole block, mostly. */
+/*
+ * Flushes each block at once, so that the file of a killed recorder usually ends with a whole
+ * block.
+ */
 static int put(struct sink *sink, const void *head, size_t head_size, const void *payload,
 	       size_t size)
 {
@@ -187,7 +189,7 @@ static void encoder_exit(struct encoder *encoder)
 	free(encoder->stored);
 }
 
-/* Bytes of the stream, in encoder->stored; or a negative errno. */
+/* Returns the size of the stream in encoder->stored, or a negative errno. */
 static ssize_t compress_raw(struct encoder *encoder, const void *raw, size_t size)
 {
 	size_t bound;
@@ -260,7 +262,7 @@ static void counts_add(struct recording_counts *sum, const struct recording_coun
 	sum->events += counts->events;
 }
 
-/* In a thread. */
+/* Runs in a worker thread. */
 static void work_on_block(void *context, unsigned int thread, unsigned int number)
 {
 	struct recording_writer *writer = context;
@@ -269,7 +271,7 @@ static void work_on_block(void *context, unsigned int thread, unsigned int numbe
 		fail(writer, encode_items(&writer->encoders[thread], &writer->blocks[number]));
 }
 
-/* In the same thread, when it is the block's turn. */
+/* Runs in the same thread, at the block's turn. */
 static void deliver_block(void *context, unsigned int thread, unsigned int number)
 {
 	struct recording_writer *writer = context;
@@ -278,7 +280,7 @@ static void deliver_block(void *context, unsigned int thread, unsigned int numbe
 		counts_add(&writer->written, &writer->counts[number]);
 }
 
-/* Hands the block that is filled to the threads, and takes the next one. */
+/* Passes the filled block to the threads, and takes the next one. */
 static int hand_on_block(struct recording_writer *writer)
 {
 	unsigned int next;
@@ -295,7 +297,7 @@ static int hand_on_block(struct recording_writer *writer)
 	return 0;
 }
 
-/* Everything that was added is in the file. */
+/* Writes everything that was added to the file. */
 static int flush_items(struct recording_writer *writer)
 {
 	int err = error_of(writer);
@@ -455,7 +457,7 @@ size_t recording_json_size(const json_t *object)
 	return json_dumpb(object, NULL, 0, JSON_COMPACT);
 }
 
-/* As many as are one block, from that one on; NULL: no memory. */
+/* The symbols of one block, beginning with number from; NULL: no memory. */
 static json_t *piece_from(const json_t *symbols, size_t from)
 {
 	const size_t all = json_array_size(symbols);
@@ -465,7 +467,7 @@ static json_t *piece_from(const json_t *symbols, size_t from)
 
 	for (i = 0; i < nr; i++) {
 		symbol = json_array_get(symbols, from + i);
-		bytes += recording_json_size(symbol) + 1; /* a comma */
+		bytes += recording_json_size(symbol) + 1; /* and a comma */
 		if (i && bytes > PIECE_BYTES)
 			break;
 		if (json_array_append(piece, symbol)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes a recording, see recording.h. Bounded memory, whatever its length: some 8 MiB of
- * items may wait for the threads that encode and write them; then who adds one waits.
+ * Writes a recording, see recording.h. Memory is bounded: up to about 8 MiB of items may wait for
+ * the threads that encode and write them. If that is full, the caller of recording_add() waits.
  */
 #ifndef PFSTAT_USER_WRITER_H
 #define PFSTAT_USER_WRITER_H
@@ -17,26 +17,26 @@ struct recording_counts {
 	uint64_t items, records, events;
 };
 
-/* The head is written at once; out stays the caller's. 0 or a negative errno. */
+/* Writes the head at once. The caller still owns out. 0 or a negative errno. */
 int recording_begin(struct recording_writer **writer, FILE *out, const json_t *head);
 /* An item_sink. */
 int recording_add(void *writer, const struct item *item);
-/* Between items, a block of its own. */
+/* Adds symbols as a block of their own. Call it between items. */
 int recording_add_symbols(struct recording_writer *writer, const json_t *symbols);
-/* An array of any length, in pieces that are each well below what a block may hold. */
+/* Adds an array of any length, split to fit into blocks. */
 int recording_add_all_symbols(struct recording_writer *writer, const json_t *symbols);
-/* Bytes that an object takes there, before compression. */
+/* Bytes that an object takes in the file before compression. */
 size_t recording_json_size(const json_t *object);
-/* Waits until everything that was added is in the file. 0, or the first error there was. */
+/* Waits until everything that was added is in the file. 0, or the first error. */
 int recording_flush(struct recording_writer *writer);
-/* The items that were accepted; those that are in the file, after recording_flush(). */
+/* Counts the accepted items. After recording_flush(), these are the items in the file. */
 struct recording_counts recording_added(const struct recording_writer *writer);
 struct recording_counts recording_written(const struct recording_writer *writer);
-/* Writes the rest, and, if no error occurred, the tail; frees in any case. */
+/* Writes the remaining items and, without an error, the tail. Frees the writer in any case. */
 int recording_end(struct recording_writer *writer, const json_t *tail);
-/* The same after an error, if the file still ends with a whole block. */
+/* Like recording_end(), but after an error, if the file still ends with a whole block. */
 int recording_end_cut(struct recording_writer *writer, const json_t *tail);
-/* Frees; the file has no tail. */
+/* Frees the writer without writing a tail. */
 void recording_abandon(struct recording_writer *writer);
 
 #endif
