@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares the heads of two sets of recordings key by key. Keys that differ between equal runs
- * are left out. Pure.
+ * Compares the heads of two sets of recordings key by key. The input is the JSON of both sides;
+ * the result goes to the printers of comparisons. Keys that differ even between equal runs are
+ * left out. Pure: no I/O.
  */
 #include <string.h>
 
@@ -25,7 +26,7 @@ static bool is_left_out(const char *key)
 	return false;
 }
 
-/* Of the head itself, or of its environment. */
+/* Looks the key up in the head, then in the head's environment. */
 static const json_t *value_in(const json_t *head, const char *key)
 {
 	const json_t *value = json_object_get(head, key);
@@ -114,7 +115,7 @@ static json_t *add_keys(json_t *differences, const json_t *object, const struct 
 	return differences;
 }
 
-/* Keys of every head: one that only an older pfdrive wrote differs, too. */
+/* Visits the keys of every head, so that a key that only an older pfdrive wrote counts too. */
 static json_t *add_heads(json_t *differences, const struct heads *from, const struct heads *a,
 			 const struct heads *b)
 {

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /*
- * An array of {"key", "a": [texts], "b": [texts]}: each key of which not all heads have the
- * same value, with the distinct values of both sides ("n/a": none). Keys that differ in
- * equal runs too (when it started, process numbers, the command line with the name of the
- * output) are left out. NULL: no memory.
+ * Returns an array of {"key", "a": [texts], "b": [texts]}, one object for each key whose value is
+ * not the same in all heads. It holds the distinct values of both sides ("n/a" if the key is
+ * missing). Keys that differ in equal runs too are left out: start time, process numbers, and the
+ * command line, which contains the name of the output. NULL: no memory.
  */
 json_t *compare_heads(const json_t *const *a, size_t nr_a, const json_t *const *b, size_t nr_b);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Two sides of recordings and what differs between them, for the printers. */
+/* Two sides of recordings and their differences, as input for the printers. */
 #ifndef PFSTAT_USER_COMPARE_REPORT_H
 #define PFSTAT_USER_COMPARE_REPORT_H
 
@@ -13,7 +13,7 @@
 struct compare_run {
 	const char *file;
 	uint64_t faults;
-	double seconds;			    /* that it was recorded for; 0: n/a */
+	double seconds;			    /* duration of the recording; 0: n/a */
 	uint64_t lost_records, lost_events; /* COUNT_NA: n/a */
 	const char *damage;		    /* one clause, or NULL */
 };
@@ -26,9 +26,10 @@ struct compare_side {
 struct compare_report {
 	struct compare_side a, b;
 	const struct comparison *comparison; /* judged */
-	double confidence, threshold;	     /* percent */
-	bool rates;			     /* per second of watching, instead of sums */
-	const json_t *differences;	     /* of compare_heads() */
+	double confidence, threshold;	     /* in percent */
+	/* print rates per second of recording instead of sums */
+	bool rates;
+	const json_t *differences; /* result of compare_heads() */
 };
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps the last snapshot of a running analysis, and derives the lines of an interval from the
- * difference to the next. Pure: no clock and no terminal.
+ * Keeps the last snapshot of a running analysis, and computes the rows of an interval from the
+ * difference to the next snapshot. print_live.c prints them. Pure: no clock and no terminal.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static struct live_seen seen_of(enum group_by by, const struct group *group)
 	struct live_seen seen = { .faults = group->faults, .total_ns = group->total_ns };
 
 	/*
-	 * A thread's name changes when it execs, and its number may be another one's later; a
-	 * file's name stays; "(others)" has only a name.
+	 * Compares by identity, not by name: a thread's name changes at exec, and its tid may be
+	 * reused. The name of a file does not change. The group "(others)" has only a name.
 	 */
 	if (by == GROUP_BY_THREAD && group->tid) {
 		seen.key[0] = group->number;
@@ -67,15 +67,18 @@ static int by_key(const void *a, const void *b)
 	return (x->key[i] > y->key[i]) - (x->key[i] < y->key[i]);
 }
 
-/* What grew; a group that was given up and came again cannot be told, and counts as new. */
+/*
+ * Growth since the last snapshot. A lower count means that the group was evicted and re-created,
+ * so all of its count is new.
+ */
 static uint64_t growth(uint64_t now, uint64_t before)
 {
 	return now >= before ? now - before : now;
 }
 
 /*
- * Into the list of the costliest, which is in order, if there is room or it costs more.
- * 0 or -ENOMEM.
+ * Inserts the group into the sorted list of the costliest groups, if the list has room or the
+ * group costs more than the last one. 0 or -ENOMEM.
  */
 static int table_offer(struct live_table *table, const struct group *group, uint64_t faults,
 		       uint64_t total_ns)
@@ -101,7 +104,7 @@ static int table_offer(struct live_table *table, const struct group *group, uint
 	return 0;
 }
 
-/* As it was at the last look; NULL: it was not there. */
+/* The group as it was in the last snapshot, or NULL if it was not in it. */
 static const struct live_seen *table_find(const struct live_table *table,
 					  const struct live_seen *seen)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What happens now: the difference between two looks at a running analysis, as lines.
- * Pure but for live_print(): no clock, no terminal asked.
+ * The rows of a live view: differences between two snapshots of a running analysis. Pure except
+ * for live_print(): reads no clock and queries no terminal.
  */
 #ifndef PFSTAT_USER_LIVE_H
 #define PFSTAT_USER_LIVE_H
@@ -17,32 +17,32 @@ struct live_counters {
 	uint64_t lost_events;
 };
 
-/* Everything up to a moment. */
+/* All figures up to one point in time. */
 struct live_snapshot {
 	struct live_counters counters;
 	uint64_t faults[NR_FAULT_CLASSES];
 	uint64_t total_ns[NR_FAULT_CLASSES];
-	uint64_t major;			   /* of all classes */
-	struct group *groups[NR_GROUP_BY]; /* only of the dimensions that are shown */
+	uint64_t major;			   /* sum over all classes */
+	struct group *groups[NR_GROUP_BY]; /* only for the dimensions shown */
 	size_t nr[NR_GROUP_BY];
 };
 
-#define LIVE_ROWS 100 /* the costliest that are kept of a table */
+#define LIVE_ROWS 100 /* rows kept for a table, costliest first */
 
-/* A group as it was at the last look. */
+/* A group as it was in the last snapshot. */
 struct live_seen {
 	uint64_t key[2];
 	uint64_t faults, total_ns;
 };
 
-/* What an interval brought. */
+/* The growth of one group in an interval. */
 struct live_row {
 	char *name;
 	uint64_t faults, total_ns;
 };
 
 struct live_table {
-	struct live_seen *before; /* in order of their keys */
+	struct live_seen *before; /* sorted by key */
 	size_t nr_before;
 	struct live_row rows[LIVE_ROWS]; /* costliest first */
 	size_t nr_rows;
@@ -51,7 +51,7 @@ struct live_table {
 struct live {
 	unsigned int by;
 	uint64_t start_ns, now_ns, interval_ns;
-	/* So far. */
+	/* Since the start. */
 	struct live_counters counters;
 	uint64_t faults[NR_FAULT_CLASSES];
 	uint64_t total_ns[NR_FAULT_CLASSES];
@@ -65,23 +65,22 @@ struct live {
 };
 
 /*
- * by: 1 << enum group_by of each table that is wanted (file, thread). What is shown
- * first are the differences from nothing at start_ns. NULL: no memory.
+ * @by: bit mask of 1 << enum group_by for each table (file, thread). The first interval begins at
+ * start_ns, with all counts 0. NULL: no memory.
  */
 struct live *live_new(unsigned int by, uint64_t start_ns);
 void live_free(struct live *live);
 
-/* A look at the analysis, which must not move meanwhile. 0 or -ENOMEM. */
+/* Takes a snapshot of the analysis, which must not change during the call. 0 or -ENOMEM. */
 int live_update(struct live *live, const struct analysis *analysis,
 		const struct live_counters *counters, uint64_t now_ns);
-/* The same, of figures at hand; they stay the caller's. */
+/* Like live_update(), with figures that the caller has and still owns afterwards. */
 int live_take(struct live *live, const struct live_snapshot *snapshot, uint64_t now_ns);
 
 /*
- * The last interval. On a terminal of that size from the top left corner, what was there
- * before is cleared, and no line wraps; else as a block of lines with an empty
- * one behind it, of which rows and columns are the greatest size, too (0: any).
- * 0 or a negative errno.
+ * Prints the last interval. On a terminal, the output starts in the top left corner, clears the
+ * old text, and wraps no line. Otherwise it is a block of lines with an empty line after it. rows
+ * and columns limit the size in both cases (0: no limit). 0 or a negative errno.
  */
 int live_print(const struct live *live, FILE *out, bool terminal, unsigned int rows,
 	       unsigned int columns);

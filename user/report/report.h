@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One run as an object: a drive, or a recording of any program. The session fills it;
- * printers only read it, each the sub-objects that it prints, and compute nothing.
- * Strings may be empty and numbers may be COUNT_NA; both print as "n/a", never as 0.
+ * One run as an object: a drive, or a recording of any program. The session fills it. Printers
+ * only read it and compute nothing; each prints some of the sub-objects. Strings may be empty and
+ * numbers may be COUNT_NA; both print as "n/a", never as 0.
  */
 #ifndef PFSTAT_USER_REPORT_H
 #define PFSTAT_USER_REPORT_H
@@ -37,54 +37,58 @@ struct step_figures {
 	struct usage usage;
 };
 
-/* Known only of a drive. */
+/* Known only for a drive. */
 struct report_drive {
 	uint64_t pages_touched; /* distinct pages that the pattern visits */
-	uint64_t pages_written; /* of these, the ones that it stores to */
+	uint64_t pages_written; /* how many of these pages it writes */
 	struct step_figures steps[NR_STEPS];
 	unsigned int repeat; /* 1 … repeats */
 	unsigned int repeats;
 };
 
 struct report_time {
-	uint64_t elapsed_ns; /* of the access loop; of the recording */
-	uint64_t counted_ns; /* of all that is counted: the steps before the loop, too */
+	uint64_t elapsed_ns; /* of the access loop or of the recording */
+	uint64_t counted_ns; /* all counted time, including the steps before the loop */
 };
 
 /* The cost of pfstat itself; see struct run_counters. */
 struct report_cost {
-	uint64_t calls; /* wrapper calls, as the module counted them */
+	uint64_t calls; /* wrapper calls counted by the module */
 	uint64_t call_cost_ps;
 	uint64_t inside_ps;
-	bool subtract; /* print the classes without inside_ps of each call */
+	bool subtract; /* print class times minus inside_ps for each call */
 	uint64_t bpf_hooked_ps, bpf_again_ps, bpf_other_ps;
-	/* As eBPF counted: faults of hooked files, those begun again, returns of others. */
+	/*
+	 * Counted by eBPF: faults of hooked files, restarts of those, and returns for other
+	 * files.
+	 */
 	uint64_t bpf_hooked, bpf_again, bpf_other;
 };
 
-/* The reach of eBPF. */
+/* The measurements that eBPF was able to make. */
 struct report_bpf {
 	bool known;		/* false: parts, off-CPU times and requests are n/a */
-	char missing[256];	/* why, one clause */
-	uint32_t hooks;		/* 1 << enum bpf_hook: those that it had */
-	bool have_counts;	/* its own counts, and system calls, are known */
-	uint64_t off_cpu_count; /* off-CPU intervals that it saw */
+	char missing[256];	/* the reason, as one clause */
+	uint32_t hooks;		/* bit mask of 1 << enum bpf_hook: hooks that were attached */
+	bool have_counts;	/* eBPF's own counts and the system calls are known */
+	uint64_t off_cpu_count; /* off-CPU intervals that eBPF saw */
 };
 
-/* Losses, by which the other figures are too low. */
+/* Losses; each makes other figures too low. */
 struct report_losses {
-	const char *damage;	 /* one clause: the recording is not whole; NULL: it is */
-	uint64_t records;	 /* in the module's rings */
-	uint64_t events;	 /* events of any type and system calls that eBPF lost */
-	uint64_t events_skipped; /* of these, no program ran for */
-	/* Others: how many eBPF sent, and how many arrived. They differ only by an error. */
+	/* how the recording is damaged, as one clause; NULL: not damaged */
+	const char *damage;
+	uint64_t records;	 /* records lost in the module's rings */
+	uint64_t events;	 /* events of any type, and system calls, lost by eBPF */
+	uint64_t events_skipped; /* how many of these were lost because no program ran */
+	/* Events that eBPF sent and that arrived. A difference is an error. */
 	uint64_t events_sent, events_received;
 	uint64_t maps;		 /* mappings that perf or the analysis lost, with their names */
-	uint64_t names_left_out; /* names of code that are not in the recording */
+	uint64_t names_left_out; /* names of code that the recording does not contain */
 };
 
 struct report_syscalls {
-	const struct syscall_row *rows; /* by total time, longest first */
+	const struct syscall_row *rows; /* sorted by total time, longest first */
 	size_t nr;
 };
 
@@ -94,29 +98,29 @@ struct report_faults {
 	bool parts_known;
 };
 
-/* Pages of files. */
+/* File pages. */
 struct report_pages {
 	struct readahead_figures readahead;
 	struct evictions_figures evictions;
-	struct evictions_pair *pairs; /* most pages first; report_exit() frees */
+	struct evictions_pair *pairs; /* most pages first; freed by report_exit() */
 	size_t nr_pairs;
 };
 
-/* Where the faults belong, costliest first. */
+/* The faults by file, mapping, thread or place in the code, costliest group first. */
 struct report_groups {
 	bool wanted;
 	enum group_by by;
-	struct group *rows; /* report_exit() frees */
+	struct group *rows; /* freed by report_exit() */
 	size_t nr;
 };
 
-/* Further figures of a run, if they are asked for; the session fills them. */
+/* Optional figures of a run; the session fills them if the user requests them. */
 struct report_extras {
-	bool print_usage, print_syscalls; /* as tables; JSON has them always */
+	bool print_usage, print_syscalls; /* print as tables; JSON always has them */
 	struct usage_line usage[USAGE_NR];
-	struct syscall_total *syscalls; /* report_exit() frees */
+	struct syscall_total *syscalls; /* freed by report_exit() */
 	size_t nr_syscalls;
-	/* NULL: not asked for. */
+	/* NULL: not requested. */
 	const struct hw_counts *counters;
 	const struct cache_simulation *simulation;
 	const struct map_list *maps;
@@ -131,28 +135,28 @@ struct report {
 	struct report_bpf bpf;
 	struct report_losses losses;
 	struct report_cost cost;
-	const struct summary *summary; /* of calls */
+	const struct summary *summary; /* summary of the calls */
 	struct report_faults faults;
 	struct ledger ledger;
 	struct report_pages pages;
 	struct block_figures blocks;
 	struct report_syscalls syscalls;
 	struct report_groups groups;
-	unsigned int top; /* rows of groups, and of a table's system calls; 0: all */
+	unsigned int top; /* rows printed for groups and for system calls; 0: all */
 	struct report_extras extras;
 };
 
 #define REPORT_TOP 20
 
-/* Everything unknown; the first of one run, and no groups. */
+/* Sets every figure to unknown, the run to number 1 of 1, and the groups to none. */
 void report_init(struct report *report);
 void report_exit(struct report *report);
 
 /*
- * Fills the report from the analysis and the counters of a run. Both must outlive it, because
- * it points to the summary and the system calls. report->bpf stays as it is when the
- * counters do not know eBPF: the end of a recording, with the counters, may be missing.
- * 0 or -ENOMEM.
+ * Fills the report from the analysis and the counters of a run. Both must outlive the report,
+ * because it points to the summary and to the system calls. If the counters do not know eBPF,
+ * report->bpf is not changed: the end of a recording, which holds the counters, may be missing. 0
+ * or -ENOMEM.
  */
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters);

@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "util/version.h"
 
-/* Lines with names, and no figures. */
+/* Sets the names of the lines, and all figures to unknown. */
 static void init_usage(struct usage_line *lines)
 {
 	struct usage_seen seen = { .elapsed_ns = COUNT_NA };
@@ -62,7 +62,7 @@ void report_exit(struct report *report)
 	report->extras.nr_syscalls = 0;
 }
 
-/* Returns of handle_mm_fault(), of hooked files or of all others. */
+/* Counts returns of handle_mm_fault(), for hooked files or for all others. */
 static uint64_t count_returns(const struct run_counters *counters, bool hooked,
 			      enum pfstat_fault_outcome outcome)
 {
@@ -78,7 +78,10 @@ static uint64_t count_returns(const struct run_counters *counters, bool hooked,
 	return sum;
 }
 
-/* A fault of a hooked file that begins again is not a whole one; of others an event is sent. */
+/*
+ * Restarts of faults of hooked files are counted apart, because they cost less than whole faults.
+ * For other files each return sends an event, so restarts are included.
+ */
 static void fill_bpf_cost(struct report_cost *cost, const struct run_counters *counters)
 {
 	enum pfstat_fault_outcome outcome;
@@ -125,7 +128,7 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 
 static void fill_time(struct report_time *time, const struct run_counters *counters)
 {
-	/* A drive times its loop itself. */
+	/* A drive measures the time of its loop itself. */
 	if (time->elapsed_ns == COUNT_NA && counters->end_ns != COUNT_NA &&
 	    counters->start_ns != COUNT_NA)
 		time->elapsed_ns = counters->end_ns - counters->start_ns;
@@ -163,7 +166,7 @@ static int fill_pages(struct report_pages *pages, const struct analysis *analysi
 	return analysis_eviction_pairs(analysis, &pages->pairs, &pages->nr_pairs);
 }
 
-/* The comparison with getrusage(2), and the system calls by name. */
+/* Fills the comparison with getrusage(2) and the system calls by name. */
 static int fill_extras(struct report *report, const struct analysis *analysis,
 		       const struct run_counters *counters)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Computes from a filled report all that more than one printer prints: columns of the study,
- * rows of groups, shares, pfstat's own cost. Pure.
+ * Computes every figure that more than one printer prints: columns of the study, rows of groups,
+ * shares, and pfstat's own cost. The input is a filled report. Pure: no I/O.
  */
 #include <math.h>
 #include <seccomp.h>
@@ -9,7 +9,7 @@
 
 #include "report/view.h"
 
-/* Waiting for a CPU: a larger share of the faults' time deserves a warning. */
+/* If a larger share of the faults' time waited for a CPU, the report prints a warning. */
 #define NOISE_MAX	0.10
 #define STUDIED_COLUMNS ((1U << PFSTAT_NR_COLUMNS) - 1)
 
@@ -18,7 +18,7 @@ static void subtract_ns(uint64_t *ns, double less_ns)
 	*ns = *ns > less_ns ? *ns - less_ns + 0.5 : 0;
 }
 
-/* inside_ps: of each call; COUNT_NA leaves all as it is. No time falls below 0. */
+/* Subtracts inside_ps for each call; COUNT_NA changes nothing. No time becomes negative. */
 static void subtract_inside(struct class_figures *figures, uint64_t inside_ps)
 {
 	const double inside_ns = inside_ps / 1e3;
@@ -58,7 +58,10 @@ static void view_groups(struct view *view, const struct report *run)
 		add_group(&view->left_out, &run->groups.rows[i]);
 }
 
-/* Classes as one; where the module's share is taken out, it is of each: they add up. */
+/*
+ * Combines classes into one. If the module's share is subtracted, it is subtracted from each
+ * class first, so that the total is the sum of the classes.
+ */
 static void combine(const struct view *view, const enum pfstat_class *classes, unsigned int nr,
 		    struct class_figures *figures)
 {
@@ -73,7 +76,7 @@ static void combine(const struct view *view, const enum pfstat_class *classes, u
 		figures->total_ns += view->figures.classes[classes[i]].total_ns;
 }
 
-/* columns: a bit each; their classes as one. */
+/* Combines the classes of several columns. @columns: one bit for each column. */
 static void combine_columns(const struct view *view, unsigned int columns,
 			    struct class_figures *figures)
 {
@@ -86,7 +89,7 @@ static void combine_columns(const struct view *view, unsigned int columns,
 	combine(view, classes, nr, figures);
 }
 
-/* Times of calls; a fault's parts stay as they are. */
+/* Only times of calls are adjusted; the parts of a fault stay unchanged. */
 static void view_classes(struct view *view)
 {
 	unsigned int i;
@@ -127,7 +130,7 @@ struct spread view_spread(const double *values, size_t nr)
 
 	for (i = 0; i < nr; i++)
 		spread.mean += values[i] / nr;
-	/* Two passes: the difference of two large sums would lose the digits. */
+	/* Two passes, because the difference of two large sums loses precision. */
 	for (i = 0; i < nr; i++)
 		squares += (values[i] - spread.mean) * (values[i] - spread.mean);
 	spread.stddev = nr > 1 ? sqrt(squares / (nr - 1)) : squares;
@@ -139,7 +142,7 @@ static double cost_in_ns(uint64_t picoseconds)
 	return picoseconds == COUNT_NA ? NAN : picoseconds / 1e3;
 }
 
-/* None of a kind cost nothing, known or not. */
+/* A count of 0 costs nothing, even if the cost of one is unknown. */
 static double cost_of_times(uint64_t count, double ns)
 {
 	if (count == COUNT_NA)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A run as the printers see it: every figure that more than one prints. */
+/* A run as the printers use it, with every figure that more than one of them prints. */
 #ifndef PFSTAT_USER_VIEW_H
 #define PFSTAT_USER_VIEW_H
 
@@ -19,29 +19,32 @@ struct view {
 	struct summary_figures figures;
 	struct class_figures study[STUDY_NR_COLUMNS];
 	struct class_figures every; /* all classes */
-	size_t nr_rows;		    /* of the report's groups, those to be printed */
-	struct group left_out;	    /* the sum of the others */
+	size_t nr_rows;		    /* how many rows of report->groups are printed */
+	struct group left_out;	    /* sum of the groups that are not printed */
 };
 
-/* Residue: more than this share makes a warning. */
+/* A larger share of unaccounted time makes a warning. */
 #define VIEW_RESIDUE_MAX 0.02
 
 struct spread {
 	double mean;
-	double stddev; /* of a sample: divided by n - 1; 0 for one value */
+	double stddev; /* sample standard deviation (divisor n - 1); 0 for one value */
 };
 
-/* The share of pfstat itself in a run, from the calibration before it. */
+/* The cost of pfstat in a run, from the calibration before it. */
 struct own_cost {
-	double call_ns;	  /* that a wrapped call takes longer; NAN: n/a */
-	double inside_ns; /* of that, the part within the call's own time */
-	double total_ns;  /* of all calls */
-	double share;	  /* of the elapsed time */
-	/* The same of eBPF, with perf's counters of faults. */
-	double hooked_ns; /* a fault of which the module wraps a call takes longer */
-	double again_ns;  /* that, each time that the kernel begins it again; NAN: n/a */
-	double other_ns;  /* another, of which an event is sent */
-	/* Of all faults that eBPF counted; one begun again is a whole one where again_ns is n/a. */
+	double call_ns;	  /* extra time of a wrapped call; NAN: n/a */
+	double inside_ns; /* the part of it within the call's own measured time */
+	double total_ns;  /* for all calls */
+	double share;	  /* share of the elapsed time */
+	/* The cost of eBPF, together with perf's fault counters. */
+	double hooked_ns; /* extra time of a fault with a call that the module wraps */
+	double again_ns;  /* extra time for each restart of such a fault; NAN: n/a */
+	double other_ns;  /* extra time of another fault, which sends an event */
+	/*
+	 * For all faults that eBPF counted. If again_ns is n/a, a restart costs as much as a
+	 * fault.
+	 */
 	double bpf_total_ns;
 	double bpf_share;
 };
@@ -50,38 +53,38 @@ struct own_cost view_own_cost(const struct report_cost *cost, const struct repor
 
 void view_run(struct view *view, const struct report *run);
 
-/* NAN when nothing was counted, or is unknown: it has no mean and no share. */
+/* NAN if nothing was counted, or if the count is unknown. */
 double view_mean_ns(const struct class_figures *figures);
 double view_share(uint64_t part, uint64_t whole);
 
-/* NAN when one of the values is. */
+/* NAN if one of the values is NAN. */
 struct spread view_spread(const double *values, size_t nr);
 
 bool view_is_drive(const struct report *run);
 
-/* Without its hook of eBPF a part, or a class of faults, cannot be seen. */
+/* True if eBPF had the hook. Without it, a part or a class of faults cannot be measured. */
 bool view_has_hook(const struct report *run, enum bpf_hook hook);
 bool view_part_known(const struct report *run, enum part part);
 bool view_class_known(const struct report *run, enum fault_class class);
 
-/* Of all faults' time; NAN: n/a. */
+/* Share of all faults' time that is unaccounted; NAN: n/a. */
 double view_residue_share(const struct report *run);
 /*
- * Of all faults' time, the share that waited for a CPU, if it is large enough for a warning;
- * 0: it is not, or it is n/a.
+ * Share of all faults' time that waited for a CPU, if it is large enough for a warning. 0: it is
+ * smaller, or it is n/a.
  */
 double view_noise_share(const struct report *run);
-/* Events were lost: time that counts as on the CPU may have been spent off it. */
+/* True if events were lost, so that time counted as on the CPU may be off-CPU time. */
 bool view_cpu_at_most(const struct report *run);
 
-/* The part that took most of the group's time. */
+/* The part with the largest share of the group's time. */
 enum part view_main_part(const struct group *group);
 
-/* The names of enum part and enum group_by as they are spelled everywhere. */
+/* Names of enum part and enum group_by, as used in all formats. */
 const char *view_part_name(enum part part);
 const char *view_group_name(enum group_by by);
 
-/* The system call's name, to be freed; NULL: unknown to this machine. */
+/* The name of the system call, freed by the caller; NULL: unknown on this machine. */
 char *view_syscall_name(uint32_t number);
 
 #endif
