@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What the eBPF programs say. Times are nanoseconds of CLOCK_MONOTONIC
+ * The events that the eBPF programs send. Times are nanoseconds of CLOCK_MONOTONIC
  * (bpf_ktime_get_ns), the module's clock. Plain fixed-width types, no holes.
  *
- * An event is sent when it is over: `event.ns` is its end, so that events and
- * the module's records, which end too, can be merged by it. Device numbers are
- * major << 20 | minor, as in <pfstat/record.h>.
+ * An event is sent when its subject ends, and `event.ns` is that end. The module's
+ * records are also written at their end, so both streams can be merged by time.
+ * Device numbers are major << 20 | minor, as in <pfstat/record.h>.
  */
 #ifndef PFSTAT_EVENT_H
 #define PFSTAT_EVENT_H
@@ -16,7 +16,7 @@
 #define PFSTAT_PIN_DIR "/sys/fs/bpf/pfstat"
 
 enum pfstat_event_type {
-	PFSTAT_EVENT_OFF_CPU_1, /* only in recordings of before: without total_ns, 48 bytes */
+	PFSTAT_EVENT_OFF_CPU_1, /* only in old recordings: without total_ns, 48 bytes */
 	PFSTAT_EVENT_BLOCK,
 	PFSTAT_EVENT_FAULT,
 	PFSTAT_EVENT_PAGE,
@@ -27,30 +27,30 @@ enum pfstat_event_type {
 	PFSTAT_NR_EVENTS
 };
 
-/* The head of every event. */
+/* The header of every event. */
 struct pfstat_event {
 	__u16 type;  /* enum pfstat_event_type */
-	__u16 size;  /* bytes, with this head */
-	__u32 flags; /* by type, see below */
+	__u16 size;  /* bytes, including this header */
+	__u32 flags; /* depend on the type, see below */
 	__u32 pid;   /* process (tgid) */
 	__u32 tid;
-	__u64 ns; /* when it was over */
+	__u64 ns; /* its end */
 };
 
 /* pfstat_off_cpu.event.flags */
-#define PFSTAT_OFF_CPU_PREEMPTED 0x1 /* it was runnable all the time */
-#define PFSTAT_OFF_CPU_IOWAIT	 0x2 /* left in io_schedule() */
+#define PFSTAT_OFF_CPU_PREEMPTED 0x1 /* the thread was runnable all the time */
+#define PFSTAT_OFF_CPU_IOWAIT	 0x2 /* the thread called io_schedule() */
 #define PFSTAT_OFF_CPU_WOKEN	 0x4 /* woken_ns is known */
 
-/* One stay of a target's thread off the CPU; event.ns: it runs again. */
+/* One off-CPU interval of a target's thread. event.ns: the thread runs again. */
 struct pfstat_off_cpu {
 	struct pfstat_event event;
 	__u64 off_ns;
 	__u64 woken_ns; /* runnable from here on; 0 without PFSTAT_OFF_CPU_WOKEN */
-	__u32 state;	/* task state it left with: 0 = was runnable */
+	__u32 state;	/* task state at switch-out; 0: runnable */
 	__u32 waker;	/* thread that woke it; 0: unknown, an interrupt or idle */
 	/*
-	 * How long the thread has been off the CPU so far, this interval included. It grows by
+	 * The total off-CPU time of the thread so far, including this interval. It grows by
 	 * more than this interval if an event was lost in between. 0: not known.
 	 */
 	__u64 total_ns;
@@ -61,35 +61,35 @@ struct pfstat_off_cpu {
 #define PFSTAT_BLOCK_READAHEAD 0x2
 #define PFSTAT_BLOCK_ERROR     0x4
 #define PFSTAT_BLOCK_FILE      0x8  /* fs_dev, inode, pgoff are known */
-#define PFSTAT_BLOCK_SWAP      0x10 /* anonymous memory's page */
+#define PFSTAT_BLOCK_SWAP      0x10 /* a page of anonymous memory */
 
 /*
- * One request that a target's thread handed to a block device (event.pid, .tid:
- * that thread); event.ns: it is completed.
+ * One request that a target's thread (event.pid, event.tid) submitted to a block device.
+ * event.ns: its completion.
  */
 struct pfstat_block {
 	struct pfstat_event event;
-	__u64 insert_ns; /* into the queue; = issue_ns when issued directly */
-	__u64 issue_ns;	 /* to the driver */
-	__u64 sector;	 /* of 512 bytes, on `dev` */
-	__u64 inode;	 /* of the file whose first page it moves */
-	__u64 pgoff;	 /* that page */
+	__u64 insert_ns; /* entered the queue; = issue_ns if issued directly */
+	__u64 issue_ns;	 /* passed to the driver */
+	__u64 sector;	 /* in units of 512 bytes, on `dev` */
+	__u64 inode;	 /* of the file whose page is the first one transferred */
+	__u64 pgoff;	 /* the first page transferred */
 	__u32 dev;	 /* the disk */
 	__u32 fs_dev;	 /* the file's super block, as in pfstat_record */
 	__u32 bytes;
-	__u32 file_bytes; /* of them, from pgoff on, this file's; the rest is unknown */
+	__u32 file_bytes; /* bytes that belong to this file, from pgoff on; the rest is unknown */
 };
 
 /*
- * What handle_mm_fault() was about: KIND(name, spelling). All other code takes the kinds from
- * this table. A new kind is appended.
+ * The kinds of calls of handle_mm_fault(): KIND(name, spelling). All other code takes the
+ * kinds from this table. A new kind is appended.
  */
 #define PFSTAT_FAULT_KINDS(KIND)                                      \
 	/* a file operation that the module wraps: it left records */ \
 	KIND(HOOKED, "hooked")                                        \
 	PFSTAT_OTHER_FAULT_KINDS(KIND)
 
-/* The kinds of which the module has no record. */
+/* The kinds that the module does not record. */
 #define PFSTAT_OTHER_FAULT_KINDS(KIND)                  \
 	/* a file operation, not wrapped */             \
 	KIND(FILE, "file")                              \
@@ -109,7 +109,7 @@ enum pfstat_fault_kind { PFSTAT_FAULT_KINDS(PFSTAT_FAULT_KIND_ENUM) PFSTAT_NR_FA
 
 #define PFSTAT_FAULT_KIND_NAMES { PFSTAT_FAULT_KINDS(PFSTAT_FAULT_KIND_SPELLING) }
 
-/* Where it came from. */
+/* The origin of a fault. */
 enum pfstat_fault_origin {
 	PFSTAT_ORIGIN_USER,   /* the program's own access */
 	PFSTAT_ORIGIN_KERNEL, /* the kernel's access to user memory, in a system call */
@@ -117,24 +117,24 @@ enum pfstat_fault_origin {
 	PFSTAT_NR_ORIGINS
 };
 
-/* How it came back. */
+/* The outcome of a call of handle_mm_fault(). */
 enum pfstat_fault_outcome {
-	PFSTAT_OUTCOME_MINOR, /* solved; as the kernel counts them */
+	PFSTAT_OUTCOME_MINOR, /* solved; minor and major as the kernel counts them */
 	PFSTAT_OUTCOME_MAJOR,
-	PFSTAT_OUTCOME_RETRY, /* the same fault will come again */
+	PFSTAT_OUTCOME_RETRY, /* the kernel will repeat the same fault */
 	PFSTAT_OUTCOME_ERROR,
 	PFSTAT_NR_OUTCOMES
 };
 
 /*
- * Index of the map `faults`, whose values are pfstat_fault_value, one a CPU:
+ * Index of the map `faults`, whose values are pfstat_fault_value, one a CPU. The map counts
  * every return of handle_mm_fault() of a target.
  */
 #define PFSTAT_FAULT_INDEX(kind, origin, outcome) \
 	(((kind) * PFSTAT_NR_ORIGINS + (origin)) * PFSTAT_NR_OUTCOMES + (outcome))
 #define PFSTAT_NR_FAULT_INDICES (PFSTAT_NR_FAULT_KINDS * PFSTAT_NR_ORIGINS * PFSTAT_NR_OUTCOMES)
 
-/* Asked of eBPF by pfdrive: which ->fault has this process's mapping at an address. */
+/* A query of pfdrive to eBPF: the address of ->fault of this process's mapping at an address. */
 struct pfstat_handler_query {
 	__u64 address;
 	__u64 handler; /* 0: none */
@@ -142,12 +142,12 @@ struct pfstat_handler_query {
 
 struct pfstat_fault_value {
 	__u64 count;
-	__u64 total_ns; /* of those that are sent */
+	__u64 total_ns; /* only of those that are sent as events */
 };
 
 /*
- * Faults that the tasks' own counts (min_flt, maj_flt) have above those of `faults`, mod 2^64,
- * as of the last fault that was seen of each thread, or its end.
+ * The excess of the tasks' own counts (min_flt, maj_flt) over those of `faults`, mod 2^64, at
+ * the last fault of each thread that eBPF saw, or at the thread's exit.
  */
 struct pfstat_missed {
 	__u64 minor;
@@ -155,16 +155,16 @@ struct pfstat_missed {
 };
 
 /*
- * One call of handle_mm_fault(), sent unless its kind is HOOKED (the module's
- * records say more), then too if every fault was asked for; event.ns: it
- * returned. event.flags: enum pfstat_fault_kind.
+ * One call of handle_mm_fault(). A call of kind HOOKED is sent only if every fault was
+ * requested, because the module's records hold more. event.ns: its return.
+ * event.flags: enum pfstat_fault_kind.
  */
 struct pfstat_fault {
 	struct pfstat_event event;
 	__u64 start_ns;
 	__u64 address;
 	__u64 ip;    /* user-mode instruction, 0: unknown */
-	__u64 pgoff; /* page of the file; of the address when there is none */
+	__u64 pgoff; /* page of the file; without a file, of the address */
 	__u64 inode; /* 0: no file */
 	__u32 dev;
 	__u32 fault_flags; /* PFSTAT_FLAG_* */
@@ -175,8 +175,8 @@ struct pfstat_fault {
 };
 
 /*
- * Pages left the page cache, of a file that a target has read from a block device.
- * event.pid, .tid: who removed them. event.flags: 0.
+ * Pages of a file that a target read from a block device left the page cache.
+ * event.pid, .tid: the thread that removed them. event.flags: 0.
  */
 struct pfstat_page {
 	struct pfstat_event event;
@@ -184,17 +184,17 @@ struct pfstat_page {
 	__u64 pgoff; /* the first */
 	__u32 dev;
 	__u32 pages;
-	char comm[16]; /* who removed them: no target, mostly */
+	char comm[16]; /* of the thread that removed them; it is rarely a target */
 };
 
-/* pfstat_task.event.flags; 0: the thread was there before, this is its name */
-#define PFSTAT_TASK_FORK 0x1 /* event.tid begins: a target's child or thread */
+/* pfstat_task.event.flags; 0: the thread existed before, and this is its name */
+#define PFSTAT_TASK_FORK 0x1 /* event.tid starts: a child or thread of a target */
 #define PFSTAT_TASK_EXEC 0x2
-#define PFSTAT_TASK_EXIT 0x4 /* no more is said of event.tid */
+#define PFSTAT_TASK_EXIT 0x4 /* the last event of event.tid */
 
 struct pfstat_task {
 	struct pfstat_event event;
-	__u32 parent;	  /* tid of who forked; of an exec: tid before it */
+	__u32 parent;	  /* fork: tid of the parent; exec: tid before it */
 	__u32 parent_pid; /* its process */
 	char comm[16];
 };
@@ -202,23 +202,23 @@ struct pfstat_task {
 #define PFSTAT_STACK_FRAMES 64
 
 /*
- * The user stack of a thread that has just faulted, as its frame pointers tell;
- * event.ns: the fault begins. Sent if stacks were asked for, once for a fault and its
- * retries, but again for one that the lock of the mapping was not enough for: it begins
- * anew then. event.flags: 0.
+ * The user stack of a thread that has just faulted, found by its frame pointers.
+ * event.ns: the start of the fault. Sent if stacks were requested, once for a fault and its
+ * retries. If the per-VMA lock did not suffice, the fault starts again under the mmap lock,
+ * and its stack is sent again. event.flags: 0.
  */
 struct pfstat_stack {
 	struct pfstat_event event;
-	__u64 address; /* that it faulted at */
-	__u32 frames;  /* of ips; PFSTAT_STACK_FRAMES: there may be more */
+	__u64 address; /* the faulting address */
+	__u32 frames;  /* number of ips; PFSTAT_STACK_FRAMES: there may be more */
 	__u32 reserved;
-	__u64 ips[PFSTAT_STACK_FRAMES]; /* the innermost first, then returns; the rest 0 */
+	__u64 ips[PFSTAT_STACK_FRAMES]; /* innermost first, then return addresses; the rest is 0 */
 };
 
-/* MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED and POPULATE_READ; 1 << advice. */
+/* Bits 1 << advice of MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED and POPULATE_READ. */
 #define PFSTAT_ADVICES (1U << 0 | 1U << 1 | 1U << 2 | 1U << 3 | 1U << 4 | 1U << 22)
 
-/* A call of madvise(2) that succeeded, with one of these; event.ns: it returns. event.flags: 0. */
+/* A successful madvise(2) with one of these advices. event.ns: its return. event.flags: 0. */
 struct pfstat_advice {
 	struct pfstat_event event;
 	__u64 start_ns;
@@ -228,7 +228,7 @@ struct pfstat_advice {
 	__u32 reserved;
 };
 
-/* Key of the map `syscalls`: result is 0 for success or a positive errno. */
+/* Key of the map `syscalls`. error: 0 for success, or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;
 	__u32 error;
@@ -244,8 +244,9 @@ struct pfstat_syscall_value {
 };
 
 /*
- * Key of the map `swap_pairs`: who made pages of anonymous memory leave, and whose
- * they were (processes; owner 0: several, or unknown). Its value: how many were read again.
+ * Key of the map `swap_pairs`: the process that caused pages of anonymous memory to be swapped
+ * out, and the process that owned them (0: several, or unknown). The value is the number of
+ * these pages that were read again.
  */
 struct pfstat_swap_pair {
 	__u32 evictor;
@@ -254,12 +255,12 @@ struct pfstat_swap_pair {
 
 /* Pages of the whole machine. read = the sum of all pairs + not_seen. */
 struct pfstat_swap_counts {
-	__u64 evicted;	/* left memory, and are in swap only */
+	__u64 evicted;	/* left memory, and are only in swap */
 	__u64 read;	/* read from swap */
-	__u64 not_seen; /* of these: who evicted them is not known */
+	__u64 not_seen; /* read from swap, but the evictor is not known */
 };
 
-/* Index of the map `counts`, one a CPU: everything that was seen or missed. */
+/* Index of the map `counts`, one a CPU. */
 enum pfstat_count {
 	PFSTAT_COUNT_OFF_CPU,	   /* off-CPU events sent */
 	PFSTAT_COUNT_EVENTS,	   /* events of all types sent */
@@ -271,8 +272,8 @@ enum pfstat_count {
 /* Value of the map `targets`; its key is a pid (tgid) or a tid. */
 enum pfstat_target {
 	PFSTAT_TARGET_PROCESS = 1, /* key is a tgid: all its threads */
-	PFSTAT_TARGET_THREAD = 2,  /* key is a tid: this thread alone */
-	PFSTAT_TARGET_FOLLOW = 3,  /* as PROCESS, and its children, and theirs */
+	PFSTAT_TARGET_THREAD = 2,  /* key is a tid: only this thread */
+	PFSTAT_TARGET_FOLLOW = 3,  /* as PROCESS, and also all descendants */
 };
 
 _Static_assert(PFSTAT_FAULT_OTHER == 5, "ABI");

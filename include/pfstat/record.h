@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What the module says of a page fault, and the ring that carries it.
+ * The module's record of a page fault, and the ring that carries it.
  *
- * One record is one call of one wrapped VMA operation (an "attempt"). Times
- * are nanoseconds of CLOCK_MONOTONIC. This file is shared by the module, the
- * eBPF programs and user space: plain fixed-width types, no holes.
+ * One record describes one call of one wrapped VMA operation (an "attempt"). Times
+ * are nanoseconds of CLOCK_MONOTONIC. The module, the eBPF programs and user space
+ * share this file: plain fixed-width types, no holes.
  */
 #ifndef PFSTAT_RECORD_H
 #define PFSTAT_RECORD_H
 
 #include <linux/types.h>
 
-/* Raised whenever anything below changes shape or meaning. */
+/* Incremented if the shape or meaning of anything below changes. */
 #define PFSTAT_ABI_VERSION 5
-/* Versions from here on read the same: each appended classes and states to the one before. */
+/* The oldest version that user space reads. Each later one only appended classes and states. */
 #define PFSTAT_ABI_OLDEST 4
 
 /* Which VMA operation was called. */
@@ -29,8 +29,8 @@ enum pfstat_op {
 #define PFSTAT_OP_NAMES { "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
 
 /*
- * The columns of the page-fault study, figure 1: each is a sum of classes.
- * A class of column NONE is in no column.
+ * The columns of the page-fault study, figure 1. Each is a sum of classes.
+ * A class of column NONE belongs to no column.
  */
 enum pfstat_column {
 	PFSTAT_COLUMN_DISK,
@@ -78,7 +78,7 @@ enum pfstat_class { PFSTAT_CLASSES(PFSTAT_CLASS_ENUM) PFSTAT_NR_CLASSES };
 #define PFSTAT_CLASS_COLUMN(name, spelling, column) PFSTAT_COLUMN_##column,
 #define PFSTAT_CLASS_COLUMNS			    { PFSTAT_CLASSES(PFSTAT_CLASS_COLUMN) }
 
-/* The page cache at the faulting offset, looked up just before the call. */
+/* The state of the page cache at the faulting offset, just before the call. */
 enum pfstat_before {
 	PFSTAT_BEFORE_UNKNOWN, /* not looked up for this operation, or no page cache (DAX) */
 	PFSTAT_BEFORE_ABSENT,
@@ -92,13 +92,13 @@ enum pfstat_before {
 };
 
 /* pfstat_record.facts */
-#define PFSTAT_FACT_SLEPT     0x01 /* a voluntary context switch in the call */
+#define PFSTAT_FACT_SLEPT     0x01 /* a voluntary context switch during the call */
 #define PFSTAT_FACT_PREEMPTED 0x02 /* an involuntary one */
 #define PFSTAT_FACT_SHARED    0x04 /* VM_SHARED mapping */
-#define PFSTAT_FACT_COW	      0x08 /* pfn is the private copy's */
-#define PFSTAT_FACT_FOLIO     0x10 /* the folio was mapped, not its one page */
+#define PFSTAT_FACT_COW	      0x08 /* pfn is that of the private copy */
+#define PFSTAT_FACT_FOLIO     0x10 /* the whole folio was mapped, not only one page */
 
-/* pfstat_record.flags: the kernel's FAULT_FLAG_*, the same since v5.10. */
+/* pfstat_record.flags: the kernel's FAULT_FLAG_*, unchanged since v5.10. */
 #define PFSTAT_FLAG_WRITE	0x0001
 #define PFSTAT_FLAG_ALLOW_RETRY 0x0004
 #define PFSTAT_FLAG_TRIED	0x0020
@@ -107,7 +107,7 @@ enum pfstat_before {
 #define PFSTAT_FLAG_INSTRUCTION 0x0100
 #define PFSTAT_FLAG_VMA_LOCK	0x1000 /* since v6.4 */
 
-/* pfstat_record.result: the kernel's VM_FAULT_*, the same since v5.1. */
+/* pfstat_record.result: the kernel's VM_FAULT_*, unchanged since v5.1. */
 #define PFSTAT_RESULT_OOM	     0x0001
 #define PFSTAT_RESULT_SIGBUS	     0x0002
 #define PFSTAT_RESULT_MAJOR	     0x0004
@@ -118,7 +118,7 @@ enum pfstat_before {
 #define PFSTAT_RESULT_LOCKED	     0x0200
 #define PFSTAT_RESULT_RETRY	     0x0400
 #define PFSTAT_RESULT_FALLBACK	     0x0800
-#define PFSTAT_RESULT_COMPLETED	     0x4000 /* since v6.0: done, and the lock was given up */
+#define PFSTAT_RESULT_COMPLETED	     0x4000 /* since v6.0: complete, and the lock was released */
 #define PFSTAT_RESULT_ERROR                                                 \
 	(PFSTAT_RESULT_OOM | PFSTAT_RESULT_SIGBUS | PFSTAT_RESULT_SIGSEGV | \
 	 PFSTAT_RESULT_HWPOISON | PFSTAT_RESULT_HWPOISON_LARGE)
@@ -132,40 +132,40 @@ struct pfstat_record {
 	__u64 earlier_ns; /* start_ns of the thread's previous attempt at this fault, or 0 */
 	__u64 address;	  /* virtual, as faulted (not page-masked) */
 	__u64 pgoff;	  /* page of the file */
-	__u64 pfn;	  /* page frame; PFSTAT_NO_PFN: none, or not CAP_SYS_ADMIN */
+	__u64 pfn;	  /* page frame; PFSTAT_NO_PFN: none, or no CAP_SYS_ADMIN */
 	__u64 inode;
 	__u32 tid; /* thread */
 	__u32 pid; /* process (tgid) of the thread that faulted, initial namespace */
-	/* From here to `reserved` it is the same for all fast calls of a file system. */
+	/* The fields from here to `reserved` are equal for all fast calls of a file system. */
 	__u32 dev;     /* major << 20 | minor of the file's super block */
 	__u32 result;  /* PFSTAT_RESULT_* */
 	__u8 op;       /* enum pfstat_op */
 	__u8 class;    /* enum pfstat_class */
-	__u8 order;    /* log2 of the pages of the folio that pfn is in */
+	__u8 order;    /* log2 of the number of pages in the folio of pfn */
 	__u8 before;   /* enum pfstat_before */
 	__u8 facts;    /* PFSTAT_FACT_* */
 	__u8 reserved; /* zero */
 	/*
-	 * map_pages: the window that it may map is pgoff - around_before and the
-	 * around_pages from there on. Else 0.
+	 * map_pages may map the window of around_pages pages from pgoff - around_before on. 0 for
+	 * other operations.
 	 */
 	__u16 around_before;
-	__u16 cpu; /* where the call ended */
+	__u16 cpu; /* CPU on which the call ended */
 	__u16 around_pages;
 	__u32 flags; /* PFSTAT_FLAG_* and other FAULT_FLAG_* */
-	__u64 ip;    /* instruction of the program that was interrupted; 0: none */
+	__u64 ip;    /* user-mode instruction that was interrupted; 0: none */
 };
 
 /*
- * A ring is one CPU's: a page with this header, then `capacity` records.
- * Record number n (from 0) lies at data[n % capacity]; valid when its
- * sequence is n + 1 both before and after it was copied.
+ * The ring of one CPU: a page with this header, then `capacity` records.
+ * Record number n (from 0) lies at data[n % capacity]. A copy of it is valid if its
+ * sequence is n + 1 both before and after the copy.
  *
- * The module writes everything but `tail`, and trusts nothing it reads here.
- * In drop mode a record that finds head - tail == capacity is not stored and
- * counted in `lost`; in overwrite mode `tail` is ignored, the oldest record
- * gives way and the reader counts the sequence numbers that it missed.
- * Always: calls = head + lost.
+ * The module writes every field but `tail`, and trusts no value that it reads here.
+ * In drop mode, if head - tail == capacity, a new record is not stored but counted
+ * in `lost`. In overwrite mode the module ignores `tail` and overwrites the oldest
+ * record; the reader counts the sequence numbers that it missed.
+ * Invariant: calls = head + lost.
  */
 struct pfstat_ring_header {
 	__u32 version;	   /* PFSTAT_ABI_VERSION */
@@ -176,7 +176,7 @@ struct pfstat_ring_header {
 	__u64 head;	 /* records stored so far; read with acquire */
 	__u64 lost;	 /* calls not stored */
 	__u64 reserved[3];
-	__u64 tail; /* records consumed; written by the reader, release */
+	__u64 tail; /* records consumed; the reader stores it with release */
 };
 
 _Static_assert(PFSTAT_CLASS_RACED == 10, "ABI");
