@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Initializes, frees and sums the counters of a run. Collectors and recordings fill them, and
+ * the ledger and the reports read them. A sum that includes an unknown count is unknown.
+ */
 #include <stdlib.h>
 
 #include "model/counters.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is known of a run beside its items: counts that the kernel, the module
- * and eBPF kept, each from its own place. A recording carries it (recording/),
- * the ledger compares it. What could not be had is COUNT_NA and prints "n/a".
+ * The counts of a run that the kernel, the module and eBPF each kept independently. A
+ * recording stores them with the items (recording/), and the ledger compares them. A count
+ * that is not available is COUNT_NA and prints "n/a".
  */
 #ifndef PFSTAT_USER_COUNTERS_H
 #define PFSTAT_USER_COUNTERS_H
@@ -17,16 +17,16 @@
 
 #define COUNT_NA UINT64_MAX
 
-/* Optional hooks of eBPF: a bit each in counters.hooks. */
+/* Optional hooks of eBPF. Each is a bit in counters.hooks. */
 enum bpf_hook {
 	HOOK_WAKEUP,	   /* sched_waking: the run-queue part */
 	HOOK_BLOCK_INSERT, /* the queue part */
 	HOOK_BLOCK,	   /* issue and completion: the device part */
 	HOOK_FAULT,	   /* handle_mm_fault: the kernel's own count */
-	HOOK_SWAP,	   /* do_swap_page: tells swap-ins from other */
-	HOOK_WP,	   /* do_wp_page: tells copies on write */
-	HOOK_PAGE_DELETE,  /* mm_filemap_delete_from_page_cache: what became of pages read */
-	HOOK_SWAP_IO,	   /* swap cache and reads: who swapped out whose pages */
+	HOOK_SWAP,	   /* do_swap_page: separates swap-ins from other faults */
+	HOOK_WP,	   /* do_wp_page: separates copies on write */
+	HOOK_PAGE_DELETE,  /* mm_filemap_delete_from_page_cache: the fate of pages that were read */
+	HOOK_SWAP_IO,	   /* swap cache and reads: which process swapped out whose pages */
 	NR_HOOKS
 };
 
@@ -39,7 +39,7 @@ struct syscall_row {
 	struct pfstat_syscall_value value; /* summed over CPUs */
 };
 
-/* Pages that a process made leave for swap, and that were read again. */
+/* Pages that one process caused to be swapped out, and that were read again. */
 struct swap_row {
 	struct pfstat_swap_pair pair;
 	char evictor_name[16]; /* "": not known */
@@ -48,52 +48,54 @@ struct swap_row {
 };
 
 struct run_counters {
-	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, of the watched part */
-	/* Since when all is counted: a drive's steps before the accesses. COUNT_NA: start_ns. */
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, bounds of the watched part */
+	/* The start of all counts. A drive prepares between it and start_ns. COUNT_NA: start_ns. */
 	uint64_t counts_start_ns;
-	bool hooked_only; /* nothing but hooked files was touched: the driver's own loop */
-	bool edges;	  /* it ran on while the watching began and ended */
-	/* The module's. */
+	bool hooked_only; /* only hooked files were touched, by the driver's own loop */
+	bool edges;	  /* the program was running when the watching began and ended */
+	/* From the module. */
 	uint64_t calls;	       /* wrapper calls counted */
-	uint64_t lost;	       /* of these, not stored */
-	uint64_t call_cost_ps; /* its own cost, by its calibration: that a call takes longer */
-	uint64_t inside_ps;    /* of that, what lies within the time of the call */
-	/* eBPF's; without it have_bpf is false and the rest is meaningless. */
+	uint64_t lost;	       /* of these, records not stored */
+	uint64_t call_cost_ps; /* added to each call by the module, as it calibrated itself */
+	uint64_t inside_ps;    /* the share of call_cost_ps within the call's recorded duration */
+	/* From eBPF. Without have_bpf the rest is meaningless. */
 	bool have_bpf;
-	char bpf_missing[256]; /* why, one clause */
+	char bpf_missing[256]; /* the reason, one clause */
 	bool have_advice;      /* calls of madvise(2) are among the events */
 	uint32_t hooks;	       /* 1 << enum bpf_hook: attached */
-	/* What it and perf's counters add to a fault, in picoseconds, as pfdrive measured. */
-	uint64_t bpf_hooked_ps; /* where the module wraps the call */
-	uint64_t bpf_again_ps;	/* there, each time that the kernel begins it again */
-	uint64_t bpf_other_ps;	/* where not: an event is sent */
+	/*
+	 * Cost of eBPF and perf's counters for each fault, in picoseconds, as measured by pfdrive.
+	 */
+	uint64_t bpf_hooked_ps; /* of a call that the module wraps */
+	uint64_t bpf_again_ps;	/* of each further start of such a call by the kernel */
+	uint64_t bpf_other_ps;	/* of any other fault: an event is sent */
 	uint64_t counts[PFSTAT_NR_COUNTS];
-	/* Events that pfdrive read; counts[PFSTAT_COUNT_EVENTS] were sent. */
+	/* Events that pfdrive read; the programs sent counts[PFSTAT_COUNT_EVENTS]. */
 	uint64_t events_received;
-	uint64_t events_skipped; /* of EVENTS_LOST: where the kernel left out a program */
+	uint64_t events_skipped; /* share of EVENTS_LOST: the kernel skipped a program */
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 	uint64_t task_minor, task_major; /* the tasks' own counts, with HOOK_FAULT */
 	struct syscall_row *syscalls; /* by total time, longest first; run_counters_exit() frees */
 	size_t nr_syscalls;
-	/* Of the whole machine, with HOOK_SWAP_IO. */
+	/* The whole machine's, with HOOK_SWAP_IO. */
 	struct pfstat_swap_counts swap;
 	struct swap_row *swap_rows; /* run_counters_exit() frees */
 	size_t nr_swap_rows;
-	/* getrusage(2), or /proc for a running process: of all that was watched. */
+	/* All watched processes, from getrusage(2), or from /proc for a running process. */
 	struct usage usage;
 	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
 	uint64_t perf_faults, perf_minor, perf_major;
-	uint64_t maps_lost;	 /* mappings that perf had no room to tell of */
-	uint64_t names_left_out; /* names of code that the recording had no room for */
+	uint64_t maps_lost;	 /* mappings that perf could not report for lack of space */
+	uint64_t names_left_out; /* names of code that did not fit into the recording */
 };
 
-/* Everything COUNT_NA or empty. */
+/* Sets every count to COUNT_NA, and the rest to empty. */
 void run_counters_init(struct run_counters *counters);
 void run_counters_exit(struct run_counters *counters);
 
-/* Of counts, any of which may be unknown: then the sum is. */
+/* The sum, or COUNT_NA if a count is unknown. */
 uint64_t count_sum(uint64_t a, uint64_t b);
-/* Of handle_mm_fault(), as eBPF counted, from wherever it was called. COUNT_NA: unknown. */
+/* Returns of handle_mm_fault() that eBPF counted, over all origins. COUNT_NA: unknown. */
 uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_fault_kind kind,
 			      enum pfstat_fault_outcome outcome);
 

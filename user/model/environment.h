@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The machine, and the state that a run was measured under. system/machine_state.h reads most
- * of it. Empty strings and the values named below mean "not available".
+ * The machine and the conditions of a run. system/machine_state.h reads most of it. An empty
+ * string, or a value named below, means "not available".
  */
 #ifndef PFSTAT_USER_ENVIRONMENT_H
 #define PFSTAT_USER_ENVIRONMENT_H
@@ -10,43 +10,43 @@
 #include <stdint.h>
 
 struct environment {
-	char kind[8];	   /* drive, or record: any program */
+	char kind[8];	   /* drive, or record (any program) */
 	char version[32];  /* of the pfdrive that measured */
 	int64_t started_s; /* since 1970, UTC; 0: n/a */
-	/* What a record watched: at most one of the first three. */
+	/* The target of a record. At most one of command, pid and cgroup is set. */
 	char command[1024];
-	char invocation[4096]; /* pfdrive's own command line, as a shell takes it */
+	char invocation[4096]; /* pfdrive's own command line, in shell syntax */
 	uint32_t pid;	       /* 0: none */
 	char cgroup[4096];
-	char only_file[4096]; /* this file's faults only; "": any file's */
+	char only_file[4096]; /* only the faults of this file; "": of any file */
 	char kernel[128];     /* uname -r */
 	char machine[128];    /* CPU model */
 	unsigned int cpus;    /* online */
 	uint64_t memory_bytes;
 	char clocksource[32];
 	char virtualization[32]; /* "none", "kvm", "qemu", … or "" unknown */
-	/* From here to seed: of a drive. */
+	/* From here to seed, only for a drive. */
 	char file[4096];
 	uint64_t file_bytes;
 	uint64_t file_pages;
 	char filesystem[32];	 /* ext4, … */
-	char device[64];	 /* block device name, or "" where there is none */
+	char device[64];	 /* name of the block device; "": none */
 	int64_t readahead_bytes; /* of the file system; -1: n/a */
 	char cache[8];		 /* cold or warm */
-	uint64_t resident_pages; /* verified with mincore before; COUNT_NA: no file */
+	uint64_t resident_pages; /* verified with mincore before the run; COUNT_NA: no file */
 	char pattern[32];
 	uint64_t accesses;
 	uint64_t seed;
 	int pinned_cpu; /* -1: not pinned */
 	bool fault_around;
 	uint64_t fault_around_bytes; /* the kernel's setting; 0: n/a */
-	uint64_t ring_bytes;	     /* of records, a CPU; 0: n/a */
-	/* Of a drive again: the memory, and what is stored there. */
+	uint64_t ring_bytes;	     /* of records, for each CPU; 0: n/a */
+	/* Also for a drive: the memory, and the stores to it. */
 	char map[24];		       /* shared, private, anon; "+populate" */
 	char backing[12];	       /* file, scratch or anonymous */
-	double store_share;	       /* of the accesses */
+	double store_share;	       /* share of the accesses that store */
 	char fill[8];		       /* msync; "": not filled before */
-	char transparent_hugepage[12]; /* of anonymous memory: always, madvise, never */
+	char transparent_hugepage[12]; /* setting for anonymous memory: always, madvise, never */
 };
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one table of fault classes in user space: names come from <pfstat/record.h> and
- * <pfstat/event.h>, all else stands here. Each class has one row, and one place in each of the
- * two orders.
+ * The only table of fault classes in user space. Names come from <pfstat/record.h> and
+ * <pfstat/event.h>, and all other properties stand here. Each class has one row, and one place
+ * in each of the two orders.
  */
 #include "model/colour.h"
 #include "model/counters.h"
@@ -31,7 +31,7 @@ const struct fault_class_traits fault_classes[NR_FAULT_CLASSES] = {
 			  "solved meanwhile, or a hint of NUMA balancing", 1U << HOOK_FAULT },
 };
 
-/* Classes of the module that begin a fault only if a record was lost come last. */
+/* The last rows are module classes that begin a fault only if a record was lost. */
 const enum fault_class fault_class_rows[] = {
 	FAULT_DISK,  FAULT_WAIT,  FAULT_READAHEAD, FAULT_LONG,	FAULT_AROUND, FAULT_MKWRITE,
 	FAULT_LOCK,  FAULT_RACED, FAULT_ANON,	   FAULT_SWAP,	FAULT_COW,    FAULT_FILE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The class of a logical fault, and everything that user space knows of a class: its name,
- * the hooks of eBPF that reveal it, its mark in figures and its place in tables.
+ * The class of a logical fault, and the properties of each class in user space: its name, the
+ * eBPF hooks that reveal it, its mark in figures and its place in tables.
  */
 #ifndef PFSTAT_USER_FAULT_CLASS_H
 #define PFSTAT_USER_FAULT_CLASS_H
@@ -12,8 +12,8 @@
 #include <pfstat/record.h>
 
 /*
- * Of a fault that the module records: enum pfstat_class of its first call that was not a pass.
- * Of another: its enum pfstat_fault_kind.
+ * A fault that the module records has the enum pfstat_class of its first call that was not a
+ * pass. Any other fault has its enum pfstat_fault_kind.
  */
 #define FAULT_CLASS_OF_RECORD(name, spelling, column) FAULT_##name,
 #define FAULT_CLASS_OF_EVENT(name, spelling)	      FAULT_##name,
@@ -22,7 +22,7 @@ enum fault_class {
 		NR_FAULT_CLASSES
 };
 
-/* The first class of which the module has no record. */
+/* The first class that the module does not record. */
 #define FAULT_FIRST_OTHER FAULT_FILE
 
 struct fault_class_traits {
@@ -31,19 +31,19 @@ struct fault_class_traits {
 	unsigned int point; /* gnuplot's point type */
 	double size;
 	char ascii; /* in a terminal */
-	/* Of classes of which the module has no record. */
-	const char *reason; /* in the ledger, why getrusage(2) counts more */
-	uint32_t hooks;	    /* 1 << enum fact_hook: all that reveal its faults */
+	/* Only for classes that the module does not record. */
+	const char *reason; /* for the ledger: why getrusage(2) counts more */
+	uint32_t hooks;	    /* 1 << enum bpf_hook: all hooks that reveal its faults */
 };
 
 extern const struct fault_class_traits fault_classes[NR_FAULT_CLASSES];
 
 /* The order of rows in tables. */
 extern const enum fault_class fault_class_rows[NR_FAULT_CLASSES];
-/* The order in which figures draw them: the last one is on top. */
+/* The order in which figures draw them. The last one is on top. */
 extern const enum fault_class fault_class_layers[NR_FAULT_CLASSES];
 
-/* As it is spelled in every format; "unknown" if there is no such class. */
+/* The spelling in every format; "unknown" if there is no such class. */
 const char *fault_class_name(enum fault_class class);
 
 /* kind: enum pfstat_fault_kind, but not PFSTAT_FAULT_HOOKED; FAULT_OTHER if it is unknown. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One thing that happened, on its way from who saw it to who explains it: out of
- * the collector, through a recording, into the analysis. In time order of `ns`,
- * its end; at equal times events come before records.
+ * One record, event or mapping on its way from the collector through a recording to the
+ * analysis. Items are ordered by `ns`, their end; at equal times events come before records.
  */
 #ifndef PFSTAT_USER_ITEM_H
 #define PFSTAT_USER_ITEM_H
@@ -13,22 +12,22 @@
 #include <pfstat/record.h>
 
 enum item_type {
-	ITEM_RECORD, /* the module's */
-	ITEM_EVENT,  /* eBPF's */
-	ITEM_MAP,    /* a mapping came to be */
+	ITEM_RECORD, /* from the module */
+	ITEM_EVENT,  /* from eBPF */
+	ITEM_MAP,    /* a new mapping */
 	ITEM_NR_TYPES
 };
 
-/* Of item_map.flags: what had been advised when the recording began (madvise(2)). */
+/* Flags of item_map: the advice (madvise(2)) that applied when the recording began. */
 #define ITEM_MAP_RANDOM	    0x40000000U
 #define ITEM_MAP_SEQUENTIAL 0x80000000U
 
 /*
- * A mapping of a process, as perf's PERF_RECORD_MMAP2 or /proc/PID/maps tell.
- * bytes 0: the process executes a program, its mappings so far are gone.
+ * A mapping of a process, as PERF_RECORD_MMAP2 of perf or /proc/PID/maps report it.
+ * bytes 0: the process executed a program, and its earlier mappings are gone.
  */
 struct item_map {
-	uint64_t ns; /* 0: it was there before */
+	uint64_t ns; /* 0: it existed before the recording */
 	uint64_t address;
 	uint64_t bytes;
 	uint64_t pgoff; /* page of the file */
@@ -52,13 +51,13 @@ struct item {
 	};
 };
 
-/* The clocks of two CPUs, or a recording, may have the end before the begin. */
+/* Returns 0 if the end precedes the start: clocks of CPUs differ, and recordings may be corrupt. */
 static inline uint64_t item_elapsed(uint64_t from_ns, uint64_t to_ns)
 {
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* Takes one item, which is only there during the call. 0 or a negative errno. */
+/* Consumes one item, which is valid only during the call. Returns 0 or a negative errno. */
 typedef int (*item_sink)(void *context, const struct item *item);
 
 #endif

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Validates items where they enter the program, from the collectors and from recordings.
+ * Consumers index arrays with fields of an item, so every such field is bounded here.
+ */
 #include <stddef.h>
 #include <string.h>
 
 #include "model/item_valid.h"
 
-/* No folio is larger: a huge page of 1 GiB. */
+/* The order of the largest folio, a huge page of 1 GiB. */
 #define ORDER_MAX 18
 
 static const size_t event_sizes[PFSTAT_NR_EVENTS] = {

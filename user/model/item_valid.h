@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Is this an item as item.h and the contracts in <pfstat/> state it? Whoever takes items
- * indexes arrays with what is in them: asked where they come in.
+ * Checks that an item obeys item.h and the contracts in <pfstat/>. Consumers index arrays with
+ * fields of an item, so items are validated where they enter the program.
  */
 #ifndef PFSTAT_USER_ITEM_VALID_H
 #define PFSTAT_USER_ITEM_VALID_H
@@ -12,9 +12,9 @@
 #include "model/item.h"
 
 bool item_record_is_known(const struct pfstat_record *record);
-/* `size` bytes can be read of it, more than the head of an event. */
+/* @size: readable bytes at @event; fewer than an event header is allowed */
 bool item_event_is_known(const struct pfstat_event *event, size_t size);
-/* All path_bytes of its path can be read. */
+/* All path_bytes of the path must be readable. */
 bool item_map_is_known(const struct item_map *map);
 
 #endif

@@ -12,11 +12,11 @@ struct usage {
 	uint64_t maxrss_bytes; /* the peak, not a difference */
 };
 
-/* Every figure is unknown. */
+/* Sets every figure to COUNT_NA. */
 void usage_init(struct usage *usage);
-/* From one call of getrusage(2) to a later one. */
+/* The difference between an earlier and a later call of getrusage(2). */
 struct usage usage_between(const struct rusage *before, const struct rusage *after);
-/* Adds another part of the same run; all figures of both are known. */
+/* Adds another part of the same run. All figures of both must be known. */
 void usage_add(struct usage *sum, const struct usage *part);
 
 #endif
