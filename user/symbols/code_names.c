@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Looks up the names of the code that faulted, and puts them into the analysis and the recording.
+ * The code addresses come from the analysis, the names from ELF files and perf maps. The
+ * names in a recording stay within its bounds; an address without a name stays a number.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,28 +18,31 @@
 #include "system/jit_map.h"
 #include "util/message.h"
 
-/* A recording's JSON has bounds: names beyond these stay numbers in it. */
+/* A recording limits its JSON. Names beyond these bounds are left out and counted. */
 #define SYMBOL_MAX 255
-#define ALL_MAX	   (12U << 20) /* bytes of that JSON; the rest is for its head and tail */
+#define ALL_MAX	   (12U << 20) /* bytes of that JSON; the rest is for other members */
 
 struct search {
 	struct analysis *analysis;
 	const struct code_files *files;
 	struct symbols *symbols;
 	json_t *found;
-	size_t bytes; /* of these, as JSON */
+	size_t bytes; /* size of these as JSON */
 	uint64_t left_out;
 	struct jitted *jitted;
 	size_t nr_jitted, room_jitted;
 };
 
-/* Code in no file: a JIT may have named it. */
+/* Code outside of any file: a JIT compiler may have named it. */
 struct jitted {
 	uint32_t pid;
 	uint64_t address;
 };
 
-/* A name without room, or of a path that is not UTF-8, is not in the recording. Takes entry. */
+/*
+ * Consumes entry. Leaves it out if it does not fit, or if it is NULL because the symbol is too
+ * long or the path is not UTF-8.
+ */
 static int code_names_keep(struct search *search, json_t *entry)
 {
 	const size_t bytes = recording_json_size(entry) + 1; /* a comma */
@@ -115,7 +123,7 @@ static int name_jitted(struct search *search, uint32_t pid, const struct perf_ma
 	return err;
 }
 
-/* Those of one process. Without a file of its own they have no names. */
+/* Looks up the code of one process. Without a perf map it stays without names. */
 static int look_up_jitted(struct search *search, const struct jitted *jitted, size_t nr)
 {
 	const int fd = code_files_open_perf_map(search->files, jitted->pid);
@@ -203,7 +211,7 @@ int code_names_take(struct analysis *analysis, const json_t *symbols)
 				      "symbol", &symbol))
 			err = analysis_name_address(analysis, pid, offset, symbol);
 		else
-			continue; /* of another version: it names nothing here */
+			continue; /* from another version: no name for this one */
 		if (err)
 			return err;
 	}

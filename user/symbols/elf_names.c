@@ -19,7 +19,7 @@ struct elf_names {
 	void *context;
 };
 
-/* libdwfl's own look-ups open paths, and ask $DEBUGINFOD_URLS. */
+/* The default callbacks of libdwfl open paths, and query $DEBUGINFOD_URLS. */
 static int elf_names_find_debug(Dwfl_Module *module, void **userdata, const char *module_name,
 				Dwarf_Addr base, const char *file_name, const char *debuglink,
 				GElf_Word debuglink_crc, char **debug_file_name)
@@ -55,7 +55,7 @@ struct elf_names *elf_names_open(int fd, elf_debug_opener opener, void *context)
 		elf_names_close(names);
 		return NULL;
 	}
-	/* The descriptor belongs to libdwfl from here. */
+	/* libdwfl owns the descriptor from here on. */
 	names->opener = opener;
 	names->context = context;
 	dwfl_module_info(names->module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
@@ -72,7 +72,7 @@ void elf_names_close(struct elf_names *names)
 	free(names);
 }
 
-/* The address that libdwfl gives to a byte of the file; false: no segment loads it. */
+/* Converts an offset in the file to the address that libdwfl uses. False: no segment loads it. */
 static bool elf_names_address(Dwfl_Module *module, uint64_t file_offset, GElf_Addr *address)
 {
 	GElf_Addr bias;
@@ -95,7 +95,7 @@ static bool elf_names_address(Dwfl_Module *module, uint64_t file_offset, GElf_Ad
 
 char *elf_name_print(const char *symbol, uint64_t offset)
 {
-	/* Without parameters: with them a name of C++ is longer than a line. */
+	/* Parameters would make a C++ name longer than a line. */
 	char *plain = cplus_demangle(symbol, DMGL_AUTO | DMGL_ANSI);
 	char *text = code_name_print(plain ?: symbol, offset);
 

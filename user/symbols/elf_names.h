@@ -8,20 +8,20 @@
 
 struct elf_names;
 
-/* Opens the debug information of a build ID for reading. -1: there is none. */
+/* Opens the debug information of a build ID for reading. Returns -1 if it is not installed. */
 typedef int (*elf_debug_opener)(void *context, const uint8_t *build_id, size_t bytes);
 
-/* Takes the descriptor over. NULL: it is not an ELF file, or no memory. */
+/* Consumes the descriptor. Returns NULL if it is not an ELF file or memory is short. */
 struct elf_names *elf_names_open(int fd, elf_debug_opener opener, void *context);
 void elf_names_close(struct elf_names *names);
 
 /*
- * "name+0x1f" of the instruction at an offset into the file, demangled; the caller frees
- * it. NULL: no symbol, or no memory.
+ * Returns "name+0x1f", demangled, for the instruction at an offset into the file; the caller
+ * frees it. NULL: no symbol, or no memory.
  */
 char *elf_names_at(struct elf_names *names, uint64_t file_offset);
 
-/* "name+0x1f", the name demangled if it is mangled (C++ or Rust). NULL: no memory. */
+/* Returns "name+0x1f", demangled if it is a C++ or Rust name. NULL: no memory. */
 char *elf_name_print(const char *symbol, uint64_t offset);
 
 #endif

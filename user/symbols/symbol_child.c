@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recorder and the child exchange packets over a socket pair. The recorder sends a
- * question: a slot and an offset, or a slot and a file. The child answers a question for a
- * name with the name. Before that it may ask for the debug information of a build ID, because
+ * The recorder and the child exchange packets over a socket pair. The recorder sends a file for
+ * a slot, or a query for the name at an offset into the file of a slot. The child answers a
+ * query with the name. Before that it may request the debug information of a build ID, because
  * it cannot open files. The recorder trusts no answer.
  */
 #include <errno.h>
@@ -30,8 +30,8 @@
 enum packet_kind {
 	PACKET_READY, /* the sandbox is closed */
 	PACKET_LOAD,  /* with a descriptor */
-	PACKET_NAME,  /* question: the offset; answer: the name, if any */
-	PACKET_DEBUG, /* question: the build ID; answer: with a descriptor, if any */
+	PACKET_NAME,  /* query: the offset; answer: the name, if any */
+	PACKET_DEBUG, /* query: the build ID; answer: with a descriptor, if any */
 };
 
 struct packet {
@@ -41,7 +41,7 @@ struct packet {
 	uint8_t text[512];
 };
 
-/* fd: -1: none. */
+/* @fd: descriptor to pass, or -1 */
 static int packet_send(int socket, struct packet *packet, int fd)
 {
 	union {
@@ -67,7 +67,7 @@ static int packet_send(int socket, struct packet *packet, int fd)
 	return 0;
 }
 
-/* *fd: -1: the packet has none. fd NULL: a packet of the child, which has none to send. */
+/* @fd: set to the received descriptor, or -1. NULL: accept none, for packets of the child. */
 static int packet_receive(int socket, struct packet *packet, int *fd)
 {
 	union {
@@ -202,7 +202,7 @@ int symbol_child_load(struct symbol_child *child, unsigned int slot, int fd)
 	return packet_send(child->socket, &packet, fd);
 }
 
-/* The folder belongs to root: a build ID of 20 bytes names one file in it. */
+/* The folder belongs to root. A build ID names one file in it, and its bytes are printed as hex. */
 static int open_debug(const struct packet *packet)
 {
 	char path[sizeof(DEBUG_FOLDER) + 2 * BUILD_ID_MAX + sizeof("//.debug")];
@@ -235,7 +235,7 @@ int symbol_child_name(struct symbol_child *child, unsigned int slot, uint64_t fi
 
 	*name = NULL;
 	err = packet_send(child->socket, &packet, -1) ?: receive_in_time(child, &packet);
-	/* Once a file. */
+	/* The child requests debug information at most once for each file. */
 	if (!err && packet.kind == PACKET_DEBUG)
 		err = answer_debug(child, &packet) ?: receive_in_time(child, &packet);
 	if (!err && packet.kind != PACKET_NAME)

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens the ELF files of code, passes them to the child that reads them (symbol_child.c), and
+ * returns its names to code_names.c. The table of objects mirrors the slots of the child: if a
+ * child is dropped, every other object is forgotten. The number of children is bounded.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -12,14 +17,14 @@
 
 _Static_assert(SYMBOLS_MAX_FILES == SYMBOL_CHILD_FILES, "a slot of the child for each file");
 
-/* A file on which the child dies costs the files that it had open and one new child. */
+/* If the child dies on a file, its other open files are lost and a new child starts. */
 #define CHILDREN_MAX 5
 
 struct object {
-	char *path; /* NULL: a free place */
+	char *path; /* NULL: free slot */
 	uint64_t inode;
 	bool loaded;   /* by the child */
-	uint64_t used; /* the time of its last look-up, as symbols->now */
+	uint64_t used; /* value of symbols->now at its last look-up */
 };
 
 struct symbols {
@@ -58,7 +63,7 @@ int symbols_trouble(const struct symbols *symbols)
 	return symbols->trouble;
 }
 
-/* A compressed file is not taken: libdwfl would unpack it whatever its size. */
+/* Rejects compressed files: libdwfl would unpack them regardless of their size. */
 static bool is_elf(int fd)
 {
 	char magic[SELFMAG];
@@ -77,7 +82,7 @@ static int open_object(const struct symbols *symbols, const struct object *objec
 	return -ENODATA;
 }
 
-/* What a child cannot do once it can do again for another file, but not without end. */
+/* Stops the failed child and forgets its files. A later file may start a new child. */
 static void drop_child(struct symbols *symbols, struct object *at_fault, int err)
 {
 	size_t i;
@@ -119,7 +124,7 @@ static void object_load(struct symbols *symbols, struct object *object)
 		drop_child(symbols, object, err);
 }
 
-/* The object of a file, in the place of the least recently used if it is new. NULL: no memory. */
+/* Returns the object of a file. A new one replaces the least recently used. NULL: no memory. */
 static struct object *object_of(struct symbols *symbols, const char *path, uint64_t inode)
 {
 	struct object *object, *oldest = &symbols->objects[0];
