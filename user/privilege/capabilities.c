@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sets of capabilities as bit masks, on top of libcap-ng, which keeps the state of one thread.
- * Each function here reads that state from the kernel first, so that none depends on another.
+ * Converts sets of capabilities between bit masks and libcap-ng, which keeps the state of
+ * one thread. Each function first reads that state from the kernel, so no function depends
+ * on an earlier call.
  */
 #include <cap-ng.h>
 #include <ctype.h>
@@ -26,7 +27,7 @@ static uint64_t capabilities_effective(void)
 	return set;
 }
 
-/* "CAP_BPF" of libcap-ng's "bpf". */
+/* Converts libcap-ng's "bpf" to "CAP_BPF". */
 static void append_name(int capability, char *names, size_t size)
 {
 	snprintf(names, size, "CAP_%s", capng_capability_to_name(capability));
@@ -72,7 +73,7 @@ int capabilities_keep(uint64_t set)
 
 	if (capng_get_caps_process())
 		return -EPERM;
-	/* A kernel may have capabilities that this build does not know. */
+	/* The kernel may have capabilities that this build does not know. */
 	for (i = 0; i < 64; i++)
 		if (!(set & CAPABILITY(i)))
 			capng_update(CAPNG_DROP, all, i);

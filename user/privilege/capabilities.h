@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Root's privileges, one by one, see capabilities(7): which are there, which are kept. */
+/* Checks and drops single capabilities, see capabilities(7). */
 #ifndef PFSTAT_USER_CAPABILITIES_H
 #define PFSTAT_USER_CAPABILITIES_H
 
@@ -12,16 +12,17 @@
 #define CAPABILITY_NAMES_SIZE 256
 
 /*
- * Of the set `wanted`, those without effect here: how many, and their names, "CAP_A and
- * CAP_B". CAP_SYS_ADMIN does for CAP_BPF and CAP_PERFMON, in the kernel too.
+ * Counts the capabilities of `wanted` that are not effective, and stores their names,
+ * "CAP_A and CAP_B". CAP_SYS_ADMIN implies CAP_BPF and CAP_PERFMON, as in the kernel.
  */
 unsigned int capabilities_lack(uint64_t wanted, char *names, size_t size);
-/* The names alone. */
+/* Stores only the names. */
 void capabilities_name(uint64_t set, char *names, size_t size);
 
 /*
- * This thread, and those that it makes from now on, give up all that are not in the
- * set. What root executes has them again: it is pfdrive that needs no more.
+ * Drops all capabilities that are not in the set, in this thread and in the threads that it
+ * creates later. A program that root executes gets them back: this limits pfdrive, not its
+ * children.
  */
 int capabilities_keep(uint64_t set);
 

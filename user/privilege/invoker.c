@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds the user for whom pfdrive works, from SUDO_UID or --user, and switches to that
+ * user: for good in a child, or for file operations only in one thread. The result is
+ * global to the process. invoker_begin() must change only the calling thread, so it avoids
+ * glibc's wrappers for the groups.
+ */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -12,9 +18,9 @@
 #include "privilege/invoker.h"
 #include "util/array.h"
 
-#define MAX_ID 4294967294ULL /* all ones is nobody's: "do not change" */
+#define MAX_ID 4294967294ULL /* all ones is not a user: it means "do not change" */
 
-/* The process's own, as its user and groups are. */
+/* Belongs to the process, like its user and groups. */
 static struct invoker {
 	bool other;
 	uid_t uid;
@@ -49,7 +55,7 @@ static void forget(void)
 	invoker = (struct invoker){ 0 };
 }
 
-/* getgrouplist(3) tells how many there are, when they do not fit. */
+/* If the groups do not fit, getgrouplist(3) stores how many there are. */
 static int find_groups(const char *name)
 {
 	int room = 32;
@@ -66,7 +72,7 @@ static int find_groups(const char *name)
 	return 0;
 }
 
-/* A user without an entry has no name, no home, and the one group. */
+/* A user without an entry has no name and no home, and only one group. */
 static int take_unnamed(void)
 {
 	snprintf(invoker.name, sizeof(invoker.name), "%u", invoker.uid);
@@ -88,7 +94,7 @@ static int take_named(const struct passwd *entry)
 	return find_groups(entry->pw_name);
 }
 
-/* entry: the user's, or NULL. */
+/* @entry: entry of the user in the database, or NULL */
 static int invoker_take(uid_t uid, gid_t gid, const struct passwd *entry)
 {
 	int err;
@@ -155,10 +161,13 @@ const char *invoker_chosen(void)
 	return invoker.chosen ?: "";
 }
 
-/* As su(1) does; and nobody is to take the program for one that sudo runs as root. */
+/*
+ * Sets the variables as su(1) does. SUDO_* is removed, so that the child does not conclude
+ * that sudo started it as root.
+ */
 static int change_environment(void)
 {
-	/* Older releases have not the last two. */
+	/* Older releases of sudo do not set the last two. */
 	static const char *const of_sudo[] = { "SUDO_UID",     "SUDO_GID",  "SUDO_USER",
 					       "SUDO_COMMAND", "SUDO_HOME", "SUDO_TTY" };
 	size_t i;
@@ -183,7 +192,7 @@ int invoker_become(void)
 	return change_environment();
 }
 
-/* Of this thread alone: glibc's setgroups(3) is for all of them. */
+/* Original groups of the calling thread. glibc's setgroups(3) would change all threads. */
 static struct {
 	gid_t *groups;
 	int nr;
@@ -225,7 +234,10 @@ int invoker_begin(void)
 		return err;
 	setfsgid(invoker.gid);
 	setfsuid(invoker.uid);
-	/* They tell nothing but what was before: what is it now? */
+	/*
+	 * setfsuid(2) returns only the previous id, so a second call is needed to check the
+	 * change.
+	 */
 	if ((uid_t)setfsuid(-1) == invoker.uid && (gid_t)setfsgid(-1) == invoker.gid)
 		return 0;
 	invoker_end();

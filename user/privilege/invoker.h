@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For whom pfdrive works. Who calls it by sudo wants root's view of the kernel, and
- * his own programs and files: what pfdrive starts runs as the user who called sudo,
- * and what it writes is written with that user's rights, so that it is his.
+ * The user for whom pfdrive works. Under sudo, pfdrive needs root's view of the kernel but
+ * works with the programs and files of the user that called sudo. So it starts programs as
+ * that user, and writes files with that user's rights, so that they belong to that user.
  */
 #ifndef PFSTAT_USER_INVOKER_H
 #define PFSTAT_USER_INVOKER_H
@@ -12,35 +12,36 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* --user NAME; refuses, when the options are read, a user that pfdrive cannot be. */
+/* --user NAME; the parser rejects a user that pfdrive cannot become. */
 extern const struct argp invoker_argp;
 
 /*
- * Who calls? SUDO_UID and SUDO_GID (NULL: not there) say so to root. -EINVAL: they
- * are no numbers. Without an answer, or with root's, pfdrive works for whom it runs as.
+ * Sets the invoker from SUDO_UID and SUDO_GID (NULL if unset); they are ignored unless
+ * pfdrive runs as root. Returns -EINVAL if one is not a number. If they are unset or name
+ * root, pfdrive works for its own user.
  */
 int invoker_init(const char *sudo_uid, const char *sudo_gid);
-/* Another by name or number. -ENOENT: there is none; -EPERM: only root chooses. */
+/* Chooses a user by name or number. -ENOENT: no such user; -EPERM: only root may choose. */
 int invoker_choose(const char *user);
 
-/* Is it another user than pfdrive runs as? */
+/* True if the invoker is not the user as which pfdrive runs. */
 bool invoker_is_other(void);
-/* By name, or by number where it has none. */
+/* The name, or the number if the user has no name. */
 const char *invoker_name(void);
-/* As it was given to invoker_choose(), for a pfdrive that this one starts; or "". */
+/* The text that invoker_choose() got, to pass to another pfdrive; or "". */
 const char *invoker_chosen(void);
 
 /*
- * In a child, for good: user, group, supplementary groups, and the environment that
- * says where the user is at home. What death of the parent was to send is forgotten.
+ * Call it in a child; it cannot be undone. Changes user, group, supplementary groups and
+ * the variables of the user's home. The kernel also clears the parent-death signal.
  */
 int invoker_become(void);
 
-/* Between these this thread opens, makes and renames files as the user. */
+/* Between these calls, the calling thread opens, creates and renames files as the invoker. */
 int invoker_begin(void);
 void invoker_end(void);
 
-/* Why a file of the user's could not be opened or written. In a static buffer. */
+/* Explains why a file of the invoker could not be opened or written. Static buffer. */
 const char *invoker_strerror(int err);
 
 #endif

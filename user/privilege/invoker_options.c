@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses --user. A user that pfdrive cannot become is rejected here, before anything has
+ * started.
+ */
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
@@ -32,7 +36,7 @@ static void choose(const struct argp_state *state, const char *user)
 		argp_failure(state, STATUS_FAILED, 0, "--user: %s", strerror(-err));
 }
 
-/* Said before anything is begun. */
+/* Fails here, before anything has started. */
 static void check(const struct argp_state *state)
 {
 	const uint64_t needed = CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the lockdown level from securityfs. If the file cannot be read, the kernel counts
+ * as not locked down.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parsers of all subcommands add their files here; a file is compared with all before it. */
+/*
+ * The parsers of all subcommands add their files here. Each file is compared with all files
+ * before it, by device and inode.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +14,13 @@
 #include "privilege/output_file.h"
 #include "util/argument.h"
 
-/* More than any subcommand names: compare has 64 recordings a side. */
+/* Above the maximum of any subcommand: compare has 64 recordings on each side. */
 #define NAMED_FILES_MAX 160
 
 struct named_file {
 	const char *what;
 	bool is_output;
-	dev_t dev; /* the file's, or, if it does not exist, its folder's */
+	dev_t dev; /* of the file, or of its folder if the file does not exist */
 	ino_t ino;
 	char *name; /* NULL: the file exists */
 };
@@ -25,7 +28,7 @@ struct named_file {
 static struct named_file named_files[NAMED_FILES_MAX];
 static unsigned int nr_named_files;
 
-/* False: not a regular file, which nothing can overwrite. */
+/* False for a file that is not regular, because it cannot be overwritten. */
 static bool identify_existing(struct named_file *file, const struct stat *status)
 {
 	file->dev = status->st_dev;
@@ -34,7 +37,7 @@ static bool identify_existing(struct named_file *file, const struct stat *status
 	return S_ISREG(status->st_mode);
 }
 
-/* False: its folder does not exist either. */
+/* False if its folder does not exist either. */
 static bool identify_new(struct named_file *file, const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes a file under a temporary name and renames it when it is complete. All opens,
+ * renames and unlinks use the rights of the invoker, so that root cannot be led to replace
+ * another user's file.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,8 +17,8 @@
 
 struct output {
 	FILE *stream;
-	char *path;	 /* what it will be called; through links */
-	char *temporary; /* NULL: the file has its name already */
+	char *path;	 /* final name; symbolic links resolved */
+	char *temporary; /* NULL: the file already has its final name */
 	bool durable;	 /* synced before it is closed */
 };
 
@@ -31,7 +36,7 @@ static int open_directly(const struct output *output)
 	return fd < 0 ? -errno : fd;
 }
 
-/* mode: what a replaced file had, so that it keeps it. */
+/* @mode: mode of the file that is replaced, which the new file keeps */
 static int open_temporary(struct output *output, mode_t mode)
 {
 	int fd, err;
@@ -59,10 +64,10 @@ static int open_path(struct output *output, const char *path)
 
 	if (exists && S_ISDIR(stat_buffer.st_mode))
 		return -EISDIR;
-	/* One that leads nowhere would be replaced itself. */
+	/* A dangling link would itself be replaced. */
 	if (!exists && !lstat(path, &stat_buffer))
 		return -ENOENT;
-	/* A link stays one: its target is replaced. A pipe behind a link has no path. */
+	/* Keep a link and replace its target. A pipe behind a link has no path. */
 	output->path = regular ? realpath(path, NULL) : strdup(path);
 	if (!output->path)
 		return -errno;
@@ -119,7 +124,7 @@ static int give_name(struct output *output)
 	return err;
 }
 
-/* An empty file, as mktemp(1) makes it, is not worth keeping. */
+/* An empty file, as mktemp(1) creates it, is not worth keeping. */
 static int keep_older(const struct output *output)
 {
 	struct stat status;
@@ -162,7 +167,7 @@ const char *output_path(const struct output *output)
 	return output->path;
 }
 
-/* Not as root, which might unlink another's file there. */
+/* Not as root, which might unlink another user's file in that folder. */
 static void remove_temporary(const struct output *output)
 {
 	if (!output->temporary || invoker_begin())

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file that is either written whole or not at all: under a temporary name beside it, renamed
- * at the end (but see output_name_now()). A file that is not regular (a terminal, a pipe,
- * /dev/null) is written to directly. It is written with the rights of the user who called
- * sudo, and only its owner may read it: it has addresses, names of files and commands. A file
- * that is replaced passes its mode on.
+ * A file that is written either completely or not at all: it has a temporary name in the
+ * same folder and is renamed at the end (but see output_name_now()). A file that is not
+ * regular (a terminal, a pipe, /dev/null) is written directly. Files are written with the
+ * rights of the invoker. Only the owner may read a new file, because it contains addresses,
+ * file names and commands. A replaced file passes on its mode.
  */
 #ifndef PFSTAT_USER_OUTPUT_FILE_H
 #define PFSTAT_USER_OUTPUT_FILE_H
 
 #include <stdio.h>
 
-/* The mode of a new file. */
+/* Mode of a new file. */
 #define OUTPUT_MODE 0600
 
-/* The ending of what output_name_now() keeps. */
+/* Suffix of the older file that output_name_now() keeps. */
 #define OUTPUT_OLDER ".old"
 
 struct output;
 
-/* The file is not an input: see named_files.h. */
+/* The file must not be an input, see named_files.h. */
 int output_open(struct output **output, const char *path);
 FILE *output_stream(struct output *output);
 /*
- * For a file that is worth keeping however its writing ends: gives it its name now, and
- * output_commit() syncs it to the disk. A file of that name is kept as PATH.old. On failure
- * the file keeps its temporary name, and is not removed.
+ * For a file that is useful even if it is incomplete: renames it to its final name now, and
+ * output_commit() syncs it to disk. An existing file is kept as PATH.old. On failure the
+ * file keeps its temporary name and is not removed.
  */
 int output_name_now(struct output *output);
-/* The name that the file has, or will have. */
+/* The name that the file has or will have. */
 const char *output_path(const struct output *output);
-/* Closes in any case. */
+/* Closes the file even if it fails. */
 int output_commit(struct output *output);
-/* Closes; a file that has no name of its own yet is removed. */
+/* Closes the file, and removes it if it still has its temporary name. */
 void output_close(struct output *output);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Drops the privileges that are not needed after the setup, either all but a few (pfdrive
+ * itself) or all (a child that parses untrusted files).
+ */
 #include <errno.h>
 #include <grp.h>
 #include <string.h>
@@ -13,15 +17,15 @@
 #define NOBODY 65534
 
 /*
- * What stays: to read programs and look at processes that join a group, to end children
- * that run as another user, to read the module's counts; to become another user: in the child
- * that reads symbols, and to write results as the user who called sudo.
+ * Kept: reading programs and inspecting processes that join a group; killing children of
+ * another user; reading the module's counters; becoming another user in the child that
+ * reads symbols, and to write results as the invoker.
  */
 #define ALWAYS                                                                                 \
 	(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SYS_PTRACE) | \
 	 CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETUID))
 
-/* To write results wherever root may, if root called. */
+/* Only if root works for root: writing results to any path that root may write. */
 #define TO_WRITE_AS_ROOT (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
 int privilege_reduce(void)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Once all is set up, pfdrive needs little of what root may. */
+/* Reduces pfdrive's privileges once everything is set up. */
 #ifndef PFSTAT_USER_REDUCE_H
 #define PFSTAT_USER_REDUCE_H
 
 /*
- * Gives up what is needed no more when the workload runs, in this thread and those that
- * it makes from now on. STATUS_OK, or it has complained.
+ * Drops the privileges that are not needed while the workload runs, in this thread and in
+ * the threads that it creates later. Returns STATUS_OK, or a failure after a message.
  */
 int privilege_reduce(void);
 
 /*
- * For good, in a process that has one thread: it becomes the invoker, or nobody if root works
- * for root, and drops all capabilities and the way to new ones. 0 or a negative errno.
+ * For a process with one thread; cannot be undone. Becomes the invoker (or uid 65534 if
+ * root works for root), drops all capabilities and sets no_new_privs. Returns 0 or a
+ * negative errno.
  */
 int privilege_drop(void);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sandbox of the process that reads ELF files. The files belong to the watched programs,
- * and the parser has had bugs, so the process that runs it must not be able to do anything
- * but read the descriptors that it gets and answer through its socket.
+ * The sandbox of the process that reads ELF files. The files belong to the watched programs
+ * and the parser has had bugs, so this process may only read the descriptors that it
+ * receives and answer through its socket.
  */
 #include <errno.h>
 #include <seccomp.h>
@@ -18,7 +18,7 @@
 #include "privilege/sandbox.h"
 #include "util/array.h"
 
-#define MEMORY_BYTES (4ULL << 30) /* debug information of a browser is over 1 GiB */
+#define MEMORY_BYTES (4ULL << 30) /* a browser has more than 1 GiB of debug information */
 #define CPU_SECONDS  60
 
 static int sandbox_keep_socket(int socket)
@@ -31,7 +31,7 @@ static int sandbox_keep_socket(int socket)
 	return close_range(3, ~0U, 0) ? -errno : 0;
 }
 
-/* Address space that is in use at the fork: the recorder's. */
+/* Address space in use at the time of the fork, inherited from the recorder. */
 static uint64_t sandbox_used_bytes(void)
 {
 	unsigned long pages = 0;
@@ -96,7 +96,7 @@ static int sandbox_filter(void)
 
 	if (!filter)
 		return -ENOMEM;
-	/* Memory may be mapped, but not to be executed. */
+	/* Mappings are allowed, but not executable ones. */
 	err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
 			       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 	if (!err)
@@ -113,7 +113,7 @@ static int sandbox_filter(void)
 int sandbox_enter(int socket)
 {
 	const pid_t parent = getppid();
-	/* The size of what is there is read from /proc, so before descriptors are few. */
+	/* The limit depends on a size in /proc, so set it before the descriptors are closed. */
 	int err = sandbox_limit_all();
 
 	if (!err)

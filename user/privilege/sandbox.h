@@ -4,10 +4,11 @@
 #define PFSTAT_USER_SANDBOX_H
 
 /*
- * In a child, for good: keeps one socket as descriptors 0 to 2 and closes all others, becomes
- * the invoker (or nobody, if root works for root), drops every capability, limits memory and
- * CPU time, and allows only the system calls that read descriptors and receive others through
- * the socket. A call that is not allowed fails with EPERM. 0 or a negative errno.
+ * Call it in a child; it cannot be undone. Keeps one socket as descriptors 0 to 2 and
+ * closes all others, becomes the invoker (or uid 65534 if root works for root), drops all
+ * capabilities, and limits memory and CPU time. The seccomp filter allows only the system
+ * calls that read descriptors and receive others through the socket; any other call fails
+ * with EPERM. Returns 0 or a negative errno.
  */
 int sandbox_enter(int socket);
 
