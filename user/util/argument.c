@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses the values of command-line options for argp. A wrong value prints a message and
+ * exits, so callers never see one.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +41,13 @@ double argument_decimal(const struct argp_state *state, const char *name, const 
 	char *end;
 	double number = strtod(text, &end);
 
-	/* A comparison that fails for NaN, too. */
+	/* This form also rejects NaN. */
 	if (end == text || *end || !(number >= min && number <= max))
 		usage(state, "--%s: '%s' is not %s from %g to %g", name, text, what, min, max);
 	return number;
 }
 
-/* The index of the word of that length. */
+/* Index of the word that equals the first @length bytes of @text. */
 static unsigned int find_word(const struct argp_state *state, const char *name, const char *text,
 			      size_t length, const char *const *words)
 {

@@ -25,7 +25,7 @@ static inline void bitmap_free(struct bitmap *bitmap)
 	free(bitmap);
 }
 
-/* True: it was not set before. */
+/* Returns true if the bit was clear before. */
 static inline bool bitmap_set(struct bitmap *bitmap, uint64_t bit)
 {
 	uint64_t *word = &bitmap->words[bit / 64];

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Formats a function and an offset for reports and recordings. The result is valid UTF-8 if
+ * the name is, and fits into the symbol field of a recording.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "util/code_name.h"
 
-/* A recording has room for 255 bytes of a symbol and its offset. */
+/* A recording stores 255 bytes for a symbol and its offset. */
 #define NAME_BYTES_MAX 220
 
-/* Not in the middle of a character of UTF-8. */
+/* Does not cut within a UTF-8 character. */
 static int code_name_length(const char *name)
 {
 	size_t length = strnlen(name, NAME_BYTES_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recordings are not trusted: an author who knew the hash function could choose keys that
- * all fall into one chain. XXH3 with a seed of this process prevents that.
+ * A hash table with linear probing. Recordings are untrusted: an author that knew the hash
+ * function could choose keys that all collide. XXH3 with a per-process seed prevents that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 static uint64_t seed;
 
-/* The kernel hands 16 random bytes to each process. */
+/* The kernel passes 16 random bytes to each process. */
 __attribute__((constructor)) static void hash_choose_seed(void)
 {
 	const void *random = (const void *)getauxval(AT_RANDOM);
@@ -36,7 +36,7 @@ static size_t home_of(uint64_t key, size_t nr_slots)
 	return hash_of(&key, sizeof(key)) & (nr_slots - 1);
 }
 
-/* The slot that holds the key, or the free one where it belongs. */
+/* The slot that holds the key, or the free slot for it. */
 static struct hash_slot *hash_slot_of(struct hash_slot *slots, size_t nr_slots, uint64_t key)
 {
 	size_t i = home_of(key, nr_slots);
@@ -81,7 +81,7 @@ int hash_add(struct hash *hash, uint64_t key, void *value)
 	return 0;
 }
 
-/* Entries that were pushed past the free slot move up, so that no search stops too early. */
+/* Move later entries of the probe sequence up, so that no search stops too early. */
 static void close_gap(struct hash *hash, size_t gap)
 {
 	const size_t mask = hash->nr_slots - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pointers found by a number. Open addressing, at most half full; all zero is empty.
- * The order of a table differs from process to process: sort before printing.
+ * Maps 64-bit keys to pointers. Open addressing, at most half full; all zero is empty. The
+ * order of the entries differs from process to process, so sort before printing.
  */
 #ifndef PFSTAT_USER_HASH_H
 #define PFSTAT_USER_HASH_H
@@ -22,23 +22,29 @@ struct hash {
 };
 
 /*
- * The 64-bit key of anything else: bytes of a struct without padding, or of a string. Two
- * different inputs may have the same key. It is valid in this process only.
+ * 64-bit key for other data: the bytes of a string or of a struct without padding.
+ * Different inputs may get the same key. Valid in this process only.
  */
 uint64_t hash_of(const void *key, size_t bytes);
 
-/* NULL: it is not there. */
+/* NULL if the key is absent. */
 void *hash_find(const struct hash *hash, uint64_t key);
-/* The key must not be there. -ENOMEM. */
+/* The key must be absent. Returns 0 or -ENOMEM. */
 int hash_add(struct hash *hash, uint64_t key, void *value);
-/* Removes and returns; NULL: it was not there. */
+/* Removes the entry and returns its value; NULL if the key is absent. */
 void *hash_take(struct hash *hash, uint64_t key);
-/* In no order; ends when visit does not return 0, with that. Visit must not add or take. */
+/*
+ * Visits in any order; a nonzero result of @visit stops and is returned. @visit must not
+ * add or remove entries.
+ */
 int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value), void *context);
-/* The same by ascending keys, which the caller chose itself. -ENOMEM. */
+/*
+ * Like hash_visit(), in ascending order of keys, which must not come from hash_of(). Also
+ * -ENOMEM.
+ */
 int hash_visit_sorted(const struct hash *hash, int (*visit)(void *context, void *value),
 		      void *context);
-/* Those that keep() does not want are no longer there; it has freed them. -ENOMEM: all stay. */
+/* Removes each entry for which keep() returns false; keep() frees it. -ENOMEM: nothing changed. */
 int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context);
 void hash_exit(struct hash *hash, void (*free_value)(void *value));
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Creates and prints jansson values. A value that is not available is null. NULL (no
+ * memory) passes through every function, so that only the printer has to check for it.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,7 +51,7 @@ json_t *value_with(json_t *object, const char *key, json_t *member)
 	return NULL;
 }
 
-/* A file name may be any bytes; JSON is UTF-8. Others become U+FFFD. */
+/* A file name may hold any bytes but JSON is UTF-8, so invalid bytes become U+FFFD. */
 static json_t *replaced(const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd";

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Prints error messages to stderr, after standard output, with control characters replaced.
+ * Each message is one line that begins with "pfdrive: ".
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,7 +33,7 @@ int message(int status, const char *format, ...)
 	return status;
 }
 
-/* Not every printer can tell why it failed. */
+/* Some printers lose the errno, so check the pipe itself. */
 static bool reader_is_gone(void)
 {
 	struct pollfd polled = { .fd = STDOUT_FILENO };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How pfdrive says what went wrong: one sentence on stderr. */
+/* Error messages of pfdrive: one sentence on stderr. */
 #ifndef PFSTAT_USER_MESSAGE_H
 #define PFSTAT_USER_MESSAGE_H
 
-/* Exit statuses. Ended by a signal: 128 and its number. */
+/* Exit statuses; after a signal, 128 plus its number. */
 enum status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,
@@ -12,13 +12,13 @@ enum status {
 };
 
 /*
- * "pfdrive: …\n", a ? for what a terminal would obey. Returns status, so that a failing
- * step is one line.
+ * Prints "pfdrive: ..." and a newline to stderr, with control characters replaced by '?'.
+ * Returns @status, so that a caller can print and return in one statement.
  */
 int message(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Printing what ("the report") on standard output failed. Quietly 128 + SIGPIPE when its
- * reader is gone, as `head' is after its lines: no failure that anybody waits to hear of.
+ * Reports that printing @what ("the report") to standard output failed. If the reader
+ * closed the pipe, as head(1) does, prints nothing and returns 128 + SIGPIPE.
  */
 int message_of_stdout(int err, const char *what);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens untrusted paths. An O_PATH descriptor is checked first, and then the same inode is
+ * opened through /proc/self/fd, so that the path cannot be replaced in between.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +24,7 @@ static int open_regular_check_kind(int fd)
 	return S_ISREG(stat.st_mode) ? 0 : -EMEDIUMTYPE;
 }
 
-/* What the place is of, so that nobody puts another thing there meanwhile. */
+/* Opens the inode of @place, which cannot be replaced meanwhile. */
 static int open_again(int place, int flags)
 {
 	char path[64];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * xoshiro256**, seeded by splitmix64: David Blackman and Sebastiano Vigna,
- * "Scrambled Linear Pseudorandom Number Generators", ACM Transactions on
- * Mathematical Software 47(4), 2021; constants from their public-domain code
- * at prng.di.unimi.it. Inline and without any call, for the access loop.
+ * xoshiro256**, seeded by splitmix64: David Blackman and Sebastiano Vigna, "Scrambled
+ * Linear Pseudorandom Number Generators", ACM Transactions on Mathematical Software 47(4),
+ * 2021; constants from their public-domain code at prng.di.unimi.it. Inline and without
+ * calls, for the access loop.
  */
 #ifndef PFSTAT_USER_RANDOM_H
 #define PFSTAT_USER_RANDOM_H
@@ -55,8 +55,8 @@ static inline __attribute__((always_inline)) uint64_t random_u64(struct random *
 }
 
 /*
- * 0 … bound - 1, as the high half of a 128-bit product. Numbers differ in
- * probability by a share of bound / 2^64 at most: 3 * 10^-12 for a 44 MiB file.
+ * Returns 0 … bound - 1, the high half of a 128-bit product. The probabilities differ by at
+ * most bound / 2^64: 3 * 10^-12 for a 44 MiB file.
  */
 static inline __attribute__((always_inline)) uint64_t random_below(struct random *random)
 {

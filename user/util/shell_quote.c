@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Quotes a word so that a shell reads it back unchanged. Only characters known to be safe
+ * are left without quotes.
+ */
 #include <string.h>
 
 #include "util/shell_quote.h"

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* One word of a command line, in quotes where a shell needs them. */
+/* Prints one word of a command line, with quotes if a shell needs them. */
 void shell_word(FILE *out, const char *word);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Signal handlers of pfdrive. They only set a flag or jump out of an access loop, so the
+ * code that is interrupted can clean up.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,12 +21,15 @@ static void on_bus(int number)
 {
 	if (signals_bus_armed)
 		siglongjmp(signals_bus, 1);
-	/* Not the file's pages: let it end us, as if nobody had caught it. */
+	/* Not a page of the mapped file: die as if the signal were not handled. */
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
-/* nohup(1) wants it to go on. Who ignores the other two (a shell's `&') still sends them. */
+/*
+ * Keep SIGHUP ignored under nohup(1). SIGINT and SIGTERM are handled even if inherited as
+ * ignored (shell '&'): an explicit kill must work.
+ */
 static bool ignores_hangup(void)
 {
 	struct sigaction now;
@@ -32,7 +39,7 @@ static bool ignores_hangup(void)
 
 void signals_init(void)
 {
-	/* Without SA_RESTART, so that what waits is woken. */
+	/* Without SA_RESTART, so that a blocking call returns. */
 	struct sigaction end = { .sa_handler = on_end }, bus = { .sa_handler = on_bus };
 	struct sigaction ignored = { .sa_handler = SIG_IGN };
 
@@ -41,11 +48,11 @@ void signals_init(void)
 	if (!ignores_hangup())
 		sigaction(SIGHUP, &end, NULL);
 	sigaction(SIGBUS, &bus, NULL);
-	/* A write tells of a reader that is gone; what else was asked for is written then. */
+	/* A write then fails with EPIPE, and other outputs are still written. */
 	sigaction(SIGPIPE, &ignored, NULL);
-	/* write(2) fails with EFBIG instead, so that temporary files are removed. */
+	/* write(2) then fails with EFBIG, so that temporary files are removed. */
 	sigaction(SIGXFSZ, &ignored, NULL);
-	/* Ignored, it would take the status of whoever is waited for. */
+	/* If SIGCHLD were ignored, wait(2) could not return the status of a child. */
 	signal(SIGCHLD, SIG_DFL);
 }
 

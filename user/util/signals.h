@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Signals, which must not end pfdrive before it has cleaned up. The globals
- * are here because handlers have no other way to their caller.
+ * Signals must not terminate pfdrive before it has cleaned up. The globals are here because
+ * a handler has no other way to reach its caller.
  */
 #ifndef PFSTAT_USER_SIGNALS_H
 #define PFSTAT_USER_SIGNALS_H
@@ -9,21 +9,21 @@
 #include <setjmp.h>
 #include <signal.h>
 
-/* SIGINT, SIGTERM, SIGHUP: 0 until one came, then its number. Ask often. */
+/* 0, or the number of the last SIGINT, SIGTERM or SIGHUP. Check it often. */
 extern volatile sig_atomic_t signals_caught;
 
 /*
- * SIGBUS, a page that cannot be read: while armed, jumps to `signals_bus`.
- * Only for code that holds nothing and calls nothing.
+ * While armed, SIGBUS (a page that cannot be read) jumps to `signals_bus`. Only for code
+ * that holds no resource and makes no call.
  */
 extern sigjmp_buf signals_bus;
 extern volatile sig_atomic_t signals_bus_armed;
 
-/* SIGPIPE and SIGXFSZ are ignored, and stay so over an exec: a child undoes it. */
+/* Also ignores SIGPIPE and SIGXFSZ. That survives exec, so a child calls signals_default(). */
 void signals_init(void);
-/* In a child: these end it, as before; what was ignored from the start (nohup) stays so. */
+/* Restores the defaults in a child; signals ignored from the start (nohup) stay ignored. */
 void signals_default(void);
-/* In a process that cleans up after another: no signal that usually ends a process ends it. */
+/* For a process that cleans up after another: ignores the usual termination signals. */
 void interrupt_ignore(void);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Converts sizes between text and numbers, without I/O. size_parse() reads back every text
+ * of size_name().
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

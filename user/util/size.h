@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers as people write them. */
+/* Sizes and numbers in the notation of the command line. */
 #ifndef PFSTAT_USER_SIZE_H
 #define PFSTAT_USER_SIZE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decimal digits, then nothing or one of K, M, G (powers of 1024). -EINVAL, -ERANGE, else 0. */
+/* Decimal digits and an optional K, M or G (powers of 1024). Returns 0, -EINVAL or -ERANGE. */
 int size_parse(const char *text, uint64_t *size);
 
 /* The exact text that size_parse() reads back: "48K", "4M", "96". */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Descriptive statistics of a few runs. Pure: values come from the caller, without I/O or
+ * clock. Outliers are counted but never removed.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -10,7 +14,9 @@
 #define CONFIDENCE 0.95
 #define FENCE	   1.5 /* J. W. Tukey, Exploratory Data Analysis (1977): quartiles and 1.5 times */
 
-/* A(t|n) of the handbook: the probability of -t … t. */
+/*
+ * A(t|n) of the handbook: the probability of -t … t.
+ */
 static double student_within(double t, unsigned int freedom)
 {
 	const double angle = atan(t / sqrt(freedom)), cosine = cos(angle);
@@ -20,7 +26,10 @@ static double student_within(double t, unsigned int freedom)
 
 	if (freedom == 1)
 		return 2 * angle / M_PI;
-	/* Odd: cos, 2/3 cos^3, … up to the power n - 2; even: 1, 1/2 cos^2, … likewise. */
+	/*
+	 * Odd: cos, 2/3 cos^3, … up to the power n - 2; even: 1, 1/2 cos^2, … up to the
+	 * same power.
+	 */
 	for (i = odd ? 1 : 0; i <= freedom - 2; i += 2) {
 		sum += term;
 		term *= cosine * cosine * (i + 1) / (i + 2);
@@ -53,7 +62,7 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Between the two nearest of the sorted values, linearly. */
+/* Interpolates linearly between the two nearest sorted values. */
 static double statistics_quantile(const double *sorted, size_t nr, double p)
 {
 	const double place = p * (nr - 1);

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Builds a table cell by cell with libsmartcols, and prints it or passes it to a printer of
+ * another format. The first error is kept and returned by grid_close(), so that callers
+ * need not check each cell.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,7 +32,7 @@ void grid_open(struct grid *grid, const char *const *headings, size_t nr)
 		grid->err = -ENOMEM;
 		return;
 	}
-	/* The width of who reads it is not known; nothing is ever cut. */
+	/* The width of the reader's terminal is not known; nothing is ever truncated. */
 	scols_table_set_termforce(grid->table, SCOLS_TERMFORCE_NEVER);
 	scols_table_set_column_separator(grid->table, "  ");
 	scols_table_enable_minout(grid->table, 1); /* no blanks at the end of a line */
@@ -71,7 +76,7 @@ const char *grid_text(struct grid *grid, size_t width, const char *text)
 {
 	const char *blank, *end = NULL;
 
-	/* Other formats have lines as long as they like. */
+	/* Other formats have no limit on the length of a line. */
 	if (strlen(text) <= width || redirection.take)
 		end = text + strlen(text);
 	for (blank = strchr(text, ' '); blank && !end; blank = strchr(blank + 1, ' '))

@@ -13,28 +13,28 @@ struct grid {
 	struct libscols_table *table;
 	struct libscols_line *line;
 	size_t column;
-	int err; /* the first one; the rest is then ignored */
+	int err; /* the first error; later calls then have no effect */
 };
 
-/* A heading's first letter says how its column is aligned: < left, > right. */
+/* The first letter of a heading aligns its column: < left, > right. */
 void grid_open(struct grid *grid, const char *const *headings, size_t nr);
 void grid_row(struct grid *grid);
 void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * A cell with as many words as `width` columns hold, at least one. Returns the
- * rest, to go into a row of its own; "" when there is none.
+ * Adds a cell with as many words as fit into @width columns, at least one. Returns the
+ * rest, for a row of its own; "" if nothing is left.
  */
 const char *grid_text(struct grid *grid, size_t width, const char *text);
 
 /*
- * From here on, until NULL: a table that is closed is not printed but given to take(), with
- * the stream where it would have been printed. For printers of other formats.
+ * Until it is called with NULL, each table is passed to @take with the output stream
+ * instead of being printed. For printers of other formats.
  */
 typedef int (*grid_taker)(void *context, struct libscols_table *table, FILE *out);
 void grid_redirect(grid_taker take, void *context);
 
-/* Prints, frees; 0 or the first error of all. */
+/* Prints and frees the table. Returns 0 or the first error. */
 int grid_close(struct grid *grid, FILE *out);
 
 #endif

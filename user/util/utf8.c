@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Validates UTF-8 and prints untrusted names. Except for newlines and tabs that a caller
+ * allows, output contains no character that a terminal obeys or that changes the direction
+ * of text.
+ */
 #include <stdbool.h>
 #include <string.h>
 
@@ -22,17 +27,17 @@ size_t utf8_character(const char *string, size_t bytes)
 	for (i = 1; i < length; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
+	/* Overlong forms, surrogates, and values above U+10FFFF. */
 	if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] > 0x9f) ||
 	    (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] > 0x8f))
 		return 0;
-	/* U+FFFE and U+FFFF: XML has no such characters. */
+	/* U+FFFE and U+FFFF are not characters in XML. */
 	if (*text == 0xef && text[1] == 0xbf && text[2] >= 0xbe)
 		return 0;
 	return length;
 }
 
-/* C0 and DEL, and C1, which are U+0080 to U+009F. */
+/* C0, DEL, and C1 (U+0080 to U+009F). */
 static bool is_control(const unsigned char *character)
 {
 	return character[0] < ' ' || character[0] == 0x7f ||
@@ -41,7 +46,7 @@ static bool is_control(const unsigned char *character)
 
 /*
  * Characters that change the direction of the text after them, U+202A to U+202E and U+2066
- * to U+2069: with these a name looks like another one.
+ * to U+2069. They can make a name look like another one.
  */
 static bool is_bidi(const unsigned char *character)
 {
@@ -105,7 +110,7 @@ void utf8_print_json(FILE *out, const char *json)
 
 	for (; bytes; json += length, bytes -= length) {
 		length = utf8_character(json, bytes);
-		/* None of them has more than three bytes. */
+		/* These characters have at most three bytes. */
 		if (*json != '\n' && length && is_obeyed(json))
 			fprintf(out, "\\u%04x", code_point(json, length));
 		else

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of files and processes may be any bytes; pages and drawings are UTF-8. */
+/* Names of files and processes may hold any bytes, but pages and drawings are UTF-8. */
 #ifndef PFSTAT_USER_UTF8_H
 #define PFSTAT_USER_UTF8_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* Bytes of the character that the string, of one byte or more, begins with; 0: it is none. */
+/* Length of the first character of @string, which is not empty; 0 if it is invalid. */
 size_t utf8_character(const char *string, size_t bytes);
 /*
- * The same; 0 also for characters that a terminal obeys (U+009B is to it what ESC [ is) and
- * for those that reverse the text after them.
+ * Like utf8_character(), but also 0 for characters that a terminal obeys (it treats U+009B
+ * as ESC [) and for characters that reverse the text after them.
  */
 size_t utf8_printable(const char *string, size_t bytes);
-/* On one line, a question mark for each byte of a character that is not printable. */
+/* Prints text on one line, with a '?' for each byte of a character that is not printable. */
 void utf8_print(FILE *out, const char *text);
-/* The same of several lines. */
+/* Prints text on several lines in this way; newlines and tabs are kept. */
 void utf8_print_lines(FILE *out, const char *text);
-/* A JSON text: escapes \uXXXX for what is not printable, so that it still says the same. */
+/* Prints JSON with \uXXXX for characters that are not printable, which keeps its meaning. */
 void utf8_print_json(FILE *out, const char *json);
-/* Puts a question mark in place of each character that would reverse the text after it. */
+/* Replaces each character that would reverse the text after it by a '?'. */
 void utf8_hide_bidi(char *text);
 
 #endif
