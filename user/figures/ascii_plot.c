@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Draws the data of a figure with characters, for a terminal. */
+/*
+ * Draws the data of the figures `order` and `cost` with characters, for a terminal. The data
+ * comes
+ * from the drawing in memory; the plot goes to the caller's stream. Text is made safe for
+ * terminals before it is printed.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,13 +17,13 @@
 #include "util/utf8.h"
 
 #define LINES	  20
-#define MARGIN	  10 /* the numbers, and the axis */
+#define MARGIN	  10 /* space for the numbers and the axis */
 #define NARROWEST 40
 
 enum dot {
 	DOT_NONE,
 	DOT_OTHER = 1,
-	DOT_DISK = 2, /* both: disk and other */
+	DOT_DISK = 2, /* both bits: disk and other */
 };
 
 struct mark {
@@ -132,7 +137,7 @@ static void print_dots(FILE *out, const struct plot_marks *marks, const unsigned
 		signs[DOT_OTHER], signs[DOT_DISK | DOT_OTHER]);
 }
 
-/* Readings hold one sign that ASCII does not have, and names that may try to steer a terminal. */
+/* Replaces the one character of the sentences that ASCII lacks, and control characters in names. */
 static void print_line(FILE *out, const char *text, bool unicode)
 {
 	size_t length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The study's two figures in a terminal. */
+/* The study's two figures, drawn in a terminal. */
 #ifndef PFSTAT_USER_ASCII_PLOT_H
 #define PFSTAT_USER_ASCII_PLOT_H
 
@@ -9,8 +9,8 @@
 #include "figures/drawing.h"
 
 /*
- * Reads the data of `order` or `cost`, and draws it `width` columns wide. unicode: what
- * the terminal can show. 0 or -ENOMEM.
+ * Reads the data of `order` or `cost` and draws it `width` columns wide. @unicode: the terminal
+ * can show UTF-8. 0 or -ENOMEM.
  */
 int text_figure(FILE *out, const struct drawing *drawing, unsigned int width, bool unicode);
 

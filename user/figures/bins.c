@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts points in the cells of a plane. A cell covers a power of two of columns and rows,
- * which doubles when the plane is full.
+ * Counts points in the cells of a plane, for figures that stream. A cell covers a power of two of
+ * columns and rows, which doubles when the plane is full, so memory is bounded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static struct bins_cell *bins_find(struct bins_cell *slots, size_t nr_slots,
 	return &slots[i];
 }
 
-/* Moves all cells to new slots, each of them shifted. */
+/* Moves all cells to new slots, and shifts their columns and rows. */
 static int rebuild(struct bins *bins, size_t nr_slots, unsigned int x_by, unsigned int y_by)
 {
 	struct bins_cell *slots = calloc(nr_slots, sizeof(*slots)), *to, cell;
@@ -82,7 +82,7 @@ int bins_coarsen_y(struct bins *bins)
 	return err;
 }
 
-/* From the first to the last: all of 64 bits are a number more than these hold. */
+/* Distance from the first to the last column. Their number would overflow for all 64 bits. */
 static uint64_t columns_beyond_first(const struct bins *bins)
 {
 	return (bins->x_max >> bins->x_shift) - (bins->x_min >> bins->x_shift);
@@ -123,13 +123,13 @@ static int fit_range(struct bins *bins, uint64_t x, uint64_t y, uint64_t y_last)
 	return err;
 }
 
-/* Room for one more: three of four slots may be taken. */
+/* Makes space for one more cell. At most three of four slots may be used. */
 static int fit_cells(struct bins *bins)
 {
 	int err = 0;
 
 	while (!err && bins->nr_cells >= bins->max_cells) {
-		/* The direction that has more of what it may have. */
+		/* Coarsens the direction that uses more of its limit. */
 		if ((double)(columns_beyond_first(bins) + 1) / bins->max_columns >=
 		    (double)(rows_beyond_first(bins) + 1) / bins->max_rows)
 			err = bins_coarsen_x(bins);
@@ -141,7 +141,7 @@ static int fit_cells(struct bins *bins)
 	return err;
 }
 
-/* How many of the `nr` rows from y on are in one cell's. */
+/* How many of the `nr` rows from y on fall into the cell of y. */
 static uint64_t rows_within(const struct bins *bins, uint64_t y, uint64_t nr)
 {
 	const uint64_t rest = (1ULL << bins->y_shift) - (y & ((1ULL << bins->y_shift) - 1));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Points counted in the cells of a plane, in bounded memory, whatever their number and
- * range: where there are too many columns, rows or cells, two columns or two rows become
- * one. What is added stays counted; only where exactly it lay is forgotten.
+ * Points counted in the cells of a plane, in bounded memory for any number and range of points.
+ * If there are too many columns, rows or cells, pairs of columns or rows are merged. Counts and
+ * sums stay exact; only the position becomes coarser.
  */
 #ifndef PFSTAT_USER_BINS_H
 #define PFSTAT_USER_BINS_H
@@ -11,45 +11,45 @@
 #include <stdint.h>
 
 struct bins_cell {
-	uint64_t x, y; /* column and row: what they were, >> x_shift and >> y_shift */
+	uint64_t x, y; /* original column >> x_shift and row >> y_shift */
 	uint64_t kind;
-	uint64_t count; /* 0: a free slot */
-	uint64_t sum;	/* of the values */
-	uint64_t x_sum; /* of the columns, before they were shifted */
+	uint64_t count; /* 0: the slot is free */
+	uint64_t sum;	/* sum of the values */
+	uint64_t x_sum; /* sum of the original columns */
 };
 
 struct bins {
-	/* Its owner's; all else begins as 0. */
+	/* The caller sets these three; all other members start as 0. */
 	uint64_t max_columns, max_rows;
 	size_t max_cells;
 	unsigned int x_shift, y_shift;
 	uint64_t x_min, x_max, y_min, y_max;
-	uint64_t count;		 /* of all cells */
-	struct bins_cell *slots; /* open addressing */
+	uint64_t count;		 /* points in all cells */
+	struct bins_cell *slots; /* hash table with open addressing */
 	size_t nr_slots, nr_cells;
 };
 
 void bins_exit(struct bins *bins);
-/* -ENOMEM; then nothing was added. */
+/* -ENOMEM: nothing was added. */
 int bins_add(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value);
-/* The same of `nr` rows from y on, each with the value. */
+/* Adds `nr` rows from y on, each with the value. */
 int bins_add_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
 		  uint64_t value);
-/* Adds to the values of a cell that something was added to; else nothing. */
+/* Adds to the sum of a cell that already has points; otherwise does nothing. */
 void bins_note(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value);
 void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
 		    uint64_t value);
 /*
- * The cells, by kind, column and row, as an array of bins->nr_cells that is the caller's
- * to free. NULL: no memory.
+ * Returns the cells sorted by kind, column and row, as an array of bins->nr_cells cells. The
+ * caller frees it. NULL: no memory.
  */
 struct bins_cell *bins_sorted(const struct bins *bins);
 
-/* Makes two columns, or rows, one. */
+/* Merges pairs of columns, or of rows. */
 int bins_coarsen_x(struct bins *bins);
 int bins_coarsen_y(struct bins *bins);
 
-/* Columns from that of the lowest x to that of the highest. */
+/* Number of columns from the lowest x to the highest. */
 uint64_t bins_columns(const struct bins *bins);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns items into calls of fault handlers, and counts them by place with the Space-Saving
- * algorithm.
+ * Turns items into calls of fault handlers for the figures, and counts them by place with the
+ * Space-Saving algorithm. The number of places is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "figures/calls.h"
 
-#define REGION_SHIFT 20 /* of pages: 4 GiB */
+#define REGION_SHIFT 20 /* unit: 2^20 pages, 4 GiB */
 
 static struct call_place calls_place_of(uint32_t dev, uint64_t inode, uint64_t pid, uint64_t page)
 {
@@ -83,7 +83,7 @@ char *place_name(const struct call_place *place, const struct report *report,
 			       NULL :
 			       name;
 	name = analysis_file_name(analysis, place->dev, place->inode);
-	/* Where no mapping tells the name, a drive has one file to speak of. */
+	/* If no mapping gives the name, the report of a drive has it: a drive uses one file. */
 	if (!name || *name == '/' || strcmp(report->environment.kind, "drive") ||
 	    !report->environment.file[0])
 		return name;
@@ -99,7 +99,7 @@ void places_exit(struct places *places)
 	}
 }
 
-/* All that it had for certain: what is shown of it, and what came before that. */
+/* The certain weight of a place: the part that is shown, and the part before it was kept. */
 static uint64_t had(const struct place_data *data)
 {
 	return data->before + data->weight;
@@ -116,8 +116,8 @@ static size_t lightest(const struct places *places)
 }
 
 /*
- * Space-Saving (A. Metwally and others, 2005): whoever is not among those that wait takes
- * the room of the lightest, and its weight, for it may have had as much before.
+ * Space-Saving (A. Metwally and others, 2005). A place that is not in the list replaces the
+ * lightest entry and inherits its weight, because it may have had as much before.
  */
 static struct place_waiting *waiting_of(struct places *places, const struct call_place *place)
 {
@@ -134,7 +134,7 @@ static struct place_waiting *waiting_of(struct places *places, const struct call
 	return least;
 }
 
-/* It waits where the one that is kept instead has waited. */
+/* The evicted place takes the waiting entry of the place that replaces it. */
 static void give_up(struct places *places, size_t at, struct place_waiting *waiting)
 {
 	struct place_data *data = places->data[at];
@@ -160,7 +160,10 @@ static int calls_add(struct places *places, const struct call_place *place, uint
 		waiting = waiting_of(places, place);
 		waiting->total += weight;
 		sure = waiting->total - waiting->unsure;
-		/* Of many that are alike none would stay if a little more were enough. */
+		/*
+		 * The factor 2 is hysteresis: places of similar weight would evict each other all
+		 * the time.
+		 */
 		if (sure <= 2 * had(places->data[at])) {
 			places->not_kept += nr;
 			return 0;
@@ -186,7 +189,7 @@ static struct place_data *calls_find(struct places *places, const struct call_pl
 	struct place_data *data;
 	size_t i;
 
-	/* Mostly where the last one was. */
+	/* Most calls are for the same place as the call before. */
 	if (places->nr) {
 		data = places->data[places->last];
 		if (place_is(&data->place, place))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls of fault handlers, as the study plots them: one of the module's records each, or
- * one of eBPF's faults that the module does not see. A first look for pages around that
- * found none (class pass) is not counted: the call after it is.
+ * Calls of fault handlers, as the study plots them. One call is one record of the module, or one
+ * eBPF fault that the module does not see. A map_pages call that mapped nothing (class pass) is
+ * not counted, because the fault() call after it is.
  */
 #ifndef PFSTAT_USER_CALLS_H
 #define PFSTAT_USER_CALLS_H
@@ -13,10 +13,10 @@
 #include "figures/bins.h"
 #include "report/report.h"
 
-/* Where pages are numbered: a file, or 4 GiB of a process's memory. */
+/* The space in which pages are numbered: a file, or 4 GiB of a process's memory. */
 struct call_place {
-	uint64_t inode;	      /* 0: no file */
-	uint64_t pid, region; /* then: of its pages, the number >> 20 */
+	uint64_t inode;	      /* 0: not a file */
+	uint64_t pid, region; /* without a file: pid, and page number >> 20 */
 	uint32_t dev;
 };
 
@@ -27,31 +27,31 @@ struct call {
 	enum fault_class class;
 };
 
-/* False: the item is none. */
+/* False: the item is not such a call. */
 bool call_of_item(const struct item *item, struct call *call);
 bool call_is_disk(enum fault_class class);
 
 struct call_place place_of_fault(const struct explained *fault);
 bool place_is(const struct call_place *a, const struct call_place *b);
-/* What is told of it in a sentence; the caller frees it. NULL: no memory. */
+/* The name of a place in a sentence; the caller frees it. NULL: no memory. */
 char *place_name(const struct call_place *place, const struct report *report,
 		 const struct analysis *analysis);
 
 /*
- * What is kept of several places, each with as many bytes as its owner wants, which begin
- * with struct place_data. Where there is no room for another it waits, its weight alone is
- * followed, and it is kept when it had twice as much as the lightest: that one waits then, and
- * what it had is only counted.
+ * Data of several places. The caller chooses the size of each place's data, which begins with
+ * struct place_data. If all slots are used, a new place waits: only its weight is counted. It is
+ * kept as soon as it has more than twice the weight of the lightest kept place. That place then
+ * waits, and its data is dropped; only its calls are counted.
  *
- * No place had more than what is kept of the largest and a seventh of the weight of all: the
- * lightest of 16 had at most a sixteenth, so one that waits, or waited before it was kept, at
- * most two of these there; and a 64th may have been missed before it began to wait.
+ * No place had more than the kept weight of the largest place plus a seventh of the total. The
+ * lightest of 16 places had at most 1/16 of the total. So a place that waits, or waited before it
+ * was kept, had at most 2/16 while it waited. At most 1/64 may be missing from before it waited.
  */
 struct place_data {
 	struct call_place place;
 	uint64_t count;
-	uint64_t weight; /* of what is counted: time, or pages */
-	uint64_t before; /* what it had when it waited; not counted */
+	uint64_t weight; /* sum of the weights: time, or pages */
+	uint64_t before; /* weight while the place waited; not in `weight` */
 };
 
 #define PLACES_MAX     16
@@ -59,8 +59,8 @@ struct place_data {
 
 struct place_waiting {
 	struct call_place place;
-	uint64_t total;	 /* at least all that it had */
-	uint64_t unsure; /* of it, what others may have had */
+	uint64_t total;	 /* upper limit of its weight */
+	uint64_t unsure; /* the part that may belong to other places */
 };
 
 struct places {
@@ -69,19 +69,19 @@ struct places {
 	void *data[PLACES_MAX];
 	size_t nr, last;
 	struct place_waiting waiting[PLACES_WAITING];
-	uint64_t not_kept; /* calls */
+	uint64_t not_kept; /* calls of places that are not kept */
 };
 
 void places_exit(struct places *places);
-/* Counts one of that weight. *found NULL: its place is not kept. -ENOMEM. */
+/* Counts one call of that weight. *found is NULL if its place is not kept. -ENOMEM. */
 int places_get(struct places *places, const struct call_place *place, uint64_t weight,
 	       void **found);
-/* The same of nr calls, of that weight together. */
+/* Counts nr calls that have that weight together. */
 int places_get_many(struct places *places, const struct call_place *place, uint64_t nr,
 		    uint64_t weight, void **found);
-/* The heaviest; NULL: there is none. */
+/* The place with the most weight, or NULL without places. */
 void *places_largest(const struct places *places);
-/* Counted in all the others. */
+/* The calls of all other places. */
 uint64_t places_others(const struct places *places);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds a figure's data, script and sentences in memory. Names from recordings go only into
- * data and labels, escaped.
+ * Holds the data, the script and the sentences of a figure in memory. Names from recordings go
+ * only into data cells and labels, and are escaped there, because gnuplot executes the script.
  */
 #include <ctype.h>
 #include <errno.h>

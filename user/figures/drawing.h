@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A figure as it leaves pfdrive: data, the gnuplot script that draws it, and what is to
- * be read from it. One row of data is one mark, unless `amount` says something else.
+ * A figure as pfdrive emits it: the data, the gnuplot script that draws it, and sentences that
+ * describe it. One row of data is one mark, unless `amount` states otherwise.
  */
 #ifndef PFSTAT_USER_DRAWING_H
 #define PFSTAT_USER_DRAWING_H
@@ -17,23 +17,23 @@
 enum drawing_text {
 	DRAWING_CSV,
 	DRAWING_SCRIPT,
-	DRAWING_READING, /* what it shows, in sentences that were computed */
-	DRAWING_AMOUNT,	 /* how many of what are in it, and what was binned or left out */
-	DRAWING_ALT,	 /* what is drawn against what, for who cannot see it */
-	DRAWING_MISSING, /* why it is not drawn; "": it is */
+	DRAWING_READING, /* sentences about the result, computed from the data */
+	DRAWING_AMOUNT,	 /* number of points and marks; points binned or left out */
+	DRAWING_ALT,	 /* the axes in words, for readers who cannot see the figure */
+	DRAWING_MISSING, /* why the figure is not drawn; "": it is drawn */
 	DRAWING_NR_TEXTS
 };
 
 struct drawing {
-	const char *name; /* of its files */
+	const char *name; /* stem of its file names */
 	const char *title;
-	unsigned int height;		 /* of DRAWING_WIDTH */
+	unsigned int height;		 /* in pixels; the width is DRAWING_WIDTH */
 	FILE *streams[DRAWING_NR_TEXTS]; /* open until drawing_end() */
-	char *texts[DRAWING_NR_TEXTS];	 /* from then on */
+	char *texts[DRAWING_NR_TEXTS];	 /* valid after drawing_end() */
 	size_t bytes[DRAWING_NR_TEXTS];
 };
 
-/* -ENOMEM. In any case drawing_free(). */
+/* -ENOMEM. Call drawing_free() in any case. */
 int drawing_begin(struct drawing *drawing, const char *name, const char *title);
 int drawing_end(struct drawing *drawing);
 void drawing_free(struct drawing *drawing);
@@ -47,27 +47,28 @@ static inline bool drawing_is_drawn(const struct drawing *drawing)
 	return !drawing->bytes[DRAWING_MISSING];
 }
 
-/* Rows of the data, without the header. */
+/* Number of data rows without the header. */
 size_t drawing_rows(const struct drawing *drawing);
 
 /*
- * A name that the user's system gave (paths, processes), as a cell of the data: in quotes,
- * one line, no quote in it. gnuplot does not know doubled quotes.
+ * Prints a name from the user's system (path, process) as a cell of the data: in quotes, on one
+ * line, and without quotes inside, because gnuplot does not parse doubled quotes.
  */
 void drawing_cell(FILE *csv, const char *text);
 
 /*
- * The same as a string of the script, which gnuplot would execute parts of: letters, digits
- * and what does nothing there; a question mark for all else, also for each byte that is no
- * UTF-8, which the drawing could not hold.
+ * Prints the same name as a string of the script, where gnuplot would execute some characters.
+ * Letters, digits and harmless characters are kept. All others become question marks, and so does
+ * each byte that is not UTF-8, which an SVG cannot contain.
  */
 void drawing_label(FILE *script, const char *text);
-/* Tics of a log scale of µs: axis x or y. */
+/* Sets the tics of a logarithmic axis in µs. @axis: x or y. */
 void drawing_log_tics(FILE *script, char axis);
 
 /*
- * Around what a figure sets and plots. What the script holds is pfdrive's own text: names
- * come from the data, which gnuplot never executes, or by drawing_label().
+ * Print the start and the end of a script, around the commands of a figure. The script holds only
+ * pfdrive's own text. Names come from the data, which gnuplot never executes, or from
+ * drawing_label().
  */
 void drawing_script_begin(struct drawing *drawing, unsigned int height);
 void drawing_script_end(struct drawing *drawing);

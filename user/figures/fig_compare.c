@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The figure of a comparison: each measure as the ratio of B to A with its interval. */
+/*
+ * Draws a comparison: each measure as the ratio of B to A with its confidence interval. The rows
+ * come from a judged comparison; the verdict's sentence covers rows that are not drawn, too.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,18 +12,21 @@
 #include "figures/fig_compare.h"
 #include "figures/palette.h"
 
-/* A log scale has no 0: this share of A, and this many times A, are the figure's ends. */
+/* A logarithmic axis has no 0, so these ratios are the ends of the axis. */
 #define LEAST 0.01
 #define MOST  100.0
 
-/* A measure that is 0 on both sides is not compared. */
+/* A measure that is 0 on both sides cannot differ. */
 static bool can_differ(const struct comparison_row *row)
 {
 	return (row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE) &&
 	       (row->a.value > 0 || row->b.value > 0);
 }
 
-/* Totals, counts and mean times of each class, and the parts of all; the table has the rest. */
+/*
+ * Draws totals, counts and mean times of each class, and the parts of all faults. The table has
+ * the other rows.
+ */
 static bool is_drawn(const struct comparison_row *row)
 {
 	return can_differ(row) && (row->measure != COMPARISON_TIME || row->part == NR_PARTS ||
@@ -97,14 +103,17 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 		"set xlabel 'B, as a multiple of A'\nset logscale x\nunset grid\n"
 		"set xtics ('÷100' 0.01, '÷10' 0.1, '÷2' 0.5, '=' 1, '×2' 2, "
 		"'×10' 10, '×100' 100)\nset yrange [0.2:%zu.8]\n"
-		/* The range of ratios that are not a change, however certain they are. */
+		/*
+		 * The range of ratios below the threshold; they are not a change, however
+		 * certain.
+		 */
 		"set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#%06x'\n"
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n"
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n",
 		rows, COLOUR_GREY, 1 + threshold, 1 + threshold, COLOUR_GREY,
 		fmax(1 - threshold, LEAST), fmax(1 - threshold, LEAST), COLOUR_GREY);
 	fig_compare_write_labels(script, report->comparison, rows);
-	/* At least 1 % wide, to be seen. */
+	/* At least 1 % wide, to be visible. */
 	for (i = 0; i < 2; i++)
 		fprintf(script,
 			"%s'comparison.csv' skip 1 using 4:($7 == %u ? $1 : NaN):($5*0.995):"
@@ -119,7 +128,7 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 	drawing_script_end(drawing);
 }
 
-/* Of all rows: also of one that is in the table alone. */
+/* Considers all rows, also those that only the table shows. */
 static const struct comparison_row *largest_change(const struct comparison *comparison)
 {
 	const struct comparison_row *row, *largest = NULL;

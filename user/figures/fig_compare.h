@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Two runs side by side: how many times as much, with intervals. */
+/* The figure of a comparison: ratios of two sides, with intervals. */
 #ifndef PFSTAT_USER_FIG_COMPARE_H
 #define PFSTAT_USER_FIG_COMPARE_H
 
 #include "figures/drawing.h"
 #include "report/compare_report.h"
 
-/* Begins and ends the drawing. @sentence: the verdict in words. 0 or -ENOMEM. */
+/* Calls drawing_begin() and drawing_end(). @sentence: the verdict in words. 0 or -ENOMEM. */
 int compare_figure(struct drawing *drawing, const struct compare_report *report,
 		   const char *sentence);
 

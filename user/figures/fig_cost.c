@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The study's right figures: what each call of a fault handler cost. */
+/*
+ * Draws the study's right figures: the time of each call of a fault handler, over its number. The
+ * calls come from the items of the run and are binned, so memory is bounded.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -67,7 +70,10 @@ static int fig_cost_write_data(struct drawing *drawing, const struct bins *bins)
 		fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%.1f,%.3f,%s,%" PRIu64 "\n",
 			(cells[i].x << bins->x_shift) + 1, (cells[i].x + 1) << bins->x_shift,
 			(double)cells[i].x_sum / cells[i].count + 1,
-			/* A log scale has no 0: what took less than the clock can tell. */
+			/*
+			 * A logarithmic axis has no 0: times below the clock's resolution are
+			 * drawn as 1 ns.
+			 */
 			fmax((double)cells[i].sum / cells[i].count / 1e3, 0.001),
 			fault_class_name(cells[i].kind), cells[i].count);
 	free(cells);

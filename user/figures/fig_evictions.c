@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who evicted pages that were wanted again: a bar a pair of evictor and victim. */
+/*
+ * Draws evictions of pages that faulted again later: one bar for each pair of evictor and victim.
+ * The pairs come from the report.
+ */
 #include <inttypes.h>
 
 #include "figures/figure.h"
@@ -11,7 +14,7 @@
 enum sort {
 	SORT_ANOTHER,
 	SORT_ITSELF,
-	SORT_OTHERS, /* not told apart */
+	SORT_OTHERS, /* processes that are not kept apart */
 	NR_SORTS
 };
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where and when faults were: how many in each box of pages and time. */
+/*
+ * Draws where and when faults happened: the number of faults in each box of pages and time.
+ * Faults
+ * arrive in the order of their ends and are binned, so memory is bounded.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +20,7 @@ struct fig_heat_place {
 
 struct heat {
 	struct places places;
-	uint64_t origin_ns; /* when the first fault began; UINT64_MAX: there was none */
+	uint64_t origin_ns; /* start of the first fault; UINT64_MAX: no fault yet */
 };
 
 static void fig_heat_free_place(void *data)
@@ -56,7 +60,7 @@ static int fig_heat_add_fault(void *data, const struct explained *fault)
 	void *kept;
 	int err;
 
-	/* Faults are told by their ends: one that began earlier may come later. */
+	/* Faults are reported when they end, so one that began earlier may arrive later. */
 	if (fault->start_ns < heat->origin_ns)
 		heat->origin_ns = fault->start_ns;
 	err = places_get(&heat->places, &at, fault->end_ns - fault->start_ns, &kept);
@@ -80,13 +84,13 @@ static uint64_t most_in(const struct bins *bins)
 }
 
 /*
- * Chance alone is uneven: of so many faults a stretch that come at random, half come in 0.41
- * of the stretches.
+ * Random arrivals are uneven too: with this many faults in an average stretch of time, half of
+ * the faults fall into 41 % of the stretches.
  */
 #define STRETCH_FAULTS	20
 #define LEAST_STRETCHES 8
 
-/* How many columns are a stretch; 0: there are too few faults to say how they came. */
+/* How many columns make a stretch; 0: there are too few faults to describe their arrival. */
 static uint64_t stretch_of(const struct bins *bins)
 {
 	const uint64_t columns = bins_columns(bins);
@@ -95,7 +99,7 @@ static uint64_t stretch_of(const struct bins *bins)
 	return columns / stretch < LEAST_STRETCHES ? 0 : stretch;
 }
 
-/* In how much of the stretches half of the faults were: 0 to 1. */
+/* The share of the stretches that holds half of the faults, 0 to 1. */
 static double half_in(const struct bins *bins, const struct bins_cell *cells, uint64_t stretch)
 {
 	const uint64_t nr = (bins_columns(bins) + stretch - 1) / stretch;
@@ -119,7 +123,7 @@ static double half_in(const struct bins *bins, const struct bins_cell *cells, ui
 	return (double)taken / nr;
 }
 
-/* Where a column begins, since the first fault of all: that may lie in it. */
+/* Start of a column since the first fault of all, which may lie inside the column. */
 static double column_ms(const struct heat *heat, const struct bins *bins, uint64_t column)
 {
 	const uint64_t ns = column << bins->x_shift;
@@ -142,7 +146,7 @@ static void fig_heat_write_data(struct drawing *drawing, const struct heat *heat
 			cells[i].count, cells[i].sum / 1e3, palette_level(cells[i].count, most));
 }
 
-/* The least count of that level, or of the next one that there is. */
+/* The lowest count of that level, or of the next level that exists. */
 static uint64_t least_of(unsigned int level, uint64_t most)
 {
 	uint64_t low = 1, high = most + 1, middle;
@@ -157,7 +161,7 @@ static uint64_t least_of(unsigned int level, uint64_t most)
 	return low;
 }
 
-/* The counts that belong to a level, as the key says them. False: there are none. */
+/* Prints the range of counts of a level, for the key. False: the level has no counts. */
 static bool level_title(unsigned int level, uint64_t most, char *title, size_t size)
 {
 	const bool last = level == palette_level(most, most);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How long logical faults took: how many of each class took how long, and up to how long. */
+/*
+ * Draws how long logical faults took: a histogram and a cumulative curve for each class. The
+ * distributions come from the analysis of the run.
+ */
 #include <inttypes.h>
 #include <math.h>
 
@@ -19,7 +22,7 @@ static double edge_us(unsigned int bin)
 	return exp2((double)bin / BINS_AN_OCTAVE) / 1e3;
 }
 
-/* False: no fault of the class. */
+/* False: the class has no faults. */
 static bool count_bins(const struct figure_source *source, enum fault_class class,
 		       uint64_t counts[NR_BINS])
 {
@@ -86,8 +89,8 @@ static void latency_data(const struct figure_source *source, struct drawing *dra
 	}
 }
 
-/* The others are in the table. */
-#define LEAST_SHARE 20 /* a twentieth of all faults' time */
+/* Classes with less are only in the table. */
+#define LEAST_SHARE 20 /* 1/20 of all faults' time */
 
 static void say_latency(const struct figure_source *source, struct drawing *drawing)
 {
@@ -127,7 +130,7 @@ static int draw_latency(void *data, const struct figure_source *source, struct d
 	      "set logscale y\nset format y '%.0f'\nset yrange [0.5:*]\n",
 	      drawing->streams[DRAWING_SCRIPT]);
 	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'x');
-	/* Empty bins are a gap at the bottom, not a line across. */
+	/* Empty bins are drawn at the bottom, so that no line crosses the gap. */
 	plot_lines(drawing, source, "sqrt($2*$3)", "($4 > 0 ? $4 : 0.5)", "histeps");
 	drawing_script_end(drawing);
 	return 0;

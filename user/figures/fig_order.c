@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The study's left figures: which page each call of a fault handler was for. */
+/*
+ * Draws the study's left figures: the page of each call of a fault handler, over its number. The
+ * calls come from the items of the run and are binned, so memory is bounded.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@ struct fig_order_place {
 	struct place_data head;
 	struct bins bins;
 	uint64_t last_page;
-	uint64_t next, ahead, back; /* the page after the last one, … */
+	uint64_t next, ahead, back; /* page after the last one, ahead of it, behind it */
 };
 
 struct order {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where the time of the faults of each class went: bars, stacked of parts. */
+/*
+ * Draws where the time of the faults of each class went, as stacked bars of parts. All numbers
+ * come from the report.
+ */
 #include <inttypes.h>
 
 #include "figures/figure.h"
 #include "figures/palette.h"
 #include "report/view.h"
 
-/* From bottom to top, so that the first class is on top. */
+/* Rows are drawn from bottom to top; reverse order puts the first class on top. */
 static unsigned int fig_parts_write_data(struct drawing *drawing, const struct report *report)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];

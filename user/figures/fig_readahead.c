@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What became of the pages that were read: boxes of pages and of the time when they were
- * read, by whether a fault mapped them later.
+ * Draws the fate of the pages that were read: boxes of pages and of the time of the read,
+ * coloured
+ * by whether a fault mapped the pages later. Memory is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,27 +17,28 @@
 #include "report/view.h"
 
 /*
- * When a page was read is kept in 65 µs, from 1, and as a float: from 18 minutes on not as
- * exactly, but never off by more than a small part of a box, however long the run is.
+ * The time of a read is kept as a float in units of 65 µs, from 1. After 18 minutes a float no
+ * longer holds every unit, but the error is always a small part of a box, whatever the length of
+ * the run.
  */
 #define UNIT_SHIFT  16
-#define CHUNK_PAGES 8192U /* 32 KiB of times, 32 MiB of a file */
-#define CHUNKS_MAX  1024U /* 32 MiB of times, 32 GiB of files in reach */
+#define CHUNK_PAGES 8192U /* 32 KiB of times for 32 MiB of a file */
+#define CHUNKS_MAX  1024U /* 32 MiB of times for 32 GiB of files */
 
-/* A box's sum: mapped pages in the lower half, those evicted unused in the upper. */
+/* A cell's sum has mapped pages in the lower half, and pages evicted unused in the upper. */
 #define ONE_MAPPED  1ULL
 #define ONE_EVICTED (1ULL << 32)
 
 struct fig_readahead_place {
 	struct place_data head;
-	uint64_t number; /* of all that there were, from 1 */
+	uint64_t number; /* serial number of the place, from 1 */
 	struct bins bins;
 };
 
-/* When the pages of a piece were read. A read of the whole piece changes one number. */
+/* The times at which the pages of a chunk were read. A read of the whole chunk sets only `all`. */
 struct piece_times {
-	uint64_t place; /* the number of the one that has these reads */
-	bool uniform;	/* all pages were read at `all`, and `each` is not valid */
+	uint64_t place; /* serial number of the place that these reads belong to */
+	bool uniform;	/* all pages were read at `all`; `each` is not valid */
 	float all;
 	float each[CHUNK_PAGES]; /* 0: not read */
 };
@@ -44,9 +46,9 @@ struct piece_times {
 struct readahead_map {
 	struct places places;
 	struct page_chunks times;
-	uint64_t nr_places; /* with those that were given up */
+	uint64_t nr_places; /* including places that were evicted */
 	uint64_t origin_ns, now_ns;
-	uint64_t overflow; /* pages read of more files than are kept */
+	uint64_t overflow; /* pages read for files that are not kept */
 };
 
 static void fig_readahead_free_place(void *data)
@@ -86,13 +88,13 @@ static int fig_readahead_add_item(void *data, const struct item *item)
 	struct readahead_map *map = data;
 
 	map->now_ns = item->ns;
-	/* Mappings that were there before have no time. */
+	/* Mappings that existed at the start have no time. */
 	if (!map->origin_ns)
 		map->origin_ns = item->ns;
 	return 0;
 }
 
-/* Where the box is: the same when the page is read and later. */
+/* Column of a box; the same value at the read and at the page's fate. */
 static uint64_t fig_readahead_column_of(float when)
 {
 	return (uint64_t)when - 1;
@@ -174,7 +176,7 @@ static struct fig_readahead_place *fig_readahead_find_place(const struct readahe
 	return NULL;
 }
 
-/* Notes the fate of pages at the time when each was read. */
+/* Adds the fate of pages to the boxes of their reads. */
 static void add_fate(struct bins *bins, struct piece_times *times,
 		     const struct readahead_pages *pages)
 {
@@ -208,7 +210,7 @@ static int add_pages(void *data, const struct readahead_pages *pages)
 		return fig_readahead_add_read(map, pages);
 	times = page_chunks_find(&map->times, pages->dev, pages->inode, pages->pgoff);
 	place = times ? fig_readahead_find_place(map, pages) : NULL;
-	/* A file that was dropped and came back lacks its earlier reads. */
+	/* A file that was evicted and kept again has lost its earlier reads. */
 	if (place && times->place == place->number)
 		add_fate(&place->bins, times, pages);
 	return 0;
@@ -230,7 +232,7 @@ static struct box box_of(const struct bins_cell *cell)
 	return box;
 }
 
-/* 0: each was mapped; 1: some; 2: none. */
+/* 0: each page was mapped; 1: some; 2: none. */
 static unsigned int kind_of(const struct box *box)
 {
 	return box->mapped == box->read ? 0 : box->mapped ? 1 : 2;
@@ -269,7 +271,7 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 	static const struct {
 		uint32_t rgb;
 		const char *title;
-		double share; /* of the box's height: they differ without colour, too */
+		double share; /* share of the box's height, to differ without colour */
 	} sorts[] = {
 		{ COLOUR_SKY, "each page mapped later", 0.5 },
 		{ COLOUR_ORANGE, "some of them", 0.35 },

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What each thread did over time: in faults, on the CPU or off it, and off it elsewhere. */
+/*
+ * Draws the state of each thread over time: in faults on the CPU, in faults off the CPU, and off
+ * the CPU elsewhere. Faults and off-CPU intervals come from the stream. The number of threads and
+ * of columns is bounded.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,41 +14,41 @@
 #include "util/hash.h"
 
 #define COLUMNS	     120U
-#define FIRST_SHIFT  10		  /* a column begins as a microsecond */
-#define MOST_THREADS 1024U	  /* followed: 3 MiB */
-#define MOST_LANES   12U	  /* drawn */
-#define ENDED	     (1ULL << 63) /* of a key */
+#define FIRST_SHIFT  10		  /* initial width of a column: 2^10 ns */
+#define MOST_THREADS 1024U	  /* threads followed: 3 MiB */
+#define MOST_LANES   12U	  /* threads drawn */
+#define ENDED	     (1ULL << 63) /* a bit of the key */
 
 enum state {
-	STATE_FAULT,	 /* in a fault; when drawn: on the CPU in it, as far as is known */
-	STATE_FAULT_OFF, /* off the CPU in it */
-	STATE_OFF,	 /* off the CPU; when drawn: not in a fault */
+	STATE_FAULT,	 /* in a fault; when drawn, only on the CPU */
+	STATE_FAULT_OFF, /* off the CPU in a fault */
+	STATE_OFF,	 /* off the CPU; when drawn, only outside of faults */
 	NR_STATES
 };
 
 struct lane {
-	uint64_t number; /* from 1, as they began */
+	uint64_t number; /* serial number of the thread, from 1 */
 	uint32_t tid;
 	char comm[16];
-	uint64_t faults, intervals; /* intervals: off the CPU */
+	uint64_t faults, intervals; /* intervals: off-CPU */
 	uint64_t fault_ns, off_ns;
-	uint64_t fault_off_ns; /* of fault_ns: also what no span tells of */
+	uint64_t fault_off_ns; /* off-CPU part of fault_ns, including time without spans */
 	uint64_t ns[NR_STATES][COLUMNS];
 };
 
-/* Of the clock, each 2^shift ns wide: the lanes' are those from the first on. */
+/* Columns of time, each 2^shift ns wide. The arrays of a lane begin with column `first`. */
 struct columns {
 	uint64_t first;
 	unsigned int shift;
 };
 
 struct timeline {
-	struct hash lanes; /* by tid; of threads that ended, by ENDED | number */
+	struct hash lanes; /* key: tid; for exited threads ENDED | number */
 	uint64_t nr_begun;
-	uint32_t ended; /* the thread that the last item ended; 0: none */
+	uint32_t ended; /* tid of the thread whose exit was the last item; 0: none */
 	struct columns columns;
-	uint64_t begin_ns, end_ns; /* the earliest and the latest of all */
-	uint64_t not_followed;	   /* faults of more threads */
+	uint64_t begin_ns, end_ns; /* earliest and latest time seen */
+	uint64_t not_followed;	   /* faults of threads over the limit */
 };
 
 static void *open_timeline(void)
@@ -66,7 +70,7 @@ static void close_timeline(void *data)
 	free(timeline);
 }
 
-/* *found NULL: there are too many. */
+/* *found is NULL if there are too many threads. */
 static int lane_get(struct timeline *timeline, uint32_t tid, struct lane **found)
 {
 	struct lane *lane = hash_find(&timeline->lanes, tid);
@@ -85,7 +89,7 @@ static int lane_get(struct timeline *timeline, uint32_t tid, struct lane **found
 	return 0;
 }
 
-/* The next thread of that number gets another lane. */
+/* A later thread with the same tid gets another lane. */
 static int close_lane(struct timeline *timeline, uint32_t tid)
 {
 	struct lane *lane = hash_take(&timeline->lanes, tid);
@@ -103,7 +107,7 @@ static int close_lane(struct timeline *timeline, uint32_t tid)
 	return err;
 }
 
-/* Only before the next item: the analysis reports the last faults of a thread when it ends. */
+/* Runs before the next item, because the analysis reports a thread's last faults at its exit. */
 static int close_ended(struct timeline *timeline)
 {
 	const uint32_t tid = timeline->ended;
@@ -116,7 +120,7 @@ struct change {
 	struct columns from, to;
 };
 
-/* The content of a column moves to the one that has its time now. */
+/* Adds each old column to the new column that covers its time. */
 static int change_lane(void *context, void *value)
 {
 	const struct change *change = context;
@@ -142,7 +146,10 @@ static void widen(struct timeline *timeline, uint64_t ns)
 		timeline->end_ns = ns;
 }
 
-/* Room for more time, after and before: what is told later may have begun before all others. */
+/*
+ * Extends the columns to cover the range. It may lie before all others, because events are
+ * reported when they end.
+ */
 static void fig_timeline_make_room(struct timeline *timeline, uint64_t from_ns, uint64_t to_ns)
 {
 	struct change change = { .from = timeline->columns, .to = timeline->columns };
@@ -159,7 +166,7 @@ static void fig_timeline_make_room(struct timeline *timeline, uint64_t from_ns, 
 	timeline->columns = change.to;
 }
 
-/* Shares a stretch of time, or a part of it, out to the columns that it lies in. */
+/* Distributes a part of a time range over its columns. */
 static void spread(struct timeline *timeline, struct lane *lane, enum state state, uint64_t from_ns,
 		   uint64_t to_ns, double part)
 {
@@ -170,14 +177,17 @@ static void spread(struct timeline *timeline, struct lane *lane, enum state stat
 	for (from = from_ns; from < to_ns; from = end) {
 		column = from >> columns->shift;
 		end = (column + 1) << columns->shift;
-		/* 0: where the clock ends. */
+		/* end is 0 if the clock overflows. */
 		if (end > to_ns || !end)
 			end = to_ns;
 		lane->ns[state][column - columns->first] += (end - from) * part;
 	}
 }
 
-/* Pieces that found no room lie behind the last that did: where, is not known. */
+/*
+ * The spans of a fault are limited. Off-CPU time without a span is after the last span, at an
+ * unknown place, so it is distributed over the rest of the fault.
+ */
 static void add_fault_off(struct timeline *timeline, struct lane *lane,
 			  const struct explained *fault)
 {
@@ -239,10 +249,10 @@ static int fig_timeline_add_task(struct timeline *timeline, const struct pfstat_
 		timeline->ended = task->event.tid;
 		return 0;
 	}
-	/* A thread that executes a program gets the number of the first one. */
+	/* A thread that is not the leader takes over the leader's tid at exec. */
 	if (task->event.flags & PFSTAT_TASK_EXEC && task->parent != task->event.tid)
 		timeline->ended = task->parent;
-	/* The end of the thread that had the number before may have been lost. */
+	/* The exit of an earlier thread with the same tid may have been lost. */
 	if (task->event.flags & PFSTAT_TASK_FORK)
 		err = close_lane(timeline, task->event.tid);
 	if (!err)
@@ -292,7 +302,7 @@ static bool took_time(const struct lanes *lanes)
 	return false;
 }
 
-/* Those who spent most time in faults first. */
+/* Longest time in faults first. */
 static int by_time(const void *a, const void *b)
 {
 	const struct lane *left = *(struct lane *const *)a, *right = *(struct lane *const *)b;
@@ -316,7 +326,7 @@ static void fig_timeline_name_lane(const struct lane *lane, char *name, size_t s
 		snprintf(name, size, "thread %" PRIu32, lane->tid);
 }
 
-/* Three states are drawn, which do not overlap. */
+/* The time of one of the three drawn states, which do not overlap. */
 static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum state state,
 			 uint64_t width)
 {
@@ -331,12 +341,15 @@ static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum stat
 	case STATE_FAULT_OFF:
 		return both;
 	default:
-		/* A piece whose place is not known may have been shared out elsewhere. */
+		/* Time without a known place may have been distributed to other columns. */
 		return rest < outside ? rest : outside;
 	}
 }
 
-/* A column's edges, in ns since the begin: the first and the last have parts of theirs. */
+/*
+ * Edge of a column in ns since the start. The first and the last column are cut at the run's
+ * ends.
+ */
 static uint64_t edge_ns(const struct timeline *timeline, unsigned int column)
 {
 	uint64_t ns = (timeline->columns.first + column) << timeline->columns.shift;
@@ -376,7 +389,7 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 	}
 }
 
-/* Without eBPF it is not known where in a fault a thread was. */
+/* Without eBPF the on-CPU and off-CPU parts of a fault are unknown. */
 static const char *title_of(enum state state, const struct report_faults *faults)
 {
 	return state == STATE_FAULT && !faults->parts_known ? "in a fault" : state_names[state];

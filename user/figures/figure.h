@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A figure of a run: collects what it shows while the run streams by, in memory that does
- * not grow with it, and draws it at the end.
+ * A figure of a run. It collects its data while the run is streamed, in bounded memory, and draws
+ * at the end.
  */
 #ifndef PFSTAT_USER_FIGURE_H
 #define PFSTAT_USER_FIGURE_H
@@ -11,14 +11,14 @@
 #include "report/report.h"
 
 struct figure_source {
-	const struct report *report; /* filled */
+	const struct report *report; /* already filled */
 	const struct analysis *analysis;
 };
 
 struct figure {
 	const char *name;
 	const char *title;
-	/* NULL from here to close: the report has all of it. */
+	/* If the report has all the data, draw is the only function that is not NULL. */
 	void *(*open)(void); /* NULL: no memory */
 	void (*close)(void *data);
 	int (*item)(void *data, const struct item *item);
@@ -29,7 +29,7 @@ struct figure {
 };
 
 /*
- * All figures, in the order of the page: FIGURE(name), and a file of this folder defines
+ * All figures, in the order of the page. For each FIGURE(name), one file of this folder defines
  * figure_NAME. All other code takes the figures from this list.
  */
 #define FIGURES(FIGURE)    \

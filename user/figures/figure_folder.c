@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws figures with gnuplot in a temporary folder, and moves the files that are asked for to
- * their place when all exist.
+ * Draws figures with gnuplot in a temporary folder, and moves the requested files to their place
+ * only when all of them exist. gnuplot runs with a time limit.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,10 +24,10 @@
 #include "util/signals.h"
 
 #define GNUPLOT	    "gnuplot"
-#define MESSAGES    "messages" /* what gnuplot says */
+#define MESSAGES    "messages" /* output of gnuplot */
 #define EXIT_ABSENT 127
 
-/* A figure takes it a second, in an emulator ten. */
+/* gnuplot takes a second for a figure, and ten in an emulator. */
 #define GNUPLOT_SECONDS 300
 
 static const char *const endings[] = { "csv", "gnuplot", "svg", "png" };
@@ -91,7 +91,7 @@ static char *figure_folder_path_of(const char *folder, const char *name, const c
 		       path;
 }
 
-/* For its owner alone, as all that pfdrive writes. */
+/* Only the owner can read it, as with all files of pfdrive. */
 static FILE *make_file(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -123,7 +123,7 @@ static int write_file(struct folder *folder, const struct drawing *drawing, cons
 	return err;
 }
 
-/* In the child. User's start-up files are not read: the script is all that draws. */
+/* Runs in the child. Skips the user's start-up files, so that only the script draws. */
 static void become_gnuplot(const struct folder *folder, const char *script)
 {
 	int messages;
@@ -159,7 +159,7 @@ static void read_messages(const struct folder *folder, char *line, size_t size)
 	free(path);
 }
 
-/* What a whole drawing ends with; there may be white space behind it. */
+/* The end of a complete drawing; white space may follow it. */
 static const struct {
 	const char *ending;
 	const char *end;
@@ -184,7 +184,7 @@ static bool is_whole(const char *path, const char *end, size_t end_bytes)
 	return memmem(last, bytes, end, end_bytes);
 }
 
-/* gnuplot ends with success, too, when the disk was full. */
+/* gnuplot exits with success even if the disk is full. */
 static int check_whole(struct folder *folder, const struct drawing *drawing)
 {
 	const size_t nr = folder->keep ? 2 : 1; /* see become_gnuplot() */
@@ -205,7 +205,7 @@ static int check_whole(struct folder *folder, const struct drawing *drawing)
 	return err;
 }
 
-/* The signals that end pfdrive: blocked but for ppoll(2), so that none is missed. */
+/* Blocks the signals that stop pfdrive, except in ppoll(2), so that none is missed. */
 static void block_ends(sigset_t *before)
 {
 	sigset_t ends;
@@ -231,7 +231,7 @@ static struct timespec time_left(const struct timespec *until)
 	return left.tv_sec < 0 ? (struct timespec){ 0 } : left;
 }
 
-/* 0 when it has ended; else it still runs: -ETIMEDOUT, -EINTR, or another errno. */
+/* 0: the process has exited. Otherwise it still runs: -ETIMEDOUT, -EINTR or another errno. */
 static int await_end(pid_t pid, unsigned int seconds, const sigset_t *mask)
 {
 	struct pollfd polled = { .fd = pidfd_open(pid, 0), .events = POLLIN };
@@ -256,7 +256,7 @@ static int await_end(pid_t pid, unsigned int seconds, const sigset_t *mask)
 	return err;
 }
 
-/* Starts it and waits for its end. Its wait status, or a negative errno. */
+/* Starts gnuplot and waits for it. Returns its wait status, or a negative errno. */
 static int run_gnuplot(const struct folder *folder, const char *script)
 {
 	int status, err;
@@ -306,7 +306,7 @@ static int draw_one(struct folder *folder, const struct drawing *drawing)
 	return figure_folder_fail(folder, -EIO, "gnuplot cannot draw %s: %s", script, messages);
 }
 
-/* The names of a folder's files are not on the command line: they are checked here. */
+/* The command line has no names for files in a folder, so they are checked here. */
 static int check_name(struct folder *folder, const char *name, const char *ending)
 {
 	char *path = figure_folder_path_of(folder->keep, name, ending);

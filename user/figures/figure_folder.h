@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Figures as files: NAME.csv, NAME.gnuplot, NAME.svg, NAME.png. They are made in a
- * temporary folder; what is kept is renamed to where it belongs when all are there.
+ * Figures as files: NAME.csv, NAME.gnuplot, NAME.svg, NAME.png. They are made in a temporary
+ * folder. When all are complete, the requested ones are renamed to their destination.
  */
 #ifndef PFSTAT_USER_FIGURE_FOLDER_H
 #define PFSTAT_USER_FIGURE_FOLDER_H
@@ -12,20 +12,23 @@
 #include "figures/drawing.h"
 
 struct folder {
-	const char *keep; /* where the files go; NULL: nowhere, they are read and removed */
-	char *path;	  /* the temporary one; NULL: not open */
-	unsigned int gnuplot_seconds; /* after which it is killed, for each figure */
-	bool no_gnuplot;	      /* it is not installed: only data and scripts were made */
-	char why[512];		      /* of what failed: one clause */
+	const char *keep;	      /* destination; NULL: the files are read and removed */
+	char *path;		      /* the temporary folder; NULL: not open */
+	unsigned int gnuplot_seconds; /* limit for each figure; then gnuplot is killed */
+	bool no_gnuplot;	      /* gnuplot is not installed: only data and scripts exist */
+	char why[512];		      /* reason of a failure, one clause */
 };
 
-/* Makes keep, if it is not there, and the temporary folder. All return 0 or a negative errno. */
+/*
+ * Creates `keep`, if it does not exist, and the temporary folder. All functions return 0 or a
+ * negative errno.
+ */
 int folder_open(struct folder *folder, const char *keep);
-/* Nothing is drawn of a figure that is missing. */
+/* Skips a figure that is marked as missing. */
 int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr);
-/* *svg is to be freed. */
+/* The caller frees *svg. */
 int folder_read(struct folder *folder, const struct drawing *drawing, char **svg);
-/* Replaces files of these names; those of figures that are missing now are removed. */
+/* Replaces files of these names, and removes old files of figures that are missing now. */
 int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr);
 void folder_close(struct folder *folder);
 

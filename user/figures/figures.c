@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hands the stream of a run to all figures, then draws them. */
+/*
+ * Passes the stream of a run (items, faults, fates of pages) to all figures, then lets each
+ * figure
+ * draw. A figure without an open function draws from the report.
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -7,13 +7,13 @@
 
 struct figures {
 	void *data[FIGURES_NR];
-	struct drawing drawings[FIGURES_NR]; /* after figures_draw() */
+	struct drawing drawings[FIGURES_NR]; /* valid after figures_draw() */
 };
 
-/* Listens to the analysis. 0 or a negative errno; in any case figures_close(). */
+/* Registers with the analysis. 0 or a negative errno; call figures_close() in any case. */
 int figures_open(struct figures *figures, struct analysis *analysis);
 void figures_close(struct figures *figures);
-/* Each item, before the analysis has it. */
+/* Call it for each item, before the analysis consumes the item. */
 int figures_item(struct figures *figures, const struct item *item);
 int figures_draw(struct figures *figures, const struct figure_source *source);
 

@@ -8,11 +8,11 @@
 
 #include "figures/bins.h"
 
-/* Boxes, each some pixels wide and high: what a figure of DRAWING_WIDTH can show. */
+/* Number of boxes, each several pixels wide and high; DRAWING_WIDTH cannot show more. */
 #define MAP_COLUMNS 96
 #define MAP_ROWS    48
 
-/* The pages that there are, in whole boxes. */
+/* Sets the range of pages, rounded to whole boxes. */
 static inline void map_page_range(FILE *script, const struct bins *bins)
 {
 	fprintf(script, "set yrange [%" PRIu64 ":%" PRIu64 "] noextend\n",

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The colours of figures in the page's light and dark theme. */
+/*
+ * The colours of figures, in the light and the dark theme of the page. Scripts use the light
+ * colours; html_svg.c replaces them by the variables.
+ */
 #include <math.h>
 
 #include "figures/palette.h"
@@ -16,7 +19,7 @@ const struct palette_colour palette[] = {
 	{ "--yellow", COLOUR_YELLOW, 0xf0e442 },
 	{ "--grey", COLOUR_GREY, 0x9a9a9a },
 	{ "--grid", COLOUR_GRID, 0x4a4a4a },
-	/* From the paper's colour to the ink's, in either theme. */
+	/* From near the paper's colour to near the ink's, in both themes. */
 	{ "--level-0", 0xc6dbef, 0x16324a },
 	{ "--level-1", 0x9ecae1, 0x1d4b70 },
 	{ "--level-2", 0x6baed6, 0x2b6b9a },

@@ -10,20 +10,20 @@
 #include "model/colour.h"
 
 struct palette_colour {
-	const char *variable; /* CSS, with its -- */
+	const char *variable; /* CSS variable, with its dashes */
 	uint32_t light, dark; /* 0xRRGGBB */
 };
 
 extern const struct palette_colour palette[];
 extern const size_t palette_nr;
 
-/* NULL: it is none of them. rgb: as drawn, the light one. */
+/* NULL: not a colour of the palette. @rgb: the light colour, as drawn. */
 const struct palette_colour *palette_find(uint32_t rgb);
 
-/* Darker is more. */
+/* A darker level is a higher count. */
 #define PALETTE_LEVELS 6
 extern const uint32_t palette_levels[PALETTE_LEVELS];
-/* Of 1 … most things: 0 … PALETTE_LEVELS - 1, by powers. */
+/* Level 0 … PALETTE_LEVELS - 1 of a count from 1 to most, on a scale of powers. */
 unsigned int palette_level(uint64_t count, uint64_t most);
 
 uint32_t palette_part(enum part part);

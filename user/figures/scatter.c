@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The script that marks calls by class over their number, for the figures of order and cost. */
+/*
+ * Prints the script that marks calls by class over their number. The figures `order` and `cost`
+ * share it; the marks come from their bins.
+ */
 #include <inttypes.h>
 
 #include "figures/palette.h"
@@ -7,7 +10,7 @@
 
 void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row)
 {
-	/* A mark is drawn at the mean of its points. */
+	/* A mark is drawn at the mean position of its points. */
 	if (bins->nr_cells == bins->count)
 		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls, each a mark.",
 			    bins->count);
