@@ -7,15 +7,15 @@
 
 #define PAGE_SHIFT 12
 
-/* ->map_pages has the address of the page, ->fault that of the byte. */
+/* ->map_pages is called with the address of the page, ->fault with that of the byte. */
 static uint64_t attempt_chain_page(const struct pfstat_record *record)
 {
 	return record->address >> PAGE_SHIFT;
 }
 
 /*
- * A retry is recognised by the module, which sees the task. After a pass there
- * is no doubt: the same call of the fault handler goes on.
+ * The module recognises a retry, because it sees the task. An attempt after a pass on the same
+ * page always belongs to the same call of the fault handler.
  */
 static bool is_next_attempt(const struct attempt_chain *chain, const struct pfstat_record *record)
 {
@@ -51,8 +51,8 @@ static void attempt_chain_complete(struct attempt_chain *chain, const struct pfs
 }
 
 /*
- * do_shared_fault() returns page_mkwrite's result alone when that did not make
- * the page writable; the fault that seemed solved is then judged by it.
+ * If page_mkwrite did not make the page writable, do_shared_fault() returns only its result. The
+ * kernel then judges the fault by that result, so the fault that seemed solved is taken back.
  */
 static void attempt_chain_revoke(struct attempt_chain *chain, struct attempt_chain_counts *counts)
 {

@@ -24,7 +24,7 @@ struct explain {
 	void *context;
 	struct thread_table threads;
 	struct requests requests;   /* of all threads */
-	struct fault_builder *free; /* as many as threads were in faults at once */
+	struct fault_builder *free; /* one for each thread that was in a fault at the same time */
 };
 
 struct explain *explain_new(bool have_bpf, explain_sink sink, void *context)
@@ -114,7 +114,7 @@ static void explain_take_intervals(struct explain *explain, struct thread_state 
 	}
 }
 
-/* The record has seen a sleep for which there is no event: its time is unaccounted. */
+/* The record reports a sleep without an off-CPU event, so its time is unaccounted. */
 static bool sleep_is_missing(const struct explain *explain, const struct thread_state *thread,
 			     const struct pfstat_record *record)
 {
@@ -146,7 +146,7 @@ static void explain_add_attempt(struct explain *explain, struct thread_state *th
 		fault->class = (enum fault_class)record->class;
 	fault->handler_ns += record->duration_ns;
 	fault->result = record->result;
-	/* ->page_mkwrite maps no page: ->fault has done so, if it was called. */
+	/* ->page_mkwrite maps no page: ->fault mapped it before, if it was called. */
 	if (record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE)
 		fault->order = record->facts & PFSTAT_FACT_FOLIO ? record->order : 0;
 	fault->attempts++;
@@ -228,7 +228,7 @@ static void explain_add_return(struct fault_builder *builder, const struct pfsta
 {
 	struct explained *fault = &builder->fault;
 
-	/* A first attempt may have ended before the kernel knew what it was about. */
+	/* A first attempt may have returned before the kernel determined the kind. */
 	if (fault->class == FAULT_OTHER)
 		fault->class = fault_class_of_kind(event->event.flags);
 	fault->attempts++;
@@ -294,7 +294,7 @@ static int explain_end_thread(struct explain *explain, uint32_t tid)
 	return err;
 }
 
-/* The first thread executes a program: it keeps its number and its total off the CPU. */
+/* The first thread executes a program. It keeps its number and its off-CPU total. */
 static int explain_restart_thread(struct explain *explain, uint32_t tid)
 {
 	struct thread_state *thread = hash_find(&explain->threads.threads, tid);
@@ -327,7 +327,7 @@ int explain_event(struct explain *explain, const struct pfstat_event *event)
 	case PFSTAT_EVENT_BLOCK:
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);
 	case PFSTAT_EVENT_FAULT:
-		if (event->flags == PFSTAT_FAULT_HOOKED) /* the records say more */
+		if (event->flags == PFSTAT_FAULT_HOOKED) /* the module's records hold more */
 			return 0;
 		return explain_add_fault(explain, (const struct pfstat_fault *)event);
 	case PFSTAT_EVENT_TASK:

@@ -83,27 +83,29 @@ struct explained {
 	enum fault_class class;
 	uint32_t pid, tid;
 	uint64_t start_ns, end_ns;
-	uint64_t handler_ns;	     /* inside wrapper calls; of eBPF's faults all of it */
+	uint64_t handler_ns; /* inside wrapper calls; all of it for a fault that only eBPF saw */
 	uint64_t parts_ns[NR_PARTS]; /* add up to end_ns - start_ns */
-	uint64_t address;	     /* as faulted first */
+	uint64_t address;	     /* of the first attempt */
 	uint64_t pgoff, inode;	     /* inode 0: no file */
 	uint64_t ip;		     /* 0: unknown */
 	uint32_t dev;
 	uint32_t flags;	 /* PFSTAT_FLAG_* of the first attempt */
-	uint32_t result; /* PFSTAT_RESULT_* of the last */
+	uint32_t result; /* PFSTAT_RESULT_* of the last attempt */
 	unsigned int attempts;
-	uint16_t around_before, around_pages; /* of a map_pages that solved it */
-	uint8_t order;		     /* log2 of the pages mapped by ->fault: its folio's, or 0 */
-	bool solved;		     /* false: an error, or the next attempt never came */
-	bool major;		     /* as the kernel counts majflt; only of solved ones */
-	bool parts_known;	     /* false: no off-CPU events; all is cpu_before */
+	uint16_t around_before, around_pages; /* window of a map_pages that solved it */
+	uint8_t order;	  /* log2 of the pages mapped by ->fault: its folio's order, or 0 */
+	bool solved;	  /* false: an error, or the next attempt never came */
+	bool major;	  /* as the kernel counts majflt; only if solved */
+	bool parts_known; /* false: no off-CPU events; all is cpu_before */
 	struct pfstat_block request; /* the last one waited for; event.size 0: none */
-	/* More than EXPLAIN_MAX_SPANS are left out. 0: never off the CPU, all is cpu_before. */
+	/*
+	 * Spans beyond EXPLAIN_MAX_SPANS are not stored. 0: never off the CPU, all is cpu_before.
+	 */
 	unsigned int nr_spans;
 	struct explain_span spans[EXPLAIN_MAX_SPANS];
 };
 
-/* Called once for each logical fault, when it is over; 0 or a negative errno. */
+/* Called once for each logical fault, at its end. Returns 0 or a negative errno. */
 typedef int (*explain_sink)(void *context, const struct explained *fault);
 
 struct explain;
@@ -115,16 +117,16 @@ struct explain;
 typedef void (*explain_correction)(void *context, enum fault_class class, enum part part,
 				   uint64_t ns);
 
-/* have_bpf: there are off-CPU events; else the parts are not known. NULL: no memory. */
+/* @have_bpf: off-CPU events will be added; else the parts are not known. NULL: no memory. */
 struct explain *explain_new(bool have_bpf, explain_sink sink, void *context);
 void explain_free(struct explain *explain);
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
 				void *context);
 
-/* In time order, see item.h. The sink's error, or -ENOMEM. */
+/* Adds items in time order, see item.h. Returns the sink's error, or -ENOMEM. */
 int explain_record(struct explain *explain, const struct pfstat_record *record);
 int explain_event(struct explain *explain, const struct pfstat_event *event);
-/* Emits the faults that are still open, as not solved. */
+/* Emits the faults that are still open as not solved. */
 int explain_finish(struct explain *explain);
 
 #endif

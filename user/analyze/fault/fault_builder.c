@@ -10,7 +10,7 @@
 #include "analyze/fault/fault_builder.h"
 #include "analyze/fault/off_cpu.h"
 
-/* Only the head is cleared: nr_spans of the spans are valid. */
+/* Clears only the head, because only nr_spans of the spans are valid. */
 void fault_builder_begin(struct fault_builder *builder, enum fault_class class, uint64_t start_ns)
 {
 	struct explained *fault = &builder->fault;
@@ -41,7 +41,7 @@ static void fault_builder_add_span(struct fault_builder *builder, const struct e
 		fault->spans[fault->nr_spans++] = *span;
 }
 
-/* false: nothing is left. */
+/* Returns false if nothing is left. */
 static bool fault_builder_clip(const struct fault_builder *builder, uint64_t *from_ns,
 			       uint64_t *to_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A logical fault under construction. Its off-CPU time is added in time order, span by span;
- * the time that no span covers was on the CPU. Spans never overlap and never leave the fault,
- * whatever the clocks of the CPUs say.
+ * A logical fault under construction. Its off-CPU time is added in time order, span by span.
+ * The thread was on the CPU for the time that no span covers. Spans never overlap and never leave
+ * the fault, even if the clocks of the CPUs disagree.
  */
 #ifndef PFSTAT_USER_FAULT_BUILDER_H
 #define PFSTAT_USER_FAULT_BUILDER_H
@@ -22,20 +22,20 @@ struct fault_builder {
 };
 
 void fault_builder_begin(struct fault_builder *builder, enum fault_class class, uint64_t start_ns);
-/* The end moves forward, never back. */
+/* Moves the end of the fault forward, never back. */
 void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns);
-/* Adds the part of the off-CPU interval that lies within the fault as it is known now. */
+/* Adds the share of the off-CPU interval that lies within the present bounds of the fault. */
 void fault_builder_add_interval(struct fault_builder *builder, const struct pfstat_off_cpu *event,
 				const struct requests *requests);
-/* No evidence explains this time: PART_RESIDUE. */
+/* Adds time that no evidence explains, as PART_RESIDUE. */
 void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns);
 /*
- * Between from_ns and to_ns the thread was off the CPU for lost_ns, but the events are lost.
- * Adds what fits into the fault as PART_RESIDUE, and returns it.
+ * The thread was off the CPU for lost_ns between from_ns and to_ns, but the events are lost.
+ * Adds the time that fits into the fault as PART_RESIDUE, and returns it.
  */
 uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
 				uint64_t lost_ns);
-/* No more spans: the rest was on the CPU. */
+/* Ends the fault. The thread was on the CPU for the rest of its time. */
 void fault_builder_end(struct fault_builder *builder, bool solved);
 
 #endif

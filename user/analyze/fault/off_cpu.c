@@ -46,8 +46,8 @@ static int off_cpu_queue_grow(struct off_cpu_queue *queue)
 }
 
 /*
- * By how much the total grew without an event. A total that is too small began anew, in a new
- * thread of the same number: then all of it.
+ * Returns the growth of the total that no event accounts for. A total that is too small belongs
+ * to a new thread with the same number, so all of it counts.
  */
 static uint64_t lost_before(const struct off_cpu_queue *queue, const struct pfstat_off_cpu *event)
 {
@@ -132,7 +132,7 @@ struct sleep {
 	const struct pfstat_block *const *requests;
 	size_t nr_requests;
 	uint64_t last_complete_ns; /* 0: no request */
-	uint64_t woken_ns;	   /* the end of the interval if it is not known */
+	uint64_t woken_ns;	   /* the end of the interval if the wake-up is not known */
 };
 
 /* No request explains the sleep, so the state in which the thread slept decides. */
@@ -203,7 +203,7 @@ static uint64_t woken_at(const struct sleep *sleep)
 		return event->off_ns;
 	if (event->event.flags & PFSTAT_OFF_CPU_WOKEN)
 		return event->woken_ns;
-	/* The hook of wake-ups is missing: the sleep lasted until its request was complete. */
+	/* Without the hook of wake-ups, the sleep lasts until its last request is complete. */
 	return sleep->last_complete_ns ? sleep->last_complete_ns : event->event.ns;
 }
 

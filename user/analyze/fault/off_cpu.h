@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Off-CPU intervals: the queue of those of one thread that no fault has used yet, and the split
+ * Off-CPU intervals: the queue of those that no fault of their thread has used yet, and the split
  * of one interval into the parts of explain.h.
  */
 #ifndef PFSTAT_USER_OFF_CPU_H
@@ -18,33 +18,33 @@
 
 struct off_cpu_interval {
 	struct pfstat_off_cpu event;
-	uint64_t lost_ns;      /* off the CPU before it, by its total_ns, in no event */
-	uint64_t lost_from_ns; /* these lie somewhere between there and event.off_ns */
+	uint64_t lost_ns; /* off-CPU time before it, by its total_ns, for which there is no event */
+	uint64_t lost_from_ns; /* the lost intervals lie between lost_from_ns and event.off_ns */
 };
 
-/* All zero is an empty one. */
+/* All zero is an empty queue. */
 struct off_cpu_queue {
 	struct off_cpu_interval *ring; /* oldest at `first` */
 	size_t capacity;	       /* 0 or a power of two */
 	size_t first, count;
 	uint64_t dropped_ns; /* intervals up to here were dropped unused */
-	uint64_t last_ns;    /* the end of the last one that was added */
-	uint64_t total_ns;   /* its total_ns */
-	bool total_unknown;  /* there were others before the first one added */
+	uint64_t last_ns;    /* the end of the last interval added */
+	uint64_t total_ns;   /* total_ns of the last interval added */
+	bool total_unknown;  /* the thread had other intervals before the first one added */
 };
 
 void off_cpu_queue_exit(struct off_cpu_queue *queue);
-/* In time order. A full queue drops its oldest interval. -ENOMEM. */
+/* Intervals come in time order. A full queue drops its oldest. Returns 0 or -ENOMEM. */
 int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event);
-/* The oldest, valid until the next call; NULL: the queue is empty. */
+/* Returns the oldest interval, valid until the next call; NULL: the queue is empty. */
 const struct off_cpu_interval *off_cpu_queue_oldest(const struct off_cpu_queue *queue);
 void off_cpu_queue_pop(struct off_cpu_queue *queue);
-/* Whether an interval in which the thread slept overlaps [from_ns, to_ns). */
+/* True if an interval in which the thread slept overlaps [from_ns, to_ns). */
 bool off_cpu_queue_has_sleep(const struct off_cpu_queue *queue, uint64_t from_ns, uint64_t to_ns);
-/* The end of the latest interval that was ever added; 0: there was none. */
+/* Returns the end of the latest interval ever added; 0: none. */
 uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue);
 
-/* At most: each request gives three edges, the interval itself three more. */
+/* Upper bound of the spans: each request has three edges, the interval has three more. */
 #define OFF_CPU_SPLIT_MAX (3 * REQUESTS_MATCHES + 3)
 
 /*

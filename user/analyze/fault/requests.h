@@ -11,22 +11,22 @@
 /* A wait that ends after more completions than these does not find its request. */
 #define REQUESTS_MAX 4096U
 
-/* All zero is none. */
+/* All zero is an empty ring. */
 struct requests {
 	struct pfstat_block *ring;
-	uint64_t count; /* ever added; the last REQUESTS_MAX are there */
+	uint64_t count; /* number ever added; the ring holds the last REQUESTS_MAX */
 };
 
 void requests_exit(struct requests *requests);
-/* In the order of completion. -ENOMEM. */
+/* Adds a request, in the order of completion. Returns 0 or -ENOMEM. */
 int requests_add(struct requests *requests, const struct pfstat_block *request);
 
 struct requests_wait {
 	uint32_t dev;
 	uint32_t tid;
 	uint64_t inode, pgoff; /* inode 0: no file */
-	uint64_t start_ns;     /* of the fault */
-	uint64_t from_ns;      /* of the sleep */
+	uint64_t start_ns;     /* start of the fault */
+	uint64_t from_ns;      /* start of the sleep */
 };
 
 #define REQUESTS_MATCHES 16

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of threads, and the CPU time of a thread's faults that a lost off-CPU event may refute.
+ * explain.c adds and looks up threads. A thread in an open fault is never dropped.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +88,7 @@ static bool thread_table_keep(void *context, void *value)
 	return false;
 }
 
-/* Threads end without an event if eBPF is not there or the event was lost. */
+/* Drops threads in no fault. Threads exit without an event if eBPF is missing or lost the event. */
 static int thread_table_shrink(struct thread_table *table)
 {
 	int err;

@@ -20,8 +20,8 @@ struct thread_state {
 	uint32_t tid;
 	struct off_cpu_queue off_cpu; /* intervals that no fault has used */
 	struct attempt_chain chain;
-	struct fault_builder *hooked; /* of the module's records; NULL: in no fault */
-	struct fault_builder *other;  /* of eBPF's events of handle_mm_fault() */
+	struct fault_builder *hooked; /* built from the module's records; NULL: in no fault */
+	struct fault_builder *other;  /* built from eBPF's events of handle_mm_fault() */
 	/*
 	 * CPU time in faults that were emitted since the last off-CPU event, before and after
 	 * their first sleep. The next event may reveal that an earlier one was lost.
@@ -34,7 +34,7 @@ struct thread_state {
 struct thread_table {
 	struct hash threads;	       /* by tid */
 	size_t max;		       /* with more threads, those in no fault are dropped */
-	uint64_t dropped_ns;	       /* intervals of dropped threads ended up to here */
+	uint64_t dropped_ns;	       /* the latest end of an interval of a dropped thread */
 	bool any_dropped;	       /* a new thread may have been known before */
 	struct thread_state *last;     /* found last: records come in runs */
 	explain_correction correction; /* or NULL */
@@ -42,18 +42,18 @@ struct thread_table {
 };
 
 void thread_table_exit(struct thread_table *table);
-/* Adds the thread if it is new. NULL: no memory. */
+/* Returns the thread, and adds it if it is new. NULL: no memory. */
 struct thread_state *thread_table_get(struct thread_table *table, uint32_t tid);
-/* Removes the thread, which the caller frees. NULL: it is not there. */
+/* Removes the thread; the caller frees it. NULL: not in the table. */
 struct thread_state *thread_table_take(struct thread_table *table, uint32_t tid);
 
 void thread_state_free(struct thread_state *thread);
-/* The fault was emitted: its CPU time since its last interval is not confirmed yet. */
+/* Notes the CPU time of an emitted fault since its last interval as not confirmed yet. */
 void thread_state_emitted(struct thread_state *thread, const struct fault_builder *builder);
-/* lost_ns of the unconfirmed CPU time, at most, were off the CPU; the rest is confirmed. */
+/* Moves up to lost_ns of the unconfirmed CPU time to off-CPU time; the rest is confirmed. */
 void thread_state_correct(const struct thread_table *table, struct thread_state *thread,
 			  uint64_t lost_ns);
-/* Empties the queue. The intervals belong to no fault, but may reveal events that were lost. */
+/* Empties the queue. Its intervals belong to no fault, but may reveal lost events. */
 void thread_state_drop_intervals(const struct thread_table *table, struct thread_state *thread);
 
 #endif
