@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What cachegrind made of the access loop, for the printers; cachegrind_run.c asks it. */
+/* Cachegrind's result for the access loop, for the printers. cachegrind_run.c produces it. */
 #ifndef PFSTAT_USER_CACHE_SIMULATION_H
 #define PFSTAT_USER_CACHE_SIMULATION_H
 
@@ -15,12 +15,12 @@ struct cache_geometry {
 
 struct cache_simulation {
 	char version[64];	/* of valgrind */
-	struct cachegrind loop; /* the run with the accesses, less that without; ordered */
+	struct cachegrind loop; /* figures with accesses minus those without; ordered */
 };
 
 /*
  * I1, D1 and LL of the mmap measurement study, an i7-6800K. Its last level
- * is 15 MiB of 20 ways, 12288 sets; cachegrind takes only powers of two, so it has 30 ways
+ * is 15 MiB with 20 ways, 12288 sets. Cachegrind accepts only powers of two, so it has 30 ways
  * and 8192 sets here. It has no second level, no prefetcher and no TLB.
  */
 #define CACHE_SIMULATION_GEOMETRY \

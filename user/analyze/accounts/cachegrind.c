@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses an output file of cachegrind line by line, subtracts one run from another and sorts the
+ * functions. pfdrive feeds the lines, and the printers read the result. The file is not trusted:
+ * any unknown line, and a sum that differs from the summary, is -EPROTO.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +21,7 @@ void cachegrind_exit(struct cachegrind *cachegrind)
 	*cachegrind = (struct cachegrind){ 0 };
 }
 
-/* Sets current. A name may come again, for another file that was inlined. */
+/* Sets current. A name occurs again if code of another file is inlined. */
 static int find_function(struct cachegrind *cachegrind, const char *name, size_t length)
 {
 	const size_t room = cachegrind->room ? 2 * cachegrind->room : 64;
@@ -60,7 +65,7 @@ static int read_columns(struct cachegrind *cachegrind, const char *text)
 			return -EPROTO;
 		cachegrind->columns[cachegrind->nr_columns++] = i;
 	}
-	/* Without the simulation of caches there is only Ir. */
+	/* Without --cache-sim there is only Ir. */
 	return cachegrind->nr_columns == CACHEGRIND_NR_EVENTS ? 0 : -EPROTO;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a file of valgrind's cachegrind says: references and misses, by function.
+ * An output file of valgrind's cachegrind: references and misses by function.
  *
  *	desc: …, cmd: …		skipped
  *	events: Ir I1mr …	the order of the figures
- *	fl=FILE, fn=FUNCTION	whose are the lines that follow
- *	LINE N N N …		a source line's figures, in that order
+ *	fl=FILE, fn=FUNCTION	file and function of the following lines
+ *	LINE N N N …		figures of a source line, in that order
  *	summary: N N N …	their sum
  */
 #ifndef PFSTAT_USER_CACHEGRIND_H
@@ -33,32 +33,32 @@ enum cachegrind_event {
 
 struct cachegrind_function {
 	char *name;
-	int64_t events[CACHEGRIND_NR_EVENTS]; /* of a difference they may be below 0 */
+	int64_t events[CACHEGRIND_NR_EVENTS]; /* may be negative in a difference */
 };
 
-/* All zero is none. */
+/* All zero is an empty one. */
 struct cachegrind {
 	struct cachegrind_function *functions;
 	size_t nr, room;
-	size_t current; /* whose lines are read; nr: nobody's */
+	size_t current; /* function of the lines being read; nr: none */
 	enum cachegrind_event columns[CACHEGRIND_NR_EVENTS];
 	size_t nr_columns;
 	bool have_summary;
 	int64_t summary[CACHEGRIND_NR_EVENTS];
 };
 
-/* One line of the file; -EPROTO: it is none, -ENOMEM. */
+/* Adds one line of the file. Returns 0, -EPROTO if it is not valid, or -ENOMEM. */
 int cachegrind_add_line(struct cachegrind *cachegrind, const char *line);
-/* The file has ended: -EPROTO when it is cut, or its lines do not add up to its summary. */
+/* Checks a whole file. Returns -EPROTO if it is truncated or its lines do not add up. */
 int cachegrind_check(const struct cachegrind *cachegrind);
-/* Takes away what another run of the same program did, function by function. -ENOMEM. */
+/* Subtracts another run of the same program, function by function. Returns 0 or -ENOMEM. */
 int cachegrind_subtract(struct cachegrind *whole, const struct cachegrind *part);
-/* Most data references first; those without any figure go. */
+/* Sorts by data references, most first, and drops functions without any figure. */
 void cachegrind_order(struct cachegrind *cachegrind);
 void cachegrind_exit(struct cachegrind *cachegrind);
 
 int64_t cachegrind_data_refs(const int64_t *events);
 int64_t cachegrind_d1_misses(const int64_t *events);
-int64_t cachegrind_ll_misses(const int64_t *events); /* of data */
+int64_t cachegrind_ll_misses(const int64_t *events); /* data misses */
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Decodes and scales the groups of hardware counters that collect/hardware.c reads, and computes
+ * rates for the report. A counter that never ran is marked as missing, never as 0.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +28,7 @@ int hw_counts_take(const uint64_t *words, size_t nr_words, struct hw_count **mem
 		members[i]->raw = words[3 + i];
 		if (words[2])
 			members[i]->value = hw_scale(words[3 + i], words[1], words[2]);
-		else /* 0 of nothing: it was not counted */
+		else /* without running time a 0 is not a count */
 			snprintf(members[i]->missing, sizeof(members[i]->missing),
 				 "no counter was free for it during the run");
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the processor's counters said of the access loop. Pure; collect/hardware.c
- * asks for them. perf_event_open(2) shares few counters among many events: of each
- * group it tells how long it was to count, and how long it did.
+ * Counts of the processor's counters during the access loop. Pure; collect/hardware.c
+ * reads them. perf_event_open(2) shares few counters among many events, and reports
+ * for each group the time for which it was enabled and the time for which it ran.
  */
 #ifndef PFSTAT_USER_HW_COUNTS_H
 #define PFSTAT_USER_HW_COUNTS_H
@@ -19,12 +19,12 @@ enum hw_result { HW_ACCESS, HW_MISS, HW_NR_RESULTS };
 #define HW_OP_NAMES	{ "read", "write", "prefetch" }
 #define HW_RESULT_NAMES { "accesses", "misses" }
 
-/* Room for what read(2) of a group gives: its size, two times, a value each. */
+/* Words that read(2) of a group returns: its size, two times, and one value for each member. */
 #define HW_GROUP_WORDS (3 + HW_NR_RESULTS)
 
 struct hw_count {
-	char missing[128]; /* why it is not available, one clause; "": it is */
-	uint64_t raw;	   /* what was counted in running_ns */
+	char missing[128]; /* the reason, one clause; "": it is available */
+	uint64_t raw;	   /* count during running_ns */
 	uint64_t value;	   /* scaled to enabled_ns */
 	uint64_t enabled_ns, running_ns;
 };
@@ -32,25 +32,25 @@ struct hw_count {
 struct hw_counts {
 	struct hw_count counts[HW_NR_CACHES][HW_NR_OPS][HW_NR_RESULTS];
 	uint64_t l1d_bytes;    /* 0: not known */
-	uint64_t walked_bytes; /* read before the loop, so that L1D holds nothing of it */
+	uint64_t walked_bytes; /* bytes read before the loop, to evict its data from L1D */
 };
 
 /*
- * Takes what read(2) gave of a group whose read_format is GROUP with both times;
- * members: where each goes, in the order in which they were opened. -EPROTO: it is
- * none, and nothing was taken.
+ * Decodes the result of read(2) of a group whose read_format is GROUP with both times.
+ * @members: destinations, in the order in which the members were opened.
+ * Returns 0, or -EPROTO if the words do not fit; then no member changes.
  */
 int hw_counts_take(const uint64_t *words, size_t nr_words, struct hw_count **members,
 		   size_t nr_members);
 
-/* raw * enabled / running, rounded; running must not be 0. */
+/* Returns raw * enabled / running, rounded; running must not be 0. */
 uint64_t hw_scale(uint64_t raw, uint64_t enabled_ns, uint64_t running_ns);
 
 /* From 0 to 1; NAN: not available. */
 double hw_miss_rate(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op);
 double hw_counted_share(const struct hw_count *count);
 
-/* The reason that all of them share, or NULL. */
+/* Returns the reason if it is the same for all counts, else NULL. */
 const char *hw_all_missing(const struct hw_counts *counts);
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The identities are the kernel's. mm_account_fault() in mm/memory.c counts, of
- * each return of handle_mm_fault(), nothing for a retry or an error; else one of
- * the task's min_flt and maj_flt, which eBPF reads in the task, and getrusage(2) adds
- * up; and the same one of perf's minor-faults and major-faults, but not of
- * get_user_pages(), which has no registers. do_user_addr_fault() in
- * arch/x86/mm/fault.c counts perf's page-faults once an exception, whatever becomes
- * of it.
+ * The identities are the kernel's. mm_account_fault() in mm/memory.c ignores a return of
+ * handle_mm_fault() that is a retry or an error. Any other return adds one to the task's
+ * min_flt or maj_flt, which eBPF reads in the task and getrusage(2) adds up. It also adds one
+ * to perf's minor-faults or major-faults, but not for get_user_pages(), which has no registers.
+ * do_user_addr_fault() in arch/x86/mm/fault.c adds one to perf's page-faults for each
+ * exception, regardless of its outcome.
  */
 #include <stdlib.h>
 
@@ -84,7 +83,7 @@ static void note(struct ledger_difference *difference, const char *name, int64_t
 	difference->unexplained -= amount;
 }
 
-/* Without one of its reasons a difference is neither explained nor unexplained. */
+/* If a reason is not known, the difference is neither explained nor unexplained. */
 static void add_reason(struct ledger_difference *difference, const char *name, uint64_t amount)
 {
 	if (amount == COUNT_NA) {
@@ -97,18 +96,18 @@ static void add_reason(struct ledger_difference *difference, const char *name, u
 		note(difference, name, amount);
 }
 
-/* What is known only as a bound explains what is left over, up to there. */
+/* Adds a reason that is only known as an upper bound. It absorbs the rest up to that bound. */
 static void add_bound(struct ledger_difference *difference, const char *name, uint64_t bound)
 {
 	const int64_t left = difference->unexplained;
 
-	/* A bound that is not known explains nothing. */
+	/* An unknown bound explains nothing. */
 	if (left <= 0 || bound == COUNT_NA)
 		return;
 	note(difference, name, (uint64_t)left < bound ? left : (int64_t)bound);
 }
 
-/* Each program that did not run may have missed a return, of whichever kind. */
+/* Each eBPF program that was skipped may have missed a return, of any kind. */
 static void add_left_out(struct ledger_difference *difference, const struct sides *sides)
 {
 	const uint64_t bound = sides->counters->events_skipped;
@@ -127,7 +126,7 @@ static void end(struct ledger *ledger, struct ledger_difference *difference)
 	ledger->unexplained += llabs(difference->unexplained);
 }
 
-/* Of two counts that could not begin and end at one moment. */
+/* Ends a comparison of two counts that do not start and stop at the same moment. */
 static void end_at_edges(struct ledger *ledger, struct ledger_difference *difference,
 			 const struct sides *sides)
 {
@@ -138,7 +137,7 @@ static void end_at_edges(struct ledger *ledger, struct ledger_difference *differ
 	end(ledger, difference);
 }
 
-/* wrapper calls = logical faults + calls that ended none; the same calls on both sides */
+/* wrapper calls = logical faults + calls that completed none; both sides count the same calls */
 static void compare_calls(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
@@ -161,7 +160,7 @@ static void add_unseen(struct ledger_difference *difference, const struct sides 
 		  sides->figures->unfinished);
 }
 
-/* The module's logical faults against the kernel's returns for hooked files. */
+/* Compares the module's logical faults with the kernel's returns for hooked files. */
 static void compare_hooked(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
@@ -194,7 +193,10 @@ static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 	end_at_edges(ledger, difference, sides);
 }
 
-/* As far as eBPF has looked at them: the same faults on both sides, wherever it began. */
+/*
+ * Compares the tasks' counts at eBPF's last look. Both sides count the same faults, so there are
+ * no edges.
+ */
 static void compare_tasks(struct ledger *ledger, const struct sides *sides)
 {
 	const struct run_counters *counters = sides->counters;
@@ -212,7 +214,7 @@ static void compare_tasks(struct ledger *ledger, const struct sides *sides)
 	end(ledger, difference);
 }
 
-/* What of a program's faults the module does not see, by kind. */
+/* Attributes the faults that the module does not record, by kind. */
 static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 {
 	struct ledger_difference *difference;
@@ -256,7 +258,7 @@ static void compare_perf(struct ledger *ledger, const struct sides *sides)
 	end_at_edges(ledger, difference, sides);
 }
 
-/* Without eBPF: only where the module sees everything there is. */
+/* Compares without eBPF, which is only valid if the module records all faults. */
 static void compare_directly(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
@@ -302,7 +304,7 @@ void ledger_make(struct ledger *ledger, const struct run_counters *counters,
 	const struct sides sides = {
 		.counters = counters,
 		.figures = figures,
-		/* All of them are known, or none. */
+		/* Either all of them are known, or none. */
 		.have_mm = counters->have_bpf && counters->hooks & 1U << HOOK_FAULT &&
 			   counters->faults[0].count != COUNT_NA,
 	};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The same faults as counted in several places, side by side, and a name for
- * every difference: kernel-mode fault, get_user_pages, not hooked, copy on write,
- * swapped, solved meanwhile, unfinished, lost, left out. What is left over is unexplained.
+ * Compares the counts of the same faults from several sources, and attributes each difference to
+ * named causes (get_user_pages, files not hooked, copy on write, lost records, ...). The rest is
+ * reported as unexplained.
  */
 #ifndef PFSTAT_USER_LEDGER_H
 #define PFSTAT_USER_LEDGER_H
@@ -16,7 +16,7 @@
 
 struct ledger_count {
 	const char *name;   /* "wrapper calls", "logical faults", "minflt", … */
-	const char *source; /* who counted: "module", "eBPF", "getrusage", "perf" */
+	const char *source; /* counted by "module", "eBPF", "task", "getrusage" or "perf" */
 	uint64_t value;	    /* COUNT_NA: n/a */
 };
 
@@ -27,9 +27,9 @@ struct ledger_reason {
 	int64_t amount;
 };
 
-/* left - right = the reasons' amounts + unexplained */
+/* Invariant: left - right = sum of the reasons' amounts + unexplained. */
 struct ledger_difference {
-	const char *left, *right; /* names of counts, or sums of them as text */
+	const char *left, *right; /* names of counts, or of sums of counts */
 	int64_t amount;
 	bool known; /* false: one side is n/a */
 	struct ledger_reason reasons[LEDGER_MAX_REASONS];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the kernel counts, which makes the reasons: inblock in submit_bio(), 512 bytes
- * each; oublock in folio_account_dirtied(), when a page becomes dirty, whoever writes it
- * later; nvcsw and nivcsw in __schedule(), by the same test that sched_switch shows.
+ * The reasons follow from where the kernel counts. inblock: submit_bio(), in units of 512 bytes.
+ * oublock: folio_account_dirtied(), when a page becomes dirty, whichever thread writes it later.
+ * nvcsw and nivcsw: __schedule(), by the same test that sched_switch shows.
  */
 #include "analyze/accounts/rusage_check.h"
 #include "util/array.h"
@@ -52,7 +52,7 @@ static uint64_t on_cpu_us(const struct run_counters *counters, const struct usag
 	return (seen->elapsed_ns - seen->off_cpu_ns) / US;
 }
 
-/* A command began, and ended, outside of what eBPF watched of it. */
+/* A command begins before, and ends after, the time that eBPF watched it. */
 static const char *edge_reason(const struct run_counters *counters)
 {
 	if (counters->edges)
@@ -161,7 +161,9 @@ static void fill_switches(struct usage_line *lines, const struct run_counters *c
 						     NULL };
 }
 
-/* What eBPF did not see is the first reason there is; of oublock the usual one says more. */
+/*
+ * Lost events take precedence over other reasons. oublock keeps its usual reason, which says more.
+ */
 static void fill_losses(struct usage_line *lines, const struct run_counters *counters)
 {
 	static const enum usage_name of_events[] = { USAGE_CPU, USAGE_INBLOCK, USAGE_NVCSW,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * getrusage(2)'s figures beside what eBPF saw of the same, and why they differ. The
- * two measure at different places; each line says where eBPF's figure comes from.
+ * Compares the figures of getrusage(2) with eBPF's view of the same, and gives a reason for
+ * differences. The two measure at different places; each line names the source of eBPF's figure.
  */
 #ifndef PFSTAT_USER_RUSAGE_CHECK_H
 #define PFSTAT_USER_RUSAGE_CHECK_H
@@ -11,9 +11,9 @@
 
 #include "model/counters.h"
 
-/* What of it is the analysis's: sums over the events. */
+/* The figures that come from the analysis, as sums over the events. */
 struct usage_seen {
-	uint64_t voluntary, preempted; /* stays off the CPU */
+	uint64_t voluntary, preempted; /* off-CPU intervals */
 	uint64_t off_cpu_ns;
 	uint64_t bytes_read, bytes_written; /* of block requests */
 	uint64_t elapsed_ns;
@@ -23,7 +23,7 @@ struct usage_seen {
 enum usage_name {
 	USAGE_UTIME,
 	USAGE_STIME,
-	USAGE_CPU, /* both; no member of struct rusage */
+	USAGE_CPU, /* both; not a member of struct rusage */
 	USAGE_MAXRSS,
 	USAGE_MINFLT,
 	USAGE_MAJFLT,
@@ -31,7 +31,7 @@ enum usage_name {
 	USAGE_OUBLOCK,
 	USAGE_NVCSW,
 	USAGE_NIVCSW,
-	USAGE_SYSCALLS, /* nor this */
+	USAGE_SYSCALLS, /* not a member either */
 	USAGE_NR
 };
 
@@ -40,14 +40,14 @@ struct usage_line {
 	const char *key;  /* in JSON, with its unit */
 	const char *unit;
 	uint64_t rusage, ebpf; /* COUNT_NA: n/a */
-	const char *source;    /* what eBPF's figure is, or why it has none */
-	const char *reason;    /* of a difference; NULL: none is known */
+	const char *source;    /* origin of eBPF's figure, or why there is none */
+	const char *reason;    /* for a difference; NULL: none is known */
 };
 
 void usage_compare(struct usage_line lines[USAGE_NR], const struct run_counters *counters,
 		   const struct usage_seen *seen);
 
-/* rusage - ebpf; false: one of them is n/a. */
+/* Computes rusage - ebpf. False: one of them is n/a. */
 bool usage_difference(const struct usage_line *line, int64_t *difference);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* System calls by name alone, whatever they returned: as `strace -c' counts them. */
+/* System calls by name, over all results, as `strace -c' counts them. */
 #ifndef PFSTAT_USER_SYSCALL_TOTALS_H
 #define PFSTAT_USER_SYSCALL_TOTALS_H
 
@@ -14,8 +14,8 @@ struct syscall_total {
 };
 
 /*
- * Adds the rows up by number, longest first; at equal times the smaller number.
- * *totals is to be freed; NULL when there are none. -ENOMEM.
+ * Adds the rows up by number, longest first; at equal times the smaller number is first. The
+ * caller frees *totals, which is NULL if there are no rows. Returns 0 or -ENOMEM.
  */
 int syscall_totals(const struct syscall_row *rows, size_t nr_rows, struct syscall_total **totals,
 		   size_t *nr);
