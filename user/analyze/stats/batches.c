@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cuts the faults and reads of a run into batches, and estimates figures and their variance from
+ * them. analysis listeners add the faults; comparison.c reads the estimates. Sums over the run are
+ * exact, and there are never more than BATCHES_MAX batches.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "analyze/stats/batches.h"
 #include "util/statistics.h"
 
-#define FREEDOM_MAX 200 /* Student's distribution is as good as normal there */
+#define FREEDOM_MAX 200 /* Student's distribution is practically normal there */
 
-/* Adds each batch to its neighbour, to make room for as many of twice the length. */
+/* Merges pairs of neighbours, to make room for batches of twice the length. */
 static void batches_merge(struct batches *batches)
 {
 	const size_t nr = (batches->nr + 1) / 2;
@@ -24,14 +29,14 @@ static void batches_merge(struct batches *batches)
 	batches->length *= 2;
 }
 
-/* The batch that has room for one more fault. */
+/* Returns the batch for the next fault. */
 static uint64_t *batch_by_number(struct batches *batches)
 {
 	batches->length = batches->length ?: 1;
 	if (!batches->nr || batches->sums[batches->nr - 1][BATCH_FAULTS] == batches->length) {
 		if (batches->nr == BATCHES_MAX)
 			batches_merge(batches);
-		/* 32 full ones became 16 full ones. */
+		/* Merging turns 32 full batches into 16 full ones. */
 		batches->nr++;
 	}
 	return batches->sums[batches->nr - 1];
@@ -44,7 +49,7 @@ static void batches_reach(struct batches *batches, uint64_t ns)
 		batches_merge(batches);
 }
 
-/* ns: since the begin of the run. */
+/* @ns: time since the start of the run */
 static uint64_t *batch_by_time(struct batches *batches, uint64_t ns)
 {
 	size_t at;
@@ -80,7 +85,7 @@ void fault_batches_add(struct fault_batches *batches, const struct explained *fa
 	sums_add(batch_by_time(&batches->by_time, since(start_ns, fault->end_ns)), fault);
 }
 
-/* Only batches that were watched as a whole stay. */
+/* Keeps only batches that lie within the watched time. */
 static void batches_end(struct batches *batches, uint64_t ns)
 {
 	batches_reach(batches, ns);
@@ -105,7 +110,7 @@ void read_batches_end(struct read_batches *batches, uint64_t start_ns, uint64_t 
 	batches_end(&batches->by_time, since(start_ns, end_ns));
 }
 
-/* Of the mean square successive difference of so many numbers. */
+/* Degrees of freedom of the mean square successive difference of nr numbers. */
 static double freedom_of(size_t nr)
 {
 	return fmax(1, 2.0 * (nr - 1) * (nr - 1) / (3.0 * nr - 4));
@@ -126,7 +131,7 @@ struct estimate estimate_mean(const struct fault_batches *batches, enum part par
 		one = by_number->sums[i];
 		two = by_number->sums[i + 1];
 		step = (double)two[sum] / two[BATCH_FAULTS] - (double)one[sum] / one[BATCH_FAULTS];
-		/* The last one may be shorter than the others. */
+		/* The last batch may be shorter than the others. */
 		squares += step * step / (1.0 / one[BATCH_FAULTS] + 1.0 / two[BATCH_FAULTS]);
 	}
 	return (struct estimate){
@@ -136,7 +141,7 @@ struct estimate estimate_mean(const struct fault_batches *batches, enum part par
 	};
 }
 
-/* Variance of the sum over all batches, by the steps between them; 0: too few. */
+/* Variance of the sum over all batches, from the steps between them; 0: too few batches. */
 static double variance_in_time(const struct batches *batches, enum batch_sum sum)
 {
 	double squares = 0, step;
@@ -149,7 +154,7 @@ static double variance_in_time(const struct batches *batches, enum batch_sum sum
 	return i ? squares / i * batches->nr : 0;
 }
 
-/* Of the sum itself: takes the steps in time into account, and divides by the time. */
+/* Takes the steps in time into account, and divides by the time unless seconds is 0. */
 static struct estimate batches_per_second(struct estimate total, const struct batches *by_time,
 					  enum batch_sum sum, double seconds)
 {
@@ -175,7 +180,7 @@ struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum
 	struct estimate mean, total = { value, value, FREEDOM_MAX };
 
 	if (sum >= BATCH_TIME && count > 0) {
-		/* As many faults as chance gives, each as long as chance makes it. */
+		/* Both the number of faults and their durations vary by chance. */
 		mean = estimate_mean(batches, sum - BATCH_TIME);
 		total.variance = count * count * mean.variance + count * mean.value * mean.value;
 		total.freedom = mean.freedom;
@@ -243,7 +248,7 @@ static double student_of(const struct estimate *a, const struct estimate *b, dou
 struct interval interval_of(const struct estimate *a, const struct estimate *b, double confidence)
 {
 	const double t = student_of(a, b, confidence);
-	/* Above 0: certainly not 0. */
+	/* Positive if the value differs from 0 with the given confidence. */
 	const double p = square(a->value) - square(t) * a->variance;
 	const double q = square(b->value) - square(t) * b->variance;
 	const double product = a->value * b->value;
@@ -255,7 +260,7 @@ struct interval interval_of(const struct estimate *a, const struct estimate *b, 
 	double root;
 
 	if (a->value == 0 && a->variance == 0) {
-		/* None at all in a: as many times as much as you like, or nothing is certain. */
+		/* a has no fault at all: the ratio is unbounded, or nothing is certain. */
 		if (b->value == 0)
 			interval.high = 0;
 		if (b->value == 0 || q > 0)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much a figure of one run would vary by chance, although its faults come in bursts.
+ * Estimates how much a figure of one run varies by chance, although its faults come in bursts.
  *
  * The faults of a class are cut into 16 to 32 batches, once by number of faults and once by
  * time. A burst that is shorter than a batch moves a batch's sum, so the variation between
  * batches includes it (method of batch means: A. M. Law, W. D. Kelton, "Simulation Modeling
- * and Analysis"). Each batch is compared with its neighbour only (J. von Neumann, "Distribution
+ * and Analysis"). Each batch is compared only with its neighbour (J. von Neumann, "Distribution
  * of the Ratio of the Mean Square Successive Difference to the Variance", The Annals of
- * Mathematical Statistics 12(4), 1941): the phases of a program occur in every run, they are
- * not chance.
+ * Mathematical Statistics 12(4), 1941), because the phases of a program occur in every run and
+ * are not chance.
  *
  * Batches become longer as faults arrive, so memory is bounded. Pure.
  */
@@ -23,39 +23,39 @@
 
 #define BATCHES_MAX 32
 
-/* What a batch sums up. BATCH_TIME + enum part; + NR_PARTS: the whole. */
+/* The sums of a batch. BATCH_TIME + enum part is the time of a part, + NR_PARTS the whole. */
 enum batch_sum { BATCH_FAULTS, BATCH_MAJOR, BATCH_TIME };
 #define NR_BATCH_SUMS (BATCH_TIME + NR_PARTS + 1)
 
 struct batches {
 	uint64_t sums[BATCHES_MAX][NR_BATCH_SUMS];
 	size_t nr;
-	uint64_t length; /* of a full one: faults, or ns */
+	uint64_t length; /* of a full batch, in faults or ns */
 };
 
 /* Faults of one class, or of all, in one run. All zero is an empty one. */
 struct fault_batches {
-	uint64_t sums[NR_BATCH_SUMS]; /* of the run; exact */
+	uint64_t sums[NR_BATCH_SUMS]; /* over the run; exact */
 	struct batches by_number, by_time;
 };
 
-/* start_ns: of the run, the same for each fault. */
+/* @start_ns: start of the run, the same for each fault */
 void fault_batches_add(struct fault_batches *batches, const struct explained *fault,
 		       uint64_t start_ns);
-/* The run has ended; a watched program without a fault was watched all the same. */
+/* Ends the run. A watched program without faults still has batches in time. */
 void fault_batches_end(struct fault_batches *batches, uint64_t start_ns, uint64_t end_ns);
 
 /* Bytes of read requests. */
 struct read_batches {
 	uint64_t requests, bytes;
-	double squares;		/* of the requests' bytes */
+	double squares;		/* sum of the squares of the requests' bytes */
 	struct batches by_time; /* in BATCH_TIME */
 };
 
 void read_batches_add(struct read_batches *batches, uint64_t bytes, uint64_t ns, uint64_t start_ns);
 void read_batches_end(struct read_batches *batches, uint64_t start_ns, uint64_t end_ns);
 
-/* A figure, and what it would vary by in runs of the same kind. */
+/* A figure, and its variance over runs of the same kind. */
 struct estimate {
 	double value; /* NAN: n/a */
 	double variance;
@@ -65,23 +65,23 @@ struct estimate {
 /* Mean time of a fault. */
 struct estimate estimate_mean(const struct fault_batches *batches, enum part part);
 /*
- * A sum over the run, or a second of it. seconds is 0 for a program that ran to its end: the
- * number of its faults is then taken as a Poisson number. Else the program was watched for that
- * long: what varies in time varies the rate too.
+ * A sum over the run, or its rate per second. seconds is 0 for a program that ran to its end;
+ * then the number of its faults is taken as a Poisson number. Otherwise the program was watched
+ * for that long, so variation in time also varies the rate.
  */
 struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum sum,
 			     double seconds);
 struct estimate estimate_reads(const struct read_batches *batches, double seconds);
 
 /*
- * The mean of several runs, from the variation between them; no less than from the variation
- * within them. Runs that are n/a are left out.
+ * The mean of several runs. Its variance is that between the runs, but at least that within
+ * them. Runs that are n/a are left out.
  */
 struct estimate estimate_runs(const struct estimate *runs, size_t nr);
 
 /* Relative: 0.1 is 10 % more. May be INFINITY. */
 struct interval {
-	double difference; /* of the figures themselves */
+	double difference; /* of the figures themselves, without their variance */
 	double low, high;
 };
 
@@ -89,9 +89,9 @@ struct interval {
 double interval_relative(double a, double b);
 
 /*
- * Of b relative to a: E. C. Fieller, "Some Problems in Interval Estimation", Journal of the
- * Royal Statistical Society B 16(2), 1954. It includes 0 exactly if a two-sided test finds no
- * difference. confidence: between 0 and 1.
+ * The interval of b relative to a: E. C. Fieller, "Some Problems in Interval Estimation",
+ * Journal of the Royal Statistical Society B 16(2), 1954. It includes 0 exactly if a two-sided
+ * test finds no difference. @confidence: between 0 and 1.
  */
 struct interval interval_of(const struct estimate *a, const struct estimate *b, double confidence);
 
