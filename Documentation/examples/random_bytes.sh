@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Makes the figures of README.md, in the lab:
+#	tools/lab run --deterministic --out out -- sh Documentation/examples/random_bytes.sh
+# out/ then has the report, the figures and the recording.
+set -e
+
+# Evicts the file's pages from the page cache.
+cold() {
+	dd if=/mnt/disk/f iflag=nocache count=0 2>/dev/null
+}
+
+insmod "$PFSTAT_KO"
+dd if=/dev/zero of=/mnt/disk/f bs=1M count=44 2>/dev/null
+sync
+python3 -c 'import mmap, random'
+cold
+pfdrive record -o "$OUT/run.pfs" -- python3 Documentation/examples/random_bytes.py
+pfdrive report "$OUT/run.pfs" --by file --plot "$OUT/figures" | tee "$OUT/report.txt"
+cold
+pfdrive replay --file /mnt/disk/f "$OUT/run.pfs"
+cold
+pfdrive replay --file /mnt/disk/f --advise random "$OUT/run.pfs"
