@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prints a judged comparison of two sides as a table, CSV or JSON. */
+/*
+ * Prints a judged comparison of two sides as a table, CSV or JSON. The rows come from the
+ * comparison; nothing is computed here except units and percentages.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -23,7 +26,7 @@ static const char *verdict_name(const struct comparison_row *row)
 	return names[row->verdict];
 }
 
-/* Of the others no difference is known. */
+/* The difference of other rows is unknown. */
 static bool is_judged(const struct comparison_row *row)
 {
 	return row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE;
@@ -65,7 +68,7 @@ static void compare_print_run(FILE *out, const char *name, const struct compare_
 	fputc('\n', out);
 }
 
-/* "A", or "A1" and so on if there are several. */
+/* Prints "A", or "A1" and so on for several runs. */
 static void print_side(FILE *out, char letter, const struct compare_side *side,
 		       void (*print)(FILE *out, const char *name, const struct compare_run *run))
 {
@@ -106,7 +109,7 @@ static void print_differences(FILE *out, const json_t *differences)
 	}
 }
 
-/* A total in ms, a mean in µs, bytes in KiB, numbers as they are. */
+/* Prints a total in ms, a mean in µs, bytes in KiB, and counts unscaled. */
 static void value_text_of(char *text, size_t size, const struct comparison_row *row, double value,
 			  bool rates)
 {
@@ -133,7 +136,7 @@ static void cell_value(struct grid *grid, const struct comparison_row *row, doub
 	grid_cell(grid, "%s", text);
 }
 
-/* As printed: no "-0.0%". */
+/* Avoids "-0.0%". */
 static void relative_text(char *text, size_t size, double relative)
 {
 	const double percent = round(1000 * relative) / 10;
@@ -154,7 +157,7 @@ static void cell_relative(struct grid *grid, const struct comparison_row *row, d
 	grid_cell(grid, "%s", text);
 }
 
-/* A part that is 0 in both runs is left to the formats for programs. */
+/* The table omits a part that is 0 on both sides; CSV and JSON have it. */
 static bool worth_a_line(const struct comparison_row *row)
 {
 	return !is_mean(row) || row->part == NR_PARTS || row->a.value > 0 || row->b.value > 0;
@@ -267,10 +270,10 @@ static void csv_number(FILE *out, bool known, double value)
 	if (!known || isnan(value))
 		fputs(",n/a", out);
 	else
-		fprintf(out, ",%.6g", value); /* an infinite one prints as inf */
+		fprintf(out, ",%.6g", value); /* infinity prints as inf */
 }
 
-/* A whole number with all its digits. */
+/* Prints a whole number with all its digits. */
 static void csv_value(FILE *out, double value)
 {
 	if (isnan(value) || value != floor(value))
@@ -298,7 +301,7 @@ static int print_csv(FILE *out, const struct compare_report *report)
 	return 0;
 }
 
-/* JSON has no infinity either. */
+/* JSON does not have infinity either, so it is null. */
 static json_t *percent_of(const struct comparison_row *row, double relative)
 {
 	return json_real_or_null(is_judged(row) && !isinf(relative) ? 100 * relative : NAN);
@@ -346,7 +349,7 @@ static json_t *compare_run_of(const struct compare_run *run)
 			 value_known(run->lost_events), "damage", text_or_null(run->damage));
 }
 
-/* As in the reports of drives: one run is the object itself. */
+/* As in the report of a drive, a single run is an object, not an array. */
 static json_t *compare_side_of(const struct compare_side *side)
 {
 	json_t *runs = json_array();
@@ -396,7 +399,7 @@ static int compare_print_as(FILE *out, enum report_format format,
 	return -EINVAL;
 }
 
-/* As report_print(): decimal points for programs, and µ for people, whatever LANG says. */
+/* As in report_print(): the number format and µ do not depend on LANG. */
 static int compare_print_neutral(FILE *out, enum report_format format,
 				 const struct compare_report *report)
 {

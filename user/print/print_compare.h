@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Prints two sides of recordings side by side. */
+/* Prints two sides of recordings next to each other. */
 #ifndef PFSTAT_USER_PRINT_COMPARE_H
 #define PFSTAT_USER_PRINT_COMPARE_H
 
@@ -7,16 +7,19 @@
 #include "report/compare_report.h"
 #include "report/report.h"
 
-/* Several runs a side: then differences between runs are in the intervals. */
+/* True if a side has several runs. Only then do the intervals include differences between runs. */
 bool compare_has_runs(const struct compare_report *report);
 
-/* "Total time in faults: …", one sentence with the verdict, to be freed; NULL: no memory. */
+/*
+ * Returns "Total time in faults: …", one sentence with the verdict; the caller frees it. NULL: no
+ * memory.
+ */
 char *compare_sentence(const struct compare_report *report);
 
-/* As a table, in the locale that there is. */
+/* Prints the table in the current locale. */
 int compare_print_table(FILE *out, const struct compare_report *report);
 
-/* All or nothing; in no locale but its own. 0 or a negative errno. */
+/* Prints all or nothing, independent of the locale. 0 or a negative errno. */
 int compare_print(FILE *out, enum report_format format, const struct compare_report *report);
 
 #endif

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Header line, then one line a class and run, or a group; RFC 4180 but for the bare \n. */
+/*
+ * Prints the views of runs as CSV: a header line, then one line for each class and run, or for
+ * each
+ * group. The format is RFC 4180, except that lines end with
+ *  only.
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "print/printers.h"
 
 /*
- * Spreadsheets take a cell that begins so for a formula, which may run commands or send data
- * away. An apostrophe makes it text.
+ * Spreadsheets interpret a cell that begins with such a character as a formula, which may run
+ * commands or send data away. An apostrophe makes the cell text.
  */
 static const char *shield(const char *text)
 {
@@ -29,7 +34,7 @@ static void print_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* n/a stands for a figure that was not measured, and for a quantile of no calls. */
+/* Prints n/a for a figure that was not measured, and for a quantile without calls. */
 static void print_number(FILE *out, bool known, uint64_t number)
 {
 	if (known)
@@ -118,7 +123,7 @@ static void print_group(FILE *out, const struct report *run, const struct group 
 	fputc('\n', out);
 }
 
-/* What --top leaves out is one row: the sum is whole. */
+/* The rows that --top omits become one row, so that the sum is complete. */
 static void print_groups(FILE *out, const struct view *view)
 {
 	size_t i;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prints the last interval of a live view as lines that fit the terminal. */
+/*
+ * Prints the last interval of a live view as lines that fit the terminal. The rows come from
+ * report/live.c.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,14 +13,14 @@
 #include "util/utf8.h"
 
 #define ANY	 0xffffffffU
-#define NR_PLAIN 5 /* rows of a table where nothing limits them */
+#define NR_PLAIN 5 /* rows of a table without a size limit */
 
-/* Where the lines go, and what room is left for them. */
+/* The output and the space left on it. */
 struct page {
 	FILE *out;
 	bool terminal;
 	unsigned int rows, columns;
-	int err; /* a line was left out */
+	int err; /* -ENOMEM: a line was omitted */
 };
 
 static void put_text(struct page *page, const char *text)
@@ -95,7 +98,7 @@ static void live_print_heading(struct page *page, const char *what)
 {
 	if (page->terminal)
 		live_line(page, "%s", "");
-	/* printf's widths count bytes, and µ is two. */
+	/* printf counts the width in bytes, and µ has two. */
 	live_line(page, "%10s  %12s       Mean µs  %s", "ms/s", "Faults/s", what);
 }
 
@@ -130,10 +133,11 @@ static void table(struct page *page, const struct live *live, enum group_by by, 
 		    table->rows[i].total_ns);
 }
 
-/* The tables share what the rest leaves: each at least its heading, if that. */
+/* The tables share the remaining lines. A table without a line for a row is omitted. */
 static void tables(struct page *page, const struct live *live)
 {
-	const unsigned int around = page->terminal ? 2 : 1; /* heading, empty line */
+	/* heading, and an empty line on a terminal */
+	const unsigned int around = page->terminal ? 2 : 1;
 	unsigned int left = __builtin_popcount(live->by), share;
 	enum group_by by;
 
@@ -152,7 +156,7 @@ int live_print(const struct live *live, FILE *out, bool terminal, unsigned int r
 	struct page page = {
 		.out = out,
 		.terminal = terminal,
-		.rows = rows ? rows - 1 : ANY, /* the cursor's, or the empty one */
+		.rows = rows ? rows - 1 : ANY, /* one line for the cursor or the empty line */
 		.columns = columns ? columns : ANY,
 	};
 

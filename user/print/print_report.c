@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chooses the printer of a format. Names come from recordings, so the text is made harmless
- * for a terminal before it is written.
+ * Selects the printer of a format. Names come from recordings, so control characters are replaced
+ * before the text is written to a terminal.
  */
 #include <errno.h>
 #include <locale.h>
@@ -28,8 +28,8 @@ static int report_print_as(FILE *out, enum report_format format, const struct vi
 }
 
 /*
- * The text does not depend on the user's locale: decimal points for programs,
- * and µ for people, also where LANG says nothing (a VM's console).
+ * Makes the text independent of the user's locale: programs need decimal points, and people need
+ * µ even if LANG is not set (console of a VM).
  */
 static int report_print_neutral(FILE *out, enum report_format format, const struct view *views,
 				size_t nr)
@@ -61,7 +61,7 @@ int report_write(FILE *out, enum report_format format, const char *text, size_t 
 	return fflush(out) || ferror(out) ? -(errno ?: EIO) : 0;
 }
 
-/* All or nothing: a report cut short by a lack of memory would look whole. */
+/* Prints all or nothing: a report that was cut by a lack of memory would look complete. */
 static int print_at_once(FILE *out, enum report_format format, const struct view *views, size_t nr)
 {
 	char *text = NULL;

@@ -10,18 +10,18 @@
 enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 
 /*
- * Prints the runs of one command to out. JSON is one object: a run's own for
- * one run, { "runs": [ … ] } for several. CSV has one header line and a line
- * a class and run, or of one run that is grouped a line a group. Returns 0 or a
- * negative errno (ENOMEM, or out's error).
+ * Prints the runs of one command to out. In JSON one run is one object, and several runs are {
+ * "runs": [ … ] }. CSV has one header line, then one line for each class and run; for one run
+ * with groups it has one line for each group. Returns 0 or a negative errno (ENOMEM, or the error
+ * of out).
  */
 int report_print(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs);
 /*
- * Writes a report that was printed to memory. Names in it come from recordings: a table, and
- * any format on a terminal, has no character that a terminal would obey. 0 or -errno.
+ * Writes a report that was printed to memory. Names in it come from recordings. Therefore a
+ * table, and any format on a terminal, has no control characters. 0 or -errno.
  */
 int report_write(FILE *out, enum report_format format, const char *text, size_t length);
-/* The lines that a table begins with where something is lost: nothing, mostly. */
+/* Prints the warnings at the start of a table about lost data; usually there are none. */
 int report_print_warnings(FILE *out, const struct report *run);
 
 #endif

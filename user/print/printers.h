@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One printer a format. Each returns 0 or a negative errno. */
+/* One printer for each format. Each returns 0 or a negative errno. */
 #ifndef PFSTAT_USER_PRINTERS_H
 #define PFSTAT_USER_PRINTERS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fills the slots of page.html from a report or a comparison. The page is made in memory, so
- * that it is written whole or not at all; everything from a recording is escaped.
+ * Fills the slots of page.html from a report or a comparison. The page is built in memory, so
+ * that it is written whole or not at all. All text from a recording is escaped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,11 +19,11 @@
 #include "util/shell_quote.h"
 #include "util/version.h"
 
-#define ROWS_OF_TABLE 40 /* more are shown as the text that they are */
+#define ROWS_OF_TABLE 40 /* longer data is shown as plain text */
 
 static void say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text, escaped. */
+/* Prints escaped text. */
 static void say(FILE *out, const char *format, ...)
 {
 	va_list arguments;
@@ -37,9 +37,9 @@ static void say(FILE *out, const char *format, ...)
 	free(text);
 }
 
-#define SUBJECT_MAX 80 /* bytes of a heading */
+#define SUBJECT_MAX 80 /* limit of a heading in bytes */
 
-/* A command's arguments may be a program of their own. */
+/* An argument of the command may be a whole program, so the heading is shortened. */
 static void print_command(FILE *out, const char *command)
 {
 	size_t bytes = strlen(command);
@@ -144,7 +144,7 @@ static void print_facts(FILE *out, const struct view *view)
 {
 	const struct report *run = view->run;
 	const struct fault_figures *all = &run->faults.all;
-	/* Without eBPF's hook the other faults are unknown. */
+	/* Without eBPF's hook the faults of other mappings are unknown. */
 	const bool every = view_has_hook(run, HOOK_FAULT);
 	const char *const time = every ? "Time of all faults" : "Time of hooked faults";
 
@@ -220,7 +220,7 @@ static void print_cells(FILE *out, const char *line, const char *end, const char
 	}
 }
 
-/* The data of few marks: no cell of it holds a comma. */
+/* Only for data with few marks, whose cells contain no comma. */
 static void print_data_table(FILE *out, const char *csv)
 {
 	struct html_part part = html_part("data_table");

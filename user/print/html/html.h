@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A report as a page: one file, that asks for nothing from elsewhere and runs no script.
- * Everything that came from a recording is escaped.
+ * A report as one HTML file, which loads nothing from elsewhere and runs no script. All text from
+ * a recording is escaped.
  */
 #ifndef PFSTAT_USER_HTML_H
 #define PFSTAT_USER_HTML_H
@@ -11,15 +11,15 @@
 #include "report/report.h"
 
 struct html_page {
-	const struct report *report;		 /* of a run; filled */
-	const char *recording;			 /* its file */
-	const struct compare_report *comparison; /* or of two runs */
+	const struct report *report;		 /* one run, already filled; or NULL */
+	const char *recording;			 /* path of its recording */
+	const struct compare_report *comparison; /* or a comparison of two runs */
 	const struct drawing *drawings;
-	char *const *svgs; /* as gnuplot drew them; NULL: it is not drawn */
+	char *const *svgs; /* output of gnuplot; an entry is NULL if not drawn */
 	size_t nr;
 };
 
-/* All or nothing. 0 or a negative errno. */
+/* Writes all of the page or nothing. 0 or a negative errno. */
 int html_print_report(FILE *out, const struct html_page *page);
 
 #endif

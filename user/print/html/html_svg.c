@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies gnuplot's SVG into the page. Only elements and attributes that draw are copied; ids
- * get the figure's name, colours become variables of the theme.
+ * Copies gnuplot's SVG into the page. Only elements and attributes that draw are copied. Ids get
+ * the name of the figure as a prefix, and colours become variables of the theme.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "print/html/html_text.h"
 
 #define DEPTH_MAX 32
-#define TAG_MAX	  512 /* bytes of a group's tag */
+#define TAG_MAX	  512 /* bytes of the tag of a group */
 
-/* One tag, or the text up to one, of what gnuplot wrote. */
+/* One tag of gnuplot's output, or the text before the next tag. */
 struct token {
 	const char *text;
 	size_t bytes;
@@ -25,10 +25,10 @@ struct token {
 
 struct writer {
 	FILE *out;
-	const char *name;   /* of the figure */
-	const char *inside; /* an element that is left out with all in it; NULL: none */
+	const char *name;   /* name of the figure */
+	const char *inside; /* element that is skipped with its content, or NULL */
 	bool in_text, in_defs;
-	/* Groups that are opened when something is in them. */
+	/* Tags of groups that are printed as soon as the group has content. */
 	char waiting[DEPTH_MAX][TAG_MAX];
 	unsigned int nr_waiting;
 };
@@ -42,7 +42,7 @@ static bool next_token(const char **at, struct token *token)
 	token->text = *at;
 	token->tag = **at == '<';
 	end = strchr(*at + 1, token->tag ? '>' : '<');
-	/* A tag that does not end is none. */
+	/* A tag without an end is not valid, so the copy stops. */
 	if (token->tag && !end)
 		return false;
 	end = end ? end + token->tag : *at + strlen(*at);
@@ -100,7 +100,7 @@ static void print_colour(FILE *out, const char *value, size_t bytes)
 		fprintf(out, "#%06x", rgb);
 }
 
-/* Numbers, commands of paths and transforms: nothing else is in such values. */
+/* Prints only numbers, path commands and transforms; such values need no other characters. */
 static void print_plain(FILE *out, const char *value, size_t bytes)
 {
 	size_t i;
@@ -151,7 +151,7 @@ static void print_attribute(const struct writer *writer, FILE *out, const struct
 	fputc('"', out);
 }
 
-/* at: behind the element's name. */
+/* @at: the position after the element's name. */
 static void print_attributes(const struct writer *writer, FILE *out, const char *at,
 			     const char *end)
 {
@@ -215,7 +215,7 @@ static void close_element(struct writer *writer, const char *name, size_t bytes)
 		fputc('\n', writer->out);
 }
 
-/* gnuplot paints the paper: in a page that is the page's own. */
+/* gnuplot paints a background, but the page has its own. */
 static bool is_paper(const struct writer *writer, const char *name, size_t bytes)
 {
 	return !writer->in_defs && bytes == 4 && !memcmp(name, "rect", 4);
@@ -284,7 +284,7 @@ int html_svg(FILE *out, const struct drawing *drawing, const char *svg)
 		if (token.tag)
 			err = take_tag(writer, &token);
 		else if (writer->in_text && !writer->inside)
-			/* As gnuplot has escaped it. */
+			/* gnuplot has already escaped the text. */
 			fwrite(token.text, 1, token.bytes, out);
 	}
 	fputs("</svg>\n", out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures the tables that a text printer makes, and prints them as tables of HTML. Other
- * lines become paragraphs.
+ * Captures the text of a table printer and converts its tables to HTML tables. Other lines become
+ * paragraphs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "print/html/html_text.h"
 #include "util/table_grid.h"
 
-#define CAPTION_MAX 90 /* bytes: a longer line before a table is a sentence */
+#define CAPTION_MAX 90 /* a longer line before a table is a sentence, not a caption */
 
-/* A table, and where in the text around it it stood. */
+/* A table, and its position in the text around it. */
 struct html_chunk {
 	char *html;
 	size_t bytes;
@@ -49,7 +49,7 @@ static void print_cell(FILE *out, struct libscols_table *table, struct libscols_
 	const char *text = scols_cell_get_data(scols_line_get_cell(line, i)) ?: "";
 	const char *number = scols_column_get_flags(column) & SCOLS_FL_RIGHT ? " class=\"n\"" : "";
 
-	/* The subject of a row comes first, unless that is a number. */
+	/* The first cell is the row's heading unless it is a number. */
 	if (!i && !*number) {
 		fprintf(out, "<th scope=\"row\"%s>", *text == ' ' ? " class=\"part\"" : "");
 		html_text(out, text + strspn(text, " "));
@@ -95,7 +95,10 @@ static int html_tables_take(void *context, struct libscols_table *table, FILE *o
 	return fclose(html) ? -ENOMEM : 0;
 }
 
-/* Up to the last line, if that belongs to a table: it is right before it, and short. */
+/*
+ * Start of the last line, if it is the caption of the table that follows: directly before it, and
+ * short. Otherwise the end of the text.
+ */
 static const char *caption_of(const char *text, const char *end)
 {
 	const char *caption;

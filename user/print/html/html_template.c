@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walks through the embedded texts from slot to slot. The order of the slots in page.html is
- * the order in which html.c fills them; a difference is an error of the program.
+ * Walks through the embedded texts from slot to slot. html.c must fill the slots in the order of
+ * page.html; a difference is a bug and aborts the program.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "print/html/html_template.h"
 
-/* NAME and NAME_end: a file of user/print/html/. */
+/* Defines the symbols NAME and NAME_end for a file of user/print/html/. */
 #define EMBED(name, file)                                               \
 	__asm__(".pushsection .rodata\n"                                \
 		".global " #name ", " #name "_end\n"                    \

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Escapes text for elements and quoted attributes of the page. */
+/*
+ * Escapes text for elements and quoted attributes of the page. The text may come from a recording
+ * and hold any bytes; the output cannot contain markup.
+ */
 #include <string.h>
 
 #include "print/html/html_text.h"

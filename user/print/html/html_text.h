@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Text, tables and drawings made fit for a page: whatever it was, it cannot be markup. */
+/* Converts text, tables and drawings for the page. The input cannot add markup. */
 #ifndef PFSTAT_USER_HTML_TEXT_H
 #define PFSTAT_USER_HTML_TEXT_H
 
@@ -8,20 +8,23 @@
 
 #include "figures/drawing.h"
 
-/* In elements and in quoted attributes. What is no UTF-8, or no character to be seen, is U+FFFD. */
+/*
+ * Escapes text for elements and quoted attributes. Invalid UTF-8 and invisible characters become
+ * U+FFFD.
+ */
 void html_text(FILE *out, const char *text);
 void html_text_part(FILE *out, const char *text, size_t bytes);
 
 /*
- * What a printer of tables prints: tables as HTML's, the line before one as its caption,
- * other lines as paragraphs. 0 or a negative errno.
+ * Converts the output of a table printer. Tables become HTML tables, the line before a table its
+ * caption, and other lines paragraphs. 0 or a negative errno.
  */
 typedef int (*html_printer)(FILE *out, const void *context);
 int html_tables(FILE *out, html_printer print, const void *context);
 
 /*
- * gnuplot's SVG as a part of the page: elements and attributes that draw, no others; ids
- * that begin with the figure's name; colours that follow the page's theme.
+ * Copies gnuplot's SVG into the page, only with elements and attributes that draw. Ids begin with
+ * the name of the figure, and colours follow the theme of the page.
  */
 int html_svg(FILE *out, const struct drawing *drawing, const char *svg);
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The shape is Documentation/pfdrive.schema.json's; a unit test compares them. */
+/*
+ * Prints the runs of one command as JSON, from the views of their reports. A unit test compares
+ * the
+ * shape with Documentation/pfdrive.schema.json.
+ */
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -56,7 +60,7 @@ static json_t *study_of(const struct view *view)
 			 column_of(view, STUDY_ALL));
 }
 
-/* Up to the last bucket that holds something. */
+/* Ends with the last bucket that is not empty. */
 static json_t *log2_of(const __u64 *buckets, size_t nr)
 {
 	json_t *array = json_array();
@@ -154,7 +158,7 @@ static json_t *json_of_run(const struct view *view)
 	return object;
 }
 
-/* Members that are numbers in every run and may vary between runs. */
+/* Members that are numbers in every run, and that may vary between runs. */
 static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory pressure in JSON: the figures alone and with competitors, and which process evicted
- * the pages of which.
+ * Memory pressure in JSON: the figures without and with competitors, and which process evicted
+ * whose pages.
  */
 #include "print/json/json_competition.h"
 #include "util/json_value.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A run among competitors as JSON. NULL: no memory. null: there was none. */
+/*
+ * The comparison with competitors as JSON. Returns NULL without memory, or a JSON null if the run
+ * had no competitors.
+ */
 #ifndef PFSTAT_USER_JSON_COMPETITION_H
 #define PFSTAT_USER_JSON_COMPETITION_H
 
@@ -8,7 +11,7 @@
 #include "report/report.h"
 
 json_t *json_competition(const struct competition *competition);
-/* What varies between runs. */
+/* The figures that vary between runs. */
 json_t *json_competition_figures(const struct competition *competition);
 
 #endif

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The environment of a run to and from JSON, from one table of fields. */
+/*
+ * Converts the environment of a run to JSON and back, from one table of fields. Unknown values
+ * are
+ * null in JSON; each type has its own value for unknown.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +31,7 @@ enum type {
 static const struct field {
 	const char *key;
 	enum type type;
-	bool of_drive; /* n/a of anything else */
+	bool of_drive; /* n/a if the run is not a drive */
 	size_t offset, size;
 } fields[] = {
 #define FIELD(name, type, of_drive)                                  \

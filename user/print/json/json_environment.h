@@ -10,8 +10,8 @@
 /* NULL: no memory. */
 json_t *environment_to_json(const struct environment *environment);
 /*
- * What is missing, too long or of another type is n/a afterwards. -EINVAL: it is no
- * environment.
+ * Missing values, and values that are too long or of another type, become n/a. -EINVAL: json is
+ * not an environment.
  */
 int environment_from_json(struct environment *environment, const json_t *json);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The extras of a run in JSON: getrusage(2) beside eBPF, hardware counters, simulated caches,
- * mappings, system calls.
+ * The extras of a run in JSON: getrusage(2) compared with eBPF, hardware counters, simulated
+ * caches, mappings, system calls.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "print/json/json_spread.h"
 #include "util/json_value.h"
 
-/* The table's text for it; null when there is no difference. */
+/* Returns the reason as the table prints it; null without a difference. */
 static json_t *reason_of(const struct usage_line *line)
 {
 	int64_t difference;

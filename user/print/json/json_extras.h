@@ -8,14 +8,14 @@
 #include "report/view.h"
 
 json_t *json_both_usages(const struct usage_line *lines);
-/* null without eBPF's counts. */
+/* Returns a JSON null without eBPF's counts. */
 json_t *json_syscall_totals(const struct report *run);
-/* null: not asked for. */
+/* Returns a JSON null if not requested. */
 json_t *json_counters(const struct hw_counts *counts);
 json_t *json_simulation(const struct cache_simulation *simulation);
 json_t *json_maps(const struct map_list *maps);
 
-/* Of these two, what is a number and varies between runs. */
+/* The members of the two usages that are numbers and vary between runs. */
 json_t *json_both_usages_figures(const struct usage_line *lines);
 json_t *json_counter_figures(const struct hw_counts *counts);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The head of a recording: all that is known of a run before it begins, to and from JSON. */
+/*
+ * Converts the head of a recording to JSON and back. The head holds all that is known about a run
+ * before it begins. A head from a file is not trusted.
+ */
 #include <errno.h>
 #include <string.h>
 

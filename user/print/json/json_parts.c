@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Logical faults in JSON by class, with the parts of their time, the requests and the pages. */
+/*
+ * Logical faults in JSON by class, with the parts of their time, the requests and the pages. The
+ * figures come from the report; those that need a missing eBPF hook are null.
+ */
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "util/json_value.h"
 
-/* known: the part can be seen; a part of no fault has a total, and no more. */
+/* @known: the part can be measured. A part that no fault has gets a total, and the rest is null. */
 static json_t *times_of(const struct part_figures *figures, uint64_t count, bool known)
 {
 	const bool any = known && count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The members of a run's JSON that are about logical faults. NULL: no memory. */
+/* Members of a run's JSON about logical faults. NULL: no memory. */
 #ifndef PFSTAT_USER_JSON_PARTS_H
 #define PFSTAT_USER_JSON_PARTS_H
 
@@ -8,11 +8,11 @@
 #include "report/view.h"
 
 json_t *json_parts(const struct report *run);
-/* null: n/a. */
+/* Returns a JSON null without the hook for block requests. */
 json_t *json_requests(const struct report *run);
 json_t *json_readahead(const struct report *run);
 json_t *json_evictions(const struct report *run);
-/* null: not asked for. */
+/* Returns a JSON null if not requested. */
 json_t *json_groups(const struct view *view);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mean and standard deviation of several runs, member by member of their JSON. */
+/*
+ * Computes mean and standard deviation of several runs, member by member of their JSON objects.
+ * Pure: the caller owns the input.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,8 +11,8 @@
 #include "report/view.h"
 
 /*
- * Picoseconds are more than any clock here resolves; more digits only mislead. What is below
- * 1 may be a share, and keeps its digits: one of 0.0004 is not 0.
+ * Rounds to picoseconds: no clock resolves more, and more digits mislead. A value below 1 may be
+ * a share and keeps its digits, so that 0.0004 does not become 0.
  */
 json_t *json_real_or_null(double value)
 {
@@ -18,7 +21,7 @@ json_t *json_real_or_null(double value)
 	return json_real(fabs(value) < 1 ? value : round(value * 1000) / 1000);
 }
 
-/* Takes the same number of every run; null as soon as one run has none. */
+/* Reads the same number of every run; null as soon as one run lacks it. */
 static struct json_spread spread_of_numbers(json_t **values, size_t nr)
 {
 	double *numbers = calloc(nr, sizeof(*numbers));
@@ -49,7 +52,7 @@ static int spread_member(struct json_spread *pair, json_t **values, size_t nr, c
 	for (i = 0; i < nr; i++)
 		members[i] = json_object_get(values[i], key);
 	member = json_spread_of(members, nr);
-	/* Both are set, so that both references are taken. */
+	/* Sets both, so that both references are consumed. */
 	err = json_object_set_new(pair->mean, key, member.mean);
 	err |= json_object_set_new(pair->stddev, key, member.stddev);
 	free(members);

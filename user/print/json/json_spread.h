@@ -11,12 +11,12 @@ struct json_spread {
 };
 
 /*
- * The values are numbers, or objects of such values with the same members; so
- * are the results. What is no number in one of the values (null: n/a) is null.
+ * The values are numbers, or objects of such values with the same members, and so are the
+ * results. If one of the values is not a number (null: n/a), the result is null.
  */
 struct json_spread json_spread_of(json_t **values, size_t nr);
 
-/* NAN, which JSON has not, becomes null. */
+/* NAN does not exist in JSON and becomes null. */
 json_t *json_real_or_null(double value);
 
 #endif

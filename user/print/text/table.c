@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report as text: first the environment, then the figures. */
+/*
+ * Prints the views of runs as text: first the environment, then the figures. Each section is in a
+ * file of its own.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +86,7 @@ static int table_counts(FILE *out, const struct view *view)
 		">nvcsw",	  ">nivcsw", ">Off-CPU stays", ">Records lost"
 	};
 	const struct usage *rusage = &view->run->usage;
-	/* Only a drive knows which pages it touches. */
+	/* Only a drive knows the pages that it touches. */
 	const bool drive = view_is_drive(view->run);
 	struct grid grid;
 
@@ -105,7 +108,7 @@ static int table_counts(FILE *out, const struct view *view)
 void table_no_bpf(FILE *out, const struct report *run, const char *what)
 {
 	fprintf(out, "%s: n/a (", what);
-	/* This text comes from the recording, and no grid makes it harmless here. */
+	/* The text comes from the recording, and no grid replaces its control characters here. */
 	utf8_print(out, run->bpf.missing[0] ? run->bpf.missing : "no eBPF");
 	fputs(")\n", out);
 }
@@ -176,7 +179,7 @@ static int table_syscalls(FILE *out, const struct report *run)
 	return err;
 }
 
-/* What only eBPF sees. */
+/* The tables of figures that need eBPF. */
 static int table_system(FILE *out, const struct report *run)
 {
 	int err = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The parts of the table printer. Each returns 0 or a negative errno. */
+/* The sections of the text report. Each function returns 0 or a negative errno. */
 #ifndef PFSTAT_USER_TABLE_H
 #define PFSTAT_USER_TABLE_H
 
@@ -7,13 +7,13 @@
 
 #include "report/view.h"
 
-/* The machine, and the state that the run was measured under. */
+/* The machine, and its state during the run. */
 int table_environment(FILE *out, const struct report *run);
 
-/* The table of the page-fault study, its figure 1. */
+/* The table of the page-fault study, figure 1. */
 int table_study(FILE *out, const struct view *view);
 
-/* All tables of one run but that of its environment. */
+/* All tables of one run except the environment. */
 int table_run(FILE *out, const struct view *view);
 
 /* Logical faults by class, and the parts of their time. */
@@ -22,32 +22,32 @@ int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);
 
-/* The steps of a drive; nothing when it only read. */
+/* The steps of a drive. table_has_steps() is false if the drive only read. */
 bool table_has_steps(const struct report *run);
 int table_steps(FILE *out, const struct report *run);
-/* Of several runs with the same steps: mean ± standard deviation. */
+/* For several runs with the same steps: mean ± standard deviation. */
 int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 
-/* A line: the module's own cost. */
+/* One line with the module's own cost. */
 void table_cost(FILE *out, const struct report *run);
 
-/* A line: there is no such thing, and why there was no eBPF. */
+/* One line with the missing kind of figures and the reason why eBPF did not run. */
 void table_no_bpf(FILE *out, const struct report *run, const char *what);
 
 int table_ledger(FILE *out, const struct ledger *ledger);
 
-/* Of a report that is grouped. */
+/* Only for a report with groups. */
 int table_groups(FILE *out, const struct view *view);
 
-/* Of runs that had competitors, one or more: means and standard deviations. */
+/* For one or more runs with competitors; several runs give means and standard deviations. */
 int table_competition(FILE *out, const struct view *views, size_t nr);
 
-/* Several runs: the study's table of each, then means and standard deviations. */
+/* For several runs: the study's table of each run, then means and standard deviations. */
 int table_repeats(FILE *out, const struct view *views, size_t nr);
 
 /*
- * One line in capitals for everything that makes the figures less than whole.
- * number: which of several runs, from 1; 0: the only one.
+ * Prints one line in capitals for each reason why the figures are incomplete. @number: number of
+ * the run, from 1; 0 if it is the only one.
  */
 void table_warnings(FILE *out, const struct view *view, size_t number);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Figures as cells of a grid: one way to print each kind of number. */
+/* Figures as cells of a grid, with one format for each kind of number. */
 #ifndef PFSTAT_USER_TABLE_CELLS_H
 #define PFSTAT_USER_TABLE_CELLS_H
 
@@ -9,16 +9,16 @@
 #include "report/view.h"
 #include "util/table_grid.h"
 
-/* COUNT_NA: n/a. */
+/* Prints n/a for COUNT_NA. */
 void cell_count(struct grid *grid, uint64_t count);
-/* Two digits at least, three where the study would have printed 0.1; NAN: a dash. */
+/* Prints at least two digits, and three where the study would have printed 0.1. NAN: a dash. */
 void cell_scaled(struct grid *grid, double value);
-/* In per cent; a small one is never printed as 0. NAN: a dash. */
+/* Prints per cent. A small share is never printed as 0. NAN: a dash. */
 void cell_share(struct grid *grid, double share);
-/* mean ± standard deviation; fine: as many digits as the deviation needs to be seen. */
+/* Prints mean ± standard deviation. @fine: with as many digits as the deviation needs. */
 void cell_spread(struct grid *grid, struct spread spread, bool fine);
 void cells_text(struct grid *grid, const char *text, unsigned int times);
-/* Four cells: the mean of that many, p50, p99, max, in µs; dashes when there are none. */
+/* Prints four cells in µs: the mean over count, p50, p99 and max; dashes if count is 0. */
 void cells_times(struct grid *grid, const struct part_figures *figures, uint64_t count);
 
 #endif

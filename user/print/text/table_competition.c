@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A run among competitors beside the same run alone, and who swapped out whose pages. */
+/*
+ * Tables of a run with competitors and the same run without, and which process swapped out whose
+ * pages. The figures come from the report's competition.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +14,7 @@
 
 #define MIB (1024.0 * 1024)
 
-/* Several runs, and room for a figure of each. */
+/* Several runs, and an array for one figure of each. */
 struct runs {
 	const struct view *views;
 	size_t nr;
@@ -35,7 +38,7 @@ static const struct competition_side *runs_side(const struct runs *runs, size_t 
 	return alone ? &competition->alone : &competition->with;
 }
 
-/* Of the values of all runs. */
+/* Prints the mean of all runs, and the deviation of several. */
 static void cell_values(struct grid *grid, const struct runs *runs, bool whole)
 {
 	const struct spread spread = view_spread(runs->values, runs->nr);
@@ -73,7 +76,7 @@ static void cell_class(struct grid *grid, const struct runs *runs, enum fault_cl
 	cell_values(grid, runs, true);
 }
 
-/* A class that no run met, alone or not. */
+/* True if no run had a fault of the class, with or without competitors. */
 static bool is_class_of_none(const struct runs *runs, enum fault_class class)
 {
 	size_t i;

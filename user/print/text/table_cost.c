@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lines about pfstat's own cost, as calibrated before the run. */
+/*
+ * Lines about pfstat's own cost. The costs come from the calibration before the run; view.c
+ * multiplies them by the counts.
+ */
 #include <math.h>
 
 #include "print/text/table.h"
@@ -22,7 +25,7 @@ static void print_again(FILE *out, const struct own_cost *cost)
 			cost->again_ns);
 }
 
-/* Where the module tells of a fault no event is sent. */
+/* eBPF sends no event for a fault that the module records. */
 static void print_bpf(FILE *out, const struct report *run, const struct own_cost *cost)
 {
 	if (isnan(cost->hooked_ns) || isnan(cost->other_ns) || isnan(cost->bpf_total_ns)) {

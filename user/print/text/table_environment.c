@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The lines above all tables: machine, kernel, file or command, cache, time. */
+/*
+ * The lines above all tables: machine, kernel, file or command, cache, time. All values come from
+ * the report; unknown ones print as n/a.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -9,14 +12,14 @@
 #include "util/array.h"
 #include "util/table_grid.h"
 
-#define TEXT_WIDTH 84 /* what the names of the lines leave of a page */
+#define TEXT_WIDTH 84 /* width of the text, without the names of the lines */
 
 static const char *known(const char *text)
 {
 	return text && *text ? text : "n/a";
 }
 
-/* 1024 based, as the sizes that pfdrive takes. */
+/* Units of 1024 bytes, as in the sizes that pfdrive accepts. */
 static const char *size_text(uint64_t bytes, char *text, size_t length)
 {
 	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
@@ -90,7 +93,7 @@ static void file_lines(struct grid *grid, const struct environment *e)
 		 known(e->cache), resident, e->file_pages, readahead);
 }
 
-/* The mapping of a plain reader is not mentioned. */
+/* Prints nothing for the default, a shared mapping that is only read. */
 static void memory_line(struct grid *grid, const struct environment *e)
 {
 	const bool to_file = !strncmp(e->map, "shared", strlen("shared"));

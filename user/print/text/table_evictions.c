@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whose pages were evicted by whom, and wanted again. */
+/*
+ * Table of the processes whose pages were evicted and faulted again later, by the process that
+ * evicted them. The pairs come from the report, most pages first.
+ */
 #include <inttypes.h>
 
 #include "print/text/table.h"

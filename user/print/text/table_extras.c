@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of the extras: getrusage(2) beside eBPF, system calls, hardware counters, simulated
- * caches, for one run or several.
+ * Tables of the extras: getrusage(2) compared with eBPF, system calls, hardware counters,
+ * simulated caches; for one run or several.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static void syscall_total_row(struct grid *grid, const struct syscall_total *tot
 	if (total->errors)
 		grid_cell(grid, "%" PRIu64, total->errors);
 	else
-		grid_cell(grid, "%s", ""); /* as strace leaves it */
+		grid_cell(grid, "%s", ""); /* empty, as in strace */
 	grid_cell(grid, "%s", name);
 }
 
@@ -114,7 +114,7 @@ static void cell_hardware(struct grid *grid, const struct hw_count *count)
 		grid_cell(grid, "%" PRIu64, count->value);
 }
 
-/* Those of one operation are one group: what was counted of one, was of both. */
+/* The counters of an operation are one perf group: both were counted for the same time. */
 static double counted_share(const struct hw_count *group)
 {
 	const double share = hw_counted_share(&group[HW_ACCESS]);
@@ -217,7 +217,7 @@ static void simulated_row(struct grid *grid, const char *name, const int64_t *ev
 			cachegrind_ll_misses(events));
 }
 
-/* One in a thousand references at least; the rest is how two starts of a program differ. */
+/* Functions with at least 1/1000 of the references. The rest is noise between two starts. */
 static bool is_of_the_loop(const struct cachegrind *loop, const int64_t *events)
 {
 	return 1000 * cachegrind_data_refs(events) > cachegrind_data_refs(loop->summary);
@@ -277,7 +277,7 @@ static int table_simulation(FILE *out, const struct cache_simulation *simulation
 	return grid_close(&grid, out);
 }
 
-/* Members that are not figures have no mean. */
+/* Members that are not figures have no mean, so only one run prints them. */
 static int table_of_one_run(FILE *out, const struct report *run)
 {
 	int err = 0;
@@ -321,7 +321,7 @@ int table_measures(FILE *out, const struct report *run)
 	return err ? err : table_of_one_run(out, run);
 }
 
-/* n/a in one of them makes it n/a of all. */
+/* If one of the values is n/a, the result is n/a. */
 static void cell_spread_or(struct grid *grid, const double *values, size_t nr, const char *missing)
 {
 	const struct spread spread = view_spread(values, nr);

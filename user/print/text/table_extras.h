@@ -7,9 +7,9 @@
 
 #include "report/view.h"
 
-/* Those that were asked for, with an empty line before each. */
+/* The requested tables, with an empty line before each. */
 int table_measures(FILE *out, const struct report *run);
-/* Of several runs: means and standard deviations, and of each what has none. */
+/* For several runs: means and standard deviations, then the tables of each run that have none. */
 int table_measures_of_runs(FILE *out, const struct view *views, size_t nr);
 
 int table_maps(FILE *out, const struct map_list *maps);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The costliest files, mappings, threads or places in the code. */
+/*
+ * Table of the costliest files, mappings, threads or places in the code. The rows come from the
+ * view; the rows that --top omits are one line at the end.
+ */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The same faults as counted in several places, and why they differ. */
+/*
+ * Table of the fault counts of module, eBPF, tasks and getrusage(2), with the reasons for each
+ * difference. Counts and reasons come from the ledger.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +10,7 @@
 #include "print/text/table_cells.h"
 #include "util/array.h"
 
-#define WHAT_WIDTH  35 /* of a page: what is left by the other one and two amounts */
+#define WHAT_WIDTH  35 /* the page's width minus the other text column and two amounts */
 #define WHY_WIDTH   40
 #define AMOUNT_SIZE 24
 
@@ -27,7 +30,10 @@ static int table_ledger_counts(FILE *out, const struct ledger *ledger)
 	return grid_close(&grid, out);
 }
 
-/* As many rows as the explanation needs, beside what is left of the difference's name. */
+/*
+ * Prints as many rows as the explanation needs. Each row also has the next part of the name of
+ * the difference.
+ */
 static void explained_rows(struct grid *grid, const char **what, const char *amount,
 			   const char *share, const char *why)
 {

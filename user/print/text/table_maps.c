@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The memory map of a process, a line a mapping. */
+/*
+ * The memory map of a process, one line for each mapping. The maps come from the report's extras.
+ */
 #include <inttypes.h>
 
 #include "print/text/table_cells.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tables of logical faults by class with the parts of their time, of requests and of pages. */
+/*
+ * Tables of logical faults by class with the parts of their time, of requests and of pages. The
+ * figures come from the report; a cell that could not be measured is n/a.
+ */
 #include <inttypes.h>
 #include <math.h>
 
@@ -64,7 +67,7 @@ static void residue_note(FILE *out, const struct report *run)
 
 	if (isnan(share))
 		return;
-	/* The time of lost events is not all in the share: it is never printed as 0. */
+	/* The share lacks the time of lost events, so it is never printed as 0. */
 	if (view_cpu_at_most(run) && share < 0.00005)
 		fprintf(out, "Residue: not known, %" PRIu64 " events were lost\n",
 			run->losses.events);
@@ -79,7 +82,7 @@ static void residue_note(FILE *out, const struct report *run)
 		fprintf(out, "Residue: nothing explains %.2f%% of the time\n", 100 * share);
 }
 
-/* Names the cells that are n/a, and why. */
+/* Lists the cells that are n/a, and the reasons. */
 static void parts_notes(FILE *out, const struct report *run)
 {
 	enum fault_class class;
@@ -130,7 +133,7 @@ int table_parts(FILE *out, const struct view *view)
 			faults_rows(&grid, run, fault_class_name(class),
 				    &run->faults.classes[class]);
 	}
-	/* Without eBPF's hook the other faults are unknown. */
+	/* Without eBPF's hook the faults of other mappings are unknown. */
 	faults_rows(&grid, run, view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked",
 		    &run->faults.all);
 	err = grid_close(&grid, out);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Several runs of one drive as a table: a line for each, then mean and standard deviation. */
+/*
+ * Several runs of one drive as a table: one line for each run, then mean and standard deviation.
+ * view.c computes all figures.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Warnings, in capitals before all tables: damage and losses that make figures wrong. */
+/*
+ * Warnings in capitals before all tables: damage and losses that make figures wrong. The text may
+ * contain names from a recording, so control characters are replaced.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 
@@ -21,7 +24,7 @@ static void warn(FILE *out, size_t number, const char *format, ...)
 	fputc('\n', out);
 }
 
-/* It names the recording's file, which may have any name. */
+/* The text contains the name of the recording, which may have any characters. */
 static void warn_of_damage(FILE *out, size_t number, const char *damage)
 {
 	if (number)

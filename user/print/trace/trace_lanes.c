@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Assigns block requests to lanes, so that slices of one lane do not overlap, and remembers
- * the last requests for the faults that waited for them.
+ * Assigns block requests to lanes, so that slices of one lane do not overlap, and keeps the last
+ * requests for the faults that waited for them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,20 +11,20 @@
 #include "print/trace/trace_print.h"
 
 /*
- * The last requests by the hash of what they are; a newer one takes the place of an
- * older. A fault is told of soon after its request: thousands are plenty.
+ * The last requests in a hash table; a newer request overwrites an older one with the same hash.
+ * A fault is reported soon after its request, so some thousands are enough.
  */
 #define NR_RECENT 8192
 
 struct device {
 	uint32_t dev;
 	unsigned int nr;
-	uint64_t *ends_ns; /* of each lane's last request */
+	uint64_t *ends_ns; /* end of the last request of each lane */
 };
 
 struct recent {
 	struct trace_lane lane;
-	uint64_t sector, issue_ns, end_ns; /* end_ns 0: empty */
+	uint64_t sector, issue_ns, end_ns; /* end_ns 0: the slot is empty */
 };
 
 struct trace_lanes {
@@ -70,7 +70,10 @@ static int find_device(struct trace_lanes *lanes, uint32_t dev)
 	return device->ends_ns ? (int)lanes->nr++ : -ENOMEM;
 }
 
-/* Ends only grow: whoever's last request ended before this one began is free. */
+/*
+ * Requests arrive in the order of their ends, so a lane is free if its last request ended before
+ * this one began.
+ */
 static int find_lane(struct device *device, uint64_t start_ns)
 {
 	unsigned int i;

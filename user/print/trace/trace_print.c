@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints a run as a trace for Perfetto's viewer while it streams by: faults, off-CPU
- * intervals, requests, counters. Memory is bounded.
+ * Prints a run as a trace for Perfetto's viewer while it streams by: faults, off-CPU intervals,
+ * requests, counters. Memory is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct trace_writer {
 	struct trace_lanes *lanes;
 	struct spaces *spaces;
 	struct trace_threads *threads;
-	uint64_t arrows; /* so far: the last one's id */
+	uint64_t arrows; /* number of arrows so far; the id of the last one */
 	uint64_t requests_left_out;
 	uint64_t arrows_left_out;
 	struct pfstat_task gone; /* event.size 0: none */
@@ -73,7 +73,7 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 	if (task->event.flags & PFSTAT_TASK_FORK)
 		trace_json_begin_thread(&trace->json, task->event.tid);
 	err = address_spaces_add_task(trace->spaces, task);
-	/* Flags of 0: the thread was there before. */
+	/* Without flags, the thread existed at the start. */
 	if (err ||
 	    (task->event.flags && !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC))))
 		return err;
@@ -189,7 +189,7 @@ static int trace_event(struct trace_writer *trace, const struct pfstat_event *ev
 	}
 }
 
-/* With the next item only: the analysis tells of a thread's last faults when it ends. */
+/* Runs at the next item, because the analysis reports a thread's last faults at its exit. */
 static int forget_gone(struct trace_writer *trace)
 {
 	if (!trace->gone.event.size)
@@ -207,7 +207,7 @@ int trace_item(void *context, const struct item *item)
 
 	if (err)
 		return err;
-	if (item->ns) /* else it was there before */
+	if (item->ns) /* else it existed at the start */
 		trace_json_begin(&trace->json, item->ns);
 	if (item->type == ITEM_EVENT)
 		err = trace_event(trace, item->event);
@@ -274,7 +274,7 @@ static void print_parts(FILE *out, const struct explained *fault)
 	fputc('}', out);
 }
 
-/* By the map at its address where the two give the file different devices (btrfs). */
+/* Falls back to the mapping at the address, because the two device numbers differ on btrfs. */
 static uint32_t path_of(const struct trace_writer *trace, const struct explained *fault)
 {
 	uint32_t path = address_spaces_file_path(trace->spaces, fault->dev, fault->inode);
@@ -317,7 +317,9 @@ static void part_slice(struct trace_writer *trace, const struct explained *fault
 	trace_json_slice_end(&trace->json);
 }
 
-/* The CPU's pieces are what the spans leave, if that is all that is missing. */
+/*
+ * True if the gaps between the spans are exactly the time on the CPU, so that no time is missing.
+ */
 static bool gaps_are_cpu(const struct explained *fault)
 {
 	const uint64_t cpu_ns = fault->parts_ns[PART_CPU_BEFORE] + fault->parts_ns[PART_CPU_AFTER];
@@ -329,7 +331,7 @@ static bool gaps_are_cpu(const struct explained *fault)
 	return gaps_ns == cpu_ns;
 }
 
-/* A piece on the CPU: the first before_ns of all of them are cpu_before, the rest is not. */
+/* Prints a gap on the CPU. It is cpu_before while before_ns is left, then cpu_after. */
 static void cpu_slice(struct trace_writer *trace, const struct explained *fault, uint64_t from_ns,
 		      uint64_t to_ns, uint64_t *before_ns)
 {
@@ -345,7 +347,7 @@ static void part_slices(struct trace_writer *trace, const struct explained *faul
 	const struct explain_span *span;
 	unsigned int i;
 
-	/* A fault that never slept is one piece of CPU: the slice itself shows it. */
+	/* A fault that never slept has one part, which its own slice already shows. */
 	if (!fault->parts_known || !fault->nr_spans)
 		return;
 	for (i = 0; i < fault->nr_spans; i++) {
@@ -360,8 +362,8 @@ static void part_slices(struct trace_writer *trace, const struct explained *faul
 }
 
 /*
- * From the last moment of the request to the moment that follows in the fault; both
- * must lie in their slices, which are closed at their ends.
+ * Draws an arrow from the last moment of the request to the next moment in the fault. Both ends
+ * must lie inside their slices, and the end of a slice does not belong to it.
  */
 static void arrow(struct trace_writer *trace, const struct explained *fault)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps off-CPU intervals of each thread until its faults before them are known, so that no
- * slice overlaps another in its lane.
+ * Keeps the off-CPU intervals of each thread until the faults that contain them are reported, so
+ * that slices of one lane do not overlap.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,24 +11,25 @@
 #include "util/hash.h"
 
 /*
- * Kept of a thread. A fault is told when it is over, but one that waits for its retry only
- * when the retry does not come: few stays, and other faults, lie between.
+ * Intervals kept for each thread. A fault is reported when it is over. A fault that waits for its
+ * retry is reported only if the retry does not come. Few intervals and other faults happen before
+ * that.
  */
 #define NR_KEPT 32
-/* Threads at a time of which stays are kept: 26 MB. */
+/* Limit of threads with kept intervals: 26 MB. */
 #define THREADS_MAX 16384U
 /* Threads at a time of which stays are kept: 26 MB. */
 #define THREADS_MAX 16384U
 
 struct thread {
-	struct pfstat_off_cpu kept[NR_KEPT]; /* a ring, in time order */
+	struct pfstat_off_cpu kept[NR_KEPT]; /* ring buffer in time order */
 	unsigned int first, count;
-	uint64_t told_ns; /* faults are told up to here */
+	uint64_t told_ns; /* faults are reported up to this time */
 };
 
 struct trace_threads {
 	struct trace_json *json;
-	struct hash threads; /* by tid */
+	struct hash threads; /* key: tid */
 };
 
 struct trace_threads *trace_threads_new(struct trace_json *json)
@@ -92,8 +93,8 @@ static int draw_rest(void *context, void *value)
 }
 
 /*
- * A recording may have stays of any number of threads. With too many, all that are kept are
- * printed: a fault that is reported later has them as slices, in addition to its parts.
+ * A recording may have intervals of any number of threads. Over the limit, all kept intervals are
+ * printed. A fault that is reported later then shows them twice: as slices, and in its parts.
  */
 static int forget_all(struct trace_threads *threads)
 {
@@ -130,13 +131,19 @@ int trace_threads_off_cpu(struct trace_threads *threads, const struct pfstat_off
 		draw_oldest(threads, thread);
 	kept = &thread->kept[(thread->first + thread->count++) % NR_KEPT];
 	*kept = *interval;
-	/* The clocks of CPUs differ by moments. */
+	/*
+	 * The clocks of two CPUs differ slightly, so the interval may seem to begin inside a
+	 * fault.
+	 */
 	if (kept->off_ns < thread->told_ns)
 		kept->off_ns = thread->told_ns;
 	return 0;
 }
 
-/* What of the stay is not in the fault: by such a moment before it or after it, if any. */
+/*
+ * Removes the part of the interval that lies in the fault. If clocks differ, a short piece before
+ * or after the fault remains.
+ */
 static void take_out(struct pfstat_off_cpu *interval, const struct explained *fault)
 {
 	if (interval->off_ns >= fault->end_ns || interval->event.ns <= fault->start_ns)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writes events of Chrome's JSON trace format. */
+/*
+ * Writes events of Chrome's JSON trace format, one at a time, to the caller's stream. It keeps no
+ * events; only the thread numbers in use are remembered.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +43,7 @@ char *trace_json_string(const char *bytes)
 
 	json_decref(string);
 	if (out) {
-		/* It may be read on a terminal. */
+		/* The output may go to a terminal, so control characters are escaped. */
 		utf8_print_json(out, text);
 		if (fclose(out)) {
 			free(safe);
@@ -62,7 +65,7 @@ void trace_json_begin(struct trace_json *json, uint64_t ns)
 }
 
 #define OWNER_ENDED 0x80
-#define OWNERS_MAX  0x7f /* the last ones share a number */
+#define OWNERS_MAX  0x7f /* later owners share one number */
 
 void trace_json_exit(struct trace_json *json)
 {
@@ -71,7 +74,7 @@ void trace_json_exit(struct trace_json *json)
 
 int trace_json_end_thread(struct trace_json *json, uint32_t tid)
 {
-	/* Memory is taken where it is written to. */
+	/* calloc() of many pages: the kernel allocates only the pages that are written. */
 	if (!json->owners)
 		json->owners = calloc(TRACE_NUMBERS, 1);
 	if (!json->owners)
