@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the kernel's memory counters before and after a run, and keeps their differences, for a run
+ * that competes for memory and the same run without competitors. The reports print both sides. A
+ * counter that is missing on one of the two readings is COUNT_NA.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,7 +39,10 @@ const struct competition_name competition_names[NR_COMPETITION_FIGURES] = {
 				     COMPETITION_MEMORY_EVENTS, "max" },
 	[COMPETITION_PSWPIN] = { "pswpin", "pswpin", MACHINE, COMPETITION_VMSTAT, "pswpin" },
 	[COMPETITION_PSWPOUT] = { "pswpout", "pswpout", MACHINE, COMPETITION_VMSTAT, "pswpout" },
-	/* v6.13, and stable kernels before: pages of zeros, which are not in the counts above. */
+	/*
+	 * Pages of zeros, which the counts above do not include; since v6.13 and some stable
+	 * kernels.
+	 */
 	[COMPETITION_SWPIN_ZERO] = { "swpin_zero", "swpin_zero", MACHINE, COMPETITION_VMSTAT,
 				     "swpin_zero" },
 	[COMPETITION_SWPOUT_ZERO] = { "swpout_zero", "swpout_zero", MACHINE, COMPETITION_VMSTAT,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A run that competed for memory, beside the same run alone under the same limit: what
- * was counted of both, by whom, and what the competitors did meanwhile.
+ * Compares a run that competed for memory with the same run without competitors under the same
+ * limit: the counts of both and their sources, and the activity of the competitors.
  */
 #ifndef PFSTAT_USER_COMPETITION_H
 #define PFSTAT_USER_COMPETITION_H
@@ -25,14 +25,14 @@ enum competition_figure {
 	COMPETITION_NVCSW,
 	COMPETITION_NIVCSW,
 	COMPETITION_READ_AGAIN,
-	COMPETITION_GROUP_MAJFLT, /* from here on: of all that competes */
+	COMPETITION_GROUP_MAJFLT, /* from here on: of all processes in the cgroup */
 	COMPETITION_REFAULT_ANON,
 	COMPETITION_REFAULT_FILE,
 	COMPETITION_ACTIVATED,
 	COMPETITION_SCANNED,
 	COMPETITION_RECLAIMED,
 	COMPETITION_LIMIT_HITS,
-	COMPETITION_PSWPIN, /* from here on: of the machine */
+	COMPETITION_PSWPIN, /* from here on: of the whole machine */
 	COMPETITION_PSWPOUT,
 	COMPETITION_SWPIN_ZERO,
 	COMPETITION_SWPOUT_ZERO,
@@ -41,7 +41,7 @@ enum competition_figure {
 	NR_COMPETITION_FIGURES
 };
 
-/* Which of them the kernel's files tell: a count that grows. */
+/* The kernel file that holds a figure, as a count that grows. */
 enum competition_file {
 	COMPETITION_NO_FILE,
 	COMPETITION_MEMORY_STAT,
@@ -51,10 +51,10 @@ enum competition_file {
 
 struct competition_name {
 	const char *key;    /* in JSON */
-	const char *name;   /* for people */
-	const char *source; /* who counts it */
+	const char *name;   /* in text */
+	const char *source; /* the kernel file or tool that counts it */
 	enum competition_file file;
-	const char *line; /* of that file */
+	const char *line; /* name of its line in that file */
 };
 
 extern const struct competition_name competition_names[NR_COMPETITION_FIGURES];
@@ -62,28 +62,28 @@ extern const struct competition_name competition_names[NR_COMPETITION_FIGURES];
 /* COUNT_NA: not known. */
 struct competition_side {
 	uint64_t figures[NR_COMPETITION_FIGURES];
-	uint64_t faults[NR_FAULT_CLASSES]; /* logical ones of the run */
-	uint64_t major[NR_FAULT_CLASSES];  /* of these */
+	uint64_t faults[NR_FAULT_CLASSES]; /* logical faults of the run */
+	uint64_t major[NR_FAULT_CLASSES];  /* of these, major ones */
 };
 
 void competition_side_init(struct competition_side *side);
-/* "name count" a line: those of this file into counts. */
+/* Parses lines of "name count" into counts. A count that the file lacks is COUNT_NA. */
 void competition_read(FILE *file, enum competition_file which,
 		      uint64_t counts[NR_COMPETITION_FIGURES]);
-/* What the files told, less what they told before. COUNT_NA stays. */
+/* Stores the differences of two readings. A figure stays COUNT_NA if a reading lacks it. */
 void competition_between(const uint64_t *before, const uint64_t *after,
 			 struct competition_side *side);
 
 struct competitor_figures {
-	uint64_t minflt, majflt; /* of its process, meanwhile */
+	uint64_t minflt, majflt; /* of its process, during the run */
 	uint64_t accesses;
 };
 
 struct competition {
 	uint64_t bytes; /* of each competitor */
-	bool random;	/* else in order */
+	bool random;	/* false: in order */
 	unsigned int nr;
-	uint64_t limit;	     /* of the cgroup; COUNT_NA: there is none, --unsafe */
+	uint64_t limit;	     /* of the cgroup; COUNT_NA: none, with --unsafe */
 	uint64_t swap_bytes; /* of all swap areas */
 	struct competition_side alone, with;
 	struct competitor_figures competitors[COMPETITORS_MAX];

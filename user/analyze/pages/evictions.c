@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Remembers for each page of a file which process evicted it, and counts for each pair of evictor
+ * and victim the pages that came back and the faults that waited for them. Items come from
+ * analysis.c, and the reports read the pairs. Memory is bounded: marks, evictors and pairs that do
+ * not fit go to "(others)" or to the overflow.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,20 +15,20 @@
 #include "analyze/pages/page_chunks.h"
 #include "util/hash.h"
 
-#define CHUNK_PAGES 2048U /* of 8 MiB of a file: 4 KiB of marks */
-#define CHUNKS_MAX  4096U /* 16 MiB of memory, 32 GiB of evicted files in reach */
+#define CHUNK_PAGES 2048U /* a chunk covers 8 MiB of a file, with 4 KiB of marks */
+#define CHUNKS_MAX  4096U /* 16 MiB of memory cover 32 GiB of evicted files */
 
-/* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and: */
+/* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and a flag. */
 #define READ_AGAIN 0x8000U
 #define OTHERS	   EVICTIONS_MAX_EVICTORS
 
 /*
- * The marks of a piece. An event that covers all of it changes one mark, so that events of
- * many pages cost as little as there are pieces.
+ * The marks of a chunk. An event that covers a whole chunk changes one mark, so the cost of an
+ * event depends on its number of chunks, not of pages.
  */
 struct marks {
 	bool uniform; /* all pages have the mark `all`, and `each` is not valid */
-	bool settled; /* all that were evicted were read again since */
+	bool settled; /* all pages that were evicted were read again since */
 	uint16_t all;
 	uint16_t each[CHUNK_PAGES];
 };
@@ -35,10 +41,10 @@ struct evictor {
 struct evictions {
 	struct page_chunks marks;			     /* struct marks */
 	struct hash evictor_of;				     /* struct evictor by pid */
-	struct evictor evictors[EVICTIONS_MAX_EVICTORS + 1]; /* the last: all others */
+	struct evictor evictors[EVICTIONS_MAX_EVICTORS + 1]; /* the last one: all others */
 	size_t nr_evictors;
 	struct hash pair_of; /* struct evictions_pair by evictor and victim */
-	struct evictions_pair pairs[EVICTIONS_MAX_PAIRS + 1]; /* the last: all others */
+	struct evictions_pair pairs[EVICTIONS_MAX_PAIRS + 1]; /* the last one: all others */
 	size_t nr_pairs;
 	struct evictions_figures figures;
 };
@@ -59,7 +65,7 @@ struct evictions *evictions_new(void)
 
 static void evictions_keep(void *value)
 {
-	(void)value; /* it is part of the evictions */
+	(void)value; /* the evictions own it */
 }
 
 void evictions_free(struct evictions *evictions)
@@ -72,7 +78,7 @@ void evictions_free(struct evictions *evictions)
 	free(evictions);
 }
 
-/* Makes the mark of each page valid. */
+/* Expands the uniform mark, so that each page has its own. */
 static uint16_t *marks_of_each(struct marks *marks)
 {
 	unsigned int i;
@@ -99,7 +105,7 @@ static void set_marks(struct marks *marks, uint64_t pgoff, uint64_t pages, uint1
 		each[i] = mark;
 }
 
-/* NULL: no page around is known. */
+/* Returns the mark of a page; NULL: its chunk is not known. */
 static uint16_t *find_mark(const struct evictions *evictions, uint32_t dev, uint64_t inode,
 			   uint64_t pgoff)
 {
@@ -124,7 +130,7 @@ static int evictor_of(struct evictions *evictions, const struct pfstat_page *pag
 		evictions->nr_evictors++;
 		evictor->pid = page->event.pid;
 	}
-	/* Its latest name: it may have executed another program. */
+	/* Takes the latest name, because the process may have executed another program. */
 	snprintf(evictor->name, sizeof(evictor->name), "%s", page->comm);
 	*number = evictor - evictions->evictors;
 	return 0;
@@ -167,12 +173,13 @@ static struct evictions_pair *evictions_find_pair(struct evictions *evictions, u
 	if (hash_add(&evictions->pair_of, key, pair))
 		return NULL;
 	evictions->nr_pairs++;
-	pair->evictor = evictor; /* its number, until it is told */
+	pair->evictor =
+		evictor; /* the evictor's number; evictions_pairs() replaces it by the pid */
 	pair->victim = victim;
 	return pair;
 }
 
-/* Pages that have the same mark are read again. */
+/* Counts pages with the same mark as read again. */
 static int read_run(struct evictions *evictions, uint16_t mark, uint32_t victim, uint64_t pages)
 {
 	struct evictions_pair *pair;
@@ -229,7 +236,7 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 
 static bool waited(const struct explained *fault)
 {
-	/* The kernel counts a fault that came back for a lock as major, too. */
+	/* The kernel also counts a fault as major if it retried for a lock. */
 	if (fault->class == FAULT_LOCK)
 		return false;
 	return fault->major || fault->class == FAULT_DISK || fault->class == FAULT_WAIT;
@@ -251,7 +258,7 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 		pair->faults++;
 		pair->total_ns += fault->end_ns - fault->start_ns;
 	}
-	*mark = 0; /* it is back */
+	*mark = 0; /* the page is mapped again */
 	return 0;
 }
 

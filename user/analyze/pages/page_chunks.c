@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A hash table of chunks, keyed by device, inode and number. evictions.c and readahead.c store
+ * their state of pages in it. Distinct chunks with the same hash are chained, and the number of
+ * chunks never exceeds its maximum.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,8 +12,8 @@
 #define PAGE_SIZE 4096
 
 struct page_chunk {
-	struct page_chunk *next; /* of the same key */
-	uint64_t inode, number;	 /* in the file */
+	struct page_chunk *next; /* another chunk with the same hash */
+	uint64_t inode, number;	 /* index of the chunk in the file */
 	uint32_t dev;
 	_Alignas(8) uint8_t kept[];
 };
@@ -86,7 +91,7 @@ int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, ui
 
 uint64_t page_chunks_moved_by(const struct pfstat_block *block)
 {
-	/* A recording may claim more of the file than the request has bytes. */
+	/* A corrupt recording may have file_bytes above bytes. */
 	const uint64_t bytes = block->file_bytes < block->bytes ? block->file_bytes : block->bytes;
 
 	return block->event.flags & PFSTAT_BLOCK_FILE ? (bytes + PAGE_SIZE - 1) / PAGE_SIZE : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is kept of pages of files: a chunk of a file at a time, as many bytes for each
- * chunk as its owner wants, and no more than so many chunks.
+ * Per-page state of files, in chunks of pages. The owner chooses the bytes for each chunk and
+ * the maximum number of chunks.
  */
 #ifndef PFSTAT_USER_PAGE_CHUNKS_H
 #define PFSTAT_USER_PAGE_CHUNKS_H
@@ -14,17 +14,17 @@
 #include "util/hash.h"
 
 struct page_chunks {
-	uint32_t pages; /* of a file in one chunk */
-	size_t bytes;	/* that are kept of it */
-	size_t max;	/* chunks */
+	uint32_t pages; /* pages of a file in one chunk */
+	size_t bytes;	/* bytes of state for each chunk */
+	size_t max;	/* maximum number of chunks */
 	size_t nr;
-	struct hash first; /* of those that have the same key */
+	struct hash first; /* the first chunk of each hash */
 };
 
-/* All else in it 0. */
+/* Frees the chunks. Before use, all members but pages, bytes and max must be 0. */
 void page_chunks_exit(struct page_chunks *chunks);
 
-/* How many of the pages, from the first on, are in the chunk of the first. */
+/* Returns how many of the pages, from pgoff on, lie in the chunk of pgoff. */
 static inline uint64_t page_chunks_within(const struct page_chunks *chunks, uint64_t pgoff,
 					  uint64_t pages)
 {
@@ -33,16 +33,19 @@ static inline uint64_t page_chunks_within(const struct page_chunks *chunks, uint
 	return pages < rest ? pages : rest;
 }
 
-/* What is kept of the chunk that the page is in; NULL: nothing yet. */
+/* Returns the state of the chunk that holds the page; NULL: none yet. */
 void *page_chunks_find(const struct page_chunks *chunks, uint32_t dev, uint64_t inode,
 		       uint64_t pgoff);
-/* The same, all 0 when it is new. *kept NULL: there are too many. -ENOMEM. */
+/*
+ * The same, but adds a missing chunk with all bytes 0. *kept NULL: max is reached. Returns 0 or
+ * -ENOMEM.
+ */
 int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff,
 		    void **kept);
 
-/* Pages of its file that a request moves, from pgoff on; 0: it moves no file. */
+/* Returns the pages of its file that a request transfers, from pgoff on; 0: not a file. */
 uint64_t page_chunks_moved_by(const struct pfstat_block *block);
-/* The same of a read that did not fail, else 0. */
+/* The same for a successful read, else 0. */
 uint64_t page_chunks_read_by(const struct pfstat_block *block);
 
 #endif

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keeps one bit for each page that a target read and that is not mapped yet. Reads, removals and
+ * faults come from analysis.c; figures and runs of pages go to the reports and the listener.
+ * Invariant: read = mapped + evicted_unused + idle.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -6,17 +11,17 @@
 #include "analyze/pages/readahead.h"
 
 #define CHUNK_PAGES 8192U /* 1 KiB of bits, 32 MiB of a file */
-#define CHUNKS_MAX  4096U /* 4 MiB of memory, 128 GiB of files in reach */
+#define CHUNKS_MAX  4096U /* 4 MiB of memory cover 128 GiB of files */
 #define WORD_BITS   64U
 
 struct readahead {
-	struct page_chunks unused; /* a bit a page: 1 if it was read and not mapped since */
+	struct page_chunks unused; /* a bit for each page: 1 if it was read and not mapped since */
 	struct readahead_figures figures;
-	readahead_sink sink; /* NULL: nobody listens */
+	readahead_sink sink; /* NULL: no listener */
 	void *context;
 };
 
-/* Pages of one piece. */
+/* Pages of one chunk. */
 struct range {
 	uint32_t dev;
 	uint64_t inode, pgoff, pages;
@@ -71,7 +76,7 @@ static uint64_t mask_of(unsigned int first, uint64_t nr)
 	return low << first;
 }
 
-/* How many of the bits, from `at` on, have the value; nr if all have. */
+/* Returns how many bits, from `at` on, have the value in a row, at most nr. */
 static uint64_t run_length(const uint64_t *bits, uint64_t at, uint64_t nr, bool value)
 {
 	uint64_t done = 0, others;
@@ -90,7 +95,7 @@ static uint64_t run_length(const uint64_t *bits, uint64_t at, uint64_t nr, bool 
 	return done < nr ? done : nr;
 }
 
-/* Each run of unused pages of the range meets its fate. */
+/* Reports each run of unused pages in the range to the sink. */
 static int tell_runs(const struct readahead *readahead, enum readahead_fate fate,
 		     const struct range *range, const uint64_t *bits)
 {
@@ -111,7 +116,7 @@ static int tell_runs(const struct readahead *readahead, enum readahead_fate fate
 	return err;
 }
 
-/* Sets or clears all bits of the range; returns how many were set before. */
+/* Sets or clears all bits of the range, and returns how many were set before. */
 static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
 {
 	uint64_t at = range->pgoff % CHUNK_PAGES, left = range->pages, was = 0, mask, nr;
@@ -130,7 +135,7 @@ static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
 	return was;
 }
 
-/* Those pages of the range that are unused meet a fate; *met: how many. */
+/* Clears the unused pages of the range, reports their fate, and adds their number to *met. */
 static int end_unused(struct readahead *readahead, enum readahead_fate fate,
 		      const struct range *range, uint64_t *met)
 {
@@ -162,7 +167,7 @@ static int add_read(struct readahead *readahead, const struct range *range)
 		figures->overflow += range->pages;
 		return 0;
 	}
-	/* Pages that we still know as unused were removed without an event. */
+	/* Pages that are still unused here were removed without an event. */
 	err = end_unused(readahead, READAHEAD_EVICTED, range, &figures->evicted_unused);
 	figures->read += range->pages;
 	figures->idle += range->pages;
@@ -180,7 +185,7 @@ static int map_pages(struct readahead *readahead, const struct range *range)
 	return end_unused(readahead, READAHEAD_MAPPED, range, &readahead->figures.mapped);
 }
 
-/* Calls `add` for the pages, a piece at a time. */
+/* Calls `add` for the pages of each chunk. */
 static int by_piece(struct readahead *readahead, struct range all,
 		    int (*add)(struct readahead *readahead, const struct range *range))
 {

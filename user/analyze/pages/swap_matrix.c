@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sorts the pairs of evictor and owner that eBPF counted for swap into the roles of a competition.
+ * The pairs come from the run's counters, and the reports print the matrix. Each pair is counted
+ * in exactly one cell.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who swapped out what was swapped in again: pages by the role of who evicted them
- * and the role of whose they were.
+ * Pages that were swapped out and read again, by the role of the evictor and the role of the
+ * owner.
  */
 #ifndef PFSTAT_USER_SWAP_MATRIX_H
 #define PFSTAT_USER_SWAP_MATRIX_H
@@ -14,13 +14,13 @@
 
 #define COMPETITORS_MAX 16
 
-/* 1 … COMPETITORS_MAX are the competitors. */
+/* The roles 1 to COMPETITORS_MAX are the competitors. */
 enum swap_role {
 	SWAP_RUN,
 	SWAP_COMPETITOR,
 	SWAP_KSWAPD = SWAP_COMPETITOR + COMPETITORS_MAX, /* only evicts */
 	SWAP_OTHERS,
-	SWAP_SEVERAL, /* only owned: pages of several processes, or of nobody known */
+	SWAP_SEVERAL, /* only owner: pages of several processes, or of an unknown one */
 	NR_SWAP_ROLES
 };
 
@@ -30,14 +30,14 @@ struct swap_matrix {
 	uint64_t read, not_seen, evicted;
 };
 
-/* run, competitors: process numbers. */
+/* @run, @competitors: process numbers */
 void swap_matrix_make(struct swap_matrix *matrix, const struct run_counters *counters, pid_t run,
 		      const pid_t *competitors, unsigned int nr);
 /* The sum of all pairs. */
 uint64_t swap_matrix_sum(const struct swap_matrix *matrix);
-/* "the run", "competitor 2", "kswapd"; all its life long in one buffer of the caller. */
+/* Returns "the run", "competitor 2", "kswapd" and so on. The text may lie in the buffer. */
 const char *swap_role_name(unsigned int role, char *buffer, size_t size);
-/* Has it a row, a column, with that many competitors? */
+/* True if the role has a row (evicts) or a column (owns) in this matrix. */
 int swap_role_evicts(const struct swap_matrix *matrix, unsigned int role);
 int swap_role_owns(const struct swap_matrix *matrix, unsigned int role);
 
