@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracks the mappings of each process and the names of files and tasks. Mappings and tasks come
+ * from analysis.c; groups and stacks look up addresses and names. The mappings of a process never
+ * overlap, and all memory is bounded, because recordings are not trusted.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,25 +11,25 @@
 #include "analyze/groups/address_spaces.h"
 #include "util/hash.h"
 
-/* Different names and files that are kept. */
+/* Limit on distinct names, and on files. */
 #define PATHS_MAX ADDRESS_SPACES_OTHERS
-/* Mappings of one process that are kept: vm.max_map_count's default. */
+/* Limit on mappings of one process: the default of vm.max_map_count. */
 #define MAPS_MAX 65530U
-/* Of all processes, some 200 MB: a recording of a few KB may have many. */
+/* Limit on the mappings of all processes, some 200 MB: a recording of a few KB may have many. */
 #define ALL_MAPS_MAX (1U << 22)
-/* Processes, and names of threads, at a time: some 30 MB each. */
+/* Limit on simultaneous processes, and on names of threads: some 30 MB each. */
 #define ADDRESS_SPACES_MAX (1U << 18)
 
 /*
- * A fork is a few bytes of a recording, and its maps may be 3 MB: parent and child share them
- * until one of them changes.
+ * A fork takes a few bytes of a recording, and its maps may take 3 MB. Therefore parent and child
+ * share them until one of them changes.
  */
 struct space {
-	struct space_map *maps; /* by address, without overlaps */
+	struct space_map *maps; /* ordered by address, without overlaps */
 	size_t nr_maps, capacity;
-	unsigned int *owners; /* of maps; NULL: one */
-	size_t last;	      /* found last */
-	uint32_t threads;     /* beside the first, of which the beginning was told */
+	unsigned int *owners; /* number of spaces that share maps; NULL: one */
+	size_t last;	      /* index of the mapping found last */
+	uint32_t threads;     /* known threads, not counting the first */
 	bool first_ended;
 };
 
@@ -34,8 +39,8 @@ struct name {
 
 struct path {
 	uint32_t number;
-	uint64_t inode;	   /* 0: none was told; ADDRESS_SPACES_INODES_DIFFER */
-	struct path *next; /* of the same hash */
+	uint64_t inode;	   /* 0: not known; ADDRESS_SPACES_INODES_DIFFER */
+	struct path *next; /* another path with the same hash */
 	char text[];
 };
 
@@ -49,15 +54,15 @@ struct spaces {
 	struct hash names;	/* by tid */
 	struct hash paths;	/* by hash of the text */
 	struct hash files;	/* by dev and inode */
-	struct path **numbered; /* [0] has no name, [ADDRESS_SPACES_OTHERS] any */
+	struct path **numbered; /* [0] is unused, [ADDRESS_SPACES_OTHERS] is all others */
 	uint32_t nr_paths;
-	size_t capacity;  /* sum of all spaces', what is shared once */
-	uint64_t dropped; /* mappings and names for which there was no room */
+	size_t capacity;  /* sum over all spaces; shared maps count once */
+	uint64_t dropped; /* mappings and names that did not fit */
 	uint32_t last_pid;
 	struct space *last;
 };
 
-/* The space has no maps any more; returns for how many there is room again. */
+/* Removes all maps of the space, and returns the capacity that becomes free. */
 static size_t release_maps(struct space *space)
 {
 	size_t freed = space->capacity;
@@ -155,7 +160,7 @@ uint32_t address_spaces_path_number(const struct spaces *spaces, const char *tex
 	return path ? path->number : 0;
 }
 
-/* The path's number, new if need be; 0: no path. */
+/* Looks the path's number up, and adds the path if it is new. 0: no path. */
 static int address_spaces_number_of(struct spaces *spaces, const char *text, uint32_t *number)
 {
 	const uint64_t key = path_key(text);
@@ -178,7 +183,7 @@ static int address_spaces_number_of(struct spaces *spaces, const char *text, uin
 	return 0;
 }
 
-/* Another file may have the name meanwhile, or in another mount namespace. */
+/* Another file may have the same name later, or in another mount namespace. */
 static void note_inode(struct path *path, uint64_t inode)
 {
 	if (!path->inode)
@@ -194,7 +199,7 @@ static uint64_t file_key(uint32_t dev, uint64_t inode)
 	return hash_of(file, sizeof(file));
 }
 
-/* A file's latest name. Two files of one key: the first keeps it. */
+/* Sets a file's latest name. If two files have the same hash, the first one keeps it. */
 static int name_file(struct spaces *spaces, uint32_t dev, uint64_t inode, uint32_t path)
 {
 	struct file_path *file = hash_find(&spaces->files, file_key(dev, inode));
@@ -225,7 +230,7 @@ static struct space *space_find(struct spaces *spaces, uint32_t pid)
 	return spaces->last;
 }
 
-/* *found NULL: there are too many. -ENOMEM. */
+/* Adds the space if it is new. *found NULL: too many spaces. Returns 0 or -ENOMEM. */
 static int space_get(struct spaces *spaces, uint32_t pid, struct space **found)
 {
 	struct space *space = space_find(spaces, pid);
@@ -247,7 +252,7 @@ static int space_get(struct spaces *spaces, uint32_t pid, struct space **found)
 	return 0;
 }
 
-/* Index of the first map that ends after the address. */
+/* Returns the index of the first map that ends after the address. */
 static size_t first_after(const struct space *space, uint64_t address)
 {
 	size_t low = 0, high = space->nr_maps, middle;
@@ -262,7 +267,7 @@ static size_t first_after(const struct space *space, uint64_t address)
 	return low;
 }
 
-/* The space gets maps that are its own, or none if there are too many. -ENOMEM. */
+/* Copies shared maps, or drops them if there are too many. Returns 0 or -ENOMEM. */
 static int own_maps(struct spaces *spaces, struct space *space)
 {
 	const struct space shared = *space;
@@ -287,7 +292,7 @@ static int own_maps(struct spaces *spaces, struct space *space)
 	return 0;
 }
 
-/* For nr maps, if all spaces together may have as many. -ENOMEM. */
+/* Makes room for nr maps, within the limit of all spaces. Returns 0 or -ENOMEM. */
 static int address_spaces_make_room(struct spaces *spaces, struct space *space, size_t nr)
 {
 	size_t capacity = space->capacity ?: 16;
@@ -326,7 +331,10 @@ static void cut_front(struct space_map *map, uint64_t start)
 	map->start = start;
 }
 
-/* What the new one covers is gone; what it cuts keeps its ends. There is room for two more. */
+/*
+ * Removes the mapped ranges between start and end. Maps that are cut keep their other ends. The
+ * caller made room for two more.
+ */
 static void make_hole(struct space *space, uint64_t start, uint64_t end)
 {
 	size_t at = first_after(space, start), until;
@@ -336,7 +344,7 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 		rest = space->maps[at];
 		space->maps[at].end = start;
 		at++;
-		/* Of a full one the rest has no name, rather than another's. */
+		/* In a full space the rest stays without a name, rather than with a wrong one. */
 		if (rest.end > end && !address_spaces_is_full(space)) {
 			cut_front(&rest, end);
 			insert_at(space, at, &rest);
@@ -356,7 +364,7 @@ static int address_spaces_insert(struct spaces *spaces, struct space *space,
 {
 	int err = own_maps(spaces, space);
 
-	/* One more may be cut in two by it. */
+	/* The new map may cut another one in two. */
 	err = err ? err : address_spaces_make_room(spaces, space, space->nr_maps + 2);
 	if (err)
 		return err;
@@ -364,7 +372,7 @@ static int address_spaces_insert(struct spaces *spaces, struct space *space,
 		spaces->dropped++;
 		return 0;
 	}
-	/* The old mapping is gone, also if the new one finds no room. */
+	/* The old mapping is gone, even if the new one does not fit. */
 	make_hole(space, map->start, map->end);
 	if (!address_spaces_is_full(space))
 		insert_at(space, first_after(space, map->start), map);
@@ -462,7 +470,7 @@ static int set_name(struct spaces *spaces, uint32_t tid, const char *comm)
 	return 0;
 }
 
-/* A process lives on when its first thread ends, until the last one does. */
+/* A process outlives its first thread until its last thread exits. */
 static void end_task(struct spaces *spaces, uint32_t pid, uint32_t tid)
 {
 	struct space *space = space_find(spaces, pid);
@@ -488,7 +496,7 @@ static int begin_thread(struct spaces *spaces, uint32_t pid)
 	return err;
 }
 
-/* The thread that executes is the first from now on, and alone. */
+/* The thread that executes the program becomes the first and only thread. */
 static void begin_program(struct spaces *spaces, const struct pfstat_task *task)
 {
 	struct space *space = space_find(spaces, task->event.pid);
@@ -515,7 +523,7 @@ int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *tas
 	err = set_name(spaces, tid, task->comm);
 	if (err || !(task->event.flags & PFSTAT_TASK_FORK))
 		return err;
-	/* A process begins with the maps of the one that its parent belongs to. */
+	/* A process inherits the maps of its parent's process. */
 	return pid == tid ? copy_space(spaces, task->parent_pid, pid) : begin_thread(spaces, pid);
 }
 

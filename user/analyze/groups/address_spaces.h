@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is mapped where in which process, and what tasks are called. */
+/* The mappings of each process, and the names of tasks. */
 #ifndef PFSTAT_USER_ADDRESS_SPACES_H
 #define PFSTAT_USER_ADDRESS_SPACES_H
 
@@ -22,30 +22,30 @@ struct space_map {
 struct spaces *address_spaces_new(void);
 void address_spaces_free(struct spaces *spaces);
 
-/* The path of names of which more were told than are kept: "(other files)". */
+/* Number of the path "(other files)", which stands for names beyond the limit. */
 #define ADDRESS_SPACES_OTHERS 65535U
 
-/* -ENOMEM. A map replaces what it overlaps. */
+/* Adds a map, which replaces the maps that it overlaps. Returns 0 or -ENOMEM. */
 int address_spaces_add_map(struct spaces *spaces, const struct item_map *map);
-/* A child begins with its parent's maps; a process that exited has none. */
+/* Adds a fork, exec or exit. A child inherits its parent's maps; an exited process has none. */
 int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
 
-/* The mapping at an address; NULL: none is known. Until the next addition. */
+/* Returns the mapping at an address, valid until the next addition; NULL: none is known. */
 const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address);
-/* Of a file, and by its own name. */
+/* True if it maps a file, under a name of its own. */
 bool space_map_has_file(const struct space_map *map);
-/* Of a number; "" for 0, which is no name. */
+/* Returns the path of a number; "" for 0. */
 const char *address_spaces_path(const struct spaces *spaces, uint32_t path);
-/* Of the file of that name, whichever device it is of; 0: it is not known. */
-#define ADDRESS_SPACES_INODES_DIFFER UINT64_MAX /* several files had it */
+/* Returns the inode of the file with that name, on any device; 0: not known. */
+#define ADDRESS_SPACES_INODES_DIFFER UINT64_MAX /* several files had the name */
 uint64_t address_spaces_path_inode(const struct spaces *spaces, uint32_t path);
-/* Of a name; 0: it is not known. */
+/* Returns the number of a path; 0: not known. */
 uint32_t address_spaces_path_number(const struct spaces *spaces, const char *path);
-/* The latest path of a file; 0: none is known. */
+/* Returns the latest path of a file; 0: none is known. */
 uint32_t address_spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode);
-/* Mappings, processes and names of threads that were not kept because there were too many. */
+/* Returns the number of mappings, processes and names of threads that exceeded the limits. */
 uint64_t address_spaces_dropped(const struct spaces *spaces);
-/* The task's name; "": not known. */
+/* Returns the task's name; "": not known. */
 const char *address_spaces_comm(const struct spaces *spaces, uint32_t tid);
 
 #endif

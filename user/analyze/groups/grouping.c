@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each fault goes into one group of each dimension: its file, its mapping, its thread and so on.
- * The address spaces name files and mappings, the stacks name the way to the code. At the end
- * the groups are listed with their names, and code is shown to the part of pfdrive that knows
- * symbols, which names it.
+ * Adds each fault to one group of each dimension: its file, its mapping, its thread and so on.
+ * The address spaces name files and mappings, and the stacks name call paths. At the end the
+ * groups are listed with their names. symbols/ visits the code addresses and names them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -58,7 +57,7 @@ static int grouping_add_to_file(struct grouping *grouping, const struct explaine
 		return err;
 	made->path = address_spaces_file_path(grouping->spaces, fault->dev, fault->inode);
 	map = made->path ? NULL : address_spaces_find(grouping->spaces, fault->pid, fault->address);
-	/* Its device is another (btrfs). */
+	/* The device of the mapping differs from the fault's (btrfs). */
 	if (map && space_map_has_file(map) && map->inode == fault->inode)
 		made->path = map->path;
 	return 0;
@@ -121,7 +120,7 @@ static int grouping_add_to_stack(struct grouping *grouping, const struct explain
 	return err ? err : groups_add(grouping->groups[GROUP_BY_STACK], &key, fault, &made);
 }
 
-/* A name fills the two words of 8 bytes. */
+/* A name fills two words of 8 bytes in the key. */
 static int grouping_add_to_comm(struct grouping *grouping, const struct explained *fault)
 {
 	struct group_key key = { 0 };
@@ -165,8 +164,8 @@ void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task 
 }
 
 /*
- * The kernel gives the number of a thread that ended to another one. A fork closes the group
- * as well: the end before it may have been lost.
+ * The kernel reuses the number of an exited thread. A fork also closes the group, because the
+ * exit before it may have been lost.
  */
 static int grouping_close(struct grouping *grouping, uint32_t pid, uint32_t tid)
 {
@@ -284,7 +283,7 @@ struct listing {
 	enum group_by by;
 	struct group *groups;
 	size_t nr;
-	FILE *names; /* of all of them, each with its 0 */
+	FILE *names; /* names of all groups, each with its final 0 */
 };
 
 static void grouping_print_name(const struct listing *listing, const struct cell *cell)
@@ -332,7 +331,7 @@ static void grouping_list_others(struct listing *listing, const struct cell *oth
 	fwrite(GROUP_OTHERS, sizeof(GROUP_OTHERS), 1, listing->names);
 }
 
-/* One piece of memory: the rows, and their names behind them. -ENOMEM. */
+/* Puts the rows and their names into one allocation. Returns 0 or -ENOMEM. */
 static int grouping_put_names(struct listing *listing, const char *names, size_t length)
 {
 	const size_t rows = listing->nr * sizeof(*listing->groups);
@@ -340,7 +339,7 @@ static int grouping_put_names(struct listing *listing, const char *names, size_t
 	char *name;
 	size_t i;
 
-	/* Without a row there is no name either: realloc() to 0 bytes is free(). */
+	/* Without rows there are no names, and realloc() to 0 bytes would free. */
 	if (!listing->nr)
 		return 0;
 	groups = realloc(listing->groups, rows + length);
@@ -420,7 +419,7 @@ static int grouping_visit_code_cell(void *context, struct cell *cell)
 	return cell->key.path || cell->key.address ? visit->visit(visit->context, &place) : 0;
 }
 
-/* Where a fault was has been visited. */
+/* Skips code of faults, which grouping_visit_code_cell() has visited. */
 static int grouping_visit_stack_place(void *context, const struct stack_place *at)
 {
 	const struct code_visit *visit = context;

@@ -11,21 +11,21 @@
 #include "analyze/groups/groups.h"
 #include "analyze/groups/stacks.h"
 
-/* The owner feeds mappings and tasks to spaces, stacks to stacks. */
+/* The owner adds mappings and tasks to `spaces`, and stacks to `stacks`. */
 struct grouping {
 	struct spaces *spaces;
 	struct stacks *stacks;
-	struct groups *groups[NR_GROUP_BY]; /* NULL: not wanted */
+	struct groups *groups[NR_GROUP_BY]; /* NULL: not requested */
 };
 
-/* dimensions: 1 << enum group_by. -ENOMEM; grouping_exit() is needed in any case. */
+/* @dimensions: 1 << enum group_by. Returns 0 or -ENOMEM; both require grouping_exit(). */
 int grouping_init(struct grouping *grouping, unsigned int dimensions);
 void grouping_exit(struct grouping *grouping);
 
 int grouping_add_fault(struct grouping *grouping, const struct explained *fault);
-/* Closes the group of a thread that ended, or whose number another thread took. */
+/* Closes the group of a thread that exited, or whose number another thread takes. */
 int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *task);
-/* Executing a program gives a thread another name. Call it after address_spaces_add_task(). */
+/* Renames a thread that executed a program. Call it after address_spaces_add_task(). */
 void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task *task);
 
 /* See analysis_groups() and analysis_file_name(). */
@@ -34,18 +34,18 @@ int grouping_list(const struct grouping *grouping, enum group_by by, struct grou
 char *grouping_file_name(const struct grouping *grouping, uint32_t dev, uint64_t inode);
 
 /*
- * A code address of a fault, or on the way to one, whose file is known; or of a fault by code
- * in no file, such as that of a JIT.
+ * A code address of a fault, or of a call on the way to one, whose file is known; or the code
+ * address of a fault outside of any file, such as that of a JIT.
  */
 struct code_place {
 	const char *path;
 	uint64_t inode;	 /* see address_spaces_path_inode() */
-	uint64_t offset; /* in the file, bytes */
-	uint32_t pid;	 /* 0, or the place is in no file: path is "", offset its address */
+	uint64_t offset; /* in the file, in bytes */
+	uint32_t pid; /* 0; for code in no file its pid, with path "" and the address as offset */
 };
 typedef int (*code_visitor)(void *context, const struct code_place *place);
 int grouping_visit_code(const struct grouping *grouping, code_visitor visit, void *context);
-/* Copies the symbol of an address, or of path at offset. */
+/* Copies the symbol of an address, or of an offset in path. */
 int grouping_name_address(struct grouping *grouping, uint32_t pid, uint64_t address,
 			  const char *symbol);
 int grouping_name_code(struct grouping *grouping, const char *path, uint64_t offset,

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sums of faults by key, for one dimension. grouping.c makes the keys, and lists the groups for the
+ * reports. There are never more than GROUPS_MAX groups; all other faults are added to one.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +58,7 @@ struct cell *groups_find(const struct groups *groups, const struct group_key *ke
 	return find_in(hash_find(&groups->cells, hash_of(key, sizeof(*key))), key);
 }
 
-/* Into the table, by its key. -ENOMEM: it is not there. */
+/* Adds the cell to the table. Returns 0, or -ENOMEM without adding it. */
 static int groups_insert(struct groups *groups, struct cell *cell)
 {
 	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));

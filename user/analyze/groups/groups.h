@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Faults added up by where they belong: file, VMA, thread, code, stack, name. */
+/* Sums of faults by file, VMA, thread, code, stack or name. */
 #ifndef PFSTAT_USER_GROUPS_H
 #define PFSTAT_USER_GROUPS_H
 
@@ -15,8 +15,8 @@ enum group_by {
 	GROUP_BY_VMA,
 	GROUP_BY_THREAD,
 	GROUP_BY_CODE,	/* the instruction: pid and address */
-	GROUP_BY_STACK, /* the way to it: number of the user stack */
-	GROUP_BY_COMM,	/* the name of the thread, whatever process has it */
+	GROUP_BY_STACK, /* the call path: number of the user stack */
+	GROUP_BY_COMM,	/* the name of the thread, over all processes */
 	NR_GROUP_BY
 };
 
@@ -30,7 +30,7 @@ struct group {
 	const char *name;
 	uint32_t pid, tid; /* 0: does not apply */
 	uint64_t address;  /* VMA's start, or the code's; 0: does not apply */
-	uint64_t number;   /* from 1 by first fault; the same in each list of an analysis */
+	uint64_t number;   /* from 1, by first fault; the same in each list */
 	uint64_t inode;
 	uint32_t dev;
 	uint64_t faults;
@@ -40,36 +40,36 @@ struct group {
 	uint64_t parts_ns[NR_PARTS];
 };
 
-/* The sum of those that were not kept. */
+/* True for the sum of the groups that did not fit. */
 static inline bool group_is_others(const struct group *group)
 {
 	return !strcmp(group->name, GROUP_OTHERS);
 }
 
-/* Groups kept for one dimension; the rest is added up in one that is named "(others)". */
+/* Groups kept for one dimension. The rest is summed up in one that is named "(others)". */
 #define GROUPS_MAX 16384
 
-/* What makes a group one, by its dimension; the rest is 0. No padding. */
+/* Identifies a group within its dimension. Unused members are 0. No padding. */
 struct group_key {
 	uint64_t address; /* VMA: start; code: offset in the file, or the address itself; */
-			  /* stack: its number, see stacks.h; thread: 0 while it lives; */
+			  /* stack: its number, see stacks.h; thread: 0 until it exits; */
 			  /* comm: its first 8 bytes */
-	uint64_t end;	  /* VMA; comm: the rest of it */
+	uint64_t end;	  /* VMA; comm: its last 8 bytes */
 	uint64_t inode;	  /* file */
 	uint32_t dev;	  /* file */
-	uint32_t pid;	  /* VMA, thread; code of no known file */
+	uint32_t pid;	  /* VMA, thread; code outside of known files */
 	uint32_t tid;	  /* thread */
 	uint32_t path;	  /* VMA, code: number of the name, see address_spaces.h */
 };
 
-/* One group as it is kept. */
+/* The stored form of a group. */
 struct cell {
 	struct group_key key;
-	struct cell *next; /* of the same hash */
+	struct cell *next; /* another cell with the same hash */
 	uint64_t number;   /* from 1 */
-	uint32_t path;	   /* of a file: its name when it was first seen */
-	char comm[16];	   /* of a thread: its name */
-	char *symbol;	   /* of a code address: its name, or NULL */
+	uint32_t path;	   /* file: its name when it was first seen */
+	char comm[16];	   /* thread: its name */
+	char *symbol;	   /* code address: its name, or NULL */
 	uint64_t faults, major, total_ns, max_ns;
 	uint64_t parts_ns[NR_PARTS];
 	uint64_t classes[NR_FAULT_CLASSES];
@@ -79,19 +79,22 @@ struct groups;
 
 struct groups *groups_new(void);
 void groups_free(struct groups *groups);
-/* Adds a fault to the group of the key; *cell: that, when it is a new one, else NULL. -ENOMEM. */
+/*
+ * Adds a fault to the group of the key. *made: the group if it is new, else NULL. Returns 0 or
+ * -ENOMEM.
+ */
 int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
 	       struct cell **made);
 /*
- * The thread of the key ended: its group keeps what it has, and the kernel may give its number
- * to another one, which gets a group of its own. -ENOMEM.
+ * Closes the group of a thread that exited. It keeps its sums. If the kernel reuses the thread's
+ * number, the new thread gets a group of its own. Returns 0 or -ENOMEM.
  */
 int groups_close(struct groups *groups, const struct group_key *key);
-/* NULL: there is none. */
+/* NULL: not found. */
 struct cell *groups_find(const struct groups *groups, const struct group_key *key);
 int groups_visit(const struct groups *groups, int (*visit)(void *context, struct cell *cell),
 		 void *context);
-/* Groups that were kept, and the one of all others: NULL when there are none. */
+/* The number of groups, and the group of all others (NULL: none). */
 size_t groups_count(const struct groups *groups);
 const struct cell *groups_others(const struct groups *groups);
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Joins the user stacks that eBPF sends with faults, and stores each distinct stack once. Stacks
+ * come from analysis.c, and grouping.c reads their numbers and texts. Each place exists once, so
+ * that stacks are equal if their pointers to places are.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +13,9 @@
 #include "analyze/groups/stacks.h"
 #include "util/hash.h"
 
-/* A fault is explained after its thread may have begun the next ones. */
+/* Stacks kept for a thread. A fault is emitted after its thread may have begun later ones. */
 #define KEPT 4
-/* Threads at a time of which stacks are kept: 150 MB. */
+/* Limit on threads with stacks: 150 MB. */
 #define THREADS_MAX 65536
 #define PAGE_SHIFT  12
 
@@ -21,19 +26,19 @@ struct stacks_thread {
 	struct pfstat_stack kept[KEPT];
 };
 
-/* A frame's place; one of each. */
+/* A frame's place. Each place exists once. */
 struct stacks_place {
-	struct stacks_place *next; /* of the same hash */
+	struct stacks_place *next; /* another place with the same hash */
 	struct stack_place at;	   /* path 0: `offset` is an address */
 	uint32_t pid;		   /* of an address, else 0 */
 	char *symbol;		   /* NULL: not known */
 };
 
-/* One way, as it is kept. */
+/* One stored stack. */
 struct stacks_way {
-	struct stacks_way *next; /* of the same hash */
+	struct stacks_way *next; /* another stack with the same hash */
 	size_t number, nr;
-	const struct stacks_place *places[]; /* the innermost first */
+	const struct stacks_place *places[]; /* innermost first */
 };
 
 struct stacks {
@@ -103,7 +108,7 @@ void stacks_end_thread(struct stacks *stacks, uint32_t tid)
 	free(hash_take(&stacks->threads, tid));
 }
 
-/* The one that the fault itself began with: of its page, and the last before it. */
+/* Finds the stack of the fault itself: the latest one of its page that is not after its start. */
 static const struct pfstat_stack *find_kept(const struct stacks *stacks,
 					    const struct explained *fault)
 {
@@ -139,13 +144,13 @@ static struct stacks_place *find_place(const struct stacks *stacks, const struct
 	return place;
 }
 
-/* A way with a place that no way has would be one more. */
+/* If the table is full, a stack with a new place cannot be added, so neither is the place. */
 static bool stacks_is_full(const struct stacks *stacks)
 {
 	return stacks->nr_ways == STACKS_MAX;
 }
 
-/* A new one if need be; NULL: no memory, or it is full. */
+/* Adds the place if it is new. NULL: no memory, or the table is full. */
 static struct stacks_place *get_place(struct stacks *stacks, const struct stack_place *at,
 				      uint32_t pid)
 {
@@ -182,7 +187,7 @@ static const struct stacks_place *stacks_place_of(struct stacks *stacks, struct 
 	return get_place(stacks, &at, 0);
 }
 
-/* A call's return may be to the next function: the call itself is before it. */
+/* A return address may belong to the next function, so the byte before it is looked up. */
 static bool resolve(struct stacks *stacks, struct spaces *spaces, const struct pfstat_stack *stack,
 		    const struct stacks_place **places)
 {
@@ -266,7 +271,7 @@ static void print_frame(FILE *out, const struct spaces *spaces, const struct sta
 	const char *slash = strrchr(path, '/');
 	const char *plus = place->symbol ? strrchr(place->symbol, '+') : NULL;
 
-	if (plus) /* where in the function is of no interest here */
+	if (plus) /* omit the offset in the function */
 		fprintf(out, "%.*s", (int)(plus - place->symbol), place->symbol);
 	else if (place->symbol)
 		fputs(place->symbol, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* By which way programs came to their faults: user stacks, each kept once. */
+/* The user stacks of faults, each distinct stack stored once. */
 #ifndef PFSTAT_USER_STACKS_H
 #define PFSTAT_USER_STACKS_H
 
@@ -12,41 +12,44 @@
 #include "analyze/fault/explain.h"
 #include "analyze/groups/address_spaces.h"
 
-/* Different ones that are kept. */
+/* Limit on distinct stacks. */
 #define STACKS_MAX 16384
 
-#define STACKS_NONE  0ULL	/* none was told of the fault */
-#define STACKS_OTHER UINT64_MAX /* a new one when STACKS_MAX were there */
+#define STACKS_NONE  0ULL	/* no stack is known for the fault */
+#define STACKS_OTHER UINT64_MAX /* a new stack after STACKS_MAX others */
 
 struct stacks;
 
 struct stacks *stacks_new(void);
 void stacks_free(struct stacks *stacks);
 
-/* A thread begins a fault. -ENOMEM. Of 65536 threads at a time; of more, none are known. */
+/*
+ * Adds the stack of a thread that begins a fault. Keeps those of up to 65536 threads at a time, and
+ * ignores further threads. Returns 0 or -ENOMEM.
+ */
 int stacks_add(struct stacks *stacks, const struct pfstat_stack *stack);
 void stacks_end_thread(struct stacks *stacks, uint32_t tid);
 
-/* The number of the stack that the fault came by: the same way, the same number. -ENOMEM. */
+/* Sets *number to that of the fault's stack; equal stacks share it. Returns 0 or -ENOMEM. */
 int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct explained *fault,
 		    uint64_t *number);
 
 /*
- * "outermost;…;innermost": symbols where they are known, else "0x… (object)". Where
- * there may be more frames than were told of, "…" is the outermost.
+ * Prints "outermost;…;innermost": known symbols, else "0x… (object)". If the stack may
+ * have more frames than were recorded, "…" is the outermost.
  */
 void stacks_print(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
 		  FILE *out);
 
-/* A place in a file that is in any of the stacks. */
+/* A place in a file that occurs in a stack. */
 struct stack_place {
 	uint32_t path;	 /* number, see address_spaces.h */
-	uint64_t offset; /* in the file, bytes; of a return: one less */
+	uint64_t offset; /* in the file, in bytes; for a return address one less */
 };
 
 int stacks_visit(const struct stacks *stacks,
 		 int (*visit)(void *context, const struct stack_place *place), void *context);
-/* The symbol of a place; copied. -ENOMEM. One that is in no stack is no error. */
+/* Copies the symbol of a place. A place that is in no stack is ignored. Returns 0 or -ENOMEM. */
 int stacks_name_place(struct stacks *stacks, const struct stack_place *place, const char *symbol);
 
 #endif
