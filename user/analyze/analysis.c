@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Distributes the items of a run, in time order, to the parts of the analysis, and the faults
- * that explain.c puts together to the figures and the listeners. Pure: no I/O, no clock.
+ * Passes the items of a run, in time order, to the parts of the analysis, and the logical faults
+ * of explain.c to the figures and the listeners. Pure: no I/O, no clock.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,13 +15,13 @@
 #include "analyze/groups/stacks.h"
 
 #define LISTENERS_MAX 4
-/* Log2 of the pages of the largest folio that there can be: 1 GiB. */
+/* Log2 of the pages in the largest possible folio, 1 GiB. */
 #define ORDER_MAX 18
 
-/* Of the faults of a class. A fault without a part is not in that part's histogram. */
+/* The faults of one class. A fault without a part is not in that part's histogram. */
 struct class_faults {
 	uint64_t count, major, unsolved, pages;
-	uint64_t had[NR_PARTS + 1];	 /* faults with some of it */
+	uint64_t had[NR_PARTS + 1];	 /* number of faults with some of the part */
 	uint64_t total_ns[NR_PARTS + 1]; /* [NR_PARTS]: the whole */
 	struct quantiles quantiles[NR_PARTS + 1];
 };
@@ -51,7 +51,7 @@ struct analysis {
 
 static int take_fault(void *context, const struct explained *fault);
 
-/* The parts of single faults, of groups and their quantiles stay as they were. */
+/* Corrects only the totals. The parts of single faults, of groups and their quantiles stay. */
 static void correct_class(void *context, enum fault_class fault_class, enum part part, uint64_t ns)
 {
 	struct analysis *analysis = context;
@@ -128,7 +128,7 @@ static uint64_t pages_of(const struct explained *fault)
 {
 	if (!fault->solved)
 		return 0;
-	/* The number of pages that fault-around mapped is not known: at least one. */
+	/* It is not known how many pages fault-around mapped; it was at least one. */
 	return fault->order && !fault->around_pages ? 1ULL << fault->order : 1;
 }
 
@@ -200,18 +200,17 @@ static int add_block(struct analysis *analysis, const struct pfstat_block *block
 	return err ? err : evictions_add_read(analysis->evictions, block);
 }
 
-/* NULL: there is none, or nobody asked for that dimension. */
 static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 {
 	const bool begins = task->event.flags & PFSTAT_TASK_EXEC;
 	const bool ends = task->event.flags & PFSTAT_TASK_EXIT;
-	/* A thread that executes a program takes the number of the first thread. */
+	/* A thread that executes a program takes the number of the first; its own number ends. */
 	const uint32_t ended = ends ? task->event.tid : task->parent;
 	int err;
 
 	if (ends || begins)
 		summary_end_thread(analysis->summary, ended);
-	/* First emit its last faults, which need its maps, its stacks and its name. */
+	/* First emit the thread's last faults, which need its maps, its stacks and its name. */
 	err = explain_event(analysis->explain, &task->event);
 	if (ends || begins)
 		stacks_end_thread(analysis->grouping.stacks, ended);
@@ -233,7 +232,7 @@ static void add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *
 	analysis->off_cpu_ns += item_elapsed(interval->off_ns, interval->event.ns);
 }
 
-/* A range may lie in several mappings; a call that succeeded met no gap between them. */
+/* A range may span several mappings. If the call succeeded, there was no gap between them. */
 static int add_advice(struct analysis *analysis, const struct pfstat_advice *advice)
 {
 	const uint64_t end = advice->address + advice->bytes;
@@ -321,7 +320,7 @@ int analysis_add(void *context, const struct item *item)
 	}
 }
 
-/* The histograms include the faults without the part. */
+/* Adds a 0 to each histogram for every fault without the part. */
 static int add_zeros(struct class_faults *class)
 {
 	enum part part;
@@ -351,7 +350,7 @@ const struct summary *analysis_summary(const struct analysis *analysis)
 	return analysis->summary;
 }
 
-/* count: with those that had nothing of the part, and so 0 of it. */
+/* @count: number of faults, including those without the part, which count as 0 */
 static void fill_part(struct part_figures *figures, const struct quantiles *const *several,
 		      size_t nr, uint64_t count, uint64_t total_ns)
 {

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Turns the batches of two sides into rows of estimates, and judges which rows changed. The compare
+ * command adds the runs and prints the rows. Only rows with enough faults on a side are judged,
+ * and all judged intervals hold together with the requested confidence.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -111,7 +116,7 @@ static void row_estimate(struct comparison_row *row, const struct comparison_sid
 	row->b = side_estimate(b, row);
 }
 
-/* None against many is certain, and so is few against many. */
+/* Too few only if both sides have few: none or few against many is certain. */
 static void add_sum(struct comparison *comparison, const char *class,
 		    enum comparison_measure measure, const struct comparison_side *a,
 		    const struct comparison_side *b)

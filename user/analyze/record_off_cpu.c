@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* summary.c adds the intervals that eBPF sends, and takes the time of each record. */
+/*
+ * A ring of the off-CPU intervals of one thread. summary.c adds the intervals that eBPF sends, and
+ * takes the off-CPU time of each record. A dropped interval always leaves its end in gone_ns.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Derives from an event of a recording which optional eBPF hooks must have been attached. A hook is
+ * required only if the event cannot exist without it.
+ */
 #include "analyze/required_hooks.h"
 #include "model/counters.h"
 #include "model/fault_class.h"

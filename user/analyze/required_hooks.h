@@ -6,7 +6,7 @@
 
 #include <pfstat/event.h>
 
-/* Which optional hooks must have been there, for this event to come to be: 1 << enum bpf_hook. */
+/* Returns the optional hooks without which the event cannot exist, as 1 << enum bpf_hook. */
 uint32_t event_hooks(const struct pfstat_event *event);
 
 #endif

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sums the module's records by class, and counts chains and the off-CPU time of records. Records
+ * and intervals come from analysis.c, and the reports read the figures. A thread in an open chain
+ * is never dropped.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,7 +13,7 @@
 #include "analyze/summary.h"
 #include "util/hash.h"
 
-/* With more threads, those in no fault are dropped. They come back when they fault. */
+/* Beyond this number of threads, those in no fault are dropped. They return when they fault. */
 #define THREADS_MAX 16384U
 
 struct summary_thread {
@@ -28,7 +33,7 @@ struct summary {
 	struct class_state classes[PFSTAT_NR_CLASSES];
 	struct hash threads; /* by tid */
 	size_t threads_max;
-	uint64_t gone_ns;	     /* intervals of dropped threads ended up to here */
+	uint64_t gone_ns;	     /* the latest end of an interval of a dropped thread */
 	struct summary_thread *last; /* found last: records come in runs */
 	struct attempt_chain_counts chains;
 	uint64_t calls;
@@ -69,7 +74,7 @@ static bool summary_keep_thread(void *context, void *value)
 	return false;
 }
 
-/* Threads end without an event if eBPF is not there or the event was lost. */
+/* Drops threads in no fault. Threads exit without an event if eBPF is missing or lost the event. */
 static int summary_sweep(struct summary *summary)
 {
 	int err;
@@ -99,7 +104,7 @@ static struct summary_thread *summary_thread_new(struct summary *summary, uint32
 	return NULL;
 }
 
-/* NULL: no memory. */
+/* Returns the thread, and adds it if it is new. NULL: no memory. */
 static struct summary_thread *summary_thread_get(struct summary *summary, uint32_t tid)
 {
 	struct summary_thread *thread = summary->last;
@@ -144,7 +149,7 @@ int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *in
 	return record_off_cpu_add(&thread->off_cpu, interval->off_ns, interval->event.ns);
 }
 
-/* Counts in figures by class; not added to anything when there is no memory. */
+/* Adds the record to the figures of its class. Without memory nothing is added. */
 static int summary_add_to_class(struct summary *summary, struct summary_thread *thread,
 				const struct pfstat_record *record)
 {
@@ -178,7 +183,7 @@ int summary_add_record(struct summary *summary, const struct pfstat_record *reco
 
 	attempt_chain_add(&thread->chain, record, &summary->chains);
 	summary->calls++;
-	/* A pass is counted as one, with or without RETRY. */
+	/* A pass only counts as a pass, with or without RETRY. */
 	summary->retried += record->result & PFSTAT_RESULT_RETRY &&
 			    record->class != PFSTAT_CLASS_PASS;
 	summary->late += record->start_ns < thread->last_ns;

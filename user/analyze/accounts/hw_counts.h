@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts of the processor's counters during the access loop. Pure; collect/hardware.c
- * reads them. perf_event_open(2) shares few counters among many events, and reports
- * for each group the time for which it was enabled and the time for which it ran.
+ * Counts of the processor's counters during the access loop. Pure; collect/hardware.c reads them.
+ * perf_event_open(2) shares few counters among many events, and reports for each group the time for
+ * which it was enabled and the time for which it ran.
  */
 #ifndef PFSTAT_USER_HW_COUNTS_H
 #define PFSTAT_USER_HW_COUNTS_H

@@ -161,9 +161,7 @@ static void fill_switches(struct usage_line *lines, const struct run_counters *c
 						     NULL };
 }
 
-/*
- * Lost events take precedence over other reasons. oublock keeps its usual reason, which says more.
- */
+/* Lost events come first as a reason, except for oublock, whose usual reason is better. */
 static void fill_losses(struct usage_line *lines, const struct run_counters *counters)
 {
 	static const enum usage_name of_events[] = { USAGE_CPU, USAGE_INBLOCK, USAGE_NVCSW,

@@ -10,9 +10,9 @@
  *	page_mkwrite		part of that fault if it was the first write to
  *				a page of a shared mapping
  *
- * The counts follow the kernel, mm_account_fault() in mm/memory.c. A call that
- * returns RETRY or an error is not counted. Any other is one fault, major if the
- * last result has VM_FAULT_MAJOR or the last flags have FAULT_FLAG_TRIED.
+ * The counts follow the kernel, mm_account_fault() in mm/memory.c. A call that returns RETRY or an
+ * error is not counted. Any other is one fault, major if the last result has VM_FAULT_MAJOR or the
+ * last flags have FAULT_FLAG_TRIED.
  */
 #ifndef PFSTAT_USER_ATTEMPT_CHAIN_H
 #define PFSTAT_USER_ATTEMPT_CHAIN_H

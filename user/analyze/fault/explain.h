@@ -98,9 +98,7 @@ struct explained {
 	bool major;	  /* as the kernel counts majflt; only if solved */
 	bool parts_known; /* false: no off-CPU events; all is cpu_before */
 	struct pfstat_block request; /* the last one waited for; event.size 0: none */
-	/*
-	 * Spans beyond EXPLAIN_MAX_SPANS are not stored. 0: never off the CPU, all is cpu_before.
-	 */
+	/* More than EXPLAIN_MAX_SPANS are not stored. 0: never off the CPU, all is cpu_before. */
 	unsigned int nr_spans;
 	struct explain_span spans[EXPLAIN_MAX_SPANS];
 };

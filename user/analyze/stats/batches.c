@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cuts the faults and reads of a run into batches, and estimates figures and their variance from
- * them. analysis listeners add the faults; comparison.c reads the estimates. Sums over the run are
- * exact, and there are never more than BATCHES_MAX batches.
+ * them. cmd_compare.c adds the faults and reads; comparison.c uses the estimates. Sums over the run
+ * are exact, and there are never more than BATCHES_MAX batches.
  */
 #include <math.h>
 #include <string.h>

@@ -2,10 +2,9 @@
 /*
  * Quantiles of times from a log-linear histogram, in bounded memory.
  *
- * Below 2048 ns every nanosecond has its own bucket. Above, every power of two
- * is cut into 1024 buckets of equal width, so a bucket is narrower than 0.1 %
- * of the times in it. All of 64 bits is covered. A power of two uses memory
- * (8 KiB) only after a time falls into it.
+ * Below 2048 ns every nanosecond has its own bucket. Above, every power of two is cut into 1024
+ * buckets of equal width, so a bucket is narrower than 0.1 % of the times in it. All of 64 bits is
+ * covered. A power of two uses memory (8 KiB) only after a time falls into it.
  */
 #ifndef PFSTAT_USER_QUANTILE_H
 #define PFSTAT_USER_QUANTILE_H
