@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses advice names, and changes the read-ahead setting of a file system for the moment
+ * in which a file is opened. The setting stays locked (flock) until the old value is
+ * restored.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -60,7 +65,7 @@ static int find_setting(const char *file, char path[READAHEAD_SETTING_PATH])
 	return err;
 }
 
-/* Another of us that changes it for a moment is waited for. */
+/* Waits for another pfdrive that has changed the setting for a moment. */
 static int open_setting(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC), err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A file's pages, brought into the state in which a run begins. */
+/* Prepares the page cache of a file for a run. */
 #ifndef PFSTAT_USER_CACHE_STATE_H
 #define PFSTAT_USER_CACHE_STATE_H
 
@@ -9,8 +9,10 @@
 #include "workload/mapping.h"
 
 /*
- * warm: all of them are in the page cache, else none is; verified. name is the file's,
- * in sentences. STATUS_OK and how many there are, or the exit status, after a complaint.
+ * Loads all pages of the file into the page cache (@warm) or drops all of them, and
+ * verifies it. Returns STATUS_OK and stores the number of cached pages, or prints a message
+ * and returns the exit status.
+ * @name: name of the file in messages
  */
 int page_cache_prepare(const struct mapping *mapping, const char *name, bool warm,
 		       uint64_t *resident);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fills, drops and counts the cached pages of one file with pread(2), posix_fadvise(2) and
+ * mincore(2). Every change is verified by counting the pages afterwards.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -14,13 +18,13 @@
 #include "workload/file_cache.h"
 #include "workload/pattern.h"
 
-/* A window of the file is mapped, to ask about it; an untouched mapping pins nothing. */
+/* The file is mapped in windows for mincore(2). An untouched mapping pins no page. */
 #define WINDOW_BYTES (1ULL << 30)
 #define READ_BYTES   (1U << 20)
 
 /*
- * Pages stay for a while when they are locked, being written, or still on the
- * list of another CPU: wait between attempts, 2 seconds in all.
+ * Pages stay for a while if they are locked, under writeback, or in the per-CPU batch of
+ * another CPU. Wait between attempts, 2 seconds in total.
  */
 #define COLD_ATTEMPTS 40
 #define COLD_WAIT_NS  50000000L
@@ -33,7 +37,7 @@ bool cache_is_all(int fd)
 	       (statfs.f_type == TMPFS_MAGIC || statfs.f_type == RAMFS_MAGIC);
 }
 
-/* As the kernel's can_do_mincore() decides. */
+/* Applies the rules of the kernel's can_do_mincore(). */
 bool cache_is_visible(int fd)
 {
 	char path[64], names[CAPABILITY_NAMES_SIZE];
@@ -83,7 +87,7 @@ int cache_resident(const struct mapping *mapping, uint64_t *pages)
 	return err;
 }
 
-/* A file system without a disk refuses: no matter. */
+/* Ignores errors of file systems without a disk. */
 static int write_back(const struct mapping *mapping)
 {
 	return fdatasync(mapping->fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
@@ -95,7 +99,7 @@ static int drop(const struct mapping *mapping)
 
 	if (err)
 		return err;
-	/* Length 0: to the end, with the last page even if the file ends within it. */
+	/* Length 0 extends to the end, including a last page that the file fills only partly. */
 	return -posix_fadvise(mapping->fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
@@ -131,7 +135,7 @@ static int read_all(const struct mapping *mapping, char *buffer, const volatile 
 		if (got < 0 && errno != EINTR)
 			return -errno;
 		if (got == 0)
-			return -ESTALE; /* somebody cut the file */
+			return -ESTALE; /* another process truncated the file */
 		if (got > 0)
 			offset += got;
 	}
@@ -146,7 +150,7 @@ int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *
 
 	if (!buffer)
 		return -ENOMEM;
-	/* A page that is dirty already would not be written once more (oublock). */
+	/* A page that is already dirty would not be written again, which lowers ru_oublock. */
 	if (mapping->writable)
 		err = write_back(mapping);
 	if (!err)

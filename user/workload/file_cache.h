@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One file's pages in the page cache: put in, taken out, and verified. The
- * caches of other files are left alone.
+ * Fills, drops and verifies the page cache of one file. The cached pages of other files are
+ * not affected.
  */
 #ifndef PFSTAT_USER_FILE_CACHE_H
 #define PFSTAT_USER_FILE_CACHE_H
@@ -12,29 +12,30 @@
 
 #include "workload/mapping.h"
 
-/* Pages of the file that are in the cache now (mincore). */
+/* Counts the pages of the file that are in the cache now (mincore). */
 int cache_resident(const struct mapping *mapping, uint64_t *pages);
 
-/* Is the file of this descriptor on a file system that keeps its files in memory only? */
+/* True if the file is on a file system that keeps files only in memory. */
 bool cache_is_all(int fd);
 
 /*
- * Does the kernel report to this process which pages are in the cache? It does so to the
- * file's owner and to those who may write to it; to others all pages seem to be there.
+ * True if the kernel reports to this process which pages are cached. It does so only for
+ * the file's owner and for those who may write to the file; for others mincore(2) reports
+ * all pages as cached.
  */
 bool cache_is_visible(int fd);
 
 /*
- * Writes the file's dirty pages back, drops all of them, and verifies. The
- * file must not be mapped here. -EBUSY: *resident pages stay, whatever is
- * done; -EINTR: told to stop.
+ * Writes back dirty pages, drops all pages of the file, and verifies it. The file must not
+ * be mapped in this process. Returns 0; -EBUSY if *resident pages cannot be dropped; -EINTR
+ * after @stop.
  */
 int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
 		    uint64_t *resident);
 
 /*
- * Reads the whole file, and verifies; one that will be stored to is clean then.
- * -ENOBUFS: only *resident pages fit.
+ * Reads the whole file, and verifies that it is cached. A file that will be stored to is
+ * clean afterwards. -ENOBUFS: only *resident pages fit into memory.
  */
 int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
 		    uint64_t *resident);

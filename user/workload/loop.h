@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The access loops, as templates: a pattern calls one with its own `next`,
- * and both are inlined into one function, so that the choice of the next byte
- * costs no call and its state stays in registers.
+ * The access loops, as templates. A pattern calls one with its own `next`; both are inlined
+ * into one function, so that choosing the next byte costs no call and its state stays in
+ * registers.
  */
 #ifndef PFSTAT_USER_LOOP_H
 #define PFSTAT_USER_LOOP_H
@@ -14,13 +14,13 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /*
- * Accesses between two looks at the watch: few enough to end soon when each
- * waits for a disk, enough that the look costs about one in a hundred
- * instructions of the barest loop.
+ * Accesses between two checks of the watch. Few enough to stop soon if each access waits
+ * for a disk; enough that the check costs about one in a hundred instructions of the
+ * cheapest loop.
  */
 #define LOOP_STRETCH 512U
 
-/* count bytes: the first at offset, each step after the one before. */
+/* @count bytes: the first at @offset, each next one @step bytes later. */
 struct loop_span {
 	uint64_t offset, step, count;
 };
@@ -30,7 +30,7 @@ static ALWAYS_INLINE uint64_t loop_stretch(uint64_t left)
 	return left < LOOP_STRETCH ? left : LOOP_STRETCH;
 }
 
-/* For patterns with structure. next: 1 … max accesses; it advances the state. */
+/* For patterns that produce spans. next() returns 1 … max accesses and advances the state. */
 static ALWAYS_INLINE uint64_t loop_spans(const volatile uint8_t *data, uint64_t accesses,
 					 struct pattern_watch *watch,
 					 struct loop_span (*next)(void *state, uint64_t max),
@@ -54,7 +54,7 @@ static ALWAYS_INLINE uint64_t loop_spans(const volatile uint8_t *data, uint64_t 
 	return sum;
 }
 
-/* For patterns without. next: the offset of the byte to touch. */
+/* For patterns that produce single accesses. next() returns the offset of the byte to access. */
 static ALWAYS_INLINE uint64_t loop_singles(const volatile uint8_t *data, uint64_t accesses,
 					   struct pattern_watch *watch,
 					   uint64_t (*next)(void *state), void *state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The access loops of loop.h for patterns of which some accesses store. They
- * are others, so that a pattern that only reads pays nothing for the question.
+ * The access loops of loop.h for patterns in which some accesses store. They are separate,
+ * so that a pattern that only reads does not pay for the check.
  */
 #ifndef PFSTAT_USER_LOOP_STORING_H
 #define PFSTAT_USER_LOOP_STORING_H
@@ -9,10 +9,10 @@
 #include "workload/loop.h"
 #include "workload/store_mix.h"
 
-/* What a store leaves, as in the study. */
+/* The byte that a store writes, as in the study. */
 #define STORED_BYTE 1
 
-/* The byte that was there, or 0 when it was overwritten unread. */
+/* Returns the byte that was read, or 0 if it was overwritten without being read. */
 static ALWAYS_INLINE uint64_t loop_touch(volatile uint8_t *byte, struct stores *stores)
 {
 	if (!stores_next(stores))
@@ -34,7 +34,7 @@ loop_spans_storing(const struct pattern *pattern, const volatile uint8_t *data,
 	watch->done = 0;
 	while (left && !*watch->stop) {
 		span = next(state, loop_stretch(left));
-		/* A pattern with stores runs over a writable mapping. */
+		/* A pattern with stores always runs over a writable mapping. */
 		byte = (volatile uint8_t *)data + span.offset;
 		for (i = span.count; i; i--) {
 			sum += loop_touch(byte, &stores);

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens and maps the memory under measurement, and populates, fills or syncs it on request.
+ * The fault handlers of the mapping may be hooked already, so mapping_map() must not touch
+ * a page.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,11 +17,11 @@
 #include "workload/mapping.h"
 #include "workload/pattern.h"
 
-/* Bytes of a memset(3) between two looks whether it should end. */
+/* Bytes of one memset(3) between two checks of the stop flag. */
 #define FILL_BYTES (1ULL << 20)
-/* Of a populate, which a signal does not end: a second on a slow disk. */
+/* Bytes of one populate, which a signal does not interrupt: a second on a slow disk. */
 #define POPULATE_BYTES (64ULL << 20)
-/* What a filled byte is: not what a file begins with, nor what a pattern stores. */
+/* Differs from the first byte of common files and from the byte that patterns store. */
 #define FILL_BYTE 0xa5
 
 static int mapping_check_kind(const struct stat *stat)
@@ -64,7 +69,7 @@ void mapping_anon(struct mapping *mapping, uint64_t bytes)
 	*mapping = (struct mapping){
 		.fd = -1,
 		.kind = MAPPING_ANON,
-		.writable = true, /* as everybody asks for it */
+		.writable = true, /* like an ordinary anonymous mapping */
 		.bytes = bytes,
 		.pages = (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE,
 	};
@@ -138,7 +143,7 @@ void mapping_warm_up(void)
 	const struct mapping nowhere = { .bytes = 1 }, none = { .bytes = 0 };
 
 	mapping_fill(&small, &go_on);
-	/* Where nothing is mapped, and of no bytes: both return at once. */
+	/* An unmapped range and an empty range: both calls return at once. */
 	mapping_populate(&nowhere, &go_on);
 	mapping_sync(&none);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds the engine of a pattern by its name, and calls it. */
+/*
+ * Finds the engine of a pattern by name and calls it. Parsing and fitting come first; an
+ * engine's run() may rely on the sizes that they checked.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -64,14 +67,14 @@ uint64_t pattern_run(const struct pattern *pattern, const volatile uint8_t *data
 
 void pattern_warm_up(const struct pattern *pattern)
 {
-	/* Large enough for the working set of locality; not const, for there may be stores. */
+	/* Large enough for the working set of locality; not const, because a pattern may store. */
 	static uint8_t buffer[10 * PATTERN_PAGE];
 	const volatile sig_atomic_t stop = 0;
 	struct pattern_watch watch = { .stop = &stop };
 	struct pattern small = *pattern;
 
 	small.bytes = sizeof(buffer);
-	/* More than the bytes, so that the wrap is run as well. */
+	/* More than the number of bytes, so that the wrap is also run. */
 	small.accesses = 2 * sizeof(buffer);
 	if (small.engine->shrink)
 		small.engine->shrink(&small);

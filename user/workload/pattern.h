@@ -15,14 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Name, and how to write it with its argument. */
+/* Name, and the notation with its argument. */
 #define PATTERNS(X)                 \
 	X(random, "random")         \
 	X(sequential, "sequential") \
 	X(stride, "stride:SIZE")    \
 	X(locality, "locality[:random|:sequential]")
 
-/* "random, sequential, …", and the text behind it. */
+/* "random, sequential, ...", followed by the given text. */
 #define PATTERN_NAMES_AND(text)		 (&(PATTERNS(PATTERN_COMMA_USAGE) text)[2])
 #define PATTERN_NAMES			 PATTERN_NAMES_AND("")
 #define PATTERN_COMMA_USAGE(name, usage) ", " usage
@@ -33,49 +33,52 @@ struct pattern_engine;
 
 /* Shared by a run and the thread that waits for it. */
 struct pattern_watch {
-	const volatile sig_atomic_t *stop; /* not 0: end soon */
+	const volatile sig_atomic_t *stop; /* nonzero: stop soon */
 	volatile uint64_t done;		   /* accesses made so far */
 };
 
 struct pattern {
 	const struct pattern_engine *engine;
 	uint64_t argument; /* only the engine knows its meaning */
-	const void *data;  /* the same; it belongs to the caller that made the pattern */
+	const void *data;  /* also private to the engine; owned by the creator of the pattern */
 	uint64_t seed;
 	uint64_t bytes; /* of the file */
 	uint64_t accesses;
-	uint64_t store_share; /* of STORES_ALL: accesses that store; 0: none (store_mix.h) */
+	uint64_t store_share; /* accesses that store, in units of 1 / STORES_ALL; 0: none */
 };
 
-/* "NAME[:ARGUMENT]". -ENOENT: no such pattern, -EINVAL: its argument. */
+/* Parses "NAME[:ARGUMENT]". -ENOENT: no such pattern, -EINVAL: invalid argument. */
 int pattern_parse(struct pattern *pattern, const char *text);
 /*
- * accesses 0: the default of the pattern, mostly as many as the file has bytes.
- * -ERANGE: a stride longer than the file, -EMSGSIZE: fewer bytes than pattern_min_bytes().
+ * Fits the pattern to a file.
+ * @accesses: 0: the default of the pattern, mostly one per byte of the file.
+ * -ERANGE: the stride is longer than the file; -EMSGSIZE: fewer bytes than
+ * pattern_min_bytes().
  */
 int pattern_fit(struct pattern *pattern, uint64_t bytes, uint64_t accesses, uint64_t seed);
-/* The smallest file for it; 0: any. */
+/* Minimum size of the file; 0: any. */
 uint64_t pattern_min_bytes(const struct pattern *pattern);
-/* The default number of runs: 1, or that of the study from which the pattern comes. */
+/* The default number of runs: 1, or that of the study that introduced the pattern. */
 unsigned int pattern_repeats(const struct pattern *pattern);
 
 /*
- * One byte an access. Returns the sum of the bytes that were read; watch->done is the number of
- * accesses, fewer than wanted only after a stop. With stores, data must be writable.
+ * Accesses one byte at a time. Returns the sum of the bytes that were read. watch->done is
+ * the number of accesses; it is lower than requested only after a stop. With stores, @data
+ * must be writable.
  */
 uint64_t pattern_run(const struct pattern *pattern, const volatile uint8_t *data,
 		     struct pattern_watch *watch);
 
 /*
- * Runs the same code over a small buffer, so that code and stack are mapped
- * and their faults are not counted in the run.
+ * Runs the same code over a small buffer, so that code and stack are mapped and their
+ * faults are not counted in the run.
  */
 void pattern_warm_up(const struct pattern *pattern);
 
-/* The exact number of distinct pages that the whole run visits. -ENOMEM, -EINTR, else 0. */
+/* Counts exactly the distinct pages that a whole run visits. Returns 0, -ENOMEM or -EINTR. */
 int pattern_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 		  uint64_t *pages);
-/* The same for the pages to which it stores. */
+/* Counts only the pages to which it stores. */
 int pattern_pages_written(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			  uint64_t *pages);
 

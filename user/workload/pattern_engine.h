@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a pattern implements (pattern.h has their table), and what patterns share. */
+/* The interface that a pattern implements (pattern.h has the table), and helpers of patterns. */
 #ifndef PFSTAT_USER_PATTERN_ENGINE_H
 #define PFSTAT_USER_PATTERN_ENGINE_H
 
@@ -7,21 +7,21 @@
 #include "workload/pattern.h"
 
 struct pattern_engine {
-	/* argument: the text behind the colon, or NULL. -EINVAL. NULL: it takes none. */
+	/* @argument: text after the colon, or NULL. -EINVAL. NULL: the pattern has no argument. */
 	int (*parse)(struct pattern *pattern, const char *argument);
-	/* bytes, accesses and seed are set. NULL: any file fits. -ERANGE. */
+	/* Called with bytes, accesses and seed set. NULL: any file fits. -ERANGE. */
 	int (*fit)(const struct pattern *pattern);
-	/* Adapts the pattern to the few bytes of the warm-up. NULL: nothing to adapt. */
+	/* Adapts the pattern to the small buffer of the warm-up. NULL: nothing to adapt. */
 	void (*shrink)(struct pattern *pattern);
 	/* Makes no system call and accesses only data, its stack and the watch. */
 	uint64_t (*run)(const struct pattern *pattern, const volatile uint8_t *data,
 			struct pattern_watch *watch);
-	/* Counts the pages that are visited, or only those that are stored to. */
+	/* Counts the visited pages, or only the pages that are stored to. */
 	int (*pages)(const struct pattern *pattern, const volatile sig_atomic_t *stop, bool written,
 		     uint64_t *pages);
-	uint64_t accesses;    /* the default; 0: as many as there are bytes */
+	uint64_t accesses;    /* default; 0: one per byte of the file */
 	uint64_t min_bytes;   /* 0: any */
-	unsigned int repeats; /* the default; 0: 1 */
+	unsigned int repeats; /* default; 0: 1 */
 };
 
 #define PATTERN_DECLARE(name, usage) extern const struct pattern_engine pattern_##name;
@@ -33,7 +33,7 @@ static inline uint64_t pattern_pages_of(uint64_t bytes)
 	return (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
 }
 
-/* Counts pages by running `next` once more, over a bitmap, until all pages were met. */
+/* Counts pages by running `next` once more over a bitmap, until every page has been visited. */
 int pattern_count_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			bool written, struct loop_span (*next)(void *state, uint64_t max),
 			void *state, uint64_t *pages);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The argument of the pattern is 1 if the working sets follow each other in order. */
+/*
+ * The pattern of the mmap measurement study; pattern_locality.h describes it. The pattern's
+ * argument is 1 if the working sets follow each other in order. run() and pages() must
+ * visit the same working sets.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,8 +19,8 @@
 struct locality {
 	struct random random;
 	bool sequential;
-	uint64_t base;	/* the working set's first line */
-	uint64_t bases; /* it is below this one */
+	uint64_t base;	/* first line of the working set */
+	uint64_t bases; /* number of lines where a set may begin */
 };
 
 static struct locality locality_begin(const struct pattern *pattern)
@@ -63,7 +67,7 @@ static ALWAYS_INLINE uint64_t locality_touch_lines(volatile uint8_t *line, uint6
 	return sum;
 }
 
-/* A pass is as long as the stretch between two looks at the watch. */
+/* A pass is as long as the stretch between two checks of the watch. */
 _Static_assert(LOCALITY_LINES == LOOP_STRETCH, "a pass is a stretch");
 
 static uint64_t locality_run(const struct pattern *pattern, const volatile uint8_t *data,

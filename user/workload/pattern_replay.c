@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The visits come from the faults of a recording. The data of the pattern is the struct replay,
- * its argument is 1 if the recorded gaps are kept.
+ * Repeats the faults of a recording as accesses. The pattern's data is the struct replay;
+ * its argument is 1 if the recorded gaps are kept. replay_order() must have been called
+ * before a run.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "workload/pattern_replay.h"
 
 #define FIRST_CAPACITY 4096
-/* A gap is waited out on the CPU up to here: a sleep would overshoot by as much. */
+/* Shorter gaps are spent spinning, because a sleep would overshoot by about this much. */
 #define SPIN_NS 100000
 
 int replay_add(struct replay *replay, uint64_t page, uint64_t start_ns, uint64_t end_ns)
@@ -71,7 +72,7 @@ static int replay_advice_by_start(const void *a, const void *b)
 	return left->start_ns < right->start_ns ? -1 : left->start_ns > right->start_ns;
 }
 
-/* Turns *end_ns into the gap since the latest end so far. */
+/* Converts *end_ns to the gap since the latest end so far. */
 static void replay_take_gap(uint64_t start_ns, uint64_t *end_ns, uint64_t *latest)
 {
 	const uint64_t end = *end_ns;
@@ -81,7 +82,7 @@ static void replay_take_gap(uint64_t start_ns, uint64_t *end_ns, uint64_t *lates
 		*latest = end;
 }
 
-/* Where the first gap is counted from: the first thing that the recording saw begin. */
+/* Start of the first gap: the earliest event of the recording. */
 static uint64_t replay_first_start(const struct replay *replay)
 {
 	uint64_t first = replay->visits[0].start_ns;
@@ -114,7 +115,7 @@ void replay_order(struct replay *replay)
 		}
 		replay_take_gap(visit->start_ns, &visit->end_ns, &latest);
 	}
-	/* Nothing that is replayed follows. */
+	/* Drop advice that no visit follows. */
 	replay->nr_advices = advice - replay->advices;
 }
 
@@ -125,7 +126,7 @@ void replay_exit(struct replay *replay)
 	*replay = (struct replay){ 0 };
 }
 
-/* At most a second: what is told just before it is seen soon after. */
+/* Sleeps at most a second, so that a stop requested just before is noticed soon. */
 static void replay_sleep(uint64_t ns)
 {
 	const uint64_t slice = ns < SECOND ? ns : SECOND;
@@ -134,7 +135,7 @@ static void replay_sleep(uint64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
 }
 
-/* A recording may hold any gap; whoever waits for it can end it. */
+/* A recording may hold a gap of any length; @stop ends the wait. */
 static void replay_wait_gap(uint64_t gap_ns, const volatile sig_atomic_t *stop)
 {
 	const uint64_t start = clock_monotonic_ns();
@@ -156,7 +157,7 @@ size_t replay_refused(int *error)
 	return nr_refused;
 }
 
-/* Pages beyond the end of the file are left out. */
+/* Ignores pages beyond the end of the file. */
 static void replay_madvise(const struct replay_advice *advice, const volatile uint8_t *data,
 			   uint64_t file_pages)
 {
@@ -170,7 +171,7 @@ static void replay_madvise(const struct replay_advice *advice, const volatile ui
 	nr_refused++;
 }
 
-/* Repeats what was advised before a visit; returns the next advice. */
+/* Repeats the advice recorded before a visit; returns the index of the next advice. */
 static size_t replay_advise_before(const struct pattern *pattern, size_t next, size_t visit,
 				   const volatile uint8_t *data, const volatile sig_atomic_t *stop)
 {
@@ -211,7 +212,7 @@ static uint64_t replay_run(const struct pattern *pattern, const volatile uint8_t
 	return sum;
 }
 
-/* It never stores: nobody asks for the pages written. */
+/* A replay never stores, so @written is not used. */
 static int replay_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			bool written, uint64_t *pages)
 {
@@ -231,7 +232,7 @@ static int replay_pages(const struct pattern *pattern, const volatile sig_atomic
 	return *stop ? -EINTR : 0;
 }
 
-/* No gaps. */
+/* The warm-up keeps no gaps. */
 static void replay_shrink(struct pattern *pattern)
 {
 	pattern->argument = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pages of a file in the order in which a recording saw them fault, as a
- * pattern. Between two visits lies the time that the program took between the
- * two faults (not from one start to the next: what a fault costs may change). What the
- * program advised about the file is advised again between the visits.
+ * A pattern that visits the pages of a file in the order in which a recording saw them
+ * fault. The gap before a visit is the time from the end of the previous fault to the start
+ * of this one. (The time from start to start would include the cost of the fault, which may
+ * change.) Recorded madvise(2) calls on the file are repeated between the visits.
  */
 #ifndef PFSTAT_USER_PATTERN_REPLAY_H
 #define PFSTAT_USER_PATTERN_REPLAY_H
@@ -16,16 +16,16 @@
 
 struct replay_visit {
 	uint64_t page;
-	uint64_t start_ns; /* of the recorded fault */
-	uint64_t end_ns;   /* of it; after replay_order(): the gap before this visit */
+	uint64_t start_ns; /* start of the recorded fault */
+	uint64_t end_ns;   /* its end; after replay_order(): the gap before this visit */
 };
 
-/* madvise(2) for pages of the file, at its place in the order. */
+/* A madvise(2) call for pages of the file, at its position in the order. */
 struct replay_advice {
 	uint64_t page, pages;
 	uint64_t start_ns;
 	uint64_t end_ns; /* after replay_order(): the gap before it */
-	size_t before;	 /* after replay_order(): the visit that follows */
+	size_t before;	 /* after replay_order(): index of the next visit */
 	int advice;	 /* MADV_* */
 };
 
@@ -36,27 +36,32 @@ struct replay {
 	size_t nr_advices, advice_capacity;
 };
 
-/* -ENOMEM. In any order. */
+/* Adds a visit, in any order. Returns 0 or -ENOMEM. */
 int replay_add(struct replay *replay, uint64_t page, uint64_t start_ns, uint64_t end_ns);
-/* -ENOMEM. In any order; start and end 0: it was advised before the recording began. */
+/*
+ * Adds advice, in any order; start and end are 0 if it precedes the recording. Returns 0 or
+ * -ENOMEM.
+ */
 int replay_advise(struct replay *replay, const struct replay_advice *advice);
-/* Forgets what was advised. */
+/* Removes all advice. */
 void replay_forget_advice(struct replay *replay);
 /*
- * By start. A gap is the time since the latest end of all faults that began
- * before: with several threads, whose faults overlap, it is 0 until all have ended.
+ * Sorts by start and computes the gaps. A gap is the time since the latest end of all
+ * faults that began earlier. If faults of several threads overlap, it is 0 until all have
+ * ended.
  */
 void replay_order(struct replay *replay);
 void replay_exit(struct replay *replay);
 
 /*
- * A pattern of the visits, fitted to a file's size; those beyond it are left
- * out. paced: the gaps are waited out; else one visit follows the other.
+ * Makes a pattern of the visits, fitted to a file of @bytes; visits beyond its end are
+ * skipped.
+ * @paced: wait for the recorded gaps; otherwise visits follow each other at once.
  */
 void replay_pattern(struct pattern *pattern, const struct replay *replay, uint64_t bytes,
 		    bool paced);
 
-/* How often madvise(2) refused the last time that the pattern ran, and the last errno. */
+/* Number of madvise(2) failures in the last run of the pattern, and the last errno. */
 size_t replay_refused(int *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sequential: bytes 0, 1, 2, … After the last byte of the file it begins again. */
+/* sequential: bytes 0, 1, 2, ... After the last byte of the file it starts again at 0. */
 #include "workload/loop_storing.h"
 #include "workload/pattern_engine.h"
 

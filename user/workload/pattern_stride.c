@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stride:SIZE: bytes 0, S, 2S, … to the end of the file are a sweep. The next sweep starts one
- * page later within the stride, until every page of it has been a start; then one byte later,
- * and so on: the starts are p * page + b for b = 0 … page - 1, for p = 0, 1, … while the start
- * is less than S. After S sweeps each byte has been accessed exactly once, whatever S is. A
- * stride below a page has one p; then the sweeps start one byte apart. After the last sweep the
- * first one follows again.
- *
+ * stride:SIZE accesses bytes 0, S, 2S, ... to the end of the file, which is a sweep. The
+ * next sweep starts one page later within the stride. After every page of the stride has
+ * been a start, the next sweeps start one byte later. So the starts are p * page + b for b
+ * = 0 … page - 1, for p = 0, 1, ... while the start is less than S. After S sweeps each
+ * byte has been accessed exactly once, for any S. A stride below a page has only p = 0, so
+ * its sweeps start one byte apart. The first sweep follows the last.
  * The argument of the pattern is S. A sweep is one span, or several if it is longer than a
  * stretch.
  */
@@ -18,21 +17,21 @@
 
 struct stride {
 	uint64_t offset, stride;
-	uint64_t sweep_left; /* accesses until the sweep ends */
-	uint64_t start;	     /* of this sweep: p * page + byte */
+	uint64_t sweep_left; /* accesses until the end of the sweep */
+	uint64_t start;	     /* start of this sweep: p * page + byte */
 	uint64_t byte;
-	/* Sweeps from up to last_long have `longest` accesses, the others one less. */
+	/* Sweeps that start at or below last_long have `longest` accesses, others one less. */
 	uint64_t longest, last_long;
 };
 
-/* Inlined and without a division: with long strides a sweep is soon over. */
+/* Inlined and without a division, because a sweep with a long stride is short. */
 static ALWAYS_INLINE void stride_begin_sweep(struct stride *stride)
 {
 	stride->offset = stride->start;
 	stride->sweep_left = stride->longest - (stride->start > stride->last_long);
 }
 
-/* A start is below the stride, which is at most the file's size: no sweep is empty. */
+/* A start is below the stride, which is at most the size of the file, so no sweep is empty. */
 static ALWAYS_INLINE void stride_next_sweep(struct stride *stride)
 {
 	stride->start += PATTERN_PAGE;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Creates an unnamed file in a folder, allocates its blocks and writes them once. The file
+ * is created with the rights of the invoker and has no name when scratch_make() returns.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +15,7 @@
 
 #define CHUNK_BYTES (1U << 20)
 
-/* Where the file system cannot make a file without a name, it loses it at once. */
+/* Without O_TMPFILE, create a named file and unlink it at once. */
 static int make_named(const char *folder)
 {
 	char *path;
@@ -33,7 +37,7 @@ static int scratch_file_make(const char *folder)
 
 	if (fd >= 0)
 		return fd;
-	/* EISDIR: a kernel's way to say that it does not know O_TMPFILE. */
+	/* A kernel without O_TMPFILE returns EISDIR. */
 	if (errno == EOPNOTSUPP || errno == EISDIR)
 		return make_named(folder);
 	return -errno;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file to write to, which has no name: whatever ends the program, the disk's space is
- * free again. Its blocks are allocated before anything is stored, so that a full
- * disk shows here; and they are written once, so that a cold read of it is a read of
- * the disk (of allocated, unwritten blocks a file system makes zeros by itself).
+ * A file to write to that has no name, so its disk space is freed however the program ends.
+ * Its blocks are allocated first, so that a full disk is detected here. They are also
+ * written once, so that a cold read goes to the disk (a file system fills unwritten blocks
+ * with zeros without reading).
  */
 #ifndef PFSTAT_USER_SCRATCH_FILE_H
 #define PFSTAT_USER_SCRATCH_FILE_H
@@ -11,13 +11,12 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* What they are written with. */
+/* The content of the file. */
 #define SCRATCH_BYTE 0x5a
 
 /*
- * In that folder, on the disk when it returns. A descriptor, or a negative errno:
- * -ENOSPC, -EINTR: told to stop, or what open(2), posix_fallocate(3), write(2) and
- * fsync(2) say.
+ * Creates the file in @folder; it is on disk on return. Returns a descriptor, -ENOSPC,
+ * -EINTR after @stop, or an error of open(2), posix_fallocate(3), write(2) or fsync(2).
  */
 int scratch_make(const char *folder, uint64_t bytes, const volatile sig_atomic_t *stop);
 

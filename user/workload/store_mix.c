@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parses the share of accesses that store. A nonzero share must not be rounded to 0. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 int stores_parse(const char *text, uint64_t *share)
 {
-	/* strtod() would take "nan", "0x1p-3" and " 1" as well. */
+	/* strtod() would also accept "nan", "0x1p-3" and " 1". */
 	const size_t length = strspn(text, "0123456789.");
 	double ratio;
 	char *end;
@@ -24,7 +25,7 @@ int stores_parse(const char *text, uint64_t *share)
 		return -EINVAL;
 	if (ratio > 1)
 		return -ERANGE;
-	/* A share too small to be told from none would silently store nothing. */
+	/* A share that rounds to 0 would silently store nothing. */
 	if (ratio > 0 && ratio * STORES_ALL < 0.5)
 		return -ERANGE;
 	*share = llround(ratio * STORES_ALL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which of a pattern's accesses store: a share of them, spread evenly, the first
- * one being a store. A share of one eighth is every eighth access: 0, 8, 16 …
- * Of n accesses 1 + floor((n - 1) * share) are stores, if the share is not 0.
+ * Decides which accesses of a pattern store: a given share, spread evenly, beginning with a
+ * store. A share of one eighth stores at accesses 0, 8, 16, ... Of n accesses 1 + floor((n
+ * - 1) * share) are stores, unless the share is 0.
  */
 #ifndef PFSTAT_USER_STORE_MIX_H
 #define PFSTAT_USER_STORE_MIX_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Shares are parts of this: 0 is none of the accesses, this is all of them. */
+/* Unit of shares: this value means every access. */
 #define STORES_ALL (1ULL << 32)
 
 struct stores {
@@ -18,7 +18,7 @@ struct stores {
 	uint64_t sum;
 };
 
-/* "0.125", "12.5%", "1", "0": from 0 to 1, in decimal digits. -EINVAL, -ERANGE. */
+/* Parses "0.125", "12.5%", "1", "0": from 0 to 1, in decimal digits. -EINVAL, -ERANGE. */
 int stores_parse(const char *text, uint64_t *share);
 
 static inline struct stores stores_begin(uint64_t share)
@@ -26,7 +26,7 @@ static inline struct stores stores_begin(uint64_t share)
 	return (struct stores){ .share = share, .sum = share ? STORES_ALL - share : 0 };
 }
 
-/* Is the next access a store? */
+/* True if the next access is a store. */
 static inline __attribute__((always_inline)) bool stores_next(struct stores *stores)
 {
 	stores->sum += stores->share;

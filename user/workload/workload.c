@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses, checks and opens the memory that a drive accesses. A FILE is never written unless
+ * the user gave --allow-write; workload_check() rejects the options otherwise.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
