@@ -18,7 +18,7 @@
 
 #define NR_FAULTS 64
 #define PAGE	  4096
-/* The first round creates what the others find: pages, an entry in eBPF's maps. */
+/* The first round is not timed: it creates pages and map entries that later rounds use. */
 #define ROUNDS 16
 
 /* A shared mapping of memory: a write to one of its pages calls the file's ->fault. -errno. */
@@ -41,9 +41,9 @@ static int fault_stage_open(struct fault_stage *stage)
 }
 
 /*
- * The mapping of the vDSO: it has a ->fault and no map_pages, so the kernel begins a fault that
- * holds only the VMA's lock (since v6.4) once more, under mmap_lock: vmf_can_call_fault() in
- * mm/memory.c. -ENOENT: there is no vDSO.
+ * The mapping of the vDSO: it has ->fault but not ->map_pages, so a fault that holds only
+ * the VMA lock (since v6.4) is retried under mmap_lock, see vmf_can_call_fault() in
+ * mm/memory.c. -ENOENT: the process has no vDSO.
  */
 static int fault_stage_open_vdso(struct fault_stage *stage)
 {
@@ -108,7 +108,7 @@ static uint64_t time_round(const struct fault_stage *stage)
 	return cycles && faults && start ? (double)cycles / start * ns * 1000 / faults : COUNT_NA;
 }
 
-/* Picoseconds a fault; COUNT_NA: there is no stage, or it had no faults. */
+/* Picoseconds per fault; COUNT_NA if the stage is not available or had no faults. */
 static uint64_t fault_stage_time(const struct fault_stage *stage)
 {
 	uint64_t best = COUNT_NA, ps;

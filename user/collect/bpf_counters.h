@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What eBPF's maps have counted, summed over the CPUs. */
+/* Reads the counters in eBPF's maps, summed over the CPUs. */
 #ifndef PFSTAT_USER_BPF_COUNTERS_H
 #define PFSTAT_USER_BPF_COUNTERS_H
 
@@ -17,7 +17,7 @@ struct event_maps {
 /* Fills counts, faults, the tasks' counts and syscalls. 0 or a negative errno. */
 int bpf_counters_read(const struct event_maps *maps, struct run_counters *counters);
 
-/* Of all swap areas. */
+/* The size of all swap areas. */
 uint64_t swap_total_pages(void);
 /* By the file descriptors of the maps; fills swap_rows. 0 or a negative errno. */
 int swap_counters_read(int pairs, int names, struct run_counters *counters);

@@ -29,15 +29,16 @@
 #include "privilege/capabilities.h"
 #include "system/pid_namespace.h"
 
-/* Of 16 bytes each. */
+/* A slot takes 16 bytes. */
 #define MAX_SWAP_SLOTS (1U << 22)
 
 /* More than any program runs. */
 #define STOP_US 100000
 
 /*
- * Of each CPU's ring, unless all of them together would take more than RINGS_BYTES_MAX. When
- * nearly each event is a stack, ten times as long as others, both are STACKS_FACTOR times as much.
+ * Size of each CPU's ring, unless all rings together would exceed RINGS_BYTES_MAX. With
+ * stacks, nearly every event is a stack, which is ten times as long as others, so both
+ * sizes are multiplied by STACKS_FACTOR.
  */
 #define RING_BYTES	(1U << 20)
 #define RING_BYTES_MIN	(1U << 16)
@@ -386,9 +387,9 @@ int events_fd(const struct events *events)
 }
 
 /*
- * A program may put an event into a second ring after the first one was looked at, although it
- * ended before: all positions are taken before any event is read, and the queue of the
- * collector keeps what is later than its drain.
+ * A program may put an event into a second ring after the first ring was checked, although
+ * the event ended earlier. So all positions are read before any event, and the queue of the
+ * collector keeps events that are later than its drain.
  */
 static int events_look(struct events *events)
 {

@@ -24,8 +24,8 @@ struct events_options {
 	bool stacks;	  /* the user stack of every fault, hooked or not */
 	uint32_t without; /* 1 << enum bpf_hook: optional hooks to leave out */
 	/*
-	 * Of each CPU's ring, a power of two of pages. 0: 1 MiB, or less so that all of them
-	 * take 64 MiB at most; eight times as much with stacks.
+	 * Size of each CPU's ring, a power of two of pages. 0: 1 MiB, or less so that all
+	 * rings take at most 64 MiB; eight times as much with stacks.
 	 */
 	uint32_t ring_bytes;
 };

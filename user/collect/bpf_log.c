@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Libbpf prints nothing on a user's terminal: pfdrive's own sentence says what failed. What
- * libbpf would have printed is kept here, the last 64 KiB of it.
+ * Keeps the last 64 KiB of libbpf's messages instead of printing them. The terminal shows
+ * only pfdrive's own error message.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decides which eBPF programs are loaded, by what this kernel offers in its BTF and its tracing
- * files, and by what the caller leaves out. bpf_load.c loads what is chosen here.
+ * Decides which eBPF programs are loaded, from the kernel's BTF, its tracing files and the
+ * options of the caller. bpf_load.c loads the programs that are selected here.
  */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -36,7 +36,7 @@ static const struct {
 	{ "on_swap_read_folio", HOOK_SWAP_IO },
 };
 
-/* The same of two kernels: the one that this kernel has is enough. */
+/* Programs for the same event on different kernels; one of each pair is enough. */
 static const struct {
 	const char *program, *instead;
 } alternatives[] = {
@@ -47,11 +47,11 @@ static const struct {
 };
 
 /*
- * Where the kernel preempts its own code, a thread may lose the CPU inside a program, and until
- * it runs again the kernel skips this program for all other threads of the CPU. `instead` of
- * the first there is one that is not preempted. Of the others there is a second copy, which
- * does what the first one missed: both are skipped only if two threads were preempted, one
- * in each.
+ * If the kernel preempts its own code, a thread may lose the CPU inside a program. Until it
+ * runs again, the kernel skips this program for all other threads of the CPU. If `instead`
+ * is set, a program that cannot be preempted replaces the first one. Otherwise a second
+ * copy handles the events that the first one missed; both are skipped only if two threads
+ * were preempted, one in each.
  */
 static const struct {
 	const char *program, *second;

@@ -150,9 +150,10 @@ static int collector_drain(struct collector *collector, uint64_t until_ns)
 }
 
 /*
- * When only mappings are due, they alone are read: their files are opened while the process
- * lives. The faults and events stay in their rings, so that the watched program, which may share
- * the CPU with this thread, does not wait for their analysis in the middle of a fault.
+ * If only mappings are due, drain only these, because their files must be opened while the
+ * process lives. Faults and events stay in their rings, so that the watched program, which
+ * may share the CPU with this thread, does not wait for their analysis in the middle of a
+ * fault.
  */
 static int collector_drain_maps(struct collector *collector)
 {
@@ -177,7 +178,7 @@ static int collector_until_tick(const struct collector *collector, uint64_t next
 	return next_ns > now ? (next_ns - now + 999999) / 1000000 : 0;
 }
 
-/* Whether perf's mappings are the only ones that poll(2) reported. */
+/* True if perf's mappings are the only descriptors that poll(2) reported. */
 static bool collector_only_maps_ready(const struct collector *collector, int ready)
 {
 	return ready == 1 && collector->options.maps &&

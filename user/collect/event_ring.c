@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads one CPU's BPF ring buffer, which the kernel maps read-only with its position, beside a page
- * that this reader writes.
+ * Reads one CPU's BPF ring buffer. The kernel maps the data and its position read-only; the
+ * consumer position is in a separate page that this reader writes.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

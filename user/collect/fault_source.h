@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The supplier of struct pfstat_record: every call that the memory manager makes into the file
+ * Supplies a struct pfstat_record for every call that the memory manager makes into the file
  * operations of a watched mapping. The collector and the instruments use only this interface.
  *
  *	open, then hook a file or follow processes, then start (the rings exist from the first
  *	target on), then read the rings, then stop, then counters, then close
  *
- * A source supplies one ring for each CPU; record_ring.h reads them, whatever fills them. All
- * functions return 0 or a negative errno; those with why also one clause for the user: what is
- * wrong, and what to do.
+ * A source supplies one ring for each CPU; record_ring.h reads the rings of any source. All
+ * functions return 0 or a negative errno. Those with @why also store a clause for the user, with
+ * the reason and the remedy.
  */
 #ifndef PFSTAT_USER_FAULT_SOURCE_H
 #define PFSTAT_USER_FAULT_SOURCE_H

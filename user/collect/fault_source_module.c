@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands go to the module's `session` file (<pfstat/control.h>), which stays open as long as
- * anything is watched; records come from ring/cpuN, counters from `stats`. Each error of the
- * module becomes one clause that says what is wrong and what to do.
+ * Commands go to the module's `session` file (<pfstat/control.h>), which stays open as long
+ * as anything is watched. Records come from ring/cpuN, counters from `stats`. Each error of
+ * the module becomes a clause with the reason and the remedy.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>

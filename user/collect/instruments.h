@@ -25,7 +25,7 @@ struct instruments;
 
 struct instruments_options {
 	const struct fault_source_ops *source; /* NULL: the module */
-	bool bpf;			       /* false: bpf_missing says why */
+	bool bpf;			       /* false: bpf_missing is the reason */
 	const char *bpf_missing;
 	struct events_options events;
 	bool maps;	    /* record the mappings of processes */
@@ -51,8 +51,8 @@ int instruments_open(struct instruments **instruments, const struct instruments_
 int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
 			  size_t size);
 /*
- * No mapping at all, for a run without mapped files, which eBPF and the counters watch
- * alone: options.only_fd must be of a file that this process does not map.
+ * Hooks nothing, for a run without mapped files that only eBPF and the counters watch.
+ * options.only_fd must be a file that this process does not map.
  */
 int instruments_hook_nothing(struct instruments *instruments, char *why, size_t size);
 /*
@@ -79,7 +79,7 @@ int instruments_check_events(const struct run_counters *counters, char *why, siz
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events);
 /* From now on, or no longer: pages that go to swap and come back; see counters.swap. */
 void instruments_count_swap(struct instruments *instruments, bool count);
-/* What eBPF has counted so far; counters must be initialised. -ENODATA: there is none. */
+/* Reads eBPF's counters so far; @counters must be initialised. -ENODATA: eBPF is not in use. */
 int instruments_counts(const struct instruments *instruments, struct run_counters *counters);
 void instruments_close(struct instruments *instruments);
 

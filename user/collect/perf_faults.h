@@ -21,8 +21,9 @@ void perf_faults_close(struct perf_faults *counters);
 int perf_faults_watch(struct perf_faults *counters, pid_t pid, bool inherit);
 
 /*
- * The same for one thread only, in two steps: some kernels (Debian's, by their default of
- * perf_event_paranoid) require privileges for the first that the measurement gives up.
+ * Like the call above for one thread only, in two steps. Some kernels (Debian's, by their
+ * default of perf_event_paranoid) require privileges for the first step that the
+ * measurement drops later.
  */
 int perf_faults_hold_thread(struct perf_faults *counters, pid_t tid);
 void perf_faults_release_thread(struct perf_faults *counters);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens the processor's counters in groups, one group for each operation of a cache, and scales
- * what was counted by the time in which the group was on the processor.
+ * Opens the processor's counters in groups, one group for each operation of a cache. Counts
+ * are scaled by the time in which the group was scheduled on the processor.
  */
 #include <errno.h>
 #include <stdio.h>

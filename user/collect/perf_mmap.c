@@ -35,7 +35,7 @@
 /* The buffers are read as often, so that the files of short processes are found (code_files.h). */
 #define READ_EVERY_MS 200
 
-/* A record of perf's is no longer: its size has 16 bits. */
+/* Maximum length of a perf record: its size field has 16 bits. */
 #define RECORD_MAX 65536U
 
 /* PERF_RECORD_MMAP2 up to its path; behind the path is the time. */
@@ -63,7 +63,7 @@ struct forked {
 	uint64_t ns;
 };
 
-/* What an event's descriptor reads, with PERF_FORMAT_LOST (since v6.0). */
+/* The format of read(2) on an event with PERF_FORMAT_LOST (since v6.0). */
 struct counted {
 	uint64_t value, lost;
 };

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of all competitors, unless noted otherwise. */
+/* For all competitors together, unless noted otherwise. */
 #define COMPETE_LIMIT	  (64ULL << 20)
 #define COMPETE_LIMIT_MIN (8ULL << 20)
 

@@ -33,14 +33,14 @@ struct competitor {
 
 /* Starts it; it waits. 0 or a negative errno. */
 int competitor_start(struct competitor *competitor, const struct competitor_plan *plan);
-/* Once around; the second time: on and on. */
+/* First call: touch all pages once. Second call: go on without end. */
 int competitor_go(const struct competitor *competitor);
 /*
  * Waits until it has touched all pages once. -EINTR: a signal; -ECHILD: it has ended, status is
  * waitpid(2)'s.
  */
 int competitor_await(struct competitor *competitor, const volatile sig_atomic_t *stop, int *status);
-/* It does nothing from now on. -ECHILD: it has ended by itself, as above. */
+/* Stops the process (SIGSTOP). -ECHILD: it has already exited, as above. */
 int competitor_pause(struct competitor *competitor, int *status);
 /* Its process's counts so far. */
 void competitor_read(const struct competitor *competitor, struct competitor_figures *figures);

@@ -17,7 +17,7 @@ struct pressure {
 	const struct cpus *cpus;	/* where the competitors may run */
 	uint64_t bytes;			/* that the run itself may need of anonymous memory */
 	uint64_t file_bytes;		/* of the file that it maps; 0: none */
-	struct competition competition; /* its figures; in `with` also if alone */
+	struct competition competition; /* figures of this run, always in `with` */
 	struct memory_group group;
 	struct competitor competitors[COMPETITORS_MAX];
 	pid_t pids[COMPETITORS_MAX]; /* also when they have ended */

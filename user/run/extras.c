@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens and reads the additional measurements of a run, which the report prints beside the faults.
+ * Opens and reads the additional measurements of a run, which the report prints next to the faults.
  */
 #include <unistd.h>
 

@@ -15,7 +15,7 @@ struct progress {
 	bool shown;
 };
 
-/* -1: there is no terminal, so no tick is needed. */
+/* Returns -1 if standard error is not a terminal, so no tick is needed. */
 int progress_tick_ms(void);
 void progress_tick(void *progress);
 /* Removes the line. */

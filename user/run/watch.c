@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A watch is a client of a measurement: it follows the processes, waits until they have ended or
- * it is told to stop, and stores their times and usage. The collector's thread feeds the
- * observer here; everything else happens in the caller's thread.
+ * Watches processes, as a client of a measurement: it follows the processes, waits until
+ * they have ended or it is stopped, and stores their times and usage. The collector's
+ * thread calls the observer in this file; everything else runs in the caller's thread.
  */
 #include <errno.h>
 #include <poll.h>
@@ -42,7 +42,7 @@ struct watch {
 	int wait_status;
 	struct usage usage; /* of the command and of orphans of it */
 	bool orphans;	    /* some of its descendants run on */
-	bool forked;	    /* a watched process had a child: counts of it alone are not all */
+	bool forked;	    /* a watched process forked, so its own counts are incomplete */
 };
 
 /* Chooses the events of --file, and notes whether there were more processes than members. */
@@ -335,7 +335,7 @@ static void watch_fill_reaped_usage(const struct watch *watch, struct usage *usa
 	}
 }
 
-/* Of one process that was there before and still is. */
+/* Reads the counts of a single process that existed before the watch and still exists. */
 static bool watch_read_process(const struct watch *watch, struct process_counts *counts)
 {
 	const struct members *members = &watch->members;

@@ -36,9 +36,9 @@ int watch_open(struct watch **watch, const struct watch_options *options, struct
 /* Lets the command begin, if there is one; from now on the recording is kept. */
 int watch_go(struct watch *watch);
 /*
- * Returns when the command or the process has ended, time is up, or a signal came. The first
- * SIGINT does not end the watching of a command: at a terminal the command receives it too, and
- * its end belongs to what is watched.
+ * Returns if the command or the process has ended, time is up, or a signal came. The first
+ * SIGINT does not stop watching a command: a terminal also sends it to the command, and its
+ * exit is part of the measurement.
  */
 void watch_wait(struct watch *watch);
 /* From any thread: makes watch_wait() return soon. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Maps the files, hooks them, moves their bytes by one method, and checks what was read. A pass
- * is timed by this file; a watched one is also a client of a measurement, which sees only what
- * happens between io_pass_open_window() and io_pass_close_window().
+ * Maps the files, hooks them, transfers their bytes by one method, and verifies the result.
+ * This file times a pass. A watched pass is also a client of a measurement, which sees only
+ * the time between io_pass_open_window() and io_pass_close_window().
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -40,7 +40,10 @@ int io_transfer_sync(struct io_transfer *transfer);
 /* Unmaps the files that a failed phase left mapped. */
 void io_transfer_unmap(struct io_transfer *transfer);
 
-/* The same over a page of memory, so that code and stack are there: no fault is its own. */
+/*
+ * Runs the same code over one page of memory, so that a pass has no faults on its own code
+ * and stack.
+ */
 int io_transfer_warm_up(const struct io_method *method);
 
 #endif
