@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Calls of fault handlers, as the study plots them. One call is one record of the module, or one
- * eBPF fault that the module does not see. A map_pages call that mapped nothing (class pass) is
- * not counted, because the fault() call after it is.
+ * eBPF fault that the module does not see. A call of class pass, for example of map_pages() if no
+ * page was there to map, is not counted, because another call follows.
  */
 #ifndef PFSTAT_USER_CALLS_H
 #define PFSTAT_USER_CALLS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the maps of pages over time. */
+/* Shared by the figures `heat` and `readahead`: boxes of pages over time. */
 #ifndef PFSTAT_USER_PAGE_MAP_H
 #define PFSTAT_USER_PAGE_MAP_H
 

@@ -163,8 +163,8 @@ static inline uint64_t unfolded(uint64_t number)
 }
 
 /*
- * Computes the differences of one word in all items. Returns a mask of the bytes that are not 0
- * in every item.
+ * Computes the differences of one word in all items. Returns a mask of the bytes that are nonzero
+ * in at least one item.
  */
 static uint8_t differences_of(const word *words, size_t nr, size_t stride, uint64_t *differences)
 {

@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recording, run.pfs. All numbers little-endian.
+ * A recording, run.pfs. All numbers are little-endian. The file consists of:
  *
  *	struct recording_header
  *	blocks, each: struct recording_block, then `stored` bytes of payload
  *
- * Payloads are zlib streams (RFC 1950); `check` is the CRC-32 (zlib's crc32())
- * of the block's head, with check = 0, and of its payload as stored. Blocks:
+ * A payload is a zlib stream (RFC 1950). `check` is the CRC-32 (zlib's crc32()) of
+ * the block's head, with check = 0, and of the payload as stored. Types of block:
  *
- *	HEAD	JSON, once, first: who recorded what, where, when, with what options
+ *	HEAD	JSON, once, first: command, machine, time and options of the recording
  *	ITEMS	items in time order, see below
  *	SYMBOLS	JSON, any number: names of code addresses
  *	TAIL	JSON, once, last: the counters (counts of module, eBPF, getrusage, perf).
- *		Without it the recording was cut, or with the key RECORDING_TAIL_CUT.
+ *		The recording is cut if it has no TAIL, or one with RECORDING_TAIL_CUT.
  *
- * ITEMS, before compression: u32 number of items; one byte each for its kind
- * (0 record, 1 + enum pfstat_event_type, 15 map); then the items of each kind in
- * turn, by kind. Fixed-size kinds, when there is one: as 64-bit words, each minus
- * the same word of the item before (0 before the first in a block), the sign folded
- * into the lowest bit; a byte for each word, bit n: byte n (0: the lowest) is not 0
- * in every item; then, word by word and byte by byte, these bytes of every item.
- * Maps: one after the other as struct item_map with its path.
+ * The payload of an ITEMS block, before compression:
+ *
+ *	count	u32: number of items
+ *	kinds	a byte for each item: 0 record, 1 + enum pfstat_event_type, 15 map
+ *	fixed	for each kind of fixed size that has items, in the order of the kinds:
+ *		masks	a byte for each 64-bit word of the item; bit n is set if byte n
+ *			(0: the lowest) is nonzero in at least one item
+ *		planes	for each bit that is set, by word and byte: this byte of every item
+ *	maps	each struct item_map, followed by its path
+ *
+ * The words in the planes are differences. The same word of the previous item of this kind is
+ * subtracted from each word (0 for the first item in a block), and the sign is folded into the
+ * lowest bit.
  */
 #ifndef PFSTAT_USER_RECORDING_H
 #define PFSTAT_USER_RECORDING_H
