@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counts, times and quantiles of a run by class. Pure: no I/O, no clock, no globals. The
- * input are records and off-CPU intervals. Memory is bounded: it grows with the number of
+ * The counts, times and quantiles of a run by class. Pure: no I/O, no clock, no globals. Its
+ * input is records and off-CPU intervals. Memory is bounded: it grows with the number of
  * threads, never with the number of records.
  */
 #ifndef PFSTAT_USER_SUMMARY_H

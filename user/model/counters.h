@@ -63,7 +63,7 @@ struct run_counters {
 	char bpf_missing[256]; /* the reason, one clause */
 	bool have_advice;      /* calls of madvise(2) are among the events */
 	uint32_t hooks;	       /* 1 << enum bpf_hook: attached */
-	/* Cost of eBPF and of perf's counters for each fault, in picoseconds, measured by pfdrive. */
+	/* Cost of eBPF and of perf's counters for each fault, in picoseconds; measured. */
 	uint64_t bpf_hooked_ps; /* of a call that the module wraps */
 	uint64_t bpf_again_ps;	/* of each further start of such a call by the kernel */
 	uint64_t bpf_other_ps;	/* of any other fault: an event is sent */

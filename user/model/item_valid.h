@@ -12,7 +12,7 @@
 #include "model/item.h"
 
 bool item_record_is_known(const struct pfstat_record *record);
-/* @size: readable bytes at @event; fewer than an event header is allowed */
+/* @size: number of readable bytes at @event; it may be less than an event header */
 bool item_event_is_known(const struct pfstat_event *event, size_t size);
 /* All path_bytes of the path must be readable. */
 bool item_map_is_known(const struct item_map *map);

@@ -173,8 +173,7 @@ static struct evictions_pair *evictions_find_pair(struct evictions *evictions, u
 	if (hash_add(&evictions->pair_of, key, pair))
 		return NULL;
 	evictions->nr_pairs++;
-	pair->evictor =
-		evictor; /* the evictor's number; evictions_pairs() replaces it by the pid */
+	pair->evictor = evictor; /* its number; evictions_pairs() replaces it by the pid */
 	pair->victim = victim;
 	return pair;
 }

@@ -21,7 +21,7 @@
 struct evictions_pair {
 	uint32_t evictor; /* process that removed the pages; kswapd is also a process */
 	char evictor_name[16];
-	uint32_t victim;   /* process that read them again; 0: several others */
+	uint32_t victim;   /* process that needed them again; 0: several others */
 	uint64_t pages;	   /* read again, including readahead */
 	uint64_t faults;   /* faults that waited for such a page: class disk or wait, or major */
 	uint64_t total_ns; /* of these faults */
