@@ -40,7 +40,7 @@ struct instruments_options {
 	bool tick_drains;	     /* first passes all events up to then to the sink */
 	void (*tick)(void *context); /* in the collector's thread */
 	void *tick_context;
-	void (*failed)(void *context); /* there as well: no more is read; or NULL */
+	void (*failed)(void *context); /* same thread: reading has failed; or NULL */
 	void *failed_context;
 };
 
@@ -90,7 +90,7 @@ void instruments_close(struct instruments *instruments);
 void instruments_hold_thread(struct instruments *instruments, pid_t tid);
 int instruments_begin_thread(struct instruments *instruments, pid_t tid);
 int instruments_end_thread(struct instruments *instruments, pid_t tid);
-/* The error of one of the two, for the message: it is not the loop's. 0: neither failed. */
+/* Error of the two calls above, or 0: lets the caller blame the instrument, not the loop. */
 int instruments_thread_err(const struct instruments *instruments);
 
 #endif

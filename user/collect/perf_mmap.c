@@ -561,8 +561,8 @@ static int perf_drain_existing(struct perf_maps *maps, maps_sink sink, void *con
 }
 
 /*
- * A record that is younger than the look at the buffers is left for later. A child runs after
- * its fork was recorded: so its fork comes before its first mapping, in whichever buffers.
+ * A record that is newer than the check of the buffers is left for the next call. A child runs
+ * after its fork was recorded, so its fork precedes its first mapping, in any pair of buffers.
  */
 int perf_maps_drain(struct perf_maps *maps, maps_sink sink, void *context)
 {

@@ -26,8 +26,8 @@ int perf_maps_open(struct perf_maps **maps, char *why, size_t size);
 void perf_maps_close(struct perf_maps *maps);
 
 /*
- * A process and those that it forks from now on; existing: also the mappings that it has now, with
- * ns = 0, which the next perf_maps_drain() passes first. -ESRCH: it is gone, if existing.
+ * Watches a process and those that it forks from now on. With @existing, the next
+ * perf_maps_drain() first passes the mappings that it has now, with ns = 0; -ESRCH: it is gone.
  */
 int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing);
 /* The files whose code they execute. */

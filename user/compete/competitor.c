@@ -43,7 +43,7 @@ static int competitor_spawn(struct competitor *competitor, char *const *argument
 	posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, competitor->progress_fd, PROGRESS_FD);
 	posix_spawnattr_init(&attributes);
-	/* A terminal's Ctrl-C is for pfdrive, which ends it. */
+	/* A terminal's Ctrl-C must reach only pfdrive, which then stops the competitor. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 	posix_spawnattr_setpgroup(&attributes, 0);
 	err = posix_spawn(&competitor->pid, "/proc/self/exe", &actions, &attributes, arguments,

@@ -25,9 +25,9 @@ struct pressure {
 };
 
 void pressure_init(struct pressure *pressure, const struct compete_options *options, bool alone);
-/* All these complain; STATUS_OK, or the exit status. */
+/* These functions return STATUS_OK, or the exit status after a message. */
 int pressure_enter(struct pressure *pressure);
-/* They have been around once, and wait, when it returns. */
+/* On return each competitor has touched its pages once and waits. */
 int pressure_begin(struct pressure *pressure);
 void pressure_go(const struct pressure *pressure);
 /* They are paused, so that nothing moves while it is counted. */

@@ -129,8 +129,8 @@ int members_follow(struct members *members, pid_t pid)
 }
 
 /*
- * Was it, or an ancestor, created by a process that was a member by then? This cannot be known
- * of an orphan: it is watched twice rather than not at all.
+ * True if the process or an ancestor was created by a process that was already a member. This is
+ * unknown for an orphan, which is then watched twice rather than not at all.
  */
 static bool members_created(const struct members *members, pid_t pid)
 {

@@ -46,7 +46,8 @@ void recording_output_go(struct recording_output *recording);
 int recording_output_item(struct recording_output *recording, const struct item *item);
 /*
  * Writes the names of the code (NULL: they are not known) and the counters, and closes the file.
- * cut: why the recording is not whole, one clause; NULL: it is. The exit status.
+ * Returns the exit status.
+ * @cut: reason why the recording is incomplete, as a clause; NULL: it is complete
  */
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
 			 const struct run_counters *counters, const char *cut);

@@ -17,7 +17,7 @@ struct result {
 	struct run_counters counters;
 	struct extras extras;
 	bool filled;	  /* the report is filled */
-	char damage[512]; /* why the measurement is not whole; "": it is */
+	char damage[512]; /* reason why the measurement is incomplete; "": complete */
 };
 
 /* Everything is unknown or empty. */

@@ -32,7 +32,7 @@ struct options {
 	struct compete_options compete;
 	enum report_format format;
 	const char *json;   /* NULL: no file */
-	const char *record; /* likewise */
+	const char *record; /* NULL: none */
 };
 
 #endif

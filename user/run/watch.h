@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any program as the workload: a command, from before its exec; a process that runs; the
- * processes of a cgroup, or those that map a file; and their children. They run on unharmed,
- * however the watching ends.
+ * Any program as the workload. The watched processes are a command (from before its exec), a
+ * running process, the processes of a cgroup or those that map a file, and their children. They
+ * are not affected when pfdrive exits, for any reason.
  */
 #ifndef PFSTAT_USER_WATCH_H
 #define PFSTAT_USER_WATCH_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Raises the soft limit of RLIMIT_NOFILE to the hard limit, and restores it for children.
- * The original limit is kept in a static variable; only one thread may call these
- * functions.
+ * The original limit is kept in a static variable, so these functions are not thread-safe.
  */
 #include <sys/resource.h>
 

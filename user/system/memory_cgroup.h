@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct memory_group {
-	char path[256];	     /* "" if there is no group */
+	char path[256];	     /* "": none */
 	char home[PATH_MAX]; /* folder of the original cgroup of this process */
 	pid_t keeper;
 	int keeper_fd; /* the keeper waits until this end of the pipe is closed */

@@ -10,7 +10,7 @@
 
 /* Returns a descriptor with close-on-exec, or a negative errno. */
 int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
-/* The same, in the event group of @leader, an open descriptor; -1: a new group. */
+/* Like perf_open(), in the event group of @leader, an open descriptor; -1: a new group. */
 int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader);
 
 struct perf_fds {

@@ -25,7 +25,7 @@ static size_t size_of(size_t path_bytes)
 	return (sizeof(struct item_map) + path_bytes + 7) & ~(size_t)7;
 }
 
-/* Reserves zeroed space for a mapping without advancing `used`. NULL if there is no memory. */
+/* Reserves zeroed space for a mapping without advancing `used`. NULL: out of memory. */
 static struct item_map *proc_maps_make_room(struct procmaps *maps, size_t size)
 {
 	size_t room = maps->room ? maps->room : 16384;

@@ -30,7 +30,7 @@ struct io_pass {
 	uint64_t resident_before, resident_after; /* pages of the files */
 };
 
-/* STATUS_OK, or the exit status, after a complaint. */
+/* STATUS_OK, or the exit status, after a message. */
 int io_pass_bare(const struct io_pass_plan *plan, struct io_pass *pass);
 /* The result must be freed in any case. */
 int io_pass_watched(const struct io_pass_plan *plan, struct io_pass *pass, struct result *result);

@@ -107,7 +107,7 @@ static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *
 	_exit(0);
 }
 
-/* Until the child, the only one that has the other end, closes it, or ends. */
+/* Waits until the child closes the other end, which no other process holds, or exits. */
 static void toucher_wait_until_ready(int ready)
 {
 	ssize_t got;
@@ -160,7 +160,7 @@ close_go:
 	return err;
 }
 
-/* A signal to pfdrive ends the process, too, which may wait for a disk. */
+/* The process may wait for a disk; a signal to pfdrive also terminates it. */
 static int toucher_wait_for(struct toucher *toucher, int *status)
 {
 	while (waitpid(toucher->pid, status, 0) < 0) {

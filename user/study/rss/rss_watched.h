@@ -17,7 +17,7 @@ struct rss_plan {
 
 /*
  * report->steps: kind and offset are set; all else of them is filled. STATUS_OK, or the
- * exit status, after a complaint.
+ * exit status, after a message.
  */
 int rss_watched(const struct rss_plan *plan, struct rss_report *report);
 
