@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws the data of the figures `order` and `cost` with characters, for a terminal. The data
- * comes
- * from the drawing in memory; the plot goes to the caller's stream. Text is made safe for
- * terminals before it is printed.
+ * Draws the data of the figures `order` and `cost` with characters, for a terminal. The data comes
+ * from the drawing in memory; the plot goes to the caller's stream. Text is made safe for terminals
+ * before it is printed.
  */
 #include <errno.h>
 #include <inttypes.h>

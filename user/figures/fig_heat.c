@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws where and when faults happened: the number of faults in each box of pages and time.
- * Faults
+ * Draws where and when faults happened: the number of faults in each box of pages and time. Faults
  * arrive in the order of their ends and are binned, so memory is bounded.
  */
 #include <errno.h>

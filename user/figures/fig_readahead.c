@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws the fate of the pages that were read: boxes of pages and of the time of the read,
- * coloured
+ * Draws the fate of the pages that were read: boxes of pages and of the time of the read, coloured
  * by whether a fault mapped the pages later. Memory is bounded.
  */
 #include <errno.h>

@@ -347,8 +347,7 @@ static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum stat
 }
 
 /*
- * Edge of a column in ns since the start. The first and the last column are cut at the run's
- * ends.
+ * Edge of a column in ns since the start. The first and the last column are cut at the run's ends.
  */
 static uint64_t edge_ns(const struct timeline *timeline, unsigned int column)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Passes the stream of a run (items, faults, fates of pages) to all figures, then lets each
- * figure
+ * Passes the stream of a run (items, faults, fates of pages) to all figures, then lets each figure
  * draw. A figure without an open function draws from the report.
  */
 #include <errno.h>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the views of runs as CSV: a header line, then one line for each class and run, or for
- * each
- * group. The format is RFC 4180, except that lines end with
- *  only.
+ * Prints the views of runs as CSV: a header line, then one line for each class and run, or for each
+ * group. The format is RFC 4180, except that lines end with \n only.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 
 /*
- * Prints the runs of one command to out. In JSON one run is one object, and several runs are {
- * "runs": [ … ] }. CSV has one header line, then one line for each class and run; for one run
+ * Prints the runs of one command to out. In JSON one run is one object, and several runs are
+ * { "runs": [ … ] }. CSV has one header line, then one line for each class and run; for one run
  * with groups it has one line for each group. Returns 0 or a negative errno (ENOMEM, or the error
  * of out).
  */

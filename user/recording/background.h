@@ -4,7 +4,7 @@
  * delivered one at a time, in the order in which the pieces were given. The number of pieces is
  * fixed, and a piece is reused after delivery. If none is free, the caller waits.
  *
- *         index = background_take(), fill piece `index`, background_give(), and again
+ *	index = background_take(), fill piece `index`, background_give(), and again
  */
 #ifndef PFSTAT_USER_BACKGROUND_H
 #define PFSTAT_USER_BACKGROUND_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Encodes and decodes the items of a block. Neighbours are similar, so most bytes of their
- * differences are 0. Bytes at the same place in each item are stored together in a plane of
- * their own, which compresses best.
+ * differences are 0. Bytes at the same place in each item are stored together in a plane of their
+ * own, which compresses best.
  *
- *         items           words, as differences   planes
- *         a7 a6 … a0      00 00 … 03              03 05 02 …      (byte 0 of every item)
- *         b7 b6 … b0      00 00 … 05              …
- *         c7 c6 … c0      00 00 … 02              00 00 00 …      (byte 7: left out)
+ *	items		words, as differences	planes
+ *	a7 a6 … a0	00 00 … 03		03 05 02 …	(byte 0 of every item)
+ *	b7 b6 … b0	00 00 … 05		…
+ *	c7 c6 … c0	00 00 … 02		00 00 00 …	(byte 7: left out)
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares the heads of two sets of recordings key by key. The input is the JSON of both sides;
- * the result goes to the printers of comparisons. Keys that differ even between equal runs are
- * left out. Pure: no I/O.
+ * Compares the heads of two sets of recordings key by key. The input is the JSON of both sides; the
+ * result goes to the printers of comparisons. Keys that differ even between equal runs are left
+ * out. Pure: no I/O.
  */
 #include <string.h>
 

@@ -59,8 +59,7 @@ struct report_cost {
 	bool subtract; /* print class times minus inside_ps for each call */
 	uint64_t bpf_hooked_ps, bpf_again_ps, bpf_other_ps;
 	/*
-	 * Counted by eBPF: faults of hooked files, restarts of those, and returns for other
-	 * files.
+	 * Counted by eBPF: faults of hooked files, restarts of those, and returns for other files.
 	 */
 	uint64_t bpf_hooked, bpf_again, bpf_other;
 };

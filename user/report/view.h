@@ -42,8 +42,7 @@ struct own_cost {
 	double again_ns;  /* extra time for each restart of such a fault; NAN: n/a */
 	double other_ns;  /* extra time of another fault, which sends an event */
 	/*
-	 * For all faults that eBPF counted. If again_ns is n/a, a restart costs as much as a
-	 * fault.
+	 * For all faults that eBPF counted. If again_ns is n/a, a restart costs as much as a fault.
 	 */
 	double bpf_total_ns;
 	double bpf_share;

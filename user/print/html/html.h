@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A report as one HTML file, which loads nothing from elsewhere and runs no script. All text from
- * a recording is escaped.
+ * A report as one HTML file, which loads nothing from elsewhere and runs no script. All text from a
+ * recording is escaped.
  */
 #ifndef PFSTAT_USER_HTML_H
 #define PFSTAT_USER_HTML_H

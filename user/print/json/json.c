@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the runs of one command as JSON, from the views of their reports. A unit test compares
- * the
+ * Prints the runs of one command as JSON, from the views of their reports. A unit test compares the
  * shape with Documentation/pfdrive.schema.json.
  */
 #include <jansson.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Converts the environment of a run to JSON and back, from one table of fields. Unknown values
- * are
+ * Converts the environment of a run to JSON and back, from one table of fields. Unknown values are
  * null in JSON; each type has its own value for unknown.
  */
 #include <errno.h>

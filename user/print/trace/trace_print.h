@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A run for trace viewers (Perfetto, chrome://tracing): JSON of the "Trace Event
- * Format" (N. Duca, D. Sinclair, Google). It is written while the run is streamed:
+ * A run for trace viewers (Perfetto, chrome://tracing): JSON of the "Trace Event Format" (N. Duca,
+ * D. Sinclair, Google). It is written while the run is streamed:
  *
- *         item  -> trace_item()   names of processes and threads; block requests, and
- *                                 off-CPU intervals outside of faults, as slices ("X")
- *         fault -> trace_fault()  a slice on its thread, its parts as slices in it, and an
- *                                 arrow ("s", "f") from the request that it waited for
+ *	item  -> trace_item()	names of processes and threads; block requests, and
+ *				off-CPU intervals outside of faults, as slices ("X")
+ *	fault -> trace_fault()	a slice on its thread, its parts as slices in it, and an
+ *				arrow ("s", "f") from the request that it waited for
  *
- * Slices of one track must nest. A device processes several requests at once, so each
- * request goes to the first lane of the device that is free. Memory is bounded.
+ * Slices of one track must nest. A device processes several requests at once, so each request goes
+ * to the first lane of the device that is free. Memory is bounded.
  */
 #ifndef PFSTAT_USER_TRACE_PRINT_H
 #define PFSTAT_USER_TRACE_PRINT_H
@@ -32,10 +32,7 @@ struct trace_writer;
 
 /* The caller still owns out. 0 or a negative errno. */
 int trace_begin(struct trace_writer **trace, FILE *out);
-/*
- * An item_sink. Call it before the analysis consumes the item, so that arrows find their
- * requests.
- */
+/* An item_sink. Call it before the analysis consumes the item, so that arrows find their requests. */
 int trace_item(void *trace, const struct item *item);
 /* An explain_sink. */
 int trace_fault(void *trace, const struct explained *fault);

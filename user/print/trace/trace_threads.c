@@ -132,8 +132,7 @@ int trace_threads_off_cpu(struct trace_threads *threads, const struct pfstat_off
 	kept = &thread->kept[(thread->first + thread->count++) % NR_KEPT];
 	*kept = *interval;
 	/*
-	 * The clocks of two CPUs differ slightly, so the interval may seem to begin inside a
-	 * fault.
+	 * The clocks of two CPUs differ slightly, so the interval may seem to begin inside a fault.
 	 */
 	if (kept->off_ns < thread->told_ns)
 		kept->off_ns = thread->told_ns;

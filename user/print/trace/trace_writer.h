@@ -32,10 +32,9 @@ int trace_json_end_thread(struct trace_json *json, uint32_t tid);
 void trace_json_begin_thread(struct trace_json *json, uint32_t tid);
 
 /*
- * Call it before the first time is printed, with a time of the run. Viewers store times as
- * doubles, which hold nanoseconds for 50 days, but machines run longer. So time 0 of the trace is
- * one or two days before that time, at a multiple of a day since boot. Earlier times are printed
- * as 0.
+ * Call it before the first time is printed, with a time of the run. Viewers store times as doubles,
+ * which hold nanoseconds for 50 days, but machines run longer. So time 0 of the trace is one or two
+ * days before that time, at a multiple of a day since boot. Earlier times are printed as 0.
  */
 void trace_json_begin(struct trace_json *json, uint64_t ns);
 
