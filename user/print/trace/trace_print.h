@@ -32,7 +32,7 @@ struct trace_writer;
 
 /* The caller still owns out. 0 or a negative errno. */
 int trace_begin(struct trace_writer **trace, FILE *out);
-/* An item_sink. Call it before the analysis consumes the item, so that arrows find their requests. */
+/* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
 int trace_item(void *trace, const struct item *item);
 /* An explain_sink. */
 int trace_fault(void *trace, const struct explained *fault);

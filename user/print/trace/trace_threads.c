@@ -18,7 +18,6 @@
 #define NR_KEPT 32
 /* Limit of threads with kept intervals: 26 MB. */
 #define THREADS_MAX 16384U
-/* Threads at a time of which stays are kept: 26 MB. */
 #define THREADS_MAX 16384U
 
 struct thread {
