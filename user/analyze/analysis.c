@@ -232,7 +232,7 @@ static void add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *
 	analysis->off_cpu_ns += item_elapsed(interval->off_ns, interval->event.ns);
 }
 
-/* A range may span several mappings. If the call succeeded, there was no gap between them. */
+/* A range may span several mappings. A call succeeds only without gaps between them. */
 static int add_advice(struct analysis *analysis, const struct pfstat_advice *advice)
 {
 	const uint64_t end = advice->address + advice->bytes;

@@ -194,8 +194,8 @@ static void compare_rusage(struct ledger *ledger, const struct sides *sides)
 }
 
 /*
- * Compares the tasks' counts at eBPF's last look. Both sides count the same faults, so there are
- * no edges.
+ * Compares the tasks' counts at eBPF's last look. Both sides count the same faults, so the
+ * edges cannot differ.
  */
 static void compare_tasks(struct ledger *ledger, const struct sides *sides)
 {
