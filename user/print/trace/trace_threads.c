@@ -18,7 +18,6 @@
 #define NR_KEPT 32
 /* Limit of threads with kept intervals: 26 MB. */
 #define THREADS_MAX 16384U
-#define THREADS_MAX 16384U
 
 struct thread {
 	struct pfstat_off_cpu kept[NR_KEPT]; /* ring buffer in time order */
