@@ -37,7 +37,6 @@ static inline int run_tests(const char *name, SFun setup, SFun teardown,
 	int main(void)                                                                         \
 	{                                                                                      \
 		const struct TTest *const tests[] = { __VA_ARGS__ };                           \
-                                                                                               \
 		exit(run_tests(name, setup, teardown, tests, sizeof(tests) / sizeof(*tests))); \
 	}
 

@@ -184,7 +184,9 @@ static int by_end(const void *a, const void *b)
 {
 	const struct pfstat_event *const *left = a, *const *right = b;
 
-	return (*left)->ns<(*right)->ns ? -1 : (*left)->ns>(*right)->ns;
+	if ((*left)->ns == (*right)->ns)
+		return 0;
+	return (*left)->ns < (*right)->ns ? -1 : 1;
 }
 
 /* What was over by then, in the order of its end; the rest is dropped: it came too late. */

@@ -79,10 +79,10 @@ END_TEST
 
 START_TEST(test_meminfo_is_parsed)
 {
-	static char text[] = "MemTotal:        2021804 kB\nMemFree:         1754624 kB\n"
-			     "MemAvailable:    1818308 kB\nBuffers:            2660 kB\n"
-			     "Cached:            19472 kB\nSwapCached:            7 kB\n"
-			     "Dirty:                24 kB\nWriteback:            99 kB\n";
+	char text[] = "MemTotal:        2021804 kB\nMemFree:         1754624 kB\n"
+		      "MemAvailable:    1818308 kB\nBuffers:            2660 kB\n"
+		      "Cached:            19472 kB\nSwapCached:            7 kB\n"
+		      "Dirty:                24 kB\nWriteback:            99 kB\n";
 	FILE *file = fmemopen(text, strlen(text), "r");
 	struct meminfo meminfo;
 

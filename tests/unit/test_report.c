@@ -997,7 +997,9 @@ START_TEST(test_several_runs_have_a_table_each_and_their_mean)
 	check_contains(text, "; 7 UNEXPLAINED\n");
 	mean = strstr(text, "\nMean ± standard deviation of 2 runs\n");
 	ck_assert_ptr_nonnull(mean);
-	check_line(mean, "Count ", "Count 6198.0 ± 0.0 6198.0 ± 0.0 5101.0 ± 0.0 17497.0 ± 0.0");
+	check_line(mean, "Count ",
+		   "Count 6198.0 ± 0.0 6198.0 ± 0.0 "
+		   "5101.0 ± 0.0 17497.0 ± 0.0");
 	check_line(mean, "Average ",
 		   "Average fault cost (µs) 150.0 ± 70.7 0.30 ± 0.00 6.50 ± 0.00 55.1 ± 25.0");
 	check_line(mean, "Total fault",

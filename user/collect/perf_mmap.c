@@ -461,8 +461,10 @@ static void perf_take_joined(struct perf_maps *maps, uint64_t ns)
 	pthread_mutex_lock(&maps->lock);
 	while (maps->next_joined < maps->nr_joined && maps->joined[maps->next_joined].ns <= ns)
 		perf_set_watched(maps, maps->joined[maps->next_joined++].pid, true);
-	if (maps->next_joined == maps->nr_joined)
-		maps->next_joined = maps->nr_joined = 0;
+	if (maps->next_joined == maps->nr_joined) {
+		maps->next_joined = 0;
+		maps->nr_joined = 0;
+	}
 	pthread_mutex_unlock(&maps->lock);
 }
 

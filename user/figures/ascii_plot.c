@@ -114,8 +114,8 @@ static void print_label(FILE *out, const struct plot_marks *marks, unsigned int 
 static void print_dots(FILE *out, const struct plot_marks *marks, const unsigned char *dots,
 		       unsigned int columns, bool unicode)
 {
-	static const char *const blocks[] = { " ", "░", "█", "▓" }, *const ascii[] = { " ", ".",
-										       "#", "+" };
+	static const char *const blocks[] = { " ", "░", "█", "▓" };
+	static const char *const ascii[] = { " ", ".", "#", "+" };
 	const char *const *signs = unicode ? blocks : ascii;
 	unsigned int row, column, end;
 

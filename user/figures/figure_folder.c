@@ -228,7 +228,9 @@ static struct timespec time_left(const struct timespec *until)
 		left.tv_sec--;
 		left.tv_nsec += 1000000000;
 	}
-	return left.tv_sec < 0 ? (struct timespec){ 0 } : left;
+	if (left.tv_sec < 0)
+		left = (struct timespec){ 0 };
+	return left;
 }
 
 /* 0: the process has exited. Otherwise it still runs: -ETIMEDOUT, -EINTR or another errno. */

@@ -10,25 +10,42 @@
 
 /* Disk faults are black, as in the study. */
 const struct fault_class_traits fault_classes[NR_FAULT_CLASSES] = {
-	[FAULT_DISK] = { COLOUR_BLACK, 7, 0.48, '#' },
-	[FAULT_WAIT] = { COLOUR_BLACK, 9, 0.60, '#' },
-	[FAULT_READAHEAD] = { COLOUR_BLACK, 5, 0.40, '#' },
-	[FAULT_SHORT] = { COLOUR_GREY, 7, 0.30, '.' },
-	[FAULT_LONG] = { COLOUR_SKY, 5, 0.36, '.' },
-	[FAULT_AROUND] = { COLOUR_GREEN, 13, 0.48, '.' },
-	[FAULT_MKWRITE] = { COLOUR_VERMILLION, 1, 0.60, '.' },
-	[FAULT_PASS] = { COLOUR_GREY, 1, 0.36, '.' },
-	[FAULT_ERROR] = { COLOUR_VERMILLION, 2, 0.72, '.' },
-	[FAULT_LOCK] = { COLOUR_ORANGE, 4, 0.54, '.' },
-	[FAULT_RACED] = { COLOUR_GREY, 6, 0.42, '.' },
-	[FAULT_FILE] = { COLOUR_BLUE, 15, 0.45, '.', "files not hooked", 1U << HOOK_FAULT },
-	[FAULT_ANON] = { COLOUR_ORANGE, 11, 0.42, '.', "anonymous memory", 1U << HOOK_FAULT },
-	[FAULT_SWAP] = { COLOUR_VERMILLION, 8, 0.54, '.', "swapped out",
-			 1U << HOOK_FAULT | 1U << HOOK_SWAP },
-	[FAULT_COW] = { COLOUR_PURPLE, 9, 0.45, '.', "copy on write",
-			1U << HOOK_FAULT | 1U << HOOK_WP },
-	[FAULT_OTHER] = { COLOUR_GREY, 10, 0.48, '.',
-			  "solved meanwhile, or a hint of NUMA balancing", 1U << HOOK_FAULT },
+	[FAULT_DISK] = { .rgb = COLOUR_BLACK, .point = 7, .size = 0.48, .ascii = '#' },
+	[FAULT_WAIT] = { .rgb = COLOUR_BLACK, .point = 9, .size = 0.60, .ascii = '#' },
+	[FAULT_READAHEAD] = { .rgb = COLOUR_BLACK, .point = 5, .size = 0.40, .ascii = '#' },
+	[FAULT_SHORT] = { .rgb = COLOUR_GREY, .point = 7, .size = 0.30, .ascii = '.' },
+	[FAULT_LONG] = { .rgb = COLOUR_SKY, .point = 5, .size = 0.36, .ascii = '.' },
+	[FAULT_AROUND] = { .rgb = COLOUR_GREEN, .point = 13, .size = 0.48, .ascii = '.' },
+	[FAULT_MKWRITE] = { .rgb = COLOUR_VERMILLION, .point = 1, .size = 0.60, .ascii = '.' },
+	[FAULT_PASS] = { .rgb = COLOUR_GREY, .point = 1, .size = 0.36, .ascii = '.' },
+	[FAULT_ERROR] = { .rgb = COLOUR_VERMILLION, .point = 2, .size = 0.72, .ascii = '.' },
+	[FAULT_LOCK] = { .rgb = COLOUR_ORANGE, .point = 4, .size = 0.54, .ascii = '.' },
+	[FAULT_RACED] = { .rgb = COLOUR_GREY, .point = 6, .size = 0.42, .ascii = '.' },
+	[FAULT_FILE] = {
+		.rgb = COLOUR_BLUE, .point = 15, .size = 0.45, .ascii = '.',
+		.reason = "files not hooked",
+		.hooks = 1U << HOOK_FAULT,
+	},
+	[FAULT_ANON] = {
+		.rgb = COLOUR_ORANGE, .point = 11, .size = 0.42, .ascii = '.',
+		.reason = "anonymous memory",
+		.hooks = 1U << HOOK_FAULT,
+	},
+	[FAULT_SWAP] = {
+		.rgb = COLOUR_VERMILLION, .point = 8, .size = 0.54, .ascii = '.',
+		.reason = "swapped out",
+		.hooks = 1U << HOOK_FAULT | 1U << HOOK_SWAP,
+	},
+	[FAULT_COW] = {
+		.rgb = COLOUR_PURPLE, .point = 9, .size = 0.45, .ascii = '.',
+		.reason = "copy on write",
+		.hooks = 1U << HOOK_FAULT | 1U << HOOK_WP,
+	},
+	[FAULT_OTHER] = {
+		.rgb = COLOUR_GREY, .point = 10, .size = 0.48, .ascii = '.',
+		.reason = "solved meanwhile, or a hint of NUMA balancing",
+		.hooks = 1U << HOOK_FAULT,
+	},
 };
 
 /* The last rows are module classes that begin a fault only if a record was lost. */

@@ -24,21 +24,22 @@ static int op_timer_need_tsc(struct bench *bench)
 }
 
 /* n reads; unrolled, so that the loop costs nothing measurable. */
-#define READ_REPEATEDLY(bench, n, read)                                         \
-	do {                                                                    \
-		const uint64_t rounds = ((n) + UNROLLED - 1) / UNROLLED;        \
-		uint64_t round;                                                 \
-		unsigned int i;                                                 \
-                                                                                \
-		bench_start(bench);                                             \
-		for (round = 0; round < rounds; round++) {                      \
-			_Pragma("GCC unroll 16") for (i = 0; i < UNROLLED; i++) \
-			{                                                       \
-				read;                                           \
-			}                                                       \
-		}                                                               \
-		bench_stop(bench);                                              \
+/* clang-format off */
+#define READ_REPEATEDLY(bench, n, read)					\
+	do {								\
+		const uint64_t rounds = ((n) + UNROLLED - 1) / UNROLLED;	\
+		uint64_t round;						\
+		unsigned int i;						\
+									\
+		bench_start(bench);					\
+		for (round = 0; round < rounds; round++) {		\
+			_Pragma("GCC unroll 16")			\
+			for (i = 0; i < UNROLLED; i++)			\
+				read;					\
+		}							\
+		bench_stop(bench);					\
 	} while (0)
+/* clang-format on */
 
 static int op_timer_run_rdtsc(struct bench *bench, uint64_t n)
 {

@@ -3,6 +3,7 @@
  * Walks through the embedded texts from slot to slot. html.c must fill the slots in the order of
  * page.html; a difference is a bug and aborts the program.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,16 +61,14 @@ struct html_part html_stylesheet(void)
 
 void html_part_to(FILE *out, struct html_part *part, const char *slot)
 {
-	const char *begin = memchr(part->text, '$', part->end - part->text), *end = NULL;
+	const size_t length = strlen(slot);
+	const char *begin = memchr(part->text, '$', part->end - part->text);
+	const bool found = begin && (size_t)(part->end - begin) >= length + 2 &&
+			   !memcmp(begin + 1, slot, length) && begin[length + 1] == '$';
 
-	if (begin)
-		end = memchr(begin + 1, '$', part->end - begin - 1);
-	if (end &&
-	    ((size_t)(end - begin - 1) != strlen(slot) || memcmp(begin + 1, slot, strlen(slot))))
-		end = NULL;
-	require(end, slot);
+	require(found ? begin : NULL, slot);
 	fwrite(part->text, 1, begin - part->text, out);
-	part->text = end + 1;
+	part->text = begin + length + 2;
 }
 
 void html_part_end(FILE *out, struct html_part *part)

@@ -95,7 +95,6 @@ static json_t *matrix_of(const struct competition *competition)
 
 json_t *json_competition(const struct competition *competition)
 {
-
 	if (!competition)
 		return json_null();
 	return json_pack("{so ss so so so so so so}", "bytes", value_count(competition->bytes),
@@ -109,7 +108,6 @@ json_t *json_competition(const struct competition *competition)
 
 json_t *json_competition_figures(const struct competition *competition)
 {
-
 	if (!competition)
 		return json_null();
 	return json_pack("{so so}", "alone", competition_side_of(&competition->alone), "with",

@@ -119,7 +119,6 @@ static json_t *operations_of(const struct hw_counts *counts, enum hw_cache cache
 
 json_t *json_counters(const struct hw_counts *counts)
 {
-
 	if (!counts)
 		return json_null();
 	return json_pack("{so so so so}", "l1d_bytes",
@@ -210,7 +209,6 @@ static json_t *functions_of(const struct cachegrind *loop)
 
 json_t *json_simulation(const struct cache_simulation *simulation)
 {
-
 	if (!simulation)
 		return json_null();
 	return json_pack("{so so so so so}", "simulator",
