@@ -13,36 +13,6 @@
 #include "print/text/table_cells.h"
 #include "print/text/table_extras.h"
 #include "util/array.h"
-#include "util/utf8.h"
-
-static const char *const study_headings[] = { "<", ">Disk faults", ">Non-disk short",
-					      ">Non-disk long", ">All faults" };
-
-int table_study(FILE *out, const struct view *view)
-{
-	const uint64_t all = view->study[STUDY_ALL].count;
-	enum study_column column;
-	struct grid grid;
-
-	grid_open(&grid, study_headings, ARRAY_SIZE(study_headings));
-	grid_row(&grid);
-	grid_cell(&grid, "Count");
-	for (column = 0; column < STUDY_NR_COLUMNS; column++)
-		grid_cell(&grid, "%" PRIu64, view->study[column].count);
-	grid_row(&grid);
-	grid_cell(&grid, "Percentage");
-	for (column = 0; column < STUDY_NR_COLUMNS; column++)
-		cell_share(&grid, view_share(view->study[column].count, all));
-	grid_row(&grid);
-	grid_cell(&grid, "Average fault cost (µs)");
-	for (column = 0; column < STUDY_NR_COLUMNS; column++)
-		cell_scaled(&grid, view_mean_ns(&view->study[column]) / 1e3);
-	grid_row(&grid);
-	grid_cell(&grid, "Total fault cost (ms)");
-	for (column = 0; column < STUDY_NR_COLUMNS; column++)
-		cell_scaled(&grid, view->study[column].total_ns / 1e6);
-	return grid_close(&grid, out);
-}
 
 static void class_row(struct grid *grid, const struct view *view, const char *name,
 		      const struct class_figures *figures)
@@ -103,14 +73,6 @@ static int table_counts(FILE *out, const struct view *view)
 	cell_count(&grid, view->run->bpf.off_cpu_count);
 	cell_count(&grid, view->run->losses.records);
 	return grid_close(&grid, out);
-}
-
-void table_no_bpf(FILE *out, const struct report *run, const char *what)
-{
-	fprintf(out, "%s: n/a (", what);
-	/* The text comes from the recording, and no grid replaces its control characters here. */
-	utf8_print(out, run->bpf.missing[0] ? run->bpf.missing : "no eBPF");
-	fputs(")\n", out);
 }
 
 static void syscall_row(struct grid *grid, const struct syscall_row *row)
