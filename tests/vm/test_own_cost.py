@@ -146,12 +146,18 @@ def nice_values(pid):
             for task in tasks.iterdir()}
 
 
+def is_recording(pid):
+    """The first thread has its own priority again, after it made the others."""
+    values = nice_values(pid)
+    return len(values) > 1 and values[pid] == 0
+
+
 def nice_while_recording(start):
     """Of pfdrive's first thread, of its others, of the command."""
     children = []
     with start() as process:
         try:
-            wait_until(lambda: process.poll() is not None or len(nice_values(process.pid)) > 1)
+            wait_until(lambda: process.poll() is not None or is_recording(process.pid))
             assert process.poll() is None, process.stderr.read()
             values = nice_values(process.pid)
             first = values.pop(process.pid)
