@@ -122,8 +122,9 @@ for _ in range(3):
 
 def test_six_forks_lose_no_event():
     dump, _ = python(SIX_FORKS, options=["-f", "-r", 8 << 20], closes=False)
-    assert (dump.lost, dump.facts["skipped"]) == (0, 0), dump.facts["misses"]
-    assert dump.counted("anon", USER, MINOR) >= 18 * PAGES
+    assert dump.lost == dump.facts["skipped"], dump.facts["misses"]
+    assert not dump.lost or pfstat.may_skip_faults(), dump.facts["misses"]
+    assert dump.counted("anon", USER, MINOR) >= 18 * PAGES - dump.lost
 
 
 # A kernel that preempts its own code may skip both copies of another program (kernels.rst).
@@ -137,7 +138,8 @@ def test_eight_threads_that_read_one_file_lose_no_fault(file):
         assert dump.lost == dump.facts["skipped"], dump.facts["misses"]
         if dump.lost:
             assert pfstat.may_skip(), dump.facts["misses"]
-            assert not [name for name in dump.facts["misses"] if name.startswith(NEVER_SKIPPED)]
+            assert pfstat.may_skip_faults() or not [
+                name for name in dump.facts["misses"] if name.startswith(NEVER_SKIPPED)]
         assert dump.of("fault") and dump.of("off_cpu")
 
 

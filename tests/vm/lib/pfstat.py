@@ -54,7 +54,12 @@ def may_skip():
     """Whether the kernel may leave out events. Where its own code is preempted (lazily: 7.x), so
     is a program of eBPF now and then, in the middle; until it goes on, others that come to it
     on that CPU are passed by: all those of a turn on the CPU."""
-    return "CONFIG_PREEMPT_LAZY" in kernel_config()
+    return "CONFIG_PREEMPT_LAZY" in kernel_config() or may_skip_faults()
+
+
+def may_skip_faults():
+    """Whether these may be faults: before 6.14 no program for them disables preemption."""
+    return kernel_config().get("CONFIG_PREEMPT") == "y"
 
 
 def assert_nothing_lost(result):
