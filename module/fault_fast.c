@@ -7,7 +7,7 @@
  * decision, and what can be decided before the call is decided there, so that few values must
  * be kept until it returns. Calls that turn out otherwise continue on the slow path (attempt.c).
  *
- * Each instruction of the fast path is part of every fault (Documentation/overhead.rst). It
+ * Each instruction of the fast path is part of every fault (Documentation/user/overhead.rst). It
  * takes no lock, allocates nothing and calls nothing but the original operation.
  */
 #include <linux/fs.h>

@@ -26,7 +26,7 @@ def attach():
 
 
 def tail_of(recording):
-    """The counts and times at its end: see Documentation/recording.rst, Blocks."""
+    """The counts and times at its end: see Documentation/formats/recording.rst, Blocks."""
     data = recording.read_bytes()
     offset = data.index(struct.pack("<II", BLOCK_MAGIC, 1))      # behind the file's own head
     while True:

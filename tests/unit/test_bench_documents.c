@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The operations in Documentation/bench.rst and in the man page are those of the registry: a
+ * The operations in Documentation/user/bench.rst and in the man page are those of the registry: a
  * missing, extra or repeated name fails, and so does a title that differs.
  */
 #include <check.h>
@@ -12,8 +12,8 @@
 #include "user/bench/ops/op_registry.h"
 
 /* The tests run at the top of the tree. */
-#define GUIDE	       "Documentation/bench.rst"
-#define MAN_PAGE       "Documentation/pfdrive-bench.1.rst"
+#define GUIDE	       "Documentation/user/bench.rst"
+#define MAN_PAGE       "Documentation/man/pfdrive-bench.1.rst"
 #define MAX_LINES      1000
 #define MAX_OPERATIONS 200
 

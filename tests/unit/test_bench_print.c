@@ -8,7 +8,7 @@
 #include "user/bench/predict.h"
 #include "user/bench/print/bench_print.h"
 
-#define SCHEMA "Documentation/pfdrive.schema.json" /* the tests run at the top */
+#define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
 
 static void open_results(struct bench_results *results)
 {

@@ -10,7 +10,7 @@
 #include "runner.h"
 
 /* The tests run at the top of the tree. */
-#define SCHEMA "Documentation/pfdrive.schema.json"
+#define SCHEMA "Documentation/formats/pfdrive.schema.json"
 
 static json_t *schema_definition(json_t *schema, const char *name)
 {

@@ -10,7 +10,7 @@
 #include "schema.h"
 #include "user/study/io/io_report.h"
 
-#define SCHEMA	"Documentation/pfdrive-study-io.schema.json" /* the tests run at the top */
+#define SCHEMA	"Documentation/formats/pfdrive-study-io.schema.json" /* the tests run at the top */
 #define NR_ROWS 4
 
 static struct io_method only_way(const char *text)

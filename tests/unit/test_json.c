@@ -8,7 +8,7 @@
 #include "sample_run.h"
 #include "schema.h"
 
-#define SCHEMA "Documentation/pfdrive.schema.json" /* the tests run at the top */
+#define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
 
 static json_t *parse(const char *text)
 {

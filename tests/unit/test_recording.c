@@ -261,7 +261,7 @@ START_TEST(test_each_kind_survives_a_round_trip_alone)
 }
 END_TEST
 
-/* The example of Documentation/recording.rst. */
+/* The example of Documentation/formats/recording.rst. */
 START_TEST(test_bytes_of_a_block)
 {
 	static const uint8_t expected[] = {

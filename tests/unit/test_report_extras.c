@@ -9,7 +9,7 @@
 #include "user/print/json/json_extras.h"
 #include "user/print/print_report.h"
 
-#define SCHEMA "Documentation/pfdrive.schema.json" /* the tests run at the top */
+#define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
 
 /* All that can be asked for, of one run. */
 struct sample {

@@ -11,7 +11,7 @@
 #include "schema.h"
 #include "user/study/rss/rss_steps.h"
 
-#define SCHEMA "Documentation/pfdrive-study-rss.schema.json" /* the tests run at the top */
+#define SCHEMA "Documentation/formats/pfdrive-study-rss.schema.json" /* the tests run at the top */
 #define PAGE   4096
 #define DISK   FAULT_DISK
 #define LONG   FAULT_LONG

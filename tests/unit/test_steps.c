@@ -7,7 +7,7 @@
 #include "sample_run.h"
 #include "schema.h"
 
-#define SCHEMA "Documentation/pfdrive.schema.json" /* the tests run at the top */
+#define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
 
 static struct step_figures step_of(uint64_t ms, uint64_t bytes, uint64_t minflt, uint64_t oublock)
 {

@@ -215,7 +215,8 @@ START_TEST(test_each_command_has_a_manual_page)
 		if (!subcommands[i].argp)
 			continue;
 		/* The tests run at the top. */
-		snprintf(path, sizeof(path), "Documentation/pfdrive-%s.1.rst", subcommands[i].name);
+		snprintf(path, sizeof(path), "Documentation/man/pfdrive-%s.1.rst",
+			 subcommands[i].name);
 		while ((space = strchr(path, ' ')))
 			*space = '-';
 		ck_assert_msg(!access(path, R_OK), "there is no %s", path);

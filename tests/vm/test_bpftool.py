@@ -13,7 +13,7 @@ import pytest
 import pfstat
 
 TOP = pathlib.Path(__file__).parents[2]
-PAGE = TOP / "Documentation/bpftool.rst"
+PAGE = TOP / "Documentation/internals/bpftool.rst"
 STATS = "make bpf-stats"
 
 

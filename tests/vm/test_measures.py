@@ -151,7 +151,7 @@ def test_the_table_is_made_as_straces():
 
 @pytest.mark.deterministic
 def test_cost_of_a_call_is_as_documented():
-    """Documentation/measures.rst and the note above the table state it."""
+    """Documentation/user/measures.rst and the note above the table state it."""
     lines = pfstat.run(pathlib.Path(__file__).parent / "progs/syscall_cost").stdout.splitlines()
     cost = {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}
     assert cost["alone"] < cost["eBPF, not watched"] < cost["eBPF"] < cost["strace -c"]

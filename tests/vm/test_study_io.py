@@ -27,7 +27,7 @@ FEW = ("--files", str(FILES), "--file-size", str(FILE_BYTES), "--scratch-dir", s
 
 @functools.lru_cache(maxsize=None)
 def schema():
-    path = pathlib.Path(__file__).parents[2] / "Documentation/pfdrive-study-io.schema.json"
+    path = pathlib.Path(__file__).parents[2] / "Documentation/formats/pfdrive-study-io.schema.json"
     return jsonschema.Draft202012Validator(json.loads(path.read_text()))
 
 

@@ -44,7 +44,7 @@ bench-loop: $(BUILD)/overhead/bare_loop $(BUILD)/pfdrive
 
 # Packages of the guest that only this needs.
 bench_packages	:= bpftrace,linux-perf
-bench_figures	:= Documentation/overhead.json
+bench_figures	:= Documentation/user/overhead.json
 
 .PHONY: bench bench-check
 bench:

@@ -6,9 +6,9 @@ mandir		:= $(PREFIX)/share/man/man1
 schemadir	:= $(PREFIX)/share/pfstat
 RST2MAN		?= $(firstword $(foreach c,rst2man rst2man.py,$(shell command -v $(c))))
 
-man_src		:= $(sort $(wildcard Documentation/pfdrive*.1.rst))
-man_pages	:= $(man_src:Documentation/%.rst=$(BUILD)/man/%)
-schemas		:= $(sort $(wildcard Documentation/*.schema.json))
+man_src		:= $(sort $(wildcard Documentation/man/pfdrive*.1.rst))
+man_pages	:= $(man_src:Documentation/man/%.rst=$(BUILD)/man/%)
+schemas		:= $(sort $(wildcard Documentation/formats/*.schema.json))
 # The kernel that the module is built for, which need not be the one that runs.
 release		= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 			$(KDIR)/include/generated/utsrelease.h 2>/dev/null),$\
@@ -24,7 +24,7 @@ data_files	= $(schema_files) $(completion_files)
 module_files	= $(module_ko):/lib/modules/$(release)/updates/pfstat.ko
 
 # The source of a page does not state the version.
-$(BUILD)/man/%: Documentation/%.rst VERSION
+$(BUILD)/man/%: Documentation/man/%.rst VERSION
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)sed 's/^:Manual section: 1$$/&\n:Version: pfstat $(version)/' $< | $(RST2MAN) --halt=2 - $@

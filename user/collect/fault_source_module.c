@@ -129,7 +129,7 @@ static void module_explain_open(int err, char *why, size_t size)
 			 "the pfstat module is not loaded: run insmod pfstat.ko "
 			 "as root%s",
 			 lockdown_level() ? " (the kernel is locked down, and wants "
-					    "it signed: see Documentation/security.rst)" :
+					    "it signed: see Documentation/user/security.rst)" :
 					    "");
 	else if (err == -EACCES || geteuid())
 		snprintf(why, size, "the pfstat module lets only root in: run it with sudo");

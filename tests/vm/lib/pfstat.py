@@ -177,7 +177,7 @@ def pagemap_pfn(address, pid="self"):
 
 @functools.lru_cache(maxsize=None)
 def schema():
-    text = (pathlib.Path(__file__).parents[3] / "Documentation/pfdrive.schema.json").read_text()
+    text = (pathlib.Path(__file__).parents[3] / "Documentation/formats/pfdrive.schema.json").read_text()
     return jsonschema.Draft202012Validator(json.loads(text))
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The results as JSON. Documentation/pfdrive.schema.json ($defs/bench) describes the shape, and
+ * The results as JSON. Documentation/formats/pfdrive.schema.json ($defs/bench) describes the shape, and
  * a unit test compares both.
  */
 #include <math.h>

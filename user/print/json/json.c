@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Prints the runs of one command as JSON, from the views of their reports. A unit test compares the
- * shape with Documentation/pfdrive.schema.json.
+ * shape with Documentation/formats/pfdrive.schema.json.
  */
 #include <jansson.h>
 #include <stdlib.h>

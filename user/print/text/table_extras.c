@@ -93,7 +93,7 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 		return 0;
 	}
 	fputs("System calls as strace -c -w lists them. Seen by eBPF, which adds some 1 800\n"
-	      "instructions to a call; strace adds 23 000 or more (Documentation/measures.rst)\n",
+	      "instructions to a call; strace adds 23 000 or more (Documentation/user/measures.rst)\n",
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < measures->nr_syscalls; i++) {

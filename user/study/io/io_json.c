@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The shape is Documentation/pfdrive-study-io.schema.json's; a unit test compares them. */
+/* The shape is Documentation/formats/pfdrive-study-io.schema.json's; a unit test compares them. */
 #include <math.h>
 #include <stdlib.h>
 
