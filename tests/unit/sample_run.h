@@ -235,7 +235,7 @@ static inline void sample_ledger(struct ledger *ledger)
 	ledger->nr_counts = 3;
 	difference = sample_difference(ledger, "wrapper calls", "logical faults",
 				       SAMPLE_CALLS - SAMPLE_FAULTS);
-	sample_reason(difference, "calls that the kernel made again", SAMPLE_RETRIED + 2);
+	sample_reason(difference, "calls that the kernel retried", SAMPLE_RETRIED + 2);
 	sample_reason(difference, "an error that was counted twice, for the sake of a long line",
 		      -2);
 	sample_difference(ledger, "handle_mm_fault() minor, hooked", "logical faults, minor", 0);

@@ -425,12 +425,12 @@ START_TEST(test_top_reports_the_rows_that_it_omits)
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--by", "file", "--top", "1", "--json", "run.json"), 0);
-	text_file_check("out", "\nLeft out: 2 more rows, with 600 faults and ");
+	text_file_check("out", "\nNot shown: 2 more rows, with 600 faults and ");
 	json = json_of("run.json");
 	ck_assert_int_eq(at(json, "groups.left_out.rows"), 2);
 	json_decref(json);
 	ck_assert_int_eq(RUN("run.pfs", "--by", "file", "--top", "0"), 0);
-	ck_assert_ptr_null(strstr(text_file_read("out"), "Left out"));
+	ck_assert_ptr_null(strstr(text_file_read("out"), "Not shown"));
 }
 END_TEST
 
@@ -441,7 +441,7 @@ START_TEST(test_cut_recording_is_printed_with_a_warning)
 	make_recording(ALL_HOOKS, DAMAGE_CUT);
 	ck_assert_int_eq(RUN("run.pfs", "--json", "run.json"), 0);
 	ck_assert_str_eq(text_file_read("err"), "pfdrive: run.pfs was cut: it has no end\n");
-	ck_assert(!strncmp(text_file_read("out"), "THE RECORDING IS NOT WHOLE, ", 28));
+	ck_assert(!strncmp(text_file_read("out"), "THE RECORDING IS INCOMPLETE; ", 28));
 	text_file_check("out", "\nWatched       for n/a\n");
 	text_file_check("out", "\nSystem calls: n/a\n");
 	json = json_of("run.json");
@@ -461,7 +461,7 @@ START_TEST(test_torn_recording_is_printed_with_a_warning)
 	make_recording(ALL_HOOKS, DAMAGE_TORN);
 	ck_assert_int_eq(RUN("run.pfs"), 0);
 	text_file_check("err", "pfdrive: run.pfs ");
-	ck_assert(!strncmp(text_file_read("out"), "THE RECORDING IS NOT WHOLE, ", 28));
+	ck_assert(!strncmp(text_file_read("out"), "THE RECORDING IS INCOMPLETE; ", 28));
 }
 END_TEST
 

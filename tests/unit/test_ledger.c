@@ -86,7 +86,7 @@ START_TEST(test_differences_of_a_complete_run_have_reasons)
 	}
 	difference = find("wrapper calls", "logical faults");
 	ck_assert_int_eq(difference->amount, 34);
-	ck_assert_int_eq(reason(difference, "again"), 10);
+	ck_assert_int_eq(reason(difference, "retried"), 10);
 	ck_assert_int_eq(reason(difference, "passes"), 20);
 	ck_assert_int_eq(reason(difference, "page_mkwrite"), 4);
 	difference = find("minflt + majflt", "logical faults");
@@ -141,7 +141,7 @@ START_TEST(test_chains_that_needed_no_more)
 	counters.calls -= 1;
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
-				"mapped meanwhile"),
+				"mapped in the meantime"),
 			 1);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
@@ -181,7 +181,7 @@ END_TEST
 
 START_TEST(test_programs_that_the_kernel_left_out_explain_no_more_than_they_are)
 {
-	const char *const name = "left out";
+	const char *const name = "skipped";
 
 	open_books();
 	counters.events_skipped = 4;

@@ -130,10 +130,11 @@ START_TEST(test_table_has_values_differences_and_verdicts)
 		"disk   whole         150.25 µs    180.30 µs      +20.0%   +19.0%  +21.3%  change\n"
 		"long   whole           3.50 µs          n/a                               too few\n"
 		"long   cpu_before      3.50 µs      3.50 µs        0.0%    -1.0%   +1.0%  same\n"
-		"One run on a side: differences between runs are not in the intervals.\n"
+		"At least one side has only one run: the intervals do not include differences "
+		"between runs.\n"
 		"\n"
-		"From … To: 4 intervals that hold together with 95 % confidence.\n"
-		"A change is a difference of 5 % at least whose interval excludes 0.\n"
+		"From … To: 4 simultaneous intervals with 95 % confidence.\n"
+		"A change is a difference of at least 5 % whose interval excludes 0.\n"
 		"Any row: change. Total time in faults: 2518.000 ms in A, 1556.124 ms in B, "
 		"-38.2% (from -45.0% to -30.0%): change.\n";
 	const struct compare_report report = sample();
@@ -158,8 +159,8 @@ START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "A: a.pfs, 1003 faults in 10.000 s\nB1: b.pfs, 1050 faults\n"
 			     "B2: c.pfs, 1100 faults\nDiffers: kernel: A 6.1; B 6.1, 6.12\n\n");
-	check_contains(text, "One run on a side: differences between runs are not in the "
-			     "intervals.\n");
+	check_contains(text, "At least one side has only one run: the intervals do not "
+			     "include differences between runs.\n");
 	check_contains(text, "2518.000 ms/s");
 	check_contains(text, "1050/s");
 	check_contains(text, " 150.25 µs ");
@@ -167,7 +168,7 @@ START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 	report.a.runs = run_b;
 	report.a.nr = 2;
 	text = print(REPORT_TABLE, &report);
-	check_contains(text, "Several runs a side: the intervals include differences between "
+	check_contains(text, "Several runs per side: the intervals include differences between "
 			     "runs.\n");
 	free(text);
 	json_decref(differences);
@@ -207,7 +208,7 @@ START_TEST(test_table_warns_of_losses_and_damage)
 	run_b[0].damage = "b.pfs was cut: it has no end";
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "A: LOST 3 RECORDS AND 4 EVENTS: COUNTS AND TIMES ARE TOO LOW\n"
-			     "B: IT IS NOT KNOWN WHAT WAS LOST\n"
+			     "B: THE NUMBER OF LOST RECORDS IS NOT KNOWN\n"
 			     "B: b.pfs was cut: it has no end\n"
 			     "A: a.pfs, ");
 	free(text);

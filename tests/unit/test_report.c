@@ -217,7 +217,7 @@ START_TEST(test_table_prints_the_conditions_of_the_run)
 		"1234.568 ms",
 		"seed 1",
 		"on CPU 0",
-		"off: every page faults by itself",
+		"off: each page faults separately",
 	};
 	struct sample_run run;
 	char *text;
@@ -258,7 +258,7 @@ START_TEST(test_table_puts_counts_side_by_side)
 	sample_open(&run, 150000);
 	text = print_table(&run);
 	check_contains(text, "\nPages touched  Faults  Major  minflt  majflt  nvcsw  nivcsw"
-			     "  Off-CPU stays  Records lost\n");
+			     "  Off-CPU count  Records lost\n");
 	check_contains(text, "\n        11299   11299   6198    5104    6195   6150       0"
 			     "           6198             0\n");
 	free(text);
@@ -275,36 +275,36 @@ START_TEST(test_table_states_the_modules_own_cost)
 	run.report.cost.calls = 10000;
 	text = print_table(&run);
 	check_line(text, "Own cost",
-		   "Own cost of the module: 260 ns a call, 2.6 ms in all, "
+		   "Own cost of the module: 260 ns per call, 2.6 ms in total, "
 		   "0.21% of the run");
 	check_line(text, "Own cost of eBPF",
-		   "Own cost of eBPF: 1693 ns a fault, 19.2 ms in all, "
-		   "1.55% of the run; not in a call's time");
-	check_contains(text, "\n  2250 ns of a fault of which the module does not tell\n");
-	check_contains(text, "\n  27.5 ns of a call's time are its\n");
+		   "Own cost of eBPF: 1693 ns per fault, 19.2 ms in total, "
+		   "1.55% of the run; not in the times of calls");
+	check_contains(text, "\n  2250 ns for each fault that the module does not record\n");
+	check_contains(text, "\n  27.5 ns of the time of each call are the module's own\n");
 	free(text);
 	run.report.cost.call_cost_ps = COUNT_NA;
 	text = print_table(&run);
 	check_line(text, "Own cost", "Own cost of the module: n/a");
-	ck_assert_ptr_null(strstr(text, "begins one again"));
+	ck_assert_ptr_null(strstr(text, "for each retry"));
 	free(text);
 	run.report.cost.bpf_again = 1000;
 	text = print_table(&run);
 	check_line(text, "Own cost of eBPF",
-		   "Own cost of eBPF: 1693 ns a fault, 19.6 ms in all, "
-		   "1.59% of the run; not in a call's time");
-	check_contains(text, "\n  423 ns each time that the kernel begins one again\n");
+		   "Own cost of eBPF: 1693 ns per fault, 19.6 ms in total, "
+		   "1.59% of the run; not in the times of calls");
+	check_contains(text, "\n  423 ns for each retry of a fault by the kernel\n");
 	free(text);
 	run.report.cost.bpf_again_ps = COUNT_NA;
 	text = print_table(&run);
-	check_contains(text, "Own cost of eBPF: 1693 ns a fault, 20.9 ms in all");
-	check_contains(text, "\n  each time that the kernel begins one again is counted as a whole "
-			     "one: at most\n");
+	check_contains(text, "Own cost of eBPF: 1693 ns per fault, 20.9 ms in total");
+	check_contains(text, "\n  an upper bound: each retry by the kernel is counted as a whole "
+			     "fault\n");
 	free(text);
 	/* Nothing of a kind costs nothing, whatever one would cost. */
 	run.report.cost.bpf_other = 0;
 	text = print_table(&run);
-	check_contains(text, "Own cost of eBPF: 1693 ns a fault");
+	check_contains(text, "Own cost of eBPF: 1693 ns per fault");
 	free(text);
 	run.report.cost.bpf_other = COUNT_NA;
 	text = print_table(&run);
@@ -353,8 +353,8 @@ START_TEST(test_parts_that_a_class_has_not_are_left_out)
 	check_lacks(text, "\nswap ");
 	check_contains(text, "0.30    0.30\nwait ");
 	check_contains(text,
-		       "\nFaults of a part had some of it; its mean, p50 and p99 are over all "
-		       "faults of the class\n");
+		       "\nThe row of a part counts the faults that spent time in it. Its mean, p50 "
+		       "and p99 are\nover all faults of the class.\n");
 	check_contains(text, "6.50    6.50    6.50\naround ");
 	free(text);
 	sample_close(&run);
@@ -373,7 +373,7 @@ START_TEST(test_parts_without_their_hook_are_na)
 	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
 	check_line(class, "  device", "device 6000 780.0 80.8% 86.4% 130.0 130.0 130.0 130.0");
 	check_line(class, "  runqueue", "runqueue n/a n/a n/a n/a n/a n/a n/a");
-	check_contains(text, "\nn/a, for eBPF had no hook: queue, runqueue, swap\n");
+	check_contains(text, "\nn/a, because eBPF had no hook: queue, runqueue, swap\n");
 	check_line(strstr(text, "\nBlock requests"), "  queue", "queue n/a n/a n/a n/a n/a");
 	check_contains(text, "\nall faults ");
 	run.report.bpf.hooks &= ~(1U << HOOK_FAULT);
@@ -387,7 +387,7 @@ START_TEST(test_parts_without_their_hook_are_na)
 	class = strstr(text, "\nWhere the time");
 	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
 	check_line(class, "  device", "device n/a n/a n/a n/a n/a n/a n/a");
-	check_contains(text, "\nn/a, for eBPF had no hook: queue, device, swap, cow\n");
+	check_contains(text, "\nn/a, because eBPF had no hook: queue, device, swap, cow\n");
 	check_contains(text, "\nBlock requests: n/a\n");
 	check_contains(text, "\nPages read into the page cache: n/a\n");
 	free(text);
@@ -402,7 +402,7 @@ START_TEST(test_all_hooks_leave_nothing_na)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_lacks(text, "for eBPF had no hook");
+	check_lacks(text, "because eBPF had no hook");
 	free(text);
 	sample_close(&run);
 }
@@ -416,21 +416,21 @@ START_TEST(test_residue_is_a_share_and_loud_above_two_per_cent)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_contains(text, "\nResidue: nothing explains <0.01% of the time\n");
+	check_contains(text, "\nUnexplained: <0.01% of the time\n");
 	free(text);
 	all->whole.total_ns = 1000000;
 	all->parts[PART_RESIDUE].total_ns = 20000;
 	text = print_table(&run);
-	check_contains(text, "\nResidue: nothing explains 2.00% of the time\n");
+	check_contains(text, "\nUnexplained: 2.00% of the time\n");
 	check_lacks(text, "RESIDUE");
 	free(text);
 	all->parts[PART_RESIDUE].total_ns = 20100;
 	text = print_table(&run);
-	ck_assert(!strncmp(text, "RESIDUE: NOTHING EXPLAINS 2.01% OF THE TIME OF FAULTS\n", 54));
+	ck_assert(!strncmp(text, "UNEXPLAINED: 2.01% OF THE TIME OF FAULTS\n", 41));
 	free(text);
 	all->parts[PART_RESIDUE].total_ns = 0;
 	text = print_table(&run);
-	check_contains(text, "\nResidue: nothing explains 0.00% of the time\n");
+	check_contains(text, "\nUnexplained: 0.00% of the time\n");
 	free(text);
 	sample_close(&run);
 }
@@ -449,11 +449,11 @@ START_TEST(test_lost_events_make_the_time_on_the_cpu_a_maximum)
 	all->parts[PART_RESIDUE].total_ns = 0;
 	text = print_table(&run);
 	check_contains(text, "cpu_after, at most");
-	check_contains(text, "\nResidue: not known, 20 events were lost\n");
+	check_contains(text, "\nUnexplained: not known, because 20 events were lost\n");
 	free(text);
 	all->parts[PART_RESIDUE].total_ns = 10000;
 	text = print_table(&run);
-	check_contains(text, "\nResidue: nothing explains at least 1.00% of the time, "
+	check_contains(text, "\nUnexplained: at least 1.00% of the time; "
 			     "20 events were lost\n");
 	free(text);
 	run.report.losses.events = 0;
@@ -471,11 +471,11 @@ START_TEST(test_unsolved_faults_are_printed)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	check_lacks(text, "Not solved");
+	check_lacks(text, "ended with an error");
 	free(text);
 	run.report.faults.all.unsolved = 7;
 	text = print_table(&run);
-	check_contains(text, "\nNot solved, by an error or a signal: 7 of them\n");
+	check_contains(text, "\nFaults that ended with an error or a signal: 7\n");
 	free(text);
 	sample_close(&run);
 }
@@ -501,7 +501,7 @@ START_TEST(test_requests_and_pages_have_their_figures)
 		   "evicted unused 100 1.2% removed before a fault mapped them");
 	check_line(from, "never used",
 		   "never used 900 11.2% still there; read(2) may have used them");
-	check_lacks(from, "\nnot followed");
+	check_lacks(from, "\nnot tracked");
 	free(text);
 	sample_close(&run);
 }
@@ -518,14 +518,15 @@ START_TEST(test_table_prints_rare_counts_only_if_not_0)
 	run.report.bpf.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	text = print_table(&run);
 	check_line(text, "errors", "errors 3");
-	check_line(text, "not followed", "not followed 12 - beside those above: of too many files");
+	check_line(text, "not tracked",
+		   "not tracked 12 - pages of further files, not counted above");
 	check_line(text, "evicted", "evicted unused n/a n/a removed before a fault mapped them");
 	free(text);
 	run.report.bpf.hooks |= 1U << HOOK_PAGE_DELETE;
 	run.report.pages.evictions = (struct evictions_figures){ .evicted = 5000, .overflow = 904 };
 	text = print_table(&run);
 	check_contains(text, "\nPages evicted and read again: none of 4096 evicted\n"
-			     "Not followed: 904 evicted pages of too many files\n");
+			     "Not tracked: 904 evicted pages, because there were too many files\n");
 	free(text);
 	run.report.bpf.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	run.report.blocks = (struct block_figures){ 0 };
@@ -563,7 +564,7 @@ START_TEST(test_ledger_names_the_reasons_of_every_difference)
 	text = print_table(&run);
 	check_line(text, "wrapper calls -",
 		   "wrapper calls - logical faults +6198 +6200 "
-		   "calls that the kernel made again");
+		   "calls that the kernel retried");
 	check_line(text, "handle_mm_fault()", "handle_mm_fault() minor, hooked - 0 they agree");
 	check_line(text, "page-faults -", "page-faults - (minor-faults + n/a");
 	check_lacks(text, "UNEXPLAINED");
@@ -586,7 +587,7 @@ START_TEST(test_unexplained_difference_is_loud)
 	ledger->unexplained = 7;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
-	ck_assert(!strncmp(text, "7 FAULTS ARE COUNTED DIFFERENTLY", 32));
+	ck_assert(!strncmp(text, "7 FAULTS DIFFER BETWEEN THE COUNTERS", 36));
 	check_contains(text, "     -5  UNEXPLAINED\n");
 	check_line(text, "handle_mm_fault()",
 		   "handle_mm_fault() minor, hooked - +2 +2 UNEXPLAINED");
@@ -630,17 +631,17 @@ START_TEST(test_groups_are_printed_with_their_main_part)
 	check_line(text, "    20      0",
 		   "20 0 0.02 <0.1% 1.00 1.00 cpu_before 100% (anonymous memory)");
 	check_contains(text, "/lib/a,b\"\\x0a.so");
-	check_lacks(text, "Left out");
+	check_lacks(text, "Not shown");
 	free(text);
 	run.report.syscalls.nr = 1;
 	run.report.top = 1;
 	text = print_table(&run);
 	check_lacks(text, "(anonymous memory)");
-	check_contains(text, "\nLeft out: 2 more rows, with 22 faults and 0.03 ms\n");
+	check_contains(text, "\nNot shown: 2 more rows, with 22 faults and 0.03 ms\n");
 	free(text);
 	run.report.top = 0;
 	text = print_table(&run);
-	check_lacks(text, "Left out");
+	check_lacks(text, "Not shown");
 	free(text);
 	sample_close(&run);
 }
@@ -733,9 +734,9 @@ START_TEST(test_damage_is_loud_and_unknown_counts_are_na)
 	run.report.bpf.off_cpu_count = COUNT_NA;
 	text = print_table(&run);
 	ck_assert(!strncmp(text,
-			   "THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE "
+			   "THE RECORDING IS INCOMPLETE; THE FIGURES COVER WHAT COULD BE "
 			   "READ: it ends after 12 blocks\nMachine ",
-			   99));
+			   97));
 	check_contains(text, "\n        11299   11299   6198     n/a    6195   6150       0"
 			     "            n/a           n/a\n");
 	check_contains(text, "\nSystem calls: n/a\n");
@@ -754,11 +755,11 @@ START_TEST(test_table_names_system_calls_and_errors)
 	check_line(strstr(text, "\nSystem call "), "read ", "read ok 12 10.3 0.12");
 	check_line(text, "clock_nanosleep", "clock_nanosleep EINTR 1 1.00 0.00");
 	check_line(text, "99999", "99999 errno 12345 1 0.00 0.00");
-	check_lacks(text, "Left out");
+	check_lacks(text, "Not shown");
 	free(text);
 	run.report.top = 1;
 	text = print_table(&run);
-	check_contains(text, "\nLeft out: 2 more rows, with 2 calls and 0.00 ms\n");
+	check_contains(text, "\nNot shown: 2 more rows, with 2 calls and 0.00 ms\n");
 	check_lacks(text, "clock_nanosleep");
 	free(text);
 	run.report.syscalls.nr = 0;
@@ -808,11 +809,11 @@ START_TEST(test_names_that_were_left_out_are_loud)
 	run.report.losses.names_left_out = 12;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
-	ck_assert(!strncmp(text, "12 NAMES OF CODE ARE NOT IN THE RECORDING: ", 43));
+	ck_assert(!strncmp(text, "12 SYMBOLS ARE NOT IN THE RECORDING: ", 37));
 	free(text);
 	run.report.losses.names_left_out = 0;
 	text = print_table(&run);
-	check_lacks(text, "NAMES OF CODE");
+	check_lacks(text, "SYMBOLS ARE NOT");
 	free(text);
 	sample_close(&run);
 }
@@ -914,7 +915,7 @@ START_TEST(test_events_skipped_by_the_kernel_are_reported_apart)
 	run.report.losses.events_skipped = 2;
 	text = print_table(&run);
 	ck_assert(starts_loud(text));
-	check_contains(text, "\n2 OF THESE THE KERNEL LEFT OUT: ");
+	check_contains(text, "\nTHE KERNEL SKIPPED 2 OF THESE; ");
 	free(text);
 	sample_close(&run);
 }

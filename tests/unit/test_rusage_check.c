@@ -89,8 +89,8 @@ START_TEST(test_lost_events_are_the_reason_for_differences)
 	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason); /* counted, not sent */
 	f.counters.events_skipped = 1;
 	compare(&f);
-	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel left out programs of eBPF");
-	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason, "the kernel left out programs of eBPF");
+	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel skipped eBPF programs");
+	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason, "the kernel skipped eBPF programs");
 }
 END_TEST
 

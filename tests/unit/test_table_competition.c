@@ -82,8 +82,8 @@ START_TEST(test_the_table_of_one_run)
 {
 	make();
 	print(1);
-	check_line("Competition:", "Competition: 1 × 12.0 MiB, pages at random, a store in each "
-				   "eighth step; all under a limit of 16.0 MiB;");
+	check_line("Competition:", "Competition: 1 × 12.0 MiB, pages at random, every eighth "
+				   "access a store; all under a limit of 16.0 MiB;");
 	check_line("accesses, ms", "accesses, ms n/a 1.50 the clock");
 	check_line("majflt  ", "majflt 40 100 getrusage(2), the run's thread");
 	check_line("pswpin", "pswpin n/a n/a /proc/vmstat, the machine");
@@ -91,7 +91,8 @@ START_TEST(test_the_table_of_one_run)
 	check_line("competitor 1  ", "competitor 1 500 11 9000");
 	check_line("the run  ", "the run 0 2 0 0 2");
 	check_line("Read from swap",
-		   "Read from swap: 10 pages; of these 3 were evicted unseen, as before the run");
+		   "Read from swap: 10 pages; the eviction of 3 of them was not seen, for example "
+		   "before the run");
 }
 END_TEST
 
@@ -111,7 +112,7 @@ START_TEST(test_without_its_hooks_there_is_no_matrix)
 	competitions[0].have_matrix = false;
 	competitions[0].limit = COUNT_NA;
 	print(1);
-	ck_assert_ptr_nonnull(strstr(text, "Who swapped out whose pages: n/a"));
+	ck_assert_ptr_nonnull(strstr(text, "Pages swapped out and read again: n/a"));
 	ck_assert_ptr_nonnull(strstr(text, "NO LIMIT (--unsafe)"));
 	ck_assert_ptr_null(strstr(text, "Read from swap"));
 }

@@ -50,7 +50,7 @@ def test_simulation_is_labelled_and_leaves_nothing_behind(small_file, tmp_path):
     text = pfstat.run(pfstat.PFDRIVE, "--with", "cachegrind", "--accesses", "1000", small_file,
                       env={**os.environ, "TMPDIR": str(tmp_path)}).stdout
     assert "SIMULATED by valgrind" in text
-    assert "Not this machine's caches: I1 32 KiB 8-way, D1 32 KiB 8-way, LL 15360 KiB" in text
+    assert "These are not the caches of this machine: I1 32 KiB 8-way, D1 32 KiB 8-way, LL 15360 KiB" in text
     assert not list(tmp_path.iterdir())
 
 

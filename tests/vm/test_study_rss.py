@@ -101,7 +101,7 @@ def test_table_and_its_faults(path):
     assert "n/a (--no-bpf was given)" in text
     lines = text.split("\n\n", 1)[1].splitlines()
     assert [line.split()[0] for line in lines] == ["Step", "start", "mmap", "byte", "byte"]
-    assert "none: addresses, not yet a page" in lines[2]
+    assert "none: mmap reserves addresses only" in lines[2]
     assert "disk (major) of page 0" in lines[3]
 
 

@@ -108,12 +108,12 @@ static void fig_parts_write_caption(struct drawing *drawing, const struct report
 		    100.0 * most->parts[longest].total_ns / most->whole.total_ns,
 		    view_part_name(longest));
 	drawing_say(drawing, DRAWING_AMOUNT,
-		    "%" PRIu64 " logical faults; nothing explains %s%.2f %% "
-		    "of their time (residue).",
+		    "%" PRIu64 " logical faults; %s%.2f %% of their time is "
+		    "unexplained (residue).",
 		    all->count, view_cpu_at_most(report) ? "at least " : "",
 		    100 * view_residue_share(report));
 	drawing_say(drawing, DRAWING_ALT,
-		    "A bar a class, made of the shares of its time that each "
+		    "One bar per class, made of the shares of its time that each "
 		    "part took: on the CPU, in the queue, at the device, waiting for others, "
 		    "blocked or waiting for a CPU.");
 }

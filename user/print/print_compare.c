@@ -45,7 +45,7 @@ bool compare_has_runs(const struct compare_report *report)
 static void compare_print_lost(FILE *out, const char *name, const struct compare_run *run)
 {
 	if (run->lost_records == COUNT_NA || run->lost_events == COUNT_NA)
-		fprintf(out, "%s: IT IS NOT KNOWN WHAT WAS LOST\n", name);
+		fprintf(out, "%s: THE NUMBER OF LOST RECORDS IS NOT KNOWN\n", name);
 	else if (run->lost_records || run->lost_events)
 		fprintf(out,
 			"%s: LOST %" PRIu64 " RECORDS AND %" PRIu64 " EVENTS: "
@@ -255,12 +255,12 @@ int compare_print_table(FILE *out, const struct compare_report *report)
 	if (err)
 		return err;
 	fputs(compare_has_runs(report) ?
-		      "Several runs a side: the intervals include differences between runs.\n" :
-		      "One run on a side: differences between runs are not in the intervals.\n",
+		      "Several runs per side: the intervals include differences between runs.\n" :
+		      "At least one side has only one run: the intervals do not include differences between runs.\n",
 	      out);
-	fprintf(out, "\nFrom … To: %zu intervals that hold together with %g %% confidence.\n",
+	fprintf(out, "\nFrom … To: %zu simultaneous intervals with %g %% confidence.\n",
 		report->comparison->nr_judged, report->confidence);
-	fprintf(out, "A change is a difference of %g %% at least whose interval excludes 0.\n",
+	fprintf(out, "A change is a difference of at least %g %% whose interval excludes 0.\n",
 		report->threshold);
 	return compare_print_end(out, report);
 }

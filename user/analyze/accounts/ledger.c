@@ -115,7 +115,7 @@ static void add_left_out(struct ledger_difference *difference, const struct side
 
 	if (bound == COUNT_NA || !sides->have_mm)
 		return;
-	note(difference, "eBPF programs that the kernel left out",
+	note(difference, "eBPF programs that the kernel skipped",
 	     (uint64_t)llabs(left) < bound ? left :
 	     left < 0			   ? -(int64_t)bound :
 					     (int64_t)bound);
@@ -132,7 +132,7 @@ static void end_at_edges(struct ledger *ledger, struct ledger_difference *differ
 {
 	add_left_out(difference, sides);
 	if (sides->counters->edges && difference->unexplained)
-		note(difference, "at the edges: it ran on while the watching began and ended",
+		note(difference, "at the edges: the program ran while watching began and ended",
 		     difference->unexplained);
 	end(ledger, difference);
 }
@@ -145,7 +145,7 @@ static void compare_calls(struct ledger *ledger, const struct sides *sides)
 
 	difference = ledger_begin(ledger, "wrapper calls", sides->counters->calls, "logical faults",
 				  figures->faults);
-	add_reason(difference, "calls that the kernel made again", figures->retried);
+	add_reason(difference, "calls that the kernel retried", figures->retried);
 	add_reason(difference, "passes on to ->fault", figures->classes[PFSTAT_CLASS_PASS].count);
 	add_reason(difference, "page_mkwrite as a part of a fault", figures->sequels);
 	add_reason(difference, "errors", figures->classes[PFSTAT_CLASS_ERROR].count);
@@ -156,7 +156,7 @@ static void compare_calls(struct ledger *ledger, const struct sides *sides)
 static void add_unseen(struct ledger_difference *difference, const struct sides *sides)
 {
 	add_bound(difference, "records lost", sides->counters->lost);
-	add_bound(difference, "chains that needed no further call: mapped meanwhile",
+	add_bound(difference, "chains without a further call: mapped in the meantime",
 		  sides->figures->unfinished);
 }
 

@@ -56,17 +56,17 @@ static uint64_t on_cpu_us(const struct run_counters *counters, const struct usag
 static const char *edge_reason(const struct run_counters *counters)
 {
 	if (counters->edges)
-		return "it ran on while the watching began and ended";
+		return "the program ran while watching began and ended";
 	return counters->hooked_only ?
-		       "a switch between the two beginnings or the two ends" :
-		       "getrusage also has the child before its exec, and the last switch of "
-		       "each process";
+		       "a switch between the two starts or the two ends" :
+		       "getrusage also counts the child before its exec, and the last switch "
+		       "of each process";
 }
 
 static void fill_times(struct usage_line *lines, const struct run_counters *counters,
 		       const struct usage_seen *seen)
 {
-	static const char no_mode[] = "eBPF does not see the changes of mode";
+	static const char no_mode[] = "eBPF does not see mode changes";
 
 	lines[USAGE_UTIME] =
 		(struct usage_line){ "utime",  "utime_us", "µs", in(counters->usage.utime_ns, US),
@@ -80,9 +80,9 @@ static void fill_times(struct usage_line *lines, const struct run_counters *coun
 		"µs",
 		in(count_sum(counters->usage.utime_ns, counters->usage.stime_ns), US),
 		on_cpu_us(counters, seen),
-		seen->one_thread ? "time of the loop, less the stays off the CPU" :
-				   "of several threads, or processes, it is not known",
-		"getrusage's clock moves at ticks and switches; interrupts are in eBPF's"
+		seen->one_thread ? "time of the loop minus the time off the CPU" :
+				   "not known for several threads or processes",
+		"getrusage's clock advances at ticks and switches; eBPF includes interrupts"
 	};
 }
 
@@ -90,10 +90,11 @@ static void fill_memory(struct usage_line *lines, const struct run_counters *cou
 {
 	const char *const edges = counters->edges ? edge_reason(counters) : NULL;
 
-	lines[USAGE_MAXRSS] = (struct usage_line){ "maxrss", "maxrss_kb",
-						   "KiB",    in(counters->usage.maxrss_bytes, KIB),
-						   COUNT_NA, "of the whole process, ever: no event",
-						   NULL };
+	lines[USAGE_MAXRSS] =
+		(struct usage_line){ "maxrss", "maxrss_kb",
+				     "KiB",    in(counters->usage.maxrss_bytes, KIB),
+				     COUNT_NA, "maximum of the process; eBPF has no event",
+				     NULL };
 	lines[USAGE_MINFLT] = (struct usage_line){ "minflt",
 						   "minflt",
 						   "",
@@ -115,15 +116,14 @@ static void fill_io(struct usage_line *lines, const struct run_counters *counter
 {
 	const bool known = has_hook(counters, HOOK_BLOCK);
 
-	lines[USAGE_INBLOCK] = (struct usage_line){
-		"inblock",
-		"inblock",
-		"× 512 B",
-		counters->usage.inblock,
-		known ? seen->bytes_read / SECTOR : COUNT_NA,
-		"read requests of its threads",
-		"requests not complete at the end, or of disks made of disks"
-	};
+	lines[USAGE_INBLOCK] =
+		(struct usage_line){ "inblock",
+				     "inblock",
+				     "× 512 B",
+				     counters->usage.inblock,
+				     known ? seen->bytes_read / SECTOR : COUNT_NA,
+				     "read requests of its threads",
+				     "requests not complete at the end, or stacked block devices" };
 	lines[USAGE_OUBLOCK] = (struct usage_line){
 		"oublock",
 		"oublock",
@@ -131,7 +131,7 @@ static void fill_io(struct usage_line *lines, const struct run_counters *counter
 		counters->usage.oublock,
 		known ? seen->bytes_written / SECTOR : COUNT_NA,
 		"write requests of its threads",
-		"getrusage counts pages made dirty; who writes them, and when, is another matter"
+		"getrusage counts pages that become dirty; they are written later, by other threads"
 	};
 }
 
@@ -143,21 +143,21 @@ static void fill_switches(struct usage_line *lines, const struct run_counters *c
 						  "",
 						  counters->usage.nvcsw,
 						  counters->have_bpf ? seen->voluntary : COUNT_NA,
-						  "stays off the CPU, asleep",
+						  "off-CPU intervals, asleep",
 						  edge_reason(counters) };
 	lines[USAGE_NIVCSW] = (struct usage_line){ "nivcsw",
 						   "nivcsw",
 						   "",
 						   counters->usage.nivcsw,
 						   counters->have_bpf ? seen->preempted : COUNT_NA,
-						   "stays off the CPU, runnable",
+						   "off-CPU intervals, runnable",
 						   edge_reason(counters) };
 	lines[USAGE_SYSCALLS] = (struct usage_line){ "system calls",
 						     "syscalls",
 						     "",
 						     COUNT_NA,
 						     calls_of(counters),
-						     "entered and left while watched",
+						     "calls that began and ended while watched",
 						     NULL };
 }
 
@@ -174,7 +174,7 @@ static void fill_losses(struct usage_line *lines, const struct run_counters *cou
 		for (i = 0; i < ARRAY_SIZE(of_events); i++)
 			lines[of_events[i]].reason = "events of eBPF were lost";
 	if (counters->events_skipped) {
-		lines[USAGE_MINFLT].reason = "the kernel left out programs of eBPF";
+		lines[USAGE_MINFLT].reason = "the kernel skipped eBPF programs";
 		lines[USAGE_MAJFLT].reason = lines[USAGE_MINFLT].reason;
 	}
 }

@@ -36,7 +36,7 @@ static int table_classes(FILE *out, const struct view *view)
 {
 	static const char *const headings[] = { "<Class",   ">Calls",	 ">Share",
 						">Mean µs", ">p50 µs",	 ">p99 µs",
-						">Max µs",  ">Total ms", ">Off the CPU" };
+						">Max µs",  ">Total ms", ">Off-CPU" };
 	enum pfstat_class class;
 	struct grid grid;
 
@@ -53,7 +53,7 @@ static int table_counts(FILE *out, const struct view *view)
 {
 	static const char *const headings[] = {
 		">Pages touched", ">Faults", ">Major",	       ">minflt",      ">majflt",
-		">nvcsw",	  ">nivcsw", ">Off-CPU stays", ">Records lost"
+		">nvcsw",	  ">nivcsw", ">Off-CPU count", ">Records lost"
 	};
 	const struct usage *rusage = &view->run->usage;
 	/* Only a drive knows the pages that it touches. */
@@ -107,7 +107,7 @@ static void left_out_syscalls(FILE *out, const struct report_syscalls *syscalls,
 		total_ns += syscalls->rows[i].value.total_ns;
 	}
 	if (nr_rows < syscalls->nr)
-		fprintf(out, "Left out: %zu more rows, with %" PRIu64 " calls and %.2f ms\n",
+		fprintf(out, "Not shown: %zu more rows, with %" PRIu64 " calls and %.2f ms\n",
 			syscalls->nr - nr_rows, count, total_ns / 1e6);
 }
 

@@ -107,8 +107,8 @@ static int table_figures(FILE *out, const struct runs *runs)
 
 static int competition_table_classes(FILE *out, const struct runs *runs)
 {
-	static const char *const headings[] = { "<Faults of the run", ">Alone", ">of them major",
-						">With competitors", ">of them major" };
+	static const char *const headings[] = { "<Faults of the run", ">Alone", ">Major",
+						">With competitors", ">Major" };
 	enum fault_class class;
 	struct grid grid;
 
@@ -141,8 +141,8 @@ static void cell_of_competitor(struct grid *grid, const struct runs *runs, unsig
 
 static int table_competitors(FILE *out, const struct runs *runs)
 {
-	static const char *const headings[] = { "<Meanwhile, /proc/PID/stat", ">majflt", ">minflt",
-						">Accesses" };
+	static const char *const headings[] = { "<Competitor (/proc/PID/stat)", ">majflt",
+						">minflt", ">Accesses" };
 	char name[32];
 	struct grid grid;
 	unsigned int i;
@@ -171,7 +171,7 @@ static void open_matrix(struct grid *grid, const struct swap_matrix *matrix)
 			 swap_role_name(role, buffer, sizeof(buffer)));
 		headings[nr++] = names[role];
 	}
-	headings[nr++] = ">together";
+	headings[nr++] = ">total";
 	grid_open(grid, headings, nr);
 }
 
@@ -205,8 +205,8 @@ static void line_of_matrix(FILE *out, const struct runs *runs)
 		runs->values[i] = competition_of(runs, i)->matrix.not_seen;
 	not_seen = view_spread(runs->values, runs->nr);
 	fprintf(out,
-		"Read from swap: %.*f pages; of these %.*f were evicted unseen, as "
-		"before the run\n",
+		"Read from swap: %.*f pages; the eviction of %.*f of them was not seen, for "
+		"example before the run\n",
 		runs->nr > 1, read.mean, runs->nr > 1, not_seen.mean);
 }
 
@@ -219,13 +219,14 @@ static int table_matrix(FILE *out, const struct runs *runs)
 	int err;
 
 	if (!first->have_matrix) {
-		fputs("Who swapped out whose pages: n/a (without eBPF, or this kernel has neither\n"
-		      "__delete_from_swap_cache nor __swap_cache_del_folio, or neither\n"
-		      "swap_readpage nor swap_read_folio)\n",
+		fputs("Pages swapped out and read again: n/a (there is no eBPF, or this kernel lacks\n"
+		      "__delete_from_swap_cache and __swap_cache_del_folio, or swap_readpage and\n"
+		      "swap_read_folio)\n",
 		      out);
 		return 0;
 	}
-	fputs("Pages swapped out and in again, by who evicted them and whose they were\n", out);
+	fputs("Pages swapped out and read again, by the process that evicted them and their owner\n",
+	      out);
 	open_matrix(&grid, &first->matrix);
 	for (evictor = 0; evictor < NR_SWAP_ROLES; evictor++) {
 		if (!swap_role_evicts(&first->matrix, evictor))
@@ -246,7 +247,7 @@ static void competition_heading(FILE *out, const struct runs *runs)
 {
 	const struct competition *competition = competition_of(runs, 0);
 
-	fprintf(out, "Competition: %u × %.1f MiB, pages %s, a store in each eighth step; ",
+	fprintf(out, "Competition: %u × %.1f MiB, pages %s, every eighth access a store; ",
 		competition->nr, competition->bytes / MIB,
 		competition->random ? "at random" : "in order");
 	if (competition->limit == COUNT_NA)

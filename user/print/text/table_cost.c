@@ -9,7 +9,7 @@
 
 static void print_total(FILE *out, double total_ns, double share)
 {
-	fprintf(out, ", %.3g ms in all", total_ns / 1e6);
+	fprintf(out, ", %.3g ms in total", total_ns / 1e6);
 	if (!isnan(share))
 		fprintf(out, ", %.2f%% of the run", 100 * share);
 }
@@ -17,12 +17,10 @@ static void print_total(FILE *out, double total_ns, double share)
 static void print_again(FILE *out, const struct own_cost *cost)
 {
 	if (isnan(cost->again_ns))
-		fputs("  each time that the kernel begins one again is counted as a whole one: "
-		      "at most\n",
+		fputs("  an upper bound: each retry by the kernel is counted as a whole fault\n",
 		      out);
 	else
-		fprintf(out, "  %.0f ns each time that the kernel begins one again\n",
-			cost->again_ns);
+		fprintf(out, "  %.0f ns for each retry of a fault by the kernel\n", cost->again_ns);
 }
 
 /* eBPF sends no event for a fault that the module records. */
@@ -32,12 +30,12 @@ static void print_bpf(FILE *out, const struct report *run, const struct own_cost
 		fputs("Own cost of eBPF: n/a\n", out);
 		return;
 	}
-	fprintf(out, "Own cost of eBPF: %.0f ns a fault", cost->hooked_ns);
+	fprintf(out, "Own cost of eBPF: %.0f ns per fault", cost->hooked_ns);
 	print_total(out, cost->bpf_total_ns, cost->bpf_share);
-	fputs("; not in a call's time\n", out);
+	fputs("; not in the times of calls\n", out);
 	if (run->cost.bpf_again)
 		print_again(out, cost);
-	fprintf(out, "  %.0f ns of a fault of which the module does not tell\n", cost->other_ns);
+	fprintf(out, "  %.0f ns for each fault that the module does not record\n", cost->other_ns);
 }
 
 static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
@@ -47,13 +45,13 @@ static void print_module(FILE *out, const struct report *run, const struct own_c
 			run->cost.subtract ? "; nothing is subtracted" : "");
 		return;
 	}
-	fprintf(out, "Own cost of the module: %.3g ns a call", cost->call_ns);
+	fprintf(out, "Own cost of the module: %.3g ns per call", cost->call_ns);
 	if (!isnan(cost->total_ns))
 		print_total(out, cost->total_ns, cost->share);
 	fputc('\n', out);
 	if (!isnan(cost->inside_ns))
-		fprintf(out, "  %.3g ns of a call's time are its%s\n", cost->inside_ns,
-			run->cost.subtract ? ", subtracted above from those of calls" : "");
+		fprintf(out, "  %.3g ns of the time of each call are the module's own%s\n",
+			cost->inside_ns, run->cost.subtract ? ", and subtracted above" : "");
 }
 
 void table_cost(FILE *out, const struct report *run)

@@ -98,14 +98,14 @@ static void memory_line(struct grid *grid, const struct environment *e)
 {
 	const bool to_file = !strncmp(e->map, "shared", strlen("shared"));
 	const bool anon = !strcmp(e->backing, "anonymous");
-	char stores[96] = "nothing is stored";
+	char stores[96] = "no stores";
 
 	if (e->fill[0] || e->store_share > 0)
 		snprintf(stores, sizeof(stores), "%s%.4g %% of the accesses store, to %s",
 			 e->fill[0] ? "memset and msync first; " : "", 100 * e->store_share,
 			 to_file ? "the file itself" :
 			 anon	 ? "it" :
-				   "copies of its pages");
+				   "private copies of its pages");
 	if (strcmp(e->map, "shared") || e->fill[0] || e->store_share > 0)
 		env_line(grid, "Mapping", "%s; %s", known(e->map), stores);
 }
@@ -153,9 +153,9 @@ static void instrument_lines(struct grid *grid, const struct environment *e)
 	if (e->fault_around_bytes)
 		size_text(e->fault_around_bytes, around, sizeof(around));
 	if (e->fault_around)
-		env_line(grid, "Fault-around", "kept (%s)", around);
+		env_line(grid, "Fault-around", "on (%s)", around);
 	else
-		env_line(grid, "Fault-around", "off: every page faults by itself");
+		env_line(grid, "Fault-around", "off: each page faults separately");
 }
 
 static void recorded_line(struct grid *grid, const struct environment *e)

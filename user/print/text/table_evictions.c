@@ -37,14 +37,17 @@ static void evictions_left_out_line(FILE *out, const struct report *run, size_t 
 		faults += run->pages.pairs[i].faults;
 	}
 	if (rows < run->pages.nr_pairs)
-		fprintf(out, "Left out: %zu more, with %" PRIu64 " pages and %" PRIu64 " faults\n",
+		fprintf(out,
+			"Not shown: %zu more rows, with %" PRIu64 " pages and %" PRIu64 " faults\n",
 			run->pages.nr_pairs - rows, pages, faults);
 }
 
 static void not_followed_line(FILE *out, const struct report *run)
 {
 	if (run->pages.evictions.overflow)
-		fprintf(out, "Not followed: %" PRIu64 " evicted pages of too many files\n",
+		fprintf(out,
+			"Not tracked: %" PRIu64
+			" evicted pages, because there were too many files\n",
 			run->pages.evictions.overflow);
 }
 

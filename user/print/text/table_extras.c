@@ -48,8 +48,9 @@ static void usage_rows(struct grid *grid, const struct usage_line *line)
 
 static int table_usage(FILE *out, const struct usage_line *lines)
 {
-	static const char *const headings[] = { "<Usage", "<Unit",	 ">getrusage",
-						">eBPF",  ">Difference", "<What eBPF's is" };
+	static const char *const headings[] = {
+		"<Usage", "<Unit", ">getrusage", ">eBPF", ">Difference", "<Source of eBPF's value"
+	};
 	struct grid grid;
 	size_t i;
 
@@ -92,8 +93,8 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 		table_no_bpf(out, run, "System calls by name");
 		return 0;
 	}
-	fputs("System calls as strace -c -w lists them. Seen by eBPF, which adds some 1 800\n"
-	      "instructions to a call; strace adds 23 000 or more (Documentation/user/measures.rst)\n",
+	fputs("System calls in the format of strace -c -w. eBPF adds about 1 800 instructions to a\n"
+	      "call; strace adds 23 000 or more (Documentation/user/measures.rst)\n",
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < measures->nr_syscalls; i++) {
@@ -148,7 +149,8 @@ static void hardware_head(FILE *out, const struct report *run)
 			" KiB was read\n",
 			counts->l1d_bytes / 1024, counts->walked_bytes / 1024);
 	else
-		fputs("L1D was not\nflushed before, for the kernel does not tell its size\n", out);
+		fputs("L1D was not\nflushed before, because the kernel does not report its size\n",
+		      out);
 }
 
 static void hardware_reasons(FILE *out, const struct hw_counts *counts)
@@ -161,7 +163,7 @@ static void hardware_reasons(FILE *out, const struct hw_counts *counts)
 	enum hw_op op;
 
 	if (all) {
-		fprintf(out, "Not available: all of them: %s\n", all);
+		fprintf(out, "No counter is available: %s\n", all);
 		return;
 	}
 	for (cache = 0; cache < HW_NR_CACHES; cache++)
@@ -260,8 +262,8 @@ static int table_simulation(FILE *out, const struct cache_simulation *simulation
 	size_t i;
 
 	fprintf(out,
-		"SIMULATED by %s, cachegrind: a run with the accesses, less one without.\n"
-		"Not this machine's caches:",
+		"SIMULATED by %s, cachegrind: a run with the accesses minus a run without them.\n"
+		"These are not the caches of this machine:",
 		simulation->version);
 	for (i = 0; i < CACHE_SIMULATION_LEVELS; i++)
 		fprintf(out, "%s %s %" PRIu64 " KiB %u-way", i ? "," : "", levels[i].name,

@@ -40,7 +40,7 @@ static void groups_left_out_line(FILE *out, const struct view *view)
 	const struct group *sum = &view->left_out;
 
 	if (rows)
-		fprintf(out, "Left out: %zu more row%s, with %" PRIu64 " faults and %.2f ms\n",
+		fprintf(out, "Not shown: %zu more row%s, with %" PRIu64 " faults and %.2f ms\n",
 			rows, rows == 1 ? "" : "s", sum->faults, sum->total_ns / 1e6);
 }
 

@@ -92,7 +92,7 @@ static void difference_rows(struct grid *grid, const struct ledger_difference *d
 
 static int table_ledger_differences(FILE *out, const struct ledger *ledger)
 {
-	static const char *const headings[] = { "<Difference", ">Amount", ">Of it", "<Reason" };
+	static const char *const headings[] = { "<Difference", ">Amount", ">Part", "<Reason" };
 	struct grid grid;
 	size_t i;
 

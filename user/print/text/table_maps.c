@@ -51,8 +51,8 @@ static void add(uint64_t *sum, uint64_t bytes)
 
 int table_maps(FILE *out, const struct map_list *maps)
 {
-	static const char *const headings[] = { "<Address", "<Rights", ">KiB",	     ">Resident",
-						">Swapped", "<Hooked", "<What it is" };
+	static const char *const headings[] = { "<Address", "<Rights", ">KiB",	      ">Resident",
+						">Swapped", "<Hooked", "<Description" };
 	uint64_t size = 0, resident = 0, swapped = 0;
 	struct grid grid;
 	size_t i;

@@ -69,17 +69,16 @@ static void residue_note(FILE *out, const struct report *run)
 		return;
 	/* The share lacks the time of lost events, so it is never printed as 0. */
 	if (view_cpu_at_most(run) && share < 0.00005)
-		fprintf(out, "Residue: not known, %" PRIu64 " events were lost\n",
+		fprintf(out, "Unexplained: not known, because %" PRIu64 " events were lost\n",
 			run->losses.events);
 	else if (view_cpu_at_most(run))
 		fprintf(out,
-			"Residue: nothing explains at least %.2f%% of the time, %" PRIu64
-			" events were lost\n",
+			"Unexplained: at least %.2f%% of the time; %" PRIu64 " events were lost\n",
 			100 * share, run->losses.events);
 	else if (share > 0 && share < 0.00005)
-		fputs("Residue: nothing explains <0.01% of the time\n", out);
+		fputs("Unexplained: <0.01% of the time\n", out);
 	else
-		fprintf(out, "Residue: nothing explains %.2f%% of the time\n", 100 * share);
+		fprintf(out, "Unexplained: %.2f%% of the time\n", 100 * share);
 }
 
 /* Lists the cells that are n/a, and the reasons. */
@@ -93,11 +92,11 @@ static void parts_notes(FILE *out, const struct report *run)
 		table_no_bpf(out, run, "Parts");
 		return;
 	}
-	fputs("Faults of a part had some of it; its mean, p50 and p99 are over all faults of the "
-	      "class\n",
+	fputs("The row of a part counts the faults that spent time in it. Its mean, p50 and p99 are\n"
+	      "over all faults of the class.\n",
 	      out);
 	residue_note(out, run);
-	separator = "n/a, for eBPF had no hook: ";
+	separator = "n/a, because eBPF had no hook: ";
 	for (part = 0; part < NR_PARTS; part++) {
 		if (view_part_known(run, part))
 			continue;
@@ -138,7 +137,7 @@ int table_parts(FILE *out, const struct view *view)
 		    &run->faults.all);
 	err = grid_close(&grid, out);
 	if (run->faults.all.unsolved)
-		fprintf(out, "Not solved, by an error or a signal: %" PRIu64 " of them\n",
+		fprintf(out, "Faults that ended with an error or a signal: %" PRIu64 "\n",
 			run->faults.all.unsolved);
 	parts_notes(out, run);
 	return err;
@@ -236,7 +235,7 @@ int table_readahead(FILE *out, const struct report *run)
 	page_row(&grid, "never used", removals ? pages->idle : COUNT_NA, pages->read,
 		 "still there; read(2) may have used them");
 	if (pages->overflow)
-		page_row(&grid, "not followed", pages->overflow, COUNT_NA,
-			 "beside those above: of too many files");
+		page_row(&grid, "not tracked", pages->overflow, COUNT_NA,
+			 "pages of further files, not counted above");
 	return grid_close(&grid, out);
 }

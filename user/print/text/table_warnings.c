@@ -29,7 +29,7 @@ static void warn_of_damage(FILE *out, size_t number, const char *damage)
 {
 	if (number)
 		fprintf(out, "RUN %zu: ", number);
-	fputs("THE RECORDING IS NOT WHOLE, THE FIGURES ARE OF WHAT COULD BE READ: ", out);
+	fputs("THE RECORDING IS INCOMPLETE; THE FIGURES COVER WHAT COULD BE READ: ", out);
 	utf8_print(out, damage);
 	fputc('\n', out);
 }
@@ -82,8 +82,7 @@ static void warn_of_events(FILE *out, const struct report_losses *losses, size_t
 	     losses->events);
 	if (losses->events_skipped != COUNT_NA && losses->events_skipped)
 		warn(out, number,
-		     "%" PRIu64 " OF THESE THE KERNEL LEFT OUT: NO LARGER RING WOULD "
-		     "HAVE HELD THEM",
+		     "THE KERNEL SKIPPED %" PRIu64 " OF THESE; A LARGER RING WOULD NOT HELP",
 		     losses->events_skipped);
 }
 
@@ -103,7 +102,7 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		     figures->late);
 	if (run->ledger.unexplained)
 		warn(out, number,
-		     "%" PRIu64 " FAULTS ARE COUNTED DIFFERENTLY FOR NO KNOWN REASON: "
+		     "%" PRIu64 " FAULTS DIFFER BETWEEN THE COUNTERS WITHOUT A KNOWN REASON: "
 		     "SEE THE LEDGER",
 		     run->ledger.unexplained);
 	if (run->losses.maps != COUNT_NA && run->losses.maps)
@@ -113,8 +112,8 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		     run->losses.maps);
 	if (run->losses.names_left_out != COUNT_NA && run->losses.names_left_out)
 		warn(out, number,
-		     "%" PRIu64 " NAMES OF CODE ARE NOT IN THE RECORDING: ADDRESSES "
-		     "STAND FOR THEM",
+		     "%" PRIu64 " SYMBOLS ARE NOT IN THE RECORDING: ADDRESSES ARE "
+		     "PRINTED INSTEAD",
 		     run->losses.names_left_out);
 	if (!run->bpf.known)
 		return;
@@ -123,6 +122,5 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		warn(out, number, "OFF-CPU TIMES ARE TOO LOW FOR UP TO %" PRIu64 " CALLS",
 		     figures->off_cpu_partial);
 	if (residue > VIEW_RESIDUE_MAX)
-		warn(out, number, "RESIDUE: NOTHING EXPLAINS %.2f%% OF THE TIME OF FAULTS",
-		     100 * residue);
+		warn(out, number, "UNEXPLAINED: %.2f%% OF THE TIME OF FAULTS", 100 * residue);
 }

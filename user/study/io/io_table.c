@@ -144,13 +144,13 @@ static void io_table_begin_row(struct grid *grid, const struct io_row *row)
 
 static int io_table_rates(FILE *out, const struct io_report *report)
 {
-	static const char *const headings[] = { "<Way",	  "<Cache", ">MiB",
-						">MiB/s", ">ms",    ">of it to disk, ms" };
+	static const char *const headings[] = { "<Method", "<Cache", ">MiB",
+						">MiB/s",  ">ms",    ">writing back, ms" };
 	const struct io_row *row;
 	struct grid grid;
 	unsigned int i;
 
-	fprintf(out, "Throughput: mean ± standard deviation of %u, nothing watched\n",
+	fprintf(out, "Throughput: mean ± standard deviation of %u passes, not watched\n",
 		report->rows[0].nr_passes);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++) {
@@ -166,7 +166,7 @@ static int io_table_rates(FILE *out, const struct io_report *report)
 
 static int io_table_counts(FILE *out, const struct io_report *report)
 {
-	static const char *const headings[] = { "<Way",	   "<Cache", ">minflt",
+	static const char *const headings[] = { "<Method", "<Cache", ">minflt",
 						">majflt", ">nvcsw", ">nivcsw" };
 	static const io_figure figures[] = {
 		io_table_minor_faults,
@@ -177,7 +177,7 @@ static int io_table_counts(FILE *out, const struct io_report *report)
 	unsigned int i, j;
 	struct grid grid;
 
-	fputs("What getrusage(2) counted in the same passes\n", out);
+	fputs("Counts of getrusage(2) in the same passes\n", out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++) {
 		io_table_begin_row(&grid, &report->rows[i]);
@@ -219,20 +219,20 @@ static void io_table_warn_of_losses(FILE *out, const struct io_row *row)
 	if (seen->losses.events != COUNT_NA && seen->losses.events)
 		fprintf(out,
 			"%s, %s: LOST %" PRIu64 " EVENTS OF EBPF: SYSTEM CALLS, OFF-CPU "
-			"STAYS, FAULTS ARE TOO LOW\n",
+			"COUNTS, FAULTS ARE TOO LOW\n",
 			name, caches[row->cache], seen->losses.events);
 }
 
 static int io_table_seen(FILE *out, const struct io_report *report)
 {
-	static const char *const headings[] = { "<Way",		  "<Cache",	  ">System calls",
-						">Off-CPU stays", ">Faults",	  ">Major",
+	static const char *const headings[] = { "<Method",	  "<Cache",	  ">System calls",
+						">Off-CPU count", ">Faults",	  ">Major",
 						">mkwrite",	  ">Unexplained", ">Longer" };
 	struct grid grid;
 	unsigned int i;
 	int err;
 
-	fputs("One more pass of each, watched by eBPF and the module: how much longer it took\n",
+	fputs("One more pass of each method, watched by eBPF and the module; Longer: its extra time\n",
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++)
@@ -245,14 +245,10 @@ static int io_table_seen(FILE *out, const struct io_report *report)
 
 static int io_table_caches(FILE *out, const struct io_report *report)
 {
-	static const char *const headings[] = { "<Way",
-						"<Cache",
-						">Cached before",
-						">after",
-						">Buffers before",
-						">after",
-						">the files before",
-						">after" };
+	static const char *const headings[] = { "<Method",	   "<Cache",
+						">Cached before",  ">after",
+						">Buffers before", ">after",
+						">Files before",   ">after" };
 	static const io_figure figures[] = {
 		io_table_cached_before, io_table_cached_after, io_table_buffers_before,
 		io_table_buffers_after, io_table_files_before, io_table_files_after,
@@ -260,8 +256,8 @@ static int io_table_caches(FILE *out, const struct io_report *report)
 	unsigned int i, j;
 	struct grid grid;
 
-	fputs("Page cache and buffers of the machine (/proc/meminfo), and the files' pages in the "
-	      "cache\n(mincore), before and after a pass: means, KiB\n",
+	fputs("Page cache and buffers of the machine (/proc/meminfo), and cached pages of the files\n"
+	      "(mincore), before and after a pass: means in KiB\n",
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++) {

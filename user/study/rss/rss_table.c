@@ -31,7 +31,7 @@ static void rss_table_print_head(FILE *out, const struct rss_report *report)
 	else
 		fputs("n/a\n", out);
 	if (report->bpf_missing)
-		fprintf(out, "eBPF    n/a (%s): faults of the mapped file alone\n",
+		fprintf(out, "eBPF    n/a (%s): only faults of the mapped file are known\n",
 			report->bpf_missing);
 	if (report->lost)
 		fprintf(out, "Lost    %" PRIu64 " records or events: faults are missing below\n",
@@ -76,7 +76,8 @@ static size_t rss_table_fault_text(char *text, size_t size, const struct rss_fau
 		length +=
 			snprintf(text + length, size - length, " in %u attempts", fault->attempts);
 	if (!fault->solved)
-		length += snprintf(text + length, size - length, ", not solved");
+		length +=
+			snprintf(text + length, size - length, ", ended with an error or a signal");
 	return length;
 }
 
@@ -96,7 +97,7 @@ static void rss_table_faults_cell(struct grid *grid, const struct rss_step *step
 		return;
 	}
 	if (!step->nr_faults) {
-		grid_cell(grid, step->kind == RSS_MMAP ? "none: addresses, not yet a page" :
+		grid_cell(grid, step->kind == RSS_MMAP ? "none: mmap reserves addresses only" :
 							 "none: the page was mapped");
 		return;
 	}
@@ -114,8 +115,8 @@ static void rss_table_faults_cell(struct grid *grid, const struct rss_step *step
 
 int rss_table(FILE *out, const struct rss_report *report)
 {
-	static const char *const headings[] = { "<Step", ">Virtual KiB", ">more", ">Resident KiB",
-						">more", ">Pages of it", "<Fault" };
+	static const char *const headings[] = { "<Step", ">Virtual KiB",  ">more", ">Resident KiB",
+						">more", ">Mapped pages", "<Fault" };
 	const struct sizes *sizes, *before = NULL;
 	struct grid grid;
 	unsigned int i;
