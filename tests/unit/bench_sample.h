@@ -13,7 +13,7 @@
 #include "user/bench/suite.h"
 #include "user/model/counters.h"
 
-/* The rows that the names select; none is measured. */
+/* The selected rows; none of them has been measured yet. */
 static inline void bench_sample_open(struct bench_results *results, char *const *names, size_t nr)
 {
 	const char *unknown;
@@ -35,7 +35,7 @@ static inline void bench_sample_open(struct bench_results *results, char *const 
 		snprintf(results->rows[i].missing, BENCH_WHY, "it was not its turn");
 }
 
-/* Ten runs of 1000 operations with that time; the last takes 10 % longer. */
+/* Ten runs of 1000 operations of that duration; the last run takes 10 % longer. */
 static inline struct bench_row *bench_sample_measure(struct bench_results *results,
 						     const char *name, double ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The same numbers on every machine and run: a failure can be repeated. */
+/* A generator that gives the same numbers on every machine, so that a failure can be repeated. */
 #ifndef PFSTAT_TESTS_RANDOM_H
 #define PFSTAT_TESTS_RANDOM_H
 

@@ -21,10 +21,10 @@ static inline int run_tests(const char *name, SFun setup, SFun teardown,
 		tcase_add_checked_fixture(tcase, setup, teardown);
 	for (i = 0; i < nr; i++)
 		tcase_add_test(tcase, tests[i]);
-	tcase_set_timeout(tcase, 60); /* sanitizers on a loaded machine */
+	tcase_set_timeout(tcase, 60); /* Sanitizers are slow on a loaded machine. */
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
-	/* CK_VERBOSITY=verbose names every test. */
+	/* CK_VERBOSITY=verbose prints the name of each test. */
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

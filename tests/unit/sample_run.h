@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A run whose figures are known, for the printers' tests. */
+/* A run with known figures, for the tests of the printers. */
 #ifndef PFSTAT_TESTS_SAMPLE_RUN_H
 #define PFSTAT_TESTS_SAMPLE_RUN_H
 
@@ -11,11 +11,13 @@
 #include "user/print/print_report.h"
 #include "user/report/report.h"
 
-/* The study's random experiment (its figure 1), with a few waits among the disk faults. */
+/*
+ * The random experiment of the page-fault study (figure 1), with a few waits among the disk faults.
+ */
 #define SAMPLE_DISK	 6000
 #define SAMPLE_WAIT	 150
 #define SAMPLE_READAHEAD 48
-#define SAMPLE_RETRIED	 6198 /* these three */
+#define SAMPLE_RETRIED	 6198 /* the three counts above */
 #define SAMPLE_LONG	 5000
 #define SAMPLE_AROUND	 101
 #define SAMPLE_FAULTS	 11299
@@ -65,8 +67,8 @@ static inline enum pfstat_class sample_class(unsigned int page)
 }
 
 /*
- * Each retried call takes disk_ns, of which all but 5 µs off the CPU; each
- * retry 300 ns; each other call 6500 ns.
+ * Each retried call takes disk_ns and is off the CPU for all but 5 µs of it; each retry takes 300
+ * ns and each other call 6500 ns.
  */
 static inline struct summary *sample_summary(uint64_t disk_ns)
 {
@@ -118,7 +120,7 @@ static inline void sample_details(struct sample_run *run)
 		.value = { .count = 1, .total_ns = 1000, .log2_ns[10] = 1 },
 	};
 	run->syscalls[2] = (struct syscall_row){
-		/* no such call, no such error */
+		/* no such system call, no such error number */
 		.number = 99999,
 		.error = 12345,
 		.value = { .count = 1, .total_ns = 1, .log2_ns[39] = 1 },
@@ -127,7 +129,7 @@ static inline void sample_details(struct sample_run *run)
 	run->report.syscalls.nr = 3;
 }
 
-/* Each fault of the class the same; the parts that are named, ns each, add up to the whole. */
+/* Gives each fault of the class the same duration; the parts add up to it. */
 static inline void sample_faults(struct report *report, enum fault_class class, uint64_t count,
 				 bool major, const uint64_t parts_ns[NR_PARTS])
 {
@@ -320,7 +322,7 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	sample_ledger(&run->report.ledger);
 }
 
-/* As if eBPF could not be had. */
+/* Removes the results of eBPF, as in a run without eBPF. */
 static inline void sample_without_bpf(struct report *report)
 {
 	report->bpf.known = false;
@@ -335,7 +337,7 @@ static inline void sample_without_bpf(struct report *report)
 	strcpy(report->bpf.missing, "not permitted: run as root");
 }
 
-/* Nothing faulted, nothing is known of the machine, no eBPF. */
+/* A run without a fault, without eBPF, on a machine with unknown properties. */
 static inline void sample_open_empty(struct sample_run *run)
 {
 	memset(run, 0, sizeof(*run));
@@ -350,7 +352,9 @@ static inline void sample_close(struct sample_run *run)
 	summary_free((struct summary *)run->report.summary);
 }
 
-/* To be freed. Not inlined: gcc 12 then sees a dangling pointer where there is none. */
+/*
+ * The caller frees the result. Not inlined: otherwise gcc 12 warns falsely of a dangling pointer.
+ */
 static __attribute__((noinline, unused)) char *sample_print(enum report_format format,
 							    const struct report *runs, size_t nr)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is mapped where, through mmap, fork, exec and exit. */
+/* Address spaces: the file at an address, through mmap, fork, exec and exit. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,12 +80,12 @@ START_TEST(test_a_new_map_replaces_the_overlapped_parts)
 	check(1, 0x13000, "/a", 3);
 	check(1, 0x14000, "/b", 0);
 	check(1, 0x16000, "/a", 6);
-	add_map(1, 0x12000, 0x3000, 0, 12, "/c"); /* over an end and a beginning */
+	add_map(1, 0x12000, 0x3000, 0, 12, "/c"); /* over the boundary of two */
 	check(1, 0x11000, "/a", 1);
 	check(1, 0x12000, "/c", 0);
 	check(1, 0x14fff, "/c", 2);
 	check(1, 0x15000, "/b", 1);
-	add_map(1, 0x10000, 0x20000, 0, 13, "/d"); /* over all */
+	add_map(1, 0x10000, 0x20000, 0, 13, "/d"); /* over all mappings */
 	check(1, 0x1ffff, "/d", 15);
 	check(1, 0x2f000, "/d", 31);
 	check(1, 0x15000, "/d", 5);
@@ -99,7 +99,7 @@ START_TEST(test_fork_copies_mappings_and_exec_drops_them)
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	add_task(PFSTAT_TASK_FORK, 2, 2, 1, "child");
 	check(2, 0x1000, "/a", 0);
-	add_map(2, 0x1000, 0, 0, 0, ""); /* it executes a program */
+	add_map(2, 0x1000, 0, 0, 0, ""); /* the process executes another program */
 	check(2, 0x1000, NULL, 0);
 	check(1, 0x1000, "/a", 0);
 	add_map(2, 0x1000, 0x1000, 5, 11, "/b");
@@ -144,7 +144,7 @@ START_TEST(test_exec_ends_the_other_threads)
 	add_task(PFSTAT_TASK_FORK, 2, 4, 2, "worker");
 	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "main");
 	add_task(PFSTAT_TASK_EXIT, 2, 4, 0, "worker");
-	/* Thread 3 executes, and takes the number of the first. */
+	/* Thread 3 calls exec and takes over the id of the first thread. */
 	address_spaces_add_task(spaces,
 				&(struct pfstat_task){
 					.event = { .flags = PFSTAT_TASK_EXEC, .pid = 2, .tid = 2 },
@@ -160,8 +160,8 @@ START_TEST(test_exec_ends_the_other_threads)
 }
 END_TEST
 
-/* Its end was lost, and its number is another's now. */
-START_TEST(test_a_number_used_again)
+/* The exit event was lost, and another process has the same pid now. */
+START_TEST(test_a_reused_pid_has_no_mappings_of_the_former_process)
 {
 	uint64_t i;
 
@@ -190,7 +190,7 @@ START_TEST(test_a_path_has_the_inode_of_its_last_mapping)
 						    address_spaces_path_number(spaces, "[heap]")),
 			  0);
 	ck_assert_uint_eq(address_spaces_path_inode(spaces, 0), 0);
-	add_map(3, 0x1000, 0x1000, 0, 11, "/a"); /* made anew, or in a container */
+	add_map(3, 0x1000, 0x1000, 0, 11, "/a"); /* recreated, or in another mount namespace */
 	add_map(4, 0x1000, 0x1000, 0, 10, "/a");
 	ck_assert_uint_eq(address_spaces_path_inode(spaces,
 						    address_spaces_path_number(spaces, "/a")),
@@ -199,7 +199,7 @@ START_TEST(test_a_path_has_the_inode_of_its_last_mapping)
 }
 END_TEST
 
-START_TEST(test_wrong_maps_do_no_harm)
+START_TEST(test_malformed_map_events_are_ignored)
 {
 	spaces = address_spaces_new();
 	add_map(1, ~0ULL - 4096, 8192, 0, 1, "/wraps");
@@ -209,8 +209,8 @@ START_TEST(test_wrong_maps_do_no_harm)
 }
 END_TEST
 
-/* A new one finds no room; who had its place does not have it any more. */
-START_TEST(test_a_full_table_has_no_wrong_names)
+/* A new mapping finds the table full; the mappings that it replaced must be gone all the same. */
+START_TEST(test_a_full_table_gives_no_wrong_names)
 {
 	uint64_t i;
 
@@ -227,7 +227,7 @@ START_TEST(test_a_full_table_has_no_wrong_names)
 }
 END_TEST
 
-/* The table of a process may be 3 MB. */
+/* The table of one process may take 3 MB. */
 static void fill_first(void)
 {
 	uint32_t i;
@@ -258,7 +258,7 @@ START_TEST(test_children_share_maps_until_one_changes)
 	check(10000, 7 << 13, "/old", 0);
 	check(10001, 5 << 13, "/children", 0);
 	add_task(PFSTAT_TASK_EXIT, 1, 1, 0, "parent");
-	add_map(10000, 9 << 13, 0, 0, 0, ""); /* it executes a program */
+	add_map(10000, 9 << 13, 0, 0, 0, ""); /* the process executes another program */
 	check(10000, 5 << 13, NULL, 0);
 	check(9999, 65530 << 13, "/old", 0);
 	ck_assert_uint_eq(address_spaces_dropped(spaces), 0);
@@ -266,7 +266,7 @@ START_TEST(test_children_share_maps_until_one_changes)
 }
 END_TEST
 
-START_TEST(test_all_tables_together_have_a_bound)
+START_TEST(test_total_size_of_all_tables_is_bounded)
 {
 	uint32_t i;
 
@@ -277,7 +277,7 @@ START_TEST(test_all_tables_together_have_a_bound)
 	}
 	check(2, 5 << 13, "/old", 0);
 	check(2, 7 << 13, "/own", 0);
-	check(80, 5 << 13, NULL, 0); /* none, rather than some */
+	check(80, 5 << 13, NULL, 0); /* no name instead of a wrong one */
 	ck_assert_uint_ge(address_spaces_dropped(spaces), 65530);
 	add_map(80, 5 << 13, 0x2000, 0, 11, "/new");
 	check(80, 5 << 13, NULL, 0);
@@ -290,7 +290,7 @@ START_TEST(test_all_tables_together_have_a_bound)
 }
 END_TEST
 
-START_TEST(test_processes_and_names_have_a_bound)
+START_TEST(test_number_of_processes_and_names_is_bounded)
 {
 	size_t before = 0;
 	uint32_t i;
@@ -311,7 +311,7 @@ START_TEST(test_processes_and_names_have_a_bound)
 }
 END_TEST
 
-START_TEST(test_more_names_than_are_kept)
+START_TEST(test_names_beyond_the_limit_are_dropped)
 {
 	const struct space_map *map;
 	char path[16];
@@ -326,7 +326,7 @@ START_TEST(test_more_names_than_are_kept)
 	check(1, 0x1000 + (2 << 13), "/65534", 0);
 	map = address_spaces_find(spaces, 1, 0x1000);
 	ck_assert(!space_map_has_file(map));
-	ck_assert_uint_eq(address_spaces_file_path(spaces, 3, 65536), 0); /* not another's */
+	ck_assert_uint_eq(address_spaces_file_path(spaces, 3, 65536), 0); /* no other path */
 	add_map(1, 0x1000, 0x2000, 0, 0, "");
 	ck_assert_str_eq(address_spaces_path(spaces, address_spaces_find(spaces, 1, 0x1000)->path),
 			 "");
@@ -337,8 +337,8 @@ END_TEST
 RUN_TESTS("spaces", test_addresses_map_to_their_mapping_up_to_its_edges,
 	  test_a_new_map_replaces_the_overlapped_parts,
 	  test_fork_copies_mappings_and_exec_drops_them, test_a_process_outlives_its_first_thread,
-	  test_exec_ends_the_other_threads, test_a_number_used_again,
-	  test_a_path_has_the_inode_of_its_last_mapping, test_wrong_maps_do_no_harm,
-	  test_a_full_table_has_no_wrong_names, test_children_share_maps_until_one_changes,
-	  test_processes_and_names_have_a_bound, test_all_tables_together_have_a_bound,
-	  test_more_names_than_are_kept)
+	  test_exec_ends_the_other_threads, test_a_reused_pid_has_no_mappings_of_the_former_process,
+	  test_a_path_has_the_inode_of_its_last_mapping, test_malformed_map_events_are_ignored,
+	  test_a_full_table_gives_no_wrong_names, test_children_share_maps_until_one_changes,
+	  test_number_of_processes_and_names_is_bounded, test_total_size_of_all_tables_is_bounded,
+	  test_names_beyond_the_limit_are_dropped)

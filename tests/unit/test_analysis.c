@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A whole run through the analysis: figures, groups and their names, bounds. */
+/* A whole run through the analysis: figures, groups and their names, memory bounds. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static void add_block(uint64_t issue_ns, uint64_t complete_ns, uint64_t pgoff)
 	add(ITEM_EVENT, &block);
 }
 
-/* 99 cached faults of 10 ns by thread 1, one disk fault of 1000 by thread 2. */
+/* 99 cached faults of 10 ns by thread 1, one disk fault of 1000 ns by thread 2 */
 static void add_run(void)
 {
 	uint64_t i;
@@ -141,7 +141,7 @@ START_TEST(test_figures_by_class_and_part)
 	ck_assert_uint_eq(figures.parts[PART_CPU_BEFORE].faults, 100);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].faults, 1);
 	ck_assert_uint_eq(figures.parts[PART_QUEUE].faults, 0);
-	/* The quantiles are over all faults: those without the part had 0 of it. */
+	/* The quantiles are over all faults; a fault without the part contributes 0. */
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].p50_ns, 0);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].p99_ns, 0);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].max_ns, 700);
@@ -170,7 +170,7 @@ static struct group *groups_of(enum group_by by, size_t expected, uint64_t all_f
 	return groups;
 }
 
-/* Of the run of add_run(). */
+/* Groups of the run that add_run() made. */
 static struct group *groups_by(enum group_by by, size_t expected)
 {
 	return groups_of(by, expected, 100);
@@ -184,7 +184,7 @@ static int count_place(void *context, const struct code_place *place)
 	return 0;
 }
 
-/* A read that had to wait: the call that then solves it maps around, too. */
+/* A read that had to wait; the call that completes it also maps the pages around. */
 START_TEST(test_a_disk_fault_also_maps_the_pages_around)
 {
 	const struct pfstat_block block = {
@@ -250,7 +250,7 @@ START_TEST(test_groups_by_file_vma_and_thread_have_names)
 	groups = groups_by(GROUP_BY_VMA, 1);
 	ck_assert_str_eq(groups[0].name, "1 100000-200000 /data");
 	free(groups);
-	groups = groups_by(GROUP_BY_THREAD, 2); /* the costliest first */
+	groups = groups_by(GROUP_BY_THREAD, 2); /* sorted by cost, in descending order */
 	ck_assert_str_eq(groups[0].name, "worker (2)");
 	ck_assert_uint_eq(groups[0].parts_ns[PART_DEVICE], 700);
 	ck_assert_str_eq(groups[1].name, "program (1)");
@@ -269,7 +269,7 @@ START_TEST(test_groups_by_file_vma_and_thread_have_names)
 }
 END_TEST
 
-/* 300 short programs of a build are one row. */
+/* The 300 short-lived processes of a build are one row. */
 START_TEST(test_threads_of_one_name_are_one_group)
 {
 	struct group *groups;
@@ -298,7 +298,7 @@ START_TEST(test_threads_of_one_name_are_one_group)
 }
 END_TEST
 
-START_TEST(test_long_names_are_whole)
+START_TEST(test_long_names_are_kept_in_full)
 {
 	struct group *groups;
 	char path[4096], other[4096];
@@ -340,12 +340,12 @@ START_TEST(test_groups_that_were_not_requested_are_refused)
 	ck_assert_int_eq(analysis_visit_code(analysis, count_place, &places), 0);
 	ck_assert_int_eq(places, 0);
 	ck_assert_int_eq(analysis_name_code(analysis, "/bin/program", 0x10, "main"), 0);
-	add_task(PFSTAT_TASK_EXEC, 2, 2, "other"); /* has no thread to rename */
+	add_task(PFSTAT_TASK_EXEC, 2, 2, "other"); /* no thread of this id to rename */
 	analysis_free(analysis);
 }
 END_TEST
 
-START_TEST(test_more_groups_than_are_kept)
+START_TEST(test_groups_beyond_the_limit_are_summed_as_others)
 {
 	struct group *groups;
 	uint64_t faults = 0;
@@ -408,7 +408,7 @@ START_TEST(test_error_of_a_listener_stops_the_analysis)
 }
 END_TEST
 
-START_TEST(test_unknown_items_are_refused)
+START_TEST(test_unknown_events_are_refused)
 {
 	struct pfstat_event event = { .type = PFSTAT_NR_EVENTS };
 	const struct pfstat_record record = { .class = PFSTAT_CLASS_LONG, .order = 64 };
@@ -424,7 +424,7 @@ START_TEST(test_unknown_items_are_refused)
 }
 END_TEST
 
-START_TEST(test_figures_are_right_before_the_end)
+START_TEST(test_figures_are_correct_while_the_run_continues)
 {
 	struct fault_figures before, after;
 
@@ -444,8 +444,8 @@ START_TEST(test_figures_are_right_before_the_end)
 }
 END_TEST
 
-/* On btrfs a mapping is told with another device than a record. */
-START_TEST(test_a_file_of_another_device_has_its_mappings_name)
+/* On btrfs, map events carry another device number than records. */
+START_TEST(test_file_with_another_device_number_gets_the_mapped_name)
 {
 	struct group *groups;
 	size_t nr;
@@ -570,7 +570,7 @@ START_TEST(test_a_run_without_a_fault_has_no_groups)
 }
 END_TEST
 
-START_TEST(test_times_that_run_backwards_are_none)
+START_TEST(test_times_that_run_backwards_count_as_zero)
 {
 	struct block_figures blocks;
 	uint64_t voluntary, preempted, off_ns;
@@ -614,7 +614,7 @@ static void add_faults(uint32_t tid, uint64_t nr, uint64_t start_ns)
 		add_fault(tid, i, start_ns + 100 * i, 10, PFSTAT_CLASS_LONG);
 }
 
-/* The kernel gives the number of a thread that ended to another one. */
+/* The kernel reuses the id of a thread that exited. */
 START_TEST(test_a_reused_number_is_another_thread)
 {
 	static const char *const names[] = { "backup.sh (1)", "postgres (1)", "sh (1)" };
@@ -627,7 +627,7 @@ START_TEST(test_a_reused_number_is_another_thread)
 	add_task(PFSTAT_TASK_EXIT, 1, 1, "postgres");
 	add_task(PFSTAT_TASK_FORK, 1, 1, "backup.sh");
 	add_faults(1, 10, 5000);
-	/* Its end is not reported: the fork of the next one is. */
+	/* The exit event is missing; the fork event of the next thread arrives. */
 	add_task(PFSTAT_TASK_FORK, 1, 1, "sh");
 	add_faults(1, 4, 8000);
 	ck_assert_int_eq(analysis_finish(analysis), 0);
@@ -636,8 +636,8 @@ START_TEST(test_a_reused_number_is_another_thread)
 }
 END_TEST
 
-/* The last fault of a thread is known when it ends: it is still its own. */
-START_TEST(test_a_fault_open_at_the_end_is_its_threads)
+/* The last fault of a thread is handed over when the thread exits, and still belongs to it. */
+START_TEST(test_a_fault_open_at_exit_belongs_to_the_exiting_thread)
 {
 	static const char *const names[] = { "first (1)", "second (1)" };
 	static const uint64_t faults[] = { 4, 2 };
@@ -668,13 +668,14 @@ START_TEST(test_a_fault_open_at_the_end_is_its_threads)
 END_TEST
 
 RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
-	  test_a_reused_number_is_another_thread, test_a_fault_open_at_the_end_is_its_threads,
-	  test_times_that_run_backwards_are_none, test_figures_by_class_and_part,
+	  test_a_reused_number_is_another_thread,
+	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,
+	  test_times_that_run_backwards_count_as_zero, test_figures_by_class_and_part,
 	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,
-	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_whole,
+	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_kept_in_full,
 	  test_threads_of_one_name_are_one_group, test_groups_that_were_not_requested_are_refused,
-	  test_more_groups_than_are_kept, test_a_fork_server_takes_no_more_memory,
-	  test_error_of_a_listener_stops_the_analysis, test_unknown_items_are_refused,
-	  test_figures_are_right_before_the_end,
-	  test_a_file_of_another_device_has_its_mappings_name,
+	  test_groups_beyond_the_limit_are_summed_as_others,
+	  test_a_fork_server_takes_no_more_memory, test_error_of_a_listener_stops_the_analysis,
+	  test_unknown_events_are_refused, test_figures_are_correct_while_the_run_continues,
+	  test_file_with_another_device_number_gets_the_mapped_name,
 	  test_a_fault_open_at_the_end_still_has_its_mapping)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attempts in, logical faults out, held against what mm_account_fault() in
- * mm/memory.c counts for the same calls.
+ * Attempts are joined to logical faults. The result must equal the count of mm_account_fault() in
+ * mm/memory.c for the same calls.
  */
 #include "runner.h"
 #include "user/analyze/fault/attempt_chain.h"
@@ -15,7 +15,7 @@
 #define MAJOR  PFSTAT_RESULT_MAJOR
 #define SIGBUS PFSTAT_RESULT_SIGBUS
 
-/* One thread, whose attempts are told one after the other. */
+/* One thread, whose attempts arrive in order. */
 struct thread {
 	struct attempt_chain chain;
 	struct attempt_chain_counts counts;
@@ -32,7 +32,7 @@ static struct pfstat_record attempt(enum pfstat_op op, uint64_t address, uint32_
 	};
 }
 
-/* again: the module linked it to the thread's attempt before. */
+/* @again: the module linked the attempt to the thread's previous one */
 static void tell(struct thread *thread, struct pfstat_record record, bool again)
 {
 	record.earlier_ns = again ? thread->now_ns : 0;
@@ -102,7 +102,7 @@ START_TEST(test_read_that_waits_under_the_lock_is_one_major_fault)
 {
 	struct thread thread = { 0 };
 
-	/* May not retry: started the read and waited for it. */
+	/* The fault may not retry, so it starts the read and waits for it. */
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), MAJOR | LOCKED), false);
 	expect(&thread, 1, 1, 0);
 }
@@ -115,36 +115,36 @@ START_TEST(test_wait_counts_as_major_only_when_its_retry_is_tried)
 	tell(&v6_1, attempt(PFSTAT_OP_FAULT, AT(1), RETRY), false);
 	tell(&v6_1, with_flags(attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), PFSTAT_FLAG_TRIED), true);
 	expect(&v6_1, 1, 1, 0);
-	/* Tried first under the VMA's lock: the retry carries no TRIED. */
+	/* The first attempt runs under the VMA's lock; its retry does not carry TRIED. */
 	tell(&v6_12, attempt(PFSTAT_OP_FAULT, AT(1), RETRY), false);
 	tell(&v6_12, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&v6_12, 1, 0, 0);
 }
 END_TEST
 
-START_TEST(test_major_of_an_attempt_that_retries_is_not_the_faults)
+START_TEST(test_major_flag_of_an_attempt_that_retries_is_ignored)
 {
 	struct thread thread = { 0 };
 
-	/* The kernel forgets it: MAP_POPULATE's retry carries no TRIED. */
+	/* The kernel drops the flag: a retry of MAP_POPULATE does not carry TRIED. */
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), MAJOR | RETRY), false);
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&thread, 1, 0, 0);
 }
 END_TEST
 
-START_TEST(test_pass_and_fault_are_one_although_not_linked)
+START_TEST(test_unlinked_pass_and_fault_are_one_fault)
 {
 	struct thread thread = { 0 };
 
-	/* map_pages may be told the page's address, ->fault the byte's. */
+	/* map_pages may get the address of the page, ->fault gets that of the byte. */
 	tell(&thread, attempt(PFSTAT_OP_MAP_PAGES, AT(1), 0), false);
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1) + 123, LOCKED), false);
 	expect(&thread, 1, 0, 0);
 }
 END_TEST
 
-START_TEST(test_huge_fault_that_falls_back_begins_no_fault_of_its_own)
+START_TEST(test_huge_fault_that_falls_back_is_not_a_separate_fault)
 {
 	struct thread thread = { 0 };
 	struct pfstat_record record = attempt(PFSTAT_OP_HUGE_FAULT, AT(1), PFSTAT_RESULT_FALLBACK);
@@ -171,14 +171,17 @@ START_TEST(test_many_retries_are_one_fault)
 }
 END_TEST
 
-START_TEST(test_retry_that_never_came_is_unfinished)
+START_TEST(test_chain_without_its_retry_is_unfinished)
 {
 	struct thread thread = { 0 };
 
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), MAJOR | RETRY), false);
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(2), LOCKED), false);
 	expect(&thread, 1, 0, 1);
-	/* A signal, and then the same page anew: not linked, so another fault. */
+	/*
+	 * A signal ends the fault, and then the same page faults anew: not linked, so it is another
+	 * fault.
+	 */
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(3), RETRY), false);
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(3), LOCKED), false);
 	expect(&thread, 2, 0, 2);
@@ -189,7 +192,7 @@ START_TEST(test_another_page_never_continues_a_chain)
 {
 	struct thread thread = { 0 };
 
-	/* Records were lost between: how page 1 went on, and how page 2 began. */
+	/* Records were lost in between: the end of page 1's fault and the start of page 2's. */
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), RETRY), false);
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(2), LOCKED), true);
 	expect(&thread, 1, 0, 1);
@@ -204,7 +207,7 @@ START_TEST(test_lost_record_in_a_chain_loses_no_fault)
 	struct thread thread = { 0 };
 
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), RETRY), false);
-	thread.now_ns += 10; /* the attempt that the next one is linked to was lost */
+	thread.now_ns += 10; /* the attempt to which the next one is linked was lost */
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&thread, 1, 0, 0);
 	/* The first attempt was lost. */
@@ -213,7 +216,7 @@ START_TEST(test_lost_record_in_a_chain_loses_no_fault)
 }
 END_TEST
 
-START_TEST(test_error_is_no_fault)
+START_TEST(test_error_is_not_counted_as_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -251,7 +254,7 @@ START_TEST(test_second_mkwrite_of_a_page_is_a_fault)
 
 	tell(&thread, shared_write(PFSTAT_OP_FAULT, AT(1), LOCKED), false);
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
-	/* Written back meanwhile, and write-protected again; twice. */
+	/* The page is written back in between and write-protected again, twice. */
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 2, 0, 0);
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
@@ -318,7 +321,7 @@ START_TEST(test_pfn_mkwrite_is_a_fault)
 {
 	struct thread thread = { 0 };
 
-	/* Called for pages that are mapped already, never after ->fault. */
+	/* The kernel calls it only for mapped pages, never after ->fault. */
 	tell(&thread, shared_write(PFSTAT_OP_FAULT, AT(1), NOPAGE), false);
 	tell(&thread, shared_write(PFSTAT_OP_PFN_MKWRITE, AT(1), NOPAGE), false);
 	expect(&thread, 2, 0, 0);
@@ -363,7 +366,7 @@ START_TEST(test_mkwrite_nopage_makes_a_major_fault_minor)
 }
 END_TEST
 
-START_TEST(test_mkwrite_retry_goes_on_as_the_same_fault)
+START_TEST(test_mkwrite_retry_continues_the_same_fault)
 {
 	struct thread thread = { 0 };
 
@@ -380,12 +383,12 @@ RUN_TESTS("chain", test_cached_read_is_one_minor_fault, test_cold_read_is_one_ma
 	  test_cold_read_without_fault_around_is_one_major_fault,
 	  test_read_that_waits_under_the_lock_is_one_major_fault,
 	  test_wait_counts_as_major_only_when_its_retry_is_tried,
-	  test_major_of_an_attempt_that_retries_is_not_the_faults,
-	  test_pass_and_fault_are_one_although_not_linked,
-	  test_huge_fault_that_falls_back_begins_no_fault_of_its_own,
-	  test_many_retries_are_one_fault, test_retry_that_never_came_is_unfinished,
-	  test_another_page_never_continues_a_chain, test_lost_record_in_a_chain_loses_no_fault,
-	  test_error_is_no_fault, test_first_shared_write_and_its_mkwrite_are_one_fault,
+	  test_major_flag_of_an_attempt_that_retries_is_ignored,
+	  test_unlinked_pass_and_fault_are_one_fault,
+	  test_huge_fault_that_falls_back_is_not_a_separate_fault, test_many_retries_are_one_fault,
+	  test_chain_without_its_retry_is_unfinished, test_another_page_never_continues_a_chain,
+	  test_lost_record_in_a_chain_loses_no_fault, test_error_is_not_counted_as_a_fault,
+	  test_first_shared_write_and_its_mkwrite_are_one_fault,
 	  test_write_to_a_page_mapped_read_only_is_a_fault,
 	  test_second_mkwrite_of_a_page_is_a_fault, test_mkwrite_of_another_page_is_a_fault,
 	  test_mkwrite_after_another_record_is_a_fault, test_mkwrite_after_a_shared_read_is_a_fault,
@@ -393,4 +396,4 @@ RUN_TESTS("chain", test_cached_read_is_one_minor_fault, test_cold_read_is_one_ma
 	  test_mkwrite_after_a_private_write_is_a_fault, test_pfn_mkwrite_is_a_fault,
 	  test_cold_shared_write_is_one_major_fault, test_mkwrite_error_takes_the_fault_back,
 	  test_mkwrite_nopage_makes_a_major_fault_minor,
-	  test_mkwrite_retry_goes_on_as_the_same_fault)
+	  test_mkwrite_retry_continues_the_same_fault)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Work of other threads is delivered in order, each piece once, and waits for room. */
+/*
+ * Background threads: each result is delivered once and in order, and a full queue blocks the
+ * producer.
+ */
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,11 +15,11 @@
 #define GIVEN  3000U
 
 struct log {
-	unsigned int pieces[PIECES]; /* what is to be delivered; 0: nothing */
+	unsigned int pieces[PIECES]; /* the result to deliver; 0: none */
 	unsigned int worked[PIECES];
 	unsigned int delivered[GIVEN + 1];
 	unsigned int nr;
-	unsigned int threads; /* a bit each that worked */
+	unsigned int threads; /* one bit for each thread that worked */
 	int nice;
 	long work_us;
 };
@@ -27,7 +30,7 @@ static void work(void *context, unsigned int thread, unsigned int piece)
 
 	__atomic_fetch_or(&log->threads, 1U << thread, __ATOMIC_RELAXED);
 	log->worked[piece] = log->pieces[piece];
-	/* The first of four takes longest, so that others overtake it. */
+	/* The first of four jobs takes longest, so that the others finish before it. */
 	if (log->work_us && piece == 0)
 		usleep(log->work_us);
 }
@@ -48,7 +51,7 @@ static void give(struct background *background, struct log *log, unsigned int nu
 	const unsigned int piece = background_take(background);
 
 	ck_assert_uint_lt(piece, PIECES);
-	ck_assert_uint_eq(log->pieces[piece], 0); /* its last was delivered */
+	ck_assert_uint_eq(log->pieces[piece], 0); /* the last result was delivered */
 	log->pieces[piece] = number;
 	ck_assert_int_eq(background_give(background), 0);
 }
@@ -59,7 +62,7 @@ static void give_many(struct log *log, unsigned int nr, unsigned int max_threads
 	unsigned int i;
 
 	background_init(&background, PIECES, work, deliver, log);
-	background.max_threads = max_threads; /* whatever CPUs there are */
+	background.max_threads = max_threads; /* whatever the number of CPUs */
 	for (i = 1; i <= nr; i++)
 		give(&background, log, i);
 	background_wait(&background);
@@ -84,7 +87,7 @@ START_TEST(test_work_is_delivered_in_order)
 }
 END_TEST
 
-/* Who waits for nobody needs but one thread, and none where nothing was given. */
+/* A producer that never blocks needs only one thread; without work no thread starts. */
 START_TEST(test_threads_start_only_when_work_waits)
 {
 	static struct log log;
@@ -100,7 +103,7 @@ START_TEST(test_threads_start_only_when_work_waits)
 	}
 	ck_assert_uint_eq(background.nr_threads, 1);
 	ck_assert_uint_eq(log.threads, 1);
-	/* Several, where there are CPUs for them. */
+	/* Several threads start if there are CPUs for them. */
 	background.max_threads = 3;
 	log.work_us = 20000;
 	for (; i <= 40; i++)
@@ -108,11 +111,11 @@ START_TEST(test_threads_start_only_when_work_waits)
 	ck_assert_uint_gt(background.nr_threads, 1);
 	ck_assert_uint_le(background.nr_threads, 3);
 	background_exit(&background);
-	ck_assert_uint_eq(log.nr, 40); /* what was given is done first */
+	ck_assert_uint_eq(log.nr, 40); /* queued work is finished first */
 }
 END_TEST
 
-/* Without the right to it nothing changes; with it, a thread that is made meanwhile has it. */
+/* Without the privilege nothing changes; with it, threads that start later inherit the priority. */
 START_TEST(test_raised_priority_is_inherited_and_restored)
 {
 	const int before = getpriority(PRIO_PROCESS, 0);
@@ -125,7 +128,7 @@ START_TEST(test_raised_priority_is_inherited_and_restored)
 	priority_raise(&priority);
 	raised = getpriority(PRIO_PROCESS, 0);
 	ck_assert_int_eq(raised, priority.raised ? -20 : before);
-	priority_raise(&priority); /* once more is no more */
+	priority_raise(&priority); /* a second call has no effect */
 	give(&background, &log, 1);
 	priority_restore(&priority);
 	ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), before);

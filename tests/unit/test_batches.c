@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The intervals hold the truth as often as they promise, on runs whose truth is known. */
+/* Confidence intervals hold the true value as often as they promise, in runs with a known truth. */
 #include <math.h>
 
 #include "random.h"
@@ -37,7 +37,7 @@ static double normal(uint64_t *state)
 	return sqrt(-2 * log(uniform(state))) * cos(2 * M_PI * uniform(state));
 }
 
-/* A long tail, as faults have: 20 µs and, on top, exponential with a mean of 100 µs. */
+/* A long tail, as faults have: 20 µs plus an exponential with a mean of 100 µs. */
 static struct run run_of(size_t nr, double stretch, uint64_t *state)
 {
 	struct run run = { 0 };
@@ -61,7 +61,7 @@ static bool excludes(const struct interval *interval, double truth)
 	return truth < interval->low || truth > interval->high;
 }
 
-/* Of PAIRS pairs of runs, b's times being a's stretched: whose interval misses that. */
+/* Number of PAIRS pairs of runs whose interval misses the true difference; b is a stretched. */
 static unsigned int nr_missed(size_t nr, double stretch, uint64_t seed)
 {
 	struct interval interval;
@@ -96,13 +96,13 @@ START_TEST(test_interval_misses_a_true_difference_in_5_percent)
 }
 END_TEST
 
-START_TEST(test_a_few_faults_miss_the_truth_no_oftener)
+START_TEST(test_interval_of_few_faults_misses_in_5_percent)
 {
 	ck_assert_uint_le(nr_missed(10, 1, 13), 18);
 }
 END_TEST
 
-/* Sums over batches are all that is kept, and they are the run's. */
+/* Only sums over batches are kept, and they add up to the run. */
 START_TEST(test_batches_hold_every_fault_of_a_long_run)
 {
 	struct run run = { 0 };
@@ -126,7 +126,7 @@ START_TEST(test_batches_hold_every_fault_of_a_long_run)
 }
 END_TEST
 
-/* A program that is slow at first is so in every run. */
+/* A program that starts slowly does so in every run. */
 START_TEST(test_phases_do_not_widen_the_interval)
 {
 	uint64_t state = 14;
@@ -140,7 +140,7 @@ START_TEST(test_phases_do_not_widen_the_interval)
 		put(&phases, i * 10 - 10000 * log(uniform(&state)));
 	one = estimate_mean(&steady.batches, NR_PARTS);
 	two = estimate_mean(&phases.batches, NR_PARTS);
-	/* Batches deviate by 59 µs from their mean: 13 µs of it, without their order. */
+	/* Batches deviate by 59 µs from their mean; without their order, the error would be 13 µs. */
 	ck_assert_double_lt(sqrt(two.variance), 2000);
 	ck_assert_double_lt(sqrt(one.variance), 150);
 }
@@ -182,8 +182,8 @@ START_TEST(test_constant_times_differ_by_their_exact_difference)
 }
 END_TEST
 
-/* If one fault of a thousand met a lock, the next thousand may meet none. */
-START_TEST(test_a_single_event_is_not_certain)
+/* One fault of a thousand met a lock; the next thousand may meet none. */
+START_TEST(test_a_single_slow_fault_is_not_significant)
 {
 	struct run a = { 0 }, b = { 0 };
 	struct interval interval;
@@ -211,7 +211,7 @@ START_TEST(test_a_single_event_is_not_certain)
 }
 END_TEST
 
-START_TEST(test_nothing_in_both_is_no_difference)
+START_TEST(test_zero_time_in_both_runs_is_not_a_difference)
 {
 	struct run a = { 0 };
 	struct interval interval;
@@ -226,7 +226,7 @@ START_TEST(test_nothing_in_both_is_no_difference)
 }
 END_TEST
 
-/* It excludes 0 exactly if a test of the difference would. */
+/* The interval excludes 0 exactly if a test of the difference is significant. */
 START_TEST(test_interval_agrees_with_the_test_of_the_difference)
 {
 	const struct estimate a = { 100, 16, 30 }, near = { 112, 16, 30 }, far = { 113, 16, 30 };
@@ -245,7 +245,7 @@ START_TEST(test_interval_agrees_with_the_test_of_the_difference)
 }
 END_TEST
 
-START_TEST(test_a_figure_that_may_be_zero_has_no_upper_end)
+START_TEST(test_ratio_to_a_value_near_zero_has_no_upper_bound)
 {
 	const struct estimate a = { 1, 4, 30 }, b = { 100, 4, 30 };
 	struct interval interval = interval_of(&a, &b, CONFIDENCE);
@@ -259,14 +259,14 @@ START_TEST(test_a_figure_that_may_be_zero_has_no_upper_end)
 }
 END_TEST
 
-START_TEST(test_runs_vary_as_much_as_they_do)
+START_TEST(test_variance_of_runs_is_at_least_that_within_them)
 {
 	const struct estimate equal[] = { { 100, 9, 20 }, { 100, 9, 20 }, { 100, 9, 20 } };
 	const struct estimate apart[] = { { 90, 9, 20 }, { 100, 9, 20 }, { 110, 9, 20 } };
 	const struct estimate gap[] = { { 90, 9, 20 }, { NAN, 0, 1 }, { 110, 9, 20 } };
 	struct estimate side = estimate_runs(equal, 3);
 
-	/* By luck alike: no less than within the runs. */
+	/* Means that agree by chance: the variance is at least that within the runs. */
 	ck_assert_double_eq_tol(side.variance, 3, TINY);
 	ck_assert_double_eq(side.freedom, 2);
 	side = estimate_runs(apart, 3);
@@ -277,14 +277,14 @@ START_TEST(test_runs_vary_as_much_as_they_do)
 	ck_assert_double_eq_tol(side.variance, 100, TINY);
 	ck_assert_double_eq(side.freedom, 1);
 	ck_assert(isnan(estimate_runs(&gap[1], 1).value));
-	/* One run has only its own. */
+	/* A single run has only its own variance. */
 	side = estimate_runs(apart, 1);
 	ck_assert_double_eq(side.variance, 9);
 	ck_assert_double_eq(side.freedom, 20);
 }
 END_TEST
 
-/* Faults of a watched program in bursts: their number per second varies by the bursts. */
+/* The faults of a watched program come in bursts, so their rate varies with the bursts. */
 START_TEST(test_rates_vary_by_bursts_in_time)
 {
 	struct fault_batches batches = { 0 };
@@ -306,7 +306,7 @@ START_TEST(test_rates_vary_by_bursts_in_time)
 	ck_assert_double_eq(poisson.variance, 20000);
 	rate = estimate_sum(&batches, BATCH_FAULTS, 10);
 	ck_assert_double_eq(rate.value, 2000);
-	/* 200 bursts: 7 % and not 0.7 %. */
+	/* 200 bursts: 7 %, not 0.7 % */
 	ck_assert_double_gt(sqrt(rate.variance) / rate.value, 0.045);
 	ck_assert_double_lt(sqrt(rate.variance) / rate.value, 0.1);
 }
@@ -330,10 +330,12 @@ END_TEST
 
 RUN_TESTS("batches", test_interval_of_equal_runs_misses_zero_in_5_percent,
 	  test_interval_misses_a_true_difference_in_5_percent,
-	  test_a_few_faults_miss_the_truth_no_oftener, test_batches_hold_every_fault_of_a_long_run,
-	  test_phases_do_not_widen_the_interval, test_bursts_widen_the_interval,
-	  test_constant_times_differ_by_their_exact_difference, test_a_single_event_is_not_certain,
-	  test_nothing_in_both_is_no_difference,
+	  test_interval_of_few_faults_misses_in_5_percent,
+	  test_batches_hold_every_fault_of_a_long_run, test_phases_do_not_widen_the_interval,
+	  test_bursts_widen_the_interval, test_constant_times_differ_by_their_exact_difference,
+	  test_a_single_slow_fault_is_not_significant,
+	  test_zero_time_in_both_runs_is_not_a_difference,
 	  test_interval_agrees_with_the_test_of_the_difference,
-	  test_a_figure_that_may_be_zero_has_no_upper_end, test_runs_vary_as_much_as_they_do,
-	  test_rates_vary_by_bursts_in_time, test_bytes_read_vary_by_requests)
+	  test_ratio_to_a_value_near_zero_has_no_upper_bound,
+	  test_variance_of_runs_is_at_least_that_within_them, test_rates_vary_by_bursts_in_time,
+	  test_bytes_read_vary_by_requests)

@@ -71,7 +71,7 @@ START_TEST(test_units_are_converted_to_nanoseconds)
 }
 END_TEST
 
-START_TEST(test_names_are_other_rows)
+START_TEST(test_names_refer_to_other_rows)
 {
 	ck_assert_double_eq_tol(value_of("2 * cpu.syscall"), 200, TINY);
 	ck_assert_double_eq_tol(value_of("cpu.syscall/memory.latency:32K:64"), 25, TINY);
@@ -94,7 +94,7 @@ START_TEST(test_errors_name_the_wrong_part)
 }
 END_TEST
 
-START_TEST(test_depth_has_an_end)
+START_TEST(test_nesting_depth_is_limited)
 {
 	char text[100001];
 
@@ -107,5 +107,5 @@ START_TEST(test_depth_has_an_end)
 END_TEST
 
 RUN_TESTS("bench formula", test_operators_have_the_usual_precedence,
-	  test_units_are_converted_to_nanoseconds, test_names_are_other_rows,
-	  test_errors_name_the_wrong_part, test_depth_has_an_end)
+	  test_units_are_converted_to_nanoseconds, test_names_refer_to_other_rows,
+	  test_errors_name_the_wrong_part, test_nesting_depth_is_limited)

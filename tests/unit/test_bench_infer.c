@@ -12,13 +12,13 @@
 #define MOST 64
 
 struct machine {
-	uint64_t bytes[3]; /* sizes of the caches; 0: no further cache */
+	uint64_t bytes[3]; /* sizes of the caches; 0 ends the list */
 	double ns[4];	   /* latency of each cache, then of memory */
 };
 
 static const struct machine ordinary = { { 32 * K, 1 * M, 32 * M }, { 1.1, 4, 16, 100 } };
 
-/* The share of the memory that exceeds a level misses it; the rest hits. */
+/* Accesses to the part of the range that exceeds a cache miss it; the others hit. */
 static double latency(const struct machine *machine, uint64_t bytes)
 {
 	double ns = machine->ns[0], miss;
@@ -69,7 +69,7 @@ START_TEST(test_caches_beyond_the_sweep_are_not_found)
 }
 END_TEST
 
-START_TEST(test_two_caches_are_not_made_three)
+START_TEST(test_two_caches_are_not_reported_as_three)
 {
 	static const struct machine small = { { 48 * K, 2 * M, 0 }, { 1.4, 5, 90, 0 } };
 
@@ -77,7 +77,7 @@ START_TEST(test_two_caches_are_not_made_three)
 }
 END_TEST
 
-START_TEST(test_a_flat_machine_has_none)
+START_TEST(test_constant_latency_shows_no_cache)
 {
 	static const struct machine flat = { { 0 }, { 3, 0, 0, 0 } };
 
@@ -85,8 +85,8 @@ START_TEST(test_a_flat_machine_has_none)
 }
 END_TEST
 
-/* The reach of the TLB ends within the second cache: a third more time is not a cache's end. */
-START_TEST(test_a_small_step_is_no_cache)
+/* The TLB's reach ends within the second cache: a third more time is not the end of a cache. */
+START_TEST(test_a_small_step_is_not_a_cache)
 {
 	struct infer_point points[MOST];
 	uint64_t sizes[INFER_LEVELS];
@@ -102,14 +102,14 @@ START_TEST(test_a_small_step_is_no_cache)
 }
 END_TEST
 
-/* True if the next size costs about as much; false at the end of a cache. */
+/* True if the next size costs about as much; false where a cache ends. */
 static bool is_level(const struct infer_point *points, size_t i)
 {
 	return points[i + 1].ns < 1.1 * points[i].ns;
 }
 
 /* Other load makes single sizes up to ten times slower; it only adds time. */
-START_TEST(test_disturbed_sizes_do_not_mislead)
+START_TEST(test_disturbed_sizes_do_not_change_the_result)
 {
 	struct random random = random_begin(3, 0);
 	struct infer_point points[MOST];
@@ -155,6 +155,6 @@ START_TEST(test_a_line_ends_where_the_second_load_misses)
 END_TEST
 
 RUN_TESTS("bench infer", test_three_caches_are_found, test_caches_beyond_the_sweep_are_not_found,
-	  test_two_caches_are_not_made_three, test_a_flat_machine_has_none,
-	  test_a_small_step_is_no_cache, test_disturbed_sizes_do_not_mislead,
+	  test_two_caches_are_not_reported_as_three, test_constant_latency_shows_no_cache,
+	  test_a_small_step_is_not_a_cache, test_disturbed_sizes_do_not_change_the_result,
 	  test_a_line_ends_where_the_second_load_misses)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The marks of rows: counts of the kernel outside the claim, and noise. */
+/* Marks of rows: kernel counts that contradict the operation's claim, and noise. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static char why[256];
 
-/* A context switch: one to two switches, two calls, no fault. */
+/* The claim of a context switch: one to two switches, two calls, no fault. */
 static const struct bench_claim a_switch = {
 	.made = true,
 	.range = { { 1, 2 }, { 2, 2 }, { 0, 0 }, { 0, 0 } },
@@ -32,7 +32,7 @@ START_TEST(test_counts_within_the_claim_are_accepted)
 }
 END_TEST
 
-START_TEST(test_a_switch_in_which_none_happened_is_marked)
+START_TEST(test_switch_operation_without_switches_is_marked)
 {
 	ck_assert(!agrees(0, 2000, 0, 1));
 	ck_assert_ptr_nonnull(strstr(why, "context switches"));
@@ -40,22 +40,22 @@ START_TEST(test_a_switch_in_which_none_happened_is_marked)
 }
 END_TEST
 
-/* getrusage(2) of one partner sees only its own half. */
-START_TEST(test_a_share_is_enough_where_no_more_is_seen)
+/* getrusage(2) of one partner counts only its own half of the switches. */
+START_TEST(test_partial_count_is_accepted_if_only_a_share_is_visible)
 {
 	ck_assert(agrees(500, COUNT_NA, 0, 0.5));
 	ck_assert(!agrees(100, COUNT_NA, 0, 0.5));
 }
 END_TEST
 
-START_TEST(test_a_call_that_never_entered_the_kernel_is_marked)
+START_TEST(test_syscall_operation_without_syscalls_is_marked)
 {
 	ck_assert(!agrees(1000, 3, 0, 1));
 	ck_assert_ptr_nonnull(strstr(why, "system calls"));
 }
 END_TEST
 
-START_TEST(test_events_that_do_not_belong_are_marked)
+START_TEST(test_unclaimed_events_are_marked)
 {
 	ck_assert(!agrees(1000, 2000, 900, 1));
 	ck_assert_ptr_nonnull(strstr(why, "page faults"));
@@ -63,7 +63,7 @@ START_TEST(test_events_that_do_not_belong_are_marked)
 }
 END_TEST
 
-START_TEST(test_preemption_is_no_contradiction_but_more_is)
+START_TEST(test_preemptions_are_accepted_and_other_events_are_not)
 {
 	static const struct bench_claim none = { .made = true };
 	struct bench_counts counts = { .event = { 200, 0, 0, 0 } };
@@ -77,7 +77,7 @@ START_TEST(test_preemption_is_no_contradiction_but_more_is)
 }
 END_TEST
 
-START_TEST(test_operation_without_a_claim_is_never_contradicted)
+START_TEST(test_operation_without_a_claim_accepts_all_counts)
 {
 	static const struct bench_claim nothing;
 	const struct bench_counts counts = { .event = { 9, 9, 9, 9 } };
@@ -109,10 +109,9 @@ START_TEST(test_noisy_statistics_are_refused_with_a_reason)
 END_TEST
 
 RUN_TESTS("bench judge", test_counts_within_the_claim_are_accepted,
-	  test_a_switch_in_which_none_happened_is_marked,
-	  test_a_share_is_enough_where_no_more_is_seen,
-	  test_a_call_that_never_entered_the_kernel_is_marked,
-	  test_events_that_do_not_belong_are_marked,
-	  test_preemption_is_no_contradiction_but_more_is,
-	  test_operation_without_a_claim_is_never_contradicted,
+	  test_switch_operation_without_switches_is_marked,
+	  test_partial_count_is_accepted_if_only_a_share_is_visible,
+	  test_syscall_operation_without_syscalls_is_marked, test_unclaimed_events_are_marked,
+	  test_preemptions_are_accepted_and_other_events_are_not,
+	  test_operation_without_a_claim_accepts_all_counts,
 	  test_noisy_statistics_are_refused_with_a_reason)

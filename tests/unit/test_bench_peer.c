@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* pfdrive bench --peer and --serve over loopback, and the answers to other clients and servers. */
+/*
+ * pfdrive bench --peer and --serve over loopback, and their answers to foreign clients and servers.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
@@ -45,7 +47,7 @@ static int open_listener(void)
 	return fd;
 }
 
-/* The first line of its output shows that it listens. */
+/* The server's first line of output shows that it listens. */
 static void start_server(void)
 {
 	char line[256] = "";
@@ -92,7 +94,7 @@ static int open_service(struct bench *bench, enum peer_service service)
 	return err ? err : peer_open(bench, &address, service);
 }
 
-START_TEST(test_a_byte_comes_back)
+START_TEST(test_a_byte_is_echoed)
 {
 	struct bench bench = some_bench();
 	char byte = 'x';
@@ -133,7 +135,7 @@ START_TEST(test_server_acknowledges_only_whole_chunks)
 }
 END_TEST
 
-/* A half-closed socket shows how the server ends the connection: with a reset. */
+/* A half-closed socket shows that the server ends the connection with a reset. */
 START_TEST(test_a_closed_connection_is_reset)
 {
 	struct bench bench = some_bench();
@@ -150,7 +152,7 @@ START_TEST(test_a_closed_connection_is_reset)
 }
 END_TEST
 
-/* Sends raw bytes and returns the length of the answer; 0: the server closed. */
+/* Sends raw bytes and returns the length of the answer; 0: the server closed the connection. */
 static size_t answer_to(const void *hello, size_t bytes, struct peer_answer *answer)
 {
 	struct bench bench = some_bench();
@@ -245,7 +247,7 @@ static void check_refused(const void *answer, size_t bytes, const char *words)
 	ck_assert_int_eq(waitpid(server, NULL, 0), server);
 }
 
-START_TEST(test_client_recognizes_other_servers)
+START_TEST(test_client_refuses_other_servers)
 {
 	const struct peer_answer newer = { PEER_MAGIC, htonl(7), htonl(PEER_OTHER_VERSION) };
 
@@ -274,7 +276,7 @@ START_TEST(test_missing_peer_is_named_in_the_error)
 }
 END_TEST
 
-RUN_TESTS("bench peer", test_a_byte_comes_back, test_server_acknowledges_only_whole_chunks,
+RUN_TESTS("bench peer", test_a_byte_is_echoed, test_server_acknowledges_only_whole_chunks,
 	  test_a_closed_connection_is_reset, test_server_refuses_other_versions_and_services,
-	  test_the_server_bounds_its_connections, test_client_recognizes_other_servers,
+	  test_the_server_bounds_its_connections, test_client_refuses_other_servers,
 	  test_missing_peer_is_named_in_the_error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rows of a plan, their figures, and their predictions. */
+/* Rows of a plan, their figures, and their predictions. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ START_TEST(test_names_families_and_patterns_select_rows)
 	const char *unknown;
 
 	bench_sample_open(&results, names, 1);
-	ck_assert_uint_eq(results.nr, 3); /* and pipe.self, which is subtracted */
+	ck_assert_uint_eq(results.nr, 3); /* also pipe.self, which is subtracted */
 	ck_assert_str_eq(results.rows[0].name, "pipe.self");
 	bench_results_free(&results);
 	bench_sample_open(&results, call, 1);
@@ -114,7 +114,7 @@ START_TEST(test_bandwidth_is_bytes_by_time)
 }
 END_TEST
 
-START_TEST(test_own_formulas_and_given_ones)
+START_TEST(test_formulas_of_a_file_replace_the_built_in_ones)
 {
 	static char *const names[] = { (char *)"cpu", (char *)"pipe" };
 	struct bench_results results;
@@ -133,7 +133,7 @@ START_TEST(test_own_formulas_and_given_ones)
 					       "pipe.self"),
 				10000, 0.000001);
 	ck_assert(bench_results_find(&results, "pipe.self")->predicted.given);
-	/* The formula of a row replaces that of its operation, in any order of the lines. */
+	/* The formula of a row replaces that of its operation, whatever the order of the lines. */
 	ck_assert_double_eq_tol(predicted_with(&results, "cpu.call:3 = 7\ncpu.call = 1\n",
 					       "cpu.call:3"),
 				7, TINY);
@@ -146,7 +146,7 @@ START_TEST(test_own_formulas_and_given_ones)
 }
 END_TEST
 
-/* The results of its runs are sizes, without cycles. */
+/* Its results are sizes, so it has no cycles. */
 START_TEST(test_cache_size_is_predicted_from_available_memory)
 {
 	static char *const names[] = { (char *)"file.cache_size" };
@@ -288,7 +288,8 @@ RUN_TESTS("bench predict", test_prediction_of_an_unknown_point_is_reported,
 	  test_names_families_and_patterns_select_rows,
 	  test_subtraction_combines_both_uncertainties,
 	  test_row_is_missing_without_the_subtracted_row, test_bandwidth_is_bytes_by_time,
-	  test_own_formulas_and_given_ones, test_cache_size_is_predicted_from_available_memory,
+	  test_formulas_of_a_file_replace_the_built_in_ones,
+	  test_cache_size_is_predicted_from_available_memory,
 	  test_formula_over_an_unmeasured_row_is_na, test_bad_files_are_refused_with_their_line,
 	  test_caches_and_lines_are_derived, test_row_derived_from_noisy_rows_is_noisy,
 	  test_sweep_within_the_caches_gives_no_dram_latency)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The output of pfdrive bench: JSON against its schema, columns of the CSV, words of the table. */
+/* Output of pfdrive bench: JSON against its schema, columns of the CSV, words of the table. */
 #include <stdlib.h>
 
 #include "bench_sample.h"
@@ -66,7 +66,7 @@ static bool accepted(struct schema *schema, const json_t *json)
 	return schema_accepts(schema, schema->root, json, "$");
 }
 
-START_TEST(test_json_matches_the_schema_and_nothing_less_does)
+START_TEST(test_json_matches_the_schema_and_needs_every_key)
 {
 	struct schema schema = { .root = json_load_file(SCHEMA, 0, NULL) };
 	char *text = print(bench_print_json);
@@ -117,7 +117,7 @@ START_TEST(test_json_holds_the_figures)
 }
 END_TEST
 
-/* Commas outside of quotes. */
+/* Counts the commas outside quotes. */
 static unsigned int columns_of(const char *line)
 {
 	unsigned int nr = 1;
@@ -223,7 +223,7 @@ START_TEST(test_scaling_has_a_table_of_its_own)
 	row->seen.operations = 1000;
 	row->seen.mmap_lock_share = 0.25;
 	row = bench_sample_measure(&results, "scale.cached_own:1", 1000 / 1.01);
-	row->seen.mmap_lock_share = 0.25; /* ignored: the row was not watched */
+	row->seen.mmap_lock_share = 0.25; /* ignored, because the row was not watched */
 	ck_assert_int_eq(bench_print_table(out, &results), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "\nFaults by several threads at once\n"));
@@ -236,7 +236,7 @@ START_TEST(test_scaling_has_a_table_of_its_own)
 }
 END_TEST
 
-/* Many noisy rows have one cause, the machine, so they get one line. */
+/* Many noisy rows have the same cause, the machine, so they share one line. */
 START_TEST(test_many_noisy_rows_are_one_line)
 {
 	static char *const names[] = { (char *)"cpu" };
@@ -257,7 +257,7 @@ START_TEST(test_many_noisy_rows_are_one_line)
 }
 END_TEST
 
-RUN_TESTS("bench print", test_json_matches_the_schema_and_nothing_less_does,
+RUN_TESTS("bench print", test_json_matches_the_schema_and_needs_every_key,
 	  test_json_holds_the_figures, test_csv_has_all_columns_in_each_line,
 	  test_table_begins_with_warnings_and_ends_with_missing_rows,
 	  test_many_noisy_rows_are_one_line, test_scaling_has_a_table_of_its_own,

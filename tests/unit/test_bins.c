@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Points in bins: nothing is lost, whatever their range and number. */
+/* Points in bins: no point is lost, whatever the range and the number of points. */
 #include "random.h"
 #include "runner.h"
 #include "user/figures/bins.h"
@@ -36,7 +36,7 @@ START_TEST(test_few_points_stay_as_they_are)
 	ck_assert_uint_eq(bins.nr_cells, 3);
 	cells = bins_sorted(&bins);
 	ck_assert_ptr_nonnull(cells);
-	/* By kind, column, row. */
+	/* Sorted by kind, column and row. */
 	ck_assert_uint_eq(cells[0].x, 3);
 	ck_assert_uint_eq(cells[0].kind, 0);
 	ck_assert_uint_eq(cells[1].x, 99);
@@ -57,7 +57,7 @@ START_TEST(test_wide_ranges_become_coarse_in_their_direction)
 	add(&bins, 8, 100, 0, 1);
 	ck_assert_uint_eq(bins.x_shift, 1);
 	ck_assert_uint_eq(bins.y_shift, 0);
-	/* Rows are told from the lowest on: a high number alone is no wide range. */
+	/* Rows count from the lowest one: a single high number is not a wide range. */
 	add(&bins, 0, 103, 0, 1);
 	ck_assert_uint_eq(bins.y_shift, 0);
 	add(&bins, 0, UINT64_MAX, 0, 1);
@@ -68,8 +68,8 @@ START_TEST(test_wide_ranges_become_coarse_in_their_direction)
 }
 END_TEST
 
-/* Columns, too, from the first on; and all of 64 bits are a range. */
-START_TEST(test_a_late_beginning_is_no_wide_range)
+/* Columns also count from the first one, and a range may span all 64 bits. */
+START_TEST(test_a_late_first_column_is_not_a_wide_range)
 {
 	struct bins bins = { .max_columns = 8, .max_rows = 4, .max_cells = 32 };
 
@@ -90,7 +90,7 @@ START_TEST(test_a_late_beginning_is_no_wide_range)
 }
 END_TEST
 
-/* Random points, of three kinds: all are counted, in no more cells than there may be. */
+/* Random points of three kinds: all are counted, and the number of cells stays bounded. */
 START_TEST(test_many_points_are_all_counted)
 {
 	struct bins bins = { .max_columns = 512, .max_rows = 256, .max_cells = 500 };
@@ -108,13 +108,13 @@ START_TEST(test_many_points_are_all_counted)
 	ck_assert_uint_eq(sum_of(&bins).count, 200000);
 	ck_assert_uint_eq(sum_of(&bins).sum, values);
 	ck_assert_uint_eq(sum_of(&bins).x_sum, columns);
-	/* No coarser than it must be: half the cells at least are in use. */
+	/* The bins are not coarser than necessary: at least half of the cells are in use. */
 	ck_assert_uint_ge(bins.nr_cells, 125);
 	bins_exit(&bins);
 }
 END_TEST
 
-START_TEST(test_a_note_goes_to_the_cell_that_the_point_is_in_now)
+START_TEST(test_a_note_goes_to_the_cell_that_now_holds_the_point)
 {
 	struct bins bins = { .max_columns = 4, .max_rows = 4, .max_cells = 16 };
 	uint64_t x;
@@ -123,7 +123,7 @@ START_TEST(test_a_note_goes_to_the_cell_that_the_point_is_in_now)
 		add(&bins, x, 0, 0, 0);
 	for (x = 0; x < 64; x++)
 		bins_note(&bins, x, 0, 0, 1);
-	bins_note(&bins, 0, 9, 0, 100); /* nothing was added there */
+	bins_note(&bins, 0, 9, 0, 100); /* no point was added there */
 	bins_note(&bins, 0, 0, 1, 100);
 	ck_assert_uint_eq(sum_of(&bins).sum, 64);
 	for (x = 0; x < bins.nr_slots; x++)
@@ -146,6 +146,6 @@ START_TEST(test_bins_without_values_are_empty)
 END_TEST
 
 RUN_TESTS("bins", test_few_points_stay_as_they_are,
-	  test_wide_ranges_become_coarse_in_their_direction, test_a_late_beginning_is_no_wide_range,
-	  test_many_points_are_all_counted, test_a_note_goes_to_the_cell_that_the_point_is_in_now,
-	  test_bins_without_values_are_empty)
+	  test_wide_ranges_become_coarse_in_their_direction,
+	  test_a_late_first_column_is_not_a_wide_range, test_many_points_are_all_counted,
+	  test_a_note_goes_to_the_cell_that_now_holds_the_point, test_bins_without_values_are_empty)

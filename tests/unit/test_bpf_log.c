@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Keeps the end of libbpf's messages; prints it if PFDRIVE_DEBUG=1. */
+/* The log keeps the end of libbpf's messages and prints it if PFDRIVE_DEBUG=1. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

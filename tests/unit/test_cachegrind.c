@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* cachegrind's file: read, checked, one run subtracted from another. */
+/* Files of cachegrind: parsing, validation, and the difference of two runs. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const char *const whole[] = {
 	"fl=/src/loop.h\n",
 	"fn=random_run\n",
 	"62 3000 1 1 1000 900 500 20 10 2\n",
-	"63 7\n", /* zeros at the end are left out */
+	"63 7\n", /* trailing zeros are omitted */
 	"fl=/src/main.c\n",
 	"fn=main\n",
 	"8 100 2 2 50 5 5 30 3 3\n",
@@ -72,7 +72,7 @@ START_TEST(test_the_difference_of_two_runs_is_the_loop)
 	read_lines(&cachegrind, whole, 11);
 	read_lines(&without, bare, 7);
 	ck_assert_int_eq(cachegrind_subtract(&cachegrind, &without), 0);
-	ck_assert_int_eq(cachegrind_check(&cachegrind), 0); /* adds up as before */
+	ck_assert_int_eq(cachegrind_check(&cachegrind), 0); /* the totals still add up */
 	cachegrind_order(&cachegrind);
 	ck_assert_uint_eq(cachegrind.nr, 3);
 	ck_assert_str_eq(cachegrind.functions[0].name, "random_run");
@@ -110,12 +110,13 @@ START_TEST(test_a_file_that_is_cut_or_does_not_add_up_is_refused)
 	ck_assert_int_eq(cachegrind_check(&cachegrind), -EPROTO);
 	ck_assert_int_eq(cachegrind_add_line(&cachegrind, wrong), 0);
 	ck_assert_int_eq(cachegrind_check(&cachegrind), -EPROTO);
-	ck_assert_int_eq(cachegrind_add_line(&cachegrind, whole[10]), -EPROTO); /* a second one */
+	ck_assert_int_eq(cachegrind_add_line(&cachegrind, whole[10]),
+			 -EPROTO); /* second line of events */
 	cachegrind_exit(&cachegrind);
 }
 END_TEST
 
-START_TEST(test_lines_that_are_none_are_refused)
+START_TEST(test_malformed_lines_are_refused)
 {
 	static const char *const lines[] = {
 		"some words\n",
@@ -132,7 +133,7 @@ START_TEST(test_lines_that_are_none_are_refused)
 	size_t i;
 
 	ck_assert_int_eq(add_lines(&cachegrind, head, 3), 0);
-	/* Figures before any function. */
+	/* figures before any function */
 	ck_assert_int_eq(cachegrind_add_line(&cachegrind, "62 1\n"), -EPROTO);
 	ck_assert_int_eq(cachegrind_add_line(&cachegrind, "fn=f\n"), 0);
 	ck_assert_int_eq(cachegrind_add_line(&cachegrind, "62 1\n"), 0);
@@ -145,5 +146,4 @@ END_TEST
 
 RUN_TESTS("cachegrind", test_functions_are_added_up_over_files,
 	  test_the_difference_of_two_runs_is_the_loop, test_subtracting_an_equal_run_leaves_nothing,
-	  test_a_file_that_is_cut_or_does_not_add_up_is_refused,
-	  test_lines_that_are_none_are_refused)
+	  test_a_file_that_is_cut_or_does_not_add_up_is_refused, test_malformed_lines_are_refused)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module's parser of commands, compiled for this machine. */
+/* The module's parser of commands, compiled for the host. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,7 +123,7 @@ START_TEST(test_longest_word_is_refused_not_cut)
 {
 	char line[5000];
 
-	/* Cut to its first letters it would be a command. */
+	/* If it were cut to its first letters, it would be a command. */
 	check_refused("stopstopstopstopstopstop");
 	check_refused("pid 000000000000000000000000000001");
 	memset(line, 'a', sizeof(line) - 1);
@@ -132,8 +132,8 @@ START_TEST(test_longest_word_is_refused_not_cut)
 }
 END_TEST
 
-/* Under the sanitizers: no line, however odd, is read or written beyond its end. */
-START_TEST(test_random_lines_are_refused_or_sound)
+/* The sanitizers check that no line, however odd, is accessed beyond its end. */
+START_TEST(test_random_lines_are_refused_or_give_a_valid_command)
 {
 	static const char letters[] = "pidfollowstopclearmodering_size 0123456789KMG \t\r-\xff";
 	struct pfstat_command command;
@@ -158,4 +158,4 @@ RUN_TESTS("command", test_every_command_is_understood, test_blanks_do_not_matter
 	  test_sizes_accept_units, test_sizes_outside_their_bounds_are_refused,
 	  test_numbers_must_be_numbers, test_unknown_words_are_refused,
 	  test_too_few_and_too_many_words_are_refused, test_longest_word_is_refused_not_cut,
-	  test_random_lines_are_refused_or_sound)
+	  test_random_lines_are_refused_or_give_a_valid_command)

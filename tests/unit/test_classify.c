@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module's decision what a call was, compiled for this machine. */
+/* The module's classification of a call, compiled for the host. */
 #include <stdbool.h>
 
 #include "module/classify.h"
@@ -89,18 +89,18 @@ END_TEST
 START_TEST(test_map_pages_that_maps_nothing_passes)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, NONE, false, 0), PFSTAT_CLASS_PASS);
-	/* Also as a retry: the page was evicted again. */
+	/* Also in a retry: the page was evicted again. */
 	ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, PFSTAT_CLASS_DISK, false, 0),
 			 PFSTAT_CLASS_PASS);
 }
 END_TEST
 
-START_TEST(test_major_faults_are_disk_whatever_the_lookup_found)
+START_TEST(test_major_faults_are_disk_whatever_the_look_up_found)
 {
 	unsigned int before;
 	size_t i;
 
-	/* The result decides: the page may have been evicted after the look-up. */
+	/* The result decides, because the page may have been evicted after the look-up. */
 	for (i = 0; i < COUNT(fault_ops); i++)
 		for (before = 0; before < PFSTAT_NR_BEFORE; before++) {
 			ck_assert_int_eq(classify(fault_ops[i], before, NONE, true, MAJOR | RETRY),
@@ -116,7 +116,7 @@ START_TEST(test_retry_at_the_mark_is_readahead)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, false, RETRY),
 			 PFSTAT_CLASS_READAHEAD);
-	/* Submitting may sleep for a request. */
+	/* Submitting a request may sleep. */
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, true, RETRY),
 			 PFSTAT_CLASS_READAHEAD);
 }
@@ -130,7 +130,9 @@ START_TEST(test_retry_for_a_page_absent_or_in_flight_is_wait)
 	};
 	size_t i;
 
-	/* The read may end between the look-up and the sleep: then the thread does not sleep. */
+	/*
+	 * The read may complete between the look-up and the sleep; then the thread does not sleep.
+	 */
 	for (i = 0; i < COUNT(states); i++) {
 		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, states[i], NONE, true, RETRY),
 				 PFSTAT_CLASS_WAIT);
@@ -157,7 +159,7 @@ START_TEST(test_retry_for_an_up_to_date_page_is_lock)
 }
 END_TEST
 
-START_TEST(test_retry_without_a_look_up_is_no_disk_fault)
+START_TEST(test_retry_without_a_look_up_is_not_a_disk_fault)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_UNKNOWN, NONE, true, RETRY),
 			 PFSTAT_CLASS_LOCK);
@@ -177,7 +179,7 @@ END_TEST
 
 START_TEST(test_second_read_of_a_page_whose_first_read_failed_is_disk)
 {
-	/* Without MAJOR; and without sleep, where the device answers at once. */
+	/* MAJOR is not set, and the thread does not sleep if the device answers at once. */
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_STALE, NONE, true, RETRY),
 			 PFSTAT_CLASS_DISK);
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_STALE, NONE, false, RETRY),
@@ -197,7 +199,7 @@ START_TEST(test_fault_that_mapped_no_page_of_the_cache_is_raced)
 
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_ABSENT, NONE, false, NOPAGE),
 			 PFSTAT_CLASS_RACED);
-	/* It is not short, either: it maps nothing. */
+	/* It is not short either, because it maps nothing. */
 	for (i = 0; i < COUNT(causes); i++)
 		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, causes[i], false,
 					  NOPAGE),
@@ -208,7 +210,7 @@ START_TEST(test_fault_that_mapped_no_page_of_the_cache_is_raced)
 }
 END_TEST
 
-/* Seen as a wait of 277 us that never left the CPU: it had submitted readahead. */
+/* A wait of 277 us without off-CPU time is possible: the thread had submitted readahead. */
 START_TEST(test_mark_on_a_page_in_flight_without_sleep_is_readahead)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT_MARKED, NONE, false,
@@ -237,16 +239,16 @@ START_TEST(test_page_in_flight_that_was_slept_for_is_wait)
 }
 END_TEST
 
-START_TEST(test_page_in_flight_without_sleep_is_no_wait)
+START_TEST(test_page_in_flight_without_sleep_is_not_a_wait)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT, NONE, false, LOCKED),
 			 PFSTAT_CLASS_LONG);
 }
 END_TEST
 
-START_TEST(test_sleep_alone_is_no_wait)
+START_TEST(test_sleep_without_a_page_in_flight_is_not_a_wait)
 {
-	/* For a lock, or for memory. */
+	/* The thread slept for a lock or for memory. */
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, NONE, true, LOCKED),
 			 PFSTAT_CLASS_LONG);
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, PFSTAT_CLASS_DISK, true,
@@ -274,7 +276,7 @@ START_TEST(test_solved_at_once_is_long)
 	for (i = 0; i < COUNT(fault_ops); i++)
 		ck_assert_int_eq(classify(fault_ops[i], PFSTAT_BEFORE_CACHED, NONE, false, LOCKED),
 				 PFSTAT_CLASS_LONG);
-	/* The mark, but another thread had read ahead already. */
+	/* The page carries the readahead mark, but another thread had read ahead already. */
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, false, LOCKED),
 			 PFSTAT_CLASS_LONG);
 }
@@ -284,13 +286,15 @@ RUN_TESTS("classify", test_errors_take_precedence_over_other_results,
 	  test_mkwrite_operations_have_their_own_class, test_huge_fault_that_falls_back_passes,
 	  test_map_pages_that_maps_is_around, test_map_pages_that_maps_after_a_cause_is_short,
 	  test_map_pages_that_maps_nothing_passes,
-	  test_major_faults_are_disk_whatever_the_lookup_found, test_retry_at_the_mark_is_readahead,
-	  test_retry_for_a_page_absent_or_in_flight_is_wait,
-	  test_retry_for_an_up_to_date_page_is_lock, test_retry_without_a_look_up_is_no_disk_fault,
+	  test_major_faults_are_disk_whatever_the_look_up_found,
+	  test_retry_at_the_mark_is_readahead, test_retry_for_a_page_absent_or_in_flight_is_wait,
+	  test_retry_for_an_up_to_date_page_is_lock,
+	  test_retry_without_a_look_up_is_not_a_disk_fault,
 	  test_retry_for_the_flag_of_reclaim_without_sleep_is_pass,
 	  test_second_read_of_a_page_whose_first_read_failed_is_disk,
 	  test_fault_that_mapped_no_page_of_the_cache_is_raced,
 	  test_mark_on_a_page_in_flight_without_sleep_is_readahead,
 	  test_page_in_flight_that_was_slept_for_is_wait,
-	  test_page_in_flight_without_sleep_is_no_wait, test_sleep_alone_is_no_wait,
-	  test_solved_after_a_cause_is_short, test_solved_at_once_is_long)
+	  test_page_in_flight_without_sleep_is_not_a_wait,
+	  test_sleep_without_a_page_in_flight_is_not_a_wait, test_solved_after_a_cause_is_short,
+	  test_solved_at_once_is_long)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* pfdrive compare from end to end: recordings made up, what it prints, how it ends. */
+/* pfdrive compare from end to end: input recordings, output, exit status. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -18,17 +18,19 @@
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 
-/* A run: so many faults from disk, each with its request and its sleep, and as many cached. */
+/*
+ * A run: a number of disk faults, each with its request and its sleep, and as many cached faults.
+ */
 struct plan {
 	unsigned int faults;
 	double device_us; /* mean */
 	uint64_t seed;
 	bool have_bpf;
-	uint32_t hooks;	     /* with those of block requests and wake-ups */
-	unsigned int anon;   /* faults of memory, which only eBPF sees */
-	uint64_t watched_ns; /* not 0: a program that went on, watched for that long */
-	const char *kernel;  /* in the head; NULL: none */
-	bool cut;	     /* the tail is not whole */
+	uint32_t hooks;	     /* with events of block requests and wake-ups */
+	unsigned int anon;   /* faults of anonymous memory, which only eBPF sees */
+	uint64_t watched_ns; /* nonzero: duration of watching a program that did not exit */
+	const char *kernel;  /* written to the head; NULL: omitted */
+	bool cut;	     /* the recording's last block is incomplete */
 	uint64_t lost;
 };
 
@@ -230,7 +232,7 @@ static int status_of(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* Its exit status; standard output is in "out". */
+/* Returns the exit status; standard output goes to "out". */
 static int run(char **arguments)
 {
 	return status_of(start(arguments, false));
@@ -297,7 +299,7 @@ START_TEST(test_same_recording_twice_is_no_change)
 }
 END_TEST
 
-START_TEST(test_two_runs_of_the_same_are_no_change)
+START_TEST(test_two_runs_of_one_workload_are_no_change)
 {
 	const struct plan a = with_seed(2), b = with_seed(3);
 
@@ -326,7 +328,7 @@ START_TEST(test_slower_disk_is_a_change_of_the_device_part)
 	ck_assert_str_eq(verdict_of(root, "disk", "runqueue"), "same");
 	ck_assert_str_eq(verdict_of(root, "disk", "cpu_before"), "same");
 	ck_assert_str_eq(verdict_of(root, "long", "whole"), "same");
-	/* Its hook was not attached. */
+	/* the hook was not attached */
 	ck_assert_str_eq(verdict_of(root, "disk", "queue"), "n/a");
 	json_decref(root);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--threshold", "50"), 0);
@@ -350,7 +352,7 @@ START_TEST(test_parts_are_not_compared_without_ebpf)
 }
 END_TEST
 
-/* None was seen, for nobody looked: that is no 0. */
+/* Nothing was observed, because nothing was attached: the value is not 0. */
 START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 {
 	struct plan a = with_seed(5), b = with_seed(6);
@@ -369,7 +371,10 @@ START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 	ck_assert_str_eq(verdict_of(root, "disk", "faults"), "same");
 	json_decref(root);
 
-	/* Where both look, none is none; what tells swap-ins apart changes nothing of all. */
+	/*
+	 * With the hook in both runs, zero is zero; a separate class of swap-ins does not change
+	 * the sum.
+	 */
 	a.have_bpf = true;
 	a.hooks = 1U << HOOK_FAULT | 1U << HOOK_SWAP;
 	record_run("a.pfs", &a);
@@ -381,7 +386,7 @@ START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 }
 END_TEST
 
-START_TEST(test_cut_and_lossy_recordings_are_compared_and_named)
+START_TEST(test_cut_and_lossy_recordings_are_compared_with_a_warning)
 {
 	struct plan a = with_seed(7), b = with_seed(8);
 	const json_t *side;
@@ -414,7 +419,7 @@ START_TEST(test_few_faults_are_no_change)
 	b.device_us = 1000;
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
-	/* All classes have 18, which are not enough to be certain. */
+	/* All classes together have 18 faults, too few for a verdict. */
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
 	root = output();
 	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "too few");
@@ -447,7 +452,7 @@ START_TEST(test_bad_command_lines_and_files_are_refused)
 }
 END_TEST
 
-/* The plan's faults with some that are as long in each run, and some that are not. */
+/* The planned faults, some of them equally long in each run, some not. */
 static void record_side(const char *const *paths, double device_us, uint64_t seed)
 {
 	struct plan plan = with_seed(seed);
@@ -464,7 +469,7 @@ static size_t nr_runs(const json_t *root, const char *side)
 	return json_array_size(json_object_get(json_object_get(root, side), "runs"));
 }
 
-START_TEST(test_sides_of_several_runs)
+START_TEST(test_each_side_may_have_several_runs)
 {
 	static const char *const paths[] = { "a.pfs", "b.pfs", "c.pfs", NULL };
 	json_t *root;
@@ -478,7 +483,7 @@ START_TEST(test_sides_of_several_runs)
 	/* The mean of the runs. */
 	ck_assert_double_eq(number_of(root, "disk", "faults", "a"), 200);
 	json_decref(root);
-	/* One file a side; -- alone ends the options, and separates nothing. */
+	/* One file on each side; a single -- ends the options and does not separate the sides. */
 	ck_assert_int_eq(RUN("-f", "json", "--", "a.pfs", "b.pfs"), 0);
 	root = output();
 	ck_assert_ptr_nonnull(json_object_get(json_object_get(root, "a"), "file"));
@@ -491,8 +496,8 @@ START_TEST(test_sides_of_several_runs)
 }
 END_TEST
 
-/* A process that faults at one rate, watched once, and then twice as long. */
-START_TEST(test_length_of_watching_is_no_change)
+/* A process that faults at a constant rate, watched once, and then for twice as long. */
+START_TEST(test_duration_of_the_recording_is_no_change)
 {
 	struct plan a = with_seed(30), b = with_seed(31);
 	const json_t *difference;
@@ -537,7 +542,7 @@ START_TEST(test_closed_stdout_is_not_reported)
 }
 END_TEST
 
-/* It reads a recording that does not go on. */
+/* It reads a FIFO whose writer pauses. */
 START_TEST(test_signal_during_the_open_exits_with_its_status)
 {
 	pid_t child;
@@ -563,7 +568,7 @@ static ino_t inode_of(const char *path)
 	return status.st_ino;
 }
 
-START_TEST(test_the_page_does_not_overwrite_a_recording)
+START_TEST(test_html_page_does_not_overwrite_a_recording)
 {
 	ino_t before;
 
@@ -582,12 +587,13 @@ START_TEST(test_the_page_does_not_overwrite_a_recording)
 END_TEST
 
 RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder, test_same_recording_twice_is_no_change,
-	       test_two_runs_of_the_same_are_no_change,
+	       test_two_runs_of_one_workload_are_no_change,
 	       test_slower_disk_is_a_change_of_the_device_part,
 	       test_parts_are_not_compared_without_ebpf,
 	       test_classes_that_a_run_could_not_see_are_not_compared,
-	       test_cut_and_lossy_recordings_are_compared_and_named, test_few_faults_are_no_change,
-	       test_sides_of_several_runs, test_length_of_watching_is_no_change,
+	       test_cut_and_lossy_recordings_are_compared_with_a_warning,
+	       test_few_faults_are_no_change, test_each_side_may_have_several_runs,
+	       test_duration_of_the_recording_is_no_change,
 	       test_bad_command_lines_and_files_are_refused, test_closed_stdout_is_not_reported,
 	       test_signal_during_the_open_exits_with_its_status,
-	       test_the_page_does_not_overwrite_a_recording)
+	       test_html_page_does_not_overwrite_a_recording)

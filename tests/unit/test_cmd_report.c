@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* pfdrive report from end to end: a recording made up, what is printed, how it ends. */
+/* pfdrive report from end to end: an input recording, output, exit status. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -21,7 +21,7 @@
 #include "user/print/json/json_head.h"
 #include "user/cmd/report_options.h"
 
-#define FAULTS	  300 /* of each of two files: every third from disk; then as many anonymous */
+#define FAULTS	  300 /* faults of each of two files, a third from disk; then as many of memory */
 #define DISK	  200
 #define MAPPED	  0x7f0000000000UL
 #define ALL_HOOKS ((1U << NR_HOOKS) - 1)
@@ -60,7 +60,7 @@ static void add_map(unsigned int file)
 	free(map);
 }
 
-/* 100 µs: 10 on the CPU, 2 in the queue, 78 at the disk, 6 until it runs again, 4 on the CPU. */
+/* 100 µs: 10 on the CPU, 2 in the queue, 78 at the device, 6 runnable, 4 on the CPU. */
 static void add_sleep(const struct pfstat_record *record)
 {
 	const uint64_t start_ns = record->start_ns;
@@ -213,7 +213,7 @@ static void make_recording(uint32_t hooks, enum damage damage)
 	json_decref(head);
 }
 
-/* Its exit status; what it prints is in "out" and "err". */
+/* Returns the exit status; the output is in "out" and "err". */
 static int run(char **arguments)
 {
 	int argc = 0, status;
@@ -236,7 +236,7 @@ static int run(char **arguments)
 
 #define RUN(...) run((char *[]){ "pfdrive", __VA_ARGS__, NULL })
 
-/* Nobody reads it any more. */
+/* the read end is closed */
 static void close_reader(FILE *stream)
 {
 	int ends[2];
@@ -247,7 +247,7 @@ static void close_reader(FILE *stream)
 	close(ends[1]);
 }
 
-/* As run(), but nobody reads its standard output. */
+/* As run(), but the reader of standard output has closed the pipe. */
 static int run_unread(char **arguments)
 {
 	int argc = 0, status;
@@ -338,8 +338,8 @@ START_TEST(test_groups_have_the_recorded_names)
 }
 END_TEST
 
-/* Of 600 faults of two files in turn, every third from disk. */
-START_TEST(test_one_file_is_explained_alone)
+/* 600 faults, in turn of two files, every third from disk. */
+START_TEST(test_report_can_be_limited_to_one_file)
 {
 	json_t *json;
 
@@ -360,7 +360,7 @@ START_TEST(test_one_file_is_explained_alone)
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK / 2 * 78000);
 	ck_assert_int_eq(at(json, "requests.reads"), DISK / 2);
 	ck_assert_int_eq(at(json, "groups.left_out.rows"), 0);
-	/* What was counted is of all files: nothing of it is known of one. */
+	/* The counters are totals of all files; nothing is known of a single file. */
 	ck_assert_int_eq(at(json, "calls"), -1);
 	ck_assert_int_eq(at(json, "rusage.majflt"), -1);
 	ck_assert_int_eq(at(json, "ledger.unexplained"), 0);
@@ -380,7 +380,7 @@ static double mean_of_disk(const char *name)
 	return mean;
 }
 
-START_TEST(test_the_modules_share_is_taken_out_of_one_file_too)
+START_TEST(test_module_cost_is_also_subtracted_for_one_file)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--json", "run.json"), 0);
@@ -393,7 +393,7 @@ START_TEST(test_the_modules_share_is_taken_out_of_one_file_too)
 }
 END_TEST
 
-START_TEST(test_one_file_of_a_cut_recording)
+START_TEST(test_one_file_of_a_cut_recording_is_reported)
 {
 	json_t *json;
 
@@ -407,7 +407,7 @@ START_TEST(test_one_file_of_a_cut_recording)
 }
 END_TEST
 
-START_TEST(test_file_that_is_not_there_is_refused)
+START_TEST(test_file_missing_in_the_recording_is_refused)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/third.so", "-o", "report.txt"), 1);
@@ -465,7 +465,7 @@ START_TEST(test_torn_recording_is_printed_with_a_warning)
 }
 END_TEST
 
-START_TEST(test_counts_that_cannot_be_understood_are_not_known)
+START_TEST(test_malformed_counts_are_reported_as_unknown)
 {
 	json_t *json;
 
@@ -492,7 +492,7 @@ START_TEST(test_events_of_a_cut_recording_prove_their_hooks)
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.runqueue.total_ns"), DISK * 6000);
 	ck_assert_int_eq(at(json, "parts.classes.anon.count"), FAULTS);
 	ck_assert_int_eq(at(json, "readahead.read"), DISK);
-	/* Nothing says that swapping, or a page's removal, could be seen. */
+	/* No event proves that swapping or page removal could be observed. */
 	ck_assert_int_eq(at(json, "parts.classes.swap.count"), -1);
 	ck_assert_int_eq(at(json, "readahead.evicted_unused"), -1);
 	ck_assert_int_eq(at(json, "readahead.idle"), -1);
@@ -500,7 +500,7 @@ START_TEST(test_events_of_a_cut_recording_prove_their_hooks)
 }
 END_TEST
 
-START_TEST(test_output_is_a_file_of_its_own)
+START_TEST(test_output_must_differ_from_the_recording)
 {
 	struct stat before, after;
 
@@ -525,8 +525,8 @@ START_TEST(test_output_is_a_file_of_its_own)
 }
 END_TEST
 
-/* Also if they do not exist yet, and their folder has two names. */
-START_TEST(test_two_outputs_are_two_files)
+/* Also if the files do not exist yet and their folder has two names. */
+START_TEST(test_two_outputs_must_be_different_files)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(symlink(".", "here"), 0);
@@ -535,7 +535,7 @@ START_TEST(test_two_outputs_are_two_files)
 			"--output and --json are the same file, 'here/new'; name another file");
 	ck_assert_int_eq(RUN("run.pfs", "--json", "new", "--html", "./new"), 2);
 	ck_assert_int_eq(access("new", F_OK), -1);
-	/* run() sends standard output into this file. */
+	/* run() redirects standard output to this file. */
 	ck_assert_int_eq(RUN("run.pfs", "--json", "here/out"), 2);
 	text_file_check("err", "--json and standard output are the same file, 'here/out'");
 	ck_assert_int_eq(RUN("run.pfs", "-o", "/dev/null", "--json", "/dev/null"), 0);
@@ -543,7 +543,7 @@ START_TEST(test_two_outputs_are_two_files)
 }
 END_TEST
 
-/* Behind /dev/stdout there is a pipe then, which realpath(3) does not find. */
+/* /dev/stdout is a pipe then, which realpath(3) cannot resolve. */
 START_TEST(test_an_output_may_be_a_pipe)
 {
 	char path[32], text[256];
@@ -599,7 +599,7 @@ START_TEST(test_trace_has_the_faults)
 }
 END_TEST
 
-/* As `head' leaves it: the files that were asked for are whole, and nobody is told. */
+/* The reader exits early, as head(1) does: the requested files are complete, without a message. */
 START_TEST(test_files_are_written_if_stdout_is_closed)
 {
 	static char *const formats[] = { "table", "csv", "json", "trace" };
@@ -622,7 +622,7 @@ START_TEST(test_files_are_written_if_stdout_is_closed)
 }
 END_TEST
 
-START_TEST(test_output_that_is_full_takes_no_other_with_it)
+START_TEST(test_a_full_output_does_not_stop_the_others)
 {
 	json_t *json;
 
@@ -636,7 +636,7 @@ START_TEST(test_output_that_is_full_takes_no_other_with_it)
 }
 END_TEST
 
-/* What `pfdrive record' prints at its end. */
+/* The output of `pfdrive record' at its end. */
 static int print_unread(void)
 {
 	const struct report_options options = { .format = REPORT_TABLE, .json = "run.json" };
@@ -731,23 +731,24 @@ static void remove_folder(void)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unlink(names[i]);
 	ck_assert_int_eq(chdir("/"), 0);
-	/* Nothing else was left, no temporary file either. */
+	/* No other file was left, not even a temporary one. */
 	ck_assert_int_eq(rmdir(folder), 0);
 	strcpy(strchr(folder, '\0') - 6, "XXXXXX");
 }
 
 RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_explained_again,
-	       test_groups_have_the_recorded_names, test_one_file_is_explained_alone,
-	       test_the_modules_share_is_taken_out_of_one_file_too,
-	       test_one_file_of_a_cut_recording, test_file_that_is_not_there_is_refused,
+	       test_groups_have_the_recorded_names, test_report_can_be_limited_to_one_file,
+	       test_module_cost_is_also_subtracted_for_one_file,
+	       test_one_file_of_a_cut_recording_is_reported,
+	       test_file_missing_in_the_recording_is_refused,
 	       test_top_reports_the_rows_that_it_omits,
 	       test_cut_recording_is_printed_with_a_warning,
 	       test_torn_recording_is_printed_with_a_warning,
-	       test_counts_that_cannot_be_understood_are_not_known,
-	       test_events_of_a_cut_recording_prove_their_hooks, test_output_is_a_file_of_its_own,
-	       test_two_outputs_are_two_files, test_an_output_may_be_a_pipe,
-	       test_figures_do_not_overwrite_the_recording, test_trace_has_the_faults,
-	       test_files_are_written_if_stdout_is_closed,
-	       test_output_that_is_full_takes_no_other_with_it,
+	       test_malformed_counts_are_reported_as_unknown,
+	       test_events_of_a_cut_recording_prove_their_hooks,
+	       test_output_must_differ_from_the_recording, test_two_outputs_must_be_different_files,
+	       test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
+	       test_trace_has_the_faults, test_files_are_written_if_stdout_is_closed,
+	       test_a_full_output_does_not_stop_the_others,
 	       test_record_writes_its_json_if_stdout_is_closed, test_recording_comes_through_a_pipe,
 	       test_non_recording_is_refused_without_output, test_wrong_options_are_refused)

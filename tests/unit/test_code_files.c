@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which file was mapped, and that no other is taken for it. */
+/* The search for a mapped file of code: no other file is taken for it. */
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void teardown(void)
 	rmdir(folder);
 }
 
-/* A mapping of the file by a process, now. Returns the inode. */
+/* A mapping of the file by a process, at this moment. Returns the inode. */
 static uint64_t see(struct code_files *files, pid_t pid, uint32_t prot, uint32_t dev_change)
 {
 	struct item_map *map = calloc(1, sizeof(*map) + sizeof(path));
@@ -114,7 +114,7 @@ START_TEST(test_a_file_that_was_written_since_has_no_names)
 }
 END_TEST
 
-START_TEST(test_data_is_not_kept_open)
+START_TEST(test_non_executable_file_is_not_kept_open)
 {
 	struct code_files *files = code_files_new();
 	uint64_t inode = see(files, getpid(), PROT_READ, 0);
@@ -167,6 +167,6 @@ END_TEST
 
 RUN_TESTS_WITH("code files", setup, teardown, test_the_mapped_file_is_found_by_path_and_inode,
 	       test_a_file_that_replaces_it_is_not_taken_for_it,
-	       test_a_file_that_was_written_since_has_no_names, test_data_is_not_kept_open,
-	       test_another_device_is_another_file, test_a_process_that_has_ended_is_no_obstacle,
-	       test_a_device_is_not_opened)
+	       test_a_file_that_was_written_since_has_no_names,
+	       test_non_executable_file_is_not_kept_open, test_another_device_is_another_file,
+	       test_a_process_that_has_ended_is_no_obstacle, test_a_device_is_not_opened)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The names of code have room in a recording, or are counted: this program's own. */
+/*
+ * Names of code in a recording, from this program's own symbols: written up to the limit, the rest
+ * counted.
+ */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +19,7 @@
 
 #define MAPPED 0x7f0000000000ULL
 #define JITTED 0x7e0000000000ULL
-#define TEXT   (1U << 24) /* bytes that are mapped of this program's file */
+#define TEXT   (1U << 24) /* size of the mapping of this program's file */
 
 static struct analysis *analysis;
 
@@ -91,7 +94,10 @@ static uint64_t offset_of(const void *function)
 	return (uintptr_t)function - from + offset;
 }
 
-/* Addresses in code of a program with that path; some between functions have no name. */
+/*
+ * Addresses of code in a program with that path; some of them lie between functions and have no
+ * name.
+ */
 static void add_code(const char *path, uint64_t nr)
 {
 	const uint64_t from = offset_of((void *)code_names_find);
@@ -108,7 +114,7 @@ static void add_code(const char *path, uint64_t nr)
 static char folder[32] = "/tmp/pfstat-names-XXXXXX";
 static char named[64 + NAME_MAX], link_path[128 + NAME_MAX];
 
-/* This program by a path as long as can be, of bytes each of which is six in JSON. */
+/* This program under the longest possible path, of bytes that take six characters each in JSON. */
 static void make_alias(char *path)
 {
 	char odd[NAME_MAX + 1], self[PATH_MAX] = "";
@@ -136,7 +142,7 @@ static void remove_alias(void)
 	rmdir(folder);
 }
 
-/* Written and read again; how many symbols there are then. */
+/* Writes the symbols and reads them again; returns their number. */
 static size_t through_recording(const json_t *symbols)
 {
 	struct recording_writer *writer;
@@ -184,7 +190,7 @@ static size_t find(const char *path, uint64_t nr, json_t **symbols, uint64_t *le
 	return json_array_size(*symbols);
 }
 
-/* 23 KiB of JSON each: three times as many as have room. */
+/* Each takes 23 KiB of JSON; three times as many as fit. */
 START_TEST(test_names_that_do_not_fit_are_counted)
 {
 	uint64_t all, left_out;
@@ -208,7 +214,7 @@ START_TEST(test_names_that_do_not_fit_are_counted)
 }
 END_TEST
 
-/* An analysis of one fault by code of this process that is in no file. */
+/* An analysis of one fault by code of this process outside any file. */
 static void add_jitted_fault(void)
 {
 	const struct pfstat_record record = {
@@ -283,7 +289,7 @@ START_TEST(test_code_of_a_jit_has_the_names_of_its_process)
 }
 END_TEST
 
-START_TEST(test_no_other_file_is_taken_for_the_one_of_a_jit)
+START_TEST(test_foreign_file_is_not_used_as_a_jit_map)
 {
 	struct code_files *files = code_files_new();
 	char path[64], target[64];
@@ -310,5 +316,5 @@ START_TEST(test_no_other_file_is_taken_for_the_one_of_a_jit)
 END_TEST
 
 RUN_TESTS("code_names", test_code_of_a_jit_has_the_names_of_its_process,
-	  test_no_other_file_is_taken_for_the_one_of_a_jit, test_code_gets_its_names,
+	  test_foreign_file_is_not_used_as_a_jit_map, test_code_gets_its_names,
 	  test_names_that_do_not_fit_are_counted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs that are the same are called so, runs that differ too, and few faults neither. */
+/* Verdicts on equal runs, on different runs, and on runs with too few faults. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define TINY	  0.000000001
 #define ALL_PARTS ((1U << NR_PARTS) - 1)
 
-/* A class of faults in one run. */
+/* The faults of one class in one run. */
 struct sample {
 	struct fault_batches batches;
 	struct comparison_side side;
@@ -24,7 +24,7 @@ static void sample_open(struct sample *sample)
 	sample->side.runs[0].faults = &sample->batches;
 }
 
-/* One fault: on the CPU, and at the device. */
+/* One fault: its time on the CPU, and at the device. */
 static void add(struct sample *sample, uint64_t cpu_ns, uint64_t device_ns, bool major)
 {
 	const struct explained fault = {
@@ -126,7 +126,7 @@ START_TEST(test_slower_device_changes_only_the_device_part)
 }
 END_TEST
 
-START_TEST(test_difference_below_the_threshold_is_none)
+START_TEST(test_difference_below_the_threshold_is_no_change)
 {
 	struct comparison comparison;
 	struct sample a, b;
@@ -140,8 +140,11 @@ START_TEST(test_difference_below_the_threshold_is_none)
 }
 END_TEST
 
-/* 15 rows a pair: at 95 % for each, nearly half of all pairs would be called changed. */
-START_TEST(test_runs_of_the_same_are_seldom_called_changed)
+/*
+ * 15 rows for each pair: with 95 % for each row, nearly half of all pairs would have a verdict
+ * "changed".
+ */
+START_TEST(test_equal_runs_are_seldom_reported_as_changed)
 {
 	enum { PAIRS = 30 };
 	struct comparison comparison;
@@ -166,8 +169,8 @@ START_TEST(test_runs_of_the_same_are_seldom_called_changed)
 }
 END_TEST
 
-/* Nine of each say nothing, however far apart. */
-START_TEST(test_few_faults_are_too_few)
+/* Nine faults on each side allow no verdict, however much they differ. */
+START_TEST(test_few_faults_give_no_verdict)
 {
 	struct comparison comparison;
 	struct sample a, b;
@@ -178,7 +181,7 @@ START_TEST(test_few_faults_are_too_few)
 	comparison = compare(&a, &b, 0.05);
 	ck_assert(!comparison.change);
 	ck_assert_uint_eq(comparison.nr_judged, 0);
-	/* No other row shares it. */
+	/* the confidence is not shared with another row */
 	ck_assert_double_eq(comparison.confidence, 1 - 0.05);
 	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_TOO_FEW);
 	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_TOO_FEW);
@@ -223,7 +226,7 @@ START_TEST(test_class_of_neither_run_has_no_rows)
 }
 END_TEST
 
-START_TEST(test_part_that_one_run_does_not_know_is_not_judged)
+START_TEST(test_part_unknown_in_one_run_has_no_verdict)
 {
 	struct comparison comparison = { 0 };
 	const struct comparison_row *row;
@@ -256,7 +259,7 @@ START_TEST(test_number_of_major_faults_is_compared)
 }
 END_TEST
 
-/* The more rows, the more is asked of each. */
+/* With more rows, each row needs a higher confidence. */
 START_TEST(test_confidence_is_shared_by_the_rows)
 {
 	struct comparison one = { 0 }, both = { 0 };
@@ -277,7 +280,7 @@ START_TEST(test_confidence_is_shared_by_the_rows)
 }
 END_TEST
 
-/* Fewer and dearer faults may be cheaper in all: that comes first. */
+/* Fewer but longer faults may cost less in total, so the total comes first. */
 START_TEST(test_total_time_is_the_first_row)
 {
 	struct comparison comparison = { 0 };
@@ -353,7 +356,7 @@ START_TEST(test_rates_of_runs_of_different_length_are_the_same)
 }
 END_TEST
 
-/* Faults of one burst share their fate; lognormal, 0.5 between bursts and 0.3 within. */
+/* Faults of one burst are correlated; lognormal, 0.5 between bursts and 0.3 within. */
 static void fill_bursts(struct sample *sample, size_t burst, double slower, uint64_t *state)
 {
 	double fate = 0;
@@ -383,7 +386,7 @@ static const size_t bursts[] = { 1, 50, 500, 700 };
 #define NR_BURSTS   (sizeof(bursts) / sizeof(bursts[0]))
 #define BURST_PAIRS 20
 
-START_TEST(test_equal_bursty_runs_are_seldom_called_changed)
+START_TEST(test_equal_bursty_runs_are_seldom_reported_as_changed)
 {
 	unsigned int pair, nr, nr_at_zero;
 	struct sample a, b;
@@ -427,7 +430,7 @@ END_TEST
 
 #define RUNS 5
 
-/* Runs that each have a fate, too: a relative deviation of 10 %. */
+/* Runs also differ from each other: a relative deviation of 10 %. */
 static void fill_runs(struct sample *samples, struct comparison_side *side, double slower,
 		      uint64_t *state)
 {
@@ -440,7 +443,7 @@ static void fill_runs(struct sample *samples, struct comparison_side *side, doub
 	}
 }
 
-START_TEST(test_several_runs_show_the_variation_between_runs)
+START_TEST(test_several_runs_reveal_the_variation_between_runs)
 {
 	static struct sample a[RUNS], b[RUNS];
 	struct comparison_side side_a, side_b;
@@ -455,7 +458,7 @@ START_TEST(test_several_runs_show_the_variation_between_runs)
 		fill_runs(b, &side_b, 1.6, &state);
 		found += changed(&side_a, &side_b, 0.05);
 	}
-	/* A single run a side cannot know it; five can. */
+	/* One run on each side cannot show this variation; five runs can. */
 	ck_assert_uint_ge(single, 3);
 	ck_assert_uint_le(equal, 1);
 	ck_assert_uint_ge(found, BURST_PAIRS / 2 - 1);
@@ -464,12 +467,12 @@ END_TEST
 
 RUN_TESTS("comparison", test_same_run_twice_is_no_change_even_without_a_threshold,
 	  test_slower_device_changes_only_the_device_part,
-	  test_difference_below_the_threshold_is_none,
-	  test_runs_of_the_same_are_seldom_called_changed, test_few_faults_are_too_few,
+	  test_difference_below_the_threshold_is_no_change,
+	  test_equal_runs_are_seldom_reported_as_changed, test_few_faults_give_no_verdict,
 	  test_class_of_one_run_only_is_a_change_by_count, test_class_of_neither_run_has_no_rows,
-	  test_part_that_one_run_does_not_know_is_not_judged,
-	  test_number_of_major_faults_is_compared, test_confidence_is_shared_by_the_rows,
-	  test_total_time_is_the_first_row, test_bytes_read_are_compared_if_all_runs_know_them,
+	  test_part_unknown_in_one_run_has_no_verdict, test_number_of_major_faults_is_compared,
+	  test_confidence_is_shared_by_the_rows, test_total_time_is_the_first_row,
+	  test_bytes_read_are_compared_if_all_runs_know_them,
 	  test_rates_of_runs_of_different_length_are_the_same,
-	  test_equal_bursty_runs_are_seldom_called_changed, test_change_of_bursty_runs_is_found,
-	  test_several_runs_show_the_variation_between_runs)
+	  test_equal_bursty_runs_are_seldom_reported_as_changed,
+	  test_change_of_bursty_runs_is_found, test_several_runs_reveal_the_variation_between_runs)

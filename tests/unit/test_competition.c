@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is asked of competitors, what the kernel's files say of them, who swapped whose pages. */
+/*
+ * The competition study: parsing of sizes, counts from the kernel's files, the matrix of swapped
+ * pages.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +10,7 @@
 #include "user/compete/compete_options.h"
 #include "user/analyze/pages/competition.h"
 
-START_TEST(test_a_size_has_a_unit_a_ratio_has_none)
+START_TEST(test_a_size_has_a_unit_and_a_ratio_does_not)
 {
 	struct compete_options options = { 0 };
 
@@ -24,7 +27,7 @@ START_TEST(test_a_size_has_a_unit_a_ratio_has_none)
 }
 END_TEST
 
-START_TEST(test_anything_else_is_refused)
+START_TEST(test_malformed_competitors_are_refused)
 {
 	static const char *const wrong[] = {
 		"",
@@ -65,7 +68,7 @@ static void read_text(const char *text, enum competition_file which, uint64_t *c
 	fclose(file);
 }
 
-START_TEST(test_counts_of_the_kernels_files_by_name)
+START_TEST(test_counts_in_kernel_files_are_found_by_name)
 {
 	uint64_t before[NR_COMPETITION_FIGURES], after[NR_COMPETITION_FIGURES];
 	struct competition_side side;
@@ -81,7 +84,7 @@ START_TEST(test_counts_of_the_kernels_files_by_name)
 	ck_assert_uint_eq(side.figures[COMPETITION_GROUP_MAJFLT], 10);
 	ck_assert_uint_eq(side.figures[COMPETITION_PSWPIN], 4);
 	ck_assert_uint_eq(side.figures[COMPETITION_PSWPOUT], 0);
-	/* Not there before, or never: not 0. */
+	/* The count did not exist before, or does not exist at all: unknown, not 0. */
 	ck_assert_uint_eq(side.figures[COMPETITION_SCANNED], COUNT_NA);
 	ck_assert_uint_eq(side.figures[COMPETITION_LIMIT_HITS], COUNT_NA);
 	ck_assert_uint_eq(side.figures[COMPETITION_MAJFLT], COUNT_NA);
@@ -101,7 +104,7 @@ START_TEST(test_every_figure_has_a_name_and_a_source)
 }
 END_TEST
 
-START_TEST(test_a_matrix_closes_by_roles)
+START_TEST(test_matrix_of_roles_adds_up_to_all_pages)
 {
 	static const pid_t competitors[] = { 20, 21 };
 	struct swap_row rows[] = {
@@ -138,6 +141,6 @@ START_TEST(test_a_matrix_closes_by_roles)
 }
 END_TEST
 
-RUN_TESTS("competition", test_a_size_has_a_unit_a_ratio_has_none, test_anything_else_is_refused,
-	  test_counts_of_the_kernels_files_by_name, test_every_figure_has_a_name_and_a_source,
-	  test_a_matrix_closes_by_roles)
+RUN_TESTS("competition", test_a_size_has_a_unit_and_a_ratio_does_not,
+	  test_malformed_competitors_are_refused, test_counts_in_kernel_files_are_found_by_name,
+	  test_every_figure_has_a_name_and_a_source, test_matrix_of_roles_adds_up_to_all_pages)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The completion of pfdrive's command line: nothing is forgotten, and a shell accepts it. */
+/* The completion of pfdrive's command line has every command and option, and a shell accepts it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void read_script(const char *shell)
 	fclose(file);
 }
 
-/* What COMMAND --help prints. */
+/* The output of COMMAND --help. */
 static FILE *help_of(const struct subcommand *command)
 {
 	char *arguments[3] = { command->title, "--help", NULL };
@@ -58,7 +58,7 @@ static FILE *help_of(const struct subcommand *command)
 	return file;
 }
 
-/* The command's own part of the script: from its name to the next one's. */
+/* The section of one command in the script: from its name to the next one's. */
 static char *part_of(const char *shell, const char *name)
 {
 	char begin[64], *part, *end;
@@ -75,7 +75,7 @@ static char *part_of(const char *shell, const char *name)
 	return part;
 }
 
-/* As "--name" that is not the beginning of a longer one. */
+/* Finds "--name", but not as the beginning of a longer option. */
 static bool has_option(const char *part, const char *option)
 {
 	const size_t length = strlen(option);
@@ -89,7 +89,7 @@ static bool has_option(const char *part, const char *option)
 	return false;
 }
 
-START_TEST(test_every_option_of_every_command_is_there)
+START_TEST(test_script_has_every_option_of_every_command)
 {
 	const char *shell = shells[_i];
 	char line[256], option[64], *part, *at;
@@ -121,7 +121,7 @@ START_TEST(test_every_option_of_every_command_is_there)
 }
 END_TEST
 
-START_TEST(test_every_command_is_there_and_no_helper)
+START_TEST(test_script_has_every_command_and_no_helper)
 {
 	const char *name;
 	char word[64];
@@ -155,7 +155,7 @@ START_TEST(test_the_shell_accepts_it)
 }
 END_TEST
 
-/* What bash offers for the last of the words. */
+/* The words that bash offers for the last word. */
 static const char *offered(const char *path, const char *words)
 {
 	char line[1024];
@@ -197,7 +197,7 @@ START_TEST(test_bash_offers_commands_options_and_values)
 		{ "study io --cache f", "fit" },
 		{ "study pressure --com", "--compete --competitors" },
 		{ "record -- ls --fo", "" },
-		{ "report fi", "" }, /* files, by complete -o default */
+		{ "report fi", "" }, /* file names, through complete -o default */
 	};
 	char path[] = "/tmp/pfstat-completion-XXXXXX";
 	const int fd = mkstemp(path);
@@ -226,8 +226,8 @@ int main(void)
 	int failed;
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, test_every_option_of_every_command_is_there, 0, 2);
-	tcase_add_loop_test(tcase, test_every_command_is_there_and_no_helper, 0, 2);
+	tcase_add_loop_test(tcase, test_script_has_every_option_of_every_command, 0, 2);
+	tcase_add_loop_test(tcase, test_script_has_every_command_and_no_helper, 0, 2);
 	tcase_add_loop_test(tcase, test_the_shell_accepts_it, 0, 2);
 	tcase_add_test(tcase, test_bash_offers_commands_options_and_values);
 	tcase_add_test(tcase, test_another_shell_is_refused);

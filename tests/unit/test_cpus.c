@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sets of CPUs go beyond the 1024 of a cpu_set_t. */
+/* Sets of CPUs may exceed the 1024 CPUs of a cpu_set_t. */
 #include <sched.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ START_TEST(test_a_cpu_beyond_1024_is_in_the_set)
 }
 END_TEST
 
-START_TEST(test_cpu_set_of_a_thread_is_its_confinement)
+START_TEST(test_cpu_set_of_a_thread_is_its_affinity)
 {
 	struct cpus before, after;
 	int cpu = sched_getcpu();
@@ -33,4 +33,4 @@ START_TEST(test_cpu_set_of_a_thread_is_its_confinement)
 }
 END_TEST
 
-RUN_TESTS("cpus", test_a_cpu_beyond_1024_is_in_the_set, test_cpu_set_of_a_thread_is_its_confinement)
+RUN_TESTS("cpus", test_a_cpu_beyond_1024_is_in_the_set, test_cpu_set_of_a_thread_is_its_affinity)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What goes into data, scripts and pages: whatever a name is, it is a name there. */
+/* Names in data, scripts and pages are escaped, so that no name is executed or parsed. */
 #include <string.h>
 
 #include "random.h"
@@ -28,7 +28,7 @@ static void ends_with(FILE *out, const char *expected)
 	free(text);
 }
 
-START_TEST(test_a_cell_is_one_cell)
+START_TEST(test_a_csv_cell_never_splits)
 {
 	FILE *out = begin();
 
@@ -37,8 +37,8 @@ START_TEST(test_a_cell_is_one_cell)
 }
 END_TEST
 
-/* gnuplot executes `…` and $(…) in a script, and ends a string at its quote. */
-START_TEST(test_a_label_is_nothing_that_runs)
+/* gnuplot executes `…` and $(…) in a script, and its strings end at a quote. */
+START_TEST(test_a_label_is_never_executed)
 {
 	FILE *out = begin();
 
@@ -47,7 +47,7 @@ START_TEST(test_a_label_is_nothing_that_runs)
 }
 END_TEST
 
-/* A thread's name is cut after 15 bytes, and what it was cut in is no character. */
+/* The kernel cuts a thread's name after 15 bytes, possibly within a character. */
 START_TEST(test_a_label_is_utf8)
 {
 	FILE *out = begin();
@@ -60,7 +60,7 @@ START_TEST(test_a_label_is_utf8)
 }
 END_TEST
 
-START_TEST(test_text_of_a_page_is_no_markup)
+START_TEST(test_text_of_a_page_is_escaped)
 {
 	FILE *out = begin();
 
@@ -70,7 +70,7 @@ START_TEST(test_text_of_a_page_is_no_markup)
 }
 END_TEST
 
-/* Overlong forms, surrogates, too large, cut off: none of them is a character. */
+/* Overlong forms, surrogates, too large or cut off: none of them is a valid character. */
 START_TEST(test_invalid_utf8_is_replaced)
 {
 	static const char *const bad[] = {
@@ -129,12 +129,12 @@ START_TEST(test_only_drawing_elements_of_an_svg_are_kept)
 		    "<use xlink:href='http://e/x'/><image href='x'/>"
 		    "<text>a&lt;b</text></svg>",
 		    "<path d=\"M0,0\"/>\n<use/>\n<text>a&lt;b</text></svg>\n");
-	/* Cut off in the middle: no more than what was there. */
+	/* Cut off in the middle: only the bytes that existed are replaced. */
 	svg_becomes("<svg><path d='M0", "</svg>\n");
 }
 END_TEST
 
-START_TEST(test_levels_are_powers_and_all_are_used)
+START_TEST(test_levels_are_logarithmic_and_all_are_used)
 {
 	uint64_t count;
 	unsigned int last = 0, level;
@@ -150,7 +150,7 @@ START_TEST(test_levels_are_powers_and_all_are_used)
 }
 END_TEST
 
-START_TEST(test_every_colour_has_one_for_the_dark)
+START_TEST(test_every_colour_has_a_dark_variant)
 {
 	enum fault_class class;
 	enum part part;
@@ -202,8 +202,8 @@ START_TEST(test_places_that_are_not_kept_are_counted)
 }
 END_TEST
 
-/* Two that come last and take turns: both have room, and all but what had to come first. */
-START_TEST(test_places_that_come_late_do_not_displace_each_other)
+/* Two places come last and alternate: both find a slot, and all but their first calls count. */
+START_TEST(test_late_places_do_not_displace_each_other)
 {
 	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	const struct place_data *largest;
@@ -221,8 +221,8 @@ START_TEST(test_places_that_come_late_do_not_displace_each_other)
 }
 END_TEST
 
-/* However many have as much: what is drawn is all of one of them. */
-START_TEST(test_places_that_are_alike_do_not_displace_each_other)
+/* All places have equal counts: the one that is drawn has nearly all of its calls. */
+START_TEST(test_equal_places_do_not_displace_each_other)
 {
 	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	const struct place_data *largest;
@@ -238,8 +238,8 @@ START_TEST(test_places_that_are_alike_do_not_displace_each_other)
 }
 END_TEST
 
-/* Some places that are alike, then one that comes late, between calls of all the others. */
-START_TEST(test_no_place_had_much_more_than_the_largest)
+/* Some places with equal counts, then a late one, between calls of all others. */
+START_TEST(test_largest_place_is_nearly_the_most_frequent_one)
 {
 	struct places places;
 	uint64_t state = 1, had[64], most;
@@ -325,12 +325,11 @@ START_TEST(test_terminal_drawing_has_no_control_characters)
 }
 END_TEST
 
-RUN_TESTS("drawing", test_a_cell_is_one_cell, test_a_label_is_nothing_that_runs,
-	  test_a_label_is_utf8, test_text_of_a_page_is_no_markup, test_invalid_utf8_is_replaced,
+RUN_TESTS("drawing", test_a_csv_cell_never_splits, test_a_label_is_never_executed,
+	  test_a_label_is_utf8, test_text_of_a_page_is_escaped, test_invalid_utf8_is_replaced,
 	  test_colours_of_a_drawing_follow_the_page, test_only_drawing_elements_of_an_svg_are_kept,
-	  test_levels_are_powers_and_all_are_used, test_every_colour_has_one_for_the_dark,
-	  test_places_that_are_not_kept_are_counted,
-	  test_places_that_come_late_do_not_displace_each_other,
-	  test_places_that_are_alike_do_not_displace_each_other,
-	  test_no_place_had_much_more_than_the_largest,
+	  test_levels_are_logarithmic_and_all_are_used, test_every_colour_has_a_dark_variant,
+	  test_places_that_are_not_kept_are_counted, test_late_places_do_not_displace_each_other,
+	  test_equal_places_do_not_displace_each_other,
+	  test_largest_place_is_nearly_the_most_frequent_one,
 	  test_terminal_drawing_has_no_control_characters, test_a_terminal_shows_disk_faults_apart)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of C++ and Rust are printed as their authors wrote them. */
+/* Names of C++ and Rust are printed as in the source. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ START_TEST(test_rust_names_are_demangled_without_their_hash)
 }
 END_TEST
 
-START_TEST(test_names_of_c_stay)
+START_TEST(test_c_names_are_unchanged)
 {
 	check_printed("main", "main+0x1f");
 	check_printed("_dl_start", "_dl_start+0x1f");
@@ -55,5 +55,5 @@ START_TEST(test_a_long_name_is_cut_between_characters)
 END_TEST
 
 RUN_TESTS("elf_names", test_cpp_names_are_demangled_without_parameters,
-	  test_rust_names_are_demangled_without_their_hash, test_names_of_c_stay,
+	  test_rust_names_are_demangled_without_their_hash, test_c_names_are_unchanged,
 	  test_a_long_name_is_cut_between_characters)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Evicted pages joined to whoever wanted them again. */
+/* Evicted pages are joined with the processes that read them again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ START_TEST(test_refault_is_attributed_to_the_evictor)
 	evictions = evictions_new();
 	evict(5, "hog", 10, 4);
 	evict(6, "kswapd0", 14, 1);
-	/* The first one waits; the three that came with it are there. */
+	/* The first fault waits; the three pages that came with it are present. */
 	read_pages(1, 10, 5, PFSTAT_BLOCK_FILE);
 	fault(1, 10, PFSTAT_CLASS_DISK, 1000);
 	fault(1, 11, PFSTAT_CLASS_LONG, 7);
@@ -104,14 +104,14 @@ START_TEST(test_refault_is_attributed_to_the_evictor)
 }
 END_TEST
 
-START_TEST(test_one_eviction_is_blamed_once)
+START_TEST(test_one_eviction_is_attributed_once)
 {
 	evictions = evictions_new();
 	evict(5, "hog", 10, 1);
 	read_pages(1, 10, 1, PFSTAT_BLOCK_FILE);
 	read_pages(2, 10, 1, PFSTAT_BLOCK_FILE);
 	fault(1, 10, PFSTAT_CLASS_DISK, 10);
-	fault(2, 10, PFSTAT_CLASS_DISK, 10); /* it is back: not evicted since */
+	fault(2, 10, PFSTAT_CLASS_DISK, 10); /* read again already, so not evicted since */
 	list(1);
 	ck_assert_uint_eq(pairs[0].pages, 1);
 	ck_assert_uint_eq(pairs[0].faults, 1);
@@ -123,10 +123,10 @@ START_TEST(test_one_eviction_is_blamed_once)
 }
 END_TEST
 
-START_TEST(test_reads_without_an_eviction_are_no_refaults)
+START_TEST(test_reads_without_an_eviction_are_not_refaults)
 {
 	evictions = evictions_new();
-	/* Never evicted; evicted and not wanted; written, failed, of no file. */
+	/* Never evicted; evicted and not read; written, failed, without a file. */
 	read_pages(1, 1, 1, PFSTAT_BLOCK_FILE);
 	fault(1, 1, PFSTAT_CLASS_DISK, 10);
 	evict(5, "hog", 2, 1);
@@ -138,7 +138,7 @@ START_TEST(test_reads_without_an_eviction_are_no_refaults)
 }
 END_TEST
 
-START_TEST(test_evictors_beyond_the_limit_are_others)
+START_TEST(test_evictors_beyond_the_limit_are_summed_as_others)
 {
 	uint32_t i;
 
@@ -157,7 +157,7 @@ START_TEST(test_evictors_beyond_the_limit_are_others)
 }
 END_TEST
 
-START_TEST(test_pairs_beyond_the_limit_are_others)
+START_TEST(test_pairs_beyond_the_limit_are_summed_as_others)
 {
 	uint64_t pages = 0;
 	uint32_t i;
@@ -172,7 +172,7 @@ START_TEST(test_pairs_beyond_the_limit_are_others)
 	for (at = 0; at < nr; at++)
 		pages += pairs[at].pages;
 	ck_assert_uint_eq(pages, EVICTIONS_MAX_PAIRS + 10);
-	/* The others are nobody, and did not do it themselves. */
+	/* "(others)" is not a process, and so never its own victim. */
 	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
 	ck_assert_uint_eq(pairs[0].victim, 0);
 	ck_assert(evictions_is_others(&pairs[0]));
@@ -181,7 +181,7 @@ START_TEST(test_pairs_beyond_the_limit_are_others)
 }
 END_TEST
 
-START_TEST(test_more_files_than_are_followed)
+START_TEST(test_files_beyond_the_limit_are_not_followed)
 {
 	struct evictions_figures figures;
 	uint64_t i;
@@ -196,10 +196,10 @@ START_TEST(test_more_files_than_are_followed)
 }
 END_TEST
 
-/* Ranges of pages against a mark for each page. */
+/* Ranges of pages are compared with a mark for each page. */
 START_TEST(test_ranges_equal_the_sum_of_their_pages)
 {
-	static uint8_t evictor[1 << 14]; /* 0: none, or read again since */
+	static uint8_t evictor[1 << 14]; /* 0: not evicted, or read again since */
 	uint64_t expected[4] = { 0 }, found[4] = { 0 }, what, pgoff, page, state = 5;
 	uint32_t pages;
 	size_t at;
@@ -232,6 +232,8 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 END_TEST
 
 RUN_TESTS("evictions", test_ranges_equal_the_sum_of_their_pages,
-	  test_refault_is_attributed_to_the_evictor, test_one_eviction_is_blamed_once,
-	  test_reads_without_an_eviction_are_no_refaults, test_evictors_beyond_the_limit_are_others,
-	  test_pairs_beyond_the_limit_are_others, test_more_files_than_are_followed)
+	  test_refault_is_attributed_to_the_evictor, test_one_eviction_is_attributed_once,
+	  test_reads_without_an_eviction_are_not_refaults,
+	  test_evictors_beyond_the_limit_are_summed_as_others,
+	  test_pairs_beyond_the_limit_are_summed_as_others,
+	  test_files_beyond_the_limit_are_not_followed)

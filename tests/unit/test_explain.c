@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Logical faults out of attempts, stays and requests: whose time is whose. */
+/*
+ * Logical faults from attempts, off-CPU intervals and requests: each part of the time is
+ * attributed.
+ */
 #include <string.h>
 
 #include "runner.h"
@@ -38,7 +41,7 @@ static void close_explain(void)
 
 	ck_assert_int_eq(explain_finish(explain), 0);
 	explain_free(explain);
-	/* Whatever happened: the parts are the whole. */
+	/* In all cases the parts add up to the duration. */
 	for (i = 0; i < nr_faults; i++) {
 		fault = &faults[i];
 		for (sum = 0, part = 0; part < NR_PARTS; part++)
@@ -125,7 +128,7 @@ static void add_disk_fault(void)
 	add_record(&record);
 }
 
-START_TEST(test_a_disk_fault_is_taken_apart)
+START_TEST(test_a_disk_fault_is_split_into_parts)
 {
 	open_explain(true);
 	add_disk_fault();
@@ -146,7 +149,7 @@ START_TEST(test_a_disk_fault_is_taken_apart)
 }
 END_TEST
 
-START_TEST(test_a_stay_outside_belongs_to_no_fault)
+START_TEST(test_off_cpu_interval_outside_belongs_to_no_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 500, 510, LOCKED);
 
@@ -159,7 +162,7 @@ START_TEST(test_a_stay_outside_belongs_to_no_fault)
 }
 END_TEST
 
-START_TEST(test_a_stay_between_two_attempts_is_the_faults)
+START_TEST(test_off_cpu_interval_between_attempts_belongs_to_the_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 100, 110, RETRY);
 
@@ -177,7 +180,7 @@ START_TEST(test_a_stay_between_two_attempts_is_the_faults)
 }
 END_TEST
 
-START_TEST(test_another_pages_request_is_not_its_own)
+START_TEST(test_request_for_another_page_is_not_the_faults)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 20, 1000, 1200, RETRY);
 
@@ -191,7 +194,7 @@ START_TEST(test_another_pages_request_is_not_its_own)
 }
 END_TEST
 
-START_TEST(test_another_targets_read_of_the_page_is_known)
+START_TEST(test_read_of_the_page_by_another_process_is_recognized)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 11, 1000, 1200, RETRY);
 
@@ -205,7 +208,7 @@ START_TEST(test_another_targets_read_of_the_page_is_known)
 }
 END_TEST
 
-START_TEST(test_a_sleep_without_a_stay_is_residue)
+START_TEST(test_sleep_without_an_off_cpu_interval_is_residue)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1200, RETRY);
 
@@ -220,7 +223,7 @@ START_TEST(test_a_sleep_without_a_stay_is_residue)
 }
 END_TEST
 
-START_TEST(test_without_ebpf_parts_are_not_known)
+START_TEST(test_parts_are_unknown_without_ebpf)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1200, LOCKED);
 
@@ -233,7 +236,7 @@ START_TEST(test_without_ebpf_parts_are_not_known)
 }
 END_TEST
 
-START_TEST(test_pass_then_fault_is_one)
+START_TEST(test_pass_and_fault_are_one_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_PASS, 3, 100, 101, 0);
 
@@ -259,7 +262,7 @@ START_TEST(test_page_mkwrite_joins_its_fault)
 	record.facts = PFSTAT_FACT_SHARED;
 	open_explain(true);
 	add_record(&record);
-	ck_assert_uint_eq(nr_faults, 0); /* it may come */
+	ck_assert_uint_eq(nr_faults, 0); /* another fault may follow */
 	record = attempt_of(PFSTAT_CLASS_MKWRITE, 3, 112, 130, LOCKED);
 	record.op = PFSTAT_OP_PAGE_MKWRITE;
 	add_record(&record);
@@ -273,7 +276,7 @@ START_TEST(test_page_mkwrite_joins_its_fault)
 }
 END_TEST
 
-/* A page of a large folio alone, or all of it; page_mkwrite says nothing of that. */
+/* One page of a large folio, or all of its pages; page_mkwrite does not report which. */
 START_TEST(test_a_folio_counts_where_the_kernel_maps_it)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
@@ -302,7 +305,7 @@ START_TEST(test_a_folio_counts_where_the_kernel_maps_it)
 }
 END_TEST
 
-START_TEST(test_a_write_without_page_mkwrite_is_whole)
+START_TEST(test_write_without_page_mkwrite_is_complete)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
 
@@ -332,9 +335,9 @@ START_TEST(test_fault_without_a_retry_is_unsolved)
 	add_record(&record);
 	record = attempt_of(PFSTAT_CLASS_DISK, 9, 300, 400, RETRY);
 	add_record(&record);
-	ck_assert_uint_eq(nr_faults, 1); /* it went on elsewhere */
+	ck_assert_uint_eq(nr_faults, 1); /* the retry ran elsewhere */
 	ck_assert_int_eq(explain_event(explain, &exit.event), 0);
-	ck_assert_uint_eq(nr_faults, 2); /* it ended */
+	ck_assert_uint_eq(nr_faults, 2); /* the fault ended */
 	ck_assert(!faults[0].solved && !faults[0].major && !faults[1].solved);
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 2);
@@ -354,7 +357,7 @@ START_TEST(test_an_error_solves_nothing)
 }
 END_TEST
 
-/* A sleep in I/O wait, with the thread's total off the CPU. */
+/* A sleep in I/O wait, with the thread's total off-CPU time. */
 static void add_sleep_of_total(uint64_t off_ns, uint64_t on_ns, uint64_t total_ns)
 {
 	const struct pfstat_off_cpu stay = {
@@ -389,7 +392,7 @@ START_TEST(test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_faul
 {
 	open_explain(true);
 	add_sleep_of_total(500, 600, 100);
-	/* A sleep of 300 was lost between the two of the fault. */
+	/* A sleep of 300 was lost between the two intervals of the fault. */
 	add_sleep_of_total(1100, 1200, 200);
 	add_sleep_of_total(1700, 1800, 600);
 	add_disk_record(1000, 2000);
@@ -406,7 +409,7 @@ START_TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
 	open_explain(true);
 	explain_listen_corrections(explain, add_correction, NULL);
 	add_sleep_of_total(1100, 1200, 100);
-	add_disk_record(1000, 2000); /* after 1200 it slept for 700: that was lost */
+	add_disk_record(1000, 2000); /* after 1200: asleep for 700, event lost */
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 100,
 		    [PART_CPU_AFTER] = 800);
 	add_sleep_of_total(3100, 3200, 900);
@@ -414,7 +417,7 @@ START_TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
 	/* The second fault may have spent 100 of the 700, so that 600 are left for the first. */
 	CHECK_PARTS(&faults[1], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100, [PART_CPU_AFTER] = 100);
 	ck_assert_uint_eq(corrected_ns[PFSTAT_CLASS_DISK][PART_CPU_AFTER], 600);
-	/* Nothing is lost from here on. */
+	/* No event is lost from here on. */
 	add_sleep_of_total(4100, 4200, 1000);
 	add_disk_record(4000, 4300);
 	CHECK_PARTS(&faults[2], [PART_CPU_BEFORE] = 100, [PART_FOREIGN] = 100,
@@ -424,10 +427,10 @@ START_TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
 }
 END_TEST
 
-START_TEST(test_a_total_that_begins_anew_is_another_threads)
+START_TEST(test_a_total_that_restarts_belongs_to_another_thread)
 {
 	open_explain(true);
-	add_sleep_of_total(1100, 1200, 5000); /* the first: 4900 were lost before it */
+	add_sleep_of_total(1100, 1200, 5000); /* the first one: 4900 were lost before it */
 	add_disk_record(1000, 1300);
 	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100, [PART_CPU_AFTER] = 100);
 	add_sleep_of_total(2100, 2200, 100);
@@ -451,14 +454,14 @@ static void add_preemption(uint64_t off_ns, uint64_t on_ns)
 	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
 }
 
-START_TEST(test_a_lost_stay_is_residue_whatever_else_is_known)
+START_TEST(test_a_lost_off_cpu_interval_is_residue_in_all_cases)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1100, RETRY);
 
 	open_explain(true);
 	add_record(&record);
 	add_preemption(1110, 1150); /* between the attempts */
-	add_preemption(1210, 1220); /* in the second: it is no sleep */
+	add_preemption(1210, 1220); /* in the second attempt; preemption is not a sleep */
 	record = attempt_of(PFSTAT_CLASS_DISK, 1, 1200, 1300, LOCKED);
 	record.earlier_ns = 1000;
 	record.facts = PFSTAT_FACT_SLEPT | PFSTAT_FACT_PREEMPTED;
@@ -470,7 +473,7 @@ START_TEST(test_a_lost_stay_is_residue_whatever_else_is_known)
 }
 END_TEST
 
-START_TEST(test_more_stays_than_are_kept_leave_residue)
+START_TEST(test_off_cpu_intervals_beyond_the_limit_are_residue)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 101000, LOCKED);
 	uint64_t i;
@@ -480,7 +483,7 @@ START_TEST(test_more_stays_than_are_kept_leave_residue)
 		add_preemption(2000 + 100 * i, 2010 + 100 * i);
 	record.facts = PFSTAT_FACT_PREEMPTED;
 	add_record(&record);
-	/* The first 44 are gone, and what was between them is not known: up to 6310. */
+	/* The first 44 intervals are dropped, and the gaps between them are unknown: up to 6310. */
 	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 5310, [PART_RUNQUEUE] = 2560,
 		    [PART_CPU_AFTER] = 100000 - 5310 - 2560);
 	ck_assert_uint_eq(faults[0].nr_spans, EXPLAIN_MAX_SPANS);
@@ -488,14 +491,14 @@ START_TEST(test_more_stays_than_are_kept_leave_residue)
 }
 END_TEST
 
-START_TEST(test_stays_never_overlap_nor_leave_the_fault)
+START_TEST(test_off_cpu_intervals_never_overlap_or_exceed_the_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 1100, LOCKED);
 	uint64_t i;
 
 	open_explain(true);
 	add_preemption(990, 1010); /* clocks that differ */
-	for (i = 0; i < 40; i++)   /* each overlaps the one before, more than spans are kept */
+	for (i = 0; i < 40; i++)   /* overlapping, and more than the limit of spans */
 		add_preemption(1000 + i, 1012 + i);
 	add_preemption(1090, 1120);
 	add_record(&record);
@@ -504,13 +507,13 @@ START_TEST(test_stays_never_overlap_nor_leave_the_fault)
 }
 END_TEST
 
-START_TEST(test_one_sleep_for_two_requests)
+START_TEST(test_one_sleep_may_wait_for_two_requests)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1300, LOCKED);
 
 	open_explain(true);
-	add_request(1, 4, 1, 1010, 1020, 1150);	 /* its own, another page */
-	add_request(2, 90, 9, 1010, 1020, 1160); /* of somebody else's page */
+	add_request(1, 4, 1, 1010, 1020, 1150);	 /* the thread's own request, for another page */
+	add_request(2, 90, 9, 1010, 1020, 1160); /* another thread's request, for another page */
 	add_request(1, 5, 1, 1010, 1200, 1250);
 	add_stay(1, 1030, 1260, 1270);
 	add_record(&record);
@@ -521,20 +524,20 @@ START_TEST(test_one_sleep_for_two_requests)
 }
 END_TEST
 
-START_TEST(test_events_at_equal_times)
+START_TEST(test_events_at_equal_times_are_ordered)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1200, LOCKED);
 
 	open_explain(true);
 	add_stay(1, 900, 1000, 1000);		/* ends as the fault begins */
-	add_request(1, 5, 1, 1000, 1000, 1100); /* complete as it falls asleep: not waited for */
+	add_request(1, 5, 1, 1000, 1000, 1100); /* complete before the sleep: not waited for */
 	add_request(1, 5, 1, 1000, 1100, 1200); /* until the very end */
 	add_stay(1, 1100, 1200, 1200);
 	add_record(&record);
 	ck_assert_uint_eq(nr_faults, 1);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_DEVICE] = 100);
 	ck_assert_uint_eq(faults[0].nr_spans, 1);
-	/* What begins as it ends is the next one's. */
+	/* An interval that begins when the fault ends belongs to the next fault. */
 	add_stay(1, 1200, 1250, 1250);
 	record = attempt_of(PFSTAT_CLASS_LONG, 6, 1200, 1260, LOCKED);
 	add_record(&record);
@@ -551,7 +554,7 @@ START_TEST(test_exec_closes_open_faults)
 			.type = PFSTAT_EVENT_TASK, .size = sizeof(exec), .tid = 7,
 			.flags = PFSTAT_TASK_EXEC, .ns = 500,
 		},
-		.parent = 1,	/* thread 1 executes, and is the first, 7, from now on */
+		.parent = 1,	/* thread 1 calls exec and becomes the first thread, 7 */
 	};
 
 	open_explain(true);
@@ -576,7 +579,7 @@ static struct pfstat_fault fault_of(enum pfstat_fault_kind kind, uint64_t start_
 	};
 }
 
-START_TEST(test_faults_that_the_module_does_not_see)
+START_TEST(test_faults_outside_the_module_are_counted)
 {
 	static const struct {
 		enum pfstat_fault_kind kind;
@@ -661,8 +664,8 @@ START_TEST(test_fault_takes_the_kind_of_its_last_attempt)
 }
 END_TEST
 
-/* A signal ended it; seconds later the page is touched again. */
-START_TEST(test_a_fault_that_was_given_up_is_not_the_next_of_its_page)
+/* A signal ended the fault; seconds later the page is touched again. */
+START_TEST(test_an_abandoned_fault_is_not_joined_to_the_pages_next_fault)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_SWAP, 100, 110, PFSTAT_OUTCOME_RETRY);
 	struct pfstat_record record =
@@ -683,20 +686,23 @@ START_TEST(test_a_fault_that_was_given_up_is_not_the_next_of_its_page)
 }
 END_TEST
 
-RUN_TESTS("explain", test_a_disk_fault_is_taken_apart, test_a_stay_outside_belongs_to_no_fault,
-	  test_a_stay_between_two_attempts_is_the_faults, test_another_pages_request_is_not_its_own,
-	  test_another_targets_read_of_the_page_is_known, test_a_sleep_without_a_stay_is_residue,
-	  test_without_ebpf_parts_are_not_known, test_pass_then_fault_is_one,
-	  test_page_mkwrite_joins_its_fault, test_a_folio_counts_where_the_kernel_maps_it,
-	  test_a_write_without_page_mkwrite_is_whole, test_fault_without_a_retry_is_unsolved,
-	  test_an_error_solves_nothing, test_faults_that_the_module_does_not_see,
-	  test_a_swap_in_waits_for_its_own_request,
-	  test_a_lost_stay_is_residue_whatever_else_is_known,
+RUN_TESTS("explain", test_a_disk_fault_is_split_into_parts,
+	  test_off_cpu_interval_outside_belongs_to_no_fault,
+	  test_off_cpu_interval_between_attempts_belongs_to_the_fault,
+	  test_request_for_another_page_is_not_the_faults,
+	  test_read_of_the_page_by_another_process_is_recognized,
+	  test_sleep_without_an_off_cpu_interval_is_residue, test_parts_are_unknown_without_ebpf,
+	  test_pass_and_fault_are_one_fault, test_page_mkwrite_joins_its_fault,
+	  test_a_folio_counts_where_the_kernel_maps_it, test_write_without_page_mkwrite_is_complete,
+	  test_fault_without_a_retry_is_unsolved, test_an_error_solves_nothing,
+	  test_faults_outside_the_module_are_counted, test_a_swap_in_waits_for_its_own_request,
+	  test_a_lost_off_cpu_interval_is_residue_in_all_cases,
 	  test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault,
 	  test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on,
-	  test_a_total_that_begins_anew_is_another_threads,
-	  test_more_stays_than_are_kept_leave_residue, test_stays_never_overlap_nor_leave_the_fault,
-	  test_one_sleep_for_two_requests, test_events_at_equal_times, test_exec_closes_open_faults,
-	  test_a_retry_elsewhere_leaves_a_fault_unsolved,
+	  test_a_total_that_restarts_belongs_to_another_thread,
+	  test_off_cpu_intervals_beyond_the_limit_are_residue,
+	  test_off_cpu_intervals_never_overlap_or_exceed_the_fault,
+	  test_one_sleep_may_wait_for_two_requests, test_events_at_equal_times_are_ordered,
+	  test_exec_closes_open_faults, test_a_retry_elsewhere_leaves_a_fault_unsolved,
 	  test_fault_takes_the_kind_of_its_last_attempt,
-	  test_a_fault_that_was_given_up_is_not_the_next_of_its_page)
+	  test_an_abandoned_fault_is_not_joined_to_the_pages_next_fault)

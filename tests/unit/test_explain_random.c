@@ -17,7 +17,7 @@
 static struct explain *explain;
 static uint64_t state;
 
-/* An assertion is a system call, too many of which a million threads would make. */
+/* An assertion makes a system call, which is too slow for a million threads. */
 static void require(bool holds)
 {
 	if (!holds)
@@ -50,11 +50,11 @@ static void check_whole(const struct explained *fault)
 	}
 	require(last_ns <= fault->end_ns);
 	sum -= fault->parts_ns[PART_CPU_BEFORE] + fault->parts_ns[PART_CPU_AFTER];
-	/* Those that are left out count, too. */
+	/* Omitted events count, too. */
 	require(off == sum || (off < sum && fault->nr_spans == EXPLAIN_MAX_SPANS));
 }
 
-/* ---- one fault, of which everything is known, nanosecond by nanosecond ---- */
+/* ---- one fault with complete information, nanosecond by nanosecond ---- */
 
 #define MAX_STAYS    6
 #define MAX_REQUESTS 8
@@ -189,7 +189,7 @@ static int by_end(const void *a, const void *b)
 	return (*left)->ns < (*right)->ns ? -1 : 1;
 }
 
-/* What was over by then, in the order of its end; the rest is dropped: it came too late. */
+/* Keeps the intervals that ended by then, sorted by end; drops those that came too late. */
 static void tell_events(uint64_t until_ns)
 {
 	const struct pfstat_event *events[MAX_STAYS + MAX_REQUESTS];
@@ -208,7 +208,7 @@ static void tell_events(uint64_t until_ns)
 		add_event(events[i]);
 }
 
-/* A fault of one to three attempts, with stays in and between them. */
+/* A fault of one to three attempts, with off-CPU intervals in and between them. */
 static uint64_t add_known_fault(uint64_t ns)
 {
 	const unsigned int attempts = 1 + below(3);
@@ -265,7 +265,7 @@ START_TEST(test_parts_equal_every_nanosecond)
 }
 END_TEST
 
-/* ---- anything, in the order of ends, with losses and clocks that differ ---- */
+/* ---- random events, sorted by end, with losses and clocks that differ ---- */
 
 struct tally {
 	uint64_t solved, major, unsolved, errors, others;
@@ -376,7 +376,7 @@ static void add_any_end(struct summary *summary, uint64_t now)
 	add_event(&exit.event);
 }
 
-START_TEST(test_whatever_comes_adds_up)
+START_TEST(test_parts_of_random_events_add_up)
 {
 	struct summary *summary = summary_new();
 	struct summary_figures figures;
@@ -443,7 +443,7 @@ static void end_thread(struct summary *summary, uint32_t tid)
 	add_event(&exit.event);
 }
 
-/* Sanitizers keep books of their own: then this sees 0, and they see what leaks. */
+/* Sanitizers replace malloc(): then this returns 0, and they detect leaks. */
 static size_t memory(void)
 {
 	return mallinfo2().uordblks;
@@ -481,7 +481,7 @@ static void check_threads(bool told, size_t limit)
 	summary_free(summary);
 }
 
-START_TEST(test_a_million_threads_come_and_go)
+START_TEST(test_a_million_short_lived_threads_leave_no_memory)
 {
 	check_threads(true, 64 << 10);
 }
@@ -493,6 +493,6 @@ START_TEST(test_a_million_threads_without_exit_need_bounded_memory)
 }
 END_TEST
 
-RUN_TESTS("explain_random", test_parts_equal_every_nanosecond, test_whatever_comes_adds_up,
-	  test_a_million_threads_come_and_go,
+RUN_TESTS("explain_random", test_parts_equal_every_nanosecond, test_parts_of_random_events_add_up,
+	  test_a_million_short_lived_threads_leave_no_memory,
 	  test_a_million_threads_without_exit_need_bounded_memory)

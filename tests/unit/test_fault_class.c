@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The JSON schemas name every class of the tables in record.h and event.h, in their order, and
- * no other: a new class that is missing in a schema fails here.
+ * The JSON schemas list the classes of the tables in record.h and event.h, in the same order: a new
+ * class that is missing in a schema fails here.
  */
 #include <check.h>
 #include <jansson.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Figures in a folder: what happens to a gnuplot that does not end. */
+/* Figures in a folder: a gnuplot that hangs is killed. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "user/figures/figure_folder.h"
 #include "user/util/signals.h"
 
-/* Longer than any test may take. */
+/* longer than any test may take */
 #define NEVER_ENDS "#!/bin/sh\necho $$ >\"$STARTED\"\nexec sleep 600\n"
 
-static char place[32]; /* of the gnuplot that the tests bring, and of the figures */
+static char place[32]; /* the fake gnuplot of the tests, and the folder of figures */
 static char started[64];
 static struct folder folder;
 static struct drawing drawing;
@@ -44,7 +44,7 @@ static void bring_gnuplot(void)
 	ck_assert_int_eq(folder_open(&folder, NULL), 0);
 }
 
-/* Nothing else may be left in the folder. */
+/* No other file may be left in the folder. */
 static void remove_gnuplot(void)
 {
 	char path[64];
@@ -57,7 +57,7 @@ static void remove_gnuplot(void)
 	ck_assert_int_eq(rmdir(place), 0);
 }
 
-/* 0: it has not started. */
+/* 0: gnuplot has not started. */
 static pid_t pid_of_gnuplot(void)
 {
 	FILE *in = fopen(started, "r");
@@ -81,7 +81,7 @@ START_TEST(test_hanging_gnuplot_is_killed)
 }
 END_TEST
 
-/* As if the signal came between fork(2) and the wait. */
+/* The signal arrives between fork(2) and the wait. */
 START_TEST(test_signal_before_the_wait_kills_gnuplot)
 {
 	raise(SIGTERM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Figures of runs that are known: what they count, and what they say. */
+/* Figures of known runs: their counts and their sentences. */
 #include <math.h>
 #include <string.h>
 
@@ -140,7 +140,7 @@ static void says(const char *name, enum drawing_text text, const char *expected)
 	ck_assert_msg(strstr(said, expected), "%s says: %s", name, said);
 }
 
-/* The sum of a column, the first being 0, of rows whose column `where` (if any) is `is`. */
+/* The sum of a column (the first is 0) over rows whose column `where`, if given, is `is`. */
 static double sum_where(const char *name, unsigned int column, unsigned int where, const char *is)
 {
 	const char *line = strchr(drawing_of(name)->texts[DRAWING_CSV], '\n') + 1, *cell;
@@ -164,7 +164,7 @@ static double sum_of(const char *name, unsigned int column)
 	return sum_where(name, column, 0, NULL);
 }
 
-/* Of the last row. */
+/* A cell of the last row. */
 static double last_of(const char *name, unsigned int column)
 {
 	const char *csv = drawing_of(name)->texts[DRAWING_CSV], *cell = csv + strlen(csv) - 1;
@@ -184,9 +184,9 @@ START_TEST(test_order_counts_steps_forward_and_back)
 	for (page = 0; page < 6; page++)
 		fault(1, page, 1000, PFSTAT_CLASS_LONG);
 	fault(1, 100, 1000, PFSTAT_CLASS_DISK);
-	fault(1, 100, 300, PFSTAT_CLASS_SHORT); /* the same page: no step */
+	fault(1, 100, 300, PFSTAT_CLASS_SHORT); /* the same page: not a step */
 	fault(1, 50, 1000, PFSTAT_CLASS_LONG);
-	fault(1, 51, 100, PFSTAT_CLASS_PASS); /* not counted: the next call is */
+	fault(1, 51, 100, PFSTAT_CLASS_PASS); /* not counted, but the next call is */
 	fault(1, 51, 1000, PFSTAT_CLASS_LONG);
 	draw();
 	says("order", DRAWING_READING,
@@ -199,7 +199,7 @@ START_TEST(test_order_counts_steps_forward_and_back)
 }
 END_TEST
 
-/* The table beneath has other means then. */
+/* Otherwise the table below would show other means. */
 START_TEST(test_figure_notes_times_that_are_not_subtracted)
 {
 	static const char told[] = "The module's share is in these times";
@@ -212,7 +212,7 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 	says("cost", DRAWING_READING, "1 disk fault took 1.0 µs in the mean");
 	says("cost", DRAWING_READING, told);
 	end();
-	/* Nobody knows it, and the table has not less either. */
+	/* The cost is unknown, and the table did not subtract it either. */
 	begin();
 	report.cost.subtract = true;
 	counters.inside_ps = COUNT_NA;
@@ -223,7 +223,7 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 }
 END_TEST
 
-/* Half a million calls in random order: fewer marks, all of the calls. */
+/* Half a million calls in random order: fewer marks, but all calls are counted. */
 START_TEST(test_many_calls_become_fewer_marks)
 {
 	uint64_t i, state = 1;
@@ -260,7 +260,7 @@ START_TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
 	now_ns += 50 * MS;
 	read_pages(1000, 8);
 	draw();
-	/* 25 of 40 pages mapped, four evicted, eleven never used; of the read's own time. */
+	/* 25 of 40 pages mapped, four evicted, eleven unused; in the row of the read's own time. */
 	ck_assert_double_eq(sum_of("readahead", 4), 40);
 	ck_assert_double_eq(sum_of("readahead", 5), 25);
 	ck_assert_double_eq(sum_of("readahead", 6), 4);
@@ -273,19 +273,22 @@ START_TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
 }
 END_TEST
 
-/* What was read before a file was given up is not in the boxes that it has since. */
-START_TEST(test_a_file_that_comes_back_has_no_page_of_before)
+/* Pages that were read before a file was dropped are not in the boxes that it gets later. */
+START_TEST(test_a_restored_file_has_none_of_its_former_pages)
 {
 	uint64_t inode, page;
 
 	begin();
 	read_pages(0, 16);
-	/* More files than are kept, each with more: the first is given up. */
+	/* More files than the limit, each with more pages: the first file is dropped. */
 	for (inode = 100; inode < 116; inode++)
 		read_pages_of(inode, 0, 40);
-	/* 80 are known of it then, twice as many as the lightest has: the next brings it back. */
+	/*
+	 * 80 of its pages are known then, twice as many as the smallest has: the next read restores
+	 * it.
+	 */
 	read_pages(3000, 64);
-	/* In the first of these boxes lie the pages of before, too. */
+	/* The first of these boxes also covers the earlier pages. */
 	read_pages(16, 48);
 	read_pages(1000, 40);
 	for (page = 0; page < 32; page++)
@@ -300,7 +303,7 @@ START_TEST(test_a_file_that_comes_back_has_no_page_of_before)
 }
 END_TEST
 
-START_TEST(test_pages_of_a_run_of_days_are_where_they_were_read)
+START_TEST(test_pages_of_a_run_of_days_keep_their_time)
 {
 	const uint64_t hour_ns = 3600 * 1000 * MS;
 	uint64_t page, read_ns;
@@ -316,7 +319,7 @@ START_TEST(test_pages_of_a_run_of_days_are_where_they_were_read)
 	draw();
 	ck_assert_double_eq(sum_of("readahead", 4), 1008);
 	ck_assert_double_eq(sum_of("readahead", 5), 125);
-	/* The last read is in the last row, as those come in the order of time. */
+	/* Rows are in the order of time, so the last read is in the last row. */
 	ck_assert_double_le(last_of("readahead", 0), (read_ns - 1000 * MS) / 1e6);
 	ck_assert_double_ge(last_of("readahead", 1), (read_ns - 1000 * MS) / 1e6);
 	end();
@@ -354,7 +357,7 @@ START_TEST(test_where_the_time_went_adds_up)
 }
 END_TEST
 
-/* What the lanes show of a state, or (NULL) of all. */
+/* Time that the lanes show in a state, or in all states (NULL). */
 static double drawn_ms(const char *state)
 {
 	const char *line = strchr(drawing_of("timeline")->texts[DRAWING_CSV], '\n') + 1, *cell;
@@ -372,7 +375,7 @@ static double drawn_ms(const char *state)
 	return sum;
 }
 
-/* Columns are folded as the run goes on: a lane still has all of its time. */
+/* Columns are merged while the run continues: a lane still has all of its time. */
 START_TEST(test_a_lane_has_all_of_its_threads_time)
 {
 	uint64_t i;
@@ -390,7 +393,7 @@ START_TEST(test_a_lane_has_all_of_its_threads_time)
 }
 END_TEST
 
-/* However small its share of a column is, and where nothing took any time. */
+/* Also if its share of a column is tiny, and if it took no time at all. */
 START_TEST(test_short_faults_of_a_long_run_are_drawn)
 {
 	unsigned int i;
@@ -412,7 +415,7 @@ START_TEST(test_short_faults_of_a_long_run_are_drawn)
 }
 END_TEST
 
-/* Faults are told by their ends. */
+/* Faults arrive in the order of their ends. */
 START_TEST(test_timeline_orders_faults_by_their_start)
 {
 	begin();
@@ -425,7 +428,7 @@ START_TEST(test_timeline_orders_faults_by_their_start)
 	draw();
 	says("timeline", DRAWING_READING, "thread 1 was in faults for 99.0 ms of 110.0 ms");
 	ck_assert_double_eq_tol(drawn_ms(NULL), 101, 0.001);
-	/* In the order of time: at 0, 89 and 109 ms since the first began. */
+	/* In the order of time: at 0, 89 and 109 ms after the first one began. */
 	ck_assert_uint_eq(drawing_rows(drawing_of("heat")), 3);
 	ck_assert_double_eq_tol(sum_of("heat", 0), 0 + 89 + 109, 3);
 	ck_assert_double_eq_tol(last_of("heat", 0), 109, 1.5);
@@ -433,7 +436,7 @@ START_TEST(test_timeline_orders_faults_by_their_start)
 }
 END_TEST
 
-START_TEST(test_threads_that_are_not_drawn_are_counted_apart)
+START_TEST(test_threads_without_a_lane_are_counted_separately)
 {
 	unsigned int i;
 
@@ -461,8 +464,8 @@ START_TEST(test_timeline_without_ebpf_has_no_cpu_time)
 }
 END_TEST
 
-/* More pieces off the CPU than are kept of a fault. */
-START_TEST(test_a_fault_of_many_sleeps_was_off_in_all_of_them)
+/* The fault has more off-CPU intervals than the limit. */
+START_TEST(test_all_sleeps_of_a_fault_count_as_off_cpu)
 {
 	struct pfstat_off_cpu stay = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU,
@@ -518,7 +521,7 @@ START_TEST(test_heat_distinguishes_bursts_from_an_even_stream)
 	draw();
 	says("heat", DRAWING_READING, ": evenly.");
 	end();
-	/* Too few to say: each has a column of its own, and most have none. */
+	/* Too few faults: each has a column of its own, and most columns have none. */
 	begin();
 	for (i = 0; i < 20; i++) {
 		fault(1, i, 1000, PFSTAT_CLASS_LONG);
@@ -530,8 +533,8 @@ START_TEST(test_heat_distinguishes_bursts_from_an_even_stream)
 }
 END_TEST
 
-/* Of boxes of one to seven faults none is of the second level: ln 2 / ln 7 is in the third. */
-START_TEST(test_a_level_without_a_count_is_not_in_the_key)
+/* Boxes of one to seven faults: none has the second level, since ln 2 / ln 7 is in the third. */
+START_TEST(test_an_unused_level_is_not_in_the_key)
 {
 	unsigned int box, i;
 
@@ -567,7 +570,10 @@ START_TEST(test_evictions_name_the_evictors)
 }
 END_TEST
 
-/* Of more than are told apart it is not known who, nor whether the process itself. */
+/*
+ * The evictors beyond the limit are unknown; whether the process evicted its own pages is unknown,
+ * too.
+ */
 START_TEST(test_evictions_count_pages_of_unknown_evictors)
 {
 	uint32_t i;
@@ -642,7 +648,7 @@ START_TEST(test_a_reused_number_is_another_lane)
 }
 END_TEST
 
-/* Threads without a fault leave room for those that have some. */
+/* Threads without a fault leave their slots to threads that have some. */
 START_TEST(test_threads_that_ended_without_a_fault_take_no_lane)
 {
 	uint32_t tid;
@@ -663,13 +669,12 @@ RUN_TESTS("figures", test_a_reused_number_is_another_lane,
 	  test_threads_that_ended_without_a_fault_take_no_lane,
 	  test_order_counts_steps_forward_and_back, test_figure_notes_times_that_are_not_subtracted,
 	  test_many_calls_become_fewer_marks, test_readahead_counts_mapped_evicted_and_unused_pages,
-	  test_a_file_that_comes_back_has_no_page_of_before,
-	  test_pages_of_a_run_of_days_are_where_they_were_read, test_where_the_time_went_adds_up,
+	  test_a_restored_file_has_none_of_its_former_pages,
+	  test_pages_of_a_run_of_days_keep_their_time, test_where_the_time_went_adds_up,
 	  test_a_lane_has_all_of_its_threads_time, test_short_faults_of_a_long_run_are_drawn,
 	  test_timeline_orders_faults_by_their_start,
-	  test_threads_that_are_not_drawn_are_counted_apart,
-	  test_timeline_without_ebpf_has_no_cpu_time,
-	  test_a_fault_of_many_sleeps_was_off_in_all_of_them,
+	  test_threads_without_a_lane_are_counted_separately,
+	  test_timeline_without_ebpf_has_no_cpu_time, test_all_sleeps_of_a_fault_count_as_off_cpu,
 	  test_heat_distinguishes_bursts_from_an_even_stream,
-	  test_a_level_without_a_count_is_not_in_the_key, test_evictions_name_the_evictors,
+	  test_an_unused_level_is_not_in_the_key, test_evictions_name_the_evictors,
 	  test_evictions_count_pages_of_unknown_evictors, test_figures_without_data_are_not_drawn)

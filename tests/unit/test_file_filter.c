@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is about one of several files, and what is of none. */
+/*
+ * A filter for one file passes its events and those without a file, and drops those of other files.
+ */
 #include "runner.h"
 #include "user/recording/file_filter.h"
 
@@ -46,7 +48,7 @@ static bool page_passes(uint32_t dev, uint64_t inode)
 	return passes(ITEM_EVENT, &page);
 }
 
-/* dev is the disk's here, fs_dev what a record calls dev. */
+/* dev is the disk here; fs_dev is the dev of a record */
 static bool block_passes(uint32_t flags, uint32_t fs_dev, uint64_t inode)
 {
 	const struct pfstat_block block = {
@@ -59,7 +61,7 @@ static bool block_passes(uint32_t flags, uint32_t fs_dev, uint64_t inode)
 	return passes(ITEM_EVENT, &block);
 }
 
-START_TEST(test_a_file_is_its_device_and_inode)
+START_TEST(test_a_file_is_identified_by_device_and_inode)
 {
 	ck_assert(record_passes(DEV, INODE));
 	ck_assert(record_passes(DEV, INODE + 1));
@@ -73,7 +75,7 @@ START_TEST(test_a_file_is_its_device_and_inode)
 }
 END_TEST
 
-START_TEST(test_requests_of_no_known_file_may_be_waited_for)
+START_TEST(test_requests_of_unknown_files_pass)
 {
 	ck_assert(block_passes(PFSTAT_BLOCK_FILE, DEV, INODE));
 	ck_assert(!block_passes(PFSTAT_BLOCK_FILE, DEV + 1, INODE));
@@ -105,6 +107,6 @@ START_TEST(test_no_filter_lets_all_pass)
 }
 END_TEST
 
-RUN_TESTS("file_filter", test_a_file_is_its_device_and_inode,
-	  test_requests_of_no_known_file_may_be_waited_for, test_events_without_a_file_pass,
+RUN_TESTS("file_filter", test_a_file_is_identified_by_device_and_inode,
+	  test_requests_of_unknown_files_pass, test_events_without_a_file_pass,
 	  test_no_filter_lets_all_pass)

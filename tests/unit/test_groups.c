@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Faults added up by what they have in common; no more groups than are kept. */
+/* Sums of faults by key, with a bounded number of groups. */
 #include <errno.h>
 
 #include "random.h"
@@ -34,7 +34,7 @@ START_TEST(test_groups_sum_counts_and_times)
 	ck_assert_ptr_null(groups_find(groups, &key));
 	ck_assert_ptr_nonnull(add(&key, 100, true));
 	ck_assert_ptr_nonnull(add(&other, 7, false));
-	ck_assert_ptr_null(add(&key, 300, false)); /* it is no new one */
+	ck_assert_ptr_null(add(&key, 300, false)); /* the group exists already */
 	ck_assert_ptr_null(add(&key, 200, true));
 	ck_assert_uint_eq(groups_count(groups), 2);
 	ck_assert_ptr_null(groups_others(groups));
@@ -51,7 +51,10 @@ START_TEST(test_groups_sum_counts_and_times)
 }
 END_TEST
 
-/* One thing differs: another group. All but `path` and `pid` have a low and a high half. */
+/*
+ * A key that differs in one field is another group. All fields but `path` and `pid` have a low and
+ * a high half.
+ */
 START_TEST(test_every_field_of_the_key_counts)
 {
 	static const struct group_key keys[] = {
@@ -81,9 +84,9 @@ START_TEST(test_every_field_of_the_key_counts)
 }
 END_TEST
 
-START_TEST(test_keys_of_one_hash_are_apart)
+START_TEST(test_keys_with_equal_hashes_are_separate_groups)
 {
-	/* The hash is their exclusive or: these have the same. */
+	/* The hash is the exclusive or of the fields, so both keys have the same hash. */
 	const struct group_key a = { .inode = 1 }, b = { .address = 1 << 20 },
 			       c = { .end = 1 << 19 };
 
@@ -110,7 +113,7 @@ static int sum_up(void *context, struct cell *cell)
 	return 0;
 }
 
-START_TEST(test_all_others_are_one)
+START_TEST(test_groups_beyond_the_limit_are_summed_as_others)
 {
 	uint64_t sums[2] = { 0 }, state = 1, total_ns = 0, ns;
 	struct explained fault = { 0 };
@@ -130,7 +133,7 @@ START_TEST(test_all_others_are_one)
 	}
 	ck_assert_uint_eq(groups_count(groups), GROUPS_MAX);
 	ck_assert_uint_eq(groups_others(groups)->faults, 2 * GROUPS_MAX);
-	/* What is kept goes on to be counted by itself. */
+	/* A group that is kept continues to be counted separately. */
 	ck_assert_ptr_null(add(&(struct group_key){ .pid = 7, .tid = 7 }, 0, false));
 	ck_assert_uint_eq(groups_find(groups, &(struct group_key){ .pid = 7, .tid = 7 })->faults,
 			  2);
@@ -147,7 +150,7 @@ static int stop(void *context, struct cell *cell)
 	return ++*(int *)context == 2 ? -ECANCELED : 0;
 }
 
-START_TEST(test_a_visit_may_end_early)
+START_TEST(test_a_visit_may_stop_early)
 {
 	int visited = 0;
 	uint32_t i;
@@ -163,4 +166,5 @@ START_TEST(test_a_visit_may_end_early)
 END_TEST
 
 RUN_TESTS("groups", test_groups_sum_counts_and_times, test_every_field_of_the_key_counts,
-	  test_keys_of_one_hash_are_apart, test_all_others_are_one, test_a_visit_may_end_early)
+	  test_keys_with_equal_hashes_are_separate_groups,
+	  test_groups_beyond_the_limit_are_summed_as_others, test_a_visit_may_stop_early)

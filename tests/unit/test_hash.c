@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The hash against a plain array. */
+/* The hash table, compared with a plain array. */
 #include <stdbool.h>
 
 #include "random.h"

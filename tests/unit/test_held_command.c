@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A command that is held before its exec: as whom, with what open, and how it fails. */
+/* A command held before its exec: its user, its open files, and its failures. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static int status_of(struct command *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* A shell's status, run to its end. */
+/* Runs a shell script to its end; returns its exit status. */
 static int run_shell(char *script)
 {
 	char *const argv[] = { "sh", "-c", script, NULL };
@@ -35,7 +35,7 @@ static int run_shell(char *script)
 	return status_of(&command);
 }
 
-/* Of its files in /proc: root's, while nobody may trace it, whatever user it is. */
+/* The owner of its files in /proc: root while the process is not dumpable, otherwise its user. */
 static uid_t owner_of_files(pid_t pid)
 {
 	char path[32];
@@ -52,7 +52,7 @@ START_TEST(test_command_runs_when_released)
 }
 END_TEST
 
-/* A program may take all descriptors up to the soft limit for possible, one by one. */
+/* A program may try all descriptors up to its soft limit. */
 START_TEST(test_command_gets_the_original_descriptor_limit)
 {
 	struct rlimit limit;
@@ -70,17 +70,17 @@ START_TEST(test_command_gets_the_original_descriptor_limit)
 }
 END_TEST
 
-/* Does it ignore SIGHUP, by its bit in /proc, and SIGCHLD? "0", "1", "65536", or their sum. */
+/* Prints which of SIGHUP (1) and SIGCHLD (65536) the shell ignores, as a sum. */
 #define IGNORED "$((0x$(sed -n 's/^SigIgn:\t*//p' /proc/self/status) & 0x10001))"
 
 START_TEST(test_command_ignores_the_signals_that_pfdrive_ignored)
 {
-	/* Whoever runs this may have ignored it himself. */
+	/* The caller of this test may have ignored SIGHUP. */
 	ck_assert_ptr_ne(signal(SIGHUP, SIG_DFL), SIG_ERR);
 	ck_assert_ptr_ne(signal(SIGCHLD, SIG_IGN), SIG_ERR);
 	signals_init();
 	ck_assert_int_eq(run_shell("test " IGNORED " = 0"), 0);
-	/* nohup(1) */
+	/* as nohup(1) does */
 	ck_assert_ptr_ne(signal(SIGHUP, SIG_IGN), SIG_ERR);
 	signals_init();
 	ck_assert_ptr_eq(signal(SIGHUP, SIG_IGN), SIG_IGN);
@@ -101,7 +101,7 @@ START_TEST(test_held_command_that_is_closed_never_runs)
 }
 END_TEST
 
-/* A signal that is ignored stays so over an exec, unless somebody sees to it. */
+/* An ignored signal stays ignored after exec, unless pfdrive resets it. */
 START_TEST(test_command_is_killed_by_sigpipe)
 {
 	signals_init();
@@ -109,7 +109,7 @@ START_TEST(test_command_is_killed_by_sigpipe)
 }
 END_TEST
 
-START_TEST(test_one_that_was_killed_cannot_go)
+START_TEST(test_killed_command_cannot_be_released)
 {
 	char *const argv[] = { "true", NULL };
 	struct command command;
@@ -137,7 +137,7 @@ START_TEST(test_failed_exec_returns_its_errno)
 }
 END_TEST
 
-/* Check itself leaves some open, and who called it: from the next free number on, none. */
+/* Check and its caller leave some descriptors open: from the next free one on, none is open. */
 START_TEST(test_command_inherits_no_descriptor)
 {
 	const int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -146,7 +146,7 @@ START_TEST(test_command_inherits_no_descriptor)
 
 	ck_assert_int_ge(first, 0);
 	ck_assert_int_eq(close_range(first + 1, ~0U, 0), 0);
-	/* The shell's own, to read the folder with, is there no more when it is asked for. */
+	/* The shell reads the folder through a descriptor that is closed before the check. */
 	snprintf(script, sizeof(script),
 		 "for fd in /proc/$$/fd/*; do "
 		 "test ${fd##*/} -lt %d -o ! -e $fd || { ls -l $fd >&2; exit 1; }; done",
@@ -166,11 +166,11 @@ START_TEST(test_held_command_already_runs_as_the_user)
 	struct command command;
 
 	if (geteuid())
-		return; /* only root becomes another */
+		return; /* only root can become another user */
 	setenv("SUDO_UID", "12345", 1);
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(command_hold(&command, argv), 0);
-	/* It is a copy of pfdrive still, with all that it has open. */
+	/* It is still a copy of pfdrive, with all its open files. */
 	ck_assert_uint_eq(owner_of_files(command.pid), 0);
 	ck_assert_int_eq(command_go(&command), 0);
 	ck_assert_int_eq(status_of(&command), 0);
@@ -179,7 +179,7 @@ START_TEST(test_held_command_already_runs_as_the_user)
 }
 END_TEST
 
-START_TEST(test_without_the_right_to_become_the_user_nothing_is_held)
+START_TEST(test_command_is_not_held_without_the_privilege_to_change_user)
 {
 	char *const argv[] = { "true", NULL };
 	struct command command;
@@ -199,5 +199,5 @@ RUN_TESTS("held command", test_command_runs_when_released,
 	  test_command_ignores_the_signals_that_pfdrive_ignored,
 	  test_held_command_that_is_closed_never_runs, test_failed_exec_returns_its_errno,
 	  test_command_inherits_no_descriptor, test_held_command_already_runs_as_the_user,
-	  test_without_the_right_to_become_the_user_nothing_is_held,
-	  test_command_is_killed_by_sigpipe, test_one_that_was_killed_cannot_go)
+	  test_command_is_not_held_without_the_privilege_to_change_user,
+	  test_command_is_killed_by_sigpipe, test_killed_command_cannot_be_released)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recordings are not trusted: a few kilobytes must not cost minutes. Each test runs under a
- * limit of CPU time that honest work does not come near, also under sanitizers.
+ * Recordings are not trusted: a few kilobytes must not cost minutes. Each test runs under a limit
+ * of CPU time that normal work stays far below, even under sanitizers.
  */
 #include <string.h>
 #include <sys/resource.h>
@@ -85,7 +85,7 @@ START_TEST(test_evictions_of_a_gigabyte_each)
 }
 END_TEST
 
-START_TEST(test_reads_that_claim_more_than_they_have)
+START_TEST(test_reads_with_more_pages_than_bytes)
 {
 	struct readahead_figures pages;
 	uint64_t i;
@@ -113,7 +113,7 @@ START_TEST(test_reads_and_evictions_of_gigabytes_in_turn)
 	}
 	analysis_readahead(analysis, &pages);
 	ck_assert_uint_eq(pages.read, 1000ULL << 20);
-	/* What was read again without an event of its removal was evicted all the same. */
+	/* A page that is read again was evicted in between, even without an eviction event. */
 	ck_assert_uint_eq(pages.evicted_unused + pages.idle, pages.read);
 	ck_assert_int_eq(analysis_eviction_pairs(analysis, &pairs, &nr), 0);
 	ck_assert_uint_eq(nr, 1);
@@ -153,8 +153,8 @@ START_TEST(test_faults_that_map_a_gigabyte_each)
 }
 END_TEST
 
-/* All files had one key: dev << 40 ^ inode << 20. */
-START_TEST(test_files_that_were_chosen_to_collide)
+/* All files would have the same key with dev << 40 ^ inode << 20. */
+START_TEST(test_files_with_colliding_keys)
 {
 	struct pfstat_record record = {
 		.op = PFSTAT_OP_FAULT,
@@ -177,8 +177,8 @@ START_TEST(test_files_that_were_chosen_to_collide)
 }
 END_TEST
 
-/* All threads had one slot: the inverse of the golden ratio's multiplier undoes it. */
-START_TEST(test_threads_that_were_chosen_to_collide)
+/* All threads would share one slot: the ids undo the multiplication by the golden ratio. */
+START_TEST(test_threads_with_colliding_ids)
 {
 	struct hash hash = { 0 };
 	const uint64_t inverse = 0xf1de83e19937733dULL;
@@ -209,7 +209,7 @@ static void fork_task(uint32_t pid, uint64_t ns)
 	add(ITEM_EVENT, &task, ns);
 }
 
-/* Each would copy 3 MB. */
+/* Each fork would copy 3 MB. */
 START_TEST(test_forks_of_a_process_with_many_mappings)
 {
 	union {
@@ -231,6 +231,6 @@ START_TEST(test_forks_of_a_process_with_many_mappings)
 END_TEST
 
 RUN_TESTS("hostile", test_forks_of_a_process_with_many_mappings, test_evictions_of_a_gigabyte_each,
-	  test_reads_that_claim_more_than_they_have, test_reads_and_evictions_of_gigabytes_in_turn,
-	  test_faults_that_map_a_gigabyte_each, test_files_that_were_chosen_to_collide,
-	  test_threads_that_were_chosen_to_collide)
+	  test_reads_with_more_pages_than_bytes, test_reads_and_evictions_of_gigabytes_in_turn,
+	  test_faults_that_map_a_gigabyte_each, test_files_with_colliding_keys,
+	  test_threads_with_colliding_ids)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The template of HTML pages: slots are filled in order, and misuse aborts. */
 #include <check.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hardware counters: groups decoded, scaled, and what is missing named; L1D's size. */
+/*
+ * Hardware counters: decoding and scaling of groups, messages for missing counters, the size of
+ * L1D.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +21,7 @@ START_TEST(test_counts_are_scaled_to_the_enabled_time)
 	ck_assert_uint_eq(hw_scale(1000, 100, 100), 1000);
 	ck_assert_uint_eq(hw_scale(0, 100, 1), 0);
 	ck_assert_uint_eq(hw_scale(1, 3, 2), 2); /* 1.5, rounded */
-	/* A product of more than 64 bits. */
+	/* The product exceeds 64 bits. */
 	ck_assert_uint_eq(hw_scale(1ULL << 62, 1ULL << 40, 1ULL << 40), 1ULL << 62);
 }
 END_TEST
@@ -67,13 +70,13 @@ START_TEST(test_malformed_group_is_refused)
 }
 END_TEST
 
-START_TEST(test_a_rate_needs_both_and_accesses)
+START_TEST(test_a_rate_needs_misses_and_accesses)
 {
 	struct hw_counts counts = { 0 };
 	struct hw_count *read = counts.counts[HW_L1D][HW_READ];
 
 	read[HW_MISS].value = 5;
-	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ))); /* no access */
+	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ))); /* without an access */
 	read[HW_ACCESS].value = 10;
 	ck_assert_double_eq(hw_miss_rate(&counts, HW_L1D, HW_READ), 0.5);
 	strcpy(read[HW_MISS].missing, "no");
@@ -113,7 +116,7 @@ START_TEST(test_open_errors_have_an_explanation)
 END_TEST
 
 /* As perf_event_open(2) spells them: cache | operation << 8 | result << 16. */
-START_TEST(test_events_are_those_of_the_manual)
+START_TEST(test_event_numbers_match_the_manual)
 {
 	static const struct {
 		enum hw_cache cache;
@@ -138,8 +141,8 @@ START_TEST(test_events_are_those_of_the_manual)
 END_TEST
 
 /*
- * Events that every kernel has, through all the code that opens, begins, ends and
- * reads: page faults as accesses, major ones as misses; and one that no kernel has.
+ * Events that every kernel has, through all the code that opens, starts, stops and reads groups:
+ * page faults as accesses, major faults as misses, and one event that no kernel has.
  */
 static void choose_software(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
 			    enum hw_result result)
@@ -151,7 +154,7 @@ static void choose_software(struct perf_event_attr *attr, enum hw_cache cache, e
 		attr->config = 1 << 20;
 }
 
-START_TEST(test_groups_count_between_begin_and_end_alone)
+START_TEST(test_groups_count_only_between_begin_and_end)
 {
 	const size_t page = sysconf(_SC_PAGESIZE), nr = 64;
 	struct hw_counts counts = { 0 };
@@ -172,10 +175,10 @@ START_TEST(test_groups_count_between_begin_and_end_alone)
 		memory[i * page] = 1;
 	ck_assert_int_eq(perf_hardware_read(hardware), 0);
 	ck_assert_str_ne(counts.counts[HW_DTLB][HW_PREFETCH][HW_ACCESS].missing, "");
-	if (read[HW_ACCESS].missing[0]) { /* an unprivileged user of a strict kernel */
+	if (read[HW_ACCESS].missing[0]) { /* the kernel forbids it to this user */
 		ck_assert_ptr_nonnull(strstr(read[HW_ACCESS].missing, "perf_event_paranoid"));
 	} else {
-		/* A huge page is one fault, where the kernel gives such; else one a page. */
+		/* One fault if the kernel gives a huge page, otherwise one fault for each page. */
 		ck_assert_uint_ge(read[HW_ACCESS].value, 1);
 		ck_assert_uint_le(read[HW_ACCESS].value, nr + 8);
 		ck_assert_uint_eq(read[HW_MISS].value, 0);
@@ -209,7 +212,7 @@ static void make_index(const char *folder, int index, const char *type, const ch
 	write_file(path, "size", size);
 }
 
-START_TEST(test_the_size_of_l1d_is_that_of_the_data_cache_of_level_1)
+START_TEST(test_size_of_l1d_is_that_of_the_level_1_data_cache)
 {
 	char folder[] = "/tmp/pfstat-cache.XXXXXX", command[64];
 
@@ -225,7 +228,7 @@ START_TEST(test_the_size_of_l1d_is_that_of_the_data_cache_of_level_1)
 }
 END_TEST
 
-START_TEST(test_the_walk_is_twice_as_long_and_none_without_a_size)
+START_TEST(test_walk_covers_twice_the_cache_and_needs_its_size)
 {
 	struct cpu_cache_walk walk;
 
@@ -243,8 +246,8 @@ END_TEST
 RUN_TESTS("hw_counts", test_counts_are_scaled_to_the_enabled_time,
 	  test_a_group_gives_each_member_its_value,
 	  test_a_group_that_never_ran_is_missing_and_not_0, test_malformed_group_is_refused,
-	  test_a_rate_needs_both_and_accesses, test_common_reason_is_reported_once,
-	  test_open_errors_have_an_explanation, test_events_are_those_of_the_manual,
-	  test_groups_count_between_begin_and_end_alone,
-	  test_the_size_of_l1d_is_that_of_the_data_cache_of_level_1,
-	  test_the_walk_is_twice_as_long_and_none_without_a_size)
+	  test_a_rate_needs_misses_and_accesses, test_common_reason_is_reported_once,
+	  test_open_errors_have_an_explanation, test_event_numbers_match_the_manual,
+	  test_groups_count_only_between_begin_and_end,
+	  test_size_of_l1d_is_that_of_the_level_1_data_cache,
+	  test_walk_covers_twice_the_cache_and_needs_its_size)

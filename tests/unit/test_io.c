@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* mmap against read and write: how methods are named, and what is printed of them. */
+/* The io study, mmap against read(2) and write(2): names of access methods, and output. */
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void check_name(struct io_method method, const char *expected)
 	ck_assert_str_eq(name, expected);
 }
 
-START_TEST(test_names_are_as_given)
+START_TEST(test_access_methods_are_printed_as_given)
 {
 	check_name(only_way("read:512"), "read:512");
 	check_name(only_way("write:4096"), "write:4K");
@@ -98,7 +98,7 @@ START_TEST(test_meminfo_is_parsed)
 }
 END_TEST
 
-/* Four rows: 25 files of 10 MiB, three passes of 1, 2 and 3 s, one watched of 3 s. */
+/* Four rows: 25 files of 10 MiB; three passes of 1, 2 and 3 s, and an observed one of 3 s. */
 struct sample_via {
 	struct sample_run run, without;
 	struct io_pass passes[3];
@@ -171,9 +171,9 @@ START_TEST(test_rates_overheads_and_system_calls_are_computed)
 	sample_via_open(&via);
 	ck_assert_double_eq_tol(io_rate(&via.rows[0], &via.passes[0]), 250, 0.000001);
 	ck_assert_double_eq_tol(io_rate(&via.rows[0], &via.passes[1]), 125, 0.000001);
-	/* 3 s against the mean of 1, 2 and 3 s. */
+	/* 3 s, compared with the mean of 1, 2 and 3 s */
 	ck_assert_double_eq_tol(io_overhead(&via.rows[0]), 0.5, 0.000001);
-	/* 12 read and 1 clock_nanosleep; getrusage is the instrument's. */
+	/* 12 read and 1 clock_nanosleep; the getrusage call is the instrument's own. */
 	ck_assert_uint_eq(io_syscalls(&via.run.report), 13);
 	ck_assert_uint_eq(io_syscalls(&via.without.report), COUNT_NA);
 	sample_via_close(&via);
@@ -250,7 +250,7 @@ START_TEST(test_losses_are_printed_first)
 }
 END_TEST
 
-START_TEST(test_lines_fit_a_page)
+START_TEST(test_lines_have_at_most_110_columns)
 {
 	struct sample_via via;
 	char *text, *line, *rest;
@@ -266,7 +266,7 @@ START_TEST(test_lines_fit_a_page)
 END_TEST
 
 RUN_TESTS("io", test_access_methods_are_parsed, test_malformed_access_methods_are_refused,
-	  test_names_are_as_given, test_meminfo_is_parsed,
+	  test_access_methods_are_printed_as_given, test_meminfo_is_parsed,
 	  test_rates_overheads_and_system_calls_are_computed,
 	  test_json_matches_its_schema_in_both_directions, test_table_prints_na_instead_of_0,
-	  test_losses_are_printed_first, test_lines_fit_a_page)
+	  test_losses_are_printed_first, test_lines_have_at_most_110_columns)

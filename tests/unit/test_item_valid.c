@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Items that are not as the contracts state them are known for it, whoever says them. */
+/* Events that break the contracts of the headers are refused, whatever their source. */
 #include <string.h>
 
 #include "runner.h"
@@ -82,7 +82,7 @@ START_TEST(test_names_without_an_end_are_refused)
 }
 END_TEST
 
-/* Found by fuzz_events: each page is looked at, and a minute went by. */
+/* fuzz_events found this: a loop over the pages took a minute. */
 START_TEST(test_no_folio_has_more_pages_than_a_huge_page)
 {
 	struct pfstat_record record = { .order = 18 };

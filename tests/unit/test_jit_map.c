@@ -9,7 +9,7 @@
 
 static struct perf_map_place places[3];
 
-/* The names of 0x1000, 0x1010 and 0x2000 in a file of this text. */
+/* Prints the names of 0x1000, 0x1010 and 0x2000 from a map file with this text. */
 static void read_text(const char *text, size_t bytes)
 {
 	static const uint64_t addresses[] = { 0x1000, 0x1010, 0x2000 };
@@ -24,7 +24,7 @@ static void read_text(const char *text, size_t bytes)
 	fclose(file);
 }
 
-START_TEST(test_places_get_the_names_of_their_functions)
+START_TEST(test_addresses_get_the_names_of_their_functions)
 {
 	const char *text = "1000 10 first\n1010 ff0 Builtin: the second ~/a b.js:1\n";
 
@@ -35,7 +35,7 @@ START_TEST(test_places_get_the_names_of_their_functions)
 }
 END_TEST
 
-START_TEST(test_the_function_that_was_compiled_last_has_the_name)
+START_TEST(test_the_last_compiled_function_gives_the_name)
 {
 	const char *text = "1000 1001 old\n1008 20 new\n";
 
@@ -46,7 +46,7 @@ START_TEST(test_the_function_that_was_compiled_last_has_the_name)
 }
 END_TEST
 
-START_TEST(test_lines_of_another_form_are_skipped)
+START_TEST(test_malformed_lines_are_skipped)
 {
 	const char *text = "\n1000\n1000 10\n1000 10 \nx 10 a\n1000 -1 b\nffffffffffffffff 2 c\n"
 			   "1000 0 d\n-1000 10 e\n2000 1 end";
@@ -57,7 +57,7 @@ START_TEST(test_lines_of_another_form_are_skipped)
 }
 END_TEST
 
-START_TEST(test_a_line_longer_than_any_is_one_line)
+START_TEST(test_an_overlong_line_is_read_as_one_line)
 {
 	char *text = malloc(20000);
 
@@ -73,6 +73,6 @@ START_TEST(test_a_line_longer_than_any_is_one_line)
 }
 END_TEST
 
-RUN_TESTS("perf_map", test_places_get_the_names_of_their_functions,
-	  test_the_function_that_was_compiled_last_has_the_name,
-	  test_lines_of_another_form_are_skipped, test_a_line_longer_than_any_is_one_line)
+RUN_TESTS("perf_map", test_addresses_get_the_names_of_their_functions,
+	  test_the_last_compiled_function_gives_the_name, test_malformed_lines_are_skipped,
+	  test_an_overlong_line_is_read_as_one_line)

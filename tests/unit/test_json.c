@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The JSON that is printed: parsed back, and held against its schema. */
+/* JSON output, parsed back and checked against its schema. */
 #include <jansson.h>
 #include <math.h>
 
@@ -123,7 +123,7 @@ START_TEST(test_several_runs_match_the_schema)
 }
 END_TEST
 
-START_TEST(test_schema_refuses_any_other_and_any_missing_key)
+START_TEST(test_schema_refuses_each_unknown_and_each_missing_key)
 {
 	struct schema schema = schema_load();
 	struct sample_run run;
@@ -132,7 +132,7 @@ START_TEST(test_schema_refuses_any_other_and_any_missing_key)
 	sample_open(&run, 150000);
 	sample_groups(&run, GROUP_BY_FILE);
 	json = print_and_parse(&run.report, 1);
-	/* 25 of the run, 29 of the environment, 4 + 16 of study, 9 + 63 of classes, … */
+	/* 25 keys of the run, 29 of the environment, 4 + 16 of study, 9 + 63 of classes, … */
 	ck_assert_uint_ge(schema_check_strict(&schema, json, json), 900);
 	ck_assert(accepted(&schema, json));
 	json_decref(json);
@@ -166,7 +166,7 @@ START_TEST(test_schema_refuses_wrong_types)
 }
 END_TEST
 
-START_TEST(test_figures_are_the_runs)
+START_TEST(test_figures_match_the_run)
 {
 	struct sample_run run;
 	json_t *json;
@@ -203,7 +203,7 @@ START_TEST(test_figures_are_the_runs)
 }
 END_TEST
 
-START_TEST(test_own_cost_is_that_of_all_calls)
+START_TEST(test_own_cost_covers_all_calls)
 {
 	struct sample_run run;
 	json_t *json;
@@ -265,7 +265,7 @@ START_TEST(test_own_cost_is_subtracted_on_request)
 	json = print_and_parse(&run.report, 1);
 	check_real(json, "study.long.mean_ns", 0);
 	json_decref(json);
-	/* More than a short call takes: no less than nothing. */
+	/* The cost exceeds the duration of a short call: the result is 0, not negative. */
 	run.report.cost.inside_ps = 1000000;
 	json = print_and_parse(&run.report, 1);
 	ck_assert_int_eq(integer_at(json, "study.short.total_ns"), 0);
@@ -360,7 +360,7 @@ START_TEST(test_unmeasured_values_are_null)
 }
 END_TEST
 
-START_TEST(test_nothing_has_no_mean_but_a_total)
+START_TEST(test_empty_class_has_a_total_of_0_and_no_mean)
 {
 	struct sample_run run;
 	json_t *json;
@@ -395,7 +395,7 @@ START_TEST(test_read_ahead_of_zero_is_zero)
 }
 END_TEST
 
-START_TEST(test_any_file_name_makes_valid_json)
+START_TEST(test_arbitrary_file_names_give_valid_json)
 {
 	struct sample_run run;
 	const char *name;
@@ -444,7 +444,7 @@ START_TEST(test_system_calls_have_names_results_and_histograms)
 	ck_assert_int_eq(integer_at(call, "error"), 0);
 	ck_assert_int_eq(integer_at(call, "count"), 12);
 	check_real(call, "mean_ns", 10288);
-	/* Bucket 14 is the last that holds something. */
+	/* Bucket 14 is the last one that is not 0. */
 	ck_assert_uint_eq(json_array_size(at(call, "log2_ns")), 15);
 	ck_assert_int_eq(json_integer_value(json_array_get(at(call, "log2_ns"), 0)), 2);
 	ck_assert_int_eq(json_integer_value(json_array_get(at(call, "log2_ns"), 14)), 10);
@@ -475,7 +475,7 @@ START_TEST(test_no_system_calls_is_an_empty_list)
 }
 END_TEST
 
-START_TEST(test_parts_are_the_runs)
+START_TEST(test_parts_match_the_run)
 {
 	struct sample_run run;
 	json_t *json;
@@ -542,7 +542,7 @@ START_TEST(test_values_without_their_hook_are_null)
 }
 END_TEST
 
-START_TEST(test_requests_and_pages_are_the_runs)
+START_TEST(test_requests_and_pages_match_the_run)
 {
 	struct sample_run run;
 	json_t *json;
@@ -642,7 +642,7 @@ START_TEST(test_groups_are_the_top_rows_and_the_sum_of_the_rest)
 }
 END_TEST
 
-START_TEST(test_recording_that_was_cut_has_nulls_for_its_counts)
+START_TEST(test_cut_recording_has_null_counts)
 {
 	struct sample_run run;
 	struct report *report = &run.report;
@@ -705,10 +705,10 @@ START_TEST(test_several_runs_have_mean_and_deviation)
 	check_real(json, "mean.study.disk.count", 6198);
 	check_real(json, "stddev.study.disk.count", 0);
 	check_real(json, "mean.rusage.nvcsw", 6150);
-	/* Only one of them knows. */
+	/* Only one of the runs has this value. */
 	check_null(json, "mean.classes.disk.off_cpu_ns");
 	check_null(json, "stddev.classes.disk.off_cpu_ns");
-	/* Neither has any. */
+	/* Neither run has a fault of this class. */
 	check_null(json, "mean.classes.error.mean_ns");
 	json_decref(json);
 	sample_close(&runs[0]);
@@ -717,16 +717,15 @@ START_TEST(test_several_runs_have_mean_and_deviation)
 END_TEST
 
 RUN_TESTS("json", test_one_run_matches_the_schema, test_empty_run_matches_the_schema,
-	  test_several_runs_match_the_schema, test_schema_refuses_any_other_and_any_missing_key,
-	  test_schema_refuses_wrong_types, test_figures_are_the_runs,
-	  test_own_cost_is_that_of_all_calls, test_own_cost_is_subtracted_on_request,
+	  test_several_runs_match_the_schema, test_schema_refuses_each_unknown_and_each_missing_key,
+	  test_schema_refuses_wrong_types, test_figures_match_the_run,
+	  test_own_cost_covers_all_calls, test_own_cost_is_subtracted_on_request,
 	  test_study_columns_are_sums_of_classes, test_study_omits_calls_that_are_not_faults,
-	  test_unmeasured_values_are_null, test_nothing_has_no_mean_but_a_total,
-	  test_read_ahead_of_zero_is_zero, test_any_file_name_makes_valid_json,
+	  test_unmeasured_values_are_null, test_empty_class_has_a_total_of_0_and_no_mean,
+	  test_read_ahead_of_zero_is_zero, test_arbitrary_file_names_give_valid_json,
 	  test_seed_keeps_all_its_bits, test_system_calls_have_names_results_and_histograms,
-	  test_no_system_calls_is_an_empty_list, test_parts_are_the_runs,
-	  test_values_without_their_hook_are_null, test_requests_and_pages_are_the_runs,
+	  test_no_system_calls_is_an_empty_list, test_parts_match_the_run,
+	  test_values_without_their_hook_are_null, test_requests_and_pages_match_the_run,
 	  test_ledger_has_counts_differences_and_reasons,
-	  test_groups_are_the_top_rows_and_the_sum_of_the_rest,
-	  test_recording_that_was_cut_has_nulls_for_its_counts,
+	  test_groups_are_the_top_rows_and_the_sum_of_the_rest, test_cut_recording_has_null_counts,
 	  test_several_runs_have_mean_and_deviation)

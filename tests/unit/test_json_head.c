@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The head of a recording: what was put in comes out, and nothing else is believed. */
+/* The head of a recording survives a round trip, and values that cannot be true are refused. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void check_same(const struct report *report)
 	json_decref(json);
 }
 
-START_TEST(test_record_comes_out_as_it_was_put_in)
+START_TEST(test_head_of_a_record_survives_a_round_trip)
 {
 	struct report report;
 
@@ -84,7 +84,7 @@ START_TEST(test_record_comes_out_as_it_was_put_in)
 }
 END_TEST
 
-START_TEST(test_drive_comes_out_as_it_was_put_in)
+START_TEST(test_head_of_a_drive_survives_a_round_trip)
 {
 	struct report report;
 
@@ -93,8 +93,8 @@ START_TEST(test_drive_comes_out_as_it_was_put_in)
 }
 END_TEST
 
-/* Anonymous memory has no page cache: that is not 0 pages. */
-START_TEST(test_no_resident_pages_are_not_none_of_them)
+/* Anonymous memory has no page cache, which differs from 0 cached pages. */
+START_TEST(test_unknown_resident_pages_differ_from_zero)
 {
 	struct report report;
 
@@ -157,7 +157,7 @@ START_TEST(test_missing_members_are_unknown)
 }
 END_TEST
 
-START_TEST(test_values_that_cannot_be_are_unknown)
+START_TEST(test_impossible_values_are_read_as_unknown)
 {
 	char text[20480] = "", name[8192];
 	struct report report;
@@ -189,7 +189,7 @@ START_TEST(test_values_that_cannot_be_are_unknown)
 }
 END_TEST
 
-RUN_TESTS("head_json", test_record_comes_out_as_it_was_put_in,
-	  test_drive_comes_out_as_it_was_put_in, test_no_resident_pages_are_not_none_of_them,
+RUN_TESTS("head_json", test_head_of_a_record_survives_a_round_trip,
+	  test_head_of_a_drive_survives_a_round_trip, test_unknown_resident_pages_differ_from_zero,
 	  test_malformed_head_is_refused, test_missing_members_are_unknown,
-	  test_values_that_cannot_be_are_unknown)
+	  test_impossible_values_are_read_as_unknown)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The same faults in several books: every difference has a name, or is said to have none. */
+/*
+ * Several counters count the same faults: each difference has a reason or is reported as
+ * unexplained.
+ */
 #include <string.h>
 
 #include "runner.h"
@@ -15,7 +18,10 @@ static __u64 *returns(enum pfstat_fault_kind kind, enum pfstat_fault_origin orig
 	return &counters.faults[PFSTAT_FAULT_INDEX(kind, origin, outcome)].count;
 }
 
-/* 100 hooked faults, 10 major; 50 anonymous, 5 copies, 7 by get_user_pages. All agrees. */
+/*
+ * 100 hooked faults, 10 of them major; 50 anonymous, 5 copies, 7 by get_user_pages. All counts
+ * agree.
+ */
 static void open_books(void)
 {
 	memset(&figures, 0, sizeof(figures));
@@ -106,7 +112,7 @@ START_TEST(test_difference_without_a_reason_is_unexplained)
 	counters.usage.minflt += 2;
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("minflt", "handle_mm_fault() minor")->unexplained, 2);
-	/* The sum is larger by them, too. */
+	/* The sum is larger by the same number. */
 	ck_assert_int_eq(find("minflt + majflt", "logical faults")->unexplained, 2);
 	ck_assert_uint_eq(ledger.unexplained, 4);
 	counters.usage.minflt -= 4;
@@ -121,7 +127,7 @@ START_TEST(test_lost_records_hide_faults_but_no_more_than_were_lost)
 	open_books();
 	counters.lost = 3;
 	counters.calls += 0;
-	figures.faults -= 5; /* two more than can be hidden */
+	figures.faults -= 5; /* two more than lost records can explain */
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("handle_mm_fault() minor, hooked", "logical faults, minor"),
 				"lost"),
@@ -132,7 +138,7 @@ START_TEST(test_lost_records_hide_faults_but_no_more_than_were_lost)
 }
 END_TEST
 
-START_TEST(test_chains_that_needed_no_more)
+START_TEST(test_unfinished_chains_explain_missing_faults)
 {
 	open_books();
 	figures.faults -= 1;
@@ -166,12 +172,12 @@ START_TEST(test_unknown_counts_are_not_compared)
 }
 END_TEST
 
-START_TEST(test_counts_of_the_tasks_reveal_a_skipped_program)
+START_TEST(test_task_counters_reveal_skipped_programs)
 {
 	open_books();
 	counters.task_minor += 3;
 	counters.task_major -= 1;
-	counters.edges = true; /* they are the same faults, wherever it began */
+	counters.edges = true; /* the same faults on both sides, so the edges explain nothing */
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("min_flt", "handle_mm_fault() minor")->unexplained, 3);
 	ck_assert_int_eq(find("maj_flt", "handle_mm_fault() major")->unexplained, -1);
@@ -179,7 +185,7 @@ START_TEST(test_counts_of_the_tasks_reveal_a_skipped_program)
 }
 END_TEST
 
-START_TEST(test_programs_that_the_kernel_left_out_explain_no_more_than_they_are)
+START_TEST(test_skipped_programs_explain_at_most_their_number)
 {
 	const char *const name = "skipped";
 
@@ -187,7 +193,7 @@ START_TEST(test_programs_that_the_kernel_left_out_explain_no_more_than_they_are)
 	counters.events_skipped = 4;
 	counters.task_minor += 3;
 	counters.task_major -= 5;
-	figures.faults += 2; /* the module saw what eBPF did not */
+	figures.faults += 2; /* recorded by the module, but not by eBPF */
 	counters.calls += 2;
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(reason(find("min_flt", "handle_mm_fault() minor"), name), 3);
@@ -198,7 +204,7 @@ START_TEST(test_programs_that_the_kernel_left_out_explain_no_more_than_they_are)
 			 -2);
 	ck_assert_int_eq(reason(find("minflt + majflt", "logical faults"), name), -2);
 	ck_assert_uint_eq(ledger.unexplained, 1);
-	/* The module's own books have nothing to do with them. */
+	/* Skipped programs of eBPF do not affect the module's own counts. */
 	counters.calls += 1;
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
@@ -232,18 +238,18 @@ START_TEST(test_running_threads_explain_differences_at_the_edges)
 }
 END_TEST
 
-START_TEST(test_edges_excuse_no_lost_call)
+START_TEST(test_edges_do_not_explain_a_lost_call)
 {
 	open_books();
 	counters.edges = true;
-	counters.calls += 1; /* both sides are the same calls, whenever they were made */
+	counters.calls += 1; /* the same calls on both sides, so the edges explain nothing */
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
 	ck_assert_uint_eq(ledger.unexplained, 1);
 }
 END_TEST
 
-START_TEST(test_without_the_hook_of_faults_nothing_is_known_of_them)
+START_TEST(test_faults_are_unknown_without_their_hook)
 {
 	size_t i;
 
@@ -258,10 +264,10 @@ START_TEST(test_without_the_hook_of_faults_nothing_is_known_of_them)
 }
 END_TEST
 
-START_TEST(test_exceptions_that_never_were_faults_are_unexplained)
+START_TEST(test_exceptions_without_a_fault_are_unexplained)
 {
 	open_books();
-	counters.perf_faults += 6; /* bad addresses */
+	counters.perf_faults += 6; /* accesses to bad addresses */
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("page-faults", "minor-faults + major-faults")->unexplained, 6);
 	ck_assert_uint_eq(ledger.unexplained, 6);
@@ -282,7 +288,7 @@ START_TEST(test_unknown_number_of_losses_explains_nothing)
 }
 END_TEST
 
-START_TEST(test_a_reason_that_is_not_known_leaves_the_difference_unknown)
+START_TEST(test_unknown_reason_leaves_the_difference_unknown)
 {
 	open_books();
 	*returns(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR) = COUNT_NA;
@@ -295,7 +301,7 @@ START_TEST(test_a_reason_that_is_not_known_leaves_the_difference_unknown)
 }
 END_TEST
 
-START_TEST(test_nothing_known_is_nothing_compared)
+START_TEST(test_unknown_counts_give_an_empty_ledger)
 {
 	size_t i;
 
@@ -315,13 +321,14 @@ END_TEST
 
 RUN_TESTS("ledger", test_differences_of_a_complete_run_have_reasons,
 	  test_difference_without_a_reason_is_unexplained,
-	  test_lost_records_hide_faults_but_no_more_than_were_lost, test_chains_that_needed_no_more,
-	  test_unknown_counts_are_not_compared, test_counts_of_the_tasks_reveal_a_skipped_program,
-	  test_programs_that_the_kernel_left_out_explain_no_more_than_they_are,
+	  test_lost_records_hide_faults_but_no_more_than_were_lost,
+	  test_unfinished_chains_explain_missing_faults, test_unknown_counts_are_not_compared,
+	  test_task_counters_reveal_skipped_programs,
+	  test_skipped_programs_explain_at_most_their_number,
 	  test_without_ebpf_only_the_drivers_loop_is_compared,
-	  test_running_threads_explain_differences_at_the_edges, test_edges_excuse_no_lost_call,
-	  test_without_the_hook_of_faults_nothing_is_known_of_them,
-	  test_exceptions_that_never_were_faults_are_unexplained,
+	  test_running_threads_explain_differences_at_the_edges,
+	  test_edges_do_not_explain_a_lost_call, test_faults_are_unknown_without_their_hook,
+	  test_exceptions_without_a_fault_are_unexplained,
 	  test_unknown_number_of_losses_explains_nothing,
-	  test_a_reason_that_is_not_known_leaves_the_difference_unknown,
-	  test_nothing_known_is_nothing_compared)
+	  test_unknown_reason_leaves_the_difference_unknown,
+	  test_unknown_counts_give_an_empty_ledger)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The live view: what grew between two looks, and only that. */
+/* The live view shows only the growth between two updates. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static struct live *live_of(unsigned int by, const struct live_snapshot *snapsho
 	return live;
 }
 
-START_TEST(test_first_update_shows_all_since_the_start)
+START_TEST(test_first_update_covers_the_time_since_the_start)
 {
 	static const char right[] =
 		"2.0 s  1250.0 faults/s  250.0 major/s  28.0 ms/s  lost: 0 records, n/a events\n"
@@ -117,7 +117,7 @@ START_TEST(test_second_update_shows_only_new_faults)
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_FILE | BY_THREAD, &snapshot, SECOND);
 
-	/* Ten disk faults of 200 µs in b, and the thread has another name since. */
+	/* Ten disk faults of 200 µs in b; the thread has been renamed in between. */
 	snapshot.faults[PFSTAT_CLASS_DISK] += 10;
 	snapshot.total_ns[PFSTAT_CLASS_DISK] += 2000000;
 	snapshot.major += 4;
@@ -159,7 +159,7 @@ START_TEST(test_only_requested_tables_are_shown)
 }
 END_TEST
 
-/* The order is the interval's, not that of all the time: the analysis gives the latter. */
+/* Rows are sorted by the interval's cost; the analysis sorts by the total. */
 START_TEST(test_costliest_of_the_interval_comes_first)
 {
 	struct live_snapshot snapshot = sample();
@@ -176,7 +176,7 @@ START_TEST(test_costliest_of_the_interval_comes_first)
 }
 END_TEST
 
-/* 200 groups, each a nanosecond dearer than the one before, in and out of order. */
+/* 200 groups, each 1 ns more expensive than the one before, in shuffled order. */
 START_TEST(test_many_groups_keep_the_costliest)
 {
 	struct live_snapshot snapshot = sample();
@@ -201,7 +201,7 @@ START_TEST(test_many_groups_keep_the_costliest)
 	}
 	ck_assert_ptr_null(strstr(text, "/f/99/"));
 	free(text);
-	/* Next time each is known, whatever its place. */
+	/* In the next update each group is recognized, whatever its position. */
 	for (i = 0; i < 200; i++)
 		group_set(&files[i * 33 % 200], names[i], 100 + i, 1 + (i == 42),
 			  1000000 + i * 10000 + (i == 42));
@@ -234,8 +234,8 @@ START_TEST(test_groups_without_a_file_are_distinguished_by_name)
 }
 END_TEST
 
-/* It left the groups that are kept, and came back with nothing of what it had. */
-START_TEST(test_group_that_was_given_up_counts_from_nothing)
+/* The group was dropped and came back without its former figures. */
+START_TEST(test_dropped_group_restarts_from_zero)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
@@ -250,7 +250,7 @@ START_TEST(test_group_that_was_given_up_counts_from_nothing)
 }
 END_TEST
 
-/* Characters of a line as a terminal shows them, without escape sequences. */
+/* Width of a line on a terminal, without escape sequences. */
 static unsigned int width_of(const char *line, size_t length)
 {
 	unsigned int width = 0;
@@ -278,7 +278,7 @@ static void check_fits(const char *text, unsigned int rows, unsigned int columns
 		text = end + 1;
 		lines++;
 	}
-	/* The last row is the cursor's: a line feed there would scroll. */
+	/* The cursor stands in the last row: a line feed there would scroll. */
 	ck_assert_uint_lt(lines, rows);
 }
 
@@ -331,7 +331,7 @@ START_TEST(test_terminal_of_24_rows_is_shared_by_both_tables)
 		nr_files++;
 	for (at = text; (at = strstr(at, "  thread")); at++)
 		nr_threads++;
-	/* 24 less the cursor's, the first line, and the classes' four are 18. */
+	/* 24 rows less the cursor's, the first line and the four of the classes are 18. */
 	ck_assert_uint_eq(nr_files, 7);
 	ck_assert_uint_eq(nr_threads, 7);
 	free(text);
@@ -339,7 +339,7 @@ START_TEST(test_terminal_of_24_rows_is_shared_by_both_tables)
 }
 END_TEST
 
-START_TEST(test_file_name_cannot_steer_the_terminal)
+START_TEST(test_file_name_cannot_control_the_terminal)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live;
@@ -396,7 +396,7 @@ static void analyse(struct analysis *analysis, uint32_t tid, uint64_t start_ns,
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
-START_TEST(test_running_analysis_is_looked_at)
+START_TEST(test_update_reads_a_running_analysis)
 {
 	static const char right[] =
 		"2.0 s  3.0 faults/s  0.0 major/s  0.0 ms/s  lost: 5 records, 6 events\n"
@@ -424,7 +424,7 @@ START_TEST(test_running_analysis_is_looked_at)
 }
 END_TEST
 
-START_TEST(test_no_interval_has_no_rates)
+START_TEST(test_empty_interval_has_no_rates)
 {
 	static const char right[] =
 		"0.0 s  0.0 faults/s  0.0 major/s  0.0 ms/s  lost: 0 records, 0 events\n"
@@ -452,7 +452,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 }
 END_TEST
 
-/* What the first one had is in no row of the second. */
+/* No row of the second thread contains figures of the first. */
 START_TEST(test_a_reused_number_is_another_row)
 {
 	struct live_snapshot snapshot = sample();
@@ -471,13 +471,14 @@ START_TEST(test_a_reused_number_is_another_row)
 }
 END_TEST
 
-RUN_TESTS("live", test_a_reused_number_is_another_row, test_first_update_shows_all_since_the_start,
+RUN_TESTS("live", test_a_reused_number_is_another_row,
+	  test_first_update_covers_the_time_since_the_start,
 	  test_second_update_shows_only_new_faults,
 	  test_quiet_interval_prints_zero_and_empty_tables, test_only_requested_tables_are_shown,
 	  test_costliest_of_the_interval_comes_first, test_many_groups_keep_the_costliest,
 	  test_groups_without_a_file_are_distinguished_by_name,
-	  test_group_that_was_given_up_counts_from_nothing, test_terminal_is_never_overrun,
+	  test_dropped_group_restarts_from_zero, test_terminal_is_never_overrun,
 	  test_terminal_of_24_rows_is_shared_by_both_tables,
-	  test_file_name_cannot_steer_the_terminal, test_longest_name_is_printed_in_full,
-	  test_running_analysis_is_looked_at, test_no_interval_has_no_rates,
+	  test_file_name_cannot_control_the_terminal, test_longest_name_is_printed_in_full,
+	  test_update_reads_a_running_analysis, test_empty_interval_has_no_rates,
 	  test_output_that_cannot_be_written_is_an_error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The working set of the study of mmap: which lines, how often, which are stored to. */
+/* The working set of the mmap study: order and number of the accessed lines, and the stores. */
 #include <errno.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ START_TEST(test_defaults_are_those_of_the_study)
 }
 END_TEST
 
-/* One round, in order: lines 512 … 1023; a store to each eighth, 15 loads of 1 … */
+/* One round, in order: lines 512 … 1023; a store to every eighth line, 15 loads of 1 … */
 START_TEST(test_a_round_touches_512_lines_16_times)
 {
 	struct pattern pattern = fitted("locality:sequential", 3 * SET, LOCALITY_ROUND);
@@ -52,7 +52,7 @@ START_TEST(test_a_round_touches_512_lines_16_times)
 	size_t i;
 
 	memset(data, 3, sizeof(data));
-	/* 448 lines of a pass are read, 64 are stored to. */
+	/* One pass reads 448 lines and stores to 64. */
 	ck_assert_uint_eq(run_over(&pattern, data), 16 * 448 * 3);
 	for (i = 0; i < sizeof(data); i++) {
 		if (i >= SET && i < 2 * SET && i % (8 * LINE) == 0)
@@ -63,7 +63,7 @@ START_TEST(test_a_round_touches_512_lines_16_times)
 }
 END_TEST
 
-/* Bases 512, 1024, then 0 (1536 is no base of 2048 lines), 512 … */
+/* The bases are 512, 1024, then 0 (1536 is not a base, since there are 2048 lines), 512 … */
 START_TEST(test_sequential_sets_follow_each_other)
 {
 	static const uint64_t bases[] = { 512, 1024, 0, 512 };
@@ -84,7 +84,7 @@ START_TEST(test_sequential_sets_follow_each_other)
 }
 END_TEST
 
-/* Any line below bytes / 64 - 512 is a base: in 2000 rounds over 8 of them all are met. */
+/* Each line below bytes / 64 - 512 may be a base: 2000 rounds visit all 8 of them. */
 START_TEST(test_random_sets_begin_at_any_line)
 {
 	const uint64_t bytes = SET + 8 * LINE;
@@ -93,7 +93,7 @@ START_TEST(test_random_sets_begin_at_any_line)
 	size_t line;
 
 	run_over(&pattern, data);
-	/* Bases 0 … 7: each line below 7 + 505 is stored to; the last one is never touched. */
+	/* Bases 0 … 7: each line below 7 + 505 is stored to; the last one is never accessed. */
 	for (line = 0; line < bytes / LINE; line++)
 		ck_assert_uint_eq(data[line * LINE], line < 512);
 }
@@ -125,7 +125,7 @@ static uint64_t changed(const uint8_t *data, uint64_t bytes, uint8_t what)
 	return pages;
 }
 
-/* Stores leave a 1: the pages that have one are those that were written. */
+/* A store leaves a 1, so the written pages are those that contain a 1. */
 START_TEST(test_pages_written_are_those_that_a_run_writes)
 {
 	static const uint64_t sizes[] = { LOCALITY_MIN_BYTES, SET + 5000, 10 * SET + 77, 64 * SET };
@@ -160,14 +160,14 @@ START_TEST(test_pattern_counts_the_pages_it_visits)
 	struct pattern pattern;
 	uint64_t pages;
 
-	/* A set of 32 KiB that begins with line 512, at a page. */
+	/* A set of 32 KiB that begins with line 512, at a page boundary. */
 	pattern = fitted("locality:sequential", 4 * SET, LOCALITY_ROUND);
 	ck_assert_int_eq(pattern_pages(&pattern, &go_on, &pages), 0);
 	ck_assert_uint_eq(pages, 8);
 	pattern = fitted("locality:sequential", 4 * SET, 65);
 	ck_assert_int_eq(pattern_pages(&pattern, &go_on, &pages), 0);
 	ck_assert_uint_eq(pages, 2);
-	/* Of 512 + 1 lines there is one base: the last line's page is not visited. */
+	/* 512 + 1 lines have one base: the page of the last line is not visited. */
 	pattern = fitted("locality", LOCALITY_MIN_BYTES, 0);
 	pattern.accesses = 100 * LOCALITY_ROUND;
 	ck_assert_int_eq(pattern_pages(&pattern, &go_on, &pages), 0);

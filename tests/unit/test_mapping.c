@@ -86,7 +86,7 @@ START_TEST(test_a_private_mapping_leaves_the_file)
 {
 	struct place place = place_make();
 
-	/* Read access suffices. */
+	/* Read access is sufficient. */
 	chmod(place.file, 0400);
 	fill_mapped(MAPPING_PRIVATE, place.file);
 	ck_assert_uint_eq(first_byte_of(place.file), 7);
@@ -110,7 +110,7 @@ START_TEST(test_fill_stops_on_a_signal)
 }
 END_TEST
 
-START_TEST(test_warm_up_touches_nothing_of_ours)
+START_TEST(test_warm_up_may_be_repeated)
 {
 	mapping_warm_up();
 	mapping_warm_up();
@@ -131,7 +131,7 @@ START_TEST(test_a_scratch_file_has_content_and_no_name)
 	ck_assert_int_ge(stat.st_blocks * 512, stat.st_size);
 	ck_assert_int_eq(pread(fd, &byte, 1, stat.st_size - 1), 1);
 	ck_assert_uint_eq(byte, SCRATCH_BYTE);
-	place_remove(&place); /* while it is open */
+	place_remove(&place); /* while the file is open */
 	close(fd);
 }
 END_TEST
@@ -148,7 +148,7 @@ START_TEST(test_scratch_file_fails_with_the_errno)
 }
 END_TEST
 
-START_TEST(test_lost_page_is_explained_by_disk_or_truncation)
+START_TEST(test_sigbus_is_explained_by_disk_or_truncation)
 {
 	struct place place = place_make();
 	struct mapping mapping;
@@ -163,6 +163,6 @@ START_TEST(test_lost_page_is_explained_by_disk_or_truncation)
 END_TEST
 
 RUN_TESTS("mapping", test_a_shared_mapping_writes_the_file, test_a_private_mapping_leaves_the_file,
-	  test_fill_stops_on_a_signal, test_warm_up_touches_nothing_of_ours,
+	  test_fill_stops_on_a_signal, test_warm_up_may_be_repeated,
 	  test_a_scratch_file_has_content_and_no_name, test_scratch_file_fails_with_the_errno,
-	  test_lost_page_is_explained_by_disk_or_truncation)
+	  test_sigbus_is_explained_by_disk_or_truncation)

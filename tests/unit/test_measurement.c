@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A whole measuring session over a fault source whose ring is a file of this test. */
+/* A whole measurement with a fault source whose ring is a file of this test. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "user/util/signals.h"
 #include "user/util/time_ns.h"
 
-#define CAPACITY 39U /* of a ring of one page */
+#define CAPACITY 39U /* capacity of a ring of one page */
 
 static char folder[40];
 static struct {
@@ -163,7 +163,7 @@ static void measure(struct measurement *measurement, unsigned int nr)
 		put_record();
 }
 
-START_TEST(test_the_report_has_what_the_source_recorded)
+START_TEST(test_the_report_has_the_records_of_the_source)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -202,7 +202,7 @@ START_TEST(test_refusal_of_the_source_is_the_reason)
 }
 END_TEST
 
-START_TEST(test_an_error_at_the_end_is_the_damage_of_a_filled_report)
+START_TEST(test_an_error_at_the_end_marks_the_report_as_damaged)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -284,8 +284,8 @@ START_TEST(test_a_recording_that_has_not_begun_is_removed)
 }
 END_TEST
 
-RUN_TESTS("measurement", test_the_report_has_what_the_source_recorded,
+RUN_TESTS("measurement", test_the_report_has_the_records_of_the_source,
 	  test_refusal_of_the_source_is_the_reason,
-	  test_an_error_at_the_end_is_the_damage_of_a_filled_report,
+	  test_an_error_at_the_end_marks_the_report_as_damaged,
 	  test_an_observer_may_take_all_events, test_a_recording_that_is_not_finished_is_kept,
 	  test_a_recording_that_has_not_begun_is_removed)

@@ -93,7 +93,7 @@ START_TEST(test_sleep_without_a_request_is_split_by_its_state)
 }
 END_TEST
 
-START_TEST(test_without_the_wake_hook)
+START_TEST(test_run_queue_is_unknown_without_the_wake_hook)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 0, 200);
 	const struct pfstat_block request = request_of(90, 95, 150);
@@ -130,9 +130,9 @@ START_TEST(test_sleep_outside_of_requests_is_foreign)
 }
 END_TEST
 
-START_TEST(test_a_request_that_outlasts_the_sleep)
+START_TEST(test_a_request_that_outlasts_the_sleep_fills_it)
 {
-	/* Woken by something else: from then on it only waits for a CPU. */
+	/* Another event wakes the thread: from then on it only waits for a CPU. */
 	const struct pfstat_off_cpu stay = stay_of(100, 150, 200);
 	const struct pfstat_block request = request_of(90, 90, 180);
 
@@ -142,6 +142,7 @@ END_TEST
 
 RUN_TESTS("off_cpu", test_own_request_splits_into_queue_and_device,
 	  test_request_issued_before_the_sleep_is_device_time, test_preempted_is_run_queue,
-	  test_sleep_without_a_request_is_split_by_its_state, test_without_the_wake_hook,
-	  test_device_wins_over_queue, test_sleep_outside_of_requests_is_foreign,
-	  test_a_request_that_outlasts_the_sleep)
+	  test_sleep_without_a_request_is_split_by_its_state,
+	  test_run_queue_is_unknown_without_the_wake_hook, test_device_wins_over_queue,
+	  test_sleep_outside_of_requests_is_foreign,
+	  test_a_request_that_outlasts_the_sleep_fills_it)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Only regular files are opened, whatever has the name. */
+/* Only regular files are opened, whatever the name refers to. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

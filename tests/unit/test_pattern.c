@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The order in which bytes are touched, and the count of pages visited. */
+/* The order of accesses, and the number of pages visited. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,7 +40,10 @@ static void fill(uint8_t *data, uint64_t bytes)
 		data[i] = random_next(&state);
 }
 
-/* The order as pattern.h states it: sweeps from p * page + b, b outside, p inside. */
+/*
+ * The order of pattern.h: sweeps over p * page + b, with b in the outer loop and p in the inner
+ * one.
+ */
 static void check_stride_order(const char *text, uint64_t stride, uint64_t bytes)
 {
 	static uint8_t data[8 * 4096];
@@ -86,7 +89,7 @@ START_TEST(test_patterns_access_every_byte_once)
 			sum += data[k];
 		for (i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
 			ck_assert_uint_eq(sum_of(patterns[i], data, sizes[j], 0), sum);
-			/* and again, when told to go on */
+			/* and again, when the watch allows more */
 			ck_assert_uint_eq(sum_of(patterns[i], data, sizes[j], 2 * sizes[j]),
 					  2 * sum);
 		}
@@ -94,7 +97,9 @@ START_TEST(test_patterns_access_every_byte_once)
 }
 END_TEST
 
-/* Pages that a run brings into an empty memory file: the truth for pattern_pages(). */
+/*
+ * Number of pages that a run brings into an empty memory file: the reference for pattern_pages().
+ */
 static uint64_t pages_seen(const struct pattern *pattern)
 {
 	uint64_t nr = (pattern->bytes + PAGE - 1) / PAGE, seen = 0, i;
@@ -116,7 +121,7 @@ static uint64_t pages_seen(const struct pattern *pattern)
 	return seen;
 }
 
-START_TEST(test_pages_are_those_that_a_run_touches)
+START_TEST(test_page_count_matches_the_pages_of_a_run)
 {
 	static const char *const patterns[] = {
 		"random",      "sequential",  "stride:1",   "stride:100",  "stride:4K",
@@ -137,7 +142,7 @@ START_TEST(test_pages_are_those_that_a_run_touches)
 			for (k = 0; k < 5; k++) {
 				ck_assert_int_eq(pattern_parse(&pattern, patterns[i]), 0);
 				if (pattern_fit(&pattern, sizes[j], accesses[k], 42))
-					continue; /* the stride is longer than the file */
+					continue; /* the stride exceeds the length of the file */
 				ck_assert_int_eq(pattern_pages(&pattern, &go_on, &pages), 0);
 				ck_assert_uint_eq(pages, pages_seen(&pattern));
 			}
@@ -146,7 +151,7 @@ START_TEST(test_pages_are_those_that_a_run_touches)
 }
 END_TEST
 
-/* A byte of the file is as likely as another: chi-square over 256 parts. */
+/* All bytes of the file are equally likely: chi-square over 256 parts. */
 START_TEST(test_random_accesses_are_uniform)
 {
 	const uint64_t parts = 256, accesses = 1 << 20;
@@ -242,6 +247,6 @@ START_TEST(test_malformed_patterns_are_refused)
 END_TEST
 
 RUN_TESTS("pattern", test_stride_accesses_come_in_order, test_patterns_access_every_byte_once,
-	  test_pages_are_those_that_a_run_touches, test_random_accesses_are_uniform,
+	  test_page_count_matches_the_pages_of_a_run, test_random_accesses_are_uniform,
 	  test_random_follows_the_seed, test_stop_ends_a_run_and_a_count,
 	  test_warm_up_takes_every_pattern, test_malformed_patterns_are_refused)

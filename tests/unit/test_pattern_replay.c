@@ -15,7 +15,7 @@ START_TEST(test_gaps_are_between_faults)
 {
 	struct replay replay = { 0 };
 
-	/* Ends come in another order than starts: two threads overlap. */
+	/* The ends come in another order than the starts: two threads overlap. */
 	ck_assert_int_eq(replay_add(&replay, 7, 1000, 1100), 0);
 	ck_assert_int_eq(replay_add(&replay, 9, 1250, 1300), 0);
 	ck_assert_int_eq(replay_add(&replay, 8, 1150, 2000), 0);
@@ -48,7 +48,7 @@ START_TEST(test_visits_touch_their_pages_and_no_other)
 	replay_add(&replay, 5, 10, 20);
 	replay_add(&replay, 2, 30, 40);
 	replay_add(&replay, 5, 50, 60);
-	replay_add(&replay, 8, 70, 80); /* beyond the end of a file that became shorter */
+	replay_add(&replay, 8, 70, 80); /* beyond the end of a file that has been truncated */
 	replay_order(&replay);
 	replay_pattern(&pattern, &replay, sizeof(data), false);
 	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 21);
@@ -70,8 +70,8 @@ START_TEST(test_pace_is_never_faster_than_recorded)
 	uint64_t start_ns;
 
 	replay_add(&replay, 0, 0, 0);
-	replay_add(&replay, 0, 50000, 50000);	  /* spun */
-	replay_add(&replay, 0, 3050000, 3050000); /* slept and spun */
+	replay_add(&replay, 0, 50000, 50000);	  /* waits by spinning */
+	replay_add(&replay, 0, 3050000, 3050000); /* waits by sleeping, then spinning */
 	replay_order(&replay);
 	replay_pattern(&pattern, &replay, sizeof(data), true);
 	start_ns = clock_monotonic_ns();
@@ -96,8 +96,8 @@ static uint64_t cpu_ns(void)
 	return used.tv_sec * 1000000000ULL + used.tv_nsec;
 }
 
-/* In a gap of centuries: neither slept to its end nor spun. */
-START_TEST(test_stop_is_seen_in_a_gap)
+/* In a gap of centuries, the loop neither sleeps nor spins to the end. */
+START_TEST(test_stop_ends_a_gap)
 {
 	static const uint8_t data[PATTERN_PAGE];
 	const struct sigaction action = { .sa_handler = stop_it };
@@ -122,7 +122,7 @@ START_TEST(test_stop_is_seen_in_a_gap)
 }
 END_TEST
 
-/* One that is not to stop it ends no gap, and is no reason to spin. */
+/* A signal that does not stop the run neither ends a gap nor makes it spin. */
 START_TEST(test_a_gap_outlasts_other_signals)
 {
 	static const uint8_t data[PATTERN_PAGE];
@@ -147,7 +147,7 @@ START_TEST(test_a_gap_outlasts_other_signals)
 }
 END_TEST
 
-START_TEST(test_nothing_recorded_is_nothing)
+START_TEST(test_empty_recording_has_no_accesses)
 {
 	struct replay replay = { 0 };
 
@@ -157,7 +157,7 @@ START_TEST(test_nothing_recorded_is_nothing)
 }
 END_TEST
 
-/* DONTNEED of anonymous memory makes it 0 again: that shows when it was called. */
+/* DONTNEED zeroes anonymous memory, which shows when it was called. */
 START_TEST(test_advice_is_repeated_at_its_place)
 {
 	const size_t bytes = 4 * PATTERN_PAGE;
@@ -176,19 +176,19 @@ START_TEST(test_advice_is_repeated_at_its_place)
 	replay_add(&replay, 2, 1200, 1300);
 	replay_add(&replay, 1, 2000, 2100);
 	replay_add(&replay, 2, 2200, 2300);
-	/* Page 1 before its second visit; it has pages beyond the end, too. */
+	/* Page 1 before its second visit; the range also exceeds the end of the file. */
 	replay_advise(&replay, &(struct replay_advice){ 1, 1, 1500, 1600, 0, MADV_DONTNEED });
 	replay_advise(&replay, &(struct replay_advice){ 3, 99, 0, 0, 0, MADV_RANDOM });
 	replay_advise(&replay, &(struct replay_advice){ 99, 9, 1550, 1600, 0, MADV_DONTNEED });
 	replay_advise(&replay, &(struct replay_advice){ 2, 1, 2301, 2400, 0, MADV_DONTNEED });
 	replay_order(&replay);
-	/* The one after the last visit is left out. */
+	/* Advice after the last visit is omitted. */
 	ck_assert_uint_eq(replay.nr_advices, 3);
 	ck_assert_uint_eq(replay.advices[0].before, 0);
 	ck_assert_uint_eq(replay.advices[0].end_ns, 0);
 	ck_assert_uint_eq(replay.advices[1].before, 2);
 	ck_assert_uint_eq(replay.advices[1].end_ns, 200);
-	/* Its own time is no gap. */
+	/* The time of the call itself is not part of a gap. */
 	ck_assert_uint_eq(replay.visits[2].end_ns, 400);
 	replay_pattern(&pattern, &replay, bytes, false);
 	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 1 + 10 + 0 + 10);
@@ -201,7 +201,7 @@ START_TEST(test_advice_is_repeated_at_its_place)
 }
 END_TEST
 
-START_TEST(test_time_after_an_early_advice_passes_again)
+START_TEST(test_time_after_an_early_advice_is_waited_for)
 {
 	struct replay replay = { 0 };
 
@@ -238,7 +238,7 @@ START_TEST(test_refused_advice_is_counted)
 END_TEST
 
 RUN_TESTS("replay", test_advice_is_repeated_at_its_place,
-	  test_time_after_an_early_advice_passes_again, test_refused_advice_is_counted,
+	  test_time_after_an_early_advice_is_waited_for, test_refused_advice_is_counted,
 	  test_gaps_are_between_faults, test_visits_touch_their_pages_and_no_other,
-	  test_pace_is_never_faster_than_recorded, test_stop_is_seen_in_a_gap,
-	  test_a_gap_outlasts_other_signals, test_nothing_recorded_is_nothing)
+	  test_pace_is_never_faster_than_recorded, test_stop_ends_a_gap,
+	  test_a_gap_outlasts_other_signals, test_empty_recording_has_no_accesses)

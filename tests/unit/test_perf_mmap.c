@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The watch of mappings, by perf's events of this machine. Where it has none, or gives
- * no right to them, there is nothing to test; tests/vm/test_maps.py has the rest.
+ * The watch of mappings, with perf events of the host. Without these events, or without the
+ * privilege for them, nothing is tested; tests/vm/test_maps.py covers the rest.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -29,7 +29,7 @@ static struct perf_maps *open_maps(void)
 	return NULL;
 }
 
-/* A child that does nothing, until it is killed or its parent ends. */
+/* A child that sleeps until it is killed or its parent exits. */
 static pid_t idle(void)
 {
 	int line[2];
@@ -118,8 +118,8 @@ static int count_new(void *context, const struct item_map *map)
 }
 
 /*
- * At a byte on the first line the process makes a child and ends; at one on the second the
- * child maps a page and ends, which closes the third line.
+ * After a byte on the first pipe, the process forks a child and exits; after a byte on the second,
+ * the child maps a page and exits, which closes the third pipe.
  */
 static pid_t mother(int *make, int *map, int *over)
 {
@@ -148,7 +148,7 @@ static pid_t mother(int *make, int *map, int *over)
 	return pid;
 }
 
-START_TEST(test_to_watch_a_process_takes_no_descriptor)
+START_TEST(test_watching_a_process_takes_no_descriptor)
 {
 	struct perf_maps *maps = open_maps();
 	unsigned int before;
@@ -166,7 +166,7 @@ START_TEST(test_to_watch_a_process_takes_no_descriptor)
 }
 END_TEST
 
-START_TEST(test_the_dead_have_children)
+START_TEST(test_children_of_an_exited_process_are_watched)
 {
 	struct perf_maps *maps = open_maps();
 	unsigned int made = 0;
@@ -220,7 +220,7 @@ START_TEST(test_only_mappings_of_watched_processes_are_reported)
 }
 END_TEST
 
-/* A process that joins between two mappings: the first is not reported. */
+/* A process that is added between two mappings: the first mapping is not reported. */
 START_TEST(test_mappings_from_before_the_watch_are_not_new)
 {
 	struct perf_maps *maps = open_maps();
@@ -243,8 +243,8 @@ START_TEST(test_mappings_from_before_the_watch_are_not_new)
 }
 END_TEST
 
-/* Files of code are opened while their process lives, so a few records are not left for later. */
-START_TEST(test_records_are_due_again_and_again)
+/* Files of code must be opened while their process lives, so even a few records wake the reader. */
+START_TEST(test_each_batch_of_records_wakes_the_reader)
 {
 	struct perf_maps *maps = open_maps();
 	struct pollfd polled;
@@ -261,8 +261,9 @@ START_TEST(test_records_are_due_again_and_again)
 }
 END_TEST
 
-RUN_TESTS("maps", test_records_are_due_again_and_again,
+RUN_TESTS("maps", test_each_batch_of_records_wakes_the_reader,
 	  test_process_can_be_added_while_a_thread_drains,
-	  test_to_watch_a_process_takes_no_descriptor, test_the_dead_have_children,
+	  test_watching_a_process_takes_no_descriptor,
+	  test_children_of_an_exited_process_are_watched,
 	  test_only_mappings_of_watched_processes_are_reported,
 	  test_mappings_from_before_the_watch_are_not_new)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What pfdrive compare prints of a comparison whose figures are known. */
+/* Output of pfdrive compare for a comparison with known figures. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -175,8 +175,8 @@ START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 }
 END_TEST
 
-/* Of the total, not of the dearest row. */
-START_TEST(test_last_sentence_is_the_total_time)
+/* The sentence is about the total, not about the most expensive row. */
+START_TEST(test_last_sentence_is_about_the_total_time)
 {
 	struct compare_report report = sample();
 	char *text = compare_sentence(&report);
@@ -304,7 +304,7 @@ START_TEST(test_json_of_several_runs_is_a_list)
 }
 END_TEST
 
-/* What is not known, and what is beyond any number, is null: never 0. */
+/* Unknown and infinite values are null, never 0. */
 START_TEST(test_json_is_null_where_there_is_no_number)
 {
 	const struct compare_report report = sample();
@@ -350,7 +350,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 }
 END_TEST
 
-/* Counts and mean times; what is infinite is drawn at the edge. */
+/* Counts and mean times; infinite ratios are drawn at the edge. */
 START_TEST(test_figure_clips_infinite_ratios_at_the_edge)
 {
 	const struct compare_report report = sample();
@@ -375,7 +375,7 @@ START_TEST(test_figure_clips_infinite_ratios_at_the_edge)
 }
 END_TEST
 
-/* What is in the table alone is named all the same. */
+/* A change that is only in the table is named, too. */
 START_TEST(test_figure_names_a_change_that_it_does_not_draw)
 {
 	const struct compare_report report = sample();
@@ -414,7 +414,7 @@ START_TEST(test_heads_that_differ_are_listed)
 			  "device", "a", "n/a", "b", "n/a", "sda");
 	ck_assert(json_equal(differences, right));
 	json_decref(differences);
-	/* Equal heads: started is another each time. */
+	/* The heads are equal; only the start time differs, as always. */
 	differences =
 		compare_heads((const json_t *const *)heads, 1, (const json_t *const *)heads, 1);
 	ck_assert_uint_eq(json_array_size(differences), 0);
@@ -427,7 +427,7 @@ END_TEST
 
 RUN_TESTS("compare", test_table_has_values_differences_and_verdicts,
 	  test_table_has_runs_rates_and_differences_of_conditions,
-	  test_last_sentence_is_the_total_time, test_heads_that_differ_are_listed,
+	  test_last_sentence_is_about_the_total_time, test_heads_that_differ_are_listed,
 	  test_json_of_several_runs_is_a_list, test_table_warns_of_losses_and_damage,
 	  test_csv_has_every_row, test_json_has_the_figures,
 	  test_json_is_null_where_there_is_no_number, test_no_change_is_printed_too,

@@ -9,7 +9,7 @@
 #include "runner.h"
 #include "user/system/proc_maps.h"
 
-/* Copies of what is handed over. */
+/* Copies of the mappings that are handed over. */
 struct seen {
 	struct item_map maps[8];
 	char paths[8][64];
@@ -63,7 +63,7 @@ START_TEST(test_lines_become_mappings)
 	ck_assert_uint_eq(seen.maps[3].inode, UINT64_MAX);
 	ck_assert_str_eq(seen.paths[3], "/a b\nc (deleted)");
 
-	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0); /* once only */
+	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0); /* handed over only once */
 	ck_assert_uint_eq(seen.count, 4);
 }
 END_TEST
@@ -99,7 +99,7 @@ START_TEST(test_appended_maps_follow_the_first)
 	struct procmaps maps = { 0 }, more = { 0 };
 	struct seen seen = { 0 };
 
-	ck_assert_int_eq(procmaps_append(&maps, &more), 0); /* none to none */
+	ck_assert_int_eq(procmaps_append(&maps, &more), 0); /* no mapping follows no mapping */
 	ck_assert_int_eq(procmaps_add_line(&more, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
 	ck_assert_int_eq(procmaps_append(&maps, &more), 0);
 	ck_assert_ptr_null(more.bytes);
@@ -132,7 +132,7 @@ START_TEST(test_flags_apply_to_the_mapping_before_them)
 	struct procmaps maps = { 0 };
 	struct seen seen = { 0 };
 
-	/* Before the first mapping: of none. */
+	/* before the first mapping, so they belong to none */
 	procmaps_add_flags(&maps, "VmFlags: rd rr\n");
 	ck_assert_int_eq(procmaps_add_line(&maps, 42, "1000-2000 r--s 0 08:11 7 /a\n"), 0);
 	procmaps_add_flags(&maps, "VmFlags: rd sh mr mw me ms rr \n");

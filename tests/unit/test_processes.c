@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who is in a cgroup, or maps a file; a folder of files like a cgroup's does for one. */
+/*
+ * Processes of a cgroup, and processes that map a file. A folder of files stands in for a cgroup.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +19,7 @@
 struct visited {
 	pid_t pids[16];
 	unsigned int count;
-	const char *removed; /* at the first visit: a group goes */
+	const char *removed; /* removes a group at the first visit */
 };
 
 static int visit(void *context, pid_t pid)
@@ -54,7 +56,7 @@ static void make_group(const char *path, int pid)
 	fclose(file);
 }
 
-/* The working directory has "top", with members 1 to 5 in it and below. */
+/* The working directory contains "top", with members 1 to 5 in it and below it. */
 static void make_groups(void)
 {
 	char folder[] = "/tmp/test_processes.XXXXXX";
@@ -91,7 +93,7 @@ START_TEST(test_relative_path_starts_at_the_cgroup_root)
 }
 END_TEST
 
-START_TEST(test_a_group_that_goes_ends_no_walk)
+START_TEST(test_a_removed_group_does_not_stop_the_walk)
 {
 	struct visited visited = { .removed = "top/a/cgroup.procs" };
 	pid_t pid;
@@ -115,12 +117,12 @@ START_TEST(test_path_outside_cgroupfs_is_refused)
 }
 END_TEST
 
-START_TEST(test_a_group_that_cannot_be_read)
+START_TEST(test_an_unreadable_group_is_an_error)
 {
 	struct visited visited = { 0 };
 
 	make_groups();
-	/* As a threaded group's: it opens, and reading it fails. */
+	/* As with a threaded cgroup: the open succeeds and the read fails. */
 	ck_assert_int_eq(unlink("top/cgroup.procs"), 0);
 	ck_assert_int_eq(mkdir("top/cgroup.procs", 0700), 0);
 	ck_assert_int_eq(processes_in_cgroup("top", visit, &visited), -EISDIR);
@@ -129,7 +131,7 @@ START_TEST(test_a_group_that_cannot_be_read)
 }
 END_TEST
 
-/* A child that maps the file; it goes when its parent closes the line. */
+/* A child that maps the file; it exits when its parent closes the pipe. */
 static pid_t map_in_child(int fd, int *line)
 {
 	int go[2], ready[2];
@@ -205,7 +207,7 @@ static uint64_t since_boot_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-START_TEST(test_birth_is_parent_and_start_time)
+START_TEST(test_birth_has_parent_and_start_time)
 {
 	const uint64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK), before = since_boot_ns();
 	struct process_birth birth;
@@ -223,7 +225,7 @@ START_TEST(test_birth_is_parent_and_start_time)
 }
 END_TEST
 
-START_TEST(test_the_first_of_a_namespace)
+START_TEST(test_process_1_is_the_first_of_its_namespace)
 {
 	ck_assert(process_is_first(1));
 	ck_assert(!process_is_first(getpid()));
@@ -232,7 +234,7 @@ START_TEST(test_the_first_of_a_namespace)
 END_TEST
 
 RUN_TESTS("processes", test_relative_path_starts_at_the_cgroup_root,
-	  test_a_group_that_goes_ends_no_walk, test_path_outside_cgroupfs_is_refused,
-	  test_a_group_that_cannot_be_read, test_processes_that_map_a_file_are_found,
+	  test_a_removed_group_does_not_stop_the_walk, test_path_outside_cgroupfs_is_refused,
+	  test_an_unreadable_group_is_an_error, test_processes_that_map_a_file_are_found,
 	  test_processes_that_map_an_empty_file_are_found, test_folder_cannot_be_mapped,
-	  test_birth_is_parent_and_start_time, test_the_first_of_a_namespace)
+	  test_birth_has_parent_and_start_time, test_process_1_is_the_first_of_its_namespace)

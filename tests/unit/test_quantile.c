@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The histogram's quantiles against those of the sorted times themselves. */
+/* Quantiles of the histogram, compared with those of the sorted times. */
 #include <string.h>
 
 #include "random.h"
@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The definition in quantile.h, on the sorted times. */
+/* The definition of quantile.h, applied to the sorted times. */
 static uint64_t exact(const struct sample *sorted, unsigned int per_mille)
 {
 	size_t rank = (sorted->nr * per_mille + 999) / 1000;
@@ -42,7 +42,7 @@ static void fill(struct quantiles *quantiles, const struct sample *sample)
 		ck_assert_int_eq(quantile_add(quantiles, sample->times[i]), 0);
 }
 
-/* Never below the exact one, above it by less than 0.1 %, equal below 2048 ns. */
+/* Never below the exact quantile, above it by less than 0.1 %, equal to it below 2048 ns. */
 static void check_against_sorted(struct sample *sample)
 {
 	struct quantiles quantiles = { 0 };
@@ -72,7 +72,7 @@ START_TEST(test_every_nanosecond_below_2048_is_exact)
 	uint64_t i;
 
 	for (i = 0; i < 2048; i++)
-		put(&sample, i * 1021 % 2048); /* each once, scrambled */
+		put(&sample, i * 1021 % 2048); /* each value once, shuffled */
 	check_against_sorted(&sample);
 }
 END_TEST
@@ -96,7 +96,7 @@ START_TEST(test_edges_of_buckets_have_exact_quantiles)
 	static struct sample sample;
 	uint64_t bucket;
 
-	/* Each bucket of [2^20, 2^21): its lowest and its highest time. */
+	/* For each bucket of [2^20, 2^21): its lowest and its highest time. */
 	for (bucket = 0; bucket < 1024; bucket++) {
 		put(&sample, (1024 + bucket) << 10);
 		put(&sample, ((1024 + bucket + 1) << 10) - 1);
@@ -110,7 +110,7 @@ START_TEST(test_two_modes_far_apart)
 	static struct sample sample;
 	size_t i;
 
-	/* The study's own shape: 300 ns and 150 µs; and one of 18 minutes. */
+	/* The shape of the study, 300 ns and 150 µs; and a time of 18 minutes. */
 	for (i = 0; i < 6000; i++) {
 		put(&sample, 300);
 		put(&sample, 150000 + i);
@@ -157,13 +157,13 @@ START_TEST(test_equal_times_are_never_overstated)
 }
 END_TEST
 
-START_TEST(test_nearest_rank_of_few)
+START_TEST(test_few_times_use_the_nearest_rank)
 {
 	struct quantiles quantiles = { 0 };
 	const struct quantiles *one = &quantiles;
 	uint64_t ns;
 
-	/* p50 of 10, 20, 30, 40 is the second: ceil(0.5 * 4) = 2. */
+	/* p50 of 10, 20, 30, 40 is the second one: ceil(0.5 * 4) = 2. */
 	for (ns = 10; ns <= 40; ns += 10)
 		ck_assert_int_eq(quantile_add(&quantiles, ns), 0);
 	ck_assert_uint_eq(quantile_of(&one, 1, 0), 10);
@@ -175,7 +175,7 @@ START_TEST(test_nearest_rank_of_few)
 }
 END_TEST
 
-START_TEST(test_nothing_has_quantile_zero)
+START_TEST(test_empty_histogram_has_quantile_zero)
 {
 	struct quantiles quantiles = { 0 };
 	const struct quantiles *one = &quantiles;
@@ -186,7 +186,7 @@ START_TEST(test_nothing_has_quantile_zero)
 }
 END_TEST
 
-START_TEST(test_several_taken_together_equal_one)
+START_TEST(test_merged_histograms_equal_a_single_one)
 {
 	static struct sample sample;
 	struct quantiles whole = { 0 }, parts[3] = { 0 };
@@ -199,7 +199,7 @@ START_TEST(test_several_taken_together_equal_one)
 	for (i = 0; i < 9000; i++)
 		put(&sample, random_next(&state) >> (random_next(&state) % 50));
 	fill(&whole, &sample);
-	/* Unequal parts, and one that stays empty at its end. */
+	/* Unequal parts, one of which stays empty. */
 	for (i = 0; i < sample.nr; i++)
 		ck_assert_int_eq(quantile_add(&parts[i % 7 ? 0 : 1], sample.times[i]), 0);
 	for (per_mille = 0; per_mille <= 1000; per_mille++)
@@ -228,7 +228,7 @@ START_TEST(test_memory_grows_with_magnitudes_only)
 }
 END_TEST
 
-/* Every time lies in the bucket of its turn, when both are in order. */
+/* When both are in order, each time lies in the bucket of the same index. */
 START_TEST(test_buckets_hold_every_time_once_in_order)
 {
 	static struct sample sample;
@@ -264,6 +264,6 @@ END_TEST
 RUN_TESTS("quantile", test_every_nanosecond_below_2048_is_exact, test_edges_of_powers_of_two,
 	  test_edges_of_buckets_have_exact_quantiles, test_two_modes_far_apart,
 	  test_spread_over_all_magnitudes, test_one_time_is_every_quantile,
-	  test_equal_times_are_never_overstated, test_nearest_rank_of_few,
-	  test_nothing_has_quantile_zero, test_several_taken_together_equal_one,
+	  test_equal_times_are_never_overstated, test_few_times_use_the_nearest_rank,
+	  test_empty_histogram_has_quantile_zero, test_merged_histograms_equal_a_single_one,
 	  test_memory_grows_with_magnitudes_only, test_buckets_hold_every_time_once_in_order)

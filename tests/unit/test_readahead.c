@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What became of the pages that were read. */
+/* The fate of pages that were read: mapped, evicted or unused. */
 #include "random.h"
 #include "runner.h"
 #include "user/analyze/pages/readahead.h"
@@ -66,10 +66,10 @@ START_TEST(test_page_is_counted_once_until_it_is_read_again)
 	read_pages(5, 0, 32);
 	check(32, 0, 0, 32);
 	fault(5, 3, 0, 0, 0);
-	fault(5, 3, 0, 0, 0); /* again: it is counted once */
+	fault(5, 3, 0, 0, 0); /* used again: counted once */
 	check(32, 1, 0, 31);
 	fault(5, 40, 0, 0, 0); /* was in the cache before */
-	fault(6, 4, 0, 0, 0);  /* another file's */
+	fault(6, 4, 0, 0, 0);  /* a page of another file */
 	check(32, 1, 0, 31);
 	remove_pages(5, 0, 8);
 	check(32, 1, 7, 24);
@@ -84,7 +84,7 @@ START_TEST(test_fault_around_and_folios_use_several_pages)
 {
 	readahead = readahead_new();
 	read_pages(5, 10, 20);
-	/* Fault-around of 16 pages from 0: it maps those of them that are there. */
+	/* Fault-around of 16 pages from 0 maps those that are present. */
 	fault(5, 12, 0, 12, 16);
 	check(20, 6, 0, 14);
 	/* A folio of 8 pages, 16 … 23. */
@@ -94,7 +94,7 @@ START_TEST(test_fault_around_and_folios_use_several_pages)
 }
 END_TEST
 
-START_TEST(test_the_figures_always_add_up)
+START_TEST(test_fates_add_up_to_the_pages_read)
 {
 	struct readahead_figures figures;
 	uint64_t state = 7;
@@ -135,7 +135,7 @@ START_TEST(test_files_beyond_the_limit_are_counted_as_overflow)
 }
 END_TEST
 
-START_TEST(test_writes_errors_and_other_pages_are_not_read)
+START_TEST(test_writes_errors_and_other_pages_are_ignored)
 {
 	struct pfstat_block block = {
 		.event = { .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_WRITE },
@@ -153,17 +153,17 @@ START_TEST(test_writes_errors_and_other_pages_are_not_read)
 	readahead_add_block(readahead, &block);
 	check(0, 0, 0, 0);
 	block.event.flags = PFSTAT_BLOCK_FILE;
-	block.file_bytes = 4097; /* the file's end lies in the second page */
+	block.file_bytes = 4097; /* the file ends within the second page */
 	readahead_add_block(readahead, &block);
 	check(2, 0, 0, 2);
 	readahead_free(readahead);
 }
 END_TEST
 
-/* A hash of the file that mixes nothing, dev << 40 ^ inode << 20 ^ chunk, is the same for both. */
-START_TEST(test_files_of_one_key_are_apart_and_bounded)
+/* Both files have the same key with the weak hash dev << 40 ^ inode << 20 ^ chunk. */
+START_TEST(test_files_with_equal_keys_are_separate_and_bounded)
 {
-	const uint64_t other = 5 ^ 1 << 20; /* of device 0, as 5 of device 1 */
+	const uint64_t other = 5 ^ 1 << 20; /* on device 0; collides with inode 5 on device 1 */
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
 		.inode = other,
@@ -179,7 +179,7 @@ START_TEST(test_files_of_one_key_are_apart_and_bounded)
 	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
 	fault(5, 0, 0, 0, 0);
 	check(2, 1, 0, 1);
-	for (i = 0; i < 10000; i++) { /* all of one key */
+	for (i = 0; i < 10000; i++) { /* all with the same key */
 		block.inode = i << 20;
 		block.fs_dev = i;
 		readahead_add_block(readahead, &block);
@@ -191,7 +191,7 @@ START_TEST(test_files_of_one_key_are_apart_and_bounded)
 }
 END_TEST
 
-/* Sums of the pages that the sink was called for, by fate. */
+/* Sums of the pages in the sink's calls, by fate. */
 struct told {
 	uint64_t calls, pages[READAHEAD_EVICTED + 1];
 };
@@ -254,7 +254,7 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 }
 END_TEST
 
-START_TEST(test_the_sink_is_called_by_pieces)
+START_TEST(test_the_sink_is_called_for_each_range)
 {
 	struct told told = { 0 };
 
@@ -269,8 +269,8 @@ START_TEST(test_the_sink_is_called_by_pieces)
 }
 END_TEST
 
-/* In 32 bits the sum of file_bytes and 4095 is 0, or 4094 at most. */
-START_TEST(test_a_request_of_almost_four_gibibytes)
+/* In 32 bits, the sum of file_bytes and 4095 would wrap to at most 4094. */
+START_TEST(test_a_request_of_almost_4_gib_does_not_overflow)
 {
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
@@ -304,7 +304,7 @@ START_TEST(test_a_request_reads_no_more_than_its_bytes)
 }
 END_TEST
 
-START_TEST(test_not_solved_maps_nothing)
+START_TEST(test_unsolved_fault_maps_nothing)
 {
 	struct explained explained = { .inode = 5, .dev = 1, .pgoff = 3 };
 
@@ -319,7 +319,7 @@ START_TEST(test_not_solved_maps_nothing)
 }
 END_TEST
 
-/* A window, and a file's pages, that lie in several chunks. */
+/* A window, and the pages of a file, may span several chunks. */
 START_TEST(test_ranges_may_cross_chunks)
 {
 	readahead = readahead_new();
@@ -335,9 +335,10 @@ START_TEST(test_ranges_may_cross_chunks)
 END_TEST
 
 RUN_TESTS("readahead", test_page_is_counted_once_until_it_is_read_again,
-	  test_fault_around_and_folios_use_several_pages, test_the_figures_always_add_up,
+	  test_fault_around_and_folios_use_several_pages, test_fates_add_up_to_the_pages_read,
 	  test_files_beyond_the_limit_are_counted_as_overflow,
-	  test_writes_errors_and_other_pages_are_not_read, test_ranges_equal_the_sum_of_their_pages,
-	  test_the_sink_is_called_by_pieces, test_a_request_of_almost_four_gibibytes,
-	  test_a_request_reads_no_more_than_its_bytes, test_files_of_one_key_are_apart_and_bounded,
-	  test_not_solved_maps_nothing, test_ranges_may_cross_chunks)
+	  test_writes_errors_and_other_pages_are_ignored, test_ranges_equal_the_sum_of_their_pages,
+	  test_the_sink_is_called_for_each_range, test_a_request_of_almost_4_gib_does_not_overflow,
+	  test_a_request_reads_no_more_than_its_bytes,
+	  test_files_with_equal_keys_are_separate_and_bounded, test_unsolved_fault_maps_nothing,
+	  test_ranges_may_cross_chunks)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How much of a record a thread spent off the CPU. */
+/* The off-CPU time of a thread within a record. */
 #include <string.h>
 
 #include "random.h"
 #include "runner.h"
 #include "user/analyze/record_off_cpu.h"
 
-/* Asks for [start, end) and expects that nothing of it was forgotten before. */
+/* Takes the off-CPU time of [start, end) and expects that it is complete. */
 static uint64_t take(struct record_off_cpu *off_cpu, uint64_t start_ns, uint64_t end_ns)
 {
 	bool partial = true;
@@ -21,7 +21,7 @@ static void add(struct record_off_cpu *off_cpu, uint64_t off_ns, uint64_t on_ns)
 	ck_assert_int_eq(record_off_cpu_add(off_cpu, off_ns, on_ns), 0);
 }
 
-START_TEST(test_stay_inside_counts_whole)
+START_TEST(test_off_cpu_interval_inside_counts_in_full)
 {
 	struct record_off_cpu off_cpu = { 0 };
 
@@ -31,7 +31,7 @@ START_TEST(test_stay_inside_counts_whole)
 }
 END_TEST
 
-START_TEST(test_stay_begun_before_the_record_is_clipped)
+START_TEST(test_off_cpu_interval_from_before_the_record_is_clipped)
 {
 	struct record_off_cpu off_cpu = { 0 };
 
@@ -41,7 +41,7 @@ START_TEST(test_stay_begun_before_the_record_is_clipped)
 }
 END_TEST
 
-START_TEST(test_stay_ended_after_the_record_is_clipped)
+START_TEST(test_off_cpu_interval_beyond_the_record_is_clipped)
 {
 	struct record_off_cpu off_cpu = { 0 };
 
@@ -51,7 +51,7 @@ START_TEST(test_stay_ended_after_the_record_is_clipped)
 }
 END_TEST
 
-START_TEST(test_stay_over_two_records_is_shared_not_doubled)
+START_TEST(test_off_cpu_interval_over_two_records_is_split)
 {
 	struct record_off_cpu off_cpu = { 0 };
 
@@ -64,7 +64,7 @@ START_TEST(test_stay_over_two_records_is_shared_not_doubled)
 }
 END_TEST
 
-START_TEST(test_stay_between_records_counts_for_none)
+START_TEST(test_off_cpu_interval_between_records_is_not_counted)
 {
 	struct record_off_cpu off_cpu = { 0 };
 
@@ -76,7 +76,7 @@ START_TEST(test_stay_between_records_counts_for_none)
 }
 END_TEST
 
-START_TEST(test_two_stays_in_a_record_are_summed)
+START_TEST(test_two_off_cpu_intervals_in_a_record_are_summed)
 {
 	struct record_off_cpu off_cpu = { 0 };
 
@@ -87,7 +87,7 @@ START_TEST(test_two_stays_in_a_record_are_summed)
 }
 END_TEST
 
-START_TEST(test_stay_that_runs_backwards_counts_nothing)
+START_TEST(test_off_cpu_interval_that_runs_backwards_is_ignored)
 {
 	struct record_off_cpu off_cpu = { 0 };
 
@@ -97,12 +97,12 @@ START_TEST(test_stay_that_runs_backwards_counts_nothing)
 }
 END_TEST
 
-START_TEST(test_stays_that_came_long_before_are_kept)
+START_TEST(test_early_off_cpu_intervals_are_kept)
 {
 	struct record_off_cpu off_cpu = { 0 };
 	uint64_t i;
 
-	/* As read from two buffers: all the stays first, then the records. */
+	/* As read from two buffers: first all off-CPU intervals, then the records. */
 	for (i = 1; i <= 1000; i++)
 		add(&off_cpu, 100 * i + 10, 100 * i + 10 + i % 50);
 	for (i = 1; i <= 1000; i++)
@@ -112,12 +112,12 @@ START_TEST(test_stays_that_came_long_before_are_kept)
 }
 END_TEST
 
-START_TEST(test_stays_keep_their_order_when_memory_grows)
+START_TEST(test_off_cpu_intervals_keep_their_order_when_memory_grows)
 {
 	struct record_off_cpu off_cpu = { 0 };
 	uint64_t i;
 
-	/* The oldest lies in the middle of the ring when that becomes too small. */
+	/* The oldest interval lies in the middle of the ring when the ring grows. */
 	for (i = 1; i <= 80; i++) {
 		add(&off_cpu, 100 * i + 10, 100 * i + 10 + i);
 		if (i == 14)
@@ -145,7 +145,7 @@ START_TEST(test_memory_does_not_grow_with_records)
 }
 END_TEST
 
-START_TEST(test_too_many_stays_drop_the_oldest_and_say_so)
+START_TEST(test_off_cpu_intervals_beyond_the_limit_drop_the_oldest)
 {
 	struct record_off_cpu off_cpu = { 0 };
 	const uint64_t nr = RECORD_OFF_CPU_MAX + 3;
@@ -156,7 +156,7 @@ START_TEST(test_too_many_stays_drop_the_oldest_and_say_so)
 		add(&off_cpu, 100 * i + 10, 100 * i + 30);
 	ck_assert_uint_eq(off_cpu.count, RECORD_OFF_CPU_MAX);
 	ck_assert_uint_eq(off_cpu.capacity, RECORD_OFF_CPU_MAX);
-	/* The first three are gone: 0, but known to be a lower bound. */
+	/* The first three are dropped: the result is 0, marked as a lower bound. */
 	for (i = 1; i <= 3; i++) {
 		ck_assert_uint_eq(record_off_cpu_take(&off_cpu, 100 * i, 100 * i + 90, &partial),
 				  0);
@@ -168,7 +168,7 @@ START_TEST(test_too_many_stays_drop_the_oldest_and_say_so)
 }
 END_TEST
 
-START_TEST(test_late_record_is_known_to_be_partial)
+START_TEST(test_late_record_is_reported_as_partial)
 {
 	struct record_off_cpu off_cpu = { 0 };
 	bool partial;
@@ -181,10 +181,10 @@ START_TEST(test_late_record_is_known_to_be_partial)
 }
 END_TEST
 
-/* Random stays and records of a thread against a bit a nanosecond. */
-START_TEST(test_random_stays_equal_a_bitmap)
+/* Random off-CPU intervals and records of a thread, compared with a bit for each nanosecond. */
+START_TEST(test_random_off_cpu_intervals_match_a_bitmap)
 {
-	static unsigned char off[40000]; /* in which fewer stays lie than are kept */
+	static unsigned char off[40000]; /* contains fewer intervals than the limit */
 	struct record_off_cpu off_cpu = { 0 };
 	uint64_t state = 4, from, to, end, sum, at;
 
@@ -205,11 +205,15 @@ START_TEST(test_random_stays_equal_a_bitmap)
 }
 END_TEST
 
-RUN_TESTS("off_cpu", test_stay_inside_counts_whole, test_stay_begun_before_the_record_is_clipped,
-	  test_stay_ended_after_the_record_is_clipped,
-	  test_stay_over_two_records_is_shared_not_doubled,
-	  test_stay_between_records_counts_for_none, test_two_stays_in_a_record_are_summed,
-	  test_stay_that_runs_backwards_counts_nothing, test_stays_that_came_long_before_are_kept,
-	  test_stays_keep_their_order_when_memory_grows, test_memory_does_not_grow_with_records,
-	  test_too_many_stays_drop_the_oldest_and_say_so, test_late_record_is_known_to_be_partial,
-	  test_random_stays_equal_a_bitmap)
+RUN_TESTS("off_cpu", test_off_cpu_interval_inside_counts_in_full,
+	  test_off_cpu_interval_from_before_the_record_is_clipped,
+	  test_off_cpu_interval_beyond_the_record_is_clipped,
+	  test_off_cpu_interval_over_two_records_is_split,
+	  test_off_cpu_interval_between_records_is_not_counted,
+	  test_two_off_cpu_intervals_in_a_record_are_summed,
+	  test_off_cpu_interval_that_runs_backwards_is_ignored,
+	  test_early_off_cpu_intervals_are_kept,
+	  test_off_cpu_intervals_keep_their_order_when_memory_grows,
+	  test_memory_does_not_grow_with_records,
+	  test_off_cpu_intervals_beyond_the_limit_drop_the_oldest,
+	  test_late_record_is_reported_as_partial, test_random_off_cpu_intervals_match_a_bitmap)

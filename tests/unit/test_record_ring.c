@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The reader of a ring, over an ordinary file that the test writes as the module would. */
+/* The reader of a ring, with a regular file that the test writes as the module would. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "runner.h"
 #include "user/collect/record_ring.h"
 
-#define CAPACITY 39U /* of a ring of one page */
+#define CAPACITY 39U /* capacity of a ring of one page */
 
 struct writer {
 	char path[32];
@@ -46,7 +46,7 @@ static void writer_end(struct writer *writer)
 	unlink(writer->path);
 }
 
-/* As module/ring.c in drop mode. */
+/* As module/ring.c does in drop mode. */
 static void put(struct writer *writer)
 {
 	struct pfstat_ring_header *header = writer->header;
@@ -60,7 +60,7 @@ static void put(struct writer *writer)
 	record->sequence = ++header->head;
 }
 
-/* Reads what is there; start_ns tells which record it is. */
+/* Reads the records that are present; start_ns identifies a record. */
 static uint64_t take(struct record_ring *ring, uint64_t first)
 {
 	const struct pfstat_record *record;
@@ -77,7 +77,7 @@ static uint64_t take(struct record_ring *ring, uint64_t first)
 	return nr;
 }
 
-START_TEST(test_reads_and_frees_room)
+START_TEST(test_reading_frees_space)
 {
 	struct writer writer = writer_begin();
 	uint64_t read = 0, round, i;
@@ -96,7 +96,7 @@ START_TEST(test_reads_and_frees_room)
 }
 END_TEST
 
-START_TEST(test_read_and_lost_are_all)
+START_TEST(test_read_and_lost_records_add_up)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -112,7 +112,7 @@ START_TEST(test_read_and_lost_are_all)
 }
 END_TEST
 
-START_TEST(test_records_after_the_look_wait_for_the_next)
+START_TEST(test_records_after_the_look_are_read_next_time)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -129,7 +129,7 @@ START_TEST(test_records_after_the_look_wait_for_the_next)
 }
 END_TEST
 
-START_TEST(test_opens_where_the_last_reader_stopped)
+START_TEST(test_reader_continues_where_the_last_one_stopped)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -183,6 +183,7 @@ START_TEST(test_unknown_header_is_refused)
 }
 END_TEST
 
-RUN_TESTS("record_ring", test_reads_and_frees_room, test_read_and_lost_are_all,
-	  test_records_after_the_look_wait_for_the_next, test_opens_where_the_last_reader_stopped,
-	  test_a_torn_record_is_an_error, test_unknown_header_is_refused)
+RUN_TESTS("record_ring", test_reading_frees_space, test_read_and_lost_records_add_up,
+	  test_records_after_the_look_are_read_next_time,
+	  test_reader_continues_where_the_last_one_stopped, test_a_torn_record_is_an_error,
+	  test_unknown_header_is_refused)

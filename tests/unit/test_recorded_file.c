@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A file's faults out of a recording, which is read twice. */
+/* The faults of one file in a recording, which is read twice. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ static void add(struct recording_writer *writer, enum item_type type, uint64_t n
 	ck_assert_int_eq(recording_add(writer, &item), 0);
 }
 
-static uint32_t map_flags; /* of the file's mapping */
+static uint32_t map_flags; /* page offset of the file's mapping */
 static bool with_advice;
 
 static void add_advice(struct recording_writer *writer)
@@ -154,7 +154,7 @@ START_TEST(test_the_costliest_file_is_found)
 }
 END_TEST
 
-START_TEST(test_advice_is_that_of_the_file)
+START_TEST(test_advice_of_the_file_is_taken)
 {
 	struct recorded_file file;
 
@@ -169,7 +169,7 @@ START_TEST(test_advice_is_that_of_the_file)
 	ck_assert_uint_eq(file.replay.advices[0].pages, 1UL << 18);
 	ck_assert_int_eq(file.replay.advices[1].advice, MADV_RANDOM);
 	ck_assert_uint_eq(file.replay.advices[1].page, 8);
-	/* A page that it reaches into is a whole one. */
+	/* A page that the advice covers partly counts in full. */
 	ck_assert_uint_eq(file.replay.advices[1].pages, 2);
 	ck_assert_uint_eq(file.replay.advices[1].before, 0);
 	ck_assert_uint_eq(file.replay.visits[0].end_ns, 10000);
@@ -201,7 +201,7 @@ START_TEST(test_a_file_without_faults_is_refused)
 }
 END_TEST
 
-/* It is replayed by name: a part of one would be another file. */
+/* The file is replayed by name, and a truncated name would be another file's. */
 START_TEST(test_a_name_that_is_too_long_is_refused)
 {
 	struct recorded_file file;
@@ -228,7 +228,7 @@ START_TEST(test_a_signal_ends_the_reading)
 }
 END_TEST
 
-/* Waits until a reader of the pipe has closed it. */
+/* Waits until a reader has closed the pipe. */
 static void await_close(int watch)
 {
 	struct inotify_event event;
@@ -259,7 +259,7 @@ static size_t take_recording(char *bytes, size_t size)
 	return got;
 }
 
-/* Who reads it the first time gets another recording than who reads it the second time. */
+/* A FIFO that gives one recording to the first reader and another one to the second. */
 static pid_t make_changing(void)
 {
 	static char first[1 << 16], second[1 << 16];
@@ -285,8 +285,8 @@ static pid_t make_changing(void)
 	_exit(EXIT_SUCCESS);
 }
 
-/* It would be divided by their number. */
-START_TEST(test_no_visit_at_all_is_refused)
+/* The number of visits is a divisor. */
+START_TEST(test_file_without_visits_is_refused)
 {
 	const pid_t child = make_changing();
 	struct recorded_file file;
@@ -301,7 +301,7 @@ START_TEST(test_no_visit_at_all_is_refused)
 }
 END_TEST
 
-RUN_TESTS_WITH("recorded_file", make_folder, remove_folder, test_advice_is_that_of_the_file,
+RUN_TESTS_WITH("recorded_file", make_folder, remove_folder, test_advice_of_the_file_is_taken,
 	       test_an_old_recording_does_not_know_the_advice, test_the_costliest_file_is_found,
 	       test_a_file_without_faults_is_refused, test_a_name_that_is_too_long_is_refused,
-	       test_a_signal_ends_the_reading, test_no_visit_at_all_is_refused)
+	       test_a_signal_ends_the_reading, test_file_without_visits_is_refused)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is written is read; what is damaged is read up to the damage, and said. */
+/* A recording survives a round trip; a damaged one is read up to the damage, which is reported. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct file {
 	size_t size;
 };
 
-/* Any item, made from its number alone. */
+/* Any item, generated from its number. */
 union any {
 	struct pfstat_record record;
 	struct pfstat_off_cpu off_cpu;
@@ -83,7 +83,7 @@ static void make_map(struct item_map *map, size_t length, uint64_t *seed)
 	map->path_bytes = length + 1;
 }
 
-/* Kinds: 0 record, 1 … events, the last a map with a path of up to 100 bytes. */
+/* Kinds: 0 is a record, 1 … are events; the last one is a map with a path of up to 100 bytes. */
 static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
 {
 	if (kind == 0) {
@@ -95,7 +95,7 @@ static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
 		};
 	}
 	if (kind <= PFSTAT_NR_EVENTS) {
-		/* Nothing writes the first any more. */
+		/* No current writer uses the first version. */
 		make_event(any,
 			   kind - 1 == PFSTAT_EVENT_OFF_CPU_1 ? PFSTAT_EVENT_OFF_CPU : kind - 1,
 			   seed);
@@ -111,7 +111,7 @@ static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
 
 #define ALL_KINDS (PFSTAT_NR_EVENTS + 2)
 
-/* Item number `number` of a recording: the same each time. */
+/* Item `number` of a recording; the same each time. */
 static struct item item_number(union any *any, uint64_t number, unsigned int kinds)
 {
 	uint64_t seed = number;
@@ -166,7 +166,7 @@ static struct file write_items(uint64_t count, unsigned int kinds)
 	return file;
 }
 
-/* NULL, and the reason in why: it cannot be opened. */
+/* NULL if the recording cannot be opened; the reason is in @why. */
 static struct recording_reader *open_bytes(const char *bytes, size_t size, char *why)
 {
 	/* fmemopen() refuses a size of 0. */
@@ -182,7 +182,7 @@ static struct recording_reader *open_bytes(const char *bytes, size_t size, char 
 	return reader;
 }
 
-/* Reads all; every item must be the one written. Returns how many there were. */
+/* Reads all items and compares each with the one written. Returns their number. */
 static uint64_t read_items(struct recording_reader *reader, unsigned int kinds)
 {
 	struct item item, written;
@@ -198,7 +198,7 @@ static uint64_t read_items(struct recording_reader *reader, unsigned int kinds)
 		written = item_number(&any, count++, kinds);
 		assert_equal(&item, &written);
 	}
-	ck_assert_int_eq(recording_next(reader, &item), 0); /* and so it stays */
+	ck_assert_int_eq(recording_next(reader, &item), 0); /* and the error persists */
 	return count;
 }
 
@@ -220,7 +220,7 @@ static void assert_round_trip(uint64_t count, unsigned int kinds)
 	free(file.bytes);
 }
 
-START_TEST(test_items_survive_a_round_trip)
+START_TEST(test_events_survive_a_round_trip)
 {
 	static const uint64_t counts[] = {
 		0, 1, 2, 7, 8, 9, 63, 64, 65, ITEMS_FULL - 1, ITEMS_FULL, ITEMS_FULL + 1, 20000,
@@ -262,7 +262,7 @@ START_TEST(test_each_kind_survives_a_round_trip_alone)
 END_TEST
 
 /* The example of Documentation/formats/recording.rst. */
-START_TEST(test_bytes_of_a_block)
+START_TEST(test_bytes_of_a_block_match_the_documentation)
 {
 	static const uint8_t expected[] = {
 		2, 0, 0, 0, /* items */
@@ -347,7 +347,7 @@ START_TEST(test_paths_up_to_the_limit_are_accepted)
 }
 END_TEST
 
-/* Long paths fill a block before it has its number of items. */
+/* Long paths fill a block before it has its full number of items. */
 START_TEST(test_long_paths_may_fill_a_block_early)
 {
 	struct recording_writer *writer;
@@ -379,7 +379,7 @@ START_TEST(test_long_paths_may_fill_a_block_early)
 }
 END_TEST
 
-START_TEST(test_malformed_item_is_not_written)
+START_TEST(test_malformed_event_is_not_written)
 {
 	struct pfstat_record record = { .class = PFSTAT_NR_CLASSES };
 	struct pfstat_page page = {
@@ -400,8 +400,8 @@ START_TEST(test_malformed_item_is_not_written)
 }
 END_TEST
 
-/* Cut anywhere, it is a recording without an end, or none at all. */
-START_TEST(test_cut_at_every_byte)
+/* A recording cut at any byte is a recording without an end, or not a recording. */
+START_TEST(test_recording_cut_at_any_byte_is_read_up_to_there)
 {
 	struct file file = write_items(50, ALL_KINDS);
 	struct recording_reader *reader;
@@ -425,12 +425,12 @@ START_TEST(test_cut_at_every_byte)
 		ck_assert_ptr_null(recording_tail(reader));
 		recording_close(reader);
 	}
-	ck_assert_uint_eq(most, 50); /* without the tail, they are all there */
+	ck_assert_uint_eq(most, 50); /* without the tail, all items are read */
 	free(file.bytes);
 }
 END_TEST
 
-/* No byte can change unnoticed. */
+/* Each changed byte is detected. */
 START_TEST(test_any_flipped_bit_is_detected)
 {
 	struct file file = write_items(50, ALL_KINDS);
@@ -452,7 +452,7 @@ START_TEST(test_any_flipped_bit_is_detected)
 }
 END_TEST
 
-START_TEST(test_damage_reports_its_place_and_the_items_before)
+START_TEST(test_damage_reports_its_offset_and_the_events_before)
 {
 	struct file file = write_items(2 * ITEMS_FULL, 1);
 	struct recording_reader *reader;
@@ -461,7 +461,7 @@ START_TEST(test_damage_reports_its_place_and_the_items_before)
 	size_t at = sizeof(struct recording_header);
 	unsigned int i;
 
-	/* Head, 4096 items and one, symbols: then comes the block to be damaged. */
+	/* Head, 4096 items and one more, symbols; the next block will be damaged. */
 	for (i = 0; i < 4; i++) {
 		memcpy(&block, file.bytes + at, sizeof(block));
 		at += sizeof(block) + block.stored;
@@ -480,13 +480,13 @@ START_TEST(test_damage_reports_its_place_and_the_items_before)
 }
 END_TEST
 
-START_TEST(test_more_behind_the_end)
+START_TEST(test_data_after_the_end_is_damage)
 {
 	struct file file = write_items(5, 1);
 	struct recording_reader *reader;
 	char why[256];
 
-	/* open_memstream() ends what it gives with a 0. */
+	/* open_memstream() appends a 0 byte. */
 	reader = open_bytes(file.bytes, file.size + 1, why);
 	ck_assert_uint_eq(read_items(reader, 1), 5);
 	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "there is more behind its end"));
@@ -527,7 +527,7 @@ START_TEST(test_records_of_older_versions_are_read)
 }
 END_TEST
 
-START_TEST(test_other_versions_are_refused_by_name)
+START_TEST(test_unknown_versions_are_refused_by_name)
 {
 	char reason[256];
 
@@ -547,7 +547,7 @@ START_TEST(test_other_versions_are_refused_by_name)
 }
 END_TEST
 
-/* Appends a block as a writer would that wishes us ill. */
+/* Appends a block with arbitrary contents, as an attacker would. */
 static void put_block(FILE *out, struct recording_block block, const void *raw, size_t size)
 {
 	uint8_t stored[65536];
@@ -563,7 +563,7 @@ static void put_block(FILE *out, struct recording_block block, const void *raw, 
 	fwrite(stored, 1, nr_stored, out);
 }
 
-/* What the reader says of a recording whose one block after the head is this one. */
+/* Asserts the reader's message for a recording with this single block after the head. */
 static void assert_damage(struct recording_block block, const void *raw, size_t size,
 			  const char *expected)
 {
@@ -600,8 +600,8 @@ static void assert_damage(struct recording_block block, const void *raw, size_t 
 	free(file.bytes);
 }
 
-/* As pfdrive 0.1 wrote it: 48 bytes, without total_ns. Tid 3 is folded: 6. */
-START_TEST(test_an_off_cpu_event_of_version_1_is_one_of_today)
+/* A block of pfdrive 0.1: 48 bytes, without total_ns. Tid 3 is folded to 6. */
+START_TEST(test_an_off_cpu_event_of_version_1_is_converted)
 {
 	const struct recording_header header = {
 		.magic = RECORDING_MAGIC,
@@ -610,7 +610,7 @@ START_TEST(test_an_off_cpu_event_of_version_1_is_one_of_today)
 	};
 	static const uint8_t raw[] = {
 		1,    0,    0, 0,   1,	   /* one item: off-CPU */
-		0x05, 0x10, 1, 1,   0,	1, /* the bytes of the six words that are there */
+		0x05, 0x10, 1, 1,   0,	1, /* the bytes of the six words that exist */
 		0,    96,   6, 200, 40, 4, /* type and size 48, tid 3, ns 100, off_ns 20, state 2 */
 	};
 	struct file file = { 0 };
@@ -653,7 +653,7 @@ START_TEST(test_impossible_block_sizes_are_refused)
 	assert_damage(block, many, sizeof(many), "a block of 4294967295 bytes");
 	block.raw = RECORDING_BLOCK_MAX; /* more than the stream has */
 	assert_damage(block, many, sizeof(many), "the block cannot be uncompressed");
-	block.raw = 3; /* less */
+	block.raw = 3; /* less than the stream has */
 	assert_damage(block, many, sizeof(many), "the block cannot be uncompressed");
 	block.raw = 0;
 	block.stored = UINT32_MAX;
@@ -664,10 +664,10 @@ START_TEST(test_impossible_block_sizes_are_refused)
 }
 END_TEST
 
-START_TEST(test_items_that_are_none)
+START_TEST(test_malformed_events_are_damage)
 {
 	const struct recording_block items = { .type = RECORDING_ITEMS };
-	/* one item each; then a byte for every word, and what it says is there */
+	/* one item each; then a byte for each word, which states what follows */
 	static const uint8_t unknown_kind[] = { 1, 0, 0, 0, 9 };
 	static const uint8_t no_planes[] = { 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0 };
 	static const uint8_t wrong_type[] = { 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 4 };
@@ -697,11 +697,11 @@ START_TEST(test_unexpected_blocks_are_refused)
 }
 END_TEST
 
-/* A file whose disk fails behind so many bytes. */
+/* A stream whose disk fails after that many bytes. */
 struct failing {
 	const char *bytes;
 	size_t left;
-	bool ends; /* there, instead of failing */
+	bool ends; /* the data is there until the failure */
 };
 
 static ssize_t read_some(void *context, char *bytes, size_t size)
@@ -722,7 +722,7 @@ static ssize_t read_some(void *context, char *bytes, size_t size)
 	return size;
 }
 
-/* What a sink is to do, and what was done. */
+/* Instructions for a sink, and its results. */
 struct feeding {
 	uint64_t taken;
 	uint64_t refused, stopped; /* the item; 0: none */
@@ -742,7 +742,7 @@ static int take(void *context, const struct item *item)
 	return feeding->taken == feeding->refused ? -ENOBUFS : 0;
 }
 
-/* Of a recording of 20000 items so much; then its disk fails, unless that is all. */
+/* Feeds @percent of a recording of 20000 items; below 100 the disk fails then. */
 static int feed(struct feeding *feeding, unsigned int percent)
 {
 	struct file file = write_items(20000, 1);
@@ -763,7 +763,7 @@ static int feed(struct feeding *feeding, unsigned int percent)
 	return err;
 }
 
-START_TEST(test_all_items_are_fed)
+START_TEST(test_all_events_are_fed)
 {
 	struct feeding feeding = { 0 };
 
@@ -772,7 +772,7 @@ START_TEST(test_all_items_are_fed)
 }
 END_TEST
 
-/* And no item is told that was not read. */
+/* The sink gets no item that was not read. */
 START_TEST(test_a_disk_that_fails_is_an_error)
 {
 	struct feeding feeding = { 0 };
@@ -816,7 +816,7 @@ START_TEST(test_a_full_disk_is_an_error)
 }
 END_TEST
 
-/* A file that takes so many bytes. */
+/* A stream that accepts that many bytes. */
 static ssize_t write_some(void *left, const char *bytes, size_t size)
 {
 	size_t *room = left;
@@ -830,8 +830,8 @@ static ssize_t write_some(void *left, const char *bytes, size_t size)
 	return size;
 }
 
-/* It is found in another thread, and told when that is some blocks behind at most. */
-START_TEST(test_a_disk_that_gets_full_stays_an_error)
+/* Another thread detects the error; the writer reports it at most a few blocks later. */
+START_TEST(test_full_disk_error_persists)
 {
 	const uint64_t many = 400000;
 	json_t *head = json_object();
@@ -873,7 +873,7 @@ START_TEST(test_open_error_names_the_file)
 }
 END_TEST
 
-/* Each member another number, so that two that are mixed up show. */
+/* Each member gets a different number, so that a mix-up is detected. */
 static void make_counters(struct run_counters *counters)
 {
 	uint64_t *const members[] = {
@@ -930,7 +930,7 @@ static void make_counters(struct run_counters *counters)
 	}
 }
 
-/* As text, as they lie in the file. */
+/* A round trip through the text form of the file. */
 static int counters_through_text(struct run_counters *copy, const struct run_counters *counters)
 {
 	json_t *json = counters_to_json(counters), *read;
@@ -945,8 +945,8 @@ static int counters_through_text(struct run_counters *copy, const struct run_cou
 	return err;
 }
 
-/* A block holds 4 MiB: each of these has a path of 24 KiB in JSON, 512 would be 12 MiB. */
-START_TEST(test_long_symbols_are_in_several_blocks)
+/* A block holds 4 MiB; each symbol has a path of 24 KiB in JSON, so 512 take 12 MiB. */
+START_TEST(test_long_symbols_span_several_blocks)
 {
 	struct recording_writer *writer;
 	struct recording_reader *reader;
@@ -1011,7 +1011,7 @@ START_TEST(test_unknown_counters_stay_unknown)
 }
 END_TEST
 
-START_TEST(test_counters_that_are_none)
+START_TEST(test_malformed_counters_are_refused)
 {
 	static const char *const texts[] = {
 		"[]",
@@ -1045,17 +1045,17 @@ START_TEST(test_counters_that_are_none)
 }
 END_TEST
 
-RUN_TESTS("recording", test_items_survive_a_round_trip, test_each_kind_survives_a_round_trip_alone,
-	  test_bytes_of_a_block, test_paths_up_to_the_limit_are_accepted,
-	  test_long_paths_may_fill_a_block_early, test_malformed_item_is_not_written,
-	  test_cut_at_every_byte, test_any_flipped_bit_is_detected,
-	  test_damage_reports_its_place_and_the_items_before, test_more_behind_the_end,
-	  test_records_of_older_versions_are_read, test_other_versions_are_refused_by_name,
-	  test_an_off_cpu_event_of_version_1_is_one_of_today,
-	  test_impossible_block_sizes_are_refused, test_items_that_are_none,
-	  test_unexpected_blocks_are_refused, test_all_items_are_fed,
-	  test_a_disk_that_fails_is_an_error, test_feeding_stops_when_the_sink_refuses,
-	  test_feeding_stops_on_a_signal, test_a_full_disk_is_an_error,
-	  test_a_disk_that_gets_full_stays_an_error, test_open_error_names_the_file,
-	  test_long_symbols_are_in_several_blocks, test_counters_survive_a_round_trip,
-	  test_unknown_counters_stay_unknown, test_counters_that_are_none)
+RUN_TESTS("recording", test_events_survive_a_round_trip, test_each_kind_survives_a_round_trip_alone,
+	  test_bytes_of_a_block_match_the_documentation, test_paths_up_to_the_limit_are_accepted,
+	  test_long_paths_may_fill_a_block_early, test_malformed_event_is_not_written,
+	  test_recording_cut_at_any_byte_is_read_up_to_there, test_any_flipped_bit_is_detected,
+	  test_damage_reports_its_offset_and_the_events_before, test_data_after_the_end_is_damage,
+	  test_records_of_older_versions_are_read, test_unknown_versions_are_refused_by_name,
+	  test_an_off_cpu_event_of_version_1_is_converted, test_impossible_block_sizes_are_refused,
+	  test_malformed_events_are_damage, test_unexpected_blocks_are_refused,
+	  test_all_events_are_fed, test_a_disk_that_fails_is_an_error,
+	  test_feeding_stops_when_the_sink_refuses, test_feeding_stops_on_a_signal,
+	  test_a_full_disk_is_an_error, test_full_disk_error_persists,
+	  test_open_error_names_the_file, test_long_symbols_span_several_blocks,
+	  test_counters_survive_a_round_trip, test_unknown_counters_stay_unknown,
+	  test_malformed_counters_are_refused)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A recording keeps its name and its items, however its writing ends. */
+/* A recording keeps its name and its events, whatever ends the writing. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "user/run/recording_output.h"
 
 #define NR_ITEMS 200000U
-#define LIMIT	 (1U << 20) /* of the file's size: fewer items fit */
+#define LIMIT	 (1U << 20) /* limit of the file's size: fewer items fit */
 
 static char folder[40];
 static struct report report;
@@ -68,7 +68,7 @@ static struct pfstat_record record_number(uint64_t number)
 	};
 }
 
-/* Items that were taken. */
+/* Number of accepted items. */
 static unsigned int add(unsigned int nr)
 {
 	struct item item = { .type = ITEM_RECORD };
@@ -89,7 +89,7 @@ static int end(const char *cut)
 	return recording_output_end(&recording, NULL, &counters, cut);
 }
 
-/* The items that can be read; *reader is to be closed. */
+/* Number of readable items; the caller closes *reader. */
 static unsigned int read_back(struct recording_reader **reader)
 {
 	struct pfstat_record expected;
@@ -100,7 +100,7 @@ static unsigned int read_back(struct recording_reader **reader)
 	ck_assert_int_eq(recording_open(reader, "run.pfs", why, sizeof(why)), 0);
 	while (recording_next(*reader, &item) == 1) {
 		expected = record_number(nr++);
-		/* Each ck_assert() writes to a file of Check's, which RLIMIT_FSIZE limits, too. */
+		/* Each ck_assert() writes to a file of Check, which RLIMIT_FSIZE also limits. */
 		if (item.type != ITEM_RECORD || memcmp(item.record, &expected, sizeof(expected)))
 			ck_abort_msg("item %u is another", nr - 1);
 	}
@@ -130,7 +130,7 @@ START_TEST(test_complete_recording_has_no_damage)
 	ck_assert_uint_eq(read_back(&reader), 5000);
 	ck_assert_ptr_null(recording_damage(reader));
 	recording_close(reader);
-	/* No room stays reserved behind its end. */
+	/* No space stays reserved beyond its end. */
 	ck_assert_int_eq(stat("run.pfs", &status), 0);
 	ck_assert_int_lt(512 * status.st_blocks, status.st_size + 32768);
 	check_text("err", "");
@@ -161,7 +161,7 @@ START_TEST(test_an_older_file_that_is_empty_is_replaced)
 END_TEST
 
 /* FILE.old cannot be replaced: the recording keeps its temporary name. */
-START_TEST(test_a_name_that_cannot_be_given_is_an_error_and_no_loss)
+START_TEST(test_failed_rename_is_an_error_without_data_loss)
 {
 	char name[64] = "";
 	struct stat status;
@@ -215,8 +215,8 @@ START_TEST(test_a_killed_recorder_leaves_the_file)
 }
 END_TEST
 
-/* EFBIG; a disk that becomes full takes the same way. */
-START_TEST(test_full_disk_keeps_the_start_and_counts_the_rest)
+/* EFBIG; a full disk fails in the same way. */
+START_TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 {
 	const struct rlimit limit = { LIMIT, LIMIT };
 	struct recording_reader *reader;
@@ -243,7 +243,7 @@ START_TEST(test_full_disk_keeps_the_start_and_counts_the_rest)
 }
 END_TEST
 
-/* Whatever is wrong with the measurement, all items are in the file. */
+/* Whatever the error of the measurement is, all items are in the file. */
 START_TEST(test_an_error_of_the_measurement_is_in_the_file)
 {
 	struct recording_reader *reader;
@@ -264,7 +264,7 @@ START_TEST(test_an_error_of_the_measurement_is_in_the_file)
 }
 END_TEST
 
-START_TEST(test_an_item_that_is_refused_ends_it_after_those_before)
+START_TEST(test_a_refused_event_ends_the_recording_after_the_previous_ones)
 {
 	struct pfstat_record bad = { .class = PFSTAT_NR_CLASSES };
 	const struct item item = { .type = ITEM_RECORD, .record = &bad };
@@ -285,9 +285,9 @@ END_TEST
 RUN_TESTS_WITH("recording_output", make_folder, remove_folder,
 	       test_complete_recording_has_no_damage, test_an_older_file_is_kept,
 	       test_an_older_file_that_is_empty_is_replaced,
-	       test_a_name_that_cannot_be_given_is_an_error_and_no_loss,
+	       test_failed_rename_is_an_error_without_data_loss,
 	       test_recording_that_never_started_keeps_the_older_file,
 	       test_a_killed_recorder_leaves_the_file,
-	       test_full_disk_keeps_the_start_and_counts_the_rest,
+	       test_full_disk_keeps_the_first_events_and_counts_the_rest,
 	       test_an_error_of_the_measurement_is_in_the_file,
-	       test_an_item_that_is_refused_ends_it_after_those_before)
+	       test_a_refused_event_ends_the_recording_after_the_previous_ones)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Items leave in time order, whatever the order they came in. */
+/* Events leave the queue in time order, whatever their order of arrival. */
 #include "runner.h"
 #include "user/collect/reorder_queue.h"
 
@@ -12,7 +12,7 @@ static void add(struct queue *queue, uint64_t ns, uint32_t tid)
 	ck_assert_int_eq(queue_add(queue, ITEM_EVENT, ns, &event, sizeof(event)), 0);
 }
 
-START_TEST(test_items_come_by_time_then_by_arrival)
+START_TEST(test_events_leave_by_time_then_by_arrival)
 {
 	static const uint64_t times[] = { 5, 3, 9, 3, 1, 7 };
 	static const uint32_t expected[] = { 4, 1, 3, 0, 5, 2 };
@@ -27,7 +27,7 @@ START_TEST(test_items_come_by_time_then_by_arrival)
 	for (i = 0; i < 6; i++) {
 		ck_assert_uint_eq(queue_next_ns(&queue), times[expected[i]]);
 		item = queue_take(&queue);
-		/* Those of equal times as they came. */
+		/* Items of equal times keep their order of arrival. */
 		ck_assert_uint_eq(item.event->tid, expected[i]);
 	}
 	ck_assert(!queue_any(&queue));
@@ -35,8 +35,8 @@ START_TEST(test_items_come_by_time_then_by_arrival)
 }
 END_TEST
 
-/* Before anything was added, too: the sanitizers look at what is done with nothing. */
-START_TEST(test_nothing_is_in_order)
+/* Also with an empty queue, for the sanitizers. */
+START_TEST(test_empty_queue_has_no_next_event)
 {
 	struct queue queue = { 0 };
 
@@ -64,7 +64,7 @@ START_TEST(test_memory_does_not_grow)
 }
 END_TEST
 
-/* Takes all: in order, those of equal times as they came; returns how many. */
+/* Takes all items; checks time order, and order of arrival at equal times; returns their number. */
 static uint64_t take_all(struct queue *queue)
 {
 	uint64_t ns = 0, count = 0;
@@ -81,8 +81,8 @@ static uint64_t take_all(struct queue *queue)
 	return count;
 }
 
-/* CPUs overtake each other by moments. */
-START_TEST(test_nearly_in_order_is_cheap)
+/* CPUs overtake each other by short times. */
+START_TEST(test_nearly_sorted_events_are_cheap)
 {
 	struct queue queue = { 0 };
 	uint32_t i;
@@ -95,8 +95,8 @@ START_TEST(test_nearly_in_order_is_cheap)
 }
 END_TEST
 
-/* What a process had mapped before, behind the events of a ring. */
-START_TEST(test_many_old_ones_behind_many_new_ones)
+/* The existing mappings of a process arrive after the events of a ring. */
+START_TEST(test_many_old_events_after_many_new_ones)
 {
 	struct queue queue = { 0 };
 	uint32_t i;
@@ -111,8 +111,8 @@ START_TEST(test_many_old_ones_behind_many_new_ones)
 }
 END_TEST
 
-/* What one drain left to the next is before what that brings, at equal times, too. */
-START_TEST(test_leftover_items_precede_new_ones_of_equal_time)
+/* Items left by one drain precede those of the next, also at equal times. */
+START_TEST(test_leftover_events_precede_new_ones_of_equal_time)
 {
 	struct queue queue = { 0 };
 	uint32_t i;
@@ -129,7 +129,7 @@ START_TEST(test_leftover_items_precede_new_ones_of_equal_time)
 }
 END_TEST
 
-RUN_TESTS("queue", test_items_come_by_time_then_by_arrival, test_nothing_is_in_order,
-	  test_memory_does_not_grow, test_nearly_in_order_is_cheap,
-	  test_many_old_ones_behind_many_new_ones,
-	  test_leftover_items_precede_new_ones_of_equal_time)
+RUN_TESTS("queue", test_events_leave_by_time_then_by_arrival, test_empty_queue_has_no_next_event,
+	  test_memory_does_not_grow, test_nearly_sorted_events_are_cheap,
+	  test_many_old_events_after_many_new_ones,
+	  test_leftover_events_precede_new_ones_of_equal_time)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table and the CSV that are printed: what they say, not how they look. */
+/* The contents of the printed table and CSV, not their layout. */
 #include <ctype.h>
 #include <locale.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #define MAX_WIDTH  100
 #define MAX_FIELDS 16
 
-/* The line of a text that starts with `start`, without its newline; to be freed. */
+/* The line of a text that starts with `start`, without its newline; the caller frees it. */
 static char *line_of(const char *text, const char *start)
 {
 	const size_t length = strlen(start);
@@ -22,7 +22,7 @@ static char *line_of(const char *text, const char *start)
 	ck_abort_msg("no line starts with \"%s\"", start);
 }
 
-/* The words of a line, blanks between them as one: "Count 6198 6198". */
+/* The words of a line, separated by single spaces: "Count 6198 6198". */
 static void check_line(const char *text, const char *start, const char *words)
 {
 	char *line = line_of(text, start), *from = line, *to = line;
@@ -59,7 +59,7 @@ static void check_width(const char *text)
 	}
 }
 
-/* The first line, when it is all in capitals: a warning. */
+/* The first line if it is a warning, that is, all in capitals. */
 static bool starts_loud(const char *text)
 {
 	for (; *text && *text != '\n'; text++)
@@ -83,7 +83,7 @@ static char *print_table(const struct sample_run *run)
 	return text;
 }
 
-START_TEST(test_table_is_the_studys)
+START_TEST(test_table_matches_the_study)
 {
 	struct sample_run run;
 	char *text;
@@ -124,7 +124,7 @@ START_TEST(test_small_share_is_not_printed_as_zero)
 	struct pfstat_record record = { .tid = 1, .duration_ns = 10, .class = PFSTAT_CLASS_LONG };
 	char *text;
 
-	/* The study's sequential experiment: one disk fault among 11301. */
+	/* The study's sequential experiment: one disk fault among 11301 faults. */
 	sample_open_empty(&run);
 	for (record.start_ns = 1; record.start_ns <= 11300; record.start_ns++)
 		add_record(&run, &record);
@@ -137,7 +137,7 @@ START_TEST(test_small_share_is_not_printed_as_zero)
 }
 END_TEST
 
-START_TEST(test_table_of_classes_has_those_that_occurred)
+START_TEST(test_table_of_classes_omits_those_that_did_not_occur)
 {
 	struct sample_run run;
 	char *text;
@@ -301,7 +301,7 @@ START_TEST(test_table_states_the_modules_own_cost)
 	check_contains(text, "\n  an upper bound: each retry by the kernel is counted as a whole "
 			     "fault\n");
 	free(text);
-	/* Nothing of a kind costs nothing, whatever one would cost. */
+	/* A hook that did not run costs nothing, whatever a run would cost. */
 	run.report.cost.bpf_other = 0;
 	text = print_table(&run);
 	check_contains(text, "Own cost of eBPF: 1693 ns per fault");
@@ -342,7 +342,7 @@ START_TEST(test_parts_of_each_class_add_up)
 }
 END_TEST
 
-START_TEST(test_parts_that_a_class_has_not_are_left_out)
+START_TEST(test_parts_that_a_class_lacks_are_omitted)
 {
 	struct sample_run run;
 	char *text;
@@ -379,7 +379,7 @@ START_TEST(test_parts_without_their_hook_are_na)
 	run.report.bpf.hooks &= ~(1U << HOOK_FAULT);
 	free(text);
 	text = print_table(&run);
-	check_contains(text, "\nall hooked "); /* nobody saw the others */
+	check_contains(text, "\nall hooked "); /* no hook counts the other faults */
 	check_lacks(text, "\nall faults ");
 	free(text);
 	run.report.bpf.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_FAULT;
@@ -408,7 +408,7 @@ START_TEST(test_all_hooks_leave_nothing_na)
 }
 END_TEST
 
-START_TEST(test_residue_is_a_share_and_loud_above_two_per_cent)
+START_TEST(test_residue_above_2_percent_is_a_warning)
 {
 	struct sample_run run;
 	struct fault_figures *all = &run.report.faults.all;
@@ -573,7 +573,7 @@ START_TEST(test_ledger_names_the_reasons_of_every_difference)
 }
 END_TEST
 
-START_TEST(test_unexplained_difference_is_loud)
+START_TEST(test_unexplained_difference_is_a_warning)
 {
 	struct sample_run run;
 	struct ledger *ledger = &run.report.ledger;
@@ -597,7 +597,7 @@ START_TEST(test_unexplained_difference_is_loud)
 }
 END_TEST
 
-START_TEST(test_wrapped_text_is_whole_and_in_its_column)
+START_TEST(test_wrapped_text_is_complete_and_in_its_column)
 {
 	struct sample_run run;
 	char *text;
@@ -667,7 +667,7 @@ START_TEST(test_main_part_without_its_hook_is_na)
 }
 END_TEST
 
-START_TEST(test_no_groups_are_none)
+START_TEST(test_empty_groups_are_printed_as_none)
 {
 	struct sample_run run;
 	char *text;
@@ -719,7 +719,7 @@ START_TEST(test_table_of_a_recording_names_the_watched_command)
 }
 END_TEST
 
-START_TEST(test_damage_is_loud_and_unknown_counts_are_na)
+START_TEST(test_damage_is_a_warning_and_unknown_counts_are_na)
 {
 	struct sample_run run;
 	char *text;
@@ -770,7 +770,7 @@ START_TEST(test_table_names_system_calls_and_errors)
 }
 END_TEST
 
-START_TEST(test_nothing_lost_is_quiet)
+START_TEST(test_no_loss_gives_no_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -784,7 +784,7 @@ START_TEST(test_nothing_lost_is_quiet)
 }
 END_TEST
 
-START_TEST(test_lost_records_are_loud)
+START_TEST(test_lost_records_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -800,7 +800,7 @@ START_TEST(test_lost_records_are_loud)
 }
 END_TEST
 
-START_TEST(test_names_that_were_left_out_are_loud)
+START_TEST(test_omitted_names_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -819,8 +819,8 @@ START_TEST(test_names_that_were_left_out_are_loud)
 }
 END_TEST
 
-/* Of one file out of many it is not known how many calls there were. */
-START_TEST(test_lost_records_are_loud_when_calls_are_not_known)
+/* With one file out of many, the number of calls is unknown. */
+START_TEST(test_lost_records_are_a_warning_when_calls_are_unknown)
 {
 	struct sample_run run;
 	char *text;
@@ -839,7 +839,7 @@ START_TEST(test_lost_records_are_loud_when_calls_are_not_known)
 }
 END_TEST
 
-START_TEST(test_calls_that_do_not_close_are_loud)
+START_TEST(test_calls_that_do_not_add_up_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -854,7 +854,7 @@ START_TEST(test_calls_that_do_not_close_are_loud)
 }
 END_TEST
 
-START_TEST(test_lost_events_are_loud)
+START_TEST(test_lost_events_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -869,7 +869,7 @@ START_TEST(test_lost_events_are_loud)
 }
 END_TEST
 
-/* For what is no table, as figures of text. */
+/* For output that is not a table, for example figures. */
 START_TEST(test_warnings_are_printed_without_a_table)
 {
 	struct sample_run run;
@@ -905,7 +905,7 @@ START_TEST(test_events_that_were_sent_but_not_read_are_a_warning)
 }
 END_TEST
 
-START_TEST(test_events_skipped_by_the_kernel_are_reported_apart)
+START_TEST(test_events_skipped_by_the_kernel_are_reported_separately)
 {
 	struct sample_run run;
 	char *text;
@@ -921,7 +921,7 @@ START_TEST(test_events_skipped_by_the_kernel_are_reported_apart)
 }
 END_TEST
 
-START_TEST(test_late_records_are_loud)
+START_TEST(test_late_records_are_a_warning)
 {
 	struct sample_run run;
 	const struct pfstat_record record = { .tid = 1, .duration_ns = 10 };
@@ -938,7 +938,7 @@ START_TEST(test_late_records_are_loud)
 }
 END_TEST
 
-START_TEST(test_partial_off_cpu_times_are_loud)
+START_TEST(test_partial_off_cpu_times_are_a_warning)
 {
 	struct sample_run run;
 	struct pfstat_off_cpu stay = { .event = { .tid = 2, .ns = 10 } };
@@ -961,7 +961,7 @@ START_TEST(test_partial_off_cpu_times_are_loud)
 }
 END_TEST
 
-START_TEST(test_file_name_cannot_tear_the_table)
+START_TEST(test_file_name_cannot_break_the_table)
 {
 	struct sample_run run;
 	char *text;
@@ -1011,7 +1011,7 @@ START_TEST(test_several_runs_have_a_table_each_and_their_mean)
 }
 END_TEST
 
-/* Splits a line of CSV that has no quotes; the number of its fields. */
+/* Splits a line of CSV without quotes; returns the number of fields. */
 static size_t split(char *line, char *fields[MAX_FIELDS])
 {
 	size_t nr = 0;
@@ -1033,7 +1033,7 @@ static void check_csv_line(char *line, size_t number, size_t nr_fields)
 	ck_assert_str_eq(fields[3], names[number % PFSTAT_NR_CLASSES]);
 }
 
-START_TEST(test_csv_has_a_header_and_a_line_a_class_and_run)
+START_TEST(test_csv_has_a_header_and_a_line_for_each_class_and_run)
 {
 	struct sample_run run;
 	struct report reports[2];
@@ -1123,13 +1123,13 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 }
 END_TEST
 
-START_TEST(test_locale_of_the_caller_is_left_alone)
+START_TEST(test_locale_of_the_caller_is_unchanged)
 {
 	struct sample_run run;
 	locale_t before = uselocale((locale_t)0);
 	char *text;
 
-	/* The tests run in the C locale; µ is printed all the same. */
+	/* The tests run in the C locale; µ is printed nevertheless. */
 	sample_open(&run, 150000);
 	text = print_table(&run);
 	check_contains(text, "µs");
@@ -1156,7 +1156,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 }
 END_TEST
 
-START_TEST(test_no_run_and_no_format_are_refused)
+START_TEST(test_missing_run_and_missing_format_are_refused)
 {
 	struct sample_run run;
 
@@ -1167,35 +1167,37 @@ START_TEST(test_no_run_and_no_format_are_refused)
 }
 END_TEST
 
-RUN_TESTS("report", test_table_is_the_studys, test_table_prints_a_dash_for_averages_of_nothing,
-	  test_small_share_is_not_printed_as_zero, test_table_of_classes_has_those_that_occurred,
+RUN_TESTS("report", test_table_matches_the_study, test_table_prints_a_dash_for_averages_of_nothing,
+	  test_small_share_is_not_printed_as_zero,
+	  test_table_of_classes_omits_those_that_did_not_occur,
 	  test_table_shows_mkwrite_pass_and_error_when_they_occurred,
 	  test_table_without_ebpf_prints_na_and_the_reason,
 	  test_table_prints_the_conditions_of_the_run,
 	  test_table_prints_na_for_unknown_properties_of_the_machine,
 	  test_table_puts_counts_side_by_side, test_table_states_the_modules_own_cost,
-	  test_parts_of_each_class_add_up, test_parts_that_a_class_has_not_are_left_out,
+	  test_parts_of_each_class_add_up, test_parts_that_a_class_lacks_are_omitted,
 	  test_parts_without_their_hook_are_na, test_all_hooks_leave_nothing_na,
-	  test_residue_is_a_share_and_loud_above_two_per_cent,
+	  test_residue_above_2_percent_is_a_warning,
 	  test_lost_events_make_the_time_on_the_cpu_a_maximum, test_unsolved_faults_are_printed,
 	  test_requests_and_pages_have_their_figures, test_table_prints_rare_counts_only_if_not_0,
 	  test_ledger_has_each_count_and_its_source,
-	  test_ledger_names_the_reasons_of_every_difference, test_unexplained_difference_is_loud,
-	  test_wrapped_text_is_whole_and_in_its_column,
+	  test_ledger_names_the_reasons_of_every_difference,
+	  test_unexplained_difference_is_a_warning, test_wrapped_text_is_complete_and_in_its_column,
 	  test_groups_are_printed_with_their_main_part, test_main_part_without_its_hook_is_na,
-	  test_no_groups_are_none, test_table_of_a_recording_names_the_watched_command,
-	  test_damage_is_loud_and_unknown_counts_are_na, test_table_names_system_calls_and_errors,
-	  test_nothing_lost_is_quiet, test_lost_records_are_loud,
-	  test_names_that_were_left_out_are_loud,
-	  test_lost_records_are_loud_when_calls_are_not_known,
-	  test_calls_that_do_not_close_are_loud, test_lost_events_are_loud,
+	  test_empty_groups_are_printed_as_none,
+	  test_table_of_a_recording_names_the_watched_command,
+	  test_damage_is_a_warning_and_unknown_counts_are_na,
+	  test_table_names_system_calls_and_errors, test_no_loss_gives_no_warning,
+	  test_lost_records_are_a_warning, test_omitted_names_are_a_warning,
+	  test_lost_records_are_a_warning_when_calls_are_unknown,
+	  test_calls_that_do_not_add_up_are_a_warning, test_lost_events_are_a_warning,
 	  test_warnings_are_printed_without_a_table,
-	  test_events_skipped_by_the_kernel_are_reported_apart,
-	  test_events_that_were_sent_but_not_read_are_a_warning, test_late_records_are_loud,
-	  test_partial_off_cpu_times_are_loud, test_file_name_cannot_tear_the_table,
+	  test_events_skipped_by_the_kernel_are_reported_separately,
+	  test_events_that_were_sent_but_not_read_are_a_warning, test_late_records_are_a_warning,
+	  test_partial_off_cpu_times_are_a_warning, test_file_name_cannot_break_the_table,
 	  test_several_runs_have_a_table_each_and_their_mean,
-	  test_csv_has_a_header_and_a_line_a_class_and_run, test_csv_has_the_figures_and_na,
+	  test_csv_has_a_header_and_a_line_for_each_class_and_run, test_csv_has_the_figures_and_na,
 	  test_csv_quotes_text_that_holds_a_comma,
 	  test_csv_of_groups_has_a_row_each_and_one_of_the_rest,
-	  test_locale_of_the_caller_is_left_alone, test_output_that_cannot_be_written_is_an_error,
-	  test_no_run_and_no_format_are_refused)
+	  test_locale_of_the_caller_is_unchanged, test_output_that_cannot_be_written_is_an_error,
+	  test_missing_run_and_missing_format_are_refused)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is told beside the faults, as tables and as JSON. */
+/* Extra output that does not concern faults, as tables and as JSON. */
 #include <jansson.h>
 #include <sys/mman.h>
 
@@ -11,7 +11,7 @@
 
 #define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
 
-/* All that can be asked for, of one run. */
+/* One run with all the extra output that can be requested. */
 struct sample {
 	struct sample_run run;
 	struct hw_counts counters;
@@ -29,7 +29,9 @@ static void set(struct hw_count *count, uint64_t raw)
 	};
 }
 
-/* L1D reads are counted half of the time, dTLB write misses all of it, the rest is not there. */
+/*
+ * L1D reads are counted for half of the time, dTLB write misses for all of it, the rest is missing.
+ */
 static void sample_counters(struct hw_counts *counts)
 {
 	struct hw_count *all = &counts->counts[0][0][0];
@@ -127,7 +129,7 @@ static void open_sample(struct sample *sample)
 	measures->usage[USAGE_OUBLOCK].ebpf = 0;
 }
 
-/* A line of the text that begins so, blanks taken as one; NULL: there is none. */
+/* The line of the text that starts so, with runs of spaces as one; NULL: not found. */
 static const char *line_of(const char *text, const char *begins)
 {
 	static char line[256];

@@ -14,7 +14,7 @@ struct fixture {
 	struct report report;
 };
 
-/* One disk fault of 100 µs that slept in I/O wait for 80, and one of 5 µs from the cache. */
+/* One disk fault of 100 µs with a sleep of 80 µs in I/O wait, and one cached fault of 5 µs. */
 static void add_faults(struct analysis *analysis)
 {
 	const struct pfstat_off_cpu stay = {
@@ -73,7 +73,7 @@ static void fill(struct fixture *fixture)
 	ck_assert_int_eq(report_fill(&fixture->report, fixture->analysis, &fixture->counters), 0);
 }
 
-START_TEST(test_faults_and_parts_are_the_analysis)
+START_TEST(test_faults_and_parts_match_the_analysis)
 {
 	struct fixture fixture;
 	const struct fault_figures *disk;
@@ -95,7 +95,7 @@ START_TEST(test_faults_and_parts_are_the_analysis)
 }
 END_TEST
 
-START_TEST(test_counters_are_taken_over)
+START_TEST(test_counters_are_copied)
 {
 	struct fixture fixture;
 	struct report *report = &fixture.report;
@@ -131,7 +131,7 @@ START_TEST(test_counters_are_taken_over)
 }
 END_TEST
 
-START_TEST(test_time_that_is_known_stays)
+START_TEST(test_known_time_is_not_replaced)
 {
 	struct fixture fixture;
 
@@ -162,8 +162,8 @@ START_TEST(test_steps_before_the_accesses_are_counted)
 }
 END_TEST
 
-/* A recording that was cut has its head, and no counters. */
-START_TEST(test_no_counters_leave_the_heads_word_and_no_counts)
+/* A cut recording has its head, but no counters. */
+START_TEST(test_without_counters_hooks_come_from_the_head)
 {
 	struct fixture fixture;
 	struct report *report = &fixture.report;
@@ -218,8 +218,8 @@ START_TEST(test_groups_are_filled_on_request)
 }
 END_TEST
 
-/* A recording may have more mappings than are kept: the report says how many have no name. */
-START_TEST(test_mappings_without_room_are_lost)
+/* A recording may have more mappings than the limit: the report counts those without a name. */
+START_TEST(test_mappings_beyond_the_limit_are_counted_as_lost)
 {
 	struct item_map *map = calloc(1, sizeof(*map) + 1);
 	const struct item item = { .type = ITEM_MAP, .map = map };
@@ -244,8 +244,8 @@ START_TEST(test_mappings_without_room_are_lost)
 }
 END_TEST
 
-RUN_TESTS("fill", test_mappings_without_room_are_lost, test_faults_and_parts_are_the_analysis,
-	  test_counters_are_taken_over, test_time_that_is_known_stays,
-	  test_steps_before_the_accesses_are_counted,
-	  test_no_counters_leave_the_heads_word_and_no_counts, test_without_ebpf_there_are_no_parts,
+RUN_TESTS("fill", test_mappings_beyond_the_limit_are_counted_as_lost,
+	  test_faults_and_parts_match_the_analysis, test_counters_are_copied,
+	  test_known_time_is_not_replaced, test_steps_before_the_accesses_are_counted,
+	  test_without_counters_hooks_come_from_the_head, test_without_ebpf_there_are_no_parts,
 	  test_groups_are_filled_on_request)

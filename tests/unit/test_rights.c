@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which privileges there are, what lockdown's file says, and for whom pfdrive works. */
+/* Privileges: names of capabilities, the lockdown level, and the user for whom pfdrive works. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const char *names_of(uint64_t set)
 	return names;
 }
 
-START_TEST(test_capabilities_are_named_as_one_reads_them)
+START_TEST(test_capabilities_are_listed_by_name)
 {
 	ck_assert_str_eq(names_of(0), "");
 	ck_assert_str_eq(names_of(CAPABILITY(CAP_BPF)), "CAP_BPF");
@@ -36,7 +36,7 @@ START_TEST(test_capabilities_are_named_as_one_reads_them)
 }
 END_TEST
 
-START_TEST(test_names_that_do_not_fit_are_cut)
+START_TEST(test_overlong_lists_of_names_are_cut)
 {
 	char small[12], none[1];
 
@@ -47,7 +47,7 @@ START_TEST(test_names_that_do_not_fit_are_cut)
 }
 END_TEST
 
-/* Capabilities are a process's own: each test of them runs in a child that Check makes. */
+/* Capabilities belong to a process, so each test of them runs in a child that Check forks. */
 START_TEST(test_dropped_capabilities_are_lacking)
 {
 	char names[CAPABILITY_NAMES_SIZE];
@@ -80,12 +80,12 @@ START_TEST(test_a_child_drops_its_own_capabilities)
 }
 END_TEST
 
-START_TEST(test_the_administrators_does_for_those_that_came_later)
+START_TEST(test_cap_sys_admin_includes_cap_bpf_and_cap_perfmon)
 {
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if (capabilities_lack(CAPABILITY(CAP_SYS_ADMIN), names, sizeof(names)))
-		return; /* not root's to try */
+		return; /* only root can drop it */
 	ck_assert_int_eq(capabilities_keep(CAPABILITY(CAP_SYS_ADMIN)), 0);
 	ck_assert_uint_eq(capabilities_lack(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
 						    CAPABILITY(CAP_KILL),
@@ -95,7 +95,7 @@ START_TEST(test_the_administrators_does_for_those_that_came_later)
 }
 END_TEST
 
-START_TEST(test_the_level_of_lockdown_is_the_one_in_brackets)
+START_TEST(test_lockdown_level_is_the_one_in_brackets)
 {
 	char word[32];
 
@@ -113,7 +113,7 @@ START_TEST(test_the_level_of_lockdown_is_the_one_in_brackets)
 }
 END_TEST
 
-START_TEST(test_numbers_of_sudo_that_are_none_are_refused)
+START_TEST(test_malformed_ids_of_sudo_are_refused)
 {
 	static const char *const wrong[] = {
 		"", "-1", "+1", " 1", "1 ", "1x", "root", "4294967295", "99999999999999999999",
@@ -121,13 +121,13 @@ START_TEST(test_numbers_of_sudo_that_are_none_are_refused)
 	size_t i;
 
 	if (geteuid())
-		return; /* nobody asks then */
+		return; /* pfdrive ignores SUDO_UID then */
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		ck_assert_int_eq(invoker_init(wrong[i], "1"), -EINVAL);
 		ck_assert_int_eq(invoker_init("12345", wrong[i]), -EINVAL);
 		ck_assert(!invoker_is_other());
 	}
-	/* Of a user without an entry nothing tells the group. */
+	/* For a user without an entry, the group is unknown. */
 	ck_assert_int_eq(invoker_init("54321", NULL), -EINVAL);
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(test_a_user_is_chosen_by_name_or_number)
 }
 END_TEST
 
-START_TEST(test_a_child_becomes_the_user_for_good)
+START_TEST(test_a_child_becomes_the_user_permanently)
 {
 	gid_t groups[8];
 	int status;
@@ -217,7 +217,7 @@ START_TEST(test_output_belongs_to_the_invoking_user_with_mode_0600)
 	ck_assert_uint_eq(status.st_mode & 0777, 0600);
 	ck_assert_uint_eq(status.st_uid, geteuid() ? geteuid() : 12345);
 
-	/* A mode that somebody gave it stays. */
+	/* A mode that was set by the user is kept. */
 	ck_assert_int_eq(chmod(path, 0644), 0);
 	write_output(path);
 	ck_assert_int_eq(stat(path, &status), 0);
@@ -227,19 +227,19 @@ START_TEST(test_output_belongs_to_the_invoking_user_with_mode_0600)
 }
 END_TEST
 
-START_TEST(test_nothing_is_written_where_the_user_may_not)
+START_TEST(test_output_respects_the_permissions_of_the_user)
 {
 	char folder[] = "/tmp/pfstat-rights.XXXXXX", path[64];
 	struct output *output;
 
 	if (geteuid())
 		return;
-	ck_assert_ptr_nonnull(mkdtemp(folder)); /* root's, 0700 */
+	ck_assert_ptr_nonnull(mkdtemp(folder)); /* owned by root, mode 0700 */
 	snprintf(path, sizeof(path), "%s/out", folder);
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(output_open(&output, path), -EACCES);
 	ck_assert_str_eq(invoker_strerror(-EACCES), "Permission denied, as user 12345");
-	/* Root is as before. */
+	/* Root's privileges are restored. */
 	ck_assert_int_eq(access(folder, W_OK), 0);
 	ck_assert_int_eq(invoker_init(NULL, NULL), 0);
 	write_output(path);
@@ -248,13 +248,11 @@ START_TEST(test_nothing_is_written_where_the_user_may_not)
 }
 END_TEST
 
-RUN_TESTS("rights", test_capabilities_are_named_as_one_reads_them,
-	  test_names_that_do_not_fit_are_cut, test_dropped_capabilities_are_lacking,
-	  test_a_child_drops_its_own_capabilities,
-	  test_the_administrators_does_for_those_that_came_later,
-	  test_the_level_of_lockdown_is_the_one_in_brackets,
-	  test_numbers_of_sudo_that_are_none_are_refused,
+RUN_TESTS("rights", test_capabilities_are_listed_by_name, test_overlong_lists_of_names_are_cut,
+	  test_dropped_capabilities_are_lacking, test_a_child_drops_its_own_capabilities,
+	  test_cap_sys_admin_includes_cap_bpf_and_cap_perfmon,
+	  test_lockdown_level_is_the_one_in_brackets, test_malformed_ids_of_sudo_are_refused,
 	  test_only_root_acts_for_the_caller_of_sudo, test_a_user_is_chosen_by_name_or_number,
-	  test_a_child_becomes_the_user_for_good,
+	  test_a_child_becomes_the_user_permanently,
 	  test_output_belongs_to_the_invoking_user_with_mode_0600,
-	  test_nothing_is_written_where_the_user_may_not)
+	  test_output_respects_the_permissions_of_the_user)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The steps of a first touch: whose step a fault is, the sizes, and what is printed. */
+/* The rss study: faults are attributed to steps, sizes are read, results are printed. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ START_TEST(test_sizes_of_this_process)
 	range[3 * PAGE] = 1;
 	ck_assert_int_eq(sizes_read(&files, range, 64, &touched), 0);
 	ck_assert_uint_eq(touched.virtual_bytes, mapped.virtual_bytes);
-	/* Large folios may bring more of it at once: then both say so. */
+	/* Large folios may map more pages at once; then both figures grow. */
 	ck_assert_uint_ge(touched.mapped_pages, 2);
 	ck_assert_uint_eq(touched.resident_bytes - mapped.resident_bytes,
 			  touched.mapped_pages * PAGE);
@@ -138,7 +138,7 @@ START_TEST(test_table_has_steps_faults_and_growth)
 	report.environment.fault_around = false;
 	text = printed(&report, rss_table);
 	ck_assert_ptr_nonnull(strstr(text, "Lost    3 records"));
-	/* It may have been of such a step. */
+	/* The lost record may have belonged to such a step. */
 	ck_assert_ptr_null(strstr(text, "none: "));
 	ck_assert_ptr_nonnull(strstr(text, "eBPF    n/a (--no-bpf was given)"));
 	ck_assert_ptr_nonnull(strstr(text, "fault-around off"));
@@ -167,7 +167,7 @@ START_TEST(test_json_matches_the_schema)
 }
 END_TEST
 
-/* It is said by its own name, not as a lack of memory. */
+/* The error has its own message and is not reported as a lack of memory. */
 START_TEST(test_json_returns_the_write_error)
 {
 	struct rss_report report = sample();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* getrusage(2) beside eBPF, and system calls added up by name. */
+/* getrusage(2) compared with eBPF, and system calls summed by name. */
 #include <errno.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ START_TEST(test_lost_events_are_the_reason_for_differences)
 	ck_assert_str_eq(f.lines[USAGE_NIVCSW].reason, "events of eBPF were lost");
 	ck_assert_str_eq(f.lines[USAGE_INBLOCK].reason, "events of eBPF were lost");
 	ck_assert_str_eq(f.lines[USAGE_CPU].reason, "events of eBPF were lost");
-	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason); /* counted, not sent */
+	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason); /* counted, not sent as events */
 	f.counters.events_skipped = 1;
 	compare(&f);
 	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel skipped eBPF programs");
@@ -94,13 +94,13 @@ START_TEST(test_lost_events_are_the_reason_for_differences)
 }
 END_TEST
 
-START_TEST(test_each_figure_meets_its_own)
+START_TEST(test_each_figure_is_compared_with_its_counterpart)
 {
 	struct fixture f;
 
 	open_fixture(&f);
 	compare(&f);
-	ck_assert_int_eq(difference_of(&f, USAGE_MINFLT), 0); /* retries are none */
+	ck_assert_int_eq(difference_of(&f, USAGE_MINFLT), 0); /* retries do not count */
 	ck_assert_int_eq(difference_of(&f, USAGE_MAJFLT), 0);
 	ck_assert_int_eq(difference_of(&f, USAGE_INBLOCK), 0);
 	ck_assert_int_eq(difference_of(&f, USAGE_OUBLOCK), 8);
@@ -145,7 +145,7 @@ START_TEST(test_values_of_ebpf_are_na_without_it)
 }
 END_TEST
 
-START_TEST(test_a_hook_that_is_not_there_makes_its_lines_na)
+START_TEST(test_a_missing_hook_makes_its_lines_na)
 {
 	struct fixture f;
 
@@ -158,7 +158,7 @@ START_TEST(test_a_hook_that_is_not_there_makes_its_lines_na)
 }
 END_TEST
 
-START_TEST(test_time_on_the_cpu_is_known_of_one_thread_alone)
+START_TEST(test_cpu_time_is_known_only_for_a_single_thread)
 {
 	struct fixture f;
 
@@ -167,13 +167,13 @@ START_TEST(test_time_on_the_cpu_is_known_of_one_thread_alone)
 	compare(&f);
 	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, COUNT_NA);
 	open_fixture(&f);
-	f.seen.off_cpu_ns = f.seen.elapsed_ns + 1; /* nonsense is no figure */
+	f.seen.off_cpu_ns = f.seen.elapsed_ns + 1; /* an impossible value is not a figure */
 	compare(&f);
 	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, COUNT_NA);
 }
 END_TEST
 
-START_TEST(test_faults_have_a_reason_only_at_the_edges)
+START_TEST(test_differences_of_faults_are_explained_only_at_the_edges)
 {
 	struct fixture f;
 
@@ -186,7 +186,7 @@ START_TEST(test_faults_have_a_reason_only_at_the_edges)
 }
 END_TEST
 
-START_TEST(test_calls_are_added_up_whatever_they_returned)
+START_TEST(test_calls_are_summed_whatever_their_result)
 {
 	const struct syscall_row rows[] = {
 		{ .number = 3, .value = { .count = 10, .total_ns = 500 } },
@@ -201,7 +201,7 @@ START_TEST(test_calls_are_added_up_whatever_they_returned)
 
 	ck_assert_int_eq(syscall_totals(rows, 6, &totals, &nr), 0);
 	ck_assert_uint_eq(nr, 4);
-	ck_assert_uint_eq(totals[0].number, 1); /* of equal times the smaller number */
+	ck_assert_uint_eq(totals[0].number, 1); /* at equal times, the smaller number comes first */
 	ck_assert_uint_eq(totals[0].calls, 9);
 	ck_assert_uint_eq(totals[0].errors, 5);
 	ck_assert_uint_eq(totals[0].total_ns, 900);
@@ -218,7 +218,7 @@ START_TEST(test_calls_are_added_up_whatever_they_returned)
 }
 END_TEST
 
-START_TEST(test_no_call_is_no_total)
+START_TEST(test_no_calls_give_no_totals)
 {
 	struct syscall_total *totals;
 	size_t nr;
@@ -230,9 +230,9 @@ START_TEST(test_no_call_is_no_total)
 }
 END_TEST
 
-RUN_TESTS("usage", test_each_figure_meets_its_own, test_lost_events_are_the_reason_for_differences,
+RUN_TESTS("usage", test_each_figure_is_compared_with_its_counterpart,
+	  test_lost_events_are_the_reason_for_differences,
 	  test_every_line_has_a_name_a_key_and_a_source, test_values_of_ebpf_are_na_without_it,
-	  test_a_hook_that_is_not_there_makes_its_lines_na,
-	  test_time_on_the_cpu_is_known_of_one_thread_alone,
-	  test_faults_have_a_reason_only_at_the_edges,
-	  test_calls_are_added_up_whatever_they_returned, test_no_call_is_no_total)
+	  test_a_missing_hook_makes_its_lines_na, test_cpu_time_is_known_only_for_a_single_thread,
+	  test_differences_of_faults_are_explained_only_at_the_edges,
+	  test_calls_are_summed_whatever_their_result, test_no_calls_give_no_totals)

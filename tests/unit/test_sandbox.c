@@ -36,7 +36,7 @@ static int error_of(long result)
 	return result < 0 ? errno : 0;
 }
 
-/* The result of what a parser must not do: an errno each, 0 for success. */
+/* The result of an operation that the sandbox must deny: its errno, or 0 for success. */
 static void attempt_all(int *results)
 {
 	char *const arguments[] = { "true", NULL };
@@ -66,11 +66,11 @@ static void run_child(int socket, int other)
 	results[BECAME_ROOT] = error_of(syscall(SYS_setuid, 0));
 	if (send(0, results, sizeof(results), 0) != sizeof(results))
 		_exit(3);
-	/* Waits until its state has been read. Not _exit(): LeakSanitizer would trace it then. */
+	/* Waits until its state has been read. Not _exit(): LeakSanitizer would use ptrace then. */
 	syscall(SYS_exit_group, recv(0, results, 1, 0) == 1 ? 0 : 4);
 }
 
-/* A line of /proc/PID/status, behind its name. */
+/* The rest of a line of /proc/PID/status after its name. */
 static void read_status(pid_t pid, const char *name, char *value, size_t size)
 {
 	char path[64], line[256];
@@ -100,7 +100,7 @@ static void check_status(pid_t pid)
 	ck_assert_pstr_eq(value, "2");
 }
 
-START_TEST(test_the_sandbox_denies_all_but_reading)
+START_TEST(test_the_sandbox_allows_only_reading)
 {
 	int pair[2], results[NR_ATTEMPTS], i, status, other;
 	pid_t pid;
@@ -124,4 +124,4 @@ START_TEST(test_the_sandbox_denies_all_but_reading)
 }
 END_TEST
 
-RUN_TESTS("sandbox", test_the_sandbox_denies_all_but_reading)
+RUN_TESTS("sandbox", test_the_sandbox_allows_only_reading)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Words of a command line that a shell reads as they were. */
+/* Words are quoted so that a shell reads them unchanged. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void becomes(const char *word, const char *expected)
 	free(text);
 }
 
-START_TEST(test_plain_words_stay_as_they_are)
+START_TEST(test_plain_words_are_not_quoted)
 {
 	becomes("--pattern=stride:256K", "--pattern=stride:256K");
 	becomes("/mnt/disk/run.pfs", "/mnt/disk/run.pfs");
@@ -34,4 +34,4 @@ START_TEST(test_special_characters_are_quoted)
 }
 END_TEST
 
-RUN_TESTS("shell_word", test_plain_words_stay_as_they_are, test_special_characters_are_quoted)
+RUN_TESTS("shell_word", test_plain_words_are_not_quoted, test_special_characters_are_quoted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* User stacks: which fault had which, named, kept once, within bounds. */
+/* User stacks: joined with their faults, named, stored once, within bounds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void close_stacks(void)
 	address_spaces_free(spaces);
 }
 
-/* ips end with 0. */
+/* A 0 ends ips. */
 static void begin_fault(uint32_t pid, uint64_t address, uint64_t ns, const uint64_t *ips)
 {
 	struct pfstat_stack stack = {
@@ -111,7 +111,7 @@ START_TEST(test_a_fault_has_the_stack_that_it_began_with)
 	ck_assert_uint_ne(first, STACKS_NONE);
 	name_is(first, "0x10100 (libc.so);0x20 (program);0x10 (program)");
 	name_is(second, "0x10100 (libc.so);0x30 (program);0x10 (program)");
-	/* Of another page, of another thread, of one that began later: not its own. */
+	/* For another page, another thread, or an earlier time: not its stack. */
 	ck_assert_uint_eq(number_of(1, 0x3000, 300), STACKS_NONE);
 	ck_assert_uint_eq(number_of(2, 0x1000, 300), STACKS_NONE);
 	ck_assert_uint_eq(number_of(1, 0x1000, 99), STACKS_NONE);
@@ -120,8 +120,8 @@ START_TEST(test_a_fault_has_the_stack_that_it_began_with)
 }
 END_TEST
 
-/* So many threads at a time; one of them ends, and there is room again. */
-START_TEST(test_more_threads_than_are_kept)
+/* The table is full of threads; one of them exits, and its slot can be reused. */
+START_TEST(test_threads_beyond_the_limit_have_no_stack)
 {
 	static const uint64_t ips[] = { 0x400100, 0 };
 	uint32_t i;
@@ -139,7 +139,7 @@ START_TEST(test_more_threads_than_are_kept)
 }
 END_TEST
 
-START_TEST(test_the_same_way_is_one_stack)
+START_TEST(test_equal_stacks_are_stored_once)
 {
 	uint64_t first;
 
@@ -148,12 +148,14 @@ START_TEST(test_the_same_way_is_one_stack)
 	first = number_of(1, 0x1000, 105);
 	begin_fault(1, 0x9000, 900, main_calls);
 	ck_assert_uint_eq(number_of(1, 0x9000, 905), first);
-	/* Another process, its program elsewhere: the same places in the same files. */
+	/*
+	 * Another process, with its program at other addresses: the same offsets in the same files.
+	 */
 	map_file(7, 0x500000, 0, "/bin/program");
 	map_file(7, LIBRARY, 16, "/lib/libc.so");
 	begin_fault(7, 0x1000, 100, (const uint64_t[]){ 0x500010, 0x500021, LIBRARY + 0x101, 0 });
 	ck_assert_uint_eq(number_of(7, 0x1000, 105), first);
-	/* The same numbers in a process whose files are not known are something else. */
+	/* Equal addresses in a process with unknown files are another stack. */
 	begin_fault(8, 0x1000, 100, main_calls);
 	ck_assert_uint_ne(number_of(8, 0x1000, 105), first);
 	stacks_end_thread(stacks, 7);
@@ -172,7 +174,7 @@ static int name_library(void *context, const struct stack_place *place)
 	return stacks_name_place(stacks, place, "operator+(S, S)+0x3f");
 }
 
-START_TEST(test_symbols_name_the_places)
+START_TEST(test_symbols_name_the_frames)
 {
 	int places = 0;
 	uint64_t number;
@@ -210,7 +212,7 @@ START_TEST(test_truncated_stack_is_marked)
 }
 END_TEST
 
-START_TEST(test_more_ways_than_are_kept)
+START_TEST(test_stacks_beyond_the_limit_are_others)
 {
 	uint64_t i, number = 0;
 
@@ -232,8 +234,8 @@ static int count_place(void *context, const struct stack_place *place)
 	return 0;
 }
 
-/* Frames of code without frame pointers are at random: for ever new ones. */
-START_TEST(test_when_all_ways_are_taken_no_place_is_added)
+/* Without frame pointers, frames are random: each one is new. */
+START_TEST(test_a_full_table_of_stacks_adds_no_frames)
 {
 	size_t places = 0;
 	uint64_t i, first;
@@ -247,7 +249,7 @@ START_TEST(test_when_all_ways_are_taken_no_place_is_added)
 	}
 	ck_assert_int_eq(stacks_visit(stacks, count_place, &places), 0);
 	ck_assert_uint_eq(places, STACKS_MAX);
-	/* Those that are kept are found; another way by places that are known is none. */
+	/* Known stacks are found; a new stack, even of known frames, becomes "(others)". */
 	begin_fault(1, 0x1000, 100 * i, (const uint64_t[]){ 0x400000, 0 });
 	ck_assert_uint_eq(number_of(1, 0x1000, 100 * i + 5), first);
 	begin_fault(1, 0x1000, 200 * i, (const uint64_t[]){ 0x400000, 0x400002, 0 });
@@ -256,7 +258,7 @@ START_TEST(test_when_all_ways_are_taken_no_place_is_added)
 }
 END_TEST
 
-RUN_TESTS("stacks", test_a_fault_has_the_stack_that_it_began_with, test_more_threads_than_are_kept,
-	  test_the_same_way_is_one_stack, test_symbols_name_the_places,
-	  test_truncated_stack_is_marked, test_more_ways_than_are_kept,
-	  test_when_all_ways_are_taken_no_place_is_added)
+RUN_TESTS("stacks", test_a_fault_has_the_stack_that_it_began_with,
+	  test_threads_beyond_the_limit_have_no_stack, test_equal_stacks_are_stored_once,
+	  test_symbols_name_the_frames, test_truncated_stack_is_marked,
+	  test_stacks_beyond_the_limit_are_others, test_a_full_table_of_stacks_adds_no_frames)

@@ -19,7 +19,7 @@ static struct statistics of(const double *values, size_t nr)
 }
 
 /* Table 26.10 of Abramowitz and Stegun, to its three decimals. */
-START_TEST(test_quantiles_are_the_published_ones)
+START_TEST(test_quantiles_match_the_published_ones)
 {
 	static const struct {
 		unsigned int freedom;
@@ -92,7 +92,7 @@ static double uniform(struct random *random)
 	return ldexp((random_u64(random) >> 11) + 0.5, -53);
 }
 
-/* Box and Muller's: mean 50, standard deviation 3. */
+/* Box and Muller's method: mean 50, standard deviation 3. */
 static double normal(struct random *random)
 {
 	return 50 + 3 * sqrt(-2 * log(uniform(random))) * cos(2 * M_PI * uniform(random));
@@ -116,7 +116,7 @@ START_TEST(test_intervals_hold_the_mean_as_often_as_promised)
 }
 END_TEST
 
-RUN_TESTS("statistics", test_quantiles_are_the_published_ones,
+RUN_TESTS("statistics", test_quantiles_match_the_published_ones,
 	  test_statistics_match_a_worked_example, test_order_does_not_matter,
 	  test_outliers_are_counted_and_kept, test_one_run_has_no_spread,
 	  test_intervals_hold_the_mean_as_often_as_promised)

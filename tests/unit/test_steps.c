@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is printed of a drive that populates, fills and stores. */
+/* Output of a drive that populates, fills and stores. */
 #include <jansson.h>
 
 #include "print/print_report.h"
@@ -19,7 +19,7 @@ static struct step_figures step_of(uint64_t ms, uint64_t bytes, uint64_t minflt,
 	};
 }
 
-/* A shared file of 64 MiB that is filled in 500 ms, synced in a second, and stored to. */
+/* A shared file of 64 MiB that is filled in 500 ms, synced in 1 s, and stored to. */
 static void sample_steps(struct sample_run *run, uint64_t access_ms)
 {
 	struct report *report = &run->report;
@@ -36,7 +36,7 @@ static void sample_steps(struct sample_run *run, uint64_t access_ms)
 	report->drive.steps[STEP_ACCESS] = step_of(access_ms, COUNT_NA, 1234, 5678);
 }
 
-/* From these words to the end of their line, which becomes the text's; "\n…" begins one. */
+/* Copies from these words to the end of their line into the text; "\n…" anchors at a line start. */
 static char *line_of(char *text, const char *words)
 {
 	char *line = strstr(text, words);
@@ -56,7 +56,7 @@ static void check_line(const struct report *runs, size_t nr, const char *words, 
 	free(text);
 }
 
-START_TEST(test_a_row_for_each_step_that_was_made)
+START_TEST(test_each_step_that_ran_has_a_row)
 {
 	struct sample_run run;
 	char *text;
@@ -110,7 +110,7 @@ START_TEST(test_table_names_the_target_of_stores)
 }
 END_TEST
 
-START_TEST(test_mean_and_deviation_of_steps)
+START_TEST(test_table_has_mean_and_deviation_of_steps)
 {
 	struct sample_run runs[2];
 	struct report reports[2];
@@ -123,7 +123,7 @@ START_TEST(test_mean_and_deviation_of_steps)
 	text = sample_print(REPORT_TABLE, reports, 2);
 	mean = strstr(text, "Mean ± standard deviation of 2 runs");
 	ck_assert_ptr_nonnull(mean);
-	/* 100 and 300: 200, and the root of 2 times 100². */
+	/* 100 and 300: mean 200, deviation the square root of 2 times 100². */
 	ck_assert_ptr_nonnull(strstr(line_of(mean, "access "), "200.0 ± 141.4"));
 	free(text);
 	sample_close(&runs[0]);
@@ -172,7 +172,7 @@ START_TEST(test_json_has_the_usage_of_each_step)
 }
 END_TEST
 
-/* A record, and a drive of memory without a file, have no such figures: null, not 0. */
+/* A record, and a drive of memory without a file, lack such figures: null, not 0. */
 START_TEST(test_values_that_do_not_apply_are_null)
 {
 	struct sample_run run;
@@ -200,7 +200,7 @@ START_TEST(test_values_that_do_not_apply_are_null)
 }
 END_TEST
 
-START_TEST(test_json_mean_of_steps)
+START_TEST(test_json_has_the_mean_of_steps)
 {
 	struct sample_run runs[2];
 	struct report reports[2];
@@ -219,7 +219,7 @@ START_TEST(test_json_mean_of_steps)
 }
 END_TEST
 
-RUN_TESTS("steps", test_a_row_for_each_step_that_was_made,
-	  test_a_drive_that_only_reads_has_no_steps, test_table_names_the_target_of_stores,
-	  test_mean_and_deviation_of_steps, test_json_has_the_usage_of_each_step,
-	  test_values_that_do_not_apply_are_null, test_json_mean_of_steps)
+RUN_TESTS("steps", test_each_step_that_ran_has_a_row, test_a_drive_that_only_reads_has_no_steps,
+	  test_table_names_the_target_of_stores, test_table_has_mean_and_deviation_of_steps,
+	  test_json_has_the_usage_of_each_step, test_values_that_do_not_apply_are_null,
+	  test_json_has_the_mean_of_steps)

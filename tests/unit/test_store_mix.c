@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which accesses store: the share as people write it, and its spread over a run. */
+/* The share of stores: its notation, and its spread over a run. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static uint64_t share_of(const char *text)
 	return share;
 }
 
-START_TEST(test_shares_as_people_write_them)
+START_TEST(test_shares_are_fractions_or_percentages)
 {
 	static const char *const wrong[] = {
 		"",	"x",	"-0.5", "+1", " 1", "nan",   "inf",  "0x1p-3",
@@ -38,12 +38,12 @@ START_TEST(test_shares_as_people_write_them)
 		ck_assert_msg(stores_parse(wrong[i], &share) == -EINVAL, "'%s' is taken", wrong[i]);
 	ck_assert_int_eq(stores_parse("1.001", &share), -ERANGE);
 	ck_assert_int_eq(stores_parse("101%", &share), -ERANGE);
-	/* Less than one access in 2^33: not none, but it would never come. */
+	/* Less than one access in 2^33 is not 0, but a store would never occur. */
 	ck_assert_int_eq(stores_parse("0.00000000001", &share), -ERANGE);
 }
 END_TEST
 
-START_TEST(test_stores_are_spread_evenly_the_first_first)
+START_TEST(test_stores_are_spread_evenly_from_the_first_access)
 {
 	static const struct {
 		uint64_t share;
@@ -103,7 +103,7 @@ static uint64_t run_over(const struct pattern *pattern, uint8_t *data)
 	return sum;
 }
 
-/* The bytes that are 1 are those stored to; all others are as they were. */
+/* The bytes with the value 1 are those stored to; all others are unchanged. */
 START_TEST(test_half_share_stores_to_every_second_byte)
 {
 	struct pattern pattern = storing("sequential", 10000, 10000, STORES_ALL / 2);
@@ -117,7 +117,7 @@ START_TEST(test_half_share_stores_to_every_second_byte)
 }
 END_TEST
 
-START_TEST(test_without_stores_nothing_changes)
+START_TEST(test_a_run_without_stores_writes_nothing)
 {
 	static const char *const patterns[] = { "random", "sequential", "stride:4K" };
 	static uint8_t data[30000];
@@ -176,7 +176,7 @@ START_TEST(test_pages_written_are_those_that_a_run_writes)
 }
 END_TEST
 
-/* The order of the accesses is the same with stores as without. */
+/* The order of accesses is the same with and without stores. */
 START_TEST(test_stores_do_not_change_the_order)
 {
 	static const char *const patterns[] = { "random", "sequential", "stride:4K" };
@@ -190,7 +190,7 @@ START_TEST(test_stores_do_not_change_the_order)
 		writing = storing(patterns[i], sizeof(data), 100, STORES_ALL);
 		memset(data, 0, sizeof(data));
 		run_over(&writing, data);
-		/* Every byte that is read was stored to. */
+		/* Each byte that is read was stored to. */
 		ck_assert_uint_eq(run_over(&reading, data), 100);
 		ck_assert_int_eq(pattern_pages(&reading, &go_on, &pages), 0);
 		ck_assert_int_eq(pattern_pages_written(&writing, &go_on, &same), 0);
@@ -212,7 +212,8 @@ START_TEST(test_warm_up_takes_stores)
 }
 END_TEST
 
-RUN_TESTS("stores", test_shares_as_people_write_them, test_stores_are_spread_evenly_the_first_first,
-	  test_share_of_stores_is_exact, test_half_share_stores_to_every_second_byte,
-	  test_without_stores_nothing_changes, test_pages_written_are_those_that_a_run_writes,
-	  test_stores_do_not_change_the_order, test_warm_up_takes_stores)
+RUN_TESTS("stores", test_shares_are_fractions_or_percentages,
+	  test_stores_are_spread_evenly_from_the_first_access, test_share_of_stores_is_exact,
+	  test_half_share_stores_to_every_second_byte, test_a_run_without_stores_writes_nothing,
+	  test_pages_written_are_those_that_a_run_writes, test_stores_do_not_change_the_order,
+	  test_warm_up_takes_stores)

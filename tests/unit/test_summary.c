@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a run amounts to: the parts put together. */
+/* The summary of a run, from all its records. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static struct pfstat_record record_of(uint32_t tid, enum pfstat_class class, uin
 		.duration_ns = duration_ns,
 		.op = PFSTAT_OP_FAULT,
 		.result = LOCKED,
-		/* Every one at a page of its own. */
+		/* Each record concerns another page. */
 		.address = start_ns * 4096,
 	};
 }
@@ -43,7 +43,7 @@ static void add_stay(struct summary *summary, uint32_t tid, uint64_t off_ns, uin
 	ck_assert_int_eq(summary_add_off_cpu(summary, &stay), 0);
 }
 
-START_TEST(test_nothing_is_all_zero)
+START_TEST(test_empty_summary_is_zero)
 {
 	struct summary *summary = summary_new();
 	const struct summary_figures zero = { 0 };
@@ -95,7 +95,7 @@ START_TEST(test_combined_classes_are_one_population)
 	struct pfstat_record record;
 	uint64_t i;
 
-	/* 1 … 90 in disk, 91 … 100 in wait: the median of both is neither's. */
+	/* 1 … 90 in disk, 91 … 100 in wait: the combined median belongs to neither class alone. */
 	for (i = 1; i <= 100; i++) {
 		record = record_of(1, i <= 90 ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_WAIT, 1000 * i, i);
 		add(summary, &record);
@@ -114,7 +114,7 @@ START_TEST(test_combined_classes_are_one_population)
 }
 END_TEST
 
-START_TEST(test_off_cpu_goes_to_the_class_and_thread_it_fell_into)
+START_TEST(test_off_cpu_time_counts_for_its_class_and_thread)
 {
 	struct summary *summary = summary_new();
 	struct summary_figures figures;
@@ -165,13 +165,13 @@ START_TEST(test_late_record_is_counted_as_late)
 
 	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10);
 	add(summary, &record);
-	record = record_of(2, PFSTAT_CLASS_LONG, 1000, 10); /* another thread's time */
+	record = record_of(2, PFSTAT_CLASS_LONG, 1000, 10); /* off-CPU time of another thread */
 	add(summary, &record);
 	record = record_of(1, PFSTAT_CLASS_LONG, 1000, 10);
 	add(summary, &record);
 	record = record_of(1, PFSTAT_CLASS_LONG, 1500, 10); /* still before 2000 */
 	add(summary, &record);
-	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10); /* at once is not late */
+	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10); /* at the same time is not late */
 	add(summary, &record);
 	summary_figures(summary, &figures);
 	ck_assert_uint_eq(figures.late, 2);
@@ -269,9 +269,9 @@ START_TEST(test_threads_do_not_mix)
 }
 END_TEST
 
-RUN_TESTS("summary", test_nothing_is_all_zero, test_free_accepts_null,
+RUN_TESTS("summary", test_empty_summary_is_zero, test_free_accepts_null,
 	  test_figures_of_a_class_are_its_own, test_combined_classes_are_one_population,
-	  test_off_cpu_goes_to_the_class_and_thread_it_fell_into,
+	  test_off_cpu_time_counts_for_its_class_and_thread,
 	  test_dropped_intervals_mark_only_the_records_they_concern,
 	  test_late_record_is_counted_as_late, test_unknown_class_is_refused_and_not_counted,
 	  test_random_experiment_of_the_study_has_exact_counts, test_threads_do_not_mix)

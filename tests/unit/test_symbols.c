@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Code gets its name: this program's own. */
+/* Names of code, from this program's own symbols. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 
 void function_to_be_found(void);
 
-/* Long enough that an address inside is no other function's. */
+/* Long enough that an address inside belongs to no other function. */
 __attribute__((noinline)) void function_to_be_found(void)
 {
 	static volatile int never = -1;
@@ -27,7 +27,7 @@ __attribute__((noinline)) void function_to_be_found(void)
 			printf("never");
 }
 
-/* Offset of an address into the file that is mapped there, whose path it gives. */
+/* Offset of an address in the file that is mapped there; the path is stored in the buffer. */
 static uint64_t offset_of(const void *address, char *path)
 {
 	uint64_t from = 0, to = 0, offset = 0;
@@ -76,8 +76,8 @@ START_TEST(test_function_of_this_program_is_found)
 }
 END_TEST
 
-/* Stripped but for what it exports. */
-START_TEST(test_function_of_a_library)
+/* Stripped of all symbols but the exported ones. */
+START_TEST(test_function_of_a_library_is_found)
 {
 	struct symbols *symbols;
 	char path[4096], *name;
@@ -113,8 +113,8 @@ START_TEST(test_addresses_without_a_symbol_have_no_name)
 }
 END_TEST
 
-/* What has the name by now, or here, is another program. */
-START_TEST(test_another_files_names_are_not_taken)
+/* The file that has the name now, or in this mount namespace, is another program. */
+START_TEST(test_names_of_another_file_are_not_used)
 {
 	struct symbols *symbols;
 	char path[4096], *name;
@@ -132,7 +132,7 @@ START_TEST(test_another_files_names_are_not_taken)
 }
 END_TEST
 
-/* libdwfl would make it as large as it says. */
+/* libdwfl would allocate the size that the header states. */
 START_TEST(test_a_compressed_file_is_not_unpacked)
 {
 	char folder[] = "/tmp/pfstat-symbols-XXXXXX", path[64], own[4096], buffer[4096];
@@ -161,7 +161,7 @@ START_TEST(test_a_compressed_file_is_not_unpacked)
 }
 END_TEST
 
-START_TEST(test_a_pipe_is_not_waited_for)
+START_TEST(test_lookup_does_not_wait_for_a_pipe)
 {
 	char folder[] = "/tmp/pfstat-symbols-XXXXXX", path[64];
 	struct symbols *symbols;
@@ -177,7 +177,7 @@ START_TEST(test_a_pipe_is_not_waited_for)
 }
 END_TEST
 
-/* The same file by many names: each is a file of its own to us. */
+/* Many names of one file; each name counts as a separate file. */
 START_TEST(test_few_files_stay_open)
 {
 	const unsigned int before = open_descriptors();
@@ -203,7 +203,7 @@ START_TEST(test_few_files_stay_open)
 }
 END_TEST
 
-/* A recorder does not wait for a network, nor tell it what it runs. */
+/* A recorder must neither wait for a network nor disclose the programs that run. */
 START_TEST(test_lookup_contacts_no_server)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
@@ -222,7 +222,7 @@ START_TEST(test_lookup_contacts_no_server)
 	setenv("DEBUGINFOD_TIMEOUT", "1", 1);
 	setenv("DEBUGINFOD_CACHE_PATH", "/tmp/pfstat-no-cache", 1);
 	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
-	free(symbols_name(symbols, "/bin/sh", 0, 0x5000)); /* has no symbols itself */
+	free(symbols_name(symbols, "/bin/sh", 0, 0x5000)); /* the file itself has no symbols */
 	ck_assert_int_eq(poll(&poll_server, 1, 0), 0);
 	symbols_close(symbols);
 	close(server);
@@ -240,7 +240,7 @@ static pid_t only_child(void)
 	return pid;
 }
 
-/* The next file has its names, because a new child reads it. */
+/* The next file gets names, because a new child reads it. */
 START_TEST(test_a_child_that_dies_costs_only_names)
 {
 	struct symbols *symbols;
@@ -278,7 +278,7 @@ START_TEST(test_children_are_not_started_without_end)
 		free(name);
 		kill(only_child(), SIGKILL);
 		ck_assert_ptr_null(symbols_name(symbols, path, 0, offset));
-		/* Another name, so another file to us. */
+		/* Another name counts as another file. */
 		memmove(path + 2, path, strlen(path) + 1);
 		memcpy(path, "/.", 2);
 	}
@@ -289,6 +289,7 @@ END_TEST
 
 RUN_TESTS("symbols", test_a_child_that_dies_costs_only_names,
 	  test_children_are_not_started_without_end, test_function_of_this_program_is_found,
-	  test_function_of_a_library, test_addresses_without_a_symbol_have_no_name,
-	  test_another_files_names_are_not_taken, test_a_compressed_file_is_not_unpacked,
-	  test_a_pipe_is_not_waited_for, test_lookup_contacts_no_server, test_few_files_stay_open)
+	  test_function_of_a_library_is_found, test_addresses_without_a_symbol_have_no_name,
+	  test_names_of_another_file_are_not_used, test_a_compressed_file_is_not_unpacked,
+	  test_lookup_does_not_wait_for_a_pipe, test_lookup_contacts_no_server,
+	  test_few_files_stay_open)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A competition as people and programs read it: nothing unknown is 0, and the sums are there. */
+/* Results of a competition as table and as JSON: unknown values are not 0, and sums are printed. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,12 +54,12 @@ static void print(size_t nr)
 
 	free(text);
 	out = open_memstream(&text, &size);
-	fputc('\n', out); /* so that every line begins alike */
+	fputc('\n', out); /* so that all lines begin alike */
 	ck_assert_int_eq(table_competition(out, views, nr), 0);
 	fclose(out);
 }
 
-/* The words of the line that begins so, with one space between them. */
+/* The words of the line that begins so, separated by single spaces. */
 static void check_line(const char *begin, const char *expected)
 {
 	char words[256] = "", start[64], *word, *copy, *end;
@@ -78,7 +78,7 @@ static void check_line(const char *begin, const char *expected)
 	free(copy);
 }
 
-START_TEST(test_the_table_of_one_run)
+START_TEST(test_table_of_one_run_has_all_figures)
 {
 	make();
 	print(1);
@@ -96,7 +96,7 @@ START_TEST(test_the_table_of_one_run)
 }
 END_TEST
 
-START_TEST(test_the_table_of_two_runs_has_means_and_deviations)
+START_TEST(test_table_of_two_runs_has_means_and_deviations)
 {
 	make();
 	print(2);
@@ -106,7 +106,7 @@ START_TEST(test_the_table_of_two_runs_has_means_and_deviations)
 }
 END_TEST
 
-START_TEST(test_without_its_hooks_there_is_no_matrix)
+START_TEST(test_matrix_needs_its_hooks)
 {
 	make();
 	competitions[0].have_matrix = false;
@@ -118,7 +118,7 @@ START_TEST(test_without_its_hooks_there_is_no_matrix)
 }
 END_TEST
 
-START_TEST(test_json_closes_and_null_is_unknown)
+START_TEST(test_json_adds_up_and_unknown_values_are_null)
 {
 	json_t *json, *side, *swapped;
 
@@ -146,6 +146,6 @@ START_TEST(test_json_closes_and_null_is_unknown)
 }
 END_TEST
 
-RUN_TESTS("table_competition", test_the_table_of_one_run,
-	  test_the_table_of_two_runs_has_means_and_deviations,
-	  test_without_its_hooks_there_is_no_matrix, test_json_closes_and_null_is_unknown)
+RUN_TESTS("table_competition", test_table_of_one_run_has_all_figures,
+	  test_table_of_two_runs_has_means_and_deviations, test_matrix_needs_its_hooks,
+	  test_json_adds_up_and_unknown_values_are_null)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Events of many sources leave the heap in time order. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -9,8 +10,8 @@
 #define NR_SOURCES 512
 #define NR_ITEMS   100000
 
-/* Each source has items in the order of time, some at equal times. */
-START_TEST(test_items_of_many_sources_come_in_time_order)
+/* Each source has items in time order, some of them at equal times. */
+START_TEST(test_events_of_many_sources_come_in_time_order)
 {
 	static uint64_t next_ns[NR_SOURCES];
 	uint64_t seed = 1, last_ns = 0;
@@ -68,6 +69,6 @@ START_TEST(test_of_equal_times_the_lowest_source_is_first)
 }
 END_TEST
 
-RUN_TESTS("time_heap", test_items_of_many_sources_come_in_time_order,
+RUN_TESTS("time_heap", test_events_of_many_sources_come_in_time_order,
 	  test_a_source_that_ends_leaves_the_others_in_order,
 	  test_of_equal_times_the_lowest_source_is_first)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace, parsed back: does it say what happened, and can a viewer draw it? */
+/* The trace, parsed back: its contents are correct, and a viewer can draw it. */
 #include <errno.h>
 #include <jansson.h>
 #include <malloc.h>
@@ -13,7 +13,7 @@
 #include "user/print/trace/trace_print.h"
 
 #define DISK ((8U << 20) | 1)
-/* Fourteen days of uptime, and no round number; the trace's 0 is a day before them. */
+/* Fourteen days of uptime, not a round number; time 0 of the trace is a day before. */
 #define T0     1234567890123457ULL
 #define DAY    86400000000000ULL
 #define ORIGIN (13 * DAY)
@@ -111,7 +111,7 @@ static struct pfstat_off_cpu stay(uint64_t off, uint64_t woken, uint64_t on)
 	};
 }
 
-/* 100 to 1100: 50 on the CPU, 150 in the queue, 600 at the device, 80 to run, 120 on the CPU. */
+/* 100 to 1100: 50 on the CPU, 150 in the queue, 600 at the device, 80 runnable, 120 on the CPU. */
 static struct explained disk_fault(const struct pfstat_block *block)
 {
 	return (struct explained){
@@ -224,7 +224,7 @@ static bool same_track(const json_t *a, const json_t *b)
 	       number_of(a, "pid") == number_of(b, "pid");
 }
 
-/* Every two slices of a track: apart, or one within the other. */
+/* Any two slices of a track are disjoint or nested. */
 static void check_nesting(const json_t *root)
 {
 	json_t *a, *b;
@@ -247,7 +247,7 @@ static void check_nesting(const json_t *root)
 	}
 }
 
-/* A slice of that category on the arrow's track, which is open at its time. */
+/* A slice of that category on the arrow's track that is open at the arrow's time. */
 static bool arrow_meets(const json_t *root, const json_t *arrow, const char *category)
 {
 	const uint64_t ns = start_of(arrow);
@@ -355,7 +355,7 @@ START_TEST(test_parts_are_slices_that_fill_the_fault)
 	check_slice(find(root, "X", "part", "device"), 300, 900);
 	check_slice(find(root, "X", "part", "runqueue"), 900, 980);
 	check_slice(find(root, "X", "part", "cpu_after"), 980, 1100);
-	/* The stay was cut into these: it is no slice of its own. */
+	/* The off-CPU interval was cut into these parts and is not a slice itself. */
 	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 3);
 	check_nesting(root);
 	json_decref(root);
@@ -377,7 +377,9 @@ START_TEST(test_times_are_exact_in_the_text)
 }
 END_TEST
 
-/* A double of µs since the start would be nanoseconds off; and whoever slept for a year. */
+/*
+ * In a double of µs since the start, times would be off by nanoseconds, also for a sleep of a year.
+ */
 START_TEST(test_times_are_exact_after_years)
 {
 	const uint64_t years = 1000 * DAY + 12345;
@@ -440,7 +442,7 @@ START_TEST(test_arrow_leads_from_the_request_to_the_fault)
 }
 END_TEST
 
-START_TEST(test_two_that_waited_for_one_request_have_an_arrow_each)
+START_TEST(test_two_waiters_for_one_request_have_an_arrow_each)
 {
 	const struct pfstat_block block = request(130, 300, 900, 4096);
 	struct explained fault = disk_fault(&block);
@@ -457,7 +459,7 @@ START_TEST(test_two_that_waited_for_one_request_have_an_arrow_each)
 }
 END_TEST
 
-START_TEST(test_arrow_of_an_unknown_request_is_left_out_and_counted)
+START_TEST(test_arrow_of_an_unknown_request_is_omitted_and_counted)
 {
 	const struct pfstat_block block = request(130, 300, 900, 4096);
 	const struct explained fault = disk_fault(&block);
@@ -472,7 +474,7 @@ START_TEST(test_arrow_of_an_unknown_request_is_left_out_and_counted)
 }
 END_TEST
 
-/* A request that ended after the fault (its page was ready before): the arrow stays inside. */
+/* The request ended after the fault, because its page was ready before: the arrow stays inside. */
 START_TEST(test_arrow_stays_in_a_fault_that_ended_first)
 {
 	const struct pfstat_block block = request(130, 300, 2000, 4096);
@@ -489,7 +491,7 @@ START_TEST(test_arrow_stays_in_a_fault_that_ended_first)
 }
 END_TEST
 
-START_TEST(test_fault_with_unknown_parts_has_none)
+START_TEST(test_fault_with_unknown_parts_has_no_part_slices)
 {
 	struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -506,8 +508,8 @@ START_TEST(test_fault_with_unknown_parts_has_none)
 }
 END_TEST
 
-/* Residue, or spans that did not fit: what lies between is not said to be CPU. */
-START_TEST(test_gaps_that_are_not_all_cpu_have_no_name)
+/* Residue, or spans beyond the limit: the time between them is not reported as CPU time. */
+START_TEST(test_gaps_of_uncertain_cpu_time_have_no_slice)
 {
 	const struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -524,15 +526,15 @@ START_TEST(test_gaps_that_are_not_all_cpu_have_no_name)
 }
 END_TEST
 
-START_TEST(test_stays_outside_of_faults_are_slices)
+START_TEST(test_off_cpu_intervals_outside_of_faults_are_slices)
 {
 	const struct pfstat_block none = { 0 };
 	const struct explained fault = disk_fault(&none);
 	struct pfstat_off_cpu stays[] = {
 		stay(10, 15, 20),	/* before the fault */
-		stay(90, 101, 102),	/* before it, by a clock that is ahead */
+		stay(90, 101, 102),	/* before it, by a clock that leads */
 		stay(500, 600, 700),	/* in it */
-		stay(1099, 1150, 1200), /* after it, by a clock that is behind */
+		stay(1099, 1150, 1200), /* after it, by a clock that lags */
 	};
 	json_t *root;
 	size_t i;
@@ -544,7 +546,7 @@ START_TEST(test_stays_outside_of_faults_are_slices)
 	for (i = 0; i < 4; i++)
 		feed(&stays[i]);
 	ck_assert_int_eq(trace_fault(trace, &fault), 0);
-	/* Told after the fault, though it begins in it, and one that is apart. */
+	/* One arrives after the fault but begins within it; the other is separate. */
 	stays[2] = stay(1095, 1110, 1120);
 	feed(&stays[2]);
 	stays[2] = stay(1300, 1340, 1400);
@@ -557,7 +559,7 @@ START_TEST(test_stays_outside_of_faults_are_slices)
 }
 END_TEST
 
-/* A fault that waits for its retry is told after the thread's next one, of another kind. */
+/* A fault that waits for its retry is reported after the thread's next fault, of another kind. */
 START_TEST(test_fault_reported_late_still_gets_its_off_cpu_intervals)
 {
 	const struct pfstat_block none = { 0 };
@@ -599,8 +601,8 @@ START_TEST(test_off_cpu_interval_names_the_waker_and_the_runnable_time)
 }
 END_TEST
 
-/* A thread that sleeps and never faults: all its stays are there, few are kept. */
-START_TEST(test_many_stays_without_a_fault_are_all_drawn)
+/* A thread that sleeps and never faults: all its off-CPU intervals are drawn, few are kept. */
+START_TEST(test_all_off_cpu_intervals_without_a_fault_are_drawn)
 {
 	struct pfstat_off_cpu off;
 	json_t *root;
@@ -619,8 +621,8 @@ START_TEST(test_many_stays_without_a_fault_are_all_drawn)
 }
 END_TEST
 
-/* Preempted, then asleep: what was on the CPU between the two came before the sleep. */
-START_TEST(test_cpu_between_preemption_and_sleep_is_before)
+/* Preempted, then asleep: the CPU time between the two precedes the sleep. */
+START_TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
 {
 	const struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -673,7 +675,7 @@ START_TEST(test_tracks_have_the_names_of_tasks)
 	for (i = 0; i < 4; i++)
 		feed(&tasks[i]);
 	root = end(NULL);
-	/* The last name is the one that viewers take. */
+	/* Viewers use the last name. */
 	ck_assert_str_eq(track_name(root, "process_name", 10), "worker \"a\"\n?");
 	ck_assert_str_eq(track_name(root, "thread_name", 10), "worker \"a\"\n?");
 	ck_assert_str_eq(track_name(root, "thread_name", 11), "sixteen_bytes_xy");
@@ -699,8 +701,8 @@ START_TEST(test_file_without_a_map_is_named_by_inode)
 }
 END_TEST
 
-/* A btrfs subvolume's device is another in /proc/PID/maps than in the file's inode. */
-START_TEST(test_file_of_another_device_number_is_found_by_its_map)
+/* A btrfs subvolume has another device number in /proc/PID/maps than in the file's inode. */
+START_TEST(test_file_with_another_device_number_is_found_by_its_map)
 {
 	const struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -717,7 +719,7 @@ START_TEST(test_file_of_another_device_number_is_found_by_its_map)
 }
 END_TEST
 
-/* What lies open when the recording stops is just not there: the JSON is whole. */
+/* Slices that are open when the recording stops are omitted; the JSON is complete. */
 START_TEST(test_cut_recording_gives_a_complete_file_with_the_damage)
 {
 	const struct pfstat_off_cpu off = stay(150, 910, 980);
@@ -739,7 +741,7 @@ START_TEST(test_cut_recording_gives_a_complete_file_with_the_damage)
 }
 END_TEST
 
-/* Four threads, each with its own request at a time, some waiting for a neighbour's. */
+/* Four threads, each with one request at a time; some wait for another thread's request. */
 #define NR_ROUNDS 60
 
 static void feed_round(uint64_t base, uint64_t *state)
@@ -791,9 +793,9 @@ START_TEST(test_concurrent_requests_and_faults_nest_on_every_track)
 	root = end(NULL);
 	check_nesting(root);
 	ck_assert_uint_eq(check_arrows(root), 4 * NR_ROUNDS);
-	/* A fault, five parts; a request, its queue, its device. */
+	/* A fault and five parts; a request, its queue and its device time. */
 	ck_assert_uint_eq(nr_of(root, "X"), 9 * 4 * NR_ROUNDS);
-	/* Four at once need four lanes, and the process its name. */
+	/* Four concurrent requests need four lanes; the process needs a name. */
 	ck_assert_uint_eq(nr_of(root, "M"), 1 + 4);
 	json_decref(root);
 }
@@ -808,7 +810,7 @@ static void analyse(struct analysis *analysis, enum item_type type, uint64_t ns,
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
-/* A cold read: nothing mapped yet, then the disk, then the retry; a nap before each. */
+/* A cold read: a pass that maps nothing, the disk fault, the retry; a sleep before each of them. */
 static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t page)
 {
 	const struct pfstat_off_cpu nap = stay(base, base + 50, base + 60);
@@ -851,7 +853,7 @@ static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t
 	analyse(analysis, ITEM_RECORD, T0 + base + 2230, &record);
 }
 
-/* The retry never came; the fault is told when its thread is gone, with its sleep in it. */
+/* The retry is missing; the fault is drawn when its thread exits, with the sleep in it. */
 START_TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
 {
 	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
@@ -878,8 +880,8 @@ START_TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
 }
 END_TEST
 
-/* What the analysis makes of items, drawn: the parts fill each fault, to the nanosecond. */
-START_TEST(test_run_through_the_analysis_is_drawn_whole)
+/* A trace of analyzed events: the parts fill each fault to the nanosecond. */
+START_TEST(test_analyzed_run_is_drawn_completely)
 {
 	enum { FAULTS = 50 };
 	struct analysis *analysis = analysis_new(true, GROUP_BY_ALL);
@@ -906,13 +908,16 @@ START_TEST(test_run_through_the_analysis_is_drawn_whole)
 	/* From the first attempt's start to the last one's end. */
 	ck_assert_uint_eq(in_faults, FAULTS * (2230 - 100));
 	ck_assert_uint_eq(in_parts, in_faults);
-	/* A nap, a fault and its parts: CPU, device, run queue, CPU; a request and its two. */
+	/*
+	 * A sleep, a fault and its parts (CPU, device, run queue, CPU); a request and its two
+	 * parts.
+	 */
 	ck_assert_uint_eq(nr_of(root, "X"), FAULTS * (1 + 5 + 3));
 	json_decref(root);
 }
 END_TEST
 
-START_TEST(test_requests_one_after_the_other_share_a_lane)
+START_TEST(test_consecutive_requests_share_a_lane)
 {
 	struct pfstat_block block;
 	json_t *root;
@@ -920,7 +925,7 @@ START_TEST(test_requests_one_after_the_other_share_a_lane)
 
 	begin();
 	for (i = 0; i < 10; i++) {
-		/* One ends at the very moment when the next begins. */
+		/* One request ends at the same time at which the next begins. */
 		block = request(i * 100, i * 100 + 10, (i + 1) * 100, i);
 		feed(&block);
 	}
@@ -931,7 +936,7 @@ START_TEST(test_requests_one_after_the_other_share_a_lane)
 }
 END_TEST
 
-START_TEST(test_requests_that_find_no_lane_are_left_out_and_counted)
+START_TEST(test_requests_without_a_lane_are_omitted_and_counted)
 {
 	struct pfstat_block block;
 	json_t *root;
@@ -971,7 +976,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 }
 END_TEST
 
-/* A viewer would take both for one. */
+/* A viewer would merge the two threads. */
 START_TEST(test_a_reused_number_is_another_track)
 {
 	const struct pfstat_task events[] = {
@@ -1001,8 +1006,8 @@ START_TEST(test_a_reused_number_is_another_track)
 }
 END_TEST
 
-/* 17 KB of a recording may have the stays of 300000 threads. */
-START_TEST(test_stays_of_many_threads_take_bounded_memory)
+/* 17 KB of a recording can hold the off-CPU intervals of 300000 threads. */
+START_TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 {
 	struct pfstat_off_cpu off = stay(0, 0, 10);
 	size_t before = 0, bytes;
@@ -1026,25 +1031,26 @@ START_TEST(test_stays_of_many_threads_take_bounded_memory)
 }
 END_TEST
 
-RUN_TESTS("trace", test_stays_of_many_threads_take_bounded_memory,
+RUN_TESTS("trace", test_off_cpu_intervals_of_many_threads_take_bounded_memory,
 	  test_a_reused_number_is_another_track, test_fault_is_a_slice_with_its_facts,
 	  test_parts_are_slices_that_fill_the_fault, test_times_are_exact_in_the_text,
 	  test_times_are_exact_after_years, test_request_is_a_slice_of_its_device,
 	  test_arrow_leads_from_the_request_to_the_fault,
-	  test_two_that_waited_for_one_request_have_an_arrow_each,
-	  test_arrow_of_an_unknown_request_is_left_out_and_counted,
-	  test_arrow_stays_in_a_fault_that_ended_first, test_fault_with_unknown_parts_has_none,
-	  test_gaps_that_are_not_all_cpu_have_no_name, test_stays_outside_of_faults_are_slices,
+	  test_two_waiters_for_one_request_have_an_arrow_each,
+	  test_arrow_of_an_unknown_request_is_omitted_and_counted,
+	  test_arrow_stays_in_a_fault_that_ended_first,
+	  test_fault_with_unknown_parts_has_no_part_slices,
+	  test_gaps_of_uncertain_cpu_time_have_no_slice,
+	  test_off_cpu_intervals_outside_of_faults_are_slices,
 	  test_fault_reported_late_still_gets_its_off_cpu_intervals,
 	  test_off_cpu_interval_names_the_waker_and_the_runnable_time,
-	  test_many_stays_without_a_fault_are_all_drawn,
-	  test_cpu_between_preemption_and_sleep_is_before, test_tracks_have_the_names_of_tasks,
-	  test_file_without_a_map_is_named_by_inode,
-	  test_file_of_another_device_number_is_found_by_its_map,
+	  test_all_off_cpu_intervals_without_a_fault_are_drawn,
+	  test_cpu_time_between_preemption_and_sleep_is_cpu_before,
+	  test_tracks_have_the_names_of_tasks, test_file_without_a_map_is_named_by_inode,
+	  test_file_with_another_device_number_is_found_by_its_map,
 	  test_cut_recording_gives_a_complete_file_with_the_damage,
 	  test_concurrent_requests_and_faults_nest_on_every_track,
-	  test_last_fault_of_a_thread_is_drawn_at_its_exit,
-	  test_run_through_the_analysis_is_drawn_whole,
-	  test_requests_one_after_the_other_share_a_lane,
-	  test_requests_that_find_no_lane_are_left_out_and_counted,
+	  test_last_fault_of_a_thread_is_drawn_at_its_exit, test_analyzed_run_is_drawn_completely,
+	  test_consecutive_requests_share_a_lane,
+	  test_requests_without_a_lane_are_omitted_and_counted,
 	  test_output_that_cannot_be_written_is_an_error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names on their way to a terminal, which is not to be steered by them. */
+/* Names that are printed on a terminal cannot control it. */
 #include <stdlib.h>
 #include <string.h>
 #include <pty.h>
@@ -37,8 +37,8 @@ START_TEST(test_control_characters_are_replaced)
 }
 END_TEST
 
-/* What is said may name a file of a recording. */
-START_TEST(test_a_complaint_is_one_harmless_line)
+/* A message may contain a file name of a recording. */
+START_TEST(test_a_message_is_one_line_without_control_characters)
 {
 	FILE *file = tmpfile();
 	const int kept = dup(STDERR_FILENO);
@@ -58,7 +58,7 @@ START_TEST(test_a_complaint_is_one_harmless_line)
 }
 END_TEST
 
-/* Why there was no eBPF is the recording's own text. */
+/* The reason for missing eBPF is text of the recording. */
 START_TEST(test_a_table_has_no_control_character)
 {
 	struct sample_run run;
@@ -77,8 +77,8 @@ START_TEST(test_a_table_has_no_control_character)
 }
 END_TEST
 
-/* U+202E: what follows is shown from right to left. */
-START_TEST(test_text_that_would_be_reversed_is_not_printed)
+/* U+202E: the terminal shows the text after it from right to left. */
+START_TEST(test_bidirectional_control_characters_are_not_printed)
 {
 	char text[] = "a\u202egnp.exe\u2066b\u2069\u2027\u202f";
 
@@ -88,7 +88,7 @@ START_TEST(test_text_that_would_be_reversed_is_not_printed)
 }
 END_TEST
 
-/* What a report says on a terminal, with newlines as they were. The caller frees it. */
+/* The report as a terminal receives it, with the newlines restored. The caller frees it. */
 static char *on_terminal(enum report_format format, const struct report *run)
 {
 	char *text = calloc(1, 1 << 20);
@@ -106,7 +106,7 @@ static char *on_terminal(enum report_format format, const struct report *run)
 		_exit(!out || report_print(out, format, run, 1) || fclose(out));
 	}
 	close(slave);
-	/* The last one to close it ends it with EIO. */
+	/* When the last writer closes the terminal, read() fails with EIO. */
 	while ((got = read(master, text + length, (1 << 20) - 1 - length)) > 0)
 		length += got;
 	close(master);
@@ -125,7 +125,7 @@ static void check_harmless(const char *text)
 
 #define HOSTILE "=a\033[31m\nb\177\302\233\u202e"
 
-START_TEST(test_no_format_steers_a_terminal)
+START_TEST(test_no_format_controls_the_terminal)
 {
 	struct group group = { .name = HOSTILE, .pid = 1, .tid = 1, .faults = 1 };
 	struct sample_run run;
@@ -153,8 +153,8 @@ START_TEST(test_no_format_steers_a_terminal)
 }
 END_TEST
 
-/* In a file names are whole: only a formula is shielded. */
-START_TEST(test_a_file_of_csv_has_names_but_no_formulas)
+/* A file contains names in full; only formulas are quoted. */
+START_TEST(test_a_csv_file_has_full_names_but_no_formulas)
 {
 	struct group group = { .pid = 1, .tid = 1, .faults = 1 };
 	static const char *const names[][2] = {
@@ -180,7 +180,7 @@ START_TEST(test_a_file_of_csv_has_names_but_no_formulas)
 }
 END_TEST
 
-/* The two sides of a comparison are files of any name. */
+/* Both sides of a comparison may be files of any name. */
 START_TEST(test_a_comparison_has_no_control_character)
 {
 	struct comparison comparison = { 0 };
@@ -205,6 +205,8 @@ START_TEST(test_a_comparison_has_no_control_character)
 END_TEST
 
 RUN_TESTS("utf8", test_control_characters_are_replaced,
-	  test_text_that_would_be_reversed_is_not_printed, test_no_format_steers_a_terminal,
-	  test_a_file_of_csv_has_names_but_no_formulas, test_a_comparison_has_no_control_character,
-	  test_a_complaint_is_one_harmless_line, test_a_table_has_no_control_character)
+	  test_bidirectional_control_characters_are_not_printed,
+	  test_no_format_controls_the_terminal, test_a_csv_file_has_full_names_but_no_formulas,
+	  test_a_comparison_has_no_control_character,
+	  test_a_message_is_one_line_without_control_characters,
+	  test_a_table_has_no_control_character)

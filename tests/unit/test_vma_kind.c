@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A process's memory map: smaps is read, and each line named for what it is. */
+/* The memory map of a process: smaps is parsed, and each line gets a kind and a description. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #define PID 42
 
 struct expected {
-	const char *line; /* of smaps */
+	const char *line; /* Rss of smaps */
 	unsigned int anonymous_kb;
 	enum map_kind kind;
 };
 
-/* A process with everything in it; address 7e2000000000 is under measurement. */
+/* A process with each kind of mapping; address 7e2000000000 is under measurement. */
 static const struct expected everything[] = {
 	{ "400000-401000 r--p 00000000 08:01 10 /bin/prog", 0, MAP_KIND_CONSTANTS },
 	{ "401000-402000 r-xp 00001000 08:01 10 /bin/prog", 0, MAP_KIND_TEXT },
@@ -95,7 +95,7 @@ START_TEST(test_each_kind_of_line_is_recognized)
 }
 END_TEST
 
-START_TEST(test_every_line_has_its_sentence)
+START_TEST(test_every_line_has_its_description)
 {
 	static const struct {
 		size_t line;
@@ -128,7 +128,7 @@ START_TEST(test_every_line_has_its_sentence)
 }
 END_TEST
 
-START_TEST(test_figures_belong_to_the_line_before_them)
+START_TEST(test_figures_belong_to_the_preceding_line)
 {
 	struct map_list list = { .pid = PID };
 
@@ -158,24 +158,24 @@ START_TEST(test_figures_belong_to_the_line_before_them)
 }
 END_TEST
 
-START_TEST(test_lines_that_are_none_are_refused)
+START_TEST(test_malformed_lines_are_refused)
 {
 	struct map_list list = { .pid = PID };
 
-	ck_assert_int_eq(smaps_add_line(&list, "Rss: 12 kB\n"), -EPROTO); /* of what? */
+	ck_assert_int_eq(smaps_add_line(&list, "Rss: 12 kB\n"), -EPROTO); /* no mapping yet */
 	ck_assert_int_eq(smaps_add_line(&list, "1000-2000 rw-p 00000000 00:00 0\n"), 0);
 	ck_assert_int_eq(smaps_add_line(&list, "nonsense\n"), -EPROTO);
 	map_list_exit(&list);
 }
 END_TEST
 
-START_TEST(test_a_thread_that_runs_has_no_known_stack)
+START_TEST(test_stack_of_a_running_thread_is_unknown)
 {
 	struct map_list list = { .pid = PID };
 
 	ck_assert_int_eq(smaps_add_thread(&list, 43, "running\n"), 0);
 	ck_assert_uint_eq(list.nr_threads, 0);
-	/* The first thread's stack has a name of its own. */
+	/* The stack of the first thread has another name. */
 	ck_assert_int_eq(smaps_add_thread(&list, PID, "-1 0x7ffc00000000 0x400000\n"), 0);
 	ck_assert_uint_eq(list.nr_threads, 0);
 	ck_assert_int_eq(smaps_add_thread(&list, 44, "-1 0x7e0000000100 0x400000\n"), 0);
@@ -220,7 +220,7 @@ START_TEST(test_measured_range_may_be_anonymous_memory)
 }
 END_TEST
 
-/* This process, as the kernel tells it. */
+/* This process, as the kernel reports it. */
 START_TEST(test_map_of_this_process_has_its_kinds)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -251,8 +251,8 @@ START_TEST(test_map_of_this_process_has_its_kinds)
 }
 END_TEST
 
-RUN_TESTS("map_kind", test_each_kind_of_line_is_recognized, test_every_line_has_its_sentence,
-	  test_figures_belong_to_the_line_before_them, test_lines_that_are_none_are_refused,
-	  test_a_thread_that_runs_has_no_known_stack,
+RUN_TESTS("map_kind", test_each_kind_of_line_is_recognized, test_every_line_has_its_description,
+	  test_figures_belong_to_the_preceding_line, test_malformed_lines_are_refused,
+	  test_stack_of_a_running_thread_is_unknown,
 	  test_hooked_mappings_come_from_the_targets_of_the_module,
 	  test_measured_range_may_be_anonymous_memory, test_map_of_this_process_has_its_kinds)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Small text files that tests write, and compare with what a command wrote. */
+/* Small text files that tests write, and compare with the output of a command. */
 #ifndef PFSTAT_TESTS_TEXT_FILE_H
 #define PFSTAT_TESTS_TEXT_FILE_H
 
