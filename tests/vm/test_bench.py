@@ -84,7 +84,7 @@ def test_every_row_but_the_sweep_is_watched(results, rows):
         assert (row["watched"] is None) == (unwatched or name in OF_THE_SWEEP), row
 
 
-def test_no_row_is_contradicted(rows):
+def test_kernel_counts_contradict_no_row(rows):
     found = {name: row["contradiction"] for name, row in rows.items() if row["contradiction"]}
     assert not found
 
@@ -112,14 +112,14 @@ def test_latency_grows_with_size(rows):
     assert sweep[-1]["measured"]["min"] > 3 * sweep[0]["measured"]["min"]
 
 
-def test_the_sweep_takes_a_quarter_of_memory_at_most(results, rows):
+def test_sweep_takes_at_most_a_quarter_of_memory(results, rows):
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
     sizes = [row["point"].split(":")[0] for row in rows.values() if is_swept(row)]
     largest = max(int(size[:-1]) * units[size[-1]] for size in sizes)
     assert largest <= results["machine"]["memory_bytes"] / 4
 
 
-def test_copying_is_slower_than_reading_and_writing_at_their_best(rows):
+def test_copying_is_slower_than_the_best_reading_and_writing(rows):
     assert rows["memory.copy"]["measured"]["min"] < max(
         rows[name]["measured"]["max"] for name in ("memory.read", "memory.write"))
 
@@ -205,7 +205,7 @@ def sectors_of_second_reading(path, size, group):
     return sectors_read() - before
 
 
-def test_a_file_of_cache_size_is_read_again_without_its_disk(rows):
+def test_a_file_of_cache_size_is_read_again_from_the_cache(rows):
     size = rows["file.cache_size"]["measured"]["median"]
     assert rows["file.cache_size"]["predicted"]["value"] == CACHE_LIMIT
     assert 0.8 * CACHE_LIMIT < size <= CACHE_LIMIT
@@ -225,7 +225,7 @@ def test_a_file_of_cache_size_is_read_again_without_its_disk(rows):
 
 @pytest.mark.parametrize("name, source", [
     ("fault.anon", "eBPF"), ("fault.cow", "eBPF"), ("fault.cached", "module")])
-def test_module_times_file_faults_and_ebpf_the_others(rows, name, source):
+def test_module_times_file_faults_and_ebpf_times_others(rows, name, source):
     assert rows[name]["watched"]["kernel_source"] == source
 
 
@@ -250,7 +250,7 @@ def test_rows_are_measured_without_root_but_not_watched():
     assert not contradictions
 
 
-def test_rows_without_files_are_measured_if_no_file_can_be_made():
+def test_rows_without_files_are_measured_without_a_scratch_file():
     rows = rows_of(bench("cpu.syscall", "fault", "--no-bpf", "--format", "json", "--directory",
                          "/proc").stdout)
     assert rows["cpu.syscall"]["measured"] and rows["fault.anon"]["measured"]
@@ -307,7 +307,7 @@ def test_bad_input_is_refused(options, status, words):
     assert words in process.stderr and process.stderr.count("\n") <= 2
 
 
-def test_a_signal_ends_it_with_its_workers():
+def test_a_signal_ends_bench_and_its_workers():
     process = subprocess.Popen([pfstat.PFDRIVE, "bench", "switch.process"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(2)

@@ -150,7 +150,7 @@ def status_of(pid):
 
 
 @pytest.mark.parametrize("sudo, uid", [({}, "65534"), ({"SUDO_UID": "7", "SUDO_GID": "7"}, "7")])
-def test_the_server_of_root_has_no_privileges_and_serves_this_machine_only(sudo, uid):
+def test_server_of_root_drops_privileges_and_serves_only_localhost(sudo, uid):
     with subprocess.Popen([pfstat.PFDRIVE, "bench", "--serve", "--port", "7375"],
                           env={**os.environ, **sudo}, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as server:

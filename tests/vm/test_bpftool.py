@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The eBPF programs and maps, seen from outside while pfdrive runs; and what the page says."""
+"""eBPF programs and maps as bpftool shows them while pfdrive runs, compared with the page about
+them."""
 import importlib.machinery
 import importlib.util
 import json
@@ -19,7 +20,7 @@ STATS = "make bpf-stats"
 
 @pytest.fixture(name="pfdrive")
 def fixture_pfdrive(small_file):
-    """One that makes accesses, a target of eBPF already."""
+    """A pfdrive that makes accesses and is already a target of eBPF."""
     process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", "100G", small_file],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pfstat.wait_until(lambda: pfstat.makes_accesses(process.pid))
@@ -33,7 +34,7 @@ def bpftool(*words):
 
 
 def examples():
-    """[(command, the lines that it is said to print)] of the page."""
+    """[(command, lines of its output)] of the page."""
     found = []
     for line in PAGE.read_text().splitlines():
         if line.startswith("    # "):
@@ -44,14 +45,14 @@ def examples():
 
 
 def shape(line):
-    """A line without its figures."""
+    """A line with its figures replaced."""
     line = re.sub(r"\b[0-9a-f]{16}\b", "H", line)
     line = re.sub(r"\d+", "0", line)
     return " ".join(re.sub(r"0(,0)+", "0", line).split())
 
 
 def documented_figures():
-    """{kernel: {program: figures}}, as the page prints `make bpf-stats`."""
+    """{kernel: {program: figures}} of the page, as `make bpf-stats` prints them."""
     tables, table = {}, None
     for line in dict(examples())[STATS]:
         words = line.split()
@@ -78,7 +79,7 @@ def test_programs_and_maps_are_readable_by_bpftool_while_it_runs(pfdrive):
 
 
 @pytest.mark.long
-def test_the_pages_commands_print_what_it_shows(pfdrive):
+def test_commands_of_the_page_print_the_documented_output(pfdrive):
     assert pfdrive.poll() is None
     commands = [(command, shown) for command, shown in examples()
                 if command != STATS and not command.endswith("&")]
@@ -92,9 +93,9 @@ def test_the_pages_commands_print_what_it_shows(pfdrive):
         assert shown and not missing, (command, missing, result.stdout)
 
 
-def test_every_pinned_thing_is_on_the_page(pfdrive):
+def test_page_lists_every_pinned_object(pfdrive):
     assert pfdrive.poll() is None
-    # Where the kernel preempts its own code, other programs do the same.
+    # Additional programs for a kernel with preemption do the same as these.
     names = {path.name.removesuffix("_kprobe") for path in pfstat.PINS.iterdir()
              if not path.name.endswith("_again")}
     assert names == \
@@ -108,7 +109,7 @@ def test_every_pinned_thing_is_on_the_page(pfdrive):
     "subprog 1 (f) static insns_self 9 insns_total 9 stack 0\n"
     "subprog 2 (g) static insns_self 2 insns_total 2 stack 16",     # 7.3
 ], ids=["sum", "sum-and-max", "lines"])
-def test_figures_are_found_however_the_verifier_tells_them(said):
+def test_figures_are_found_in_each_format_of_the_verifier(said):
     loader = importlib.machinery.SourceFileLoader("bpf_stats", str(TOP / "tools/bpf-stats"))
     stats = importlib.util.module_from_spec(importlib.util.spec_from_loader("bpf_stats", loader))
     loader.exec_module(stats)
@@ -118,7 +119,7 @@ def test_figures_are_found_however_the_verifier_tells_them(said):
     assert not stats.verified(log.replace("stack", "heap"))
 
 
-def test_programs_for_functions_that_are_not_there_have_no_figures():
+def test_programs_for_missing_functions_have_no_figures():
     printed = pfstat.run(TOP / "tools/bpf-stats", pfstat.BUILD.resolve() / "pfstat.bpf.o").stdout
     functions = {line.split()[2] for line in
                  pathlib.Path("/proc/kallsyms").read_text().splitlines()}
@@ -131,8 +132,8 @@ def test_programs_for_functions_that_are_not_there_have_no_figures():
 
 @pytest.mark.needs(pfstat.KERNEL_NAME in documented_figures() and not pfstat.KMEMLEAK.exists(),
                    "a kernel whose figures the page has")
-def test_the_programs_are_as_small_as_the_page_says():
-    """Within a tenth; else the page is to be made true, or the programs smaller."""
+def test_programs_have_the_documented_size():
+    """Within a tenth; otherwise correct the page or make the programs smaller."""
     lines = pfstat.run(TOP / "tools/bpf-stats", pfstat.BUILD.resolve() / "pfstat.bpf.o").stdout
     documented = documented_figures()[pfstat.KERNEL_NAME]
     names = [line.split()[0] for line in lines.splitlines()[1:]]

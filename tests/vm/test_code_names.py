@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names of code and mappings: of programs below another root, and of many threads."""
+"""Names of code and mappings: of programs in another root directory, and of many threads."""
 import contextlib
 import os
 import pathlib
@@ -17,7 +17,7 @@ PAGES = 64
 ROOT = pfstat.DISK / "root"
 NAMED = r"\w+\+0x[0-9a-f]+ \(\S*/opt/workload\)"
 THREADS = 2000
-# Waits with many threads; then a new mapping, of which the pages are touched by one of them.
+# Waits with many threads; then one of them touches the pages of a new mapping.
 MANY = """
 import mmap, sys, threading
 threading.stack_size(65536)
@@ -41,13 +41,13 @@ stay.set()
 
 
 def libraries(program):
-    """Files that a dynamic program needs."""
+    """Files that a dynamically linked program needs."""
     return re.findall(r"(/\S+) \(0x", pfstat.run("ldd", program).stdout)
 
 
 @pytest.fixture(name="root")
 def fixture_root():
-    """A root of its own with the workload and a file."""
+    """A root directory of its own with the workload and a file."""
     for source in (pfstat.BUILD / "workload", *libraries(pfstat.BUILD / "workload")):
         target = ROOT / ("opt/workload" if source == pfstat.BUILD / "workload" else
                          str(source).lstrip("/"))
@@ -71,7 +71,7 @@ def workload_in(root):
 
 
 def rows_by_code(process, pid):
-    """[(name, faults)] of the code that faulted, the most first."""
+    """[(name, faults)] of the code that faulted, in descending order of faults."""
     process.wait(timeout=pfstat.PATIENCE)
     assert process.returncode == 0, process.stderr.read()
     rows = pfstat.report_of(process.stdout.read())["groups"]["rows"]
@@ -80,7 +80,7 @@ def rows_by_code(process, pid):
 
 
 def has_opened(pid, path):
-    """Does the process hold a descriptor of this file, by whatever name?"""
+    """True if the process has this file open, under any name."""
     wanted = os.stat(path)
     for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -100,15 +100,15 @@ def record_code(process, before_it_goes=lambda: None):
     return rows_by_code(recorder, process.pid)
 
 
-def test_code_below_another_root_has_names(root):
-    """The mappings are read from /proc, which names them as pfdrive sees them."""
+def test_code_in_another_root_has_names(root):
+    """The mappings come from /proc, which shows paths from pfdrive's root."""
     with workload_in(root) as process:
         name, faults = record_code(process)[0]
     assert faults >= PAGES and re.fullmatch(NAMED, name), name
 
 
-def test_code_of_a_command_below_another_root_has_names(root):
-    """Perf names mappings as the program sees them."""
+def test_code_of_a_command_in_another_root_has_names(root):
+    """Perf shows paths from the program's root."""
     report = pathlib.Path("/tmp/report.json")
     with subprocess.Popen(
             [pfstat.PFDRIVE, "record", "--by", "code", "--top", "0", "--fault-around", "off",
@@ -123,8 +123,8 @@ def test_code_of_a_command_below_another_root_has_names(root):
     assert any(re.fullmatch(NAMED, name) and faults[name] >= PAGES for name in faults), rows
 
 
-def test_a_program_that_is_replaced_meanwhile_keeps_its_names(root):
-    """The new one has the path, but was not run: none of its names is right."""
+def test_a_replaced_program_file_gives_no_names(root):
+    """The new file has the same path but was not executed, so none of its names is correct."""
     def replace():
         shutil.copy("/bin/true", root / "opt/new")
         os.rename(root / "opt/new", root / "opt/workload")

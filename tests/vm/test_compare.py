@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive compare: equal runs are the same, a slower disk is found and named."""
+"""pfdrive compare: equal runs do not differ; a slower disk is detected and named."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ CHANGE = 3
 
 @pytest.fixture(name="disks", scope="module")
 def fixture_disks():
-    """Without read-ahead each page is a disk fault: there are enough to judge by."""
+    """Without read-ahead each page is a disk fault, which gives enough faults for a verdict."""
     with pfstat.mounted_disk("fast", 100_000, readahead_kb=0) as fast, \
          pfstat.mounted_disk("slow", 200_000, readahead_kb=0) as slow:
         yield {"fast": fast, "slow": slow}
@@ -62,9 +62,9 @@ def test_a_slower_disk_is_named(recordings):
     device = row_of(result, "disk", "device")
     assert device["verdict"] == "change"
     assert 0.9 < (device["b"] - device["a"]) / 100_000 < 1.1
-    # The same pages faulted, and the CPU did the same for each.
+    # The same pages faulted, with the same CPU time each.
     assert row_of(result, "disk", "faults")["verdict"] == "same"
 
 
-def test_a_threshold_above_it_hides_it(recordings):
+def test_a_threshold_above_the_difference_hides_it(recordings):
     assert compare(recordings["fast"], recordings["slow"], "--threshold", "150")[0] == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""DAX: the program's pages are the device's own. The handler maps them by itself, so that a
-record has no frame; there is no page cache, and nothing to wait for."""
+"""DAX: the program maps pages of the device. The handler installs them itself, so a record has no
+frame; without a page cache there is nothing to wait for."""
 import collections
 import os
 
@@ -32,7 +32,7 @@ def fixture_path(place):
 
 
 def check(touched, path, steps):
-    """Every page by a fault of its own, with one record, and no frame."""
+    """Each page has a fault of its own, with one record and without a frame."""
     assert touched.values() == {page: value_of(page) for page in steps}
     assert touched.head["lost"] == 0 and touched.head["calls"] == len(touched.records)
     assert {r["inode"] for r in touched.records} == {os.stat(path).st_ino}
@@ -48,11 +48,11 @@ def test_every_page_is_a_fault_without_a_frame(path):
     check(touch(path, "read", range(PAGES)), path, range(PAGES))
 
 
-def test_fault_around_is_not_there_to_be_hidden(path):
+def test_fault_around_does_not_apply(path):
     check(touch(path, "read", range(PAGES), option="-a"), path, range(PAGES))
 
 
-def test_writes(path):
+def test_shared_and_private_writes_are_recorded(path):
     touched = touch(path, "write", range(8))
     assert set(touched.values().values()) == {0xee}
     assert {r["class"] for r in touched.records} <= {"long", "mkwrite", "pass"}
@@ -71,7 +71,7 @@ def test_unmounts_at_once_after_stop(place, path):
 
 
 def test_huge_faults_are_recorded(place):
-    """Each 2 MiB by one fault, where they lie on 2 MiB of the device; else the pages by theirs."""
+    """One fault for each 2 MiB that is aligned on the device, otherwise one for each page."""
     path = place.folder / "large"
     with open(path, "wb") as file:
         os.posix_fallocate(file.fileno(), 0, 4 << 20)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The debug kernel (tools/lab prepare --kernel debug) watched itself while the other
-tests ran, and found nothing. Runs after all of them, and only there."""
+"""The checks of the debug kernel (tools/lab prepare --kernel debug) found nothing while the other
+tests ran. Runs after all of them, and only on that kernel."""
 import pathlib
 
 import pytest
@@ -12,13 +12,13 @@ import pfstat
 pytestmark = pytest.mark.needs(pfstat.KMEMLEAK.exists(), "the debug kernel")
 
 KMEMLEAK = pfstat.KMEMLEAK
-# What a module from outside the tree, unsigned, does to any kernel (Documentation/
-# admin-guide/tainted-kernels.rst): it is the only taint there may be.
+# The only acceptable taint: that of an unsigned out-of-tree module
+# (Documentation/admin-guide/tainted-kernels.rst).
 OUT_OF_TREE, UNSIGNED = 1 << 12, 1 << 13
 
 
 def test_the_kernel_still_checks_itself():
-    """Lockdep and the object tracker end themselves at their first report or overflow."""
+    """Lockdep and the object tracker disable themselves at their first report or overflow."""
     stats = pathlib.Path("/proc/lockdep_stats").read_text()
     assert [line.split()[-1] for line in stats.splitlines() if "debug_locks" in line] == ["1"]
     config = pfstat.kernel_config()
@@ -27,7 +27,7 @@ def test_the_kernel_still_checks_itself():
         assert config.get(f"CONFIG_{option}") == "y", option
 
 
-def test_the_kernel_logged_no_trouble_since_it_was_booted():
+def test_kernel_logged_no_problem_since_boot():
     lines = kmsg.whole()
     assert "Linux version" in lines[0], "the kernel log is not whole: its buffer is too small"
     kmsg.assert_no_trouble(lines)
@@ -38,13 +38,13 @@ def test_nothing_tainted_the_kernel():
     assert taint & ~(OUT_OF_TREE | UNSIGNED) == 0
 
 
-def test_no_memory_is_lost_after_unload():
+def test_no_memory_leaks_after_unload():
     pfstat.unload()
     assert kmemleak.scan() == ""
 
 
-def test_lost_memory_would_have_been_found():
-    """By the kernel's own sample of a module that loses some."""
+def test_leak_detection_works():
+    """The kernel's own sample of a leaking module proves that the scan works."""
     pfstat.run("modprobe", "kmemleak-test")
     report = kmemleak.scan()
     pfstat.run("rmmod", "kmemleak-test")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive --record: a drive's recording says what the drive said."""
+"""pfdrive run --record: the report of a drive's recording equals the report of the drive."""
 import json
 import shlex
 import signal
@@ -10,7 +10,7 @@ import pytest
 
 import pfstat
 
-PAGES = 256     # of small_file
+PAGES = 256     # pages of small_file
 
 
 @pytest.fixture(name="recording")
@@ -23,13 +23,13 @@ def drive(small_file, recording, *options):
     return pfstat.drive("--record", recording, *options, small_file)
 
 
-def test_the_report_is_that_of_the_drive(small_file, recording):
+def test_report_equals_that_of_the_drive(small_file, recording):
     live, later = drive(small_file, recording), pfstat.report(recording)
     assert later["faults"] == live["faults"] == PAGES
     for key in ("study", "classes", "calls", "lost", "retried", "major", "parts", "requests", "readahead",
                 "evictions", "pages_touched", "rusage", "ledger", "syscalls", "events_lost"):
         assert later[key] == live[key], key
-    # Of the accesses, both.
+    # Both times cover only the accesses.
     assert later["elapsed_ns"] == live["elapsed_ns"] > 0
     for key, value in live["environment"].items():
         assert later["environment"][key] == value, key
@@ -37,7 +37,7 @@ def test_the_report_is_that_of_the_drive(small_file, recording):
 
 
 @pytest.mark.long
-def test_what_is_ended_by_a_signal_is_kept(small_file, recording):
+def test_recording_of_an_interrupted_drive_is_kept(small_file, recording):
     for seconds in (0.5, 1, 2):
         process = subprocess.Popen([pfstat.PFDRIVE, "--record", recording, "--pattern", "random",
                                     "--accesses", "100G", "--repeat", "1", small_file],
@@ -51,8 +51,8 @@ def test_what_is_ended_by_a_signal_is_kept(small_file, recording):
         assert pfstat.report(recording)["damage"] == f"{recording} was cut: it was interrupted"
 
 
-def test_it_knows_its_command_line(small_file, recording):
-    """As a shell takes it."""
+def test_recording_has_the_command_line(small_file, recording):
+    """Quoted for a shell."""
     small_file = small_file.rename(small_file.with_name("it's a file"))
     command = ["--record", str(recording), "--no-bpf", str(small_file)]
     pfstat.drive(*command)
@@ -61,7 +61,7 @@ def test_it_knows_its_command_line(small_file, recording):
     small_file.unlink()
 
 
-def test_the_file_has_its_name(small_file, recording):
+def test_the_file_has_a_name(small_file, recording):
     drive(small_file, recording)
     groups = pfstat.report(recording, "--by", "file")["groups"]["rows"]
     assert [group["name"] for group in groups] == [str(small_file)]
@@ -71,7 +71,7 @@ def test_the_file_has_its_name(small_file, recording):
 
 
 @pytest.mark.parametrize("options", [(), ("--map", "anon", "--size", "1M")])
-def test_its_thread_and_its_code_have_names(small_file, recording, options):
+def test_thread_and_code_have_names(small_file, recording, options):
     pfstat.drive("--record", recording, "--pattern", "stride:4K", *options,
                  *([] if options else [small_file]))
     thread, = pfstat.report(recording, "--by", "thread")["groups"]["rows"]
@@ -85,7 +85,7 @@ def test_its_thread_and_its_code_have_names(small_file, recording, options):
     assert "pfdrive" in names
 
 
-def test_the_modules_share_is_taken_out_when_asked(small_file, recording):
+def test_module_cost_is_subtracted_on_request(small_file, recording):
     live, later = drive(small_file, recording, "--subtract"), pfstat.report(recording)
     assert live["cost"]["subtracted"] and not later["cost"]["subtracted"]
     share = live["cost"]["inside_ns"]
@@ -98,14 +98,14 @@ def test_the_modules_share_is_taken_out_when_asked(small_file, recording):
     assert 0 < live["cost"]["total_ns"] < live["elapsed_ns"]
 
 
-def test_the_figures_of_the_study_as_text(small_file, recording):
+def test_figures_of_the_study_are_printed_as_text(small_file, recording):
     drive(small_file, recording)
     text = pfstat.run(pfstat.PFDRIVE, "report", recording, "--plot", "-").stdout
     assert f"{small_file}: pages 0 to {PAGES - 1}." in text
     assert "#" in text or "█" in text
 
 
-def test_what_is_refused(small_file, recording):
+def test_invalid_options_are_refused(small_file, recording):
     result = pfstat.run(pfstat.PFDRIVE, "--record", small_file, small_file, check=False)
     assert result.returncode == 2 and "are the same file" in result.stderr
     result = pfstat.run(pfstat.PFDRIVE, "--record", recording, "--repeat", "2", small_file,

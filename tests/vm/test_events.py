@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the eBPF programs say of programs whose faults, requests and lives are known."""
+"""Events of the eBPF programs for workloads whose faults, requests and tasks are known."""
 import collections
 import contextlib
 import json
@@ -32,7 +32,7 @@ HOOKS = ("wakeup", "block_insert", "block", "fault", "swap", "wp", "page_delete"
 
 
 class Dump:
-    """The events of one command, and the counts of all of them."""
+    """The events of one command, and all counts."""
 
     def __init__(self, *command, options=(), without=(), closes=True):
         mask = sum(1 << HOOKS.index(hook) for hook in without)
@@ -44,7 +44,7 @@ class Dump:
         self.received, self.lost = self.facts["counts"][1:3]
         assert self.received == self.facts["received"] == len(lines)
         assert self.facts["counts"][0] == len(self.of("off_cpu"))
-        # A program that the kernel left out could not take its entry back.
+        # A program that the kernel skipped could not remove its entry.
         assert sum(self.facts["left"].values()) <= self.facts["skipped"], self.facts["left"]
         if closes:
             assert self.lost == 0, f"{self.facts['skipped']} of them by a program left out"
@@ -57,7 +57,7 @@ class Dump:
         return {hook for n, hook in enumerate(HOOKS) if self.facts["hooks"] >> n & 1}
 
     def counted(self, kind=None, origin=None, outcome=None):
-        """Faults in the map `faults`."""
+        """Number of faults in the map `faults`."""
         return sum(count for k, o, r, count, _ in self.facts["faults"]
                    if kind in (None, k) and origin in (None, o) and outcome in (None, r))
 
@@ -66,7 +66,7 @@ class Dump:
 
 
 def within(faults, address, pages=PAGES):
-    """Faults of a range of memory, each page's outcome that was no retry."""
+    """Faults in a range of memory: the outcome of each page, without retries."""
     return [fault for fault in faults if fault["outcome"] != RETRY and
             address <= fault["address"] < address + pages * pfstat.PAGE]
 
@@ -78,7 +78,7 @@ def kernel_dev(path):
 
 @pytest.fixture(name="file")
 def fixture_file():
-    """512 pages, not in the page cache."""
+    """512 pages on the disk, none in the page cache."""
     path = pfstat.make_file(pfstat.DISK / "events", SIZE)
     pfstat.drop_cache()
     return path
@@ -99,14 +99,15 @@ def write_each(data):
 
 
 def python(script, *arguments, status=0, **kwargs):
-    """A Python program that may print the address of its memory(), and that address."""
+    """Runs a Python program that may print the address of its memory(); returns the events and that
+    address."""
     dump = Dump("python3", "-c", PYTHON + script, *arguments, **kwargs)
     assert dump.facts["status"] == status
     words = dump.stdout.split()
     return dump, int(words[0]) if words else None
 
 
-# Six processes at a time write new memory, three times: more than there are CPUs.
+# Six processes at a time write new memory, three times: more processes than CPUs.
 SIX_FORKS = """
 for _ in range(3):
     children = []
@@ -127,7 +128,7 @@ def test_six_forks_lose_no_event():
     assert dump.counted("anon", USER, MINOR) >= 18 * PAGES - dump.lost
 
 
-# A kernel that preempts its own code may skip both copies of another program (kernels.rst).
+# A kernel with full preemption may skip both copies of any other program (kernels.rst).
 NEVER_SKIPPED = ("on_fault_enter", "on_fault_exit", "on_sched_")
 
 
@@ -144,9 +145,9 @@ def test_eight_threads_that_read_one_file_lose_no_fault(file):
 
 
 def gaps_of(dump):
-    """By how much each thread's total off the CPU grew without an event."""
+    """The growth of each thread's total off-CPU time that no event explains."""
     total, gaps = collections.Counter(), collections.Counter()
-    # Two drains may overlap by moments when a thread moves to another CPU.
+    # Two drains may overlap by a short time when a thread moves to another CPU.
     for event in sorted(dump.of("off_cpu"), key=lambda event: event["ns"]):
         own = event["ns"] - event["off_ns"]
         assert event["total_ns"] >= total[event["tid"]] + own
@@ -186,7 +187,7 @@ def test_each_anonymous_page_is_one_fault():
 def test_a_thousand_more_pages_are_a_thousand_more_faults(program, kind):
     few, many = (Dump(WORKLOAD, program, pages) for pages in (1000, 2000))
     more = many.counted(kind, USER, MINOR) - few.counted(kind, USER, MINOR)
-    assert abs(more - 1000) <= 10       # where libraries lie is random
+    assert abs(more - 1000) <= 10       # libraries lie at random addresses
     assert few.counted(kind, USER, MINOR) >= 1000
 
 
@@ -206,8 +207,8 @@ os.wait()
     assert {(f["kind"], f["origin"], f["outcome"]) for f in faults} == {("cow", USER, MINOR)}
 
 
-def test_two_whose_numbers_lead_to_one_place():
-    """Of in_fault; the later has an entry in in_fault_more. Both fault on and on."""
+def test_two_threads_with_one_map_slot_are_both_recorded():
+    """In the map in_fault; the later thread uses in_fault_more. Both fault repeatedly."""
     places = 4096
     dump, address = python(f"""
 data = memory()
@@ -244,7 +245,7 @@ assert os.readv(fd, [data]) == len(data)
     assert {(f["kind"], f["origin"], f["outcome"]) for f in faults} == {("anon", KERNEL, MINOR)}
 
 
-def test_populate_is_get_user_pages(file):
+def test_populate_faults_count_as_get_user_pages(file):
     pfstat.warm(file)
     dump = Dump(WORKLOAD, "filled", file)
     faults = [f for f in dump.of("fault") if f["inode"] == os.stat(file).st_ino]
@@ -252,7 +253,7 @@ def test_populate_is_get_user_pages(file):
     assert {(f["kind"], f["origin"], f["outcome"]) for f in faults} == {("file", GUP, MINOR)}
 
 
-def test_faults_of_a_cold_file_are_major_once(file):
+def test_faults_of_a_cold_file_are_major(file):
     dump = Dump(WORKLOAD, "now", file)
     faults = [f for f in dump.of("fault") if f["inode"] == os.stat(file).st_ino]
     assert {f["kind"] for f in faults} == {"file"} and {f["origin"] for f in faults} == {USER}
@@ -260,13 +261,13 @@ def test_faults_of_a_cold_file_are_major_once(file):
     assert [f["pgoff"] for f in faults] == sorted(f["pgoff"] for f in faults)
     outcomes = collections.Counter(f["outcome"] for f in faults)
     assert outcomes[MAJOR] >= 1 and outcomes[ERROR] == 0
-    # It is not known before the retry; a fault that ends has no retry behind it.
+    # Whether a fault is major is known only at its retry; a fault that ends has no retry.
     assert outcomes[RETRY] >= outcomes[MAJOR]
-    # One instruction reads them all.
+    # One instruction reads all of them.
     assert len({f["ip"] for f in faults}) == 1
 
 
-def test_an_error_is_an_error(file):
+def test_sigbus_is_an_error_event(file):
     dump = Dump("python3", "-c", PYTHON + """
 file = open(sys.argv[1], "r+b")
 data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
@@ -280,7 +281,7 @@ os.ftruncate(file.fileno(), PAGES * PAGE)
     assert (error["kind"], error["pgoff"], error["result"]) == ("file", 5, 2)   # SIGBUS
 
 
-def test_every_fault_is_told_and_counted_alike(file):
+def test_fault_events_match_the_counts(file):
     dump = Dump(WORKLOAD, "server", file, 10)
     told = collections.defaultdict(lambda: [0, 0])
     for fault in dump.of("fault"):
@@ -298,17 +299,17 @@ def kernel_symbol(name):
     raise AssertionError(f"the kernel has no {name}")
 
 
-def test_hooked_faults_are_counted_but_not_told(file):
-    """ext4's ->fault is taken for the module's."""
+def test_hooked_faults_are_counted_without_events(file):
+    """The test passes ext4's ->fault as the module's wrapper."""
     wrapper = hex(kernel_symbol("filemap_fault"))
     pfstat.warm(file)
     inode = os.stat(file).st_ino
     dump = Dump(WORKLOAD, "now", file, options=("-W", wrapper))
     assert dump.counted("hooked", USER, MINOR) >= PAGES // AROUND
-    # The vDSO is what is left: it has operations, but is no file.
+    # Only the vDSO remains: it has vm_ops, but no file.
     assert {f["inode"] for f in dump.of("fault") if f["kind"] == "file"} <= {0}
     assert not [f for f in dump.of("fault") if f["kind"] == "hooked" or f["inode"] == inode]
-    # Others are told as ever.
+    # Other faults are reported as usual.
     assert len(dump.of("fault")) == dump.counted() - dump.counted("hooked") > 0
     every = Dump(WORKLOAD, "now", file, options=("-W", wrapper, "-f"))
     assert len(every.of("fault")) == every.counted()
@@ -316,7 +317,7 @@ def test_hooked_faults_are_counted_but_not_told(file):
 
 
 def test_a_copy_of_a_hooked_files_page_names_the_page(file):
-    """The page is asked for when it turns out that the module has no record of it."""
+    """The program looks the page up once it turns out that the module has no record of it."""
     pfstat.warm(file)
     inode = os.stat(file).st_ino
     dump, address = python("""
@@ -332,7 +333,7 @@ data[5 * PAGE] = 1
     assert copy["address"] == address + 5 * pfstat.PAGE
 
 
-def test_a_shared_write_asks_the_file(file):
+def test_a_shared_write_calls_the_file_system(file):
     script = """
 file = open(sys.argv[1], "r+b")
 data = mmap.mmap(file.fileno(), 0)
@@ -349,7 +350,7 @@ write_each(data)
 
 
 @pytest.mark.parametrize("scheduler", ["none", "mq-deadline"])
-def test_requests_of_a_cold_file(scheduler, file):
+def test_requests_cover_a_cold_file(scheduler, file):
     pathlib.Path("/sys/block/nullb0/queue/scheduler").write_text(scheduler)
     dump = Dump("cat", file)
     pathlib.Path("/sys/block/nullb0/queue/scheduler").write_text("none")
@@ -368,23 +369,23 @@ def test_requests_of_a_cold_file(scheduler, file):
         assert all(b["insert_ns"] == b["issue_ns"] for b in requests)
     else:
         assert all(b["insert_ns"] < b["issue_ns"] for b in requests)
-    # They lie on the disk as they lie in the file, piece by piece.
+    # The blocks lie on the disk in the order of the file, extent by extent.
     starts = {b["sector"] - b["pgoff"] * 8 for b in requests}
     assert len(starts) <= 4
 
 
-def test_requests_that_write(file):
+def test_write_requests_are_reported(file):
     dump = Dump("dd", "if=/dev/zero", f"of={file}", f"bs={pfstat.PAGE}", f"count={PAGES}",
                 "conv=notrunc", "oflag=direct", "status=none")
     writes = [b for b in dump.of("block") if b["flags"] & WRITE]
-    # Direct writes of memory that is no file's.
+    # Direct writes from anonymous memory, without a file.
     direct = [b for b in writes if not b["flags"] & (FILE | SWAP)]
     assert len(direct) == PAGES and sum(b["bytes"] for b in direct) == SIZE
 
 
 @contextlib.contextmanager
 def disk_of_latency(latency):
-    """A disk without data."""
+    """A disk without data, with a configurable latency."""
     config = pathlib.Path("/sys/kernel/config/nullb/nullb1")
     if not config.parent.exists():
         pfstat.run("mount", "-t", "configfs", "none", "/sys/kernel/config")
@@ -398,7 +399,7 @@ def disk_of_latency(latency):
 
 
 def device_time(latency):
-    """The usual one of a hundred direct reads of a page."""
+    """The median device time of a hundred direct reads of one page."""
     with disk_of_latency(latency) as node:
         number = os.stat(node).st_rdev
         dump, _ = python("""
@@ -414,15 +415,15 @@ for page in range(100): os.preadv(fd, [memoryview(data)[:PAGE]], page * PAGE)
 
 
 @pytest.mark.deterministic
-def test_the_device_takes_what_it_is_set_to():
-    """And the time of the timer's interrupt, 3 600 instructions on 6.12, 7 100 on 6.1."""
+def test_device_time_matches_the_configured_latency():
+    """The configured latency plus the timer's interrupt: 3600 instructions on 6.12, 7100 on 6.1."""
     times = {latency: device_time(latency) for latency in (50_000, 100_000, 200_000)}
     extra = times[50_000] - 50_000
     assert 0 < extra < 10_000
     assert all(abs(times[latency] - latency - extra) < 0.01 * latency for latency in times)
 
 
-def test_pages_come_and_go(file):
+def test_reads_and_removals_of_pages_are_reported(file):
     dump = Dump("sh", "-c", f"cat {file} >/dev/null; echo 1 >/proc/sys/vm/drop_caches",
                 options=("-p",))
     inode = os.stat(file).st_ino
@@ -436,13 +437,13 @@ def test_pages_come_and_go(file):
     assert read == removed == list(range(PAGES))
 
 
-def test_pages_are_not_told_unless_asked(file):
+def test_page_events_are_reported_only_on_request(file):
     dump = Dump("cat", file)
     assert not dump.of("page")
     assert not dump.hooks() & {"page_delete"}
 
 
-def test_stays_are_in_order(file):
+def test_off_cpu_intervals_are_in_order(file):
     dump = Dump(WORKLOAD, "server", file, 20)
     stays = dump.of("off_cpu")
     assert stays
@@ -453,25 +454,25 @@ def test_stays_are_in_order(file):
         else:
             assert stay["flags"] & WOKEN
             assert stay["off_ns"] <= stay["woken_ns"] <= stay["ns"]
-    # Its parent is woken by each child's end.
+    # The exit of each child wakes its parent.
     children = {event["tid"] for event in dump.tasks(FORK)}
     assert len({s["waker"] for s in stays} & children) >= 10
 
 
 @pytest.mark.deterministic
 def test_a_cold_read_sleeps_for_the_disk(file):
-    """In io_schedule(), until an interrupt: while a request of its own was under way."""
+    """In io_schedule(), until an interrupt, while a request of the thread was in flight."""
     dump = Dump(WORKLOAD, "now", file)
     waits = [s for s in dump.of("off_cpu") if s["flags"] & IOWAIT]
     assert waits
     for stay in waits:
         assert stay["state"] & 2 and stay["waker"] == 0
         done = [b["ns"] for b in dump.of("block") if b["insert_ns"] < stay["off_ns"] < b["ns"]]
-        # The completion wakes; some instructions lie between the two.
+        # The completion wakes the thread; a few instructions lie in between.
         assert any(0 <= stay["woken_ns"] - ns < 20_000 for ns in done)
 
 
-def test_who_wakes():
+def test_off_cpu_interval_has_the_waker():
     dump, _ = python("""
 read, write = os.pipe()
 child = os.fork()
@@ -504,9 +505,9 @@ def test_children_are_followed(file):
 
 
 @pytest.mark.parametrize("program", ["server", "apart"])
-def test_nothing_is_said_before_the_fork_and_after_the_end(program, file):
-    # Where the kernel's own code is preempted (7.x), so is a program now and then, and of 20
-    # threads others come to it meanwhile on the same CPU: the kernel leaves it out for these.
+def test_no_event_precedes_the_fork_or_follows_the_exit(program, file):
+    # On a kernel with full preemption (7.x), a program can be preempted; when another of the 20
+    # threads runs on that CPU in the meantime, the kernel skips the program for it.
     dump = Dump(WORKLOAD, program, file, 20, closes=False)
     assert dump.lost == dump.facts["skipped"]
     begins = {event["tid"]: event["ns"] for event in dump.tasks(FORK)}
@@ -518,7 +519,7 @@ def test_nothing_is_said_before_the_fork_and_after_the_end(program, file):
             ends.get(event["tid"], math.inf)
 
 
-def test_threads_are_told():
+def test_threads_have_task_events():
     dump, _ = python("""
 threads = [threading.Thread(target=time.sleep, args=(0.1,)) for _ in range(8)]
 for thread in threads: thread.start()
@@ -530,14 +531,14 @@ for thread in threads: thread.join()
     assert len({event["tid"] for event in forks}) == 8
 
 
-def test_one_process_without_its_children(file):
+def test_children_can_be_excluded(file):
     dump = Dump(WORKLOAD, "server", file, 20, options=("-o",))
     assert not dump.tasks(FORK)
     assert len({event["pid"] for event in dump.events}) == 1
 
 
-def test_exec_of_another_thread():
-    """The process goes on under its first thread's number, with the other's life."""
+def test_exec_of_another_thread_keeps_the_process_id():
+    """The process keeps the id of its first thread, and the other thread continues."""
     dump, _ = python("""
 thread = threading.Thread(target=os.execvp, args=("sleep", ["sleep", "0.2"]))
 thread.start()
@@ -560,8 +561,8 @@ os.kill(os.getpid(), 9)
     assert len(dump.tasks(EXIT)) == 9
 
 
-def test_a_fault_on_the_way_out_is_told_and_leaves_nothing():
-    """The kernel looks at the list of robust futexes when a thread lets go of its memory."""
+def test_a_fault_during_exit_is_reported_and_leaves_nothing():
+    """The kernel walks the list of robust futexes when a thread releases its memory."""
     dump, address = python("""
 data = memory()
 sys.stdout.flush()
@@ -577,12 +578,12 @@ os.wait()
     assert fault["address"] == address and fault["pid"] == dump.tasks(FORK)[0]["pid"]
 
 
-def test_what_finds_no_room_is_counted():
+def test_events_beyond_the_ring_are_counted_as_lost():
     dump = Dump(WORKLOAD, "anon", 2000, options=("-r", 8192, "-n"), closes=False)
     assert dump.counted("anon", USER, MINOR) >= 2000
     assert len(dump.of("fault")) < 100
     missing = dump.counted() - len(dump.of("fault"))
-    assert missing <= dump.lost <= missing + 100        # other events than faults
+    assert missing <= dump.lost <= missing + 100        # events that are not faults
 
 
 @pytest.mark.parametrize("without, left", [
@@ -592,18 +593,18 @@ def test_what_finds_no_room_is_counted():
     (("fault",), {"wakeup", "block_insert", "block"}),
     (("swap", "wp"), {"wakeup", "block_insert", "block", "fault"}),
 ])
-def test_without_some_hooks(without, left, file):
+def test_missing_hooks_affect_only_their_own_events(without, left, file):
     dump = Dump(WORKLOAD, "copy", 100, without=without)
     assert dump.hooks() == left
     assert bool(dump.of("fault")) == bool(dump.counted()) == ("fault" in left)
     if "wp" in left:
         assert dump.counted("cow") >= 100
     elif "fault" in left:
-        # What cannot be told apart is anonymous, or a file's.
+        # Faults that cannot be distinguished are counted as anonymous or as file faults.
         assert dump.counted("cow") == 0
         assert dump.counted("anon") >= 200 and dump.counted("file") > 0
     cold = Dump("cat", file, without=without)
-    # It waits for the disk: a parent may find its child ended, and need not wait.
+    # cat waits for the disk, whereas a parent may find that its child has exited already.
     woken = {bool(s["flags"] & WOKEN) for s in cold.of("off_cpu")
              if not s["flags"] & PREEMPTED}
     assert woken == {"wakeup" in left}
@@ -612,7 +613,7 @@ def test_without_some_hooks(without, left, file):
         (SIZE if "block" in left else 0)
 
 
-def test_user_stacks():
+def test_user_stacks_reach_the_caller():
     dump, address = python("write_each(memory())", options=("-s",))
     faults = within(dump.of("fault"), address)
     assert len(faults) == PAGES
@@ -623,7 +624,7 @@ def test_user_stacks():
         assert stack["tid"] == fault["tid"]
 
 
-def test_swapped_pages_and_their_requests(swap):
+def test_swapped_pages_have_requests(swap):
     dump = Dump("sh", "-c", f"echo 0 >{swap}/cgroup.procs; exec {WORKLOAD} twice 4096")
     assert dump.counted("swap") >= 2048
     assert dump.counted("anon", USER, MINOR) >= 4096
@@ -634,8 +635,8 @@ def test_swapped_pages_and_their_requests(swap):
     assert written >= 2048 * pfstat.PAGE and read >= 2048 * pfstat.PAGE
 
 
-def test_events_of_an_unrelated_process_are_not_told(file):
-    """Somebody else's faults and requests meanwhile."""
+def test_events_of_an_unrelated_process_are_not_reported(file):
+    """Another process faults and makes requests at the same time."""
     other = subprocess.Popen(["sh", "-c", f"while :; do cat {file} >/dev/null; "
                               "echo 1 >/proc/sys/vm/drop_caches; done"])
     dump = Dump(WORKLOAD, "anon", 1000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The five experiments of the study, in instruction time: their counts close."""
+"""The five experiments of the page-fault study, in instruction time: their counts add up."""
 import functools
 
 import pytest
@@ -33,16 +33,16 @@ def count(result, name):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_counts_close(name):
+def test_counts_add_up(name):
     result = experiment(name)
     counts = {c: count(result, c) for c in CLASSES}
     assert result["lost"] == 0
     assert result["calls"] == sum(counts.values())
     assert result["pages_touched"] == PAGES
-    # Every call that had to come again did so, once.
+    # Every call that returned RETRY was retried once.
     assert counts["short"] == result["retried"]
     assert counts["short"] == counts["disk"] + counts["wait"] + counts["readahead"]
-    # Every page was mapped by one fault, which getrusage counted too.
+    # Every page was mapped by one fault, which getrusage(2) also counted.
     assert counts["long"] + counts["short"] == PAGES == result["faults"]
     rusage = result["rusage"]
     assert rusage["minflt"] + rusage["majflt"] == PAGES
@@ -51,7 +51,7 @@ def test_counts_close(name):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_majflt_is_getrusages(name):
+def test_major_faults_equal_retried_faults(name):
     """Every retry carries TRIED (without map_pages there is no fault under the
     per-VMA lock), and a fault that completes with TRIED counts as major."""
     result = experiment(name)
@@ -73,7 +73,7 @@ def test_disk_faults_wait_for_a_disk_of_100_us():
     for name in ("random-cold", "stride-256K"):
         disk = experiment(name)["classes"]["disk"]
         assert disk["p50_ns"] > 100_000
-        # What they cost is mostly the wait: the thread was off the CPU.
+        # Most of their cost is the wait, during which the thread was off the CPU.
         assert 0.3 < disk["off_cpu_ns"] / disk["total_ns"] <= 1
         assert disk["off_cpu_ns"] / disk["count"] > 90_000
     for name in EXPERIMENTS:
@@ -85,14 +85,14 @@ def test_disk_faults_wait_for_a_disk_of_100_us():
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_no_fault_waits_until_the_rings_are_read(name):
-    """They hold the whole run. Reading half of the smaller one took 40 to 80 ms of one fault.
-    A thread of the kernel may run for a few ms meanwhile."""
+    """The rings hold the whole run. Reading half of the smaller one during a fault took 40 to 80
+    ms. A kernel thread may still run for a few ms."""
     for row in experiment(name)["parts"]["classes"].values():
         waited = row["parts"].get("runqueue", {}).get("max_ns") or 0
         assert waited < 20_000_000, row
 
 
-def test_the_study_columns_are_sums_of_classes():
+def test_study_columns_are_sums_of_classes():
     result = experiment("random-cold")
     study, classes = result["study"], result["classes"]
     assert study["disk"]["count"] == sum(
@@ -100,8 +100,9 @@ def test_the_study_columns_are_sums_of_classes():
     assert study["all"]["count"] == result["calls"]
 
 
-def test_fault_around_maps_all_that_was_read():
-    """Whichever call solves a fault maps around; a page read and touched was mapped."""
+def test_fault_around_maps_all_pages_read():
+    """Each call that completes a fault maps pages around it, so every page read and touched is
+    mapped."""
     path = pfstat.make_file(pfstat.DISK / "file.bin", SIZE)
     result = pfstat.drive("--accesses", "8M", path)
     assert result["faults"] < PAGES == result["pages_touched"]
@@ -110,17 +111,15 @@ def test_fault_around_maps_all_that_was_read():
 
 @pytest.mark.parametrize("name", ["random-cold", "stride-256K"])
 def test_a_second_run_counts_the_same(name):
-    """In one boot; what two boots agree in is checked by tools/check.
-
-    A tick may let one fault of ten thousand find a page of the thread's own read-ahead under way.
-    """
+    """Within one boot; tools/check compares two boots. A tick may let one fault of ten thousand
+    find a page of the thread's own read-ahead in flight."""
     first, second = experiment(name), experiment(name, run=1)
     for class_name in CLASSES:
         assert abs(count(first, class_name) - count(second, class_name)) <= \
             max(2, 0.01 * count(first, class_name))
 
 
-def test_the_log_holds_the_run_afterwards():
+def test_log_keeps_the_records_after_the_run():
     result = experiment("stride-4K", run=2)
     head, records = pfstat.log()
     assert head["calls"] == result["calls"]

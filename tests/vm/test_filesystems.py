@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every file system that is hooked: the records are all of the handler's calls, the counts
-close, what the program sees is what it sees without pfstat, and nothing is held afterwards.
-And those that must not be hooked: they are refused, or passed by."""
+"""Every supported file system: the records cover all calls of the handler, the counts add up, the
+program sees the same as without pfstat, and nothing is held afterwards. Unsupported file systems
+are refused or skipped."""
 import mmap
 import os
 import pathlib
@@ -24,7 +24,7 @@ SEQUENTIAL = list(range(PAGES))
 RANDOM = random.Random(7).sample(SEQUENTIAL, PAGES)
 
 
-# What lies on a device of the test's own; of these, which say where on it.
+# Those with a device of the test's own; those of them that report their block addresses.
 WITH_DEVICE = [name for name in filesystems.here() if name != "nfs"]
 SAY_WHERE = [name for name in WITH_DEVICE if name in ("ext4", "xfs")]
 
@@ -41,18 +41,18 @@ def fixture_cold(place):
 
 
 def mkwrites_alone(records):
-    """Those that are a fault of their own: the page was mapped before, to be read."""
+    """The calls that are a fault of their own, because the page was mapped for reading before."""
     return [r for before, r in zip([None] + records, records) if r["op"] == "page_mkwrite"
             and not (before and before["op"] == "fault" and before["pgoff"] == r["pgoff"])]
 
 
 def closes(touched, path):
-    """The identities that hold on any file system. Returns the faults that were solved."""
+    """Checks the identities that hold on any file system. Returns the faults that were solved."""
     head, records = touched.head, touched.records
     assert head == {"calls": len(records), "here": len(records), "lost": 0}
     assert touched.stats["calls"] == len(records)
     assert {r["inode"] for r in records} == {os.stat(path).st_ino}
-    # These calls came back without the page; then others mapped it.
+    # These calls returned without the page; others mapped it.
     retried = [r for r in records if r["result"] & RETRY]
     assert {r["class"] for r in retried} <= {"disk", "wait", "readahead", "lock"}
     apart = pfstat.classes(records)
@@ -61,7 +61,7 @@ def closes(touched, path):
     assert len(retried) + len(solved) + apart["pass"] + apart["error"] + apart["mkwrite"] == \
         len(records)
     assert {r["earlier_ns"] for r in records} - {0} <= {r["start_ns"] for r in records}
-    # The kernel's own count of the same faults, and which of them it calls major.
+    # The kernel's own count of the same faults, and its count of the major ones.
     major = [r for r in solved if r["result"] & MAJOR or r["flags"] & TRIED]
     minor = len(solved) - len(major) + len(mkwrites_alone(records))
     assert (touched.minor, touched.major) == (minor, len(major))
@@ -69,23 +69,23 @@ def closes(touched, path):
 
 
 @pytest.mark.parametrize("steps", [SEQUENTIAL, RANDOM], ids=["sequential", "random"])
-def test_counts_of_a_cold_file_close(place, cold, steps):
+def test_counts_of_a_cold_file_add_up(place, cold, steps):
     touched = touch(cold, "read", steps)
     assert touched.values() == {page: value_of(page) for page in steps}
     solved = closes(touched, cold)
     assert pfstat.classes(touched.records)["disk"] >= 1
-    # xfs is asked for a huge page first, but by 6.1, and has none.
+    # xfs is first asked for a huge page, except on 6.1, and has none.
     assert {r["op"] for r in touched.records if r["class"] != "pass"} == {"fault"}
-    # Every page was mapped by its own fault, or with the folio of another; none twice.
+    # Every page was mapped by its own fault or with the folio of another page; none twice.
     assert sorted(page for r in solved for page in mapped_by(r)) == SEQUENTIAL
     assert pfstat.hooked() == 0
     assert filesystems.resident(cold) == PAGES
 
 
-def test_a_record_tells_which_pages_its_fault_mapped(place, cold):
-    """Of the page tables themselves: one page, or all of a large folio."""
+def test_a_record_has_the_pages_that_its_fault_mapped(place, cold):
+    """Checked against the page tables: one page, or all of a large folio."""
     there = set()
-    pfstat.warm(cold)       # read in order: the folios become as large as they do
+    pfstat.warm(cold)       # read in order, so that the folios become as large as possible
     with Mapping(cold) as mapping, Session("fault_around off") as session:
         session.command(f"file {mapping.fd()}")
         for number, page in enumerate(RANDOM[:64]):
@@ -98,7 +98,7 @@ def test_a_record_tells_which_pages_its_fault_mapped(place, cold):
             there = now
 
 
-def test_counts_with_fault_around_close(place, cold):
+def test_counts_with_fault_around_add_up(place, cold):
     touched = touch(cold, "read", SEQUENTIAL, option="-a")
     solved = closes(touched, cold)
     assert "map_pages" in {r["op"] for r in solved}
@@ -115,7 +115,7 @@ def test_a_warm_file_is_not_read(place, cold):
 
 
 def test_unmounts_at_once_after_stop(place, cold):
-    """Neither the file nor the file system is held, nor the module that brought it."""
+    """Neither the file nor the file system nor its module is held."""
     with Session("fault_around off") as session:
         with Mapping(cold) as mapping:
             session.command(f"file {mapping.fd()}")
@@ -128,12 +128,12 @@ def test_unmounts_at_once_after_stop(place, cold):
     assert closes(touch(cold, "read", [0, 1, 2]), cold)
 
 
-def test_shared_writes(place, cold):
+def test_shared_writes_are_recorded(place, cold):
     touched = touch(cold, "write", range(8))
     assert set(touched.values().values()) == {0xee}
     closes(touched, cold)
     ops = pfstat.classes(touched.records)
-    # Where a whole folio is mapped to be written to, the file system is asked once.
+    # If a whole folio is mapped for writing, the file system is called once.
     assert ops["mkwrite"] == 8 or any("f" in r["facts"] for r in touched.records)
     assert all(r["op"] == "page_mkwrite" for r in touched.records if r["class"] == "mkwrite")
     with open(cold, "rb") as file:
@@ -141,25 +141,25 @@ def test_shared_writes(place, cold):
             [bytes([0xee, value_of(page)]) for page in range(8)] + [bytes([value_of(8)] * 2)]
 
 
-def test_a_write_after_a_read_asks_the_file_system_alone(place, cold):
+def test_a_write_after_a_read_is_only_a_mkwrite(place, cold):
     pfstat.warm(cold)
     with Mapping(cold, write=True) as mapping, Session("fault_around off") as session:
         session.command(f"file {mapping.fd()}")
         mapping.read(3)
         mapping.write(3)
-    # 7.2 asks XFS for a huge page here, too.
+    # 7.2 also asks XFS for a huge page here.
     assert [r["op"] for r in pfstat.log()[1] if r["class"] != "pass"] == ["fault", "page_mkwrite"]
 
 
-def test_private_writes_leave_the_file_alone(place, cold):
+def test_private_writes_do_not_change_the_file(place, cold):
     touched = touch(cold, "private", range(8))
     solved = closes(touched, cold)
     assert len(solved) == 8 and all("c" in r["facts"] for r in solved)
     assert cold.read_bytes()[:8 * PAGE] == b"".join(map(filesystems.page_of, range(8)))
 
 
-def test_a_file_cut_while_it_is_mapped(place):
-    """SIGBUS reaches the program as it does without pfstat, and the record says it."""
+def test_a_file_truncated_while_mapped_gives_sigbus(place):
+    """SIGBUS reaches the program as without pfstat, and a record reports it."""
     steps = [0, 5, 9, "cut=5", 0, 4, 5, 9]
     seen = {}
     for option in (None, "-p", "-a"):
@@ -198,8 +198,9 @@ def test_holes_read_as_zeros_and_are_filled_by_writes(place):
 
 
 @pytest.mark.parametrize("place", WITH_DEVICE, indirect=True, scope="module")
-def test_errors_of_the_device_are_told_and_passed_on(place, cold):
-    """What is cached goes on, the rest is SIGBUS, as without pfstat; then all is well again."""
+def test_device_errors_are_recorded_and_passed_on(place, cold):
+    """Cached pages still work, others give SIGBUS, as without pfstat; afterwards all pages work
+    again."""
     with open(cold, "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
         assert os.pread(file.fileno(), 1, 0)[0] == value_of(0)
@@ -236,8 +237,8 @@ def test_page_whose_first_read_failed_is_a_disk_fault(place, cold):
 
 
 @pytest.mark.parametrize("place", SAY_WHERE, indirect=True, scope="module")
-def test_one_bad_page_among_good_ones(place, cold):
-    """The read of its neighbours fails with it, and is done again for each folio."""
+def test_one_bad_page_does_not_affect_others(place, cold):
+    """The read of its neighbours fails with it and is repeated for each folio."""
     with place.failing(*filesystems.blocks_of(cold, 70)):
         touched = touch(cold, "read", SEQUENTIAL)
     bad = [page for page, *_ in touched.signals()]
@@ -250,15 +251,15 @@ def test_one_bad_page_among_good_ones(place, cold):
 
 
 @pytest.mark.parametrize("place", WITH_DEVICE, indirect=True, scope="module")
-def test_pfdrive_on_a_device_that_fails(place, cold):
+def test_pfdrive_reports_a_failing_device(place, cold):
     with place.failing():
         result = pfstat.run(pfstat.PFDRIVE, cold, check=False)
     assert result.returncode == 1 and result.stdout == ""
     assert "the disk fails" in result.stderr and result.stderr.count("\n") == 1
 
 
-def test_who_maps_a_file_is_found(cold):
-    """By what the kernel says of mappings: on btrfs stat(2) tells another device."""
+def test_processes_that_map_a_file_are_found(cold):
+    """The kernel's mappings are compared, since stat(2) reports another device number on btrfs."""
     options = ("record", "--no-bpf", "--file", cold, "--duration", "0.1")
     assert "nobody maps" in pfstat.refused(1, *options)
     with open(cold, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
@@ -266,7 +267,7 @@ def test_who_maps_a_file_is_found(cold):
 
 
 def readahead_of(place):
-    """As sysfs has it: btrfs reads ahead by itself, NFS has no device."""
+    """From sysfs; btrfs has its own read-ahead, NFS has no device."""
     if place.name == "overlay":
         return None
     if place.name == "btrfs":
@@ -279,7 +280,7 @@ def readahead_of(place):
 
 
 @pytest.mark.parametrize("around", ["off", "keep"])
-def test_pfdrive_from_end_to_end(place, cold, around):
+def test_pfdrive_works_from_end_to_end(place, cold, around):
     result = pfstat.drive("--pattern", "random", "--fault-around", around, cold)
     environment = result["environment"]
     assert environment["filesystem"] == {"nfs": "nfs4"}.get(place.name, place.name)
@@ -292,12 +293,13 @@ def test_pfdrive_from_end_to_end(place, cold, around):
     assert result["pages_touched"] == PAGES
     assert result["calls"] == sum(c["count"] for c in result["classes"].values())
     assert result["rusage"]["minflt"] + result["rusage"]["majflt"] == result["faults"]
-    if around == "off":     # of fault-around it is not told how many pages it mapped
+    if around == "off":     # the number of pages that fault-around maps is not reported
         assert sum(c["pages"] for c in result["parts"]["classes"].values()) == PAGES
 
 
 def test_huge_faults_are_passed_on(place):
-    """XFS is asked for a huge page first, and has none; 6.1 does not ask. Nobody else is."""
+    """XFS is first asked for a huge page, and has none; 6.1 does not ask. No other file system is
+    asked."""
     path = place.file("large", 1024)
     pfstat.warm(path)
     touched = touch(path, "read", range(0, 1024, 64))

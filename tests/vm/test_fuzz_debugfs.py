@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Whatever is done with the module's files, in any order and from several processes: the
-kernel says nothing of it, nobody reads wrong data, and the recorder works right after.
+"""Arbitrary operations on the module's files, in any order and from several processes: the kernel
+logs no problem, no process reads wrong data, and the recorder works afterwards.
 
---operations and --seed choose how much, and repeat what was; see fuzz_debugfs.c. Many are done in
-chunks, each from a seed of its own, which is printed: the recorder must work right after each."""
+--operations and --seed set the number and repeat a run; see fuzz_debugfs.c. A long run consists of
+chunks, each with a seed of its own, which is printed: the recorder must work after each.
+"""
 import pathlib
 import random
 import subprocess
@@ -18,7 +19,7 @@ RCU_EXPEDITED = pathlib.Path("/sys/kernel/rcu_expedited")
 
 
 def fuzz(file, operations, seed):
-    """What the fuzzer says, and how fast it was."""
+    """The output of the fuzzer, and its speed."""
     begun = time.monotonic()
     result = subprocess.run([str(pfstat.BUILD / "fuzz_debugfs"), file, str(operations), str(seed)],
                             text=True, capture_output=True, check=False,
@@ -29,7 +30,7 @@ def fuzz(file, operations, seed):
 
 
 def the_recorder_works(file):
-    """A session as any counts exactly."""
+    """A normal session counts exactly."""
     pfstat.control("stop\nring_size 4M\nmode drop\nfault_around keep\nclear")
     assert pfstat.targets().startswith("recorder none") and pfstat.hooked() == 0
     with Mapping(file) as mapping:
@@ -40,7 +41,7 @@ def the_recorder_works(file):
     assert pfstat.log()[0] == {"calls": 64, "here": 64, "lost": 0}
 
 
-def test_the_files_endure_anything(pytestconfig, capsys, kernel_log):
+def test_the_files_survive_arbitrary_operations(pytestconfig, capsys, kernel_log):
     operations = pytestconfig.getoption("--operations")
     seed = pytestconfig.getoption("--seed")
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
@@ -52,7 +53,7 @@ def test_the_files_endure_anything(pytestconfig, capsys, kernel_log):
                 print(f"\n{said}", end="", flush=True)
             the_recorder_works(file)
             kmsg.assert_no_trouble(kernel_log())
-            # Of RCU's grace periods, of which a session has several, there are enough by now.
+            # A session waits for several of RCU's grace periods; the sessions so far are enough.
             RCU_EXPEDITED.write_text("1")
     finally:
         RCU_EXPEDITED.write_text("0")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a call that does not sleep leaves behind: nothing that another CPU looks at, and no
-memory but its record."""
+"""A call that does not sleep writes no shared cache line and allocates only its record."""
 import mmap
 import os
 import pathlib
@@ -26,10 +25,10 @@ def shared_stores(function):
 
 
 def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
-    """By the machine code of this kernel's module, along all of its ways."""
+    """By the machine code of this kernel's module, along all its paths."""
     assert len(disassembly.stores_of(pfstat.MODULE, "pfstat_fault_fast")) > 30
     assert shared_stores("pfstat_fault_fast") == []
-    # The table of suspended calls is shared: there it would have been found.
+    # The table of suspended calls is shared, so the check must find stores there.
     assert shared_stores("pfstat_chain_suspend")
 
 
@@ -42,7 +41,7 @@ def fixture_clock_sources():
 
 @pytest.mark.deterministic
 def test_calls_stay_on_the_fast_path_with_each_clock_source(small_file, clock_sources):
-    """By instructions, a thousandth each: the slow path takes four times those of the TSC."""
+    """Compares instruction counts within 0.1 %: the slow path takes four times those of the TSC."""
     costs = {}
     for name in clock_sources:
         (CLOCK / "current_clocksource").write_text(name)
@@ -64,21 +63,21 @@ def percpu_section():
     return int(re.search(r"^\.data\.\.percpu +(\d+)", said, re.MULTILINE)[1])
 
 
-def test_stats_tell_the_memory_that_the_module_has():
+def test_stats_report_the_memory_of_the_module():
     modules = pathlib.Path("/proc/modules").read_text()
     values = memory()
     assert values["module_bytes"] == int(re.search(r"^pfstat (\d+)", modules, re.MULTILINE)[1])
-    # Variables begin at cache lines, so that there are gaps.
+    # Variables are aligned to cache lines, which leaves gaps.
     assert percpu_section() - 4 * CACHE_LINE < values["percpu_bytes"] <= percpu_section()
 
 
 def test_a_mapping_and_a_thread_take_no_memory(small_file):
-    """After the first of a kind of file system, which has a shadow made."""
+    """After the first mapping of a file system type, which allocates a shadow."""
     with open(small_file, "rb") as file, pfstat.Session() as session:
         session.command(f"pid {os.getpid()}")
         maps = [mmap.mmap(file.fileno(), PAGE, prot=mmap.PROT_READ)]
         before, hooked = memory(), pfstat.hooked()
-        # Each second page, so that they are not merged into one.
+        # Every second page, so that the mappings are not merged.
         maps += [mmap.mmap(file.fileno(), PAGE, prot=mmap.PROT_READ, offset=2 * page * PAGE)
                  for page in range(1, 101)]
         assert pfstat.hooked() == hooked + 100

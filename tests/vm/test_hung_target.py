@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A target hangs in a fault on a frozen file system: every command still returns."""
+"""A target hangs in a fault on a frozen file system; every command still returns."""
 import contextlib
 import errno
 import pathlib
@@ -33,7 +33,8 @@ HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 @pytest.fixture(autouse=True)
 def no_khugepaged():
-    """It waits for the mmap lock of a target that hangs (6.1), and every reader behind it."""
+    """khugepaged waits for the mmap lock of a hanging target (6.1), and every reader waits behind
+    it."""
     before = re.search(r"\[(\w+)\]", HUGE_PAGES.read_text())[1]
     HUGE_PAGES.write_text("never")
     yield
@@ -76,7 +77,7 @@ class Writer:
         self.process.stdin.flush()
 
     def hang(self):
-        """Makes its write; the file system is frozen, so it sleeps in ->page_mkwrite()."""
+        """Lets it write; the file system is frozen, so it sleeps in ->page_mkwrite()."""
         self.go()
         pfstat.wait_until(lambda: state(self.pid) == "D")
 
@@ -92,7 +93,7 @@ def state(pid):
 
 
 def shell(line):
-    """Runs a line in another process, which may hang for ever: (status, output)."""
+    """Runs a line in another process, which may hang forever; returns (status, output)."""
     process = subprocess.Popen(["sh", "-c", line], stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
     pfstat.wait_until(lambda: process.poll() is not None, 60)
@@ -106,7 +107,7 @@ def works(line):
 
 
 def all_return(pid):
-    """What ps, top and an administrator do."""
+    """The commands of ps, top and an administrator."""
     works(f"cat /proc/{pid}/cmdline /proc/{pid}/maps > /dev/null")
     works(f"cat {pfstat.DEBUGFS}/stats {pfstat.DEBUGFS}/log > /dev/null")
     return works(f"cat {pfstat.DEBUGFS}/targets")
@@ -118,7 +119,7 @@ def is_in_use():
 
 
 def assert_unloads():
-    """Once the thaw has reached the target; until then rmmod is refused."""
+    """After the thaw has reached the target; until then rmmod is refused."""
     pfstat.wait_until(lambda: pfstat.run("rmmod", "pfstat", check=False).returncode == 0)
     assert not pfstat.loaded()
 
@@ -175,8 +176,8 @@ def test_a_session_closes_while_its_target_hangs(folder):
     assert_unloads()
 
 
-def test_a_process_that_hangs_can_be_watched(folder):
-    """The mapping's operations are exchanged without a lock that the fault holds."""
+def test_a_hanging_process_can_be_watched(folder):
+    """The vm_ops of the mapping are replaced without a lock that the fault holds."""
     writer = Writer(folder / "file")
     with frozen(folder):
         writer.hang()
@@ -187,8 +188,8 @@ def test_a_process_that_hangs_can_be_watched(folder):
     assert_unloads()
 
 
-def test_without_fault_around_a_process_that_hangs_is_refused(folder, kernel_log):
-    """map_pages is taken away, which must not happen to a fault that is about to call it."""
+def test_a_hanging_process_is_refused_without_fault_around(folder, kernel_log):
+    """map_pages is removed, which must not happen during a fault that is about to call it."""
     writer = Writer(folder / "file")
     pfstat.control("fault_around off")
     with frozen(folder):
@@ -202,7 +203,7 @@ def test_without_fault_around_a_process_that_hangs_is_refused(folder, kernel_log
     assert_unloads()
 
 
-def test_a_command_that_is_killed_leaves_no_target(folder, small_file):
+def test_a_killed_command_leaves_no_target(folder, small_file):
     writer = Writer(folder / "file")
     other = Workload("touch", small_file)
     pfstat.control("fault_around off")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every allocation of the module fails once: a clean error or nothing at all, nothing is
-left behind, and the same works right after. On kernels with fail-nth alone."""
+"""Every allocation of the module fails once: the result is a clean error or none, nothing is left
+behind, and the same operation works afterwards. Only on kernels with fail-nth."""
 import ctypes
 import itertools
 import mmap
@@ -24,7 +24,7 @@ FILES = ("control", "session", "log", "stats", "targets", "ring/cpu0")
 
 @pytest.fixture
 def target(small_file):
-    """A process that waits with a mapping or two; of a file system of its own kind."""
+    """A process that waits with one or two mappings, on a file system type of its own."""
     workload = Workload("fork", small_file)
     yield workload
     workload.kill()
@@ -35,7 +35,7 @@ def idle():
 
 
 def counts_are_exact(path):
-    """A session as any: each page is one call."""
+    """A normal session: each page is one call."""
     pfstat.warm(path)
     with Mapping(path) as mapping:
         with Session("fault_around off", "ring_size 64K", f"file {mapping.fd()}"):
@@ -45,7 +45,7 @@ def counts_are_exact(path):
     return head == {"calls": 256, "here": 256, "lost": 0} and len(records) == 256
 
 
-def test_insmod(small_file):
+def test_failed_insmod_leaves_nothing(small_file):
     """Loaded with all of its files, or not at all."""
     def check(err, _):
         assert pfstat.loaded() == (err == 0)
@@ -61,7 +61,7 @@ def test_insmod(small_file):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_open(name):
+def test_failed_open_leaves_nothing(name):
     opened = []
 
     def act():
@@ -79,8 +79,8 @@ def test_open(name):
 
 
 @pytest.mark.parametrize("name", ("log", "stats", "targets"))
-def test_read(name, target):
-    """ENOMEM, or the text: never a part of it as if it were whole."""
+def test_failed_read_returns_no_partial_text(name, target):
+    """ENOMEM or the full text, never a truncated text that looks complete."""
     buffer = bytearray(1 << 16)
     files = []
     pfstat.control(f"pid {target.pid}")
@@ -109,9 +109,9 @@ def test_read(name, target):
 
 
 @pytest.mark.parametrize("command", ("follow {}",))
-def test_first_target(command, target, small_file):
-    """With the rings, the probes, the shadows: all of a session's start."""
-    sizes = itertools.cycle(("8K", "12K"))      # rings that are there are taken again
+def test_failed_first_target_leaves_nothing(command, target, small_file):
+    """With rings, probes and shadows: the complete start of a session."""
+    sizes = itertools.cycle(("8K", "12K"))      # existing rings are reused
     files, bounds = [], [0, 0]
 
     def begin():
@@ -119,7 +119,7 @@ def test_first_target(command, target, small_file):
             os.close(files.pop())
             pfstat.control("stop")
         if not bounds[0] or pfstat.stats()["shadow_bytes"]:
-            pfstat.unload()     # shadows serve the next session, too
+            pfstat.unload()     # shadows are kept for the next session
             pfstat.load()
             bounds[:] = failnth.below_module()
         pfstat.control(f"ring_size {next(sizes)}")
@@ -140,8 +140,8 @@ def test_first_target(command, target, small_file):
 
 
 @pytest.mark.parametrize("command", ("pid {}", "follow {}"))
-def test_one_target_more(command, target, small_file):
-    """Who is watched already stays so, and nobody else is in part."""
+def test_failed_further_target_changes_nothing(command, target, small_file):
+    """Existing targets stay, and no process becomes a target in part."""
     with pfstat.mounted_disk("failing", 1000, features=()) as folder:
         other = Workload("fork", pfstat.make_file(folder / "other", 16 * PAGE))
         fd = os.open(pfstat.DEBUGFS / "control", os.O_WRONLY)
@@ -163,8 +163,8 @@ def test_one_target_more(command, target, small_file):
         other.kill()
 
 
-def test_file_of_a_session(small_file):
-    """The program's own way in; what fails leaves the session as it was."""
+def test_failed_session_command_changes_nothing(small_file):
+    """A program's session file; a failed command leaves the session unchanged."""
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:
         line = f"file {mapping.fd()}".encode()
@@ -181,14 +181,14 @@ def test_file_of_a_session(small_file):
             assert mapping.read(3) == 0x5a
 
         failnth.each(failnth.below_module(), lambda: os.write(sessions[0].fd, line), check, begin)
-        # Whatever else the write takes.
+        # All other allocations of the write.
         failnth.each(failnth.EVERYWHERE, lambda: os.write(sessions[0].fd, line), check, begin)
         sessions.pop().close()
     assert counts_are_exact(small_file)
 
 
 @pytest.mark.parametrize("line", ("stop", "clear", "fault_around off"))
-def test_commands_that_end_or_set(line, target):
+def test_commands_that_stop_or_set_work_without_memory(line, target):
     fd = os.open(pfstat.DEBUGFS / "control", os.O_WRONLY)
 
     def begin():
@@ -207,7 +207,7 @@ def test_commands_that_end_or_set(line, target):
     pfstat.control("fault_around keep")
 
 
-def test_close_of_a_session(small_file):
+def test_close_of_a_session_works_without_memory(small_file):
     """It cannot be refused."""
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:
@@ -222,7 +222,7 @@ def test_close_of_a_session(small_file):
         failnth.each(failnth.EVERYWHERE, lambda: sessions[0].close(), check, begin)
 
 
-def test_mmap_of_a_ring(target):
+def test_failed_mmap_of_a_ring_leaves_nothing(target):
     pfstat.control(f"pid {target.pid}")
     mapped = []
     fd = os.open(pfstat.DEBUGFS / "ring/cpu0", os.O_RDWR)
@@ -243,10 +243,9 @@ def test_mmap_of_a_ring(target):
     pfstat.control("stop")
 
 
-def test_a_fault(small_file):
-    """Below the wrapper the file system runs out of memory: read-ahead does without the page,
-    or the kernel lets the program try again. It reads what it should; each call has its
-    record."""
+def test_a_fault_is_recorded_without_memory(small_file):
+    """Below the wrapper the file system runs out of memory: read-ahead skips the page, or the
+    kernel lets the program retry. The program reads correct data, and each call has its record."""
     with Mapping(small_file) as mapping:
         def begin():
             pfstat.LIBC.madvise(ctypes.c_void_p(mapping.address), ctypes.c_size_t(mapping.size),
@@ -267,8 +266,8 @@ def test_a_fault(small_file):
             assert failnth.each(failnth.below_module(), act, check, begin) >= 2
 
 
-def test_fork_of_a_target(small_file):
-    """The child is followed, at once or a moment later, when the count says so."""
+def test_fork_of_a_target_is_followed_or_counted(small_file):
+    """The child is followed at once, or a moment later if the counter says so."""
     pfstat.warm(small_file)
     own = failnth.Own()
     nth, failed = 0, True
@@ -296,7 +295,7 @@ def arm(pid, nth):
 
 
 def is_over(pid):
-    """The allocation came, and failed."""
+    """The allocation was reached and failed."""
     return int(failnth.path_of(pid).read_text()) == 0
 
 
@@ -305,9 +304,9 @@ def program_is_hooked(pid):
                for line in pfstat.targets().splitlines())
 
 
-def test_exec_of_a_target(small_file):
-    """What it executes is hooked from its first mapping on, though a moment later. What the
-    kernel's own checks allocate below the module may fail as well, and is not missed."""
+def test_exec_of_a_target_is_hooked_or_counted(small_file):
+    """The new program is hooked from its first mapping on, possibly a moment later. Allocations of
+    the kernel's own checks below the module may also fail, which does not matter."""
     missed = 0
     with failnth.counted(failnth.below_module()):
         for nth in range(1, failnth.MOST):
@@ -329,8 +328,8 @@ def test_exec_of_a_target(small_file):
     assert nth > 1 and missed
 
 
-def test_mmap_of_a_target(small_file):
-    """The new mapping is hooked, at once or a moment later."""
+def test_mmap_of_a_target_is_hooked_or_counted(small_file):
+    """The new mapping is hooked at once or a moment later."""
     state, bounds, missed = {}, [0, 0], []
     fd = os.open(small_file, os.O_RDONLY)
 
@@ -342,7 +341,7 @@ def test_mmap_of_a_target(small_file):
 
     def begin():
         end()
-        pfstat.unload()     # with the shadows: else there is nothing to allocate
+        pfstat.unload()     # including the shadows, otherwise nothing is allocated
         pfstat.load()
         bounds[:] = failnth.below_module()
         state["session"] = Session(f"only {fd}", f"pid {os.getpid()}")
@@ -364,8 +363,8 @@ def test_mmap_of_a_target(small_file):
         os.close(fd)
 
 
-def test_rmmod(target):
-    """It cannot be refused: all is gone, whoever was watched runs on."""
+def test_rmmod_works_without_memory(target):
+    """It cannot be refused: everything is released, and former targets run on."""
     def begin():
         pfstat.load()
         pfstat.control(f"pid {target.pid}")
@@ -379,7 +378,7 @@ def test_rmmod(target):
     target.finish()
 
 
-def test_nothing_was_lost():
+def test_no_memory_leaked():
     pfstat.unload()
     time.sleep(1)
     assert kmemleak.scan() == ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The build asked this kernel the right questions, and refuses those it is not for."""
+"""The build probes this kernel correctly, and refuses unsupported kernels."""
 import pathlib
 import shutil
 import subprocess
@@ -20,13 +20,13 @@ def check_probes(*words):
     return pfstat.run(CHECK_PROBES, pfstat.KERNEL_NAME, *words, check=False)
 
 
-def test_the_probes_say_what_is_known_of_this_kernel():
-    """And for each there is a kernel that says yes, and one that says no."""
+def test_probes_match_the_list_for_this_kernel():
+    """For each probe there is a kernel with the answer yes and one with the answer no."""
     result = check_probes(*said_yes())
     assert (result.returncode, result.stdout) == (0, ""), result.stdout
 
 
-def test_a_probe_that_says_otherwise_is_told_by_name():
+def test_a_probe_that_differs_from_the_list_is_named():
     said = said_yes()
     lost = said.pop()
     result = check_probes(*said, "never_heard_of")
@@ -35,8 +35,8 @@ def test_a_probe_that_says_otherwise_is_told_by_name():
                                                "never_heard_of: this kernel is known to say no"}
 
 
-def test_a_probe_that_all_kernels_answer_alike_is_told(tmp_path):
-    """In a copy of what is known, a kernel's answer more than it has."""
+def test_a_probe_with_one_answer_on_all_kernels_is_named(tmp_path):
+    """In a copy of the list of kernels, with one kernel's answer added."""
     (tmp_path / "tools/kernels").mkdir(parents=True)
     (tmp_path / "module/probes").mkdir(parents=True)
     shutil.copy(CHECK_PROBES, tmp_path / "tools")
@@ -58,7 +58,7 @@ def test_a_probe_that_all_kernels_answer_alike_is_told(tmp_path):
     ("7.4", True), ("10.1", True)])
 def test_a_kernel_too_old_or_too_new_is_refused_by_name(version, refused):
     major, minor = version.split(".")
-    # Nothing is asked of the compiler: that is another test's.
+    # CC=false: this test must not run the compiler.
     build = ["make", "-n", "-f", TOP / "Kbuild", f"VERSION={major}", f"PATCHLEVEL={minor}",
              f"KERNELRELEASE={version}.9-other", f"src={TOP}", "CC=false"]
     result = subprocess.run(build, text=True, capture_output=True, timeout=60, check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the lab gives its guest, and the command lines that its tools accept or refuse."""
+"""The lab's guest, and the command lines that the tools of the lab accept or refuse."""
 import collections
 import pathlib
 import re
@@ -11,7 +11,7 @@ import pfstat
 
 TOP = pathlib.Path(__file__).parents[2]
 
-# What tools/lab.d/vm.sh needs of a lab to pack COMMAND.
+# The part of the lab that tools/lab.d/vm.sh needs to pack COMMAND.
 PACK = """
 . tools/lab.d/common.sh; . tools/lab.d/vm.sh
 work=$1 kernel=6.12 disk_latency=1 swap=1M
@@ -22,7 +22,7 @@ tar -xOf "$work/transfer" command
 
 
 def packed(folder, *words):
-    """COMMAND as the guest gets it."""
+    """COMMAND as the guest receives it."""
     result = subprocess.run(["bash", "-c", PACK, "bash", folder, *words], cwd=TOP, check=True,
                             capture_output=True, timeout=pfstat.PATIENCE)
     return result.stdout.decode().split("\0")[:-1]
@@ -35,7 +35,7 @@ def test_a_quoted_line_is_run_by_the_shell(tmp_path, line):
 
 @pytest.mark.parametrize("words", [
     ["uname"], ["./a-program_1.2"], ["echo", "a b; c"], ["sh", "-c", "uname -a; free"]])
-def test_words_reach_the_command_as_they_are(tmp_path, words):
+def test_words_reach_the_command_unchanged(tmp_path, words):
     assert packed(tmp_path, *words) == words
 
 
@@ -48,7 +48,7 @@ def test_the_lab_swaps_to_compressed_memory():
 
 @pytest.mark.long
 def test_a_competition_works_in_the_lab():
-    """The README's, which ends within seconds."""
+    """The README's example, which ends within seconds."""
     text, = re.findall(r"^    pfdrive (study pressure .*)", (TOP / "README.md").read_text(), re.M)
     words = text.split()
     competition = pfstat.drive(*words[2:], command=words[:2])["competition"]
@@ -58,7 +58,7 @@ def test_a_competition_works_in_the_lab():
 
 @pytest.fixture(name="drawn", scope="module")
 def fixture_drawn(tmp_path_factory):
-    """A recording that has something to draw."""
+    """A recording with something to draw."""
     recording = tmp_path_factory.mktemp("drawn") / "run.pfs"
     path = pfstat.make_file(pfstat.DISK / "drawn", 256 * pfstat.PAGE)
     pfstat.load()
@@ -76,14 +76,14 @@ def endings_of(folder):
 
 
 def without_gnuplot(tmp_path, *words):
-    """What pfdrive reports where no gnuplot is in PATH."""
+    """The message of pfdrive if gnuplot is not in PATH."""
     result = pfstat.run(pfstat.PFDRIVE, *words, env={"PATH": str(tmp_path)}, check=False)
     assert result.returncode == 1
     assert "apt-get install gnuplot-nox" in result.stderr and result.stderr.count("\n") == 1
     return result.stderr
 
 
-def test_the_lab_draws_a_page(drawn, tmp_path):
+def test_the_lab_draws_an_html_page(drawn, tmp_path):
     pfstat.run(pfstat.PFDRIVE, "report", drawn, "--html", tmp_path / "run.html")
     page = (tmp_path / "run.html").read_text()
     assert page.count("<svg") >= 3 and page.rstrip().endswith("</html>")
@@ -98,14 +98,14 @@ def test_the_lab_draws_figures(drawn, tmp_path):
                for path in (tmp_path / "figures").glob("*.png"))
 
 
-def test_no_page_without_gnuplot(drawn, tmp_path):
+def test_html_page_needs_gnuplot(drawn, tmp_path):
     page = tmp_path / "run.html"
     assert f"cannot write {page}: gnuplot" in without_gnuplot(tmp_path, "report", drawn,
                                                               "--html", page)
     assert not list(tmp_path.iterdir())
 
 
-def test_data_and_scripts_without_gnuplot(drawn, tmp_path):
+def test_data_and_scripts_are_written_without_gnuplot(drawn, tmp_path):
     folder = tmp_path / "figures"
     assert "nothing was drawn" in without_gnuplot(tmp_path, "report", drawn, "--plot", folder)
     figures = endings_of(folder)
@@ -125,7 +125,7 @@ def test_unknown_test_files_are_refused_before_a_build(command):
 
 
 def test_known_test_files_are_accepted():
-    """No suite is named, so none is run."""
+    """No suite is named, so none runs."""
     result = pfstat.run("tools/check", "--tests", "test_lab.py::test_x test_record.py -k one",
                         cwd=TOP)
     assert (result.stdout, result.stderr) == ("0 passed, 0 failed\n", "")

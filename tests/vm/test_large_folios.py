@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where one fault maps many pages: an ext4 as people have it, large folios if the kernel's
-ext4 has them. What is counted in pages closes with them and without."""
+"""Faults that map many pages: a common ext4, with large folios if the kernel's ext4 has them.
+Counts of pages add up with and without them."""
 import pytest
 
 import pfstat
 from pfstat import PAGE, Mapping, Session, mapped_by
 
-# Less than a huge page: of a mapping that has room for one, khugepaged of 7.2 takes all pages
-# out of the page table within 10 s, to make one of them, and they fault again.
+# Smaller than a huge page: if a mapping has room for one, khugepaged of 7.2 unmaps all pages within
+# 10 s to collapse them, and they fault again.
 PAGES = 256
 
 
@@ -20,7 +20,7 @@ def fixture_plain_file():
 
 
 def touched_in_order(path):
-    """The records of a process that reads each page once, and the pages' own frames."""
+    """The records of a process that reads each page once, and the frames of the pages."""
     with Mapping(path) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):
             for page in range(PAGES):
@@ -36,19 +36,19 @@ def test_the_disk_of_the_other_tests_has_single_pages(small_file):
     assert len([r for r in records if r["pfn"] is not pfstat.NO_PFN]) == PAGES
 
 
-def test_records_say_the_page_that_was_touched_and_the_size_of_its_folio(plain_file):
+def test_records_have_the_touched_page_and_its_folio_size(plain_file):
     pfstat.warm(plain_file)
     records, frames = touched_in_order(plain_file)
     assert {r["class"] for r in records} == {"long"}
     for record in records:
         assert record["pfn"] == frames[record["pgoff"]]
-        # The folio's pages lie one behind the other.
+        # The pages of a folio are contiguous.
         for page in mapped_by(record):
             assert frames[page] - frames[record["pgoff"]] == page - record["pgoff"]
 
 
 def test_every_page_is_mapped_by_one_fault_or_with_its_folio(plain_file):
-    """A folio is mapped in pieces at most: never a page that nobody's fault tells of."""
+    """A folio is mapped in several pieces at most; no page lacks a fault that reports it."""
     pfstat.warm(plain_file)
     records, _ = touched_in_order(plain_file)
     assert {page for record in records for page in mapped_by(record)} == set(range(PAGES))
@@ -58,7 +58,7 @@ def test_every_page_is_mapped_by_one_fault_or_with_its_folio(plain_file):
         assert len(records) < PAGES
 
 
-def test_what_the_driver_counts_in_pages_closes(plain_file):
+def test_page_counts_of_the_driver_add_up(plain_file):
     result = pfstat.drive("--pattern", "sequential", "--fault-around", "off", plain_file)
     assert result["lost"] == 0
     assert result["pages_touched"] == PAGES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A kernel that is locked down, as Secure Boot brings it. It stays so: this comes last."""
+"""A locked-down kernel, as with Secure Boot. Lockdown cannot be undone, so this test runs last."""
 import errno
 import os
 import pathlib
@@ -32,14 +32,14 @@ def check_closed(level):
         with pytest.raises(PermissionError) as refusal:
             os.open(pfstat.DEBUGFS / name, flags)
         assert refusal.value.errno == errno.EPERM
-    # What can only be read stays open, to root.
+    # Files that can only be read stay open to root.
     assert (pfstat.DEBUGFS / "stats").read_text().startswith("recording")
 
 
-def test_lockdown_closes_the_module_and_pfdrive_says_so(small_file):
+def test_lockdown_closes_the_module_and_pfdrive_reports_it(small_file):
     with pfstat.Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}") as session:
         lock("integrity")
-        # Who was in before stays in.
+        # An existing session stays open.
         mapping.read(0)
         session.command("stop")
     assert pfstat.stats()["calls"] > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Mappings and fault counts, as perf tells them."""
+"""Mappings and fault counts that perf events report."""
 import collections
 import mmap
 import os
@@ -30,14 +30,14 @@ def parse(text):
 
 
 def run_script(script, *arguments):
-    """Mappings and counts of a python3, and what it printed before them."""
+    """Mappings and counts of a python3, and the output before them."""
     out = pfstat.run(MAPS_DUMP, "run", sys.executable, "-S", "-c", script, *arguments).stdout
     said = [line for line in out.splitlines() if line.startswith("said ")]
     rest = "\n".join(line for line in out.splitlines() if not line.startswith("said "))
     return *parse(rest), [line.split()[1:] for line in said]
 
 
-# A mapping of pages 3 to 7 of the file, and when it was made.
+# A mapping of pages 3 to 7 of the file, and the time of its creation.
 MAP_ONCE = """
 import ctypes, mmap, os, sys, threading, time
 libc = ctypes.CDLL(None)
@@ -67,19 +67,19 @@ def assert_is(mapping, said, path):
     assert (mapping.prot, mapping.flags & 3) == (mmap.PROT_READ, mmap.MAP_SHARED)
 
 
-def test_a_mapping_by_path_address_and_inode(small_file):
+def test_a_mapping_has_path_address_and_inode(small_file):
     maps, counts, said = run_script(MAP_ONCE + "map_once()", small_file)
     ours, = [m for m in maps if m.path == str(small_file)]
     assert_is(ours, said[0], small_file)
     assert [m.ns for m in maps] == sorted(m.ns for m in maps)
     assert counts["lost"] == [0]
-    # The program and its C library, as the kernel and the linker map them.
+    # The program and its C library, as mapped by the kernel and the dynamic linker.
     assert any(m.path == os.path.realpath(sys.executable) for m in maps)
     assert any("/libc.so" in m.path and m.prot & mmap.PROT_EXEC for m in maps)
     assert any(m.path == "//anon" and m.inode == 0 for m in maps)
 
 
-def test_mappings_of_threads_and_children(small_file):
+def test_mappings_of_threads_and_children_are_reported(small_file):
     script = MAP_ONCE + """
 threads = [threading.Thread(target=map_once) for _ in range(4)]
 for thread in threads: thread.start(); thread.join()
@@ -97,8 +97,9 @@ os.wait()
     assert counts["lost"] == [0]
 
 
-def test_more_mappings_than_a_buffer_holds():
-    """5000 of at least 300 bytes each are five times 256 KiB: half full is waited for."""
+def test_mappings_beyond_the_buffer_size_are_read():
+    """5000 events of at least 300 bytes are five times 256 KiB, and the reader waits until a buffer
+    is half full."""
     path = pfstat.DISK / ("long" * 60)
     pfstat.make_file(path, 8 * pfstat.PAGE)
     maps, counts, said = run_script(MAP_ONCE + """
@@ -122,10 +123,10 @@ def map_and_unmap(fd):
 
 
 class Attached:
-    """maps_dump of a running process."""
+    """maps_dump attached to a running process."""
 
     def __init__(self, pid):
-        # Unbuffered: communicate() does not see what readline() reads ahead.
+        # Unbuffered, because communicate() does not see data that readline() read ahead.
         self.process = subprocess.Popen([str(MAPS_DUMP), "pid", str(pid)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, bufsize=0)
         assert self.process.stdout.readline() == b"ready\n"
@@ -137,7 +138,8 @@ class Attached:
 
 
 def test_lost_mappings_are_counted(small_file):
-    """Nobody drains while maps_dump is stopped: what found no room is told as a number."""
+    """The buffer is not drained while maps_dump is stopped; lost events are reported as a number.
+    """
     attached = Attached(os.getpid())
     attached.process.send_signal(signal.SIGSTOP)
     os.waitpid(attached.process.pid, os.WUNTRACED)
@@ -148,11 +150,11 @@ def test_lost_mappings_are_counted(small_file):
     maps, counts = attached.finish()
     told = len([m for m in maps if m.ns and m.path == str(small_file)])
     assert counts["lost"][0] > 1000
-    # Python itself maps little meanwhile.
+    # Python itself maps little in the meantime.
     assert 0 <= told + counts["lost"][0] - 10000 < 100
 
 
-# Waits; then pages of anonymous memory in old threads, a new one and a child; and of a file.
+# Waits; then touches anonymous pages in old threads, a new thread and a child, and pages of a file.
 WORK = """
 import mmap, os, sys, threading
 go = threading.Event()
@@ -218,21 +220,21 @@ def test_counts_of_a_running_process_equal_the_kernels(worker):
     counts = attached.finish()[1]
     faults, minor, major = counts["perf"]
     assert [minor, major] == counts["proc"]
-    # 3 threads with 100 pages, one with 200; and a file that is not in the page cache.
+    # 3 threads with 100 pages, one with 200; and a file outside the page cache.
     assert minor >= 500 and major >= 1
     assert minor + major <= faults
 
 
-def test_counts_of_a_command_are_its_rusage():
+def test_counts_of_a_command_match_its_rusage():
     counts = run_script("import os\nif not os.fork(): os._exit(0)\nos.wait()")[1]
     faults, minor, major = counts["perf"]
     minflt, majflt = counts["rusage"]
-    # rusage begins at the fork, and the kernel's own copying of arguments is not perf's.
+    # rusage starts at the fork, and perf does not count the kernel's copying of arguments.
     assert 0 <= minflt + majflt - minor - major <= 200
     assert major <= majflt and minor + major <= faults
 
 
-def test_a_process_that_is_not_there():
+def test_a_missing_process_is_refused():
     result = pfstat.run(MAPS_DUMP, "pid", 1 << 22, check=False)
     assert result.returncode == 1
     assert result.stderr == "maps_dump: watch: No such process\n"

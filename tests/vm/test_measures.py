@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What pfdrive measures beside the faults, held against other programs and the kernel's own."""
+"""Figures that do not concern faults, compared with other programs and with the kernel's own."""
 import pathlib
 
 import pytest
@@ -25,9 +25,9 @@ def check_reasons(result):
         assert line["reason"] != "unexplained", (name, line)
 
 
-# getrusage beside eBPF
+# getrusage compared with eBPF
 
-def test_rusage_is_what_the_ledger_has_and_ebpf_saw(small_file):
+def test_rusage_matches_the_ledger_and_ebpf(small_file):
     result = pfstat.drive("--with", "rusage", small_file)
     counts = {count["name"]: count["value"] for count in result["ledger"]["counts"]}
     for name in ("minflt", "majflt"):
@@ -38,7 +38,7 @@ def test_rusage_is_what_the_ledger_has_and_ebpf_saw(small_file):
     check_reasons(result)
 
 
-def test_all_that_is_read_is_inblock_and_requests(small_file):
+def test_blocks_read_match_inblock_and_requests(small_file):
     result = pfstat.drive("--pattern", "sequential", small_file)
     assert usage(result, "inblock")["rusage"] == usage(result, "inblock")["ebpf"] == \
         256 * pfstat.PAGE // 512
@@ -48,27 +48,27 @@ def test_all_that_is_read_is_inblock_and_requests(small_file):
 
 
 @pytest.mark.deterministic
-def test_switches_are_the_stays_off_the_cpu(small_file):
-    """That a disk fault sleeps holds where CPUs do not wait for each other."""
+def test_switches_match_the_off_cpu_intervals(small_file):
+    """A disk fault always sleeps only if CPUs do not wait for each other."""
     result = pfstat.drive("--pattern", "stride:64K", "--accesses", "256", small_file)
     voluntary, preempted = usage(result, "nvcsw"), usage(result, "nivcsw")
-    # One switch may fall between the two beginnings, or the two ends.
+    # One switch may fall between the two starts or the two ends.
     assert abs(voluntary["difference"]) <= 1 and abs(preempted["difference"]) <= 2
     assert voluntary["ebpf"] + preempted["ebpf"] == result["off_cpu_count"]
     assert voluntary["ebpf"] > 0 and result["major"] > 0
     check_reasons(result)
 
 
-def test_time_on_the_cpu_is_the_loops_less_its_stays(small_file):
+def test_cpu_time_is_the_elapsed_time_less_off_cpu_time(small_file):
     result = pfstat.drive("--pattern", "sequential", small_file)
     cpu = usage(result, "cpu_us")
     assert 0 < cpu["ebpf"] <= result["elapsed_ns"] / 1000
-    # Ticks of 4 ms at either end.
+    # Ticks of 4 ms at both ends.
     assert abs(cpu["difference"]) < 8000 + 0.2 * cpu["ebpf"]
 
 
-def test_what_a_program_wrote_is_dirty_before_it_is_written(tmp_path):
-    """oublock counts pages made dirty; nobody has written them when the program ends."""
+def test_oublock_counts_dirty_pages_before_they_are_written(tmp_path):
+    """oublock counts pages made dirty; they have not been written when the program ends."""
     target = pfstat.DISK / "written"
     target.unlink(missing_ok=True)
     result, _ = pfstat.record("dd", "if=/dev/zero", f"of={target}", "bs=64K", "count=16",
@@ -79,7 +79,7 @@ def test_what_a_program_wrote_is_dirty_before_it_is_written(tmp_path):
     target.unlink()
 
 
-def test_a_records_faults_agree_and_other_differences_have_reasons():
+def test_faults_agree_and_other_differences_have_reasons():
     result, _ = pfstat.record(pfstat.BUILD / "workload", "anon", "500",
                               options=["--with", "rusage"])
     assert usage(result, "minflt")["difference"] == usage(result, "majflt")["difference"] == 0
@@ -90,7 +90,7 @@ def test_a_records_faults_agree_and_other_differences_have_reasons():
     check_reasons(result)
 
 
-def test_without_ebpf_its_side_is_null(small_file):
+def test_values_of_ebpf_are_null_without_it(small_file):
     result = pfstat.drive("--no-bpf", "--with", "rusage,syscalls", small_file)
     assert all(line["ebpf"] is None for line in result["usage"].values())
     assert result["syscall_totals"] is None
@@ -100,7 +100,7 @@ def test_without_ebpf_its_side_is_null(small_file):
 # System calls
 
 def strace_counts(*command):
-    """Calls and errors by name, as strace -c has them."""
+    """Calls and errors by name, from strace -c."""
     out = pathlib.Path("/tmp/strace.out")
     pfstat.run("strace", "-c", "-o", out, *command)
     counts = {}
@@ -119,7 +119,7 @@ def totals_of(result):
 @pytest.mark.parametrize("command", [
     ["workload", "calls", "1000"], ["ls", "-lR", "/etc"], ["workload", "anon", "50"],
 ])
-def test_system_calls_are_those_that_strace_counts(command):
+def test_system_calls_match_the_counts_of_strace(command):
     path = pfstat.run("which", command[0]).stdout.strip()
     counts = strace_counts(path, *command[1:])
     result, _ = pfstat.record(path, *command[1:], options=["--with", "syscalls"])
@@ -127,7 +127,7 @@ def test_system_calls_are_those_that_strace_counts(command):
     assert totals == counts
     if command[1] == "calls":
         assert totals["getppid"] == (1000, 0)
-        assert totals["close"][1] == 500    # of a descriptor that is none
+        assert totals["close"][1] == 500    # of an invalid descriptor
 
 
 def test_totals_are_the_sums_of_the_results(small_file):
@@ -138,7 +138,7 @@ def test_totals_are_the_sums_of_the_results(small_file):
     assert totals_of(result)["getrusage"] == (2, 0)
 
 
-def test_the_table_is_made_as_straces():
+def test_table_has_the_format_of_strace():
     text = pfstat.run(pfstat.PFDRIVE, "record", "--with", "syscalls", "--",
                       pfstat.BUILD / "workload", "calls", "100").stdout
     table = text[text.index("% time"):].splitlines()
@@ -179,10 +179,10 @@ def test_counters_are_counted_or_not_available_and_never_0(small_file):
         assert result["counters"]["l1d"]["read"]["accesses"]["count"] >= 100 * KIB
     else:
         assert all("no PMU" in counter["missing"] for counter in counters)
-    assert totals_of(result)["prctl"] == (2, 0)     # on and off: around the loop alone
+    assert totals_of(result)["prctl"] == (2, 0)     # at switching on and off: only around the loop
 
 
-def test_l1d_is_walked_twice(small_file):
+def test_walk_covers_twice_the_size_of_l1d(small_file):
     result = pfstat.drive("--with", "hw", "--accesses", "10", small_file)
     size = None
     for index in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):

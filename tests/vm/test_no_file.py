@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Memory that looks like a file: refused by name, and passed by in a process that is watched."""
+"""Memory that looks like a file is refused by name, and skipped in a watched process."""
 import contextlib
 import ctypes
 import errno
@@ -16,7 +16,7 @@ from pfstat import PAGE, Session
 
 @contextlib.contextmanager
 def memory_of(kind):
-    """(a descriptor, an address) of two pages, mapped, that are no file's on a disk."""
+    """(a descriptor, an address) of two mapped pages that belong to no file on a disk."""
     size = 2 * PAGE
     flags = mmap.MAP_SHARED
     folder = None
@@ -49,8 +49,8 @@ def memory_of(kind):
 
 
 @pytest.mark.parametrize("kind", ["tmpfs", "memfd", "hugetlbfs", "huge memfd"])
-def test_memory_is_refused_by_name_and_passed_by(kind):
-    """The file is refused; of a process that is watched, such a mapping works unhooked."""
+def test_memory_is_refused_by_name_and_skipped(kind):
+    """The file is refused; in a watched process, such a mapping works unhooked."""
     with memory_of(kind) as (fd, address):
         status = os.fstat(fd)
         dev, inode = filesystems.device_number(status.st_dev), status.st_ino
@@ -68,7 +68,7 @@ def test_memory_is_refused_by_name_and_passed_by(kind):
 
 
 @pytest.mark.parametrize("kind", ["tmpfs", "memfd"])
-def test_pfdrive_refuses_memory_in_one_sentence(kind):
+def test_pfdrive_refuses_memory_with_one_message(kind):
     with memory_of(kind) as (fd, _):
         result = pfstat.run(pfstat.PFDRIVE, f"/proc/{os.getpid()}/fd/{fd}", check=False)
     assert result.returncode == 1 and result.stdout == ""

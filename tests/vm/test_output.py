@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What pfdrive prints, against what the module counted."""
+"""The output of pfdrive, compared with the counts of the module."""
 import csv
 
 import pfstat
@@ -12,7 +12,7 @@ def test_csv_adds_up_to_the_calls(small_file):
     assert sum(int(row["count"]) for row in rows) == pfstat.stats()["calls"]
 
 
-def test_accesses_bound_the_pages_touched(small_file):
+def test_pages_touched_do_not_exceed_accesses(small_file):
     run = pfstat.drive("--pattern", "stride:4K", "--accesses", "10", "--cache", "warm",
                        "--fault-around", "off", small_file)
     assert run["pages_touched"] == 10 == run["calls"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""overlayfs: a mapping is one of the file below, with its operations, and of another one
-since the file was copied up. What all file systems share: test_filesystems.py."""
+"""overlayfs: a mapping belongs to the lower file, with its vm_ops, and after a copy-up to another
+file. test_filesystems.py tests the behaviour that all file systems share."""
 import os
 
 import pytest
@@ -18,12 +18,12 @@ def fixture_place():
 
 
 def merge(place, pages):
-    """A file that lies in the lower folder: as the overlay has it, there, and copied up."""
+    """A file of the lower folder: its path in the overlay, there, and after a copy-up."""
     below = filesystems.Place("ext4", place.below / "lower", None)
     path = place.folder / "from-below"
     path.unlink(missing_ok=True)
     lower = below.file("from-below", pages)
-    place.unmount()     # what it knows of the folder below is from before
+    place.unmount()     # drops what overlayfs has cached of the lower folder
     (place.below / "upper/from-below").unlink(missing_ok=True)
     place.mount()
     return path, lower, place.below / "upper/from-below"
@@ -34,7 +34,7 @@ def fixture_merged(place):
     return merge(place, 16)
 
 
-def test_a_mapping_of_an_overlay_is_one_of_the_file_below(merged):
+def test_a_mapping_of_an_overlay_belongs_to_the_lower_file(merged):
     path, lower, _ = merged
     touched = touch(path, "read", range(16))
     assert touched.values() == {page: value_of(page) for page in range(16)}
@@ -43,8 +43,8 @@ def test_a_mapping_of_an_overlay_is_one_of_the_file_below(merged):
         {(filesystems.device_of(lower), os.stat(lower).st_ino)}
 
 
-def test_a_file_copied_up_is_another_file(merged):
-    """A mapping made before keeps the lower file; what is opened later has the upper one."""
+def test_a_copied_up_file_is_another_file(merged):
+    """A mapping from before keeps the lower file; a later open gets the upper one."""
     path, lower, upper = merged
     with Mapping(path) as before, Mapping(path, write=True) as after:
         assert upper.exists()
@@ -59,7 +59,7 @@ def test_a_file_copied_up_is_another_file(merged):
     assert upper.read_bytes()[3 * PAGE] == 77 and lower.read_bytes()[3 * PAGE] == value_of(3)
 
 
-def test_a_file_is_named_by_a_descriptor_from_before_its_copy(merged):
+def test_a_descriptor_from_before_the_copy_up_names_the_file(merged):
     path, lower, _ = merged
     with Mapping(path) as before:
         with open(path, "r+b"):
@@ -70,8 +70,8 @@ def test_a_file_is_named_by_a_descriptor_from_before_its_copy(merged):
     assert {r["pgoff"] for r in pfstat.of_file(pfstat.log()[1], lower)} == {2}
 
 
-def test_record_has_what_was_read_for_a_copy(place):
-    """eBPF's events are of the inode that is mapped, not of the one that stat(2) tells."""
+def test_record_has_the_reads_of_a_copy_up(place):
+    """Events of eBPF carry the mapped inode, not the one of stat(2)."""
     path, _, upper = merge(place, 512)
     with open(path, "r+b"):
         pass
@@ -84,8 +84,8 @@ def test_record_has_what_was_read_for_a_copy(place):
     assert 512 - 64 <= result["readahead"]["mapped"] < 512, result["readahead"]
 
 
-def test_only_one_file_is_that_below_and_its_copy(merged):
-    """`only` goes by the overlay's file, whatever is mapped for it."""
+def test_only_selects_the_lower_file_and_its_copy(merged):
+    """`only` selects by the overlay's file, whichever file is mapped for it."""
     path, lower, upper = merged
     with open(path, "rb") as named, Mapping(path) as before, Session() as session:
         session.command(f"only {named.fileno()}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What pfdrive says that it costs is what it costs; and who reads comes first."""
+"""The overhead that pfdrive reports is its actual overhead, and its reader has the highest
+priority."""
 import contextlib
 import json
 import os
@@ -34,7 +35,7 @@ def fixture_warm_file():
 
 @contextlib.contextmanager
 def recorder(pid, *options):
-    """pfdrive record of a process; in the end its JSON is in OUT."""
+    """pfdrive record of a process; its JSON is in OUT afterwards."""
     with begin_record("--json", OUT, *options, "-p", pid) as process:
         wait_until(lambda: re.search(rf"^mm pid {pid}\b", pfstat.targets(), re.MULTILINE))
         if "--no-bpf" not in options:
@@ -47,7 +48,7 @@ def recorder(pid, *options):
 
 
 def thread_ns(path, watch=None):
-    """Of a warm fault: the median of some rounds, less the first."""
+    """Time of a warm fault in ns: the median of some rounds, without the first."""
     with subprocess.Popen([pfstat.BUILD / "overhead/touch", path, str(ROUNDS)], text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
         pid = int(worker.stdout.readline())
@@ -57,8 +58,8 @@ def thread_ns(path, watch=None):
 
 
 @pytest.mark.deterministic
-def test_the_stated_cost_is_what_a_fault_takes_longer(warm_file):
-    """Module and eBPF; measured on another kind of file, in other rounds."""
+def test_stated_cost_matches_the_added_time_of_a_fault(warm_file):
+    """Module and eBPF; measured on another file system, in other rounds."""
     bare_ns = thread_ns(warm_file)
     added_ns = thread_ns(warm_file, recorder) - bare_ns
     result = json.loads(OUT.read_text())
@@ -69,15 +70,15 @@ def test_the_stated_cost_is_what_a_fault_takes_longer(warm_file):
           f"{cost['bpf_other_ns']:.0f}")
     assert 0.95 * added_ns < stated_ns < 1.05 * added_ns
     assert cost["bpf_other_ns"] > cost["bpf_hooked_ns"] > 0
-    # All of it, over all faults: the process does little else.
+    # The total over all faults: the process does little else.
     spent_ns = cost["total_ns"] + cost["bpf_total_ns"]
     assert 0.95 < spent_ns / (ROUNDS * PAGES * added_ns) < 1.05
     assert result["lost"] == result["events_lost"] == 0
 
 
 @pytest.mark.deterministic
-def test_a_fault_that_is_begun_again_is_no_whole_one(warm_file):
-    """Without map_pages the kernel begins each again, where a VMA has a lock of its own."""
+def test_a_restarted_fault_does_not_cost_a_whole_fault(warm_file):
+    """Without map_pages the kernel restarts each fault if VMAs have locks of their own."""
     again = "vma_lock" in pfstat.run("modinfo", "-F", "probes", pfstat.MODULE).stdout.split()
     module_ns = thread_ns(warm_file, lambda pid: recorder(pid, "--fault-around", "off", "--no-bpf"))
     added_ns = thread_ns(warm_file, lambda pid: recorder(pid, "--fault-around", "off")) - module_ns
@@ -94,8 +95,8 @@ def test_a_fault_that_is_begun_again_is_no_whole_one(warm_file):
 
 
 @pytest.mark.deterministic
-def test_what_else_is_mapped_is_no_cost_of_ebpf():
-    """It was: with a recording to write, 130 of 676 ns less, for the kernel's way to a mapping."""
+def test_other_mappings_do_not_change_the_cost_of_ebpf():
+    """A recording used to add the kernel's way to a mapping: 130 of 676 ns."""
     pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "--", "true")
     plain = json.loads(OUT.read_text())["cost"]
     pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "-o", RECORDING, "--", "true")
@@ -111,13 +112,13 @@ def test_without_ebpf_only_the_module_costs(warm_file):
     added_ns = thread_ns(warm_file, lambda pid: recorder(pid, "--no-bpf")) - bare_ns
     cost = json.loads(OUT.read_text())["cost"]
     assert cost["bpf_hooked_ns"] is cost["bpf_other_ns"] is cost["bpf_total_ns"] is None
-    # perf's counters of faults are added, too: they are eBPF's row where there is one.
+    # The time includes perf's fault counters, whose cost belongs to eBPF if eBPF is available.
     assert cost["call_ns"] < 1.15 * added_ns
 
 
 @pytest.mark.deterministic
 def test_measuring_the_cost_leaves_nothing_in_the_figures(warm_file):
-    """Neither faults, nor system calls, nor events of pfdrive's own."""
+    """It adds no faults, system calls or events of pfdrive itself."""
     result, _ = pfstat.record("true")
     assert result["cost"]["bpf_hooked_ns"] > 0
     assert result["ledger"]["unexplained"] == 0
@@ -129,7 +130,7 @@ def test_measuring_the_cost_leaves_nothing_in_the_figures(warm_file):
 
 
 @pytest.mark.deterministic
-def test_a_recording_carries_it(warm_file):
+def test_a_recording_has_the_cost(warm_file):
     pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "-o", RECORDING, "--",
                pfstat.BUILD / "workload", "now", warm_file)
     live, later = json.loads(OUT.read_text()), pfstat.report(RECORDING)
@@ -140,20 +141,20 @@ def test_a_recording_carries_it(warm_file):
 
 
 def nice_values(pid):
-    """Of all threads of a process, by tid."""
+    """The nice values of all threads of a process, by tid."""
     tasks = pathlib.Path(f"/proc/{pid}/task")
     return {int(task.name): int((task / "stat").read_text().rpartition(")")[2].split()[16])
             for task in tasks.iterdir()}
 
 
 def is_recording(pid):
-    """The first thread has its own priority again, after it made the others."""
+    """The first thread has its own priority again after it raised the others."""
     values = nice_values(pid)
     return len(values) > 1 and values[pid] == 0
 
 
 def nice_while_recording(start):
-    """Of pfdrive's first thread, of its others, of the command."""
+    """The nice values of pfdrive's first thread, of its others, and of the command."""
     children = []
     with start() as process:
         try:
@@ -165,7 +166,7 @@ def nice_while_recording(start):
             commands = [nice_values(child)[child] for child in children]
         finally:
             process.terminate()
-            # The command runs on, and has its standard error.
+            # The command runs on and holds pfdrive's standard error open.
             for child in children:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
@@ -180,12 +181,12 @@ def popen(*words):
     return subprocess.Popen([str(word) for word in words], stderr=subprocess.PIPE, text=True)
 
 
-def test_who_reads_comes_first_and_nobody_else():
-    """The program that is watched, and pfdrive's own thread, stay as they were."""
+def test_only_the_reading_threads_have_a_high_priority():
+    """The priority of the watched program and of pfdrive's first thread is unchanged."""
     assert nice_while_recording(lambda: popen(pfstat.PFDRIVE, *COMMAND)) == (0, {-20}, {0})
 
 
-def test_without_the_right_to_it_all_stay_alike():
+def test_priorities_are_unchanged_without_the_privilege():
     started = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", pfstat.PFDRIVE]
     assert users.without("-sys_nice", "nice", "-n", "-5", "true").stderr
     assert nice_while_recording(lambda: popen(*started, *COMMAND)) == (0, {0}, {0})

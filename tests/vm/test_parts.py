@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The parts of a fault's time, held against disks whose latency is known."""
+"""The parts of a fault's time, measured with disks of known latency."""
 import functools
 import itertools
 
@@ -27,9 +27,9 @@ def device_ns(result):
 
 
 @pytest.mark.parametrize("latency_ns", LATENCIES)
-def test_the_device_part_is_the_disks_latency(latency_ns):
-    """Of requests of one page: with read-ahead the thread does more before it sleeps,
-    about 3 us instead of 2, and that is cpu_before, not device."""
+def test_device_part_matches_the_latency_of_the_disk(latency_ns):
+    """Requests of one page: with read-ahead the thread works longer before it sleeps, about 3 us
+    instead of 2, which is cpu_before, not device."""
     result = on_disk(latency_ns, 0)
     assert result["parts"]["classes"]["disk"]["count"] == 1024
     assert device_ns(result) == pytest.approx(latency_ns, rel=0.05)
@@ -38,20 +38,20 @@ def test_the_device_part_is_the_disks_latency(latency_ns):
 
 @pytest.mark.parametrize("readahead_kb", [0, 128])
 @pytest.mark.parametrize("shorter, longer", itertools.pairwise(LATENCIES))
-def test_a_slower_disk_adds_its_latency_and_nothing_else(shorter, longer, readahead_kb):
+def test_a_slower_disk_adds_only_its_latency(shorter, longer, readahead_kb):
     before, after = on_disk(shorter, readahead_kb), on_disk(longer, readahead_kb)
-    # With read-ahead there are but 46 of them: one interrupt is a hundredth of the mean.
+    # With read-ahead there are only 46 of them: one interrupt is a hundredth of the mean.
     more = pytest.approx(longer - shorter, rel=0.02 if readahead_kb else 0.01)
     assert device_ns(after) - device_ns(before) == more
-    # With read-ahead two requests are on their way at a time, and this disk copies the
-    # one with the CPU (33 us on 6.12, 98 us on 6.1) while the other's time runs out.
+    # With read-ahead two requests are in flight at a time, and this disk copies one with the CPU
+    # (33 us on 6.12, 98 us on 6.1) while the time of the other elapses.
     if not readahead_kb:
         assert after["requests"]["device"]["mean_ns"] - \
             before["requests"]["device"]["mean_ns"] == more
 
 
 @pytest.mark.parametrize("name", test_experiments.EXPERIMENTS)
-def test_nothing_is_left_unexplained(name):
+def test_residue_is_zero(name):
     result = test_experiments.experiment(name)
     assert result["parts"]["known"]
     assert result["parts"]["residue_share"] < 0.02
@@ -59,7 +59,7 @@ def test_nothing_is_left_unexplained(name):
 
 
 @pytest.mark.parametrize("name", test_experiments.EXPERIMENTS)
-def test_the_parts_are_the_whole(name):
+def test_parts_add_up_to_the_total(name):
     for faults in test_experiments.experiment(name)["parts"]["classes"].values():
         if faults["count"]:
             assert sum(part["total_ns"] for part in faults["parts"].values()) == \
@@ -67,10 +67,10 @@ def test_the_parts_are_the_whole(name):
 
 
 @pytest.mark.parametrize("name", test_experiments.EXPERIMENTS)
-def test_what_was_read_ahead_is_accounted_for(name):
+def test_pages_read_ahead_are_accounted_for(name):
     readahead = test_experiments.experiment(name)["readahead"]
     assert readahead["read"] == \
         readahead["mapped"] + readahead["evicted_unused"] + readahead["idle"]
     assert readahead["overflow"] == 0
-    # All of the file came in during the run, but for the one that was warm.
+    # All of the file was read during the run, except the warm page.
     assert readahead["read"] == (0 if name == "random-warm" else test_experiments.PAGES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive: what it refuses and how, what it leaves behind, and that its counts close."""
+"""pfdrive: its refusals, its state after exit, and counts that add up."""
 import contextlib
 import json
 import os
@@ -25,7 +25,7 @@ def unmounted(place, kind):
 
 @pytest.fixture
 def running(small_file):
-    """A pfdrive in the middle of its accesses."""
+    """A pfdrive that is making accesses."""
     process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", FOREVER, small_file],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pfstat.wait_until(lambda: pfstat.makes_accesses(process.pid))
@@ -62,7 +62,7 @@ def test_a_word_that_is_neither_command_nor_file_is_refused_with_2():
     assert "did you mean 'study io'?" in pfstat.refused(2, "via")
 
 
-def test_run_is_what_is_done_without_a_command(small_file):
+def test_run_is_the_default_command(small_file):
     options = "--pattern", "sequential", "--fault-around", "off", small_file
     first, second = pfstat.drive(*options), pfstat.drive(*options, command=["run"])
     assert first["faults"] == second["faults"] > 0
@@ -96,21 +96,21 @@ def test_an_unreadable_file_is_refused(small_file):
                                                 extra_groups=[])
 
 
-def test_without_root(small_file):
+def test_missing_root_is_reported(small_file):
     assert "sudo" in pfstat.refused(1, small_file, user=65534, group=65534, extra_groups=[])
 
 
-def test_without_the_module(small_file):
+def test_missing_module_is_reported(small_file):
     pfstat.unload()
     assert "insmod pfstat.ko" in pfstat.refused(1, small_file)
 
 
-def test_without_debugfs(small_file):
+def test_missing_debugfs_is_reported(small_file):
     with unmounted("/sys/kernel/debug", "debugfs"):
         assert "mount -t debugfs" in pfstat.refused(1, small_file)
 
 
-def test_without_a_place_to_pin(small_file):
+def test_missing_bpffs_is_reported(small_file):
     with unmounted("/sys/fs/bpf", "bpf"):
         assert "mount -t bpf" in pfstat.refused(1, small_file)
         result = pfstat.drive("--no-bpf", "--accesses", "10", small_file)
@@ -118,8 +118,9 @@ def test_without_a_place_to_pin(small_file):
     assert result["classes"]["disk"]["off_cpu_ns"] is None
 
 
-def test_without_a_right_to_ebpf(small_file):
-    """Root, but not to everything: the user may be told, or may go on without."""
+def test_missing_privilege_for_ebpf_is_reported(small_file):
+    """Root with reduced privileges: pfdrive names the missing one, or runs without eBPF on request.
+    """
     bounded = ["setpriv", "--bounding-set", "-bpf,-sys_admin", "--inh-caps", "-bpf,-sys_admin",
                pfstat.PFDRIVE, "--accesses", "10", small_file]
     result = pfstat.run(*bounded, check=False)
@@ -132,19 +133,19 @@ def test_the_holder_is_named(running, small_file):
     assert running.poll() is None
 
 
-def test_control_as_the_holder_is_named(small_file):
+def test_holder_of_control_is_named(small_file):
     pfstat.control(f"pid {os.getpid()}")
     assert "'stop'" in pfstat.refused(1, small_file)
 
 
-def test_pages_that_stay_are_counted(small_file):
+def test_pages_that_stay_in_the_cache_are_counted(small_file):
     with Mapping(small_file) as mapping:
         for page in range(256):
             mapping.read(page)
         assert "256 of 256 pages" in pfstat.refused(1, small_file)
 
 
-def test_pins_are_there_while_it_runs(running):
+def test_pins_exist_while_it_runs(running):
     assert {pin.name for pin in pfstat.PINS.iterdir()} >= {
         "targets", "syscalls", "counts", "events", "on_sched_switch", "on_sys_enter", "on_sys_exit"}
     for name in ("syscalls", "targets", "counts"):
@@ -163,7 +164,7 @@ def test_a_signal_ends_it_cleanly(running, number):
     assert pfstat.hooked() == 0
 
 
-def test_pins_of_a_killed_one_are_taken_away(running, small_file):
+def test_pins_of_a_killed_pfdrive_are_removed(running, small_file):
     assert pfstat.PINS.exists()
     running.kill()
     running.communicate()
@@ -172,7 +173,7 @@ def test_pins_of_a_killed_one_are_taken_away(running, small_file):
     assert not pfstat.PINS.exists()
 
 
-def test_a_file_cut_during_the_run(running, small_file):
+def test_a_file_truncated_during_the_run_is_reported(running, small_file):
     os.truncate(small_file, pfstat.PAGE)
     stdout, stderr = running.communicate(timeout=60)
     assert running.returncode == 1
@@ -183,7 +184,7 @@ def test_a_file_cut_during_the_run(running, small_file):
 @pytest.mark.parametrize("pattern", ["random", "sequential", "stride:4K", "stride:64K"])
 @pytest.mark.parametrize("around", ["keep", "off"])
 @pytest.mark.parametrize("cache", ["cold", "warm"])
-def test_counts_close(pattern, around, cache, small_file):
+def test_counts_add_up(pattern, around, cache, small_file):
     result = pfstat.drive("--pattern", pattern, "--cache", cache, "--fault-around", around,
                           small_file)
     pfstat.assert_nothing_lost(result)
@@ -193,29 +194,29 @@ def test_counts_close(pattern, around, cache, small_file):
     assert result["environment"]["resident_pages"] == (256 if cache == "warm" else 0)
 
 
-def test_off_cpu_stays_are_the_context_switches(small_file):
+def test_off_cpu_intervals_match_the_context_switches(small_file):
     result = pfstat.drive("--fault-around", "off", small_file)
     switches = result["rusage"]["nvcsw"] + result["rusage"]["nivcsw"]
-    # At the edges one may fall between eBPF's view and getrusage's.
+    # At the edges one interval may be seen by only one of eBPF and getrusage.
     assert abs(result["off_cpu_count"] - switches) <= 1
 
 
 @pytest.mark.deterministic
-def test_a_disk_fault_leaves_the_cpu(small_file):
-    # Where the emulated CPUs wait for one of the machine's, a request may be done before its sleep.
+def test_a_disk_fault_has_off_cpu_time(small_file):
+    # If the emulated CPUs share a host CPU, a request may complete before its thread sleeps.
     result = pfstat.drive("--fault-around", "off", small_file)
     disk = result["classes"]["disk"]["count"]
     assert disk > 0
     assert result["rusage"]["nvcsw"] >= disk
 
 
-def test_system_calls_are_those_of_the_run(small_file):
+def test_system_calls_match_the_run(small_file):
     calls = {call["name"]: call["count"] for call in pfstat.drive(small_file)["syscalls"]}
     assert calls.pop("getrusage") == 2
     assert set(calls) <= {"clock_gettime"}
 
 
-def test_a_ring_of_one_page_loses_and_says_so(small_file):
+def test_losses_of_a_ring_of_one_page_are_reported(small_file):
     big = pfstat.make_file(pfstat.DISK / "big", 46137344)
     result = pfstat.drive("--ring-size", "4K", "--fault-around", "off", "--cache", "warm",
                           "--pattern", "stride:4K", "--accesses", "11264", big)
@@ -227,7 +228,7 @@ def test_a_ring_of_one_page_loses_and_says_so(small_file):
     assert "LOST" in table
 
 
-def test_only_this_files_cache_is_dropped(small_file):
+def test_only_the_cache_of_this_file_is_dropped(small_file):
     other = pfstat.make_file(pfstat.DISK / "other", 64 * pfstat.PAGE)
     pfstat.warm(other)
     pfstat.drive("--cache", "cold", "--accesses", "10", small_file)
@@ -255,7 +256,7 @@ def test_the_file_is_not_written_to(small_file):
     assert small_file.read_bytes() == content
 
 
-def test_json_file_is_whole_or_not_there(small_file, tmp_path):
+def test_json_file_is_complete_or_missing(small_file, tmp_path):
     path = tmp_path / "run.json"
     pfstat.run(pfstat.PFDRIVE, "--json", path, "--accesses", "10", small_file)
     assert pfstat.report_of(path.read_text())["calls"] > 0

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every step by which pfdrive sets its instruments up, or reads them, fails once: it ends
-with one sentence and status 1, or goes on with figures that close; nothing stays behind.
+"""Every step by which pfdrive sets its instruments up, or reads them, fails once: it exits with one
+message and status 1, or continues with figures that add up; nothing is left behind.
 
-strace makes the n-th call of a kind fail. A sample of the steps, or with --every-step all."""
+strace makes the n-th call of a kind fail. A sample of the steps, or with --every-step all.
+"""
 import json
 import pathlib
 import re
@@ -13,17 +14,17 @@ from pfstat import PAGE
 
 SYSCALLS = ("bpf", "perf_event_open", "mmap", "epoll_create1", "epoll_ctl", "eventfd2", "openat",
             "write", "ioctl", "pidfd_open", "membarrier", "mkdir", "read", "statfs")
-# Calls of these say what they are about by the file; others are the C library's business.
+# The subject of these calls is in their file; other calls belong to the C library.
 WANTED = re.compile(r"/sys/kernel/debug/pfstat|/sys/fs/bpf|anon_inode|/proc/(self|\d+)/(maps|task)"
                     r"|/sys/kernel/btf")
 BY_FILE = ("mmap", "openat", "write", "ioctl", "read", "mkdir", "statfs")
 RECORDING = pathlib.Path("/tmp/steps/run.pfs")
 ERRORS = ("EPERM", "ENOMEM")
-# Of a call that failed none of these is the cause, nor a sentence. (Of a process EPERM is the
-# module's word for a kernel thread.)
+# Messages that are wrong for a failed call, or malformed. (For a process, EPERM is the module's
+# code for a kernel thread.)
 UNTRUE = re.compile(r"\(null\)|Protocol error|pfdrive: /\S+ is a kernel thread|Success")
 LINE = re.compile(r"(\w+)\((.*)")
-# The sample: each step takes a start of pfdrive, some seconds.
+# Size of the sample: each step needs a start of pfdrive, which takes some seconds.
 SAMPLE = 3
 
 
@@ -37,8 +38,8 @@ def record(file):
 
 
 def strace(command, syscalls, *options):
-    """CompletedProcess of the command, and strace's lines. Of its first thread alone: what
-    strace makes fail the n-th time would do so once in each thread and process it follows."""
+    """Runs the command; returns its CompletedProcess and the lines of strace. Only the first thread
+    is traced: strace would count n separately in each thread and process that it follows."""
     trace = pathlib.Path("/tmp/strace")
     result = subprocess.run(["strace", "-y", "-s", "64", "-o", trace,
                              "-e", "trace=" + ",".join(syscalls), *options, *command],
@@ -47,7 +48,7 @@ def strace(command, syscalls, *options):
 
 
 def kind_of(name, rest):
-    """What a call is: its name, and the first word or the file of what it is about."""
+    """The kind of a call: its name, and its first word or its file."""
     if name == "bpf":
         return f"bpf {rest.split(',')[0]}"
     found = WANTED.search(rest)
@@ -56,7 +57,7 @@ def kind_of(name, rest):
 
 
 def steps_of(command):
-    """[(syscall, n, kind)]: calls that set up, in their order."""
+    """[(syscall, n, kind)] of the calls that set up, in their order."""
     result, lines = strace(command, SYSCALLS)
     assert result.returncode == 0, result.stderr
     counts, steps = {}, []
@@ -68,16 +69,16 @@ def steps_of(command):
         counts[name] = counts.get(name, 0) + 1
         about = call[2].split(" = ")[0]
         if name == "read" and "/sys/kernel/btf" in about:
-            continue        # thousands, one like the other
+            continue        # thousands of equal calls
         if name == "write" and "eventfd" in about:
-            continue        # a 1 is refused only by one that has counted to 2^64 - 2
+            continue        # a failed write of 1 needs a counter of 2^64 - 2
         if name not in BY_FILE or WANTED.search(about):
             steps.append((name, counts[name], kind_of(name, call[2])))
     return steps
 
 
 def distinct(steps):
-    """The first of each kind, and the last."""
+    """The first call of each kind, and the last one."""
     kinds = {}
     for step in steps:
         kinds.setdefault(step[2], []).append(step)
@@ -86,7 +87,7 @@ def distinct(steps):
 
 
 def bpf_objects():
-    """Programs, maps and links of pfdrive's."""
+    """Programs, maps and links of pfdrive."""
     found = []
     for what in ("prog", "map", "link"):
         listed = json.loads(pfstat.run("bpftool", "-j", what).stdout or "[]")
@@ -95,7 +96,7 @@ def bpf_objects():
 
 
 def left_behind(before):
-    """What should not be there after pfdrive's end; the kernel frees some a little later."""
+    """Leftovers after pfdrive's exit; the kernel frees some objects a little later."""
     return {name: there for name, there in {
         "objects": [item for item in bpf_objects() if item not in before],
         "pins": pfstat.PINS.exists() and str(pfstat.PINS),
@@ -105,14 +106,14 @@ def left_behind(before):
 
 
 def check_figures(text):
-    """What it found is right though a step failed: the counts of it agree."""
+    """The figures are correct although a step failed: its counts agree."""
     report = pfstat.report_of(text)
     assert report["ledger"]["unexplained"] == 0 and report["lost"] == 0 and report["calls"] > 0
 
 
 def lost_recording(result):
-    """What is wrong with what is left of the recording, or None: after an error it is not there
-    if nothing was watched yet; else it can be read, and says what is missing."""
+    """A problem of the remaining recording, or None. After an error it is missing if the watch had
+    not begun; otherwise it is readable and states what is missing."""
     left = [path.name for path in RECORDING.parent.iterdir()]
     if not left and result.returncode and not result.stdout:
         return None
@@ -131,7 +132,7 @@ def wrong_output(command, result):
 
 
 def fail(command, step, error, before):
-    """A line that says what is wrong, or None; what happened is printed."""
+    """Prints the step; returns a line about the problem, or None."""
     name, nth, kind = step
     what = f"{kind} ({name} {nth}), {error}"
     wrong = wrong_after(command, step, error, before, what)
@@ -172,20 +173,20 @@ def wrong_after(command, step, injected, before, what):
 
 
 def sample(steps):
-    """Spread over all kinds; of another kernel others."""
+    """A sample over all kinds; it differs between kernels."""
     every = len(steps) // SAMPLE
     return steps[pfstat.KERNEL[1] % every::every][:SAMPLE]
 
 
 def part(steps, which):
-    """Of I/N every N-th, from the I-th on."""
+    """For I/N: every N-th step, beginning with the I-th."""
     number, parts = map(int, which.split("/"))
     return steps[number - 1::parts]
 
 
 def choose(command, steps, which):
-    """Without `which` a sample. A drive makes record's steps; what comes after them is its own:
-    so of each kind two do."""
+    """Without `which` a sample. A drive repeats the steps of record before its own, so for a drive
+    two steps of each kind are enough."""
     if not which:
         return sample(distinct(steps))
     return part(steps if command is record else distinct(steps), which)
@@ -207,4 +208,4 @@ def test_each_step_fails_once(command, pytestconfig):
     failures = [line for line in failures if line]
     print(f"{len(chosen)} of {len(steps)} steps failed in turn")
     assert not failures, "\n".join(failures)
-    check_figures(pfstat.run(*command(file)).stdout)    # right after
+    check_figures(pfstat.run(*command(file)).stdout)    # immediately afterwards

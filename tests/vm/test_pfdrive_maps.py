@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A process's memory map, shown with what is resident and what is hooked."""
+"""The memory map of a process, with resident and hooked mappings."""
 import os
 import pathlib
 import re
@@ -19,7 +19,7 @@ def of_kind(maps, kind):
     return [line for line in maps["maps"] if line["kind"] == kind]
 
 
-def test_a_drives_map_has_the_file_hooked_and_resident(small_file):
+def test_map_of_a_drive_shows_the_file_as_hooked_and_resident(small_file):
     maps = pfstat.drive("--with", "maps", "--pattern", "sequential", small_file)["maps"]
     measured, = of_kind(maps, "measured")
     assert measured["path"] == str(small_file) and measured["rights"] == "r--s"
@@ -27,7 +27,7 @@ def test_a_drives_map_has_the_file_hooked_and_resident(small_file):
     assert [line for line in maps["maps"] if line["hooked"]] == [measured]
     cpus = len(list((pfstat.DEBUGFS / "ring").iterdir()))
     assert len(of_kind(maps, "pfstat_ring")) == cpus
-    assert len(of_kind(maps, "bpf")) >= 2       # what is read and what is written of the ring
+    assert len(of_kind(maps, "bpf")) >= 2       # the consumer and the producer part
     assert len(of_kind(maps, "thread_stack")) == 1      # the reader of the rings
     for kind in ("heap", "stack", "vdso", "vvar"):
         assert of_kind(maps, kind), kind
@@ -35,15 +35,15 @@ def test_a_drives_map_has_the_file_hooked_and_resident(small_file):
     assert sum("libc.so" in (line["path"] or "") for line in of_kind(maps, "text")) == 1
 
 
-def test_half_of_a_file_is_half_resident(small_file):
+def test_map_shows_half_of_a_file_as_resident(small_file):
     maps = pfstat.drive("--with", "maps", "--fault-around", "off", "--pattern", "sequential",
                         "--accesses", 128 * pfstat.PAGE, small_file)["maps"]
     measured, = of_kind(maps, "measured")
-    # Where the file system has large folios, one fault maps a folio.
+    # On a file system with large folios, one fault maps a folio.
     assert 128 * pfstat.PAGE <= measured["resident_bytes"] < 256 * pfstat.PAGE
 
 
-def test_maps_are_the_kernels():
+def test_map_matches_the_kernels():
     with subprocess.Popen(["sleep", "1000"]) as process:
         pfstat.wait_until(lambda: os.readlink(f"/proc/{process.pid}/exe").endswith("/sleep"))
         pfstat.wait_until(lambda: "nanosleep" in
@@ -61,12 +61,12 @@ def test_maps_are_the_kernels():
         assert shown["explanation"] and shown["hooked"] is False
     resident = sum(line["resident_bytes"] for line in maps["maps"]
                    if line["kind"] not in ("vdso", "vvar", "vsyscall"))
-    # What the kernel counts itself may be behind by some pages a CPU.
+    # The kernel's own counters may lag by some pages for each CPU.
     counted = int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
     assert abs(resident - counted) <= 64 * 4 * pfstat.PAGE
 
 
-def test_what_is_hooked_is_shown_until_it_is_not(small_file):
+def test_hooked_mappings_are_shown_until_they_are_unhooked(small_file):
     with pfstat.Mapping(small_file) as mapping:
         with pfstat.Session(f"file {mapping.fd()}"):
             line, = [line for line in show_maps(os.getpid())["maps"] if line["hooked"]]
@@ -75,7 +75,7 @@ def test_what_is_hooked_is_shown_until_it_is_not(small_file):
         assert not [line for line in show_maps(os.getpid())["maps"] if line["hooked"]]
 
 
-def test_without_the_module_what_is_hooked_is_not_known():
+def test_hooked_mappings_are_unknown_without_the_module():
     pfstat.unload()
     assert {line["hooked"] for line in show_maps(os.getpid())["maps"]} == {None}
 
@@ -89,10 +89,10 @@ def test_without_the_module_what_is_hooked_is_not_known():
     (1, ["-p", "4194304"], "no process 4194304"),
     (1, ["-p", "2"], "kernel thread"),
 ])
-def test_pfdrive_maps_refuses(status, options, words):
+def test_invalid_arguments_are_refused(status, options, words):
     assert words in pfstat.refused(status, "maps", *options)
 
 
-def test_somebody_elses_map_is_refused():
+def test_map_of_another_user_is_refused():
     assert "no right" in pfstat.refused(1, "maps", "-p", "1", user=65534, group=65534,
                                         extra_groups=[])

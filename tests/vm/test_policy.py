@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernels that differ in one decision of reclaim (tools/kernels/policy.patch): a page
-found in use again is activated by the one, evicted by the other."""
+"""The kernels that differ in one decision of reclaim (tools/kernels/policy.patch): one activates a
+page that is found in use again, the other evicts it."""
 import os
 import pathlib
 import sys
@@ -12,7 +12,8 @@ import pfstat
 READAHEAD = pathlib.Path("/sys/block/nullb0/queue/read_ahead_kb")
 LRU_GEN = pathlib.Path("/sys/kernel/mm/lru_gen/enabled")
 HOT_PAGES, COLD_PAGES, ROUNDS = 512, 8192, 4
-# Cold pages between two looks at the hot ones: in use more often than all of memory turns.
+# Cold pages between two accesses of the hot ones: these are used more often than all memory turns
+# over.
 STEP = COLD_PAGES // 16
 PROGRAM = f"""
 import mmap, os, resource, sys
@@ -36,7 +37,7 @@ print(again)
 
 @pytest.fixture
 def two_lists():
-    """The study's kernel had the active and the inactive list. A fault reads one page."""
+    """Like the study's kernel, with an active and an inactive list. A fault reads one page."""
     before = {path: path.read_text() for path in (LRU_GEN, READAHEAD)}
     for path in before:
         path.write_text("0")
@@ -46,7 +47,7 @@ def two_lists():
 
 
 def compete():
-    """(hot pages read again, pages activated) of a program in 16 MiB."""
+    """(hot pages read again, pages activated) of a program limited to 16 MiB."""
     hot = pfstat.make_file(pfstat.DISK / "hot", HOT_PAGES * pfstat.PAGE)
     cold = pfstat.make_file(pfstat.DISK / "cold", COLD_PAGES * pfstat.PAGE)
     pfstat.drop_cache()
@@ -59,7 +60,7 @@ def compete():
     return int(result.stdout), int(stat["pgactivate"])
 
 
-def test_pages_in_use_stay_or_go_as_the_kernel_says(two_lists):
+def test_kernels_keep_or_evict_pages_in_use(two_lists):
     again, activated = compete()
     print(f"{os.uname().release}: {again} hot pages read again, {activated} pages activated")
     if os.uname().release.endswith("-policy"):

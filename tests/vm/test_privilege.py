@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Who may do what: privileges that pfdrive has, gives up or lacks, and what others see."""
+"""Privileges that pfdrive has, drops or lacks, and the access of other users."""
 import contextlib
 import ctypes
 import errno
@@ -19,14 +19,14 @@ import users
 from users import sudo, without
 
 CLOEXEC = 0o2000000
-# capabilities(7): what user/privilege/reduce.c says is kept, where root works for itself.
+# capabilities(7): user/privilege/reduce.c keeps these if root works for itself.
 DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SETGID, SETUID = 1, 2, 3, 5, 6, 7
 SYS_PTRACE, PERFMON = 19, 38
 KEPT = sum(1 << number for number in
            (DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SETGID, SETUID, SYS_PTRACE, PERFMON))
 KERNEL_ADDRESS = re.compile(r"\b(0x)?ffff[89a-f][0-9a-f]{11}\b")
 PARAMETERS = pathlib.Path("/sys/module/pfstat/parameters")
-# What a program sees of itself, as JSON; ls opens the folder that it lists.
+# A program that prints its own properties as JSON; ls opens the folder that it lists.
 LOOK = """import json, os
 print(json.dumps({"ids": os.getresuid() + os.getresgid(), "groups": os.getgroups(),
     "fds": sorted(int(fd) for fd in os.listdir("/proc/self/fd")),
@@ -40,7 +40,7 @@ def fixture_home():
 
 
 def look(options, home):
-    """What a command of `sudo pfdrive record` sees, and the recording's JSON report."""
+    """The properties of a command of `sudo pfdrive record`, and the recording's report as JSON."""
     recording = home / "run.pfs"
     seen = json.loads(sudo(pfstat.PFDRIVE.absolute(), "record", "-o", recording, *options, "--",
                            "python3", "-c", LOOK).stdout)
@@ -52,7 +52,7 @@ def look(options, home):
 
 
 def refused(result):
-    """The one sentence with which pfdrive failed."""
+    """The single message with which pfdrive failed."""
     assert result.returncode == 1 and result.stdout == "", result
     assert result.stderr.startswith("pfdrive") and result.stderr.count("\n") == 1, result.stderr
     return result.stderr
@@ -63,17 +63,17 @@ def watching():
     """A pfdrive that records, and its pid."""
     process = pfstat.begin_record("-o", "/dev/null", "--", "sleep", "600")
     try:
-        # Its command is let go when all threads are there, and privileges given up.
+        # Its command is released when all threads run and privileges are dropped.
         pfstat.wait_until(lambda: [pathlib.Path(f"/proc/{pid}/comm").read_text()
                                    for pid in pfstat.children(process.pid)] == ["sleep\n"])
         yield process.pid
     finally:
         for pid in pfstat.children(process.pid):
-            os.kill(pid, signal.SIGKILL)    # else the command would run on
+            os.kill(pid, signal.SIGKILL)    # otherwise the command would run on
         process.communicate()
 
 
-def test_a_command_of_sudo_runs_as_who_called(home):
+def test_a_command_under_sudo_runs_as_the_caller(home):
     seen = look([], home)
     assert seen["ids"] == [users.UID] * 3 + [users.GID] * 3
     assert sorted(seen["groups"]) == [users.GID, users.EXTRA_GID]
@@ -81,17 +81,17 @@ def test_a_command_of_sudo_runs_as_who_called(home):
     assert seen["environment"]["HOME"] == str(home)
     assert seen["environment"]["USER"] == users.NAME
     assert not [name for name in seen["environment"] if name.startswith("SUDO_")]
-    # The standard three, and what listdir() opened.
+    # The standard three, and the one that listdir() opened.
     assert seen["fds"] == [0, 1, 2, 3]
-    # To become the user costs faults, but not of the command's: the counts close.
+    # The change of user causes faults, but not of the command: the counts add up.
     assert seen["report"]["ledger"]["unexplained"] == 0
     assert seen["report"]["parts"]["all"]["count"] > 100
-    # And the recording is the caller's, and nobody else's.
+    # The recording belongs to the caller and is private.
     assert (seen["file"].st_uid, seen["file"].st_gid) == (users.UID, users.GID)
     assert stat.S_IMODE(seen["file"].st_mode) == 0o600
 
 
-def test_root_stays_root_when_it_is_said(home):
+def test_command_runs_as_root_on_request(home):
     seen = look(["--user", "root"], home)
     assert seen["ids"] == [0] * 6
     everything = int(pathlib.Path("/proc/sys/kernel/cap_last_cap").read_text())
@@ -100,7 +100,7 @@ def test_root_stays_root_when_it_is_said(home):
     assert stat.S_IMODE(seen["file"].st_mode) == 0o600
 
 
-def test_nothing_is_written_where_the_caller_may_not(home, tmp_path):
+def test_output_respects_the_permissions_of_the_caller(home, tmp_path):
     tmp_path.chmod(0o755)
     result = sudo(pfstat.PFDRIVE.absolute(), "record", "-o", tmp_path / "run.pfs", "--", "touch",
                   home / "ran", check=False)
@@ -108,7 +108,7 @@ def test_nothing_is_written_where_the_caller_may_not(home, tmp_path):
     assert not list(tmp_path.iterdir()) and not (home / "ran").exists()
 
 
-def test_a_command_that_is_roots_alone_is_not_run(home):
+def test_a_command_that_only_root_may_execute_is_refused(home):
     script = home / "roots"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o700)
@@ -122,7 +122,7 @@ def test_a_command_that_is_roots_alone_is_not_run(home):
     (["--user", "nobody-at-all"], 2, "there is no user 'nobody-at-all'"),
     (["--user", "4000000000"], 2, "there is no user '4000000000'"),
 ])
-def test_a_user_that_cannot_be_is_refused(options, status, words):
+def test_an_invalid_user_is_refused(options, status, words):
     result = pfstat.run(pfstat.PFDRIVE, "record", *options, "--", "true", check=False)
     assert result.returncode == status and words in result.stderr, result
     assert result.stderr.count("\n") == 1
@@ -134,14 +134,15 @@ def test_only_root_chooses_another_user():
     assert result.returncode == 2 and "only root can work for another" in result.stderr
 
 
-def test_sudos_numbers_are_not_believed_blindly():
+def test_malformed_ids_of_sudo_are_refused():
     result = pfstat.run(pfstat.PFDRIVE, "record", "--", "true", check=False,
                         env={**os.environ, "SUDO_UID": "0x10", "SUDO_GID": "1"})
     assert "SUDO_UID '0x10'" in refused(result)
 
 
-def test_what_pfdrive_starts_itself_runs_as_the_caller_too(home, small_file):
-    """The process of `study rss` that maps and touches. It must still see its own pages."""
+def test_helpers_of_pfdrive_also_run_as_the_caller(home, small_file):
+    """`study rss` starts a process that maps and touches. It must still read its own page frames.
+    """
     trace = home / "trace"
     caller = {"SUDO_UID": str(users.UID), "SUDO_GID": str(users.GID)}
     text = pfstat.run("strace", "-f", "-o", trace, "-e", "trace=setresuid,setresgid,setgroups",
@@ -157,12 +158,12 @@ def users_of_competitors(pid):
     for child in pfstat.children(pid):
         with contextlib.suppress(OSError):
             status = pathlib.Path(f"/proc/{child}/status").read_text()
-            if status.startswith("Name:\tcompetitor"):     # its name comes after its user
+            if status.startswith("Name:\tcompetitor"):     # its name is set after its user
                 yield int(re.search(r"Uid:\s*(\d+)", status)[1])
 
 
 def test_competitors_run_as_the_caller(home):
-    # So many accesses that there is time for a look at all processes.
+    # Enough accesses to leave time for a look at all processes.
     command = [pfstat.PFDRIVE, "study", "pressure", "--no-bpf", "--map", "anon", "--size", "8M",
                "--accesses", "2M", "--compete", "8M", "--memory-limit", "64M"]
     caller = {"SUDO_UID": str(users.UID), "SUDO_GID": str(users.GID)}
@@ -175,11 +176,11 @@ def test_competitors_run_as_the_caller(home):
     assert seen == {users.UID}
 
 
-def test_no_descriptor_outlives_an_exec_and_privileges_are_given_up():
+def test_descriptors_close_on_exec_and_privileges_are_dropped():
     with watching() as pid:
         flags = {}
         for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-            with contextlib.suppress(FileNotFoundError):    # closed meanwhile
+            with contextlib.suppress(FileNotFoundError):    # closed in the meantime
                 flags[int(info.name)] = int(re.search(r"flags:\s*(\d+)", info.read_text())[1], 8)
         threads = [int(re.search(r"CapPrm:\s*(\w+)", (task / "status").read_text())[1], 16)
                    for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
@@ -192,17 +193,17 @@ def test_no_descriptor_outlives_an_exec_and_privileges_are_given_up():
     ("-perfmon,-sys_admin", [], "without CAP_PERFMON"),
     ("-bpf,-sys_admin", [], "load the eBPF programs without CAP_BPF"),
 ])
-def test_a_privilege_that_is_missing_is_named(lacking, options, words):
+def test_a_missing_privilege_is_named(lacking, options, words):
     assert words in refused(without(lacking, pfstat.PFDRIVE, "record", *options, "--", "true"))
 
 
-def test_another_users_process_needs_its_privilege(home):
+def test_process_of_another_user_needs_a_privilege(home):
     sleeper = subprocess.Popen(["sleep", "600"], user=users.UID, group=users.GID,
                                extra_groups=[], cwd=home)
     command = [pfstat.PFDRIVE, "record", "-o", "/dev/null", "--no-bpf", "-d", "0.1", "-p",
                str(sleeper.pid)]
     try:
-        # 7.x shows a process's mappings to CAP_PERFMON, too, without which nobody is let in.
+        # 7.x shows the mappings of a process with CAP_PERFMON, too, without which access is denied.
         shown = without("-sys_ptrace", "cat", f"/proc/{sleeper.pid}/maps").returncode == 0
         assert shown == (pfstat.KERNEL > (6, 12))
         if shown:
@@ -215,7 +216,7 @@ def test_another_users_process_needs_its_privilege(home):
         sleeper.wait()
 
 
-def test_a_file_of_others_needs_its_privilege(home):
+def test_file_of_another_user_needs_a_privilege(home):
     theirs = pfstat.make_file(home / "theirs", 8 * pfstat.PAGE)
     theirs.chmod(0o600)
     os.chown(theirs, users.UID, users.GID)
@@ -225,7 +226,7 @@ def test_a_file_of_others_needs_its_privilege(home):
     assert without("-dac_override", *command).returncode == 0
 
 
-def test_who_may_not_load_modules_is_told():
+def test_missing_privilege_to_load_modules_is_reported():
     pfstat.unload()
     result = without("-sys_module", "insmod", pfstat.MODULE)
     assert result.returncode == 1 and "Operation not permitted" in result.stderr
@@ -233,13 +234,13 @@ def test_who_may_not_load_modules_is_told():
     assert "insmod" in refused(pfstat.run(pfstat.PFDRIVE, "record", "--", "true", check=False))
 
 
-def test_who_cannot_become_the_caller_does_not_run_as_root():
+def test_command_does_not_run_as_root_if_setuid_fails():
     result = without("-setuid", "env", f"SUDO_UID={users.UID}", f"SUDO_GID={users.GID}",
                      pfstat.PFDRIVE, "record", "--", "id")
     assert "without CAP_SETUID" in refused(result)
 
 
-def test_the_root_of_a_user_namespace_is_not_let_in():
+def test_root_of_a_user_namespace_is_denied():
     files = ["control", "session", "log", "stats", "targets", "ring/cpu0"]
     opened = pfstat.run("unshare", "--user", "--map-root-user", "python3", "-c", f"""
 import os
@@ -266,7 +267,7 @@ def test_a_parameter_out_of_range_is_refused_by_name(value, kernel_log):
     assert len(lines) == 1 and f"`{value}' invalid for parameter `ring_limit'" in lines[0]
 
 
-def test_rings_take_no_more_than_their_share():
+def test_rings_take_at_most_their_share_of_memory():
     pages = os.sysconf("SC_PHYS_PAGES")
     size = pages * pfstat.PAGE // 25 // os.cpu_count() // 4096 * 4096    # 4 %
     for limit, fits in (("1", False), ("5", True)):
@@ -290,7 +291,7 @@ def readable_by_all(folder):
             yield path
 
 
-def test_no_address_of_the_kernel_is_readable_by_all(small_file, kernel_log):
+def test_no_kernel_address_is_readable_by_all(small_file, kernel_log):
     with pfstat.Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}"):
         mapping.read(0)
         read = 0
@@ -299,15 +300,15 @@ def test_no_address_of_the_kernel_is_readable_by_all(small_file, kernel_log):
                 assert not KERNEL_ADDRESS.search(path.read_bytes().decode("latin-1")), path
                 read += 1
         assert read > 5
-        # Root's own files have addresses of programs, and none of the kernel.
+        # Root's own files have addresses of programs, but not of the kernel.
         for name in ("log", "stats", "targets"):
             assert not KERNEL_ADDRESS.search((pfstat.DEBUGFS / name).read_text()), name
     assert (PARAMETERS / "ring_limit").stat().st_mode & 0o077 == 0
     assert not [line for line in kernel_log() if KERNEL_ADDRESS.search(line)]
 
 
-# Faults on a page of its argument in a session of its own; prints the frames that `log` shows,
-# and what reading `session` gives.
+# Faults on a page of its argument in its own session; prints the frames of `log`, and the text of
+# `session`.
 SESSION = """
 import mmap, os, sys
 debugfs, path = sys.argv[1:]
@@ -334,11 +335,11 @@ def frames_and_wrapper(result):
     return [frame for frame in json.loads(frames.replace("'", '"')) if frame != "-"], wrapper
 
 
-def test_page_frames_are_for_cap_sys_admin(small_file):
+def test_page_frames_need_cap_sys_admin(small_file):
     command = ["python3", "-c", SESSION, pfstat.DEBUGFS, small_file]
     frames, wrapper = frames_and_wrapper(pfstat.run(*command))
     assert frames and wrapper.startswith("wrapper 0x")
-    # Who may load eBPF may see an address, and no frame.
+    # A process that may load eBPF sees an address, but no frame.
     frames, wrapper = frames_and_wrapper(without("-sys_admin", *command))
     assert not frames and wrapper.startswith("wrapper 0x")
     frames, wrapper = frames_and_wrapper(without("-sys_admin,-bpf", *command))
@@ -366,7 +367,7 @@ print(libc.mmap(None, 4096, 1, 1, fd, 0) == ctypes.c_void_p(-1).value, ctypes.ge
         assert "0x" in frames and ring == "False 0"
 
 
-def test_the_ring_of_a_session_holds_no_address_of_the_kernel(small_file):
+def test_ring_of_a_session_holds_no_kernel_address(small_file):
     with pfstat.Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}"):
         mapping.read(0)
         fd = os.open(pfstat.DEBUGFS / "ring/cpu0", os.O_RDONLY)
@@ -377,8 +378,8 @@ def test_the_ring_of_a_session_holds_no_address_of_the_kernel(small_file):
         os.close(fd)
 
 
-def test_nobodys_link_leads_no_removal_astray(tmp_path):
-    """bpffs is everybody's to write to, unless it is mounted otherwise."""
+def test_a_symlink_at_the_pin_path_is_not_followed(tmp_path):
+    """All users may write to bpffs, unless it is mounted otherwise."""
     victim = tmp_path / "precious"
     victim.write_text("keep me")
     pfstat.run("ln", "-s", tmp_path, pfstat.PINS, user=65534, group=65534, extra_groups=[])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Real programs, recorded from before their exec: the ledger closes for each."""
+"""Real programs, recorded from before their exec: the ledger adds up for each of them."""
 import pathlib
 import sqlite3
 import subprocess
@@ -22,7 +22,7 @@ def fixture_cold_file():
 
 
 def closes(result):
-    """Nothing was lost, and every difference between the counts has a name."""
+    """Nothing was lost, and every difference between the counts has a reason."""
     pfstat.assert_nothing_lost(result)
     assert result["calls"] == sum(c["count"] for c in result["classes"].values())
     assert result["rusage"]["minflt"] is not None
@@ -31,18 +31,18 @@ def closes(result):
 def test_cat_of_a_cold_file_maps_only_its_libraries(cold_file):
     result, _ = record("cat", cold_file)
     closes(result)
-    # It reads with read(2): the pages come in, but no fault maps them.
+    # cat uses read(2): the pages are read, but no fault maps them.
     assert result["readahead"]["read"] >= PAGES
     assert result["requests"]["reads"] > 0
 
 
-def test_grep_of_a_cold_file(cold_file):
+def test_ledger_adds_up_for_grep_of_a_cold_file(cold_file):
     result, _ = record("grep", "-c", "nothing of the kind", cold_file, check=False)
     closes(result)
     assert result["requests"]["bytes_read"] >= SIZE
 
 
-def test_python_with_mmap(cold_file):
+def test_ledger_adds_up_for_python_with_mmap(cold_file):
     script = ("import mmap\n"
               f"with open('{cold_file}', 'rb') as file:\n"
               "    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\n"
@@ -54,7 +54,7 @@ def test_python_with_mmap(cold_file):
     assert row["faults"] >= PAGES / 16 and row["major"] >= 1
 
 
-def test_sqlite_with_mmap(tmp_path):
+def test_ledger_adds_up_for_sqlite_with_mmap(tmp_path):
     path = pfstat.DISK / "test.db"
     path.unlink(missing_ok=True)
     with sqlite3.connect(path) as connection:
@@ -72,7 +72,7 @@ def test_sqlite_with_mmap(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["same", "apart"])
-def test_four_threads(how, cold_file):
+def test_ledger_adds_up_for_four_threads(how, cold_file):
     result, _ = record(pfstat.BUILD / "workload", how, cold_file, "4", options=("--by", "thread"))
     closes(result)
     rows = [row for row in result["groups"]["rows"] if row["name"].startswith("workload")]
@@ -80,41 +80,41 @@ def test_four_threads(how, cold_file):
     assert result["ledger"]["unexplained"] == 0
 
 
-def test_fork_server(cold_file):
+def test_ledger_adds_up_for_fork_server(cold_file):
     result, _ = record(pfstat.BUILD / "workload", "server", cold_file, "100",
                        options=("--by", "file"))
     closes(result)
     assert group_of(result, cold_file)["faults"] >= 100
 
 
-def test_a_program_that_executes_itself(cold_file):
+def test_ledger_adds_up_for_a_program_that_executes_itself(cold_file):
     result, _ = record(pfstat.BUILD / "workload", "execs", cold_file, "10",
                        options=("--by", "file", "--fault-around", "off"))
     closes(result)
     assert group_of(result, cold_file)["faults"] == PAGES
 
 
-def test_populate_is_get_user_pages(cold_file):
+def test_populate_faults_count_as_get_user_pages(cold_file):
     result, _ = record(pfstat.BUILD / "workload", "filled", cold_file,
                        options=("--by", "file", "--fault-around", "off"))
     closes(result)
     assert group_of(result, cold_file)["faults"] == PAGES
 
 
-def test_anonymous_memory():
+def test_anonymous_faults_are_counted():
     result, _ = record(pfstat.BUILD / "workload", "anon", "1000")
     closes(result)
     assert 1000 <= faults(result, "anon") <= 1200
 
 
-def test_copy_on_write():
+def test_copies_on_write_are_counted():
     result, _ = record(pfstat.BUILD / "workload", "copy", "1000")
     closes(result)
     assert 1000 <= faults(result, "cow") <= 1200
 
 
-def test_programs_that_end_while_the_watching_ends():
-    """They have faults when some of eBPF's programs are detached already, and others are not."""
+def test_programs_that_exit_during_detach_are_accounted_for():
+    """They fault when some of the eBPF programs are detached already and others are not."""
     out = pathlib.Path("/tmp/ending.json")
     with subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"]) as loop:
         try:
@@ -130,7 +130,7 @@ def test_programs_that_end_while_the_watching_ends():
 
 @pytest.fixture(name="swap")
 def fixture_swap():
-    """A null_blk of its own to swap to, and a cgroup with 8 MiB."""
+    """A null_blk as the only swap device, and a cgroup of 8 MiB."""
     with pfstat.swap_disk("swap"):
         group = pfstat.cgroup("small", "memory")
         (group / "memory.max").write_text(str(8 << 20))
@@ -138,19 +138,20 @@ def fixture_swap():
         group.rmdir()
 
 
-def test_swap_in_under_a_memory_limit(swap):
+def test_swap_in_under_a_memory_limit_is_counted(swap):
     result, _ = record("sh", "-c", f"echo 0 >{swap}/cgroup.procs; "
                        f"exec {pfstat.BUILD}/workload twice 4096")
     closes(result)
     assert faults(result, "anon") >= 4096
-    # Half of the 16 MiB at least was swapped out, and came in again.
+    # At least half of the 16 MiB was swapped out and read again.
     assert faults(result, "swap") >= 2048
     parts = result["parts"]["classes"]["swap"]["parts"]
     assert parts["device"]["total_ns"] > 0
 
 
-def test_who_evicted_what_came_back(swap, cold_file):
-    """One reads a file, one fills the group's memory, and one must read the file again."""
+def test_refaults_are_attributed_to_the_evictor(swap, cold_file):
+    """One process reads a file, another fills the group's memory, and the first must read the file
+    again."""
     workload = pfstat.BUILD / "workload"
     result, _ = record("sh", "-c", f"echo 0 >{swap}/cgroup.procs; {workload} now {cold_file}; "
                        f"{workload} anon 4096; exec {workload} now {cold_file}",
@@ -158,17 +159,17 @@ def test_who_evicted_what_came_back(swap, cold_file):
     closes(result)
     evictions = result["evictions"]
     assert evictions["overflow"] == 0 and evictions["evicted"] >= PAGES // 2
-    # The last one may evict its own pages, too, while it reads.
+    # The last process may also evict its own pages while it reads.
     blamed = [row for row in evictions["blame"]
               if row["evictor_name"] == "workload" and row["evictor"] != row["victim"]]
     assert sum(row["pages"] for row in blamed) >= PAGES // 2
-    # Read-ahead brings many pages for one fault that waits.
+    # Read-ahead reads many pages for one fault that waits.
     assert 0 < sum(row["faults"] for row in blamed) < sum(row["pages"] for row in blamed)
     assert sum(row["total_ns"] for row in evictions["blame"]) <= \
         result["parts"]["all"]["total_ns"]
 
 
-def test_a_running_process(cold_file):
+def test_ledger_adds_up_for_a_running_process(cold_file):
     workload = pfstat.Workload("touch", cold_file)
     out = pathlib.Path("/tmp/record.json")
     process = subprocess.Popen([pfstat.PFDRIVE, "record", "-p", str(workload.pid), "--by", "file",
