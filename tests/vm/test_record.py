@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive record and report: one recording, however it is made, cut, read or ended."""
+"""pfdrive record and report: a recording is the same whether it is made, cut, read or ended in one
+way or another."""
 import contextlib
 import json
 import os
@@ -38,20 +39,20 @@ def no_recording():
 
 @pytest.fixture(name="waiting")
 def fixture_waiting(cold_file):
-    """A program that has mapped nothing yet, and reads the file when it may go."""
+    """A program that has mapped nothing yet, and reads the file when it is released."""
     workload = pfstat.Workload("touch", cold_file)
     yield workload
     workload.kill()
 
 
 def write_recording(*command, options=()):
-    """JSON of the very same run as is in RECORDING."""
+    """JSON of the run that is written to RECORDING."""
     pfstat.run(pfstat.PFDRIVE, "record", "-o", RECORDING, *options, "--", *command)
     return report(RECORDING)
 
 
 def end(process, number=signal.SIGINT):
-    """Its standard error, after the signal; it ended well."""
+    """Its standard error after the signal; it must exit with status 0."""
     process.send_signal(number)
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
@@ -59,7 +60,7 @@ def end(process, number=signal.SIGINT):
 
 
 def one_line_program(path):
-    """A shell that says its pid in a file, then sleeps."""
+    """A shell that writes its pid to a file, then sleeps."""
     return ["sh", "-c", f"echo $$ >{path}; exec sleep 600 >/dev/null 2>&1"]
 
 
@@ -71,7 +72,7 @@ def alive(pid):
 
 @pytest.mark.long
 @pytest.mark.parametrize("by", ["file", "vma", "thread", "code"])
-def test_a_report_of_a_recording_is_the_direct_one(by, cold_file):
+def test_report_of_a_recording_equals_the_direct_one(by, cold_file):
     direct, _ = record(WORKLOAD, "apart", cold_file, "4",
                        options=("-o", RECORDING, "--by", by))
     later = report(RECORDING, "--by", by)
@@ -116,7 +117,7 @@ def test_a_recording_cut_in_the_middle_is_reported_up_to_there():
     assert cut["damage"] in pfstat.run(pfstat.PFDRIVE, "report", RECORDING).stdout
 
 
-def test_what_is_no_recording_is_refused(cold_file):
+def test_a_file_that_is_not_a_recording_is_refused(cold_file):
     assert "is no recording" in pfstat.refused(1, "report", cold_file)
     assert "No such file" in pfstat.refused(1, "report", "/tmp/missing.pfs")
 
@@ -153,7 +154,7 @@ def test_by_code_names_the_loop(cold_file):
     assert row["faults"] >= PAGES
 
 
-def test_by_stack_names_the_way_to_the_loop(cold_file):
+def test_by_stack_names_the_callers_of_the_loop(cold_file):
     direct, _ = record(WORKLOAD, "now", cold_file, options=(
         "-o", RECORDING, "--by", "stack", "--fault-around", "off"))
     later = report(RECORDING, "--by", "stack")
@@ -166,7 +167,7 @@ def test_by_stack_names_the_way_to_the_loop(cold_file):
         direct["parts"]["all"]["count"]
 
 
-def test_stacks_that_nobody_asked_for_are_not_known(cold_file):
+def test_stacks_are_unknown_without_the_option(cold_file):
     result = write_recording(WORKLOAD, "now", cold_file)
     later = report(RECORDING, "--by", "stack")
     assert [row["name"] for row in later["groups"]["rows"]] == ["(not known)"]
@@ -174,18 +175,18 @@ def test_stacks_that_nobody_asked_for_are_not_known(cold_file):
     assert "eBPF" in pfstat.refused(2, "record", "--stacks", "--no-bpf", "true")
 
 
-def test_only_one_files_faults(cold_file):
+def test_faults_of_one_file_can_be_selected(cold_file):
     result, _ = record("sh", "-c", f"cat /etc/passwd; {WORKLOAD} now {cold_file}",
                        options=("--by", "file", "--fault-around", "off", "--file", cold_file))
     assert result["environment"]["only_file"] == str(cold_file)
     assert result["faults"] == PAGES == group_of(result, cold_file)["faults"]
-    # Nothing else is hooked: what eBPF alone sees of other files is of class file.
+    # Nothing else is hooked: faults of other files, which only eBPF sees, have the class file.
     hooked = [row["name"] for row in result["groups"]["rows"]
               if any(row["classes"][name] for name in result["classes"])]
     assert hooked == [str(cold_file)]
 
 
-def test_a_cgroup_and_who_joins_it_later(cold_file):
+def test_processes_that_join_a_cgroup_later_are_watched(cold_file):
     group = pfstat.cgroup("watched")
     first, second = (pfstat.Workload("touch", cold_file) for _ in range(2))
     try:
@@ -207,8 +208,8 @@ def test_a_cgroup_and_who_joins_it_later(cold_file):
         assert faults >= PAGES
 
 
-def test_a_cgroup_of_threads(cold_file):
-    """Whose members are told by the group above it alone."""
+def test_a_threaded_cgroup_is_watched(cold_file):
+    """Only the parent group lists the members of a threaded group."""
     group = pfstat.cgroup("process")
     threads = group / "threads"
     threads.mkdir()
@@ -229,8 +230,8 @@ def test_a_cgroup_of_threads(cold_file):
     assert pfstat.report_of(RECORDING.read_text())["faults"] >= PAGES
 
 
-def test_the_counts_of_a_process_with_children_are_not_known():
-    """/proc has no others' than its own; the report does not take these for all."""
+def test_counts_of_a_process_with_children_are_unknown():
+    """/proc counts only a process's own faults; the report must not present them as all faults."""
     shell = subprocess.Popen(["sh", "-c", "read _; sleep 0 & wait; sleep 600; :"],
                              stdin=subprocess.PIPE, bufsize=0)
     try:
@@ -262,9 +263,9 @@ def test_the_children_of_a_cgroup_are_watched_once(options):
     try:
         (group / "cgroup.procs").write_text(str(shell.pid))
         process = begin_record("--cgroup", group, *options, "--json", RECORDING)
-        shell.stdin.write(b"\n")        # the program of the others is kept open from now on
-        time.sleep(2.5)                 # all is open, and the group was looked at twice
-        # Each second, while it looks at the group, there is one more for a moment.
+        shell.stdin.write(b"\n")        # the program of the shell's children stays open from now on
+        time.sleep(2.5)                 # all is open, and pfdrive has looked at the group twice
+        # Once a second, while pfdrive looks at the group, one more file is open for a moment.
         before = min(open_files(process) for _ in range(10))
         shell.stdin.write(b"\n\n\n")
         members = group / "cgroup.procs"
@@ -283,7 +284,7 @@ def test_the_children_of_a_cgroup_are_watched_once(options):
 
 
 def join(group):
-    """A process that does nothing, in the group."""
+    """A process in the group that only sleeps."""
     process = subprocess.Popen(["sleep", "600"])
     (group / "cgroup.procs").write_text(str(process.pid))
     return process
@@ -295,11 +296,11 @@ def kill(process):
 
 
 @pytest.mark.long
-def test_who_has_left_a_cgroup_keeps_no_descriptors(waiting):
+def test_processes_that_left_a_cgroup_keep_no_descriptors(waiting):
     group = pfstat.cgroup("watched")
     try:
         (group / "cgroup.procs").write_text(str(waiting.pid))
-        first = join(group)             # its program is kept open from now on
+        first = join(group)             # its program stays open from now on
         process = begin_record("--cgroup", group, "-o", RECORDING)
         time.sleep(1)
         kill(first)
@@ -319,15 +320,15 @@ def test_who_has_left_a_cgroup_keeps_no_descriptors(waiting):
 
 
 def free_numbers(process, count):
-    """Those that its next descriptors get; now and then, for a moment, there is one more."""
+    """Numbers for its next descriptors; now and then one more is in use for a moment."""
     folder = f"/proc/{process.pid}/fd"
     used = min((set(os.listdir(folder)) for _ in range(10)), key=len)
     return [number for number in range(len(used) + count) if str(number) not in used][:count]
 
 
 @pytest.mark.long
-def test_a_cgroup_when_no_descriptors_are_left(cold_file, waiting):
-    """A process that joins when there is no descriptor for its end is not watched."""
+def test_a_process_is_not_watched_if_no_descriptors_are_left(cold_file, waiting):
+    """A process that joins when no descriptor is left to watch its exit is not watched."""
     group = pfstat.cgroup("watched")
     others = []
     try:
@@ -335,7 +336,7 @@ def test_a_cgroup_when_no_descriptors_are_left(cold_file, waiting):
         process = begin_record("--cgroup", group, "--by", "thread", "--fault-around", "off",
                                "--json", RECORDING)
         time.sleep(2.5)
-        # 64 are kept. One is for the list of members, one for the end of the process.
+        # pfdrive keeps 64 free. One is for the list of members, one for the exit of the process.
         limit = free_numbers(process, 3)[2] + 64
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (limit, limit))
         (group / "cgroup.procs").write_text(str(waiting.pid))
@@ -356,7 +357,7 @@ def test_a_cgroup_when_no_descriptors_are_left(cold_file, waiting):
 
 
 @pytest.mark.long
-def test_a_cgroup_that_goes_and_comes_again(cold_file, waiting):
+def test_a_recreated_cgroup_is_watched_again(cold_file, waiting):
     group = pfstat.cgroup("watched")
     other = join(group)
     try:
@@ -381,8 +382,8 @@ def test_a_cgroup_that_goes_and_comes_again(cold_file, waiting):
     assert sum(row["faults"] for row in rows if row["pid"] == waiting.pid) >= PAGES
 
 
-def test_a_cgroup_by_a_relative_path(waiting):
-    """Its only member is in a group below."""
+def test_a_cgroup_has_a_relative_path(waiting):
+    """Its only member is in a child group."""
     group = pfstat.cgroup("watched")
     below = group / "below"
     below.mkdir()
@@ -397,8 +398,9 @@ def test_a_cgroup_by_a_relative_path(waiting):
 
 
 @pytest.mark.long
-def test_perfs_counts_where_they_are_asked_for():
-    """The tasks' own are there always. perf's lack get_user_pages()'."""
+def test_perf_counts_are_added_on_request():
+    """The tasks' own counters are always available. perf's counters lack faults of
+    get_user_pages()."""
     script = "import os; os.fork() or os._exit(0 * len(bytearray(1 << 22))); os.wait()"
     for options in ([], ["--perf-faults"]):
         ledger = write_recording("python3", "-c", script, options=options)["ledger"]
@@ -414,7 +416,7 @@ def test_perfs_counts_where_they_are_asked_for():
             assert not any(counts[name + "-faults"] for name in ("page", "minor", "major"))
 
 
-def test_a_process_for_one_second(waiting):
+def test_a_process_is_watched_for_one_second(waiting):
     start = time.monotonic()
     pfstat.run(pfstat.PFDRIVE, "record", "-p", waiting.pid, "--duration", "1", "-o", RECORDING)
     assert time.monotonic() - start >= 1
@@ -422,14 +424,14 @@ def test_a_process_for_one_second(waiting):
     waiting.finish()
 
 
-def test_interrupted_while_a_process_is_watched(waiting):
+def test_sigint_ends_the_watch_of_a_process(waiting):
     end(begin_record("-p", waiting.pid, "-o", RECORDING))
     assert report(RECORDING)["damage"] is None
     waiting.finish()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_ended_while_a_command_runs(number, tmp_path):
+def test_signal_ends_the_recording_and_the_command_runs_on(number, tmp_path):
     said = tmp_path / "pid"
     process = begin_record("-o", RECORDING, "--", *one_line_program(said))
     wait_until(lambda: said.exists() and said.read_text().endswith("\n"))
@@ -460,14 +462,15 @@ class Terminal:
         os.write(self.fd, key)
 
     def status(self):
-        with contextlib.suppress(OSError):      # EIO: all of its processes have ended
+        with contextlib.suppress(OSError):      # EIO: all of its processes have exited
             while more := os.read(self.fd, 4096):
                 self.shown += more
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-def test_ctrl_c_is_the_commands(tmp_path):
-    """It dies of it, as without pfdrive; the recording has its end, and the status says so."""
+def test_ctrl_c_goes_to_the_command(tmp_path):
+    """The command dies of it, as without pfdrive; the recording is complete, and the status shows
+    it."""
     terminal = Terminal("sh", "-c", "echo it runs; exec sleep 600")
     terminal.wait_for(b"it runs")
     terminal.press()
@@ -516,7 +519,7 @@ def test_no_such_command_writes_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_cannot_be_executed_writes_nothing(tmp_path):
+def test_a_command_that_cannot_be_executed_writes_nothing(tmp_path):
     path = tmp_path / "run.pfs"
     assert "Permission denied" in pfstat.refused(126, "record", "-o", path, "--", "/etc/passwd")
     assert not list(tmp_path.iterdir())
@@ -564,14 +567,14 @@ def test_a_full_disk_fails_before_anything_runs(tmp_path):
 
 
 def check_cut(stderr, path, reason):
-    """One sentence says why it is cut, and how many items are in it; the report says the same."""
+    """One message states why it is cut and how many items it has; the report agrees."""
     said = re.fullmatch(rf"pfdrive: {path} is cut: {reason}; `pfdrive report' reads the (\d+) "
                         r"items that are in it; .*\n", stderr)
     assert said, stderr
     result = report(path)
     assert result["damage"] == f"{path} was cut: {reason}"
     assert result["parts"]["all"]["count"] > 0 and int(said[1]) > 0
-    # The counts are in it: of everything, so what is not in it is lost.
+    # It has the counters of the whole run, so events that are missing in it are lost.
     assert result["events_lost"] > 0 and result["calls"] is not None
 
 
@@ -611,7 +614,7 @@ def test_a_report_that_is_too_large_for_the_limit_leaves_nothing(cold_file, tmp_
     assert not list(tmp_path.iterdir())
 
 
-def test_killed_it_leaves_the_recording(waiting, cold_file):
+def test_a_killed_pfdrive_leaves_the_recording(waiting, cold_file):
     process = begin_record("-p", waiting.pid, "-o", RECORDING)
     wait_until(RECORDING.exists)
     process.kill()
@@ -622,11 +625,11 @@ def test_killed_it_leaves_the_recording(waiting, cold_file):
     waiting.finish()
     result = write_recording(WORKLOAD, "now", cold_file)
     assert result["damage"] is None and result["lost"] == 0
-    # The cut one was worth keeping.
+    # The cut recording was kept as FILE.old.
     assert report(OLDER)["damage"] == f"{OLDER} was cut: it has no end"
 
 
-def test_a_recording_is_not_written_over_the_json():
+def test_recording_and_json_must_be_different_files():
     pfstat.refused(2, "record", "-o", RECORDING, "--json", "/tmp/../tmp/run.pfs", "--", "true")
     assert not RECORDING.exists()
 
@@ -639,7 +642,7 @@ def test_the_holder_is_named(waiting, cold_file):
 
 
 def high_water_kib(process):
-    """VmHWM of a process, as last seen before its end."""
+    """VmHWM of a process, as last read before its exit."""
     kib = 0
     while process.poll() is None:
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
@@ -652,7 +655,7 @@ def high_water_kib(process):
 
 @pytest.mark.long
 def test_memory_is_bounded(cold_file):
-    """2000 processes, one after the other: what is known of one goes with it."""
+    """2000 processes in turn: data about a process is freed when it exits."""
     with subprocess.Popen([pfstat.PFDRIVE, "record", "-o", RECORDING, "--", WORKLOAD, "server",
                            cold_file, "2000"], stderr=subprocess.PIPE) as process:
         kib = high_water_kib(process)
@@ -661,7 +664,7 @@ def test_memory_is_bounded(cold_file):
 
 
 def test_another_pid_namespace_is_refused():
-    """Its process ids are not those of records: no fault would have a mapping."""
+    """Its process ids differ from those in records, so no fault would have a mapping."""
     result = pfstat.run("unshare", "-pf", "--mount-proc", pfstat.PFDRIVE, "record", "--no-bpf",
                         "--", "true", check=False)
     assert result.returncode == 1

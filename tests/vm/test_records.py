@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One record for each fault, and every field of it true."""
+"""One record for each fault, with correct values in every field."""
 import contextlib
 import mmap
 import os
@@ -52,7 +52,7 @@ def test_record_names_the_file(small_file):
         assert record["dev"] == f"{os.major(stat.st_dev)}:{os.minor(stat.st_dev)}"
 
 
-def test_cold_page_is_a_disk_fault_then_a_short_one(small_file):
+def test_cold_page_is_a_disk_fault_and_a_short_retry(small_file):
     with Mapping(small_file) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):
             mapping.read(100)
@@ -96,7 +96,7 @@ def test_records_equal_getrusage_minflt_and_majflt(small_file):
     with Mapping(small_file) as mapping:
         pages = [page * 37 % 256 for page in range(256)]
         with Session("fault_around off", f"file {mapping.fd()}"):
-            mapping.bytes[0:1]  # whatever Python allocates on the way, once
+            mapping.bytes[0:1]  # triggers Python's own allocations, once
             before = faults_of_this_thread()
             for page in pages:
                 mapping.read(page)
@@ -105,7 +105,7 @@ def test_records_equal_getrusage_minflt_and_majflt(small_file):
         solved = [r for r in records if not r["result"] & RETRY]
         major = [r for r in solved if r["result"] & MAJOR or r["flags"] & TRIED]
         minflt, majflt = after[0] - before[0], after[1] - before[1]
-        # Python's own heap may fault too: never less than ours, and hardly more.
+        # Python's own heap may also fault: at least our faults, and a few more at most.
         assert len(solved) == 256
         assert majflt >= len(major) - 1
         assert 0 <= minflt + majflt - (len(solved) - 1) <= 16
@@ -125,7 +125,7 @@ def test_shared_write_faults_record_fault_and_mkwrite(small_file):
             assert record["pfn"] == pfstat.pagemap_pfn(record["address"])
 
 
-def test_write_after_read_is_a_mkwrite_alone(small_file):
+def test_write_after_read_is_only_a_mkwrite(small_file):
     pfstat.warm(small_file)
     with Mapping(small_file, write=True) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):
@@ -168,7 +168,7 @@ def test_only_the_named_file_is_hooked(small_file):
         assert [r["pgoff"] for r in pfstat.log()[1]] == [1]
 
 
-def test_log_can_be_read_while_recording_and_takes_nothing_out(small_file):
+def test_log_can_be_read_while_recording_without_consuming_records(small_file):
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):
@@ -182,7 +182,7 @@ def test_log_can_be_read_while_recording_and_takes_nothing_out(small_file):
 
 
 def test_contention_for_a_cached_page_is_not_a_disk_fault():
-    """->fault hands over its page locked: of threads that meet at one, all but one come back."""
+    """->fault returns its page locked: of threads that meet at one page, all but one retry."""
     path = pfstat.make_file(pfstat.DISK / "contended", PAGE)
     pfstat.warm(path)
     with Session("fault_around off", f"follow {os.getpid()}"):
@@ -194,7 +194,7 @@ def test_contention_for_a_cached_page_is_not_a_disk_fault():
     starts = {r["start_ns"]: r for r in records}
     for record in records:
         assert (record["class"] == "lock") == bool(record["result"] & RETRY)
-        # The attempt after a lock is long: the page was in the cache all the time.
+        # The attempt after a lock is long, because the page was in the cache all the time.
         if record["earlier_ns"] in starts:
             assert starts[record["earlier_ns"]]["class"] == "lock"
 
@@ -213,7 +213,7 @@ def test_stats_counts_what_the_log_lists(small_file):
 
 
 def test_sigbus_beyond_the_end_is_recorded_and_passed_on(small_file):
-    """A file truncated while mapped: the program sees what it sees without pfstat."""
+    """A file truncated while mapped: the program gets SIGBUS as without pfstat."""
     path = pfstat.make_file(pfstat.DISK / "shrinking", 4 * PAGE)
     child = os.fork()
     if not child:
@@ -239,11 +239,11 @@ def test_anonymous_memory_is_never_hooked():
         assert 0 not in inodes
 
 
-def test_stats_state_what_the_module_costs(small_file):
-    """Calibrated before the first call, of which it leaves none; memory in its bounds."""
+def test_stats_report_the_cost_of_the_module(small_file):
+    """Calibrated before the first call, without leaving a record; its memory is within bounds."""
     with Mapping(small_file) as mapping, Session(f"file {mapping.fd()}"):
         values = pfstat.stats()
-    # In emulated time a call costs microseconds; ten of them would be no instrument.
+    # In emulated time a call costs microseconds; ten microseconds would be too much.
     assert 0 < values["inside_ps"] < values["call_cost_ps"] < 10_000_000
     assert values["calls"] == values["stored"] == 0
     assert values["ring_bytes"] == os.cpu_count() * (PAGE + (4 << 20))
@@ -266,8 +266,8 @@ def clocksource(name):
 
 
 @pytest.mark.parametrize("name", (CLOCKSOURCE / "available_clocksource").read_text().split())
-def test_times_are_those_of_the_kernels_clock(small_file, name):
-    """The module reads the TSC by itself; of another clock it must ask the kernel."""
+def test_times_match_the_kernels_clock(small_file, name):
+    """The module reads the TSC directly; for another clock it must call the kernel."""
     pfstat.warm(small_file)
     times = []
     with Mapping(small_file) as mapping, clocksource(name):
@@ -279,12 +279,12 @@ def test_times_are_those_of_the_kernels_clock(small_file, name):
         _, records = pfstat.log()
     assert len(records) == 64
     for record, before, after in zip(records, times, times[1:]):
-        # The last digit of a duration is the counter's difference rounded by itself.
+        # The duration is rounded separately, so its last digit may differ.
         assert before <= record["start_ns"]
         assert record["start_ns"] + record["duration_ns"] <= after + 1
 
 
-def test_times_go_on_when_the_clock_changes_meanwhile(small_file):
+def test_times_are_continuous_when_the_clock_source_changes(small_file):
     pfstat.warm(small_file)
     names = (CLOCKSOURCE / "available_clocksource").read_text().split()
     with Mapping(small_file) as mapping:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive replay: the recorded accesses under another policy, which it takes back."""
+"""pfdrive replay: the recorded accesses under another policy, which is restored afterwards."""
 import json
 import os
 import pathlib
@@ -50,14 +50,14 @@ def replay(recording, *options):
                  for when in ("recorded", "replayed"))
 
 
-def test_the_same_policy_makes_the_same_faults(strided):
+def test_same_policy_gives_the_same_faults(strided):
     recorded, replayed = replay(strided, "--fault-around", "off")
     assert sum(recorded.values()) == sum(replayed.values()) == PAGES
     assert recorded["long"] >= PAGES // 2
 
 
 def test_populate_maps_before_the_first_access(strided):
-    """What was a fault a page is populate's own, which takes fault-around's help."""
+    """populate takes over the faults of single pages, with the help of fault-around."""
     recorded, replayed = replay(strided, "--populate")
     assert sum(recorded.values()) == PAGES
     assert sum(replayed.values()) <= PAGES // 8
@@ -86,7 +86,7 @@ def check_the_control(recording):
     assert recorded["disk"] >= PAGES // 2
     assert sum(recorded.values()) == sum(replayed.values()) == PAGES
     assert abs(recorded["disk"] - replayed["disk"]) <= PAGES // 100
-    # Under another advice it is not the same.
+    # With other advice the result differs.
     _, normal = replay(recording, "--fault-around", "off", "--advise", "normal")
     assert normal["disk"] < PAGES // 4
 
@@ -129,7 +129,7 @@ def read_ahead_setting():
     return pathlib.Path(f"/sys/class/bdi/{os.major(number)}:{os.minor(number)}/read_ahead_kb")
 
 
-def test_read_ahead_of_the_file_alone(sequential):
+def test_read_ahead_is_set_only_for_the_file(sequential):
     before = read_ahead_setting().read_text()
     _, replayed = replay(sequential, "--fault-around", "off", "--read-ahead", "0")
     assert replayed == {"disk": PAGES}
@@ -137,7 +137,7 @@ def test_read_ahead_of_the_file_alone(sequential):
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.2, 0.5, 1, 2])
-def test_interrupted_it_leaves_the_setting(delay, sequential):
+def test_interrupted_replay_restores_the_setting(delay, sequential):
     before = read_ahead_setting().read_text()
     with subprocess.Popen([pfstat.PFDRIVE, "replay", "--read-ahead", "0", sequential],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -148,20 +148,20 @@ def test_interrupted_it_leaves_the_setting(delay, sequential):
     assert read_ahead_setting().read_text() == before
 
 
-def test_a_shorter_file(strided):
+def test_replay_on_a_shorter_file_omits_pages(strided):
     short = pfstat.make_file(pfstat.DISK / "shorter", PAGES // 4 * pfstat.PAGE)
     recorded, replayed = replay(strided, "--fault-around", "off", "--on", short)
     assert sum(recorded.values()) == PAGES
     assert sum(replayed.values()) == PAGES // 4
 
 
-def test_what_was_replayed_on_another_file_is_said(strided):
+def test_name_of_another_replay_file_is_printed(strided):
     copy = pfstat.make_file(pfstat.DISK / "copy", PAGES * pfstat.PAGE)
     printed = pfstat.run(pfstat.PFDRIVE, "replay", "--pace", "none", "--on", copy, strided).stdout
     assert f"\nReplayed on: {copy}\n" in printed
 
 
-def test_without_ebpf_its_classes_are_not_known(strided):
+def test_classes_of_ebpf_are_unknown_without_it(strided):
     result = json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
                                    "--fault-around", "off", "--no-bpf", strided).stdout)
     assert result["replayed"]["file"] == {"count": None, "total_ns": None}
@@ -174,17 +174,17 @@ def test_without_ebpf_its_classes_are_not_known(strided):
 @pytest.mark.parametrize("target, words", [
     ("/dev/null", "not a regular file"), ("/", "is a folder"), ("/missing", "there is no file"),
 ])
-def test_what_cannot_be_replayed_on(target, words, strided):
+def test_unsuitable_replay_files_are_refused(target, words, strided):
     for options in ((), ("--read-ahead", "0")):
         assert words in pfstat.refused(1, "replay", *options, "--on", target, strided)
 
 
 @pytest.mark.parametrize("size", ["1K", "6K", "2G"])
-def test_read_ahead_is_whole_pages(size, strided):
+def test_read_ahead_must_be_whole_pages(size, strided):
     assert "whole pages" in pfstat.refused(2, "replay", "--read-ahead", size, strided)
 
 
-def test_a_file_however_long_its_name():
+def test_a_file_with_a_long_name_is_replayed():
     folder = pfstat.DISK.joinpath(*["long" * 50] * 19)
     folder.mkdir(parents=True, exist_ok=True)
     path = pfstat.make_file(folder / "file", PAGES * pfstat.PAGE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Records read + lost = wrapper calls, whatever the ring and whoever reads."""
+"""Records read + lost = wrapper calls, for each ring size, ring mode and reader."""
 import ctypes
 import mmap
 import os
@@ -15,7 +15,7 @@ RECORD_SIZE = 104
 PER_PAGE = PAGE // RECORD_SIZE
 HALF = (PER_PAGE + 1) // 2
 HEAD, LOST, TAIL = 24, 32, 64       # offsets in the header of record.h
-OPERATION, BEFORE, INSTRUCTION = 80, 83, 96     # and in a record
+OPERATION, BEFORE, INSTRUCTION = 80, 83, 96     # offsets in a record
 MKWRITE = 3                         # enum pfstat_op
 ABSENT, CACHED = 1, 4               # enum pfstat_before
 
@@ -46,7 +46,7 @@ def test_overwrite_mode_with_a_ring_of_one_page_keeps_the_last(small_file):
 
 
 class Ring:
-    """The mapped ring of CPU 0, read as a program would."""
+    """The mapped ring of CPU 0, accessed as a program does."""
 
     def __init__(self):
         self.fd = os.open(pfstat.DEBUGFS / "ring" / "cpu0", os.O_RDWR)
@@ -105,14 +105,14 @@ def on_cpu0(test):
 
 
 def store_remotely(address):
-    """A byte into the parent's memory."""
+    """Stores a byte in the parent's memory."""
     byte = ctypes.create_string_buffer(b"x", 1)
     here = (ctypes.c_size_t * 2)(ctypes.addressof(byte), 1)     # a struct iovec
     there = (ctypes.c_size_t * 2)(address, 1)
     return pfstat.LIBC.process_vm_writev(os.getppid(), here, 1, there, 1, 0)
 
 
-def test_a_store_into_anothers_memory_has_no_instruction(small_file):
+def test_a_store_into_another_process_has_no_instruction(small_file):
     pfstat.warm(small_file)
     os.sched_setaffinity(0, {0})
     try:
@@ -152,8 +152,8 @@ def test_ring_is_readable_from_half_full_on(mapping, ring):
 
 
 @on_cpu0
-def test_a_wild_tail_only_loses_records(mapping, ring):
-    """User space owns the header page: nothing it writes may do harm."""
+def test_an_arbitrary_tail_only_loses_records(mapping, ring):
+    """User space owns the header page: no value in it may do harm."""
     for tail in (1 << 63, (1 << 64) - 1, 12345):
         ring.set_tail(tail)
         mapping.read(ring.get(LOST) % 256)
@@ -167,12 +167,13 @@ def test_a_wild_tail_only_loses_records(mapping, ring):
     pfstat.log()
 
 
-# A page alone at the end of a file makes the page cache's tree so deep; 0: it has no node.
+# A single page at the end of a file of that length gives the page cache's tree this depth; 0: no
+# node.
 PAGES_OF_DEPTH = {0: 1, 1: 50, 2: 3000, 3: 70_000, 4: 300_000}
 
 
 @pytest.mark.parametrize("depth", PAGES_OF_DEPTH)
-def test_a_page_is_looked_up_in_a_tree_of_any_depth(small_file, depth):
+def test_a_page_is_found_in_a_tree_of_any_depth(small_file, depth):
     last = PAGES_OF_DEPTH[depth] - 1
     with open(small_file, "r+b") as file:
         file.truncate(0)
@@ -180,7 +181,7 @@ def test_a_page_is_looked_up_in_a_tree_of_any_depth(small_file, depth):
     pfstat.drop_cache()
     os.sched_setaffinity(0, {0})
     with Mapping(small_file) as mapping:
-        # Without readahead: no page beside it, no mark on it.
+        # Without readahead: no page next to it, and no mark on it.
         assert not pfstat.LIBC.madvise(ctypes.c_void_p(mapping.address),
                                        ctypes.c_size_t(mapping.size), mmap.MADV_RANDOM)
         with Session("ring_size 4K", "fault_around off", f"file {mapping.fd()}"):
@@ -199,7 +200,7 @@ def test_a_page_is_looked_up_in_a_tree_of_any_depth(small_file, depth):
     assert before == [ABSENT, CACHED, CACHED]
 
 
-def test_clear_forgets_and_recording_goes_on(small_file):
+def test_clear_drops_records_and_recording_continues(small_file):
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}") as session:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What valgrind simulates of the access loop, and the loop by itself."""
+"""valgrind's simulation of the access loop, and the loop on its own."""
 import os
 import pathlib
 
@@ -7,35 +7,36 @@ import pytest
 
 import pfstat
 
-# Nothing is asked of the kernel here, and nothing is slower where each access is checked.
+# Not on the debug kernel: this test concerns user space, and each access is slow there.
 pytestmark = pytest.mark.needs(not pfstat.KMEMLEAK.exists(),
                                "a kernel that does not check each access")
 
 
 def simulated(pattern, pages, accesses):
-    """The access loop's own function, and the whole."""
+    """The counts of the access loop's function; checks the totals."""
     path = pfstat.make_file(pfstat.DISK / f"simulated-{pages}", pages * pfstat.PAGE)
     result = pfstat.drive("--with", "cachegrind", "--pattern", pattern, "--accesses", accesses,
                           path)
     caches = result["simulated_caches"]
     loop = caches["functions"][0]
     assert loop["name"] == pattern.split(":", maxsplit=1)[0] + "_run"
-    # What is not the loop's is the difference of two starts: next to nothing.
+    # Outside the loop, the two starts differ by next to nothing.
     assert abs(caches["read"]["references"] - loop["read"]["references"]) < 200
     assert "valgrind" in caches["simulator"]
     return loop["read"]
 
 
 def test_lines_that_fit_miss_once():
-    """16 KiB in a D1 of 32: 256 lines, touched 20 times."""
+    """16 KiB in a D1 of 32 KiB: 256 lines, each touched 20 times."""
     read = simulated("stride:64", 4, 20 * 256)
     assert 20 * 256 <= read["references"] < 20 * 256 + 300
     assert 256 <= read["d1_misses"] < 256 + 20
     assert 256 <= read["ll_misses"] < 256 + 20
 
 
-def test_lines_that_do_not_fit_miss_each_time_but_not_the_last_level():
-    """1 MiB, line after line, through a D1 of 32 KiB and 8 ways: LRU keeps none of it."""
+def test_lines_that_do_not_fit_miss_d1_but_hit_the_last_level():
+    """1 MiB, line by line, through a D1 of 32 KiB with 8 ways: LRU evicts each line before its
+    reuse."""
     read = simulated("stride:64", 256, 3 * 16384)
     assert 3 * 16384 <= read["d1_misses"] < 3 * 16384 + 300
     assert 16384 <= read["ll_misses"] < 16384 + 20
@@ -54,19 +55,19 @@ def test_simulation_is_labelled_and_leaves_nothing_behind(small_file, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_without_valgrind_it_is_refused(small_file):
+def test_missing_valgrind_is_reported(small_file):
     folder = pathlib.Path("/tmp/no-valgrind")
     folder.mkdir(exist_ok=True)
     assert "needs valgrind" in pfstat.refused(1, "--with", "cachegrind", small_file,
                                               env={**os.environ, "PATH": str(folder)})
 
 
-def test_without_a_temporary_folder_it_is_refused(small_file):
+def test_missing_temporary_folder_is_reported(small_file):
     assert "temporary folder" in pfstat.refused(1, "--with", "cachegrind", small_file,
                                                 env={**os.environ, "TMPDIR": "/nowhere"})
 
 
-def test_the_loop_alone_needs_no_root_and_no_module(small_file):
+def test_simulation_needs_neither_root_nor_the_module(small_file):
     pfstat.unload()
     os.chmod(small_file, 0o644)
     for name in ("loop", "bare-loop"):

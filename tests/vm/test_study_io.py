@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive study io: files read and written by mmap, read and write; what each way takes."""
+"""pfdrive study io: files read and written with mmap, read and write, and the cost of each access
+method."""
 import contextlib
 import functools
 import json
@@ -18,7 +19,7 @@ FILES = 4
 FILE_BYTES = 1 << 20
 FILE_PAGES = FILE_BYTES // pfstat.PAGE
 PAGES = FILES * FILE_PAGES
-AROUND = 16     # pages that are mapped at a fault of a page in the cache
+AROUND = 16     # pages that fault-around maps for one cached page
 BLOCKS_A_PAGE = 8
 OWN_BLOCKS = 64
 WAYS = ("mmap", "read:512", "read:64K", "write:512", "write:64K")
@@ -40,7 +41,7 @@ def via(*options):
 
 @functools.lru_cache(maxsize=None)
 def rows():
-    """All ways in all states of the cache: by (way, cache)."""
+    """All access methods in all states of the cache, by (method, cache)."""
     pfstat.load()
     names = set(pfstat.DISK.iterdir())
     result = via(*FEW, "--repeat", "2", *WAYS)
@@ -54,7 +55,7 @@ def system_calls(row):
 
 
 @pytest.mark.deterministic
-def test_every_way_in_every_state():
+def test_every_access_method_has_a_row_for_each_cache_state():
     assert len(rows()) == (len(WAYS) + 1) * 3
     for row in rows().values():
         assert row["files"] == FILES and row["bytes"] == FILES * FILE_BYTES
@@ -76,13 +77,13 @@ def test_every_fault_is_accounted_for():
         assert watched["calls"] == sum(watched["classes"].values())
         rusage = watched["pass"]["rusage"]
         assert rusage["minflt"] + rusage["majflt"] == watched["faults"]
-        # At the edges of the two watched windows one may fall between the two views.
+        # At the edges of the two windows one interval may be seen by only one side.
         assert abs(watched["off_cpu_count"] - rusage["nvcsw"] - rusage["nivcsw"]) <= 2
 
 
 @pytest.mark.deterministic
 @pytest.mark.parametrize("cache", ["cold", "warm", "fit"])
-def test_system_calls_are_those_of_the_way(cache):
+def test_system_calls_match_the_access_method(cache):
     written = {} if cache == "fit" else {"fsync": FILES}
     mapped = {"mmap": FILES, "munmap": FILES}
     assert system_calls(rows()["mmap, read", cache]) == mapped
@@ -98,39 +99,39 @@ def test_system_calls_are_those_of_the_way(cache):
 
 @pytest.mark.deterministic
 @pytest.mark.parametrize("cache", ["cold", "warm", "fit"])
-def test_faults_are_those_of_the_way(cache):
+def test_faults_match_the_access_method(cache):
     for way in WAYS[1:]:
         assert rows()[way, cache]["watched"]["faults"] == 0
         assert rows()[way, cache]["watched"]["calls"] == 0
     written = rows()["mmap, write", cache]["watched"]
-    # The first store to a page asks the file; that is a part of its fault.
+    # The first store to a page calls the file system, within the page's fault.
     assert written["faults"] == written["classes"]["mkwrite"] == PAGES
     read = rows()["mmap, read", cache]["watched"]
     if cache == "cold":
         assert FILES <= read["major"] <= read["faults"] < PAGES
     else:
-        # A file that is not mapped at a multiple of so many pages takes one more.
+        # A file that is not mapped at a multiple of this many pages takes one more fault.
         assert 0 <= read["faults"] - PAGES // AROUND <= FILES and read["major"] == 0
-    # Bare passes have the same.
+    # Unobserved passes have the same number.
     for one in rows()["mmap, write", cache]["passes"]:
         assert one["rusage"]["minflt"] + one["rusage"]["majflt"] == PAGES
 
 
 @pytest.mark.deterministic
-def test_pages_in_the_cache():
+def test_cached_pages_are_counted():
     for (way, cache), row in rows().items():
         for one in row["passes"]:
             assert one["before"]["resident_pages"] == (0 if cache == "cold" else PAGES)
             assert one["after"]["resident_pages"] == PAGES, (way, cache)
             grown = (one["after"]["meminfo"]["cached_kb"] - one["before"]["meminfo"]["cached_kb"])
-            # By any way the pages of files are in the page cache: not only by read(2).
+            # Each method brings the pages of files into the page cache, not only read(2).
             expected = PAGES * 4 if cache == "cold" else 0
             assert abs(grown - expected) <= 512, (way, cache)
             assert one["before"]["meminfo"]["buffers_kb"] > 0
 
 
 @pytest.mark.deterministic
-def test_blocks_read_and_written():
+def test_blocks_read_and_written_are_counted():
     for (way, cache), row in rows().items():
         for one in row["passes"]:
             rusage = one["rusage"]
@@ -139,15 +140,16 @@ def test_blocks_read_and_written():
                 assert rusage["inblock"] == (PAGES * BLOCKS_A_PAGE if cache == "cold" else 0)
             else:
                 assert 0 <= rusage["oublock"] - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS, (way, cache)
-                # Whole pages that are overwritten are not read before.
+                # Pages that are overwritten completely are not read before.
                 if way == "write:64K":
                     assert rusage["inblock"] <= OWN_BLOCKS
             assert (one["sync_ns"] is None) == (row["direction"] == "read" or cache == "fit")
 
 
 @pytest.mark.deterministic
-def test_what_the_study_found():
-    """mmap is the faster one, and the cache more than either; to the disk costs most."""
+def test_results_agree_with_the_study():
+    """mmap is faster than read, the cache has the greatest effect, and writing to disk is slowest.
+    """
     def rate(way, cache):
         return rows()[way, cache]["mean"]["mib_per_s"]
     for cache in ("cold", "warm", "fit"):
@@ -160,7 +162,7 @@ def test_what_the_study_found():
 
 
 @pytest.mark.deterministic
-def test_the_table():
+def test_table_has_a_row_for_each_access_method():
     text = pfstat.run(pfstat.PFDRIVE, "study", "io", *FEW, "--repeat", "2", "--cache", "warm",
                       "mmap").stdout
     assert "4 of 1 MiB in /mnt/disk; ext4 on nullb0" in text
@@ -170,7 +172,7 @@ def test_the_table():
         assert "±" in lines[0] and "±" in lines[1]
 
 
-def test_without_ebpf():
+def test_values_of_ebpf_are_na_without_it():
     result = via(*FEW, "--repeat", "1", "--cache", "cold", "--no-bpf", "mmap", "read:64K")
     assert "--no-bpf" in result["bpf_missing"]
     for row in result["rows"]:
@@ -197,7 +199,7 @@ def test_usage_is_refused_with_2(options, words):
     assert words in pfstat.refused(2, "study", "io", *options)
 
 
-def test_no_room_and_no_folder():
+def test_full_disk_and_missing_folder_are_reported():
     with pfstat.mounted_disk("little", 1000) as folder:
         sentence = pfstat.refused(1, "study", "io", "--files", "7", "--file-size", "10M",
                                   "--scratch-dir", folder)
@@ -206,8 +208,8 @@ def test_no_room_and_no_folder():
     assert "No such file" in pfstat.refused(1, "study", "io", "--scratch-dir", "/nowhere")
 
 
-def test_files_that_the_module_does_not_watch():
-    """A tmpfs has no disk: the files cannot be cold."""
+def test_tmpfs_is_refused():
+    """A tmpfs has no disk, so the files cannot be cold."""
     said = pfstat.refused(1, "study", "io", "--files", "1", "--file-size", "64K", "--scratch-dir",
                           "/dev/shm", "mmap")
     assert said == "pfdrive: /dev/shm is on a tmpfs, which has no disk: name another " \
@@ -215,13 +217,13 @@ def test_files_that_the_module_does_not_watch():
     assert not list(pathlib.Path("/dev/shm").iterdir())
 
 
-def test_without_the_module():
+def test_missing_module_is_reported():
     pfstat.unload()
     assert "insmod pfstat.ko" in pfstat.refused(1, "study", "io", *FEW)
 
 
 @pytest.mark.parametrize("delay", [0.1, 1, 3])
-def test_a_signal_ends_it_and_nothing_stays(delay):
+def test_a_signal_ends_it_without_leftovers(delay):
     before = os.statvfs(pfstat.DISK).f_bfree
     with subprocess.Popen([pfstat.PFDRIVE, "study", "io", *FEW, "--repeat", "1000", "read:8",
                            "mmap"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive study pressure: what processes that compete with a run for memory cost it, and what
-they leave behind.
-What depends on whose turn it is on the CPU needs the instruction clock: on several emulated
-CPUs of a busy machine a run may be over before its competitors had any."""
+"""pfdrive study pressure: the effect of processes that compete with a run for memory, and their
+cleanup.
+
+Tests that depend on the scheduling of processes need the instruction clock: on several emulated
+CPUs of a busy host a run may end before its competitors were scheduled.
+"""
 import contextlib
 import os
 import pathlib
@@ -19,7 +21,7 @@ MIB = 1 << 20
 CGROUP = pathlib.Path("/sys/fs/cgroup")
 FILE = pfstat.DISK / "contested"
 SIZE = 12 * MIB
-# A page at a time, all of the file eight times: long enough for competitors to get a turn.
+# Page by page, all of the file eight times: long enough for competitors to be scheduled.
 ACCESSES = ("--pattern", "stride:4K", "--accesses", str(8 * SIZE // pfstat.PAGE),
             "--fault-around", "off")
 VMSTAT = dict(line.split() for line in
@@ -50,14 +52,14 @@ def groups():
 
 
 def words_of(folder):
-    """A process's command line."""
+    """The command line of a process, as words."""
     with contextlib.suppress(OSError):
         return (folder / "cmdline").read_bytes().split(b"\0")
     return []
 
 
 def others():
-    """What a run had started, and is still there."""
+    """Processes that a run started and that still exist."""
     return [words for words in map(words_of, pathlib.Path("/proc").glob("[0-9]*"))
             if words[1:3] in ([b"helper", b"competitor"], [b"helper", b"cgroup-reaper"])]
 
@@ -69,13 +71,13 @@ def nothing_is_left():
 
 
 def check_matrix(competition):
-    """All that was read from swap is in it, or counted as not seen."""
+    """The matrix holds all pages read from swap, except those counted as not seen."""
     swapped = competition["swapped"]
     pages = sum(sum(row.values()) for row in swapped["evicted_by"].values())
     assert pages + swapped["not_seen"] == swapped["read"]
     figures = competition["with"]["figures"]
     assert figures["swap_read"] == swapped["read"] and figures["swap_evicted"] == swapped["evicted"]
-    # The kernel counts the same at the same place; pfdrive itself swaps between two looks.
+    # The kernel counts at the same place; pfdrive itself swaps between the two readings.
     read = figures["pswpin"] + (figures["swpin_zero"] or 0)
     assert abs(read - swapped["read"]) <= 16
     return swapped
@@ -83,27 +85,27 @@ def check_matrix(competition):
 
 def check_side(side):
     for name, value in side["figures"].items():
-        # Not all kernels tell of pages of zeros.
+        # Not all kernels report pages of zeros.
         assert value is None if name in NOT_HERE else value >= 0, name
     for name, faults in side["faults"].items():
         assert 0 <= faults["major"] <= faults["count"], name
     majors = sum(faults["major"] for faults in side["faults"].values())
-    # eBPF also sees what of pfdrive itself is swapped in before the first and after the last
-    # getrusage().
+    # eBPF also counts swap-ins of pfdrive itself before the first and after the last getrusage().
     assert 0 <= majors - side["figures"]["majflt"] <= 16
 
 
 @pytest.fixture(name="runs", scope="module")
 def fixture_runs(swap):
-    """Two runs of a file among two competitors of 10 MiB in 16 MiB. In order: each evicts all
-    of the file between two rounds. At random it is a matter of luck whether any of it goes."""
+    """Two runs of a file with two competitors of 10 MiB in 16 MiB. The order is sequential, so that
+    each evicts all of the file between two rounds; with random order this would depend on chance.
+    """
     pfstat.load()
     return pressure(*ACCESSES, *LIMITED, "--compete", "10M:sequential",
                         "--competitors", "2", "--repeat", "2", FILE)
 
 
 @pytest.mark.deterministic
-def test_every_figure_is_there_and_majflt_rises(runs):
+def test_every_figure_is_present_and_majflt_rises(runs):
     for run in runs["runs"]:
         competition = run["competition"]
         assert competition["bytes"] == 10 * MIB and competition["memory_limit"] == 16 * MIB
@@ -111,7 +113,7 @@ def test_every_figure_is_there_and_majflt_rises(runs):
         alone, contested = competition["alone"], competition["with"]
         check_side(alone)
         check_side(contested)
-        # Alone the file fits, and nothing is swapped.
+        # Without competitors the file fits, and nothing is swapped.
         assert alone["figures"]["pswpin"] == alone["figures"]["swap_read"] == 0
         assert alone["figures"]["read_again"] == 0
         assert contested["figures"]["majflt"] > alone["figures"]["majflt"]
@@ -125,15 +127,15 @@ def test_every_figure_is_there_and_majflt_rises(runs):
 
 
 @pytest.mark.deterministic
-def test_competitors_fault_and_the_matrix_closes(runs):
+def test_competitors_fault_and_the_matrix_adds_up(runs):
     swapped_before = 0
     for run in runs["runs"]:
         competition = run["competition"]
         assert len(competition["competitors"]) == 2
         for figures in competition["competitors"]:
             assert figures["majflt"] > 0 and figures["accesses"] > figures["majflt"]
-        # All of the cgroup: these and the run. The kernel adds a CPU's counts up when there
-        # are 64; and majflt has also faults that came again, which pgmajfault has not.
+        # The whole cgroup: the competitors and the run. The kernel sums a CPU's counts once there
+        # are 64, and majflt includes repeated faults, which pgmajfault does not.
         majors = sum(figures["majflt"] for figures in competition["competitors"]) + \
             run["rusage"]["majflt"]
         assert majors // 2 <= competition["with"]["figures"]["group_pgmajfault"] <= \
@@ -141,15 +143,15 @@ def test_competitors_fault_and_the_matrix_closes(runs):
         swapped = check_matrix(competition)
         assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
                                                "kswapd", "others"]
-        # What one run leaves in swap of pfdrive's own another may read.
+        # Another run may read pages of pfdrive that one run left in swap.
         assert swapped["read"] > 0 and swapped["not_seen"] <= swapped_before
         swapped_before += swapped["evicted"] - swapped["read"]
         owned = [sum(row[f"competitor {n}"] for row in swapped["evicted_by"].values())
                  for n in (1, 2)]
-        # Most pages are the competitors', who evict each other's.
+        # Most pages belong to the competitors, which evict each other's pages.
         assert min(owned) > 0 and sum(owned) > 0.5 * swapped["read"], swapped
         assert swapped["evicted_by"]["competitor 1"]["competitor 2"] > 0
-        # A limit is enforced by who meets it.
+        # A process that reaches the limit reclaims memory itself, so kswapd evicts nothing.
         assert sum(swapped["evicted_by"]["kswapd"].values()) == 0
 
 
@@ -174,7 +176,7 @@ def test_the_runs_own_memory_is_swapped_in_again(swap):
 
 
 @pytest.mark.long
-def test_tables_have_all_of_it(swap):
+def test_tables_have_all_figures(swap):
     text = pfstat.run(pfstat.PFDRIVE, *STUDY, *ACCESSES, *LIMITED, "--compete", "12M", FILE).stdout
     for words in ("Competition: 1 × 12.0 MiB, pages at random", "limit of 16.0 MiB",
                   "Alone", "With competitors", "Counted by", "pgmajfault",
@@ -194,7 +196,7 @@ def competitor_pids():
 
 @contextlib.contextmanager
 def begun(accesses, ready):
-    """One that goes on for long, once it is so far; it has ended afterwards."""
+    """Starts a long run and waits until it is ready; it has ended afterwards."""
     process = subprocess.Popen([pfstat.PFDRIVE, *STUDY, "--pattern", "stride:4K", "--accesses",
                                 accesses, *LIMITED, "--compete", "12M", "--repeat", "1000", FILE],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -209,12 +211,12 @@ def begun(accesses, ready):
 
 
 def is_in_its_group(pid):
-    """The run alone: it never ends."""
+    """The run without competitors, which never ends."""
     return any(str(pid) in (group / "cgroup.procs").read_text().split() for group in groups())
 
 
 def competes(_):
-    """The second run: the first is over soon."""
+    """The run with competitors; the first run ends soon."""
     return competitor_pids()
 
 
@@ -236,7 +238,7 @@ def test_nothing_is_left_after_a_signal(swap, when, number, status):
 
 
 @pytest.mark.long
-def test_a_killed_competitor_ends_it_in_one_sentence(swap):
+def test_a_killed_competitor_ends_it_with_one_message(swap):
     with begun("10M", competes) as process:
         os.kill(competitor_pids()[0], signal.SIGKILL)
         out, err = process.communicate(timeout=pfstat.PATIENCE)
@@ -246,7 +248,7 @@ def test_a_killed_competitor_ends_it_in_one_sentence(swap):
     assert nothing_is_left()
 
 
-def test_more_than_fits_is_refused(swap):
+def test_competitors_beyond_memory_and_swap_are_refused(swap):
     said = pfstat.refused(1, *STUDY, *LIMITED, "--compete", "10G", FILE)
     assert re.fullmatch(r"pfdrive: --compete: cannot fit 10281\.0 MiB of processes and 12\.0 MiB of "
                         r"file into 16\.0 MiB of memory and 12[78]\.\d MiB of free swap; add swap "
@@ -268,7 +270,7 @@ def test_swap_that_is_too_small_is_refused():
 
 
 @pytest.mark.parametrize("size", ["0.5", "8M", "4M:sequential"])
-def test_without_swap_a_file_that_does_not_fit_is_refused(size):
+def test_file_that_does_not_fit_is_refused_without_swap(size):
     """The kernel would evict its pages again and again."""
     pfstat.make_file(FILE, SIZE)
     with pfstat.without_swap():
@@ -278,14 +280,14 @@ def test_without_swap_a_file_that_does_not_fit_is_refused(size):
     assert nothing_is_left()
 
 
-# A process is more than its buffer.
+# A process needs more memory than its buffer.
 @pytest.mark.parametrize("options", [
     ("--compete", "1.5", *LIMITED, FILE),
     ("--memory-limit", "8M", "--compete", "1", "--map", "anon", "--size", "4K"),
     ("--memory-limit", "8M", "--compete", "7600K", "--map", "anon", "--size", "4K"),
     (*LIMITED, "--compete", "900K", "--competitors", "16", "--map", "anon", "--size", "4K"),
 ])
-def test_without_swap_too_many_processes_are_refused(options):
+def test_too_many_processes_are_refused_without_swap(options):
     pfstat.make_file(FILE, SIZE)
     with pfstat.without_swap():
         said = pfstat.refused(1, *STUDY, *options)
@@ -293,9 +295,9 @@ def test_without_swap_too_many_processes_are_refused(options):
     assert nothing_is_left()
 
 
-# The largest that are accepted in 16 MiB without swap: the kernel must kill none of them.
+# The largest sizes that are accepted in 16 MiB without swap: the kernel must not kill a process.
 @pytest.mark.parametrize("size, number", [("15000K", "1"), ("3380K", "4"), ("475K", "16")])
-def test_what_fits_without_swap_runs(size, number):
+def test_processes_that_fit_run_without_swap(size, number):
     with pfstat.without_swap():
         result = pressure(*LIMITED, "--compete", size, "--competitors", number,
                               "--map", "anon", "--size", "4K", "--accesses", "100")
@@ -304,19 +306,19 @@ def test_what_fits_without_swap_runs(size, number):
 
 
 @pytest.mark.long
-def test_without_cgroup_v2_it_refuses_unless_unsafe(swap):
+def test_missing_cgroup_v2_is_refused_unless_unsafe(swap):
     with unmounted(CGROUP, "cgroup2"):
         assert "cgroup v2 is not mounted" in pfstat.refused(1, *STUDY, "--compete", "12M", FILE)
         result = pressure(*ACCESSES, "--unsafe", "--compete", "12M", FILE)
     competition = result["competition"]
     assert competition["memory_limit"] is None
-    # n/a, and not 0.
+    # n/a, not 0.
     assert competition["with"]["figures"]["group_pgmajfault"] is None
     assert competition["with"]["figures"]["pswpin"] is not None
     assert nothing_is_left()
 
 
-def test_without_the_right_to_a_cgroup_it_refuses(swap):
+def test_missing_privilege_for_a_cgroup_is_refused(swap):
     pfstat.run("mount", "-o", "remount,ro", CGROUP)
     try:
         said = pfstat.refused(1, *STUDY, "--compete", "12M", FILE)
@@ -333,5 +335,5 @@ def test_without_the_right_to_a_cgroup_it_refuses(swap):
     (("--compete", "1", "--memory-limit", "1M"), "not a size from 8M"),
     (("--record", "run.pfs"), "one run, not two"),
 ])
-def test_command_lines_that_are_wrong(options, words):
+def test_wrong_command_lines_are_refused(options, words):
     assert words in pfstat.refused(2, *STUDY, *options, FILE)

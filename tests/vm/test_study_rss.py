@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive study rss: what mapping a file, and touching bytes of it, does to a process."""
+"""pfdrive study rss: the effect of mapping a file, and of touching bytes of it, on a process."""
 import json
 import os
 import subprocess
@@ -28,40 +28,40 @@ def grown(steps, what):
 
 
 def check_sizes(steps):
-    """True of any page cache and fault-around: the studies' two columns."""
+    """Holds for any page cache and fault-around: the two columns of the study."""
     assert grown(steps, "virtual_bytes") == [PAGES * pfstat.PAGE] + [0] * (len(steps) - 2)
     assert grown(steps, "resident_bytes")[0] == 0
     assert steps[1]["nr_faults"] == 0
     pages = grown(steps, "mapped_pages")
     assert grown(steps, "resident_bytes") == [count * pfstat.PAGE for count in pages]
-    # A fault for each step that mapped pages, and none for one that did not.
+    # One fault for each step that mapped pages, none for the others.
     assert [step["nr_faults"] for step in steps[1:]] == [int(count > 0) for count in pages]
 
 
-def test_a_page_a_byte_without_fault_around(path):
+def test_each_byte_maps_one_page_without_fault_around(path):
     run = touch("--fault-around", "off", path)
     steps = run["steps"]
     check_sizes(steps)
     assert [step["mapped_pages"] for step in steps] == [0, 0, 1, 2]
     first, second = steps[2]["faults"][0], steps[3]["faults"][0]
     assert (first["class"], first["page"], first["major"]) == ("disk", 0, True)
-    # Read-ahead had brought the page of byte 10000 with that of byte 0.
+    # Read-ahead has read the page of byte 10000 together with that of byte 0.
     assert (second["class"], second["page"], second["major"]) == ("long", 2, False)
-    assert first["ns"] > 100_000	# what the disk takes
+    assert first["ns"] > 100_000	# latency of the disk
     assert run["lost"] == 0 and run["bpf_missing"] is None
 
 
 def test_fault_around_maps_its_window(path):
     steps = touch("--cache", "warm", path, "0", "10000", "5000000", "9999999")["steps"]
     check_sizes(steps)
-    # 64 KiB that hold the page; the file ends with page 2441, of 2432 to 2447.
+    # 64 KiB around the page; the file ends with page 2441, within 2432 to 2447.
     assert [step["mapped_pages"] for step in steps] == [0, 0, 16, 16, 32, 42]
     assert [fault["class"] for step in steps for fault in step["faults"]] == ["around"] * 3
 
 
 @pytest.fixture(name="others_file")
 def fixture_others_file():
-    """Of another user; it may be read by all."""
+    """A file of another user, readable by all."""
     path = pfstat.make_file(pfstat.DISK / "others", 4 * pfstat.PAGE)
     os.chown(path, users.UID, users.GID)
     path.chmod(0o644)
@@ -70,7 +70,7 @@ def fixture_others_file():
 
 
 @pytest.mark.parametrize("command", [("study", "rss"), ("--accesses", "10")])
-def test_a_file_whose_pages_the_kernel_does_not_report(others_file, command):
+def test_file_without_visible_cache_state_is_refused(others_file, command):
     result = users.without("-fowner,-dac_override", pfstat.PFDRIVE, *command, others_file)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == f"pfdrive: cannot look up the pages of {others_file} in the page " \
@@ -79,7 +79,7 @@ def test_a_file_whose_pages_the_kernel_does_not_report(others_file, command):
 
 
 @pytest.mark.parametrize("command", [("study", "rss"), ("--accesses", "10")])
-def test_a_user_is_refused_for_lack_of_rights_first(others_file, command):
+def test_missing_privilege_is_reported_before_other_errors(others_file, command):
     nobody = "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
     result = pfstat.run(*nobody, pfstat.PFDRIVE, *command, others_file, check=False)
     assert (result.returncode, result.stdout) == (1, "")
@@ -96,7 +96,7 @@ def test_a_tmpfs_is_refused_by_name(command):
     assert said == f"pfdrive: {path} is on a tmpfs, which has no disk: use a file on one\n"
 
 
-def test_table_and_its_faults(path):
+def test_table_has_steps_and_faults(path):
     text = pfstat.run("pfdrive", "study", "rss", "--no-bpf", path).stdout
     assert "n/a (--no-bpf was given)" in text
     lines = text.split("\n\n", 1)[1].splitlines()
@@ -113,7 +113,7 @@ def test_table_and_its_faults(path):
     (("/proc/version",), 1, "is empty"),
     (("/mnt/disk",), 1, "is a folder"),
 ])
-def test_what_cannot_be_touched(path, arguments, status, sentence):
+def test_invalid_offsets_are_refused(path, arguments, status, sentence):
     arguments = [argument.format(path=path) for argument in arguments]
     result = subprocess.run(["pfdrive", "study", "rss", *arguments], capture_output=True, text=True,
                             check=False)

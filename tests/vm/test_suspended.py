@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Faults between two attempts: each is suspended in a table until its thread comes back, and
-none stays there for a thread that cannot."""
+"""Faults between two attempts: each is suspended in a table until its thread retries, and no entry
+stays for a thread that exits."""
 import contextlib
 import os
 import pathlib
@@ -12,7 +12,7 @@ import filesystems
 import pfstat
 from pfstat import PAGE, Mapping
 
-SETS = 1024     # of the table; a thread's is its tid modulo that
+SETS = 1024     # sets of the table; the set of a thread is its tid modulo this number
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
 
 
@@ -24,7 +24,7 @@ def fixture_place():
 
 @contextlib.contextmanager
 def suspended_device(place):
-    """Requests wait as long as this lasts."""
+    """Suspends requests until the block ends."""
     os.sync()
     place.device.dmsetup("suspend", "--noflush", "--nolockfs")
     try:
@@ -34,7 +34,7 @@ def suspended_device(place):
 
 
 def read_page(path, page):
-    """A child that reads it."""
+    """Forks a child that reads the page."""
     child = os.fork()
     if not child:
         Mapping(path).read(page)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is watched: a process, its children, its later mappings; and when it ends."""
+"""Targets: a process, its children and its later mappings; and the end of the watch."""
 import errno
 import os
 import pathlib
@@ -21,7 +21,7 @@ def file_on_disk(name):
 
 
 def pages_seen(path, pid=None):
-    """Distinct (process, page) pairs that a solved fault left of this file."""
+    """Distinct (process, page) pairs of solved faults of this file."""
     return sorted({(r["pid"], r["pgoff"]) for r in pfstat.of_file(pfstat.log()[1], path)
                    if r["class"] in ("long", "short") and pid in (None, r["pid"])})
 
@@ -39,7 +39,7 @@ def test_pid_sees_mappings_made_later():
     assert pages_seen(path) == all_pages(workload.pid)
 
 
-def test_pid_now_leaves_later_mappings_alone():
+def test_pid_now_does_not_hook_later_mappings():
     path = file_on_disk("targets")
     workload = Workload("touch", path)
     pfstat.control("fault_around off")
@@ -83,7 +83,7 @@ def test_follow_sees_a_forked_child_after_its_exec():
     assert seen == all_pages(child)
 
 
-def test_populate_faults_are_seen():
+def test_populate_faults_are_recorded():
     """The probe hooks the new mapping before MAP_POPULATE fills it."""
     path = file_on_disk("targets")
     workload = Workload("populate", path)
@@ -143,14 +143,14 @@ def nothing_is_known():
     return pfstat.stats()["target_bytes"] == 0
 
 
-def test_a_session_looks_after_who_joins_when_all_have_ended(small_file):
-    """The dead are forgotten, which is what the work does each second."""
+def test_a_session_watches_processes_that_join_after_all_have_exited(small_file):
+    """The periodic work, which drops exited processes, must also add new ones."""
     first, second = (Workload("touch", small_file) for _ in range(2))
     try:
         with Session(f"follow {first.pid}") as session:
             first.finish()
             pfstat.wait_until(nothing_is_known)
-            time.sleep(2.5)         # by now it has ended
+            time.sleep(2.5)         # the work has ended by now
             session.command(f"follow {second.pid}")
             assert not nothing_is_known()
             second.finish()
@@ -160,7 +160,7 @@ def test_a_session_looks_after_who_joins_when_all_have_ended(small_file):
         second.kill()
 
 
-def test_fork_of_a_file_target_is_let_go(small_file):
+def test_fork_of_a_file_target_is_not_followed(small_file):
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):
@@ -174,7 +174,7 @@ def test_fork_of_a_file_target_is_let_go(small_file):
 
 
 def test_killed_recorder_leaves_nothing_hooked(small_file):
-    """kill -9 in the middle of a run: hooks, pins and the recorder are free again."""
+    """kill -9 during a run: hooks, pins and the recorder are free again."""
     big = pfstat.make_file(pfstat.DISK / "big", 46137344)
     process = subprocess.Popen([str(pfstat.PFDRIVE), "--pattern", "random", str(big)],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -187,11 +187,11 @@ def test_killed_recorder_leaves_nothing_hooked(small_file):
     process.wait()
     assert pfstat.hooked() == 0
     assert pfstat.targets().startswith("recorder none")
-    pfstat.drive("--accesses", "10", small_file)     # and the next one works
+    pfstat.drive("--accesses", "10", small_file)     # the next recorder works
     assert not pathlib.Path(pfstat.PINS).exists()
 
 
-def test_only_one_file_of_all_that_is_mapped(small_file):
+def test_only_one_file_of_all_mappings_is_hooked(small_file):
     other = pfstat.make_file(pfstat.DISK / "other", 64 * pfstat.PAGE)
     workload = Workload("touch", small_file)
     with Mapping(small_file) as named, Session() as session:
@@ -211,7 +211,7 @@ def test_only_takes_descriptors_of_a_session(small_file):
         with pytest.raises(OSError) as refused:
             session.command("only 9999")
         assert refused.value.errno == errno.EBADF
-        session.command(f"only {session.fd}")  # names itself: must not keep itself open
+        session.command(f"only {session.fd}")  # itself, which must not keep it open
     assert "recorder none" in pfstat.targets()
     with pytest.raises(OSError) as refused:
         (pfstat.DEBUGFS / "control").write_text("only 0\n")

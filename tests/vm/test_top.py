@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive top: what it shows while a program faults, as lines and on a terminal."""
+"""pfdrive top while a program faults: its output as lines and on a terminal."""
 import os
 import pty
 import re
@@ -15,19 +15,19 @@ WORKLOAD = pfstat.BUILD / "workload"
 
 @pytest.fixture(name="busy")
 def fixture_busy(small_file):
-    """Two threads that fault for ever."""
+    """Two threads that fault forever."""
     workload = pfstat.Workload("threads", small_file, 2)
     workload.go()
     yield workload
     workload.kill()
 
 
-def test_a_block_of_lines_an_interval(busy, small_file):
+def test_each_interval_prints_a_block_of_lines(busy, small_file):
     result = pfstat.run(pfstat.PFDRIVE, "top", "-p", busy.pid, "-i", "0.5", "-n", "3",
                         "--fault-around", "off")
     blocks = result.stdout.strip().split("\n\n")
     assert len(blocks) == 3 and "\x1b" not in result.stdout
-    for block in blocks[1:]:        # the first interval may begin before it faults
+    for block in blocks[1:]:        # the first interval may begin before the faults
         faults = float(re.search(r"([\d.]+) faults/s", block)[1])
         assert faults > 100
         assert re.search(r" long$", block, re.MULTILINE)
@@ -36,13 +36,13 @@ def test_a_block_of_lines_an_interval(busy, small_file):
     assert busy.process.poll() is None
 
 
-def test_a_command_and_its_status():
+def test_a_command_runs_and_its_status_is_returned():
     result = pfstat.run(pfstat.PFDRIVE, "top", "-i", "0.2", "--", "sh", "-c", "sleep 1; exit 5",
                         check=False)
     assert result.returncode == 5 and result.stdout
 
 
-def test_on_a_terminal_it_is_drawn_in_place(busy):
+def test_output_on_a_terminal_is_drawn_in_place(busy):
     outer, inner = pty.openpty()
     with subprocess.Popen([pfstat.PFDRIVE, "top", "-p", str(busy.pid), "-i", "0.2"],
                           stdin=inner, stdout=inner) as process:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two real recordings side by side, and one as a trace."""
+"""Two real recordings: their comparison, and one of them as a trace."""
 import json
 
 import pytest
@@ -17,7 +17,7 @@ with open("{path}", "rb") as file:
 
 
 def record(recording, path, advice):
-    """Every page of the file in turn, none of it cached."""
+    """Reads every page of the file in order, with a cold cache."""
     pfstat.drop_cache()
     script = READ_ALL.format(path=path, advice=advice, pages=PAGES)
     pfstat.run(pfstat.PFDRIVE, "record", "-o", recording, "--file", path, "--",
@@ -35,7 +35,7 @@ def row(result, klass, measure):
 
 @pytest.fixture(name="recordings", scope="module")
 def fixture_recordings():
-    """One with read-ahead, one without; made once."""
+    """One recording with read-ahead and one without, made once."""
     pfstat.load()
     path = pfstat.make_file(pfstat.DISK / "compare", PAGES * pfstat.PAGE, b"a")
     made = {}
@@ -57,7 +57,7 @@ def test_reading_without_read_ahead_is_a_change(recordings):
     assert status == 3 and result["change"] is True
     disk = row(result, "disk", "faults")
     assert disk["verdict"] == "change"
-    # Every page for itself, instead of many at a time.
+    # Each page is read separately, instead of many at a time.
     assert disk["b"] == PAGES and disk["a"] <= PAGES / 8
     assert row(result, "disk", "major")["b"] == PAGES
 
@@ -67,7 +67,7 @@ def nanoseconds(us):
 
 
 def slices_of(events):
-    """By track: start, end, event; parents before their children."""
+    """For each track its slices (start, end, event), parents before their children."""
     tracks = {}
     for event in events:
         if event["ph"] == "X":
@@ -75,12 +75,12 @@ def slices_of(events):
             tracks.setdefault((event["pid"], event["tid"]), []).append(
                 (start, start + nanoseconds(event["dur"]), event))
     for slices in tracks.values():
-        slices.sort(key=lambda s: s[0])     # stable: equal starts keep the file's order
+        slices.sort(key=lambda s: s[0])     # stable, so that parents stay before their children
     return tracks
 
 
 def check_nesting(slices):
-    """As Perfetto does: what crosses the end of an open slice would be dropped."""
+    """Perfetto drops a slice that crosses the end of an open one."""
     stack = []
     for start, end, event in slices:
         while stack and stack[-1][1] <= start:
@@ -106,14 +106,14 @@ def test_trace_nests_and_its_arrows_meet(recordings):
         check_nesting(slices)
     disk = [e for e in events if e.get("cat") == "fault" and e["name"] == "disk"]
     assert len(disk) == PAGES
-    # The parts fill the faults that they are drawn for, to the nanosecond.
+    # The parts fill their faults to the nanosecond.
     assert sum(nanoseconds(e["dur"]) for e in events if e.get("cat") == "part") == sum(
         nanoseconds(e["dur"]) for e in events
         if e.get("cat") == "fault" and len(e["args"]["parts"]) > 1)
     starts = {e["id"]: e for e in events if e["ph"] == "s"}
     ends = {e["id"]: e for e in events if e["ph"] == "f"}
-    # A request that is done before its thread is asleep has none: a few, on four emulated
-    # CPUs a tenth of them, on the debug kernel most.
+    # A request that completes before its thread sleeps has no arrow: a few requests, a tenth of
+    # them on four emulated CPUs, most on the debug kernel.
     slept = [e for e in events if e.get("cat") == "fault" and "device_ns" in e["args"]["parts"]]
     assert starts.keys() == ends.keys() and starts
     assert len(starts) + trace["otherData"]["arrows_left_out"] == len(slept)

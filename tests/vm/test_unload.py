@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The module is unloaded while its former targets go on; nothing of it remains."""
+"""The module is unloaded while its former targets run on, and leaves nothing behind."""
 import pathlib
 import time
 
@@ -49,7 +49,7 @@ def test_rmmod_with_a_disk_fault_in_flight(small_file):
 
 
 def test_rmmod_frees_all_while_a_dead_address_space_is_held(small_file, kernel_log):
-    """As an open /proc/PID/mem does, or a CPU that idles with its page tables."""
+    """An open /proc/PID/mem holds it, as does an idle CPU with its page tables."""
     workload = Workload("touch", small_file)
     pfstat.control(f"pid {workload.pid}")
     with open(f"/proc/{workload.pid}/mem", "rb"):
@@ -70,7 +70,7 @@ def test_rmmod_is_refused_until_stop_while_control_has_a_target(small_file):
     workload.finish()
 
 
-def test_rmmod_works_when_the_last_target_has_ended(small_file):
+def test_rmmod_works_after_the_last_target_exits(small_file):
     workload = Workload("touch", small_file)
     pfstat.control(f"pid {workload.pid}")
     workload.kill()
@@ -98,4 +98,4 @@ def test_load_and_unload_leave_no_memory_behind():
     for _ in range(10):
         pfstat.load()
         pfstat.unload()
-    assert unevictable() - before < 256      # KiB; ten tables would be 1500
+    assert unevictable() - before < 256      # KiB; ten leaked tables would take 1500

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What memory is touched, and what is stored there: kinds of mappings, and their faults."""
+"""Kinds of mappings, accesses and stores, and their faults."""
 import contextlib
 import json
 import os
@@ -17,7 +17,7 @@ PAGES = 1024
 SIZE = PAGES * pfstat.PAGE
 EACH_PAGE_ONCE = ("--pattern", "stride:4K", "--accesses", str(PAGES), "--fault-around", "off")
 SCRATCH = ("--scratch", str(SIZE), "--scratch-dir", pfstat.DISK)
-# 512-byte blocks of what is dirtied; a few more are the file system's own.
+# Blocks of 512 bytes for each dirtied page; the file system adds a few of its own.
 BLOCKS_A_PAGE = 8
 OWN_BLOCKS = 64
 
@@ -35,7 +35,7 @@ def huge_pages(setting):
 
 
 def drive(*options):
-    """A run of which every fault is accounted for."""
+    """A run in which every fault is accounted for."""
     result = pfstat.drive(*options)
     for run in result.get("runs", [result]):
         pfstat.assert_nothing_lost(run)
@@ -63,11 +63,11 @@ def free_bytes(folder):
 
 @pytest.mark.deterministic
 @pytest.mark.parametrize("cache", ["cold", "warm"])
-def test_a_store_to_each_page_of_a_shared_file(cache):
+def test_each_page_of_a_shared_file_faults_once_for_stores(cache):
     before = set(pfstat.DISK.iterdir())
     result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--write", "1", "--cache", cache)
     assert result["pages_touched"] == result["pages_written"] == PAGES
-    # Each page faults once, and asks the file for the right to write as a part of that.
+    # Each page faults once; the call for the right to write is a part of that fault.
     assert result["faults"] == calls(result, "mkwrite") == PAGES
     assert 0 <= result["rusage"]["oublock"] - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS
     assert result["rusage"]["inblock"] == (PAGES * BLOCKS_A_PAGE if cache == "cold" else 0)
@@ -77,7 +77,7 @@ def test_a_store_to_each_page_of_a_shared_file(cache):
 
 
 @pytest.mark.deterministic
-def test_half_of_the_accesses_store():
+def test_stores_dirty_half_of_the_pages():
     result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--write", "50%", "--cache", "warm")
     assert result["pages_touched"] == result["faults"] == PAGES
     assert result["pages_written"] == calls(result, "mkwrite") == PAGES // 2
@@ -85,7 +85,7 @@ def test_half_of_the_accesses_store():
 
 
 @pytest.mark.deterministic
-def test_stores_to_a_private_mapping_stay_there():
+def test_stores_to_a_private_mapping_do_not_change_the_file():
     path = pfstat.make_file(pfstat.DISK / "private", SIZE)
     content, before = path.read_bytes(), path.stat()
     result = drive(*EACH_PAGE_ONCE, "--map", "private", "--write", "1", "--cache", "warm", path)
@@ -97,7 +97,7 @@ def test_stores_to_a_private_mapping_stay_there():
 
 @pytest.mark.deterministic
 def test_a_private_page_that_was_read_is_copied():
-    """Read first, then stored to: a fault of the file's, then one that is a copy."""
+    """A page is read first, then stored to: a fault of the file, then a copy."""
     path = pfstat.make_file(pfstat.DISK / "private", SIZE)
     result = drive("--map", "private", "--write", "0.01", "--accesses", "100K", "--cache", "warm",
                    "--fault-around", "off", path)
@@ -119,7 +119,7 @@ def test_populate_leaves_no_later_faults(memory):
         result = drive(*EACH_PAGE_ONCE, *memory)
     assert faults_of(usage(result, "populate")) == PAGES
     assert faults_of(usage(result, "access")) == 0
-    # They are get_user_pages()', which perf does not count: the ledger says so.
+    # These are faults of get_user_pages(), which perf does not count; the ledger states that.
     counts = {c["name"]: c["value"] for c in result["ledger"]["counts"]}
     assert counts["page-faults"] == 0
     reasons = [r for d in result["ledger"]["differences"] for r in d["reasons"]]
@@ -127,7 +127,7 @@ def test_populate_leaves_no_later_faults(memory):
 
 
 @pytest.mark.deterministic
-def test_populate_gives_a_shared_file_no_right_to_write():
+def test_populate_maps_a_shared_file_read_only():
     result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--map", "shared+populate", "--write", "1")
     assert faults_of(usage(result, "populate")) == PAGES
     assert usage(result, "access")["minflt"] == calls(result, "mkwrite") == PAGES
@@ -142,7 +142,7 @@ def test_fill_dirties_every_page_and_msync_cleans_it():
         "memset", "msync", "access"]
     assert faults_of(usage(result, "memset")) == PAGES
     assert 0 <= usage(result, "memset")["oublock"] - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS
-    # The pages are on the disk, and must ask again before they are dirty once more.
+    # The pages are clean, and the next store must ask for the right to write again.
     assert result["requests"]["bytes_written"] >= SIZE
     assert usage(result, "access")["minflt"] == PAGES
     assert calls(result, "mkwrite") == 2 * PAGES
@@ -150,7 +150,7 @@ def test_fill_dirties_every_page_and_msync_cleans_it():
     for step in ("memset", "msync"):
         assert result["steps"][step]["bytes"] == SIZE
         assert result["steps"][step]["elapsed_ns"] > 0
-    # 4 MiB of a disk that takes 100 µs for a request are not written in less.
+    # A disk of 100 µs for each request needs at least this time to write 4 MiB.
     assert result["steps"]["msync"]["elapsed_ns"] > 100_000
 
 
@@ -162,7 +162,7 @@ def test_fill_of_a_private_mapping_writes_nothing():
     assert faults_of(usage(result, "memset")) == PAGES
     assert faults_of(usage(result, "access")) == 0
     assert result["rusage"]["oublock"] == 0
-    # There is nothing to sync, and so no rate.
+    # There is nothing to sync, so there is no rate.
     assert result["steps"]["memset"]["bytes"] == SIZE
     assert result["steps"]["msync"]["bytes"] is None
     assert result["environment"]["store_share"] == result["pages_written"] == 0
@@ -170,10 +170,10 @@ def test_fill_of_a_private_mapping_writes_nothing():
 
 
 @pytest.mark.deterministic
-def test_anonymous_memory():
+def test_anonymous_memory_faults_once_for_each_page():
     with huge_pages("never"):
         written = drive(*EACH_PAGE_ONCE, "--map", "anon", "--size", SIZE, "--write", "1")
-        # Each page is read first: the zero page, then a page of its own.
+        # Each page is read first: it maps the zero page, then a page of its own.
         both = drive("--map", "anon", "--size", SIZE, "--write", "0.01", "--accesses", "100K")
     for result in (written, both):
         assert result["calls"] == result["faults"] == result["rusage"]["majflt"] == 0
@@ -189,11 +189,11 @@ def test_anonymous_memory():
 
 
 @pytest.mark.deterministic
-def test_anonymous_memory_in_huge_pages():
+def test_anonymous_memory_may_have_huge_pages():
     with huge_pages("always"):
         result = drive("--pattern", "stride:4K", "--accesses", "2048", "--map", "anon", "--size",
                        "8M", "--write", "1")
-    # 8 MiB that begin anywhere hold three or four whole huge pages.
+    # 8 MiB at an arbitrary address contain three or four whole huge pages.
     assert result["pages_touched"] == 2048
     assert result["rusage"]["minflt"] < 600
 
@@ -205,16 +205,16 @@ def test_anonymous_memory_in_huge_pages():
     pytest.param((*SCRATCH, "--map", "private"), id="private"),
     pytest.param(("--map", "anon", "--size", SIZE), id="anon"),
 ])
-def test_locality(memory, order):
+def test_locality_touches_the_pages_of_its_sets(memory, order):
     rounds = 100
     with huge_pages("never"):
         result = drive("--pattern", f"locality:{order}", "--accesses", str(rounds * 8192),
                        "--repeat", "1", "--fault-around", "off", *memory)
     assert result["environment"]["store_share"] == 0.125
-    # A set is 8 pages, or 9; of these it stores to one less at times.
+    # A set spans 8 or 9 pages; sometimes it stores to one page less.
     assert 8 <= result["pages_written"] <= result["pages_touched"] <= min(PAGES, 9 * rounds)
     if order == "sequential":
-        # Sets follow each other, of eight whole pages each: there is room for 127.
+        # Sets follow each other, with eight whole pages each: there is space for 127 sets.
         assert result["pages_written"] == result["pages_touched"] == 8 * rounds
     if "anon" in memory:
         assert pfstat.faults(result, "anon") == result["pages_touched"]
@@ -228,10 +228,10 @@ def test_locality(memory, order):
 
 
 @pytest.mark.deterministic
-def test_runs_and_their_mean():
+def test_several_runs_have_a_mean():
     result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--write", "1", "--fill", "msync", "--repeat", "3")
     blocks = [usage(run, "access")["oublock"] for run in result["runs"]]
-    # Each run begins with clean pages: none is counted only once for two runs.
+    # Each run begins with clean pages, so each run counts its own.
     assert all(0 <= b - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS for b in blocks)
     assert result["mean"]["steps"]["access"]["rusage"]["oublock"] == pytest.approx(sum(blocks) / 3,
                                                                                     abs=0.001)
@@ -244,7 +244,7 @@ def test_runs_and_their_mean():
         assert "±" in row
 
 
-def test_a_file_that_may_be_overwritten(small_file):
+def test_allow_write_overwrites_the_file(small_file):
     result = pfstat.drive("--write", "0.25", "--pattern", "sequential", "--allow-write", small_file)
     assert result["environment"]["backing"] == "file"
     content = small_file.read_bytes()
@@ -258,7 +258,7 @@ def test_a_file_that_may_be_overwritten(small_file):
     (["--fill", "msync"], "--allow-write"),
     (["--map", "shared+populate", "--write", "1%"], "--allow-write"),
 ])
-def test_a_named_file_is_not_overwritten_unasked(options, words, small_file):
+def test_a_named_file_is_not_overwritten_without_the_option(options, words, small_file):
     content, before = small_file.read_bytes(), small_file.stat()
     assert words in pfstat.refused(2, *options, small_file)
     assert small_file.read_bytes() == content
@@ -279,7 +279,7 @@ def test_a_named_file_is_not_overwritten_unasked(options, words, small_file):
     (["--scratch-dir", "/tmp"], "--scratch"),
     (["--map", "private", "--pattern", "locality", "--write", "1"], "its own stores"),
 ])
-def test_what_does_not_go_together(options, words, small_file):
+def test_contradicting_options_are_refused(options, words, small_file):
     assert words in pfstat.refused(2, *options, small_file)
 
 
@@ -291,11 +291,11 @@ def test_what_does_not_go_together(options, words, small_file):
     (["--allow-write", "--scratch", "1M"], "no FILE"),
     (["--map", "anon", "--size", "32831", "--pattern", "locality"], "needs 32832 bytes"),
 ])
-def test_what_is_missing(options, words):
+def test_missing_options_are_refused(options, words):
     assert words in pfstat.refused(2, *options)
 
 
-def test_a_disk_without_room_for_the_scratch_file():
+def test_a_disk_too_small_for_the_scratch_file_is_refused():
     with pfstat.mounted_disk("little", 1000) as folder:
         before = free_bytes(folder)
         assert "no room" in pfstat.refused(1, "--scratch", "1G", "--scratch-dir", folder)
@@ -303,12 +303,12 @@ def test_a_disk_without_room_for_the_scratch_file():
         assert free_bytes(folder) == before
 
 
-def test_no_folder_for_the_scratch_file():
+def test_missing_folder_for_the_scratch_file_is_refused():
     assert "No such file" in pfstat.refused(1, "--scratch", "1M", "--scratch-dir", "/nowhere")
 
 
-def test_a_store_that_finds_the_disk_full():
-    """A file with holes gets its blocks when it is stored to: there are none left."""
+def test_a_store_on_a_full_disk_is_reported():
+    """A store to a hole of a file needs blocks, and the disk has none left."""
     with pfstat.mounted_disk("little", 1000) as folder:
         path = folder / "holes"
         with open(path, "wb") as file:
@@ -327,7 +327,7 @@ def test_a_store_that_finds_the_disk_full():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_stays_of_the_scratch_file(number):
+def test_scratch_file_is_removed(number):
     before, names = free_bytes(pfstat.DISK), set(pfstat.DISK.iterdir())
     with subprocess.Popen([pfstat.PFDRIVE, *map(str, SCRATCH), "--write", "1", "--accesses",
                            FOREVER], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -343,7 +343,7 @@ def test_nothing_stays_of_the_scratch_file(number):
     pfstat.wait_until(lambda: not pfstat.PINS.exists())
 
 
-def test_a_file_cut_while_it_is_stored_to(small_file):
+def test_a_file_truncated_during_stores_is_reported(small_file):
     with subprocess.Popen([pfstat.PFDRIVE, "--write", "1", "--accesses", FOREVER, "--allow-write",
                            small_file], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as process:
@@ -355,7 +355,7 @@ def test_a_file_cut_while_it_is_stored_to(small_file):
     assert stdout == "" and "cut the file" in stderr and stderr.count("\n") == 1
 
 
-def test_without_ebpf_the_ledger_says_what_it_does_not_know(small_file):
+def test_ledger_without_ebpf_marks_unknown_differences(small_file):
     result = pfstat.drive("--no-bpf", "--map", "private", "--write", "0.5", small_file)
     amounts = {f"{d['left']} - {d['right']}": d["amount"] for d in result["ledger"]["differences"]}
     assert amounts["wrapper calls - logical faults"] is not None
@@ -363,16 +363,16 @@ def test_without_ebpf_the_ledger_says_what_it_does_not_know(small_file):
     assert result["ledger"]["unexplained"] == 0
 
 
-def test_without_ebpf_all_faults_of_a_shared_file_are_the_modules():
+def test_module_counts_all_faults_of_a_shared_file_without_ebpf():
     result = pfstat.drive("--no-bpf", *EACH_PAGE_ONCE, *SCRATCH, "--map", "shared+populate",
                           "--write", "0.5", "--fill", "msync")
     assert all(d["amount"] is not None for d in result["ledger"]["differences"])
     assert result["ledger"]["unexplained"] == 0
-    # Populated, filled, and half of the pages stored to once more after the msync.
+    # Populated, filled, and half of the pages stored to again after the msync.
     assert faults_of(result["rusage"]) == result["faults"] == 2 * PAGES + PAGES // 2
 
 
-def test_the_study_of_locality_makes_five_runs_by_default():
+def test_locality_study_makes_five_runs_by_default():
     result = json.loads(pfstat.run(pfstat.PFDRIVE, *SCRATCH, "--pattern", "locality", "--accesses",
                                    "8192", "--format", "json").stdout)
     assert len(result["runs"]) == 5

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a command that is held before its exec, a target of eBPF with its
- * children, and writes what the programs say, one JSON object a line; the last
- * has what they counted.
+ * Holds a command before its exec, makes it and its children a target of eBPF,
+ * runs it, and writes each event as a JSON object on a line of its own. The last
+ * object has the counts.
  *
  *	events_dump [OPTION…] OUTPUT COMMAND…
  *	-f	every fault, -p: the page cache, -s: stacks, -o: not its children
  *	-W N	the module's ->fault
  *	-w N	without the hooks of the mask N
  *	-r N	bytes of the ring
- *	-n	read nothing until the command has ended
+ *	-n	read nothing until the command has exited
  *	-i N	read every N ms, not every 20
  */
 #include <bpf/bpf.h>
@@ -28,8 +28,8 @@
 #include "user/collect/bpf_pins.h"
 #include "user/run/child.h"
 
-#define READ_MS	    20	/* a turn of reading */
-#define EMPTY_TRIES 100 /* of 20 ms: processes are freed some time after their end */
+#define READ_MS	    20	/* interval between reads */
+#define EMPTY_TRIES 100 /* at 20 ms: processes are freed some time after their exit */
 
 struct plan {
 	struct events_options events;
@@ -186,7 +186,7 @@ static unsigned int map_entries(const char *name)
 	return entries;
 }
 
-/* Places of threads that are taken: the map in_fault is an array. */
+/* Number of used slots: the map in_fault is an array. */
 static unsigned int places_taken(void)
 {
 	int fd = bpf_obj_get(PFSTAT_PIN_DIR "/in_fault");
@@ -201,7 +201,7 @@ static unsigned int places_taken(void)
 	return taken;
 }
 
-/* What is left in the maps that follow threads and requests. */
+/* Entries left in the maps that follow threads and requests. */
 static void print_left(void)
 {
 	static const char *const maps[] = {
@@ -224,7 +224,7 @@ static void print_misses_of(const char *name, const char **comma)
 
 	snprintf(path, sizeof(path), "%s/%s", PFSTAT_PIN_DIR, name);
 	fd = bpf_obj_get(path);
-	/* A map has no such information: its structure is another. */
+	/* A map has another info structure, without this field. */
 	if (fd >= 0 && !strncmp(name, "on_", 3) && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
 	    info.recursion_misses) {
 		fprintf(out, "%s\"%s\": %llu", *comma, name, info.recursion_misses);
@@ -234,7 +234,7 @@ static void print_misses_of(const char *name, const char **comma)
 		close(fd);
 }
 
-/* How often the kernel left out each program, if it did: all of them are pinned. */
+/* The number of times that the kernel skipped each program; all programs are pinned. */
 static void print_misses(void)
 {
 	DIR *dir = opendir(PFSTAT_PIN_DIR);
@@ -281,13 +281,13 @@ static void print_counters(struct events *events, const struct run_counters *cou
 	fprintf(out, "}\n");
 }
 
-/* status: the command's, as waitpid(2) has it. */
+/* status: of the command, as from waitpid(2) */
 static int finish(struct events *events, int status)
 {
 	struct run_counters counters = { 0 };
 	int err;
 
-	/* Before the programs are detached: they empty the maps. */
+	/* Before the programs are detached, which empties the maps. */
 	wait_until_empty("targets");
 	wait_until_empty("requests");
 	events_stop(events);
@@ -354,7 +354,7 @@ int main(int argc, char **argv)
 	struct plan plan = { .how = PFSTAT_TARGET_FOLLOW, .read_ms = READ_MS };
 	int option, err;
 
-	/* The process that removes the pins runs this program: helper unpin INODE. */
+	/* This program is also the helper that removes the pins: helper unpin INODE. */
 	if (argc == 4 && !strcmp(argv[1], "helper"))
 		return pins_keep(strtoull(argv[3], NULL, 10)) ? EXIT_FAILURE : EXIT_SUCCESS;
 	while ((option = getopt(argc, argv, "+fpsoW:w:r:ni:")) > 0) {

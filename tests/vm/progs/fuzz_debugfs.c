@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Does with the module's files whatever can be done with files, in any order and with
- * arbitrary contents, from several processes at once, while another faults in what they
- * have hooked: opens, writes, reads, seeks, truncates, maps, scribbles over the pages of
- * mapped rings, polls, closes. It fails only when that other reads wrong data, or when
- * somebody dies of it; what is left is for the caller to judge: the kernel log, and
- * whether the recorder still counts right.
+ * Fuzzes the module's files: opens, writes, reads, seeks, truncates, maps, polls and closes them in
+ * any order, with arbitrary contents, and scribbles over the pages of mapped rings. Several
+ * processes do so at once, while another one faults in the mappings that they hook. The program
+ * fails only if that process reads wrong data or a process is killed. The caller judges the rest:
+ * the kernel log, and whether the recorder still counts correctly.
  *
  * Usage: fuzz_debugfs FILE OPERATIONS [SEED]
- * Each process's operations follow from the seed, which is printed; how they meet does not.
+ * The seed, which is printed, determines the operations of each process, but not how they
+ * interleave.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@
 #define NR_KINDS   13
 
 struct map {
-	char *address; /* NULL: none */
+	char *address; /* NULL: no map */
 	size_t bytes;
 	bool writable;
 };
@@ -57,13 +57,13 @@ struct worker {
 	int file_fd;
 	volatile char *memory; /* FILE, mapped */
 	size_t memory_bytes;
-	int fds[NR_FDS]; /* -1: none */
+	int fds[NR_FDS]; /* -1: closed */
 	struct map maps[NR_MAPS];
-	uint64_t done[2]; /* operations: refused, and those that were not */
+	uint64_t done[2]; /* operations: [0] refused, [1] successful */
 	struct {
 		uint64_t nr;
 		uint64_t ns;
-	} kinds[NR_KINDS]; /* as in operations[] */
+	} kinds[NR_KINDS]; /* in the order of operations[] */
 };
 
 static uint64_t any(struct worker *worker)
@@ -76,7 +76,7 @@ static unsigned int below(struct worker *worker, unsigned int limit)
 	return any(worker) % limit;
 }
 
-/* A number as it might be: small, near a power of two, or anything. */
+/* A plausible number: small, near a power of two, or arbitrary. */
 static uint64_t number(struct worker *worker)
 {
 	switch (below(worker, 4)) {
@@ -91,7 +91,7 @@ static uint64_t number(struct worker *worker)
 	}
 }
 
-/* Addresses that lead nowhere, or not where the kernel may write. */
+/* Also returns invalid addresses, and addresses that the kernel may not write to. */
 static void *address_of(struct worker *worker, void *good)
 {
 	switch (below(worker, 16)) {
@@ -100,7 +100,7 @@ static void *address_of(struct worker *worker, void *good)
 	case 1:
 		return (void *)(uintptr_t)(any(worker) << 12);
 	case 2:
-		return (void *)worker->memory; /* read-only, and maybe hooked */
+		return (void *)worker->memory; /* read-only, and possibly hooked */
 	default:
 		return good;
 	}
@@ -164,7 +164,7 @@ static long do_close(struct worker *worker)
 	return ret;
 }
 
-/* What begins a recording takes the kernel longest, so it is not said too often. */
+/* Commands that start a recording take the kernel longest, so they are rare. */
 static void make_command(struct worker *worker, char *text, size_t size)
 {
 	static const char *const sizes[] = { "4K", "4096", "5000", "64K", "256K", "1", "2G", "" };
@@ -208,7 +208,7 @@ static void make_command(struct worker *worker, char *text, size_t size)
 	}
 }
 
-/* Some commands, one a line; maybe with bytes that are none. */
+/* Some commands, one on each line, possibly with invalid bytes. */
 static size_t make_text(struct worker *worker, char *text)
 {
 	size_t length = 0, i;
@@ -304,7 +304,7 @@ static long do_remap(struct worker *worker)
 
 	switch (below(worker, 5)) {
 	case 0:
-		map->writable = false; /* its pages may be gone, and nothing brings them again */
+		map->writable = false; /* its pages may be freed, and are not restored */
 		return madvise(map->address, map->bytes, below(worker, 22));
 	case 1:
 		map->writable = false;
@@ -314,7 +314,7 @@ static long do_remap(struct worker *worker)
 			       MREMAP_MAYMOVE);
 		if (moved == MAP_FAILED)
 			return -1;
-		map->address = moved; /* at most as long as was asked; the rest is not touched */
+		map->address = moved; /* never longer; the bytes beyond are not accessed */
 		return 0;
 	case 3:
 		return msync(map->address, map->bytes, 1 << below(worker, 3));
@@ -324,7 +324,7 @@ static long do_remap(struct worker *worker)
 	}
 }
 
-/* Who truncates a file takes its pages from those who have it mapped: root may, here too. */
+/* Another process may truncate the file, which removes mapped pages. */
 static sigjmp_buf gone;
 
 static void on_bus(int number)
@@ -333,7 +333,7 @@ static void on_bus(int number)
 	siglongjmp(gone, 1);
 }
 
-/* The header page, mostly its tail; now and then a record, or all of the page. */
+/* Writes to the header page, mostly to its tail; sometimes to a record, or to the whole page. */
 static long do_scribble(struct worker *worker)
 {
 	const size_t tail = offsetof(struct pfstat_ring_header, tail);
@@ -435,12 +435,12 @@ static const struct {
 	long (*run)(struct worker *worker);
 	unsigned int weight;
 } operations[NR_KINDS] = {
-	/* weights of a thousand */
+	/* weights, per thousand */
 	{ "open", do_open, 80 },  { "close", do_close, 60 }, { "write", do_write, 80 },
 	{ "read", do_read, 120 }, { "seek", do_seek, 60 },   { "size", do_size, 30 },
 	{ "map", do_map, 80 },	  { "remap", do_remap, 50 }, { "scribble", do_scribble, 240 },
 	{ "poll", do_poll, 80 },  { "odd", do_odd, 59 },     { "touch", do_touch, 60 },
-	{ "fork", do_fork, 1 }, /* seldom: on the debug kernel it takes a second */
+	{ "fork", do_fork, 1 }, /* rare, because it takes a second on the debug kernel */
 };
 
 static uint64_t now_ns(void)
@@ -464,7 +464,7 @@ static void one_operation(struct worker *worker)
 	worker->kinds[i].nr++;
 }
 
-/* In one write: there are others. */
+/* In one write, since other processes also print. */
 static void tell(const struct worker *worker)
 {
 	char text[1024];
@@ -501,7 +501,7 @@ static volatile char *map_file(const char *path, int *fd, size_t *bytes)
 	return memory;
 }
 
-/* Faults on and on in a mapping that stays, and in one that comes and goes. */
+/* Faults repeatedly in a permanent mapping, and in one that is unmapped and mapped again. */
 static void be_target(const char *path)
 {
 	size_t bytes, page;
@@ -557,7 +557,7 @@ static int run_target(struct worker *worker, uint64_t nr)
 	return 0;
 }
 
-/* In each page its number. */
+/* Each page contains its number. */
 static void fill(const char *path)
 {
 	uint64_t page;

@@ -3,12 +3,12 @@
  * What user/collect/perf_mmap.h and perf_faults.h report, as text:
  *
  *	maps_dump run COMMAND…	of a command, from before its exec
- *	maps_dump pid PID	of a running process: says "ready" and goes on until a
+ *	maps_dump pid PID	of a running process: prints "ready" and runs until a
  *				line comes on stdin
  *
  * Lines: "map NS PID TID ADDRESS BYTES PGOFF DEV INODE PROT FLAGS PATH", then
- * "lost N", "perf FAULTS MINOR MAJOR" (-: n/a), "proc MINFLT MAJFLT" (pid only: what
- * /proc/PID/stat says more than when the watch began) and "rusage MINFLT MAJFLT"
+ * "lost N", "perf FAULTS MINOR MAJOR" (-: n/a), "proc MINFLT MAJFLT" (pid only: the
+ * growth in /proc/PID/stat since the watch began) and "rusage MINFLT MAJFLT"
  * (run only).
  */
 #include <errno.h>
@@ -50,7 +50,7 @@ static int print_map(void *context, const struct item_map *map)
 	return 0;
 }
 
-/* Whenever a buffer is half full, until fd is readable. */
+/* Drains whenever a buffer is half full, until fd is readable. */
 static void drain_until(int fd)
 {
 	struct pollfd polls[] = {
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
-	setvbuf(stdout, NULL, _IOLBF, 0); /* the command writes there, too */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* the command also writes to stdout */
 	if (perf_maps_open(&maps, why, sizeof(why))) {
 		fprintf(stderr, "maps_dump: %s\n", why);
 		return 1;

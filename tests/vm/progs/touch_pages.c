@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Touches pages of a file one by one, and says what each touch came to. It counts the
- * faults of nothing but these touches, and survives SIGBUS, so that a run with pfstat
- * can be held against one without.
+ * Touches pages of a file one by one, and prints the result of each touch. It counts only
+ * the faults of these touches, and survives SIGBUS, so that a run with pfstat can be
+ * compared with one without.
  *
  *	touch_pages [-p] [-a] FILE read|write|private STEP...
  *
- *	-p	the mapping is hooked, by a session of its own, with fault-around off
- *	-a	hooked, with fault-around as it is
- *	read, write: of a shared mapping; private: writes of a private one
- *	STEP	N: page N; cut=N: truncate the file to N pages; drop=N: page N leaves the
- *		page table, as MADV_DONTNEED does
+ *	-p	hook the mapping, in a session of its own, with fault-around off
+ *	-a	hook it, with fault-around unchanged
+ *	read, write: accesses to a shared mapping; private: writes to a private one
+ *	STEP	N: page N; cut=N: truncate the file to N pages; drop=N: remove page N from
+ *		the page table, with MADV_DONTNEED
  *
  * A line for each touch: "page N value V", or "page N signal S code C at M" where M is the
  * page of the address that the signal names. Then "faults MINOR MAJOR".
@@ -65,7 +65,7 @@ static void catch_sigbus(void)
 
 	if (sigaction(SIGBUS, &action, NULL))
 		die("sigaction");
-	/* Once for nothing: the way there and back faults now, not while faults are counted. */
+	/* A first call without effect, so that its own faults occur now and are not counted. */
 	if (!sigsetjmp(before_touch, 1))
 		raise(SIGBUS);
 }
@@ -100,7 +100,7 @@ static void perform(struct step *step, int fd, char *map, bool write)
 	}
 }
 
-/* How many; *cuts: the file must be open to write, whatever the mapping is for. */
+/* Returns the number of steps; *cuts: the file must be opened for writing. */
 static int read_steps(char **words, bool *cuts)
 {
 	int nr;
@@ -117,7 +117,7 @@ static int read_steps(char **words, bool *cuts)
 	return nr;
 }
 
-/* The targets go when the file is closed, at the end of the process. */
+/* The targets are removed when the file is closed, at the exit of the process. */
 static void hook(int fd, bool around)
 {
 	int session = open("/sys/kernel/debug/pfstat/session", O_RDWR | O_CLOEXEC);
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 	fd = open(argv[0], cuts || (write && !private) ? O_RDWR : O_RDONLY);
 	if (fd < 0)
 		die(argv[0]);
-	/* All that the program has by now is in memory: it faults no more. */
+	/* All of the program's memory is resident now, so it does not fault by itself. */
 	if (mlockall(MCL_CURRENT))
 		die("mlockall");
 	map = map_file(fd, write, private);
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	if (hooked)
 		hook(fd, around);
 
-	getrusage(RUSAGE_SELF, &to); /* once for nothing, as above */
+	getrusage(RUSAGE_SELF, &to); /* without effect, as above */
 	getrusage(RUSAGE_SELF, &from);
 	for (i = 0; i < nr; i++)
 		perform(&steps[i], fd, map, write);

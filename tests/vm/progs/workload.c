@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs to watch. Each waits for a line on stdin before it touches
- * anything, so that a test can attach first, and says its pids on stdout.
+ * Programs to watch. Each prints its pids on stdout and waits for a line on stdin
+ * before it touches memory, so that a test can attach first.
  *
  *	workload touch FILE		map FILE, read each page once
  *	workload fork FILE		the same in a forked child, then in the parent
  *	workload exec FILE		exec itself as `touch FILE` from a forked child
  *	workload populate FILE		map FILE with MAP_POPULATE, read each page
  *	workload reshape FILE		split the mapping (mprotect) and move a part (mremap)
- *	workload threads FILE N		N threads read pages, dropping them again, for ever
+ *	workload threads FILE N		N threads read and drop pages, forever
  *
- * And some that wait for nothing, to be started by pfdrive:
+ * Others do not wait, because pfdrive starts them:
  *
  *	workload now FILE		map FILE, read each page once
  *	workload same FILE N		N threads read each page of one mapping
  *	workload apart FILE N		N threads, each with a mapping of its own
- *	workload server FILE N		N children one after the other, each reads its
+ *	workload server FILE N		N children in turn, each reads its
  *					share of the pages
  *	workload execs FILE N		the same process executes itself N times, then `now`
  *	workload filled FILE		MAP_POPULATE, then read each page
- *	workload strided FILE N		each N-th page, then again from the next one on, until
+ *	workload strided FILE N		each N-th page, then again from the next page on, until
  *					each page was read once
  *	workload again FILE N		four threads with mappings of their own read each page
  *					and drop them again, N times each
  *	workload anon PAGES		write each page of anonymous memory
  *	workload copy PAGES		write them, fork, write each again in the child
- *	workload calls N		getppid(2) N times, then close(-1) half as often; says on
- *					stdout how many ns one getppid(2) took
- *	workload twice PAGES		write each page, then read each (swap, when memory is short)
+ *	workload calls N		getppid(2) N times, then close(-1) half as often; prints
+ *					the duration of one getppid(2) in ns
+ *	workload twice PAGES		write each page, then read each (swap, if memory is short)
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -65,12 +65,12 @@ static char *map_file(const char *path, int flags)
 	return map;
 }
 
-/* Not inlined: their names are looked for where faults are told by code and by stack. */
+/* Not inlined, because tests look for these names in faults by code and by stack. */
 static __attribute__((noinline)) void touch(const volatile char *map, size_t length)
 {
 	size_t at;
 
-	/* With a frame of its own, which leaves lack: else a stack leaves its caller out. */
+	/* With a stack frame; otherwise a user stack would omit its caller. */
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
 	for (at = 0; at < length; at += PAGE)
 		(void)map[at];
@@ -275,7 +275,7 @@ static char *anonymous(size_t pages)
 		perror("mmap");
 		exit(1);
 	}
-	/* One fault a page, whatever the machine's setting is. */
+	/* One fault for each page, whatever the setting of huge pages. */
 	madvise(map, size, MADV_NOHUGEPAGE);
 	return map;
 }
@@ -308,7 +308,7 @@ static void run_twice(size_t pages)
 	touch(map, size);
 }
 
-/* A call that does next to nothing: what remains is the cost of calling, and of who watches. */
+/* A call with little work: the measured time is that of the call and of its observers. */
 static void run_calls(unsigned int nr)
 {
 	struct timespec from, to;
