@@ -51,6 +51,39 @@ START_TEST(test_groups_sum_counts_and_times)
 }
 END_TEST
 
+static void add_read(const struct group_key *key, uint64_t page, uint32_t bytes)
+{
+	struct explained fault = {
+		.class = FAULT_DISK,
+		.start_ns = 100,
+		.end_ns = 101,
+		.pgoff = page,
+		.request = { .event.size = bytes ? sizeof(fault.request) : 0, .bytes = bytes },
+	};
+	struct cell *made;
+
+	ck_assert_int_eq(groups_add(groups, key, &fault, &made), 0);
+}
+
+START_TEST(test_reads_of_next_pages_are_counted_in_four_places)
+{
+	static const uint64_t pages[] = { 0, 1, 100, 2, 101, 200, 300, 3, 104, 400, 500, 301 };
+	const struct group_key key = { .inode = 5, .dev = 1 };
+	const struct cell *cell;
+	size_t i;
+
+	groups = groups_new();
+	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		add_read(&key, pages[i], i ? 4096 : 0);
+	cell = groups_find(groups, &key);
+	ck_assert_uint_eq(cell->classes[FAULT_DISK], 12);
+	ck_assert_uint_eq(cell->reads.next, 4); /* 1, 2, 101 and 3; 300 was forgotten */
+	ck_assert_uint_eq(cell->reads.requests, 11);
+	ck_assert_uint_eq(cell->reads.bytes, 11 * 4096);
+	groups_free(groups);
+}
+END_TEST
+
 /*
  * A key that differs in one field is another group. All fields but `path` and `pid` have a low and
  * a high half.
@@ -165,6 +198,7 @@ START_TEST(test_a_visit_may_stop_early)
 }
 END_TEST
 
-RUN_TESTS("groups", test_groups_sum_counts_and_times, test_every_field_of_the_key_counts,
+RUN_TESTS("groups", test_groups_sum_counts_and_times,
+	  test_reads_of_next_pages_are_counted_in_four_places, test_every_field_of_the_key_counts,
 	  test_keys_with_equal_hashes_are_separate_groups,
 	  test_groups_beyond_the_limit_are_summed_as_others, test_a_visit_may_stop_early)

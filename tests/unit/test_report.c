@@ -735,8 +735,8 @@ START_TEST(test_damage_is_a_warning_and_unknown_counts_are_na)
 	text = print_table(&run);
 	ck_assert(!strncmp(text,
 			   "THE RECORDING IS INCOMPLETE; THE FIGURES COVER WHAT COULD BE "
-			   "READ: it ends after 12 blocks\nMachine ",
-			   97));
+			   "READ: it ends after 12 blocks\n",
+			   89));
 	check_contains(text, "\n        11299   11299   6198     n/a    6195   6150       0"
 			     "            n/a           n/a\n");
 	check_contains(text, "\nSystem calls: n/a\n");

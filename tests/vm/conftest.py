@@ -23,7 +23,7 @@ ONE_KERNEL = {f"test_{name}.py" for name in (
     "bench", "bench_peer", "bench_tools", "bpftool", "compare", "drive_recording",
     "lab", "measures", "output", "pfdrive", "pfdrive_injection", "pfdrive_maps", "policy",
     "privilege", "record", "replay", "simulated_cache", "study_io", "study_pressure", "top",
-    "two_recordings", "workloads")}
+    "two_recordings", "verdict", "workloads")}
 
 # Five seconds of a VM or more, some a minute: make check leaves them to make check-long. So are
 # some tests of other files (marked long), and all that ask of one run of all of pfdrive bench.

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "analyze/evidence.h"
 #include "analyze/groups/address_spaces.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/stacks.h"
@@ -37,6 +38,7 @@ struct analysis {
 	struct grouping grouping;
 	struct readahead *readahead;
 	struct evictions *evictions;
+	struct evidence evidence;
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
 	uint64_t voluntary, preempted, off_cpu_ns;
@@ -163,6 +165,7 @@ static int take_fault(void *context, const struct explained *fault)
 	unsigned int i;
 	int err;
 
+	evidence_add_fault(&analysis->evidence, fault);
 	err = add_to_class(analysis, fault);
 	if (!err)
 		err = grouping_add_fault(&analysis->grouping, fault);
@@ -208,6 +211,7 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	const uint32_t ended = ends ? task->event.tid : task->parent;
 	int err;
 
+	evidence_add_task(&analysis->evidence, task);
 	if (ends || begins)
 		summary_end_thread(analysis->summary, ended);
 	/* First emit the thread's last faults, which need its maps, its stacks and its name. */
@@ -240,6 +244,7 @@ static int add_advice(struct analysis *analysis, const struct pfstat_advice *adv
 	const struct space_map *map;
 	int err = 0;
 
+	evidence_add_advice(&analysis->evidence, advice);
 	while (analysis->advice_sink && address < end && !err) {
 		map = address_spaces_find(analysis->grouping.spaces, advice->event.pid, address);
 		if (!map)
@@ -439,6 +444,11 @@ int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pa
 	return evictions_pairs(analysis->evictions, pairs, nr);
 }
 
+void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures)
+{
+	evidence_figures(&analysis->evidence, figures);
+}
+
 void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,
 		      uint64_t *total_ns)
 {
@@ -462,6 +472,17 @@ int analysis_groups(const struct analysis *analysis, enum group_by by, struct gr
 		    size_t *nr)
 {
 	return grouping_list(&analysis->grouping, by, groups, nr);
+}
+
+unsigned int analysis_dimensions(const struct analysis *analysis)
+{
+	unsigned int dimensions = 0;
+	enum group_by by;
+
+	for (by = 0; by < NR_GROUP_BY; by++)
+		if (analysis->grouping.groups[by])
+			dimensions |= 1U << by;
+	return dimensions;
 }
 
 char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/evidence.h"
 #include "analyze/fault/explain.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/groups.h"
@@ -97,6 +98,8 @@ void analysis_evictions(const struct analysis *analysis, struct evictions_figure
 int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pair **pairs,
 			    size_t *nr);
 
+void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures);
+
 /* Service time (issue to completion) of the requests of targets. */
 struct block_figures {
 	uint64_t reads, writes, errors;
@@ -116,6 +119,9 @@ void analysis_blocks(const struct analysis *analysis, struct block_figures *figu
  */
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
 		    size_t *nr);
+
+/* 1 << enum group_by of each dimension that is grouped. */
+unsigned int analysis_dimensions(const struct analysis *analysis);
 
 /* Returns the name of a file's group; the caller frees it. NULL: no memory. */
 char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode);

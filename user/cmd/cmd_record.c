@@ -135,15 +135,13 @@ static void record_describe(struct record *record)
 				 options->instruments.bpf_missing);
 }
 
-/* Returns the tables to print, and for a recording the one of all code. */
+/* Returns the tables to print, those of the verdict, and for a recording the one of stacks. */
 static unsigned int groups_of(const struct record_options *options)
 {
-	unsigned int groups = 0;
+	unsigned int groups = REPORT_PLACES;
 
 	if (options->report.grouped)
 		groups |= 1U << options->report.by;
-	if (options->output)
-		groups |= 1U << GROUP_BY_CODE;
 	if (options->output && options->watch.instruments.events.stacks)
 		groups |= 1U << GROUP_BY_STACK;
 	return groups;

@@ -230,7 +230,8 @@ static int open_analysis(struct reading *reading)
 	int err;
 
 	reading->analysis =
-		analysis_new(reading->report.bpf.known, options->grouped ? 1U << options->by : 0);
+		analysis_new(reading->report.bpf.known,
+			     REPORT_PLACES | (options->grouped ? 1U << options->by : 0));
 	err = reading->analysis ? 0 : -ENOMEM;
 	if (!err && has_figures(reading))
 		err = figures_open(&reading->figures, reading->analysis);

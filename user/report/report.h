@@ -113,6 +113,16 @@ struct report_groups {
 	size_t nr;
 };
 
+/* All groups of each dimension, costliest first. None if the analysis did not group by it. */
+struct report_places {
+	struct group *rows; /* freed by report_exit() */
+	size_t nr;
+};
+
+/* The dimensions of the verdict, which record and report always group by. */
+#define REPORT_PLACES \
+	(1U << GROUP_BY_FILE | 1U << GROUP_BY_VMA | 1U << GROUP_BY_THREAD | 1U << GROUP_BY_CODE)
+
 /* Optional figures of a run; the session fills them if the user requests them. */
 struct report_extras {
 	bool print_usage, print_syscalls; /* print as tables; JSON always has them */
@@ -141,6 +151,8 @@ struct report {
 	struct block_figures blocks;
 	struct report_syscalls syscalls;
 	struct report_groups groups;
+	struct report_places places[NR_GROUP_BY];
+	struct evidence_figures evidence;
 	unsigned int top; /* rows printed for groups and for system calls; 0: all */
 	struct report_extras extras;
 };

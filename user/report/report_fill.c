@@ -51,6 +51,12 @@ void report_init(struct report *report)
 
 void report_exit(struct report *report)
 {
+	enum group_by by;
+
+	for (by = 0; by < NR_GROUP_BY; by++) {
+		free(report->places[by].rows);
+		report->places[by] = (struct report_places){ 0 };
+	}
 	free(report->groups.rows);
 	report->groups.rows = NULL;
 	report->groups.nr = 0;
@@ -190,6 +196,17 @@ static int fill_groups(struct report_groups *groups, const struct analysis *anal
 				0;
 }
 
+static int fill_places(struct report_places *places, const struct analysis *analysis)
+{
+	enum group_by by;
+	int err = 0;
+
+	for (by = 0; by < NR_GROUP_BY && !err; by++)
+		if (1U << by & REPORT_PLACES & analysis_dimensions(analysis))
+			err = analysis_groups(analysis, by, &places[by].rows, &places[by].nr);
+	return err;
+}
+
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters)
 {
@@ -205,7 +222,9 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	fill_faults(&report->faults, analysis);
 	report->faults.parts_known = report->bpf.known;
 	analysis_blocks(analysis, &report->blocks);
+	analysis_evidence(analysis, &report->evidence);
 	return fill_pages(&report->pages, analysis)	       ?:
+		       fill_places(report->places, analysis)   ?:
 		       fill_extras(report, analysis, counters) ?:
 		       fill_groups(&report->groups, analysis);
 }

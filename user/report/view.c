@@ -108,6 +108,7 @@ void view_run(struct view *view, const struct report *run)
 	view->run = run;
 	view_classes(view);
 	view_groups(view, run);
+	verdict_make(&view->verdict, run);
 }
 
 double view_mean_ns(const struct class_figures *figures)

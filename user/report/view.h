@@ -4,6 +4,7 @@
 #define PFSTAT_USER_VIEW_H
 
 #include "report/report.h"
+#include "report/verdict/verdict.h"
 
 /* The columns of the page-fault study (enum pfstat_column), and their sum. */
 enum study_column {
@@ -19,8 +20,9 @@ struct view {
 	struct summary_figures figures;
 	struct class_figures study[STUDY_NR_COLUMNS];
 	struct class_figures every; /* all classes */
-	size_t nr_rows;		    /* how many rows of report->groups are printed */
-	struct group left_out;	    /* sum of the groups that are not printed */
+	struct verdict verdict;
+	size_t nr_rows;	       /* how many rows of report->groups are printed */
+	struct group left_out; /* sum of the groups that are not printed */
 };
 
 /* A larger share of unaccounted time makes a warning. */

@@ -109,7 +109,7 @@ static int run_open(struct run *run)
 		},
 		.hooks_nothing = plan->mapping->kind == MAPPING_ANON,
 		.keeps_privileges = plan->number < options->repeats || options->compete.text,
-		.groups = options->record ? 1U << GROUP_BY_CODE : 0,
+		.groups = options->record ? REPORT_PLACES : 1U << GROUP_BY_FILE | 1U << GROUP_BY_THREAD,
 		.listener = plan->listener,
 		.listener_context = plan->listener_context,
 	};

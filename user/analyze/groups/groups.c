@@ -122,6 +122,24 @@ int groups_close(struct groups *groups, const struct group_key *key)
 	return err;
 }
 
+static void groups_add_read(struct cell *cell, const struct explained *fault)
+{
+	const size_t places = sizeof(cell->next_pages) / sizeof(cell->next_pages[0]);
+	size_t i;
+
+	for (i = 0; i < places && cell->next_pages[i] != fault->pgoff; i++)
+		;
+	if (i < places && fault->pgoff)
+		cell->reads.next++;
+	else
+		i = cell->classes[FAULT_DISK] % places;
+	cell->next_pages[i] = fault->pgoff + 1;
+	if (!fault->request.event.size)
+		return;
+	cell->reads.requests++;
+	cell->reads.bytes += fault->request.bytes;
+}
+
 static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 {
 	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
@@ -134,6 +152,8 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 	if (whole_ns > cell->max_ns)
 		cell->max_ns = whole_ns;
 	cell->classes[fault->class]++;
+	if (fault->class == FAULT_DISK)
+		groups_add_read(cell, fault);
 	for (part = 0; part < end; part++)
 		cell->parts_ns[part] += fault->parts_ns[part];
 }

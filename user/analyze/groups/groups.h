@@ -25,6 +25,13 @@ enum group_by {
 
 #define GROUP_OTHERS "(others)"
 
+/* The disk faults of a group. Meaningful for files and mappings. */
+struct group_reads {
+	uint64_t next;	   /* were on the page after one of the last four */
+	uint64_t requests; /* waited for a request that is known */
+	uint64_t bytes;	   /* of these requests */
+};
+
 struct group {
 	/* path, "PID START-END path", "comm (tid)", "symbol (object)", "outer;…;innermost" */
 	const char *name;
@@ -38,6 +45,7 @@ struct group {
 	uint64_t total_ns, max_ns;
 	uint64_t classes[NR_FAULT_CLASSES]; /* faults of each class */
 	uint64_t parts_ns[NR_PARTS];
+	struct group_reads reads;
 };
 
 /* True for the sum of the groups that did not fit. */
@@ -73,6 +81,8 @@ struct cell {
 	uint64_t faults, major, total_ns, max_ns;
 	uint64_t parts_ns[NR_PARTS];
 	uint64_t classes[NR_FAULT_CLASSES];
+	struct group_reads reads;
+	uint64_t next_pages[4]; /* the pages after the last disk faults; 0: none */
 };
 
 struct groups;

@@ -313,6 +313,14 @@ static void print_contents(FILE *out, const struct html_page *page)
 	}
 }
 
+static int print_verdict(FILE *out, const void *context)
+{
+	const struct view *view = context;
+
+	verdict_print(out, &view->verdict, view->run);
+	return 0;
+}
+
 static int print_environment(FILE *out, const void *context)
 {
 	const struct view *view = context;
@@ -359,6 +367,8 @@ static int print_of_run(FILE *out, const struct html_page *page)
 	print_when(out, &page->report->environment);
 	html_part_to(out, &part, "warnings");
 	err = print_warnings(out, &view);
+	html_part_to(out, &part, "verdict");
+	err = err ?: html_tables(out, print_verdict, &view);
 	html_part_to(out, &part, "facts");
 	print_facts(out, &view);
 	html_part_to(out, &part, "contents");

@@ -112,6 +112,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "damage", value_text(run->losses.damage) },
 		{ "repeat", value_count(run->drive.repeat) },
 		{ "elapsed_ns", value_known(run->time.elapsed_ns) },
+		{ "verdict", json_verdict(view) },
 		{ "study", study_of(view) },
 		{ "classes", calls_by_class(view) },
 		{ "calls", value_known(run->cost.calls) },

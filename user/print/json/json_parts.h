@@ -12,6 +12,8 @@ json_t *json_parts(const struct report *run);
 json_t *json_requests(const struct report *run);
 json_t *json_readahead(const struct report *run);
 json_t *json_evictions(const struct report *run);
+/* Returns a JSON null if the duration of the run is not known. */
+json_t *json_verdict(const struct view *view);
 /* Returns a JSON null if not requested. */
 json_t *json_groups(const struct view *view);
 

@@ -195,11 +195,15 @@ int table_run(FILE *out, const struct view *view)
 int table_print(FILE *out, const struct view *views, size_t nr)
 {
 	size_t i;
-	int err;
+	int err = 0;
 
 	for (i = 0; i < nr; i++)
 		table_warnings(out, &views[i], nr > 1 ? i + 1 : 0);
-	err = table_environment(out, views[0].run);
+	if (nr == 1) {
+		err = table_verdict(out, &views[0]);
+		fputc('\n', out);
+	}
+	err = err ? err : table_environment(out, views[0].run);
 	fputc('\n', out);
 	if (err)
 		return err;

@@ -7,6 +7,9 @@
 
 #include "report/view.h"
 
+/* The verdict, without a heading. */
+int table_verdict(FILE *out, const struct view *view);
+
 /* The machine, and its state during the run. */
 int table_environment(FILE *out, const struct report *run);
 

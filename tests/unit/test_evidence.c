@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The evidence of the verdict: merged time, faults of the kernel, forks, advice. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runner.h"
+#include "user/analyze/evidence.h"
+
+static void add(struct evidence *evidence, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct explained fault = { .start_ns = from_ns,
+					 .end_ns = to_ns,
+					 .flags = PFSTAT_FLAG_USER };
+
+	evidence_add_fault(evidence, &fault);
+}
+
+static uint64_t busy_of(const struct evidence *evidence)
+{
+	struct evidence_figures figures;
+
+	evidence_figures(evidence, &figures);
+	return figures.busy_ns;
+}
+
+START_TEST(test_overlapping_faults_count_once)
+{
+	static struct evidence evidence;
+
+	add(&evidence, 100, 200);
+	add(&evidence, 300, 400);
+	ck_assert_uint_eq(busy_of(&evidence), 200);
+	add(&evidence, 350, 500); /* overlaps the last */
+	ck_assert_uint_eq(busy_of(&evidence), 300);
+	add(&evidence, 150, 600); /* spans the gap */
+	ck_assert_uint_eq(busy_of(&evidence), 500);
+	add(&evidence, 10, 20); /* its end came late */
+	ck_assert_uint_eq(busy_of(&evidence), 510);
+	add(&evidence, 20, 100); /* touches both neighbours */
+	ck_assert_uint_eq(busy_of(&evidence), 590);
+}
+END_TEST
+
+START_TEST(test_more_spans_than_are_kept_still_add_up)
+{
+	static struct evidence evidence;
+	uint64_t i;
+
+	for (i = 0; i < 10 * EVIDENCE_SPANS; i++)
+		add(&evidence, 100 * i, 100 * i + 10);
+	ck_assert_uint_eq(busy_of(&evidence), 100 * EVIDENCE_SPANS);
+	/* Older than all spans that are kept: only the known part counts. */
+	add(&evidence, 0, 100 * i);
+	ck_assert_uint_le(busy_of(&evidence), 100 * i);
+	ck_assert_uint_gt(busy_of(&evidence), 100 * (EVIDENCE_SPANS - 2));
+}
+END_TEST
+
+START_TEST(test_kernel_faults_forks_and_advice_are_counted)
+{
+	static struct evidence evidence;
+	struct explained fault = { .start_ns = 10, .end_ns = 30 };
+	struct pfstat_task task = { .event = { .pid = 5, .tid = 5, .flags = PFSTAT_TASK_FORK } };
+	struct pfstat_advice advice = { .advice = MADV_RANDOM };
+	struct evidence_figures figures;
+
+	evidence_add_fault(&evidence, &fault);
+	evidence_add_task(&evidence, &task);
+	task.event.tid = 6; /* a thread */
+	evidence_add_task(&evidence, &task);
+	task.event = (struct pfstat_event){ .pid = 5, .tid = 5, .flags = PFSTAT_TASK_EXIT };
+	evidence_add_task(&evidence, &task);
+	evidence_add_advice(&evidence, &advice);
+	advice.advice = MADV_POPULATE_READ;
+	evidence_add_advice(&evidence, &advice);
+	evidence_figures(&evidence, &figures);
+	ck_assert_uint_eq(figures.kernel_faults, 1);
+	ck_assert_uint_eq(figures.kernel_ns, 20);
+	ck_assert_uint_eq(figures.forks, 1);
+	ck_assert_uint_eq(figures.advices[MADV_RANDOM], 1);
+	ck_assert_uint_eq(figures.advices[MADV_NORMAL], 0);
+}
+END_TEST
+
+RUN_TESTS("evidence", test_overlapping_faults_count_once,
+	  test_more_spans_than_are_kept_still_add_up,
+	  test_kernel_faults_forks_and_advice_are_counted)

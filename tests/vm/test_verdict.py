@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The verdict names the cause of stalls that are made on purpose, and none for an ordinary run."""
+import functools
+
+import pfstat
+from pfstat import record
+
+# Records of 64 KiB at random, each read in order: read-ahead helps, but is switched off.
+RANDOM_ADVICE = """
+import mmap, random
+with open("{path}", "rb") as file:
+    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+data.madvise(mmap.MADV_RANDOM)
+for number in random.Random(1).sample(range(len(data) >> 16), 100):
+    for page in range(16):
+        data[(number << 16) + (page << 12)]
+"""
+
+FORKS = """
+import os
+data = bytearray(4 << 20)
+for i in range(30):
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    for page in range(0, len(data), 4096):
+        data[page] = i
+    os.waitpid(child, 0)
+"""
+
+SWAPS = """
+data = bytearray(24 << 20)
+for turn in range(3):
+    for page in range(0, len(data), 4096):
+        data[page] = turn
+"""
+
+
+@functools.lru_cache(maxsize=None)
+def random_advice():
+    path = pfstat.make_file(pfstat.DISK / "verdict", 16 << 20)
+    pfstat.drop_cache()
+    return record("python3", "-c", RANDOM_ADVICE.format(path=path))
+
+
+def causes(result):
+    return {cause["rule"]: cause for cause in result["verdict"]["causes"]}
+
+
+def test_wrong_random_advice_is_named():
+    verdict = random_advice()[0]["verdict"]
+    cause = causes(random_advice()[0])["no-read-ahead"]
+    assert verdict["class"]["name"] == "disk"
+    assert verdict["place"]["name"] == str(pfstat.DISK / "verdict")
+    assert verdict["thread"]["name"].startswith("python3 (")
+    assert verdict["busy_ns"] <= verdict["wall_ns"]
+    assert "4.0 KiB at a time" in cause["text"] and "madvise" in cause["text"]
+
+
+def test_the_report_begins_with_the_verdict():
+    lines = random_advice()[1].splitlines()
+    assert "had page faults in progress" in lines[0], lines[:6]
+    assert any(line.startswith("Cause: ") for line in lines[:6])
+    assert any(line.startswith("Try: ") for line in lines[:8])
+
+
+def test_copies_after_forks_are_named():
+    result, _ = record("python3", "-c", FORKS)
+    cause = causes(result)["copy-after-fork"]
+    assert "each of 30 forks" in cause["text"]
+    assert cause["certain"]
+
+
+def test_swap_at_a_memory_limit_is_named():
+    group = pfstat.cgroup("verdict", "memory")
+    try:
+        (group / "memory.max").write_text(str(16 << 20))
+        result, _ = record("sh", "-c", f"echo $$ > {group}/cgroup.procs; exec python3 -c "
+                           f"'{SWAPS}'")
+    finally:
+        group.rmdir()
+    assert "memory was too small" in causes(result)["swap"]["text"]
+
+
+def test_an_ordinary_program_gets_no_cause():
+    result, _ = record("timeout", "2", "sha256sum", "/dev/zero", check=False)
+    assert list(causes(result)) == ["nothing-wrong"], result["verdict"]
+    assert result["verdict"]["share"] < 0.05

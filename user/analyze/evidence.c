@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Adds up the evidence that the verdict needs besides the figures by class and by group. Input:
+ * logical faults about in the order of their ends, tasks, and calls of madvise(2). Faults of
+ * several threads overlap, so their intervals are merged before they are added up.
+ */
+#include <string.h>
+
+#include "analyze/evidence.h"
+
+static void evidence_drop_oldest(struct evidence *evidence)
+{
+	evidence->figures.busy_ns += evidence->spans[0].to_ns - evidence->spans[0].from_ns;
+	evidence->floor_ns = evidence->spans[0].to_ns;
+	evidence->nr--;
+	memmove(evidence->spans, evidence->spans + 1, evidence->nr * sizeof(evidence->spans[0]));
+}
+
+static void evidence_add_span(struct evidence *evidence, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t first, end;
+
+	if (from_ns < evidence->floor_ns)
+		from_ns = evidence->floor_ns;
+	if (from_ns >= to_ns)
+		return;
+	for (end = evidence->nr; end && evidence->spans[end - 1].from_ns > to_ns; end--)
+		;
+	for (first = end; first && evidence->spans[first - 1].to_ns >= from_ns; first--) {
+		if (evidence->spans[first - 1].from_ns < from_ns)
+			from_ns = evidence->spans[first - 1].from_ns;
+		if (evidence->spans[first - 1].to_ns > to_ns)
+			to_ns = evidence->spans[first - 1].to_ns;
+	}
+	/* The spans from first to end become one. */
+	memmove(evidence->spans + first + 1, evidence->spans + end,
+		(evidence->nr - end) * sizeof(evidence->spans[0]));
+	evidence->spans[first].from_ns = from_ns;
+	evidence->spans[first].to_ns = to_ns;
+	evidence->nr = evidence->nr - end + first + 1;
+}
+
+void evidence_add_fault(struct evidence *evidence, const struct explained *fault)
+{
+	if (evidence->nr == EVIDENCE_SPANS)
+		evidence_drop_oldest(evidence);
+	evidence_add_span(evidence, fault->start_ns, fault->end_ns);
+	if (fault->flags & PFSTAT_FLAG_USER)
+		return;
+	evidence->figures.kernel_faults++;
+	evidence->figures.kernel_ns += fault->end_ns - fault->start_ns;
+}
+
+void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
+{
+	if (task->event.flags & PFSTAT_TASK_FORK && task->event.pid == task->event.tid)
+		evidence->figures.forks++;
+}
+
+void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice)
+{
+	if (advice->advice < EVIDENCE_ADVICES)
+		evidence->figures.advices[advice->advice]++;
+}
+
+void evidence_figures(const struct evidence *evidence, struct evidence_figures *figures)
+{
+	size_t i;
+
+	*figures = evidence->figures;
+	for (i = 0; i < evidence->nr; i++)
+		figures->busy_ns += evidence->spans[i].to_ns - evidence->spans[i].from_ns;
+}

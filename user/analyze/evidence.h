@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Figures of a whole run that only the verdict needs: the time with a fault in progress, the
+ * faults of the kernel itself, forks and advice. Pure, in bounded memory.
+ */
+#ifndef PFSTAT_USER_EVIDENCE_H
+#define PFSTAT_USER_EVIDENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+#include "analyze/fault/explain.h"
+
+/* The kernel's advices that are counted: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
+#define EVIDENCE_ADVICES 5
+
+struct evidence_figures {
+	/* At least one thread was in a fault. A lower bound if a fault spans 256 gaps of others. */
+	uint64_t busy_ns;
+	/* Faults that the kernel took in a system call, or in get_user_pages(). */
+	uint64_t kernel_faults, kernel_ns;
+	uint64_t forks;			    /* new processes, not threads */
+	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
+};
+
+#define EVIDENCE_SPANS 256
+
+/* The spans are apart from each other and in time order; no span begins before floor_ns. */
+struct evidence {
+	struct evidence_figures figures; /* busy_ns: without the spans */
+	uint64_t floor_ns;
+	struct {
+		uint64_t from_ns, to_ns;
+	} spans[EVIDENCE_SPANS];
+	size_t nr;
+};
+
+/* A zeroed struct has no evidence. */
+void evidence_add_fault(struct evidence *evidence, const struct explained *fault);
+void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
+void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice);
+void evidence_figures(const struct evidence *evidence, struct evidence_figures *figures);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes the verdict of a filled report: first the shares and the places with most of the time,
+ * then the causes, which verdict_rules.c finds. Prints it as sentences for all printers.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/verdict/verdict.h"
+#include "report/verdict/verdict_rules.h"
+
+const struct group *verdict_top(const struct report *run, enum group_by by)
+{
+	const struct report_places *places = &run->places[by];
+	size_t i;
+
+	for (i = 0; i < places->nr && group_is_others(&places->rows[i]); i++)
+		;
+	return i < places->nr ? &places->rows[i] : NULL;
+}
+
+static enum fault_class longest_class(const struct report *run)
+{
+	enum fault_class class, longest = 0;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		if (run->faults.classes[class].whole.total_ns >
+		    run->faults.classes[longest].whole.total_ns)
+			longest = class;
+	return longest;
+}
+
+/* The name of anonymous memory does not say where it is; that of a mapping does. */
+static const struct group *costliest_place(const struct report *run)
+{
+	const struct group *file = verdict_top(run, GROUP_BY_FILE);
+	const struct group *map = verdict_top(run, GROUP_BY_VMA);
+
+	return file && !file->inode && map ? map : file;
+}
+
+void verdict_make(struct verdict *verdict, const struct report *run)
+{
+	*verdict = (struct verdict){
+		.wall_ns = run->time.counted_ns,
+		.busy_ns = run->evidence.busy_ns,
+		.share = NAN,
+		.at_least = !run->bpf.known || !(run->bpf.hooks & 1U << HOOK_FAULT),
+	};
+	if (verdict->wall_ns == COUNT_NA || !verdict->wall_ns)
+		return;
+	verdict->known = true;
+	verdict->share = (double)verdict->busy_ns / verdict->wall_ns;
+	if (verdict->share > 1)
+		verdict->share = 1;
+	verdict->class = longest_class(run);
+	verdict->class_share = verdict_class_share(run, verdict->class);
+	verdict->place = costliest_place(run);
+	verdict->thread = verdict_top(run, GROUP_BY_THREAD);
+	verdict->code = verdict_top(run, GROUP_BY_CODE);
+	verdict_find_causes(verdict, run);
+}
+
+/* Prints a name that may come from a recording on one line. */
+static void print_name(FILE *out, const char *name)
+{
+	for (; *name; name++)
+		fputc((unsigned char)*name < ' ' ? '?' : *name, out);
+}
+
+static void print_place(FILE *out, const char *what, const struct group *group, uint64_t all_ns)
+{
+	if (!group || !all_ns)
+		return;
+	fprintf(out, "; %s ", what);
+	print_name(out, group->name);
+	fprintf(out, " %.0f %%", 100.0 * group->total_ns / all_ns);
+}
+
+static void print_places(FILE *out, const struct verdict *verdict, const struct report *run)
+{
+	const uint64_t all_ns = run->faults.all.whole.total_ns;
+
+	if (!all_ns)
+		return;
+	fprintf(out, "Most of it: class %s %.0f %%", fault_class_name(verdict->class),
+		100 * verdict->class_share);
+	if (verdict->place)
+		print_place(out,
+			    verdict->place->inode || !verdict->place->address ? "file" : "mapping",
+			    verdict->place, all_ns);
+	print_place(out, "thread", verdict->thread, all_ns);
+	print_place(out, "code", verdict->code, all_ns);
+	fputs(".\n", out);
+}
+
+static void print_share(FILE *out, const struct verdict *verdict, const struct report *run)
+{
+	const uint64_t all_ns = run->faults.all.whole.total_ns;
+	char wall[VERDICT_SPAN], all[VERDICT_SPAN];
+
+	fprintf(out, "%s%.*f %% of the run's %s had page faults in progress: %" PRIu64 ", %s",
+		verdict->at_least ? "At least " : "", verdict->share < 0.1 ? 1 : 0,
+		100 * verdict->share, verdict_span(wall, verdict->wall_ns), run->faults.all.count,
+		verdict_span(all, all_ns));
+	/* Faults of several threads overlap. */
+	if (all_ns > 1.1 * verdict->busy_ns)
+		fputs(" of the threads' time", out);
+	fputs(".\n", out);
+}
+
+void verdict_print(FILE *out, const struct verdict *verdict, const struct report *run)
+{
+	const struct verdict_cause *cause;
+	size_t i;
+
+	if (!verdict->known) {
+		fputs("No verdict: the duration of the run is not known.\n", out);
+		return;
+	}
+	print_share(out, verdict, run);
+	if (verdict->share >= VERDICT_WRONG_SHARE)
+		print_places(out, verdict, run);
+	for (i = 0; i < verdict->nr_causes; i++) {
+		cause = &verdict->causes[i];
+		fputs(cause->certain ? "Cause: " : "Not certain: ", out);
+		print_name(out, cause->text);
+		fputs(cause->certain ? "\nTry: " : "\nMeasure next: ", out);
+		print_name(out, cause->remedy);
+		fputc('\n', out);
+	}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules about files: read-ahead, the device, page_mkwrite and pages that are in the page
+ * cache. Their evidence is the reads of each file, the requests and the fate of pages.
+ */
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "report/verdict/verdict_rules.h"
+
+#define KIB 1024.0
+#define MIB (1024.0 * 1024)
+
+#define FEW_FAULTS	64   /* fewer prove nothing about the order of pages */
+#define ONE_PAGE_BYTES	8192 /* a request of this size is not a read-ahead */
+#define NEXT_SHARE	0.5  /* of the disk faults, on the page after another */
+#define AMPLIFIED_PAGES 1024
+#define AMPLIFICATION	2.0  /* pages read for each page mapped */
+#define EVICTED_SHARE	0.25 /* of the pages read, evicted unused */
+#define FEW_CACHED	1000
+
+/* The time of faults that a read of a file caused. */
+static double read_share(const struct report *run)
+{
+	return verdict_class_share(run, FAULT_DISK) + verdict_class_share(run, FAULT_WAIT);
+}
+
+static bool is_read_page_by_page(const struct group *file)
+{
+	const uint64_t faults = file->classes[FAULT_DISK];
+
+	return file->inode && faults >= FEW_FAULTS && file->reads.next >= NEXT_SHARE * faults &&
+	       file->reads.requests >= FEW_FAULTS &&
+	       file->reads.bytes <= ONE_PAGE_BYTES * file->reads.requests;
+}
+
+static const struct group *page_by_page_file(const struct report *run)
+{
+	const struct report_places *files = &run->places[GROUP_BY_FILE];
+	size_t i;
+
+	for (i = 0; i < files->nr; i++)
+		if (is_read_page_by_page(&files->rows[i]))
+			return &files->rows[i];
+	return NULL;
+}
+
+static uint64_t madvise_calls(const struct report *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->extras.nr_syscalls; i++)
+		if (run->extras.syscalls[i].number == SYS_madvise)
+			return run->extras.syscalls[i].calls;
+	return 0;
+}
+
+static void state_who_advised(const struct report *run, struct verdict_cause *cause)
+{
+	const uint64_t advised = run->evidence.advices[MADV_RANDOM];
+	const uint64_t calls = madvise_calls(run);
+
+	if (advised)
+		verdict_add(cause, ", by madvise(MADV_RANDOM) (%" PRIu64 " calls).", advised);
+	else if (calls)
+		verdict_add(cause, ", likely by MADV_RANDOM (%" PRIu64 " calls of madvise).",
+			    calls);
+	else
+		verdict_add(cause, ", by MADV_RANDOM, or a read-ahead of 0 of the device.");
+}
+
+bool verdict_no_readahead(const struct verdict *verdict, const struct report *run,
+			  struct verdict_cause *cause)
+{
+	const struct group *file = page_by_page_file(run);
+	const uint64_t all_ns = run->faults.all.whole.total_ns;
+
+	(void)verdict;
+	if (!file || file->total_ns < VERDICT_CAUSE_SHARE * all_ns ||
+	    verdict_class_share(run, FAULT_DISK) < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = (double)file->total_ns / all_ns;
+	verdict_state(cause,
+		      "%.160s was read %.1f KiB at a time, although %.0f %% of its %" PRIu64
+		      " disk faults went on to a next page: read-ahead is off",
+		      file->name, file->reads.bytes / KIB / file->reads.requests,
+		      100.0 * file->reads.next / file->classes[FAULT_DISK],
+		      file->classes[FAULT_DISK]);
+	state_who_advised(run, cause);
+	verdict_advise(cause, "pfdrive replay --advise normal RECORDING shows the saving; then "
+			      "remove MADV_RANDOM, or raise the device's read_ahead_kb.");
+	return true;
+}
+
+bool verdict_amplified(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
+{
+	const struct readahead_figures *pages = &run->pages.readahead;
+
+	(void)verdict;
+	if (!(run->bpf.hooks & 1U << HOOK_PAGE_DELETE) || pages->read < AMPLIFIED_PAGES ||
+	    pages->read < AMPLIFICATION * pages->mapped || read_share(run) < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = read_share(run) * (1 - (double)pages->mapped / pages->read);
+	cause->certain = pages->evicted_unused >= EVICTED_SHARE * pages->read;
+	verdict_state(cause, "%.1f MiB were read into the page cache, and faults mapped %.1f MiB",
+		      pages->read * 4 / KIB, pages->mapped * 4 / KIB);
+	if (cause->certain) {
+		verdict_add(cause, "; %.1f MiB were evicted unused: read-ahead is too large.",
+			    pages->evicted_unused * 4 / KIB);
+		verdict_advise(cause, "pfdrive replay --advise random RECORDING, or a smaller "
+				      "read_ahead_kb.");
+	} else {
+		verdict_add(cause, ": read-ahead may be too large, or read(2) used the rest.");
+		verdict_advise(cause, "pfdrive replay --advise random RECORDING shows if less "
+				      "read-ahead is faster.");
+	}
+	return true;
+}
+
+bool verdict_device(const struct verdict *verdict, const struct report *run,
+		    struct verdict_cause *cause)
+{
+	const struct block_figures *blocks = &run->blocks;
+	const double share = verdict_part_share(run, PART_DEVICE);
+
+	(void)verdict;
+	if (page_by_page_file(run) || !blocks->reads || read_share(run) < VERDICT_CAUSE_SHARE ||
+	    share < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	verdict_state(cause,
+		      "%.0f %% of the faults' time waited for the device: the pages were not in "
+		      "the page cache. %" PRIu64 " reads of %.0f KiB took %.0f µs each, %.1f MiB "
+		      "in all.",
+		      100 * share, blocks->reads, blocks->bytes_read / KIB / blocks->reads,
+		      blocks->device.total_ns / 1e3 / blocks->reads, blocks->bytes_read / MIB);
+	verdict_advise(cause, "read the file before it is needed, with MADV_POPULATE_READ or "
+			      "POSIX_FADV_WILLNEED; pfdrive replay --advise willneed RECORDING.");
+	return true;
+}
+
+bool verdict_queue(const struct verdict *verdict, const struct report *run,
+		   struct verdict_cause *cause)
+{
+	const struct block_figures *blocks = &run->blocks;
+	const double share = verdict_part_share(run, PART_QUEUE);
+
+	(void)verdict;
+	if (!(run->bpf.hooks & 1U << HOOK_BLOCK_INSERT) || !blocks->reads ||
+	    share < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	verdict_state(
+		cause,
+		"the device is saturated: reads waited %.0f µs in its queue, and took %.0f µs "
+		"at the device; the queue is %.0f %% of the faults' time.",
+		blocks->queue.total_ns / 1e3 / blocks->reads,
+		blocks->device.total_ns / 1e3 / blocks->reads, 100 * share);
+	verdict_advise(cause, "iostat -x 1 names the other load; read less at a time, or in fewer "
+			      "threads.");
+	return true;
+}
+
+bool verdict_page_mkwrite(const struct verdict *verdict, const struct report *run,
+			  struct verdict_cause *cause)
+{
+	const double share = verdict_class_share(run, FAULT_MKWRITE);
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	verdict_state(cause,
+		      "%" PRIu64 " pages of shared file mappings became writable (page_mkwrite), "
+		      "%.1f µs each; %.0f %% of that waited for the file system, the rest was its "
+		      "work on the CPU.",
+		      run->faults.classes[FAULT_MKWRITE].count, verdict_mean_us(run, FAULT_MKWRITE),
+		      100 * verdict_off_cpu_share(run, FAULT_MKWRITE));
+	verdict_advise(cause, "fallocate() the file first, call msync() less often, or write with "
+			      "pwrite().");
+	return true;
+}
+
+bool verdict_cached(const struct verdict *verdict, const struct report *run,
+		    struct verdict_cause *cause)
+{
+	const double share =
+		verdict_class_share(run, FAULT_LONG) + verdict_class_share(run, FAULT_AROUND);
+	const uint64_t faults =
+		run->faults.classes[FAULT_LONG].count + run->faults.classes[FAULT_AROUND].count;
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE || faults < FEW_CACHED)
+		return false;
+	cause->weight = share;
+	verdict_state(cause,
+		      "%" PRIu64 " small faults mapped pages that were in the page cache, %.2f µs "
+		      "each",
+		      faults, share * run->faults.all.whole.total_ns / 1e3 / faults);
+	verdict_add(cause, run->environment.fault_around ?
+				   "." :
+				   "; fault-around was off in this recording.");
+	verdict_advise(cause,
+		       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
+		       "%sread() needs no mapping.",
+		       run->environment.fault_around ? "" : "record without --fault-around off; ");
+	return true;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules about memory: copies after fork, swap, pages that are evicted and read again, and the
+ * first touch of anonymous memory. Evidence: the classes, forks, and evictions by process.
+ */
+#include <inttypes.h>
+
+#include "report/verdict/verdict_rules.h"
+
+#define MIB (1024.0 * 1024)
+
+#define COPIES_A_FORK 16 /* fewer are the child's stack and data before it executes a program */
+#define DEVICE_SHARE  0.1
+#define REFAULT_SHARE 0.1 /* of the faults' time */
+#define FEW_TOUCHES   256
+
+bool verdict_fork(const struct verdict *verdict, const struct report *run,
+		  struct verdict_cause *cause)
+{
+	const uint64_t copies = run->faults.classes[FAULT_COW].count;
+	const uint64_t forks = run->evidence.forks;
+	const double share = verdict_class_share(run, FAULT_COW);
+
+	(void)verdict;
+	if (!forks || copies < COPIES_A_FORK * forks || share < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	verdict_state(cause,
+		      "fork shared the pages, and writes copied them: %" PRIu64
+		      " pages (%.0f MiB), "
+		      "%.0f after each of %" PRIu64 " fork%s.",
+		      copies, copies * 4096 / MIB, (double)copies / forks, forks,
+		      forks == 1 ? "" : "s");
+	verdict_advise(cause, "posix_spawn() or vfork() for a child that executes a program; "
+			      "MADV_DONTFORK for memory that it does not use; fork before the "
+			      "memory is filled.");
+	return true;
+}
+
+static double swap_device_share(const struct report *run)
+{
+	const struct fault_figures *swap = &run->faults.classes[FAULT_SWAP];
+
+	return (double)(swap->parts[PART_QUEUE].total_ns + swap->parts[PART_DEVICE].total_ns +
+			swap->parts[PART_FOREIGN].total_ns) /
+	       swap->whole.total_ns;
+}
+
+bool verdict_swap(const struct verdict *verdict, const struct report *run,
+		  struct verdict_cause *cause)
+{
+	const struct fault_figures *swap = &run->faults.classes[FAULT_SWAP];
+	const double share = verdict_class_share(run, FAULT_SWAP);
+	double device;
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	device = swap_device_share(run);
+	verdict_state(cause,
+		      "memory was too small: %" PRIu64
+		      " swap-ins of anonymous memory, %.0f µs each",
+		      swap->count, verdict_mean_us(run, FAULT_SWAP));
+	if (device < DEVICE_SHARE)
+		verdict_add(cause, "; nearly none of it waited for a device, so swap is in memory "
+				   "(zram) and costs CPU.");
+	else
+		verdict_add(cause, "; %.0f %% of it waited for the swap device.", 100 * device);
+	verdict_advise(cause,
+		       "raise the limit or use less memory. memory.events of the cgroup%s%.200s "
+		       "counts how often memory.max was met.",
+		       run->environment.cgroup[0] ? " " : "", run->environment.cgroup);
+	return true;
+}
+
+bool verdict_refault(const struct verdict *verdict, const struct report *run,
+		     struct verdict_cause *cause)
+{
+	const struct evictions_pair *pair, *most = NULL;
+	uint64_t pages = 0, faults = 0, total_ns = 0;
+	size_t i;
+
+	(void)verdict;
+	for (i = 0; i < run->pages.nr_pairs; i++) {
+		pair = &run->pages.pairs[i];
+		pages += pair->pages;
+		faults += pair->faults;
+		total_ns += pair->total_ns;
+		if (!most || pair->total_ns > most->total_ns)
+			most = pair;
+	}
+	if (!most || !run->faults.all.whole.total_ns ||
+	    total_ns < REFAULT_SHARE * run->faults.all.whole.total_ns)
+		return false;
+	cause->weight = (double)total_ns / run->faults.all.whole.total_ns;
+	verdict_state(cause,
+		      "memory was too small: %" PRIu64
+		      " pages of files were evicted and read again "
+		      "by %" PRIu64 " faults (%.0f %% of the faults' time)",
+		      pages, faults, 100 * cause->weight);
+	if (!evictions_is_others(most))
+		verdict_add(cause, ", most of them evicted by %.15s (%" PRIu32 ")",
+			    most->evictor_name, most->evictor);
+	verdict_add(cause, ".");
+	verdict_advise(cause, "raise the limit, or map less at a time; memory.events of the cgroup "
+			      "counts how often memory.max was met.");
+	return true;
+}
+
+bool verdict_first_touch(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
+	const double share = verdict_class_share(run, FAULT_ANON);
+	const double waited = verdict_off_cpu_share(run, FAULT_ANON);
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE || anon->count < FEW_TOUCHES)
+		return false;
+	cause->weight = share;
+	cause->certain = waited < VERDICT_CAUSE_SHARE;
+	verdict_state(cause,
+		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each: the kernel "
+		      "clears each new page",
+		      anon->count, verdict_mean_us(run, FAULT_ANON));
+	if (cause->certain) {
+		verdict_add(cause, ".");
+		verdict_advise(cause, "keep and reuse memory; MADV_HUGEPAGE or "
+				      "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger "
+				      "faults.");
+	} else {
+		verdict_add(cause, "; %.0f %% of it was off the CPU, perhaps in reclaim.",
+			    100 * waited);
+		verdict_advise(cause, "memory.pressure and memory.stat (pgscan_direct) of the "
+				      "cgroup show reclaim.");
+	}
+	return true;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules about waits that are not the device's: for a CPU, for a lock, for a read of another
+ * process or a server; and about faults of the kernel itself. Recordings do not hold the task, the
+ * lock or the server that a fault waited for, so most remedies are the next measurement.
+ */
+#include <string.h>
+
+#include "report/verdict/verdict_rules.h"
+#include "util/array.h"
+
+#define KERNEL_SHARE 0.5
+
+bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
+		      struct verdict_cause *cause)
+{
+	const double share = verdict_part_share(run, PART_RUNQUEUE);
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE || !(run->bpf.hooks & 1U << HOOK_WAKEUP))
+		return false;
+	cause->weight = share;
+	verdict_state(cause,
+		      "for %.0f %% of the faults' time the thread could run, but had no CPU: other "
+		      "tasks ran there.",
+		      100 * share);
+	verdict_advise(cause, "perf sched timehist names these tasks; fewer threads, or CPUs of "
+			      "their own (taskset).");
+	return true;
+}
+
+bool verdict_contention(const struct verdict *verdict, const struct report *run,
+			struct verdict_cause *cause)
+{
+	const double locked = verdict_class_share(run, FAULT_LOCK);
+	const double blocked = verdict_part_share(run, PART_BLOCKED);
+
+	(void)verdict;
+	if (locked < VERDICT_CAUSE_SHARE && blocked < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->certain = false;
+	cause->weight = locked > blocked ? locked : blocked;
+	if (locked > blocked)
+		verdict_state(
+			cause,
+			"%.0f %% of the faults' time is class lock: another thread had locked "
+			"the page.",
+			100 * locked);
+	else
+		verdict_state(
+			cause,
+			"for %.0f %% of the faults' time the thread was blocked: by a lock, a "
+			"FUSE server, a memory limit or reclaim.",
+			100 * blocked);
+	verdict_advise(cause, "perf lock contention -ab -- COMMAND names the lock and its callers; "
+			      "memory.pressure of the cgroup shows reclaim.");
+	return true;
+}
+
+/* Only a drive knows its file system. */
+static bool is_remote(const char *filesystem)
+{
+	static const char *const remote[] = {
+		"nfs", "fuse", "cifs", "smb", "9p", "ceph", "virtiofs"
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(remote); i++)
+		if (!strncmp(filesystem, remote[i], strlen(remote[i])))
+			return true;
+	return false;
+}
+
+bool verdict_foreign(const struct verdict *verdict, const struct report *run,
+		     struct verdict_cause *cause)
+{
+	const double share = verdict_part_share(run, PART_FOREIGN);
+	const char *filesystem = run->environment.filesystem;
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	cause->certain = is_remote(filesystem);
+	if (cause->certain) {
+		verdict_state(cause, "%.0f %% of the faults' time waited for the server of %.31s.",
+			      100 * share, filesystem);
+		verdict_advise(cause, "nfsiostat or the server's own figures; copy the file to a "
+				      "local disk.");
+		return true;
+	}
+	verdict_state(
+		cause,
+		"%.0f %% of the faults' time waited for reads or writes that no watched thread "
+		"had submitted: of another process, a kernel thread or a server.",
+		100 * share);
+	verdict_advise(cause,
+		       "findmnt -T FILE names the file system (nfs, fuse, compressed btrfs); "
+		       "iotop or biosnoop names the process.");
+	return true;
+}
+
+bool verdict_kernel(const struct verdict *verdict, const struct report *run,
+		    struct verdict_cause *cause)
+{
+	const uint64_t all_ns = run->faults.all.whole.total_ns;
+
+	(void)verdict;
+	if (!all_ns || run->evidence.kernel_ns < KERNEL_SHARE * all_ns)
+		return false;
+	cause->weight = (double)run->evidence.kernel_ns / all_ns;
+	verdict_state(cause,
+		      "%.0f %% of the faults' time was taken in system calls: the kernel copied to "
+		      "or from memory that was not mapped, or pinned it.",
+		      100 * cause->weight);
+	verdict_advise(cause, "pfdrive report --with syscalls names the calls; touch or populate "
+			      "the buffers first, and reuse them.");
+	return true;
+}
