@@ -12,7 +12,7 @@ BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
 
 
 def pfdrive(*arguments, status=0, **options):
-    """Runs pfdrive, and returns what it printed on (standard output, standard error)."""
+    """Runs pfdrive; returns its (standard output, standard error)."""
     done = subprocess.run([BUILD / "pfdrive", *map(str, arguments)], capture_output=True,
                           text=True, check=False, **options)
     assert done.returncode == status, (arguments, done.stdout[-2000:], done.stderr)
@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def small(folder):
-    """A page of a recording that has something for each figure, and hostile names."""
+    """A page of a recording with something for each figure, and with hostile names."""
     return Made(folder, "small", "make_run")
 
 
@@ -54,12 +54,12 @@ def large(folder):
 @pytest.fixture(scope="session")
 def browser():
     options = webdriver.ChromeOptions()
-    # In a container root has no sandbox; the pages run no script in any case.
+    # In a container Chromium's sandbox does not work as root; the pages run no script anyway.
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                      "--disable-dev-shm-usage", "--force-color-profile=srgb"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    # Debian's own: nothing is fetched.
+    # Debian's packages: nothing is downloaded.
     options.binary_location = "/usr/bin/chromium"
     driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
     yield driver
@@ -68,7 +68,7 @@ def browser():
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config):
-    """The closing line. A skip counts as failed."""
+    """Prints the closing line. A skip counts as a failure."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     stats = reporter.stats if reporter else {}
     failed = [report for word in ("failed", "error", "skipped") for report in stats.get(word, [])]

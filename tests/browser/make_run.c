@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A small recording for the tests of pages, with something for each figure, and names that
- * would be markup, a formula, or a command, if anybody let them:
+ * A small recording for the tests of pages, with something for each figure, and with names
+ * that contain markup, a formula and a command:
  *
  *	make_run FILE [bare]	bare: without eBPF
  *
- * Two processes read a file of PAGES pages; read-ahead brings eight at a time; the second
- * one evicts what the first had read, which reads it again.
+ * Two processes read a file of PAGES pages, with a read-ahead of eight pages. The second
+ * process evicts the pages of the first, which reads them again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define WINDOW	8U
 #define DEV	1
 #define INODE	7
-#define EVICTED 80U /* pages, the first of the file */
+#define EVICTED 80U /* page offset of the file's first window */
 
 static const char evil_path[] = "/tmp/<script>alert(1)</script>&\"'`rm -rf x`";
 static const char *const evil_comms[] = { "<b>\"x'&`id`", "=1+$(id)\\" };
@@ -127,7 +127,7 @@ static void add_fault(struct maker *maker, uint32_t pid, uint32_t page, bool dis
 	maker->now_ns += 500;
 }
 
-/* The last window's second half is never touched. */
+/* The second half of the last window is never touched. */
 static void read_file(struct maker *maker, uint32_t pid, uint32_t pages)
 {
 	uint32_t page;

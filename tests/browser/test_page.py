@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The report page as a reader has it: in a browser, on a phone, in the dark, by keyboard."""
+"""The report page in a browser: on a desktop and a phone, in light and dark themes, by keyboard."""
 import base64
 import csv
 import io
@@ -14,7 +14,7 @@ from conftest import pfdrive
 
 FIGURES = ("order", "cost", "latency", "cumulative", "parts", "heat", "readahead", "timeline",
            "evictions")
-# Of these each row of data is one mark.
+# In these figures each row of data is one mark.
 MARKED = ("order", "cost", "parts", "heat", "readahead", "timeline", "evictions")
 DESKTOP, PHONE = 1280, 360
 
@@ -44,14 +44,14 @@ def region(browser, name):
 
 
 def content(image):
-    """How many colours there are, which is the paper's, and what share of the rest."""
+    """(number of colours, the background colour, share of the other pixels)"""
     colours = image.getcolors(image.width * image.height)
     paper = max(colours)
     return len(colours), paper[1], 1 - paper[0] / (image.width * image.height)
 
 
 @pytest.mark.parametrize("name", ["small", "bare", "large"])
-def test_no_console_message_and_no_request(browser, request, name):
+def test_page_causes_no_console_message_and_no_request(browser, request, name):
     page = request.getfixturevalue(name).page
     browser.get_log("performance")
     browser.get_log("browser")
@@ -65,7 +65,7 @@ def test_no_console_message_and_no_request(browser, request, name):
 
 
 def series(browser, name):
-    """Marks in each series that is drawn: gnuplot's groups, less the sample in the key."""
+    """Number of marks in each drawn series: gnuplot's groups without the sample in the key."""
     return browser.execute_script(
         "return [...document.querySelectorAll(arguments[0])]"
         ".map(g => g.querySelectorAll('use, polygon').length - 1)",
@@ -80,7 +80,7 @@ def test_each_row_of_data_is_a_mark(browser, small, name):
 
 
 def test_as_many_marks_of_a_class_as_calls(browser, small):
-    """876 calls, none binned: 110 from disk, the others from the page cache."""
+    """876 calls, none merged: 110 from disk, the others from the page cache."""
     show(browser, small.page)
     for name in ("order", "cost"):
         assert sorted(series(browser, name)) == [110, 766]
@@ -114,14 +114,14 @@ def test_figures_agree_with_the_json(small):
 def test_readings_are_computed(browser, small):
     show(browser, small.page)
     text = browser.find_element(By.CSS_SELECTOR, "#readahead .reading").text
-    # 880 pages are brought by 110 requests of 8; 4 pages of the file are never touched.
+    # 110 requests of 8 pages read 880 pages; 4 pages of the file are never touched.
     assert text.startswith("880 pages were read, and 99.5 % of them mapped by a fault later.")
     assert "covered 87.4 % of the mapped pages; 110 disk faults started a read." in text
     assert "100.0 % of these after another process had evicted them" in \
         browser.find_element(By.CSS_SELECTOR, "#evictions .reading").text
 
 
-def test_what_is_missing_says_why(browser, bare):
+def test_missing_figures_state_the_reason(browser, bare):
     show(browser, bare.page)
     missing = {figure.get_attribute("id"): figure.text
                for figure in browser.find_elements(By.TAG_NAME, "figure")
@@ -131,14 +131,14 @@ def test_what_is_missing_says_why(browser, bare):
     assert "there was no eBPF" in missing["parts"]
 
 
-def test_names_are_text(browser, small):
+def test_names_are_escaped(browser, small):
     show(browser, small.page)
     assert browser.execute_script(
         "return document.querySelectorAll('script, img, iframe, object, b, [onerror]').length") == 0
     assert "<img src=x onerror=alert(2)> \ufffd & \"more\"" in browser.title
     assert "/tmp/<script>alert(1)</script>&\"'`rm -rf x`" in \
         browser.find_element(By.CSS_SELECTOR, "#order .reading").text
-    # In a script of gnuplot what could be executed is not even there.
+    # gnuplot scripts do not even contain executable text.
     scripts = "".join(path.read_text() for path in small.plots.glob("*.gnuplot"))
     assert "`" not in scripts and "$(id)" not in scripts and "system" not in scripts
 
@@ -162,23 +162,23 @@ def test_screenshots_have_content(browser, small, width, dark):
         assert (sum(paper) < 3 * 64) == dark, name
         assert 0.005 < inked < 0.95, (name, inked)
         assert colours > 8, name
-        # As wide as there is room, less the margins of the page; and high enough to be read.
+        # The figure uses the full width without the page's margins, and is high enough to be read.
         assert image.width <= width and image.width >= min(width, 992) - 40, name
         assert image.height >= 80, name
 
 
-def test_light_and_dark_show_the_same(browser, small):
+def test_light_and_dark_themes_show_the_same(browser, small):
     inked = {}
     for dark in (False, True):
         show(browser, small.page, DESKTOP, dark)
         inked[dark] = [content(region(browser, name))[2] for name in FIGURES]
-    # Blended edges may differ, marks may not.
+    # Blended edges may differ, but not the marks.
     assert inked[True] == pytest.approx(inked[False], rel=0.05, abs=0.005)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_text_stands_out(browser, small, dark):
-    """WCAG 2.1: 4.5 to 1."""
+def test_text_has_enough_contrast(browser, small, dark):
+    """WCAG 2.1: a contrast of 4.5 to 1."""
     def luminance(text):
         parts = [int(part) / 255 for part in text[text.index("(") + 1:-1].split(",")[:3]]
         red, green, blue = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
@@ -194,7 +194,7 @@ def test_text_stands_out(browser, small, dark):
         assert (light + 0.05) / (low + 0.05) >= 4.5, selector
 
 
-def test_who_cannot_see_is_told(browser, small):
+def test_drawings_have_descriptions_for_screen_readers(browser, small):
     show(browser, small.page)
     drawings = browser.find_elements(By.CSS_SELECTOR, "figure svg")
     assert len(drawings) == len(FIGURES)
@@ -213,7 +213,7 @@ def test_who_cannot_see_is_told(browser, small):
     assert len(ids) == len(set(ids))
 
 
-def test_the_keyboard_is_enough(browser, small):
+def test_page_works_with_the_keyboard_only(browser, small):
     show(browser, small.page, PHONE)
     body = browser.find_element(By.TAG_NAME, "body")
     body.send_keys(Keys.TAB)
@@ -231,8 +231,8 @@ def test_the_keyboard_is_enough(browser, small):
         "arguments[0].scrollWidth > arguments[0].clientWidth", plot)
 
 
-def test_paper_is_light(browser, small):
-    """Whatever the screen's theme is; what cannot be opened on paper is not there."""
+def test_printed_page_is_light(browser, small):
+    """Whatever the theme is; closed parts, which cannot be opened on paper, are not printed."""
     show(browser, small.page, DESKTOP, dark=True)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [
         {"name": "prefers-color-scheme", "value": "dark"}]})
@@ -248,12 +248,12 @@ def test_paper_is_light(browser, small):
     assert base64.b64decode(printed["data"]).startswith(b"%PDF")
 
 
-def test_many_faults_stay_a_small_page(browser, large):
+def test_page_of_many_faults_is_small(browser, large):
     assert large.page.stat().st_size < 5_000_000
     show(browser, large.page)
     for name in ("order", "cost"):
         assert sum(series(browser, name)) == len(rows_of(large, name)) <= 8000
-    # Nothing is dropped: what is not drawn is said.
+    # The page states the number of calls that it does not draw.
     drawn = sum(int(row["calls"]) for row in rows_of(large, "order"))
     text = browser.find_element(By.CSS_SELECTOR, "#order .amount").text
     assert f"{drawn} calls in " in text
@@ -261,7 +261,7 @@ def test_many_faults_stay_a_small_page(browser, large):
     assert sum(int(row["calls"]) for row in rows_of(large, "cost")) == 2_000_000
 
 
-def test_a_page_of_two_runs(browser, folder, small, large):
+def test_page_of_two_runs_shows_the_comparison(browser, folder, small, large):
     page, plots = folder / "compare.html", folder / "compare.plots"
     pfdrive("compare", small.recording, large.recording, "--html", page, "--plot", plots, status=3)
     show(browser, page, PHONE)
@@ -269,7 +269,7 @@ def test_a_page_of_two_runs(browser, folder, small, large):
     with open(plots / "comparison.csv", encoding="utf-8", newline="") as data:
         rows = list(csv.DictReader(data))
     change = sum(row["change"] == "1" for row in rows)
-    # Bars of what changed, of what did not, and a point for each.
+    # Bars of changed and of unchanged rows, and a point for each.
     assert sorted(series(browser, "comparison")) == sorted([change, len(rows) - change, len(rows)])
     assert all(float(row["low_times"]) <= float(row["times"]) <= float(row["high_times"])
                for row in rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures as files, and as text."""
+"""Figures as files, and as text on a terminal."""
 import os
 import shutil
 import subprocess
@@ -18,18 +18,18 @@ def files(folder):
 
 @pytest.fixture
 def no_gnuplot(tmp_path):
-    """An environment in which everything is there but gnuplot."""
+    """An environment without gnuplot."""
     return {**os.environ, "PATH": str(tmp_path), "TMPDIR": str(tmp_path)}
 
 
-def test_all_files_and_nothing_else(small):
+def test_folder_has_exactly_the_expected_files(small):
     assert files(small.plots) == sorted(f"{name}.{end}" for name in FIGURES for end in ENDINGS)
     for name in FIGURES:
         assert (small.plots / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
 def test_scripts_run_by_themselves(small, tmp_path):
-    """And draw the same."""
+    """They produce the same drawings."""
     for name in FIGURES:
         for end in ("csv", "gnuplot"):
             shutil.copy(small.plots / f"{name}.{end}", tmp_path)
@@ -42,7 +42,7 @@ def test_scripts_run_by_themselves(small, tmp_path):
         assert (tmp_path / f"{name}.png").stat().st_size > 2000
 
 
-def test_figures_of_another_recording_do_not_stay(small, bare, tmp_path):
+def test_figures_of_another_recording_are_removed(small, bare, tmp_path):
     plots = tmp_path / "plots"
     pfdrive("report", small.recording, "--plot", plots)
     (plots / "mine.txt").write_text("mine")
@@ -53,7 +53,8 @@ def test_figures_of_another_recording_do_not_stay(small, bare, tmp_path):
 
 @pytest.fixture
 def full_disk(tmp_path):
-    """An environment whose gnuplot finds no space, and says nothing of it, as the real one."""
+    """An environment with a gnuplot that finds no space and, like the real one, reports no error.
+    """
     program = tmp_path / "bin" / "gnuplot"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nfor script; do :; done\n"
@@ -63,8 +64,8 @@ def full_disk(tmp_path):
             "TMPDIR": str(tmp_path)}
 
 
-def test_half_a_drawing_is_none(small, tmp_path, full_disk):
-    """The figures and the page that were there before stay."""
+def test_incomplete_drawing_is_discarded(small, tmp_path, full_disk):
+    """Existing figures and an existing page are kept."""
     plots, page = tmp_path / "plots", tmp_path / "page.html"
     pfdrive("report", small.recording, "--plot", plots)
     before = {path: path.read_bytes() for path in plots.iterdir()}
@@ -98,7 +99,7 @@ def test_nothing_is_left_behind(small, tmp_path):
     assert files(tmp_path) == ["page.html"]
 
 
-def test_how_to_repeat_it_is_what_a_shell_takes(small, tmp_path):
+def test_command_line_on_the_page_is_quoted_for_a_shell(small, tmp_path):
     shutil.copy(small.recording, tmp_path / "a b;x.pfs")
     page = tmp_path / "page.html"
     pfdrive("report", "a b;x.pfs", "--html", page, cwd=tmp_path)
@@ -111,7 +112,7 @@ def test_a_recording_is_never_overwritten(small):
     assert small.recording.read_bytes() == before
 
 
-def test_a_folder_that_cannot_be_made(small, tmp_path):
+def test_folder_that_cannot_be_created_is_reported(small, tmp_path):
     _, said = pfdrive("report", small.recording, "--plot", tmp_path / "no" / "where", status=1)
     assert said.count("\n") == 1 and "cannot make the folder" in said
     (tmp_path / "file").write_text("")
@@ -126,12 +127,12 @@ def test_text_needs_no_gnuplot(small, no_gnuplot, locale, disk):
     assert max(len(line) for line in text.splitlines() if "|" in line or "│" in line) <= 80
     for title in ("The order of the faults", "What each fault cost"):
         assert title in text
-    # The file is read from its first page to its last: disk faults in every row of the order.
+    # The file is read from its first page to its last, so every row of the order has disk faults.
     order = text[:text.index("What each fault cost")].splitlines()
     drawn = [line for line in order if "|" in line or "│" in line]
     assert len(drawn) == 20
     assert all(disk in line or "+" in line or "▓" in line for line in drawn)
 
 
-def test_text_takes_the_place_of_the_table_only(small):
+def test_text_replaces_only_the_table(small):
     pfdrive("report", small.recording, "--plot", "-", "--format", "json", status=2)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What fuzz_events begins with: a ring with records, one that claims all that can be
- * mapped and has none, lines of /proc/self/maps, a stream of all kinds of items.
- * Usage: corpus_events DIR
+ * Writes the initial corpus of fuzz_events: a ring with records, an empty ring that claims the
+ * largest size, lines of /proc/self/maps, and a stream of all kinds of events. Usage: corpus_events
+ * DIR
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A file of what a fuzzer begins with: its first byte says what the rest is. */
+/* Creates a file of an initial corpus; its first byte selects the kind of input. */
 #ifndef PFSTAT_FUZZ_CORPUS_FILE_H
 #define PFSTAT_FUZZ_CORPUS_FILE_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Open to be written behind that byte. Ends the program when it cannot be had. */
+/* Opens the file for writing after that byte. Exits if that fails. */
 static FILE *create(const char *folder, const char *name, char first)
 {
 	char path[4096];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as a line of the module's command language: what is refused changes
- * nothing, what is taken lies in its bounds, and is the same when it is written
- * out and read again.
+ * Feeds arbitrary bytes to the parser of the module's commands. A refused line changes nothing; an
+ * accepted one has values within bounds, and parses to the same when it is written out.
  */
 #include <errno.h>
 #include <limits.h>
@@ -84,7 +83,7 @@ static void check_taken(const struct pfstat_command *command)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pfstat_command command, before;
-	char *line = malloc(size + 1); /* of its own, so that a byte too many is seen */
+	char *line = malloc(size + 1); /* the sanitizer detects an access beyond it */
 	int err;
 
 	memcpy(line, data, size);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as what pfdrive is told while it watches. An input that begins with
+ * Feeds arbitrary bytes to the readers of pfdrive's live sources. An input that begins with
  *
- *	'R'	is a mapped ring: its header page and what lies behind
+ *	'R'	is a mapped ring: its header page and the pages after it
  *	'L'	is lines of /proc/PID/maps
- *	'E'	is a stream: first a byte that chooses the report, then each: u8 kind, u16
- *		size, payload; kind modulo 3: a record (cut or filled with 0), an event as
- *		it is, a mapping (its path in the size). What is known passes the queue, and
- *		the analysis, whose report is printed; not always, for that takes longest
+ *	'E'	is a stream: a byte that selects the report, then items: u8 kind, u16 size,
+ *		payload. Kind modulo 3 is a record (cut or filled with 0), an unchanged
+ *		event, or a mapping (its path has that size). Valid items pass through the
+ *		queue and the analysis. Some inputs print its report, the slowest step
  */
 #include <errno.h>
 #include <stdint.h>
@@ -27,11 +27,11 @@
 
 #define PAGE	      4096U
 #define RING_FILE_MAX (1ULL << 48) /* more than a process can map: record_ring_open() refuses it */
-#define PRINT	      8		   /* of the byte that chooses the report */
+#define PRINT	      8		   /* bits of the byte that selects the report */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the kernel would map for this header: all that it claims, zero where nothing is. */
+/* The file that the kernel would map for this header: of the claimed size, zero beyond the data. */
 static int make_ring_file(const uint8_t *data, size_t size)
 {
 	struct pfstat_ring_header header = { 0 };
@@ -43,7 +43,7 @@ static int make_ring_file(const uint8_t *data, size_t size)
 		bytes += header.capacity * sizeof(struct pfstat_record);
 	if (fd < 0 || ftruncate(fd, bytes))
 		abort();
-	/* The header page is short in the input: records follow at once. */
+	/* The header page is truncated in the input; records follow at once. */
 	if (pwrite(fd, data, size < sizeof(header) ? size : sizeof(header), 0) < 0)
 		abort();
 	if (size > sizeof(header) &&
@@ -81,7 +81,7 @@ static void fuzz_ring(const uint8_t *data, size_t size)
 		read_ring(&ring, 2 * size / sizeof(struct pfstat_record) + 2);
 		record_ring_close(&ring);
 	} else if (ring.fd >= 0) {
-		abort(); /* open, though it was refused */
+		abort(); /* refused, but left open */
 	}
 	close(fd);
 }
@@ -127,7 +127,7 @@ static void add_record(struct queue *queue, const uint8_t *data, size_t size)
 
 static void add_event(struct queue *queue, const uint8_t *data, size_t size)
 {
-	struct pfstat_event *event = malloc(size ?: 1); /* nothing readable behind it */
+	struct pfstat_event *event = malloc(size ?: 1); /* the sanitizer detects a read beyond it */
 
 	memcpy(event, data, size);
 	if (item_event_is_known(event, size) &&
@@ -207,7 +207,7 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 		before = item.ns;
 		err = analysis_add(analysis, &item);
 	}
-	/* What it does not know it refuses: pfdrive ends there. */
+	/* -EINVAL refuses an unknown event; pfdrive would exit. */
 	if ((err && err != -EINVAL) || analysis_finish(analysis))
 		abort();
 	if (data[0] & PRINT)
@@ -219,7 +219,7 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
-		return -1; /* not worth keeping */
+		return -1; /* not worth keeping in the corpus */
 	switch (data[0]) {
 	case 'R':
 		fuzz_ring(data + 1, size - 1);

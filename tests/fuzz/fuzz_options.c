@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any words as pfdrive's command line. A subcommand ends where its parser does: with
- * a sentence and STATUS_USAGE, or with options that were understood. The wrappers of argp's
- * two functions (tools/make/fuzz.mk) jump out of it there, before any work is done.
+ * Feeds arbitrary words to pfdrive's command line. Each input ends with its parser: with a message
+ * and STATUS_USAGE, or with accepted options. Wrappers of argp's two functions (tools/make/fuzz.mk)
+ * then leave the subcommand by longjmp() before it does any work.
  */
 #include <argp.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ void __wrap_argp_failure(const struct argp_state *state, int status, int err, co
 
 static jmp_buf ended;
 
-/* What a parser that ends by its sentence leaves behind: a program's exit would free it. */
+/* Allocations of a parser that fails; a program would free them at exit. */
 static const volatile void *allocations[MAX_ALLOCATIONS];
 static size_t nr_allocations;
 static __thread bool noting;
@@ -69,7 +69,7 @@ static void free_all(void)
 	nr_allocations = 0;
 }
 
-/* pfdrive's exit. The sentence is there, and says more than the program's name. */
+/* Stands in for pfdrive's exit. Checks that the message contains more than the program's name. */
 void __wrap_argp_failure(const struct argp_state *state, int status, int err, const char *format,
 			 ...)
 {
@@ -95,9 +95,8 @@ error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsign
 }
 
 /*
- * The linker puts these in the place of the functions of user/privilege/invoker.c: the machine's
- * users are not looked up, because free_all() would free what libc keeps of them. Names of odd
- * length are users.
+ * The linker replaces functions of user/privilege/invoker.c by these, so that no users of the host
+ * are looked up: free_all() would free libc's memory of them. Each name of odd length is a user.
  */
 int __wrap_invoker_init(const char *sudo_uid, const char *sudo_gid);
 int __wrap_invoker_choose(const char *user);
@@ -120,13 +119,13 @@ bool __wrap_invoker_is_other(void)
 	return false;
 }
 
-/* These take no options, and run other programs or wait for the end of one. */
+/* These take no options, and run other programs or wait for their exit. */
 static bool is_internal(const char *word)
 {
 	return !strcmp(word, "help") || !strcmp(word, "helper");
 }
 
-/* Words end at white space. */
+/* Splits at white space. */
 static int split(char *text, char **words)
 {
 	static const char blanks[] = " \n\t";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as a recording: the reader neither crashes nor hands out what the
- * writer would refuse. An input that begins with
+ * Feeds arbitrary bytes to the reader of recordings: it neither crashes nor returns an
+ * item that the writer would refuse. An input that begins with
  *
- *	'F'	is a file, as it is
- *	'B'	is blocks, each: u8 type, u16 size, payload before compression; they get
- *		a header, are compressed and checked, so that what is behind the check
+ *	'F'	is a complete file
+ *	'B'	is blocks, each: u8 type, u16 size, uncompressed payload. The fuzzer adds
+ *		a header, compression and checksums, so that the code after the check
  *		is reached
  */
 #include <stdint.h>
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *out;
 
 	if (size < 2 || (data[0] != 'F' && data[0] != 'B'))
-		return -1; /* not worth keeping */
+		return -1; /* not worth keeping in the corpus */
 	out = open_memstream(&bytes, &length);
 	if (data[0] == 'F')
 		fwrite(data + 1, 1, size - 1, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Some items of every kind, one after the other, for the corpora of fuzzers. */
+/* Some items of every kind, in sequence, for the initial corpora. */
 #ifndef PFSTAT_TESTS_SAMPLE_ITEMS_H
 #define PFSTAT_TESTS_SAMPLE_ITEMS_H
 
@@ -95,7 +95,7 @@ static void give_map(taker take, void *context, uint64_t ns)
 	free(map);
 }
 
-/* In the order of their times, but for stacks: those begin the fault that comes next. */
+/* In time order, except for stacks, which precede their fault. */
 static void give_all(taker take, void *context)
 {
 	struct pfstat_record record = {

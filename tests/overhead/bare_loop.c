@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The plainest loop over a file's bytes: `bare_loop FILE N`, what pfdrive's is held against. */
+/* The simplest loop over a file's bytes, for comparison with pfdrive's: `bare_loop FILE N`. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What pfstat is compared with: the usual way to time a function by eBPF, made as
- * cheap as it can be. fentry and fexit of filemap_fault, the time in between in
- * storage of the task's own (no hash), one event a call.
+ * The reference for pfstat: the usual way to time a function with eBPF, as cheap as possible.
+ * fentry and fexit of filemap_fault; the start time is in task storage (no hash); one event for
+ * each call.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -71,7 +71,7 @@ int BPF_PROG(on_exit, struct vm_fault *vmf, __u32 result)
 		.tid = id,
 		.result = result,
 	};
-	/* Nobody is woken: whoever reads does so afterwards. */
+	/* Wakes no reader, since the reader comes afterwards. */
 	bpf_ringbuf_submit(fault, BPF_RB_NO_WAKEUP);
 	return 0;
 }

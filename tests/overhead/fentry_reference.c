@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads fentry_reference.bpf.c for one process; says "ready", and at SIGINT how many it saw. */
+/*
+ * Loads fentry_reference.bpf.c for one process; prints "ready", and on SIGINT the number of events.
+ */
 #include <bpf/libbpf.h>
 #include <signal.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* What one would record of a fault with eBPF alone. */
+/* A typical record of a fault with eBPF alone. */
 struct reference_fault {
 	__u64 start_ns;
 	__u64 duration_ns;

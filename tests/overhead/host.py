@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a benchmark needs of the machine that it runs on, asks of its owner, and puts back."""
+"""Prepares the machine for a benchmark: checks requirements, asks its owner, and restores the
+settings."""
 import contextlib
 import os
 import pathlib
@@ -32,7 +33,7 @@ def vermagic(module):
 
 
 def obstacle(module):
-    """Why it cannot run here: one sentence; None: nothing is in the way."""
+    """The reason, in one sentence, why the benchmark cannot run here; None: it can."""
     if os.geteuid():
         return "it loads a module: run it as root"
     if not pathlib.Path("/proc/modules").exists():
@@ -54,7 +55,7 @@ def obstacle(module):
 
 
 def may_touch(what):
-    """Asks whoever sits at the terminal."""
+    """Asks the user at the terminal."""
     print(what, file=sys.stderr)
     if not sys.stdin.isatty():
         return False
@@ -63,7 +64,7 @@ def may_touch(what):
 
 
 def remarks():
-    """What of this machine makes times less certain."""
+    """Properties of this machine that make times less certain."""
     said = []
     if "hypervisor" in read("/proc/cpuinfo"):
         said.append("this is a virtual machine: others may have had its CPUs, and an "
@@ -90,7 +91,7 @@ def fault_around_off():
 
 @contextlib.contextmanager
 def warm_file(path, mib):
-    """In the page cache and on the disk, so that nobody writes it meanwhile."""
+    """In the page cache and on the disk, so that no write-back occurs during the benchmark."""
     try:
         path.write_bytes(os.urandom(mib << 20))
         os.sync()

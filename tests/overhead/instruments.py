@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The instruments that are compared. Each attaches to one process, and detaches; each is
-given in the cheapest form that yields what it is there for (no filter where there need
-be none, output to a file, the largest buffer), and says how many faults it saw."""
+"""The instruments that are compared. Each attaches to one process and detaches, in the cheapest
+form that serves its purpose (no filter unless needed, output to a file, the largest buffer), and
+returns the number of faults that it saw."""
 import collections
 import contextlib
 import os
@@ -17,12 +17,12 @@ DEBUGFS = pathlib.Path("/sys/kernel/debug/pfstat")
 TRACING = pathlib.Path("/sys/kernel/tracing")
 SCRATCH = pathlib.Path("/tmp")
 
-# what: for people. latency: of each fault, as a histogram, or none.
+# what: description. latency: of each fault, as a histogram, or none.
 Row = collections.namedtuple("Row", "what latency attach")
 
 
 class Absent(Exception):
-    """This kernel or this root has it not."""
+    """This kernel or this root lacks the instrument."""
 
 
 def need(program):
@@ -31,7 +31,7 @@ def need(program):
 
 
 def wait_until(is_so, what):
-    """Seconds of the machine, not of the guest, may be many: it counts instructions."""
+    """The timeout is long in real time, since the guest's clock counts instructions."""
     for _ in range(6000):
         if is_so():
             return
@@ -41,7 +41,7 @@ def wait_until(is_so, what):
 
 @contextlib.contextmanager
 def running(command, output, ready):
-    """A command that is ended by SIGINT, once what it wrote says that it is attached."""
+    """Runs a command until it is attached according to its output; ends it by SIGINT afterwards."""
     path = SCRATCH / "output"
     with open(path, "wb") as file, open(SCRATCH / "errors", "wb") as errors:
         with subprocess.Popen(command, stdout=file, stderr=errors) as process:
@@ -53,7 +53,7 @@ def running(command, output, ready):
                     raise Absent(f"{command[0]} ended with {process.returncode}: "
                                  f"{said.splitlines()[-1] if said else 'it says nothing'}")
                 yield
-                # For what is still in its buffers; perf ends with the process by itself.
+                # Time to drain its buffers; perf exits with the process.
                 time.sleep(3)
             finally:
                 if process.poll() is None:
@@ -97,7 +97,7 @@ def stats():
 
 @contextlib.contextmanager
 def pfstat(pid):
-    """The whole record, and room for all of them: the reader comes afterwards."""
+    """The module alone, with space for all records: the reader comes afterwards."""
     seen = {}
     insmod()
     for line in ("ring_size 16M", f"pid {pid}"):
@@ -116,13 +116,13 @@ def is_hooked(pid):
 
 @contextlib.contextmanager
 def pfdrive(pid):
-    """Module and eBPF, as `pfdrive record` sets them up; it reads while they write."""
+    """Module and eBPF, as in `pfdrive record`; it reads while they write."""
     seen, output = {}, []
     insmod()
     command = [BUILD / "pfdrive", "record", "--ring-size", "16M", "-p", str(pid)]
 
     def attached(*_):
-        # eBPF comes before the module, and the process's own targets last.
+        # eBPF is attached before the module, and the targets of the process come last.
         if not is_hooked(pid):
             return False
         time.sleep(1)
@@ -144,7 +144,7 @@ def fentry_reference(pid):
 
 
 def bpftrace(begin, end, count):
-    """A program of two probes; count takes the number of faults from its output."""
+    """A program with two probes; count extracts the number of faults from its output."""
     program = (f"{begin} {{ @start[tid] = nsecs; }} "
                f"{end} /@start[tid]/ {{ {{}} delete(@start[tid]); }} "
                'interval:s:1 { printf("ready\\n"); }')
@@ -180,7 +180,7 @@ PRINT = 'printf("%d\\n", nsecs - @start[tid]);'
 
 @contextlib.contextmanager
 def ftrace(settings, entries_a_fault):
-    """Into ftrace's own buffer, which nobody reads meanwhile."""
+    """Into the buffer of ftrace, which is not read in the meantime."""
     seen = {}
     rmmod()
     (TRACING / "buffer_size_kb").write_text("65536")
@@ -217,7 +217,7 @@ def has_events(pid):
         return any("perf_event" in os.readlink(fd)
                    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir())
     except OSError:
-        return False    # a descriptor was closed meanwhile
+        return False    # a descriptor was closed in the meantime
 
 
 @contextlib.contextmanager
@@ -227,7 +227,7 @@ def perf(command, count, name):
     rmmod()
 
     def attached(_, perf_pid):
-        # It says nothing. The events come when it has read what it wants to know.
+        # perf prints nothing. It creates its events after it has read /proc.
         if not has_events(perf_pid):
             return False
         time.sleep(2)
@@ -284,5 +284,5 @@ ROWS = {
     "perf-trace": Row("perf trace -F all", "none", perf_trace),
 }
 
-# Of these every fault must be there; a peer may lose some, and its row says so.
+# These must report every fault; a peer may lose some, which its row states.
 EXACT = ("pfstat", "pfdrive", "fentry")

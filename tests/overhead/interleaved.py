@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rounds under an instrument between rounds without it, and what they say together.
+"""Rounds under an instrument, interleaved with rounds without it, and their statistics.
 
-A block is bare, under the instrument, under it, bare again (ABBA), so that what drifts
-slowly falls on both alike; it yields one difference. Of the blocks' differences there is the
-median, and its confidence interval by order statistics, which supposes nothing of how
-they are spread: the k-th smallest and the k-th largest of n enclose the median with
-the probability that a fair coin, tossed n times, shows heads k to n - k times."""
+A block is bare, under the instrument, under it, bare again (ABBA), so that a slow drift affects
+both alike; it yields one difference. The result is the median of the blocks' differences with
+a confidence interval from order statistics, which assumes nothing about their distribution:
+the k-th smallest and the k-th largest of n enclose the median with the probability that a
+fair coin, tossed n times, shows heads k to n - k times."""
 import collections
 import math
 import statistics
 
 CONFIDENCE = 0.95
-# Below this many blocks the widest interval there is, all of them, does not reach 95 %.
+# With fewer blocks even the widest interval, over all of them, does not reach 95 %.
 MIN_BLOCKS = 6
 
 Interval = collections.namedtuple("Interval", "median low high")
@@ -19,7 +19,7 @@ Block = collections.namedtuple("Block", "bare watched")
 
 
 def rank(count):
-    """The largest k for which the k-th from either end enclose the median."""
+    """The largest k for which the k-th smallest and the k-th largest enclose the median."""
     outside = 0.0
     for k in range(count):
         outside += 2 * math.comb(count, k) / 2 ** count
@@ -37,17 +37,17 @@ def interval(values):
 
 
 def added(blocks):
-    """What the instrument adds, in the unit of the blocks."""
+    """The time that the instrument adds, in the unit of the blocks."""
     return interval([block.watched - block.bare for block in blocks])
 
 
 def share(blocks):
-    """The same as a part of the bare time, of each block."""
+    """The same, relative to the bare time of each block."""
     return interval([(block.watched - block.bare) / block.bare for block in blocks])
 
 
 def drift(blocks):
-    """Of the bare time: the last third of the blocks against the first one."""
+    """Drift of the bare time: the last third of the blocks compared with the first third."""
     third = max(len(blocks) // 3, 1)
     first = statistics.median(block.bare for block in blocks[:third])
     last = statistics.median(block.bare for block in blocks[-third:])
@@ -55,14 +55,14 @@ def drift(blocks):
 
 
 def noise(blocks):
-    """How far the bare rounds lie apart: half of them are nearer to the median than this."""
+    """Spread of the bare rounds: half of them are nearer to the median than this."""
     bare = [block.bare for block in blocks]
     middle = statistics.median(bare)
     return statistics.median(abs(value - middle) for value in bare) / middle
 
 
 def doubts(blocks):
-    """Sentences: why these figures are worth less."""
+    """Reasons, as sentences, why the figures are less certain."""
     said = []
     if abs(drift(blocks)) > 0.03:
         said.append(f"the bare rounds drift: by {drift(blocks):+.1%} from the first third of "

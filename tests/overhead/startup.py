@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How long it takes until pfstat measures: module, first target, pfdrive."""
+"""Time until pfstat measures: for the module, the first target, and pfdrive."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
 
 
 def timed(action):
-    """Milliseconds; in the lab 1 ns is an instruction, and idle time counts as it is."""
+    """Milliseconds; in the lab 1 ns is an instruction, and idle time counts as usual."""
     start = time.monotonic_ns()
     action()
     return (time.monotonic_ns() - start) / 1e6
@@ -26,9 +26,10 @@ def attach():
 
 
 def tail_of(recording):
-    """The counts and times at its end: see Documentation/formats/recording.rst, Blocks."""
+    """The counters and times at the end of a recording: see Documentation/formats/recording.rst,
+    Blocks."""
     data = recording.read_bytes()
-    offset = data.index(struct.pack("<II", BLOCK_MAGIC, 1))      # behind the file's own head
+    offset = data.index(struct.pack("<II", BLOCK_MAGIC, 1))      # after the header of the file
     while True:
         magic, kind, _, stored, _, _ = struct.unpack_from("<6I", data, offset)
         assert magic == BLOCK_MAGIC
@@ -39,7 +40,7 @@ def tail_of(recording):
 
 
 def drive(path, *options):
-    """Until pfdrive's first access, and after the last: its start, and its end."""
+    """Time until pfdrive's first access, and after the last one: its start, and its exit."""
     recording = pathlib.Path("/tmp/startup.pfs")
     start = time.monotonic_ns()
     subprocess.run([BUILD / "pfdrive", "-n", "1000", "-c", "warm", "-f", "json", "--record",
@@ -51,7 +52,7 @@ def drive(path, *options):
 
 
 def measure(path):
-    """{what: milliseconds}."""
+    """{name: milliseconds}."""
     instruments.rmmod()
     result = {"insmod": timed(instruments.insmod), "attach": timed(attach)}
     (instruments.DEBUGFS / "control").write_text("stop")

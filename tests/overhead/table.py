@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The figures of one kernel, for people."""
+"""Prints the figures of one kernel as a table."""
 
 
 def share(row):
@@ -17,7 +17,7 @@ def show_row(row):
 
 
 def show(result):
-    """result: overhead.json of a kernel, as measure leaves it."""
+    """result: the overhead.json of a kernel, written by measure."""
     print(f"Linux {result['kernel']}, instructions a fault of {result['pages']}, "
           f"median of {result['rounds']} rounds")
     print(f"{'':12} {'added':>7} {'thread':>7} {'times':>6} {'in all':>8} {'spread':>7} "

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What `make bench-native` and `make bench-scale` time: threads, each pinned to a CPU of
+ * The workload of `make bench-native` and `make bench-scale`: threads, each pinned to a CPU of
  * its own, that read each page of a mapping of their own once. The file is in the page cache.
  *
  *	threads FILE THREADS
  *
- * Says its pid, then makes a round for each line on stdin, that is a number of threads: the others
- * wait. Says of each round: minor and major faults, and the mean over the threads of ns of
- * the clock and ns of their own CPU time.
+ * Prints its pid, then runs a round for each line on stdin. The line contains the number of
+ * threads that take part; the others wait. Prints for each round: minor and major faults, and the
+ * mean over the threads of elapsed ns and of ns of their own CPU time.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,9 +33,9 @@ struct member {
 	uint64_t clock_ns, thread_ns;
 };
 
-/* Of a round: all come, those that take part touch, all come again. */
+/* All threads meet at both ends of a round; only some of them touch pages. */
 static pthread_barrier_t begin, end;
-/* Those that take part start together. */
+/* The touching threads start together. */
 static pthread_barrier_t start;
 static unsigned int taking_part;
 static int fd;
@@ -49,7 +49,7 @@ static uint64_t ns_of(clockid_t clock)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* 1: what was before is taken from what is now. */
+/* sign: -1 before the round, 1 after it */
 static void take(struct member *member, int sign)
 {
 	struct rusage usage;
@@ -61,7 +61,7 @@ static void take(struct member *member, int sign)
 	member->clock_ns += sign * ns_of(CLOCK_MONOTONIC);
 }
 
-/* Each begins elsewhere in the file, so that they do not meet at its pages. */
+/* Each thread starts at another place of the file, so that they do not meet at its pages. */
 static void touch_all(const volatile char *memory, size_t first)
 {
 	size_t at;
@@ -112,7 +112,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* False: there are fewer CPUs. */
+/* False if there are fewer CPUs. */
 static bool start_members(struct member *members, unsigned int nr)
 {
 	unsigned int made = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What `make bench` times: one read of each page of a mapped file that is in the
- * page cache, so many rounds, each on a new mapping.
+ * The workload of `make bench`: ROUNDS rounds, each with a new mapping, that read each
+ * page of a file in the page cache once.
  *
  *	touch FILE ROUNDS
  *
- * Says its pid, waits for a line (an instrument is put on meanwhile), and says for
- * each round: faults, ns of the clock, ns of its own CPU time.
+ * Prints its pid, waits for a line (while an instrument is attached), and prints for
+ * each round: faults, elapsed ns, ns of its own CPU time.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -78,7 +78,7 @@ static bool make_round(int fd, size_t size, struct round *round)
 	return true;
 }
 
-/* Nothing is said before all is done: a write would wake who reads it. */
+/* Prints only at the end, because a write would wake the reader. */
 int main(int argc, char **argv)
 {
 	static struct round rounds[MAX_ROUNDS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How fast the analysis is, and how much memory it takes: made-up items of four
- * threads over 100 files, one fault in fifty from disk with its stay and request.
+ * Measures speed and memory of the analysis, with generated events of four threads and
+ * 100 files; one fault in fifty is from disk, with its off-CPU interval and its request.
  *
  *	bench_analysis [MILLIONS]	default 10
  */

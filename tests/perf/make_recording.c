@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A recording to measure `pfdrive report' with: made-up items of four threads over
- * 100 files, one fault in fifty from disk with its stay and request.
+ * Writes a recording for measurements of `pfdrive report': generated events of four threads and
+ * 100 files; one fault in fifty is from disk, with its off-CPU interval and its request.
  *
  *	make_recording FILE [MILLIONS]	default 10
  */

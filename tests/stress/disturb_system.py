@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What disturbs everybody: CPUs that come and go, a page cache that is emptied."""
+"""Disturbances of the whole system: CPUs go offline and online, the page cache is emptied."""
 import pathlib
 import random
 import threading
@@ -7,7 +7,7 @@ import threading
 import pfstat
 
 CPUS = pathlib.Path("/sys/devices/system/cpu")
-# Pages read from swap and written there, of the whole machine.
+# Pages of the whole machine that were read from swap and written to it.
 SWAPPED = ("pswpin", "pswpout")
 
 
@@ -17,7 +17,7 @@ def swapped():
 
 
 class Disturbance:
-    """Goes on in a thread until it is left."""
+    """Runs in a thread until the block ends."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed + 1)
@@ -28,7 +28,7 @@ class Disturbance:
 
     def __enter__(self):
         self.before = swapped()
-        self.cpus = sorted(CPUS.glob("cpu[0-9]*/online"))    # the first has no such file
+        self.cpus = sorted(CPUS.glob("cpu[0-9]*/online"))    # the first CPU lacks this file
         self.thread.start()
         return self
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What must hold while the module is under stress, and after it has gone."""
+"""Conditions that must hold while the module is under stress, and after it was unloaded."""
 import itertools
 import json
 import os
@@ -12,12 +12,12 @@ import pfstat
 from test_debug_kernel import OUT_OF_TREE, UNSIGNED
 from test_unload import remains
 
-# A program of ours that lists where each file mapping's operations lie (vm_ops.bpf.c).
+# An eBPF program that lists the vm_ops of each file mapping (vm_ops.bpf.c).
 VM_OPS = pathlib.Path("/sys/fs/bpf/stress_vm_ops")
 CPUS = len(list(pathlib.Path("/sys/devices/system/cpu").glob("cpu[0-9]*")))
 # Programs that must not outlive their round.
 RECORDERS = ("pfdrive", "recorder")
-# A leak is looked for this often: killed programs leave their eBPF to RCU.
+# Maximal wait in seconds: RCU frees the eBPF programs of killed processes later.
 PATIENCE = 60
 
 BASELINE = {}
@@ -27,7 +27,8 @@ LOOKED = itertools.count()
 def prepare():
     pfstat.unload()
     pathlib.Path("/proc/sys/kernel/hung_task_timeout_secs").write_text("60")
-    # The kernel drops most of what is written to /dev/kmsg in quick succession.
+    # By default the kernel drops most of the lines that are written to /dev/kmsg in quick
+    # succession.
     with open("/proc/sys/kernel/printk_devkmsg", "w") as setting:
         setting.write("on\n")
     pfstat.run("bpftool", "iter", "pin", pfstat.BUILD / "stress/vm_ops.bpf.o", VM_OPS)
@@ -35,26 +36,26 @@ def prepare():
 
 
 def hurry(yes):
-    """RCU's grace periods, of which an unload is made: as short as they can be, or usual."""
+    """Expedites RCU's grace periods, which determine the time of an unload, or not."""
     pathlib.Path("/sys/kernel/rcu_expedited").write_text(str(int(yes)))
 
 
 def bpf_objects():
-    """How many programs, maps and links there are."""
+    """The number of programs, maps and links."""
     return {kind: len(json.loads(pfstat.run("bpftool", "-j", kind, "show").stdout or "[]"))
             for kind in ("prog", "map", "link")}
 
 
 def strange_mappings():
-    """Mappings whose operations are no symbol of the kernel: a shadow's, or what was one."""
+    """Mappings whose vm_ops have no kernel symbol: they are, or were, a shadow's."""
     lines = [line.split() for line in VM_OPS.read_text().splitlines()]
     assert lines, "no mapping is told at all"
     return [words for words in lines if words[2].startswith("0x")]
 
 
 def counts_are_sound(samples):
-    """While calls go on: at each moment a CPU has one call at most that is counted, but not
-    yet stored or lost, or the reverse."""
+    """While calls continue: at each moment a CPU has at most one call that is counted but not yet
+    stored or lost, or the reverse."""
     before = None
     for stats in samples:
         told = stats["stored"] + stats["lost"]
@@ -65,7 +66,7 @@ def counts_are_sound(samples):
 
 
 def counts_are_exact():
-    """When nothing is recorded any more."""
+    """When the recording has stopped."""
     stats = pfstat.stats()
     assert stats["calls"] == stats["stored"] + stats["lost"], stats
     with open(pfstat.DEBUGFS / "log") as log:
@@ -86,23 +87,23 @@ def programs_left():
         try:
             names.append((folder / "comm").read_text().strip())
         except OSError:
-            pass        # it has ended
+            pass        # the process has exited
     return [name for name in names if name in RECORDERS or name.startswith("pfstat")]
 
 
 def nothing_remains():
-    """Of the module and of whoever recorded, after rmmod."""
+    """Nothing is left of the module or of the recorder after rmmod."""
     assert not programs_left(), programs_left()
     assert not strange_mappings(), strange_mappings()
     end = time.monotonic() + PATIENCE
-    # It costs more than the rest: not each time.
+    # This check is expensive, so it does not run each time.
     while next(LOOKED) % 8 == 0 and bpf_objects() != BASELINE:
         assert time.monotonic() < end, f"{bpf_objects()}, at first {BASELINE}"
         time.sleep(0.2)
 
 
 def can_go_on():
-    """After a round that failed: is the machine fit for another?"""
+    """After a failed round: true if another round is possible."""
     try:
         if pfstat.loaded():
             pfstat.control("stop")
@@ -131,7 +132,7 @@ def no_memory_is_lost():
 
 
 def last_words():
-    """(name, verdict) of what is asked once, at the end."""
+    """(name, verdict) of the final checks."""
     os.unlink(VM_OPS)
     yield "kernel log", the_log_is_clean
     yield "taint", the_kernel_is_not_tainted

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * recorder [--idle] COMMAND…: gives each COMMAND to the module's session, says
- * "ready", and reads the rings until SIGTERM, looking at each record; with --idle it maps
- * them, and reads nothing until then. Then it stops, reads the rest, and compares: what
- * was read and what was lost are all calls that the wrappers counted. Ends with 0, and
- * the counts in a line; with 1 and a line when anything is not as it must be; with
- * 3 when the module refuses.
+ * recorder [--idle] COMMAND…: writes each COMMAND to the module's session, prints
+ * "ready", and reads the rings until SIGTERM, checking each record; with --idle it only
+ * maps them until then. Then it stops the recording, reads the rest, and checks that
+ * records read and records lost add up to the calls that the wrappers counted. Exits
+ * with 0 and prints the counts; with 1 and a message if a check fails; with 3 if the
+ * module refuses a command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct ring {
 	struct pfstat_ring_header *header;
 	const struct pfstat_record *data;
 	size_t bytes;
-	uint64_t next; /* the record to be read next */
+	uint64_t next; /* the next record to read */
 };
 
 struct counts {
@@ -41,7 +41,7 @@ struct counts {
 };
 
 static struct ring rings[MAX_CPUS];
-static struct counts mine; /* of what was read */
+static struct counts mine; /* counts of the records that were read */
 static uint64_t was_read, missed;
 static volatile sig_atomic_t told_to_end;
 
@@ -73,7 +73,7 @@ static void *map_ring(int fd, size_t bytes)
 	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 }
 
-/* A CPU that was not online when the recording began has none. */
+/* A CPU that was offline at the start of the recording has none. */
 static void open_ring(struct ring *ring, unsigned int cpu)
 {
 	struct pfstat_ring_header *header;
@@ -112,7 +112,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* What holds of each record, whatever was recorded. */
+/* Conditions that hold for every record. */
 static bool makes_sense(const struct pfstat_record *record, unsigned int cpu, uint64_t now)
 {
 	const bool major = record->result & PFSTAT_RESULT_MAJOR;
@@ -142,7 +142,7 @@ static void take(const struct pfstat_record *record, unsigned int cpu, uint64_t 
 	was_read++;
 }
 
-/* In overwrite mode the module does not wait: a record may change while it is copied. */
+/* In overwrite mode the module does not wait: a record may change during the copy. */
 static bool copy(const struct pfstat_record *slot, uint64_t position, struct pfstat_record *record)
 {
 	if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != position + 1)

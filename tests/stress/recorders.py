@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Who records under stress, and how it ends: one of these a round, at random."""
+"""Recorders under stress, and their exits: each round chooses one at random."""
 import errno
 import pathlib
 import random
@@ -13,14 +13,14 @@ import workers
 
 READER = pfstat.BUILD / "stress/recorder"
 RECORDING = pathlib.Path("/tmp/stress.pfs")
-# Loads in a round at most: the workers and what they are hooked by change between rounds.
+# Maximal number of loads in a round: workers and hooks change between rounds.
 LONGEST_BURST = 60
-# After so many others go to work.
+# After this many loads other workers run.
 LOADS_A_SHIFT = 5
 
 
 class Recorder:
-    """What they have in common: options of the module, targets, a while of recording."""
+    """Common parts of the recorders: options of the module, targets, a period of recording."""
 
     def __init__(self, rng, crowd, loads):
         self.rng = rng
@@ -41,7 +41,7 @@ class Recorder:
                 for pid in self.pids]
 
     def record(self):
-        """For a while, looking at the counts now and then."""
+        """Records for a while, and checks the counts now and then."""
         samples = []
         end = time.monotonic() + self.seconds
         while True:
@@ -52,10 +52,10 @@ class Recorder:
         invariants.counts_are_sound(samples)
 
     def check(self):
-        """What else must hold, of this one."""
+        """Further conditions of this recorder."""
 
     def clean_up(self):
-        """Whatever went wrong: nothing of it stays."""
+        """Cleans up after any failure."""
 
     def __str__(self):
         return f"{self.name()}, {len(self.pids)} targets, {' '.join(self.options())}, " \
@@ -63,7 +63,7 @@ class Recorder:
 
 
 class Control(Recorder):
-    """The shell's way."""
+    """The shell's file `control`."""
 
     def __init__(self, rng, crowd, loads):
         super().__init__(rng, crowd, loads)
@@ -86,7 +86,7 @@ class Control(Recorder):
             self.loads.unload()
 
     def assert_that_hooks_can_be_seen(self):
-        """Who looks for what is left must see what is there."""
+        """Proves that the search for leftovers finds existing hooks."""
         if not any("threads" == worker.name and worker.pid in self.pids
                    for worker in self.crowd.workers):
             return
@@ -95,7 +95,7 @@ class Control(Recorder):
 
 
 class Reader(Recorder):
-    """A program that reads the rings, or maps them and does not; stopped, and killed."""
+    """A program that reads the rings, or maps them without reading; it is stopped or killed."""
 
     def __init__(self, rng, crowd, loads):
         super().__init__(rng, crowd, loads)
@@ -125,7 +125,7 @@ class Reader(Recorder):
         self.said += self.process.communicate(timeout=pfstat.PATIENCE)[0].strip()
 
     def assert_busy(self):
-        """Nobody else gets in, and the module stays."""
+        """No second recorder is accepted, and the module cannot be unloaded."""
         try:
             pfstat.control(f"pid {self.pids[0]}")
             raise AssertionError("there are two recorders")
@@ -145,7 +145,7 @@ class Reader(Recorder):
 
 
 class Pfdrive(Recorder):
-    """The whole of it, with eBPF or without."""
+    """pfdrive, with or without eBPF."""
 
     def __init__(self, rng, crowd, loads):
         super().__init__(rng, crowd, loads)
@@ -172,7 +172,7 @@ class Pfdrive(Recorder):
         self.process = subprocess.Popen(
             [pfstat.PFDRIVE, "record", "-o", RECORDING, *self.options(), *which],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        # A worker that is suspended has mappings, but makes no calls.
+        # A suspended worker has mappings, but makes no calls.
         pfstat.wait_until(lambda: pfstat.hooked() or self.process.poll() is not None)
         self.record()
         if self.suspended:
@@ -183,7 +183,7 @@ class Pfdrive(Recorder):
         self.said += self.process.communicate(timeout=pfstat.PATIENCE)[1].strip()
 
     def check(self):
-        """What it says was read and lost is what the module counted."""
+        """Its numbers of read and lost records add up to the module's count."""
         if self.ending != "SIGINT":
             return
         assert self.process.returncode == 0, self.said
@@ -203,14 +203,14 @@ class Pfdrive(Recorder):
 
 
 def timed(act):
-    """How many seconds it takes."""
+    """Time in seconds."""
     begun = time.monotonic()
     act()
     return time.monotonic() - begun
 
 
 class Nobody(Recorder):
-    """The module comes and goes, several times, with a target or without."""
+    """Only loads and unloads the module, several times, with or without a target."""
 
     def name(self):
         return "loaded, and unloaded at once"
@@ -227,7 +227,8 @@ class Nobody(Recorder):
             self.come_and_go(missing, random.Random(seed))
 
     def come_and_go(self, times, rng):
-        """rng is its own: however often, the next rounds' choices are the same."""
+        """rng is separate, so that the number of loads does not change the choices of later rounds.
+        """
         took = {"load": [], "hook": [], "unload": [], "unload of what hooked": []}
         for i in range(times):
             if i % LOADS_A_SHIFT == LOADS_A_SHIFT - 1:

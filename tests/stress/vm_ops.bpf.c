@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each file mapping of each process, and the operations that it points to: by name,
- * when they belong to the kernel or a module, else by address. So a VMA that leads to
- * memory of pfstat's is found whether or not the module knows of it.
+ * Lists each file mapping of each process with its vm_ops: by name if they belong to
+ * the kernel or a module, otherwise by address. This finds a VMA that points to memory
+ * of pfstat even if the module does not know of it.
  *
  *	PID START OPERATIONS FAULT
  */
@@ -12,7 +12,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-/* The kernel's types as far as they are used; relocated when this is loaded. */
+/* The used fields of the kernel's types; relocated when this program is loaded. */
 struct task_struct {
 	int pid;
 	int tgid;

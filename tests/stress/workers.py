@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The programs that stress mapped files: in cgroups, one of which is short of memory."""
+"""The programs that stress mapped files, in cgroups; one cgroup is short of memory."""
 import contextlib
 import os
 import pathlib
@@ -10,19 +10,19 @@ import pfstat
 
 PROGRAM = pfstat.BUILD / "stress/worker"
 FOLDER = pfstat.DISK / "stress"
-# Those that do little but be short of memory, and how much they may have.
+# Workers whose purpose is a shortage of memory, and their memory limit.
 SHORT_OF_MEMORY = ("swap",)
 LIMIT = "16M"
-# For a round of the slowest, when it is told to end.
+# Time for a round of the slowest worker after SIGTERM.
 PATIENCE = 300
 ALL_CPUS = pathlib.Path("/sys/devices/system/cpu/possible")
-# So many go on at a time, the others are suspended: an emulated machine has not more in it,
-# a debug kernel in one still less.
+# Number of workers that run at a time; the others are suspended. An emulated machine cannot run
+# more, and a debug kernel in one even fewer.
 AT_WORK = 2 if pfstat.KMEMLEAK.exists() else 5
 
 
 class Worker:
-    """One kind of stress, going on until it is told to end."""
+    """One kind of stress, which runs until it is stopped."""
 
     def __init__(self, name, seed, group):
         self.name = name
@@ -35,7 +35,7 @@ class Worker:
         self.pid = self.process.pid
 
     def signal_all(self, number):
-        """It and its children."""
+        """Signals the worker and its children."""
         if self.process.poll() is None:
             os.killpg(self.pid, number)
 
@@ -50,7 +50,7 @@ class Worker:
         assert status is None, f"worker {self.name} ended with {status}: {self.words()}"
 
     def finish(self):
-        """What it says at its end; all that it read was right."""
+        """Its output at exit; all its reads were correct."""
         self.signal_all(signal.SIGCONT)
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(timeout=PATIENCE)
@@ -63,7 +63,7 @@ class Worker:
 
 
 class Crowd:
-    """All of them."""
+    """All workers."""
 
     def __init__(self, seed):
         self.seed = seed
@@ -91,7 +91,7 @@ class Crowd:
             worker.kill()
 
     def assert_alive(self):
-        """Who ended is told once; at the end it counts again, as a worker."""
+        """A worker that died is reported once; finish() reports it again at the end."""
         for worker in self.workers:
             if worker.name not in self.told:
                 try:
@@ -101,7 +101,8 @@ class Crowd:
                     raise
 
     def shift(self, rng, number=AT_WORK):
-        """Others go to work; who does not is suspended wherever it is. Memory is always short."""
+        """Selects other workers to run; suspends the rest wherever they are. The shortage of memory
+        persists."""
         others = [worker for worker in self.workers if worker.name not in SHORT_OF_MEMORY]
         at_work = rng.sample(others, number)
         for worker in self.workers:
@@ -111,9 +112,9 @@ class Crowd:
 
     @contextlib.contextmanager
     def on_one_cpu(self):
-        """They share the first one, which never goes, with who loads and unloads; the others idle.
-        Each patch of the kernel's text, of which a load has dozens, waits for all CPUs: an
-        emulator that lets them run in turns takes 0.1 s for each that is busy."""
+        """They share the first CPU, which stays online, with the loader; the other CPUs idle. A
+        load patches the kernel's text dozens of times, and each patch waits for all CPUs: an
+        emulator that runs them in turn takes 0.1 s for each busy one."""
         cpus = self.group / "cpuset.cpus"
         before, nice = os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0)
         cpus.write_text("0")
@@ -124,10 +125,10 @@ class Crowd:
         finally:
             os.setpriority(os.PRIO_PROCESS, 0, nice)
             os.sched_setaffinity(0, before)
-            cpus.write_text(ALL_CPUS.read_text())   # without any it may not be: it has tasks
+            cpus.write_text(ALL_CPUS.read_text())   # a cpuset with tasks must not be empty
 
     def some(self, rng):
-        """Pids of a few, who work or are suspended."""
+        """Pids of a few workers, running or suspended."""
         chosen = {worker.pid for worker in [rng.choice(self.at_work),
                                             *rng.sample(self.workers, rng.randint(0, 5))]
                   if worker.process.poll() is None}

@@ -18,7 +18,7 @@ static __thread uint64_t random_state = 1;
 
 void random_seed(uint64_t seed)
 {
-	/* splitmix64: neighbouring seeds have nothing in common. */
+	/* splitmix64: neighbouring seeds give unrelated numbers */
 	seed += 0x9e3779b97f4a7c15;
 	seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9;
 	seed = (seed ^ seed >> 27) * 0x94d049bb133111eb;
@@ -140,7 +140,7 @@ pid_t fork_child(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	signal(SIGTERM, SIG_DFL); /* its parent asked for it, and waits */
+	signal(SIGTERM, SIG_DFL); /* sent by its parent, which waits for its exit */
 	random_seed(random_below(UINT64_MAX) ^ getpid());
 	return 0;
 }
@@ -162,7 +162,7 @@ void end_child(pid_t child)
 
 	need(kill(child, SIGKILL), "kill");
 	need(waitpid(child, &status, 0), "waitpid");
-	/* It may have met what it must not, before. */
+	/* An error before SIGTERM also counts. */
 	if (WIFEXITED(status) && WEXITSTATUS(status))
 		wrong("child %d ended with %d", child, WEXITSTATUS(status));
 }

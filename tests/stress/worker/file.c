@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What happens to the file while it is mapped, and to buffers that are mapped files. */
+/* Changes of the file while it is mapped, and mapped files as buffers of system calls. */
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ static void on_sigbus(int number)
 	siglongjmp(behind_the_end, 1);
 }
 
-/* A word of the page, or of nothing: cut off, a hole, or not yet filled again. */
+/* Reads a word of the page, or 0 if it is cut off, in a hole, or not yet refilled. */
 static void read_what_is_there(const struct file *file, page_words map)
 {
 	size_t index = random_below(file->pages);
@@ -53,7 +53,7 @@ static void *read_much(void *argument)
 	return NULL;
 }
 
-/* At whole words: each is there or 0. */
+/* Cuts at whole words: each word is there or 0. */
 static void cut(const struct file *file)
 {
 	size_t words = file->pages * WORDS, first = random_below(words);
@@ -69,7 +69,7 @@ static void cut(const struct file *file)
 	need(ftruncate(file->fd, file->pages * PAGE), "ftruncate");
 }
 
-/* While two threads read, the file is cut, has holes, and is filled again. */
+/* Two threads read while the file is truncated, punched and refilled. */
 void job_truncate(const struct file *file)
 {
 	page_words map = map_file(file, PROT_READ, random_one_in(2) ? MAP_SHARED : MAP_PRIVATE);
@@ -102,7 +102,7 @@ void job_truncate(const struct file *file)
 	need(munmap((void *)map, file->pages * PAGE), "munmap");
 }
 
-/* O_DIRECT where the file system and its disk have it. */
+/* O_DIRECT if the file system and its disk support it. */
 static int open_beside(const struct file *file, bool direct)
 {
 	char path[256];
@@ -115,13 +115,13 @@ static int open_beside(const struct file *file, bool direct)
 	return fd;
 }
 
-#define BLOCK 8 /* pages a call */
+#define BLOCK 8 /* pages in each call */
 
 static void write_from_map(page_words map, int fd, size_t first)
 {
 	ssize_t done;
 
-	/* Its pages are not mapped: the kernel faults them in for the device. */
+	/* The pages are not mapped: the kernel faults them in for the device. */
 	madvise((void *)page_at(map, first), BLOCK * PAGE, MADV_DONTNEED);
 	done = pwrite(fd, (void *)page_at(map, first), BLOCK * PAGE, first * PAGE);
 	if (need(done, "pwrite from a mapping") != BLOCK * PAGE)
@@ -139,7 +139,7 @@ static void read_into_map(const struct file *file, page_words own, int fd, size_
 		check_page(file, page_at(own, to + i), first + i);
 }
 
-/* Out of one hooked mapping into a file, and from there into another. */
+/* From one hooked mapping into a file, and from the file into another mapping. */
 void job_direct(const struct file *file)
 {
 	page_words map = map_file(file, PROT_READ, MAP_SHARED);
@@ -160,7 +160,7 @@ void job_direct(const struct file *file)
 	need(munmap((void *)map, file->pages * PAGE), "munmap");
 }
 
-/* Twice what its cgroup may have (the harness put it there), beside the file. */
+/* Twice the limit of its cgroup (set by the harness), in addition to the file. */
 void job_swap(const struct file *file)
 {
 	size_t pages = file->pages * 24, index;

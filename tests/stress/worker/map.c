@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Threads that fault, and what they do to their mappings. */
+/* Threads that fault, and changes of their mappings. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void drop_some(const struct file *file, page_words map, int advice)
 {
 	size_t first = random_below(file->pages), count = 1 + random_below(file->pages - first);
 
-	/* Not each advice fits each mapping: a refusal is an answer, too. */
+	/* Some advice does not fit some mappings, so a refusal is acceptable. */
 	madvise((void *)page_at(map, first), count * PAGE, advice);
 }
 
@@ -103,7 +103,7 @@ static void *store_and_read(void *argument)
 	return NULL;
 }
 
-/* Stores to a private mapping stay there, whatever happens to the file's pages. */
+/* Stores to a private mapping persist, whatever happens to the file's pages. */
 void job_write(const struct file *file)
 {
 	page_words map = map_file(file, PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -138,7 +138,7 @@ static page_words move(page_words map, size_t from, size_t to, int flags, page_w
 			"mremap");
 }
 
-/* The second half goes elsewhere, shrinks, and grows again. */
+/* The second half moves, shrinks, and grows again. */
 void job_reshape(const struct file *file)
 {
 	size_t half = file->pages / 2, quarter = file->pages / 4;
@@ -196,7 +196,7 @@ void job_protect(const struct file *file)
 
 #define HOLE SIZE_MAX
 
-/* Holes come, and are filled with other pages of the file; so are live places. */
+/* Unmaps a range, or maps other pages of the file over it, or both. */
 static void replace_some(const struct file *file, page_words map, size_t *indices)
 {
 	size_t at = random_below(file->pages), i;

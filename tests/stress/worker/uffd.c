@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * userfaultfd: anonymous pages that a thread fills out of a hooked mapping, which the
- * kernel reads for it; and write protection of the hooked mapping itself, where the
- * kernel has that for files.
+ * userfaultfd: a thread fills anonymous pages from a hooked mapping, which the kernel reads; and
+ * write protection of the hooked mapping itself, if the kernel supports that for files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +18,8 @@
 
 struct filler {
 	const struct file *file;
-	page_words map;	   /* of the file: where pages come from */
-	page_words memory; /* what is missing */
+	page_words map;	   /* mapping of the file: source of the pages */
+	page_words memory; /* anonymous memory that is filled on demand */
 	int fd, end;
 	uint64_t seed;
 };
@@ -59,19 +58,19 @@ static void fill_one(const struct filler *filler, uint64_t address)
 
 	if (random_one_in(2))
 		madvise((void *)page_at(filler->map, index), PAGE, MADV_DONTNEED);
-	/* EAGAIN: the address space changes just now. EEXIST: it is there by now. */
+	/* EAGAIN: the address space is changing. EEXIST: another fault has filled the page. */
 	while (ioctl(filler->fd, UFFDIO_COPY, &copy) && errno == EAGAIN)
 		copy.copy = 0;
 	if (copy.copy < 0 && copy.copy != -EEXIST)
 		wrong("UFFDIO_COPY: %s", strerror(-copy.copy));
 }
 
-/* Something is there to be read, or all is filled: then false. */
+/* True if a message can be read; false if all pages are filled. */
 static bool wait_for_message(const struct filler *filler)
 {
 	struct pollfd polled[] = { { filler->fd, POLLIN, 0 }, { filler->end, POLLIN, 0 } };
 
-	/* SIGTERM may come to this thread: poll(2) is not begun again by itself. */
+	/* SIGTERM may arrive in this thread, and poll(2) is not restarted automatically. */
 	while (poll(polled, 2, -1) < 0)
 		if (errno != EINTR)
 			need(-1, "poll");

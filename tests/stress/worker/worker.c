@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * worker JOB FILE SEED: makes FILE, says "ready", and does rounds of JOB until SIGTERM. Says
- * then how many, and ends with 0; with 1 and a line as soon as anything is not as it must be.
- * worker list: the jobs.
+ * worker JOB FILE SEED: creates FILE, prints "ready", and runs rounds of JOB until SIGTERM. Then it
+ * prints their number and exits with 0; any violation makes it print a line and exit with 1. worker
+ * list: prints the jobs.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static int list_jobs(void)
 
 static int run(size_t number, const char *path, uint64_t seed)
 {
-	/* SA_RESTART: a round is not disturbed. */
+	/* SA_RESTART: the signal does not disturb a round. */
 	struct sigaction action = { .sa_handler = on_sigterm, .sa_flags = SA_RESTART };
 	struct file file;
 	unsigned long rounds;

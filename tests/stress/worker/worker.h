@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Programs that do to mapped files whatever programs do, over and over, and verify
- * what they read. Each word of a file's pages tells the file and the page:
+ * Programs that repeat all kinds of operations on mapped files and verify the data.
+ * Each word of a file's pages contains the file and the page:
  *
  *	63      48 47             16 15         0
  *	[ file id ][ index of page  ][ generation ]
  *
- * so a page that was mapped at a wrong place, or of a wrong file, is found. What was
- * cut off the file may be 0 instead, where a job says so.
+ * so that a page of a wrong file or at a wrong address is detected. Words that a
+ * truncation cut off may be 0 in jobs that allow it.
  */
 #ifndef STRESS_WORKER_H
 #define STRESS_WORKER_H
@@ -29,7 +29,7 @@ struct file {
 
 typedef volatile uint64_t *page_words;
 
-/* One round of each kind of stress; it ends by itself, in a second or so. */
+/* One round of each kind of stress; it takes a second or so. */
 void job_threads(const struct file *file);
 void job_write(const struct file *file);
 void job_reshape(const struct file *file);
@@ -47,12 +47,12 @@ void job_direct(const struct file *file);
 void job_uffd(const struct file *file);
 void job_swap(const struct file *file);
 
-/* Numbers at random: a sequence for each thread, of the seed that was given. */
+/* Random numbers: one sequence for each thread, derived from the seed. */
 void random_seed(uint64_t seed);
 uint64_t random_below(uint64_t limit);
 bool random_one_in(unsigned int n);
 
-/* Makes the file, each page with its pattern; opens it for reading and writing. */
+/* Creates the file, with the pattern in each page; opens it for reading and writing. */
 struct file file_make(const char *path, uint16_t id, size_t pages);
 struct file file_open(const char *path, uint16_t id, size_t pages);
 void file_fill(const struct file *file, size_t first, size_t count);
@@ -60,27 +60,27 @@ uint64_t pattern(const struct file *file, size_t index);
 
 page_words map_file(const struct file *file, int prot, int flags);
 page_words page_at(page_words map, size_t page);
-/* A word at random of the page in memory must be of the file's page `index`. */
+/* Checks that a random word of the page in memory belongs to page `index` of the file. */
 void check_page(const struct file *file, page_words page, size_t index);
 void check_word(const struct file *file, uint64_t word, size_t index);
 bool word_is_of(const struct file *file, uint64_t word, size_t index);
 
-/* Not the outcome that it must have: says it, and ends this process with status 1. */
+/* Reports a wrong result and exits with status 1. */
 __attribute__((noreturn, format(printf, 1, 2))) void wrong(const char *format, ...);
-/* What must work: a call that returned -1 ends the process, with its name. */
+/* Exits with an error that names @call if @result is -1; returns @result otherwise. */
 long need(long result, const char *call);
 void *need_map(void *address, const char *call);
 
-/* A child that dies with its parent; like fork(). */
+/* Like fork(); the child is killed when its parent exits. */
 pid_t fork_child(void);
-/* Waits for it; it must have ended well. */
+/* Waits for the child, which must exit with status 0. */
 void join_child(pid_t child);
 void end_child(pid_t child); /* kills it first */
 
-/* Something that this kernel does not have is said once, and left out. */
+/* Prints once that this kernel lacks @what; the caller skips it. */
 void not_available(const char *what);
 
-/* Where is the program itself, to execute it again? */
+/* The program itself, for another exec. */
 #define SELF "/proc/self/exe"
 int verify_in_new_image(int argc, char **argv);
 
