@@ -10,11 +10,11 @@ import pfstat
 
 NUMBERS = itertools.count()
 
-# Of so many tests it is said how long they took.
-LONGEST = 20
+# How many tests are listed with their duration at the end.
+LONGEST = 10
 
-# What the debug kernel found is asked after all tests; only lockdown, which no test
-# could live with, comes later.
+# The findings of the debug kernel are read after all tests. Only lockdown, after which no other
+# test can run, comes later.
 LAST = ["test_debug_kernel.py", "test_lockdown.py"]
 
 # Of pfdrive more than of a kernel, or long: of several kernels make check asks one (marked
@@ -70,7 +70,6 @@ def pytest_addoption(parser):
     parser.addoption("--every-step", nargs="?", const="1/1", metavar="I/N",
                      help="test_pfdrive_injection.py: not only a sample (many minutes); "
                           "of all steps every N-th, from the I-th on")
-    parser.addoption("--part", default="1/1", help="I/N: every N-th file, from the I-th on")
     parser.addoption("--operations", type=int, default=20000, help="of test_fuzz_debugfs.py")
     parser.addoption("--seed", type=int, help="likewise, to repeat what was")
 
@@ -86,14 +85,6 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "needs(there, what): left out where that is not there")
 
 
-def in_part(items, part):
-    """Of files dealt out to N runs those of the I-th; what asks the kernel comes in each."""
-    number, parts = map(int, part.split("/"))
-    files = sorted({item.path.name for item in items} - {LAST[0]})
-    mine = {LAST[0], *files[number - 1::parts]}
-    return [item for item in items if item.path.name in mine]
-
-
 def lacks(item):
     """What a test needs and this kernel or machine does not have."""
     return [mark.args[1] for mark in item.iter_markers("needs") if not mark.args[0]]
@@ -106,14 +97,40 @@ def pytest_collection_modifyitems(config, items):
         if is_long(item):
             item.add_marker("long")
     config.left_out = {(item.path.name, what) for item in items for what in lacks(item)}
-    chosen = in_part([item for item in items if not lacks(item)], config.getoption("--part"))
+    chosen = [item for item in items if not lacks(item)]
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
     items.sort(key=lambda item: LAST.index(item.path.name) if item.path.name in LAST else -1)
 
 
-def pytest_report_collectionfinish(config):
-    return [f"left out, of {name}: what needs {what}" for name, what in sorted(config.left_out)]
+def pytest_report_collectionfinish(config, items):
+    """tools/check reads the line of files."""
+    files = dict.fromkeys(item.path.name for item in items)
+    return [f"left out, of {name}: what needs {what}" for name, what in sorted(config.left_out)
+            ] + ["files: " + " ".join(files)]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    """After the last test of a file, a line with its results, which tools/check reads."""
+    yield
+    name = item.path.name
+    if nextitem is not None and nextitem.path.name == name:
+        return
+    reporter = item.config.pluginmanager.get_plugin("terminalreporter")
+    passed, bad = results(reporter.stats, name + "::")
+    reporter.ensure_newline()
+    reporter.write_line(f"file {name}: {len(passed)} passed, {len(bad)} failed")
+
+
+def results(stats, prefix=""):
+    """The tests that passed and those that did not. A skip counts as failed: tests that a kernel
+    cannot run are marked (needs)."""
+    bad = {report.nodeid for word in ("failed", "error", "skipped")
+           for report in stats.get(word, [])}
+    passed = {report.nodeid for report in stats.get("passed", [])} - bad
+    return ({name for name in passed if name.startswith(prefix)},
+            {name for name in bad if name.startswith(prefix)})
 
 
 def seconds_of_tests(stats):
@@ -136,11 +153,10 @@ def pytest_sessionfinish(session):
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config):
-    """The closing line. A skip counts as failed: what a kernel cannot do is marked (needs)."""
+    """Prints the failures and the closing line."""
     stats = config.pluginmanager.get_plugin("terminalreporter").stats
-    failed = [report for word in ("failed", "error", "skipped") for report in stats.get(word, [])]
-    for report in failed:
+    for report in [report for word in ("failed", "error", "skipped")
+                   for report in stats.get(word, [])]:
         print(f"\n{report.nodeid}\n{report.longreprtext}")
-    passed = {report.nodeid for report in stats.get("passed", [])}
-    bad = {report.nodeid for report in failed}
-    print(f"{len(passed - bad)} passed, {len(bad)} failed")
+    passed, bad = results(stats)
+    print(f"{len(passed)} passed, {len(bad)} failed")

@@ -111,21 +111,3 @@ def test_data_and_scripts_are_written_without_gnuplot(drawn, tmp_path):
     figures = endings_of(folder)
     assert len(figures) >= 3
     assert all(made == {".csv", ".gnuplot"} for made in figures.values()), figures
-
-
-@pytest.mark.parametrize("command", [
-    ["tools/check", "--kernels", "6.12", "--tests", "test_lab.py test_nope.py", "vm"],
-    ["tools/check", "--tests", "test_nope.py::test_one", "debug", "stress"],
-    ["tools/check-kernels", "--tests", "test_nope.py", "6.12", "7.2"]])
-def test_unknown_test_files_are_refused_before_a_build(command):
-    result = pfstat.run(*command, cwd=TOP, check=False)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "there is no file tests/vm/test_nope.py; name files of tests/vm" in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-def test_known_test_files_are_accepted():
-    """No suite is named, so none runs."""
-    result = pfstat.run("tools/check", "--tests", "test_lab.py::test_x test_record.py -k one",
-                        cwd=TOP)
-    assert (result.stdout, result.stderr) == ("0 passed, 0 failed\n", "")

@@ -4,6 +4,9 @@
 # that is built, or a script.
 
 FUZZ_SECONDS	?= 60
+ifeq ($(shell expr 'x$(FUZZ_SECONDS)' : 'x[1-9][0-9]*$$'),0)
+$(error FUZZ_SECONDS takes a whole number of seconds, not '$(FUZZ_SECONDS)')
+endif
 fuzz_tests	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 		   -Wno-unknown-attributes

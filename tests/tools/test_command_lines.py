@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Mistakes on the command lines of the tools are refused before anything is built."""
+import pathlib
+import subprocess
+import unittest
+
+TOP = pathlib.Path(__file__).parents[2]
+
+
+def run(*command):
+    return subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=60,
+                          check=False)
+
+
+class Refused(unittest.TestCase):
+    """Status 2 and one sentence on stderr."""
+    def refuses(self, sentence, *command):
+        result = run(*command)
+        self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+        self.assertIn(sentence, result.stderr)
+        self.assertLessEqual(result.stderr.count("\n"), 2)
+
+    def test_unknown_test_files(self):
+        for command in (["--kernels", "6.12", "--tests", "test_record.py test_nope.py", "vm"],
+                        ["--tests", "test_nope.py::test_one", "debug", "stress"]):
+            self.refuses("there is no file tests/vm/test_nope.py; name files of tests/vm",
+                         "tools/check", *command)
+        self.refuses("there is no file tests/vm/test_nope.py", "tools/check-kernels",
+                     "--tests", "test_nope.py", "6.12", "7.2")
+
+    def test_unknown_words(self):
+        self.refuses("unknown word 'nope'; choose from unit unit-san browser vm long debug "
+                     "stress fuzz", "tools/check", "unit", "nope")
+        self.refuses("unknown word '--nope'", "tools/lint", "--nope")
+
+    def test_a_number_of_vms_that_is_not_one(self):
+        self.refuses("--vms takes a whole number, not 'x'", "tools/check", "--vms", "x", "vm")
+
+    def test_a_time_of_fuzzing_that_is_not_a_number(self):
+        self.refuses("FUZZ_SECONDS takes a whole number of seconds, not 'abc'",
+                     "make", "fuzz", "FUZZ_SECONDS=abc")
+
+
+class Accepted(unittest.TestCase):
+    """Help, and options without a word to run."""
+    def test_help_lists_the_words(self):
+        result = run("tools/check", "--help")
+        self.assertEqual(result.returncode, 0)
+        for word in "unit unit-san browser vm long debug stress fuzz".split():
+            self.assertIn(f"\n  {word} ", result.stdout)
+
+    def test_lint_help_runs_no_check(self):
+        result = run("tools/lint", "--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("usage: tools/lint", result.stdout)
+
+    def test_known_test_files(self):
+        result = run("tools/check", "--tests", "test_lab.py::test_x test_record.py -k one")
+        self.assertEqual((result.stdout, result.stderr), ("0 passed, 0 failed\n", ""))
