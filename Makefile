@@ -7,7 +7,7 @@ CLANG	?= $(firstword $(foreach c,clang clang-19 clang-14,$(shell command -v $(c)
 BPFTOOL	?= $(firstword $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool))
 CC	?= gcc
 V	?= 0
-# The only place that states the version.
+# The only place that states the version is the file VERSION.
 version	:= $(shell cat VERSION)
 Q	:= $(if $(filter 1,$(V)),,@)
 say	= @printf '  %-7s %s\n' '$(1)' '$(2)'
@@ -58,7 +58,7 @@ include tools/make/bench.mk
 include tools/make/stress.mk
 include tools/make/install.mk
 
-# What the lab builds for its guests: also the programs that tests run there.
+# The programs that the lab builds for its guests, including those that tests run there.
 guest: all $(guest_programs)
 
 demo:

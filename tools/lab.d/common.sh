@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# What every part of the lab uses: messages, locks, the cache, the kernel table.
+# Shared by all parts of the lab: messages, locks, the cache, the kernel table.
 
 LAB_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pfstat/lab
-FAILED=125		# the lab itself failed; COMMAND's statuses are lower, mostly
+FAILED=125		# the lab itself failed; COMMAND's own statuses are usually lower
 TIMED_OUT=124
 QUIET=no
 
@@ -33,9 +33,9 @@ need()
 	done
 }
 
-# become_root: decides how as_root runs what needs root. Root does it directly, a
-# user as root of a user namespace; both with mounts of their own, which vanish
-# with the process. Root of a container may be without the right to mount.
+# become_root: selects how as_root gets privileges. Root runs commands directly, a user as root of a
+# user namespace; both with separate mounts, which vanish with the process. Root of a container may
+# lack the right to mount.
 become_root()
 {
 	namespace=(unshare --mount --)
@@ -60,8 +60,8 @@ remove_tree()
 	as_root rm -rf --one-file-system -- "$@"
 }
 
-# lock NAME: held until unlock or exit. The descriptor is in lock_fd; a process
-# that outlives the step must not inherit it.
+# lock NAME: locks until unlock or exit. The descriptor is in lock_fd; a process that outlives the
+# step must not inherit it.
 lock()
 {
 	mkdir -p "$LAB_CACHE"
@@ -76,7 +76,7 @@ unlock()
 	exec {lock_fd}>&-
 }
 
-# kernel_row NAME: sets suite image headers download disk.
+# kernel_row NAME: sets suite, image, headers, download and disk.
 kernel_row()
 {
 	local name
@@ -86,7 +86,7 @@ kernel_row()
 	usage_error "unknown kernel $1: it is one of $(kernel_names)"
 }
 
-# Does the lab build the kernel whose row was read?
+# True if the lab builds the kernel of the current row.
 from_source()
 {
 	[[ $image == linux-source-* ]] || from_source_package
@@ -97,7 +97,7 @@ from_source_package()
 	[[ $image == linux/* ]]
 }
 
-# NAME SUITE IMAGE HEADERS DOWNLOAD DISK, of each kernel.
+# Prints NAME SUITE IMAGE HEADERS DOWNLOAD DISK of each kernel.
 kernel_table()
 {
 	awk '!/^#/ { print $1, $3, $4, $5, $6, $7 }' "$TREE/tools/kernels/list"
@@ -113,15 +113,15 @@ default_kernel()
 	kernel_table | awk 'NR == 1 { print $1 }'
 }
 
-# What every root has, and those that --packages asks for: a root of its own then.
+# The packages of every root, and those of --packages, which give a separate root.
 packages()
 {
 	grep -v -e '^#' -e '^$' "$LAB_DIR/packages"
 	[ -z "${extra_packages:-}" ] || tr , '\n' <<<"$extra_packages"
 }
 
-# What determines the root of the kernel whose row was read, in a short name:
-# change any of it and "prepare" builds anew.
+# A short name for everything that determines the root of the current row's kernel: if any of it
+# changes, "prepare" builds a new root.
 root_key()
 {
 	{
@@ -133,7 +133,7 @@ root_key()
 	} | sha256sum | cut -c1-12
 }
 
-# select_kernel NAME: sets kernel and root_home, where its root is or will be.
+# select_kernel NAME: sets kernel and root_home, the folder of its root.
 select_kernel()
 {
 	kernel=$1
@@ -146,7 +146,7 @@ megabytes()
 	du -sm "$1" 2>/dev/null | cut -f1
 }
 
-# on_exit COMMAND…: what to undo when the lab ends, in whatever way; last first.
+# on_exit COMMAND…: registers a cleanup for the exit of the lab; the last one runs first.
 cleanups=()
 on_exit()
 {

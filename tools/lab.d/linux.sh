@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Kernels that the lab builds from Debian's source, as tools/kernels says. In the kernel
-# table their image is a linux-source package, or linux/SUITE, and their headers are the
-# files of tools/kernels they are made of: fragments, then patches.
+# Kernels that the lab builds from Debian's source, with the files of tools/kernels. In the kernel
+# table their image is a linux-source package, or linux/SUITE, and their headers are these files:
+# fragments, then patches.
 #
 # A built kernel is kept in $LAB_CACHE/linux-NAME-VERSION-KEY, apart from the root
-# that boots it: a root is a matter of minutes, a kernel is not.
+# that boots it: a root takes minutes to build, a kernel much longer.
 
 KERNEL_FILES=$TREE/tools/kernels
-BUILD_MB=6000		# of a builder with its build tree, while it builds
-# What a kernel's build needs; the rest of a minimal root is there.
+BUILD_MB=6000		# space for a builder and its build tree
+# The packages that a kernel's build needs in addition to a minimal root.
 BUILD_PACKAGES=bc,bison,cpio,dwarves,flex,gcc,kmod,libc6-dev,libelf-dev,lz4,make,patch,perl
 BUILD_PACKAGES+=,python3,xz-utils
 
-# files_of SUFFIX LIST: those of a row's files that end so, joined by commas.
+# files_of SUFFIX LIST: the files of a row with that suffix, joined by commas.
 files_of()
 {
 	tr ',' '\n' <<<"$2" | grep "\.$1\$" | paste -sd,
 }
 
-# variants: every kernel of the table that differs from $kernel in its patches only,
-# the unpatched first, each as make-linux wants it: NAME[:PATCHES]. They come out of
-# one build: comparing them is what they are for.
+# variants: every kernel of the table that differs from $kernel only in its patches, the unpatched
+# one first, each in the form of make-linux: NAME[:PATCHES]. They come from one build, because they
+# exist to be compared.
 variants()
 {
 	local name row_suite row_image files
@@ -32,7 +32,7 @@ variants()
 	done < <(kernel_table) | sort -k2 | sed -e 's/ $//' -e 's/ /:/'
 }
 
-# What a kernel is made from, beside the source.
+# The inputs of a kernel build, apart from the source.
 linux_key()
 {
 	local files
@@ -40,8 +40,8 @@ linux_key()
 	(cd "$KERNEL_FILES" && cat -- "${files[@]}" "$LAB_DIR/make-linux") | sha256sum | cut -c1-12
 }
 
-# Sets hooks: the new root says what version of the source its archive has; of source
-# packages the newest of the release that the row is named for.
+# Sets hooks: the new root reports the archive's version of the source; for a source package the
+# newest version of the release that the row names.
 source_version_hook()
 {
 	local show="apt-cache show --no-all-versions $image" which=.
@@ -52,9 +52,9 @@ source_version_hook()
 		{ grep '$which' || true; } | sort -V | tail -n 1 >\"\$1/../source-version\"")
 }
 
-# source_hook VERSION: sets hooks: the kernel's own source out of Debian's source package
-# goes to where linux-source packages have theirs. (Debian's patches are another file, and
-# the archive keeps that for a shorter time.)
+# source_hook VERSION: sets hooks: the kernel's source from Debian's source package is placed where
+# linux-source packages place theirs. (Debian's patches are a separate file, which the archive keeps
+# for a shorter time.)
 source_hook()
 {
 	hooks=("--customize-hook=chroot \"\$1\" sh -euc '
@@ -63,7 +63,7 @@ source_hook()
 		mv linux_*.orig.tar.xz linux-source-$kernel.tar.xz'")
 }
 
-# place_linux HOME: into the root in HOME goes $kernel, built of that version.
+# place_linux HOME: copies $kernel, built from that version, into the root in HOME.
 place_linux()
 {
 	local home=$1 version lock_fd
@@ -81,7 +81,7 @@ place_linux()
 	drop_old_linux
 }
 
-# Builds $kernel and its variants; each is valid, whole, after its rename.
+# Builds $kernel and its variants; each becomes valid, and complete, by its rename.
 build_linux()
 {
 	local version=$1 started=$SECONDS builder log=$LAB_CACHE/linux-$kernel.log family
@@ -109,7 +109,7 @@ bootstrap_builder()
 	if from_source_package; then source_hook "$version"; else include+=,$image; fi
 	apt_settings >"$builder/apt.conf"
 	sources_for "$suite" >"$builder/sources.list"
-	# shellcheck disable=SC2016  # the hook is for another shell
+	# shellcheck disable=SC2016  # another shell runs the hook
 	as_root mmdebstrap --mode=root --variant=minbase --format=directory \
 		--aptopt="$builder/apt.conf" --dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
@@ -120,7 +120,7 @@ bootstrap_builder()
 		"$suite" "$builder/root" - <"$builder/sources.list"
 }
 
-# By the way of the tree's own build; nice, for it takes every CPU for long.
+# Uses the paths of the tree's own build; nice, because it takes every CPU for a long time.
 run_builder()
 {
 	local builder=$1
@@ -138,7 +138,7 @@ in_builder()
 		in_root "$root" "$@"
 		return
 	fi
-	# shellcheck disable=SC2016  # the script is for another shell
+	# shellcheck disable=SC2016  # another shell runs the script
 	as_root sh -euc '
 		root=$1; shift
 		mount --rbind /dev "$root/dev"
@@ -155,7 +155,7 @@ build_error()
 keep_variants()
 {
 	local builder=$1 version=$2 variant home
-	local kernel suite image headers download disk	# of each variant's row
+	local kernel suite image headers download disk	# from each variant's row
 	shift 2
 	for variant; do
 		kernel=${variant%%:*}
@@ -166,7 +166,7 @@ keep_variants()
 	done
 }
 
-# Kernels of an older source or configuration that nobody used for days.
+# Kernels of an older source or configuration that were not used for days.
 drop_old_linux()
 {
 	local old

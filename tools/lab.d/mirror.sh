@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154  # variables cross the files of the lab
-# Where Debian comes from: the machine's own apt configuration. No host name is
-# written anywhere in pfstat. PFSTAT_MIRROR=URI overrides, for other distributions.
+# Finds Debian mirrors from the host's own apt configuration. pfstat contains no host name.
+# PFSTAT_MIRROR=URI overrides this, for other distributions.
 
-# Every binary source of this machine, "suite<TAB>uri<TAB>keyring", from both
-# formats. (apt-get indextargets would say it, but only after an apt-get update.)
+# Every binary source of the host, "suite<TAB>uri<TAB>keyring", from both formats. (apt-get
+# indextargets would print this, but only after an apt-get update.)
 apt_sources()
 {
 	local etc=${APT_ETC:-/etc/apt}
 
-	# Either place may be missing, which is no error.
+	# Either place may be missing, which is not an error.
 	{ find "$etc/sources.list" "$etc/sources.list.d" -name '*.list' -exec cat {} + 2>/dev/null || true; } |
 		awk '$1 == "deb" {
 			key = ""
@@ -38,10 +38,10 @@ apt_sources()
 		END { flush() }'
 }
 
-# sources_for SUITE: sources.list lines, from the mirrors that this machine uses
-# for its own release. A Signed-By that is a key, not a file, is left to mmdebstrap.
-# Where the kernel's image is NAME/OTHER, as apt writes it, the suite OTHER is added; source
-# packages where it is one.
+# sources_for SUITE: sources.list lines, with the mirrors that the host uses for its own release. A
+# Signed-By that is a key instead of a file is left to mmdebstrap. If the kernel's image is
+# NAME/OTHER, as apt writes it, the suite OTHER is added; if it is a source package, so are its
+# sources.
 sources_for()
 {
 	if from_source_package; then
@@ -81,8 +81,8 @@ source_line()
 		}'
 }
 
-# The part of this machine's apt settings that reaches a mirror: proxies,
-# certificates, whether old indexes are accepted (mirrors that stand still).
+# The apt settings of the host that concern a mirror: proxies, certificates, and whether old indexes
+# are accepted (frozen mirrors).
 apt_settings()
 {
 	apt-config dump | grep -E '^Acquire::(https?|ftp|Proxy|Check-|Retries|Force)[^ ]* "..*";' || true

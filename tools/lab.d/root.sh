@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Builds what a guest boots from, once a kernel, in $root_home:
+# Builds the files from which a guest boots, once for each kernel, in $root_home:
 #   root/      the directory, where the tree is built natively (see tree.sh)
 #   root.img   the same as an ext4 image, shared by all guests, never written
 #   vmlinux    the kernel, unpacked: an emulator takes seconds to unpack it
 #   initrd     our own, with only the modules that reach a disk
 #   release    the kernel's release
 
-# Needed before the root is mounted, where the kernel has them as modules.
+# Needed before the root is mounted, if the kernel has them as modules.
 BOOT_MODULES=(virtio_pci virtio_blk ext4 virtio_console)
 SPARE_MB=500
 
@@ -39,12 +39,12 @@ free_megabytes()
 	df -Pm "$LAB_CACHE" | awk 'NR == 2 { print $4 }'
 }
 
-# Everything under a temporary name; the rename makes it valid, whole or not at all.
+# Builds under a temporary name; the rename makes the complete result valid.
 build_root_home()
 {
 	local started=$SECONDS temporary
 
-	# Left by a lab that was killed; the lock says nobody builds there now.
+	# Left by a lab that was killed; holding the lock proves that no other lab builds there.
 	remove_tree "$LAB_CACHE/$kernel".tmp.*
 	temporary=$(mktemp -d "$LAB_CACHE/$kernel.tmp.XXXXXX")
 	on_exit remove_tree "$temporary"
@@ -61,7 +61,7 @@ build_root_home()
 	say "Linux $(<"$root_home/release") is ready after $((SECONDS - started)) s"
 }
 
-# Documentation is left out, and nothing is flushed: an interrupted root is thrown away.
+# Documentation is omitted and nothing is flushed: an interrupted root is discarded.
 bootstrap()
 {
 	local home=$1 log=$LAB_CACHE/$kernel.log
@@ -71,7 +71,7 @@ bootstrap()
 
 	apt_settings >"$home/apt.conf"
 	sources_for "$suite" >"$home/sources.list"
-	# INITRD=No and no mktirfs: an initrd would be built that nobody uses.
+	# INITRD=No and no mktirfs: otherwise an unused initrd would be built.
 	# shellcheck disable=SC2016  # the hooks are for another shell
 	INITRD=No as_root mmdebstrap --mode=root --variant=minbase --format=directory \
 		--aptopt="$home/apt.conf" --dpkgopt=force-unsafe-io \
@@ -104,9 +104,9 @@ in_root()
 	as_root chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"
 }
 
-# The boot header says where the compressed ELF file lies (Documentation/arch/
-# x86/boot.rst: setup_sects, payload_offset, payload_length); its last four
-# bytes are the unpacked size, except in gzip and zstd frames that hold it too.
+# The boot header states the offset of the compressed ELF file (Documentation/arch/x86/boot.rst:
+# setup_sects, payload_offset, payload_length); its last four bytes are the unpacked size, except in
+# gzip and zstd frames, which contain it themselves.
 unpack_kernel()
 {
 	local home=$1 image sectors offset length tool
@@ -134,7 +134,7 @@ unpacker()
 	esac
 }
 
-# Uncompressed: unpacking costs more under emulation than reading.
+# Uncompressed, because decompression costs more under emulation than reading.
 make_initrd()
 {
 	local home=$1
@@ -145,8 +145,8 @@ make_initrd()
 	rm "$home/root/tmp/init"
 }
 
-# make_image DIR IMAGE SPARE_MB: ext4 with room left; no journal, every guest
-# writes to a copy that is thrown away.
+# make_image DIR IMAGE SPARE_MB: an ext4 image with free space; without a journal, because every
+# guest writes to a copy that is discarded.
 make_image()
 {
 	local dir=$1 image=$2 spare=$3 used
@@ -157,7 +157,7 @@ make_image()
 		die "cannot make $image: is the disk full? $(free_megabytes) MB are free"
 }
 
-# Roots of an older lab that nobody used for days.
+# Roots of an older lab that were not used for days.
 drop_old_roots()
 {
 	local old

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Builds this source tree with the guest's own compiler and headers, natively,
-# and makes a disk of the outcome, which the guest has at /pfstat.
+# Builds this source tree with the guest's own compiler and headers, natively, and creates a disk of
+# the result, which the guest mounts at /pfstat.
 
-# Two clones do not mix: a copy a path. It is mounted at /pfstat for the build
-# too, so that the paths in debug information and dependency files are the guest's.
+# One copy for each path, so that two clones do not mix. The build also mounts it at /pfstat, so
+# that paths in debug information and dependency files are those of the guest.
 tree_key()
 {
 	printf %s "${TREE:?}" | sha256sum | cut -c1-12
 }
 
-# build_tree LINK: builds, and makes LINK a hard link to the disk image; a later
-# build replaces the image by rename, and does not disturb the guest that has it.
+# build_tree LINK: builds, and makes LINK a hard link to the disk image; a later build replaces the
+# image by rename, without disturbing the guest that uses it.
 build_tree()
 {
 	local link=$1 home started=$SECONDS
@@ -28,8 +28,8 @@ build_tree()
 	[ $((SECONDS - started)) -lt 5 ] || say "built in $((SECONDS - started)) s"
 }
 
-# A fresh copy each time, so that what was removed from the tree is gone from
-# the copy; the build directory moves over, and make does what is left to do.
+# Makes a fresh copy each time, so that files removed from the tree are also removed from the copy;
+# the build directory moves over, and make does the rest.
 copy_tree()
 {
 	local home=$1
@@ -45,7 +45,7 @@ copy_tree()
 	mv "$home/new" "$home/tree"
 }
 
-# make says nothing unless it fails: COMMAND's output is what the caller wants.
+# make prints nothing unless it fails, since the caller wants the output of COMMAND.
 run_make()
 {
 	local home=$1 log=$1/make.log release enter=make_with_mounts
@@ -62,12 +62,12 @@ run_make()
 
 IN_ROOT_ENV='env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8'
 
-# The tree is mounted in the root; other trees are built there at the same time.
+# The tree is mounted in the root; other trees may be built there at the same time.
 make_with_mounts()
 {
 	local tree=$1
 	shift
-	# shellcheck disable=SC2016  # the script is for another shell
+	# shellcheck disable=SC2016  # another shell runs the script
 	as_root sh -euc '
 		root=$1; tree=$2; environment=$3; shift 3
 		mount --bind "$tree" "$root/pfstat"
@@ -77,8 +77,8 @@ make_with_mounts()
 	' sh "$root_home/root" "$tree" "$IN_ROOT_ENV" "$@"
 }
 
-# Where nothing can be mounted the tree moves into the root and back again; the
-# lock is on the whole root then.
+# If mounts are impossible, the tree moves into the root and back again; the lock then covers the
+# whole root.
 make_without_mounts()
 {
 	local tree=$1 place=$root_home/root/pfstat code=0

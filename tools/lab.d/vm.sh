@@ -3,34 +3,32 @@
 # Boots the guest in QEMU and carries COMMAND, its output and its status across.
 #
 # Disks: vda the root, vdb the tree, vdc what this run brings and takes (a tar
-# each way). Ports: 1 stdout, 2 stderr, 3 control, on which the guest says
+# each way). Ports: 1 stdout, 2 stderr, 3 control, on which the guest writes
 # "ready" and later "status N whole|lost".
 
 QEMU=qemu-system-x86_64
 BOOT_SECONDS=300	# a boot takes 3 to 20 s
 DEBUG_BOOT_SECONDS=900	# of a debug kernel 2 to 3 minutes, on a busy machine twice that
 PROBE_SECONDS=10
-TRANSFER_SIZE=16G	# sparse: only what is brought back takes room
+TRANSFER_SIZE=16G	# sparse: only the files brought back take space
 
-# The CPU of an emulated guest. Without la57 page tables have the usual four
-# levels. Without cx16 because QEMU 7.2 now and then loses the flags around
-# cmpxchg16b when it emulates several CPUs, and the guest's allocator crashes:
-# seen in 5 boots of 48, in none of 72 without it.
+# The CPU of an emulated guest. Without la57, page tables have the usual four levels. Without cx16,
+# because QEMU 7.2 sometimes loses the flags around cmpxchg16b when it emulates several CPUs, and
+# the guest's allocator crashes: in 5 of 48 boots with it, in 0 of 72 without it.
 TCG_CPU=max,la57=off,cx16=off
 
-# tsc=reliable: else an emulated guest reads the hpet, a slow device, as its clock.
-# nokaslr: the same addresses in every run. mitigations=off: which ones the kernel
-# would choose depends on the CPU that QEMU makes up. panic=-1: with -no-reboot
-# a panic ends the VM at once. no_timer_check: a VM that waits for this machine's CPU
-# may see no tick while the kernel looks for some, and then panics. loglevel=5:
-# warnings and worse reach the console.
+# tsc=reliable: otherwise an emulated guest uses the hpet, a slow device, as its clock. nokaslr: the
+# same addresses in every run. mitigations=off: otherwise the kernel would choose them for the CPU
+# that QEMU emulates. panic=-1: with -no-reboot a panic ends the VM at once. no_timer_check: a VM
+# that waits for the host's CPU may see no tick while the kernel checks for some, and would panic.
+# loglevel=5: warnings and worse reach the console.
 KERNEL_ARGUMENTS='console=ttyS0 quiet loglevel=5 panic=-1 tsc=reliable nokaslr mitigations=off random.trust_cpu=on no_timer_check'
 
-# A line of the kernel console that tells of trouble.
+# Lines of the kernel console that report a problem.
 TROUBLE='BUG:|WARNING:|Oops:|general protection fault|Kernel panic|rcu.*stall|INFO: (task|trying)'
 
-# choose_accelerator: sets accel to kvm or tcg. /dev/kvm may exist and yet no
-# guest boots, so one is booted; the verdict holds for this host kernel and QEMU.
+# choose_accelerator: sets accel to kvm or tcg. /dev/kvm may exist although no guest boots, so one
+# is booted as a test; the result is kept for this host kernel and QEMU.
 choose_accelerator()
 {
 	local verdict
@@ -53,40 +51,40 @@ kvm_boots()
 		grep -q lab-probe-alive
 }
 
-# qemu_machine: sets machine, the options that make the CPU and its clock, and the kernel's arguments.
+# qemu_machine: sets machine (options for the CPU and its clock) and the kernel's arguments.
 qemu_machine()
 {
 	choose_accelerator
 	arguments=$KERNEL_ARGUMENTS${pmem:+ memmap=$pmem!512M}
 	if [ "$deterministic" = yes ]; then
-		# One instruction, one nanosecond; idle time is skipped. The seed is
-		# what the guest's rdrand returns, the clock starts at a fixed time.
+		# One instruction takes one nanosecond; idle time is skipped. The seed determines
+		# the values of the guest's rdrand; the clock starts at a fixed time.
 		machine=(-accel "tcg,thread=single" -icount "shift=0,sleep=off" -smp 1 -cpu "$TCG_CPU"
 			-seed 1 -rtc "base=utc,clock=vm")
-		# While this guest waits for the host's disk its clock runs from timer to timer,
-		# minutes in a moment: what waits there does not hang.
+		# While this guest waits for the host's disk, its clock jumps from timer to timer,
+		# minutes in an instant: a waiting task does not hang.
 		arguments+=" sysctl.kernel.hung_task_timeout_secs=0"
 		say "Linux $release, deterministic: time is instructions executed, 1 ns each"
 	elif [ "$accel" = kvm ]; then
 		machine=(-accel kvm -cpu host -smp "$cpus")
 		say "Linux $release, KVM, $cpus CPUs"
 	else
-		# One thread for all CPUs, in turns: with a thread each, QEMU 7.2 now and
-		# then goes on running an int3 that the kernel has patched away, when
-		# tracepoints come and go, and the CPU never gets past it.
-		# monitor=off: else a CPU that idles in mwait takes its turn to do nothing.
-		# Without erms and fsrm the kernel copies and clears by words, not by bytes, each of
-		# which costs QEMU as much: a quarter less time for the tests. (The deterministic
-		# machine keeps them: they are in its figures.)
+		# One thread runs all CPUs in turn: with a thread for each, QEMU 7.2 sometimes
+		# continues to execute an int3 that the kernel has removed when tracepoints are
+		# switched, and the CPU never gets past it. monitor=off: otherwise an idle CPU in
+		# mwait uses its turn to do nothing. Without erms and fsrm the kernel copies and
+		# clears by words instead of bytes, which cost QEMU the same each: tests take a
+		# quarter less time. (The deterministic machine keeps them, as they are part of its
+		# figures.)
 		machine=(-accel "tcg,thread=single" -cpu "$TCG_CPU,monitor=off,erms=off,fsrm=off"
 			-smp "$cpus")
 		say "Linux $release, emulated (TCG), $cpus CPUs"
 	fi
 }
 
-# pack_run MODE COMMAND…: the guest's script, settings and COMMAND, on the transfer disk.
-# A COMMAND of one word that no program's name looks like is a line for the shell, as ssh
-# takes it: tools/lab run -- 'uname -a; free'.
+# pack_run MODE COMMAND…: writes the guest's script, settings and COMMAND to the transfer disk. A
+# COMMAND of one word that does not look like the name of a program is a line for the shell, as with
+# ssh: tools/lab run -- 'uname -a; free'.
 pack_run()
 {
 	local mode=$1 rows=24 columns=80
@@ -105,7 +103,7 @@ pack_run()
 	truncate -s $TRANSFER_SIZE "$work/transfer"
 }
 
-# qemu_options: sets options, all but the consoles and ports.
+# qemu_options: sets options, all but those of the consoles and ports.
 qemu_options()
 {
 	local disk=if=virtio,format=raw,cache=unsafe
@@ -120,15 +118,15 @@ qemu_options()
 		-device virtio-serial)
 }
 
-# relay FIFO: what comes from the guest goes on; when nobody reads it any more
-# (a closed pipe) it is swallowed, so that the guest does not block.
+# relay FIFO: forwards the guest's output; if the reader is gone (a closed pipe), it discards the
+# output, so that the guest does not block.
 relay()
 {
 	{ cat; cat >/dev/null; } <"$1" 2>/dev/null
 }
 
-# Every VM gets a directory that vanishes with it; QEMU's copies of the disks
-# are there too, not in a /tmp that may be small.
+# Every VM gets a directory that is removed with it; QEMU's copies of the disks are there too,
+# instead of in a possibly small /tmp.
 make_work()
 {
 	drop_dead_vms
@@ -137,7 +135,7 @@ make_work()
 	: >"$work/console.log"
 }
 
-# Of labs that were killed outright. (QEMU dies with its lab: setpriv, below.)
+# Directories of labs that were killed with SIGKILL. (QEMU dies with its lab: setpriv, below.)
 drop_dead_vms()
 {
 	local dir pid
@@ -159,7 +157,7 @@ run_vm()
 	relays=($!)
 	relay "$work/stderr" >&2 &
 	relays+=($!)
-	# QEMU's own standard output is the control port: it ends when QEMU ends.
+	# QEMU's own standard output is the control port, which is closed when QEMU exits.
 	exec {control}< <(TMPDIR=$work exec setpriv --pdeathsig TERM "$QEMU" "${options[@]}" \
 		-chardev "file,id=stdout,path=$work/stdout" -device virtserialport,nr=1,chardev=stdout \
 		-chardev "file,id=stderr,path=$work/stderr" -device virtserialport,nr=2,chardev=stderr \
@@ -176,7 +174,7 @@ kill_vm()
 	wait "$vm_pid" 2>/dev/null
 }
 
-# follow_vm: listens on the control port until the guest is off.
+# follow_vm: reads the control port until the guest is off.
 follow_vm()
 {
 	local line word status=none whole limit=$BOOT_SECONDS
@@ -194,7 +192,7 @@ follow_vm()
 	exit "$status"
 }
 
-# expect SECONDS NAME: a line from the guest; 124 when time is out, else 125.
+# expect SECONDS NAME: reads a line from the guest; 124 at a timeout, otherwise 125.
 expect()
 {
 	local code=0
@@ -216,7 +214,7 @@ fail_vm()
 	exit "$code"
 }
 
-# Where the trouble starts, if the kernel says so; else the end.
+# Prints the log from the start of the problem, if the kernel reports one; otherwise its end.
 telling_lines()
 {
 	if grep -qE "$TROUBLE" "$1"; then
@@ -248,8 +246,8 @@ warn_of_kernel_log()
 	say "the guest's kernel complained: ${line#*] } (see $console_log)"
 }
 
-# The shell has the terminal for itself: a virtio console, not the serial line,
-# on which the kernel logs.
+# The shell has a terminal of its own: a virtio console, not the serial line, which has the kernel's
+# log.
 shell_vm()
 {
 	local status=0

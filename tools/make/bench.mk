@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What pfstat and its peers add to a fault.
+# Measures the overhead that pfstat and its peers add to a fault.
 
 bench_dir	:= tests/overhead
 bench_programs	:= $(BUILD)/overhead/touch $(BUILD)/overhead/threads $(BUILD)/overhead/fentry_reference
@@ -37,12 +37,12 @@ $(BUILD)/overhead/bare_loop: $(bench_dir)/bare_loop.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -o $@ $<
 
-# The access loop of pfdrive against a bare one; on this machine, by valgrind.
+# The access loop of pfdrive, compared with a bare one; on the host, with valgrind.
 .PHONY: bench-loop
 bench-loop: $(BUILD)/overhead/bare_loop $(BUILD)/pfdrive
 	$(Q)tests/overhead/loop $(BUILD)
 
-# Packages of the guest that only this needs.
+# Packages of the guest that only this target needs.
 bench_packages	:= bpftrace,linux-perf
 bench_figures	:= Documentation/user/overhead.json
 
@@ -54,21 +54,21 @@ bench:
 	$(Q)tests/overhead/figures merge $(BUILD)/overhead.json \
 		$(KERNELS:%=$(BUILD)/bench-%/overhead.json)
 
-# Fails where a row of pfstat's own is dearer by more than 5 % than the committed figures.
+# Fails if a row of pfstat is more than 5 % above the committed figures.
 bench-check: bench
 	$(Q)tests/overhead/figures check $(bench_figures) $(BUILD)/overhead.json
 
-# The same as time, on this machine: bare rounds and others take turns. It loads the module,
-# and asks before. OPTIONS="--threads 1 2 4 --rows pfstat pfdrive --yes"; --help has more.
+# The same as time, on this machine: bare rounds and others alternate. It loads the module, and asks
+# before. OPTIONS="--threads 1 2 4 --rows pfstat pfdrive --yes"; --help has more.
 OPTIONS		?=
 
-# What cannot be built for this machine's kernel, it says itself.
+# The program reports instruments that cannot be built for this kernel.
 .PHONY: bench-native bench-scale
 bench-native:
 	$(Q)if test -d $(KDIR); then $(MAKE) module pfdrive bench-programs; fi
 	$(Q)PFSTAT_BUILD=$(abspath $(BUILD)) tests/overhead/native $(OPTIONS)
 
-# From one thread to four, on as many CPUs; where these are emulated they take turns.
+# From one thread to four, on as many CPUs; emulated CPUs run in turn.
 bench-scale:
 	$(Q)tools/lab run -q --cpus 4 --out $(BUILD)/bench-scale -- sh -c \
 		'tests/overhead/native --yes --folder /mnt/disk --mib 4 --threads 1 2 3 4 \

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests: units on this machine (plain, and under ASan and UBSan), the rest in VMs.
+# Tests: unit tests on the host (plain, and with ASan and UBSan), the others in VMs.
 
 KERNELS		?= $(shell tools/kernel-names check)
-# All of Debian's, where hours do not matter, or minutes are enough.
+# All kernels of Debian: hours are acceptable for check-kernels, and bpf-stats takes minutes.
 check-kernels bpf-stats: KERNELS := $(shell tools/kernel-names check check-kernels)
 TESTS		?=
-# Of tools/check's words: the short jobs of the last fill what the last VM leaves of the CPUs.
+# Words of tools/check. unit-san comes last: its short jobs use the CPUs that the last VM leaves
+# idle.
 CHECKS		?= unit browser vm unit-san
 
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
-# Parts of the module that are pure: compiled for this machine from the same source.
+# Pure parts of the module, compiled for the host from the same source.
 unit_module	:= module/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -48,18 +49,18 @@ check-unit:
 check-vm:
 	$(Q)tools/check --kernels "$(KERNELS)" --tests "$(TESTS)" vm
 
-# What takes long by itself, on the last of the kernels.
+# The long tests, on the last of the kernels.
 check-long:
 	$(Q)tools/check --kernels "$(KERNELS)" long
 
-# The suite, and a minute of stress; some tests alone where they are asked for.
+# The suite, and a minute of stress; or only the given tests.
 check-debug:
 	$(Q)tools/check --tests "$(TESTS)" debug $(if $(TESTS),,stress)
 
 check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
-# What check-unit runs.
+# The unit tests, for check-unit.
 .PHONY: unit-tests
 unit-tests: $(unit_runs)
 
@@ -71,7 +72,7 @@ $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-# Prints the mappings of a process as perf reports them.
+# Prints the mappings of a process as perf events report them.
 $(BUILD)/maps_dump: $(BUILD)/tests/vm/progs/maps_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
@@ -83,7 +84,7 @@ $(BUILD)/tests/vm/progs/%.o: tests/vm/progs/%.c | $(generated)
 
 -include $(patsubst %,$(BUILD)/tests/vm/progs/%.d,events_dump maps_dump)
 
-# A stack is what frame pointers tell, where no call was made a jump.
+# User stacks follow frame pointers, and need calls that are not replaced by jumps.
 frame_pointers := -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 $(BUILD)/workload: tests/vm/progs/workload.c
@@ -91,7 +92,7 @@ $(BUILD)/workload: tests/vm/progs/workload.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(frame_pointers) -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
-# What test_fuzz_debugfs.py lets loose.
+# The fuzzer of test_fuzz_debugfs.py.
 $(BUILD)/fuzz_debugfs: tests/vm/progs/fuzz_debugfs.c tests/unit/random.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
@@ -102,7 +103,7 @@ $(BUILD)/touch_pages: tests/vm/progs/touch_pages.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
-# What each eBPF program costs, on every kernel.
+# Cost of each eBPF program, on every kernel.
 bpf-stats:
 	$(Q)for kernel in $(KERNELS); do echo "-- kernel $$kernel"; \
 		tools/lab run -q --kernel $$kernel -- \
@@ -111,12 +112,12 @@ bpf-stats:
 lint:
 	$(Q)tools/lint
 
-# What recording that many million faults costs the recorder, in the VM.
+# Cost for the recorder of MILLIONS of faults, in the VM.
 .PHONY: bench-record
 bench-record:
 	$(Q)tools/lab run -q --cpus 4 -- tests/perf/record $(MILLIONS)
 
-# How fast recordings are explained, and in how much memory; not a test.
+# Speed and memory of the analysis; not a test.
 MILLIONS	?= 10
 
 $(BUILD)/bench_%: $(BUILD)/unit/tests/perf/bench_%.o $(lib)

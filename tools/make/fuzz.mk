@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Fuzzing, FUZZ_SECONDS a target: what it found interesting stays in $(BUILD)/fuzz.
-# A target is tests/fuzz/fuzz_NAME.c; its corpus is what corpus_NAME writes, a program
-# that is built, or a script.
+# Fuzzing, FUZZ_SECONDS for each target; interesting inputs stay in $(BUILD)/fuzz. A target is
+# tests/fuzz/fuzz_NAME.c; corpus_NAME, a program or a script, writes its initial corpus.
 
 FUZZ_SECONDS	?= 60
 ifeq ($(shell expr 'x$(FUZZ_SECONDS)' : 'x[1-9][0-9]*$$'),0)
@@ -11,15 +10,15 @@ fuzz_tests	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 		   -Wno-unknown-attributes
 
-# The library, instrumented; and what a target needs beside it.
+# The library with instrumentation, and the other inputs of a target.
 fuzz_lib	:= $(BUILD)/fuzz/libpfdrive.a
 fuzz_command_obj := $(BUILD)/fuzz/module/command.o
-# Every parser of options, and nothing behind argp_parse().
+# All parsers of options, but no code after argp_parse().
 fuzz_options_obj := $(BUILD)/fuzz/user/main.o
 
 fuzz_options_link  := -Wl,--wrap=argp_parse,--wrap=argp_failure,--wrap=invoker_init \
 		      -Wl,--wrap=invoker_choose,--wrap=invoker_is_other
-# Help goes nowhere.
+# Discards the help text.
 fuzz_options_run   := -close_fd_mask=3 -max_len=512
 fuzz_command_run   := -max_len=256
 fuzz_recording_run := -max_len=65536
@@ -72,7 +71,7 @@ fuzz: $(fuzz_tests)
 -include $(wildcard $(BUILD)/fuzz/tests/fuzz/*.d $(BUILD)/unit/tests/fuzz/*.d) \
 	$(user_src:%.c=$(BUILD)/fuzz/%.d) $(fuzz_command_obj:.o=.d)
 
-# What is done with the module's files, by tests/vm/progs/fuzz_debugfs.c. Repeat it with SEED.
+# Fuzzes the module's files with tests/vm/progs/fuzz_debugfs.c. SEED repeats a run.
 OPERATIONS	?= 1000000
 KERNEL		?= 6.12
 SEED		?=
@@ -82,6 +81,6 @@ fuzz-debugfs:
 	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 -- tests/vm/run -s \
 		--operations $(OPERATIONS) $(if $(SEED),--seed $(SEED)) test_fuzz_debugfs.py
 
-# Every step of pfdrive fails once, not a sample, then every allocation of the module.
+# Lets every step of pfdrive fail once, not only a sample, then every allocation of the module.
 check-injection:
 	$(Q)tools/check-injection $(KERNEL)

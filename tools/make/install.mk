@@ -9,7 +9,7 @@ RST2MAN		?= $(firstword $(foreach c,rst2man rst2man.py,$(shell command -v $(c)))
 man_src		:= $(sort $(wildcard Documentation/man/pfdrive*.1.rst))
 man_pages	:= $(man_src:Documentation/man/%.rst=$(BUILD)/man/%)
 schemas		:= $(sort $(wildcard Documentation/formats/*.schema.json))
-# The kernel that the module is built for, which need not be the one that runs.
+# The kernel for which the module is built; it may differ from the running one.
 release		= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 			$(KDIR)/include/generated/utsrelease.h 2>/dev/null),$\
 			$(notdir $(patsubst %/build,%,$(KDIR))))
@@ -23,7 +23,7 @@ completion_files = $(BUILD)/completion/pfdrive.bash:$(PREFIX)/share/bash-complet
 data_files	= $(schema_files) $(completion_files)
 module_files	= $(module_ko):/lib/modules/$(release)/updates/pfstat.ko
 
-# The source of a page does not state the version.
+# The version is not in the source of a page.
 $(BUILD)/man/%: Documentation/man/%.rst VERSION
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)

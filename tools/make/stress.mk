@@ -23,8 +23,8 @@ $(BUILD)/stress/vm_ops.bpf.o: $(stress_dir)/vm_ops.bpf.c
 	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
-# What one run takes; SEED= repeats one; with LOADS= it fails when the module was loaded and
-# unloaded less often. Four CPUs, and memory that is short.
+# Settings of one run: SEED= repeats it; with LOADS= it fails if the module was loaded and unloaded
+# less often. The VM has four CPUs and little memory.
 MINUTES		?= 10
 LOADS		?=
 KERNEL		?= 6.12
@@ -37,8 +37,8 @@ stress:
 		tests/stress/run --minutes $(MINUTES) $(if $(LOADS),--loads $(LOADS)) \
 			$(if $(SEED),--seed $(SEED))
 
-# Other people's tests, with hooks and without. stress-ng is there; of the kernel's own
-# tests those that map files are built in the lab's root, if it has the kernel's source.
+# Foreign tests, with and without hooks. stress-ng is a package; kernel selftests that map files are
+# built in the lab's root if it has the kernel's source.
 same_packages	:= linux-source-6.12
 selftests	:= cow gup_longterm madv_populate map_populate mkdirty mlock2-tests mremap_test \
 		   mrelease_test pagemap_ioctl soft-dirty uffd-unit-tests
@@ -62,9 +62,9 @@ $(selftests_dir)/unpacked: $(linux_source)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)tar -C $(@D) --strip-components=1 -xJf $< --wildcards '*/tools/testing/selftests/mm' \
 		'*/tools/testing/selftests/kselftest*.h' '*/tools/include' '*/mm/gup_test.h'
-	$(Q)touch $(@D)/tools/testing/selftests/mm/local_config.h $@	# no liburing
+	$(Q)touch $(@D)/tools/testing/selftests/mm/local_config.h $@	# without liburing
 
-# As the kernel's Makefile there does, but for what needs a kernel that was built.
+# Like the kernel's Makefile there, but without the parts that need a built kernel.
 $(selftests:%=$(BUILD)/selftests/%): $(BUILD)/selftests/%: $(selftests_dir)/unpacked
 	$(call say,CC,$@)
 	$(Q)cd $(selftests_dir)/tools/testing/selftests/mm && \

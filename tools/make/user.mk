@@ -4,7 +4,7 @@
 packages	:= libbpf libcap-ng jansson smartcols libseccomp libdw hwloc libxxhash
 user_src	:= $(sort $(shell find user -name '*.c'))
 user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
-# Everything but main(): pfdrive, the unit tests and the tools link what they need of it.
+# Everything but main(), for pfdrive, the unit tests and the tools.
 lib_src		:= $(filter-out user/main.c,$(user_src))
 lib		:= $(BUILD)/libpfdrive.a
 bpf_src		:= $(wildcard bpf/*.bpf.c)
@@ -16,7 +16,7 @@ user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(WARNINGS) $
 		  $(shell pkg-config --cflags $(packages)) -MMD -MP
 user_libs	= $(shell pkg-config --libs $(packages)) -lelf -lz -liberty -lpthread -lm
 
-# Headers that no file of the tree holds: they are made before the first object.
+# Generated headers, which must exist before the first object is compiled.
 generated	:= $(BUILD)/pfstat.skel.h $(BUILD)/util/version.h
 
 pfdrive: $(BUILD)/pfdrive
@@ -34,7 +34,7 @@ $(BUILD)/user/%.o: user/%.c | $(generated)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -c -o $@ $<
 
-# Completion of pfdrive's command line, made of its tables of commands and options.
+# Completion of pfdrive's command line, generated from its tables of commands and options.
 completions	:= $(BUILD)/completion/pfdrive.bash $(BUILD)/completion/_pfdrive
 
 .PHONY: completion
@@ -47,11 +47,11 @@ $(completions): $(BUILD)/pfdrive
 	$(Q)mkdir -p $(@D)
 	$(Q)$< helper completion $(shell) > $@
 
-# The template of the page is embedded (.incbin), which the compiler does not list with -MMD.
+# The template of the page is embedded with .incbin, which -MMD does not list.
 $(BUILD)/user/print/html/html_template.o: user/print/html/page.html user/print/html/style.css
 
-# The instruction set by name: clang took v1 if it was not told, and since 20 takes v3, so that
-# the programs, and what the verifier makes of them, would depend on who compiles.
+# States the instruction set: clang's default was v1 and is v3 since 20, so the programs and the
+# verifier's figures would depend on the compiler.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c tools/make/user.mk
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
