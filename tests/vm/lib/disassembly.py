@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a function of the module stores to, as its machine code says: `disassembly.py KO [FUNCTION]`.
+"""Lists the stores of a module function from its machine code: `disassembly.py KO [FUNCTION]`.
 
-Each store is its CPU's own (%gs), the stack's, or through a pointer. Such a pointer is the
-CPU's own too when the last that the code before put into the register came from %gs (or,
-for the stack, from its pointers). What is left is memory that CPUs may share."""
+Each store goes to per-CPU memory (%gs), to the stack, or through a pointer. A pointer also counts
+as per-CPU if the last value loaded into its register came from %gs, and as stack if it came from
+the stack's pointers. All other stores go to memory that CPUs may share."""
 import collections
 import re
 import subprocess
@@ -11,9 +11,9 @@ import sys
 
 Store = collections.namedtuple("Store", "place text")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(.*?)\s*(?:#.*)?$")
-# The last operand is memory: AT&T's order has the destination there.
+# The last operand is memory: in AT&T syntax it is the destination.
 MEMORY = re.compile(r"(?:^|[\s,])((?:%[a-z]s:)?[-+\w]*\([^()]*\)|%gs:[-+\w]+)$")
-# With memory as the last operand these only look at it.
+# These only read memory, although it is their last operand.
 LOOK = re.compile(r"^(cmp|test|bt[wlq]?\b|jmp|call|push|prefetch|nop|lea|mul|imul|div|idiv|ucomis)")
 READ_ONLY_SINGLE = re.compile(r"^(call|jmp|push|prefetch|nop|mul|imul|div|idiv)")
 STACK = ("rsp", "rbp")
@@ -21,7 +21,7 @@ KEPT_BY_CALLS = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 
 
 def wide(register):
-    """rax of %eax, %ax, %al; r13 of %r13d."""
+    """rax for %eax, %ax and %al; r13 for %r13d."""
     name = register.lstrip("%")
     if re.fullmatch(r"r\d+[dwb]?", name):
         return name.rstrip("dwb")
@@ -42,7 +42,7 @@ def code_of(module, function):
 
 
 def source_of(code, at, register):
-    """What was last put into the register before line `at`, in the order of the code."""
+    """The last value written to the register before line `at`, in the order of the code."""
     for before in range(at - 1, -1, -1):
         words = code[before].split(None, 1)
         operands = words[1] if len(words) > 1 else ""
@@ -71,7 +71,7 @@ def place_of(code, at, operand):
 
 
 def stores_of(module, function):
-    """Every store, in the order of the code."""
+    """All stores, in the order of the code."""
     code = code_of(module, function)
     found = []
     for at, line in enumerate(code):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The kernel's fault injection: the n-th allocation of a task fails, once.
 
-Only allocations below certain functions count, where that is asked for: the stack of
-who allocates has a return address between two bounds.
+On request, only allocations below certain functions count: the allocating call stack must
+contain a return address between two bounds.
 """
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ import pfstat
 DEBUGFS = pathlib.Path("/sys/kernel/debug")
 KINDS = ("failslab", "fail_page_alloc")
 EVERYWHERE = (0, (1 << 64) - 1)
-# More than any operation has: it would fail for ever.
+# More allocations than any operation makes; otherwise the loop would not end.
 MOST = 3000
 SYS_FINIT_MODULE, SYS_DELETE_MODULE = 313, 176
 
@@ -32,7 +32,7 @@ def available():
 
 
 def below_module():
-    """Within the module's text, once it is loaded."""
+    """The bounds of the module's text, once it is loaded."""
     start = int(pathlib.Path("/sys/module/pfstat/sections/.text").read_text(), 16)
     sizes = pfstat.run("size", "-A", "-d", pfstat.MODULE).stdout.splitlines()
     size, = [int(line.split()[1]) for line in sizes if line.split()[:1] == [".text"]]
@@ -40,7 +40,7 @@ def below_module():
 
 
 def below_function(name):
-    """Within a function of the kernel."""
+    """The bounds of a kernel function."""
     symbols = []
     for line in pathlib.Path("/proc/kallsyms").read_text().splitlines():
         if "[" not in line:
@@ -54,15 +54,16 @@ def below_function(name):
 
 @functools.lru_cache(maxsize=None)
 def beyond_help():
-    """The kernel needs memory to take a kretprobe away, and cannot live without: it warns, the
-    probe stays armed, and what its handler uses is freed all the same (kernel/kprobes.c of
-    6.12). No caller can do anything about it, or hears of it."""
+    """The kernel cannot remove a kretprobe without memory: it warns, the probe stays armed, and the
+    data of its handler is freed nevertheless (kernel/kprobes.c of 6.12). The caller neither learns
+    of it nor can handle it, so these allocations must not fail."""
     return below_function("unregister_kretprobe")
 
 
 @contextlib.contextmanager
 def counted(bounds):
-    """Which allocations count: those below bounds, whatever they may wait for."""
+    """Selects the allocations that count: those made below the bounds, including those that may
+    sleep."""
     settings = {"verbose": "0", "ignore-gfp-wait": "N", "stacktrace-depth": "32",
                 "require-start": hex(bounds[0]), "require-end": hex(bounds[1]),
                 "reject-start": hex(beyond_help()[0]), "reject-end": hex(beyond_help()[1])}
@@ -81,7 +82,7 @@ def counted(bounds):
 
 
 class Own:
-    """Of this thread; open all the time, so that arming it is one system call."""
+    """fail-nth of this thread; open all the time, so that arming it is one system call."""
 
     def __init__(self):
         self.fd = os.open(path_of(os.getpid(), threading.get_native_id()), os.O_RDWR)
@@ -90,7 +91,7 @@ class Own:
         os.pwrite(self.fd, b"%d" % nth, 0)
 
     def disarm(self):
-        """True: the allocation came, and failed."""
+        """True: the allocation was reached and failed."""
         failed = int(os.pread(self.fd, 32, 0)) == 0
         os.pwrite(self.fd, b"0", 0)
         return failed
@@ -100,19 +101,19 @@ class Own:
 
 
 def errno_of(act):
-    """What act() ends with: 0 or an errno."""
+    """The result of act(): 0 or an errno."""
     try:
         act()
     except OSError as error:
         return error.errno
-    except MemoryError:     # the interpreter's own allocation was the one
+    except MemoryError:     # an allocation of the interpreter itself failed
         return errno.ENOMEM
     return 0
 
 
 def each(bounds, act, check, begin=lambda: None):
-    """begin(), act() with its first, its second, … allocation failing, check(errno, failed);
-    until none failed, for act() has no more. How many did."""
+    """Runs begin(), act() with its n-th allocation failing, and check(errno, failed), for n from 1
+    until act() makes fewer than n allocations. Returns the number of failed allocations."""
     own = Own()
     try:
         for nth in itertools.count(1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""File systems to test on: made, mounted, with a device that can be told to fail."""
+"""File systems to test on: created and mounted, on a device that can be set to fail."""
 import contextlib
 import ctypes
 import os
@@ -13,8 +13,8 @@ from pfstat import LIBC, PAGE
 LAB_PEER = pathlib.Path(__file__).parents[3] / "tools/lab-peer"
 PEER_MOUNT = pathlib.Path("/mnt/peer")
 
-# The smallest that their mkfs makes, or not much more. null_blk takes memory for what was
-# written alone.
+# Close to the smallest size that their mkfs accepts. null_blk allocates memory only for written
+# blocks.
 MEGABYTES = {"ext4": 64, "xfs": 320, "btrfs": 160}
 MKFS = {
     "ext4": ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
@@ -32,7 +32,8 @@ def has_module(*names):
 
 
 def here():
-    """Names of the file systems that this kernel has; the lab's peer needs virtual cards."""
+    """Names of the file systems that this kernel supports; the lab's peer needs virtual network
+    cards."""
     names = [name for name in ("ext4", "xfs", "btrfs") if has_module(name)]
     if has_module("overlay"):
         names.append("overlay")
@@ -42,13 +43,13 @@ def here():
 
 
 def has_persistent_memory():
-    """Only a lab that was asked for it, with a kernel that can take it for a disk."""
+    """Only in a lab that was started with it, on a kernel with a driver that makes it a disk."""
     return "Persistent Memory" in pathlib.Path("/proc/iomem").read_text() and \
         has_module("nd_e820", "nd_pmem")
 
 
 class Device:
-    """A device-mapper device over a null_blk, which can be told to fail."""
+    """A device-mapper device over a null_blk, which can be set to fail."""
 
     def __init__(self, name, below):
         self.name = name
@@ -64,14 +65,14 @@ class Device:
                           **kwargs)
 
     def table(self, bad_from=0, bad_end=0):
-        """All of the device below, but for the sectors that are to be bad."""
+        """Maps all sectors to the device below, except the bad ones."""
         rows = [(0, bad_from, f"linear {self.below} 0"), (bad_from, bad_end, "error"),
                 (bad_end, self.sectors, f"linear {self.below} {bad_end}")]
         return "".join(f"{begin} {end - begin} {target}\n" for begin, end, target in rows
                        if end > begin)
 
     def load(self, table):
-        """Under a file system that is not asked to come to rest."""
+        """Loads the table without freezing the file system."""
         self.dmsetup("load", input=table)
         self.dmsetup("suspend", "--noflush", "--nolockfs")
         self.dmsetup("resume")
@@ -82,13 +83,13 @@ class Device:
 
 
 class Place:
-    """A mounted file system: its name, a folder on it, its device if it has one."""
+    """A mounted file system: its name, a folder on it, and its device if there is one."""
 
     def __init__(self, name, folder, mount, device=None, below=None):
         self.name = name
         self.folder = folder
         self.device = device
-        self.below = below      # an overlay's: the folder with its three
+        self.below = below      # of an overlay: the folder that contains its three folders
         self.mount_command = mount
 
     def mount(self):
@@ -99,8 +100,9 @@ class Place:
 
     @contextlib.contextmanager
     def failing(self, bad_from=0, bad_end=None):
-        """Meanwhile these sectors of the device, or all, give errors. Only reads are made then:
-        XFS, which writes to its log half a minute after the last change, is frozen."""
+        """Makes these sectors of the device, or all, fail until the block ends. XFS is frozen,
+        because it writes to its log half a minute after the last change, and only reads may fail.
+        """
         os.sync()
         frozen = self.name == "xfs"
         if frozen:
@@ -114,7 +116,7 @@ class Place:
                 pfstat.run("fsfreeze", "--unfreeze", self.folder)
 
     def file(self, name, pages):
-        """A new file whose pages hold page_of() them, not in the page cache."""
+        """A new file with page_of() in each page, without cached pages."""
         path = self.folder / name
         path.unlink(missing_ok=True)
         with open(path, "wb") as file:
@@ -124,7 +126,7 @@ class Place:
 
 
 def page_of(number):
-    """What a page of Place.file() holds; its first byte is value_of() it."""
+    """The content of a page of Place.file(): its bytes are value_of() it."""
     return bytes([value_of(number)]) * PAGE
 
 
@@ -134,7 +136,7 @@ def value_of(number):
 
 @contextlib.contextmanager
 def on_disk(name):
-    """One of those that lie on a disk."""
+    """A file system on a disk."""
     folder = pathlib.Path("/mnt") / f"fs-{name}"
     folder.mkdir(exist_ok=True)
     with pfstat.null_disk(f"fs-{name}", MEGABYTES[name], COMPLETION_NS) as below:
@@ -153,7 +155,7 @@ def on_disk(name):
 
 @contextlib.contextmanager
 def overlay():
-    """Over an ext4: what is made is in the upper folder, lower/ is the one below."""
+    """An overlay over an ext4: new files are in the upper folder, lower/ is the lower one."""
     folder = pathlib.Path("/mnt/fs-overlay")
     folder.mkdir(exist_ok=True)
     with on_disk("ext4") as below:
@@ -172,7 +174,7 @@ def overlay():
 
 @contextlib.contextmanager
 def nfs():
-    """Version 4.2 of an ext4, through the network of tools/lab-peer."""
+    """NFS version 4.2 of an ext4, through the network of tools/lab-peer."""
     exported = pfstat.DISK / "exported"
     exported.mkdir(exist_ok=True)
     pfstat.run(LAB_PEER, "start", "--nfs", exported)
@@ -185,13 +187,13 @@ def nfs():
 
 @contextlib.contextmanager
 def dax():
-    """An ext4 on memory that is taken for persistent (tools/lab --pmem), with DAX."""
+    """An ext4 with DAX, on memory that serves as persistent memory (tools/lab --pmem)."""
     pfstat.run("modprobe", "-a", "nd_e820", "nd_pmem")
     device = pathlib.Path("/dev/pmem0")
     pfstat.wait_until(device.exists, 60)
     folder = pathlib.Path("/mnt/fs-dax")
     folder.mkdir(exist_ok=True)
-    # In pieces of 2 MiB, so that a file may be mapped by huge pages.
+    # In units of 2 MiB, so that huge pages can map a file.
     pfstat.run(*MKFS["ext4"], "-b", PAGE, "-E", "stride=512,stripe_width=512", device)
     place = Place("ext4", folder, ["-t", "ext4", "-o", "noatime,dax=always", device, folder])
     place.mount()
@@ -208,7 +210,7 @@ def mounted(name):
 
 
 def resident(path):
-    """Pages of the file that are in the page cache."""
+    """Number of the file's pages in the page cache."""
     with pfstat.Mapping(path) as mapping:
         pages = -(-mapping.size // PAGE)
         states = ctypes.create_string_buffer(pages)
@@ -220,7 +222,7 @@ def resident(path):
 def make_cold(path):
     with open(path, "rb") as file:
         os.fsync(file.fileno())
-        for _ in range(10):     # a page that somebody looks at just now stays
+        for _ in range(10):     # a page in use at the moment stays
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             if not resident(path):
                 return
@@ -229,7 +231,7 @@ def make_cold(path):
 
 
 def blocks_of(path, page):
-    """Sectors of the device where the page of a file lies, as FIEMAP tells."""
+    """Sectors of the device that hold a page of a file, from FIEMAP."""
     for line in pfstat.run("filefrag", "-v", f"-b{PAGE}", path).stdout.splitlines():
         words = line.replace(":", " ").replace("..", " ").split()
         if len(words) >= 6 and words[0].isdigit() and int(words[1]) <= page <= int(words[2]):
@@ -239,7 +241,7 @@ def blocks_of(path, page):
 
 
 class Touched:
-    """What tests/vm/progs/touch_pages.c said, and what pfstat did of it."""
+    """The output of tests/vm/progs/touch_pages.c, and the module's log of it."""
 
     def __init__(self, text):
         lines = text.splitlines()
@@ -249,7 +251,7 @@ class Touched:
         self.stats = pfstat.stats()
 
     def values(self):
-        """{page: value} of those that were touched without a signal."""
+        """{page: value} of the pages that were touched without a signal."""
         words = [line.split() for line in self.lines]
         return {int(w[1]): int(w[3]) for w in words if w[2] == "value"}
 
@@ -267,7 +269,7 @@ def touch(path, how, steps, option="-p"):
 
 
 def device_number(number):
-    """As pfstat writes it."""
+    """In pfstat's format."""
     return f"{os.major(number)}:{os.minor(number)}"
 
 
@@ -276,7 +278,7 @@ def device_of(path):
 
 
 def present(mapping, pages):
-    """Those of a Mapping's pages that are in the page table."""
+    """The pages of a Mapping that are in the page table."""
     with open("/proc/self/pagemap", "rb") as pagemap:
         pagemap.seek(mapping.address // PAGE * 8)
         entries = struct.unpack(f"{pages}Q", pagemap.read(8 * pages))

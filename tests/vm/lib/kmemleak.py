@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The debug kernel's search for memory that nobody knows any more."""
+"""The debug kernel's search for memory without references."""
 import time
 
 import pfstat
 
-# It takes nothing for lost that is younger, nor what changed between two scans.
+# kmemleak ignores younger objects, and those that changed between two scans.
 MIN_AGE = 5
 
 
 def scan():
-    """Its report; empty: nothing is lost."""
+    """The report of kmemleak; empty: no leak."""
     for _ in range(2):
         time.sleep(MIN_AGE + 1)
         pfstat.KMEMLEAK.write_text("scan")

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the kernel says when something is wrong in it."""
+"""Kernel messages that report a problem in the kernel."""
 import re
 
 import pfstat
 
-# What must not appear in the kernel log while a test runs. A file system's warning of what a
-# program asked of it ("EXT4-fs warning") is none of these.
+# Lines that must not appear in the kernel log during a test. Warnings of a file system about a
+# program's request ("EXT4-fs warning") do not match.
 BAD_LINES = re.compile(r"(?-i:\bBUG\b|\bWARNING\b)|\bOops\b|lockdep|possible (recursive|circular)"
                        r"|INFO: (task|rcu|trying)|hard LOCKUP|general protection|taint|call trace"
                        r"|leaking|ODEBUG: ", re.IGNORECASE)
-# Loading an unsigned out-of-tree module says so once; that is no fault. Lockdep
-# prints that it is there, and its limits, when it begins; a test its name.
+# The kernel reports once that an unsigned out-of-tree module is loaded, which is not a problem.
+# Lockdep prints its limits at boot, and each test prints its name.
 ALLOWED_LINES = re.compile(r"pfstat: (loading out-of-tree module|module verification failed)"
                            r"|^\.\.\. .*LOCKDEP|RCU lockdep checking is enabled|^pfstat test ")
-# The kernel's report of an allocation that tests/vm/test_injection.py made fail, from and to.
+# Begin and end of the kernel's report of an allocation that tests/vm/test_injection.py made fail.
 REFUSED = re.compile(r"(vmalloc error|vmap allocation).*(failed|size)|: page allocation failure: ")
 REFUSED_END = re.compile(r"</TASK>|^Mem-Info:")
-# Lines of a report that are worth printing.
+# Number of lines of a report to print.
 REPORT_LINES = 100
 
 
 def lines_after(mark):
-    """All there are, when the mark has left the log already."""
+    """All lines if the mark is no longer in the log."""
     lines = whole()
     return lines[max((i for i, line in enumerate(lines) if mark in line), default=-1) + 1:]
 
@@ -31,8 +31,8 @@ def whole():
 
 
 def without_refusals(lines):
-    """An allocation that is refused has its caller's name printed, and no more came of it;
-    who cannot live with it says so itself."""
+    """Removes reports of refused allocations, which only name the caller; a caller that cannot
+    handle the failure prints a message of its own."""
     kept, inside = [], False
     for line in lines:
         inside = inside or bool(REFUSED.search(line))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the VM tests share: the module's files, parsed; the driver; workloads."""
+"""Shared by the VM tests: parsers of the module's files, the driver, workloads."""
 import collections
 import contextlib
 import ctypes
@@ -25,17 +25,17 @@ DISK = pathlib.Path("/mnt/disk")
 KMEMLEAK = pathlib.Path("/sys/kernel/debug/kmemleak")
 PAGE = 4096
 KERNEL = tuple(int(n) for n in os.uname().release.split(".")[:2])
-# The row of a kernel in tables: those that the lab builds are 6.12 with other options.
+# The name of the kernel in tables; the kernels built by the lab are 6.12 with other options.
 KERNEL_NAME = "newest" if os.environ.get("LAB_KERNEL") == "newest" else f"{KERNEL[0]}.{KERNEL[1]}"
 
 NO_PFN = None
 
-# Seconds to wait for what must come; a debug kernel in an emulator is slow.
+# Timeout in seconds; a debug kernel in an emulator is slow.
 PATIENCE = 600
 
 
 def run(*command, check=True, **kwargs):
-    """A command's CompletedProcess, its output as text."""
+    """Runs a command; returns its CompletedProcess with text output."""
     result = subprocess.run([str(word) for word in command], text=True, capture_output=True,
                             timeout=PATIENCE, **kwargs)
     if check and result.returncode:
@@ -51,19 +51,21 @@ def kernel_config():
 
 
 def may_skip():
-    """Whether the kernel may leave out events. Where its own code is preempted (lazily: 7.x), so
-    is a program of eBPF now and then, in the middle; until it goes on, others that come to it
-    on that CPU are passed by: all those of a turn on the CPU."""
+    """True if the kernel may skip events. With full or lazy preemption (7.x) an eBPF program can be
+    preempted; until it continues, the kernel skips it for other threads on that CPU, that is, all
+    their events of one turn on the CPU."""
     return "CONFIG_PREEMPT_LAZY" in kernel_config() or may_skip_faults()
 
 
 def may_skip_faults():
-    """Whether these may be faults: before 6.14 no program for them disables preemption."""
+    """True if faults may be skipped: before 6.14 the entry of these programs does not disable
+    preemption."""
     return kernel_config().get("CONFIG_PREEMPT") == "y"
 
 
 def assert_nothing_lost(result):
-    """No record, and no event but for those; the ledger closes but for as many."""
+    """No record is lost, and no events except those that the kernel may skip; the ledger adds up
+    except for as many."""
     assert result["lost"] == 0
     assert result["events_lost"] == (result["events_skipped"] if may_skip() else 0)
     assert abs(result["ledger"]["unexplained"]) <= result["events_lost"], result["ledger"]
@@ -79,7 +81,7 @@ def load():
 
 
 def unload():
-    """The module stays as long as something is hooked: targets of `control` go first."""
+    """rmmod fails while anything is hooked, so the targets of `control` are removed first."""
     if loaded():
         with contextlib.suppress(PermissionError):      # locked down: control had no targets
             control("stop")
@@ -87,7 +89,7 @@ def unload():
 
 
 def control(line):
-    """One command by the shell's file; an OSError carries the module's errno."""
+    """Writes one command to the shell's file; an OSError carries the module's errno."""
     fd = os.open(DEBUGFS / "control", os.O_WRONLY)
     try:
         os.write(fd, line.encode())
@@ -96,7 +98,7 @@ def control(line):
 
 
 class Session:
-    """The program's way in: targets go when it is closed."""
+    """The interface for programs: targets are removed when it is closed."""
 
     def __init__(self, *lines):
         self.fd = os.open(DEBUGFS / "session", os.O_RDWR)
@@ -140,7 +142,7 @@ def parse_record(names, words):
 
 
 def stats():
-    """The numbers of `stats` by name; a class's count by its name."""
+    """The numbers of `stats` by name; the count of a class by the name of the class."""
     values = {}
     for line in (DEBUGFS / "stats").read_text().split("histogram")[0].splitlines():
         words = line.split()
@@ -158,8 +160,8 @@ def hooked():
 
 
 def makes_accesses(pid):
-    """Is this pfdrive in the middle of them? It is a target of eBPF then; as it was, with
-    nothing hooked, when it measured what that costs."""
+    """True while pfdrive makes its accesses. It is a target of eBPF then; it was also one, with
+    nothing hooked, when it measured the cost of eBPF."""
     return hooked() > 0 and (PINS / "targets").exists() and str(pid) in run(
         "bpftool", "map", "dump", "pinned", PINS / "targets", check=False).stdout
 
@@ -182,7 +184,7 @@ def schema():
 
 
 def report_of(text):
-    """A report in JSON, parsed; it has the shape that the documentation states."""
+    """Parses a report in JSON; checks it against the documented schema."""
     result = json.loads(text)
     schema().validate(result)
     return result
@@ -194,7 +196,7 @@ def drive(*options, command=(), check=True):
 
 
 def record(*command, options=(), check=True):
-    """JSON of `pfdrive record -- COMMAND`, and what the command wrote."""
+    """JSON of `pfdrive record -- COMMAND`, and the output of the command."""
     out = pathlib.Path("/tmp/record.json")
     out.unlink(missing_ok=True)
     process = run(PFDRIVE, "record", "--json", out, *options, "--", *command, check=check)
@@ -202,7 +204,7 @@ def record(*command, options=(), check=True):
 
 
 def refused(status, *words, **kwargs):
-    """pfdrive's one sentence on stderr; nothing on stdout, and that exit status."""
+    """pfdrive's single message on stderr; checks that stdout is empty, and the exit status."""
     result = run(PFDRIVE, *words, check=False, **kwargs)
     assert result.returncode == status, result.stderr
     assert result.stdout == ""
@@ -211,8 +213,8 @@ def refused(status, *words, **kwargs):
 
 
 def begin_record(*options):
-    """A `pfdrive record` that goes on, once it watches, or has failed. (What it hooks before
-    that is for the measurement of its own cost.)"""
+    """A running `pfdrive record` that watches already, or has failed. (Earlier hooks belong to the
+    measurement of its own cost.)"""
     process = subprocess.Popen([PFDRIVE, "record", *map(str, options)], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: process.poll() is not None or watches(process))
@@ -220,12 +222,13 @@ def begin_record(*options):
 
 
 def watches(process):
-    """Has pfdrive record begun all? The thread that reads is the last of it."""
+    """True if pfdrive record has started everything; the thread that reads is the last part."""
     return len(os.listdir(f"/proc/{process.pid}/task")) > 1
 
 
 def children(pid):
-    """Of the first thread; where the kernel has no list of them all processes are looked at."""
+    """Children of the first thread; searches all processes if the kernel has no list of children.
+    """
     listed = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
     if listed.exists():
         return [int(word) for word in listed.read_text().split()]
@@ -250,7 +253,7 @@ def report(recording, *options):
 
 
 def group_of(result, name):
-    """The row of a report's groups that has this name."""
+    """The row of this name in a report's groups."""
     return next((row for row in result["groups"]["rows"] if row["name"] == str(name)), None)
 
 
@@ -268,14 +271,14 @@ def make_file(path, size, fill=b"\x5a"):
     return path
 
 
-# Since 6.16 ext4 has folios of many pages, and a fault maps a whole one. A test that
-# counts pages by faults needs single ones: what may be encrypted has them, on 7.3 too.
+# Since 6.16 ext4 has large folios, and a fault maps a whole one. A test that counts pages by faults
+# needs single pages: a file system that supports encryption has these, on 7.3 too.
 SINGLE_PAGES = ("-O", "encrypt") if pathlib.Path("/sys/fs/ext4/features/encryption").exists() \
     else ()
 
 
 def make_disk_of_single_pages():
-    """/mnt/disk once more, like the lab's guest makes it but for that; it is empty then."""
+    """Recreates /mnt/disk as in the lab's guest, but with single pages; it is empty then."""
     source, = [line.split()[0] for line in pathlib.Path("/proc/mounts").read_text().splitlines()
                if line.split()[1] == str(DISK)]
     uuid = run("blkid", "-o", "value", "-s", "UUID", source).stdout.strip()
@@ -286,7 +289,7 @@ def make_disk_of_single_pages():
 
 
 def device_node(block):
-    """/dev/NAME of a block device, made where nobody fills /dev."""
+    """/dev/NAME of a block device; creates it if there is no udev."""
     device = pathlib.Path("/dev") / block
     if not device.exists():
         number = pathlib.Path(f"/sys/block/{block}/dev").read_text().split(":")
@@ -296,7 +299,7 @@ def device_node(block):
 
 @contextlib.contextmanager
 def null_disk(name, megabytes, completion_ns):
-    """A null_blk of its own that completes each request after that time: its device."""
+    """A null_blk of its own that completes each request after that time; yields its device."""
     config = pathlib.Path("/sys/kernel/config/nullb") / name
     subprocess.run(["modprobe", "configfs"], check=False)
     subprocess.run(["mount", "-t", "configfs", "none", "/sys/kernel/config"], check=False,
@@ -306,7 +309,7 @@ def null_disk(name, megabytes, completion_ns):
     for key, value in (("size", megabytes), ("memory_backed", 1), ("blocksize", PAGE),
                        ("irqmode", 2), ("completion_nsec", completion_ns), ("power", 1)):
         (config / key).write_text(str(value))
-    block, = set(os.listdir("/sys/block")) - before     # by its index, or after its folder
+    block, = set(os.listdir("/sys/block")) - before     # named by its index, or by its folder
     device = device_node(block)
     try:
         yield device
@@ -317,14 +320,14 @@ def null_disk(name, megabytes, completion_ns):
 
 
 def swaps():
-    """The devices that the machine swaps to now."""
+    """The active swap devices."""
     lines = pathlib.Path("/proc/swaps").read_text().splitlines()[1:]
     return [line.split()[0] for line in lines]
 
 
 @contextlib.contextmanager
 def without_swap():
-    """The lab's swap is off meanwhile."""
+    """Switches the lab's swap off until the block ends."""
     devices = swaps()
     for device in devices:
         run("swapoff", device)
@@ -337,7 +340,7 @@ def without_swap():
 
 @contextlib.contextmanager
 def swap_disk(name, megabytes=128):
-    """The only swap is such a device, which takes 100 µs for a request."""
+    """Makes such a device the only swap; it takes 100 µs for each request."""
     with without_swap(), null_disk(name, megabytes, 100_000) as device:
         run("mkswap", device)
         run("swapon", device)
@@ -349,7 +352,7 @@ def swap_disk(name, megabytes=128):
 
 @contextlib.contextmanager
 def mounted_disk(name, completion_ns, readahead_kb=128, features=SINGLE_PAGES):
-    """An ext4 of 64 MiB on such a device: the folder where it is mounted."""
+    """An ext4 of 64 MiB on such a device; yields its mount point."""
     folder = pathlib.Path("/mnt") / name
     folder.mkdir(exist_ok=True)
     with null_disk(name, 64, completion_ns) as device:
@@ -377,7 +380,7 @@ def cgroup(name, *controllers):
 
 
 def drop_cache():
-    """Pages that wait in another CPU's batch for their list stay, but for posix_fadvise(2)."""
+    """drop_caches skips pages in another CPU's LRU batch, so posix_fadvise(2) drops these first."""
     os.sync()
     for path in DISK.iterdir():
         if path.is_file():
@@ -400,7 +403,7 @@ LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 def map_memory(fd, size, prot, flags):
-    """mmap(2) itself: Python's looks at the file's size, which debugfs leaves 0."""
+    """Calls mmap(2) directly: Python's mmap checks the file's size, which is 0 in debugfs."""
     address = LIBC.mmap(None, size, prot, flags, fd, 0)
     if address == ctypes.c_void_p(-1).value:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -408,7 +411,7 @@ def map_memory(fd, size, prot, flags):
 
 
 class Mapping:
-    """A file mapped into this process; touch pages, know their addresses."""
+    """A file mapped into this process; touches pages and returns their addresses."""
 
     def __init__(self, path, shared=True, write=False):
         self.file = open(path, "r+b" if write else "rb")
@@ -442,14 +445,14 @@ class Mapping:
 
 
 def mapped_by(record):
-    """The pages of the file that a call of ->fault has mapped, as the record tells."""
+    """The file's pages that a call of ->fault mapped, according to the record."""
     size = 1 << record["order"] if "f" in record["facts"] else 1
     begin = record["pgoff"] // size * size
     return range(begin, begin + size)
 
 
 class Workload:
-    """One of tests/vm/progs/workload.c's programs, waiting at its starting line."""
+    """A program of tests/vm/progs/workload.c that waits at its start."""
 
     def __init__(self, *arguments):
         self.process = subprocess.Popen([str(BUILD / "workload"), *map(str, arguments)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A user of the guest who may call sudo, and root with less than all privileges."""
+"""A user of the guest who may call sudo, and root with reduced privileges."""
 import contextlib
 import os
 import pathlib
@@ -13,17 +13,17 @@ HOME = pathlib.Path("/home") / NAME
 SUDOERS = pathlib.Path("/etc/sudoers.d/pfstat-user")
 FILES = {
     "/etc/passwd": f"{NAME}:x:{UID}:{GID}::{HOME}:/bin/sh\n",
-    # No password, but an account that is valid: PAM asks.
+    # No password, but a valid account, which PAM checks.
     "/etc/shadow": f"{NAME}:*:20000:0:99999:7:::\n",
     "/etc/group": f"{NAME}:x:{GID}:\npfstat-extra:x:{EXTRA_GID}:{NAME}\n",
-    # Else sudo complains on standard error that it cannot resolve its own host.
+    # Otherwise sudo warns on standard error that it cannot resolve its own host.
     "/etc/hosts": f"127.0.0.1 {os.uname().nodename}\n",
 }
 
 
 @contextlib.contextmanager
 def user():
-    """While it lasts there is the user, in two groups, with a folder of its own."""
+    """Creates the user, in two groups and with a home folder, until the block ends."""
     before = {path: pathlib.Path(path).read_text() if os.path.exists(path) else ""
               for path in FILES}
     for path, lines in FILES.items():
@@ -42,13 +42,13 @@ def user():
 
 
 def sudo(*command, **kwargs):
-    """The command by sudo, called by the user in its home: a CompletedProcess."""
+    """Runs the command with sudo as the user, in its home; returns a CompletedProcess."""
     environment = {"HOME": str(HOME), "USER": NAME, "PATH": os.environ["PATH"]}
     return pfstat.run("setpriv", f"--reuid={UID}", f"--regid={GID}", "--init-groups",
                       "sudo", "-n", *command, cwd=HOME, env=environment, **kwargs)
 
 
 def without(capabilities, *command, **kwargs):
-    """Root's command without these: "-bpf,-sys_admin"."""
+    """Runs the command as root without these capabilities: "-bpf,-sys_admin"."""
     return pfstat.run("setpriv", f"--bounding-set={capabilities}",
                       f"--inh-caps={capabilities}", *command, check=False, **kwargs)
