@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prepares the machine for a benchmark: checks requirements, asks its owner, and restores the
-settings."""
+"""Prepares the machine for a benchmark: checks requirements, confirms with the user, and restores
+the settings."""
 import contextlib
 import os
 import pathlib

@@ -272,7 +272,7 @@ static double number_of(const json_t *root, const char *class, const char *measu
 	return json_number_value(json_object_get(row_of(root, class, measure), key));
 }
 
-START_TEST(test_same_recording_twice_is_no_change)
+START_TEST(test_same_recording_twice_has_no_change)
 {
 	json_t *root, *rows, *row;
 	size_t i;
@@ -299,7 +299,7 @@ START_TEST(test_same_recording_twice_is_no_change)
 }
 END_TEST
 
-START_TEST(test_two_runs_of_one_workload_are_no_change)
+START_TEST(test_two_runs_of_one_workload_have_no_change)
 {
 	const struct plan a = with_seed(2), b = with_seed(3);
 
@@ -409,7 +409,7 @@ START_TEST(test_cut_and_lossy_recordings_are_compared_with_a_warning)
 }
 END_TEST
 
-START_TEST(test_few_faults_are_no_change)
+START_TEST(test_few_faults_give_no_verdict)
 {
 	struct plan a = with_seed(9), b = with_seed(10);
 	json_t *root;
@@ -497,7 +497,7 @@ START_TEST(test_each_side_may_have_several_runs)
 END_TEST
 
 /* A process that faults at a constant rate, watched once, and then for twice as long. */
-START_TEST(test_duration_of_the_recording_is_no_change)
+START_TEST(test_duration_of_the_recording_makes_no_change)
 {
 	struct plan a = with_seed(30), b = with_seed(31);
 	const json_t *difference;
@@ -586,14 +586,14 @@ START_TEST(test_html_page_does_not_overwrite_a_recording)
 }
 END_TEST
 
-RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder, test_same_recording_twice_is_no_change,
-	       test_two_runs_of_one_workload_are_no_change,
+RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder, test_same_recording_twice_has_no_change,
+	       test_two_runs_of_one_workload_have_no_change,
 	       test_slower_disk_is_a_change_of_the_device_part,
 	       test_parts_are_not_compared_without_ebpf,
 	       test_classes_that_a_run_could_not_see_are_not_compared,
 	       test_cut_and_lossy_recordings_are_compared_with_a_warning,
-	       test_few_faults_are_no_change, test_each_side_may_have_several_runs,
-	       test_duration_of_the_recording_is_no_change,
+	       test_few_faults_give_no_verdict, test_each_side_may_have_several_runs,
+	       test_duration_of_the_recording_makes_no_change,
 	       test_bad_command_lines_and_files_are_refused, test_closed_stdout_is_not_reported,
 	       test_signal_during_the_open_exits_with_its_status,
 	       test_html_page_does_not_overwrite_a_recording)

@@ -142,7 +142,7 @@ START_TEST(test_another_device_is_another_file)
 }
 END_TEST
 
-START_TEST(test_a_process_that_has_ended_is_no_obstacle)
+START_TEST(test_files_of_an_exited_process_are_found)
 {
 	struct code_files *files = code_files_new();
 	uint64_t inode = see(files, 1 << 30, PROT_READ | PROT_EXEC, 0);
@@ -169,4 +169,4 @@ RUN_TESTS_WITH("code files", setup, teardown, test_the_mapped_file_is_found_by_p
 	       test_a_file_that_replaces_it_is_not_taken_for_it,
 	       test_a_file_that_was_written_since_has_no_names,
 	       test_non_executable_file_is_not_kept_open, test_another_device_is_another_file,
-	       test_a_process_that_has_ended_is_no_obstacle, test_a_device_is_not_opened)
+	       test_files_of_an_exited_process_are_found, test_a_device_is_not_opened)

@@ -80,7 +80,7 @@ static struct comparison compare(const struct sample *a, const struct sample *b,
 	return comparison;
 }
 
-START_TEST(test_same_run_twice_is_no_change_even_without_a_threshold)
+START_TEST(test_same_run_twice_has_no_change_even_without_a_threshold)
 {
 	struct comparison comparison;
 	struct sample a;
@@ -126,7 +126,7 @@ START_TEST(test_slower_device_changes_only_the_device_part)
 }
 END_TEST
 
-START_TEST(test_difference_below_the_threshold_is_no_change)
+START_TEST(test_difference_below_the_threshold_is_not_a_change)
 {
 	struct comparison comparison;
 	struct sample a, b;
@@ -465,9 +465,9 @@ START_TEST(test_several_runs_reveal_the_variation_between_runs)
 }
 END_TEST
 
-RUN_TESTS("comparison", test_same_run_twice_is_no_change_even_without_a_threshold,
+RUN_TESTS("comparison", test_same_run_twice_has_no_change_even_without_a_threshold,
 	  test_slower_device_changes_only_the_device_part,
-	  test_difference_below_the_threshold_is_no_change,
+	  test_difference_below_the_threshold_is_not_a_change,
 	  test_equal_runs_are_seldom_reported_as_changed, test_few_faults_give_no_verdict,
 	  test_class_of_one_run_only_is_a_change_by_count, test_class_of_neither_run_has_no_rows,
 	  test_part_unknown_in_one_run_has_no_verdict, test_number_of_major_faults_is_compared,

@@ -55,7 +55,7 @@ START_TEST(test_points_by_size_and_stride)
 }
 END_TEST
 
-START_TEST(test_without_points_there_is_no_figure)
+START_TEST(test_figure_needs_points)
 {
 	struct bench_row rows[] = { row(&other, "64", 7) };
 	const struct bench_results results = { .rows = rows, .nr = 1 };
@@ -68,4 +68,4 @@ START_TEST(test_without_points_there_is_no_figure)
 }
 END_TEST
 
-RUN_TESTS("memory figure", test_points_by_size_and_stride, test_without_points_there_is_no_figure)
+RUN_TESTS("memory figure", test_points_by_size_and_stride, test_figure_needs_points)

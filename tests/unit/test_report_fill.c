@@ -185,7 +185,7 @@ START_TEST(test_without_counters_hooks_come_from_the_head)
 }
 END_TEST
 
-START_TEST(test_without_ebpf_there_are_no_parts)
+START_TEST(test_parts_need_ebpf)
 {
 	struct fixture fixture;
 
@@ -247,5 +247,5 @@ END_TEST
 RUN_TESTS("fill", test_mappings_beyond_the_limit_are_counted_as_lost,
 	  test_faults_and_parts_match_the_analysis, test_counters_are_copied,
 	  test_known_time_is_not_replaced, test_steps_before_the_accesses_are_counted,
-	  test_without_counters_hooks_come_from_the_head, test_without_ebpf_there_are_no_parts,
+	  test_without_counters_hooks_come_from_the_head, test_parts_need_ebpf,
 	  test_groups_are_filled_on_request)

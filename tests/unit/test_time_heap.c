@@ -53,7 +53,7 @@ START_TEST(test_a_source_that_ends_leaves_the_others_in_order)
 }
 END_TEST
 
-START_TEST(test_of_equal_times_the_lowest_source_is_first)
+START_TEST(test_at_equal_times_the_lowest_source_is_first)
 {
 	struct time_heap heap;
 	unsigned int i;
@@ -71,4 +71,4 @@ END_TEST
 
 RUN_TESTS("time_heap", test_events_of_many_sources_come_in_time_order,
 	  test_a_source_that_ends_leaves_the_others_in_order,
-	  test_of_equal_times_the_lowest_source_is_first)
+	  test_at_equal_times_the_lowest_source_is_first)

@@ -119,7 +119,7 @@ def test_rows_name_the_missing_option_without_a_peer_and_nfs():
     assert rows[0]["missing"] == "/mnt/disk is not on NFS"
 
 
-def test_user_nobody_also_measures_the_network():
+def test_unprivileged_user_also_measures_the_network():
     with peer():
         text = bench("peer", "--no-bpf", "--peer", PEER, user=65534, group=65534,
                      extra_groups=[]).stdout

@@ -261,7 +261,7 @@ def test_faults_of_a_cold_file_are_major(file):
     assert [f["pgoff"] for f in faults] == sorted(f["pgoff"] for f in faults)
     outcomes = collections.Counter(f["outcome"] for f in faults)
     assert outcomes[MAJOR] >= 1 and outcomes[ERROR] == 0
-    # Whether a fault is major is known only at its retry; a fault that ends has no retry.
+    # Only the retry shows whether a fault is major; a fault that ends has no retry.
     assert outcomes[RETRY] >= outcomes[MAJOR]
     # One instruction reads all of them.
     assert len({f["ip"] for f in faults}) == 1

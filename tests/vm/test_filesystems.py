@@ -74,7 +74,7 @@ def test_counts_of_a_cold_file_add_up(place, cold, steps):
     assert touched.values() == {page: value_of(page) for page in steps}
     solved = closes(touched, cold)
     assert pfstat.classes(touched.records)["disk"] >= 1
-    # xfs is first asked for a huge page, except on 6.1, and has none.
+    # The kernel first tries a huge page on xfs, except on 6.1; xfs has none.
     assert {r["op"] for r in touched.records if r["class"] != "pass"} == {"fault"}
     # Every page was mapped by its own fault or with the folio of another page; none twice.
     assert sorted(page for r in solved for page in mapped_by(r)) == SEQUENTIAL
@@ -109,7 +109,7 @@ def test_a_warm_file_is_not_read(place, cold):
     pfstat.warm(cold)
     touched = touch(cold, "read", RANDOM)
     solved = closes(touched, cold)
-    # XFS is asked for a huge page first where the mapping has room for one: see below.
+    # The kernel first tries a huge page on XFS if the mapping has space for one: see below.
     assert len(solved) == len([r for r in touched.records if r["op"] != "huge_fault"])
     assert touched.major == 0
 
@@ -147,7 +147,7 @@ def test_a_write_after_a_read_is_only_a_mkwrite(place, cold):
         session.command(f"file {mapping.fd()}")
         mapping.read(3)
         mapping.write(3)
-    # 7.2 also asks XFS for a huge page here.
+    # 7.2 also tries a huge page on XFS here.
     assert [r["op"] for r in pfstat.log()[1] if r["class"] != "pass"] == ["fault", "page_mkwrite"]
 
 
@@ -298,8 +298,8 @@ def test_pfdrive_works_from_end_to_end(place, cold, around):
 
 
 def test_huge_faults_are_passed_on(place):
-    """XFS is first asked for a huge page, and has none; 6.1 does not ask. No other file system is
-    asked."""
+    """The kernel first tries a huge page on XFS, which has none; 6.1 and other file systems do not.
+    """
     path = place.file("large", 1024)
     pfstat.warm(path)
     touched = touch(path, "read", range(0, 1024, 64))

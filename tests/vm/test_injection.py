@@ -267,7 +267,7 @@ def test_a_fault_is_recorded_without_memory(small_file):
 
 
 def test_fork_of_a_target_is_followed_or_counted(small_file):
-    """The child is followed at once, or a moment later if the counter says so."""
+    """The child is followed at once, or a moment later if an allocation failed and was counted."""
     pfstat.warm(small_file)
     own = failnth.Own()
     nth, failed = 0, True

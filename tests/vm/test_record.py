@@ -578,7 +578,7 @@ def check_cut(stderr, path, reason):
     assert result["events_lost"] > 0 and result["calls"] is not None
 
 
-def test_a_disk_that_becomes_full_keeps_what_was_recorded(tmp_path):
+def test_full_disk_keeps_the_recorded_events(tmp_path):
     folder = tmp_path / "full"
     recording = folder / "run.pfs"
     faulting = subprocess.Popen(["python3", "-c", FAULTS_FOR_EVER])
@@ -597,7 +597,7 @@ def test_a_disk_that_becomes_full_keeps_what_was_recorded(tmp_path):
         faulting.wait()
 
 
-def test_a_limit_of_file_sizes_keeps_what_was_recorded():
+def test_file_size_limit_keeps_the_recorded_events():
     with subprocess.Popen(["python3", "-c", FAULTS_FOR_EVER]) as faulting:
         result = pfstat.run("prlimit", "--fsize=1000000", pfstat.PFDRIVE, "record", "-p",
                             faulting.pid, "-o", RECORDING, check=False)

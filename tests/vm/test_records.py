@@ -199,7 +199,7 @@ def test_contention_for_a_cached_page_is_not_a_disk_fault():
             assert starts[record["earlier_ns"]]["class"] == "lock"
 
 
-def test_stats_counts_what_the_log_lists(small_file):
+def test_stats_match_the_log(small_file):
     with Mapping(small_file) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):
             for page in range(0, 256, 3):

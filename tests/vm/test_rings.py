@@ -31,7 +31,7 @@ def run_pages(small_file, *options):
     return pfstat.log()
 
 
-def test_drop_mode_with_a_ring_of_one_page_counts_what_it_lost(small_file):
+def test_drop_mode_with_a_ring_of_one_page_counts_its_losses(small_file):
     head, records = run_pages(small_file, "ring_size 4K", "mode drop")
     assert head == {"calls": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
     assert [r["pgoff"] for r in records] == list(range(PER_PAGE))

@@ -45,7 +45,7 @@ def fixture_recordings():
     return made
 
 
-def test_same_recording_twice_is_no_change(recordings):
+def test_same_recording_twice_has_no_change(recordings):
     status, result = compare("--threshold", "0", recordings["with"], recordings["with"])
     assert status == 0 and result["change"] is False
     judged = [r for r in result["rows"] if r["difference_percent"] is not None]

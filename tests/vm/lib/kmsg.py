@@ -21,7 +21,7 @@ REPORT_LINES = 100
 
 
 def lines_after(mark):
-    """All lines if the mark is no longer in the log."""
+    """All lines if the mark has left the log."""
     lines = whole()
     return lines[max((i for i, line in enumerate(lines) if mark in line), default=-1) + 1:]
 
