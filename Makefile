@@ -39,6 +39,7 @@ help:
 #: make bench-loop   instructions of pfdrive's access loop against a bare one's
 #: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
 #: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
+#: make docs      the documents as HTML, in build/docs/html
 #: make man       the man pages, if rst2man is there
 #: make completion    what bash and zsh complete of pfdrive's command line, in build/completion
 #: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    all of it, with man pages and completion
@@ -57,6 +58,7 @@ include tools/make/fuzz.mk
 include tools/make/bench.mk
 include tools/make/stress.mk
 include tools/make/install.mk
+include tools/make/docs.mk
 
 # The programs that the lab builds for its guests, including those that tests run there.
 guest: all $(guest_programs)
