@@ -24,6 +24,7 @@ help:
 #: make lint     style and static checks; names the tools that are not installed
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-long    tests that take five seconds each, or a minute, in VMs; check leaves them out
+#: make check-recipes    the commands of recipes that need more packages, in a lab that has these
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak: half an hour to two
 #:               (and 10 to 40 minutes for that kernel, once)
 #: make check-injection    every step of pfdrive, every allocation of the module fails once

@@ -20,7 +20,7 @@ LAST = ["test_debug_kernel.py", "test_lockdown.py"]
 # Of pfdrive more than of a kernel, or long: of several kernels make check asks one (marked
 # one_kernel), make check-kernels each.
 ONE_KERNEL = {f"test_{name}.py" for name in (
-    "bench", "bench_peer", "bench_tools", "bpftool", "compare", "drive_recording",
+    "bench", "bench_peer", "bench_tools", "bpftool", "compare", "documents", "drive_recording",
     "lab", "measures", "output", "pfdrive", "pfdrive_injection", "pfdrive_maps", "policy",
     "privilege", "record", "replay", "simulated_cache", "study_io", "study_pressure", "top",
     "two_recordings", "verdict", "workloads")}
@@ -82,6 +82,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
     config.addinivalue_line("markers", "one_kernel: see ONE_KERNEL")
     config.addinivalue_line("markers", "long: see LONG")
+    config.addinivalue_line("markers", "packages: of a page that needs packages of its own")
     config.addinivalue_line("markers", "needs(there, what): left out where that is not there")
 
 

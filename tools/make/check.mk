@@ -7,7 +7,7 @@ check-kernels bpf-stats: KERNELS := $(shell tools/kernel-names check check-kerne
 TESTS		?=
 # Words of tools/check. unit-san comes last: its short jobs use the CPUs that the last VM leaves
 # idle.
-CHECKS		?= unit browser vm unit-san
+CHECKS		?= unit docs browser vm unit-san
 
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # Pure parts of the module, compiled for the host from the same source.
@@ -52,6 +52,11 @@ check-vm:
 # The long tests, on the last of the kernels.
 check-long:
 	$(Q)tools/check --kernels "$(KERNELS)" long
+
+# The pages of Documentation/ whose commands need packages in the lab.
+.PHONY: check-recipes
+check-recipes:
+	$(Q)tools/check recipes
 
 # The suite, and a minute of stress; or only the given tests.
 check-debug:

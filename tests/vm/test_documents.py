@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The commands of README.md, tutorial, examples and recipes print what the pages show.
+
+The pages are written for the lab's first kernel. One that needs packages is run by
+`make check-recipes`, whose lab has them.
+"""
+import subprocess
+
+import pytest
+
+import documents
+import pfstat
+
+KERNEL = "6.12"
+
+
+def installed(package):
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev}", package],
+                          capture_output=True, text=True, check=False)
+    return done.stdout.startswith("ii")
+
+
+def marks(page):
+    yield pytest.mark.needs(pfstat.KERNEL_NAME == KERNEL, f"Linux {KERNEL}, whose output the pages show")
+    yield pytest.mark.needs(all(map(installed, page.packages)),
+                            f"the packages {' '.join(page.packages)}")
+    if page.packages:
+        yield pytest.mark.packages
+    if "--deterministic" in page.lab:
+        yield pytest.mark.deterministic
+
+
+@pytest.mark.parametrize("steps", [
+    pytest.param(steps, marks=list(marks(page)), id=f"{page.name}:{steps[0].line}")
+    for page in documents.pages() for steps in documents.in_guest(page)])
+def test_commands_print_what_the_page_shows(steps):
+    pfstat.unload()         # as in a lab that has just been booted
+    wrong = [documents.difference(*done) for done in documents.run(steps, pfstat.PATIENCE)]
+    assert not any(wrong), "\n\n".join(filter(None, wrong))
