@@ -10,14 +10,21 @@ cold() {
 	dd if=/mnt/disk/f iflag=nocache count=0 2>/dev/null
 }
 
+# Prints a command and runs it.
+show() {
+	echo "+ $*"
+	"$@"
+}
+
 insmod "$PFSTAT_KO"
 dd if=/dev/zero of=/mnt/disk/f bs=1M count=44 2>/dev/null
 sync
 python3 -c 'import mmap, random'
+cd "$OUT"
 cold
-pfdrive record -o "$OUT/run.pfs" -- python3 Documentation/examples/random_bytes.py
-pfdrive report "$OUT/run.pfs" --by file --plot "$OUT/figures" | tee "$OUT/report.txt"
+show pfdrive record -o run.pfs -- python3 /pfstat/Documentation/examples/random_bytes.py
+show pfdrive report run.pfs --by file --plot figures
 cold
-pfdrive replay --file /mnt/disk/f "$OUT/run.pfs"
+show pfdrive replay --file /mnt/disk/f run.pfs
 cold
-pfdrive replay --file /mnt/disk/f --advise random "$OUT/run.pfs"
+show pfdrive replay --file /mnt/disk/f --advise random run.pfs
