@@ -88,7 +88,7 @@ def test_as_many_marks_of_a_class_as_calls(browser, small):
 
 
 @pytest.mark.parametrize("name", ["latency", "cumulative"])
-def test_a_line_for_each_class(browser, small, name):
+def test_each_class_has_a_line(browser, small, name):
     show(browser, small.page)
     classes = {row["class"] for row in rows_of(small, name)}
     assert classes == {"disk", "long"}

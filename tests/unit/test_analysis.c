@@ -120,7 +120,7 @@ static void add_run(void)
 	ck_assert_int_eq(analysis_finish(analysis), 0);
 }
 
-START_TEST(test_figures_by_class_and_part)
+START_TEST(test_figures_are_summed_by_class_and_part)
 {
 	struct fault_figures figures;
 	struct block_figures blocks;
@@ -670,7 +670,7 @@ END_TEST
 RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
 	  test_a_reused_number_is_another_thread,
 	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,
-	  test_times_that_run_backwards_count_as_zero, test_figures_by_class_and_part,
+	  test_times_that_run_backwards_count_as_zero, test_figures_are_summed_by_class_and_part,
 	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,
 	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_kept_in_full,
 	  test_threads_of_one_name_are_one_group, test_groups_that_were_not_requested_are_refused,

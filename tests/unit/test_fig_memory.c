@@ -21,7 +21,7 @@ static bool has(const struct drawing *drawing, enum drawing_text text, const cha
 	return strstr(drawing->texts[text], expected);
 }
 
-START_TEST(test_points_by_size_and_stride)
+START_TEST(test_figure_has_points_by_size_and_stride)
 {
 	struct bench_row rows[] = {
 		row(&latency, "4K:64", 1.5), row(&latency, "4K:4K", 1.25), row(&other, "64", 7),
@@ -68,4 +68,4 @@ START_TEST(test_figure_needs_points)
 }
 END_TEST
 
-RUN_TESTS("memory figure", test_points_by_size_and_stride, test_figure_needs_points)
+RUN_TESTS("memory figure", test_figure_has_points_by_size_and_stride, test_figure_needs_points)

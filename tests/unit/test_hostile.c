@@ -71,7 +71,7 @@ static void evict_range(uint64_t pgoff, uint32_t pages, uint64_t ns)
 	add(ITEM_EVENT, &page, ns);
 }
 
-START_TEST(test_evictions_of_a_gigabyte_each)
+START_TEST(test_evictions_of_a_gigabyte_each_are_cheap)
 {
 	struct evictions_figures evictions;
 	uint64_t i;
@@ -85,7 +85,7 @@ START_TEST(test_evictions_of_a_gigabyte_each)
 }
 END_TEST
 
-START_TEST(test_reads_with_more_pages_than_bytes)
+START_TEST(test_reads_with_more_pages_than_bytes_are_cheap)
 {
 	struct readahead_figures pages;
 	uint64_t i;
@@ -99,7 +99,7 @@ START_TEST(test_reads_with_more_pages_than_bytes)
 }
 END_TEST
 
-START_TEST(test_reads_and_evictions_of_gigabytes_in_turn)
+START_TEST(test_alternating_reads_and_evictions_of_gigabytes_are_cheap)
 {
 	struct readahead_figures pages;
 	struct evictions_pair *pairs;
@@ -124,7 +124,7 @@ START_TEST(test_reads_and_evictions_of_gigabytes_in_turn)
 END_TEST
 
 /* Each has 2^18 pages of a folio. */
-START_TEST(test_faults_that_map_a_gigabyte_each)
+START_TEST(test_faults_that_map_a_gigabyte_each_are_cheap)
 {
 	struct pfstat_record record = {
 		.op = PFSTAT_OP_FAULT,
@@ -154,7 +154,7 @@ START_TEST(test_faults_that_map_a_gigabyte_each)
 END_TEST
 
 /* All files would have the same key with dev << 40 ^ inode << 20. */
-START_TEST(test_files_with_colliding_keys)
+START_TEST(test_files_with_colliding_keys_are_cheap)
 {
 	struct pfstat_record record = {
 		.op = PFSTAT_OP_FAULT,
@@ -178,7 +178,7 @@ START_TEST(test_files_with_colliding_keys)
 END_TEST
 
 /* All threads would share one slot: the ids undo the multiplication by the golden ratio. */
-START_TEST(test_threads_with_colliding_ids)
+START_TEST(test_threads_with_colliding_ids_are_cheap)
 {
 	struct hash hash = { 0 };
 	const uint64_t inverse = 0xf1de83e19937733dULL;
@@ -210,7 +210,7 @@ static void fork_task(uint32_t pid, uint64_t ns)
 }
 
 /* Each fork would copy 3 MB. */
-START_TEST(test_forks_of_a_process_with_many_mappings)
+START_TEST(test_forks_of_a_process_with_many_mappings_are_cheap)
 {
 	union {
 		struct item_map map;
@@ -230,7 +230,9 @@ START_TEST(test_forks_of_a_process_with_many_mappings)
 }
 END_TEST
 
-RUN_TESTS("hostile", test_forks_of_a_process_with_many_mappings, test_evictions_of_a_gigabyte_each,
-	  test_reads_with_more_pages_than_bytes, test_reads_and_evictions_of_gigabytes_in_turn,
-	  test_faults_that_map_a_gigabyte_each, test_files_with_colliding_keys,
-	  test_threads_with_colliding_ids)
+RUN_TESTS("hostile", test_forks_of_a_process_with_many_mappings_are_cheap,
+	  test_evictions_of_a_gigabyte_each_are_cheap,
+	  test_reads_with_more_pages_than_bytes_are_cheap,
+	  test_alternating_reads_and_evictions_of_gigabytes_are_cheap,
+	  test_faults_that_map_a_gigabyte_each_are_cheap, test_files_with_colliding_keys_are_cheap,
+	  test_threads_with_colliding_ids_are_cheap)

@@ -77,7 +77,7 @@ START_TEST(test_every_nanosecond_below_2048_is_exact)
 }
 END_TEST
 
-START_TEST(test_edges_of_powers_of_two)
+START_TEST(test_quantiles_near_powers_of_two_are_within_tolerance)
 {
 	static struct sample sample;
 	unsigned int bit;
@@ -105,7 +105,7 @@ START_TEST(test_edges_of_buckets_have_exact_quantiles)
 }
 END_TEST
 
-START_TEST(test_two_modes_far_apart)
+START_TEST(test_quantiles_of_two_distant_modes_are_within_tolerance)
 {
 	static struct sample sample;
 	size_t i;
@@ -120,7 +120,7 @@ START_TEST(test_two_modes_far_apart)
 }
 END_TEST
 
-START_TEST(test_spread_over_all_magnitudes)
+START_TEST(test_quantiles_over_all_magnitudes_are_within_tolerance)
 {
 	static struct sample sample;
 	uint64_t state = 1;
@@ -261,9 +261,11 @@ START_TEST(test_buckets_hold_every_time_once_in_order)
 }
 END_TEST
 
-RUN_TESTS("quantile", test_every_nanosecond_below_2048_is_exact, test_edges_of_powers_of_two,
-	  test_edges_of_buckets_have_exact_quantiles, test_two_modes_far_apart,
-	  test_spread_over_all_magnitudes, test_one_time_is_every_quantile,
+RUN_TESTS("quantile", test_every_nanosecond_below_2048_is_exact,
+	  test_quantiles_near_powers_of_two_are_within_tolerance,
+	  test_edges_of_buckets_have_exact_quantiles,
+	  test_quantiles_of_two_distant_modes_are_within_tolerance,
+	  test_quantiles_over_all_magnitudes_are_within_tolerance, test_one_time_is_every_quantile,
 	  test_equal_times_are_never_overstated, test_few_times_use_the_nearest_rank,
 	  test_empty_histogram_has_quantile_zero, test_merged_histograms_equal_a_single_one,
 	  test_memory_grows_with_magnitudes_only, test_buckets_hold_every_time_once_in_order)

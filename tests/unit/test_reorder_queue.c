@@ -96,7 +96,7 @@ START_TEST(test_nearly_sorted_events_are_cheap)
 END_TEST
 
 /* The existing mappings of a process arrive after the events of a ring. */
-START_TEST(test_many_old_events_after_many_new_ones)
+START_TEST(test_many_old_events_after_new_ones_are_sorted)
 {
 	struct queue queue = { 0 };
 	uint32_t i;
@@ -131,5 +131,5 @@ END_TEST
 
 RUN_TESTS("queue", test_events_leave_by_time_then_by_arrival, test_empty_queue_has_no_next_event,
 	  test_memory_does_not_grow, test_nearly_sorted_events_are_cheap,
-	  test_many_old_events_after_many_new_ones,
+	  test_many_old_events_after_new_ones_are_sorted,
 	  test_leftover_events_precede_new_ones_of_equal_time)

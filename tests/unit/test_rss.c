@@ -73,7 +73,7 @@ START_TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
 }
 END_TEST
 
-START_TEST(test_sizes_of_this_process)
+START_TEST(test_sizes_grow_with_mapped_and_touched_pages)
 {
 	struct sizes before, mapped, touched;
 	struct sizes_files files;
@@ -180,6 +180,6 @@ START_TEST(test_json_returns_the_write_error)
 }
 END_TEST
 
-RUN_TESTS("rss", test_a_fault_belongs_to_the_step_in_which_it_began, test_sizes_of_this_process,
-	  test_table_has_steps_faults_and_growth, test_json_matches_the_schema,
-	  test_json_returns_the_write_error)
+RUN_TESTS("rss", test_a_fault_belongs_to_the_step_in_which_it_began,
+	  test_sizes_grow_with_mapped_and_touched_pages, test_table_has_steps_faults_and_growth,
+	  test_json_matches_the_schema, test_json_returns_the_write_error)

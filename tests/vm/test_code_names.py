@@ -137,7 +137,7 @@ def test_a_replaced_program_file_gives_no_names(root):
     assert re.fullmatch(NAMED, name) and again == name, again
 
 
-def test_two_thousand_threads_with_few_descriptors():
+def test_two_thousand_threads_need_few_descriptors():
     """One descriptor for each CPU, not for each thread and CPU."""
     path = pfstat.make_file(pfstat.DISK / "threads", PAGES * pfstat.PAGE)
     process = subprocess.Popen([sys.executable, "-S", "-c", MANY, str(path), str(THREADS)],

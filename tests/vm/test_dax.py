@@ -85,7 +85,7 @@ def test_huge_faults_are_recorded(place):
     path.unlink()
 
 
-def test_pfdrive(path):
+def test_pfdrive_counts_each_page_without_reads(path):
     result = pfstat.drive("--pattern", "random", path)
     assert result["environment"]["filesystem"] == "ext4"
     assert result["environment"]["device"] == "pmem0"

@@ -17,7 +17,7 @@ def remains():
     }.items() if there]
 
 
-def test_rmmod_while_four_threads_fault():
+def test_rmmod_works_while_four_threads_fault():
     path = pfstat.make_file(pfstat.DISK / "threads", 512 * pfstat.PAGE)
     workload = Workload("threads", path, 4)
     workload.go()
@@ -35,7 +35,7 @@ def test_rmmod_while_four_threads_fault():
     workload.kill()
 
 
-def test_rmmod_with_a_disk_fault_in_flight(small_file):
+def test_rmmod_works_with_a_disk_fault_in_flight(small_file):
     """A thread sleeps in the handler when the recording is stopped."""
     workload = Workload("threads", small_file, 2)
     pfstat.control(f"pid {workload.pid}")
